@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The analyses: a model in, a typed table out (schema/tables.h). They know neither file nor screen,
+ * and never each other; what they share lives in model/. All are deterministic for any number of
+ * workers. All may return WEFT_E_CANCELLED, WEFT_E_NOMEM, WEFT_E_LIMIT, and whatever loading a
+ * block returns (a damaged block names its file and byte).
+ */
+#ifndef WEFT_ANALYSIS_ANALYSIS_H
+#define WEFT_ANALYSIS_ANALYSIS_H
+
+#include "base/pool.h"
+#include "model/trace.h"
+#include "schema/tables.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Which threads: NULL or n_ids == 0 means all. */
+struct weft_thread_filter {
+    const uint32_t *ids; /* ascending model thread ids */
+    size_t n_ids;
+};
+
+/* Per function: count, inclusive, self, exact min/mean/max and percentiles, threads. Two or more
+ * passes over the blocks; memory O(functions x decades), independent of the number of calls. */
+WEFT_CHECKED enum weft_code weft_functions_run(const struct weft_trace *trace,
+                                               const struct weft_thread_filter *filter,
+                                               const struct weft_run *run,
+                                               struct weft_functions_table **table,
+                                               struct weft_err *err);
+
+/* RegTime. Fractions are of the thread's duration; an absolute value, if not 0, replaces its
+ * fraction. `medians_ns` (by function id; may be NULL) drives the outlier marks. */
+struct weft_regtime_opts {
+    double duration_fraction, gap_fraction, span_fraction;
+    uint64_t duration_ns, gap_ns, span_ns;
+    double negligible_fraction; /* 0: keep all */
+    uint32_t glyphs;            /* rows a thread at most; 0: no budget */
+    const uint64_t *medians_ns;
+    double outlier_factor;   /* k: 100 */
+    uint64_t outlier_min_ns; /* 1 ms */
+};
+
+/* preset "paper" (1 %, 0.1 %, 13 %) or "fine" (0.5 %, 0.1 %, 2 %), 400 glyphs, k 100, 1 ms; false
+ * if unknown. */
+bool weft_regtime_preset(const char *name, struct weft_regtime_opts *opts);
+
+WEFT_CHECKED enum weft_code
+weft_regtime_run(const struct weft_trace *trace, const struct weft_thread_filter *filter,
+                 const struct weft_regtime_opts *opts, const struct weft_run *run,
+                 struct weft_regtime_table **table, struct weft_err *err);
+
+struct weft_outliers_opts {
+    double outlier_factor;
+    uint64_t outlier_min_ns;
+    double duration_fraction, gap_fraction; /* what is notable for the thread */
+    uint32_t limit;                         /* rows kept; 0: all */
+    bool with_long;                         /* also those that are only long for the thread */
+    const uint32_t *function_ids;           /* only these functions; NULL: all */
+    size_t n_function_ids;
+    uint64_t min_duration_ns; /* 0: none */
+};
+
+WEFT_CHECKED enum weft_code
+weft_outliers_run(const struct weft_trace *trace, const struct weft_thread_filter *filter,
+                  const struct weft_functions_table *functions,
+                  const struct weft_outliers_opts *opts, const struct weft_run *run,
+                  struct weft_outliers_table **table, struct weft_err *err);
+
+struct weft_activity_opts {
+    uint64_t threshold_ns; /* silence longer than this; default 1.5 ms */
+    uint32_t limit;        /* pauses kept a thread; 0: all */
+};
+
+WEFT_CHECKED enum weft_code
+weft_activity_run(const struct weft_trace *trace, const struct weft_thread_filter *filter,
+                  const struct weft_activity_opts *opts, const struct weft_run *run,
+                  struct weft_activity_table **table, struct weft_err *err);
+
+#endif

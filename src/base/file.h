@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Files: a read-only map of an input, and an output that appears whole or not at all.
+ *
+ * weft_out writes to a temporary beside its target and renames on commit, so that an older file of
+ * the same name stays intact on any failure.
+ */
+#ifndef WEFT_BASE_FILE_H
+#define WEFT_BASE_FILE_H
+
+#include "base/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* A mapped input. `bytes` is NULL when n_bytes is 0. The view dies with weft_map_file_close. */
+struct weft_mapped {
+    const uint8_t *bytes;
+    uint64_t n_bytes;
+};
+
+/* Maps a regular file; a directory, a pipe or a missing file is WEFT_E_IO with a sentence. */
+WEFT_CHECKED enum weft_code weft_mapped_open(const char *path, struct weft_mapped *file,
+                                             struct weft_err *err);
+void weft_mapped_close(struct weft_mapped *file);
+
+/* Tells the kernel that [off, off + n_bytes) will not be read again soon (keeps resident memory
+ * bounded while a large input is walked once). */
+void weft_mapped_done(const struct weft_mapped *file, uint64_t off, uint64_t n_bytes);
+
+struct weft_out;
+
+/* Creates the temporary. `path` "-" is not special here. */
+WEFT_CHECKED enum weft_code weft_out_open(const char *path, struct weft_out **out,
+                                          struct weft_err *err);
+
+/* Appends; short writes are retried; a full disk is WEFT_E_IO. Buffered (at least 256 KiB). */
+WEFT_CHECKED enum weft_code weft_out_write(struct weft_out *out, const void *bytes, size_t n_bytes,
+                                           struct weft_err *err);
+
+/* Bytes written so far = offset of the next byte. */
+uint64_t weft_out_offset(const struct weft_out *out);
+
+/* Flushes, renames over the target and frees. On failure the temporary is removed. */
+WEFT_CHECKED enum weft_code weft_out_commit(struct weft_out *out, struct weft_err *err);
+
+/* Removes the temporary and frees; NULL is allowed. */
+void weft_out_abort(struct weft_out *out);
+
+/* The temporary's path, for a signal handler that must unlink it; valid until commit or abort. */
+const char *weft_out_temp_path(const struct weft_out *out);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Byte slices, and a table that interns them once under dense ids (0, 1, 2 ... by first
+ * occurrence).
+ */
+#ifndef WEFT_BASE_STR_H
+#define WEFT_BASE_STR_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* A view of bytes that someone else owns; never assumed to end with NUL or to be valid UTF-8. */
+struct weft_str {
+    const char *bytes;
+    size_t n_bytes;
+};
+
+#define WEFT_STR(literal) ((struct weft_str){ .bytes = "" literal, .n_bytes = sizeof(literal) - 1 })
+
+static inline struct weft_str weft_str_of(const char *text)
+{
+    return (struct weft_str){ .bytes = text, .n_bytes = strlen(text) };
+}
+
+static inline bool weft_str_equal(struct weft_str a, struct weft_str b)
+{
+    return a.n_bytes == b.n_bytes && (a.n_bytes == 0 || memcmp(a.bytes, b.bytes, a.n_bytes) == 0);
+}
+
+/* Bytewise order, shorter first on a common prefix: -1, 0, 1. */
+int weft_str_compare(struct weft_str a, struct weft_str b);
+
+struct weft_strtab;
+
+/* Returns NULL without memory. The caller frees the table. */
+struct weft_strtab *weft_strtab_new(void);
+void weft_strtab_free(struct weft_strtab *table);
+
+/* Stores a copy of `text` once and gives its id in `*id`. Expected O(bytes). WEFT_E_NOMEM, or
+ * WEFT_E_LIMIT after 2^32 - 1 strings. */
+WEFT_CHECKED enum weft_code weft_strtab_intern(struct weft_strtab *table, struct weft_str text,
+                                               uint32_t *id, struct weft_err *err);
+
+uint32_t weft_strtab_count(const struct weft_strtab *table);
+
+/* The bytes of `id` < count; valid until the table is freed, and followed by a NUL. */
+struct weft_str weft_strtab_get(const struct weft_strtab *table, uint32_t id);
+
+#endif

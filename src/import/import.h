@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Detects the format of the inputs by content and joins the importer to a store writer.
+ */
+#ifndef WEFT_IMPORT_IMPORT_H
+#define WEFT_IMPORT_IMPORT_H
+
+#include "base/error.h"
+#include "base/pool.h"
+#include "store/writer.h"
+
+#include <stddef.h>
+
+struct weft_import_opts {
+    const char *const *inputs;
+    size_t n_inputs;
+    const char *output;      /* path of the .weft file */
+    const char *binary_path; /* names: the instrumented program; may be NULL */
+    const char *map_path;    /* names: YAML or TSV; may be NULL */
+};
+
+/* Inputs that are not all of one format, or of a format that takes one input only, are WEFT_E_ARG;
+ * an unknown format is WEFT_E_UNSUPPORTED with the first bytes and the formats that are known. The
+ * output appears whole or not at all. */
+WEFT_CHECKED enum weft_code weft_import_run(const struct weft_import_opts *opts,
+                                            const struct weft_run *run,
+                                            struct weft_writer_totals *totals,
+                                            struct weft_err *err);
+
+#endif

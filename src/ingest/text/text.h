@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Text traces of one thread: lines "direction name ns", direction 0 for entry and 1 for exit. The
+ * name is everything between the first and the last blank (it may hold blanks). One file a thread.
+ */
+#ifndef WEFT_INGEST_TEXT_TEXT_H
+#define WEFT_INGEST_TEXT_TEXT_H
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/pool.h"
+#include "schema/sink.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* True if the first line (within the bytes given) is such a line. An empty file is not text. */
+bool weft_text_sniff(const uint8_t *bytes, size_t n_bytes);
+
+/* One input of several that become one trace: thread k is file k. Its name is the file's base name
+ * without extension; its tid is the last number in that name if it has one, else k + 1. */
+struct weft_text_input {
+    struct weft_mapped file;
+    const char *path;
+};
+
+/* Time 0 of the trace is the smallest time of all files. A line that is no record is an error with
+ * its line number and reason; blank lines at the end are allowed. */
+WEFT_CHECKED enum weft_code weft_text_import(const struct weft_text_input *inputs, size_t n_inputs,
+                                             struct weft_sink *sink, const struct weft_run *run,
+                                             struct weft_err *err);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The model: an opened trace as analyses see it - threads, functions with names to show, and the
+ * calls of a thread, block by block in pre-order. Read-only and shared by all workers.
+ */
+#ifndef WEFT_MODEL_TRACE_H
+#define WEFT_MODEL_TRACE_H
+
+#include "base/error.h"
+#include "base/str.h"
+#include "store/reader.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct weft_trace;
+
+/* Functions of the same (module, name) are several functions with one `group_id`: they are shown
+ * together. Groups are numbered by first member. */
+struct weft_function {
+    struct weft_str name; /* never empty: "#17" if unnamed; valid UTF-8 for display */
+    struct weft_str module;
+    uint64_t address;
+    uint32_t key;
+    uint32_t group_id;
+    uint32_t n_in_group; /* functions that share the name */
+};
+
+struct weft_model_thread {
+    struct weft_thread_info info; /* name never empty: "T28989" if unnamed; valid UTF-8 */
+    uint64_t calls, cut_calls;
+    uint64_t first_ns, last_ns;
+    uint64_t n_blocks;
+    uint32_t max_depth;
+};
+
+WEFT_CHECKED enum weft_code weft_trace_open(const char *path, struct weft_trace **trace,
+                                            struct weft_err *err);
+void weft_trace_close(struct weft_trace *trace);
+
+const struct weft_store_meta *weft_trace_meta(const struct weft_trace *trace);
+const struct weft_note *weft_trace_note(const struct weft_trace *trace, size_t note);
+uint32_t weft_trace_n_threads(const struct weft_trace *trace);
+uint32_t weft_trace_n_functions(const struct weft_trace *trace);
+const struct weft_model_thread *weft_trace_thread(const struct weft_trace *trace, uint32_t id);
+const struct weft_function *weft_trace_function(const struct weft_trace *trace, uint32_t id);
+/* The store below, for scans (weft_store_load and friends; see model/scan.h). */
+struct weft_store *weft_trace_store(const struct weft_trace *trace);
+
+#endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The vocabulary of events. Times are nanoseconds since the trace's own zero (struct weft_clock
+ * says where that lies). Ids are dense u32 given by the sink; function keys are chosen by the
+ * importer (see sink.h). Nothing here owns memory.
+ */
+#ifndef WEFT_SCHEMA_EVENT_H
+#define WEFT_SCHEMA_EVENT_H
+
+#include "base/str.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define WEFT_ID_NONE UINT32_MAX
+
+/* One function-call event: the hot path, 16 bytes. Time-ordered within a thread. */
+enum weft_call_kind {
+    WEFT_CALL_ENTER = 0,
+    WEFT_CALL_EXIT = 1,
+    WEFT_CALL_TAIL_EXIT = 2, /* the function leaves by a tail call: what follows is its sibling */
+    WEFT_CALL_ARG = 3,       /* belongs to the preceding ENTER; `value` is the argument */
+};
+
+struct weft_call_event {
+    union {
+        uint64_t time_ns;
+        uint64_t value; /* WEFT_CALL_ARG */
+    };
+    uint32_t function_key;
+    uint8_t kind; /* enum weft_call_kind */
+    uint8_t reserved[3];
+};
+_Static_assert(sizeof(struct weft_call_event) == 16, "the call event is the hot path");
+
+/* Flags of a stored call; absent for nearly all. */
+enum weft_call_flag {
+    WEFT_CALL_CUT_START = 1, /* entered before the trace: begins at the trace's start */
+    WEFT_CALL_CUT_END = 2,   /* still open at the end: ends at the thread's last event */
+    WEFT_CALL_REPAIRED = 4,  /* its exit is missing: closed when a caller's exit was seen */
+    WEFT_CALL_TAIL = 8,      /* left by a tail call */
+};
+
+enum weft_event_kind {
+    WEFT_EVENT_SPAN,      /* named interval: name, time_ns, duration_ns, category */
+    WEFT_EVENT_INSTANT,   /* named point with optional payload */
+    WEFT_EVENT_COUNTER,   /* name, value */
+    WEFT_EVENT_SAMPLE,    /* stack sample: stack_id, weight in value */
+    WEFT_EVENT_SWITCH,    /* scheduling: cpu, thread_id -> next_thread_id, prev_state */
+    WEFT_EVENT_WAKING,    /* wakeup edge: thread_id (waker) -> next_thread_id (wakee), cpu */
+    WEFT_EVENT_WOKEN,     /* wakee became runnable on cpu */
+    WEFT_EVENT_IRQ_ENTER, /* irq, softirq, timer: name = kind, value = vector */
+    WEFT_EVENT_IRQ_EXIT,
+    WEFT_EVENT_SYSCALL_ENTER, /* name, value = first argument */
+    WEFT_EVENT_SYSCALL_EXIT,  /* name, value = return value */
+    WEFT_EVENT_LOCK_REQUEST,  /* object_id, name = operation */
+    WEFT_EVENT_LOCK_ACQUIRED,
+    WEFT_EVENT_LOCK_RELEASED,
+    WEFT_EVENT_IO_BEGIN, /* object_id (file, socket, device), name = operation, value = bytes */
+    WEFT_EVENT_IO_END,
+    WEFT_EVENT_PACKET_SENT, /* object_id = flow, value = sequence number */
+    WEFT_EVENT_PACKET_RECEIVED,
+    WEFT_EVENT_FLOW_BEGIN, /* causal arrow: value = flow id */
+    WEFT_EVENT_FLOW_END,
+    WEFT_EVENT_FORK, /* thread_id -> next_thread_id */
+    WEFT_EVENT_EXIT,
+    WEFT_EVENT_KINDS, /* how many there are */
+};
+
+/* Any event that is not a function call. Fields that a kind does not name are 0 / NONE / empty. */
+struct weft_event {
+    uint64_t time_ns;
+    uint64_t duration_ns;
+    uint64_t value;
+    uint32_t next_thread_id;
+    uint32_t object_id;
+    uint32_t stack_id;
+    int32_t cpu; /* -1 unknown */
+    uint32_t prev_state;
+    enum weft_event_kind kind;
+    struct weft_str name;
+    struct weft_str category;
+    struct weft_str payload; /* raw bytes, kept as they came */
+};
+
+/* Stable lower-case name ("lock_request"). */
+const char *weft_event_kind_name(enum weft_event_kind kind);
+
+/* A thread, as the importer knows it: (host, pid, tid, generation) is its identity. */
+struct weft_thread_info {
+    uint64_t tid;
+    uint64_t pid; /* 0 unknown */
+    uint32_t host_id;
+    uint32_t generation;  /* counts reuses of the tid, from 0 */
+    struct weft_str name; /* empty if unknown */
+};
+
+/* A function: identity is (module, name) or (module, address). */
+struct weft_function_info {
+    uint32_t key;         /* importer's number, unique in the trace */
+    struct weft_str name; /* empty: shown as #key */
+    struct weft_str module;
+    uint64_t address; /* 0 unknown */
+};
+
+struct weft_clock {
+    uint64_t frequency_hz; /* of the source's ticks; 1e9 if it already counted ns */
+    uint64_t zero_ticks;   /* the source's tick that became time 0 */
+    uint64_t monotonic_ns; /* CLOCK_MONOTONIC at time 0, if has_monotonic */
+    uint64_t realtime_ns;  /* wall clock at time 0 since the epoch, if has_realtime */
+    bool has_monotonic;
+    bool has_realtime;
+};
+
+/* What an importer or the sink had to mend or give up. One row a (kind, place). */
+enum weft_note_kind {
+    WEFT_NOTE_DUPLICATE_BUFFER,       /* dropped: a byte-identical copy; count = events */
+    WEFT_NOTE_EXIT_WITHOUT_ENTRY_CUT, /* the call was open before the trace */
+    WEFT_NOTE_EXIT_IGNORED,           /* exit that matches nothing on the stack */
+    WEFT_NOTE_MISSING_EXIT,           /* calls closed when a caller's exit was seen */
+    WEFT_NOTE_OPEN_AT_END,            /* calls closed at the thread's last event */
+    WEFT_NOTE_TIME_BACKWARD,          /* time stepped back in a thread; clamped */
+    WEFT_NOTE_TRUNCATED,              /* the input ends early; count = bytes not read */
+    WEFT_NOTE_BAD_RECORD,       /* record that contradicts the format; skipped; count = bytes */
+    WEFT_NOTE_UNKNOWN_RECORD,   /* well-formed record of an unknown kind; skipped */
+    WEFT_NOTE_LOST_RECORDS,     /* the source says it lost records; count = records if known */
+    WEFT_NOTE_UNNAMED_FUNCTION, /* functions without a name, shown as #key */
+    WEFT_NOTE_NOT_KEPT,         /* events understood, but which the store has no column for */
+    WEFT_NOTE_DEPTH_LIMIT,      /* calls deeper than the limit; dropped */
+    WEFT_NOTE_KINDS,
+};
+
+/* Class of a note: what the user is told. */
+enum weft_note_class {
+    WEFT_NOTE_CLASS_LOST,     /* data is missing from the trace */
+    WEFT_NOTE_CLASS_REPAIRED, /* data was mended */
+    WEFT_NOTE_CLASS_INFO,     /* neither */
+};
+
+const char *weft_note_name(enum weft_note_kind kind); /* stable, "missing_exit" */
+const char *weft_note_text(enum weft_note_kind kind); /* "exits missing; closed by a caller's" */
+enum weft_note_class weft_note_class_of(enum weft_note_kind kind);
+
+struct weft_note {
+    enum weft_note_kind kind;
+    uint64_t count;
+    uint32_t thread_id;     /* WEFT_ID_NONE: the whole trace */
+    uint64_t at_off;        /* first place in the input, or WEFT_NO_OFFSET */
+    struct weft_str detail; /* e.g. the event kind that was not kept; may be empty */
+};
+
+#endif

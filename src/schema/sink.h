@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The sink: what an importer or a recorder talks to. An importer knows bytes and this interface; it
+ * never sees the store.
+ *
+ * Order of calls
+ *   1. begin, once.
+ *   2. clock, function, thread, note: from one thread at a time, at any moment until end. Functions
+ *      may also become known after calls that use their key.
+ *   3. calls, events, thread_end: for *different* threads from different workers at once, if begin
+ *      declared is_parallel; for one thread always from one worker at a time and in time order.
+ *      note may then also be called concurrently (the sink locks).
+ *   4. end, once, by whoever owns the sink (the importer does not call it).
+ *
+ * The sink balances calls: an exit without an entry, a missing exit and calls open at the edges
+ * are mended and counted there, once for every format (docs/ingest/balance.md):
+ *   - exit that matches the top of the stack: closes it;
+ *   - exit that matches a deeper frame: the frames above are closed at its time,
+ * WEFT_CALL_REPAIRED;
+ *   - exit with an empty stack: the call was open before the trace; it becomes a caller of all that
+ *     this thread did so far, begins at time 0, WEFT_CALL_CUT_START;
+ *   - any other exit: ignored;
+ *   - a time before the thread's last one: raised to it;
+ *   - thread_end: what is open ends at the thread's last event, WEFT_CALL_CUT_END.
+ */
+#ifndef WEFT_SCHEMA_SINK_H
+#define WEFT_SCHEMA_SINK_H
+
+#include "base/error.h"
+#include "base/str.h"
+#include "schema/event.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct weft_sink_begin {
+    struct weft_str format;  /* "xray-fdr" */
+    struct weft_str details; /* "version 5, 1779 buffers"; may be empty */
+    bool is_parallel;        /* threads are delivered from several workers */
+};
+
+struct weft_sink;
+
+struct weft_sink_ops {
+    enum weft_code (*begin)(struct weft_sink *, const struct weft_sink_begin *, struct weft_err *);
+    enum weft_code (*clock)(struct weft_sink *, const struct weft_clock *, struct weft_err *);
+    /* A function key may be announced once; a second announcement must be identical. */
+    enum weft_code (*function)(struct weft_sink *, const struct weft_function_info *,
+                               struct weft_err *);
+    /* Gives the dense thread id: 0, 1, 2 ... in order of announcement, which is the order of
+     * threads in every result. */
+    enum weft_code (*thread)(struct weft_sink *, const struct weft_thread_info *,
+                             uint32_t *thread_id, struct weft_err *);
+    enum weft_code (*calls)(struct weft_sink *, uint32_t thread_id,
+                            const struct weft_call_event *events, size_t n_events,
+                            struct weft_err *);
+    enum weft_code (*events)(struct weft_sink *, uint32_t thread_id,
+                             const struct weft_event *events, size_t n_events, struct weft_err *);
+    /* `last_ns`: the thread's last event of any kind; frees what the sink held open for it. */
+    enum weft_code (*thread_end)(struct weft_sink *, uint32_t thread_id, uint64_t last_ns,
+                                 struct weft_err *);
+    enum weft_code (*note)(struct weft_sink *, const struct weft_note *, struct weft_err *);
+};
+
+/* Embedded as the first member of an implementation. */
+struct weft_sink {
+    const struct weft_sink_ops *ops;
+};
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads a .weft file by mmap. Opening reads directory and metadata only; a block is validated
+ * (checksum, ids in range, times ordered, depths consistent) when it is first loaded, and what a
+ * load hands out needs no further checks. A file without its footer is recovered from its block
+ * headers.
+ */
+#ifndef WEFT_STORE_READER_H
+#define WEFT_STORE_READER_H
+
+#include "base/error.h"
+#include "base/str.h"
+#include "schema/event.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct weft_store;
+
+/* A call that was entered in an earlier block (or before the trace) and is open when a block
+ * begins. Exact, wherever it ends. */
+struct weft_open_call {
+    uint64_t start_ns, end_ns;
+    uint64_t row; /* row number in the thread, or UINT64_MAX for a call cut at the start */
+    uint32_t function_id;
+    uint32_t depth;
+    uint32_t flags; /* enum weft_call_flag */
+};
+
+/* Summary of a block, known without decoding it. */
+struct weft_block_info {
+    uint64_t first_row; /* row number of its first call in the thread */
+    uint32_t n_rows;
+    uint32_t max_depth;
+    uint64_t first_ns;        /* start of its first call */
+    uint64_t last_ns;         /* latest event (entry or exit) in it */
+    uint64_t longest_call_ns; /* of the calls entered in it, whole duration */
+    uint64_t longest_gap_ns;  /* silence between consecutive events that lie in the block or join it
+                                 to the block before */
+    uint64_t n_bytes;         /* in the file */
+    uint32_t n_open;          /* calls open when it begins */
+    uint32_t n_functions;     /* in its dictionary */
+};
+
+struct weft_store_thread {
+    struct weft_thread_info info; /* name is a view into the store */
+    uint64_t calls;               /* rows: entries seen */
+    uint64_t cut_calls;           /* frames entered before the trace, at depths 0..cut_calls-1 */
+    uint64_t first_ns, last_ns;   /* of its events */
+    uint64_t n_blocks;
+    uint32_t max_depth;
+};
+
+/* Decoded columns of one block, n_rows elements each; valid until the next load into the same
+ * buffer. Rows are in pre-order: start ascending, callers before callees. Depth is absolute (0 =
+ * root), so depth[i] <= depth of the row before + 1, and rows at depth n have a caller among the
+ * rows before them or among `open`. */
+struct weft_calls {
+    size_t n_rows;
+    uint64_t first_row;
+    const uint64_t *start_ns;
+    const uint64_t *end_ns; /* exact, also for calls that end in a later block */
+    const uint32_t *function_id;
+    const uint32_t *depth;
+    const uint8_t *flags; /* enum weft_call_flag; NULL when no row of the block has any */
+    const struct weft_open_call *open; /* by depth: open[d].depth == d */
+    size_t n_open;
+    const uint32_t *arg_row; /* rows (within the block) that carry arguments, ascending */
+    const uint64_t *arg_value;
+    size_t n_args;
+};
+
+struct weft_block_buf;
+
+struct weft_store_function {
+    struct weft_str name; /* as imported; empty: unnamed */
+    struct weft_str module;
+    uint64_t address;
+    uint32_t key;
+};
+
+struct weft_store_meta {
+    struct weft_str format, details, source_name;
+    struct weft_clock clock;
+    uint64_t bytes_in, bytes_out;
+    uint64_t duration_ns; /* last event of any thread */
+    uint64_t calls, cut_calls;
+    uint32_t n_threads, n_functions;
+    size_t n_notes;
+    bool is_recovered;   /* opened without its footer */
+    uint64_t lost_bytes; /* bytes at the end that belong to no whole block */
+    uint16_t version;
+};
+
+WEFT_CHECKED enum weft_code weft_store_open(const char *path, struct weft_store **store,
+                                            struct weft_err *err);
+void weft_store_close(struct weft_store *store);
+
+const struct weft_store_meta *weft_store_meta_get(const struct weft_store *store);
+/* Ids below the counts of the metadata. Functions are sorted by key. */
+const struct weft_store_thread *weft_store_thread_get(const struct weft_store *store,
+                                                      uint32_t thread_id);
+const struct weft_store_function *weft_store_function_get(const struct weft_store *store,
+                                                          uint32_t function_id);
+const struct weft_note *weft_store_note_get(const struct weft_store *store, size_t note);
+const struct weft_block_info *weft_store_block_get(const struct weft_store *store,
+                                                   uint32_t thread_id, uint64_t block);
+/* The function ids of a block, ascending: lets a scan skip blocks. Cheap (no decompression of the
+ * columns); `ids` is valid until the next call with the same buffer. */
+WEFT_CHECKED enum weft_code weft_store_block_functions(struct weft_store *store, uint32_t thread_id,
+                                                       uint64_t block, struct weft_block_buf *buf,
+                                                       const uint32_t **ids, size_t *n_ids,
+                                                       struct weft_err *err);
+
+/* One buffer a worker; reused from load to load. NULL without memory. */
+struct weft_block_buf *weft_block_buf_new(void);
+void weft_block_buf_free(struct weft_block_buf *buf);
+
+/* Decodes and (the first time) validates one block. Thread-safe for different buffers. */
+WEFT_CHECKED enum weft_code weft_store_load(struct weft_store *store, uint32_t thread_id,
+                                            uint64_t block, struct weft_block_buf *buf,
+                                            struct weft_calls *calls, struct weft_err *err);
+
+/* The cut frames of a thread, by depth (0..cut_calls-1), and every call that crosses a block
+ * border. */
+const struct weft_open_call *weft_store_cut_calls(const struct weft_store *store,
+                                                  uint32_t thread_id, size_t *n_calls);
+
+#endif
