@@ -9,6 +9,7 @@
 #define WEFT_SCHEMA_TABLES_H
 
 #include "base/arena.h"
+#include "base/u128.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -79,7 +80,7 @@ struct weft_regtime_row {
                              their topmost calls) */
     uint64_t self_ns;     /* self time of the calls of this row (OTHER, SLIVER: of all inside) */
     uint64_t min_ns, max_ns;
-    unsigned __int128 sum_squares; /* NODE */
+    weft_u128 sum_squares; /* NODE */
 };
 
 struct weft_regtime_thread {
