@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The registry: whoever adds an analysis adds one row to the table below.
+ */
+#include "query/match.h"
+#include "query/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static enum weft_code run_activity(struct weft_session *session, const union weft_request *request,
+                                   union weft_result *result, struct weft_err *err)
+{
+    struct weft_thread_filter filter = weft_session_filter(session);
+    return weft_activity_run(weft_session_trace(session), &filter, &request->activity,
+                             weft_session_run(session), &result->activity, err);
+}
+
+static void discard_activity(union weft_result *result)
+{
+    weft_activity_table_free(result->activity);
+}
+
+static enum weft_code run_functions(struct weft_session *session, const union weft_request *request,
+                                    union weft_result *result, struct weft_err *err)
+{
+    struct weft_thread_filter filter = weft_session_filter(session);
+    (void)request;
+    return weft_functions_run(weft_session_trace(session), &filter, weft_session_run(session),
+                              &result->functions, err);
+}
+
+static void discard_functions(union weft_result *result)
+{
+    weft_functions_table_free(result->functions);
+}
+
+/* What is unusual for a function is measured against the whole trace, whatever threads are kept. */
+static enum weft_code run_outliers(struct weft_session *session, const union weft_request *request,
+                                   union weft_result *result, struct weft_err *err)
+{
+    struct weft_thread_filter filter = weft_session_filter(session);
+    const struct weft_functions_table *functions;
+    enum weft_code code = weft_session_functions(session, &functions, err);
+    if (code != WEFT_OK)
+        return code;
+    return weft_outliers_run(weft_session_trace(session), &filter, functions, &request->outliers,
+                             weft_session_run(session), &result->outliers, err);
+}
+
+static void discard_outliers(union weft_result *result)
+{
+    weft_outliers_table_free(result->outliers);
+}
+
+static enum weft_code run_regtime(struct weft_session *session, const union weft_request *request,
+                                  union weft_result *result, struct weft_err *err)
+{
+    struct weft_thread_filter filter = weft_session_filter(session);
+    struct weft_regtime_opts opts = request->regtime;
+    if (!opts.medians_ns && opts.outlier_factor > 0) {
+        enum weft_code code = weft_session_medians(session, &opts.medians_ns, err);
+        if (code != WEFT_OK)
+            return code;
+    }
+    return weft_regtime_run(weft_session_trace(session), &filter, &opts, weft_session_run(session),
+                            &result->regtime, err);
+}
+
+static void discard_regtime(union weft_result *result)
+{
+    weft_regtime_table_free(result->regtime);
+}
+
+static const struct weft_analysis analyses[] = {
+    { "activity", "where each thread ran, waited, stood still or was idle (inferred)", run_activity,
+      discard_activity },
+    { "functions", "calls, times and percentiles of every function", run_functions,
+      discard_functions },
+    { "outliers", "calls and gaps that are unusual for their function or thread", run_outliers,
+      discard_outliers },
+    { "regtime", "each thread's calls compressed to a few rows, outliers kept", run_regtime,
+      discard_regtime },
+};
+
+const struct weft_analysis *weft_analyses(size_t *n_analyses)
+{
+    *n_analyses = sizeof analyses / sizeof *analyses;
+    return analyses;
+}
+
+enum weft_code weft_query_run(struct weft_session *session, const char *name,
+                              const union weft_request *request, union weft_result *result,
+                              struct weft_err *err)
+{
+    *result = (union weft_result){ 0 };
+    for (size_t i = 0; i < sizeof analyses / sizeof *analyses; i++)
+        if (strcmp(analyses[i].name, name) == 0)
+            return analyses[i].run(session, request, result, err);
+    return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "no analysis is called '%.60s'", name);
+}
+
+enum weft_code weft_session_find_functions(const struct weft_session *session, const char *pattern,
+                                           uint32_t **ids, size_t *n_ids, struct weft_err *err)
+{
+    const struct weft_trace *trace = weft_session_trace(session);
+    uint32_t n_functions = weft_trace_n_functions(trace);
+    struct weft_matcher *matcher;
+    *ids = NULL;
+    *n_ids = 0;
+    enum weft_code code = weft_matcher_new(pattern, &matcher, err);
+    if (code != WEFT_OK)
+        return code;
+    *ids = calloc((size_t)n_functions + 1, sizeof **ids);
+    for (uint32_t id = 0; *ids && id < n_functions; id++)
+        if (weft_matcher_matches(matcher, weft_trace_function(trace, id)->name))
+            (*ids)[(*n_ids)++] = id;
+    weft_matcher_free(matcher);
+    return *ids ? WEFT_OK : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for functions");
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+#include "query/session.h"
+
+#include "base/vec.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct weft_session {
+    struct weft_trace *trace;
+    struct weft_run run;
+    uint32_t *thread_ids; /* kept, ascending; NULL: all */
+    size_t n_thread_ids;
+    struct weft_functions_table *functions; /* NULL: not asked yet */
+    uint64_t *medians_ns;                   /* by function id; NULL: not asked yet */
+};
+
+enum weft_code weft_session_open(const char *path, const struct weft_run *run,
+                                 struct weft_session **session, struct weft_err *err)
+{
+    struct weft_session *made = calloc(1, sizeof *made);
+    *session = NULL;
+    if (!made)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a session");
+    made->run = *run;
+    enum weft_code code = weft_trace_open(path, &made->trace, err);
+    if (code != WEFT_OK) {
+        free(made);
+        return code;
+    }
+    *session = made;
+    return WEFT_OK;
+}
+
+void weft_session_close(struct weft_session *session)
+{
+    if (!session)
+        return;
+    weft_functions_table_free(session->functions);
+    weft_trace_close(session->trace);
+    free(session->thread_ids);
+    free(session->medians_ns);
+    free(session);
+}
+
+const struct weft_trace *weft_session_trace(const struct weft_session *session)
+{
+    return session->trace;
+}
+
+struct weft_thread_filter weft_session_filter(const struct weft_session *session)
+{
+    return (struct weft_thread_filter){ .ids = session->thread_ids,
+                                        .n_ids = session->n_thread_ids };
+}
+
+const struct weft_run *weft_session_run(const struct weft_session *session)
+{
+    return &session->run;
+}
+
+static bool has_tid(const uint64_t *tids, size_t n_tids, uint64_t tid)
+{
+    for (size_t i = 0; i < n_tids; i++)
+        if (tids[i] == tid)
+            return true;
+    return false;
+}
+
+static bool trace_has_tid(const struct weft_trace *trace, uint64_t tid)
+{
+    for (uint32_t id = 0; id < weft_trace_n_threads(trace); id++)
+        if (weft_trace_thread(trace, id)->info.tid == tid)
+            return true;
+    return false;
+}
+
+static enum weft_code check_tids(const struct weft_trace *trace, const uint64_t *tids,
+                                 size_t n_tids, struct weft_err *err)
+{
+    uint32_t n_threads = weft_trace_n_threads(trace);
+    for (size_t i = 0; i < n_tids; i++)
+        if (!trace_has_tid(trace, tids[i]))
+            return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                             "no thread has tid %" PRIu64 " (of %" PRIu32
+                             " threads; 'weft info --threads' lists them)",
+                             tids[i], n_threads);
+    return WEFT_OK;
+}
+
+enum weft_code weft_session_keep_tids(struct weft_session *session, const uint64_t *tids,
+                                      size_t n_tids, struct weft_err *err)
+{
+    uint32_t n_threads = weft_trace_n_threads(session->trace);
+    free(session->thread_ids);
+    session->thread_ids = NULL;
+    session->n_thread_ids = 0;
+    if (n_tids == 0)
+        return WEFT_OK;
+    enum weft_code code = check_tids(session->trace, tids, n_tids, err);
+    if (code != WEFT_OK)
+        return code;
+    session->thread_ids = calloc(n_threads, sizeof *session->thread_ids);
+    if (!session->thread_ids)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for %" PRIu32 " threads",
+                         n_threads);
+    for (uint32_t id = 0; id < n_threads; id++)
+        if (has_tid(tids, n_tids, weft_trace_thread(session->trace, id)->info.tid))
+            session->thread_ids[session->n_thread_ids++] = id;
+    return WEFT_OK;
+}
+
+enum weft_code weft_session_functions(struct weft_session *session,
+                                      const struct weft_functions_table **table,
+                                      struct weft_err *err)
+{
+    *table = NULL;
+    if (!session->functions) {
+        enum weft_code code =
+            weft_functions_run(session->trace, NULL, &session->run, &session->functions, err);
+        if (code != WEFT_OK)
+            return code;
+    }
+    *table = session->functions;
+    return WEFT_OK;
+}
+
+enum weft_code weft_session_medians(struct weft_session *session, const uint64_t **medians_ns,
+                                    struct weft_err *err)
+{
+    const struct weft_functions_table *table;
+    *medians_ns = NULL;
+    enum weft_code code = weft_session_functions(session, &table, err);
+    if (code != WEFT_OK)
+        return code;
+    if (!session->medians_ns) {
+        uint64_t *medians = calloc(table->n_functions + 1, sizeof *medians);
+        if (!medians)
+            return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for %zu medians",
+                             table->n_functions);
+        for (size_t i = 0; i < table->n_rows; i++)
+            medians[table->rows[i].function_id] = table->rows[i].p50_ns;
+        session->medians_ns = medians;
+    }
+    *medians_ns = session->medians_ns;
+    return WEFT_OK;
+}

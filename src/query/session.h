@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A session: one opened trace and what analyses share over it. The only door for front ends.
+ *
+ * What several analyses need (the table of functions, its medians) is computed at the first
+ * question and kept until the session is closed. Tables handed out by a session die with it; the
+ * results of weft_query_run belong to the caller. A session serves one thread at a time.
+ */
+#ifndef WEFT_QUERY_SESSION_H
+#define WEFT_QUERY_SESSION_H
+
+#include "analysis/analysis.h"
+#include "base/error.h"
+#include "base/pool.h"
+#include "base/str.h"
+#include "model/trace.h"
+#include "schema/tables.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct weft_session;
+
+/* Opens `path`; `run` is copied, what it points to must outlive the session. */
+WEFT_CHECKED enum weft_code weft_session_open(const char *path, const struct weft_run *run,
+                                              struct weft_session **session, struct weft_err *err);
+
+/* NULL is allowed. */
+void weft_session_close(struct weft_session *session);
+
+const struct weft_trace *weft_session_trace(const struct weft_session *session);
+
+/* Workers, progress and memory ceiling of this session. */
+const struct weft_run *weft_session_run(const struct weft_session *session);
+
+/* Restricts the analyses to the threads with these real tids (a tid that was reused gives all of
+ * its generations); n_tids 0: all threads. A tid that no thread has is WEFT_E_ARG. */
+WEFT_CHECKED enum weft_code weft_session_keep_tids(struct weft_session *session,
+                                                   const uint64_t *tids, size_t n_tids,
+                                                   struct weft_err *err);
+
+/* The threads kept: an empty filter when all are. */
+struct weft_thread_filter weft_session_filter(const struct weft_session *session);
+
+/* Functions over the whole trace, computed once; valid until close. */
+WEFT_CHECKED enum weft_code weft_session_functions(struct weft_session *session,
+                                                   const struct weft_functions_table **table,
+                                                   struct weft_err *err);
+
+/* Median duration by function id over the whole trace (0 for functions that never returned);
+ * n_functions elements, valid until close. */
+WEFT_CHECKED enum weft_code weft_session_medians(struct weft_session *session,
+                                                 const uint64_t **medians_ns, struct weft_err *err);
+
+/* The functions whose name holds `pattern` (letters of either case are the same), or, written
+ * /pattern/, matches it as a POSIX extended regular expression. `*ids` (ascending, `*n_ids` of
+ * them, may be none) is the caller's to free. A bad expression is WEFT_E_ARG. */
+WEFT_CHECKED enum weft_code weft_session_find_functions(const struct weft_session *session,
+                                                        const char *pattern, uint32_t **ids,
+                                                        size_t *n_ids, struct weft_err *err);
+
+/* ---- the registry of analyses ---------------------------------------------------------------- */
+
+/* What to ask; only the member of the analysis asked is read. */
+union weft_request {
+    struct weft_regtime_opts regtime;
+    struct weft_outliers_opts outliers;
+    struct weft_activity_opts activity;
+};
+
+/* What comes back: the member of the analysis asked. */
+union weft_result {
+    struct weft_functions_table *functions;
+    struct weft_regtime_table *regtime;
+    struct weft_outliers_table *outliers;
+    struct weft_activity_table *activity;
+};
+
+/* One analysis as front ends see it: `run` restricts itself to the session's threads, `discard`
+ * frees a result (one of NULL too). */
+struct weft_analysis {
+    const char *name;
+    const char *summary;
+    enum weft_code (*run)(struct weft_session *session, const union weft_request *request,
+                          union weft_result *result, struct weft_err *err);
+    void (*discard)(union weft_result *result);
+};
+
+/* All analyses, sorted by name. */
+const struct weft_analysis *weft_analyses(size_t *n_analyses);
+
+/* Runs the analysis `name`; an unknown name is WEFT_E_ARG. `request` may be NULL for an analysis
+ * that has no options ("functions"). The caller discards the result. */
+WEFT_CHECKED enum weft_code weft_query_run(struct weft_session *session, const char *name,
+                                           const union weft_request *request,
+                                           union weft_result *result, struct weft_err *err);
+
+#endif
