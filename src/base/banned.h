@@ -10,6 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* With clang, the fortified C library defines these two as macros; a macro cannot be poisoned. */
+#undef sprintf
+#undef vsprintf
+
 #pragma GCC poison strcpy strcat sprintf vsprintf strtok gets atoi atol atof strncpy strncat
 
 #endif

@@ -1,0 +1,5 @@
+/* SPDX-License-Identifier: MIT */
+
+#include "store/up.h"
+
+#include "base/error.h"

@@ -1,0 +1,5 @@
+/* SPDX-License-Identifier: MIT */
+
+#include "base/error.h"
+
+#include <stdio.h>

@@ -1,0 +1,23 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# The tester tested: check-floors finds the three bad includes of bad/, and only those.
+set -u
+found=$(tools/check-floors tests/house/bad)
+status=$?
+n=0
+ok() { # ok NAME COMMAND...
+    n=$((n + 1))
+    name=$1
+    shift
+    if "$@"; then echo "ok $n - $name"; else echo "not ok $n - $name"; fi
+}
+has() { echo "$found" | grep -q "$1"; }
+ok "a bad tree fails" [ $status -ne 0 ]
+ok "an include that points up is found" has 'up.c:3: base may not include store/up.h'
+ok "an include that points sideways is found" has 'sideways.c:3: store may not include ingest/xray'
+ok "a format that sees another is found" has 'neighbour.c:3: ingest/text may not include'
+ok "includes that point down are allowed" has '4 files, 3 includes'
+tools/check-floors tests/house/empty >/dev/null 2>&1
+ok "a tree without sources fails" [ $? -ne 0 ]
+echo "1..$n"
