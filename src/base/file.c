@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+static enum weft_code check_kind(const char *path, const struct stat *info, struct weft_err *err)
+{
+    if (S_ISREG(info->st_mode))
+        return WEFT_OK;
+    const char *what = S_ISDIR(info->st_mode)    ? "a directory"
+                       : S_ISFIFO(info->st_mode) ? "a pipe"
+                                                 : "neither a file nor a directory";
+    weft_fail(err, WEFT_E_IO, WEFT_NO_OFFSET, "expected a regular file, found %s", what);
+    weft_in_file(err, path);
+    return WEFT_E_IO;
+}
+
+static enum weft_code map_fd(const char *path, int fd, struct weft_mapped *file,
+                             struct weft_err *err)
+{
+    struct stat info;
+    if (fstat(fd, &info) != 0) {
+        weft_fail_errno(err, errno, "cannot read its size");
+        weft_in_file(err, path);
+        return WEFT_E_IO;
+    }
+    enum weft_code code = check_kind(path, &info, err);
+    if (code != WEFT_OK || info.st_size == 0)
+        return code;
+    void *bytes = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (bytes == MAP_FAILED) {
+        weft_fail_errno(err, errno, "cannot map it");
+        weft_in_file(err, path);
+        return WEFT_E_IO;
+    }
+    file->bytes = bytes;
+    file->n_bytes = (uint64_t)info.st_size;
+    return WEFT_OK;
+}
+
+enum weft_code weft_mapped_open(const char *path, struct weft_mapped *file, struct weft_err *err)
+{
+    *file = (struct weft_mapped){ 0 };
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) {
+        weft_fail_errno(err, errno, "cannot open");
+        weft_in_file(err, path);
+        return WEFT_E_IO;
+    }
+    enum weft_code code = map_fd(path, fd, file, err);
+    close(fd);
+    return code;
+}
+
+void weft_mapped_close(struct weft_mapped *file)
+{
+    if (file->bytes)
+        munmap((void *)(uintptr_t)file->bytes, (size_t)file->n_bytes);
+    *file = (struct weft_mapped){ 0 };
+}
+
+void weft_mapped_done(const struct weft_mapped *file, uint64_t off, uint64_t n_bytes)
+{
+    uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+    uint64_t from = (off + page_bytes - 1) / page_bytes * page_bytes;
+    uint64_t to = (off + n_bytes) / page_bytes * page_bytes;
+    if (file->bytes && from < to && to <= file->n_bytes)
+        madvise((void *)(uintptr_t)(file->bytes + from), (size_t)(to - from), MADV_DONTNEED);
+}
+
+/* ---- writing -------------------------------------------------------------------------------- */
+
+enum { OUT_BUFFER_BYTES = 1 << 18 };
+
+struct weft_out {
+    int fd;
+    char *path;
+    char *temp_path;
+    uint64_t offset;
+    size_t n_buffered;
+    uint8_t buffer[OUT_BUFFER_BYTES];
+};
+
+static enum weft_code out_failed(const struct weft_out *out, const char *doing,
+                                 struct weft_err *err)
+{
+    weft_fail_errno(err, errno, "%s", doing);
+    weft_in_file(err, out->path);
+    return WEFT_E_IO;
+}
+
+static void out_free(struct weft_out *out)
+{
+    if (out->fd >= 0)
+        close(out->fd);
+    free(out->path);
+    free(out->temp_path);
+    free(out);
+}
+
+/* A new file beside the target, with the mode that open(2) would have given it. */
+static enum weft_code create_temp(struct weft_out *out, struct weft_err *err)
+{
+    struct stat info;
+    if (stat(out->path, &info) == 0 && S_ISDIR(info.st_mode)) {
+        errno = EISDIR;
+        return out_failed(out, "cannot write", err);
+    }
+    out->fd = mkostemp(out->temp_path, O_CLOEXEC);
+    if (out->fd < 0)
+        return out_failed(out, "cannot create a file beside it", err);
+    mode_t mask = umask(0);
+    umask(mask);
+    if (fchmod(out->fd, 0666 & ~mask) != 0) {
+        enum weft_code code = out_failed(out, "cannot set its mode", err);
+        unlink(out->temp_path);
+        return code;
+    }
+    return WEFT_OK;
+}
+
+enum weft_code weft_out_open(const char *path, struct weft_out **out_ptr, struct weft_err *err)
+{
+    struct weft_out *out = calloc(1, sizeof *out);
+    if (!out)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for an output buffer");
+    size_t n_bytes = strlen(path) + sizeof ".XXXXXX";
+    out->fd = -1;
+    out->path = strdup(path);
+    out->temp_path = malloc(n_bytes);
+    if (!out->path || !out->temp_path) {
+        out_free(out);
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a path");
+    }
+    snprintf(out->temp_path, n_bytes, "%s.XXXXXX", path);
+    enum weft_code code = create_temp(out, err);
+    if (code != WEFT_OK) {
+        out_free(out);
+        return code;
+    }
+    *out_ptr = out;
+    return WEFT_OK;
+}
+
+static enum weft_code write_all(struct weft_out *out, const uint8_t *bytes, size_t n_bytes,
+                                struct weft_err *err)
+{
+    while (n_bytes > 0) {
+        ssize_t n_written = write(out->fd, bytes, n_bytes);
+        if (n_written < 0 && errno == EINTR)
+            continue;
+        if (n_written < 0)
+            return out_failed(out, "cannot write", err);
+        bytes += n_written;
+        n_bytes -= (size_t)n_written;
+    }
+    return WEFT_OK;
+}
+
+static enum weft_code flush(struct weft_out *out, struct weft_err *err)
+{
+    size_t n_bytes = out->n_buffered;
+    out->n_buffered = 0;
+    return write_all(out, out->buffer, n_bytes, err);
+}
+
+enum weft_code weft_out_write(struct weft_out *out, const void *bytes, size_t n_bytes,
+                              struct weft_err *err)
+{
+    if (n_bytes > sizeof out->buffer - out->n_buffered) {
+        enum weft_code code = flush(out, err);
+        if (code != WEFT_OK)
+            return code;
+    }
+    out->offset += n_bytes;
+    if (n_bytes > sizeof out->buffer)
+        return write_all(out, bytes, n_bytes, err);
+    if (n_bytes)
+        memcpy(out->buffer + out->n_buffered, bytes, n_bytes);
+    out->n_buffered += n_bytes;
+    return WEFT_OK;
+}
+
+uint64_t weft_out_offset(const struct weft_out *out)
+{
+    return out->offset;
+}
+
+enum weft_code weft_out_commit(struct weft_out *out, struct weft_err *err)
+{
+    enum weft_code code = flush(out, err);
+    if (code == WEFT_OK && close(out->fd) != 0)
+        code = out_failed(out, "cannot finish writing", err);
+    else if (code != WEFT_OK)
+        close(out->fd);
+    out->fd = -1;
+    if (code == WEFT_OK && rename(out->temp_path, out->path) != 0)
+        code = out_failed(out, "cannot replace it", err);
+    if (code != WEFT_OK)
+        unlink(out->temp_path);
+    out_free(out);
+    return code;
+}
+
+void weft_out_abort(struct weft_out *out)
+{
+    if (!out)
+        return;
+    unlink(out->temp_path);
+    out_free(out);
+}
+
+const char *weft_out_temp_path(const struct weft_out *out)
+{
+    return out->temp_path;
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The caller is worker 0; the others wait for a loop on a condition. A loop ends when every worker
+ * has left it, so that its context may live on the caller's stack.
+ */
+#include "base/pool.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { MAX_WORKERS = 256 };
+
+struct loop {
+    weft_pool_fn fn;
+    void *context;
+    struct weft_progress *progress;
+    size_t n_items;
+    _Atomic size_t next_item;
+    _Atomic bool is_stopped;
+    pthread_mutex_t lock; /* guards what follows */
+    size_t failed_item;
+    enum weft_code code;
+    struct weft_err err;
+};
+
+struct worker {
+    struct weft_pool *pool;
+    unsigned index;
+    pthread_t thread;
+};
+
+struct weft_pool {
+    unsigned n_workers;
+    unsigned n_started; /* threads besides the caller */
+    struct worker *workers;
+    pthread_mutex_t lock;
+    pthread_cond_t has_work, is_done;
+    struct loop *loop;
+    uint64_t generation; /* counts loops */
+    unsigned n_inside;   /* threads that still work on the loop */
+    bool is_closing;
+};
+
+void weft_progress_start(struct weft_progress *progress, const char *activity, const char *unit,
+                         uint64_t total)
+{
+    if (!progress)
+        return;
+    atomic_store(&progress->done, 0);
+    atomic_store(&progress->total, total);
+    atomic_store(&progress->unit, unit);
+    atomic_store(&progress->activity, activity);
+}
+
+static unsigned online_cpus(void)
+{
+    long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    return n_cpus > 0 ? (unsigned)n_cpus : 1;
+}
+
+struct weft_pool *weft_pool_new(unsigned n_workers)
+{
+    struct weft_pool *pool = calloc(1, sizeof *pool);
+    if (!pool)
+        return NULL;
+    n_workers = n_workers ? n_workers : online_cpus();
+    pool->n_workers = n_workers < MAX_WORKERS ? n_workers : MAX_WORKERS;
+    pool->workers = calloc(pool->n_workers, sizeof *pool->workers);
+    if (!pool->workers) {
+        free(pool);
+        return NULL;
+    }
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_cond_init(&pool->has_work, NULL);
+    pthread_cond_init(&pool->is_done, NULL);
+    return pool;
+}
+
+unsigned weft_pool_workers(const struct weft_pool *pool)
+{
+    return pool->n_workers;
+}
+
+/* Items are handed out in ascending order, so when one fails all lower ones are finished or
+ * running: the lowest failure is the same for any number of workers. */
+static void record_failure(struct loop *loop, size_t item, enum weft_code code,
+                           const struct weft_err *err)
+{
+    pthread_mutex_lock(&loop->lock);
+    if (item < loop->failed_item) {
+        loop->failed_item = item;
+        loop->code = code;
+        loop->err = *err;
+    }
+    pthread_mutex_unlock(&loop->lock);
+    atomic_store(&loop->is_stopped, true);
+}
+
+static void work(struct loop *loop, unsigned worker)
+{
+    while (!atomic_load(&loop->is_stopped) && !weft_progress_is_cancelled(loop->progress)) {
+        size_t item = atomic_fetch_add(&loop->next_item, 1);
+        if (item >= loop->n_items)
+            return;
+        struct weft_err err = { 0 };
+        enum weft_code code = loop->fn(loop->context, item, worker, &err);
+        if (code != WEFT_OK)
+            record_failure(loop, item, code, &err);
+    }
+}
+
+static void *worker_main(void *argument)
+{
+    struct worker *self = argument;
+    struct weft_pool *pool = self->pool;
+    uint64_t seen = 0;
+    pthread_mutex_lock(&pool->lock);
+    for (;;) {
+        while (!pool->is_closing && pool->generation == seen)
+            pthread_cond_wait(&pool->has_work, &pool->lock);
+        if (pool->is_closing)
+            break;
+        seen = pool->generation;
+        struct loop *loop = pool->loop;
+        pthread_mutex_unlock(&pool->lock);
+        work(loop, self->index);
+        pthread_mutex_lock(&pool->lock);
+        if (--pool->n_inside == 0)
+            pthread_cond_signal(&pool->is_done);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return NULL;
+}
+
+/* Starts the threads; fewer than asked for is no error, only slower. Called before any loop. */
+static void start_threads(struct weft_pool *pool)
+{
+    while (pool->n_started + 1 < pool->n_workers) {
+        struct worker *worker = &pool->workers[pool->n_started + 1];
+        *worker = (struct worker){ .pool = pool, .index = pool->n_started + 1 };
+        if (pthread_create(&worker->thread, NULL, worker_main, worker) != 0)
+            break;
+        pool->n_started++;
+    }
+}
+
+static void run_in_parallel(struct weft_pool *pool, struct loop *loop)
+{
+    pthread_mutex_lock(&pool->lock);
+    if (pool->generation == 0)
+        start_threads(pool);
+    pool->loop = loop;
+    pool->n_inside = pool->n_started;
+    pool->generation++;
+    pthread_cond_broadcast(&pool->has_work);
+    pthread_mutex_unlock(&pool->lock);
+    work(loop, 0);
+    pthread_mutex_lock(&pool->lock);
+    while (pool->n_inside > 0)
+        pthread_cond_wait(&pool->is_done, &pool->lock);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+enum weft_code weft_pool_run(struct weft_pool *pool, size_t n_items, weft_pool_fn fn, void *context,
+                             struct weft_progress *progress, struct weft_err *err)
+{
+    struct loop loop = {
+        .fn = fn,
+        .context = context,
+        .progress = progress,
+        .n_items = n_items,
+        .failed_item = SIZE_MAX,
+    };
+    pthread_mutex_init(&loop.lock, NULL);
+    if (n_items > 1 && pool->n_workers > 1)
+        run_in_parallel(pool, &loop);
+    else
+        work(&loop, 0);
+    pthread_mutex_destroy(&loop.lock);
+    if (loop.code != WEFT_OK) {
+        if (err && err->code == WEFT_OK)
+            *err = loop.err;
+        return loop.code;
+    }
+    if (weft_progress_is_cancelled(progress))
+        return weft_fail(err, WEFT_E_CANCELLED, WEFT_NO_OFFSET, "interrupted");
+    return WEFT_OK;
+}
+
+void weft_pool_free(struct weft_pool *pool)
+{
+    if (!pool)
+        return;
+    pthread_mutex_lock(&pool->lock);
+    pool->is_closing = true;
+    pthread_cond_broadcast(&pool->has_work);
+    pthread_mutex_unlock(&pool->lock);
+    for (unsigned i = 1; i <= pool->n_started; i++)
+        pthread_join(pool->workers[i].thread, NULL);
+    pthread_mutex_destroy(&pool->lock);
+    pthread_cond_destroy(&pool->has_work);
+    pthread_cond_destroy(&pool->is_done);
+    free(pool->workers);
+    free(pool);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+#include "schema/event.h"
+
+#include <stddef.h>
+
+static const char *const event_names[WEFT_EVENT_KINDS] = {
+    [WEFT_EVENT_SPAN] = "span",
+    [WEFT_EVENT_INSTANT] = "instant",
+    [WEFT_EVENT_COUNTER] = "counter",
+    [WEFT_EVENT_SAMPLE] = "sample",
+    [WEFT_EVENT_SWITCH] = "switch",
+    [WEFT_EVENT_WAKING] = "waking",
+    [WEFT_EVENT_WOKEN] = "woken",
+    [WEFT_EVENT_IRQ_ENTER] = "irq_enter",
+    [WEFT_EVENT_IRQ_EXIT] = "irq_exit",
+    [WEFT_EVENT_SYSCALL_ENTER] = "syscall_enter",
+    [WEFT_EVENT_SYSCALL_EXIT] = "syscall_exit",
+    [WEFT_EVENT_LOCK_REQUEST] = "lock_request",
+    [WEFT_EVENT_LOCK_ACQUIRED] = "lock_acquired",
+    [WEFT_EVENT_LOCK_RELEASED] = "lock_released",
+    [WEFT_EVENT_IO_BEGIN] = "io_begin",
+    [WEFT_EVENT_IO_END] = "io_end",
+    [WEFT_EVENT_PACKET_SENT] = "packet_sent",
+    [WEFT_EVENT_PACKET_RECEIVED] = "packet_received",
+    [WEFT_EVENT_FLOW_BEGIN] = "flow_begin",
+    [WEFT_EVENT_FLOW_END] = "flow_end",
+    [WEFT_EVENT_FORK] = "fork",
+    [WEFT_EVENT_EXIT] = "exit",
+};
+
+const char *weft_event_kind_name(enum weft_event_kind kind)
+{
+    return (size_t)kind < WEFT_EVENT_KINDS ? event_names[kind] : "unknown";
+}
+
+static const struct note_words {
+    const char *name;
+    const char *text;
+    enum weft_note_class note_class;
+} note_words[WEFT_NOTE_KINDS] = {
+    [WEFT_NOTE_DUPLICATE_BUFFER] = { "duplicate_buffer",
+                                     "events in duplicate buffers, dropped: no data lost",
+                                     WEFT_NOTE_CLASS_REPAIRED },
+    [WEFT_NOTE_EXIT_WITHOUT_ENTRY_CUT] = { "exit_without_entry",
+                                           "exits without entry: the calls began before the trace",
+                                           WEFT_NOTE_CLASS_REPAIRED },
+    [WEFT_NOTE_EXIT_IGNORED] = { "exit_ignored", "exits that match no open call, ignored",
+                                 WEFT_NOTE_CLASS_REPAIRED },
+    [WEFT_NOTE_MISSING_EXIT] = { "missing_exit",
+                                 "calls without exit, closed when a caller returned",
+                                 WEFT_NOTE_CLASS_REPAIRED },
+    [WEFT_NOTE_OPEN_AT_END] = { "open_at_end",
+                                "calls open at the end, closed at the thread's last event",
+                                WEFT_NOTE_CLASS_INFO },
+    [WEFT_NOTE_TIME_BACKWARD] = { "time_backward", "time stamps that stepped back, raised",
+                                  WEFT_NOTE_CLASS_REPAIRED },
+    [WEFT_NOTE_TRUNCATED] = { "truncated", "bytes not read: the input ends early",
+                              WEFT_NOTE_CLASS_LOST },
+    [WEFT_NOTE_BAD_RECORD] = { "bad_record", "bytes skipped: a record contradicts the format",
+                               WEFT_NOTE_CLASS_LOST },
+    [WEFT_NOTE_UNKNOWN_RECORD] = { "unknown_record", "records of an unknown kind, skipped",
+                                   WEFT_NOTE_CLASS_LOST },
+    [WEFT_NOTE_LOST_RECORDS] = { "lost_records", "records that the source itself lost",
+                                 WEFT_NOTE_CLASS_LOST },
+    [WEFT_NOTE_UNNAMED_FUNCTION] = { "unnamed_function", "functions without a name, shown as #key",
+                                     WEFT_NOTE_CLASS_INFO },
+    [WEFT_NOTE_NOT_KEPT] = { "not_kept", "events understood, but not kept in the file",
+                             WEFT_NOTE_CLASS_LOST },
+    [WEFT_NOTE_DEPTH_LIMIT] = { "depth_limit", "calls deeper than the limit, dropped",
+                                WEFT_NOTE_CLASS_LOST },
+};
+
+const char *weft_note_name(enum weft_note_kind kind)
+{
+    return (size_t)kind < WEFT_NOTE_KINDS ? note_words[kind].name : "unknown";
+}
+
+const char *weft_note_text(enum weft_note_kind kind)
+{
+    return (size_t)kind < WEFT_NOTE_KINDS ? note_words[kind].text : "unknown";
+}
+
+enum weft_note_class weft_note_class_of(enum weft_note_kind kind)
+{
+    return (size_t)kind < WEFT_NOTE_KINDS ? note_words[kind].note_class : WEFT_NOTE_CLASS_INFO;
+}
