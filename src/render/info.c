@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What is in a trace, and what was lost or mended on the way: from the directory alone.
+ */
+#include "render/human.h"
+#include "render/notes.h"
+#include "render/render.h"
+#include "render/utf8.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+
+struct info {
+    const struct weft_view *view;
+    const struct weft_info_view *opts;
+    const struct weft_store_meta *meta;
+    struct weft_arena *arena;
+    struct weft_note_sums notes;
+    uint64_t n_unnamed;
+};
+
+static uint64_t count_unnamed(const struct weft_trace *trace)
+{
+    uint64_t n_unnamed = 0;
+    for (uint32_t id = 0; id < weft_trace_n_functions(trace); id++)
+        n_unnamed += weft_store_function_get(weft_trace_store(trace), id)->name.n_bytes == 0;
+    return n_unnamed;
+}
+
+static double bytes_per_call(const struct weft_store_meta *meta)
+{
+    return meta->calls ? (double)meta->bytes_out / (double)meta->calls : 0;
+}
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+static const struct weft_column thread_columns[] = {
+    { "tid", "tid", WEFT_CELL_ID },
+    { "pid", "pid", WEFT_CELL_ID },
+    { "generation", NULL, WEFT_CELL_ID },
+    { "name", "name", WEFT_CELL_TEXT },
+    { "calls", "calls", WEFT_CELL_COUNT },
+    { "cut_calls", "cut", WEFT_CELL_COUNT },
+    { "max_depth", "depth", WEFT_CELL_COUNT },
+    { "first_ns", "first event", WEFT_CELL_AT },
+    { "last_ns", "last event", WEFT_CELL_AT },
+    { NULL, "life", WEFT_CELL_NS },
+};
+
+static void thread_row(const void *context, size_t row, struct weft_cell *cells)
+{
+    const struct info *info = context;
+    const struct weft_model_thread *thread = weft_trace_thread(info->view->trace, (uint32_t)row);
+    bool has_events = thread->last_ns > thread->first_ns || thread->calls > 0;
+    cells[0].number = thread->info.tid;
+    cells[1] = (struct weft_cell){ .number = thread->info.pid, .is_null = thread->info.pid == 0 };
+    cells[2].number = thread->info.generation;
+    cells[3].text = thread->info.name;
+    cells[4].number = thread->calls;
+    cells[5].number = thread->cut_calls;
+    cells[6].number = thread->max_depth;
+    cells[7] = (struct weft_cell){ .number = thread->first_ns, .is_null = !has_events };
+    cells[8] = (struct weft_cell){ .number = thread->last_ns, .is_null = !has_events };
+    cells[9] =
+        (struct weft_cell){ .number = thread->last_ns - thread->first_ns, .is_null = !has_events };
+}
+
+static struct weft_table threads_table(const struct info *info)
+{
+    return (struct weft_table){ .columns = thread_columns,
+                                .n_columns = sizeof thread_columns / sizeof *thread_columns,
+                                .n_rows = weft_trace_n_threads(info->view->trace),
+                                .row = thread_row,
+                                .context = info };
+}
+
+/* ---- notes ----------------------------------------------------------------------------------- */
+
+static const struct weft_column note_columns[] = {
+    { "class", "class", WEFT_CELL_TEXT },           { "kind", NULL, WEFT_CELL_TEXT },
+    { "count", "count", WEFT_CELL_COUNT },          { "threads", "threads", WEFT_CELL_COUNT },
+    { "first_offset", "first byte", WEFT_CELL_ID }, { "text", "what", WEFT_CELL_TEXT },
+    { "detail", "detail", WEFT_CELL_TEXT },
+};
+
+static void note_row(const void *context, size_t row, struct weft_cell *cells)
+{
+    const struct info *info = context;
+    const struct weft_note_sum *note = &info->notes.rows[row];
+    cells[0].text = weft_str_of(weft_note_class_name(note->class));
+    cells[0].is_bad = note->class == WEFT_NOTE_CLASS_LOST;
+    cells[1].text = weft_str_of(weft_note_name(note->kind));
+    cells[2].number = note->count;
+    cells[3] = (struct weft_cell){ .number = note->n_threads, .is_null = note->n_threads == 0 };
+    cells[4] = (struct weft_cell){ .number = note->first_off,
+                                   .is_null = note->first_off == WEFT_NO_OFFSET };
+    cells[5].text = weft_str_of(weft_note_text(note->kind));
+    cells[6] = (struct weft_cell){ .text = note->detail };
+}
+
+static struct weft_table notes_table(const struct info *info)
+{
+    return (struct weft_table){ .columns = note_columns,
+                                .n_columns = sizeof note_columns / sizeof *note_columns,
+                                .n_rows = info->notes.n_rows,
+                                .row = note_row,
+                                .context = info };
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+static void label(const struct info *info, const char *text)
+{
+    char padded[32];
+    snprintf(padded, sizeof padded, "  %-11s", text);
+    weft_view_dim(info->view, padded);
+}
+
+static void print_str(const struct info *info, struct weft_str text)
+{
+    struct weft_str shown = weft_utf8_printable(info->arena, text);
+    weft_output_write(info->view->out, shown.bytes, shown.n_bytes);
+}
+
+static void print_source(const struct info *info)
+{
+    struct weft_output *out = info->view->out;
+    const struct weft_store_meta *meta = info->meta;
+    label(info, "from");
+    print_str(info, meta->source_name);
+    weft_output_text(out, meta->source_name.n_bytes ? " (" : "(");
+    print_str(info, meta->format);
+    weft_output_text(out, meta->details.n_bytes ? ", " : "");
+    print_str(info, meta->details);
+    weft_output_text(out, ")\n");
+}
+
+static void print_time(const struct info *info)
+{
+    struct weft_output *out = info->view->out;
+    const struct weft_clock *clock = &info->meta->clock;
+    label(info, "time");
+    weft_output_printf(out, "%s", weft_human_ns(info->meta->duration_ns).text);
+    if (clock->frequency_hz != 1000000000)
+        weft_output_printf(out, ", clock %.6g MHz", (double)clock->frequency_hz / 1e6);
+    weft_output_printf(out, ", zero at tick %" PRIu64, clock->zero_ticks);
+    if (clock->has_realtime) {
+        char stamp[32] = "";
+        time_t seconds = (time_t)(clock->realtime_ns / 1000000000);
+        struct tm broken;
+        if (gmtime_r(&seconds, &broken))
+            strftime(stamp, sizeof stamp, "%Y-%m-%d %H:%M:%S", &broken);
+        weft_output_printf(out, ", %s UTC", stamp);
+    }
+    weft_output_text(out, "\n");
+}
+
+static void print_counts(const struct info *info)
+{
+    struct weft_output *out = info->view->out;
+    const struct weft_store_meta *meta = info->meta;
+    label(info, "threads");
+    weft_output_printf(out, "%s\n", weft_human_count(meta->n_threads).text);
+    label(info, "functions");
+    weft_output_printf(out, "%s", weft_human_count(meta->n_functions).text);
+    if (info->n_unnamed > 0)
+        weft_output_printf(out, ", %s of them without a name (shown as #id)",
+                           weft_human_count(info->n_unnamed).text);
+    weft_output_text(out, "\n");
+    label(info, "calls");
+    weft_output_printf(out, "%s", weft_human_count(meta->calls).text);
+    if (meta->cut_calls > 0)
+        weft_output_printf(out, ", and %s more that were entered before the trace",
+                           weft_human_count(meta->cut_calls).text);
+    weft_output_text(out, "\n");
+}
+
+static void print_size(const struct info *info)
+{
+    struct weft_output *out = info->view->out;
+    const struct weft_store_meta *meta = info->meta;
+    label(info, "size");
+    weft_output_printf(out, "%s", weft_human_bytes(meta->bytes_out).text);
+    if (meta->calls > 0)
+        weft_output_printf(out, ", %.3g bytes a call", bytes_per_call(meta));
+    if (meta->bytes_in > 0 && meta->bytes_out > 0)
+        weft_output_printf(out, "; %s when imported (%s times)",
+                           weft_human_bytes(meta->bytes_in).text,
+                           weft_human_ratio((double)meta->bytes_in / (double)meta->bytes_out).text);
+    weft_output_text(out, "\n");
+}
+
+static void print_damage(const struct info *info)
+{
+    struct weft_output *out = info->view->out;
+    if (info->meta->is_recovered) {
+        label(info, "recovered");
+        weft_output_printf(out,
+                           "the file ends early: read without its directory, %s at the end are in "
+                           "no whole block\n",
+                           weft_human_bytes(info->meta->lost_bytes).text);
+    }
+    if (info->notes.n_rows == 0) {
+        label(info, "notes");
+        weft_output_text(out, "none: nothing was lost, nothing needed mending\n");
+        return;
+    }
+    struct weft_table notes = notes_table(info);
+    weft_output_text(out, "\n");
+    weft_table_text(&notes, &info->view->style, out);
+}
+
+static void print_text(const struct info *info)
+{
+    weft_view_bold(info->view, info->view->path);
+    weft_output_text(info->view->out, "\n");
+    print_source(info);
+    print_time(info);
+    print_counts(info);
+    print_size(info);
+    print_damage(info);
+    if (info->opts->with_threads) {
+        struct weft_table threads = threads_table(info);
+        weft_output_text(info->view->out, "\n");
+        weft_table_text(&threads, &info->view->style, info->view->out);
+    }
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void json_clock(const struct info *info, struct weft_json *json)
+{
+    const struct weft_clock *clock = &info->meta->clock;
+    weft_json_begin_object(json, "clock");
+    weft_json_u64(json, "frequency_hz", clock->frequency_hz);
+    weft_json_u64(json, "zero_ticks", clock->zero_ticks);
+    if (clock->has_monotonic)
+        weft_json_u64(json, "monotonic_ns", clock->monotonic_ns);
+    else
+        weft_json_null(json, "monotonic_ns");
+    if (clock->has_realtime)
+        weft_json_u64(json, "realtime_ns", clock->realtime_ns);
+    else
+        weft_json_null(json, "realtime_ns");
+    weft_json_end_object(json);
+}
+
+static void print_json(const struct info *info)
+{
+    const struct weft_store_meta *meta = info->meta;
+    struct weft_json *json = weft_view_json(info->view);
+    if (!json)
+        return;
+    weft_json_begin_object(json, NULL);
+    weft_json_str(json, "source", meta->source_name);
+    weft_json_str(json, "format", meta->format);
+    weft_json_str(json, "details", meta->details);
+    weft_json_u64(json, "version", meta->version);
+    weft_json_u64(json, "threads", meta->n_threads);
+    weft_json_u64(json, "functions", meta->n_functions);
+    weft_json_u64(json, "unnamed_functions", info->n_unnamed);
+    weft_json_u64(json, "calls", meta->calls);
+    weft_json_u64(json, "cut_calls", meta->cut_calls);
+    weft_json_u64(json, "kernel_events", 0);
+    weft_json_u64(json, "duration_ns", meta->duration_ns);
+    weft_json_u64(json, "lost", info->notes.lost);
+    weft_json_u64(json, "repaired", info->notes.repaired);
+    weft_json_u64(json, "bytes_in", meta->bytes_in);
+    weft_json_u64(json, "bytes_out", meta->bytes_out);
+    weft_json_real(json, "bytes_per_call", bytes_per_call(meta));
+    weft_json_bool(json, "recovered", meta->is_recovered);
+    weft_json_u64(json, "lost_bytes", meta->lost_bytes);
+    json_clock(info, json);
+    struct weft_table notes = notes_table(info), threads = threads_table(info);
+    weft_table_json(&notes, "notes", json);
+    weft_json_new_line(json);
+    weft_table_json(&threads, "thread_list", json);
+    weft_json_end_object(json);
+    weft_view_json_end(info->view, json);
+}
+
+/* ---- CSV ------------------------------------------------------------------------------------- */
+
+static void print_csv(const struct info *info)
+{
+    const struct weft_store_meta *meta = info->meta;
+    struct weft_output *out = info->view->out;
+    struct weft_table threads = threads_table(info);
+    if (info->opts->with_threads) {
+        weft_table_csv(&threads, out);
+        return;
+    }
+    weft_output_text(out, "threads,functions,unnamed_functions,calls,cut_calls,kernel_events,"
+                          "duration_ns,lost,repaired,bytes_in,bytes_out\n");
+    weft_output_printf(out,
+                       "%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",0,%" PRIu64
+                       ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
+                       meta->n_threads, meta->n_functions, info->n_unnamed, meta->calls,
+                       meta->cut_calls, meta->duration_ns, info->notes.lost, info->notes.repaired,
+                       meta->bytes_in, meta->bytes_out);
+}
+
+void weft_render_info(const struct weft_view *view, const struct weft_info_view *opts)
+{
+    struct weft_err err = { 0 };
+    struct weft_arena *arena = weft_arena_new(0);
+    struct info info = { .view = view,
+                         .opts = opts,
+                         .meta = weft_trace_meta(view->trace),
+                         .arena = arena,
+                         .n_unnamed = count_unnamed(view->trace) };
+    enum weft_code code =
+        arena ? weft_note_sums(view->trace, arena, &info.notes, &err)
+              : weft_fail(&err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the notes");
+    if (code != WEFT_OK)
+        weft_output_fail(view->out, &err);
+    else if (view->format == WEFT_FORMAT_JSON)
+        print_json(&info);
+    else if (view->format == WEFT_FORMAT_CSV)
+        print_csv(&info);
+    else
+        print_text(&info);
+    weft_arena_free(arena);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where rendered bytes go: a file that appears whole or not at all, an open descriptor, or memory.
+ * Writing never fails on the spot: the first failure is kept, later bytes are dropped, and
+ * weft_output_close reports it.
+ */
+#ifndef WEFT_RENDER_OUTPUT_H
+#define WEFT_RENDER_OUTPUT_H
+
+#include "base/error.h"
+#include "base/str.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct weft_output;
+
+/* Writes `path` through a temporary that is renamed on close. */
+WEFT_CHECKED enum weft_code weft_output_to_file(const char *path, struct weft_output **out,
+                                                struct weft_err *err);
+
+/* Writes to the open descriptor `fd`, which stays open; `name` (static) names it in errors. */
+WEFT_CHECKED enum weft_code weft_output_to_fd(int fd, const char *name, struct weft_output **out,
+                                              struct weft_err *err);
+
+/* Collects in memory; see weft_output_held. */
+WEFT_CHECKED enum weft_code weft_output_to_memory(struct weft_output **out, struct weft_err *err);
+
+void weft_output_write(struct weft_output *out, const void *bytes, size_t n_bytes);
+void weft_output_text(struct weft_output *out, const char *text);
+void weft_output_printf(struct weft_output *out, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* `count` times the same text. */
+void weft_output_repeat(struct weft_output *out, const char *text, size_t count);
+
+/* Keeps a failure that arose while rendering (not in this output). */
+void weft_output_fail(struct weft_output *out, const struct weft_err *err);
+
+/* True once anything failed: long renderings may stop early. */
+bool weft_output_has_failed(const struct weft_output *out);
+
+uint64_t weft_output_offset(const struct weft_output *out);
+
+/* What a memory output holds so far; valid until the next write. */
+struct weft_str weft_output_held(const struct weft_output *out);
+
+/* Flushes, renames a file into place, frees; reports the first failure, after which a file's old
+ * contents stand. */
+WEFT_CHECKED enum weft_code weft_output_close(struct weft_output *out, struct weft_err *err);
+
+/* Throws away what was not flushed (a file: everything) and frees; NULL is allowed. */
+void weft_output_abort(struct weft_output *out);
+
+#endif

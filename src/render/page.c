@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+#include "render/page.h"
+
+#include "base/arena.h"
+#include "render/pack.h"
+#include "render/ui_bundle.h"
+#include "render/utf8.h"
+
+#include <string.h>
+
+/* Writes text into HTML: markup characters as entities, nothing that is not UTF-8. */
+static void html_text(struct weft_output *out, struct weft_str text)
+{
+    for (size_t i = 0; i < text.n_bytes; i++) {
+        char c = text.bytes[i];
+        if (c == '<')
+            weft_output_text(out, "&lt;");
+        else if (c == '&')
+            weft_output_text(out, "&amp;");
+        else
+            weft_output_write(out, &c, 1);
+    }
+}
+
+static enum weft_code write_title(const struct weft_page *page, struct weft_output *out,
+                                  struct weft_err *err)
+{
+    struct weft_arena *arena = weft_arena_new(0);
+    if (!arena)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the page's title");
+    weft_output_text(out, "<title>");
+    html_text(out, weft_utf8_printable(arena, weft_str_of(page->name)));
+    weft_output_text(out, " - weft</title>\n");
+    weft_arena_free(arena);
+    return WEFT_OK;
+}
+
+/* The page may run its own script and style and load nothing: it works offline and leaks nothing.
+ */
+static const char head_html[] =
+    "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src "
+    "'unsafe-inline'; style-src 'unsafe-inline'; img-src data:\">\n"
+    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+    "<meta name=\"generator\" content=\"weft " WEFT_VERSION "\">\n";
+
+static enum weft_code write_data(const struct weft_page *page, struct weft_output *out,
+                                 struct weft_err *err)
+{
+    struct weft_output *data;
+    enum weft_code code = weft_output_to_memory(&data, err);
+    if (code != WEFT_OK)
+        return code;
+    code = weft_page_data(page, data, err);
+    weft_output_text(out, "<script id=\"weft-data\" "
+                          "type=\"application/octet-stream+gzip;base64\">");
+    if (code == WEFT_OK)
+        code = weft_pack(weft_output_held(data), out, err);
+    weft_output_text(out, "</script>\n");
+    enum weft_code data_code = weft_output_close(data, err);
+    return code != WEFT_OK ? code : data_code;
+}
+
+enum weft_code weft_page_write(const struct weft_page *page, struct weft_output *out,
+                               struct weft_err *err)
+{
+    if (weft_ui_bundle.script_bytes == 0)
+        return weft_fail(err, WEFT_E_UNSUPPORTED, WEFT_NO_OFFSET,
+                         "this weft was built without its user interface: build it with "
+                         "tools/build");
+    weft_output_text(out, head_html);
+    enum weft_code code = write_title(page, out, err);
+    if (code != WEFT_OK)
+        return code;
+    weft_output_text(out, "<style>");
+    weft_output_write(out, weft_ui_bundle.style, weft_ui_bundle.style_bytes);
+    weft_output_text(out, "</style>\n</head>\n<body>\n<div id=\"app\"></div>\n"
+                          "<noscript>This page needs JavaScript; it loads nothing from a "
+                          "network.</noscript>\n");
+    code = write_data(page, out, err);
+    if (code != WEFT_OK)
+        return code;
+    weft_output_text(out, "<script>");
+    weft_output_write(out, weft_ui_bundle.script, weft_ui_bundle.script_bytes);
+    weft_output_text(out, "</script>\n</body>\n</html>\n");
+    return WEFT_OK;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The report: one HTML file that needs no network, with the interface and the data inside.
+ */
+#ifndef WEFT_RENDER_PAGE_H
+#define WEFT_RENDER_PAGE_H
+
+#include "base/error.h"
+#include "model/trace.h"
+#include "render/render.h"
+#include "schema/tables.h"
+
+struct weft_page {
+    const struct weft_trace *trace;
+    const char *name; /* shown as the title */
+    const struct weft_functions_table *functions;
+    const struct weft_regtime_table *regtime;
+    const struct weft_activity_table *activity;
+    const struct weft_outliers_table *outliers;
+    const struct weft_regtime_view *settings;
+};
+
+/* The data alone, as docs/page-data.md describes it. The regtime and activity tables must cover the
+ * same threads. */
+WEFT_CHECKED enum weft_code weft_page_data(const struct weft_page *page, struct weft_output *out,
+                                           struct weft_err *err);
+
+/* The whole page. WEFT_E_UNSUPPORTED if this program was built without the user interface. */
+WEFT_CHECKED enum weft_code weft_page_write(const struct weft_page *page, struct weft_output *out,
+                                            struct weft_err *err);
+
+#endif

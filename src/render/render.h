@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the commands print: each result as text for people, CSV for spreadsheets, JSON for programs.
+ * The JSON and CSV keys are stable; the man pages document them. Failures go to the output.
+ */
+#ifndef WEFT_RENDER_RENDER_H
+#define WEFT_RENDER_RENDER_H
+
+#include "analysis/analysis.h"
+#include "model/trace.h"
+#include "render/output.h"
+#include "render/table.h"
+#include "schema/tables.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum weft_format { WEFT_FORMAT_TEXT, WEFT_FORMAT_CSV, WEFT_FORMAT_JSON };
+
+struct weft_view {
+    struct weft_output *out;
+    const struct weft_trace *trace;
+    const char *path; /* of the trace, for headlines */
+    enum weft_format format;
+    struct weft_style style;
+    bool has_filter; /* only some threads were asked for */
+};
+
+/* ---- info ---- */
+
+struct weft_info_view {
+    bool with_threads; /* text, CSV: a table of the threads too (JSON always has it) */
+};
+void weft_render_info(const struct weft_view *view, const struct weft_info_view *opts);
+
+/* ---- functions ---- */
+
+enum weft_functions_sort {
+    WEFT_SORT_SELF,
+    WEFT_SORT_INCLUSIVE,
+    WEFT_SORT_COUNT,
+    WEFT_SORT_MEAN,
+    WEFT_SORT_MAX,
+    WEFT_SORT_P50,
+    WEFT_SORT_P99,
+    WEFT_SORT_P999,
+    WEFT_SORT_THREADS,
+    WEFT_SORT_NAME,
+};
+
+struct weft_functions_view {
+    enum weft_functions_sort sort; /* functions of one name stand together */
+    uint64_t limit;                /* rows; 0: all */
+    const uint32_t *function_ids;  /* only these, ascending; NULL: all */
+    size_t n_function_ids;
+    const char *pattern; /* that chose them, for the headline; NULL: none */
+};
+void weft_render_functions(const struct weft_view *view, const struct weft_functions_table *table,
+                           const struct weft_functions_view *opts);
+
+/* ---- regtime ---- */
+
+struct weft_regtime_view {
+    const char *preset;
+    const struct weft_regtime_opts *settings;
+    bool with_segments; /* text, CSV: the rows of each thread (JSON always has them) */
+};
+void weft_render_regtime(const struct weft_view *view, const struct weft_regtime_table *table,
+                         const struct weft_regtime_view *opts);
+
+/* The settings as members of the open JSON object. */
+void weft_render_regtime_settings(struct weft_json *json, const struct weft_regtime_view *opts);
+
+/* ---- outliers ---- */
+
+enum weft_outliers_kind { WEFT_OUTLIERS_ALL, WEFT_OUTLIERS_CALLS, WEFT_OUTLIERS_GAPS };
+
+struct weft_outliers_view {
+    enum weft_outliers_kind kind;
+    uint64_t limit; /* rows; 0: all */
+    const struct weft_outliers_opts *settings;
+    const char *pattern; /* of function names asked for; NULL: all */
+};
+void weft_render_outliers(const struct weft_view *view, const struct weft_outliers_table *table,
+                          const struct weft_outliers_view *opts);
+
+/* ---- shared by the views ---- */
+
+/* Opens a JSON generator on the view's output; NULL (and the failure kept there) without memory. */
+struct weft_json *weft_view_json(const struct weft_view *view);
+
+/* Ends the document and its line, and frees. */
+void weft_view_json_end(const struct weft_view *view, struct weft_json *json);
+
+/* `text` in bold, or dim, if the view has colours. */
+void weft_view_bold(const struct weft_view *view, const char *text);
+void weft_view_dim(const struct weft_view *view, const char *text);
+
+#endif

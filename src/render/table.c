@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+#include "render/table.h"
+
+#include "base/arena.h"
+#include "render/human.h"
+#include "render/utf8.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COLUMN_GAP = 2, LEAST_TEXT_COLUMNS = 12 };
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+/* A table laid out: formatted cells by row, and the width of every text column. */
+struct layout {
+    const struct weft_table *table;
+    const struct weft_style *style;
+    struct weft_arena *arena;
+    struct weft_str *texts; /* n_rows * n_columns */
+    bool *are_bad;
+    size_t widths[WEFT_TABLE_COLUMNS_MAX];
+};
+
+static struct weft_human human_number(const struct weft_cell *cell, enum weft_cell_kind kind)
+{
+    struct weft_human out;
+    switch (kind) {
+    case WEFT_CELL_COUNT:
+        return weft_human_count(cell->number);
+    case WEFT_CELL_NS:
+        return weft_human_ns(cell->number);
+    case WEFT_CELL_AT:
+        return weft_human_at(cell->number);
+    case WEFT_CELL_BYTES:
+        return weft_human_bytes(cell->number);
+    case WEFT_CELL_SHARE:
+        return weft_human_share(cell->real);
+    case WEFT_CELL_RATIO:
+        return weft_human_ratio(cell->real);
+    case WEFT_CELL_BOOL:
+        return (struct weft_human){ .text = { cell->number ? 'y' : '-' } };
+    case WEFT_CELL_ID:
+    case WEFT_CELL_TEXT:
+        break;
+    }
+    snprintf(out.text, sizeof out.text, "%" PRIu64, cell->number);
+    return out;
+}
+
+static struct weft_str format_cell(struct layout *layout, const struct weft_cell *cell,
+                                   enum weft_cell_kind kind)
+{
+    if (cell->is_null)
+        return WEFT_STR("-");
+    if (kind == WEFT_CELL_TEXT)
+        return weft_utf8_printable(layout->arena, cell->text);
+    struct weft_human human = human_number(cell, kind);
+    return weft_arena_copy(layout->arena, weft_str_of(human.text));
+}
+
+static void widen(struct layout *layout, size_t column, struct weft_str text)
+{
+    size_t n_columns = weft_utf8_columns(text);
+    if (n_columns > layout->widths[column])
+        layout->widths[column] = n_columns;
+}
+
+static void lay_out_row(struct layout *layout, size_t row)
+{
+    const struct weft_table *table = layout->table;
+    struct weft_cell cells[WEFT_TABLE_COLUMNS_MAX] = { 0 };
+    table->row(table->context, row, cells);
+    for (size_t i = 0; i < table->n_columns; i++) {
+        if (!table->columns[i].head)
+            continue;
+        size_t at = row * table->n_columns + i;
+        layout->texts[at] = format_cell(layout, &cells[i], table->columns[i].kind);
+        layout->are_bad[at] = cells[i].is_bad;
+        widen(layout, i, layout->texts[at]);
+    }
+}
+
+/* Narrows the widest text column until all columns fit the terminal. */
+static void fit_width(struct layout *layout)
+{
+    const struct weft_table *table = layout->table;
+    size_t n_all = 0, widest = SIZE_MAX;
+    for (size_t i = 0; i < table->n_columns; i++) {
+        if (!table->columns[i].head)
+            continue;
+        n_all += layout->widths[i] + COLUMN_GAP;
+        if (table->columns[i].kind == WEFT_CELL_TEXT &&
+            (widest == SIZE_MAX || layout->widths[i] > layout->widths[widest]))
+            widest = i;
+    }
+    n_all -= n_all > 0 ? COLUMN_GAP : 0;
+    if (layout->style->n_columns == 0 || n_all <= layout->style->n_columns || widest == SIZE_MAX)
+        return;
+    size_t over = n_all - layout->style->n_columns;
+    size_t width = layout->widths[widest];
+    size_t narrow = width > over + LEAST_TEXT_COLUMNS ? width - over : LEAST_TEXT_COLUMNS;
+    layout->widths[widest] = narrow < width ? narrow : width;
+}
+
+static bool lay_out(struct layout *layout)
+{
+    const struct weft_table *table = layout->table;
+    assert(table->n_columns <= WEFT_TABLE_COLUMNS_MAX);
+    size_t n_cells = table->n_rows * table->n_columns;
+    layout->arena = weft_arena_new(0);
+    layout->texts = layout->arena ? WEFT_ARENA_NEW(layout->arena, n_cells, struct weft_str) : NULL;
+    layout->are_bad = layout->arena ? WEFT_ARENA_NEW(layout->arena, n_cells, bool) : NULL;
+    if (!layout->texts || !layout->are_bad)
+        return false;
+    for (size_t i = 0; i < table->n_columns; i++)
+        if (table->columns[i].head)
+            widen(layout, i, weft_str_of(table->columns[i].head));
+    for (size_t row = 0; row < table->n_rows; row++)
+        lay_out_row(layout, row);
+    fit_width(layout);
+    return true;
+}
+
+static bool is_last(const struct weft_table *table, size_t column)
+{
+    for (size_t i = column + 1; i < table->n_columns; i++)
+        if (table->columns[i].head)
+            return false;
+    return true;
+}
+
+/* Text to the left, numbers to the right; no blanks at the end of a line. */
+static void print_cell(const struct layout *layout, size_t column, struct weft_str text,
+                       const char *colour, struct weft_output *out)
+{
+    bool is_text = layout->table->columns[column].kind == WEFT_CELL_TEXT;
+    struct weft_str shown =
+        is_text ? weft_utf8_elide(layout->arena, text, layout->widths[column]) : text;
+    size_t n_columns = weft_utf8_columns(shown);
+    size_t width = layout->widths[column];
+    size_t n_blank = width > n_columns ? width - n_columns : 0;
+    bool has_colour = layout->style->has_colour && colour;
+    if (!is_text)
+        weft_output_repeat(out, " ", n_blank);
+    weft_output_text(out, has_colour ? colour : "");
+    weft_output_write(out, shown.bytes, shown.n_bytes);
+    weft_output_text(out, has_colour ? "\033[0m" : "");
+    if (is_last(layout->table, column))
+        weft_output_text(out, "\n");
+    else
+        weft_output_repeat(out, " ", COLUMN_GAP + (is_text ? n_blank : 0));
+}
+
+static void print_layout(const struct layout *layout, struct weft_output *out)
+{
+    const struct weft_table *table = layout->table;
+    for (size_t i = 0; i < table->n_columns; i++)
+        if (table->columns[i].head)
+            print_cell(layout, i, weft_str_of(table->columns[i].head), "\033[2m", out);
+    for (size_t row = 0; row < table->n_rows; row++)
+        for (size_t i = 0; i < table->n_columns; i++) {
+            size_t at = row * table->n_columns + i;
+            if (table->columns[i].head)
+                print_cell(layout, i, layout->texts[at], layout->are_bad[at] ? "\033[31m" : NULL,
+                           out);
+        }
+}
+
+void weft_table_text(const struct weft_table *table, const struct weft_style *style,
+                     struct weft_output *out)
+{
+    struct layout layout = { .table = table, .style = style };
+    if (lay_out(&layout)) {
+        print_layout(&layout, out);
+    } else {
+        struct weft_err err = { 0 };
+        (void)weft_fail(&err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a table of %zu rows",
+                        table->n_rows);
+        weft_output_fail(out, &err);
+    }
+    weft_arena_free(layout.arena);
+}
+
+/* ---- CSV and JSON ---------------------------------------------------------------------------- */
+
+static bool needs_quotes(struct weft_str text)
+{
+    for (size_t i = 0; i < text.n_bytes; i++)
+        if (strchr(",\"\r\n", text.bytes[i]) && text.bytes[i] != '\0')
+            return true;
+    return false;
+}
+
+static void csv_text(struct weft_str text, struct weft_output *out)
+{
+    if (!needs_quotes(text)) {
+        weft_output_write(out, text.bytes, text.n_bytes);
+        return;
+    }
+    weft_output_text(out, "\"");
+    for (size_t i = 0; i < text.n_bytes; i++)
+        weft_output_write(out, text.bytes[i] == '"' ? "\"\"" : text.bytes + i,
+                          text.bytes[i] == '"' ? 2 : 1);
+    weft_output_text(out, "\"");
+}
+
+static bool is_real(enum weft_cell_kind kind)
+{
+    return kind == WEFT_CELL_SHARE || kind == WEFT_CELL_RATIO;
+}
+
+static void csv_cell(const struct weft_cell *cell, enum weft_cell_kind kind,
+                     struct weft_output *out)
+{
+    if (cell->is_null)
+        return;
+    if (kind == WEFT_CELL_TEXT)
+        csv_text(cell->text, out);
+    else if (is_real(kind))
+        weft_output_text(out, weft_real_text(cell->real).text);
+    else
+        weft_output_printf(out, "%" PRIu64, cell->number);
+}
+
+static void csv_head(const struct weft_table *table, struct weft_output *out)
+{
+    const char *separator = "";
+    for (size_t i = 0; i < table->n_columns; i++) {
+        if (!table->columns[i].key)
+            continue;
+        weft_output_printf(out, "%s%s", separator, table->columns[i].key);
+        separator = ",";
+    }
+    weft_output_text(out, "\n");
+}
+
+static void csv_row(const struct weft_table *table, size_t row, struct weft_output *out)
+{
+    struct weft_cell cells[WEFT_TABLE_COLUMNS_MAX] = { 0 };
+    const char *separator = "";
+    table->row(table->context, row, cells);
+    for (size_t i = 0; i < table->n_columns; i++) {
+        if (!table->columns[i].key)
+            continue;
+        weft_output_text(out, separator);
+        csv_cell(&cells[i], table->columns[i].kind, out);
+        separator = ",";
+    }
+    weft_output_text(out, "\n");
+}
+
+void weft_table_csv(const struct weft_table *table, struct weft_output *out)
+{
+    if (!table->without_head)
+        csv_head(table, out);
+    for (size_t row = 0; row < table->n_rows && !weft_output_has_failed(out); row++)
+        csv_row(table, row, out);
+}
+
+static void json_cell(const struct weft_column *column, const struct weft_cell *cell,
+                      struct weft_json *json)
+{
+    if (cell->is_null)
+        weft_json_null(json, column->key);
+    else if (column->kind == WEFT_CELL_TEXT)
+        weft_json_str(json, column->key, cell->text);
+    else if (is_real(column->kind))
+        weft_json_real(json, column->key, cell->real);
+    else if (column->kind == WEFT_CELL_BOOL)
+        weft_json_bool(json, column->key, cell->number != 0);
+    else
+        weft_json_u64(json, column->key, cell->number);
+}
+
+void weft_table_json(const struct weft_table *table, const char *key, struct weft_json *json)
+{
+    weft_json_begin_array(json, key);
+    for (size_t row = 0; row < table->n_rows; row++) {
+        struct weft_cell cells[WEFT_TABLE_COLUMNS_MAX] = { 0 };
+        table->row(table->context, row, cells);
+        weft_json_new_line(json);
+        weft_json_begin_object(json, NULL);
+        for (size_t i = 0; i < table->n_columns; i++)
+            if (table->columns[i].key)
+                json_cell(&table->columns[i], &cells[i], json);
+        if (table->more)
+            table->more(table->context, row, json);
+        weft_json_end_object(json);
+    }
+    weft_json_end_array(json);
+}

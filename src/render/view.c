@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+#include "render/render.h"
+
+struct weft_json *weft_view_json(const struct weft_view *view)
+{
+    struct weft_json *json;
+    struct weft_err err = { 0 };
+    if (weft_json_open(view->out, &json, &err) != WEFT_OK)
+        weft_output_fail(view->out, &err);
+    return json;
+}
+
+void weft_view_json_end(const struct weft_view *view, struct weft_json *json)
+{
+    weft_json_close(json);
+    weft_output_text(view->out, "\n");
+}
+
+static void styled(const struct weft_view *view, const char *code, const char *text)
+{
+    weft_output_text(view->out, view->style.has_colour ? code : "");
+    weft_output_text(view->out, text);
+    weft_output_text(view->out, view->style.has_colour ? "\033[0m" : "");
+}
+
+void weft_view_bold(const struct weft_view *view, const char *text)
+{
+    styled(view, "\033[1m", text);
+}
+
+void weft_view_dim(const struct weft_view *view, const char *text)
+{
+    styled(view, "\033[2m", text);
+}
