@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Batches between the decoders and the sink.
+ */
+#include "base/checked.h"
+#include "ingest/xray/decode.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum weft_code weft_xray_out_init(struct weft_xray_out *out, struct weft_err *err)
+{
+    memset(out, 0, sizeof *out);
+    out->calls = calloc(WEFT_XRAY_BATCH_CALLS, sizeof *out->calls);
+    out->events = calloc(WEFT_XRAY_BATCH_EVENTS, sizeof *out->events);
+    out->seen.dense = calloc(WEFT_XRAY_DENSE_KEYS, 1);
+    out->seen.sparse = weft_map_new();
+    if (out->calls && out->events && out->seen.dense && out->seen.sparse)
+        return WEFT_OK;
+    weft_xray_out_fini(out);
+    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "buffers of one worker");
+}
+
+void weft_xray_out_fini(struct weft_xray_out *out)
+{
+    free(out->calls);
+    free(out->events);
+    free(out->seen.dense);
+    weft_map_free(out->seen.sparse);
+    memset(out, 0, sizeof *out);
+}
+
+void weft_xray_out_begin(struct weft_xray_out *out, struct weft_sink *sink, uint32_t thread_id)
+{
+    out->sink = sink;
+    out->thread_id = thread_id;
+    out->n_calls = 0;
+    out->n_events = 0;
+    out->losses = (struct weft_xray_losses){ 0 };
+    out->last_ns = 0;
+    out->n_entries_exits = 0;
+    out->cpu = -1;
+    out->takes_argument = false;
+}
+
+/* What must be known about the calls after they are gone. */
+static enum weft_code note_calls(struct weft_xray_out *out, struct weft_err *err)
+{
+    uint64_t last_ns = out->last_ns;
+    uint64_t n_entries_exits = 0;
+    for (size_t k = 0; k < out->n_calls; k++) {
+        const struct weft_call_event *call = &out->calls[k];
+        if (call->kind == WEFT_CALL_ARG)
+            continue;
+        n_entries_exits++;
+        last_ns = weft_max_u64(last_ns, call->time_ns);
+        if (call->function_key < WEFT_XRAY_DENSE_KEYS)
+            out->seen.dense[call->function_key] = 1;
+        else if (weft_map_add(out->seen.sparse, call->function_key, NULL) == WEFT_MAP_NONE)
+            return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "set of function ids");
+    }
+    out->last_ns = last_ns;
+    out->n_entries_exits += n_entries_exits;
+    return WEFT_OK;
+}
+
+static uint64_t count_entries_exits(const struct weft_xray_out *out)
+{
+    uint64_t count = 0;
+    for (size_t k = 0; k < out->n_calls; k++)
+        count += out->calls[k].kind != WEFT_CALL_ARG;
+    return count;
+}
+
+static enum weft_code hand_over(struct weft_xray_out *out, struct weft_err *err)
+{
+    struct weft_sink *sink = out->sink;
+    if (out->n_calls) {
+        enum weft_code code = note_calls(out, err);
+        if (code == WEFT_OK)
+            code = sink->ops->calls(sink, out->thread_id, out->calls, out->n_calls, err);
+        if (code != WEFT_OK)
+            return code;
+    }
+    if (out->n_events)
+        return sink->ops->events(sink, out->thread_id, out->events, out->n_events, err);
+    return WEFT_OK;
+}
+
+enum weft_code weft_xray_out_flush(struct weft_xray_out *out, struct weft_err *err)
+{
+    enum weft_code code = WEFT_OK;
+    if (out->sink)
+        code = hand_over(out, err);
+    else
+        out->n_entries_exits += count_entries_exits(out);
+    out->n_calls = 0;
+    out->n_events = 0;
+    return code;
+}
+
+enum weft_code weft_xray_out_event(struct weft_xray_out *out, const struct weft_event *event,
+                                   struct weft_err *err)
+{
+    if (out->n_calls != 0 || out->n_events == WEFT_XRAY_BATCH_EVENTS) {
+        enum weft_code code = weft_xray_out_flush(out, err);
+        if (code != WEFT_OK)
+            return code;
+    }
+    out->last_ns = weft_max_u64(out->last_ns, event->time_ns);
+    out->events[out->n_events++] = *event;
+    return WEFT_OK;
+}
+
+enum weft_code weft_xray_out_argument(struct weft_xray_out *out, uint64_t value,
+                                      struct weft_err *err)
+{
+    enum weft_code code = weft_xray_out_room(out, err);
+    if (code == WEFT_OK)
+        out->calls[out->n_calls++] =
+            (struct weft_call_event){ .value = value, .kind = WEFT_CALL_ARG };
+    return code;
+}
+
+enum weft_code weft_xray_out_cpu(struct weft_xray_out *out, int32_t cpu, uint64_t time_ns,
+                                 struct weft_err *err)
+{
+    if (cpu == out->cpu)
+        return WEFT_OK;
+    out->cpu = cpu;
+    const struct weft_event event = {
+        .kind = WEFT_EVENT_COUNTER,
+        .time_ns = time_ns,
+        .value = (uint64_t)cpu,
+        .cpu = cpu,
+        .next_thread_id = WEFT_ID_NONE,
+        .object_id = WEFT_ID_NONE,
+        .stack_id = WEFT_ID_NONE,
+        .name = WEFT_STR("cpu"),
+        .category = WEFT_STR("xray"),
+    };
+    return weft_xray_out_event(out, &event, err);
+}
