@@ -58,6 +58,21 @@ WEFT_CHECKED static inline enum weft_code weft_xray_out_room(struct weft_xray_ou
     return WEFT_OK;
 }
 
+/* Counts in `n_new` > 0 calls that the caller has put behind the others. */
+static inline void weft_xray_out_calls(struct weft_xray_out *out, size_t n_new)
+{
+    out->n_calls += n_new;
+    out->n_entries_exits += n_new;
+    const struct weft_call_event *last = &out->calls[out->n_calls - 1];
+    out->takes_argument = last->kind == WEFT_CALL_ENTER;
+    if (last->time_ns > out->last_ns)
+        out->last_ns = last->time_ns;
+}
+
+/* Remembers that function `key` occurs. */
+WEFT_CHECKED enum weft_code weft_xray_see(struct weft_xray_out *out, uint32_t key,
+                                          struct weft_err *err);
+
 /* Appends one event that is not a call; `event` may hold views into the log. */
 WEFT_CHECKED enum weft_code weft_xray_out_event(struct weft_xray_out *out,
                                                 const struct weft_event *event,

@@ -25,43 +25,68 @@ struct buffer {
     bool is_ended;   /* EndOfBuffer */
 };
 
-enum { FUNCTION_ENTER_ARG = 3, FUNCTION_KINDS = 4 };
+enum { FUNCTION_ENTER_ARG = 3 };
 
-static inline uint8_t call_kind(unsigned record_kind)
+/* A function record that the fast loop decodes has none of these bits: it is no metadata, of no
+ * kind from 4 on, and its id is below WEFT_XRAY_DENSE_KEYS. */
+#define RARE_BITS (UINT64_C(0xffffffff) & ~(((uint64_t)WEFT_XRAY_DENSE_KEYS - 1) << 4 | 6))
+#define UNKNOWN_KIND_BIT UINT64_C(8)
+
+static inline uint8_t call_kind(uint64_t word)
 {
-    return record_kind == FUNCTION_ENTER_ARG ? WEFT_CALL_ENTER : (uint8_t)record_kind;
+    unsigned kind = word >> 1 & 3;
+    return kind == FUNCTION_ENTER_ARG ? WEFT_CALL_ENTER : (uint8_t)kind;
 }
 
-/* Decodes functions until another record, the end of the buffer, or a full batch. Reads no byte
- * beyond `n_most` records; `ticks` cannot overflow: limit_ticks leaves room for 2^32 deltas. */
+static inline void put_call(const struct weft_tick_scale *scale, uint64_t ticks, uint64_t word,
+                            struct weft_call_event *call)
+{
+    call->time_ns = weft_ticks_to_ns(scale, ticks);
+    call->function_key = (uint32_t)word >> 4;
+    call->kind = call_kind(word);
+}
+
+/* Decodes functions until another record, the end of the buffer, or a full batch. Reads `n_most`
+ * whole records at most; `ticks` cannot overflow: limit_ticks leaves room for 2^32 deltas. */
 static void decode_functions(struct buffer *buffer)
 {
     struct weft_xray_out *out = buffer->out;
     const struct weft_tick_scale scale = buffer->log->scale;
+    uint8_t *const is_seen = out->seen.dense;
     size_t n_left = weft_cur_left(&buffer->in) / WEFT_XRAY_FUNCTION_BYTES;
     size_t n_room = WEFT_XRAY_BATCH_CALLS - out->n_calls;
     size_t n_most = n_left < n_room ? n_left : n_room;
     const uint8_t *at = buffer->in.at;
     struct weft_call_event *call = out->calls + out->n_calls;
-    struct weft_call_event *const first = call;
     uint64_t ticks = buffer->ticks;
-    for (; n_most; n_most--) {
+    size_t n_done = 0;
+    for (; n_done < n_most; n_done++) {
         uint64_t word = weft_load_u64(at);
-        unsigned record_kind = word >> 1 & 7;
-        if (word & 1 || record_kind >= FUNCTION_KINDS)
+        if (word & RARE_BITS)
             break;
         ticks += word >> 32;
-        call->time_ns = weft_ticks_to_ns(&scale, ticks);
-        call->function_key = (uint32_t)word >> 4;
-        call->kind = call_kind(record_kind);
-        call++;
+        put_call(&scale, ticks, word, &call[n_done]);
+        is_seen[(uint32_t)word >> 4] = 1;
         at += WEFT_XRAY_FUNCTION_BYTES;
     }
-    if (call != first)
-        out->takes_argument = call[-1].kind == WEFT_CALL_ENTER;
+    if (n_done == 0)
+        return;
+    weft_xray_out_calls(out, n_done);
     buffer->ticks = ticks;
     buffer->in.at = at;
-    out->n_calls = (size_t)(call - out->calls);
+}
+
+/* A function with a large id; room for it is there. */
+static enum weft_code decode_sparse_function(struct buffer *buffer, uint64_t word,
+                                             struct weft_err *err)
+{
+    struct weft_xray_out *out = buffer->out;
+    buffer->ticks += word >> 32;
+    put_call(&buffer->log->scale, buffer->ticks, word, &out->calls[out->n_calls]);
+    enum weft_code code = weft_xray_see(out, (uint32_t)word >> 4, err);
+    weft_xray_out_calls(out, 1);
+    weft_cur_take(&buffer->in, WEFT_XRAY_FUNCTION_BYTES);
+    return code;
 }
 
 /* A new absolute time stamp; one that cannot be true makes the record damaged. */
@@ -198,10 +223,13 @@ static enum weft_code decode_other(struct buffer *buffer, struct weft_err *err)
     }
     if (is_metadata)
         return decode_metadata(buffer, err);
-    if (buffer->has_ticks) { /* a kind that does not exist */
+    uint64_t word = weft_load_u64(buffer->in.at);
+    if (word & UNKNOWN_KIND_BIT) {
         buffer->is_damaged = true;
         return WEFT_OK;
     }
+    if (buffer->has_ticks)
+        return decode_sparse_function(buffer, word, err);
     /* A function before any time stamp: its length is known, so only it is lost. */
     weft_xray_tally_add(&buffer->out->losses.bad_bytes, WEFT_XRAY_FUNCTION_BYTES,
                         weft_cur_offset(&buffer->in));

@@ -43,42 +43,20 @@ void weft_xray_out_begin(struct weft_xray_out *out, struct weft_sink *sink, uint
     out->takes_argument = false;
 }
 
-/* What must be known about the calls after they are gone. */
-static enum weft_code note_calls(struct weft_xray_out *out, struct weft_err *err)
+enum weft_code weft_xray_see(struct weft_xray_out *out, uint32_t key, struct weft_err *err)
 {
-    uint64_t last_ns = out->last_ns;
-    uint64_t n_entries_exits = 0;
-    for (size_t k = 0; k < out->n_calls; k++) {
-        const struct weft_call_event *call = &out->calls[k];
-        if (call->kind == WEFT_CALL_ARG)
-            continue;
-        n_entries_exits++;
-        last_ns = weft_max_u64(last_ns, call->time_ns);
-        if (call->function_key < WEFT_XRAY_DENSE_KEYS)
-            out->seen.dense[call->function_key] = 1;
-        else if (weft_map_add(out->seen.sparse, call->function_key, NULL) == WEFT_MAP_NONE)
-            return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "set of function ids");
-    }
-    out->last_ns = last_ns;
-    out->n_entries_exits += n_entries_exits;
+    if (key < WEFT_XRAY_DENSE_KEYS)
+        out->seen.dense[key] = 1;
+    else if (weft_map_add(out->seen.sparse, key, NULL) == WEFT_MAP_NONE)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "set of function ids");
     return WEFT_OK;
-}
-
-static uint64_t count_entries_exits(const struct weft_xray_out *out)
-{
-    uint64_t count = 0;
-    for (size_t k = 0; k < out->n_calls; k++)
-        count += out->calls[k].kind != WEFT_CALL_ARG;
-    return count;
 }
 
 static enum weft_code hand_over(struct weft_xray_out *out, struct weft_err *err)
 {
     struct weft_sink *sink = out->sink;
     if (out->n_calls) {
-        enum weft_code code = note_calls(out, err);
-        if (code == WEFT_OK)
-            code = sink->ops->calls(sink, out->thread_id, out->calls, out->n_calls, err);
+        enum weft_code code = sink->ops->calls(sink, out->thread_id, out->calls, out->n_calls, err);
         if (code != WEFT_OK)
             return code;
     }
@@ -89,11 +67,7 @@ static enum weft_code hand_over(struct weft_xray_out *out, struct weft_err *err)
 
 enum weft_code weft_xray_out_flush(struct weft_xray_out *out, struct weft_err *err)
 {
-    enum weft_code code = WEFT_OK;
-    if (out->sink)
-        code = hand_over(out, err);
-    else
-        out->n_entries_exits += count_entries_exits(out);
+    enum weft_code code = out->sink ? hand_over(out, err) : WEFT_OK;
     out->n_calls = 0;
     out->n_events = 0;
     return code;
