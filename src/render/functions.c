@@ -217,11 +217,10 @@ static void print_left_out(const struct listing *listing)
         n_cut += listing->rows[i].row->cut_count;
     }
     if (n_open > 0)
-        weft_output_printf(out, "%s calls were still open at the end: counted, not in the times\n",
+        weft_output_printf(out, "calls still open at the end, counted but not timed: %s\n",
                            weft_human_count(n_open).text);
     if (n_cut > 0)
-        weft_output_printf(out,
-                           "%s calls were entered before the trace: neither counted nor timed\n",
+        weft_output_printf(out, "calls entered before the trace, neither counted nor timed: %s\n",
                            weft_human_count(n_cut).text);
 }
 

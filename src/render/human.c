@@ -15,7 +15,7 @@ struct step {
 static struct weft_human three_digits(double value, const char *unit)
 {
     struct weft_human out;
-    int n_decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+    int n_decimals = value < 0.9995 ? 3 : value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
     snprintf(out.text, sizeof out.text, "%.*f%s%s", n_decimals, value, *unit ? " " : "", unit);
     return out;
 }
@@ -106,12 +106,9 @@ struct weft_human weft_human_share(double share)
     double percent = share * 100;
     if (percent > 0 && percent < 0.001)
         return (struct weft_human){ .text = "<0.001 %" };
-    if (percent > 0 && percent < 0.0995)
-        snprintf(out.text, sizeof out.text, "%.3f %%", percent);
-    else if (percent == 0 || percent == 100)
-        snprintf(out.text, sizeof out.text, "%.0f %%", percent);
-    else
+    if (percent > 0 && percent < 100)
         return three_digits(percent, "%");
+    snprintf(out.text, sizeof out.text, "%.0f %%", percent);
     return out;
 }
 

@@ -99,10 +99,15 @@ static void note_row(const void *context, size_t row, struct weft_cell *cells)
     cells[6] = (struct weft_cell){ .text = note->detail };
 }
 
+/* As text, the last column is left out when no note has a detail. */
 static struct weft_table notes_table(const struct info *info)
 {
+    size_t n_columns = sizeof note_columns / sizeof *note_columns;
+    bool has_detail = info->view->format != WEFT_FORMAT_TEXT;
+    for (size_t i = 0; i < info->notes.n_rows; i++)
+        has_detail |= info->notes.rows[i].detail.n_bytes > 0;
     return (struct weft_table){ .columns = note_columns,
-                                .n_columns = sizeof note_columns / sizeof *note_columns,
+                                .n_columns = has_detail ? n_columns : n_columns - 1,
                                 .n_rows = info->notes.n_rows,
                                 .row = note_row,
                                 .context = info };
@@ -165,8 +170,9 @@ static void print_counts(const struct info *info)
     label(info, "functions");
     weft_output_printf(out, "%s", weft_human_count(meta->n_functions).text);
     if (info->n_unnamed > 0)
-        weft_output_printf(out, ", %s of them without a name (shown as #id)",
-                           weft_human_count(info->n_unnamed).text);
+        weft_output_printf(
+            out, ", %s of them without a name (shown as #id; import with --binary or --map)",
+            weft_human_count(info->n_unnamed).text);
     weft_output_text(out, "\n");
     label(info, "calls");
     weft_output_printf(out, "%s", weft_human_count(meta->calls).text);

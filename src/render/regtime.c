@@ -271,9 +271,11 @@ static struct weft_table threads_table(const struct regtime *regtime)
 static void print_threshold(const struct regtime *regtime, const char *what, double fraction,
                             uint64_t absolute_ns)
 {
-    weft_output_printf(regtime->view->out, "%s %s", what,
-                       absolute_ns ? weft_human_ns(absolute_ns).text
-                                   : weft_human_share(fraction).text);
+    struct weft_output *out = regtime->view->out;
+    if (absolute_ns)
+        weft_output_printf(out, "%s %s", what, weft_human_ns(absolute_ns).text);
+    else
+        weft_output_printf(out, "%s %.3g %%", what, fraction * 100);
 }
 
 static void print_settings(const struct regtime *regtime)
@@ -285,12 +287,12 @@ static void print_settings(const struct regtime *regtime)
                     settings->duration_ns);
     print_threshold(regtime, ", gaps", settings->gap_fraction, settings->gap_ns);
     print_threshold(regtime, ", runs up to", settings->span_fraction, settings->span_ns);
-    weft_output_text(out, " of a thread's time");
+    weft_output_text(out, " (shares are of the thread's time)");
     if (settings->glyphs > 0)
         weft_output_printf(out, "; at most %" PRIu32 " rows a thread", settings->glyphs);
     if (settings->negligible_fraction > 0)
-        weft_output_printf(out, "; nodes below %s folded",
-                           weft_human_share(settings->negligible_fraction).text);
+        weft_output_printf(out, "; nodes below %.3g %% folded",
+                           settings->negligible_fraction * 100);
     weft_output_text(out, "\n\n");
 }
 

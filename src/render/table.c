@@ -84,26 +84,33 @@ static void lay_out_row(struct layout *layout, size_t row)
     }
 }
 
-/* Narrows the widest text column until all columns fit the terminal. */
+/* The widest text column that may still be narrowed, or SIZE_MAX. */
+static size_t widest_text(const struct layout *layout)
+{
+    size_t widest = SIZE_MAX, width = LEAST_TEXT_COLUMNS;
+    for (size_t i = 0; i < layout->table->n_columns; i++) {
+        bool is_text =
+            layout->table->columns[i].head && layout->table->columns[i].kind == WEFT_CELL_TEXT;
+        if (is_text && layout->widths[i] > width) {
+            widest = i;
+            width = layout->widths[i];
+        }
+    }
+    return widest;
+}
+
+/* Narrows the widest text columns until all columns fit the terminal, as far as that goes. */
 static void fit_width(struct layout *layout)
 {
-    const struct weft_table *table = layout->table;
-    size_t n_all = 0, widest = SIZE_MAX;
-    for (size_t i = 0; i < table->n_columns; i++) {
-        if (!table->columns[i].head)
-            continue;
-        n_all += layout->widths[i] + COLUMN_GAP;
-        if (table->columns[i].kind == WEFT_CELL_TEXT &&
-            (widest == SIZE_MAX || layout->widths[i] > layout->widths[widest]))
-            widest = i;
+    size_t n_all = 0, widest;
+    for (size_t i = 0; i < layout->table->n_columns; i++)
+        if (layout->table->columns[i].head)
+            n_all += layout->widths[i] + (n_all > 0 ? COLUMN_GAP : 0);
+    while (layout->style->n_columns > 0 && n_all > layout->style->n_columns &&
+           (widest = widest_text(layout)) != SIZE_MAX) {
+        layout->widths[widest]--;
+        n_all--;
     }
-    n_all -= n_all > 0 ? COLUMN_GAP : 0;
-    if (layout->style->n_columns == 0 || n_all <= layout->style->n_columns || widest == SIZE_MAX)
-        return;
-    size_t over = n_all - layout->style->n_columns;
-    size_t width = layout->widths[widest];
-    size_t narrow = width > over + LEAST_TEXT_COLUMNS ? width - over : LEAST_TEXT_COLUMNS;
-    layout->widths[widest] = narrow < width ? narrow : width;
 }
 
 static bool lay_out(struct layout *layout)
@@ -125,49 +132,54 @@ static bool lay_out(struct layout *layout)
     return true;
 }
 
-static bool is_last(const struct weft_table *table, size_t column)
-{
-    for (size_t i = column + 1; i < table->n_columns; i++)
-        if (table->columns[i].head)
-            return false;
-    return true;
-}
-
-/* Text to the left, numbers to the right; no blanks at the end of a line. */
+/* Text to the left, numbers to the right; blanks wait until something follows them. */
 static void print_cell(const struct layout *layout, size_t column, struct weft_str text,
-                       const char *colour, struct weft_output *out)
+                       const char *colour, size_t *n_blank, struct weft_output *out)
 {
     bool is_text = layout->table->columns[column].kind == WEFT_CELL_TEXT;
-    struct weft_str shown =
-        is_text ? weft_utf8_elide(layout->arena, text, layout->widths[column]) : text;
-    size_t n_columns = weft_utf8_columns(shown);
     size_t width = layout->widths[column];
-    size_t n_blank = width > n_columns ? width - n_columns : 0;
-    bool has_colour = layout->style->has_colour && colour;
-    if (!is_text)
-        weft_output_repeat(out, " ", n_blank);
+    struct weft_str shown = is_text ? weft_utf8_elide(layout->arena, text, width) : text;
+    size_t n_columns = weft_utf8_columns(shown);
+    size_t n_pad = width > n_columns ? width - n_columns : 0;
+    bool has_colour = layout->style->has_colour && colour && shown.n_bytes > 0;
+    *n_blank += is_text ? 0 : n_pad;
+    if (shown.n_bytes > 0) {
+        weft_output_repeat(out, " ", *n_blank);
+        *n_blank = 0;
+    }
     weft_output_text(out, has_colour ? colour : "");
     weft_output_write(out, shown.bytes, shown.n_bytes);
     weft_output_text(out, has_colour ? "\033[0m" : "");
-    if (is_last(layout->table, column))
-        weft_output_text(out, "\n");
-    else
-        weft_output_repeat(out, " ", COLUMN_GAP + (is_text ? n_blank : 0));
+    *n_blank += COLUMN_GAP + (is_text ? n_pad : 0);
+}
+
+static void print_head(const struct layout *layout, struct weft_output *out)
+{
+    size_t n_blank = 0;
+    for (size_t i = 0; i < layout->table->n_columns; i++)
+        if (layout->table->columns[i].head)
+            print_cell(layout, i, weft_str_of(layout->table->columns[i].head), "\033[2m", &n_blank,
+                       out);
+    weft_output_text(out, "\n");
+}
+
+static void print_row(const struct layout *layout, size_t row, struct weft_output *out)
+{
+    size_t n_blank = 0;
+    for (size_t i = 0; i < layout->table->n_columns; i++) {
+        size_t at = row * layout->table->n_columns + i;
+        if (layout->table->columns[i].head)
+            print_cell(layout, i, layout->texts[at], layout->are_bad[at] ? "\033[31m" : NULL,
+                       &n_blank, out);
+    }
+    weft_output_text(out, "\n");
 }
 
 static void print_layout(const struct layout *layout, struct weft_output *out)
 {
-    const struct weft_table *table = layout->table;
-    for (size_t i = 0; i < table->n_columns; i++)
-        if (table->columns[i].head)
-            print_cell(layout, i, weft_str_of(table->columns[i].head), "\033[2m", out);
-    for (size_t row = 0; row < table->n_rows; row++)
-        for (size_t i = 0; i < table->n_columns; i++) {
-            size_t at = row * table->n_columns + i;
-            if (table->columns[i].head)
-                print_cell(layout, i, layout->texts[at], layout->are_bad[at] ? "\033[31m" : NULL,
-                           out);
-        }
+    print_head(layout, out);
+    for (size_t row = 0; row < layout->table->n_rows && !weft_output_has_failed(out); row++)
+        print_row(layout, row, out);
 }
 
 void weft_table_text(const struct weft_table *table, const struct weft_style *style,
@@ -223,7 +235,8 @@ static void csv_cell(const struct weft_cell *cell, enum weft_cell_kind kind,
     else if (is_real(kind))
         weft_output_text(out, weft_real_text(cell->real).text);
     else
-        weft_output_printf(out, "%" PRIu64, cell->number);
+        weft_output_printf(out, "%" PRIu64,
+                           kind == WEFT_CELL_BOOL ? cell->number != 0 : cell->number);
 }
 
 static void csv_head(const struct weft_table *table, struct weft_output *out)

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What every command gets: common options, workers, progress, the opened trace, the output. Only
+ * this folder prints and exits.
+ */
+#ifndef WEFT_CLI_CLI_H
+#define WEFT_CLI_CLI_H
+
+#include "base/error.h"
+#include "base/pool.h"
+#include "cli/options.h"
+#include "query/session.h"
+#include "render/render.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum weft_exit {
+    WEFT_EXIT_DONE = 0,
+    WEFT_EXIT_FAILED = 1,
+    WEFT_EXIT_USAGE = 2,
+    WEFT_EXIT_INTERRUPTED = 130
+};
+
+/* Which common options a command takes. */
+enum weft_common_mask {
+    WEFT_COMMON_FORMAT = 1, /* --json, --format, --color */
+    WEFT_COMMON_OUTPUT = 2,
+    WEFT_COMMON_TID = 4,
+    WEFT_COMMON_WORK = 8,  /* --jobs, --mem */
+    WEFT_COMMON_TALK = 16, /* --quiet, --verbose */
+    WEFT_COMMON_ALL = 31,
+};
+
+struct weft_common {
+    const char *output; /* NULL: standard output */
+    struct weft_numbers tids;
+    uint64_t jobs, memory_bytes;
+    unsigned format; /* enum weft_format */
+    unsigned color;
+    bool json, quiet, verbose, help;
+};
+
+struct weft_cli;
+
+/* A row of the table in main.c. */
+struct weft_command {
+    const char *name;
+    const char *summary;
+    const char *arguments; /* "TRACE" in usage lines */
+    const char *about;     /* a few sentences for --help; lines broken by hand */
+    const struct weft_option *options;
+    size_t n_options;
+    unsigned common; /* enum weft_common_mask */
+    size_t n_inputs_min, n_inputs_max;
+    int (*run)(struct weft_cli *cli, int argc, char **argv);
+    bool is_hidden;
+};
+
+struct weft_progress_line;
+
+struct weft_cli {
+    const struct weft_command *command;
+    struct weft_common common;
+    const char **inputs;
+    size_t n_inputs;
+    struct weft_run run;
+    struct weft_progress *progress;
+    struct weft_progress_line *line; /* NULL: none drawn */
+    struct weft_session *session;
+    uint64_t begin_ns;
+    struct weft_err err;
+    int exit_status; /* when weft_cli_parse says no */
+};
+
+/* The commands, sorted by name. */
+extern const struct weft_command weft_cmd_completion, weft_cmd_functions, weft_cmd_help,
+    weft_cmd_import, weft_cmd_info, weft_cmd_outliers, weft_cmd_regtime, weft_cmd_report;
+const struct weft_command *const *weft_commands(size_t *n_commands);
+const struct weft_command *weft_command_find(const char *name);
+
+/* "weft: unknown command ...; did you mean ...?" on stderr; returns WEFT_EXIT_USAGE. */
+int weft_command_unknown(const char *name);
+
+/* Parses a command's options into `fields` and the common ones into the cli. False when there is
+ * nothing left to do: --help was printed, or usage was wrong; the status is then in exit_status. */
+bool weft_cli_parse(struct weft_cli *cli, void *fields, int argc, char **argv);
+
+/* "weft: COMMAND: text" and where help is, on stderr; returns WEFT_EXIT_USAGE. */
+int weft_cli_usage(const struct weft_cli *cli, const char *text);
+
+/* Starts workers and the progress line. */
+WEFT_CHECKED enum weft_code weft_cli_begin(struct weft_cli *cli);
+
+/* weft_cli_begin, and opens inputs[0] as the session, restricted to --tid. */
+WEFT_CHECKED enum weft_code weft_cli_open(struct weft_cli *cli);
+
+/* Ends the progress line and opens where -o, --format and --color lead. */
+WEFT_CHECKED enum weft_code weft_cli_view(struct weft_cli *cli, struct weft_view *view);
+
+/* Frees everything; prints the error if there is one. Returns the exit status. */
+int weft_cli_end(struct weft_cli *cli, enum weft_code code);
+
+/* --help of a command, and of weft itself. */
+void weft_help_command(const struct weft_command *command, struct weft_output *out);
+void weft_help_program(struct weft_output *out);
+
+/* The common options that `mask` admits, one after the other; `*count` of them. */
+const struct weft_option *weft_common_options(void);
+size_t weft_common_count(void);
+bool weft_common_admits(unsigned mask, size_t option);
+
+/* Prints to standard output through one function that reports write errors. */
+int weft_cli_print(void (*print)(const void *context, struct weft_output *out),
+                   const void *context);
+
+#endif

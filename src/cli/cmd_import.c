@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/cli.h"
+#include "import/import.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct options {
+    const char *binary;
+    const char *map;
+};
+
+static const struct weft_option options[] = {
+    { 'b', "binary", "PROGRAM", "take function names from the instrumented program",
+      WEFT_OPTION_FILE, offsetof(struct options, binary), NULL },
+    { 'm', "map", "FILE", "take function names from an llvm-xray YAML map or a TSV table",
+      WEFT_OPTION_FILE, offsetof(struct options, map), NULL },
+};
+
+/* "dir/log.fdr" becomes "log.weft" in the current folder; the caller frees. */
+static char *default_output(const char *input)
+{
+    const char *slash = strrchr(input, '/');
+    const char *base = slash ? slash + 1 : input;
+    const char *dot = strrchr(base, '.');
+    int n_bytes = dot && dot > base ? (int)(dot - base) : (int)strlen(base);
+    char *path = NULL;
+    return asprintf(&path, "%.*s.weft", n_bytes, base) < 0 ? NULL : path;
+}
+
+/* Opens what was written: the summary is of the file, not of what the importer believes. */
+static enum weft_code summarise(struct weft_cli *cli, const char *path)
+{
+    struct weft_view view;
+    enum weft_code code = weft_session_open(path, &cli->run, &cli->session, &cli->err);
+    if (code != WEFT_OK) {
+        (void)weft_in_file(&cli->err, path);
+        return code;
+    }
+    cli->common.output = NULL;
+    code = weft_cli_view(cli, &view);
+    if (code != WEFT_OK)
+        return code;
+    view.path = path;
+    weft_render_info(&view, &(struct weft_info_view){ 0 });
+    return weft_output_close(view.out, &cli->err);
+}
+
+static enum weft_code import(struct weft_cli *cli, const struct options *opts, const char *path)
+{
+    const struct weft_import_opts import_opts = { .inputs = cli->inputs,
+                                                  .n_inputs = cli->n_inputs,
+                                                  .output = path,
+                                                  .binary_path = opts->binary,
+                                                  .map_path = opts->map };
+    struct weft_writer_totals totals = { 0 };
+    enum weft_code code = weft_cli_begin(cli);
+    if (code == WEFT_OK)
+        code = weft_import_run(&import_opts, &cli->run, &totals, &cli->err);
+    if (code == WEFT_OK && (!cli->common.quiet || cli->common.format == WEFT_FORMAT_JSON))
+        code = summarise(cli, path);
+    return code;
+}
+
+static int run(struct weft_cli *cli, int argc, char **argv)
+{
+    struct options opts = { 0 };
+    if (!weft_cli_parse(cli, &opts, argc, argv))
+        return cli->exit_status;
+    if (opts.binary && opts.map)
+        return weft_cli_usage(cli, "--binary and --map exclude each other");
+    if (!cli->common.output && cli->n_inputs > 1)
+        return weft_cli_usage(cli, "several inputs need -o FILE");
+    if (cli->common.output && strcmp(cli->common.output, "-") == 0)
+        return weft_cli_usage(cli, "a trace cannot be written to standard output");
+    char *made = cli->common.output ? NULL : default_output(cli->inputs[0]);
+    const char *path = cli->common.output ? cli->common.output : made;
+    enum weft_code code =
+        path ? import(cli, &opts, path)
+             : weft_fail(&cli->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a path");
+    int status = weft_cli_end(cli, code);
+    free(made);
+    return status;
+}
+
+const struct weft_command weft_cmd_import = {
+    .name = "import",
+    .summary = "make a .weft file of foreign traces",
+    .arguments = "INPUT...",
+    .about =
+        "The format is detected by content: LLVM XRay logs (flight data recorder, basic mode), or\n"
+        "text traces (direction name ns), one file a thread. Without -o, the output takes the\n"
+        "name of the input, ending in .weft, in the current folder. Prints what 'weft info' does.",
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+    .common = WEFT_COMMON_FORMAT | WEFT_COMMON_OUTPUT | WEFT_COMMON_WORK | WEFT_COMMON_TALK,
+    .n_inputs_min = 1,
+    .n_inputs_max = SIZE_MAX,
+    .run = run,
+};

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/cli.h"
+
+#include <stdlib.h>
+
+struct options {
+    const char *function;
+    uint64_t longer_than_ns, limit, factor, at_least_ns;
+    bool calls, gaps;
+};
+
+#define NO_LIMIT_GIVEN UINT64_MAX
+#define MEMBER(member) offsetof(struct options, member)
+
+static const struct weft_option options[] = {
+    { 'f', "function", "PATTERN", "only calls of functions that hold PATTERN, or match /PATTERN/",
+      WEFT_OPTION_TEXT, MEMBER(function), NULL },
+    { 0, "longer-than", "TIME", "every call (and gap) longer than TIME, unusual or not",
+      WEFT_OPTION_DURATION, MEMBER(longer_than_ns), NULL },
+    { 0, "calls", NULL, "no gaps", WEFT_OPTION_FLAG, MEMBER(calls), NULL },
+    { 0, "gaps", NULL, "only gaps: times in which a thread made no call", WEFT_OPTION_FLAG,
+      MEMBER(gaps), NULL },
+    { 0, "factor", "K", "unusual for its function: K times the median (default: 100)",
+      WEFT_OPTION_COUNT, MEMBER(factor), NULL },
+    { 0, "at-least", "TIME", "and at least this long (default: 1ms)", WEFT_OPTION_DURATION,
+      MEMBER(at_least_ns), NULL },
+    { 'n', "limit", "N", "print the first N only; 0: all (default: 40 as text, else 1000)",
+      WEFT_OPTION_COUNT, MEMBER(limit), NULL },
+};
+
+enum { TEXT_LIMIT = 40, DATA_LIMIT = 1000 };
+
+static struct weft_outliers_opts settings_of(const struct weft_cli *cli, const struct options *opts)
+{
+    struct weft_regtime_opts paper = { 0 };
+    (void)weft_regtime_preset("paper", &paper);
+    uint64_t limit = opts->limit;
+    if (limit == NO_LIMIT_GIVEN)
+        limit = cli->common.format == WEFT_FORMAT_TEXT ? TEXT_LIMIT : DATA_LIMIT;
+    return (struct weft_outliers_opts){
+        .outlier_factor = (double)opts->factor,
+        .outlier_min_ns = opts->at_least_ns,
+        .duration_fraction = paper.duration_fraction,
+        .gap_fraction = paper.gap_fraction,
+        .limit = (uint32_t)limit,
+        .with_long = true,
+        .min_duration_ns = opts->longer_than_ns,
+    };
+}
+
+static enum weft_code find(struct weft_cli *cli, const struct options *opts,
+                           struct weft_outliers_view *how, union weft_request *request,
+                           union weft_result *result)
+{
+    uint32_t *ids = NULL;
+    enum weft_code code = weft_cli_open(cli);
+    if (code == WEFT_OK && opts->function)
+        code = weft_session_find_functions(cli->session, opts->function, &ids,
+                                           &request->outliers.n_function_ids, &cli->err);
+    if (code == WEFT_OK) {
+        request->outliers.function_ids = ids;
+        code = weft_query_run(cli->session, "outliers", request, result, &cli->err);
+        request->outliers.function_ids = NULL;
+    }
+    free(ids);
+    how->settings = &request->outliers;
+    return code;
+}
+
+static int run(struct weft_cli *cli, int argc, char **argv)
+{
+    struct options opts = { .limit = NO_LIMIT_GIVEN, .factor = 100, .at_least_ns = 1000000 };
+    union weft_result result = { 0 };
+    struct weft_view view;
+    if (!weft_cli_parse(cli, &opts, argc, argv))
+        return cli->exit_status;
+    if (opts.calls && opts.gaps)
+        return weft_cli_usage(cli, "--calls and --gaps exclude each other");
+    union weft_request request = { .outliers = settings_of(cli, &opts) };
+    struct weft_outliers_view how = { .kind = opts.calls  ? WEFT_OUTLIERS_CALLS
+                                              : opts.gaps ? WEFT_OUTLIERS_GAPS
+                                                          : WEFT_OUTLIERS_ALL,
+                                      .limit = request.outliers.limit,
+                                      .pattern = opts.function };
+    enum weft_code code = find(cli, &opts, &how, &request, &result);
+    if (code == WEFT_OK)
+        code = weft_cli_view(cli, &view);
+    if (code == WEFT_OK) {
+        weft_render_outliers(&view, result.outliers, &how);
+        code = weft_output_close(view.out, &cli->err);
+    }
+    weft_outliers_table_free(result.outliers);
+    return weft_cli_end(cli, code);
+}
+
+const struct weft_command weft_cmd_outliers = {
+    .name = "outliers",
+    .summary = "calls and gaps that are unusual for their function or thread",
+    .arguments = "TRACE",
+    .about = "Most unusual first, with thread, time and callers.",
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+    .common = WEFT_COMMON_ALL,
+    .n_inputs_min = 1,
+    .n_inputs_max = 1,
+    .run = run,
+};

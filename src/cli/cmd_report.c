@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/cli.h"
+#include "cli/regtime_options.h"
+#include "render/human.h"
+#include "render/page.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct options {
+    struct weft_regtime_options regtime;
+    const char *title;
+};
+
+static const struct weft_option options[] = {
+    { 0, "title", "TEXT", "title of the page (default: the name of the trace)", WEFT_OPTION_TEXT,
+      offsetof(struct options, title), NULL },
+    WEFT_REGTIME_OPTIONS(struct options, regtime),
+};
+
+enum { OUTLIERS_LIMIT = 500, PAUSES_LIMIT = 200 };
+
+#define PAUSE_THRESHOLD_NS UINT64_C(1500000)
+
+/* The results that a page holds, and the request each came from. */
+struct results {
+    union weft_request regtime_request;
+    union weft_result regtime, activity, outliers;
+};
+
+static enum weft_code ask(struct weft_cli *cli, struct results *results)
+{
+    const struct weft_regtime_opts *regtime = &results->regtime_request.regtime;
+    union weft_request activity = {
+        .activity = { .threshold_ns = PAUSE_THRESHOLD_NS, .limit = PAUSES_LIMIT },
+    };
+    union weft_request outliers = {
+        .outliers = { .outlier_factor = regtime->outlier_factor,
+                      .outlier_min_ns = regtime->outlier_min_ns,
+                      .duration_fraction = regtime->duration_fraction,
+                      .gap_fraction = regtime->gap_fraction,
+                      .with_long = true,
+                      .limit = OUTLIERS_LIMIT },
+    };
+    struct weft_session *session = cli->session;
+    enum weft_code code =
+        weft_query_run(session, "regtime", &results->regtime_request, &results->regtime, &cli->err);
+    if (code == WEFT_OK)
+        code = weft_query_run(session, "activity", &activity, &results->activity, &cli->err);
+    if (code == WEFT_OK)
+        code = weft_query_run(session, "outliers", &outliers, &results->outliers, &cli->err);
+    return code;
+}
+
+/* The file's name without its folder. */
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static enum weft_code write_page(struct weft_cli *cli, const struct options *opts,
+                                 const struct results *results)
+{
+    struct weft_view view;
+    const struct weft_regtime_view how = { .preset = weft_regtime_presets[opts->regtime.preset],
+                                           .settings = &results->regtime_request.regtime };
+    struct weft_page page = {
+        .trace = weft_session_trace(cli->session),
+        .name = opts->title ? opts->title : base_name(cli->inputs[0]),
+        .regtime = results->regtime.regtime,
+        .activity = results->activity.activity,
+        .outliers = results->outliers.outliers,
+        .settings = &how,
+    };
+    enum weft_code code = weft_session_functions(cli->session, &page.functions, &cli->err);
+    if (code == WEFT_OK)
+        code = weft_cli_view(cli, &view);
+    if (code != WEFT_OK)
+        return code;
+    code = weft_page_write(&page, view.out, &cli->err);
+    if (code != WEFT_OK) {
+        weft_output_abort(view.out);
+        return code;
+    }
+    uint64_t n_bytes = weft_output_offset(view.out);
+    code = weft_output_close(view.out, &cli->err);
+    if (code == WEFT_OK && !cli->common.quiet)
+        fprintf(stderr, "weft: wrote %s, %s\n", cli->common.output, weft_human_bytes(n_bytes).text);
+    return code;
+}
+
+static int run(struct weft_cli *cli, int argc, char **argv)
+{
+    struct options opts = { .regtime.glyphs = WEFT_GLYPHS_DEFAULT };
+    struct results results = { 0 };
+    if (!weft_cli_parse(cli, &opts, argc, argv))
+        return cli->exit_status;
+    if (!cli->common.output)
+        return weft_cli_usage(cli, "expected -o PAGE.html (-o - is standard output)");
+    results.regtime_request.regtime = weft_regtime_settings(&opts.regtime);
+    enum weft_code code = weft_cli_open(cli);
+    if (code == WEFT_OK)
+        code = ask(cli, &results);
+    if (code == WEFT_OK)
+        code = write_page(cli, &opts, &results);
+    weft_regtime_table_free(results.regtime.regtime);
+    weft_activity_table_free(results.activity.activity);
+    weft_outliers_table_free(results.outliers.outliers);
+    return weft_cli_end(cli, code);
+}
+
+const struct weft_command weft_cmd_report = {
+    .name = "report",
+    .summary = "write one self-contained HTML page",
+    .arguments = "TRACE -o PAGE.html",
+    .about =
+        "The page works offline, from a file: threads over one time axis, outliers, functions.",
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+    .common = WEFT_COMMON_OUTPUT | WEFT_COMMON_TID | WEFT_COMMON_WORK | WEFT_COMMON_TALK,
+    .n_inputs_min = 1,
+    .n_inputs_max = 1,
+    .run = run,
+};

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/clock.h"
+#include "cli/cli.h"
+#include "cli/progress.h"
+#include "render/human.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { JOBS_MAX = 1024 };
+
+enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+
+/* ---- options
+ * ------------------------------------------------------------------------------------- */
+
+static const char *const formats[] = { "text", "csv", "json", NULL };
+static const char *const colors[] = { "auto", "always", "never", NULL };
+
+#define FIELD(member) offsetof(struct weft_common, member)
+
+static const struct weft_option common_options[] = {
+    { 0, "json", NULL, "the same as --format json", WEFT_OPTION_FLAG, FIELD(json), NULL },
+    { 0, "format", "text|csv|json", "how results are written (default: text)", WEFT_OPTION_CHOICE,
+      FIELD(format), formats },
+    { 0, "color", "auto|always|never",
+      "colours in text; auto: on a terminal, unless NO_COLOR is set", WEFT_OPTION_CHOICE,
+      FIELD(color), colors },
+    { 'o', "output", "FILE", "write to FILE, which appears whole or not at all", WEFT_OPTION_FILE,
+      FIELD(output), NULL },
+    { 0, "tid", "TID,...", "only these threads, by the system's thread ids", WEFT_OPTION_NUMBERS,
+      FIELD(tids), NULL },
+    { 'j', "jobs", "N", "worker threads (default: one a CPU)", WEFT_OPTION_COUNT, FIELD(jobs),
+      NULL },
+    { 0, "mem", "BYTES", "ceiling for memory, such as 512M", WEFT_OPTION_BYTES, FIELD(memory_bytes),
+      NULL },
+    { 'q', "quiet", NULL, "no progress line and no remarks on stderr", WEFT_OPTION_FLAG,
+      FIELD(quiet), NULL },
+    { 'v', "verbose", NULL, "say on stderr how long it took and how much memory", WEFT_OPTION_FLAG,
+      FIELD(verbose), NULL },
+    { 'h', "help", NULL, "print this help", WEFT_OPTION_FLAG, FIELD(help), NULL },
+};
+
+/* The group of each common option; 0: every command has it. */
+static const unsigned common_groups[] = {
+    WEFT_COMMON_FORMAT, WEFT_COMMON_FORMAT, WEFT_COMMON_FORMAT, WEFT_COMMON_OUTPUT, WEFT_COMMON_TID,
+    WEFT_COMMON_WORK,   WEFT_COMMON_WORK,   WEFT_COMMON_TALK,   WEFT_COMMON_TALK,   0,
+};
+
+enum { N_COMMON = sizeof common_options / sizeof *common_options };
+_Static_assert(sizeof common_groups / sizeof *common_groups == N_COMMON, "one group an option");
+
+const struct weft_option *weft_common_options(void)
+{
+    return common_options;
+}
+
+size_t weft_common_count(void)
+{
+    return N_COMMON;
+}
+
+bool weft_common_admits(unsigned mask, size_t option)
+{
+    return common_groups[option] == 0 || (mask & common_groups[option]) != 0;
+}
+
+int weft_cli_usage(const struct weft_cli *cli, const char *text)
+{
+    fprintf(stderr, "weft: %s: %s\nTry 'weft %s --help'.\n", cli->command->name, text,
+            cli->command->name);
+    return WEFT_EXIT_USAGE;
+}
+
+static void print_help(const void *context, struct weft_output *out)
+{
+    weft_help_command(context, out);
+}
+
+static bool check_inputs(struct weft_cli *cli)
+{
+    const struct weft_command *command = cli->command;
+    char text[160];
+    if (cli->n_inputs >= command->n_inputs_min)
+        return true;
+    snprintf(text, sizeof text, "expected %s", command->arguments);
+    cli->exit_status = weft_cli_usage(cli, text);
+    return false;
+}
+
+static bool check_jobs(struct weft_cli *cli)
+{
+    if (cli->common.jobs <= JOBS_MAX)
+        return true;
+    cli->exit_status = weft_cli_usage(cli, "--jobs: expected at most 1024");
+    return false;
+}
+
+bool weft_cli_parse(struct weft_cli *cli, void *fields, int argc, char **argv)
+{
+    const struct weft_command *command = cli->command;
+    struct weft_option admitted[N_COMMON];
+    size_t n_admitted = 0;
+    for (size_t i = 0; i < N_COMMON; i++)
+        if (weft_common_admits(command->common, i))
+            admitted[n_admitted++] = common_options[i];
+    cli->inputs = calloc((size_t)argc + 1, sizeof *cli->inputs);
+    struct weft_arguments args = {
+        .sets = { { command->options, command->n_options, fields },
+                  { admitted, n_admitted, &cli->common } },
+        .positional = cli->inputs,
+        .n_max = cli->inputs ? command->n_inputs_max : 0,
+    };
+    struct weft_err err = { 0 };
+    enum weft_code code = weft_options_parse(&args, argc, argv, &err);
+    cli->n_inputs = args.n_positional;
+    if (cli->common.help) {
+        cli->exit_status = weft_cli_print(print_help, command);
+        return false;
+    }
+    if (code != WEFT_OK) {
+        cli->exit_status = weft_cli_usage(cli, err.text);
+        return false;
+    }
+    if (cli->common.json)
+        cli->common.format = WEFT_FORMAT_JSON;
+    return check_inputs(cli) && check_jobs(cli);
+}
+
+/* ---- work
+ * ---------------------------------------------------------------------------------------- */
+
+enum weft_code weft_cli_begin(struct weft_cli *cli)
+{
+    cli->begin_ns = weft_clock_now_ns();
+    cli->run = (struct weft_run){ .pool = weft_pool_new((unsigned)cli->common.jobs),
+                                  .progress = cli->progress,
+                                  .memory_limit_bytes = cli->common.memory_bytes };
+    if (!cli->run.pool)
+        return weft_fail(&cli->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for workers");
+    if (!cli->common.quiet)
+        cli->line = weft_progress_line_start(cli->progress);
+    return WEFT_OK;
+}
+
+enum weft_code weft_cli_open(struct weft_cli *cli)
+{
+    enum weft_code code = weft_cli_begin(cli);
+    if (code != WEFT_OK)
+        return code;
+    code = weft_session_open(cli->inputs[0], &cli->run, &cli->session, &cli->err);
+    if (code != WEFT_OK)
+        return code;
+    return weft_session_keep_tids(cli->session, cli->common.tids.items, cli->common.tids.n,
+                                  &cli->err);
+}
+
+static bool wants_colour(const struct weft_cli *cli)
+{
+    const char *no_color = getenv("NO_COLOR");
+    const char *term = getenv("TERM");
+    if (cli->common.color != COLOR_AUTO)
+        return cli->common.color == COLOR_ALWAYS;
+    return !cli->common.output && isatty(STDOUT_FILENO) && !(no_color && *no_color) &&
+           !(term && strcmp(term, "dumb") == 0);
+}
+
+static size_t terminal_columns(const struct weft_cli *cli)
+{
+    struct winsize size;
+    if (cli->common.output || !isatty(STDOUT_FILENO) ||
+        ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0)
+        return 0;
+    return size.ws_col;
+}
+
+static bool is_stdout(const char *path)
+{
+    return !path || strcmp(path, "-") == 0;
+}
+
+enum weft_code weft_cli_view(struct weft_cli *cli, struct weft_view *view)
+{
+    weft_progress_line_stop(cli->line);
+    cli->line = NULL;
+    *view = (struct weft_view){
+        .trace = cli->session ? weft_session_trace(cli->session) : NULL,
+        .path = cli->inputs[0],
+        .format = (enum weft_format)cli->common.format,
+        .style = { .has_colour = wants_colour(cli), .n_columns = terminal_columns(cli) },
+        .has_filter = cli->common.tids.n > 0,
+    };
+    if (is_stdout(cli->common.output))
+        return weft_output_to_fd(STDOUT_FILENO, "standard output", &view->out, &cli->err);
+    return weft_output_to_file(cli->common.output, &view->out, &cli->err);
+}
+
+static void print_effort(const struct weft_cli *cli)
+{
+    struct rusage usage;
+    if (!cli->common.verbose || getrusage(RUSAGE_SELF, &usage) != 0)
+        return;
+    fprintf(stderr, "weft: %s: %s, at most %s of memory\n", cli->command->name,
+            weft_human_ns(weft_clock_now_ns() - cli->begin_ns).text,
+            weft_human_bytes((uint64_t)usage.ru_maxrss * 1024).text);
+}
+
+static int print_error(struct weft_cli *cli, enum weft_code code)
+{
+    char text[WEFT_ERR_FILE_BYTES + WEFT_ERR_TEXT_BYTES + WEFT_ERR_PLACE_BYTES + 64];
+    if (code == WEFT_E_CANCELLED) {
+        fprintf(stderr, "weft: interrupted\n");
+        return WEFT_EXIT_INTERRUPTED;
+    }
+    if (cli->n_inputs > 0)
+        (void)weft_in_file(&cli->err, cli->inputs[0]);
+    weft_err_print(&cli->err, text, sizeof text);
+    fprintf(stderr, "weft: %s\n", text);
+    return WEFT_EXIT_FAILED;
+}
+
+int weft_cli_end(struct weft_cli *cli, enum weft_code code)
+{
+    weft_progress_line_stop(cli->line);
+    cli->line = NULL;
+    weft_session_close(cli->session);
+    cli->session = NULL;
+    weft_pool_free(cli->run.pool);
+    cli->run.pool = NULL;
+    if (code != WEFT_OK)
+        return print_error(cli, code);
+    print_effort(cli);
+    return WEFT_EXIT_DONE;
+}
+
+int weft_cli_print(void (*print)(const void *context, struct weft_output *out), const void *context)
+{
+    struct weft_output *out;
+    struct weft_err err = { 0 };
+    enum weft_code code = weft_output_to_fd(STDOUT_FILENO, "standard output", &out, &err);
+    if (code == WEFT_OK) {
+        print(context, out);
+        code = weft_output_close(out, &err);
+    }
+    if (code == WEFT_OK)
+        return WEFT_EXIT_DONE;
+    char text[512];
+    weft_err_print(&err, text, sizeof text);
+    fprintf(stderr, "weft: %s\n", text);
+    return WEFT_EXIT_FAILED;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * weft: the table of commands, and the one variable that a signal handler may touch.
+ */
+#include "cli/cli.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What SIGINT and SIGTERM ask to stop. */
+static struct weft_progress work;
+
+static const struct weft_command *const commands[] = {
+    &weft_cmd_completion, &weft_cmd_functions, &weft_cmd_help,    &weft_cmd_import,
+    &weft_cmd_info,       &weft_cmd_outliers,  &weft_cmd_regtime, &weft_cmd_report,
+};
+
+enum { N_COMMANDS = sizeof commands / sizeof *commands };
+
+const struct weft_command *const *weft_commands(size_t *n_commands)
+{
+    *n_commands = N_COMMANDS;
+    return commands;
+}
+
+const struct weft_command *weft_command_find(const char *name)
+{
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        if (strcmp(commands[i]->name, name) == 0)
+            return commands[i];
+    return NULL;
+}
+
+int weft_command_unknown(const char *name)
+{
+    const char *names[N_COMMANDS];
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        names[i] = commands[i]->name;
+    const char *nearest = weft_nearest(name, names, N_COMMANDS);
+    fprintf(stderr, "weft: unknown command '%.60s'", name);
+    if (nearest)
+        fprintf(stderr, "; did you mean '%s'?", nearest);
+    fprintf(stderr, "\nTry 'weft --help'.\n");
+    return WEFT_EXIT_USAGE;
+}
+
+/* Asks the work to stop; a second signal ends the program the hard way. */
+static void on_signal(int number)
+{
+    (void)number;
+    atomic_store(&work.is_cancelled, true);
+}
+
+static void catch_signals(void)
+{
+    struct sigaction stop = { .sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND | SA_RESTART };
+    struct sigaction ignore = { .sa_handler = SIG_IGN };
+    sigemptyset(&stop.sa_mask);
+    sigemptyset(&ignore.sa_mask);
+    sigaction(SIGINT, &stop, NULL);
+    sigaction(SIGTERM, &stop, NULL);
+    sigaction(SIGPIPE, &ignore, NULL); /* a closed pipe is a write error like any other */
+}
+
+static int run_command(const struct weft_command *command, int argc, char **argv)
+{
+    struct weft_cli cli = { .command = command, .progress = &work };
+    int status = command->run(&cli, argc, argv);
+    free(cli.inputs);
+    return status;
+}
+
+static void print_program(const void *context, struct weft_output *out)
+{
+    (void)context;
+    weft_help_program(out);
+}
+
+static void print_version(const void *context, struct weft_output *out)
+{
+    (void)context;
+    weft_output_text(out, "weft " WEFT_VERSION "\n");
+}
+
+int main(int argc, char **argv)
+{
+    catch_signals();
+    if (argc < 2) {
+        fprintf(stderr, "weft: expected a command\nTry 'weft --help'.\n");
+        return WEFT_EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+        return weft_cli_print(print_program, NULL);
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
+        return weft_cli_print(print_version, NULL);
+    const struct weft_command *command = weft_command_find(argv[1]);
+    return command ? run_command(command, argc - 2, argv + 2) : weft_command_unknown(argv[1]);
+}
