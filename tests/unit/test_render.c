@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+#include "render/human.h"
+#include "render/json.h"
+#include "render/pack.h"
+#include "render/strip.h"
+#include "render/table.h"
+#include "render/utf8.h"
+#include "tap.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+static void numbers(void)
+{
+    tap_eq_str(weft_human_ns(0).text, "0 ns", "zero time");
+    tap_eq_str(weft_human_ns(357).text, "357 ns", "ns");
+    tap_eq_str(weft_human_ns(1000).text, "1.00 \xc2\xb5s", "1000 ns");
+    tap_eq_str(weft_human_ns(999499).text, "999 \xc2\xb5s", "below a ms");
+    tap_eq_str(weft_human_ns(999500).text, "1.00 ms", "rounds to a ms");
+    tap_eq_str(weft_human_ns(85200000).text, "85.2 ms", "ms");
+    tap_eq_str(weft_human_ns(99949999).text, "99.9 ms", "99.9 ms");
+    tap_eq_str(weft_human_ns(99950000).text, "100 ms", "100 ms");
+    tap_eq_str(weft_human_ns(UINT64_C(1037000000000)).text, "17.3 min", "minutes");
+    tap_eq_str(weft_human_ns(UINT64_C(9000000000000)).text, "2.50 h", "hours");
+    tap_eq_str(weft_human_ns(UINT64_MAX).text, "5124096 h", "all time");
+    tap_eq_str(weft_human_at(1369123456).text, "1.369123 s", "a point of time");
+    tap_eq_str(weft_human_bytes(999).text, "999 B", "bytes");
+    tap_eq_str(weft_human_bytes(631000000).text, "631 MB", "MB");
+    tap_eq_str(weft_human_count(78731234).text, "78,731,234", "thousands");
+    tap_eq_str(weft_human_count(UINT64_MAX).text, "18,446,744,073,709,551,615", "the last count");
+    tap_eq_str(weft_human_rough_count(78731234).text, "78.7 M", "millions");
+    tap_eq_str(weft_human_share(0).text, "0 %", "no share");
+    tap_eq_str(weft_human_share(0.0412).text, "4.12 %", "a share");
+    tap_eq_str(weft_human_share(0.000001).text, "<0.001 %", "a tiny share");
+    tap_eq_str(weft_human_ratio(1204.4).text, "1,204", "a ratio");
+    tap_eq_str(weft_human_ratio(12.34).text, "12.3", "a small ratio");
+}
+
+static void utf8(void)
+{
+    static const struct {
+        const char *name;
+        const char *text;
+        const char *clean;
+        const char *printable;
+    } rows[] = {
+        { "ASCII", "main", "main", "main" },
+        { "two bytes", "\xc2\xb5s", "\xc2\xb5s", "\xc2\xb5s" },
+        { "a bad byte",
+          "a\xff"
+          "b",
+          "a\xef\xbf\xbd"
+          "b",
+          "a\xef\xbf\xbd"
+          "b" },
+        { "a cut sequence", "a\xe2\x82", "a\xef\xbf\xbd\xef\xbf\xbd", "a\xef\xbf\xbd\xef\xbf\xbd" },
+        { "over-long", "\xc0\xaf", "\xef\xbf\xbd\xef\xbf\xbd", "\xef\xbf\xbd\xef\xbf\xbd" },
+        { "a surrogate", "\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd",
+          "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },
+        { "beyond Unicode", "\xf4\x90\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd",
+          "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },
+        { "U+FFFD itself", "\xef\xbf\xbd", "\xef\xbf\xbd", "\xef\xbf\xbd" },
+        { "an escape", "\033[31m", "\033[31m", "\xef\xbf\xbd[31m" },
+        { "an 8-bit control", "\xc2\x9b", "\xc2\x9b", "\xef\xbf\xbd" },
+        { "a change of direction", "\xe2\x80\xae", "\xe2\x80\xae", "\xef\xbf\xbd" },
+    };
+    struct weft_arena *arena = weft_arena_new(0);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct weft_str text = weft_str_of(rows[i].text);
+        tap_ok(weft_str_equal(weft_utf8_clean(arena, text), weft_str_of(rows[i].clean)),
+               "clean: %s", rows[i].name);
+        tap_ok(weft_str_equal(weft_utf8_printable(arena, text), weft_str_of(rows[i].printable)),
+               "printable: %s", rows[i].name);
+    }
+    tap_eq_u64(weft_utf8_columns(WEFT_STR("\xc2\xb5s")), 2, "a micro sign takes one column");
+    tap_eq_u64(weft_utf8_columns(WEFT_STR("\xe6\xbc\xa2")), 2, "a wide one two");
+    tap_eq_u64(weft_utf8_columns(WEFT_STR("e\xcc\x81")), 1, "a combining one none");
+    struct weft_str elided = weft_utf8_elide(arena, WEFT_STR("abcdefghijklmnop"), 11);
+    tap_ok(weft_str_equal(elided, WEFT_STR("abcd\xe2\x80\xa6klmnop")), "elided in the middle");
+    for (size_t width = 4; width < 20; width++)
+        tap_ok(weft_utf8_columns(weft_utf8_elide(
+                   arena, WEFT_STR("\xe6\xbc\xa2\xe5\xad\x97 name \xc2\xb5\xc2\xb5\xc2\xb5"),
+                   width)) <= width,
+               "elided to %zu columns", width);
+    weft_arena_free(arena);
+}
+
+/* ---- table ---- */
+
+static void row(const void *context, size_t index, struct weft_cell *cells)
+{
+    (void)context;
+    cells[0].number = index == 0 ? UINT64_MAX : 7;
+    cells[1].text = index == 0 ? WEFT_STR("say \"hi\", x") : WEFT_STR("a\xff\n");
+    cells[2] = (struct weft_cell){ .real = 0.1, .is_null = index == 1 };
+    cells[3].number = index == 0 ? 8 : 0;
+}
+
+static const struct weft_column columns[] = {
+    { "count", "calls", WEFT_CELL_COUNT },
+    { "name", "name", WEFT_CELL_TEXT },
+    { "share", "%", WEFT_CELL_SHARE },
+    { "flag", NULL, WEFT_CELL_BOOL },
+};
+
+static const struct weft_table table = {
+    .columns = columns, .n_columns = 4, .n_rows = 2, .row = row
+};
+
+static void expect(struct weft_output *out, const char *want, const char *what)
+{
+    struct weft_str held = weft_output_held(out);
+    tap_ok(weft_str_equal(held, weft_str_of(want)), "%s", what);
+    if (!weft_str_equal(held, weft_str_of(want)))
+        tap_note("got %.*s", (int)held.n_bytes, held.bytes);
+    (void)!weft_output_close(out, NULL);
+}
+
+static struct weft_output *memory(void)
+{
+    struct weft_output *out = NULL;
+    (void)!weft_output_to_memory(&out, NULL);
+    return out;
+}
+
+static void tables(void)
+{
+    struct weft_output *out = memory();
+    weft_table_text(&table, &(struct weft_style){ 0 }, out);
+    expect(out,
+           "                     calls  name              %\n"
+           "18,446,744,073,709,551,615  say \"hi\", x  10.0 %\n"
+           "                         7  a\xef\xbf\xbd\xef\xbf\xbd               -\n",
+           "text, aligned");
+    out = memory();
+    weft_table_csv(&table, out);
+    expect(out,
+           "count,name,share,flag\n"
+           "18446744073709551615,\"say \"\"hi\"\", x\",0.1,1\n"
+           "7,\"a\xff\n\",,0\n",
+           "CSV, quoted");
+    out = memory();
+    struct weft_json *json;
+    if (weft_json_open(out, &json, NULL) == WEFT_OK)
+        weft_table_json(&table, NULL, json);
+    weft_json_close(json);
+    expect(out,
+           "[\n{\"count\":18446744073709551615,\"name\":\"say \\\"hi\\\", x\",\"share\":0.1,"
+           "\"flag\":true}\n,{\"count\":7,\"name\":\"a\xef\xbf\xbd\\n\",\"share\":null,"
+           "\"flag\":false}]",
+           "JSON, UTF-8 and exact");
+}
+
+static void reals(void)
+{
+    static const double values[] = { 0.1, 1.0 / 3, 1e300, 5e-324, 123456789.123, 1 };
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        struct weft_real_text text = weft_real_text(values[i]);
+        double back = strtod(text.text, NULL);
+        tap_ok(!(back < values[i]) && !(back > values[i]), "%s reads back", text.text);
+    }
+    tap_eq_str(weft_real_text(0.1).text, "0.1", "shortest");
+}
+
+/* ---- output ---- */
+
+static void failures(void)
+{
+    struct weft_output *out = NULL;
+    struct weft_err err = { 0 };
+    int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+    if (full < 0) {
+        tap_note("no /dev/full here");
+        return;
+    }
+    tap_eq_u64(weft_output_to_fd(full, "full", &out, &err), WEFT_OK, "opens");
+    weft_output_repeat(out, "0123456789", 100000);
+    tap_ok(weft_output_has_failed(out), "a full disk is noticed under way");
+    tap_eq_u64(weft_output_close(out, &err), WEFT_E_IO, "and reported at the end");
+    tap_eq_str(err.file, "full", "with the name");
+    close(full);
+}
+
+static void packs(void)
+{
+    struct weft_output *out = memory();
+    const char text[] = "weft weft weft weft weft";
+    tap_eq_u64(weft_pack(weft_str_of(text), out, NULL), WEFT_OK, "packs");
+    struct weft_str held = weft_output_held(out);
+    tap_ok(held.n_bytes % 4 == 0 && memcmp(held.bytes, "H4sI", 4) == 0, "base64 of gzip");
+    (void)!weft_output_close(out, NULL);
+}
+
+static void strips(void)
+{
+    struct weft_regtime_row rows[] = {
+        { .kind = WEFT_REGTIME_CALL, .parent = UINT32_MAX, .start_ns = 0, .end_ns = 600 },
+        { .kind = WEFT_REGTIME_EXPRESSION, .parent = 0, .start_ns = 0, .end_ns = 100 },
+        { .kind = WEFT_REGTIME_EXPRESSION, .parent = 0, .start_ns = 100, .end_ns = 150 },
+        { .kind = WEFT_REGTIME_GAP, .parent = UINT32_MAX, .start_ns = 600, .end_ns = 900 },
+        { .kind = WEFT_REGTIME_EXPRESSION, .parent = UINT32_MAX, .start_ns = 900, .end_ns = 1000 },
+    };
+    const struct weft_regtime_thread thread = { .rows = rows, .n_rows_all = 5 };
+    struct weft_arena *arena = weft_arena_new(0);
+    struct weft_str strip = weft_strip(arena, &thread, 1000, 10);
+    tap_ok(weft_str_equal(strip, WEFT_STR("\xe2\x96\x88\xe2\x96\x84\xe2\x94\x80\xe2\x94\x80"
+                                          "\xe2\x94\x80\xe2\x94\x80   \xe2\x96\x88")),
+           "runs, long calls, no call");
+    weft_arena_free(arena);
+}
+
+int main(void)
+{
+    numbers();
+    utf8();
+    tables();
+    reals();
+    failures();
+    packs();
+    strips();
+    return tap_done();
+}
