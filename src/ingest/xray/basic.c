@@ -171,11 +171,11 @@ static enum weft_code decode_call(const struct weft_xray_log *log, const struct 
     if (code != WEFT_OK)
         return code;
     uint8_t kind = record->kind == KIND_ENTER_ARG ? WEFT_CALL_ENTER : record->kind;
-    out->calls[out->n_calls++] = (struct weft_call_event){ .time_ns = time_ns,
-                                                           .function_key = record->function_key,
-                                                           .kind = kind };
-    out->takes_argument = kind == WEFT_CALL_ENTER;
-    return WEFT_OK;
+    out->calls[out->n_calls] = (struct weft_call_event){ .time_ns = time_ns,
+                                                         .function_key = record->function_key,
+                                                         .kind = kind };
+    weft_xray_out_calls(out, 1);
+    return weft_xray_see(out, record->function_key, err);
 }
 
 enum weft_code weft_xray_decode_basic(const struct weft_xray_log *log,
