@@ -29,7 +29,8 @@ struct tap_state {
 
 static struct tap_state tap_state;
 
-__attribute__((unused)) static void tap_line(bool is_ok, const char *format, va_list args)
+__attribute__((format(printf, 2, 0), unused)) static void tap_line(bool is_ok, const char *format,
+                                                                   va_list args)
 {
     char name[512];
     (void)vsnprintf(name, sizeof name, format, args);
