@@ -1,0 +1,91 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# What every command has in common: help, exit status, where output goes, options. usage: ... WEFT
+set -u
+weft=$1
+work=$(mktemp -d "$WEFT_BUILD_ROOT/cli.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+n=0
+
+ok() { # ok NAME COMMAND...
+    n=$((n + 1))
+    name=$1
+    shift
+    if "$@"; then
+        echo "ok $n - $name"
+    else
+        echo "not ok $n - $name"
+        head -3 "$work/out" "$work/err" | sed 's/^/# /'
+    fi
+}
+run() { # run ARGUMENTS...: status, stdout and stderr are kept
+    "$weft" "$@" >"$work/out" 2>"$work/err" </dev/null
+    status=$?
+}
+status_is() { [ "$status" -eq "$1" ]; }
+says() { grep -q -- "$1" "$work/out"; }
+complains() { grep -q -- "$1" "$work/err"; }
+is_silent() { [ ! -s "$work/$1" ]; }
+is_json() { python3 -c 'import json, sys; json.load(sys.stdin)' <"$work/out"; }
+same() { cmp -s "$1" "$2"; }
+
+# A trace of two calls: outer [0, 1000), inner [100, 300).
+printf '0 outer 0\n0 inner 100\n1 inner 300\n1 outer 1000\n' >"$work/small.txt"
+run import -o "$work/small.weft" "$work/small.txt"
+ok "a trace imports" status_is 0
+trace=$work/small.weft
+
+run
+ok "no command is a usage error" status_is 2
+run --help
+ok "--help succeeds" status_is 0
+ok "and goes to standard output" says import
+ok "and not to standard error" is_silent err
+run --version
+ok "--version names the version" says 0.1
+run nonsense
+ok "an unknown command is a usage error" status_is 2
+ok "which is said on standard error" complains nonsense
+ok "and nothing on standard output" is_silent out
+
+for command in completion functions import info outliers regtime report; do
+    run "$command" --help
+    ok "$command --help succeeds" status_is 0
+    ok "$command --help is on standard output" says "weft $command"
+    run "$command" --no-such-option
+    ok "$command: an unknown option is a usage error" status_is 2
+    ok "$command: which is named" complains no-such-option
+done
+for command in functions import info outliers regtime report; do
+    run "$command"
+    ok "$command without a file is a usage error" status_is 2
+    ok "$command has a manual page" [ -f "man/weft-$command.1.scd" ]
+done
+
+for command in functions info outliers regtime; do
+    run "$command" "$trace"
+    ok "$command succeeds" status_is 0
+    ok "$command is silent on standard error" is_silent err
+    ok "$command writes no colour into a pipe" sh -c "! grep -q '$(printf '\033')' '$work/out'"
+    run "$command" --json "$trace"
+    ok "$command --json is JSON" is_json
+    cp "$work/out" "$work/long"
+    run "$command" --format json "$trace"
+    ok "$command --format json is the same" same "$work/out" "$work/long"
+    run "$command" --format csv "$trace"
+    ok "$command --format csv has a header" sh -c "head -1 '$work/out' | grep -q ,"
+    run "$command" --json -o "$work/written" "$trace"
+    ok "$command -o writes the same to a file" same "$work/written" "$work/long"
+    run "$command" --json -j 4 "$trace"
+    ok "$command -j 4 gives the same" same "$work/out" "$work/long"
+done
+
+for shell in bash zsh; do
+    run completion "$shell"
+    ok "completion for $shell succeeds" status_is 0
+    ok "completion for $shell knows the commands" says regtime
+done
+run completion bash
+ok "completion for bash is a bash script" bash -n "$work/out"
+echo "1..$n"
