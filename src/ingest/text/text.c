@@ -20,6 +20,9 @@ enum { BATCH_CALLS = 4096, SHOWN_BYTES = 40 };
 /* Bytes between two reports of progress and looks at cancellation. */
 #define STEP_BYTES (UINT64_C(1) << 20)
 
+/* Times further apart than this (146 years) are no times. */
+#define MOST_SPAN_NS (UINT64_C(1) << 62)
+
 struct line {
     uint8_t kind; /* WEFT_CALL_ENTER or WEFT_CALL_EXIT */
     struct weft_str name;
@@ -45,6 +48,12 @@ struct import {
     struct weft_sink *sink;
     const struct weft_run *run;
     uint64_t zero_ns;
+};
+
+struct batch {
+    struct weft_call_event *calls; /* BATCH_CALLS */
+    size_t n_calls;
+    uint64_t last_ns; /* largest time so far */
 };
 
 /* Walks the lines of one file. */
@@ -239,52 +248,71 @@ static enum weft_code survey(void *context, size_t item, unsigned worker, struct
 /* ---- second reading ---------------------------------------------------------------------------
  */
 
-static enum weft_code deliver_lines(struct import *import, size_t item,
-                                    struct weft_call_event *calls, struct weft_err *err)
+/* Appends the call of a line to the batch. */
+static enum weft_code append_call(const struct import *import, struct track *track,
+                                  const struct walk *walk, const struct line *line,
+                                  struct batch *batch, struct weft_err *err)
+{
+    uint32_t name_id;
+    uint64_t time_ns = line->time_ns - import->zero_ns;
+    if (time_ns > MOST_SPAN_NS)
+        return weft_fail_line(err, WEFT_E_MALFORMED, walk->line_off, walk->line_number,
+                              "expected times within 146 years, found %" PRIu64 " and %" PRIu64,
+                              import->zero_ns, line->time_ns);
+    enum weft_code code = weft_strtab_intern(track->names, line->name, &name_id, err);
+    if (code != WEFT_OK)
+        return code;
+    batch->last_ns = weft_max_u64(batch->last_ns, time_ns);
+    batch->calls[batch->n_calls++] = (struct weft_call_event){ .time_ns = time_ns,
+                                                               .function_key = track->keys[name_id],
+                                                               .kind = line->kind };
+    return WEFT_OK;
+}
+
+static enum weft_code flush(const struct import *import, const struct track *track,
+                            struct batch *batch, struct weft_err *err)
+{
+    struct weft_sink *sink = import->sink;
+    enum weft_code code = check_cancel(import, err);
+    if (code == WEFT_OK && batch->n_calls)
+        code = sink->ops->calls(sink, track->thread_id, batch->calls, batch->n_calls, err);
+    batch->n_calls = 0;
+    return code;
+}
+
+static enum weft_code deliver_lines(struct import *import, size_t item, struct batch *batch,
+                                    struct weft_err *err)
 {
     struct track *track = &import->tracks[item];
-    struct weft_sink *sink = import->sink;
     struct walk walk = walk_of(&import->inputs[item]);
-    uint64_t last_ns = 0;
-    size_t n_calls = 0;
-    for (bool is_end = false; !is_end;) {
+    for (;;) {
         struct line line;
+        bool is_end;
         enum weft_code code = next_record(&walk, &line, &is_end, err);
-        if (code == WEFT_OK && !is_end) {
-            uint32_t name_id;
-            code = weft_strtab_intern(track->names, line.name, &name_id, err);
-            if (code != WEFT_OK)
-                return code;
-            last_ns = weft_max_u64(last_ns, line.time_ns - import->zero_ns);
-            calls[n_calls++] = (struct weft_call_event){ .time_ns = line.time_ns - import->zero_ns,
-                                                         .function_key = track->keys[name_id],
-                                                         .kind = line.kind };
-        }
-        if (code == WEFT_OK && (is_end || n_calls == BATCH_CALLS)) {
-            if (n_calls)
-                code = sink->ops->calls(sink, track->thread_id, calls, n_calls, err);
-            n_calls = 0;
-            if (code == WEFT_OK)
-                code = check_cancel(import, err);
-        }
-        if (code != WEFT_OK)
+        if (code == WEFT_OK && !is_end)
+            code = append_call(import, track, &walk, &line, batch, err);
+        if (code == WEFT_OK && (is_end || batch->n_calls == BATCH_CALLS))
+            code = flush(import, track, batch, err);
+        if (code != WEFT_OK || is_end)
             return code;
     }
-    return sink->ops->thread_end(sink, track->thread_id, last_ns, err);
 }
 
 static enum weft_code deliver(void *context, size_t item, unsigned worker, struct weft_err *err)
 {
     (void)worker;
     struct import *import = context;
-    struct weft_call_event *calls = calloc(BATCH_CALLS, sizeof *calls);
-    if (!calls)
+    struct weft_sink *sink = import->sink;
+    struct batch batch = { .calls = calloc(BATCH_CALLS, sizeof *batch.calls) };
+    if (!batch.calls)
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "batch of calls");
-    enum weft_code code = deliver_lines(import, item, calls, err);
-    free(calls);
+    enum weft_code code = deliver_lines(import, item, &batch, err);
+    if (code == WEFT_OK)
+        code = sink->ops->thread_end(sink, import->tracks[item].thread_id, batch.last_ns, err);
+    free(batch.calls);
     weft_progress_add(progress_of(import), import->inputs[item].file.n_bytes);
     if (code != WEFT_OK)
-        weft_within(err, "%s", import->inputs[item].path);
+        weft_in_file(err, import->inputs[item].path);
     return code;
 }
 
