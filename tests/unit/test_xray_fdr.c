@@ -490,6 +490,63 @@ static void test_sniff(void)
     xb_fini(&log);
 }
 
+static enum weft_code run_with_map(const struct xb *log, const char *map_text, struct rec_sink *rec,
+                                   struct weft_err *err)
+{
+    char path[4096];
+    const char *root = getenv("WEFT_BUILD_ROOT");
+    (void)snprintf(path, sizeof path, "%s/test_xray_fdr.tsv", root ? root : ".");
+    FILE *file = fopen(path, "wb");
+    if (!file || fputs(map_text, file) < 0 || fclose(file) != 0)
+        abort();
+    const struct weft_mapped input = { .bytes = log->bytes, .n_bytes = log->n_bytes };
+    const struct weft_xray_opts opts = { .map_path = path };
+    rec_init(rec);
+    enum weft_code code = weft_xray_import(&input, &opts, &rec->sink, NULL, err);
+    (void)remove(path);
+    return code;
+}
+
+/* Only functions that occur are announced; those without a name are counted. */
+static void test_names(void)
+{
+    static const struct {
+        const char *name, *map, *want;
+    } rows[] = {
+        { "all named", "1\t0x10\ta\n2\t0x20\tb\n268435455\t0x40\tz\n3\t0x30\tc\n",
+          "function 1 a [] 0x10\nfunction 2 b [] 0x20\nfunction 268435455 z [] 0x40\n" },
+        { "a name missing", "1\t0x10\t\n268435455\t0x40\tz\n",
+          "function 1  [] 0x10\nfunction 2  [] 0x0\nfunction 268435455 z [] 0x40\n"
+          "note unnamed_function 2\n" },
+        { "a map of another program", "1\t0x10\ta\n",
+          "function 1 a [] 0x10\nfunction 2  [] 0x0\nfunction 268435455  [] 0x0\n"
+          "note unnamed_function 2 (2 of them are beyond the function map, which ends at #1: is "
+          "it of another build?)\n" },
+    };
+    struct xb log = { 0 };
+    xb_header(&log, 5, 1, GHZ, BUFFER_BYTES);
+    small_buffer(&log, 1, 1000, 268435455);
+    small_buffer(&log, 1, 2000, 2);
+    small_buffer(&log, 2, 2000, 1);
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        struct rec_sink rec;
+        struct weft_err err = { 0 };
+        tap_ok(run_with_map(&log, rows[k].map, &rec, &err) == WEFT_OK, "%s: %s", rows[k].name,
+               err.text);
+        const char *at = strstr(rec_str(&rec.trace), "function ");
+        tap_eq_str(at, rows[k].want, "%s", rows[k].name);
+        rec_fini(&rec);
+    }
+    struct rec_sink rec;
+    struct weft_err err = { 0 };
+    tap_ok(run_with_map(&log, "x\ty\tz\n", &rec, &err) == WEFT_E_MALFORMED && err.line == 1 &&
+               strstr(err.file, "test_xray_fdr.tsv"),
+           "a bad map is an error of the map's file: %s", err.text);
+    tap_eq_str(rec_str(&rec.trace), "", "and nothing is told before");
+    rec_fini(&rec);
+    xb_fini(&log);
+}
+
 /* Whatever the sink refuses ends the import with its error. */
 static void test_sink_failures(void)
 {
@@ -557,6 +614,7 @@ int main(void)
     test_padding_and_empty();
     test_headers();
     test_sniff();
+    test_names();
     test_sink_failures();
     test_workers();
     return tap_done();
