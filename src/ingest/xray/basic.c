@@ -77,8 +77,8 @@ static enum weft_code find_thread(struct scanner *scan, const struct record *rec
     return WEFT_OK;
 }
 
-/* Begins a run of the record's thread at `at_off`. Its time stamp is that of its first function;
- * until one comes, the run must stay behind the thread's earlier ones: see settle_runs. */
+/* Begins a run of the record's thread at `at_off`. All runs get the time stamp 0: a thread writes
+ * its records in order of time, so the order of the file is right. */
 static enum weft_code begin_run(struct scanner *scan, const struct record *record, uint64_t at_off,
                                 struct weft_err *err)
 {
@@ -89,8 +89,7 @@ static enum weft_code begin_run(struct scanner *scan, const struct record *recor
     scan->run = WEFT_VEC_PUSH(&scan->index->pieces);
     if (!scan->run)
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "table of runs");
-    *scan->run =
-        (struct weft_xray_piece){ .first_tsc = UINT64_MAX, .at_off = at_off, .thread = thread };
+    *scan->run = (struct weft_xray_piece){ .at_off = at_off, .thread = thread };
     scan->run_key = (uint64_t)record->pid << 32 | record->tid;
     return WEFT_OK;
 }
@@ -113,24 +112,8 @@ static enum weft_code scan_record(struct scanner *scan, uint64_t off, struct wef
     if (record.type == RECORD_FUNCTION) {
         struct weft_xray_thread *thread = &scan->index->threads.items[scan->run->thread];
         thread->first_tsc = weft_min_u64(thread->first_tsc, record.value);
-        if (scan->run->first_tsc == UINT64_MAX)
-            scan->run->first_tsc = record.value;
     }
     return WEFT_OK;
-}
-
-/* Gives runs without a function the time stamp of the run before them in their thread. */
-static void settle_runs(struct weft_xray_index *index)
-{
-    for (size_t k = 0; k < index->threads.n; k++)
-        index->threads.items[k].first_piece = SIZE_MAX;
-    for (size_t k = 0; k < index->pieces.n; k++) {
-        struct weft_xray_piece *piece = &index->pieces.items[k];
-        size_t *last = &index->threads.items[piece->thread].first_piece;
-        if (piece->first_tsc == UINT64_MAX)
-            piece->first_tsc = *last == SIZE_MAX ? 0 : index->pieces.items[*last].first_tsc;
-        *last = k;
-    }
 }
 
 enum weft_code weft_xray_index_basic(const struct weft_mapped *file,
@@ -150,7 +133,6 @@ enum weft_code weft_xray_index_basic(const struct weft_mapped *file,
     if (code != WEFT_OK)
         return code;
     weft_xray_tally_add(&index->losses.missing_bytes, file->n_bytes - off, off);
-    settle_runs(index);
     return weft_xray_index_sort(index, err);
 }
 

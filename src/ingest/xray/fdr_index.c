@@ -24,6 +24,7 @@ struct head {
     uint64_t first_tsc;
     uint64_t wall_us; /* CLOCK_MONOTONIC */
     bool has_tid, has_tsc, has_wall;
+    bool has_events; /* something before the time stamp that needs one */
     bool is_damaged;
 };
 
@@ -59,6 +60,7 @@ static void read_event(const struct weft_xray_header *header, struct weft_cursor
         head->first_tsc = weft_cur_u64(payload);
         head->has_tsc = true;
     }
+    head->has_events = true;
     head->is_damaged = n_bytes > INT32_MAX || !weft_cur_take(in, n_bytes);
 }
 
@@ -92,6 +94,7 @@ static void read_metadata(const struct weft_xray_header *header, struct weft_cur
         read_event(header, in, &payload, head);
         break;
     case WEFT_XRAY_CALL_ARGUMENT:
+        head->has_events = true;
         break;
     default:
         head->is_damaged = true;
@@ -99,8 +102,8 @@ static void read_metadata(const struct weft_xray_header *header, struct weft_cur
     }
 }
 
-/* Reads up to the first absolute time stamp. Bytes before it that mean nothing without one are the
- * decoder's business. */
+/* Reads up to the first absolute time stamp. Functions before it are the decoder's business, if one
+ * comes. */
 static struct head read_head(const struct weft_xray_header *header, struct weft_cursor in)
 {
     struct head head = { 0 };
@@ -110,11 +113,11 @@ static struct head read_head(const struct weft_xray_header *header, struct weft_
             head.is_damaged = true;
         else if (weft_cur_left(&in) <
                  (is_metadata ? WEFT_XRAY_METADATA_BYTES : WEFT_XRAY_FUNCTION_BYTES))
-            break;
+            head.is_damaged = true;
         else if (is_metadata)
             read_metadata(header, &in, &head);
         else
-            weft_cur_take(&in, WEFT_XRAY_FUNCTION_BYTES);
+            head.has_events = weft_cur_take(&in, WEFT_XRAY_FUNCTION_BYTES) != NULL;
     }
     return head;
 }
@@ -164,7 +167,7 @@ static enum weft_code add_buffer(struct hopper *hop, uint64_t at_off, uint64_t n
     if (!head.has_tsc) {
         struct weft_xray_tally *lost =
             n_missing ? &index->losses.missing_bytes : &index->losses.bad_bytes;
-        if (n_missing || head.is_damaged)
+        if (n_missing || head.is_damaged || head.has_events)
             weft_xray_tally_add(lost, n_bytes, at_off);
         weft_xray_tally_add(&index->losses.missing_bytes, n_missing, at_off + n_bytes);
         return WEFT_OK;
