@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * RegTime: thresholds, the budget's factor, threads in parallel.
+ */
+#include "analysis/analysis.h"
+#include "analysis/regtime_fold.h"
+#include "analysis/regtime_runs.h"
+#include "base/checked.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* d and g are raised by these, in quarters, until a thread fits; beyond the last it is one row. */
+static const uint32_t factor_quarters[] = { 4, 5, 6, 8, 12, 20, 40, 80, 200, 400 };
+enum { N_FACTORS = sizeof factor_quarters / sizeof *factor_quarters };
+static const double factor_of_one_row = 1000;
+
+struct worker {
+    struct regtime_builder builder;
+    struct regtime_folder folder;
+};
+
+struct job {
+    const struct weft_regtime_opts *opts;
+    uint64_t *outlier_ns; /* by function, or NULL */
+    uint32_t n_functions;
+    struct worker *workers;
+    struct weft_regtime_thread *threads; /* by item; rows are heap blocks until the end */
+};
+
+bool weft_regtime_preset(const char *name, struct weft_regtime_opts *opts)
+{
+    bool is_paper = strcmp(name, "paper") == 0;
+    if (!is_paper && strcmp(name, "fine") != 0)
+        return false;
+    *opts = (struct weft_regtime_opts){
+        .duration_fraction = is_paper ? 0.01 : 0.005,
+        .gap_fraction = 0.001,
+        .span_fraction = is_paper ? 0.13 : 0.02,
+        .glyphs = 400,
+        .outlier_factor = 100,
+        .outlier_min_ns = 1000000,
+    };
+    return true;
+}
+
+/* floor(fraction * whole), at most UINT64_MAX. */
+static uint64_t share_of(double fraction, uint64_t whole_ns)
+{
+    double share = fraction * (double)whole_ns;
+    if (!(share > 0))
+        return 0;
+    return share < 18446744073709549568.0 ? (uint64_t)share : UINT64_MAX;
+}
+
+static uint64_t raise(uint64_t limit_ns, uint32_t quarters)
+{
+    weft_u128 raised = (weft_u128)limit_ns * quarters / 4;
+    return raised > UINT64_MAX ? UINT64_MAX : (uint64_t)raised;
+}
+
+/* The limits at a factor. A run may always hold one call that is not notable, so f >= d. */
+static struct regtime_limits limits_of(const struct weft_regtime_opts *opts, uint64_t whole_ns,
+                                       uint32_t quarters)
+{
+    uint64_t duration_ns =
+        opts->duration_ns ? opts->duration_ns : share_of(opts->duration_fraction, whole_ns);
+    uint64_t gap_ns = opts->gap_ns ? opts->gap_ns : share_of(opts->gap_fraction, whole_ns);
+    uint64_t span_ns = opts->span_ns ? opts->span_ns : share_of(opts->span_fraction, whole_ns);
+    struct regtime_limits limits = {
+        .duration_ns = raise(duration_ns, quarters),
+        .gap_ns = raise(gap_ns, quarters),
+    };
+    limits.span_ns = weft_max_u64(span_ns, limits.duration_ns);
+    return limits;
+}
+
+/* Both passes, with d and g raised until the thread fits. */
+static enum weft_code build_thread(const struct weft_regtime_opts *opts,
+                                   struct regtime_builder *builder, struct weft_scan *scan,
+                                   struct weft_regtime_thread *thread, struct weft_err *err)
+{
+    uint64_t whole_ns = thread->end_ns - thread->start_ns;
+    builder->max_rows = opts->glyphs;
+    builder->is_one_run = false;
+    for (size_t i = 0; i <= N_FACTORS; i++) {
+        if (i < N_FACTORS) {
+            builder->limits = limits_of(opts, whole_ns, factor_quarters[i]);
+            thread->factor = factor_quarters[i] / 4.0;
+        } else {
+            builder->limits = (struct regtime_limits){ whole_ns, whole_ns, whole_ns };
+            builder->is_one_run = true;
+            thread->factor = factor_of_one_row;
+        }
+        enum weft_code code = weft_regtime_mark(builder, scan, err);
+        if (!code)
+            code = weft_regtime_build(builder, scan, err);
+        if (code || !builder->is_over)
+            return code;
+    }
+    return weft_fail(err, WEFT_E_MALFORMED, WEFT_NO_OFFSET,
+                     "internal error: RegTime cannot fold a thread into one row");
+}
+
+static enum weft_code run_item(void *context, struct weft_scan *scan, unsigned index,
+                               struct weft_err *err)
+{
+    struct job *job = context;
+    struct worker *worker = &job->workers[index];
+    struct weft_regtime_thread *thread = &job->threads[scan->item];
+    thread->thread_id = scan->thread_id;
+    thread->factor = 1;
+    thread->cut_before = scan->thread->cut_calls;
+    bool has_calls = false;
+    enum weft_code code =
+        weft_scan_extent(scan, &has_calls, &thread->start_ns, &thread->end_ns, err);
+    if (code || !has_calls)
+        return code;
+    code = weft_regtime_builder_ready(&worker->builder, scan->depth_bound, job->n_functions, err);
+    if (code)
+        return code;
+    worker->builder.outlier_ns = job->outlier_ns;
+    code = build_thread(job->opts, &worker->builder, scan, thread, err);
+    if (code)
+        return code;
+    const struct regtime_builder *builder = &worker->builder;
+    thread->duration_ns = builder->limits.duration_ns;
+    thread->gap_ns = builder->limits.gap_ns;
+    thread->span_ns = builder->limits.span_ns;
+    thread->calls_before = builder->n_calls;
+    thread->records_before = builder->n_calls + builder->n_inner_all;
+    uint64_t whole_ns = thread->end_ns - thread->start_ns;
+    struct regtime_fold_opts fold = {
+        .glyphs = job->opts->glyphs,
+        .negligible_ns = share_of(job->opts->negligible_fraction, whole_ns),
+        .outlier_ns = job->outlier_ns,
+    };
+    struct regtime_rows rows = { 0 };
+    code = weft_regtime_fold(&worker->folder, &worker->builder, &fold, &rows, thread, err);
+    thread->rows = rows.items;
+    thread->n_rows_all = rows.n;
+    return code;
+}
+
+/* Longest duration that is no outlier of its function. */
+static enum weft_code make_outlier_limits(struct job *job, struct weft_err *err)
+{
+    const struct weft_regtime_opts *opts = job->opts;
+    if (!opts->medians_ns)
+        return WEFT_OK;
+    job->outlier_ns = calloc((size_t)job->n_functions + 1, sizeof *job->outlier_ns);
+    if (!job->outlier_ns)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for RegTime");
+    uint64_t least_ns = opts->outlier_min_ns ? opts->outlier_min_ns - 1 : 0;
+    for (uint32_t id = 0; id < job->n_functions; id++)
+        job->outlier_ns[id] =
+            opts->medians_ns[id]
+                ? weft_max_u64(share_of(opts->outlier_factor, opts->medians_ns[id]), least_ns)
+                : UINT64_MAX;
+    return WEFT_OK;
+}
+
+static void add_totals(struct weft_regtime_table *table, const struct weft_regtime_thread *thread)
+{
+    table->calls_before += thread->calls_before;
+    table->rows_after += thread->rows_after;
+    table->records_before += thread->records_before;
+    table->records_after += thread->records_after;
+    table->folded_ns += thread->folded_ns;
+    table->expression_ns += thread->expression_ns;
+    table->n_raised += thread->factor > 1;
+}
+
+/* Moves the rows into one arena. */
+static enum weft_code make_table(struct job *job, size_t n_threads,
+                                 struct weft_regtime_table **result, struct weft_err *err)
+{
+    struct weft_arena *arena = weft_arena_new(0);
+    struct weft_regtime_table *table =
+        arena ? WEFT_ARENA_NEW(arena, 1, struct weft_regtime_table) : NULL;
+    bool is_ok = table != NULL;
+    if (is_ok) {
+        table->arena = arena;
+        table->n_threads = n_threads;
+        table->threads = WEFT_ARENA_NEW(arena, n_threads, struct weft_regtime_thread);
+        is_ok = table->threads != NULL;
+    }
+    for (size_t i = 0; is_ok && i < n_threads; i++) {
+        struct weft_regtime_thread *thread = &table->threads[i];
+        *thread = job->threads[i];
+        thread->rows = WEFT_ARENA_NEW(arena, thread->n_rows_all, struct weft_regtime_row);
+        is_ok = thread->rows != NULL;
+        if (is_ok && thread->n_rows_all)
+            memcpy(thread->rows, job->threads[i].rows, thread->n_rows_all * sizeof *thread->rows);
+        free(job->threads[i].rows);
+        job->threads[i].rows = NULL;
+        add_totals(table, thread);
+    }
+    if (!is_ok) {
+        if (arena)
+            weft_arena_free(arena);
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for RegTime's rows");
+    }
+    *result = table;
+    return WEFT_OK;
+}
+
+static bool is_fraction(double value)
+{
+    return value >= 0 && value <= 1e6;
+}
+
+static enum weft_code check_opts(const struct weft_regtime_opts *opts, struct weft_err *err)
+{
+    if (is_fraction(opts->duration_fraction) && is_fraction(opts->gap_fraction) &&
+        is_fraction(opts->span_fraction) && is_fraction(opts->negligible_fraction) &&
+        opts->outlier_factor >= 0)
+        return WEFT_OK;
+    return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                     "expected fractions from 0 to 1, found one that is not");
+}
+
+enum weft_code weft_regtime_run(const struct weft_trace *trace,
+                                const struct weft_thread_filter *filter,
+                                const struct weft_regtime_opts *opts, const struct weft_run *run,
+                                struct weft_regtime_table **table, struct weft_err *err)
+{
+    const uint32_t *ids = filter ? filter->ids : NULL;
+    size_t n_ids = filter ? filter->n_ids : 0;
+    *table = NULL;
+    enum weft_code code = check_opts(opts, err);
+    if (!code)
+        code = weft_scan_check(trace, ids, n_ids, err);
+    if (code)
+        return code;
+    unsigned n_workers = weft_pool_workers(run->pool);
+    size_t n_threads = weft_scan_n_threads(trace, ids, n_ids);
+    struct job job = {
+        .opts = opts,
+        .n_functions = weft_trace_n_functions(trace),
+        .workers = calloc(n_workers, sizeof *job.workers),
+        .threads = calloc(n_threads + 1, sizeof *job.threads),
+    };
+    if (!job.workers || !job.threads)
+        code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for RegTime");
+    if (!code)
+        code = make_outlier_limits(&job, err);
+    weft_progress_start(run->progress, "RegTime", "calls", 2 * weft_scan_calls(trace, ids, n_ids));
+    if (!code)
+        code = weft_scan_threads(trace, ids, n_ids, run, run_item, &job, err);
+    if (!code)
+        code = make_table(&job, n_threads, table, err);
+    for (unsigned w = 0; job.workers && w < n_workers; w++) {
+        weft_regtime_builder_fini(&job.workers[w].builder);
+        weft_regtime_folder_fini(&job.workers[w].folder);
+    }
+    for (size_t i = 0; job.threads && i < n_threads; i++)
+        free(job.threads[i].rows);
+    free(job.workers);
+    free(job.threads);
+    free(job.outlier_ns);
+    return code;
+}

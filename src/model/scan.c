@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Walks threads over the store.
+ */
+#include "model/scan.h"
+
+#include "base/vec.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* The cut frames of a thread as columns; grown, never shrunk. */
+struct weft_scan_cut {
+    size_t cap;
+    uint64_t *start_ns, *end_ns;
+    uint32_t *function_id, *depth;
+    uint8_t *flags;
+};
+
+static void cut_fini(struct weft_scan_cut *cut)
+{
+    free(cut->start_ns);
+    free(cut->end_ns);
+    free(cut->function_id);
+    free(cut->depth);
+    free(cut->flags);
+}
+
+static bool cut_grow(struct weft_scan_cut *cut, size_t n)
+{
+    if (n <= cut->cap)
+        return true;
+    cut_fini(cut);
+    *cut = (struct weft_scan_cut){
+        .start_ns = calloc(n, sizeof *cut->start_ns),
+        .end_ns = calloc(n, sizeof *cut->end_ns),
+        .function_id = calloc(n, sizeof *cut->function_id),
+        .depth = calloc(n, sizeof *cut->depth),
+        .flags = calloc(n, sizeof *cut->flags),
+    };
+    if (!cut->start_ns || !cut->end_ns || !cut->function_id || !cut->depth || !cut->flags)
+        return false;
+    cut->cap = n;
+    return true;
+}
+
+static enum weft_code cut_block(struct weft_scan *scan, const struct weft_open_call *frames,
+                                size_t n, struct weft_err *err)
+{
+    struct weft_scan_cut *cut = scan->cut;
+    if (!cut_grow(cut, n))
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for %zu cut calls", n);
+    for (size_t i = 0; i < n; i++) {
+        cut->start_ns[i] = frames[i].start_ns;
+        cut->end_ns[i] = frames[i].end_ns;
+        cut->function_id[i] = frames[i].function_id;
+        cut->depth[i] = (uint32_t)i;
+        cut->flags[i] = (uint8_t)(frames[i].flags | WEFT_CALL_CUT_START);
+    }
+    scan->first_call = 0;
+    scan->is_cut = true;
+    scan->calls = (struct weft_calls){
+        .n_rows = n,
+        .start_ns = cut->start_ns,
+        .end_ns = cut->end_ns,
+        .function_id = cut->function_id,
+        .depth = cut->depth,
+        .flags = cut->flags,
+    };
+    return WEFT_OK;
+}
+
+/* Array bounds rest on the depths: believe the block, not the directory. */
+static enum weft_code check_depths(const struct weft_scan *scan, struct weft_err *err)
+{
+    uint32_t deepest = 0;
+    for (size_t i = 0; i < scan->calls.n_rows; i++)
+        deepest = scan->calls.depth[i] > deepest ? scan->calls.depth[i] : deepest;
+    if (deepest < scan->depth_bound && scan->calls.n_open <= scan->depth_bound)
+        return WEFT_OK;
+    return weft_fail(err, WEFT_E_MALFORMED, WEFT_NO_OFFSET,
+                     "expected depths below %" PRIu32 ", found %" PRIu32, scan->depth_bound,
+                     deepest);
+}
+
+enum weft_code weft_scan_next(struct weft_scan *scan, const struct weft_calls **calls,
+                              struct weft_err *err)
+{
+    struct weft_store *store = weft_trace_store(scan->trace);
+    *calls = NULL;
+    scan->is_cut = false;
+    if (!scan->is_cut_done) {
+        scan->is_cut_done = true;
+        size_t n = 0;
+        const struct weft_open_call *frames = weft_store_cut_calls(store, scan->thread_id, &n);
+        if (n) {
+            enum weft_code code = cut_block(scan, frames, n, err);
+            *calls = code ? NULL : &scan->calls;
+            return code;
+        }
+    }
+    if (scan->next_block >= scan->thread->n_blocks)
+        return WEFT_OK;
+    if (weft_progress_is_cancelled(scan->progress))
+        return weft_fail(err, WEFT_E_CANCELLED, WEFT_NO_OFFSET, "interrupted");
+    enum weft_code code =
+        weft_store_load(store, scan->thread_id, scan->next_block, scan->buf, &scan->calls, err);
+    if (!code)
+        code = check_depths(scan, err);
+    if (code)
+        return weft_within(err, "block %" PRIu64, scan->next_block);
+    weft_progress_add(scan->progress, scan->calls.n_rows);
+    scan->next_block++;
+    scan->first_call = scan->calls.first_row + scan->thread->cut_calls;
+    *calls = &scan->calls;
+    return WEFT_OK;
+}
+
+void weft_scan_seek(struct weft_scan *scan, uint64_t block)
+{
+    scan->is_cut_done = true;
+    scan->next_block = block;
+}
+
+void weft_scan_rewind(struct weft_scan *scan)
+{
+    scan->is_cut_done = false;
+    scan->next_block = 0;
+}
+
+/* The end of the last root call that the current block knows. */
+static uint64_t last_root_end(const struct weft_calls *calls)
+{
+    uint64_t end_ns = calls->n_open ? calls->open[0].end_ns : 0;
+    for (size_t i = calls->n_rows; i-- > 0;)
+        if (calls->depth[i] == 0)
+            return calls->end_ns[i] > end_ns ? calls->end_ns[i] : end_ns;
+    return end_ns;
+}
+
+enum weft_code weft_scan_extent(struct weft_scan *scan, bool *has_calls, uint64_t *start_ns,
+                                uint64_t *end_ns, struct weft_err *err)
+{
+    const struct weft_store *store = weft_trace_store(scan->trace);
+    uint64_t n_blocks = scan->thread->n_blocks;
+    size_t n_cut = 0;
+    const struct weft_open_call *cut = weft_store_cut_calls(store, scan->thread_id, &n_cut);
+    *start_ns = *end_ns = 0;
+    *has_calls = n_cut || n_blocks;
+    if (n_cut) {
+        *start_ns = cut[0].start_ns;
+        *end_ns = cut[0].end_ns;
+    } else if (n_blocks) {
+        *start_ns = weft_store_block_get(store, scan->thread_id, 0)->first_ns;
+    }
+    if (n_blocks) {
+        const struct weft_calls *calls = NULL;
+        struct weft_progress *progress = scan->progress;
+        weft_scan_seek(scan, n_blocks - 1);
+        scan->progress = NULL; /* this block will be read, and counted, again */
+        enum weft_code code = weft_scan_next(scan, &calls, err);
+        scan->progress = progress;
+        if (code)
+            return code;
+        uint64_t last_ns = calls ? last_root_end(calls) : 0;
+        *end_ns = last_ns > *end_ns ? last_ns : *end_ns;
+    }
+    weft_scan_rewind(scan);
+    return WEFT_OK;
+}
+
+size_t weft_scan_n_threads(const struct weft_trace *trace, const uint32_t *ids, size_t n_ids)
+{
+    return ids && n_ids ? n_ids : weft_trace_n_threads(trace);
+}
+
+uint32_t weft_scan_thread_id(const uint32_t *ids, size_t n_ids, size_t item)
+{
+    return ids && n_ids ? ids[item] : (uint32_t)item;
+}
+
+uint64_t weft_scan_calls(const struct weft_trace *trace, const uint32_t *ids, size_t n_ids)
+{
+    uint64_t n_calls = 0;
+    size_t n = weft_scan_n_threads(trace, ids, n_ids);
+    for (size_t i = 0; i < n; i++)
+        n_calls += weft_trace_thread(trace, weft_scan_thread_id(ids, n_ids, i))->calls;
+    return n_calls;
+}
+
+enum weft_code weft_scan_check(const struct weft_trace *trace, const uint32_t *ids, size_t n_ids,
+                               struct weft_err *err)
+{
+    for (size_t i = 0; ids && i < n_ids; i++)
+        if (ids[i] >= weft_trace_n_threads(trace) || (i && ids[i] <= ids[i - 1]))
+            return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                             "expected ascending thread ids below %" PRIu32 ", found %" PRIu32,
+                             weft_trace_n_threads(trace), ids[i]);
+    return WEFT_OK;
+}
+
+struct job {
+    const struct weft_trace *trace;
+    const uint32_t *ids;
+    size_t n_ids;
+    weft_scan_fn fn;
+    void *context;
+    struct weft_progress *progress;
+    struct {
+        struct weft_block_buf *buf;
+        struct weft_scan_cut cut;
+    } * workers;
+};
+
+static enum weft_code run_item(void *context, size_t item, unsigned worker, struct weft_err *err)
+{
+    struct job *job = context;
+    if (!job->workers[worker].buf)
+        job->workers[worker].buf = weft_block_buf_new();
+    if (!job->workers[worker].buf)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a block");
+    uint32_t id = weft_scan_thread_id(job->ids, job->n_ids, item);
+    const struct weft_model_thread *thread = weft_trace_thread(job->trace, id);
+    uint64_t bound = (uint64_t)thread->max_depth + thread->cut_calls + 2;
+    struct weft_scan scan = {
+        .trace = job->trace,
+        .thread = thread,
+        .thread_id = id,
+        .item = item,
+        .depth_bound = bound < UINT32_MAX / 2 ? (uint32_t)bound : UINT32_MAX / 2,
+        .buf = job->workers[worker].buf,
+        .cut = &job->workers[worker].cut,
+        .progress = job->progress,
+    };
+    enum weft_code code = job->fn(job->context, &scan, worker, err);
+    return code ? weft_within(err, "thread %" PRIu64, thread->info.tid) : WEFT_OK;
+}
+
+enum weft_code weft_scan_threads(const struct weft_trace *trace, const uint32_t *ids, size_t n_ids,
+                                 const struct weft_run *run, weft_scan_fn fn, void *context,
+                                 struct weft_err *err)
+{
+    enum weft_code code = weft_scan_check(trace, ids, n_ids, err);
+    if (code)
+        return code;
+    unsigned n_workers = weft_pool_workers(run->pool);
+    struct job job = {
+        .trace = trace,
+        .ids = ids,
+        .n_ids = n_ids,
+        .fn = fn,
+        .context = context,
+        .progress = run->progress,
+        .workers = calloc(n_workers, sizeof *job.workers),
+    };
+    if (!job.workers)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for %u workers",
+                         n_workers);
+    size_t n_items = weft_scan_n_threads(trace, ids, n_ids);
+    code = weft_pool_run(run->pool, n_items, run_item, &job, run->progress, err);
+    for (unsigned i = 0; i < n_workers; i++) {
+        if (job.workers[i].buf)
+            weft_block_buf_free(job.workers[i].buf);
+        cut_fini(&job.workers[i].cut);
+    }
+    free(job.workers);
+    return code;
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Opens a trace for analyses: names that can be shown, and functions grouped by name.
+ */
+#include "model/trace.h"
+
+#include "base/arena.h"
+#include "model/display.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct weft_trace {
+    struct weft_store *store;
+    struct weft_arena *arena;
+    struct weft_model_thread *threads;
+    struct weft_function *functions;
+    uint32_t n_threads, n_functions;
+};
+
+/* A copy of `text` to show, or the printf-made `fallback` if it is empty. */
+static enum weft_code name_or(struct weft_arena *arena, struct weft_str text, const char *fallback,
+                              struct weft_str *name, struct weft_err *err)
+{
+    *name = text.n_bytes ? weft_display_copy(arena, text)
+                         : weft_arena_copy(arena, weft_str_of(fallback));
+    return name->bytes ? WEFT_OK
+                       : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a name");
+}
+
+static enum weft_code load_threads(struct weft_trace *trace, struct weft_err *err)
+{
+    for (uint32_t id = 0; id < trace->n_threads; id++) {
+        const struct weft_store_thread *stored = weft_store_thread_get(trace->store, id);
+        struct weft_model_thread *thread = &trace->threads[id];
+        *thread = (struct weft_model_thread){
+            .info = stored->info,
+            .calls = stored->calls,
+            .cut_calls = stored->cut_calls,
+            .first_ns = stored->first_ns,
+            .last_ns = stored->last_ns,
+            .n_blocks = stored->n_blocks,
+            .max_depth = stored->max_depth,
+        };
+        char fallback[32];
+        (void)snprintf(fallback, sizeof fallback, "T%" PRIu64, stored->info.tid);
+        enum weft_code code =
+            name_or(trace->arena, stored->info.name, fallback, &thread->info.name, err);
+        if (code)
+            return code;
+    }
+    return WEFT_OK;
+}
+
+/* The bytes that make two functions one group: module, NUL, name as imported (or #key). */
+static enum weft_code group_of(struct weft_strtab *groups, struct weft_arena *scratch,
+                               const struct weft_store_function *stored, struct weft_str shown,
+                               uint32_t *group_id, struct weft_err *err)
+{
+    struct weft_str name = stored->name.n_bytes ? stored->name : shown;
+    size_t n_bytes = stored->module.n_bytes + 1 + name.n_bytes;
+    char *bytes = weft_arena_alloc(scratch, n_bytes, 1);
+    if (!bytes)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a name");
+    if (stored->module.n_bytes)
+        memcpy(bytes, stored->module.bytes, stored->module.n_bytes);
+    memcpy(bytes + stored->module.n_bytes + 1, name.bytes, name.n_bytes);
+    struct weft_str text = { .bytes = bytes, .n_bytes = n_bytes };
+    enum weft_code code = weft_strtab_intern(groups, text, group_id, err);
+    weft_arena_reset(scratch);
+    return code;
+}
+
+static enum weft_code load_function(struct weft_trace *trace, uint32_t id,
+                                    struct weft_strtab *groups, struct weft_arena *scratch,
+                                    struct weft_err *err)
+{
+    const struct weft_store_function *stored = weft_store_function_get(trace->store, id);
+    struct weft_function *function = &trace->functions[id];
+    function->address = stored->address;
+    function->key = stored->key;
+    char fallback[16];
+    (void)snprintf(fallback, sizeof fallback, "#%" PRIu32, stored->key);
+    enum weft_code code = name_or(trace->arena, stored->name, fallback, &function->name, err);
+    if (!code)
+        code = name_or(trace->arena, stored->module, "", &function->module, err);
+    if (!code)
+        code = group_of(groups, scratch, stored, function->name, &function->group_id, err);
+    return code;
+}
+
+static enum weft_code load_functions(struct weft_trace *trace, struct weft_err *err)
+{
+    struct weft_strtab *groups = weft_strtab_new();
+    struct weft_arena *scratch = weft_arena_new(0);
+    uint32_t *n_members = calloc((size_t)trace->n_functions + 1, sizeof *n_members);
+    enum weft_code code = WEFT_OK;
+    if (!groups || !scratch || !n_members)
+        code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for function names");
+    for (uint32_t id = 0; !code && id < trace->n_functions; id++) {
+        code = load_function(trace, id, groups, scratch, err);
+        if (!code)
+            n_members[trace->functions[id].group_id]++;
+    }
+    for (uint32_t id = 0; !code && id < trace->n_functions; id++)
+        trace->functions[id].n_in_group = n_members[trace->functions[id].group_id];
+    free(n_members);
+    weft_arena_free(scratch);
+    weft_strtab_free(groups);
+    return code;
+}
+
+static enum weft_code load(struct weft_trace *trace, struct weft_err *err)
+{
+    const struct weft_store_meta *meta = weft_store_meta_get(trace->store);
+    trace->n_threads = meta->n_threads;
+    trace->n_functions = meta->n_functions;
+    trace->arena = weft_arena_new(0);
+    if (trace->arena) {
+        trace->threads = WEFT_ARENA_NEW(trace->arena, meta->n_threads, struct weft_model_thread);
+        trace->functions = WEFT_ARENA_NEW(trace->arena, meta->n_functions, struct weft_function);
+    }
+    if (!trace->threads || !trace->functions)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for the model");
+    enum weft_code code = load_threads(trace, err);
+    return code ? code : load_functions(trace, err);
+}
+
+enum weft_code weft_trace_open(const char *path, struct weft_trace **trace, struct weft_err *err)
+{
+    struct weft_trace *opened = calloc(1, sizeof *opened);
+    if (!opened)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for the model");
+    enum weft_code code = weft_store_open(path, &opened->store, err);
+    if (!code) {
+        code = load(opened, err);
+        if (code)
+            (void)weft_in_file(err, path);
+    }
+    if (code) {
+        weft_trace_close(opened);
+        return code;
+    }
+    *trace = opened;
+    return WEFT_OK;
+}
+
+void weft_trace_close(struct weft_trace *trace)
+{
+    if (!trace)
+        return;
+    if (trace->store)
+        weft_store_close(trace->store);
+    if (trace->arena)
+        weft_arena_free(trace->arena);
+    free(trace);
+}
+
+const struct weft_store_meta *weft_trace_meta(const struct weft_trace *trace)
+{
+    return weft_store_meta_get(trace->store);
+}
+
+const struct weft_note *weft_trace_note(const struct weft_trace *trace, size_t note)
+{
+    return weft_store_note_get(trace->store, note);
+}
+
+uint32_t weft_trace_n_threads(const struct weft_trace *trace)
+{
+    return trace->n_threads;
+}
+
+uint32_t weft_trace_n_functions(const struct weft_trace *trace)
+{
+    return trace->n_functions;
+}
+
+const struct weft_model_thread *weft_trace_thread(const struct weft_trace *trace, uint32_t id)
+{
+    return &trace->threads[id];
+}
+
+const struct weft_function *weft_trace_function(const struct weft_trace *trace, uint32_t id)
+{
+    return &trace->functions[id];
+}
+
+struct weft_store *weft_trace_store(const struct weft_trace *trace)
+{
+    return trace->store;
+}

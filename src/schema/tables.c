@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Frees result tables. A table lives in the arena that it owns.
+ */
+#include "schema/tables.h"
+
+void weft_functions_table_free(struct weft_functions_table *table)
+{
+    if (table)
+        weft_arena_free(table->arena);
+}
+
+void weft_regtime_table_free(struct weft_regtime_table *table)
+{
+    if (table)
+        weft_arena_free(table->arena);
+}
+
+void weft_outliers_table_free(struct weft_outliers_table *table)
+{
+    if (table)
+        weft_arena_free(table->arena);
+}
+
+void weft_activity_table_free(struct weft_activity_table *table)
+{
+    if (table)
+        weft_arena_free(table->arena);
+}
