@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Words of waiting.
+ */
+#include "model/waiting.h"
+
+#include <stddef.h>
+
+enum { MAX_WORDS = 24, MAX_WORD_BYTES = 24 };
+
+struct words {
+    char text[MAX_WORDS][MAX_WORD_BYTES]; /* lower case; longer words are cut: they match nothing */
+    size_t n;
+};
+
+/* These say "waits" wherever they stand in a name. */
+static const char *const anywhere[] = {
+    "wait",
+    "waits",
+    "waitpid",
+    "wait4",
+    "waitid",
+    "timedwait",
+    "clockwait",
+    "sleep",
+    "nanosleep",
+    "usleep",
+    "msleep",
+    "futex",
+    "ppoll",
+    "pselect",
+    "epoll",
+    "recvfrom",
+    "recvmsg",
+    "accept4",
+    "semtimedop",
+    "sigwait",
+    "sigtimedwait",
+    "sigsuspend",
+    "mutexlock",
+    "rdlock",
+    "wrlock",
+    "readlock",
+    "writelock",
+    "kevent",
+    "waitforsingleobject",
+};
+
+/* These only as the last word, or before a number or "for", "until", "on", "signal", "timeout". */
+static const char *const at_end[] = {
+    "poll", "select", "join", "park", "parked", "recv", "accept", "barrier", "pause", "await",
+};
+
+/* "lock" as the last word, after one of these. */
+static const char *const before_lock[] = {
+    "mutex", "spin", "rw", "rwlock", "read", "write", "futex"
+};
+
+static bool is_one_of(const char *word, const char *const *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(word, list[i]) == 0)
+            return true;
+    return false;
+}
+
+#define IS_ONE_OF(word, list) is_one_of((word), (list), sizeof(list) / sizeof *(list))
+
+static bool is_lower(char c)
+{
+    return c >= 'a' && c <= 'z';
+}
+
+static bool is_upper(char c)
+{
+    return c >= 'A' && c <= 'Z';
+}
+
+static bool is_word_byte(char c)
+{
+    return is_lower(c) || is_upper(c) || (c >= '0' && c <= '9');
+}
+
+/* "ns::Type<A, B>::Wait(int) const" -> "Wait"; "(anonymous namespace)::f" -> "f". */
+static struct weft_str last_component(struct weft_str name)
+{
+    size_t start = 0, end = 0, depth = 0;
+    for (size_t i = 0; i < name.n_bytes; i++) {
+        char c = name.bytes[i];
+        bool is_anonymous =
+            c == '(' && name.n_bytes - i > 10 && memcmp(name.bytes + i, "(anonymous", 10) == 0;
+        if (depth == 0 && c == '(' && !is_anonymous && i > start)
+            break;
+        if (depth == 0 && c == ':') {
+            start = end = i + 1;
+            continue;
+        }
+        if (c == '<' || c == '(')
+            depth++;
+        else if ((c == '>' || c == ')') && depth > 0)
+            depth--;
+        else if (depth == 0)
+            end = i + 1;
+    }
+    return (struct weft_str){ .bytes = name.bytes + start, .n_bytes = end - start };
+}
+
+static void split(struct weft_str name, struct words *words)
+{
+    size_t n_bytes = 0;
+    for (size_t i = 0; i <= name.n_bytes; i++) {
+        char c = i < name.n_bytes ? name.bytes[i] : '_';
+        bool is_turn = i > 0 && i < name.n_bytes && is_upper(c) && is_lower(name.bytes[i - 1]);
+        if (n_bytes > 0 && (is_turn || !is_word_byte(c))) {
+            words->text[words->n++][n_bytes] = 0;
+            n_bytes = 0;
+        }
+        if (words->n == MAX_WORDS)
+            return;
+        if (is_word_byte(c) && n_bytes < MAX_WORD_BYTES - 1)
+            words->text[words->n][n_bytes++] = (char)(is_upper(c) ? c - 'A' + 'a' : c);
+    }
+}
+
+/* Whether the words from `at` on do not change what the word before them says. */
+static bool is_tail(const struct words *words, size_t at)
+{
+    static const char *const suffixes[] = { "for",    "until", "on",       "signal",   "timeout",
+                                            "all",    "sync",  "nocancel", "internal", "impl",
+                                            "time64", "event", "events" };
+    for (; at < words->n; at++)
+        if (!IS_ONE_OF(words->text[at], suffixes) && (words->text[at][0] > '9'))
+            return false;
+    return true;
+}
+
+bool weft_is_wait_name(struct weft_str name)
+{
+    static const char *const negations[] = { "no",   "non",    "not",  "try",   "without",
+                                             "can",  "should", "need", "needs", "is",
+                                             "stop", "end",    "wake" };
+    struct words words = { 0 };
+    split(last_component(name), &words);
+    for (size_t i = 0; i < words.n; i++) {
+        const char *word = words.text[i];
+        if (i > 0 && IS_ONE_OF(words.text[i - 1], negations))
+            continue;
+        bool is_free = i + 1 < words.n && strcmp(words.text[i + 1], "free") == 0;
+        if (IS_ONE_OF(word, anywhere) && !is_free)
+            return true;
+        if (IS_ONE_OF(word, at_end) && is_tail(&words, i + 1))
+            return true;
+        if (strcmp(word, "lock") == 0 && i > 0 && IS_ONE_OF(words.text[i - 1], before_lock) &&
+            is_tail(&words, i + 1) && !(i > 1 && IS_ONE_OF(words.text[i - 2], negations)))
+            return true;
+    }
+    return false;
+}

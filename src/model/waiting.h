@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Functions that wait, told by their names (docs/analyses/activity.md lists the words).
+ */
+#ifndef WEFT_MODEL_WAITING_H
+#define WEFT_MODEL_WAITING_H
+
+#include "base/str.h"
+
+#include <stdbool.h>
+
+/* Whether a function of this name is there to wait. Looks at the last component of a qualified C++
+ * name, without arguments, split into words at anything but letters and digits and where lower
+ * case turns into upper case. */
+bool weft_is_wait_name(struct weft_str name);
+
+#endif
