@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/commit.h"
+
+#include "base/file.h"
+#include "store/chunk.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <unistd.h>
+
+enum { DEFAULT_BACKLOG_BYTES = 64 << 20 };
+
+/* A finished block that waits for its turn. */
+struct waiting {
+    struct waiting *next;
+    uint8_t *bytes; /* NULL: in the spill file at spill_off */
+    uint64_t spill_off;
+    size_t n_bytes;
+    size_t head_bytes;
+};
+
+/* What the index of blocks says about a thread. */
+struct commit_thread {
+    struct weft_bytes index; /* encoded entries */
+    uint64_t n_blocks;
+    uint64_t previous_off; /* of its last chunk */
+    uint64_t last_ns;
+    struct waiting *first, *last;
+    bool is_ended;
+};
+
+struct directory_entry {
+    uint32_t id;
+    uint64_t off, n_bytes;
+};
+
+struct weft_commit {
+    pthread_mutex_t lock;
+    struct weft_out *out;
+    struct weft_column_encoder *encoder;
+    struct weft_bytes scratch; /* a chunk being built */
+    struct {
+        struct commit_thread *items;
+        size_t n, cap;
+    } threads;
+    struct {
+        struct directory_entry *items;
+        size_t n, cap;
+    } directory;
+    weft_commit_before_fn before;
+    void *before_context;
+    bool is_parallel;
+    uint32_t turn; /* thread whose blocks are written at once */
+    uint64_t backlog_bytes, backlog_limit_bytes;
+    int spill_fd; /* -1: none yet */
+    uint64_t spill_bytes;
+    char *path;
+};
+
+static enum weft_code no_memory(struct weft_err *err)
+{
+    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "the index of blocks");
+}
+
+static enum weft_code header_write(struct weft_commit *commit, struct weft_err *err)
+{
+    struct weft_disk_header header = { 0 };
+    memcpy(header.magic, WEFT_FORMAT_MAGIC, sizeof header.magic);
+    weft_store_u16(header.version, WEFT_FORMAT_VERSION);
+    weft_store_u16(header.header_bytes, sizeof header);
+    weft_store_u64(header.checksum,
+                   weft_checksum(&header, offsetof(struct weft_disk_header, checksum)));
+    return weft_out_write(commit->out, &header, sizeof header, err);
+}
+
+static void waiting_free(struct waiting *waiting)
+{
+    while (waiting) {
+        struct waiting *next = waiting->next;
+        free(waiting->bytes);
+        free(waiting);
+        waiting = next;
+    }
+}
+
+static void commit_free(struct weft_commit *commit)
+{
+    for (size_t i = 0; i < commit->threads.n; i++) {
+        weft_bytes_fini(&commit->threads.items[i].index);
+        waiting_free(commit->threads.items[i].first);
+    }
+    WEFT_VEC_FINI(&commit->threads);
+    WEFT_VEC_FINI(&commit->directory);
+    weft_bytes_fini(&commit->scratch);
+    weft_column_encoder_free(commit->encoder);
+    if (commit->spill_fd >= 0)
+        (void)close(commit->spill_fd);
+    (void)pthread_mutex_destroy(&commit->lock);
+    free(commit->path);
+    free(commit);
+}
+
+void weft_commit_abort(struct weft_commit *commit)
+{
+    if (!commit)
+        return;
+    weft_out_abort(commit->out);
+    commit_free(commit);
+}
+
+enum weft_code weft_commit_open(const char *path, uint64_t backlog_limit_bytes,
+                                struct weft_commit **commit_out, struct weft_err *err)
+{
+    struct weft_commit *commit = calloc(1, sizeof *commit);
+    if (!commit)
+        return no_memory(err);
+    commit->spill_fd = -1;
+    commit->backlog_limit_bytes = backlog_limit_bytes ? backlog_limit_bytes : DEFAULT_BACKLOG_BYTES;
+    (void)pthread_mutex_init(&commit->lock, NULL);
+    commit->path = strdup(path);
+    commit->encoder = weft_column_encoder_new();
+    enum weft_code code = commit->path && commit->encoder ? WEFT_OK : no_memory(err);
+    if (code == WEFT_OK)
+        code = weft_out_open(path, &commit->out, err);
+    if (code == WEFT_OK)
+        code = header_write(commit, err);
+    if (code != WEFT_OK) {
+        weft_commit_abort(commit);
+        return code;
+    }
+    *commit_out = commit;
+    return WEFT_OK;
+}
+
+void weft_commit_begin(struct weft_commit *commit, bool is_parallel, weft_commit_before_fn before,
+                       void *context)
+{
+    commit->is_parallel = is_parallel;
+    commit->before = before;
+    commit->before_context = context;
+}
+
+enum weft_code weft_commit_append(struct weft_commit *commit, uint32_t id, uint8_t flags,
+                                  const struct weft_bytes *payload, struct weft_err *err)
+{
+    struct directory_entry *entry = WEFT_VEC_PUSH(&commit->directory);
+    commit->scratch.n = 0;
+    weft_chunk_build(id, flags, payload, commit->encoder, &commit->scratch);
+    if (!entry || commit->scratch.has_failed)
+        return no_memory(err);
+    struct weft_disk_chunk header;
+    memcpy(&header, commit->scratch.items, sizeof header);
+    *entry = (struct directory_entry){
+        .id = id,
+        .off = weft_out_offset(commit->out),
+        .n_bytes = sizeof header + weft_load_u64(header.stored_bytes),
+    };
+    return weft_out_write(commit->out, commit->scratch.items, commit->scratch.n, err);
+}
+
+enum weft_code weft_commit_locked(struct weft_commit *commit, atomic_bool *is_done,
+                                  enum weft_code (*fn)(void *context, struct weft_err *err),
+                                  void *context, struct weft_err *err)
+{
+    enum weft_code code = WEFT_OK;
+    (void)pthread_mutex_lock(&commit->lock);
+    if (!atomic_load_explicit(is_done, memory_order_relaxed)) {
+        code = fn(context, err);
+        atomic_store_explicit(is_done, true, memory_order_release);
+    }
+    (void)pthread_mutex_unlock(&commit->lock);
+    return code;
+}
+
+/* The state of `thread_id`, created on first use; NULL without memory. */
+static struct commit_thread *thread_get(struct weft_commit *commit, uint32_t thread_id)
+{
+    while (commit->threads.n <= thread_id)
+        if (!WEFT_VEC_PUSH(&commit->threads))
+            return NULL;
+    return &commit->threads.items[thread_id];
+}
+
+static enum weft_code block_write(struct weft_commit *commit, uint32_t thread_id,
+                                  const uint8_t *bytes, size_t n_bytes, size_t head_bytes,
+                                  struct weft_err *err)
+{
+    enum weft_code code = commit->before(commit->before_context, thread_id, err);
+    if (code != WEFT_OK)
+        return code;
+    struct commit_thread *thread = &commit->threads.items[thread_id];
+    const size_t header_bytes = sizeof(struct weft_disk_chunk);
+    const uint64_t off = weft_out_offset(commit->out);
+    struct weft_disk_chunk header;
+    memcpy(&header, bytes, sizeof header);
+    weft_bytes_put_varint(&thread->index, (off - thread->previous_off) / 8);
+    weft_bytes_put_varint(&thread->index, header_bytes + weft_load_u64(header.stored_bytes));
+    weft_bytes_put_varint(&thread->index, head_bytes);
+    weft_bytes_put(&thread->index, bytes + header_bytes, head_bytes);
+    if (thread->index.has_failed)
+        return no_memory(err);
+    thread->previous_off = off;
+    thread->n_blocks++;
+    return weft_out_write(commit->out, bytes, n_bytes, err);
+}
+
+/* A file without a name in the folder of the output, where there is room for the output too. */
+static enum weft_code spill_open(struct weft_commit *commit, struct weft_err *err)
+{
+    char path[PATH_MAX];
+    const int length = snprintf(path, sizeof path, "%s.spill-XXXXXX", commit->path);
+    if (length < 0 || (size_t)length >= sizeof path)
+        return weft_fail_errno(err, ENAMETOOLONG, "temporary file for waiting blocks");
+    commit->spill_fd = mkostemp(path, O_CLOEXEC);
+    if (commit->spill_fd < 0)
+        return weft_fail_errno(err, errno, "temporary file for waiting blocks");
+    (void)unlink(path);
+    return WEFT_OK;
+}
+
+static enum weft_code spill_write(struct weft_commit *commit, const uint8_t *bytes, size_t n_bytes,
+                                  struct weft_err *err)
+{
+    if (commit->spill_fd < 0 && spill_open(commit, err) != WEFT_OK)
+        return WEFT_E_IO;
+    while (n_bytes > 0) {
+        const ssize_t done = pwrite(commit->spill_fd, bytes, n_bytes, (off_t)commit->spill_bytes);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return weft_fail_errno(err, done < 0 ? errno : ENOSPC,
+                                   "writing waiting blocks to a temporary file");
+        bytes += done;
+        n_bytes -= (size_t)done;
+        commit->spill_bytes += (uint64_t)done;
+    }
+    return WEFT_OK;
+}
+
+static enum weft_code spill_read(struct weft_commit *commit, uint64_t off, uint8_t *bytes,
+                                 size_t n_bytes, struct weft_err *err)
+{
+    while (n_bytes > 0) {
+        const ssize_t done = pread(commit->spill_fd, bytes, n_bytes, (off_t)off);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return weft_fail_errno(err, done < 0 ? errno : EIO,
+                                   "reading waiting blocks from a temporary file");
+        bytes += done;
+        n_bytes -= (size_t)done;
+        off += (uint64_t)done;
+    }
+    return WEFT_OK;
+}
+
+static enum weft_code block_wait(struct weft_commit *commit, struct commit_thread *thread,
+                                 const struct weft_bytes *bytes, size_t head_bytes,
+                                 struct weft_err *err)
+{
+    struct waiting *waiting = calloc(1, sizeof *waiting);
+    if (!waiting)
+        return no_memory(err);
+    waiting->n_bytes = bytes->n;
+    waiting->head_bytes = head_bytes;
+    enum weft_code code = WEFT_OK;
+    if (commit->backlog_bytes + bytes->n > commit->backlog_limit_bytes) {
+        waiting->spill_off = commit->spill_bytes;
+        code = spill_write(commit, bytes->items, bytes->n, err);
+    } else if ((waiting->bytes = malloc(bytes->n)) != NULL) {
+        memcpy(waiting->bytes, bytes->items, bytes->n);
+        commit->backlog_bytes += bytes->n;
+    } else {
+        code = no_memory(err);
+    }
+    if (code != WEFT_OK) {
+        free(waiting);
+        return code;
+    }
+    *(thread->last ? &thread->last->next : &thread->first) = waiting;
+    thread->last = waiting;
+    return WEFT_OK;
+}
+
+enum weft_code weft_commit_block(struct weft_commit *commit, uint32_t thread_id,
+                                 const struct weft_bytes *bytes, size_t head_bytes,
+                                 struct weft_err *err)
+{
+    (void)pthread_mutex_lock(&commit->lock);
+    struct commit_thread *thread = thread_get(commit, thread_id);
+    enum weft_code code;
+    if (!thread)
+        code = no_memory(err);
+    else if (commit->is_parallel && thread_id != commit->turn)
+        code = block_wait(commit, thread, bytes, head_bytes, err);
+    else
+        code = block_write(commit, thread_id, bytes->items, bytes->n, head_bytes, err);
+    (void)pthread_mutex_unlock(&commit->lock);
+    return code;
+}
+
+static enum weft_code waiting_write(struct weft_commit *commit, uint32_t thread_id,
+                                    struct waiting *waiting, struct weft_err *err)
+{
+    if (waiting->bytes) {
+        commit->backlog_bytes -= waiting->n_bytes;
+        return block_write(commit, thread_id, waiting->bytes, waiting->n_bytes, waiting->head_bytes,
+                           err);
+    }
+    waiting->bytes = malloc(waiting->n_bytes);
+    if (!waiting->bytes)
+        return no_memory(err);
+    const enum weft_code code =
+        spill_read(commit, waiting->spill_off, waiting->bytes, waiting->n_bytes, err);
+    if (code != WEFT_OK)
+        return code;
+    return block_write(commit, thread_id, waiting->bytes, waiting->n_bytes, waiting->head_bytes,
+                       err);
+}
+
+/* Writes what waits of the thread whose turn it is. */
+static enum weft_code turn_drain(struct weft_commit *commit, struct weft_err *err)
+{
+    enum weft_code code = WEFT_OK;
+    while (code == WEFT_OK && commit->turn < commit->threads.n) {
+        struct commit_thread *thread = &commit->threads.items[commit->turn];
+        struct waiting *waiting = thread->first;
+        if (!waiting)
+            break;
+        thread->first = waiting->next;
+        if (!thread->first)
+            thread->last = NULL;
+        waiting->next = NULL;
+        code = waiting_write(commit, commit->turn, waiting, err);
+        waiting_free(waiting);
+    }
+    return code;
+}
+
+enum weft_code weft_commit_thread_end(struct weft_commit *commit, uint32_t thread_id,
+                                      uint64_t last_ns, struct weft_err *err)
+{
+    (void)pthread_mutex_lock(&commit->lock);
+    struct commit_thread *thread = thread_get(commit, thread_id);
+    enum weft_code code = thread ? WEFT_OK : no_memory(err);
+    if (thread) {
+        thread->is_ended = true;
+        thread->last_ns = last_ns;
+    }
+    while (code == WEFT_OK && commit->is_parallel && commit->turn < commit->threads.n &&
+           commit->threads.items[commit->turn].is_ended) {
+        commit->turn++;
+        code = turn_drain(commit, err);
+    }
+    (void)pthread_mutex_unlock(&commit->lock);
+    return code;
+}
+
+static enum weft_code index_write(struct weft_commit *commit, uint32_t n_threads,
+                                  struct weft_err *err)
+{
+    struct weft_bytes payload = { 0 };
+    weft_bytes_put_varint(&payload, n_threads);
+    for (uint32_t i = 0; i < n_threads; i++) {
+        const struct commit_thread *thread = &commit->threads.items[i];
+        weft_bytes_put_varint(&payload, thread->last_ns);
+        weft_bytes_put_varint(&payload, thread->n_blocks);
+        weft_bytes_put(&payload, thread->index.items, thread->index.n);
+    }
+    const enum weft_code code =
+        weft_commit_append(commit, WEFT_CHUNK_BLOCKS, WEFT_CHUNK_REQUIRED, &payload, err);
+    weft_bytes_fini(&payload);
+    return code;
+}
+
+static enum weft_code directory_write(struct weft_commit *commit, struct weft_err *err)
+{
+    struct weft_bytes payload = { 0 };
+    for (size_t i = 0; i < commit->directory.n; i++) {
+        const struct directory_entry *entry = &commit->directory.items[i];
+        uint8_t bytes[20];
+        weft_store_u32(bytes, entry->id);
+        weft_store_u64(bytes + 4, entry->off);
+        weft_store_u64(bytes + 12, entry->n_bytes);
+        weft_bytes_put(&payload, bytes, sizeof bytes);
+    }
+    const enum weft_code code =
+        weft_commit_append(commit, WEFT_CHUNK_DIRECTORY, WEFT_CHUNK_REQUIRED, &payload, err);
+    weft_bytes_fini(&payload);
+    return code;
+}
+
+static enum weft_code footer_write(struct weft_commit *commit, struct weft_err *err)
+{
+    const struct directory_entry *directory = &commit->directory.items[commit->directory.n - 1];
+    struct weft_disk_footer footer = { 0 };
+    memcpy(footer.magic, WEFT_FORMAT_FOOTER_MAGIC, sizeof footer.magic);
+    weft_store_u64(footer.directory_off, directory->off);
+    weft_store_u64(footer.directory_bytes, directory->n_bytes);
+    weft_store_u64(footer.file_bytes, weft_out_offset(commit->out) + sizeof footer);
+    weft_store_u64(footer.checksum,
+                   weft_checksum(&footer, offsetof(struct weft_disk_footer, checksum)));
+    return weft_out_write(commit->out, &footer, sizeof footer, err);
+}
+
+enum weft_code weft_commit_finish(struct weft_commit *commit, uint32_t n_threads,
+                                  uint64_t *bytes_out, struct weft_err *err)
+{
+    enum weft_code code = index_write(commit, n_threads, err);
+    if (code == WEFT_OK)
+        code = directory_write(commit, err);
+    if (code == WEFT_OK)
+        code = footer_write(commit, err);
+    if (code != WEFT_OK) {
+        weft_commit_abort(commit);
+        return code;
+    }
+    *bytes_out = weft_out_offset(commit->out);
+    code = weft_out_commit(commit->out, err);
+    commit_free(commit);
+    return code;
+}

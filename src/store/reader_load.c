@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/vec.h"
+#include "store/block_decode.h"
+#include "store/reader.h"
+#include "store/store.h"
+
+#include <assert.h>
+#include <inttypes.h>
+
+enum { NARROW_IDS = 256, WIDE_IDS = 65536, CALL_FLAGS_ALL = WEFT_CALL_REPAIRED | WEFT_CALL_TAIL };
+
+/* Arrays that grow to the largest block seen. */
+struct weft_block_buf {
+    struct weft_column_decoder *decoder;
+    uint8_t *raw; /* decompressed columns */
+    uint64_t *start_ns, *end_ns, *arg_value;
+    uint32_t *function_id, *depth, *stack, *arg_row, *ids;
+    uint8_t *flags;
+    struct weft_open_call *open;
+    size_t cap_raw, cap_start, cap_end, cap_arg_value, cap_function, cap_depth, cap_stack,
+        cap_arg_row, cap_ids, cap_flags, cap_open;
+};
+
+/* A load in work. */
+struct load {
+    struct weft_store *store;
+    struct store_thread *thread;
+    struct store_block *block;
+    struct weft_block_buf *buf;
+    struct weft_block_head head;
+    struct weft_cursor packed; /* columns as stored */
+    const uint8_t *columns[WEFT_BLOCK_COLUMNS];
+};
+
+struct weft_block_buf *weft_block_buf_new(void)
+{
+    struct weft_block_buf *buf = calloc(1, sizeof *buf);
+    if (!buf)
+        return NULL;
+    buf->decoder = weft_column_decoder_new();
+    if (buf->decoder)
+        return buf;
+    free(buf);
+    return NULL;
+}
+
+void weft_block_buf_free(struct weft_block_buf *buf)
+{
+    if (!buf)
+        return;
+    weft_column_decoder_free(buf->decoder);
+    free(buf->raw);
+    free(buf->start_ns);
+    free(buf->end_ns);
+    free(buf->arg_value);
+    free(buf->function_id);
+    free(buf->depth);
+    free(buf->stack);
+    free(buf->arg_row);
+    free(buf->ids);
+    free(buf->flags);
+    free(buf->open);
+    free(buf);
+}
+
+static enum weft_code no_memory(const struct load *load, struct weft_err *err)
+{
+    return weft_fail(err, WEFT_E_NOMEM, load->block->off, "a block of %" PRIu32 " calls",
+                     load->block->info.n_rows);
+}
+
+static enum weft_code disagree(const struct load *load, struct weft_err *err, const char *what)
+{
+    return weft_fail(err, WEFT_E_MALFORMED, load->block->off,
+                     "expected what the index says of this block, found other %s", what);
+}
+
+/* ---- the chunk ------------------------------------------------------------------------------ */
+
+/* Finds the chunk and its head; its checksum is compared the first time only. */
+static enum weft_code head_find(struct load *load, struct weft_err *err)
+{
+    const struct weft_mapped *file = &load->store->file;
+    const struct store_block *block = load->block;
+    struct weft_chunk chunk;
+    enum weft_code code = weft_chunk_parse(file->bytes, file->n_bytes, block->off, &chunk, err);
+    if (code != WEFT_OK)
+        return code;
+    if (chunk.id != WEFT_CHUNK_CALLS || chunk.codec != WEFT_CODEC_RAW ||
+        chunk.chunk_bytes != block->chunk_bytes)
+        return disagree(load, err, "chunk");
+    if (!atomic_load_explicit(&load->block->is_valid, memory_order_acquire))
+        code = weft_chunk_verify(file->bytes, &chunk, err);
+    if (code != WEFT_OK)
+        return code;
+    load->packed = weft_cur_init(chunk.stored, chunk.stored_bytes,
+                                 block->off + sizeof(struct weft_disk_chunk));
+    code = weft_block_head_parse(&load->packed, &load->head, err);
+    if (code != WEFT_OK)
+        return code;
+    struct weft_block_ended ended = { 0 };
+    struct weft_block_left left = { 0 };
+    for (uint32_t i = 0; i < load->head.n_ended; i++)
+        ended = weft_block_ended_parse(&load->packed, &load->head, i, &ended);
+    for (uint32_t i = 0; i < load->head.n_left; i++)
+        left = weft_block_left_parse(&load->packed, &load->head, i, &left);
+    if (load->packed.fault)
+        return disagree(load, err, "frames");
+    return WEFT_OK;
+}
+
+/* The numbers that the arrays are sized by, and those that analyses rely on. */
+static enum weft_code head_check(const struct load *load, struct weft_err *err)
+{
+    const struct weft_block_head *head = &load->head;
+    const struct store_block *block = load->block;
+    const struct weft_block_info *info = &block->info;
+    if (head->thread_id != (size_t)(load->thread - load->store->threads.items) ||
+        head->block != (size_t)(block - load->thread->blocks.items))
+        return disagree(load, err, "thread or number");
+    if (head->n_rows != info->n_rows || head->first_row != info->first_row ||
+        head->n_exits != block->n_exits || head->n_functions != info->n_functions ||
+        head->n_carried != block->n_carried || head->n_cut_before != block->n_cut_before ||
+        head->n_ended != block->n_ended || head->n_left != block->n_left ||
+        head->max_level != block->max_level)
+        return disagree(load, err, "counts");
+    if (head->first_ns != info->first_ns || head->last_ns != info->last_ns ||
+        head->first_event_ns != block->first_event_ns ||
+        head->longest_gap_ns != info->longest_gap_ns)
+        return disagree(load, err, "times");
+    return WEFT_OK;
+}
+
+/* ---- columns -------------------------------------------------------------------------------- */
+
+/* Decompresses columns first ... end-1 into buf->raw. */
+static enum weft_code columns_unpack(struct load *load, int end, struct weft_err *err)
+{
+    size_t n_raw = 0;
+    for (int i = 0; i < end; i++)
+        n_raw += load->head.columns[i].raw_bytes;
+    if (!weft_vec_reserve(&load->buf->raw, &load->buf->cap_raw, n_raw + 1, 1))
+        return no_memory(load, err);
+    uint8_t *raw = load->buf->raw;
+    for (int i = 0; i < end; i++) {
+        const struct weft_block_column_entry *column = &load->head.columns[i];
+        const uint64_t at_off = weft_cur_offset(&load->packed);
+        const uint8_t *stored = weft_cur_take(&load->packed, column->stored_bytes);
+        if (!stored)
+            return weft_fail(err, WEFT_E_MALFORMED, at_off,
+                             "expected column %d of %" PRIu32 " bytes, %zu left", i,
+                             column->stored_bytes, weft_cur_left(&load->packed));
+        const enum weft_code code =
+            weft_column_decode(load->buf->decoder, column->codec, stored, column->stored_bytes, raw,
+                               column->raw_bytes, at_off, err);
+        if (code != WEFT_OK)
+            return weft_within(err, "column %d", i);
+        load->columns[i] = raw;
+        raw += column->raw_bytes;
+    }
+    if (end == WEFT_BLOCK_COLUMNS && weft_cur_left(&load->packed) > 0)
+        return weft_fail(err, WEFT_E_MALFORMED, weft_cur_offset(&load->packed),
+                         "expected the end of the block, %zu bytes left",
+                         weft_cur_left(&load->packed));
+    return WEFT_OK;
+}
+
+/* The dictionary as function ids. There is an element for every index that a code can hold. */
+static enum weft_code ids_read(struct load *load, struct weft_err *err)
+{
+    const uint32_t n_functions = load->head.n_functions;
+    const size_t n_ids = n_functions > WEFT_FORMAT_WIDE_DICT ? WIDE_IDS : NARROW_IDS;
+    struct weft_block_buf *buf = load->buf;
+    if (!weft_vec_reserve(&buf->ids, &buf->cap_ids, n_ids, sizeof *buf->ids))
+        return no_memory(load, err);
+    struct weft_cursor dict =
+        weft_cur_init(load->columns[WEFT_COLUMN_DICT],
+                      load->head.columns[WEFT_COLUMN_DICT].raw_bytes, load->block->off);
+    uint32_t key = 0;
+    for (uint32_t i = 0; i < n_functions; i++) {
+        key = weft_store_next_key(&dict, i, key);
+        buf->ids[i] = weft_store_function_of_key(load->store, key);
+        if (dict.fault || buf->ids[i] == WEFT_ID_NONE)
+            return weft_fail(err, WEFT_E_MALFORMED, load->block->off,
+                             "expected function %" PRIu32 " of the block in the function table, "
+                             "found key %" PRIu32,
+                             i, key);
+    }
+    if (weft_cur_left(&dict) > 0)
+        return weft_fail(err, WEFT_E_MALFORMED, load->block->off,
+                         "expected %" PRIu32 " functions in the block, found more", n_functions);
+    for (size_t i = n_functions; i < n_ids; i++)
+        buf->ids[i] = 0; /* the decoder reads them before it refuses such an index */
+    return WEFT_OK;
+}
+
+static enum weft_code rows_reserve(struct load *load, struct weft_err *err)
+{
+    struct weft_block_buf *buf = load->buf;
+    const size_t n_rows = (size_t)load->head.n_rows + 1; /* so that none is NULL */
+    const size_t n_open = load->block->info.n_open;
+    if (!weft_vec_reserve(&buf->start_ns, &buf->cap_start, n_rows, sizeof *buf->start_ns) ||
+        !weft_vec_reserve(&buf->end_ns, &buf->cap_end, n_rows + n_open, sizeof *buf->end_ns) ||
+        !weft_vec_reserve(&buf->function_id, &buf->cap_function, n_rows,
+                          sizeof *buf->function_id) ||
+        !weft_vec_reserve(&buf->depth, &buf->cap_depth, n_rows, sizeof *buf->depth) ||
+        !weft_vec_reserve(&buf->stack, &buf->cap_stack, n_rows + n_open, sizeof *buf->stack) ||
+        !weft_vec_reserve(&buf->open, &buf->cap_open, n_open + 1, sizeof *buf->open))
+        return no_memory(load, err);
+    return WEFT_OK;
+}
+
+/* Calls open at the begin: a walk down the stack as it was then. */
+static void open_fill(struct load *load)
+{
+    uint32_t at = load->block->top;
+    for (uint32_t depth = load->block->info.n_open; depth-- > 0;) {
+        load->buf->open[depth] = load->thread->crossing.items[at];
+        at = load->thread->below.items[at];
+    }
+}
+
+/* The calls that are entered here and stay open; NULL if there are none. */
+static const struct weft_open_call *calls_left(const struct load *load)
+{
+    return load->head.n_left ? &load->thread->crossing.items[load->block->first_left] : NULL;
+}
+
+/* Open calls must end here as the index says, and calls left open be those it knows. */
+static enum weft_code borders_check(struct load *load, const struct weft_block_decode *decoded,
+                                    struct weft_err *err)
+{
+    const uint32_t n_rows = load->head.n_rows;
+    const uint32_t n_open = load->block->info.n_open;
+    const uint32_t n_ended = load->head.n_ended;
+    if (n_ended > n_open || decoded->n_left != n_open - n_ended + load->head.n_left)
+        return disagree(load, err, "calls left open");
+    for (uint32_t i = 0; i < n_open; i++) {
+        const uint64_t end_ns = decoded->end_ns[n_rows + i];
+        if (end_ns != (i < n_open - n_ended ? UINT64_MAX : load->buf->open[i].end_ns))
+            return disagree(load, err, "ends of open calls");
+    }
+    const struct weft_open_call *left = calls_left(load);
+    for (uint32_t i = 0; i < load->head.n_left; i++) {
+        const uint32_t row = decoded->stack[n_open - n_ended + i];
+        if (row >= n_rows || left[i].row != load->head.first_row + row ||
+            left[i].start_ns != decoded->start_ns[row] ||
+            left[i].function_id != decoded->function_id[row])
+            return disagree(load, err, "calls left open");
+        decoded->end_ns[row] = left[i].end_ns;
+    }
+    return WEFT_OK;
+}
+
+/* The summary that stands in the index, against the rows: once a block. */
+static enum weft_code summary_check(const struct load *load, struct weft_err *err)
+{
+    const struct weft_block_buf *buf = load->buf;
+    uint64_t longest_ns = 0;
+    uint32_t max_depth = 0;
+    for (uint32_t i = 0; i < load->head.n_rows; i++) {
+        const uint64_t duration_ns = buf->end_ns[i] - buf->start_ns[i];
+        longest_ns = duration_ns > longest_ns ? duration_ns : longest_ns;
+        max_depth = buf->depth[i] > max_depth ? buf->depth[i] : max_depth;
+    }
+    if (load->head.n_rows == 0)
+        return WEFT_OK;
+    if (buf->start_ns[0] != load->block->info.first_ns)
+        return disagree(load, err, "first start");
+    if (longest_ns != load->block->info.longest_call_ns)
+        return disagree(load, err, "longest call");
+    if ((int64_t)max_depth != load->block->max_level + (int64_t)load->thread->info.cut_calls)
+        return disagree(load, err, "depths");
+    return WEFT_OK;
+}
+
+/* ---- sparse columns ------------------------------------------------------------------------- */
+
+static enum weft_code flags_read(struct load *load, const uint8_t **flags, struct weft_err *err)
+{
+    const uint32_t n_rows = load->head.n_rows;
+    const uint32_t n_bytes = load->head.columns[WEFT_COLUMN_FLAGS].raw_bytes;
+    const struct weft_open_call *left = calls_left(load);
+    uint32_t any = n_bytes;
+    for (uint32_t i = 0; i < load->head.n_left; i++)
+        any |= left[i].flags;
+    *flags = NULL;
+    if (!any)
+        return WEFT_OK;
+    struct weft_block_buf *buf = load->buf;
+    if (!weft_vec_reserve(&buf->flags, &buf->cap_flags, n_rows, 1))
+        return no_memory(load, err);
+    memset(buf->flags, 0, n_rows);
+    struct weft_cursor in =
+        weft_cur_init(load->columns[WEFT_COLUMN_FLAGS], n_bytes, load->block->off);
+    uint64_t next = 0;
+    while (weft_cur_left(&in) > 0 && !in.fault) {
+        const uint64_t step = weft_cur_varint(&in);
+        const uint8_t value = weft_cur_u8(&in);
+        if (in.fault || step >= n_rows - next || value == 0 || (value & ~CALL_FLAGS_ALL))
+            return weft_fail(err, WEFT_E_MALFORMED, load->block->off,
+                             "expected flags of rows below %" PRIu32 ", found others", n_rows);
+        buf->flags[next + step] = value;
+        next += step + 1;
+    }
+    for (uint32_t i = 0; i < load->head.n_left; i++)
+        buf->flags[left[i].row - load->head.first_row] |= (uint8_t)left[i].flags;
+    *flags = buf->flags;
+    return in.fault ? disagree(load, err, "flags") : WEFT_OK;
+}
+
+static enum weft_code args_read(struct load *load, struct weft_calls *calls, struct weft_err *err)
+{
+    const uint32_t n_bytes = load->head.columns[WEFT_COLUMN_ARGS].raw_bytes;
+    struct weft_block_buf *buf = load->buf;
+    struct weft_cursor in =
+        weft_cur_init(load->columns[WEFT_COLUMN_ARGS], n_bytes, load->block->off);
+    uint64_t row = 0;
+    size_t n_args = 0;
+    if (n_bytes == 0)
+        return WEFT_OK;
+    if (!weft_vec_reserve(&buf->arg_row, &buf->cap_arg_row, n_bytes / 2, sizeof *buf->arg_row) ||
+        !weft_vec_reserve(&buf->arg_value, &buf->cap_arg_value, n_bytes / 2,
+                          sizeof *buf->arg_value))
+        return no_memory(load, err);
+    while (weft_cur_left(&in) > 0) {
+        const uint64_t step = weft_cur_varint(&in);
+        const uint64_t value = weft_cur_varint(&in);
+        if (in.fault || step >= load->head.n_rows - row)
+            return weft_fail(err, WEFT_E_MALFORMED, load->block->off,
+                             "expected arguments of rows below %" PRIu32 ", found others",
+                             load->head.n_rows);
+        row += step;
+        buf->arg_row[n_args] = (uint32_t)row;
+        buf->arg_value[n_args++] = value;
+    }
+    calls->arg_row = buf->arg_row;
+    calls->arg_value = buf->arg_value;
+    calls->n_args = n_args;
+    return WEFT_OK;
+}
+
+/* ---- the doors ------------------------------------------------------------------------------ */
+
+static struct load load_init(struct weft_store *store, uint32_t thread_id, uint64_t block,
+                             struct weft_block_buf *buf)
+{
+    assert(thread_id < store->threads.n && block < store->threads.items[thread_id].blocks.n);
+    struct store_thread *thread = &store->threads.items[thread_id];
+    return (struct load){
+        .store = store, .thread = thread, .block = &thread->blocks.items[block], .buf = buf
+    };
+}
+
+static enum weft_code load_failed(const struct load *load, struct weft_err *err)
+{
+    (void)weft_in_file(err, load->store->path);
+    return weft_within(err, "block %zu of thread %zu",
+                       (size_t)(load->block - load->thread->blocks.items),
+                       (size_t)(load->thread - load->store->threads.items));
+}
+
+static enum weft_code rows_load(struct load *load, struct weft_calls *calls, struct weft_err *err)
+{
+    enum weft_code code = rows_reserve(load, err);
+    if (code != WEFT_OK)
+        return code;
+    open_fill(load);
+    struct weft_block_buf *buf = load->buf;
+    struct weft_block_decode decode = {
+        .head = &load->head,
+        .function_ids = buf->ids,
+        .n_open = load->block->info.n_open,
+        .start_ns = buf->start_ns,
+        .end_ns = buf->end_ns,
+        .function_id = buf->function_id,
+        .depth = buf->depth,
+        .stack = buf->stack,
+    };
+    memcpy(decode.columns, load->columns, sizeof decode.columns);
+    code = weft_block_decode(&decode, load->block->off, err);
+    if (code == WEFT_OK)
+        code = borders_check(load, &decode, err);
+    if (code == WEFT_OK && !atomic_load_explicit(&load->block->is_valid, memory_order_relaxed))
+        code = summary_check(load, err);
+    *calls = (struct weft_calls){
+        .n_rows = load->head.n_rows,
+        .first_row = load->head.first_row,
+        .start_ns = buf->start_ns,
+        .end_ns = buf->end_ns,
+        .function_id = buf->function_id,
+        .depth = buf->depth,
+        .open = buf->open,
+        .n_open = load->block->info.n_open,
+    };
+    if (code == WEFT_OK)
+        code = flags_read(load, &calls->flags, err);
+    if (code == WEFT_OK)
+        code = args_read(load, calls, err);
+    return code;
+}
+
+enum weft_code weft_store_load(struct weft_store *store, uint32_t thread_id, uint64_t block,
+                               struct weft_block_buf *buf, struct weft_calls *calls,
+                               struct weft_err *err)
+{
+    struct load load = load_init(store, thread_id, block, buf);
+    enum weft_code code = head_find(&load, err);
+    if (code == WEFT_OK)
+        code = head_check(&load, err);
+    if (code == WEFT_OK)
+        code = columns_unpack(&load, WEFT_BLOCK_COLUMNS, err);
+    if (code == WEFT_OK)
+        code = ids_read(&load, err);
+    if (code == WEFT_OK)
+        code = rows_load(&load, calls, err);
+    if (code != WEFT_OK)
+        return load_failed(&load, err);
+    atomic_store_explicit(&load.block->is_valid, true, memory_order_release);
+    return WEFT_OK;
+}
+
+enum weft_code weft_store_block_functions(struct weft_store *store, uint32_t thread_id,
+                                          uint64_t block, struct weft_block_buf *buf,
+                                          const uint32_t **ids, size_t *n_ids, struct weft_err *err)
+{
+    struct load load = load_init(store, thread_id, block, buf);
+    enum weft_code code = head_find(&load, err);
+    if (code == WEFT_OK)
+        code = head_check(&load, err);
+    if (code == WEFT_OK)
+        code = columns_unpack(&load, WEFT_COLUMN_DICT + 1, err);
+    if (code == WEFT_OK)
+        code = ids_read(&load, err);
+    if (code != WEFT_OK)
+        return load_failed(&load, err);
+    *ids = buf->ids;
+    *n_ids = load.head.n_functions;
+    return WEFT_OK;
+}

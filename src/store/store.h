@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The reader's inside: what weft_store_open builds. Memory: about 130 bytes a block and 44 a call
+ * that crosses a border, whose descriptions take at least 50 and 3 bytes in the file.
+ */
+#ifndef WEFT_STORE_STORE_H
+#define WEFT_STORE_STORE_H
+
+#include "base/file.h"
+#include "store/block.h"
+#include "store/chunk.h"
+#include "store/reader.h"
+
+#include <stdatomic.h>
+
+struct store_block {
+    struct weft_block_info info;
+    uint64_t off, chunk_bytes;
+    uint64_t first_event_ns;
+    uint32_t n_exits;
+    uint32_t n_carried, n_cut_before;
+    uint32_t n_ended, n_left;
+    uint32_t top;        /* innermost call open at the begin, index in crossing; or WEFT_ID_NONE */
+    uint32_t first_left; /* first of n_left calls in crossing */
+    int32_t max_level;
+    _Atomic bool is_valid; /* the checksum and the summary were checked */
+};
+
+/* While blocks are added, crossing holds function keys for ids, levels for depths (as two's
+ * complement), and no cut frames; thread_finish makes it what readers see: cut frames by depth,
+ * then the calls that cross a border in order of entry. */
+struct store_thread {
+    struct weft_store_thread info;
+    struct {
+        struct store_block *items;
+        size_t n, cap;
+    } blocks;
+    struct {
+        struct weft_open_call *items;
+        size_t n, cap;
+    } crossing;
+    struct {
+        uint32_t *items; /* the call below on the stack, index in crossing */
+        size_t n, cap;
+    } below;
+    struct {
+        struct weft_open_call *items; /* in order of their ends: deepest first */
+        size_t n, cap;
+    } cut;
+    uint32_t top;       /* innermost call that is open after the last block */
+    uint32_t n_carried; /* how many are */
+};
+
+struct weft_store {
+    struct weft_mapped file;
+    struct weft_store_meta meta;
+    struct weft_column_decoder *decoder; /* for opening only */
+    struct {
+        struct store_thread *items;
+        size_t n, cap;
+    } threads;
+    struct {
+        struct weft_store_function *items;
+        size_t n, cap;
+    } functions; /* sorted by key */
+    struct {
+        struct weft_note *items;
+        size_t n, cap;
+    } notes;
+    struct {
+        uint8_t **items; /* decompressed chunks: names point into them */
+        size_t n, cap;
+    } rooms;
+    char *path;
+};
+
+/* store_metadata.c: the content of one chunk each. */
+WEFT_CHECKED enum weft_code weft_store_parse_chunk(struct weft_store *store,
+                                                   const struct weft_chunk *chunk,
+                                                   struct weft_err *err);
+
+/* True for chunks that weft_store_parse_chunk knows. */
+bool weft_store_knows_chunk(uint32_t id);
+
+/* store_blocks.c: adds a block whose head is at `head`. Changes nothing when it fails. */
+WEFT_CHECKED enum weft_code weft_store_add_block(struct weft_store *store,
+                                                 const struct weft_chunk *chunk,
+                                                 struct weft_cursor head, struct weft_err *err);
+/* The index of blocks. */
+WEFT_CHECKED enum weft_code weft_store_parse_blocks(struct weft_store *store,
+                                                    const struct weft_chunk *chunk,
+                                                    struct weft_err *err);
+/* After all chunks: sorts functions, resolves calls that cross borders, sums up. */
+WEFT_CHECKED enum weft_code weft_store_finish(struct weft_store *store, struct weft_err *err);
+
+/* The id of a function key, or WEFT_ID_NONE. */
+uint32_t weft_store_function_of_key(const struct weft_store *store, uint32_t key);
+
+/* store_recover.c: reads a file whose directory is missing or damaged. */
+WEFT_CHECKED enum weft_code weft_store_recover(struct weft_store *store, struct weft_err *err);
+
+/* Forgets what was parsed so far, but for the mapped file. */
+void weft_store_reset(struct weft_store *store);
+
+/* Next function key of a dictionary; `index` counts from 0, `previous` is the key before. */
+static inline uint32_t weft_store_next_key(struct weft_cursor *dict, uint32_t index,
+                                           uint32_t previous)
+{
+    const uint64_t delta = weft_cur_varint(dict);
+    const uint64_t key = index ? (uint64_t)previous + 1 + delta : delta;
+    if (delta > UINT32_MAX || key > UINT32_MAX)
+        dict->fault = true;
+    return (uint32_t)key;
+}
+
+#endif

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/vec.h"
+#include "store/store.h"
+
+#include <inttypes.h>
+
+static enum weft_code no_memory(struct weft_err *err)
+{
+    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "the metadata of a trace");
+}
+
+static struct weft_str take_str(struct weft_cursor *in)
+{
+    const uint64_t n_bytes = weft_cur_varint(in);
+    if (n_bytes > weft_cur_left(in))
+        in->fault = true;
+    const uint8_t *bytes = weft_cur_take(in, (size_t)n_bytes);
+    return bytes ? (struct weft_str){ .bytes = (const char *)bytes, .n_bytes = (size_t)n_bytes }
+                 : (struct weft_str){ .bytes = "", .n_bytes = 0 };
+}
+
+static uint32_t take_u32(struct weft_cursor *in)
+{
+    const uint64_t value = weft_cur_varint(in);
+    if (value > UINT32_MAX)
+        in->fault = true;
+    return (uint32_t)value;
+}
+
+static void clock_parse(struct weft_cursor *in, struct weft_clock *clock)
+{
+    clock->frequency_hz = weft_cur_varint(in);
+    clock->zero_ticks = weft_cur_varint(in);
+    const uint64_t flags = weft_cur_varint(in);
+    clock->has_monotonic = (flags & WEFT_CLOCK_HAS_MONOTONIC) != 0;
+    clock->has_realtime = (flags & WEFT_CLOCK_HAS_REALTIME) != 0;
+    clock->monotonic_ns = weft_cur_varint(in);
+    clock->realtime_ns = weft_cur_varint(in);
+}
+
+static enum weft_code meta_parse(struct weft_store *store, struct weft_cursor *in,
+                                 struct weft_err *err)
+{
+    struct weft_store_meta *meta = &store->meta;
+    while (weft_cur_left(in) > 0 && !in->fault) {
+        const uint64_t tag = weft_cur_varint(in);
+        const struct weft_str text = take_str(in);
+        struct weft_cursor field = weft_cur_init(text.bytes, text.n_bytes, 0);
+        if (tag == WEFT_META_FORMAT)
+            meta->format = text;
+        else if (tag == WEFT_META_DETAILS)
+            meta->details = text;
+        else if (tag == WEFT_META_SOURCE)
+            meta->source_name = text;
+        else if (tag == WEFT_META_CLOCK)
+            clock_parse(&field, &meta->clock);
+        else if (tag == WEFT_META_BYTES_IN)
+            meta->bytes_in = weft_cur_varint(&field);
+        in->fault |= field.fault;
+    }
+    if (in->fault)
+        return weft_fail(err, WEFT_E_MALFORMED, weft_cur_offset(in),
+                         "expected fields of the trace, found a broken one");
+    return WEFT_OK;
+}
+
+static enum weft_code threads_parse(struct weft_store *store, struct weft_cursor *in,
+                                    struct weft_err *err)
+{
+    const uint64_t at_off = weft_cur_offset(in);
+    const uint64_t first = weft_cur_varint(in);
+    const uint64_t n_threads = weft_cur_varint(in);
+    if (in->fault || first != store->threads.n || n_threads > weft_cur_left(in) / 5)
+        return weft_fail(err, WEFT_E_MALFORMED, at_off,
+                         "expected threads from %zu on that fit %zu bytes, found %" PRIu64
+                         " from %" PRIu64 " on",
+                         store->threads.n, weft_cur_left(in), n_threads, first);
+    for (uint64_t i = 0; i < n_threads; i++) {
+        struct store_thread *thread = WEFT_VEC_PUSH(&store->threads);
+        if (!thread)
+            return no_memory(err);
+        thread->top = WEFT_ID_NONE;
+        thread->info.info.tid = weft_cur_varint(in);
+        thread->info.info.pid = weft_cur_varint(in);
+        thread->info.info.host_id = take_u32(in);
+        thread->info.info.generation = take_u32(in);
+        thread->info.info.name = take_str(in);
+    }
+    if (in->fault || weft_cur_left(in) > 0)
+        return weft_fail(err, WEFT_E_MALFORMED, weft_cur_offset(in),
+                         "expected %" PRIu64 " threads, found others bytes", n_threads);
+    return WEFT_OK;
+}
+
+static enum weft_code functions_parse(struct weft_store *store, struct weft_cursor *in,
+                                      struct weft_err *err)
+{
+    const uint64_t at_off = weft_cur_offset(in);
+    const uint64_t n_functions = weft_cur_varint(in);
+    if (in->fault || n_functions > weft_cur_left(in) / 4)
+        return weft_fail(err, WEFT_E_MALFORMED, at_off,
+                         "expected functions that fit %zu bytes, found %" PRIu64, weft_cur_left(in),
+                         n_functions);
+    for (uint64_t i = 0; i < n_functions; i++) {
+        struct weft_store_function *function = WEFT_VEC_PUSH(&store->functions);
+        if (!function)
+            return no_memory(err);
+        function->key = take_u32(in);
+        function->address = weft_cur_varint(in);
+        function->name = take_str(in);
+        function->module = take_str(in);
+    }
+    if (in->fault || weft_cur_left(in) > 0)
+        return weft_fail(err, WEFT_E_MALFORMED, weft_cur_offset(in),
+                         "expected %" PRIu64 " functions, found other bytes", n_functions);
+    return WEFT_OK;
+}
+
+static enum weft_code notes_parse(struct weft_store *store, struct weft_cursor *in,
+                                  struct weft_err *err)
+{
+    const uint64_t at_off = weft_cur_offset(in);
+    const uint64_t n_notes = weft_cur_varint(in);
+    if (in->fault || n_notes > weft_cur_left(in) / 5)
+        return weft_fail(err, WEFT_E_MALFORMED, at_off,
+                         "expected notes that fit %zu bytes, found %" PRIu64, weft_cur_left(in),
+                         n_notes);
+    for (uint64_t i = 0; i < n_notes; i++) {
+        const uint64_t kind = weft_cur_varint(in);
+        struct weft_note note = { .count = weft_cur_varint(in) };
+        note.thread_id = take_u32(in) - 1;
+        note.at_off = weft_cur_varint(in) - 1;
+        note.detail = take_str(in);
+        if (kind >= WEFT_NOTE_KINDS) /* of a newer writer: optional by definition */
+            continue;
+        note.kind = (enum weft_note_kind)kind;
+        struct weft_note *added = WEFT_VEC_PUSH(&store->notes);
+        if (!added)
+            return no_memory(err);
+        *added = note;
+    }
+    if (in->fault || weft_cur_left(in) > 0)
+        return weft_fail(err, WEFT_E_MALFORMED, weft_cur_offset(in),
+                         "expected %" PRIu64 " notes, found other bytes", n_notes);
+    return WEFT_OK;
+}
+
+bool weft_store_knows_chunk(uint32_t id)
+{
+    return id == WEFT_CHUNK_META || id == WEFT_CHUNK_THREADS || id == WEFT_CHUNK_FUNCTIONS ||
+           id == WEFT_CHUNK_NOTES;
+}
+
+/* Content of a chunk; if it had to be decompressed, the store owns the bytes from now on. */
+static enum weft_code content_open(struct weft_store *store, const struct weft_chunk *chunk,
+                                   struct weft_cursor *content, struct weft_err *err)
+{
+    struct weft_bytes room = { 0 };
+    uint8_t **kept = WEFT_VEC_PUSH(&store->rooms);
+    if (!kept)
+        return no_memory(err);
+    const enum weft_code code = weft_chunk_open(chunk, store->decoder, &room, content, err);
+    *kept = room.items;
+    return code;
+}
+
+enum weft_code weft_store_parse_chunk(struct weft_store *store, const struct weft_chunk *chunk,
+                                      struct weft_err *err)
+{
+    struct weft_cursor content;
+    enum weft_code code = content_open(store, chunk, &content, err);
+    if (code != WEFT_OK)
+        return code;
+    switch (chunk->id) {
+    case WEFT_CHUNK_META:
+        code = meta_parse(store, &content, err);
+        return code == WEFT_OK ? code : weft_within(err, "trace description");
+    case WEFT_CHUNK_THREADS:
+        code = threads_parse(store, &content, err);
+        return code == WEFT_OK ? code : weft_within(err, "thread table");
+    case WEFT_CHUNK_FUNCTIONS:
+        code = functions_parse(store, &content, err);
+        return code == WEFT_OK ? code : weft_within(err, "function table");
+    case WEFT_CHUNK_NOTES:
+        code = notes_parse(store, &content, err);
+        return code == WEFT_OK ? code : weft_within(err, "notes");
+    default:
+        return WEFT_OK;
+    }
+}
