@@ -8,7 +8,7 @@ enum { NS_PER_S = 1000000000 };
 
 struct weft_tick_scale weft_tick_scale_init(uint64_t frequency_hz)
 {
-    assert(frequency_hz != 0);
+    assert(frequency_hz != 0 && frequency_hz <= UINT64_C(1) << 63);
     uint64_t rest = NS_PER_S % frequency_hz;
     return (struct weft_tick_scale){
         .frequency_hz = frequency_hz,

@@ -18,7 +18,7 @@ struct weft_tick_scale {
     uint64_t fraction; /* floor(2^64 * (1e9 mod frequency) / frequency) */
 };
 
-/* frequency_hz must not be 0. */
+/* frequency_hz: 1 to 2^63. */
 struct weft_tick_scale weft_tick_scale_init(uint64_t frequency_hz);
 
 static inline uint64_t weft_ticks_to_ns(const struct weft_tick_scale *scale, uint64_t ticks)

@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/cursor.h"
 
+enum { VARINT_BYTES = 10 };
+
 uint64_t weft_cur_varint(struct weft_cursor *cur)
 {
+    const uint8_t *at = cur->at;
+    size_t n_left = cur->fault ? 0 : weft_cur_left(cur);
+    size_t n_most = n_left < VARINT_BYTES ? n_left : VARINT_BYTES;
     uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-        uint8_t byte = weft_cur_u8(cur);
-        if (cur->fault)
-            return 0;
-        bool overflows = shift == 63 && byte > 1;
-        bool is_overlong = shift > 0 && byte == 0;
+    for (size_t k = 0; k < n_most; k++) {
+        uint64_t byte = at[k];
+        value |= (byte & 0x7f) << (7 * k);
+        if (byte >= 0x80)
+            continue;
+        bool overflows = k == VARINT_BYTES - 1 && byte > 1;
+        bool is_overlong = k > 0 && byte == 0;
         if (overflows || is_overlong)
             break;
-        value |= (uint64_t)(byte & 0x7f) << shift;
-        if (byte < 0x80)
-            return value;
+        cur->at += k + 1;
+        return value;
     }
     cur->fault = true;
     return 0;

@@ -79,22 +79,24 @@ void weft_mapped_done(const struct weft_mapped *file, uint64_t off, uint64_t n_b
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-enum { OUT_BUFFER_BYTES = 1 << 18 };
+enum { OUT_BUFFER_BYTES = 1 << 18, SUFFIX_BYTES = 6, MAX_TRIES = 100 };
 
 struct weft_out {
     int fd;
-    char *path;
+    enum weft_code code; /* of the first failure: a file with a hole must not be committed */
+    char *path;          /* as given: named by errors */
+    char *target;        /* the same with its symbolic links followed: what is replaced */
     char *temp_path;
     uint64_t offset;
     size_t n_buffered;
     uint8_t buffer[OUT_BUFFER_BYTES];
 };
 
-static enum weft_code out_failed(const struct weft_out *out, const char *doing,
-                                 struct weft_err *err)
+static enum weft_code out_failed(struct weft_out *out, const char *doing, struct weft_err *err)
 {
     weft_fail_errno(err, errno, "%s", doing);
     weft_in_file(err, out->path);
+    out->code = WEFT_E_IO;
     return WEFT_E_IO;
 }
 
@@ -103,46 +105,69 @@ static void out_free(struct weft_out *out)
     if (out->fd >= 0)
         close(out->fd);
     free(out->path);
+    free(out->target);
     free(out->temp_path);
     free(out);
 }
 
-/* A new file beside the target, with the mode that open(2) would have given it. */
-static enum weft_code create_temp(struct weft_out *out, struct weft_err *err)
+/* What stands at the target, if anything, is a file: a rename must not replace /dev/null. */
+static enum weft_code check_target(const struct weft_out *out, struct weft_err *err)
 {
     struct stat info;
-    if (stat(out->path, &info) == 0 && S_ISDIR(info.st_mode)) {
-        errno = EISDIR;
-        return out_failed(out, "cannot write", err);
+    return stat(out->target, &info) == 0 ? check_kind(out->path, &info, err) : WEFT_OK;
+}
+
+/* A new file beside the target. Not mkostemp(3): open(2) gives it the mode of any new file, where a
+ * look at the umask would race with other threads. */
+static enum weft_code create_temp(struct weft_out *out, struct weft_err *err)
+{
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
+    char *suffix = out->temp_path + strlen(out->temp_path) - SUFFIX_BYTES;
+    for (int n_tries = 0; n_tries < MAX_TRIES; n_tries++) {
+        uint8_t random[SUFFIX_BYTES];
+        if (getentropy(random, sizeof random) != 0)
+            break;
+        for (size_t k = 0; k < sizeof random; k++)
+            suffix[k] = letters[random[k] % 64];
+        out->fd = open(out->temp_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (out->fd >= 0)
+            return WEFT_OK;
+        if (errno != EEXIST)
+            break;
     }
-    out->fd = mkostemp(out->temp_path, O_CLOEXEC);
-    if (out->fd < 0)
-        return out_failed(out, "cannot create a file beside it", err);
-    mode_t mask = umask(0);
-    umask(mask);
-    if (fchmod(out->fd, 0666 & ~mask) != 0) {
-        enum weft_code code = out_failed(out, "cannot set its mode", err);
-        unlink(out->temp_path);
-        return code;
+    return out_failed(out, "cannot create a file beside it", err);
+}
+
+/* NULL without memory. */
+static struct weft_out *out_new(const char *path)
+{
+    struct weft_out *out = calloc(1, sizeof *out);
+    if (!out)
+        return NULL;
+    out->fd = -1;
+    out->path = strdup(path);
+    out->target = realpath(path, NULL);
+    if (!out->target)
+        out->target = strdup(path);
+    size_t n_bytes = out->target ? strlen(out->target) + sizeof ".XXXXXX" : 0;
+    out->temp_path = out->target ? malloc(n_bytes) : NULL;
+    if (!out->path || !out->temp_path) {
+        out_free(out);
+        return NULL;
     }
-    return WEFT_OK;
+    snprintf(out->temp_path, n_bytes, "%s.XXXXXX", out->target);
+    return out;
 }
 
 enum weft_code weft_out_open(const char *path, struct weft_out **out_ptr, struct weft_err *err)
 {
-    struct weft_out *out = calloc(1, sizeof *out);
+    struct weft_out *out = out_new(path);
     if (!out)
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for an output buffer");
-    size_t n_bytes = strlen(path) + sizeof ".XXXXXX";
-    out->fd = -1;
-    out->path = strdup(path);
-    out->temp_path = malloc(n_bytes);
-    if (!out->path || !out->temp_path) {
-        out_free(out);
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a path");
-    }
-    snprintf(out->temp_path, n_bytes, "%s.XXXXXX", path);
-    enum weft_code code = create_temp(out, err);
+    enum weft_code code = check_target(out, err);
+    if (code == WEFT_OK)
+        code = create_temp(out, err);
     if (code != WEFT_OK) {
         out_free(out);
         return code;
@@ -158,12 +183,23 @@ static enum weft_code write_all(struct weft_out *out, const uint8_t *bytes, size
         ssize_t n_written = write(out->fd, bytes, n_bytes);
         if (n_written < 0 && errno == EINTR)
             continue;
-        if (n_written < 0)
+        if (n_written == 0)
+            errno = ENOSPC;
+        if (n_written <= 0)
             return out_failed(out, "cannot write", err);
         bytes += n_written;
         n_bytes -= (size_t)n_written;
     }
     return WEFT_OK;
+}
+
+static enum weft_code check_earlier(const struct weft_out *out, struct weft_err *err)
+{
+    if (out->code == WEFT_OK)
+        return WEFT_OK;
+    weft_fail(err, out->code, WEFT_NO_OFFSET, "an earlier write failed");
+    weft_in_file(err, out->path);
+    return out->code;
 }
 
 static enum weft_code flush(struct weft_out *out, struct weft_err *err)
@@ -176,11 +212,11 @@ static enum weft_code flush(struct weft_out *out, struct weft_err *err)
 enum weft_code weft_out_write(struct weft_out *out, const void *bytes, size_t n_bytes,
                               struct weft_err *err)
 {
-    if (n_bytes > sizeof out->buffer - out->n_buffered) {
-        enum weft_code code = flush(out, err);
-        if (code != WEFT_OK)
-            return code;
-    }
+    enum weft_code code = check_earlier(out, err);
+    if (code == WEFT_OK && n_bytes > sizeof out->buffer - out->n_buffered)
+        code = flush(out, err);
+    if (code != WEFT_OK)
+        return code;
     out->offset += n_bytes;
     if (n_bytes > sizeof out->buffer)
         return write_all(out, bytes, n_bytes, err);
@@ -197,13 +233,15 @@ uint64_t weft_out_offset(const struct weft_out *out)
 
 enum weft_code weft_out_commit(struct weft_out *out, struct weft_err *err)
 {
-    enum weft_code code = flush(out, err);
+    enum weft_code code = check_earlier(out, err);
+    if (code == WEFT_OK)
+        code = flush(out, err);
     if (code == WEFT_OK && close(out->fd) != 0)
         code = out_failed(out, "cannot finish writing", err);
     else if (code != WEFT_OK)
         close(out->fd);
     out->fd = -1;
-    if (code == WEFT_OK && rename(out->temp_path, out->path) != 0)
+    if (code == WEFT_OK && rename(out->temp_path, out->target) != 0)
         code = out_failed(out, "cannot replace it", err);
     if (code != WEFT_OK)
         unlink(out->temp_path);

@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* A mapped input. `bytes` is NULL when n_bytes is 0. The view dies with weft_map_file_close. */
+/* A mapped input. `bytes` is NULL when n_bytes is 0. The view dies with weft_mapped_close. */
 struct weft_mapped {
     const uint8_t *bytes;
     uint64_t n_bytes;
@@ -31,11 +31,13 @@ void weft_mapped_done(const struct weft_mapped *file, uint64_t off, uint64_t n_b
 
 struct weft_out;
 
-/* Creates the temporary. `path` "-" is not special here. */
+/* Creates the temporary. A symbolic link at `path` stays, its target is replaced; anything that is
+ * not a regular file (a directory, /dev/null) is refused. `path` "-" is not special here. */
 WEFT_CHECKED enum weft_code weft_out_open(const char *path, struct weft_out **out,
                                           struct weft_err *err);
 
-/* Appends; short writes are retried; a full disk is WEFT_E_IO. Buffered (at least 256 KiB). */
+/* Appends; short writes are retried; a full disk is WEFT_E_IO. Buffered (256 KiB). After a failure
+ * every later write and the commit fail too. */
 WEFT_CHECKED enum weft_code weft_out_write(struct weft_out *out, const void *bytes, size_t n_bytes,
                                            struct weft_err *err);
 

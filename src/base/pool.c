@@ -92,6 +92,7 @@ static void record_failure(struct loop *loop, size_t item, enum weft_code code,
         loop->failed_item = item;
         loop->code = code;
         loop->err = *err;
+        weft_fail(&loop->err, code, WEFT_NO_OFFSET, "item %zu", item); /* if fn gave no cause */
     }
     pthread_mutex_unlock(&loop->lock);
     atomic_store(&loop->is_stopped, true);

@@ -84,9 +84,12 @@ static void test_varints(void)
     };
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
         struct weft_cursor cur = weft_cur_init(bad[k].bytes, bad[k].n_bytes, 0);
-        weft_cur_varint(&cur);
-        tap_ok(cur.fault, "%s is a fault", bad[k].name);
+        tap_ok(weft_cur_varint(&cur) == 0 && cur.fault && weft_cur_offset(&cur) == 0,
+               "%s is a fault at its first byte", bad[k].name);
     }
+    static const uint8_t greatest[] = { 255, 255, 255, 255, 255, 255, 255, 255, 255, 1 };
+    struct weft_cursor most = weft_cur_init(greatest, sizeof greatest, 0);
+    tap_eq_u64(weft_cur_varint(&most), UINT64_MAX, "ten bytes hold 2^64 - 1");
     static const uint8_t minus_two[] = { 3 };
     struct weft_cursor cur = weft_cur_init(minus_two, 1, 0);
     tap_eq_i64(weft_cur_svarint(&cur), -2, "zigzag 3 is -2");
@@ -114,21 +117,51 @@ static void test_ticks(void)
         3579545000,
         999999999999,
         UINT64_C(1) << 62,
-        UINT64_MAX / 2,
+        UINT64_C(1) << 63,
     };
     uint64_t state = tap_seed(12);
     for (size_t k = 0; k < sizeof frequencies / sizeof *frequencies; k++) {
         struct weft_tick_scale scale = weft_tick_scale_init(frequencies[k]);
         unsigned n_wrong = 0;
-        uint64_t most = (uint64_t)weft_min_u64(
-            UINT64_MAX,
-            frequencies[k] > 1000000000 ? UINT64_MAX : UINT64_MAX / 1000000000 * frequencies[k]);
-        for (int round = 0; round < 100000; round++) {
+        uint64_t most =
+            frequencies[k] > 1000000000 ? UINT64_MAX : UINT64_MAX / 1000000000 * frequencies[k];
+        for (unsigned round = 0; round < 100000; round++) {
             uint64_t ticks = (tap_random(&state) >> (tap_random(&state) & 63)) % most;
+            n_wrong += weft_ticks_to_ns(&scale, ticks) != floor_ns(ticks, frequencies[k]);
+            ticks = most - round;
             n_wrong += weft_ticks_to_ns(&scale, ticks) != floor_ns(ticks, frequencies[k]);
         }
         tap_eq_u64(n_wrong, 0, "ticks at %" PRIu64 " Hz are exact", frequencies[k]);
     }
+}
+
+/* Any frequency, any ticks: the definition, as far as its result fits. */
+static void test_any_ticks(void)
+{
+    uint64_t state = tap_seed(13);
+    unsigned n_wrong = 0, n_tried = 0;
+    while (n_tried < 2000000) {
+        uint64_t frequency_hz = (tap_random(&state) >> (tap_random(&state) & 63) >> 1) + 1;
+        uint64_t ticks = tap_random(&state) >> (tap_random(&state) & 63);
+        if ((weft_u128)ticks * 1000000000u / frequency_hz >> 64)
+            continue;
+        struct weft_tick_scale scale = weft_tick_scale_init(frequency_hz);
+        n_wrong += weft_ticks_to_ns(&scale, ticks) != floor_ns(ticks, frequency_hz);
+        n_tried++;
+    }
+    tap_eq_u64(n_wrong, 0, "%u pairs of ticks and frequency are exact", n_tried);
+}
+
+static void test_checked(void)
+{
+    size_t out;
+    tap_ok(!weft_mul_fits(SIZE_MAX, 2, &out) && weft_mul_fits(SIZE_MAX, 1, &out) &&
+               out == SIZE_MAX && !weft_add_fits(SIZE_MAX, 1, &out) &&
+               weft_add_fits(SIZE_MAX, 0, &out),
+           "products and sums fit or do not");
+    tap_ok(weft_add_sat_u64(UINT64_MAX, 1) == UINT64_MAX && weft_sub_sat_u64(1, 2) == 0 &&
+               weft_sub_sat_u64(5, 2) == 3,
+           "saturating sums and differences");
 }
 
 static void test_errors(void)
@@ -153,6 +186,15 @@ static void test_errors(void)
     weft_fail_line(&line_err, WEFT_E_MALFORMED, 12, 3, "expected 0 or 1, found \"2\"");
     weft_err_print(&line_err, text, sizeof text);
     tap_eq_str(text, "line 3: expected 0 or 1, found \"2\"", "lines of text inputs");
+    struct weft_err errno_err = { 0 };
+    code = weft_fail_errno(&errno_err, 2, "cannot open %s", "it");
+    weft_err_print(&errno_err, text, sizeof text);
+    tap_ok(code == WEFT_E_IO && strcmp(text, "cannot open it: No such file or directory") == 0,
+           "the system's reason: %s", text);
+    tap_ok(weft_in_file(NULL, "x") != WEFT_OK && weft_within(NULL, "x") != WEFT_OK,
+           "without a record a failure stays one");
+    tap_eq_str(weft_code_name(WEFT_E_TRUNCATED), "truncated", "codes have names");
+    tap_eq_str(weft_code_name((enum weft_code)99), "unknown", "other numbers have none");
     struct weft_err long_err = { 0 };
     for (int k = 0; k < 100; k++)
         weft_fail(&long_err, WEFT_E_ARG, WEFT_NO_OFFSET, "%0500d", k),
@@ -167,6 +209,8 @@ int main(void)
     test_sub_cursor();
     test_varints();
     test_ticks();
+    test_any_ticks();
+    test_checked();
     test_errors();
     return tap_done();
 }

@@ -9,6 +9,17 @@
 #include "base/vec.h"
 #include "tap.h"
 
+#if defined(__SANITIZE_ADDRESS__)
+#define HAS_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define HAS_ASAN 1
+#endif
+#endif
+#ifdef HAS_ASAN
+#include <sanitizer/asan_interface.h>
+#endif
+
 void *__real_malloc(size_t n_bytes);
 void *__real_calloc(size_t count, size_t n_bytes);
 void *__real_realloc(void *at, size_t n_bytes);
@@ -74,6 +85,28 @@ static void test_arena(void)
     tap_ok(n_objects > 0 && n_objects < 10 && weft_arena_bytes(small) <= 10000, "a limit holds");
     weft_arena_free(small);
     weft_arena_free(NULL);
+}
+
+/* Under AddressSanitizer the byte behind an object traps, also where the next object is close. */
+static void test_arena_gaps(void)
+{
+#ifdef HAS_ASAN
+    struct weft_arena *arena = weft_arena_new(0);
+    unsigned n_open = 0;
+    for (size_t n_bytes = 0; n_bytes < 70; n_bytes++) {
+        uint8_t *object = weft_arena_alloc(arena, n_bytes, 1);
+        weft_arena_alloc(arena, 1, 1);
+        n_open += !__asan_address_is_poisoned(object + n_bytes);
+        n_open += n_bytes > 0 && __asan_address_is_poisoned(object + n_bytes - 1);
+    }
+    tap_eq_u64(n_open, 0, "the byte behind every object traps, the last one of it does not");
+    uint8_t *stale = weft_arena_alloc(arena, 8, 1);
+    weft_arena_reset(arena);
+    tap_ok(__asan_address_is_poisoned(stale), "a forgotten object traps");
+    weft_arena_free(arena);
+#else
+    tap_skip("gaps between objects trap under AddressSanitizer only");
+#endif
 }
 
 static void test_map(void)
@@ -193,6 +226,7 @@ static void test_vector(void)
 int main(void)
 {
     test_arena();
+    test_arena_gaps();
     test_map();
     test_strings();
     test_vector();

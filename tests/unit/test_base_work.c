@@ -86,6 +86,88 @@ static void test_full_disk(void)
     tap_ok(holds(target, "old") && temp_is_gone(temp_path), "the old file is intact");
 }
 
+/* A failure that the caller overlooks must not put a file with a hole in place of the old one. */
+static void test_commit_after_failure(void)
+{
+    struct rlimit old_limit;
+    getrlimit(RLIMIT_FSIZE, &old_limit);
+    struct rlimit none = { .rlim_cur = 0, .rlim_max = old_limit.rlim_max };
+    signal(SIGXFSZ, SIG_IGN);
+    static const uint8_t block[1 << 19];
+    char temp_path[128];
+    for (int is_late = 0; is_late <= 1; is_late++) {
+        struct weft_out *out = NULL;
+        struct weft_err err = { 0 };
+        enum weft_code code = weft_out_open(target, &out, &err);
+        snprintf(temp_path, sizeof temp_path, "%s", weft_out_temp_path(out));
+        setrlimit(RLIMIT_FSIZE, &none);
+        if (!is_late && code == WEFT_OK) /* larger than the buffer: fails at once */
+            code = weft_out_write(out, block, sizeof block, NULL);
+        setrlimit(RLIMIT_FSIZE, is_late ? &none : &old_limit);
+        enum weft_code next = weft_out_write(out, "x", 1, &err);
+        tap_eq_u64(next, is_late ? WEFT_OK : WEFT_E_IO, "a write %s",
+                   is_late ? "into the buffer" : "after a failed one");
+        tap_eq_u64(weft_out_commit(out, &err), WEFT_E_IO, "the commit fails: %s", err.text);
+        setrlimit(RLIMIT_FSIZE, &old_limit);
+        tap_ok(holds(target, "old") && temp_is_gone(temp_path), "the old file is intact");
+    }
+}
+
+/* Random pieces, smaller and larger than the buffer, arrive in order. */
+static void test_pieces(void)
+{
+    enum { ALL_BYTES = 3 << 20 };
+    uint8_t *bytes = malloc(ALL_BYTES);
+    uint64_t state = tap_seed(31);
+    for (size_t k = 0; bytes && k < ALL_BYTES; k++)
+        bytes[k] = (uint8_t)tap_random(&state);
+    struct weft_out *out = NULL;
+    struct weft_err err = { 0 };
+    bool is_ok = bytes && weft_out_open(target, &out, &err) == WEFT_OK;
+    size_t at = 0;
+    while (is_ok && at < ALL_BYTES) {
+        size_t n_bytes = tap_random(&state) >> (44 + tap_random(&state) % 20);
+        n_bytes = n_bytes < ALL_BYTES - at ? n_bytes : ALL_BYTES - at;
+        is_ok =
+            weft_out_offset(out) == at && weft_out_write(out, bytes + at, n_bytes, &err) == WEFT_OK;
+        at += n_bytes;
+    }
+    is_ok = is_ok && weft_out_commit(out, &err) == WEFT_OK;
+    struct weft_mapped file = { 0 };
+    is_ok = is_ok && weft_mapped_open(target, &file, &err) == WEFT_OK;
+    tap_ok(is_ok && file.n_bytes == ALL_BYTES && memcmp(file.bytes, bytes, ALL_BYTES) == 0,
+           "pieces of any size arrive in order");
+    if (is_ok)
+        weft_mapped_done(&file, 12345, ALL_BYTES / 2);
+    tap_ok(is_ok && memcmp(file.bytes, bytes, ALL_BYTES) == 0, "and can be read again");
+    weft_mapped_close(&file);
+    free(bytes);
+}
+
+static void test_kinds_of_target(void)
+{
+    struct weft_out *out = NULL;
+    struct weft_err err = { 0 };
+    tap_ok(weft_out_open("/dev/null", &out, &err) == WEFT_E_IO &&
+               strstr(err.text, "expected a regular file"),
+           "a device is not replaced: %s", err.text);
+    char link_path[80];
+    snprintf(link_path, sizeof link_path, "%s/link", folder);
+    tap_ok(symlink("target", link_path) == 0, "a symbolic link");
+    bool is_ok = weft_out_open(link_path, &out, NULL) == WEFT_OK &&
+                 weft_out_write(out, "linked", 6, NULL) == WEFT_OK &&
+                 weft_out_commit(out, NULL) == WEFT_OK;
+    struct stat info;
+    tap_ok(is_ok && holds(target, "linked") && lstat(link_path, &info) == 0 &&
+               S_ISLNK(info.st_mode),
+           "a link stays, what it points to is replaced");
+    unlink(link_path);
+    mode_t mask = umask(027);
+    tap_ok(write_target("old") && stat(target, &info) == 0 && (info.st_mode & 0777) == 0640,
+           "the mode is that of any new file");
+    umask(mask);
+}
+
 static void test_input(void)
 {
     struct weft_mapped file;
@@ -129,6 +211,55 @@ static enum weft_code square(void *context, size_t item, unsigned worker, struct
     return WEFT_OK;
 }
 
+/* A failure without words still carries its code. */
+static enum weft_code fail_silently(void *context, size_t item, unsigned worker,
+                                    struct weft_err *err)
+{
+    (void)context, (void)worker, (void)err;
+    return item == 3 ? WEFT_E_LIMIT : WEFT_OK;
+}
+
+static void test_silent_failure(void)
+{
+    struct weft_pool *pool = weft_pool_new(2);
+    struct weft_err err = { 0 };
+    tap_eq_u64(weft_pool_run(pool, 10, fail_silently, NULL, NULL, &err), WEFT_E_LIMIT,
+               "a failure without a cause");
+    tap_ok(err.code == WEFT_E_LIMIT && strstr(err.text, "item 3"), "names its item: %s", err.text);
+    weft_pool_free(pool);
+}
+
+/* Each worker adds to an array of its own: no element may be written by two. */
+struct sums {
+    uint64_t of_worker[8][64]; /* rows of 512 bytes: workers share no cache line */
+    unsigned n_workers;
+};
+
+static enum weft_code add_item(void *context, size_t item, unsigned worker, struct weft_err *err)
+{
+    struct sums *sums = context;
+    if (worker >= sums->n_workers)
+        return weft_fail(err, WEFT_E_ARG, item, "worker %u of %u", worker, sums->n_workers);
+    sums->of_worker[worker][0] += item;
+    return WEFT_OK;
+}
+
+static void test_workers_are_apart(void)
+{
+    for (unsigned n_workers = 1; n_workers <= 8; n_workers++) {
+        struct weft_pool *pool = weft_pool_new(n_workers);
+        static struct sums sums;
+        sums = (struct sums){ .n_workers = weft_pool_workers(pool) };
+        enum weft_code code = weft_pool_run(pool, N_ITEMS, add_item, &sums, NULL, NULL);
+        uint64_t total = 0;
+        for (unsigned worker = 0; worker < n_workers; worker++)
+            total += sums.of_worker[worker][0];
+        tap_ok(code == WEFT_OK && total == (uint64_t)N_ITEMS * (N_ITEMS - 1) / 2,
+               "%u workers, each with its own state", n_workers);
+        weft_pool_free(pool);
+    }
+}
+
 static void test_loops(unsigned n_workers)
 {
     struct weft_pool *pool = weft_pool_new(n_workers);
@@ -168,10 +299,15 @@ int main(void)
     snprintf(target, sizeof target, "%s/target", folder);
     test_output();
     test_full_disk();
+    test_commit_after_failure();
+    test_kinds_of_target();
     test_input();
+    test_pieces();
     for (unsigned n_workers = 1; n_workers <= 4; n_workers++)
         test_loops(n_workers);
     weft_pool_free(weft_pool_new(8));
+    test_silent_failure();
+    test_workers_are_apart();
     unlink(target);
     rmdir(folder);
     return tap_done();
