@@ -56,6 +56,7 @@ struct weft_outliers_opts {
     double duration_fraction, gap_fraction; /* what is notable for the thread */
     uint32_t limit;                         /* rows kept; 0: all */
     bool with_long;                         /* also those that are only long for the thread */
+    bool no_calls, no_gaps;                 /* leave these out */
     const uint32_t *function_ids;           /* only these functions; NULL: all */
     size_t n_function_ids;
     uint64_t min_duration_ns; /* 0: none */

@@ -177,7 +177,7 @@ static bool add_call(struct pass *pass, const struct weft_calls *calls, size_t i
 static bool add_gap(struct pass *pass, uint32_t depth, uint64_t start_ns, uint64_t end_ns,
                     uint32_t before_id, uint64_t number)
 {
-    if (pass->job->has_function_filter || !pass->job->opts->with_long ||
+    if (pass->job->has_function_filter || !pass->job->opts->with_long || pass->job->opts->no_gaps ||
         end_ns - start_ns < pass->job->opts->min_duration_ns)
         return true;
     struct found *found = push_found(pass, WEFT_OUTLIER_GAP, depth, number);
@@ -204,7 +204,7 @@ static bool is_call_wanted(const struct pass *pass, uint32_t function_id, uint64
     const struct weft_outliers_opts *opts = pass->job->opts;
     const struct function_limit *limit = &pass->job->limits[function_id];
     bool is_long = opts->with_long && duration_ns > pass->duration_ns;
-    return limit->is_wanted && (duration_ns > limit->own_ns || is_long) &&
+    return !opts->no_calls && limit->is_wanted && (duration_ns > limit->own_ns || is_long) &&
            duration_ns >= opts->min_duration_ns;
 }
 

@@ -30,6 +30,7 @@ static const struct weft_option options[] = {
 
 enum { TEXT_LIMIT = 40, DATA_LIMIT = 1000 };
 
+/* Asked for a length, everything is long enough to be listed, and the length alone decides. */
 static struct weft_outliers_opts settings_of(const struct weft_cli *cli, const struct options *opts)
 {
     struct weft_regtime_opts paper = { 0 };
@@ -40,17 +41,18 @@ static struct weft_outliers_opts settings_of(const struct weft_cli *cli, const s
     return (struct weft_outliers_opts){
         .outlier_factor = (double)opts->factor,
         .outlier_min_ns = opts->at_least_ns,
-        .duration_fraction = paper.duration_fraction,
-        .gap_fraction = paper.gap_fraction,
+        .duration_fraction = opts->longer_than_ns ? 0 : paper.duration_fraction,
+        .gap_fraction = opts->longer_than_ns ? 0 : paper.gap_fraction,
         .limit = (uint32_t)limit,
         .with_long = true,
+        .no_calls = opts->gaps,
+        .no_gaps = opts->calls,
         .min_duration_ns = opts->longer_than_ns,
     };
 }
 
 static enum weft_code find(struct weft_cli *cli, const struct options *opts,
-                           struct weft_outliers_view *how, union weft_request *request,
-                           union weft_result *result)
+                           union weft_request *request, union weft_result *result)
 {
     uint32_t *ids = NULL;
     enum weft_code code = weft_cli_open(cli);
@@ -63,7 +65,6 @@ static enum weft_code find(struct weft_cli *cli, const struct options *opts,
         request->outliers.function_ids = NULL;
     }
     free(ids);
-    how->settings = &request->outliers;
     return code;
 }
 
@@ -77,12 +78,8 @@ static int run(struct weft_cli *cli, int argc, char **argv)
     if (opts.calls && opts.gaps)
         return weft_cli_usage(cli, "--calls and --gaps exclude each other");
     union weft_request request = { .outliers = settings_of(cli, &opts) };
-    struct weft_outliers_view how = { .kind = opts.calls  ? WEFT_OUTLIERS_CALLS
-                                              : opts.gaps ? WEFT_OUTLIERS_GAPS
-                                                          : WEFT_OUTLIERS_ALL,
-                                      .limit = request.outliers.limit,
-                                      .pattern = opts.function };
-    enum weft_code code = find(cli, &opts, &how, &request, &result);
+    struct weft_outliers_view how = { .settings = &request.outliers, .pattern = opts.function };
+    enum weft_code code = find(cli, &opts, &request, &result);
     if (code == WEFT_OK)
         code = weft_cli_view(cli, &view);
     if (code == WEFT_OK) {

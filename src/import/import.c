@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* Bytes that a sniffer may look at. */
 enum { SNIFF_BYTES = 4096, SHOWN_BYTES = 16 };
@@ -104,7 +105,8 @@ static enum weft_code fail_unknown(const struct weft_mapped *file, struct weft_e
     char bytes[3 * SHOWN_BYTES + 1] = "";
     size_t n_shown = file->n_bytes < SHOWN_BYTES ? (size_t)file->n_bytes : SHOWN_BYTES;
     for (size_t k = 0; k < n_shown; k++)
-        (void)snprintf(bytes + 3 * k, sizeof bytes - 3 * k, k ? " %02x" : "%02x", file->bytes[k]);
+        (void)snprintf(bytes + 3 * k, sizeof bytes - 3 * k, "%02x%s", file->bytes[k],
+                       k + 1 < n_shown ? " " : "");
     char known[192] = "";
     size_t n_known = 0;
     for (size_t k = 0; k < sizeof formats / sizeof *formats && n_known < sizeof known; k++) {
@@ -175,6 +177,28 @@ static enum weft_code agree(const struct job *job, const struct format **agreed,
     return WEFT_OK;
 }
 
+/* Writing over an input would destroy it. */
+static enum weft_code check_output(const struct weft_import_opts *opts, struct weft_err *err)
+{
+    struct stat output;
+    if (stat(opts->output, &output) != 0)
+        return WEFT_OK; /* it does not exist yet, or the writer will say why not */
+    if (S_ISDIR(output.st_mode)) {
+        weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                  "expected the output to be a file, found a folder");
+        return weft_in_file(err, opts->output);
+    }
+    for (size_t k = 0; k < opts->n_inputs; k++) {
+        struct stat input;
+        if (stat(opts->inputs[k], &input) == 0 && input.st_dev == output.st_dev &&
+            input.st_ino == output.st_ino) {
+            weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "expected another file than the input");
+            return weft_in_file(err, opts->output);
+        }
+    }
+    return WEFT_OK;
+}
+
 static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -210,6 +234,8 @@ enum weft_code weft_import_run(const struct weft_import_opts *opts, const struct
     enum weft_code code = open_inputs(&job, err);
     if (code == WEFT_OK)
         code = agree(&job, &format, err);
+    if (code == WEFT_OK)
+        code = check_output(opts, err);
     if (code == WEFT_OK)
         code = import_into_store(&job, format, run, totals, err);
     close_inputs(&job);

@@ -7,7 +7,6 @@
 #include "render/render.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct listing {
@@ -15,32 +14,7 @@ struct listing {
     const struct weft_outliers_table *table;
     const struct weft_outliers_view *opts;
     struct weft_arena *arena; /* text of cells */
-    size_t *rows;             /* of the table, those of the kind asked for */
-    size_t n_rows;            /* after the kind */
-    size_t n_shown;           /* after the limit */
 };
-
-static bool is_wanted(const struct listing *listing, const struct weft_outlier_row *row)
-{
-    bool is_gap = row->kind == WEFT_OUTLIER_GAP;
-    return listing->opts->kind == WEFT_OUTLIERS_ALL ||
-           is_gap == (listing->opts->kind == WEFT_OUTLIERS_GAPS);
-}
-
-static bool collect(struct listing *listing)
-{
-    const struct weft_outliers_table *table = listing->table;
-    listing->arena = weft_arena_new(0);
-    listing->rows = calloc(table->n_rows + 1, sizeof *listing->rows);
-    if (!listing->arena || !listing->rows)
-        return false;
-    for (size_t i = 0; i < table->n_rows; i++)
-        if (is_wanted(listing, &table->rows[i]))
-            listing->rows[listing->n_rows++] = i;
-    uint64_t limit = listing->opts->limit;
-    listing->n_shown = limit && limit < listing->n_rows ? (size_t)limit : listing->n_rows;
-    return true;
-}
 
 static struct weft_str function_name(const struct listing *listing, uint32_t function_id)
 {
@@ -65,14 +39,15 @@ static struct weft_str callers(const struct listing *listing, const struct weft_
     return (struct weft_str){ .bytes = text, .n_bytes = text ? at : 0 };
 }
 
-/* Why it is listed, shortest form. */
-static const char *reason(const struct weft_outlier_row *row)
+/* For whom it is unusual. When every call of a length was asked for, being long says nothing. */
+static const char *reason(const struct listing *listing, const struct weft_outlier_row *row)
 {
+    bool is_long = row->is_long && listing->opts->settings->min_duration_ns == 0;
     if (row->kind == WEFT_OUTLIER_GAP)
         return "gap";
     if (row->is_own)
-        return row->is_long ? "function, thread" : "function";
-    return row->is_long ? "thread" : "asked for";
+        return is_long ? "function, thread" : "function";
+    return is_long ? "thread" : "-";
 }
 
 static const struct weft_column columns[] = {
@@ -115,7 +90,7 @@ static void fill_flags(const struct weft_outlier_row *row, struct weft_cell *cel
 static void fill_row(const void *context, size_t index, struct weft_cell *cells)
 {
     const struct listing *listing = context;
-    const struct weft_outlier_row *row = &listing->table->rows[listing->rows[index]];
+    const struct weft_outlier_row *row = &listing->table->rows[index];
     const struct weft_model_thread *thread =
         weft_trace_thread(listing->view->trace, row->thread_id);
     bool is_gap = row->kind == WEFT_OUTLIER_GAP;
@@ -127,11 +102,13 @@ static void fill_row(const void *context, size_t index, struct weft_cell *cells)
     cells[4].number = row->end_ns;
     cells[5].number = row->end_ns - row->start_ns;
     cells[6] = (struct weft_cell){ .number = row->self_ns, .is_null = is_gap };
-    cells[7].number = row->median_ns;
-    cells[8].real = row->times_median;
+    /* Of a function none of whose calls is whole, no median is known. */
+    bool has_median = row->median_ns > 0 || listing->view->format != WEFT_FORMAT_TEXT;
+    cells[7] = (struct weft_cell){ .number = row->median_ns, .is_null = !has_median };
+    cells[8] = (struct weft_cell){ .real = row->times_median, .is_null = !has_median };
     cells[9].real = row->thread_share;
     cells[10].real = row->score;
-    cells[11].text = weft_str_of(reason(row));
+    cells[11].text = weft_str_of(reason(listing, row));
     cells[12].number = row->depth;
     cells[13].is_null = cells[14].is_null = !has_function;
     if (has_function) {
@@ -146,7 +123,7 @@ static void fill_row(const void *context, size_t index, struct weft_cell *cells)
 static void json_context(const void *context, size_t index, struct weft_json *json)
 {
     const struct listing *listing = context;
-    const struct weft_outlier_row *row = &listing->table->rows[listing->rows[index]];
+    const struct weft_outlier_row *row = &listing->table->rows[index];
     weft_json_begin_array(json, "context");
     for (uint32_t i = 0; i < row->depth; i++)
         weft_json_str(json, NULL, function_name(listing, row->context[i]));
@@ -159,38 +136,50 @@ static void print_why_empty(const struct listing *listing)
 {
     const struct weft_outliers_opts *settings = listing->opts->settings;
     struct weft_output *out = listing->view->out;
-    const char *what = listing->opts->kind == WEFT_OUTLIERS_GAPS    ? "gap"
-                       : listing->opts->kind == WEFT_OUTLIERS_CALLS ? "call"
-                                                                    : "call or gap";
-    weft_output_printf(out, "no %s ", what);
+    weft_output_text(out, settings->no_calls  ? "no gap "
+                          : settings->no_gaps ? "no call "
+                                              : "no call or gap ");
     if (listing->opts->pattern)
         weft_output_printf(out, "of a function that matches '%s' ", listing->opts->pattern);
     if (settings->min_duration_ns > 0)
-        weft_output_printf(out, "is longer than %s", weft_human_ns(settings->min_duration_ns).text);
+        weft_output_printf(out, "is longer than %s\n",
+                           weft_human_ns(settings->min_duration_ns).text);
     else
-        weft_output_printf(out, "takes %s times its function's median and %s at least",
+        weft_output_printf(out,
+                           "takes %s times its function's median and %s at least, or stands out in "
+                           "its thread\n",
                            weft_human_ratio(settings->outlier_factor).text,
                            weft_human_ns(settings->outlier_min_ns).text);
-    weft_output_text(out, ", or stands out in its thread\n");
+}
+
+static void print_summary(const struct listing *listing)
+{
+    const struct weft_outliers_table *table = listing->table;
+    const struct weft_outliers_opts *settings = listing->opts->settings;
+    struct weft_output *out = listing->view->out;
+    weft_output_printf(out, "\n%zu of %s shown, most unusual first: ", table->n_rows,
+                       weft_human_count(table->n_found).text);
+    weft_output_printf(out, "%s unusual for their function (%s times its median, at least %s), ",
+                       weft_human_count(table->n_own).text,
+                       weft_human_ratio(settings->outlier_factor).text,
+                       weft_human_ns(settings->outlier_min_ns).text);
+    weft_output_printf(out, "%s ", weft_human_count(table->n_long).text);
+    if (settings->min_duration_ns > 0)
+        weft_output_printf(out, "calls longer than %s",
+                           weft_human_ns(settings->min_duration_ns).text);
+    else
+        weft_output_text(out, "long for their thread");
+    weft_output_printf(out, ", %s gaps\n", weft_human_count(table->n_gaps).text);
 }
 
 static void print_text(const struct listing *listing, const struct weft_table *table)
 {
-    struct weft_output *out = listing->view->out;
-    if (listing->n_rows == 0) {
+    if (table->n_rows == 0) {
         print_why_empty(listing);
         return;
     }
-    weft_table_text(table, &listing->view->style, out);
-    weft_output_printf(out, "\n%zu of %s shown, most unusual first: ", listing->n_shown,
-                       weft_human_count(listing->table->n_found).text);
-    weft_output_printf(out, "%s unusual for their function (%s times its median, at least %s), ",
-                       weft_human_count(listing->table->n_own).text,
-                       weft_human_ratio(listing->opts->settings->outlier_factor).text,
-                       weft_human_ns(listing->opts->settings->outlier_min_ns).text);
-    weft_output_printf(out, "%s long for their thread, %s gaps\n",
-                       weft_human_count(listing->table->n_long).text,
-                       weft_human_count(listing->table->n_gaps).text);
+    weft_table_text(table, &listing->view->style, listing->view->out);
+    print_summary(listing);
 }
 
 static void print_json(const struct listing *listing, const struct weft_table *table)
@@ -219,26 +208,26 @@ static void print_json(const struct listing *listing, const struct weft_table *t
 void weft_render_outliers(const struct weft_view *view, const struct weft_outliers_table *table,
                           const struct weft_outliers_view *opts)
 {
-    struct listing listing = { .view = view, .table = table, .opts = opts };
-    if (!collect(&listing)) {
+    struct listing listing = {
+        .view = view, .table = table, .opts = opts, .arena = weft_arena_new(0)
+    };
+    struct weft_table rows = { .columns = columns,
+                               .n_columns = sizeof columns / sizeof *columns,
+                               .n_rows = table->n_rows,
+                               .row = fill_row,
+                               .context = &listing,
+                               .more = json_context };
+    if (!listing.arena) {
         struct weft_err err = { 0 };
         (void)weft_fail(&err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for %zu outliers",
                         table->n_rows);
         weft_output_fail(view->out, &err);
+    } else if (view->format == WEFT_FORMAT_JSON) {
+        print_json(&listing, &rows);
+    } else if (view->format == WEFT_FORMAT_CSV) {
+        weft_table_csv(&rows, view->out);
     } else {
-        struct weft_table rows = { .columns = columns,
-                                   .n_columns = sizeof columns / sizeof *columns,
-                                   .n_rows = listing.n_shown,
-                                   .row = fill_row,
-                                   .context = &listing,
-                                   .more = json_context };
-        if (view->format == WEFT_FORMAT_JSON)
-            print_json(&listing, &rows);
-        else if (view->format == WEFT_FORMAT_CSV)
-            weft_table_csv(&rows, view->out);
-        else
-            print_text(&listing, &rows);
+        print_text(&listing, &rows);
     }
     weft_arena_free(listing.arena);
-    free(listing.rows);
 }

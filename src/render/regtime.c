@@ -19,9 +19,10 @@ struct regtime {
     const struct weft_view *view;
     const struct weft_regtime_table *table;
     const struct weft_regtime_view *opts;
-    struct weft_arena *arena; /* text of cells */
-    size_t n_strip;           /* columns of the strip; 0: none */
-    size_t thread;            /* whose segments are rendered */
+    struct weft_arena *arena;          /* text of cells */
+    size_t n_strip;                    /* columns of the strip; 0: none */
+    size_t thread;                     /* whose segments are rendered */
+    const struct weft_column *columns; /* of the threads' table */
 };
 
 static double ratio_of(uint64_t before, uint64_t after)
@@ -70,7 +71,7 @@ static struct weft_str describe(const struct regtime *regtime, const struct weft
         name = weft_trace_function(regtime->view->trace, row->function_id)->name;
         break;
     case WEFT_REGTIME_EXPRESSION:
-        snprintf(text, sizeof text, "[run of %s calls]", count.text);
+        snprintf(text, sizeof text, "[run of %s call%s]", count.text, row->count == 1 ? "" : "s");
         break;
     case WEFT_REGTIME_OTHER:
         snprintf(text, sizeof text, "other (%" PRIu32 ")", row->n_folded);
@@ -79,7 +80,7 @@ static struct weft_str describe(const struct regtime *regtime, const struct weft
         snprintf(text, sizeof text, "(no call)");
         break;
     case WEFT_REGTIME_SLIVER:
-        snprintf(text, sizeof text, "(%s short calls)", count.text);
+        snprintf(text, sizeof text, "(%s short call%s)", count.text, row->count == 1 ? "" : "s");
         break;
     }
     if (name.bytes == text)
@@ -92,7 +93,9 @@ static struct weft_str describe_in_tree(const struct regtime *regtime,
                                         const struct weft_regtime_row *row)
 {
     struct weft_str name = describe(regtime, row);
-    uint32_t level = row->level < SEGMENT_INDENT_MAX ? row->level : SEGMENT_INDENT_MAX;
+    bool is_inside = row->kind == WEFT_REGTIME_NODE || row->kind == WEFT_REGTIME_OTHER;
+    uint32_t level = row->level + is_inside;
+    level = level < SEGMENT_INDENT_MAX ? level : SEGMENT_INDENT_MAX;
     const char *marks[] = { row->flags & WEFT_REGTIME_CUT_START ? " (open at the start)" : "",
                             row->flags & WEFT_REGTIME_CUT_END ? " (open at the end)" : "",
                             row->flags & WEFT_REGTIME_REPAIRED ? " (exit missing)" : "",
@@ -203,7 +206,7 @@ static const struct weft_column thread_columns[] = {
     { NULL, "time", WEFT_CELL_TEXT },
 };
 
-enum { N_THREAD_COLUMNS = sizeof thread_columns / sizeof *thread_columns };
+enum { N_THREAD_COLUMNS = sizeof thread_columns / sizeof *thread_columns, NAME_COLUMN = 2 };
 
 static void fill_counts(const struct weft_regtime_thread *thread, struct weft_cell *cells)
 {
@@ -255,9 +258,22 @@ static void thread_segments(const void *context, size_t index, struct weft_json 
     weft_table_json(&segments, "segments", json);
 }
 
+/* A thread without a name is shown by its tid: a column of such names would only repeat it. */
+static bool has_names(const struct regtime *regtime)
+{
+    for (size_t i = 0; i < regtime->table->n_threads; i++) {
+        char unnamed[32];
+        const struct weft_model_thread *info = thread_info(regtime, i);
+        snprintf(unnamed, sizeof unnamed, "T%" PRIu64, info->info.tid);
+        if (!weft_str_equal(info->info.name, weft_str_of(unnamed)))
+            return true;
+    }
+    return false;
+}
+
 static struct weft_table threads_table(const struct regtime *regtime)
 {
-    return (struct weft_table){ .columns = thread_columns,
+    return (struct weft_table){ .columns = regtime->columns,
                                 .n_columns = N_THREAD_COLUMNS - (regtime->n_strip == 0),
                                 .n_rows = regtime->table->n_threads,
                                 .row = thread_row,
@@ -287,7 +303,8 @@ static void print_settings(const struct regtime *regtime)
                     settings->duration_ns);
     print_threshold(regtime, ", gaps", settings->gap_fraction, settings->gap_ns);
     print_threshold(regtime, ", runs up to", settings->span_fraction, settings->span_ns);
-    weft_output_text(out, " (shares are of the thread's time)");
+    if (!settings->duration_ns || !settings->gap_ns || !settings->span_ns)
+        weft_output_text(out, " (shares are of the thread's time)");
     if (settings->glyphs > 0)
         weft_output_printf(out, "; at most %" PRIu32 " rows a thread", settings->glyphs);
     if (settings->negligible_fraction > 0)
@@ -383,9 +400,9 @@ static void print_segments(struct regtime *regtime)
         const struct weft_model_thread *info = thread_info(regtime, i);
         regtime->thread = i;
         struct weft_table segments = segments_table(regtime);
-        weft_output_printf(out, "%sthread %" PRIu64 " %.*s: %s calls in %s rows\n",
-                           i > 0 ? "\n" : "", info->info.tid, (int)info->info.name.n_bytes,
-                           info->info.name.bytes, weft_human_count(thread->calls_before).text,
+        weft_output_printf(out, "%sthread %" PRIu64 " %.*s: calls %s, rows %s\n", i > 0 ? "\n" : "",
+                           info->info.tid, (int)info->info.name.n_bytes, info->info.name.bytes,
+                           weft_human_count(thread->calls_before).text,
                            weft_human_count(thread->rows_after).text);
         weft_table_text(&segments, &regtime->view->style, out);
         weft_arena_reset(regtime->arena);
@@ -402,6 +419,10 @@ static void print_text(struct regtime *regtime)
     print_settings(regtime);
     if (regtime->opts->with_segments)
         print_segments(regtime);
+    struct weft_column columns[N_THREAD_COLUMNS];
+    memcpy(columns, thread_columns, sizeof columns);
+    columns[NAME_COLUMN].head = has_names(regtime) ? columns[NAME_COLUMN].head : NULL;
+    regtime->columns = columns;
     struct weft_table threads = threads_table(regtime);
     weft_table_text(&threads, &regtime->view->style, regtime->view->out);
     weft_output_text(regtime->view->out, "\n");
@@ -513,7 +534,8 @@ void weft_render_regtime(const struct weft_view *view, const struct weft_regtime
                                .table = table,
                                .opts = opts,
                                .arena = weft_arena_new(0),
-                               .n_strip = strip_columns(view) };
+                               .n_strip = strip_columns(view),
+                               .columns = thread_columns };
     if (!regtime.arena) {
         struct weft_err err = { 0 };
         (void)weft_fail(&err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory to print the threads");

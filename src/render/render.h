@@ -74,11 +74,7 @@ void weft_render_regtime_settings(struct weft_json *json, const struct weft_regt
 
 /* ---- outliers ---- */
 
-enum weft_outliers_kind { WEFT_OUTLIERS_ALL, WEFT_OUTLIERS_CALLS, WEFT_OUTLIERS_GAPS };
-
 struct weft_outliers_view {
-    enum weft_outliers_kind kind;
-    uint64_t limit; /* rows; 0: all */
     const struct weft_outliers_opts *settings;
     const char *pattern; /* of function names asked for; NULL: all */
 };

@@ -1,0 +1,79 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Compares what the commands print, as text, CSV and JSON, with the files in expected/.
+# usage: golden.sh WEFT; UPDATE_GOLDEN=1 rewrites the files instead.
+set -u
+weft=$1
+here=$(cd "$(dirname "$0")" && pwd)
+work=${WEFT_BUILD_ROOT:-/tmp}/golden.$$
+mkdir -p "$work" || exit 1
+trap 'rm -rf "$work"' EXIT
+n=0
+
+# The size of the file is no promise: it changes with the layout of the store.
+normalise() {
+    sed -e 's/"bytes_out":[0-9]*/"bytes_out":SIZE/' -e 's/"bytes_per_call":[0-9.e+-]*/"bytes_per_call":RATIO/' \
+        -e 's/^  size .*/  size SIZE/' -e '/^threads,functions,/,$s/,[0-9]*$/,SIZE/'
+}
+
+# golden NAME ARGS...: what `weft ARGS` prints, and its status if it fails, is expected/NAME.
+golden() {
+    name=$1
+    shift
+    n=$((n + 1))
+    (cd "$work" && { "$weft" "$@" 2>&1 || echo "exit $?"; }) | normalise >"$work/out"
+    if [ "${UPDATE_GOLDEN:-}" = 1 ]; then
+        cp "$work/out" "$here/expected/$name"
+    fi
+    if cmp -s "$work/out" "$here/expected/$name"; then
+        echo "ok $n - $name"
+    else
+        echo "not ok $n - $name"
+        diff "$here/expected/$name" "$work/out" 2>&1 | head -20 | sed 's/^/# /'
+    fi
+}
+
+case $weft in /*) ;; *) weft=$PWD/$weft ;; esac
+cp "$here"/input/*.txt "$work" || exit 1
+
+golden import.txt import -o t.weft worker-11.txt odd-12.txt
+golden info.txt info --threads t.weft
+golden info.json info --json t.weft
+golden info.csv info --format csv t.weft
+golden info_threads.csv info --format csv --threads t.weft
+golden functions.txt functions t.weft
+golden functions.json functions --json t.weft
+golden functions.csv functions --format csv --sort count t.weft
+golden functions_one.txt functions --filter /^hash/ --tid 11 t.weft
+golden functions_none.txt functions --filter nowhere t.weft
+golden regtime.txt regtime t.weft
+golden regtime.json regtime --json t.weft
+golden regtime.csv regtime --format csv t.weft
+golden regtime_segments.txt regtime --segments t.weft
+golden regtime_segments.csv regtime --segments --format csv t.weft
+golden regtime_fine.txt regtime --segments --preset fine --glyphs 9 --tid 11 t.weft
+golden regtime_raised.txt regtime --glyphs 2 --tid 11 t.weft
+golden regtime_times.txt regtime --duration 5ms --gap 1ms --span 20ms t.weft
+golden regtime_negligible.txt regtime --segments --negligible 0.5% t.weft
+golden outliers.txt outliers t.weft
+golden outliers.json outliers --json t.weft
+golden outliers.csv outliers --format csv t.weft
+golden outliers_flush.txt outliers --function flush --longer-than 1us t.weft
+golden outliers_gaps.txt outliers --gaps t.weft
+golden outliers_none.txt outliers --function hash --longer-than 1s t.weft
+golden colours.txt functions --color always --limit 2 t.weft
+golden help.txt --help
+golden help_regtime.txt help regtime
+golden error_command.txt functoins t.weft
+golden error_option.txt regtime --presett fine t.weft
+golden error_value.txt regtime --gap 5 t.weft
+golden error_argument.txt info
+golden error_missing.txt info nowhere.weft
+golden error_folder.txt info .
+golden error_not_weft.txt info worker-11.txt
+golden error_tid.txt functions --tid 99 t.weft
+golden error_pattern.txt functions --filter '/(/' t.weft
+golden error_import.txt import -o u.weft t.weft
+golden error_output.txt functions -o nowhere/f.txt t.weft
+echo "1..$n"
