@@ -209,13 +209,12 @@ static void refine_block(struct job *job, const struct weft_calls *calls)
 }
 
 /* Whether the block calls a function that is still refined. */
-static enum weft_code is_block_wanted(struct job *job, const struct weft_scan *scan, uint64_t block,
+static enum weft_code is_block_wanted(struct job *job, struct weft_scan *scan, uint64_t block,
                                       bool *is_wanted, struct weft_err *err)
 {
     const uint32_t *ids = NULL;
     size_t n_ids = 0;
-    enum weft_code code = weft_store_block_functions(weft_trace_store(scan->trace), scan->thread_id,
-                                                     block, scan->buf, &ids, &n_ids, err);
+    enum weft_code code = weft_scan_functions(scan, block, &ids, &n_ids, err);
     *is_wanted = false;
     for (size_t i = 0; !code && i < n_ids && !*is_wanted; i++)
         *is_wanted = job->quantiles.first_target[ids[i]] != 0;

@@ -9,15 +9,30 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+enum { CACHED_BLOCKS = 16 };
+
 /* The cut frames of a thread as columns; grown, never shrunk. */
-struct weft_scan_cut {
+struct scan_cut {
     size_t cap;
     uint64_t *start_ns, *end_ns;
     uint32_t *function_id, *depth;
     uint8_t *flags;
 };
 
-static void cut_fini(struct weft_scan_cut *cut)
+/* One worker's buffers. Block b of a thread lives in slot b % CACHED_BLOCKS. */
+struct weft_scan_cache {
+    struct scan_cut cut;
+    struct weft_block_buf *ids_buf; /* for weft_scan_functions */
+    struct slot {
+        struct weft_block_buf *buf;
+        struct weft_calls calls;
+        uint32_t thread_id;
+        uint64_t block;
+        bool is_full;
+    } slots[CACHED_BLOCKS];
+};
+
+static void cut_fini(struct scan_cut *cut)
 {
     free(cut->start_ns);
     free(cut->end_ns);
@@ -26,12 +41,12 @@ static void cut_fini(struct weft_scan_cut *cut)
     free(cut->flags);
 }
 
-static bool cut_grow(struct weft_scan_cut *cut, size_t n)
+static bool cut_grow(struct scan_cut *cut, size_t n)
 {
     if (n <= cut->cap)
         return true;
     cut_fini(cut);
-    *cut = (struct weft_scan_cut){
+    *cut = (struct scan_cut){
         .start_ns = calloc(n, sizeof *cut->start_ns),
         .end_ns = calloc(n, sizeof *cut->end_ns),
         .function_id = calloc(n, sizeof *cut->function_id),
@@ -47,7 +62,7 @@ static bool cut_grow(struct weft_scan_cut *cut, size_t n)
 static enum weft_code cut_block(struct weft_scan *scan, const struct weft_open_call *frames,
                                 size_t n, struct weft_err *err)
 {
-    struct weft_scan_cut *cut = scan->cut;
+    struct scan_cut *cut = &scan->cache->cut;
     if (!cut_grow(cut, n))
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for %zu cut calls", n);
     for (size_t i = 0; i < n; i++) {
@@ -83,6 +98,44 @@ static enum weft_code check_depths(const struct weft_scan *scan, struct weft_err
                      deepest);
 }
 
+static bool buf_ready(struct weft_block_buf **buf)
+{
+    if (!*buf)
+        *buf = weft_block_buf_new();
+    return *buf != NULL;
+}
+
+/* Decodes a block unless it still stands in its slot. */
+static enum weft_code load_block(struct weft_scan *scan, uint64_t block, struct weft_err *err)
+{
+    struct slot *slot = &scan->cache->slots[block % CACHED_BLOCKS];
+    if (slot->is_full && slot->thread_id == scan->thread_id && slot->block == block) {
+        scan->calls = slot->calls;
+        return WEFT_OK;
+    }
+    slot->is_full = false;
+    if (!buf_ready(&slot->buf))
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a block");
+    enum weft_code code = weft_store_load(weft_trace_store(scan->trace), scan->thread_id, block,
+                                          slot->buf, &scan->calls, err);
+    if (!code)
+        code = check_depths(scan, err);
+    slot->calls = scan->calls;
+    slot->thread_id = scan->thread_id;
+    slot->block = block;
+    slot->is_full = code == WEFT_OK;
+    return code;
+}
+
+enum weft_code weft_scan_functions(struct weft_scan *scan, uint64_t block, const uint32_t **ids,
+                                   size_t *n_ids, struct weft_err *err)
+{
+    if (!buf_ready(&scan->cache->ids_buf))
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a block");
+    return weft_store_block_functions(weft_trace_store(scan->trace), scan->thread_id, block,
+                                      scan->cache->ids_buf, ids, n_ids, err);
+}
+
 enum weft_code weft_scan_next(struct weft_scan *scan, const struct weft_calls **calls,
                               struct weft_err *err)
 {
@@ -103,10 +156,7 @@ enum weft_code weft_scan_next(struct weft_scan *scan, const struct weft_calls **
         return WEFT_OK;
     if (weft_progress_is_cancelled(scan->progress))
         return weft_fail(err, WEFT_E_CANCELLED, WEFT_NO_OFFSET, "interrupted");
-    enum weft_code code =
-        weft_store_load(store, scan->thread_id, scan->next_block, scan->buf, &scan->calls, err);
-    if (!code)
-        code = check_depths(scan, err);
+    enum weft_code code = load_block(scan, scan->next_block, err);
     if (code)
         return weft_within(err, "block %" PRIu64, scan->next_block);
     weft_progress_add(scan->progress, scan->calls.n_rows);
@@ -199,6 +249,16 @@ enum weft_code weft_scan_check(const struct weft_trace *trace, const uint32_t *i
     return WEFT_OK;
 }
 
+static void cache_fini(struct weft_scan_cache *cache)
+{
+    for (size_t i = 0; i < CACHED_BLOCKS; i++)
+        if (cache->slots[i].buf)
+            weft_block_buf_free(cache->slots[i].buf);
+    if (cache->ids_buf)
+        weft_block_buf_free(cache->ids_buf);
+    cut_fini(&cache->cut);
+}
+
 struct job {
     const struct weft_trace *trace;
     const uint32_t *ids;
@@ -206,19 +266,12 @@ struct job {
     weft_scan_fn fn;
     void *context;
     struct weft_progress *progress;
-    struct {
-        struct weft_block_buf *buf;
-        struct weft_scan_cut cut;
-    } * workers;
+    struct weft_scan_cache *caches; /* by worker */
 };
 
 static enum weft_code run_item(void *context, size_t item, unsigned worker, struct weft_err *err)
 {
     struct job *job = context;
-    if (!job->workers[worker].buf)
-        job->workers[worker].buf = weft_block_buf_new();
-    if (!job->workers[worker].buf)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a block");
     uint32_t id = weft_scan_thread_id(job->ids, job->n_ids, item);
     const struct weft_model_thread *thread = weft_trace_thread(job->trace, id);
     uint64_t bound = (uint64_t)thread->max_depth + thread->cut_calls + 2;
@@ -228,8 +281,7 @@ static enum weft_code run_item(void *context, size_t item, unsigned worker, stru
         .thread_id = id,
         .item = item,
         .depth_bound = bound < UINT32_MAX / 2 ? (uint32_t)bound : UINT32_MAX / 2,
-        .buf = job->workers[worker].buf,
-        .cut = &job->workers[worker].cut,
+        .cache = &job->caches[worker],
         .progress = job->progress,
     };
     enum weft_code code = job->fn(job->context, &scan, worker, err);
@@ -251,18 +303,15 @@ enum weft_code weft_scan_threads(const struct weft_trace *trace, const uint32_t 
         .fn = fn,
         .context = context,
         .progress = run->progress,
-        .workers = calloc(n_workers, sizeof *job.workers),
+        .caches = calloc(n_workers, sizeof *job.caches),
     };
-    if (!job.workers)
+    if (!job.caches)
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for %u workers",
                          n_workers);
     size_t n_items = weft_scan_n_threads(trace, ids, n_ids);
     code = weft_pool_run(run->pool, n_items, run_item, &job, run->progress, err);
-    for (unsigned i = 0; i < n_workers; i++) {
-        if (job.workers[i].buf)
-            weft_block_buf_free(job.workers[i].buf);
-        cut_fini(&job.workers[i].cut);
-    }
-    free(job.workers);
+    for (unsigned i = 0; i < n_workers; i++)
+        cache_fini(&job.caches[i]);
+    free(job.caches);
     return code;
 }

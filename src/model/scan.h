@@ -8,6 +8,9 @@
  *     while (!(code = weft_scan_next(&scan, &calls, err)) && calls)
  *         for (size_t i = 0; i < calls->n_rows; i++) ...
  *
+ * The last few blocks of the thread stay decoded, so that a second pass over a thread that is not
+ * long costs no second decoding.
+ *
  * Calls of a thread are numbered from 0 in pre-order, cut frames first: the number of row i of a
  * block is scan.first_call + i.
  */
@@ -31,11 +34,15 @@ struct weft_scan {
     uint64_t next_block;
     bool is_cut_done;
     bool is_cut; /* the current block is that of the cut frames */
-    struct weft_block_buf *buf;
     struct weft_calls calls;
-    struct weft_scan_cut *cut; /* columns of the cut frames */
+    struct weft_scan_cache *cache; /* the worker's buffers */
     struct weft_progress *progress;
 };
+
+/* The function ids that a stored block calls, ascending; valid until the next call. */
+WEFT_CHECKED enum weft_code weft_scan_functions(struct weft_scan *scan, uint64_t block,
+                                                const uint32_t **ids, size_t *n_ids,
+                                                struct weft_err *err);
 
 /* The next block of the thread in *calls, or NULL at the end. The first is the block of cut frames,
  * if there are any; of it only n_rows, start_ns, end_ns, function_id, depth and flags are set. */
