@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A file cut at every byte, with flipped bits, or written to a full disk: nothing crashes, every
+ * finished block opens, and what is shown is what was written.
+ */
+#include "base/cursor.h"
+#include "small_trace.h"
+#include "store/reader.h"
+#include "tap.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { FLIPS = 12000, FLIPS_A_LINE = 1000, MAX_ROWS = 400 };
+
+static char path[512];
+static char what[400];
+
+struct bytes {
+    uint8_t *items;
+    size_t n;
+};
+
+static struct bytes file_read(const char *name)
+{
+    struct bytes bytes = { .items = malloc(1 << 20) };
+    FILE *file = fopen(name, "rb");
+    bytes.n = file ? fread(bytes.items, 1, 1 << 20, file) : 0;
+    if (file)
+        (void)fclose(file);
+    return bytes;
+}
+
+static void file_write(const char *name, const uint8_t *bytes, size_t n_bytes)
+{
+    FILE *file = fopen(name, "wb");
+    if (!file || fwrite(bytes, 1, n_bytes, file) != n_bytes || fclose(file) != 0)
+        abort();
+}
+
+/* All that a reader sees of one thread. */
+struct seen_thread {
+    uint64_t tid, n_rows, n_cut, n_blocks;
+    uint64_t start_ns[MAX_ROWS], end_ns[MAX_ROWS];
+    uint32_t key[MAX_ROWS], depth[MAX_ROWS], flags[MAX_ROWS];
+    bool is_there[MAX_ROWS];
+};
+
+struct seen {
+    bool is_open, is_recovered, has_damage;
+    uint32_t n_threads;
+    uint64_t lost_bytes;
+    struct seen_thread threads[SMALL_THREADS];
+};
+
+static void rows_see(const struct weft_store *store, struct seen_thread *thread,
+                     const struct weft_calls *calls)
+{
+    for (size_t i = 0; i < calls->n_rows; i++) {
+        const uint64_t row = calls->first_row + i;
+        if (row >= MAX_ROWS)
+            abort();
+        thread->is_there[row] = true;
+        thread->start_ns[row] = calls->start_ns[i];
+        thread->end_ns[row] = calls->end_ns[i];
+        thread->depth[row] = calls->depth[i];
+        thread->key[row] = weft_store_function_get(store, calls->function_id[i])->key;
+        thread->flags[row] = calls->flags ? calls->flags[i] : 0;
+    }
+}
+
+static struct seen *file_see(const char *name)
+{
+    struct seen *seen = calloc(1, sizeof *seen);
+    struct weft_store *store;
+    struct weft_err err = { 0 };
+    if (weft_store_open(name, &store, &err) != WEFT_OK) {
+        weft_err_print(&err, what, sizeof what);
+        return seen;
+    }
+    const struct weft_store_meta *meta = weft_store_meta_get(store);
+    seen->is_open = true;
+    seen->is_recovered = meta->is_recovered;
+    seen->lost_bytes = meta->lost_bytes;
+    seen->n_threads = meta->n_threads;
+    struct weft_block_buf *buf = weft_block_buf_new();
+    for (uint32_t i = 0; i < meta->n_threads && i < SMALL_THREADS; i++) {
+        const struct weft_store_thread *thread = weft_store_thread_get(store, i);
+        seen->threads[i].tid = thread->info.tid;
+        seen->threads[i].n_rows = thread->calls;
+        seen->threads[i].n_cut = thread->cut_calls;
+        for (uint64_t j = 0; j < thread->n_blocks; j++) {
+            struct weft_calls calls;
+            if (weft_store_load(store, i, j, buf, &calls, NULL) != WEFT_OK) {
+                seen->has_damage = true;
+                continue;
+            }
+            seen->threads[i].n_blocks++;
+            rows_see(store, &seen->threads[i], &calls);
+        }
+    }
+    weft_block_buf_free(buf);
+    weft_store_close(store);
+    return seen;
+}
+
+static bool row_same(const struct seen_thread *got, const struct seen_thread *want, uint64_t row)
+{
+    if (got->start_ns[row] != want->start_ns[row] || got->key[row] != want->key[row] ||
+        got->depth[row] - got->n_cut != want->depth[row] - want->n_cut)
+        return false;
+    /* Cut off, the thread's last event is earlier and more calls are open at it. */
+    return (got->flags[row] & WEFT_CALL_CUT_END)
+               ? got->end_ns[row] <= want->end_ns[row]
+               : got->end_ns[row] == want->end_ns[row] && got->flags[row] == want->flags[row];
+}
+
+/* Is all that `got` shows also in `want`? Without recovery, all but damaged blocks must be there.
+ */
+static bool is_part(const struct seen *got, const struct seen *want)
+{
+    if (!got->is_open)
+        return true;
+    for (uint32_t i = 0; i < got->n_threads && i < SMALL_THREADS; i++) {
+        const struct seen_thread *a = &got->threads[i];
+        const struct seen_thread *b = &want->threads[i];
+        if (a->tid != b->tid || a->n_rows > b->n_rows || a->n_cut > b->n_cut)
+            return false;
+        if (!got->is_recovered && (a->n_rows != b->n_rows || a->n_cut != b->n_cut))
+            return false;
+        for (uint64_t row = 0; row < b->n_rows; row++) {
+            if (!a->is_there[row] && !got->is_recovered && !got->has_damage)
+                return false;
+            if (a->is_there[row] && !row_same(a, b, row))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Blocks that end before `n_bytes`, by a walk of its own. */
+static uint64_t blocks_before(const struct bytes *file, size_t n_bytes)
+{
+    uint64_t n_blocks = 0;
+    size_t off = 32;
+    while (off + 40 <= n_bytes && memcmp(file->items + off, "WEFc", 4) == 0) {
+        const size_t end = off + 40 + (size_t)weft_load_u64(file->items + off + 16);
+        n_blocks += end <= n_bytes && memcmp(file->items + off + 4, "CALL", 4) == 0;
+        off = (end + 7) / 8 * 8;
+    }
+    return n_blocks;
+}
+
+static uint64_t blocks_seen(const struct seen *seen)
+{
+    uint64_t n_blocks = 0;
+    for (uint32_t i = 0; i < SMALL_THREADS; i++)
+        n_blocks += seen->threads[i].n_blocks;
+    return n_blocks;
+}
+
+static void cut_everywhere(const struct bytes *file, const struct seen *want)
+{
+    size_t first_bad = 0;
+    uint64_t n_tried = 0;
+    for (size_t n_bytes = 0; n_bytes < file->n && !first_bad; n_bytes++, n_tried++) {
+        file_write(path, file->items, n_bytes);
+        struct seen *got = file_see(path);
+        const bool is_good = n_bytes < 32 ? !got->is_open
+                                          : got->is_open && got->is_recovered && !got->has_damage &&
+                                                is_part(got, want) &&
+                                                blocks_seen(got) == blocks_before(file, n_bytes);
+        if (!is_good) {
+            first_bad = n_bytes ? n_bytes : 1;
+            tap_note("%zu bytes: open %d, recovered %d, damaged %d, part %d, blocks %" PRIu64
+                     " of %" PRIu64 ": %s",
+                     n_bytes, got->is_open, got->is_recovered, got->has_damage, is_part(got, want),
+                     blocks_seen(got), blocks_before(file, n_bytes), what);
+        }
+        free(got);
+    }
+    tap_ok(!first_bad, "cut at each of %" PRIu64 " bytes: every finished block opens", n_tried);
+}
+
+static void flip_bits(const struct bytes *file, const struct seen *want, uint64_t seed)
+{
+    uint8_t *bytes = malloc(file->n);
+    uint64_t state = seed;
+    unsigned n_refused = 0, n_recovered = 0, n_damaged = 0;
+    for (unsigned line = 0; line < FLIPS / FLIPS_A_LINE; line++) {
+        bool is_good = true;
+        for (unsigned i = 0; i < FLIPS_A_LINE && is_good; i++) {
+            memcpy(bytes, file->items, file->n);
+            const unsigned n_flips = 1 + (unsigned)(tap_random(&state) % 3);
+            for (unsigned j = 0; j < n_flips; j++)
+                bytes[tap_random(&state) % file->n] ^= (uint8_t)(1u << tap_random(&state) % 8);
+            file_write(path, bytes, file->n);
+            struct seen *got = file_see(path);
+            is_good = is_part(got, want);
+            n_refused += !got->is_open;
+            n_recovered += got->is_recovered;
+            n_damaged += got->has_damage;
+            free(got);
+        }
+        tap_ok(is_good, "flipped bits %u to %u: an error, or what was written", line * FLIPS_A_LINE,
+               (line + 1) * FLIPS_A_LINE);
+    }
+    tap_note("%u refused, %u recovered, %u with damaged blocks", n_refused, n_recovered, n_damaged);
+    free(bytes);
+}
+
+/* Random bytes behind a valid header: nothing to find, nothing to crash on. */
+static void random_bytes(const struct bytes *file, uint64_t seed)
+{
+    uint64_t state = seed;
+    uint8_t *bytes = malloc(4096);
+    bool is_good = true;
+    for (unsigned i = 0; i < 300; i++) {
+        for (size_t j = 0; j < 4096; j++)
+            bytes[j] = (uint8_t)tap_random(&state);
+        memcpy(bytes, file->items, 32);
+        for (size_t j = 32; j + 40 < 4096; j += 8 + 8 * (tap_random(&state) % 16))
+            memcpy(bytes + j, file->items + 32, 16 + tap_random(&state) % 24);
+        file_write(path, bytes, 4096);
+        struct seen *got = file_see(path);
+        is_good &= !got->is_open || blocks_seen(got) == 0;
+        free(got);
+    }
+    tap_ok(is_good, "noise between chunk headers holds no block");
+    free(bytes);
+}
+
+static void errors(const struct bytes *file)
+{
+    static const struct {
+        const char *name;
+        size_t at;
+        uint8_t value;
+        enum weft_code code;
+    } rows[] = {
+        { "magic", 0, 'w', WEFT_E_MALFORMED },
+        { "header checksum", 25, 0xff, WEFT_E_MALFORMED },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        uint8_t *bytes = malloc(file->n);
+        memcpy(bytes, file->items, file->n);
+        bytes[rows[i].at] ^= rows[i].value;
+        file_write(path, bytes, file->n);
+        struct weft_store *store;
+        struct weft_err err = { 0 };
+        tap_eq_u64(weft_store_open(path, &store, &err), rows[i].code, "wrong %s: code",
+                   rows[i].name);
+        tap_ok(strstr(err.file, "damage") != NULL, "wrong %s: file named", rows[i].name);
+        free(bytes);
+    }
+    struct weft_store *store;
+    struct weft_err err = { 0 };
+    tap_ok(weft_store_open("tests", &store, &err) == WEFT_E_IO, "a directory is refused");
+    file_write(path, file->items, 0);
+    err = (struct weft_err){ 0 };
+    tap_ok(weft_store_open(path, &store, &err) != WEFT_OK, "an empty file is refused");
+}
+
+/* A write beyond the limit fails like a full disk. The old file must stay. */
+static void full_disk(const struct bytes *file)
+{
+    file_write(path, file->items, file->n);
+    (void)signal(SIGXFSZ, SIG_IGN);
+    struct rlimit old;
+    (void)getrlimit(RLIMIT_FSIZE, &old);
+    const struct rlimit small = { .rlim_cur = 512, .rlim_max = old.rlim_max };
+    (void)setrlimit(RLIMIT_FSIZE, &small);
+    struct weft_err err = { 0 };
+    const enum weft_code code = small_trace_write(path, &err);
+    (void)setrlimit(RLIMIT_FSIZE, &old);
+    tap_eq_u64(code, WEFT_E_IO, "a full disk is an I/O error");
+    const struct bytes after = file_read(path);
+    tap_eq_u64(after.n, file->n, "the old file has its size");
+    tap_eq_mem(after.items, file->items, file->n, "the old file has its bytes");
+    free(after.items);
+}
+
+int main(void)
+{
+    const char *root = getenv("WEFT_BUILD_ROOT");
+    (void)snprintf(path, sizeof path, "%s/damage.weft", root ? root : ".");
+    struct weft_err err = { 0 };
+    if (!tap_ok(small_trace_write(path, &err) == WEFT_OK, "a small trace is written"))
+        return tap_done();
+    const struct bytes file = file_read(path);
+    struct seen *want = file_see(path);
+    tap_ok(want->is_open && !want->is_recovered && !want->has_damage, "it opens");
+    tap_note("%zu bytes, %" PRIu64 " blocks", file.n, blocks_seen(want));
+    errors(&file);
+    cut_everywhere(&file, want);
+    flip_bits(&file, want, tap_seed(1));
+    random_bytes(&file, 1);
+    full_disk(&file);
+    free(want);
+    free(file.items);
+    (void)remove(path);
+    return tap_done();
+}
