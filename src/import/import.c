@@ -110,11 +110,11 @@ static enum weft_code fail_unknown(const struct weft_mapped *file, struct weft_e
     char known[192] = "";
     size_t n_known = 0;
     for (size_t k = 0; k < sizeof formats / sizeof *formats && n_known < sizeof known; k++) {
-        int n_new = snprintf(known + n_known, sizeof known - n_known, "%s%s", k ? ", or a " : "a ",
+        int n_new = snprintf(known + n_known, sizeof known - n_known, "%s%s", k ? " or " : "",
                              formats[k].name);
         n_known += n_new > 0 ? (size_t)n_new : 0;
     }
-    return weft_fail(err, WEFT_E_UNSUPPORTED, 0, "expected %s, found %s%s", known, bytes,
+    return weft_fail(err, WEFT_E_UNSUPPORTED, 0, "expected a trace: %s; found %s%s", known, bytes,
                      hint_of(file));
 }
 
@@ -161,7 +161,7 @@ static enum weft_code agree(const struct job *job, const struct format **agreed,
         }
         if (here != format) {
             weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
-                      "expected inputs of one format, found a %s beside a %s", here->name,
+                      "expected inputs of one format, found %s beside %s", here->name,
                       format->name);
             return weft_in_file(err, job->opts->inputs[k]);
         }
@@ -171,7 +171,7 @@ static enum weft_code agree(const struct job *job, const struct format **agreed,
                          format->name, job->n_files);
     if (!format->takes_names && (job->opts->binary_path || job->opts->map_path))
         return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
-                         "a %s holds its names: it takes neither program nor function map",
+                         "%s: holds its own names, so takes neither program nor function map",
                          format->name);
     *agreed = format;
     return WEFT_OK;

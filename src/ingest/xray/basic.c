@@ -127,8 +127,11 @@ enum weft_code weft_xray_index_basic(const struct weft_mapped *file,
     enum weft_code code = WEFT_OK;
     uint64_t off = WEFT_XRAY_HEADER_BYTES;
     for (; code == WEFT_OK && file->n_bytes - off >= WEFT_XRAY_BASIC_BYTES;
-         off += WEFT_XRAY_BASIC_BYTES)
+         off += WEFT_XRAY_BASIC_BYTES) {
         code = scan_record(&scan, off, err);
+        if (off % WEFT_XRAY_STEP_BYTES == 0)
+            weft_xray_let_go(file, off - WEFT_XRAY_STEP_BYTES, off);
+    }
     weft_map_free(scan.thread_of);
     if (code != WEFT_OK)
         return code;

@@ -33,6 +33,7 @@ struct hopper {
     const struct weft_xray_header *header;
     struct weft_xray_index *index;
     struct weft_map *thread_of;
+    uint64_t kept_off; /* pages before it were let go */
     struct {
         struct wall {
             uint64_t tsc, us;
@@ -192,11 +193,21 @@ static enum weft_code add_buffer(struct hopper *hop, uint64_t at_off, uint64_t n
     return WEFT_OK;
 }
 
+/* Once a step, lets go of what lies before `off`. */
+static void let_go(struct hopper *hop, uint64_t off)
+{
+    if (off - hop->kept_off < WEFT_XRAY_STEP_BYTES)
+        return;
+    weft_xray_let_go(hop->file, hop->kept_off, off);
+    hop->kept_off = off;
+}
+
 static enum weft_code hop_fixed(struct hopper *hop, struct weft_err *err)
 {
     uint64_t n_file = hop->file->n_bytes;
     uint64_t n_buffer = hop->header->buffer_bytes;
     for (uint64_t off = WEFT_XRAY_HEADER_BYTES; off < n_file;) {
+        let_go(hop, off);
         uint64_t n_bytes = n_buffer < n_file - off ? n_buffer : n_file - off;
         enum weft_code code = add_buffer(hop, off, n_bytes, n_buffer - n_bytes, err);
         if (code != WEFT_OK)
@@ -271,6 +282,7 @@ static enum weft_code hop_all_extents(struct hopper *hop, struct weft_err *err)
     const struct weft_mapped *file = hop->file;
     struct weft_xray_losses *losses = &hop->index->losses;
     for (uint64_t off = WEFT_XRAY_HEADER_BYTES; off < file->n_bytes;) {
+        let_go(hop, off);
         uint64_t n_left = file->n_bytes - off;
         if (!is_buffer(file, off)) {
             uint64_t found = find_buffer(file, off);

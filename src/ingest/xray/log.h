@@ -123,6 +123,24 @@ struct weft_xray_log {
     struct weft_tick_scale scale;
 };
 
+/* The kernel maps this much around a byte that is touched, aligned to it. */
+#define WEFT_XRAY_WINDOW_BYTES (UINT64_C(1) << 16)
+
+/* An index lets go of what it has walked over in steps of this size. */
+#define WEFT_XRAY_STEP_BYTES (UINT64_C(1) << 23)
+
+/* Lets go of the pages around [off, end): those that were touched to read it, and some neighbours,
+ * which come back when they are touched. */
+static inline void weft_xray_let_go(const struct weft_mapped *file, uint64_t off, uint64_t end)
+{
+    uint64_t from = off / WEFT_XRAY_WINDOW_BYTES * WEFT_XRAY_WINDOW_BYTES;
+    uint64_t to =
+        (end + WEFT_XRAY_WINDOW_BYTES - 1) / WEFT_XRAY_WINDOW_BYTES * WEFT_XRAY_WINDOW_BYTES;
+    to = to < file->n_bytes ? to : file->n_bytes;
+    if (from < to)
+        weft_mapped_done(file, from, to - from);
+}
+
 /* Reads the 32 bytes at the start. TRUNCATED, MALFORMED, or UNSUPPORTED for a newer version. */
 WEFT_CHECKED enum weft_code weft_xray_read_header(const struct weft_mapped *file,
                                                   struct weft_xray_header *header,

@@ -170,7 +170,7 @@ static enum weft_code decode_pieces(const struct import *import,
         }
         if (code != WEFT_OK)
             return code;
-        weft_mapped_done(import->log.file, piece->at_off, piece->n_bytes);
+        weft_xray_let_go(import->log.file, piece->at_off, piece->at_off + piece->n_bytes);
         weft_progress_add(progress_of(import), piece->n_bytes);
     }
     return weft_xray_out_flush(out, err);
