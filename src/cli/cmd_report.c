@@ -18,7 +18,7 @@ static const struct weft_option options[] = {
     WEFT_REGTIME_OPTIONS(struct options, regtime),
 };
 
-enum { OUTLIERS_LIMIT = 500, PAUSES_LIMIT = 200 };
+enum { OUTLIERS_LIMIT = 500, PAUSES_LIMIT = 120 };
 
 #define PAUSE_THRESHOLD_NS UINT64_C(1500000)
 
@@ -99,7 +99,9 @@ static int run(struct weft_cli *cli, int argc, char **argv)
     if (!cli->common.output)
         return weft_cli_usage(cli, "expected -o PAGE.html (-o - is standard output)");
     results.regtime_request.regtime = weft_regtime_settings(&opts.regtime);
-    enum weft_code code = weft_cli_open(cli);
+    enum weft_code code = weft_page_check(&cli->err);
+    if (code == WEFT_OK)
+        code = weft_cli_open(cli);
     if (code == WEFT_OK)
         code = ask(cli, &results);
     if (code == WEFT_OK)

@@ -61,15 +61,23 @@ static enum weft_code write_data(const struct weft_page *page, struct weft_outpu
     return code != WEFT_OK ? code : data_code;
 }
 
+enum weft_code weft_page_check(struct weft_err *err)
+{
+    if (weft_ui_bundle.script_bytes > 0)
+        return WEFT_OK;
+    return weft_fail(err, WEFT_E_UNSUPPORTED, WEFT_NO_OFFSET,
+                     "no page can be written: this weft was built without its user interface "
+                     "(tools/build builds it)");
+}
+
 enum weft_code weft_page_write(const struct weft_page *page, struct weft_output *out,
                                struct weft_err *err)
 {
-    if (weft_ui_bundle.script_bytes == 0)
-        return weft_fail(err, WEFT_E_UNSUPPORTED, WEFT_NO_OFFSET,
-                         "this weft was built without its user interface: build it with "
-                         "tools/build");
+    enum weft_code code = weft_page_check(err);
+    if (code != WEFT_OK)
+        return code;
     weft_output_text(out, head_html);
-    enum weft_code code = write_title(page, out, err);
+    code = write_title(page, out, err);
     if (code != WEFT_OK)
         return code;
     weft_output_text(out, "<style>");

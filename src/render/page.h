@@ -25,6 +25,10 @@ struct weft_page {
 WEFT_CHECKED enum weft_code weft_page_data(const struct weft_page *page, struct weft_output *out,
                                            struct weft_err *err);
 
+/* WEFT_E_UNSUPPORTED if this program was built without the user interface: asked before the work.
+ */
+WEFT_CHECKED enum weft_code weft_page_check(struct weft_err *err);
+
 /* The whole page. WEFT_E_UNSUPPORTED if this program was built without the user interface. */
 WEFT_CHECKED enum weft_code weft_page_write(const struct weft_page *page, struct weft_output *out,
                                             struct weft_err *err);
