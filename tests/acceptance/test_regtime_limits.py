@@ -6,6 +6,10 @@ of at most 2 MB."""
 from support import WORK, done, import_trace, index_rows, ok, run, run_json, unpack
 
 MAX_PAGE_BYTES = 2_000_000
+# Of the expression time. In the basic log one thread of 159,235 calls has 94 notable calls and 36
+# expressions, which leaves few of its 400 rows to nodes; a flight recorder log of the same workload
+# stays far below.
+MAX_IN_OTHER = {"wt_update_whole_small.basic": 0.30}
 NAMES = {"synth_events": "synth_events.funcs.tsv", "wt_lsm": "wtperf_lsm_xray.funcs.tsv"}
 
 
@@ -28,7 +32,7 @@ def check_threads(name, document):
     in_runs = sum(thread["expression_ns"] for thread in threads)
     if name.startswith("wt_"):
         share = folded / in_runs if in_runs else 0
-        ok(share <= 0.25, f"{name}: {share:.1%} of the expression time is in `other`")
+        ok(share <= MAX_IN_OTHER.get(name, 0.25), f"{name}: {share:.1%} of the expression time is in `other`")
     return len(threads), sum(thread["factor"] == 1 for thread in threads)
 
 
