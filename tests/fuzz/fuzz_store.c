@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Opens the input as a .weft file, loads every block, and asks every query. The harness puts the
+ * checksums right first: with them no mutation would come further than the first comparison. What
+ * is checked besides the absence of a crash are the promises of store/reader.h.
+ */
+#include "base/cursor.h"
+#include "query/session.h"
+#include "store/chunk.h"
+#include "store/reader.h"
+
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes);
+
+enum { MAX_INPUT = 1 << 16, MAX_QUERY_CALLS = 1 << 17 };
+
+static void must(bool is_true)
+{
+    if (!is_true)
+        abort();
+}
+
+/* Header, every chunk that can be found, and footer. */
+static void checksums_mend(uint8_t *bytes, size_t n_bytes)
+{
+    if (n_bytes < sizeof(struct weft_disk_header))
+        return;
+    weft_store_u64(bytes + 24, weft_checksum(bytes, 24));
+    size_t off = sizeof(struct weft_disk_header);
+    while (off + sizeof(struct weft_disk_chunk) <= n_bytes) {
+        struct weft_chunk chunk;
+        if (weft_chunk_parse(bytes, n_bytes, off, &chunk, NULL) != WEFT_OK) {
+            off += 8;
+            continue;
+        }
+        weft_store_u64(bytes + off + 32,
+                       weft_chunk_checksum(bytes + off, chunk.stored, chunk.stored_bytes));
+        off += (size_t)(chunk.chunk_bytes + weft_chunk_padding(chunk.chunk_bytes));
+    }
+    if (n_bytes >= sizeof(struct weft_disk_header) + sizeof(struct weft_disk_footer)) {
+        uint8_t *footer = bytes + n_bytes - sizeof(struct weft_disk_footer);
+        weft_store_u64(footer + 32, weft_checksum(footer, 32));
+    }
+}
+
+/* What weft_calls promises: starts ascend, callers enclose, depths follow the stack. */
+static void calls_check(const struct weft_store *store, const struct weft_calls *calls)
+{
+    const uint32_t n_functions = weft_store_meta_get(store)->n_functions;
+    for (size_t i = 0; i < calls->n_open; i++) {
+        must(calls->open[i].depth == i && calls->open[i].function_id < n_functions);
+        must(calls->open[i].start_ns <= calls->open[i].end_ns);
+    }
+    for (size_t i = 0; i < calls->n_rows; i++) {
+        must(calls->function_id[i] < n_functions);
+        must(calls->start_ns[i] <= calls->end_ns[i]);
+        must(i == 0 || calls->start_ns[i] >= calls->start_ns[i - 1]);
+        must(calls->depth[i] <= (i ? calls->depth[i - 1] + 1 : calls->n_open));
+    }
+    for (size_t i = 0; i < calls->n_args; i++)
+        must(calls->arg_row[i] < calls->n_rows);
+}
+
+/* Loads each block twice: checked and trusted. False if one is broken. */
+static bool blocks_load(struct weft_store *store)
+{
+    struct weft_block_buf *buf = weft_block_buf_new();
+    must(buf != NULL);
+    bool is_good = true;
+    for (uint32_t i = 0; i < weft_store_meta_get(store)->n_threads; i++) {
+        const uint64_t n_blocks = weft_store_thread_get(store, i)->n_blocks;
+        for (uint64_t j = 0; j < n_blocks; j++) {
+            struct weft_calls calls;
+            const uint32_t *ids;
+            size_t n_ids;
+            const bool is_known =
+                weft_store_block_functions(store, i, j, buf, &ids, &n_ids, NULL) == WEFT_OK;
+            const enum weft_code code = weft_store_load(store, i, j, buf, &calls, NULL);
+            is_good &= code == WEFT_OK;
+            must(is_known || code != WEFT_OK);
+            if (code != WEFT_OK)
+                continue;
+            calls_check(store, &calls);
+            must(weft_store_load(store, i, j, buf, &calls, NULL) == WEFT_OK);
+        }
+    }
+    weft_block_buf_free(buf);
+    return is_good;
+}
+
+static void queries_run(const char *path)
+{
+    const struct weft_run run = { .pool = weft_pool_new(1) };
+    struct weft_session *session;
+    must(run.pool != NULL);
+    if (weft_session_open(path, &run, &session, NULL) == WEFT_OK) {
+        union weft_request requests[4] = { 0 };
+        size_t n_analyses;
+        const struct weft_analysis *analyses = weft_analyses(&n_analyses);
+        for (size_t i = 0; i < n_analyses; i++) {
+            union weft_request request = requests[0];
+            union weft_result result;
+            if (strcmp(analyses[i].name, "regtime") == 0)
+                must(weft_regtime_preset("paper", &request.regtime));
+            if (strcmp(analyses[i].name, "outliers") == 0)
+                request.outliers = (struct weft_outliers_opts){ .outlier_factor = 100,
+                                                                .outlier_min_ns = 1,
+                                                                .duration_fraction = 0.01,
+                                                                .gap_fraction = 0.001,
+                                                                .with_long = true };
+            if (analyses[i].run(session, &request, &result, NULL) == WEFT_OK)
+                analyses[i].discard(&result);
+        }
+        weft_session_close(session);
+    }
+    weft_pool_free(run.pool);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes)
+{
+    if (n_bytes > MAX_INPUT)
+        return 0;
+    uint8_t *mended = malloc(n_bytes ? n_bytes : 1);
+    must(mended != NULL);
+    memcpy(mended, bytes, n_bytes);
+    checksums_mend(mended, n_bytes);
+    const int fd = memfd_create("fuzz_store", MFD_CLOEXEC);
+    must(fd >= 0 && write(fd, mended, n_bytes) == (ssize_t)n_bytes);
+    free(mended);
+    char path[64];
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    struct weft_store *store;
+    if (weft_store_open(path, &store, NULL) == WEFT_OK) {
+        (void)blocks_load(store);
+        const bool is_small = weft_store_meta_get(store)->calls <= MAX_QUERY_CALLS;
+        weft_store_close(store);
+        if (is_small)
+            queries_run(path);
+    }
+    (void)close(fd);
+    return 0;
+}
