@@ -14,6 +14,9 @@
 
 enum { TICK_MS = 100, LINE_BYTES = 256 };
 
+/* A rate over less than this says nothing. */
+#define LEAST_SECONDS 0.25
+
 #define QUIET_NS UINT64_C(500000000)
 
 struct weft_progress_line {
@@ -50,24 +53,34 @@ static void compose(const struct weft_progress_line *line, uint64_t now_ns, char
                  amount(unit, rate).text);
         return;
     }
-    uint64_t left_ns = done ? (uint64_t)(seconds * 1e9 / (double)done * (double)(total - done)) : 0;
+    if (seconds < LEAST_SECONDS || done == 0) {
+        snprintf(out, n_out, "%s  %3.0f %%  %s of %s%s%s", line->activity,
+                 100.0 * (double)done / (double)total, amount(unit, done).text,
+                 amount(unit, total).text, gap, noun);
+        return;
+    }
+    uint64_t left_ns = (uint64_t)(seconds * 1e9 / (double)done * (double)(total - done));
     snprintf(out, n_out, "%s  %3.0f %%  %s of %s%s%s, %s/s, %s left", line->activity,
              100.0 * (double)done / (double)total, amount(unit, done).text,
              amount(unit, total).text, gap, noun, amount(unit, rate).text,
-             done ? weft_human_ns(left_ns).text : "?");
+             weft_human_ns(left_ns).text);
 }
 
-static void draw(struct weft_progress_line *line)
+/* Notices when another activity begins; its rate counts from there. */
+static void observe(struct weft_progress_line *line, uint64_t now_ns)
+{
+    const char *activity = atomic_load(&line->progress->activity);
+    if (activity == line->activity)
+        return;
+    line->activity = activity;
+    line->begin_ns = now_ns;
+}
+
+static void draw(struct weft_progress_line *line, uint64_t now_ns)
 {
     char text[LINE_BYTES];
     struct winsize size = { 0 };
-    uint64_t now_ns = weft_clock_now_ns();
-    const char *activity = atomic_load(&line->progress->activity);
-    if (activity != line->activity) {
-        line->activity = activity;
-        line->begin_ns = now_ns;
-    }
-    if (!activity)
+    if (!line->activity)
         return;
     compose(line, now_ns, text, sizeof text);
     bool has_size = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
@@ -91,11 +104,14 @@ static void *run(void *context)
     struct weft_progress_line *line = context;
     uint64_t start_ns = weft_clock_now_ns();
     pthread_mutex_lock(&line->mutex);
+    observe(line, start_ns);
     while (!line->is_stopping) {
         struct timespec until = next_tick();
         pthread_cond_timedwait(&line->stopped, &line->mutex, &until);
-        if (!line->is_stopping && weft_clock_now_ns() - start_ns > QUIET_NS)
-            draw(line);
+        uint64_t now_ns = weft_clock_now_ns();
+        observe(line, now_ns);
+        if (!line->is_stopping && now_ns - start_ns > QUIET_NS)
+            draw(line, now_ns);
     }
     pthread_mutex_unlock(&line->mutex);
     return NULL;

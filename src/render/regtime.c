@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STRIP_COLUMNS = 32, STRIP_LEAST = 16, STRIP_MOST = 64, TABLE_COLUMNS = 106 };
+enum { STRIP_COLUMNS = 32, STRIP_LEAST = 16, STRIP_MOST = 64 };
 
 struct regtime {
     const struct weft_view *view;
@@ -271,6 +271,17 @@ static bool has_names(const struct regtime *regtime)
     return false;
 }
 
+/* Columns left beside the numbers; a terminal too narrow for both gets no strip. */
+static size_t strip_columns(const struct regtime *regtime, const struct weft_table *threads)
+{
+    size_t n_columns = regtime->view->style.n_columns, n_taken = weft_table_columns(threads) + 2;
+    if (n_columns == 0)
+        return STRIP_COLUMNS;
+    if (n_columns < n_taken + STRIP_LEAST)
+        return 0;
+    return n_columns - n_taken < STRIP_MOST ? n_columns - n_taken : STRIP_MOST;
+}
+
 static struct weft_table threads_table(const struct regtime *regtime)
 {
     return (struct weft_table){ .columns = regtime->columns,
@@ -424,6 +435,8 @@ static void print_text(struct regtime *regtime)
     columns[NAME_COLUMN].head = has_names(regtime) ? columns[NAME_COLUMN].head : NULL;
     regtime->columns = columns;
     struct weft_table threads = threads_table(regtime);
+    regtime->n_strip = strip_columns(regtime, &threads);
+    threads.n_columns += regtime->n_strip > 0;
     weft_table_text(&threads, &regtime->view->style, regtime->view->out);
     weft_output_text(regtime->view->out, "\n");
     print_totals(regtime);
@@ -514,19 +527,6 @@ static void print_csv(struct regtime *regtime)
         weft_table_csv(&threads, regtime->view->out);
 }
 
-/* Columns left beside the numbers; a terminal too narrow for both gets none. */
-static size_t strip_columns(const struct weft_view *view)
-{
-    if (view->format != WEFT_FORMAT_TEXT)
-        return 0;
-    if (view->style.n_columns == 0)
-        return STRIP_COLUMNS;
-    if (view->style.n_columns < TABLE_COLUMNS + STRIP_LEAST)
-        return 0;
-    size_t n_left = view->style.n_columns - TABLE_COLUMNS;
-    return n_left < STRIP_MOST ? n_left : STRIP_MOST;
-}
-
 void weft_render_regtime(const struct weft_view *view, const struct weft_regtime_table *table,
                          const struct weft_regtime_view *opts)
 {
@@ -534,7 +534,6 @@ void weft_render_regtime(const struct weft_view *view, const struct weft_regtime
                                .table = table,
                                .opts = opts,
                                .arena = weft_arena_new(0),
-                               .n_strip = strip_columns(view),
                                .columns = thread_columns };
     if (!regtime.arena) {
         struct weft_err err = { 0 };

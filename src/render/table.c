@@ -99,13 +99,19 @@ static size_t widest_text(const struct layout *layout)
     return widest;
 }
 
-/* Narrows the widest text columns until all columns fit the terminal, as far as that goes. */
-static void fit_width(struct layout *layout)
+static size_t all_columns(const struct layout *layout)
 {
-    size_t n_all = 0, widest;
+    size_t n_all = 0;
     for (size_t i = 0; i < layout->table->n_columns; i++)
         if (layout->table->columns[i].head)
             n_all += layout->widths[i] + (n_all > 0 ? COLUMN_GAP : 0);
+    return n_all;
+}
+
+/* Narrows the widest text columns until all columns fit the terminal, as far as that goes. */
+static void fit_width(struct layout *layout)
+{
+    size_t n_all = all_columns(layout), widest;
     while (layout->style->n_columns > 0 && n_all > layout->style->n_columns &&
            (widest = widest_text(layout)) != SIZE_MAX) {
         layout->widths[widest]--;
@@ -180,6 +186,15 @@ static void print_layout(const struct layout *layout, struct weft_output *out)
     print_head(layout, out);
     for (size_t row = 0; row < layout->table->n_rows && !weft_output_has_failed(out); row++)
         print_row(layout, row, out);
+}
+
+size_t weft_table_columns(const struct weft_table *table)
+{
+    struct weft_style style = { 0 };
+    struct layout layout = { .table = table, .style = &style };
+    size_t n_all = lay_out(&layout) ? all_columns(&layout) : 0;
+    weft_arena_free(layout.arena);
+    return n_all;
 }
 
 void weft_table_text(const struct weft_table *table, const struct weft_style *style,

@@ -64,6 +64,10 @@ struct weft_style {
 /* With a width, the widest text column is elided until the table fits. */
 void weft_table_text(const struct weft_table *table, const struct weft_style *style,
                      struct weft_output *out);
+
+/* Terminal columns that the text of a table takes, nothing elided; 0 without memory. */
+size_t weft_table_columns(const struct weft_table *table);
+
 void weft_table_csv(const struct weft_table *table, struct weft_output *out);
 
 /* An array of objects under `key`, one a line. */
