@@ -19,7 +19,7 @@ static enum weft_code read_bytes(const void *bytes, size_t n_bytes, struct weft_
 }
 
 /* "1 0x1000 main; 2 0x1010 f" */
-static void list(const struct weft_xray_map *map, char *out, size_t n_bytes)
+static void list(struct weft_xray_map *map, char *out, size_t n_bytes)
 {
     size_t n_used = 0;
     *out = 0;

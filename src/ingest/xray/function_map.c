@@ -10,6 +10,7 @@
 
 #include <elf.h>
 #include <inttypes.h>
+#include <libiberty/demangle.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -240,8 +241,8 @@ uint32_t weft_xray_map_last_key(const struct weft_xray_map *map)
     return map->functions.items[map->functions.n - 1].key;
 }
 
-bool weft_xray_map_find(const struct weft_xray_map *map, uint32_t key,
-                        struct weft_function_info *info)
+/* Index of the first function whose key is not below `key`. */
+static size_t lower_bound(const struct weft_xray_map *map, uint32_t key)
 {
     size_t low = 0;
     size_t high = map->functions.n;
@@ -252,12 +253,31 @@ bool weft_xray_map_find(const struct weft_xray_map *map, uint32_t key,
         else
             high = middle;
     }
-    if (low == map->functions.n || map->functions.items[low].key != key)
+    return low;
+}
+
+/* The name as a person writes it; without memory it stays as it is. */
+static struct weft_str plain_name(struct weft_xray_map *map, struct weft_str name)
+{
+    if (!map->is_mangled || name.n_bytes == 0)
+        return name;
+    char *plain = cplus_demangle(name.bytes, DMGL_PARAMS | DMGL_ANSI | DMGL_AUTO);
+    uint32_t plain_id;
+    if (plain && weft_strtab_intern(map->names, weft_str_of(plain), &plain_id, NULL) == WEFT_OK)
+        name = weft_strtab_get(map->names, plain_id);
+    free(plain);
+    return name;
+}
+
+bool weft_xray_map_find(struct weft_xray_map *map, uint32_t key, struct weft_function_info *info)
+{
+    size_t at = lower_bound(map, key);
+    if (at == map->functions.n || map->functions.items[at].key != key)
         return false;
-    const struct weft_xray_function *function = &map->functions.items[low];
+    const struct weft_xray_function *function = &map->functions.items[at];
     *info = (struct weft_function_info){
         .key = key,
-        .name = weft_strtab_get(map->names, function->name_id),
+        .name = plain_name(map, weft_strtab_get(map->names, function->name_id)),
         .module = weft_strtab_get(map->names, map->module_id),
         .address = function->address,
     };

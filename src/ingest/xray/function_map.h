@@ -38,8 +38,9 @@ size_t weft_xray_map_count(const struct weft_xray_map *map);
 uint32_t weft_xray_map_last_key(const struct weft_xray_map *map);
 
 /* Fills *info for function `key`; false if the map does not hold it. A function that the program
- * has no symbol for has an empty name. Views live as long as the map. O(log n). */
-bool weft_xray_map_find(const struct weft_xray_map *map, uint32_t key,
-                        struct weft_function_info *info);
+ * has no symbol for has an empty name. Views live as long as the map. O(log n). Not const: C++
+ * names are demangled when they are asked for, since a log names few of a large program's
+ * functions. */
+bool weft_xray_map_find(struct weft_xray_map *map, uint32_t key, struct weft_function_info *info);
 
 #endif

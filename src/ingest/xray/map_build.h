@@ -22,6 +22,7 @@ struct weft_xray_map {
     } functions;
     struct weft_strtab *names;
     uint32_t module_id; /* in names */
+    bool is_mangled;    /* names are as in the program: demangled when one is asked for */
 };
 
 /* Function numbers that a log can hold: 28 bits. */

@@ -20,7 +20,6 @@
 #include <gelf.h>
 #include <inttypes.h>
 #include <libelf.h>
-#include <libiberty/demangle.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -323,14 +322,8 @@ static enum weft_code add_function(struct weft_xray_map *map, const struct progr
                                    uint32_t key, uint64_t address, struct weft_err *err)
 {
     const struct symbol *symbol = find_symbol(program, address);
-    if (!symbol)
-        return weft_xray_map_add(map, key, address, WEFT_STR(""), err);
-    struct weft_str mangled = weft_strtab_get(program->names, symbol->name_id);
-    char *plain = cplus_demangle(mangled.bytes, DMGL_PARAMS | DMGL_ANSI | DMGL_AUTO);
-    enum weft_code code =
-        weft_xray_map_add(map, key, address, plain ? weft_str_of(plain) : mangled, err);
-    free(plain);
-    return code;
+    struct weft_str name = symbol ? weft_strtab_get(program->names, symbol->name_id) : WEFT_STR("");
+    return weft_xray_map_add(map, key, address, name, err);
 }
 
 static enum weft_code read_sleds(struct weft_xray_map *map, struct program *program,
@@ -394,6 +387,7 @@ enum weft_code weft_xray_map_read_elf(struct weft_xray_map *map, const uint8_t *
                                       size_t n_bytes, struct weft_err *err)
 {
     struct program program = { .elf = open_memory(bytes, n_bytes) };
+    map->is_mangled = true;
     if (!program.elf)
         return fail_elf(err, "an ELF program");
     program.places = weft_map_new();
