@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+// The data that the page carries (docs/page-data.md): found, unpacked, checked, made columns.
+import { KIND } from '../lib/model';
+import type { Functions, Outlier, Pauses, Rows, Settings, Thread, Trace } from '../lib/model';
+
+type Json = Record<string, unknown>;
+export const VERSION = 1;
+
+export async function loadPage(): Promise<Trace> {
+  const holder = document.getElementById('weft-data');
+  if (!holder) throw new Error('this page holds no trace: it is the empty frame of a report');
+  return decodeTrace(JSON.parse(await unpack(holder.textContent ?? '')) as Json);
+}
+
+async function unpack(base64: string): Promise<string> {
+  const text = atob(base64.trim());
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  if (typeof DecompressionStream === 'undefined')
+    throw new Error('this browser is too old to unpack the page (it lacks DecompressionStream)');
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+  return new Response(stream).text();
+}
+
+function num(json: Json, key: string): number {
+  const value = json[key];
+  return typeof value === 'number' && Number.isFinite(value) ? value : 0;
+}
+
+function text(json: Json, key: string): string {
+  const value = json[key];
+  return typeof value === 'string' ? value : '';
+}
+
+function object(json: Json, key: string): Json {
+  const value = json[key];
+  return typeof value === 'object' && value !== null ? (value as Json) : {};
+}
+
+function list<T>(json: Json, key: string): T[] {
+  const value = json[key];
+  return Array.isArray(value) ? (value as T[]) : [];
+}
+
+function column(json: Json, key: string, n: number): number[] {
+  const values = list<number>(json, key);
+  if (values.length !== n)
+    throw new Error(
+      `the page's data is damaged: column ${key} has ${values.length} of ${n} values`,
+    );
+  return values;
+}
+
+function undelta(steps: number[]): Float64Array {
+  let t = 0;
+  return Float64Array.from(steps, (step) => (t += step));
+}
+
+function subtreeEnds(parent: Int32Array): Int32Array {
+  const next = Int32Array.from(parent, (_, i) => i + 1);
+  for (let i = parent.length - 1; i >= 0; i--) {
+    const p = parent[i]!;
+    if (p >= 0 && next[i]! > next[p]!) next[p] = next[i]!;
+  }
+  return next;
+}
+
+function decodeRows(json: Json): Rows {
+  const kinds = list<number>(json, 'k');
+  const n = kinds.length;
+  const get = (key: string): number[] => column(json, key, n);
+  const up = get('p');
+  const parent = Int32Array.from(up, (p, i) => (p > 0 && p <= i ? i - p : -1));
+  const start = undelta(get('s'));
+  const length = get('t');
+  const extra = get('u');
+  return {
+    ...{ n, kind: Uint8Array.from(kinds), level: Uint16Array.from(get('l')), parent },
+    ...{
+      next: subtreeEnds(parent),
+      fn: Int32Array.from(get('f')),
+      flags: Uint8Array.from(get('x')),
+    },
+    ...{ start, end: start.map((s, i) => s + length[i]!), count: Float64Array.from(get('n')) },
+    sum: Float64Array.from(length, (t, i) => t + extra[i]!),
+    ...{ self: Float64Array.from(get('w')), min: Float64Array.from(get('a')) },
+    ...{ max: Float64Array.from(get('b')), folded: Uint32Array.from(get('o')) },
+  };
+}
+
+function decodePauses(json: Json): Pauses {
+  const kinds = list<number>(json, 'k');
+  const start = undelta(column(json, 's', kinds.length));
+  const length = column(json, 't', kinds.length);
+  return {
+    n: kinds.length,
+    kind: Uint8Array.from(kinds),
+    fn: Int32Array.from(column(json, 'f', kinds.length)),
+    start,
+    end: start.map((s, i) => s + length[i]!),
+  };
+}
+
+function decodeThread(json: Json, index: number): Thread {
+  const tid = num(json, 'tid');
+  return {
+    ...{ index, tid, pid: num(json, 'pid'), name: text(json, 'name'), label: `T${tid}` },
+    ...{ calls: num(json, 'calls'), cutCalls: num(json, 'cut_calls') },
+    ...{ first: num(json, 'first_ns'), last: num(json, 'last_ns') },
+    ...{ start: num(json, 'start_ns'), end: num(json, 'end_ns') },
+    ...{ d: num(json, 'd_ns'), g: num(json, 'g_ns'), f: num(json, 'f_ns') },
+    ...{ factor: num(json, 'factor'), rowsAfter: num(json, 'rows_after') },
+    recordsBefore: num(json, 'records_before'),
+    recordsAfter: num(json, 'records_after'),
+    ...{ notable: num(json, 'n_notable'), expressions: num(json, 'n_expressions') },
+    ...{ nodes: num(json, 'n_nodes'), others: num(json, 'n_others'), gaps: num(json, 'n_gaps') },
+    ...{ sliverCalls: num(json, 'sliver_calls'), sliverNs: num(json, 'sliver_ns') },
+    ...{ foldedNodes: num(json, 'folded_nodes'), foldedCalls: num(json, 'folded_calls') },
+    ...{ foldedNs: num(json, 'folded_ns'), expressionNs: num(json, 'expression_ns') },
+    ...{ waitNs: num(json, 'wait_ns'), stillNs: num(json, 'still_ns') },
+    ...{ idleNs: num(json, 'idle_ns'), runningNs: num(json, 'running_ns') },
+    pausesAll: num(json, 'n_pauses'),
+    rows: decodeRows(object(json, 'rows')),
+    pauses: decodePauses(object(json, 'pauses')),
+  };
+}
+
+function decodeFunctions(json: Json): Functions {
+  const name = list<string>(json, 'name');
+  const n = name.length;
+  const get = (key: string): number[] => column(json, key, n);
+  return {
+    ...{ n, name, module: list<string>(json, 'module'), group: get('group'), count: get('count') },
+    ...{ inclusive: get('inclusive_ns'), self: get('self_ns'), min: get('min_ns') },
+    ...{ mean: get('mean_ns'), max: get('max_ns'), p50: get('p50_ns'), p99: get('p99_ns') },
+    ...{ p999: get('p999_ns'), threads: get('threads'), openCount: get('open_count') },
+    ...{ openNs: get('open_ns'), cutCount: get('cut_count'), cutNs: get('cut_ns') },
+    isWait: get('is_wait'),
+  };
+}
+
+function decodeOutlier(json: Json): Outlier {
+  const start = num(json, 's');
+  return {
+    ...{ kind: num(json, 'kind'), thread: num(json, 'thread'), fn: num(json, 'f') },
+    ...{ depth: num(json, 'depth'), start, end: start + num(json, 't'), self: num(json, 'self') },
+    ...{ median: num(json, 'median'), times: num(json, 'times'), share: num(json, 'share') },
+    ...{ flags: num(json, 'flags'), own: num(json, 'own') === 1, long: num(json, 'long') === 1 },
+    ...{ deepest: num(json, 'deepest') === 1, context: list<number>(json, 'context') },
+  };
+}
+
+function decodeSettings(json: Json): Settings {
+  return {
+    ...{ preset: text(json, 'preset'), durationFraction: num(json, 'duration_fraction') },
+    ...{ gapFraction: num(json, 'gap_fraction'), spanFraction: num(json, 'span_fraction') },
+    ...{ durationNs: num(json, 'duration_ns'), gapNs: num(json, 'gap_ns') },
+    ...{ spanNs: num(json, 'span_ns'), glyphs: num(json, 'glyphs') },
+    ...{ outlierFactor: num(json, 'outlier_factor'), outlierMin: num(json, 'outlier_min_ns') },
+    pauseThreshold: num(json, 'pause_threshold_ns'),
+  };
+}
+
+/** Turns the JSON into columns; throws a sentence if it is of another version or damaged. */
+export function decodeTrace(json: Json): Trace {
+  if (json['v'] !== VERSION)
+    throw new Error(
+      `this page shows data of version ${VERSION}, and was given ${String(json['v'])}`,
+    );
+  const trace = object(json, 'trace');
+  const outliers = object(json, 'outliers');
+  const totals = object(json, 'totals');
+  const threads = list<Json>(json, 'threads').map(decodeThread);
+  const functions = decodeFunctions(object(json, 'functions'));
+  for (const { rows } of threads)
+    for (let i = 0; i < rows.n; i++)
+      if (rows.fn[i]! >= functions.n || rows.kind[i]! > KIND.SLIVER)
+        throw new Error('the page\u2019s data is damaged: a row names an unknown function');
+  return {
+    ...{ generator: text(json, 'generator'), name: text(trace, 'name') },
+    ...{ format: text(trace, 'format'), details: text(trace, 'details') },
+    ...{ duration: num(trace, 'duration_ns'), calls: num(trace, 'calls') },
+    ...{ cutCalls: num(trace, 'cut_calls'), bytesIn: num(trace, 'bytes_in') },
+    ...{ bytesOut: num(trace, 'bytes_out'), notes: list(json, 'notes') },
+    ...{ settings: decodeSettings(object(json, 'settings')), functions, threads },
+    outliers: list<Json>(outliers, 'rows').map(decodeOutlier),
+    outliersFound: num(outliers, 'found'),
+    totals: {
+      ...{ rowsAfter: num(totals, 'rows_after'), recordsBefore: num(totals, 'records_before') },
+      ...{ recordsAfter: num(totals, 'records_after'), foldedNs: num(totals, 'folded_ns') },
+      ...{ expressionNs: num(totals, 'expression_ns'), raised: num(totals, 'raised') },
+    },
+  };
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// One script and one style sheet, and page.html: both inlined, with a place for the data.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { defineConfig } from 'vite';
+import type { Plugin } from 'vite';
+
+const policy =
+  "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:";
+
+function page(script: string, style: string): string {
+  return [
+    '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
+    `<meta http-equiv="Content-Security-Policy" content="${policy}">`,
+    '<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>weft</title>',
+    `<style>${style}</style>\n</head>\n<body>\n<div id="app"></div>`,
+    '<noscript>This page needs JavaScript; it loads nothing from a network.</noscript>',
+    `<!--WEFT-DATA-->\n<script>${script}</script>\n</body>\n</html>\n`,
+  ].join('\n');
+}
+
+function writePage(): Plugin {
+  return {
+    name: 'weft-page',
+    apply: 'build',
+    closeBundle() {
+      const script = readFileSync(join('dist', 'weft.js'), 'utf8');
+      const style = readFileSync(join('dist', 'weft.css'), 'utf8');
+      if (/<\/script/i.test(script) || /<\/style/i.test(style))
+        throw new Error('the bundle holds a closing tag and cannot be inlined');
+      writeFileSync(join('dist', 'page.html'), page(script, style));
+    },
+  };
+}
+
+export default defineConfig({
+  plugins: [writePage()],
+  esbuild: { jsx: 'automatic', jsxImportSource: 'preact', legalComments: 'none', charset: 'ascii' },
+  build: {
+    target: 'es2021',
+    cssCodeSplit: false,
+    reportCompressedSize: false,
+    lib: { entry: 'src/main.tsx', formats: ['iife'], name: 'weftPage', fileName: () => 'weft.js' },
+    rollupOptions: { output: { assetFileNames: 'weft[extname]' } },
+  },
+  define: { 'process.env.NODE_ENV': '"production"' },
+  test: { include: ['tests/unit/**/*.test.ts'] },
+} as Parameters<typeof defineConfig>[0]);
