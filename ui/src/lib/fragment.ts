@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// The state of the screen in the address: versioned, readable, without trace data. Times are
+// milliseconds with every digit that counts.
+import type { Span } from './model';
+
+export interface Place {
+  window: Span | null;
+  crumbs: Span[];
+  range: Span | null;
+  query: string;
+  isFiltered: boolean;
+  isRegime: boolean;
+  sort: string;
+  hidden: number[]; // tids
+  open: number[]; // tids shown tall
+  unpacked: string[]; // keys of packs that are expanded
+  item: { tid: number; row: number } | null;
+  family: string;
+}
+
+function ms(t: number): string {
+  const whole = Math.floor(t / 1e6);
+  const rest = String(Math.round(t - whole * 1e6)).padStart(6, '0').replace(/0+$/, '');
+  return rest ? `${whole}.${rest}` : String(whole);
+}
+
+function writeSpan({ t0, t1 }: Span): string {
+  return `${ms(t0)}-${ms(t1)}`;
+}
+
+function readSpan(text: string | undefined): Span | null {
+  const match = /^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/.exec(text ?? '');
+  if (!match) return null;
+  const [t0, t1] = [Math.round(Number(match[1]) * 1e6), Math.round(Number(match[2]) * 1e6)];
+  return t1 > t0 ? { t0, t1 } : null;
+}
+
+const writeTids = (list: number[]): string => list.map(t => `t${t}`).join(',');
+
+function readTids(text: string | undefined): number[] {
+  const parts = (text ?? '').split(',').filter(part => /^t\d+$/.test(part));
+  return parts.map(part => Number(part.slice(1)));
+}
+
+function encode(value: string): string {
+  return encodeURIComponent(value).replace(/%(2C|3A|2F)/g, code => decodeURIComponent(code));
+}
+
+export function writeFragment(place: Place): string {
+  const { window, range, item } = place;
+  const parts: [string, string][] = [
+    ['v', '1'],
+    ['s', '1'],
+    ['w', window ? writeSpan(window) : ''],
+    ['c', place.crumbs.map(writeSpan).join(',')],
+    ['r', range ? writeSpan(range) : ''],
+    ['set', place.query],
+    ['only', place.isFiltered ? '1' : ''],
+    ['t', place.isRegime ? 'regime' : ''],
+    ['sort', place.sort],
+    ['hide', writeTids(place.hidden)],
+    ['open', writeTids(place.open)],
+    ['more', place.unpacked.join(',')],
+    ['item', item ? `t${item.tid}.${item.row}` : ''],
+    ['fam', place.family],
+  ];
+  const said = parts.filter(([, value]) => value !== '');
+  return '#' + said.map(([key, value]) => `${key}=${encode(value)}`).join('&');
+}
+
+function readParts(fragment: string): Map<string, string> {
+  const values = new Map<string, string>();
+  for (const part of fragment.replace(/^#/, '').split('&')) {
+    const at = part.indexOf('=');
+    if (at <= 0) continue;
+    try {
+      values.set(part.slice(0, at), decodeURIComponent(part.slice(at + 1)));
+    } catch {
+      continue; // a broken escape: this part says nothing
+    }
+  }
+  return values;
+}
+
+/** What a fragment says; null if it is of another version or none. Odd parts are left out. */
+export function readFragment(fragment: string): Place | null {
+  const values = readParts(fragment);
+  if (values.get('v') !== '1') return null;
+  const get = (key: string): string => values.get(key) ?? '';
+  const item = /^t(\d+)\.(\d+)$/.exec(get('item'));
+  const crumbs = get('c').split(',').map(readSpan);
+  return {
+    window: readSpan(get('w')),
+    crumbs: crumbs.filter((crumb): crumb is Span => crumb !== null),
+    range: readSpan(get('r')),
+    query: get('set'),
+    isFiltered: get('only') === '1',
+    isRegime: get('t') === 'regime',
+    sort: get('sort'),
+    hidden: readTids(get('hide')),
+    open: readTids(get('open')),
+    unpacked: get('more').split(',').filter(Boolean),
+    item: item ? { tid: Number(item[1]), row: Number(item[2]) } : null,
+    family: get('fam'),
+  };
+}

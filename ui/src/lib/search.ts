@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// What the search box understands: words, /regex/, fn: tid: min: max: kind:, and - before any.
+// Words and fn: look in function names without regard to case; several terms must all hold.
+
+type NameTest = (name: string) => boolean;
+type ThreadTest = (tid: number, name: string) => boolean;
+export type RowKind = 'call' | 'expression' | 'gap';
+
+export interface Query {
+  text: string;
+  isEmpty: boolean;
+  /** Why it could not be understood; empty if it was. */
+  error: string;
+  asksFunction: boolean;
+  min: number;
+  max: number;
+  kind: RowKind | null;
+  names: NameTest[];
+  threads: ThreadTest[];
+}
+
+const UNIT: Record<string, number> = {
+  ...{ ns: 1, us: 1e3, '\u00b5s': 1e3, ms: 1e6, s: 1e9, min: 6e10 },
+};
+
+export function parseDuration(text: string): number | null {
+  const match = /^(\d+(?:\.\d+)?)(ns|us|\u00b5s|ms|s|min)?$/.exec(text);
+  if (!match) return null;
+  if (!match[2]) return Number(match[1]) === 0 ? 0 : null;
+  return Math.round(Number(match[1]) * UNIT[match[2]]!);
+}
+
+function tokens(text: string): string[] {
+  return text.match(/-?(?:\w+:)?\/(?:[^/\\]|\\.)*\/?|-?(?:\w+:)?"[^"]*"?|\S+/g) ?? [];
+}
+
+function nameTest(pattern: string): NameTest {
+  const regex = /^\/((?:[^/\\]|\\.)+)\/?$/.exec(pattern);
+  if (regex) {
+    const compiled = new RegExp(regex[1]!, 'i');
+    return name => compiled.test(name);
+  }
+  const wanted = pattern.replace(/^"|"$/g, '').toLowerCase();
+  return name => name.toLowerCase().includes(wanted);
+}
+
+function tidTest(list: string): ThreadTest {
+  const parts = list.split(',').filter(Boolean);
+  return (tid, name) =>
+    parts.some(part => {
+      const range = /^(\d+)-(\d+)$/.exec(part);
+      if (range) return tid >= Number(range[1]) && tid <= Number(range[2]);
+      const own = /^t?(\d+)$/i.exec(part);
+      return own ? tid === Number(own[1]) : name.toLowerCase().includes(part.toLowerCase());
+    });
+}
+
+function readName(query: Query, value: string, negated: boolean): void {
+  query.asksFunction = true;
+  try {
+    const test = nameTest(value);
+    query.names.push(negated ? name => !test(name) : test);
+  } catch {
+    query.error = `${value} is not a regular expression`;
+  }
+}
+
+function readLimit(query: Query, key: string, value: string, negated: boolean): void {
+  const limit = parseDuration(value);
+  if (limit === null) query.error = `${key}: wants a time with its unit, as in ${key}:5ms`;
+  else if ((key === 'min') !== negated) query.min = Math.max(query.min, limit);
+  else query.max = Math.min(query.max, limit);
+}
+
+function readTerm(query: Query, key: string, value: string, negated: boolean): void {
+  if (key === 'fn') return readName(query, value, negated);
+  if (key === 'min' || key === 'max') return readLimit(query, key, value, negated);
+  if (key === 'tid') {
+    const test = tidTest(value);
+    query.threads.push(negated ? (tid, name) => !test(tid, name) : test);
+    return;
+  }
+  query.kind = (['call', 'expression', 'gap'] as const).find(k => k.startsWith(value)) ?? null;
+  if (!query.kind) query.error = 'kind: is call, expression or gap';
+}
+
+export function parseQuery(text: string): Query {
+  const query: Query = {
+    ...{ text, isEmpty: text.trim() === '', error: '', asksFunction: false, min: 0, max: Infinity },
+    ...{ kind: null, names: [], threads: [] },
+  };
+  for (const token of tokens(text)) {
+    const negated = token.startsWith('-') && token.length > 1;
+    const match = /^(?:(fn|tid|min|max|kind):)?([^]*)$/.exec(negated ? token.slice(1) : token)!;
+    if (match[2]) readTerm(query, match[1] ?? 'fn', match[2], negated);
+  }
+  return query;
+}
+
+export function matchesName(query: Query, name: string): boolean {
+  return query.names.every(test => test(name));
+}
+
+export function matchesThread(query: Query, tid: number, name: string): boolean {
+  return query.threads.every(test => test(tid, name));
+}

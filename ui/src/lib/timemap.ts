@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// Time to place: one strictly monotone map for all threads. Linear time is a straight line; regime
+// time stretches where rows of any thread begin or end and shrinks where none does.
+import { KIND } from './model';
+import type { Thread } from './model';
+
+export interface TimeMap {
+  /** 0..1 for 0..duration, strictly increasing. */
+  at(t: number): number;
+  /** The inverse. */
+  time(u: number): number;
+  isLinear: boolean;
+}
+
+export function linearMap(duration: number): TimeMap {
+  const d = Math.max(1, duration);
+  return { at: t => t / d, time: u => u * d, isLinear: true };
+}
+
+const BINS = 1024;
+const LINEAR_SHARE = 0.25;
+
+function borderDensity(threads: readonly Thread[], duration: number): Float64Array {
+  const density = new Float64Array(BINS);
+  const binOf = (t: number): number => Math.min(BINS - 1, Math.floor((t / duration) * BINS));
+  for (const { rows } of threads)
+    for (let i = 0; i < rows.n; i++) {
+      if (rows.kind[i] !== KIND.CALL && rows.kind[i] !== KIND.EXPRESSION) continue;
+      density[binOf(rows.start[i]!)]! += 1;
+      density[binOf(rows.end[i]!)]! += 1;
+    }
+  return density;
+}
+
+/** Where each bin begins, 0..1. The square root keeps one crowded moment from taking all. */
+function binEdges(threads: readonly Thread[], duration: number): Float64Array {
+  const weight = borderDensity(threads, duration).map(Math.sqrt);
+  const total = weight.reduce((a, b) => a + b, 0) || 1;
+  const edges = new Float64Array(BINS + 1);
+  for (let i = 0; i < BINS; i++)
+    edges[i + 1] = edges[i]! + LINEAR_SHARE / BINS + ((1 - LINEAR_SHARE) * weight[i]!) / total;
+  return edges.map(edge => edge / edges[BINS]!);
+}
+
+export function regimeMap(threads: readonly Thread[], duration: number): TimeMap {
+  const d = Math.max(1, duration);
+  const edges = binEdges(threads, d);
+  return {
+    isLinear: false,
+    at(t) {
+      const p = Math.min(Math.max((t / d) * BINS, 0), BINS);
+      const i = Math.min(BINS - 1, Math.floor(p));
+      return edges[i]! + (edges[i + 1]! - edges[i]!) * (p - i);
+    },
+    time(u) {
+      let low = 0;
+      let high = BINS;
+      while (high - low > 1) {
+        const middle = (low + high) >> 1;
+        if (edges[middle]! <= u) low = middle;
+        else high = middle;
+      }
+      const part = (u - edges[low]!) / (edges[low + 1]! - edges[low]!);
+      return ((low + Math.min(1, Math.max(0, part))) / BINS) * d;
+    },
+  };
+}
+
+/** The part of a map that a window of time shows on `width` pixels. */
+export class View {
+  private readonly u0: number;
+  private readonly scale: number;
+  constructor(
+    readonly map: TimeMap,
+    readonly t0: number,
+    readonly t1: number,
+    readonly width: number,
+  ) {
+    this.u0 = map.at(t0);
+    this.scale = width / Math.max(1e-15, map.at(t1) - this.u0);
+  }
+
+  x(t: number): number {
+    return (this.map.at(t) - this.u0) * this.scale;
+  }
+
+  t(x: number): number {
+    return this.map.time(this.u0 + x / this.scale);
+  }
+}
