@@ -65,7 +65,7 @@ static const struct note_words {
     [WEFT_NOTE_UNNAMED_FUNCTION] = { "unnamed_function", "functions without a name, shown as #key",
                                      WEFT_NOTE_CLASS_INFO },
     [WEFT_NOTE_NOT_KEPT] = { "not_kept", "events understood, but not kept in the file",
-                             WEFT_NOTE_CLASS_LOST },
+                             WEFT_NOTE_CLASS_INFO },
     [WEFT_NOTE_DEPTH_LIMIT] = { "depth_limit", "calls deeper than the limit, dropped",
                                 WEFT_NOTE_CLASS_LOST },
 };
