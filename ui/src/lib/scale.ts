@@ -43,8 +43,7 @@ export function axisTicks(
   const range = Math.max(1, t1 - t0);
   const coarse = tickStep((range * gap) / Math.max(gap, width));
   const [scale, unit] = unitOf(t1 > 3 * range ? range : t1);
-  const full =
-    coarse * 10 ** (Math.floor(Math.log10(coarse) + 1e-9) === Math.log10(coarse) ? 1 : 1);
+  const full = 10 ** (Math.floor(Math.log10(coarse) + 1e-9) + 1);
   const base = isLinear && t0 > 20 * range ? Math.floor(t0 / full) * full : 0;
   const ticks: Tick[] = [];
   const add = (t: number): void => {

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+// The state of the page, and everything that is computed once from the trace.
+import { Atom } from '../lib/atom';
+import { buildFamilies } from '../lib/families';
+import type { Families } from '../lib/families';
+import { KIND } from '../lib/model';
+import type { Span, Thread, Trace } from '../lib/model';
+import { compactLayout, flatten, placePauses, tallLayout } from '../lib/layout';
+import type { Flat, Layout, Still } from '../lib/layout';
+import { linearMap, regimeMap } from '../lib/timemap';
+import type { TimeMap } from '../lib/timemap';
+import type { Place } from '../lib/fragment';
+
+export interface Item {
+  thread: number;
+  row: number;
+}
+
+export type SortKey = 'turn' | 'tid' | 'calls' | 'first' | 'wait' | 'still' | 'ran';
+export const SORTS: [SortKey, string][] = [
+  ['turn', 'first turn'],
+  ['tid', 'thread id'],
+  ['calls', 'calls'],
+  ['first', 'first activity'],
+  ['wait', 'wait'],
+  ['still', 'stood still'],
+  ['ran', 'ran'],
+];
+
+export interface State {
+  window: Span;
+  crumbs: Span[];
+  range: Span | null;
+  /** The range is still being dragged. */
+  isPreview: boolean;
+  hover: Item | null;
+  pointer: { x: number; y: number } | null;
+  item: Item | null;
+  query: string;
+  isFiltered: boolean;
+  isRegime: boolean;
+  sort: SortKey;
+  hidden: ReadonlySet<number>; // thread indices
+  picked: ReadonlySet<number>; // thread indices, ticked in the list
+  open: ReadonlySet<number>; // thread indices drawn tall
+  unpacked: ReadonlySet<string>;
+  /** Highlighted: an index into the families, or -1. */
+  family: number;
+  panel: 'interval' | 'outliers';
+  drawer: '' | 'story' | 'legend' | 'threads' | 'help';
+  theme: 'system' | 'light' | 'dark';
+  said: string;
+}
+
+export function initialState(trace: Trace): State {
+  return {
+    ...{ window: { t0: 0, t1: Math.max(1, trace.duration) }, crumbs: [], range: null },
+    ...{ isPreview: false, hover: null, pointer: null, item: null, query: '', isFiltered: false },
+    ...{ isRegime: false, sort: 'turn', hidden: new Set(), picked: new Set(), open: new Set() },
+    ...{ unpacked: new Set(), family: -1, panel: 'interval', drawer: '', theme: 'system', said: '' },
+  };
+}
+
+/** Time of calls that are open at the end is in no closed call: it comes from the rows. */
+function openSelf(trace: Trace): Float64Array {
+  const extra = new Float64Array(trace.functions.n);
+  for (const { rows } of trace.threads)
+    for (let i = 0; i < rows.n; i++)
+      if (rows.kind[i] === KIND.CALL && rows.flags[i]! & 3 && rows.fn[i]! >= 0)
+        extra[rows.fn[i]!]! += rows.self[i]!;
+  return extra;
+}
+
+/** The trace with what the screen derives from it; heavy parts are made when first asked for. */
+export class Model {
+  readonly families: Families;
+  readonly linear: TimeMap;
+  private regime: TimeMap | null = null;
+  private readonly compact = new Map<number, Layout>();
+  private readonly tall = new Map<number, Layout>();
+  private readonly stills = new Map<number, Still[]>();
+  private readonly flats = new Map<number, Flat[]>();
+
+  constructor(readonly trace: Trace) {
+    this.families = buildFamilies(trace.functions, openSelf(trace));
+    this.linear = linearMap(trace.duration);
+  }
+
+  map(isRegime: boolean): TimeMap {
+    if (!isRegime) return this.linear;
+    this.regime ??= regimeMap(this.trace.threads, this.trace.duration);
+    return this.regime;
+  }
+
+  layout(thread: Thread, isTall: boolean): Layout {
+    const cache = isTall ? this.tall : this.compact;
+    let layout = cache.get(thread.index);
+    if (!layout) {
+      layout = isTall ? tallLayout(thread) : compactLayout(thread);
+      cache.set(thread.index, layout);
+    }
+    return layout;
+  }
+
+  stillsOf(thread: Thread): Still[] {
+    let stills = this.stills.get(thread.index);
+    if (!stills) this.stills.set(thread.index, (stills = placePauses(thread)));
+    return stills;
+  }
+
+  flatOf(thread: Thread): Flat[] {
+    let flat = this.flats.get(thread.index);
+    if (!flat) this.flats.set(thread.index, (flat = flatten(thread)));
+    return flat;
+  }
+
+  name(fn: number): string {
+    return fn < 0 ? 'no function' : this.families.short[fn]!;
+  }
+
+  fullName(fn: number): string {
+    return fn < 0 ? 'no function' : this.trace.functions.name[fn]!;
+  }
+}
+
+export interface App {
+  model: Model;
+  state: Atom<State>;
+}
+
+export function makeApp(trace: Trace): App {
+  return { model: new Model(trace), state: new Atom(initialState(trace)) };
+}
+
+function limitSpan(span: Span | null, duration: number): Span | null {
+  if (!span) return null;
+  const t0 = Math.max(0, Math.min(span.t0, duration - 1));
+  const t1 = Math.min(span.t1, Math.max(1, duration));
+  return t1 > t0 ? { t0, t1 } : null;
+}
+
+/** Fragment -> state. What the trace does not have is left out. */
+export function applyPlace({ model, state }: App, place: Place): void {
+  const { trace, families } = model;
+  const byTid = new Map(trace.threads.map(thread => [thread.tid, thread.index]));
+  const indices = (tids: number[]): Set<number> =>
+    new Set(tids.map(tid => byTid.get(tid)).filter((i): i is number => i !== undefined));
+  const thread = place.item ? byTid.get(place.item.tid) : undefined;
+  const hasItem = thread !== undefined && place.item!.row < trace.threads[thread]!.rows.n;
+  const fresh = initialState(trace);
+  state.update(now => ({
+    ...now,
+    window: limitSpan(place.window, trace.duration) ?? fresh.window,
+    crumbs: place.crumbs,
+    range: limitSpan(place.range, trace.duration),
+    isPreview: false,
+    item: hasItem ? { thread: thread!, row: place.item!.row } : null,
+    query: place.query,
+    isFiltered: place.isFiltered,
+    isRegime: place.isRegime,
+    sort: SORTS.find(([key]) => key === place.sort)?.[0] ?? 'turn',
+    hidden: indices(place.hidden),
+    open: indices(place.open),
+    unpacked: new Set(place.unpacked),
+    family: families.list.findIndex(entry => entry.key === place.family),
+  }));
+}
+
+/** State -> fragment. */
+export function placeOf({ model, state }: App): Place {
+  const { trace, families } = model;
+  const now = state.get();
+  const tids = (set: ReadonlySet<number>): number[] =>
+    [...set].map(i => trace.threads[i]!.tid).sort((a, b) => a - b);
+  const isWhole = now.window.t0 === 0 && now.window.t1 >= trace.duration;
+  return {
+    ...{ window: isWhole ? null : now.window, crumbs: now.crumbs },
+    ...{ range: now.isPreview ? null : now.range, query: now.query, isFiltered: now.isFiltered },
+    ...{ isRegime: now.isRegime, sort: now.sort === 'turn' ? '' : now.sort },
+    ...{ hidden: tids(now.hidden), open: tids(now.open), unpacked: [...now.unpacked] },
+    item: now.item ? { tid: trace.threads[now.item.thread]!.tid, row: now.item.row } : null,
+    family: families.list[now.family]?.key ?? '',
+  };
+}
