@@ -44,6 +44,7 @@ static enum weft_code map_fd(const char *path, int fd, struct weft_mapped *file,
     }
     file->bytes = bytes;
     file->n_bytes = (uint64_t)info.st_size;
+    file->is_map = true;
     return WEFT_OK;
 }
 
@@ -73,7 +74,7 @@ void weft_mapped_done(const struct weft_mapped *file, uint64_t off, uint64_t n_b
     uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
     uint64_t from = (off + page_bytes - 1) / page_bytes * page_bytes;
     uint64_t to = (off + n_bytes) / page_bytes * page_bytes;
-    if (file->bytes && from < to && to <= file->n_bytes)
+    if (file->is_map && from < to && to <= file->n_bytes)
         madvise((void *)(uintptr_t)(file->bytes + from), (size_t)(to - from), MADV_DONTNEED);
 }
 

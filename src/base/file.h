@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -26,7 +27,8 @@ WEFT_CHECKED enum weft_code weft_mapped_open(const char *path, struct weft_mappe
 void weft_mapped_close(struct weft_mapped *file);
 
 /* Tells the kernel that [off, off + n_bytes) will not be read again soon (keeps resident memory
- * bounded while a large input is walked once). */
+ * bounded while a large input is walked once). Nothing happens to bytes that are not a map: there
+ * they would be lost. */
 void weft_mapped_done(const struct weft_mapped *file, uint64_t off, uint64_t n_bytes);
 
 struct weft_out;
