@@ -3,6 +3,15 @@
 
 #include <inttypes.h>
 
+/* gcc 12 would pack the loop's state into vector registers, because it is stored as a whole on the
+ * rare paths, and unpack it for every event: twice the time. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define SCALAR_LOOP __attribute__((optimize("no-tree-slp-vectorize")))
+#else
+#define SCALAR_LOOP
+#endif
+#define HOT_INLINE __attribute__((always_inline)) static inline
+
 enum { FIRST_ROWS = 64, FIRST_DEPTH = 32, FIRST_SLOT_BITS = 6 };
 
 struct weft_builder *weft_builder_new(uint32_t block_rows)
@@ -105,7 +114,7 @@ __attribute__((noinline)) static uint8_t escape_put(struct weft_bytes *ext, uint
     return n_bytes == 8 ? WEFT_TIME_ESCAPE_8 : (uint8_t)(WEFT_TIME_ESCAPE_2 + n_bytes - 2);
 }
 
-static inline uint8_t time_put(struct weft_bytes *ext, uint64_t delta_ns)
+HOT_INLINE uint8_t time_put(struct weft_bytes *ext, uint64_t delta_ns)
 {
     return delta_ns < WEFT_TIME_ESCAPE_2 ? (uint8_t)delta_ns : escape_put(ext, delta_ns);
 }
@@ -178,7 +187,7 @@ static void block_begin(struct weft_builder *builder, uint64_t time_ns)
     builder->hot.last_ns = time_ns;
 }
 
-static inline uint32_t slot_of(uint32_t key, unsigned bits)
+HOT_INLINE uint32_t slot_of(uint32_t key, unsigned bits)
 {
     return (key * UINT32_C(0x9e3779b1)) >> (32 - bits);
 }
@@ -203,7 +212,7 @@ static bool slots_grow(struct weft_builder *builder)
 }
 
 /* Index of `key` in functions, or UINT32_MAX. */
-static inline uint32_t function_find(const struct weft_builder *builder, uint32_t key)
+HOT_INLINE uint32_t function_find(const struct weft_builder *builder, uint32_t key)
 {
     const uint32_t mask = (UINT32_C(1) << builder->slot_bits) - 1;
     uint32_t at = slot_of(key, builder->slot_bits);
@@ -384,8 +393,8 @@ static void arg_put(struct weft_builder *builder, uint64_t value)
 }
 
 /* The rows of one entry; there is room. Returns the index of a new function that has no memory. */
-static inline bool entry_put(struct weft_builder *builder, struct weft_builder_hot *hot,
-                             uint64_t time_ns, uint32_t key)
+HOT_INLINE bool entry_put(struct weft_builder *builder, struct weft_builder_hot *hot,
+                          uint64_t time_ns, uint32_t key)
 {
     struct weft_block_rows *rows = &builder->rows;
     uint32_t index = function_find(builder, key);
@@ -426,9 +435,10 @@ static inline bool entry_put(struct weft_builder *builder, struct weft_builder_h
 
 /* Longer than most: the three kinds of events share state that must stay in registers, and every
  * unusual case leaves the loop through a function that works on builder->hot. */
-enum weft_code weft_builder_calls(struct weft_builder *builder,
-                                  const struct weft_call_event *events, size_t n_events,
-                                  const struct weft_builder_flush *flush, struct weft_err *err)
+SCALAR_LOOP enum weft_code weft_builder_calls(struct weft_builder *builder,
+                                              const struct weft_call_event *events, size_t n_events,
+                                              const struct weft_builder_flush *flush,
+                                              struct weft_err *err)
 {
     struct weft_builder_hot hot = builder->hot;
     enum weft_code code = WEFT_OK;
