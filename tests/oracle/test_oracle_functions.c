@@ -33,6 +33,31 @@ static void print_row(const char *who, const struct weft_function_row *row)
              row->max_thread_id, row->max_start_ns);
 }
 
+/* The medians made for marks, against the exact ones: every call of the trace gets the same mark.
+ */
+static bool marks_equal(const struct memory_trace *memory, const struct weft_trace *trace,
+                        const struct weft_functions_table *table, const struct weft_run *run,
+                        double factor, uint64_t least_ns)
+{
+    uint64_t *medians = NULL;
+    if (weft_medians_run(trace, factor, least_ns, run, &medians, NULL))
+        return false;
+    bool is_ok = true;
+    for (uint32_t t = 0; t < memory->n_threads; t++)
+        for (size_t i = 0; i < memory->threads[t].n_calls; i++) {
+            const struct memory_call *call = &memory->threads[t].calls[i];
+            uint64_t duration_ns = call->end_ns - call->start_ns;
+            uint64_t exact_ns = table->rows[table->row_of_function[call->function_id]].p50_ns;
+            bool want = duration_ns >= least_ns && exact_ns &&
+                        (double)duration_ns > factor * (double)exact_ns;
+            bool got = duration_ns >= least_ns && medians[call->function_id] &&
+                       (double)duration_ns > factor * (double)medians[call->function_id];
+            is_ok = is_ok && got == want;
+        }
+    free(medians);
+    return is_ok;
+}
+
 static bool compare(const struct memory_trace *memory, struct weft_pool *pool)
 {
     char path[MEMORY_PATH_BYTES];
@@ -53,6 +78,8 @@ static bool compare(const struct memory_trace *memory, struct weft_pool *pool)
             print_row("want", &want[i]);
         }
     }
+    is_ok = is_ok && marks_equal(memory, trace, table, &run, 1.003, 0) &&
+            marks_equal(memory, trace, table, &run, 3, 20);
     weft_functions_table_free(table);
     weft_trace_close(trace);
     return is_ok;

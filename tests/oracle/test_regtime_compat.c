@@ -62,8 +62,7 @@ static bool is_ratio(yajl_val object, const char *key, uint64_t before, uint64_t
 
 static bool is_text(yajl_val value, struct weft_str want)
 {
-    return YAJL_IS_STRING(value) && strlen(YAJL_GET_STRING(value)) == want.n_bytes &&
-           memcmp(YAJL_GET_STRING(value), want.bytes, want.n_bytes) == 0;
+    return YAJL_IS_STRING(value) && weft_str_equal(weft_str_of(value->u.string), want);
 }
 
 static double threshold(yajl_val document, const char *key)
