@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT
 """What the acceptance tests share: TAP, the traces beside the project, the program under test."""
+import atexit
 import json
 import os
 import pathlib
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -13,6 +16,8 @@ WEFT = ROOT / "build" / "release" / "weft"
 TRACES = ROOT / "build" / "traces"
 WORK = pathlib.Path(tempfile.mkdtemp(prefix="acceptance.", dir=ROOT / "build"))
 
+atexit.register(shutil.rmtree, WORK, ignore_errors=True)
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # a time-out tidies up too
 _state = {"run": 0, "failed": 0}
 
 
@@ -32,11 +37,8 @@ def note(text):
 
 
 def done():
-    """Prints the plan, removes the work folder, ends the program."""
+    """Prints the plan, ends the program."""
     print(f"1..{_state['run']}")
-    for path in sorted(WORK.rglob("*"), reverse=True):
-        path.rmdir() if path.is_dir() else path.unlink()
-    WORK.rmdir()
     sys.exit(_state["failed"] > 0)
 
 

@@ -30,7 +30,7 @@ def attempt(case):
     try:
         ended = subprocess.run([WEFT, *command], stdin=subprocess.DEVNULL,
                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False,
-                               timeout=SECONDS_A_RUN)
+                               timeout=SECONDS_A_RUN, close_fds=False)
     except subprocess.TimeoutExpired:
         return f"{name}: did not end within {SECONDS_A_RUN} s"
     if ended.returncode not in (0, 1):
