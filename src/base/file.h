@@ -19,6 +19,7 @@
 struct weft_mapped {
     const uint8_t *bytes;
     uint64_t n_bytes;
+    bool is_map; /* set by weft_mapped_open; bytes that lie elsewhere are not let go */
 };
 
 /* Maps a regular file; a directory, a pipe or a missing file is WEFT_E_IO with a sentence. */
