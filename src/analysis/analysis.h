@@ -29,6 +29,15 @@ WEFT_CHECKED enum weft_code weft_functions_run(const struct weft_trace *trace,
                                                struct weft_functions_table **table,
                                                struct weft_err *err);
 
+/* What outlier marks need of the medians, for much less than the table of functions: by function
+ * id, n_functions elements that the caller frees. A median is exact where a call of its function
+ * lasts at least `least_ns` and might exceed `factor` x the median; elsewhere it is a lower bound
+ * that marks the same calls: none. One pass over the blocks, and one over those that call such
+ * functions. */
+WEFT_CHECKED enum weft_code weft_medians_run(const struct weft_trace *trace, double factor,
+                                             uint64_t least_ns, const struct weft_run *run,
+                                             uint64_t **medians_ns, struct weft_err *err);
+
 /* RegTime. Fractions are of the thread's duration; an absolute value, if not 0, replaces its
  * fraction. `medians_ns` (by function id; may be NULL) drives the outlier marks. */
 struct weft_regtime_opts {

@@ -199,50 +199,6 @@ static enum weft_code merge_workers(struct job *job, struct weft_err *err)
     return code;
 }
 
-static void refine_block(struct job *job, const struct weft_calls *calls)
-{
-    const unsigned edge = WEFT_CALL_CUT_START | WEFT_CALL_CUT_END;
-    const uint32_t *first_target = job->quantiles.first_target;
-    for (size_t i = 0; i < calls->n_rows; i++) {
-        uint32_t id = calls->function_id[i];
-        if (first_target[id] && !(calls->flags && (calls->flags[i] & edge)))
-            weft_quantiles_see(&job->quantiles, id, calls->end_ns[i] - calls->start_ns[i]);
-    }
-}
-
-/* Whether the block calls a function that is still refined. */
-static enum weft_code is_block_wanted(struct job *job, struct weft_scan *scan, uint64_t block,
-                                      bool *is_wanted, struct weft_err *err)
-{
-    const uint32_t *ids = NULL;
-    size_t n_ids = 0;
-    enum weft_code code = weft_scan_functions(scan, block, &ids, &n_ids, err);
-    *is_wanted = false;
-    for (size_t i = 0; !code && i < n_ids && !*is_wanted; i++)
-        *is_wanted = job->quantiles.first_target[ids[i]] != 0;
-    return code;
-}
-
-static enum weft_code refine_item(void *context, struct weft_scan *scan, unsigned index,
-                                  struct weft_err *err)
-{
-    (void)index;
-    struct job *job = context;
-    enum weft_code code = WEFT_OK;
-    for (uint64_t block = 0; !code && block < scan->thread->n_blocks; block++) {
-        bool is_wanted = false;
-        const struct weft_calls *calls = NULL;
-        code = is_block_wanted(job, scan, block, &is_wanted, err);
-        if (code || !is_wanted)
-            continue;
-        weft_scan_seek(scan, block);
-        code = weft_scan_next(scan, &calls, err);
-        if (!code && calls)
-            refine_block(job, calls);
-    }
-    return code;
-}
-
 static void fill_row(struct weft_function_row *row, uint32_t id, const struct tally *tally,
                      const uint64_t *quantiles)
 {
@@ -311,15 +267,9 @@ static enum weft_code run_passes(struct job *job, const struct weft_thread_filte
     if (!code)
         code = merge_workers(job, err);
     if (!code)
-        code = weft_quantiles_init(&job->quantiles, &job->workers[0].hist, err);
-    for (bool is_needed = true; !code;) {
-        code = weft_quantiles_begin(&job->quantiles, &is_needed, err);
-        if (code || !is_needed)
-            break;
-        code = weft_scan_threads(job->trace, ids, n_ids, run, refine_item, job, err);
-        if (!code)
-            code = weft_quantiles_end(&job->quantiles, err);
-    }
+        code = weft_quantiles_init(&job->quantiles, &job->workers[0].hist, NULL, err);
+    if (!code)
+        code = weft_quantiles_run(&job->quantiles, job->trace, ids, n_ids, run, err);
     return code;
 }
 

@@ -118,15 +118,10 @@ static bool take_slot(struct weft_quantiles *quantiles, struct target_vec *targe
     return true;
 }
 
-static bool take_function(struct weft_quantiles *quantiles, const struct weft_hist_set *set,
-                          uint32_t function_id, struct target_vec *targets)
+/* Makes the targets of one function for the wanted ranks; a rank of 0 is not wanted. */
+static bool take_ranks(struct weft_quantiles *quantiles, const struct weft_hist_set *set,
+                       uint32_t function_id, const uint64_t *ranks, struct target_vec *targets)
 {
-    uint64_t n = count_values(set, function_id);
-    if (n == 0)
-        return true;
-    uint64_t ranks[WEFT_QUANTILES];
-    for (uint32_t q = 0; q < WEFT_QUANTILES; q++)
-        ranks[q] = weft_nearest_rank(n, per_mille[q]);
     const uint32_t *page_of = set->page_of + (size_t)function_id * WEFT_HIST_PAGES;
     uint64_t n_below = 0;
     for (uint32_t page = 0; page < WEFT_HIST_PAGES; page++) {
@@ -144,8 +139,32 @@ static bool take_function(struct weft_quantiles *quantiles, const struct weft_hi
     return true;
 }
 
+static bool take_function(struct weft_quantiles *quantiles, const struct weft_hist_set *set,
+                          const struct weft_quantile_marks *marks, uint32_t function_id,
+                          struct target_vec *targets)
+{
+    uint64_t n = count_values(set, function_id);
+    uint64_t ranks[WEFT_QUANTILES] = { 0 };
+    if (n == 0)
+        return true;
+    for (uint32_t q = 0; q < (marks ? 1 : WEFT_QUANTILES); q++)
+        ranks[q] = weft_nearest_rank(n, per_mille[q]);
+    size_t n_before = targets->n;
+    if (!take_ranks(quantiles, set, function_id, ranks, targets))
+        return false;
+    if (marks && targets->n > n_before) {
+        uint64_t low = targets->items[n_before].low, top = marks->top_ns[function_id];
+        if (top < marks->least_ns || (double)top <= marks->factor * (double)low) {
+            quantiles->value_ns[function_id][0] = low;
+            targets->n = n_before;
+        }
+    }
+    return true;
+}
+
 enum weft_code weft_quantiles_init(struct weft_quantiles *quantiles,
-                                   const struct weft_hist_set *set, struct weft_err *err)
+                                   const struct weft_hist_set *set,
+                                   const struct weft_quantile_marks *marks, struct weft_err *err)
 {
     struct target_vec targets = { 0 };
     *quantiles = (struct weft_quantiles){ .n_functions = set->n_functions };
@@ -154,7 +173,7 @@ enum weft_code weft_quantiles_init(struct weft_quantiles *quantiles,
     quantiles->first_target = calloc(n, sizeof *quantiles->first_target);
     bool is_ok = quantiles->value_ns && quantiles->first_target;
     for (uint32_t id = 0; is_ok && id < set->n_functions; id++)
-        is_ok = take_function(quantiles, set, id, &targets);
+        is_ok = take_function(quantiles, set, marks, id, &targets);
     quantiles->targets = targets.items;
     quantiles->n_targets = targets.n;
     return is_ok ? WEFT_OK : no_memory(err);

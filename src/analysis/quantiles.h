@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "model/histogram.h"
+#include "model/scan.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -67,9 +68,20 @@ struct weft_quantiles {
     uint32_t *first_target; /* by function id: index + 1 of its first target in this pass, or 0 */
 };
 
-/* Reads the wanted ranks off the histograms and makes the targets. */
+/* Asks for medians alone, and exact only where an outlier mark hangs on them: for a function whose
+ * longest call lasts `least_ns` or more, and more than `factor` x the low end of its median's slot.
+ * The others get that low end, with which no call of theirs is marked either. */
+struct weft_quantile_marks {
+    const uint64_t *top_ns; /* longest call of any kind, by function id */
+    double factor;
+    uint64_t least_ns;
+};
+
+/* Reads the wanted ranks off the histograms and makes the targets. `marks` NULL: all quantiles,
+ * exact. */
 WEFT_CHECKED enum weft_code weft_quantiles_init(struct weft_quantiles *quantiles,
                                                 const struct weft_hist_set *set,
+                                                const struct weft_quantile_marks *marks,
                                                 struct weft_err *err);
 void weft_quantiles_fini(struct weft_quantiles *quantiles);
 
@@ -84,6 +96,13 @@ void weft_quantiles_see(struct weft_quantiles *quantiles, uint32_t function_id, 
 /* Ends a pass: resolves or narrows its targets. WEFT_E_MALFORMED if the values differed from those
  * of the first pass. */
 WEFT_CHECKED enum weft_code weft_quantiles_end(struct weft_quantiles *quantiles,
+                                               struct weft_err *err);
+
+/* All the later passes: shows the closed calls of the selected threads until every quantile is
+ * known, skipping blocks that call no function with a target. */
+WEFT_CHECKED enum weft_code weft_quantiles_run(struct weft_quantiles *quantiles,
+                                               const struct weft_trace *trace, const uint32_t *ids,
+                                               size_t n_ids, const struct weft_run *run,
                                                struct weft_err *err);
 
 #endif

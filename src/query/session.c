@@ -127,23 +127,29 @@ enum weft_code weft_session_functions(struct weft_session *session,
     return WEFT_OK;
 }
 
-enum weft_code weft_session_medians(struct weft_session *session, const uint64_t **medians_ns,
-                                    struct weft_err *err)
+/* The medians of the table of functions, which are exact. */
+static enum weft_code copy_medians(const struct weft_functions_table *table, uint64_t **medians_ns,
+                                   struct weft_err *err)
 {
-    const struct weft_functions_table *table;
-    *medians_ns = NULL;
-    enum weft_code code = weft_session_functions(session, &table, err);
-    if (code != WEFT_OK)
-        return code;
-    if (!session->medians_ns) {
-        uint64_t *medians = calloc(table->n_functions + 1, sizeof *medians);
-        if (!medians)
-            return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for %zu medians",
-                             table->n_functions);
-        for (size_t i = 0; i < table->n_rows; i++)
-            medians[table->rows[i].function_id] = table->rows[i].p50_ns;
-        session->medians_ns = medians;
-    }
-    *medians_ns = session->medians_ns;
+    uint64_t *medians = calloc(table->n_functions + 1, sizeof *medians);
+    if (!medians)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for %zu medians",
+                         table->n_functions);
+    for (size_t i = 0; i < table->n_rows; i++)
+        medians[table->rows[i].function_id] = table->rows[i].p50_ns;
+    *medians_ns = medians;
     return WEFT_OK;
+}
+
+enum weft_code weft_session_medians(struct weft_session *session, double factor, uint64_t least_ns,
+                                    const uint64_t **medians_ns, struct weft_err *err)
+{
+    free(session->medians_ns);
+    session->medians_ns = NULL;
+    enum weft_code code = session->functions
+                              ? copy_medians(session->functions, &session->medians_ns, err)
+                              : weft_medians_run(session->trace, factor, least_ns, &session->run,
+                                                 &session->medians_ns, err);
+    *medians_ns = session->medians_ns;
+    return code;
 }
