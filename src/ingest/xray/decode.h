@@ -78,8 +78,7 @@ WEFT_CHECKED enum weft_code weft_xray_out_event(struct weft_xray_out *out,
                                                 const struct weft_event *event,
                                                 struct weft_err *err);
 
-/* The argument of the entry before it. False if there is none: the record contradicts the format.
- */
+/* The argument of the call before it; only while takes_argument. */
 WEFT_CHECKED enum weft_code weft_xray_out_argument(struct weft_xray_out *out, uint64_t value,
                                                    struct weft_err *err);
 
