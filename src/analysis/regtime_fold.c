@@ -129,23 +129,6 @@ static bool fold_to_budget(struct regtime_folder *folder, const struct regtime_t
     return true;
 }
 
-/* An "other" that stands for one context without callees costs as much as the context itself:
- * shows the context. */
-static void unfold_single(struct regtime_folder *folder, const struct regtime_tree *tree)
-{
-    struct regtime_link *links = folder->links;
-    for (size_t i = 1; i < tree->n_nodes; i++)
-        links[tree->nodes[i].parent].next += links[i].is_folded; /* folded callees */
-    for (size_t i = 1; i < tree->n_nodes; i++) {
-        uint32_t parent = tree->nodes[i].parent;
-        if (links[i].is_folded && links[i].next == 0 && !links[parent].is_folded &&
-            links[parent].next == 1)
-            links[i].is_folded = false;
-    }
-    for (size_t i = 0; i < tree->n_nodes; i++)
-        links[i].next = 0;
-}
-
 /* ---- what the rows hold ---------------------------------------------------------------------- */
 
 static bool is_outlier(const struct regtime_fold_opts *opts, const struct regtime_node *node)
@@ -402,8 +385,6 @@ enum weft_code weft_regtime_fold(struct regtime_folder *folder, struct regtime_b
     uint64_t n_notable = builder->notable.n;
     if (opts->glyphs && !fold_to_budget(folder, tree, opts->glyphs - (size_t)n_notable))
         return no_memory(err);
-    if (opts->glyphs)
-        unfold_single(folder, tree);
     if (!link_nodes(folder, tree, opts))
         return no_memory(err);
     struct emitter out = { folder, builder, opts, rows, thread };
