@@ -43,7 +43,7 @@ for pie in -pie -no-pie; do
     "$weft" info --json "$work/kv.weft" >"$work/info"
     ok "$pie: seven threads" has info '"threads": *7,'
     ok "$pie: every function is named" has info '"unnamed_functions": *0,'
-    "$weft" regtime "$work/kv.weft" >"$work/regtime"
+    "$weft" regtime --segments "$work/kv.weft" >"$work/regtime"
     ok "$pie: regtime shows the compaction" has regtime compaction_thread
 done
 echo "1..$n"
