@@ -12,7 +12,8 @@ import type { Item, Model, State } from '../state/app';
 import type { Hits } from '../state/hits';
 import { MARK_TOP, stripHeight } from '../state/rows';
 import type { ChartRow } from '../state/rows';
-import { Patterns } from './theme';
+import { paintGrid } from './axis';
+import type { Patterns } from './theme';
 import type { Theme } from './theme';
 import type { TextMeter } from './text';
 
@@ -69,6 +70,9 @@ export function paintRows(scene: Scene, rows: readonly ChartRow[]): void {
   const { ctx, dpr, theme } = scene;
   ctx.fillStyle = theme.bg;
   ctx.fillRect(0, 0, ctx.canvas.width, ctx.canvas.height);
+  const last = rows[rows.length - 1];
+  const used = last ? last.y + last.height - scene.scrollTop : 0;
+  paintGrid(ctx, theme, scene.view, dpr, Math.min(scene.height, used));
   const labels: Label[] = [];
   for (const row of rows) {
     const top = row.y - scene.scrollTop;

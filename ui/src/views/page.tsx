@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// The whole page.
+import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import type { Stage } from '../draw/stage';
+import { readFragment, writeFragment } from '../lib/fragment';
+import { applyPlace, placeOf } from '../state/app';
+import type { App } from '../state/app';
+import { Chart } from './chart';
+import { Help, ThreadList, Tooltip } from './extra';
+import { pageKey } from './gestures';
+import { Legend } from './legend';
+import { Panel } from './panel';
+import { Story } from './story';
+import { Crumbs, Rail, StatusLine, TopBar } from './top';
+import { AppContext, usePart } from './use';
+
+/** State -> address, not more often than a person can see; address -> state when it changes. */
+function bindAddress(app: App): () => void {
+  let timer = 0;
+  let written = location.hash;
+  const write = (): void => {
+    timer = 0;
+    const next = writeFragment(placeOf(app));
+    if (next === written) return;
+    const isStep = app.state.get().crumbs.length !== (readFragment(written)?.crumbs.length ?? 0);
+    written = next;
+    if (isStep) history.pushState(null, '', next);
+    else history.replaceState(null, '', next);
+  };
+  const read = (): void => {
+    if (location.hash === written) return;
+    written = location.hash;
+    const place = readFragment(written) ?? readFragment('#v=1');
+    if (place) applyPlace(app, place);
+  };
+  const off = app.state.subscribe(() => {
+    if (timer === 0) timer = window.setTimeout(write, 120);
+  });
+  window.addEventListener('popstate', read);
+  window.addEventListener('hashchange', read);
+  return () => {
+    off();
+    window.removeEventListener('popstate', read);
+    window.removeEventListener('hashchange', read);
+  };
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
+}
+
+function Announcer(): JSX.Element {
+  const said = usePart(s => s.said);
+  return <div class="sr" aria-live="polite" id="said">{said}</div>;
+}
+
+function Drawers(): JSX.Element | null {
+  const drawer = usePart(s => s.drawer);
+  if (drawer === 'threads') return <ThreadList />;
+  return drawer === 'help' ? <Help /> : null;
+}
+
+export function Page({ app, onReady }: { app: App; onReady: (stage: Stage) => void }): JSX.Element {
+  useEffect(() => {
+    const keys = (event: KeyboardEvent): void => {
+      if (isTyping(event.target) || event.defaultPrevented) return;
+      if (pageKey(app, event)) event.preventDefault();
+    };
+    document.addEventListener('keydown', keys);
+    const off = bindAddress(app);
+    return () => {
+      document.removeEventListener('keydown', keys);
+      off();
+    };
+  }, [app]);
+  return (
+    <AppContext.Provider value={app}>
+      <div class="page">
+        <TopBar />
+        <Crumbs />
+        <Rail />
+        <Story />
+        <main class="centre">
+          <Chart onReady={onReady} />
+        </main>
+        <Legend />
+        <Panel />
+        <StatusLine />
+        <Drawers />
+        <Tooltip />
+        <Announcer />
+      </div>
+    </AppContext.Provider>
+  );
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// Small parts that several panels share.
+import type { ComponentChildren, JSX } from 'preact';
+import { GREY_HUE } from '../lib/palette';
+import { useApp } from './use';
+
+export function hueVar(hue: number): string {
+  return hue === GREY_HUE ? 'var(--grey)' : `var(--h${hue + 1})`;
+}
+
+export function Swatch({ fn }: { fn: number }): JSX.Element {
+  const { families } = useApp().model;
+  const hue = fn < 0 ? GREY_HUE : families.hue[fn]!;
+  return <span class="swatch" style={{ background: hueVar(hue) }} aria-hidden="true" />;
+}
+
+export function Name({ fn }: { fn: number }): JSX.Element {
+  const { model } = useApp();
+  return <span title={model.fullName(fn)}>{model.name(fn)}</span>;
+}
+
+export function Key({ children }: { children: ComponentChildren }): JSX.Element {
+  return <kbd>{children}</kbd>;
+}
+
+/** Copies text; falls back to a selection where the clipboard is not to be had (file://). */
+export async function copyText(text: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    const area = document.createElement('textarea');
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    document.execCommand('copy');
+    area.remove();
+  }
+}
+
+export function Command({ text }: { text: string }): JSX.Element {
+  return (
+    <span class="command">
+      <code>{text}</code>
+      <button class="link" onClick={() => void copyText(text)}>
+        copy
+      </button>
+    </span>
+  );
+}

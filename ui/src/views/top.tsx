@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: MIT
+// Top bar, breadcrumbs, rail and status line.
+import type { JSX } from 'preact';
+import { useRef, useState } from 'preact/hooks';
+import { bytes, duration, integer, percent, plural, span } from '../lib/format';
+import type { Note } from '../lib/model';
+import { writeFragment } from '../lib/fragment';
+import * as act from '../state/actions';
+import { placeOf, SORTS } from '../state/app';
+import type { SortKey } from '../state/app';
+import { findHits } from '../state/hits';
+import { copyText, Key, Swatch } from './parts';
+import { useApp, usePart } from './use';
+
+function badgeText(notes: Note[], kind: Note['class']): string {
+  const own = notes.filter(note => note.class === kind);
+  if (own.length === 0) return '';
+  const total = own.reduce((sum, note) => sum + note.count, 0);
+  return own.length === 1 ? `${integer(total)} ${own[0]!.text.split(/[:,;]/)[0]!}` : `${integer(total)} ${kind}`;
+}
+
+function Badges(): JSX.Element {
+  const { trace } = useApp().model;
+  const lost = badgeText(trace.notes, 'lost');
+  const repaired = badgeText(trace.notes, 'repaired');
+  if (!lost && !repaired) return <span class="badge">nothing lost</span>;
+  return (
+    <>
+      {lost && <span class="badge bad">{lost}</span>}
+      {repaired && <span class="badge warn">{repaired}</span>}
+    </>
+  );
+}
+
+function hitText(app: ReturnType<typeof useApp>, query: string): string {
+  const hits = findHits(app.model, query);
+  if (!hits) return '';
+  if (hits.query.error) return hits.query.error;
+  const threads = plural(hits.threads.size, 'thread');
+  return hits.items.length > 0 ? `${plural(hits.items.length, 'row')} in ${threads}` : threads;
+}
+
+function Suggestions({ query, choose }: { query: string; choose: (text: string) => void }): JSX.Element | null {
+  const { model } = useApp();
+  const hits = findHits(model, query);
+  if (!hits?.functions || hits.query.error) return null;
+  const { functions } = model.trace;
+  const found: number[] = [];
+  hits.functions.forEach((is, fn) => is && found.push(fn));
+  found.sort((a, b) => functions.inclusive[b]! - functions.inclusive[a]!);
+  if (found.length === 0) return <div class="suggest empty">No function has that in its name.</div>;
+  return (
+    <ul class="suggest" role="listbox" aria-label="Functions found">
+      {found.slice(0, 8).map(fn => (
+        <li key={fn} role="option" aria-selected="false" onMouseDown={() => choose(`fn:"${model.fullName(fn)}"`)}>
+          <Swatch fn={fn} />
+          <span class="grow">{model.fullName(fn)}</span>
+          <span class="num">{plural(functions.count[fn]!, 'call')}</span>
+          <span class="num">{duration(functions.self[fn]!)} self</span>
+        </li>
+      ))}
+      {found.length > 8 && <li class="more">{found.length - 8} more</li>}
+    </ul>
+  );
+}
+
+function Omnibox(): JSX.Element {
+  const app = useApp();
+  const query = usePart(s => s.query);
+  const [isOpen, setOpen] = useState(false);
+  const input = useRef<HTMLInputElement>(null);
+  const keys = (event: KeyboardEvent): void => {
+    if (event.key === 'Enter') {
+      act.stepHit(app, event.shiftKey ? -1 : 1);
+      setOpen(false);
+      event.preventDefault();
+    } else if (event.key === 'Escape') {
+      event.stopPropagation();
+      if (query) act.setQuery(app, '');
+      else input.current?.blur();
+    }
+  };
+  return (
+    <div class="omnibox">
+      <Key>/</Key>
+      <input
+        ref={input}
+        id="search"
+        type="text"
+        autocomplete="off"
+        spellcheck={false}
+        aria-label="Search functions and threads"
+        placeholder="Search: name, /regex/, fn: tid: min: max: kind:, - negates"
+        value={query}
+        onInput={event => {
+          act.setQuery(app, event.currentTarget.value);
+          setOpen(true);
+        }}
+        onFocus={() => setOpen(true)}
+        onBlur={() => setOpen(false)}
+        onKeyDown={keys}
+      />
+      <span class="hits" role="status">{hitText(app, query)}</span>
+      {query && <Key>Enter</Key>}
+      {isOpen && query.trim() !== '' && (
+        <Suggestions query={query} choose={text => act.setQuery(app, text)} />
+      )}
+    </div>
+  );
+}
+
+export function TopBar(): JSX.Element {
+  const app = useApp();
+  const { trace } = app.model;
+  const theme = usePart(s => s.theme);
+  const [copied, setCopied] = useState(false);
+  const next = { system: 'light', light: 'dark', dark: 'system' } as const;
+  const copy = async (): Promise<void> => {
+    await copyText(location.href.split('#')[0] + writeFragment(placeOf(app)));
+    setCopied(true);
+    setTimeout(() => setCopied(false), 1500);
+  };
+  return (
+    <header class="top">
+      <span class="brand">weft</span>
+      <h1>{trace.name}</h1>
+      <span class="meta">
+        {duration(trace.duration)} · {plural(trace.threads.length, 'thread')} · {plural(trace.calls, 'call')}
+      </span>
+      <Badges />
+      <Omnibox />
+      <button onClick={() => act.toggleDrawer(app, 'threads')}>Threads</button>
+      <button class="for-legend" onClick={() => act.toggleDrawer(app, 'legend')}>Legend</button>
+      <button class="for-story" onClick={() => act.toggleDrawer(app, 'story')}>Story</button>
+      <button aria-label={`Theme: ${theme}. Change`} onClick={() => act.setTheme(app, next[theme])}>
+        Theme <b>{theme}</b>
+      </button>
+      <button onClick={() => void copy()}>{copied ? 'Copied' : 'Copy link'}</button>
+      <button aria-label="Help" onClick={() => act.toggleDrawer(app, 'help')}>?</button>
+    </header>
+  );
+}
+
+function threshold(fraction: number, ns: number): string {
+  return ns > 0 ? duration(ns) : `${+(fraction * 100).toFixed(3)}\u00a0%`;
+}
+
+function Settings(): JSX.Element {
+  const app = useApp();
+  const { settings: set } = app.model.trace;
+  const sort = usePart(s => s.sort);
+  const isRegime = usePart(s => s.isRegime);
+  const values = `d ${threshold(set.durationFraction, set.durationNs)} \u00b7 g ${threshold(
+    set.gapFraction,
+    set.gapNs,
+  )} \u00b7 f ${threshold(set.spanFraction, set.spanNs)}`;
+  return (
+    <div class="settings">
+      <label>
+        Rows by{' '}
+        <select value={sort} onChange={e => act.setSort(app, e.currentTarget.value as SortKey)}>
+          {SORTS.map(([key, name]) => (
+            <option key={key} value={key}>{name}</option>
+          ))}
+        </select>
+      </label>
+      <span title="notable: longer than d, or holds a gap longer than g; runs are cut at f">
+        Preset <b>{set.preset || 'own'}</b> · {values}
+        {set.glyphs > 0 && ` \u00b7 ${set.glyphs} rows`}
+      </span>
+      <button class="plain" aria-pressed={isRegime} onClick={() => act.toggleTime(app)}>
+        Time <b>{isRegime ? 'regime' : 'linear'}</b> <Key>t</Key>
+      </button>
+      <span>Colour <b>function</b></span>
+    </div>
+  );
+}
+
+export function Crumbs(): JSX.Element {
+  const app = useApp();
+  const { trace } = app.model;
+  const crumbs = usePart(s => s.crumbs);
+  const window = usePart(s => s.window);
+  const range = usePart(s => s.range);
+  const isFiltered = usePart(s => s.isFiltered);
+  const query = usePart(s => s.query);
+  const hidden = usePart(s => s.hidden);
+  const isWhole = window.t0 === 0 && window.t1 >= trace.duration;
+  const whole = `Whole trace ${duration(trace.duration)}`;
+  return (
+    <nav class="crumbs" aria-label="Where you are">
+      {isWhole ? (
+        <span class={range ? 'crumb' : 'crumb now'}>{whole}</span>
+      ) : (
+        <button class="crumb" onClick={() => act.resetView(app)}>{whole}</button>
+      )}
+      {crumbs.slice(1).map((crumb, i) => (
+        <button class="crumb" key={i} onClick={() => act.backTo(app, i + 1)}>
+          {span(crumb.t0, crumb.t1)}
+        </button>
+      ))}
+      {!isWhole && <span class="crumb now">View {span(window.t0, window.t1)}</span>}
+      {range && (
+        <button class="crumb now" onClick={() => act.commitRange(app)} title="Zoom to it (z)">
+          Range {span(range.t0, range.t1)}
+        </button>
+      )}
+      {isFiltered && (
+        <button class="crumb now" onClick={() => act.toggleFilter(app)} title="Show all threads again (h)">
+          Only threads with {query} ×
+        </button>
+      )}
+      {hidden.size > 0 && (
+        <button class="crumb now" onClick={() => act.showAll(app)} title="Show them again">
+          {plural(hidden.size, 'thread')} hidden ×
+        </button>
+      )}
+      <Settings />
+    </nav>
+  );
+}
+
+export function Rail(): JSX.Element {
+  return (
+    <nav class="rail" aria-label="Screens">
+      <a href="#chart" aria-current="page" onClick={event => event.preventDefault()}>
+        <b>1</b>
+        Overview
+      </a>
+    </nav>
+  );
+}
+
+const KEYS: [string, string][] = [
+  ['\u2191\u2193', 'thread'],
+  ['\u2190\u2192', 'item'],
+  ['Enter', 'select'],
+  ['W S A D', 'zoom, pan'],
+  ['z', 'zoom to range'],
+  ['\u232b', 'back'],
+  ['t', 'linear / regime'],
+  ['h', 'highlight / filter'],
+  ['e', 'tall'],
+  ['Esc', 'clear'],
+];
+
+export function StatusLine(): JSX.Element {
+  const app = useApp();
+  const { trace } = app.model;
+  const range = usePart(s => s.range);
+  const said = usePart(s => s.said);
+  const left = trace.totals.foldedNs / Math.max(1, trace.totals.expressionNs);
+  const text = range
+    ? `Range ${duration(range.t1 - range.t0)}`
+    : said || `${bytes(trace.bytesIn)} \u2192 ${integer(trace.totals.rowsAfter)} rows; ${percent(left)} of the short calls\u2019 time stands in \u201cother\u201d`;
+  return (
+    <footer class="status">
+      {KEYS.map(([key, word]) => (
+        <span key={key}><Key>{key}</Key> {word}</span>
+      ))}
+      <span class="said">{text}</span>
+    </footer>
+  );
+}
