@@ -68,6 +68,9 @@ static const struct note_words {
                              WEFT_NOTE_CLASS_INFO },
     [WEFT_NOTE_DEPTH_LIMIT] = { "depth_limit", "calls deeper than the limit, dropped",
                                 WEFT_NOTE_CLASS_LOST },
+    [WEFT_NOTE_FOREIGN_MAP] = { "foreign_map",
+                                "functions beyond the function map: is it of another build?",
+                                WEFT_NOTE_CLASS_INFO },
 };
 
 const char *weft_note_name(enum weft_note_kind kind)

@@ -127,6 +127,7 @@ enum weft_note_kind {
     WEFT_NOTE_UNNAMED_FUNCTION, /* functions without a name, shown as #key */
     WEFT_NOTE_NOT_KEPT,         /* events understood, but which the store has no column for */
     WEFT_NOTE_DEPTH_LIMIT,      /* calls deeper than the limit; dropped */
+    WEFT_NOTE_FOREIGN_MAP,      /* functions with numbers that the function map does not reach */
     WEFT_NOTE_KINDS,
 };
 

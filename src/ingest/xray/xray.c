@@ -265,55 +265,40 @@ static enum weft_code collect_keys(const struct import *import, uint32_t **keys,
     return WEFT_OK;
 }
 
-/* Functions met that the map does not name. Without a map the sink counts them itself. */
-struct unnamed {
-    uint64_t count;
-    uint64_t n_beyond; /* with numbers that the map does not reach: it is of another program */
-};
-
-static enum weft_code announce_function(struct import *import, uint32_t key,
-                                        struct unnamed *unnamed, struct weft_err *err)
+/* Functions whose numbers the map does not reach: it is of another program. */
+static enum weft_code note_foreign(struct import *import, uint64_t n_beyond, struct weft_err *err)
 {
-    struct weft_function_info info;
-    if (!weft_xray_map_find(import->map, key, &info)) {
-        info = (struct weft_function_info){ .key = key };
-        unnamed->n_beyond += key > weft_xray_map_last_key(import->map);
-    }
-    unnamed->count += info.name.n_bytes == 0;
-    return import->sink->ops->function(import->sink, &info, err);
-}
-
-static enum weft_code note_unnamed(struct import *import, const struct unnamed *unnamed,
-                                   struct weft_err *err)
-{
-    char detail[160] = "";
-    if (unnamed->count == 0)
+    char detail[64];
+    if (n_beyond == 0)
         return WEFT_OK;
-    if (unnamed->n_beyond)
-        (void)snprintf(detail, sizeof detail,
-                       "%" PRIu64 " of them are beyond the function map, which ends at #%" PRIu32
-                       ": is it of another build?",
-                       unnamed->n_beyond, weft_xray_map_last_key(import->map));
-    const struct weft_note note = { .kind = WEFT_NOTE_UNNAMED_FUNCTION,
-                                    .count = unnamed->count,
+    (void)snprintf(detail, sizeof detail, "the map ends at #%" PRIu32,
+                   weft_xray_map_last_key(import->map));
+    const struct weft_note note = { .kind = WEFT_NOTE_FOREIGN_MAP,
+                                    .count = n_beyond,
                                     .thread_id = WEFT_ID_NONE,
                                     .at_off = WEFT_NO_OFFSET,
                                     .detail = weft_str_of(detail) };
     return import->sink->ops->note(import->sink, &note, err);
 }
 
+/* The sink itself counts functions without a name. */
 static enum weft_code announce_functions(struct import *import, struct weft_err *err)
 {
     if (!import->map)
         return WEFT_OK;
     uint32_t *keys = NULL;
     size_t n_keys = 0;
-    struct unnamed unnamed = { 0 };
+    uint64_t n_beyond = 0;
     enum weft_code code = collect_keys(import, &keys, &n_keys, err);
-    for (size_t k = 0; code == WEFT_OK && k < n_keys; k++)
-        code = announce_function(import, keys[k], &unnamed, err);
+    for (size_t k = 0; code == WEFT_OK && k < n_keys; k++) {
+        struct weft_function_info info;
+        if (weft_xray_map_find(import->map, keys[k], &info))
+            code = import->sink->ops->function(import->sink, &info, err);
+        else
+            n_beyond += keys[k] > weft_xray_map_last_key(import->map);
+    }
     free(keys);
-    return code == WEFT_OK ? note_unnamed(import, &unnamed, err) : code;
+    return code == WEFT_OK ? note_foreign(import, n_beyond, err) : code;
 }
 
 static enum weft_code note_one(struct import *import, enum weft_note_kind kind,
