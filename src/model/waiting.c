@@ -46,10 +46,16 @@ static const char *const anywhere[] = {
     "waitforsingleobject",
 };
 
-/* These only as the last word, or before a number or "for", "until", "on", "signal", "timeout". */
+/* These only where the rest of the name is a tail (see is_tail). */
 static const char *const at_end[] = {
-    "poll", "select", "join", "park", "parked", "recv", "accept", "barrier", "pause", "await",
+    "poll", "park", "parked", "recv", "barrier", "pause", "await",
 };
+
+/* These too, but only as the first word or after one of the next list. */
+static const char *const alone[] = { "select", "join", "accept" };
+static const char *const before_alone[] = { "thread", "threads", "pthread", "thrd",   "sys",
+                                            "do",     "core",    "libc",    "sock",   "socket",
+                                            "task",   "tcp",     "fiber",   "worker", "workers" };
 
 /* "lock" as the last word, after one of these. */
 static const char *const before_lock[] = {
@@ -149,6 +155,9 @@ bool weft_is_wait_name(struct weft_str name)
         if (IS_ONE_OF(word, anywhere) && !is_free)
             return true;
         if (IS_ONE_OF(word, at_end) && is_tail(&words, i + 1))
+            return true;
+        if (IS_ONE_OF(word, alone) && is_tail(&words, i + 1) &&
+            (i == 0 || IS_ONE_OF(words.text[i - 1], before_alone)))
             return true;
         if (strcmp(word, "lock") == 0 && i > 0 && IS_ONE_OF(words.text[i - 1], before_lock) &&
             is_tail(&words, i + 1) && !(i > 1 && IS_ONE_OF(words.text[i - 2], negations)))
