@@ -1,2 +1,2 @@
 // SPDX-License-Identifier: MIT
-declare module "*.css";
+declare module '*.css';

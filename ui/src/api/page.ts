@@ -53,7 +53,7 @@ function column(json: Json, key: string, n: number): number[] {
 
 function undelta(steps: number[]): Float64Array {
   let t = 0;
-  return Float64Array.from(steps, (step) => (t += step));
+  return Float64Array.from(steps, step => (t += step));
 }
 
 function subtreeEnds(parent: Int32Array): Int32Array {
@@ -101,10 +101,16 @@ function decodePauses(json: Json): Pauses {
   };
 }
 
+/** A name that only repeats the id says nothing. */
+function ownName(json: Json, tid: number): string {
+  const name = text(json, 'name');
+  return name === `T${tid}` || name === String(tid) ? '' : name;
+}
+
 function decodeThread(json: Json, index: number): Thread {
   const tid = num(json, 'tid');
   return {
-    ...{ index, tid, pid: num(json, 'pid'), name: text(json, 'name'), label: `T${tid}` },
+    ...{ index, tid, pid: num(json, 'pid'), name: ownName(json, tid), label: `T${tid}` },
     ...{ calls: num(json, 'calls'), cutCalls: num(json, 'cut_calls') },
     ...{ first: num(json, 'first_ns'), last: num(json, 'last_ns') },
     ...{ start: num(json, 'start_ns'), end: num(json, 'end_ns') },

@@ -37,7 +37,8 @@ export function paintAxis(
     ctx.textAlign = 'left';
     ctx.fillStyle = theme.ink3;
     const width = ctx.measureText(prefix).width;
-    if (!ticks[0] || ticks[0].x * dpr > width + 30 * dpr) ctx.fillText(prefix, 0, Math.round(10 * dpr));
+    if (!ticks[0] || ticks[0].x * dpr > width + 30 * dpr)
+      ctx.fillText(prefix, 0, Math.round(10 * dpr));
   }
   if (!span) return;
   const x0 = Math.round(view.x(span.t0) * dpr);

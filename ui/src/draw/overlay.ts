@@ -26,14 +26,21 @@ export interface Overlay {
 export function paintOverlay(overlay: Overlay): void {
   const { ctx } = overlay;
   ctx.clearRect(0, 0, ctx.canvas.width, ctx.canvas.height);
-  if (overlay.range) band(overlay, overlay.range, overlay.isPreview, overlay.theme.isDark ? 0.2 : 0.13);
-  else if (overlay.itemSpan) band(overlay, overlay.itemSpan, false, overlay.theme.isDark ? 0.2 : 0.13);
+  if (overlay.range)
+    band(overlay, overlay.range, overlay.isPreview, overlay.theme.isDark ? 0.2 : 0.13);
+  else if (overlay.itemSpan)
+    band(overlay, overlay.itemSpan, false, overlay.theme.isDark ? 0.2 : 0.13);
   if (overlay.hoverSpan) band(overlay, overlay.hoverSpan, true, 0.08);
   outline(overlay, overlay.hover, 1);
   outline(overlay, overlay.item, 2);
 }
 
-function band({ ctx, theme, view, dpr }: Overlay, span: Span, isDashed: boolean, alpha: number): void {
+function band(
+  { ctx, theme, view, dpr }: Overlay,
+  span: Span,
+  isDashed: boolean,
+  alpha: number,
+): void {
   const x0 = Math.round(Math.max(-2, view.x(span.t0)) * dpr);
   const x1 = Math.round(Math.min(view.width + 2, view.x(span.t1)) * dpr);
   const line = Math.max(1, Math.round(dpr));

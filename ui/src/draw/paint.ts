@@ -44,6 +44,12 @@ export interface Scene {
   found: Hit[];
 }
 
+/** An outlier's triangle: its tip points down at `x`. */
+interface Mark {
+  x: number;
+  y: number;
+}
+
 interface Label {
   text: string;
   x: number;
@@ -62,7 +68,7 @@ interface Brush extends Scene {
   isTall: boolean;
   bright: Uint8Array | null; // by row: highlighted; null: all are
   labels: Label[];
-  marks: { x: number; y: number }[];
+  marks: Mark[];
   stills: Map<number, Still[]>;
 }
 
@@ -74,16 +80,18 @@ export function paintRows(scene: Scene, rows: readonly ChartRow[]): void {
   const used = last ? last.y + last.height - scene.scrollTop : 0;
   paintGrid(ctx, theme, scene.view, dpr, Math.min(scene.height, used));
   const labels: Label[] = [];
+  const marks: Mark[] = [];
   for (const row of rows) {
     const top = row.y - scene.scrollTop;
     if (top + row.height < 0 || top > scene.height) continue;
     ctx.fillStyle = theme.line;
     ctx.fillRect(0, Math.round((top + row.height) * dpr) - 1, ctx.canvas.width, 1);
     if (row.pack) paintPack(scene, row, top + 4, labels);
-    else if (row.thread) paintThread(scene, row, top + MARK_TOP, labels);
+    else if (row.thread) paintThread(scene, row, top + MARK_TOP, labels, marks);
   }
   ctx.globalAlpha = 1;
   paintLabels(scene, labels);
+  paintTriangles(scene, marks);
 }
 
 function brightRows(scene: Scene, thread: Thread): Uint8Array | null {
@@ -95,7 +103,13 @@ function brightRows(scene: Scene, thread: Thread): Uint8Array | null {
   return Uint8Array.from(rows.fn, fn => (fn >= 0 && ofFunction[fn] === state.family ? 1 : 0));
 }
 
-function paintThread(scene: Scene, row: ChartRow, top: number, labels: Label[]): void {
+function paintThread(
+  scene: Scene,
+  row: ChartRow,
+  top: number,
+  labels: Label[],
+  marks: Mark[],
+): void {
   const thread = row.thread!;
   const stills = new Map<number, Still[]>();
   for (const still of scene.model.stillsOf(thread)) {
@@ -109,7 +123,13 @@ function paintThread(scene: Scene, row: ChartRow, top: number, labels: Label[]):
     ...{ bright: brightRows(scene, thread), labels, marks: [], stills },
   };
   paintChildren(brush, -1, 0, thread.rows.n);
-  paintTriangles(brush);
+  brush.marks.sort((a, b) => a.x - b.x);
+  let last = -Infinity;
+  for (const mark of brush.marks) {
+    if (mark.x - last < 4 || mark.x < -8 || mark.x > scene.view.width + 8) continue;
+    last = mark.x;
+    marks.push(mark);
+  }
 }
 
 /** Calls, expressions and gaps under one parent, merged where they are too narrow. */
@@ -176,7 +196,8 @@ function paintCall(brush: Brush, glyph: Glyph): void {
   const y0 = top + layout.y0[i]!;
   const y1 = top + layout.y1[i]!;
   const fill = theme.hues[hue]!;
-  const isStriped = !brush.isTall && layout.hasKids[i] === 1 && layout.y1[i]! - layout.y0[i]! > 15.5;
+  const isStriped =
+    !brush.isTall && layout.hasKids[i] === 1 && layout.y1[i]! - layout.y0[i]! > 15.5;
   dim(brush, i);
   remember(brush, i, glyph, y0, y1);
   if (isStriped) {
@@ -189,7 +210,7 @@ function paintCall(brush: Brush, glyph: Glyph): void {
   paintPauses(brush, glyph, hue, isStriped ? y0 + 3 : y0, y1);
   paintCuts(brush, glyph, y0, y1);
   if (thread.rows.flags[i]! & FLAG.OUTLIER && glyph.x1 - glyph.x0 > 0 && isDeepestMark(brush, i))
-    brush.marks.push({ x: Math.max(0, glyph.x0) + 9, y: y0 });
+    brush.marks.push({ x: Math.max(0, glyph.x0) + 9, y: Math.max(top, y0 - 4) });
   if (brush.isTall || layout.hasKids[i] === 0) labelCall(brush, glyph, hue, y0, y1);
   if (glyph.x1 - glyph.x0 > MIN_WIDTH || layout.hasKids[i] === 1)
     paintChildren(brush, i, i + 1, thread.rows.next[i]!);
@@ -271,14 +292,19 @@ function paintExpression(brush: Brush, glyph: Glyph): void {
   for (let c = i + 1; c < rows.next[i]!; c++)
     if (rows.flags[c]! & FLAG.OUTLIER && !parentMarked(brush, c)) {
       const x = glyph.x0 + 1 + layout.v0[c]! * (width - 2);
-      brush.marks.push({ x: Math.min(glyph.x1 - 2, x + 4), y: brush.isTall ? top + layout.y0[c]! : y0 });
+      brush.marks.push({
+        x: Math.min(glyph.x1 - 2, x + 4),
+        y: brush.isTall ? top + layout.y0[c]! : y0,
+      });
     }
 }
 
 function parentMarked(brush: Brush, i: number): boolean {
   const { rows } = brush.thread;
   const parent = rows.parent[i]!;
-  return parent >= 0 && rows.kind[parent] === KIND.NODE && (rows.flags[parent]! & FLAG.OUTLIER) !== 0;
+  return (
+    parent >= 0 && rows.kind[parent] === KIND.NODE && (rows.flags[parent]! & FLAG.OUTLIER) !== 0
+  );
 }
 
 function anyBright(brush: Brush, box: number): boolean {
@@ -391,25 +417,20 @@ function paintSliver(brush: Brush, i: number): void {
   remember(brush, i, { x0: x - 2, x1: x + 3, item: i, n: 1 }, y1, y1 + 4);
 }
 
-function paintTriangles(brush: Brush): void {
-  const { ctx, dpr, theme, view } = brush;
-  ctx.globalAlpha = 1;
-  let last = -Infinity;
-  for (const { x, y } of brush.marks.sort((a, b) => a.x - b.x)) {
-    if (x < -8 || x > view.width + 8 || x - last < 4) continue;
-    last = x;
-    ctx.beginPath();
+function paintTriangles({ ctx, dpr, theme }: Scene, marks: readonly Mark[]): void {
+  ctx.beginPath();
+  for (const { x, y } of marks) {
     ctx.moveTo((x - 3.5) * dpr, y * dpr);
     ctx.lineTo((x + 3.5) * dpr, y * dpr);
     ctx.lineTo(x * dpr, (y + 6.2) * dpr);
     ctx.closePath();
-    ctx.lineJoin = 'miter';
-    ctx.lineWidth = 3 * dpr;
-    ctx.strokeStyle = theme.bg;
-    ctx.stroke();
-    ctx.fillStyle = theme.bad;
-    ctx.fill();
   }
+  ctx.lineJoin = 'round';
+  ctx.lineWidth = 3 * dpr;
+  ctx.strokeStyle = theme.bg;
+  ctx.stroke();
+  ctx.fillStyle = theme.bad;
+  ctx.fill();
 }
 
 /* ---- labels ---- */
@@ -461,7 +482,9 @@ function labelCall(brush: Brush, glyph: Glyph, hue: number, y0: number, y1: numb
   const still = (brush.stills.get(i) ?? []).find(
     s => s.end - s.start > 0.5 * (rows.end[i]! - rows.start[i]!),
   );
-  const time = duration((still ?? { start: rows.start[i]!, end: rows.end[i]! }).end - (still?.start ?? rows.start[i]!));
+  const time = duration(
+    (still ?? { start: rows.start[i]!, end: rows.end[i]! }).end - (still?.start ?? rows.start[i]!),
+  );
   const tail = still && !isWait ? `stood still ${time}` : time;
   const gap = '\u2002';
   const long = chainName(brush, i);
@@ -533,7 +556,8 @@ function paintStrip(scene: Scene, thread: Thread, y0: number, y1: number): void 
   const x1 = (i: number): number => Math.min(view.width + 4, view.x(flat[i]!.end));
   for (const glyph of glyphs(shown, x0, x1)) {
     const { fn, row } = flat[glyph.item]!;
-    scene.ctx.globalAlpha = !bright || bright[row] === 1 || holdsBright(thread, bright, row) ? 1 : 0.25;
+    scene.ctx.globalAlpha =
+      !bright || bright[row] === 1 || holdsBright(thread, bright, row) ? 1 : 0.25;
     rect(scene, glyph.x0, y0, glyph.x1, y1, theme.hues[fn < 0 ? 10 : model.families.hue[fn]!]!);
     found.push({ thread: thread.index, row, x0: glyph.x0, x1: glyph.x1, y0, y1, n: glyph.n });
   }
@@ -546,7 +570,13 @@ function holdsBright({ rows }: Thread, bright: Uint8Array, row: number): boolean
 }
 
 /** A word on a pack of thin lines that nearly all show one wait. */
-function labelPack(scene: Scene, row: ChartRow, top: number, height: number, labels: Label[]): void {
+function labelPack(
+  scene: Scene,
+  row: ChartRow,
+  top: number,
+  height: number,
+  labels: Label[],
+): void {
   const { model, theme, view, ctx, dpr } = scene;
   const longest = row.pack!.threads.map(thread => {
     const flat = model.flatOf(thread);

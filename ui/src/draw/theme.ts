@@ -73,8 +73,7 @@ function tile(kind: PatternKind, color: string, dpr: number): HTMLCanvasElement 
   ctx.fillStyle = ctx.strokeStyle = color;
   if (kind === 'dots') {
     const dot = Math.max(1, Math.round(1.3 * dpr));
-    for (const at of [1, 4])
-      ctx.fillRect(Math.round(at * dpr), Math.round(at * dpr), dot, dot);
+    for (const at of [1, 4]) ctx.fillRect(Math.round(at * dpr), Math.round(at * dpr), dot, dot);
     return canvas;
   }
   ctx.lineWidth = 1.1 * dpr;

@@ -9,13 +9,13 @@ export function parseHex(hex: string): Rgb {
 }
 
 export function toHex(rgb: Rgb): string {
-  return '#' + rgb.map((c) => Math.round(c).toString(16).padStart(2, '0')).join('');
+  return '#' + rgb.map(c => Math.round(c).toString(16).padStart(2, '0')).join('');
 }
 
 /** `share` of `a` over `b`. */
 export function mix(a: string, b: string, share: number): string {
   const [x, y] = [parseHex(a), parseHex(b)];
-  return toHex([0, 1, 2].map((i) => x[i]! * share + y[i]! * (1 - share)) as Rgb);
+  return toHex([0, 1, 2].map(i => x[i]! * share + y[i]! * (1 - share)) as Rgb);
 }
 
 function linear(channel: number): number {
@@ -56,7 +56,7 @@ function seen(hex: string, vision: Vision): Rgb {
   const rgb = parseHex(hex).map(linear) as Rgb;
   if (vision === 'normal') return rgb;
   const m = MACHADO[vision];
-  return [0, 3, 6].map((i) =>
+  return [0, 3, 6].map(i =>
     Math.min(1, Math.max(0, m[i]! * rgb[0] + m[i + 1]! * rgb[1] + m[i + 2]! * rgb[2])),
   ) as Rgb;
 }
@@ -65,7 +65,7 @@ function lab([r, g, b]: Rgb): Rgb {
   const x = (0.4124564 * r + 0.3575761 * g + 0.1804375 * b) / 0.95047;
   const y = 0.2126729 * r + 0.7151522 * g + 0.072175 * b;
   const z = (0.0193339 * r + 0.119192 * g + 0.9503041 * b) / 1.08883;
-  const [fx, fy, fz] = [x, y, z].map((t) =>
+  const [fx, fy, fz] = [x, y, z].map(t =>
     t > 216 / 24389 ? Math.cbrt(t) : ((24389 / 27) * t + 16) / 116,
   ) as Rgb;
   return [116 * fy - 16, 500 * (fx - fy), 200 * (fy - fz)];

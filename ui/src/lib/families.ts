@@ -43,7 +43,7 @@ function gather(functions: Functions): Map<string, Family> {
 /** `extraSelf` (by function) adds time that no closed call holds: calls open at the end. */
 export function buildFamilies(functions: Functions, extraSelf?: Float64Array): Families {
   const prefix = commonPrefix(functions.name);
-  const short = functions.name.map((name) => stripPrefix(name, prefix));
+  const short = functions.name.map(name => stripPrefix(name, prefix));
   const list = [...gather(functions).values()];
   if (extraSelf)
     for (const entry of list) for (const f of entry.functions) entry.self += extraSelf[f]!;

@@ -20,7 +20,9 @@ export interface Place {
 
 function ms(t: number): string {
   const whole = Math.floor(t / 1e6);
-  const rest = String(Math.round(t - whole * 1e6)).padStart(6, '0').replace(/0+$/, '');
+  const rest = String(Math.round(t - whole * 1e6))
+    .padStart(6, '0')
+    .replace(/0+$/, '');
   return rest ? `${whole}.${rest}` : String(whole);
 }
 

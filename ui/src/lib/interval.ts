@@ -75,7 +75,8 @@ function addRow(thread: Thread, i: number, tally: Tally): void {
   const { rows } = thread;
   const start = rows.start[i]!;
   const end = rows.end[i]!;
-  const touches = end > start ? start < tally.t1 && end > tally.t0 : start >= tally.t0 && start < tally.t1;
+  const touches =
+    end > start ? start < tally.t1 && end > tally.t0 : start >= tally.t0 && start < tally.t1;
   if (!touches) return;
   if (rows.kind[i] === KIND.CALL) addCall(thread, i, tally);
   else if (rows.kind[i] === KIND.EXPRESSION) addBox(thread, i, tally);

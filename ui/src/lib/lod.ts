@@ -13,7 +13,10 @@ export interface Glyph {
   n: number;
 }
 
-/** `items` in order of x, not overlapping. Every item is in exactly one glyph. */
+/**
+ * `items` in order of x, not overlapping. Every item is in exactly one glyph, and no two glyphs
+ * overlap: a wide item begins behind the two pixels of a narrow one before it.
+ */
 export function glyphs(
   items: ArrayLike<number>,
   x0: (item: number) => number,
@@ -24,15 +27,16 @@ export function glyphs(
   let longest = 0;
   for (let i = 0; i < items.length; i++) {
     const item = items[i]!;
-    const [from, to] = [x0(item), x1(item)];
-    const width = to - from;
-    if (last && (width < MIN_WIDTH || last.x1 - last.x0 <= MIN_WIDTH) && from < last.x1 - 1e-9) {
+    const end = x1(item);
+    const width = end - x0(item);
+    const from = Math.max(x0(item), last?.x1 ?? -Infinity);
+    if (last && longest < MIN_WIDTH && width < MIN_WIDTH && x0(item) < last.x1) {
       last.n++;
-      last.x1 = Math.max(last.x1, to, from + (width >= MIN_WIDTH ? width : 0));
+      last.x1 = Math.max(last.x1, end);
       if (width > longest) [longest, last.item] = [width, item];
       continue;
     }
-    last = { x0: from, x1: Math.max(to, from + MIN_WIDTH), item, n: 1 };
+    last = { x0: from, x1: Math.max(end, from + MIN_WIDTH), item, n: 1 };
     longest = width;
     out.push(last);
   }

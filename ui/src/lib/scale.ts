@@ -11,7 +11,7 @@ export interface Tick {
 
 export function tickStep(least: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(least, 1)));
-  return [1, 2, 5, 10].map((m) => m * power).find((step) => step >= least * 0.999999)!;
+  return [1, 2, 5, 10].map(m => m * power).find(step => step >= least * 0.999999)!;
 }
 
 function unitOf(range: number): [number, string] {
@@ -38,7 +38,7 @@ export function axisTicks(
   width: number,
   toX: (t: number) => number,
   isLinear: boolean,
-  gap = 72,
+  gap = 70,
 ): Axis {
   const range = Math.max(1, t1 - t0);
   const coarse = tickStep((range * gap) / Math.max(gap, width));
@@ -49,7 +49,7 @@ export function axisTicks(
   const add = (t: number): void => {
     const x = toX(t);
     if (x < -0.5 || x > width + 0.5) return;
-    if (ticks.some((tick) => Math.abs(tick.x - x) < gap * 0.8)) return;
+    if (ticks.some(tick => Math.abs(tick.x - x) < gap * 0.8)) return;
     const isFull = Math.abs(t / full - Math.round(t / full)) < 1e-6;
     ticks.push({ t, x, label: trim((t - base) / scale), isFull });
   };

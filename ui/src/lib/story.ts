@@ -75,7 +75,10 @@ function headline(trace: Trace, s: Sums): { headline: string; lead: string } {
   const n = trace.threads.length;
   const all = s.wait + s.still + s.idle + s.ran;
   if (n === 0 || trace.calls === 0)
-    return { headline: 'No call in this trace', lead: 'Nothing was recorded, or nothing of it is a call.' };
+    return {
+      headline: 'No call in this trace',
+      lead: 'Nothing was recorded, or nothing of it is a call.',
+    };
   const total = `In ${duration(trace.duration)}, ${plural(n, 'thread')} ran ${duration(s.ran)} in all`;
   if (n === 1) {
     const only = trace.threads[0]!;
@@ -89,7 +92,10 @@ function headline(trace: Trace, s: Sums): { headline: string; lead: string } {
   const busy = complete ? sweep(trace.threads.flatMap(runs)) : null;
   const cpu = `${parallel.toFixed(2)} of one CPU`;
   if (n >= 3 && parallel < 1.1 && (s.wait + s.still) / all > 0.5 && (!busy || parallel > 0.5))
-    return { headline: 'One thread ran at a time', lead: `${total}: ${cpu}. The rest is waiting for a turn.` };
+    return {
+      headline: 'One thread ran at a time',
+      lead: `${total}: ${cpu}. The rest is waiting for a turn.`,
+    };
   if (s.wait / all >= 0.5)
     return {
       headline: `The threads waited ${percent(s.wait / all)} of their time`,
@@ -112,7 +118,11 @@ function waitReasons(trace: Trace, families: Families): Story['reasons'] {
     for (let p = 0; p < thread.pauses.n; p++) {
       if (thread.pauses.kind[p] !== PAUSE.WAIT) continue;
       const fn = thread.pauses.fn[p]!;
-      const entry = { t0: thread.pauses.start[p]!, t1: thread.pauses.end[p]!, thread: thread.index };
+      const entry = {
+        t0: thread.pauses.start[p]!,
+        t1: thread.pauses.end[p]!,
+        thread: thread.index,
+      };
       byFn.set(fn, [...(byFn.get(fn) ?? []), entry].slice(-100000));
     }
   return [...byFn]
@@ -155,7 +165,12 @@ function stillReasons(trace: Trace): Story['reasons'] {
   ];
   const common = commonAncestor(longest);
   if (common && common.threads.length > 1 && common.threads.length < longest.length)
-    reasons.push({ n: common.threads.length, text: 'of those with ', ...common, rest: ' on the stack' });
+    reasons.push({
+      n: common.threads.length,
+      text: 'of those with ',
+      ...common,
+      rest: ' on the stack',
+    });
   return reasons;
 }
 
@@ -206,7 +221,10 @@ function allTime(trace: Trace, families: Families, s: Sums): Story['table'] {
   for (const { pauses } of trace.threads)
     for (let p = 0; p < pauses.n; p++)
       if (pauses.kind[p] === PAUSE.WAIT)
-        waits.set(pauses.fn[p]!, (waits.get(pauses.fn[p]!) ?? 0) + pauses.end[p]! - pauses.start[p]!);
+        waits.set(
+          pauses.fn[p]!,
+          (waits.get(pauses.fn[p]!) ?? 0) + pauses.end[p]! - pauses.start[p]!,
+        );
   const top = [...waits].sort((a, b) => b[1] - a[1])[0];
   const name = top && top[1] > 0.8 * s.wait && top[0] >= 0 ? `, ${families.short[top[0]]}` : '';
   const rows = [
@@ -242,7 +260,8 @@ export function groupOutliers(trace: Trace): OutlierGroup[] {
     if (outlier.kind === 0 && !outlier.deepest) continue;
     const key = `${outlier.kind}.${outlier.fn}`;
     const group = groups.get(key);
-    if (!group) groups.set(key, { fn: outlier.fn, kind: outlier.kind, list: [outlier], longest: outlier });
+    if (!group)
+      groups.set(key, { fn: outlier.fn, kind: outlier.kind, list: [outlier], longest: outlier });
     else {
       group.list.push(outlier);
       if (outlier.end - outlier.start > group.longest.end - group.longest.start)

@@ -84,7 +84,8 @@ export function select(app: App, item: Item | null): void {
 export function clear(app: App): void {
   const state = app.state.get();
   if (state.drawer) set(app, { drawer: '' });
-  else if (state.item || state.range) set(app, { item: null, range: null, isPreview: false, said: '' });
+  else if (state.item || state.range)
+    set(app, { item: null, range: null, isPreview: false, said: '' });
   else if (state.family >= 0) set(app, { family: -1 });
   else if (state.isFiltered) set(app, { isFiltered: false });
   else set(app, { query: '', panel: 'interval' });

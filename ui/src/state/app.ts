@@ -57,7 +57,14 @@ export function initialState(trace: Trace): State {
     ...{ window: { t0: 0, t1: Math.max(1, trace.duration) }, crumbs: [], range: null },
     ...{ isPreview: false, hover: null, pointer: null, item: null, query: '', isFiltered: false },
     ...{ isRegime: false, sort: 'turn', hidden: new Set(), picked: new Set(), open: new Set() },
-    ...{ unpacked: new Set(), family: -1, panel: 'interval', drawer: '', theme: 'system', said: '' },
+    ...{
+      unpacked: new Set(),
+      family: -1,
+      panel: 'interval',
+      drawer: '',
+      theme: 'system',
+      said: '',
+    },
   };
 }
 

@@ -43,7 +43,8 @@ export function sortThreads(threads: readonly Thread[], sort: SortKey): Thread[]
 
 export function shownThreads(model: Model, state: State): Thread[] {
   const hits = state.isFiltered ? findHits(model, state.query) : null;
-  const keeps = (t: Thread): boolean => !state.hidden.has(t.index) && (!hits || hits.threads.has(t.index));
+  const keeps = (t: Thread): boolean =>
+    !state.hidden.has(t.index) && (!hits || hits.threads.has(t.index));
   return sortThreads(model.trace.threads.filter(keeps), state.sort);
 }
 
@@ -79,7 +80,13 @@ export function buildRows(model: Model, state: State): Built {
   const putThread = (thread: Thread): void => {
     const isTall = state.open.has(thread.index);
     const mark = isTall ? model.layout(thread, true).height : MARK;
-    put({ key: `t${thread.tid}.${thread.index}`, thread, pack: null, isTall, height: mark + ROW - MARK });
+    put({
+      key: `t${thread.tid}.${thread.index}`,
+      thread,
+      pack: null,
+      isTall,
+      height: mark + ROW - MARK,
+    });
   };
   for (const thread of shown) if (!packed.has(thread.index)) putThread(thread);
   for (const pack of sortPacks(packs)) {

@@ -16,7 +16,13 @@ function leftOut(thread: Thread): JSX.Element {
   if (foldedNodes === 0 && sliverCalls === 0) return <>nothing</>;
   return (
     <>
-      {sliverCalls > 0 && <span>{plural(sliverCalls, 'call')}, {duration(thread.sliverNs)}<br /><i>in slivers</i></span>}
+      {sliverCalls > 0 && (
+        <span>
+          {plural(sliverCalls, 'call')}, {duration(thread.sliverNs)}
+          <br />
+          <i>in slivers</i>
+        </span>
+      )}
       {foldedNodes > 0 && (
         <span>
           {sliverCalls > 0 ? <br /> : null}
@@ -46,7 +52,10 @@ function ThreadLabel({ row, top }: { row: ChartRow; top: number }): JSX.Element 
       >
         <b>{thread.label}</b> {thread.name && <span class="tname">{thread.name}</span>}
       </button>
-      <small>{duration(thread.runningNs)} running{thread.factor !== 1 ? ` \u00b7 d, g ${times(thread.factor)}` : ''}</small>
+      <small>
+        {duration(thread.runningNs)} running
+        {thread.factor !== 1 ? ` \u00b7 d, g ${times(thread.factor)}` : ''}
+      </small>
     </div>
   );
 }
@@ -69,13 +78,23 @@ function Numbers({ row, top }: { row: ChartRow; top: number }): JSX.Element {
   const folded = threads.reduce((sum, t) => sum + t.foldedNodes, 0);
   return (
     <div class="numbers" style={{ top: `${top}px`, height: `${row.height - 1}px` }}>
-      <span class="calls" role="cell">{integer(calls)}<br /><i>{'\u2192'} {integer(after)}</i></span>
+      <span class="calls" role="cell">
+        {integer(calls)}
+        <br />
+        <i>
+          {'\u2192'} {integer(after)}
+        </i>
+      </span>
       <span class="left" role="cell">
-        {row.thread ? leftOut(row.thread) : (
+        {row.thread ? (
+          leftOut(row.thread)
+        ) : (
           <>
             {slivers + folded === 0 ? 'nothing' : `${plural(slivers, 'call')}`}
             <br />
-            <button class="link" onClick={() => act.togglePack(app, row.pack!.key)}>expand ▸</button>
+            <button class="link" onClick={() => act.togglePack(app, row.pack!.key)}>
+              expand ▸
+            </button>
           </>
         )}
       </span>
@@ -85,9 +104,15 @@ function Numbers({ row, top }: { row: ChartRow; top: number }): JSX.Element {
 
 function basePart(a: State, b: State): boolean {
   return (
-    a.window !== b.window || a.query !== b.query || a.isFiltered !== b.isFiltered ||
-    a.isRegime !== b.isRegime || a.sort !== b.sort || a.hidden !== b.hidden || a.open !== b.open ||
-    a.unpacked !== b.unpacked || a.family !== b.family
+    a.window !== b.window ||
+    a.query !== b.query ||
+    a.isFiltered !== b.isFiltered ||
+    a.isRegime !== b.isRegime ||
+    a.sort !== b.sort ||
+    a.hidden !== b.hidden ||
+    a.open !== b.open ||
+    a.unpacked !== b.unpacked ||
+    a.family !== b.family
   );
 }
 
@@ -96,8 +121,11 @@ function connect(app: App, stage: Stage, redraw: () => void): () => void {
     if (basePart(now, before)) stage.markBase();
     else stage.markOverlay();
     const reshaped =
-      now.sort !== before.sort || now.hidden !== before.hidden || now.open !== before.open ||
-      now.unpacked !== before.unpacked || now.isFiltered !== before.isFiltered ||
+      now.sort !== before.sort ||
+      now.hidden !== before.hidden ||
+      now.open !== before.open ||
+      now.unpacked !== before.unpacked ||
+      now.isFiltered !== before.isFiltered ||
       (now.isFiltered && now.query !== before.query);
     if (reshaped) redraw();
   });
@@ -121,13 +149,22 @@ function Totals({ n }: { n: number }): JSX.Element {
   return (
     <div class="totals">
       <span class="grow">
-        {integer(n)} of {plural(trace.threads.length, 'thread')} shown. Left out: {plural(slivers, 'call')},{' '}
-        {duration(sliverNs)} in slivers; {duration(foldedNs)} folded into “other”;{' '}
-        {raised === 0 ? 'no threshold raised' : `${plural(raised, 'thread')} with raised thresholds`}.
+        {integer(n)} of {plural(trace.threads.length, 'thread')} shown. Left out:{' '}
+        {plural(slivers, 'call')}, {duration(sliverNs)} in slivers; {duration(foldedNs)} folded into
+        “other”;{' '}
+        {raised === 0
+          ? 'no threshold raised'
+          : `${plural(raised, 'thread')} with raised thresholds`}
+        .
         {unpacked.size > 0 && (
           <>
             {' '}
-            <button class="link" onClick={() => [...unpacked].forEach(key => act.togglePack(app, key))}>pack alike threads</button>
+            <button
+              class="link"
+              onClick={() => [...unpacked].forEach(key => act.togglePack(app, key))}
+            >
+              pack alike threads
+            </button>
           </>
         )}
       </span>
@@ -143,8 +180,17 @@ function Listbox({ stage }: { stage: Stage | null }): JSX.Element {
   const item = usePart(s => s.item);
   const app = useApp();
   void stage;
-  if (!item) return <div role="option" id="item-now" aria-selected="false">No item selected. Arrow keys walk.</div>;
-  return <div role="option" id="item-now" aria-selected="true">{act.sentence(app, item)}</div>;
+  if (!item)
+    return (
+      <div role="option" id="item-now" aria-selected="false">
+        No item selected. Arrow keys walk.
+      </div>
+    );
+  return (
+    <div role="option" id="item-now" aria-selected="true">
+      {act.sentence(app, item)}
+    </div>
+  );
 }
 
 export function Chart({ onReady }: { onReady: (stage: Stage) => void }): JSX.Element {
@@ -158,7 +204,11 @@ export function Chart({ onReady }: { onReady: (stage: Stage) => void }): JSX.Ele
   const [box, setBox] = useState({ top: 0, height: 600 });
   const [, redraw] = useReducer((n: number) => n + 1, 0);
   useLayoutEffect(() => {
-    const made = new Stage(app, { axis: axis.current!, base: base.current!, overlay: overlay.current! });
+    const made = new Stage(app, {
+      axis: axis.current!,
+      base: base.current!,
+      overlay: overlay.current!,
+    });
     const off = connect(app, made, () => redraw(undefined as never));
     const unbind = bindPointer(app, made, area.current!);
     const measure = (): void => {
@@ -180,7 +230,9 @@ export function Chart({ onReady }: { onReady: (stage: Stage) => void }): JSX.Ele
   }, [app]);
   useEffect(() => scrollToItem(app, stage, scroller.current), [stage]);
   const built = stage?.rows() ?? { rows: [], height: 0 };
-  const visible = built.rows.filter(row => row.y + row.height >= box.top - 40 && row.y <= box.top + box.height + 40);
+  const visible = built.rows.filter(
+    row => row.y + row.height >= box.top - 40 && row.y <= box.top + box.height + 40,
+  );
   const shown = built.rows.reduce((sum, row) => sum + (row.pack?.threads.length ?? 1), 0);
   const onScroll = (): void => {
     const top = scroller.current!.scrollTop;
@@ -196,7 +248,10 @@ export function Chart({ onReady }: { onReady: (stage: Stage) => void }): JSX.Ele
       <div class="head">
         <span class="h-thread">Thread</span>
         <canvas ref={axis} aria-hidden="true" class="axis" />
-        <span class="h-numbers"><span>calls → rows</span><span>left out</span></span>
+        <span class="h-numbers">
+          <span>calls → rows</span>
+          <span>left out</span>
+        </span>
       </div>
       <div
         ref={scroller}
@@ -209,7 +264,9 @@ export function Chart({ onReady }: { onReady: (stage: Stage) => void }): JSX.Ele
         onScroll={onScroll}
         onKeyDown={onKeyDown}
       >
-        <div class="sr"><Listbox stage={stage} /></div>
+        <div class="sr">
+          <Listbox stage={stage} />
+        </div>
         <div class="content" style={{ height: `${built.height}px` }} role="presentation">
           <div ref={area} class="area" style={{ height: `${box.height}px` }}>
             <canvas ref={base} aria-hidden="true" />
@@ -218,7 +275,11 @@ export function Chart({ onReady }: { onReady: (stage: Stage) => void }): JSX.Ele
           <div role="table" aria-label="Threads in view" class="rows">
             {visible.map(row => (
               <div role="row" key={row.key}>
-                {row.thread ? <ThreadLabel row={row} top={row.y} /> : <PackLabel row={row} top={row.y} />}
+                {row.thread ? (
+                  <ThreadLabel row={row} top={row.y} />
+                ) : (
+                  <PackLabel row={row} top={row.y} />
+                )}
                 <Numbers row={row} top={row.y} />
               </div>
             ))}
@@ -237,10 +298,22 @@ function Empty(): JSX.Element {
     return (
       <p class="empty">
         Every thread is hidden or filtered.{' '}
-        <button class="link" onClick={() => { act.showAll(app); act.setQuery(app, ''); }}>Show all</button>
+        <button
+          class="link"
+          onClick={() => {
+            act.showAll(app);
+            act.setQuery(app, '');
+          }}
+        >
+          Show all
+        </button>
       </p>
     );
-  return <p class="empty">This trace holds no call. Was the program built with tracing, and did it run to its end?</p>;
+  return (
+    <p class="empty">
+      This trace holds no call. Was the program built with tracing, and did it run to its end?
+    </p>
+  );
 }
 
 /** Keeps the selected item's row in view. */
@@ -248,9 +321,13 @@ function scrollToItem(app: App, stage: Stage | null, scroller: HTMLElement | nul
   if (!stage || !scroller) return () => undefined;
   return app.state.subscribe((now, before) => {
     if (!now.item || (now.item === before.item && now.open === before.open)) return;
-    const row = stage.rows().rows.find(
-      r => r.thread?.index === now.item!.thread || r.pack?.threads.some(t => t.index === now.item!.thread),
-    );
+    const row = stage
+      .rows()
+      .rows.find(
+        r =>
+          r.thread?.index === now.item!.thread ||
+          r.pack?.threads.some(t => t.index === now.item!.thread),
+      );
     if (!row) return;
     const { scrollTop, clientHeight } = scroller;
     if (row.y < scrollTop) scroller.scrollTop = row.y;

@@ -46,7 +46,8 @@ export function Tooltip(): JSX.Element | null {
         <b>{duration(time)}</b>
       </div>
       <p class="remark">
-        {thread.label} · {isFolded ? 'first starts' : 'starts'} {exact(rows.start[i]!)} · depth {rows.level[i]}
+        {thread.label} · {isFolded ? 'first starts' : 'starts'} {exact(rows.start[i]!)} · depth{' '}
+        {rows.level[i]}
       </p>
       <table>
         <tbody>
@@ -61,7 +62,9 @@ export function Tooltip(): JSX.Element | null {
       </table>
       {marks.length > 0 && <p class="remark">{marks.join(', ')}</p>}
       {isFolded && <p class="remark">Folded: order inside is by first occurrence, not by time.</p>}
-      <p class="keys"><Key>click</Key> keep <Key>z</Key> zoom <Key>Esc</Key> clear</p>
+      <p class="keys">
+        <Key>click</Key> keep <Key>z</Key> zoom <Key>Esc</Key> clear
+      </p>
     </div>
   );
 }
@@ -99,14 +102,17 @@ export function ThreadList(): JSX.Element {
   const sort = usePart(s => s.sort);
   const [text, setText] = useState('');
   const wanted = text.toLowerCase();
-  const all = sortThreads(app.model.trace.threads, sort).filter(
-    t => `${t.label} ${t.name}`.toLowerCase().includes(wanted),
+  const all = sortThreads(app.model.trace.threads, sort).filter(t =>
+    `${t.label} ${t.name}`.toLowerCase().includes(wanted),
   );
   const ids = all.map(t => t.index);
   const head = (key: SortKey | '', name: string): JSX.Element => (
     <th scope="col" class="num" aria-sort={key && key === sort ? 'descending' : undefined}>
       {key ? (
-        <button class="link" onClick={() => act.setSort(app, key)}>{name}{key === sort ? ' ▾' : ''}</button>
+        <button class="link" onClick={() => act.setSort(app, key)}>
+          {name}
+          {key === sort ? ' ▾' : ''}
+        </button>
       ) : (
         name
       )}
@@ -115,22 +121,53 @@ export function ThreadList(): JSX.Element {
   return (
     <div class="drawer threads" role="dialog" aria-label="Threads" tabIndex={-1} ref={box}>
       <h2>
-        Threads <small>{plural(app.model.trace.threads.length, 'thread')}, {hidden.size} hidden, {picked.size} ticked</small>
-        <button class="link right" onClick={() => act.toggleDrawer(app, 'threads')}>close</button>
+        Threads{' '}
+        <small>
+          {plural(app.model.trace.threads.length, 'thread')}, {hidden.size} hidden, {picked.size}{' '}
+          ticked
+        </small>
+        <button class="link right" onClick={() => act.toggleDrawer(app, 'threads')}>
+          close
+        </button>
       </h2>
       <div class="tools">
-        <input type="text" aria-label="Find threads by id or name" placeholder="id or name" value={text} onInput={e => setText(e.currentTarget.value)} />
+        <input
+          type="text"
+          aria-label="Find threads by id or name"
+          placeholder="id or name"
+          value={text}
+          onInput={e => setText(e.currentTarget.value)}
+        />
         <button onClick={() => act.pickOnly(app, ids)}>Tick all</button>
-        <button onClick={() => act.pickOnly(app, ids.filter(i => !picked.has(i)))}>Invert</button>
-        <button disabled={picked.size === 0} onClick={() => act.showOnly(app, picked)}>Show only ticked</button>
-        <button disabled={picked.size === 0} onClick={() => act.hide(app, picked)}>Hide ticked</button>
-        <button disabled={hidden.size === 0} onClick={() => act.showAll(app)}>Show all</button>
+        <button
+          onClick={() =>
+            act.pickOnly(
+              app,
+              ids.filter(i => !picked.has(i)),
+            )
+          }
+        >
+          Invert
+        </button>
+        <button disabled={picked.size === 0} onClick={() => act.showOnly(app, picked)}>
+          Show only ticked
+        </button>
+        <button disabled={picked.size === 0} onClick={() => act.hide(app, picked)}>
+          Hide ticked
+        </button>
+        <button disabled={hidden.size === 0} onClick={() => act.showAll(app)}>
+          Show all
+        </button>
       </div>
       <div class="scroll">
         <table>
           <thead>
             <tr>
-              <th scope="col"><button class="link" onClick={() => act.setSort(app, 'tid')}>thread{sort === 'tid' ? ' ▾' : ''}</button></th>
+              <th scope="col">
+                <button class="link" onClick={() => act.setSort(app, 'tid')}>
+                  thread{sort === 'tid' ? ' ▾' : ''}
+                </button>
+              </th>
               {COLUMNS.map(([key, name]) => head(key, name))}
             </tr>
           </thead>
@@ -139,16 +176,26 @@ export function ThreadList(): JSX.Element {
               <tr key={t.index} class={hidden.has(t.index) ? 'off' : ''}>
                 <th scope="row">
                   <label>
-                    <input type="checkbox" checked={picked.has(t.index)} onChange={() => act.pick(app, t.index)} />{' '}
+                    <input
+                      type="checkbox"
+                      checked={picked.has(t.index)}
+                      onChange={() => act.pick(app, t.index)}
+                    />{' '}
                     {t.label} {t.name} {hidden.has(t.index) && '(hidden)'}
                   </label>
                 </th>
-                {COLUMNS.map(([key, name, value]) => <td key={key || name} class="num">{value(t)}</td>)}
+                {COLUMNS.map(([key, name, value]) => (
+                  <td key={key || name} class="num">
+                    {value(t)}
+                  </td>
+                ))}
               </tr>
             ))}
           </tbody>
         </table>
-        {all.length > 500 && <p class="remark">500 of {all.length} listed: narrow it by id or name.</p>}
+        {all.length > 500 && (
+          <p class="remark">500 of {all.length} listed: narrow it by id or name.</p>
+        )}
       </div>
       <p class="remark">Sorted by {SORTS.find(([key]) => key === sort)![1]}; the chart follows.</p>
     </div>
@@ -186,21 +233,31 @@ export function Help(): JSX.Element {
     <table>
       <tbody>
         {rows.map(([key, word]) => (
-          <tr key={key}><th scope="row"><Key>{key}</Key></th><td class="wrap">{word}</td></tr>
+          <tr key={key}>
+            <th scope="row">
+              <Key>{key}</Key>
+            </th>
+            <td class="wrap">{word}</td>
+          </tr>
         ))}
       </tbody>
     </table>
   );
   return (
     <div class="drawer help" role="dialog" aria-label="Help" tabIndex={-1} ref={box}>
-      <h2>Keys and mouse <button class="link right" onClick={() => act.toggleDrawer(app, 'help')}>close</button></h2>
+      <h2>
+        Keys and mouse{' '}
+        <button class="link right" onClick={() => act.toggleDrawer(app, 'help')}>
+          close
+        </button>
+      </h2>
       {list(HELP)}
       {list(MOUSE)}
       <p class="remark">
-        A thread is one row. Calls that are long for the thread, and gaps, are drawn where they are. Runs
-        of short calls between them are folded into framed boxes: widths inside are shares of time, the
-        order is by first occurrence. Nothing is dropped without being counted. Hollow bars are known
-        only in sum. {app.model.trace.generator}.
+        A thread is one row. Calls that are long for the thread, and gaps, are drawn where they are.
+        Runs of short calls between them are folded into framed boxes: widths inside are shares of
+        time, the order is by first occurrence. Nothing is dropped without being counted. Hollow
+        bars are known only in sum. {app.model.trace.generator}.
       </p>
     </div>
   );

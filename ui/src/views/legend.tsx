@@ -25,7 +25,7 @@ function Entry({ entry, index }: { entry: Family; index: number }): JSX.Element 
       >
         <span class="swatch" style={{ background: hueVar(entry.hue) }} />
         <span class="grow">{entry.title}</span>
-        <small>{n} fn</small>
+        {n > 1 && <small>{n} fn</small>}
         <span class="num">{duration(entry.self)}</span>
       </button>
     </li>
@@ -49,14 +49,19 @@ function Rest({ list }: { list: Family[] }): JSX.Element | null {
           <Entry key={entry.key} entry={entry} index={SHOWN + i} />
         ))}
       </ul>
-      {list.length > 40 && <p class="remark">{plural(list.length - 40, 'more group')}: search finds them.</p>}
+      {list.length > 40 && (
+        <p class="remark">{plural(list.length - 40, 'more group')}: search finds them.</p>
+      )}
     </details>
   );
 }
 
 function Marks(): JSX.Element {
   const rows: [JSX.Element, string][] = [
-    [<rect x="1" y="2" width="34" height="11" fill="var(--h7)" stroke="var(--edge)" />, 'notable call, exact'],
+    [
+      <rect x="1" y="2" width="34" height="11" fill="var(--h7)" stroke="var(--edge)" />,
+      'notable call, exact',
+    ],
     [
       <g>
         <rect x="1.5" y="1.5" width="33" height="12" fill="var(--bg)" stroke="var(--ink3)" />
@@ -75,7 +80,15 @@ function Marks(): JSX.Element {
     ],
     [
       <g>
-        <rect x="1.5" y="2.5" width="33" height="10" fill="var(--h3)" fill-opacity=".35" stroke="var(--h3)" />
+        <rect
+          x="1.5"
+          y="2.5"
+          width="33"
+          height="10"
+          fill="var(--h3)"
+          fill-opacity=".35"
+          stroke="var(--h3)"
+        />
         <path d="M4 6h30M7 9h28" stroke="var(--h3)" stroke-width="1.4" stroke-dasharray="1.4 4" />
       </g>,
       'stood still (inferred)',
@@ -110,7 +123,9 @@ function Marks(): JSX.Element {
       <ul class="marks">
         {rows.map(([drawing, word]) => (
           <li key={word}>
-            <svg width="36" height="15" aria-hidden="true">{drawing}</svg>
+            <svg width="36" height="15" aria-hidden="true">
+              {drawing}
+            </svg>
             {word}
           </li>
         ))}
@@ -125,7 +140,15 @@ export function Legend(): JSX.Element {
   return (
     <aside class={drawer === 'legend' ? 'legend shown' : 'legend'} aria-label="Legend" tabIndex={0}>
       <h2>
-        Colour <small>self time{families.prefix && <>; prefix <code>{families.prefix}</code> hidden</>}</small>
+        Colour{' '}
+        <small>
+          self time
+          {families.prefix && (
+            <>
+              ; prefix <code>{families.prefix}</code> hidden
+            </>
+          )}
+        </small>
       </h2>
       <ul>
         {families.list.slice(0, SHOWN).map((entry, i) => (

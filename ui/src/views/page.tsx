@@ -52,7 +52,11 @@ function isTyping(target: EventTarget | null): boolean {
 
 function Announcer(): JSX.Element {
   const said = usePart(s => s.said);
-  return <div class="sr" aria-live="polite" id="said">{said}</div>;
+  return (
+    <div class="sr" aria-live="polite" id="said">
+      {said}
+    </div>
+  );
 }
 
 function Drawers(): JSX.Element | null {

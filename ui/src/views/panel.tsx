@@ -32,10 +32,15 @@ function Bar({ did, length }: { did: Did; length: number }): JSX.Element {
     entry.ns += ns;
     byHue.set(key, entry);
   }
-  const parts = [...byHue.values()].sort((a, b) => Number(b.isWait) - Number(a.isWait) || b.ns - a.ns);
+  const parts = [...byHue.values()].sort(
+    (a, b) => Number(b.isWait) - Number(a.isWait) || b.ns - a.ns,
+  );
   const share = (ns: number): string => `${(100 * ns) / length}%`;
   return (
-    <span class="bar" title={did.unresolved > 0 ? `${duration(did.unresolved)} is known only in sum` : ''}>
+    <span
+      class="bar"
+      title={did.unresolved > 0 ? `${duration(did.unresolved)} is known only in sum` : ''}
+    >
       {parts.map(part => (
         <i
           key={`${part.hue}.${part.isWait}`}
@@ -60,20 +65,41 @@ function DidRow({ did, length }: { did: Did; length: number }): JSX.Element {
   return (
     <tr class={item?.thread === thread.index ? 'now' : ''}>
       <th scope="row">
-        <button class="row-link" title="Show what was open all along" onClick={choose}>{thread.label}</button>
+        <button class="row-link" title="Show what was open all along" onClick={choose}>
+          {thread.label}
+        </button>
       </th>
       <td>{did.state}</td>
       <td class="num">{callsText(did)}</td>
-      <td class="bars"><Bar did={did} length={length} /></td>
+      <td class="bars">
+        <Bar did={did} length={length} />
+      </td>
       <td class="clip">
-        {top ? <><Swatch fn={top.fn} /><Name fn={top.fn} /></> : <span class="dim">{did.unresolved > 0 ? 'not resolved' : '\u2013'}</span>}
+        {top ? (
+          <>
+            <Swatch fn={top.fn} />
+            <Name fn={top.fn} />
+          </>
+        ) : (
+          <span class="dim">{did.unresolved > 0 ? 'not resolved' : '\u2013'}</span>
+        )}
       </td>
       <td class="num key">{top ? duration(top.ns) : '\u2013'}</td>
-      <td class="num dim">{did.unresolved > length * 0.0005 ? `\u2264 ${duration(did.unresolved)}` : ''}</td>
-      <td class="clip dim">
-        {throughout >= 0 ? <><Name fn={rows.fn[throughout]!} /> depth {rows.level[throughout]}</> : '\u2013'}
+      <td class="num dim">
+        {did.unresolved > length * 0.0005 ? `\u2264 ${duration(did.unresolved)}` : ''}
       </td>
-      <td class="num">{throughout >= 0 ? duration(rows.end[throughout]! - rows.start[throughout]!) : '\u2013'}</td>
+      <td class="clip dim">
+        {throughout >= 0 ? (
+          <>
+            <Name fn={rows.fn[throughout]!} /> depth {rows.level[throughout]}
+          </>
+        ) : (
+          '\u2013'
+        )}
+      </td>
+      <td class="num">
+        {throughout >= 0 ? duration(rows.end[throughout]! - rows.start[throughout]!) : '\u2013'}
+      </td>
     </tr>
   );
 }
@@ -102,31 +128,51 @@ function IntervalTable({ of, what }: { of: Span; what: string }): JSX.Element {
           {summarize(all)}{' '}
           {loose === 0
             ? 'Times are exact, calls cut at the borders.'
-            : `Exact but for ${plural(loose, 'thread')}: runs cut by the border are known only in sum (\u2264).`}
+            : `Exact but for ${plural(loose, 'thread')}: runs cut by the border and folded parts are known only in sum (\u2264).`}
         </small>
       </h2>
       <div class="scroll" tabIndex={0} role="region" aria-label="What each thread did">
         <table class="fixed wide">
           <thead>
             <tr>
-              <th scope="col" class="c-thread">Thread</th>
-              <th scope="col" class="c-state">State</th>
-              <th scope="col" class="num c-calls">Calls</th>
-              <th scope="col" class="c-bar">Time by function ({duration(length)})</th>
+              <th scope="col" class="c-thread">
+                Thread
+              </th>
+              <th scope="col" class="c-state">
+                State
+              </th>
+              <th scope="col" class="num c-calls">
+                Calls
+              </th>
+              <th scope="col" class="c-bar">
+                Time by function ({duration(length)})
+              </th>
               <th scope="col">Most self time in</th>
-              <th scope="col" class="num c-time">there</th>
-              <th scope="col" class="num c-time">only in sum</th>
+              <th scope="col" class="num c-time">
+                there
+              </th>
+              <th scope="col" class="num c-time">
+                only in sum
+              </th>
               <th scope="col">Open all along</th>
-              <th scope="col" class="num c-time">open for</th>
+              <th scope="col" class="num c-time">
+                open for
+              </th>
             </tr>
           </thead>
           <tbody>
-            {all.slice(0, limit).map(did => <DidRow key={did.thread.index} did={did} length={length} />)}
+            {all.slice(0, limit).map(did => (
+              <DidRow key={did.thread.index} did={did} length={length} />
+            ))}
           </tbody>
         </table>
         <p class="remark">
           {Math.min(limit, all.length)} of {all.length} shown, most calls first.{' '}
-          {all.length > limit && <button class="link" onClick={() => setLimit(all.length)}>show all</button>}
+          {all.length > limit && (
+            <button class="link" onClick={() => setLimit(all.length)}>
+              show all
+            </button>
+          )}
         </p>
       </div>
     </div>
@@ -167,7 +213,11 @@ export function factsOf(model: Model, item: Item): FactRow[] {
   const life = Math.max(1, thread.end - thread.start);
   if (kind === KIND.CALL)
     return [
-      { name: 'self', value: duration(rows.self[i]!), more: percent(rows.self[i]! / Math.max(1, length)) },
+      {
+        name: 'self',
+        value: duration(rows.self[i]!),
+        more: percent(rows.self[i]! / Math.max(1, length)),
+      },
       { name: 'share of the thread', value: percent(length / life) },
       ...functionFacts(model, rows.fn[i]!),
     ];
@@ -175,19 +225,34 @@ export function factsOf(model: Model, item: Item): FactRow[] {
   if (kind === KIND.SLIVER || kind === KIND.EXPRESSION)
     return [
       { name: 'calls', value: integer(rows.count[i]!) },
-      { name: 'their self time', value: duration(rows.self[i]!), more: percent(rows.self[i]! / Math.max(1, length)) },
+      {
+        name: 'their self time',
+        value: duration(rows.self[i]!),
+        more: percent(rows.self[i]! / Math.max(1, length)),
+      },
       { name: 'share of the thread', value: percent(length / life) },
     ];
   const box = boxOf(thread, i);
   const width = box < 0 ? life : Math.max(1, rows.end[box]! - rows.start[box]!);
   const facts: FactRow[] = [
     { name: 'calls', value: integer(rows.count[i]!) },
-    { name: 'sum', value: duration(rows.sum[i]!), more: `${percent(rows.sum[i]! / width)} of the run` },
-    { name: 'self', value: duration(rows.self[i]!), more: percent(rows.self[i]! / Math.max(1, rows.sum[i]!)) },
+    {
+      name: 'sum',
+      value: duration(rows.sum[i]!),
+      more: `${percent(rows.sum[i]! / width)} of the run`,
+    },
+    {
+      name: 'self',
+      value: duration(rows.self[i]!),
+      more: percent(rows.self[i]! / Math.max(1, rows.sum[i]!)),
+    },
   ];
   if (kind === KIND.NODE) {
     const mean = rows.sum[i]! / Math.max(1, rows.count[i]!);
-    facts.push({ name: 'min, mean, max', value: [rows.min[i]!, mean, rows.max[i]!].map(duration).join(', ') });
+    facts.push({
+      name: 'min, mean, max',
+      value: [rows.min[i]!, mean, rows.max[i]!].map(duration).join(', '),
+    });
   }
   return [...facts, ...functionFacts(model, rows.fn[i]!)];
 }
@@ -195,7 +260,8 @@ export function factsOf(model: Model, item: Item): FactRow[] {
 function functionFacts({ trace: { functions: f } }: Model, fn: number): FactRow[] {
   if (fn < 0) return [];
   const closed = f.count[fn]! - f.openCount[fn]!;
-  if (closed === 0) return [{ name: `all ${integer(f.count[fn]!)} calls`, value: 'open at the end' }];
+  if (closed === 0)
+    return [{ name: `all ${integer(f.count[fn]!)} calls`, value: 'open at the end' }];
   return [
     { name: `median of all ${integer(closed)}`, value: duration(f.p50[fn]!) },
     { name: 'p99, max of all', value: `${duration(f.p99[fn]!)}, ${duration(f.max[fn]!)}` },
@@ -212,13 +278,24 @@ function Below({ item }: { item: Item }): JSX.Element | null {
   return (
     <table class="fixed">
       <thead>
-        <tr><th scope="col">directly below ({children.length})</th><th scope="col" class="num n">calls</th><th scope="col" class="num t">sum</th></tr>
+        <tr>
+          <th scope="col">directly below ({children.length})</th>
+          <th scope="col" class="num n">
+            calls
+          </th>
+          <th scope="col" class="num t">
+            sum
+          </th>
+        </tr>
       </thead>
       <tbody>
         {children.slice(0, 40).map(c => (
           <tr key={c}>
             <td class="clip">
-              <button class="row-link" onClick={() => act.select(app, { thread: item.thread, row: c })}>
+              <button
+                class="row-link"
+                onClick={() => act.select(app, { thread: item.thread, row: c })}
+              >
                 <Swatch fn={rows.fn[c]!} /> {act.title(app, { thread: item.thread, row: c })}
               </button>
             </td>
@@ -238,18 +315,28 @@ function rest(model: Model, item: Item): { why: string; command: string } | null
   const kind = rows.kind[item.row]!;
   const base = `--tid ${thread.tid} ${model.trace.name}`;
   if (kind === KIND.OTHER)
-    return { why: `${plural(rows.folded[item.row]!, 'node')} folded to fit the budget of rows. All of them:`, command: `weft regtime --segments --glyphs 0 ${base}` };
+    return {
+      why: `${plural(rows.folded[item.row]!, 'node')} folded to fit the budget of rows. All of them:`,
+      command: `weft regtime --segments --glyphs 0 ${base}`,
+    };
   if (kind === KIND.NODE || kind === KIND.EXPRESSION)
-    return { why: 'Single calls of a run are folded. A finer cut:', command: `weft regtime --segments --preset fine --glyphs 0 ${base}` };
+    return {
+      why: 'Single calls of a run are folded. A finer cut:',
+      command: `weft regtime --segments --preset fine --glyphs 0 ${base}`,
+    };
   if (kind === KIND.SLIVER)
-    return { why: 'Runs shorter than a gap are counted, not drawn. With a smaller gap:', command: `weft regtime --segments --gap 1us --glyphs 0 ${base}` };
+    return {
+      why: 'Runs shorter than a gap are counted, not drawn. With a smaller gap:',
+      command: `weft regtime --segments --gap 1us --glyphs 0 ${base}`,
+    };
   return null;
 }
 
 function stackOf(thread: Thread, row: number): number[] {
   const { rows } = thread;
   const stack: number[] = [];
-  for (let i = rows.parent[row]!; i >= 0; i = rows.parent[i]!) if (rows.fn[i]! >= 0) stack.unshift(i);
+  for (let i = rows.parent[row]!; i >= 0; i = rows.parent[i]!)
+    if (rows.fn[i]! >= 0) stack.unshift(i);
   return stack;
 }
 
@@ -284,11 +371,17 @@ function ItemFacts({ item }: { item: Item }): JSX.Element {
         <tbody>
           <Fact name={isFolded ? 'First start' : 'Start'} value={exact(start)} />
           {!isFolded && <Fact name="End" value={exact(end)} more={`+${exact(length)}`} />}
-          {factsOf(model, item).map(fact => <Fact key={fact.name} {...fact} />)}
+          {factsOf(model, item).map(fact => (
+            <Fact key={fact.name} {...fact} />
+          ))}
         </tbody>
       </table>
       <Below item={item} />
-      {more && <p class="remark">{more.why} <Command text={more.command} /></p>}
+      {more && (
+        <p class="remark">
+          {more.why} <Command text={more.command} />
+        </p>
+      )}
     </div>
   );
 }
@@ -306,16 +399,34 @@ function OutlierTable(): JSX.Element {
           {integer(trace.outliers.length)} most unusual of {integer(trace.outliersFound)}: own = for
           its function, long = for its thread
         </small>
-        <button class="link right" onClick={() => act.showPanel(app, 'interval')}>close</button>
+        <button class="link right" onClick={() => act.showPanel(app, 'interval')}>
+          close
+        </button>
       </h2>
       <div class="scroll" tabIndex={0} role="region" aria-label="All outliers">
         <table class="fixed wide">
           <thead>
             <tr>
-              <th scope="col">Function</th><th scope="col" class="c-thread">Thread</th>
-              <th scope="col" class="num c-time">start</th><th scope="col" class="num c-time">duration</th>
-              <th scope="col" class="num c-time">own median</th><th scope="col" class="num c-time">times</th>
-              <th scope="col" class="c-state">unusual</th><th scope="col">Called by</th>
+              <th scope="col">Function</th>
+              <th scope="col" class="c-thread">
+                Thread
+              </th>
+              <th scope="col" class="num c-time">
+                start
+              </th>
+              <th scope="col" class="num c-time">
+                duration
+              </th>
+              <th scope="col" class="num c-time">
+                own median
+              </th>
+              <th scope="col" class="num c-time">
+                times
+              </th>
+              <th scope="col" class="c-state">
+                unusual
+              </th>
+              <th scope="col">Called by</th>
             </tr>
           </thead>
           <tbody>
@@ -323,7 +434,8 @@ function OutlierTable(): JSX.Element {
               <tr key={i}>
                 <th scope="row" class="clip">
                   <button class="row-link" onClick={() => act.goToOutlier(app, outlier)}>
-                    <Swatch fn={outlier.fn} /> {outlier.kind === 1 ? 'no call, after ' : ''}<Name fn={outlier.fn} />
+                    <Swatch fn={outlier.fn} /> {outlier.kind === 1 ? 'no call, after ' : ''}
+                    <Name fn={outlier.fn} />
                   </button>
                 </th>
                 <td>{trace.threads[outlier.thread]!.label}</td>
@@ -332,7 +444,12 @@ function OutlierTable(): JSX.Element {
                 <td class="num">{duration(outlier.median)}</td>
                 <td class="num">{times(outlier.times)}</td>
                 <td>{[outlier.own && 'own', outlier.long && 'long'].filter(Boolean).join(', ')}</td>
-                <td class="clip dim">{outlier.context.slice(-3).map(fn => app.model.name(fn)).join(' \u203a ')}</td>
+                <td class="clip dim">
+                  {outlier.context
+                    .slice(-3)
+                    .map(fn => app.model.name(fn))
+                    .join(' \u203a ')}
+                </td>
               </tr>
             ))}
           </tbody>
@@ -350,7 +467,12 @@ export function Panel(): JSX.Element {
   const window = usePart(s => s.window);
   const isWhole = window.t0 === 0 && window.t1 >= app.model.trace.duration;
   const of = range ?? act.itemSpan(app, item) ?? window;
-  const what = range || item ? 'what each thread did then' : isWhole ? 'what each thread did, whole trace' : 'what each thread did in view';
+  const what =
+    range || item
+      ? 'what each thread did then'
+      : isWhole
+        ? 'what each thread did, whole trace'
+        : 'what each thread did in view';
   return (
     <section class="panel" aria-label="Details">
       {item && <ItemFacts item={item} />}

@@ -18,12 +18,23 @@ function ThreadTime({ story }: { story: StoryData }): JSX.Element | null {
     <>
       <table>
         <thead>
-          <tr><th scope="col">Thread-time</th><th scope="col" class="num">time</th><th scope="col" class="num">share</th></tr>
+          <tr>
+            <th scope="col">Thread-time</th>
+            <th scope="col" class="num">
+              time
+            </th>
+            <th scope="col" class="num">
+              share
+            </th>
+          </tr>
         </thead>
         <tbody>
           {story.table.map(row => (
             <tr key={row.label}>
-              <td class="wrap">{row.label}{row.isInferred && ' *'}</td>
+              <td class="wrap">
+                {row.label}
+                {row.isInferred && ' *'}
+              </td>
               <td class="num key">{duration(row.ns)}</td>
               <td class="num">{percent(row.share)}</td>
             </tr>
@@ -58,9 +69,17 @@ function Reasons({ story }: { story: StoryData }): JSX.Element | null {
                 </button>
               </td>
               <td class="wrap">
-                {reason.text.startsWith('(') || reason.text.startsWith('of') ? '' : reason.n === 1 ? 'thread ' : 'threads '}
+                {reason.text.startsWith('(') || reason.text.startsWith('of')
+                  ? ''
+                  : reason.n === 1
+                    ? 'thread '
+                    : 'threads '}
                 {reason.text.startsWith('(') ? `thread ${reason.text}` : reason.text}
-                {reason.fn >= 0 && <b><Name fn={reason.fn} /></b>}
+                {reason.fn >= 0 && (
+                  <b>
+                    <Name fn={reason.fn} />
+                  </b>
+                )}
                 {reason.rest}
               </td>
             </tr>
@@ -80,7 +99,11 @@ function OutlierRow({ group }: { group: OutlierGroup }): JSX.Element {
     <>
       <tr>
         <td class="clip">
-          <button class="row-link" title={title} onClick={() => act.goToOutlier(app, group.longest)}>
+          <button
+            class="row-link"
+            title={title}
+            onClick={() => act.goToOutlier(app, group.longest)}
+          >
             <Swatch fn={group.fn} />
             {group.kind === 1 ? 'no call, after ' : ''}
             <Name fn={group.fn} />
@@ -129,7 +152,15 @@ function Outliers(): JSX.Element {
       ) : (
         <table class="fixed">
           <thead>
-            <tr><th scope="col">deepest function</th><th scope="col" class="num n">n</th><th scope="col" class="num t">longest</th></tr>
+            <tr>
+              <th scope="col">deepest function</th>
+              <th scope="col" class="num n">
+                n
+              </th>
+              <th scope="col" class="num t">
+                longest
+              </th>
+            </tr>
           </thead>
           <tbody>
             {calls.slice(0, FIRST).map(group => (
@@ -144,7 +175,10 @@ function Outliers(): JSX.Element {
         </button>
       )}
       {more > 0 && (
-        <p class="remark">The page holds the {integer(trace.outliers.length)} most unusual of {integer(trace.outliersFound)}.</p>
+        <p class="remark">
+          The page holds the {integer(trace.outliers.length)} most unusual of{' '}
+          {integer(trace.outliersFound)}.
+        </p>
       )}
     </section>
   );

@@ -16,7 +16,9 @@ function badgeText(notes: Note[], kind: Note['class']): string {
   const own = notes.filter(note => note.class === kind);
   if (own.length === 0) return '';
   const total = own.reduce((sum, note) => sum + note.count, 0);
-  return own.length === 1 ? `${integer(total)} ${own[0]!.text.split(/[:,;]/)[0]!}` : `${integer(total)} ${kind}`;
+  return own.length === 1
+    ? `${integer(total)} ${own[0]!.kind.replace(/_/g, ' ')}`
+    : `${integer(total)} ${kind}`;
 }
 
 function Badges(): JSX.Element {
@@ -40,7 +42,13 @@ function hitText(app: ReturnType<typeof useApp>, query: string): string {
   return hits.items.length > 0 ? `${plural(hits.items.length, 'row')} in ${threads}` : threads;
 }
 
-function Suggestions({ query, choose }: { query: string; choose: (text: string) => void }): JSX.Element | null {
+function Suggestions({
+  query,
+  choose,
+}: {
+  query: string;
+  choose: (text: string) => void;
+}): JSX.Element | null {
   const { model } = useApp();
   const hits = findHits(model, query);
   if (!hits?.functions || hits.query.error) return null;
@@ -52,7 +60,12 @@ function Suggestions({ query, choose }: { query: string; choose: (text: string) 
   return (
     <ul class="suggest" role="listbox" aria-label="Functions found">
       {found.slice(0, 8).map(fn => (
-        <li key={fn} role="option" aria-selected="false" onMouseDown={() => choose(`fn:"${model.fullName(fn)}"`)}>
+        <li
+          key={fn}
+          role="option"
+          aria-selected="false"
+          onMouseDown={() => choose(`fn:"${model.fullName(fn)}"`)}
+        >
           <Swatch fn={fn} />
           <span class="grow">{model.fullName(fn)}</span>
           <span class="num">{plural(functions.count[fn]!, 'call')}</span>
@@ -100,7 +113,9 @@ function Omnibox(): JSX.Element {
         onBlur={() => setOpen(false)}
         onKeyDown={keys}
       />
-      <span class="hits" role="status">{hitText(app, query)}</span>
+      <span class="hits" role="status">
+        {hitText(app, query)}
+      </span>
       {query && <Key>Enter</Key>}
       {isOpen && query.trim() !== '' && (
         <Suggestions query={query} choose={text => act.setQuery(app, text)} />
@@ -125,18 +140,25 @@ export function TopBar(): JSX.Element {
       <span class="brand">weft</span>
       <h1>{trace.name}</h1>
       <span class="meta">
-        {duration(trace.duration)} · {plural(trace.threads.length, 'thread')} · {plural(trace.calls, 'call')}
+        {duration(trace.duration)} · {plural(trace.threads.length, 'thread')} ·{' '}
+        {plural(trace.calls, 'call')}
       </span>
       <Badges />
       <Omnibox />
       <button onClick={() => act.toggleDrawer(app, 'threads')}>Threads</button>
-      <button class="for-legend" onClick={() => act.toggleDrawer(app, 'legend')}>Legend</button>
-      <button class="for-story" onClick={() => act.toggleDrawer(app, 'story')}>Story</button>
+      <button class="for-legend" onClick={() => act.toggleDrawer(app, 'legend')}>
+        Legend
+      </button>
+      <button class="for-story" onClick={() => act.toggleDrawer(app, 'story')}>
+        Story
+      </button>
       <button aria-label={`Theme: ${theme}. Change`} onClick={() => act.setTheme(app, next[theme])}>
         Theme <b>{theme}</b>
       </button>
       <button onClick={() => void copy()}>{copied ? 'Copied' : 'Copy link'}</button>
-      <button aria-label="Help" onClick={() => act.toggleDrawer(app, 'help')}>?</button>
+      <button aria-label="Help" onClick={() => act.toggleDrawer(app, 'help')}>
+        ?
+      </button>
     </header>
   );
 }
@@ -160,7 +182,9 @@ function Settings(): JSX.Element {
         Rows by{' '}
         <select value={sort} onChange={e => act.setSort(app, e.currentTarget.value as SortKey)}>
           {SORTS.map(([key, name]) => (
-            <option key={key} value={key}>{name}</option>
+            <option key={key} value={key}>
+              {name}
+            </option>
           ))}
         </select>
       </label>
@@ -171,7 +195,9 @@ function Settings(): JSX.Element {
       <button class="plain" aria-pressed={isRegime} onClick={() => act.toggleTime(app)}>
         Time <b>{isRegime ? 'regime' : 'linear'}</b> <Key>t</Key>
       </button>
-      <span>Colour <b>function</b></span>
+      <span>
+        Colour <b>function</b>
+      </span>
     </div>
   );
 }
@@ -192,7 +218,9 @@ export function Crumbs(): JSX.Element {
       {isWhole ? (
         <span class={range ? 'crumb' : 'crumb now'}>{whole}</span>
       ) : (
-        <button class="crumb" onClick={() => act.resetView(app)}>{whole}</button>
+        <button class="crumb" onClick={() => act.resetView(app)}>
+          {whole}
+        </button>
       )}
       {crumbs.slice(1).map((crumb, i) => (
         <button class="crumb" key={i} onClick={() => act.backTo(app, i + 1)}>
@@ -206,7 +234,11 @@ export function Crumbs(): JSX.Element {
         </button>
       )}
       {isFiltered && (
-        <button class="crumb now" onClick={() => act.toggleFilter(app)} title="Show all threads again (h)">
+        <button
+          class="crumb now"
+          onClick={() => act.toggleFilter(app)}
+          title="Show all threads again (h)"
+        >
           Only threads with {query} ×
         </button>
       )}
@@ -252,11 +284,14 @@ export function StatusLine(): JSX.Element {
   const left = trace.totals.foldedNs / Math.max(1, trace.totals.expressionNs);
   const text = range
     ? `Range ${duration(range.t1 - range.t0)}`
-    : said || `${bytes(trace.bytesIn)} \u2192 ${integer(trace.totals.rowsAfter)} rows; ${percent(left)} of the short calls\u2019 time stands in \u201cother\u201d`;
+    : said ||
+      `${bytes(trace.bytesIn)} \u2192 ${integer(trace.totals.rowsAfter)} rows; ${percent(left)} of the short calls\u2019 time stands in \u201cother\u201d`;
   return (
     <footer class="status">
       {KEYS.map(([key, word]) => (
-        <span key={key}><Key>{key}</Key> {word}</span>
+        <span key={key}>
+          <Key>{key}</Key> {word}
+        </span>
       ))}
       <span class="said">{text}</span>
     </footer>

@@ -21,7 +21,10 @@ export function writePage(json, path, dist = new URL('../../dist/', import.meta.
   const data = gzipSync(Buffer.from(json)).toString('base64');
   const tag = `<script id="weft-data" type="application/octet-stream+gzip;base64">${data}</script>`;
   const frame = readFileSync(`${dist}page.html`, 'utf8');
-  writeFileSync(path, frame.replace('<!--WEFT-DATA-->', () => tag));
+  writeFileSync(
+    path,
+    frame.replace('<!--WEFT-DATA-->', () => tag),
+  );
   return path;
 }
 
