@@ -126,7 +126,7 @@ function paintThread(
   brush.marks.sort((a, b) => a.x - b.x);
   let last = -Infinity;
   for (const mark of brush.marks) {
-    if (mark.x - last < 4 || mark.x < -8 || mark.x > scene.view.width + 8) continue;
+    if (mark.x - last < 7 || mark.x < -8 || mark.x > scene.view.width + 8) continue;
     last = mark.x;
     marks.push(mark);
   }

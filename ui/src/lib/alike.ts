@@ -2,7 +2,7 @@
 // Threads that behave alike, packed into one row. Two threads are alike when the same function lies
 // at the bottom of their stacks and they wait, stand still and run in the same order in the same
 // functions.
-import { KIND, PAUSE } from './model';
+import { KIND } from './model';
 import type { Thread, Trace } from './model';
 
 const LONG_PAUSE = 0.05; // of the thread's life
@@ -22,11 +22,17 @@ interface Phase {
   fn: number;
 }
 
+/** From the first call to the end of the last, those cut at the trace's edges included. */
+function lifeOf({ first, last, start, end }: Thread): { from: number; to: number } {
+  return { from: Math.min(first, start), to: Math.max(last, end) };
+}
+
 function phases(thread: Thread): Phase[] {
   const { pauses } = thread;
-  const life = Math.max(1, thread.last - thread.first);
+  const { from, to } = lifeOf(thread);
+  const life = Math.max(1, to - from);
   const out: Phase[] = [];
-  let at = thread.first;
+  let at = from;
   const run = (until: number): void => {
     if (until - at > 0.01 * life) out.push({ kind: 'run', fn: -1 });
   };
@@ -39,7 +45,7 @@ function phases(thread: Thread): Phase[] {
       out.push({ kind, fn: kind === 'idle' ? -1 : pauses.fn[p]! });
     at = pauses.end[p]!;
   }
-  run(thread.last);
+  run(to);
   return out;
 }
 
@@ -68,7 +74,8 @@ function describe(list: Phase[], short: string[]): string {
 }
 
 function isBrief(thread: Thread, trace: Trace): boolean {
-  return thread.last - thread.first < BRIEF * trace.duration;
+  const { from, to } = lifeOf(thread);
+  return to - from < BRIEF * trace.duration;
 }
 
 /** Packs of the given threads, and those that stand alone. */
@@ -117,5 +124,3 @@ function makePack(
   const remark = isRun ? `${name ? `${name}: ` : ''}${run}` : describe(list, short);
   return { key, threads, title: `${n} threads alike`, remark };
 }
-
-export const isWaitPause = (kind: number): boolean => kind === PAUSE.WAIT;

@@ -64,6 +64,13 @@ export function bytes(value: number): string {
   return `${value}${NBSP}B`;
 }
 
+/** 488,830, but 14.6 M where there is no room for all digits. */
+export function compact(value: number): string {
+  if (value < 1e5) return integer(value);
+  const [scale, unit] = value >= 999500 ? [1e6, 'M'] : [1e3, 'k'];
+  return `${digits(value / scale, 3)}${NBSP}${unit}`;
+}
+
 export function plural(n: number, one: string, many = `${one}s`): string {
   return `${integer(n)} ${n === 1 ? one : many}`;
 }
@@ -73,7 +80,7 @@ export function span(t0: number, t1: number): string {
   const [scale, unit] = UNITS.find(([s]) => t1 >= s) ?? [1, 'ns'];
   const width = Math.max(1, t1 - t0) / scale;
   const most = Math.round(Math.log10(scale));
-  const places = Math.min(most, Math.max(0, 2 - Math.floor(Math.log10(width) + 1)));
+  const places = Math.min(most, Math.max(0, 3 - Math.floor(Math.log10(width) + 1)));
   const [from, to] = [t0 / scale, t1 / scale].map(t => +t.toFixed(Math.max(places, 1)));
   return `${from}\u2013${to}${NBSP}${unit}`;
 }

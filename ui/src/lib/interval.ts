@@ -2,7 +2,7 @@
 // What a thread did in an interval, as far as the page knows it. Notable calls, gaps and pauses have
 // exact borders. An expression that lies whole in the interval is exact too; of one cut by a border
 // only bounds are known, because the order of its calls is folded. Nothing in between is guessed.
-import { FLAG, KIND, PAUSE, overlap } from './model';
+import { KIND, PAUSE, overlap } from './model';
 import type { Span, Thread } from './model';
 
 export type State = 'no call' | 'waits' | 'stands still' | 'inside a call' | 'runs' | 'waits, runs';
@@ -170,5 +170,3 @@ export function summarize(all: readonly Did[]): string {
     parts.length > 1 ? `, ${parts.slice(1).join(', ')}` : ''
   }.`;
 }
-
-export const isCut = (flags: number): boolean => (flags & (FLAG.CUT_START | FLAG.CUT_END)) !== 0;

@@ -3,7 +3,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
 import { Stage } from '../draw/stage';
-import { duration, integer, plural, times } from '../lib/format';
+import { compact, duration, integer, plural, times } from '../lib/format';
 import type { Thread } from '../lib/model';
 import * as act from '../state/actions';
 import type { ChartRow } from '../state/rows';
@@ -11,24 +11,35 @@ import type { App, State } from '../state/app';
 import { bindPointer, chartKey } from './gestures';
 import { useApp, usePart } from './use';
 
-function leftOut(thread: Thread): JSX.Element {
-  const { foldedNodes, sliverCalls } = thread;
-  if (foldedNodes === 0 && sliverCalls === 0) return <>nothing</>;
+interface LeftOut {
+  calls: number;
+  ns: number;
+  nodes: number;
+  foldedNs: number;
+}
+
+function leftOutOf(threads: readonly Thread[]): LeftOut {
+  const sum = { calls: 0, ns: 0, nodes: 0, foldedNs: 0 };
+  for (const thread of threads) {
+    sum.calls += thread.sliverCalls;
+    sum.ns += thread.sliverNs;
+    sum.nodes += thread.foldedNodes;
+    sum.foldedNs += thread.foldedNs;
+  }
+  return sum;
+}
+
+function leftOutTitle({ calls, ns, nodes, foldedNs }: LeftOut): string {
+  return `${plural(calls, 'call')} in slivers, ${duration(ns)}; ${plural(nodes, 'node')} folded, ${duration(foldedNs)}`;
+}
+
+function LeftOutCell({ out }: { out: LeftOut }): JSX.Element {
+  if (out.calls === 0 && out.nodes === 0) return <>nothing</>;
   return (
     <>
-      {sliverCalls > 0 && (
-        <span>
-          {plural(sliverCalls, 'call')}, {duration(thread.sliverNs)}
-          <br />
-          <i>in slivers</i>
-        </span>
-      )}
-      {foldedNodes > 0 && (
-        <span>
-          {sliverCalls > 0 ? <br /> : null}
-          {duration(thread.foldedNs)} <i>folded</i>
-        </span>
-      )}
+      {compact(out.calls)} in slivers
+      <br />
+      <i>{out.nodes > 0 ? `${compact(out.nodes)} nodes folded` : duration(out.ns)}</i>
     </>
   );
 }
@@ -64,7 +75,7 @@ function PackLabel({ row, top }: { row: ChartRow; top: number }): JSX.Element {
   return (
     <div class="label" role="rowheader" style={{ top: `${top}px`, height: `${row.height - 1}px` }}>
       <b class="pack-title">{row.pack!.title}</b>
-      <small>{row.pack!.remark}</small>
+      <small title={row.pack!.remark}>{row.pack!.remark}</small>
     </div>
   );
 }
@@ -74,8 +85,7 @@ function Numbers({ row, top }: { row: ChartRow; top: number }): JSX.Element {
   const threads = row.pack?.threads ?? [row.thread!];
   const calls = threads.reduce((sum, t) => sum + t.calls, 0);
   const after = threads.reduce((sum, t) => sum + t.rowsAfter, 0);
-  const slivers = threads.reduce((sum, t) => sum + t.sliverCalls, 0);
-  const folded = threads.reduce((sum, t) => sum + t.foldedNodes, 0);
+  const out = leftOutOf(threads);
   return (
     <div class="numbers" style={{ top: `${top}px`, height: `${row.height - 1}px` }}>
       <span class="calls" role="cell">
@@ -85,12 +95,12 @@ function Numbers({ row, top }: { row: ChartRow; top: number }): JSX.Element {
           {'\u2192'} {integer(after)}
         </i>
       </span>
-      <span class="left" role="cell">
+      <span class="left" role="cell" title={leftOutTitle(out)}>
         {row.thread ? (
-          leftOut(row.thread)
+          <LeftOutCell out={out} />
         ) : (
           <>
-            {slivers + folded === 0 ? 'nothing' : `${plural(slivers, 'call')}`}
+            {out.calls === 0 ? 'nothing' : `${compact(out.calls)} in slivers`}
             <br />
             <button class="link" onClick={() => act.togglePack(app, row.pack!.key)}>
               expand ▸
@@ -142,15 +152,14 @@ function Totals({ n }: { n: number }): JSX.Element {
   const app = useApp();
   const { trace } = app.model;
   const unpacked = usePart(s => s.unpacked);
-  const slivers = trace.threads.reduce((sum, t) => sum + t.sliverCalls, 0);
-  const sliverNs = trace.threads.reduce((sum, t) => sum + t.sliverNs, 0);
+  const out = leftOutOf(trace.threads);
   const { rowsAfter, foldedNs, raised } = trace.totals;
   const ratio = rowsAfter > 0 ? trace.calls / rowsAfter : 0;
   return (
     <div class="totals">
       <span class="grow">
         {integer(n)} of {plural(trace.threads.length, 'thread')} shown. Left out:{' '}
-        {plural(slivers, 'call')}, {duration(sliverNs)} in slivers; {duration(foldedNs)} folded into
+        {plural(out.calls, 'call')}, {duration(out.ns)} in slivers; {duration(foldedNs)} folded into
         “other”;{' '}
         {raised === 0
           ? 'no threshold raised'
