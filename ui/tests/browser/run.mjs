@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: MIT
+// The page in a headless browser. usage: node run.mjs [PAGE.html]
+// Without a page it makes some from synthetic data. Prints TAP; the exit status is 0 when all passed.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { execFileSync } from 'node:child_process';
+import { makeData } from '../fixtures/make.mjs';
+import { findChromium, openBrowser, writePage } from './page.mjs';
+
+let n = 0;
+let failed = 0;
+
+function ok(isOk, name, detail = '') {
+  n++;
+  if (!isOk) failed++;
+  console.log(`${isOk ? 'ok' : 'not ok'} ${n} - ${name}${isOk || !detail ? '' : `: ${detail}`}`);
+}
+
+async function open(browser, path, options = {}, fragment = '') {
+  const context = await browser.newContext({ viewport: { width: 1600, height: 1000 }, ...options });
+  const page = await context.newPage();
+  const trouble = [];
+  page.on('console', message => message.type() === 'error' && trouble.push(message.text()));
+  page.on('pageerror', error => trouble.push(error.message));
+  page.on('request', request => {
+    if (!/^(file|data|blob):/.test(request.url())) trouble.push(`request ${request.url()}`);
+  });
+  await page.goto(`file://${path}${fragment}`);
+  await page.evaluate(() => window.weftReady.then(() => true));
+  return { page, context, trouble };
+}
+
+const settle = page =>
+  page.evaluate(async () => {
+    const { stage } = await window.weftReady;
+    await stage.idle();
+    await new Promise(resolve => setTimeout(resolve, 0));
+  });
+
+/** The middle of a painted item, in page coordinates, and what it is. */
+const wideItem = page =>
+  page.evaluate(async () => {
+    const { app, stage } = await window.weftReady;
+    const area = document.querySelector('.area').getBoundingClientRect();
+    const kinds = thread => app.model.trace.threads[thread].rows.kind;
+    const hit = stage
+      .hits()
+      .filter(
+        h =>
+          kinds(h.thread)[h.row] === 0 && h.x1 - h.x0 > 60 && h.y1 < area.height - 10 && h.y0 > 2,
+      )
+      .find(h => {
+        const at = stage.hit((h.x0 + h.x1) / 2, h.y1 - 3);
+        return at && at.row === h.row && at.thread === h.thread;
+      });
+    const { rows } = app.model.trace.threads[hit.thread];
+    const name = app.model.trace.functions.name[rows.fn[hit.row]];
+    return {
+      x: area.left + (hit.x0 + hit.x1) / 2,
+      y: area.top + hit.y1 - 3,
+      name,
+      area: area.toJSON(),
+    };
+  });
+
+const stateOf = page =>
+  page.evaluate(async () => {
+    const { app } = await window.weftReady;
+    const s = app.state.get();
+    return {
+      window: s.window,
+      range: s.range,
+      item: s.item,
+      crumbs: s.crumbs.length,
+      query: s.query,
+      isRegime: s.isRegime,
+      isFiltered: s.isFiltered,
+      family: s.family,
+    };
+  });
+
+async function facts(page) {
+  const text = await page.textContent('body');
+  const trace = await page.evaluate(async () => {
+    const { app } = await window.weftReady;
+    const { trace } = app.model;
+    return { name: trace.name, threads: trace.threads.length, calls: trace.calls };
+  });
+  ok(text.includes(trace.name), 'names the trace');
+  ok(text.includes(trace.calls.toLocaleString('en-US')), 'says how many calls');
+  ok((await page.locator('.story .headline').textContent()).length > 10, 'has a headline');
+  ok(text.includes('Left out:'), 'says what was left out');
+  const labels = await page.locator('.rows .label').count();
+  ok(labels > 0, 'shows rows');
+  const painted = await page.evaluate(async () => {
+    await window.weftReady;
+    const canvas = document.querySelector('.area canvas');
+    const data = canvas
+      .getContext('2d')
+      .getImageData(0, 0, canvas.width, Math.min(canvas.height, 200)).data;
+    const colors = new Set();
+    for (let i = 0; i < data.length; i += 4)
+      colors.add((data[i] << 16) | (data[i + 1] << 8) | data[i + 2]);
+    return colors.size;
+  });
+  ok(painted > 4, 'paints rows', `${painted} colours`);
+}
+
+async function pointing(page) {
+  const item = await wideItem(page);
+  await page.mouse.move(item.x, item.y);
+  const tip = page.locator('.tip');
+  await tip.waitFor({ timeout: 2000 });
+  ok((await tip.textContent()).includes(item.name), 'hover names the call', item.name);
+  const delay = await page.evaluate(async ({ x, y }) => {
+    const { app } = await window.weftReady;
+    const area = document.querySelector('.area');
+    area.dispatchEvent(new PointerEvent('pointerleave'));
+    const started = performance.now();
+    area.dispatchEvent(new PointerEvent('pointermove', { clientX: x, clientY: y, bubbles: true }));
+    while (!document.querySelector('.tip') && performance.now() - started < 500)
+      await new Promise(resolve => setTimeout(resolve, 1));
+    void app;
+    return performance.now() - started;
+  }, item);
+  ok(delay < 150, 'tool-tip comes at once', `${delay} ms`);
+  await page.mouse.click(item.x, item.y);
+  await settle(page);
+  ok(
+    (await page.locator('.facts .title').textContent()).includes(item.name),
+    'click keeps the call',
+  );
+  ok((await page.locator('#said').textContent()).includes(item.name), 'the call is announced');
+  await page.mouse.move(5, 5);
+  ok((await stateOf(page)).item !== null, 'it stays when the pointer leaves');
+  ok(/item=t\d+\.\d+/.test(await hash(page)), 'the address names it');
+  await page.keyboard.press('Escape');
+  ok((await stateOf(page)).item === null, 'Esc clears it');
+}
+
+async function hash(page) {
+  await page.waitForTimeout(200);
+  return page.evaluate(() => location.hash);
+}
+
+async function ranges(page) {
+  const { area } = await wideItem(page);
+  await page.mouse.move(area.left + 200, area.top + 80);
+  await page.mouse.down();
+  await page.mouse.move(area.left + 300, area.top + 80, { steps: 4 });
+  await page.mouse.up();
+  await settle(page);
+  const { range } = await stateOf(page);
+  ok(range !== null && range.t1 > range.t0, 'drag selects a range');
+  ok(
+    (await page.locator('.panel .interval h2').first().textContent()).includes(
+      'what each thread did then',
+    ),
+    'the panel obeys it',
+  );
+  ok((await page.locator('.panel tbody tr').count()) > 0, 'with a row for each thread');
+  await page.keyboard.press('z');
+  const zoomed = await stateOf(page);
+  ok(
+    zoomed.crumbs === 1 && Math.abs(zoomed.window.t1 - range.t1) < 2,
+    'z zooms to it, with a crumb',
+  );
+  ok((await hash(page)).includes('w='), 'the address has the window');
+  await page.keyboard.press('Backspace');
+  ok((await stateOf(page)).crumbs === 0, 'Backspace goes back');
+  await page.keyboard.press('Escape');
+}
+
+async function keyboard(page) {
+  await page.locator('#chart').focus();
+  const seen = new Set();
+  for (const key of ['ArrowDown', 'ArrowRight', 'ArrowRight', 'ArrowDown', 'ArrowLeft']) {
+    await page.keyboard.press(key);
+    seen.add(await page.locator('#said').textContent());
+  }
+  ok(seen.size >= 3, 'arrows walk items', [...seen].join(' | '));
+  const before = (await stateOf(page)).window;
+  await page.keyboard.press('KeyW');
+  const after = (await stateOf(page)).window;
+  ok(after.t1 - after.t0 < before.t1 - before.t0, 'w zooms in');
+  await page.keyboard.press('KeyD');
+  ok((await stateOf(page)).window.t0 > after.t0, 'd pans');
+  await page.keyboard.press('0');
+  ok((await stateOf(page)).window.t0 === 0, '0 shows the whole trace');
+  await page.keyboard.press('t');
+  ok((await stateOf(page)).isRegime, 't switches to regime time');
+  await settle(page);
+  await page.keyboard.press('t');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('?');
+  ok(await page.locator('.help').isVisible(), '? opens help');
+  await page.keyboard.press('Escape');
+  ok((await page.locator('.help').count()) === 0, 'Esc closes it');
+}
+
+async function searching(page) {
+  const name = await page.evaluate(async () => {
+    const { app } = await window.weftReady;
+    const { rows } = app.model.trace.threads.find(t => t.rows.n > 3);
+    return app.model.trace.functions.name[rows.fn.find(fn => fn >= 0)];
+  });
+  await page.keyboard.press('/');
+  await page.keyboard.type(`fn:${name.toUpperCase()}`);
+  ok(
+    /\d+ rows? in \d+ threads?/.test(await page.locator('.hits').textContent()),
+    'search counts hits, whatever the case',
+  );
+  ok((await page.locator('.suggest li').count()) > 0, 'search proposes functions');
+  await page.keyboard.press('Enter');
+  ok((await stateOf(page)).item !== null, 'Enter goes to the first hit');
+  await page.locator('#chart').focus();
+  await page.keyboard.press('h');
+  ok((await stateOf(page)).isFiltered, 'h shows only threads with hits');
+  ok(
+    (await page.locator('.crumbs').textContent()).includes('Only threads with'),
+    'and leaves a crumb',
+  );
+  await page.keyboard.press('h');
+  await page.fill('#search', '/(/');
+  ok(
+    (await page.locator('.hits').textContent()).includes('not a regular expression'),
+    'a broken expression is explained',
+  );
+  await page.fill('#search', '');
+  await page.locator('#chart').focus();
+  await page.keyboard.press('0');
+  await page.keyboard.press('Escape');
+}
+
+async function panels(page) {
+  await page.locator('.legend .entry').first().click();
+  ok((await stateOf(page)).family === 0, 'the legend highlights');
+  await page.locator('.legend .entry').first().click();
+  await page.locator('.story table.fixed .row-link').first().click();
+  ok((await stateOf(page)).item !== null, 'one click goes to an outlier');
+  await page.keyboard.press('Escape');
+  await page.locator('#chart').focus();
+  await page.keyboard.press('0');
+  await page.click('header button:has-text("Threads")');
+  const boxes = page.locator('.drawer.threads input[type=checkbox]');
+  const all = await boxes.count();
+  await boxes.first().check();
+  await page.click('text=Hide ticked');
+  await page.keyboard.press('Escape');
+  ok(
+    (await page.locator('.crumbs').textContent()).includes('1 thread hidden'),
+    'threads can be hidden, with a crumb',
+    `${all}`,
+  );
+  await page.click('.crumbs >> text=hidden');
+  ok(!(await page.locator('.crumbs').textContent()).includes('hidden'), 'and shown again');
+}
+
+/** Names, roles, landmarks: what a screen reader needs. */
+async function accessible(page) {
+  const problems = await page.evaluate(() => {
+    const out = [];
+    const nameOf = e =>
+      e.getAttribute('aria-label') ||
+      e.textContent.trim() ||
+      e.title ||
+      (e.labels?.length ? 'label' : '');
+    for (const e of document.querySelectorAll(
+      'button, input, select, a, [role=listbox], aside, nav, section[aria-label]',
+    ))
+      if (!nameOf(e)) out.push(`no name: ${e.outerHTML.slice(0, 80)}`);
+    for (const e of document.querySelectorAll('canvas'))
+      if (e.getAttribute('aria-hidden') !== 'true') out.push('canvas not hidden');
+    for (const e of document.querySelectorAll('table thead th'))
+      if (!e.hasAttribute('scope')) out.push(`no scope: ${e.textContent}`);
+    for (const e of document.querySelectorAll('[aria-activedescendant]'))
+      if (!document.getElementById(e.getAttribute('aria-activedescendant')))
+        out.push('active descendant is missing');
+    const ids = [...document.querySelectorAll('[id]')].map(e => e.id);
+    if (new Set(ids).size !== ids.length) out.push('an id twice');
+    if (!document.querySelector('main')) out.push('no main');
+    if (document.querySelectorAll('h1').length !== 1) out.push('not one h1');
+    if (!document.documentElement.lang) out.push('no language');
+    return out;
+  });
+  ok(problems.length === 0, 'names, roles and landmarks', problems.join('; '));
+  const stops = new Set();
+  await page.evaluate(() => document.activeElement?.blur());
+  for (let i = 0; i < 60; i++) {
+    await page.keyboard.press('Tab');
+    stops.add(
+      await page.evaluate(
+        () =>
+          document.activeElement?.closest('header, nav, aside, main, section, footer')?.className ??
+          '',
+      ),
+    );
+  }
+  for (const pane of ['top', 'crumbs', 'rail', 'story']) ok(stops.has(pane), `Tab reaches ${pane}`);
+}
+
+async function themes(browser, path) {
+  for (const scheme of ['light', 'dark']) {
+    const { page, context } = await open(browser, path, { colorScheme: scheme });
+    const ground = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    ok(
+      ground === (scheme === 'light' ? 'rgb(255, 255, 255)' : 'rgb(20, 23, 27)'),
+      `follows the system: ${scheme}`,
+      ground,
+    );
+    await page.click('header button:has-text("Theme")');
+    if (scheme === 'light') await page.click('header button:has-text("Theme")');
+    await settle(page);
+    const forced = await page.evaluate(() => document.documentElement.getAttribute('data-theme'));
+    ok(forced === (scheme === 'light' ? 'dark' : 'light'), 'and can be forced', forced);
+    await context.close();
+  }
+}
+
+async function sizes(browser, folder) {
+  for (const [threads, width] of [
+    [0, 1600],
+    [1, 1280],
+    [5, 1000],
+    [2000, 1600],
+  ]) {
+    const path = writePage(JSON.stringify(makeData(threads)), join(folder, `n${threads}.html`));
+    const { page, context, trouble } = await open(browser, path, {
+      viewport: { width, height: 800 },
+    });
+    ok(trouble.length === 0, `${threads} threads: no trouble`, trouble.join('; '));
+    ok(
+      (await page.locator('.rows .label').count()) < 200,
+      `${threads} threads: only rows in view are in the document`,
+    );
+    const axis = await page.evaluate(() => document.querySelector('.area').clientWidth);
+    ok(axis >= 400, `${threads} threads, ${width} wide: the axis stays wide`, `${axis} px`);
+    const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    ok(over <= 0, `${threads} threads, ${width} wide: no horizontal scrolling`, `${over} px`);
+    await context.close();
+  }
+}
+
+async function speed(browser, folder) {
+  const path = writePage(JSON.stringify(makeData(110)), join(folder, 'n110.html'));
+  const { page, context } = await open(browser, path);
+  const median = await page.evaluate(async () => {
+    const { app, stage } = await window.weftReady;
+    const all = app.model.trace.threads.map(t => t.index);
+    app.state.update(s => ({
+      ...s,
+      unpacked: new Set(
+        stage
+          .rows()
+          .rows.map(r => r.pack?.key)
+          .filter(Boolean),
+      ),
+    }));
+    void all;
+    const times = [];
+    for (let i = 0; i < 15; i++) {
+      stage.markBase();
+      await stage.idle();
+      times.push(stage.lastPaint);
+    }
+    return times.sort((a, b) => a - b)[7];
+  });
+  ok(median < 50, 'a frame is painted in less than 50 ms', `${median} ms`);
+  console.log(`# painting a frame took ${median.toFixed(1)} ms (median of 15)`);
+  await context.close();
+}
+
+async function damaged(browser, folder) {
+  const path = writePage(JSON.stringify({ v: 99 }), join(folder, 'bad.html'));
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto(`file://${path}`);
+  await page.waitForSelector('.failure');
+  ok(
+    (await page.textContent('.failure')).includes('version'),
+    'data of another version is refused with a sentence',
+  );
+  await context.close();
+}
+
+async function link(browser, path) {
+  const first = await open(browser, path);
+  await first.page.locator('#chart').focus();
+  await first.page.keyboard.press('ArrowDown');
+  await first.page.keyboard.press('KeyW');
+  const fragment = await hash(first.page);
+  const state = await stateOf(first.page);
+  await first.context.close();
+  const second = await open(browser, path, {}, fragment);
+  const again = await stateOf(second.page);
+  const isSame =
+    Math.abs(again.window.t0 - state.window.t0) <= 1 &&
+    JSON.stringify(again.item) === JSON.stringify(state.item);
+  ok(isSame, 'a copied link shows the same', `${fragment} ${JSON.stringify(again)}`);
+  await second.context.close();
+}
+
+async function main() {
+  if (!findChromium()) {
+    console.log('1..0 # SKIP no Chromium');
+    return;
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'weft-page-'));
+  const given = process.argv[2];
+  if (!given)
+    execFileSync('npm', ['run', '--silent', 'build'], {
+      cwd: new URL('../..', import.meta.url).pathname,
+      stdio: 'inherit',
+    });
+  const path = given ?? writePage(JSON.stringify(makeData(40)), join(folder, 'n40.html'));
+  const browser = await openBrowser();
+  try {
+    const { page, context, trouble } = await open(browser, path);
+    for (const part of [facts, pointing, ranges, keyboard, searching, panels, accessible])
+      await part(page);
+    ok(trouble.length === 0, 'no console error, no network', trouble.join('; '));
+    await context.close();
+    await themes(browser, path);
+    await link(browser, path);
+    if (!given) for (const part of [sizes, speed, damaged]) await part(browser, folder);
+  } catch (error) {
+    ok(false, 'the test ran to its end', error.message.replace(/\n/g, ' '));
+  } finally {
+    await browser.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+  console.log(`1..${n}`);
+  console.log(`# ${n - failed} passed, ${failed} failed`);
+  process.exitCode = failed > 0 ? 1 : 0;
+}
+
+await main();
