@@ -35,6 +35,10 @@ struct worker {
     struct level *levels; /* by depth */
     size_t cap;
     uint64_t *gaps; /* histogram of the thread's gaps: [WEFT_HIST_PAGES][WEFT_HIST_SLOTS] */
+    struct {
+        uint64_t *items;
+        size_t n, cap;
+    } long_ns; /* its gaps of more than g */
 };
 
 struct job {
@@ -174,9 +178,19 @@ static bool add_call(struct pass *pass, const struct weft_calls *calls, size_t i
     return true;
 }
 
+static bool keep_gap(struct worker *worker, uint64_t gap_ns)
+{
+    uint64_t *item = WEFT_VEC_PUSH(&worker->long_ns);
+    if (item)
+        *item = gap_ns;
+    return item != NULL;
+}
+
 static bool add_gap(struct pass *pass, uint32_t depth, uint64_t start_ns, uint64_t end_ns,
                     uint32_t before_id, uint64_t number)
 {
+    if (!keep_gap(pass->worker, end_ns - start_ns))
+        return false;
     if (pass->job->has_function_filter || !pass->job->opts->with_long || pass->job->opts->no_gaps ||
         end_ns - start_ns < pass->job->opts->min_duration_ns)
         return true;
@@ -264,6 +278,44 @@ static uint64_t gap_median(const struct worker *worker)
     return 0;
 }
 
+static int by_length(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* How many of the sorted gaps are at least half as long. */
+static size_t count_alike(const uint64_t *gaps_ns, size_t n, uint64_t gap_ns)
+{
+    size_t low = 0, high = n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (gaps_ns[middle] < gap_ns - gap_ns / 2)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return n - low;
+}
+
+/* Rates the gaps of a thread, which is read to its end: what happens often is less unusual. */
+static void rate_gaps(const struct pass *pass)
+{
+    struct worker *worker = pass->worker;
+    struct found_vec *rows = &pass->result->rows;
+    uint64_t median_ns = gap_median(worker);
+    if (worker->long_ns.n)
+        qsort(worker->long_ns.items, worker->long_ns.n, sizeof *worker->long_ns.items, by_length);
+    for (size_t i = 0; i < rows->n; i++) {
+        struct weft_outlier_row *row = &rows->items[i].row;
+        if (row->kind != WEFT_OUTLIER_GAP)
+            continue;
+        rate(row, median_ns, pass->whole_ns);
+        row->score /= (double)count_alike(worker->long_ns.items, worker->long_ns.n,
+                                          row->end_ns - row->start_ns);
+    }
+}
+
 static bool worker_ready(struct worker *worker, uint32_t depth_bound)
 {
     if (!worker->gaps)
@@ -277,6 +329,7 @@ static bool worker_ready(struct worker *worker, uint32_t depth_bound)
     }
     if (!worker->gaps || !worker->levels)
         return false;
+    worker->long_ns.n = 0;
     memset(worker->gaps, 0, (size_t)WEFT_HIST_PAGES * WEFT_HIST_SLOTS * sizeof *worker->gaps);
     return true;
 }
@@ -317,11 +370,7 @@ static enum weft_code run_item(void *context, struct weft_scan *scan, unsigned i
     if (code)
         return code;
     struct found_vec *rows = &pass.result->rows;
-    uint64_t median_ns = gap_median(pass.worker);
-    for (size_t i = 0; i < rows->n; i++) {
-        if (rows->items[i].row.kind == WEFT_OUTLIER_GAP)
-            rate(&rows->items[i].row, median_ns, pass.whole_ns);
-    }
+    rate_gaps(&pass);
     pass.result->n_found = rows->n;
     prune(rows, job->opts->limit);
     return WEFT_OK;
@@ -426,6 +475,7 @@ static void job_fini(struct job *job, unsigned n_workers, size_t n_items)
     for (unsigned w = 0; job->workers && w < n_workers; w++) {
         free(job->workers[w].levels);
         free(job->workers[w].gaps);
+        free(job->workers[w].long_ns.items);
     }
     for (size_t i = 0; job->results && i < n_items; i++)
         free_found(&job->results[i].rows);

@@ -110,6 +110,18 @@ static uint64_t self_of(const struct memory_thread *thread, size_t i)
     return self;
 }
 
+/* Gaps of more than g that are at least half as long. */
+static size_t count_alike(const struct memory_thread *thread, uint64_t g, uint64_t gap)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < thread->n_calls; i++) {
+        int before = sibling_before(thread, i);
+        uint64_t ns = before < 0 ? 0 : thread->calls[i].start_ns - thread->calls[before].end_ns;
+        n += before >= 0 && ns > g && 2 * ns >= gap;
+    }
+    return n;
+}
+
 static size_t add_thread(const struct memory_trace *trace, uint32_t t,
                          const struct weft_functions_table *functions,
                          const struct weft_outliers_opts *opts, struct weft_outlier_row *rows)
@@ -133,6 +145,7 @@ static size_t add_thread(const struct memory_trace *trace, uint32_t t,
                                call->start_ns, limits.gap_median, limits.whole);
             rows[n].function_id = thread->calls[before].function_id;
             rows[n].is_long = true;
+            rows[n].score /= (double)count_alike(thread, limits.g, gap);
             for (int up = caller_of(thread, i); up >= 0; up = caller_of(thread, (size_t)up))
                 if (row_of[up] && gap * 10 >= ns_of(&thread->calls[up]) * 9)
                     rows[n].is_deepest = false;
