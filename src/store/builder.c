@@ -63,24 +63,24 @@ static void block_reset(struct weft_builder *builder)
     hot->n_rows = hot->n_exits = hot->pops = hot->n_keys = 0;
     hot->row_room = 0; /* so that the first entry comes through make_room */
     hot->floor = builder->n_dropped ? UINT32_MAX : hot->depth;
-    hot->max_level = INT32_MIN;
-    hot->args_left = 0;
+    hot->max_depth = 0;
+    builder->max_level = INT32_MIN;
+    builder->refused_row = 0;
     builder->carried = hot->depth;
     builder->stamp++;
-    builder->last_arg_row = 0;
+    builder->last_arg_row = builder->n_row_args = 0;
     builder->is_fresh = true;
     builder->head.n_carried = hot->depth;
-    builder->head.n_cut_before = hot->n_cut;
+    builder->head.n_cut_before = builder->n_cut;
     builder->head.n_ended = builder->head.n_left = 0;
 }
 
 void weft_builder_start(struct weft_builder *builder, uint32_t thread_id)
 {
-    builder->hot = (struct weft_builder_hot){ .depth_room = builder->hot.depth_room,
-                                              .exit_room = builder->hot.exit_room };
+    builder->hot = (struct weft_builder_hot){ .depth_room = builder->hot.depth_room };
     builder->counts = (struct weft_builder_counts){ 0 };
     builder->n_functions = 0;
-    builder->n_dropped = 0;
+    builder->n_dropped = builder->n_cut = 0;
     builder->has_events = false;
     builder->stamp = 0;
     builder->thread_first_ns = 0;
@@ -130,11 +130,22 @@ static bool column_grow(void *items_ptr, size_t cap, size_t want, size_t item_by
     return weft_vec_reserve(items_ptr, &cap, want, item_bytes);
 }
 
+/* Room for the exits of all rows of the block besides those there are: then the loop need not ask,
+ * since an exit that it stores itself ends a row of the block. */
+static enum weft_code exits_grow(struct weft_builder *builder, struct weft_err *err)
+{
+    struct weft_block_rows *rows = &builder->rows;
+    const size_t want = builder->hot.n_exits + rows->cap_rows + 1;
+    if (!weft_vec_reserve(&rows->tail, &rows->cap_exits, want, 1))
+        return no_memory(err);
+    return WEFT_OK;
+}
+
 static enum weft_code rows_grow(struct weft_builder *builder, struct weft_err *err)
 {
     struct weft_block_rows *rows = &builder->rows;
     if (builder->hot.n_rows < rows->cap_rows)
-        return WEFT_OK;
+        return exits_grow(builder, err);
     size_t want = rows->cap_rows ? rows->cap_rows * 4 : FIRST_ROWS;
     if (want > builder->block_rows)
         want = builder->block_rows;
@@ -147,17 +158,7 @@ static enum weft_code rows_grow(struct weft_builder *builder, struct weft_err *e
     if (rows->has_flags)
         memset(rows->flags + rows->cap_rows, 0, want - rows->cap_rows);
     rows->cap_rows = want;
-    return WEFT_OK;
-}
-
-static enum weft_code exits_grow(struct weft_builder *builder, struct weft_err *err)
-{
-    struct weft_block_rows *rows = &builder->rows;
-    const size_t want = rows->cap_exits ? rows->cap_exits * 2 : FIRST_ROWS;
-    if (!weft_vec_reserve(&rows->tail, &rows->cap_exits, want, 1))
-        return no_memory(err);
-    builder->hot.exit_room = (uint32_t)rows->cap_exits;
-    return WEFT_OK;
+    return exits_grow(builder, err);
 }
 
 static enum weft_code stack_grow(struct weft_builder *builder, struct weft_err *err)
@@ -226,7 +227,7 @@ HOT_INLINE uint32_t function_find(const struct weft_builder *builder, uint32_t k
 
 __attribute__((noinline)) static uint32_t function_add(struct weft_builder *builder, uint32_t key)
 {
-    if ((builder->n_functions + 1) * 2 > (size_t)1 << builder->slot_bits && !slots_grow(builder))
+    if ((builder->n_functions + 1) * 4 > (size_t)1 << builder->slot_bits && !slots_grow(builder))
         return UINT32_MAX;
     if (builder->n_functions == builder->cap_functions &&
         !weft_vec_reserve(&builder->functions, &builder->cap_functions, builder->n_functions + 1,
@@ -254,7 +255,7 @@ static enum weft_code make_room(struct weft_builder *builder, uint64_t time_ns,
         builder->counts.n_too_deep++;
         builder->n_dropped++;
         hot->floor = UINT32_MAX;
-        hot->args_left = 0;
+        builder->refused_row = hot->n_rows;
         return WEFT_OK;
     }
     if (hot->n_rows == builder->block_rows) {
@@ -288,7 +289,7 @@ static void flag_put(struct weft_block_rows *rows, uint32_t row, uint8_t flags)
 static enum weft_code exit_put(struct weft_builder *builder, uint64_t time_ns, struct weft_err *err)
 {
     struct weft_builder_hot *hot = &builder->hot;
-    if (hot->n_exits == hot->exit_room && exits_grow(builder, err) != WEFT_OK)
+    if (exits_grow(builder, err) != WEFT_OK)
         return WEFT_E_NOMEM;
     const uint64_t delta_ns = time_ns - hot->last_ns;
     if ((hot->pops > 0 || hot->n_rows == 0) && delta_ns > hot->longest_gap_ns)
@@ -329,11 +330,21 @@ static enum weft_code frame_pop(struct weft_builder *builder, uint64_t time_ns, 
     return WEFT_OK;
 }
 
+/* Entries up to now count their levels from the cut frames there were. */
+static void level_fold(struct weft_builder *builder)
+{
+    struct weft_builder_hot *hot = &builder->hot;
+    const int32_t level = (int32_t)hot->max_depth - 1 - (int32_t)builder->n_cut;
+    if (hot->max_depth > 0 && level > builder->max_level)
+        builder->max_level = level;
+    hot->max_depth = 0;
+}
+
 /* An exit with an empty stack: its call lies below all that the thread did so far. */
 static enum weft_code cut_frame(struct weft_builder *builder, uint64_t time_ns, uint32_t key,
                                 uint8_t flags, struct weft_err *err)
 {
-    if (builder->hot.n_cut == WEFT_FORMAT_MAX_DEPTH) {
+    if (builder->n_cut == WEFT_FORMAT_MAX_DEPTH) {
         builder->counts.n_ignored++;
         return WEFT_OK;
     }
@@ -343,7 +354,8 @@ static enum weft_code cut_frame(struct weft_builder *builder, uint64_t time_ns, 
     if (!cut_key)
         return no_memory(err);
     *cut_key = key;
-    builder->hot.n_cut++;
+    level_fold(builder);
+    builder->n_cut++;
     ended_put(builder, time_ns, flags);
     weft_bytes_put_varint(&builder->rows.ended, key);
     return WEFT_OK;
@@ -380,19 +392,20 @@ static enum weft_code exit_slowly(struct weft_builder *builder, uint64_t time_ns
 /* An argument of the entry before. */
 static void arg_put(struct weft_builder *builder, uint64_t value)
 {
-    struct weft_builder_hot *hot = &builder->hot;
-    if (hot->args_left == 0) {
+    const uint32_t n_rows = builder->hot.n_rows;
+    const uint32_t row = n_rows - 1;
+    if (n_rows == builder->refused_row ||
+        (row == builder->last_arg_row && builder->n_row_args == WEFT_FORMAT_MAX_CALL_ARGS)) {
         builder->counts.n_args_dropped++;
         return;
     }
-    hot->args_left--;
-    const uint32_t row = hot->n_rows - 1;
     weft_bytes_put_varint(&builder->rows.args, row - builder->last_arg_row);
     weft_bytes_put_varint(&builder->rows.args, value);
+    builder->n_row_args = row == builder->last_arg_row ? builder->n_row_args + 1 : 1;
     builder->last_arg_row = row;
 }
 
-/* The rows of one entry; there is room. Returns the index of a new function that has no memory. */
+/* The row of an entry; there is room. False if a new function has no memory. */
 HOT_INLINE bool entry_put(struct weft_builder *builder, struct weft_builder_hot *hot,
                           uint64_t time_ns, uint32_t key)
 {
@@ -423,18 +436,65 @@ HOT_INLINE bool entry_put(struct weft_builder *builder, struct weft_builder_hot 
     if (delta_ns > hot->longest_gap_ns)
         hot->longest_gap_ns = delta_ns;
     rows->gap[row] = time_put(&rows->gap_ext, delta_ns);
-    const int32_t level = (int32_t)hot->depth - (int32_t)hot->n_cut;
-    if (level > hot->max_level)
-        hot->max_level = level;
-    builder->stack[hot->depth++] = (struct weft_builder_frame){
-        .start_ns = time_ns, .key = key, .function = index, .row = row
-    };
-    hot->args_left = WEFT_FORMAT_MAX_CALL_ARGS;
+    struct weft_builder_frame *frame = &builder->stack[hot->depth++];
+    frame->start_ns = time_ns;
+    frame->key = key;
+    frame->function = index;
+    frame->row = row;
+    if (hot->depth > hot->max_depth)
+        hot->max_depth = hot->depth;
     return true;
 }
 
-/* Longer than most: the three kinds of events share state that must stay in registers, and every
- * unusual case leaves the loop through a function that works on builder->hot. */
+/* The exit of the innermost frame, which was entered in this block; there is room. */
+HOT_INLINE void exit_simply(struct weft_builder *builder, struct weft_builder_hot *hot,
+                            uint64_t time_ns)
+{
+    const struct weft_builder_frame *frame = &builder->stack[--hot->depth];
+    const uint64_t delta_ns = time_ns - hot->last_ns;
+    const uint64_t duration_ns = time_ns - frame->start_ns;
+    hot->last_ns = time_ns;
+    if (hot->pops > 0 && delta_ns > hot->longest_gap_ns)
+        hot->longest_gap_ns = delta_ns;
+    if (duration_ns > hot->longest_call_ns)
+        hot->longest_call_ns = duration_ns;
+    builder->functions[frame->function].on_stack--;
+    builder->rows.tail[hot->n_exits++] = time_put(&builder->rows.tail_ext, delta_ns);
+    hot->pops++;
+}
+
+/* Any event, with all that can be unusual about it; works on builder->hot. */
+__attribute__((noinline)) static enum weft_code event_put(struct weft_builder *builder,
+                                                          const struct weft_call_event *event,
+                                                          const struct weft_builder_flush *flush,
+                                                          struct weft_err *err)
+{
+    struct weft_builder_hot *hot = &builder->hot;
+    if (event->kind == WEFT_CALL_ARG) {
+        arg_put(builder, event->value);
+        return WEFT_OK;
+    }
+    if (event->kind > WEFT_CALL_ARG)
+        return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "expected a kind of call event, found %u",
+                         event->kind);
+    if (event->time_ns < hot->clock_ns)
+        builder->counts.n_backward++;
+    else
+        hot->clock_ns = event->time_ns;
+    const uint64_t time_ns = hot->clock_ns;
+    if (event->kind != WEFT_CALL_ENTER)
+        return exit_slowly(builder, time_ns, event->function_key,
+                           event->kind == WEFT_CALL_TAIL_EXIT ? WEFT_CALL_TAIL : 0, err);
+    if (hot->n_rows == hot->row_room || hot->depth == hot->depth_room) {
+        bool is_dropped;
+        const enum weft_code code = make_room(builder, time_ns, flush, &is_dropped, err);
+        if (is_dropped || code != WEFT_OK)
+            return code;
+    }
+    return entry_put(builder, hot, time_ns, event->function_key) ? WEFT_OK : no_memory(err);
+}
+
+/* The two usual events are handled here, with the state in registers; all others by event_put. */
 SCALAR_LOOP enum weft_code weft_builder_calls(struct weft_builder *builder,
                                               const struct weft_call_event *events, size_t n_events,
                                               const struct weft_builder_flush *flush,
@@ -442,59 +502,32 @@ SCALAR_LOOP enum weft_code weft_builder_calls(struct weft_builder *builder,
 {
     struct weft_builder_hot hot = builder->hot;
     enum weft_code code = WEFT_OK;
-    for (size_t i = 0; i < n_events && code == WEFT_OK; i++) {
-        const struct weft_call_event *event = &events[i];
-        if (__builtin_expect(event->kind >= WEFT_CALL_ARG, 0)) {
-            builder->hot = hot;
-            if (event->kind == WEFT_CALL_ARG)
-                arg_put(builder, event->value);
-            else
-                code = weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
-                                 "expected a kind of call event, found %u", event->kind);
-            hot = builder->hot;
-            continue;
-        }
-        uint64_t time_ns = event->time_ns;
-        if (__builtin_expect(time_ns < hot.clock_ns, 0)) {
-            hot.n_backward++;
-            time_ns = hot.clock_ns;
-        }
-        hot.clock_ns = time_ns;
+    for (const struct weft_call_event *event = events; event < events + n_events; event++) {
+        const uint64_t time_ns = event->time_ns;
         const uint32_t key = event->function_key;
         if (event->kind == WEFT_CALL_ENTER) {
-            if (__builtin_expect(hot.n_rows == hot.row_room || hot.depth == hot.depth_room, 0)) {
-                bool is_dropped;
-                builder->hot = hot;
-                code = make_room(builder, time_ns, flush, &is_dropped, err);
-                hot = builder->hot;
-                if (is_dropped || code != WEFT_OK)
+            if (__builtin_expect(time_ns >= hot.clock_ns && hot.n_rows != hot.row_room &&
+                                     hot.depth != hot.depth_room,
+                                 1)) {
+                hot.clock_ns = time_ns;
+                if (__builtin_expect(entry_put(builder, &hot, time_ns, key), 1))
                     continue;
-            }
-            if (__builtin_expect(!entry_put(builder, &hot, time_ns, key), 0))
                 code = no_memory(err);
+                break;
+            }
+        } else if (__builtin_expect(event->kind == WEFT_CALL_EXIT && time_ns >= hot.clock_ns &&
+                                        hot.depth > hot.floor &&
+                                        builder->stack[hot.depth - 1].key == key,
+                                    1)) {
+            hot.clock_ns = time_ns;
+            exit_simply(builder, &hot, time_ns);
             continue;
         }
-        if (__builtin_expect(hot.depth <= hot.floor || hot.n_exits == hot.exit_room ||
-                                 builder->stack[hot.depth - 1].key != key ||
-                                 event->kind != WEFT_CALL_EXIT,
-                             0)) {
-            const bool is_tail = event->kind == WEFT_CALL_TAIL_EXIT;
-            builder->hot = hot;
-            code = exit_slowly(builder, time_ns, key, is_tail ? WEFT_CALL_TAIL : 0, err);
-            hot = builder->hot;
-            continue;
-        }
-        const struct weft_builder_frame *frame = &builder->stack[--hot.depth];
-        const uint64_t delta_ns = time_ns - hot.last_ns;
-        const uint64_t duration_ns = time_ns - frame->start_ns;
-        if (hot.pops > 0 && delta_ns > hot.longest_gap_ns)
-            hot.longest_gap_ns = delta_ns;
-        if (duration_ns > hot.longest_call_ns)
-            hot.longest_call_ns = duration_ns;
-        builder->functions[frame->function].on_stack--;
-        builder->rows.tail[hot.n_exits++] = time_put(&builder->rows.tail_ext, delta_ns);
-        hot.last_ns = time_ns;
-        hot.pops++;
+        builder->hot = hot;
+        code = event_put(builder, event, flush, err);
+        hot = builder->hot;
+        if (code != WEFT_OK)
+            break;
     }
     builder->hot = hot;
     return code;
@@ -532,8 +565,9 @@ enum weft_code weft_builder_finish_block(struct weft_builder *builder, struct we
     head->last_ns = hot->last_ns;
     head->longest_call_ns = hot->longest_call_ns;
     head->longest_gap_ns = hot->longest_gap_ns;
+    level_fold(builder);
     head->max_level =
-        hot->n_rows ? hot->max_level : (int32_t)head->n_carried - (int32_t)head->n_cut_before;
+        hot->n_rows ? builder->max_level : (int32_t)head->n_carried - (int32_t)head->n_cut_before;
     builder->counts.calls += hot->n_rows;
     left_put(builder);
     return WEFT_OK;

@@ -41,23 +41,20 @@ struct weft_builder_hot {
     uint64_t clock_ns; /* of the latest event seen */
     uint64_t last_ns;  /* of the latest event stored */
     uint64_t longest_call_ns, longest_gap_ns;
-    uint64_t n_backward;
     uint32_t depth;      /* frames on the stack */
     uint32_t depth_room; /* frames that fit */
     uint32_t floor;      /* exits at this depth or below are special (carried, cut, dropped) */
     uint32_t n_rows, row_room;
-    uint32_t n_exits, exit_room;
+    uint32_t n_exits;
     uint32_t pops; /* exits since the last entry of this block */
     uint32_t n_keys;
-    uint32_t n_cut; /* cut frames so far */
-    int32_t max_level;
-    uint32_t args_left; /* arguments that the last entry may still get */
+    uint32_t max_depth; /* of entries since the last cut frame */
 };
 
 /* What was mended or given up in this thread. */
 struct weft_builder_counts {
     uint64_t calls; /* rows stored */
-    uint64_t n_repaired, n_ignored, n_too_deep, n_args_dropped;
+    uint64_t n_repaired, n_ignored, n_too_deep, n_backward, n_args_dropped;
 };
 
 struct weft_builder {
@@ -78,7 +75,11 @@ struct weft_builder {
         size_t n, cap;
     } cut_keys; /* functions of the cut frames that ended in the block */
     uint32_t last_arg_row;
-    uint32_t block_rows; /* rows after which a block is full */
+    uint32_t n_row_args;  /* arguments that row has */
+    uint32_t refused_row; /* arguments while this many rows stand belong to a dropped entry */
+    uint32_t n_cut;       /* cut frames so far */
+    int32_t max_level;    /* of the entries before the last cut frame */
+    uint32_t block_rows;  /* rows after which a block is full */
     uint64_t last_ended_ns;
     uint64_t first_row_ns; /* of the block */
     bool is_fresh;         /* the block has no event yet */

@@ -352,11 +352,11 @@ static enum weft_code balance_notes(struct weft_writer *writer, const struct wef
         uint64_t count;
         const char *detail;
     } rows[] = {
-        { WEFT_NOTE_EXIT_WITHOUT_ENTRY_CUT, builder->hot.n_cut, "" },
+        { WEFT_NOTE_EXIT_WITHOUT_ENTRY_CUT, builder->n_cut, "" },
         { WEFT_NOTE_EXIT_IGNORED, counts->n_ignored, "" },
         { WEFT_NOTE_MISSING_EXIT, counts->n_repaired, "" },
         { WEFT_NOTE_OPEN_AT_END, builder->hot.depth, "" },
-        { WEFT_NOTE_TIME_BACKWARD, builder->hot.n_backward, "" },
+        { WEFT_NOTE_TIME_BACKWARD, counts->n_backward, "" },
         { WEFT_NOTE_DEPTH_LIMIT, counts->n_too_deep, "" },
         { WEFT_NOTE_NOT_KEPT, counts->n_args_dropped, "argument" },
     };
@@ -389,7 +389,7 @@ static enum weft_code builder_end(struct weft_writer *writer, struct writer_thre
     if (builder->hot.clock_ns > thread->last_ns)
         thread->last_ns = builder->hot.clock_ns;
     thread->calls = builder->counts.calls;
-    thread->cut_calls = builder->hot.n_cut;
+    thread->cut_calls = builder->n_cut;
     thread->builder = NULL;
     builder_give(writer, builder);
     return code;
