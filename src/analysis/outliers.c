@@ -47,7 +47,7 @@ struct job {
     struct function_limit {
         uint64_t median_ns;
         uint64_t own_ns; /* longer is unusual for the function */
-        bool is_wanted;
+        bool is_wanted, has_median;
     } * limits; /* by function */
     bool has_function_filter;
     struct worker *workers;
@@ -171,6 +171,10 @@ static bool add_call(struct pass *pass, const struct weft_calls *calls, size_t i
     row->is_own = duration_ns > limit->own_ns;
     row->is_long = duration_ns > pass->duration_ns;
     rate(row, limit->median_ns, pass->whole_ns);
+    if (!limit->has_median) { /* nothing to compare with: as long as always */
+        row->times_median = 1;
+        row->score = score_of(1, row->thread_share);
+    }
     level->found = pass->result->rows.n;
     pass->result->n_own += row->is_own;
     pass->result->n_long += row->is_long;
@@ -394,6 +398,7 @@ static enum weft_code make_limits(struct job *job, uint32_t n_functions, struct 
         if (at == WEFT_ID_NONE ||
             job->functions->rows[at].count == job->functions->rows[at].open_count)
             continue;
+        limit->has_median = true;
         limit->median_ns = job->functions->rows[at].p50_ns;
         limit->own_ns = weft_max_u64(
             share_of(opts->outlier_factor, weft_max_u64(limit->median_ns, 1)), least_ns);

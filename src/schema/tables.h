@@ -133,13 +133,14 @@ struct weft_outlier_row {
     uint64_t start_ns, end_ns;
     uint64_t self_ns;
     uint64_t median_ns;  /* of the function; GAP: of the thread's gaps */
-    double times_median; /* duration / max(median, 1) */
+    double times_median; /* duration / max(median, 1); 1 for a function without a median */
     double thread_share; /* duration / thread duration */
-    double score;        /* the rank: see weft_outliers_run */
+    double score;        /* the rank: docs/analyses/outliers.md */
     uint32_t *context;   /* function ids root..caller, `depth` elements */
     bool is_own;         /* unusual for its own function (k x median and >= 1 ms) */
     bool is_long;        /* notable for the thread (> d, or a gap > g) */
-    bool is_deepest;     /* no callee carries most (>= 90 %) of its time */
+    bool is_deepest;     /* no listed call below it has most (>= 90 %) of its time; GAP: no
+                            listed caller is mostly this gap */
 };
 
 struct weft_outliers_table {

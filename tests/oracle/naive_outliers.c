@@ -159,6 +159,11 @@ static size_t add_thread(const struct memory_trace *trace, uint32_t t,
         uint64_t median = function->count > function->open_count ? function->p50_ns : 0;
         rows[n] = make_row(trace, t, i, WEFT_OUTLIER_CALL, call->start_ns, call->end_ns, median,
                            limits.whole);
+        if (function->count == function->open_count) { /* no median */
+            double share = rows[n].thread_share > 1e-6 ? rows[n].thread_share : 1e-6;
+            rows[n].times_median = 1;
+            rows[n].score = log2(2) * (1 + log10(share) / 6);
+        }
         rows[n].function_id = call->function_id;
         rows[n].flags = call->flags;
         rows[n].self_ns = self_of(thread, i);
