@@ -185,7 +185,8 @@ enum weft_code weft_store_open(const char *path, struct weft_store **store_out,
         return WEFT_OK;
     }
     weft_store_close(store);
-    return weft_in_file(err, path);
+    (void)weft_in_file(err, path);
+    return code;
 }
 
 const struct weft_store_meta *weft_store_meta_get(const struct weft_store *store)

@@ -153,8 +153,10 @@ static enum weft_code columns_unpack(struct load *load, int end, struct weft_err
         const enum weft_code code =
             weft_column_decode(load->buf->decoder, column->codec, stored, column->stored_bytes, raw,
                                column->raw_bytes, at_off, err);
-        if (code != WEFT_OK)
-            return weft_within(err, "column %d", i);
+        if (code != WEFT_OK) {
+            (void)weft_within(err, "column %d", i);
+            return code;
+        }
         load->columns[i] = raw;
         raw += column->raw_bytes;
     }
@@ -352,12 +354,13 @@ static struct load load_init(struct weft_store *store, uint32_t thread_id, uint6
     };
 }
 
-static enum weft_code load_failed(const struct load *load, struct weft_err *err)
+/* Names the block in an error. */
+static void load_failed(const struct load *load, struct weft_err *err)
 {
     (void)weft_in_file(err, load->store->path);
-    return weft_within(err, "block %zu of thread %zu",
-                       (size_t)(load->block - load->thread->blocks.items),
-                       (size_t)(load->thread - load->store->threads.items));
+    (void)weft_within(err, "block %zu of thread %zu",
+                      (size_t)(load->block - load->thread->blocks.items),
+                      (size_t)(load->thread - load->store->threads.items));
 }
 
 static enum weft_code rows_load(struct load *load, struct weft_calls *calls, struct weft_err *err)
@@ -414,10 +417,11 @@ enum weft_code weft_store_load(struct weft_store *store, uint32_t thread_id, uin
         code = ids_read(&load, err);
     if (code == WEFT_OK)
         code = rows_load(&load, calls, err);
-    if (code != WEFT_OK)
-        return load_failed(&load, err);
-    atomic_store_explicit(&load.block->is_valid, true, memory_order_release);
-    return WEFT_OK;
+    if (code == WEFT_OK)
+        atomic_store_explicit(&load.block->is_valid, true, memory_order_release);
+    else
+        load_failed(&load, err);
+    return code;
 }
 
 enum weft_code weft_store_block_functions(struct weft_store *store, uint32_t thread_id,
@@ -432,8 +436,10 @@ enum weft_code weft_store_block_functions(struct weft_store *store, uint32_t thr
         code = columns_unpack(&load, WEFT_COLUMN_DICT + 1, err);
     if (code == WEFT_OK)
         code = ids_read(&load, err);
-    if (code != WEFT_OK)
-        return load_failed(&load, err);
+    if (code != WEFT_OK) {
+        load_failed(&load, err);
+        return code;
+    }
     *ids = buf->ids;
     *n_ids = load.head.n_functions;
     return WEFT_OK;

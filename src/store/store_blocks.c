@@ -211,8 +211,10 @@ static enum weft_code index_parse(struct weft_store *store, struct weft_cursor *
         enum weft_code code = WEFT_OK;
         for (uint64_t j = 0; j < n_blocks && !in->fault && code == WEFT_OK; j++)
             code = entry_parse(store, in, i, &previous_off, err);
-        if (code != WEFT_OK)
-            return weft_within(err, "thread %zu", i);
+        if (code != WEFT_OK) {
+            (void)weft_within(err, "thread %zu", i);
+            return code;
+        }
         struct weft_store_thread *info = &store->threads.items[i].info;
         if (in->fault || last_ns < info->last_ns || last_ns > WEFT_FORMAT_MAX_NS)
             return weft_fail(err, WEFT_E_MALFORMED, weft_cur_offset(in),
@@ -238,7 +240,9 @@ enum weft_code weft_store_parse_blocks(struct weft_store *store, const struct we
     if (code == WEFT_OK)
         code = index_parse(store, &content, err);
     weft_bytes_fini(&room);
-    return code == WEFT_OK ? code : weft_within(err, "index of blocks");
+    if (code != WEFT_OK)
+        (void)weft_within(err, "index of blocks");
+    return code;
 }
 
 /* ---- when all is read ----------------------------------------------------------------------- */

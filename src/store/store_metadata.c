@@ -171,20 +171,28 @@ enum weft_code weft_store_parse_chunk(struct weft_store *store, const struct wef
     enum weft_code code = content_open(store, chunk, &content, err);
     if (code != WEFT_OK)
         return code;
+    const char *place = NULL;
     switch (chunk->id) {
     case WEFT_CHUNK_META:
+        place = "trace description";
         code = meta_parse(store, &content, err);
-        return code == WEFT_OK ? code : weft_within(err, "trace description");
+        break;
     case WEFT_CHUNK_THREADS:
+        place = "thread table";
         code = threads_parse(store, &content, err);
-        return code == WEFT_OK ? code : weft_within(err, "thread table");
+        break;
     case WEFT_CHUNK_FUNCTIONS:
+        place = "function table";
         code = functions_parse(store, &content, err);
-        return code == WEFT_OK ? code : weft_within(err, "function table");
+        break;
     case WEFT_CHUNK_NOTES:
+        place = "notes";
         code = notes_parse(store, &content, err);
-        return code == WEFT_OK ? code : weft_within(err, "notes");
+        break;
     default:
-        return WEFT_OK;
+        break;
     }
+    if (code != WEFT_OK)
+        (void)weft_within(err, "%s", place);
+    return code;
 }

@@ -238,5 +238,7 @@ enum weft_code weft_store_recover(struct weft_store *store, struct weft_err *err
     store->meta.is_recovered = true;
     store->meta.lost_bytes = scan.lost_bytes;
     WEFT_VEC_FINI(&scan.chunks);
-    return code == WEFT_OK ? code : weft_within(err, "recovery of a file without its directory");
+    if (code != WEFT_OK)
+        (void)weft_within(err, "recovery of a file without its directory");
+    return code;
 }

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Writing and reading with every allocation failing in turn (the linker wraps malloc, calloc and
+ * realloc): an error, no leak, no crash, and never a file or a trace that lacks something.
+ */
+#include "small_trace.h"
+#include "store/reader.h"
+#include "tap.h"
+
+void *__real_malloc(size_t n_bytes);
+void *__real_calloc(size_t count, size_t n_bytes);
+void *__real_realloc(void *at, size_t n_bytes);
+void *__wrap_malloc(size_t n_bytes);
+void *__wrap_calloc(size_t count, size_t n_bytes);
+void *__wrap_realloc(void *at, size_t n_bytes);
+
+enum { MOST_FAILURES = 100000 };
+
+/* Allocations until one fails; negative: none does, or it did. */
+static int n_until_failure = -1;
+
+static bool fails_now(void)
+{
+    return n_until_failure >= 0 && n_until_failure-- == 0;
+}
+
+void *__wrap_malloc(size_t n_bytes)
+{
+    return fails_now() ? NULL : __real_malloc(n_bytes);
+}
+
+void *__wrap_calloc(size_t count, size_t n_bytes)
+{
+    return fails_now() ? NULL : __real_calloc(count, n_bytes);
+}
+
+void *__wrap_realloc(void *at, size_t n_bytes)
+{
+    return fails_now() ? NULL : __real_realloc(at, n_bytes);
+}
+
+static char path[512], cut_path[512];
+static uint64_t n_calls_want;
+
+static enum weft_code file_write(void)
+{
+    return small_trace_write(path, NULL);
+}
+
+static enum weft_code file_load(const char *name, uint64_t *n_calls)
+{
+    struct weft_store *store;
+    enum weft_code code = weft_store_open(name, &store, NULL);
+    if (code != WEFT_OK)
+        return code;
+    struct weft_block_buf *buf = weft_block_buf_new();
+    if (!buf)
+        code = WEFT_E_NOMEM;
+    *n_calls = 0;
+    for (uint32_t i = 0; i < weft_store_meta_get(store)->n_threads && code == WEFT_OK; i++) {
+        const uint64_t n_blocks = weft_store_thread_get(store, i)->n_blocks;
+        for (uint64_t j = 0; j < n_blocks && code == WEFT_OK; j++) {
+            struct weft_calls calls = { 0 };
+            code = weft_store_load(store, i, j, buf, &calls, NULL);
+            *n_calls += calls.n_rows;
+        }
+    }
+    weft_block_buf_free(buf);
+    weft_store_close(store);
+    return code;
+}
+
+static enum weft_code file_read_whole(void)
+{
+    uint64_t n_calls;
+    const enum weft_code code = file_load(path, &n_calls);
+    return code == WEFT_OK && n_calls != n_calls_want ? WEFT_E_MALFORMED : code;
+}
+
+static enum weft_code file_read_cut(void)
+{
+    static uint64_t n_first;
+    uint64_t n_calls;
+    const enum weft_code code = file_load(cut_path, &n_calls);
+    if (code == WEFT_OK && n_first == 0)
+        n_first = n_calls;
+    return code == WEFT_OK && n_calls != n_first ? WEFT_E_MALFORMED : code;
+}
+
+/* Lets the first allocation fail, then the second, and so on until the work is done without. */
+static void fail_all(const char *name, enum weft_code (*work)(void))
+{
+    int n_failures = 0;
+    bool is_good = work() == WEFT_OK;
+    for (; n_failures < MOST_FAILURES && is_good; n_failures++) {
+        n_until_failure = n_failures;
+        const enum weft_code code = work();
+        const bool has_failed = n_until_failure < 0;
+        n_until_failure = -1;
+        if (!has_failed) {
+            is_good = code == WEFT_OK;
+            break;
+        }
+        is_good = code == WEFT_E_NOMEM || code == WEFT_OK;
+        if (!is_good)
+            tap_note("allocation %d: %s", n_failures, weft_code_name(code));
+    }
+    tap_ok(is_good && n_failures > 0, "%s: %d failed allocations", name, n_failures);
+}
+
+static void file_cut(void)
+{
+    FILE *in = fopen(path, "rb");
+    FILE *out = fopen(cut_path, "wb");
+    for (int i = 0, byte; in && out && i < 4000 && (byte = fgetc(in)) != EOF; i++)
+        (void)fputc(byte, out);
+    if (!in || !out || fclose(in) != 0 || fclose(out) != 0)
+        abort();
+}
+
+int main(void)
+{
+    const char *root = getenv("WEFT_BUILD_ROOT");
+    (void)snprintf(path, sizeof path, "%s/memory.weft", root ? root : ".");
+    (void)snprintf(cut_path, sizeof cut_path, "%s/memory_cut.weft", root ? root : ".");
+    fail_all("writing", file_write);
+    tap_ok(file_write() == WEFT_OK && file_load(path, &n_calls_want) == WEFT_OK, "a whole file");
+    fail_all("reading", file_read_whole);
+    file_cut();
+    fail_all("recovering", file_read_cut);
+    (void)remove(path);
+    (void)remove(cut_path);
+    return tap_done();
+}
