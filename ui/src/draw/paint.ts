@@ -172,16 +172,16 @@ function rect(brush: Scene, x0: number, y0: number, x1: number, y1: number, fill
   ctx.fillRect(a, c, Math.max(1, b - a), Math.max(1, d - c));
 }
 
+/** A hairline just inside a rectangle: half a line in, so that it covers whole pixels. */
 function frame(brush: Scene, x0: number, y0: number, x1: number, y1: number, ink: string): void {
   const { ctx, dpr } = brush;
-  const [a, b] = [Math.round(x0 * dpr), Math.round(x1 * dpr)];
-  const [c, d] = [Math.round(y0 * dpr), Math.round(y1 * dpr)];
   const line = Math.max(1, Math.round(dpr));
-  ctx.fillStyle = ink;
-  ctx.fillRect(a, c, b - a, line);
-  ctx.fillRect(a, d - line, b - a, line);
-  ctx.fillRect(a, c, line, d - c);
-  ctx.fillRect(b - line, c, line, d - c);
+  const [a, b] = [Math.round(x0 * dpr) + line / 2, Math.round(x1 * dpr) - line / 2];
+  const [c, d] = [Math.round(y0 * dpr) + line / 2, Math.round(y1 * dpr) - line / 2];
+  ctx.strokeStyle = ink;
+  ctx.lineWidth = line;
+  ctx.lineJoin = 'miter';
+  ctx.strokeRect(a, c, b - a, d - c);
 }
 
 function remember(brush: Brush, row: number, box: Glyph, y0: number, y1: number): void {
@@ -249,7 +249,31 @@ function paintPauses(brush: Brush, glyph: Glyph, hue: number, y0: number, y1: nu
     rect(brush, x0, y0, x1, y1, theme.tints[hue]!);
     fillWith(brush.patterns.get('dots', theme.hues[hue]!, shiftX, shiftY), x0, x1);
     if (x1 - x0 >= 4) frame(brush, x0, y0, x1, y1, theme.hues[hue]!);
+    if (brush.layout.hasKids[glyph.item] === 1 && !brush.isTall)
+      labelStill(brush, still, x0, x1, y0, y1, hue);
   }
+}
+
+/** A silence inside a call that also holds other rows: the words stand on the silence alone. */
+function labelStill(
+  brush: Brush,
+  still: Still,
+  x0: number,
+  x1: number,
+  y0: number,
+  y1: number,
+  hue: number,
+): void {
+  const { dpr, theme, view } = brush;
+  const from = Math.max(0, x0) + 4;
+  const room = Math.min(view.width, x1) - 4 - from;
+  if (room < 60 || y1 - y0 < 11) return;
+  const font = `${(y1 - y0 >= 15 ? 11 : 10) * dpr}px ${theme.font}`;
+  const tail = `stood still ${duration(still.end - still.start)}`;
+  const name = brush.model.name(brush.thread.rows.fn[still.row]!);
+  const tries = [`${chainName(brush, still.row)}\u2002${tail}`, `${name}\u2002${tail}`, tail];
+  const text = tries.find(t => brush.text.width(font, t) / dpr <= room);
+  if (text) pushLabel(brush, text, from, from + room + 4, y0, y1, theme.ink, theme.tints[hue]!);
 }
 
 function paintCuts(brush: Brush, glyph: Glyph, y0: number, y1: number): void {
@@ -533,32 +557,51 @@ function paintLabels(scene: Scene, labels: Label[]): void {
 
 /* ---- packs ---- */
 
+/** Rectangles by hue, in device px: four numbers each. Second half: dimmed. */
+type Batches = number[][];
+
 function paintPack(scene: Scene, row: ChartRow, top: number, labels: Label[]): void {
   const threads = row.pack!.threads;
   const step = stripHeight(threads.length);
+  const batches: Batches = Array.from({ length: 22 }, () => []);
   threads.forEach((thread, i) => {
     const y0 = top + i * step;
-    paintStrip(scene, thread, y0, step > 1 ? y0 + step - 1 : y0 + step);
+    collectStrip(scene, thread, y0, step > 1 ? y0 + step - 1 : y0 + step, batches);
   });
-  scene.ctx.globalAlpha = 1;
+  const { ctx, theme } = scene;
+  batches.forEach((list, i) => {
+    ctx.globalAlpha = i < 11 ? 1 : 0.25;
+    ctx.fillStyle = theme.hues[i % 11]!;
+    for (let k = 0; k < list.length; k += 4)
+      ctx.fillRect(list[k]!, list[k + 1]!, list[k + 2]!, list[k + 3]!);
+  });
+  ctx.globalAlpha = 1;
   if (threads.length > 16) labelPack(scene, row, top, step * threads.length, labels);
 }
 
-function paintStrip(scene: Scene, thread: Thread, y0: number, y1: number): void {
-  const { model, theme, view, found } = scene;
+function collectStrip(
+  scene: Scene,
+  thread: Thread,
+  y0: number,
+  y1: number,
+  batches: Batches,
+): void {
+  const { model, view, found, dpr } = scene;
   const bright = brightRows(scene, thread);
   const flat = model.flatOf(thread);
   const shown: number[] = [];
-  flat.forEach((part, i) => {
-    if (part.end >= view.t0 && part.start <= view.t1) shown.push(i);
-  });
+  for (let i = 0; i < flat.length; i++)
+    if (flat[i]!.end >= view.t0 && flat[i]!.start <= view.t1) shown.push(i);
   const x0 = (i: number): number => Math.max(-4, view.x(flat[i]!.start));
   const x1 = (i: number): number => Math.min(view.width + 4, view.x(flat[i]!.end));
+  const [c, d] = [Math.round(y0 * dpr), Math.round(y1 * dpr)];
   for (const glyph of glyphs(shown, x0, x1)) {
     const { fn, row } = flat[glyph.item]!;
-    scene.ctx.globalAlpha =
-      !bright || bright[row] === 1 || holdsBright(thread, bright, row) ? 1 : 0.25;
-    rect(scene, glyph.x0, y0, glyph.x1, y1, theme.hues[fn < 0 ? 10 : model.families.hue[fn]!]!);
+    const isBright = !bright || bright[row] === 1 || holdsBright(thread, bright, row);
+    const a = Math.round(glyph.x0 * dpr);
+    const width = Math.max(1, Math.round(glyph.x1 * dpr) - a);
+    const hue = fn < 0 ? 10 : model.families.hue[fn]!;
+    batches[hue + (isBright ? 0 : 11)]!.push(a, c, width, Math.max(1, d - c));
     found.push({ thread: thread.index, row, x0: glyph.x0, x1: glyph.x1, y0, y1, n: glyph.n });
   }
 }

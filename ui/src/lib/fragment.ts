@@ -19,8 +19,9 @@ export interface Place {
 }
 
 function ms(t: number): string {
-  const whole = Math.floor(t / 1e6);
-  const rest = String(Math.round(t - whole * 1e6))
+  const ns = Math.round(t);
+  const whole = Math.floor(ns / 1e6);
+  const rest = String(ns - whole * 1e6)
     .padStart(6, '0')
     .replace(/0+$/, '');
   return rest ? `${whole}.${rest}` : String(whole);

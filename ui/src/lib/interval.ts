@@ -60,15 +60,34 @@ function addCall(thread: Thread, call: number, tally: Tally): void {
   tally.most++;
   const inside = overlap(rows.start[call]!, rows.end[call]!, tally.t0, tally.t1);
   const isWhole = rows.start[call]! >= tally.t0 && rows.end[call]! <= tally.t1;
-  let hasChildren = false;
-  let gaps = 0;
-  for (let c = call + 1; c < rows.next[call]!; c = rows.next[c]!) {
-    hasChildren = true;
-    if (rows.kind[c] === KIND.GAP)
-      gaps += overlap(rows.start[c]!, rows.end[c]!, tally.t0, tally.t1);
+  const below = addChildren(thread, call + 1, rows.next[call]!, inside, tally);
+  add(tally, rows.fn[call]!, isWhole ? rows.self[call]! : below.n > 0 ? below.gaps : inside);
+}
+
+/** Rows under one parent (or at root). Slivers can only lie in what the other rows leave free. */
+function addChildren(
+  thread: Thread,
+  from: number,
+  to: number,
+  inside: number,
+  tally: Tally,
+): { n: number; gaps: number } {
+  const { rows } = thread;
+  const slivers: number[] = [];
+  let [n, gaps, covered] = [0, 0, 0];
+  for (let c = from; c < to; c = rows.next[c]!) {
+    n++;
+    if (rows.kind[c] === KIND.SLIVER) {
+      slivers.push(c);
+      continue;
+    }
+    const part = overlap(rows.start[c]!, rows.end[c]!, tally.t0, tally.t1);
+    covered += part;
+    if (rows.kind[c] === KIND.GAP) gaps += part;
     else addRow(thread, c, tally);
   }
-  add(tally, rows.fn[call]!, isWhole ? rows.self[call]! : hasChildren ? gaps : inside);
+  if (covered < inside) for (const c of slivers) addRow(thread, c, tally);
+  return { n, gaps };
 }
 
 function addRow(thread: Thread, i: number, tally: Tally): void {
@@ -133,8 +152,7 @@ export function whatItDid(thread: Thread, span: Span): Did {
     ...{ t0: span.t0, t1: span.t1, self: new Map<number, number>(), least: 0, most: 0 },
     ...{ covered: 0, isExact: true },
   };
-  const { rows } = thread;
-  for (let i = 0; i < rows.n; i = rows.next[i]!) addRow(thread, i, tally);
+  addChildren(thread, 0, thread.rows.n, span.t1 - span.t0, tally);
   const inCalls = rootCover(thread, span);
   const self = [...tally.self].map(([fn, ns]) => ({ fn, ns })).sort((a, b) => b.ns - a.ns);
   const known = self.reduce((sum, { ns }) => sum + ns, 0);

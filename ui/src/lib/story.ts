@@ -91,7 +91,8 @@ function headline(trace: Trace, s: Sums): { headline: string; lead: string } {
   const complete = trace.threads.every(t => t.pausesAll === t.pauses.n);
   const busy = complete ? sweep(trace.threads.flatMap(runs)) : null;
   const cpu = `${parallel.toFixed(2)} of one CPU`;
-  if (n >= 3 && parallel < 1.1 && (s.wait + s.still) / all > 0.5 && (!busy || parallel > 0.5))
+  const isTakingTurns = busy !== null && busy.shareAtMostOne > 0.7;
+  if (n >= 3 && isTakingTurns && parallel > 0.5 && (s.wait + s.still) / all > 0.5)
     return {
       headline: 'One thread ran at a time',
       lead: `${total}: ${cpu}. The rest is waiting for a turn.`,

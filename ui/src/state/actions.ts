@@ -17,7 +17,8 @@ export function setWindow(app: App, t0: number, t1: number): void {
   const whole = Math.max(1, app.model.trace.duration);
   const width = Math.min(whole, Math.max(SHORTEST_WINDOW, t1 - t0));
   const from = Math.min(Math.max(0, t0 + (t1 - t0 - width) / 2), whole - width);
-  set(app, { window: { t0: from, t1: from + width } });
+  const start = Math.round(from);
+  set(app, { window: { t0: start, t1: Math.min(whole, Math.round(from + width)) } });
 }
 
 /** Zooms by `factor` (> 1: out) and keeps the place under `u` (0..1 of the width). */

@@ -365,7 +365,8 @@ function ItemFacts({ item }: { item: Item }): JSX.Element {
             {' \u203a '}
           </span>
         ))}
-        {thread.label} {thread.name}, depth {rows.level[item.row]}
+        {thread.label}
+        {thread.name && ` ${thread.name}`}, depth {rows.level[item.row]}
       </p>
       <table>
         <tbody>
