@@ -417,11 +417,13 @@ static void count_block(struct regtime_builder *builder, const struct weft_scan 
         return; /* not entries seen */
     builder->n_calls += calls->n_rows;
     /* A call one deeper than the one before is that one's first; cut frames made the first call. */
-    int64_t prev = scan->first_call == scan->thread->cut_calls ? INT64_MAX : builder->prev_depth;
-    for (size_t i = 0; i < calls->n_rows; i++) {
-        builder->n_inner_all += calls->depth[i] > prev;
-        prev = calls->depth[i];
-    }
+    const uint32_t *depth = calls->depth;
+    uint32_t n_inner = 0;
+    if (calls->n_rows && scan->first_call != scan->thread->cut_calls)
+        n_inner = depth[0] > builder->prev_depth;
+    for (size_t i = 1; i < calls->n_rows; i++)
+        n_inner += depth[i] > depth[i - 1];
+    builder->n_inner_all += n_inner;
 }
 
 static enum weft_code build_block(struct regtime_builder *builder, const struct weft_scan *scan,
