@@ -32,7 +32,7 @@ function phases(thread: Thread): Phase[] {
   const { from, to } = lifeOf(thread);
   const life = Math.max(1, to - from);
   const out: Phase[] = [];
-  let at = from;
+  let at = thread.first; // what lies before is cut: nothing is known of it
   const run = (until: number): void => {
     if (until - at > 0.01 * life) out.push({ kind: 'run', fn: -1 });
   };
