@@ -57,6 +57,7 @@ interface Label {
   font: string;
   ink: string;
   plate: string | null;
+  isDim: boolean;
   width: number;
   height: number;
 }
@@ -168,6 +169,13 @@ function rect(brush: Scene, x0: number, y0: number, x1: number, y1: number, fill
   const { ctx, dpr } = brush;
   const [a, b] = [Math.round(x0 * dpr), Math.round(x1 * dpr)];
   const [c, d] = [Math.round(y0 * dpr), Math.round(y1 * dpr)];
+  if (ctx.globalAlpha < 1) {
+    const alpha = ctx.globalAlpha; // dimmed: what lies below must not shine through
+    ctx.globalAlpha = 1;
+    ctx.fillStyle = brush.theme.bg;
+    ctx.fillRect(a, c, Math.max(1, b - a), Math.max(1, d - c));
+    ctx.globalAlpha = alpha;
+  }
   ctx.fillStyle = fill;
   ctx.fillRect(a, c, Math.max(1, b - a), Math.max(1, d - c));
 }
@@ -475,7 +483,19 @@ function pushLabel(
   if (width > x1 - x0) return;
   const height = Math.min(y1 - y0, 16);
   const y = y1 - y0 > 16 ? y1 - height : y0;
-  brush.labels.push({ text, x: x0, y, font, ink, plate, width, height });
+  const isDim = brush.ctx.globalAlpha < 1;
+  const color = isDim ? brush.theme.ink3 : ink;
+  brush.labels.push({
+    text,
+    x: x0,
+    y,
+    font,
+    ink: color,
+    plate: isDim ? null : plate,
+    isDim,
+    width,
+    height,
+  });
 }
 
 /** `first > ... > last` of a chain that ends here. */
@@ -648,7 +668,17 @@ function labelPack(
   if (width > x1 - x0 - 8) return;
   const y = top + (height - 16) / 2;
   const fill = theme.hues[hue]!;
-  labels.push({ text, x: x0 + 6, y, font, ink: theme.inks[hue]!, plate: fill, width, height: 16 });
+  labels.push({
+    text,
+    x: x0 + 6,
+    y,
+    font,
+    ink: theme.inks[hue]!,
+    plate: fill,
+    isDim: false,
+    width,
+    height: 16,
+  });
 }
 
 /** What lies under a point of the canvas: the innermost item painted there. */
