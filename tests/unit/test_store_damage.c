@@ -9,12 +9,15 @@
 #include "tap.h"
 
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 enum { FLIPS = 12000, FLIPS_A_LINE = 1000, MAX_ROWS = 400 };
 
-static char path[512];
+static char path[512];        /* on disk */
+static char damaged_path[64]; /* in memory: tens of thousands of files */
+static int damaged_fd;
 static char what[400];
 
 struct bytes {
@@ -36,6 +39,12 @@ static void file_write(const char *name, const uint8_t *bytes, size_t n_bytes)
 {
     FILE *file = fopen(name, "wb");
     if (!file || fwrite(bytes, 1, n_bytes, file) != n_bytes || fclose(file) != 0)
+        abort();
+}
+
+static void damaged_write(const uint8_t *bytes, size_t n_bytes)
+{
+    if (ftruncate(damaged_fd, 0) != 0 || pwrite(damaged_fd, bytes, n_bytes, 0) != (ssize_t)n_bytes)
         abort();
 }
 
@@ -165,8 +174,8 @@ static void cut_everywhere(const struct bytes *file, const struct seen *want)
     size_t first_bad = 0;
     uint64_t n_tried = 0;
     for (size_t n_bytes = 0; n_bytes < file->n && !first_bad; n_bytes++, n_tried++) {
-        file_write(path, file->items, n_bytes);
-        struct seen *got = file_see(path);
+        damaged_write(file->items, n_bytes);
+        struct seen *got = file_see(damaged_path);
         const bool is_good = n_bytes < 32 ? !got->is_open
                                           : got->is_open && got->is_recovered && !got->has_damage &&
                                                 is_part(got, want) &&
@@ -195,8 +204,8 @@ static void flip_bits(const struct bytes *file, const struct seen *want, uint64_
             const unsigned n_flips = 1 + (unsigned)(tap_random(&state) % 3);
             for (unsigned j = 0; j < n_flips; j++)
                 bytes[tap_random(&state) % file->n] ^= (uint8_t)(1u << tap_random(&state) % 8);
-            file_write(path, bytes, file->n);
-            struct seen *got = file_see(path);
+            damaged_write(bytes, file->n);
+            struct seen *got = file_see(damaged_path);
             is_good = is_part(got, want);
             n_refused += !got->is_open;
             n_recovered += got->is_recovered;
@@ -222,8 +231,8 @@ static void random_bytes(const struct bytes *file, uint64_t seed)
         memcpy(bytes, file->items, 32);
         for (size_t j = 32; j + 40 < 4096; j += 8 + 8 * (tap_random(&state) % 16))
             memcpy(bytes + j, file->items + 32, 16 + tap_random(&state) % 24);
-        file_write(path, bytes, 4096);
-        struct seen *got = file_see(path);
+        damaged_write(bytes, 4096);
+        struct seen *got = file_see(damaged_path);
         is_good &= !got->is_open || blocks_seen(got) == 0;
         free(got);
     }
@@ -246,20 +255,20 @@ static void errors(const struct bytes *file)
         uint8_t *bytes = malloc(file->n);
         memcpy(bytes, file->items, file->n);
         bytes[rows[i].at] ^= rows[i].value;
-        file_write(path, bytes, file->n);
+        damaged_write(bytes, file->n);
         struct weft_store *store;
         struct weft_err err = { 0 };
-        tap_eq_u64(weft_store_open(path, &store, &err), rows[i].code, "wrong %s: code",
+        tap_eq_u64(weft_store_open(damaged_path, &store, &err), rows[i].code, "wrong %s: code",
                    rows[i].name);
-        tap_ok(strstr(err.file, "damage") != NULL, "wrong %s: file named", rows[i].name);
+        tap_ok(strstr(err.file, damaged_path) != NULL, "wrong %s: file named", rows[i].name);
         free(bytes);
     }
     struct weft_store *store;
     struct weft_err err = { 0 };
     tap_ok(weft_store_open("tests", &store, &err) == WEFT_E_IO, "a directory is refused");
-    file_write(path, file->items, 0);
+    damaged_write(file->items, 0);
     err = (struct weft_err){ 0 };
-    tap_ok(weft_store_open(path, &store, &err) != WEFT_OK, "an empty file is refused");
+    tap_ok(weft_store_open(damaged_path, &store, &err) != WEFT_OK, "an empty file is refused");
 }
 
 /* A write beyond the limit fails like a full disk. The old file must stay. */
@@ -285,8 +294,11 @@ int main(void)
 {
     const char *root = getenv("WEFT_BUILD_ROOT");
     (void)snprintf(path, sizeof path, "%s/damage.weft", root ? root : ".");
+    damaged_fd = memfd_create("damaged", MFD_CLOEXEC);
+    (void)snprintf(damaged_path, sizeof damaged_path, "/proc/self/fd/%d", damaged_fd);
     struct weft_err err = { 0 };
-    if (!tap_ok(small_trace_write(path, &err) == WEFT_OK, "a small trace is written"))
+    if (!tap_ok(damaged_fd >= 0 && small_trace_write(path, &err) == WEFT_OK,
+                "a small trace is written"))
         return tap_done();
     const struct bytes file = file_read(path);
     struct seen *want = file_see(path);

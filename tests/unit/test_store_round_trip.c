@@ -9,7 +9,7 @@
 #include "store/writer.h"
 #include "tap.h"
 
-enum { MAX_THREADS = 3, SEEDS = 4000, SEEDS_A_LINE = 100 };
+enum { MAX_THREADS = 3, SEEDS = 3000, SEEDS_A_LINE = 100 };
 
 static char path[512];
 static char what[200]; /* what differed first */
