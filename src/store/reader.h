@@ -32,12 +32,14 @@ struct weft_open_call {
 struct weft_block_info {
     uint64_t first_row; /* row number of its first call in the thread */
     uint32_t n_rows;
-    uint32_t max_depth;
+    uint32_t max_depth;       /* of its calls, and of those open when it begins */
     uint64_t first_ns;        /* start of its first call */
     uint64_t last_ns;         /* latest event (entry or exit) in it */
     uint64_t longest_call_ns; /* of the calls entered in it, whole duration */
     uint64_t longest_gap_ns;  /* silence between consecutive events that lie in the block or join it
-                                 to the block before */
+                                 to the block before, but for the bodies of calls without callees:
+                                 no gap between siblings, nor between a caller's begin or end and
+                                 its first or last callee, is longer */
     uint64_t n_bytes;         /* in the file */
     uint32_t n_open;          /* calls open when it begins */
     uint32_t n_functions;     /* in its dictionary */
@@ -122,8 +124,7 @@ WEFT_CHECKED enum weft_code weft_store_load(struct weft_store *store, uint32_t t
                                             uint64_t block, struct weft_block_buf *buf,
                                             struct weft_calls *calls, struct weft_err *err);
 
-/* The cut frames of a thread, by depth (0..cut_calls-1), and every call that crosses a block
- * border. */
+/* The cut frames of a thread, by depth (0..cut_calls-1). */
 const struct weft_open_call *weft_store_cut_calls(const struct weft_store *store,
                                                   uint32_t thread_id, size_t *n_calls);
 
