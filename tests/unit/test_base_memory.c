@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "failing_alloc.h"
 #include "tap.h"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -19,36 +20,6 @@
 #ifdef HAS_ASAN
 #include <sanitizer/asan_interface.h>
 #endif
-
-void *__real_malloc(size_t n_bytes);
-void *__real_calloc(size_t count, size_t n_bytes);
-void *__real_realloc(void *at, size_t n_bytes);
-void *__wrap_malloc(size_t n_bytes);
-void *__wrap_calloc(size_t count, size_t n_bytes);
-void *__wrap_realloc(void *at, size_t n_bytes);
-
-/* Allocations until one fails; negative: none does. */
-static int n_until_failure = -1;
-
-static bool fails_now(void)
-{
-    return n_until_failure >= 0 && n_until_failure-- == 0;
-}
-
-void *__wrap_malloc(size_t n_bytes)
-{
-    return fails_now() ? NULL : __real_malloc(n_bytes);
-}
-
-void *__wrap_calloc(size_t count, size_t n_bytes)
-{
-    return fails_now() ? NULL : __real_calloc(count, n_bytes);
-}
-
-void *__wrap_realloc(void *at, size_t n_bytes)
-{
-    return fails_now() ? NULL : __real_realloc(at, n_bytes);
-}
 
 static void test_arena(void)
 {

@@ -5,41 +5,12 @@
  */
 #include "checking_sink.h"
 #include "elf_builder.h"
+#include "failing_alloc.h"
 #include "ingest/text/text.h"
 #include "ingest/xray/function_map.h"
 #include "ingest/xray/xray.h"
 #include "tap.h"
 #include "xray_builder.h"
-
-void *__real_malloc(size_t n_bytes);
-void *__real_calloc(size_t count, size_t n_bytes);
-void *__real_realloc(void *at, size_t n_bytes);
-void *__wrap_malloc(size_t n_bytes);
-void *__wrap_calloc(size_t count, size_t n_bytes);
-void *__wrap_realloc(void *at, size_t n_bytes);
-
-/* Allocations until one fails; negative: none does. */
-static int n_until_failure = -1;
-
-static bool fails_now(void)
-{
-    return n_until_failure >= 0 && n_until_failure-- == 0;
-}
-
-void *__wrap_malloc(size_t n_bytes)
-{
-    return fails_now() ? NULL : __real_malloc(n_bytes);
-}
-
-void *__wrap_calloc(size_t count, size_t n_bytes)
-{
-    return fails_now() ? NULL : __real_calloc(count, n_bytes);
-}
-
-void *__wrap_realloc(void *at, size_t n_bytes)
-{
-    return fails_now() ? NULL : __real_realloc(at, n_bytes);
-}
 
 struct input {
     const uint8_t *bytes;

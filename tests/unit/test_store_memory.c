@@ -3,41 +3,12 @@
  * Writing and reading with every allocation failing in turn (the linker wraps malloc, calloc and
  * realloc): an error, no leak, no crash, and never a file or a trace that lacks something.
  */
+#include "failing_alloc.h"
 #include "small_trace.h"
 #include "store/reader.h"
 #include "tap.h"
 
-void *__real_malloc(size_t n_bytes);
-void *__real_calloc(size_t count, size_t n_bytes);
-void *__real_realloc(void *at, size_t n_bytes);
-void *__wrap_malloc(size_t n_bytes);
-void *__wrap_calloc(size_t count, size_t n_bytes);
-void *__wrap_realloc(void *at, size_t n_bytes);
-
 enum { MOST_FAILURES = 100000 };
-
-/* Allocations until one fails; negative: none does, or it did. */
-static int n_until_failure = -1;
-
-static bool fails_now(void)
-{
-    return n_until_failure >= 0 && n_until_failure-- == 0;
-}
-
-void *__wrap_malloc(size_t n_bytes)
-{
-    return fails_now() ? NULL : __real_malloc(n_bytes);
-}
-
-void *__wrap_calloc(size_t count, size_t n_bytes)
-{
-    return fails_now() ? NULL : __real_calloc(count, n_bytes);
-}
-
-void *__wrap_realloc(void *at, size_t n_bytes)
-{
-    return fails_now() ? NULL : __real_realloc(at, n_bytes);
-}
 
 static char path[512], cut_path[512];
 static uint64_t n_calls_want;
