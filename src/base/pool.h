@@ -57,11 +57,10 @@ WEFT_CHECKED enum weft_code weft_pool_run(struct weft_pool *pool, size_t n_items
                                           void *context, struct weft_progress *progress,
                                           struct weft_err *err);
 
-/* What every long work gets: workers, progress, and the memory ceiling (0: default). */
+/* What every long work gets: workers and progress. */
 struct weft_run {
     struct weft_pool *pool;
     struct weft_progress *progress;
-    uint64_t memory_limit_bytes;
 };
 
 #endif

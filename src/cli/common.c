@@ -4,6 +4,7 @@
 #include "cli/progress.h"
 #include "render/human.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,12 +135,30 @@ bool weft_cli_parse(struct weft_cli *cli, void *fields, int argc, char **argv)
 /* ---- work
  * ---------------------------------------------------------------------------------------- */
 
+/* Holds the process to --mem: an allocation beyond it fails, and the command says so. Mapped inputs
+ * do not count: their pages are the kernel's to drop. */
+static enum weft_code limit_memory(struct weft_cli *cli)
+{
+    const rlim_t n_bytes = (rlim_t)cli->common.memory_bytes;
+    struct rlimit limit;
+    if (n_bytes == 0)
+        return WEFT_OK;
+    if (getrlimit(RLIMIT_DATA, &limit) != 0)
+        return weft_fail_errno(&cli->err, errno, "cannot read the limit on memory");
+    limit.rlim_cur = n_bytes < limit.rlim_max ? n_bytes : limit.rlim_max;
+    if (setrlimit(RLIMIT_DATA, &limit) != 0)
+        return weft_fail_errno(&cli->err, errno, "cannot limit memory");
+    return WEFT_OK;
+}
+
 enum weft_code weft_cli_begin(struct weft_cli *cli)
 {
+    enum weft_code code = limit_memory(cli);
+    if (code != WEFT_OK)
+        return code;
     cli->begin_ns = weft_clock_now_ns();
     cli->run = (struct weft_run){ .pool = weft_pool_new((unsigned)cli->common.jobs),
-                                  .progress = cli->progress,
-                                  .memory_limit_bytes = cli->common.memory_bytes };
+                                  .progress = cli->progress };
     if (!cli->run.pool)
         return weft_fail(&cli->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for workers");
     if (!cli->common.quiet)
@@ -220,6 +239,10 @@ static int print_error(struct weft_cli *cli, enum weft_code code)
         (void)weft_in_file(&cli->err, cli->inputs[0]);
     weft_err_print(&cli->err, text, sizeof text);
     fprintf(stderr, "weft: %s\n", text);
+    if (cli->err.code == WEFT_E_NOMEM)
+        fprintf(stderr, "There was no memory for it. %s\n",
+                cli->common.memory_bytes ? "Give more with --mem, or use fewer workers (-j 1)."
+                                         : "Use fewer workers (-j 1).");
     return WEFT_EXIT_FAILED;
 }
 

@@ -106,5 +106,11 @@ listed = [run("functions", "--format", "csv", WORK / f"{source}.weft").stdout
           for source in ("yaml", "elf", "tsv")]
 ok(all("thrower" in text and "catcher" in text for text in listed), "and they are the right ones",
    *listed)
+roomy = run("import", "-q", "--mem", "256M", "-o", WORK / "roomy.weft",
+            FOLDER / "wt_evict_win_small.fdr")
+ok(roomy.returncode == 0, "256 MB hold an import", roomy.stderr)
+tight = run("regtime", "-q", "--mem", "1M", WORK / "roomy.weft")
+ok(tight.returncode == 1 and "There was no memory for it" in tight.stderr,
+   "a ceiling of 1 MB is kept, and said to be too low", tight.returncode, tight.stderr)
 ok(SHARED.is_dir(), "the traces are untouched")
 done()
