@@ -26,6 +26,8 @@ static const char *const event_names[WEFT_EVENT_KINDS] = {
     [WEFT_EVENT_FLOW_END] = "flow_end",
     [WEFT_EVENT_FORK] = "fork",
     [WEFT_EVENT_EXIT] = "exit",
+    [WEFT_EVENT_FLOW_STEP] = "flow_step",
+    [WEFT_EVENT_CALL_ARGS] = "call_args",
 };
 
 const char *weft_event_kind_name(enum weft_event_kind kind)

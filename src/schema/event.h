@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #define WEFT_ID_NONE UINT32_MAX
 
@@ -42,10 +43,12 @@ enum weft_call_flag {
 };
 
 enum weft_event_kind {
-    WEFT_EVENT_SPAN,      /* named interval: name, time_ns, duration_ns, category */
-    WEFT_EVENT_INSTANT,   /* named point with optional payload */
-    WEFT_EVENT_COUNTER,   /* name, value */
-    WEFT_EVENT_SAMPLE,    /* stack sample: stack_id, weight in value */
+    WEFT_EVENT_SPAN,      /* named interval that is no call (asynchronous): name, category,
+                             duration_ns, value = the source's id, payload */
+    WEFT_EVENT_INSTANT,   /* named point: name, category, value = the source's id, payload */
+    WEFT_EVENT_COUNTER,   /* name, value = bits of an IEEE 754 double (weft_counter_value) */
+    WEFT_EVENT_SAMPLE,    /* stack sample: weight in value; stack_id, or without one the name is
+                             the folded stack ("main;run;step", outermost first) */
     WEFT_EVENT_SWITCH,    /* scheduling: cpu, thread_id -> next_thread_id, prev_state */
     WEFT_EVENT_WAKING,    /* wakeup edge: thread_id (waker) -> next_thread_id (wakee), cpu */
     WEFT_EVENT_WOKEN,     /* wakee became runnable on cpu */
@@ -64,7 +67,10 @@ enum weft_event_kind {
     WEFT_EVENT_FLOW_END,
     WEFT_EVENT_FORK, /* thread_id -> next_thread_id */
     WEFT_EVENT_EXIT,
-    WEFT_EVENT_KINDS, /* how many there are */
+    WEFT_EVENT_FLOW_STEP, /* between FLOW_BEGIN and FLOW_END */
+    WEFT_EVENT_CALL_ARGS, /* payload = arguments of the call that the thread entered last, in the
+                             source's text; the store sets value = row of that call */
+    WEFT_EVENT_KINDS,     /* how many there are */
 };
 
 /* Any event that is not a function call. Fields that a kind does not name are 0 / NONE / empty. */
@@ -75,13 +81,28 @@ struct weft_event {
     uint32_t next_thread_id;
     uint32_t object_id;
     uint32_t stack_id;
-    int32_t cpu; /* -1 unknown */
-    uint32_t prev_state;
+    int32_t cpu;         /* -1 unknown */
+    uint32_t prev_state; /* SWITCH: the state left; other kinds: the source's own subtype, or 0 */
     enum weft_event_kind kind;
     struct weft_str name;
     struct weft_str category;
     struct weft_str payload; /* raw bytes, kept as they came */
 };
+
+/* The value of a COUNTER. */
+static inline uint64_t weft_counter_value(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static inline double weft_counter_double(uint64_t value)
+{
+    double number;
+    memcpy(&number, &value, sizeof number);
+    return number;
+}
 
 /* Stable lower-case name ("lock_request"). */
 const char *weft_event_kind_name(enum weft_event_kind kind);

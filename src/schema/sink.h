@@ -55,6 +55,9 @@ struct weft_sink_ops {
     enum weft_code (*calls)(struct weft_sink *, uint32_t thread_id,
                             const struct weft_call_event *events, size_t n_events,
                             struct weft_err *);
+    /* Events of one thread, in any order of time; they are kept in the order given. CALL_ARGS
+     * belongs to the latest ENTER delivered for the thread. A kind that the sink does not keep is
+     * counted and noted. */
     enum weft_code (*events)(struct weft_sink *, uint32_t thread_id,
                              const struct weft_event *events, size_t n_events, struct weft_err *);
     /* `last_ns`: the thread's last event of any kind; frees what the sink held open for it. */

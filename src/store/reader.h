@@ -45,12 +45,22 @@ struct weft_block_info {
     uint32_t n_functions;     /* in its dictionary */
 };
 
+/* A block of events of one thread that are not calls: what is known without decoding it. */
+struct weft_event_block_info {
+    uint64_t first_ns, last_ns; /* earliest time_ns, latest time_ns + duration_ns */
+    uint64_t n_bytes;           /* in the file */
+    uint32_t n_events;
+    uint32_t kinds; /* bit k: holds events of enum weft_event_kind k */
+};
+
 struct weft_store_thread {
     struct weft_thread_info info; /* name is a view into the store */
     uint64_t calls;               /* rows: entries seen */
     uint64_t cut_calls;           /* frames entered before the trace, at depths 0..cut_calls-1 */
     uint64_t first_ns, last_ns;   /* of its events */
     uint64_t n_blocks;
+    uint64_t events; /* that are not calls */
+    uint64_t n_event_blocks;
     uint32_t max_depth;
 };
 
@@ -74,6 +84,7 @@ struct weft_calls {
 };
 
 struct weft_block_buf;
+struct weft_event_buf;
 
 struct weft_store_function {
     struct weft_str name; /* as imported; empty: unnamed */
@@ -87,7 +98,7 @@ struct weft_store_meta {
     struct weft_clock clock;
     uint64_t bytes_in, bytes_out;
     uint64_t duration_ns; /* last event of any thread */
-    uint64_t calls, cut_calls;
+    uint64_t calls, cut_calls, events;
     uint32_t n_threads, n_functions;
     size_t n_notes;
     bool is_recovered;   /* opened without its footer */
@@ -123,6 +134,21 @@ void weft_block_buf_free(struct weft_block_buf *buf);
 WEFT_CHECKED enum weft_code weft_store_load(struct weft_store *store, uint32_t thread_id,
                                             uint64_t block, struct weft_block_buf *buf,
                                             struct weft_calls *calls, struct weft_err *err);
+
+const struct weft_event_block_info *weft_store_event_block_get(const struct weft_store *store,
+                                                               uint32_t thread_id, uint64_t block);
+
+/* One buffer a worker; NULL without memory. */
+struct weft_event_buf *weft_event_buf_new(void);
+void weft_event_buf_free(struct weft_event_buf *buf);
+
+/* Decodes and (the first time) validates one block of events, in the order in which the importer
+ * gave them. `*events` and the strings in it are valid until the next load into the same buffer.
+ * Thread-safe for different buffers. */
+WEFT_CHECKED enum weft_code weft_store_load_events(struct weft_store *store, uint32_t thread_id,
+                                                   uint64_t block, struct weft_event_buf *buf,
+                                                   const struct weft_event **events,
+                                                   size_t *n_events, struct weft_err *err);
 
 /* The cut frames of a thread, by depth (0..cut_calls-1). */
 const struct weft_open_call *weft_store_cut_calls(const struct weft_store *store,

@@ -105,7 +105,7 @@ enum weft_code weft_xray_out_cpu(struct weft_xray_out *out, int32_t cpu, uint64_
     const struct weft_event event = {
         .kind = WEFT_EVENT_COUNTER,
         .time_ns = time_ns,
-        .value = (uint64_t)cpu,
+        .value = weft_counter_value(cpu),
         .cpu = cpu,
         .next_thread_id = WEFT_ID_NONE,
         .object_id = WEFT_ID_NONE,
