@@ -39,7 +39,9 @@ WEFT_CHECKED enum weft_code weft_medians_run(const struct weft_trace *trace, dou
                                              uint64_t **medians_ns, struct weft_err *err);
 
 /* RegTime. Fractions are of the thread's duration; an absolute value, if not 0, replaces its
- * fraction. `medians_ns` (by function id; may be NULL) drives the outlier marks. */
+ * fraction. Outlier marks hang on the medians of the whole trace: `medians_ns` (by function id), or
+ * if that is NULL and outlier_factor > 0, those that RegTime takes on its way (exact as those of
+ * weft_medians_run). */
 struct weft_regtime_opts {
     double duration_fraction, gap_fraction, span_fraction;
     uint64_t duration_ns, gap_ns, span_ns;

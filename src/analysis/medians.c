@@ -2,79 +2,95 @@
  *
  * The medians that decide which calls are outliers for their own function.
  */
+#include "analysis/medians.h"
+
 #include "analysis/analysis.h"
-#include "analysis/quantiles.h"
 #include "base/checked.h"
 
 #include <stdlib.h>
-
-struct worker {
-    struct weft_hist_set hist; /* of closed calls */
-    uint64_t *top_ns;          /* by function id: longest call of any kind */
-};
-
-struct job {
-    uint32_t n_functions;
-    struct worker *workers;
-    unsigned n_workers;
-};
 
 static enum weft_code no_memory(struct weft_err *err)
 {
     return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for medians");
 }
 
-static enum weft_code worker_ready(const struct job *job, struct worker *worker,
-                                   struct weft_err *err)
+/* ---- step 1: histograms ---------------------------------------------------------------------- */
+
+enum weft_code weft_median_tally_ready(struct weft_median_tally *tally, uint32_t n_functions,
+                                       struct weft_err *err)
 {
-    if (worker->top_ns)
+    if (tally->top_ns)
         return WEFT_OK;
-    worker->top_ns = calloc((size_t)job->n_functions + 1, sizeof *worker->top_ns);
-    return worker->top_ns ? weft_hist_set_init(&worker->hist, job->n_functions, err)
-                          : no_memory(err);
+    tally->top_ns = calloc((size_t)n_functions + 1, sizeof *tally->top_ns);
+    return tally->top_ns ? weft_hist_set_init(&tally->hist, n_functions, err) : no_memory(err);
 }
 
-static bool tally_block(struct worker *worker, const struct weft_calls *calls)
+void weft_median_tally_fini(struct weft_median_tally *tally)
+{
+    free(tally->top_ns);
+    weft_hist_set_fini(&tally->hist);
+    tally->top_ns = NULL;
+}
+
+bool weft_median_tally_block(struct weft_median_tally *tally, const struct weft_calls *calls)
 {
     const unsigned edge = WEFT_CALL_CUT_START | WEFT_CALL_CUT_END;
-    uint64_t *top_ns = worker->top_ns;
+    uint64_t *top_ns = tally->top_ns;
     for (size_t i = 0; i < calls->n_rows; i++) {
         uint32_t id = calls->function_id[i];
         uint64_t duration_ns = calls->end_ns[i] - calls->start_ns[i];
         top_ns[id] = weft_max_u64(top_ns[id], duration_ns);
         if (calls->flags && (calls->flags[i] & edge))
             continue;
-        if (!weft_hist_add(&worker->hist, id, duration_ns))
+        if (!weft_hist_add(&tally->hist, id, duration_ns))
             return false;
     }
     return true;
 }
 
+struct tally_job {
+    struct weft_median_tally *tallies; /* by worker */
+    uint32_t n_functions;
+};
+
 static enum weft_code tally_item(void *context, struct weft_scan *scan, unsigned index,
                                  struct weft_err *err)
 {
-    struct job *job = context;
-    struct worker *worker = &job->workers[index];
-    enum weft_code code = worker_ready(job, worker, err);
+    const struct tally_job *job = context;
+    struct weft_median_tally *tally = &job->tallies[index];
+    enum weft_code code = weft_median_tally_ready(tally, job->n_functions, err);
     const struct weft_calls *calls = NULL;
     while (!code && !(code = weft_scan_next(scan, &calls, err)) && calls)
-        if (!tally_block(worker, calls))
+        if (!weft_median_tally_block(tally, calls))
             code = no_memory(err);
     return code;
 }
 
-/* Adds every worker to worker 0. */
-static enum weft_code merge_workers(struct job *job, struct weft_err *err)
+enum weft_code weft_median_tally_threads(struct weft_median_tally *tallies,
+                                         const struct weft_trace *trace, const uint32_t *ids,
+                                         size_t n_ids, const struct weft_run *run,
+                                         struct weft_err *err)
 {
-    struct worker *first = &job->workers[0];
-    enum weft_code code = worker_ready(job, first, err);
-    for (unsigned w = 1; !code && w < job->n_workers; w++) {
-        const struct worker *worker = &job->workers[w];
-        if (!worker->top_ns)
+    struct tally_job job = { tallies, weft_trace_n_functions(trace) };
+    weft_progress_start(run->progress, "medians", "calls", weft_scan_calls(trace, ids, n_ids));
+    return weft_scan_threads(trace, ids, n_ids, run, tally_item, &job, err);
+}
+
+/* ---- step 2: medians ------------------------------------------------------------------------- */
+
+/* Adds every worker to worker 0. */
+static enum weft_code merge_tallies(struct weft_median_tally *tallies, unsigned n_tallies,
+                                    uint32_t n_functions, struct weft_err *err)
+{
+    struct weft_median_tally *first = &tallies[0];
+    enum weft_code code = weft_median_tally_ready(first, n_functions, err);
+    for (unsigned w = 1; !code && w < n_tallies; w++) {
+        const struct weft_median_tally *tally = &tallies[w];
+        if (!tally->top_ns)
             continue;
-        for (uint32_t id = 0; id < job->n_functions; id++)
-            first->top_ns[id] = weft_max_u64(first->top_ns[id], worker->top_ns[id]);
-        code = weft_hist_merge(&first->hist, &worker->hist, err);
+        for (uint32_t id = 0; id < n_functions; id++)
+            first->top_ns[id] = weft_max_u64(first->top_ns[id], tally->top_ns[id]);
+        code = weft_hist_merge(&first->hist, &tally->hist, err);
     }
     return code;
 }
@@ -91,17 +107,22 @@ static enum weft_code copy_medians(const struct weft_quantiles *quantiles, uint6
     return WEFT_OK;
 }
 
-static enum weft_code find_medians(const struct weft_trace *trace, const struct job *job,
-                                   double factor, uint64_t least_ns, const struct weft_run *run,
-                                   uint64_t **medians_ns, struct weft_err *err)
+enum weft_code weft_medians_of(struct weft_median_tally *tallies, unsigned n_tallies,
+                               const struct weft_trace *trace, double factor, uint64_t least_ns,
+                               const struct weft_run *run, uint64_t **medians_ns,
+                               struct weft_err *err)
 {
+    *medians_ns = NULL;
+    enum weft_code code = merge_tallies(tallies, n_tallies, weft_trace_n_functions(trace), err);
+    if (code)
+        return code;
     const struct weft_quantile_marks marks = {
-        .top_ns = job->workers[0].top_ns,
+        .top_ns = tallies[0].top_ns,
         .factor = factor,
         .least_ns = least_ns,
     };
     struct weft_quantiles quantiles;
-    enum weft_code code = weft_quantiles_init(&quantiles, &job->workers[0].hist, &marks, err);
+    code = weft_quantiles_init(&quantiles, &tallies[0].hist, &marks, err);
     if (!code)
         code = weft_quantiles_run(&quantiles, trace, NULL, 0, run, err);
     if (!code)
@@ -114,24 +135,16 @@ enum weft_code weft_medians_run(const struct weft_trace *trace, double factor, u
                                 const struct weft_run *run, uint64_t **medians_ns,
                                 struct weft_err *err)
 {
-    struct job job = {
-        .n_functions = weft_trace_n_functions(trace),
-        .n_workers = weft_pool_workers(run->pool),
-    };
+    unsigned n_workers = weft_pool_workers(run->pool);
+    struct weft_median_tally *tallies = calloc(n_workers, sizeof *tallies);
     *medians_ns = NULL;
-    job.workers = calloc(job.n_workers, sizeof *job.workers);
-    if (!job.workers)
+    if (!tallies)
         return no_memory(err);
-    weft_progress_start(run->progress, "medians", "calls", weft_scan_calls(trace, NULL, 0));
-    enum weft_code code = weft_scan_threads(trace, NULL, 0, run, tally_item, &job, err);
+    enum weft_code code = weft_median_tally_threads(tallies, trace, NULL, 0, run, err);
     if (!code)
-        code = merge_workers(&job, err);
-    if (!code)
-        code = find_medians(trace, &job, factor, least_ns, run, medians_ns, err);
-    for (unsigned w = 0; w < job.n_workers; w++) {
-        free(job.workers[w].top_ns);
-        weft_hist_set_fini(&job.workers[w].hist);
-    }
-    free(job.workers);
+        code = weft_medians_of(tallies, n_workers, trace, factor, least_ns, run, medians_ns, err);
+    for (unsigned w = 0; w < n_workers; w++)
+        weft_median_tally_fini(&tallies[w]);
+    free(tallies);
     return code;
 }

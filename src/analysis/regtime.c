@@ -20,13 +20,28 @@ struct worker {
     struct regtime_folder folder;
 };
 
+/* The candidates of a thread for outlier marks. */
+struct found {
+    struct regtime_candidate *items;
+    size_t n;
+};
+
 struct job {
     const struct weft_regtime_opts *opts;
-    uint64_t *outlier_ns; /* by function, or NULL */
+    const struct weft_trace *trace;
+    const uint32_t *ids; /* of the threads; NULL: all */
+    size_t n_threads;
     uint32_t n_functions;
+    unsigned n_workers;
     struct worker *workers;
     struct weft_regtime_thread *threads; /* by item; rows are heap blocks until the end */
+    struct found *found;                 /* by item */
 };
+
+static enum weft_code no_memory(struct weft_err *err)
+{
+    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for RegTime");
+}
 
 bool weft_regtime_preset(const char *name, struct weft_regtime_opts *opts)
 {
@@ -83,6 +98,7 @@ static enum weft_code build_thread(const struct weft_regtime_opts *opts,
     uint64_t whole_ns = thread->end_ns - thread->start_ns;
     builder->max_rows = opts->glyphs;
     builder->is_one_run = false;
+    builder->n_tallied = 0;
     for (size_t i = 0; i <= N_FACTORS; i++) {
         if (i < N_FACTORS) {
             builder->limits = limits_of(opts, whole_ns, factor_quarters[i]);
@@ -117,9 +133,10 @@ static enum weft_code run_item(void *context, struct weft_scan *scan, unsigned i
     if (code || !has_calls)
         return code;
     code = weft_regtime_builder_ready(&worker->builder, scan->depth_bound, job->n_functions, err);
+    if (!code && worker->builder.is_tallying)
+        code = weft_median_tally_ready(&worker->builder.tally, job->n_functions, err);
     if (code)
         return code;
-    worker->builder.outlier_ns = job->outlier_ns;
     code = build_thread(job->opts, &worker->builder, scan, thread, err);
     if (code)
         return code;
@@ -133,32 +150,106 @@ static enum weft_code run_item(void *context, struct weft_scan *scan, unsigned i
     struct regtime_fold_opts fold = {
         .glyphs = job->opts->glyphs,
         .negligible_ns = share_of(job->opts->negligible_fraction, whole_ns),
-        .outlier_ns = job->outlier_ns,
     };
     struct regtime_rows rows = { 0 };
     code = weft_regtime_fold(&worker->folder, &worker->builder, &fold, &rows, thread, err);
     thread->rows = rows.items;
     thread->n_rows_all = rows.n;
+    struct found *found = &job->found[scan->item];
+    if (!code &&
+        !weft_regtime_candidates_take(&worker->builder.candidates, &found->items, &found->n))
+        code = no_memory(err);
     return code;
 }
 
-/* Longest duration that is no outlier of its function. */
-static enum weft_code make_outlier_limits(struct job *job, struct weft_err *err)
+/* ---- outlier marks --------------------------------------------------------------------------- */
+
+static bool wants_marks(const struct weft_regtime_opts *opts)
 {
-    const struct weft_regtime_opts *opts = job->opts;
-    if (!opts->medians_ns)
+    return opts->medians_ns || opts->outlier_factor > 0;
+}
+
+/* The calls of the threads that were not asked for count for the medians, too. */
+static enum weft_code tally_others(const struct job *job, struct weft_median_tally *tallies,
+                                   const struct weft_run *run, struct weft_err *err)
+{
+    uint32_t n_all = weft_trace_n_threads(job->trace);
+    if (job->n_threads == n_all)
         return WEFT_OK;
-    job->outlier_ns = calloc((size_t)job->n_functions + 1, sizeof *job->outlier_ns);
-    if (!job->outlier_ns)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for RegTime");
+    uint32_t *others = malloc(n_all * sizeof *others);
+    if (!others)
+        return no_memory(err);
+    size_t n_others = 0, next = 0;
+    for (uint32_t id = 0; id < n_all; id++) {
+        if (next < job->n_threads && job->ids[next] == id)
+            next++;
+        else
+            others[n_others++] = id;
+    }
+    enum weft_code code =
+        weft_median_tally_threads(tallies, job->trace, others, n_others, run, err);
+    free(others);
+    return code;
+}
+
+/* The medians from what the workers have seen. */
+static enum weft_code take_medians(struct job *job, const struct weft_run *run, uint64_t **medians,
+                                   struct weft_err *err)
+{
+    struct weft_median_tally *tallies = calloc(job->n_workers, sizeof *tallies);
+    if (!tallies)
+        return no_memory(err);
+    for (unsigned w = 0; w < job->n_workers; w++) {
+        tallies[w] = job->workers[w].builder.tally;
+        job->workers[w].builder.tally = (struct weft_median_tally){ 0 };
+    }
+    enum weft_code code = tally_others(job, tallies, run, err);
+    if (!code)
+        code = weft_medians_of(tallies, job->n_workers, job->trace, job->opts->outlier_factor,
+                               job->opts->outlier_min_ns, run, medians, err);
+    for (unsigned w = 0; w < job->n_workers; w++)
+        weft_median_tally_fini(&tallies[w]);
+    free(tallies);
+    return code;
+}
+
+/* In place: from medians to the longest duration that is no outlier of its function. */
+static void make_outlier_limits(const struct weft_regtime_opts *opts, uint64_t *limits_ns,
+                                uint32_t n_functions)
+{
     uint64_t least_ns = opts->outlier_min_ns ? opts->outlier_min_ns - 1 : 0;
-    for (uint32_t id = 0; id < job->n_functions; id++)
-        job->outlier_ns[id] =
-            opts->medians_ns[id]
-                ? weft_max_u64(share_of(opts->outlier_factor, opts->medians_ns[id]), least_ns)
-                : UINT64_MAX;
+    for (uint32_t id = 0; id < n_functions; id++)
+        limits_ns[id] = limits_ns[id]
+                            ? weft_max_u64(share_of(opts->outlier_factor, limits_ns[id]), least_ns)
+                            : UINT64_MAX;
+}
+
+static enum weft_code mark_outliers(struct job *job, const struct weft_run *run,
+                                    struct weft_err *err)
+{
+    uint64_t *limits_ns = NULL;
+    enum weft_code code = WEFT_OK;
+    if (!wants_marks(job->opts))
+        return WEFT_OK;
+    if (job->opts->medians_ns) {
+        limits_ns = calloc((size_t)job->n_functions + 1, sizeof *limits_ns);
+        if (!limits_ns)
+            return no_memory(err);
+        memcpy(limits_ns, job->opts->medians_ns, job->n_functions * sizeof *limits_ns);
+    } else {
+        code = take_medians(job, run, &limits_ns, err);
+    }
+    if (code)
+        return code;
+    make_outlier_limits(job->opts, limits_ns, job->n_functions);
+    for (size_t i = 0; i < job->n_threads; i++)
+        weft_regtime_mark_outliers(job->threads[i].rows, job->threads[i].n_rows_all,
+                                   job->found[i].items, job->found[i].n, limits_ns);
+    free(limits_ns);
     return WEFT_OK;
 }
+
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static void add_totals(struct weft_regtime_table *table, const struct weft_regtime_thread *thread)
 {
@@ -172,9 +263,10 @@ static void add_totals(struct weft_regtime_table *table, const struct weft_regti
 }
 
 /* Moves the rows into one arena. */
-static enum weft_code make_table(struct job *job, size_t n_threads,
-                                 struct weft_regtime_table **result, struct weft_err *err)
+static enum weft_code make_table(struct job *job, struct weft_regtime_table **result,
+                                 struct weft_err *err)
 {
+    size_t n_threads = job->n_threads;
     struct weft_arena *arena = weft_arena_new(0);
     struct weft_regtime_table *table =
         arena ? WEFT_ARENA_NEW(arena, 1, struct weft_regtime_table) : NULL;
@@ -220,6 +312,37 @@ static enum weft_code check_opts(const struct weft_regtime_opts *opts, struct we
                      "expected fractions from 0 to 1, found one that is not");
 }
 
+static enum weft_code job_ready(struct job *job, struct weft_err *err)
+{
+    const struct weft_regtime_opts *opts = job->opts;
+    job->workers = calloc(job->n_workers, sizeof *job->workers);
+    job->threads = calloc(job->n_threads + 1, sizeof *job->threads);
+    job->found = calloc(job->n_threads + 1, sizeof *job->found);
+    if (!job->workers || !job->threads || !job->found)
+        return no_memory(err);
+    for (unsigned w = 0; w < job->n_workers; w++) {
+        struct regtime_builder *builder = &job->workers[w].builder;
+        builder->is_tallying = wants_marks(opts) && !opts->medians_ns;
+        builder->candidates.least_ns = wants_marks(opts) ? opts->outlier_min_ns : UINT64_MAX;
+    }
+    return WEFT_OK;
+}
+
+static void job_fini(struct job *job)
+{
+    for (unsigned w = 0; job->workers && w < job->n_workers; w++) {
+        weft_regtime_builder_fini(&job->workers[w].builder);
+        weft_regtime_folder_fini(&job->workers[w].folder);
+    }
+    for (size_t i = 0; job->threads && job->found && i < job->n_threads; i++) {
+        free(job->threads[i].rows);
+        free(job->found[i].items);
+    }
+    free(job->workers);
+    free(job->threads);
+    free(job->found);
+}
+
 enum weft_code weft_regtime_run(const struct weft_trace *trace,
                                 const struct weft_thread_filter *filter,
                                 const struct weft_regtime_opts *opts, const struct weft_run *run,
@@ -233,31 +356,22 @@ enum weft_code weft_regtime_run(const struct weft_trace *trace,
         code = weft_scan_check(trace, ids, n_ids, err);
     if (code)
         return code;
-    unsigned n_workers = weft_pool_workers(run->pool);
-    size_t n_threads = weft_scan_n_threads(trace, ids, n_ids);
     struct job job = {
         .opts = opts,
+        .trace = trace,
+        .ids = n_ids ? ids : NULL,
+        .n_threads = weft_scan_n_threads(trace, ids, n_ids),
         .n_functions = weft_trace_n_functions(trace),
-        .workers = calloc(n_workers, sizeof *job.workers),
-        .threads = calloc(n_threads + 1, sizeof *job.threads),
+        .n_workers = weft_pool_workers(run->pool),
     };
-    if (!job.workers || !job.threads)
-        code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for RegTime");
-    if (!code)
-        code = make_outlier_limits(&job, err);
+    code = job_ready(&job, err);
     weft_progress_start(run->progress, "RegTime", "calls", 2 * weft_scan_calls(trace, ids, n_ids));
     if (!code)
         code = weft_scan_threads(trace, ids, n_ids, run, run_item, &job, err);
     if (!code)
-        code = make_table(&job, n_threads, table, err);
-    for (unsigned w = 0; job.workers && w < n_workers; w++) {
-        weft_regtime_builder_fini(&job.workers[w].builder);
-        weft_regtime_folder_fini(&job.workers[w].folder);
-    }
-    for (size_t i = 0; job.threads && i < n_threads; i++)
-        free(job.threads[i].rows);
-    free(job.workers);
-    free(job.threads);
-    free(job.outlier_ns);
+        code = mark_outliers(&job, run, err);
+    if (!code)
+        code = make_table(&job, table, err);
+    job_fini(&job);
     return code;
 }

@@ -131,19 +131,13 @@ static bool fold_to_budget(struct regtime_folder *folder, const struct regtime_t
 
 /* ---- what the rows hold ---------------------------------------------------------------------- */
 
-static bool is_outlier(const struct regtime_fold_opts *opts, const struct regtime_node *node)
-{
-    return opts->outlier_ns && node->max_ns > opts->outlier_ns[node->function_id];
-}
-
 static void add_to_other(struct regtime_other *other, const struct regtime_node *node,
-                         bool is_topmost, bool has_outlier)
+                         bool is_topmost)
 {
     other->n_folded++;
     other->count += node->count;
     other->n_inner += node->n_inner;
     other->self_ns += node->self_ns;
-    other->flags |= has_outlier ? WEFT_REGTIME_OUTLIER : 0;
     if (!is_topmost)
         return;
     bool is_first = other->sum_ns == 0 && other->start_ns == UINT64_MAX;
@@ -157,7 +151,7 @@ static void add_to_other(struct regtime_other *other, const struct regtime_node 
 
 /* Links the kept nodes to their parents and sums the folded ones up. Parents come first. */
 static bool link_nodes(struct regtime_folder *folder, const struct regtime_tree *tree,
-                       const struct regtime_fold_opts *opts)
+                       struct regtime_candidates *candidates)
 {
     folder->others.n = 0;
     for (size_t i = 1; i < tree->n_nodes; i++)
@@ -183,8 +177,10 @@ static bool link_nodes(struct regtime_folder *folder, const struct regtime_tree 
             above->other = (uint32_t)folder->others.n;
         }
         link->other = above->other;
-        add_to_other(&folder->others.items[link->other - 1], node, !above->is_folded,
-                     is_outlier(opts, node));
+        struct regtime_other *other = &folder->others.items[link->other - 1];
+        add_to_other(other, node, !above->is_folded);
+        if (!weft_regtime_candidate_add(candidates, &other->owner, node->function_id, node->max_ns))
+            return false;
     }
     return true;
 }
@@ -194,10 +190,16 @@ static bool link_nodes(struct regtime_folder *folder, const struct regtime_tree 
 struct emitter {
     const struct regtime_folder *folder;
     struct regtime_builder *builder;
-    const struct regtime_fold_opts *opts;
     struct regtime_rows *rows;
     struct weft_regtime_thread *thread;
 };
+
+/* The candidates of `owner` are in the row made last. */
+static void settle_owner(struct emitter *out, uint32_t owner)
+{
+    if (owner)
+        out->builder->candidates.row_of.items[owner - 1] = (uint32_t)out->rows->n - 1;
+}
 
 static struct weft_regtime_row *push_row(struct emitter *out, enum weft_regtime_kind kind,
                                          uint32_t level, uint32_t parent)
@@ -219,7 +221,6 @@ static bool emit_node(struct emitter *out, uint32_t at, uint32_t parent_row)
     struct weft_regtime_row *row = push_row(out, WEFT_REGTIME_NODE, node->level, parent_row);
     if (!row)
         return false;
-    row->flags = is_outlier(out->opts, node) ? WEFT_REGTIME_OUTLIER : 0;
     row->function_id = node->function_id;
     row->start_ns = node->first_start_ns;
     row->end_ns = node->last_end_ns;
@@ -241,7 +242,7 @@ static bool emit_other(struct emitter *out, uint32_t index, uint32_t level, uint
     struct weft_regtime_row *row = push_row(out, WEFT_REGTIME_OTHER, level, parent_row);
     if (!row)
         return false;
-    row->flags = other->flags;
+    settle_owner(out, other->owner);
     row->n_folded = other->n_folded;
     row->start_ns = other->start_ns;
     row->end_ns = other->end_ns;
@@ -317,6 +318,7 @@ static bool emit_plain(struct emitter *out, const struct regtime_item *item, uin
     struct weft_regtime_row *row = push_row(out, item->kind, item->level, parent_row);
     if (!row)
         return false;
+    settle_owner(out, item->owner);
     row->flags = item->flags;
     row->function_id = item->function_id;
     row->start_ns = item->start_ns;
@@ -385,9 +387,9 @@ enum weft_code weft_regtime_fold(struct regtime_folder *folder, struct regtime_b
     uint64_t n_notable = builder->notable.n;
     if (opts->glyphs && !fold_to_budget(folder, tree, opts->glyphs - (size_t)n_notable))
         return no_memory(err);
-    if (!link_nodes(folder, tree, opts))
+    if (!link_nodes(folder, tree, &builder->candidates))
         return no_memory(err);
-    struct emitter out = { folder, builder, opts, rows, thread };
+    struct emitter out = { folder, builder, rows, thread };
     enum weft_code code = emit(&out, err);
     thread->rows_after = thread->n_notable + thread->n_nodes + thread->n_others;
     if (!code && opts->glyphs && thread->rows_after > opts->glyphs)

@@ -8,9 +8,8 @@
 #include "analysis/regtime_runs.h"
 
 struct regtime_fold_opts {
-    uint32_t glyphs;            /* rows at most, 0: any number */
-    uint64_t negligible_ns;     /* a node with less self time is folded; 0: none */
-    const uint64_t *outlier_ns; /* as in the builder */
+    uint32_t glyphs;        /* rows at most, 0: any number */
+    uint64_t negligible_ns; /* a node with less self time is folded; 0: none */
 };
 
 /* What folding knows of a node; the links are those of kept nodes. */
@@ -24,7 +23,8 @@ struct regtime_link {
 struct regtime_other {
     uint64_t count, n_inner, sum_ns, self_ns, min_ns, max_ns;
     uint64_t start_ns, end_ns;
-    uint32_t n_folded, flags;
+    uint32_t n_folded;
+    uint32_t owner; /* of outlier candidates, or 0 */
 };
 
 /* One worker's memory. */

@@ -27,6 +27,8 @@ void weft_regtime_builder_fini(struct regtime_builder *builder)
     free(builder->node_at);
     free(builder->is_marked);
     weft_regtime_tree_fini(&builder->tree);
+    weft_regtime_candidates_fini(&builder->candidates);
+    weft_median_tally_fini(&builder->tally);
     *builder = (struct regtime_builder){ 0 };
 }
 
@@ -208,7 +210,7 @@ static struct regtime_item *push_item(struct regtime_builder *builder, enum weft
 }
 
 /* Adds the run to the sliver of the innermost open notable call. */
-static void add_sliver(struct regtime_builder *builder)
+static bool add_sliver(struct regtime_builder *builder)
 {
     const struct regtime_tree *tree = &builder->tree;
     struct regtime_item *sliver = &builder->frames[builder->n_open].sliver;
@@ -222,14 +224,16 @@ static void add_sliver(struct regtime_builder *builder)
         const struct regtime_node *node = &tree->nodes[i];
         sliver->count += node->count;
         sliver->n_inner += node->n_inner;
-        if (builder->outlier_ns && node->max_ns > builder->outlier_ns[node->function_id])
-            sliver->flags |= WEFT_REGTIME_OUTLIER;
+        if (!weft_regtime_candidate_add(&builder->candidates, &sliver->owner, node->function_id,
+                                        node->max_ns))
+            return false;
         if (node->parent != tree->run_root)
             continue;
         sliver->sum_ns += node->sum_ns;
         sliver->min_ns = node->min_ns < sliver->min_ns ? node->min_ns : sliver->min_ns;
         sliver->max_ns = node->max_ns > sliver->max_ns ? node->max_ns : sliver->max_ns;
     }
+    return true;
 }
 
 /* Ends the current run, if any: an expression or a sliver. */
@@ -260,8 +264,8 @@ static enum weft_code finish_run(struct regtime_builder *builder, const struct w
         builder->n_expressions++;
         builder->is_over =
             builder->max_rows && builder->notable.n + builder->n_expressions > builder->max_rows;
-    } else {
-        add_sliver(builder);
+    } else if (!add_sliver(builder)) {
+        return no_memory(err);
     }
     weft_regtime_tree_end(tree, is_expression);
     builder->run_root = 0;
@@ -311,7 +315,7 @@ struct call {
     uint32_t function_id, depth, flags;
 };
 
-static uint32_t row_flags(const struct regtime_builder *builder, const struct call *call)
+static uint32_t row_flags(const struct call *call)
 {
     uint32_t flags = 0;
     if (call->flags & WEFT_CALL_CUT_START)
@@ -320,9 +324,6 @@ static uint32_t row_flags(const struct regtime_builder *builder, const struct ca
         flags |= WEFT_REGTIME_CUT_END;
     if (call->flags & WEFT_CALL_REPAIRED)
         flags |= WEFT_REGTIME_REPAIRED;
-    if (builder->outlier_ns &&
-        call->end_ns - call->start_ns > builder->outlier_ns[call->function_id])
-        flags |= WEFT_REGTIME_OUTLIER;
     return flags;
 }
 
@@ -337,7 +338,7 @@ static enum weft_code add_notable(struct regtime_builder *builder, const struct 
         return no_memory(err);
     uint64_t duration_ns = call->end_ns - call->start_ns;
     item->function_id = call->function_id;
-    item->flags = row_flags(builder, call);
+    item->flags = row_flags(call);
     item->self_ns = duration_ns;
     builder->after[call->function_id].count++;
     builder->after[call->function_id].sum_ns += duration_ns;
@@ -401,6 +402,16 @@ static enum weft_code add_top(struct regtime_builder *builder, const struct weft
                       builder->notable.items[builder->next_notable] == call->number;
     return is_notable ? add_notable(builder, scan, call, err)
                       : add_to_run(builder, scan, call, err);
+}
+
+/* Shows a block to the tally, unless an earlier attempt at this thread has. */
+static enum weft_code tally_block(struct regtime_builder *builder, const struct weft_scan *scan,
+                                  const struct weft_calls *calls, struct weft_err *err)
+{
+    if (!builder->is_tallying || scan->first_call < builder->n_tallied)
+        return WEFT_OK;
+    builder->n_tallied = scan->first_call + calls->n_rows;
+    return weft_median_tally_block(&builder->tally, calls) ? WEFT_OK : no_memory(err);
 }
 
 /* Counts what went in, apart from how it is sorted below. */
@@ -475,6 +486,7 @@ static void build_begin(struct regtime_builder *builder)
     memset(builder->before, 0, n_bytes);
     memset(builder->after, 0, n_bytes);
     weft_regtime_tree_reset(&builder->tree);
+    weft_regtime_candidates_reset(&builder->candidates);
     builder->items.n = 0;
     builder->n_inner_all = builder->n_calls = builder->n_expressions = 0;
     builder->n_open = builder->next_notable = 0;
@@ -505,7 +517,9 @@ enum weft_code weft_regtime_build(struct regtime_builder *builder, struct weft_s
     weft_scan_rewind(scan);
     while (!code && !builder->is_over && !(code = weft_scan_next(scan, &calls, err)) && calls) {
         count_block(builder, scan, calls);
-        code = build_block(builder, scan, calls, err);
+        code = tally_block(builder, scan, calls, err);
+        if (!code)
+            code = build_block(builder, scan, calls, err);
     }
     while (!code && !builder->is_over && builder->n_open > 0)
         code = close_frame(builder, scan, err);

@@ -7,6 +7,8 @@
 #ifndef WEFT_ANALYSIS_REGTIME_RUNS_H
 #define WEFT_ANALYSIS_REGTIME_RUNS_H
 
+#include "analysis/medians.h"
+#include "analysis/regtime_marks.h"
 #include "analysis/regtime_tree.h"
 #include "base/error.h"
 #include "model/scan.h"
@@ -37,6 +39,7 @@ struct regtime_item {
     uint64_t span_ns;                /* SLIVER: the spans of its runs, summed */
     uint64_t child_end_ns;           /* end of the latest child that became a row */
     uint32_t row;                    /* where it is in the result */
+    uint32_t owner;                  /* SLIVER: of outlier candidates, or 0 */
 };
 
 /* Calls of one function: the cheap invariant. */
@@ -56,9 +59,12 @@ struct regtime_frame {
 /* One worker's memory, reused from thread to thread. */
 struct regtime_builder {
     struct regtime_limits limits;
-    uint32_t max_rows;          /* notable calls + expressions allowed; 0: any number */
-    bool is_one_run;            /* every run is an expression: the thread becomes one row */
-    const uint64_t *outlier_ns; /* by function: longer is an outlier of its own; may be NULL */
+    uint32_t max_rows; /* notable calls + expressions allowed; 0: any number */
+    bool is_one_run;   /* every run is an expression: the thread becomes one row */
+    struct regtime_candidates candidates;
+    struct weft_median_tally tally;
+    bool is_tallying;   /* pass B shows the calls to the tally */
+    uint64_t n_tallied; /* calls of this thread that it has seen */
 
     struct {
         uint64_t *items;

@@ -59,8 +59,7 @@ static enum weft_code run_regtime(struct weft_session *session, const union weft
     struct weft_thread_filter filter = weft_session_filter(session);
     struct weft_regtime_opts opts = request->regtime;
     if (!opts.medians_ns && opts.outlier_factor > 0) {
-        enum weft_code code = weft_session_medians(session, opts.outlier_factor,
-                                                   opts.outlier_min_ns, &opts.medians_ns, err);
+        enum weft_code code = weft_session_medians(session, &opts.medians_ns, err);
         if (code != WEFT_OK)
             return code;
     }

@@ -141,15 +141,12 @@ static enum weft_code copy_medians(const struct weft_functions_table *table, uin
     return WEFT_OK;
 }
 
-enum weft_code weft_session_medians(struct weft_session *session, double factor, uint64_t least_ns,
-                                    const uint64_t **medians_ns, struct weft_err *err)
+enum weft_code weft_session_medians(struct weft_session *session, const uint64_t **medians_ns,
+                                    struct weft_err *err)
 {
-    free(session->medians_ns);
-    session->medians_ns = NULL;
-    enum weft_code code = session->functions
-                              ? copy_medians(session->functions, &session->medians_ns, err)
-                              : weft_medians_run(session->trace, factor, least_ns, &session->run,
-                                                 &session->medians_ns, err);
+    enum weft_code code = WEFT_OK;
+    if (session->functions && !session->medians_ns)
+        code = copy_medians(session->functions, &session->medians_ns, err);
     *medians_ns = session->medians_ns;
     return code;
 }

@@ -47,12 +47,10 @@ WEFT_CHECKED enum weft_code weft_session_functions(struct weft_session *session,
                                                    const struct weft_functions_table **table,
                                                    struct weft_err *err);
 
-/* Median duration by function id over the whole trace (0 for functions that never returned), as
- * exact as marks of `factor` and `least_ns` need (weft_medians_run); n_functions elements, valid
- * until the next call or close. */
-WEFT_CHECKED enum weft_code weft_session_medians(struct weft_session *session, double factor,
-                                                 uint64_t least_ns, const uint64_t **medians_ns,
-                                                 struct weft_err *err);
+/* Median duration by function id over the whole trace (0 for functions that never returned), if the
+ * table of functions is known already; else NULL. n_functions elements, valid until close. */
+WEFT_CHECKED enum weft_code weft_session_medians(struct weft_session *session,
+                                                 const uint64_t **medians_ns, struct weft_err *err);
 
 /* The functions whose name holds `pattern` (letters of either case are the same), or, written
  * /pattern/, matches it as a POSIX extended regular expression. `*ids` (ascending, `*n_ids` of

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Candidates and marks.
+ */
+#include "analysis/regtime_marks.h"
+
+#include "base/vec.h"
+#include "schema/event.h"
+
+void weft_regtime_candidates_reset(struct regtime_candidates *candidates)
+{
+    candidates->list.n = candidates->row_of.n = 0;
+    if (candidates->ids)
+        weft_map_reset(candidates->ids);
+}
+
+void weft_regtime_candidates_fini(struct regtime_candidates *candidates)
+{
+    WEFT_VEC_FINI(&candidates->list);
+    WEFT_VEC_FINI(&candidates->row_of);
+    if (candidates->ids)
+        weft_map_free(candidates->ids);
+    candidates->ids = NULL;
+}
+
+bool weft_regtime_candidate_add(struct regtime_candidates *candidates, uint32_t *owner,
+                                uint32_t function_id, uint64_t max_ns)
+{
+    if (max_ns < candidates->least_ns)
+        return true;
+    if (!candidates->ids)
+        candidates->ids = weft_map_new();
+    if (!candidates->ids || (*owner == 0 && !WEFT_VEC_PUSH(&candidates->row_of)))
+        return false;
+    if (*owner == 0)
+        *owner = (uint32_t)candidates->row_of.n;
+    bool is_new = false;
+    uint32_t at = weft_map_add(candidates->ids, (uint64_t)*owner << 32 | function_id, &is_new);
+    if (at == WEFT_MAP_NONE || (is_new && !WEFT_VEC_PUSH(&candidates->list)))
+        return false;
+    struct regtime_candidate *candidate = &candidates->list.items[at];
+    candidate->owner = *owner;
+    candidate->function_id = function_id;
+    candidate->max_ns = max_ns > candidate->max_ns ? max_ns : candidate->max_ns;
+    return true;
+}
+
+bool weft_regtime_candidates_take(struct regtime_candidates *candidates,
+                                  struct regtime_candidate **list, size_t *n)
+{
+    *list = NULL;
+    *n = candidates->list.n;
+    if (*n == 0)
+        return true;
+    *list = malloc(*n * sizeof **list);
+    for (size_t i = 0; *list && i < *n; i++) {
+        (*list)[i] = candidates->list.items[i];
+        (*list)[i].owner = candidates->row_of.items[(*list)[i].owner - 1];
+    }
+    return *list != NULL;
+}
+
+void weft_regtime_mark_outliers(struct weft_regtime_row *rows, size_t n_rows,
+                                const struct regtime_candidate *candidates, size_t n_candidates,
+                                const uint64_t *outlier_ns)
+{
+    for (size_t i = 0; i < n_rows; i++)
+        if (rows[i].function_id != WEFT_ID_NONE && rows[i].max_ns > outlier_ns[rows[i].function_id])
+            rows[i].flags |= WEFT_REGTIME_OUTLIER;
+    for (size_t i = 0; i < n_candidates; i++)
+        if (candidates[i].max_ns > outlier_ns[candidates[i].function_id])
+            rows[candidates[i].owner].flags |= WEFT_REGTIME_OUTLIER;
+}
