@@ -259,19 +259,48 @@ static void cache_fini(struct weft_scan_cache *cache)
     cut_fini(&cache->cut);
 }
 
+/* Threads in the order in which they are begun: those with most calls first, so that no worker is
+ * left alone with a long one at the end. */
+struct turn {
+    uint64_t calls;
+    size_t item;
+};
+
 struct job {
     const struct weft_trace *trace;
     const uint32_t *ids;
     size_t n_ids;
+    struct turn *turns;
     weft_scan_fn fn;
     void *context;
     struct weft_progress *progress;
     struct weft_scan_cache *caches; /* by worker */
 };
 
-static enum weft_code run_item(void *context, size_t item, unsigned worker, struct weft_err *err)
+static int by_calls(const void *a, const void *b)
+{
+    const struct turn *x = a, *y = b;
+    if (x->calls != y->calls)
+        return x->calls > y->calls ? -1 : 1;
+    return x->item < y->item ? -1 : 1;
+}
+
+static struct turn *make_turns(const struct job *job, size_t n_items)
+{
+    struct turn *turns = malloc((n_items + 1) * sizeof *turns);
+    for (size_t item = 0; turns && item < n_items; item++) {
+        uint32_t id = weft_scan_thread_id(job->ids, job->n_ids, item);
+        turns[item] = (struct turn){ weft_trace_thread(job->trace, id)->calls, item };
+    }
+    if (turns)
+        qsort(turns, n_items, sizeof *turns, by_calls);
+    return turns;
+}
+
+static enum weft_code run_item(void *context, size_t turn, unsigned worker, struct weft_err *err)
 {
     struct job *job = context;
+    size_t item = job->turns[turn].item;
     uint32_t id = weft_scan_thread_id(job->ids, job->n_ids, item);
     const struct weft_model_thread *thread = weft_trace_thread(job->trace, id);
     uint64_t bound = (uint64_t)thread->max_depth + thread->cut_calls + 2;
@@ -305,13 +334,16 @@ enum weft_code weft_scan_threads(const struct weft_trace *trace, const uint32_t 
         .progress = run->progress,
         .caches = calloc(n_workers, sizeof *job.caches),
     };
-    if (!job.caches)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for %u workers",
-                         n_workers);
     size_t n_items = weft_scan_n_threads(trace, ids, n_ids);
-    code = weft_pool_run(run->pool, n_items, run_item, &job, run->progress, err);
-    for (unsigned i = 0; i < n_workers; i++)
+    job.turns = make_turns(&job, n_items);
+    if (job.caches && job.turns)
+        code = weft_pool_run(run->pool, n_items, run_item, &job, run->progress, err);
+    else
+        code =
+            weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for %u workers", n_workers);
+    for (unsigned i = 0; job.caches && i < n_workers; i++)
         cache_fini(&job.caches[i]);
+    free(job.turns);
     free(job.caches);
     return code;
 }
