@@ -84,9 +84,9 @@ static void tally_closed(struct tally *tally, uint64_t start_ns, uint64_t end_ns
         tally->min_ns = duration_ns;
     tally->sum_ns += duration_ns;
     tally->self_ns += duration_ns;
-    bool is_longest = duration_ns >= tally->top_ns ||
-                      (duration_ns + 1 == tally->top_ns && start_ns < tally->top_start_ns);
-    if (is_longest) { /* ties: the earliest; of one start the first thread, seen first */
+    bool is_earlier = start_ns < tally->top_start_ns ||
+                      (start_ns == tally->top_start_ns && thread_id < tally->top_thread_id);
+    if (duration_ns >= tally->top_ns || (duration_ns + 1 == tally->top_ns && is_earlier)) {
         tally->top_ns = duration_ns + 1;
         tally->top_start_ns = start_ns;
         tally->top_thread_id = thread_id;
