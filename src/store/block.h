@@ -3,7 +3,7 @@
  * A block: up to 65,536 calls of one thread, as the stream of its entries and exits.
  *
  *     head  numbers, column table, ended frames, frames left open      (varints, uncompressed)
- *     columns  dictionary | code | pops | gap | gap ext | tail | tail ext | flags | args
+ *     columns  dictionary | code | pops | gap | gap ext | tail | tail ext | flags | args | contexts
  *
  * A row is an entry: "pops exits, then function f enters, gap ns after the event before"; the exits
  * take their times from the tail column in time order. So an end needs no duration: it is where
@@ -88,6 +88,7 @@ struct weft_block_rows {
     struct weft_bytes pops_ext, gap_ext, tail_ext, args;
     struct weft_bytes ended; /* encoded */
     struct weft_bytes left;
+    struct weft_bytes contexts; /* encoded (contexts.h) */
     bool has_flags;
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/block.h"
 #include "store/chunk.h"
+#include "store/contexts.h"
 
 struct weft_block_encoder *weft_block_encoder_new(void)
 {
@@ -107,6 +108,16 @@ static void put_flags(struct weft_block_encoder *encoder, struct weft_block_head
     put_column(encoder, head, WEFT_COLUMN_FLAGS, encoder->raw.items, encoder->raw.n);
 }
 
+/* Left out where they would be longer than they are worth. */
+static void put_contexts(struct weft_block_encoder *encoder, struct weft_block_head *head,
+                         const struct weft_block_rows *rows)
+{
+    const struct weft_bytes *contexts = &rows->contexts;
+    const bool is_worth = contexts->n <= weft_contexts_limit(0, encoder->packed.n) &&
+                          contexts->n <= (size_t)head->n_rows * WEFT_FORMAT_CONTEXT_BYTES;
+    put_column(encoder, head, WEFT_COLUMN_CONTEXTS, contexts->items, is_worth ? contexts->n : 0);
+}
+
 static void put_head(struct weft_bytes *out, const struct weft_block_head *head)
 {
     weft_bytes_put_varint(out, head->thread_id);
@@ -148,6 +159,7 @@ enum weft_code weft_block_encode(struct weft_block_encoder *encoder, struct weft
     put_column(encoder, head, WEFT_COLUMN_TAIL_EXT, rows->tail_ext.items, rows->tail_ext.n);
     put_flags(encoder, head, rows);
     put_column(encoder, head, WEFT_COLUMN_ARGS, rows->args.items, rows->args.n);
+    put_contexts(encoder, head, rows);
     put_head(&encoder->payload, head);
     weft_bytes_put(&encoder->payload, rows->ended.items, rows->ended.n);
     weft_bytes_put(&encoder->payload, rows->left.items, rows->left.n);
@@ -156,7 +168,8 @@ enum weft_code weft_block_encode(struct weft_block_encoder *encoder, struct weft
     weft_chunk_build(WEFT_CHUNK_CALLS, WEFT_CHUNK_REQUIRED, &encoder->payload, NULL, out);
     if (encoder->raw.has_failed || encoder->packed.has_failed || rows->pops_ext.has_failed ||
         rows->gap_ext.has_failed || rows->tail_ext.has_failed || rows->args.has_failed ||
-        rows->ended.has_failed || rows->left.has_failed || out->has_failed)
+        rows->ended.has_failed || rows->left.has_failed || rows->contexts.has_failed ||
+        out->has_failed)
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "a block of %u calls", head->n_rows);
     return WEFT_OK;
 }

@@ -41,6 +41,8 @@ static uint32_t column_limit(const struct weft_block_head *head, int column)
         return n_rows * 4;
     case WEFT_COLUMN_ARGS:
         return n_rows * WEFT_FORMAT_MAX_CALL_ARGS * 13;
+    case WEFT_COLUMN_CONTEXTS:
+        return n_rows * WEFT_FORMAT_CONTEXT_BYTES;
     case WEFT_BLOCK_COLUMNS:
         break;
     }

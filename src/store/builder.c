@@ -45,6 +45,9 @@ void weft_builder_free(struct weft_builder *builder)
     weft_bytes_fini(&rows->args);
     weft_bytes_fini(&rows->ended);
     weft_bytes_fini(&rows->left);
+    weft_bytes_fini(&rows->contexts);
+    weft_context_walk_fini(&builder->walk);
+    weft_context_groups_fini(&builder->groups);
     WEFT_VEC_FINI(&builder->cut_keys);
     free(builder->stack);
     free(builder->functions);
@@ -86,6 +89,8 @@ void weft_builder_start(struct weft_builder *builder, uint32_t thread_id)
     builder->thread_first_ns = 0;
     memset(builder->slots, 0, sizeof *builder->slots << builder->slot_bits);
     builder->head = (struct weft_block_head){ .thread_id = thread_id };
+    weft_context_walk_start(&builder->walk);
+    weft_context_groups_start(&builder->groups);
     block_reset(builder);
 }
 

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "schema/event.h"
 #include "store/block.h"
+#include "store/contexts.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -85,6 +86,8 @@ struct weft_builder {
     bool is_fresh;         /* the block has no event yet */
     bool has_events;       /* the thread has one */
     uint64_t thread_first_ns;
+    struct weft_context_walk walk;
+    struct weft_context_groups groups;
     struct weft_block_head head; /* of the block in work: numbers known at its begin */
     struct weft_builder *next;   /* in the writer's free list */
 };

@@ -25,9 +25,10 @@ enum {
     WEFT_FORMAT_MAX_BLOCK_ROWS = 65536, /* limits of the format */
     WEFT_FORMAT_MAX_DEPTH = 65535,      /* calls open at once, and also cut frames of a thread */
     WEFT_FORMAT_MAX_CALL_ARGS = 16,
-    WEFT_FORMAT_MAX_RATIO = 32,   /* a compressed chunk is at least 1/32 of its content */
-    WEFT_FORMAT_WIDE_DICT = 256,  /* more functions than this in a block: two bytes an index */
-    WEFT_FORMAT_POPS_ESCAPE = 255 /* this many exits or more before an entry */
+    WEFT_FORMAT_CONTEXT_BYTES = 4, /* a row, of contexts, at most */
+    WEFT_FORMAT_MAX_RATIO = 32,    /* a compressed chunk is at least 1/32 of its content */
+    WEFT_FORMAT_WIDE_DICT = 256,   /* more functions than this in a block: two bytes an index */
+    WEFT_FORMAT_POPS_ESCAPE = 255  /* this many exits or more before an entry */
 };
 
 /* No time is later: about 292 years. */
@@ -86,6 +87,7 @@ enum weft_chunk_flag { WEFT_CHUNK_REQUIRED = 1 };
 #define WEFT_CHUNK_NOTES WEFT_CHUNK_ID('N', 'O', 'T', 'E')
 #define WEFT_CHUNK_CALLS WEFT_CHUNK_ID('C', 'A', 'L', 'L')
 #define WEFT_CHUNK_BLOCKS WEFT_CHUNK_ID('B', 'L', 'K', 'S')
+#define WEFT_CHUNK_CONTEXTS WEFT_CHUNK_ID('C', 'T', 'X', 'G')
 #define WEFT_CHUNK_DIRECTORY WEFT_CHUNK_ID('D', 'I', 'R', 'C')
 
 /* Fields of the META chunk; an unknown tag is skipped. */
@@ -110,6 +112,7 @@ enum weft_block_column {
     WEFT_COLUMN_TAIL_EXT, /* escaped values of it */
     WEFT_COLUMN_FLAGS,    /* rows with flags: (row delta, flags) varints */
     WEFT_COLUMN_ARGS,     /* arguments: (row delta, value) varints */
+    WEFT_COLUMN_CONTEXTS, /* calling context tree of the block, or nothing */
     WEFT_BLOCK_COLUMNS,
 };
 

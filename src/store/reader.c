@@ -15,11 +15,13 @@ void weft_store_reset(struct weft_store *store)
         WEFT_VEC_FINI(&thread->crossing);
         WEFT_VEC_FINI(&thread->below);
         WEFT_VEC_FINI(&thread->cut);
+        WEFT_VEC_FINI(&thread->groups);
     }
     for (size_t i = 0; i < store->rooms.n; i++)
         free(store->rooms.items[i]);
     WEFT_VEC_FINI(&store->threads);
     WEFT_VEC_FINI(&store->functions);
+    WEFT_VEC_FINI(&store->id_of_key);
     WEFT_VEC_FINI(&store->notes);
     WEFT_VEC_FINI(&store->rooms);
     store->meta = (struct weft_store_meta){
@@ -91,6 +93,8 @@ static enum weft_code entry_read(struct weft_store *store, struct weft_cursor *i
     if (chunk.id != id || chunk.chunk_bytes != n_bytes)
         return weft_fail(err, WEFT_E_MALFORMED, off,
                          "expected the chunk that the directory names, found another");
+    if (id == WEFT_CHUNK_CONTEXTS)
+        return weft_store_parse_groups(store, &chunk, err);
     if (!weft_store_knows_chunk(id) && id != WEFT_CHUNK_BLOCKS) {
         if (!(chunk.flags & WEFT_CHUNK_REQUIRED))
             return WEFT_OK;

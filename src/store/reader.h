@@ -33,6 +33,7 @@ struct weft_block_info {
     uint64_t first_row; /* row number of its first call in the thread */
     uint32_t n_rows;
     uint32_t max_depth;       /* of its calls, and of those open when it begins */
+    uint64_t first_event_ns;  /* earliest event (entry or exit) in it */
     uint64_t first_ns;        /* start of its first call */
     uint64_t last_ns;         /* latest event (entry or exit) in it */
     uint64_t longest_call_ns; /* of the calls entered in it, whole duration */
@@ -134,6 +135,21 @@ void weft_block_buf_free(struct weft_block_buf *buf);
 WEFT_CHECKED enum weft_code weft_store_load(struct weft_store *store, uint32_t thread_id,
                                             uint64_t block, struct weft_block_buf *buf,
                                             struct weft_calls *calls, struct weft_err *err);
+
+struct weft_context_tree;
+
+enum { WEFT_CONTEXT_LEVEL_MAX = 12 };
+
+/* Adds what is known of blocks `block` ... block + 16^level - 1, `block` being a multiple of that,
+ * to the tree, whose functions are ids: for every path of calls (from the thread's root, cut frames
+ * too) the calls entered in these blocks, and the time from the event before the first of them to
+ * their last that was spent in no callee. *is_known is false, and nothing is added, where the file
+ * has no such summary. Thread-safe for different buffers and trees. Fails as a load. */
+WEFT_CHECKED enum weft_code weft_store_contexts(struct weft_store *store, uint32_t thread_id,
+                                                uint64_t block, unsigned level,
+                                                struct weft_block_buf *buf,
+                                                struct weft_context_tree *tree, bool *is_known,
+                                                struct weft_err *err);
 
 const struct weft_event_block_info *weft_store_event_block_get(const struct weft_store *store,
                                                                uint32_t thread_id, uint64_t block);

@@ -125,7 +125,7 @@ static enum weft_code head_check(const struct load *load, struct weft_err *err)
         head->max_level != block->max_level)
         return disagree(load, err, "counts");
     if (head->first_ns != info->first_ns || head->last_ns != info->last_ns ||
-        head->first_event_ns != block->first_event_ns ||
+        head->first_event_ns != block->info.first_event_ns ||
         head->longest_gap_ns != info->longest_gap_ns)
         return disagree(load, err, "times");
     return WEFT_OK;
@@ -160,10 +160,13 @@ static enum weft_code columns_unpack(struct load *load, int end, struct weft_err
         load->columns[i] = raw;
         raw += column->raw_bytes;
     }
-    if (end == WEFT_BLOCK_COLUMNS && weft_cur_left(&load->packed) > 0)
+    const size_t n_left = weft_cur_left(&load->packed);
+    const uint32_t n_contexts = load->head.columns[WEFT_COLUMN_CONTEXTS].stored_bytes;
+    if (end == WEFT_COLUMN_CONTEXTS && n_left != n_contexts)
         return weft_fail(err, WEFT_E_MALFORMED, weft_cur_offset(&load->packed),
-                         "expected the end of the block, %zu bytes left",
-                         weft_cur_left(&load->packed));
+                         "expected %" PRIu32 " bytes of contexts, then the end of the block, "
+                         "found %zu bytes",
+                         n_contexts, n_left);
     return WEFT_OK;
 }
 
@@ -412,7 +415,7 @@ enum weft_code weft_store_load(struct weft_store *store, uint32_t thread_id, uin
     if (code == WEFT_OK)
         code = head_check(&load, err);
     if (code == WEFT_OK)
-        code = columns_unpack(&load, WEFT_BLOCK_COLUMNS, err);
+        code = columns_unpack(&load, WEFT_COLUMN_CONTEXTS, err); /* calls do not need these */
     if (code == WEFT_OK)
         code = ids_read(&load, err);
     if (code == WEFT_OK)
@@ -443,4 +446,33 @@ enum weft_code weft_store_block_functions(struct weft_store *store, uint32_t thr
     *ids = buf->ids;
     *n_ids = load.head.n_functions;
     return WEFT_OK;
+}
+
+/* ---- contexts ------------------------------------------------------------------------------- */
+
+enum weft_code weft_store_block_contexts(struct weft_store *store, uint32_t thread_id,
+                                         uint64_t block, struct weft_block_buf *buf,
+                                         struct weft_cursor *contexts, struct weft_err *err)
+{
+    struct load load = load_init(store, thread_id, block, buf);
+    enum weft_code code = head_find(&load, err);
+    if (code == WEFT_OK)
+        code = head_check(&load, err);
+    const struct weft_block_column_entry *column = &load.head.columns[WEFT_COLUMN_CONTEXTS];
+    for (int i = 0; code == WEFT_OK && i < WEFT_COLUMN_CONTEXTS; i++)
+        (void)weft_cur_take(&load.packed, load.head.columns[i].stored_bytes);
+    const uint64_t at_off = weft_cur_offset(&load.packed);
+    const uint8_t *stored = weft_cur_take(&load.packed, column->stored_bytes);
+    if (code == WEFT_OK && !stored)
+        code = disagree(&load, err, "contexts");
+    if (code == WEFT_OK && !weft_vec_reserve(&buf->raw, &buf->cap_raw, column->raw_bytes + 1, 1))
+        code = no_memory(&load, err);
+    if (code == WEFT_OK)
+        code = weft_column_decode(buf->decoder, column->codec, stored, column->stored_bytes,
+                                  buf->raw, column->raw_bytes, at_off, err);
+    if (code == WEFT_OK)
+        *contexts = weft_cur_init(buf->raw, column->raw_bytes, at_off);
+    else
+        load_failed(&load, err);
+    return code;
 }

@@ -16,7 +16,6 @@
 struct store_block {
     struct weft_block_info info;
     uint64_t off, chunk_bytes;
-    uint64_t first_event_ns;
     uint32_t n_exits;
     uint32_t n_carried, n_cut_before;
     uint32_t n_ended, n_left;
@@ -24,6 +23,12 @@ struct store_block {
     uint32_t first_left; /* first of n_left calls in crossing */
     int32_t max_level;
     _Atomic bool is_valid; /* the checksum and the summary were checked */
+};
+
+/* Where the contexts of a group of blocks stand; 0 bytes: nowhere. */
+struct store_group {
+    uint64_t off;
+    uint32_t n_bytes;
 };
 
 /* While blocks are added, crossing holds function keys for ids, levels for depths (as two's
@@ -47,6 +52,10 @@ struct store_thread {
         struct weft_open_call *items; /* in order of their ends: deepest first */
         size_t n, cap;
     } cut;
+    struct {
+        struct store_group *items; /* contexts of groups of blocks, as they were finished */
+        size_t n, cap;
+    } groups;
     uint32_t top;       /* innermost call that is open after the last block */
     uint32_t n_carried; /* how many are */
 };
@@ -63,6 +72,10 @@ struct weft_store {
         struct weft_store_function *items;
         size_t n, cap;
     } functions; /* sorted by key */
+    struct {
+        uint32_t *items;
+        size_t n, cap;
+    } id_of_key; /* if keys are small numbers; else empty */
     struct {
         struct weft_note *items;
         size_t n, cap;
@@ -93,8 +106,20 @@ WEFT_CHECKED enum weft_code weft_store_parse_blocks(struct weft_store *store,
 /* After all chunks: sorts functions, resolves calls that cross borders, sums up. */
 WEFT_CHECKED enum weft_code weft_store_finish(struct weft_store *store, struct weft_err *err);
 
+/* reader_contexts.c: the contexts of groups of blocks. What does not fit the blocks is left out:
+ * they only save time. */
+WEFT_CHECKED enum weft_code weft_store_parse_groups(struct weft_store *store,
+                                                    const struct weft_chunk *chunk,
+                                                    struct weft_err *err);
+
 /* The id of a function key, or WEFT_ID_NONE. */
 uint32_t weft_store_function_of_key(const struct weft_store *store, uint32_t key);
+
+/* reader_load.c: the contexts of one block, decompressed into `buf`; empty if it has none. */
+WEFT_CHECKED enum weft_code weft_store_block_contexts(struct weft_store *store, uint32_t thread_id,
+                                                      uint64_t block, struct weft_block_buf *buf,
+                                                      struct weft_cursor *contexts,
+                                                      struct weft_err *err);
 
 /* store_recover.c: reads a file whose directory is missing or damaged. */
 WEFT_CHECKED enum weft_code weft_store_recover(struct weft_store *store, struct weft_err *err);

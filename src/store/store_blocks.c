@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/vec.h"
+#include "store/contexts.h"
 #include "store/store.h"
 
 #include <inttypes.h>
@@ -148,7 +149,7 @@ enum weft_code weft_store_add_block(struct weft_store *store, const struct weft_
     };
     block->off = chunk->off;
     block->chunk_bytes = chunk->chunk_bytes;
-    block->first_event_ns = head.first_event_ns;
+    block->info.first_event_ns = head.first_event_ns;
     block->n_exits = head.n_exits;
     block->n_carried = head.n_carried;
     block->n_cut_before = head.n_cut_before;
@@ -256,6 +257,8 @@ static int compare_functions(const void *a, const void *b)
 
 uint32_t weft_store_function_of_key(const struct weft_store *store, uint32_t key)
 {
+    if (store->id_of_key.n > 0)
+        return key < store->id_of_key.n ? store->id_of_key.items[key] : WEFT_ID_NONE;
     size_t low = 0;
     size_t high = store->functions.n;
     while (low < high) {
@@ -279,6 +282,25 @@ static enum weft_code functions_sort(struct weft_store *store, struct weft_err *
             return weft_fail(err, WEFT_E_MALFORMED, WEFT_NO_OFFSET,
                              "expected one function of key %" PRIu32 ", found two",
                              store->functions.items[i].key);
+    return WEFT_OK;
+}
+
+/* A table instead of a search, if keys are not much greater than their number. */
+static enum weft_code functions_index(struct weft_store *store, struct weft_err *err)
+{
+    const size_t n = store->functions.n;
+    const size_t n_keys = n ? (size_t)store->functions.items[n - 1].key + 1 : 0;
+    if (n_keys > 16 * n + 4096)
+        return WEFT_OK;
+    if (!weft_vec_reserve(&store->id_of_key.items, &store->id_of_key.cap, n_keys,
+                          sizeof *store->id_of_key.items))
+        return no_memory(err);
+    for (size_t key = 0, id = 0; key < n_keys; key++) {
+        const bool is_known = store->functions.items[id].key == key;
+        store->id_of_key.items[key] = is_known ? (uint32_t)id : WEFT_ID_NONE;
+        id += is_known;
+    }
+    store->id_of_key.n = n_keys;
     return WEFT_OK;
 }
 
@@ -371,6 +393,8 @@ enum weft_code weft_store_finish(struct weft_store *store, struct weft_err *err)
 {
     struct weft_store_meta *meta = &store->meta;
     enum weft_code code = functions_sort(store, err);
+    if (code == WEFT_OK)
+        code = functions_index(store, err);
     for (size_t i = 0; i < store->threads.n && code == WEFT_OK; i++) {
         struct store_thread *thread = &store->threads.items[i];
         code = crossing_join(thread, err);
@@ -380,6 +404,8 @@ enum weft_code weft_store_finish(struct weft_store *store, struct weft_err *err)
             code = blocks_resolve(thread, err);
         thread->info.cut_calls = thread->cut.n;
         thread->info.n_blocks = thread->blocks.n;
+        if (thread->groups.n != weft_contexts_n_groups(thread->blocks.n, 0))
+            thread->groups.n = 0; /* of other blocks */
         meta->calls += thread->info.calls;
         meta->cut_calls += thread->info.cut_calls;
         if (thread->info.last_ns > meta->duration_ns)

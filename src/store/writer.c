@@ -17,6 +17,7 @@ enum { PAGE_BITS = 10, PAGE_THREADS = 1 << PAGE_BITS, MAX_PAGES = 1 << 14 };
 struct writer_thread {
     struct weft_builder *builder; /* NULL: no calls yet, or ended */
     uint64_t *not_kept;           /* per event kind; NULL: none */
+    struct weft_bytes groups;     /* contexts of groups of its blocks, once it has ended */
     uint64_t calls, cut_calls;
     uint64_t last_ns;
     bool is_ended;
@@ -258,6 +259,16 @@ static enum weft_code functions_seen(struct weft_writer *writer, const struct we
     return code;
 }
 
+/* The block's contexts, before encoding sorts its dictionary. */
+static bool contexts_make(struct weft_builder *builder)
+{
+    struct weft_bytes *contexts = &builder->rows.contexts;
+    contexts->n = 0;
+    return weft_context_walk_block(&builder->walk, &builder->head, &builder->rows,
+                                   builder->cut_keys.items) &&
+           weft_contexts_put(&builder->walk.tree, contexts);
+}
+
 static enum weft_code block_flush(void *context, struct weft_builder *builder, struct weft_err *err)
 {
     struct weft_writer *writer = context;
@@ -269,8 +280,14 @@ static enum weft_code block_flush(void *context, struct weft_builder *builder, s
         return no_memory(err);
     size_t head_bytes;
     encoder->chunk.n = 0;
-    code = weft_block_encode(encoder, &builder->head, &builder->rows, &encoder->chunk, &head_bytes,
-                             err);
+    code = contexts_make(builder) ? WEFT_OK : no_memory(err);
+    if (code == WEFT_OK)
+        code = weft_block_encode(encoder, &builder->head, &builder->rows, &encoder->chunk,
+                                 &head_bytes, err);
+    if (code == WEFT_OK &&
+        !weft_context_groups_add(&builder->groups, &builder->walk.tree, builder->cut_keys.items,
+                                 builder->cut_keys.n, encoder->chunk.n))
+        code = no_memory(err);
     if (code == WEFT_OK)
         code = functions_seen(writer, builder, err);
     if (code == WEFT_OK)
@@ -390,6 +407,8 @@ static enum weft_code builder_end(struct weft_writer *writer, struct writer_thre
         thread->last_ns = builder->hot.clock_ns;
     thread->calls = builder->counts.calls;
     thread->cut_calls = builder->n_cut;
+    thread->groups = builder->groups.entries;
+    builder->groups.entries = (struct weft_bytes){ 0 };
     thread->builder = NULL;
     builder_give(writer, builder);
     return code;
@@ -440,6 +459,7 @@ static void writer_free(struct weft_writer *writer)
         struct writer_thread *thread = thread_at(writer, i);
         weft_builder_free(thread->builder);
         free(thread->not_kept);
+        weft_bytes_fini(&thread->groups);
     }
     for (size_t i = 0; i < MAX_PAGES; i++)
         free(atomic_load(&writer->pages[i]));
@@ -512,6 +532,23 @@ static enum weft_code threads_end(struct weft_writer *writer, struct weft_writer
     return code;
 }
 
+/* The contexts of groups of blocks. A thread with less than a group has none. */
+static enum weft_code groups_write(struct weft_writer *writer, uint32_t n_threads,
+                                   struct weft_err *err)
+{
+    writer->payload.n = 0;
+    for (uint32_t i = 0; i < n_threads; i++) {
+        struct weft_bytes *groups = &thread_at(writer, i)->groups;
+        if (groups->n == 0)
+            continue;
+        weft_bytes_put_varint(&writer->payload, i);
+        weft_bytes_put_varint(&writer->payload, groups->n);
+        weft_bytes_put(&writer->payload, groups->items, groups->n);
+        weft_bytes_fini(groups);
+    }
+    return payload_append(writer, WEFT_CHUNK_CONTEXTS, 0, err);
+}
+
 /* The metadata that was not written yet, and the notes. */
 static enum weft_code final_metadata(struct weft_writer *writer, struct weft_writer_totals *totals,
                                      struct weft_err *err)
@@ -528,6 +565,8 @@ static enum weft_code final_metadata(struct weft_writer *writer, struct weft_wri
         code = weft_catalog_put_notes(writer->catalog, &writer->payload, err);
     if (code == WEFT_OK)
         code = payload_append(writer, WEFT_CHUNK_NOTES, WEFT_CHUNK_REQUIRED, err);
+    if (code == WEFT_OK)
+        code = groups_write(writer, (uint32_t)totals->n_threads, err);
     return code;
 }
 

@@ -304,3 +304,14 @@ const struct weft_open_call *weft_store_cut_calls(const struct weft_store *store
     *n_calls = store->trace->threads[thread_id].n_cut;
     return store->cut[thread_id];
 }
+
+/* Keeps no contexts: intervals are answered from calls. */
+enum weft_code weft_store_contexts(struct weft_store *store, uint32_t thread_id, uint64_t block,
+                                   unsigned level, struct weft_block_buf *buf,
+                                   struct weft_context_tree *tree, bool *is_known,
+                                   struct weft_err *err)
+{
+    (void)store, (void)thread_id, (void)block, (void)level, (void)buf, (void)tree, (void)err;
+    *is_known = false;
+    return WEFT_OK;
+}

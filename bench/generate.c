@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Writes an XRay log (flight data recorder, version 5) of any size: what measurements at a thousand
+ * million calls need. The same arguments give the same bytes.
+ *
+ * usage: generate [-t THREADS] [-s SEED] CALLS OUTPUT
+ *
+ * Every thread walks a random program of 512 functions on 12 levels, in which a function has few
+ * callees and a favourite among them; one call in 20,000 takes long, as a wait does. OUTPUT.tsv
+ * names the functions (id, address, name), for weft import --map.
+ */
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    FUNCTIONS = 512,
+    LEVELS = 12,
+    CALLEES = 6,
+    BUFFER_BYTES = 65536,
+    HEAD_BYTES = 16,  /* extents */
+    START_BYTES = 64, /* thread, wall time, process, CPU */
+    RECORD_BYTES = 8,
+    PROCESS = 4242,
+    FIRST_THREAD = 5000,
+};
+
+struct thread {
+    uint64_t random;
+    uint64_t time_ns;
+    uint64_t calls_left;
+    uint32_t stack[LEVELS];
+    unsigned depth;
+};
+
+static uint64_t next(uint64_t *state)
+{
+    uint64_t x = *state += UINT64_C(0x9e3779b97f4a7c15); /* splitmix64 */
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
+static void put(uint8_t *at, uint64_t value, unsigned n_bytes)
+{
+    for (unsigned i = 0; i < n_bytes; i++)
+        at[i] = (uint8_t)(value >> 8 * i);
+}
+
+/* A metadata record of kind `kind`. */
+static uint8_t *metadata(uint8_t *at, unsigned kind)
+{
+    memset(at, 0, 16);
+    at[0] = (uint8_t)(kind << 1 | 1);
+    return at + 1;
+}
+
+static uint32_t callee(struct thread *thread, uint64_t bits)
+{
+    unsigned pick = bits % 16 < 10 ? 0 : (unsigned)(bits >> 4) % CALLEES;
+    uint32_t caller = thread->depth ? thread->stack[thread->depth - 1] : 0;
+    return 1 + (uint32_t)((caller * 7919U + pick * 104729U + thread->depth * 31U) % FUNCTIONS);
+}
+
+/* The next event; false when the thread has made its calls and returned from all. */
+static bool step(struct thread *thread, uint8_t *record)
+{
+    uint64_t bits = next(&thread->random);
+    uint32_t delta_ns = 40 + (uint32_t)(bits >> 40) % 120;
+    if ((bits >> 20) % 50 == 0)
+        delta_ns += (uint32_t)(bits >> 32) % 2000;
+    if ((bits >> 12) % 40000 == 0)
+        delta_ns += 1000 * (uint32_t)(1 + (bits >> 28) % 30000);
+    bool is_entry = thread->depth < LEVELS && (bits % 100 < 58 || thread->depth < 2);
+    if (thread->calls_left == 0 && thread->depth == 0)
+        return false;
+    thread->time_ns += delta_ns;
+    put(record + 4, delta_ns, 4);
+    if (is_entry && thread->calls_left > 0) {
+        uint32_t id = callee(thread, bits >> 8);
+        thread->stack[thread->depth++] = id;
+        thread->calls_left--;
+        put(record, id << 4, 4);
+    } else {
+        put(record, thread->stack[--thread->depth] << 4 | 1 << 1, 4);
+    }
+    return true;
+}
+
+/* Fills a buffer of one thread; its size, or 0 when the thread is done. */
+static size_t fill(struct thread *thread, unsigned number, uint8_t *buffer)
+{
+    uint8_t *at = buffer + HEAD_BYTES;
+    put(metadata(at, 0), FIRST_THREAD + number, 4);
+    at += 16;
+    put(metadata(at, 4), thread->time_ns / 1000000000, 8);
+    put(at + 9, thread->time_ns / 1000 % 1000000, 4);
+    at += 16;
+    put(metadata(at, 9), PROCESS, 4);
+    at += 16;
+    put(metadata(at, 2) + 2, thread->time_ns, 8);
+    at += 16;
+    uint8_t *begin = at;
+    while (at + RECORD_BYTES <= buffer + BUFFER_BYTES - HEAD_BYTES && step(thread, at))
+        at += RECORD_BYTES;
+    if (at == begin)
+        return 0;
+    put(metadata(buffer, 7), (uint64_t)(at - buffer - HEAD_BYTES), 8);
+    return (size_t)(at - buffer);
+}
+
+static bool write_log(FILE *out, struct thread *threads, unsigned n_threads)
+{
+    static uint8_t buffer[BUFFER_BYTES];
+    uint8_t header[32] = { 5, 0, 1, 0, 3 };
+    put(header + 8, 1000000000, 8);
+    put(header + 16, BUFFER_BYTES, 8);
+    bool is_ok = fwrite(header, sizeof header, 1, out) == 1;
+    for (bool is_left = true; is_left && is_ok;) {
+        is_left = false;
+        for (unsigned i = 0; i < n_threads && is_ok; i++) {
+            size_t n_bytes = fill(&threads[i], i, buffer);
+            is_left = is_left || n_bytes > 0;
+            is_ok = n_bytes == 0 || fwrite(buffer, n_bytes, 1, out) == 1;
+        }
+    }
+    return is_ok;
+}
+
+static bool write_names(const char *log_path)
+{
+    char path[4096];
+    (void)snprintf(path, sizeof path, "%s.tsv", log_path);
+    FILE *out = fopen(path, "w");
+    if (!out)
+        return false;
+    for (unsigned id = 1; id <= FUNCTIONS; id++)
+        (void)fprintf(out, "%u\t0x%x\tstage%u::work_%03u\n", id, 0x1000 + id * 64, id % LEVELS, id);
+    return fclose(out) == 0;
+}
+
+int main(int argc, char **argv)
+{
+    unsigned n_threads = 16;
+    uint64_t seed = 1;
+    for (int option; (option = getopt(argc, argv, "t:s:")) != -1;) {
+        if (option == 't')
+            n_threads = (unsigned)strtoul(optarg, NULL, 10);
+        else if (option == 's')
+            seed = strtoull(optarg, NULL, 10);
+        else
+            return 2;
+    }
+    if (argc - optind != 2 || n_threads == 0) {
+        (void)fputs("usage: generate [-t THREADS] [-s SEED] CALLS OUTPUT\n", stderr);
+        return 2;
+    }
+    uint64_t n_calls = strtoull(argv[optind], NULL, 10);
+    struct thread *threads = calloc(n_threads, sizeof *threads);
+    FILE *out = fopen(argv[optind + 1], "wb");
+    bool is_ok = threads && out;
+    for (unsigned i = 0; is_ok && i < n_threads; i++)
+        threads[i] = (struct thread){
+            .random = seed * 1000003 + i,
+            .time_ns = 1000000000 + i * 1000,
+            .calls_left = n_calls / n_threads + (i < n_calls % n_threads),
+        };
+    is_ok = is_ok && write_log(out, threads, n_threads) && write_names(argv[optind + 1]);
+    if (out && fclose(out) != 0)
+        is_ok = false;
+    free(threads);
+    if (!is_ok)
+        perror(argv[optind + 1]);
+    return is_ok ? 0 : 1;
+}

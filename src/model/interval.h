@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a thread did in any interval of time: its calling context tree, exact (docs/interval.md).
+ *
+ * Only the two blocks at the interval's borders are decoded; what lies between them is the sum of
+ * the contexts that the file keeps of blocks and of groups of blocks. Cost: O(log n + answer) for n
+ * calls, whatever the length of the interval.
+ */
+#ifndef WEFT_MODEL_INTERVAL_H
+#define WEFT_MODEL_INTERVAL_H
+
+#include "model/trace.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A context of the answer. A call counts if it begins before the interval's end and ends after its
+ * begin; one of no duration if it begins inside. Times are of the part inside. */
+struct weft_interval_context {
+    uint32_t parent; /* index of the caller's context, which is lower; WEFT_ID_NONE: a root call */
+    uint32_t function_id;
+    uint32_t depth;
+    uint64_t count;
+    uint64_t sum_ns;  /* inclusive */
+    uint64_t self_ns; /* without callees */
+};
+
+/* Valid until the next query of the same reader. */
+struct weft_interval {
+    const struct weft_interval_context *contexts; /* callers first, otherwise in no order */
+    size_t n_contexts;
+    uint64_t calls;      /* sum of counts */
+    uint64_t no_call_ns; /* between the thread's first and last event, but in no call */
+    uint64_t outside_ns; /* before its first event or after its last */
+};
+
+/* Memory and decoded blocks of one worker; keeps a few blocks from query to query. */
+struct weft_interval_reader;
+
+struct weft_interval_reader *weft_interval_reader_new(const struct weft_trace *trace);
+void weft_interval_reader_free(struct weft_interval_reader *reader);
+
+/* The contexts of `thread_id` in [from_ns, to_ns). Fails as loading a block does. */
+WEFT_CHECKED enum weft_code weft_interval_cct(struct weft_interval_reader *reader,
+                                              uint32_t thread_id, uint64_t from_ns, uint64_t to_ns,
+                                              struct weft_interval *interval, struct weft_err *err);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A calling context tree: for every path of calls from the thread's root, how many calls were
+ * entered on it and how long the thread was in it without being in a callee. Both add up over
+ * disjoint pieces of time, which is what the index of intervals rests on (docs/interval-index.md);
+ * inclusive time is the sum over a node's subtree.
+ *
+ * Functions are what the caller numbers them by: keys while writing, ids while reading.
+ */
+#ifndef WEFT_STORE_CONTEXT_TREE_H
+#define WEFT_STORE_CONTEXT_TREE_H
+
+#include "schema/event.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct weft_context {
+    uint32_t parent; /* WEFT_ID_NONE: the root */
+    uint32_t function;
+    uint32_t memo_function, memo_child; /* the child asked for last */
+    uint64_t count;
+    uint64_t self_ns;
+};
+
+/* Zeroed: empty, to be reset before use. Parents have lower numbers than their children, but for
+ * roots that were put below by weft_context_tree_raise. */
+struct weft_context_tree {
+    struct weft_context *nodes;
+    size_t n, cap;
+    uint32_t *slots; /* hash table of (parent, function): number + 1, or 0 */
+    size_t n_slots;
+    uint32_t root;
+    bool has_raised;
+};
+
+/* A tree of a root alone, keeping its memory. False without memory. */
+bool weft_context_tree_reset(struct weft_context_tree *tree);
+void weft_context_tree_fini(struct weft_context_tree *tree);
+
+/* Use weft_context_child. */
+uint32_t weft_context_child_slow(struct weft_context_tree *tree, uint32_t parent,
+                                 uint32_t function);
+
+/* The child of `parent`, made if it is new; WEFT_ID_NONE without memory. Expected O(1). */
+static inline uint32_t weft_context_child(struct weft_context_tree *tree, uint32_t parent,
+                                          uint32_t function)
+{
+    const struct weft_context *node = &tree->nodes[parent];
+    return node->memo_function == function && node->memo_child != WEFT_ID_NONE
+               ? node->memo_child
+               : weft_context_child_slow(tree, parent, function);
+}
+
+/* A call of `function` turns out to have been open around all: a new root, of which the old one
+ * becomes a child. False without memory. */
+bool weft_context_tree_raise(struct weft_context_tree *tree, uint32_t function);
+
+/* Adds a tree, path by path, below node `at` of `into`. False without memory. */
+bool weft_context_tree_add(struct weft_context_tree *into, uint32_t at,
+                           const struct weft_context_tree *tree);
+
+/* The nodes in pre-order, children in the order in which they were made: `order`, n elements, gets
+ * their numbers, and `depth`, unless NULL, their depths; the root is first, with depth 0. False
+ * without memory. */
+bool weft_context_tree_order(const struct weft_context_tree *tree, uint32_t *order,
+                             uint32_t *depth);
+
+#endif

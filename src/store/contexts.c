@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Trees as bytes, from a block's rows, and of groups.
+ */
+#include "store/contexts.h"
+
+#include "base/vec.h"
+
+#include <inttypes.h>
+
+/* ---- bytes ----------------------------------------------------------------------------------- */
+
+bool weft_contexts_put(const struct weft_context_tree *tree, struct weft_bytes *bytes)
+{
+    uint32_t *order = malloc(2 * tree->n * sizeof *order);
+    uint32_t *depth = order ? order + tree->n : NULL;
+    if (!order || !weft_context_tree_order(tree, order, depth)) {
+        free(order);
+        bytes->has_failed = true;
+        return false;
+    }
+    weft_bytes_put_varint(bytes, tree->n - 1);
+    weft_bytes_put_varint(bytes, tree->nodes[tree->root].self_ns);
+    for (size_t i = 1; i < tree->n; i++) {
+        const struct weft_context *node = &tree->nodes[order[i]];
+        weft_bytes_put_varint(bytes, depth[i - 1] + 1 - depth[i]);
+        weft_bytes_put_varint(bytes, node->function);
+        weft_bytes_put_varint(bytes, node->count);
+        weft_bytes_put_varint(bytes, node->self_ns);
+    }
+    free(order);
+    return !bytes->has_failed;
+}
+
+static enum weft_code no_memory(struct weft_err *err)
+{
+    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "a tree of contexts");
+}
+
+/* One node; the stack ends with its parent or a descendant of that. */
+static enum weft_code node_add(struct weft_cursor *in, weft_contexts_function_fn function_of,
+                               const void *context, struct weft_context_tree *into,
+                               struct weft_contexts_stack *stack, struct weft_contexts_sum *sum,
+                               struct weft_err *err)
+{
+    const uint64_t at_off = weft_cur_offset(in);
+    const uint64_t n_left = weft_cur_varint(in);
+    const uint64_t key = weft_cur_varint(in);
+    const uint64_t count = weft_cur_varint(in);
+    const uint64_t self_ns = weft_cur_varint(in);
+    const uint32_t function =
+        in->fault || key > UINT32_MAX ? WEFT_ID_NONE : function_of(context, (uint32_t)key);
+    if (function == WEFT_ID_NONE || n_left >= stack->n)
+        return weft_fail(err, WEFT_E_MALFORMED, at_off,
+                         "expected a context of a known function below one of %zu, found key "
+                         "%" PRIu64 ", %" PRIu64 " levels up",
+                         stack->n, key, n_left);
+    stack->n -= (size_t)n_left;
+    const uint32_t node = weft_context_child(into, stack->items[stack->n - 1], function);
+    uint32_t *top = node == WEFT_ID_NONE ? NULL : WEFT_VEC_PUSH(stack);
+    if (!top)
+        return no_memory(err);
+    *top = node;
+    into->nodes[node].count += count;
+    into->nodes[node].self_ns += self_ns;
+    sum->count += count;
+    sum->self_ns += self_ns;
+    return WEFT_OK;
+}
+
+enum weft_code weft_contexts_add(struct weft_cursor *in, weft_contexts_function_fn function_of,
+                                 const void *context, struct weft_context_tree *into, uint32_t at,
+                                 struct weft_contexts_stack *stack, struct weft_contexts_sum *sum,
+                                 struct weft_err *err)
+{
+    const uint64_t at_off = weft_cur_offset(in);
+    const uint64_t n_nodes = weft_cur_varint(in);
+    const uint64_t self_ns = weft_cur_varint(in);
+    if (in->fault || n_nodes > weft_cur_left(in) / 4)
+        return weft_fail(err, WEFT_E_MALFORMED, at_off,
+                         "expected at most %zu contexts, found %" PRIu64, weft_cur_left(in) / 4,
+                         n_nodes);
+    stack->n = 0;
+    uint32_t *root = WEFT_VEC_PUSH(stack);
+    if (!root)
+        return no_memory(err);
+    *root = at;
+    into->nodes[at].self_ns += self_ns;
+    *sum = (struct weft_contexts_sum){ .self_ns = self_ns };
+    enum weft_code code = WEFT_OK;
+    for (uint64_t i = 0; i < n_nodes && code == WEFT_OK; i++)
+        code = node_add(in, function_of, context, into, stack, sum, err);
+    return code;
+}
+
+/* ---- a block's tree -------------------------------------------------------------------------- */
+
+/* Values of a plane and its escapes, as the builder holds them. */
+struct times {
+    const uint8_t *plane, *ext;
+};
+
+static inline uint64_t take_time(struct times *times)
+{
+    static const uint8_t sizes[4] = { 2, 3, 4, 8 };
+    const uint8_t value = *times->plane++;
+    if (__builtin_expect(value < WEFT_TIME_ESCAPE_2, 1))
+        return value;
+    uint8_t bytes[8] = { 0 };
+    const size_t n_bytes = sizes[value - WEFT_TIME_ESCAPE_2];
+    memcpy(bytes, times->ext, n_bytes);
+    times->ext += n_bytes;
+    return weft_load_u64(bytes);
+}
+
+/* Contexts by depth; at[0] is the root. */
+struct stack {
+    struct weft_context_tree *tree;
+    uint32_t *at;
+    size_t depth;
+    const uint32_t *cut_keys; /* of the cut frames still to end */
+};
+
+static inline bool stack_exit(struct stack *stack, uint64_t delta_ns)
+{
+    stack->tree->nodes[stack->at[stack->depth]].self_ns += delta_ns;
+    if (__builtin_expect(stack->depth > 0, 1)) {
+        stack->depth--;
+        return true;
+    }
+    const bool is_ok = weft_context_tree_raise(stack->tree, *stack->cut_keys++);
+    stack->at[0] = stack->tree->root;
+    return is_ok;
+}
+
+static inline bool stack_enter(struct stack *stack, uint64_t delta_ns, uint32_t key)
+{
+    const uint32_t parent = stack->at[stack->depth];
+    stack->tree->nodes[parent].self_ns += delta_ns;
+    const uint32_t node = weft_context_child(stack->tree, parent, key);
+    if (__builtin_expect(node == WEFT_ID_NONE, 0))
+        return false;
+    stack->tree->nodes[node].count++;
+    stack->at[++stack->depth] = node;
+    return true;
+}
+
+static bool walk_rows(struct stack *stack, const struct weft_block_head *head,
+                      const struct weft_block_rows *rows)
+{
+    struct times gap = { rows->gap, rows->gap_ext.items };
+    struct times tail = { rows->tail, rows->tail_ext.items };
+    struct weft_cursor more = weft_cur_init(rows->pops_ext.items, rows->pops_ext.n, 0);
+    uint32_t n_exits = head->n_exits;
+    for (uint32_t row = 0; row < head->n_rows; row++) {
+        uint32_t pops = rows->pops[row];
+        if (__builtin_expect(pops == WEFT_FORMAT_POPS_ESCAPE, 0))
+            pops += (uint32_t)weft_cur_varint(&more);
+        n_exits -= pops;
+        for (; pops > 0; pops--)
+            if (!stack_exit(stack, take_time(&tail)))
+                return false;
+        if (!stack_enter(stack, take_time(&gap), rows->keys[rows->function[row]]))
+            return false;
+    }
+    for (; n_exits > 0; n_exits--)
+        if (!stack_exit(stack, take_time(&tail)))
+            return false;
+    return true;
+}
+
+/* The contexts of the calls that are open when the block begins. */
+static bool open_stack(struct stack *stack, const struct weft_context_walk *walk)
+{
+    stack->at[0] = walk->tree.root;
+    for (; stack->depth < walk->open.n; stack->depth++) {
+        const uint32_t node = weft_context_child(stack->tree, stack->at[stack->depth],
+                                                 walk->open.items[stack->depth]);
+        if (node == WEFT_ID_NONE)
+            return false;
+        stack->at[stack->depth + 1] = node;
+    }
+    return true;
+}
+
+/* Keeps what is open at the end for the next block. */
+static bool keep_open(struct weft_context_walk *walk, const struct stack *stack)
+{
+    if (!weft_vec_reserve(&walk->open.items, &walk->open.cap, stack->depth,
+                          sizeof *walk->open.items))
+        return false;
+    for (size_t i = 0; i < stack->depth; i++)
+        walk->open.items[i] = walk->tree.nodes[stack->at[i + 1]].function;
+    walk->open.n = stack->depth;
+    return true;
+}
+
+bool weft_context_walk_block(struct weft_context_walk *walk, const struct weft_block_head *head,
+                             const struct weft_block_rows *rows, const uint32_t *cut_keys)
+{
+    const size_t n_stack = walk->open.n + head->n_rows + 1;
+    if (!weft_context_tree_reset(&walk->tree) ||
+        !weft_vec_reserve(&walk->stack.items, &walk->stack.cap, n_stack, sizeof *walk->stack.items))
+        return false;
+    struct stack stack = { .tree = &walk->tree, .at = walk->stack.items, .cut_keys = cut_keys };
+    if (!open_stack(&stack, walk))
+        return false;
+    if (walk->has_block)
+        walk->tree.nodes[stack.at[stack.depth]].self_ns += head->first_event_ns - walk->last_ns;
+    if (!walk_rows(&stack, head, rows) || !keep_open(walk, &stack))
+        return false;
+    walk->last_ns = head->last_ns;
+    walk->has_block = true;
+    return true;
+}
+
+void weft_context_walk_start(struct weft_context_walk *walk)
+{
+    walk->open.n = 0;
+    walk->has_block = false;
+}
+
+void weft_context_walk_fini(struct weft_context_walk *walk)
+{
+    weft_context_tree_fini(&walk->tree);
+    WEFT_VEC_FINI(&walk->open);
+    WEFT_VEC_FINI(&walk->stack);
+}
+
+/* ---- groups ---------------------------------------------------------------------------------- */
+
+void weft_context_groups_start(struct weft_context_groups *groups)
+{
+    for (size_t i = 0; i < WEFT_CONTEXT_LEVELS; i++)
+        groups->levels[i].n_members = 0;
+    groups->entries.n = 0;
+}
+
+void weft_context_groups_fini(struct weft_context_groups *groups)
+{
+    for (size_t i = 0; i < WEFT_CONTEXT_LEVELS; i++)
+        weft_context_tree_fini(&groups->levels[i].tree);
+    weft_bytes_fini(&groups->entries);
+    weft_bytes_fini(&groups->scratch);
+}
+
+/* Writes a full group, unless it would make the index too large for what it saves. */
+static bool group_put(struct weft_context_groups *groups, size_t index)
+{
+    const struct weft_context_level *level = &groups->levels[index];
+    struct weft_bytes *scratch = &groups->scratch;
+    scratch->n = 0;
+    if (!weft_contexts_put(&level->tree, scratch))
+        return false;
+    if (scratch->n > weft_contexts_limit((unsigned)index + 1, level->block_bytes))
+        scratch->n = 0;
+    weft_bytes_put_varint(&groups->entries, scratch->n);
+    weft_bytes_put(&groups->entries, scratch->items, scratch->n);
+    return !groups->entries.has_failed;
+}
+
+bool weft_context_groups_add(struct weft_context_groups *groups,
+                             const struct weft_context_tree *tree, const uint32_t *cut_keys,
+                             size_t n_cut, uint64_t block_bytes)
+{
+    for (size_t i = 0; i < WEFT_CONTEXT_LEVELS; i++)
+        for (size_t k = 0; groups->levels[i].n_members > 0 && k < n_cut; k++)
+            if (!weft_context_tree_raise(&groups->levels[i].tree, cut_keys[k]))
+                return false;
+    for (size_t i = 0; i < WEFT_CONTEXT_LEVELS; i++) {
+        struct weft_context_level *level = &groups->levels[i];
+        if (level->n_members == 0 && !weft_context_tree_reset(&level->tree))
+            return false;
+        if (!weft_context_tree_add(&level->tree, level->tree.root, tree))
+            return false;
+        level->block_bytes = block_bytes + (level->n_members ? level->block_bytes : 0);
+        if (++level->n_members < WEFT_CONTEXT_GROUP)
+            return true;
+        if (!group_put(groups, i))
+            return false;
+        level->n_members = 0;
+        tree = &level->tree;
+        block_bytes = level->block_bytes;
+    }
+    return true;
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Intervals against a naive twin: random traces are written and read back, and every interval is
+ * answered a second time by looking at each call. Blocks of many sizes, so that answers come from
+ * calls, from contexts of blocks and from groups of blocks of two levels.
+ */
+#include "model/interval.h"
+#include "random_calls.h"
+#include "store/writer.h"
+#include "tap.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SMALL_TRACES = 1500, INTERVALS = 12 };
+
+/* A call as the store gives it back, with its caller. */
+struct call {
+    uint64_t start_ns, end_ns;
+    uint32_t function_id;
+    int64_t parent;
+};
+
+struct calls {
+    struct call *items;
+    size_t n;
+};
+
+/* ---- the naive answer ------------------------------------------------------------------------ */
+
+struct naive_context {
+    int64_t parent; /* index, or -1 */
+    uint32_t function_id;
+    uint64_t count, sum_ns, self_ns;
+};
+
+struct naive {
+    struct naive_context *items;
+    size_t n;
+};
+
+static uint64_t clipped_ns(const struct call *call, uint64_t from_ns, uint64_t to_ns)
+{
+    uint64_t begin_ns = call->start_ns > from_ns ? call->start_ns : from_ns;
+    uint64_t end_ns = call->end_ns < to_ns ? call->end_ns : to_ns;
+    return end_ns > begin_ns ? end_ns - begin_ns : 0;
+}
+
+static bool counts(const struct call *call, uint64_t from_ns, uint64_t to_ns)
+{
+    if (call->start_ns == call->end_ns)
+        return call->start_ns >= from_ns && call->start_ns < to_ns;
+    return call->start_ns < to_ns && call->end_ns > from_ns;
+}
+
+static int64_t context_of(struct naive *naive, const struct calls *calls, int64_t call)
+{
+    if (call < 0)
+        return -1;
+    int64_t parent = context_of(naive, calls, calls->items[call].parent);
+    uint32_t function_id = calls->items[call].function_id;
+    for (size_t i = 0; i < naive->n; i++)
+        if (naive->items[i].parent == parent && naive->items[i].function_id == function_id)
+            return (int64_t)i;
+    naive->items[naive->n] = (struct naive_context){ .parent = parent, .function_id = function_id };
+    return (int64_t)naive->n++;
+}
+
+static struct naive naive_interval(const struct calls *calls, uint64_t from_ns, uint64_t to_ns)
+{
+    struct naive naive = { malloc((calls->n + 1) * sizeof *naive.items), 0 };
+    for (size_t i = 0; i < calls->n; i++) {
+        const struct call *call = &calls->items[i];
+        if (!counts(call, from_ns, to_ns))
+            continue;
+        struct naive_context *context = &naive.items[context_of(&naive, calls, (int64_t)i)];
+        uint64_t inside_ns = clipped_ns(call, from_ns, to_ns);
+        context->count++;
+        context->sum_ns += inside_ns;
+        context->self_ns += inside_ns;
+        if (context->parent >= 0)
+            naive.items[context->parent].self_ns -= inside_ns;
+    }
+    return naive;
+}
+
+/* ---- comparing ------------------------------------------------------------------------------- */
+
+static int64_t find_naive(const struct naive *naive, const struct weft_interval *got, uint32_t at)
+{
+    if (at == WEFT_ID_NONE)
+        return -1;
+    int64_t parent = find_naive(naive, got, got->contexts[at].parent);
+    for (size_t i = 0; i < naive->n; i++)
+        if (naive->items[i].parent == parent &&
+            naive->items[i].function_id == got->contexts[at].function_id)
+            return (int64_t)i;
+    return -2;
+}
+
+static bool is_equal(const struct weft_interval *got, const struct naive *want)
+{
+    bool is_ok = got->n_contexts == want->n;
+    uint64_t calls = 0;
+    for (uint32_t i = 0; is_ok && i < got->n_contexts; i++) {
+        const struct weft_interval_context *context = &got->contexts[i];
+        int64_t at = find_naive(want, got, i);
+        is_ok = at >= 0 && want->items[at].count == context->count &&
+                want->items[at].sum_ns == context->sum_ns &&
+                want->items[at].self_ns == context->self_ns;
+        calls += context->count;
+    }
+    return is_ok && calls == got->calls;
+}
+
+static uint64_t called_ns(const struct naive *naive)
+{
+    uint64_t sum_ns = 0;
+    for (size_t i = 0; i < naive->n; i++)
+        if (naive->items[i].parent < 0)
+            sum_ns += naive->items[i].sum_ns;
+    return sum_ns;
+}
+
+/* ---- traces ---------------------------------------------------------------------------------- */
+
+static struct calls read_calls(const struct weft_trace *trace, uint32_t thread_id)
+{
+    struct weft_store *store = weft_trace_store(trace);
+    const struct weft_model_thread *thread = weft_trace_thread(trace, thread_id);
+    struct calls calls = { calloc(thread->calls + thread->cut_calls + 1, sizeof *calls.items), 0 };
+    int64_t *at_depth = calloc(thread->max_depth + thread->cut_calls + 2, sizeof *at_depth);
+    struct weft_block_buf *buf = weft_block_buf_new();
+    size_t n_cut = 0;
+    const struct weft_open_call *cut = weft_store_cut_calls(store, thread_id, &n_cut);
+    for (size_t i = 0; i < n_cut; i++) {
+        calls.items[calls.n] =
+            (struct call){ cut[i].start_ns, cut[i].end_ns, cut[i].function_id, (int64_t)i - 1 };
+        at_depth[i] = (int64_t)calls.n++;
+    }
+    for (uint64_t block = 0; block < thread->n_blocks; block++) {
+        struct weft_calls rows;
+        if (weft_store_load(store, thread_id, block, buf, &rows, NULL))
+            break;
+        for (size_t i = 0; i < rows.n_rows; i++) {
+            int64_t parent = rows.depth[i] ? at_depth[rows.depth[i] - 1] : -1;
+            calls.items[calls.n] =
+                (struct call){ rows.start_ns[i], rows.end_ns[i], rows.function_id[i], parent };
+            at_depth[rows.depth[i]] = (int64_t)calls.n++;
+        }
+    }
+    weft_block_buf_free(buf);
+    free(at_depth);
+    return calls;
+}
+
+static const char *write_trace(const struct weft_call_event *events, size_t n_events,
+                               uint32_t block_rows)
+{
+    static char path[512];
+    const char *root = getenv("WEFT_BUILD_ROOT");
+    (void)snprintf(path, sizeof path, "%s/interval.%d.weft", root ? root : ".", (int)getpid());
+    struct weft_writer *writer = NULL;
+    const struct weft_writer_opts opts = { .block_rows = block_rows };
+    if (weft_writer_open(path, &opts, &writer, NULL))
+        return NULL;
+    struct weft_sink *sink = weft_writer_sink(writer);
+    const struct weft_sink_begin begin = { .format = WEFT_STR("test") };
+    const struct weft_thread_info info = { .tid = 7 };
+    uint32_t thread = 0;
+    if (sink->ops->begin(sink, &begin, NULL) || sink->ops->thread(sink, &info, &thread, NULL) ||
+        sink->ops->calls(sink, thread, events, n_events, NULL) ||
+        sink->ops->thread_end(sink, thread, events[n_events - 1].time_ns + 5, NULL)) {
+        weft_writer_abort(writer);
+        return NULL;
+    }
+    return weft_writer_commit(writer, NULL, NULL) ? NULL : path;
+}
+
+/* A time of an event, or beside one. */
+static uint64_t random_time(uint64_t *state, const struct calls *calls)
+{
+    const struct call *call = &calls->items[tap_random(state) % calls->n];
+    uint64_t time_ns = tap_random(state) % 2 ? call->start_ns : call->end_ns;
+    uint64_t shift_ns = tap_random(state) % 3;
+    return tap_random(state) % 16 == 0 ? 0 : (time_ns + shift_ns > 1 ? time_ns + shift_ns - 1 : 0);
+}
+
+static bool compare(struct weft_interval_reader *reader, const struct weft_model_thread *thread,
+                    const struct calls *calls, uint64_t from_ns, uint64_t to_ns)
+{
+    struct weft_interval got;
+    struct weft_err err = { 0 };
+    if (weft_interval_cct(reader, 0, from_ns, to_ns, &got, &err)) {
+        tap_note("error: %s", err.text);
+        return false;
+    }
+    struct naive want = naive_interval(calls, from_ns, to_ns);
+    uint64_t first_ns = thread->cut_calls ? 0 : thread->first_ns;
+    const struct call life = { first_ns, thread->last_ns, 0, -1 };
+    uint64_t alive_ns = clipped_ns(&life, from_ns, to_ns);
+    bool is_ok = is_equal(&got, &want) && got.outside_ns == to_ns - from_ns - alive_ns &&
+                 got.no_call_ns == alive_ns - called_ns(&want);
+    if (!is_ok)
+        tap_note("[%" PRIu64 ", %" PRIu64 "): %zu contexts, %" PRIu64 " calls; wanted %zu", from_ns,
+                 to_ns, got.n_contexts, got.calls, want.n);
+    free(want.items);
+    return is_ok;
+}
+
+/* Few contexts, so that the file keeps those of blocks and groups; a few calls are open at the
+ * begin, and their exits come at any time. */
+static void fill_shallow(uint64_t *state, struct weft_call_event *events, size_t n_events)
+{
+    uint32_t stack[4];
+    size_t depth = 0, n_cut = tap_random(state) % 4;
+    uint64_t time_ns = 1000;
+    for (size_t i = 0; i < n_events; i++) {
+        time_ns += random_delta_ns(state) % 100000;
+        struct weft_call_event *event = &events[i];
+        *event = (struct weft_call_event){ .time_ns = time_ns, .kind = WEFT_CALL_EXIT };
+        if (depth == 0 && n_cut > 0 && tap_random(state) % (n_events / 4) == 0) {
+            event->function_key = 7 * (uint32_t)--n_cut;
+        } else if (depth == 0 || (depth < 4 && tap_random(state) % 2)) {
+            event->kind = WEFT_CALL_ENTER;
+            event->function_key = 7 * (uint32_t)(tap_random(state) % 3);
+            stack[depth++] = event->function_key;
+        } else {
+            event->function_key = stack[--depth];
+        }
+    }
+}
+
+/* One random trace, several intervals. */
+static bool test_trace(uint64_t *state, size_t n_events, uint32_t block_rows, bool is_shallow)
+{
+    struct random_calls random = { .state = tap_random(state),
+                                   .n_functions = 1 + (uint32_t)(n_events % 9),
+                                   .enter_percent = 40 + (unsigned)(tap_random(state) % 20),
+                                   .odd_percent = (unsigned)(tap_random(state) % 3) * 4 };
+    struct weft_call_event *events = calloc(n_events, sizeof *events);
+    uint32_t *stack = calloc(n_events, sizeof *stack);
+    if (is_shallow)
+        fill_shallow(state, events, n_events);
+    else
+        random_calls_fill(&random, events, n_events, stack);
+    const char *path = write_trace(events, n_events, block_rows);
+    free(events);
+    free(stack);
+    struct weft_trace *trace = NULL;
+    if (!path || weft_trace_open(path, &trace, NULL))
+        return false;
+    struct calls calls = read_calls(trace, 0);
+    struct weft_interval_reader *reader = weft_interval_reader_new(trace);
+    bool is_ok = true;
+    for (unsigned i = 0; is_ok && calls.n > 0 && i < INTERVALS; i++) {
+        uint64_t from_ns = random_time(state, &calls), to_ns = random_time(state, &calls);
+        if (i == 0) {
+            from_ns = 0;
+            to_ns = UINT64_MAX >> 1;
+        }
+        is_ok = compare(reader, weft_trace_thread(trace, 0), &calls,
+                        from_ns < to_ns ? from_ns : to_ns, from_ns < to_ns ? to_ns : from_ns);
+    }
+    free(calls.items);
+    weft_interval_reader_free(reader);
+    weft_trace_close(trace);
+    (void)unlink(path);
+    return is_ok;
+}
+
+int main(void)
+{
+    uint64_t state = tap_seed(41);
+    static const uint32_t rows[] = { 1, 2, 5, 16, 64 };
+    unsigned n_bad = 0;
+    for (unsigned i = 0; i < SMALL_TRACES && !n_bad; i++)
+        n_bad += !test_trace(&state, 1 + tap_random(&state) % 300, rows[i % 5], false);
+    tap_ok(n_bad == 0, "%d random traces of small blocks", SMALL_TRACES);
+    for (unsigned i = 0; i < 60 && !n_bad; i++)
+        n_bad += !test_trace(&state, 1000 + tap_random(&state) % 30000, 128, true);
+    tap_ok(n_bad == 0, "shallow traces with groups of blocks");
+    for (unsigned i = 0; i < 4 && !n_bad; i++)
+        n_bad += !test_trace(&state, 150000 + tap_random(&state) % 100000, 128, true);
+    tap_ok(n_bad == 0, "shallow traces with groups of groups");
+    return tap_done();
+}
