@@ -61,6 +61,26 @@ weft_regtime_run(const struct weft_trace *trace, const struct weft_thread_filter
                  const struct weft_regtime_opts *opts, const struct weft_run *run,
                  struct weft_regtime_table **table, struct weft_err *err);
 
+/* What each thread did from `from_ns` to `to_ns`. Exact; reads the blocks at the borders alone
+ * (model/interval.h). */
+struct weft_interval_opts {
+    uint64_t from_ns, to_ns; /* to_ns is not before from_ns */
+};
+
+WEFT_CHECKED enum weft_code
+weft_interval_run(const struct weft_trace *trace, const struct weft_thread_filter *filter,
+                  const struct weft_interval_opts *opts, const struct weft_run *run,
+                  struct weft_interval_table **table, struct weft_err *err);
+
+/* The call of rank `rank` (from 1: the longest) on a thread among those of the functions
+ * `function_ids` (ascending); of calls as long as each other the earlier is first. Calls cut by the
+ * trace's edges count as long as they are seen. found->n_calls is less than `rank` when there is no
+ * such call. Memory: O(rank). */
+WEFT_CHECKED enum weft_code weft_longest_call(const struct weft_trace *trace, uint32_t thread_id,
+                                              const uint32_t *function_ids, size_t n_function_ids,
+                                              uint64_t rank, const struct weft_run *run,
+                                              struct weft_found_call *found, struct weft_err *err);
+
 struct weft_outliers_opts {
     double outlier_factor;
     uint64_t outlier_min_ns;

@@ -76,7 +76,8 @@ struct weft_cli {
 
 /* The commands, sorted by name. */
 extern const struct weft_command weft_cmd_completion, weft_cmd_functions, weft_cmd_help,
-    weft_cmd_import, weft_cmd_info, weft_cmd_outliers, weft_cmd_regtime, weft_cmd_report;
+    weft_cmd_import, weft_cmd_info, weft_cmd_interval, weft_cmd_outliers, weft_cmd_regtime,
+    weft_cmd_report;
 const struct weft_command *const *weft_commands(size_t *n_commands);
 const struct weft_command *weft_command_find(const char *name);
 
@@ -95,6 +96,10 @@ WEFT_CHECKED enum weft_code weft_cli_begin(struct weft_cli *cli);
 
 /* weft_cli_begin, and opens inputs[0] as the session, restricted to --tid. */
 WEFT_CHECKED enum weft_code weft_cli_open(struct weft_cli *cli);
+
+/* The window that --from and --to name (NULL: the trace's start and end). */
+WEFT_CHECKED enum weft_code weft_cli_window(struct weft_cli *cli, const char *from, const char *to,
+                                            uint64_t *from_ns, uint64_t *to_ns);
 
 /* Ends the progress line and opens where -o, --format and --color lead. */
 WEFT_CHECKED enum weft_code weft_cli_view(struct weft_cli *cli, struct weft_view *view);

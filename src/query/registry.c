@@ -35,6 +35,19 @@ static void discard_functions(union weft_result *result)
     weft_functions_table_free(result->functions);
 }
 
+static enum weft_code run_interval(struct weft_session *session, const union weft_request *request,
+                                   union weft_result *result, struct weft_err *err)
+{
+    struct weft_thread_filter filter = weft_session_filter(session);
+    return weft_interval_run(weft_session_trace(session), &filter, &request->interval,
+                             weft_session_run(session), &result->interval, err);
+}
+
+static void discard_interval(union weft_result *result)
+{
+    weft_interval_table_free(result->interval);
+}
+
 /* What is unusual for a function is measured against the whole trace, whatever threads are kept. */
 static enum weft_code run_outliers(struct weft_session *session, const union weft_request *request,
                                    union weft_result *result, struct weft_err *err)
@@ -77,6 +90,8 @@ static const struct weft_analysis analyses[] = {
       discard_activity },
     { "functions", "calls, times and percentiles of every function", run_functions,
       discard_functions },
+    { "interval", "what every thread did from one point of time to another", run_interval,
+      discard_interval },
     { "outliers", "calls and gaps that are unusual for their function or thread", run_outliers,
       discard_outliers },
     { "regtime", "each thread's calls compressed to a few rows, outliers kept", run_regtime,

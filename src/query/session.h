@@ -39,6 +39,11 @@ WEFT_CHECKED enum weft_code weft_session_keep_tids(struct weft_session *session,
                                                    const uint64_t *tids, size_t n_tids,
                                                    struct weft_err *err);
 
+/* The time that `text` names ("1.5s" after the start of the trace, "@123" ns of the source's
+ * clock), as ns since the start; a point before the start is the start. */
+WEFT_CHECKED enum weft_code weft_session_time(const struct weft_session *session, const char *text,
+                                              uint64_t *at_ns, struct weft_err *err);
+
 /* The threads kept: an empty filter when all are. */
 struct weft_thread_filter weft_session_filter(const struct weft_session *session);
 
@@ -59,6 +64,12 @@ WEFT_CHECKED enum weft_code weft_session_find_functions(const struct weft_sessio
                                                         const char *pattern, uint32_t **ids,
                                                         size_t *n_ids, struct weft_err *err);
 
+/* The call that `text` names: "TID:FUNCTION:N", the N-th longest call (default: 1) of the function
+ * on the thread. The name is the function's whole name, or a part that only its name has. */
+WEFT_CHECKED enum weft_code weft_session_find_call(struct weft_session *session, const char *text,
+                                                   struct weft_found_call *found,
+                                                   struct weft_err *err);
+
 /* ---- the registry of analyses ---------------------------------------------------------------- */
 
 /* What to ask; only the member of the analysis asked is read. */
@@ -66,6 +77,7 @@ union weft_request {
     struct weft_regtime_opts regtime;
     struct weft_outliers_opts outliers;
     struct weft_activity_opts activity;
+    struct weft_interval_opts interval;
 };
 
 /* What comes back: the member of the analysis asked. */
@@ -74,6 +86,7 @@ union weft_result {
     struct weft_regtime_table *regtime;
     struct weft_outliers_table *outliers;
     struct weft_activity_table *activity;
+    struct weft_interval_table *interval;
 };
 
 /* One analysis as front ends see it: `run` restricts itself to the session's threads, `discard`

@@ -81,6 +81,16 @@ struct weft_outliers_view {
 void weft_render_outliers(const struct weft_view *view, const struct weft_outliers_table *table,
                           const struct weft_outliers_view *opts);
 
+/* ---- interval ---- */
+
+struct weft_interval_view {
+    const struct weft_found_call *during; /* the call that the interval is; NULL: none */
+    bool with_contexts;                   /* text: the contexts too (the others always have them) */
+    uint64_t limit;                       /* contexts a thread; 0: all */
+};
+void weft_render_interval(const struct weft_view *view, const struct weft_interval_table *table,
+                          const struct weft_interval_view *opts);
+
 /* ---- shared by the views ---- */
 
 /* Opens a JSON generator on the view's output; NULL (and the failure kept there) without memory. */

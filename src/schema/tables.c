@@ -27,3 +27,9 @@ void weft_activity_table_free(struct weft_activity_table *table)
     if (table)
         weft_arena_free(table->arena);
 }
+
+void weft_interval_table_free(struct weft_interval_table *table)
+{
+    if (table)
+        weft_arena_free(table->arena);
+}

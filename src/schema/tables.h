@@ -191,4 +191,43 @@ struct weft_activity_table {
 
 void weft_activity_table_free(struct weft_activity_table *table);
 
+/* ---- intervals (ALGORITHMS.md section 2) ---------------------------------------------------- */
+
+/* A calling context of a thread in the interval. A call counts if it begins before the interval's
+ * end and ends after its begin; times are of the part inside. */
+struct weft_interval_row {
+    uint32_t function_id;
+    uint32_t depth;
+    uint32_t parent; /* row of the caller, or WEFT_ID_NONE */
+    uint64_t count;
+    uint64_t sum_ns;  /* inclusive */
+    uint64_t self_ns; /* without callees */
+};
+
+struct weft_interval_thread {
+    uint32_t thread_id;
+    struct weft_interval_row *rows; /* pre-order; of one caller, the longest first */
+    size_t n_rows;
+    uint64_t calls;
+    uint64_t no_call_ns; /* between the thread's first and last event, but in no call */
+    uint64_t outside_ns; /* before its first event, after its last */
+};
+
+struct weft_interval_table {
+    struct weft_arena *arena;
+    uint64_t from_ns, to_ns;
+    struct weft_interval_thread *threads;
+    size_t n_threads;
+};
+
+void weft_interval_table_free(struct weft_interval_table *table);
+
+/* A call found by its rank (weft_session_find_call). */
+struct weft_found_call {
+    uint64_t start_ns, end_ns;
+    uint32_t thread_id, function_id, depth;
+    uint32_t flags;   /* enum weft_call_flag */
+    uint64_t n_calls; /* of the function on the thread */
+};
+
 #endif

@@ -62,6 +62,13 @@ golden outliers.csv outliers --format csv t.weft
 golden outliers_flush.txt outliers --function flush --longer-than 1us t.weft
 golden outliers_gaps.txt outliers --gaps t.weft
 golden outliers_none.txt outliers --function hash --longer-than 1s t.weft
+golden interval.txt interval --from 1us --to 5us t.weft
+golden interval.json interval --json --from 1us --to 5us t.weft
+golden interval.csv interval --format csv --tid 11 t.weft
+golden interval_during.txt interval --during 11:hash:2 -n 3 t.weft
+golden interval_none.txt interval --from 2h --to 3h --tid 11 t.weft
+golden error_interval.txt interval --during 11:nowhere t.weft
+golden error_window.txt interval --from 2s --to 1s t.weft
 golden colours.txt functions --color always --limit 2 t.weft
 golden help.txt --help
 golden help_regtime.txt help regtime
