@@ -99,6 +99,15 @@ static inline uint64_t weft_cur_u64(struct weft_cursor *cur)
 /* LEB128, at most ten bytes; an over-long or overflowing encoding is a fault. */
 uint64_t weft_cur_varint(struct weft_cursor *cur);
 
+/* A varint that must not exceed `limit`: a larger one is a fault, and 0. */
+static inline uint64_t weft_cur_varint_max(struct weft_cursor *cur, uint64_t limit)
+{
+    const uint64_t value = weft_cur_varint(cur);
+    if (value > limit)
+        cur->fault = true;
+    return value > limit ? 0 : value;
+}
+
 /* Zigzag-coded signed LEB128. */
 static inline int64_t weft_cur_svarint(struct weft_cursor *cur)
 {

@@ -3,18 +3,9 @@
 
 #include <inttypes.h>
 
-/* A varint that must not exceed `limit`; a larger one is a fault. */
-static uint64_t take_max(struct weft_cursor *in, uint64_t limit)
-{
-    const uint64_t value = weft_cur_varint(in);
-    if (value > limit)
-        in->fault = true;
-    return value > limit ? 0 : value;
-}
-
 static uint32_t take_u32(struct weft_cursor *in, uint32_t limit)
 {
-    return (uint32_t)take_max(in, limit);
+    return (uint32_t)weft_cur_varint_max(in, limit);
 }
 
 /* The most bytes a column of the block can have before compression: bounds what a reader allocates
@@ -77,17 +68,17 @@ static void numbers_parse(struct weft_cursor *in, struct weft_block_head *head)
 {
     const uint32_t depth = WEFT_FORMAT_MAX_DEPTH;
     head->thread_id = take_u32(in, UINT32_MAX - 1);
-    head->block = take_max(in, INT64_MAX);
-    head->first_row = take_max(in, INT64_MAX);
+    head->block = weft_cur_varint_max(in, INT64_MAX);
+    head->first_row = weft_cur_varint_max(in, INT64_MAX);
     head->n_rows = take_u32(in, WEFT_FORMAT_MAX_BLOCK_ROWS);
     head->n_exits = take_u32(in, WEFT_FORMAT_MAX_BLOCK_ROWS + 2 * depth);
-    head->first_event_ns = take_max(in, WEFT_FORMAT_MAX_NS);
+    head->first_event_ns = weft_cur_varint_max(in, WEFT_FORMAT_MAX_NS);
     const uint64_t left_ns = WEFT_FORMAT_MAX_NS - head->first_event_ns;
-    head->last_ns = head->first_event_ns + take_max(in, left_ns);
+    head->last_ns = head->first_event_ns + weft_cur_varint_max(in, left_ns);
     const uint64_t span_ns = head->last_ns - head->first_event_ns;
-    head->first_ns = head->first_event_ns + take_max(in, span_ns);
-    head->longest_call_ns = take_max(in, span_ns);
-    head->longest_gap_ns = take_max(in, head->last_ns);
+    head->first_ns = head->first_event_ns + weft_cur_varint_max(in, span_ns);
+    head->longest_call_ns = weft_cur_varint_max(in, span_ns);
+    head->longest_gap_ns = weft_cur_varint_max(in, head->last_ns);
     head->n_carried = take_u32(in, depth);
     head->n_cut_before = take_u32(in, depth);
     head->max_level = (int32_t)take_u32(in, 2 * depth) - (int32_t)depth;
@@ -118,7 +109,7 @@ struct weft_block_ended weft_block_ended_parse(struct weft_cursor *in,
 {
     const uint64_t base_ns = index ? previous->end_ns : head->first_event_ns;
     struct weft_block_ended ended;
-    ended.end_ns = base_ns + take_max(in, head->last_ns - base_ns);
+    ended.end_ns = base_ns + weft_cur_varint_max(in, head->last_ns - base_ns);
     ended.flags = take_u32(in, UINT8_MAX);
     ended.cut_key = index < head->n_carried ? 0 : take_u32(in, UINT32_MAX);
     return ended;
@@ -135,7 +126,7 @@ struct weft_block_left weft_block_left_parse(struct weft_cursor *in,
         in->fault = true;
     else
         left.row += take_u32(in, head->n_rows - 1 - base_row);
-    left.start_ns = base_ns + take_max(in, head->last_ns - base_ns);
+    left.start_ns = base_ns + weft_cur_varint_max(in, head->last_ns - base_ns);
     left.function_key = take_u32(in, UINT32_MAX);
     return left;
 }

@@ -106,6 +106,12 @@ bool weft_builder_has_block(const struct weft_builder *builder)
     return builder->hot.n_rows > 0 || builder->hot.n_exits > 0;
 }
 
+uint64_t weft_builder_last_row(const struct weft_builder *builder)
+{
+    const uint32_t n_rows = builder->hot.n_rows;
+    return n_rows == builder->refused_row ? UINT64_MAX : builder->head.first_row + n_rows - 1;
+}
+
 /* Bytes of a time that does not fit the plane; returns the marker that stands for it there. */
 __attribute__((noinline)) static uint8_t escape_put(struct weft_bytes *ext, uint64_t delta_ns)
 {

@@ -113,6 +113,9 @@ weft_builder_calls(struct weft_builder *builder, const struct weft_call_event *e
 /* True if the block holds anything to flush. */
 bool weft_builder_has_block(const struct weft_builder *builder);
 
+/* Row of the latest entry, in the thread; UINT64_MAX if there is none or it was dropped. */
+uint64_t weft_builder_last_row(const struct weft_builder *builder);
+
 /* Completes builder->head (but for the columns) and rows.left, for weft_block_encode. */
 WEFT_CHECKED enum weft_code weft_builder_finish_block(struct weft_builder *builder,
                                                       struct weft_err *err);

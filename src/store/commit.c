@@ -21,11 +21,15 @@ struct waiting {
     size_t head_bytes;
 };
 
-/* What the index of blocks says about a thread. */
-struct commit_thread {
-    struct weft_bytes index; /* encoded entries */
+/* What an index says about a thread. */
+struct commit_index {
+    struct weft_bytes entries; /* encoded */
     uint64_t n_blocks;
     uint64_t previous_off; /* of its last chunk */
+};
+
+struct commit_thread {
+    struct commit_index calls, events;
     uint64_t last_ns;
     struct waiting *first, *last;
     bool is_ended;
@@ -88,7 +92,8 @@ static void waiting_free(struct waiting *waiting)
 static void commit_free(struct weft_commit *commit)
 {
     for (size_t i = 0; i < commit->threads.n; i++) {
-        weft_bytes_fini(&commit->threads.items[i].index);
+        weft_bytes_fini(&commit->threads.items[i].calls.entries);
+        weft_bytes_fini(&commit->threads.items[i].events.entries);
         waiting_free(commit->threads.items[i].first);
     }
     WEFT_VEC_FINI(&commit->threads);
@@ -196,14 +201,16 @@ static enum weft_code block_write(struct weft_commit *commit, uint32_t thread_id
     const uint64_t off = weft_out_offset(commit->out);
     struct weft_disk_chunk header;
     memcpy(&header, bytes, sizeof header);
-    weft_bytes_put_varint(&thread->index, (off - thread->previous_off) / 8);
-    weft_bytes_put_varint(&thread->index, header_bytes + weft_load_u64(header.stored_bytes));
-    weft_bytes_put_varint(&thread->index, head_bytes);
-    weft_bytes_put(&thread->index, bytes + header_bytes, head_bytes);
-    if (thread->index.has_failed)
+    const bool is_events = weft_load_u32(header.id) == WEFT_CHUNK_EVENTS;
+    struct commit_index *index = is_events ? &thread->events : &thread->calls;
+    weft_bytes_put_varint(&index->entries, (off - index->previous_off) / 8);
+    weft_bytes_put_varint(&index->entries, header_bytes + weft_load_u64(header.stored_bytes));
+    weft_bytes_put_varint(&index->entries, head_bytes);
+    weft_bytes_put(&index->entries, bytes + header_bytes, head_bytes);
+    if (index->entries.has_failed)
         return no_memory(err);
-    thread->previous_off = off;
-    thread->n_blocks++;
+    index->previous_off = off;
+    index->n_blocks++;
     return weft_out_write(commit->out, bytes, n_bytes, err);
 }
 
@@ -367,11 +374,38 @@ static enum weft_code index_write(struct weft_commit *commit, uint32_t n_threads
     for (uint32_t i = 0; i < n_threads; i++) {
         const struct commit_thread *thread = &commit->threads.items[i];
         weft_bytes_put_varint(&payload, thread->last_ns);
-        weft_bytes_put_varint(&payload, thread->n_blocks);
-        weft_bytes_put(&payload, thread->index.items, thread->index.n);
+        weft_bytes_put_varint(&payload, thread->calls.n_blocks);
+        weft_bytes_put(&payload, thread->calls.entries.items, thread->calls.entries.n);
     }
     const enum weft_code code =
         weft_commit_append(commit, WEFT_CHUNK_BLOCKS, WEFT_CHUNK_REQUIRED, &payload, err);
+    weft_bytes_fini(&payload);
+    return code;
+}
+
+/* Threads without events do not occur in it, and a file without any has no such chunk. */
+static enum weft_code event_index_write(struct weft_commit *commit, uint32_t n_threads,
+                                        struct weft_err *err)
+{
+    struct weft_bytes payload = { 0 };
+    uint32_t n_with = 0;
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < n_threads; i++)
+        n_with += commit->threads.items[i].events.n_blocks > 0;
+    if (n_with == 0)
+        return WEFT_OK;
+    weft_bytes_put_varint(&payload, n_with);
+    for (uint32_t i = 0; i < n_threads; i++) {
+        const struct commit_index *index = &commit->threads.items[i].events;
+        if (index->n_blocks == 0)
+            continue;
+        weft_bytes_put_varint(&payload, i - next);
+        weft_bytes_put_varint(&payload, index->n_blocks);
+        weft_bytes_put(&payload, index->entries.items, index->entries.n);
+        next = i + 1;
+    }
+    const enum weft_code code =
+        weft_commit_append(commit, WEFT_CHUNK_EVENT_INDEX, WEFT_CHUNK_REQUIRED, &payload, err);
     weft_bytes_fini(&payload);
     return code;
 }
@@ -410,6 +444,8 @@ enum weft_code weft_commit_finish(struct weft_commit *commit, uint32_t n_threads
                                   uint64_t *bytes_out, struct weft_err *err)
 {
     enum weft_code code = index_write(commit, n_threads, err);
+    if (code == WEFT_OK)
+        code = event_index_write(commit, n_threads, err);
     if (code == WEFT_OK)
         code = directory_write(commit, err);
     if (code == WEFT_OK)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Puts finished chunks into the file in their order, and remembers where they are. With a parallel
- * source, blocks go by (thread, block): those of the thread whose turn it is are written at once,
- * the others wait, first in memory, beyond a bound in an unlinked temporary file beside the output.
+ * source, blocks go by thread, those of one thread in the order in which they come: those of the
+ * thread whose turn it is are written at once, the others wait, first in memory, beyond a bound in
+ * an unlinked temporary file beside the output.
  *
  * Everything here locks; the functions may be called from any worker.
  */
@@ -45,7 +46,7 @@ WEFT_CHECKED enum weft_code weft_commit_append(struct weft_commit *commit, uint3
                                                uint8_t flags, const struct weft_bytes *payload,
                                                struct weft_err *err);
 
-/* A CALL chunk of `thread_id`; `bytes` is copied if it has to wait. */
+/* A CALL or EVNT chunk of `thread_id`; `bytes` is copied if it has to wait. */
 WEFT_CHECKED enum weft_code weft_commit_block(struct weft_commit *commit, uint32_t thread_id,
                                               const struct weft_bytes *bytes, size_t head_bytes,
                                               struct weft_err *err);
@@ -54,8 +55,8 @@ WEFT_CHECKED enum weft_code weft_commit_block(struct weft_commit *commit, uint32
 WEFT_CHECKED enum weft_code weft_commit_thread_end(struct weft_commit *commit, uint32_t thread_id,
                                                    uint64_t last_ns, struct weft_err *err);
 
-/* Writes the index of blocks for threads 0 ... n_threads - 1, all of them ended, the directory and
- * the footer, renames, frees. On failure too; the old file then stays. */
+/* Writes the indexes of blocks for threads 0 ... n_threads - 1, all of them ended, the directory
+ * and the footer, renames, frees. On failure too; the old file then stays. */
 WEFT_CHECKED enum weft_code weft_commit_finish(struct weft_commit *commit, uint32_t n_threads,
                                                uint64_t *bytes_out, struct weft_err *err);
 

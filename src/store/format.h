@@ -28,7 +28,11 @@ enum {
     WEFT_FORMAT_CONTEXT_BYTES = 4, /* a row, of contexts, at most */
     WEFT_FORMAT_MAX_RATIO = 32,    /* a compressed chunk is at least 1/32 of its content */
     WEFT_FORMAT_WIDE_DICT = 256,   /* more functions than this in a block: two bytes an index */
-    WEFT_FORMAT_POPS_ESCAPE = 255  /* this many exits or more before an entry */
+    WEFT_FORMAT_POPS_ESCAPE = 255, /* this many exits or more before an entry */
+    WEFT_FORMAT_MAX_BLOCK_EVENTS = 8192,
+    WEFT_FORMAT_MAX_PAYLOAD_BYTES = 1 << 20, /* of one event, and of all in a block */
+    WEFT_FORMAT_MAX_STRINGS_BYTES = 1 << 20, /* names and categories of a block */
+    WEFT_FORMAT_MAX_NAME_BYTES = 65535,
 };
 
 /* No time is later: about 292 years. */
@@ -86,8 +90,10 @@ enum weft_chunk_flag { WEFT_CHUNK_REQUIRED = 1 };
 #define WEFT_CHUNK_FUNCTIONS WEFT_CHUNK_ID('F', 'U', 'N', 'C')
 #define WEFT_CHUNK_NOTES WEFT_CHUNK_ID('N', 'O', 'T', 'E')
 #define WEFT_CHUNK_CALLS WEFT_CHUNK_ID('C', 'A', 'L', 'L')
+#define WEFT_CHUNK_EVENTS WEFT_CHUNK_ID('E', 'V', 'N', 'T')
 #define WEFT_CHUNK_BLOCKS WEFT_CHUNK_ID('B', 'L', 'K', 'S')
 #define WEFT_CHUNK_CONTEXTS WEFT_CHUNK_ID('C', 'T', 'X', 'G')
+#define WEFT_CHUNK_EVENT_INDEX WEFT_CHUNK_ID('E', 'V', 'I', 'X')
 #define WEFT_CHUNK_DIRECTORY WEFT_CHUNK_ID('D', 'I', 'R', 'C')
 
 /* Fields of the META chunk; an unknown tag is skipped. */
@@ -114,6 +120,34 @@ enum weft_block_column {
     WEFT_COLUMN_ARGS,     /* arguments: (row delta, value) varints */
     WEFT_COLUMN_CONTEXTS, /* calling context tree of the block, or nothing */
     WEFT_BLOCK_COLUMNS,
+};
+
+/* Columns of an EVNT block, in file order; one value an event, but for the last two. A column whose
+ * values are all 0 is left out. */
+enum weft_event_column {
+    WEFT_EVENT_COLUMN_KIND, /* 1 byte; left out when all are of one kind */
+    WEFT_EVENT_COLUMN_TIME, /* zigzag varint: ns since the event before; the first: 0 */
+    WEFT_EVENT_COLUMN_DURATION,
+    WEFT_EVENT_COLUMN_VALUE,    /* varint; enum weft_event_value_code */
+    WEFT_EVENT_COLUMN_NAME,     /* 0 empty, else 1 + index in the strings */
+    WEFT_EVENT_COLUMN_CATEGORY, /* likewise */
+    WEFT_EVENT_COLUMN_LENGTH,   /* bytes of payload */
+    WEFT_EVENT_COLUMN_THREAD,   /* next_thread_id + 1 */
+    WEFT_EVENT_COLUMN_OBJECT,   /* object_id + 1 */
+    WEFT_EVENT_COLUMN_STACK,    /* stack_id + 1 */
+    WEFT_EVENT_COLUMN_CPU,      /* zigzag of cpu + 1 */
+    WEFT_EVENT_COLUMN_STATE,    /* prev_state */
+    WEFT_EVENT_COLUMN_STRINGS,  /* (length, bytes) by first use */
+    WEFT_EVENT_COLUMN_PAYLOAD,  /* bytes, end to end */
+    WEFT_EVENT_COLUMNS,
+};
+
+/* How the value of an event is stored, by its kind. */
+enum weft_event_value_code {
+    WEFT_VALUE_SIGNED,   /* zigzag of the value as a signed number */
+    WEFT_VALUE_RUNNING,  /* zigzag of the difference to the event of the same kind before it */
+    WEFT_VALUE_REVERSED, /* bytes in reverse order: short for doubles of few digits */
+    WEFT_VALUE_ROW,      /* difference to the event of the same kind before it, never negative */
 };
 
 /* Stores an integer; the mirror of weft_load_u64. */

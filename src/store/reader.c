@@ -16,6 +16,7 @@ void weft_store_reset(struct weft_store *store)
         WEFT_VEC_FINI(&thread->below);
         WEFT_VEC_FINI(&thread->cut);
         WEFT_VEC_FINI(&thread->groups);
+        WEFT_VEC_FINI(&thread->event_blocks);
     }
     for (size_t i = 0; i < store->rooms.n; i++)
         free(store->rooms.items[i]);
@@ -24,6 +25,7 @@ void weft_store_reset(struct weft_store *store)
     WEFT_VEC_FINI(&store->id_of_key);
     WEFT_VEC_FINI(&store->notes);
     WEFT_VEC_FINI(&store->rooms);
+    store->has_index = false;
     store->meta = (struct weft_store_meta){
         .format = WEFT_STR(""),
         .details = WEFT_STR(""),
@@ -95,7 +97,7 @@ static enum weft_code entry_read(struct weft_store *store, struct weft_cursor *i
                          "expected the chunk that the directory names, found another");
     if (id == WEFT_CHUNK_CONTEXTS)
         return weft_store_parse_groups(store, &chunk, err);
-    if (!weft_store_knows_chunk(id) && id != WEFT_CHUNK_BLOCKS) {
+    if (!weft_store_knows_chunk(id) && id != WEFT_CHUNK_BLOCKS && id != WEFT_CHUNK_EVENT_INDEX) {
         if (!(chunk.flags & WEFT_CHUNK_REQUIRED))
             return WEFT_OK;
         return weft_fail(err, WEFT_E_UNSUPPORTED, off,
@@ -104,6 +106,8 @@ static enum weft_code entry_read(struct weft_store *store, struct weft_cursor *i
     code = weft_chunk_verify(file, &chunk, err);
     if (code != WEFT_OK)
         return code;
+    if (id == WEFT_CHUNK_EVENT_INDEX)
+        return weft_store_parse_event_index(store, &chunk, err);
     return id == WEFT_CHUNK_BLOCKS ? weft_store_parse_blocks(store, &chunk, err)
                                    : weft_store_parse_chunk(store, &chunk, err);
 }
@@ -223,6 +227,13 @@ const struct weft_block_info *weft_store_block_get(const struct weft_store *stor
 {
     assert(thread_id < store->threads.n && block < store->threads.items[thread_id].blocks.n);
     return &store->threads.items[thread_id].blocks.items[block].info;
+}
+
+const struct weft_event_block_info *weft_store_event_block_get(const struct weft_store *store,
+                                                               uint32_t thread_id, uint64_t block)
+{
+    assert(thread_id < store->threads.n && block < store->threads.items[thread_id].event_blocks.n);
+    return &store->threads.items[thread_id].event_blocks.items[block].info;
 }
 
 const struct weft_open_call *weft_store_cut_calls(const struct weft_store *store,

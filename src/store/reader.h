@@ -100,6 +100,7 @@ struct weft_store_meta {
     uint64_t bytes_in, bytes_out;
     uint64_t duration_ns; /* last event of any thread */
     uint64_t calls, cut_calls, events;
+    uint64_t events_of_kind[WEFT_EVENT_KINDS];
     uint32_t n_threads, n_functions;
     size_t n_notes;
     bool is_recovered;   /* opened without its footer */
@@ -159,8 +160,10 @@ struct weft_event_buf *weft_event_buf_new(void);
 void weft_event_buf_free(struct weft_event_buf *buf);
 
 /* Decodes and (the first time) validates one block of events, in the order in which the importer
- * gave them. `*events` and the strings in it are valid until the next load into the same buffer.
- * Thread-safe for different buffers. */
+ * gave them. Kinds and thread ids are in range; rows of CALL_ARGS are those of calls of the thread
+ * and never descend, over all its blocks (in a recovered file, UINT64_MAX if the call is lost).
+ * `*events` and the strings in it are valid until the next load into the same buffer. Thread-safe
+ * for different buffers. */
 WEFT_CHECKED enum weft_code weft_store_load_events(struct weft_store *store, uint32_t thread_id,
                                                    uint64_t block, struct weft_event_buf *buf,
                                                    const struct weft_event **events,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The reader's inside: what weft_store_open builds. Memory: about 130 bytes a block and 44 a call
- * that crosses a border, whose descriptions take at least 50 and 3 bytes in the file.
+ * The reader's inside: what weft_store_open builds. Memory: about 130 bytes a block, 44 a call that
+ * crosses a border, and 56 a block of events, whose descriptions take at least 50, 3 and 12 bytes
+ * in the file.
  */
 #ifndef WEFT_STORE_STORE_H
 #define WEFT_STORE_STORE_H
@@ -31,6 +32,13 @@ struct store_group {
     uint32_t n_bytes;
 };
 
+struct store_event_block {
+    struct weft_event_block_info info;
+    uint64_t off;
+    uint64_t head_checksum; /* of the summary in the index: the block must have the same */
+    _Atomic bool is_valid;  /* the checksum was compared */
+};
+
 /* While blocks are added, crossing holds function keys for ids, levels for depths (as two's
  * complement), and no cut frames; thread_finish makes it what readers see: cut frames by depth,
  * then the calls that cross a border in order of entry. */
@@ -58,6 +66,12 @@ struct store_thread {
     } groups;
     uint32_t top;       /* innermost call that is open after the last block */
     uint32_t n_carried; /* how many are */
+    struct {
+        struct store_event_block *items;
+        size_t n, cap;
+    } event_blocks;
+    uint64_t next_event_block; /* number of the one after the last */
+    uint64_t last_args_row;    /* latest call whose arguments are there */
 };
 
 struct weft_store {
@@ -85,6 +99,7 @@ struct weft_store {
         size_t n, cap;
     } rooms;
     char *path;
+    bool has_index; /* the last events of threads are known, not guessed from their blocks */
 };
 
 /* store_metadata.c: the content of one chunk each. */
@@ -99,6 +114,12 @@ bool weft_store_knows_chunk(uint32_t id);
 WEFT_CHECKED enum weft_code weft_store_add_block(struct weft_store *store,
                                                  const struct weft_chunk *chunk,
                                                  struct weft_cursor head, struct weft_err *err);
+/* Reads the place of a block and the copy of its head out of an index; the chunk gets its place and
+ * length only. `*previous_off` is the place of the block before. */
+WEFT_CHECKED enum weft_code weft_store_parse_place(const struct weft_store *store,
+                                                   struct weft_cursor *in, uint64_t *previous_off,
+                                                   struct weft_chunk *chunk,
+                                                   struct weft_cursor *head, struct weft_err *err);
 /* The index of blocks. */
 WEFT_CHECKED enum weft_code weft_store_parse_blocks(struct weft_store *store,
                                                     const struct weft_chunk *chunk,
@@ -111,6 +132,21 @@ WEFT_CHECKED enum weft_code weft_store_finish(struct weft_store *store, struct w
 WEFT_CHECKED enum weft_code weft_store_parse_groups(struct weft_store *store,
                                                     const struct weft_chunk *chunk,
                                                     struct weft_err *err);
+
+/* store_events.c: adds a block of events whose summary is at `head`. Changes nothing when it fails.
+ * `has_gaps`: blocks before it may have been lost. */
+WEFT_CHECKED enum weft_code weft_store_add_event_block(struct weft_store *store,
+                                                       const struct weft_chunk *chunk,
+                                                       struct weft_cursor head, bool has_gaps,
+                                                       struct weft_err *err);
+/* The index of blocks of events. */
+WEFT_CHECKED enum weft_code weft_store_parse_event_index(struct weft_store *store,
+                                                         const struct weft_chunk *chunk,
+                                                         struct weft_err *err);
+/* Sums up the events of one thread. */
+WEFT_CHECKED enum weft_code weft_store_finish_events(struct weft_store *store,
+                                                     struct store_thread *thread,
+                                                     struct weft_err *err);
 
 /* The id of a function key, or WEFT_ID_NONE. */
 uint32_t weft_store_function_of_key(const struct weft_store *store, uint32_t key);

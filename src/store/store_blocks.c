@@ -166,9 +166,9 @@ enum weft_code weft_store_add_block(struct weft_store *store, const struct weft_
     return code;
 }
 
-/* One entry of the index: place of the chunk and a copy of its head. */
-static enum weft_code entry_parse(struct weft_store *store, struct weft_cursor *in,
-                                  size_t thread_id, uint64_t *previous_off, struct weft_err *err)
+enum weft_code weft_store_parse_place(const struct weft_store *store, struct weft_cursor *in,
+                                      uint64_t *previous_off, struct weft_chunk *chunk,
+                                      struct weft_cursor *head, struct weft_err *err)
 {
     const uint64_t at_off = weft_cur_offset(in);
     const uint64_t step = weft_cur_varint(in);
@@ -183,11 +183,24 @@ static enum weft_code entry_parse(struct weft_store *store, struct weft_cursor *
                          " and %" PRIu64 " bytes",
                          step, chunk_bytes);
     *previous_off += step * 8;
-    const struct weft_chunk chunk = { .off = *previous_off, .chunk_bytes = chunk_bytes };
+    *chunk = (struct weft_chunk){ .off = *previous_off, .chunk_bytes = chunk_bytes };
+    *head = weft_cur_sub(in, (size_t)head_bytes);
+    return WEFT_OK;
+}
+
+/* One entry of the index: place of the chunk and a copy of its head. */
+static enum weft_code entry_parse(struct weft_store *store, struct weft_cursor *in,
+                                  size_t thread_id, uint64_t *previous_off, struct weft_err *err)
+{
+    const uint64_t at_off = weft_cur_offset(in);
     const size_t n_threads = store->threads.n;
-    const struct weft_cursor head = weft_cur_sub(in, (size_t)head_bytes);
+    struct weft_chunk chunk;
+    struct weft_cursor head;
+    enum weft_code code = weft_store_parse_place(store, in, previous_off, &chunk, &head, err);
+    if (code != WEFT_OK)
+        return code;
     const size_t n_before = store->threads.items[thread_id].blocks.n;
-    const enum weft_code code = weft_store_add_block(store, &chunk, head, err);
+    code = weft_store_add_block(store, &chunk, head, err);
     if (code != WEFT_OK)
         return code;
     if (store->threads.items[thread_id].blocks.n != n_before + 1)
@@ -240,6 +253,7 @@ enum weft_code weft_store_parse_blocks(struct weft_store *store, const struct we
     enum weft_code code = weft_chunk_open(chunk, store->decoder, &room, &content, err);
     if (code == WEFT_OK)
         code = index_parse(store, &content, err);
+    store->has_index = true;
     weft_bytes_fini(&room);
     if (code != WEFT_OK)
         (void)weft_within(err, "index of blocks");
@@ -397,7 +411,9 @@ enum weft_code weft_store_finish(struct weft_store *store, struct weft_err *err)
         code = functions_index(store, err);
     for (size_t i = 0; i < store->threads.n && code == WEFT_OK; i++) {
         struct store_thread *thread = &store->threads.items[i];
-        code = crossing_join(thread, err);
+        code = weft_store_finish_events(store, thread, err);
+        if (code == WEFT_OK)
+            code = crossing_join(thread, err);
         if (code == WEFT_OK)
             code = crossing_resolve(store, thread, err);
         if (code == WEFT_OK)

@@ -57,10 +57,10 @@ static enum weft_code scan_chunks(struct scan *scan, struct weft_err *err)
     return WEFT_OK;
 }
 
-static bool has_index(const struct scan *scan)
+static bool has_chunk(const struct scan *scan, uint32_t id)
 {
     for (size_t i = 0; i < scan->chunks.n; i++)
-        if (scan->chunks.items[i].id == WEFT_CHUNK_BLOCKS)
+        if (scan->chunks.items[i].id == id)
             return true;
     return false;
 }
@@ -71,14 +71,15 @@ static struct weft_cursor payload_of(const struct weft_chunk *chunk)
                          chunk->off + sizeof(struct weft_disk_chunk));
 }
 
-/* A block that does not follow its thread's last one (that was lost) is lost too. */
+/* A block of calls that does not follow its thread's last one (that was lost) is lost too. */
 static enum weft_code block_take(struct scan *scan, const struct weft_chunk *chunk,
                                  struct weft_err *err)
 {
-    const enum weft_code code =
-        chunk->codec == WEFT_CODEC_RAW
-            ? weft_store_add_block(scan->store, chunk, payload_of(chunk), NULL)
-            : WEFT_E_MALFORMED;
+    enum weft_code code = WEFT_E_MALFORMED;
+    if (chunk->codec == WEFT_CODEC_RAW && chunk->id == WEFT_CHUNK_CALLS)
+        code = weft_store_add_block(scan->store, chunk, payload_of(chunk), NULL);
+    else if (chunk->codec == WEFT_CODEC_RAW)
+        code = weft_store_add_event_block(scan->store, chunk, payload_of(chunk), true, NULL);
     if (code == WEFT_E_NOMEM)
         return weft_fail(err, code, chunk->off, "the index of blocks");
     if (code != WEFT_OK)
@@ -97,23 +98,41 @@ static enum weft_code metadata_take(struct scan *scan, const struct weft_chunk *
     return WEFT_OK;
 }
 
-static enum weft_code chunks_take(struct scan *scan, bool uses_index, struct weft_err *err)
+/* Which indexes take the place of the heads of blocks. */
+struct indexes {
+    bool has_calls, has_events;
+};
+
+static enum weft_code chunk_take(struct scan *scan, const struct weft_chunk *chunk,
+                                 struct indexes indexes, struct weft_err *err)
+{
+    if (weft_store_knows_chunk(chunk->id))
+        return metadata_take(scan, chunk, err);
+    switch (chunk->id) {
+    case WEFT_CHUNK_CALLS:
+        return indexes.has_calls ? WEFT_OK : block_take(scan, chunk, err);
+    case WEFT_CHUNK_EVENTS:
+        return indexes.has_events ? WEFT_OK : block_take(scan, chunk, err);
+    case WEFT_CHUNK_BLOCKS:
+        return indexes.has_calls ? weft_store_parse_blocks(scan->store, chunk, err) : WEFT_OK;
+    case WEFT_CHUNK_EVENT_INDEX:
+        return indexes.has_events ? weft_store_parse_event_index(scan->store, chunk, err) : WEFT_OK;
+    case WEFT_CHUNK_DIRECTORY:
+        return WEFT_OK;
+    default:
+        break;
+    }
+    if (!(chunk->flags & WEFT_CHUNK_REQUIRED))
+        return WEFT_OK;
+    return weft_fail(err, WEFT_E_UNSUPPORTED, chunk->off,
+                     "expected a known kind of chunk, found a required one of a newer version");
+}
+
+static enum weft_code chunks_take(struct scan *scan, struct indexes indexes, struct weft_err *err)
 {
     enum weft_code code = WEFT_OK;
-    for (size_t i = 0; i < scan->chunks.n && code == WEFT_OK; i++) {
-        const struct weft_chunk *chunk = &scan->chunks.items[i];
-        if (weft_store_knows_chunk(chunk->id))
-            code = metadata_take(scan, chunk, err);
-        else if (chunk->id == WEFT_CHUNK_BLOCKS && uses_index)
-            code = weft_store_parse_blocks(scan->store, chunk, err);
-        else if (chunk->id == WEFT_CHUNK_CALLS && !uses_index)
-            code = block_take(scan, chunk, err);
-        else if (chunk->id != WEFT_CHUNK_CALLS && chunk->id != WEFT_CHUNK_BLOCKS &&
-                 chunk->id != WEFT_CHUNK_DIRECTORY && (chunk->flags & WEFT_CHUNK_REQUIRED))
-            code = weft_fail(err, WEFT_E_UNSUPPORTED, chunk->off,
-                             "expected a known kind of chunk, found a required one of a newer "
-                             "version");
-    }
+    for (size_t i = 0; i < scan->chunks.n && code == WEFT_OK; i++)
+        code = chunk_take(scan, &scan->chunks.items[i], indexes, err);
     return code;
 }
 
@@ -217,9 +236,11 @@ enum weft_code weft_store_recover(struct weft_store *store, struct weft_err *err
     scan.budget_bytes = store->file.n_bytes * 4;
     enum weft_code code = scan_chunks(&scan, err);
     const uint64_t scanned_lost = scan.lost_bytes;
-    bool uses_index = has_index(&scan);
+    const struct indexes indexes = { .has_calls = has_chunk(&scan, WEFT_CHUNK_BLOCKS),
+                                     .has_events = has_chunk(&scan, WEFT_CHUNK_EVENT_INDEX) };
+    bool uses_index = indexes.has_calls || indexes.has_events;
     if (code == WEFT_OK && uses_index) {
-        code = chunks_take(&scan, true, NULL);
+        code = chunks_take(&scan, indexes, NULL);
         if (code == WEFT_E_MALFORMED || code == WEFT_E_TRUNCATED) {
             weft_store_reset(store);
             scan.lost_bytes = scanned_lost;
@@ -230,7 +251,7 @@ enum weft_code weft_store_recover(struct weft_store *store, struct weft_err *err
         }
     }
     if (code == WEFT_OK && !uses_index)
-        code = chunks_take(&scan, false, err);
+        code = chunks_take(&scan, (struct indexes){ 0 }, err);
     if (code == WEFT_OK)
         code = functions_complete(&scan, err);
     if (code == WEFT_OK)

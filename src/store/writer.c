@@ -5,6 +5,7 @@
 #include "store/builder.h"
 #include "store/catalog.h"
 #include "store/commit.h"
+#include "store/event_builder.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -15,10 +16,10 @@
 enum { PAGE_BITS = 10, PAGE_THREADS = 1 << PAGE_BITS, MAX_PAGES = 1 << 14 };
 
 struct writer_thread {
-    struct weft_builder *builder; /* NULL: no calls yet, or ended */
-    uint64_t *not_kept;           /* per event kind; NULL: none */
-    struct weft_bytes groups;     /* contexts of groups of its blocks, once it has ended */
-    uint64_t calls, cut_calls;
+    struct weft_builder *builder;      /* NULL: no calls yet, or ended */
+    struct weft_event_builder *events; /* NULL: none yet, or ended */
+    struct weft_bytes groups;          /* contexts of groups of its blocks, once it has ended */
+    uint64_t calls, cut_calls, n_events;
     uint64_t last_ns;
     bool is_ended;
 };
@@ -31,12 +32,13 @@ struct weft_writer {
     struct writer_thread *_Atomic pages[MAX_PAGES];
     atomic_uint n_threads;
     struct weft_builder *free_builders;
+    struct weft_event_builder *free_event_builders;
     struct {
         struct weft_block_encoder **items;
         size_t n, cap;
     } free_encoders;
     struct weft_bytes payload; /* of a metadata chunk */
-    uint32_t block_rows;
+    uint32_t block_rows, block_events;
     bool is_parallel;
     atomic_bool has_begun; /* the first metadata is written */
 };
@@ -319,29 +321,91 @@ static enum weft_code sink_calls(struct weft_sink *sink, uint32_t thread_id,
     return weft_builder_calls(thread->builder, events, n_events, &flush, err);
 }
 
+/* ---- events that are no calls --------------------------------------------------------------- */
+
+static struct weft_event_builder *event_builder_take(struct weft_writer *writer)
+{
+    (void)pthread_mutex_lock(&writer->lock);
+    struct weft_event_builder *builder = writer->free_event_builders;
+    if (builder)
+        writer->free_event_builders = builder->next;
+    (void)pthread_mutex_unlock(&writer->lock);
+    return builder ? builder : weft_event_builder_new(writer->block_events);
+}
+
+static void event_builder_give(struct weft_writer *writer, struct weft_event_builder *builder)
+{
+    (void)pthread_mutex_lock(&writer->lock);
+    builder->next = writer->free_event_builders;
+    writer->free_event_builders = builder;
+    (void)pthread_mutex_unlock(&writer->lock);
+}
+
+static enum weft_code events_flush(void *context, struct weft_event_builder *builder,
+                                   struct weft_err *err)
+{
+    struct weft_writer *writer = context;
+    struct weft_block_encoder *encoder = encoder_take(writer);
+    if (!encoder)
+        return no_memory(err);
+    size_t head_bytes;
+    encoder->chunk.n = 0;
+    enum weft_code code = weft_event_encode(encoder, &builder->head, builder->columns,
+                                            &encoder->chunk, &head_bytes, err);
+    if (code == WEFT_OK)
+        code = weft_commit_block(writer->commit, builder->head.thread_id, &encoder->chunk,
+                                 head_bytes, err);
+    encoder_give(writer, encoder);
+    weft_event_builder_next_block(builder);
+    return code;
+}
+
+/* An event's kind and the thread it points to. */
+static enum weft_code event_check(struct weft_writer *writer, const struct weft_event *event,
+                                  struct weft_err *err)
+{
+    if ((unsigned)event->kind >= WEFT_EVENT_KINDS)
+        return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "expected an event kind, found %u",
+                         (unsigned)event->kind);
+    if (event->next_thread_id != WEFT_ID_NONE &&
+        event->next_thread_id >= atomic_load_explicit(&writer->n_threads, memory_order_acquire))
+        return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                         "an event points to thread %" PRIu32 ", which was never announced",
+                         event->next_thread_id);
+    return WEFT_OK;
+}
+
 static enum weft_code sink_events(struct weft_sink *sink, uint32_t thread_id,
                                   const struct weft_event *events, size_t n_events,
                                   struct weft_err *err)
 {
     struct weft_writer *writer = writer_of(sink);
     struct writer_thread *thread;
-    const enum weft_code code = thread_find(writer, thread_id, &thread, err);
-    if (code != WEFT_OK)
+    enum weft_code code = thread_find(writer, thread_id, &thread, err);
+    if (code == WEFT_OK)
+        code = begin_once(writer, err);
+    if (code != WEFT_OK || n_events == 0)
         return code;
-    if (!thread->not_kept)
-        thread->not_kept = calloc(WEFT_EVENT_KINDS, sizeof *thread->not_kept);
-    if (!thread->not_kept)
-        return no_memory(err);
-    for (size_t i = 0; i < n_events; i++) {
-        if ((unsigned)events[i].kind >= WEFT_EVENT_KINDS)
-            return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "expected an event kind, found %u",
-                             (unsigned)events[i].kind);
-        thread->not_kept[events[i].kind]++;
-        if (events[i].time_ns > thread->last_ns)
-            thread->last_ns = events[i].time_ns;
+    if (!thread->events) {
+        thread->events = event_builder_take(writer);
+        if (!thread->events)
+            return no_memory(err);
+        weft_event_builder_start(thread->events, thread_id);
     }
-    return WEFT_OK;
+    const struct weft_event_flush flush = { .flush = events_flush, .context = writer };
+    const uint64_t row = thread->builder ? weft_builder_last_row(thread->builder) : UINT64_MAX;
+    for (size_t i = 0; i < n_events && code == WEFT_OK; i++) {
+        code = event_check(writer, &events[i], err);
+        if (code == WEFT_OK)
+            code = weft_event_builder_put(thread->events, &events[i], row, &flush, err);
+        const uint64_t end_ns = events[i].time_ns + events[i].duration_ns;
+        if (code == WEFT_OK && end_ns > thread->last_ns)
+            thread->last_ns = end_ns;
+    }
+    return code;
 }
+
+/* ---- the end of a thread -------------------------------------------------------------------- */
 
 static enum weft_code note_put(struct weft_writer *writer, uint32_t thread_id,
                                enum weft_note_kind kind, uint64_t count, struct weft_str detail,
@@ -384,18 +448,6 @@ static enum weft_code balance_notes(struct weft_writer *writer, const struct wef
     return code;
 }
 
-static enum weft_code not_kept_notes(struct weft_writer *writer, uint32_t thread_id,
-                                     struct writer_thread *thread, struct weft_err *err)
-{
-    enum weft_code code = WEFT_OK;
-    for (int kind = 0; thread->not_kept && kind < WEFT_EVENT_KINDS && code == WEFT_OK; kind++)
-        code = note_put(writer, thread_id, WEFT_NOTE_NOT_KEPT, thread->not_kept[kind],
-                        weft_str_of(weft_event_kind_name((enum weft_event_kind)kind)), err);
-    free(thread->not_kept);
-    thread->not_kept = NULL;
-    return code;
-}
-
 static enum weft_code builder_end(struct weft_writer *writer, struct writer_thread *thread,
                                   struct weft_err *err)
 {
@@ -414,6 +466,28 @@ static enum weft_code builder_end(struct weft_writer *writer, struct writer_thre
     return code;
 }
 
+static enum weft_code event_builder_end(struct weft_writer *writer, struct writer_thread *thread,
+                                        struct weft_err *err)
+{
+    struct weft_event_builder *builder = thread->events;
+    const struct weft_event_drops *drops = &builder->drops;
+    const uint32_t thread_id = builder->head.thread_id;
+    enum weft_code code = note_put(writer, thread_id, WEFT_NOTE_NOT_KEPT, drops->n_args,
+                                   WEFT_STR("arguments of a dropped call"), err);
+    if (code == WEFT_OK)
+        code = note_put(writer, thread_id, WEFT_NOTE_NOT_KEPT, drops->n_payloads,
+                        WEFT_STR("payload over 1 MiB"), err);
+    if (code == WEFT_OK)
+        code = note_put(writer, thread_id, WEFT_NOTE_NOT_KEPT, drops->n_names,
+                        WEFT_STR("end of a name over 64 KiB"), err);
+    if (code == WEFT_OK && builder->head.n_events > 0)
+        code = events_flush(writer, builder, err);
+    thread->n_events = builder->n_events;
+    thread->events = NULL;
+    event_builder_give(writer, builder);
+    return code;
+}
+
 static enum weft_code sink_thread_end(struct weft_sink *sink, uint32_t thread_id, uint64_t last_ns,
                                       struct weft_err *err)
 {
@@ -427,8 +501,8 @@ static enum weft_code sink_thread_end(struct weft_sink *sink, uint32_t thread_id
     code = begin_once(writer, err);
     if (code == WEFT_OK && thread->builder)
         code = builder_end(writer, thread, err);
-    if (code == WEFT_OK)
-        code = not_kept_notes(writer, thread_id, thread, err);
+    if (code == WEFT_OK && thread->events)
+        code = event_builder_end(writer, thread, err);
     if (code == WEFT_OK && thread->last_ns > WEFT_FORMAT_MAX_NS)
         code = weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
                          "a last event at %" PRIu64 " ns: times above 2^63 ns cannot be stored",
@@ -458,7 +532,7 @@ static void writer_free(struct weft_writer *writer)
     for (uint32_t i = 0; i < n_threads; i++) {
         struct writer_thread *thread = thread_at(writer, i);
         weft_builder_free(thread->builder);
-        free(thread->not_kept);
+        weft_event_builder_free(thread->events);
         weft_bytes_fini(&thread->groups);
     }
     for (size_t i = 0; i < MAX_PAGES; i++)
@@ -467,6 +541,11 @@ static void writer_free(struct weft_writer *writer)
         struct weft_builder *next = writer->free_builders->next;
         weft_builder_free(writer->free_builders);
         writer->free_builders = next;
+    }
+    while (writer->free_event_builders) {
+        struct weft_event_builder *next = writer->free_event_builders->next;
+        weft_event_builder_free(writer->free_event_builders);
+        writer->free_event_builders = next;
     }
     for (size_t i = 0; i < writer->free_encoders.n; i++)
         weft_block_encoder_free(writer->free_encoders.items[i]);
@@ -483,12 +562,16 @@ enum weft_code weft_writer_open(const char *path, const struct weft_writer_opts 
     if (opts->block_rows > WEFT_FORMAT_MAX_BLOCK_ROWS)
         return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "expected at most %d rows a block",
                          WEFT_FORMAT_MAX_BLOCK_ROWS);
+    if (opts->block_events > WEFT_FORMAT_MAX_BLOCK_EVENTS)
+        return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "expected at most %d events a block",
+                         WEFT_FORMAT_MAX_BLOCK_EVENTS);
     struct weft_writer *writer = calloc(1, sizeof *writer);
     if (!writer)
         return no_memory(err);
     (void)pthread_mutex_init(&writer->lock, NULL);
     writer->sink.ops = &sink_ops;
     writer->block_rows = opts->block_rows ? opts->block_rows : WEFT_FORMAT_BLOCK_ROWS;
+    writer->block_events = opts->block_events ? opts->block_events : WEFT_FORMAT_MAX_BLOCK_EVENTS;
     writer->catalog =
         weft_catalog_new(weft_str_of(opts->source_name ? opts->source_name : ""), opts->bytes_in);
     enum weft_code code = writer->catalog ? WEFT_OK : no_memory(err);
@@ -526,6 +609,7 @@ static enum weft_code threads_end(struct weft_writer *writer, struct weft_writer
             code = sink_thread_end(&writer->sink, i, 0, err);
         totals->calls += thread->calls;
         totals->cut_calls += thread->cut_calls;
+        totals->events += thread->n_events;
         if (thread->last_ns > totals->duration_ns)
             totals->duration_ns = thread->last_ns;
     }

@@ -19,10 +19,11 @@ struct weft_writer_opts {
     uint64_t bytes_in;            /* size of the input, metadata only */
     uint64_t backlog_limit_bytes; /* finished blocks kept in memory; 0: 64 MiB */
     uint32_t block_rows;          /* 0: the format's default */
+    uint32_t block_events;        /* likewise */
 };
 
 struct weft_writer_totals {
-    uint64_t bytes_out, n_threads, n_functions, calls, cut_calls, duration_ns;
+    uint64_t bytes_out, n_threads, n_functions, calls, cut_calls, events, duration_ns;
 };
 
 WEFT_CHECKED enum weft_code weft_writer_open(const char *path, const struct weft_writer_opts *opts,

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/event_builder.h"
+
+#include "base/checked.h"
+#include "store/chunk.h"
+
+#include <inttypes.h>
+
+enum {
+    BLOCK_BYTES = 256 << 10, /* names and payloads after which a block ends */
+    FIRST_SLOT_BITS = 4,
+};
+
+struct weft_event_builder *weft_event_builder_new(uint32_t block_events)
+{
+    struct weft_event_builder *builder = calloc(1, sizeof *builder);
+    if (builder)
+        builder->block_events = block_events;
+    return builder;
+}
+
+void weft_event_builder_free(struct weft_event_builder *builder)
+{
+    if (!builder)
+        return;
+    for (int i = 0; i < WEFT_EVENT_COLUMNS; i++)
+        weft_bytes_fini(&builder->columns[i]);
+    WEFT_VEC_FINI(&builder->strings);
+    free(builder->slots);
+    free(builder);
+}
+
+static void block_reset(struct weft_event_builder *builder)
+{
+    struct weft_event_head *head = &builder->head;
+    *head = (struct weft_event_head){ .thread_id = head->thread_id, .block = head->block };
+    for (int i = 0; i < WEFT_EVENT_COLUMNS; i++)
+        builder->columns[i].n = 0;
+    if (builder->strings.n > 0)
+        memset(builder->slots, 0, sizeof *builder->slots << builder->slot_bits);
+    builder->strings.n = 0;
+    memset(builder->previous_value, 0, sizeof builder->previous_value);
+    memset(builder->previous_name, 0, sizeof builder->previous_name);
+    builder->previous_category = 0;
+}
+
+void weft_event_builder_start(struct weft_event_builder *builder, uint32_t thread_id)
+{
+    builder->head = (struct weft_event_head){ .thread_id = thread_id };
+    builder->drops = (struct weft_event_drops){ 0 };
+    builder->n_events = 0;
+    block_reset(builder);
+}
+
+void weft_event_builder_next_block(struct weft_event_builder *builder)
+{
+    builder->head.block++;
+    builder->n_events += builder->head.n_events;
+    block_reset(builder);
+}
+
+static enum weft_code no_memory(struct weft_err *err)
+{
+    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "the events of a block");
+}
+
+/* ---- strings -------------------------------------------------------------------------------- */
+
+static bool is_string(const struct weft_event_builder *builder, uint32_t index,
+                      struct weft_str text)
+{
+    const struct weft_event_string *known = &builder->strings.items[index];
+    return known->n_bytes == text.n_bytes &&
+           memcmp(builder->columns[WEFT_EVENT_COLUMN_STRINGS].items + known->off, text.bytes,
+                  text.n_bytes) == 0;
+}
+
+static bool slots_grow(struct weft_event_builder *builder)
+{
+    const unsigned bits = builder->slots ? builder->slot_bits + 1 : FIRST_SLOT_BITS;
+    const uint32_t mask = (UINT32_C(1) << bits) - 1;
+    uint32_t *slots = calloc((size_t)mask + 1, sizeof *slots);
+    if (!slots)
+        return false;
+    for (uint32_t i = 0; i < builder->strings.n; i++) {
+        uint32_t at = builder->strings.items[i].hash & mask;
+        while (slots[at])
+            at = (at + 1) & mask;
+        slots[at] = i + 1;
+    }
+    free(builder->slots);
+    builder->slots = slots;
+    builder->slot_bits = bits;
+    return true;
+}
+
+static bool string_add(struct weft_event_builder *builder, struct weft_str text, uint32_t hash)
+{
+    struct weft_bytes *column = &builder->columns[WEFT_EVENT_COLUMN_STRINGS];
+    struct weft_event_string *string = WEFT_VEC_PUSH(&builder->strings);
+    if (!string)
+        return false;
+    weft_bytes_put_str(column, text);
+    *string = (struct weft_event_string){ .off = (uint32_t)(column->n - text.n_bytes),
+                                          .n_bytes = (uint32_t)text.n_bytes,
+                                          .hash = hash };
+    return !column->has_failed;
+}
+
+/* Gives 1 + the text's index among the strings of the block, 0 for an empty text; `*place` holds a
+ * guess. False without memory. */
+static bool string_put(struct weft_event_builder *builder, struct weft_str text, uint32_t *place)
+{
+    if (text.n_bytes == 0) {
+        *place = 0;
+        return true;
+    }
+    if (*place > 0 && is_string(builder, *place - 1, text))
+        return true;
+    if ((builder->strings.n + 1) * 2 > (size_t)(builder->slots != NULL) << builder->slot_bits &&
+        !slots_grow(builder))
+        return false;
+    const uint32_t hash = (uint32_t)weft_checksum(text.bytes, text.n_bytes);
+    const uint32_t mask = (UINT32_C(1) << builder->slot_bits) - 1;
+    uint32_t at = hash & mask;
+    for (; builder->slots[at]; at = (at + 1) & mask) {
+        const uint32_t index = builder->slots[at] - 1;
+        if (builder->strings.items[index].hash != hash || !is_string(builder, index, text))
+            continue;
+        *place = index + 1;
+        return true;
+    }
+    if (!string_add(builder, text, hash))
+        return false;
+    *place = builder->slots[at] = (uint32_t)builder->strings.n;
+    return true;
+}
+
+/* ---- columns -------------------------------------------------------------------------------- */
+
+/* Adds the value of one event. Nothing is stored while all are 0. */
+static void column_put(struct weft_event_builder *builder, enum weft_event_column column,
+                       uint64_t value)
+{
+    struct weft_bytes *bytes = &builder->columns[column];
+    if (bytes->n == 0) {
+        const uint32_t n_before = builder->head.n_events;
+        if (value == 0 || !weft_bytes_reserve(bytes, n_before + WEFT_VARINT_BYTES))
+            return;
+        memset(bytes->items, 0, n_before);
+        bytes->n = n_before;
+    }
+    weft_bytes_put_varint(bytes, value);
+}
+
+static uint64_t zigzag(uint64_t value)
+{
+    return value << 1 ^ (0 - (value >> 63));
+}
+
+static uint64_t value_code(struct weft_event_builder *builder, enum weft_event_kind kind,
+                           uint64_t value)
+{
+    const uint64_t step = value - builder->previous_value[kind];
+    switch (weft_event_value_code(kind)) {
+    case WEFT_VALUE_RUNNING:
+        builder->previous_value[kind] = value;
+        return zigzag(step);
+    case WEFT_VALUE_ROW:
+        builder->previous_value[kind] = value;
+        return step;
+    case WEFT_VALUE_REVERSED:
+        return __builtin_bswap64(value);
+    case WEFT_VALUE_SIGNED:
+        break;
+    }
+    return zigzag(value);
+}
+
+/* The summary; afterwards the event belongs to the block. */
+static void head_count(struct weft_event_head *head, const struct weft_event *event)
+{
+    const uint64_t end_ns = event->time_ns + event->duration_ns;
+    if (head->n_events == 0)
+        head->first_ns = event->time_ns;
+    head->first_ns = weft_min_u64(head->first_ns, event->time_ns);
+    head->last_ns = weft_max_u64(head->last_ns, end_ns);
+    head->counts[event->kind]++;
+    head->kinds |= UINT32_C(1) << event->kind;
+    head->n_events++;
+}
+
+static enum weft_code columns_put(struct weft_event_builder *builder,
+                                  const struct weft_event *event, struct weft_err *err)
+{
+    uint32_t *name = &builder->previous_name[event->kind];
+    uint32_t *category = &builder->previous_category;
+    if (!string_put(builder, event->name, name) || !string_put(builder, event->category, category))
+        return no_memory(err);
+    weft_bytes_put_u8(&builder->columns[WEFT_EVENT_COLUMN_KIND], (uint8_t)event->kind);
+    column_put(builder, WEFT_EVENT_COLUMN_TIME, zigzag(event->time_ns - builder->previous_ns));
+    column_put(builder, WEFT_EVENT_COLUMN_DURATION, event->duration_ns);
+    column_put(builder, WEFT_EVENT_COLUMN_VALUE, value_code(builder, event->kind, event->value));
+    column_put(builder, WEFT_EVENT_COLUMN_NAME, *name);
+    column_put(builder, WEFT_EVENT_COLUMN_CATEGORY, *category);
+    column_put(builder, WEFT_EVENT_COLUMN_LENGTH, event->payload.n_bytes);
+    column_put(builder, WEFT_EVENT_COLUMN_THREAD, (uint32_t)(event->next_thread_id + 1));
+    column_put(builder, WEFT_EVENT_COLUMN_OBJECT, (uint32_t)(event->object_id + 1));
+    column_put(builder, WEFT_EVENT_COLUMN_STACK, (uint32_t)(event->stack_id + 1));
+    column_put(builder, WEFT_EVENT_COLUMN_CPU, zigzag((uint64_t)((int64_t)event->cpu + 1)));
+    column_put(builder, WEFT_EVENT_COLUMN_STATE, event->prev_state);
+    weft_bytes_put(&builder->columns[WEFT_EVENT_COLUMN_PAYLOAD], event->payload.bytes,
+                   event->payload.n_bytes);
+    builder->previous_ns = event->time_ns;
+    return WEFT_OK;
+}
+
+/* ---- one event ------------------------------------------------------------------------------ */
+
+static void name_cut(struct weft_event_builder *builder, struct weft_str *name)
+{
+    if (name->n_bytes <= WEFT_FORMAT_MAX_NAME_BYTES)
+        return;
+    name->n_bytes = WEFT_FORMAT_MAX_NAME_BYTES;
+    builder->drops.n_names++;
+}
+
+/* Leaves out what cannot be kept; false: all of it. */
+static bool event_trim(struct weft_event_builder *builder, struct weft_event *event, uint64_t row)
+{
+    const bool is_args = event->kind == WEFT_EVENT_CALL_ARGS;
+    if (is_args && row == UINT64_MAX) {
+        builder->drops.n_args++;
+        return false;
+    }
+    name_cut(builder, &event->name);
+    name_cut(builder, &event->category);
+    if (event->payload.n_bytes <= WEFT_FORMAT_MAX_PAYLOAD_BYTES)
+        return true;
+    event->payload = WEFT_STR("");
+    builder->drops.n_payloads++;
+    return !is_args;
+}
+
+static bool is_full(const struct weft_event_builder *builder, const struct weft_event *event)
+{
+    const size_t n_bytes = builder->columns[WEFT_EVENT_COLUMN_STRINGS].n +
+                           builder->columns[WEFT_EVENT_COLUMN_PAYLOAD].n + event->name.n_bytes +
+                           event->category.n_bytes + event->payload.n_bytes;
+    return builder->head.n_events == builder->block_events ||
+           (builder->head.n_events > 0 && n_bytes > BLOCK_BYTES);
+}
+
+enum weft_code weft_event_builder_put(struct weft_event_builder *builder,
+                                      const struct weft_event *given, uint64_t row,
+                                      const struct weft_event_flush *flush, struct weft_err *err)
+{
+    struct weft_event event = *given;
+    struct weft_event_head *head = &builder->head;
+    if (event.time_ns > WEFT_FORMAT_MAX_NS ||
+        event.duration_ns > WEFT_FORMAT_MAX_NS - event.time_ns)
+        return weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
+                         "an event of %" PRIu64 " ns at %" PRIu64
+                         " ns: times above 2^63 ns cannot be stored",
+                         event.duration_ns, event.time_ns);
+    if (!event_trim(builder, &event, row))
+        return WEFT_OK;
+    if (is_full(builder, &event)) {
+        const enum weft_code code = flush->flush(flush->context, builder, err);
+        if (code != WEFT_OK)
+            return code;
+    }
+    if (head->n_events == 0)
+        head->base_ns = builder->previous_ns = event.time_ns;
+    if (event.kind == WEFT_EVENT_CALL_ARGS) {
+        if (head->counts[event.kind] == 0)
+            head->first_row = builder->previous_value[event.kind] = row;
+        head->last_row = row;
+        event.value = row;
+    }
+    const enum weft_code code = columns_put(builder, &event, err);
+    if (code == WEFT_OK)
+        head_count(head, &event);
+    return code;
+}
