@@ -41,6 +41,8 @@ static enum weft_code load_threads(struct weft_trace *trace, struct weft_err *er
             .first_ns = stored->first_ns,
             .last_ns = stored->last_ns,
             .n_blocks = stored->n_blocks,
+            .events = stored->events,
+            .n_event_blocks = stored->n_event_blocks,
             .max_depth = stored->max_depth,
         };
         char fallback[32];

@@ -31,6 +31,8 @@ struct weft_model_thread {
     uint64_t calls, cut_calls;
     uint64_t first_ns, last_ns;
     uint64_t n_blocks;
+    uint64_t events; /* that are no calls; by kind in weft_trace_meta */
+    uint64_t n_event_blocks;
     uint32_t max_depth;
 };
 

@@ -28,6 +28,15 @@ static uint64_t count_unnamed(const struct weft_trace *trace)
     return n_unnamed;
 }
 
+static uint64_t kernel_events(const struct weft_store_meta *meta)
+{
+    uint64_t n_events = 0;
+    for (int kind = 0; kind < WEFT_EVENT_KINDS; kind++)
+        if (weft_event_is_kernel((enum weft_event_kind)kind))
+            n_events += meta->events_of_kind[kind];
+    return n_events;
+}
+
 static double bytes_per_call(const struct weft_store_meta *meta)
 {
     return meta->calls ? (double)meta->bytes_out / (double)meta->calls : 0;
@@ -46,13 +55,14 @@ static const struct weft_column thread_columns[] = {
     { "first_ns", "first event", WEFT_CELL_AT },
     { "last_ns", "last event", WEFT_CELL_AT },
     { NULL, "life", WEFT_CELL_NS },
+    { "events", "events", WEFT_CELL_COUNT },
 };
 
 static void thread_row(const void *context, size_t row, struct weft_cell *cells)
 {
     const struct info *info = context;
     const struct weft_model_thread *thread = weft_trace_thread(info->view->trace, (uint32_t)row);
-    bool has_events = thread->last_ns > thread->first_ns || thread->calls > 0;
+    bool has_events = thread->last_ns > thread->first_ns || thread->calls > 0 || thread->events > 0;
     cells[0].number = thread->info.tid;
     cells[1] = (struct weft_cell){ .number = thread->info.pid, .is_null = thread->info.pid == 0 };
     cells[2].number = thread->info.generation;
@@ -64,12 +74,16 @@ static void thread_row(const void *context, size_t row, struct weft_cell *cells)
     cells[8] = (struct weft_cell){ .number = thread->last_ns, .is_null = !has_events };
     cells[9] =
         (struct weft_cell){ .number = thread->last_ns - thread->first_ns, .is_null = !has_events };
+    cells[10].number = thread->events;
 }
 
+/* As text, the last column is left out when there are only calls. */
 static struct weft_table threads_table(const struct info *info)
 {
+    const size_t n_columns = sizeof thread_columns / sizeof *thread_columns;
+    const bool has_events = info->view->format != WEFT_FORMAT_TEXT || info->meta->events > 0;
     return (struct weft_table){ .columns = thread_columns,
-                                .n_columns = sizeof thread_columns / sizeof *thread_columns,
+                                .n_columns = has_events ? n_columns : n_columns - 1,
                                 .n_rows = weft_trace_n_threads(info->view->trace),
                                 .row = thread_row,
                                 .context = info };
@@ -161,6 +175,29 @@ static void print_time(const struct info *info)
     weft_output_text(out, "\n");
 }
 
+/* How many events of each kind, the most frequent ones first. */
+static void print_events(const struct info *info)
+{
+    struct weft_output *out = info->view->out;
+    uint64_t left[WEFT_EVENT_KINDS];
+    memcpy(left, info->meta->events_of_kind, sizeof left);
+    if (info->meta->events == 0)
+        return;
+    label(info, "events");
+    weft_output_printf(out, "%s", weft_human_count(info->meta->events).text);
+    for (const char *before = ": ";; before = ", ") {
+        int most = 0;
+        for (int kind = 1; kind < WEFT_EVENT_KINDS; kind++)
+            most = left[kind] > left[most] ? kind : most;
+        if (left[most] == 0)
+            break;
+        weft_output_printf(out, "%s%s %s", before, weft_human_count(left[most]).text,
+                           weft_event_kind_name((enum weft_event_kind)most));
+        left[most] = 0;
+    }
+    weft_output_text(out, "\n");
+}
+
 static void print_counts(const struct info *info)
 {
     struct weft_output *out = info->view->out;
@@ -180,6 +217,7 @@ static void print_counts(const struct info *info)
         weft_output_printf(out, ", and %s more that were entered before the trace",
                            weft_human_count(meta->cut_calls).text);
     weft_output_text(out, "\n");
+    print_events(info);
 }
 
 static void print_size(const struct info *info)
@@ -252,6 +290,17 @@ static void json_clock(const struct info *info, struct weft_json *json)
     weft_json_end_object(json);
 }
 
+static void json_events(const struct info *info, struct weft_json *json)
+{
+    weft_json_u64(json, "events", info->meta->events);
+    weft_json_begin_object(json, "events_by_kind");
+    for (int kind = 0; kind < WEFT_EVENT_KINDS; kind++)
+        if (info->meta->events_of_kind[kind] > 0)
+            weft_json_u64(json, weft_event_kind_name((enum weft_event_kind)kind),
+                          info->meta->events_of_kind[kind]);
+    weft_json_end_object(json);
+}
+
 static void print_json(const struct info *info)
 {
     const struct weft_store_meta *meta = info->meta;
@@ -268,7 +317,8 @@ static void print_json(const struct info *info)
     weft_json_u64(json, "unnamed_functions", info->n_unnamed);
     weft_json_u64(json, "calls", meta->calls);
     weft_json_u64(json, "cut_calls", meta->cut_calls);
-    weft_json_u64(json, "kernel_events", 0);
+    weft_json_u64(json, "kernel_events", kernel_events(meta));
+    json_events(info, json);
     weft_json_u64(json, "duration_ns", meta->duration_ns);
     weft_json_u64(json, "lost", info->notes.lost);
     weft_json_u64(json, "repaired", info->notes.repaired);
@@ -298,13 +348,13 @@ static void print_csv(const struct info *info)
         return;
     }
     weft_output_text(out, "threads,functions,unnamed_functions,calls,cut_calls,kernel_events,"
-                          "duration_ns,lost,repaired,bytes_in,bytes_out\n");
+                          "events,duration_ns,lost,repaired,bytes_in,bytes_out\n");
     weft_output_printf(out,
-                       "%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",0,%" PRIu64
-                       ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
+                       "%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
+                       ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
                        meta->n_threads, meta->n_functions, info->n_unnamed, meta->calls,
-                       meta->cut_calls, meta->duration_ns, info->notes.lost, info->notes.repaired,
-                       meta->bytes_in, meta->bytes_out);
+                       meta->cut_calls, kernel_events(meta), meta->events, meta->duration_ns,
+                       info->notes.lost, info->notes.repaired, meta->bytes_in, meta->bytes_out);
 }
 
 void weft_render_info(const struct weft_view *view, const struct weft_info_view *opts)

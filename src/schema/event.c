@@ -35,6 +35,12 @@ const char *weft_event_kind_name(enum weft_event_kind kind)
     return (size_t)kind < WEFT_EVENT_KINDS ? event_names[kind] : "unknown";
 }
 
+bool weft_event_is_kernel(enum weft_event_kind kind)
+{
+    return (kind >= WEFT_EVENT_SWITCH && kind <= WEFT_EVENT_SYSCALL_EXIT) ||
+           kind == WEFT_EVENT_FORK || kind == WEFT_EVENT_EXIT;
+}
+
 static const struct note_words {
     const char *name;
     const char *text;

@@ -107,6 +107,9 @@ static inline double weft_counter_double(uint64_t value)
 /* Stable lower-case name ("lock_request"). */
 const char *weft_event_kind_name(enum weft_event_kind kind);
 
+/* Told by a kernel: scheduling, interrupts, system calls, processes. */
+bool weft_event_is_kernel(enum weft_event_kind kind);
+
 /* A thread, as the importer knows it: (host, pid, tid, generation) is its identity. */
 struct weft_thread_info {
     uint64_t tid;
@@ -146,7 +149,7 @@ enum weft_note_kind {
     WEFT_NOTE_UNKNOWN_RECORD,   /* well-formed record of an unknown kind; skipped */
     WEFT_NOTE_LOST_RECORDS,     /* the source says it lost records; count = records if known */
     WEFT_NOTE_UNNAMED_FUNCTION, /* functions without a name, shown as #key */
-    WEFT_NOTE_NOT_KEPT,         /* events understood, but which the store has no column for */
+    WEFT_NOTE_NOT_KEPT,         /* events, or parts of them, beyond the limits of the store */
     WEFT_NOTE_DEPTH_LIMIT,      /* calls deeper than the limit; dropped */
     WEFT_NOTE_FOREIGN_MAP,      /* functions with numbers that the function map does not reach */
     WEFT_NOTE_KINDS,

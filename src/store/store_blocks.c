@@ -411,13 +411,13 @@ enum weft_code weft_store_finish(struct weft_store *store, struct weft_err *err)
         code = functions_index(store, err);
     for (size_t i = 0; i < store->threads.n && code == WEFT_OK; i++) {
         struct store_thread *thread = &store->threads.items[i];
-        code = weft_store_finish_events(store, thread, err);
-        if (code == WEFT_OK)
-            code = crossing_join(thread, err);
+        code = crossing_join(thread, err);
         if (code == WEFT_OK)
             code = crossing_resolve(store, thread, err);
         if (code == WEFT_OK)
             code = blocks_resolve(thread, err);
+        if (code == WEFT_OK) /* last: without an index, calls end by what is known of calls */
+            code = weft_store_finish_events(store, thread, err);
         thread->info.cut_calls = thread->cut.n;
         thread->info.n_blocks = thread->blocks.n;
         if (thread->groups.n != weft_contexts_n_groups(thread->blocks.n, 0))

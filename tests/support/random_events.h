@@ -15,10 +15,9 @@ struct random_events {
     uint32_t n_threads;
     uint32_t kinds;    /* bit k: kind k may come; 0: all */
     size_t most_bytes; /* of a payload */
-    const char *bytes; /* payloads and long names are taken from here: RANDOM_EVENT_BYTES */
+    const char *bytes; /* payloads and long names are taken from here */
+    size_t n_bytes;
 };
-
-enum { RANDOM_EVENT_BYTES = 1 << 16 };
 
 static inline uint64_t random_number(uint64_t *state)
 {
@@ -39,13 +38,20 @@ static inline uint32_t random_id(uint64_t *state, uint32_t n_ids)
     return tap_random(state) % 3 ? WEFT_ID_NONE : (uint32_t)(tap_random(state) % n_ids);
 }
 
+static inline struct weft_str random_text(const struct random_events *random, uint64_t *state,
+                                          size_t most_bytes)
+{
+    const size_t at = tap_random(state) % random->n_bytes;
+    const size_t n_bytes = tap_random(state) % most_bytes;
+    const size_t n_left = random->n_bytes - at;
+    return (struct weft_str){ random->bytes + at, n_bytes < n_left ? n_bytes : n_left };
+}
+
 static inline struct weft_str random_name(const struct random_events *random, uint64_t *state)
 {
     static const char *const names[] = { "", "lock", "read", "main;run;step", "\xff\x80", "x" };
-    if (tap_random(state) % 20 == 0) {
-        const size_t n_bytes = tap_random(state) % 300;
-        return (struct weft_str){ random->bytes + tap_random(state) % 1000, n_bytes };
-    }
+    if (tap_random(state) % 20 == 0)
+        return random_text(random, state, 300);
     return weft_str_of(names[tap_random(state) % (sizeof names / sizeof names[0])]);
 }
 
@@ -88,18 +94,8 @@ __attribute__((unused)) static struct weft_event random_event(struct random_even
     if (tap_random(state) % 9 == 0)
         event.prev_state = (uint32_t)random_number(state);
     if (random->most_bytes > 0 && tap_random(state) % 3 == 0)
-        event.payload = (struct weft_str){ random->bytes + tap_random(state) % 100,
-                                           tap_random(state) % random->most_bytes };
+        event.payload = random_text(random, state, random->most_bytes);
     return event;
-}
-
-/* Text that repeats; the caller frees it. */
-__attribute__((unused)) static char *random_event_bytes(void)
-{
-    char *bytes = malloc(RANDOM_EVENT_BYTES);
-    for (size_t i = 0; bytes && i < RANDOM_EVENT_BYTES; i++)
-        bytes[i] = (char)('a' + i * i / 7 % 26);
-    return bytes;
 }
 
 __attribute__((unused)) static bool event_same(const struct weft_event *a,

@@ -159,9 +159,11 @@ static enum weft_code rec_events(struct weft_sink *sink, uint32_t thread_id,
 {
     struct rec_text *text = rec_thread_text(rec_of(sink), thread_id);
     for (size_t k = 0; k < n_events; k++) {
-        rec_add(text, "%c %.*s %" PRIu64 " cpu %" PRId32 " @%" PRIu64,
-                events[k].kind == WEFT_EVENT_COUNTER ? 'C' : 'I', REC_STR(events[k].name),
-                events[k].value, events[k].cpu, events[k].time_ns);
+        const bool is_counter = events[k].kind == WEFT_EVENT_COUNTER;
+        rec_add(text, "%c %.*s %" PRIu64 " cpu %" PRId32 " @%" PRIu64, is_counter ? 'C' : 'I',
+                REC_STR(events[k].name),
+                is_counter ? (uint64_t)weft_counter_double(events[k].value) : events[k].value,
+                events[k].cpu, events[k].time_ns);
         if (events[k].kind == WEFT_EVENT_INSTANT) {
             rec_add(text, " \"");
             for (size_t at = 0; at < events[k].payload.n_bytes; at++)

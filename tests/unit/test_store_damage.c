@@ -13,7 +13,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { FLIPS = 12000, FLIPS_A_LINE = 1000, MAX_ROWS = 400 };
+enum { FLIPS = 12000, FLIPS_A_LINE = 1000, MAX_ROWS = 400, MAX_EVENTS = 40 };
 
 static char path[512];        /* on disk */
 static char damaged_path[64]; /* in memory: tens of thousands of files */
@@ -48,9 +48,18 @@ static void damaged_write(const uint8_t *bytes, size_t n_bytes)
         abort();
 }
 
+/* An event that is no call: a sum of its fields, but for those that lead to what may be lost. */
+struct seen_event {
+    uint64_t sum;
+    uint64_t row; /* CALL_ARGS */
+    uint32_t next_thread_id;
+};
+
 /* All that a reader sees of one thread. */
 struct seen_thread {
     uint64_t tid, n_rows, n_cut, n_blocks;
+    uint64_t n_events_said, n_events, n_event_blocks;
+    struct seen_event events[MAX_EVENTS];
     uint64_t start_ns[MAX_ROWS], end_ns[MAX_ROWS];
     uint32_t key[MAX_ROWS], depth[MAX_ROWS], flags[MAX_ROWS];
     bool is_there[MAX_ROWS];
@@ -77,6 +86,52 @@ static void rows_see(const struct weft_store *store, struct seen_thread *thread,
         thread->key[row] = weft_store_function_get(store, calls->function_id[i])->key;
         thread->flags[row] = calls->flags ? calls->flags[i] : 0;
     }
+}
+
+static uint64_t sum_add(uint64_t sum, const void *bytes, size_t n_bytes)
+{
+    for (size_t i = 0; i < n_bytes; i++)
+        sum = (sum ^ ((const uint8_t *)bytes)[i]) * UINT64_C(0x100000001b3);
+    return (sum ^ n_bytes) * UINT64_C(0x100000001b3);
+}
+
+static struct seen_event event_see(const struct weft_event *event)
+{
+    const bool is_args = event->kind == WEFT_EVENT_CALL_ARGS;
+    const uint64_t numbers[] = {
+        event->time_ns,  event->duration_ns,     is_args ? 0 : event->value, event->object_id,
+        event->stack_id, (uint64_t)(event->cpu), event->prev_state,          event->kind,
+    };
+    uint64_t sum = sum_add(UINT64_C(0xcbf29ce484222325), numbers, sizeof numbers);
+    sum = sum_add(sum, event->name.bytes, event->name.n_bytes);
+    sum = sum_add(sum, event->category.bytes, event->category.n_bytes);
+    sum = sum_add(sum, event->payload.bytes, event->payload.n_bytes);
+    return (struct seen_event){ .sum = sum,
+                                .row = is_args ? event->value : 0,
+                                .next_thread_id = event->next_thread_id };
+}
+
+static void events_see(struct weft_store *store, uint32_t thread_id, struct seen *seen)
+{
+    struct weft_event_buf *buf = weft_event_buf_new();
+    const struct weft_store_thread *info = weft_store_thread_get(store, thread_id);
+    struct seen_thread *thread = &seen->threads[thread_id];
+    thread->n_events_said = info->events;
+    for (uint64_t i = 0; i < info->n_event_blocks; i++) {
+        const struct weft_event *events;
+        size_t n_events;
+        if (weft_store_load_events(store, thread_id, i, buf, &events, &n_events, NULL) != WEFT_OK) {
+            seen->has_damage = true;
+            continue;
+        }
+        thread->n_event_blocks++;
+        for (size_t j = 0; j < n_events; j++) {
+            if (thread->n_events == MAX_EVENTS)
+                abort();
+            thread->events[thread->n_events++] = event_see(&events[j]);
+        }
+    }
+    weft_event_buf_free(buf);
 }
 
 static struct seen *file_see(const char *name)
@@ -108,6 +163,7 @@ static struct seen *file_see(const char *name)
             seen->threads[i].n_blocks++;
             rows_see(store, &seen->threads[i], &calls);
         }
+        events_see(store, i, seen);
     }
     weft_block_buf_free(buf);
     weft_store_close(store);
@@ -125,6 +181,28 @@ static bool row_same(const struct seen_thread *got, const struct seen_thread *wa
                : got->end_ns[row] == want->end_ns[row] && got->flags[row] == want->flags[row];
 }
 
+/* Events come in order; blocks of them may be missing, and what they lead to. */
+static bool events_part(const struct seen *got, const struct seen_thread *a,
+                        const struct seen_thread *b)
+{
+    uint64_t at = 0;
+    for (uint64_t i = 0; i < a->n_events; i++, at++) {
+        while (at < b->n_events && a->events[i].sum != b->events[at].sum)
+            at++;
+        if (at == b->n_events)
+            return false;
+        const struct seen_event *x = &a->events[i];
+        const struct seen_event *y = &b->events[at];
+        if (x->row != y->row && !(got->is_recovered && x->row == UINT64_MAX))
+            return false;
+        if (x->next_thread_id != y->next_thread_id &&
+            !(got->is_recovered && x->next_thread_id == WEFT_ID_NONE))
+            return false;
+    }
+    return got->is_recovered ||
+           (a->n_events_said == b->n_events && (got->has_damage || a->n_events == b->n_events));
+}
+
 /* Is all that `got` shows also in `want`? Without recovery, all but damaged blocks must be there.
  */
 static bool is_part(const struct seen *got, const struct seen *want)
@@ -137,6 +215,8 @@ static bool is_part(const struct seen *got, const struct seen *want)
         if (a->tid != b->tid || a->n_rows > b->n_rows || a->n_cut > b->n_cut)
             return false;
         if (!got->is_recovered && (a->n_rows != b->n_rows || a->n_cut != b->n_cut))
+            return false;
+        if (!events_part(got, a, b))
             return false;
         for (uint64_t row = 0; row < b->n_rows; row++) {
             if (!a->is_there[row] && !got->is_recovered && !got->has_damage)
@@ -155,7 +235,8 @@ static uint64_t blocks_before(const struct bytes *file, size_t n_bytes)
     size_t off = 32;
     while (off + 40 <= n_bytes && memcmp(file->items + off, "WEFc", 4) == 0) {
         const size_t end = off + 40 + (size_t)weft_load_u64(file->items + off + 16);
-        n_blocks += end <= n_bytes && memcmp(file->items + off + 4, "CALL", 4) == 0;
+        n_blocks += end <= n_bytes && (memcmp(file->items + off + 4, "CALL", 4) == 0 ||
+                                       memcmp(file->items + off + 4, "EVNT", 4) == 0);
         off = (end + 7) / 8 * 8;
     }
     return n_blocks;
@@ -165,7 +246,7 @@ static uint64_t blocks_seen(const struct seen *seen)
 {
     uint64_t n_blocks = 0;
     for (uint32_t i = 0; i < SMALL_THREADS; i++)
-        n_blocks += seen->threads[i].n_blocks;
+        n_blocks += seen->threads[i].n_blocks + seen->threads[i].n_event_blocks;
     return n_blocks;
 }
 

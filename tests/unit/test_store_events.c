@@ -13,8 +13,8 @@
 enum { MAX_THREADS = 5, SEEDS = 3000, SEEDS_A_LINE = 250, PARALLEL_SEEDS = 200, CAP = 4 << 20 };
 
 static char path[512];
-static char what[300]; /* what differed first */
-static char *text;     /* payloads are taken from it */
+static char what[300];  /* what differed first */
+static char text[4096]; /* payloads are taken from it */
 
 /* What a thread does, in order: calls and other events. */
 struct twin {
@@ -67,7 +67,8 @@ static void twin_build(struct twin *twin, uint64_t seed, uint32_t n_threads)
                                     .time_ns = tap_random(&state) % 100000,
                                     .n_threads = n_threads,
                                     .most_bytes = tap_random(&state) % 3 ? 60 : 0,
-                                    .bytes = text };
+                                    .bytes = text,
+                                    .n_bytes = sizeof text };
     events.kinds = tap_random(&state) % 2 ? 0 : 1u << tap_random(&state) % WEFT_EVENT_KINDS;
     const unsigned call_percent = (unsigned)(tap_random(&state) % 4) * 30;
     for (size_t i = 0; i < n_steps; i++) {
@@ -511,7 +512,8 @@ int main(void)
 {
     const char *root = getenv("WEFT_BUILD_ROOT");
     (void)snprintf(path, sizeof path, "%s/events.weft", root ? root : ".");
-    text = random_event_bytes();
+    for (size_t i = 0; i < sizeof text; i++)
+        text[i] = (char)('a' + i * i / 7 % 26);
     const uint64_t first = tap_seed(1);
     for (uint64_t seed = first; seed < first + SEEDS; seed += SEEDS_A_LINE) {
         uint64_t failed_seed = 0;
@@ -536,7 +538,6 @@ int main(void)
     refusals();
     free(one);
     free(other);
-    free(text);
     (void)remove(path);
     return tap_done();
 }

@@ -11,7 +11,7 @@
 enum { MOST_FAILURES = 100000 };
 
 static char path[512], cut_path[512];
-static uint64_t n_calls_want;
+static uint64_t n_calls_want; /* calls and other events */
 
 static enum weft_code file_write(void)
 {
@@ -25,7 +25,8 @@ static enum weft_code file_load(const char *name, uint64_t *n_calls)
     if (code != WEFT_OK)
         return code;
     struct weft_block_buf *buf = weft_block_buf_new();
-    if (!buf)
+    struct weft_event_buf *event_buf = weft_event_buf_new();
+    if (!buf || !event_buf)
         code = WEFT_E_NOMEM;
     *n_calls = 0;
     for (uint32_t i = 0; i < weft_store_meta_get(store)->n_threads && code == WEFT_OK; i++) {
@@ -35,7 +36,15 @@ static enum weft_code file_load(const char *name, uint64_t *n_calls)
             code = weft_store_load(store, i, j, buf, &calls, NULL);
             *n_calls += calls.n_rows;
         }
+        const uint64_t n_event_blocks = weft_store_thread_get(store, i)->n_event_blocks;
+        for (uint64_t j = 0; j < n_event_blocks && code == WEFT_OK; j++) {
+            const struct weft_event *events;
+            size_t n_events = 0;
+            code = weft_store_load_events(store, i, j, event_buf, &events, &n_events, NULL);
+            *n_calls += n_events;
+        }
     }
+    weft_event_buf_free(event_buf);
     weft_block_buf_free(buf);
     weft_store_close(store);
     return code;
