@@ -175,26 +175,29 @@ static void print_time(const struct info *info)
     weft_output_text(out, "\n");
 }
 
-/* How many events of each kind, the most frequent ones first. */
+/* How many events there are, and of the most frequent kinds. */
 static void print_events(const struct info *info)
 {
+    enum { MOST_KINDS = 6 };
     struct weft_output *out = info->view->out;
     uint64_t left[WEFT_EVENT_KINDS];
+    uint64_t n_left = info->meta->events;
     memcpy(left, info->meta->events_of_kind, sizeof left);
-    if (info->meta->events == 0)
+    if (n_left == 0)
         return;
     label(info, "events");
-    weft_output_printf(out, "%s", weft_human_count(info->meta->events).text);
-    for (const char *before = ": ";; before = ", ") {
+    weft_output_printf(out, "%s:", weft_human_count(n_left).text);
+    for (int i = 0; i < MOST_KINDS && n_left > 0; i++) {
         int most = 0;
         for (int kind = 1; kind < WEFT_EVENT_KINDS; kind++)
             most = left[kind] > left[most] ? kind : most;
-        if (left[most] == 0)
-            break;
-        weft_output_printf(out, "%s%s %s", before, weft_human_count(left[most]).text,
+        weft_output_printf(out, "%s %s %s", i ? "," : "", weft_human_count(left[most]).text,
                            weft_event_kind_name((enum weft_event_kind)most));
+        n_left -= left[most];
         left[most] = 0;
     }
+    if (n_left > 0)
+        weft_output_printf(out, ", %s of other kinds", weft_human_count(n_left).text);
     weft_output_text(out, "\n");
 }
 

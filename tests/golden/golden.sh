@@ -35,13 +35,15 @@ golden() {
 }
 
 case $weft in /*) ;; *) weft=$PWD/$weft ;; esac
-cp "$here"/input/*.txt "$work" || exit 1
+cp "$here"/input/*.txt "$here"/../data/store/v1_events.weft "$work" || exit 1
 
 golden import.txt import -o t.weft worker-11.txt odd-12.txt
 golden info.txt info --threads t.weft
 golden info.json info --json t.weft
 golden info.csv info --format csv t.weft
 golden info_threads.csv info --format csv --threads t.weft
+golden info_events.txt info --threads v1_events.weft
+golden info_events.json info --json v1_events.weft
 golden functions.txt functions t.weft
 golden functions.json functions --json t.weft
 golden functions.csv functions --format csv --sort count t.weft

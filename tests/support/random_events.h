@@ -68,29 +68,27 @@ static inline enum weft_event_kind random_kind(const struct random_events *rando
 __attribute__((unused)) static struct weft_event random_event(struct random_events *random)
 {
     uint64_t *state = &random->state;
-    struct weft_event event = {
-        .kind = random_kind(random, state),
-        .next_thread_id = random_id(state, random->n_threads),
-        .object_id = random_id(state, 5),
-        .stack_id = random_id(state, UINT32_MAX),
-        .cpu = -1,
-        .name = random_name(random, state),
-        .category = random_name(random, state),
-        .payload = WEFT_STR(""),
-    };
+    struct weft_event event = { .cpu = -1, .payload = WEFT_STR("") };
+    event.kind = random_kind(random, state); /* one by one: initialisers have no order */
+    event.next_thread_id = random_id(state, random->n_threads);
+    event.object_id = random_id(state, 5);
+    event.stack_id = random_id(state, UINT32_MAX);
+    event.name = random_name(random, state);
+    event.category = random_name(random, state);
     random->time_ns += tap_random(state) % 5000;
     if (tap_random(state) % 10 == 0)
-        random->time_ns -= tap_random(state) % (random->time_ns + 1);
+        random->time_ns = tap_random(state) % (random->time_ns + 1);
     event.time_ns = random->time_ns;
     if (tap_random(state) % 4 == 0)
-        event.duration_ns = tap_random(state) >> (2 + tap_random(state) % 60);
+        event.duration_ns = random_number(state) >> (2 + random->time_ns % 60);
     if (tap_random(state) % 2)
         event.value = random_number(state);
     if (event.kind == WEFT_EVENT_COUNTER)
         event.value = weft_counter_value((double)(tap_random(state) % 1000) / 4);
     if (tap_random(state) % 3 == 0)
-        event.cpu = tap_random(state) % 9 ? (int32_t)(tap_random(state) % 64)
-                                          : (int32_t)(uint32_t)tap_random(state);
+        event.cpu = (int32_t)(tap_random(state) % 64);
+    else if (tap_random(state) % 9 == 0)
+        event.cpu = (int32_t)(uint32_t)tap_random(state);
     if (tap_random(state) % 9 == 0)
         event.prev_state = (uint32_t)random_number(state);
     if (random->most_bytes > 0 && tap_random(state) % 3 == 0)

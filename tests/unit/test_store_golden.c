@@ -6,7 +6,7 @@
 #include "store/reader.h"
 #include "tap.h"
 
-static const char *const files[] = { "v1_small" };
+static const char *const files[] = { "v1_small", "v1_events" };
 
 struct text {
     char *bytes;
@@ -77,6 +77,46 @@ static void put_calls(struct text *text, const struct weft_calls *calls)
             calls->arg_value[i]);
 }
 
+static void put_id(struct text *text, const char *name, uint32_t id)
+{
+    if (id != WEFT_ID_NONE)
+        put(text, " %s %" PRIu32, name, id);
+}
+
+static void put_event(struct text *text, const struct weft_event *event)
+{
+    put(text, "  %s %" PRIu64 " for %" PRIu64 " value %" PRIu64, weft_event_kind_name(event->kind),
+        event->time_ns, event->duration_ns, event->value);
+    put_id(text, "to", event->next_thread_id);
+    put_id(text, "object", event->object_id);
+    put_id(text, "stack", event->stack_id);
+    put(text, " cpu %" PRId32 " state %" PRIu32 " ", event->cpu, event->prev_state);
+    put_str(text, event->name);
+    put_str(text, event->category);
+    put_str(text, event->payload);
+    put(text, "\n");
+}
+
+static bool put_events(struct text *text, struct weft_store *store, uint32_t thread_id)
+{
+    const struct weft_store_thread *thread = weft_store_thread_get(store, thread_id);
+    struct weft_event_buf *buf = weft_event_buf_new();
+    bool is_good = buf != NULL;
+    for (uint64_t i = 0; i < thread->n_event_blocks && is_good; i++) {
+        const struct weft_event_block_info *info = weft_store_event_block_get(store, thread_id, i);
+        const struct weft_event *events;
+        size_t n_events;
+        put(text, " events %" PRIu64 ": %" PRIu64 "..%" PRIu64 " kinds %" PRIx32 "\n", i,
+            info->first_ns, info->last_ns, info->kinds);
+        is_good =
+            weft_store_load_events(store, thread_id, i, buf, &events, &n_events, NULL) == WEFT_OK;
+        for (size_t j = 0; j < n_events && is_good; j++)
+            put_event(text, &events[j]);
+    }
+    weft_event_buf_free(buf);
+    return is_good;
+}
+
 static bool put_thread(struct text *text, struct weft_store *store, uint32_t thread_id)
 {
     const struct weft_store_thread *thread = weft_store_thread_get(store, thread_id);
@@ -116,7 +156,7 @@ static void file_check(const char *name)
     put_meta(&text, store);
     bool is_good = true;
     for (uint32_t i = 0; i < weft_store_meta_get(store)->n_threads && is_good; i++)
-        is_good = put_thread(&text, store, i);
+        is_good = put_thread(&text, store, i) && put_events(&text, store, i);
     tap_ok(is_good, "%s: every block loads", name);
     (void)snprintf(path, sizeof path, "tests/data/store/%s.txt", name);
     if (getenv("UPDATE_GOLDEN")) {
