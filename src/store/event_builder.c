@@ -138,19 +138,31 @@ static bool string_put(struct weft_event_builder *builder, struct weft_str text,
 
 /* ---- columns -------------------------------------------------------------------------------- */
 
+/* The first value that is not 0: those before it are stored now. */
+__attribute__((noinline)) static void column_begin(struct weft_event_builder *builder,
+                                                   struct weft_bytes *bytes)
+{
+    const uint32_t n_before = builder->head.n_events;
+    if (!weft_bytes_reserve(bytes, n_before + WEFT_VARINT_BYTES))
+        return;
+    memset(bytes->items, 0, n_before);
+    bytes->n = n_before;
+}
+
 /* Adds the value of one event. Nothing is stored while all are 0. */
-static void column_put(struct weft_event_builder *builder, enum weft_event_column column,
-                       uint64_t value)
+static inline void column_put(struct weft_event_builder *builder, enum weft_event_column column,
+                              uint64_t value)
 {
     struct weft_bytes *bytes = &builder->columns[column];
     if (bytes->n == 0) {
-        const uint32_t n_before = builder->head.n_events;
-        if (value == 0 || !weft_bytes_reserve(bytes, n_before + WEFT_VARINT_BYTES))
+        if (value == 0)
             return;
-        memset(bytes->items, 0, n_before);
-        bytes->n = n_before;
+        column_begin(builder, bytes);
     }
-    weft_bytes_put_varint(bytes, value);
+    if (value < 0x80 && bytes->n < bytes->cap && !bytes->has_failed)
+        bytes->items[bytes->n++] = (uint8_t)value;
+    else
+        weft_bytes_put_varint(bytes, value);
 }
 
 static uint64_t zigzag(uint64_t value)

@@ -30,6 +30,12 @@ struct event_load {
     struct weft_cursor packed; /* columns as stored */
     struct weft_cursor raw[WEFT_EVENT_COLUMNS];
     uint64_t n_strings;
+
+    /* What the columns have come to, and whether something in them is out of range. */
+    uint64_t time_ns, first_ns, last_ns, row;
+    uint64_t previous[WEFT_EVENT_KINDS];
+    uint32_t counts[WEFT_EVENT_KINDS];
+    bool is_broken;
 };
 
 struct weft_event_buf *weft_event_buf_new(void)
@@ -150,10 +156,10 @@ static inline uint64_t unzigzag(uint64_t value)
     return value >> 1 ^ (0 - (value & 1));
 }
 
-/* All values taken, and none left? */
-static bool is_done(const struct weft_cursor *column)
+/* Columns that are left out have no bytes. */
+static inline bool has(const struct event_load *load, enum weft_event_column column)
 {
-    return !column->fault && weft_cur_left(column) == 0;
+    return load->columns.items[column].raw_bytes > 0;
 }
 
 static enum weft_code strings_read(struct event_load *load, struct weft_err *err)
@@ -180,72 +186,178 @@ static enum weft_code strings_read(struct event_load *load, struct weft_err *err
 }
 
 /* Kinds, and all other fields as if their columns were left out. */
-static enum weft_code kinds_read(struct event_load *load, struct weft_err *err)
+static void kinds_read(struct event_load *load, uint32_t first, uint32_t end)
 {
     struct weft_event *events = load->buf->events;
     const uint8_t *kinds = load->raw[WEFT_EVENT_COLUMN_KIND].at;
-    const bool is_mixed = weft_cur_left(&load->raw[WEFT_EVENT_COLUMN_KIND]) > 0;
     const unsigned only = (unsigned)__builtin_ctz(load->head.kinds);
-    uint32_t counts[256] = { 0 };
-    for (uint32_t i = 0; i < load->head.n_events; i++) {
-        const unsigned kind = is_mixed ? kinds[i] : only;
-        counts[kind]++;
+    for (uint32_t i = first; i < end; i++) {
+        const unsigned kind = has(load, WEFT_EVENT_COLUMN_KIND) ? kinds[i] : only;
+        load->is_broken |= kind >= WEFT_EVENT_KINDS;
+        load->counts[kind % WEFT_EVENT_KINDS]++;
         events[i] = (struct weft_event){
             .time_ns = load->head.base_ns,
             .next_thread_id = WEFT_ID_NONE,
             .object_id = WEFT_ID_NONE,
             .stack_id = WEFT_ID_NONE,
             .cpu = -1,
-            .kind = (enum weft_event_kind)kind,
+            .kind = (enum weft_event_kind)(kind % WEFT_EVENT_KINDS),
             .name = WEFT_STR(""),
             .category = WEFT_STR(""),
             .payload = WEFT_STR(""),
         };
     }
-    if (memcmp(counts, load->head.counts, sizeof load->head.counts) != 0)
-        return broken(load, err, "the kinds of the summary");
-    return WEFT_OK;
 }
 
-/* Begins and durations; the earliest begin and the latest end must be those of the summary. */
-static enum weft_code times_read(struct event_load *load, struct weft_err *err)
+static void times_read(struct event_load *load, uint32_t first, uint32_t end)
 {
     struct weft_event *events = load->buf->events;
-    const uint32_t n_events = load->head.n_events;
     struct weft_cursor *times = &load->raw[WEFT_EVENT_COLUMN_TIME];
     struct weft_cursor *durations = &load->raw[WEFT_EVENT_COLUMN_DURATION];
-    const bool has_times = weft_cur_left(times) > 0;
-    const bool has_durations = weft_cur_left(durations) > 0;
-    uint64_t time_ns = load->head.base_ns;
-    uint64_t first_ns = UINT64_MAX;
-    uint64_t last_ns = 0;
-    bool is_late = false;
-    for (uint32_t i = 0; i < n_events; i++) {
+    const bool has_times = has(load, WEFT_EVENT_COLUMN_TIME);
+    const bool has_durations = has(load, WEFT_EVENT_COLUMN_DURATION);
+    uint64_t time_ns = load->time_ns;
+    for (uint32_t i = first; i < end; i++) {
         time_ns += has_times ? unzigzag(take(times)) : 0;
         const uint64_t duration_ns = has_durations ? take(durations) : 0;
-        is_late |= time_ns > WEFT_FORMAT_MAX_NS || duration_ns > WEFT_FORMAT_MAX_NS;
-        const uint64_t end_ns = time_ns + duration_ns; /* if not late, this does not overflow */
-        first_ns = time_ns < first_ns ? time_ns : first_ns;
-        last_ns = end_ns > last_ns ? end_ns : last_ns;
+        load->is_broken |= time_ns > WEFT_FORMAT_MAX_NS || duration_ns > WEFT_FORMAT_MAX_NS;
+        const uint64_t end_ns = time_ns + duration_ns; /* unless broken, this does not overflow */
+        load->first_ns = time_ns < load->first_ns ? time_ns : load->first_ns;
+        load->last_ns = end_ns > load->last_ns ? end_ns : load->last_ns;
         events[i].time_ns = time_ns;
         events[i].duration_ns = duration_ns;
     }
-    if (is_late || first_ns != load->head.first_ns || last_ns != load->head.last_ns ||
-        events[0].time_ns != load->head.base_ns || !is_done(times) || !is_done(durations))
+    load->time_ns = time_ns;
+}
+
+static void values_read(struct event_load *load, uint32_t first, uint32_t end)
+{
+    struct weft_cursor *values = &load->raw[WEFT_EVENT_COLUMN_VALUE];
+    const bool has_values = has(load, WEFT_EVENT_COLUMN_VALUE);
+    for (uint32_t i = first; i < end; i++) {
+        struct weft_event *event = &load->buf->events[i];
+        const uint64_t code = has_values ? take(values) : 0;
+        switch (weft_event_value_code(event->kind)) {
+        case WEFT_VALUE_SIGNED:
+            event->value = unzigzag(code);
+            break;
+        case WEFT_VALUE_RUNNING:
+            event->value = load->previous[event->kind] += unzigzag(code);
+            break;
+        case WEFT_VALUE_REVERSED:
+            event->value = __builtin_bswap64(code);
+            break;
+        case WEFT_VALUE_ROW:
+            load->is_broken |= code > load->head.last_row - load->row;
+            load->row = event->value = load->is_broken ? load->row : load->row + code;
+            break;
+        }
+    }
+}
+
+static void names_read(struct event_load *load, uint32_t first, uint32_t end)
+{
+    struct weft_cursor *names = &load->raw[WEFT_EVENT_COLUMN_NAME];
+    struct weft_cursor *categories = &load->raw[WEFT_EVENT_COLUMN_CATEGORY];
+    const struct weft_str *strings = load->buf->strings;
+    for (uint32_t i = first; i < end && has(load, WEFT_EVENT_COLUMN_NAME); i++) {
+        const uint64_t index = take(names);
+        load->is_broken |= index >= load->n_strings;
+        load->buf->events[i].name = strings[index < load->n_strings ? index : 0];
+    }
+    for (uint32_t i = first; i < end && has(load, WEFT_EVENT_COLUMN_CATEGORY); i++) {
+        const uint64_t index = take(categories);
+        load->is_broken |= index >= load->n_strings;
+        load->buf->events[i].category = strings[index < load->n_strings ? index : 0];
+    }
+}
+
+static void payloads_read(struct event_load *load, uint32_t first, uint32_t end)
+{
+    struct weft_cursor *lengths = &load->raw[WEFT_EVENT_COLUMN_LENGTH];
+    struct weft_cursor *bytes = &load->raw[WEFT_EVENT_COLUMN_PAYLOAD];
+    for (uint32_t i = first; i < end && has(load, WEFT_EVENT_COLUMN_LENGTH); i++) {
+        const uint64_t n_bytes = take(lengths);
+        load->is_broken |= n_bytes > weft_cur_left(bytes);
+        if (n_bytes == 0 || load->is_broken)
+            continue;
+        load->buf->events[i].payload = (struct weft_str){
+            .bytes = (const char *)weft_cur_take(bytes, (size_t)n_bytes),
+            .n_bytes = (size_t)n_bytes,
+        };
+    }
+}
+
+/* Next id, which is stored as id + 1. */
+static uint32_t id_take(struct event_load *load, enum weft_event_column column)
+{
+    const uint64_t code = take(&load->raw[column]);
+    load->is_broken |= code > UINT32_MAX;
+    return (uint32_t)code - 1;
+}
+
+static void ids_read(struct event_load *load, uint32_t first, uint32_t end)
+{
+    struct weft_event *events = load->buf->events;
+    for (uint32_t i = first; i < end && has(load, WEFT_EVENT_COLUMN_THREAD); i++) {
+        const uint32_t id = id_take(load, WEFT_EVENT_COLUMN_THREAD);
+        const bool is_known = id == WEFT_ID_NONE || id < load->store->threads.n;
+        load->is_broken |= !is_known && !load->store->meta.is_recovered;
+        events[i].next_thread_id = is_known ? id : WEFT_ID_NONE; /* its description was lost */
+    }
+    for (uint32_t i = first; i < end && has(load, WEFT_EVENT_COLUMN_OBJECT); i++)
+        events[i].object_id = id_take(load, WEFT_EVENT_COLUMN_OBJECT);
+    for (uint32_t i = first; i < end && has(load, WEFT_EVENT_COLUMN_STACK); i++)
+        events[i].stack_id = id_take(load, WEFT_EVENT_COLUMN_STACK);
+}
+
+static void cpus_read(struct event_load *load, uint32_t first, uint32_t end)
+{
+    struct weft_event *events = load->buf->events;
+    for (uint32_t i = first; i < end && has(load, WEFT_EVENT_COLUMN_CPU); i++) {
+        const int64_t code = (int64_t)unzigzag(take(&load->raw[WEFT_EVENT_COLUMN_CPU]));
+        const bool fits = code > INT32_MIN && code <= (int64_t)INT32_MAX + 1;
+        load->is_broken |= !fits;
+        events[i].cpu = fits ? (int32_t)(code - 1) : -1;
+    }
+    for (uint32_t i = first; i < end && has(load, WEFT_EVENT_COLUMN_STATE); i++) {
+        const uint64_t state = take(&load->raw[WEFT_EVENT_COLUMN_STATE]);
+        load->is_broken |= state > UINT32_MAX;
+        events[i].prev_state = (uint32_t)state;
+    }
+}
+
+/* ---- a block -------------------------------------------------------------------------------- */
+
+/* Every column must be used up, and the summary be that of the events. */
+static enum weft_code columns_check(struct event_load *load, struct weft_err *err)
+{
+    const struct weft_event_head *head = &load->head;
+    load->raw[WEFT_EVENT_COLUMN_KIND].at = load->raw[WEFT_EVENT_COLUMN_KIND].end; /* not a cursor */
+    load->raw[WEFT_EVENT_COLUMN_STRINGS].at = load->raw[WEFT_EVENT_COLUMN_STRINGS].end;
+    for (int i = 0; i < WEFT_EVENT_COLUMNS; i++)
+        if (load->raw[i].fault || weft_cur_left(&load->raw[i]) > 0)
+            return weft_fail(err, WEFT_E_MALFORMED, load->block->off,
+                             "expected %" PRIu32 " values in column %d, found others",
+                             head->n_events, i);
+    if (load->is_broken)
+        return broken(load, err, "values in range");
+    if (memcmp(load->counts, head->counts, sizeof head->counts) != 0)
+        return broken(load, err, "the kinds of the summary");
+    if (load->buf->events[0].time_ns != head->base_ns || load->first_ns != head->first_ns ||
+        load->last_ns != head->last_ns)
         return broken(load, err, "the times of the summary");
+    if (load->row != head->last_row)
+        return broken(load, err, "the calls of the summary");
     return WEFT_OK;
 }
 
 /* Rows of calls must lie in the thread; where blocks were lost, those of lost calls are named so.
  */
-static enum weft_code rows_check(struct event_load *load, uint64_t last_row, struct weft_err *err)
+static enum weft_code rows_check(struct event_load *load, struct weft_err *err)
 {
     const uint64_t n_calls = load->thread->info.calls;
-    if (load->head.counts[WEFT_EVENT_CALL_ARGS] == 0)
-        return WEFT_OK;
-    if (last_row != load->head.last_row)
-        return broken(load, err, "the calls of the summary");
-    if (last_row < n_calls)
+    if (load->head.counts[WEFT_EVENT_CALL_ARGS] == 0 || load->head.last_row < n_calls)
         return WEFT_OK;
     if (!load->store->meta.is_recovered)
         return broken(load, err, "calls of the thread");
@@ -257,143 +369,32 @@ static enum weft_code rows_check(struct event_load *load, uint64_t last_row, str
     return WEFT_OK;
 }
 
-static enum weft_code values_read(struct event_load *load, struct weft_err *err)
-{
-    struct weft_cursor *values = &load->raw[WEFT_EVENT_COLUMN_VALUE];
-    struct weft_event *events = load->buf->events;
-    const bool has_values = weft_cur_left(values) > 0;
-    uint64_t previous[WEFT_EVENT_KINDS] = { 0 };
-    uint64_t row = load->head.first_row;
-    for (uint32_t i = 0; i < load->head.n_events; i++) {
-        struct weft_event *event = &events[i];
-        const uint64_t code = has_values ? take(values) : 0;
-        switch (weft_event_value_code(event->kind)) {
-        case WEFT_VALUE_SIGNED:
-            event->value = unzigzag(code);
-            break;
-        case WEFT_VALUE_RUNNING:
-            event->value = previous[event->kind] += unzigzag(code);
-            break;
-        case WEFT_VALUE_REVERSED:
-            event->value = __builtin_bswap64(code);
-            break;
-        case WEFT_VALUE_ROW:
-            values->fault |= code > load->head.last_row - row;
-            row = event->value = values->fault ? row : row + code;
-            break;
-        }
-    }
-    if (!is_done(values))
-        return broken(load, err, "values");
-    return rows_check(load, row, err);
-}
-
-static enum weft_code names_read(struct event_load *load, enum weft_event_column column,
-                                 struct weft_err *err)
-{
-    struct weft_cursor *in = &load->raw[column];
-    if (weft_cur_left(in) == 0)
-        return WEFT_OK;
-    for (uint32_t i = 0; i < load->head.n_events; i++) {
-        const uint64_t index = take(in);
-        if (index >= load->n_strings)
-            return broken(load, err, "names");
-        struct weft_event *event = &load->buf->events[i];
-        *(column == WEFT_EVENT_COLUMN_NAME ? &event->name : &event->category) =
-            load->buf->strings[index];
-    }
-    return is_done(in) ? WEFT_OK : broken(load, err, "names");
-}
-
-static enum weft_code payloads_read(struct event_load *load, struct weft_err *err)
-{
-    struct weft_cursor *lengths = &load->raw[WEFT_EVENT_COLUMN_LENGTH];
-    struct weft_cursor *bytes = &load->raw[WEFT_EVENT_COLUMN_PAYLOAD];
-    const bool has_lengths = weft_cur_left(lengths) > 0;
-    for (uint32_t i = 0; has_lengths && i < load->head.n_events; i++) {
-        const uint64_t n_bytes = take(lengths);
-        if (n_bytes == 0)
-            continue;
-        const uint8_t *payload =
-            n_bytes <= weft_cur_left(bytes) ? weft_cur_take(bytes, (size_t)n_bytes) : NULL;
-        if (!payload)
-            return broken(load, err, "payloads");
-        load->buf->events[i].payload =
-            (struct weft_str){ .bytes = (const char *)payload, .n_bytes = (size_t)n_bytes };
-    }
-    return is_done(lengths) && is_done(bytes) ? WEFT_OK : broken(load, err, "payloads");
-}
-
-/* Ids are stored as id + 1. */
-static enum weft_code ids_read(struct event_load *load, enum weft_event_column column,
-                               struct weft_err *err)
-{
-    struct weft_cursor *in = &load->raw[column];
-    const bool is_thread = column == WEFT_EVENT_COLUMN_THREAD;
-    if (weft_cur_left(in) == 0)
-        return WEFT_OK;
-    for (uint32_t i = 0; i < load->head.n_events; i++) {
-        struct weft_event *event = &load->buf->events[i];
-        const uint64_t code = take(in);
-        uint32_t id = (uint32_t)code - 1;
-        in->fault |= code > UINT32_MAX;
-        if (is_thread && id != WEFT_ID_NONE && id >= load->store->threads.n) {
-            in->fault |= !load->store->meta.is_recovered;
-            id = WEFT_ID_NONE; /* its description was lost */
-        }
-        *(is_thread                            ? &event->next_thread_id
-          : column == WEFT_EVENT_COLUMN_OBJECT ? &event->object_id
-                                               : &event->stack_id) = id;
-    }
-    return is_done(in) ? WEFT_OK : broken(load, err, "ids");
-}
-
-static enum weft_code cpus_read(struct event_load *load, struct weft_err *err)
-{
-    struct weft_cursor *cpus = &load->raw[WEFT_EVENT_COLUMN_CPU];
-    struct weft_cursor *states = &load->raw[WEFT_EVENT_COLUMN_STATE];
-    const bool has_cpus = weft_cur_left(cpus) > 0;
-    const bool has_states = weft_cur_left(states) > 0;
-    for (uint32_t i = 0; i < load->head.n_events && (has_cpus || has_states); i++) {
-        const int64_t cpu = has_cpus ? (int64_t)unzigzag(take(cpus)) : 0;
-        const uint64_t state = has_states ? take(states) : 0;
-        cpus->fault |= cpu < (int64_t)INT32_MIN + 1 || cpu > (int64_t)INT32_MAX + 1;
-        states->fault |= state > UINT32_MAX;
-        if (cpus->fault || states->fault)
-            break;
-        load->buf->events[i].cpu = (int32_t)(cpu - 1);
-        load->buf->events[i].prev_state = (uint32_t)state;
-    }
-    return is_done(cpus) && is_done(states) ? WEFT_OK : broken(load, err, "processors and states");
-}
-
+/* A slice of all columns at a time: its events stay in the cache. */
 static enum weft_code columns_read(struct event_load *load, struct weft_err *err)
 {
+    enum { SLICE = 256 };
     struct weft_event_buf *buf = load->buf;
-    if (!weft_vec_reserve(&buf->events, &buf->cap_events, load->head.n_events, sizeof *buf->events))
+    const uint32_t n_events = load->head.n_events;
+    if (!weft_vec_reserve(&buf->events, &buf->cap_events, n_events, sizeof *buf->events))
         return no_memory(load, err);
     enum weft_code code = strings_read(load, err);
-    if (code == WEFT_OK)
-        code = kinds_read(load, err);
-    if (code == WEFT_OK)
-        code = times_read(load, err);
-    if (code == WEFT_OK)
-        code = values_read(load, err);
-    if (code == WEFT_OK)
-        code = names_read(load, WEFT_EVENT_COLUMN_NAME, err);
-    if (code == WEFT_OK)
-        code = names_read(load, WEFT_EVENT_COLUMN_CATEGORY, err);
-    if (code == WEFT_OK)
-        code = payloads_read(load, err);
-    if (code == WEFT_OK)
-        code = ids_read(load, WEFT_EVENT_COLUMN_THREAD, err);
-    if (code == WEFT_OK)
-        code = ids_read(load, WEFT_EVENT_COLUMN_OBJECT, err);
-    if (code == WEFT_OK)
-        code = ids_read(load, WEFT_EVENT_COLUMN_STACK, err);
-    if (code == WEFT_OK)
-        code = cpus_read(load, err);
-    return code;
+    if (code != WEFT_OK)
+        return code;
+    load->time_ns = load->head.base_ns;
+    load->first_ns = UINT64_MAX;
+    load->row = load->head.first_row;
+    for (uint32_t first = 0; first < n_events; first += SLICE) {
+        const uint32_t end = n_events - first < SLICE ? n_events : first + SLICE;
+        kinds_read(load, first, end);
+        times_read(load, first, end);
+        values_read(load, first, end);
+        names_read(load, first, end);
+        payloads_read(load, first, end);
+        ids_read(load, first, end);
+        cpus_read(load, first, end);
+    }
+    code = columns_check(load, err);
+    return code == WEFT_OK ? rows_check(load, err) : code;
 }
 
 /* ---- the door ------------------------------------------------------------------------------- */
