@@ -5,6 +5,7 @@
  * is checked besides the absence of a crash are the promises of store/reader.h.
  */
 #include "base/cursor.h"
+#include "event_promises.h"
 #include "query/session.h"
 #include "store/chunk.h"
 #include "store/reader.h"
@@ -91,61 +92,6 @@ static bool blocks_load(struct weft_store *store)
     return is_good;
 }
 
-/* What weft_store_load_events promises: kinds and ids in range, the summary, rows of calls that
- * ascend over all blocks. */
-static void events_check(const struct weft_store *store, uint32_t thread_id,
-                         const struct weft_event_block_info *info, const struct weft_event *events,
-                         uint64_t *row)
-{
-    const struct weft_store_meta *meta = weft_store_meta_get(store);
-    const struct weft_store_thread *thread = weft_store_thread_get(store, thread_id);
-    uint32_t kinds = 0;
-    for (size_t i = 0; i < info->n_events; i++) {
-        const struct weft_event *event = &events[i];
-        must((unsigned)event->kind < WEFT_EVENT_KINDS);
-        kinds |= 1u << event->kind;
-        must(event->time_ns >= info->first_ns && event->time_ns <= info->last_ns);
-        must(event->duration_ns <= info->last_ns - event->time_ns);
-        must(event->next_thread_id < meta->n_threads || event->next_thread_id == WEFT_ID_NONE);
-        for (size_t at = 0; at < event->payload.n_bytes; at++)
-            kinds |= (uint32_t)(uint8_t)event->payload.bytes[at] >> 8; /* readable */
-        if (event->kind != WEFT_EVENT_CALL_ARGS)
-            continue;
-        must(event->value >= *row);
-        must(event->value < thread->calls || (meta->is_recovered && event->value == UINT64_MAX));
-        *row = event->value;
-    }
-    must(kinds == info->kinds && info->last_ns <= thread->last_ns);
-}
-
-/* Loads each block of events twice: checked and trusted. */
-static void events_load(struct weft_store *store)
-{
-    struct weft_event_buf *buf = weft_event_buf_new();
-    must(buf != NULL);
-    uint64_t n_all = 0;
-    for (uint32_t i = 0; i < weft_store_meta_get(store)->n_threads; i++) {
-        const struct weft_store_thread *thread = weft_store_thread_get(store, i);
-        uint64_t row = 0;
-        uint64_t n_said = 0;
-        for (uint64_t j = 0; j < thread->n_event_blocks; j++) {
-            const struct weft_event_block_info *info = weft_store_event_block_get(store, i, j);
-            const struct weft_event *events;
-            size_t n_events;
-            n_said += info->n_events;
-            if (weft_store_load_events(store, i, j, buf, &events, &n_events, NULL) != WEFT_OK)
-                continue;
-            must(n_events == info->n_events);
-            events_check(store, i, info, events, &row);
-            must(weft_store_load_events(store, i, j, buf, &events, &n_events, NULL) == WEFT_OK);
-        }
-        must(n_said == thread->events);
-        n_all += n_said;
-    }
-    must(n_all == weft_store_meta_get(store)->events);
-    weft_event_buf_free(buf);
-}
-
 static void queries_run(const char *path)
 {
     const struct weft_run run = { .pool = weft_pool_new(1) };
@@ -190,7 +136,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes)
     struct weft_store *store;
     if (weft_store_open(path, &store, NULL) == WEFT_OK) {
         (void)blocks_load(store);
-        events_load(store);
+        must(event_promises_kept(store));
         const bool is_small = weft_store_meta_get(store)->calls <= MAX_QUERY_CALLS;
         weft_store_close(store);
         if (is_small)

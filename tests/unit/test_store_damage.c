@@ -4,7 +4,9 @@
  * finished block opens, and what is shown is what was written.
  */
 #include "base/cursor.h"
+#include "event_promises.h"
 #include "small_trace.h"
+#include "store/chunk.h"
 #include "store/reader.h"
 #include "tap.h"
 
@@ -13,7 +15,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { FLIPS = 12000, FLIPS_A_LINE = 1000, MAX_ROWS = 400, MAX_EVENTS = 40 };
+enum { FORGERIES = 8000, FLIPS = 12000, FLIPS_A_LINE = 1000, MAX_ROWS = 400, MAX_EVENTS = 40 };
 
 static char path[512];        /* on disk */
 static char damaged_path[64]; /* in memory: tens of thousands of files */
@@ -300,6 +302,59 @@ static void flip_bits(const struct bytes *file, const struct seen *want, uint64_
     free(bytes);
 }
 
+/* Changes bytes of one chunk of events, or of their index, and mends its checksum. */
+static void events_forge(const struct bytes *file, uint8_t *bytes, uint64_t *state)
+{
+    uint64_t n_left = tap_random(state) % 12;
+    memcpy(bytes, file->items, file->n);
+    for (size_t off = 32; off + 40 < file->n; off += 8) {
+        struct weft_chunk chunk;
+        if (weft_chunk_parse(bytes, file->n, off, &chunk, NULL) != WEFT_OK ||
+            (chunk.id != WEFT_CHUNK_EVENTS && chunk.id != WEFT_CHUNK_EVENT_INDEX) || n_left-- > 0)
+            continue;
+        const size_t most = tap_random(state) % 2 ? 30 : chunk.stored_bytes; /* the summary */
+        for (uint64_t n = 1 + tap_random(state) % 3; n > 0; n--) {
+            const size_t at = off + 40 + tap_random(state) % most % chunk.stored_bytes;
+            bytes[at] = tap_random(state) % 2 ? (uint8_t)tap_random(state) : bytes[at] + 1;
+        }
+        weft_store_u64(bytes + off + 32,
+                       weft_chunk_checksum(bytes + off, bytes + off + 40, chunk.stored_bytes));
+        return;
+    }
+}
+
+/* Where the indexes begin. */
+static size_t blocks_end(const struct bytes *file)
+{
+    size_t off = 32;
+    while (memcmp(file->items + off, "WEFcBLKS", 8) != 0)
+        off += 8;
+    return off;
+}
+
+/* What only a checksum would have told; also without the indexes, so that nothing else tells. */
+static void forged_events(const struct bytes *file, uint64_t seed)
+{
+    const size_t n_without = blocks_end(file);
+    uint8_t *bytes = malloc(file->n);
+    uint64_t state = seed;
+    unsigned n_open = 0;
+    bool is_good = true;
+    for (unsigned i = 0; i < FORGERIES && is_good; i++) {
+        struct weft_store *store;
+        events_forge(file, bytes, &state);
+        damaged_write(bytes, tap_random(&state) % 2 ? n_without : file->n);
+        if (weft_store_open(damaged_path, &store, NULL) != WEFT_OK)
+            continue;
+        n_open++;
+        is_good = event_promises_kept(store);
+        weft_store_close(store);
+    }
+    tap_ok(is_good && n_open > 0, "%d forged blocks of events: an error, or sound", FORGERIES);
+    tap_note("%u opened", n_open);
+    free(bytes);
+}
+
 /* Random bytes behind a valid header: nothing to find, nothing to crash on. */
 static void random_bytes(const struct bytes *file, uint64_t seed)
 {
@@ -388,6 +443,7 @@ int main(void)
     errors(&file);
     cut_everywhere(&file, want);
     flip_bits(&file, want, tap_seed(1));
+    forged_events(&file, tap_seed(1));
     random_bytes(&file, 1);
     full_disk(&file);
     free(want);
