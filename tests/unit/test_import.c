@@ -4,6 +4,7 @@
  * anything fails.
  */
 #include "import/import.h"
+#include "store/reader.h"
 #include "tap.h"
 #include "xray_builder.h"
 
@@ -36,6 +37,7 @@ static void write_inputs(void)
     size_t at = xb_begin_buffer(&log);
     xb_head(&log, 1, 1, 0, 1000);
     xb_function(&log, XB_ENTER, 1, 0);
+    xb_custom(&log, 2, 0, "abc", 3);
     xb_function(&log, XB_EXIT, 1, 5);
     xb_end_buffer(&log, at, 512);
     write_file("fdr", log.bytes, log.n_bytes);
@@ -192,6 +194,36 @@ static void test_row(const struct row *row)
         tap_ok(holds(output, "old"), "%s: the old output stays", row->name);
 }
 
+/* What is no call comes into the file too. */
+static void test_events(void)
+{
+    const struct row row = { .inputs = { "fdr" } };
+    struct weft_writer_totals totals = { 0 };
+    struct weft_err err = { 0 };
+    struct weft_store *store;
+    if (!tap_ok(run_row(&row, path_of("out.weft"), &totals, &err) == WEFT_OK &&
+                    weft_store_open(path_of("out.weft"), &store, &err) == WEFT_OK,
+                "an FDR log with events"))
+        return;
+    struct weft_event_buf *buf = weft_event_buf_new();
+    const struct weft_event *events;
+    size_t n_events = 0;
+    tap_eq_u64(totals.events, 2, "events written");
+    tap_eq_u64(weft_store_thread_get(store, 0)->n_event_blocks, 1, "blocks of events");
+    if (buf && weft_store_load_events(store, 0, 0, buf, &events, &n_events, &err) == WEFT_OK &&
+        tap_eq_u64(n_events, 2, "events read")) {
+        tap_ok(events[0].kind == WEFT_EVENT_COUNTER &&
+                   weft_str_equal(events[0].name, WEFT_STR("cpu")) && events[0].time_ns == 0,
+               "the processor is a counter");
+        tap_ok(events[1].kind == WEFT_EVENT_INSTANT && events[1].time_ns == 2 &&
+                   weft_str_equal(events[1].name, WEFT_STR("custom event")) &&
+                   weft_str_equal(events[1].payload, WEFT_STR("abc")),
+               "a custom event is an instant with its bytes");
+    }
+    weft_event_buf_free(buf);
+    weft_store_close(store);
+}
+
 int main(void)
 {
     static const char *const names[] = { "fdr",   "short.fdr", "a.txt", "b.txt", "bad.txt", "empty",
@@ -199,6 +231,7 @@ int main(void)
     write_inputs();
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
         test_row(&rows[k]);
+    test_events();
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
         (void)remove(path_of(names[k]));
     (void)rmdir(path_of("folder"));
