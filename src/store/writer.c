@@ -264,8 +264,11 @@ static enum weft_code functions_seen(struct weft_writer *writer, const struct we
 /* The block's contexts, before encoding sorts its dictionary. */
 static bool contexts_make(struct weft_builder *builder)
 {
+    const struct weft_block_rows *rows = &builder->rows;
     struct weft_bytes *contexts = &builder->rows.contexts;
     contexts->n = 0;
+    if (rows->pops_ext.has_failed || rows->gap_ext.has_failed || rows->tail_ext.has_failed)
+        return false; /* the walk would read what is not there */
     return weft_context_walk_block(&builder->walk, &builder->head, &builder->rows,
                                    builder->cut_keys.items) &&
            weft_contexts_put(&builder->walk.tree, contexts);
