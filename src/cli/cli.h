@@ -31,6 +31,7 @@ enum weft_common_mask {
     WEFT_COMMON_WORK = 8,  /* --jobs, --mem */
     WEFT_COMMON_TALK = 16, /* --quiet, --verbose */
     WEFT_COMMON_ALL = 31,
+    WEFT_COMMON_MEMORY = 32, /* --mem alone */
 };
 
 struct weft_common {
@@ -75,9 +76,9 @@ struct weft_cli {
 };
 
 /* The commands, sorted by name. */
-extern const struct weft_command weft_cmd_completion, weft_cmd_functions, weft_cmd_help,
-    weft_cmd_import, weft_cmd_info, weft_cmd_interval, weft_cmd_outliers, weft_cmd_regtime,
-    weft_cmd_report;
+extern const struct weft_command weft_cmd_completion, weft_cmd_export, weft_cmd_functions,
+    weft_cmd_help, weft_cmd_import, weft_cmd_info, weft_cmd_interval, weft_cmd_outliers,
+    weft_cmd_regtime, weft_cmd_report;
 const struct weft_command *const *weft_commands(size_t *n_commands);
 const struct weft_command *weft_command_find(const char *name);
 
@@ -100,6 +101,11 @@ WEFT_CHECKED enum weft_code weft_cli_open(struct weft_cli *cli);
 /* The window that --from and --to name (NULL: the trace's start and end). */
 WEFT_CHECKED enum weft_code weft_cli_window(struct weft_cli *cli, const char *from, const char *to,
                                             uint64_t *from_ns, uint64_t *to_ns);
+
+/* Opens where -o leads, for long output: the progress line stays, unless both would be seen on one
+ * terminal. weft_cli_quiet_line ends it. */
+WEFT_CHECKED enum weft_code weft_cli_output(struct weft_cli *cli, struct weft_output **out);
+void weft_cli_quiet_line(struct weft_cli *cli);
 
 /* Ends the progress line and opens where -o, --format and --color lead. */
 WEFT_CHECKED enum weft_code weft_cli_view(struct weft_cli *cli, struct weft_view *view);

@@ -48,8 +48,16 @@ static const struct weft_option common_options[] = {
 
 /* The group of each common option; 0: every command has it. */
 static const unsigned common_groups[] = {
-    WEFT_COMMON_FORMAT, WEFT_COMMON_FORMAT, WEFT_COMMON_FORMAT, WEFT_COMMON_OUTPUT, WEFT_COMMON_TID,
-    WEFT_COMMON_WORK,   WEFT_COMMON_WORK,   WEFT_COMMON_TALK,   WEFT_COMMON_TALK,   0,
+    WEFT_COMMON_FORMAT,
+    WEFT_COMMON_FORMAT,
+    WEFT_COMMON_FORMAT,
+    WEFT_COMMON_OUTPUT,
+    WEFT_COMMON_TID,
+    WEFT_COMMON_WORK,
+    WEFT_COMMON_WORK | WEFT_COMMON_MEMORY,
+    WEFT_COMMON_TALK,
+    WEFT_COMMON_TALK,
+    0,
 };
 
 enum { N_COMMON = sizeof common_options / sizeof *common_options };
@@ -219,10 +227,29 @@ enum weft_code weft_cli_window(struct weft_cli *cli, const char *from, const cha
     return code;
 }
 
-enum weft_code weft_cli_view(struct weft_cli *cli, struct weft_view *view)
+static enum weft_code open_output(struct weft_cli *cli, struct weft_output **out)
+{
+    if (is_stdout(cli->common.output))
+        return weft_output_to_fd(STDOUT_FILENO, "standard output", out, &cli->err);
+    return weft_output_to_file(cli->common.output, out, &cli->err);
+}
+
+void weft_cli_quiet_line(struct weft_cli *cli)
 {
     weft_progress_line_stop(cli->line);
     cli->line = NULL;
+}
+
+enum weft_code weft_cli_output(struct weft_cli *cli, struct weft_output **out)
+{
+    if (is_stdout(cli->common.output) && isatty(STDOUT_FILENO))
+        weft_cli_quiet_line(cli);
+    return open_output(cli, out);
+}
+
+enum weft_code weft_cli_view(struct weft_cli *cli, struct weft_view *view)
+{
+    weft_cli_quiet_line(cli);
     *view = (struct weft_view){
         .trace = cli->session ? weft_session_trace(cli->session) : NULL,
         .path = cli->inputs[0],
@@ -230,9 +257,7 @@ enum weft_code weft_cli_view(struct weft_cli *cli, struct weft_view *view)
         .style = { .has_colour = wants_colour(cli), .n_columns = terminal_columns(cli) },
         .has_filter = cli->common.tids.n > 0,
     };
-    if (is_stdout(cli->common.output))
-        return weft_output_to_fd(STDOUT_FILENO, "standard output", &view->out, &cli->err);
-    return weft_output_to_file(cli->common.output, &view->out, &cli->err);
+    return open_output(cli, &view->out);
 }
 
 static void print_effort(const struct weft_cli *cli)
@@ -265,8 +290,7 @@ static int print_error(struct weft_cli *cli, enum weft_code code)
 
 int weft_cli_end(struct weft_cli *cli, enum weft_code code)
 {
-    weft_progress_line_stop(cli->line);
-    cli->line = NULL;
+    weft_cli_quiet_line(cli);
     weft_session_close(cli->session);
     cli->session = NULL;
     weft_pool_free(cli->run.pool);

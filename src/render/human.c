@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "render/human.h"
 
+#include "render/put.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
@@ -66,15 +68,7 @@ struct weft_human weft_human_bytes(uint64_t n_bytes)
 
 size_t weft_digits_u64(uint64_t value, char out[20])
 {
-    char reversed[20];
-    size_t n_digits = 0;
-    do {
-        reversed[n_digits++] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value > 0);
-    for (size_t i = 0; i < n_digits; i++)
-        out[i] = reversed[n_digits - 1 - i];
-    return n_digits;
+    return (size_t)(weft_put_u64(out, value) - out);
 }
 
 struct weft_human weft_human_count(uint64_t count)

@@ -92,21 +92,34 @@ static void flush(struct weft_output *out)
     out->held.n = 0;
 }
 
-void weft_output_write(struct weft_output *out, const void *bytes, size_t n_bytes)
+char *weft_output_room(struct weft_output *out, size_t n_bytes)
 {
-    if (out->err.code != WEFT_OK || n_bytes == 0)
-        return;
+    if (out->err.code != WEFT_OK)
+        return NULL;
     size_t want = out->held.n + n_bytes;
     if (want > out->held.cap &&
         !weft_vec_reserve(&out->held.items, &out->held.cap, want, sizeof *out->held.items)) {
         (void)weft_fail(&out->err, WEFT_E_NOMEM, WEFT_NO_OFFSET,
                         "no memory for %zu bytes of output", want);
-        return;
+        return NULL;
     }
-    memcpy(out->held.items + out->held.n, bytes, n_bytes);
-    out->held.n = want;
+    return out->held.items + out->held.n;
+}
+
+void weft_output_filled(struct weft_output *out, const char *end)
+{
+    out->held.n = (size_t)(end - out->held.items);
     if (out->held.n >= FLUSH_BYTES)
         flush(out);
+}
+
+void weft_output_write(struct weft_output *out, const void *bytes, size_t n_bytes)
+{
+    char *to = n_bytes ? weft_output_room(out, n_bytes) : NULL;
+    if (!to)
+        return;
+    memcpy(to, bytes, n_bytes);
+    weft_output_filled(out, to + n_bytes);
 }
 
 void weft_output_text(struct weft_output *out, const char *text)
@@ -161,6 +174,11 @@ uint64_t weft_output_offset(const struct weft_output *out)
 struct weft_str weft_output_held(const struct weft_output *out)
 {
     return (struct weft_str){ .bytes = out->held.items, .n_bytes = out->held.n };
+}
+
+void weft_output_clear(struct weft_output *out)
+{
+    out->held.n = 0;
 }
 
 /* First cause wins: `err` may already hold another failure of the same command. */

@@ -32,6 +32,11 @@ void weft_output_text(struct weft_output *out, const char *text);
 void weft_output_printf(struct weft_output *out, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Room for `n_bytes` bytes that the caller fills himself, for output that is formatted by the
+ * million; NULL once anything failed. Then `weft_output_filled` says up to where. */
+char *weft_output_room(struct weft_output *out, size_t n_bytes);
+void weft_output_filled(struct weft_output *out, const char *end);
+
 /* `count` times the same text. */
 void weft_output_repeat(struct weft_output *out, const char *text, size_t count);
 
@@ -45,6 +50,9 @@ uint64_t weft_output_offset(const struct weft_output *out);
 
 /* What a memory output holds so far; valid until the next write. */
 struct weft_str weft_output_held(const struct weft_output *out);
+
+/* Forgets what a memory output holds, and keeps its memory. */
+void weft_output_clear(struct weft_output *out);
 
 /* Flushes, renames a file into place, frees; reports the first failure, after which a file's old
  * contents stand. */

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/events.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+struct weft_events {
+    struct weft_store *store;
+    uint64_t n_blocks, next_block;
+    uint64_t from_ns, to_ns;
+    uint32_t thread_id, kinds;
+    struct weft_event_buf *buf;
+    const struct weft_event *items; /* of the block now read */
+    size_t n, at;
+};
+
+enum weft_code weft_events_open(const struct weft_trace *trace, uint32_t thread_id, uint32_t kinds,
+                                uint64_t from_ns, uint64_t to_ns, struct weft_events **events,
+                                struct weft_err *err)
+{
+    struct weft_events *made = calloc(1, sizeof *made);
+    *events = made;
+    if (!made)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for events");
+    made->store = weft_trace_store(trace);
+    made->n_blocks = weft_store_thread_get(made->store, thread_id)->n_event_blocks;
+    made->thread_id = thread_id;
+    made->kinds = kinds;
+    made->from_ns = from_ns;
+    made->to_ns = to_ns;
+    return WEFT_OK;
+}
+
+void weft_events_close(struct weft_events *events)
+{
+    free(events);
+}
+
+/* The store of this version holds no events yet. */
+static enum weft_code load(struct weft_events *events, uint64_t block, struct weft_err *err)
+{
+    events->at = events->n = 0;
+    return weft_fail(err, WEFT_E_UNSUPPORTED, WEFT_NO_OFFSET,
+                     "block %" PRIu64 " of events of thread %" PRIu32, block, events->thread_id);
+}
+
+enum weft_code weft_events_next(struct weft_events *events, const struct weft_event **event,
+                                struct weft_err *err)
+{
+    *event = NULL;
+    for (;;) {
+        while (events->at < events->n) {
+            const struct weft_event *next = &events->items[events->at++];
+            if (events->kinds >> next->kind & 1 && next->time_ns < events->to_ns &&
+                (next->time_ns >= events->from_ns ||
+                 next->time_ns + next->duration_ns > events->from_ns)) {
+                *event = next;
+                return WEFT_OK;
+            }
+        }
+        if (events->next_block >= events->n_blocks)
+            return WEFT_OK;
+        enum weft_code code = load(events, events->next_block++, err);
+        if (code != WEFT_OK)
+            return code;
+    }
+}

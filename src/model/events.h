@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The events of a thread that are no calls, one after the other, in the order in which the importer
+ * gave them.
+ */
+#ifndef WEFT_MODEL_EVENTS_H
+#define WEFT_MODEL_EVENTS_H
+
+#include "model/trace.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct weft_events;
+
+/* A reader of the events of `thread_id` whose kinds are in `kinds` (bit k: enum weft_event_kind k)
+ * and that lie in [from_ns, to_ns), or reach into it. */
+WEFT_CHECKED enum weft_code weft_events_open(const struct weft_trace *trace, uint32_t thread_id,
+                                             uint32_t kinds, uint64_t from_ns, uint64_t to_ns,
+                                             struct weft_events **events, struct weft_err *err);
+
+/* NULL is allowed. */
+void weft_events_close(struct weft_events *events);
+
+/* The next event, valid until the next call, or NULL at the end. */
+WEFT_CHECKED enum weft_code weft_events_next(struct weft_events *events,
+                                             const struct weft_event **event, struct weft_err *err);
+
+#endif

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Chrome's trace event format (JSON object form), read by chrome://tracing, Perfetto and many more.
+ * One event a line; times are microseconds with three decimals, which is exact.
+ */
+#include "base/map.h"
+#include "render/exporter.h"
+#include "render/json.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+enum { NUMBERS_BYTES = 64 };
+
+struct chrome {
+    bool has_events;         /* the next event needs a comma */
+    struct weft_map *pids;   /* named so far */
+    char ids[NUMBERS_BYTES]; /* ,"pid":1,"tid":2,"ts": of the thread */
+    size_t n_ids;
+};
+
+/* ---- parts of events ------------------------------------------------------------------------- */
+
+static void begin_event(struct weft_exporter *exporter)
+{
+    struct chrome *chrome = exporter->state;
+    weft_output_text(exporter->out, chrome->has_events ? ",\n" : "\n");
+    chrome->has_events = true;
+}
+
+static void put_member(struct weft_exporter *exporter, const char *key, struct weft_str value)
+{
+    weft_output_text(exporter->out, key);
+    weft_put_json_string(exporter->out, value);
+}
+
+static void put_number(struct weft_exporter *exporter, const char *key, uint64_t value)
+{
+    weft_output_text(exporter->out, key);
+    weft_put_number(exporter->out, value);
+}
+
+static void put_us(struct weft_exporter *exporter, const char *key, uint64_t value_ns)
+{
+    char digits[WEFT_PUT_US_BYTES];
+    weft_output_text(exporter->out, key);
+    weft_output_write(exporter->out, digits, (size_t)(weft_put_us(digits, value_ns) - digits));
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+static void label(struct weft_exporter *exporter, uint32_t function_id)
+{
+    const struct weft_function *function = weft_trace_function(exporter->trace, function_id);
+    struct weft_output *out = exporter->scratch;
+    weft_output_text(out, "{\"ph\":\"X\",\"name\":");
+    weft_put_json_string(out, function->name);
+    if (function->module.n_bytes) {
+        weft_output_text(out, ",\"cat\":");
+        weft_put_json_string(out, function->module);
+    }
+}
+
+/* The rest of a call that has arguments or flags. */
+static void put_call_args(struct weft_output *out, const struct weft_walk_call *call)
+{
+    weft_output_text(out, ",\"args\":{");
+    bool has_args = weft_put_json_args(out, call);
+    if (call->flags) {
+        weft_output_text(out, has_args ? ",\"weft\":{\"flags\":[" : "\"weft\":{\"flags\":[");
+        weft_put_flags(out, call->flags, "\"", ",");
+        weft_output_text(out, "]}");
+    }
+    weft_output_text(out, "}}");
+}
+
+static void enter(struct weft_exporter *exporter, const struct weft_walk_call *call)
+{
+    struct chrome *chrome = exporter->state;
+    struct weft_str function = weft_exporter_label(exporter, call->function_id);
+    bool is_plain = !call->flags && !call->n_args && !call->n_arg_texts;
+    char *to = weft_output_room(exporter->out,
+                                function.n_bytes + 2 * NUMBERS_BYTES + 2 * WEFT_PUT_US_BYTES);
+    if (!to)
+        return;
+    to = chrome->has_events ? WEFT_PUT(to, ",\n") : WEFT_PUT(to, "\n");
+    chrome->has_events = true;
+    to = weft_put_str(to, function);
+    to = weft_put_bytes(to, chrome->ids, chrome->n_ids);
+    to = weft_put_us(to, call->start_ns);
+    to = WEFT_PUT(to, ",\"dur\":");
+    to = weft_put_us(to, call->end_ns - call->start_ns);
+    if (is_plain)
+        *to++ = '}';
+    weft_output_filled(exporter->out, to);
+    if (!is_plain)
+        put_call_args(exporter->out, call);
+}
+
+/* ---- other events ---------------------------------------------------------------------------- */
+
+/* {"ph":"i","name":...,"cat":...,"pid":...,"tid":...,"ts":... */
+static void begin_other(struct weft_exporter *exporter, const struct weft_event *event, char phase,
+                        uint64_t at_ns)
+{
+    struct chrome *chrome = exporter->state;
+    struct weft_str name = event->name;
+    if (name.n_bytes == 0 && event->kind > WEFT_EVENT_COUNTER)
+        name = weft_str_of(weft_event_kind_name(event->kind));
+    begin_event(exporter);
+    weft_output_printf(exporter->out, "{\"ph\":\"%c\"", phase);
+    put_member(exporter, ",\"name\":", name);
+    put_member(exporter, ",\"cat\":", event->category);
+    weft_output_write(exporter->out, chrome->ids, chrome->n_ids);
+    put_us(exporter, "", at_ns);
+}
+
+static void put_id(struct weft_exporter *exporter, uint64_t id)
+{
+    weft_output_printf(exporter->out, ",\"id\":\"0x%" PRIx64 "\"", id);
+}
+
+/* `members` of args besides the payload's, and the end of the event. */
+static void end_other(struct weft_exporter *exporter, const struct weft_event *event,
+                      struct weft_str members)
+{
+    struct weft_output *out = exporter->out;
+    const struct weft_walk_call payload = { .arg_texts = &event->payload,
+                                            .n_arg_texts = event->payload.n_bytes > 0 };
+    weft_output_text(out, ",\"args\":{");
+    bool has_any = weft_put_json_args(out, &payload);
+    if (members.n_bytes) {
+        weft_output_text(out, has_any ? "," : "");
+        weft_output_write(out, members.bytes, members.n_bytes);
+    }
+    weft_output_text(out, "}}");
+}
+
+static void put_span(struct weft_exporter *exporter, const struct weft_event *event)
+{
+    const struct weft_window *window = &exporter->opts->window;
+    begin_other(exporter, event, 'b', weft_window_clip(window, event->time_ns));
+    put_id(exporter, event->value);
+    end_other(exporter, event, (struct weft_str){ 0 });
+    begin_other(exporter, event, 'e',
+                weft_window_clip(window, event->time_ns + event->duration_ns));
+    put_id(exporter, event->value);
+    weft_output_text(exporter->out, "}");
+}
+
+/* Instants keep the phase that they had in a trace of this format. */
+static void put_instant(struct weft_exporter *exporter, const struct weft_event *event)
+{
+    bool has_phase = event->prev_state > ' ' && event->prev_state < 0x7f &&
+                     strchr("iIRPnNODvVGgcT(", (char)event->prev_state);
+    char phase = has_phase ? (char)event->prev_state : 'i';
+    begin_other(exporter, event, phase, event->time_ns);
+    if (event->value || strchr("nNOD", phase))
+        put_id(exporter, event->value);
+    if (phase == 'i' || phase == 'I')
+        weft_output_text(exporter->out, ",\"s\":\"t\"");
+    end_other(exporter, event, (struct weft_str){ 0 });
+}
+
+static void put_counter(struct weft_exporter *exporter, const struct weft_event *event)
+{
+    char members[64];
+    double value = weft_counter_double(event->value);
+    struct weft_real_text text = weft_real_text(value);
+    const char *quote = isfinite(value) ? "" : "\""; /* JSON has no word for them */
+    snprintf(members, sizeof members, "\"value\":%s%s%s", quote, text.text, quote);
+    begin_other(exporter, event, 'C', event->time_ns);
+    end_other(exporter, event, weft_str_of(members));
+}
+
+static void put_flow(struct weft_exporter *exporter, const struct weft_event *event)
+{
+    char phase = event->kind == WEFT_EVENT_FLOW_BEGIN  ? 's'
+                 : event->kind == WEFT_EVENT_FLOW_STEP ? 't'
+                                                       : 'f';
+    begin_other(exporter, event, phase, event->time_ns);
+    put_id(exporter, event->value);
+    if (phase == 'f')
+        weft_output_text(exporter->out, ",\"bp\":\"e\"");
+    end_other(exporter, event, (struct weft_str){ 0 });
+}
+
+static void put_sample(struct weft_exporter *exporter, const struct weft_event *event)
+{
+    char members[96];
+    int n_bytes = snprintf(members, sizeof members, "\"weight\":%" PRIu64, event->value);
+    if (event->stack_id != 0 && event->stack_id != WEFT_ID_NONE)
+        snprintf(members + n_bytes, sizeof members - (size_t)n_bytes, ",\"stack\":%" PRIu32,
+                 event->stack_id);
+    begin_other(exporter, event, 'P', event->time_ns);
+    end_other(exporter, event, weft_str_of(members));
+}
+
+/* The tid of a thread of the trace; 0 for none. */
+static uint64_t tid_of(const struct weft_exporter *exporter, uint32_t thread_id)
+{
+    if (thread_id >= weft_trace_n_threads(exporter->trace))
+        return 0;
+    return weft_trace_thread(exporter->trace, thread_id)->info.tid;
+}
+
+/* Kinds that the format has no phase for: instants that say under "weft" what they are. */
+static void put_rest(struct weft_exporter *exporter, const struct weft_event *event)
+{
+    char members[320];
+    snprintf(members, sizeof members,
+             "\"weft\":{\"kind\":\"%s\",\"value\":%" PRIu64 ",\"cpu\":%" PRId32
+             ",\"object\":%" PRIu32 ",\"next_tid\":%" PRIu64 ",\"state\":%" PRIu32
+             ",\"duration_ns\":%" PRIu64 "}",
+             weft_event_kind_name(event->kind), event->value, event->cpu, event->object_id,
+             tid_of(exporter, event->next_thread_id), event->prev_state, event->duration_ns);
+    begin_other(exporter, event, 'i', event->time_ns);
+    weft_output_text(exporter->out, ",\"s\":\"t\"");
+    end_other(exporter, event, weft_str_of(members));
+}
+
+static void event(struct weft_exporter *exporter, const struct weft_event *event)
+{
+    switch (event->kind) {
+    case WEFT_EVENT_SPAN:
+        put_span(exporter, event);
+        break;
+    case WEFT_EVENT_INSTANT:
+        put_instant(exporter, event);
+        break;
+    case WEFT_EVENT_COUNTER:
+        put_counter(exporter, event);
+        break;
+    case WEFT_EVENT_FLOW_BEGIN:
+    case WEFT_EVENT_FLOW_STEP:
+    case WEFT_EVENT_FLOW_END:
+        put_flow(exporter, event);
+        break;
+    case WEFT_EVENT_SAMPLE:
+        put_sample(exporter, event);
+        break;
+    default:
+        put_rest(exporter, event);
+    }
+}
+
+/* ---- threads and the document ---------------------------------------------------------------- */
+
+/* {"ph":"M","name":"thread_name","pid":1,"tid":2,"args":{ */
+static void begin_metadata(struct weft_exporter *exporter, const char *name)
+{
+    const struct weft_thread_info *info = &exporter->thread->info;
+    begin_event(exporter);
+    weft_output_printf(exporter->out,
+                       "{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%" PRIu64 ",\"tid\":%" PRIu64
+                       ",\"args\":{",
+                       name, info->pid, info->tid);
+}
+
+static void name_process(struct weft_exporter *exporter)
+{
+    struct chrome *chrome = exporter->state;
+    bool is_new = false;
+    if (weft_map_add(chrome->pids, exporter->thread->info.pid, &is_new) == WEFT_MAP_NONE)
+        weft_exporter_no_memory(exporter);
+    if (!is_new)
+        return;
+    begin_metadata(exporter, "process_name");
+    put_member(exporter, "\"name\":", weft_str_of(exporter->opts->name));
+    weft_output_text(exporter->out, "}}");
+}
+
+static void thread_begin(struct weft_exporter *exporter)
+{
+    struct chrome *chrome = exporter->state;
+    const struct weft_thread_info *info = &exporter->thread->info;
+    const struct weft_store *store = weft_trace_store(exporter->trace);
+    int n_bytes =
+        snprintf(chrome->ids, sizeof chrome->ids,
+                 ",\"pid\":%" PRIu64 ",\"tid\":%" PRIu64 ",\"ts\":", info->pid, info->tid);
+    chrome->n_ids = (size_t)n_bytes;
+    name_process(exporter);
+    if (weft_store_thread_get(store, exporter->thread_id)->info.name.n_bytes) {
+        begin_metadata(exporter, "thread_name");
+        put_member(exporter, "\"name\":", info->name);
+        weft_output_text(exporter->out, "}}");
+    }
+    begin_metadata(exporter, "thread_sort_index");
+    put_number(exporter, "\"sort_index\":", exporter->thread_id);
+    weft_output_text(exporter->out, "}}");
+}
+
+static void begin(struct weft_exporter *exporter)
+{
+    struct chrome *chrome = exporter->state;
+    const struct weft_store_meta *meta = weft_trace_meta(exporter->trace);
+    chrome->pids = weft_map_new();
+    if (!chrome->pids)
+        weft_exporter_no_memory(exporter);
+    weft_output_text(exporter->out, "{\"displayTimeUnit\":\"ns\",\"otherData\":{"
+                                    "\"exporter\":\"weft " WEFT_VERSION "\"");
+    put_member(exporter, ",\"source\":", meta->source_name);
+    put_member(exporter, ",\"source_format\":", meta->format);
+    if (meta->clock.has_monotonic)
+        put_number(exporter, ",\"monotonic_ns\":", meta->clock.monotonic_ns);
+    if (meta->clock.has_realtime)
+        put_number(exporter, ",\"realtime_ns\":", meta->clock.realtime_ns);
+    weft_output_text(exporter->out, "},\"traceEvents\":[");
+}
+
+static void end(struct weft_exporter *exporter)
+{
+    weft_output_text(exporter->out, "\n]}\n");
+}
+
+static void fini(struct weft_exporter *exporter)
+{
+    struct chrome *chrome = exporter->state;
+    weft_map_free(chrome->pids);
+}
+
+const struct weft_export_format_ops weft_export_chrome = {
+    .state_bytes = sizeof(struct chrome),
+    .event_kinds = UINT32_MAX & ~(UINT32_C(1) << WEFT_EVENT_CALL_ARGS),
+    .wants_args = true,
+    .merges_threads = true,
+    .begin = begin,
+    .thread_begin = thread_begin,
+    .enter = enter,
+    .event = event,
+    .end = end,
+    .fini = fini,
+    .label = label,
+};
