@@ -39,6 +39,7 @@ struct weft_export_opts {
     struct weft_window window;
     enum weft_export_format format;
     enum weft_export_weight weight; /* WEFT_EXPORT_FOLDED */
+    uint32_t paths_max;             /* WEFT_EXPORT_FOLDED: paths kept at once; 0: 262,144 */
     struct weft_progress *progress;
 };
 

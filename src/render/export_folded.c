@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Folded stacks, "thread;outer;inner weight": one line a path, as flamegraph.pl and speedscope read
- * them. The paths of a thread are summed in a tree; when it has PATHS_MAX paths, those are written,
+ * them. The paths of a thread are summed in a tree; when it is full, what it holds is written,
  * and the tree begins anew, so that memory is bounded: a path may then stand in several lines,
  * which all readers add up.
  */
@@ -14,6 +14,7 @@ enum { PATHS_MAX = 1 << 18, SAMPLE_BYTES_MAX = 16 << 20, NO_CALLER = 0 };
 /* A path is named by its dense id in `paths`, whose key holds the caller's path + 1 (NO_CALLER:
  * none) and the function. */
 struct folded {
+    size_t paths_max;
     struct weft_map *paths;
     struct {
         uint64_t *items;
@@ -127,7 +128,7 @@ static void renew(struct weft_exporter *exporter)
 static void enter(struct weft_exporter *exporter, const struct weft_walk_call *call)
 {
     struct folded *folded = exporter->state;
-    if (folded->weights.n >= PATHS_MAX + folded->open.n)
+    if (folded->weights.n >= folded->paths_max + folded->open.n)
         renew(exporter);
     uint32_t caller = folded->open.n ? folded->open.items[folded->open.n - 1].path + 1 : NO_CALLER;
     struct open_call *open = WEFT_VEC_PUSH(&folded->open);
@@ -175,7 +176,7 @@ static void event(struct weft_exporter *exporter, const struct weft_event *event
     struct folded *folded = exporter->state;
     struct weft_str stack = event->name.n_bytes ? event->name : WEFT_STR("[unknown]");
     uint32_t id;
-    if (folded->weights.n >= PATHS_MAX || folded->sample_bytes >= SAMPLE_BYTES_MAX)
+    if (folded->weights.n >= folded->paths_max || folded->sample_bytes >= SAMPLE_BYTES_MAX)
         put_samples(exporter);
     if (!folded->samples)
         folded->samples = weft_strtab_new();
@@ -191,6 +192,7 @@ static void event(struct weft_exporter *exporter, const struct weft_event *event
 static void begin(struct weft_exporter *exporter)
 {
     struct folded *folded = exporter->state;
+    folded->paths_max = exporter->opts->paths_max ? exporter->opts->paths_max : PATHS_MAX;
     folded->paths = weft_map_new();
     if (!folded->paths)
         weft_exporter_no_memory(exporter);
