@@ -13,7 +13,8 @@ n=0
 
 # The size of the file is no promise: it changes with the layout of the store.
 normalise() {
-    sed -e 's/"bytes_out":[0-9]*/"bytes_out":SIZE/' -e 's/"bytes_per_call":[0-9.e+-]*/"bytes_per_call":RATIO/' \
+    sed -e 's/"exporter":"weft [0-9.]*"/"exporter":"weft VERSION"/' \
+        -e 's/"bytes_out":[0-9]*/"bytes_out":SIZE/' -e 's/"bytes_per_call":[0-9.e+-]*/"bytes_per_call":RATIO/' \
         -e 's/^  size .*/  size SIZE/' -e '/^threads,functions,/,$s/,[0-9]*$/,SIZE/'
 }
 
@@ -64,6 +65,12 @@ golden outliers.csv outliers --format csv t.weft
 golden outliers_flush.txt outliers --function flush --longer-than 1us t.weft
 golden outliers_gaps.txt outliers --gaps t.weft
 golden outliers_none.txt outliers --function hash --longer-than 1s t.weft
+golden export.json export --format chrome t.weft
+golden export.csv export --format csv t.weft
+golden export_window.csv export --format csv --from 4ms --to 5000200ns --tid 11 t.weft
+golden export.folded export --format folded t.weft
+golden export_calls.folded export --format folded --weight calls --tid 12 t.weft
+golden export_speedscope.json export --format speedscope --tid 12 t.weft
 golden interval.txt interval --from 1us --to 5us t.weft
 golden interval.json interval --json --from 1us --to 5us t.weft
 golden interval.csv interval --format csv --tid 11 t.weft
@@ -84,5 +91,6 @@ golden error_not_weft.txt info worker-11.txt
 golden error_tid.txt functions --tid 99 t.weft
 golden error_pattern.txt functions --filter '/(/' t.weft
 golden error_import.txt import -o u.weft t.weft
+golden error_export.txt export t.weft
 golden error_output.txt functions -o nowhere/f.txt t.weft
 echo "1..$n"

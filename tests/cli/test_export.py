@@ -1,0 +1,298 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""weft export, from outside: every format of a trace says the same calls, and `weft functions` the
+same sums. usage: test_export.py WEFT"""
+import csv
+import io
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+import perfetto_reader
+
+WEFT = sys.argv[1]
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+WORK = pathlib.Path(tempfile.mkdtemp(dir=os.environ.get("WEFT_BUILD_ROOT")))
+FORMATS = ["chrome", "perfetto", "folded", "csv", "speedscope"]
+SEED = int(os.environ.get("WEFT_SEED", "1"))
+n_run = 0
+
+
+def ok(is_ok, name, note=""):
+    global n_run
+    n_run += 1
+    print(f"{'ok' if is_ok else 'not ok'} {n_run} - {name}", flush=True)
+    if not is_ok and note:
+        print("#", str(note)[:600].replace("\n", "\n# "))
+
+
+def weft(*arguments):
+    return subprocess.run([WEFT, *map(str, arguments)], capture_output=True, check=False)
+
+
+def export(trace, format_name, *arguments):
+    done = weft("export", trace, "--format", format_name, *arguments)
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr.decode())
+    return done.stdout
+
+
+# ---- readers ---------------------------------------------------------------------------------
+
+
+def calls_of_csv(data):
+    """(tid, function, depth, start, end, flags, args) in order of entry, and self times."""
+    rows = list(csv.DictReader(io.StringIO(data.decode(), newline="")))
+    calls = [(int(row["tid"]), row["function"], row["module"], int(row["depth"]),
+              int(row["start_ns"]), int(row["end_ns"]), row["flags"], row["args"]) for row in rows]
+    return calls, rows
+
+
+def ns(number):
+    whole, decimals = number.split(".")
+    assert len(decimals) == 3
+    return int(whole) * 1000 + int(decimals)
+
+
+def calls_of_chrome(data):
+    document = json.loads(data, parse_float=str, parse_int=str)
+    calls, ends = [], {}
+    for event in document["traceEvents"]:
+        if event["ph"] != "X":
+            continue
+        tid, start = int(event["tid"]), ns(event["ts"])
+        args = event.get("args", {})
+        flags = " ".join(args.pop("weft", {}).get("flags", []))
+        text = json.dumps(args, separators=(",", ":")).replace('"', "") if args else ""
+        calls.append([tid, event["name"], event.get("cat", ""), start, start + ns(event["dur"]),
+                      flags, text])
+    return calls
+
+
+def calls_of_perfetto(data):
+    trace = perfetto_reader.Trace(data)
+    for number, sequence in trace.sequences.items():
+        if not sequence["is_sorted"]:
+            raise perfetto_reader.Broken(f"times of sequence {number} fall")
+    calls = []
+    for call in trace.slices:
+        args = {key: value for key, value in call["args"].items() if key != "weft.flags"}
+        text = json.dumps(args, separators=(",", ":")) if args else ""
+        calls.append((trace.tracks[call["track"]]["thread"][1], call["name"], call["category"],
+                      call["depth"], call["start"], call["end"],
+                      call["args"].get("weft.flags", ""), text))
+    return calls
+
+
+def calls_of_speedscope(data):
+    document = json.loads(data)
+    frames = document["shared"]["frames"]
+    calls = []
+    for profile in document["profiles"]:
+        stack, last = [], profile["startValue"]
+        for event in profile["events"]:
+            assert last <= event["at"] <= profile["endValue"]
+            last = event["at"]
+            if event["type"] == "O":
+                stack.append(len(calls))
+                frame = frames[event["frame"]]
+                calls.append([profile["name"], frame["name"], frame.get("file", ""),
+                              len(stack) - 1, event["at"], None])
+            else:
+                assert event["type"] == "C" and calls[stack[-1]][1] == frames[event["frame"]]["name"]
+                calls[stack.pop()][5] = event["at"]
+        assert not stack
+    return calls
+
+
+def sums_of_folded(data):
+    """Weight by innermost function."""
+    sums = {}
+    for line in data.decode().splitlines():
+        stack, weight = line.rsplit(" ", 1)
+        name = stack.split(";")[-1]
+        sums[name] = sums.get(name, 0) + int(weight)
+    return sums
+
+
+def sums_of_csv(rows, of_row):
+    sums = {}
+    for row in rows:
+        name = "".join(" " if c < " " else c for c in row["function"].replace(";", ":"))
+        sums[name] = sums.get(name, 0) + of_row(row)
+    return {name: weight for name, weight in sums.items() if weight}
+
+
+# ---- the formats against each other ----------------------------------------------------------
+
+
+def compare(trace, *window):
+    """What differs between the formats, or None."""
+    calls, rows = calls_of_csv(export(trace, "csv", *window))
+    chrome = calls_of_chrome(export(trace, "chrome", *window))
+    if chrome != [[*call[:3], *call[4:7], call[7].replace('"', "")] for call in calls]:
+        return "chrome"
+    if calls_of_perfetto(export(trace, "perfetto", *window)) != calls:
+        return "perfetto"
+    speedscope = calls_of_speedscope(export(trace, "speedscope", *window))
+    if [call[1:] for call in speedscope] != [list(call[1:6]) for call in calls]:
+        return "speedscope"
+    if sums_of_folded(export(trace, "folded", *window)) != sums_of_csv(
+            rows, lambda row: int(row["self_ns"])):
+        return "folded"
+    if sums_of_folded(export(trace, "folded", "--weight", "calls", *window)) != sums_of_csv(
+            rows, lambda row: 1):
+        return "folded calls"
+    return None
+
+
+def compare_functions(trace):
+    """The whole trace against the table of functions: calls and self times, by state."""
+    _, rows = calls_of_csv(export(trace, "csv"))
+    table = json.loads(weft("functions", "--json", trace).stdout)["functions"]
+    for function in table:
+        mine = [row for row in rows if row["function"] == function["name"]]
+        entered = [row for row in mine if "cut_start" not in row["flags"]]
+        is_open = [row for row in entered if "cut_end" in row["flags"]]
+        closed = [row for row in entered if "cut_end" not in row["flags"]]
+        got = (len(entered), sum(int(row["self_ns"]) for row in closed), len(is_open),
+               sum(int(row["self_ns"]) for row in is_open), len(mine) - len(entered))
+        want = (function["count"], function["self_ns"], function["open_count"],
+                function["open_self_ns"], function["cut_count"])
+        if got != want:
+            return f"{function['name']}: {got}, {want}"
+    return None if {row["function"] for row in rows} == {row["name"] for row in table} else "names"
+
+
+NAMES = ["main", "run", "a;b", "f(int, \"x\")", "caf\u00e9", "back\\slash", "operator<< <T>"]
+
+
+def random_text(source, path):
+    at, stack, lines = source.randrange(50), [], []
+    for _ in range(source.randrange(200)):
+        at += source.choice([0, 0, 1, 2, 300, 100000])
+        if stack and source.random() < 0.5:
+            lines.append(f"1 {stack.pop()} {at}")
+        elif source.random() < 0.05:
+            lines.append(f"1 {source.choice(NAMES).replace(' ', '_')} {at}")
+        else:
+            stack.append(source.choice(NAMES).replace(" ", "_"))
+            lines.append(f"0 {stack[-1]} {at}")
+    path.write_text("\n".join(lines + [""]), encoding="utf-8")
+    return at
+
+
+def random_traces():
+    print(f"# seed {SEED}")
+    for seed in range(SEED, SEED + 24):
+        source = random.Random(seed)
+        inputs, last = [], 0
+        for thread in range(source.randrange(1, 4)):
+            inputs.append(WORK / f"t{thread}-{11 + thread}.txt")
+            last = max(last, random_text(source, inputs[-1]))
+        trace = WORK / "random.weft"
+        done = weft("import", "-q", "-o", trace, *inputs)
+        if done.returncode != 0:
+            ok(True, f"seed {seed}: nothing to import # SKIP")
+            continue
+        times = sorted(source.randrange(last + 2) for _ in range(2))
+        wrong = compare(trace) or compare_functions(trace)
+        wrong = wrong or compare(trace, "--from", f"{times[0]}ns", "--to", f"{times[1]}ns")
+        wrong = wrong or compare(trace, "--tid", "11", "--from", f"{times[1]}ns")
+        ok(wrong is None, f"seed {seed}: all formats say the same", wrong)
+
+
+# ---- the command -----------------------------------------------------------------------------
+
+
+def bundled():
+    trace = WORK / "t.weft"
+    inputs = sorted((ROOT / "golden" / "input").glob("*.txt"))
+    done = weft("import", "-q", "-o", trace, *inputs)
+    ok(done.returncode == 0, "the small trace imports", done.stderr)
+    wrong = compare(trace)
+    ok(wrong is None, "all formats say the same", wrong)
+    wrong = compare_functions(trace)
+    ok(wrong is None, "the sums are those of weft functions", wrong)
+    ok(compare(trace, "--from", "3us", "--to", "1ms") is None, "within a window too")
+    return trace
+
+
+def outputs(trace):
+    for name in FORMATS:
+        path = WORK / "out"
+        done = weft("export", trace, "--format", name, "-o", path)
+        ok(done.returncode == 0 and done.stdout == b"" and b"wrote" in done.stderr,
+           f"{name} into a file", done.stderr)
+        ok(path.read_bytes() == export(trace, name), f"{name}: the same as on standard output")
+        ok(export(trace, name) == export(trace, name, "-o", "-"), f"{name}: -o - too")
+        done = weft("export", trace, "--format", name, "-q", "-o", path)
+        ok(done.stderr == b"", f"{name}: -q says nothing")
+        ok(len(list(WORK.glob("out*"))) == 1, f"{name}: no temporary file is left")
+        full = subprocess.run([WEFT, "export", trace, "--format", name], check=False,
+                              stdout=open("/dev/full", "wb"), stderr=subprocess.PIPE)
+        ok(full.returncode == 1 and b"standard output" in full.stderr,
+           f"{name}: a full disk is said", full.stderr)
+
+
+def usage(trace):
+    for arguments, text in [
+            ([trace], "expected --format"),
+            ([trace, "--format", "pprof"], "pprof"),
+            ([trace, "--format", "csv", "--weight", "calls"], "--weight"),
+            ([trace, "--format", "csv", "--from", "tomorrow"], "tomorrow"),
+            ([trace, "--format", "csv", "--from", "2s", "--to", "1s"], "expected an interval"),
+            ([trace, "--format", "csv", "--from", "1h"], "the trace's end"),
+            ([trace, "--format", "csv", "--tid", "99"], "99"),
+            (["--format", "csv"], "expected TRACE")]:
+        done = weft("export", *arguments)
+        ok(done.returncode in (1, 2) and text in done.stderr.decode() and done.stdout == b"",
+           f"refused: {' '.join(map(str, arguments[1:]))}", done.stderr)
+    ok(export(trace, "csv", "--from", "@1000002000") == export(trace, "csv", "--from", "2us"),
+       "an absolute time is one of the source's clock")
+
+
+def interrupted():
+    """A long export that is interrupted leaves the old file and no other."""
+    lines = [f"{i & 1} f{i % 400 // 2} {i}" for i in range(400000)]
+    (WORK / "long-1.txt").write_text("\n".join(lines + [""]), encoding="utf-8")
+    trace, path = WORK / "long.weft", WORK / "kept"
+    weft("import", "-q", "-o", trace, WORK / "long-1.txt")
+    path.write_text("old", encoding="utf-8")
+    reader, writer = os.pipe()
+    process = subprocess.Popen([WEFT, "export", trace, "--format", "chrome"], stdout=writer,
+                               stderr=subprocess.PIPE)
+    os.close(writer)
+    os.read(reader, 1)  # it writes now, and soon waits for a reader
+    process.send_signal(signal.SIGINT)
+    while os.read(reader, 1 << 20):
+        pass
+    os.close(reader)
+    said = process.stderr.read()
+    ok(process.wait() == 130 and b"interrupted" in said, "Ctrl-C ends it with 130", said)
+    reader, writer = os.pipe()
+    process = subprocess.Popen([WEFT, "export", trace, "--format", "chrome"], stdout=writer,
+                               stderr=subprocess.PIPE)
+    os.close(writer)
+    os.close(reader)
+    said = process.stderr.read()
+    ok(process.wait() == 1, "a reader that leaves is a write error", said)
+    ok(path.read_text(encoding="utf-8") == "old" and not list(WORK.glob("kept.*")),
+       "the old file stands")
+
+
+try:
+    small = bundled()
+    outputs(small)
+    usage(small)
+    interrupted()
+    random_traces()
+finally:
+    shutil.rmtree(WORK, ignore_errors=True)
+print(f"1..{n_run}")
