@@ -12,9 +12,10 @@
 
 /* A call that was entered and not left yet. */
 struct frame {
-    struct weft_walk_call call; /* without arguments */
-    uint64_t callees_ns;
+    uint64_t start_ns, end_ns, callees_ns;
+    uint64_t row;
     uint64_t block; /* in which it was entered; NO_BLOCK: before the first that is read */
+    uint32_t function_id, flags;
 };
 
 /* Self times that a block alone does not tell: of calls that are open when it ends. */
@@ -276,11 +277,17 @@ static enum weft_code find_texts(struct weft_walk *walk, struct weft_walk_call *
 /* Leaves the innermost call. */
 static void leave(struct weft_walk *walk, struct weft_walk_call *call, uint64_t *entered_in)
 {
-    struct frame *frame = &walk->frames.items[--walk->frames.n];
-    *call = frame->call;
+    const struct frame *frame = &walk->frames.items[--walk->frames.n];
+    uint64_t duration_ns = frame->end_ns - frame->start_ns;
     *entered_in = frame->block;
-    uint64_t duration_ns = call->end_ns - call->start_ns;
+    call->start_ns = frame->start_ns;
+    call->end_ns = frame->end_ns;
     call->self_ns = duration_ns - frame->callees_ns;
+    call->row = frame->row;
+    call->function_id = frame->function_id;
+    call->depth = (uint32_t)walk->frames.n;
+    call->flags = frame->flags;
+    call->n_args = call->n_arg_texts = 0;
     if (walk->frames.n)
         walk->frames.items[walk->frames.n - 1].callees_ns += duration_ns;
 }
@@ -290,8 +297,9 @@ static enum weft_code enter(struct weft_walk *walk, uint64_t block, struct weft_
                             struct weft_err *err)
 {
     const struct weft_window *window = &walk->opts.window;
-    struct frame *frame = WEFT_VEC_PUSH(&walk->frames);
-    if (!frame)
+    if (walk->frames.n == walk->frames.cap &&
+        !weft_vec_reserve(&walk->frames.items, &walk->frames.cap, walk->frames.n + 1,
+                          sizeof *walk->frames.items))
         return no_memory(err);
     if (call->start_ns < window->from_ns)
         call->flags |= WEFT_CALL_CUT_START;
@@ -299,10 +307,12 @@ static enum weft_code enter(struct weft_walk *walk, uint64_t block, struct weft_
         call->flags |= WEFT_CALL_CUT_END;
     call->start_ns = weft_window_clip(window, call->start_ns);
     call->end_ns = weft_window_clip(window, call->end_ns);
-    frame->call = *call;
-    frame->call.args = NULL;
-    frame->call.n_args = 0;
-    frame->block = block;
+    walk->frames.items[walk->frames.n++] = (struct frame){ .start_ns = call->start_ns,
+                                                           .end_ns = call->end_ns,
+                                                           .row = call->row,
+                                                           .block = block,
+                                                           .function_id = call->function_id,
+                                                           .flags = call->flags };
     return walk->event && call->row != UINT64_MAX ? find_texts(walk, call, err) : WEFT_OK;
 }
 

@@ -36,15 +36,33 @@ static size_t count_digits(uint64_t value)
     return n_digits + (value >= powers[n_digits]);
 }
 
-/* Writes the digits so that they end at `end`, two at a time. */
-static void put_back(char *end, uint64_t value)
+static void put_pair(char *to, uint32_t value)
 {
+    memcpy(to, pairs + (size_t)value * 2, 2);
+}
+
+/* Eight digits, leading zeros and all: divisions that do not wait for one another. */
+static void put_eight(char *to, uint32_t value)
+{
+    uint32_t high = value / 10000, low = value % 10000;
+    put_pair(to, high / 100);
+    put_pair(to + 2, high % 100);
+    put_pair(to + 4, low / 100);
+    put_pair(to + 6, low % 100);
+}
+
+/* Writes the digits so that they end at `end`. */
+static void put_back(char *end, uint64_t wide)
+{
+    for (; wide >= 100000000; wide /= 100000000)
+        put_eight(end -= 8, (uint32_t)(wide % 100000000));
+    uint32_t value = (uint32_t)wide;
     while (value >= 100) {
-        memcpy(end -= 2, pairs + value % 100 * 2, 2);
+        put_pair(end -= 2, value % 100);
         value /= 100;
     }
     if (value >= 10)
-        memcpy(end - 2, pairs + value * 2, 2);
+        put_pair(end - 2, value);
     else
         end[-1] = (char)('0' + value);
 }
@@ -58,10 +76,10 @@ char *weft_put_u64(char *to, uint64_t value)
 
 char *weft_put_us(char *to, uint64_t value_ns)
 {
-    unsigned rest = (unsigned)(value_ns % 1000);
+    uint32_t rest = (uint32_t)(value_ns % 1000);
     to = weft_put_u64(to, value_ns / 1000);
     *to++ = '.';
     *to++ = (char)('0' + rest / 100);
-    memcpy(to, pairs + (size_t)(rest % 100) * 2, 2);
+    put_pair(to, rest % 100);
     return to + 2;
 }
