@@ -10,6 +10,7 @@
 
 #include "base/pool.h"
 #include "model/trace.h"
+#include "model/window.h"
 #include "schema/tables.h"
 
 #include <stdbool.h>
@@ -41,8 +42,9 @@ WEFT_CHECKED enum weft_code weft_medians_run(const struct weft_trace *trace, dou
 /* RegTime. Fractions are of the thread's duration; an absolute value, if not 0, replaces its
  * fraction. Outlier marks hang on the medians of the whole trace: `medians_ns` (by function id), or
  * if that is NULL and outlier_factor > 0, those that RegTime takes on its way (exact as those of
- * weft_medians_run). */
+ * weft_medians_run). In a window, T is of what lies inside, and so are the thresholds. */
 struct weft_regtime_opts {
+    const struct weft_window *window; /* of this part alone; NULL: of the whole trace */
     double duration_fraction, gap_fraction, span_fraction;
     uint64_t duration_ns, gap_ns, span_ns;
     double negligible_fraction; /* 0: keep all */

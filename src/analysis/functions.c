@@ -263,7 +263,8 @@ static enum weft_code run_passes(struct job *job, const struct weft_thread_filte
 {
     const uint32_t *ids = filter ? filter->ids : NULL;
     size_t n_ids = filter ? filter->n_ids : 0;
-    enum weft_code code = weft_scan_threads(job->trace, ids, n_ids, run, tally_item, job, err);
+    enum weft_code code =
+        weft_scan_threads(job->trace, ids, n_ids, NULL, run, tally_item, job, err);
     if (!code)
         code = merge_workers(job, err);
     if (!code)

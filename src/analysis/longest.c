@@ -146,7 +146,8 @@ enum weft_code weft_longest_call(const struct weft_trace *trace, uint32_t thread
     for (size_t i = 0; i < n_function_ids; i++)
         search.is_wanted[function_ids[i]] = 1;
     weft_progress_start(run->progress, "search", "calls", weft_scan_calls(trace, &thread_id, 1));
-    enum weft_code code = weft_scan_threads(trace, &thread_id, 1, run, run_item, &search, err);
+    enum weft_code code =
+        weft_scan_threads(trace, &thread_id, 1, NULL, run, run_item, &search, err);
     *found = (struct weft_found_call){ 0 };
     if (!code && search.heap.n == search.rank)
         *found = search.heap.items[0];

@@ -73,7 +73,7 @@ enum weft_code weft_median_tally_threads(struct weft_median_tally *tallies,
 {
     struct tally_job job = { tallies, weft_trace_n_functions(trace) };
     weft_progress_start(run->progress, "medians", "calls", weft_scan_calls(trace, ids, n_ids));
-    return weft_scan_threads(trace, ids, n_ids, run, tally_item, &job, err);
+    return weft_scan_threads(trace, ids, n_ids, NULL, run, tally_item, &job, err);
 }
 
 /* ---- step 2: medians ------------------------------------------------------------------------- */

@@ -58,7 +58,7 @@ enum weft_code weft_quantiles_run(struct weft_quantiles *quantiles, const struct
         enum weft_code code = weft_quantiles_begin(quantiles, &is_needed, err);
         if (code || !is_needed)
             return code;
-        code = weft_scan_threads(trace, ids, n_ids, run, refine_item, quantiles, err);
+        code = weft_scan_threads(trace, ids, n_ids, NULL, run, refine_item, quantiles, err);
         if (!code)
             code = weft_quantiles_end(quantiles, err);
         if (code)

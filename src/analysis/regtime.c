@@ -192,10 +192,13 @@ static enum weft_code tally_others(const struct job *job, struct weft_median_tal
     return code;
 }
 
-/* The medians from what the workers have seen. */
+/* The medians from what the workers have seen; in a window they have not seen all. */
 static enum weft_code take_medians(struct job *job, const struct weft_run *run, uint64_t **medians,
                                    struct weft_err *err)
 {
+    if (job->opts->window)
+        return weft_medians_run(job->trace, job->opts->outlier_factor, job->opts->outlier_min_ns,
+                                run, medians, err);
     struct weft_median_tally *tallies = calloc(job->n_workers, sizeof *tallies);
     if (!tallies)
         return no_memory(err);
@@ -322,7 +325,7 @@ static enum weft_code job_ready(struct job *job, struct weft_err *err)
         return no_memory(err);
     for (unsigned w = 0; w < job->n_workers; w++) {
         struct regtime_builder *builder = &job->workers[w].builder;
-        builder->is_tallying = wants_marks(opts) && !opts->medians_ns;
+        builder->is_tallying = wants_marks(opts) && !opts->medians_ns && !opts->window;
         builder->candidates.least_ns = wants_marks(opts) ? opts->outlier_min_ns : UINT64_MAX;
     }
     return WEFT_OK;
@@ -367,7 +370,7 @@ enum weft_code weft_regtime_run(const struct weft_trace *trace,
     code = job_ready(&job, err);
     weft_progress_start(run->progress, "RegTime", "calls", 2 * weft_scan_calls(trace, ids, n_ids));
     if (!code)
-        code = weft_scan_threads(trace, ids, n_ids, run, run_item, &job, err);
+        code = weft_scan_threads(trace, ids, n_ids, opts->window, run, run_item, &job, err);
     if (!code)
         code = mark_outliers(&job, run, err);
     if (!code)

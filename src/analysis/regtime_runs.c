@@ -121,14 +121,13 @@ static void mark_resume(struct regtime_builder *builder, const struct weft_scan 
 static bool is_quiet(const struct regtime_builder *builder, const struct weft_scan *scan,
                      uint64_t block)
 {
-    const struct weft_store *store = weft_trace_store(scan->trace);
-    const struct weft_block_info *info = weft_store_block_get(store, scan->thread_id, block);
+    const struct weft_block_info *info = weft_scan_block(scan, block);
     if (info->longest_call_ns > builder->limits.duration_ns ||
         info->longest_gap_ns > builder->limits.gap_ns)
         return false;
     if (block + 1 == scan->thread->n_blocks)
         return true;
-    info = weft_store_block_get(store, scan->thread_id, block + 1);
+    info = weft_scan_block(scan, block + 1);
     return info->longest_gap_ns <= builder->limits.gap_ns;
 }
 

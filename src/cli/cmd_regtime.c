@@ -4,11 +4,17 @@
 
 struct options {
     struct weft_regtime_options regtime;
+    const char *from, *to;
     bool threads, segments;
 };
 
 static const struct weft_option options[] = {
     WEFT_REGTIME_OPTIONS(struct options, regtime),
+    { 0, "from", "TIME",
+      "of the trace from TIME on alone, such as 1.5s; thresholds are of that part",
+      WEFT_OPTION_TEXT, offsetof(struct options, from), NULL },
+    { 0, "to", "TIME", "of the trace before TIME alone", WEFT_OPTION_TEXT,
+      offsetof(struct options, to), NULL },
     { 0, "threads", NULL, "one row a thread (default)", WEFT_OPTION_FLAG,
       offsetof(struct options, threads), NULL },
     { 0, "segments", NULL, "every row of every thread (JSON always has them)", WEFT_OPTION_FLAG,
@@ -28,7 +34,12 @@ static int run(struct weft_cli *cli, int argc, char **argv)
     struct weft_regtime_view how = { .preset = weft_regtime_presets[opts.regtime.preset],
                                      .settings = &request.regtime,
                                      .with_segments = opts.segments };
+    struct weft_window window;
     enum weft_code code = weft_cli_open(cli);
+    if (code == WEFT_OK && (opts.from || opts.to)) {
+        code = weft_cli_window(cli, opts.from, opts.to, &window.from_ns, &window.to_ns);
+        request.regtime.window = how.window = &window;
+    }
     if (code == WEFT_OK)
         code = weft_query_run(cli->session, "regtime", &request, &result, &cli->err);
     if (code == WEFT_OK)

@@ -6,6 +6,7 @@
 
 #include "base/checked.h"
 #include "base/vec.h"
+#include "model/callers.h"
 #include "store/context_tree.h"
 
 #include <stdlib.h>
@@ -146,20 +147,6 @@ static uint64_t find_block(const struct query *query, uint64_t time_ns)
 
 /* ---- calls of a block, clipped --------------------------------------------------------------- */
 
-/* First row that starts at or after `time_ns`. */
-static size_t find_row(const struct weft_calls *calls, uint64_t time_ns)
-{
-    size_t low = 0, high = calls->n_rows;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (calls->start_ns[mid] < time_ns)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
-}
-
 /* What is added of one block: from the event before it, or the interval's begin, to its last event,
  * or the interval's end. */
 struct part {
@@ -170,18 +157,20 @@ struct part {
 };
 
 /* Pushes a call that was entered before the interval or the block. */
-static bool push_open(const struct query *query, const struct part *part, uint64_t start_ns,
-                      uint64_t end_ns, uint32_t function_id)
+static bool push_open(const struct query *query, const struct part *part,
+                      const struct weft_open_call *open)
 {
     struct weft_interval_reader *reader = query->reader;
     size_t n = reader->stack.n;
     uint32_t below = n ? reader->stack.items[n - 1].node : reader->tree.root;
     struct frame *frame = WEFT_VEC_PUSH(&reader->stack);
-    uint32_t node = frame ? weft_context_child(&reader->tree, below, function_id) : WEFT_ID_NONE;
+    uint32_t node =
+        frame ? weft_context_child(&reader->tree, below, open->function_id) : WEFT_ID_NONE;
     if (node == WEFT_ID_NONE)
         return false;
-    *frame = (struct frame){ end_ns, node };
-    bool is_inside = start_ns < query->from_ns ? end_ns > query->from_ns : start_ns < query->to_ns;
+    *frame = (struct frame){ open->end_ns, node };
+    bool is_inside = open->start_ns < query->from_ns ? open->end_ns > query->from_ns
+                                                     : open->start_ns < query->to_ns;
     reader->tree.nodes[node].count += part->is_first && is_inside;
     return true;
 }
@@ -192,23 +181,18 @@ static bool push_all_open(const struct query *query, const struct part *part)
 {
     struct weft_interval_reader *reader = query->reader;
     const struct weft_calls *calls = part->calls;
-    size_t n_open = part->first ? calls->depth[part->first - 1] + 1 : calls->n_open;
+    size_t n_open = weft_calls_depth(calls, part->first);
     size_t n_callers = part->first < calls->n_rows ? calls->depth[part->first] : 0;
     if (!weft_vec_reserve(&reader->chain.items, &reader->chain.cap, n_open,
                           sizeof *reader->chain.items))
         return false;
-    size_t n_left = n_open; /* depths still to be found among the rows before */
-    for (size_t row = part->first; row > 0 && n_left > 0; row--)
-        if (calls->depth[row - 1] == n_left - 1)
-            reader->chain.items[--n_left] = (uint32_t)(row - 1);
+    size_t n_left = weft_calls_chain(calls, part->first, reader->chain.items);
     for (size_t depth = 0; depth < n_open; depth++) {
-        const struct weft_open_call *open = &calls->open[depth];
-        uint32_t row = depth < n_left ? 0 : reader->chain.items[depth];
-        uint64_t end_ns = depth < n_left ? open->end_ns : calls->end_ns[row];
-        if (end_ns <= part->now_ns && depth >= n_callers)
+        const struct weft_open_call open =
+            weft_calls_chained(calls, reader->chain.items, n_left, depth);
+        if (open.end_ns <= part->now_ns && depth >= n_callers)
             break;
-        if (!push_open(query, part, depth < n_left ? open->start_ns : calls->start_ns[row], end_ns,
-                       depth < n_left ? open->function_id : calls->function_id[row]))
+        if (!push_open(query, part, &open))
             return false;
     }
     return true;
@@ -268,8 +252,8 @@ static bool walk_block(const struct query *query, const struct weft_calls *calls
     struct weft_interval_reader *reader = query->reader;
     struct part part = {
         .calls = calls,
-        .first = find_row(calls, query->from_ns),
-        .end = find_row(calls, query->to_ns),
+        .first = weft_calls_find(calls, query->from_ns),
+        .end = weft_calls_find(calls, query->to_ns),
         .now_ns = weft_max_u64(now_ns, query->from_ns),
         .limit_ns = last_ns < query->to_ns ? last_ns : query->to_ns,
         .is_first = is_first,

@@ -5,6 +5,7 @@
 #include "model/scan.h"
 
 #include "base/vec.h"
+#include "model/scan_window.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@ struct scan_cut {
 /* One worker's buffers. Block b of a thread lives in slot b % CACHED_BLOCKS. */
 struct weft_scan_cache {
     struct scan_cut cut;
+    struct weft_scan_part part;
     struct weft_block_buf *ids_buf; /* for weft_scan_functions */
     struct slot {
         struct weft_block_buf *buf;
@@ -105,8 +107,20 @@ static bool buf_ready(struct weft_block_buf **buf)
     return *buf != NULL;
 }
 
-/* Decodes a block unless it still stands in its slot. */
-static enum weft_code load_block(struct weft_scan *scan, uint64_t block, struct weft_err *err)
+/* The part's number of a block as the thread's. */
+static uint64_t stored_number(const struct weft_scan *scan, uint64_t block)
+{
+    return scan->part ? scan->part->first_block + block : block;
+}
+
+const struct weft_block_info *weft_scan_block(const struct weft_scan *scan, uint64_t block)
+{
+    return weft_store_block_get(weft_trace_store(scan->trace), scan->thread_id,
+                                stored_number(scan, block));
+}
+
+/* Decodes a block of the thread unless it still stands in its slot. */
+static enum weft_code load_stored(struct weft_scan *scan, uint64_t block, struct weft_err *err)
 {
     struct slot *slot = &scan->cache->slots[block % CACHED_BLOCKS];
     if (slot->is_full && slot->thread_id == scan->thread_id && slot->block == block) {
@@ -127,25 +141,42 @@ static enum weft_code load_block(struct weft_scan *scan, uint64_t block, struct 
     return code;
 }
 
+static enum weft_code load_block(struct weft_scan *scan, uint64_t block, struct weft_err *err)
+{
+    enum weft_code code = load_stored(scan, stored_number(scan, block), err);
+    if (!code && scan->part && !weft_scan_part_clip(scan->part, block, &scan->calls))
+        code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a block");
+    return code;
+}
+
+/* The cut frames of the thread, or the calls open at the window's begin. */
+static const struct weft_open_call *cut_calls(const struct weft_scan *scan, size_t *n_calls)
+{
+    if (!scan->part)
+        return weft_store_cut_calls(weft_trace_store(scan->trace), scan->thread_id, n_calls);
+    *n_calls = scan->part->cut.n;
+    return scan->part->cut.items;
+}
+
 enum weft_code weft_scan_functions(struct weft_scan *scan, uint64_t block, const uint32_t **ids,
                                    size_t *n_ids, struct weft_err *err)
 {
     if (!buf_ready(&scan->cache->ids_buf))
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a block");
-    return weft_store_block_functions(weft_trace_store(scan->trace), scan->thread_id, block,
-                                      scan->cache->ids_buf, ids, n_ids, err);
+    return weft_store_block_functions(weft_trace_store(scan->trace), scan->thread_id,
+                                      stored_number(scan, block), scan->cache->ids_buf, ids, n_ids,
+                                      err);
 }
 
 enum weft_code weft_scan_next(struct weft_scan *scan, const struct weft_calls **calls,
                               struct weft_err *err)
 {
-    struct weft_store *store = weft_trace_store(scan->trace);
     *calls = NULL;
     scan->is_cut = false;
     if (!scan->is_cut_done) {
         scan->is_cut_done = true;
         size_t n = 0;
-        const struct weft_open_call *frames = weft_store_cut_calls(store, scan->thread_id, &n);
+        const struct weft_open_call *frames = cut_calls(scan, &n);
         if (n) {
             enum weft_code code = cut_block(scan, frames, n, err);
             *calls = code ? NULL : &scan->calls;
@@ -188,20 +219,41 @@ static uint64_t last_root_end(const struct weft_calls *calls)
     return end_ns;
 }
 
+/* Start of the first call, where none is cut. A window may begin in a block and hold none of it. */
+static enum weft_code first_start(struct weft_scan *scan, bool *has_calls, uint64_t *start_ns,
+                                  struct weft_err *err)
+{
+    *start_ns = weft_scan_block(scan, 0)->first_ns;
+    *has_calls = true;
+    for (uint64_t block = 0; scan->part && block < scan->thread->n_blocks; block++) {
+        enum weft_code code = load_block(scan, block, err);
+        if (code)
+            return code;
+        *has_calls = scan->calls.n_rows > 0;
+        if (*has_calls) {
+            *start_ns = scan->calls.start_ns[0];
+            return WEFT_OK;
+        }
+        *start_ns = 0;
+    }
+    return WEFT_OK;
+}
+
 enum weft_code weft_scan_extent(struct weft_scan *scan, bool *has_calls, uint64_t *start_ns,
                                 uint64_t *end_ns, struct weft_err *err)
 {
-    const struct weft_store *store = weft_trace_store(scan->trace);
     uint64_t n_blocks = scan->thread->n_blocks;
     size_t n_cut = 0;
-    const struct weft_open_call *cut = weft_store_cut_calls(store, scan->thread_id, &n_cut);
+    const struct weft_open_call *cut = cut_calls(scan, &n_cut);
     *start_ns = *end_ns = 0;
     *has_calls = n_cut || n_blocks;
     if (n_cut) {
         *start_ns = cut[0].start_ns;
         *end_ns = cut[0].end_ns;
     } else if (n_blocks) {
-        *start_ns = weft_store_block_get(store, scan->thread_id, 0)->first_ns;
+        enum weft_code code = first_start(scan, has_calls, start_ns, err);
+        if (code || !*has_calls)
+            return code;
     }
     if (n_blocks) {
         const struct weft_calls *calls = NULL;
@@ -257,6 +309,7 @@ static void cache_fini(struct weft_scan_cache *cache)
     if (cache->ids_buf)
         weft_block_buf_free(cache->ids_buf);
     cut_fini(&cache->cut);
+    weft_scan_part_fini(&cache->part);
 }
 
 /* Threads in the order in which they are begun: those with most calls first, so that no worker is
@@ -270,6 +323,7 @@ struct job {
     const struct weft_trace *trace;
     const uint32_t *ids;
     size_t n_ids;
+    const struct weft_window *window;
     struct turn *turns;
     weft_scan_fn fn;
     void *context;
@@ -297,6 +351,35 @@ static struct turn *make_turns(const struct job *job, size_t n_items)
     return turns;
 }
 
+/* Makes the scan one of the part of its thread that lies in the window. */
+static enum weft_code enter_window(struct weft_scan *scan, const struct weft_window *window,
+                                   struct weft_err *err)
+{
+    struct weft_scan_part *part = &scan->cache->part;
+    weft_scan_part_begin(part, scan->trace, scan->thread_id, window);
+    scan->window = window;
+    scan->thread = &part->thread;
+    scan->calls = (struct weft_calls){ .n_rows = 0 };
+    enum weft_code code =
+        part->thread.n_blocks > 0 ? load_stored(scan, part->first_block, err) : WEFT_OK;
+    if (code)
+        return code;
+    struct weft_calls calls = scan->calls;
+    if (part->first_block == 0) /* some of these may end before the first row */
+        calls.open = cut_calls(scan, &calls.n_open);
+    if (!weft_scan_part_open(part, &calls))
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a window");
+    for (uint64_t block = 1; !weft_scan_part_skip(part, &scan->calls); block++) {
+        if (block >= part->thread.n_blocks)
+            break;
+        code = load_stored(scan, part->first_block + block, err);
+        if (code)
+            return code;
+    }
+    scan->part = part;
+    return WEFT_OK;
+}
+
 static enum weft_code run_item(void *context, size_t turn, unsigned worker, struct weft_err *err)
 {
     struct job *job = context;
@@ -313,13 +396,15 @@ static enum weft_code run_item(void *context, size_t turn, unsigned worker, stru
         .cache = &job->caches[worker],
         .progress = job->progress,
     };
-    enum weft_code code = job->fn(job->context, &scan, worker, err);
+    enum weft_code code = job->window ? enter_window(&scan, job->window, err) : WEFT_OK;
+    if (!code)
+        code = job->fn(job->context, &scan, worker, err);
     return code ? weft_within(err, "thread %" PRIu64, thread->info.tid) : WEFT_OK;
 }
 
 enum weft_code weft_scan_threads(const struct weft_trace *trace, const uint32_t *ids, size_t n_ids,
-                                 const struct weft_run *run, weft_scan_fn fn, void *context,
-                                 struct weft_err *err)
+                                 const struct weft_window *window, const struct weft_run *run,
+                                 weft_scan_fn fn, void *context, struct weft_err *err)
 {
     enum weft_code code = weft_scan_check(trace, ids, n_ids, err);
     if (code)
@@ -329,6 +414,7 @@ enum weft_code weft_scan_threads(const struct weft_trace *trace, const uint32_t 
         .trace = trace,
         .ids = ids,
         .n_ids = n_ids,
+        .window = window,
         .fn = fn,
         .context = context,
         .progress = run->progress,

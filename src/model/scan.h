@@ -19,6 +19,7 @@
 
 #include "base/pool.h"
 #include "model/trace.h"
+#include "model/window.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,7 +27,8 @@
 
 struct weft_scan {
     const struct weft_trace *trace;
-    const struct weft_model_thread *thread;
+    const struct weft_model_thread *thread; /* in a window: what of it lies inside */
+    const struct weft_window *window;       /* NULL: the whole thread */
     uint32_t thread_id;
     size_t item;          /* position of the thread in the selection */
     uint32_t depth_bound; /* every depth of the thread is below it */
@@ -35,9 +37,14 @@ struct weft_scan {
     bool is_cut_done;
     bool is_cut; /* the current block is that of the cut frames */
     struct weft_calls calls;
+    struct weft_scan_part *part;   /* in a window */
     struct weft_scan_cache *cache; /* the worker's buffers */
     struct weft_progress *progress;
 };
+
+/* Summary of a block, the number of which counts from the window's first. In a window, of the whole
+ * block: calls and gaps of the part inside may be shorter. */
+const struct weft_block_info *weft_scan_block(const struct weft_scan *scan, uint64_t block);
 
 /* The function ids that a stored block calls, ascending; valid until the next call. */
 WEFT_CHECKED enum weft_code weft_scan_functions(struct weft_scan *scan, uint64_t block,
@@ -77,9 +84,14 @@ typedef enum weft_code (*weft_scan_fn)(void *context, struct weft_scan *scan, un
                                        struct weft_err *err);
 
 /* Runs `fn` for every selected thread on the workers of `run`, each with its own buffer. Checks the
- * ids first. Errors name the thread. */
+ * ids first. Errors name the thread.
+ *
+ * With a window (NULL: none), a scan hands out what a trace would hold that is no longer than that:
+ * calls open at its begin as cut frames that begin with it, then those that begin inside; ends are
+ * clipped, with the flags CUT_START and CUT_END. Blocks outside are not read. */
 WEFT_CHECKED enum weft_code weft_scan_threads(const struct weft_trace *trace, const uint32_t *ids,
-                                              size_t n_ids, const struct weft_run *run,
-                                              weft_scan_fn fn, void *context, struct weft_err *err);
+                                              size_t n_ids, const struct weft_window *window,
+                                              const struct weft_run *run, weft_scan_fn fn,
+                                              void *context, struct weft_err *err);
 
 #endif

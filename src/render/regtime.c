@@ -321,6 +321,10 @@ static void print_settings(const struct regtime *regtime)
     if (settings->negligible_fraction > 0)
         weft_output_printf(out, "; nodes below %.3g %% folded",
                            settings->negligible_fraction * 100);
+    if (regtime->opts->window)
+        weft_output_printf(out, "; from %s to %s alone",
+                           weft_human_at(regtime->opts->window->from_ns).text,
+                           weft_human_at(regtime->opts->window->to_ns).text);
     weft_output_text(out, "\n\n");
 }
 
@@ -464,6 +468,10 @@ void weft_render_regtime_settings(struct weft_json *json, const struct weft_regt
     weft_json_real(json, "negligible_fraction", settings->negligible_fraction);
     weft_json_real(json, "outlier_factor", settings->outlier_factor);
     weft_json_u64(json, "outlier_min_ns", settings->outlier_min_ns);
+    if (opts->window) {
+        weft_json_u64(json, "from_ns", opts->window->from_ns);
+        weft_json_u64(json, "to_ns", opts->window->to_ns);
+    }
 }
 
 static void json_totals(const struct regtime *regtime, uint64_t segment_bytes,

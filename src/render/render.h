@@ -64,6 +64,7 @@ void weft_render_functions(const struct weft_view *view, const struct weft_funct
 struct weft_regtime_view {
     const char *preset;
     const struct weft_regtime_opts *settings;
+    const struct weft_window *window; /* that was asked for; NULL: the whole trace */
     bool with_segments; /* text, CSV: the rows of each thread (JSON always has them) */
 };
 void weft_render_regtime(const struct weft_view *view, const struct weft_regtime_table *table,

@@ -58,6 +58,7 @@ golden regtime_segments.csv regtime --segments --format csv t.weft
 golden regtime_fine.txt regtime --segments --preset fine --glyphs 9 --tid 11 t.weft
 golden regtime_raised.txt regtime --glyphs 2 --tid 11 t.weft
 golden regtime_times.txt regtime --duration 5ms --gap 1ms --span 20ms t.weft
+golden regtime_window.txt regtime --segments --from 20us --to 60us t.weft
 golden regtime_negligible.txt regtime --segments --negligible 0.5% t.weft
 golden outliers.txt outliers t.weft
 golden outliers.json outliers --json t.weft

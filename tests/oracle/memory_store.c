@@ -86,6 +86,18 @@ static uint64_t longest_silence(const struct memory_thread *thread, size_t i, bo
     return longest;
 }
 
+/* The last exit before call `next` that belongs to the block before it; 0 if there is none. */
+static uint64_t last_exit(const struct memory_trace *trace, const struct memory_thread *thread,
+                          size_t next)
+{
+    uint64_t last_ns = 0;
+    for (ptrdiff_t j = (ptrdiff_t)next - 1; j >= 0 && !trace->is_early;
+         j = caller_of(thread, (size_t)j))
+        if (thread->calls[j].depth >= thread->calls[next].depth)
+            last_ns = max_u64(last_ns, thread->calls[j].end_ns);
+    return last_ns;
+}
+
 static void summarise(const struct memory_trace *trace, const struct memory_thread *thread,
                       size_t first, size_t n, struct weft_block_info *info)
 {
@@ -108,7 +120,9 @@ static void summarise(const struct memory_trace *trace, const struct memory_thre
     if (first > 0) /* what joins it to the block before; early: its exits too. Too much is fine. */
         info->longest_gap_ns =
             max_u64(info->longest_gap_ns, longest_silence(thread, first - 1, true));
-    info->last_ns = max_u64(info->last_ns, thread->last_ns);
+    info->last_ns = first + n == thread->n_calls
+                        ? max_u64(info->last_ns, thread->last_ns)
+                        : max_u64(info->last_ns, last_exit(trace, thread, first + n));
 }
 
 static void open_thread(struct weft_store *store, uint32_t id)

@@ -121,7 +121,7 @@ static void test_scans(void)
         struct memory_trace memory = random_trace(&random, i % 20 == 0 ? 700 : 60);
         struct weft_trace *trace = open_memory(&memory);
         seen.memory = &memory;
-        n_failed += weft_scan_threads(trace, NULL, 0, &run, walk, &seen, NULL) != WEFT_OK;
+        n_failed += weft_scan_threads(trace, NULL, 0, NULL, &run, walk, &seen, NULL) != WEFT_OK;
         weft_trace_close(trace);
         random_trace_free(&memory);
     }

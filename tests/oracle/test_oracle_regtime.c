@@ -91,6 +91,58 @@ static struct weft_regtime_opts naive_opts(const struct memory_trace *memory,
     return want;
 }
 
+/* ---- windows --------------------------------------------------------------------------------- */
+
+static uint64_t clip(const struct weft_window *window, uint64_t at_ns)
+{
+    return at_ns < window->from_ns ? window->from_ns
+           : at_ns > window->to_ns ? window->to_ns
+                                   : at_ns;
+}
+
+/* The calls of a thread that lie in the window, as a trace of their own would hold them. */
+static struct memory_thread clip_thread(const struct memory_thread *thread,
+                                        const struct weft_window *window)
+{
+    struct memory_thread part = { .calls = calloc(thread->n_calls + 1, sizeof *part.calls),
+                                  .last_ns = clip(window, thread->last_ns) };
+    bool is_out_at[64] = { false };
+    for (size_t i = 0; i < thread->n_calls; i++) {
+        struct memory_call call = thread->calls[i];
+        bool is_out = call.start_ns >= window->to_ns ||
+                      (call.start_ns < window->from_ns && call.end_ns <= window->from_ns) ||
+                      (call.depth > 0 && is_out_at[call.depth - 1]);
+        is_out_at[call.depth] = is_out;
+        if (is_out)
+            continue;
+        bool is_cut = call.start_ns < window->from_ns || i < thread->n_cut;
+        part.n_cut += is_cut;
+        call.flags |= (is_cut ? WEFT_CALL_CUT_START : 0) |
+                      (call.end_ns > window->to_ns ? WEFT_CALL_CUT_END : 0);
+        call.start_ns = clip(window, call.start_ns);
+        call.end_ns = clip(window, call.end_ns);
+        part.calls[part.n_calls++] = call;
+    }
+    return part;
+}
+
+static struct weft_regtime_thread naive_window(const struct memory_trace *memory, uint32_t t,
+                                               const struct weft_regtime_opts *opts)
+{
+    struct weft_regtime_opts whole = *opts;
+    if (!opts->window)
+        return naive_regtime(memory, t, opts);
+    struct memory_thread part = clip_thread(&memory->threads[t], opts->window);
+    struct memory_trace trace = *memory;
+    trace.threads = &part;
+    trace.n_threads = 1;
+    whole.window = NULL;
+    struct weft_regtime_thread thread = naive_regtime(&trace, 0, &whole);
+    thread.thread_id = t;
+    free(part.calls);
+    return thread;
+}
+
 /* Threads whose bit is set; all if none is. */
 static bool compare(const struct memory_trace *memory, const struct weft_regtime_opts *opts,
                     uint64_t chosen, struct weft_pool *pool)
@@ -117,7 +169,7 @@ static bool compare(const struct memory_trace *memory, const struct weft_regtime
     uint64_t rows_after = 0;
     for (uint32_t i = 0; is_ok && i < table->n_threads; i++) {
         uint32_t t = filter.n_ids ? ids[i] : i;
-        struct weft_regtime_thread want = naive_regtime(memory, t, &want_opts);
+        struct weft_regtime_thread want = naive_window(memory, t, &want_opts);
         is_ok = compare_thread(&table->threads[i], &want);
         rows_after += want.rows_after;
         free(want.rows);
@@ -156,6 +208,24 @@ static struct weft_regtime_opts random_opts(struct random_source *random, uint64
     return opts;
 }
 
+/* From and to events of any thread, or beside them. */
+static struct weft_window random_window(struct random_source *random,
+                                        const struct memory_trace *trace)
+{
+    uint64_t times[2] = { 0, UINT64_MAX };
+    for (size_t i = 0; i < 2; i++) {
+        const struct memory_thread *thread =
+            &trace->threads[random_below(random, trace->n_threads)];
+        if (thread->n_calls == 0 || random_below(random, 6) == 0)
+            continue;
+        const struct memory_call *call = &thread->calls[random_below(random, thread->n_calls)];
+        times[i] =
+            (random_below(random, 2) ? call->start_ns : call->end_ns) + random_below(random, 2);
+    }
+    return times[0] < times[1] ? (struct weft_window){ times[0], times[1] }
+                               : (struct weft_window){ times[1], times[0] };
+}
+
 int main(void)
 {
     struct random_source random = { tap_seed(7) };
@@ -166,12 +236,17 @@ int main(void)
         struct memory_trace trace = random_trace(&random, i % 50 == 0 ? 400 : 1 + i % 80);
         struct weft_regtime_opts opts = random_opts(&random, medians_ns);
         uint64_t chosen = random_below(&random, 3) ? 0 : random_below(&random, 16);
+        struct weft_window window = random_window(&random, &trace);
+        if (random_below(&random, 2))
+            opts.window = &window;
         n_bad += !compare(&trace, &opts, chosen, pools[i % 2]);
         if (n_bad) {
             tap_note("trace %u: d %g/%" PRIu64 " g %g/%" PRIu64 " f %g/%" PRIu64
                      " glyphs %u negligible %g",
                      i, opts.duration_fraction, opts.duration_ns, opts.gap_fraction, opts.gap_ns,
                      opts.span_fraction, opts.span_ns, opts.glyphs, opts.negligible_fraction);
+            if (opts.window)
+                tap_note("window [%" PRIu64 ", %" PRIu64 ")", window.from_ns, window.to_ns);
             random_trace_print(&trace);
         }
         random_trace_free(&trace);

@@ -114,7 +114,7 @@ static bool load(const char *input, const char *output, struct loaded *loaded)
     struct weft_pool *pool = weft_pool_new(1);
     struct weft_run run = { .pool = pool };
     if (!code)
-        code = weft_scan_threads(loaded->trace, NULL, 0, &run, collect, loaded, &err);
+        code = weft_scan_threads(loaded->trace, NULL, 0, NULL, &run, collect, loaded, &err);
     weft_pool_free(pool);
     if (code)
         tap_note("%s: %s", input, err.text);
