@@ -12,7 +12,7 @@
 
 #include <yajl/yajl_tree.h>
 
-enum { MAX_THREADS = 3, SEEDS = 1500, SEEDS_A_LINE = 50, N_NAMES = 6 };
+enum { MAX_THREADS = 3, SEEDS = 800, SEEDS_A_LINE = 40, N_NAMES = 6 };
 
 static char file[512];
 static char what[400]; /* what differed first */
