@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/events.h"
 
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -34,15 +33,29 @@ enum weft_code weft_events_open(const struct weft_trace *trace, uint32_t thread_
 
 void weft_events_close(struct weft_events *events)
 {
+    if (!events)
+        return;
+    weft_event_buf_free(events->buf);
     free(events);
 }
 
-/* The store of this version holds no events yet. */
+static bool is_wanted(const struct weft_events *events, uint64_t block)
+{
+    const struct weft_event_block_info *info =
+        weft_store_event_block_get(events->store, events->thread_id, block);
+    return info->kinds & events->kinds && info->first_ns < events->to_ns &&
+           info->last_ns >= events->from_ns;
+}
+
 static enum weft_code load(struct weft_events *events, uint64_t block, struct weft_err *err)
 {
     events->at = events->n = 0;
-    return weft_fail(err, WEFT_E_UNSUPPORTED, WEFT_NO_OFFSET,
-                     "block %" PRIu64 " of events of thread %" PRIu32, block, events->thread_id);
+    if (!events->buf)
+        events->buf = weft_event_buf_new();
+    if (!events->buf)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for events");
+    return weft_store_load_events(events->store, events->thread_id, block, events->buf,
+                                  &events->items, &events->n, err);
 }
 
 enum weft_code weft_events_next(struct weft_events *events, const struct weft_event **event,
@@ -61,7 +74,8 @@ enum weft_code weft_events_next(struct weft_events *events, const struct weft_ev
         }
         if (events->next_block >= events->n_blocks)
             return WEFT_OK;
-        enum weft_code code = load(events, events->next_block++, err);
+        uint64_t block = events->next_block++;
+        enum weft_code code = is_wanted(events, block) ? load(events, block, err) : WEFT_OK;
         if (code != WEFT_OK)
             return code;
     }

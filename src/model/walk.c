@@ -260,7 +260,8 @@ static enum weft_code find_texts(struct weft_walk *walk, struct weft_walk_call *
     enum weft_code code = WEFT_OK;
     walk->texts.n = walk->text_bytes.n = 0;
     while (code == WEFT_OK && walk->event && walk->event->value <= call->row) {
-        if (walk->event->value == call->row && !keep_text(walk, walk->event->payload))
+        if (walk->event->value == call->row && walk->event->payload.n_bytes > 0 &&
+            !keep_text(walk, walk->event->payload))
             return no_memory(err);
         code = weft_events_next(walk->events, &walk->event, err);
     }

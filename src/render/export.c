@@ -97,8 +97,9 @@ void weft_put_json_string(struct weft_output *out, struct weft_str text)
     weft_output_write(out, "\"", 1);
 }
 
-/* One text of arguments; texts that are no JSON objects become the value of "args". */
-static bool put_text(struct weft_output *out, struct weft_str text, const char *separator)
+/* One text of arguments; texts that are no JSON objects become the value of "args", "args1" ... */
+static bool put_text(struct weft_output *out, struct weft_str text, const char *separator,
+                     unsigned *n_other)
 {
     struct weft_str members;
     bool is_valid = weft_json_text_is_valid(text);
@@ -109,8 +110,8 @@ static bool put_text(struct weft_output *out, struct weft_str text, const char *
         weft_output_write(out, members.bytes, members.n_bytes);
         return true;
     }
-    weft_output_text(out, separator);
-    weft_output_text(out, "\"args\":");
+    weft_output_printf(out, *n_other ? "%s\"args%u\":" : "%s\"args\":", separator, *n_other);
+    (*n_other)++;
     if (is_valid)
         weft_output_write(out, text.bytes, text.n_bytes);
     else
@@ -121,8 +122,9 @@ static bool put_text(struct weft_output *out, struct weft_str text, const char *
 bool weft_put_json_args(struct weft_output *out, const struct weft_walk_call *call)
 {
     bool has_any = false;
+    unsigned n_other = 0;
     for (size_t i = 0; i < call->n_arg_texts; i++)
-        has_any = put_text(out, call->arg_texts[i], has_any ? "," : "") || has_any;
+        has_any = put_text(out, call->arg_texts[i], has_any ? "," : "", &n_other) || has_any;
     for (size_t i = 0; i < call->n_args; i++) {
         weft_output_printf(out, "%s\"arg%zu\":%" PRIu64, has_any ? "," : "", i, call->args[i]);
         has_any = true;

@@ -105,12 +105,9 @@ static void begin_other(struct weft_exporter *exporter, const struct weft_event 
                         uint64_t at_ns)
 {
     struct chrome *chrome = exporter->state;
-    struct weft_str name = event->name;
-    if (name.n_bytes == 0 && event->kind > WEFT_EVENT_COUNTER)
-        name = weft_str_of(weft_event_kind_name(event->kind));
     begin_event(exporter);
     weft_output_printf(exporter->out, "{\"ph\":\"%c\"", phase);
-    put_member(exporter, ",\"name\":", name);
+    put_member(exporter, ",\"name\":", event->name);
     put_member(exporter, ",\"cat\":", event->category);
     weft_output_write(exporter->out, chrome->ids, chrome->n_ids);
     put_us(exporter, "", at_ns);
@@ -190,34 +187,37 @@ static void put_sample(struct weft_exporter *exporter, const struct weft_event *
 {
     char members[96];
     int n_bytes = snprintf(members, sizeof members, "\"weight\":%" PRIu64, event->value);
-    if (event->stack_id != 0 && event->stack_id != WEFT_ID_NONE)
+    if (event->stack_id != WEFT_ID_NONE)
         snprintf(members + n_bytes, sizeof members - (size_t)n_bytes, ",\"stack\":%" PRIu32,
                  event->stack_id);
     begin_other(exporter, event, 'P', event->time_ns);
     end_other(exporter, event, weft_str_of(members));
 }
 
-/* The tid of a thread of the trace; 0 for none. */
-static uint64_t tid_of(const struct weft_exporter *exporter, uint32_t thread_id)
-{
-    if (thread_id >= weft_trace_n_threads(exporter->trace))
-        return 0;
-    return weft_trace_thread(exporter->trace, thread_id)->info.tid;
-}
-
 /* Kinds that the format has no phase for: instants that say under "weft" what they are. */
 static void put_rest(struct weft_exporter *exporter, const struct weft_event *event)
 {
-    char members[320];
-    snprintf(members, sizeof members,
-             "\"weft\":{\"kind\":\"%s\",\"value\":%" PRIu64 ",\"cpu\":%" PRId32
-             ",\"object\":%" PRIu32 ",\"next_tid\":%" PRIu64 ",\"state\":%" PRIu32
-             ",\"duration_ns\":%" PRIu64 "}",
-             weft_event_kind_name(event->kind), event->value, event->cpu, event->object_id,
-             tid_of(exporter, event->next_thread_id), event->prev_state, event->duration_ns);
+    struct weft_output *out = exporter->scratch;
+    weft_output_clear(out);
+    weft_output_printf(out, "\"weft\":{\"kind\":\"%s\",\"value\":%" PRIu64,
+                       weft_event_kind_name(event->kind), event->value);
+    if (event->next_thread_id < weft_trace_n_threads(exporter->trace))
+        weft_output_printf(out, ",\"next_tid\":%" PRIu64,
+                           weft_trace_thread(exporter->trace, event->next_thread_id)->info.tid);
+    if (event->object_id != WEFT_ID_NONE)
+        weft_output_printf(out, ",\"object\":%" PRIu32, event->object_id);
+    if (event->stack_id != WEFT_ID_NONE)
+        weft_output_printf(out, ",\"stack\":%" PRIu32, event->stack_id);
+    if (event->prev_state)
+        weft_output_printf(out, ",\"state\":%" PRIu32, event->prev_state);
+    if (event->duration_ns)
+        weft_output_printf(out, ",\"duration_ns\":%" PRIu64, event->duration_ns);
+    if (event->cpu >= 0)
+        weft_output_printf(out, ",\"cpu\":%" PRId32, event->cpu);
+    weft_output_text(out, "}");
     begin_other(exporter, event, 'i', event->time_ns);
     weft_output_text(exporter->out, ",\"s\":\"t\"");
-    end_other(exporter, event, weft_str_of(members));
+    end_other(exporter, event, weft_output_held(out));
 }
 
 static void event(struct weft_exporter *exporter, const struct weft_event *event)

@@ -207,11 +207,14 @@ static void put_member(struct weft_proto *proto, struct weft_arena *arena, struc
 }
 
 /* The members of an object, each an annotation; any other text is one. */
-static void put_text(struct weft_proto *proto, struct weft_str text)
+static void put_text(struct weft_proto *proto, struct weft_str text, unsigned *n_other)
 {
     struct weft_str members, key, value;
     if (!weft_json_text_is_valid(text) || !weft_json_text_members(text, &members)) {
-        put_string(proto, "args", text);
+        char name[16];
+        snprintf(name, sizeof name, *n_other ? "args%u" : "args", *n_other);
+        (*n_other)++;
+        put_string(proto, name, text);
         return;
     }
     struct weft_arena *arena = weft_arena_new(0);
@@ -224,8 +227,9 @@ static void put_text(struct weft_proto *proto, struct weft_str text)
 static void put_call_args(struct weft_proto *proto, struct weft_output *scratch,
                           const struct weft_walk_call *call)
 {
+    unsigned n_other = 0;
     for (size_t i = 0; i < call->n_arg_texts; i++)
-        put_text(proto, call->arg_texts[i]);
+        put_text(proto, call->arg_texts[i], &n_other);
     for (size_t i = 0; i < call->n_args; i++) {
         char name[32];
         snprintf(name, sizeof name, "arg%zu", i);
@@ -361,7 +365,7 @@ static struct other begin_other(struct perfetto *perfetto, const struct weft_eve
         if (event->category.n_bytes)
             weft_proto_string(proto, EVENT_CATEGORIES, event->category);
         if (event->payload.n_bytes)
-            put_text(proto, event->payload);
+            put_text(proto, event->payload, &(unsigned){ 0 });
     }
     return marks;
 }
@@ -433,20 +437,26 @@ static void put_counter(struct weft_exporter *exporter, const struct weft_event 
     end_other(exporter, marks);
 }
 
-/* What an instant says besides its name, by kind. */
+/* What an event that is neither span nor counter says besides its name. */
 static void put_details(struct weft_exporter *exporter, const struct weft_event *event)
 {
     struct perfetto *perfetto = exporter->state;
     struct weft_proto *proto = &perfetto->proto;
     put_string(proto, "weft.kind", weft_str_of(weft_event_kind_name(event->kind)));
     put_uint(proto, "weft.value", event->value);
-    if (event->kind == WEFT_EVENT_INSTANT || event->kind == WEFT_EVENT_SAMPLE)
+    if (event->kind == WEFT_EVENT_INSTANT)
         return;
     if (event->next_thread_id < weft_trace_n_threads(exporter->trace))
         put_uint(proto, "weft.next_tid",
                  weft_trace_thread(exporter->trace, event->next_thread_id)->info.tid);
-    put_uint(proto, "weft.object", event->object_id);
-    put_uint(proto, "weft.state", event->prev_state);
+    if (event->object_id != WEFT_ID_NONE)
+        put_uint(proto, "weft.object", event->object_id);
+    if (event->stack_id != WEFT_ID_NONE)
+        put_uint(proto, "weft.stack", event->stack_id);
+    if (event->prev_state)
+        put_uint(proto, "weft.state", event->prev_state);
+    if (event->duration_ns)
+        put_uint(proto, "weft.duration_ns", event->duration_ns);
     if (event->cpu >= 0)
         put_uint(proto, "weft.cpu", (uint64_t)event->cpu);
 }

@@ -8,8 +8,10 @@ import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -78,10 +80,12 @@ def calls_of_chrome(data):
 def calls_of_perfetto(data):
     trace = perfetto_reader.Trace(data)
     for number, sequence in trace.sequences.items():
-        if not sequence["is_sorted"]:
+        if not sequence["is_sorted"] and number % 2 == 0:  # odd: events that are no calls
             raise perfetto_reader.Broken(f"times of sequence {number} fall")
     calls = []
     for call in trace.slices:
+        if trace.tracks[call["track"]]["thread"] is None:
+            continue  # a span
         args = {key: value for key, value in call["args"].items() if key != "weft.flags"}
         text = json.dumps(args, separators=(",", ":")) if args else ""
         calls.append((trace.tracks[call["track"]]["thread"][1], call["name"], call["category"],
@@ -208,6 +212,117 @@ def random_traces():
         ok(wrong is None, f"seed {seed}: all formats say the same", wrong)
 
 
+# ---- events that are no calls ----------------------------------------------------------------
+
+EVENT = re.compile(rb"  (\w+) (\d+) for (\d+) value (\d+)(?: to (\d+))?(?: object (\d+))?"
+                   rb"(?: stack (\d+))? cpu (-?\d+) state (\d+) ")
+
+
+def stored_events(path):
+    """What the stored file holds, by its description: (tid, kind, time, duration, value) in order, and
+    what kinds without a phase of their own add to that. Arguments of calls apart."""
+    events, tid = [], None
+    for line in path.read_bytes().splitlines():
+        if line.startswith(b"thread "):
+            tid = int(line.split()[1])
+        found = EVENT.match(line)
+        if not found:
+            continue
+        kind = found[1].decode()
+        numbers = [None if text is None else int(text) for text in found.groups()[1:]]
+        time, duration, value, to, thing, stack, cpu, state = numbers
+        rest = {"next_tid": None if to is None else 500 + to, "object": thing, "stack": stack,
+                "state": state or None, "duration_ns": duration or None,
+                "cpu": cpu if cpu >= 0 else None}
+        if kind != "call_args":
+            events.append((tid, kind, time, duration, value,
+                           {key: number for key, number in rest.items() if number is not None}))
+    return events
+
+
+def as_double(bits):
+    return struct.unpack("<d", struct.pack("<Q", bits))[0]
+
+
+def is_in_chrome(event, found):
+    """Whether the next events of the Chrome trace, taken from `found`, are this one."""
+    tid, kind, time, duration, value, rest = event
+    got = found.pop(0)
+    args = got.get("args", {})
+    if (int(got["tid"]), ns(got["ts"])) != (tid, time):
+        return False
+    if kind == "span":
+        end = found.pop(0)
+        return (got["ph"] + end["ph"] == "be" and got["id"] == end["id"] == hex(value)
+                and ns(end["ts"]) == time + duration)
+    if kind == "counter":
+        return got["ph"] == "C" and float(args["value"]) == as_double(value)
+    if kind.startswith("flow_"):
+        phase = {"flow_begin": "s", "flow_step": "t", "flow_end": "f"}[kind]
+        return got["ph"] == phase and got["id"] == hex(value)
+    if kind == "sample":
+        return got["ph"] == "P" and int(args["weight"]) == value
+    if kind == "instant":
+        return len(got["ph"]) == 1 and (value == 0 or got["id"] == hex(value))
+    return got["ph"] == "i" and args["weft"] == {"kind": kind, "value": str(value), **{
+        key: str(number) for key, number in rest.items()}}
+
+
+def is_in_perfetto(event, trace):
+    tid, kind, time, duration, value, rest = event
+
+    def is_here(track):
+        return trace.tracks[trace.tracks[track]["parent"]]["thread"][1] == tid
+    if kind == "span":
+        got = trace.spans.pop(0)
+        return (is_here(got["track"]) and (got["start"], got["end"]) == (time, time + duration)
+                and got["args"].get("id", 0) == value)
+    if kind == "counter":
+        got = trace.counters.pop(0)
+        return is_here(got["track"]) and got["at"] == time and got["value"] == as_double(value)
+    got = trace.instants.pop(0)
+    args = {key[5:]: value for key, value in got["args"].items() if key.startswith("weft.")}
+    if trace.tracks[got["track"]]["thread"][1] != tid or got["at"] != time:
+        return False
+    if kind.startswith("flow_"):
+        return got["flows"] == [value]
+    if kind == "instant":
+        return args.get("value", 0) == value
+    return args == {"kind": kind, "value": value, **rest}
+
+
+def events():
+    """The stored file with events of all kinds, and arguments that are texts."""
+    trace = ROOT / "data" / "store" / "v1_events.weft"
+    want = stored_events(trace.with_suffix(".txt"))
+    ok(len(want) > 50, f"the stored file has {len(want)} events that are no calls")
+    document = json.loads(export(trace, "chrome"), parse_float=str, parse_int=str)
+    found = [event for event in document["traceEvents"] if event["ph"] not in "XM"]
+    names = {event["name"] for event in found}
+    wrong = [event for event in want if not found or not is_in_chrome(event, found)]
+    ok(not wrong and not found, "Chrome has every event", wrong[:2])
+    perfetto = perfetto_reader.Trace(export(trace, "perfetto"))
+    perfetto.spans = [call for call in perfetto.slices
+                      if perfetto.tracks[call["track"]]["thread"] is None]
+    ok({entry["name"] for entry in perfetto.spans + perfetto.instants} - {""}
+       >= names - {""} - {perfetto.tracks[entry["track"]]["name"] for entry in perfetto.counters},
+       "names are the same in both")
+    wrong = [event for event in want if not is_in_perfetto(event, perfetto)]
+    ok(not wrong and not perfetto.spans + perfetto.counters + perfetto.instants,
+       "Perfetto has every event", wrong[:2])
+    ok(perfetto.clocks == {6: 0, 1: 1700000000000000000}, "and the clocks", perfetto.clocks)
+    wrong = compare(trace) or compare(trace, "--from", "66332ns", "--to", "17ms")
+    ok(wrong is None, "calls and their arguments are the same in all formats", wrong)
+    said = weft("export", trace, "--format", "csv").stderr.decode()
+    ok(f"no calls: {len(want)} left out" in said, "CSV says what it has no place for", said)
+    said = weft("export", trace, "--format", "speedscope").stderr.decode()
+    ok("arguments" in said, "speedscope says that it loses arguments", said)
+    samples = sum(value for tid, kind, _, _, value, _ in want if kind == "sample" and tid == 500)
+    folded = export(trace, "folded", "--weight", "samples", "--tid", "500").decode("utf-8", "replace")
+    ok(sum(int(line.rsplit(" ", 1)[1]) for line in folded.splitlines()) % 2**64 == samples % 2**64,
+       "samples are summed", folded)
+
+
 # ---- the command -----------------------------------------------------------------------------
 
 
@@ -290,6 +405,7 @@ def interrupted():
 try:
     small = bundled()
     outputs(small)
+    events()
     usage(small)
     interrupted()
     random_traces()
