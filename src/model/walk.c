@@ -176,8 +176,10 @@ static enum weft_code load_next(struct weft_walk *walk, struct weft_err *err)
     walk->block = walk->next_block;
     enum weft_code code =
         weft_store_load(walk->store, walk->thread_id, walk->block, walk->buf, &walk->calls, err);
-    if (code != WEFT_OK)
-        return weft_within(err, "block %" PRIu64, walk->block);
+    if (code != WEFT_OK) {
+        (void)weft_within(err, "block %" PRIu64, walk->block);
+        return code;
+    }
     walk->next_block++;
     walk->at = walk->arg_at = 0;
     weft_progress_add(walk->opts.progress, walk->calls.n_rows);
@@ -213,8 +215,10 @@ static enum weft_code find_opening_args(struct weft_walk *walk, struct weft_walk
         walk->opening_block = NO_BLOCK;
         enum weft_code code = weft_store_load(walk->store, walk->thread_id, block,
                                               walk->opening_buf, &walk->opening_calls, err);
-        if (code != WEFT_OK)
-            return weft_within(err, "block %" PRIu64, block);
+        if (code != WEFT_OK) {
+            (void)weft_within(err, "block %" PRIu64, block);
+            return code;
+        }
         walk->opening_block = block;
     }
     const struct weft_calls *calls = &walk->opening_calls;

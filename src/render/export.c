@@ -312,7 +312,9 @@ static enum weft_code write_thread(struct driver *driver, size_t i, struct weft_
         code = write_events(driver, err);
     if (code == WEFT_OK && format->thread_end)
         format->thread_end(exporter);
-    return code == WEFT_OK ? code : weft_within(err, "thread %" PRIu64, exporter->thread->info.tid);
+    if (code != WEFT_OK)
+        (void)weft_within(err, "thread %" PRIu64, exporter->thread->info.tid);
+    return code;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -377,6 +379,8 @@ enum weft_code weft_export_write(const struct weft_export_opts *opts, struct wef
     enum weft_code code = prepare(&driver, err);
     if (code == WEFT_OK)
         code = write_threads(&driver, err);
+    if (code == WEFT_OK && weft_output_has_failed(exporter->scratch))
+        code = no_memory(err);
     if (driver.format->fini && exporter->state)
         driver.format->fini(exporter);
     weft_output_abort(exporter->scratch);

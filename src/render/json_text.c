@@ -195,8 +195,10 @@ static bool take_value(struct reader *in)
 
 bool weft_json_text_is_valid(struct weft_str text)
 {
+    if (text.n_bytes == 0)
+        return false;
     struct reader in = { .at = text.bytes, .end = text.bytes + text.n_bytes };
-    if (text.n_bytes == 0 || !take_value(&in))
+    if (!take_value(&in))
         return false;
     skip_blanks(&in);
     return in.at == in.end;
@@ -221,9 +223,9 @@ bool weft_json_text_members(struct weft_str text, struct weft_str *members)
 
 bool weft_json_text_member(struct weft_str *members, struct weft_str *key, struct weft_str *value)
 {
-    struct reader in = { .at = members->bytes, .end = members->bytes + members->n_bytes };
     if (members->n_bytes == 0)
         return false;
+    struct reader in = { .at = members->bytes, .end = members->bytes + members->n_bytes };
     skip_blanks(&in);
     const char *key_at = ++in.at;
     (void)take_string(&in);
@@ -259,7 +261,7 @@ size_t weft_json_text_unescape(struct weft_str text, char *out)
     static const char letters[] = "bfnrt", meanings[] = "\b\f\n\r\t";
     struct reader in = { .at = text.bytes, .end = text.bytes + text.n_bytes };
     char *to = out;
-    while (in.at < in.end) {
+    while (in.at != in.end) {
         char c = *in.at++;
         if (c != '\\') {
             *to++ = c;

@@ -19,36 +19,77 @@ static void check(bool is_ok)
         abort();
 }
 
-struct depth {
-    unsigned now, most;
+struct seen {
+    unsigned depth, most;
+    unsigned n_values; /* in the outermost list */
 };
 
-static int open_one(void *context)
+static void see_value(struct seen *seen)
 {
-    struct depth *depth = context;
-    depth->now++;
-    depth->most = depth->now > depth->most ? depth->now : depth->most;
+    seen->n_values += seen->depth == 1;
+}
+
+static int see_null(void *context)
+{
+    see_value(context);
     return 1;
 }
 
-static int close_one(void *context)
+static int see_bool(void *context, int value)
 {
-    ((struct depth *)context)->now--;
+    (void)value;
+    return see_null(context);
+}
+
+static int see_text(void *context, const unsigned char *bytes, size_t n_bytes)
+{
+    (void)bytes;
+    (void)n_bytes;
+    return see_null(context);
+}
+
+static int see_number(void *context, const char *bytes, size_t n_bytes)
+{
+    (void)bytes;
+    (void)n_bytes;
+    return see_null(context);
+}
+
+static int see_begin(void *context)
+{
+    struct seen *seen = context;
+    see_value(seen);
+    seen->depth++;
+    seen->most = seen->depth > seen->most ? seen->depth : seen->most;
     return 1;
 }
 
+static int see_end(void *context)
+{
+    ((struct seen *)context)->depth--;
+    return 1;
+}
+
+/* As the only value of a list: by itself yajl does not mind half a string behind it. */
 static bool yajl_takes(const uint8_t *bytes, size_t n_bytes, unsigned *depth)
 {
-    const yajl_callbacks callbacks = { .yajl_start_map = open_one,
-                                       .yajl_end_map = close_one,
-                                       .yajl_start_array = open_one,
-                                       .yajl_end_array = close_one };
-    struct depth counted = { 0 };
-    yajl_handle handle = yajl_alloc(&callbacks, NULL, &counted);
-    bool takes = handle && yajl_parse(handle, bytes, n_bytes) == yajl_status_ok &&
-                 yajl_complete_parse(handle) == yajl_status_ok;
+    const yajl_callbacks callbacks = { .yajl_null = see_null,
+                                       .yajl_boolean = see_bool,
+                                       .yajl_number = see_number,
+                                       .yajl_string = see_text,
+                                       .yajl_start_map = see_begin,
+                                       .yajl_end_map = see_end,
+                                       .yajl_start_array = see_begin,
+                                       .yajl_end_array = see_end };
+    static const uint8_t open[] = "[", close[] = "]";
+    struct seen seen = { 0 };
+    yajl_handle handle = yajl_alloc(&callbacks, NULL, &seen);
+    bool takes = handle && yajl_parse(handle, open, 1) == yajl_status_ok &&
+                 yajl_parse(handle, bytes, n_bytes) == yajl_status_ok && seen.depth == 1 &&
+                 yajl_parse(handle, close, 1) == yajl_status_ok &&
+                 yajl_complete_parse(handle) == yajl_status_ok && seen.n_values == 1;
     yajl_free(handle);
-    *depth = counted.most;
+    *depth = seen.most ? seen.most - 1 : 0;
     return takes;
 }
 
@@ -75,7 +116,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes)
     bool yajl_does = yajl_takes(bytes, n_bytes, &depth);
     check(!is_valid || (yajl_does && is_utf8 && depth <= WEFT_JSON_DEPTH_MAX));
     bool has_reason = !is_utf8 || depth > WEFT_JSON_DEPTH_MAX ||
-                      memmem(bytes, n_bytes, "\\u", 2) != NULL; /* half a surrogate pair */
+                      memmem(bytes, n_bytes, "\\u", 2) || /* half a surrogate pair */
+                      (n_bytes && (memchr(bytes, '\v', n_bytes) || memchr(bytes, '\f', n_bytes)));
     check(is_valid || !yajl_does || has_reason);
     if (is_valid && weft_json_text_members(text, &members))
         check_members(members);
