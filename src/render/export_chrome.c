@@ -185,12 +185,11 @@ static void put_flow(struct weft_exporter *exporter, const struct weft_event *ev
 
 static void put_sample(struct weft_exporter *exporter, const struct weft_event *event)
 {
-    char members[96];
-    int n_bytes = snprintf(members, sizeof members, "\"weight\":%" PRIu64, event->value);
+    char members[48] = "";
     if (event->stack_id != WEFT_ID_NONE)
-        snprintf(members + n_bytes, sizeof members - (size_t)n_bytes, ",\"stack\":%" PRIu32,
-                 event->stack_id);
+        snprintf(members, sizeof members, "\"stack\":%" PRIu32, event->stack_id);
     begin_other(exporter, event, 'P', event->time_ns);
+    put_number(exporter, ",\"weight\":", event->value);
     end_other(exporter, event, weft_str_of(members));
 }
 

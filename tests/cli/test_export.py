@@ -261,7 +261,7 @@ def is_in_chrome(event, found):
         phase = {"flow_begin": "s", "flow_step": "t", "flow_end": "f"}[kind]
         return got["ph"] == phase and got["id"] == hex(value)
     if kind == "sample":
-        return got["ph"] == "P" and int(args["weight"]) == value
+        return got["ph"] == "P" and int(got["weight"]) == value
     if kind == "instant":
         return len(got["ph"]) == 1 and (value == 0 or got["id"] == hex(value))
     return got["ph"] == "i" and args["weft"] == {"kind": kind, "value": str(value), **{
