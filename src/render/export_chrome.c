@@ -101,16 +101,23 @@ static void enter(struct weft_exporter *exporter, const struct weft_walk_call *c
 /* ---- other events ---------------------------------------------------------------------------- */
 
 /* {"ph":"i","name":...,"cat":...,"pid":...,"tid":...,"ts":... */
-static void begin_other(struct weft_exporter *exporter, const struct weft_event *event, char phase,
-                        uint64_t at_ns)
+static void begin_named(struct weft_exporter *exporter, char phase, struct weft_str name,
+                        struct weft_str category, uint64_t at_ns)
 {
     struct chrome *chrome = exporter->state;
     begin_event(exporter);
     weft_output_printf(exporter->out, "{\"ph\":\"%c\"", phase);
-    put_member(exporter, ",\"name\":", event->name);
-    put_member(exporter, ",\"cat\":", event->category);
+    put_member(exporter, ",\"name\":", name);
+    if (category.n_bytes)
+        put_member(exporter, ",\"cat\":", category);
     weft_output_write(exporter->out, chrome->ids, chrome->n_ids);
     put_us(exporter, "", at_ns);
+}
+
+static void begin_other(struct weft_exporter *exporter, const struct weft_event *event, char phase,
+                        uint64_t at_ns)
+{
+    begin_named(exporter, phase, event->name, event->category, at_ns);
 }
 
 static void put_id(struct weft_exporter *exporter, uint64_t id)
@@ -125,13 +132,14 @@ static void end_other(struct weft_exporter *exporter, const struct weft_event *e
     struct weft_output *out = exporter->out;
     const struct weft_walk_call payload = { .arg_texts = &event->payload,
                                             .n_arg_texts = event->payload.n_bytes > 0 };
-    weft_output_text(out, ",\"args\":{");
-    bool has_any = weft_put_json_args(out, &payload);
-    if (members.n_bytes) {
-        weft_output_text(out, has_any ? "," : "");
+    if (members.n_bytes || payload.n_arg_texts) {
+        weft_output_text(out, ",\"args\":{");
+        bool has_any = weft_put_json_args(out, &payload);
+        weft_output_text(out, has_any && members.n_bytes ? "," : "");
         weft_output_write(out, members.bytes, members.n_bytes);
+        weft_output_text(out, "}");
     }
-    weft_output_text(out, "}}");
+    weft_output_text(out, "}");
 }
 
 static void put_span(struct weft_exporter *exporter, const struct weft_event *event)
@@ -146,29 +154,38 @@ static void put_span(struct weft_exporter *exporter, const struct weft_event *ev
     weft_output_text(exporter->out, "}");
 }
 
-/* Instants keep the phase that they had in a trace of this format. */
+/* Instants keep the phase that they had in a trace of this format, unless it belongs to what is no
+ * instant. */
 static void put_instant(struct weft_exporter *exporter, const struct weft_event *event)
 {
-    bool has_phase = event->prev_state > ' ' && event->prev_state < 0x7f &&
-                     strchr("iIRPnNODvVGgcT(", (char)event->prev_state);
-    char phase = has_phase ? (char)event->prev_state : 'i';
+    uint32_t state = event->prev_state;
+    bool is_phase = (state >= 'a' && state <= 'z') || (state >= 'A' && state <= 'Z') ||
+                    state == '(' || state == ')';
+    char phase = is_phase && !strchr("XBECPstf", (char)state) ? (char)state : 'i';
     begin_other(exporter, event, phase, event->time_ns);
-    if (event->value || strchr("nNOD", phase))
+    if (event->value || strchr("nNODSTFpbe", phase))
         put_id(exporter, event->value);
-    if (phase == 'i' || phase == 'I')
+    if (phase == 'i')
         weft_output_text(exporter->out, ",\"s\":\"t\"");
     end_other(exporter, event, (struct weft_str){ 0 });
 }
 
+/* A counter of several series has one event for each, whose name ends in ".series". */
 static void put_counter(struct weft_exporter *exporter, const struct weft_event *event)
 {
-    char members[64];
+    struct weft_output *out = exporter->out;
     double value = weft_counter_double(event->value);
-    struct weft_real_text text = weft_real_text(value);
-    const char *quote = isfinite(value) ? "" : "\""; /* JSON has no word for them */
-    snprintf(members, sizeof members, "\"value\":%s%s%s", quote, text.text, quote);
-    begin_other(exporter, event, 'C', event->time_ns);
-    end_other(exporter, event, weft_str_of(members));
+    struct weft_str name = event->name, series = WEFT_STR("value");
+    const char *dot = name.n_bytes ? memrchr(name.bytes, '.', name.n_bytes) : NULL;
+    if (dot && dot > name.bytes && dot + 1 < name.bytes + name.n_bytes) {
+        series = (struct weft_str){ dot + 1, name.n_bytes - (size_t)(dot + 1 - name.bytes) };
+        name.n_bytes = (size_t)(dot - name.bytes);
+    }
+    begin_named(exporter, 'C', name, event->category, event->time_ns);
+    weft_output_text(out, ",\"args\":{");
+    weft_put_json_string(out, series);
+    /* JSON has no word for what is not finite. */
+    weft_output_printf(out, isfinite(value) ? ":%s}}" : ":\"%s\"}}", weft_real_text(value).text);
 }
 
 static void put_flow(struct weft_exporter *exporter, const struct weft_event *event)
@@ -183,13 +200,31 @@ static void put_flow(struct weft_exporter *exporter, const struct weft_event *ev
     end_other(exporter, event, (struct weft_str){ 0 });
 }
 
+/* ,"stack":["main","run"] of "main;run". */
+static void put_stack(struct weft_output *out, struct weft_str folded)
+{
+    const char *before = ",\"stack\":[";
+    for (size_t at = 0; at <= folded.n_bytes; before = ",") {
+        const char *from = folded.bytes + at;
+        const char *end = memchr(from, ';', folded.n_bytes - at);
+        size_t n_bytes = end ? (size_t)(end - from) : folded.n_bytes - at;
+        weft_output_text(out, before);
+        weft_put_json_string(out, (struct weft_str){ from, n_bytes });
+        at += n_bytes + 1;
+    }
+    weft_output_text(out, "]");
+}
+
+/* The name of a sample is its stack; what the sampler was called is its category. */
 static void put_sample(struct weft_exporter *exporter, const struct weft_event *event)
 {
     char members[48] = "";
     if (event->stack_id != WEFT_ID_NONE)
-        snprintf(members, sizeof members, "\"stack\":%" PRIu32, event->stack_id);
-    begin_other(exporter, event, 'P', event->time_ns);
+        snprintf(members, sizeof members, "\"weft\":{\"stack\":%" PRIu32 "}", event->stack_id);
+    begin_named(exporter, 'P', event->category, (struct weft_str){ 0 }, event->time_ns);
     put_number(exporter, ",\"weight\":", event->value);
+    if (event->name.n_bytes)
+        put_stack(exporter->out, event->name);
     end_other(exporter, event, weft_str_of(members));
 }
 
@@ -257,6 +292,15 @@ static void begin_metadata(struct weft_exporter *exporter, const char *name)
                        name, info->pid, info->tid);
 }
 
+/* A trace that came from this format has this metadata among its instants. */
+static bool has_metadata(const struct weft_exporter *exporter)
+{
+    static const char format[] = "chrome";
+    struct weft_str source = weft_trace_meta(exporter->trace)->format;
+    return source.n_bytes >= sizeof format - 1 &&
+           memcmp(source.bytes, format, sizeof format - 1) == 0;
+}
+
 static void name_process(struct weft_exporter *exporter)
 {
     struct chrome *chrome = exporter->state;
@@ -279,12 +323,15 @@ static void thread_begin(struct weft_exporter *exporter)
         snprintf(chrome->ids, sizeof chrome->ids,
                  ",\"pid\":%" PRIu64 ",\"tid\":%" PRIu64 ",\"ts\":", info->pid, info->tid);
     chrome->n_ids = (size_t)n_bytes;
-    name_process(exporter);
+    if (!has_metadata(exporter))
+        name_process(exporter);
     if (weft_store_thread_get(store, exporter->thread_id)->info.name.n_bytes) {
         begin_metadata(exporter, "thread_name");
         put_member(exporter, "\"name\":", info->name);
         weft_output_text(exporter->out, "}}");
     }
+    if (has_metadata(exporter))
+        return;
     begin_metadata(exporter, "thread_sort_index");
     put_number(exporter, "\"sort_index\":", exporter->thread_id);
     weft_output_text(exporter->out, "}}");
