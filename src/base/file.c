@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +49,13 @@ static enum weft_code map_fd(const char *path, int fd, struct weft_mapped *file,
     return WEFT_OK;
 }
 
+enum weft_code weft_mapped_from_fd(int fd, const char *path, struct weft_mapped *file,
+                                   struct weft_err *err)
+{
+    *file = (struct weft_mapped){ 0 };
+    return map_fd(path, fd, file, err);
+}
+
 enum weft_code weft_mapped_open(const char *path, struct weft_mapped *file, struct weft_err *err)
 {
     *file = (struct weft_mapped){ 0 };
@@ -76,6 +84,60 @@ void weft_mapped_done(const struct weft_mapped *file, uint64_t off, uint64_t n_b
     uint64_t to = (off + n_bytes) / page_bytes * page_bytes;
     if (file->is_map && from < to && to <= file->n_bytes)
         madvise((void *)(uintptr_t)(file->bytes + from), (size_t)(to - from), MADV_DONTNEED);
+}
+
+/* ---- temporary files ------------------------------------------------------------------------ */
+
+/* "dir/name" becomes "dir", "name" becomes "."; false if it is too long. */
+static bool folder_of(const char *path, char folder[PATH_MAX])
+{
+    const char *slash = strrchr(path, '/');
+    const int n_bytes = slash == path ? 1 : slash ? (int)(slash - path) : 0;
+    const int n_written = n_bytes ? snprintf(folder, PATH_MAX, "%.*s", n_bytes, path)
+                                  : snprintf(folder, PATH_MAX, ".");
+    return n_written >= 0 && n_written < PATH_MAX;
+}
+
+/* For file systems that know no file without a name (NFS, some FUSE ones). */
+static int temp_by_name(const char *beside)
+{
+    char path[PATH_MAX];
+    const int n_written = snprintf(path, sizeof path, "%s.temp-XXXXXX", beside);
+    if (n_written < 0 || n_written >= PATH_MAX) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    const int fd = mkostemp(path, O_CLOEXEC);
+    if (fd >= 0)
+        (void)unlink(path);
+    return fd;
+}
+
+enum weft_code weft_temp_open(const char *beside, int *fd, struct weft_err *err)
+{
+    char folder[PATH_MAX];
+    *fd = folder_of(beside, folder) ? open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600) : -1;
+    if (*fd < 0)
+        *fd = temp_by_name(beside);
+    if (*fd >= 0)
+        return WEFT_OK;
+    weft_fail_errno(err, errno, "cannot create a temporary file beside it");
+    return weft_in_file(err, beside);
+}
+
+enum weft_code weft_fd_write(int fd, const void *bytes_ptr, size_t n_bytes, struct weft_err *err)
+{
+    const uint8_t *bytes = bytes_ptr;
+    while (n_bytes > 0) {
+        const ssize_t n_written = write(fd, bytes, n_bytes);
+        if (n_written < 0 && errno == EINTR)
+            continue;
+        if (n_written <= 0)
+            return weft_fail_errno(err, n_written < 0 ? errno : ENOSPC, "cannot write");
+        bytes += n_written;
+        n_bytes -= (size_t)n_written;
+    }
+    return WEFT_OK;
 }
 
 /* ---- writing -------------------------------------------------------------------------------- */
@@ -180,18 +242,12 @@ enum weft_code weft_out_open(const char *path, struct weft_out **out_ptr, struct
 static enum weft_code write_all(struct weft_out *out, const uint8_t *bytes, size_t n_bytes,
                                 struct weft_err *err)
 {
-    while (n_bytes > 0) {
-        ssize_t n_written = write(out->fd, bytes, n_bytes);
-        if (n_written < 0 && errno == EINTR)
-            continue;
-        if (n_written == 0)
-            errno = ENOSPC;
-        if (n_written <= 0)
-            return out_failed(out, "cannot write", err);
-        bytes += n_written;
-        n_bytes -= (size_t)n_written;
-    }
-    return WEFT_OK;
+    const enum weft_code code = weft_fd_write(out->fd, bytes, n_bytes, err);
+    if (code == WEFT_OK)
+        return WEFT_OK;
+    weft_in_file(err, out->path);
+    out->code = code;
+    return code;
 }
 
 static enum weft_code check_earlier(const struct weft_out *out, struct weft_err *err)

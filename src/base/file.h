@@ -25,12 +25,23 @@ struct weft_mapped {
 /* Maps a regular file; a directory, a pipe or a missing file is WEFT_E_IO with a sentence. */
 WEFT_CHECKED enum weft_code weft_mapped_open(const char *path, struct weft_mapped *file,
                                              struct weft_err *err);
+/* The same for an open file, which stays open; `path` is for errors. */
+WEFT_CHECKED enum weft_code weft_mapped_from_fd(int fd, const char *path, struct weft_mapped *file,
+                                                struct weft_err *err);
 void weft_mapped_close(struct weft_mapped *file);
 
 /* Tells the kernel that [off, off + n_bytes) will not be read again soon (keeps resident memory
  * bounded while a large input is walked once). Nothing happens to bytes that are not a map: there
  * they would be lost. */
 void weft_mapped_done(const struct weft_mapped *file, uint64_t off, uint64_t n_bytes);
+
+/* A new file without a name in the folder of `beside`, for reading and writing: it is gone when
+ * `*fd` is closed and no map of it is left. The caller closes. WEFT_E_IO. */
+WEFT_CHECKED enum weft_code weft_temp_open(const char *beside, int *fd, struct weft_err *err);
+
+/* Writes all of it at the file's position; short writes are retried. A full disk is WEFT_E_IO. */
+WEFT_CHECKED enum weft_code weft_fd_write(int fd, const void *bytes, size_t n_bytes,
+                                          struct weft_err *err);
 
 struct weft_out;
 

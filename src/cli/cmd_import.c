@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
 #include "import/import.h"
+#include "import/input.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,15 +19,25 @@ static const struct weft_option options[] = {
       WEFT_OPTION_FILE, offsetof(struct options, map), NULL },
 };
 
-/* "dir/log.fdr" becomes "log.weft" in the current folder; the caller frees. */
+/* "dir/log.fdr" and "dir/log.fdr.zst" become "log.weft" in the current folder; the caller frees. */
 static char *default_output(const char *input)
 {
-    const char *slash = strrchr(input, '/');
-    const char *base = slash ? slash + 1 : input;
-    const char *dot = strrchr(base, '.');
-    int n_bytes = dot && dot > base ? (int)(dot - base) : (int)strlen(base);
+    size_t end = strlen(input);
+    while (end > 1 && input[end - 1] == '/')
+        end--;
+    char *base = strcmp(input, "-") == 0 ? strdup("stdin") : strndup(input, end);
     char *path = NULL;
-    return asprintf(&path, "%.*s.weft", n_bytes, base) < 0 ? NULL : path;
+    if (!base)
+        return NULL;
+    const char *slash = strrchr(base, '/');
+    char *name = base + (slash ? slash + 1 - base : 0);
+    name[weft_input_stem(name)] = '\0';
+    const char *dot = strrchr(name, '.');
+    const int n_bytes = dot && dot > name ? (int)(dot - name) : (int)strlen(name);
+    if (asprintf(&path, "%.*s.weft", n_bytes, name) < 0)
+        path = NULL;
+    free(base);
+    return path;
 }
 
 /* Opens what was written: the summary is of the file, not of what the importer believes. */
@@ -53,7 +64,8 @@ static enum weft_code import(struct weft_cli *cli, const struct options *opts, c
                                                   .n_inputs = cli->n_inputs,
                                                   .output = path,
                                                   .binary_path = opts->binary,
-                                                  .map_path = opts->map };
+                                                  .map_path = opts->map,
+                                                  .memory_bytes = cli->common.memory_bytes };
     struct weft_writer_totals totals = { 0 };
     enum weft_code code = weft_cli_begin(cli);
     if (code == WEFT_OK)

@@ -12,11 +12,12 @@
 #include <stddef.h>
 
 struct weft_import_opts {
-    const char *const *inputs;
+    const char *const *inputs; /* see import/input.h for what they may be */
     size_t n_inputs;
     const char *output;      /* path of the .weft file */
     const char *binary_path; /* names: the instrumented program; may be NULL */
     const char *map_path;    /* names: YAML or TSV; may be NULL */
+    uint64_t memory_bytes;   /* ceiling for unpacking; 0: none */
 };
 
 /* Inputs that are not all of one format, or of a format that takes one input only, are WEFT_E_ARG;

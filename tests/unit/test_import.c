@@ -10,6 +10,7 @@
 
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 enum { MOST_INPUTS = 3 };
 
@@ -28,6 +29,21 @@ static void write_file(const char *name, const void *bytes, size_t n_bytes)
     FILE *file = fopen(path_of(name), "wb");
     if (!file || fwrite(bytes, 1, n_bytes, file) != n_bytes || fclose(file) != 0)
         abort();
+}
+
+/* Packed, without the last `n_less` bytes. */
+static void write_gzip(const char *name, const char *text, size_t n_less)
+{
+    uint8_t packed[256];
+    z_stream stream = { .next_in = (Bytef *)(uintptr_t)text,
+                        .avail_in = (uInt)strlen(text),
+                        .next_out = packed,
+                        .avail_out = sizeof packed };
+    if (deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK ||
+        deflate(&stream, Z_FINISH) != Z_STREAM_END)
+        abort();
+    (void)deflateEnd(&stream);
+    write_file(name, packed, sizeof packed - stream.avail_out - n_less);
 }
 
 static void write_inputs(void)
@@ -53,6 +69,10 @@ static void write_inputs(void)
                "ELF\2\1\1",
                7);
     write_file("zst", "\x28\xb5\x2f\xfd\4\5\6", 7);
+    write_file("xz", "\xfd\x37zXZ\0\0\4", 8);
+    write_gzip("a.txt.gz", "0 f 1\n1 f 5\n", 0);
+    write_gzip("cut.txt.gz", "0 f 1\n1 f 5\n0 g", 3);
+    write_gzip("bad.txt.gz", "0 f 1\n1 f x\n", 0);
     write_file("map", "1\t0x10\tmain\n", 12);
     if (mkdir(path_of("folder"), 0700) != 0 && access(path_of("folder"), F_OK) != 0)
         abort();
@@ -78,7 +98,10 @@ static const struct row rows[] = {
     { .name = "a text trace", .inputs = { "a.txt" }, .threads = 1, .calls = 1 },
     { .name = "two text traces", .inputs = { "a.txt", "b.txt" }, .threads = 2, .calls = 2 },
     { .name = "no input", .code = WEFT_E_ARG, .words = "an input" },
-    { .name = "a folder", .inputs = { "folder" }, .code = WEFT_E_IO, .words = "directory" },
+    { .name = "a folder",
+      .inputs = { "folder" },
+      .code = WEFT_E_UNSUPPORTED,
+      .words = "directory" },
     { .name = "a missing file", .inputs = { "missing" }, .code = WEFT_E_IO, .words = "No such" },
     { .name = "an empty file",
       .inputs = { "empty" },
@@ -100,10 +123,23 @@ static const struct row rows[] = {
       .inputs = { "elf" },
       .code = WEFT_E_UNSUPPORTED,
       .words = "--binary" },
-    { .name = "a compressed trace",
+    { .name = "a compressed trace without its end",
       .inputs = { "zst" },
+      .code = WEFT_E_TRUNCATED,
+      .words = "expected zstd data" },
+    { .name = "a compressed trace of another kind",
+      .inputs = { "xz" },
       .code = WEFT_E_UNSUPPORTED,
-      .words = "zstd -d" },
+      .words = "xz -dc" },
+    { .name = "a compressed text trace", .inputs = { "a.txt.gz" }, .threads = 1, .calls = 1 },
+    { .name = "a text trace, compressed and cut",
+      .inputs = { "cut.txt.gz" },
+      .threads = 1,
+      .calls = 1 },
+    { .name = "a bad line in compressed data",
+      .inputs = { "bad.txt.gz" },
+      .code = WEFT_E_MALFORMED,
+      .words = "in the unpacked data" },
     { .name = "a cut header", .inputs = { "short.fdr" }, .code = WEFT_E_TRUNCATED, .words = "32" },
     { .name = "two logs", .inputs = { "fdr", "fdr" }, .code = WEFT_E_ARG, .words = "found 2" },
     { .name = "two formats",
@@ -226,8 +262,10 @@ static void test_events(void)
 
 int main(void)
 {
-    static const char *const names[] = { "fdr",   "short.fdr", "a.txt", "b.txt", "bad.txt", "empty",
-                                         "noise", "elf",       "zst",   "map",   "out.weft" };
+    static const char *const names[] = { "fdr",      "short.fdr",  "a.txt",     "b.txt",
+                                         "bad.txt",  "empty",      "noise",     "elf",
+                                         "zst",      "map",        "out.weft",  "xz",
+                                         "a.txt.gz", "cut.txt.gz", "bad.txt.gz" };
     write_inputs();
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
         test_row(&rows[k]);

@@ -323,8 +323,10 @@ static enum weft_code deliver(void *context, size_t item, unsigned worker, struc
 static void name_track(const struct import *import, size_t item)
 {
     struct track *track = &import->tracks[item];
-    const char *slash = strrchr(import->inputs[item].path, '/');
-    const char *base = slash ? slash + 1 : import->inputs[item].path;
+    const struct weft_text_input *input = &import->inputs[item];
+    const char *name = input->name ? input->name : input->path;
+    const char *slash = strrchr(name, '/');
+    const char *base = slash ? slash + 1 : name;
     const char *dot = strrchr(base, '.');
     size_t n_bytes = dot && dot != base ? (size_t)(dot - base) : strlen(base);
     track->thread_name = (struct weft_str){ .bytes = base, .n_bytes = n_bytes };

@@ -22,7 +22,8 @@ bool weft_text_sniff(const uint8_t *bytes, size_t n_bytes);
  * without extension; its tid is the last number in that name if it has one, else k + 1. */
 struct weft_text_input {
     struct weft_mapped file;
-    const char *path;
+    const char *path; /* for errors */
+    const char *name; /* what the thread is named by, as a path; NULL: the path */
 };
 
 /* Time 0 of the trace is the smallest time of all files. A line that is no record is an error with
