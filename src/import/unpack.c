@@ -28,7 +28,8 @@ struct weft_unpacker {
     z_stream gzip;
     bool has_gzip;
     ZSTD_DCtx *zstd;
-    size_t zstd_wants; /* bytes that take the decoder just to the next block */
+    size_t zstd_wants;    /* bytes that take the decoder just to the next block */
+    bool has_more_inside; /* the room was filled: the decoder may hold back more */
     unsigned window_log;
 };
 
@@ -163,16 +164,18 @@ static enum weft_code zstd_failed(struct weft_unpacker *unpacker, size_t result,
     }
 }
 
-/* The decoder says how much it wants for the next block. It gets no more: a call that fails does
- * not tell what it had put out before. */
+/* A call that fails does not tell what it had put out before. So the decoder gets no more than it
+ * says it wants for the next block, and nothing while it holds back what had no room. */
 static enum weft_code zstd_step(struct weft_unpacker *unpacker, struct weft_unpack_io *io,
                                 struct weft_err *err)
 {
     size_t n_in = io->n_in;
     if (unpacker->is_between)
         unpacker->zstd_wants = ZSTD_initDStream(unpacker->zstd);
-    if (n_in > unpacker->zstd_wants && unpacker->zstd_wants > 0)
+    if (n_in > unpacker->zstd_wants)
         n_in = unpacker->zstd_wants;
+    if (unpacker->has_more_inside)
+        n_in = 0;
     ZSTD_inBuffer in = { .src = io->in, .size = n_in };
     ZSTD_outBuffer out = { .dst = io->out, .size = io->n_room };
     const size_t result = ZSTD_decompressStream(unpacker->zstd, &out, &in);
@@ -182,6 +185,7 @@ static enum weft_code zstd_step(struct weft_unpacker *unpacker, struct weft_unpa
     io->n_in -= in.pos;
     io->out += out.pos;
     io->n_room -= out.pos;
+    unpacker->has_more_inside = io->n_room == 0 && result != 0;
     unpacker->zstd_wants = result;
     unpacker->is_between = result == 0;
     return WEFT_OK;
@@ -194,11 +198,13 @@ enum weft_code weft_unpacker_step(struct weft_unpacker *unpacker, struct weft_un
     bool is_moving = true;
     while (code == WEFT_OK && is_moving && !unpacker->damage && io->n_room > 0) {
         const struct weft_unpack_io before = *io;
+        const bool was_full = unpacker->has_more_inside;
         if (unpacker->is_between && io->n_in == 0)
             break;
         code = unpacker->packing == WEFT_PACKING_GZIP ? gzip_step(unpacker, io, err)
                                                       : zstd_step(unpacker, io, err);
-        is_moving = io->n_in != before.n_in || io->n_room != before.n_room;
+        is_moving = io->n_in != before.n_in || io->n_room != before.n_room ||
+                    was_full != unpacker->has_more_inside;
     }
     return code;
 }
