@@ -15,6 +15,7 @@ enum {
     GZIP_WINDOW_BITS = 15 + 16, /* the largest window; gzip, not zlib */
     ZSTD_LEAST_WINDOW_LOG = 10,
     ZSTD_MOST_WINDOW_LOG = 31,
+    ZSTD_BLOCK_HEADER_BYTES = 3,
     ZSTD_OTHER_BYTES = 4 << 20, /* what a decoder needs besides its window */
 };
 
@@ -172,8 +173,11 @@ static enum weft_code zstd_step(struct weft_unpacker *unpacker, struct weft_unpa
     size_t n_in = io->n_in;
     if (unpacker->is_between)
         unpacker->zstd_wants = ZSTD_initDStream(unpacker->zstd);
-    if (n_in > unpacker->zstd_wants)
-        n_in = unpacker->zstd_wants;
+    size_t n_block = unpacker->zstd_wants;
+    if (n_block > ZSTD_BLOCK_HEADER_BYTES) /* of the next block, which it wants to look into */
+        n_block -= ZSTD_BLOCK_HEADER_BYTES;
+    if (n_in > n_block)
+        n_in = n_block;
     if (unpacker->has_more_inside)
         n_in = 0;
     ZSTD_inBuffer in = { .src = io->in, .size = n_in };

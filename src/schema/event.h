@@ -19,8 +19,9 @@
 enum weft_call_kind {
     WEFT_CALL_ENTER = 0,
     WEFT_CALL_EXIT = 1,
-    WEFT_CALL_TAIL_EXIT = 2, /* the function leaves by a tail call: what follows is its sibling */
-    WEFT_CALL_ARG = 3,       /* belongs to the preceding ENTER; `value` is the argument */
+    WEFT_CALL_TAIL_EXIT = 2,   /* the function leaves by a tail call: what follows is its sibling */
+    WEFT_CALL_ARG = 3,         /* belongs to the preceding ENTER; `value` is the argument */
+    WEFT_CALL_MARKED_EXIT = 4, /* an exit whose call gets `flags`: of a trace delivered again */
 };
 
 struct weft_call_event {
@@ -29,8 +30,9 @@ struct weft_call_event {
         uint64_t value; /* WEFT_CALL_ARG */
     };
     uint32_t function_key;
-    uint8_t kind; /* enum weft_call_kind */
-    uint8_t reserved[3];
+    uint8_t kind;  /* enum weft_call_kind */
+    uint8_t flags; /* WEFT_CALL_MARKED_EXIT: enum weft_call_flag, but for CUT_START; else 0 */
+    uint8_t reserved[2];
 };
 _Static_assert(sizeof(struct weft_call_event) == 16, "the call event is the hot path");
 

@@ -22,6 +22,10 @@
  *   - any other exit: ignored;
  *   - a time before the thread's last one: raised to it;
  *   - thread_end: what is open ends at the thread's last event, WEFT_CALL_CUT_END.
+ *
+ * A trace that is delivered again says more than a source could: WEFT_CALL_MARKED_EXIT is an exit
+ * that gives its call the flags it had. With CUT_END it stands for no exit, but for the end of the
+ * recording; so calls that were open both before and after it can be told.
  */
 #ifndef WEFT_SCHEMA_SINK_H
 #define WEFT_SCHEMA_SINK_H

@@ -311,6 +311,12 @@ static enum weft_code exit_put(struct weft_builder *builder, uint64_t time_ns, s
     return WEFT_OK;
 }
 
+static void flags_count(struct weft_builder_counts *counts, uint8_t flags)
+{
+    counts->n_repaired += (flags & WEFT_CALL_REPAIRED) != 0;
+    counts->n_cut_end += (flags & WEFT_CALL_CUT_END) != 0;
+}
+
 static void ended_put(struct weft_builder *builder, uint64_t end_ns, uint8_t flags)
 {
     struct weft_bytes *ended = &builder->rows.ended;
@@ -327,6 +333,7 @@ static enum weft_code frame_pop(struct weft_builder *builder, uint64_t time_ns, 
     struct weft_builder_hot *hot = &builder->hot;
     if (exit_put(builder, time_ns, err) != WEFT_OK)
         return WEFT_E_NOMEM;
+    flags_count(&builder->counts, flags);
     const struct weft_builder_frame *frame = &builder->stack[--hot->depth];
     builder->functions[frame->function].on_stack--;
     if (hot->depth < builder->carried) {
@@ -365,6 +372,7 @@ static enum weft_code cut_frame(struct weft_builder *builder, uint64_t time_ns, 
     if (!cut_key)
         return no_memory(err);
     *cut_key = key;
+    flags_count(&builder->counts, flags);
     level_fold(builder);
     builder->n_cut++;
     ended_put(builder, time_ns, flags);
@@ -392,11 +400,9 @@ static enum weft_code exit_slowly(struct weft_builder *builder, uint64_t time_ns
         block_begin(builder, time_ns);
     if (hot->depth == 0)
         return cut_frame(builder, time_ns, key, flags, err);
-    while (builder->stack[hot->depth - 1].key != key) {
-        builder->counts.n_repaired++;
+    while (builder->stack[hot->depth - 1].key != key)
         if (frame_pop(builder, time_ns, WEFT_CALL_REPAIRED, err) != WEFT_OK)
             return WEFT_E_NOMEM;
-    }
     return frame_pop(builder, time_ns, flags, err);
 }
 
@@ -474,6 +480,13 @@ HOT_INLINE void exit_simply(struct weft_builder *builder, struct weft_builder_ho
     hot->pops++;
 }
 
+static uint8_t exit_flags(const struct weft_call_event *event)
+{
+    return event->kind == WEFT_CALL_TAIL_EXIT     ? WEFT_CALL_TAIL
+           : event->kind == WEFT_CALL_MARKED_EXIT ? event->flags
+                                                  : 0;
+}
+
 /* Any event, with all that can be unusual about it; works on builder->hot. */
 __attribute__((noinline)) static enum weft_code event_put(struct weft_builder *builder,
                                                           const struct weft_call_event *event,
@@ -485,17 +498,18 @@ __attribute__((noinline)) static enum weft_code event_put(struct weft_builder *b
         arg_put(builder, event->value);
         return WEFT_OK;
     }
-    if (event->kind > WEFT_CALL_ARG)
-        return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "expected a kind of call event, found %u",
-                         event->kind);
+    const uint8_t flags = exit_flags(event);
+    if (event->kind > WEFT_CALL_MARKED_EXIT || (flags & ~WEFT_FORMAT_CALL_FLAGS))
+        return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                         "expected a kind of call event, found %u with flags %u", event->kind,
+                         flags);
     if (event->time_ns < hot->clock_ns)
         builder->counts.n_backward++;
     else
         hot->clock_ns = event->time_ns;
     const uint64_t time_ns = hot->clock_ns;
     if (event->kind != WEFT_CALL_ENTER)
-        return exit_slowly(builder, time_ns, event->function_key,
-                           event->kind == WEFT_CALL_TAIL_EXIT ? WEFT_CALL_TAIL : 0, err);
+        return exit_slowly(builder, time_ns, event->function_key, flags, err);
     if (hot->n_rows == hot->row_room || hot->depth == hot->depth_room) {
         bool is_dropped;
         const enum weft_code code = make_room(builder, time_ns, flush, &is_dropped, err);

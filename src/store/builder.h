@@ -56,6 +56,7 @@ struct weft_builder_hot {
 struct weft_builder_counts {
     uint64_t calls; /* rows stored */
     uint64_t n_repaired, n_ignored, n_too_deep, n_backward, n_args_dropped;
+    uint64_t n_cut_end; /* exits that stand for the end of the recording */
 };
 
 struct weft_builder {

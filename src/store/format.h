@@ -25,8 +25,9 @@ enum {
     WEFT_FORMAT_MAX_BLOCK_ROWS = 65536, /* limits of the format */
     WEFT_FORMAT_MAX_DEPTH = 65535,      /* calls open at once, and also cut frames of a thread */
     WEFT_FORMAT_MAX_CALL_ARGS = 16,
-    WEFT_FORMAT_CONTEXT_BYTES = 4, /* a row, of contexts, at most */
-    WEFT_FORMAT_MAX_RATIO = 32,    /* a compressed chunk is at least 1/32 of its content */
+    WEFT_FORMAT_CALL_FLAGS = 2 | 4 | 8, /* enum weft_call_flag that stand in a file */
+    WEFT_FORMAT_CONTEXT_BYTES = 4,      /* a row, of contexts, at most */
+    WEFT_FORMAT_MAX_RATIO = 32,         /* a compressed chunk is at least 1/32 of its content */
     WEFT_FORMAT_WIDE_DICT = 256,   /* more functions than this in a block: two bytes an index */
     WEFT_FORMAT_POPS_ESCAPE = 255, /* this many exits or more before an entry */
     WEFT_FORMAT_MAX_BLOCK_EVENTS = 8192,

@@ -7,7 +7,7 @@
 #include <assert.h>
 #include <inttypes.h>
 
-enum { NARROW_IDS = 256, WIDE_IDS = 65536, CALL_FLAGS_ALL = WEFT_CALL_REPAIRED | WEFT_CALL_TAIL };
+enum { NARROW_IDS = 256, WIDE_IDS = 65536 };
 
 /* Arrays that grow to the largest block seen. */
 struct weft_block_buf {
@@ -302,7 +302,7 @@ static enum weft_code flags_read(struct load *load, const uint8_t **flags, struc
     while (weft_cur_left(&in) > 0 && !in.fault) {
         const uint64_t step = weft_cur_varint(&in);
         const uint8_t value = weft_cur_u8(&in);
-        if (in.fault || step >= n_rows - next || value == 0 || (value & ~CALL_FLAGS_ALL))
+        if (in.fault || step >= n_rows - next || value == 0 || (value & ~WEFT_FORMAT_CALL_FLAGS))
             return weft_fail(err, WEFT_E_MALFORMED, load->block->off,
                              "expected flags of rows below %" PRIu32 ", found others", n_rows);
         buf->flags[next + step] = value;

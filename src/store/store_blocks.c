@@ -5,8 +5,6 @@
 
 #include <inttypes.h>
 
-enum { CALL_FLAGS_ALL = WEFT_CALL_REPAIRED | WEFT_CALL_TAIL };
-
 static enum weft_code no_memory(struct weft_err *err)
 {
     return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "the index of blocks");
@@ -54,7 +52,7 @@ static enum weft_code frames_check(struct weft_cursor in, const struct weft_bloc
     struct weft_block_ended ended = { 0 };
     for (uint32_t i = 0; i < head->n_ended && !in.fault; i++) {
         ended = weft_block_ended_parse(&in, head, i, &ended);
-        if (ended.flags & ~(uint32_t)CALL_FLAGS_ALL)
+        if (ended.flags & ~(uint32_t)WEFT_FORMAT_CALL_FLAGS)
             in.fault = true;
     }
     struct weft_block_left left = { 0 };

@@ -439,7 +439,7 @@ static enum weft_code balance_notes(struct weft_writer *writer, const struct wef
         { WEFT_NOTE_EXIT_WITHOUT_ENTRY_CUT, builder->n_cut, "" },
         { WEFT_NOTE_EXIT_IGNORED, counts->n_ignored, "" },
         { WEFT_NOTE_MISSING_EXIT, counts->n_repaired, "" },
-        { WEFT_NOTE_OPEN_AT_END, builder->hot.depth, "" },
+        { WEFT_NOTE_OPEN_AT_END, builder->hot.depth + counts->n_cut_end, "" },
         { WEFT_NOTE_TIME_BACKWARD, counts->n_backward, "" },
         { WEFT_NOTE_DEPTH_LIMIT, counts->n_too_deep, "" },
         { WEFT_NOTE_NOT_KEPT, counts->n_args_dropped, "argument" },

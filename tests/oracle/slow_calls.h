@@ -50,6 +50,12 @@ static void slow_step_put(struct slow_calls *calls, uint64_t time_ns, bool is_en
                                                          .entries_before = calls->n_rows };
 }
 
+static void slow_flags_count(struct slow_calls *calls, uint32_t flags)
+{
+    calls->n_repaired += (flags & WEFT_CALL_REPAIRED) != 0;
+    calls->n_open += (flags & WEFT_CALL_CUT_END) != 0;
+}
+
 /* Balances `events`; last_ns is what thread_end is told. Free with slow_calls_free. */
 __attribute__((unused)) static struct slow_calls
 slow_calls_build(const struct weft_call_event *events, size_t n_events, uint64_t last_ns)
@@ -94,7 +100,9 @@ slow_calls_build(const struct weft_call_event *events, size_t n_events, uint64_t
             stack[depth++] = calls.n_rows++;
             continue;
         }
-        const uint32_t exit_flags = event->kind == WEFT_CALL_TAIL_EXIT ? WEFT_CALL_TAIL : 0;
+        const uint32_t exit_flags = event->kind == WEFT_CALL_TAIL_EXIT     ? WEFT_CALL_TAIL
+                                    : event->kind == WEFT_CALL_MARKED_EXIT ? event->flags
+                                                                           : 0;
         if (n_dropped > 0) {
             n_dropped--;
             continue;
@@ -110,6 +118,7 @@ slow_calls_build(const struct weft_call_event *events, size_t n_events, uint64_t
                 .key = event->function_key,
                 .flags = WEFT_CALL_CUT_START | exit_flags,
             };
+            slow_flags_count(&calls, exit_flags);
             continue;
         }
         size_t match = depth;
@@ -125,12 +134,12 @@ slow_calls_build(const struct weft_call_event *events, size_t n_events, uint64_t
             slow_step_put(&calls, time_ns, false);
             call->end_ns = time_ns;
             call->flags = is_own ? exit_flags : WEFT_CALL_REPAIRED;
-            calls.n_repaired += !is_own;
+            slow_flags_count(&calls, call->flags);
         }
     }
     if (last_ns > calls.last_ns)
         calls.last_ns = last_ns;
-    calls.n_open = depth;
+    calls.n_open += depth;
     while (depth > 0) {
         struct slow_call *call = &calls.rows[stack[--depth]];
         call->end_ns = calls.last_ns;

@@ -13,6 +13,7 @@ struct random_calls {
     uint64_t state; /* of tap_random */
     uint32_t n_functions;
     unsigned enter_percent;
+    bool has_marked_exits;
     unsigned odd_percent; /* exits of a wrong function, times that step back, tails, arguments */
 };
 
@@ -56,6 +57,10 @@ __attribute__((unused)) static void random_calls_fill(struct random_calls *rando
             event.value = tap_random(state) >> (tap_random(state) % 64);
         } else {
             event.kind = tap_random(state) % 8 ? WEFT_CALL_EXIT : WEFT_CALL_TAIL_EXIT;
+            if (random->has_marked_exits && tap_random(state) % 8 == 0) {
+                event.kind = WEFT_CALL_MARKED_EXIT;
+                event.flags = (uint8_t)(tap_random(state) % 8 * WEFT_CALL_CUT_END);
+            }
             if (!is_odd && depth > 0)
                 event.function_key = stack[--depth];
         }

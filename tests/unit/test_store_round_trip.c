@@ -261,6 +261,7 @@ static bool case_run(uint64_t seed)
             .n_functions = is_wide ? 900 : 1 + (uint32_t)(tap_random(&state) % 6),
             .enter_percent = 20 + (unsigned)(tap_random(&state) % 60),
             .odd_percent = (unsigned)(tap_random(&state) % 3) * 15,
+            .has_marked_exits = seed % 2,
         };
         uint32_t *stack = calloc(stream->n_events + 1, sizeof *stack);
         random_calls_fill(&random, stream->events, stream->n_events, stack);
