@@ -79,6 +79,10 @@ static const struct note_words {
     [WEFT_NOTE_FOREIGN_MAP] = { "foreign_map",
                                 "functions beyond the function map: is it of another build?",
                                 WEFT_NOTE_CLASS_INFO },
+    [WEFT_NOTE_EXCERPT] = { "excerpt", "this is a part of a longer trace", WEFT_NOTE_CLASS_INFO },
+    [WEFT_NOTE_NOT_ALIGNED] = { "not_aligned",
+                                "traces without a common clock: each begins at time 0",
+                                WEFT_NOTE_CLASS_INFO },
 };
 
 const char *weft_note_name(enum weft_note_kind kind)

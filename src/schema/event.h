@@ -154,6 +154,8 @@ enum weft_note_kind {
     WEFT_NOTE_NOT_KEPT,         /* events, or parts of them, beyond the limits of the store */
     WEFT_NOTE_DEPTH_LIMIT,      /* calls deeper than the limit; dropped */
     WEFT_NOTE_FOREIGN_MAP,      /* functions with numbers that the function map does not reach */
+    WEFT_NOTE_EXCERPT,          /* the trace is a part of a longer one; the detail says of which */
+    WEFT_NOTE_NOT_ALIGNED,      /* merged traces without a common clock; count = traces */
     WEFT_NOTE_KINDS,
 };
 

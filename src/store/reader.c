@@ -170,20 +170,22 @@ static enum weft_code contents_find(struct weft_store *store, struct weft_err *e
     return weft_store_recover(store, err);
 }
 
-enum weft_code weft_store_open(const char *path, struct weft_store **store_out,
-                               struct weft_err *err)
+enum weft_code weft_store_open_mapped(const char *path, struct weft_mapped *file,
+                                      struct weft_store **store_out, struct weft_err *err)
 {
     struct weft_store *store = calloc(1, sizeof *store);
-    if (!store)
+    if (!store) {
+        weft_mapped_close(file);
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "a trace");
+    }
+    store->file = *file;
+    *file = (struct weft_mapped){ 0 };
     weft_store_reset(store);
     store->path = strdup(path);
     store->decoder = weft_column_decoder_new();
     enum weft_code code = store->path && store->decoder
                               ? WEFT_OK
                               : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "a trace");
-    if (code == WEFT_OK)
-        code = weft_mapped_open(path, &store->file, err);
     if (code == WEFT_OK)
         code = header_check(store, err);
     if (code == WEFT_OK)
@@ -195,6 +197,19 @@ enum weft_code weft_store_open(const char *path, struct weft_store **store_out,
     weft_store_close(store);
     (void)weft_in_file(err, path);
     return code;
+}
+
+enum weft_code weft_store_open(const char *path, struct weft_store **store, struct weft_err *err)
+{
+    struct weft_mapped file;
+    const enum weft_code code = weft_mapped_open(path, &file, err);
+    return code == WEFT_OK ? weft_store_open_mapped(path, &file, store, err) : code;
+}
+
+bool weft_store_sniff(const uint8_t *bytes, size_t n_bytes)
+{
+    const size_t n_magic = sizeof WEFT_FORMAT_MAGIC - 1;
+    return n_bytes >= n_magic && memcmp(bytes, WEFT_FORMAT_MAGIC, n_magic) == 0;
 }
 
 const struct weft_store_meta *weft_store_meta_get(const struct weft_store *store)

@@ -9,6 +9,7 @@
 #define WEFT_STORE_READER_H
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/str.h"
 #include "schema/event.h"
 
@@ -110,7 +111,14 @@ struct weft_store_meta {
 
 WEFT_CHECKED enum weft_code weft_store_open(const char *path, struct weft_store **store,
                                             struct weft_err *err);
+/* The same for a file that is mapped already; `path` is for errors. The store takes the map over,
+ * also when it fails. */
+WEFT_CHECKED enum weft_code weft_store_open_mapped(const char *path, struct weft_mapped *file,
+                                                   struct weft_store **store, struct weft_err *err);
 void weft_store_close(struct weft_store *store);
+
+/* True for bytes that begin as a .weft file does. */
+bool weft_store_sniff(const uint8_t *bytes, size_t n_bytes);
 
 const struct weft_store_meta *weft_store_meta_get(const struct weft_store *store);
 /* Ids below the counts of the metadata. Functions are sorted by key. */

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+#include "import/cut.h"
+
+#include "base/checked.h"
+#include "base/clock.h"
+#include "import/replay.h"
+#include "import/stored.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define NS_PER_S UINT64_C(1000000000)
+
+struct job {
+    const struct weft_cut_opts *opts;
+    const struct weft_run *run;
+    struct weft_stored stored;
+    struct weft_replay replay;
+    uint32_t *thread_ids; /* of the sink */
+    atomic_uchar *is_used;
+    uint32_t n_threads; /* that are kept */
+    bool is_whole;
+};
+
+/* ---- times ----------------------------------------------------------------------------------- */
+
+uint64_t weft_clock_zero_ns(const struct weft_clock *clock)
+{
+    if (clock->frequency_hz == 0 || clock->frequency_hz > UINT64_C(1) << 63)
+        return clock->zero_ticks;
+    const struct weft_tick_scale scale = weft_tick_scale_init(clock->frequency_hz);
+    return weft_ticks_to_ns(&scale, clock->zero_ticks);
+}
+
+struct weft_clock weft_clock_later(const struct weft_clock *clock, uint64_t from_ns)
+{
+    struct weft_clock later = *clock;
+    if (from_ns == 0)
+        return later;
+    later.frequency_hz = NS_PER_S; /* a number of ns need not be a number of ticks */
+    later.zero_ticks = weft_clock_zero_ns(clock) + from_ns;
+    later.monotonic_ns += clock->has_monotonic ? from_ns : 0;
+    later.realtime_ns += clock->has_realtime ? from_ns : 0;
+    return later;
+}
+
+static uint64_t relative_ns(const struct weft_store_meta *meta, const struct weft_cut_time *time)
+{
+    return time->is_absolute ? weft_sub_sat_u64(time->at_ns, weft_clock_zero_ns(&meta->clock))
+                             : time->at_ns;
+}
+
+static enum weft_code set_window(struct job *job, struct weft_err *err)
+{
+    const struct weft_store_meta *meta = weft_store_meta_get(job->stored.store);
+    struct weft_replay *replay = &job->replay;
+    replay->from_ns = relative_ns(meta, &job->opts->from);
+    replay->to_ns =
+        job->opts->to.at_ns == UINT64_MAX ? UINT64_MAX : relative_ns(meta, &job->opts->to);
+    if (replay->to_ns > meta->duration_ns)
+        replay->to_ns = UINT64_MAX;
+    if (replay->from_ns >= replay->to_ns)
+        return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                         "expected a begin before the end, found %" PRIu64 " ns and %" PRIu64 " ns",
+                         replay->from_ns, replay->to_ns);
+    if (replay->from_ns > meta->duration_ns)
+        return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                         "expected a begin within the trace's %" PRIu64 " ns, found %" PRIu64 " ns",
+                         meta->duration_ns, replay->from_ns);
+    return WEFT_OK;
+}
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+static bool is_asked_for(const struct weft_cut_opts *opts, uint64_t tid)
+{
+    for (size_t k = 0; k < opts->n_tids; k++)
+        if (opts->tids[k] == tid)
+            return true;
+    return opts->n_tids == 0;
+}
+
+static enum weft_code check_tids(const struct job *job, struct weft_err *err)
+{
+    const uint32_t n_threads = weft_store_meta_get(job->stored.store)->n_threads;
+    for (size_t k = 0; k < job->opts->n_tids; k++) {
+        bool is_found = false;
+        for (uint32_t id = 0; id < n_threads && !is_found; id++)
+            is_found = weft_store_thread_get(job->stored.store, id)->info.tid == job->opts->tids[k];
+        if (!is_found)
+            return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                             "expected the tid of a thread, found %" PRIu64, job->opts->tids[k]);
+    }
+    return WEFT_OK;
+}
+
+/* Chooses the threads: until they are announced, 0 stands for one that is kept. */
+static enum weft_code choose_threads(struct job *job, struct weft_err *err)
+{
+    const struct weft_store_meta *meta = weft_store_meta_get(job->stored.store);
+    enum weft_code code = check_tids(job, err);
+    if (code != WEFT_OK)
+        return code;
+    for (uint32_t id = 0; id < meta->n_threads; id++) {
+        const struct weft_store_thread *thread = weft_store_thread_get(job->stored.store, id);
+        const bool is_kept =
+            is_asked_for(job->opts, thread->info.tid) && weft_replay_is_alive(&job->replay, id);
+        job->thread_ids[id] = is_kept ? 0 : WEFT_ID_NONE;
+        job->n_threads += is_kept;
+    }
+    job->is_whole = job->n_threads == meta->n_threads && job->replay.from_ns == 0 &&
+                    job->replay.to_ns == UINT64_MAX;
+    if (job->n_threads == 0 && meta->n_threads > 0)
+        return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                         "expected a time when something happened: no thread lives then");
+    return WEFT_OK;
+}
+
+/* ---- what is said before and after ----------------------------------------------------------- */
+
+static enum weft_code announce(struct job *job, struct weft_sink *sink, struct weft_err *err)
+{
+    struct weft_store *store = job->stored.store;
+    const struct weft_store_meta *meta = weft_store_meta_get(store);
+    const struct weft_sink_begin begin = { .format = meta->format,
+                                           .details = meta->details,
+                                           .is_parallel = true };
+    const struct weft_clock clock = weft_clock_later(&meta->clock, job->replay.from_ns);
+    enum weft_code code = sink->ops->begin(sink, &begin, err);
+    if (code == WEFT_OK)
+        code = sink->ops->clock(sink, &clock, err);
+    for (uint32_t id = 0; code == WEFT_OK && id < meta->n_threads; id++)
+        if (job->thread_ids[id] != WEFT_ID_NONE)
+            code = sink->ops->thread(sink, &weft_store_thread_get(store, id)->info,
+                                     &job->thread_ids[id], err);
+    return code;
+}
+
+/* The functions that occur; all of them if the trace is whole. */
+static enum weft_code name_functions(const struct job *job, struct weft_sink *sink,
+                                     struct weft_err *err)
+{
+    enum weft_code code = WEFT_OK;
+    const uint32_t n_functions = weft_store_meta_get(job->stored.store)->n_functions;
+    for (uint32_t id = 0; code == WEFT_OK && id < n_functions; id++) {
+        const struct weft_store_function *function = weft_store_function_get(job->stored.store, id);
+        if (job->is_whole || atomic_load_explicit(&job->is_used[id], memory_order_relaxed))
+            code = weft_replay_function(function, function->key, sink, err);
+    }
+    return code;
+}
+
+static enum weft_code note_excerpt(const struct job *job, struct weft_sink *sink,
+                                   struct weft_err *err)
+{
+    const struct weft_store_meta *meta = weft_store_meta_get(job->stored.store);
+    char detail[512];
+    if (job->is_whole)
+        return WEFT_OK;
+    (void)snprintf(detail, sizeof detail,
+                   "%" PRIu64 " ns to %" PRIu64 " ns of %s, which lasts %" PRIu64 " ns; %" PRIu32
+                   " of %" PRIu32 " threads",
+                   job->replay.from_ns, weft_min_u64(job->replay.to_ns, meta->duration_ns),
+                   weft_input_source(&job->stored.input), meta->duration_ns, job->n_threads,
+                   meta->n_threads);
+    const struct weft_note note = { .kind = WEFT_NOTE_EXCERPT,
+                                    .count = 1,
+                                    .thread_id = WEFT_ID_NONE,
+                                    .at_off = WEFT_NO_OFFSET,
+                                    .detail = weft_str_of(detail) };
+    return sink->ops->note(sink, &note, err);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static enum weft_code write_part(struct job *job, struct weft_writer_totals *totals,
+                                 struct weft_err *err)
+{
+    const struct weft_store_meta *meta = weft_store_meta_get(job->stored.store);
+    char *name = strndup(meta->source_name.bytes, meta->source_name.n_bytes);
+    const struct weft_writer_opts opts = { .source_name = name, .bytes_in = meta->bytes_in };
+    struct weft_writer *writer = NULL;
+    enum weft_code code = weft_writer_open(job->opts->output, &opts, &writer, err);
+    free(name);
+    if (code != WEFT_OK)
+        return code;
+    struct weft_sink *sink = weft_writer_sink(writer);
+    code = announce(job, sink, err);
+    if (code == WEFT_OK)
+        code = weft_replay_run(&job->replay, 1, sink, job->run, err);
+    if (code == WEFT_OK)
+        code = name_functions(job, sink, err);
+    if (code == WEFT_OK)
+        code = note_excerpt(job, sink, err);
+    if (code == WEFT_OK)
+        return weft_writer_commit(writer, totals, err);
+    weft_writer_abort(writer);
+    return code;
+}
+
+static enum weft_code cut(struct job *job, struct weft_writer_totals *totals, struct weft_err *err)
+{
+    const struct weft_store_meta *meta = weft_store_meta_get(job->stored.store);
+    job->thread_ids = calloc((size_t)meta->n_threads + 1, sizeof *job->thread_ids);
+    job->is_used = calloc((size_t)meta->n_functions + 1, sizeof *job->is_used);
+    if (!job->thread_ids || !job->is_used)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "threads and functions");
+    job->replay = (struct weft_replay){ .store = job->stored.store,
+                                        .thread_ids = job->thread_ids,
+                                        .is_used = job->is_used };
+    enum weft_code code = set_window(job, err);
+    if (code == WEFT_OK)
+        code = choose_threads(job, err);
+    if (code == WEFT_OK)
+        code = write_part(job, totals, err);
+    return code;
+}
+
+enum weft_code weft_cut_run(const struct weft_cut_opts *opts, const struct weft_run *run,
+                            struct weft_writer_totals *totals, struct weft_err *err)
+{
+    struct job job = { .opts = opts, .run = run };
+    const struct weft_input_opts input_opts = { .beside = opts->output,
+                                                .memory_bytes = opts->memory_bytes,
+                                                .progress = run->progress };
+    enum weft_code code = weft_check_output(opts->output, &opts->input, 1, err);
+    if (code == WEFT_OK)
+        code = weft_stored_open(opts->input, &input_opts, &job.stored, err);
+    if (code != WEFT_OK)
+        return code;
+    code = cut(&job, totals, err);
+    if (code != WEFT_OK)
+        (void)weft_in_file(err, opts->input);
+    weft_stored_close(&job.stored);
+    free(job.thread_ids);
+    free(job.is_used);
+    return code;
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+#include "import/replay.h"
+
+#include "base/checked.h"
+#include "import/replay_thread.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DETAIL_BYTES = 512 };
+
+/* A thread of one of the traces. */
+struct item {
+    const struct weft_replay *replay;
+    uint32_t thread_id;
+    struct weft_replay_counts counts;
+};
+
+struct job {
+    struct weft_sink *sink;
+    const struct weft_run *run;
+    struct item *items;
+    size_t n_items;
+    struct weft_replay_room **rooms; /* one a worker, made when needed */
+    unsigned n_rooms;
+};
+
+static bool is_whole(const struct weft_replay *replay)
+{
+    return replay->from_ns == 0 && replay->to_ns == UINT64_MAX;
+}
+
+bool weft_replay_is_alive(const struct weft_replay *replay, uint32_t thread_id)
+{
+    const struct weft_store_thread *thread = weft_store_thread_get(replay->store, thread_id);
+    if (is_whole(replay))
+        return true;
+    const bool is_empty = thread->n_blocks == 0 && thread->n_event_blocks == 0;
+    const uint64_t first_ns = thread->cut_calls > 0 ? 0 : thread->first_ns;
+    return !is_empty && first_ns < replay->to_ns && thread->last_ns >= replay->from_ns;
+}
+
+/* ---- notes ----------------------------------------------------------------------------------- */
+
+/* How many of a note the sink counts again. */
+static uint64_t counted_again(const struct weft_note *note, const struct weft_replay_counts *counts)
+{
+    if (note->detail.n_bytes)
+        return 0;
+    switch (note->kind) {
+    case WEFT_NOTE_EXIT_WITHOUT_ENTRY_CUT:
+        return counts->n_cut;
+    case WEFT_NOTE_MISSING_EXIT:
+        return counts->n_repaired;
+    case WEFT_NOTE_OPEN_AT_END:
+        return counts->n_open;
+    default:
+        return 0;
+    }
+}
+
+/* A note on the whole trace; with a prefix it says of which. */
+static enum weft_code trace_note(const struct weft_replay *replay, struct weft_note note,
+                                 struct weft_sink *sink, struct weft_err *err)
+{
+    char detail[DETAIL_BYTES];
+    if (note.kind == WEFT_NOTE_UNNAMED_FUNCTION && note.detail.n_bytes == 0)
+        return WEFT_OK; /* the sink sees it again */
+    if (replay->note_prefix.n_bytes) {
+        const int n_bytes =
+            snprintf(detail, sizeof detail, "%.*s%s%.*s", (int)replay->note_prefix.n_bytes,
+                     replay->note_prefix.bytes, note.detail.n_bytes ? ": " : "",
+                     (int)note.detail.n_bytes, note.detail.n_bytes ? note.detail.bytes : "");
+        note.detail = (struct weft_str){ detail, n_bytes < DETAIL_BYTES ? (size_t)n_bytes
+                                                                        : DETAIL_BYTES - 1 };
+    }
+    return sink->ops->note(sink, &note, err);
+}
+
+static enum weft_code thread_note(const struct job *job, const struct weft_replay *replay,
+                                  struct weft_note note, const struct weft_replay_counts *counts,
+                                  struct weft_err *err)
+{
+    const uint64_t n_again = counted_again(&note, counts);
+    note.thread_id = replay->thread_ids[note.thread_id];
+    if (note.thread_id == WEFT_ID_NONE)
+        return WEFT_OK;
+    note.count = weft_sub_sat_u64(note.count, n_again);
+    return note.count > 0 ? job->sink->ops->note(job->sink, &note, err) : WEFT_OK;
+}
+
+/* The item of a thread, or NULL. Items are sorted by trace and thread. */
+static const struct item *item_find(const struct job *job, const struct weft_replay *replay,
+                                    uint32_t thread_id)
+{
+    size_t low = 0, high = job->n_items;
+    while (low < high) {
+        const size_t mid = low + (high - low) / 2;
+        const struct item *item = &job->items[mid];
+        if (item->replay < replay || (item->replay == replay && item->thread_id < thread_id))
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    const struct item *item = &job->items[low];
+    return low < job->n_items && item->replay == replay && item->thread_id == thread_id ? item
+                                                                                        : NULL;
+}
+
+/* What balancing did beyond a window's edges is not what it did within. */
+static enum weft_code notes_put(const struct job *job, const struct weft_replay *replay,
+                                struct weft_err *err)
+{
+    const struct weft_store_meta *meta = weft_store_meta_get(replay->store);
+    static const struct weft_replay_counts all = { UINT64_MAX, UINT64_MAX, UINT64_MAX };
+    enum weft_code code = WEFT_OK;
+    for (size_t i = 0; code == WEFT_OK && i < meta->n_notes; i++) {
+        const struct weft_note *note = weft_store_note_get(replay->store, i);
+        if (note->thread_id == WEFT_ID_NONE) {
+            code = trace_note(replay, *note, job->sink, err);
+            continue;
+        }
+        const struct item *item = item_find(job, replay, note->thread_id);
+        if (item)
+            code = thread_note(job, replay, *note, is_whole(replay) ? &item->counts : &all, err);
+    }
+    if (code == WEFT_OK && meta->lost_bytes > 0) {
+        const struct weft_note note = { .kind = WEFT_NOTE_TRUNCATED,
+                                        .count = meta->lost_bytes,
+                                        .thread_id = WEFT_ID_NONE,
+                                        .at_off = WEFT_NO_OFFSET,
+                                        .detail = WEFT_STR("the .weft file is damaged") };
+        code = trace_note(replay, note, job->sink, err);
+    }
+    return code;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static enum weft_code play_item(void *context, size_t index, unsigned worker, struct weft_err *err)
+{
+    struct job *job = context;
+    struct item *item = &job->items[index];
+    if (!job->rooms[worker])
+        job->rooms[worker] = weft_replay_room_new();
+    if (!job->rooms[worker])
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "the blocks of a trace");
+    return weft_replay_thread(item->replay, item->thread_id, job->sink, job->rooms[worker],
+                              job->run->progress, &item->counts, err);
+}
+
+/* Lists the threads to deliver; the number of their calls. */
+static uint64_t list_items(struct job *job, const struct weft_replay *replays, size_t n_replays)
+{
+    uint64_t n_calls = 0;
+    job->n_items = 0;
+    for (size_t k = 0; k < n_replays; k++)
+        for (uint32_t id = 0; id < weft_store_meta_get(replays[k].store)->n_threads; id++) {
+            if (replays[k].thread_ids[id] == WEFT_ID_NONE)
+                continue;
+            if (job->items)
+                job->items[job->n_items] = (struct item){ .replay = &replays[k], .thread_id = id };
+            job->n_items++;
+            n_calls += weft_store_thread_get(replays[k].store, id)->calls;
+        }
+    return n_calls;
+}
+
+static enum weft_code play_all(struct job *job, const struct weft_replay *replays, size_t n_replays,
+                               struct weft_err *err)
+{
+    enum weft_code code =
+        weft_pool_run(job->run->pool, job->n_items, play_item, job, job->run->progress, err);
+    for (size_t k = 0; code == WEFT_OK && k < n_replays; k++)
+        code = notes_put(job, &replays[k], err);
+    return code;
+}
+
+enum weft_code weft_replay_run(const struct weft_replay *replays, size_t n_replays,
+                               struct weft_sink *sink, const struct weft_run *run,
+                               struct weft_err *err)
+{
+    struct job job = { .sink = sink, .run = run, .n_rooms = weft_pool_workers(run->pool) };
+    const uint64_t n_calls = list_items(&job, replays, n_replays);
+    job.items = calloc(job.n_items + 1, sizeof *job.items);
+    job.rooms = calloc(job.n_rooms, sizeof *job.rooms);
+    enum weft_code code = WEFT_OK;
+    if (job.items && job.rooms) {
+        (void)list_items(&job, replays, n_replays);
+        weft_progress_start(run->progress, "copying", "calls", n_calls);
+        code = play_all(&job, replays, n_replays, err);
+    } else {
+        code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "%zu threads", job.n_items);
+    }
+    for (unsigned k = 0; job.rooms && k < job.n_rooms; k++)
+        weft_replay_room_free(job.rooms[k]);
+    free(job.rooms);
+    free(job.items);
+    return code;
+}
+
+enum weft_code weft_replay_function(const struct weft_store_function *function, uint32_t key,
+                                    struct weft_sink *sink, struct weft_err *err)
+{
+    const struct weft_function_info info = {
+        .key = key, .name = function->name, .module = function->module, .address = function->address
+    };
+    return sink->ops->function(sink, &info, err);
+}
+
+static enum weft_code announce_whole(const struct weft_store *store, uint32_t *thread_ids,
+                                     struct weft_sink *sink, struct weft_err *err)
+{
+    const struct weft_store_meta *meta = weft_store_meta_get(store);
+    const struct weft_sink_begin begin = { .format = meta->format,
+                                           .details = meta->details,
+                                           .is_parallel = true };
+    enum weft_code code = sink->ops->begin(sink, &begin, err);
+    if (code == WEFT_OK)
+        code = sink->ops->clock(sink, &meta->clock, err);
+    for (uint32_t id = 0; code == WEFT_OK && id < meta->n_functions; id++) {
+        const struct weft_store_function *function = weft_store_function_get(store, id);
+        code = weft_replay_function(function, function->key, sink, err);
+    }
+    for (uint32_t id = 0; code == WEFT_OK && id < meta->n_threads; id++)
+        code =
+            sink->ops->thread(sink, &weft_store_thread_get(store, id)->info, &thread_ids[id], err);
+    return code;
+}
+
+enum weft_code weft_replay_whole(struct weft_store *store, struct weft_sink *sink,
+                                 const struct weft_run *run, struct weft_err *err)
+{
+    const uint32_t n_threads = weft_store_meta_get(store)->n_threads;
+    uint32_t *thread_ids = calloc((size_t)n_threads + 1, sizeof *thread_ids);
+    if (!thread_ids)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "%u threads", n_threads);
+    const struct weft_replay replay = { .store = store,
+                                        .to_ns = UINT64_MAX,
+                                        .thread_ids = thread_ids };
+    enum weft_code code = announce_whole(store, thread_ids, sink, err);
+    if (code == WEFT_OK)
+        code = weft_replay_run(&replay, 1, sink, run, err);
+    free(thread_ids);
+    return code;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+#include "import/stored.h"
+
+#include <sys/stat.h>
+
+static bool is_weft(const uint8_t *bytes, size_t n_bytes)
+{
+    return weft_store_sniff(bytes, n_bytes);
+}
+
+enum weft_code weft_stored_take(struct weft_input *input, struct weft_stored *stored,
+                                struct weft_err *err)
+{
+    *stored = (struct weft_stored){ .input = *input };
+    *input = (struct weft_input){ 0 };
+    enum weft_code code;
+    if (stored->input.is_folder) {
+        (void)weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                        "expected a .weft file, found a directory");
+        code = weft_in_file(err, stored->input.path);
+    } else {
+        code = weft_store_open_mapped(stored->input.path, &stored->input.file, &stored->store, err);
+    }
+    if (code == WEFT_OK)
+        return WEFT_OK;
+    stored->store = NULL;
+    weft_stored_close(stored);
+    return code;
+}
+
+enum weft_code weft_stored_open(const char *path, const struct weft_input_opts *opts,
+                                struct weft_stored *stored, struct weft_err *err)
+{
+    struct weft_input_opts only_weft = *opts;
+    struct weft_input input;
+    only_weft.is_welcome = is_weft;
+    const enum weft_code code = weft_input_open(path, &only_weft, &input, err);
+    return code == WEFT_OK ? weft_stored_take(&input, stored, err) : code;
+}
+
+void weft_stored_close(struct weft_stored *stored)
+{
+    if (stored->store)
+        weft_store_close(stored->store);
+    weft_input_close(&stored->input);
+    *stored = (struct weft_stored){ 0 };
+}
+
+/* Writing over an input would destroy it. */
+enum weft_code weft_check_output(const char *output_path, const char *const *inputs,
+                                 size_t n_inputs, struct weft_err *err)
+{
+    struct stat output;
+    if (stat(output_path, &output) != 0)
+        return WEFT_OK; /* it does not exist yet, or the writer will say why not */
+    if (S_ISDIR(output.st_mode)) {
+        weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                  "expected the output to be a file, found a folder");
+        return weft_in_file(err, output_path);
+    }
+    for (size_t k = 0; k < n_inputs; k++) {
+        struct stat input;
+        if (stat(inputs[k], &input) == 0 && input.st_dev == output.st_dev &&
+            input.st_ino == output.st_ino) {
+            weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "expected another file than the input");
+            return weft_in_file(err, output_path);
+        }
+    }
+    return WEFT_OK;
+}
