@@ -76,9 +76,9 @@ struct weft_cli {
 };
 
 /* The commands, sorted by name. */
-extern const struct weft_command weft_cmd_completion, weft_cmd_export, weft_cmd_functions,
-    weft_cmd_help, weft_cmd_import, weft_cmd_info, weft_cmd_interval, weft_cmd_outliers,
-    weft_cmd_regtime, weft_cmd_report;
+extern const struct weft_command weft_cmd_completion, weft_cmd_cut, weft_cmd_export,
+    weft_cmd_functions, weft_cmd_help, weft_cmd_import, weft_cmd_info, weft_cmd_interval,
+    weft_cmd_merge, weft_cmd_outliers, weft_cmd_regtime, weft_cmd_report;
 const struct weft_command *const *weft_commands(size_t *n_commands);
 const struct weft_command *weft_command_find(const char *name);
 
@@ -106,6 +106,10 @@ WEFT_CHECKED enum weft_code weft_cli_window(struct weft_cli *cli, const char *fr
  * terminal. weft_cli_quiet_line ends it. */
 WEFT_CHECKED enum weft_code weft_cli_output(struct weft_cli *cli, struct weft_output **out);
 void weft_cli_quiet_line(struct weft_cli *cli);
+
+/* After a command that wrote the trace `path`: prints what 'weft info' prints of it, unless
+ * --quiet. The summary is of the file, not of what the writer believes. */
+WEFT_CHECKED enum weft_code weft_cli_summarise(struct weft_cli *cli, const char *path);
 
 /* Ends the progress line and opens where -o, --format and --color lead. */
 WEFT_CHECKED enum weft_code weft_cli_view(struct weft_cli *cli, struct weft_view *view);

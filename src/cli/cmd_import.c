@@ -40,24 +40,6 @@ static char *default_output(const char *input)
     return path;
 }
 
-/* Opens what was written: the summary is of the file, not of what the importer believes. */
-static enum weft_code summarise(struct weft_cli *cli, const char *path)
-{
-    struct weft_view view;
-    enum weft_code code = weft_session_open(path, &cli->run, &cli->session, &cli->err);
-    if (code != WEFT_OK) {
-        (void)weft_in_file(&cli->err, path);
-        return code;
-    }
-    cli->common.output = NULL;
-    code = weft_cli_view(cli, &view);
-    if (code != WEFT_OK)
-        return code;
-    view.path = path;
-    weft_render_info(&view, &(struct weft_info_view){ 0 });
-    return weft_output_close(view.out, &cli->err);
-}
-
 static enum weft_code import(struct weft_cli *cli, const struct options *opts, const char *path)
 {
     const struct weft_import_opts import_opts = { .inputs = cli->inputs,
@@ -70,9 +52,7 @@ static enum weft_code import(struct weft_cli *cli, const struct options *opts, c
     enum weft_code code = weft_cli_begin(cli);
     if (code == WEFT_OK)
         code = weft_import_run(&import_opts, &cli->run, &totals, &cli->err);
-    if (code == WEFT_OK && (!cli->common.quiet || cli->common.format == WEFT_FORMAT_JSON))
-        code = summarise(cli, path);
-    return code;
+    return code == WEFT_OK ? weft_cli_summarise(cli, path) : code;
 }
 
 static int run(struct weft_cli *cli, int argc, char **argv)
@@ -101,9 +81,13 @@ const struct weft_command weft_cmd_import = {
     .summary = "make a .weft file of foreign traces",
     .arguments = "INPUT...",
     .about =
-        "The format is detected by content: LLVM XRay logs (flight data recorder, basic mode), or\n"
-        "text traces (direction name ns), one file a thread. Without -o, the output takes the\n"
-        "name of the input, ending in .weft, in the current folder. Prints what 'weft info' does.",
+        "The format is detected by content: LLVM XRay logs (flight data recorder, basic mode), "
+        "text\n"
+        "traces (direction name ns), one file a thread, or .weft files. An input is a file, a "
+        "pipe,\n"
+        "or - for standard input; compressed with gzip or zstd too. Inputs that are not one trace\n"
+        "by themselves are merged, as 'weft merge' does. Without -o, the output takes the name of\n"
+        "the input, ending in .weft, in the current folder. Prints what 'weft info' does.",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .common = WEFT_COMMON_FORMAT | WEFT_COMMON_OUTPUT | WEFT_COMMON_WORK | WEFT_COMMON_TALK,

@@ -260,6 +260,25 @@ enum weft_code weft_cli_view(struct weft_cli *cli, struct weft_view *view)
     return open_output(cli, &view->out);
 }
 
+enum weft_code weft_cli_summarise(struct weft_cli *cli, const char *path)
+{
+    struct weft_view view;
+    if (cli->common.quiet && cli->common.format != WEFT_FORMAT_JSON)
+        return WEFT_OK;
+    enum weft_code code = weft_session_open(path, &cli->run, &cli->session, &cli->err);
+    if (code != WEFT_OK) {
+        (void)weft_in_file(&cli->err, path);
+        return code;
+    }
+    cli->common.output = NULL;
+    code = weft_cli_view(cli, &view);
+    if (code != WEFT_OK)
+        return code;
+    view.path = path;
+    weft_render_info(&view, &(struct weft_info_view){ 0 });
+    return weft_output_close(view.out, &cli->err);
+}
+
 static void print_effort(const struct weft_cli *cli)
 {
     struct rusage usage;

@@ -61,8 +61,9 @@ static enum weft_code set_window(struct job *job, struct weft_err *err)
         replay->to_ns = UINT64_MAX;
     if (replay->from_ns >= replay->to_ns)
         return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
-                         "expected a begin before the end, found %" PRIu64 " ns and %" PRIu64 " ns",
-                         replay->from_ns, replay->to_ns);
+                         "expected a begin before the end, found %" PRIu64 " ns and %" PRIu64
+                         " ns (the source's clock begins at @%" PRIu64 ")",
+                         replay->from_ns, replay->to_ns, weft_clock_zero_ns(&meta->clock));
     if (replay->from_ns > meta->duration_ns)
         return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
                          "expected a begin within the trace's %" PRIu64 " ns, found %" PRIu64 " ns",
@@ -118,6 +119,22 @@ static enum weft_code choose_threads(struct job *job, struct weft_err *err)
 
 /* ---- what is said before and after ----------------------------------------------------------- */
 
+/* The functions that occur, when that is known; all of a whole trace, before the calls. */
+static enum weft_code name_functions(const struct job *job, bool is_before, struct weft_sink *sink,
+                                     struct weft_err *err)
+{
+    enum weft_code code = WEFT_OK;
+    if (job->is_whole != is_before)
+        return WEFT_OK;
+    const uint32_t n_functions = weft_store_meta_get(job->stored.store)->n_functions;
+    for (uint32_t id = 0; code == WEFT_OK && id < n_functions; id++) {
+        const struct weft_store_function *function = weft_store_function_get(job->stored.store, id);
+        if (job->is_whole || atomic_load_explicit(&job->is_used[id], memory_order_relaxed))
+            code = weft_replay_function(function, function->key, sink, err);
+    }
+    return code;
+}
+
 static enum weft_code announce(struct job *job, struct weft_sink *sink, struct weft_err *err)
 {
     struct weft_store *store = job->stored.store;
@@ -129,24 +146,12 @@ static enum weft_code announce(struct job *job, struct weft_sink *sink, struct w
     enum weft_code code = sink->ops->begin(sink, &begin, err);
     if (code == WEFT_OK)
         code = sink->ops->clock(sink, &clock, err);
+    if (code == WEFT_OK)
+        code = name_functions(job, true, sink, err);
     for (uint32_t id = 0; code == WEFT_OK && id < meta->n_threads; id++)
         if (job->thread_ids[id] != WEFT_ID_NONE)
             code = sink->ops->thread(sink, &weft_store_thread_get(store, id)->info,
                                      &job->thread_ids[id], err);
-    return code;
-}
-
-/* The functions that occur; all of them if the trace is whole. */
-static enum weft_code name_functions(const struct job *job, struct weft_sink *sink,
-                                     struct weft_err *err)
-{
-    enum weft_code code = WEFT_OK;
-    const uint32_t n_functions = weft_store_meta_get(job->stored.store)->n_functions;
-    for (uint32_t id = 0; code == WEFT_OK && id < n_functions; id++) {
-        const struct weft_store_function *function = weft_store_function_get(job->stored.store, id);
-        if (job->is_whole || atomic_load_explicit(&job->is_used[id], memory_order_relaxed))
-            code = weft_replay_function(function, function->key, sink, err);
-    }
     return code;
 }
 
@@ -178,7 +183,8 @@ static enum weft_code write_part(struct job *job, struct weft_writer_totals *tot
 {
     const struct weft_store_meta *meta = weft_store_meta_get(job->stored.store);
     char *name = strndup(meta->source_name.bytes, meta->source_name.n_bytes);
-    const struct weft_writer_opts opts = { .source_name = name, .bytes_in = meta->bytes_in };
+    const struct weft_writer_opts opts = { .source_name = name,
+                                           .bytes_in = job->is_whole ? meta->bytes_in : 0 };
     struct weft_writer *writer = NULL;
     enum weft_code code = weft_writer_open(job->opts->output, &opts, &writer, err);
     free(name);
@@ -189,7 +195,9 @@ static enum weft_code write_part(struct job *job, struct weft_writer_totals *tot
     if (code == WEFT_OK)
         code = weft_replay_run(&job->replay, 1, sink, job->run, err);
     if (code == WEFT_OK)
-        code = name_functions(job, sink, err);
+        code = name_functions(job, false, sink, err);
+    if (code == WEFT_OK)
+        code = weft_input_note_loss(&job->stored.input, sink, err);
     if (code == WEFT_OK)
         code = note_excerpt(job, sink, err);
     if (code == WEFT_OK)

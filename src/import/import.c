@@ -7,24 +7,29 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "import/input.h"
+#include "import/merge.h"
+#include "import/replay.h"
+#include "import/stored.h"
 #include "ingest/text/text.h"
 #include "ingest/xray/xray.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 /* Bytes that a sniffer may look at. */
 enum { SNIFF_BYTES = 4096, SHOWN_BYTES = 16 };
 
 /* What becomes one trace: inputs of one format. */
 struct job {
-    const struct weft_import_opts *opts;
-    struct weft_input *inputs; /* in order */
-    struct weft_mapped *files; /* of the inputs, as they are or unpacked; none of a folder */
-    size_t n_files;            /* open ones */
-    uint64_t n_bytes;          /* as given */
+    const struct weft_import_opts *opts; /* with these inputs only */
+    const struct weft_input *const *inputs;
+    const struct weft_mapped *files; /* of the inputs, as they are or unpacked */
+    size_t n_files;                  /* 0: opts->inputs[0] is a folder */
+    uint64_t n_bytes;                /* as given */
 };
 
 typedef enum weft_code (*import_fn)(const struct job *job, struct weft_sink *sink,
@@ -60,9 +65,9 @@ static enum weft_code import_text(const struct job *job, struct weft_sink *sink,
     if (!inputs)
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "%zu inputs", job->n_files);
     for (size_t k = 0; k < job->n_files; k++)
-        inputs[k] = (struct weft_text_input){ .file = whole_lines(&job->inputs[k]),
+        inputs[k] = (struct weft_text_input){ .file = whole_lines(job->inputs[k]),
                                               .path = job->opts->inputs[k],
-                                              .name = job->inputs[k].name };
+                                              .name = job->inputs[k]->name };
     enum weft_code code = weft_text_import(inputs, job->n_files, sink, run, err);
     free(inputs);
     return code;
@@ -72,13 +77,14 @@ static enum weft_code import_text(const struct job *job, struct weft_sink *sink,
 static const struct format {
     const char *name;
     bool (*sniff)(const uint8_t *bytes, size_t n_bytes); /* NULL: never a file */
-    bool (*sniff_dir)(const char *path);                 /* NULL: never a folder */
-    import_fn import;
-    bool takes_many;  /* several inputs become one trace */
-    bool takes_names; /* --binary and --map mean something */
+    import_fn import;                                    /* NULL: a .weft file, which is replayed */
+    bool takes_many;                                     /* several inputs become one trace */
+    bool takes_names;                                    /* --binary and --map mean something */
+    bool (*sniff_dir)(const char *path); /* the input may be a folder of this kind; or NULL */
 } formats[] = {
-    { "XRay log (FDR or basic mode)", weft_xray_sniff, NULL, import_xray, false, true },
-    { "text trace (lines \"0|1 function ns\")", weft_text_sniff, NULL, import_text, true, false },
+    { "weft trace", weft_store_sniff, NULL, false, false, NULL },
+    { "XRay log (FDR or basic mode)", weft_xray_sniff, import_xray, false, true, NULL },
+    { "text trace (lines \"0|1 function ns\")", weft_text_sniff, import_text, true, false, NULL },
 };
 
 enum { N_FORMATS = sizeof formats / sizeof *formats };
@@ -129,7 +135,6 @@ static const char *hint_of(const struct weft_mapped *file)
           5, "; it is compressed: pipe it through xz -dc" },
         { "BZh", 3, "; it is compressed: pipe it through bzip2 -dc" },
         { "\x04\x22\x4d\x18", 4, "; it is compressed: pipe it through lz4 -dc" },
-        { "WEFT", 4, "; it is a .weft file already" },
     };
     for (size_t k = 0; k < sizeof hints / sizeof *hints; k++)
         if (file->n_bytes >= hints[k].n_bytes &&
@@ -154,7 +159,7 @@ static void list_formats(bool of_folders, char *text, size_t n_text)
 
 static enum weft_code fail_unknown_folder(struct weft_err *err)
 {
-    char known[192];
+    char known[512];
     list_formats(true, known, sizeof known);
     if (!known[0])
         return weft_fail(err, WEFT_E_UNSUPPORTED, WEFT_NO_OFFSET,
@@ -173,7 +178,7 @@ static enum weft_code fail_unknown(const struct weft_input *input, struct weft_e
     for (size_t k = 0; k < n_shown; k++)
         (void)snprintf(bytes + 3 * k, sizeof bytes - 3 * k, "%02x%s", file->bytes[k],
                        k + 1 < n_shown ? " " : "");
-    char known[192];
+    char known[512];
     list_formats(false, known, sizeof known);
     return weft_fail(err, WEFT_E_UNSUPPORTED, 0, "expected a trace: %s; found %s%s", known, bytes,
                      hint_of(file));
@@ -182,136 +187,269 @@ static enum weft_code fail_unknown(const struct weft_input *input, struct weft_e
 /* ---- inputs -----------------------------------------------------------------------------------
  */
 
-static enum weft_code open_inputs(struct job *job, const struct weft_run *run, struct weft_err *err)
+/* All inputs, their formats, and which of them become one trace. */
+struct intake {
+    const struct weft_import_opts *opts;
+    const struct weft_run *run;
+    struct weft_input *inputs;
+    size_t n_inputs; /* open ones */
+    const struct format **formats;
+    size_t *group_of; /* by input: 0 .. n_groups - 1, by first input */
+    size_t n_groups;
+    /* Room for what a job points to. */
+    const char **job_paths;
+    const struct weft_input **job_inputs;
+    struct weft_mapped *job_files;
+};
+
+static enum weft_code make_room(struct intake *intake, struct weft_err *err)
 {
-    const struct weft_input_opts opts = { .beside = job->opts->output,
-                                          .memory_bytes = job->opts->memory_bytes,
-                                          .is_welcome = is_known,
-                                          .progress = run->progress };
-    job->files = calloc(job->opts->n_inputs, sizeof *job->files);
-    job->inputs = calloc(job->opts->n_inputs, sizeof *job->inputs);
-    if (!job->files || !job->inputs)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "%zu inputs", job->opts->n_inputs);
-    for (; job->n_files < job->opts->n_inputs; job->n_files++) {
-        struct weft_input *input = &job->inputs[job->n_files];
-        const enum weft_code code =
-            weft_input_open(job->opts->inputs[job->n_files], &opts, input, err);
+    const size_t n_inputs = intake->opts->n_inputs;
+    intake->inputs = calloc(n_inputs, sizeof *intake->inputs);
+    intake->formats = calloc(n_inputs, sizeof *intake->formats);
+    intake->group_of = calloc(n_inputs, sizeof *intake->group_of);
+    intake->job_paths = calloc(n_inputs, sizeof *intake->job_paths);
+    intake->job_inputs = calloc(n_inputs, sizeof *intake->job_inputs);
+    intake->job_files = calloc(n_inputs, sizeof *intake->job_files);
+    if (intake->inputs && intake->formats && intake->group_of && intake->job_paths &&
+        intake->job_inputs && intake->job_files)
+        return WEFT_OK;
+    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "%zu inputs", n_inputs);
+}
+
+static enum weft_code open_inputs(struct intake *intake, struct weft_err *err)
+{
+    const struct weft_import_opts *opts = intake->opts;
+    const struct weft_input_opts input_opts = { .beside = opts->output,
+                                                .memory_bytes = opts->memory_bytes,
+                                                .is_welcome = is_known,
+                                                .progress = intake->run->progress };
+    enum weft_code code = make_room(intake, err);
+    while (code == WEFT_OK && intake->n_inputs < opts->n_inputs) {
+        const size_t k = intake->n_inputs;
+        code = weft_input_open(opts->inputs[k], &input_opts, &intake->inputs[k], err);
         if (code != WEFT_OK)
-            return code;
-        job->files[job->n_files] = input->file;
-        job->n_bytes += input->given_bytes;
-    }
-    return WEFT_OK;
-}
-
-static void close_inputs(struct job *job)
-{
-    for (size_t k = 0; k < job->n_files; k++)
-        weft_input_close(&job->inputs[k]);
-    free(job->inputs);
-    free(job->files);
-}
-
-/* One format for all inputs, and options that fit it. */
-static enum weft_code agree(const struct job *job, const struct format **agreed,
-                            struct weft_err *err)
-{
-    const struct format *format = detect(&job->inputs[0]);
-    for (size_t k = 0; k < job->n_files; k++) {
-        const struct format *here = detect(&job->inputs[k]);
-        if (!here) {
-            fail_unknown(&job->inputs[k], err);
-            return weft_in_file(err, job->opts->inputs[k]);
-        }
-        if (here != format) {
-            weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
-                      "expected inputs of one format, found %s beside %s", here->name,
-                      format->name);
-            return weft_in_file(err, job->opts->inputs[k]);
+            break;
+        intake->n_inputs++;
+        intake->formats[k] = detect(&intake->inputs[k]);
+        if (!intake->formats[k]) {
+            code = fail_unknown(&intake->inputs[k], err);
+            (void)weft_in_file(err, opts->inputs[k]);
         }
     }
-    if (job->n_files > 1 && !format->takes_many)
-        return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "expected one %s, found %zu inputs",
-                         format->name, job->n_files);
-    if (!format->takes_names && (job->opts->binary_path || job->opts->map_path))
-        return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
-                         "%s: holds its own names, so takes neither program nor function map",
-                         format->name);
-    *agreed = format;
-    return WEFT_OK;
+    return code;
 }
 
-/* Writing over an input would destroy it. */
-static enum weft_code check_output(const struct weft_import_opts *opts, struct weft_err *err)
+static void close_inputs(struct intake *intake)
 {
-    struct stat output;
-    if (stat(opts->output, &output) != 0)
-        return WEFT_OK; /* it does not exist yet, or the writer will say why not */
-    if (S_ISDIR(output.st_mode)) {
-        weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
-                  "expected the output to be a file, found a folder");
-        return weft_in_file(err, opts->output);
-    }
-    for (size_t k = 0; k < opts->n_inputs; k++) {
-        struct stat input;
-        if (stat(opts->inputs[k], &input) == 0 && input.st_dev == output.st_dev &&
-            input.st_ino == output.st_ino) {
-            weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "expected another file than the input");
-            return weft_in_file(err, opts->output);
-        }
-    }
-    return WEFT_OK;
+    for (size_t k = 0; k < intake->n_inputs; k++)
+        weft_input_close(&intake->inputs[k]);
+    free(intake->inputs);
+    free(intake->formats);
+    free(intake->group_of);
+    free(intake->job_paths);
+    free(intake->job_inputs);
+    free(intake->job_files);
 }
+
+/* Files of a format that takes many are one group, every other input is one of its own. */
+static void group_inputs(struct intake *intake)
+{
+    for (size_t k = 0; k < intake->n_inputs; k++) {
+        size_t same = k;
+        for (size_t j = 0; j < k && same == k; j++)
+            if (intake->formats[k]->takes_many && intake->formats[j] == intake->formats[k] &&
+                !intake->inputs[j].is_folder && !intake->inputs[k].is_folder)
+                same = j;
+        intake->group_of[k] = same < k ? intake->group_of[same] : intake->n_groups++;
+    }
+}
+
+/* Names from outside are for some format at least. */
+static enum weft_code check_names(const struct intake *intake, struct weft_err *err)
+{
+    if (!intake->opts->binary_path && !intake->opts->map_path)
+        return WEFT_OK;
+    for (size_t k = 0; k < intake->n_inputs; k++)
+        if (intake->formats[k]->takes_names)
+            return WEFT_OK;
+    return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                     "%s: holds its own names, so takes neither program nor function map",
+                     intake->formats[0]->name);
+}
+
+/* ---- one trace --------------------------------------------------------------------------------
+ */
 
 /* Offsets in an unpacked input are not those of the file that the error names. */
-static enum weft_code place_error(const struct job *job, enum weft_code code, struct weft_err *err)
+static enum weft_code place_error(const struct intake *intake, enum weft_code code,
+                                  struct weft_err *err)
 {
-    for (size_t k = 0; err && k < job->n_files; k++)
-        if (job->inputs[k].is_unpacked && strcmp(err->file, job->opts->inputs[k]) == 0)
+    for (size_t k = 0; err && k < intake->n_inputs; k++)
+        if (intake->inputs[k].is_unpacked && strcmp(err->file, intake->inputs[k].path) == 0)
             return weft_within(err, "the unpacked data");
     return code;
 }
 
-/* Says what of a packed input did not come out. */
-static enum weft_code note_losses(const struct job *job, struct weft_sink *sink,
+static enum weft_code deliver(const struct job *job, const struct format *format,
+                              struct weft_sink *sink, const struct weft_run *run,
+                              struct weft_err *err)
+{
+    enum weft_code code = format->import(job, sink, run, err);
+    for (size_t k = 0; code == WEFT_OK && k < job->opts->n_inputs; k++)
+        code = weft_input_note_loss(job->inputs[k], sink, err);
+    return code;
+}
+
+/* The inputs of a group become the trace `output`. */
+static enum weft_code import_group(const struct intake *intake, size_t group, const char *output,
+                                   struct weft_writer_totals *totals, struct weft_err *err)
+{
+    struct weft_import_opts opts = *intake->opts;
+    struct job job = { .opts = &opts, .inputs = intake->job_inputs, .files = intake->job_files };
+    const struct format *format = NULL;
+    opts.inputs = intake->job_paths;
+    opts.n_inputs = 0;
+    opts.output = output;
+    for (size_t k = 0; k < intake->n_inputs; k++) {
+        if (intake->group_of[k] != group)
+            continue;
+        format = intake->formats[k];
+        intake->job_paths[opts.n_inputs] = intake->inputs[k].path;
+        intake->job_inputs[opts.n_inputs] = &intake->inputs[k];
+        intake->job_files[opts.n_inputs++] = intake->inputs[k].file;
+        job.n_files += !intake->inputs[k].is_folder;
+        job.n_bytes += intake->inputs[k].given_bytes;
+    }
+    if (!format->takes_names)
+        opts.binary_path = opts.map_path = NULL;
+    const struct weft_writer_opts writer_opts = { .source_name = weft_input_source(job.inputs[0]),
+                                                  .bytes_in = job.n_bytes };
+    struct weft_writer *writer = NULL;
+    enum weft_code code = weft_writer_open(output, &writer_opts, &writer, err);
+    if (code != WEFT_OK)
+        return code;
+    code = deliver(&job, format, weft_writer_sink(writer), intake->run, err);
+    if (code == WEFT_OK)
+        return weft_writer_commit(writer, totals, err);
+    weft_writer_abort(writer);
+    return place_error(intake, code, err);
+}
+
+/* A .weft file is open; the store takes the map over. */
+static enum weft_code open_stored(const struct intake *intake, size_t k, struct weft_store **store,
+                                  struct weft_err *err)
+{
+    struct weft_input *input = &intake->inputs[k];
+    return weft_store_open_mapped(input->path, &input->file, store, err);
+}
+
+/* A trace that was imported before keeps what is known of its source. */
+static enum weft_code replay_stored(const struct intake *intake, struct weft_store *store,
+                                    struct weft_writer_totals *totals, struct weft_err *err)
+{
+    const struct weft_store_meta *meta = weft_store_meta_get(store);
+    char *name = strndup(meta->source_name.bytes, meta->source_name.n_bytes);
+    const struct weft_writer_opts writer_opts = { .source_name = name, .bytes_in = meta->bytes_in };
+    struct weft_writer *writer = NULL;
+    enum weft_code code = weft_writer_open(intake->opts->output, &writer_opts, &writer, err);
+    free(name);
+    if (code != WEFT_OK)
+        return code;
+    struct weft_sink *sink = weft_writer_sink(writer);
+    code = weft_replay_whole(store, sink, intake->run, err);
+    if (code == WEFT_OK)
+        code = weft_input_note_loss(&intake->inputs[0], sink, err);
+    if (code == WEFT_OK)
+        return weft_writer_commit(writer, totals, err);
+    weft_writer_abort(writer);
+    return code;
+}
+
+static enum weft_code make_one(const struct intake *intake, struct weft_writer_totals *totals,
+                               struct weft_err *err)
+{
+    if (intake->formats[0]->import)
+        return import_group(intake, 0, intake->opts->output, totals, err);
+    struct weft_store *store = NULL;
+    enum weft_code code = open_stored(intake, 0, &store, err);
+    if (code == WEFT_OK)
+        code = replay_stored(intake, store, totals, err);
+    if (store)
+        weft_store_close(store);
+    if (code == WEFT_OK)
+        return WEFT_OK;
+    (void)weft_in_file(err, intake->inputs[0].path);
+    return place_error(intake, code, err);
+}
+
+/* ---- several traces ---------------------------------------------------------------------------
+ */
+
+static size_t first_of_group(const struct intake *intake, size_t group)
+{
+    size_t k = 0;
+    while (intake->group_of[k] != group)
+        k++;
+    return k;
+}
+
+/* Imports a group to a file beside the output that has no name any more when this returns. */
+static enum weft_code import_aside(const struct intake *intake, size_t group,
+                                   struct weft_store **store, struct weft_err *err)
+{
+    char *path = NULL;
+    if (asprintf(&path, "%s.part-XXXXXX", intake->opts->output) < 0)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "the name of a temporary file");
+    const int fd = mkostemp(path, O_CLOEXEC);
+    enum weft_code code = WEFT_OK;
+    if (fd < 0) {
+        (void)weft_fail_errno(err, errno, "cannot create a temporary file beside it");
+        code = weft_in_file(err, intake->opts->output);
+    } else {
+        (void)close(fd);
+        code = import_group(intake, group, path, NULL, err);
+        if (code == WEFT_OK)
+            code = weft_store_open(path, store, err);
+        (void)unlink(path);
+    }
+    free(path);
+    return code;
+}
+
+static enum weft_code open_groups(const struct intake *intake, struct weft_merge_input *traces,
                                   struct weft_err *err)
 {
     enum weft_code code = WEFT_OK;
-    for (size_t k = 0; code == WEFT_OK && k < job->n_files; k++) {
-        const struct weft_input_loss *loss = &job->inputs[k].loss;
-        char detail[2 * WEFT_INPUT_DETAIL_BYTES];
-        if (!loss->is_any)
-            continue;
-        (void)snprintf(detail, sizeof detail, "%s: %s", job->inputs[k].name, loss->detail);
-        const struct weft_note note = { .kind = WEFT_NOTE_TRUNCATED,
-                                        .count = loss->n_bytes,
-                                        .thread_id = WEFT_ID_NONE,
-                                        .at_off = loss->at_off,
-                                        .detail = weft_str_of(detail) };
-        code = sink->ops->note(sink, &note, err);
+    for (size_t group = 0; code == WEFT_OK && group < intake->n_groups; group++) {
+        const size_t k = first_of_group(intake, group);
+        struct weft_store *store = NULL;
+        code = intake->formats[k]->import ? import_aside(intake, group, &store, err)
+                                          : open_stored(intake, k, &store, err);
+        traces[group] = (struct weft_merge_input){
+            .store = store,
+            .name = weft_input_source(&intake->inputs[k]),
+            .lossy = intake->formats[k]->import ? NULL : &intake->inputs[k],
+        };
     }
     return code;
 }
 
-static enum weft_code import_into_store(const struct job *job, const struct format *format,
-                                        const struct weft_run *run,
-                                        struct weft_writer_totals *totals, struct weft_err *err)
+static enum weft_code make_merged(const struct intake *intake, struct weft_writer_totals *totals,
+                                  struct weft_err *err)
 {
-    const struct weft_writer_opts writer_opts = {
-        .source_name = weft_input_source(&job->inputs[0]),
-        .bytes_in = job->n_bytes,
-    };
-    struct weft_writer *writer = NULL;
-    enum weft_code code = weft_writer_open(job->opts->output, &writer_opts, &writer, err);
-    if (code != WEFT_OK)
-        return code;
-    code = format->import(job, weft_writer_sink(writer), run, err);
+    struct weft_merge_input *traces = calloc(intake->n_groups, sizeof *traces);
+    if (!traces)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "%zu traces", intake->n_groups);
+    enum weft_code code = open_groups(intake, traces, err);
     if (code == WEFT_OK)
-        code = note_losses(job, weft_writer_sink(writer), err);
-    if (code == WEFT_OK)
-        return weft_writer_commit(writer, totals, err);
-    weft_writer_abort(writer);
-    return place_error(job, code, err);
+        code = weft_merge_stores(traces, intake->n_groups, intake->opts->output, intake->run,
+                                 totals, err);
+    for (size_t group = 0; group < intake->n_groups; group++)
+        if (traces[group].store)
+            weft_store_close(traces[group].store);
+    free(traces);
+    return code;
 }
 
 enum weft_code weft_import_run(const struct weft_import_opts *opts, const struct weft_run *run,
@@ -319,15 +457,17 @@ enum weft_code weft_import_run(const struct weft_import_opts *opts, const struct
 {
     if (opts->n_inputs == 0 || !opts->output)
         return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "expected an input and an output");
-    struct job job = { .opts = opts };
-    const struct format *format = NULL;
-    enum weft_code code = check_output(opts, err);
+    struct intake intake = { .opts = opts, .run = run };
+    enum weft_code code = weft_check_output(opts->output, opts->inputs, opts->n_inputs, err);
     if (code == WEFT_OK)
-        code = open_inputs(&job, run, err);
+        code = open_inputs(&intake, err);
     if (code == WEFT_OK)
-        code = agree(&job, &format, err);
-    if (code == WEFT_OK)
-        code = import_into_store(&job, format, run, totals, err);
-    close_inputs(&job);
+        code = check_names(&intake, err);
+    if (code == WEFT_OK) {
+        group_inputs(&intake);
+        code = intake.n_groups == 1 ? make_one(&intake, totals, err)
+                                    : make_merged(&intake, totals, err);
+    }
+    close_inputs(&intake);
     return code;
 }

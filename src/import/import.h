@@ -20,9 +20,10 @@ struct weft_import_opts {
     uint64_t memory_bytes;   /* ceiling for unpacking; 0: none */
 };
 
-/* Inputs that are not all of one format, or of a format that takes one input only, are WEFT_E_ARG;
- * an unknown format is WEFT_E_UNSUPPORTED with the first bytes and the formats that are known. The
- * output appears whole or not at all. */
+/* Inputs that do not become one trace by themselves (of several formats, or of one that takes one
+ * input only) are imported one by one and merged (import/merge.h). An unknown format is
+ * WEFT_E_UNSUPPORTED with the first bytes and the formats that are known. The output appears whole
+ * or not at all. */
 WEFT_CHECKED enum weft_code weft_import_run(const struct weft_import_opts *opts,
                                             const struct weft_run *run,
                                             struct weft_writer_totals *totals,

@@ -225,6 +225,21 @@ static enum weft_code note_loss(struct intake *intake, const char *packing, stru
                      damage ? damage : "no end");
 }
 
+enum weft_code weft_input_note_loss(const struct weft_input *input, struct weft_sink *sink,
+                                    struct weft_err *err)
+{
+    char detail[2 * WEFT_INPUT_DETAIL_BYTES];
+    if (!input->loss.is_any)
+        return WEFT_OK;
+    (void)snprintf(detail, sizeof detail, "%s: %s", weft_input_source(input), input->loss.detail);
+    const struct weft_note note = { .kind = WEFT_NOTE_TRUNCATED,
+                                    .count = input->loss.n_bytes,
+                                    .thread_id = WEFT_ID_NONE,
+                                    .at_off = input->loss.at_off,
+                                    .detail = weft_str_of(detail) };
+    return sink->ops->note(sink, &note, err);
+}
+
 static enum weft_code unpack_all(struct intake *intake, enum weft_packing packing,
                                  struct weft_err *err)
 {

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/pool.h"
+#include "schema/sink.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,6 +53,10 @@ struct weft_input {
 WEFT_CHECKED enum weft_code weft_input_open(const char *path, const struct weft_input_opts *opts,
                                             struct weft_input *input, struct weft_err *err);
 void weft_input_close(struct weft_input *input);
+
+/* Notes what of a packed input did not come out, if anything. */
+WEFT_CHECKED enum weft_code weft_input_note_loss(const struct weft_input *input,
+                                                 struct weft_sink *sink, struct weft_err *err);
 
 /* What the metadata of a trace call the input: its base name as given, "stdin", "pipe". */
 const char *weft_input_source(const struct weft_input *input);

@@ -188,7 +188,7 @@ enum weft_code weft_replay_run(const struct weft_replay *replays, size_t n_repla
     enum weft_code code = WEFT_OK;
     if (job.items && job.rooms) {
         (void)list_items(&job, replays, n_replays);
-        weft_progress_start(run->progress, "copying", "calls", n_calls);
+        weft_progress_start(run->progress, n_replays > 1 ? "merging" : "copying", "calls", n_calls);
         code = play_all(&job, replays, n_replays, err);
     } else {
         code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "%zu threads", job.n_items);

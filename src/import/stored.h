@@ -17,9 +17,6 @@ struct weft_stored {
 WEFT_CHECKED enum weft_code weft_stored_open(const char *path, const struct weft_input_opts *opts,
                                              struct weft_stored *stored, struct weft_err *err);
 
-/* Takes an open input over, also when it fails. */
-WEFT_CHECKED enum weft_code weft_stored_take(struct weft_input *input, struct weft_stored *stored,
-                                             struct weft_err *err);
 void weft_stored_close(struct weft_stored *stored);
 
 /* WEFT_E_ARG when the output is one of the inputs, or a folder. */

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/cli.h"
+#include "import/merge.h"
+
+#include <string.h>
+
+static enum weft_code merge(struct weft_cli *cli)
+{
+    const struct weft_merge_opts opts = { .inputs = cli->inputs,
+                                          .n_inputs = cli->n_inputs,
+                                          .output = cli->common.output,
+                                          .memory_bytes = cli->common.memory_bytes };
+    enum weft_code code = weft_cli_begin(cli);
+    if (code == WEFT_OK)
+        code = weft_merge_run(&opts, &cli->run, NULL, &cli->err);
+    return code == WEFT_OK ? weft_cli_summarise(cli, opts.output) : code;
+}
+
+static int run(struct weft_cli *cli, int argc, char **argv)
+{
+    if (!weft_cli_parse(cli, NULL, argc, argv))
+        return cli->exit_status;
+    if (!cli->common.output || strcmp(cli->common.output, "-") == 0)
+        return weft_cli_usage(cli, "expected -o FILE");
+    return weft_cli_end(cli, merge(cli));
+}
+
+const struct weft_command weft_cmd_merge = {
+    .name = "merge",
+    .summary = "make one trace of several",
+    .arguments = "TRACE TRACE...",
+    .about =
+        "Times are aligned by CLOCK_MONOTONIC if all traces know it and are of one host and boot,\n"
+        "else by the wall clock; else each begins at 0, and a note says so. Functions of the same\n"
+        "module, name and address become one; threads stay apart. Prints what 'weft info' does of\n"
+        "the new trace.",
+    .common = WEFT_COMMON_FORMAT | WEFT_COMMON_OUTPUT | WEFT_COMMON_WORK | WEFT_COMMON_TALK,
+    .n_inputs_min = 2,
+    .n_inputs_max = SIZE_MAX,
+    .run = run,
+};

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+#include "import/merge.h"
+
+#include "base/checked.h"
+#include "import/merge_names.h"
+#include "import/replay.h"
+#include "import/stored.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define NS_PER_S UINT64_C(1000000000)
+
+/* Between two boots lies more; between two looks at both clocks of one boot the wall clock is set
+ * and slewed by less. */
+#define SAME_BOOT_NS (60 * NS_PER_S)
+
+enum { DETAILS_BYTES = 1024, NAME_BYTES = 256 };
+
+struct job {
+    const struct weft_merge_input *inputs;
+    size_t n_inputs;
+    const struct weft_run *run;
+    struct weft_replay *replays;
+    uint32_t **keys, **thread_ids; /* by input: by function id, by thread id */
+    uint64_t *shifts_ns;
+    enum weft_alignment alignment;
+    struct weft_clock clock;
+};
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+static const struct weft_clock *clock_of(const struct weft_merge_input *input)
+{
+    return &weft_store_meta_get(input->store)->clock;
+}
+
+static bool is_one_host(const struct weft_merge_input *inputs, size_t n_inputs)
+{
+    bool has_host = false;
+    uint32_t host_id = 0;
+    for (size_t k = 0; k < n_inputs; k++)
+        for (uint32_t id = 0; id < weft_store_meta_get(inputs[k].store)->n_threads; id++) {
+            const uint32_t here = weft_store_thread_get(inputs[k].store, id)->info.host_id;
+            if (has_host && here != host_id)
+                return false;
+            has_host = true;
+            host_id = here;
+        }
+    return true;
+}
+
+/* Where both clocks are known, their difference tells the boot. */
+static bool is_one_boot(const struct weft_merge_input *inputs, size_t n_inputs)
+{
+    bool has_boot = false;
+    uint64_t least_ns = UINT64_MAX, most_ns = 0;
+    for (size_t k = 0; k < n_inputs; k++) {
+        const struct weft_clock *clock = clock_of(&inputs[k]);
+        if (!clock->has_monotonic || !clock->has_realtime)
+            continue;
+        const uint64_t boot_ns = weft_sub_sat_u64(clock->realtime_ns, clock->monotonic_ns);
+        least_ns = weft_min_u64(least_ns, boot_ns);
+        most_ns = weft_max_u64(most_ns, boot_ns);
+        has_boot = true;
+    }
+    return !has_boot || most_ns - least_ns <= SAME_BOOT_NS;
+}
+
+static enum weft_alignment choose_clock(const struct weft_merge_input *inputs, size_t n_inputs)
+{
+    bool all_monotonic = true, all_realtime = true;
+    for (size_t k = 0; k < n_inputs; k++) {
+        all_monotonic = all_monotonic && clock_of(&inputs[k])->has_monotonic;
+        all_realtime = all_realtime && clock_of(&inputs[k])->has_realtime;
+    }
+    if (all_monotonic && is_one_host(inputs, n_inputs) && is_one_boot(inputs, n_inputs))
+        return WEFT_ALIGNED_MONOTONIC;
+    return all_realtime ? WEFT_ALIGNED_REALTIME : WEFT_ALIGNED_NOT;
+}
+
+/* Time 0 of a trace by the clock chosen. */
+static uint64_t zero_of(const struct weft_merge_input *input, enum weft_alignment alignment)
+{
+    const struct weft_clock *clock = clock_of(input);
+    return alignment == WEFT_ALIGNED_MONOTONIC  ? clock->monotonic_ns
+           : alignment == WEFT_ALIGNED_REALTIME ? clock->realtime_ns
+                                                : 0;
+}
+
+enum weft_alignment weft_merge_align(const struct weft_merge_input *inputs, size_t n_inputs,
+                                     uint64_t *shifts_ns, struct weft_clock *clock)
+{
+    const enum weft_alignment alignment = choose_clock(inputs, n_inputs);
+    size_t first = 0;
+    for (size_t k = 1; k < n_inputs; k++)
+        if (zero_of(&inputs[k], alignment) < zero_of(&inputs[first], alignment))
+            first = k;
+    const uint64_t zero_ns = zero_of(&inputs[first], alignment);
+    for (size_t k = 0; k < n_inputs; k++)
+        shifts_ns[k] = zero_of(&inputs[k], alignment) - zero_ns;
+    *clock = (struct weft_clock){ .frequency_hz = NS_PER_S, .zero_ticks = zero_ns };
+    if (alignment == WEFT_ALIGNED_NOT)
+        return alignment;
+    const struct weft_clock *earliest = clock_of(&inputs[first]);
+    clock->has_monotonic = alignment == WEFT_ALIGNED_MONOTONIC;
+    clock->monotonic_ns = clock->has_monotonic ? zero_ns : 0;
+    clock->has_realtime = earliest->has_realtime;
+    clock->realtime_ns = earliest->realtime_ns;
+    return alignment;
+}
+
+/* ---- what is said ---------------------------------------------------------------------------- */
+
+/* "a, b, c", or "a, b, ..." where it does not fit. */
+static void list_names(const struct job *job, const char *comma, bool with_formats, char *text,
+                       size_t n_text)
+{
+    static const char more[] = "...";
+    size_t n_used = 0;
+    text[0] = '\0';
+    for (size_t k = 0; k < job->n_inputs; k++) {
+        const struct weft_str format = weft_store_meta_get(job->inputs[k].store)->format;
+        const size_t room = n_text - n_used;
+        const int n_new =
+            with_formats
+                ? snprintf(text + n_used, room, "%s%s (%.*s)", k ? comma : "", job->inputs[k].name,
+                           (int)format.n_bytes, format.bytes)
+                : snprintf(text + n_used, room, "%s%s", k ? comma : "", job->inputs[k].name);
+        if (n_new < 0 || (size_t)n_new + sizeof more > room) {
+            (void)snprintf(text + (room > sizeof more ? n_used : n_text - sizeof more), sizeof more,
+                           "%s", more);
+            return;
+        }
+        n_used += (size_t)n_new;
+    }
+}
+
+static enum weft_code announce(const struct job *job, struct weft_sink *sink, struct weft_err *err)
+{
+    static const char *const how[] = { "aligned by CLOCK_MONOTONIC", "aligned by the wall clock",
+                                       "each from 0" };
+    char list[DETAILS_BYTES], details[DETAILS_BYTES + NAME_BYTES];
+    list_names(job, ", ", true, list, sizeof list);
+    (void)snprintf(details, sizeof details, "%zu traces %s: %s", job->n_inputs, how[job->alignment],
+                   list);
+    const struct weft_sink_begin begin = { .format = WEFT_STR("merge"),
+                                           .details = weft_str_of(details),
+                                           .is_parallel = true };
+    enum weft_code code = sink->ops->begin(sink, &begin, err);
+    return code == WEFT_OK ? sink->ops->clock(sink, &job->clock, err) : code;
+}
+
+static enum weft_code note_alignment(const struct job *job, struct weft_sink *sink,
+                                     struct weft_err *err)
+{
+    char list[DETAILS_BYTES];
+    if (job->alignment != WEFT_ALIGNED_NOT)
+        return WEFT_OK;
+    list_names(job, ", ", false, list, sizeof list);
+    const struct weft_note note = { .kind = WEFT_NOTE_NOT_ALIGNED,
+                                    .count = job->n_inputs,
+                                    .thread_id = WEFT_ID_NONE,
+                                    .at_off = WEFT_NO_OFFSET,
+                                    .detail = weft_str_of(list) };
+    return sink->ops->note(sink, &note, err);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static enum weft_code prepare(struct job *job, struct weft_err *err)
+{
+    job->replays = calloc(job->n_inputs, sizeof *job->replays);
+    job->shifts_ns = calloc(job->n_inputs, sizeof *job->shifts_ns);
+    job->keys = calloc(job->n_inputs, sizeof *job->keys);
+    job->thread_ids = calloc(job->n_inputs, sizeof *job->thread_ids);
+    bool has_all = job->replays && job->shifts_ns && job->keys && job->thread_ids;
+    for (size_t k = 0; has_all && k < job->n_inputs; k++) {
+        const struct weft_store_meta *meta = weft_store_meta_get(job->inputs[k].store);
+        job->keys[k] = calloc((size_t)meta->n_functions + 1, sizeof **job->keys);
+        job->thread_ids[k] = calloc((size_t)meta->n_threads + 1, sizeof **job->thread_ids);
+        has_all = job->keys[k] && job->thread_ids[k];
+    }
+    if (!has_all)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "%zu traces", job->n_inputs);
+    job->alignment = weft_merge_align(job->inputs, job->n_inputs, job->shifts_ns, &job->clock);
+    for (size_t k = 0; k < job->n_inputs; k++)
+        job->replays[k] = (struct weft_replay){ .store = job->inputs[k].store,
+                                                .to_ns = UINT64_MAX,
+                                                .shift_ns = job->shifts_ns[k],
+                                                .thread_ids = job->thread_ids[k],
+                                                .function_keys = job->keys[k],
+                                                .note_prefix = weft_str_of(job->inputs[k].name) };
+    return WEFT_OK;
+}
+
+static void discard(struct job *job)
+{
+    for (size_t k = 0; job->keys && k < job->n_inputs; k++)
+        free(job->keys[k]);
+    for (size_t k = 0; job->thread_ids && k < job->n_inputs; k++)
+        free(job->thread_ids[k]);
+    free(job->keys);
+    free(job->thread_ids);
+    free(job->shifts_ns);
+    free(job->replays);
+}
+
+static enum weft_code name_all(const struct job *job, struct weft_sink *sink, struct weft_err *err)
+{
+    struct weft_merge_names *names = weft_merge_names_new(job->inputs, job->n_inputs);
+    enum weft_code code =
+        names ? WEFT_OK : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "functions and threads");
+    for (size_t k = 0; code == WEFT_OK && k < job->n_inputs; k++)
+        code = weft_merge_functions(names, job->inputs[k].store, job->keys[k], sink, err);
+    for (size_t k = 0; code == WEFT_OK && k < job->n_inputs; k++)
+        code = weft_merge_threads(names, job->inputs[k].store, job->thread_ids[k], sink, err);
+    weft_merge_names_free(names);
+    return code;
+}
+
+static enum weft_code write_all(struct job *job, const char *output,
+                                struct weft_writer_totals *totals, struct weft_err *err)
+{
+    char name[NAME_BYTES];
+    list_names(job, " + ", false, name, sizeof name);
+    struct weft_writer_opts opts = { .source_name = name };
+    for (size_t k = 0; k < job->n_inputs; k++)
+        opts.bytes_in =
+            weft_add_sat_u64(opts.bytes_in, weft_store_meta_get(job->inputs[k].store)->bytes_in);
+    struct weft_writer *writer = NULL;
+    enum weft_code code = weft_writer_open(output, &opts, &writer, err);
+    if (code != WEFT_OK)
+        return code;
+    struct weft_sink *sink = weft_writer_sink(writer);
+    code = announce(job, sink, err);
+    if (code == WEFT_OK)
+        code = name_all(job, sink, err);
+    if (code == WEFT_OK)
+        code = weft_replay_run(job->replays, job->n_inputs, sink, job->run, err);
+    for (size_t k = 0; code == WEFT_OK && k < job->n_inputs; k++)
+        if (job->inputs[k].lossy)
+            code = weft_input_note_loss(job->inputs[k].lossy, sink, err);
+    if (code == WEFT_OK)
+        code = note_alignment(job, sink, err);
+    if (code == WEFT_OK)
+        return weft_writer_commit(writer, totals, err);
+    weft_writer_abort(writer);
+    return code;
+}
+
+enum weft_code weft_merge_stores(const struct weft_merge_input *inputs, size_t n_inputs,
+                                 const char *output, const struct weft_run *run,
+                                 struct weft_writer_totals *totals, struct weft_err *err)
+{
+    struct job job = { .inputs = inputs, .n_inputs = n_inputs, .run = run };
+    enum weft_code code = prepare(&job, err);
+    if (code == WEFT_OK)
+        code = write_all(&job, output, totals, err);
+    discard(&job);
+    return code;
+}
+
+static enum weft_code open_and_merge(const struct weft_merge_opts *opts, struct weft_stored *stored,
+                                     struct weft_merge_input *inputs, const struct weft_run *run,
+                                     struct weft_writer_totals *totals, struct weft_err *err)
+{
+    const struct weft_input_opts input_opts = { .beside = opts->output,
+                                                .memory_bytes = opts->memory_bytes,
+                                                .progress = run->progress };
+    enum weft_code code = WEFT_OK;
+    for (size_t k = 0; code == WEFT_OK && k < opts->n_inputs; k++) {
+        code = weft_stored_open(opts->inputs[k], &input_opts, &stored[k], err);
+        if (code == WEFT_OK)
+            inputs[k] = (struct weft_merge_input){ .store = stored[k].store,
+                                                   .name = weft_input_source(&stored[k].input),
+                                                   .lossy = &stored[k].input };
+    }
+    return code == WEFT_OK
+               ? weft_merge_stores(inputs, opts->n_inputs, opts->output, run, totals, err)
+               : code;
+}
+
+enum weft_code weft_merge_run(const struct weft_merge_opts *opts, const struct weft_run *run,
+                              struct weft_writer_totals *totals, struct weft_err *err)
+{
+    if (opts->n_inputs == 0 || !opts->output)
+        return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "expected an input and an output");
+    enum weft_code code = weft_check_output(opts->output, opts->inputs, opts->n_inputs, err);
+    if (code != WEFT_OK)
+        return code;
+    struct weft_stored *stored = calloc(opts->n_inputs, sizeof *stored);
+    struct weft_merge_input *inputs = calloc(opts->n_inputs, sizeof *inputs);
+    code = stored && inputs
+               ? open_and_merge(opts, stored, inputs, run, totals, err)
+               : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "%zu inputs", opts->n_inputs);
+    for (size_t k = 0; stored && k < opts->n_inputs; k++)
+        weft_stored_close(&stored[k]);
+    free(stored);
+    free(inputs);
+    return code;
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Merges of random traces: every thread of every trace is there, its times moved by what its clock
+ * says, its calls those of the same functions by name; identities are unique; the bytes do not
+ * depend on the number of workers.
+ */
+#include "import/merge.h"
+#include "plain_trace.h"
+#include "random_stored.h"
+
+#include <unistd.h>
+
+enum { SEEDS = 200, SEEDS_A_LINE = 50, MOST_TRACES = 4, MOST_CALLS = 150 };
+
+#define S UINT64_C(1000000000)
+
+static char path_in[MOST_TRACES][512], path_out[2][512];
+static char what[400];
+static struct weft_run run[2];
+
+static bool fail(const char *text)
+{
+    (void)snprintf(what, sizeof what, "%s", text);
+    return false;
+}
+
+/* ---- the slow twin --------------------------------------------------------------------------- */
+
+/* By how much the trace is later than the earliest. */
+static uint64_t slow_shift(const struct random_stored *traces, size_t n, size_t k)
+{
+    bool all_monotonic = true, all_realtime = true;
+    for (size_t i = 0; i < n; i++) {
+        all_monotonic = all_monotonic && traces[i].clock.has_monotonic;
+        all_realtime = all_realtime && traces[i].clock.has_realtime;
+    }
+    uint64_t least = UINT64_MAX;
+    for (size_t i = 0; i < n; i++) {
+        const struct weft_clock *clock = &traces[i].clock;
+        const uint64_t at = all_monotonic ? clock->monotonic_ns : clock->realtime_ns;
+        least = at < least ? at : least;
+    }
+    if (!all_monotonic && !all_realtime)
+        return 0;
+    return (all_monotonic ? traces[k].clock.monotonic_ns : traces[k].clock.realtime_ns) - least;
+}
+
+static const struct weft_store_function *slow_function(const struct weft_store *store, uint32_t key)
+{
+    for (uint32_t id = 0; id < weft_store_meta_get(store)->n_functions; id++)
+        if (weft_store_function_get(store, id)->key == key)
+            return weft_store_function_get(store, id);
+    abort();
+}
+
+static bool functions_same(const struct weft_store *a, uint32_t key_a, const struct weft_store *b,
+                           uint32_t key_b)
+{
+    const struct weft_store_function *x = slow_function(a, key_a), *y = slow_function(b, key_b);
+    return x->address == y->address && weft_str_equal(x->name, y->name) &&
+           weft_str_equal(x->module, y->module);
+}
+
+static bool calls_same(const struct plain_trace *merged, const struct plain_thread *got,
+                       const struct plain_trace *trace, const struct plain_thread *want,
+                       uint64_t shift_ns)
+{
+    if (got->n_calls != want->n_calls || got->n_events != want->n_events)
+        return fail("numbers of calls or events");
+    for (size_t i = 0; i < got->n_calls; i++) {
+        const struct plain_call *a = &got->calls[i], *b = &want->calls[i];
+        if (a->end_ns != b->end_ns + shift_ns || a->depth != b->depth || a->flags != b->flags ||
+            a->n_args != b->n_args || a->is_cut != b->is_cut ||
+            a->start_ns != (b->is_cut ? 0 : b->start_ns + shift_ns))
+            return fail(plain_differ("call", i, a->end_ns, b->end_ns + shift_ns));
+        if (!functions_same(merged->store, a->key, trace->store, b->key))
+            return fail(plain_differ("function of call", i, a->key, b->key));
+    }
+    return true;
+}
+
+static bool events_same(const struct plain_thread *got, const struct plain_thread *want,
+                        uint64_t shift_ns, uint32_t first_thread)
+{
+    for (size_t i = 0; i < got->n_events; i++) {
+        const struct weft_event *a = &got->events[i], *b = &want->events[i];
+        const uint32_t next = b->next_thread_id;
+        if (a->kind != b->kind || a->time_ns != b->time_ns + shift_ns || a->value != b->value ||
+            a->duration_ns != b->duration_ns ||
+            a->next_thread_id != (next == WEFT_ID_NONE ? next : next + first_thread))
+            return fail(plain_differ("event", i, a->time_ns, b->time_ns + shift_ns));
+    }
+    return true;
+}
+
+static bool identities_unique(const struct plain_trace *merged)
+{
+    for (uint32_t a = 0; a < merged->n_threads; a++)
+        for (uint32_t b = 0; b < a; b++) {
+            const struct weft_thread_info *x = &merged->threads[a].info.info;
+            const struct weft_thread_info *y = &merged->threads[b].info.info;
+            if (x->tid == y->tid && x->pid == y->pid && x->host_id == y->host_id &&
+                x->generation == y->generation)
+                return fail("two threads of one identity");
+        }
+    return true;
+}
+
+/* Named functions are there once a (module, name, address), unnamed ones once a trace. */
+static bool functions_once(const struct plain_trace *merged)
+{
+    uint32_t n_unnamed = 0, n_functions = weft_store_meta_get(merged->store)->n_functions;
+    for (uint32_t a = 0; a < n_functions; a++) {
+        const struct weft_store_function *x = weft_store_function_get(merged->store, a);
+        n_unnamed += x->module.n_bytes == 0;
+        for (uint32_t b = 0; b < a && x->module.n_bytes; b++)
+            if (functions_same(merged->store, x->key, merged->store,
+                               weft_store_function_get(merged->store, b)->key))
+                return fail("two functions of one name");
+    }
+    return n_functions <= 5 + n_unnamed || fail("functions");
+}
+
+static bool traces_same(const struct random_stored *traces, size_t n)
+{
+    struct plain_trace merged = plain_trace_open(path_out[0]);
+    bool is_same = identities_unique(&merged) && functions_once(&merged);
+    uint32_t first = 0;
+    uint64_t n_calls = 0;
+    for (size_t k = 0; k < n && is_same; k++) {
+        struct plain_trace trace = plain_trace_open(path_in[k]);
+        const uint64_t shift_ns = slow_shift(traces, n, k);
+        for (uint32_t id = 0; id < trace.n_threads && is_same; id++) {
+            const struct plain_thread *got = &merged.threads[first + id];
+            const struct plain_thread *want = &trace.threads[id];
+            is_same = got->info.info.tid == want->info.info.tid &&
+                      got->info.last_ns == want->info.last_ns + shift_ns;
+            is_same = is_same ? calls_same(&merged, got, &trace, want, shift_ns) &&
+                                    events_same(got, want, shift_ns, first)
+                              : fail("thread");
+            const enum weft_note_kind open = WEFT_NOTE_OPEN_AT_END;
+            if (is_same &&
+                plain_note(&merged, open, first + id, "") != plain_note(&trace, open, id, ""))
+                is_same = fail("notes of a thread");
+        }
+        if (is_same &&
+            plain_note(&merged, WEFT_NOTE_BAD_RECORD, WEFT_ID_NONE, traces[k].source) != 3)
+            is_same = fail("the note of a trace");
+        first += trace.n_threads;
+        n_calls += weft_store_meta_get(trace.store)->calls;
+        plain_trace_close(&trace);
+    }
+    if (is_same &&
+        (first != merged.n_threads || n_calls != weft_store_meta_get(merged.store)->calls))
+        is_same = fail("numbers of threads or calls");
+    plain_trace_close(&merged);
+    return is_same;
+}
+
+/* ---- cases ----------------------------------------------------------------------------------- */
+
+static bool files_same(const char *a, const char *b)
+{
+    struct weft_mapped file_a, file_b;
+    if (weft_mapped_open(a, &file_a, NULL) != WEFT_OK ||
+        weft_mapped_open(b, &file_b, NULL) != WEFT_OK)
+        abort();
+    const bool is_same = file_a.n_bytes == file_b.n_bytes &&
+                         memcmp(file_a.bytes, file_b.bytes, (size_t)file_a.n_bytes) == 0;
+    weft_mapped_close(&file_a);
+    weft_mapped_close(&file_b);
+    return is_same || fail("the number of workers shows");
+}
+
+static bool case_run(uint64_t seed, const char *bytes)
+{
+    static const char *const sources[] = { "oracle_merge.0.weft", "oracle_merge.1.weft",
+                                           "oracle_merge.2.weft", "oracle_merge.3.weft" };
+    uint64_t state = seed * 77;
+    const char *paths[MOST_TRACES];
+    struct random_stored traces[MOST_TRACES] = { 0 };
+    const size_t n = 2 + tap_random(&state) % (MOST_TRACES - 1);
+    const uint64_t clocks = tap_random(&state) % 4;
+    for (size_t k = 0; k < n; k++) {
+        const uint64_t at_ns = tap_random(&state) % (1000 * S);
+        traces[k] = (struct random_stored){
+            .seed = seed * 10 + k,
+            .bytes = bytes,
+            .most_calls = MOST_CALLS,
+            .has_events = tap_random(&state) % 2,
+            .source = sources[k],
+            .clock = { .frequency_hz = S,
+                       .has_monotonic = clocks & 1,
+                       .monotonic_ns = 5 * S + at_ns,
+                       .has_realtime = clocks & 2,
+                       .realtime_ns = S * S + at_ns },
+        };
+        (void)random_stored_write(&traces[k], path_in[k]);
+        paths[k] = path_in[k];
+    }
+    for (int i = 0; i < 2; i++) {
+        const struct weft_merge_opts opts = { .inputs = paths,
+                                              .n_inputs = n,
+                                              .output = path_out[i] };
+        struct weft_err err = { 0 };
+        if (weft_merge_run(&opts, &run[i], NULL, &err) != WEFT_OK)
+            return fail(err.text);
+    }
+    return files_same(path_out[0], path_out[1]) && traces_same(traces, n);
+}
+
+/* ---- alignment by table ---------------------------------------------------------------------- */
+
+struct align_row {
+    const char *name;
+    struct weft_clock clocks[2];
+    enum weft_alignment alignment;
+    uint64_t shifts_ns[2];
+};
+
+static const struct align_row align_rows[] = {
+    { "one boot",
+      { { .has_monotonic = true,
+          .monotonic_ns = 70 * S,
+          .has_realtime = true,
+          .realtime_ns = 1070 * S },
+        { .has_monotonic = true,
+          .monotonic_ns = 50 * S,
+          .has_realtime = true,
+          .realtime_ns = 1051 * S } },
+      WEFT_ALIGNED_MONOTONIC,
+      { 20 * S, 0 } },
+    { "two boots",
+      { { .has_monotonic = true,
+          .monotonic_ns = 70 * S,
+          .has_realtime = true,
+          .realtime_ns = 1070 * S },
+        { .has_monotonic = true,
+          .monotonic_ns = 50 * S,
+          .has_realtime = true,
+          .realtime_ns = 9000 * S } },
+      WEFT_ALIGNED_REALTIME,
+      { 0, 7930 * S } },
+    { "one without a monotonic clock",
+      { { .has_monotonic = true,
+          .monotonic_ns = 70 * S,
+          .has_realtime = true,
+          .realtime_ns = 1070 * S },
+        { .has_realtime = true, .realtime_ns = 1000 * S } },
+      WEFT_ALIGNED_REALTIME,
+      { 70 * S, 0 } },
+    { "no common clock",
+      { { .has_monotonic = true, .monotonic_ns = 70 * S },
+        { .has_realtime = true, .realtime_ns = 1000 * S } },
+      WEFT_ALIGNED_NOT,
+      { 0, 0 } },
+};
+
+static void test_align(const struct align_row *row)
+{
+    struct weft_merge_input inputs[2] = { 0 };
+    for (size_t k = 0; k < 2; k++) {
+        struct random_stored stored = { .seed = k + 1, .bytes = "", .clock = row->clocks[k] };
+        stored.clock.frequency_hz = S;
+        (void)random_stored_write(&stored, path_in[k]);
+        if (weft_store_open(path_in[k], &inputs[k].store, NULL) != WEFT_OK)
+            abort();
+    }
+    uint64_t shifts_ns[2];
+    struct weft_clock clock;
+    tap_eq_u64(weft_merge_align(inputs, 2, shifts_ns, &clock), row->alignment, "%s", row->name);
+    tap_eq_u64(shifts_ns[0], row->shifts_ns[0], "%s: shift of the first", row->name);
+    tap_eq_u64(shifts_ns[1], row->shifts_ns[1], "%s: shift of the second", row->name);
+    const struct weft_clock *first = &row->clocks[row->shifts_ns[0] > 0];
+    if (row->alignment != WEFT_ALIGNED_NOT)
+        tap_eq_u64(clock.realtime_ns, first->realtime_ns, "%s: the wall clock", row->name);
+    tap_eq_u64(clock.has_monotonic, row->alignment == WEFT_ALIGNED_MONOTONIC,
+               "%s: the monotonic clock", row->name);
+    weft_store_close(inputs[0].store);
+    weft_store_close(inputs[1].store);
+}
+
+int main(void)
+{
+    const char *root = getenv("WEFT_BUILD_ROOT");
+    for (int k = 0; k < MOST_TRACES; k++)
+        (void)snprintf(path_in[k], sizeof path_in[k], "%s/oracle_merge.%d.weft", root ? root : ".",
+                       k);
+    for (int k = 0; k < 2; k++) {
+        (void)snprintf(path_out[k], sizeof path_out[k], "%s/oracle_merge.out%d.weft",
+                       root ? root : ".", k);
+        run[k].pool = weft_pool_new(k ? 3 : 1);
+    }
+    char *bytes = random_event_bytes();
+    for (size_t k = 0; k < sizeof align_rows / sizeof *align_rows; k++)
+        test_align(&align_rows[k]);
+    const uint64_t first = tap_seed(1);
+    for (uint64_t seed = first; seed < first + SEEDS; seed += SEEDS_A_LINE) {
+        uint64_t failed_seed = 0;
+        for (uint64_t i = 0; i < SEEDS_A_LINE && !failed_seed; i++)
+            if (!case_run(seed + i, bytes))
+                failed_seed = seed + i;
+        tap_ok(!failed_seed, "%d random merges from seed %" PRIu64 " on", SEEDS_A_LINE, seed);
+        if (failed_seed)
+            tap_note("seed %" PRIu64 ": %s", failed_seed, what);
+    }
+    free(bytes);
+    for (int k = 0; k < MOST_TRACES; k++)
+        (void)unlink(path_in[k]);
+    for (int k = 0; k < 2; k++) {
+        (void)unlink(path_out[k]);
+        weft_pool_free(run[k].pool);
+    }
+    return tap_done();
+}
