@@ -23,7 +23,7 @@ enum { WEFT_INPUT_DETAIL_BYTES = 192 };
 struct weft_input_opts {
     const char *beside;    /* a path; its folder holds what is unpacked */
     uint64_t memory_bytes; /* ceiling for a zstd window; 0: none */
-    /* Asked once, with the first bytes (all of them, or 1 MiB) before a long input is unpacked to
+    /* Asked once, with the first bytes (all of them, or 64 KiB) before a long input is unpacked to
      * its end: no means that nobody can read it, and it is not read on. NULL: yes. */
     bool (*is_welcome)(const uint8_t *bytes, size_t n_bytes);
     struct weft_progress *progress;

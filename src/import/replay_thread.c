@@ -18,7 +18,7 @@ enum { BATCH_CALLS = 4096, BATCH_EVENTS = 64 };
 
 struct frame {
     uint64_t end_ns;
-    uint32_t key;
+    uint32_t function_id, key;
     uint8_t flags;
     bool is_entered; /* the sink saw its entry */
 };
@@ -110,12 +110,22 @@ static enum weft_code call_put(struct player *player, struct weft_call_event eve
     return WEFT_OK;
 }
 
+/* The call is delivered. */
+static void mark_used(const struct player *player, const struct frame *frame)
+{
+    if (player->replay->is_used)
+        atomic_store_explicit(&player->replay->is_used[frame->function_id], 1,
+                              memory_order_relaxed);
+}
+
 static enum weft_code exit_put(struct player *player, const struct frame *frame, uint64_t end_ns,
                                uint8_t flags, struct weft_err *err)
 {
     struct weft_call_event event = { .time_ns = sink_time(player, end_ns),
                                      .function_key = frame->key,
                                      .kind = WEFT_CALL_EXIT };
+    if (!frame->is_entered)
+        mark_used(player, frame);
     if (flags == WEFT_CALL_TAIL) {
         event.kind = WEFT_CALL_TAIL_EXIT;
     } else if (flags) {
@@ -146,10 +156,9 @@ static struct frame *frame_push(struct player *player, uint32_t function_id, str
         return NULL;
     }
     const struct weft_replay *replay = player->replay;
+    frame->function_id = function_id;
     frame->key = replay->function_keys ? replay->function_keys[function_id]
                                        : weft_store_function_get(replay->store, function_id)->key;
-    if (replay->is_used)
-        atomic_store_explicit(&replay->is_used[function_id], 1, memory_order_relaxed);
     return frame;
 }
 
@@ -281,6 +290,7 @@ static enum weft_code entry_put(struct player *player, const struct weft_calls *
     if (player->first_row == NO_ROW)
         player->first_row = calls->first_row + i;
     player->next_row = calls->first_row + i + 1;
+    mark_used(player, frame);
     enum weft_code code =
         call_put(player,
                  (struct weft_call_event){ .time_ns = sink_time(player, calls->start_ns[i]),

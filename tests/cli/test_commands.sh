@@ -49,7 +49,7 @@ ok "an unknown command is a usage error" status_is 2
 ok "which is said on standard error" complains nonsense
 ok "and nothing on standard output" is_silent out
 
-for command in completion export functions import info interval outliers regtime report; do
+for command in completion cut export functions import info interval merge outliers regtime report; do
     run "$command" --help
     ok "$command --help succeeds" status_is 0
     ok "$command --help is on standard output" says "weft $command"
@@ -57,7 +57,7 @@ for command in completion export functions import info interval outliers regtime
     ok "$command: an unknown option is a usage error" status_is 2
     ok "$command: which is named" complains no-such-option
 done
-for command in export functions import info interval outliers regtime report; do
+for command in cut export functions import info interval merge outliers regtime report; do
     run "$command"
     ok "$command without a file is a usage error" status_is 2
     ok "$command has a manual page" [ -f "man/weft-$command.1.scd" ]

@@ -80,6 +80,11 @@ golden interval_none.txt interval --from 2h --to 3h --tid 11 t.weft
 golden error_interval.txt interval --during 11:nowhere t.weft
 golden error_window.txt interval --from 2s --to 1s t.weft
 golden colours.txt functions --color always --limit 2 t.weft
+golden cut.txt cut -o cut.weft --from 30ms --to 38ms t.weft
+golden cut_functions.txt functions cut.weft
+golden cut_tid.txt cut -o cut.weft --tid 12 --to 20ms t.weft
+golden merge.txt merge -o merged.weft t.weft cut.weft
+golden merge_import.txt import -o merged.weft t.weft worker-11.txt
 golden help.txt --help
 golden help_regtime.txt help regtime
 golden error_command.txt functoins t.weft
@@ -91,7 +96,9 @@ golden error_folder.txt info .
 golden error_not_weft.txt info worker-11.txt
 golden error_tid.txt functions --tid 99 t.weft
 golden error_pattern.txt functions --filter '/(/' t.weft
-golden error_import.txt import -o u.weft t.weft
+printf 'this is no trace' >"$work/noise"
+golden error_import.txt import -o u.weft noise
+golden error_cut.txt cut -o u.weft --from 2s t.weft
 golden error_export.txt export t.weft
 golden error_output.txt functions -o nowhere/f.txt t.weft
 echo "1..$n"

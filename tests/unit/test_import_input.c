@@ -339,7 +339,7 @@ static void test_unwelcome(void)
     const struct weft_input_opts opts = { .beside = beside, .is_welcome = never };
     struct weft_input input;
     tap_eq_u64(weft_input_open(path_of("in"), &opts, &input, NULL), WEFT_OK, "unknown bytes open");
-    tap_ok(holds(&input, 1 << 20), "but are unpacked only as far as was looked");
+    tap_ok(holds(&input, 1 << 16), "but are unpacked only as far as was looked");
     weft_input_close(&input);
     struct weft_progress progress = { .is_cancelled = true };
     struct weft_err err = { 0 };
