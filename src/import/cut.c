@@ -2,7 +2,6 @@
 #include "import/cut.h"
 
 #include "base/checked.h"
-#include "base/clock.h"
 #include "import/replay.h"
 #include "import/stored.h"
 
@@ -24,21 +23,15 @@ struct job {
 
 /* ---- times ----------------------------------------------------------------------------------- */
 
-uint64_t weft_clock_zero_ns(const struct weft_clock *clock)
-{
-    if (clock->frequency_hz == 0 || clock->frequency_hz > UINT64_C(1) << 63)
-        return clock->zero_ticks;
-    const struct weft_tick_scale scale = weft_tick_scale_init(clock->frequency_hz);
-    return weft_ticks_to_ns(&scale, clock->zero_ticks);
-}
-
 struct weft_clock weft_clock_later(const struct weft_clock *clock, uint64_t from_ns)
 {
     struct weft_clock later = *clock;
     if (from_ns == 0)
         return later;
+    later.has_monotonic = false; /* so that it is the ticks that tell the zero */
+    later.zero_ticks = weft_clock_zero_ns(&later) + from_ns;
     later.frequency_hz = NS_PER_S; /* a number of ns need not be a number of ticks */
-    later.zero_ticks = weft_clock_zero_ns(clock) + from_ns;
+    later.has_monotonic = clock->has_monotonic;
     later.monotonic_ns += clock->has_monotonic ? from_ns : 0;
     later.realtime_ns += clock->has_realtime ? from_ns : 0;
     return later;

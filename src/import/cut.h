@@ -15,7 +15,7 @@
 
 struct weft_cut_time {
     uint64_t at_ns;
-    bool is_absolute; /* ns of the source's clock; else since the trace's start */
+    bool is_absolute; /* as weft_clock_zero_ns has it; else since the trace's start */
 };
 
 struct weft_cut_opts {
@@ -37,8 +37,5 @@ WEFT_CHECKED enum weft_code weft_cut_run(const struct weft_cut_opts *opts,
 
 /* The clock of a trace that begins `from_ns` later: absolute times stay what they were. */
 struct weft_clock weft_clock_later(const struct weft_clock *clock, uint64_t from_ns);
-
-/* Time 0 in ns of the source's clock. */
-uint64_t weft_clock_zero_ns(const struct weft_clock *clock);
 
 #endif

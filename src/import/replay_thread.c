@@ -209,6 +209,8 @@ static enum weft_code events_play(struct player *player, struct weft_err *err)
     for (; code == WEFT_OK && player->at_event < player->n_events; player->at_event++) {
         const struct weft_event *from = &player->events[player->at_event];
         const bool is_args = from->kind == WEFT_EVENT_CALL_ARGS;
+        if (is_args && from->value == NO_ROW)
+            continue; /* the call was lost with a block of a damaged file */
         if (is_args && from->value >= player->next_row && !player->is_over) {
             player->args_row = from->value;
             break;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "query/session.h"
 
-#include "base/clock.h"
 #include "base/vec.h"
 #include "query/parse.h"
 
@@ -114,23 +113,13 @@ enum weft_code weft_session_keep_tids(struct weft_session *session, const uint64
     return WEFT_OK;
 }
 
-/* What the source's clock showed at time 0, in ns. */
-static uint64_t zero_ns(const struct weft_clock *clock)
-{
-    if (clock->has_monotonic)
-        return clock->monotonic_ns;
-    if (clock->frequency_hz == 0 || clock->frequency_hz > UINT64_C(1) << 63)
-        return 0;
-    struct weft_tick_scale scale = weft_tick_scale_init(clock->frequency_hz);
-    return weft_ticks_to_ns(&scale, clock->zero_ticks);
-}
-
 enum weft_code weft_session_time(const struct weft_session *session, const char *text,
                                  uint64_t *at_ns, struct weft_err *err)
 {
     struct weft_time_point point;
     enum weft_code code = weft_parse_time_point(text, &point, err);
-    uint64_t zero = point.is_absolute ? zero_ns(&weft_trace_meta(session->trace)->clock) : 0;
+    uint64_t zero =
+        point.is_absolute ? weft_clock_zero_ns(&weft_trace_meta(session->trace)->clock) : 0;
     *at_ns = point.at_ns > zero ? point.at_ns - zero : 0;
     return code;
 }

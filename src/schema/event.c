@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "schema/event.h"
 
+#include "base/clock.h"
+
 #include <stddef.h>
 
 static const char *const event_names[WEFT_EVENT_KINDS] = {
@@ -29,6 +31,16 @@ static const char *const event_names[WEFT_EVENT_KINDS] = {
     [WEFT_EVENT_FLOW_STEP] = "flow_step",
     [WEFT_EVENT_CALL_ARGS] = "call_args",
 };
+
+uint64_t weft_clock_zero_ns(const struct weft_clock *clock)
+{
+    if (clock->has_monotonic)
+        return clock->monotonic_ns;
+    if (clock->frequency_hz == 0 || clock->frequency_hz > UINT64_C(1) << 63)
+        return 0;
+    struct weft_tick_scale scale = weft_tick_scale_init(clock->frequency_hz);
+    return weft_ticks_to_ns(&scale, clock->zero_ticks);
+}
 
 const char *weft_event_kind_name(enum weft_event_kind kind)
 {

@@ -138,6 +138,10 @@ struct weft_clock {
     bool has_realtime;
 };
 
+/* Time 0 in ns of the clock that absolute times are of: CLOCK_MONOTONIC if known, else the source's
+ * own. */
+uint64_t weft_clock_zero_ns(const struct weft_clock *clock);
+
 /* What an importer or the sink had to mend or give up. One row a (kind, place). */
 enum weft_note_kind {
     WEFT_NOTE_DUPLICATE_BUFFER,       /* dropped: a byte-identical copy; count = events */

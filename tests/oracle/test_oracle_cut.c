@@ -328,7 +328,7 @@ int main(void)
     (void)snprintf(path_d, sizeof path_d, "%s/oracle_cut.d.weft", root ? root : ".");
     (void)snprintf(path_c, sizeof path_c, "%s/oracle_cut.c.weft", root ? root : ".");
     run.pool = weft_pool_new(3);
-    char *bytes = random_event_bytes();
+    char *bytes = random_stored_bytes();
     const uint64_t first = tap_seed(1);
     for (uint64_t seed = first; seed < first + SEEDS; seed += SEEDS_A_LINE) {
         uint64_t failed_seed = 0;

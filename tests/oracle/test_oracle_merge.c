@@ -260,7 +260,7 @@ static void test_align(const struct align_row *row)
 {
     struct weft_merge_input inputs[2] = { 0 };
     for (size_t k = 0; k < 2; k++) {
-        struct random_stored stored = { .seed = k + 1, .bytes = "", .clock = row->clocks[k] };
+        struct random_stored stored = { .seed = k + 1, .bytes = "text", .clock = row->clocks[k] };
         stored.clock.frequency_hz = S;
         (void)random_stored_write(&stored, path_in[k]);
         if (weft_store_open(path_in[k], &inputs[k].store, NULL) != WEFT_OK)
@@ -291,7 +291,7 @@ int main(void)
                        root ? root : ".", k);
         run[k].pool = weft_pool_new(k ? 3 : 1);
     }
-    char *bytes = random_event_bytes();
+    char *bytes = random_stored_bytes();
     for (size_t k = 0; k < sizeof align_rows / sizeof *align_rows; k++)
         test_align(&align_rows[k]);
     const uint64_t first = tap_seed(1);

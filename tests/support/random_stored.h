@@ -12,7 +12,7 @@
 
 struct random_stored {
     uint64_t seed;
-    const char *bytes; /* random_event_bytes */
+    const char *bytes; /* random_stored_bytes */
     size_t most_calls; /* of a thread */
     uint32_t first_function;
     bool has_events;
@@ -33,9 +33,11 @@ static inline enum weft_code stored_thread(const struct random_stored *stored, u
                                    .n_functions = 1 + (uint32_t)(tap_random(state) % 6),
                                    .enter_percent = 20 + (unsigned)(tap_random(state) % 60),
                                    .odd_percent = (unsigned)(tap_random(state) % 3) * 15 };
-    struct random_events events = {
-        .state = tap_random(state), .n_threads = n_threads, .most_bytes = 20, .bytes = stored->bytes
-    };
+    struct random_events events = { .state = tap_random(state),
+                                    .n_threads = n_threads,
+                                    .most_bytes = 20,
+                                    .bytes = stored->bytes,
+                                    .n_bytes = strlen(stored->bytes) };
     random_calls_fill(&random, calls, n_calls, stack);
     enum weft_code code = WEFT_OK;
     for (size_t at = 0; at < n_calls && code == WEFT_OK;) {
@@ -96,6 +98,16 @@ static inline enum weft_code stored_deliver(const struct random_stored *stored, 
     for (uint32_t id = 0; id < n_threads && code == WEFT_OK; id++)
         code = stored_thread(stored, state, sink, id, n_threads, err);
     return code;
+}
+
+/* Text that repeats; the caller frees it. */
+__attribute__((unused)) static char *random_stored_bytes(void)
+{
+    enum { N_BYTES = 4096 };
+    char *bytes = calloc(N_BYTES, 1);
+    for (size_t i = 0; bytes && i + 1 < N_BYTES; i++)
+        bytes[i] = (char)('a' + i * i / 7 % 26);
+    return bytes;
 }
 
 /* Writes the trace of a seed; gives its block size. */
