@@ -6,6 +6,7 @@
 #include "base/map.h"
 #include "render/exporter.h"
 #include "render/json.h"
+#include "render/json_text.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -62,15 +63,42 @@ static void label(struct weft_exporter *exporter, uint32_t function_id)
     }
 }
 
-/* The rest of a call that has arguments or flags. */
+/* Times do not tell how a call of no duration nests with others that begin or end then. */
+static bool needs_depth(const struct weft_walk_call *call)
+{
+    return call->start_ns == call->end_ns;
+}
+
+/* Whether an argument is called "weft" already, as in a trace that was exported before. */
+static bool has_weft(const struct weft_walk_call *call)
+{
+    struct weft_str members, key, value;
+    for (size_t i = 0; i < call->n_arg_texts; i++) {
+        struct weft_str text = call->arg_texts[i];
+        if (!weft_json_text_is_valid(text) || !weft_json_text_members(text, &members))
+            continue;
+        while (weft_json_text_member(&members, &key, &value))
+            if (weft_str_equal(key, WEFT_STR("weft")))
+                return true;
+    }
+    return false;
+}
+
+/* The rest of a call that has arguments, flags, or no duration. */
 static void put_call_args(struct weft_output *out, const struct weft_walk_call *call)
 {
     weft_output_text(out, ",\"args\":{");
     bool has_args = weft_put_json_args(out, call);
-    if (call->flags) {
-        weft_output_text(out, has_args ? ",\"weft\":{\"flags\":[" : "\"weft\":{\"flags\":[");
-        weft_put_flags(out, call->flags, "\"", ",");
-        weft_output_text(out, "]}");
+    if ((call->flags || needs_depth(call)) && !has_weft(call)) {
+        weft_output_text(out, has_args ? ",\"weft\":{" : "\"weft\":{");
+        if (call->flags) {
+            weft_output_text(out, "\"flags\":[");
+            weft_put_flags(out, call->flags, "\"", ",");
+            weft_output_text(out, "]");
+        }
+        if (needs_depth(call))
+            weft_output_printf(out, "%s\"depth\":%" PRIu32, call->flags ? "," : "", call->depth);
+        weft_output_text(out, "}");
     }
     weft_output_text(out, "}}");
 }
@@ -79,7 +107,7 @@ static void enter(struct weft_exporter *exporter, const struct weft_walk_call *c
 {
     struct chrome *chrome = exporter->state;
     struct weft_str function = weft_exporter_label(exporter, call->function_id);
-    bool is_plain = !call->flags && !call->n_args && !call->n_arg_texts;
+    bool is_plain = !call->flags && !call->n_args && !call->n_arg_texts && !needs_depth(call);
     char *to = weft_output_room(exporter->out,
                                 function.n_bytes + 2 * NUMBERS_BYTES + 2 * WEFT_PUT_US_BYTES);
     if (!to)

@@ -385,9 +385,12 @@ static uint64_t digits_of(yajl_val object, const char *key)
 static bool chrome_args_same(yajl_val event, const struct slow_row *row, size_t i)
 {
     yajl_val args = member(event, "args");
-    SAME(args != NULL, row->flags || row->call->n_args, "args in Chrome", i);
-    SAME(args ? args->u.object.len : 0, row->call->n_args + (row->flags != 0), "members of args",
-         i);
+    bool has_depth = row->start_ns == row->end_ns;
+    SAME(args != NULL, row->flags || row->call->n_args || has_depth, "args in Chrome", i);
+    SAME(args ? args->u.object.len : 0, row->call->n_args + (row->flags || has_depth),
+         "members of args", i);
+    if (has_depth)
+        SAME(digits_of(member(args, "weft"), "depth"), row->depth, "depth in Chrome", i);
     for (unsigned k = 0; k < row->call->n_args; k++) {
         char key[16], digits[24];
         (void)snprintf(key, sizeof key, "arg%u", k);
