@@ -138,7 +138,7 @@ static enum weft_code announce(struct job *job, struct weft_sink *sink, struct w
     const struct weft_clock clock = weft_clock_later(&meta->clock, job->replay.from_ns);
     enum weft_code code = sink->ops->begin(sink, &begin, err);
     if (code == WEFT_OK)
-        code = sink->ops->clock(sink, &clock, err);
+        code = weft_replay_clock(&clock, sink, err);
     if (code == WEFT_OK)
         code = name_functions(job, true, sink, err);
     for (uint32_t id = 0; code == WEFT_OK && id < meta->n_threads; id++)

@@ -200,6 +200,14 @@ enum weft_code weft_replay_run(const struct weft_replay *replays, size_t n_repla
     return code;
 }
 
+enum weft_code weft_replay_clock(const struct weft_clock *clock, struct weft_sink *sink,
+                                 struct weft_err *err)
+{
+    if (clock->frequency_hz == 0 || clock->frequency_hz > UINT64_C(1) << 63)
+        return WEFT_OK;
+    return sink->ops->clock(sink, clock, err);
+}
+
 enum weft_code weft_replay_function(const struct weft_store_function *function, uint32_t key,
                                     struct weft_sink *sink, struct weft_err *err)
 {
@@ -218,7 +226,7 @@ static enum weft_code announce_whole(const struct weft_store *store, uint32_t *t
                                            .is_parallel = true };
     enum weft_code code = sink->ops->begin(sink, &begin, err);
     if (code == WEFT_OK)
-        code = sink->ops->clock(sink, &meta->clock, err);
+        code = weft_replay_clock(&meta->clock, sink, err);
     for (uint32_t id = 0; code == WEFT_OK && id < meta->n_functions; id++) {
         const struct weft_store_function *function = weft_store_function_get(store, id);
         code = weft_replay_function(function, function->key, sink, err);

@@ -50,6 +50,10 @@ WEFT_CHECKED enum weft_code weft_replay_run(const struct weft_replay *replays, s
 WEFT_CHECKED enum weft_code weft_replay_whole(struct weft_store *store, struct weft_sink *sink,
                                               const struct weft_run *run, struct weft_err *err);
 
+/* Tells the sink a clock, unless it is one that a damaged file made up. */
+WEFT_CHECKED enum weft_code weft_replay_clock(const struct weft_clock *clock,
+                                              struct weft_sink *sink, struct weft_err *err);
+
 /* Announces a function with a key of its own or another. */
 WEFT_CHECKED enum weft_code weft_replay_function(const struct weft_store_function *function,
                                                  uint32_t key, struct weft_sink *sink,

@@ -112,6 +112,11 @@ ok "gives the same trace" same_trace want.weft again.weft
 zstd -qc want.weft >want.weft.zst
 ok "a compressed .weft file" imports again.weft want.weft.zst
 ok "gives the same trace" same_trace want.weft again.weft
+head -c $(($(wc -c <text.weft) - 60)) text.weft >broken.weft
+ok "a .weft file without its end" imports whole.weft broken.weft
+run info whole.weft
+ok "becomes whole, and says what it lost" says 'the .weft file is damaged'
+rm broken.weft whole.weft
 run import -q -o want.weft want.weft
 ok "the output is not the input" complains 'another file'
 

@@ -5,7 +5,9 @@
  * is checked besides the absence of a crash are the promises of store/reader.h.
  */
 #include "base/cursor.h"
+#include "checking_sink.h"
 #include "event_promises.h"
+#include "import/replay.h"
 #include "query/session.h"
 #include "store/chunk.h"
 #include "store/reader.h"
@@ -92,6 +94,50 @@ static bool blocks_load(struct weft_store *store)
     return is_good;
 }
 
+/* False if a block of events is broken. */
+static bool events_load(struct weft_store *store)
+{
+    struct weft_event_buf *buf = weft_event_buf_new();
+    must(buf != NULL);
+    bool is_good = true;
+    for (uint32_t i = 0; i < weft_store_meta_get(store)->n_threads; i++) {
+        const uint64_t n_blocks = weft_store_thread_get(store, i)->n_event_blocks;
+        for (uint64_t j = 0; j < n_blocks && is_good; j++) {
+            const struct weft_event *events;
+            size_t n_events;
+            is_good = weft_store_load_events(store, i, j, buf, &events, &n_events, NULL) == WEFT_OK;
+        }
+    }
+    weft_event_buf_free(buf);
+    return is_good;
+}
+
+/* A replay keeps the rules of the sink, whole and in part; of a good trace it does not fail. */
+static void replays_run(struct weft_store *store, bool is_good)
+{
+    const struct weft_run run = { .pool = weft_pool_new(1) };
+    const struct weft_store_meta *meta = weft_store_meta_get(store);
+    struct check_sink *sink = check_sink_new();
+    uint32_t *thread_ids = calloc((size_t)meta->n_threads + 1, sizeof *thread_ids);
+    must(run.pool && sink && thread_ids);
+    if (meta->n_threads <= CHECK_MOST_THREADS && meta->format.n_bytes > 0) {
+        const enum weft_code code = weft_replay_whole(store, &sink->sink, &run, NULL);
+        must(!is_good || code == WEFT_OK);
+        const struct weft_replay part = { .store = store,
+                                          .from_ns = meta->duration_ns / 3,
+                                          .to_ns = meta->duration_ns / 3 * 2,
+                                          .thread_ids = thread_ids };
+        for (uint32_t id = 0; id < meta->n_threads; id++)
+            thread_ids[id] = weft_replay_is_alive(&part, id) ? id : WEFT_ID_NONE;
+        memset(sink->is_ended, 0, sizeof sink->is_ended);
+        if (code == WEFT_OK)
+            must(weft_replay_run(&part, 1, &sink->sink, &run, NULL) == WEFT_OK);
+    }
+    free(thread_ids);
+    free(sink);
+    weft_pool_free(run.pool);
+}
+
 static void queries_run(const char *path)
 {
     const struct weft_run run = { .pool = weft_pool_new(1) };
@@ -135,9 +181,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes)
     (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     struct weft_store *store;
     if (weft_store_open(path, &store, NULL) == WEFT_OK) {
-        (void)blocks_load(store);
+        const bool is_good = blocks_load(store);
         must(event_promises_kept(store));
         const bool is_small = weft_store_meta_get(store)->calls <= MAX_QUERY_CALLS;
+        if (is_small)
+            replays_run(store, is_good && events_load(store));
         weft_store_close(store);
         if (is_small)
             queries_run(path);

@@ -95,7 +95,8 @@ static enum weft_code check_calls(struct weft_sink *sink, uint32_t thread_id,
     (void)err;
     check(thread_id < self->n_threads && !self->is_ended[thread_id] && n_events > 0);
     for (size_t k = 0; k < n_events; k++) {
-        check(events[k].kind <= WEFT_CALL_ARG);
+        check(events[k].kind <= WEFT_CALL_MARKED_EXIT);
+        check(events[k].kind == WEFT_CALL_MARKED_EXIT || events[k].flags == 0);
         check(events[k].kind == WEFT_CALL_ARG || events[k].time_ns <= CHECK_MOST_NS);
         self->checksum += events[k].time_ns ^ events[k].function_key;
     }
