@@ -5,6 +5,7 @@
 #include "import/import.h"
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/str.h"
 #include "import/input.h"
 #include "import/merge.h"
@@ -69,6 +70,28 @@ static enum weft_code import_text(const struct job *job, struct weft_sink *sink,
                                               .path = job->opts->inputs[k],
                                               .name = job->inputs[k]->name };
     enum weft_code code = weft_text_import(inputs, job->n_files, sink, run, err);
+    free(inputs);
+    return code;
+}
+
+/* A directory, or files of it. */
+static enum weft_code import_optrack(const struct job *job, struct weft_sink *sink,
+                                     const struct weft_run *run, struct weft_err *err)
+{
+    const struct weft_optrack_opts opts = { .map_path = job->opts->map_path,
+                                            .looks_beside_files = true };
+    if (job->opts->binary_path)
+        return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                         "WiredTiger operation tracking: takes a map (--map), but no program");
+    if (job->n_files == 0)
+        return weft_optrack_import_dir(job->opts->inputs[0], opts.map_path, sink, run, err);
+    struct weft_optrack_input *inputs = calloc(job->n_files, sizeof *inputs);
+    if (!inputs)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "%zu inputs", job->n_files);
+    for (size_t k = 0; k < job->n_files; k++)
+        inputs[k] =
+            (struct weft_optrack_input){ .file = job->files[k], .path = job->opts->inputs[k] };
+    enum weft_code code = weft_optrack_import(inputs, job->n_files, &opts, sink, run, err);
     free(inputs);
     return code;
 }
