@@ -10,6 +10,7 @@
 #include "base/u128.h"
 #include "base/vec.h"
 #include "ingest/optrack/op_map.h"
+#include "ingest/optrack/runs.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -32,7 +33,7 @@
 enum {
     V2_HEADER_BYTES = 12,
     V3_HEADER_BYTES = 24,
-    RECORD_BYTES = 16,
+    RECORD_BYTES = WEFT_OP_RECORD_BYTES,
     BATCH_CALLS = 4096,
     /* 0.1 to 100 ticks a nanosecond. */
     LEAST_RATIO = 100,
@@ -57,11 +58,13 @@ struct track {
     struct header header;
     uint64_t pid, session;
     uint32_t generation;
-    uint64_t first_ticks;
+    uint64_t first_ticks; /* the smallest */
     bool has_records;
+    struct weft_op_runs runs;
     uint32_t first_key; /* of the map */
     uint32_t thread_id;
     struct tally bad_bytes, missing_bytes;
+    uint64_t n_cut_start, n_cut_end; /* calls at the inner edges of runs */
 };
 
 struct names {
@@ -208,10 +211,6 @@ static enum weft_code add_track(struct import *import, const struct weft_optrack
     track->session = import->tracks.n;
     if (number_after_dot(&at, &track->pid))
         (void)number_after_dot(&at, &track->session);
-    if (input->file.n_bytes - header.n_bytes >= RECORD_BYTES) {
-        track->has_records = true;
-        track->first_ticks = weft_load_u64(input->file.bytes + header.n_bytes);
-    }
     return WEFT_OK;
 }
 
@@ -275,6 +274,42 @@ static void order_tracks(struct import *import)
     for (size_t k = 1; k < import->tracks.n; k++)
         if (tracks[k].pid == tracks[k - 1].pid && tracks[k].session == tracks[k - 1].session)
             tracks[k].generation = tracks[k - 1].generation + 1;
+}
+
+/* ---- runs -------------------------------------------------------------------------------------
+ */
+
+static const uint8_t *records_of(const struct track *track)
+{
+    return track->input->file.bytes + track->header.n_bytes;
+}
+
+static enum weft_code find_runs(void *context, size_t item, unsigned worker, struct weft_err *err)
+{
+    (void)worker;
+    struct import *import = context;
+    struct track *track = &import->tracks.items[item];
+    size_t n_records = (track->input->file.n_bytes - track->header.n_bytes) / RECORD_BYTES;
+    enum weft_code code = weft_op_runs_find(records_of(track), n_records, &track->runs, err);
+    if (code == WEFT_OK && n_records) {
+        track->has_records = true;
+        track->first_ticks = track->runs.items[0].min_ticks;
+    }
+    weft_progress_add(progress_of(import), track->input->file.n_bytes);
+    return code;
+}
+
+static enum weft_code for_each_track(struct import *import, weft_pool_fn work, struct weft_err *err)
+{
+    if (import->run && import->run->pool)
+        return weft_pool_run(import->run->pool, import->tracks.n, work, import, progress_of(import),
+                             err);
+    for (size_t k = 0; k < import->tracks.n; k++) {
+        enum weft_code code = work(import, k, 0, err);
+        if (code != WEFT_OK)
+            return code;
+    }
+    return WEFT_OK;
 }
 
 /* ---- names ------------------------------------------------------------------------------------
@@ -495,15 +530,14 @@ static void decode(const struct import *import, struct track *track, uint64_t at
     }
 }
 
-static enum weft_code deliver_records(const struct import *import, struct track *track,
-                                      struct batch *batch, struct weft_err *err)
+static enum weft_code deliver_run(const struct import *import, struct track *track,
+                                  const struct weft_op_run *run, struct batch *batch,
+                                  struct weft_err *err)
 {
     struct weft_sink *sink = import->sink;
-    const struct weft_mapped *file = &track->input->file;
-    uint64_t at_off = track->header.n_bytes;
-    uint64_t n_left = (file->n_bytes - at_off) / RECORD_BYTES;
-    while (n_left) {
-        size_t n_now = n_left < BATCH_CALLS ? (size_t)n_left : BATCH_CALLS;
+    uint64_t at_off = track->header.n_bytes + run->begin * RECORD_BYTES;
+    for (size_t n_left = run->end - run->begin; n_left;) {
+        size_t n_now = n_left < BATCH_CALLS ? n_left : BATCH_CALLS;
         enum weft_code code = WEFT_OK;
         if (weft_progress_is_cancelled(progress_of(import)))
             return weft_fail(err, WEFT_E_CANCELLED, WEFT_NO_OFFSET, "interrupted");
@@ -513,14 +547,65 @@ static enum weft_code deliver_records(const struct import *import, struct track 
             code = sink->ops->calls(sink, track->thread_id, batch->calls, batch->n_calls, err);
         if (code != WEFT_OK)
             return code;
-        weft_mapped_done(file, at_off, n_now * RECORD_BYTES);
+        weft_mapped_done(&track->input->file, at_off, n_now * RECORD_BYTES);
         weft_progress_add(progress_of(import), n_now * RECORD_BYTES);
         at_off += n_now * RECORD_BYTES;
         n_left -= n_now;
     }
-    if (at_off < file->n_bytes)
-        tally_add(&track->missing_bytes, at_off + RECORD_BYTES - file->n_bytes, at_off);
-    return sink->ops->thread_end(sink, track->thread_id, batch->last_ns, err);
+    return WEFT_OK;
+}
+
+/* Enters or leaves one operation at the edge of a run. */
+static enum weft_code deliver_edge(const struct import *import, const struct track *track,
+                                   uint16_t id, uint64_t ticks, enum weft_call_kind kind,
+                                   struct weft_err *err)
+{
+    ticks = weft_sub_sat_u64(ticks, import->zero_ticks);
+    if (ticks > import->limit_ticks)
+        return WEFT_OK; /* its run was damaged */
+    const struct weft_call_event call = { .time_ns = weft_ticks_to_ns(&import->scale, ticks),
+                                          .function_key = track->first_key | id,
+                                          .kind = (uint8_t)kind };
+    return import->sink->ops->calls(import->sink, track->thread_id, &call, 1, err);
+}
+
+/* Calls of one session must not be taken for calls of another: what is open at the edge of a run is
+ * cut there. At the outer edges the sink does it. */
+static enum weft_code deliver_cut_run(const struct import *import, struct track *track, size_t k,
+                                      struct weft_op_edges *edges, struct batch *batch,
+                                      struct weft_err *err)
+{
+    const struct weft_op_run *run = &track->runs.items[k];
+    enum weft_code code = weft_op_edges_find(records_of(track), run, edges, err);
+    for (size_t at = k ? edges->before.n : 0; code == WEFT_OK && at-- > 0; track->n_cut_start++)
+        code = deliver_edge(import, track, edges->before.items[at], run->min_ticks, WEFT_CALL_ENTER,
+                            err);
+    if (code == WEFT_OK)
+        code = deliver_run(import, track, run, batch, err);
+    bool is_last = k + 1 == track->runs.n;
+    for (size_t at = is_last ? 0 : edges->open.n; code == WEFT_OK && at-- > 0; track->n_cut_end++)
+        code =
+            deliver_edge(import, track, edges->open.items[at], run->max_ticks, WEFT_CALL_EXIT, err);
+    return code;
+}
+
+static enum weft_code deliver_records(const struct import *import, struct track *track,
+                                      struct batch *batch, struct weft_err *err)
+{
+    const struct weft_mapped *file = &track->input->file;
+    struct weft_op_edges edges = { 0 };
+    enum weft_code code = WEFT_OK;
+    if (track->runs.n == 1)
+        code = deliver_run(import, track, &track->runs.items[0], batch, err);
+    for (size_t k = 0; track->runs.n > 1 && code == WEFT_OK && k < track->runs.n; k++)
+        code = deliver_cut_run(import, track, k, &edges, batch, err);
+    weft_op_edges_fini(&edges);
+    uint64_t n_rest = (file->n_bytes - track->header.n_bytes) % RECORD_BYTES;
+    if (n_rest)
+        tally_add(&track->missing_bytes, RECORD_BYTES - n_rest, file->n_bytes - n_rest);
+    if (code != WEFT_OK)
+        return code;
+    return import->sink->ops->thread_end(import->sink, track->thread_id, batch->last_ns, err);
 }
 
 static enum weft_code deliver(void *context, size_t item, unsigned worker, struct weft_err *err)
@@ -538,19 +623,6 @@ static enum weft_code deliver(void *context, size_t item, unsigned worker, struc
     return code;
 }
 
-static enum weft_code deliver_all(struct import *import, struct weft_err *err)
-{
-    if (import->run && import->run->pool)
-        return weft_pool_run(import->run->pool, import->tracks.n, deliver, import,
-                             progress_of(import), err);
-    for (size_t k = 0; k < import->tracks.n; k++) {
-        enum weft_code code = deliver(import, k, 0, err);
-        if (code != WEFT_OK)
-            return code;
-    }
-    return WEFT_OK;
-}
-
 static enum weft_code note(struct import *import, enum weft_note_kind kind,
                            const struct tally *tally, uint32_t thread_id, struct weft_err *err)
 {
@@ -560,6 +632,27 @@ static enum weft_code note(struct import *import, enum weft_note_kind kind,
         .kind = kind, .count = tally->count, .thread_id = thread_id, .at_off = tally->at_off
     };
     return import->sink->ops->note(import->sink, &row, err);
+}
+
+/* What reuse of the session's number did: the steps, what was overwritten, what was cut. */
+static enum weft_code note_runs(struct import *import, const struct track *track,
+                                struct weft_err *err)
+{
+    const struct {
+        enum weft_note_kind kind;
+        uint64_t count;
+    } rows[] = {
+        { WEFT_NOTE_TIME_BACKWARD, track->runs.n - 1 },
+        { WEFT_NOTE_LOST_RECORDS, track->runs.n_lost },
+        { WEFT_NOTE_EXIT_WITHOUT_ENTRY_CUT, track->n_cut_start },
+        { WEFT_NOTE_OPEN_AT_END, track->n_cut_end },
+    };
+    enum weft_code code = WEFT_OK;
+    for (size_t k = 0; code == WEFT_OK && k < sizeof rows / sizeof *rows; k++) {
+        const struct tally tally = { .count = rows[k].count, .at_off = WEFT_NO_OFFSET };
+        code = note(import, rows[k].kind, &tally, track->thread_id, err);
+    }
+    return code;
 }
 
 static enum weft_code note_losses(struct import *import, struct weft_err *err)
@@ -576,6 +669,8 @@ static enum weft_code note_losses(struct import *import, struct weft_err *err)
         code = note(import, WEFT_NOTE_TRUNCATED, &track->missing_bytes, track->thread_id, err);
         if (code == WEFT_OK)
             code = note(import, WEFT_NOTE_BAD_RECORD, &track->bad_bytes, track->thread_id, err);
+        if (code == WEFT_OK && track->runs.n > 1)
+            code = note_runs(import, track, err);
     }
     return code;
 }
@@ -591,6 +686,8 @@ static enum weft_code import_all(struct import *import, struct weft_err *err)
     order_tracks(import);
     code = read_names(import, err);
     if (code == WEFT_OK)
+        code = for_each_track(import, find_runs, err);
+    if (code == WEFT_OK)
         code = announce_begin(import, err);
     if (code == WEFT_OK)
         code = announce_clock(import, err);
@@ -599,7 +696,7 @@ static enum weft_code import_all(struct import *import, struct weft_err *err)
     if (code == WEFT_OK)
         code = announce_threads(import, err);
     if (code == WEFT_OK)
-        code = deliver_all(import, err);
+        code = for_each_track(import, deliver, err);
     return code == WEFT_OK ? note_losses(import, err) : code;
 }
 
@@ -616,7 +713,7 @@ enum weft_code weft_optrack_import(const struct weft_optrack_input *inputs, size
     uint64_t n_bytes = 0;
     for (size_t k = 0; k < n_inputs; k++)
         n_bytes += inputs[k].file.n_bytes;
-    weft_progress_start(progress_of(&import), "reading", "bytes", n_bytes);
+    weft_progress_start(progress_of(&import), "reading", "bytes", n_bytes * 2);
     enum weft_code code = import_all(&import, err);
     for (size_t k = 0; k < import.names.n; k++) {
         struct names *names = &import.names.items[k];
@@ -625,6 +722,8 @@ enum weft_code weft_optrack_import(const struct weft_optrack_input *inputs, size
             weft_mapped_close(&names->file);
         free(names->own_path);
     }
+    for (size_t k = 0; k < import.tracks.n; k++)
+        weft_op_runs_fini(&import.tracks.items[k].runs);
     WEFT_VEC_FINI(&import.names);
     WEFT_VEC_FINI(&import.tracks);
     return code;
