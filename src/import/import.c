@@ -12,6 +12,7 @@
 #include "import/replay.h"
 #include "import/stored.h"
 #include "ingest/text/text.h"
+#include "ingest/uftrace/uftrace.h"
 #include "ingest/xray/xray.h"
 
 #include <errno.h>
@@ -94,6 +95,12 @@ static enum weft_code import_optrack(const struct job *job, struct weft_sink *si
     enum weft_code code = weft_optrack_import(inputs, job->n_files, &opts, sink, run, err);
     free(inputs);
     return code;
+}
+
+static enum weft_code import_uftrace(const struct job *job, struct weft_sink *sink,
+                                     const struct weft_run *run, struct weft_err *err)
+{
+    return weft_uftrace_import(job->opts->inputs[0], sink, run, err);
 }
 
 /* A format: adding one is adding a row. The first whose sniffer agrees is taken. */

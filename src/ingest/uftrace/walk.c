@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+#include "ingest/uftrace/walk.h"
+
+#include "base/cursor.h"
+#include "base/vec.h"
+
+#include <string.h>
+
+enum { MAGIC = 5, EPOCH_SHIFT = 48 };
+
+/* After damage, the next record is believed to be at most this much later (about 73 minutes). */
+#define MOST_GAP_NS (UINT64_C(1) << 42)
+
+enum weft_code weft_uft_locals_init(struct weft_uft_locals *locals, struct weft_err *err)
+{
+    locals->map = weft_map_new();
+    if (!locals->map)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "functions of a task");
+    return WEFT_OK;
+}
+
+void weft_uft_locals_fini(struct weft_uft_locals *locals)
+{
+    weft_map_free(locals->map);
+    WEFT_VEC_FINI(&locals->rows);
+    locals->map = NULL;
+}
+
+void weft_uft_walk_begin(struct weft_uft_walk *walk, const struct weft_uft_info *info,
+                         const struct weft_uft_space *space, const struct weft_uft_epochs *epochs,
+                         struct weft_uft_locals *locals, const struct weft_mapped *file)
+{
+    memset(walk, 0, sizeof *walk);
+    walk->info = info;
+    walk->space = space;
+    walk->epochs = epochs;
+    walk->locals = locals;
+    walk->bytes = file->bytes;
+    walk->n_bytes = file->n_bytes;
+    for (size_t k = 0; k < WEFT_UFT_CACHE; k++)
+        walk->cache[k].key = UINT64_MAX; /* no epoch has this number */
+}
+
+/* ---- functions --------------------------------------------------------------------------------
+ */
+
+static void find_epoch(struct weft_uft_walk *walk, uint64_t time_ns)
+{
+    const struct weft_uft_epochs *epochs = walk->epochs;
+    walk->epoch = weft_uft_epoch_at(epochs, time_ns);
+    walk->epoch_from_ns = epochs->begins.items[walk->epoch];
+    walk->epoch_to_ns =
+        walk->epoch + 1 < epochs->begins.n ? epochs->begins.items[walk->epoch + 1] : UINT64_MAX;
+}
+
+static enum weft_code add_local(struct weft_uft_walk *walk, uint64_t key, uint64_t address,
+                                uint32_t *local, struct weft_err *err)
+{
+    bool is_new;
+    *local = weft_map_add(walk->locals->map, key, &is_new);
+    if (*local == WEFT_MAP_NONE)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "functions of a task");
+    if (!is_new)
+        return WEFT_OK;
+    struct weft_uft_local *row = WEFT_VEC_PUSH(&walk->locals->rows);
+    if (!row)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "functions of a task");
+    row->address = address;
+    row->place = weft_uft_place_of(walk->space, walk->epochs, walk->epoch, address);
+    return WEFT_OK;
+}
+
+/* The number of the function at an address. */
+static inline enum weft_code find_local(struct weft_uft_walk *walk, uint64_t time_ns,
+                                        uint64_t address, uint32_t *local, struct weft_err *err)
+{
+    if (time_ns < walk->epoch_from_ns || time_ns >= walk->epoch_to_ns)
+        find_epoch(walk, time_ns);
+    uint64_t key = address | (uint64_t)walk->epoch << EPOCH_SHIFT;
+    size_t slot = (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 55);
+    if (walk->cache[slot].key == key) {
+        *local = walk->cache[slot].local;
+        return WEFT_OK;
+    }
+    enum weft_code code = add_local(walk, key, address, local, err);
+    walk->cache[slot].key = key;
+    walk->cache[slot].local = *local;
+    return code;
+}
+
+static const struct weft_uft_args *args_of(const struct weft_uft_walk *walk, uint32_t local,
+                                           bool is_exit)
+{
+    struct weft_uft_local *row = &walk->locals->rows.items[local];
+    if (!row->knows_args[is_exit]) {
+        row->knows_args[is_exit] = true;
+        row->has_args[is_exit] =
+            row->place.module != SIZE_MAX &&
+            weft_uft_args_of(walk->info, &walk->space->modules[row->place.module],
+                             row->place.symbol, is_exit, &row->args[is_exit]);
+    }
+    return row->has_args[is_exit] ? &row->args[is_exit] : NULL;
+}
+
+/* ---- records ----------------------------------------------------------------------------------
+ */
+
+/* True if the 16 bytes may be a record. */
+static inline bool is_record(uint64_t time_ns, uint64_t word)
+{
+    return (word >> 3 & 7) == MAGIC && time_ns < WEFT_UFT_MOST_NS;
+}
+
+/* The same where bytes of another kind may stand: the time must fit, too. */
+static bool is_plausible(const struct weft_uft_walk *walk, uint64_t at_off)
+{
+    if (walk->n_bytes - at_off < WEFT_UFT_RECORD_BYTES)
+        return false;
+    uint64_t time_ns = weft_load_u64(walk->bytes + at_off);
+    uint64_t word = weft_load_u64(walk->bytes + at_off + 8);
+    if (!is_record(time_ns, word))
+        return false;
+    if ((word & 3) == WEFT_UFT_LOST)
+        return time_ns == 0;
+    if (walk->last_ns == 0)
+        return time_ns > 0;
+    return time_ns >= walk->last_ns && time_ns - walk->last_ns <= MOST_GAP_NS;
+}
+
+/* The next place from `at_off` on, in steps of 8 bytes, where a record may stand; else the end. */
+static uint64_t find_record(const struct weft_uft_walk *walk, uint64_t at_off)
+{
+    while (walk->n_bytes - at_off >= WEFT_UFT_RECORD_BYTES) {
+        if (is_plausible(walk, at_off))
+            return at_off;
+        at_off += 8;
+    }
+    return walk->n_bytes;
+}
+
+/* The length of data whose specification is known, if a record or the end follows it. */
+static bool measure_known(const struct weft_uft_walk *walk, const struct weft_uft_args *args,
+                          size_t *n_data)
+{
+    uint64_t n_left = walk->n_bytes - walk->at_off;
+    *n_data = args ? weft_uft_args_size(args, walk->bytes + walk->at_off, n_left) : 0;
+    if (*n_data == 0)
+        return false;
+    return *n_data == n_left || is_plausible(walk, walk->at_off + *n_data);
+}
+
+static void take_call_data(struct weft_uft_walk *walk, struct weft_uft_record *record)
+{
+    record->args = args_of(walk, record->local, record->type == WEFT_UFT_EXIT);
+    if (!measure_known(walk, record->args, &record->n_data)) {
+        record->args = NULL;
+        record->n_data = (size_t)(find_record(walk, walk->at_off) - walk->at_off);
+    }
+    record->data = walk->bytes + walk->at_off;
+    walk->at_off += record->n_data;
+}
+
+/* u16 length, data, padding to 8. */
+static void take_event_data(struct weft_uft_walk *walk, struct weft_uft_record *record)
+{
+    uint64_t n_left = walk->n_bytes - walk->at_off;
+    uint64_t n_data = n_left >= 2 ? weft_load_u16(walk->bytes + walk->at_off) : 0;
+    uint64_t n_all = (2 + n_data + 7) / 8 * 8;
+    if (n_left < 2 || n_all > n_left) {
+        weft_uft_tally_add(&walk->missing_bytes, n_all - n_left, walk->at_off);
+        walk->at_off = walk->n_bytes;
+        return;
+    }
+    record->data = walk->bytes + walk->at_off + 2;
+    record->n_data = (size_t)n_data;
+    walk->at_off += n_all;
+}
+
+/* Passes over what is no record; false at the end. */
+static bool skip_damage(struct weft_uft_walk *walk)
+{
+    uint64_t next = find_record(walk, walk->at_off + 8);
+    weft_uft_tally_add(&walk->bad_bytes, next - walk->at_off, walk->at_off);
+    walk->at_off = next;
+    return next < walk->n_bytes;
+}
+
+static bool find_next(struct weft_uft_walk *walk, uint64_t *time_ns, uint64_t *word)
+{
+    do {
+        uint64_t n_left = walk->n_bytes - walk->at_off;
+        if (n_left < WEFT_UFT_RECORD_BYTES) {
+            if (n_left)
+                weft_uft_tally_add(&walk->missing_bytes, WEFT_UFT_RECORD_BYTES - n_left,
+                                   walk->at_off);
+            walk->at_off = walk->n_bytes;
+            return false;
+        }
+        *time_ns = weft_load_u64(walk->bytes + walk->at_off);
+        *word = weft_load_u64(walk->bytes + walk->at_off + 8);
+        if (is_record(*time_ns, *word))
+            return true;
+    } while (skip_damage(walk));
+    return false;
+}
+
+enum weft_code weft_uft_walk_next(struct weft_uft_walk *walk, struct weft_uft_record *record,
+                                  bool *is_end, struct weft_err *err)
+{
+    uint64_t time_ns;
+    uint64_t word;
+    *is_end = !find_next(walk, &time_ns, &word);
+    if (*is_end)
+        return WEFT_OK;
+    record->type = (enum weft_uft_type)(word & 3);
+    record->time_ns = time_ns;
+    record->at_off = walk->at_off;
+    record->depth = (uint32_t)(word >> 6 & 1023);
+    record->n_data = 0;
+    walk->at_off += WEFT_UFT_RECORD_BYTES;
+    if (record->type >= WEFT_UFT_LOST) {
+        record->id = word >> 16;
+        if (record->type == WEFT_UFT_EVENT && (word & 4))
+            take_event_data(walk, record);
+        return WEFT_OK;
+    }
+    walk->last_ns = time_ns;
+    enum weft_code code = find_local(walk, time_ns, word >> 16, &record->local, err);
+    if (code == WEFT_OK && (word & 4))
+        take_call_data(walk, record);
+    return code;
+}
