@@ -9,6 +9,8 @@
  *     function 7 work [prog] 0x21e10                         A 99         argument
  *     note truncated 12 thread 0 at 0x50                     C cpu 3 cpu 3 @100
  *                                                            I custom event 0 cpu 3 @110 "ab"
+ *                                                            call_args @100 (5, "text")
+ *                                                            switch @100 cpu 1 next -1 state 0
  */
 #ifndef WEFT_TESTS_RECORDING_SINK_H
 #define WEFT_TESTS_RECORDING_SINK_H
@@ -153,12 +155,26 @@ static enum weft_code rec_calls(struct weft_sink *sink, uint32_t thread_id,
     return rec_step(sink, err);
 }
 
+static void rec_other_event(struct rec_text *text, const struct weft_event *event)
+{
+    rec_add(text, "%s @%" PRIu64, weft_event_kind_name(event->kind), event->time_ns);
+    if (event->kind == WEFT_EVENT_SWITCH)
+        rec_add(text, " cpu %" PRId32 " next %" PRId32 " state %" PRIu32 "\n", event->cpu,
+                (int32_t)event->next_thread_id, event->prev_state);
+    else
+        rec_add(text, " (%.*s)\n", REC_STR(event->payload));
+}
+
 static enum weft_code rec_events(struct weft_sink *sink, uint32_t thread_id,
                                  const struct weft_event *events, size_t n_events,
                                  struct weft_err *err)
 {
     struct rec_text *text = rec_thread_text(rec_of(sink), thread_id);
     for (size_t k = 0; k < n_events; k++) {
+        if (events[k].kind == WEFT_EVENT_CALL_ARGS || events[k].kind == WEFT_EVENT_SWITCH) {
+            rec_other_event(text, &events[k]);
+            continue;
+        }
         const bool is_counter = events[k].kind == WEFT_EVENT_COUNTER;
         rec_add(text, "%c %.*s %" PRIu64 " cpu %" PRId32 " @%" PRIu64, is_counter ? 'C' : 'I',
                 REC_STR(events[k].name),
