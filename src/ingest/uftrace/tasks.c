@@ -4,6 +4,8 @@
 #include "base/vec.h"
 #include "ingest/uftrace/text.h"
 
+#include <stdlib.h>
+
 static bool number(struct weft_str line, const char *key, uint64_t *value)
 {
     struct weft_str word;
@@ -33,20 +35,6 @@ static bool quoted(struct weft_str line, const char *key, struct weft_str *text)
     return true;
 }
 
-/* The latest session of a process that began by then. */
-static size_t session_of(const struct weft_uft_tasks *tasks, uint64_t pid, uint64_t time_ns)
-{
-    size_t found = WEFT_UFT_NO_SESSION;
-    for (size_t k = 0; k < tasks->sessions.n; k++) {
-        const struct weft_uft_session *session = &tasks->sessions.items[k];
-        if (session->pid == pid && session->time_ns <= time_ns &&
-            (found == WEFT_UFT_NO_SESSION ||
-             session->time_ns >= tasks->sessions.items[found].time_ns))
-            found = k;
-    }
-    return found;
-}
-
 /* True if the line is understood; *is_full is set without memory. */
 static bool read_session(struct weft_uft_tasks *tasks, struct weft_str line, bool *is_full)
 {
@@ -63,9 +51,6 @@ static bool read_session(struct weft_uft_tasks *tasks, struct weft_str line, boo
 
 static bool add_task(struct weft_uft_tasks *tasks, struct weft_uft_task task, bool *is_full)
 {
-    task.session = session_of(tasks, task.pid, task.time_ns);
-    if (task.session == WEFT_UFT_NO_SESSION && task.parent)
-        task.session = session_of(tasks, task.parent, task.time_ns);
     struct weft_uft_task *slot = WEFT_VEC_PUSH(&tasks->tasks);
     *is_full = !slot;
     if (slot)
@@ -118,6 +103,63 @@ static bool read_line(struct weft_uft_tasks *tasks, struct weft_str line, bool *
     return line.n_bytes == 0;
 }
 
+/* ---- sessions of tasks ------------------------------------------------------------------------
+ */
+
+/* A session's place in order of (pid, time, line). */
+struct rank {
+    uint64_t pid, time_ns;
+    size_t session;
+};
+
+static int compare_ranks(const void *a_void, const void *b_void)
+{
+    const struct rank *a = a_void;
+    const struct rank *b = b_void;
+    if (a->pid != b->pid)
+        return a->pid < b->pid ? -1 : 1;
+    if (a->time_ns != b->time_ns)
+        return a->time_ns < b->time_ns ? -1 : 1;
+    return (a->session > b->session) - (a->session < b->session);
+}
+
+/* The latest session of a process that began by then. */
+static size_t session_of(const struct rank *ranks, size_t n_ranks, uint64_t pid, uint64_t time_ns)
+{
+    const struct rank key = { .pid = pid, .time_ns = time_ns, .session = SIZE_MAX };
+    size_t low = 0;
+    size_t high = n_ranks;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (compare_ranks(&ranks[middle], &key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low && ranks[low - 1].pid == pid ? ranks[low - 1].session : WEFT_UFT_NO_SESSION;
+}
+
+static enum weft_code find_sessions(struct weft_uft_tasks *tasks, struct weft_err *err)
+{
+    size_t n_ranks = tasks->sessions.n;
+    struct rank *ranks = calloc(n_ranks + 1, sizeof *ranks);
+    if (!ranks)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "%zu sessions", n_ranks);
+    for (size_t k = 0; k < n_ranks; k++)
+        ranks[k] = (struct rank){ .pid = tasks->sessions.items[k].pid,
+                                  .time_ns = tasks->sessions.items[k].time_ns,
+                                  .session = k };
+    qsort(ranks, n_ranks, sizeof *ranks, compare_ranks);
+    for (size_t k = 0; k < tasks->tasks.n; k++) {
+        struct weft_uft_task *task = &tasks->tasks.items[k];
+        task->session = session_of(ranks, n_ranks, task->pid, task->time_ns);
+        if (task->session == WEFT_UFT_NO_SESSION && task->parent)
+            task->session = session_of(ranks, n_ranks, task->parent, task->time_ns);
+    }
+    free(ranks);
+    return WEFT_OK;
+}
+
 enum weft_code weft_uft_tasks_read(const struct weft_mapped *file, struct weft_uft_tasks *tasks,
                                    struct weft_err *err)
 {
@@ -133,7 +175,7 @@ enum weft_code weft_uft_tasks_read(const struct weft_mapped *file, struct weft_u
         if (is_full)
             return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "list of tasks");
     }
-    return WEFT_OK;
+    return find_sessions(tasks, err);
 }
 
 void weft_uft_tasks_fini(struct weft_uft_tasks *tasks)
