@@ -114,7 +114,8 @@ static const struct format {
 } formats[] = {
     { "weft trace", weft_store_sniff, NULL, false, false, NULL },
     { "XRay log (FDR or basic mode)", weft_xray_sniff, import_xray, false, true, NULL },
-    { "text trace (lines \"0|1 function ns\")", weft_text_sniff, import_text, true, false, NULL },
+    { "text trace (lines \"0|1 function ns\" or \"--> function ns\")", weft_text_sniff, import_text,
+      true, false, NULL },
 };
 
 enum { N_FORMATS = sizeof formats / sizeof *formats };

@@ -45,6 +45,65 @@ static const struct row rows[] = {
       .want = "begin text: \nclock 1000000000 zero 5\nfunction 0 a [] 0x0\nfunction 1 b [] 0x0\n"
               "thread 0 tid 1 pid 0 name t\n"
               "-- 0\nE 0 @5\nX 0 @15\nE 1 @0\nX 1 @3\nend @15\n" },
+    { .name = "arrows: TimeSquared's threads and locks",
+      .paths = { "small.txt", "other-3.txt" },
+      .texts = { "\n<-- f 23 105\n--> __wt_spin_lock 4 100 data handle.0x1862\n\n"
+                 "<-- __wt_spin_lock 4 120 data handle.0x1862\r\n--> g 23 130\n",
+                 "--> g 4 140\n" },
+      .want = "begin text: \nclock 1000000000 zero 100\nfunction 0 f [] 0x0\n"
+              "function 1 __wt_spin_lock [] 0x0\nfunction 2 g [] 0x0\n"
+              "thread 0 tid 23 pid 0\nthread 1 tid 4 pid 0\nthread 2 tid 4 pid 0 generation 1\n"
+              "-- 0\nX 0 @5\nE 2 @30\nend @30\n"
+              "-- 1\nE 1 @0\ncall_args @0 (data handle.0x1862)\nX 1 @20\nend @20\n"
+              "-- 2\nE 2 @40\nend @40\n" },
+    { .name = "arrows without threads, short ones, names with blanks",
+      .paths = { "d/worker-7.txt" },
+      .texts = { "-> operator new 10\n--> ns::f(int, char) 7 12\n<- ns::f(int, char) 8 14\n"
+                 "<--\toperator new\t16\n" },
+      .want = "begin text: \nclock 1000000000 zero 10\nfunction 0 operator new [] 0x0\n"
+              "function 1 ns::f(int, char) [] 0x0\n"
+              "thread 0 tid 7 pid 0 name worker-7\nthread 1 tid 7 pid 0 generation 1\n"
+              "thread 2 tid 8 pid 0\n"
+              "-- 0\nE 0 @0\nX 0 @6\nend @6\n-- 1\nE 1 @2\nend @2\n-- 2\nX 1 @4\nend @4\n" },
+    { .name = "a direction among arrows",
+      .paths = { "t" },
+      .texts = { "--> f 1\n\n1 f 2\n" },
+      .code = WEFT_E_MALFORMED,
+      .line = 3,
+      .at_off = 9,
+      .words = "an arrow" },
+    { .name = "an arrow among directions",
+      .paths = { "t" },
+      .texts = { "0 f 1\n<-- f 2\n" },
+      .code = WEFT_E_MALFORMED,
+      .line = 2,
+      .at_off = 6,
+      .words = "direction 0 or 1" },
+    { .name = "an arrow without time",
+      .paths = { "t" },
+      .texts = { "--> f x\n" },
+      .code = WEFT_E_MALFORMED,
+      .line = 1,
+      .words = "a time in whole ns" },
+    { .name = "an arrow without name",
+      .paths = { "t" },
+      .texts = { "--> 12\n" },
+      .code = WEFT_E_MALFORMED,
+      .line = 1,
+      .words = "a name between" },
+    { .name = "an arrow without blank",
+      .paths = { "t" },
+      .texts = { "--> f 1\n-->g 2\n" },
+      .code = WEFT_E_MALFORMED,
+      .line = 2,
+      .at_off = 8,
+      .words = "a blank" },
+    { .name = "an arrow's thread beyond 64 bits is a name",
+      .paths = { "t" },
+      .texts = { "--> f 18446744073709551616 5\n" },
+      .want = "begin text: \nclock 1000000000 zero 5\n"
+              "function 0 f 18446744073709551616 [] 0x0\nthread 0 tid 1 pid 0 name t\n"
+              "-- 0\nE 0 @0\nend @0\n" },
     { .name = "no file", .code = WEFT_E_ARG, .words = "found none" },
     { .name = "an empty file",
       .paths = { "t" },
@@ -161,6 +220,9 @@ static const struct {
     { "# 0 a 1\n", false }, { "hello\n", false },
     { "0 a\n", false },     { "1\t0x10\tmain\n", false },
     { "01 a 5\n", false },  { "0 a 5 \r\n1 b", true },
+    { "--> f 5\n", true },  { "\n\n<- f 3 5 a lock\n", true },
+    { "-->f 5\n", false },  { "->\n", false },
+    { "--> f\n", false },   { "<-- 5\n", false },
 };
 
 /* More lines than one batch. */

@@ -121,6 +121,8 @@ static int compare_shown(const void *a_void, const void *b_void)
 /* Shortens the names; two that would become one stay as they are. */
 static void shorten(struct weft_op_map *map)
 {
+    if (map->n == 0)
+        return;
     for (size_t k = 0; k < map->n; k++)
         map->items[k].shown = weft_op_short_name(map->items[k].name);
     qsort(map->items, map->n, sizeof *map->items, compare_shown);

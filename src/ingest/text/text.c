@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Text traces "direction name ns".
+ * Text traces.
  *
  * Each file is read twice: first to check every line, to find the smallest time and the names, then
  * to deliver the calls. Names get their numbers file by file, so that the numbers do not depend on
@@ -9,13 +9,15 @@
 #include "ingest/text/text.h"
 
 #include "base/checked.h"
+#include "base/map.h"
 #include "base/vec.h"
+#include "ingest/text/line.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH_CALLS = 4096, SHOWN_BYTES = 40 };
+enum { BATCH_CALLS = 4096 };
 
 /* Bytes between two reports of progress and looks at cancellation. */
 #define STEP_BYTES (UINT64_C(1) << 20)
@@ -23,21 +25,32 @@ enum { BATCH_CALLS = 4096, SHOWN_BYTES = 40 };
 /* Times further apart than this (146 years) are no times. */
 #define MOST_SPAN_NS (UINT64_C(1) << 62)
 
-struct line {
-    uint8_t kind; /* WEFT_CALL_ENTER or WEFT_CALL_EXIT */
-    struct weft_str name;
-    uint64_t time_ns;
+/* A thread of one file. */
+struct thread {
+    uint64_t tid;
+    uint32_t generation;
+    uint32_t thread_id; /* the sink's */
+    bool is_of_file;    /* of the lines that name no thread */
+    struct {
+        struct weft_call_event *items; /* at most BATCH_CALLS */
+        size_t n, cap;
+    } calls;
+    uint64_t last_ns; /* largest time so far */
 };
 
 /* What is known about one file. */
 struct track {
-    struct weft_str thread_name;
-    uint64_t tid;
-    uint32_t generation;
-    uint32_t thread_id; /* the sink's */
-    uint64_t first_ns;  /* the smallest time */
+    struct weft_str file_name;
+    uint64_t file_tid;
+    uint64_t first_ns; /* the smallest time */
     struct weft_strtab *names;
-    uint32_t *keys; /* function key of each name */
+    uint32_t *keys;        /* function key of each name */
+    struct weft_map *tids; /* of its lines -> number of the thread */
+    uint32_t file_thread;  /* number of the thread without a tid, or WEFT_ID_NONE */
+    struct {
+        struct thread *items;
+        size_t n, cap;
+    } threads;
 };
 
 struct import {
@@ -50,145 +63,23 @@ struct import {
     uint64_t zero_ns;
 };
 
-struct batch {
-    struct weft_call_event *calls; /* BATCH_CALLS */
-    size_t n_calls;
-    uint64_t last_ns; /* largest time so far */
-};
-
-/* Walks the lines of one file. */
-struct walk {
-    const char *bytes;
-    uint64_t n_bytes;
-    uint64_t at_off;
-    uint64_t line_off;
-    uint64_t line_number;
-};
-
 static struct weft_progress *progress_of(const struct import *import)
 {
     return import->run ? import->run->progress : NULL;
 }
 
-/* ---- lines ------------------------------------------------------------------------------------
- */
-
-static bool is_blank(char letter)
+static struct weft_text_walk walk_of(const struct weft_text_input *input)
 {
-    return letter == ' ' || letter == '\t';
-}
-
-static struct weft_str trim_end(struct weft_str text)
-{
-    while (text.n_bytes &&
-           (is_blank(text.bytes[text.n_bytes - 1]) || text.bytes[text.n_bytes - 1] == '\r'))
-        text.n_bytes--;
-    return text;
-}
-
-static bool parse_ns(const char *digits, const char *end, uint64_t *time_ns)
-{
-    uint64_t sum = 0;
-    if (digits == end)
-        return false;
-    for (; digits < end; digits++) {
-        unsigned digit = (unsigned)(*digits - '0');
-        if (digit > 9 || __builtin_mul_overflow(sum, 10, &sum) ||
-            __builtin_add_overflow(sum, digit, &sum))
-            return false;
-    }
-    *time_ns = sum;
-    return true;
-}
-
-/* Parses a trimmed line; on failure says what was expected. */
-static bool parse_line(struct weft_str text, struct line *line, const char **expected)
-{
-    const char *at = text.bytes;
-    const char *end = at + text.n_bytes;
-    *expected = "direction 0 or 1, a blank, a name, a blank, a time in ns";
-    if (text.n_bytes < 2 || (at[0] != '0' && at[0] != '1') || !is_blank(at[1]))
-        return false;
-    line->kind = at[0] == '0' ? WEFT_CALL_ENTER : WEFT_CALL_EXIT;
-    const char *last = end;
-    while (last > at + 2 && !is_blank(last[-1]))
-        last--;
-    if (last <= at + 2) {
-        *expected = "a name, a blank and a time in ns after the direction";
-        return false;
-    }
-    line->name = (struct weft_str){ .bytes = at + 2, .n_bytes = (size_t)(last - 1 - (at + 2)) };
-    while (line->name.n_bytes && is_blank(*line->name.bytes)) {
-        line->name.bytes++;
-        line->name.n_bytes--;
-    }
-    line->name = trim_end(line->name);
-    *expected = "a name between the direction and the time";
-    if (line->name.n_bytes == 0)
-        return false;
-    *expected = "a time in whole ns, below 2^64, at the end";
-    return parse_ns(last, end, &line->time_ns);
-}
-
-/* The next line that is not empty, trimmed; false at the end. Empty lines are allowed only there.
- */
-static enum weft_code next_line(struct walk *walk, struct weft_str *text, bool *is_end,
-                                struct weft_err *err)
-{
-    uint64_t empty_off = 0;
-    uint64_t empty_number = 0;
-    while (walk->at_off < walk->n_bytes) {
-        const char *line = walk->bytes + walk->at_off;
-        const char *end = memchr(line, '\n', walk->n_bytes - walk->at_off);
-        size_t n_line = end ? (size_t)(end - line) : walk->n_bytes - walk->at_off;
-        walk->line_off = walk->at_off;
-        walk->line_number++;
-        walk->at_off += n_line + (end != NULL);
-        *text = trim_end((struct weft_str){ .bytes = line, .n_bytes = n_line });
-        *is_end = false;
-        if (text->n_bytes && empty_number)
-            return weft_fail_line(err, WEFT_E_MALFORMED, empty_off, empty_number,
-                                  "expected a record, found an empty line before others");
-        if (text->n_bytes)
-            return WEFT_OK;
-        if (!empty_number) {
-            empty_off = walk->line_off;
-            empty_number = walk->line_number;
-        }
-    }
-    *is_end = true;
-    return WEFT_OK;
-}
-
-static enum weft_code next_record(struct walk *walk, struct line *line, bool *is_end,
-                                  struct weft_err *err)
-{
-    struct weft_str text;
-    const char *expected;
-    enum weft_code code = next_line(walk, &text, is_end, err);
-    if (code != WEFT_OK || *is_end || parse_line(text, line, &expected))
-        return code;
-    return weft_fail_line(err, WEFT_E_MALFORMED, walk->line_off, walk->line_number,
-                          "expected %s, found \"%.*s\"", expected,
-                          text.n_bytes < SHOWN_BYTES ? (int)text.n_bytes : SHOWN_BYTES, text.bytes);
-}
-
-static struct walk walk_of(const struct weft_text_input *input)
-{
-    return (struct walk){ .bytes = (const char *)input->file.bytes,
-                          .n_bytes = input->file.n_bytes };
+    return (struct weft_text_walk){ .bytes = (const char *)input->file.bytes,
+                                    .n_bytes = input->file.n_bytes };
 }
 
 bool weft_text_sniff(const uint8_t *bytes, size_t n_bytes)
 {
-    struct walk walk = { .bytes = (const char *)bytes, .n_bytes = n_bytes };
-    struct weft_str text;
+    struct weft_text_walk walk = { .bytes = (const char *)bytes, .n_bytes = n_bytes };
+    struct weft_text_line line;
     bool is_end = true;
-    if (n_bytes == 0 || next_line(&walk, &text, &is_end, NULL) != WEFT_OK || is_end)
-        return false;
-    struct line line;
-    const char *expected;
-    return walk.line_number == 1 && parse_line(text, &line, &expected);
+    return n_bytes && weft_text_next(&walk, &line, &is_end, NULL) == WEFT_OK && !is_end;
 }
 
 /* ---- first reading ----------------------------------------------------------------------------
@@ -201,20 +92,51 @@ static enum weft_code check_cancel(const struct import *import, struct weft_err 
     return WEFT_OK;
 }
 
+/* The number of a line's thread within its file. */
+static enum weft_code find_thread(struct track *track, const struct weft_text_line *line,
+                                  uint32_t *number, struct weft_err *err)
+{
+    bool is_new = track->file_thread == WEFT_ID_NONE;
+    if (!line->has_tid && !is_new) {
+        *number = track->file_thread;
+        return WEFT_OK;
+    }
+    if (line->has_tid) {
+        *number = weft_map_add(track->tids, line->tid, &is_new);
+        if (*number == WEFT_MAP_NONE)
+            return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "threads");
+        /* Numbers of the map and of the threads differ by the one without tid. */
+        *number += track->file_thread <= *number;
+    }
+    if (!is_new)
+        return WEFT_OK;
+    struct thread *thread = WEFT_VEC_PUSH(&track->threads);
+    if (!thread)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "threads");
+    *number = (uint32_t)(track->threads.n - 1);
+    thread->tid = line->tid;
+    thread->is_of_file = !line->has_tid;
+    if (thread->is_of_file)
+        track->file_thread = *number;
+    return WEFT_OK;
+}
+
 static enum weft_code survey_lines(struct import *import, size_t item, struct weft_err *err)
 {
     struct track *track = &import->tracks[item];
-    struct walk walk = walk_of(&import->inputs[item]);
+    struct weft_text_walk walk = walk_of(&import->inputs[item]);
     uint64_t reported_off = 0;
     track->first_ns = UINT64_MAX;
     for (;;) {
-        struct line line;
+        struct weft_text_line line;
         bool is_end;
-        uint32_t name_id;
-        enum weft_code code = next_record(&walk, &line, &is_end, err);
+        uint32_t number;
+        enum weft_code code = weft_text_next(&walk, &line, &is_end, err);
         if (code != WEFT_OK || is_end)
             return code;
-        code = weft_strtab_intern(track->names, line.name, &name_id, err);
+        code = find_thread(track, &line, &number, err);
+        if (code == WEFT_OK)
+            code = weft_strtab_intern(track->names, line.name, &number, err);
         if (code != WEFT_OK)
             return code;
         track->first_ns = weft_min_u64(track->first_ns, line.time_ns);
@@ -234,7 +156,9 @@ static enum weft_code survey(void *context, size_t item, unsigned worker, struct
     struct import *import = context;
     struct track *track = &import->tracks[item];
     track->names = weft_strtab_new();
-    if (!track->names)
+    track->tids = weft_map_new();
+    track->file_thread = WEFT_ID_NONE;
+    if (!track->names || !track->tids)
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "names");
     enum weft_code code = survey_lines(import, item, err);
     if (code == WEFT_OK && weft_strtab_count(track->names) == 0)
@@ -248,51 +172,74 @@ static enum weft_code survey(void *context, size_t item, unsigned worker, struct
 /* ---- second reading ---------------------------------------------------------------------------
  */
 
-/* Appends the call of a line to the batch. */
-static enum weft_code append_call(const struct import *import, struct track *track,
-                                  const struct walk *walk, const struct line *line,
-                                  struct batch *batch, struct weft_err *err)
+static enum weft_code flush(const struct import *import, struct thread *thread,
+                            struct weft_err *err)
+{
+    struct weft_sink *sink = import->sink;
+    enum weft_code code = check_cancel(import, err);
+    if (code == WEFT_OK && thread->calls.n)
+        code = sink->ops->calls(sink, thread->thread_id, thread->calls.items, thread->calls.n, err);
+    thread->calls.n = 0;
+    return code;
+}
+
+/* The object of an entry (a lock, mostly) becomes the call's arguments; exits repeat it. */
+static enum weft_code deliver_object(const struct import *import, struct thread *thread,
+                                     const struct weft_text_line *line, struct weft_err *err)
+{
+    const struct weft_event event = { .kind = WEFT_EVENT_CALL_ARGS,
+                                      .time_ns = line->time_ns - import->zero_ns,
+                                      .cpu = -1,
+                                      .next_thread_id = WEFT_ID_NONE,
+                                      .object_id = WEFT_ID_NONE,
+                                      .stack_id = WEFT_ID_NONE,
+                                      .category = WEFT_STR("text"),
+                                      .payload = line->object };
+    enum weft_code code = flush(import, thread, err);
+    if (code == WEFT_OK)
+        code = import->sink->ops->events(import->sink, thread->thread_id, &event, 1, err);
+    return code;
+}
+
+static enum weft_code deliver_line(const struct import *import, struct track *track,
+                                   const struct weft_text_walk *walk,
+                                   const struct weft_text_line *line, struct weft_err *err)
 {
     uint32_t name_id;
+    uint32_t number;
     uint64_t time_ns = line->time_ns - import->zero_ns;
     if (time_ns > MOST_SPAN_NS)
         return weft_fail_line(err, WEFT_E_MALFORMED, walk->line_off, walk->line_number,
                               "expected times within 146 years, found %" PRIu64 " and %" PRIu64,
                               import->zero_ns, line->time_ns);
     enum weft_code code = weft_strtab_intern(track->names, line->name, &name_id, err);
+    if (code == WEFT_OK)
+        code = find_thread(track, line, &number, err);
     if (code != WEFT_OK)
         return code;
-    batch->last_ns = weft_max_u64(batch->last_ns, time_ns);
-    batch->calls[batch->n_calls++] = (struct weft_call_event){ .time_ns = time_ns,
-                                                               .function_key = track->keys[name_id],
-                                                               .kind = line->kind };
-    return WEFT_OK;
+    struct thread *thread = &track->threads.items[number];
+    struct weft_call_event *call = WEFT_VEC_PUSH(&thread->calls);
+    if (!call)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "batch of calls");
+    *call = (struct weft_call_event){ .time_ns = time_ns,
+                                      .function_key = track->keys[name_id],
+                                      .kind = line->kind };
+    thread->last_ns = weft_max_u64(thread->last_ns, time_ns);
+    if (line->object.n_bytes && line->kind == WEFT_CALL_ENTER)
+        return deliver_object(import, thread, line, err);
+    return thread->calls.n == BATCH_CALLS ? flush(import, thread, err) : WEFT_OK;
 }
 
-static enum weft_code flush(const struct import *import, const struct track *track,
-                            struct batch *batch, struct weft_err *err)
-{
-    struct weft_sink *sink = import->sink;
-    enum weft_code code = check_cancel(import, err);
-    if (code == WEFT_OK && batch->n_calls)
-        code = sink->ops->calls(sink, track->thread_id, batch->calls, batch->n_calls, err);
-    batch->n_calls = 0;
-    return code;
-}
-
-static enum weft_code deliver_lines(struct import *import, size_t item, struct batch *batch,
-                                    struct weft_err *err)
+static enum weft_code deliver_lines(struct import *import, size_t item, struct weft_err *err)
 {
     struct track *track = &import->tracks[item];
-    struct walk walk = walk_of(&import->inputs[item]);
+    struct weft_text_walk walk = walk_of(&import->inputs[item]);
     for (;;) {
-        struct line line;
+        struct weft_text_line line;
         bool is_end;
-        enum weft_code code = next_record(&walk, &line, &is_end, err);
+        enum weft_code code = weft_text_next(&walk, &line, &is_end, err);
         if (code == WEFT_OK && !is_end)
-            code = append_call(import, track, &walk, &line, batch, err);
-        if (code == WEFT_OK && (is_end || batch->n_calls == BATCH_CALLS))
-            code = flush(import, track, batch, err);
+            code = deliver_line(import, track, &walk, &line, err);
         if (code != WEFT_OK || is_end)
             return code;
     }
@@ -303,13 +250,16 @@ static enum weft_code deliver(void *context, size_t item, unsigned worker, struc
     (void)worker;
     struct import *import = context;
     struct weft_sink *sink = import->sink;
-    struct batch batch = { .calls = calloc(BATCH_CALLS, sizeof *batch.calls) };
-    if (!batch.calls)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "batch of calls");
-    enum weft_code code = deliver_lines(import, item, &batch, err);
-    if (code == WEFT_OK)
-        code = sink->ops->thread_end(sink, import->tracks[item].thread_id, batch.last_ns, err);
-    free(batch.calls);
+    struct track *track = &import->tracks[item];
+    enum weft_code code = deliver_lines(import, item, err);
+    for (size_t k = 0; k < track->threads.n; k++) {
+        struct thread *thread = &track->threads.items[k];
+        if (code == WEFT_OK)
+            code = flush(import, thread, err);
+        if (code == WEFT_OK)
+            code = sink->ops->thread_end(sink, thread->thread_id, thread->last_ns, err);
+        WEFT_VEC_FINI(&thread->calls);
+    }
     weft_progress_add(progress_of(import), import->inputs[item].file.n_bytes);
     if (code != WEFT_OK)
         weft_in_file(err, import->inputs[item].path);
@@ -318,6 +268,12 @@ static enum weft_code deliver(void *context, size_t item, unsigned worker, struc
 
 /* ---- announcements ----------------------------------------------------------------------------
  */
+
+/* How many threads have had a tid, by the number of the tid. */
+struct counts {
+    uint32_t *items;
+    size_t n, cap;
+};
 
 /* Base name without extension, and the last number in it. */
 static void name_track(const struct import *import, size_t item)
@@ -329,17 +285,17 @@ static void name_track(const struct import *import, size_t item)
     const char *base = slash ? slash + 1 : name;
     const char *dot = strrchr(base, '.');
     size_t n_bytes = dot && dot != base ? (size_t)(dot - base) : strlen(base);
-    track->thread_name = (struct weft_str){ .bytes = base, .n_bytes = n_bytes };
+    track->file_name = (struct weft_str){ .bytes = base, .n_bytes = n_bytes };
     const char *end = base + n_bytes;
     while (end > base && (end[-1] < '0' || end[-1] > '9'))
         end--;
     const char *digits = end;
     while (digits > base && digits[-1] >= '0' && digits[-1] <= '9')
         digits--;
-    if (!parse_ns(digits, end, &track->tid))
-        track->tid = item + 1;
-    for (size_t k = 0; k < item; k++)
-        track->generation += import->tracks[k].tid == track->tid;
+    if (!weft_text_number(digits, end, &track->file_tid))
+        track->file_tid = item + 1;
+    if (track->file_thread != WEFT_ID_NONE)
+        track->threads.items[track->file_thread].tid = track->file_tid;
 }
 
 static enum weft_code number_names(struct import *import, struct track *track, struct weft_err *err)
@@ -369,19 +325,35 @@ static enum weft_code announce_functions(struct import *import, struct weft_err 
     return WEFT_OK;
 }
 
+static enum weft_code announce_thread(struct import *import, const struct track *track,
+                                      struct thread *thread, struct weft_map *tids,
+                                      struct counts *counts, struct weft_err *err)
+{
+    bool is_new;
+    uint32_t number = weft_map_add(tids, thread->tid, &is_new);
+    if (number == WEFT_MAP_NONE || (is_new && !WEFT_VEC_PUSH(counts)))
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "threads");
+    thread->generation = counts->items[number]++;
+    const struct weft_thread_info info = { .tid = thread->tid,
+                                           .generation = thread->generation,
+                                           .name = thread->is_of_file ? track->file_name
+                                                                      : (struct weft_str){ 0 } };
+    return import->sink->ops->thread(import->sink, &info, &thread->thread_id, err);
+}
+
 static enum weft_code announce_threads(struct import *import, struct weft_err *err)
 {
-    for (size_t k = 0; k < import->n_inputs; k++) {
+    struct weft_map *tids = weft_map_new();
+    struct counts counts = { 0 };
+    enum weft_code code = tids ? WEFT_OK : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "threads");
+    for (size_t k = 0; code == WEFT_OK && k < import->n_inputs; k++) {
         struct track *track = &import->tracks[k];
-        const struct weft_thread_info info = { .tid = track->tid,
-                                               .generation = track->generation,
-                                               .name = track->thread_name };
-        enum weft_code code =
-            import->sink->ops->thread(import->sink, &info, &track->thread_id, err);
-        if (code != WEFT_OK)
-            return code;
+        for (size_t t = 0; code == WEFT_OK && t < track->threads.n; t++)
+            code = announce_thread(import, track, &track->threads.items[t], tids, &counts, err);
     }
-    return WEFT_OK;
+    WEFT_VEC_FINI(&counts);
+    weft_map_free(tids);
+    return code;
 }
 
 static enum weft_code announce(struct import *import, struct weft_err *err)
@@ -449,8 +421,13 @@ enum weft_code weft_text_import(const struct weft_text_input *inputs, size_t n_i
             ? import_all(&import, err)
             : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "%zu inputs", n_inputs);
     for (size_t k = 0; import.tracks && k < n_inputs; k++) {
-        weft_strtab_free(import.tracks[k].names);
-        free(import.tracks[k].keys);
+        struct track *track = &import.tracks[k];
+        for (size_t t = 0; t < track->threads.n; t++)
+            WEFT_VEC_FINI(&track->threads.items[t].calls);
+        WEFT_VEC_FINI(&track->threads);
+        weft_map_free(track->tids);
+        weft_strtab_free(track->names);
+        free(track->keys);
     }
     free(import.tracks);
     weft_strtab_free(import.names);

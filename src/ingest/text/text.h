@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Text traces of one thread: lines "direction name ns", direction 0 for entry and 1 for exit. The
- * name is everything between the first and the last blank (it may hold blanks). One file a thread.
+ * Text traces, in two forms (docs/ingest/text.md): lines "direction name ns", direction 0 for entry
+ * and 1 for exit, one file a thread; and TimeSquared's lines "--> name tid ns object".
  */
 #ifndef WEFT_INGEST_TEXT_TEXT_H
 #define WEFT_INGEST_TEXT_TEXT_H
@@ -15,11 +15,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* True if the first line (within the bytes given) is such a line. An empty file is not text. */
+/* True if the first line (within the bytes given) is a line of either form. An empty file is not
+ * text. */
 bool weft_text_sniff(const uint8_t *bytes, size_t n_bytes);
 
-/* One input of several that become one trace: thread k is file k. Its name is the file's base name
- * without extension; its tid is the last number in that name if it has one, else k + 1. */
+/* One input of several that become one trace. The lines of file k that name no thread are one
+ * thread: its name is the file's base name without extension; its tid is the last number in that
+ * name if it has one, else k + 1. Threads that lines name follow in order of their first lines. */
 struct weft_text_input {
     struct weft_mapped file;
     const char *path; /* for errors */
@@ -27,7 +29,7 @@ struct weft_text_input {
 };
 
 /* Time 0 of the trace is the smallest time of all files. A line that is no record is an error with
- * its line number and reason; blank lines at the end are allowed. */
+ * its line number and reason. */
 WEFT_CHECKED enum weft_code weft_text_import(const struct weft_text_input *inputs, size_t n_inputs,
                                              struct weft_sink *sink, const struct weft_run *run,
                                              struct weft_err *err);

@@ -109,6 +109,8 @@ bool weft_uft_field(struct weft_str line, const char *key, struct weft_str *valu
 struct weft_str weft_uft_base_name(struct weft_str path)
 {
     size_t begin = path.n_bytes;
+    if (begin == 0)
+        return path;
     while (begin && path.bytes[begin - 1] != '/')
         begin--;
     return (struct weft_str){ .bytes = path.bytes + begin, .n_bytes = path.n_bytes - begin };
