@@ -42,14 +42,20 @@ def done():
     sys.exit(_state["failed"] > 0)
 
 
-def unpack(*names):
-    """Unpacks the XRay traces whose path holds one of the names (once); the folder they are in."""
+def unpack_all(*names):
+    """Unpacks the traces whose path holds one of the names (once); their paths."""
     TRACES.mkdir(parents=True, exist_ok=True)
     with open(TRACES / "lock", "w", encoding="utf-8") as lock:
         import fcntl
         fcntl.flock(lock, fcntl.LOCK_EX)
-        subprocess.run([SHARED / "tools" / "unpack", TRACES, *["xray/" + name for name in names]],
-                       check=True, stdout=subprocess.DEVNULL)
+        unpacked = subprocess.run([SHARED / "tools" / "unpack", TRACES, *names], check=True,
+                                  stdout=subprocess.PIPE, text=True).stdout
+    return [pathlib.Path(line) for line in unpacked.splitlines()]
+
+
+def unpack(*names):
+    """The same of XRay traces; the folder they are in."""
+    unpack_all(*("xray/" + name for name in names))
     return TRACES / "xray"
 
 
