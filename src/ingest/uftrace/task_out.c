@@ -129,16 +129,23 @@ static void leave(struct weft_uft_out *out, uint64_t time_ns, uint32_t key, uint
     close_from(out, depth, time_ns);
 }
 
-static inline void add_call(struct weft_uft_out *out, const struct weft_uft_record *record,
-                            uint64_t time_ns, uint32_t key)
+/* At most two calls. Nearly always the frame is where it should be. */
+static inline void add_call(struct weft_uft_out *out, uint64_t time_ns, uint32_t key,
+                            uint32_t depth, bool is_exit)
 {
-    bool is_exit = record->type == WEFT_UFT_EXIT;
-    if (!out->uses_depth)
+    if (!out->uses_depth) {
         push_call(out, time_ns, key, is_exit ? WEFT_CALL_EXIT : WEFT_CALL_ENTER);
-    else if (is_exit)
-        leave(out, time_ns, key, record->depth);
-    else
-        enter(out, time_ns, key, record->depth);
+    } else if (is_exit && depth + 1 == out->top && depth >= out->base && out->keys[depth] == key) {
+        out->top = depth;
+        push_call(out, time_ns, key, WEFT_CALL_EXIT);
+    } else if (is_exit) {
+        leave(out, time_ns, key, depth);
+    } else if (depth == out->top) {
+        out->keys[out->top++] = key;
+        push_call(out, time_ns, key, WEFT_CALL_ENTER);
+    } else {
+        enter(out, time_ns, key, depth);
+    }
 }
 
 /* ---- events -----------------------------------------------------------------------------------
@@ -274,8 +281,25 @@ enum weft_code weft_uft_out_record(struct weft_uft_out *out, const struct weft_u
             return code;
     }
     out->last_ns = weft_max_u64(out->last_ns, time_ns);
-    add_call(out, record, time_ns, key);
+    add_call(out, time_ns, key, record->depth, record->type == WEFT_UFT_EXIT);
     return record->n_data ? add_values(out, record, time_ns, err) : WEFT_OK;
+}
+
+enum weft_code weft_uft_out_plain(struct weft_uft_out *out, const struct weft_uft_plain *plain,
+                                  size_t n, const struct weft_uft_local *locals,
+                                  struct weft_err *err)
+{
+    for (size_t k = 0; k < n; k++) {
+        uint64_t time_ns = weft_sub_sat_u64(plain[k].time_ns, out->zero_ns);
+        if (out->n_calls + 2 > WEFT_UFT_BATCH_CALLS) {
+            enum weft_code code = weft_uft_out_flush(out, err);
+            if (code != WEFT_OK)
+                return code;
+        }
+        out->last_ns = weft_max_u64(out->last_ns, time_ns);
+        add_call(out, time_ns, locals[plain[k].local].key, plain[k].depth, plain[k].is_exit);
+    }
+    return WEFT_OK;
 }
 
 /* ---- scheduling -------------------------------------------------------------------------------

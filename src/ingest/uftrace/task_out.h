@@ -48,6 +48,11 @@ WEFT_CHECKED enum weft_code weft_uft_out_record(struct weft_uft_out *out,
                                                 const struct weft_uft_record *record, uint32_t key,
                                                 const struct weft_uft_event_names *names,
                                                 struct weft_err *err);
+/* Plain records of functions in `locals`. */
+WEFT_CHECKED enum weft_code weft_uft_out_plain(struct weft_uft_out *out,
+                                               const struct weft_uft_plain *plain, size_t n,
+                                               const struct weft_uft_local *locals,
+                                               struct weft_err *err);
 WEFT_CHECKED enum weft_code weft_uft_out_switches(struct weft_uft_out *out,
                                                   const struct weft_uft_switch *switches, size_t n,
                                                   struct weft_err *err);

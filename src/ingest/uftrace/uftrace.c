@@ -14,6 +14,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Plain records that are taken at once. */
+enum { MOST_PLAIN = 256 };
+
 /* Bytes between two reports of progress and looks at cancellation. */
 #define STEP_BYTES (UINT64_C(1) << 18)
 
@@ -139,10 +142,14 @@ static enum weft_code survey(void *context, size_t item, unsigned worker, struct
     struct weft_uft_track *track = &trace->tracks.items[item];
     struct weft_uft_walk walk;
     struct weft_uft_record record;
+    struct weft_uft_plain plain[MOST_PLAIN];
     uint64_t reported_off = 0;
     weft_uft_walk_begin(&walk, &trace->info, &trace->space, &track->epochs, &track->locals,
                         &track->file->file);
     for (bool is_end = false;;) {
+        size_t n_plain = weft_uft_walk_plain(&walk, plain, MOST_PLAIN);
+        for (size_t k = 0; k < n_plain; k++)
+            track->first_ns = weft_min_u64(track->first_ns, plain[k].time_ns);
         enum weft_code code = weft_uft_walk_next(&walk, &record, &is_end, err);
         if (code == WEFT_OK && (is_end || walk.at_off - reported_off >= STEP_BYTES))
             code = step(trace, &walk, &reported_off, err);
@@ -229,12 +236,16 @@ static enum weft_code deliver_records(const struct weft_uft_trace *trace,
 {
     struct weft_uft_walk walk;
     struct weft_uft_record record = { 0 };
+    struct weft_uft_plain plain[MOST_PLAIN];
     uint64_t reported_off = 0;
     enum weft_code code = WEFT_OK;
     weft_uft_walk_begin(&walk, &trace->info, &trace->space, &track->epochs, &track->locals,
                         &track->file->file);
     for (bool is_end = false; code == WEFT_OK;) {
-        code = weft_uft_walk_next(&walk, &record, &is_end, err);
+        size_t n_plain = weft_uft_walk_plain(&walk, plain, MOST_PLAIN);
+        code = weft_uft_out_plain(out, plain, n_plain, track->locals.rows.items, err);
+        if (code == WEFT_OK)
+            code = weft_uft_walk_next(&walk, &record, &is_end, err);
         if (code == WEFT_OK && (is_end || walk.at_off - reported_off >= STEP_BYTES)) {
             let_go(track, reported_off, walk.at_off);
             code = step(trace, &walk, &reported_off, err);

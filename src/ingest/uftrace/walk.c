@@ -6,7 +6,11 @@
 
 #include <string.h>
 
-enum { MAGIC = 5, EPOCH_SHIFT = 48 };
+enum { MAGIC = 5, EPOCH_SHIFT = 48, CACHE_BITS = 12 };
+_Static_assert(1 << CACHE_BITS == WEFT_UFT_CACHE, "the hash has as many bits as the cache");
+
+/* Bits of a record's second word that say: entry or exit, no data, the magic. */
+enum { PLAIN_MASK = 0x3e, PLAIN_BITS = MAGIC << 3 };
 
 /* After damage, the next record is believed to be at most this much later (about 73 minutes). */
 #define MOST_GAP_NS (UINT64_C(1) << 42)
@@ -70,6 +74,11 @@ static enum weft_code add_local(struct weft_uft_walk *walk, uint64_t key, uint64
     return WEFT_OK;
 }
 
+static inline size_t slot_of(uint64_t key)
+{
+    return (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - CACHE_BITS));
+}
+
 /* The number of the function at an address. */
 static inline enum weft_code find_local(struct weft_uft_walk *walk, uint64_t time_ns,
                                         uint64_t address, uint32_t *local, struct weft_err *err)
@@ -77,7 +86,7 @@ static inline enum weft_code find_local(struct weft_uft_walk *walk, uint64_t tim
     if (time_ns < walk->epoch_from_ns || time_ns >= walk->epoch_to_ns)
         find_epoch(walk, time_ns);
     uint64_t key = address | (uint64_t)walk->epoch << EPOCH_SHIFT;
-    size_t slot = (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 55);
+    size_t slot = slot_of(key);
     if (walk->cache[slot].key == key) {
         *local = walk->cache[slot].local;
         return WEFT_OK;
@@ -229,4 +238,33 @@ enum weft_code weft_uft_walk_next(struct weft_uft_walk *walk, struct weft_uft_re
     if (code == WEFT_OK && (word & 4))
         take_call_data(walk, record);
     return code;
+}
+
+size_t weft_uft_walk_plain(struct weft_uft_walk *walk, struct weft_uft_plain *plain, size_t n_most)
+{
+    if (walk->at_off == walk->n_bytes)
+        return 0;
+    const uint8_t *record = walk->bytes + walk->at_off;
+    uint64_t n_left = (walk->n_bytes - walk->at_off) / WEFT_UFT_RECORD_BYTES;
+    size_t n_here = n_left < n_most ? (size_t)n_left : n_most;
+    uint64_t epoch_bits = (uint64_t)walk->epoch << EPOCH_SHIFT;
+    uint64_t to_ns = walk->epoch_to_ns < WEFT_UFT_MOST_NS ? walk->epoch_to_ns : WEFT_UFT_MOST_NS;
+    size_t n = 0;
+    for (; n < n_here; n++, record += WEFT_UFT_RECORD_BYTES) {
+        uint64_t time_ns = weft_load_u64(record);
+        uint64_t word = weft_load_u64(record + 8);
+        uint64_t key = word >> 16 | epoch_bits;
+        size_t slot = slot_of(key);
+        if ((word & PLAIN_MASK) != PLAIN_BITS || time_ns < walk->epoch_from_ns ||
+            time_ns >= to_ns || walk->cache[slot].key != key)
+            break;
+        plain[n] = (struct weft_uft_plain){ .time_ns = time_ns,
+                                            .local = walk->cache[slot].local,
+                                            .depth = (uint16_t)(word >> 6 & 1023),
+                                            .is_exit = word & 1 };
+    }
+    if (n)
+        walk->last_ns = plain[n - 1].time_ns;
+    walk->at_off += n * WEFT_UFT_RECORD_BYTES;
+    return n;
 }

@@ -13,7 +13,7 @@
 #include "ingest/uftrace/argspec.h"
 #include "ingest/uftrace/space.h"
 
-enum { WEFT_UFT_RECORD_BYTES = 16, WEFT_UFT_CACHE = 512 };
+enum { WEFT_UFT_RECORD_BYTES = 16, WEFT_UFT_CACHE = 4096 };
 
 enum weft_uft_type { WEFT_UFT_ENTRY, WEFT_UFT_EXIT, WEFT_UFT_LOST, WEFT_UFT_EVENT };
 
@@ -81,6 +81,14 @@ struct weft_uft_walk {
     } cache[WEFT_UFT_CACHE];
 };
 
+/* An entry or exit without data, of a function that was met lately. */
+struct weft_uft_plain {
+    uint64_t time_ns;
+    uint32_t local;
+    uint16_t depth;
+    bool is_exit;
+};
+
 void weft_uft_walk_begin(struct weft_uft_walk *walk, const struct weft_uft_info *info,
                          const struct weft_uft_space *space, const struct weft_uft_epochs *epochs,
                          struct weft_uft_locals *locals, const struct weft_mapped *file);
@@ -89,6 +97,10 @@ void weft_uft_walk_begin(struct weft_uft_walk *walk, const struct weft_uft_info 
 WEFT_CHECKED enum weft_code weft_uft_walk_next(struct weft_uft_walk *walk,
                                                struct weft_uft_record *record, bool *is_end,
                                                struct weft_err *err);
+
+/* The same for many: takes plain records as long as they follow each other, at most `n_most`, and
+ * tells how many. 0: the next record is for weft_uft_walk_next. */
+size_t weft_uft_walk_plain(struct weft_uft_walk *walk, struct weft_uft_plain *plain, size_t n_most);
 
 WEFT_CHECKED enum weft_code weft_uft_locals_init(struct weft_uft_locals *locals,
                                                  struct weft_err *err);
