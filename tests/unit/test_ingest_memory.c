@@ -6,11 +6,14 @@
 #include "checking_sink.h"
 #include "elf_builder.h"
 #include "failing_alloc.h"
+#include "ingest/optrack/optrack.h"
 #include "ingest/text/text.h"
+#include "ingest/uftrace/uftrace.h"
 #include "ingest/xray/function_map.h"
 #include "ingest/xray/xray.h"
+#include "optrack_builder.h"
 #include "tap.h"
-#include "xray_builder.h"
+#include "uftrace_builder.h"
 
 struct input {
     const uint8_t *bytes;
@@ -35,6 +38,29 @@ static enum weft_code read_text(const struct input *input, struct weft_sink *sin
         { .file = { .bytes = input->bytes, .n_bytes = input->n_bytes }, .path = "b" },
     };
     return weft_text_import(texts, 2, sink, NULL, err);
+}
+
+static enum weft_code read_optrack(const struct input *input, struct weft_sink *sink,
+                                   struct weft_err *err)
+{
+    static const char map[] = "1 int f(int)\n2 void f(void)\n3 g\n";
+    const struct weft_mapped file = { .bytes = input->bytes, .n_bytes = input->n_bytes };
+    const struct weft_optrack_input inputs[] = {
+        { .file = file, .path = "optrack.1.1" },
+        { .file = { .bytes = (const uint8_t *)map, .n_bytes = sizeof map - 1 },
+          .path = "optrack-map.1" },
+        { .file = file, .path = "optrack.1.2" },
+    };
+    return weft_optrack_import(inputs, 3, NULL, sink, NULL, err);
+}
+
+/* The bytes are a struct weft_folder. */
+static enum weft_code read_uftrace(const struct input *input, struct weft_sink *sink,
+                                   struct weft_err *err)
+{
+    struct weft_folder folder;
+    memcpy(&folder, input->bytes, sizeof folder);
+    return weft_uftrace_import_folder(&folder, sink, NULL, err);
 }
 
 static enum weft_code read_map(const struct input *input, struct weft_sink *sink,
@@ -108,6 +134,9 @@ static void test_texts(void)
     static const char yaml[] = "- { id: 1, function: 0x10, function-name: f }\n"
                                "- { id: 2, function: 0x20, function-name: g }\n";
     static const char tsv[] = "1\t0x10\tf\n2\t0x20\tg\n";
+    static const char arrows[] = "--> f 3 2 lock\n<-- f 3 5\n-> g 6\n";
+    test_failures("arrows", read_text,
+                  &(struct input){ (const uint8_t *)arrows, sizeof arrows - 1 });
     test_failures("text", read_text, &(struct input){ (const uint8_t *)trace, sizeof trace - 1 });
     test_failures("YAML", read_map, &(struct input){ (const uint8_t *)yaml, sizeof yaml - 1 });
     test_failures("TSV", read_map, &(struct input){ (const uint8_t *)tsv, sizeof tsv - 1 });
@@ -118,9 +147,50 @@ static void test_texts(void)
     test_failures("program", read_map, &(struct input){ program.bytes, program.n_bytes });
 }
 
+static void test_optrack(void)
+{
+    struct xb file = { 0 };
+    ob_header(&file, 3, 0, 1000, 1795244775);
+    ob_record(&file, 900, 1, 0);
+    ob_record(&file, 500, 2, 1);
+    ob_record(&file, 510, 3, 0);
+    ob_record(&file, 100, 3, 1);
+    test_failures("OpTrack", read_optrack, &(struct input){ file.bytes, file.n_bytes });
+    xb_fini(&file);
+}
+
+static void test_uftrace(void)
+{
+    struct ub dir = { 0 };
+    ub_info(&dir, "argspec:lines=2\nargspec:^m@arg1/s\npattern_type:regex\n");
+    ub_text(&dir, "events.txt", "EVENT: 1000000 prog:tick\n");
+    ub_text(&dir, "task.txt",
+            "SESS timestamp=0.9 pid=10 sid=ab exename=\"prog\"\n"
+            "SESS timestamp=0.900000000 pid=10 sid=ab exename=\"prog\"\n"
+            "TASK timestamp=0.900000001 tid=10 pid=10\n"
+            "DLOP timestamp=0.900000002 tid=10 sid=ab base=900000 libname=\"q\"\n");
+    ub_text(&dir, "sid-ab.map", "400000-402000 r-xp 00000000 00:00 0 prog\n");
+    ub_text(&dir, "prog.sym", "# path name: prog\n0000000000001100 T _ZN2ns4mainEi\n");
+    ub_text(&dir, "prog.dbg", "F: 1100 main\nA: @arg1/s\n");
+    struct xb *file = ub_file(&dir, "10.dat");
+    ub_record(file, 1000000000, UB_ENTRY | UB_MORE, 0, 0x401104);
+    ub_string(file, "abcdef");
+    ub_record(file, 1000000002, UB_EXIT, 0, 0x401104);
+    file = ub_file(&dir, "perf-cpu0.dat");
+    ub_comm(file, 10, 1000000000, "named");
+    ub_switch(file, UB_OUT, 10, 1000000001);
+    struct weft_folder folder = ub_folder(&dir);
+    test_failures("uftrace", read_uftrace,
+                  &(struct input){ (const uint8_t *)&folder, sizeof folder });
+    ub_folder_fini(&folder);
+    ub_fini(&dir);
+}
+
 int main(void)
 {
     test_logs();
     test_texts();
+    test_optrack();
+    test_uftrace();
     return tap_done();
 }
