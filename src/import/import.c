@@ -11,6 +11,7 @@
 #include "import/merge.h"
 #include "import/replay.h"
 #include "import/stored.h"
+#include "ingest/optrack/optrack.h"
 #include "ingest/text/text.h"
 #include "ingest/uftrace/uftrace.h"
 #include "ingest/xray/xray.h"
@@ -113,6 +114,9 @@ static const struct format {
     bool (*sniff_dir)(const char *path); /* the input may be a folder of this kind; or NULL */
 } formats[] = {
     { "weft trace", weft_store_sniff, NULL, false, false, NULL },
+    { "uftrace.data (directory)", NULL, import_uftrace, false, false, weft_uftrace_sniff_dir },
+    { "WiredTiger operation tracking", weft_optrack_sniff, import_optrack, true, true,
+      weft_optrack_sniff_dir },
     { "XRay log (FDR or basic mode)", weft_xray_sniff, import_xray, false, true, NULL },
     { "text trace (lines \"0|1 function ns\" or \"--> function ns\")", weft_text_sniff, import_text,
       true, false, NULL },

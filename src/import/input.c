@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "import/input.h"
 
+#include "base/folder.h"
 #include "import/unpack.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -314,26 +314,6 @@ static enum weft_code stream(struct intake *intake, uint64_t total, struct weft_
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* Bytes of the files that lie in a folder. */
-static uint64_t folder_bytes(int fd)
-{
-    const int again = dup(fd);
-    DIR *folder = again >= 0 ? fdopendir(again) : NULL;
-    uint64_t n_bytes = 0;
-    if (!folder) {
-        if (again >= 0)
-            (void)close(again);
-        return 0;
-    }
-    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
-        struct stat info;
-        if (fstatat(fd, entry->d_name, &info, 0) == 0 && S_ISREG(info.st_mode))
-            n_bytes += (uint64_t)info.st_size;
-    }
-    (void)closedir(folder);
-    return n_bytes;
-}
-
 /* A plain file is mapped as it is, unless it is packed, or someone has read from it already. */
 static bool is_mappable(int fd, const struct stat *info)
 {
@@ -352,7 +332,7 @@ static enum weft_code open_fd(int fd, const struct weft_input_opts *opts, struct
         return weft_fail_errno(err, errno, "cannot read its size");
     if (S_ISDIR(info.st_mode)) {
         input->is_folder = true;
-        input->given_bytes = folder_bytes(fd);
+        input->given_bytes = weft_folder_bytes(input->path);
         return WEFT_OK;
     }
     if (isatty(fd))
