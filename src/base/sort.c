@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/sort.h"
+
+#include "base/checked.h"
+#include "base/vec.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    RECORD_BYTES = sizeof(struct weft_sort_record),
+    INSERTION_RECORDS = 12,  /* stretches that insertion sorts */
+    READ_RECORDS = 16384,    /* of all runs of a reader together, at least ... */
+    LEAST_READ_RECORDS = 64, /* ... these for each */
+    MERGED_RECORDS = 512,    /* handed out at once by a merge */
+    WRITE_BYTES = 1 << 20,
+};
+#define DEFAULT_LIMIT_BYTES ((size_t)256 << 20)
+
+/* A lane's part of a run in the file. */
+struct segment {
+    uint64_t off;
+    uint64_t n_records;
+};
+
+struct lane {
+    struct weft_sort_record *items; /* in memory, in order of arrival */
+    size_t n, cap;
+    bool is_sorted;    /* items are in order */
+    bool is_whole;     /* segments and items follow each other in order: nothing to merge */
+    uint64_t last_key; /* the greatest of all records so far, if is_whole */
+    uint64_t n_spilled;
+    struct {
+        struct segment *items;
+        size_t n, cap;
+    } segments;
+};
+
+struct weft_sorter {
+    struct {
+        struct lane *items;
+        size_t n, cap;
+    } lanes;
+    size_t held_bytes, limit_bytes;
+    int fd; /* -1: nothing was spilled */
+    uint64_t file_bytes;
+};
+
+struct weft_sorter *weft_sorter_new(size_t limit_bytes)
+{
+    struct weft_sorter *sorter = calloc(1, sizeof *sorter);
+    if (!sorter)
+        return NULL;
+    sorter->limit_bytes = limit_bytes ? limit_bytes : DEFAULT_LIMIT_BYTES;
+    sorter->fd = -1;
+    return sorter;
+}
+
+void weft_sorter_free(struct weft_sorter *sorter)
+{
+    if (!sorter)
+        return;
+    for (size_t k = 0; k < sorter->lanes.n; k++) {
+        free(sorter->lanes.items[k].items);
+        WEFT_VEC_FINI(&sorter->lanes.items[k].segments);
+    }
+    WEFT_VEC_FINI(&sorter->lanes);
+    if (sorter->fd >= 0)
+        (void)close(sorter->fd);
+    free(sorter);
+}
+
+static enum weft_code no_memory(struct weft_err *err)
+{
+    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for records to sort");
+}
+
+/* ---- in memory ------------------------------------------------------------------------------ */
+
+static void sort_by_insertion(struct weft_sort_record *items, size_t n)
+{
+    for (size_t k = 1; k < n; k++) {
+        if (items[k - 1].key <= items[k].key)
+            continue;
+        const struct weft_sort_record moved = items[k];
+        size_t at = k;
+        for (; at > 0 && items[at - 1].key > moved.key; at--)
+            items[at] = items[at - 1];
+        items[at] = moved;
+    }
+}
+
+/* Merges the ordered halves [0, middle) and [middle, n); `spare` holds the first. */
+static void merge_halves(struct weft_sort_record *items, size_t middle, size_t n,
+                         struct weft_sort_record *spare)
+{
+    if (items[middle - 1].key <= items[middle].key)
+        return;
+    memcpy(spare, items, middle * sizeof *items);
+    size_t left = 0;
+    size_t right = middle;
+    size_t out = 0;
+    while (left < middle && right < n)
+        items[out++] = items[right].key < spare[left].key ? items[right++] : spare[left++];
+    if (left < middle)
+        memcpy(items + out, spare + left, (middle - left) * sizeof *items);
+}
+
+/* Stable. `spare` has room for n / 2 records. */
+static void sort_by_merging(struct weft_sort_record *items, size_t n,
+                            struct weft_sort_record *spare)
+{
+    if (n <= INSERTION_RECORDS) {
+        sort_by_insertion(items, n);
+        return;
+    }
+    sort_by_merging(items, n / 2, spare);
+    sort_by_merging(items + n / 2, n - n / 2, spare);
+    merge_halves(items, n / 2, n, spare);
+}
+
+static enum weft_code lane_sort(struct lane *lane, struct weft_err *err)
+{
+    if (lane->is_sorted || lane->n < 2)
+        return WEFT_OK;
+    struct weft_sort_record *spare = malloc(lane->n / 2 * sizeof *spare);
+    if (!spare)
+        return no_memory(err);
+    sort_by_merging(lane->items, lane->n, spare);
+    free(spare);
+    lane->is_sorted = true;
+    return WEFT_OK;
+}
+
+/* ---- the file ------------------------------------------------------------------------------- */
+
+static int open_in(const char *folder)
+{
+    int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd >= 0)
+        return fd;
+    char path[4096];
+    int n = snprintf(path, sizeof path, "%s/weft-sort.XXXXXX", folder);
+    if (n < 0 || (size_t)n >= sizeof path)
+        return -1;
+    fd = mkostemp(path, O_CLOEXEC);
+    if (fd >= 0)
+        (void)unlink(path);
+    return fd;
+}
+
+static enum weft_code file_open(struct weft_sorter *sorter, struct weft_err *err)
+{
+    const char *named = getenv("TMPDIR");
+    const char *const folders[] = { named && *named ? named : "/var/tmp", "/var/tmp", "/tmp" };
+    for (size_t k = 0; sorter->fd < 0 && k < sizeof folders / sizeof *folders; k++)
+        sorter->fd = open_in(folders[k]);
+    if (sorter->fd < 0)
+        return weft_fail_errno(err, errno, "cannot create a temporary file for sorting in %s",
+                               folders[0]);
+    return WEFT_OK;
+}
+
+static enum weft_code file_write(struct weft_sorter *sorter, const void *bytes, size_t n_bytes,
+                                 struct weft_err *err)
+{
+    const uint8_t *at = bytes;
+    while (n_bytes > 0) {
+        ssize_t n = pwrite(sorter->fd, at, n_bytes < WRITE_BYTES ? n_bytes : WRITE_BYTES,
+                           (off_t)sorter->file_bytes);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return weft_fail_errno(err, n < 0 ? errno : ENOSPC,
+                                   "cannot write the temporary file for sorting");
+        at += n;
+        n_bytes -= (size_t)n;
+        sorter->file_bytes += (uint64_t)n;
+    }
+    return WEFT_OK;
+}
+
+static enum weft_code file_read(const struct weft_sorter *sorter, uint64_t off, void *bytes,
+                                size_t n_bytes, struct weft_err *err)
+{
+    uint8_t *at = bytes;
+    while (n_bytes > 0) {
+        ssize_t n = pread(sorter->fd, at, n_bytes, (off_t)off);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return weft_fail_errno(err, n < 0 ? errno : EIO,
+                                   "cannot read the temporary file for sorting");
+        at += n;
+        off += (uint64_t)n;
+        n_bytes -= (size_t)n;
+    }
+    return WEFT_OK;
+}
+
+/* Writes a lane's records as a segment of the run, and lets go of them. */
+static enum weft_code lane_spill(struct weft_sorter *sorter, struct lane *lane,
+                                 struct weft_err *err)
+{
+    enum weft_code code = lane_sort(lane, err);
+    if (code != WEFT_OK)
+        return code;
+    struct segment *segment = WEFT_VEC_PUSH(&lane->segments);
+    if (!segment)
+        return no_memory(err);
+    *segment = (struct segment){ .off = sorter->file_bytes, .n_records = lane->n };
+    code = file_write(sorter, lane->items, lane->n * RECORD_BYTES, err);
+    lane->n_spilled += lane->n;
+    free(lane->items);
+    lane->items = NULL;
+    lane->n = lane->cap = 0;
+    lane->is_sorted = true;
+    return code;
+}
+
+static enum weft_code spill(struct weft_sorter *sorter, struct weft_err *err)
+{
+    enum weft_code code = sorter->fd < 0 ? file_open(sorter, err) : WEFT_OK;
+    for (size_t k = 0; code == WEFT_OK && k < sorter->lanes.n; k++)
+        if (sorter->lanes.items[k].n)
+            code = lane_spill(sorter, &sorter->lanes.items[k], err);
+    sorter->held_bytes = 0;
+    return code;
+}
+
+/* ---- adding --------------------------------------------------------------------------------- */
+
+static struct lane *lane_get(struct weft_sorter *sorter, uint32_t number)
+{
+    while (sorter->lanes.n <= number) {
+        struct lane *lane = WEFT_VEC_PUSH(&sorter->lanes);
+        if (!lane)
+            return NULL;
+        lane->is_sorted = lane->is_whole = true;
+    }
+    return &sorter->lanes.items[number];
+}
+
+/* Room for one more record: what a lane holds counts in full, so that growth is bounded too. */
+static enum weft_code lane_grow(struct weft_sorter *sorter, uint32_t number, struct weft_err *err)
+{
+    struct lane *lane = &sorter->lanes.items[number];
+    size_t before = lane->cap;
+    if (sorter->held_bytes + (before / 2 + 8) * RECORD_BYTES > sorter->limit_bytes &&
+        sorter->held_bytes > 0) {
+        enum weft_code code = spill(sorter, err);
+        if (code != WEFT_OK)
+            return code;
+        before = 0;
+    }
+    if (!weft_vec_reserve(&lane->items, &lane->cap, lane->n + 1, sizeof *lane->items))
+        return no_memory(err);
+    sorter->held_bytes += (lane->cap - before) * RECORD_BYTES;
+    return WEFT_OK;
+}
+
+enum weft_code weft_sorter_add(struct weft_sorter *sorter, uint32_t number,
+                               const struct weft_sort_record *record, struct weft_err *err)
+{
+    struct lane *lane =
+        number < sorter->lanes.n ? &sorter->lanes.items[number] : lane_get(sorter, number);
+    if (!lane)
+        return no_memory(err);
+    if (lane->n == lane->cap) {
+        enum weft_code code = lane_grow(sorter, number, err);
+        if (code != WEFT_OK)
+            return code;
+    }
+    if (lane->n && record->key < lane->items[lane->n - 1].key)
+        lane->is_sorted = false;
+    if (record->key < lane->last_key)
+        lane->is_whole = false;
+    else
+        lane->last_key = record->key;
+    lane->items[lane->n++] = *record;
+    return WEFT_OK;
+}
+
+uint64_t weft_sorter_count(const struct weft_sorter *sorter, uint32_t number)
+{
+    if (number >= sorter->lanes.n)
+        return 0;
+    const struct lane *lane = &sorter->lanes.items[number];
+    return lane->n_spilled + lane->n;
+}
+
+uint64_t weft_sorter_spilled_bytes(const struct weft_sorter *sorter)
+{
+    return sorter->file_bytes;
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+/* A segment that is being read, or what a lane holds in memory. */
+struct source {
+    const struct weft_sort_record *at, *end; /* records at hand */
+    struct weft_sort_record *buffer;         /* NULL: all records are at hand */
+    uint64_t off, n_left;                    /* what is not yet at hand */
+};
+
+struct weft_sort_reader {
+    struct weft_sorter *sorter;
+    struct lane *lane;
+    struct lane no_lane;    /* in place of one that was never named */
+    struct source *sources; /* in order of age */
+    size_t n_sources;
+    size_t now;     /* without a merge: the source that is read */
+    uint32_t *heap; /* sources that are not at their end; the root has the least record */
+    size_t n_heap;
+    struct weft_sort_record *buffers;
+    size_t buffer_records;
+    struct weft_sort_record merged[MERGED_RECORDS];
+};
+
+static enum weft_code source_fill(struct weft_sort_reader *reader, struct source *source,
+                                  struct weft_err *err)
+{
+    size_t n =
+        source->n_left < reader->buffer_records ? (size_t)source->n_left : reader->buffer_records;
+    source->at = source->buffer;
+    source->end = source->buffer + n;
+    enum weft_code code =
+        file_read(reader->sorter, source->off, source->buffer, n * RECORD_BYTES, err);
+    source->off += n * RECORD_BYTES;
+    source->n_left -= n;
+    return code;
+}
+
+/* True if source a comes before source b: ties go to the older one. */
+static bool source_before(const struct weft_sort_reader *reader, uint32_t a, uint32_t b)
+{
+    uint64_t key_a = reader->sources[a].at->key;
+    uint64_t key_b = reader->sources[b].at->key;
+    return key_a != key_b ? key_a < key_b : a < b;
+}
+
+static void heap_sink(struct weft_sort_reader *reader, size_t at)
+{
+    for (;;) {
+        size_t least = at;
+        for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < reader->n_heap; child++)
+            if (source_before(reader, reader->heap[child], reader->heap[least]))
+                least = child;
+        if (least == at)
+            return;
+        uint32_t moved = reader->heap[at];
+        reader->heap[at] = reader->heap[least];
+        reader->heap[least] = moved;
+        at = least;
+    }
+}
+
+static enum weft_code reader_sources(struct weft_sort_reader *reader, struct weft_err *err)
+{
+    struct lane *lane = reader->lane;
+    size_t n_segments = lane->segments.n;
+    reader->n_sources = n_segments + (lane->n > 0);
+    size_t most = READ_RECORDS / (n_segments + 1);
+    reader->buffer_records = most > LEAST_READ_RECORDS ? most : LEAST_READ_RECORDS;
+    reader->sources = calloc(reader->n_sources + 1, sizeof *reader->sources);
+    reader->heap = calloc(reader->n_sources + 1, sizeof *reader->heap);
+    reader->buffers = malloc((n_segments * reader->buffer_records + 1) * RECORD_BYTES);
+    if (!reader->sources || !reader->heap || !reader->buffers)
+        return no_memory(err);
+    for (size_t k = 0; k < n_segments; k++)
+        reader->sources[k] =
+            (struct source){ .buffer = reader->buffers + k * reader->buffer_records,
+                             .off = lane->segments.items[k].off,
+                             .n_left = lane->segments.items[k].n_records };
+    if (lane->n)
+        reader->sources[n_segments] =
+            (struct source){ .at = lane->items, .end = lane->items + lane->n };
+    return WEFT_OK;
+}
+
+/* Unless the sources follow each other, their first records make a heap. */
+static enum weft_code reader_heap(struct weft_sort_reader *reader, struct weft_err *err)
+{
+    if (reader->lane->is_whole || reader->n_sources < 2)
+        return WEFT_OK;
+    for (uint32_t k = 0; k < reader->n_sources; k++) {
+        enum weft_code code =
+            reader->sources[k].buffer ? source_fill(reader, &reader->sources[k], err) : WEFT_OK;
+        if (code != WEFT_OK)
+            return code;
+        reader->heap[reader->n_heap++] = k;
+    }
+    for (size_t k = reader->n_heap / 2; k-- > 0;)
+        heap_sink(reader, k);
+    return WEFT_OK;
+}
+
+enum weft_code weft_sort_reader_open(struct weft_sorter *sorter, uint32_t number,
+                                     struct weft_sort_reader **reader_out, struct weft_err *err)
+{
+    struct weft_sort_reader *reader = calloc(1, sizeof *reader);
+    if (!reader)
+        return no_memory(err);
+    reader->sorter = sorter;
+    reader->no_lane.is_sorted = reader->no_lane.is_whole = true;
+    reader->lane = number < sorter->lanes.n ? &sorter->lanes.items[number] : &reader->no_lane;
+    enum weft_code code = lane_sort(reader->lane, err);
+    if (code == WEFT_OK)
+        code = reader_sources(reader, err);
+    if (code == WEFT_OK)
+        code = reader_heap(reader, err);
+    if (code != WEFT_OK) {
+        weft_sort_reader_close(reader);
+        return code;
+    }
+    *reader_out = reader;
+    return WEFT_OK;
+}
+
+static enum weft_code next_of_heap(struct weft_sort_reader *reader,
+                                   const struct weft_sort_record **records, size_t *n_records,
+                                   struct weft_err *err)
+{
+    size_t n = 0;
+    while (n < MERGED_RECORDS && reader->n_heap > 0) {
+        struct source *source = &reader->sources[reader->heap[0]];
+        reader->merged[n++] = *source->at++;
+        if (source->at == source->end && source->n_left) {
+            enum weft_code code = source_fill(reader, source, err);
+            if (code != WEFT_OK)
+                return code;
+        }
+        if (source->at == source->end)
+            reader->heap[0] = reader->heap[--reader->n_heap];
+        heap_sink(reader, 0);
+    }
+    *records = reader->merged;
+    *n_records = n;
+    return WEFT_OK;
+}
+
+enum weft_code weft_sort_reader_next(struct weft_sort_reader *reader,
+                                     const struct weft_sort_record **records, size_t *n_records,
+                                     struct weft_err *err)
+{
+    if (!reader->lane->is_whole && reader->n_sources > 1)
+        return next_of_heap(reader, records, n_records, err);
+    *n_records = 0;
+    for (; reader->now < reader->n_sources; reader->now++) {
+        struct source *source = &reader->sources[reader->now];
+        if (source->n_left) {
+            enum weft_code code = source_fill(reader, source, err);
+            if (code != WEFT_OK)
+                return code;
+        }
+        if (source->at == source->end)
+            continue;
+        *records = source->at;
+        *n_records = (size_t)(source->end - source->at);
+        source->at = source->end;
+        return WEFT_OK;
+    }
+    return WEFT_OK;
+}
+
+void weft_sort_reader_close(struct weft_sort_reader *reader)
+{
+    if (!reader)
+        return;
+    free(reader->lane->items);
+    reader->lane->items = NULL;
+    reader->lane->n = reader->lane->cap = 0;
+    free(reader->sources);
+    free(reader->heap);
+    free(reader->buffers);
+    free(reader);
+}

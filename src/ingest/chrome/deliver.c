@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The second phase: what was collected, to the sink, thread by thread.
+ */
+#include "base/checked.h"
+#include "base/vec.h"
+#include "ingest/chrome/trace.h"
+
+#include <stdlib.h>
+
+/* Records of one time that are looked at together. */
+enum { MOST_TOGETHER = 1 << 16, CANCEL_RECORDS = 1 << 16 };
+
+/* What one worker needs. */
+struct worker {
+    struct chrome_converter converter;
+    struct weft_nest *nest;
+    struct {
+        struct chrome_record *items;
+        size_t n, cap;
+    } together; /* records of one time */
+};
+
+struct delivery {
+    struct chrome_trace *trace;
+    struct chrome_stacks *stacks;
+    struct worker *workers;
+    unsigned n_workers;
+};
+
+static enum weft_code no_memory(struct weft_err *err)
+{
+    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory to deliver events");
+}
+
+/* ---- one record ----------------------------------------------------------------------------- */
+
+static struct weft_event args_event(const struct chrome_trace *trace,
+                                    const struct chrome_record *record, const char *category)
+{
+    return (struct weft_event){
+        .time_ns = record->time - trace->first,
+        .next_thread_id = WEFT_ID_NONE,
+        .object_id = WEFT_ID_NONE,
+        .stack_id = WEFT_ID_NONE,
+        .cpu = -1,
+        .kind = WEFT_EVENT_CALL_ARGS,
+        .category = weft_str_of(category),
+        .payload = { .bytes = trace->reader.begin + record->off, .n_bytes = record->n_bytes },
+    };
+}
+
+/* Arguments follow their entry at once. */
+static enum weft_code send_args(struct worker *worker, uint32_t thread_id,
+                                const struct weft_event *event, struct weft_err *err)
+{
+    struct weft_sink *sink = worker->converter.trace->sink;
+    enum weft_code code = weft_nest_flush(worker->nest, err);
+    return code == WEFT_OK ? sink->ops->events(sink, thread_id, event, 1, err) : code;
+}
+
+static enum weft_code deliver_entry(struct worker *worker, uint32_t thread_id,
+                                    const struct chrome_record *record, struct weft_err *err)
+{
+    const struct chrome_trace *trace = worker->converter.trace;
+    uint64_t time_ns = record->time - trace->first;
+    enum weft_code code =
+        record->phase == 'X'
+            ? weft_nest_span(worker->nest, time_ns, record->end - trace->first, record->key, err)
+            : weft_nest_enter(worker->nest, time_ns, record->key, err);
+    if (code != WEFT_OK || record->n_bytes == 0)
+        return code;
+    const struct weft_event event = args_event(trace, record, "");
+    return send_args(worker, thread_id, &event, err);
+}
+
+/* Arguments of an end belong to the call that it ends: while that is the latest call, they can be
+ * told as its own. Else they are a point of their own that names the call. */
+static enum weft_code deliver_end_args(struct worker *worker, uint32_t thread_id,
+                                       const struct chrome_record *record, struct weft_err *err)
+{
+    const struct chrome_trace *trace = worker->converter.trace;
+    uint32_t key = record->key;
+    bool is_latest = false;
+    enum weft_code code = weft_nest_advance(worker->nest, record->time - trace->first, err);
+    if (code != WEFT_OK)
+        return code;
+    (void)weft_nest_peek(worker->nest, (enum weft_nest_match)record->match, record->key, &key,
+                         &is_latest);
+    struct weft_event event = args_event(trace, record, "end");
+    if (!is_latest) {
+        event.kind = WEFT_EVENT_INSTANT;
+        event.prev_state = 'E';
+        event.category = (struct weft_str){ 0 };
+        if (key != WEFT_ID_NONE) {
+            event.name = chrome_function_name(trace, key);
+            event.category = chrome_function_category(trace, key);
+        }
+    }
+    return send_args(worker, thread_id, &event, err);
+}
+
+static enum weft_code deliver_record(struct worker *worker, uint32_t thread_id,
+                                     const struct chrome_record *record, struct weft_err *err)
+{
+    enum weft_code code = WEFT_OK;
+    switch (record->phase) {
+    case 'X':
+    case 'B':
+        return deliver_entry(worker, thread_id, record, err);
+    case 'E':
+        if (record->n_bytes)
+            code = deliver_end_args(worker, thread_id, record, err);
+        if (code != WEFT_OK)
+            return code;
+        return weft_nest_exit(worker->nest, record->time - worker->converter.trace->first,
+                              (enum weft_nest_match)record->match, record->key, err);
+    default:
+        return chrome_convert_and_send(&worker->converter, thread_id, record, err);
+    }
+}
+
+/* ---- records of one time -------------------------------------------------------------------- */
+
+/* Longer first; `reserved` holds the place before. */
+static int compare_ends(const void *a, const void *b)
+{
+    const struct chrome_record *left = a;
+    const struct chrome_record *right = b;
+    if (left->end != right->end)
+        return left->end > right->end ? -1 : 1;
+    return memcmp(left->reserved, right->reserved, sizeof left->reserved);
+}
+
+static size_t count_spans(const struct worker *worker)
+{
+    size_t n_spans = 0;
+    for (size_t k = 0; k < worker->together.n; k++)
+        n_spans += worker->together.items[k].phase == 'X';
+    return n_spans;
+}
+
+/* Complete events that begin together, inner ones first as they end first, change places so that
+ * the longest comes first. Everything else stays where it is. */
+static enum weft_code outer_first(struct worker *worker, struct weft_err *err)
+{
+    size_t n_spans = worker->together.n > 1 ? count_spans(worker) : 0;
+    if (n_spans < 2)
+        return WEFT_OK;
+    struct chrome_record *spans = malloc(n_spans * sizeof *spans);
+    if (!spans)
+        return no_memory(err);
+    size_t n = 0;
+    for (size_t k = 0; k < worker->together.n; k++) {
+        if (worker->together.items[k].phase != 'X')
+            continue;
+        spans[n] = worker->together.items[k];
+        for (unsigned byte = 0; byte < 4; byte++) /* big-endian: memcmp compares numbers */
+            spans[n].reserved[byte] = (uint8_t)(n >> (24 - 8 * byte));
+        n++;
+    }
+    qsort(spans, n_spans, sizeof *spans, compare_ends);
+    for (size_t k = 0, next = 0; k < worker->together.n; k++)
+        if (worker->together.items[k].phase == 'X')
+            worker->together.items[k] = spans[next++];
+    free(spans);
+    return WEFT_OK;
+}
+
+static enum weft_code deliver_together(struct worker *worker, uint32_t thread_id,
+                                       struct weft_err *err)
+{
+    enum weft_code code = outer_first(worker, err);
+    for (size_t k = 0; code == WEFT_OK && k < worker->together.n; k++)
+        code = deliver_record(worker, thread_id, &worker->together.items[k], err);
+    worker->together.n = 0;
+    return code;
+}
+
+static enum weft_code take_record(struct worker *worker, uint32_t thread_id,
+                                  const struct weft_sort_record *sorted, struct weft_err *err)
+{
+    if (worker->together.n &&
+        (worker->together.items[0].time != sorted->key || worker->together.n == MOST_TOGETHER)) {
+        enum weft_code code = deliver_together(worker, thread_id, err);
+        if (code != WEFT_OK)
+            return code;
+    }
+    struct chrome_record *record = WEFT_VEC_PUSH(&worker->together);
+    if (!record)
+        return no_memory(err);
+    *record = chrome_record_of(sorted);
+    return WEFT_OK;
+}
+
+/* ---- one thread ----------------------------------------------------------------------------- */
+
+static enum weft_code check_cancel(const struct chrome_trace *trace, struct weft_err *err)
+{
+    if (weft_progress_is_cancelled(chrome_progress(trace)))
+        return weft_fail(err, WEFT_E_CANCELLED, WEFT_NO_OFFSET, "interrupted");
+    return WEFT_OK;
+}
+
+static enum weft_code deliver_lane(struct worker *worker, uint32_t thread_id,
+                                   struct weft_sort_reader *reader, struct weft_err *err)
+{
+    const struct chrome_trace *trace = worker->converter.trace;
+    for (;;) {
+        const struct weft_sort_record *records;
+        size_t n_records;
+        enum weft_code code = weft_sort_reader_next(reader, &records, &n_records, err);
+        for (size_t k = 0; code == WEFT_OK && k < n_records; k++) {
+            if (k % CANCEL_RECORDS == 0)
+                code = check_cancel(trace, err);
+            if (code == WEFT_OK)
+                code = take_record(worker, thread_id, &records[k], err);
+        }
+        if (code != WEFT_OK)
+            return code;
+        if (n_records == 0)
+            return deliver_together(worker, thread_id, err);
+        weft_progress_add(chrome_progress(trace), n_records);
+    }
+}
+
+static enum weft_code worker_ready(const struct delivery *delivery, struct worker *worker,
+                                   struct weft_err *err)
+{
+    struct chrome_trace *trace = delivery->trace;
+    worker->converter.trace = trace;
+    worker->converter.stacks = delivery->stacks;
+    if (!worker->nest)
+        worker->nest =
+            weft_nest_new(trace->sink, weft_map_count(trace->functions), trace->name_of_key);
+    return worker->nest ? WEFT_OK : no_memory(err);
+}
+
+static enum weft_code deliver_thread(void *context, size_t item, unsigned number,
+                                     struct weft_err *err)
+{
+    struct delivery *delivery = context;
+    struct chrome_trace *trace = delivery->trace;
+    struct worker *worker = &delivery->workers[number];
+    const struct chrome_thread *thread = &trace->threads.items[trace->order[item]];
+    struct weft_sort_reader *reader = NULL;
+    enum weft_code code = worker_ready(delivery, worker, err);
+    if (code == WEFT_OK)
+        code = weft_sort_reader_open(trace->sorter, CHROME_LANE_THREADS + trace->order[item],
+                                     &reader, err);
+    if (code != WEFT_OK)
+        return code;
+    weft_nest_start(worker->nest, thread->thread_id);
+    worker->together.n = 0;
+    code = deliver_lane(worker, thread->thread_id, reader, err);
+    if (code == WEFT_OK)
+        code = weft_nest_end(worker->nest, thread->last - trace->first, err);
+    weft_sort_reader_close(reader);
+    return code;
+}
+
+/* ---- what comes before the threads ---------------------------------------------------------- */
+
+/* By process: its first thread in the sink's order, or WEFT_ID_NONE; the caller frees. */
+static uint32_t *first_threads(const struct chrome_trace *trace)
+{
+    uint32_t n_processes = weft_map_count(trace->processes);
+    uint32_t *first = malloc(((size_t)n_processes + 1) * sizeof *first);
+    for (uint32_t k = 0; first && k < n_processes; k++)
+        first[k] = WEFT_ID_NONE;
+    for (uint32_t k = trace->n_ordered; first && k-- > 0;) {
+        const struct chrome_thread *thread = &trace->threads.items[trace->order[k]];
+        first[thread->process] = thread->thread_id;
+    }
+    return first;
+}
+
+/* Metadata of a process goes to its first thread. */
+static enum weft_code deliver_metadata_to(struct chrome_trace *trace,
+                                          struct chrome_converter *converter,
+                                          struct weft_sort_reader *reader, const uint32_t *first,
+                                          struct weft_err *err)
+{
+    for (;;) {
+        const struct weft_sort_record *records;
+        size_t n_records;
+        enum weft_code code = weft_sort_reader_next(reader, &records, &n_records, err);
+        for (size_t k = 0; code == WEFT_OK && k < n_records; k++) {
+            const struct chrome_record record = chrome_record_of(&records[k]);
+            if (first[record.key] == WEFT_ID_NONE)
+                chrome_remark(trace, CHROME_LOST_METADATA, 1, record.off);
+            else
+                code = chrome_convert_and_send(converter, first[record.key], &record, err);
+        }
+        if (code != WEFT_OK || n_records == 0)
+            return code;
+    }
+}
+
+static enum weft_code deliver_metadata(struct chrome_trace *trace,
+                                       struct chrome_converter *converter, struct weft_err *err)
+{
+    struct weft_sort_reader *reader = NULL;
+    uint32_t *first = first_threads(trace);
+    enum weft_code code =
+        first ? weft_sort_reader_open(trace->sorter, CHROME_LANE_METADATA, &reader, err)
+              : no_memory(err);
+    if (code == WEFT_OK)
+        code = deliver_metadata_to(trace, converter, reader, first, err);
+    weft_sort_reader_close(reader);
+    free(first);
+    return code;
+}
+
+/* ---- everything ----------------------------------------------------------------------------- */
+
+static enum weft_code for_each_thread(struct delivery *delivery, struct weft_err *err)
+{
+    const struct chrome_trace *trace = delivery->trace;
+    if (trace->run && trace->run->pool)
+        return weft_pool_run(trace->run->pool, trace->n_ordered, deliver_thread, delivery,
+                             chrome_progress(trace), err);
+    enum weft_code code = WEFT_OK;
+    for (uint32_t k = 0; code == WEFT_OK && k < trace->n_ordered; k++)
+        code = deliver_thread(delivery, k, 0, err);
+    return code;
+}
+
+static enum weft_code deliver_all(struct delivery *delivery, struct weft_err *err)
+{
+    struct chrome_trace *trace = delivery->trace;
+    struct chrome_converter *converter = &delivery->workers[0].converter;
+    converter->trace = trace;
+    converter->stacks = delivery->stacks;
+    enum weft_code code = deliver_metadata(trace, converter, err);
+    if (code == WEFT_OK)
+        code = chrome_deliver_async(trace, converter, err);
+    if (code == WEFT_OK)
+        code = for_each_thread(delivery, err);
+    for (unsigned k = 0; k < delivery->n_workers; k++)
+        if (delivery->workers[k].converter.n_bad_series)
+            chrome_remark(trace, CHROME_BAD_COUNTER, delivery->workers[k].converter.n_bad_series,
+                          WEFT_NO_OFFSET);
+    return code;
+}
+
+enum weft_code chrome_deliver(struct chrome_trace *trace, struct weft_err *err)
+{
+    struct delivery delivery = { .trace = trace, .n_workers = 1 };
+    if (trace->run && trace->run->pool)
+        delivery.n_workers = weft_pool_workers(trace->run->pool);
+    delivery.workers = calloc(delivery.n_workers, sizeof *delivery.workers);
+    if (trace->has_samples)
+        delivery.stacks = chrome_stacks_new(&trace->stack_frames);
+    bool is_ready = delivery.workers && (delivery.stacks || !trace->has_samples);
+    enum weft_code code = is_ready ? deliver_all(&delivery, err) : no_memory(err);
+    for (unsigned k = 0; delivery.workers && k < delivery.n_workers; k++) {
+        weft_nest_free(delivery.workers[k].nest);
+        WEFT_VEC_FINI(&delivery.workers[k].converter.text);
+        WEFT_VEC_FINI(&delivery.workers[k].together);
+    }
+    free(delivery.workers);
+    chrome_stacks_free(delivery.stacks);
+    return code;
+}

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT */
+#include "ingest/chrome/json.h"
+
+#include "base/cursor.h"
+
+/* Objects and arrays within each other, in one value: a bit for each says which it is. */
+enum { MOST_DEPTH = 1024, WORD_BITS = 64 };
+
+#define ONES (UINT64_MAX / 255)
+#define HIGHS (ONES << 7)
+
+/* ---- strings -------------------------------------------------------------------------------- */
+
+/* High bits of the bytes that end a stretch of plain letters: quote, backslash, control. The lowest
+ * is exact; a borrow may set others above it. */
+static uint64_t special_letters(uint64_t word)
+{
+    uint64_t quote = word ^ (ONES * '"');
+    uint64_t backslash = word ^ (ONES * '\\');
+    return (((quote - ONES) & ~quote) | ((backslash - ONES) & ~backslash) |
+            ((word - ONES * ' ') & ~word)) &
+           HIGHS;
+}
+
+static const char *skip_letters(const char *at, const char *end)
+{
+    while (end - at >= 8) {
+        uint64_t hits = special_letters(weft_load_u64((const uint8_t *)at));
+        if (hits)
+            return at + __builtin_ctzll(hits) / 8;
+        at += 8;
+    }
+    while (at < end && *at != '"' && *at != '\\' && (unsigned char)*at >= ' ')
+        at++;
+    return at;
+}
+
+static int hex_digit(char letter)
+{
+    if (letter >= '0' && letter <= '9')
+        return letter - '0';
+    letter |= 0x20;
+    return letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : -1;
+}
+
+/* An escape; `at` stands on the backslash. */
+static bool skip_escape(struct weft_json_reader *reader)
+{
+    if (reader->end - reader->at < 2) {
+        reader->at = reader->end;
+        return weft_json_fail(reader, "the rest of a string");
+    }
+    char letter = reader->at[1];
+    if (letter != 'u') {
+        if (!memchr("\"\\/bfnrt", letter, 8))
+            return weft_json_fail(reader, "an escape: one of \"\\/bfnrtu");
+        reader->at += 2;
+        return true;
+    }
+    const char *digits = reader->at + 2;
+    for (int k = 0; k < 4; k++) {
+        if (digits + k == reader->end) {
+            reader->at = reader->end;
+            return weft_json_fail(reader, "the rest of a string");
+        }
+        if (hex_digit(digits[k]) < 0)
+            return weft_json_fail(reader, "four hexadecimal digits after \\u");
+    }
+    reader->at += 6;
+    return true;
+}
+
+bool weft_json_string(struct weft_json_reader *reader, struct weft_json_value *value)
+{
+    const char *begin = ++reader->at;
+    value->type = WEFT_JSON_STRING;
+    value->bytes = begin;
+    value->has_escapes = false;
+    for (;;) {
+        reader->at = skip_letters(reader->at, reader->end);
+        if (reader->at == reader->end)
+            return weft_json_fail(reader, "the rest of a string");
+        if (*reader->at == '"')
+            break;
+        if (*reader->at != '\\')
+            return weft_json_fail(reader, "no control character in a string");
+        value->has_escapes = true;
+        if (!skip_escape(reader))
+            return false;
+    }
+    value->n_bytes = (size_t)(reader->at - begin);
+    reader->at++;
+    return true;
+}
+
+/* ---- numbers and words ---------------------------------------------------------------------- */
+
+static const char *skip_digits(const char *at, const char *end)
+{
+    while (at < end && (unsigned)(*at - '0') <= 9)
+        at++;
+    return at;
+}
+
+static bool skip_word(struct weft_json_reader *reader, const char *word, size_t n_bytes)
+{
+    for (size_t k = 0; k < n_bytes; k++, reader->at++)
+        if (reader->at == reader->end || *reader->at != word[k])
+            return weft_json_fail(reader, "a value");
+    return true;
+}
+
+/* Digits, at least one. */
+static bool take_digits(struct weft_json_reader *reader)
+{
+    const char *begin = reader->at;
+    reader->at = skip_digits(reader->at, reader->end);
+    return reader->at > begin || weft_json_fail(reader, "a digit");
+}
+
+static bool skip_number(struct weft_json_reader *reader)
+{
+    const char *end = reader->end;
+    reader->at += reader->at < end && *reader->at == '-';
+    if (reader->at < end && *reader->at == 'I')
+        return skip_word(reader, "Infinity", 8);
+    if (reader->at < end && *reader->at == '0')
+        reader->at++;
+    else if (!take_digits(reader))
+        return false;
+    if (reader->at < end && *reader->at == '.') {
+        reader->at++;
+        if (!take_digits(reader))
+            return false;
+    }
+    if (reader->at < end && (*reader->at == 'e' || *reader->at == 'E')) {
+        reader->at++;
+        reader->at += reader->at < end && (*reader->at == '+' || *reader->at == '-');
+        return take_digits(reader);
+    }
+    return true;
+}
+
+/* ---- values --------------------------------------------------------------------------------- */
+
+/* A value that holds no others. */
+static bool scalar(struct weft_json_reader *reader, struct weft_json_value *value)
+{
+    value->bytes = reader->at;
+    value->has_escapes = false;
+    bool is_good;
+    switch (*reader->at) {
+    case '"':
+        return weft_json_string(reader, value);
+    case 't':
+        value->type = WEFT_JSON_TRUE;
+        is_good = skip_word(reader, "true", 4);
+        break;
+    case 'f':
+        value->type = WEFT_JSON_FALSE;
+        is_good = skip_word(reader, "false", 5);
+        break;
+    case 'n':
+        value->type = WEFT_JSON_NULL;
+        is_good = skip_word(reader, "null", 4);
+        break;
+    case 'N':
+        value->type = WEFT_JSON_NUMBER;
+        is_good = skip_word(reader, "NaN", 3);
+        break;
+    default:
+        value->type = WEFT_JSON_NUMBER;
+        if (*reader->at != '-' && *reader->at != 'I' && (unsigned)(*reader->at - '0') > 9)
+            return weft_json_fail(reader, "a value");
+        is_good = skip_number(reader);
+        break;
+    }
+    value->n_bytes = (size_t)(reader->at - value->bytes);
+    return is_good;
+}
+
+/* What stands open around the place that is read. */
+struct nesting {
+    uint64_t is_object[MOST_DEPTH / WORD_BITS];
+    unsigned depth;
+};
+
+static bool nesting_push(struct weft_json_reader *reader, struct nesting *nesting, bool is_object)
+{
+    if (nesting->depth == MOST_DEPTH)
+        return weft_json_fail(reader, "at most 1024 objects and arrays within each other");
+    uint64_t bit = UINT64_C(1) << nesting->depth % WORD_BITS;
+    uint64_t *word = &nesting->is_object[nesting->depth++ / WORD_BITS];
+    *word = is_object ? *word | bit : *word & ~bit;
+    reader->at++;
+    return true;
+}
+
+static bool nesting_top(const struct nesting *nesting)
+{
+    unsigned place = nesting->depth - 1;
+    return nesting->is_object[place / WORD_BITS] >> place % WORD_BITS & 1;
+}
+
+/* After a value, or after a bracket that opened: goes to the next value, closing what closes.
+ * Depth 0: the value is complete. */
+static bool next_value(struct weft_json_reader *reader, struct nesting *nesting, bool is_first)
+{
+    while (nesting->depth > 0) {
+        bool is_end;
+        struct weft_json_value key;
+        if (!(nesting_top(nesting) ? weft_json_member(reader, is_first, &key, &is_end)
+                                   : weft_json_element(reader, is_first, &is_end)))
+            return false;
+        if (!is_end)
+            return true;
+        nesting->depth--;
+        is_first = false;
+    }
+    return true;
+}
+
+static bool composite(struct weft_json_reader *reader, struct weft_json_value *value)
+{
+    struct nesting nesting;
+    nesting.depth = 0;
+    value->bytes = reader->at;
+    value->has_escapes = false;
+    value->type = *reader->at == '{' ? WEFT_JSON_OBJECT : WEFT_JSON_ARRAY;
+    do {
+        char letter = weft_json_peek(reader);
+        bool is_first = letter == '{' || letter == '[';
+        struct weft_json_value inner;
+        if (reader->at == reader->end)
+            return weft_json_fail(reader, "a value");
+        if (!(is_first ? nesting_push(reader, &nesting, letter == '{') : scalar(reader, &inner)))
+            return false;
+        if (!next_value(reader, &nesting, is_first))
+            return false;
+    } while (nesting.depth > 0);
+    value->n_bytes = (size_t)(reader->at - value->bytes);
+    return true;
+}
+
+bool weft_json_value(struct weft_json_reader *reader, struct weft_json_value *value)
+{
+    weft_json_blanks(reader);
+    if (reader->at == reader->end)
+        return weft_json_fail(reader, "a value");
+    return *reader->at == '{' || *reader->at == '[' ? composite(reader, value)
+                                                    : scalar(reader, value);
+}
+
+bool weft_json_member(struct weft_json_reader *reader, bool is_first, struct weft_json_value *key,
+                      bool *is_end)
+{
+    char letter = weft_json_peek(reader);
+    *is_end = letter == '}';
+    if (*is_end) {
+        reader->at++;
+        return true;
+    }
+    if (!is_first) {
+        if (letter != ',')
+            return weft_json_fail(reader, "',' or '}'");
+        reader->at++;
+        letter = weft_json_peek(reader);
+    }
+    if (letter != '"')
+        return weft_json_fail(reader, "a name in quotes");
+    if (!weft_json_string(reader, key))
+        return false;
+    return weft_json_take(reader, ':') || weft_json_fail(reader, "':'");
+}
+
+bool weft_json_element(struct weft_json_reader *reader, bool is_first, bool *is_end)
+{
+    char letter = weft_json_peek(reader);
+    *is_end = letter == ']';
+    if (*is_end) {
+        reader->at++;
+        return true;
+    }
+    if (is_first)
+        return reader->at < reader->end || weft_json_fail(reader, "a value or ']'");
+    if (letter != ',')
+        return weft_json_fail(reader, "',' or ']'");
+    reader->at++;
+    return true;
+}
+
+/* ---- escapes -------------------------------------------------------------------------------- */
+
+static size_t put_utf8(uint32_t point, char *out)
+{
+    if (point < 0x80) {
+        out[0] = (char)point;
+        return 1;
+    }
+    if (point < 0x800) {
+        out[0] = (char)(0xc0 | point >> 6);
+        out[1] = (char)(0x80 | (point & 0x3f));
+        return 2;
+    }
+    if (point < 0x10000) {
+        out[0] = (char)(0xe0 | point >> 12);
+        out[1] = (char)(0x80 | (point >> 6 & 0x3f));
+        out[2] = (char)(0x80 | (point & 0x3f));
+        return 3;
+    }
+    out[0] = (char)(0xf0 | point >> 18);
+    out[1] = (char)(0x80 | (point >> 12 & 0x3f));
+    out[2] = (char)(0x80 | (point >> 6 & 0x3f));
+    out[3] = (char)(0x80 | (point & 0x3f));
+    return 4;
+}
+
+static uint32_t hex_quad(const char *digits)
+{
+    uint32_t point = 0;
+    for (int k = 0; k < 4; k++)
+        point = point << 4 | (uint32_t)hex_digit(digits[k]);
+    return point;
+}
+
+/* A \u escape, two for a pair of surrogates; `*at` behind it. Six bytes give at most three. */
+static size_t put_point(const char **at, const char *end, char *out)
+{
+    uint32_t point = hex_quad(*at + 2);
+    *at += 6;
+    if (point < 0xd800 || point > 0xdfff)
+        return put_utf8(point, out);
+    bool is_pair = point < 0xdc00 && end - *at >= 6 && (*at)[0] == '\\' && (*at)[1] == 'u';
+    uint32_t low = is_pair ? hex_quad(*at + 2) : 0;
+    if (low < 0xdc00 || low > 0xdfff)
+        return put_utf8(0xfffd, out);
+    *at += 6;
+    return put_utf8(0x10000 + ((point - 0xd800) << 10) + (low - 0xdc00), out);
+}
+
+size_t weft_json_unescape(const struct weft_json_value *value, char *out)
+{
+    static const char plain[] = "\"\"\\\\//b\bf\fn\nr\rt\t"; /* letter, what it means, ... */
+    const char *at = value->bytes;
+    const char *end = at + value->n_bytes;
+    size_t n = 0;
+    while (at < end) {
+        if (*at != '\\') {
+            out[n++] = *at++;
+        } else if (at[1] == 'u') {
+            n += put_point(&at, end, out + n);
+        } else {
+            size_t k = 0;
+            while (plain[k] != at[1])
+                k += 2;
+            out[n++] = plain[k + 1];
+            at += 2;
+        }
+    }
+    return n;
+}
