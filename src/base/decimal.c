@@ -72,6 +72,7 @@ static bool split(const char *text, size_t n_bytes, struct digits *parts)
     parts->whole = at;
     parts->n_whole = count_digits(at, end);
     at += parts->n_whole;
+    parts->decimals = at;
     if (at < end && *at == '.') {
         parts->decimals = ++at;
         parts->n_decimals = count_digits(at, end);
@@ -128,13 +129,45 @@ static uint64_t parse_digits(const char *at, size_t n_digits)
     return sum;
 }
 
+/* Digits, a point, digits, as nearly all times are: the number without the point is below 10^18. */
+static bool parse_plainly(const char *text, size_t n_bytes, size_t n_shift,
+                          struct weft_decimal_ns *time)
+{
+    uint64_t sum = 0;
+    size_t point = n_bytes;
+    if (n_bytes > SAFE_DIGITS || n_bytes == 0)
+        return false;
+    for (size_t k = 0; k < n_bytes; k++) {
+        unsigned digit = (unsigned)(text[k] - '0');
+        if (digit <= 9)
+            sum = sum * 10 + digit;
+        else if (text[k] == '.' && point == n_bytes)
+            point = k;
+        else
+            return false;
+    }
+    size_t n_decimals = point < n_bytes ? n_bytes - point - 1 : 0;
+    if (n_decimals <= n_shift) {
+        uint64_t scale = powers_of_ten[n_shift - n_decimals];
+        return n_bytes > 1 - (point == n_bytes) && n_bytes + n_shift <= SAFE_DIGITS &&
+               finish(false, sum * scale, 0, time);
+    }
+    size_t n_below = n_decimals - n_shift;
+    if (n_below > FRACTION_DIGITS)
+        return false;
+    uint64_t below = powers_of_ten[n_below];
+    return finish(false, sum / below, sum % below * powers_of_ten[FRACTION_DIGITS - n_below], time);
+}
+
 bool weft_decimal_parse(const char *text, size_t n_bytes, enum weft_decimal_unit unit,
                         struct weft_decimal_ns *time)
 {
     struct digits parts;
+    size_t n_shift = (size_t)unit;
+    if (parse_plainly(text, n_bytes, n_shift, time))
+        return true;
     if (!split(text, n_bytes, &parts))
         return false;
-    size_t n_shift = (size_t)unit;
     size_t n_kept = n_shift + FRACTION_DIGITS;
     if (parts.exponent || parts.n_whole + n_shift > SAFE_DIGITS || parts.n_decimals > n_kept ||
         parts.n_decimals > SAFE_DIGITS)

@@ -176,10 +176,16 @@ static enum weft_code rec_events(struct weft_sink *sink, uint32_t thread_id,
             continue;
         }
         const bool is_counter = events[k].kind == WEFT_EVENT_COUNTER;
-        rec_add(text, "%c %.*s %" PRIu64 " cpu %" PRId32 " @%" PRIu64, is_counter ? 'C' : 'I',
-                REC_STR(events[k].name),
-                is_counter ? (uint64_t)weft_counter_double(events[k].value) : events[k].value,
-                events[k].cpu, events[k].time_ns);
+        if (!is_instant && !is_counter) {
+            rec_event(text, &events[k]);
+            continue;
+        }
+        rec_add(text, "%c %.*s ", is_counter ? 'C' : 'I', REC_STR(events[k].name));
+        if (is_counter)
+            rec_add(text, "%.17g", weft_counter_double(events[k].value));
+        else
+            rec_add(text, "%" PRIu64, events[k].value);
+        rec_add(text, " cpu %" PRId32 " @%" PRIu64, events[k].cpu, events[k].time_ns);
         if (events[k].kind == WEFT_EVENT_INSTANT) {
             rec_add(text, " \"");
             for (size_t at = 0; at < events[k].payload.n_bytes; at++)

@@ -120,6 +120,13 @@ static bool name_series(struct chrome_text *text, const struct chrome_event *sou
     return true;
 }
 
+static void bad_series(struct chrome_converter *converter, const char *at)
+{
+    uint64_t at_off = chrome_offset(converter->trace, at);
+    if (converter->n_bad_series++ == 0 || at_off < converter->bad_series_off)
+        converter->bad_series_off = at_off;
+}
+
 static enum weft_code send_series(struct chrome_converter *converter, uint32_t thread_id,
                                   const struct chrome_event *source,
                                   const struct weft_json_value *key,
@@ -128,8 +135,7 @@ static enum weft_code send_series(struct chrome_converter *converter, uint32_t t
 {
     double number;
     if (!number_of(value, &number)) {
-        if (converter->n_bad_series++ == 0)
-            converter->bad_series_off = chrome_offset(converter->trace, value->bytes);
+        bad_series(converter, value->bytes);
         return WEFT_OK;
     }
     if (!name_series(&converter->text, source, key, &event->name))
@@ -143,8 +149,10 @@ static enum weft_code send_counters(struct chrome_converter *converter, uint32_t
                                     struct weft_err *err)
 {
     const struct weft_json_value *args = chrome_field(source, CHROME_ARGS);
-    if (!args || args->type != WEFT_JSON_OBJECT)
+    if (!args || args->type != WEFT_JSON_OBJECT) {
+        bad_series(converter, source->begin);
         return WEFT_OK;
+    }
     struct weft_json_reader reader = weft_json_reader_of(args->bytes, args->n_bytes);
     event->kind = WEFT_EVENT_COUNTER;
     event->payload = event->category = (struct weft_str){ 0 };
@@ -219,7 +227,7 @@ static enum weft_event_kind bound_kind(const struct chrome_event *source)
 /* Phases of the format; of others the whole event is kept as it is. */
 static bool is_known(char phase)
 {
-    return phase == CHROME_PHASE_BOUND || strchr("nTpiIPNODMRcvVstf", phase) != NULL;
+    return phase == CHROME_PHASE_BOUND || strchr("beSFnTpiIPNODMRcvVstf", phase) != NULL;
 }
 
 enum weft_code chrome_convert_and_send(struct chrome_converter *converter, uint32_t thread_id,

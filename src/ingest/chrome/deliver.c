@@ -340,7 +340,7 @@ static enum weft_code deliver_all(struct delivery *delivery, struct weft_err *er
     for (unsigned k = 0; k < delivery->n_workers; k++)
         if (delivery->workers[k].converter.n_bad_series)
             chrome_remark(trace, CHROME_BAD_COUNTER, delivery->workers[k].converter.n_bad_series,
-                          WEFT_NO_OFFSET);
+                          delivery->workers[k].converter.bad_series_off);
     return code;
 }
 

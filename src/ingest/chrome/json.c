@@ -1,34 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "ingest/chrome/json.h"
 
-#include "base/cursor.h"
-
 /* Objects and arrays within each other, in one value: a bit for each says which it is. */
 enum { MOST_DEPTH = 1024, WORD_BITS = 64 };
 
-#define ONES (UINT64_MAX / 255)
-#define HIGHS (ONES << 7)
-
 /* ---- strings -------------------------------------------------------------------------------- */
-
-/* High bits of the bytes that end a stretch of plain letters: quote, backslash, control. The lowest
- * is exact; a borrow may set others above it. */
-static uint64_t special_letters(uint64_t word)
-{
-    uint64_t quote = word ^ (ONES * '"');
-    uint64_t backslash = word ^ (ONES * '\\');
-    return (((quote - ONES) & ~quote) | ((backslash - ONES) & ~backslash) |
-            ((word - ONES * ' ') & ~word)) &
-           HIGHS;
-}
 
 static const char *skip_letters(const char *at, const char *end)
 {
-    while (end - at >= 8) {
-        uint64_t hits = special_letters(weft_load_u64((const uint8_t *)at));
-        if (hits)
-            return at + __builtin_ctzll(hits) / 8;
-        at += 8;
+    while (end - at >= WEFT_JSON_STRIDE) {
+        unsigned n_plain = weft_json_plain16(at);
+        at += n_plain;
+        if (n_plain < WEFT_JSON_STRIDE)
+            return at;
     }
     while (at < end && *at != '"' && *at != '\\' && (unsigned char)*at >= ' ')
         at++;
@@ -70,12 +54,8 @@ static bool skip_escape(struct weft_json_reader *reader)
     return true;
 }
 
-bool weft_json_string(struct weft_json_reader *reader, struct weft_json_value *value)
+bool weft_json_string_rest(struct weft_json_reader *reader, struct weft_json_value *value)
 {
-    const char *begin = ++reader->at;
-    value->type = WEFT_JSON_STRING;
-    value->bytes = begin;
-    value->has_escapes = false;
     for (;;) {
         reader->at = skip_letters(reader->at, reader->end);
         if (reader->at == reader->end)
@@ -88,7 +68,7 @@ bool weft_json_string(struct weft_json_reader *reader, struct weft_json_value *v
         if (!skip_escape(reader))
             return false;
     }
-    value->n_bytes = (size_t)(reader->at - begin);
+    value->n_bytes = (size_t)(reader->at - value->bytes);
     reader->at++;
     return true;
 }
@@ -143,15 +123,13 @@ static bool skip_number(struct weft_json_reader *reader)
 
 /* ---- values --------------------------------------------------------------------------------- */
 
-/* A value that holds no others. */
+/* A value that holds no others, and is no string. */
 static bool scalar(struct weft_json_reader *reader, struct weft_json_value *value)
 {
     value->bytes = reader->at;
     value->has_escapes = false;
     bool is_good;
     switch (*reader->at) {
-    case '"':
-        return weft_json_string(reader, value);
     case 't':
         value->type = WEFT_JSON_TRUE;
         is_good = skip_word(reader, "true", 4);
@@ -220,7 +198,9 @@ static bool next_value(struct weft_json_reader *reader, struct nesting *nesting,
     return true;
 }
 
-static bool composite(struct weft_json_reader *reader, struct weft_json_value *value)
+/* Apart from the rest because of the room that it takes on the stack. */
+__attribute__((noinline)) static bool composite(struct weft_json_reader *reader,
+                                                struct weft_json_value *value)
 {
     struct nesting nesting;
     nesting.depth = 0;
@@ -233,7 +213,9 @@ static bool composite(struct weft_json_reader *reader, struct weft_json_value *v
         struct weft_json_value inner;
         if (reader->at == reader->end)
             return weft_json_fail(reader, "a value");
-        if (!(is_first ? nesting_push(reader, &nesting, letter == '{') : scalar(reader, &inner)))
+        if (!(is_first        ? nesting_push(reader, &nesting, letter == '{')
+              : letter == '"' ? weft_json_string(reader, &inner)
+                              : scalar(reader, &inner)))
             return false;
         if (!next_value(reader, &nesting, is_first))
             return false;
@@ -242,35 +224,12 @@ static bool composite(struct weft_json_reader *reader, struct weft_json_value *v
     return true;
 }
 
-bool weft_json_value(struct weft_json_reader *reader, struct weft_json_value *value)
+bool weft_json_other_value(struct weft_json_reader *reader, struct weft_json_value *value)
 {
-    weft_json_blanks(reader);
     if (reader->at == reader->end)
         return weft_json_fail(reader, "a value");
     return *reader->at == '{' || *reader->at == '[' ? composite(reader, value)
                                                     : scalar(reader, value);
-}
-
-bool weft_json_member(struct weft_json_reader *reader, bool is_first, struct weft_json_value *key,
-                      bool *is_end)
-{
-    char letter = weft_json_peek(reader);
-    *is_end = letter == '}';
-    if (*is_end) {
-        reader->at++;
-        return true;
-    }
-    if (!is_first) {
-        if (letter != ',')
-            return weft_json_fail(reader, "',' or '}'");
-        reader->at++;
-        letter = weft_json_peek(reader);
-    }
-    if (letter != '"')
-        return weft_json_fail(reader, "a name in quotes");
-    if (!weft_json_string(reader, key))
-        return false;
-    return weft_json_take(reader, ':') || weft_json_fail(reader, "':'");
 }
 
 bool weft_json_element(struct weft_json_reader *reader, bool is_first, bool *is_end)

@@ -10,11 +10,15 @@
 #ifndef WEFT_INGEST_CHROME_JSON_H
 #define WEFT_INGEST_CHROME_JSON_H
 
+#include "base/cursor.h"
 #include "base/str.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 struct weft_json_reader {
     const char *begin, *at, *end;
@@ -77,16 +81,100 @@ static inline bool weft_json_take(struct weft_json_reader *reader, char letter)
     return true;
 }
 
+/* ---- strings ----------------------------------------------------------------------------------
+ */
+
+#define WEFT_JSON_ONES (UINT64_MAX / 255)
+enum { WEFT_JSON_STRIDE = 16 }; /* letters that are looked at together */
+
+/* High bits of the bytes that end a stretch of plain letters: quote, backslash, control. The lowest
+ * is exact; a borrow may set others above it. */
+static inline uint64_t weft_json_special8(const char *at)
+{
+    uint64_t word = weft_load_u64((const uint8_t *)at);
+    uint64_t quote = word ^ (WEFT_JSON_ONES * '"');
+    uint64_t backslash = word ^ (WEFT_JSON_ONES * '\\');
+    return (((quote - WEFT_JSON_ONES) & ~quote) | ((backslash - WEFT_JSON_ONES) & ~backslash) |
+            ((word - WEFT_JSON_ONES * ' ') & ~word)) &
+           (WEFT_JSON_ONES << 7);
+}
+
+/* How many of the next 16 letters are plain. */
+static inline unsigned weft_json_plain16(const char *at)
+{
+#ifdef __SSE2__
+    __m128i letters;
+    memcpy(&letters, at, sizeof letters);
+    __m128i is_quote = _mm_cmpeq_epi8(letters, _mm_set1_epi8('"'));
+    __m128i is_backslash = _mm_cmpeq_epi8(letters, _mm_set1_epi8('\\'));
+    __m128i is_control = _mm_cmpeq_epi8(_mm_min_epu8(letters, _mm_set1_epi8(0x1f)), letters);
+    __m128i is_special = _mm_or_si128(_mm_or_si128(is_quote, is_backslash), is_control);
+    return (unsigned)__builtin_ctz((unsigned)_mm_movemask_epi8(is_special) | 1u << 16);
+#else
+    uint64_t low = weft_json_special8(at);
+    uint64_t high = low ? 0 : weft_json_special8(at + 8);
+    return low    ? (unsigned)__builtin_ctzll(low) / 8
+           : high ? 8 + (unsigned)__builtin_ctzll(high) / 8
+                  : 16;
+#endif
+}
+
+/* The rest of a string whose letters until `at` are plain; value->bytes is set. */
+bool weft_json_string_rest(struct weft_json_reader *reader, struct weft_json_value *value);
+
 /* A string; `at` stands on its opening quote. */
-bool weft_json_string(struct weft_json_reader *reader, struct weft_json_value *value);
+static inline bool weft_json_string(struct weft_json_reader *reader, struct weft_json_value *value)
+{
+    const char *begin = ++reader->at;
+    value->bytes = begin;
+    value->type = WEFT_JSON_STRING;
+    value->has_escapes = false;
+    if (reader->end - begin >= WEFT_JSON_STRIDE) {
+        unsigned n_plain = weft_json_plain16(begin);
+        reader->at += n_plain;
+        if (n_plain < WEFT_JSON_STRIDE && *reader->at == '"') {
+            value->n_bytes = n_plain;
+            reader->at++;
+            return true;
+        }
+    }
+    return weft_json_string_rest(reader, value);
+}
+
+/* The next value, at which `at` stands: any but a string. */
+bool weft_json_other_value(struct weft_json_reader *reader, struct weft_json_value *value);
 
 /* The next value after blanks, checked to its end: objects and arrays too. */
-bool weft_json_value(struct weft_json_reader *reader, struct weft_json_value *value);
+static inline bool weft_json_value(struct weft_json_reader *reader, struct weft_json_value *value)
+{
+    if (weft_json_peek(reader) == '"')
+        return weft_json_string(reader, value);
+    return weft_json_other_value(reader, value);
+}
 
 /* The next member of an object, up to its value; `*is_end` when the object ends instead. `is_first`
  * right after "{". */
-bool weft_json_member(struct weft_json_reader *reader, bool is_first, struct weft_json_value *key,
-                      bool *is_end);
+static inline bool weft_json_member(struct weft_json_reader *reader, bool is_first,
+                                    struct weft_json_value *key, bool *is_end)
+{
+    char letter = weft_json_peek(reader);
+    *is_end = letter == '}';
+    if (*is_end) {
+        reader->at++;
+        return true;
+    }
+    if (!is_first) {
+        if (letter != ',')
+            return weft_json_fail(reader, "',' or '}'");
+        reader->at++;
+        letter = weft_json_peek(reader);
+    }
+    if (letter != '"')
+        return weft_json_fail(reader, "a name in quotes");
+    if (!weft_json_string(reader, key))
+        return false;
+    return weft_json_take(reader, ':') || weft_json_fail(reader, "':'");
+}
 
 /* The next element of an array, up to the element; `*is_end` when the array ends instead. */
 bool weft_json_element(struct weft_json_reader *reader, bool is_first, bool *is_end);

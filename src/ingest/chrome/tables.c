@@ -18,7 +18,7 @@ static enum weft_code no_memory(struct weft_err *err)
 void chrome_remark(struct chrome_trace *trace, enum chrome_remark remark, uint64_t count,
                    uint64_t at_off)
 {
-    if (trace->remarks[remark].count == 0)
+    if (trace->remarks[remark].count == 0 || at_off < trace->remarks[remark].at_off)
         trace->remarks[remark].at_off = at_off;
     trace->remarks[remark].count += count;
 }
