@@ -10,6 +10,7 @@
 struct options {
     const char *binary;
     const char *map;
+    const char *columns;
 };
 
 static const struct weft_option options[] = {
@@ -17,6 +18,8 @@ static const struct weft_option options[] = {
       WEFT_OPTION_FILE, offsetof(struct options, binary), NULL },
     { 'm', "map", "FILE", "take function names from an llvm-xray YAML map or a TSV table",
       WEFT_OPTION_FILE, offsetof(struct options, map), NULL },
+    { 0, "columns", "NAMES", "the input is CSV with these columns: start_us,dur_us,name,-,tid",
+      WEFT_OPTION_TEXT, offsetof(struct options, columns), NULL },
 };
 
 /* "dir/log.fdr" and "dir/log.fdr.zst" become "log.weft" in the current folder; the caller frees. */

@@ -61,6 +61,16 @@ static struct weft_mapped whole_lines(const struct weft_input *input)
     return file;
 }
 
+static enum weft_code import_csv(const struct job *job, struct weft_sink *sink,
+                                 const struct weft_run *run, struct weft_err *err)
+{
+    const struct weft_csv_opts opts = { .columns = job->opts->columns };
+    enum weft_code code = weft_csv_import(&job->files[0], &opts, sink, run, err);
+    if (code != WEFT_OK && code != WEFT_E_CANCELLED)
+        weft_in_file(err, job->opts->inputs[0]);
+    return code;
+}
+
 static enum weft_code import_text(const struct job *job, struct weft_sink *sink,
                                   const struct weft_run *run, struct weft_err *err)
 {

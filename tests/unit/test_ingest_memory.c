@@ -189,6 +189,7 @@ static void test_uftrace(void)
 int main(void)
 {
     test_logs();
+    test_json();
     test_texts();
     test_optrack();
     test_uftrace();
