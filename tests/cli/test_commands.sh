@@ -81,6 +81,17 @@ for command in functions info interval outliers regtime; do
     ok "$command -j 4 gives the same" same "$work/out" "$work/long"
 done
 
+printf '1,2,f\n' >"$work/plain.csv"
+run import -o "$work/plain.weft" "$work/plain.csv"
+ok "a table without column names is unknown" status_is 1
+run import --columns start_us,dur_us,name -o "$work/plain.weft" "$work/plain.csv"
+ok "--columns names them" status_is 0
+run import --columns start_us,dur_us,colour -o "$work/plain.weft" "$work/plain.csv"
+ok "--columns refuses names that mean nothing" complains '"colour"'
+printf '[{"ph":"X","name":"f","ts":1,"dur":2,"pid":1,"tid":1}' >"$work/cut.json"
+run import -o "$work/cut.weft" "$work/cut.json"
+ok "a JSON trace without its end imports" status_is 0
+
 for shell in bash zsh; do
     run completion "$shell"
     ok "completion for $shell succeeds" status_is 0

@@ -61,6 +61,8 @@ static void write_inputs(void)
     xb_fini(&log);
     write_file("a.txt", "0 f 1\n1 f 5\n", 12);
     write_file("b.txt", "0 g 2\n1 g 9\n", 12);
+    write_file("json", "[{\"ph\":\"X\",\"name\":\"f\",\"ts\":1,\"dur\":2,\"tid\":3}]", 46);
+    write_file("csv", "start,dur,name\n1,2,f\n", 21);
     write_file("bad.txt", "0 f 1\n1 f x\n", 12);
     write_file("empty", "", 0);
     write_file("noise", "\x80\x81\x82\x83 what is this?", 18);
@@ -82,6 +84,7 @@ struct row {
     const char *name;
     const char *inputs[MOST_INPUTS];
     const char *map;
+    const char *columns;
     const char *output; /* NULL: a fresh one */
     enum weft_code code;
     const char *words; /* in the error; else of no use */
@@ -97,6 +100,14 @@ static const struct row rows[] = {
       .calls = 1 },
     { .name = "a text trace", .inputs = { "a.txt" }, .threads = 1, .calls = 1 },
     { .name = "two text traces", .inputs = { "a.txt", "b.txt" }, .threads = 2, .calls = 2 },
+    { .name = "trace event JSON", .inputs = { "json" }, .threads = 1, .calls = 1 },
+    { .name = "CSV", .inputs = { "csv" }, .threads = 1, .calls = 1 },
+    { .name = "CSV with columns",
+      .inputs = { "csv" },
+      .columns = "start,duration_ms,op",
+      .threads = 1,
+      .calls = 1 },
+    { .name = "two tables", .inputs = { "csv", "csv" }, .code = WEFT_E_ARG, .words = "found 2" },
     { .name = "no input", .code = WEFT_E_ARG, .words = "an input" },
     { .name = "a folder",
       .inputs = { "folder" },
@@ -198,6 +209,7 @@ static enum weft_code run_row(const struct row *row, const char *output,
     struct weft_import_opts opts = { .inputs = inputs, .output = output };
     for (; opts.n_inputs < MOST_INPUTS && row->inputs[opts.n_inputs]; opts.n_inputs++)
         inputs[opts.n_inputs] = path_of(row->inputs[opts.n_inputs]);
+    opts.columns = row->columns;
     opts.map_path = row->map ? path_of(row->map) : NULL;
     const struct weft_run run = { .pool = weft_pool_new(2) };
     enum weft_code code = weft_import_run(&opts, &run, totals, err);

@@ -63,6 +63,14 @@ static enum weft_code read_uftrace(const struct input *input, struct weft_sink *
     return weft_uftrace_import_folder(&folder, sink, NULL, err);
 }
 
+static enum weft_code read_csv(const struct input *input, struct weft_sink *sink,
+                               struct weft_err *err)
+{
+    const struct weft_mapped file = { .bytes = input->bytes, .n_bytes = input->n_bytes };
+    const struct weft_csv_opts opts = { .sort_limit_bytes = 300 };
+    return weft_csv_import(&file, &opts, sink, NULL, err);
+}
+
 static enum weft_code read_map(const struct input *input, struct weft_sink *sink,
                                struct weft_err *err)
 {
@@ -186,8 +194,17 @@ static void test_uftrace(void)
     ub_fini(&dir);
 }
 
+static void test_csv(void)
+{
+    static const char csv[] = "start,dur,name,tid,pid,node,cat,args\n"
+                              "9,1,f,1,1,east,m,x\n1,5,g,w,1,east,m,\"y \"\"z\"\"\"\n"
+                              "1,5,f,w,1,east,n,\n2,3,f,w,1,east,m,\n5,6,g,w,p,west,m,\n";
+    test_failures("CSV", read_csv, &(struct input){ (const uint8_t *)csv, sizeof csv - 1 });
+}
+
 int main(void)
 {
+    test_csv();
     test_logs();
     test_json();
     test_texts();
