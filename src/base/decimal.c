@@ -135,7 +135,7 @@ static bool parse_plainly(const char *text, size_t n_bytes, size_t n_shift,
 {
     uint64_t sum = 0;
     size_t point = n_bytes;
-    if (n_bytes > SAFE_DIGITS || n_bytes == 0)
+    if (n_bytes > SAFE_DIGITS)
         return false;
     for (size_t k = 0; k < n_bytes; k++) {
         unsigned digit = (unsigned)(text[k] - '0');
@@ -164,6 +164,8 @@ bool weft_decimal_parse(const char *text, size_t n_bytes, enum weft_decimal_unit
 {
     struct digits parts;
     size_t n_shift = (size_t)unit;
+    if (n_bytes == 0)
+        return false;
     if (parse_plainly(text, n_bytes, n_shift, time))
         return true;
     if (!split(text, n_bytes, &parts))

@@ -288,6 +288,8 @@ bool csv_time_read(struct weft_str text, enum weft_decimal_unit unit, struct csv
     while (text.n_bytes && text.bytes[text.n_bytes - 1] == ' ')
         text.n_bytes--;
     *time = (struct csv_time){ 0 };
+    if (text.n_bytes == 0)
+        return false;
     return weft_decimal_parse(text.bytes, text.n_bytes, unit, &time->since) ||
            clock_read(text, time);
 }
