@@ -134,18 +134,18 @@ static bool parse_plainly(const char *text, size_t n_bytes, size_t n_shift,
                           struct weft_decimal_ns *time)
 {
     uint64_t sum = 0;
-    size_t point = n_bytes;
+    unsigned digit;
     if (n_bytes > SAFE_DIGITS)
         return false;
-    for (size_t k = 0; k < n_bytes; k++) {
-        unsigned digit = (unsigned)(text[k] - '0');
-        if (digit <= 9)
+    size_t k = 0;
+    for (; k < n_bytes && (digit = (unsigned)(text[k] - '0')) <= 9; k++)
+        sum = sum * 10 + digit;
+    size_t point = k;
+    if (k < n_bytes && text[k] == '.')
+        for (k++; k < n_bytes && (digit = (unsigned)(text[k] - '0')) <= 9; k++)
             sum = sum * 10 + digit;
-        else if (text[k] == '.' && point == n_bytes)
-            point = k;
-        else
-            return false;
-    }
+    if (k < n_bytes)
+        return false;
     size_t n_decimals = point < n_bytes ? n_bytes - point - 1 : 0;
     if (n_decimals <= n_shift) {
         uint64_t scale = powers_of_ten[n_shift - n_decimals];

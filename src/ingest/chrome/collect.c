@@ -260,17 +260,16 @@ static enum weft_code step(struct chrome_trace *trace, struct weft_err *err)
 static enum weft_code read_element(struct chrome_trace *trace, char default_phase,
                                    struct weft_err *err)
 {
-    struct chrome_event event;
     struct weft_json_value value;
     const char *begin = trace->reader.at;
     bool is_event = *begin == '{';
-    if (!(is_event ? chrome_event_read(&trace->reader, &event)
+    if (!(is_event ? chrome_event_read(&trace->reader, &trace->event)
                    : weft_json_value(&trace->reader, &value))) {
         mistake(trace, begin);
         return WEFT_OK;
     }
     enum weft_code code =
-        is_event ? add_event(trace, &event, default_phase, err) : bad_event(trace, begin);
+        is_event ? add_event(trace, &trace->event, default_phase, err) : bad_event(trace, begin);
     return code == WEFT_OK ? step(trace, err) : code;
 }
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-enum { WORD_BYTES = 8 };
+enum { WORD_BYTES = 8, SAFE_DIGITS = 18 /* fit in 64 bits */ };
 
 /* A name of at most eight letters as a number, the first letter lowest. */
 #define WORD(a, b, c, d, e, f, g, h)                                                               \
@@ -83,25 +83,66 @@ static enum chrome_field field_of(const struct weft_json_value *key, const char 
     return field_of_word(word);
 }
 
-bool chrome_event_read(struct weft_json_reader *reader, struct chrome_event *event)
+/* A key of up to seven plain letters, and its colon, as nearly all are: quote and word are found in
+ * one load. NULL if it is not of this kind, or near the end of the text. */
+static const char *short_key(const char *at, const char *end, enum chrome_field *field)
 {
-    event->begin = reader->at++;
-    event->present = 0;
-    for (bool is_first = true;; is_first = false) {
+    if (end - at < 2 * WORD_BYTES || *at != '"')
+        return NULL;
+    uint64_t special = weft_json_special8(at + 1);
+    if (!special)
+        return NULL;
+    unsigned n_bits = (unsigned)__builtin_ctzll(special) & ~7u;
+    const char *quote = at + 1 + n_bits / 8;
+    if (*quote != '"')
+        return NULL;
+    *field = field_of_word(weft_load_u64((const uint8_t *)at + 1) & ((UINT64_C(1) << n_bits) - 1));
+    at = weft_json_skip_blanks(quote + 1, end);
+    return at < end && *at == ':' ? at + 1 : NULL;
+}
+
+/* The rest of a member whose key is at `at`. */
+static bool read_member(struct weft_json_reader *reader, const char *at, struct chrome_event *event)
+{
+    enum chrome_field field;
+    struct weft_json_value ignored;
+    const char *behind = short_key(at, reader->end, &field);
+    if (behind) {
+        reader->at = behind;
+    } else {
         struct weft_json_value key;
         bool is_end;
-        if (!weft_json_member(reader, is_first, &key, &is_end))
+        reader->at = at;
+        if (!weft_json_member(reader, true, &key, &is_end))
             return false;
-        if (is_end)
-            break;
-        struct weft_json_value ignored;
-        enum chrome_field field = field_of(&key, reader->end);
-        if (!weft_json_value(reader, field < CHROME_FIELDS ? &event->fields[field] : &ignored))
-            return false;
-        if (field < CHROME_FIELDS)
-            event->present |= UINT32_C(1) << field;
+        field = field_of(&key, reader->end);
     }
-    event->end = reader->at;
+    bool is_known = field < CHROME_FIELDS;
+    event->present |= is_known ? UINT32_C(1) << field : 0;
+    return weft_json_value(reader, is_known ? &event->fields[field] : &ignored);
+}
+
+bool chrome_event_read(struct weft_json_reader *reader, struct chrome_event *event)
+{
+    const char *end = reader->end;
+    event->begin = reader->at;
+    event->present = 0;
+    const char *at = weft_json_skip_blanks(reader->at + 1, end);
+    for (bool is_first = true; at == end || *at != '}'; is_first = false) {
+        if (!is_first && (at == end || *at != ',')) {
+            reader->at = at;
+            return weft_json_fail(reader, "',' or '}'");
+        }
+        at = is_first ? at : weft_json_skip_blanks(at + 1, end);
+        if (at < end && *at == '}') { /* behind a comma */
+            reader->at = at;
+            return weft_json_fail(reader, "a name in quotes");
+        }
+        if (!read_member(reader, at, event))
+            return false;
+        at = weft_json_skip_blanks(reader->at, end);
+    }
+    event->end = reader->at = at + 1;
     return true;
 }
 
@@ -127,21 +168,36 @@ static int digit_of(char letter, unsigned base)
     return digit < base ? (int)digit : -1;
 }
 
-bool chrome_whole_number(const struct weft_json_value *value, uint64_t *number)
+/* Any length, base 10 or 16. */
+static bool long_number(const struct weft_json_value *value, uint64_t *number)
 {
     const char *at = value->bytes;
     const char *end = at + value->n_bytes;
     bool is_hex = value->n_bytes > 2 && at[0] == '0' && (at[1] | 0x20) == 'x';
     unsigned base = is_hex ? 16 : 10;
-    at += is_hex ? 2 : 0;
-    if (at == end || value->type > WEFT_JSON_NUMBER)
-        return false;
     uint64_t sum = 0;
-    for (; at < end; at++) {
+    for (at += is_hex ? 2 : 0; at < end; at++) {
         int digit = digit_of(*at, base);
         if (digit < 0 || __builtin_mul_overflow(sum, base, &sum) ||
             __builtin_add_overflow(sum, (unsigned)digit, &sum))
             return false;
+    }
+    *number = sum;
+    return true;
+}
+
+bool chrome_whole_number(const struct weft_json_value *value, uint64_t *number)
+{
+    uint64_t sum = 0;
+    if (value->type > WEFT_JSON_NUMBER || value->n_bytes == 0)
+        return false;
+    if (value->n_bytes > SAFE_DIGITS)
+        return long_number(value, number);
+    for (const char *at = value->bytes, *end = at + value->n_bytes; at < end; at++) {
+        unsigned digit = (unsigned)(*at - '0');
+        if (digit > 9)
+            return long_number(value, number);
+        sum = sum * 10 + digit;
     }
     *number = sum;
     return true;

@@ -57,12 +57,24 @@ static inline bool weft_json_fail(struct weft_json_reader *reader, const char *e
     return false;
 }
 
+/* Nearly always there is no blank, or one space. */
+static inline const char *weft_json_skip_blanks(const char *at, const char *end)
+{
+    if (end - at >= 2) {
+        at += *at == ' ';
+        if ((unsigned char)*at > ' ')
+            return at;
+    }
+    const uint64_t blanks =
+        UINT64_C(1) << ' ' | UINT64_C(1) << '\t' | UINT64_C(1) << '\n' | UINT64_C(1) << '\r';
+    while (at < end && (unsigned char)*at <= ' ' && blanks >> *at & 1)
+        at++;
+    return at;
+}
+
 static inline void weft_json_blanks(struct weft_json_reader *reader)
 {
-    while (
-        reader->at < reader->end && (unsigned char)*reader->at <= ' ' &&
-        (*reader->at == ' ' || *reader->at == '\n' || *reader->at == '\r' || *reader->at == '\t'))
-        reader->at++;
+    reader->at = weft_json_skip_blanks(reader->at, reader->end);
 }
 
 /* The first byte that is no blank, or 0 at the end. */

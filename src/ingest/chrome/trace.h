@@ -131,6 +131,7 @@ struct chrome_trace {
         size_t n, cap;
     } scratch;
     uint64_t reported_off;
+    struct chrome_event event; /* in work; here because clearing one a time on the stack costs */
 };
 
 static inline struct weft_progress *chrome_progress(const struct chrome_trace *trace)
