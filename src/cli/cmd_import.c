@@ -50,6 +50,7 @@ static enum weft_code import(struct weft_cli *cli, const struct options *opts, c
                                                   .output = path,
                                                   .binary_path = opts->binary,
                                                   .map_path = opts->map,
+                                                  .columns = opts->columns,
                                                   .memory_bytes = cli->common.memory_bytes };
     struct weft_writer_totals totals = { 0 };
     enum weft_code code = weft_cli_begin(cli);

@@ -11,6 +11,8 @@
 #include "import/merge.h"
 #include "import/replay.h"
 #include "import/stored.h"
+#include "ingest/chrome/chrome.h"
+#include "ingest/csv/csv.h"
 #include "ingest/optrack/optrack.h"
 #include "ingest/text/text.h"
 #include "ingest/uftrace/uftrace.h"
@@ -59,6 +61,15 @@ static struct weft_mapped whole_lines(const struct weft_input *input)
     if (end)
         file.n_bytes = (uint64_t)(end + 1 - file.bytes);
     return file;
+}
+
+static enum weft_code import_chrome(const struct job *job, struct weft_sink *sink,
+                                    const struct weft_run *run, struct weft_err *err)
+{
+    enum weft_code code = weft_chrome_import(&job->files[0], NULL, sink, run, err);
+    if (code != WEFT_OK && code != WEFT_E_CANCELLED)
+        weft_in_file(err, job->opts->inputs[0]);
+    return code;
 }
 
 static enum weft_code import_csv(const struct job *job, struct weft_sink *sink,
@@ -130,6 +141,8 @@ static const struct format {
     { "XRay log (FDR or basic mode)", weft_xray_sniff, import_xray, false, true, NULL },
     { "text trace (lines \"0|1 function ns\" or \"--> function ns\")", weft_text_sniff, import_text,
       true, false, NULL },
+    { "trace event JSON", weft_chrome_sniff, import_chrome, false, false, NULL },
+    { "CSV of spans", weft_csv_sniff, import_csv, false, false, NULL },
 };
 
 enum { N_FORMATS = sizeof formats / sizeof *formats };
@@ -149,8 +162,12 @@ static bool is_known(const uint8_t *bytes, size_t n_bytes)
 }
 
 /* NULL: none. */
-static const struct format *detect(const struct weft_input *input)
+static const struct format *detect(const struct weft_import_opts *opts,
+                                   const struct weft_input *input)
 {
+    for (size_t k = 0; opts->columns && !input->is_folder && k < N_FORMATS; k++)
+        if (formats[k].import == import_csv) /* only a table has columns to name */
+            return &formats[k];
     if (!input->is_folder)
         return detect_bytes(input->file.bytes, (size_t)input->file.n_bytes);
     for (size_t k = 0; k < N_FORMATS; k++)
@@ -267,7 +284,7 @@ static enum weft_code open_inputs(struct intake *intake, struct weft_err *err)
     const struct weft_import_opts *opts = intake->opts;
     const struct weft_input_opts input_opts = { .beside = opts->output,
                                                 .memory_bytes = opts->memory_bytes,
-                                                .is_welcome = is_known,
+                                                .is_welcome = opts->columns ? NULL : is_known,
                                                 .progress = intake->run->progress };
     enum weft_code code = make_room(intake, err);
     while (code == WEFT_OK && intake->n_inputs < opts->n_inputs) {
@@ -276,7 +293,7 @@ static enum weft_code open_inputs(struct intake *intake, struct weft_err *err)
         if (code != WEFT_OK)
             break;
         intake->n_inputs++;
-        intake->formats[k] = detect(&intake->inputs[k]);
+        intake->formats[k] = detect(opts, &intake->inputs[k]);
         if (!intake->formats[k]) {
             code = fail_unknown(&intake->inputs[k], err);
             (void)weft_in_file(err, opts->inputs[k]);

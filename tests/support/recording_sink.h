@@ -9,7 +9,7 @@
  *     function 7 work [prog] 0x21e10                         A 99         argument
  *     note truncated 12 thread 0 at 0x50                     C cpu 3 cpu 3 @100
  *                                                            I custom event 0 cpu 3 @110 "ab"
- *                                                            call_args @100 (5, "text")
+ *                                                            call_args  [] 0 @100 5, "text"
  *                                                            switch @100 cpu 1 next -1 state 0
  */
 #ifndef WEFT_TESTS_RECORDING_SINK_H
@@ -155,14 +155,22 @@ static enum weft_code rec_calls(struct weft_sink *sink, uint32_t thread_id,
     return rec_step(sink, err);
 }
 
+/* Events beyond those of XRay logs, with all that they say. */
 static void rec_other_event(struct rec_text *text, const struct weft_event *event)
 {
-    rec_add(text, "%s @%" PRIu64, weft_event_kind_name(event->kind), event->time_ns);
-    if (event->kind == WEFT_EVENT_SWITCH)
-        rec_add(text, " cpu %" PRId32 " next %" PRId32 " state %" PRIu32 "\n", event->cpu,
-                (int32_t)event->next_thread_id, event->prev_state);
-    else
-        rec_add(text, " (%.*s)\n", REC_STR(event->payload));
+    rec_add(text, "%s", weft_event_kind_name(event->kind));
+    if (event->kind == WEFT_EVENT_SWITCH) {
+        rec_add(text, " @%" PRIu64 " cpu %" PRId32 " next %" PRId32 " state %" PRIu32 "\n",
+                event->time_ns, event->cpu, (int32_t)event->next_thread_id, event->prev_state);
+        return;
+    }
+    rec_add(text, " %.*s [%.*s] %" PRIu64, REC_STR(event->name), REC_STR(event->category),
+            event->value);
+    if (event->prev_state)
+        rec_add(text, " '%c'", (char)event->prev_state);
+    if (event->duration_ns)
+        rec_add(text, " +%" PRIu64, event->duration_ns);
+    rec_add(text, " @%" PRIu64 " %.*s\n", event->time_ns, REC_STR(event->payload));
 }
 
 static enum weft_code rec_events(struct weft_sink *sink, uint32_t thread_id,
@@ -171,13 +179,10 @@ static enum weft_code rec_events(struct weft_sink *sink, uint32_t thread_id,
 {
     struct rec_text *text = rec_thread_text(rec_of(sink), thread_id);
     for (size_t k = 0; k < n_events; k++) {
-        if (events[k].kind == WEFT_EVENT_CALL_ARGS || events[k].kind == WEFT_EVENT_SWITCH) {
-            rec_other_event(text, &events[k]);
-            continue;
-        }
+        const bool is_instant = events[k].kind == WEFT_EVENT_INSTANT && events[k].prev_state == 0;
         const bool is_counter = events[k].kind == WEFT_EVENT_COUNTER;
         if (!is_instant && !is_counter) {
-            rec_event(text, &events[k]);
+            rec_other_event(text, &events[k]);
             continue;
         }
         rec_add(text, "%c %.*s ", is_counter ? 'C' : 'I', REC_STR(events[k].name));

@@ -6,6 +6,8 @@
 #include "checking_sink.h"
 #include "elf_builder.h"
 #include "failing_alloc.h"
+#include "ingest/chrome/chrome.h"
+#include "ingest/csv/csv.h"
 #include "ingest/optrack/optrack.h"
 #include "ingest/text/text.h"
 #include "ingest/uftrace/uftrace.h"
@@ -54,13 +56,12 @@ static enum weft_code read_optrack(const struct input *input, struct weft_sink *
     return weft_optrack_import(inputs, 3, NULL, sink, NULL, err);
 }
 
-/* The bytes are a struct weft_folder. */
-static enum weft_code read_uftrace(const struct input *input, struct weft_sink *sink,
-                                   struct weft_err *err)
+static enum weft_code read_chrome(const struct input *input, struct weft_sink *sink,
+                                  struct weft_err *err)
 {
-    struct weft_folder folder;
-    memcpy(&folder, input->bytes, sizeof folder);
-    return weft_uftrace_import_folder(&folder, sink, NULL, err);
+    const struct weft_mapped file = { .bytes = input->bytes, .n_bytes = input->n_bytes };
+    const struct weft_chrome_opts opts = { .sort_limit_bytes = 300 };
+    return weft_chrome_import(&file, &opts, sink, NULL, err);
 }
 
 static enum weft_code read_csv(const struct input *input, struct weft_sink *sink,
@@ -69,6 +70,15 @@ static enum weft_code read_csv(const struct input *input, struct weft_sink *sink
     const struct weft_mapped file = { .bytes = input->bytes, .n_bytes = input->n_bytes };
     const struct weft_csv_opts opts = { .sort_limit_bytes = 300 };
     return weft_csv_import(&file, &opts, sink, NULL, err);
+}
+
+/* The bytes are a struct weft_folder. */
+static enum weft_code read_uftrace(const struct input *input, struct weft_sink *sink,
+                                   struct weft_err *err)
+{
+    struct weft_folder folder;
+    memcpy(&folder, input->bytes, sizeof folder);
+    return weft_uftrace_import_folder(&folder, sink, NULL, err);
 }
 
 static enum weft_code read_map(const struct input *input, struct weft_sink *sink,
@@ -155,6 +165,33 @@ static void test_texts(void)
     test_failures("program", read_map, &(struct input){ program.bytes, program.n_bytes });
 }
 
+static void test_json(void)
+{
+    static const char json[] =
+        "{\"stackFrames\":{\"1\":{\"name\":\"m\\n\"},\"2\":{\"name\":\"l\",\"parent\":1}},"
+        "\"traceEvents\":["
+        "{\"ph\":\"X\",\"name\":\"a\\u0041\",\"ts\":2,\"dur\":1,\"pid\":1,\"args\":{\"k\":1}},"
+        "{\"ph\":\"X\",\"name\":\"a\",\"cat\":\"c\\t\",\"ts\":1,\"dur\":5,\"pid\":1,\"tid\":\"x\"},"
+        "{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":1,\"pid\":1,\"tid\":\"x\"},"
+        "{\"ph\":\"B\",\"name\":\"b\",\"ts\":1,\"pid\":1,\"tid\":\"x\"},"
+        "{\"ph\":\"E\",\"ts\":9,\"pid\":1,\"tid\":\"x\",\"args\":{\"e\":1}},"
+        "{\"ph\":\"b\",\"id\":1,\"ts\":3,\"pid\":1,\"name\":\"s\\\\\",\"args\":{\"u\":1}},"
+        "{\"ph\":\"e\",\"id\":1,\"ts\":4,\"pid\":1,\"args\":{\"v\":1}},"
+        "{\"ph\":\"C\",\"name\":\"n\\/\",\"ts\":4,\"pid\":1,\"args\":{\"v\\/\":1}},"
+        "{\"ph\":\"P\",\"name\":\"p\",\"cat\":\"q\\/\",\"ts\":4,\"pid\":1,\"sf\":2},"
+        "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":1,\"args\":{\"name\":\"t\\/\"}},"
+        "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":1,\"args\":{\"name\":\"t\"}}]}";
+    test_failures("JSON", read_chrome, &(struct input){ (const uint8_t *)json, sizeof json - 1 });
+}
+
+static void test_csv(void)
+{
+    static const char csv[] = "start,dur,name,tid,pid,node,cat,args\n"
+                              "9,1,f,1,1,east,m,x\n1,5,g,w,1,east,m,\"y \"\"z\"\"\"\n"
+                              "1,5,f,w,1,east,n,\n2,3,f,w,1,east,m,\n5,6,g,w,p,west,m,\n";
+    test_failures("CSV", read_csv, &(struct input){ (const uint8_t *)csv, sizeof csv - 1 });
+}
+
 static void test_optrack(void)
 {
     struct xb file = { 0 };
@@ -194,20 +231,12 @@ static void test_uftrace(void)
     ub_fini(&dir);
 }
 
-static void test_csv(void)
-{
-    static const char csv[] = "start,dur,name,tid,pid,node,cat,args\n"
-                              "9,1,f,1,1,east,m,x\n1,5,g,w,1,east,m,\"y \"\"z\"\"\"\n"
-                              "1,5,f,w,1,east,n,\n2,3,f,w,1,east,m,\n5,6,g,w,p,west,m,\n";
-    test_failures("CSV", read_csv, &(struct input){ (const uint8_t *)csv, sizeof csv - 1 });
-}
-
 int main(void)
 {
-    test_csv();
     test_logs();
-    test_json();
     test_texts();
+    test_json();
+    test_csv();
     test_optrack();
     test_uftrace();
     return tap_done();
