@@ -11,12 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-bool weft_is_folder(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-}
-
 uint64_t weft_folder_bytes(const char *path)
 {
     DIR *dir = opendir(path);

@@ -30,8 +30,6 @@ struct weft_folder {
 /* True if a file of this name is wanted. */
 typedef bool (*weft_folder_want)(const char *name);
 
-bool weft_is_folder(const char *path);
-
 /* Sum of the sizes of the regular files in it; 0 when it cannot be read. */
 uint64_t weft_folder_bytes(const char *path);
 
