@@ -342,7 +342,7 @@ static void su_values(struct rec_text *text, const char *spec, const uint8_t *by
     if (is_exit)
         su_instant(text, "return value", first, time, rec_str(&payload));
     else
-        rec_add(text, "call_args  [] 0 @%" PRIu64 " %s\n", time, rec_str(&payload));
+        rec_add(text, "call_args  [uftrace] 0 @%" PRIu64 " %s\n", time, rec_str(&payload));
     free(payload.bytes);
 }
 

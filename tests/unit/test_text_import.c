@@ -54,7 +54,7 @@ static const struct row rows[] = {
               "function 1 __wt_spin_lock [] 0x0\nfunction 2 g [] 0x0\n"
               "thread 0 tid 23 pid 0\nthread 1 tid 4 pid 0\nthread 2 tid 4 pid 0 generation 1\n"
               "-- 0\nX 0 @5\nE 2 @30\nend @30\n"
-              "-- 1\nE 1 @0\ncall_args  [] 0 @0 data handle.0x1862\nX 1 @20\nend @20\n"
+              "-- 1\nE 1 @0\ncall_args  [text] 0 @0 data handle.0x1862\nX 1 @20\nend @20\n"
               "-- 2\nE 2 @40\nend @40\n" },
     { .name = "arrows without threads, short ones, names with blanks",
       .paths = { "d/worker-7.txt" },

@@ -163,10 +163,10 @@ static void test_values(void)
     ub_record(file, BASE + 7, UB_EXIT | UB_MORE, 1, 0x999999);
     xb_int(file, 3, 4); /* cut */
     expect(&dir,
-           "-- 0\nE 0 @0\ncall_args  [] 0 @0 -5, 77\n"
-           "E 1 @1\ncall_args  [] 0 @1 \"say \\\"hi\\\"\\x0a\", 'c', 1.5, {010203040506}\n"
+           "-- 0\nE 0 @0\ncall_args  [uftrace] 0 @0 -5, 77\n"
+           "E 1 @1\ncall_args  [uftrace] 0 @1 \"say \\\"hi\\\"\\x0a\", 'c', 1.5, {010203040506}\n"
            "X 1 @2\nI return value 48879 cpu -1 @2 \"307862656566\"\n"
-           "E 2 @3\ncall_args  [] 0 @3 0x7ffe\n"
+           "E 2 @3\ncall_args  [uftrace] 0 @3 0x7ffe\n"
            "X 2 @4\nI return value 0 cpu -1 @4 \"7b303230313030303030303030303030307d\"\n"
            "E 3 @5\nX 3 @6\nI return value 0 cpu -1 @6 \"7b30333030303030307d\"\nend @6\n",
            "arguments and return values");
