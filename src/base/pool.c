@@ -24,6 +24,8 @@ struct loop {
     struct weft_err err;
 };
 
+enum { STACK_BYTES = 1 << 20 };
+
 struct worker {
     struct weft_pool *pool;
     unsigned index;
@@ -134,16 +136,22 @@ static void *worker_main(void *argument)
     return NULL;
 }
 
-/* Starts the threads; fewer than asked for is no error, only slower. Called before any loop. */
+/* Starts the threads; fewer than asked for is no error, only slower. Called before any loop. Their
+ * stacks are small: the usual ones would count 8 MiB each against a ceiling for memory. */
 static void start_threads(struct weft_pool *pool)
 {
+    pthread_attr_t attributes;
+    if (pthread_attr_init(&attributes) != 0)
+        return;
+    (void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
     while (pool->n_started + 1 < pool->n_workers) {
         struct worker *worker = &pool->workers[pool->n_started + 1];
         *worker = (struct worker){ .pool = pool, .index = pool->n_started + 1 };
-        if (pthread_create(&worker->thread, NULL, worker_main, worker) != 0)
+        if (pthread_create(&worker->thread, &attributes, worker_main, worker) != 0)
             break;
         pool->n_started++;
     }
+    (void)pthread_attr_destroy(&attributes);
 }
 
 static void run_in_parallel(struct weft_pool *pool, struct loop *loop)

@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { JOBS_MAX = 1024 };
+enum { JOBS_MAX = 1024, MEMORY_MAX_BYTES = 1 << 30, WORKER_BYTES = 48 << 20 };
 
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
@@ -35,10 +35,11 @@ static const struct weft_option common_options[] = {
       FIELD(output), NULL },
     { 0, "tid", "TID,...", "only these threads, by the system's thread ids", WEFT_OPTION_NUMBERS,
       FIELD(tids), NULL },
-    { 'j', "jobs", "N", "worker threads (default: one a CPU)", WEFT_OPTION_COUNT, FIELD(jobs),
-      NULL },
-    { 0, "mem", "BYTES", "ceiling for memory, such as 512M", WEFT_OPTION_BYTES, FIELD(memory_bytes),
-      NULL },
+    { 'j', "jobs", "N", "worker threads (default: one a CPU, as far as memory allows)",
+      WEFT_OPTION_COUNT, FIELD(jobs), NULL },
+    { 0, "mem", "BYTES",
+      "ceiling for memory, such as 512M (default: a quarter of the machine's, at most 1 GiB)",
+      WEFT_OPTION_BYTES, FIELD(memory_bytes), NULL },
     { 'q', "quiet", NULL, "no progress line and no remarks on stderr", WEFT_OPTION_FLAG,
       FIELD(quiet), NULL },
     { 'v', "verbose", NULL, "say on stderr how long it took and how much memory", WEFT_OPTION_FLAG,
@@ -143,14 +144,48 @@ bool weft_cli_parse(struct weft_cli *cli, void *fields, int argc, char **argv)
 /* ---- work
  * ---------------------------------------------------------------------------------------- */
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define HAS_SANITIZER
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define HAS_SANITIZER
+#endif
+#endif
+
+/* A quarter of the machine's memory, at most 1 GiB; 0 (no ceiling) under a sanitizer, whose own
+ * memory would count. */
+static uint64_t default_memory(void)
+{
+#ifdef HAS_SANITIZER
+    return 0;
+#else
+    const long n_pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
+    const uint64_t quarter =
+        n_pages > 0 && page_bytes > 0 ? (uint64_t)n_pages * (uint64_t)page_bytes / 4 : 0;
+    return quarter > 0 && quarter < MEMORY_MAX_BYTES ? quarter : MEMORY_MAX_BYTES;
+#endif
+}
+
+/* A worker has tables and decoded blocks of its own: with little memory, fewer of them. */
+static void limit_workers(struct weft_common *common)
+{
+    const uint64_t n_fit = common->memory_bytes / WORKER_BYTES;
+    const long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    if (common->jobs == 0 && common->memory_bytes > 0 && n_cpus > 0 && (uint64_t)n_cpus > n_fit)
+        common->jobs = n_fit > 0 ? n_fit : 1;
+}
+
 /* Holds the process to --mem: an allocation beyond it fails, and the command says so. Mapped inputs
  * do not count: their pages are the kernel's to drop. */
 static enum weft_code limit_memory(struct weft_cli *cli)
 {
-    const rlim_t n_bytes = (rlim_t)cli->common.memory_bytes;
     struct rlimit limit;
+    if (cli->common.memory_bytes == 0)
+        cli->common.memory_bytes = default_memory();
+    const rlim_t n_bytes = (rlim_t)cli->common.memory_bytes;
     if (n_bytes == 0)
         return WEFT_OK;
+    limit_workers(&cli->common);
     if (getrlimit(RLIMIT_DATA, &limit) != 0)
         return weft_fail_errno(&cli->err, errno, "cannot read the limit on memory");
     limit.rlim_cur = n_bytes < limit.rlim_max ? n_bytes : limit.rlim_max;
