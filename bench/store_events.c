@@ -188,7 +188,7 @@ static void mix_measure(const char *path, const struct mix *mix, struct source *
     for (int run = 0; run < RUNS; run++) {
         const uint64_t spent_ns = file_write(path, mix, source, n_events, &n_bytes);
         write_ns = spent_ns < write_ns ? spent_ns : write_ns;
-        struct weft_store *store;
+        struct weft_store *store = NULL;
         struct weft_err err = { 0 };
         struct weft_event_buf *buf = weft_event_buf_new();
         if (!buf || weft_store_open(path, &store, &err))
