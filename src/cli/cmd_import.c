@@ -87,11 +87,11 @@ const struct weft_command weft_cmd_import = {
     .about =
         "The format is detected by content: LLVM XRay logs (flight data recorder, basic mode),\n"
         "uftrace directories, WiredTiger operation tracking (a directory or its files), text\n"
-        "traces (direction name ns, or --> name tid ns), or .weft files. An input is a file, a\n"
-        "directory, a pipe, or - for standard input; compressed with gzip or zstd too. Inputs\n"
-        "that are not one trace by themselves are merged, as 'weft merge' does. Without -o, the\n"
-        "output takes the name of the input, ending in .weft, in the current folder. Prints what\n"
-        "'weft info' does.",
+        "traces (direction name ns, or --> name tid ns), trace event JSON (Chrome, Perfetto), CSV\n"
+        "of spans with a line of column names, or .weft files. An input is a file, a directory, a\n"
+        "pipe, or - for standard input; compressed with gzip or zstd too. Inputs that are not one\n"
+        "trace by themselves are merged, as 'weft merge' does. Without -o, the output takes the\n"
+        "name of the input, ending in .weft, in the current folder. Prints what 'weft info' does.",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .common = WEFT_COMMON_FORMAT | WEFT_COMMON_OUTPUT | WEFT_COMMON_WORK | WEFT_COMMON_TALK,

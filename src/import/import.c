@@ -75,8 +75,9 @@ static enum weft_code import_chrome(const struct job *job, struct weft_sink *sin
 static enum weft_code import_csv(const struct job *job, struct weft_sink *sink,
                                  const struct weft_run *run, struct weft_err *err)
 {
+    const struct weft_mapped file = whole_lines(job->inputs[0]);
     const struct weft_csv_opts opts = { .columns = job->opts->columns };
-    enum weft_code code = weft_csv_import(&job->files[0], &opts, sink, run, err);
+    enum weft_code code = weft_csv_import(&file, &opts, sink, run, err);
     if (code != WEFT_OK && code != WEFT_E_CANCELLED)
         weft_in_file(err, job->opts->inputs[0]);
     return code;
@@ -161,15 +162,22 @@ static bool is_known(const uint8_t *bytes, size_t n_bytes)
     return detect_bytes(bytes, n_bytes) != NULL;
 }
 
-/* NULL: none. */
+static const struct format *csv_format(void)
+{
+    size_t k = 0;
+    while (formats[k].import != import_csv)
+        k++;
+    return &formats[k];
+}
+
+/* NULL: none. With named columns, a file of no other format is a table. */
 static const struct format *detect(const struct weft_import_opts *opts,
                                    const struct weft_input *input)
 {
-    for (size_t k = 0; opts->columns && !input->is_folder && k < N_FORMATS; k++)
-        if (formats[k].import == import_csv) /* only a table has columns to name */
-            return &formats[k];
-    if (!input->is_folder)
-        return detect_bytes(input->file.bytes, (size_t)input->file.n_bytes);
+    if (!input->is_folder) {
+        const struct format *format = detect_bytes(input->file.bytes, (size_t)input->file.n_bytes);
+        return format || !opts->columns ? format : csv_format();
+    }
     for (size_t k = 0; k < N_FORMATS; k++)
         if (formats[k].sniff_dir && formats[k].sniff_dir(input->path))
             return &formats[k];
@@ -337,6 +345,18 @@ static enum weft_code check_names(const struct intake *intake, struct weft_err *
             return WEFT_OK;
     return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
                      "%s: holds its own names, so takes neither program nor function map",
+                     intake->formats[0]->name);
+}
+
+/* So are columns. */
+static enum weft_code check_columns(const struct intake *intake, struct weft_err *err)
+{
+    for (size_t k = 0; intake->opts->columns && k < intake->n_inputs; k++)
+        if (intake->formats[k] == csv_format())
+            return WEFT_OK;
+    if (!intake->opts->columns)
+        return WEFT_OK;
+    return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "%s: has no columns to name",
                      intake->formats[0]->name);
 }
 
@@ -525,6 +545,8 @@ enum weft_code weft_import_run(const struct weft_import_opts *opts, const struct
         code = open_inputs(&intake, err);
     if (code == WEFT_OK)
         code = check_names(&intake, err);
+    if (code == WEFT_OK)
+        code = check_columns(&intake, err);
     if (code == WEFT_OK) {
         group_inputs(&intake);
         code = intake.n_groups == 1 ? make_one(&intake, totals, err)

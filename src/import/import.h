@@ -17,7 +17,7 @@ struct weft_import_opts {
     const char *output;      /* path of the .weft file */
     const char *binary_path; /* names: the instrumented program; may be NULL */
     const char *map_path;    /* names: YAML or TSV; may be NULL */
-    const char *columns;     /* the input is CSV with these columns; NULL: told by content */
+    const char *columns;     /* of CSV: their names; NULL: the first line has them */
     uint64_t memory_bytes;   /* ceiling for unpacking; 0: none */
 };
 
