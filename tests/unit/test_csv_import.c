@@ -245,6 +245,17 @@ static const struct row rows[] = {
               "E 1 @5\n"
               "X 1 @6\n"
               "end @6\n" },
+    { .name = "a tid and a thread",
+      .text = "thread,start,dur,name,tid\n"
+              "w,1,1,a,9\n",
+      .want = "begin csv: 1 rows\n"
+              "clock 1000000000 zero 1\n"
+              "function 0 a [] 0x0\n"
+              "thread 0 tid 9 pid 0 name w\n"
+              "-- 0\n"
+              "E 0 @0\n"
+              "X 0 @1\n"
+              "end @1\n" },
     { .name = "a process without a tid",
       .text = "start,dur,name,pid\n"
               "1,1,a,9\n"

@@ -38,7 +38,7 @@ static const struct alias {
     { "event", CSV_NAME },
     { "span", CSV_NAME },
     { "tid", CSV_TID },
-    { "thread", CSV_TID },
+    { "thread", CSV_THREAD },
     { "thread_id", CSV_TID },
     { "threadid", CSV_TID },
     { "pid", CSV_PID },
@@ -136,6 +136,21 @@ static struct csv_column column_of(const struct weft_str *text)
     return column;
 }
 
+/* "thread" is what no other column is. */
+static void settle_threads(struct csv_columns *columns)
+{
+    for (size_t k = 0; k < columns->n; k++) {
+        if (columns->items[k].role != CSV_THREAD)
+            continue;
+        enum csv_role role = !csv_has(columns, CSV_TID)           ? CSV_TID
+                             : !csv_has(columns, CSV_THREAD_NAME) ? CSV_THREAD_NAME
+                                                                  : CSV_UNKNOWN;
+        columns->items[k].role = (uint8_t)role;
+        if (role != CSV_UNKNOWN)
+            columns->of_role[role] = (uint16_t)k;
+    }
+}
+
 void csv_columns_read(const struct csv_row *header, struct csv_columns *columns)
 {
     columns->n = header->n_fields;
@@ -149,6 +164,7 @@ void csv_columns_read(const struct csv_row *header, struct csv_columns *columns)
         if (column->role < CSV_ROLES)
             columns->of_role[column->role] = (uint16_t)k;
     }
+    settle_threads(columns);
 }
 
 bool csv_columns_suffice(const struct csv_columns *columns)

@@ -27,6 +27,7 @@ enum csv_role {
     CSV_ROLES,
     CSV_IGNORED, /* named "-" */
     CSV_UNKNOWN,
+    CSV_THREAD, /* the tid, or beside one the thread's name: never a role in the end */
 };
 
 struct csv_column {
