@@ -8,6 +8,10 @@
 
 #include <inttypes.h>
 
+/* Contexts of a block that has more than one in so many rows would be left out in the end. Those of
+ * a group are bounded for the sake of memory. */
+enum { ROWS_A_CONTEXT = 8, FEW_CONTEXTS = 64, MAX_CONTEXTS = 1 << 15 };
+
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
 bool weft_contexts_put(const struct weft_context_tree *tree, struct weft_bytes *bytes)
@@ -119,6 +123,7 @@ struct stack {
     uint32_t *at;
     size_t depth;
     const uint32_t *cut_keys; /* of the cut frames still to end */
+    size_t n_max;             /* more contexts are not worth keeping */
 };
 
 static inline bool stack_exit(struct stack *stack, uint64_t delta_ns)
@@ -162,6 +167,8 @@ static bool walk_rows(struct stack *stack, const struct weft_block_head *head,
                 return false;
         if (!stack_enter(stack, take_time(&gap), rows->keys[rows->function[row]]))
             return false;
+        if (__builtin_expect(stack->tree->n > stack->n_max, 0))
+            return true;
     }
     for (; n_exits > 0; n_exits--)
         if (!stack_exit(stack, take_time(&tail)))
@@ -183,18 +190,6 @@ static bool open_stack(struct stack *stack, const struct weft_context_walk *walk
     return true;
 }
 
-/* Keeps what is open at the end for the next block. */
-static bool keep_open(struct weft_context_walk *walk, const struct stack *stack)
-{
-    if (!weft_vec_reserve(&walk->open.items, &walk->open.cap, stack->depth,
-                          sizeof *walk->open.items))
-        return false;
-    for (size_t i = 0; i < stack->depth; i++)
-        walk->open.items[i] = walk->tree.nodes[stack->at[i + 1]].function;
-    walk->open.n = stack->depth;
-    return true;
-}
-
 bool weft_context_walk_block(struct weft_context_walk *walk, const struct weft_block_head *head,
                              const struct weft_block_rows *rows, const uint32_t *cut_keys)
 {
@@ -202,15 +197,21 @@ bool weft_context_walk_block(struct weft_context_walk *walk, const struct weft_b
     if (!weft_context_tree_reset(&walk->tree) ||
         !weft_vec_reserve(&walk->stack.items, &walk->stack.cap, n_stack, sizeof *walk->stack.items))
         return false;
-    struct stack stack = { .tree = &walk->tree, .at = walk->stack.items, .cut_keys = cut_keys };
+    struct stack stack = {
+        .tree = &walk->tree,
+        .at = walk->stack.items,
+        .cut_keys = cut_keys,
+        .n_max = walk->open.n + head->n_rows / ROWS_A_CONTEXT + FEW_CONTEXTS,
+    };
     if (!open_stack(&stack, walk))
         return false;
     if (walk->has_block)
         walk->tree.nodes[stack.at[stack.depth]].self_ns += head->first_event_ns - walk->last_ns;
-    if (!walk_rows(&stack, head, rows) || !keep_open(walk, &stack))
+    if (!walk_rows(&stack, head, rows))
         return false;
     walk->last_ns = head->last_ns;
     walk->has_block = true;
+    walk->is_known = walk->tree.n <= stack.n_max;
     return true;
 }
 
@@ -250,7 +251,7 @@ static bool group_put(struct weft_context_groups *groups, size_t index)
     const struct weft_context_level *level = &groups->levels[index];
     struct weft_bytes *scratch = &groups->scratch;
     scratch->n = 0;
-    if (!weft_contexts_put(&level->tree, scratch))
+    if (!level->is_broken && !weft_contexts_put(&level->tree, scratch))
         return false;
     if (scratch->n > weft_contexts_limit((unsigned)index + 1, level->block_bytes))
         scratch->n = 0;
@@ -259,27 +260,45 @@ static bool group_put(struct weft_context_groups *groups, size_t index)
     return !groups->entries.has_failed;
 }
 
+static bool is_growing(const struct weft_context_level *level)
+{
+    return level->n_members > 0 && !level->is_broken;
+}
+
+/* Adds a block or a group of the level below; NULL: not known. */
+static bool member_add(struct weft_context_level *level, const struct weft_context_tree *tree,
+                       uint64_t block_bytes)
+{
+    if (level->n_members == 0) {
+        level->is_broken = false;
+        level->block_bytes = 0;
+        if (!weft_context_tree_reset(&level->tree))
+            return false;
+    }
+    level->block_bytes += block_bytes;
+    if (!tree || level->tree.n > MAX_CONTEXTS)
+        level->is_broken = true;
+    return level->is_broken || weft_context_tree_add(&level->tree, level->tree.root, tree);
+}
+
 bool weft_context_groups_add(struct weft_context_groups *groups,
                              const struct weft_context_tree *tree, const uint32_t *cut_keys,
                              size_t n_cut, uint64_t block_bytes)
 {
     for (size_t i = 0; i < WEFT_CONTEXT_LEVELS; i++)
-        for (size_t k = 0; groups->levels[i].n_members > 0 && k < n_cut; k++)
+        for (size_t k = 0; is_growing(&groups->levels[i]) && k < n_cut; k++)
             if (!weft_context_tree_raise(&groups->levels[i].tree, cut_keys[k]))
                 return false;
     for (size_t i = 0; i < WEFT_CONTEXT_LEVELS; i++) {
         struct weft_context_level *level = &groups->levels[i];
-        if (level->n_members == 0 && !weft_context_tree_reset(&level->tree))
+        if (!member_add(level, tree, block_bytes))
             return false;
-        if (!weft_context_tree_add(&level->tree, level->tree.root, tree))
-            return false;
-        level->block_bytes = block_bytes + (level->n_members ? level->block_bytes : 0);
         if (++level->n_members < WEFT_CONTEXT_GROUP)
             return true;
         if (!group_put(groups, i))
             return false;
         level->n_members = 0;
-        tree = &level->tree;
+        tree = level->is_broken ? NULL : &level->tree;
         block_bytes = level->block_bytes;
     }
     return true;

@@ -55,10 +55,11 @@ struct weft_context_walk {
     struct weft_contexts_stack stack;
     uint64_t last_ns; /* last event of the block before */
     bool has_block;   /* there was one */
+    bool is_known;    /* the tree is whole: it has not more contexts than are worth it */
 };
 
-/* Makes walk->tree of a finished block from its rows, before they are encoded. `cut_keys` are the
- * cut frames that end in it. False without memory. */
+/* Makes walk->tree of a finished block from its rows, before they are encoded; walk->open must be
+ * set. `cut_keys` are the cut frames that end in it. False without memory. */
 bool weft_context_walk_block(struct weft_context_walk *walk, const struct weft_block_head *head,
                              const struct weft_block_rows *rows, const uint32_t *cut_keys);
 
@@ -84,6 +85,7 @@ struct weft_context_groups {
     struct weft_context_level {
         struct weft_context_tree tree;
         uint32_t n_members;
+        bool is_broken;       /* a member is not known, or there are too many contexts */
         uint64_t block_bytes; /* of the blocks in it */
     } levels[WEFT_CONTEXT_LEVELS];
     struct weft_bytes entries; /* finished groups, in the order in which they were finished */
@@ -93,7 +95,7 @@ struct weft_context_groups {
 void weft_context_groups_start(struct weft_context_groups *groups);
 void weft_context_groups_fini(struct weft_context_groups *groups);
 
-/* Adds a block. False without memory. */
+/* Adds a block; `tree` NULL: its contexts are not known. False without memory. */
 bool weft_context_groups_add(struct weft_context_groups *groups,
                              const struct weft_context_tree *tree, const uint32_t *cut_keys,
                              size_t n_cut, uint64_t block_bytes);

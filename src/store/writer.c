@@ -269,9 +269,15 @@ static bool contexts_make(struct weft_builder *builder)
     contexts->n = 0;
     if (rows->pops_ext.has_failed || rows->gap_ext.has_failed || rows->tail_ext.has_failed)
         return false; /* the walk would read what is not there */
-    return weft_context_walk_block(&builder->walk, &builder->head, &builder->rows,
-                                   builder->cut_keys.items) &&
-           weft_contexts_put(&builder->walk.tree, contexts);
+    struct weft_context_walk *walk = &builder->walk;
+    const size_t depth = builder->hot.depth;
+    if (!weft_context_walk_block(walk, &builder->head, &builder->rows, builder->cut_keys.items) ||
+        !weft_vec_reserve(&walk->open.items, &walk->open.cap, depth, sizeof *walk->open.items))
+        return false;
+    for (size_t i = 0; i < depth; i++) /* what the next block begins with */
+        walk->open.items[i] = builder->stack[i].key;
+    walk->open.n = depth;
+    return !walk->is_known || weft_contexts_put(&walk->tree, contexts);
 }
 
 static enum weft_code block_flush(void *context, struct weft_builder *builder, struct weft_err *err)
@@ -290,8 +296,9 @@ static enum weft_code block_flush(void *context, struct weft_builder *builder, s
         code = weft_block_encode(encoder, &builder->head, &builder->rows, &encoder->chunk,
                                  &head_bytes, err);
     if (code == WEFT_OK &&
-        !weft_context_groups_add(&builder->groups, &builder->walk.tree, builder->cut_keys.items,
-                                 builder->cut_keys.n, encoder->chunk.n))
+        !weft_context_groups_add(&builder->groups,
+                                 builder->walk.is_known ? &builder->walk.tree : NULL,
+                                 builder->cut_keys.items, builder->cut_keys.n, encoder->chunk.n))
         code = no_memory(err);
     if (code == WEFT_OK)
         code = functions_seen(writer, builder, err);
