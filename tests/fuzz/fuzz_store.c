@@ -10,6 +10,7 @@
 #include "import/replay.h"
 #include "query/session.h"
 #include "store/chunk.h"
+#include "store/context_tree.h"
 #include "store/reader.h"
 
 #include <stdio.h>
@@ -138,6 +139,34 @@ static void replays_run(struct weft_store *store, bool is_good)
     weft_pool_free(run.pool);
 }
 
+/* Contexts of all blocks and groups: broken ones are refused, the others add up. */
+static void contexts_load(struct weft_store *store)
+{
+    struct weft_block_buf *buf = weft_block_buf_new();
+    struct weft_context_tree tree = { 0 };
+    must(buf != NULL);
+    for (uint32_t i = 0; i < weft_store_meta_get(store)->n_threads; i++) {
+        const uint64_t n_blocks = weft_store_thread_get(store, i)->n_blocks;
+        for (uint64_t j = 0; j < n_blocks; j++)
+            for (unsigned level = 0; level < 3 && j % (UINT64_C(1) << (4 * level)) == 0; level++) {
+                bool is_known;
+                must(weft_context_tree_reset(&tree));
+                if (weft_store_contexts(store, i, j, level, buf, &tree, &is_known, NULL) != WEFT_OK)
+                    must(!is_known);
+            }
+    }
+    weft_context_tree_fini(&tree);
+    weft_block_buf_free(buf);
+}
+
+static void ask(struct weft_session *session, const struct weft_analysis *analysis,
+                const union weft_request *request)
+{
+    union weft_result result;
+    if (analysis->run(session, request, &result, NULL) == WEFT_OK)
+        analysis->discard(&result);
+}
+
 static void queries_run(const char *path)
 {
     const struct weft_run run = { .pool = weft_pool_new(1) };
@@ -145,21 +174,29 @@ static void queries_run(const char *path)
     must(run.pool != NULL);
     if (weft_session_open(path, &run, &session, NULL) == WEFT_OK) {
         union weft_request requests[4] = { 0 };
+        const uint64_t duration_ns = weft_trace_meta(weft_session_trace(session))->duration_ns;
+        const struct weft_window window = { duration_ns / 3, duration_ns / 3 * 2 };
         size_t n_analyses;
         const struct weft_analysis *analyses = weft_analyses(&n_analyses);
         for (size_t i = 0; i < n_analyses; i++) {
             union weft_request request = requests[0];
-            union weft_result result;
-            if (strcmp(analyses[i].name, "regtime") == 0)
+            if (strcmp(analyses[i].name, "regtime") == 0) {
                 must(weft_regtime_preset("paper", &request.regtime));
+                ask(session, &analyses[i], &request);
+                request.regtime.window = &window;
+            }
+            if (strcmp(analyses[i].name, "interval") == 0) {
+                request.interval = (struct weft_interval_opts){ 0, duration_ns };
+                ask(session, &analyses[i], &request);
+                request.interval = (struct weft_interval_opts){ window.from_ns, window.to_ns };
+            }
             if (strcmp(analyses[i].name, "outliers") == 0)
                 request.outliers = (struct weft_outliers_opts){ .outlier_factor = 100,
                                                                 .outlier_min_ns = 1,
                                                                 .duration_fraction = 0.01,
                                                                 .gap_fraction = 0.001,
                                                                 .with_long = true };
-            if (analyses[i].run(session, &request, &result, NULL) == WEFT_OK)
-                analyses[i].discard(&result);
+            ask(session, &analyses[i], &request);
         }
         weft_session_close(session);
     }
@@ -183,6 +220,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes)
     if (weft_store_open(path, &store, NULL) == WEFT_OK) {
         const bool is_good = blocks_load(store);
         must(event_promises_kept(store));
+        contexts_load(store);
         const bool is_small = weft_store_meta_get(store)->calls <= MAX_QUERY_CALLS;
         if (is_small)
             replays_run(store, is_good && events_load(store));
