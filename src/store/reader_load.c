@@ -450,6 +450,25 @@ enum weft_code weft_store_block_functions(struct weft_store *store, uint32_t thr
 
 /* ---- contexts ------------------------------------------------------------------------------- */
 
+/* The column alone: head and directory of the block have been read. */
+static enum weft_code contexts_unpack(struct load *load, struct weft_cursor *contexts,
+                                      struct weft_err *err)
+{
+    const struct weft_block_column_entry *column = &load->head.columns[WEFT_COLUMN_CONTEXTS];
+    struct weft_block_buf *buf = load->buf;
+    for (int i = 0; i < WEFT_COLUMN_CONTEXTS; i++)
+        (void)weft_cur_take(&load->packed, load->head.columns[i].stored_bytes);
+    const uint64_t at_off = weft_cur_offset(&load->packed);
+    const uint8_t *stored = weft_cur_take(&load->packed, column->stored_bytes);
+    if (!stored)
+        return disagree(load, err, "contexts");
+    if (!weft_vec_reserve(&buf->raw, &buf->cap_raw, column->raw_bytes + 1, 1))
+        return no_memory(load, err);
+    *contexts = weft_cur_init(buf->raw, column->raw_bytes, at_off);
+    return weft_column_decode(buf->decoder, column->codec, stored, column->stored_bytes, buf->raw,
+                              column->raw_bytes, at_off, err);
+}
+
 enum weft_code weft_store_block_contexts(struct weft_store *store, uint32_t thread_id,
                                          uint64_t block, struct weft_block_buf *buf,
                                          struct weft_cursor *contexts, struct weft_err *err)
@@ -458,21 +477,9 @@ enum weft_code weft_store_block_contexts(struct weft_store *store, uint32_t thre
     enum weft_code code = head_find(&load, err);
     if (code == WEFT_OK)
         code = head_check(&load, err);
-    const struct weft_block_column_entry *column = &load.head.columns[WEFT_COLUMN_CONTEXTS];
-    for (int i = 0; code == WEFT_OK && i < WEFT_COLUMN_CONTEXTS; i++)
-        (void)weft_cur_take(&load.packed, load.head.columns[i].stored_bytes);
-    const uint64_t at_off = weft_cur_offset(&load.packed);
-    const uint8_t *stored = weft_cur_take(&load.packed, column->stored_bytes);
-    if (code == WEFT_OK && !stored)
-        code = disagree(&load, err, "contexts");
-    if (code == WEFT_OK && !weft_vec_reserve(&buf->raw, &buf->cap_raw, column->raw_bytes + 1, 1))
-        code = no_memory(&load, err);
     if (code == WEFT_OK)
-        code = weft_column_decode(buf->decoder, column->codec, stored, column->stored_bytes,
-                                  buf->raw, column->raw_bytes, at_off, err);
-    if (code == WEFT_OK)
-        *contexts = weft_cur_init(buf->raw, column->raw_bytes, at_off);
-    else
+        code = contexts_unpack(&load, contexts, err);
+    if (code != WEFT_OK)
         load_failed(&load, err);
     return code;
 }
