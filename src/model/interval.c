@@ -190,7 +190,8 @@ static bool push_all_open(const struct query *query, const struct part *part)
     for (size_t depth = 0; depth < n_open; depth++) {
         const struct weft_open_call open =
             weft_calls_chained(calls, reader->chain.items, n_left, depth);
-        if (open.end_ns <= part->now_ns && depth >= n_callers)
+        bool is_before = open.start_ns < query->from_ns && open.end_ns <= query->from_ns;
+        if (is_before && depth >= n_callers)
             break;
         if (!push_open(query, part, &open))
             return false;

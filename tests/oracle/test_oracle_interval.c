@@ -6,6 +6,7 @@
  */
 #include "model/interval.h"
 #include "random_calls.h"
+#include "store/context_tree.h"
 #include "store/writer.h"
 #include "tap.h"
 
@@ -215,7 +216,7 @@ static bool compare(struct weft_interval_reader *reader, const struct weft_model
 static void fill_shallow(uint64_t *state, struct weft_call_event *events, size_t n_events)
 {
     uint32_t stack[4];
-    size_t depth = 0, n_cut = tap_random(state) % 4;
+    size_t depth = 0, n_cut = tap_random(state) % 4, n_functions = 1 + tap_random(state) % 3;
     uint64_t time_ns = 1000;
     for (size_t i = 0; i < n_events; i++) {
         time_ns += random_delta_ns(state) % 100000;
@@ -225,12 +226,32 @@ static void fill_shallow(uint64_t *state, struct weft_call_event *events, size_t
             event->function_key = 7 * (uint32_t)--n_cut;
         } else if (depth == 0 || (depth < 4 && tap_random(state) % 2)) {
             event->kind = WEFT_CALL_ENTER;
-            event->function_key = 7 * (uint32_t)(tap_random(state) % 3);
+            event->function_key = 7 * (uint32_t)(tap_random(state) % n_functions);
             stack[depth++] = event->function_key;
         } else {
             event->function_key = stack[--depth];
         }
     }
+}
+
+/* How many contexts the traces so far had, by level: blocks, groups, groups of groups. */
+static uint64_t n_known[3];
+
+static void count_known(const struct weft_trace *trace)
+{
+    struct weft_block_buf *buf = weft_block_buf_new();
+    struct weft_context_tree tree = { 0 };
+    uint64_t n_blocks = weft_trace_thread(trace, 0)->n_blocks;
+    for (unsigned level = 0; level < 3; level++)
+        for (uint64_t block = 0; block < n_blocks; block += UINT64_C(1) << (4 * level)) {
+            bool is_known = false;
+            if (weft_context_tree_reset(&tree) &&
+                weft_store_contexts(weft_trace_store(trace), 0, block, level, buf, &tree, &is_known,
+                                    NULL) == WEFT_OK)
+                n_known[level] += is_known;
+        }
+    weft_context_tree_fini(&tree);
+    weft_block_buf_free(buf);
 }
 
 /* One random trace, several intervals. */
@@ -253,6 +274,7 @@ static bool test_trace(uint64_t *state, size_t n_events, uint32_t block_rows, bo
     if (!path || weft_trace_open(path, &trace, NULL))
         return false;
     struct calls calls = read_calls(trace, 0);
+    count_known(trace);
     struct weft_interval_reader *reader = weft_interval_reader_new(trace);
     bool is_ok = true;
     for (unsigned i = 0; is_ok && calls.n > 0 && i < INTERVALS; i++) {
@@ -280,10 +302,13 @@ int main(void)
         n_bad += !test_trace(&state, 1 + tap_random(&state) % 300, rows[i % 5], false);
     tap_ok(n_bad == 0, "%d random traces of small blocks", SMALL_TRACES);
     for (unsigned i = 0; i < 60 && !n_bad; i++)
-        n_bad += !test_trace(&state, 1000 + tap_random(&state) % 30000, 128, true);
+        n_bad += !test_trace(&state, 1000 + tap_random(&state) % 30000, i % 2 ? 128 : 512, true);
     tap_ok(n_bad == 0, "shallow traces with groups of blocks");
     for (unsigned i = 0; i < 4 && !n_bad; i++)
         n_bad += !test_trace(&state, 150000 + tap_random(&state) % 100000, 128, true);
     tap_ok(n_bad == 0, "shallow traces with groups of groups");
+    for (unsigned level = 0; level < 3; level++)
+        tap_ok(n_known[level] > 0, "%" PRIu64 " contexts of level %u took part", n_known[level],
+               level);
     return tap_done();
 }
