@@ -171,9 +171,13 @@ static const char *write_trace(const struct weft_call_event *events, size_t n_ev
     const struct weft_sink_begin begin = { .format = WEFT_STR("test") };
     const struct weft_thread_info info = { .tid = 7 };
     uint32_t thread = 0;
+    uint64_t last_ns = 0;
+    for (size_t i = 0; i < n_events; i++)
+        if (events[i].kind != WEFT_CALL_ARG && events[i].time_ns > last_ns)
+            last_ns = events[i].time_ns;
     if (sink->ops->begin(sink, &begin, NULL) || sink->ops->thread(sink, &info, &thread, NULL) ||
         sink->ops->calls(sink, thread, events, n_events, NULL) ||
-        sink->ops->thread_end(sink, thread, events[n_events - 1].time_ns + 5, NULL)) {
+        sink->ops->thread_end(sink, thread, last_ns + 5, NULL)) {
         weft_writer_abort(writer);
         return NULL;
     }
