@@ -188,8 +188,10 @@ enum weft_code weft_scan_next(struct weft_scan *scan, const struct weft_calls **
     if (weft_progress_is_cancelled(scan->progress))
         return weft_fail(err, WEFT_E_CANCELLED, WEFT_NO_OFFSET, "interrupted");
     enum weft_code code = load_block(scan, scan->next_block, err);
-    if (code)
-        return weft_within(err, "block %" PRIu64, scan->next_block);
+    if (code) {
+        (void)weft_within(err, "block %" PRIu64, scan->next_block);
+        return code;
+    }
     weft_progress_add(scan->progress, scan->calls.n_rows);
     scan->next_block++;
     scan->first_call = scan->calls.first_row + scan->thread->cut_calls;
@@ -399,7 +401,9 @@ static enum weft_code run_item(void *context, size_t turn, unsigned worker, stru
     enum weft_code code = job->window ? enter_window(&scan, job->window, err) : WEFT_OK;
     if (!code)
         code = job->fn(job->context, &scan, worker, err);
-    return code ? weft_within(err, "thread %" PRIu64, thread->info.tid) : WEFT_OK;
+    if (code)
+        (void)weft_within(err, "thread %" PRIu64, thread->info.tid);
+    return code;
 }
 
 enum weft_code weft_scan_threads(const struct weft_trace *trace, const uint32_t *ids, size_t n_ids,
