@@ -63,6 +63,7 @@ static void catch_signals(void)
     sigaction(SIGINT, &stop, NULL);
     sigaction(SIGTERM, &stop, NULL);
     sigaction(SIGPIPE, &ignore, NULL); /* a closed pipe is a write error like any other */
+    sigaction(SIGXFSZ, &ignore, NULL); /* and so is a limit on the size of files */
 }
 
 static int run_command(const struct weft_command *command, int argc, char **argv)
