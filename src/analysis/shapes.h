@@ -21,17 +21,19 @@ struct weft_shapes_opts {
                                 caller's */
     uint32_t n_columns;      /* of the ribbons' runs; 0: none */
     double spike_factor;     /* k: 10 */
+    uint64_t spike_least_ns; /* that a spike lasts: 10 us */
     double drop_fraction;    /* 0.5 */
     uint32_t n_windows;      /* that the drops are sought in: 200 */
-    uint32_t limit;          /* spikes and drops kept, each; 0: all */
+    uint32_t limit;          /* spikes and drops kept, each: 1,000; 0: all */
     uint64_t max_shapes;     /* 0: the default, 1 << 20 */
 };
 
 void weft_shapes_defaults(struct weft_shapes_opts *opts);
 
-/* Two passes over the blocks: shapes, then, when clusters are known, their occurrences. Memory:
- * O(shapes + clusters x threads + columns), independent of the number of calls, and bounded by the
- * limits: what they cut is counted in the table. Same table for any number of workers. */
+/* Four passes over the blocks or more: shapes, then, when clusters are known, their durations
+ * (until the percentiles are exact) and their occurrences. Memory: O(shapes + clusters x threads +
+ * columns), independent of the number of calls, and bounded by the limits: what they cut is counted
+ * in the table. Same table for any number of workers. */
 WEFT_CHECKED enum weft_code weft_shapes_run(const struct weft_trace *trace,
                                             const struct weft_thread_filter *filter,
                                             const struct weft_shapes_opts *opts,

@@ -132,7 +132,7 @@ struct weft_shapes_table {
     size_t n_shapes, n_trivial_shapes;
     struct weft_shape_cluster *clusters; /* ids count from 0 in order of creation */
     size_t n_clusters, n_trivial_clusters;
-    struct weft_shape_ribbon *ribbons; /* of the whole trace; no runs */
+    const struct weft_shape_ribbon *ribbons; /* of the whole trace; no runs */
     size_t n_ribbons;
     struct weft_shape_thread *threads; /* ascending thread id */
     size_t n_threads;

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Mining: the shapes of a trace in canonical order, with what is counted of them on every thread;
+ * and replaying: the calls of the trace again, each with its shape.
+ *
+ * A thread may be cut into partitions at any block. Each is mined alone:
+ *
+ *          partition 0          partition 1           partition 2
+ *       +----------------+ +------------------+ +------------------+
+ *     f |..g( ) h(       | |     g( )   )     | |  h( )  )         |
+ *
+ * calls that lie within have a shape at once; of those open at a border each partition tells which
+ * shapes their callees had, and joining neighbours adds these sets. The result does not depend on
+ * the cuts, nor on the number of workers.
+ *
+ * Where a limit is met, the trace is mined again in a defined order, thread by thread and call by
+ * call: shapes are accepted by first end of a call until there are too many.
+ */
+#ifndef WEFT_ANALYSIS_SHAPE_MINE_H
+#define WEFT_ANALYSIS_SHAPE_MINE_H
+
+#include "analysis/analysis.h"
+#include "analysis/shape_miner.h"
+#include "analysis/shape_set.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A partition begins at this block, in the numbers of scans (model/scan.h). */
+struct weft_mine_cut {
+    uint32_t thread_id;
+    uint64_t block;
+};
+
+struct weft_mine_opts {
+    const struct weft_window *window;
+    const bool *is_excluded;          /* by function id */
+    uint64_t max_shapes;              /* 0: WEFT_MINE_MAX_SHAPES */
+    uint64_t max_children;            /* of all shapes; 0: WEFT_MINE_MAX_CHILDREN */
+    uint64_t max_states;              /* 0: the default. Changes nothing but time */
+    const struct weft_mine_cut *cuts; /* ascending; NULL: one partition a thread */
+    size_t n_cuts;
+};
+
+enum { WEFT_MINE_MAX_SHAPES = 1 << 20, WEFT_MINE_MAX_CHILDREN = 1 << 23 };
+
+/* What is counted of one shape on one thread. */
+struct weft_shape_row {
+    uint64_t count, sum_ns, min_ns, max_ns;
+    uint64_t first_ns, first_end_ns; /* the earliest */
+    uint64_t slowest_ns;             /* begin of the longest, and earliest of these */
+    uint32_t shape_id;
+};
+
+struct weft_mined_thread {
+    uint32_t thread_id;
+    struct weft_shape_row *rows; /* ascending shape */
+    size_t n_rows;
+    struct weft_shape_tally tally;
+    size_t first_part, n_parts;
+};
+
+struct weft_mine_part {
+    uint64_t first_block, end_block;
+    uint32_t *given; /* shapes of the calls open at its begin, by depth */
+    size_t n_given;
+    bool is_empty;
+};
+
+struct weft_mined {
+    struct weft_arena *arena;
+    struct weft_shape_set set;         /* in canonical order */
+    struct weft_shape_repeat *repeats; /* of each of set.child */
+    struct weft_shape_table table;     /* the same sets, to look them up; nodes are shapes */
+    struct weft_mined_thread *threads; /* selected, ascending id */
+    size_t n_threads;
+    struct weft_mine_part *parts;
+    size_t n_parts;
+};
+
+/* WEFT_E_NOMEM, WEFT_E_CANCELLED, and what loading a block returns. */
+WEFT_CHECKED enum weft_code weft_mine_run(const struct weft_trace *trace,
+                                          const struct weft_thread_filter *filter,
+                                          const struct weft_mine_opts *opts,
+                                          const struct weft_run *run, struct weft_mined *mined,
+                                          struct weft_err *err);
+void weft_mined_fini(struct weft_mined *mined);
+
+/* Who is shown the calls of threads again, block by block; `item` is the thread's place among those
+ * mined. Calls of one shape, and of disjoint shapes, come in order of time. */
+struct weft_replay_sink {
+    void *context;
+    enum weft_code (*begin)(void *context, size_t item, unsigned worker, struct weft_err *err);
+    enum weft_code (*calls)(void *context, size_t item, unsigned worker,
+                            const struct weft_shape_done *done, size_t n_done,
+                            struct weft_err *err);
+    enum weft_code (*end)(void *context, size_t item, unsigned worker, struct weft_err *err);
+};
+
+struct weft_replay;
+
+/* Everything stays the caller's and must outlive the replay. */
+WEFT_CHECKED enum weft_code weft_replay_new(const struct weft_trace *trace,
+                                            const struct weft_mined *mined,
+                                            const struct weft_mine_opts *opts,
+                                            const struct weft_run *run, struct weft_replay **replay,
+                                            struct weft_err *err);
+void weft_replay_free(struct weft_replay *replay);
+
+/* One pass over the mined threads `items` (ascending; NULL: all). */
+WEFT_CHECKED enum weft_code weft_replay_run(struct weft_replay *replay, const size_t *items,
+                                            size_t n_items, const struct weft_replay_sink *sink,
+                                            struct weft_err *err);
+
+#endif

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Walks the occurrences of clusters.
+ */
+#include "analysis/shape_occurrences.h"
+
+#include "base/u128.h"
+#include "base/vec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SPIKES_SLACK = 4096 };
+
+/* One cluster in one column, on the thread at hand. */
+struct cell {
+    uint32_t ribbon, column, cluster_id;
+    uint32_t shape_id; /* of the longest; WEFT_ID_NONE in a new cell */
+    uint64_t count, covered_ns;
+    uint64_t start_ns, end_ns; /* of the longest */
+};
+
+/* A cluster as a worker sees it. */
+struct place {
+    struct weft_shape_watch watch;
+    uint32_t ribbon;  /* on the thread at hand */
+    size_t last_cell; /* + 1, or 0 */
+    bool has_typical;
+    struct weft_shape_occurrence typical;
+    uint64_t n_spikes;
+};
+
+/* Which part of the window a time lies in; remembers the last. */
+struct grid {
+    const struct weft_window *window;
+    uint32_t n, at;
+    uint64_t begin_ns, end_ns; /* of part `at`: empty before the first use */
+};
+
+struct worker {
+    struct place *places; /* by cluster */
+    uint32_t *begun;
+    struct grid columns, windows;
+    struct {
+        struct weft_shape_spike *items;
+        size_t n, cap;
+    } spikes;
+    struct {
+        struct cell *items;
+        size_t n, cap;
+    } cells;
+};
+
+struct job {
+    const struct weft_mined *mined;
+    const struct weft_occurrence_opts *opts;
+    struct weft_occurrences *result;
+    struct worker *workers;
+    unsigned n_workers;
+};
+
+static enum weft_code no_memory(struct weft_err *err)
+{
+    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for occurrences");
+}
+
+/* ---- parts of a window ----------------------------------------------------------------------- */
+
+uint64_t weft_shape_part_begin(const struct weft_window *window, uint32_t n, uint32_t i)
+{
+    return window->from_ns +
+           (uint64_t)((weft_u128)(window->to_ns - window->from_ns) * i / (n ? n : 1));
+}
+
+uint32_t weft_shape_part_of(const struct weft_window *window, uint32_t n, uint64_t at_ns)
+{
+    uint64_t span_ns = window->to_ns - window->from_ns;
+    if (n <= 1 || at_ns <= window->from_ns)
+        return 0;
+    if (at_ns >= window->to_ns)
+        return n - 1;
+    uint32_t i = (uint32_t)((weft_u128)(at_ns - window->from_ns) * n / span_ns);
+    while (i + 1 < n && weft_shape_part_begin(window, n, i + 1) <= at_ns)
+        i++;
+    return i;
+}
+
+static inline uint32_t grid_find(struct grid *grid, uint64_t at_ns)
+{
+    if (__builtin_expect(at_ns - grid->begin_ns < grid->end_ns - grid->begin_ns, 1))
+        return grid->at;
+    grid->at = weft_shape_part_of(grid->window, grid->n, at_ns);
+    grid->begin_ns = weft_shape_part_begin(grid->window, grid->n, grid->at);
+    grid->end_ns = weft_shape_part_begin(grid->window, grid->n, grid->at + 1);
+    return grid->at;
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+static bool is_before(const struct weft_shape_occurrence *a, const struct weft_shape_occurrence *b)
+{
+    return a->start_ns != b->start_ns ? a->start_ns < b->start_ns : a->thread_id < b->thread_id;
+}
+
+static void keep_typical(struct place *place, const struct weft_shape_occurrence *at)
+{
+    if (!place->has_typical || is_before(at, &place->typical))
+        place->typical = *at;
+    place->has_typical = true;
+}
+
+static int by_height(const void *a, const void *b)
+{
+    const struct weft_shape_spike *x = a, *y = b;
+    if (x->times_median > y->times_median || x->times_median < y->times_median)
+        return x->times_median > y->times_median ? -1 : 1;
+    if (x->at.start_ns != y->at.start_ns)
+        return x->at.start_ns < y->at.start_ns ? -1 : 1;
+    if (x->at.thread_id != y->at.thread_id)
+        return x->at.thread_id < y->at.thread_id ? -1 : 1;
+    return (x->cluster_id > y->cluster_id) - (x->cluster_id < y->cluster_id);
+}
+
+/* Sorts the spikes and forgets those beyond the limit. */
+static void cut_spikes(struct worker *worker, uint32_t limit)
+{
+    if (worker->spikes.n > 1)
+        qsort(worker->spikes.items, worker->spikes.n, sizeof *worker->spikes.items, by_height);
+    if (limit && worker->spikes.n > limit)
+        worker->spikes.n = limit;
+}
+
+static bool keep_spike(struct worker *worker, struct place *place, uint32_t cluster_id,
+                       const struct weft_shape_occurrence *at, uint32_t limit)
+{
+    uint64_t duration_ns = at->end_ns - at->start_ns;
+    uint64_t median_ns = place->watch.median_ns ? place->watch.median_ns : 1;
+    if (limit && worker->spikes.n >= (size_t)limit + SPIKES_SLACK)
+        cut_spikes(worker, limit);
+    struct weft_shape_spike *spike = WEFT_VEC_PUSH(&worker->spikes);
+    if (!spike)
+        return false;
+    place->n_spikes++;
+    spike->at = *at;
+    spike->cluster_id = cluster_id;
+    spike->times_median = (double)duration_ns / (double)median_ns;
+    return true;
+}
+
+/* The cell of a cluster in a column, which is that of its last call or a later one. */
+static struct cell *cell_at(struct worker *worker, struct place *place, uint32_t cluster_id,
+                            uint32_t column)
+{
+    if (place->last_cell && worker->cells.items[place->last_cell - 1].column == column)
+        return &worker->cells.items[place->last_cell - 1];
+    struct cell *cell = WEFT_VEC_PUSH(&worker->cells);
+    if (!cell)
+        return NULL;
+    cell->ribbon = place->ribbon;
+    cell->column = column;
+    cell->cluster_id = cluster_id;
+    cell->shape_id = WEFT_ID_NONE;
+    place->last_cell = worker->cells.n;
+    return cell;
+}
+
+static bool draw(struct worker *worker, struct place *place, uint32_t cluster_id,
+                 const struct weft_shape_done *done)
+{
+    struct grid *grid = &worker->columns;
+    uint64_t start_ns = done->start_ns, end_ns = done->end_ns;
+    uint32_t first = grid_find(grid, start_ns);
+    uint32_t last = end_ns > start_ns ? grid_find(grid, end_ns - 1) : first;
+    for (uint32_t column = first; column <= last; column++) {
+        struct cell *cell = cell_at(worker, place, cluster_id, column);
+        if (!cell)
+            return false;
+        uint64_t from_ns = weft_shape_part_begin(grid->window, grid->n, column);
+        uint64_t to_ns = weft_shape_part_begin(grid->window, grid->n, column + 1);
+        from_ns = column == first ? start_ns : from_ns;
+        to_ns = column == last ? end_ns : to_ns;
+        cell->covered_ns += to_ns - from_ns;
+        if (cell->shape_id == WEFT_ID_NONE || end_ns - start_ns > cell->end_ns - cell->start_ns) {
+            cell->start_ns = start_ns;
+            cell->end_ns = end_ns;
+            cell->shape_id = done->shape;
+        }
+        cell->count += column == first;
+    }
+    return true;
+}
+
+static bool see_call(struct job *job, struct worker *worker, uint32_t thread_id,
+                     const struct weft_shape_done *done)
+{
+    uint32_t cluster_id = job->opts->cluster_of[done->shape];
+    struct place *place = &worker->places[cluster_id];
+    uint64_t duration_ns = done->end_ns - done->start_ns;
+    bool is_spike = duration_ns > place->watch.spike_above_ns;
+    if (place->watch.drop_slot != WEFT_ID_NONE)
+        worker->begun[(size_t)place->watch.drop_slot * job->opts->n_windows +
+                      grid_find(&worker->windows, done->start_ns)]++;
+    if (is_spike || duration_ns == place->watch.median_ns) {
+        const struct weft_shape_occurrence at = { thread_id, done->shape, done->start_ns,
+                                                  done->end_ns };
+        if (duration_ns == place->watch.median_ns)
+            keep_typical(place, &at);
+        if (is_spike && !keep_spike(worker, place, cluster_id, &at, job->opts->limit))
+            return false;
+    }
+    return place->ribbon == WEFT_ID_NONE || draw(worker, place, cluster_id, done);
+}
+
+static enum weft_code see_calls(void *context, size_t item, unsigned index,
+                                const struct weft_shape_done *done, size_t n_done,
+                                struct weft_err *err)
+{
+    struct job *job = context;
+    uint32_t thread_id = job->mined->threads[item].thread_id;
+    for (size_t i = 0; i < n_done; i++)
+        if (!see_call(job, &job->workers[index], thread_id, &done[i]))
+            return no_memory(err);
+    return WEFT_OK;
+}
+
+/* ---- runs ------------------------------------------------------------------------------------ */
+
+static int by_place(const void *a, const void *b)
+{
+    const struct cell *x = a, *y = b;
+    if (x->ribbon != y->ribbon)
+        return x->ribbon < y->ribbon ? -1 : 1;
+    if (x->column != y->column)
+        return x->column < y->column ? -1 : 1;
+    return (x->cluster_id > y->cluster_id) - (x->cluster_id < y->cluster_id);
+}
+
+/* The cells of one column of one ribbon as a run. */
+static struct weft_shape_run run_of(const struct cell *cells, size_t n, uint32_t thread_id)
+{
+    const struct cell *best = cells;
+    for (size_t i = 1; i < n; i++)
+        if (cells[i].covered_ns > best->covered_ns)
+            best = &cells[i];
+    return (struct weft_shape_run){
+        .first_column = best->column,
+        .n_columns = 1,
+        .cluster_id = best->cluster_id,
+        .n_others = (uint32_t)(n - 1),
+        .count = best->count,
+        .covered_ns = best->covered_ns,
+        .longest = { thread_id, best->shape_id, best->start_ns, best->end_ns },
+    };
+}
+
+/* Whether `next` continues the run; if so, it does. */
+static bool extend_run(struct weft_shape_run *run, const struct weft_shape_run *next)
+{
+    if (run->first_column + run->n_columns != next->first_column ||
+        run->cluster_id != next->cluster_id)
+        return false;
+    run->n_columns++;
+    run->n_others = next->n_others > run->n_others ? next->n_others : run->n_others;
+    run->count += next->count;
+    run->covered_ns += next->covered_ns;
+    if (next->longest.end_ns - next->longest.start_ns > run->longest.end_ns - run->longest.start_ns)
+        run->longest = next->longest;
+    return true;
+}
+
+static bool make_runs(struct worker *worker, uint32_t thread_id, struct weft_shape_runs *runs)
+{
+    const struct cell *cells = worker->cells.items;
+    size_t n = worker->cells.n, end = 0;
+    if (n > 1)
+        qsort(worker->cells.items, n, sizeof *worker->cells.items, by_place);
+    runs->runs = malloc((n + 1) * sizeof *runs->runs);
+    runs->ribbon = malloc((n + 1) * sizeof *runs->ribbon);
+    if (!runs->runs || !runs->ribbon)
+        return false;
+    for (size_t i = 0; i < n; i = end) {
+        while (end < n && cells[end].ribbon == cells[i].ribbon &&
+               cells[end].column == cells[i].column)
+            end++;
+        struct weft_shape_run next = run_of(&cells[i], end - i, thread_id);
+        size_t last = runs->n_runs;
+        if (last && runs->ribbon[last - 1] == cells[i].ribbon &&
+            extend_run(&runs->runs[last - 1], &next))
+            continue;
+        runs->ribbon[runs->n_runs] = cells[i].ribbon;
+        runs->runs[runs->n_runs++] = next;
+    }
+    return true;
+}
+
+static enum weft_code begin_thread(void *context, size_t item, unsigned index, struct weft_err *err)
+{
+    (void)err;
+    struct job *job = context;
+    const struct weft_occurrence_opts *opts = job->opts;
+    struct worker *worker = &job->workers[index];
+    worker->cells.n = 0;
+    for (size_t i = opts->first[item]; i < opts->first[item + 1]; i++) {
+        struct place *place = &worker->places[opts->cluster_id[i]];
+        place->ribbon = opts->n_columns ? opts->ribbon[i] : WEFT_ID_NONE;
+        place->last_cell = 0;
+    }
+    return WEFT_OK;
+}
+
+static enum weft_code end_thread(void *context, size_t item, unsigned index, struct weft_err *err)
+{
+    struct job *job = context;
+    if (!job->opts->n_columns)
+        return WEFT_OK;
+    return make_runs(&job->workers[index], job->mined->threads[item].thread_id,
+                     &job->result->runs[item])
+               ? WEFT_OK
+               : no_memory(err);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static bool workers_ready(struct job *job)
+{
+    const struct weft_occurrence_opts *opts = job->opts;
+    size_t n_counts = (size_t)opts->n_drop_slots * opts->n_windows;
+    for (unsigned w = 0; w < job->n_workers; w++) {
+        struct worker *worker = &job->workers[w];
+        worker->places = calloc(opts->n_clusters + 1, sizeof *worker->places);
+        worker->begun = calloc(n_counts + 1, sizeof *worker->begun);
+        if (!worker->places || !worker->begun)
+            return false;
+        for (size_t c = 0; c < opts->n_clusters; c++)
+            worker->places[c].watch = opts->watch[c];
+        worker->columns = (struct grid){ .window = &opts->window, .n = opts->n_columns };
+        worker->windows = (struct grid){ .window = &opts->window, .n = opts->n_windows };
+    }
+    return true;
+}
+
+static bool add_spikes(struct worker *to, const struct worker *from, uint32_t limit)
+{
+    size_t n = to->spikes.n + from->spikes.n;
+    if (!weft_vec_reserve(&to->spikes.items, &to->spikes.cap, n, sizeof *to->spikes.items))
+        return false;
+    if (from->spikes.n)
+        memcpy(to->spikes.items + to->spikes.n, from->spikes.items,
+               from->spikes.n * sizeof *from->spikes.items);
+    to->spikes.n = n;
+    cut_spikes(to, limit);
+    return true;
+}
+
+/* Joins the workers' results in that of the first. */
+static bool join_workers(struct job *job)
+{
+    const struct weft_occurrence_opts *opts = job->opts;
+    struct worker *all = &job->workers[0];
+    size_t n_counts = (size_t)opts->n_drop_slots * opts->n_windows;
+    cut_spikes(all, opts->limit);
+    for (unsigned w = 1; w < job->n_workers; w++) {
+        const struct worker *worker = &job->workers[w];
+        for (size_t i = 0; i < n_counts; i++)
+            all->begun[i] += worker->begun[i];
+        for (size_t c = 0; c < opts->n_clusters; c++) {
+            if (worker->places[c].has_typical)
+                keep_typical(&all->places[c], &worker->places[c].typical);
+            all->places[c].n_spikes += worker->places[c].n_spikes;
+        }
+        if (!add_spikes(all, worker, opts->limit))
+            return false;
+    }
+    return true;
+}
+
+static bool take_result(struct job *job)
+{
+    struct weft_occurrences *result = job->result;
+    struct worker *all = &job->workers[0];
+    size_t n = job->opts->n_clusters;
+    result->typical = calloc(n + 1, sizeof *result->typical);
+    result->n_spikes = calloc(n + 1, sizeof *result->n_spikes);
+    if (!result->typical || !result->n_spikes)
+        return false;
+    for (size_t c = 0; c < n; c++) {
+        result->typical[c] = all->places[c].typical;
+        result->n_spikes[c] = all->places[c].n_spikes;
+    }
+    result->begun = all->begun;
+    all->begun = NULL;
+    result->spikes = all->spikes.items;
+    result->n_spikes_kept = all->spikes.n;
+    all->spikes.items = NULL;
+    return true;
+}
+
+void weft_occurrences_fini(struct weft_occurrences *occurrences)
+{
+    free(occurrences->typical);
+    free(occurrences->n_spikes);
+    free(occurrences->spikes);
+    free(occurrences->begun);
+    for (size_t i = 0; occurrences->runs && i < occurrences->n_threads; i++) {
+        free(occurrences->runs[i].runs);
+        free(occurrences->runs[i].ribbon);
+    }
+    free(occurrences->runs);
+    *occurrences = (struct weft_occurrences){ 0 };
+}
+
+enum weft_code weft_occurrences_run(const struct weft_mined *mined, struct weft_replay *replay,
+                                    const struct weft_occurrence_opts *opts, unsigned n_workers,
+                                    struct weft_occurrences *occurrences, struct weft_err *err)
+{
+    struct job job = {
+        .mined = mined,
+        .opts = opts,
+        .result = occurrences,
+        .workers = calloc(n_workers, sizeof *job.workers),
+        .n_workers = n_workers,
+    };
+    const struct weft_replay_sink sink = { &job, begin_thread, see_calls, end_thread };
+    *occurrences = (struct weft_occurrences){ .n_threads = mined->n_threads };
+    occurrences->runs = calloc(mined->n_threads + 1, sizeof *occurrences->runs);
+    bool is_ok = job.workers && occurrences->runs && workers_ready(&job);
+    enum weft_code code = is_ok ? weft_replay_run(replay, NULL, 0, &sink, err) : no_memory(err);
+    if (!code && !(join_workers(&job) && take_result(&job)))
+        code = no_memory(err);
+    for (unsigned w = 0; job.workers && w < n_workers; w++) {
+        free(job.workers[w].places);
+        free(job.workers[w].begun);
+        free(job.workers[w].spikes.items);
+        free(job.workers[w].cells.items);
+    }
+    free(job.workers);
+    return code;
+}
