@@ -55,9 +55,9 @@ static enum weft_code measure(const struct weft_trace *trace, const struct weft_
 {
     uint64_t n_calls = weft_trace_meta(trace)->calls;
     const struct weft_mine_opts opts = { 0 };
-    const struct weft_replay_sink sink = { .calls = ignore };
+    const struct weft_shape_replay_sink sink = { .calls = ignore };
     struct weft_mined mined = { 0 };
-    struct weft_replay *replay = NULL;
+    struct weft_shape_replay *replay = NULL;
     enum weft_code code = WEFT_OK;
     for (int i = 0; !code && i < 2; i++) {
         double begin_s = cpu_s();
@@ -69,17 +69,17 @@ static enum weft_code measure(const struct weft_trace *trace, const struct weft_
         code = weft_mine_run(trace, NULL, &opts, run, &mined, err);
     report("mine", begin_s, n_calls);
     if (!code)
-        code = weft_replay_new(trace, &mined, &opts, run, &replay, err);
+        code = weft_shape_replay_new(trace, &mined, &opts, run, &replay, err);
     for (int i = 0; !code && i < 2; i++) {
         begin_s = cpu_s();
-        code = weft_replay_run(replay, NULL, 0, &sink, err);
+        code = weft_shape_replay_run(replay, NULL, 0, &sink, err);
         report("replay", begin_s, n_calls);
     }
     size_t n_trivial = 0;
     for (size_t i = 0; !code && i < mined.set.n_shapes; i++)
         n_trivial += mined.set.depth[i] == 1;
     printf("%" PRIu64 " calls, %zu shapes, %zu trivial\n", n_calls, mined.set.n_shapes, n_trivial);
-    weft_replay_free(replay);
+    weft_shape_replay_free(replay);
     weft_mined_fini(&mined);
     return code;
 }

@@ -427,7 +427,7 @@ enum weft_code weft_mine_run(const struct weft_trace *trace,
 
 /* ---- replay ---------------------------------------------------------------------------------- */
 
-struct weft_replay {
+struct weft_shape_replay {
     const struct weft_trace *trace;
     const struct weft_mined *mined;
     const struct weft_mine_opts *opts;
@@ -438,23 +438,23 @@ struct weft_replay {
 };
 
 struct replay_job {
-    struct weft_replay *replay;
+    struct weft_shape_replay *replay;
     const size_t *items;
-    const struct weft_replay_sink *sink;
+    const struct weft_shape_replay_sink *sink;
 };
 
 struct replay_part {
-    const struct weft_replay_sink *sink;
+    const struct weft_shape_replay_sink *sink;
     const struct weft_miner *miner;
     size_t item;
     unsigned worker;
 };
 
-enum weft_code weft_replay_new(const struct weft_trace *trace, const struct weft_mined *mined,
-                               const struct weft_mine_opts *opts, const struct weft_run *run,
-                               struct weft_replay **replay, struct weft_err *err)
+enum weft_code weft_shape_replay_new(const struct weft_trace *trace, const struct weft_mined *mined,
+                                     const struct weft_mine_opts *opts, const struct weft_run *run,
+                                     struct weft_shape_replay **replay, struct weft_err *err)
 {
-    struct weft_replay *made = calloc(1, sizeof *made);
+    struct weft_shape_replay *made = calloc(1, sizeof *made);
     *replay = made;
     if (!made)
         return no_memory(err);
@@ -468,7 +468,7 @@ enum weft_code weft_replay_new(const struct weft_trace *trace, const struct weft
     return made->miners && made->is_ready ? WEFT_OK : no_memory(err);
 }
 
-void weft_replay_free(struct weft_replay *replay)
+void weft_shape_replay_free(struct weft_shape_replay *replay)
 {
     if (!replay)
         return;
@@ -487,7 +487,7 @@ static enum weft_code take_done(void *context, struct weft_err *err)
 }
 
 static enum weft_code replay_parts(struct replay_part *context, struct weft_scan *scan,
-                                   struct weft_replay *replay, struct weft_err *err)
+                                   struct weft_shape_replay *replay, struct weft_err *err)
 {
     const struct weft_mined_thread *thread = &replay->mined->threads[context->item];
     const struct weft_mine_part *parts = replay->mined->parts + thread->first_part;
@@ -506,7 +506,7 @@ static enum weft_code replay_item(void *context, struct weft_scan *scan, unsigne
                                   struct weft_err *err)
 {
     struct replay_job *job = context;
-    struct weft_replay *replay = job->replay;
+    struct weft_shape_replay *replay = job->replay;
     size_t item = job->items ? job->items[scan->item] : scan->item;
     struct replay_part part = { job->sink, &replay->miners[index], item, index };
     const struct weft_shape_limits limits = { .max_states = MAX_STATES };
@@ -524,8 +524,9 @@ static enum weft_code replay_item(void *context, struct weft_scan *scan, unsigne
     return code;
 }
 
-enum weft_code weft_replay_run(struct weft_replay *replay, const size_t *items, size_t n_items,
-                               const struct weft_replay_sink *sink, struct weft_err *err)
+enum weft_code weft_shape_replay_run(struct weft_shape_replay *replay, const size_t *items,
+                                     size_t n_items, const struct weft_shape_replay_sink *sink,
+                                     struct weft_err *err)
 {
     const struct weft_mined *mined = replay->mined;
     struct replay_job job = { .replay = replay, .items = items, .sink = sink };

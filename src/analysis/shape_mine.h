@@ -89,7 +89,7 @@ void weft_mined_fini(struct weft_mined *mined);
 
 /* Who is shown the calls of threads again, block by block; `item` is the thread's place among those
  * mined. Calls of one shape, and of disjoint shapes, come in order of time. */
-struct weft_replay_sink {
+struct weft_shape_replay_sink {
     void *context;
     enum weft_code (*begin)(void *context, size_t item, unsigned worker, struct weft_err *err);
     enum weft_code (*calls)(void *context, size_t item, unsigned worker,
@@ -98,19 +98,19 @@ struct weft_replay_sink {
     enum weft_code (*end)(void *context, size_t item, unsigned worker, struct weft_err *err);
 };
 
-struct weft_replay;
+struct weft_shape_replay;
 
 /* Everything stays the caller's and must outlive the replay. */
-WEFT_CHECKED enum weft_code weft_replay_new(const struct weft_trace *trace,
-                                            const struct weft_mined *mined,
-                                            const struct weft_mine_opts *opts,
-                                            const struct weft_run *run, struct weft_replay **replay,
-                                            struct weft_err *err);
-void weft_replay_free(struct weft_replay *replay);
+WEFT_CHECKED enum weft_code
+weft_shape_replay_new(const struct weft_trace *trace, const struct weft_mined *mined,
+                      const struct weft_mine_opts *opts, const struct weft_run *run,
+                      struct weft_shape_replay **replay, struct weft_err *err);
+void weft_shape_replay_free(struct weft_shape_replay *replay);
 
 /* One pass over the mined threads `items` (ascending; NULL: all). */
-WEFT_CHECKED enum weft_code weft_replay_run(struct weft_replay *replay, const size_t *items,
-                                            size_t n_items, const struct weft_replay_sink *sink,
-                                            struct weft_err *err);
+WEFT_CHECKED enum weft_code weft_shape_replay_run(struct weft_shape_replay *replay,
+                                                  const size_t *items, size_t n_items,
+                                                  const struct weft_shape_replay_sink *sink,
+                                                  struct weft_err *err);
 
 #endif

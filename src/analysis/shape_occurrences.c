@@ -409,7 +409,8 @@ void weft_occurrences_fini(struct weft_occurrences *occurrences)
     *occurrences = (struct weft_occurrences){ 0 };
 }
 
-enum weft_code weft_occurrences_run(const struct weft_mined *mined, struct weft_replay *replay,
+enum weft_code weft_occurrences_run(const struct weft_mined *mined,
+                                    struct weft_shape_replay *replay,
                                     const struct weft_occurrence_opts *opts, unsigned n_workers,
                                     struct weft_occurrences *occurrences, struct weft_err *err)
 {
@@ -420,11 +421,12 @@ enum weft_code weft_occurrences_run(const struct weft_mined *mined, struct weft_
         .workers = calloc(n_workers, sizeof *job.workers),
         .n_workers = n_workers,
     };
-    const struct weft_replay_sink sink = { &job, begin_thread, see_calls, end_thread };
+    const struct weft_shape_replay_sink sink = { &job, begin_thread, see_calls, end_thread };
     *occurrences = (struct weft_occurrences){ .n_threads = mined->n_threads };
     occurrences->runs = calloc(mined->n_threads + 1, sizeof *occurrences->runs);
     bool is_ok = job.workers && occurrences->runs && workers_ready(&job);
-    enum weft_code code = is_ok ? weft_replay_run(replay, NULL, 0, &sink, err) : no_memory(err);
+    enum weft_code code =
+        is_ok ? weft_shape_replay_run(replay, NULL, 0, &sink, err) : no_memory(err);
     if (!code && !(join_workers(&job) && take_result(&job)))
         code = no_memory(err);
     for (unsigned w = 0; job.workers && w < n_workers; w++) {

@@ -49,7 +49,7 @@ struct weft_occurrences {
 
 /* WEFT_E_NOMEM, and what replaying returns. */
 WEFT_CHECKED enum weft_code
-weft_occurrences_run(const struct weft_mined *mined, struct weft_replay *replay,
+weft_occurrences_run(const struct weft_mined *mined, struct weft_shape_replay *replay,
                      const struct weft_occurrence_opts *opts, unsigned n_workers,
                      struct weft_occurrences *occurrences, struct weft_err *err);
 void weft_occurrences_fini(struct weft_occurrences *occurrences);

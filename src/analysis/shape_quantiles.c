@@ -247,20 +247,20 @@ static enum weft_code histograms_to_quantiles(struct round *round, struct weft_e
     return code;
 }
 
-static enum weft_code run_passes(struct round *round, struct weft_replay *replay,
+static enum weft_code run_passes(struct round *round, struct weft_shape_replay *replay,
                                  const size_t *items, size_t n_items, struct weft_err *err)
 {
-    struct weft_replay_sink sink = { .context = round,
-                                     .begin = begin_thread,
-                                     .calls = tally_calls };
+    struct weft_shape_replay_sink sink = { .context = round,
+                                           .begin = begin_thread,
+                                           .calls = tally_calls };
     bool is_needed = true;
-    enum weft_code code = weft_replay_run(replay, items, n_items, &sink, err);
+    enum weft_code code = weft_shape_replay_run(replay, items, n_items, &sink, err);
     if (!code)
         code = histograms_to_quantiles(round, err);
     sink.calls = refine_calls;
     while (!code && !(code = weft_quantiles_begin(&round->quantiles, &is_needed, err)) &&
            is_needed) {
-        code = weft_replay_run(replay, items, n_items, &sink, err);
+        code = weft_shape_replay_run(replay, items, n_items, &sink, err);
         if (!code)
             code = weft_quantiles_end(&round->quantiles, err);
     }
@@ -297,7 +297,7 @@ static bool fill_times(const struct round *round)
     return true;
 }
 
-static enum weft_code run_round(struct round *round, struct weft_replay *replay,
+static enum weft_code run_round(struct round *round, struct weft_shape_replay *replay,
                                 struct weft_err *err)
 {
     size_t *items = NULL, n_items = 0;
@@ -314,7 +314,8 @@ static enum weft_code run_round(struct round *round, struct weft_replay *replay,
     return code;
 }
 
-enum weft_code weft_shape_quantiles_run(const struct weft_mined *mined, struct weft_replay *replay,
+enum weft_code weft_shape_quantiles_run(const struct weft_mined *mined,
+                                        struct weft_shape_replay *replay,
                                         const struct weft_shape_quantile_rows *rows,
                                         unsigned n_workers, struct weft_err *err)
 {

@@ -23,7 +23,7 @@ struct weft_shape_quantile_rows {
 
 /* WEFT_E_NOMEM, and what replaying returns. */
 WEFT_CHECKED enum weft_code weft_shape_quantiles_run(const struct weft_mined *mined,
-                                                     struct weft_replay *replay,
+                                                     struct weft_shape_replay *replay,
                                                      const struct weft_shape_quantile_rows *rows,
                                                      unsigned n_workers, struct weft_err *err);
 

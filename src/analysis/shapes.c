@@ -28,7 +28,7 @@ struct job {
     const struct weft_run *run;
     struct weft_mine_opts mine_opts;
     struct weft_mined mined;
-    struct weft_replay *replay;
+    struct weft_shape_replay *replay;
     struct weft_clusters clusters;
     struct weft_cluster_kin *kin;
     struct weft_occurrences occurrences;
@@ -634,8 +634,8 @@ static enum weft_code find_clusters(struct job *job, struct weft_err *err)
 
 static enum weft_code look_again(struct job *job, struct weft_err *err)
 {
-    enum weft_code code =
-        weft_replay_new(job->trace, &job->mined, &job->mine_opts, job->run, &job->replay, err);
+    enum weft_code code = weft_shape_replay_new(job->trace, &job->mined, &job->mine_opts, job->run,
+                                                &job->replay, err);
     if (!code)
         code = fill_quantiles(job, err);
     if (!code)
@@ -654,7 +654,7 @@ static enum weft_code look_again(struct job *job, struct weft_err *err)
 
 static void job_fini(struct job *job)
 {
-    weft_replay_free(job->replay);
+    weft_shape_replay_free(job->replay);
     weft_mined_fini(&job->mined);
     weft_cluster_kin_free(job->kin);
     weft_occurrences_fini(&job->occurrences);
