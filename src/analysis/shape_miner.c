@@ -493,7 +493,6 @@ enum weft_code weft_miner_begin(struct weft_miner *miner, uint32_t depth_bound,
     drop_frames(miner);
     miner->tally = (struct weft_shape_tally){ 0 };
     miner->borders = borders;
-    miner->n_carried = n_open;
     miner->is_broken = false;
     size_t n_frames = (size_t)depth_bound > n_open ? depth_bound : n_open;
     if (!weft_vec_reserve(&miner->frames, &miner->cap_frames, n_frames + 1,
@@ -562,10 +561,19 @@ enum weft_code weft_miner_block(struct weft_miner *miner, const struct weft_call
     return no_memory(err);
 }
 
+/* How many of the open frames were open when the partition began. */
+static size_t n_still_carried(const struct weft_miner *miner)
+{
+    size_t n = 0;
+    while (n < miner->n_frames && miner->frames[n].is_carried)
+        n++;
+    return n;
+}
+
 static bool save_open(struct weft_miner *miner)
 {
     struct weft_shape_borders *borders = miner->borders;
-    size_t n_kept = miner->n_frames < miner->n_carried ? miner->n_frames : miner->n_carried;
+    size_t n_kept = n_still_carried(miner);
     borders->n_kept = n_kept;
     borders->n_left = miner->n_frames - n_kept;
     if (!weft_vec_reserve(&borders->left, &borders->cap_left, borders->n_left + 1,
@@ -583,7 +591,7 @@ enum weft_code weft_miner_end(struct weft_miner *miner, bool is_last, size_t n_o
 {
     size_t n_kept = is_last ? 0 : n_open;
     if (miner->borders)
-        n_kept = is_last ? miner->n_carried : SIZE_MAX;
+        n_kept = is_last ? n_still_carried(miner) : SIZE_MAX;
     if (!room_for_done(miner, 0))
         return no_memory(err);
     while (miner->n_frames > n_kept)

@@ -95,7 +95,6 @@ struct weft_miner {
     /* The thread. */
     struct weft_shape_frame *frames; /* by depth */
     size_t n_frames, cap_frames;
-    size_t n_carried;
     uint64_t *counts;
     size_t cap_counts;
     struct weft_shape_done *done; /* of the last block */
