@@ -25,8 +25,8 @@ struct place {
     struct weft_shape_watch watch;
     uint32_t ribbon;  /* on the thread at hand */
     size_t last_cell; /* + 1, or 0 */
-    bool has_typical;
-    struct weft_shape_occurrence typical;
+    bool has_first, has_typical, has_slowest;
+    struct weft_shape_examples examples;
     uint64_t n_spikes;
 };
 
@@ -102,11 +102,34 @@ static bool is_before(const struct weft_shape_occurrence *a, const struct weft_s
     return a->start_ns != b->start_ns ? a->start_ns < b->start_ns : a->thread_id < b->thread_id;
 }
 
-static void keep_typical(struct place *place, const struct weft_shape_occurrence *at)
+/* Of a thread, the first call that is shown comes first. */
+static void keep(struct weft_shape_occurrence *kept, bool *has_any,
+                 const struct weft_shape_occurrence *at)
 {
-    if (!place->has_typical || is_before(at, &place->typical))
-        place->typical = *at;
-    place->has_typical = true;
+    if (!*has_any || is_before(at, kept))
+        *kept = *at;
+    *has_any = true;
+}
+
+static void keep_examples(struct place *place, const struct weft_shape_occurrence *at)
+{
+    uint64_t duration_ns = at->end_ns - at->start_ns;
+    if (at->start_ns == place->watch.first_ns)
+        keep(&place->examples.first, &place->has_first, at);
+    if (duration_ns == place->watch.median_ns)
+        keep(&place->examples.typical, &place->has_typical, at);
+    if (duration_ns == place->watch.max_ns)
+        keep(&place->examples.slowest, &place->has_slowest, at);
+}
+
+static void join_examples(struct place *to, const struct place *from)
+{
+    if (from->has_first)
+        keep(&to->examples.first, &to->has_first, &from->examples.first);
+    if (from->has_typical)
+        keep(&to->examples.typical, &to->has_typical, &from->examples.typical);
+    if (from->has_slowest)
+        keep(&to->examples.slowest, &to->has_slowest, &from->examples.slowest);
 }
 
 static int by_height(const void *a, const void *b)
@@ -200,11 +223,11 @@ static bool see_call(struct job *job, struct worker *worker, uint32_t thread_id,
     if (place->watch.drop_slot != WEFT_ID_NONE)
         worker->begun[(size_t)place->watch.drop_slot * job->opts->n_windows +
                       grid_find(&worker->windows, done->start_ns)]++;
-    if (is_spike || duration_ns == place->watch.median_ns) {
+    if (is_spike || duration_ns == place->watch.median_ns || duration_ns == place->watch.max_ns ||
+        done->start_ns == place->watch.first_ns) {
         const struct weft_shape_occurrence at = { thread_id, done->shape, done->start_ns,
                                                   done->end_ns };
-        if (duration_ns == place->watch.median_ns)
-            keep_typical(place, &at);
+        keep_examples(place, &at);
         if (is_spike && !keep_spike(worker, place, cluster_id, &at, job->opts->limit))
             return false;
     }
@@ -364,8 +387,7 @@ static bool join_workers(struct job *job)
         for (size_t i = 0; i < n_counts; i++)
             all->begun[i] += worker->begun[i];
         for (size_t c = 0; c < opts->n_clusters; c++) {
-            if (worker->places[c].has_typical)
-                keep_typical(&all->places[c], &worker->places[c].typical);
+            join_examples(&all->places[c], &worker->places[c]);
             all->places[c].n_spikes += worker->places[c].n_spikes;
         }
         if (!add_spikes(all, worker, opts->limit))
@@ -379,12 +401,12 @@ static bool take_result(struct job *job)
     struct weft_occurrences *result = job->result;
     struct worker *all = &job->workers[0];
     size_t n = job->opts->n_clusters;
-    result->typical = calloc(n + 1, sizeof *result->typical);
+    result->examples = calloc(n + 1, sizeof *result->examples);
     result->n_spikes = calloc(n + 1, sizeof *result->n_spikes);
-    if (!result->typical || !result->n_spikes)
+    if (!result->examples || !result->n_spikes)
         return false;
     for (size_t c = 0; c < n; c++) {
-        result->typical[c] = all->places[c].typical;
+        result->examples[c] = all->places[c].examples;
         result->n_spikes[c] = all->places[c].n_spikes;
     }
     result->begun = all->begun;
@@ -397,7 +419,7 @@ static bool take_result(struct job *job)
 
 void weft_occurrences_fini(struct weft_occurrences *occurrences)
 {
-    free(occurrences->typical);
+    free(occurrences->examples);
     free(occurrences->n_spikes);
     free(occurrences->spikes);
     free(occurrences->begun);

@@ -12,7 +12,8 @@
 
 /* What is looked for among the calls of a cluster. */
 struct weft_shape_watch {
-    uint64_t median_ns;
+    uint64_t median_ns, max_ns;
+    uint64_t first_ns;       /* begin of the earliest */
     uint64_t spike_above_ns; /* UINT64_MAX: none is a spike */
     uint32_t drop_slot;      /* of its counts by window, or WEFT_ID_NONE */
 };
@@ -37,10 +38,16 @@ struct weft_shape_runs {
     size_t n_runs;
 };
 
+/* The earliest calls of a cluster: of all, of those as long as the median, and of the longest. Of
+ * those that begin at once the first, on the lower thread. */
+struct weft_shape_examples {
+    struct weft_shape_occurrence first, typical, slowest;
+};
+
 struct weft_occurrences {
-    struct weft_shape_occurrence *typical; /* by cluster */
-    uint64_t *n_spikes;                    /* by cluster */
-    struct weft_shape_spike *spikes;       /* highest first */
+    struct weft_shape_examples *examples; /* by cluster */
+    uint64_t *n_spikes;                   /* by cluster */
+    struct weft_shape_spike *spikes;      /* highest first */
     size_t n_spikes_kept;
     uint32_t *begun;              /* [drop_slot][window] */
     struct weft_shape_runs *runs; /* by mined thread */

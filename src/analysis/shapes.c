@@ -152,10 +152,8 @@ static void make_cluster(struct job *job, uint32_t id)
         const struct weft_shape *shape = &table->shapes[cluster->shape_ids[i]];
         cluster->function_id = shape->function_id;
         cluster->is_trivial = cluster->is_trivial && shape->n_children == 0;
-        if (i == 0 || is_earlier(&shape->first, &cluster->first))
-            cluster->first = shape->first;
-        if (i == 0 || is_slower(&shape->slowest, &cluster->slowest))
-            cluster->slowest = shape->slowest;
+        if (i == 0 || shape->first.start_ns < cluster->first.start_ns)
+            cluster->first = shape->first; /* its begin counts: find_occurrences tells the call */
         add_times(&cluster->times, shape->count, shape->sum_ns, shape->min_ns, shape->max_ns);
     }
 }
@@ -487,6 +485,8 @@ static enum weft_code find_occurrences(struct job *job, struct weft_err *err)
     for (size_t c = 0; c < table->n_clusters; c++)
         job->watch[c] = (struct weft_shape_watch){
             .median_ns = table->clusters[c].times.p50_ns,
+            .max_ns = table->clusters[c].times.max_ns,
+            .first_ns = table->clusters[c].first.start_ns,
             .spike_above_ns = spike_above(opts, &table->clusters[c].times),
             .drop_slot = WEFT_ID_NONE,
         };
@@ -509,7 +509,7 @@ static enum weft_code find_occurrences(struct job *job, struct weft_err *err)
                                 &job->occurrences, err);
 }
 
-static enum weft_code take_spikes(struct job *job, struct weft_err *err)
+static enum weft_code take_examples_and_spikes(struct job *job, struct weft_err *err)
 {
     struct weft_shapes_table *table = job->table;
     const struct weft_occurrences *found = &job->occurrences;
@@ -521,7 +521,9 @@ static enum weft_code take_spikes(struct job *job, struct weft_err *err)
         memcpy(table->spikes, found->spikes, n * sizeof *table->spikes);
     table->n_spikes = n;
     for (size_t c = 0; c < table->n_clusters; c++) {
-        table->clusters[c].typical = found->typical[c];
+        table->clusters[c].first = found->examples[c].first;
+        table->clusters[c].typical = found->examples[c].typical;
+        table->clusters[c].slowest = found->examples[c].slowest;
         table->clusters[c].n_spikes = found->n_spikes[c];
         table->spikes_found += found->n_spikes[c];
     }
@@ -641,7 +643,7 @@ static enum weft_code look_again(struct job *job, struct weft_err *err)
     if (!code)
         code = find_occurrences(job, err);
     if (!code)
-        code = take_spikes(job, err);
+        code = take_examples_and_spikes(job, err);
     if (!code)
         code = take_drops(job, err);
     for (size_t t = 0; !code && job->opts->n_columns && t < job->table->n_threads; t++)
