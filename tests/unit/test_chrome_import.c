@@ -46,9 +46,9 @@ static const struct row rows[] = {
               "function 0 main [] 0x0\n"
               "function 1 in [] 0x0\n"
               "thread 0 tid 9 pid 7 name w\303\251b \"1\"\n"
-              "note not_kept 1 at 0x11 (stack (sf, esf, stack) of a call)\n"
               "-- 0\n"
               "E 0 @0\n"
+              "call_args  [] 0 @0 {\"sf\":\"0\"}\n"
               "E 1 @277\n"
               "X 1 @1277\n"
               "X 0 @2000\n"
@@ -330,6 +330,56 @@ static const struct row rows[] = {
               "-- 1\n"
               "sample main;r\tn [cycles] 7 @3000 \n"
               "end @3000\n" },
+    { .name = "thread clocks and stacks of calls",
+      .text = "{\"traceEvents\":[\n"
+              "{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":9,\"tts\":5,\"tdur\":\"3.5\",\"pid\":"
+              "1,\"tid\":1,"
+              "\"sf\":3,\"esf\":\"2\",\"args\":{\"k\":1 }},\n"
+              "{\"ph\":\"B\",\"name\":\"b\",\"ts\":2,\"tts\":6,\"pid\":1,\"tid\":1,\"stack\":["
+              "\"x\",7]},\n"
+              "{\"ph\":\"E\",\"ts\":3,\"tts\":7,\"pid\":1,\"tid\":1,\"sf\":77},\n"
+              "{\"ph\":\"B\",\"name\":\"c\",\"ts\":4,\"pid\":1,\"tid\":1,\"args\":\"text\",\"tts\":"
+              "null},\n"
+              "{\"ph\":\"X\",\"name\":\"d\",\"ts\":5,\"dur\":1,\"pid\":1,\"tid\":1,\"args\":[1],"
+              "\"tts\":8},\n"
+              "{\"ph\":\"E\",\"ts\":7,\"tts\":9,\"pid\":1,\"tid\":1,\"args\":{\"r\":1}},\n"
+              "{\"ph\":\"i\",\"name\":\"i\",\"ts\":8,\"tts\":10,\"pid\":1,\"tid\":1,\"sf\":1},\n"
+              "{\"ph\":\"b\",\"name\":\"w\",\"id\":1,\"ts\":8,\"tts\":10,\"pid\":1,\"tid\":1},\n"
+              "{\"ph\":\"e\",\"name\":\"w\",\"id\":1,\"ts\":9,\"tts\":11,\"pid\":1,\"tid\":1,"
+              "\"args\":{\"n\":2}},\n"
+              "{\"ph\":\"P\",\"name\":\"cpu\",\"ts\":9,\"tts\":12,\"pid\":1,\"tid\":1,\"sf\":2}],\n"
+              "\"stackFrames\":{\"1\":{\"name\":\"main\"},\"2\":{\"name\":\"r\\\"n\",\"parent\":1},"
+              "\"3\":{\"name\":\"le;af\",\"parent\":\"2\"}}}",
+      .want = "begin chrome-json: object, 10 events\n"
+              "clock 1000000000 zero 1000\n"
+              "function 0 a [] 0x0\n"
+              "function 1 b [] 0x0\n"
+              "function 2 c [] 0x0\n"
+              "function 3 d [] 0x0\n"
+              "thread 0 tid 1 pid 1\n"
+              "note not_kept 1 at 0x186 (thread clock or stack of an end behind that of an inner "
+              "call)\n"
+              "-- 0\n"
+              "span w [] 1 'b' +1000 @7000 {\"thread_start_us\":10,\"n\":2,\"thread_end_us\":11}\n"
+              "E 0 @0\n"
+              "call_args  [] 0 @0 {\"k\":1 "
+              ",\"thread_start_us\":5,\"thread_duration_us\":\"3.5\",\"stack\":\"main;r\\\"n;le,"
+              "af\",\"end_stack\":\"main;r\\\"n\"}\n"
+              "E 1 @1000\n"
+              "call_args  [] 0 @1000 {\"thread_start_us\":6,\"stack\":[\"x\",7]}\n"
+              "call_args  [end] 0 @2000 {\"thread_end_us\":7,\"sf\":77}\n"
+              "X 1 @2000\n"
+              "E 2 @3000\n"
+              "call_args  [] 0 @3000 \"text\"\n"
+              "E 3 @4000\n"
+              "call_args  [] 0 @4000 {\"args\":[1],\"thread_start_us\":8}\n"
+              "X 3 @5000\n"
+              "instant c [] 0 'E' @6000 {\"r\":1}\n"
+              "instant i [] 0 'i' @7000 {\"thread_start_us\":10,\"stack\":\"main\"}\n"
+              "sample main;r\"n [cpu] 1 @8000 {\"thread_start_us\":12}\n"
+              "X 2 @6000\n"
+              "X 0 @9000\n"
+              "end @9000\n" },
     { .name = "times: decimals, exponents, negative, no duration",
       .text = "[{\"ph\":\"X\",\"name\":\"a\",\"ts\":-1.5,\"dur\":0.0005,\"pid\":1,\"tid\":1},\n"
               "{\"ph\":\"X\",\"name\":\"b\",\"ts\":1e-3,\"dur\":1.5E+2,\"pid\":1,\"tid\":1},\n"
@@ -606,6 +656,42 @@ static void test_cuts(void)
     tap_eq_u64(n_good, sizeof text - 1, "each of %zu cuts is an error or a note", sizeof text - 1);
 }
 
+/* A chain of frames that is too long, has too long a name or is a circle is cut at its outer end.
+ */
+static void test_long_stacks(void)
+{
+    enum { N_FRAMES = 3000, CIRCLE = N_FRAMES, LONG_NAME };
+    static const struct {
+        const char *phase, *want;
+        unsigned leaf;
+    } stacks[] = {
+        { "X", "{\"stack\":\"...;2181;2182;", N_FRAMES - 1 }, /* 4 KiB of names */
+        { "X", "{\"stack\":\"...;o;o;o;", CIRCLE },
+        { "X", "{\"stack\":\"...\"}", LONG_NAME },
+        { "P", "sample ...;1976;1977;", N_FRAMES - 1 }, /* 1024 frames */
+        { "P", "sample 0;00000000", LONG_NAME },
+    };
+    struct rec_text text = { 0 };
+    rec_add(&text, "{\"traceEvents\":[");
+    for (size_t k = 0; k < sizeof stacks / sizeof *stacks; k++)
+        rec_add(&text, "%s{\"ph\":\"%s\",\"name\":\"c\",\"ts\":%zu,\"dur\":1,\"sf\":%u}",
+                k ? "," : "", stacks[k].phase, k, stacks[k].leaf);
+    rec_add(&text, "],\"stackFrames\":{\"%d\":{\"parent\":%d,\"name\":\"o\"},", CIRCLE, CIRCLE);
+    rec_add(&text, "\"%d\":{\"parent\":0,\"name\":\"%05000d\"}", LONG_NAME, 7);
+    for (int k = 0; k < N_FRAMES; k++)
+        rec_add(&text, ",\"%d\":{\"parent\":%d,\"name\":\"%d\"}", k, k - 1, k);
+    rec_add(&text, "}}");
+    struct rec_sink rec;
+    struct weft_err err = { 0 };
+    enum weft_code code = import(text.bytes, text.n_bytes, 0, 0, &rec, &err);
+    tap_eq_u64((uint64_t)code, WEFT_OK, "long stacks");
+    for (size_t k = 0; k < sizeof stacks / sizeof *stacks; k++)
+        tap_ok(strstr(rec_str(&rec.threads[0]), stacks[k].want) != NULL, "a long stack is \"%s\"",
+               stacks[k].want);
+    free(text.bytes);
+    rec_fini(&rec);
+}
+
 static void test_failing_sink(void)
 {
     const char *text = rows[0].text;
@@ -632,6 +718,7 @@ int main(void)
                    sniffed[k].is_trace,
                "\"%s\" is %strace event JSON", sniffed[k].text, sniffed[k].is_trace ? "" : "no ");
     test_cuts();
+    test_long_stacks();
     test_failing_sink();
     return tap_done();
 }

@@ -31,8 +31,8 @@ struct pairing {
         struct open_span *items;
         size_t n, cap;
     } spans;
-    uint32_t free_span; /* first of a list along `below` */
-    struct chrome_text payload;
+    uint32_t free_span;               /* first of a list along `below` */
+    struct chrome_text ended, joined; /* payloads: of an end, and of both */
 };
 
 static uint64_t hash_field(const struct chrome_event *event, enum chrome_field field, uint64_t seed)
@@ -104,7 +104,7 @@ static enum weft_code join_args(struct pairing *pairing, struct weft_str begin, 
     *joined = begin.n_bytes ? begin : end;
     if (!begin.n_bytes || !end.n_bytes || *begin.bytes != '{' || *end.bytes != '{')
         return WEFT_OK;
-    struct chrome_text *text = &pairing->payload;
+    struct chrome_text *text = &pairing->joined;
     if (!weft_vec_reserve(&text->items, &text->cap, begin.n_bytes + end.n_bytes, 1))
         return no_memory(err);
     memcpy(text->items, begin.bytes, begin.n_bytes - 1);
@@ -112,6 +112,23 @@ static enum weft_code join_args(struct pairing *pairing, struct weft_str begin, 
     memcpy(text->items + begin.n_bytes, end.bytes + 1, end.n_bytes - 1);
     *joined = (struct weft_str){ .bytes = text->items, .n_bytes = begin.n_bytes + end.n_bytes - 1 };
     return WEFT_OK;
+}
+
+/* The payload of the end of a span, or nothing if there is none; not in the converter, where the
+ * begin's will lie. */
+static enum weft_code end_payload(struct pairing *pairing, const struct chrome_event *end,
+                                  struct weft_str *payload, struct weft_err *err)
+{
+    struct chrome_converter *converter = pairing->converter;
+    struct chrome_text kept = converter->payload;
+    *payload = (struct weft_str){ 0 };
+    if (!end)
+        return WEFT_OK;
+    converter->payload = pairing->ended;
+    enum weft_code code = chrome_payload(converter, end, payload, err);
+    pairing->ended = converter->payload;
+    converter->payload = kept;
+    return code;
 }
 
 /* Delivers a span; `end` is the event that ended it, or NULL. */
@@ -122,12 +139,15 @@ static enum weft_code send_span(struct pairing *pairing, const struct open_span 
     struct chrome_trace *trace = pairing->trace;
     struct chrome_event begin;
     struct weft_event event;
-    enum weft_code code = chrome_read_again(trace, span->off, &begin, err);
+    struct weft_str ended;
+    enum weft_code code = end_payload(pairing, end, &ended, err);
+    if (code == WEFT_OK)
+        code = chrome_read_again(trace, span->off, &begin, err);
     if (code == WEFT_OK)
         code = chrome_convert(pairing->converter, &begin, span->time - trace->first, span->phase,
                               &event, err);
-    if (code == WEFT_OK && end)
-        code = join_args(pairing, event.payload, chrome_args(end), &event.payload, err);
+    if (code == WEFT_OK)
+        code = join_args(pairing, event.payload, ended, &event.payload, err);
     if (code != WEFT_OK)
         return code;
     event.kind = WEFT_EVENT_SPAN;
@@ -148,7 +168,7 @@ static enum weft_code close_span(struct pairing *pairing, const struct chrome_re
     while (*link != WEFT_ID_NONE && is_named && pairing->spans.items[*link].name != name)
         link = &pairing->spans.items[*link].below;
     if (*link == WEFT_ID_NONE) { /* it began before the trace: kept as a point */
-        chrome_remark(pairing->trace, CHROME_ASYNC_END, 1, record->off);
+        chrome_remark(pairing->trace->remarks, CHROME_ASYNC_END, 1, record->off);
         uint32_t thread_id = pairing->trace->threads.items[record->key].thread_id;
         return chrome_convert_and_send(pairing->converter, thread_id, record, err);
     }
@@ -189,7 +209,7 @@ static enum weft_code close_rest(struct pairing *pairing, struct weft_err *err)
         const struct open_span *span = &pairing->spans.items[k];
         if (!span->is_open)
             continue;
-        chrome_remark(pairing->trace, CHROME_ASYNC_OPEN, 1, span->off);
+        chrome_remark(pairing->trace->remarks, CHROME_ASYNC_OPEN, 1, span->off);
         enum weft_code code = send_span(pairing, span, pairing->trace->last, NULL, err);
         if (code != WEFT_OK)
             return code;
@@ -215,6 +235,7 @@ enum weft_code chrome_deliver_async(struct chrome_trace *trace, struct chrome_co
     weft_map_free(pairing.ids);
     WEFT_VEC_FINI(&pairing.tops);
     WEFT_VEC_FINI(&pairing.spans);
-    WEFT_VEC_FINI(&pairing.payload);
+    WEFT_VEC_FINI(&pairing.ended);
+    WEFT_VEC_FINI(&pairing.joined);
     return code;
 }

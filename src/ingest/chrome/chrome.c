@@ -158,11 +158,10 @@ static enum weft_code put_remarks(struct chrome_trace *trace, struct weft_err *e
         const char *detail;
     } notes[CHROME_REMARKS] = {
         [CHROME_BAD_EVENT] = { WEFT_NOTE_BAD_RECORD, "" },
-        [CHROME_THREAD_CLOCK] = { WEFT_NOTE_NOT_KEPT, "thread clock (tts, tdur) of a call" },
-        [CHROME_CALL_STACK] = { WEFT_NOTE_NOT_KEPT, "stack (sf, esf, stack) of a call" },
+        [CHROME_END_DETAILS] = { WEFT_NOTE_NOT_KEPT,
+                                 "thread clock or stack of an end behind that of an inner call" },
         [CHROME_SYSTEM_TRACE] = { WEFT_NOTE_NOT_KEPT, "systemTraceEvents" },
         [CHROME_BAD_COUNTER] = { WEFT_NOTE_NOT_KEPT, "value of a counter that is no number" },
-        [CHROME_LONG_ARGS] = { WEFT_NOTE_NOT_KEPT, "arguments of more than 4 GiB" },
         [CHROME_LOST_METADATA] = { WEFT_NOTE_NOT_KEPT, "metadata of a process without events" },
         [CHROME_ASYNC_OPEN] = { WEFT_NOTE_OPEN_AT_END, "asynchronous span" },
         [CHROME_ASYNC_END] = { WEFT_NOTE_EXIT_IGNORED, "end of an asynchronous span" },

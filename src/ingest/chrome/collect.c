@@ -39,34 +39,24 @@ struct weft_str chrome_args(const struct chrome_event *event)
     return (struct weft_str){ .bytes = args->bytes, .n_bytes = args->n_bytes };
 }
 
+/* Where the call's arguments are. When the event says more of the call, or in more bytes than a
+ * record counts, it is read again. */
 static void add_args(struct chrome_trace *trace, const struct chrome_event *event,
                      struct chrome_record *record)
 {
     struct weft_str args = chrome_args(event);
-    if (args.n_bytes > UINT32_MAX) {
-        chrome_remark(trace, CHROME_LONG_ARGS, 1, chrome_offset(trace, args.bytes));
+    record->is_whole = chrome_has_details(event) || args.n_bytes > UINT32_MAX;
+    if (record->is_whole) {
+        record->off = chrome_offset(trace, event->begin);
         return;
     }
     record->n_bytes = (uint32_t)args.n_bytes;
     record->off = args.n_bytes ? chrome_offset(trace, args.bytes) : 0;
 }
 
-/* What an event says that nothing is made of. */
-static void remark_unused(struct chrome_trace *trace, const struct chrome_event *event)
-{
-    const uint32_t clocks = UINT32_C(1) << CHROME_TTS | UINT32_C(1) << CHROME_TDUR;
-    const uint32_t stacks =
-        UINT32_C(1) << CHROME_SF | UINT32_C(1) << CHROME_ESF | UINT32_C(1) << CHROME_STACK;
-    uint64_t at_off = chrome_offset(trace, event->begin);
-    if (event->present & clocks)
-        chrome_remark(trace, CHROME_THREAD_CLOCK, 1, at_off);
-    if (event->present & stacks)
-        chrome_remark(trace, CHROME_CALL_STACK, 1, at_off);
-}
-
 static enum weft_code bad_event(struct chrome_trace *trace, const char *begin)
 {
-    chrome_remark(trace, CHROME_BAD_EVENT, (uint64_t)(trace->reader.at - begin),
+    chrome_remark(trace->remarks, CHROME_BAD_EVENT, (uint64_t)(trace->reader.at - begin),
                   chrome_offset(trace, begin));
     return WEFT_OK;
 }
@@ -128,7 +118,6 @@ static enum weft_code add_call(struct chrome_trace *trace, const struct chrome_e
     if (code != WEFT_OK)
         return code;
     add_args(trace, event, record);
-    remark_unused(trace, event);
     return add_record(trace, CHROME_LANE_THREADS + thread, record, err);
 }
 
@@ -203,13 +192,13 @@ static enum weft_code add_timed(struct chrome_trace *trace, const struct chrome_
     seen->last = weft_max_u64(seen->last, record.time);
     trace->first = weft_min_u64(trace->first, record.time);
     trace->last = weft_max_u64(trace->last, weft_max_u64(record.time, record.end));
+    trace->has_stacks |= chrome_field(event, CHROME_SF) || chrome_field(event, CHROME_ESF);
     if (record.phase == 'B' || record.phase == 'E' || record.phase == 'X') {
         code = add_call(trace, event, thread, &record, err);
     } else {
         bool is_paired = is_async(phase);
         record.off = chrome_offset(trace, event->begin);
         record.key = thread;
-        trace->has_samples |= phase == 'P';
         code = add_record(trace, is_paired ? CHROME_LANE_ASYNC : CHROME_LANE_THREADS + thread,
                           &record, err);
     }
@@ -340,7 +329,7 @@ static enum weft_code read_member(struct chrome_trace *trace, const struct weft_
     else if (is_named(key, "metadata") || is_named(key, "otherData"))
         note_metadata(trace, &value);
     else if (is_named(key, "systemTraceEvents"))
-        chrome_remark(trace, CHROME_SYSTEM_TRACE, 1, chrome_offset(trace, begin));
+        chrome_remark(trace->remarks, CHROME_SYSTEM_TRACE, 1, chrome_offset(trace, begin));
     return WEFT_OK;
 }
 

@@ -44,6 +44,44 @@ static bool convert_names(struct chrome_converter *converter, const struct chrom
            (!is_string(category) || chrome_plain(category, text, &event->category));
 }
 
+static bool append(struct chrome_text *text, const char *bytes, size_t n_bytes)
+{
+    if (!weft_vec_reserve(&text->items, &text->cap, text->n + n_bytes, 1))
+        return false;
+    if (n_bytes)
+        memcpy(text->items + text->n, bytes, n_bytes);
+    text->n += n_bytes;
+    return true;
+}
+
+/* Begins an object with the members of args, or with args as one if they are no object. */
+static bool begin_payload(struct chrome_text *text, struct weft_str args)
+{
+    if (args.n_bytes == 0)
+        return append(text, "{", 1);
+    if (*args.bytes == '{')
+        return append(text, args.bytes, args.n_bytes - 1);
+    return append(text, "{\"args\":", 8) && append(text, args.bytes, args.n_bytes);
+}
+
+enum weft_code chrome_payload(struct chrome_converter *converter, const struct chrome_event *source,
+                              struct weft_str *payload, struct weft_err *err)
+{
+    struct chrome_text *text = &converter->payload;
+    *payload = chrome_args(source);
+    if (!chrome_has_details(source))
+        return WEFT_OK;
+    text->n = 0;
+    if (!begin_payload(text, *payload))
+        return no_memory(err);
+    size_t n_before = text->n;
+    if (!chrome_stacks_put_details(converter->stacks, source, text) || !append(text, "}", 1))
+        return no_memory(err);
+    if (text->n > n_before + 1)
+        *payload = (struct weft_str){ .bytes = text->items, .n_bytes = text->n };
+    return WEFT_OK;
+}
+
 enum weft_code chrome_convert(struct chrome_converter *converter, const struct chrome_event *source,
                               uint64_t time_ns, char phase, struct weft_event *event,
                               struct weft_err *err)
@@ -56,9 +94,10 @@ enum weft_code chrome_convert(struct chrome_converter *converter, const struct c
                                   .object_id = WEFT_ID_NONE,
                                   .stack_id = WEFT_ID_NONE,
                                   .cpu = -1,
-                                  .kind = WEFT_EVENT_INSTANT,
-                                  .payload = chrome_args(source) };
-    return convert_names(converter, source, event) ? WEFT_OK : no_memory(err);
+                                  .kind = WEFT_EVENT_INSTANT };
+    if (!convert_names(converter, source, event))
+        return no_memory(err);
+    return chrome_payload(converter, source, &event->payload, err);
 }
 
 static enum weft_code send(struct chrome_converter *converter, uint32_t thread_id,
@@ -80,16 +119,6 @@ static bool number_of(const struct weft_json_value *value, double *number)
     text[value->n_bytes] = '\0';
     *number = strtod(text, &end);
     return end == text + value->n_bytes;
-}
-
-static bool append(struct chrome_text *text, const char *bytes, size_t n_bytes)
-{
-    if (!weft_vec_reserve(&text->items, &text->cap, text->n + n_bytes, 1))
-        return false;
-    if (n_bytes)
-        memcpy(text->items + text->n, bytes, n_bytes);
-    text->n += n_bytes;
-    return true;
 }
 
 /* "name.series", or "name[id].series". */
@@ -122,9 +151,7 @@ static bool name_series(struct chrome_text *text, const struct chrome_event *sou
 
 static void bad_series(struct chrome_converter *converter, const char *at)
 {
-    uint64_t at_off = chrome_offset(converter->trace, at);
-    if (converter->n_bad_series++ == 0 || at_off < converter->bad_series_off)
-        converter->bad_series_off = at_off;
+    chrome_remark(converter->remarks, CHROME_BAD_COUNTER, 1, chrome_offset(converter->trace, at));
 }
 
 static enum weft_code send_series(struct chrome_converter *converter, uint32_t thread_id,

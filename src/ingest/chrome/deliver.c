@@ -35,8 +35,47 @@ static enum weft_code no_memory(struct weft_err *err)
 
 /* ---- one record ----------------------------------------------------------------------------- */
 
+/* What the record says of its call: arguments and details. */
+static bool has_text(const struct chrome_record *record)
+{
+    return record->n_bytes || record->is_whole;
+}
+
+/* Of an end that is told as a point of its own, arguments only: most such ends say a clock, and a
+ * point each would bury the others. */
+static enum weft_code find_text(struct worker *worker, const struct chrome_record *record,
+                                enum weft_event_kind kind, struct weft_str *text,
+                                struct weft_err *err)
+{
+    const struct chrome_trace *trace = worker->converter.trace;
+    struct chrome_event source;
+    *text =
+        (struct weft_str){ .bytes = trace->reader.begin + record->off, .n_bytes = record->n_bytes };
+    if (!record->is_whole)
+        return WEFT_OK;
+    enum weft_code code = chrome_read_again(trace, record->off, &source, err);
+    if (code != WEFT_OK || kind == WEFT_EVENT_CALL_ARGS)
+        return code == WEFT_OK ? chrome_payload(&worker->converter, &source, text, err) : code;
+    chrome_remark(worker->converter.remarks, CHROME_END_DETAILS, 1, record->off);
+    *text = chrome_args(&source);
+    return WEFT_OK;
+}
+
+/* Tells the record's text as the payload of `event`. Arguments follow their entry at once. */
+static enum weft_code send_text(struct worker *worker, uint32_t thread_id,
+                                const struct chrome_record *record, struct weft_event *event,
+                                struct weft_err *err)
+{
+    struct weft_sink *sink = worker->converter.trace->sink;
+    enum weft_code code = find_text(worker, record, event->kind, &event->payload, err);
+    if (code != WEFT_OK || event->payload.n_bytes == 0)
+        return code;
+    code = weft_nest_flush(worker->nest, err);
+    return code == WEFT_OK ? sink->ops->events(sink, thread_id, event, 1, err) : code;
+}
+
 static struct weft_event args_event(const struct chrome_trace *trace,
-                                    const struct chrome_record *record, const char *category)
+                                    const struct chrome_record *record)
 {
     return (struct weft_event){
         .time_ns = record->time - trace->first,
@@ -45,18 +84,7 @@ static struct weft_event args_event(const struct chrome_trace *trace,
         .stack_id = WEFT_ID_NONE,
         .cpu = -1,
         .kind = WEFT_EVENT_CALL_ARGS,
-        .category = weft_str_of(category),
-        .payload = { .bytes = trace->reader.begin + record->off, .n_bytes = record->n_bytes },
     };
-}
-
-/* Arguments follow their entry at once. */
-static enum weft_code send_args(struct worker *worker, uint32_t thread_id,
-                                const struct weft_event *event, struct weft_err *err)
-{
-    struct weft_sink *sink = worker->converter.trace->sink;
-    enum weft_code code = weft_nest_flush(worker->nest, err);
-    return code == WEFT_OK ? sink->ops->events(sink, thread_id, event, 1, err) : code;
 }
 
 static enum weft_code deliver_entry(struct worker *worker, uint32_t thread_id,
@@ -68,10 +96,10 @@ static enum weft_code deliver_entry(struct worker *worker, uint32_t thread_id,
         record->phase == 'X'
             ? weft_nest_span(worker->nest, time_ns, record->end - trace->first, record->key, err)
             : weft_nest_enter(worker->nest, time_ns, record->key, err);
-    if (code != WEFT_OK || record->n_bytes == 0)
+    if (code != WEFT_OK || !has_text(record))
         return code;
-    const struct weft_event event = args_event(trace, record, "");
-    return send_args(worker, thread_id, &event, err);
+    struct weft_event event = args_event(trace, record);
+    return send_text(worker, thread_id, record, &event, err);
 }
 
 /* Arguments of an end belong to the call that it ends: while that is the latest call, they can be
@@ -87,17 +115,18 @@ static enum weft_code deliver_end_args(struct worker *worker, uint32_t thread_id
         return code;
     (void)weft_nest_peek(worker->nest, (enum weft_nest_match)record->match, record->key, &key,
                          &is_latest);
-    struct weft_event event = args_event(trace, record, "end");
-    if (!is_latest) {
+    struct weft_event event = args_event(trace, record);
+    if (is_latest) {
+        event.category = WEFT_STR("end");
+    } else {
         event.kind = WEFT_EVENT_INSTANT;
         event.prev_state = 'E';
-        event.category = (struct weft_str){ 0 };
         if (key != WEFT_ID_NONE) {
             event.name = chrome_function_name(trace, key);
             event.category = chrome_function_category(trace, key);
         }
     }
-    return send_args(worker, thread_id, &event, err);
+    return send_text(worker, thread_id, record, &event, err);
 }
 
 static enum weft_code deliver_record(struct worker *worker, uint32_t thread_id,
@@ -109,7 +138,7 @@ static enum weft_code deliver_record(struct worker *worker, uint32_t thread_id,
     case 'B':
         return deliver_entry(worker, thread_id, record, err);
     case 'E':
-        if (record->n_bytes)
+        if (has_text(record))
             code = deliver_end_args(worker, thread_id, record, err);
         if (code != WEFT_OK)
             return code;
@@ -288,7 +317,7 @@ static enum weft_code deliver_metadata_to(struct chrome_trace *trace,
         for (size_t k = 0; code == WEFT_OK && k < n_records; k++) {
             const struct chrome_record record = chrome_record_of(&records[k]);
             if (first[record.key] == WEFT_ID_NONE)
-                chrome_remark(trace, CHROME_LOST_METADATA, 1, record.off);
+                chrome_remark(trace->remarks, CHROME_LOST_METADATA, 1, record.off);
             else
                 code = chrome_convert_and_send(converter, first[record.key], &record, err);
         }
@@ -326,6 +355,13 @@ static enum weft_code for_each_thread(struct delivery *delivery, struct weft_err
     return code;
 }
 
+static void add_remarks(struct chrome_trace *trace, const struct chrome_count *remarks)
+{
+    for (unsigned k = 0; k < CHROME_REMARKS; k++)
+        if (remarks[k].count)
+            chrome_remark(trace->remarks, k, remarks[k].count, remarks[k].at_off);
+}
+
 static enum weft_code deliver_all(struct delivery *delivery, struct weft_err *err)
 {
     struct chrome_trace *trace = delivery->trace;
@@ -338,9 +374,7 @@ static enum weft_code deliver_all(struct delivery *delivery, struct weft_err *er
     if (code == WEFT_OK)
         code = for_each_thread(delivery, err);
     for (unsigned k = 0; k < delivery->n_workers; k++)
-        if (delivery->workers[k].converter.n_bad_series)
-            chrome_remark(trace, CHROME_BAD_COUNTER, delivery->workers[k].converter.n_bad_series,
-                          delivery->workers[k].converter.bad_series_off);
+        add_remarks(trace, delivery->workers[k].converter.remarks);
     return code;
 }
 
@@ -350,14 +384,15 @@ enum weft_code chrome_deliver(struct chrome_trace *trace, struct weft_err *err)
     if (trace->run && trace->run->pool)
         delivery.n_workers = weft_pool_workers(trace->run->pool);
     delivery.workers = calloc(delivery.n_workers, sizeof *delivery.workers);
-    if (trace->has_samples)
+    if (trace->has_stacks)
         delivery.stacks = chrome_stacks_new(&trace->stack_frames);
-    bool is_ready = delivery.workers && (delivery.stacks || !trace->has_samples);
+    bool is_ready = delivery.workers && (delivery.stacks || !trace->has_stacks);
     enum weft_code code = is_ready ? deliver_all(&delivery, err) : no_memory(err);
     for (unsigned k = 0; delivery.workers && k < delivery.n_workers; k++) {
         weft_nest_free(delivery.workers[k].nest);
         WEFT_VEC_FINI(&delivery.workers[k].converter.text);
         WEFT_VEC_FINI(&delivery.workers[k].together);
+        WEFT_VEC_FINI(&delivery.workers[k].converter.payload);
     }
     free(delivery.workers);
     chrome_stacks_free(delivery.stacks);

@@ -15,12 +15,12 @@ static enum weft_code no_memory(struct weft_err *err)
     return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for names and threads");
 }
 
-void chrome_remark(struct chrome_trace *trace, enum chrome_remark remark, uint64_t count,
-                   uint64_t at_off)
+void chrome_remark(struct chrome_count remarks[CHROME_REMARKS], enum chrome_remark remark,
+                   uint64_t count, uint64_t at_off)
 {
-    if (trace->remarks[remark].count == 0 || at_off < trace->remarks[remark].at_off)
-        trace->remarks[remark].at_off = at_off;
-    trace->remarks[remark].count += count;
+    if (remarks[remark].count == 0 || at_off < remarks[remark].at_off)
+        remarks[remark].at_off = at_off;
+    remarks[remark].count += count;
 }
 
 bool chrome_plain(const struct weft_json_value *value, struct chrome_text *text,

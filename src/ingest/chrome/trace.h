@@ -36,12 +36,13 @@ enum { CHROME_PHASE_BOUND = 1 };
 struct chrome_record {
     uint64_t time;    /* biased ns: what is sorted by */
     uint64_t end;     /* X: biased ns */
-    uint64_t off;     /* B, E, X: of the text of args; others: of the event */
-    uint32_t n_bytes; /* B, E, X: of args; 0: none */
+    uint64_t off;     /* B, E, X: of the text of args, unless is_whole; others: of the event */
+    uint32_t n_bytes; /* B, E, X: of args; 0: none, or is_whole */
     uint32_t key;     /* B, E, X: function; asynchronous: thread; metadata: process */
     char phase;
-    uint8_t match; /* E: enum weft_nest_match */
-    uint8_t reserved[6];
+    uint8_t match;    /* E: enum weft_nest_match */
+    uint8_t is_whole; /* B, E, X: `off` is of the event, which says more of the call than args do */
+    uint8_t reserved[5];
 };
 _Static_assert(sizeof(struct chrome_record) == sizeof(struct weft_sort_record),
                "a record fits the sorter");
@@ -65,15 +66,16 @@ struct chrome_thread {
 /* What is counted while reading, and becomes a note. */
 enum chrome_remark {
     CHROME_BAD_EVENT,
-    CHROME_THREAD_CLOCK,
-    CHROME_CALL_STACK,
+    CHROME_END_DETAILS,
     CHROME_SYSTEM_TRACE,
     CHROME_BAD_COUNTER,
-    CHROME_LONG_ARGS,
     CHROME_LOST_METADATA,
     CHROME_ASYNC_OPEN,
     CHROME_ASYNC_END,
     CHROME_REMARKS,
+};
+struct chrome_count {
+    uint64_t count, at_off; /* of the first */
 };
 
 /* Direct-mapped memory of what was looked up last. */
@@ -87,7 +89,7 @@ struct chrome_trace {
     struct weft_json_reader reader; /* of the whole file */
     uint64_t n_events;
     uint64_t first, last; /* biased ns of all events */
-    bool is_object, is_monotonic, has_samples;
+    bool is_object, is_monotonic, has_stacks;
 
     /* Functions: the id in `functions` is the key; its number there is name << 32 | category + 1.
      */
@@ -120,9 +122,7 @@ struct chrome_trace {
         bool is_used;
     } thread_cache[CHROME_THREAD_CACHE];
 
-    struct {
-        uint64_t count, at_off;
-    } remarks[CHROME_REMARKS];
+    struct chrome_count remarks[CHROME_REMARKS];
     struct weft_json_value stack_frames;
     const char *mistake;             /* what was expected where reading ended, or NULL */
     uint64_t mistake_off, valid_off; /* where it is; what stands before was read */
@@ -145,8 +145,8 @@ static inline uint64_t chrome_offset(const struct chrome_trace *trace, const cha
 }
 
 /* Counts a remark, with its first place. */
-void chrome_remark(struct chrome_trace *trace, enum chrome_remark remark, uint64_t count,
-                   uint64_t at_off);
+void chrome_remark(struct chrome_count remarks[CHROME_REMARKS], enum chrome_remark remark,
+                   uint64_t count, uint64_t at_off);
 
 /* A string without its escapes: as it is, or in `text`, where it is appended. False without
  * memory. */
@@ -180,20 +180,32 @@ struct weft_str chrome_function_category(const struct chrome_trace *trace, uint3
 struct chrome_stacks;
 struct chrome_stacks *chrome_stacks_new(const struct weft_json_value *frames);
 void chrome_stacks_free(struct chrome_stacks *stacks);
-/* Appends the folded stack of an event ("main;run;step"); nothing if it has none. False without
+/* Appends the folded stack of a sample ("main;run;step"); nothing if it has none. False without
  * memory. */
 bool chrome_stacks_fold(const struct chrome_stacks *stacks, const struct chrome_event *event,
                         struct chrome_text *text);
+/* True if an event says more than args: the thread's own clock, stacks. */
+bool chrome_has_details(const struct chrome_event *event);
+/* Appends that as members of a JSON object, behind what the text holds of
+ * it. False without memory. */
+bool chrome_stacks_put_details(const struct chrome_stacks *stacks, const struct chrome_event *event,
+                               struct chrome_text *text);
 
 /* convert.c: an event that is no call, read again from the text. */
 struct chrome_converter {
     const struct chrome_trace *trace;
     const struct chrome_stacks *stacks;
     struct chrome_text text; /* names of the event in work */
-    uint64_t n_bad_series, bad_series_off;
+    struct chrome_text payload;
+    struct chrome_count remarks[CHROME_REMARKS];
 };
 WEFT_CHECKED enum weft_code chrome_read_again(const struct chrome_trace *trace, uint64_t off,
                                               struct chrome_event *event, struct weft_err *err);
+/* The arguments of an event and its details, as one text that lies in the converter until its next
+ * event. */
+WEFT_CHECKED enum weft_code chrome_payload(struct chrome_converter *converter,
+                                           const struct chrome_event *source,
+                                           struct weft_str *payload, struct weft_err *err);
 /* The fields that all kinds share; names lie in the converter until its next event. */
 WEFT_CHECKED enum weft_code chrome_convert(struct chrome_converter *converter,
                                            const struct chrome_event *source, uint64_t time_ns,
