@@ -135,11 +135,10 @@ bool weft_put_json_args(struct weft_output *out, const struct weft_walk_call *ca
 void weft_put_flags(struct weft_output *out, uint32_t flags, const char *quote,
                     const char *separator)
 {
-    static const char *const names[] = { "cut_start", "cut_end", "repaired", "tail" };
     const char *before = "";
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    for (unsigned i = 0; i < WEFT_CALL_N_FLAGS; i++)
         if (flags >> i & 1) {
-            weft_output_printf(out, "%s%s%s%s", before, quote, names[i], quote);
+            weft_output_printf(out, "%s%s%s%s", before, quote, weft_call_flag_name(i), quote);
             before = separator;
         }
 }

@@ -6,7 +6,6 @@
 #include "base/map.h"
 #include "render/exporter.h"
 #include "render/json.h"
-#include "render/json_text.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -69,27 +68,13 @@ static bool needs_depth(const struct weft_walk_call *call)
     return call->start_ns == call->end_ns;
 }
 
-/* Whether an argument is called "weft" already, as in a trace that was exported before. */
-static bool has_weft(const struct weft_walk_call *call)
-{
-    struct weft_str members, key, value;
-    for (size_t i = 0; i < call->n_arg_texts; i++) {
-        struct weft_str text = call->arg_texts[i];
-        if (!weft_json_text_is_valid(text) || !weft_json_text_members(text, &members))
-            continue;
-        while (weft_json_text_member(&members, &key, &value))
-            if (weft_str_equal(key, WEFT_STR("weft")))
-                return true;
-    }
-    return false;
-}
-
-/* The rest of a call that has arguments, flags, or no duration. */
+/* The rest of a call that has arguments, flags, or no duration. The importer takes the last member
+ * apart again. */
 static void put_call_args(struct weft_output *out, const struct weft_walk_call *call)
 {
     weft_output_text(out, ",\"args\":{");
     bool has_args = weft_put_json_args(out, call);
-    if ((call->flags || needs_depth(call)) && !has_weft(call)) {
+    if (call->flags || needs_depth(call)) {
         weft_output_text(out, has_args ? ",\"weft\":{" : "\"weft\":{");
         if (call->flags) {
             weft_output_text(out, "\"flags\":[");

@@ -8,7 +8,8 @@
 #include <inttypes.h>
 
 struct csv {
-    struct weft_str ids; /* tid,thread, */
+    struct weft_str ids;  /* tid,thread, */
+    struct weft_str tail; /* ,pid,node,generation and the line's end */
 };
 
 static void put_field(struct weft_output *out, struct weft_str text)
@@ -42,7 +43,7 @@ static void label(struct weft_exporter *exporter, uint32_t function_id)
 static void begin(struct weft_exporter *exporter)
 {
     weft_output_text(exporter->out, "tid,thread,function,module,depth,start_ns,end_ns,duration_ns,"
-                                    "self_ns,flags,args\n");
+                                    "self_ns,flags,args,pid,node,generation\n");
 }
 
 static void thread_begin(struct weft_exporter *exporter)
@@ -54,13 +55,19 @@ static void thread_begin(struct weft_exporter *exporter)
     put_field(exporter->scratch, exporter->thread->info.name);
     weft_output_text(exporter->scratch, ",");
     csv->ids = weft_arena_copy(exporter->arena, weft_output_held(exporter->scratch));
-    if (!csv->ids.bytes)
+    const struct weft_thread_info *info = &exporter->thread->info;
+    weft_output_clear(exporter->scratch);
+    weft_output_printf(exporter->scratch, ",%" PRIu64 ",%" PRIu32 ",%" PRIu32 "\n", info->pid,
+                       info->host_id, info->generation);
+    csv->tail = weft_arena_copy(exporter->arena, weft_output_held(exporter->scratch));
+    if (!csv->ids.bytes || !csv->tail.bytes)
         weft_exporter_no_memory(exporter);
 }
 
 /* flags,args of a call that has either. */
 static void put_rest(struct weft_exporter *exporter, const struct weft_walk_call *call)
 {
+    const struct csv *csv = exporter->state;
     weft_put_flags(exporter->out, call->flags, "", " ");
     weft_output_text(exporter->out, ",");
     weft_output_clear(exporter->scratch);
@@ -69,7 +76,7 @@ static void put_rest(struct weft_exporter *exporter, const struct weft_walk_call
     weft_output_text(exporter->scratch, "}");
     if (has_args)
         put_field(exporter->out, weft_output_held(exporter->scratch));
-    weft_output_text(exporter->out, "\n");
+    weft_output_write(exporter->out, csv->tail.bytes, csv->tail.n_bytes);
 }
 
 static void enter(struct weft_exporter *exporter, const struct weft_walk_call *call)
@@ -77,8 +84,9 @@ static void enter(struct weft_exporter *exporter, const struct weft_walk_call *c
     const struct csv *csv = exporter->state;
     struct weft_str function = weft_exporter_label(exporter, call->function_id);
     bool is_plain = !call->flags && !call->n_args && !call->n_arg_texts;
-    char *to = weft_output_room(exporter->out,
-                                csv->ids.n_bytes + function.n_bytes + 6 * (WEFT_PUT_U64_BYTES + 1));
+    char *to =
+        weft_output_room(exporter->out, csv->ids.n_bytes + function.n_bytes +
+                                            6 * (WEFT_PUT_U64_BYTES + 1) + csv->tail.n_bytes);
     if (!to)
         return;
     to = weft_put_str(to, csv->ids);
@@ -93,8 +101,10 @@ static void enter(struct weft_exporter *exporter, const struct weft_walk_call *c
     *to++ = ',';
     to = weft_put_u64(to, call->self_ns);
     *to++ = ',';
-    if (is_plain)
-        to = WEFT_PUT(to, ",\n");
+    if (is_plain) {
+        *to++ = ',';
+        to = weft_put_str(to, csv->tail);
+    }
     weft_output_filled(exporter->out, to);
     if (!is_plain)
         put_rest(exporter, call);
@@ -104,7 +114,6 @@ const struct weft_export_format_ops weft_export_csv = {
     .state_bytes = sizeof(struct csv),
     .wants_self = true,
     .wants_args = true,
-    .merges_threads = true,
     .begin = begin,
     .thread_begin = thread_begin,
     .enter = enter,

@@ -42,6 +42,22 @@ uint64_t weft_clock_zero_ns(const struct weft_clock *clock)
     return weft_ticks_to_ns(&scale, clock->zero_ticks);
 }
 
+static const char *const flag_names[WEFT_CALL_N_FLAGS] = { "cut_start", "cut_end", "repaired",
+                                                           "tail" };
+
+const char *weft_call_flag_name(unsigned place)
+{
+    return flag_names[place];
+}
+
+uint8_t weft_call_flag_named(struct weft_str name)
+{
+    for (unsigned place = 0; place < WEFT_CALL_N_FLAGS; place++)
+        if (weft_str_equal(name, weft_str_of(flag_names[place])))
+            return (uint8_t)(1U << place);
+    return 0;
+}
+
 const char *weft_event_kind_name(enum weft_event_kind kind)
 {
     return (size_t)kind < WEFT_EVENT_KINDS ? event_names[kind] : "unknown";

@@ -44,6 +44,13 @@ enum weft_call_flag {
     WEFT_CALL_TAIL = 8,      /* left by a tail call */
 };
 
+enum { WEFT_CALL_N_FLAGS = 4 };
+
+/* Stable name ("cut_start") of the flag 1 << `place`, place < WEFT_CALL_N_FLAGS. */
+const char *weft_call_flag_name(unsigned place);
+/* The flag of that name, or 0. */
+uint8_t weft_call_flag_named(struct weft_str name);
+
 enum weft_event_kind {
     WEFT_EVENT_SPAN,      /* named interval that is no call (asynchronous): name, category,
                              duration_ns, value = the source's id, payload */

@@ -12,6 +12,8 @@ enum { BATCH_CALLS = 1024, MOST_ORPHANS = 256 };
 struct frame {
     uint64_t limit_ns; /* the least end of this and all spans below; UINT64_MAX: none */
     uint32_t key;
+    uint32_t level;
+    uint8_t flags; /* of the call, enum weft_call_flag; CUT_START: the sink was told no entry */
     bool is_entry;
     bool is_cut; /* its own end lies beyond the limit */
 };
@@ -104,12 +106,22 @@ enum weft_code weft_nest_flush(struct weft_nest *nest, struct weft_err *err)
 }
 
 static enum weft_code tell(struct weft_nest *nest, uint64_t time_ns, uint32_t key,
-                           enum weft_call_kind kind, struct weft_err *err)
+                           enum weft_call_kind kind, uint8_t flags, struct weft_err *err)
 {
     nest->clock_ns = time_ns;
-    nest->batch[nest->n_batch++] =
-        (struct weft_call_event){ .time_ns = time_ns, .function_key = key, .kind = (uint8_t)kind };
+    nest->batch[nest->n_batch++] = (struct weft_call_event){
+        .time_ns = time_ns, .function_key = key, .kind = (uint8_t)kind, .flags = flags
+    };
     return nest->n_batch < BATCH_CALLS ? WEFT_OK : weft_nest_flush(nest, err);
+}
+
+static enum weft_code tell_exit(struct weft_nest *nest, uint64_t time_ns, uint32_t key,
+                                uint8_t flags, struct weft_err *err)
+{
+    flags &= (uint8_t)~WEFT_CALL_CUT_START;
+    if (flags == WEFT_CALL_TAIL)
+        return tell(nest, time_ns, key, WEFT_CALL_TAIL_EXIT, 0, err);
+    return tell(nest, time_ns, key, flags ? WEFT_CALL_MARKED_EXIT : WEFT_CALL_EXIT, flags, err);
 }
 
 static enum weft_code push(struct weft_nest *nest, const struct frame *frame, uint64_t time_ns,
@@ -121,8 +133,10 @@ static enum weft_code push(struct weft_nest *nest, const struct frame *frame, ui
     *top = *frame;
     if (frame->is_entry)
         count_open(nest, frame->key, 1);
-    nest->is_latest_open = true;
-    return tell(nest, time_ns, frame->key, WEFT_CALL_ENTER, err);
+    nest->is_latest_open = !(frame->flags & WEFT_CALL_CUT_START);
+    if (!nest->is_latest_open)
+        return WEFT_OK;
+    return tell(nest, time_ns, frame->key, WEFT_CALL_ENTER, 0, err);
 }
 
 static void pop(struct weft_nest *nest, bool is_orphaned)
@@ -141,26 +155,28 @@ static void pop(struct weft_nest *nest, bool is_orphaned)
 
 /* Ends frame `depth` by its exit, and those above it without one. The sink closes these when it
  * sees the exit below; but if one of them is of the same function, the exit would be taken for its
- * own: then each gets an exit, and they are counted here. */
+ * own, and one whose entry it was not told is taken for none while others are open: then each gets
+ * an exit, and they are counted here. */
 static enum weft_code end_frames(struct weft_nest *nest, size_t depth, uint64_t time_ns,
                                  struct weft_err *err)
 {
     uint32_t key = nest->stack.items[depth].key;
-    bool is_hidden = false;
+    uint8_t flags = nest->stack.items[depth].flags;
+    bool is_hidden = (flags & WEFT_CALL_CUT_START) != 0;
     for (size_t k = depth + 1; k < nest->stack.n; k++)
         is_hidden |= nest->stack.items[k].key == key;
     while (nest->stack.n > depth + 1) {
         enum weft_code code = WEFT_OK;
+        const struct frame *above = &nest->stack.items[nest->stack.n - 1];
         if (is_hidden)
-            code =
-                tell(nest, time_ns, nest->stack.items[nest->stack.n - 1].key, WEFT_CALL_EXIT, err);
+            code = tell_exit(nest, time_ns, above->key, above->flags, err);
         nest->n_cut += is_hidden;
         pop(nest, true);
         if (code != WEFT_OK)
             return code;
     }
     pop(nest, false);
-    return tell(nest, time_ns, key, WEFT_CALL_EXIT, err);
+    return tell_exit(nest, time_ns, key, flags, err);
 }
 
 /* ---- spans ---------------------------------------------------------------------------------- */
@@ -174,15 +190,23 @@ static size_t limiting_frame(const struct weft_nest *nest)
     return depth;
 }
 
-/* Ends the spans that end until `time_ns`, and entries in them; before an exit not entries in a
- * span that ends at this very time: it may be theirs. */
-static enum weft_code advance(struct weft_nest *nest, uint64_t time_ns, bool is_before_exit,
+/* What comes at a time at which calls end. */
+struct arrival {
+    bool is_exit;
+    uint32_t level; /* calls of lesser ones are around it; 0: none is */
+};
+
+/* Ends the spans that end until `time_ns`, and entries in them; of those that end at this very time
+ * not what is around the arrival, and before an exit not entries: it may be theirs. */
+static enum weft_code advance(struct weft_nest *nest, uint64_t time_ns, struct arrival arrival,
                               struct weft_err *err)
 {
     while (nest->stack.n > 0) {
         const struct frame *top = &nest->stack.items[nest->stack.n - 1];
-        if (top->limit_ns > time_ns ||
-            (is_before_exit && top->is_entry && top->limit_ns == time_ns))
+        if (top->limit_ns > time_ns)
+            break;
+        if (top->limit_ns == time_ns &&
+            ((arrival.is_exit && top->is_entry) || top->level < arrival.level))
             break;
         enum weft_code code = end_frames(nest, limiting_frame(nest), top->limit_ns, err);
         if (code != WEFT_OK)
@@ -193,30 +217,42 @@ static enum weft_code advance(struct weft_nest *nest, uint64_t time_ns, bool is_
 
 enum weft_code weft_nest_advance(struct weft_nest *nest, uint64_t time_ns, struct weft_err *err)
 {
-    return advance(nest, time_ns, true, err);
+    return advance(nest, time_ns, (struct arrival){ .is_exit = true }, err);
 }
 
-enum weft_code weft_nest_span(struct weft_nest *nest, uint64_t time_ns, uint64_t end_ns,
-                              uint32_t key, struct weft_err *err)
+enum weft_code weft_nest_span(struct weft_nest *nest, const struct weft_nest_span *span,
+                              struct weft_err *err)
 {
-    enum weft_code code = advance(nest, time_ns, false, err);
+    struct arrival arrival = { 0 };
+    if (span->time_ns == span->end_ns && span->level != WEFT_NEST_NO_LEVEL)
+        arrival.level = span->level;
+    enum weft_code code = advance(nest, span->time_ns, arrival, err);
     if (code != WEFT_OK)
         return code;
-    uint64_t around_ns = nest->stack.n ? nest->stack.items[nest->stack.n - 1].limit_ns : UINT64_MAX;
-    uint64_t limit_ns = weft_min_u64(end_ns, around_ns);
-    const struct frame frame = { .limit_ns = limit_ns, .key = key, .is_cut = end_ns > around_ns };
-    return push(nest, &frame, time_ns, err);
+    const struct frame *around = nest->stack.n ? &nest->stack.items[nest->stack.n - 1] : NULL;
+    uint64_t around_ns = around ? around->limit_ns : UINT64_MAX;
+    struct frame frame = {
+        .limit_ns = weft_min_u64(span->end_ns, around_ns),
+        .key = span->key,
+        .level = span->level == WEFT_NEST_NO_LEVEL ? (uint32_t)nest->stack.n : span->level,
+        .flags = span->flags,
+        .is_cut = span->end_ns > around_ns,
+    };
+    if (span->time_ns > 0 || (around && !(around->flags & WEFT_CALL_CUT_START)))
+        frame.flags &= (uint8_t)~WEFT_CALL_CUT_START;
+    return push(nest, &frame, span->time_ns, err);
 }
 
 enum weft_code weft_nest_enter(struct weft_nest *nest, uint64_t time_ns, uint32_t key,
                                struct weft_err *err)
 {
-    enum weft_code code = advance(nest, time_ns, false, err);
+    enum weft_code code = advance(nest, time_ns, (struct arrival){ 0 }, err);
     if (code != WEFT_OK)
         return code;
     const struct frame frame = {
         .limit_ns = nest->stack.n ? nest->stack.items[nest->stack.n - 1].limit_ns : UINT64_MAX,
         .key = key,
+        .level = (uint32_t)nest->stack.n,
         .is_entry = true,
     };
     return push(nest, &frame, time_ns, err);
@@ -276,7 +312,7 @@ enum weft_code weft_nest_exit(struct weft_nest *nest, uint64_t time_ns, enum wef
                               uint32_t key, struct weft_err *err)
 {
     size_t depth;
-    enum weft_code code = advance(nest, time_ns, true, err);
+    enum weft_code code = advance(nest, time_ns, (struct arrival){ .is_exit = true }, err);
     if (code != WEFT_OK)
         return code;
     if (find_entry(nest, match, key, &depth))
@@ -286,7 +322,7 @@ enum weft_code weft_nest_exit(struct weft_nest *nest, uint64_t time_ns, enum wef
         nest->n_ignored++;
         return WEFT_OK;
     }
-    return tell(nest, time_ns, key, WEFT_CALL_EXIT, err);
+    return tell(nest, time_ns, key, WEFT_CALL_EXIT, 0, err);
 }
 
 /* ---- the end -------------------------------------------------------------------------------- */

@@ -41,9 +41,23 @@ void weft_nest_free(struct weft_nest *nest);
 /* Begins a thread. One nest does one thread after the other. */
 void weft_nest_start(struct weft_nest *nest, uint32_t thread_id);
 
-/* Times of these three do not decrease within a thread; end_ns >= time_ns. */
-WEFT_CHECKED enum weft_code weft_nest_span(struct weft_nest *nest, uint64_t time_ns,
-                                           uint64_t end_ns, uint32_t key, struct weft_err *err);
+#define WEFT_NEST_NO_LEVEL UINT32_MAX
+
+/* A call whose begin and end are known. `level` counts the calls around it; it says where a call of
+ * no duration belongs that begins when others end, and only that: any numbers that grow inwards do.
+ * `flags`, of the call (enum weft_call_flag), are those that a trace says that was exported before;
+ * CUT_START counts only at time 0 and within calls like it. Such a call has no entry: no arguments
+ * can follow it. */
+struct weft_nest_span {
+    uint64_t time_ns, end_ns; /* time_ns <= end_ns */
+    uint32_t key;
+    uint32_t level; /* WEFT_NEST_NO_LEVEL: unknown */
+    uint8_t flags;
+};
+
+/* Times of these three do not decrease within a thread. */
+WEFT_CHECKED enum weft_code weft_nest_span(struct weft_nest *nest,
+                                           const struct weft_nest_span *span, struct weft_err *err);
 WEFT_CHECKED enum weft_code weft_nest_enter(struct weft_nest *nest, uint64_t time_ns, uint32_t key,
                                             struct weft_err *err);
 /* `key` may be WEFT_ID_NONE with WEFT_NEST_ANY. */

@@ -340,6 +340,9 @@ static bool csv_row_same(const struct trial *trial, char **at, uint32_t thread, 
         SAME(strtoull(csv_field(at), NULL, 10), numbers[k], "number in CSV", i * 10 + k);
     if (strcmp(csv_field(at), flags) != 0 || strcmp(csv_field(at), args) != 0)
         return differ("flags or arguments in CSV", i, 0, 0);
+    if (strcmp(csv_field(at), "9") != 0 || strcmp(csv_field(at), "0") != 0 ||
+        strcmp(csv_field(at), "0") != 0)
+        return differ("pid, node or generation in CSV", i, 0, 0);
     return true;
 }
 

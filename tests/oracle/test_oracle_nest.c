@@ -176,7 +176,12 @@ static bool run_both(uint64_t *state, struct weft_nest *nest, struct slow *slow)
         switch (tap_random(state) % 4) {
         case 0:
         case 1:
-            is_good &= weft_nest_span(nest, time, end, key, NULL) == WEFT_OK;
+            is_good &= weft_nest_span(nest,
+                                      &(struct weft_nest_span){ .time_ns = time,
+                                                                .end_ns = end,
+                                                                .key = key,
+                                                                .level = WEFT_NEST_NO_LEVEL },
+                                      NULL) == WEFT_OK;
             slow_push(slow, time, end, key);
             break;
         case 2:

@@ -45,7 +45,16 @@ static void add_args(struct chrome_trace *trace, const struct chrome_event *even
                      struct chrome_record *record)
 {
     struct weft_str args = chrome_args(event);
+    struct chrome_marks marks;
     record->is_whole = chrome_has_details(event) || args.n_bytes > UINT32_MAX;
+    if (trace->is_weft && record->phase == 'X' && chrome_marks_take(&args, &marks)) {
+        record->is_whole |= args.n_bytes > 0;
+        record->flags = marks.flags;
+        if (marks.level != WEFT_NEST_NO_LEVEL && record->end == record->time) {
+            record->phase = CHROME_PHASE_EMPTY;
+            record->end = marks.level;
+        }
+    }
     if (record->is_whole) {
         record->off = chrome_offset(trace, event->begin);
         return;
@@ -304,6 +313,10 @@ static bool is_named(const struct weft_json_value *key, const char *name)
 static void note_metadata(struct chrome_trace *trace, const struct weft_json_value *metadata)
 {
     struct weft_json_value domain;
+    struct weft_json_value exporter;
+    if (chrome_member(metadata, "exporter", &exporter) && exporter.n_bytes >= 5 &&
+        memcmp(exporter.bytes, "weft ", 5) == 0)
+        trace->is_weft = true;
     if (chrome_member(metadata, "clock-domain", &domain) &&
         is_named(&domain, "LINUX_CLOCK_MONOTONIC"))
         trace->is_monotonic = true;

@@ -55,12 +55,12 @@ static bool append(struct chrome_text *text, const char *bytes, size_t n_bytes)
 }
 
 /* Begins an object with the members of args, or with args as one if they are no object. */
-static bool begin_payload(struct chrome_text *text, struct weft_str args)
+static bool begin_payload(struct chrome_text *text, struct weft_str args, bool is_marked)
 {
     if (args.n_bytes == 0)
         return append(text, "{", 1);
     if (*args.bytes == '{')
-        return append(text, args.bytes, args.n_bytes - 1);
+        return append(text, args.bytes, args.n_bytes - !is_marked);
     return append(text, "{\"args\":", 8) && append(text, args.bytes, args.n_bytes);
 }
 
@@ -68,16 +68,18 @@ enum weft_code chrome_payload(struct chrome_converter *converter, const struct c
                               struct weft_str *payload, struct weft_err *err)
 {
     struct chrome_text *text = &converter->payload;
+    struct chrome_marks marks;
     *payload = chrome_args(source);
-    if (!chrome_has_details(source))
+    bool is_marked = converter->trace->is_weft && chrome_marks_take(payload, &marks);
+    if (!chrome_has_details(source) && !(is_marked && payload->n_bytes))
         return WEFT_OK;
     text->n = 0;
-    if (!begin_payload(text, *payload))
+    if (!begin_payload(text, *payload, is_marked))
         return no_memory(err);
     size_t n_before = text->n;
     if (!chrome_stacks_put_details(converter->stacks, source, text) || !append(text, "}", 1))
         return no_memory(err);
-    if (text->n > n_before + 1)
+    if (is_marked || text->n > n_before + 1)
         *payload = (struct weft_str){ .bytes = text->items, .n_bytes = text->n };
     return WEFT_OK;
 }

@@ -87,15 +87,31 @@ static struct weft_event args_event(const struct chrome_trace *trace,
     };
 }
 
+static enum weft_code deliver_span(struct worker *worker, const struct chrome_record *record,
+                                   struct weft_err *err)
+{
+    const struct chrome_trace *trace = worker->converter.trace;
+    bool is_empty = record->phase == CHROME_PHASE_EMPTY;
+    struct weft_nest_span span = {
+        .time_ns = record->time - trace->first,
+        .end_ns = (is_empty ? record->time : record->end) - trace->first,
+        .key = record->key,
+        .level = is_empty ? (uint32_t)record->end : WEFT_NEST_NO_LEVEL,
+        .flags = record->flags,
+    };
+    if (has_text(record)) /* it was entered in the trace */
+        span.flags &= (uint8_t)~WEFT_CALL_CUT_START;
+    return weft_nest_span(worker->nest, &span, err);
+}
+
 static enum weft_code deliver_entry(struct worker *worker, uint32_t thread_id,
                                     const struct chrome_record *record, struct weft_err *err)
 {
     const struct chrome_trace *trace = worker->converter.trace;
     uint64_t time_ns = record->time - trace->first;
-    enum weft_code code =
-        record->phase == 'X'
-            ? weft_nest_span(worker->nest, time_ns, record->end - trace->first, record->key, err)
-            : weft_nest_enter(worker->nest, time_ns, record->key, err);
+    enum weft_code code = record->phase == 'B'
+                              ? weft_nest_enter(worker->nest, time_ns, record->key, err)
+                              : deliver_span(worker, record, err);
     if (code != WEFT_OK || !has_text(record))
         return code;
     struct weft_event event = args_event(trace, record);
@@ -136,6 +152,7 @@ static enum weft_code deliver_record(struct worker *worker, uint32_t thread_id,
     switch (record->phase) {
     case 'X':
     case 'B':
+    case CHROME_PHASE_EMPTY:
         return deliver_entry(worker, thread_id, record, err);
     case 'E':
         if (has_text(record))
@@ -169,12 +186,27 @@ static size_t count_spans(const struct worker *worker)
     return n_spans;
 }
 
+/* True if complete events that begin together lie each in the one before, as when weft exported
+ * them: so do those of no duration whose level is known. */
+static bool nests_as_it_stands(const struct worker *worker)
+{
+    uint64_t around = UINT64_MAX;
+    for (size_t k = 0; k < worker->together.n; k++) {
+        const struct chrome_record *record = &worker->together.items[k];
+        if (record->phase == 'X' && record->end > around)
+            return false;
+        if (record->phase == 'X')
+            around = record->end;
+    }
+    return true;
+}
+
 /* Complete events that begin together, inner ones first as they end first, change places so that
  * the longest comes first. Everything else stays where it is. */
 static enum weft_code outer_first(struct worker *worker, struct weft_err *err)
 {
     size_t n_spans = worker->together.n > 1 ? count_spans(worker) : 0;
-    if (n_spans < 2)
+    if (n_spans < 2 || nests_as_it_stands(worker))
         return WEFT_OK;
     struct chrome_record *spans = malloc(n_spans * sizeof *spans);
     if (!spans)

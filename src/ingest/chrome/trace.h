@@ -26,8 +26,9 @@
 
 enum chrome_lane { CHROME_LANE_METADATA, CHROME_LANE_ASYNC, CHROME_LANE_THREADS };
 
-/* Phase of a record that stands for the bind_id of a call. */
-enum { CHROME_PHASE_BOUND = 1 };
+/* Phases of records that have no letter: the bind_id of a call; a complete event of no duration
+ * whose level is known. */
+enum { CHROME_PHASE_BOUND = 1, CHROME_PHASE_EMPTY };
 
 /* Added to every time, so that it is not negative. */
 #define CHROME_BIAS_NS ((uint64_t)WEFT_DECIMAL_MOST_NS)
@@ -35,12 +36,15 @@ enum { CHROME_PHASE_BOUND = 1 };
 /* A record of the sorter. */
 struct chrome_record {
     uint64_t time;    /* biased ns: what is sorted by */
-    uint64_t end;     /* X: biased ns */
+    uint64_t end;     /* X: biased ns; CHROME_PHASE_EMPTY: the level */
     uint64_t off;     /* B, E, X: of the text of args, unless is_whole; others: of the event */
     uint32_t n_bytes; /* B, E, X: of args; 0: none, or is_whole */
     uint32_t key;     /* B, E, X: function; asynchronous: thread; metadata: process */
     char phase;
-    uint8_t match;    /* E: enum weft_nest_match */
+    union {
+        uint8_t match; /* E: enum weft_nest_match */
+        uint8_t flags; /* X: enum weft_call_flag, if weft wrote the file */
+    };
     uint8_t is_whole; /* B, E, X: `off` is of the event, which says more of the call than args do */
     uint8_t reserved[5];
 };
@@ -89,7 +93,7 @@ struct chrome_trace {
     struct weft_json_reader reader; /* of the whole file */
     uint64_t n_events;
     uint64_t first, last; /* biased ns of all events */
-    bool is_object, is_monotonic, has_stacks;
+    bool is_object, is_monotonic, has_stacks, is_weft;
 
     /* Functions: the id in `functions` is the key; its number there is name << 32 | category + 1.
      */
@@ -226,5 +230,14 @@ WEFT_CHECKED enum weft_code chrome_deliver(struct chrome_trace *trace, struct we
 
 /* The arguments of an event as text; empty if it has none, or "{}". */
 struct weft_str chrome_args(const struct chrome_event *event);
+
+/* marks.c: what weft's own export says of a call in the last member of its args, besides them. */
+struct chrome_marks {
+    uint32_t level; /* WEFT_NEST_NO_LEVEL: unknown */
+    uint8_t flags;  /* enum weft_call_flag */
+};
+/* Takes that member off the text; what is left is empty, or lacks its last brace. False if the text
+ * has no such member. */
+bool chrome_marks_take(struct weft_str *args, struct chrome_marks *marks);
 
 #endif

@@ -48,6 +48,7 @@ static const struct alias {
     { "host", CSV_NODE },
     { "hostname", CSV_NODE },
     { "machine", CSV_NODE },
+    { "generation", CSV_GENERATION },
     { "thread_name", CSV_THREAD_NAME },
     { "threadname", CSV_THREAD_NAME },
     { "category", CSV_CATEGORY },
@@ -61,6 +62,8 @@ static const struct alias {
     { "detail", CSV_ARGS },
     { "details", CSV_ARGS },
     { "path", CSV_ARGS },
+    { "flags", CSV_FLAGS },
+    { "self_ns", CSV_IGNORED }, /* follows from the others */
     { "-", CSV_IGNORED },
 };
 

@@ -20,10 +20,12 @@ enum csv_role {
     CSV_TID,
     CSV_PID,
     CSV_NODE,
+    CSV_GENERATION,
     CSV_THREAD_NAME,
     CSV_CATEGORY,
     CSV_LEVEL,
     CSV_ARGS,
+    CSV_FLAGS,
     CSV_ROLES,
     CSV_IGNORED, /* named "-" */
     CSV_UNKNOWN,

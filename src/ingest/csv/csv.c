@@ -136,6 +136,8 @@ static int compare_threads(const void *a, const void *b)
         return left->pid < right->pid ? -1 : 1;
     if (left->tid != right->tid)
         return left->tid < right->tid ? -1 : 1;
+    if (left->generation != right->generation)
+        return left->generation < right->generation ? -1 : 1;
     return (left > right) - (left < right);
 }
 
@@ -153,7 +155,8 @@ static enum weft_code announce_threads(struct csv_table *table, struct weft_err 
         struct csv_thread *thread = &table->threads.items[table->order[k]];
         struct weft_thread_info info = { .tid = thread->tid,
                                          .pid = thread->pid,
-                                         .host_id = thread->node };
+                                         .host_id = thread->node,
+                                         .generation = thread->generation };
         if (thread->name != WEFT_ID_NONE)
             info.name = weft_strtab_get(table->texts, thread->name);
         code = table->sink->ops->thread(table->sink, &info, &thread->thread_id, err);

@@ -35,7 +35,7 @@ static enum weft_code send_args(const struct csv_table *table, struct worker *wo
                                 struct weft_err *err)
 {
     const struct csv_field field = {
-        .text = { .bytes = table->rows.begin + (record->args & (UINT64_MAX >> 1)),
+        .text = { .bytes = table->rows.begin + csv_args_off(record->args),
                   .n_bytes = record->n_args },
         .has_quotes = record->args >> 63,
     };
@@ -69,22 +69,50 @@ static int compare_rows(const void *a, const void *b)
     return left->place < right->place ? -1 : 1;
 }
 
+/* True if rows of one start stand in an order in which each lies in what is around it by level: so
+ * they did when they were exported. Rows without duration change places in no other way. */
+static bool nests_as_it_stands(const struct csv_record *rows, size_t n_rows)
+{
+    const struct csv_record *around = NULL;
+    for (size_t k = 0; k < n_rows; k++) {
+        if (around && (rows[k].level <= around->level || rows[k].end > around->end))
+            return false;
+        if (rows[k].end > rows[k].time)
+            around = &rows[k];
+    }
+    return true;
+}
+
+static enum weft_code deliver_row(const struct csv_table *table, struct worker *worker,
+                                  uint32_t thread_id, const struct csv_record *row,
+                                  struct weft_err *err)
+{
+    struct weft_nest_span span = {
+        .time_ns = row->time - table->first,
+        .end_ns = row->end - table->first,
+        .key = row->key,
+        .level = row->level,
+        .flags = csv_args_flags(row->args),
+    };
+    if (row->n_args) /* it was entered in the trace */
+        span.flags &= (uint8_t)~WEFT_CALL_CUT_START;
+    enum weft_code code = weft_nest_span(worker->nest, &span, err);
+    return code == WEFT_OK && row->n_args ? send_args(table, worker, thread_id, row, err) : code;
+}
+
 static enum weft_code deliver_together(const struct csv_table *table, struct worker *worker,
                                        uint32_t thread_id, struct weft_err *err)
 {
     enum weft_code code = WEFT_OK;
     struct csv_record *rows = worker->together.items;
-    if (worker->together.n > 1) {
+    bool has_levels = csv_has(&table->columns, CSV_LEVEL);
+    if (worker->together.n > 1 && !(has_levels && nests_as_it_stands(rows, worker->together.n))) {
         for (size_t k = 0; k < worker->together.n; k++)
             rows[k].place = (uint32_t)k;
         qsort(rows, worker->together.n, sizeof *rows, compare_rows);
     }
-    for (size_t k = 0; code == WEFT_OK && k < worker->together.n; k++) {
-        code = weft_nest_span(worker->nest, rows[k].time - table->first, rows[k].end - table->first,
-                              rows[k].key, err);
-        if (code == WEFT_OK && rows[k].n_args)
-            code = send_args(table, worker, thread_id, &rows[k], err);
-    }
+    for (size_t k = 0; code == WEFT_OK && k < worker->together.n; k++)
+        code = deliver_row(table, worker, thread_id, &rows[k], err);
     worker->together.n = 0;
     return code;
 }

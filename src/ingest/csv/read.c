@@ -130,6 +130,10 @@ static enum weft_code add_thread(struct csv_table *table, struct weft_err *err)
 {
     struct csv_thread thread = { .first = UINT64_MAX };
     struct csv_field node = field_of(table, CSV_NODE);
+    struct csv_field generation = field_of(table, CSV_GENERATION);
+    uint64_t number;
+    if (whole_number(&generation.text, &number))
+        thread.generation = (uint32_t)weft_min_u64(number, UINT32_MAX);
     enum weft_code code = shown_id(table, CSV_PID, &thread.pid, err);
     if (code == WEFT_OK)
         code = shown_id(table, CSV_TID, &thread.tid, err);
@@ -148,9 +152,30 @@ static enum weft_code add_thread(struct csv_table *table, struct weft_err *err)
     return WEFT_OK;
 }
 
+/* "T7" is how weft shows thread 7 that has no name. */
+static bool is_no_name(const struct csv_field *name, const struct csv_field *tid)
+{
+    return name->text.n_bytes == tid->text.n_bytes + 1 && *name->text.bytes == 'T' &&
+           tid->text.n_bytes &&
+           memcmp(name->text.bytes + 1, tid->text.bytes, tid->text.n_bytes) == 0;
+}
+
+static enum weft_code name_thread(struct csv_table *table, struct csv_thread *thread,
+                                  struct weft_err *err)
+{
+    struct csv_field name = field_of(table, CSV_THREAD_NAME);
+    struct csv_field tid = field_of(table, CSV_TID);
+    if (name.text.n_bytes == 0)
+        return WEFT_OK;
+    if (!is_no_name(&name, &tid))
+        return intern_field(table, table->texts, &name, &thread->name, err);
+    thread->name = WEFT_ID_NONE;
+    return WEFT_OK;
+}
+
 static enum weft_code thread_of(struct csv_table *table, uint32_t *thread, struct weft_err *err)
 {
-    static const enum csv_role parts[] = { CSV_NODE, CSV_PID, CSV_TID };
+    static const enum csv_role parts[] = { CSV_NODE, CSV_PID, CSV_TID, CSV_GENERATION };
     table->scratch.n = 0;
     for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
         struct csv_field field = field_of(table, parts[k]);
@@ -160,10 +185,7 @@ static enum weft_code thread_of(struct csv_table *table, uint32_t *thread, struc
     enum weft_code code = weft_strtab_intern(table->identities, scratch_text(table), thread, err);
     if (code == WEFT_OK && *thread == table->threads.n)
         code = add_thread(table, err);
-    struct csv_field name = field_of(table, CSV_THREAD_NAME);
-    if (code == WEFT_OK && name.text.n_bytes)
-        code = intern_field(table, table->texts, &name, &table->threads.items[*thread].name, err);
-    return code;
+    return code == WEFT_OK ? name_thread(table, &table->threads.items[*thread], err) : code;
 }
 
 /* ---- times ---------------------------------------------------------------------------------- */
@@ -211,20 +233,35 @@ static const char *read_times(struct csv_table *table, struct csv_record *record
     return record->end >= record->time ? NULL : "an end that is not before the start";
 }
 
-/* ---- rows ----------------------------------------------------------------------------------- */
+/* ---- flags and arguments ----------------------------------------------------------------- */
+
+/* Words that weft's export writes; others mean nothing here. */
+static uint8_t read_flags(struct weft_str text)
+{
+    uint8_t flags = 0;
+    for (size_t at = 0; at < text.n_bytes; at++) {
+        size_t begin = at;
+        while (at < text.n_bytes && text.bytes[at] != ' ')
+            at++;
+        flags |= weft_call_flag_named((struct weft_str){ text.bytes + begin, at - begin });
+    }
+    return flags;
+}
 
 static void read_args(struct csv_table *table, struct csv_record *record)
 {
     struct csv_field args = field_of(table, CSV_ARGS);
-    if (args.text.n_bytes > UINT32_MAX) {
+    uint64_t off = 0;
+    if (args.text.n_bytes > UINT32_MAX)
         table->n_long_args++;
-        return;
-    }
-    record->n_args = (uint32_t)args.text.n_bytes;
+    else
+        record->n_args = (uint32_t)args.text.n_bytes;
     if (record->n_args)
-        record->args = (uint64_t)(args.text.bytes - table->rows.begin) | (uint64_t)args.has_quotes
-                                                                             << 63;
+        off = (uint64_t)(args.text.bytes - table->rows.begin);
+    record->args = csv_args_pack(off, args.has_quotes, read_flags(field_of(table, CSV_FLAGS).text));
 }
+
+/* ---- rows ----------------------------------------------------------------------------------- */
 
 static enum weft_code add_row(struct csv_table *table, struct csv_record *record,
                               struct weft_err *err)

@@ -20,7 +20,7 @@
 struct csv_record {
     uint64_t time;   /* biased ns: what is sorted by */
     uint64_t end;    /* biased ns */
-    uint64_t args;   /* offset of the arguments, which end before 2^63; the top bit: has_quotes */
+    uint64_t args;   /* offset of the arguments, has_quotes and flags: csv_args_pack */
     uint32_t n_args; /* 0: none */
     uint32_t key;    /* function */
     uint32_t level;  /* 0 if unknown */
@@ -29,9 +29,27 @@ struct csv_record {
 _Static_assert(sizeof(struct csv_record) == sizeof(struct weft_sort_record),
                "a record fits the sorter");
 
+enum { CSV_ARGS_OFF_BITS = 59, CSV_FLAG_BITS = 4 };
+
+static inline uint64_t csv_args_pack(uint64_t off, bool has_quotes, uint8_t flags)
+{
+    return off | (uint64_t)flags << CSV_ARGS_OFF_BITS | (uint64_t)has_quotes << 63;
+}
+
+static inline uint64_t csv_args_off(uint64_t args)
+{
+    return args & ((UINT64_C(1) << CSV_ARGS_OFF_BITS) - 1);
+}
+
+static inline uint8_t csv_args_flags(uint64_t args)
+{
+    return args >> CSV_ARGS_OFF_BITS & ((1 << CSV_FLAG_BITS) - 1);
+}
+
 struct csv_thread {
-    uint64_t pid, tid;  /* as shown */
-    uint32_t node;      /* number of the node */
+    uint64_t pid, tid; /* as shown */
+    uint32_t node;     /* number of the node */
+    uint32_t generation;
     uint32_t name;      /* in texts, or WEFT_ID_NONE */
     uint32_t thread_id; /* the sink's */
     uint64_t first, last;
@@ -58,7 +76,7 @@ struct csv_table {
         size_t *items; /* by key: bytes of the name */
         size_t n, cap;
     } name_bytes;
-    struct weft_strtab *identities; /* node, NUL, pid, NUL, tid: the id is the thread */
+    struct weft_strtab *identities; /* node, pid, tid, generation: the id is the thread */
     struct weft_strtab *nodes, *texts;
     struct {
         struct csv_thread *items;
