@@ -283,14 +283,18 @@ static bool find_entry(const struct weft_nest *nest, enum weft_nest_match match,
     return true;
 }
 
-bool weft_nest_peek(const struct weft_nest *nest, enum weft_nest_match match, uint32_t key,
-                    uint32_t *ended_key, bool *is_latest)
+size_t weft_nest_depth(const struct weft_nest *nest)
 {
-    size_t depth;
-    if (!find_entry(nest, match, key, &depth))
+    return nest->stack.n;
+}
+
+bool weft_nest_peek(const struct weft_nest *nest, enum weft_nest_match match, uint32_t key,
+                    struct weft_nest_open *open)
+{
+    if (!find_entry(nest, match, key, &open->depth))
         return false;
-    *ended_key = nest->stack.items[depth].key;
-    *is_latest = nest->is_latest_open && depth == nest->stack.n - 1;
+    open->key = nest->stack.items[open->depth].key;
+    open->is_latest = nest->is_latest_open && open->depth == nest->stack.n - 1;
     return true;
 }
 

@@ -65,10 +65,17 @@ WEFT_CHECKED enum weft_code weft_nest_exit(struct weft_nest *nest, uint64_t time
                                            enum weft_nest_match match, uint32_t key,
                                            struct weft_err *err);
 
-/* The function that the next exit would end, and whether nothing was entered since; false if it
- * would end none. */
+/* How many calls are open. */
+size_t weft_nest_depth(const struct weft_nest *nest);
+
+/* The call that the next exit would end; false if it would end none. */
+struct weft_nest_open {
+    uint32_t key;
+    size_t depth;   /* calls around it */
+    bool is_latest; /* nothing was entered since */
+};
 bool weft_nest_peek(const struct weft_nest *nest, enum weft_nest_match match, uint32_t key,
-                    uint32_t *ended_key, bool *is_latest);
+                    struct weft_nest_open *open);
 
 /* Ends the spans that end until `time_ns`, as weft_nest_exit does first. */
 WEFT_CHECKED enum weft_code weft_nest_advance(struct weft_nest *nest, uint64_t time_ns,

@@ -57,6 +57,10 @@ static void add_args(struct chrome_trace *trace, const struct chrome_event *even
     }
     if (record->is_whole) {
         record->off = chrome_offset(trace, event->begin);
+        record->has_frame = record->phase != 'X' && record->phase != CHROME_PHASE_EMPTY &&
+                            chrome_has_only_frame(event);
+        if (record->has_frame)
+            record->end = chrome_id_number(chrome_field(event, CHROME_SF));
         return;
     }
     record->n_bytes = (uint32_t)args.n_bytes;

@@ -16,6 +16,10 @@ struct worker {
     struct chrome_converter converter;
     struct weft_nest *nest;
     struct {
+        uint32_t *items; /* by depth of the open calls: the frame that says the same, or NONE */
+        size_t n, cap;
+    } paths;
+    struct {
         struct chrome_record *items;
         size_t n, cap;
     } together; /* records of one time */
@@ -74,6 +78,38 @@ static enum weft_code send_text(struct worker *worker, uint32_t thread_id,
     return code == WEFT_OK ? sink->ops->events(sink, thread_id, event, 1, err) : code;
 }
 
+/* ---- stacks that say what the calls say ----------------------------------------------------- */
+
+/* The frame of the call at `depth`; WEFT_MAP_NONE if none says that it is called from where it is.
+ */
+static uint32_t frame_at(const struct worker *worker, size_t depth)
+{
+    return depth < worker->paths.n ? worker->paths.items[depth] : WEFT_MAP_NONE;
+}
+
+/* Notes the frame of the call that was entered last, as llvm-xray writes it with every event: if
+ * its chain is the calls that are open, it says nothing new, and `*is_known`. */
+static enum weft_code enter_frame(struct worker *worker, const struct chrome_record *record,
+                                  bool *is_known, struct weft_err *err)
+{
+    const struct chrome_trace *trace = worker->converter.trace;
+    size_t depth = weft_nest_depth(worker->nest) - 1;
+    uint32_t frame = WEFT_MAP_NONE;
+    uint32_t around = depth > 0 ? frame_at(worker, depth - 1) : WEFT_MAP_NONE;
+    if (record->has_frame && (depth == 0 || around != WEFT_MAP_NONE))
+        frame = chrome_stacks_frame(worker->converter.stacks, record->end,
+                                    trace->name_of_key[record->key], around);
+    while (worker->paths.n <= depth) {
+        uint32_t *added = WEFT_VEC_PUSH(&worker->paths);
+        if (!added)
+            return no_memory(err);
+        *added = WEFT_MAP_NONE;
+    }
+    worker->paths.items[depth] = frame;
+    *is_known = frame != WEFT_MAP_NONE;
+    return WEFT_OK;
+}
+
 static struct weft_event args_event(const struct chrome_trace *trace,
                                     const struct chrome_record *record)
 {
@@ -112,10 +148,21 @@ static enum weft_code deliver_entry(struct worker *worker, uint32_t thread_id,
     enum weft_code code = record->phase == 'B'
                               ? weft_nest_enter(worker->nest, time_ns, record->key, err)
                               : deliver_span(worker, record, err);
-    if (code != WEFT_OK || !has_text(record))
+    bool is_known = false;
+    if (code == WEFT_OK && trace->has_stacks)
+        code = enter_frame(worker, record, &is_known, err);
+    if (code != WEFT_OK || is_known || !has_text(record))
         return code;
     struct weft_event event = args_event(trace, record);
     return send_text(worker, thread_id, record, &event, err);
+}
+
+static bool is_frame_of(const struct worker *worker, const struct chrome_record *record,
+                        size_t depth)
+{
+    uint32_t frame = frame_at(worker, depth);
+    return frame != WEFT_MAP_NONE &&
+           chrome_stacks_is_frame(worker->converter.stacks, record->end, frame);
 }
 
 /* Arguments of an end belong to the call that it ends: while that is the latest call, they can be
@@ -124,22 +171,23 @@ static enum weft_code deliver_end_args(struct worker *worker, uint32_t thread_id
                                        const struct chrome_record *record, struct weft_err *err)
 {
     const struct chrome_trace *trace = worker->converter.trace;
-    uint32_t key = record->key;
-    bool is_latest = false;
+    struct weft_nest_open open = { .key = record->key };
     enum weft_code code = weft_nest_advance(worker->nest, record->time - trace->first, err);
     if (code != WEFT_OK)
         return code;
-    (void)weft_nest_peek(worker->nest, (enum weft_nest_match)record->match, record->key, &key,
-                         &is_latest);
+    bool is_open =
+        weft_nest_peek(worker->nest, (enum weft_nest_match)record->match, record->key, &open);
+    if (is_open && record->has_frame && is_frame_of(worker, record, open.depth))
+        return WEFT_OK;
     struct weft_event event = args_event(trace, record);
-    if (is_latest) {
+    if (open.is_latest) {
         event.category = WEFT_STR("end");
     } else {
         event.kind = WEFT_EVENT_INSTANT;
         event.prev_state = 'E';
-        if (key != WEFT_ID_NONE) {
-            event.name = chrome_function_name(trace, key);
-            event.category = chrome_function_category(trace, key);
+        if (open.key != WEFT_ID_NONE) {
+            event.name = chrome_function_name(trace, open.key);
+            event.category = chrome_function_category(trace, open.key);
         }
     }
     return send_text(worker, thread_id, record, &event, err);
@@ -312,7 +360,7 @@ static enum weft_code deliver_thread(void *context, size_t item, unsigned number
     if (code != WEFT_OK)
         return code;
     weft_nest_start(worker->nest, thread->thread_id);
-    worker->together.n = 0;
+    worker->together.n = worker->paths.n = 0;
     code = deliver_lane(worker, thread->thread_id, reader, err);
     if (code == WEFT_OK)
         code = weft_nest_end(worker->nest, thread->last - trace->first, err);
@@ -417,13 +465,14 @@ enum weft_code chrome_deliver(struct chrome_trace *trace, struct weft_err *err)
         delivery.n_workers = weft_pool_workers(trace->run->pool);
     delivery.workers = calloc(delivery.n_workers, sizeof *delivery.workers);
     if (trace->has_stacks)
-        delivery.stacks = chrome_stacks_new(&trace->stack_frames);
+        delivery.stacks = chrome_stacks_new(trace);
     bool is_ready = delivery.workers && (delivery.stacks || !trace->has_stacks);
     enum weft_code code = is_ready ? deliver_all(&delivery, err) : no_memory(err);
     for (unsigned k = 0; delivery.workers && k < delivery.n_workers; k++) {
         weft_nest_free(delivery.workers[k].nest);
         WEFT_VEC_FINI(&delivery.workers[k].converter.text);
         WEFT_VEC_FINI(&delivery.workers[k].together);
+        WEFT_VEC_FINI(&delivery.workers[k].paths);
         WEFT_VEC_FINI(&delivery.workers[k].converter.payload);
     }
     free(delivery.workers);

@@ -13,6 +13,7 @@ enum { MOST_FRAMES = 1024, MOST_SAMPLE_BYTES = 1 << 16, MOST_CALL_BYTES = 1 << 1
 struct frame {
     struct weft_json_value name;
     uint64_t parent;
+    uint32_t name_id; /* in the trace's names, which has those of functions too */
     bool has_parent;
 };
 
@@ -33,10 +34,12 @@ void chrome_stacks_free(struct chrome_stacks *stacks)
     free(stacks);
 }
 
-static bool add_frame(struct chrome_stacks *stacks, const struct weft_json_value *id,
-                      const struct weft_json_value *object)
+static bool add_frame(struct chrome_stacks *stacks, struct chrome_trace *trace,
+                      const struct weft_json_value *id, const struct weft_json_value *object)
 {
     struct weft_json_value parent;
+    struct weft_str plain;
+    struct weft_err err = { 0 };
     uint32_t place = weft_map_add(stacks->ids, chrome_id_number(id), NULL);
     if (place == WEFT_MAP_NONE || (place == stacks->frames.n && !WEFT_VEC_PUSH(&stacks->frames)))
         return false;
@@ -47,11 +50,14 @@ static bool add_frame(struct chrome_stacks *stacks, const struct weft_json_value
     frame->has_parent = chrome_member(object, "parent", &parent);
     if (frame->has_parent)
         frame->parent = chrome_id_number(&parent);
-    return true;
+    trace->scratch.n = 0;
+    return chrome_plain(&frame->name, &trace->scratch, &plain) &&
+           weft_strtab_intern(trace->names, plain, &frame->name_id, &err) == WEFT_OK;
 }
 
-static bool add_frames(struct chrome_stacks *stacks, const struct weft_json_value *frames)
+static bool add_frames(struct chrome_stacks *stacks, struct chrome_trace *trace)
 {
+    const struct weft_json_value *frames = &trace->stack_frames;
     struct weft_json_reader reader = weft_json_reader_of(frames->bytes, frames->n_bytes);
     reader.at++;
     for (bool is_first = true;; is_first = false) {
@@ -61,22 +67,38 @@ static bool add_frames(struct chrome_stacks *stacks, const struct weft_json_valu
         if (!weft_json_member(&reader, is_first, &id, &is_end) || is_end ||
             !weft_json_value(&reader, &object))
             return true;
-        if (!add_frame(stacks, &id, &object))
+        if (!add_frame(stacks, trace, &id, &object))
             return false;
     }
 }
 
-struct chrome_stacks *chrome_stacks_new(const struct weft_json_value *frames)
+struct chrome_stacks *chrome_stacks_new(struct chrome_trace *trace)
 {
     struct chrome_stacks *stacks = calloc(1, sizeof *stacks);
     if (!stacks)
         return NULL;
     stacks->ids = weft_map_new();
-    if (!stacks->ids || (frames->n_bytes && !add_frames(stacks, frames))) {
+    if (!stacks->ids || (trace->stack_frames.n_bytes && !add_frames(stacks, trace))) {
         chrome_stacks_free(stacks);
         return NULL;
     }
     return stacks;
+}
+
+uint32_t chrome_stacks_frame(const struct chrome_stacks *stacks, uint64_t id, uint32_t name,
+                             uint32_t around)
+{
+    uint32_t place = weft_map_find(stacks->ids, id);
+    if (place == WEFT_MAP_NONE || stacks->frames.items[place].name_id != name)
+        return WEFT_MAP_NONE;
+    const struct frame *frame = &stacks->frames.items[place];
+    uint32_t parent = frame->has_parent ? weft_map_find(stacks->ids, frame->parent) : WEFT_MAP_NONE;
+    return parent == around ? place : WEFT_MAP_NONE;
+}
+
+bool chrome_stacks_is_frame(const struct chrome_stacks *stacks, uint64_t id, uint32_t frame)
+{
+    return weft_map_find(stacks->ids, id) == frame;
 }
 
 /* How names are written: as they are, or with the escapes that they have in JSON. */
@@ -170,6 +192,14 @@ bool chrome_stacks_fold(const struct chrome_stacks *stacks, const struct chrome_
 }
 
 /* ---- details ----------------------------------------------------------------------- */
+
+bool chrome_has_only_frame(const struct chrome_event *event)
+{
+    const uint32_t more = UINT32_C(1) << CHROME_TTS | UINT32_C(1) << CHROME_TDUR |
+                          UINT32_C(1) << CHROME_ESF | UINT32_C(1) << CHROME_STACK;
+    return (event->present & more) == 0 && chrome_field(event, CHROME_SF) &&
+           chrome_args(event).n_bytes == 0;
+}
 
 bool chrome_has_details(const struct chrome_event *event)
 {

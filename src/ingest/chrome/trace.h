@@ -36,7 +36,7 @@ enum { CHROME_PHASE_BOUND = 1, CHROME_PHASE_EMPTY };
 /* A record of the sorter. */
 struct chrome_record {
     uint64_t time;    /* biased ns: what is sorted by */
-    uint64_t end;     /* X: biased ns; CHROME_PHASE_EMPTY: the level */
+    uint64_t end;     /* X: biased ns; CHROME_PHASE_EMPTY: the level; has_frame: the frame's id */
     uint64_t off;     /* B, E, X: of the text of args, unless is_whole; others: of the event */
     uint32_t n_bytes; /* B, E, X: of args; 0: none, or is_whole */
     uint32_t key;     /* B, E, X: function; asynchronous: thread; metadata: process */
@@ -46,7 +46,8 @@ struct chrome_record {
         uint8_t flags; /* X: enum weft_call_flag, if weft wrote the file */
     };
     uint8_t is_whole; /* B, E, X: `off` is of the event, which says more of the call than args do */
-    uint8_t reserved[5];
+    uint8_t has_frame; /* B, E: nothing more than one stack frame */
+    uint8_t reserved[4];
 };
 _Static_assert(sizeof(struct chrome_record) == sizeof(struct weft_sort_record),
                "a record fits the sorter");
@@ -182,14 +183,22 @@ struct weft_str chrome_function_category(const struct chrome_trace *trace, uint3
 
 /* stacks.c: the table of stack frames. NULL without memory. */
 struct chrome_stacks;
-struct chrome_stacks *chrome_stacks_new(const struct weft_json_value *frames);
+struct chrome_stacks *chrome_stacks_new(struct chrome_trace *trace);
 void chrome_stacks_free(struct chrome_stacks *stacks);
 /* Appends the folded stack of a sample ("main;run;step"); nothing if it has none. False without
  * memory. */
 bool chrome_stacks_fold(const struct chrome_stacks *stacks, const struct chrome_event *event,
                         struct chrome_text *text);
+/* The frame of an id, if it is one of the function whose name is `name` (its id in names) and lies
+ * in the frame `around`, WEFT_MAP_NONE for none; else WEFT_MAP_NONE. */
+uint32_t chrome_stacks_frame(const struct chrome_stacks *stacks, uint64_t id, uint32_t name,
+                             uint32_t around);
+/* True if the id is of that frame. */
+bool chrome_stacks_is_frame(const struct chrome_stacks *stacks, uint64_t id, uint32_t frame);
 /* True if an event says more than args: the thread's own clock, stacks. */
 bool chrome_has_details(const struct chrome_event *event);
+/* True if all that it says is a stack, by its frame. */
+bool chrome_has_only_frame(const struct chrome_event *event);
 /* Appends that as members of a JSON object, behind what the text holds of
  * it. False without memory. */
 bool chrome_stacks_put_details(const struct chrome_stacks *stacks, const struct chrome_event *event,
