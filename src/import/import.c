@@ -135,13 +135,12 @@ static const struct format {
     bool takes_names;                                    /* --binary and --map mean something */
     bool (*sniff_dir)(const char *path); /* the input may be a folder of this kind; or NULL */
 } formats[] = {
-    { "weft trace", weft_store_sniff, NULL, false, false, NULL },
-    { "uftrace.data (directory)", NULL, import_uftrace, false, false, weft_uftrace_sniff_dir },
+    { ".weft file", weft_store_sniff, NULL, false, false, NULL },
+    { "uftrace.data", NULL, import_uftrace, false, false, weft_uftrace_sniff_dir },
     { "WiredTiger operation tracking", weft_optrack_sniff, import_optrack, true, true,
       weft_optrack_sniff_dir },
-    { "XRay log (FDR or basic mode)", weft_xray_sniff, import_xray, false, true, NULL },
-    { "text trace (lines \"0|1 function ns\" or \"--> function ns\")", weft_text_sniff, import_text,
-      true, false, NULL },
+    { "XRay log", weft_xray_sniff, import_xray, false, true, NULL },
+    { "text trace", weft_text_sniff, import_text, true, false, NULL },
     { "trace event JSON", weft_chrome_sniff, import_chrome, false, false, NULL },
     { "CSV of spans", weft_csv_sniff, import_csv, false, false, NULL },
 };
@@ -187,6 +186,36 @@ static const struct format *detect(const struct weft_import_opts *opts,
 /* ---- what an unknown file is told -------------------------------------------------------------
  */
 
+static bool is_printable(const struct weft_mapped *file, size_t n_bytes)
+{
+    for (size_t k = 0; k < n_bytes; k++)
+        if (file->bytes[k] < ' ' || file->bytes[k] > '~')
+            return false;
+    return n_bytes > 0;
+}
+
+static size_t first_line_bytes(const struct weft_mapped *file, size_t n_most)
+{
+    size_t n_bytes = file->n_bytes < n_most ? (size_t)file->n_bytes : n_most;
+    const uint8_t *end = n_bytes ? memchr(file->bytes, '\n', n_bytes) : NULL;
+    n_bytes = end ? (size_t)(end - file->bytes) : n_bytes;
+    return n_bytes - (n_bytes > 0 && file->bytes[n_bytes - 1] == '\r');
+}
+
+/* True if the first line has at least two separators of one kind: three columns. */
+static bool is_table(const struct weft_mapped *file)
+{
+    const size_t n_bytes = first_line_bytes(file, SNIFF_BYTES);
+    for (const char *separator = ",;\t"; *separator; separator++) {
+        size_t n = 0;
+        for (size_t k = 0; k < n_bytes; k++)
+            n += file->bytes[k] == (uint8_t)*separator;
+        if (n >= 2 && file->bytes[0] != '{' && file->bytes[0] != '[')
+            return true;
+    }
+    return false;
+}
+
 /* Well-known files that are given by mistake: a better word than "unknown". */
 static const char *hint_of(const struct weft_mapped *file)
 {
@@ -195,6 +224,7 @@ static const char *hint_of(const struct weft_mapped *file)
         size_t n_bytes;
         const char *hint;
     } hints[] = {
+        { "Ftrace!", 7, "; it is part of an uftrace directory: give that" },
         { "\x7f"
           "ELF",
           4, "; it is a program: give it with --binary" },
@@ -210,10 +240,10 @@ static const char *hint_of(const struct weft_mapped *file)
         if (file->n_bytes >= hints[k].n_bytes &&
             memcmp(file->bytes, hints[k].magic, hints[k].n_bytes) == 0)
             return hints[k].hint;
-    return "";
+    return is_table(file) ? "; of a table name the columns: --columns start_us,dur_us,name,-" : "";
 }
 
-/* "A or B or C" */
+/* "A, B, C" */
 static void list_formats(bool of_folders, char *text, size_t n_text)
 {
     size_t n_used = 0;
@@ -222,7 +252,7 @@ static void list_formats(bool of_folders, char *text, size_t n_text)
         if (of_folders ? !formats[k].sniff_dir : !formats[k].sniff)
             continue;
         const int n_new =
-            snprintf(text + n_used, n_text - n_used, "%s%s", n_used ? " or " : "", formats[k].name);
+            snprintf(text + n_used, n_text - n_used, "%s%s", n_used ? ", " : "", formats[k].name);
         n_used += n_new > 0 ? (size_t)n_new : 0;
     }
 }
@@ -235,7 +265,21 @@ static enum weft_code fail_unknown_folder(struct weft_err *err)
         return weft_fail(err, WEFT_E_UNSUPPORTED, WEFT_NO_OFFSET,
                          "expected a file, found a directory: name the files in it");
     return weft_fail(err, WEFT_E_UNSUPPORTED, WEFT_NO_OFFSET,
-                     "expected the folder of a trace: %s; found a directory of other files", known);
+                     "expected the directory of a trace (%s), found one of other files", known);
+}
+
+/* The first bytes: as text if they are, else as numbers. */
+static void show_bytes(const struct weft_mapped *file, char *text, size_t n_text)
+{
+    size_t n_shown = first_line_bytes(file, 2 * SHOWN_BYTES);
+    if (is_printable(file, n_shown)) {
+        (void)snprintf(text, n_text, "\"%.*s\"", (int)n_shown, (const char *)file->bytes);
+        return;
+    }
+    n_shown = file->n_bytes < SHOWN_BYTES ? (size_t)file->n_bytes : SHOWN_BYTES;
+    for (size_t k = 0; k < n_shown; k++)
+        (void)snprintf(text + 3 * k, n_text - 3 * k, "%02x%s", file->bytes[k],
+                       k + 1 < n_shown ? " " : "");
 }
 
 static enum weft_code fail_unknown(const struct weft_input *input, struct weft_err *err)
@@ -243,14 +287,11 @@ static enum weft_code fail_unknown(const struct weft_input *input, struct weft_e
     const struct weft_mapped *file = &input->file;
     if (input->is_folder)
         return fail_unknown_folder(err);
-    char bytes[3 * SHOWN_BYTES + 1] = "";
-    size_t n_shown = file->n_bytes < SHOWN_BYTES ? (size_t)file->n_bytes : SHOWN_BYTES;
-    for (size_t k = 0; k < n_shown; k++)
-        (void)snprintf(bytes + 3 * k, sizeof bytes - 3 * k, "%02x%s", file->bytes[k],
-                       k + 1 < n_shown ? " " : "");
+    char found[3 * SHOWN_BYTES + 1] = "";
+    show_bytes(file, found, sizeof found);
     char known[512];
     list_formats(false, known, sizeof known);
-    return weft_fail(err, WEFT_E_UNSUPPORTED, 0, "expected a trace: %s; found %s%s", known, bytes,
+    return weft_fail(err, WEFT_E_UNSUPPORTED, 0, "expected a trace (%s), found %s%s", known, found,
                      hint_of(file));
 }
 

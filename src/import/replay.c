@@ -60,6 +60,12 @@ static uint64_t counted_again(const struct weft_note *note, const struct weft_re
     }
 }
 
+static bool says_which(const struct weft_note *note, struct weft_str prefix)
+{
+    return note->detail.n_bytes > prefix.n_bytes && note->detail.bytes[prefix.n_bytes] == ':' &&
+           memcmp(note->detail.bytes, prefix.bytes, prefix.n_bytes) == 0;
+}
+
 /* A note on the whole trace; with a prefix it says of which. */
 static enum weft_code trace_note(const struct weft_replay *replay, struct weft_note note,
                                  struct weft_sink *sink, struct weft_err *err)
@@ -67,7 +73,7 @@ static enum weft_code trace_note(const struct weft_replay *replay, struct weft_n
     char detail[DETAIL_BYTES];
     if (note.kind == WEFT_NOTE_UNNAMED_FUNCTION && note.detail.n_bytes == 0)
         return WEFT_OK; /* the sink sees it again */
-    if (replay->note_prefix.n_bytes) {
+    if (replay->note_prefix.n_bytes && !says_which(&note, replay->note_prefix)) {
         const int n_bytes =
             snprintf(detail, sizeof detail, "%.*s%s%.*s", (int)replay->note_prefix.n_bytes,
                      replay->note_prefix.bytes, note.detail.n_bytes ? ": " : "",

@@ -74,11 +74,30 @@ static enum weft_code named_columns(struct csv_table *table, const char *names,
     return WEFT_OK;
 }
 
+/* As many of them as there is room for. */
+static void name_unknown(struct csv_table *table)
+{
+    size_t n_used = 0;
+    for (size_t k = 0; k < table->columns.n; k++) {
+        const struct weft_str name = table->row.fields[k].text;
+        const size_t n_left = sizeof table->unknown - n_used;
+        if (table->columns.items[k].role != CSV_UNKNOWN)
+            continue;
+        if (name.n_bytes + 2 * sizeof ", ..." > n_left) {
+            (void)snprintf(table->unknown + n_used, n_left, "%s", n_used ? ", ..." : "...");
+            return;
+        }
+        n_used += (size_t)snprintf(table->unknown + n_used, n_left, "%s%.*s", n_used ? ", " : "",
+                                   (int)name.n_bytes, name.bytes);
+    }
+}
+
 static enum weft_code header_columns(struct csv_table *table, struct weft_err *err)
 {
     if (!csv_next_row(&table->rows, &table->row))
         return weft_fail(err, WEFT_E_TRUNCATED, 0, "expected a line of column names, found none");
     csv_columns_read(&table->row, &table->columns);
+    name_unknown(table);
     if (csv_columns_suffice(&table->columns))
         return WEFT_OK;
     size_t n_line = (size_t)(table->rows.at - table->row.begin);
@@ -181,6 +200,7 @@ static enum weft_code put_note(struct csv_table *table, enum weft_note_kind kind
 static enum weft_code put_notes(struct csv_table *table, struct weft_err *err)
 {
     char detail[128] = "";
+    char unknown[sizeof table->unknown + 40];
     uint64_t n_unknown = 0;
     for (size_t k = 0; k < table->columns.n; k++)
         n_unknown += table->columns.items[k].role == CSV_UNKNOWN;
@@ -192,9 +212,9 @@ static enum weft_code put_notes(struct csv_table *table, struct weft_err *err)
     if (code == WEFT_OK && table->open_off != UINT64_MAX)
         code = put_note(table, WEFT_NOTE_TRUNCATED, table->file->n_bytes - table->open_off,
                         table->open_off, "expected a closing quote", err);
+    (void)snprintf(unknown, sizeof unknown, "columns without a meaning here: %s", table->unknown);
     if (code == WEFT_OK)
-        code = put_note(table, WEFT_NOTE_NOT_KEPT, n_unknown, WEFT_NO_OFFSET,
-                        "columns without a meaning here", err);
+        code = put_note(table, WEFT_NOTE_NOT_KEPT, n_unknown, WEFT_NO_OFFSET, unknown, err);
     if (code == WEFT_OK)
         code = put_note(table, WEFT_NOTE_NOT_KEPT, table->n_long_args, WEFT_NO_OFFSET,
                         "arguments of more than 4 GiB", err);

@@ -66,6 +66,7 @@ struct csv_table {
     const struct weft_run *run;
     struct weft_sorter *sorter; /* a lane a thread */
     struct csv_columns columns;
+    char unknown[96]; /* names of columns that mean nothing here */
     struct csv_rows rows;
     uint64_t n_rows;
     uint64_t first; /* biased ns */
