@@ -79,7 +79,7 @@ ok "an empty standard input is an error" complains 'empty'
 run import -q -o no.weft nowhere.fdr
 ok "a missing input is an error" complains 'nowhere.fdr: cannot open'
 run import -q -o no.weft plain
-ok "a folder of no trace is an error" complains 'found a directory'
+ok "a folder of no trace is an error" complains 'found one of other files'
 rm -f want2.weft fifo.weft packed.weft stdin.weft log.weft
 
 # ---- damage and interruptions
