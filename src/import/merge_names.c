@@ -154,7 +154,7 @@ static enum weft_code key_share(struct weft_merge_names *names,
                                 const struct weft_store_function *function, uint32_t trace,
                                 uint32_t *key, bool *is_new, struct weft_err *err)
 {
-    uint32_t id, occurrence;
+    uint32_t id = 0, occurrence = 0; /* gcc 12 does not see that they are set */
     names->room.n = 0;
     if (!room_put_u64(names, function->address) || !room_put_u64(names, function->module.n_bytes) ||
         !room_put(names, function->module.bytes, function->module.n_bytes) ||
