@@ -54,10 +54,9 @@ struct job {
     uint64_t *below;    /* by shape: functions of all its descendants, as bits */
 
     /* By shape; a function's workers touch its shapes alone. */
-    uint32_t *leader;   /* first member of its cluster */
-    uint32_t *next;     /* member of its cluster, or NO_SHAPE */
-    uint32_t *distance; /* to the leader */
-    uint32_t *barred;   /* of a leader: 1 + the shape that may not join */
+    uint32_t *leader; /* first member of its cluster */
+    uint32_t *next;   /* member of its cluster, or NO_SHAPE */
+    uint32_t *barred; /* of a leader: 1 + the shape that may not join */
 };
 
 static enum weft_code no_memory(struct weft_err *err)
@@ -150,20 +149,13 @@ static bool bar_descendants(struct job *job, struct worker *worker, uint32_t sha
     return true;
 }
 
-/* All members within the threshold? By the triangle inequality the first one answers for those that
- * are near it. */
-static bool is_near(struct job *job, struct worker *worker, uint32_t shape, uint32_t leader)
+/* All members within the threshold, none of them below? */
+static bool fits(struct job *job, struct worker *worker, uint32_t shape, uint32_t leader)
 {
     if (job->barred[leader] == shape + 1)
         return false;
-    uint32_t limit = job->threshold;
-    uint32_t distance = weft_shape_distance(worker->metric, shape, leader, limit);
-    if (distance > limit)
-        return false;
-    job->distance[shape] = distance;
-    for (uint32_t member = job->next[leader]; member != NO_SHAPE; member = job->next[member])
-        if ((uint64_t)distance + job->distance[member] > limit &&
-            weft_shape_distance(worker->metric, shape, member, limit) > limit)
+    for (uint32_t member = leader; member != NO_SHAPE; member = job->next[member])
+        if (!weft_shape_is_near(worker->metric, shape, member, job->threshold))
             return false;
     return true;
 }
@@ -181,7 +173,7 @@ static bool place(struct job *job, struct worker *worker, uint32_t shape, size_t
         ++*closed;
     for (size_t k = *closed; k < worker->clusters.n; k++) {
         struct open_cluster *cluster = &worker->clusters.items[k];
-        if (!is_near(job, worker, shape, cluster->first)) {
+        if (!fits(job, worker, shape, cluster->first)) {
             if (weft_shape_metric_is_spent(worker->metric))
                 break;
             continue;
@@ -194,7 +186,6 @@ static bool place(struct job *job, struct worker *worker, uint32_t shape, size_t
     struct open_cluster *cluster = WEFT_VEC_PUSH(&worker->clusters);
     if (cluster)
         *cluster = (struct open_cluster){ .first = shape, .last = shape };
-    job->distance[shape] = 0;
     return cluster != NULL;
 }
 
@@ -248,10 +239,9 @@ static bool init_job(struct job *job, unsigned n_workers)
     job->below = calloc(n + 1, sizeof *job->below);
     job->leader = malloc((n + 1) * sizeof *job->leader);
     job->next = malloc((n + 1) * sizeof *job->next);
-    job->distance = calloc(n + 1, sizeof *job->distance);
     job->barred = calloc(n + 1, sizeof *job->barred);
     bool is_ready = ends && job->functions && job->shape_of && job->below && job->leader &&
-                    job->next && job->distance && job->barred && init_workers(job, n_workers);
+                    job->next && job->barred && init_workers(job, n_workers);
     if (is_ready) {
         for (size_t s = 0; s < n; s++) {
             job->leader[s] = (uint32_t)s;
@@ -279,7 +269,6 @@ static void fini_job(struct job *job, unsigned n_workers)
     free(job->below);
     free(job->leader);
     free(job->next);
-    free(job->distance);
     free(job->barred);
 }
 

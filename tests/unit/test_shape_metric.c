@@ -64,6 +64,8 @@ static void test_distances(struct example *example, uint64_t *state)
         const uint32_t want = naive_distance(&example->naive, row, column);
         const uint32_t got = weft_shape_distance(example->metric, a, b, bound);
         is_right &= got == (want <= bound ? want : bound + 1);
+        is_right &= a == WEFT_SHAPE_NULL || b == WEFT_SHAPE_NULL ||
+                    weft_shape_is_near(example->metric, a, b, bound) == (want <= bound);
         if (random_below(state, 500) == 0)
             weft_shape_metric_limit(example->metric, 0);
     }
@@ -209,7 +211,8 @@ static void test_limit(struct example *example)
     for (uint32_t k = 0; k < 4; k++)
         (void)weft_shape_distance(example->metric, 0, (uint32_t)set->n_shapes - 1, 5);
     tap_ok(weft_shape_metric_is_spent(example->metric) &&
-               weft_shape_distance(example->metric, 0, 0, 7) == 8,
+               weft_shape_distance(example->metric, 0, 0, 7) == 8 &&
+               !weft_shape_is_near(example->metric, 0, 0, 7),
            "work is limited");
     tap_ok(weft_shape_match(example->metric, 0, 0, false, 0, example->arena, &nodes, &n_nodes,
                             &is_cut, &err) == WEFT_E_LIMIT,
@@ -244,6 +247,9 @@ static void test_chains(uint32_t depth)
     tap_eq_u64(weft_shape_distance(metric, n - 2, n - 1, UNBOUNDED), 3,
                "chains of depth %u that differ twice", depth);
     tap_eq_u64(weft_shape_distance(metric, n - 2, n - 1, 2), 3, "the same, bounded");
+    tap_ok(weft_shape_is_near(metric, n - 2, n - 1, 3) &&
+               !weft_shape_is_near(metric, n - 2, n - 1, 2),
+           "near enough");
     tap_eq_u64(weft_shape_distance(metric, n - 2, WEFT_SHAPE_NULL, UNBOUNDED), depth,
                "a chain and null");
     tap_eq_u64(weft_shape_distance(metric, n - 2, 0, UNBOUNDED), depth - 1, "a chain and its end");
@@ -274,6 +280,9 @@ static void test_braid(uint32_t depth)
     tap_eq_u64(weft_shape_distance(metric, n - 2, n - 1, UNBOUNDED), 2, "tops of a braid of %u",
                depth);
     tap_eq_u64(weft_shape_distance(metric, n - 2, n - 3, UNBOUNDED), 3, "levels of a braid");
+    tap_ok(weft_shape_is_near(metric, n - 2, n - 1, 2) &&
+               !weft_shape_is_near(metric, n - 2, n - 1, 1),
+           "near enough");
     tap_ok(weft_shape_metric_work(metric) < 100u * depth, "in linear time: %" PRIu64 " pairs",
            weft_shape_metric_work(metric));
     weft_shape_metric_free(metric);
