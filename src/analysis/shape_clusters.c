@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 #define NO_SHAPE UINT32_MAX
-#define DEFAULT_MAX_WORK (UINT64_C(1) << 26)
+#define DEFAULT_MAX_WORK (UINT64_C(1) << 29)
 
 /* One that may still grow. */
 struct open_cluster {
@@ -189,6 +189,15 @@ static bool place(struct job *job, struct worker *worker, uint32_t shape, size_t
     return cluster != NULL;
 }
 
+/* A function's part of the work is that of its shapes: at least 1. */
+static uint64_t share_of(const struct job *job, const struct function *function)
+{
+    uint64_t n = job->set->n_shapes;
+    uint64_t whole = job->max_work / n * function->n_shapes;
+    uint64_t rest = job->max_work % n * function->n_shapes / n;
+    return whole + rest > 0 ? whole + rest : 1;
+}
+
 static enum weft_code run_function(void *context, size_t item, unsigned w, struct weft_err *err)
 {
     struct job *job = context;
@@ -197,7 +206,7 @@ static enum weft_code run_function(void *context, size_t item, unsigned w, struc
     const uint32_t *shapes = job->shape_of + function->first;
     size_t closed = 0;
     worker->clusters.n = 0;
-    weft_shape_metric_limit(worker->metric, job->max_work);
+    weft_shape_metric_limit(worker->metric, share_of(job, function));
     for (uint32_t k = 0; k < function->n_shapes; k++) {
         if (!place(job, worker, shapes[k], &closed))
             return no_memory(err);

@@ -13,8 +13,9 @@
 
 struct weft_clusters_opts {
     uint32_t threshold_halves;
-    uint64_t max_work; /* pairs looked at (shape_metric.h) for one function's shapes; 0: the
-                          default, 1 << 26. Shapes that come after it are alone in their cluster */
+    uint64_t max_work; /* pairs looked at (shape_metric.h) for all functions together, each of which
+                          has a share in proportion to its shapes; 0: 1 << 29. Shapes that come
+                          after a share is used up are alone in their cluster */
 };
 
 /* Clusters in order of creation, over the shapes in canonical order. */

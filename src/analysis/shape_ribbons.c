@@ -133,9 +133,15 @@ static void reach(uint64_t *reached, uint32_t shape)
     reached[shape / 64] |= UINT64_C(1) << (shape % 64);
 }
 
-static bool is_reached(const uint64_t *reached, uint32_t shape)
+/* The last shape before `end` that is reached, if there is one. */
+static bool last_reached(const struct grouping *grouping, uint32_t end, uint32_t *shape)
 {
-    return reached[shape / 64] >> (shape % 64) & 1;
+    size_t word = end / 64;
+    uint64_t bits = grouping->reached[word] & ((UINT64_C(1) << (end % 64)) - 1);
+    while (bits == 0 && word > 0)
+        bits = grouping->reached[--word];
+    *shape = (uint32_t)word * 64 + 63 - (bits ? (uint32_t)__builtin_clzll(bits) : 0);
+    return bits != 0;
 }
 
 static void find_reached(struct grouping *grouping, size_t n_ids)
@@ -146,11 +152,10 @@ static void find_reached(struct grouping *grouping, size_t n_ids)
         for (size_t m = 0; m < n_members; m++)
             reach(grouping->reached, members[m]);
     }
-    for (uint32_t s = (uint32_t)grouping->set->n_shapes; s-- > 0;) {
-        size_t n_children = 0;
-        const uint32_t *children = is_reached(grouping->reached, s)
-                                       ? weft_shape_children(grouping->set, s, &n_children)
-                                       : NULL;
+    uint32_t s = (uint32_t)grouping->set->n_shapes;
+    while (last_reached(grouping, s, &s)) {
+        size_t n_children;
+        const uint32_t *children = weft_shape_children(grouping->set, s, &n_children);
         for (size_t k = 0; k < n_children; k++)
             reach(grouping->reached, children[k]);
     }
@@ -191,10 +196,10 @@ static bool push_shape(struct grouping *grouping, uint32_t shape)
 static void enter(struct grouping *grouping, uint32_t depth)
 {
     const struct weft_cluster_kin *kin = grouping->kin;
-    while (grouping->entered > 0 && grouping->set->depth[grouping->entered - 1] >= depth) {
-        uint32_t shape = --grouping->entered;
-        if (!is_reached(grouping->reached, shape))
-            continue;
+    uint32_t shape;
+    while (last_reached(grouping, grouping->entered, &shape) &&
+           grouping->set->depth[shape] >= depth) {
+        grouping->entered = shape;
         uint64_t above = 0;
         for (uint32_t k = kin->first_parent[shape]; k < kin->first_parent[shape + 1]; k++)
             above |= grouping->above[kin->parent[k]] |
@@ -275,9 +280,11 @@ static bool place(struct grouping *grouping, uint32_t position, bool *fits)
 static bool run_pass(struct grouping *grouping)
 {
     const struct weft_shape_set *set = grouping->set;
-    memset(grouping->own, 0, grouping->kin->clusters->n_clusters * sizeof *grouping->own);
-    memset(grouping->above, 0, set->n_shapes * sizeof *grouping->above);
-    memset(grouping->under, 0, set->n_shapes * sizeof *grouping->under);
+    if (grouping->n_groups > 0) { /* they come zeroed */
+        memset(grouping->own, 0, grouping->kin->clusters->n_clusters * sizeof *grouping->own);
+        memset(grouping->above, 0, set->n_shapes * sizeof *grouping->above);
+        memset(grouping->under, 0, set->n_shapes * sizeof *grouping->under);
+    }
     grouping->entered = (uint32_t)set->n_shapes;
     grouping->first_group = grouping->n_groups;
     size_t n_left = 0;
@@ -315,9 +322,9 @@ static bool init(struct grouping *grouping, size_t n_ids)
     grouping->group_of = malloc((n_ids + 1) * sizeof *grouping->group_of);
     grouping->deepest = malloc((n_ids + 1) * sizeof *grouping->deepest);
     grouping->reached = calloc(n_shapes / 64 + 1, sizeof *grouping->reached);
-    grouping->own = malloc((grouping->kin->clusters->n_clusters + 1) * sizeof *grouping->own);
-    grouping->above = malloc((n_shapes + 1) * sizeof *grouping->above);
-    grouping->under = malloc((n_shapes + 1) * sizeof *grouping->under);
+    grouping->own = calloc(grouping->kin->clusters->n_clusters + 1, sizeof *grouping->own);
+    grouping->above = calloc(n_shapes + 1, sizeof *grouping->above);
+    grouping->under = calloc(n_shapes + 1, sizeof *grouping->under);
     return grouping->order && grouping->group_of && grouping->deepest && grouping->reached &&
            grouping->own && grouping->above && grouping->under && sort_by_depth(grouping, n_ids);
 }
