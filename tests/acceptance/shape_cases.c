@@ -121,8 +121,7 @@ static void print_clusters(struct input *input)
     uint32_t *ids = naive_take(&input->memory, clusters.n_clusters * sizeof *ids);
     for (uint32_t c = 0; c < clusters.n_clusters; c++)
         ids[c] = c;
-    if (weft_ribbons_build(&clusters, kin, ids, clusters.n_clusters, arena, &ribbon_of, &n_ribbons,
-                           NULL))
+    if (weft_ribbons_build(kin, ids, clusters.n_clusters, arena, &ribbon_of, &n_ribbons, NULL))
         abort();
     printf("\nribbon");
     for (size_t c = 0; c < clusters.n_clusters; c++)
