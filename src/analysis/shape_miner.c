@@ -198,9 +198,11 @@ static bool learn_step(struct weft_miner *miner, struct weft_shape_frame *frame,
         uint32_t larger[MAX_NARROW + 1];
         if (n >= MAX_NARROW)
             return turn_wide(miner, frame);
-        memcpy(larger, children, slot * sizeof *larger);
+        if (slot > 0)
+            memcpy(larger, children, slot * sizeof *larger);
         larger[slot] = shape;
-        memcpy(larger + slot + 1, children + slot, (n - slot) * sizeof *larger);
+        if (n > slot)
+            memcpy(larger + slot + 1, children + slot, (n - slot) * sizeof *larger);
         uint64_t hash = node->hash + weft_shape_hash_child(shape);
         if (miner->states.n_nodes - miner->n_final < miner->limits.max_states)
             next = weft_shape_table_intern(&miner->states, node->function_id, larger, n + 1, hash);

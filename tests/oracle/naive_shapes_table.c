@@ -11,7 +11,7 @@ struct call {
     const struct memory_call *call;
     uint32_t flags;
     ptrdiff_t caller; /* among all calls of the thread; -1: none */
-    bool is_out, is_excluded;
+    bool is_out, is_excluded, is_limited;
     struct naive_instance *instance;
 };
 
@@ -90,9 +90,15 @@ static bool is_cut(const struct call *call)
     return (call->flags & (WEFT_CALL_CUT_START | WEFT_CALL_CUT_END)) != 0;
 }
 
-static bool has_shape(const struct call *call)
+/* Whether it might have one. */
+static bool is_whole(const struct call *call)
 {
     return !call->is_out && !call->is_excluded && !is_cut(call);
+}
+
+static bool has_shape(const struct call *call)
+{
+    return is_whole(call) && !call->is_limited;
 }
 
 static uint64_t ns_of(const struct weft_shape_occurrence *at)
@@ -103,23 +109,60 @@ static uint64_t ns_of(const struct weft_shape_occurrence *at)
 /* ---- shapes -----------------------------------------------------------------------------------
  */
 
-static void find_shapes(struct naive *naive)
+/* Puts the call's shape into the list if it is there or has room; else no caller of the call that
+ * might have had a shape has one. */
+static void accept(struct naive *naive, struct call *thread, struct call *call)
 {
-    struct naive_memory *memory = naive->memory;
-    const char **names = naive_take(memory, naive->trace->n_functions * sizeof *names);
+    const uint64_t limit = naive->opts->max_shapes ? naive->opts->max_shapes : UINT64_MAX;
+    if (!is_whole(call))
+        return;
+    const struct naive_shape *shape =
+        call->is_limited ? NULL : naive_shape_of(naive->memory, call->instance);
+    if (shape && (naive_find(&naive->list, shape) != SIZE_MAX || naive->list.n < limit)) {
+        naive_put(naive->memory, &naive->list, shape);
+        return;
+    }
+    call->is_limited = true;
+    for (ptrdiff_t at = call->caller; at >= 0; at = thread[at].caller)
+        thread[at].is_limited = true;
+}
+
+/* The calls of a thread in the order in which they end. */
+static void accept_thread(struct naive *naive, struct call *thread, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t next_depth = i + 1 < n ? thread[i + 1].call->depth : 0;
+        for (ptrdiff_t at = (ptrdiff_t)i; at >= 0; at = thread[at].caller)
+            if (thread[at].call->depth >= next_depth)
+                accept(naive, thread, &thread[at]);
+    }
+}
+
+static const char *const *names_of(struct naive *naive)
+{
+    const char **names = naive_take(naive->memory, naive->trace->n_functions * sizeof *names);
     for (uint32_t f = 0; f < naive->trace->n_functions; f++) {
-        char *name = naive_take(memory, 24);
+        char *name = naive_take(naive->memory, 24);
         (void)snprintf(name, 24, "#%u", f);
         names[f] = naive->trace->functions ? naive->trace->functions[f].name.bytes : name;
     }
-    for (size_t i = 0; i < naive->n_calls; i++)
-        if (has_shape(&naive->calls[i]))
-            naive_put_all(memory, &naive->list, naive_shape_of(memory, naive->calls[i].instance));
-    naive_sort(memory, &naive->list, names);
+    return names;
+}
+
+static void find_shapes(struct naive *naive)
+{
+    size_t n = 0;
+    for (size_t first = 0; first < naive->n_calls; first += n) {
+        for (n = 0; first + n < naive->n_calls &&
+                    naive->calls[first + n].at.thread_id == naive->calls[first].at.thread_id;)
+            n++;
+        accept_thread(naive, naive->calls + first, n);
+    }
+    naive_sort(naive->memory, &naive->list, names_of(naive));
     for (size_t i = 0; i < naive->n_calls; i++)
         if (has_shape(&naive->calls[i]))
             naive->calls[i].at.shape_id = (uint32_t)naive_find(
-                &naive->list, naive_shape_of(memory, naive->calls[i].instance));
+                &naive->list, naive_shape_of(naive->memory, naive->calls[i].instance));
 }
 
 /* How often a child shape is in one instance. */
@@ -348,8 +391,7 @@ static uint32_t ribbon_of(const struct weft_shape_ribbon *ribbons, size_t n, uin
 static uint64_t edge_of(const struct naive *naive, uint32_t column)
 {
     const uint64_t span_ns = naive->table.to_ns - naive->table.from_ns;
-    return naive->table.from_ns +
-           (uint64_t)((unsigned __int128)span_ns * column / naive->opts->n_columns);
+    return naive->table.from_ns + span_ns * column / naive->opts->n_columns;
 }
 
 /* What one cluster has in one column of a thread. */
@@ -440,6 +482,7 @@ static void count_calls(const struct naive *naive, struct weft_shape_thread *thr
         thread->excluded_calls += call->is_excluded;
         thread->cut_calls += !call->is_excluded && is_cut(call);
         thread->calls += has_shape(call);
+        thread->limited_calls += is_whole(call) && call->is_limited;
     }
 }
 
@@ -518,6 +561,7 @@ static void fill_thread(struct naive *naive, size_t t)
     naive->table.calls += thread->calls;
     naive->table.cut_calls += thread->cut_calls;
     naive->table.excluded_calls += thread->excluded_calls;
+    naive->table.limited_calls += thread->limited_calls;
 }
 
 /* ---- everything -------------------------------------------------------------------------------
@@ -564,6 +608,7 @@ struct naive_result naive_shapes(struct naive_memory *memory, const struct memor
     struct naive naive = { .memory = memory, .trace = trace, .opts = opts };
     naive.table.threshold_halves = opts->threshold_halves;
     naive.table.n_columns = opts->n_columns;
+    naive.table.rare_below = (uint32_t)opts->min_count;
     read_trace(&naive, filter);
     find_shapes(&naive);
     fill_shapes(&naive);
@@ -576,5 +621,7 @@ struct naive_result naive_shapes(struct naive_memory *memory, const struct memor
     for (size_t i = 0; i < naive.n_calls; i++)
         naive.table.repaired_calls +=
             has_shape(&naive.calls[i]) && (naive.calls[i].flags & WEFT_CALL_REPAIRED) != 0;
-    return result_of(&naive);
+    struct naive_result result = result_of(&naive);
+    naive_shapes_conclude(memory, opts, &result);
+    return result;
 }

@@ -21,4 +21,9 @@ struct naive_result naive_shapes(struct naive_memory *memory, const struct memor
                                  const struct weft_thread_filter *filter,
                                  const struct weft_shapes_opts *opts);
 
+/* What follows from the rest of the table: spikes, drops, surprise, groups (naive_shapes_rank.c).
+ */
+void naive_shapes_conclude(struct naive_memory *memory, const struct weft_shapes_opts *opts,
+                           struct naive_result *result);
+
 #endif
