@@ -75,7 +75,7 @@ uint64_t weft_shape_part_begin(const struct weft_window *window, uint32_t n, uin
 uint32_t weft_shape_part_of(const struct weft_window *window, uint32_t n, uint64_t at_ns)
 {
     uint64_t span_ns = window->to_ns - window->from_ns;
-    if (n <= 1 || at_ns <= window->from_ns)
+    if (n <= 1 || at_ns < window->from_ns)
         return 0;
     if (at_ns >= window->to_ns)
         return n - 1;

@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-enum { TRACES = 2500, BIG_EVERY = 100 };
+enum { TRACES = 1200, BIG_EVERY = 100 };
 
 /* A random trace with names, and options that suit it. */
 struct fixture {
