@@ -70,8 +70,12 @@ static void add_calls(struct naive *naive, uint32_t thread_id)
             all[i].is_out = true;
         all[i].instance = naive_take(naive->memory, sizeof *all[i].instance);
         all[i].instance->function = thread->calls[i].function_id;
+        size_t n_below = 0;
+        while (i + n_below + 1 < thread->n_calls &&
+               thread->calls[i + n_below + 1].depth > thread->calls[i].depth)
+            n_below++;
         all[i].instance->children =
-            naive_take(naive->memory, thread->n_calls * sizeof(struct naive_instance *));
+            naive_take(naive->memory, n_below * sizeof(struct naive_instance *));
     }
     for (size_t i = 0; i < thread->n_calls; i++) {
         ptrdiff_t caller = all[i].caller;

@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-enum { TRACES = 1200, BIG_EVERY = 100 };
+enum { TRACES = 1200, BIG_EVERY = 100, RHYTHMS = 40 };
 
 /* A random trace with names, and options that suit it. */
 struct fixture {
@@ -213,6 +213,74 @@ static bool check_limit(struct fixture *fixture, struct random_source *random,
            check_parts(fixture, random, pools);
 }
 
+static uint64_t add_call(struct memory_thread *thread, uint32_t function_id, uint32_t depth,
+                         uint64_t start_ns, uint64_t end_ns)
+{
+    thread->calls[thread->n_calls++] = (struct memory_call){
+        .start_ns = start_ns, .end_ns = end_ns, .function_id = function_id, .depth = depth
+    };
+    return end_ns;
+}
+
+/* Thousands of calls of two or three shapes, now and then a slow one or a pause. */
+static void add_rhythm(struct random_source *random, struct memory_thread *thread, size_t n_calls)
+{
+    uint64_t at_ns = 0;
+    thread->calls = calloc(2 * n_calls, sizeof *thread->calls);
+    for (size_t i = 0; i < n_calls; i++) {
+        const uint32_t kind = (uint32_t)random_below(random, 5);
+        const uint64_t slow_ns = random_below(random, 300) ? 0 : random_below(random, 3000);
+        const uint64_t start_ns = at_ns + random_below(random, 6);
+        const uint64_t end_ns = start_ns + 4 + random_below(random, 6) + slow_ns;
+        at_ns = add_call(thread, kind == 4, 0, start_ns, end_ns);
+        if (kind >= 3)
+            (void)add_call(thread, 2, 1, start_ns + 1, end_ns - 1);
+        if (random_below(random, 500) == 0)
+            at_ns += random_below(random, 10000);
+    }
+    thread->last_ns = at_ns;
+}
+
+/* Spikes and drops, of which random traces have too few calls. */
+static bool check_rhythm(struct random_source *random, struct weft_pool *pool, size_t *n_spikes,
+                         size_t *n_drops)
+{
+    struct memory_trace trace = { .n_threads = 1 + (uint32_t)random_below(random, 2),
+                                  .n_functions = 3,
+                                  .block_rows = 1 + (uint32_t)random_below(random, 900) };
+    struct memory_thread threads[2] = { 0 };
+    struct weft_shapes_opts opts;
+    struct naive_memory memory = { 0 };
+    weft_shapes_defaults(&opts);
+    opts.spike_factor = (double)random_below(random, 40) / 4;
+    opts.spike_least_ns = random_below(random, 1000);
+    opts.drop_fraction = (double)(1 + random_below(random, 9)) / 10;
+    opts.n_windows = 1 + (uint32_t)random_below(random, 60);
+    opts.limit = (uint32_t)random_below(random, 3);
+    for (uint32_t t = 0; t < trace.n_threads; t++)
+        add_rhythm(random, &threads[t], 1500);
+    trace.threads = threads;
+    struct naive_result want = naive_shapes(&memory, &trace, NULL, &opts);
+    struct weft_shapes_table *got = run(&trace, NULL, &opts, pool);
+    const bool is_ok = got && shapes_tables_equal(got, &want.table);
+    *n_spikes += want.table.spikes_found;
+    *n_drops += want.table.drops_found;
+    weft_shapes_table_free(got);
+    naive_free(&memory);
+    for (uint32_t t = 0; t < trace.n_threads; t++)
+        free(threads[t].calls);
+    return is_ok;
+}
+
+static void test_rhythm(struct random_source *random, struct weft_pool *const *pools)
+{
+    size_t n_spikes = 0, n_drops = 0, n_bad = 0;
+    for (size_t i = 0; i < RHYTHMS && n_bad == 0; i++)
+        n_bad += !check_rhythm(random, pools[i % 3], &n_spikes, &n_drops);
+    tap_ok(n_bad == 0 && n_spikes > 0 && n_drops > 0,
+           "%d long traces with %zu spikes and %zu drops", RHYTHMS, n_spikes, n_drops);
+}
+
 static void print_fixture(const struct fixture *fixture)
 {
     random_trace_print(&fixture->trace);
@@ -268,6 +336,7 @@ int main(void)
         unsigned n = test_random(&random, check, pools);
         tap_ok(n > 0, "%s: %u random traces", names[check], n);
     }
+    test_rhythm(&random, pools);
     for (size_t i = 0; i < 3; i++)
         weft_pool_free(pools[i]);
     return tap_done();
