@@ -54,6 +54,12 @@ struct weft_regtime_opts {
     uint64_t outlier_min_ns; /* 1 ms */
 };
 
+/* With a ceiling for memory (run->memory_bytes), the result is that without one, as long as the
+ * rows fit: one row for each WEFT_REGTIME_ROW_BYTES of it. If they do not, every thread has at most
+ * `memory_rows` rows, as with so many glyphs: the most that fit when no thread has more rows than
+ * calls. The trees on the way are bounded by reading a thread as often as it takes. */
+enum { WEFT_REGTIME_ROW_BYTES = 1024 };
+
 /* preset "paper" (1 %, 0.1 %, 13 %) or "fine" (0.5 %, 0.1 %, 2 %), 400 glyphs, k 100, 1 ms; false
  * if unknown. */
 bool weft_regtime_preset(const char *name, struct weft_regtime_opts *opts);

@@ -15,9 +15,11 @@ static const uint32_t factor_quarters[] = { 4, 5, 6, 8, 12, 20, 40, 80, 200, 400
 enum { N_FACTORS = sizeof factor_quarters / sizeof *factor_quarters };
 static const double factor_of_one_row = 1000;
 
+/* A node of a tree, with its share of tables and of a copy while they grow. */
+enum { NODE_BYTES = 256, NODES_LEAST = 16 };
+
 struct worker {
     struct regtime_builder builder;
-    struct regtime_folder folder;
 };
 
 /* The candidates of a thread for outlier marks. */
@@ -33,6 +35,8 @@ struct job {
     size_t n_threads;
     uint32_t n_functions;
     unsigned n_workers;
+    size_t max_nodes;  /* of a worker's tree; 0: any number */
+    uint32_t rows_max; /* that memory allows a thread; 0: any number */
     struct worker *workers;
     struct weft_regtime_thread *threads; /* by item; rows are heap blocks until the end */
     struct found *found;                 /* by item */
@@ -90,13 +94,23 @@ static struct regtime_limits limits_of(const struct weft_regtime_opts *opts, uin
     return limits;
 }
 
-/* Both passes, with d and g raised until the thread fits. */
-static enum weft_code build_thread(const struct weft_regtime_opts *opts,
-                                   struct regtime_builder *builder, struct weft_scan *scan,
-                                   struct weft_regtime_thread *thread, struct weft_err *err)
+/* Rows of a thread at most; 0: any number. */
+static uint32_t glyphs_of(const struct job *job)
 {
+    uint32_t glyphs = job->opts->glyphs;
+    return job->rows_max && (!glyphs || job->rows_max < glyphs) ? job->rows_max : glyphs;
+}
+
+/* Both passes, with d and g raised until the thread fits. */
+static enum weft_code build_thread(const struct job *job, struct regtime_builder *builder,
+                                   struct weft_scan *scan, struct weft_regtime_thread *thread,
+                                   struct weft_err *err)
+{
+    const struct weft_regtime_opts *opts = job->opts;
     uint64_t whole_ns = thread->end_ns - thread->start_ns;
-    builder->max_rows = opts->glyphs;
+    builder->max_rows = glyphs_of(job);
+    builder->shrinker.negligible_ns = share_of(opts->negligible_fraction, whole_ns);
+    builder->shrinker.n_functions = job->n_functions;
     builder->is_one_run = false;
     builder->n_tallied = 0;
     for (size_t i = 0; i <= N_FACTORS; i++) {
@@ -109,6 +123,10 @@ static enum weft_code build_thread(const struct weft_regtime_opts *opts,
             thread->factor = factor_of_one_row;
         }
         enum weft_code code = weft_regtime_mark(builder, scan, err);
+        builder->shrinker.n_keep =
+            builder->max_rows >= builder->notable.n ? builder->max_rows - builder->notable.n : 0;
+        if (!builder->max_rows)
+            builder->shrinker.n_keep = SIZE_MAX;
         if (!code)
             code = weft_regtime_build(builder, scan, err);
         if (code || !builder->is_over)
@@ -137,7 +155,7 @@ static enum weft_code run_item(void *context, struct weft_scan *scan, unsigned i
         code = weft_median_tally_ready(&worker->builder.tally, job->n_functions, err);
     if (code)
         return code;
-    code = build_thread(job->opts, &worker->builder, scan, thread, err);
+    code = build_thread(job, &worker->builder, scan, thread, err);
     if (code)
         return code;
     const struct regtime_builder *builder = &worker->builder;
@@ -146,15 +164,12 @@ static enum weft_code run_item(void *context, struct weft_scan *scan, unsigned i
     thread->span_ns = builder->limits.span_ns;
     thread->calls_before = builder->n_calls;
     thread->records_before = builder->n_calls + builder->n_inner_all;
-    uint64_t whole_ns = thread->end_ns - thread->start_ns;
-    struct regtime_fold_opts fold = {
-        .glyphs = job->opts->glyphs,
-        .negligible_ns = share_of(job->opts->negligible_fraction, whole_ns),
-    };
     struct regtime_rows rows = { 0 };
-    code = weft_regtime_fold(&worker->folder, &worker->builder, &fold, &rows, thread, err);
+    code = weft_regtime_fold(&worker->builder, glyphs_of(job), &rows, thread, err);
     thread->rows = rows.items;
     thread->n_rows_all = rows.n;
+    bool has_lost = thread->folded_nodes > thread->negligible_nodes || thread->factor > 1;
+    thread->memory_rows = has_lost && glyphs_of(job) != job->opts->glyphs ? job->rows_max : 0;
     struct found *found = &job->found[scan->item];
     if (!code &&
         !weft_regtime_candidates_take(&worker->builder.candidates, &found->items, &found->n))
@@ -263,6 +278,7 @@ static void add_totals(struct weft_regtime_table *table, const struct weft_regti
     table->folded_ns += thread->folded_ns;
     table->expression_ns += thread->expression_ns;
     table->n_raised += thread->factor > 1;
+    table->n_memory += thread->memory_rows > 0;
 }
 
 /* Moves the rows into one arena. */
@@ -326,16 +342,52 @@ static enum weft_code job_ready(struct job *job, struct weft_err *err)
     for (unsigned w = 0; w < job->n_workers; w++) {
         struct regtime_builder *builder = &job->workers[w].builder;
         builder->is_tallying = wants_marks(opts) && !opts->medians_ns && !opts->window;
+        builder->max_nodes = job->max_nodes;
         builder->candidates.least_ns = wants_marks(opts) ? opts->outlier_min_ns : UINT64_MAX;
     }
     return WEFT_OK;
+}
+
+/* Rows that the selected threads have if each has at most `n_max`; a thread has no more than calls.
+ */
+static uint64_t count_rows(const struct job *job, uint64_t n_max)
+{
+    uint64_t n_rows = 0;
+    for (size_t i = 0; i < job->n_threads; i++) {
+        uint32_t id = weft_scan_thread_id(job->ids, job->n_threads, i);
+        const struct weft_model_thread *thread = weft_trace_thread(job->trace, id);
+        n_rows += weft_min_u64(thread->calls + thread->cut_calls, n_max);
+    }
+    return n_rows;
+}
+
+/* Shares the ceiling out: half of it for the trees being built, the rest for rows. */
+static void share_memory(struct job *job, uint64_t memory_bytes)
+{
+    const uint64_t wanted = job->opts->glyphs ? job->opts->glyphs : UINT32_MAX;
+    const uint64_t n_rows = memory_bytes / WEFT_REGTIME_ROW_BYTES;
+    if (memory_bytes == 0)
+        return;
+    const uint64_t n_trees = weft_max_u64(weft_min_u64(job->n_workers, job->n_threads), 1);
+    const uint64_t max_nodes = memory_bytes / 2 / n_trees / NODE_BYTES;
+    job->max_nodes = max_nodes > NODES_LEAST ? max_nodes : NODES_LEAST;
+    if (count_rows(job, wanted) <= n_rows)
+        return;
+    uint64_t low = 1, high = wanted; /* the most rows a thread that fit: in [low, high) */
+    while (low + 1 < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (count_rows(job, middle) <= n_rows)
+            low = middle;
+        else
+            high = middle;
+    }
+    job->rows_max = (uint32_t)low;
 }
 
 static void job_fini(struct job *job)
 {
     for (unsigned w = 0; job->workers && w < job->n_workers; w++) {
         weft_regtime_builder_fini(&job->workers[w].builder);
-        weft_regtime_folder_fini(&job->workers[w].folder);
     }
     for (size_t i = 0; job->threads && job->found && i < job->n_threads; i++) {
         free(job->threads[i].rows);
@@ -367,6 +419,7 @@ enum weft_code weft_regtime_run(const struct weft_trace *trace,
         .n_functions = weft_trace_n_functions(trace),
         .n_workers = weft_pool_workers(run->pool),
     };
+    share_memory(&job, run->memory_bytes);
     code = job_ready(&job, err);
     weft_progress_start(run->progress, "RegTime", "calls", 2 * weft_scan_calls(trace, ids, n_ids));
     if (!code)

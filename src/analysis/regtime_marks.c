@@ -7,9 +7,11 @@
 #include "base/vec.h"
 #include "schema/event.h"
 
+#include <stdlib.h>
+
 void weft_regtime_candidates_reset(struct regtime_candidates *candidates)
 {
-    candidates->list.n = candidates->row_of.n = 0;
+    candidates->list.n = candidates->row_of.n = candidates->joined.n = 0;
     if (candidates->ids)
         weft_map_reset(candidates->ids);
 }
@@ -18,6 +20,7 @@ void weft_regtime_candidates_fini(struct regtime_candidates *candidates)
 {
     WEFT_VEC_FINI(&candidates->list);
     WEFT_VEC_FINI(&candidates->row_of);
+    WEFT_VEC_FINI(&candidates->joined);
     if (candidates->ids)
         weft_map_free(candidates->ids);
     candidates->ids = NULL;
@@ -43,6 +46,47 @@ bool weft_regtime_candidate_add(struct regtime_candidates *candidates, uint32_t 
     candidate->function_id = function_id;
     candidate->max_ns = max_ns > candidate->max_ns ? max_ns : candidate->max_ns;
     return true;
+}
+
+bool weft_regtime_candidates_join(struct regtime_candidates *candidates, uint32_t *owner,
+                                  uint32_t from)
+{
+    if (from == 0 || *owner == 0) {
+        *owner = from ? from : *owner;
+        return true;
+    }
+    for (size_t i = 0; i < 2; i++) {
+        uint32_t *item = WEFT_VEC_PUSH(&candidates->joined);
+        if (!item)
+            return false;
+        *item = i == 0 ? from : *owner;
+    }
+    return true;
+}
+
+bool weft_regtime_candidates_settle(struct regtime_candidates *candidates)
+{
+    size_t n = candidates->list.n, n_owners = candidates->row_of.n;
+    if (candidates->joined.n == 0)
+        return true;
+    uint32_t *into = malloc((n_owners + 1) * sizeof *into);
+    if (!into)
+        return false;
+    for (uint32_t owner = 0; owner <= n_owners; owner++)
+        into[owner] = owner;
+    for (size_t i = candidates->joined.n; i > 0; i -= 2) /* the last first: no chains remain */
+        into[candidates->joined.items[i - 2]] = into[candidates->joined.items[i - 1]];
+    weft_map_reset(candidates->ids);
+    candidates->list.n = candidates->joined.n = 0;
+    bool is_ok = true;
+    for (size_t i = 0; is_ok && i < n; i++) {
+        struct regtime_candidate candidate = candidates->list.items[i];
+        uint32_t owner = into[candidate.owner];
+        is_ok =
+            weft_regtime_candidate_add(candidates, &owner, candidate.function_id, candidate.max_ns);
+    }
+    free(into);
+    return is_ok;
 }
 
 bool weft_regtime_candidates_take(struct regtime_candidates *candidates,

@@ -34,6 +34,10 @@ struct regtime_candidates {
         uint32_t *items;
         size_t n, cap;
     } row_of; /* by owner - 1 */
+    struct {
+        uint32_t *items;
+        size_t n, cap;
+    } joined; /* owners that became part of another: this one, that one, ... */
 };
 
 void weft_regtime_candidates_reset(struct regtime_candidates *candidates);
@@ -43,6 +47,12 @@ void weft_regtime_candidates_fini(struct regtime_candidates *candidates);
  * without memory. */
 bool weft_regtime_candidate_add(struct regtime_candidates *candidates, uint32_t *owner,
                                 uint32_t function_id, uint64_t max_ns);
+
+/* The candidates of owner `from` become those of `*owner`, once they are settled. False without
+ * memory. */
+bool weft_regtime_candidates_join(struct regtime_candidates *candidates, uint32_t *owner,
+                                  uint32_t from);
+bool weft_regtime_candidates_settle(struct regtime_candidates *candidates);
 
 /* A thread's candidates by row, once every owner has its row: *list (the caller's to free) of *n.
  */

@@ -4,6 +4,7 @@
  */
 #include "analysis/regtime_runs.h"
 
+#include "analysis/regtime_later.h"
 #include "base/vec.h"
 
 #include <inttypes.h>
@@ -27,6 +28,7 @@ void weft_regtime_builder_fini(struct regtime_builder *builder)
     free(builder->node_at);
     free(builder->is_marked);
     weft_regtime_tree_fini(&builder->tree);
+    weft_regtime_shrinker_fini(&builder->shrinker);
     weft_regtime_candidates_fini(&builder->candidates);
     weft_median_tally_fini(&builder->tally);
     *builder = (struct regtime_builder){ 0 };
@@ -212,27 +214,61 @@ static struct regtime_item *push_item(struct regtime_builder *builder, enum weft
 static bool add_sliver(struct regtime_builder *builder)
 {
     const struct regtime_tree *tree = &builder->tree;
+    const struct regtime_item *run = &builder->run;
     struct regtime_item *sliver = &builder->frames[builder->n_open].sliver;
     if (sliver->count == 0) {
-        sliver->start_ns = builder->run_start_ns;
+        sliver->start_ns = run->start_ns;
         sliver->min_ns = UINT64_MAX;
     }
-    sliver->end_ns = builder->run_end_ns;
-    sliver->span_ns += builder->run_end_ns - builder->run_start_ns;
+    sliver->end_ns = run->end_ns;
+    sliver->span_ns += run->end_ns - run->start_ns;
+    sliver->count += run->count;
+    sliver->n_inner += run->n_inner;
+    sliver->sum_ns += run->sum_ns;
+    sliver->min_ns = run->min_ns < sliver->min_ns ? run->min_ns : sliver->min_ns;
+    sliver->max_ns = run->max_ns > sliver->max_ns ? run->max_ns : sliver->max_ns;
     for (size_t i = tree->run_root + 1; i < tree->n_nodes; i++) {
         const struct regtime_node *node = &tree->nodes[i];
-        sliver->count += node->count;
-        sliver->n_inner += node->n_inner;
-        if (!weft_regtime_candidate_add(&builder->candidates, &sliver->owner, node->function_id,
+        if (!weft_regtime_is_root(node) &&
+            !weft_regtime_candidate_add(&builder->candidates, &sliver->owner, node->function_id,
                                         node->max_ns))
             return false;
-        if (node->parent != tree->run_root)
-            continue;
-        sliver->sum_ns += node->sum_ns;
-        sliver->min_ns = node->min_ns < sliver->min_ns ? node->min_ns : sliver->min_ns;
-        sliver->max_ns = node->max_ns > sliver->max_ns ? node->max_ns : sliver->max_ns;
     }
     return true;
+}
+
+static bool add_expression(struct regtime_builder *builder)
+{
+    const struct regtime_item *run = &builder->run;
+    struct regtime_item *item =
+        push_item(builder, WEFT_REGTIME_EXPRESSION, run->start_ns, run->end_ns);
+    if (!item)
+        return false;
+    item->root = (uint32_t)builder->tree.run_root;
+    item->has_deferred = run->has_deferred;
+    item->count = run->count;
+    item->n_inner = run->n_inner;
+    item->sum_ns = run->sum_ns;
+    item->min_ns = run->min_ns;
+    item->max_ns = run->max_ns;
+    item->first_call = run->first_call;
+    item->first_block = run->first_block;
+    builder->n_expressions++;
+    builder->is_over =
+        builder->max_rows && builder->notable.n + builder->n_expressions > builder->max_rows;
+    return true;
+}
+
+enum weft_code weft_regtime_check_node(struct regtime_builder *builder,
+                                       const struct weft_scan *scan, size_t at,
+                                       struct weft_err *err)
+{
+    const struct regtime_node *node = &builder->tree.nodes[at];
+    builder->after[node->function_id].count += node->count;
+    builder->after[node->function_id].sum_ns += node->sum_ns;
+    if (node->max_ns > builder->limits.duration_ns)
+        return broken(scan, "no expression holds a long call", node->first_start_ns, err);
+    return WEFT_OK;
 }
 
 /* Ends the current run, if any: an expression or a sliver. */
@@ -240,34 +276,28 @@ static enum weft_code finish_run(struct regtime_builder *builder, const struct w
                                  struct weft_err *err)
 {
     struct regtime_tree *tree = &builder->tree;
-    if (!builder->run_root)
+    struct regtime_item *run = &builder->run;
+    if (!tree->run_root)
         return WEFT_OK;
-    uint64_t span_ns = builder->run_end_ns - builder->run_start_ns;
+    uint64_t span_ns = run->end_ns - run->start_ns;
     bool is_expression = span_ns > builder->limits.gap_ns || builder->is_one_run;
     for (size_t i = tree->run_root + 1; i < tree->n_nodes; i++) {
         const struct regtime_node *node = &tree->nodes[i];
-        builder->after[node->function_id].count += node->count;
-        builder->after[node->function_id].sum_ns += node->sum_ns;
-        if (node->max_ns > builder->limits.duration_ns)
-            return broken(scan, "no expression holds a long call", node->first_start_ns, err);
+        if (weft_regtime_is_root(node))
+            continue; /* the sink */
+        run->count += node->count;
+        run->n_inner += node->n_inner;
+        if (is_expression && weft_regtime_is_sunk(tree, node))
+            continue; /* a later pass counts them */
+        enum weft_code code = weft_regtime_check_node(builder, scan, i, err);
+        if (code)
+            return code;
     }
     if (span_ns > builder->limits.span_ns)
-        return broken(scan, "no expression is too long", builder->run_start_ns, err);
-    if (is_expression) {
-        struct regtime_item *item =
-            push_item(builder, WEFT_REGTIME_EXPRESSION, builder->run_start_ns, builder->run_end_ns);
-        if (!item)
-            return no_memory(err);
-        item->root = builder->run_root;
-        item->end = (uint32_t)tree->n_nodes;
-        builder->n_expressions++;
-        builder->is_over =
-            builder->max_rows && builder->notable.n + builder->n_expressions > builder->max_rows;
-    } else if (!add_sliver(builder)) {
+        return broken(scan, "no expression is too long", run->start_ns, err);
+    if (is_expression ? !add_expression(builder) : !add_sliver(builder))
         return no_memory(err);
-    }
     weft_regtime_tree_end(tree, is_expression);
-    builder->run_root = 0;
     return WEFT_OK;
 }
 
@@ -347,28 +377,44 @@ static enum weft_code add_notable(struct regtime_builder *builder, const struct 
     return WEFT_OK;
 }
 
+static bool begin_run(struct regtime_builder *builder, const struct weft_scan *scan,
+                      const struct call *call)
+{
+    uint32_t root = weft_regtime_tree_begin(&builder->tree, call->depth);
+    builder->run = (struct regtime_item){
+        .start_ns = call->start_ns,
+        .min_ns = UINT64_MAX,
+        .first_call = call->number,
+        .first_block = scan->is_cut ? WEFT_NO_BLOCK : scan->next_block - 1,
+    };
+    builder->node_at[call->depth] = root;
+    return root != 0;
+}
+
 /* Adds a call to the run at its level, or begins one. */
 static enum weft_code add_to_run(struct regtime_builder *builder, const struct weft_scan *scan,
                                  const struct call *call, struct weft_err *err)
 {
-    if (builder->run_root && call->end_ns - builder->run_start_ns > builder->limits.span_ns) {
+    struct regtime_tree *tree = &builder->tree;
+    struct regtime_item *run = &builder->run;
+    if (tree->run_root && call->end_ns - run->start_ns > builder->limits.span_ns) {
         enum weft_code code = finish_run(builder, scan, err);
         if (code)
             return code;
     }
-    if (!builder->run_root) {
-        builder->run_root = weft_regtime_tree_begin(&builder->tree, call->depth);
-        if (!builder->run_root)
-            return no_memory(err);
-        builder->run_start_ns = call->start_ns;
-        builder->node_at[call->depth] = builder->run_root;
-    }
-    uint32_t node = weft_regtime_tree_child(&builder->tree, builder->run_root, call->function_id);
+    if (!tree->run_root && !begin_run(builder, scan, call))
+        return no_memory(err);
+    uint32_t root = (uint32_t)tree->run_root;
+    uint32_t node = weft_regtime_tree_child(tree, root, call->function_id);
     if (!node)
         return no_memory(err);
-    weft_regtime_tree_call(&builder->tree, builder->run_root, node, call->start_ns, call->end_ns);
+    weft_regtime_tree_call(tree, root, node, call->start_ns, call->end_ns);
     builder->node_at[call->depth + 1] = node;
-    builder->run_end_ns = call->end_ns;
+    uint64_t duration_ns = call->end_ns - call->start_ns;
+    run->end_ns = call->end_ns;
+    run->sum_ns += duration_ns;
+    run->min_ns = duration_ns < run->min_ns ? duration_ns : run->min_ns;
+    run->max_ns = duration_ns > run->max_ns ? duration_ns : run->max_ns;
     return WEFT_OK;
 }
 
@@ -479,6 +525,37 @@ static enum weft_code build_block(struct regtime_builder *builder, const struct 
     return WEFT_OK;
 }
 
+/* Everything that knows a node by its number learns the new one. In a later pass, a call may be
+ * open in a settled context that went: it goes on in the sink, of whatever function. */
+static bool renumber(struct regtime_builder *builder)
+{
+    const struct regtime_link *links = builder->shrinker.links;
+    for (size_t i = 0; i < builder->items.n; i++)
+        if (builder->items.items[i].kind == WEFT_REGTIME_EXPRESSION)
+            builder->items.items[i].root = links[builder->items.items[i].root].next;
+    bool is_open = builder->tree.run_root || builder->tree.is_reopened;
+    for (int64_t d = (int64_t)builder->n_open; is_open && d <= builder->prev_depth + 1; d++) {
+        uint32_t moved = links[builder->node_at[d]].next;
+        builder->node_at[d] = moved ? moved : weft_regtime_tree_sink(&builder->tree, 0);
+        if (!builder->node_at[d])
+            return false;
+    }
+    return true;
+}
+
+enum weft_code weft_regtime_make_room(struct regtime_builder *builder, size_t n_rows,
+                                      size_t *first_live, struct weft_err *err)
+{
+    struct regtime_shrinker *shrinker = &builder->shrinker;
+    struct regtime_tree *tree = &builder->tree;
+    if (!shrinker->max_nodes || tree->n_nodes == 0 || tree->n_nodes + n_rows <= shrinker->max_nodes)
+        return WEFT_OK;
+    if (!weft_regtime_shrink(shrinker, tree, &builder->candidates, first_live))
+        return no_memory(err);
+    builder->run.has_deferred = builder->run.has_deferred || shrinker->has_deferred;
+    return renumber(builder) ? WEFT_OK : no_memory(err);
+}
+
 static void build_begin(struct regtime_builder *builder)
 {
     size_t n_bytes = ((size_t)builder->n_functions + 1) * sizeof *builder->before;
@@ -489,7 +566,7 @@ static void build_begin(struct regtime_builder *builder)
     builder->items.n = 0;
     builder->n_inner_all = builder->n_calls = builder->n_expressions = 0;
     builder->n_open = builder->next_notable = 0;
-    builder->run_root = 0;
+    weft_regtime_shrinker_reset(&builder->shrinker, builder->max_nodes);
     builder->prev_depth = -1;
     builder->is_over = builder->max_rows && builder->notable.n > builder->max_rows;
     open_frame(builder, WEFT_ID_NONE, 0, 0);
@@ -515,8 +592,11 @@ enum weft_code weft_regtime_build(struct regtime_builder *builder, struct weft_s
     build_begin(builder);
     weft_scan_rewind(scan);
     while (!code && !builder->is_over && !(code = weft_scan_next(scan, &calls, err)) && calls) {
+        size_t first_live = builder->tree.run_root ? builder->tree.run_root : builder->tree.n_nodes;
         count_block(builder, scan, calls);
         code = tally_block(builder, scan, calls, err);
+        if (!code)
+            code = weft_regtime_make_room(builder, calls->n_rows, &first_live, err);
         if (!code)
             code = build_block(builder, scan, calls, err);
     }
@@ -524,6 +604,8 @@ enum weft_code weft_regtime_build(struct regtime_builder *builder, struct weft_s
         code = close_frame(builder, scan, err);
     if (!code && !builder->is_over)
         code = close_frame(builder, scan, err); /* the thread */
+    if (!code && !builder->is_over)
+        code = weft_regtime_build_deferred(builder, scan, err);
     if (!code && !builder->is_over)
         code = check_totals(builder, scan, err);
     weft_scan_rewind(scan);

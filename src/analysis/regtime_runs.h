@@ -9,6 +9,7 @@
 
 #include "analysis/medians.h"
 #include "analysis/regtime_marks.h"
+#include "analysis/regtime_shrink.h"
 #include "analysis/regtime_tree.h"
 #include "base/error.h"
 #include "model/scan.h"
@@ -23,20 +24,25 @@ struct regtime_limits {
     uint64_t duration_ns, gap_ns, span_ns;
 };
 
+#define WEFT_NO_BLOCK UINT64_MAX
+
 /* A call, an expression, a gap or a sliver. */
 struct regtime_item {
     enum weft_regtime_kind kind;
     uint32_t level;
     uint32_t parent; /* item, or WEFT_ID_NONE */
     uint32_t function_id;
-    uint32_t flags;     /* enum weft_regtime_flag of the call */
-    uint32_t root, end; /* EXPRESSION: its nodes, [root, end) of the tree */
-    bool has_calls;     /* CALL: it made calls */
+    uint32_t flags;    /* enum weft_regtime_flag of the call */
+    uint32_t root;     /* EXPRESSION: of its tree */
+    bool has_calls;    /* CALL: it made calls */
+    bool has_deferred; /* EXPRESSION: part of its tree is for a later pass */
     uint64_t start_ns, end_ns;
     uint64_t self_ns;                /* CALL */
-    uint64_t count, n_inner;         /* SLIVER: all calls in it, and those that made calls */
-    uint64_t sum_ns, min_ns, max_ns; /* SLIVER: of its topmost calls */
+    uint64_t count, n_inner;         /* a run: all calls in it, and those that made calls */
+    uint64_t sum_ns, min_ns, max_ns; /* a run: of its topmost calls */
     uint64_t span_ns;                /* SLIVER: the spans of its runs, summed */
+    uint64_t first_call;             /* EXPRESSION: number of its first call */
+    uint64_t first_block;            /* EXPRESSION: where that stands; WEFT_NO_BLOCK: cut frames */
     uint64_t child_end_ns;           /* end of the latest child that became a row */
     uint32_t row;                    /* where it is in the result */
     uint32_t owner;                  /* SLIVER: of outlier candidates, or 0 */
@@ -71,6 +77,8 @@ struct regtime_builder {
         size_t n, cap;
     } notable; /* numbers of the notable calls, ascending */
 
+    size_t max_nodes; /* of the tree, before it is shrunk */
+    struct regtime_shrinker shrinker;
     struct regtime_tree tree;
     struct {
         struct regtime_item *items;
@@ -90,10 +98,9 @@ struct regtime_builder {
 
     size_t n_open; /* open notable calls = depth of their children */
     size_t next_notable;
-    uint32_t run_root; /* 0: no run */
-    uint64_t run_start_ns, run_end_ns;
-    int64_t prev_depth; /* of the call before, or -1 */
-    bool is_over;       /* more rows than max_rows: the pass was given up */
+    struct regtime_item run; /* so far */
+    int64_t prev_depth;      /* of the call before, or -1 */
+    bool is_over;            /* more rows than max_rows: the pass was given up */
 };
 
 void weft_regtime_builder_fini(struct regtime_builder *builder);
@@ -107,6 +114,16 @@ WEFT_CHECKED enum weft_code weft_regtime_builder_ready(struct regtime_builder *b
  * Leaves the scan at its beginning. */
 WEFT_CHECKED enum weft_code weft_regtime_mark(struct regtime_builder *builder,
                                               struct weft_scan *scan, struct weft_err *err);
+
+/* Makes room for the nodes of `n_rows` more calls, if the tree is at its bound; of the nodes from
+ * *first_live on subtrees may be deferred. */
+WEFT_CHECKED enum weft_code weft_regtime_make_room(struct regtime_builder *builder, size_t n_rows,
+                                                   size_t *first_live, struct weft_err *err);
+
+/* What stays of a finished run's node: counts its calls and checks it. */
+WEFT_CHECKED enum weft_code weft_regtime_check_node(struct regtime_builder *builder,
+                                                    const struct weft_scan *scan, size_t at,
+                                                    struct weft_err *err);
 
 /* Pass B: builds items and trees, and checks that nothing was lost. When more than max_rows notable
  * calls and expressions arise, stops with is_over set. Leaves the scan at its beginning. */

@@ -57,10 +57,11 @@ WEFT_CHECKED enum weft_code weft_pool_run(struct weft_pool *pool, size_t n_items
                                           void *context, struct weft_progress *progress,
                                           struct weft_err *err);
 
-/* What every long work gets: workers and progress. */
+/* What every long work gets: workers, progress, and the ceiling that its tables share. */
 struct weft_run {
     struct weft_pool *pool;
     struct weft_progress *progress;
+    uint64_t memory_bytes; /* 0: none */
 };
 
 #endif

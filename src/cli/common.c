@@ -201,7 +201,8 @@ enum weft_code weft_cli_begin(struct weft_cli *cli)
         return code;
     cli->begin_ns = weft_clock_now_ns();
     cli->run = (struct weft_run){ .pool = weft_pool_new((unsigned)cli->common.jobs),
-                                  .progress = cli->progress };
+                                  .progress = cli->progress,
+                                  .memory_bytes = cli->common.memory_bytes };
     if (!cli->run.pool)
         return weft_fail(&cli->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for workers");
     if (!cli->common.quiet)

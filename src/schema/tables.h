@@ -106,6 +106,7 @@ struct weft_regtime_thread {
     uint64_t expression_ns; /* self time of all calls in expressions: the share folded is
                                folded_ns / expression_ns */
     uint64_t negligible_nodes, negligible_ns; /* folded because of --negligible */
+    uint32_t memory_rows; /* rows that memory allowed, fewer than were asked for; 0: all fit */
 };
 
 struct weft_regtime_table {
@@ -115,6 +116,7 @@ struct weft_regtime_table {
     uint64_t calls_before, rows_after, records_before, records_after;
     uint64_t folded_ns, expression_ns;
     uint64_t n_raised; /* threads whose factor is not 1 */
+    uint64_t n_memory; /* threads whose memory_rows is not 0 */
 };
 
 void weft_regtime_table_free(struct weft_regtime_table *table);

@@ -34,7 +34,8 @@ static bool totals_equal(const struct weft_regtime_thread *a, const struct weft_
            a->sliver_calls == b->sliver_calls && a->sliver_ns == b->sliver_ns &&
            a->folded_nodes == b->folded_nodes && a->folded_calls == b->folded_calls &&
            a->folded_ns == b->folded_ns && a->expression_ns == b->expression_ns &&
-           a->negligible_nodes == b->negligible_nodes && a->negligible_ns == b->negligible_ns;
+           a->negligible_nodes == b->negligible_nodes && a->negligible_ns == b->negligible_ns &&
+           a->memory_rows == b->memory_rows;
 }
 
 static void print_row(const char *who, const struct weft_regtime_row *row)
@@ -143,13 +144,43 @@ static struct weft_regtime_thread naive_window(const struct memory_trace *memory
     return thread;
 }
 
+/* The most rows a thread that a ceiling allows; 0: as many as are asked for. */
+static uint32_t naive_rows(const struct memory_trace *memory, const uint32_t *ids, size_t n_ids,
+                           uint32_t glyphs, uint64_t memory_bytes)
+{
+    for (uint32_t rows = 1; memory_bytes; rows++) {
+        uint64_t n_rows = 0, n_all = 0;
+        for (size_t i = 0; i < n_ids; i++) {
+            uint64_t n_calls = memory->threads[ids[i]].n_calls;
+            n_rows += n_calls < rows ? n_calls : rows;
+            n_all += glyphs && glyphs < n_calls ? glyphs : n_calls;
+        }
+        if (n_all <= memory_bytes / 1024)
+            return 0;
+        if (n_rows > memory_bytes / 1024)
+            return rows > 1 ? rows - 1 : 1;
+    }
+    return 0;
+}
+
+static struct weft_regtime_thread naive_bounded(const struct memory_trace *memory, uint32_t t,
+                                                const struct weft_regtime_opts *opts, uint32_t rows)
+{
+    struct weft_regtime_opts bounded = *opts;
+    bounded.glyphs = rows && (!opts->glyphs || rows < opts->glyphs) ? rows : opts->glyphs;
+    struct weft_regtime_thread thread = naive_window(memory, t, &bounded);
+    bool has_lost = thread.folded_nodes > thread.negligible_nodes || thread.factor > 1;
+    thread.memory_rows = has_lost && bounded.glyphs != opts->glyphs ? rows : 0;
+    return thread;
+}
+
 /* Threads whose bit is set; all if none is. */
 static bool compare(const struct memory_trace *memory, const struct weft_regtime_opts *opts,
-                    uint64_t chosen, struct weft_pool *pool)
+                    uint64_t chosen, uint64_t memory_bytes, struct weft_pool *pool)
 {
     uint64_t medians_ns[16];
     const struct weft_regtime_opts want_opts = naive_opts(memory, opts, medians_ns);
-    uint32_t ids[64];
+    uint32_t ids[64], all[64];
     struct weft_thread_filter filter = { .ids = ids };
     for (uint32_t t = 0; t < memory->n_threads && t < 64; t++)
         if (chosen >> t & 1)
@@ -158,7 +189,12 @@ static bool compare(const struct memory_trace *memory, const struct weft_regtime
     memory_store_path(memory, path);
     struct weft_trace *trace = NULL;
     struct weft_regtime_table *table = NULL;
-    struct weft_run run = { .pool = pool };
+    for (uint32_t t = 0; t < 64; t++)
+        all[t] = t;
+    uint32_t rows =
+        naive_rows(memory, filter.n_ids ? ids : all,
+                   filter.n_ids ? filter.n_ids : memory->n_threads, opts->glyphs, memory_bytes);
+    struct weft_run run = { .pool = pool, .memory_bytes = memory_bytes };
     struct weft_err err = { 0 };
     if (weft_trace_open(path, &trace, &err) ||
         weft_regtime_run(trace, &filter, opts, &run, &table, &err)) {
@@ -169,7 +205,7 @@ static bool compare(const struct memory_trace *memory, const struct weft_regtime
     uint64_t rows_after = 0;
     for (uint32_t i = 0; is_ok && i < table->n_threads; i++) {
         uint32_t t = filter.n_ids ? ids[i] : i;
-        struct weft_regtime_thread want = naive_window(memory, t, &want_opts);
+        struct weft_regtime_thread want = naive_bounded(memory, t, &want_opts, rows);
         is_ok = compare_thread(&table->threads[i], &want);
         rows_after += want.rows_after;
         free(want.rows);
@@ -239,8 +275,11 @@ int main(void)
         struct weft_window window = random_window(&random, &trace);
         if (random_below(&random, 2))
             opts.window = &window;
-        n_bad += !compare(&trace, &opts, chosen, pools[i % 2]);
+        static const uint64_t ceilings[] = { 0, 4096, 16384, 49152, 1 << 20 };
+        uint64_t memory_bytes = ceilings[random_below(&random, 5)];
+        n_bad += !compare(&trace, &opts, chosen, memory_bytes, pools[i % 2]);
         if (n_bad) {
+            tap_note("ceiling %" PRIu64, memory_bytes);
             tap_note("trace %u: d %g/%" PRIu64 " g %g/%" PRIu64 " f %g/%" PRIu64
                      " glyphs %u negligible %g",
                      i, opts.duration_fraction, opts.duration_ns, opts.gap_fraction, opts.gap_ns,
