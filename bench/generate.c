@@ -3,11 +3,15 @@
  * Writes an XRay log (flight data recorder, version 5) of any size: what measurements at a thousand
  * million calls need. The same arguments give the same bytes.
  *
- * usage: generate [-t THREADS] [-s SEED] CALLS OUTPUT
+ * usage: generate [-t THREADS] [-s SEED] [-c CONTEXTS] CALLS OUTPUT
  *
  * Every thread walks a random program of 512 functions on 12 levels, in which a function has few
  * callees and a favourite among them; one call in 20,000 takes long, as a wait does. OUTPUT.tsv
  * names the functions (id, address, name), for weft import --map.
+ *
+ * With -c, the program has at most so many calling contexts, and a few of the callees of each make
+ * most of its calls, as in real programs. Without, nearly every call has a context of its own: the
+ * worst case for every analysis that keeps contexts.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -29,11 +33,18 @@ enum {
     FIRST_THREAD = 5000,
 };
 
+/* Contexts by number, callees of one next to each other; 0 is the thread itself. */
+struct program {
+    uint32_t *first; /* one more: of the callees of each */
+    uint32_t *function;
+};
+
 struct thread {
+    const struct program *program; /* NULL: any context */
     uint64_t random;
     uint64_t time_ns;
     uint64_t calls_left;
-    uint32_t stack[LEVELS];
+    uint32_t stack[LEVELS]; /* functions, or contexts of the program */
     unsigned depth;
 };
 
@@ -59,6 +70,35 @@ static uint8_t *metadata(uint8_t *at, unsigned kind)
     return at + 1;
 }
 
+/* A random tree, breadth first: 1 to 6 callees each while there are numbers left. Callee k of a
+ * function is the same function everywhere. */
+static bool make_program(struct program *program, uint32_t n, uint64_t seed)
+{
+    program->first = calloc((size_t)n + 1, sizeof *program->first);
+    program->function = calloc(n, sizeof *program->function);
+    uint32_t n_made = 1;
+    if (!program->first || !program->function)
+        return false;
+    for (uint32_t at = 0; at < n; at++) {
+        uint32_t n_callees = 1 + (uint32_t)(next(&seed) >> 32) % CALLEES;
+        program->first[at] = n_made;
+        for (uint32_t k = 0; k < n_callees && n_made < n; k++)
+            program->function[n_made++] =
+                1 + (program->function[at] * 7919U + k * 104729U) % FUNCTIONS;
+    }
+    program->first[n] = n;
+    return true;
+}
+
+/* The context that the thread enters next: the first callees of each are called most. 0: none. */
+static uint32_t context_below(const struct thread *thread, uint64_t bits)
+{
+    const struct program *program = thread->program;
+    uint32_t at = thread->depth ? thread->stack[thread->depth - 1] : 0;
+    uint64_t n = program->first[at + 1] - program->first[at], u = bits % 1024;
+    return n ? program->first[at] + (uint32_t)(n * u * u * u >> 30) : 0;
+}
+
 static uint32_t callee(struct thread *thread, uint64_t bits)
 {
     unsigned pick = bits % 16 < 10 ? 0 : (unsigned)(bits >> 4) % CALLEES;
@@ -75,18 +115,22 @@ static bool step(struct thread *thread, uint8_t *record)
         delta_ns += (uint32_t)(bits >> 32) % 2000;
     if ((bits >> 12) % 40000 == 0)
         delta_ns += 1000 * (uint32_t)(1 + (bits >> 28) % 30000);
-    bool is_entry = thread->depth < LEVELS && (bits % 100 < 58 || thread->depth < 2);
+    const struct program *program = thread->program;
+    uint32_t context = program && thread->depth < LEVELS ? context_below(thread, bits >> 8) : 0;
+    bool is_room = thread->depth < LEVELS && (!program || context);
+    bool is_entry = is_room && (bits % 100 < 58 || thread->depth < 2);
     if (thread->calls_left == 0 && thread->depth == 0)
         return false;
     thread->time_ns += delta_ns;
     put(record + 4, delta_ns, 4);
     if (is_entry && thread->calls_left > 0) {
-        uint32_t id = callee(thread, bits >> 8);
-        thread->stack[thread->depth++] = id;
+        uint32_t id = program ? program->function[context] : callee(thread, bits >> 8);
+        thread->stack[thread->depth++] = program ? context : id;
         thread->calls_left--;
         put(record, id << 4, 4);
     } else {
-        put(record, thread->stack[--thread->depth] << 4 | 1 << 1, 4);
+        uint32_t at = thread->stack[--thread->depth];
+        put(record, (program ? program->function[at] : at) << 4 | 1 << 1, 4);
     }
     return true;
 }
@@ -147,24 +191,30 @@ int main(int argc, char **argv)
 {
     unsigned n_threads = 16;
     uint64_t seed = 1;
-    for (int option; (option = getopt(argc, argv, "t:s:")) != -1;) {
+    uint32_t n_contexts = 0;
+    for (int option; (option = getopt(argc, argv, "t:s:c:")) != -1;) {
         if (option == 't')
             n_threads = (unsigned)strtoul(optarg, NULL, 10);
         else if (option == 's')
             seed = strtoull(optarg, NULL, 10);
+        else if (option == 'c')
+            n_contexts = (uint32_t)strtoul(optarg, NULL, 10);
         else
             return 2;
     }
     if (argc - optind != 2 || n_threads == 0) {
-        (void)fputs("usage: generate [-t THREADS] [-s SEED] CALLS OUTPUT\n", stderr);
+        (void)fputs("usage: generate [-t THREADS] [-s SEED] [-c CONTEXTS] CALLS OUTPUT\n", stderr);
         return 2;
     }
     uint64_t n_calls = strtoull(argv[optind], NULL, 10);
     struct thread *threads = calloc(n_threads, sizeof *threads);
     FILE *out = fopen(argv[optind + 1], "wb");
-    bool is_ok = threads && out;
+    struct program program = { 0 };
+    bool is_ok =
+        threads && out && (n_contexts == 0 || make_program(&program, n_contexts + 1, seed));
     for (unsigned i = 0; is_ok && i < n_threads; i++)
         threads[i] = (struct thread){
+            .program = n_contexts ? &program : NULL,
             .random = seed * 1000003 + i,
             .time_ns = 1000000000 + i * 1000,
             .calls_left = n_calls / n_threads + (i < n_calls % n_threads),
@@ -173,6 +223,8 @@ int main(int argc, char **argv)
     if (out && fclose(out) != 0)
         is_ok = false;
     free(threads);
+    free(program.first);
+    free(program.function);
     if (!is_ok)
         perror(argv[optind + 1]);
     return is_ok ? 0 : 1;
