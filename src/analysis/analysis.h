@@ -58,7 +58,7 @@ struct weft_regtime_opts {
  * rows fit: one row for each WEFT_REGTIME_ROW_BYTES of it. If they do not, every thread has at most
  * `memory_rows` rows, as with so many glyphs: the most that fit when no thread has more rows than
  * calls. The trees on the way are bounded by reading a thread as often as it takes. */
-enum { WEFT_REGTIME_ROW_BYTES = 1024 };
+enum { WEFT_REGTIME_ROW_BYTES = 1536 };
 
 /* preset "paper" (1 %, 0.1 %, 13 %) or "fine" (0.5 %, 0.1 %, 2 %), 400 glyphs, k 100, 1 ms; false
  * if unknown. */

@@ -15,8 +15,9 @@ static const uint32_t factor_quarters[] = { 4, 5, 6, 8, 12, 20, 40, 80, 200, 400
 enum { N_FACTORS = sizeof factor_quarters / sizeof *factor_quarters };
 static const double factor_of_one_row = 1000;
 
-/* A node of a tree, with its share of tables and of a copy while they grow. */
-enum { NODE_BYTES = 256, NODES_LEAST = 16 };
+/* A node of a tree, with its share of tables and of a copy while they grow; and what else a worker
+ * has, most of it decoded blocks. */
+enum { NODE_BYTES = 320, WORKER_BYTES = 12 << 20, NODES_LEAST = 16 };
 
 struct worker {
     struct regtime_builder builder;
@@ -369,7 +370,8 @@ static void share_memory(struct job *job, uint64_t memory_bytes)
     if (memory_bytes == 0)
         return;
     const uint64_t n_trees = weft_max_u64(weft_min_u64(job->n_workers, job->n_threads), 1);
-    const uint64_t max_nodes = memory_bytes / 2 / n_trees / NODE_BYTES;
+    const uint64_t share = memory_bytes / n_trees;
+    const uint64_t max_nodes = (share - weft_min_u64(share / 3, WORKER_BYTES)) / 2 / NODE_BYTES;
     job->max_nodes = max_nodes > NODES_LEAST ? max_nodes : NODES_LEAST;
     if (count_rows(job, wanted) <= n_rows)
         return;

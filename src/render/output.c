@@ -22,6 +22,7 @@ struct weft_output {
     struct weft_out *file;
     const char *name; /* of the descriptor */
     int fd;           /* -1: none */
+    bool is_counting; /* bytes go nowhere */
     uint64_t flushed_bytes;
     struct weft_err err;
 };
@@ -64,6 +65,14 @@ enum weft_code weft_output_to_memory(struct weft_output **out, struct weft_err *
     return output_new(out, err);
 }
 
+enum weft_code weft_output_to_nothing(struct weft_output **out, struct weft_err *err)
+{
+    enum weft_code code = output_new(out, err);
+    if (code == WEFT_OK)
+        (*out)->is_counting = true;
+    return code;
+}
+
 static void write_fd(struct weft_output *out)
 {
     size_t done = 0;
@@ -82,11 +91,11 @@ static void write_fd(struct weft_output *out)
 
 static void flush(struct weft_output *out)
 {
-    if (out->err.code != WEFT_OK || (!out->file && out->fd < 0))
+    if (out->err.code != WEFT_OK || (!out->file && out->fd < 0 && !out->is_counting))
         return;
     if (out->fd >= 0)
         write_fd(out);
-    else
+    else if (out->file)
         (void)!weft_out_write(out->file, out->held.items, out->held.n, &out->err);
     out->flushed_bytes += out->held.n;
     out->held.n = 0;

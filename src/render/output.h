@@ -27,6 +27,9 @@ WEFT_CHECKED enum weft_code weft_output_to_fd(int fd, const char *name, struct w
 /* Collects in memory; see weft_output_held. */
 WEFT_CHECKED enum weft_code weft_output_to_memory(struct weft_output **out, struct weft_err *err);
 
+/* Counts the bytes (weft_output_offset) and keeps none. */
+WEFT_CHECKED enum weft_code weft_output_to_nothing(struct weft_output **out, struct weft_err *err);
+
 void weft_output_write(struct weft_output *out, const void *bytes, size_t n_bytes);
 void weft_output_text(struct weft_output *out, const char *text);
 void weft_output_printf(struct weft_output *out, const char *format, ...)

@@ -197,6 +197,7 @@ static const struct weft_column thread_columns[] = {
     { "other_share", "in other", WEFT_CELL_SHARE },
     { "negligible_nodes", NULL, WEFT_CELL_COUNT },
     { "negligible_ns", NULL, WEFT_CELL_NS },
+    { "memory_rows", NULL, WEFT_CELL_COUNT },
     { "factor", "factor", WEFT_CELL_RATIO },
     { "start_ns", NULL, WEFT_CELL_AT },
     { "end_ns", NULL, WEFT_CELL_AT },
@@ -238,14 +239,16 @@ static void thread_row(const void *context, size_t index, struct weft_cell *cell
     cells[21].real = share_of(thread->folded_ns, thread->expression_ns);
     cells[22].number = thread->negligible_nodes;
     cells[23].number = thread->negligible_ns;
-    cells[24] = (struct weft_cell){ .real = thread->factor, .is_bad = thread->factor > 1 };
-    cells[25].number = thread->start_ns;
-    cells[26].number = thread->end_ns;
-    cells[27].number = thread->duration_ns;
-    cells[28].number = thread->gap_ns;
-    cells[29].number = thread->span_ns;
+    cells[24] =
+        (struct weft_cell){ .number = thread->memory_rows, .is_null = thread->memory_rows == 0 };
+    cells[25] = (struct weft_cell){ .real = thread->factor, .is_bad = thread->factor > 1 };
+    cells[26].number = thread->start_ns;
+    cells[27].number = thread->end_ns;
+    cells[28].number = thread->duration_ns;
+    cells[29].number = thread->gap_ns;
+    cells[30].number = thread->span_ns;
     if (regtime->n_strip > 0)
-        cells[30].text =
+        cells[31].text =
             weft_strip(regtime->arena, thread, weft_trace_meta(regtime->view->trace)->duration_ns,
                        regtime->n_strip);
 }
@@ -336,7 +339,7 @@ static uint64_t bytes_after(const struct regtime *regtime)
     struct regtime counted = *regtime;
     struct weft_view view = *regtime->view;
     uint64_t n_bytes = 0;
-    if (weft_output_to_memory(&held, NULL) != WEFT_OK)
+    if (weft_output_to_nothing(&held, NULL) != WEFT_OK)
         return 0;
     view.format = WEFT_FORMAT_JSON;
     view.out = held;
@@ -381,6 +384,19 @@ static void print_left_out(const struct regtime *regtime)
         weft_output_text(out, "no threshold was raised: every notable call has its own row\n");
 }
 
+static void print_memory(const struct regtime *regtime)
+{
+    const struct weft_regtime_table *table = regtime->table;
+    uint32_t rows = 0;
+    for (size_t i = 0; i < table->n_threads && rows == 0; i++)
+        rows = table->threads[i].memory_rows;
+    if (rows > 0)
+        weft_output_printf(regtime->view->out,
+                           "memory allowed %" PRIu32 " rows a thread, fewer than %" PRIu64
+                           " of %zu threads would have: more was folded; give more with --mem\n",
+                           rows, table->n_memory, table->n_threads);
+}
+
 static void print_totals(const struct regtime *regtime)
 {
     const struct weft_regtime_table *table = regtime->table;
@@ -401,6 +417,7 @@ static void print_totals(const struct regtime *regtime)
                            weft_human_ratio(ratio_of(meta->bytes_in, n_bytes)).text);
     }
     print_left_out(regtime);
+    print_memory(regtime);
     if (regtime->n_strip > 0) {
         weft_view_dim(regtime->view, WEFT_STRIP_LEGEND);
         weft_output_text(out, "\n");

@@ -155,9 +155,9 @@ static uint32_t naive_rows(const struct memory_trace *memory, const uint32_t *id
             n_rows += n_calls < rows ? n_calls : rows;
             n_all += glyphs && glyphs < n_calls ? glyphs : n_calls;
         }
-        if (n_all <= memory_bytes / 1024)
+        if (n_all <= memory_bytes / 1536)
             return 0;
-        if (n_rows > memory_bytes / 1024)
+        if (n_rows > memory_bytes / 1536)
             return rows > 1 ? rows - 1 : 1;
     }
     return 0;
