@@ -7,6 +7,9 @@
 #define WEFT_RENDER_RENDER_H
 
 #include "analysis/analysis.h"
+#include "analysis/shape_metric.h"
+#include "analysis/shape_rare.h"
+#include "analysis/shapes.h"
 #include "model/trace.h"
 #include "render/output.h"
 #include "render/table.h"
@@ -91,6 +94,57 @@ struct weft_interval_view {
 };
 void weft_render_interval(const struct weft_view *view, const struct weft_interval_table *table,
                           const struct weft_interval_view *opts);
+
+/* ---- shapes ---- */
+
+enum weft_shapes_part {
+    WEFT_SHAPES_SUMMARY, /* threads, clusters; JSON: spikes and drops too */
+    WEFT_SHAPES_THREADS,
+    WEFT_SHAPES_LIST,
+    WEFT_SHAPES_NEAR,
+    WEFT_SHAPES_SPIKES,
+    WEFT_SHAPES_DROPS,
+    WEFT_SHAPES_RARE,
+    WEFT_SHAPES_CLUSTER,
+    WEFT_SHAPES_DIFF,
+};
+
+/* Of clusters, and of shapes as far as these have them; the greatest first, but for the earliest
+ * first occurrence and the lowest id. */
+enum weft_shapes_sort {
+    WEFT_SHAPES_BY_TIME,
+    WEFT_SHAPES_BY_COUNT,
+    WEFT_SHAPES_BY_MEAN,
+    WEFT_SHAPES_BY_MAX,
+    WEFT_SHAPES_BY_THREADS,
+    WEFT_SHAPES_BY_FIRST,
+    WEFT_SHAPES_BY_ID,
+    WEFT_SHAPES_BY_DEPTH,
+    WEFT_SHAPES_BY_P50, /* from here on: of clusters alone */
+    WEFT_SHAPES_BY_P99,
+    WEFT_SHAPES_BY_SHAPES,
+    WEFT_SHAPES_BY_SURPRISE,
+};
+
+struct weft_shapes_view {
+    enum weft_shapes_part part;
+    enum weft_shapes_sort sort;
+    uint64_t limit; /* rows of each list, or lines of drawings; 0: all */
+    const struct weft_shapes_opts *settings;
+    const char *excluded;                 /* pattern of the functions left out; NULL: none */
+    size_t n_excluded;                    /* functions that match it */
+    uint32_t id;                          /* CLUSTER: of the cluster; NEAR, DIFF: of the shape */
+    uint32_t other_id;                    /* DIFF */
+    uint32_t bound_halves;                /* NEAR */
+    const struct weft_shape_near *near;   /* NEAR */
+    const struct weft_shape_match *match; /* DIFF: all nodes that the limit admits */
+    size_t n_near, n_match;
+    bool is_match_cut;
+    const struct weft_shape_rare *rare; /* RARE */
+    size_t n_rare;
+};
+void weft_render_shapes(const struct weft_view *view, const struct weft_shapes_table *table,
+                        const struct weft_shapes_view *opts);
 
 /* ---- shared by the views ---- */
 
