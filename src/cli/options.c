@@ -113,6 +113,11 @@ static enum weft_code set_field(const struct weft_option *option, const char *va
         return weft_parse_threshold(value, field, err);
     case WEFT_OPTION_CHOICE:
         return set_choice(option, value, field, err);
+    case WEFT_OPTION_HALVES:
+        return weft_parse_halves(value, WEFT_HALVES_MAX, field, err);
+    case WEFT_OPTION_PAIR: /* the first word; take_second the other */
+        *(const char **)field = value;
+        return WEFT_OK;
     case WEFT_OPTION_NUMBERS:
         break;
     }
@@ -168,15 +173,35 @@ static enum weft_code unknown_long(const struct weft_arguments *args, const char
     return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "unknown option '--%s'", word);
 }
 
+static enum weft_code no_value(const struct weft_option *option, struct weft_err *err)
+{
+    return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "--%s: expected %s", option->name,
+                     option->argument);
+}
+
+/* The second word of an option that has two. */
+static enum weft_code take_second(const struct found *found, int argc, char **argv, int *at,
+                                  struct weft_err *err)
+{
+    if (found->option->type != WEFT_OPTION_PAIR)
+        return WEFT_OK;
+    if (*at + 1 >= argc)
+        return no_value(found->option, err);
+    *at += 1;
+    void *field = (char *)found->set->fields + found->option->field;
+    ((const char **)field)[1] = argv[*at];
+    return WEFT_OK;
+}
+
 /* Takes the next word as the argument of `option`. */
 static enum weft_code take_value(const struct found *found, int argc, char **argv, int *at,
                                  struct weft_err *err)
 {
     if (*at + 1 >= argc)
-        return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "--%s: expected %s", found->option->name,
-                         found->option->argument);
+        return no_value(found->option, err);
     *at += 1;
-    return apply(found->set, found->option, argv[*at], err);
+    enum weft_code code = apply(found->set, found->option, argv[*at], err);
+    return code == WEFT_OK ? take_second(found, argc, argv, at, err) : code;
 }
 
 static enum weft_code parse_long(const struct weft_arguments *args, int argc, char **argv, int *at,
@@ -194,8 +219,10 @@ static enum weft_code parse_long(const struct weft_arguments *args, int argc, ch
                              found.option->name);
         return apply(found.set, found.option, NULL, err);
     }
-    if (has_value)
-        return apply(found.set, found.option, name + n_bytes + 1, err);
+    if (has_value) {
+        enum weft_code code = apply(found.set, found.option, name + n_bytes + 1, err);
+        return code == WEFT_OK ? take_second(&found, argc, argv, at, err) : code;
+    }
     return take_value(&found, argc, argv, at, err);
 }
 

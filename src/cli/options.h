@@ -24,9 +24,11 @@ enum weft_option_type {
     WEFT_OPTION_THRESHOLD, /* struct weft_threshold */
     WEFT_OPTION_CHOICE,    /* unsigned: index into `choices` */
     WEFT_OPTION_NUMBERS,   /* struct weft_numbers; several by comma, or by repetition */
+    WEFT_OPTION_HALVES,    /* uint32_t: a distance of shapes in half units */
+    WEFT_OPTION_PAIR,      /* const char *[2]: takes two words */
 };
 
-enum { WEFT_NUMBERS_MAX = 256 };
+enum { WEFT_NUMBERS_MAX = 256, WEFT_HALVES_MAX = 2000 };
 
 struct weft_numbers {
     uint64_t items[WEFT_NUMBERS_MAX];

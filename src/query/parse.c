@@ -174,6 +174,36 @@ enum weft_code weft_parse_threshold(const char *text, struct weft_threshold *out
                      text);
 }
 
+/* Twice a number that is a multiple of a half. */
+static bool read_halves(const char *text, uint64_t *out)
+{
+    struct decimal number;
+    if (!read_decimal(text, &number) || *number.end != '\0')
+        return false;
+    for (; number.n_decimals > 1 && number.mantissa % 10 == 0; number.n_decimals--)
+        number.mantissa /= 10;
+    if (number.n_decimals > 1 || (number.n_decimals == 1 && number.mantissa % 5 != 0))
+        return false;
+    if (number.n_decimals == 1)
+        *out = number.mantissa / 5;
+    return number.n_decimals == 1 || !__builtin_mul_overflow(number.mantissa, UINT64_C(2), out);
+}
+
+enum weft_code weft_parse_halves(const char *text, uint32_t max_halves, uint32_t *out,
+                                 struct weft_err *err)
+{
+    uint64_t halves = 0;
+    *out = 0;
+    if (read_halves(text, &halves) && halves <= max_halves) {
+        *out = (uint32_t)halves;
+        return WEFT_OK;
+    }
+    return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                     "expected a distance from 0 to %" PRIu32
+                     " in steps of 0.5, such as 1.5, found '%.60s'",
+                     max_halves / 2, text);
+}
+
 enum weft_code weft_parse_count(const char *text, uint64_t min, uint64_t max, uint64_t *out,
                                 struct weft_err *err)
 {

@@ -43,6 +43,10 @@ struct weft_threshold {
 WEFT_CHECKED enum weft_code weft_parse_threshold(const char *text, struct weft_threshold *out,
                                                  struct weft_err *err);
 
+/* A distance of shapes from 0 to `max_halves` / 2 in steps of 0.5, in half units: "1.5" is 3. */
+WEFT_CHECKED enum weft_code weft_parse_halves(const char *text, uint32_t max_halves, uint32_t *out,
+                                              struct weft_err *err);
+
 /* A decimal integer from `min` to `max`. */
 WEFT_CHECKED enum weft_code weft_parse_count(const char *text, uint64_t min, uint64_t max,
                                              uint64_t *out, struct weft_err *err);

@@ -85,6 +85,19 @@ static void discard_regtime(union weft_result *result)
     weft_regtime_table_free(result->regtime);
 }
 
+static enum weft_code run_shapes(struct weft_session *session, const union weft_request *request,
+                                 union weft_result *result, struct weft_err *err)
+{
+    struct weft_thread_filter filter = weft_session_filter(session);
+    return weft_shapes_run(weft_session_trace(session), &filter, &request->shapes,
+                           weft_session_run(session), &result->shapes, err);
+}
+
+static void discard_shapes(union weft_result *result)
+{
+    weft_shapes_table_free(result->shapes);
+}
+
 static const struct weft_analysis analyses[] = {
     { "activity", "where each thread ran, waited, stood still or was idle (inferred)", run_activity,
       discard_activity },
@@ -96,6 +109,8 @@ static const struct weft_analysis analyses[] = {
       discard_outliers },
     { "regtime", "each thread's calls compressed to a few rows, outliers kept", run_regtime,
       discard_regtime },
+    { "shapes", "calls grouped by what they call, and where that breaks", run_shapes,
+      discard_shapes },
 };
 
 const struct weft_analysis *weft_analyses(size_t *n_analyses)

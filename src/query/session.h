@@ -10,6 +10,7 @@
 #define WEFT_QUERY_SESSION_H
 
 #include "analysis/analysis.h"
+#include "analysis/shapes.h"
 #include "base/error.h"
 #include "base/pool.h"
 #include "base/str.h"
@@ -78,6 +79,7 @@ union weft_request {
     struct weft_outliers_opts outliers;
     struct weft_activity_opts activity;
     struct weft_interval_opts interval;
+    struct weft_shapes_opts shapes;
 };
 
 /* What comes back: the member of the analysis asked. */
@@ -87,6 +89,7 @@ union weft_result {
     struct weft_outliers_table *outliers;
     struct weft_activity_table *activity;
     struct weft_interval_table *interval;
+    struct weft_shapes_table *shapes;
 };
 
 /* One analysis as front ends see it: `run` restricts itself to the session's threads, `discard`

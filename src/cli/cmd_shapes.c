@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/cli.h"
+#include "query/parse.h"
+#include "query/shapes.h"
+
+#include <stdlib.h>
+
+struct options {
+    uint32_t threshold_halves;
+    uint64_t min_count, limit;
+    unsigned sort; /* enum weft_shapes_sort */
+    const char *exclude, *from, *to;
+    const char *cluster;
+    const char *diff[2], *near[2];
+    bool threads, list, spikes, drops, rare;
+};
+
+#define NO_LIMIT_GIVEN UINT64_MAX
+#define MEMBER(member) offsetof(struct options, member)
+
+static const char *const sorts[] = { "time",  "count", "mean", "max",    "threads",  "first", "id",
+                                     "depth", "p50",   "p99",  "shapes", "surprise", NULL };
+
+static const struct weft_option options[] = {
+    { 0, "threshold", "D",
+      "how far shapes of a cluster may be apart, in steps of 0.5 (default: 1.5)",
+      WEFT_OPTION_HALVES, MEMBER(threshold_halves), NULL },
+    { 0, "min-count", "N", "leave clusters of fewer calls out of the list and the ribbons",
+      WEFT_OPTION_COUNT, MEMBER(min_count), NULL },
+    { 'x', "exclude", "PATTERN",
+      "as if functions that hold PATTERN, or match /PATTERN/, were part of their callers",
+      WEFT_OPTION_TEXT, MEMBER(exclude), NULL },
+    { 0, "from", "TIME", "of the trace from TIME on alone, such as 1.5s", WEFT_OPTION_TEXT,
+      MEMBER(from), NULL },
+    { 0, "to", "TIME", "of the trace before TIME alone", WEFT_OPTION_TEXT, MEMBER(to), NULL },
+    { 0, "cluster", "ID", "one cluster: its shapes drawn, where it occurs, and on which threads",
+      WEFT_OPTION_TEXT, MEMBER(cluster), NULL },
+    { 0, "diff", "A B", "shapes A and B side by side, and what their distance consists of",
+      WEFT_OPTION_PAIR, MEMBER(diff), NULL },
+    { 0, "near", "S D", "the shapes within a distance D of shape S", WEFT_OPTION_PAIR, MEMBER(near),
+      NULL },
+    { 0, "list-shapes", NULL, "every shape (JSON: with its callees)", WEFT_OPTION_FLAG,
+      MEMBER(list), NULL },
+    { 0, "threads", NULL, "how many shapes and clusters each thread has, alone", WEFT_OPTION_FLAG,
+      MEMBER(threads), NULL },
+    { 0, "spikes", NULL, "calls far longer than others of their cluster", WEFT_OPTION_FLAG,
+      MEMBER(spikes), NULL },
+    { 0, "drops", NULL, "stretches of time in which a cluster occurs far less often",
+      WEFT_OPTION_FLAG, MEMBER(drops), NULL },
+    { 0, "rare", NULL, "shapes seen once or on one thread, and calls slow for their shape",
+      WEFT_OPTION_FLAG, MEMBER(rare), NULL },
+    { 's', "sort", "KEY",
+      "time, count, mean, max, threads, first, depth or id; of clusters also p50, p99, shapes or "
+      "surprise (default: time)",
+      WEFT_OPTION_CHOICE, MEMBER(sort), sorts },
+    { 'n', "limit", "N",
+      "print the first N only (of drawings: N lines); 0: all (default: 25 as text, else all)",
+      WEFT_OPTION_COUNT, MEMBER(limit), NULL },
+};
+
+enum { TEXT_LIMIT = 25, LINES_LIMIT = 60 };
+
+/* ---- what was asked -------------------------------------------------------------------------- */
+
+/* One view at a time; the summary when none is named. */
+static bool choose_part(const struct options *opts, enum weft_shapes_part *part)
+{
+    const struct {
+        bool is_asked;
+        enum weft_shapes_part part;
+    } parts[] = {
+        { opts->cluster, WEFT_SHAPES_CLUSTER }, { opts->diff[0], WEFT_SHAPES_DIFF },
+        { opts->near[0], WEFT_SHAPES_NEAR },    { opts->list, WEFT_SHAPES_LIST },
+        { opts->threads, WEFT_SHAPES_THREADS }, { opts->spikes, WEFT_SHAPES_SPIKES },
+        { opts->drops, WEFT_SHAPES_DROPS },     { opts->rare, WEFT_SHAPES_RARE },
+    };
+    size_t n_asked = 0;
+    *part = WEFT_SHAPES_SUMMARY;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (parts[i].is_asked) {
+            *part = parts[i].part;
+            n_asked++;
+        }
+    return n_asked <= 1;
+}
+
+static enum weft_code parse_id(const char *name, const char *text, uint32_t *id,
+                               struct weft_err *err)
+{
+    struct weft_err cause = { 0 };
+    uint64_t number;
+    if (weft_parse_count(text, 0, UINT32_MAX - 1, &number, &cause) != WEFT_OK)
+        return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "--%s: %s", name, cause.text);
+    *id = (uint32_t)number;
+    return WEFT_OK;
+}
+
+/* The ids (and the distance) in the arguments. */
+static enum weft_code parse_ids(const struct options *opts, struct weft_shapes_view *how,
+                                struct weft_err *err)
+{
+    struct weft_err cause = { 0 };
+    enum weft_code code = WEFT_OK;
+    if (opts->cluster)
+        return parse_id("cluster", opts->cluster, &how->id, err);
+    if (opts->diff[0]) {
+        code = parse_id("diff", opts->diff[0], &how->id, err);
+        return code == WEFT_OK ? parse_id("diff", opts->diff[1], &how->other_id, err) : code;
+    }
+    if (!opts->near[0])
+        return WEFT_OK;
+    code = parse_id("near", opts->near[0], &how->id, err);
+    if (code == WEFT_OK &&
+        weft_parse_halves(opts->near[1], WEFT_HALVES_MAX, &how->bound_halves, &cause) != WEFT_OK)
+        code = weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "--near: %s", cause.text);
+    return code;
+}
+
+static uint64_t limit_of(const struct weft_cli *cli, const struct options *opts,
+                         enum weft_shapes_part part)
+{
+    if (opts->limit != NO_LIMIT_GIVEN)
+        return opts->limit;
+    if (cli->common.format != WEFT_FORMAT_TEXT)
+        return 0;
+    return part == WEFT_SHAPES_CLUSTER || part == WEFT_SHAPES_DIFF ? LINES_LIMIT : TEXT_LIMIT;
+}
+
+/* What is the matter with the options, or NULL; *err holds the text of a bad id. */
+static const char *check(const struct weft_cli *cli, const struct options *opts,
+                         struct weft_shapes_view *how, struct weft_err *err)
+{
+    if (!choose_part(opts, &how->part))
+        return "--cluster, --diff, --near, --list-shapes, --threads, --spikes, --drops and --rare "
+               "exclude each other";
+    how->sort = (enum weft_shapes_sort)opts->sort;
+    if (how->sort >= WEFT_SHAPES_BY_P50 && how->part == WEFT_SHAPES_LIST)
+        return "--sort: p50, p99, shapes and surprise are of clusters, not of shapes";
+    how->limit = limit_of(cli, opts, how->part);
+    return parse_ids(opts, how, err) == WEFT_OK ? NULL : err->text;
+}
+
+/* ---- the answer ------------------------------------------------------------------------------ */
+
+/* Functions to leave out, as flags by function id; the caller frees them. */
+static enum weft_code exclude(struct weft_cli *cli, struct weft_shapes_view *how, bool **flags)
+{
+    uint32_t *ids = NULL;
+    size_t n_ids;
+    *flags = NULL;
+    if (!how->excluded)
+        return WEFT_OK;
+    enum weft_code code =
+        weft_session_find_functions(cli->session, how->excluded, &ids, &n_ids, &cli->err);
+    if (code != WEFT_OK)
+        return code;
+    *flags = calloc(weft_trace_n_functions(weft_session_trace(cli->session)) + 1, sizeof **flags);
+    for (size_t i = 0; *flags && i < n_ids; i++)
+        (*flags)[ids[i]] = true;
+    free(ids);
+    how->n_excluded = n_ids;
+    return *flags ? WEFT_OK
+                  : weft_fail(&cli->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for functions");
+}
+
+static enum weft_code mine(struct weft_cli *cli, const struct options *opts,
+                           struct weft_shapes_opts *settings, struct weft_shapes_view *how,
+                           struct weft_shapes_table **table)
+{
+    union weft_result result = { 0 };
+    struct weft_window window;
+    bool *excluded = NULL;
+    enum weft_code code = WEFT_OK;
+    if (opts->from || opts->to) {
+        code = weft_cli_window(cli, opts->from, opts->to, &window.from_ns, &window.to_ns);
+        settings->window = &window;
+    }
+    if (code == WEFT_OK)
+        code = exclude(cli, how, &excluded);
+    settings->is_excluded = excluded;
+    if (code == WEFT_OK)
+        code = weft_query_run(cli->session, "shapes", &(union weft_request){ .shapes = *settings },
+                              &result, &cli->err);
+    settings->window = NULL;
+    settings->is_excluded = NULL;
+    free(excluded);
+    *table = result.shapes;
+    return code;
+}
+
+/* What a view needs beyond the table. */
+static enum weft_code prepare(struct weft_cli *cli, const struct weft_shapes_table *table,
+                              struct weft_arena *arena, struct weft_shapes_view *how)
+{
+    struct weft_err *err = &cli->err;
+    struct weft_shapes_pair pair = { 0 };
+    struct weft_shape_near *near = NULL;
+    struct weft_shape_rare *rare = NULL;
+    enum weft_code code = WEFT_OK;
+    if (how->part == WEFT_SHAPES_CLUSTER)
+        return weft_shapes_check_cluster(table, how->id, err);
+    if (how->part == WEFT_SHAPES_NEAR || how->part == WEFT_SHAPES_DIFF)
+        code = weft_shapes_check_shape(table, how->id, err);
+    if (code == WEFT_OK && how->part == WEFT_SHAPES_DIFF)
+        code = weft_shapes_check_shape(table, how->other_id, err);
+    if (code != WEFT_OK)
+        return code;
+    if (how->part == WEFT_SHAPES_NEAR)
+        code = weft_shapes_find_near(table, how->id, how->bound_halves, arena, &near, &how->n_near,
+                                     err);
+    else if (how->part == WEFT_SHAPES_DIFF)
+        code =
+            weft_shapes_match(table, how->id, how->other_id, (size_t)how->limit, arena, &pair, err);
+    else if (how->part == WEFT_SHAPES_RARE)
+        code = weft_shape_rare_find(table, how->settings->spike_factor, arena, &rare, &how->n_rare,
+                                    err);
+    how->near = near;
+    how->rare = rare;
+    how->match = pair.nodes;
+    how->n_match = pair.n_nodes;
+    how->is_match_cut = pair.is_cut;
+    return code;
+}
+
+static enum weft_code show(struct weft_cli *cli, const struct weft_shapes_table *table,
+                           struct weft_shapes_view *how)
+{
+    struct weft_view view;
+    struct weft_arena *arena = weft_arena_new(0);
+    if (!arena)
+        return weft_fail(&cli->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for shapes");
+    enum weft_code code = prepare(cli, table, arena, how);
+    if (code == WEFT_OK)
+        code = weft_cli_view(cli, &view);
+    if (code == WEFT_OK) {
+        weft_render_shapes(&view, table, how);
+        code = weft_output_close(view.out, &cli->err);
+    }
+    weft_arena_free(arena);
+    return code;
+}
+
+static int run(struct weft_cli *cli, int argc, char **argv)
+{
+    struct weft_shapes_opts settings;
+    struct weft_shapes_table *table = NULL;
+    struct weft_err wrong = { 0 };
+    weft_shapes_defaults(&settings);
+    struct options opts = { .limit = NO_LIMIT_GIVEN,
+                            .threshold_halves = settings.threshold_halves };
+    if (!weft_cli_parse(cli, &opts, argc, argv))
+        return cli->exit_status;
+    struct weft_shapes_view how = { .settings = &settings, .excluded = opts.exclude };
+    const char *text = check(cli, &opts, &how, &wrong);
+    if (text)
+        return weft_cli_usage(cli, text);
+    settings.threshold_halves = opts.threshold_halves;
+    settings.min_count = opts.min_count;
+    settings.n_columns = 0;
+    settings.limit = (uint32_t)how.limit;
+    enum weft_code code = weft_cli_open(cli);
+    if (code == WEFT_OK)
+        code = mine(cli, &opts, &settings, &how, &table);
+    if (code == WEFT_OK)
+        code = show(cli, table, &how);
+    weft_shapes_table_free(table);
+    return weft_cli_end(cli, code);
+}
+
+const struct weft_command weft_cmd_shapes = {
+    .name = "shapes",
+    .summary = "calls grouped by what they call: the behaviours of each thread",
+    .arguments = "TRACE",
+    .about =
+        "A shape is a function and the set of its callees' shapes: order and repetition do not\n"
+        "matter. Similar shapes of one function are a cluster, a behaviour of the program. Shapes\n"
+        "and clusters have numbers, which stay the same for the same trace and options.",
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+    .common = WEFT_COMMON_ALL,
+    .n_inputs_min = 1,
+    .n_inputs_max = 1,
+    .run = run,
+};

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Questions about the shapes of a table: which are near one, and why do two differ.
+ */
+#ifndef WEFT_QUERY_SHAPES_H
+#define WEFT_QUERY_SHAPES_H
+
+#include "analysis/shape_metric.h"
+#include "base/arena.h"
+#include "base/error.h"
+#include "schema/shapes.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* An id that no shape (cluster) of the table has is WEFT_E_ARG and says the range. */
+WEFT_CHECKED enum weft_code weft_shapes_check_shape(const struct weft_shapes_table *table,
+                                                    uint64_t id, struct weft_err *err);
+WEFT_CHECKED enum weft_code weft_shapes_check_cluster(const struct weft_shapes_table *table,
+                                                      uint64_t id, struct weft_err *err);
+
+/* As weft_shape_near and weft_shape_match (analysis/shape_metric.h), of a table's shapes. The
+ * answer lives in `arena`. */
+WEFT_CHECKED enum weft_code weft_shapes_find_near(const struct weft_shapes_table *table,
+                                                  uint32_t shape, uint32_t bound_halves,
+                                                  struct weft_arena *arena,
+                                                  struct weft_shape_near **near, size_t *n_near,
+                                                  struct weft_err *err);
+
+struct weft_shapes_pair {
+    struct weft_shape_match *nodes;
+    size_t n_nodes;
+    bool is_cut;
+};
+
+WEFT_CHECKED enum weft_code weft_shapes_match(const struct weft_shapes_table *table, uint32_t a,
+                                              uint32_t b, size_t limit, struct weft_arena *arena,
+                                              struct weft_shapes_pair *pair, struct weft_err *err);
+
+#endif
