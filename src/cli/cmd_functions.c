@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/cli.h"
+#include "cli/ask.h"
 
 #include <stdlib.h>
 
@@ -26,44 +26,46 @@ enum { TEXT_LIMIT = 40 };
 
 #define NO_LIMIT_GIVEN UINT64_MAX
 
-static enum weft_code show(struct weft_cli *cli, const struct options *opts,
-                           const struct weft_functions_table *table)
+/* What is shown: of which functions, and how. */
+struct listing {
+    struct weft_functions_view how;
+    uint32_t *ids; /* that the filter admits; NULL: all */
+};
+
+static enum weft_code examine(struct weft_cli *cli, void *context, const union weft_result *result)
 {
-    struct weft_view view;
-    uint32_t *ids = NULL;
-    struct weft_functions_view how = { .sort = (enum weft_functions_sort)opts->sort,
-                                       .limit = opts->limit,
-                                       .pattern = opts->filter };
-    enum weft_code code = WEFT_OK;
-    if (opts->filter)
-        code = weft_session_find_functions(cli->session, opts->filter, &ids, &how.n_function_ids,
-                                           &cli->err);
-    if (code == WEFT_OK)
-        code = weft_cli_view(cli, &view);
-    if (code == WEFT_OK) {
-        how.function_ids = ids;
-        if (opts->limit == NO_LIMIT_GIVEN)
-            how.limit = view.format == WEFT_FORMAT_TEXT ? TEXT_LIMIT : 0;
-        weft_render_functions(&view, table, &how);
-        code = weft_output_close(view.out, &cli->err);
-    }
-    free(ids);
+    struct listing *listing = context;
+    (void)result;
+    if (!listing->how.pattern)
+        return WEFT_OK;
+    enum weft_code code = weft_session_find_functions(
+        cli->session, listing->how.pattern, &listing->ids, &listing->how.n_function_ids, &cli->err);
+    listing->how.function_ids = listing->ids;
     return code;
+}
+
+static void render(const struct weft_view *view, void *context, const union weft_result *result)
+{
+    struct listing *listing = context;
+    if (listing->how.limit == NO_LIMIT_GIVEN)
+        listing->how.limit = view->format == WEFT_FORMAT_TEXT ? TEXT_LIMIT : 0;
+    weft_render_functions(view, result->functions, &listing->how);
 }
 
 static int run(struct weft_cli *cli, int argc, char **argv)
 {
     struct options opts = { .limit = NO_LIMIT_GIVEN };
-    union weft_result result = { 0 };
     if (!weft_cli_parse(cli, &opts, argc, argv))
         return cli->exit_status;
-    enum weft_code code = weft_cli_open(cli);
-    if (code == WEFT_OK)
-        code = weft_query_run(cli->session, "functions", NULL, &result, &cli->err);
-    if (code == WEFT_OK)
-        code = show(cli, &opts, result.functions);
-    weft_functions_table_free(result.functions);
-    return weft_cli_end(cli, code);
+    struct listing listing = { .how = { .sort = (enum weft_functions_sort)opts.sort,
+                                        .limit = opts.limit,
+                                        .pattern = opts.filter } };
+    const struct weft_question question = {
+        .analysis = "functions", .context = &listing, .examine = examine, .render = render
+    };
+    int status = weft_cli_ask(cli, &question);
+    free(listing.ids);
+    return status;
 }
 
 const struct weft_command weft_cmd_functions = {

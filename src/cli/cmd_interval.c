@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/cli.h"
+#include "cli/ask.h"
 
 struct options {
     const char *from, *to, *during;
@@ -25,55 +25,51 @@ static const struct weft_option options[] = {
 
 enum { TEXT_LIMIT = 20, FEW_THREADS = 4 };
 
-static enum weft_code choose(struct weft_cli *cli, const struct options *opts,
-                             struct weft_interval_opts *interval, struct weft_found_call *during)
+struct span {
+    const struct options *opts;
+    struct weft_found_call during;
+};
+
+static enum weft_code request(struct weft_cli *cli, void *context, union weft_request *request)
 {
+    struct span *span = context;
+    const struct options *opts = span->opts;
+    struct weft_interval_opts *interval = &request->interval;
     if (!opts->during)
         return weft_cli_window(cli, opts->from, opts->to, &interval->from_ns, &interval->to_ns);
-    enum weft_code code = weft_session_find_call(cli->session, opts->during, during, &cli->err);
-    interval->from_ns = during->start_ns;
-    interval->to_ns = during->end_ns;
+    enum weft_code code =
+        weft_session_find_call(cli->session, opts->during, &span->during, &cli->err);
+    interval->from_ns = span->during.start_ns;
+    interval->to_ns = span->during.end_ns;
     return code;
 }
 
-static enum weft_code show(struct weft_cli *cli, const struct options *opts,
-                           const struct weft_interval_table *table,
-                           const struct weft_found_call *during)
+static void render(const struct weft_view *view, void *context, const union weft_result *result)
 {
-    struct weft_view view;
-    enum weft_code code = weft_cli_view(cli, &view);
-    if (code != WEFT_OK)
-        return code;
+    const struct span *span = context;
+    const struct options *opts = span->opts;
     struct weft_interval_view how = {
-        .during = opts->during ? during : NULL,
-        .with_contexts = opts->contexts || table->n_threads <= FEW_THREADS,
+        .during = opts->during ? &span->during : NULL,
+        .with_contexts = opts->contexts || result->interval->n_threads <= FEW_THREADS,
         .limit = opts->limit,
     };
     if (opts->limit == NO_LIMIT_GIVEN)
-        how.limit = view.format == WEFT_FORMAT_TEXT ? TEXT_LIMIT : 0;
-    weft_render_interval(&view, table, &how);
-    return weft_output_close(view.out, &cli->err);
+        how.limit = view->format == WEFT_FORMAT_TEXT ? TEXT_LIMIT : 0;
+    weft_render_interval(view, result->interval, &how);
 }
 
 static int run(struct weft_cli *cli, int argc, char **argv)
 {
     struct options opts = { .limit = NO_LIMIT_GIVEN };
-    union weft_request request = { 0 };
-    union weft_result result = { 0 };
-    struct weft_found_call during = { 0 };
+    struct span span = { .opts = &opts };
     if (!weft_cli_parse(cli, &opts, argc, argv))
         return cli->exit_status;
     if (opts.during && (opts.from || opts.to))
         return weft_cli_usage(cli, "--during and --from/--to exclude each other");
-    enum weft_code code = weft_cli_open(cli);
-    if (code == WEFT_OK)
-        code = choose(cli, &opts, &request.interval, &during);
-    if (code == WEFT_OK)
-        code = weft_query_run(cli->session, "interval", &request, &result, &cli->err);
-    if (code == WEFT_OK)
-        code = show(cli, &opts, result.interval, &during);
-    weft_interval_table_free(result.interval);
-    return weft_cli_end(cli, code);
+    const struct weft_question question = {
+        .analysis = "interval", .context = &span, .request = request, .render = render
+    };
+    return weft_cli_ask(cli, &question);
 }
 
 const struct weft_command weft_cmd_interval = {

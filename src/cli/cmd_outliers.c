@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/cli.h"
+#include "cli/ask.h"
 
 #include <stdlib.h>
 
@@ -51,43 +51,46 @@ static struct weft_outliers_opts settings_of(const struct weft_cli *cli, const s
     };
 }
 
-static enum weft_code find(struct weft_cli *cli, const struct options *opts,
-                           union weft_request *request, union weft_result *result)
+struct search {
+    const struct options *opts;
+    struct weft_outliers_opts settings;
+    uint32_t *ids; /* of the functions asked for; NULL: all */
+};
+
+static enum weft_code request(struct weft_cli *cli, void *context, union weft_request *request)
 {
-    uint32_t *ids = NULL;
-    enum weft_code code = weft_cli_open(cli);
-    if (code == WEFT_OK && opts->function)
-        code = weft_session_find_functions(cli->session, opts->function, &ids,
+    struct search *search = context;
+    enum weft_code code = WEFT_OK;
+    request->outliers = search->settings;
+    if (search->opts->function)
+        code = weft_session_find_functions(cli->session, search->opts->function, &search->ids,
                                            &request->outliers.n_function_ids, &cli->err);
-    if (code == WEFT_OK) {
-        request->outliers.function_ids = ids;
-        code = weft_query_run(cli->session, "outliers", request, result, &cli->err);
-        request->outliers.function_ids = NULL;
-    }
-    free(ids);
+    request->outliers.function_ids = search->ids;
     return code;
+}
+
+static void render(const struct weft_view *view, void *context, const union weft_result *result)
+{
+    const struct search *search = context;
+    const struct weft_outliers_view how = { .settings = &search->settings,
+                                            .pattern = search->opts->function };
+    weft_render_outliers(view, result->outliers, &how);
 }
 
 static int run(struct weft_cli *cli, int argc, char **argv)
 {
     struct options opts = { .limit = NO_LIMIT_GIVEN, .factor = 100, .at_least_ns = 1000000 };
-    union weft_result result = { 0 };
-    struct weft_view view;
     if (!weft_cli_parse(cli, &opts, argc, argv))
         return cli->exit_status;
     if (opts.calls && opts.gaps)
         return weft_cli_usage(cli, "--calls and --gaps exclude each other");
-    union weft_request request = { .outliers = settings_of(cli, &opts) };
-    struct weft_outliers_view how = { .settings = &request.outliers, .pattern = opts.function };
-    enum weft_code code = find(cli, &opts, &request, &result);
-    if (code == WEFT_OK)
-        code = weft_cli_view(cli, &view);
-    if (code == WEFT_OK) {
-        weft_render_outliers(&view, result.outliers, &how);
-        code = weft_output_close(view.out, &cli->err);
-    }
-    weft_outliers_table_free(result.outliers);
-    return weft_cli_end(cli, code);
+    struct search search = { .opts = &opts, .settings = settings_of(cli, &opts) };
+    const struct weft_question question = {
+        .analysis = "outliers", .context = &search, .request = request, .render = render
+    };
+    int status = weft_cli_ask(cli, &question);
+    free(search.ids);
+    return status;
 }
 
 const struct weft_command weft_cmd_outliers = {

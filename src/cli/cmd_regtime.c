@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/cli.h"
+#include "cli/ask.h"
 #include "cli/regtime_options.h"
 
 struct options {
@@ -21,35 +21,51 @@ static const struct weft_option options[] = {
       offsetof(struct options, segments), NULL },
 };
 
+struct compression {
+    const struct options *opts;
+    struct weft_regtime_opts settings;
+    struct weft_window window;
+};
+
+static enum weft_code request(struct weft_cli *cli, void *context, union weft_request *request)
+{
+    struct compression *compression = context;
+    const struct options *opts = compression->opts;
+    enum weft_code code = WEFT_OK;
+    if (opts->from || opts->to) {
+        code = weft_cli_window(cli, opts->from, opts->to, &compression->window.from_ns,
+                               &compression->window.to_ns);
+        compression->settings.window = &compression->window;
+    }
+    request->regtime = compression->settings;
+    return code;
+}
+
+static void render(const struct weft_view *view, void *context, const union weft_result *result)
+{
+    const struct compression *compression = context;
+    const struct weft_regtime_view how = {
+        .preset = weft_regtime_presets[compression->opts->regtime.preset],
+        .settings = &compression->settings,
+        .window = compression->settings.window,
+        .with_segments = compression->opts->segments,
+    };
+    weft_render_regtime(view, result->regtime, &how);
+}
+
 static int run(struct weft_cli *cli, int argc, char **argv)
 {
     struct options opts = { .regtime.glyphs = WEFT_GLYPHS_DEFAULT };
-    union weft_result result = { 0 };
-    struct weft_view view;
     if (!weft_cli_parse(cli, &opts, argc, argv))
         return cli->exit_status;
     if (opts.threads && opts.segments)
         return weft_cli_usage(cli, "--threads and --segments exclude each other");
-    union weft_request request = { .regtime = weft_regtime_settings(&opts.regtime) };
-    struct weft_regtime_view how = { .preset = weft_regtime_presets[opts.regtime.preset],
-                                     .settings = &request.regtime,
-                                     .with_segments = opts.segments };
-    struct weft_window window;
-    enum weft_code code = weft_cli_open(cli);
-    if (code == WEFT_OK && (opts.from || opts.to)) {
-        code = weft_cli_window(cli, opts.from, opts.to, &window.from_ns, &window.to_ns);
-        request.regtime.window = how.window = &window;
-    }
-    if (code == WEFT_OK)
-        code = weft_query_run(cli->session, "regtime", &request, &result, &cli->err);
-    if (code == WEFT_OK)
-        code = weft_cli_view(cli, &view);
-    if (code == WEFT_OK) {
-        weft_render_regtime(&view, result.regtime, &how);
-        code = weft_output_close(view.out, &cli->err);
-    }
-    weft_regtime_table_free(result.regtime);
-    return weft_cli_end(cli, code);
+    struct compression compression = { .opts = &opts,
+                                       .settings = weft_regtime_settings(&opts.regtime) };
+    const struct weft_question question = {
+        .analysis = "regtime", .context = &compression, .request = request, .render = render
+    };
+    return weft_cli_ask(cli, &question);
 }
 
 const struct weft_command weft_cmd_regtime = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/cli.h"
+#include "cli/ask.h"
 #include "query/parse.h"
 #include "query/shapes.h"
 
@@ -142,57 +142,57 @@ static const char *check(const struct weft_cli *cli, const struct options *opts,
 
 /* ---- the answer ------------------------------------------------------------------------------ */
 
-/* Functions to leave out, as flags by function id; the caller frees them. */
-static enum weft_code exclude(struct weft_cli *cli, struct weft_shapes_view *how, bool **flags)
+struct gallery {
+    const struct options *opts;
+    struct weft_shapes_opts settings;
+    struct weft_window window;
+    bool *is_excluded; /* by function id; NULL: none */
+    struct weft_shapes_view how;
+    struct weft_arena *arena; /* what `how` points to */
+};
+
+static enum weft_code exclude(struct weft_cli *cli, struct gallery *gallery)
 {
     uint32_t *ids = NULL;
     size_t n_ids;
-    *flags = NULL;
-    if (!how->excluded)
+    if (!gallery->how.excluded)
         return WEFT_OK;
     enum weft_code code =
-        weft_session_find_functions(cli->session, how->excluded, &ids, &n_ids, &cli->err);
+        weft_session_find_functions(cli->session, gallery->how.excluded, &ids, &n_ids, &cli->err);
     if (code != WEFT_OK)
         return code;
-    *flags = calloc(weft_trace_n_functions(weft_session_trace(cli->session)) + 1, sizeof **flags);
-    for (size_t i = 0; *flags && i < n_ids; i++)
-        (*flags)[ids[i]] = true;
+    const uint32_t n_functions = weft_trace_n_functions(weft_session_trace(cli->session));
+    bool *flags = calloc((size_t)n_functions + 1, sizeof *flags);
+    for (size_t i = 0; flags && i < n_ids; i++)
+        flags[ids[i]] = true;
     free(ids);
-    how->n_excluded = n_ids;
-    return *flags ? WEFT_OK
-                  : weft_fail(&cli->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for functions");
+    gallery->is_excluded = flags;
+    gallery->how.n_excluded = n_ids;
+    return flags ? WEFT_OK
+                 : weft_fail(&cli->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for functions");
 }
 
-static enum weft_code mine(struct weft_cli *cli, const struct options *opts,
-                           struct weft_shapes_opts *settings, struct weft_shapes_view *how,
-                           struct weft_shapes_table **table)
+static enum weft_code request(struct weft_cli *cli, void *context, union weft_request *request)
 {
-    union weft_result result = { 0 };
-    struct weft_window window;
-    bool *excluded = NULL;
+    struct gallery *gallery = context;
+    const struct options *opts = gallery->opts;
     enum weft_code code = WEFT_OK;
     if (opts->from || opts->to) {
-        code = weft_cli_window(cli, opts->from, opts->to, &window.from_ns, &window.to_ns);
-        settings->window = &window;
+        code = weft_cli_window(cli, opts->from, opts->to, &gallery->window.from_ns,
+                               &gallery->window.to_ns);
+        gallery->settings.window = &gallery->window;
     }
     if (code == WEFT_OK)
-        code = exclude(cli, how, &excluded);
-    settings->is_excluded = excluded;
-    if (code == WEFT_OK)
-        code = weft_query_run(cli->session, "shapes", &(union weft_request){ .shapes = *settings },
-                              &result, &cli->err);
-    settings->window = NULL;
-    settings->is_excluded = NULL;
-    free(excluded);
-    *table = result.shapes;
+        code = exclude(cli, gallery);
+    gallery->settings.is_excluded = gallery->is_excluded;
+    request->shapes = gallery->settings;
     return code;
 }
 
 /* What a view needs beyond the table. */
-static enum weft_code prepare(struct weft_cli *cli, const struct weft_shapes_table *table,
-                              struct weft_arena *arena, struct weft_shapes_view *how)
+static enum weft_code prepare(const struct weft_shapes_table *table, struct weft_arena *arena,
+                              struct weft_shapes_view *how, struct weft_err *err)
 {
-    struct weft_err *err = &cli->err;
     struct weft_shapes_pair pair = { 0 };
     struct weft_shape_near *near = NULL;
     struct weft_shape_rare *rare = NULL;
@@ -222,49 +222,48 @@ static enum weft_code prepare(struct weft_cli *cli, const struct weft_shapes_tab
     return code;
 }
 
-static enum weft_code show(struct weft_cli *cli, const struct weft_shapes_table *table,
-                           struct weft_shapes_view *how)
+static enum weft_code examine(struct weft_cli *cli, void *context, const union weft_result *result)
 {
-    struct weft_view view;
-    struct weft_arena *arena = weft_arena_new(0);
-    if (!arena)
+    struct gallery *gallery = context;
+    gallery->arena = weft_arena_new(0);
+    if (!gallery->arena)
         return weft_fail(&cli->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for shapes");
-    enum weft_code code = prepare(cli, table, arena, how);
-    if (code == WEFT_OK)
-        code = weft_cli_view(cli, &view);
-    if (code == WEFT_OK) {
-        weft_render_shapes(&view, table, how);
-        code = weft_output_close(view.out, &cli->err);
-    }
-    weft_arena_free(arena);
-    return code;
+    return prepare(result->shapes, gallery->arena, &gallery->how, &cli->err);
+}
+
+static void render(const struct weft_view *view, void *context, const union weft_result *result)
+{
+    const struct gallery *gallery = context;
+    weft_render_shapes(view, result->shapes, &gallery->how);
 }
 
 static int run(struct weft_cli *cli, int argc, char **argv)
 {
-    struct weft_shapes_opts settings;
-    struct weft_shapes_table *table = NULL;
+    struct options opts = { .limit = NO_LIMIT_GIVEN };
+    struct gallery gallery = { .opts = &opts };
     struct weft_err wrong = { 0 };
-    weft_shapes_defaults(&settings);
-    struct options opts = { .limit = NO_LIMIT_GIVEN,
-                            .threshold_halves = settings.threshold_halves };
+    weft_shapes_defaults(&gallery.settings);
+    opts.threshold_halves = gallery.settings.threshold_halves;
     if (!weft_cli_parse(cli, &opts, argc, argv))
         return cli->exit_status;
-    struct weft_shapes_view how = { .settings = &settings, .excluded = opts.exclude };
-    const char *text = check(cli, &opts, &how, &wrong);
+    const char *text = check(cli, &opts, &gallery.how, &wrong);
     if (text)
         return weft_cli_usage(cli, text);
-    settings.threshold_halves = opts.threshold_halves;
-    settings.min_count = opts.min_count;
-    settings.n_columns = 0;
-    settings.limit = (uint32_t)how.limit;
-    enum weft_code code = weft_cli_open(cli);
-    if (code == WEFT_OK)
-        code = mine(cli, &opts, &settings, &how, &table);
-    if (code == WEFT_OK)
-        code = show(cli, table, &how);
-    weft_shapes_table_free(table);
-    return weft_cli_end(cli, code);
+    gallery.settings.threshold_halves = opts.threshold_halves;
+    gallery.settings.min_count = opts.min_count;
+    gallery.settings.n_columns = 0;
+    gallery.settings.limit = (uint32_t)gallery.how.limit;
+    gallery.how.settings = &gallery.settings;
+    gallery.how.excluded = opts.exclude;
+    const struct weft_question question = { .analysis = "shapes",
+                                            .context = &gallery,
+                                            .request = request,
+                                            .examine = examine,
+                                            .render = render };
+    int status = weft_cli_ask(cli, &question);
+    weft_arena_free(gallery.arena);
+    free(gallery.is_excluded);
+    return status;
 }
 
 const struct weft_command weft_cmd_shapes = {

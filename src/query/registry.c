@@ -119,15 +119,30 @@ const struct weft_analysis *weft_analyses(size_t *n_analyses)
     return analyses;
 }
 
+static const struct weft_analysis *find_analysis(const char *name)
+{
+    for (size_t i = 0; i < sizeof analyses / sizeof *analyses; i++)
+        if (strcmp(analyses[i].name, name) == 0)
+            return &analyses[i];
+    return NULL;
+}
+
 enum weft_code weft_query_run(struct weft_session *session, const char *name,
                               const union weft_request *request, union weft_result *result,
                               struct weft_err *err)
 {
+    const struct weft_analysis *analysis = find_analysis(name);
     *result = (union weft_result){ 0 };
-    for (size_t i = 0; i < sizeof analyses / sizeof *analyses; i++)
-        if (strcmp(analyses[i].name, name) == 0)
-            return analyses[i].run(session, request, result, err);
-    return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "no analysis is called '%.60s'", name);
+    if (!analysis)
+        return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "no analysis is called '%.60s'", name);
+    return analysis->run(session, request, result, err);
+}
+
+void weft_query_discard(const char *name, union weft_result *result)
+{
+    const struct weft_analysis *analysis = find_analysis(name);
+    if (analysis)
+        analysis->discard(result);
 }
 
 enum weft_code weft_session_find_functions(const struct weft_session *session, const char *pattern,

@@ -111,4 +111,7 @@ WEFT_CHECKED enum weft_code weft_query_run(struct weft_session *session, const c
                                            const union weft_request *request,
                                            union weft_result *result, struct weft_err *err);
 
+/* Frees what weft_query_run gave for `name` (nothing after a failure). */
+void weft_query_discard(const char *name, union weft_result *result);
+
 #endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/ask.h"
+
+static enum weft_code show(struct weft_cli *cli, const struct weft_question *question,
+                           const union weft_result *result)
+{
+    struct weft_view view;
+    enum weft_code code = WEFT_OK;
+    if (question->examine)
+        code = question->examine(cli, question->context, result);
+    if (code == WEFT_OK)
+        code = weft_cli_view(cli, &view);
+    if (code != WEFT_OK)
+        return code;
+    question->render(&view, question->context, result);
+    return weft_output_close(view.out, &cli->err);
+}
+
+int weft_cli_ask(struct weft_cli *cli, const struct weft_question *question)
+{
+    union weft_request request = { 0 };
+    union weft_result result = { 0 };
+    enum weft_code code = weft_cli_open(cli);
+    if (code == WEFT_OK && question->request)
+        code = question->request(cli, question->context, &request);
+    if (code == WEFT_OK)
+        code = weft_query_run(cli->session, question->analysis, &request, &result, &cli->err);
+    if (code == WEFT_OK)
+        code = show(cli, question, &result);
+    weft_query_discard(question->analysis, &result);
+    return weft_cli_end(cli, code);
+}

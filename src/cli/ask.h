@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The body of a command that asks one analysis about one trace and prints the answer.
+ */
+#ifndef WEFT_CLI_ASK_H
+#define WEFT_CLI_ASK_H
+
+#include "cli/cli.h"
+
+struct weft_question {
+    const char *analysis; /* in the registry */
+    void *context;        /* of the functions below: what the command knows */
+    /* The trace is open: fills in the request. NULL: the analysis has no options. */
+    enum weft_code (*request)(struct weft_cli *cli, void *context, union weft_request *request);
+    /* The answer is there: what a view needs beyond it. NULL: nothing. */
+    enum weft_code (*examine)(struct weft_cli *cli, void *context, const union weft_result *result);
+    void (*render)(const struct weft_view *view, void *context, const union weft_result *result);
+};
+
+/* Opens inputs[0], asks, renders, frees. Returns the exit status. */
+int weft_cli_ask(struct weft_cli *cli, const struct weft_question *question);
+
+#endif
