@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "query/match.h"
 #include "query/parse.h"
+#include "query/part.h"
 #include "tap.h"
 
 static void durations(void)
@@ -103,6 +104,65 @@ static void counts(void)
     tap_ok(weft_parse_count("-1", 0, 1000, &n, NULL) == WEFT_E_ARG, "a count below 0");
 }
 
+static void halves(void)
+{
+    static const struct {
+        const char *text;
+        uint32_t halves;
+        bool is_good;
+    } rows[] = {
+        { "1.5", 3, true },   { "0", 0, true },
+        { "2", 4, true },     { "2.0", 4, true },
+        { ".5", 1, true },    { "10.50", 21, true },
+        { "11", 22, true },   { "1.3", 0, false },
+        { "1.55", 0, false }, { "11.5", 0, false },
+        { "", 0, false },     { "1.5x", 0, false },
+        { "-1", 0, false },   { "18446744073709551615", 0, false },
+        { "0.05", 0, false },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        uint32_t n;
+        enum weft_code code = weft_parse_halves(rows[i].text, 22, &n, NULL);
+        tap_ok((code == WEFT_OK) == rows[i].is_good && n == rows[i].halves, "distance '%s'",
+               rows[i].text);
+    }
+}
+
+static bool is_text(const char *have, const char *want)
+{
+    return have && want ? strcmp(have, want) == 0 : have == want;
+}
+
+static void parts(void)
+{
+    static const struct {
+        const char *text, *path, *from, *to;
+        bool is_part, is_good;
+    } rows[] = {
+        { "a.weft", "a.weft", NULL, NULL, false, true },
+        { "a.weft@1.5s-2s", "a.weft", "1.5s", "2s", true, true },
+        { "a.weft@-2s", "a.weft", NULL, "2s", true, true },
+        { "a.weft@2s-", "a.weft", "2s", NULL, true, true },
+        { "@1ms-2ms", NULL, "1ms", "2ms", true, true },
+        { "@-", NULL, NULL, NULL, true, true },
+        { "a.weft@@17-@19", "a.weft", "@17", "@19", true, true },
+        { "me@host.weft", "me@host.weft", NULL, NULL, false, true },
+        { "me@host-2.weft@1s-2s", "me@host-2.weft", "1s", "2s", true, true },
+        { "@1-2", NULL, NULL, NULL, false, false },
+        { "@", NULL, NULL, NULL, false, false },
+        { "", NULL, NULL, NULL, false, false },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct weft_part part;
+        enum weft_code code = weft_part_init(&part, rows[i].text, NULL);
+        tap_ok((code == WEFT_OK) == rows[i].is_good && is_text(part.path, rows[i].path) &&
+                   is_text(part.from, rows[i].from) && is_text(part.to, rows[i].to) &&
+                   part.is_part == rows[i].is_part,
+               "part '%s'", rows[i].text);
+        weft_part_fini(&part);
+    }
+}
+
 static bool matches(const char *pattern, const char *name)
 {
     struct weft_matcher *matcher;
@@ -134,6 +194,8 @@ int main(void)
     sizes();
     thresholds();
     counts();
+    halves();
+    parts();
     patterns();
     return tap_done();
 }
