@@ -49,7 +49,8 @@ ok "an unknown command is a usage error" status_is 2
 ok "which is said on standard error" complains nonsense
 ok "and nothing on standard output" is_silent out
 
-for command in completion cut export functions import info interval merge outliers regtime report; do
+for command in completion cut export functions import info interval merge outliers regtime report \
+    shapes; do
     run "$command" --help
     ok "$command --help succeeds" status_is 0
     ok "$command --help is on standard output" says "weft $command"
@@ -57,13 +58,13 @@ for command in completion cut export functions import info interval merge outlie
     ok "$command: an unknown option is a usage error" status_is 2
     ok "$command: which is named" complains no-such-option
 done
-for command in cut export functions import info interval merge outliers regtime report; do
+for command in cut export functions import info interval merge outliers regtime report shapes; do
     run "$command"
     ok "$command without a file is a usage error" status_is 2
     ok "$command has a manual page" [ -f "man/weft-$command.1.scd" ]
 done
 
-for command in functions info interval outliers regtime; do
+for command in functions info interval outliers regtime shapes; do
     run "$command" "$trace"
     ok "$command succeeds" status_is 0
     ok "$command is silent on standard error" is_silent err
