@@ -3,13 +3,14 @@
 #include "query/parse.h"
 #include "query/shapes.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 struct options {
     uint32_t threshold_halves;
     uint64_t min_count, limit;
     unsigned sort; /* enum weft_shapes_sort */
-    const char *exclude, *from, *to;
+    const char *exclude, *function, *calls, *from, *to;
     const char *cluster;
     const char *diff[2], *near[2];
     bool threads, list, spikes, drops, rare;
@@ -30,6 +31,11 @@ static const struct weft_option options[] = {
     { 'x', "exclude", "PATTERN",
       "as if functions that hold PATTERN, or match /PATTERN/, were part of their callers",
       WEFT_OPTION_TEXT, MEMBER(exclude), NULL },
+    { 'f', "function", "PATTERN",
+      "list clusters and shapes of functions that hold PATTERN, or match /PATTERN/",
+      WEFT_OPTION_TEXT, MEMBER(function), NULL },
+    { 0, "calls", "PATTERN", "list those that call such a function, directly or not",
+      WEFT_OPTION_TEXT, MEMBER(calls), NULL },
     { 0, "from", "TIME", "of the trace from TIME on alone, such as 1.5s", WEFT_OPTION_TEXT,
       MEMBER(from), NULL },
     { 0, "to", "TIME", "of the trace before TIME alone", WEFT_OPTION_TEXT, MEMBER(to), NULL },
@@ -54,11 +60,12 @@ static const struct weft_option options[] = {
       "surprise (default: time)",
       WEFT_OPTION_CHOICE, MEMBER(sort), sorts },
     { 'n', "limit", "N",
-      "print the first N only (of drawings: N lines); 0: all (default: 25 as text, else all)",
+      "print the first N only (of drawings: N lines); 0: all (default: 25 as text, else all, but "
+      "1000 spikes or drops)",
       WEFT_OPTION_COUNT, MEMBER(limit), NULL },
 };
 
-enum { TEXT_LIMIT = 25, LINES_LIMIT = 60 };
+enum { TEXT_LIMIT = 25, LINES_LIMIT = 60, SPIKES_LIMIT = 1000 };
 
 /* ---- what was asked -------------------------------------------------------------------------- */
 
@@ -130,12 +137,15 @@ static uint64_t limit_of(const struct weft_cli *cli, const struct options *opts,
 static const char *check(const struct weft_cli *cli, const struct options *opts,
                          struct weft_shapes_view *how, struct weft_err *err)
 {
+    const bool is_filtered = opts->function || opts->calls;
     if (!choose_part(opts, &how->part))
         return "--cluster, --diff, --near, --list-shapes, --threads, --spikes, --drops and --rare "
                "exclude each other";
     how->sort = (enum weft_shapes_sort)opts->sort;
     if (how->sort >= WEFT_SHAPES_BY_P50 && how->part == WEFT_SHAPES_LIST)
         return "--sort: p50, p99, shapes and surprise are of clusters, not of shapes";
+    if (is_filtered && how->part != WEFT_SHAPES_SUMMARY && how->part != WEFT_SHAPES_LIST)
+        return "--function and --calls are of the list of clusters and of --list-shapes";
     how->limit = limit_of(cli, opts, how->part);
     return parse_ids(opts, how, err) == WEFT_OK ? NULL : err->text;
 }
@@ -146,30 +156,42 @@ struct gallery {
     const struct options *opts;
     struct weft_shapes_opts settings;
     struct weft_window window;
-    bool *is_excluded; /* by function id; NULL: none */
+    bool *is_own, *is_called; /* by function id; NULL: all */
     struct weft_shapes_view how;
-    struct weft_arena *arena; /* what `how` points to */
+    struct weft_arena *arena; /* what the others point to */
+    char wanted[160];
 };
 
-static enum weft_code exclude(struct weft_cli *cli, struct gallery *gallery)
+/* "of a function that matches 'a' and calls one that matches 'b'". */
+static void describe(const struct options *opts, char *text, size_t n_bytes)
 {
+    int n = 0;
+    if (opts->function)
+        n = snprintf(text, n_bytes, "of a function that matches '%.40s'", opts->function);
+    if (opts->calls && n >= 0 && (size_t)n < n_bytes)
+        snprintf(text + n, n_bytes - (size_t)n, "%s calls one that matches '%.40s'",
+                 n > 0 ? " and" : "of a function that", opts->calls);
+}
+
+/* The functions that `pattern` names, as flags by function id. */
+static enum weft_code find_flags(struct weft_cli *cli, struct weft_arena *arena,
+                                 const char *pattern, bool **flags, size_t *n_found)
+{
+    const uint32_t n_functions = weft_trace_n_functions(weft_session_trace(cli->session));
     uint32_t *ids = NULL;
-    size_t n_ids;
-    if (!gallery->how.excluded)
+    *flags = NULL;
+    if (!pattern)
         return WEFT_OK;
     enum weft_code code =
-        weft_session_find_functions(cli->session, gallery->how.excluded, &ids, &n_ids, &cli->err);
+        weft_session_find_functions(cli->session, pattern, &ids, n_found, &cli->err);
     if (code != WEFT_OK)
         return code;
-    const uint32_t n_functions = weft_trace_n_functions(weft_session_trace(cli->session));
-    bool *flags = calloc((size_t)n_functions + 1, sizeof *flags);
-    for (size_t i = 0; flags && i < n_ids; i++)
-        flags[ids[i]] = true;
+    *flags = WEFT_ARENA_NEW(arena, n_functions, bool);
+    for (size_t i = 0; *flags && i < *n_found; i++)
+        (*flags)[ids[i]] = true;
     free(ids);
-    gallery->is_excluded = flags;
-    gallery->how.n_excluded = n_ids;
-    return flags ? WEFT_OK
-                 : weft_fail(&cli->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for functions");
+    return *flags ? WEFT_OK
+                  : weft_fail(&cli->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for functions");
 }
 
 static enum weft_code request(struct weft_cli *cli, void *context, union weft_request *request)
@@ -177,14 +199,24 @@ static enum weft_code request(struct weft_cli *cli, void *context, union weft_re
     struct gallery *gallery = context;
     const struct options *opts = gallery->opts;
     enum weft_code code = WEFT_OK;
+    size_t n_found;
+    bool *is_excluded = NULL;
+    gallery->arena = weft_arena_new(0);
+    if (!gallery->arena)
+        return weft_fail(&cli->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for shapes");
     if (opts->from || opts->to) {
         code = weft_cli_window(cli, opts->from, opts->to, &gallery->window.from_ns,
                                &gallery->window.to_ns);
         gallery->settings.window = &gallery->window;
     }
     if (code == WEFT_OK)
-        code = exclude(cli, gallery);
-    gallery->settings.is_excluded = gallery->is_excluded;
+        code =
+            find_flags(cli, gallery->arena, opts->exclude, &is_excluded, &gallery->how.n_excluded);
+    if (code == WEFT_OK)
+        code = find_flags(cli, gallery->arena, opts->function, &gallery->is_own, &n_found);
+    if (code == WEFT_OK)
+        code = find_flags(cli, gallery->arena, opts->calls, &gallery->is_called, &n_found);
+    gallery->settings.is_excluded = is_excluded;
     request->shapes = gallery->settings;
     return code;
 }
@@ -225,10 +257,14 @@ static enum weft_code prepare(const struct weft_shapes_table *table, struct weft
 static enum weft_code examine(struct weft_cli *cli, void *context, const union weft_result *result)
 {
     struct gallery *gallery = context;
-    gallery->arena = weft_arena_new(0);
-    if (!gallery->arena)
-        return weft_fail(&cli->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for shapes");
-    return prepare(result->shapes, gallery->arena, &gallery->how, &cli->err);
+    bool *is_listed = NULL;
+    enum weft_code code = WEFT_OK;
+    if (gallery->is_own || gallery->is_called)
+        code = weft_shapes_select(result->shapes, gallery->is_own, gallery->is_called,
+                                  gallery->arena, &is_listed, &cli->err);
+    gallery->how.is_listed = is_listed;
+    return code == WEFT_OK ? prepare(result->shapes, gallery->arena, &gallery->how, &cli->err)
+                           : code;
 }
 
 static void render(const struct weft_view *view, void *context, const union weft_result *result)
@@ -253,8 +289,12 @@ static int run(struct weft_cli *cli, int argc, char **argv)
     gallery.settings.min_count = opts.min_count;
     gallery.settings.n_columns = 0;
     gallery.settings.limit = (uint32_t)gallery.how.limit;
+    if (opts.limit == NO_LIMIT_GIVEN && gallery.how.limit == 0)
+        gallery.settings.limit = SPIKES_LIMIT;
     gallery.how.settings = &gallery.settings;
     gallery.how.excluded = opts.exclude;
+    gallery.how.wanted = gallery.wanted;
+    describe(&opts, gallery.wanted, sizeof gallery.wanted);
     const struct weft_question question = { .analysis = "shapes",
                                             .context = &gallery,
                                             .request = request,
@@ -262,7 +302,6 @@ static int run(struct weft_cli *cli, int argc, char **argv)
                                             .render = render };
     int status = weft_cli_ask(cli, &question);
     weft_arena_free(gallery.arena);
-    free(gallery.is_excluded);
     return status;
 }
 

@@ -26,6 +26,27 @@ enum weft_code weft_shapes_check_cluster(const struct weft_shapes_table *table, 
     return check("cluster", id, table->n_clusters, err);
 }
 
+enum weft_code weft_shapes_select(const struct weft_shapes_table *table, const bool *is_own,
+                                  const bool *is_called, struct weft_arena *arena, bool **is_listed,
+                                  struct weft_err *err)
+{
+    bool *calls = WEFT_ARENA_NEW(arena, table->n_shapes, bool);
+    bool *listed = WEFT_ARENA_NEW(arena, table->n_shapes, bool);
+    *is_listed = listed;
+    if (!calls || !listed)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for %zu shapes",
+                         table->n_shapes);
+    for (size_t i = 0; i < table->n_shapes; i++) {
+        const struct weft_shape *shape = &table->shapes[i];
+        for (uint32_t c = 0; is_called && c < shape->n_children; c++) {
+            const uint32_t child = shape->children[c]; /* below i: judged already */
+            calls[i] |= calls[child] || is_called[table->shapes[child].function_id];
+        }
+        listed[i] = (!is_own || is_own[shape->function_id]) && (!is_called || calls[i]);
+    }
+    return WEFT_OK;
+}
+
 /* The shapes as the metric wants them. */
 static enum weft_code columns_of(const struct weft_shapes_table *table, struct weft_arena *arena,
                                  struct weft_shape_set *set, struct weft_err *err)

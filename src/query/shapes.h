@@ -20,6 +20,14 @@ WEFT_CHECKED enum weft_code weft_shapes_check_shape(const struct weft_shapes_tab
 WEFT_CHECKED enum weft_code weft_shapes_check_cluster(const struct weft_shapes_table *table,
                                                       uint64_t id, struct weft_err *err);
 
+/* Which shapes are of a function of `is_own` (NULL: any) and call, directly or not, one of
+ * `is_called` (NULL: any); both by function id. `*is_listed`, by shape id, lives in `arena`.
+ * O(shapes + children). WEFT_E_NOMEM. */
+WEFT_CHECKED enum weft_code weft_shapes_select(const struct weft_shapes_table *table,
+                                               const bool *is_own, const bool *is_called,
+                                               struct weft_arena *arena, bool **is_listed,
+                                               struct weft_err *err);
+
 /* As weft_shape_near and weft_shape_match (analysis/shape_metric.h), of a table's shapes. The
  * answer lives in `arena`. */
 WEFT_CHECKED enum weft_code weft_shapes_find_near(const struct weft_shapes_table *table,

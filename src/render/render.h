@@ -131,10 +131,13 @@ struct weft_shapes_view {
     enum weft_shapes_sort sort;
     uint64_t limit; /* rows of each list, or lines of drawings; 0: all */
     const struct weft_shapes_opts *settings;
-    const char *excluded;                 /* pattern of the functions left out; NULL: none */
-    size_t n_excluded;                    /* functions that match it */
-    uint32_t id;                          /* CLUSTER: of the cluster; NEAR, DIFF: of the shape */
-    uint32_t other_id;                    /* DIFF */
+    const char *excluded; /* pattern of the functions left out; NULL: none */
+    size_t n_excluded;    /* functions that match it */
+    const bool
+        *is_listed;     /* by shape id; clusters without such a shape are not listed; NULL: all */
+    const char *wanted; /* what chose them, for people */
+    uint32_t id;        /* CLUSTER: of the cluster; NEAR, DIFF: of the shape */
+    uint32_t other_id;  /* DIFF */
     uint32_t bound_halves;                /* NEAR */
     const struct weft_shape_near *near;   /* NEAR */
     const struct weft_shape_match *match; /* DIFF: all nodes that the limit admits */

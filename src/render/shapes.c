@@ -128,6 +128,20 @@ bool weft_shapes_take_rows(struct weft_shapes_page *page, size_t n)
     return page->rows || weft_shapes_no_memory(page, n);
 }
 
+bool weft_shapes_is_wanted(const struct weft_shapes_page *page, uint32_t shape_id)
+{
+    return !page->opts->is_listed || page->opts->is_listed[shape_id];
+}
+
+bool weft_shapes_is_wanted_cluster(const struct weft_shapes_page *page, uint32_t cluster_id)
+{
+    const struct weft_shape_cluster *cluster = &page->table->clusters[cluster_id];
+    bool is_wanted = !page->opts->is_listed;
+    for (uint32_t i = 0; i < cluster->n_shapes && !is_wanted; i++)
+        is_wanted = page->opts->is_listed[cluster->shape_ids[i]];
+    return is_wanted;
+}
+
 void weft_shapes_apply_limit(struct weft_shapes_page *page)
 {
     const uint64_t limit = page->opts->limit;

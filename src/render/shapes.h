@@ -23,6 +23,7 @@ struct weft_shapes_page {
     size_t n_rows;  /* before the limit */
     size_t n_shown;
     struct weft_shapes_sum *sums; /* by row of the table's threads */
+    uint64_t n_other;             /* clusters that were not asked for */
     uint64_t n_hidden;            /* clusters that --min-count or triviality leaves out */
 };
 
@@ -67,6 +68,11 @@ bool weft_shapes_no_memory(const struct weft_shapes_page *page, size_t n_rows);
 
 /* Room for `n` ids, 0 to n-1; false (and the failure kept in the output) without memory. */
 bool weft_shapes_take_rows(struct weft_shapes_page *page, size_t n);
+
+/* Whether the shape (one of the shapes of the cluster) was asked for. */
+bool weft_shapes_is_wanted(const struct weft_shapes_page *page, uint32_t shape_id);
+bool weft_shapes_is_wanted_cluster(const struct weft_shapes_page *page, uint32_t cluster_id);
+
 void weft_shapes_apply_limit(struct weft_shapes_page *page);
 
 /* "12 more clusters; --limit 0 shows all", if the limit left some out. */

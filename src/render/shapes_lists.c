@@ -153,7 +153,8 @@ void weft_shapes_render_list(struct weft_shapes_page *page)
         return;
     size_t n_kept = 0;
     for (uint32_t id = 0; id < page->table->n_shapes; id++)
-        if (page->table->shapes[id].count >= page->opts->settings->min_count)
+        if (weft_shapes_is_wanted(page, id) &&
+            page->table->shapes[id].count >= page->opts->settings->min_count)
             page->rows[n_kept++] = id;
     page->n_rows = n_kept;
     qsort_r(page->rows, page->n_rows, sizeof *page->rows, compare_shapes, page);
@@ -164,9 +165,11 @@ void weft_shapes_render_list(struct weft_shapes_page *page)
                                       .row = shape_row,
                                       .context = page,
                                       .more = shape_more };
-    render_list(page, &table, "shape_list",
-                page->table->n_shapes == 0 ? "no shape: no call begins and ends in it"
-                                           : "no shape has as many calls as --min-count says");
+    render_list(
+        page, &table, "shape_list",
+        page->table->n_shapes == 0
+            ? "no shape: no call begins and ends in it"
+            : "no shape is of such a function, calls such a function and has as many calls");
     if (is_text(page))
         weft_shapes_print_more(page, "shapes");
 }

@@ -156,9 +156,14 @@ static bool choose_clusters(struct weft_shapes_page *page)
     for (size_t i = 0; i < page->n_rows; i++) {
         const struct weft_shape_cluster *cluster = &page->table->clusters[i];
         const bool is_rare = cluster->times.count < page->opts->settings->min_count;
-        if (!cluster->is_trivial && !is_rare)
+        if (cluster->is_trivial)
+            continue;
+        if (!weft_shapes_is_wanted_cluster(page, (uint32_t)i))
+            page->n_other++;
+        else if (is_rare)
+            page->n_hidden++;
+        else
             page->rows[n_kept++] = (uint32_t)i;
-        page->n_hidden += !cluster->is_trivial && is_rare;
     }
     page->n_rows = n_kept;
     qsort_r(page->rows, page->n_rows, sizeof *page->rows, compare_clusters, page);
@@ -250,6 +255,9 @@ static void print_left_out(const struct weft_shapes_page *page)
                 "calls without a shape: there are too many shapes, or they are too large");
     print_count(page, table->unclustered_shapes,
                 "shapes alone in their cluster: there were too many to compare");
+    if (page->n_other > 0)
+        weft_output_printf(out, "%s clusters are not %s\n", weft_human_count(page->n_other).text,
+                           page->opts->wanted);
     if (page->n_hidden > 0)
         weft_output_printf(out, "%s clusters of fewer than %" PRIu64 " calls left out\n",
                            weft_human_count(page->n_hidden).text, page->opts->settings->min_count);
@@ -267,6 +275,9 @@ static void print_why_empty(const struct weft_shapes_page *page)
     else if (table->calls == 0)
         weft_output_printf(out, "no shape: %s no calls\n",
                            page->view->has_filter ? "these threads hold" : "there are");
+    else if (page->n_hidden == 0 && page->n_other > 0)
+        weft_output_printf(out, "no cluster of %s is %s\n", weft_human_count(page->n_other).text,
+                           page->opts->wanted);
     else if (page->n_hidden == 0)
         weft_output_printf(out, "no cluster: none of %s calls calls anything%s\n",
                            weft_human_count(table->calls).text,
