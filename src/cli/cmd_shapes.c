@@ -13,7 +13,7 @@ struct options {
     const char *exclude, *function, *calls, *from, *to;
     const char *cluster;
     const char *diff[2], *near[2];
-    bool threads, list, spikes, drops, rare;
+    bool threads, list, spikes, drops, rare, verify;
 };
 
 #define NO_LIMIT_GIVEN UINT64_MAX
@@ -55,6 +55,9 @@ static const struct weft_option options[] = {
       WEFT_OPTION_FLAG, MEMBER(drops), NULL },
     { 0, "rare", NULL, "shapes seen once or on one thread, and calls slow for their shape",
       WEFT_OPTION_FLAG, MEMBER(rare), NULL },
+    { 0, "verify", NULL,
+      "check order, distances, clusters, ribbons and counts; fails if one is wrong",
+      WEFT_OPTION_FLAG, MEMBER(verify), NULL },
     { 's', "sort", "KEY",
       "time, count, mean, max, threads, first, depth or id; of clusters also p50, p99, shapes or "
       "surprise (default: time)",
@@ -80,6 +83,7 @@ static bool choose_part(const struct options *opts, enum weft_shapes_part *part)
         { opts->near[0], WEFT_SHAPES_NEAR },    { opts->list, WEFT_SHAPES_LIST },
         { opts->threads, WEFT_SHAPES_THREADS }, { opts->spikes, WEFT_SHAPES_SPIKES },
         { opts->drops, WEFT_SHAPES_DROPS },     { opts->rare, WEFT_SHAPES_RARE },
+        { opts->verify, WEFT_SHAPES_VERIFY },
     };
     size_t n_asked = 0;
     *part = WEFT_SHAPES_SUMMARY;
@@ -139,8 +143,8 @@ static const char *check(const struct weft_cli *cli, const struct options *opts,
 {
     const bool is_filtered = opts->function || opts->calls;
     if (!choose_part(opts, &how->part))
-        return "--cluster, --diff, --near, --list-shapes, --threads, --spikes, --drops and --rare "
-               "exclude each other";
+        return "--cluster, --diff, --near, --list-shapes, --threads, --spikes, --drops, --rare "
+               "and --verify exclude each other";
     how->sort = (enum weft_shapes_sort)opts->sort;
     if (how->sort >= WEFT_SHAPES_BY_P50 && how->part == WEFT_SHAPES_LIST)
         return "--sort: p50, p99, shapes and surprise are of clusters, not of shapes";
@@ -221,10 +225,22 @@ static enum weft_code request(struct weft_cli *cli, void *context, union weft_re
     return code;
 }
 
-/* What a view needs beyond the table. */
-static enum weft_code prepare(const struct weft_shapes_table *table, struct weft_arena *arena,
-                              struct weft_shapes_view *how, struct weft_err *err)
+static enum weft_code verify(struct weft_cli *cli, const struct weft_shapes_table *table,
+                             struct weft_arena *arena, struct weft_shapes_view *how)
 {
+    struct weft_shape_verdict *verdicts =
+        WEFT_ARENA_NEW(arena, WEFT_PROMISES, struct weft_shape_verdict);
+    how->verdicts = verdicts;
+    if (!verdicts)
+        return weft_fail(&cli->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for verdicts");
+    return weft_shapes_verify(weft_session_trace(cli->session), table, arena, verdicts, &cli->err);
+}
+
+/* What a view needs beyond the table. */
+static enum weft_code prepare(struct weft_cli *cli, const struct weft_shapes_table *table,
+                              struct weft_arena *arena, struct weft_shapes_view *how)
+{
+    struct weft_err *err = &cli->err;
     struct weft_shapes_pair pair = { 0 };
     struct weft_shape_near *near = NULL;
     struct weft_shape_rare *rare = NULL;
@@ -246,6 +262,8 @@ static enum weft_code prepare(const struct weft_shapes_table *table, struct weft
     else if (how->part == WEFT_SHAPES_RARE)
         code = weft_shape_rare_find(table, how->settings->spike_factor, arena, &rare, &how->n_rare,
                                     err);
+    else if (how->part == WEFT_SHAPES_VERIFY)
+        code = verify(cli, table, arena, how);
     how->near = near;
     how->rare = rare;
     how->match = pair.nodes;
@@ -263,14 +281,21 @@ static enum weft_code examine(struct weft_cli *cli, void *context, const union w
         code = weft_shapes_select(result->shapes, gallery->is_own, gallery->is_called,
                                   gallery->arena, &is_listed, &cli->err);
     gallery->how.is_listed = is_listed;
-    return code == WEFT_OK ? prepare(result->shapes, gallery->arena, &gallery->how, &cli->err)
-                           : code;
+    return code == WEFT_OK ? prepare(cli, result->shapes, gallery->arena, &gallery->how) : code;
 }
 
 static void render(const struct weft_view *view, void *context, const union weft_result *result)
 {
     const struct gallery *gallery = context;
     weft_render_shapes(view, result->shapes, &gallery->how);
+}
+
+static bool has_broken(const struct weft_shape_verdict *verdicts)
+{
+    for (size_t i = 0; verdicts && i < WEFT_PROMISES; i++)
+        if (verdicts[i].n_wrong > 0)
+            return true;
+    return false;
 }
 
 static int run(struct weft_cli *cli, int argc, char **argv)
@@ -301,6 +326,8 @@ static int run(struct weft_cli *cli, int argc, char **argv)
                                             .examine = examine,
                                             .render = render };
     int status = weft_cli_ask(cli, &question);
+    if (status == WEFT_EXIT_DONE && has_broken(gallery.how.verdicts))
+        status = WEFT_EXIT_FAILED;
     weft_arena_free(gallery.arena);
     return status;
 }

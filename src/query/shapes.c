@@ -117,3 +117,16 @@ enum weft_code weft_shapes_match(const struct weft_shapes_table *table, uint32_t
     weft_shape_metric_free(metric);
     return code;
 }
+
+enum weft_code weft_shapes_verify(const struct weft_trace *trace,
+                                  const struct weft_shapes_table *table, struct weft_arena *arena,
+                                  struct weft_shape_verdict verdicts[WEFT_PROMISES],
+                                  struct weft_err *err)
+{
+    struct weft_shape_metric *metric;
+    enum weft_code code = metric_of(table, arena, &metric, err);
+    if (code == WEFT_OK)
+        code = weft_shape_verify(trace, table, metric, verdicts, err);
+    weft_shape_metric_free(metric);
+    return code;
+}

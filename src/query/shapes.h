@@ -6,6 +6,7 @@
 #define WEFT_QUERY_SHAPES_H
 
 #include "analysis/shape_metric.h"
+#include "analysis/shape_verify.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "schema/shapes.h"
@@ -45,5 +46,12 @@ struct weft_shapes_pair {
 WEFT_CHECKED enum weft_code weft_shapes_match(const struct weft_shapes_table *table, uint32_t a,
                                               uint32_t b, size_t limit, struct weft_arena *arena,
                                               struct weft_shapes_pair *pair, struct weft_err *err);
+
+/* As weft_shape_verify (analysis/shape_verify.h). */
+WEFT_CHECKED enum weft_code weft_shapes_verify(const struct weft_trace *trace,
+                                               const struct weft_shapes_table *table,
+                                               struct weft_arena *arena,
+                                               struct weft_shape_verdict verdicts[WEFT_PROMISES],
+                                               struct weft_err *err);
 
 #endif

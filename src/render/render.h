@@ -9,6 +9,7 @@
 #include "analysis/analysis.h"
 #include "analysis/shape_metric.h"
 #include "analysis/shape_rare.h"
+#include "analysis/shape_verify.h"
 #include "analysis/shapes.h"
 #include "model/trace.h"
 #include "render/output.h"
@@ -107,6 +108,7 @@ enum weft_shapes_part {
     WEFT_SHAPES_RARE,
     WEFT_SHAPES_CLUSTER,
     WEFT_SHAPES_DIFF,
+    WEFT_SHAPES_VERIFY,
 };
 
 /* Of clusters, and of shapes as far as these have them; the greatest first, but for the earliest
@@ -145,6 +147,7 @@ struct weft_shapes_view {
     bool is_match_cut;
     const struct weft_shape_rare *rare; /* RARE */
     size_t n_rare;
+    const struct weft_shape_verdict *verdicts; /* VERIFY: WEFT_PROMISES of them */
 };
 void weft_render_shapes(const struct weft_view *view, const struct weft_shapes_table *table,
                         const struct weft_shapes_view *opts);

@@ -222,6 +222,7 @@ static void (*const parts[])(struct weft_shapes_page *page) = {
     [WEFT_SHAPES_RARE] = weft_shapes_render_rare,
     [WEFT_SHAPES_CLUSTER] = weft_shapes_render_cluster,
     [WEFT_SHAPES_DIFF] = weft_shapes_render_diff,
+    [WEFT_SHAPES_VERIFY] = weft_shapes_render_verify,
 };
 
 void weft_render_shapes(const struct weft_view *view, const struct weft_shapes_table *table,

@@ -107,5 +107,6 @@ void weft_shapes_render_drops(struct weft_shapes_page *page);
 void weft_shapes_render_rare(struct weft_shapes_page *page);
 void weft_shapes_render_cluster(struct weft_shapes_page *page);
 void weft_shapes_render_diff(struct weft_shapes_page *page);
+void weft_shapes_render_verify(struct weft_shapes_page *page);
 
 #endif

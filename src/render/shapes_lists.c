@@ -406,3 +406,48 @@ void weft_shapes_render_rare(struct weft_shapes_page *page)
     weft_output_printf(out, "; %zu callers left out that are rare for what they call\n",
                        page->opts->n_rare - page->n_rows);
 }
+
+/* ---- verification ---------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name, *about;
+} promises[] = {
+    [WEFT_PROMISE_ORDER] = { "order", "shapes stand in canonical order, none twice" },
+    [WEFT_PROMISE_METRIC] = { "metric",
+                              "distances are symmetric and keep the triangle inequality" },
+    [WEFT_PROMISE_CLUSTERS] = { "clusters",
+                                "shapes of a cluster are near each other, none part of another" },
+    [WEFT_PROMISE_RIBBONS] = { "ribbons",
+                               "clusters of a ribbon are not part of each other: they never "
+                               "overlap" },
+    [WEFT_PROMISE_COUNTS] = { "counts", "shapes, clusters and threads count the same calls" },
+};
+
+static const struct weft_column promise_columns[] = {
+    { "name", "check", WEFT_CELL_TEXT },   { "checked", "checked", WEFT_CELL_COUNT },
+    { "wrong", "wrong", WEFT_CELL_COUNT }, { "first_a", "first", WEFT_CELL_ID },
+    { "first_b", "with", WEFT_CELL_ID },   { "about", "holds when", WEFT_CELL_TEXT },
+};
+
+static void promise_row(const void *context, size_t row, struct weft_cell *cells)
+{
+    const struct weft_shapes_page *page = context;
+    const struct weft_shape_verdict *verdict = &page->opts->verdicts[row];
+    const bool is_kept = verdict->n_wrong == 0;
+    cells[0].text = weft_str_of(promises[row].name);
+    cells[1].number = verdict->n_checked;
+    cells[2] = (struct weft_cell){ .number = verdict->n_wrong, .is_bad = !is_kept };
+    cells[3] = (struct weft_cell){ .number = verdict->ids[0], .is_null = is_kept };
+    cells[4] = (struct weft_cell){ .number = verdict->ids[1], .is_null = is_kept };
+    cells[5].text = weft_str_of(promises[row].about);
+}
+
+void weft_shapes_render_verify(struct weft_shapes_page *page)
+{
+    const struct weft_table table = { .columns = promise_columns,
+                                      .n_columns = N_OF(promise_columns),
+                                      .n_rows = WEFT_PROMISES,
+                                      .row = promise_row,
+                                      .context = page };
+    render_list(page, &table, "checks", "");
+}

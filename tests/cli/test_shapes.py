@@ -236,7 +236,7 @@ def check_formats(trace, summary):
     listed = rows_of(trace)
     ok([int(row["id"]) for row in listed] == [row["id"] for row in summary["cluster_list"]],
        "CSV has the same clusters")
-    for option in ["--list-shapes", "--threads", "--spikes", "--drops", "--rare"]:
+    for option in ["--verify", "--list-shapes", "--threads", "--spikes", "--drops", "--rare"]:
         data = shapes(option, trace)
         rows = next(value for key, value in data.items() if isinstance(value, list))
         table = rows_of(option, trace)
@@ -307,6 +307,9 @@ def check_options(trace):
         ok(values == sorted(values), f"--sort {key}")
     one = shapes("--tid", 12, trace)
     ok([row["tid"] for row in one["threads"]] == [12], "--tid")
+    checks = shapes("--verify", trace)["checks"]
+    ok(len(checks) == 5 and all(row["checked"] > 0 and row["wrong"] == 0 for row in checks),
+       "--verify", checks)
     part = shapes("--from", "20us", "--to", "40us", trace)
     ok(part["from_ns"] == 20000 and part["to_ns"] == 40000 and
        part["calls"] < shapes(trace)["calls"], "a part")
