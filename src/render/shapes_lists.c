@@ -261,16 +261,27 @@ struct weft_table weft_shapes_spikes_table(const struct weft_shapes_page *page)
                                 .context = page };
 }
 
+/* "25 of 38 shown, most unusual first: ", or "no spike: ". */
+static void print_found(const struct weft_shapes_page *page, size_t n_shown, uint64_t n_found,
+                        const char *order, const char *none)
+{
+    if (n_shown == 0)
+        weft_output_printf(page->view->out, "%s: ", none);
+    else
+        weft_output_printf(page->view->out, "\n%zu of %s shown, %s: ", n_shown,
+                           weft_human_count(n_found).text, order);
+}
+
 void weft_shapes_render_spikes(struct weft_shapes_page *page)
 {
     const struct weft_table table = weft_shapes_spikes_table(page);
-    struct weft_output *out = page->view->out;
-    render_list(page, &table, "spikes", "no spike");
+    if (!is_text(page) || table.n_rows > 0)
+        render_list(page, &table, "spikes", "");
     if (!is_text(page))
         return;
-    weft_output_printf(out, "%s%zu of %s shown, most unusual first: ", table.n_rows > 0 ? "\n" : "",
-                       table.n_rows, weft_human_count(page->table->spikes_found).text);
-    weft_output_printf(out, "calls longer than %s times their cluster's median, and its p99.9\n",
+    print_found(page, table.n_rows, page->table->spikes_found, "most unusual first", "no spike");
+    weft_output_printf(page->view->out,
+                       "calls longer than %s times their cluster's median, and than its p99.9\n",
                        weft_human_ratio(page->opts->settings->spike_factor).text);
 }
 
@@ -307,14 +318,12 @@ struct weft_table weft_shapes_drops_table(const struct weft_shapes_page *page)
 void weft_shapes_render_drops(struct weft_shapes_page *page)
 {
     const struct weft_table table = weft_shapes_drops_table(page);
-    struct weft_output *out = page->view->out;
-    render_list(page, &table, "drops", "no drop");
+    if (!is_text(page) || table.n_rows > 0)
+        render_list(page, &table, "drops", "");
     if (!is_text(page))
         return;
-    weft_output_printf(out,
-                       "%s%zu of %s shown, greatest loss first: ", table.n_rows > 0 ? "\n" : "",
-                       table.n_rows, weft_human_count(page->table->drops_found).text);
-    weft_output_printf(out, "stretches at less than %s of the cluster's usual rate\n",
+    print_found(page, table.n_rows, page->table->drops_found, "greatest loss first", "no drop");
+    weft_output_printf(page->view->out, "stretches at less than %s of the cluster's usual rate\n",
                        weft_human_share(page->opts->settings->drop_fraction).text);
 }
 

@@ -245,7 +245,12 @@ static void print_left_out(const struct weft_shapes_page *page)
     struct weft_output *out = page->view->out;
     print_count(page, table->cut_calls, "calls cut by the edges, without a shape");
     print_count(page, table->repaired_calls, "calls whose end was missing have the shape seen");
-    if (page->opts->excluded)
+    if (page->opts->excluded && page->opts->n_excluded == 0)
+        weft_output_printf(out,
+                           "no function matches '%s': nothing is left out (a regular expression "
+                           "is written /.../)\n",
+                           page->opts->excluded);
+    else if (page->opts->excluded)
         weft_output_printf(out,
                            "%s calls of %zu functions that match '%s' left out: their callees "
                            "count as the caller's\n",

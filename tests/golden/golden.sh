@@ -79,6 +79,32 @@ golden interval_during.txt interval --during 11:hash:2 -n 3 t.weft
 golden interval_none.txt interval --from 2h --to 3h --tid 11 t.weft
 golden error_interval.txt interval --during 11:nowhere t.weft
 golden error_window.txt interval --from 2s --to 1s t.weft
+golden shapes.txt shapes t.weft
+golden shapes.json shapes --json t.weft
+golden shapes.csv shapes --format csv t.weft
+golden shapes_threads.csv shapes --threads --format csv t.weft
+golden shapes_limit.txt shapes --limit 1 --min-count 2 --exclude /^log$/ t.weft
+golden shapes_calls.txt shapes --function get --calls log t.weft
+golden shapes_cluster.txt shapes --cluster 5 t.weft
+golden shapes_cluster.json shapes --cluster 5 --json t.weft
+golden shapes_diff.txt shapes --diff 5 6 t.weft
+golden shapes_diff.json shapes --diff 5 6 --json t.weft
+golden shapes_near.txt shapes --near 5 2 t.weft
+golden shapes_list.txt shapes --list-shapes --sort id t.weft
+golden shapes_list.json shapes --list-shapes --json --tid 11 t.weft
+golden shapes_spikes.txt shapes --spikes t.weft
+golden shapes_drops.txt shapes --drops t.weft
+golden shapes_rare.txt shapes --rare t.weft
+golden shapes_rare.json shapes --rare --json t.weft
+golden shapes_exclude.txt shapes --exclude "lost|log" --tid 12 t.weft
+golden shapes_verify.txt shapes --verify t.weft
+golden shapes_none.txt shapes --exclude /./ t.weft
+golden shapes_trivial.txt shapes --from 3us --to 5us --tid 11 t.weft
+golden error_shapes.txt shapes --cluster 99 t.weft
+golden error_shapes_near.txt shapes --near 99 1 t.weft
+golden error_shapes_threshold.txt shapes --threshold 0.7 t.weft
+golden error_shapes_both.txt shapes --spikes --drops t.weft
+golden colours_shapes.txt shapes --color always --cluster 5 t.weft
 golden colours.txt functions --color always --limit 2 t.weft
 golden cut.txt cut -o cut.weft --from 30ms --to 38ms t.weft
 golden cut_functions.txt functions cut.weft

@@ -429,7 +429,7 @@ static void lists(void)
            "read_block(int)\n"
            "\n"
            "1 of 1 shown, most unusual first: calls longer than 10.0 times their cluster's median, "
-           "and its p99.9\n",
+           "and than its p99.9\n",
            "spikes");
     how.part = WEFT_SHAPES_DROPS;
     equals(
