@@ -9,12 +9,14 @@
 #include "render/page.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* A generator and what its rows refer to. */
 struct data {
     const struct weft_page *page;
     struct weft_json *json;
     const struct weft_note_sums *notes;
+    int64_t *below_ns; /* by row of the thread at hand */
 };
 
 /* The page's index of a function, -1 for none. */
@@ -172,94 +174,119 @@ static void put_functions(const struct data *data)
 /* ---- threads -----------------------------------------------------------------------------------
  */
 
-typedef int64_t (*row_value)(const struct data *data, const struct weft_regtime_row *rows,
-                             size_t index);
+/* Below: what the children of each row take of its time. */
+struct rows {
+    const struct weft_regtime_row *rows;
+    const int64_t *below_ns;
+};
+
+typedef int64_t (*row_value)(const struct data *data, const struct rows *all, size_t index);
 
 static int64_t length_of(const struct weft_regtime_row *row)
 {
     return (int64_t)(row->end_ns - row->start_ns);
 }
 
-static int64_t row_kind(const struct data *data, const struct weft_regtime_row *rows, size_t index)
+static int64_t row_kind(const struct data *data, const struct rows *all, size_t index)
 {
     (void)data;
-    return rows[index].kind;
+    return all->rows[index].kind;
 }
 
-static int64_t row_level(const struct data *data, const struct weft_regtime_row *rows, size_t index)
+static int64_t row_level(const struct data *data, const struct rows *all, size_t index)
 {
     (void)data;
-    return rows[index].level;
+    return all->rows[index].level;
 }
 
-static int64_t row_parent(const struct data *data, const struct weft_regtime_row *rows,
-                          size_t index)
+static int64_t row_parent(const struct data *data, const struct rows *all, size_t index)
 {
     (void)data;
-    uint32_t parent = rows[index].parent;
+    uint32_t parent = all->rows[index].parent;
     return parent == WEFT_ID_NONE ? 0 : (int64_t)index - parent;
 }
 
-static int64_t row_function(const struct data *data, const struct weft_regtime_row *rows,
-                            size_t index)
+static int64_t row_function(const struct data *data, const struct rows *all, size_t index)
 {
-    return page_function(data, rows[index].function_id);
+    return page_function(data, all->rows[index].function_id);
 }
 
-static int64_t row_flags(const struct data *data, const struct weft_regtime_row *rows, size_t index)
+static int64_t row_flags(const struct data *data, const struct rows *all, size_t index)
 {
     (void)data;
-    return rows[index].flags;
+    return all->rows[index].flags;
 }
 
-static int64_t row_start(const struct data *data, const struct weft_regtime_row *rows, size_t index)
+static int64_t row_start(const struct data *data, const struct rows *all, size_t index)
 {
     (void)data;
-    return (int64_t)(rows[index].start_ns - (index > 0 ? rows[index - 1].start_ns : 0));
+    return (int64_t)(all->rows[index].start_ns - (index > 0 ? all->rows[index - 1].start_ns : 0));
 }
 
-static int64_t row_length(const struct data *data, const struct weft_regtime_row *rows,
-                          size_t index)
+static int64_t row_length(const struct data *data, const struct rows *all, size_t index)
 {
     (void)data;
-    return length_of(&rows[index]);
+    return length_of(&all->rows[index]);
 }
 
-static int64_t row_count(const struct data *data, const struct weft_regtime_row *rows, size_t index)
+static int64_t row_count(const struct data *data, const struct rows *all, size_t index)
 {
     (void)data;
-    return (int64_t)rows[index].count;
+    return (int64_t)all->rows[index].count;
 }
 
-static int64_t row_sum(const struct data *data, const struct weft_regtime_row *rows, size_t index)
+static int64_t row_sum(const struct data *data, const struct rows *all, size_t index)
 {
     (void)data;
-    return (int64_t)rows[index].sum_ns - length_of(&rows[index]);
+    return (int64_t)all->rows[index].sum_ns - length_of(&all->rows[index]);
 }
 
-static int64_t row_self(const struct data *data, const struct weft_regtime_row *rows, size_t index)
+/* What the children leave is self time: so this is 0 as a rule, and costs nothing. */
+static int64_t row_self(const struct data *data, const struct rows *all, size_t index)
 {
     (void)data;
-    return (int64_t)rows[index].self_ns;
+    const struct weft_regtime_row *row = &all->rows[index];
+    int64_t rest_ns = row->kind == WEFT_REGTIME_EXPRESSION
+                          ? all->below_ns[index]
+                          : (int64_t)row->sum_ns - all->below_ns[index];
+    return rest_ns - (int64_t)row->self_ns;
 }
 
-static int64_t row_min(const struct data *data, const struct weft_regtime_row *rows, size_t index)
+/* The whole part of the mean: of a single call, its duration. */
+static int64_t mean_of(const struct weft_regtime_row *row)
 {
-    (void)data;
-    return (int64_t)rows[index].min_ns;
+    return (int64_t)(row->sum_ns / (row->count > 0 ? row->count : 1));
 }
 
-static int64_t row_max(const struct data *data, const struct weft_regtime_row *rows, size_t index)
+static int64_t row_min(const struct data *data, const struct rows *all, size_t index)
 {
     (void)data;
-    return (int64_t)rows[index].max_ns;
+    return mean_of(&all->rows[index]) - (int64_t)all->rows[index].min_ns;
 }
 
-static int64_t row_folded(const struct data *data, const struct weft_regtime_row *rows,
-                          size_t index)
+static int64_t row_max(const struct data *data, const struct rows *all, size_t index)
 {
     (void)data;
-    return rows[index].n_folded;
+    return (int64_t)all->rows[index].max_ns - mean_of(&all->rows[index]);
+}
+
+static int64_t row_folded(const struct data *data, const struct rows *all, size_t index)
+{
+    (void)data;
+    return all->rows[index].n_folded;
+}
+
+/* Rows stand behind their parents, so one pass from the end adds up all levels. */
+static void sum_below(const struct weft_regtime_thread *thread, int64_t *below_ns)
+{
+    memset(below_ns, 0, thread->n_rows_all * sizeof *below_ns);
+    for (size_t i = thread->n_rows_all; i-- > 0;) {
+        const struct weft_regtime_row *row = &thread->rows[i];
+        if (row->parent == WEFT_ID_NONE || row->kind == WEFT_REGTIME_GAP)
+            continue;
+        below_ns[row->parent] +=
+            row->kind == WEFT_REGTIME_EXPRESSION ? below_ns[i] : (int64_t)row->sum_ns;
+    }
 }
 
 static void put_rows(const struct data *data, const struct weft_regtime_thread *thread)
@@ -273,11 +300,13 @@ static void put_rows(const struct data *data, const struct weft_regtime_thread *
         { "u", row_sum },    { "w", row_self },  { "a", row_min },    { "b", row_max },
         { "o", row_folded },
     };
+    sum_below(thread, data->below_ns);
+    const struct rows rows = { .rows = thread->rows, .below_ns = data->below_ns };
     weft_json_begin_object(data->json, "rows");
     for (size_t column = 0; column < sizeof columns / sizeof *columns; column++) {
         weft_json_begin_array(data->json, columns[column].key);
         for (size_t i = 0; i < thread->n_rows_all; i++)
-            weft_json_i64(data->json, NULL, columns[column].value(data, thread->rows, i));
+            weft_json_i64(data->json, NULL, columns[column].value(data, &rows, i));
         weft_json_end_array(data->json);
     }
     weft_json_end_object(data->json);
@@ -446,7 +475,7 @@ static void put_totals(const struct data *data)
 static void put_page(const struct data *data)
 {
     weft_json_begin_object(data->json, NULL);
-    weft_json_u64(data->json, "v", 1);
+    weft_json_u64(data->json, "v", 2);
     weft_json_text(data->json, "generator", "weft " WEFT_VERSION);
     put_trace(data);
     put_notes(data);
@@ -466,7 +495,16 @@ enum weft_code weft_page_data(const struct weft_page *page, struct weft_output *
     struct weft_arena *arena = weft_arena_new(0);
     if (!arena)
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the page's data");
-    enum weft_code code = weft_note_sums(page->trace, arena, &notes, err);
+    size_t n_rows = 1;
+    for (size_t i = 0; i < page->regtime->n_threads; i++)
+        if (page->regtime->threads[i].n_rows_all > n_rows)
+            n_rows = page->regtime->threads[i].n_rows_all;
+    data.below_ns = WEFT_ARENA_NEW(arena, n_rows, int64_t);
+    enum weft_code code = WEFT_OK;
+    if (!data.below_ns)
+        code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the page's data");
+    if (code == WEFT_OK)
+        code = weft_note_sums(page->trace, arena, &notes, err);
     if (code == WEFT_OK)
         code = weft_json_open(out, &data.json, err);
     if (code == WEFT_OK) {

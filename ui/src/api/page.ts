@@ -4,7 +4,7 @@ import { KIND } from '../lib/model';
 import type { Functions, Outlier, Pauses, Rows, Settings, Thread, Trace } from '../lib/model';
 
 type Json = Record<string, unknown>;
-export const VERSION = 1;
+export const VERSION = 2;
 
 export async function loadPage(): Promise<Trace> {
   const holder = document.getElementById('weft-data');
@@ -65,6 +65,15 @@ function subtreeEnds(parent: Int32Array): Int32Array {
   return next;
 }
 
+/** What the children of each row take of its time; the reverse of what the writer subtracts. */
+function sumBelow(kind: number[], parent: Int32Array, sum: Float64Array): Float64Array {
+  const below = new Float64Array(kind.length);
+  for (let i = kind.length - 1; i >= 0; i--)
+    if (parent[i]! >= 0 && kind[i] !== KIND.GAP)
+      below[parent[i]!]! += kind[i] === KIND.EXPRESSION ? below[i]! : sum[i]!;
+  return below;
+}
+
 function decodeRows(json: Json): Rows {
   const kinds = list<number>(json, 'k');
   const n = kinds.length;
@@ -74,6 +83,12 @@ function decodeRows(json: Json): Rows {
   const start = undelta(get('s'));
   const length = get('t');
   const extra = get('u');
+  const count = get('n');
+  const sum = Float64Array.from(length, (t, i) => t + extra[i]!);
+  const below = sumBelow(kinds, parent, sum);
+  const rest = get('w');
+  const mean = sum.map((ns, i) => Math.floor(ns / Math.max(1, count[i]!)));
+  const [least, most] = [get('a'), get('b')];
   return {
     ...{ n, kind: Uint8Array.from(kinds), level: Uint16Array.from(get('l')), parent },
     ...{
@@ -81,10 +96,10 @@ function decodeRows(json: Json): Rows {
       fn: Int32Array.from(get('f')),
       flags: Uint8Array.from(get('x')),
     },
-    ...{ start, end: start.map((s, i) => s + length[i]!), count: Float64Array.from(get('n')) },
-    sum: Float64Array.from(length, (t, i) => t + extra[i]!),
-    ...{ self: Float64Array.from(get('w')), min: Float64Array.from(get('a')) },
-    ...{ max: Float64Array.from(get('b')), folded: Uint32Array.from(get('o')) },
+    ...{ start, end: start.map((s, i) => s + length[i]!), count: Float64Array.from(count), sum },
+    self: below.map((ns, i) => (kinds[i] === KIND.EXPRESSION ? ns : sum[i]! - ns) - rest[i]!),
+    ...{ min: mean.map((ns, i) => ns - least[i]!), max: mean.map((ns, i) => ns + most[i]!) },
+    folded: Uint32Array.from(get('o')),
   };
 }
 
