@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The data that the page carries (docs/page-data.md): found, unpacked, checked, made columns.
+import { column, damaged, list, num, object, objects, text, undelta } from './json';
+import type { Json } from './json';
+import { decodeShapes } from './shapes';
 import { KIND } from '../lib/model';
 import type { Functions, Outlier, Pauses, Rows, Settings, Thread, Trace } from '../lib/model';
 
-type Json = Record<string, unknown>;
 export const VERSION = 2;
 
 export async function loadPage(): Promise<Trace> {
@@ -20,40 +22,6 @@ async function unpack(base64: string): Promise<string> {
     throw new Error('this browser is too old to unpack the page (it lacks DecompressionStream)');
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
   return new Response(stream).text();
-}
-
-function num(json: Json, key: string): number {
-  const value = json[key];
-  return typeof value === 'number' && Number.isFinite(value) ? value : 0;
-}
-
-function text(json: Json, key: string): string {
-  const value = json[key];
-  return typeof value === 'string' ? value : '';
-}
-
-function object(json: Json, key: string): Json {
-  const value = json[key];
-  return typeof value === 'object' && value !== null ? (value as Json) : {};
-}
-
-function list<T>(json: Json, key: string): T[] {
-  const value = json[key];
-  return Array.isArray(value) ? (value as T[]) : [];
-}
-
-function column(json: Json, key: string, n: number): number[] {
-  const values = list<number>(json, key);
-  if (values.length !== n)
-    throw new Error(
-      `the page's data is damaged: column ${key} has ${values.length} of ${n} values`,
-    );
-  return values;
-}
-
-function undelta(steps: number[]): Float64Array {
-  let t = 0;
-  return Float64Array.from(steps, step => (t += step));
 }
 
 function subtreeEnds(parent: Int32Array): Int32Array {
@@ -191,12 +159,12 @@ export function decodeTrace(json: Json): Trace {
   const trace = object(json, 'trace');
   const outliers = object(json, 'outliers');
   const totals = object(json, 'totals');
-  const threads = list<Json>(json, 'threads').map(decodeThread);
+  const threads = objects(json, 'threads').map(decodeThread);
   const functions = decodeFunctions(object(json, 'functions'));
   for (const { rows } of threads)
     for (let i = 0; i < rows.n; i++)
       if (rows.fn[i]! >= functions.n || rows.kind[i]! > KIND.SLIVER)
-        throw new Error('the page\u2019s data is damaged: a row names an unknown function');
+        throw damaged('a row names an unknown function');
   return {
     ...{ generator: text(json, 'generator'), name: text(trace, 'name') },
     ...{ format: text(trace, 'format'), details: text(trace, 'details') },
@@ -204,8 +172,9 @@ export function decodeTrace(json: Json): Trace {
     ...{ cutCalls: num(trace, 'cut_calls'), bytesIn: num(trace, 'bytes_in') },
     ...{ bytesOut: num(trace, 'bytes_out'), notes: list(json, 'notes') },
     ...{ settings: decodeSettings(object(json, 'settings')), functions, threads },
-    outliers: list<Json>(outliers, 'rows').map(decodeOutlier),
+    outliers: objects(outliers, 'rows').map(decodeOutlier),
     outliersFound: num(outliers, 'found'),
+    shapes: decodeShapes(json['shapes'], functions.n, threads.length),
     totals: {
       ...{ rowsAfter: num(totals, 'rows_after'), recordsBefore: num(totals, 'records_before') },
       ...{ recordsAfter: num(totals, 'records_after'), foldedNs: num(totals, 'folded_ns') },

@@ -2,6 +2,8 @@
 // A trace as the page knows it: columns of plain numbers. Times are ns since the trace's start;
 // float64 holds them exactly up to 104 days.
 
+import type { Shapes } from './shapes';
+
 export const KIND = { CALL: 0, EXPRESSION: 1, NODE: 2, OTHER: 3, GAP: 4, SLIVER: 5 } as const;
 export const FLAG = { CUT_START: 1, CUT_END: 2, REPAIRED: 4, OUTLIER: 8 } as const;
 export const PAUSE = { WAIT: 0, STILL: 1, IDLE: 2 } as const;
@@ -151,6 +153,8 @@ export interface Trace {
   threads: Thread[];
   outliers: Outlier[];
   outliersFound: number;
+  /** null: the page was written without. */
+  shapes: Shapes | null;
   totals: {
     rowsAfter: number;
     recordsBefore: number;
