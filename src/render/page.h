@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "model/trace.h"
 #include "render/render.h"
+#include "schema/shapes.h"
 #include "schema/tables.h"
 
 struct weft_page {
@@ -17,6 +18,7 @@ struct weft_page {
     const struct weft_regtime_table *regtime;
     const struct weft_activity_table *activity;
     const struct weft_outliers_table *outliers;
+    const struct weft_shapes_table *shapes; /* with columns; NULL: the page has no ribbons */
     const struct weft_regtime_view *settings;
 };
 

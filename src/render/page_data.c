@@ -7,6 +7,7 @@
 #include "render/json.h"
 #include "render/notes.h"
 #include "render/page.h"
+#include "render/page_shapes.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -19,10 +20,9 @@ struct data {
     int64_t *below_ns; /* by row of the thread at hand */
 };
 
-/* The page's index of a function, -1 for none. */
-static int64_t page_function(const struct data *data, uint32_t function_id)
+int64_t weft_page_function(const struct weft_page *page, uint32_t function_id)
 {
-    const struct weft_functions_table *table = data->page->functions;
+    const struct weft_functions_table *table = page->functions;
     if (function_id >= table->n_functions || table->row_of_function[function_id] == WEFT_ID_NONE)
         return -1;
     return table->row_of_function[function_id];
@@ -208,7 +208,7 @@ static int64_t row_parent(const struct data *data, const struct rows *all, size_
 
 static int64_t row_function(const struct data *data, const struct rows *all, size_t index)
 {
-    return page_function(data, all->rows[index].function_id);
+    return weft_page_function(data->page, all->rows[index].function_id);
 }
 
 static int64_t row_flags(const struct data *data, const struct rows *all, size_t index)
@@ -322,7 +322,7 @@ static void put_pauses(const struct data *data, const struct weft_activity_threa
     weft_json_end_array(json);
     weft_json_begin_array(json, "f");
     for (size_t i = 0; i < thread->n_pauses; i++)
-        weft_json_i64(json, NULL, page_function(data, thread->pauses[i].function_id));
+        weft_json_i64(json, NULL, weft_page_function(data->page, thread->pauses[i].function_id));
     weft_json_end_array(json);
     weft_json_begin_array(json, "s");
     for (size_t i = 0; i < thread->n_pauses; i++)
@@ -402,9 +402,10 @@ static void put_threads(const struct data *data)
 /* ---- outliers and totals
  * ------------------------------------------------------------------------- */
 
-/* The page's index of a thread: its place in the table, which is sorted by id. */
-static uint64_t page_thread(const struct weft_regtime_table *table, uint32_t thread_id)
+/* The table is sorted by id. */
+uint64_t weft_page_thread(const struct weft_page *page, uint32_t thread_id)
 {
+    const struct weft_regtime_table *table = page->regtime;
     size_t low = 0, high = table->n_threads;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -421,8 +422,8 @@ static void put_outlier(const struct data *data, const struct weft_outlier_row *
     struct weft_json *json = data->json;
     weft_json_begin_object(json, NULL);
     weft_json_u64(json, "kind", row->kind);
-    weft_json_u64(json, "thread", page_thread(data->page->regtime, row->thread_id));
-    weft_json_i64(json, "f", page_function(data, row->function_id));
+    weft_json_u64(json, "thread", weft_page_thread(data->page, row->thread_id));
+    weft_json_i64(json, "f", weft_page_function(data->page, row->function_id));
     weft_json_u64(json, "depth", row->depth);
     weft_json_u64(json, "s", row->start_ns);
     weft_json_u64(json, "t", row->end_ns - row->start_ns);
@@ -437,7 +438,7 @@ static void put_outlier(const struct data *data, const struct weft_outlier_row *
     weft_json_u64(json, "deepest", row->is_deepest);
     weft_json_begin_array(json, "context");
     for (uint32_t i = 0; i < row->depth; i++)
-        weft_json_i64(json, NULL, page_function(data, row->context[i]));
+        weft_json_i64(json, NULL, weft_page_function(data->page, row->context[i]));
     weft_json_end_array(json);
     weft_json_end_object(json);
 }
@@ -472,7 +473,7 @@ static void put_totals(const struct data *data)
     weft_json_end_object(json);
 }
 
-static void put_page(const struct data *data)
+static enum weft_code put_page(const struct data *data, struct weft_err *err)
 {
     weft_json_begin_object(data->json, NULL);
     weft_json_u64(data->json, "v", 2);
@@ -484,7 +485,9 @@ static void put_page(const struct data *data)
     put_threads(data);
     put_outliers(data);
     put_totals(data);
+    enum weft_code code = weft_page_put_shapes(data->page, data->json, err);
     weft_json_end_object(data->json);
+    return code;
 }
 
 enum weft_code weft_page_data(const struct weft_page *page, struct weft_output *out,
@@ -508,7 +511,7 @@ enum weft_code weft_page_data(const struct weft_page *page, struct weft_output *
     if (code == WEFT_OK)
         code = weft_json_open(out, &data.json, err);
     if (code == WEFT_OK) {
-        put_page(&data);
+        code = put_page(&data, err);
         weft_json_close(data.json);
     }
     weft_arena_free(arena);

@@ -213,7 +213,7 @@ function decodeCalls(json: Json, bounds: Bounds): CallTree {
 
 function decodeSpikes(json: Json, bounds: Bounds): Spike[] {
   const cluster = own(json, 'c');
-  const at = occurrences({ own: json }, 'own', cluster.length, bounds);
+  const at = occurrences(json, 'at', cluster.length, bounds);
   const times = column(json, 'x', cluster.length);
   return at.map((one, i) => ({
     ...one,

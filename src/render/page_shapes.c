@@ -1,0 +1,503 @@
+/* SPDX-License-Identifier: MIT */
+#include "render/page_shapes.h"
+
+#include "base/u128.h"
+#include "model/walk.h"
+#include "render/pack.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* From all to little. Whatever the trace, the last level is small. */
+static const struct weft_page_level levels[] = {
+    { 1, true, 3000, 600, 16, 4000, 60, 400, 400, UINT32_MAX, 400 },
+    { 1, false, 3000, 400, 12, 2500, 48, 300, 200, UINT32_MAX, 300 },
+    { 2, false, 3000, 400, 12, 2500, 48, 300, 120, UINT32_MAX, 300 },
+    { 3, false, 3000, 300, 8, 2000, 40, 250, 80, UINT32_MAX, 300 },
+    { 4, false, 3000, 300, 8, 2000, 40, 250, 60, UINT32_MAX, 300 },
+    { 6, false, 2000, 250, 6, 1500, 32, 200, 40, UINT32_MAX, 200 },
+    { 8, false, 2000, 200, 6, 1200, 24, 150, 30, UINT32_MAX, 200 },
+    { 12, false, 1500, 150, 4, 800, 20, 120, 20, 4000, 200 },
+    { 24, false, 1000, 120, 3, 600, 16, 100, 12, 1000, 100 },
+    { 48, false, 600, 100, 3, 400, 12, 60, 8, 200, 100 },
+    { 48, false, 300, 60, 2, 200, 8, 40, 6, 50, 100 },
+};
+enum { N_LEVELS = sizeof levels / sizeof *levels };
+
+/* Calls that are read at most for one occurrence, and for all of them. */
+enum { CALLS_OF_ONE = 4 * 1000 * 1000, CALLS_OF_ALL = 24 * 1000 * 1000 };
+
+enum { COVERED_FULL = 16 };
+
+/* ---- what all levels share ------------------------------------------------------------------- */
+
+int weft_page_compare_ranked(const void *a, const void *b)
+{
+    const struct weft_page_ranked *one = a, *two = b;
+    if (one->rank != two->rank)
+        return one->rank < two->rank ? 1 : -1;
+    return (one->id > two->id) - (one->id < two->id);
+}
+
+static bool order_clusters(struct weft_page_shapes *shapes)
+{
+    const struct weft_shapes_table *table = shapes->table;
+    struct weft_page_ranked *ranked =
+        WEFT_ARENA_NEW(shapes->arena, table->n_clusters, struct weft_page_ranked);
+    shapes->order = WEFT_ARENA_NEW(shapes->arena, table->n_clusters, uint32_t);
+    shapes->cluster_at = WEFT_ARENA_NEW(shapes->arena, table->n_clusters, uint32_t);
+    if (!ranked || !shapes->order || !shapes->cluster_at)
+        return false;
+    uint32_t n = 0;
+    for (uint32_t id = 0; id < table->n_clusters; id++) {
+        shapes->cluster_at[id] = WEFT_ID_NONE;
+        if (!table->clusters[id].is_trivial)
+            ranked[n++] = (struct weft_page_ranked){ table->clusters[id].times.sum_ns, id };
+    }
+    qsort(ranked, n, sizeof *ranked, weft_page_compare_ranked);
+    for (uint32_t i = 0; i < n; i++) {
+        shapes->order[i] = ranked[i].id;
+        shapes->cluster_at[ranked[i].id] = i;
+    }
+    shapes->n_order = n;
+    return true;
+}
+
+static bool order_threads(struct weft_page_shapes *shapes)
+{
+    const struct weft_shapes_table *table = shapes->table;
+    struct weft_page_ranked *ranked =
+        WEFT_ARENA_NEW(shapes->arena, table->n_threads, struct weft_page_ranked);
+    shapes->thread_rank = WEFT_ARENA_NEW(shapes->arena, table->n_threads, uint64_t);
+    if (!ranked || !shapes->thread_rank)
+        return false;
+    for (uint32_t i = 0; i < table->n_threads; i++)
+        ranked[i] = (struct weft_page_ranked){ table->threads[i].calls, i };
+    qsort(ranked, table->n_threads, sizeof *ranked, weft_page_compare_ranked);
+    for (size_t i = 0; i < table->n_threads; i++)
+        shapes->thread_rank[ranked[i].id] = i;
+    return true;
+}
+
+/* For the thread with most runs, ribbons, clusters. */
+static bool make_room(struct weft_page_shapes *shapes)
+{
+    const struct weft_shapes_table *table = shapes->table;
+    size_t n_runs_most = 1, n_ribbons_most = 1, n_presences_most = 1;
+    for (size_t t = 0; t < table->n_threads; t++) {
+        const struct weft_shape_thread *thread = &table->threads[t];
+        size_t n_runs = 0;
+        for (size_t r = 0; r < thread->n_ribbons; r++)
+            n_runs += thread->ribbons[r].n_runs;
+        n_runs_most = n_runs > n_runs_most ? n_runs : n_runs_most;
+        if (thread->n_ribbons > n_ribbons_most)
+            n_ribbons_most = thread->n_ribbons;
+        if (thread->n_presences > n_presences_most)
+            n_presences_most = thread->n_presences;
+    }
+    shapes->runs = WEFT_ARENA_NEW(shapes->arena, n_runs_most, struct weft_page_run);
+    shapes->ribbon_ends = WEFT_ARENA_NEW(shapes->arena, n_ribbons_most, size_t);
+    shapes->ranked = WEFT_ARENA_NEW(shapes->arena, n_presences_most, struct weft_page_ranked);
+    shapes->shape_at = WEFT_ARENA_NEW(shapes->arena, table->n_shapes, uint32_t);
+    shapes->shape_ids = WEFT_ARENA_NEW(shapes->arena, levels[0].shapes, uint32_t);
+    shapes->calls = weft_arena_alloc(shapes->arena, WEFT_PAGE_TREES, sizeof *shapes->calls);
+    return shapes->runs && shapes->ribbon_ends && shapes->ranked && shapes->shape_at &&
+           shapes->shape_ids && shapes->calls;
+}
+
+const struct weft_shape_cluster *weft_page_cluster(const struct weft_page_shapes *shapes,
+                                                   uint32_t place)
+{
+    return &shapes->table->clusters[shapes->order[place]];
+}
+
+const struct weft_shape_occurrence *weft_page_occurrence(const struct weft_shape_cluster *cluster,
+                                                         enum weft_page_kind kind)
+{
+    return kind == WEFT_PAGE_TYPICAL   ? &cluster->typical
+           : kind == WEFT_PAGE_SLOWEST ? &cluster->slowest
+                                       : &cluster->first;
+}
+
+static bool is_same(const struct weft_shape_occurrence *a, const struct weft_shape_occurrence *b)
+{
+    return a->thread_id == b->thread_id && a->start_ns == b->start_ns && a->end_ns == b->end_ns;
+}
+
+/* Two kinds may be one occurrence: it is read once, under the kind that comes first. */
+static bool is_read_already(const struct weft_shape_cluster *cluster, enum weft_page_kind kind)
+{
+    for (enum weft_page_kind earlier = WEFT_PAGE_TYPICAL; earlier < kind; earlier++)
+        if (is_same(weft_page_occurrence(cluster, earlier), weft_page_occurrence(cluster, kind)))
+            return true;
+    return false;
+}
+
+/* The calls of the clusters with most time; of those whose reading would take too long, none. */
+static enum weft_code read_calls(struct weft_page_shapes *shapes, struct weft_err *err)
+{
+    const struct weft_trace *trace = shapes->page->trace;
+    uint64_t n_read = 0;
+    shapes->n_calls = shapes->n_order < WEFT_PAGE_TREES ? shapes->n_order : WEFT_PAGE_TREES;
+    for (uint32_t i = 0; i < shapes->n_calls; i++)
+        for (enum weft_page_kind kind = WEFT_PAGE_TYPICAL; kind < WEFT_PAGE_KINDS; kind++) {
+            const struct weft_shape_cluster *cluster = weft_page_cluster(shapes, i);
+            const struct weft_shape_occurrence *at = weft_page_occurrence(cluster, kind);
+            const struct weft_window window = { .from_ns = at->start_ns, .to_ns = at->end_ns + 1 };
+            shapes->calls[i][kind] = (struct weft_page_calls){ 0 };
+            if (is_read_already(cluster, kind))
+                continue;
+            uint64_t n_calls = weft_walk_calls(trace, at->thread_id, &window);
+            if (n_calls > CALLS_OF_ONE || n_calls > CALLS_OF_ALL - n_read)
+                continue;
+            n_read += n_calls;
+            enum weft_code code =
+                weft_page_read_calls(trace, cluster->function_id, at, WEFT_PAGE_NODES,
+                                     shapes->arena, &shapes->calls[i][kind], err);
+            if (code != WEFT_OK)
+                return code;
+        }
+    return WEFT_OK;
+}
+
+/* ---- the choice of a level ------------------------------------------------------------------- */
+
+static bool add_shape(struct weft_page_shapes *shapes, uint32_t shape_id)
+{
+    if (shapes->shape_at[shape_id] != WEFT_ID_NONE)
+        return true;
+    if (shapes->n_sent_shapes == shapes->level->shapes)
+        return false;
+    shapes->shape_at[shape_id] = shapes->n_sent_shapes;
+    shapes->shape_ids[shapes->n_sent_shapes++] = shape_id;
+    return true;
+}
+
+/* Of a cluster: the shapes of its examples, then others in canonical order, up to the limit. */
+static void add_members(struct weft_page_shapes *shapes, const struct weft_shape_cluster *cluster)
+{
+    for (enum weft_page_kind kind = WEFT_PAGE_TYPICAL; kind < WEFT_PAGE_KINDS; kind++)
+        (void)add_shape(shapes, weft_page_occurrence(cluster, kind)->shape_id);
+    for (uint32_t i = 0; i < cluster->n_shapes && i < shapes->level->members; i++)
+        (void)add_shape(shapes, cluster->shape_ids[i]);
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+    const uint32_t *one = a, *two = b;
+    return (*one > *two) - (*one < *two);
+}
+
+/* Shapes of the clusters first, then what they hold, level by level; in canonical order at last. */
+static void choose_shapes(struct weft_page_shapes *shapes)
+{
+    const struct weft_shapes_table *table = shapes->table;
+    for (size_t i = 0; i < table->n_shapes; i++)
+        shapes->shape_at[i] = WEFT_ID_NONE;
+    shapes->n_sent_shapes = 0;
+    for (uint32_t i = 0; i < shapes->n_full; i++)
+        add_members(shapes, weft_page_cluster(shapes, i));
+    for (uint32_t at = 0; at < shapes->n_sent_shapes; at++) {
+        const struct weft_shape *shape = &table->shapes[shapes->shape_ids[at]];
+        for (uint32_t c = 0; c < shape->n_children; c++)
+            (void)add_shape(shapes, shape->children[c]);
+    }
+    qsort(shapes->shape_ids, shapes->n_sent_shapes, sizeof *shapes->shape_ids, compare_ids);
+    for (uint32_t i = 0; i < shapes->n_sent_shapes; i++)
+        shapes->shape_at[shapes->shape_ids[i]] = i;
+}
+
+static void choose(struct weft_page_shapes *shapes, const struct weft_page_level *level)
+{
+    shapes->level = level;
+    shapes->n_listed = shapes->n_order < level->listed ? shapes->n_order : level->listed;
+    shapes->n_full = shapes->n_listed < level->full ? shapes->n_listed : level->full;
+    shapes->n_runs = shapes->n_runs_sent = shapes->n_bare_runs = shapes->n_bare_threads = 0;
+    choose_shapes(shapes);
+}
+
+bool weft_page_lists(const struct weft_page_shapes *shapes, uint32_t cluster_id)
+{
+    return shapes->cluster_at[cluster_id] < shapes->n_listed;
+}
+
+/* ---- threads -----------------------------------------------------------------------------------
+ */
+
+/* By time, of those that are listed. */
+static void put_presences(struct weft_page_shapes *shapes, const struct weft_shape_thread *thread)
+{
+    struct weft_page_ranked *ranked = shapes->ranked;
+    struct weft_json *json = shapes->json;
+    size_t n = 0;
+    for (size_t i = 0; i < thread->n_presences; i++)
+        if (weft_page_lists(shapes, thread->presences[i].cluster_id))
+            ranked[n++] =
+                (struct weft_page_ranked){ thread->presences[i].times.sum_ns, (uint32_t)i };
+    qsort(ranked, n, sizeof *ranked, weft_page_compare_ranked);
+    if (n > shapes->level->presences)
+        n = shapes->level->presences;
+    weft_json_begin_object(json, "presences");
+    weft_json_begin_array(json, "c");
+    for (size_t i = 0; i < n; i++)
+        weft_json_u64(json, NULL, shapes->cluster_at[thread->presences[ranked[i].id].cluster_id]);
+    weft_json_end_array(json);
+    weft_json_begin_array(json, "n");
+    for (size_t i = 0; i < n; i++)
+        weft_json_u64(json, NULL, thread->presences[ranked[i].id].times.count);
+    weft_json_end_array(json);
+    weft_json_begin_array(json, "sum");
+    for (size_t i = 0; i < n; i++)
+        weft_json_u64(json, NULL, ranked[i].rank);
+    weft_json_end_array(json);
+    weft_json_end_object(json);
+}
+
+static uint64_t column_ns(const struct weft_shapes_table *table, uint32_t column)
+{
+    return table->from_ns +
+           (uint64_t)((weft_u128)(table->to_ns - table->from_ns) * column / table->n_columns);
+}
+
+/* In 16ths of the run's time, rounded up: what is there is never 0. */
+static uint64_t covered_share(const struct weft_shapes_table *table,
+                              const struct weft_page_run *run)
+{
+    uint64_t span_ns =
+        column_ns(table, run->first_column + run->n_columns) - column_ns(table, run->first_column);
+    if (run->covered_ns >= span_ns)
+        return COVERED_FULL;
+    uint64_t share =
+        (uint64_t)(((weft_u128)run->covered_ns * COVERED_FULL + span_ns - 1) / span_ns);
+    return share > 0 ? share : 1;
+}
+
+/* Sent are the longest of runs that may be one occurrence, and those that can be seen. */
+static bool has_longest(const struct weft_page_shapes *shapes, const struct weft_page_run *run)
+{
+    const struct weft_shapes_table *table = shapes->table;
+    uint64_t column = (table->to_ns - table->from_ns) / table->n_columns;
+    return shapes->level->with_all_longest || run->count <= 1 ||
+           (run->end_ns - run->start_ns) >= column;
+}
+
+/* The rows of one ribbon behind those of the ones before it, column by column. */
+enum run_column { RUN_C, RUN_W, RUN_K, RUN_O, RUN_N, RUN_V, RUN_S, RUN_T, N_RUN_COLUMNS };
+
+struct run_place {
+    uint32_t end_column;
+    uint64_t last_ns;
+};
+
+static int64_t run_value(const struct weft_page_shapes *shapes, const struct weft_page_run *run,
+                         enum run_column column, const struct run_place *place)
+{
+    switch (column) {
+    case RUN_C:
+        return (int64_t)run->first_column - place->end_column;
+    case RUN_W:
+        return run->n_columns;
+    case RUN_K:
+        return run->cluster;
+    case RUN_O:
+        return run->n_others;
+    case RUN_N:
+        return (int64_t)run->count;
+    case RUN_V:
+        return (int64_t)covered_share(shapes->table, run);
+    case RUN_S:
+        return has_longest(shapes, run) ? (int64_t)(run->start_ns - place->last_ns) : 0;
+    case RUN_T:
+        return has_longest(shapes, run) ? (int64_t)(run->end_ns - run->start_ns) : -1;
+    case N_RUN_COLUMNS:
+        break;
+    }
+    return 0;
+}
+
+static void put_run_column(struct weft_page_shapes *shapes, enum run_column column)
+{
+    static const char *const keys[N_RUN_COLUMNS] = { "c", "w", "k", "o", "n", "v", "s", "t" };
+    weft_json_begin_array(shapes->json, keys[column]);
+    size_t at = 0;
+    for (size_t r = 0; r < shapes->n_ribbon_ends; r++) {
+        struct run_place place = { .last_ns = shapes->table->from_ns };
+        for (; at < shapes->ribbon_ends[r]; at++) {
+            const struct weft_page_run *run = &shapes->runs[at];
+            weft_json_i64(shapes->json, NULL, run_value(shapes, run, column, &place));
+            place.end_column = run->first_column + run->n_columns;
+            if (has_longest(shapes, run))
+                place.last_ns = run->start_ns;
+        }
+    }
+    weft_json_end_array(shapes->json);
+}
+
+/* Merges the runs of all ribbons of a thread, one ribbon behind the other. */
+static void merge_ribbons(struct weft_page_shapes *shapes, const struct weft_shape_thread *thread,
+                          bool is_bare)
+{
+    size_t n_rows = 0;
+    for (size_t r = 0; r < thread->n_ribbons; r++) {
+        struct weft_page_runs runs = { .rows = shapes->runs + n_rows };
+        shapes->n_runs += thread->ribbons[r].n_runs;
+        if (!is_bare)
+            weft_page_merge_runs(&thread->ribbons[r], shapes->level->cell, shapes->cluster_at,
+                                 shapes->n_listed, &runs);
+        for (size_t i = 0; i < runs.n_rows; i++)
+            shapes->n_bare_runs += !has_longest(shapes, &runs.rows[i]);
+        n_rows += runs.n_rows;
+        shapes->ribbon_ends[r] = n_rows;
+    }
+    shapes->n_ribbon_ends = thread->n_ribbons;
+    shapes->n_runs_sent += n_rows;
+}
+
+static void put_ribbons(struct weft_page_shapes *shapes, const struct weft_shape_thread *thread,
+                        bool is_bare)
+{
+    struct weft_json *json = shapes->json;
+    merge_ribbons(shapes, thread, is_bare);
+    weft_json_begin_object(json, "ribbons");
+    weft_json_begin_array(json, "runs");
+    for (size_t r = 0; r < thread->n_ribbons; r++)
+        weft_json_u64(json, NULL,
+                      shapes->ribbon_ends[r] - (r > 0 ? shapes->ribbon_ends[r - 1] : 0));
+    weft_json_end_array(json);
+    weft_json_begin_array(json, "clusters");
+    for (size_t r = 0; r < thread->n_ribbons; r++)
+        weft_json_u64(json, NULL, thread->ribbons[r].n_clusters);
+    weft_json_end_array(json);
+    for (enum run_column column = RUN_C; column < N_RUN_COLUMNS; column++)
+        put_run_column(shapes, column);
+    weft_json_end_object(json);
+}
+
+static void put_thread(struct weft_page_shapes *shapes, const struct weft_shape_thread *thread)
+{
+    struct weft_json *json = shapes->json;
+    bool is_bare = shapes->thread_rank[thread - shapes->table->threads] >= shapes->level->threads;
+    shapes->n_bare_threads += is_bare;
+    weft_json_new_line(json);
+    weft_json_begin_object(json, NULL);
+    weft_json_u64(json, "thread", weft_page_thread(shapes->page, thread->thread_id));
+    weft_json_u64(json, "shapes", thread->n_shapes);
+    weft_json_u64(json, "new_shapes", thread->n_new_shapes);
+    weft_json_u64(json, "clusters", thread->n_clusters);
+    weft_json_u64(json, "new_clusters", thread->n_new_clusters);
+    weft_json_u64(json, "calls", thread->calls);
+    weft_json_u64(json, "cut_calls", thread->cut_calls);
+    weft_json_u64(json, "excluded_calls", thread->excluded_calls);
+    weft_json_u64(json, "limited_calls", thread->limited_calls);
+    weft_json_u64(json, "group", thread->group);
+    put_presences(shapes, thread);
+    put_ribbons(shapes, thread, is_bare);
+    weft_json_end_object(json);
+}
+
+/* ---- all of it ---------------------------------------------------------------------------------
+ */
+
+/* Last, because it counts what was written. */
+static void put_totals(const struct weft_page_shapes *shapes)
+{
+    const struct weft_shapes_table *table = shapes->table;
+    struct weft_json *json = shapes->json;
+    weft_json_begin_object(json, "totals");
+    weft_json_u64(json, "shapes", table->n_shapes - table->n_trivial_shapes);
+    weft_json_u64(json, "trivial_shapes", table->n_trivial_shapes);
+    weft_json_u64(json, "clusters", table->n_clusters - table->n_trivial_clusters);
+    weft_json_u64(json, "trivial_clusters", table->n_trivial_clusters);
+    weft_json_u64(json, "ribbons", table->n_ribbons);
+    weft_json_u64(json, "rare_below", table->rare_below);
+    weft_json_u64(json, "rare_clusters", table->n_rare_clusters);
+    weft_json_u64(json, "calls", table->calls);
+    weft_json_u64(json, "cut_calls", table->cut_calls);
+    weft_json_u64(json, "repaired_calls", table->repaired_calls);
+    weft_json_u64(json, "excluded_calls", table->excluded_calls);
+    weft_json_u64(json, "limited_calls", table->limited_calls);
+    weft_json_u64(json, "unclustered_shapes", table->unclustered_shapes);
+    weft_json_u64(json, "spikes", table->spikes_found);
+    weft_json_u64(json, "drops", table->drops_found);
+    weft_json_u64(json, "runs", shapes->n_runs);
+    weft_json_u64(json, "runs_sent", shapes->n_runs_sent);
+    weft_json_u64(json, "bare_runs", shapes->n_bare_runs);
+    weft_json_u64(json, "bare_threads", shapes->n_bare_threads);
+    weft_json_end_object(json);
+}
+
+static enum weft_code put_level(struct weft_page_shapes *shapes,
+                                const struct weft_page_level *level, struct weft_json *json,
+                                const char *key, struct weft_err *err)
+{
+    const struct weft_shapes_table *table = shapes->table;
+    choose(shapes, level);
+    shapes->json = json;
+    weft_json_begin_object(json, key);
+    weft_json_u64(json, "from_ns", table->from_ns);
+    weft_json_u64(json, "to_ns", table->to_ns);
+    weft_json_u64(json, "columns", table->n_columns);
+    weft_json_u64(json, "cell", level->cell);
+    weft_json_u64(json, "threshold_halves", table->threshold_halves);
+    enum weft_code code = weft_page_put_clusters(shapes, err);
+    weft_json_begin_array(json, "threads");
+    for (size_t i = 0; i < table->n_threads; i++)
+        put_thread(shapes, &table->threads[i]);
+    weft_json_end_array(json);
+    put_totals(shapes);
+    weft_json_end_object(json);
+    return code;
+}
+
+/* How many bytes a level takes, packed. */
+static enum weft_code measure(struct weft_page_shapes *shapes, const struct weft_page_level *level,
+                              uint64_t *n_bytes, struct weft_err *err)
+{
+    struct weft_output *text = NULL, *packed = NULL;
+    struct weft_json *json = NULL;
+    enum weft_code code = weft_output_to_memory(&text, err);
+    if (code == WEFT_OK)
+        code = weft_output_to_memory(&packed, err);
+    if (code == WEFT_OK)
+        code = weft_json_open(text, &json, err);
+    if (code == WEFT_OK)
+        code = put_level(shapes, level, json, NULL, err);
+    weft_json_close(json);
+    if (code == WEFT_OK)
+        code = weft_pack(weft_output_held(text), packed, err);
+    if (code == WEFT_OK)
+        *n_bytes = weft_output_offset(packed);
+    weft_output_abort(text);
+    weft_output_abort(packed);
+    return code;
+}
+
+static enum weft_code prepare(struct weft_page_shapes *shapes, struct weft_err *err)
+{
+    shapes->arena = weft_arena_new(0);
+    if (!shapes->arena || !order_clusters(shapes) || !order_threads(shapes) || !make_room(shapes))
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the page's shapes");
+    return read_calls(shapes, err);
+}
+
+enum weft_code weft_page_put_shapes(const struct weft_page *page, struct weft_json *json,
+                                    struct weft_err *err)
+{
+    struct weft_page_shapes shapes = { .page = page, .table = page->shapes };
+    if (!page->shapes || page->shapes->n_columns == 0) {
+        weft_json_null(json, "shapes");
+        return WEFT_OK;
+    }
+    enum weft_code code = prepare(&shapes, err);
+    size_t level = 0;
+    for (; code == WEFT_OK && level + 1 < N_LEVELS; level++) {
+        uint64_t n_bytes = 0;
+        code = measure(&shapes, &levels[level], &n_bytes, err);
+        if (n_bytes <= WEFT_PAGE_SHAPES_BYTES)
+            break;
+    }
+    if (code == WEFT_OK)
+        code = put_level(&shapes, &levels[level], json, "shapes", err);
+    weft_arena_free(shapes.arena);
+    return code;
+}
