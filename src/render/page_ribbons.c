@@ -38,6 +38,7 @@ static struct weft_page_run sum_of(const struct group *group, uint32_t cluster_i
         if (is_before(run, &sum)) {
             sum.start_ns = run->longest.start_ns;
             sum.end_ns = run->longest.end_ns;
+            sum.shape_id = run->longest.shape_id;
         }
     }
     return sum;
@@ -101,6 +102,7 @@ static bool joins(struct weft_page_run *last, const struct weft_page_run *next)
     if (next->end_ns - next->start_ns > last->end_ns - last->start_ns) {
         last->start_ns = next->start_ns;
         last->end_ns = next->end_ns;
+        last->shape_id = next->shape_id;
     }
     return true;
 }

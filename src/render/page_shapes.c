@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* From all to little. Whatever the trace, the last level is small. */
 static const struct weft_page_level levels[] = {
@@ -100,9 +101,11 @@ static bool make_room(struct weft_page_shapes *shapes)
     shapes->ranked = WEFT_ARENA_NEW(shapes->arena, n_presences_most, struct weft_page_ranked);
     shapes->shape_at = WEFT_ARENA_NEW(shapes->arena, table->n_shapes, uint32_t);
     shapes->shape_ids = WEFT_ARENA_NEW(shapes->arena, levels[0].shapes, uint32_t);
+    shapes->member_at = WEFT_ARENA_NEW(shapes->arena, levels[0].shapes, uint32_t);
+    shapes->n_members = WEFT_ARENA_NEW(shapes->arena, shapes->n_order, uint32_t);
     shapes->calls = weft_arena_alloc(shapes->arena, WEFT_PAGE_TREES, sizeof *shapes->calls);
     return shapes->runs && shapes->ribbon_ends && shapes->ranked && shapes->shape_at &&
-           shapes->shape_ids && shapes->calls;
+           shapes->shape_ids && shapes->member_at && shapes->n_members && shapes->calls;
 }
 
 const struct weft_shape_cluster *weft_page_cluster(const struct weft_page_shapes *shapes,
@@ -207,6 +210,17 @@ static void choose_shapes(struct weft_page_shapes *shapes)
         shapes->shape_at[shapes->shape_ids[i]] = i;
 }
 
+/* The place of each shape sent among those of its cluster, from 1; 0 where they are not listed. */
+static void place_members(struct weft_page_shapes *shapes)
+{
+    memset(shapes->n_members, 0, shapes->n_order * sizeof *shapes->n_members);
+    for (uint32_t i = 0; i < shapes->n_sent_shapes; i++) {
+        uint32_t cluster_id = shapes->table->shapes[shapes->shape_ids[i]].cluster_id;
+        uint32_t place = shapes->cluster_at[cluster_id];
+        shapes->member_at[i] = place < shapes->n_full ? ++shapes->n_members[place] : 0;
+    }
+}
+
 static void choose(struct weft_page_shapes *shapes, const struct weft_page_level *level)
 {
     shapes->level = level;
@@ -214,6 +228,7 @@ static void choose(struct weft_page_shapes *shapes, const struct weft_page_level
     shapes->n_full = shapes->n_listed < level->full ? shapes->n_listed : level->full;
     shapes->n_runs = shapes->n_runs_sent = shapes->n_bare_runs = shapes->n_bare_threads = 0;
     choose_shapes(shapes);
+    place_members(shapes);
 }
 
 bool weft_page_lists(const struct weft_page_shapes *shapes, uint32_t cluster_id)
@@ -282,7 +297,7 @@ static bool has_longest(const struct weft_page_shapes *shapes, const struct weft
 }
 
 /* The rows of one ribbon behind those of the ones before it, column by column. */
-enum run_column { RUN_C, RUN_W, RUN_K, RUN_O, RUN_N, RUN_V, RUN_S, RUN_T, N_RUN_COLUMNS };
+enum run_column { RUN_C, RUN_W, RUN_K, RUN_O, RUN_N, RUN_V, RUN_S, RUN_T, RUN_P, N_RUN_COLUMNS };
 
 struct run_place {
     uint32_t end_column;
@@ -309,6 +324,10 @@ static int64_t run_value(const struct weft_page_shapes *shapes, const struct wef
         return has_longest(shapes, run) ? (int64_t)(run->start_ns - place->last_ns) : 0;
     case RUN_T:
         return has_longest(shapes, run) ? (int64_t)(run->end_ns - run->start_ns) : -1;
+    case RUN_P:
+        return has_longest(shapes, run) && shapes->shape_at[run->shape_id] != WEFT_ID_NONE
+                   ? shapes->member_at[shapes->shape_at[run->shape_id]]
+                   : 0;
     case N_RUN_COLUMNS:
         break;
     }
@@ -317,7 +336,7 @@ static int64_t run_value(const struct weft_page_shapes *shapes, const struct wef
 
 static void put_run_column(struct weft_page_shapes *shapes, enum run_column column)
 {
-    static const char *const keys[N_RUN_COLUMNS] = { "c", "w", "k", "o", "n", "v", "s", "t" };
+    static const char *const keys[N_RUN_COLUMNS] = { "c", "w", "k", "o", "n", "v", "s", "t", "p" };
     weft_json_begin_array(shapes->json, keys[column]);
     size_t at = 0;
     for (size_t r = 0; r < shapes->n_ribbon_ends; r++) {

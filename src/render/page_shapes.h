@@ -47,6 +47,7 @@ struct weft_page_run {
     uint32_t n_others;
     uint64_t count, covered_ns;
     uint64_t start_ns, end_ns; /* of the longest occurrence */
+    uint32_t shape_id;
 };
 
 struct weft_page_runs {
@@ -109,6 +110,8 @@ struct weft_page_shapes {
     uint32_t *shape_at;         /* by shape id: the page's index, or WEFT_ID_NONE */
     uint32_t *shape_ids;        /* by the page's index */
     uint64_t *thread_rank;      /* by place: how many have more calls */
+    uint32_t *member_at;        /* by the page's index of a shape: its place in its cluster */
+    uint32_t *n_members;        /* by the page's index of a cluster */
     struct weft_page_run *runs; /* of the thread at hand, ribbon by ribbon */
     size_t *ribbon_ends;        /* behind the last run of each */
     size_t n_ribbon_ends;

@@ -119,6 +119,7 @@ interface Runs {
   covered: number[];
   start: number[];
   length: number[];
+  shape: number[];
 }
 
 function decodeRibbon(
@@ -146,7 +147,11 @@ function decodeRibbon(
     ...{ n, clusters, first, start, width: Int32Array.from(part(runs.width)) },
     cluster: Int32Array.from(part(runs.cluster), c => within(c, shapes.clusters, 'cluster')),
     ...{ others: Int32Array.from(part(runs.others)), count: Float64Array.from(part(runs.count)) },
-    ...{ covered: Uint8Array.from(part(runs.covered)), end: start.map((s, i) => s + length[i]!) },
+    ...{
+      shape: Int32Array.from(part(runs.shape)),
+      covered: Uint8Array.from(part(runs.covered)),
+      end: start.map((s, i) => s + length[i]!),
+    },
   };
 }
 
@@ -158,6 +163,7 @@ function decodeRibbons(json: Json, bounds: Bounds & { from: number }): Ribbon[] 
   const runs: Runs = {
     ...{ column: get('c'), width: get('w'), cluster: get('k'), others: get('o') },
     ...{ count: get('n'), covered: get('v'), start: get('s'), length: get('t') },
+    ...{ shape: get('p') },
   };
   let at = 0;
   return lengths.map((many, i) => {

@@ -26,17 +26,28 @@ export interface Overlay {
 export function paintOverlay(overlay: Overlay): void {
   const { ctx } = overlay;
   ctx.clearRect(0, 0, ctx.canvas.width, ctx.canvas.height);
-  if (overlay.range)
-    band(overlay, overlay.range, overlay.isPreview, overlay.theme.isDark ? 0.2 : 0.13);
-  else if (overlay.itemSpan)
-    band(overlay, overlay.itemSpan, false, overlay.theme.isDark ? 0.2 : 0.13);
+  paintBands(overlay, overlay.range, overlay.isPreview, overlay.itemSpan);
   if (overlay.hoverSpan) band(overlay, overlay.hoverSpan, true, 0.08);
   outline(overlay, overlay.hover, 1);
   outline(overlay, overlay.item, 2);
 }
 
+type Ground = Pick<Overlay, 'ctx' | 'theme' | 'view' | 'dpr'>;
+
+/** The range, or else the time of the selected item. */
+export function paintBands(
+  ground: Ground,
+  range: Span | null,
+  isPreview: boolean,
+  itemSpan: Span | null,
+): void {
+  const alpha = ground.theme.isDark ? 0.2 : 0.13;
+  if (range) band(ground, range, isPreview, alpha);
+  else if (itemSpan) band(ground, itemSpan, false, alpha);
+}
+
 function band(
-  { ctx, theme, view, dpr }: Overlay,
+  { ctx, theme, view, dpr }: Ground,
   span: Span,
   isDashed: boolean,
   alpha: number,

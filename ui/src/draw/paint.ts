@@ -13,6 +13,7 @@ import type { Hits } from '../state/hits';
 import { MARK_TOP, stripHeight } from '../state/rows';
 import type { ChartRow } from '../state/rows';
 import { paintGrid } from './axis';
+import { paintTriangles } from './ribbons';
 import type { Patterns } from './theme';
 import type { Theme } from './theme';
 import type { TextMeter } from './text';
@@ -414,7 +415,7 @@ function paintGap(brush: Brush, i: number, x0: number, x1: number, parent: numbe
   const y0 = top + layout.y0[i]!;
   const y1 = top + layout.y1[i]!;
   const width = x1 - x0;
-  remember(brush, i, { x0, x1: Math.max(x1, x0 + MIN_WIDTH), item: i, n: 1 }, y0, y1);
+  remember(brush, i, { x0, x1: Math.max(x1, x0 + MIN_WIDTH), item: i, at: 0, n: 1 }, y0, y1);
   if (width < MIN_WIDTH * 2 || coveredByStill(brush, i, parent)) return;
   dim(brush, i);
   const middle = (y0 + y1) / 2;
@@ -446,23 +447,7 @@ function paintSliver(brush: Brush, i: number): void {
   dim(brush, i);
   const y1 = top + (brush.isTall ? layout.y1[i]! : layout.y1[i]!) + 1;
   rect(brush, x, y1, x + 1, y1 + 3, theme.ink3);
-  remember(brush, i, { x0: x - 2, x1: x + 3, item: i, n: 1 }, y1, y1 + 4);
-}
-
-function paintTriangles({ ctx, dpr, theme }: Scene, marks: readonly Mark[]): void {
-  ctx.beginPath();
-  for (const { x, y } of marks) {
-    ctx.moveTo((x - 3.5) * dpr, y * dpr);
-    ctx.lineTo((x + 3.5) * dpr, y * dpr);
-    ctx.lineTo(x * dpr, (y + 6.2) * dpr);
-    ctx.closePath();
-  }
-  ctx.lineJoin = 'round';
-  ctx.lineWidth = 3 * dpr;
-  ctx.strokeStyle = theme.bg;
-  ctx.stroke();
-  ctx.fillStyle = theme.bad;
-  ctx.fill();
+  remember(brush, i, { x0: x - 2, x1: x + 3, item: i, at: 0, n: 1 }, y1, y1 + 4);
 }
 
 /* ---- labels ---- */

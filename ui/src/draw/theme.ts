@@ -15,6 +15,7 @@ export interface Theme {
   ink3: string;
   accent: string;
   bad: string;
+  warn: string;
   edge: string;
   other: string;
   hatch: string;
@@ -35,7 +36,13 @@ export function readTheme(element: Element): Theme {
     isDark: luminance(bg) < 0.2,
     ...{ bg, panel: get('panel'), line: get('line'), line2: get('line2'), grid: get('grid') },
     ...{ ink: get('ink'), ink2: get('ink2'), ink3: get('ink3'), accent: get('accent') },
-    ...{ bad: get('bad'), edge: get('edge'), other: get('other'), hatch: get('hatch') },
+    ...{
+      bad: get('bad'),
+      warn: get('warn'),
+      edge: get('edge'),
+      other: get('other'),
+      hatch: get('hatch'),
+    },
     ...{ hatchDark: get('hatch-d'), font: get('sans'), hues },
     inks: hues.map(inkOn),
     tints: hues.map(hue => mix(hue, bg, 0.35)),
@@ -43,7 +50,7 @@ export function readTheme(element: Element): Theme {
   };
 }
 
-type PatternKind = 'wait' | 'dots';
+type PatternKind = 'wait' | 'dots' | 'more';
 
 /** One pattern for each kind, colour and pixel ratio; anchored to the content by `shift`. */
 export class Patterns {
@@ -71,6 +78,12 @@ function tile(kind: PatternKind, color: string, dpr: number): HTMLCanvasElement 
   canvas.width = canvas.height = size;
   const ctx = canvas.getContext('2d')!;
   ctx.fillStyle = ctx.strokeStyle = color;
+  if (kind === 'more') {
+    canvas.width = Math.round(3 * dpr);
+    ctx.fillStyle = color;
+    ctx.fillRect(0, 0, Math.max(1, Math.round(dpr)), size);
+    return canvas;
+  }
   if (kind === 'dots') {
     const dot = Math.max(1, Math.round(1.3 * dpr));
     for (const at of [1, 4]) ctx.fillRect(Math.round(at * dpr), Math.round(at * dpr), dot, dot);

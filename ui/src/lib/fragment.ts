@@ -16,6 +16,11 @@ export interface Place {
   unpacked: string[]; // keys of packs that are expanded
   item: { tid: number; row: number } | null;
   family: string;
+  screen: number;
+  cluster: number; // id, -1: none
+  occurrence: { tid: number; span: Span } | null;
+  hasNoMarks: boolean;
+  clusterSort: string;
 }
 
 function ms(t: number): string {
@@ -53,7 +58,7 @@ export function writeFragment(place: Place): string {
   const { window, range, item } = place;
   const parts: [string, string][] = [
     ['v', '1'],
-    ['s', '1'],
+    ['s', String(place.screen)],
     ['w', window ? writeSpan(window) : ''],
     ['c', place.crumbs.map(writeSpan).join(',')],
     ['r', range ? writeSpan(range) : ''],
@@ -66,6 +71,10 @@ export function writeFragment(place: Place): string {
     ['more', place.unpacked.join(',')],
     ['item', item ? `t${item.tid}.${item.row}` : ''],
     ['fam', place.family],
+    ['cl', place.cluster >= 0 ? String(place.cluster) : ''],
+    ['occ', place.occurrence ? `t${place.occurrence.tid}.${writeSpan(place.occurrence.span)}` : ''],
+    ['marks', place.hasNoMarks ? '0' : ''],
+    ['by', place.clusterSort],
   ];
   const said = parts.filter(([, value]) => value !== '');
   return '#' + said.map(([key, value]) => `${key}=${encode(value)}`).join('&');
@@ -83,6 +92,12 @@ function readParts(fragment: string): Map<string, string> {
     }
   }
   return values;
+}
+
+function readOccurrence(text: string): Place['occurrence'] {
+  const match = /^t(\d+)\.(.*)$/.exec(text);
+  const span = readSpan(match?.[2]);
+  return match && span ? { tid: Number(match[1]), span } : null;
 }
 
 /** What a fragment says; null if it is of another version or none. Odd parts are left out. */
@@ -105,5 +120,9 @@ export function readFragment(fragment: string): Place | null {
     unpacked: get('more').split(',').filter(Boolean),
     item: item ? { tid: Number(item[1]), row: Number(item[2]) } : null,
     family: get('fam'),
+    screen: get('s') === '3' ? 3 : 1,
+    cluster: /^\d+$/.test(get('cl')) ? Number(get('cl')) : -1,
+    occurrence: readOccurrence(get('occ')),
+    ...{ hasNoMarks: get('marks') === '0', clusterSort: get('by') },
   };
 }

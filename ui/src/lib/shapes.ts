@@ -76,6 +76,8 @@ export interface Ribbon {
   covered: Uint8Array; // of FULL, rounded up
   start: Float64Array; // of the longest occurrence; NaN: not sent
   end: Float64Array;
+  /** Of the longest: place + 1 among the cluster's shapes, 0 if it was not sent. */
+  shape: Int32Array;
 }
 export const FULL = 16;
 
@@ -179,6 +181,41 @@ export function runSpan(
 export function runCovered(shapes: Shapes, ribbon: Ribbon, run: number): number {
   const span = runSpan(shapes, ribbon, run);
   return (span.t1 - span.t0) * (span.isExact ? 1 : ribbon.covered[run]! / FULL);
+}
+
+/** Spans and covered times of all runs of a ribbon, for drawing. */
+export interface Spans {
+  t0: Float64Array;
+  t1: Float64Array;
+  covered: Float64Array;
+  isExact: Uint8Array;
+}
+
+export function spansOf(shapes: Shapes, ribbon: Ribbon): Spans {
+  const { n } = ribbon;
+  const spans = {
+    ...{ t0: new Float64Array(n), t1: new Float64Array(n), covered: new Float64Array(n) },
+    isExact: new Uint8Array(n),
+  };
+  for (let run = 0; run < n; run++) {
+    const { t0, t1, isExact } = runSpan(shapes, ribbon, run);
+    spans.t0[run] = t0;
+    spans.t1[run] = t1;
+    spans.isExact[run] = isExact ? 1 : 0;
+    spans.covered[run] = (t1 - t0) * (isExact ? 1 : ribbon.covered[run]! / FULL);
+  }
+  return spans;
+}
+
+/** The first index from which on `values` (ascending) are at least `least`. */
+export function lowerBound(values: ArrayLike<number>, least: number): number {
+  let [low, high] = [0, values.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (values[middle]! < least) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 export interface Piece {

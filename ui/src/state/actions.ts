@@ -9,7 +9,7 @@ import { findHits } from './hits';
 
 const SHORTEST_WINDOW = 10; // ns: below it a nanosecond is wider than a finger
 
-function set(app: App, change: Partial<State>): void {
+export function set(app: App, change: Partial<State>): void {
   app.state.update(state => ({ ...state, ...change }));
 }
 
@@ -46,7 +46,7 @@ export function setRange(app: App, range: Span | null, isPreview: boolean): void
 /** Makes the range (or the selected item's time) the window; the old window becomes a crumb. */
 export function commitRange(app: App): void {
   const state = app.state.get();
-  const span = state.range ?? itemSpan(app, state.item);
+  const span = state.range ?? focusSpan(app);
   if (!span) return;
   const crumbs = [...state.crumbs, state.window];
   set(app, { crumbs, isPreview: false, range: null });
@@ -85,11 +85,19 @@ export function select(app: App, item: Item | null): void {
 export function clear(app: App): void {
   const state = app.state.get();
   if (state.drawer) set(app, { drawer: '' });
-  else if (state.item || state.range)
-    set(app, { item: null, range: null, isPreview: false, said: '' });
+  else if (state.range || (state.screen === 'overview' ? state.item : state.chosen))
+    set(app, { item: null, chosen: null, range: null, isPreview: false, said: '' });
+  else if (state.screen === 'patterns' && state.cluster >= 0) set(app, { cluster: -1 });
   else if (state.family >= 0) set(app, { family: -1 });
   else if (state.isFiltered) set(app, { isFiltered: false });
   else set(app, { query: '', panel: 'interval' });
+}
+
+/** The time of what is selected on the screen at hand. */
+export function focusSpan(app: App): Span | null {
+  const { screen, item, chosen } = app.state.get();
+  if (screen === 'overview') return itemSpan(app, item);
+  return chosen && { t0: chosen.at.start, t1: Math.max(chosen.at.end, chosen.at.start + 1) };
 }
 
 export function itemSpan(app: App, item: Item | null): Span | null {
@@ -119,7 +127,7 @@ export function goTo(app: App, item: Item): void {
 }
 
 /** A hidden thread must be shown to be jumped to. */
-function reveal(app: App, thread: number): void {
+export function reveal(app: App, thread: number): void {
   const { hidden } = app.state.get();
   if (!hidden.has(thread)) return;
   const rest = new Set(hidden);
@@ -235,6 +243,10 @@ export function toggleDrawer(app: App, drawer: State['drawer']): void {
 
 export function showPanel(app: App, panel: State['panel']): void {
   set(app, { panel });
+}
+
+export function setScreen(app: App, screen: State['screen']): void {
+  set(app, { screen, hover: null, pointer: null, over: -1, overRun: null });
 }
 
 export function setTheme(app: App, theme: State['theme']): void {

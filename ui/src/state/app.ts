@@ -10,11 +10,44 @@ import type { Flat, Layout, Still } from '../lib/layout';
 import { linearMap, regimeMap } from '../lib/timemap';
 import type { TimeMap } from '../lib/timemap';
 import type { Place } from '../lib/fragment';
+import { makeBehaviours } from '../lib/behaviours';
+import type { Behaviours } from '../lib/behaviours';
+import type { Occurrence } from '../lib/shapes';
 
 export interface Item {
   thread: number;
   row: number;
 }
+
+/** A run of a ribbon. */
+export interface RunAt {
+  thread: number;
+  ribbon: number;
+  run: number;
+}
+
+/** An occurrence of a behaviour that was chosen, and where it was found. */
+export interface Chosen {
+  cluster: number;
+  at: Occurrence;
+  /** columns: only these are known, not when it was. */
+  how: 'run' | 'columns' | 'typical' | 'slowest' | 'first' | 'spike';
+  run: RunAt | null;
+}
+
+export type Screen = 'overview' | 'patterns';
+
+export type ClusterKey =
+  | 'name'
+  | 'count'
+  | 'sum'
+  | 'mean'
+  | 'p50'
+  | 'p99'
+  | 'max'
+  | 'threads'
+  | 'first'
+  | 'surprise';
 
 export type SortKey = 'turn' | 'tid' | 'calls' | 'first' | 'wait' | 'still' | 'ran';
 export const SORTS: [SortKey, string][] = [
@@ -50,7 +83,34 @@ export interface State {
   drawer: '' | 'story' | 'legend' | 'threads' | 'help';
   theme: 'system' | 'light' | 'dark';
   said: string;
+  screen: Screen;
+  /** Patterns: the selected behaviour, or -1. */
+  cluster: number;
+  chosen: Chosen | null;
+  /** Patterns: the behaviour under the pointer, or -1, and the run if it is one of a ribbon. */
+  over: number;
+  overRun: RunAt | null;
+  /** Spikes and drops are drawn. */
+  hasMarks: boolean;
+  clusterSort: ClusterKey;
+  /** The selected occurrence as its shape, or its calls by event or by time. */
+  drawing: 'shape' | 'order' | 'time';
 }
+
+export const CLUSTER_KEYS: readonly ClusterKey[] = [
+  ...([
+    'name',
+    'count',
+    'sum',
+    'mean',
+    'p50',
+    'p99',
+    'max',
+    'threads',
+    'first',
+    'surprise',
+  ] as const),
+];
 
 export function initialState(trace: Trace): State {
   return {
@@ -65,6 +125,8 @@ export function initialState(trace: Trace): State {
       theme: 'system',
       said: '',
     },
+    ...{ screen: 'overview', cluster: -1, chosen: null, over: -1, overRun: null, hasMarks: true },
+    ...{ clusterSort: 'sum', drawing: 'time' },
   };
 }
 
@@ -82,6 +144,8 @@ function openSelf(trace: Trace): Float64Array {
 export class Model {
   readonly families: Families;
   readonly linear: TimeMap;
+  /** null: the page has no ribbons. */
+  readonly behaviours: Behaviours | null;
   private regime: TimeMap | null = null;
   private readonly compact = new Map<number, Layout>();
   private readonly tall = new Map<number, Layout>();
@@ -91,6 +155,7 @@ export class Model {
   constructor(readonly trace: Trace) {
     this.families = buildFamilies(trace.functions, openSelf(trace));
     this.linear = linearMap(trace.duration);
+    this.behaviours = trace.shapes && makeBehaviours(trace, trace.shapes, this.families.short);
   }
 
   map(isRegime: boolean): TimeMap {
@@ -146,6 +211,27 @@ function limitSpan(span: Span | null, duration: number): Span | null {
   return t1 > t0 ? { t0, t1 } : null;
 }
 
+function placePatterns(
+  { trace, behaviours }: Model,
+  place: Place,
+  byTid: Map<number, number>,
+): Pick<State, 'screen' | 'cluster' | 'chosen' | 'hasMarks' | 'clusterSort'> {
+  const cluster = behaviours?.list.findIndex(({ cluster: { id } }) => id === place.cluster) ?? -1;
+  const thread = byTid.get(place.occurrence?.tid ?? -1);
+  const { t0, t1 } = place.occurrence?.span ?? { t0: 0, t1: 0 };
+  const own = trace.shapes?.clusters[cluster];
+  const known =
+    own && [own.typical, own.slowest, own.first].find(one => one?.start === t0 && one.end === t1);
+  const at =
+    thread === undefined ? null : { thread, start: t0, end: t1, shape: known?.shape ?? -1 };
+  return {
+    screen: place.screen === 3 ? 'patterns' : 'overview',
+    ...{ cluster, hasMarks: !place.hasNoMarks },
+    chosen: at && cluster >= 0 ? { cluster, at, how: 'run', run: null } : null,
+    clusterSort: CLUSTER_KEYS.find(key => key === place.clusterSort) ?? 'sum',
+  };
+}
+
 /** Fragment -> state. What the trace does not have is left out. */
 export function applyPlace({ model, state }: App, place: Place): void {
   const { trace, families } = model;
@@ -170,6 +256,7 @@ export function applyPlace({ model, state }: App, place: Place): void {
     open: indices(place.open),
     unpacked: new Set(place.unpacked),
     family: families.list.findIndex(entry => entry.key === place.family),
+    ...placePatterns(model, place, byTid),
   }));
 }
 
@@ -187,5 +274,12 @@ export function placeOf({ model, state }: App): Place {
     ...{ hidden: tids(now.hidden), open: tids(now.open), unpacked: [...now.unpacked] },
     item: now.item ? { tid: trace.threads[now.item.thread]!.tid, row: now.item.row } : null,
     family: families.list[now.family]?.key ?? '',
+    screen: now.screen === 'patterns' ? 3 : 1,
+    cluster: model.behaviours?.list[now.cluster]?.cluster.id ?? -1,
+    occurrence: now.chosen && {
+      tid: trace.threads[now.chosen.at.thread]!.tid,
+      span: { t0: now.chosen.at.start, t1: now.chosen.at.end },
+    },
+    ...{ hasNoMarks: !now.hasMarks, clusterSort: now.clusterSort === 'sum' ? '' : now.clusterSort },
   };
 }

@@ -112,7 +112,12 @@ describe('address', () => {
     ...{ window: { t0: 46_400_001, t1: 50_900_000 }, crumbs: [{ t0: 0, t1: 9e7 }] },
     ...{ range: { t0: 1, t1: 2 }, query: 'fn:/a&b=c/ "x y" #%', isFiltered: true, isRegime: true },
     ...{ sort: 'calls', hidden: [4, 7], open: [9], unpacked: ['brief', 'w3.-1'] },
-    ...{ item: { tid: 12, row: 34 }, family: 'a::b' },
+    ...{
+      item: { tid: 12, row: 34 },
+      ...{ screen: 3, cluster: 17, hasNoMarks: true, clusterSort: 'p99' },
+      occurrence: { tid: 7, span: { t0: 5, t1: 99 } },
+      family: 'a::b',
+    },
   };
   it('comes back as it was', () => {
     expect(readFragment(writeFragment(place))).toEqual(place);

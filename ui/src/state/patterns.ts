@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: MIT
+// The Patterns screen: its rows, what a search finds on it, and what a person can do there.
+import { ALWAYS_APART, LEAST_ALIKE } from '../lib/alike';
+import { duration, exact, integer, plural } from '../lib/format';
+import type { Thread } from '../lib/model';
+import { matchesName, matchesThread, parseQuery } from '../lib/search';
+import type { Query } from '../lib/search';
+import { columnTime, spansOf } from '../lib/shapes';
+import type { Occurrence, Ribbon, ShapeThread, Spans, Spike } from '../lib/shapes';
+import { reveal, set, setWindow } from './actions';
+import type { App, Chosen, ClusterKey, Model, RunAt, State } from './app';
+import { ROW, sortThreads, stripHeight } from './rows';
+
+/* ---- search ---- */
+
+export interface ClusterHits {
+  query: Query;
+  clusters: Uint8Array;
+  /** The same as a list, most time first. */
+  list: number[];
+  threads: ReadonlySet<number>;
+}
+
+function search(model: Model, text: string): ClusterHits {
+  const query = parseQuery(text);
+  const { list, shapes, present } = model.behaviours!;
+  const asks = query.asksFunction || query.min > 0 || query.max < Infinity;
+  const clusters = Uint8Array.from(list, ({ cluster }) => {
+    const mean = cluster.sum / Math.max(1, cluster.count);
+    const [min, max] = cluster.has ? [cluster.min, cluster.max] : [mean, mean];
+    const name = cluster.fn < 0 ? '' : model.fullName(cluster.fn);
+    return matchesName(query, name) && max >= query.min && min <= query.max ? 1 : 0;
+  });
+  const wanted = model.trace.threads.filter(t => matchesThread(query, t.tid, t.name));
+  const threads = wanted.filter(
+    t => !asks || (shapes.threads[t.index] && present[t.index]!.some((is, c) => is && clusters[c])),
+  );
+  const found = list.map(({ cluster }) => cluster.index).filter(c => clusters[c] === 1);
+  return {
+    ...{ query, clusters, list: asks ? found : [] },
+    threads: new Set(threads.map(thread => thread.index)),
+  };
+}
+
+let last: { model: Model; text: string; hits: ClusterHits } | null = null;
+
+/** What a search text finds among behaviours; null if it is empty. The last answer is kept. */
+export function findClusters(model: Model, text: string): ClusterHits | null {
+  if (text.trim() === '' || !model.behaviours) return null;
+  if (!last || last.model !== model || last.text !== text)
+    last = { model, text, hits: search(model, text) };
+  return last.hits;
+}
+
+/* ---- rows ---- */
+
+export interface Group {
+  key: string;
+  threads: Thread[];
+  title: string;
+  remark: string;
+}
+
+export interface PatternRow {
+  key: string;
+  thread: Thread | null; // null: a group
+  own: ShapeThread | null;
+  group: Group | null;
+  isTall: boolean;
+  y: number;
+  height: number;
+}
+
+export const RIBBON = 5; // 4 and a gap of 1
+export const TALL_RIBBON = 13;
+const FEW = 2; // threads that are tall without being asked
+
+function groupsOf(model: Model, shown: readonly Thread[]): Map<number, Thread[]> {
+  const groups = new Map<number, Thread[]>();
+  if (shown.length <= ALWAYS_APART) return groups;
+  for (const thread of shown) {
+    const own = model.behaviours!.shapes.threads[thread.index];
+    const key = own?.ribbons.length ? own.group : -1;
+    groups.set(key, [...(groups.get(key) ?? []), thread]);
+  }
+  for (const [key, threads] of groups) if (threads.length < LEAST_ALIKE) groups.delete(key);
+  return groups;
+}
+
+/** What most of the first thread's outermost time is. */
+function groupRemark(model: Model, threads: readonly Thread[]): string {
+  const { shapes, list } = model.behaviours!;
+  const top = shapes.threads[threads[0]!.index]?.presences[0];
+  return top ? `mostly ${list[top.cluster]!.title}` : 'no behaviour';
+}
+
+function makeGroup(model: Model, id: number, threads: Thread[]): Group {
+  const n = threads.length;
+  const title = id < 0 ? `${n} threads without` : `${n} threads alike`;
+  return { key: `g${id}`, threads, title, remark: groupRemark(model, threads) };
+}
+
+function shownThreads(model: Model, state: State): Thread[] {
+  const hits = state.isFiltered ? findClusters(model, state.query) : null;
+  const keeps = (t: Thread): boolean =>
+    !state.hidden.has(t.index) && (!hits || hits.threads.has(t.index));
+  return sortThreads(model.trace.threads.filter(keeps), state.sort);
+}
+
+export interface PatternRows {
+  rows: PatternRow[];
+  height: number;
+  shown: Thread[];
+}
+
+export function patternRows(model: Model, state: State): PatternRows {
+  const { shapes } = model.behaviours!;
+  const shown = shownThreads(model, state);
+  const groups = groupsOf(model, shown);
+  const isPacked = (thread: Thread): boolean =>
+    [...groups].some(([id, list]) => !state.unpacked.has(`g${id}`) && list.includes(thread));
+  const rows: PatternRow[] = [];
+  let y = 0;
+  const put = (row: Omit<PatternRow, 'y'>): void => {
+    rows.push({ ...row, y });
+    y += row.height;
+  };
+  for (const thread of shown) {
+    if (isPacked(thread)) continue;
+    const own = shapes.threads[thread.index] ?? null;
+    const isTall = state.open.has(thread.index) !== shown.length <= FEW;
+    const ribbons = own?.ribbons.length ?? 0;
+    const height = Math.max(ROW, ribbons * (isTall ? TALL_RIBBON : RIBBON) + 6);
+    put({ key: `t${thread.index}`, thread, own, group: null, isTall, height });
+  }
+  const calls = (list: Thread[]): number => list.reduce((sum, t) => sum + t.calls, 0);
+  for (const [id, list] of [...groups].sort((a, b) => calls(b[1]) - calls(a[1]))) {
+    if (state.unpacked.has(`g${id}`)) continue;
+    const group = makeGroup(model, id, list);
+    const height = Math.max(ROW, Math.ceil(list.length * stripHeight(list.length)) + 8);
+    put({ key: `g${id}`, thread: null, own: null, group, isTall: false, height });
+  }
+  return { rows, height: y, shown };
+}
+
+/** The same rows as long as nothing that decides them has changed. */
+export function memoPatternRows(app: App): () => PatternRows {
+  let held: { state: State; built: PatternRows } | null = null;
+  return () => {
+    const state = app.state.get();
+    const keys = ['sort', 'hidden', 'open', 'unpacked', 'isFiltered'] as const;
+    const isSame =
+      held !== null &&
+      keys.every(key => held!.state[key] === state[key]) &&
+      (!state.isFiltered || held.state.query === state.query);
+    if (!isSame) held = { state, built: patternRows(app.model, state) };
+    return held!.built;
+  };
+}
+
+/* ---- runs ---- */
+
+const spans = new WeakMap<Ribbon, Spans>();
+
+export function ribbonSpans(model: Model, ribbon: Ribbon): Spans {
+  let own = spans.get(ribbon);
+  if (!own) spans.set(ribbon, (own = spansOf(model.behaviours!.shapes, ribbon)));
+  return own;
+}
+
+export function ribbonAt(model: Model, at: RunAt): Ribbon | null {
+  return model.behaviours?.shapes.threads[at.thread]?.ribbons[at.ribbon] ?? null;
+}
+
+/** The ribbon of a thread in which a cluster has runs, or -1. */
+export function ribbonOfCluster(own: ShapeThread | null, cluster: number): number {
+  return own ? own.ribbons.findIndex(ribbon => ribbon.cluster.includes(cluster)) : -1;
+}
+
+/** What is known of a run, as an occurrence: the longest, or its columns. */
+export function occurrenceOf(model: Model, at: RunAt): Occurrence & { isKnown: boolean } {
+  const { shapes } = model.behaviours!;
+  const ribbon = ribbonAt(model, at)!;
+  const own = shapes.clusters[ribbon.cluster[at.run]!]!;
+  const isKnown = !Number.isNaN(ribbon.start[at.run]!);
+  const first = ribbon.first[at.run]!;
+  const [start, end] = isKnown
+    ? [ribbon.start[at.run]!, ribbon.end[at.run]!]
+    : [columnTime(shapes, first), columnTime(shapes, first + ribbon.width[at.run]!)];
+  const shape = own.shapes[ribbon.shape[at.run]! - 1] ?? -1;
+  return { thread: at.thread, start, end, shape, isKnown };
+}
+
+/** The run of a thread that holds a moment of a cluster, or null. */
+export function runAtTime(model: Model, thread: number, cluster: number, t: number): RunAt | null {
+  const own = model.behaviours!.shapes.threads[thread] ?? null;
+  const ribbon = ribbonOfCluster(own, cluster);
+  if (!own || ribbon < 0) return null;
+  const { t0, t1 } = ribbonSpans(model, own.ribbons[ribbon]!);
+  const run = own.ribbons[ribbon]!.cluster.findIndex((c, i) => c === cluster && t1[i]! > t);
+  return run >= 0 && t0[run]! <= t ? { thread, ribbon, run } : null;
+}
+
+/* ---- what a person can do ---- */
+
+export function hoverRun(app: App, at: RunAt | null, pointer: State['pointer']): void {
+  const now = app.state.get();
+  const over = at ? ribbonAt(app.model, at)!.cluster[at.run]! : -1;
+  if (!at && now.over < 0) return;
+  const isSame =
+    at !== null &&
+    now.overRun?.thread === at.thread &&
+    now.overRun.ribbon === at.ribbon &&
+    now.overRun.run === at.run;
+  set(app, { over, overRun: isSame ? now.overRun : at, pointer });
+}
+
+export function hoverCluster(app: App, over: number): void {
+  set(app, { over, overRun: null, pointer: null });
+}
+
+export function selectCluster(app: App, cluster: number): void {
+  const now = app.state.get();
+  const next = now.cluster === cluster && !now.chosen ? -1 : cluster;
+  set(app, { cluster: next, chosen: null, said: next < 0 ? '' : clusterSentence(app.model, next) });
+}
+
+function choose(app: App, chosen: Chosen): void {
+  const { drawing } = app.state.get();
+  set(app, { cluster: chosen.cluster, chosen, drawing, said: chosenSentence(app.model, chosen) });
+}
+
+export function chooseRun(app: App, at: RunAt | null): void {
+  if (!at) return set(app, { chosen: null, cluster: -1, said: '' });
+  const cluster = ribbonAt(app.model, at)!.cluster[at.run]!;
+  const { isKnown, ...occurrence } = occurrenceOf(app.model, at);
+  choose(app, { cluster, at: occurrence, how: isKnown ? 'run' : 'columns', run: at });
+}
+
+/** Brings an occurrence into view, with some room around it, if it cannot be seen. */
+function show(app: App, { thread, start, end }: Occurrence): void {
+  const { window, crumbs } = app.state.get();
+  reveal(app, thread);
+  const isVisible = start >= window.t0 && end <= window.t1;
+  if (isVisible && end - start >= (window.t1 - window.t0) / 300) return;
+  const room = Math.max((end - start) * 2, 50);
+  set(app, { crumbs: [...crumbs, window] });
+  setWindow(app, start - room, end + room);
+}
+
+export function chooseExample(
+  app: App,
+  cluster: number,
+  how: 'typical' | 'slowest' | 'first',
+): void {
+  const at = app.model.behaviours?.list[cluster]?.cluster[how];
+  if (!at) return;
+  const run = runAtTime(app.model, at.thread, cluster, at.start);
+  choose(app, { cluster, at, how, run });
+}
+
+export function chooseSpike(app: App, spike: Spike): void {
+  const run = runAtTime(app.model, spike.thread, spike.cluster, spike.start);
+  choose(app, { cluster: spike.cluster, at: spike, how: 'spike', run });
+  show(app, spike);
+}
+
+export function showChosen(app: App): void {
+  const { chosen } = app.state.get();
+  if (chosen) show(app, chosen.at);
+}
+
+/** All runs of a cluster in the threads shown, thread by thread in time order. */
+function runsOf(app: App, cluster: number): RunAt[] {
+  const { model, state } = app;
+  const out: RunAt[] = [];
+  for (const { index: thread } of patternRows(model, state.get()).shown) {
+    const own = model.behaviours!.shapes.threads[thread] ?? null;
+    const ribbon = ribbonOfCluster(own, cluster);
+    if (!own || ribbon < 0) continue;
+    own.ribbons[ribbon]!.cluster.forEach((c, run) => {
+      if (c === cluster) out.push({ thread, ribbon, run });
+    });
+  }
+  return out;
+}
+
+/** The next or previous place of the selected behaviour; without one, of the first hit. */
+export function stepRun(app: App, by: 1 | -1): void {
+  const now = app.state.get();
+  const hits = findClusters(app.model, now.query);
+  const cluster = now.cluster >= 0 ? now.cluster : (hits?.list[0] ?? 0);
+  const list = runsOf(app, cluster);
+  if (list.length === 0) return;
+  const { run, at } = now.chosen?.cluster === cluster ? now.chosen : { run: null, at: null };
+  const place = run ?? (at && runAtTime(app.model, at.thread, cluster, at.start));
+  const found = place ? list.findIndex(r => r.thread === place.thread && r.run === place.run) : -1;
+  const n = list.length;
+  const next = list[found < 0 ? (by > 0 ? 0 : n - 1) : (found + by + n) % n]!;
+  chooseRun(app, next);
+  reveal(app, next.thread);
+}
+
+/** The next or previous hit of the search: the slowest occurrence of each behaviour. */
+export function stepCluster(app: App, by: 1 | -1): void {
+  const now = app.state.get();
+  const hits = findClusters(app.model, now.query);
+  if (!hits || hits.list.length === 0) return;
+  const n = hits.list.length;
+  const at = hits.list.indexOf(now.cluster);
+  const next = hits.list[at < 0 ? (by > 0 ? 0 : n - 1) : (at + by + n) % n]!;
+  set(app, { cluster: next, chosen: null, said: clusterSentence(app.model, next) });
+}
+
+export function toggleMarks(app: App): void {
+  set(app, { hasMarks: !app.state.get().hasMarks });
+}
+
+export function sortClusters(app: App, clusterSort: ClusterKey): void {
+  set(app, { clusterSort });
+}
+
+export function setDrawing(app: App, drawing: State['drawing']): void {
+  set(app, { drawing });
+}
+
+export function nextDrawing(app: App): void {
+  const next = { shape: 'order', order: 'time', time: 'shape' } as const;
+  set(app, { drawing: next[app.state.get().drawing] });
+}
+
+/* ---- sentences ---- */
+
+export function clusterSentence(model: Model, index: number): string {
+  const { cluster, title } = model.behaviours!.list[index]!;
+  const mean = cluster.sum / Math.max(1, cluster.count);
+  return `${title}: ${plural(cluster.count, 'occurrence')} in ${plural(cluster.threads, 'thread')}, ${duration(cluster.sum)} in all, mean ${duration(mean)}.`;
+}
+
+export function chosenSentence(model: Model, { cluster, at, how, run }: Chosen): string {
+  const { title } = model.behaviours!.list[cluster]!;
+  const thread = model.trace.threads[at.thread]!.label;
+  const ribbon = run && ribbonAt(model, run);
+  const n = ribbon && how === 'run' ? ribbon.count[run!.run]! : 1;
+  const of = n > 1 ? `longest of ${integer(n)} there` : how === 'run' ? '' : how;
+  return `${title}, ${duration(at.end - at.start)}, ${thread}, starts at ${exact(at.start)}${of && `, ${of}`}.`;
+}
