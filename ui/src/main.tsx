@@ -3,16 +3,22 @@
 import { render } from 'preact';
 import { loadPage } from './api/page';
 import { readFragment } from './lib/fragment';
-import type { Stage } from './draw/stage';
+import type { BaseStage } from './draw/base';
 import { applyPlace, makeApp } from './state/app';
 import type { App, State } from './state/app';
 import { Page } from './views/page';
 import './style.css';
 
+/** `stage` is that of the screen shown; null if it has none. */
+interface Ready {
+  app: App;
+  stage: BaseStage | null;
+}
+
 declare global {
   interface Window {
     /** Resolves when the page is drawn and idle; rejects with what went wrong. */
-    weftReady?: Promise<{ app: App; stage: Stage }>;
+    weftReady?: Promise<Ready>;
   }
 }
 
@@ -31,23 +37,28 @@ function fail(root: HTMLElement, error: unknown): void {
   root.replaceChildren(box);
 }
 
-async function start(): Promise<{ app: App; stage: Stage }> {
+async function start(): Promise<Ready> {
   const root = document.getElementById('app') ?? document.body;
   try {
     const app = makeApp(await loadPage());
     document.title = `${app.model.trace.name} \u2013 weft`;
     const place = readFragment(location.hash);
     if (place) applyPlace(app, place);
-    const stage = await new Promise<Stage>(resolve =>
-      render(<Page app={app} onReady={resolve} />, root),
-    );
+    const ready: Ready = { app, stage: null };
+    await new Promise<void>(resolve => {
+      const onReady = (stage: BaseStage | null): void => {
+        ready.stage = stage;
+        resolve();
+      };
+      render(<Page app={app} onReady={onReady} />, root);
+    });
     app.state.subscribe((now, before) => {
-      if (now.theme !== before.theme) showTheme(now.theme, stage);
+      if (now.theme !== before.theme) showTheme(now.theme, ready.stage);
     });
     await document.fonts?.ready;
-    stage.markBase();
-    await stage.idle();
-    return { app, stage };
+    ready.stage?.markBase();
+    await ready.stage?.idle();
+    return ready;
   } catch (error) {
     fail(root, error);
     throw error;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The chart: axis, labels, canvas and numbers, one row a thread. Only rows in view are in the DOM.
+// The chart of the Overview: one row a thread, calls and folded runs over time.
 import type { JSX } from 'preact';
-import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
+import type { BaseStage } from '../draw/base';
 import { Stage } from '../draw/stage';
 import { compact, duration, integer, plural, times } from '../lib/format';
 import type { Thread } from '../lib/model';
 import * as act from '../state/actions';
 import type { ChartRow } from '../state/rows';
-import type { App, State } from '../state/app';
-import { bindPointer, chartKey } from './gestures';
+import { Frame } from './frame';
+import { bindItems, chartKey } from './gestures';
 import { useApp, usePart } from './use';
 
 interface LeftOut {
@@ -112,42 +112,6 @@ function Numbers({ row, top }: { row: ChartRow; top: number }): JSX.Element {
   );
 }
 
-function basePart(a: State, b: State): boolean {
-  return (
-    a.window !== b.window ||
-    a.query !== b.query ||
-    a.isFiltered !== b.isFiltered ||
-    a.isRegime !== b.isRegime ||
-    a.sort !== b.sort ||
-    a.hidden !== b.hidden ||
-    a.open !== b.open ||
-    a.unpacked !== b.unpacked ||
-    a.family !== b.family
-  );
-}
-
-function connect(app: App, stage: Stage, redraw: () => void): () => void {
-  const off = app.state.subscribe((now, before) => {
-    if (basePart(now, before)) stage.markBase();
-    else stage.markOverlay();
-    const reshaped =
-      now.sort !== before.sort ||
-      now.hidden !== before.hidden ||
-      now.open !== before.open ||
-      now.unpacked !== before.unpacked ||
-      now.isFiltered !== before.isFiltered ||
-      (now.isFiltered && now.query !== before.query);
-    if (reshaped) redraw();
-  });
-  const dark = matchMedia('(prefers-color-scheme: dark)');
-  const retheme = (): void => stage.retheme();
-  dark.addEventListener('change', retheme);
-  return () => {
-    off();
-    dark.removeEventListener('change', retheme);
-  };
-}
-
 function Totals({ n }: { n: number }): JSX.Element {
   const app = useApp();
   const { trace } = app.model;
@@ -185,119 +149,13 @@ function Totals({ n }: { n: number }): JSX.Element {
   );
 }
 
-function Listbox({ stage }: { stage: Stage | null }): JSX.Element {
+function Selected(): JSX.Element {
   const item = usePart(s => s.item);
   const app = useApp();
-  void stage;
-  if (!item)
-    return (
-      <div role="option" id="item-now" aria-selected="false">
-        No item selected. Arrow keys walk.
-      </div>
-    );
   return (
-    <div role="option" id="item-now" aria-selected="true">
-      {act.sentence(app, item)}
+    <div role="option" id="item-now" aria-selected={item !== null}>
+      {item ? act.sentence(app, item) : 'No item selected. Arrow keys walk.'}
     </div>
-  );
-}
-
-export function Chart({ onReady }: { onReady: (stage: Stage) => void }): JSX.Element {
-  const app = useApp();
-  const scroller = useRef<HTMLDivElement>(null);
-  const area = useRef<HTMLDivElement>(null);
-  const axis = useRef<HTMLCanvasElement>(null);
-  const base = useRef<HTMLCanvasElement>(null);
-  const overlay = useRef<HTMLCanvasElement>(null);
-  const [stage, setStage] = useState<Stage | null>(null);
-  const [box, setBox] = useState({ top: 0, height: 600 });
-  const [, redraw] = useReducer((n: number) => n + 1, 0);
-  useLayoutEffect(() => {
-    const made = new Stage(app, {
-      axis: axis.current!,
-      base: base.current!,
-      overlay: overlay.current!,
-    });
-    const off = connect(app, made, () => redraw(undefined as never));
-    const unbind = bindPointer(app, made, area.current!);
-    const measure = (): void => {
-      const height = scroller.current!.clientHeight;
-      made.resize(area.current!.clientWidth, height);
-      setBox(now => ({ ...now, height }));
-    };
-    const observer = new ResizeObserver(measure);
-    observer.observe(scroller.current!);
-    observer.observe(area.current!);
-    measure();
-    setStage(made);
-    onReady(made);
-    return () => {
-      off();
-      unbind();
-      observer.disconnect();
-    };
-  }, [app]);
-  useEffect(() => scrollToItem(app, stage, scroller.current), [stage]);
-  const built = stage?.rows() ?? { rows: [], height: 0 };
-  const visible = built.rows.filter(
-    row => row.y + row.height >= box.top - 40 && row.y <= box.top + box.height + 40,
-  );
-  const shown = built.rows.reduce((sum, row) => sum + (row.pack?.threads.length ?? 1), 0);
-  const onScroll = (): void => {
-    const top = scroller.current!.scrollTop;
-    stage?.scroll(top);
-    setBox(now => ({ ...now, top }));
-  };
-  const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.target !== scroller.current) return;
-    if (stage && chartKey(app, stage, event)) event.preventDefault();
-  };
-  return (
-    <section class="chart" aria-label="Threads over time">
-      <div class="head">
-        <span class="h-thread">Thread</span>
-        <canvas ref={axis} aria-hidden="true" class="axis" />
-        <span class="h-numbers">
-          <span>calls → rows</span>
-          <span>left out</span>
-        </span>
-      </div>
-      <div
-        ref={scroller}
-        id="chart"
-        class="scroller"
-        tabIndex={0}
-        role="listbox"
-        aria-label="Items of all threads. Left and right walk in time, up and down between threads."
-        aria-activedescendant="item-now"
-        onScroll={onScroll}
-        onKeyDown={onKeyDown}
-      >
-        <div class="sr">
-          <Listbox stage={stage} />
-        </div>
-        <div class="content" style={{ height: `${built.height}px` }} role="presentation">
-          <div ref={area} class="area" style={{ height: `${box.height}px` }}>
-            <canvas ref={base} aria-hidden="true" />
-            <canvas ref={overlay} aria-hidden="true" class="over" />
-          </div>
-          <div role="table" aria-label="Threads in view" class="rows">
-            {visible.map(row => (
-              <div role="row" key={row.key}>
-                {row.thread ? (
-                  <ThreadLabel row={row} top={row.y} />
-                ) : (
-                  <PackLabel row={row} top={row.y} />
-                )}
-                <Numbers row={row} top={row.y} />
-              </div>
-            ))}
-          </div>
-          {built.rows.length === 0 && <Empty />}
-        </div>
-      </div>
-      <Totals n={shown} />
-    </section>
   );
 }
 
@@ -325,22 +183,38 @@ function Empty(): JSX.Element {
   );
 }
 
-/** Keeps the selected item's row in view. */
-function scrollToItem(app: App, stage: Stage | null, scroller: HTMLElement | null): () => void {
-  if (!stage || !scroller) return () => undefined;
-  return app.state.subscribe((now, before) => {
-    if (!now.item || (now.item === before.item && now.open === before.open)) return;
-    const row = stage
-      .rows()
-      .rows.find(
-        r =>
-          r.thread?.index === now.item!.thread ||
-          r.pack?.threads.some(t => t.index === now.item!.thread),
-      );
-    if (!row) return;
-    const { scrollTop, clientHeight } = scroller;
-    if (row.y < scrollTop) scroller.scrollTop = row.y;
-    else if (row.y + Math.min(row.height, clientHeight) > scrollTop + clientHeight)
-      scroller.scrollTop = row.y + Math.min(row.height, clientHeight) - clientHeight;
-  });
+const LISTED = ['sort', 'hidden', 'open', 'unpacked', 'isFiltered'] as const;
+const PAINTED = ['window', 'query', 'isRegime', 'family'] as const;
+
+export function Chart({ onReady }: { onReady: (stage: BaseStage) => void }): JSX.Element {
+  return (
+    <Frame<ChartRow, Stage>
+      label="Threads over time"
+      listLabel="Items of all threads. Left and right walk in time, up and down between threads."
+      heads={['calls \u2192 rows', 'left out']}
+      make={(app, canvases) => new Stage(app, canvases)}
+      bind={bindItems}
+      onKey={chartKey}
+      painted={PAINTED}
+      listed={LISTED}
+      threadOf={(now, before) =>
+        now.item && (now.item !== before.item || now.open !== before.open) ? now.item.thread : null
+      }
+      holds={(row, thread) =>
+        row.thread?.index === thread || row.pack?.threads.some(t => t.index === thread) === true
+      }
+      row={row => (
+        <>
+          {row.thread ? <ThreadLabel row={row} top={row.y} /> : <PackLabel row={row} top={row.y} />}
+          <Numbers row={row} top={row.y} />
+        </>
+      )}
+      selected={() => <Selected />}
+      totals={rows => (
+        <Totals n={rows.reduce((sum, row) => sum + (row.pack?.threads.length ?? 1), 0)} />
+      )}
+      empty={() => <Empty />}
+      onReady={onReady}
+    />
+  );
 }

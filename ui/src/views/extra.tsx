@@ -213,7 +213,10 @@ const HELP: [string, string][] = [
   ['Backspace, 0', 'one crumb back; the whole trace'],
   ['t', 'linear \u2194 regime time (stretches where rows begin and end)'],
   ['Esc', 'close, then clear: selection, highlight, filter, search'],
-  ['. ,', 'next, previous hit'],
+  ['. ,', 'next, previous hit; Patterns: next, previous place of the behaviour'],
+  ['1, 3', 'Overview, Patterns'],
+  ['v', 'Patterns: calls in time, calls in order, shape'],
+  ['o', 'Patterns: spikes and drops on and off'],
 ];
 
 const MOUSE: [string, string][] = [

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Mouse and touch on the chart, and the keys.
 import { KIND } from '../lib/model';
+import type { BaseStage } from '../draw/base';
+import type { PatternStage } from '../draw/patternstage';
 import type { Stage } from '../draw/stage';
 import * as act from '../state/actions';
 import type { App, Item } from '../state/app';
+import * as pat from '../state/patterns';
 
 const CLICK = 4; // px a press may move and still be a click
 const SNAP = 5;
@@ -16,16 +19,48 @@ interface Drag {
   isDrag: boolean;
 }
 
+/** What a chart does with the pointer; places are CSS px of its area. */
+export interface Pointing {
+  stage: BaseStage;
+  /** Left and right border of what lies there, to snap to. */
+  borders: (x: number, y: number) => [number, number] | null;
+  hover: (x: number, y: number, pointer: { x: number; y: number }) => void;
+  leave: () => void;
+  click: (x: number, y: number) => void;
+}
+
 /** The border of an item near `x`, or the time there. */
-function snapped(stage: Stage, x: number, y: number, isFree: boolean): number {
+function snapped({ stage, borders }: Pointing, x: number, y: number, isFree: boolean): number {
   const view = stage.view();
-  const hit = isFree ? null : stage.hit(x, y);
-  if (hit && Math.abs(hit.x0 - x) <= SNAP) return view.t(hit.x0);
-  if (hit && Math.abs(hit.x1 - x) <= SNAP) return view.t(hit.x1);
+  const edges = isFree ? null : borders(x, y);
+  for (const edge of edges ?? []) if (Math.abs(edge - x) <= SNAP) return view.t(edge);
   return view.t(Math.min(stage.width, Math.max(0, x)));
 }
 
-export function bindPointer(app: App, stage: Stage, area: HTMLElement): () => void {
+/** The Overview's pointing: items. */
+export function bindItems(app: App, stage: Stage, area: HTMLElement): () => void {
+  const itemAt = (x: number, y: number): Item | null => {
+    const hit = stage.hit(x, y);
+    return hit && { thread: hit.thread, row: hit.row };
+  };
+  const pointing: Pointing = {
+    stage,
+    borders: (x, y) => {
+      const hit = stage.hit(x, y);
+      return hit && [hit.x0, hit.x1];
+    },
+    hover: (x, y, pointer) => {
+      const item = itemAt(x, y);
+      act.hover(app, item, item ? pointer : null);
+    },
+    leave: () => act.hover(app, null, null),
+    click: (x, y) => act.select(app, itemAt(x, y)),
+  };
+  return bindPointer(app, pointing, area);
+}
+
+export function bindPointer(app: App, pointing: Pointing, area: HTMLElement): () => void {
+  const { stage } = pointing;
   let drag: Drag | null = null;
   const place = (event: PointerEvent | MouseEvent): { x: number; y: number } => {
     const box = area.getBoundingClientRect();
@@ -35,26 +70,22 @@ export function bindPointer(app: App, stage: Stage, area: HTMLElement): () => vo
     if (event.button > 1) return;
     const { x, y } = place(event);
     const isPan = event.button === 1 || event.shiftKey;
-    drag = { x, y, t: snapped(stage, x, y, event.altKey), isPan, isDrag: false };
+    drag = { x, y, t: snapped(pointing, x, y, event.altKey), isPan, isDrag: false };
     area.setPointerCapture(event.pointerId);
     if (isPan) event.preventDefault();
   };
   const move = (event: PointerEvent): void => {
     const { x, y } = place(event);
-    if (!drag) {
-      const hit = stage.hit(x, y);
-      const item = hit && { thread: hit.thread, row: hit.row };
-      return act.hover(app, item, item ? { x: event.clientX, y: event.clientY } : null);
-    }
+    if (!drag) return pointing.hover(x, y, { x: event.clientX, y: event.clientY });
     if (Math.abs(x - drag.x) > CLICK) drag.isDrag = true;
     if (!drag.isDrag) return;
-    act.hover(app, null, null);
+    pointing.leave();
     if (drag.isPan) {
       act.pan(app, (drag.x - x) / stage.width);
       drag.x = x;
       return;
     }
-    const t = snapped(stage, x, y, event.altKey);
+    const t = snapped(pointing, x, y, event.altKey);
     const [t0, t1] = [Math.round(Math.min(t, drag.t)), Math.round(Math.max(t, drag.t))];
     if (t1 > t0) act.setRange(app, { t0, t1 }, true);
   };
@@ -65,13 +96,12 @@ export function bindPointer(app: App, stage: Stage, area: HTMLElement): () => vo
     if (!was) return;
     const { range } = app.state.get();
     if (was.isDrag) return was.isPan ? undefined : act.setRange(app, range, false);
-    const hit = stage.hit(x, y);
     if (range) act.setRange(app, null, false);
-    act.select(app, hit && { thread: hit.thread, row: hit.row });
+    pointing.click(x, y);
   };
-  const leave = (): void => act.hover(app, null, null);
+  const leave = (): void => pointing.leave();
   const double = (): void => {
-    if (app.state.get().item) act.commitRange(app);
+    if (act.focusSpan(app)) act.commitRange(app);
   };
   const wheel = (event: WheelEvent): void => {
     if (!event.ctrlKey && !event.metaKey) return;
@@ -134,26 +164,91 @@ function stepThread(app: App, stage: Stage, by: 1 | -1): void {
   act.select(app, { thread: next.index, row });
 }
 
-export function chartKey(app: App, stage: Stage, event: KeyboardEvent): boolean {
+type Steps = Record<string, () => void>;
+
+/** Runs what a key of a chart means; zoom and pan are common to all. */
+function runKey(app: App, event: KeyboardEvent, own: Steps): boolean {
   if (event.ctrlKey || event.metaKey || event.altKey) return false;
   const fast = event.shiftKey ? 3 : 1;
-  const steps: Record<string, () => void> = {
+  const steps: Steps = {
     KeyW: () => act.zoom(app, 0.8 ** fast),
     KeyS: () => act.zoom(app, 1.25 ** fast),
     KeyA: () => act.pan(app, -0.1 * fast),
     KeyD: () => act.pan(app, 0.1 * fast),
-    ArrowRight: () => stepItem(app, stage, 1),
-    ArrowLeft: () => stepItem(app, stage, -1),
-    ArrowDown: () => stepThread(app, stage, 1),
-    ArrowUp: () => stepThread(app, stage, -1),
     Enter: () => act.commitRange(app),
-    Period: () => act.stepHit(app, 1),
-    Comma: () => act.stepHit(app, -1),
-    KeyE: () => toggleTallOf(app),
+    ...own,
   };
   const step = steps[event.code];
   step?.();
   return step !== undefined;
+}
+
+export function chartKey(app: App, stage: Stage, event: KeyboardEvent): boolean {
+  return runKey(app, event, {
+    ArrowRight: () => stepItem(app, stage, 1),
+    ArrowLeft: () => stepItem(app, stage, -1),
+    ArrowDown: () => stepThread(app, stage, 1),
+    ArrowUp: () => stepThread(app, stage, -1),
+    Period: () => act.stepHit(app, 1),
+    Comma: () => act.stepHit(app, -1),
+    KeyE: () => toggleTallOf(app),
+  });
+}
+
+/* ---- ribbons ---- */
+
+export function bindRuns(app: App, stage: PatternStage, area: HTMLElement): () => void {
+  const pointing: Pointing = {
+    stage,
+    borders: (x, y) => {
+      const found = stage.run(x, y);
+      return found && [found.bar.x0, found.bar.x1];
+    },
+    hover: (x, y, pointer) => {
+      const at = stage.run(x, y)?.at ?? null;
+      pat.hoverRun(app, at, at ? pointer : null);
+    },
+    leave: () => pat.hoverRun(app, null, null),
+    click: (x, y) => pat.chooseRun(app, stage.run(x, y)?.at ?? null),
+  };
+  return bindPointer(app, pointing, area);
+}
+
+/** The bar of another lane (`by` lanes away) or the next one of the same. */
+function stepBar(app: App, stage: PatternStage, lanes: number, bars: number): void {
+  const all = stage.painted().filter(lane => lane.bars.length > 0);
+  const run = app.state.get().chosen?.run ?? null;
+  const from = all.findIndex(
+    lane =>
+      lane.thread === run?.thread &&
+      (lane.ribbon < 0 || lane.ribbon === run.ribbon) &&
+      lane.bars.some(bar => bar.runs.includes(run.run)),
+  );
+  const lane = all[from < 0 ? 0 : Math.min(all.length - 1, Math.max(0, from + lanes))];
+  if (!lane) return;
+  const now = from < 0 ? null : all[from]!.bars.find(bar => bar.runs.includes(run!.run));
+  const at = now ? lane.bars.findIndex(bar => bar.x1 > now.x0) : 0;
+  const place = Math.max(
+    0,
+    Math.min(lane.bars.length - 1, (at < 0 ? lane.bars.length - 1 : at) + bars),
+  );
+  const bar = lane.bars[place]!;
+  pat.chooseRun(app, { thread: lane.thread, ribbon: bar.ribbon, run: bar.run });
+}
+
+export function ribbonKey(app: App, stage: PatternStage, event: KeyboardEvent): boolean {
+  return runKey(app, event, {
+    ArrowRight: () => stepBar(app, stage, 0, 1),
+    ArrowLeft: () => stepBar(app, stage, 0, -1),
+    ArrowDown: () => stepBar(app, stage, 1, 0),
+    ArrowUp: () => stepBar(app, stage, -1, 0),
+    Period: () => pat.stepRun(app, 1),
+    Comma: () => pat.stepRun(app, -1),
+    KeyE: () => {
+      const thread = app.state.get().chosen?.at.thread;
+      if (thread !== undefined) act.toggleTall(app, thread);
+    },
+  });
 }
 
 function toggleTallOf(app: App): void {
@@ -172,6 +267,11 @@ export function pageKey(app: App, event: KeyboardEvent): boolean {
     z: () => act.commitRange(app),
     t: () => act.toggleTime(app),
     h: () => act.toggleFilter(app),
+    '1': () => act.setScreen(app, 'overview'),
+    '3': () => act.setScreen(app, 'patterns'),
+    ...(app.state.get().screen === 'patterns'
+      ? { o: () => pat.toggleMarks(app), v: () => pat.nextDrawing(app) }
+      : {}),
   };
   const step = steps[event.key];
   step?.();

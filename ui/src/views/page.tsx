@@ -2,15 +2,18 @@
 // The whole page.
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { Stage } from '../draw/stage';
+import type { BaseStage } from '../draw/base';
 import { readFragment, writeFragment } from '../lib/fragment';
 import { applyPlace, placeOf } from '../state/app';
 import type { App } from '../state/app';
+import { ClusterCard, PatternPanel } from './behaviour';
 import { Chart } from './chart';
 import { Help, ThreadList, Tooltip } from './extra';
 import { pageKey } from './gestures';
 import { Legend } from './legend';
 import { Panel } from './panel';
+import { NoPatterns, PatternChart } from './patterns';
+import { PatternLegend, PatternStory } from './patternside';
 import { Story } from './story';
 import { Crumbs, Rail, StatusLine, TopBar } from './top';
 import { AppContext, usePart } from './use';
@@ -23,7 +26,11 @@ function bindAddress(app: App): () => void {
     timer = 0;
     const next = writeFragment(placeOf(app));
     if (next === written) return;
-    const isStep = app.state.get().crumbs.length !== (readFragment(written)?.crumbs.length ?? 0);
+    const before = readFragment(written);
+    const place = placeOf(app);
+    const isStep =
+      place.crumbs.length !== (before?.crumbs.length ?? 0) ||
+      place.screen !== (before?.screen ?? 1);
     written = next;
     if (isStep) history.pushState(null, '', next);
     else history.replaceState(null, '', next);
@@ -65,7 +72,70 @@ function Drawers(): JSX.Element | null {
   return drawer === 'help' ? <Help /> : null;
 }
 
-export function Page({ app, onReady }: { app: App; onReady: (stage: Stage) => void }): JSX.Element {
+type OnReady = (stage: BaseStage | null) => void;
+
+function OverviewScreen({ onReady }: { onReady: OnReady }): JSX.Element {
+  return (
+    <>
+      <Story />
+      <main class="centre">
+        <Chart onReady={onReady} />
+      </main>
+      <Legend />
+      <Panel />
+      <Tooltip />
+    </>
+  );
+}
+
+function PatternScreen({ onReady }: { onReady: OnReady }): JSX.Element {
+  return (
+    <>
+      <PatternStory />
+      <main class="centre">
+        <PatternChart onReady={onReady} />
+      </main>
+      <PatternLegend />
+      <PatternPanel />
+      <ClusterCard />
+    </>
+  );
+}
+
+/** There is no stage to wait for. */
+function EmptyScreen({ onReady }: { onReady: OnReady }): JSX.Element {
+  useEffect(() => onReady(null), []);
+  return (
+    <main class="centre">
+      <NoPatterns />
+    </main>
+  );
+}
+
+function Screens({ app, onReady }: { app: App; onReady: OnReady }): JSX.Element {
+  const screen = usePart(s => s.screen);
+  const hasAny = (app.model.behaviours?.list.length ?? 0) > 0;
+  const kind = screen === 'overview' ? '' : hasAny ? ' patterns' : ' patterns bare';
+  return (
+    <div class={`page${kind}`}>
+      <TopBar />
+      <Crumbs />
+      <Rail />
+      {screen === 'overview' ? (
+        <OverviewScreen onReady={onReady} />
+      ) : hasAny ? (
+        <PatternScreen onReady={onReady} />
+      ) : (
+        <EmptyScreen onReady={onReady} />
+      )}
+      <StatusLine />
+      <Drawers />
+      <Announcer />
+    </div>
+  );
+}
+
+export function Page({ app, onReady }: { app: App; onReady: OnReady }): JSX.Element {
   useEffect(() => {
     const keys = (event: KeyboardEvent): void => {
       if (isTyping(event.target) || event.defaultPrevented) return;
@@ -80,21 +150,7 @@ export function Page({ app, onReady }: { app: App; onReady: (stage: Stage) => vo
   }, [app]);
   return (
     <AppContext.Provider value={app}>
-      <div class="page">
-        <TopBar />
-        <Crumbs />
-        <Rail />
-        <Story />
-        <main class="centre">
-          <Chart onReady={onReady} />
-        </main>
-        <Legend />
-        <Panel />
-        <StatusLine />
-        <Drawers />
-        <Tooltip />
-        <Announcer />
-      </div>
+      <Screens app={app} onReady={onReady} />
     </AppContext.Provider>
   );
 }

@@ -7,8 +7,9 @@ import type { Note } from '../lib/model';
 import { writeFragment } from '../lib/fragment';
 import * as act from '../state/actions';
 import { placeOf, SORTS } from '../state/app';
-import type { SortKey } from '../state/app';
+import type { SortKey, State } from '../state/app';
 import { findHits } from '../state/hits';
+import { findClusters, stepCluster } from '../state/patterns';
 import { copyText, Key, Swatch } from './parts';
 import { useApp, usePart } from './use';
 
@@ -34,7 +35,16 @@ function Badges(): JSX.Element {
   );
 }
 
+function clusterText(app: ReturnType<typeof useApp>, query: string): string {
+  const hits = findClusters(app.model, query);
+  if (!hits) return '';
+  if (hits.query.error) return hits.query.error;
+  const threads = plural(hits.threads.size, 'thread');
+  return hits.list.length > 0 ? `${plural(hits.list.length, 'behaviour')} in ${threads}` : threads;
+}
+
 function hitText(app: ReturnType<typeof useApp>, query: string): string {
+  if (app.state.get().screen === 'patterns') return clusterText(app, query);
   const hits = findHits(app.model, query);
   if (!hits) return '';
   if (hits.query.error) return hits.query.error;
@@ -84,7 +94,9 @@ function Omnibox(): JSX.Element {
   const input = useRef<HTMLInputElement>(null);
   const keys = (event: KeyboardEvent): void => {
     if (event.key === 'Enter') {
-      act.stepHit(app, event.shiftKey ? -1 : 1);
+      const by = event.shiftKey ? -1 : 1;
+      if (app.state.get().screen === 'patterns') stepCluster(app, by);
+      else act.stepHit(app, by);
       setOpen(false);
       event.preventDefault();
     } else if (event.key === 'Escape') {
@@ -172,6 +184,7 @@ function Settings(): JSX.Element {
   const { settings: set } = app.model.trace;
   const sort = usePart(s => s.sort);
   const isRegime = usePart(s => s.isRegime);
+  const screen = usePart(s => s.screen);
   const values = `d ${threshold(set.durationFraction, set.durationNs)} \u00b7 g ${threshold(
     set.gapFraction,
     set.gapNs,
@@ -188,15 +201,17 @@ function Settings(): JSX.Element {
           ))}
         </select>
       </label>
-      <span title="notable: longer than d, or holds a gap longer than g; runs are cut at f">
-        Preset <b>{set.preset || 'own'}</b> · {values}
-        {set.glyphs > 0 && ` \u00b7 ${set.glyphs} rows`}
-      </span>
+      {screen === 'overview' && (
+        <span title="notable: longer than d, or holds a gap longer than g; runs are cut at f">
+          Preset <b>{set.preset || 'own'}</b> · {values}
+          {set.glyphs > 0 && ` \u00b7 ${set.glyphs} rows`}
+        </span>
+      )}
       <button class="plain" aria-pressed={isRegime} onClick={() => act.toggleTime(app)}>
         Time <b>{isRegime ? 'regime' : 'linear'}</b> <Key>t</Key>
       </button>
       <span>
-        Colour <b>function</b>
+        Colour <b>{screen === 'overview' ? 'function' : 'behaviour'}</b>
       </span>
     </div>
   );
@@ -252,13 +267,30 @@ export function Crumbs(): JSX.Element {
   );
 }
 
+const SCREENS: [State['screen'], string, string][] = [
+  ['overview', '1', 'Overview'],
+  ['patterns', '3', 'Patterns'],
+];
+
 export function Rail(): JSX.Element {
+  const app = useApp();
+  const screen = usePart(s => s.screen);
   return (
     <nav class="rail" aria-label="Screens">
-      <a href="#chart" aria-current="page" onClick={event => event.preventDefault()}>
-        <b>1</b>
-        Overview
-      </a>
+      {SCREENS.map(([key, digit, name]) => (
+        <a
+          key={key}
+          href={`#v=1&s=${digit}`}
+          aria-current={screen === key ? 'page' : undefined}
+          onClick={event => {
+            event.preventDefault();
+            act.setScreen(app, key);
+          }}
+        >
+          <b>{digit}</b>
+          {name}
+        </a>
+      ))}
     </nav>
   );
 }
@@ -276,19 +308,41 @@ const KEYS: [string, string][] = [
   ['Esc', 'clear'],
 ];
 
+const PATTERN_KEYS: [string, string][] = [
+  ['\u2191\u2193', 'ribbon'],
+  ['\u2190\u2192', 'run'],
+  ['. ,', 'next, previous place'],
+  ['v', 'shape / calls'],
+  ['o', 'spikes, drops'],
+  ['W S A D', 'zoom, pan'],
+  ['z', 'zoom to it'],
+  ['h', 'highlight / filter'],
+  ['e', 'high ribbons'],
+  ['Esc', 'clear'],
+];
+
+function patternWords({ model }: ReturnType<typeof useApp>): string {
+  const totals = model.behaviours?.shapes.totals;
+  return totals
+    ? `${plural(totals.calls, 'complete call')} in ${plural(totals.shapes, 'shape')}`
+    : '';
+}
+
 export function StatusLine(): JSX.Element {
   const app = useApp();
   const { trace } = app.model;
   const range = usePart(s => s.range);
   const said = usePart(s => s.said);
+  const isPatterns = usePart(s => s.screen === 'patterns');
   const left = trace.totals.foldedNs / Math.max(1, trace.totals.expressionNs);
   const text = range
     ? `Range ${duration(range.t1 - range.t0)}`
     : said ||
+      (isPatterns ? patternWords(app) : '') ||
       `${bytes(trace.bytesIn)} \u2192 ${integer(trace.totals.rowsAfter)} rows; ${percent(left)} of the short calls\u2019 time stands in \u201cother\u201d`;
   return (
     <footer class="status">
-      {KEYS.map(([key, word]) => (
+      {(isPatterns ? PATTERN_KEYS : KEYS).map(([key, word]) => (
         <span key={key}>
           <Key>{key}</Key> {word}
         </span>

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+// The frame of a chart: axis, canvases, labels and numbers beside them. Only rows in view are in
+// the DOM. What the rows are is the business of the screen.
+import type { ComponentChildren, JSX } from 'preact';
+import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
+import type { BaseStage, Canvases, FrameRow } from '../draw/base';
+import type { App, State } from '../state/app';
+import { useApp } from './use';
+
+export interface FrameProps<Row extends FrameRow, S extends BaseStage<Row>> {
+  label: string;
+  listLabel: string;
+  /** Over the numbers. */
+  heads: [string, string];
+  make: (app: App, canvases: Canvases) => S;
+  bind: (app: App, stage: S, area: HTMLElement) => () => void;
+  onKey: (app: App, stage: S, event: KeyboardEvent) => boolean;
+  /** Parts of the state that the rows' picture hangs on, and those that their list does. */
+  painted: readonly (keyof State)[];
+  listed: readonly (keyof State)[];
+  /** The thread that must stay in view, if it changed. */
+  threadOf: (now: State, before: State) => number | null;
+  holds: (row: Row, thread: number) => boolean;
+  row: (row: Row) => ComponentChildren;
+  /** The selected item as a sentence. */
+  selected: () => JSX.Element;
+  totals: (rows: readonly Row[]) => JSX.Element;
+  empty: () => JSX.Element;
+  onReady: (stage: BaseStage) => void;
+}
+
+function differs(keys: readonly (keyof State)[], a: State, b: State): boolean {
+  return keys.some(key => a[key] !== b[key]);
+}
+
+function connect<Row extends FrameRow, S extends BaseStage<Row>>(
+  app: App,
+  stage: S,
+  { painted, listed }: FrameProps<Row, S>,
+  redraw: () => void,
+): () => void {
+  const off = app.state.subscribe((now, before) => {
+    const isList = differs(listed, now, before) || (now.isFiltered && now.query !== before.query);
+    if (isList || differs(painted, now, before)) stage.markBase();
+    else stage.markOverlay();
+    if (isList) redraw();
+  });
+  const dark = matchMedia('(prefers-color-scheme: dark)');
+  const retheme = (): void => stage.retheme();
+  dark.addEventListener('change', retheme);
+  return () => {
+    off();
+    dark.removeEventListener('change', retheme);
+  };
+}
+
+/** Keeps the row of the selected thread in view. */
+function keepInView<Row extends FrameRow, S extends BaseStage<Row>>(
+  app: App,
+  stage: S | null,
+  scroller: HTMLElement | null,
+  { threadOf, holds }: FrameProps<Row, S>,
+): () => void {
+  if (!stage || !scroller) return () => undefined;
+  return app.state.subscribe((now, before) => {
+    const thread = threadOf(now, before);
+    if (thread === null) return;
+    const row = stage.rows().rows.find(one => holds(one, thread));
+    if (!row) return;
+    const { scrollTop, clientHeight } = scroller;
+    if (row.y < scrollTop) scroller.scrollTop = row.y;
+    else if (row.y + Math.min(row.height, clientHeight) > scrollTop + clientHeight)
+      scroller.scrollTop = row.y + Math.min(row.height, clientHeight) - clientHeight;
+  });
+}
+
+export function Frame<Row extends FrameRow, S extends BaseStage<Row>>(
+  props: FrameProps<Row, S>,
+): JSX.Element {
+  const app = useApp();
+  const scroller = useRef<HTMLDivElement>(null);
+  const area = useRef<HTMLDivElement>(null);
+  const axis = useRef<HTMLCanvasElement>(null);
+  const base = useRef<HTMLCanvasElement>(null);
+  const overlay = useRef<HTMLCanvasElement>(null);
+  const [stage, setStage] = useState<S | null>(null);
+  const [box, setBox] = useState({ top: 0, height: 600 });
+  const [, redraw] = useReducer((n: number) => n + 1, 0);
+  useLayoutEffect(() => {
+    const canvases = { axis: axis.current!, base: base.current!, overlay: overlay.current! };
+    const made = props.make(app, canvases);
+    const off = connect(app, made, props, () => redraw(undefined as never));
+    const unbind = props.bind(app, made, area.current!);
+    const measure = (): void => {
+      const height = scroller.current!.clientHeight;
+      made.resize(area.current!.clientWidth, height);
+      setBox(now => ({ ...now, height }));
+    };
+    const observer = new ResizeObserver(measure);
+    observer.observe(scroller.current!);
+    observer.observe(area.current!);
+    measure();
+    setStage(made);
+    props.onReady(made);
+    return () => {
+      off();
+      unbind();
+      observer.disconnect();
+    };
+  }, [app]);
+  useEffect(() => keepInView(app, stage, scroller.current, props), [stage]);
+  const built = stage?.rows() ?? { rows: [], height: 0 };
+  const visible = built.rows.filter(
+    row => row.y + row.height >= box.top - 40 && row.y <= box.top + box.height + 40,
+  );
+  const onScroll = (): void => {
+    const top = scroller.current!.scrollTop;
+    stage?.scroll(top);
+    setBox(now => ({ ...now, top }));
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.target !== scroller.current) return;
+    if (stage && props.onKey(app, stage, event)) event.preventDefault();
+  };
+  return (
+    <section class="chart" aria-label={props.label}>
+      <div class="head">
+        <span class="h-thread">Thread</span>
+        <canvas ref={axis} aria-hidden="true" class="axis" />
+        <span class="h-numbers">
+          <span>{props.heads[0]}</span>
+          <span>{props.heads[1]}</span>
+        </span>
+      </div>
+      <div
+        ref={scroller}
+        id="chart"
+        class="scroller"
+        tabIndex={0}
+        role="listbox"
+        aria-label={props.listLabel}
+        aria-activedescendant="item-now"
+        onScroll={onScroll}
+        onKeyDown={onKeyDown}
+      >
+        <div class="sr">{props.selected()}</div>
+        <div class="content" style={{ height: `${built.height}px` }} role="presentation">
+          <div ref={area} class="area" style={{ height: `${box.height}px` }}>
+            <canvas ref={base} aria-hidden="true" />
+            <canvas ref={overlay} aria-hidden="true" class="over" />
+          </div>
+          <div role="table" aria-label="Threads in view" class="rows">
+            {visible.map(row => (
+              <div role="row" key={row.key}>
+                {props.row(row)}
+              </div>
+            ))}
+          </div>
+          {stage && built.rows.length === 0 && props.empty()}
+        </div>
+      </div>
+      {props.totals(built.rows)}
+    </section>
+  );
+}
