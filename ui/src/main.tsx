@@ -22,7 +22,7 @@ declare global {
   }
 }
 
-function showTheme(theme: State['theme'], stage: Stage | null): void {
+function showTheme(theme: State['theme'], stage: BaseStage | null): void {
   if (theme === 'system') document.documentElement.removeAttribute('data-theme');
   else document.documentElement.setAttribute('data-theme', theme);
   stage?.retheme();
