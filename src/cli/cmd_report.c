@@ -18,14 +18,14 @@ static const struct weft_option options[] = {
     WEFT_REGTIME_OPTIONS(struct options, regtime),
 };
 
-enum { OUTLIERS_LIMIT = 500, PAUSES_LIMIT = 120 };
+enum { OUTLIERS_LIMIT = 500, PAUSES_LIMIT = 120, COLUMNS = 1200, MARKS_LIMIT = 400 };
 
 #define PAUSE_THRESHOLD_NS UINT64_C(1500000)
 
 /* The results that a page holds, and the request each came from. */
 struct results {
     union weft_request regtime_request;
-    union weft_result regtime, activity, outliers;
+    union weft_result regtime, activity, outliers, shapes;
 };
 
 static enum weft_code ask(struct weft_cli *cli, struct results *results)
@@ -42,6 +42,10 @@ static enum weft_code ask(struct weft_cli *cli, struct results *results)
                       .with_long = true,
                       .limit = OUTLIERS_LIMIT },
     };
+    union weft_request shapes;
+    weft_shapes_defaults(&shapes.shapes);
+    shapes.shapes.n_columns = COLUMNS;
+    shapes.shapes.limit = MARKS_LIMIT;
     struct weft_session *session = cli->session;
     enum weft_code code =
         weft_query_run(session, "regtime", &results->regtime_request, &results->regtime, &cli->err);
@@ -49,6 +53,8 @@ static enum weft_code ask(struct weft_cli *cli, struct results *results)
         code = weft_query_run(session, "activity", &activity, &results->activity, &cli->err);
     if (code == WEFT_OK)
         code = weft_query_run(session, "outliers", &outliers, &results->outliers, &cli->err);
+    if (code == WEFT_OK)
+        code = weft_query_run(session, "shapes", &shapes, &results->shapes, &cli->err);
     return code;
 }
 
@@ -71,6 +77,7 @@ static enum weft_code write_page(struct weft_cli *cli, const struct options *opt
         .regtime = results->regtime.regtime,
         .activity = results->activity.activity,
         .outliers = results->outliers.outliers,
+        .shapes = results->shapes.shapes,
         .settings = &how,
     };
     enum weft_code code = weft_session_functions(cli->session, &page.functions, &cli->err);
@@ -109,6 +116,7 @@ static int run(struct weft_cli *cli, int argc, char **argv)
     weft_regtime_table_free(results.regtime.regtime);
     weft_activity_table_free(results.activity.activity);
     weft_outliers_table_free(results.outliers.outliers);
+    weft_shapes_table_free(results.shapes.shapes);
     return weft_cli_end(cli, code);
 }
 
@@ -117,7 +125,8 @@ const struct weft_command weft_cmd_report = {
     .summary = "write one self-contained HTML page",
     .arguments = "TRACE -o PAGE.html",
     .about =
-        "The page works offline, from a file: threads over one time axis, outliers, functions.",
+        "The page works offline, from a file: threads over one time axis, outliers, functions, and "
+        "the behaviours of the program with their ribbons.",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .common = WEFT_COMMON_OUTPUT | WEFT_COMMON_TID | WEFT_COMMON_WORK | WEFT_COMMON_TALK,
