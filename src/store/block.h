@@ -92,6 +92,8 @@ struct weft_block_rows {
     bool has_flags;
 };
 
+struct weft_lod_walk;
+
 /* Room for what encoding needs besides; one a worker. */
 struct weft_block_encoder {
     struct weft_column_encoder *columns;
@@ -99,7 +101,8 @@ struct weft_block_encoder {
     struct weft_bytes packed;  /* all columns */
     struct weft_bytes payload; /* head and columns */
     struct weft_bytes chunk;   /* free for the caller: the result */
-    uint16_t rank[WEFT_FORMAT_MAX_BLOCK_ROWS];
+    uint16_t rank[WEFT_FORMAT_MAX_BLOCK_ROWS]; /* by first use: place in the sorted dictionary */
+    struct weft_lod_walk *lod;                 /* lod_build.h */
 };
 
 struct weft_block_encoder *weft_block_encoder_new(void);

@@ -2,6 +2,7 @@
 #include "store/block.h"
 #include "store/chunk.h"
 #include "store/contexts.h"
+#include "store/lod_build.h"
 
 struct weft_block_encoder *weft_block_encoder_new(void)
 {
@@ -9,9 +10,10 @@ struct weft_block_encoder *weft_block_encoder_new(void)
     if (!encoder)
         return NULL;
     encoder->columns = weft_column_encoder_new();
-    if (encoder->columns)
+    encoder->lod = calloc(1, sizeof *encoder->lod);
+    if (encoder->columns && encoder->lod)
         return encoder;
-    free(encoder);
+    weft_block_encoder_free(encoder);
     return NULL;
 }
 
@@ -19,7 +21,11 @@ void weft_block_encoder_free(struct weft_block_encoder *encoder)
 {
     if (!encoder)
         return;
-    weft_column_encoder_free(encoder->columns);
+    if (encoder->columns)
+        weft_column_encoder_free(encoder->columns);
+    if (encoder->lod)
+        weft_lod_walk_fini(encoder->lod);
+    free(encoder->lod);
     weft_bytes_fini(&encoder->raw);
     weft_bytes_fini(&encoder->packed);
     weft_bytes_fini(&encoder->payload);

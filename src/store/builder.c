@@ -48,6 +48,7 @@ void weft_builder_free(struct weft_builder *builder)
     weft_bytes_fini(&rows->contexts);
     weft_context_walk_fini(&builder->walk);
     weft_context_groups_fini(&builder->groups);
+    weft_lod_thread_fini(&builder->lod);
     WEFT_VEC_FINI(&builder->cut_keys);
     free(builder->stack);
     free(builder->functions);
@@ -91,6 +92,7 @@ void weft_builder_start(struct weft_builder *builder, uint32_t thread_id)
     builder->head = (struct weft_block_head){ .thread_id = thread_id };
     weft_context_walk_start(&builder->walk);
     weft_context_groups_start(&builder->groups);
+    weft_lod_thread_start(&builder->lod);
     block_reset(builder);
 }
 

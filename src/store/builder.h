@@ -89,6 +89,7 @@ struct weft_builder {
     uint64_t thread_first_ns;
     struct weft_context_walk walk;
     struct weft_context_groups groups;
+    struct weft_lod_thread lod;
     struct weft_block_head head; /* of the block in work: numbers known at its begin */
     struct weft_builder *next;   /* in the writer's free list */
 };

@@ -152,7 +152,8 @@ enum weft_code weft_commit_append(struct weft_commit *commit, uint32_t id, uint8
 {
     struct directory_entry *entry = WEFT_VEC_PUSH(&commit->directory);
     commit->scratch.n = 0;
-    const bool is_in_place = id == WEFT_CHUNK_CONTEXTS; /* readers take parts of it */
+    const bool is_in_place =
+        id == WEFT_CHUNK_CONTEXTS || id == WEFT_CHUNK_LEVELS; /* readers take parts of it */
     weft_chunk_build(id, flags, payload, is_in_place ? NULL : commit->encoder, &commit->scratch);
     if (!entry || commit->scratch.has_failed)
         return no_memory(err);

@@ -124,29 +124,44 @@ struct stack {
     size_t depth;
     const uint32_t *cut_keys; /* of the cut frames still to end */
     size_t n_max;             /* more contexts are not worth keeping */
+    bool is_over;             /* there are more: the tree is left as it is */
+    struct weft_lod_walk *lod;
 };
 
-static inline bool stack_exit(struct stack *stack, uint64_t delta_ns)
+static bool stack_cut(struct stack *stack)
 {
-    stack->tree->nodes[stack->at[stack->depth]].self_ns += delta_ns;
-    if (__builtin_expect(stack->depth > 0, 1)) {
-        stack->depth--;
-        return true;
-    }
+    stack->lod->n_cut++;
     const bool is_ok = weft_context_tree_raise(stack->tree, *stack->cut_keys++);
     stack->at[0] = stack->tree->root;
     return is_ok;
 }
 
-static inline bool stack_enter(struct stack *stack, uint64_t delta_ns, uint32_t key)
+static inline bool stack_exit(struct stack *stack, uint64_t delta_ns)
 {
-    const uint32_t parent = stack->at[stack->depth];
+    if (__builtin_expect(!stack->is_over, 1))
+        stack->tree->nodes[stack->at[stack->depth]].self_ns += delta_ns;
+    if (__builtin_expect(stack->depth > 0, 1)) {
+        weft_lod_exit(stack->lod, --stack->depth, delta_ns);
+        return true;
+    }
+    stack->lod->now_ns += delta_ns;
+    return stack_cut(stack);
+}
+
+static inline bool stack_enter(struct stack *stack, uint64_t delta_ns, uint32_t function,
+                               uint32_t key)
+{
+    weft_lod_enter(stack->lod, stack->depth, delta_ns, function);
+    const uint32_t parent = stack->at[stack->depth++];
+    if (__builtin_expect(stack->is_over, 0))
+        return true;
     stack->tree->nodes[parent].self_ns += delta_ns;
     const uint32_t node = weft_context_child(stack->tree, parent, key);
     if (__builtin_expect(node == WEFT_ID_NONE, 0))
         return false;
     stack->tree->nodes[node].count++;
-    stack->at[++stack->depth] = node;
+    stack->at[stack->depth] = node;
+    stack->is_over = stack->tree->n > stack->n_max;
     return true;
 }
 
@@ -165,15 +180,14 @@ static bool walk_rows(struct stack *stack, const struct weft_block_head *head,
         for (; pops > 0; pops--)
             if (!stack_exit(stack, take_time(&tail)))
                 return false;
-        if (!stack_enter(stack, take_time(&gap), rows->keys[rows->function[row]]))
+        const uint32_t function = rows->function[row];
+        if (!stack_enter(stack, take_time(&gap), function, rows->keys[function]))
             return false;
-        if (__builtin_expect(stack->tree->n > stack->n_max, 0))
-            return true;
     }
     for (; n_exits > 0; n_exits--)
         if (!stack_exit(stack, take_time(&tail)))
             return false;
-    return true;
+    return !stack->lod->has_failed;
 }
 
 /* The contexts of the calls that are open when the block begins. */
@@ -191,7 +205,8 @@ static bool open_stack(struct stack *stack, const struct weft_context_walk *walk
 }
 
 bool weft_context_walk_block(struct weft_context_walk *walk, const struct weft_block_head *head,
-                             const struct weft_block_rows *rows, const uint32_t *cut_keys)
+                             const struct weft_block_rows *rows, const uint32_t *cut_keys,
+                             struct weft_lod_walk *lod)
 {
     const size_t n_stack = walk->open.n + head->n_rows + 1;
     if (!weft_context_tree_reset(&walk->tree) ||
@@ -202,6 +217,7 @@ bool weft_context_walk_block(struct weft_context_walk *walk, const struct weft_b
         .at = walk->stack.items,
         .cut_keys = cut_keys,
         .n_max = walk->open.n + head->n_rows / ROWS_A_CONTEXT + FEW_CONTEXTS,
+        .lod = lod,
     };
     if (!open_stack(&stack, walk))
         return false;

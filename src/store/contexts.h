@@ -11,6 +11,7 @@
 #include "store/block.h"
 #include "store/bytes.h"
 #include "store/context_tree.h"
+#include "store/lod_build.h"
 
 /* The most bytes that contexts may have: of a block (level 0) an eighth of its other columns, of a
  * group half as much for each level, so that all together are at most a quarter. Where contexts
@@ -59,9 +60,11 @@ struct weft_context_walk {
 };
 
 /* Makes walk->tree of a finished block from its rows, before they are encoded; walk->open must be
- * set. `cut_keys` are the cut frames that end in it. False without memory. */
+ * set. `cut_keys` are the cut frames that end in it. Every entry and exit is shown to `lod`, too,
+ * which was started with the block. False without memory. */
 bool weft_context_walk_block(struct weft_context_walk *walk, const struct weft_block_head *head,
-                             const struct weft_block_rows *rows, const uint32_t *cut_keys);
+                             const struct weft_block_rows *rows, const uint32_t *cut_keys,
+                             struct weft_lod_walk *lod);
 
 void weft_context_walk_start(struct weft_context_walk *walk);
 void weft_context_walk_fini(struct weft_context_walk *walk);

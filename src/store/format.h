@@ -94,6 +94,8 @@ enum weft_chunk_flag { WEFT_CHUNK_REQUIRED = 1 };
 #define WEFT_CHUNK_EVENTS WEFT_CHUNK_ID('E', 'V', 'N', 'T')
 #define WEFT_CHUNK_BLOCKS WEFT_CHUNK_ID('B', 'L', 'K', 'S')
 #define WEFT_CHUNK_CONTEXTS WEFT_CHUNK_ID('C', 'T', 'X', 'G')
+#define WEFT_CHUNK_DETAILS WEFT_CHUNK_ID('L', 'O', 'D', 'C')
+#define WEFT_CHUNK_LEVELS WEFT_CHUNK_ID('L', 'O', 'D', 'S')
 #define WEFT_CHUNK_EVENT_INDEX WEFT_CHUNK_ID('E', 'V', 'I', 'X')
 #define WEFT_CHUNK_DIRECTORY WEFT_CHUNK_ID('D', 'I', 'R', 'C')
 

@@ -16,6 +16,7 @@ void weft_store_reset(struct weft_store *store)
         WEFT_VEC_FINI(&thread->below);
         WEFT_VEC_FINI(&thread->cut);
         WEFT_VEC_FINI(&thread->groups);
+        WEFT_VEC_FINI(&thread->levels);
         WEFT_VEC_FINI(&thread->event_blocks);
     }
     for (size_t i = 0; i < store->rooms.n; i++)
@@ -95,7 +96,7 @@ static enum weft_code entry_read(struct weft_store *store, struct weft_cursor *i
     if (chunk.id != id || chunk.chunk_bytes != n_bytes)
         return weft_fail(err, WEFT_E_MALFORMED, off,
                          "expected the chunk that the directory names, found another");
-    if (id == WEFT_CHUNK_CONTEXTS)
+    if (id == WEFT_CHUNK_CONTEXTS || id == WEFT_CHUNK_LEVELS)
         return weft_store_parse_groups(store, &chunk, err);
     if (!weft_store_knows_chunk(id) && id != WEFT_CHUNK_BLOCKS && id != WEFT_CHUNK_EVENT_INDEX) {
         if (!(chunk.flags & WEFT_CHUNK_REQUIRED))

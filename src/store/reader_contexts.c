@@ -10,9 +10,9 @@
 #include <assert.h>
 #include <inttypes.h>
 
-static bool group_add(struct store_thread *thread, uint64_t off, uint64_t n_bytes)
+static bool entry_add(struct store_groups *groups, uint64_t off, uint64_t n_bytes)
 {
-    struct store_group *group = WEFT_VEC_PUSH(&thread->groups);
+    struct store_group *group = WEFT_VEC_PUSH(groups);
     if (group)
         *group = (struct store_group){ .off = off, .n_bytes = (uint32_t)n_bytes };
     return group != NULL;
@@ -32,12 +32,14 @@ enum weft_code weft_store_parse_groups(struct weft_store *store, const struct we
             break;
         struct weft_cursor entries = weft_cur_sub(&in, (size_t)n_bytes);
         struct store_thread *thread = &store->threads.items[thread_id];
+        struct store_groups *groups =
+            chunk->id == WEFT_CHUNK_LEVELS ? &thread->levels : &thread->groups;
         while (weft_cur_left(&entries) > 0) {
             const uint64_t n_group = weft_cur_varint(&entries);
             const uint64_t off = weft_cur_offset(&entries);
             if (n_group > UINT32_MAX || !weft_cur_take(&entries, (size_t)n_group))
                 break;
-            if (!group_add(thread, off, n_group))
+            if (!entry_add(groups, off, n_group))
                 return weft_fail(err, WEFT_E_NOMEM, chunk->off, "the index of intervals");
         }
     }

@@ -448,6 +448,16 @@ enum weft_code weft_store_block_functions(struct weft_store *store, uint32_t thr
     return WEFT_OK;
 }
 
+uint8_t *weft_block_buf_raw(struct weft_block_buf *buf, size_t n_bytes)
+{
+    return weft_vec_reserve(&buf->raw, &buf->cap_raw, n_bytes, 1) ? buf->raw : NULL;
+}
+
+struct weft_column_decoder *weft_block_buf_decoder(struct weft_block_buf *buf)
+{
+    return buf->decoder;
+}
+
 /* ---- contexts ------------------------------------------------------------------------------- */
 
 /* The column alone: head and directory of the block have been read. */

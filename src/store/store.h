@@ -26,10 +26,16 @@ struct store_block {
     _Atomic bool is_valid; /* the checksum and the summary were checked */
 };
 
-/* Where the contexts of a group of blocks stand; 0 bytes: nowhere. */
+/* Where the contexts of a group of blocks stand, or the level of detail of a block or group; 0
+ * bytes: nowhere. */
 struct store_group {
     uint64_t off;
     uint32_t n_bytes;
+};
+
+struct store_groups {
+    struct store_group *items; /* as they were finished */
+    size_t n, cap;
 };
 
 struct store_event_block {
@@ -60,10 +66,8 @@ struct store_thread {
         struct weft_open_call *items; /* in order of their ends: deepest first */
         size_t n, cap;
     } cut;
-    struct {
-        struct store_group *items; /* contexts of groups of blocks, as they were finished */
-        size_t n, cap;
-    } groups;
+    struct store_groups groups; /* contexts */
+    struct store_groups levels; /* levels of detail */
     uint32_t top;       /* innermost call that is open after the last block */
     uint32_t n_carried; /* how many are */
     struct {
@@ -127,8 +131,8 @@ WEFT_CHECKED enum weft_code weft_store_parse_blocks(struct weft_store *store,
 /* After all chunks: sorts functions, resolves calls that cross borders, sums up. */
 WEFT_CHECKED enum weft_code weft_store_finish(struct weft_store *store, struct weft_err *err);
 
-/* reader_contexts.c: the contexts of groups of blocks. What does not fit the blocks is left out:
- * they only save time. */
+/* reader_contexts.c: where contexts of groups of blocks stand, or levels of detail, by the chunk's
+ * id. What does not fit the blocks is left out: they only save time. */
 WEFT_CHECKED enum weft_code weft_store_parse_groups(struct weft_store *store,
                                                     const struct weft_chunk *chunk,
                                                     struct weft_err *err);
@@ -156,6 +160,14 @@ WEFT_CHECKED enum weft_code weft_store_block_contexts(struct weft_store *store, 
                                                       uint64_t block, struct weft_block_buf *buf,
                                                       struct weft_cursor *contexts,
                                                       struct weft_err *err);
+
+/* reader_lod.c: how many levels of detail a thread has that were written. */
+uint64_t weft_store_n_levels(uint64_t n_blocks);
+
+/* reader_load.c: the buffer's room for decompressed bytes, at least `n_bytes`, or NULL without
+ * memory; and its decoder. */
+uint8_t *weft_block_buf_raw(struct weft_block_buf *buf, size_t n_bytes);
+struct weft_column_decoder *weft_block_buf_decoder(struct weft_block_buf *buf);
 
 /* store_recover.c: reads a file whose directory is missing or damaged. */
 WEFT_CHECKED enum weft_code weft_store_recover(struct weft_store *store, struct weft_err *err);

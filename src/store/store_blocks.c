@@ -420,6 +420,8 @@ enum weft_code weft_store_finish(struct weft_store *store, struct weft_err *err)
         thread->info.n_blocks = thread->blocks.n;
         if (thread->groups.n != weft_contexts_n_groups(thread->blocks.n, 0))
             thread->groups.n = 0; /* of other blocks */
+        if (thread->levels.n != weft_store_n_levels(thread->blocks.n))
+            thread->levels.n = 0;
         meta->calls += thread->info.calls;
         meta->cut_calls += thread->info.cut_calls;
         if (thread->info.last_ns > meta->duration_ns)

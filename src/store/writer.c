@@ -19,6 +19,7 @@ struct writer_thread {
     struct weft_builder *builder;      /* NULL: no calls yet, or ended */
     struct weft_event_builder *events; /* NULL: none yet, or ended */
     struct weft_bytes groups;          /* contexts of groups of its blocks, once it has ended */
+    struct weft_bytes levels;          /* levels of detail of its blocks and groups, likewise */
     uint64_t calls, cut_calls, n_events;
     uint64_t last_ns;
     bool is_ended;
@@ -38,7 +39,7 @@ struct weft_writer {
         size_t n, cap;
     } free_encoders;
     struct weft_bytes payload; /* of a metadata chunk */
-    uint32_t block_rows, block_events;
+    uint32_t block_rows, block_events, cell_rows;
     bool is_parallel;
     atomic_bool has_begun; /* the first metadata is written */
 };
@@ -261,8 +262,9 @@ static enum weft_code functions_seen(struct weft_writer *writer, const struct we
     return code;
 }
 
-/* The block's contexts, before encoding sorts its dictionary. */
-static bool contexts_make(struct weft_builder *builder)
+/* The block's contexts, and what its levels of detail need, before encoding sorts its dictionary. */
+static bool rows_walk(const struct weft_writer *writer, struct weft_builder *builder,
+                      struct weft_lod_walk *lod)
 {
     const struct weft_block_rows *rows = &builder->rows;
     struct weft_bytes *contexts = &builder->rows.contexts;
@@ -271,7 +273,10 @@ static bool contexts_make(struct weft_builder *builder)
         return false; /* the walk would read what is not there */
     struct weft_context_walk *walk = &builder->walk;
     const size_t depth = builder->hot.depth;
-    if (!weft_context_walk_block(walk, &builder->head, &builder->rows, builder->cut_keys.items) ||
+    if (!weft_lod_walk_start(lod, &builder->head, walk->open.n, writer->cell_rows) ||
+        !weft_context_walk_block(walk, &builder->head, &builder->rows, builder->cut_keys.items,
+                                 lod) ||
+        !weft_lod_thread_walked(&builder->lod, lod, &builder->head, rows->keys, depth) ||
         !weft_vec_reserve(&walk->open.items, &walk->open.cap, depth, sizeof *walk->open.items))
         return false;
     for (size_t i = 0; i < depth; i++) /* what the next block begins with */
@@ -291,7 +296,7 @@ static enum weft_code block_flush(void *context, struct weft_builder *builder, s
         return no_memory(err);
     size_t head_bytes;
     encoder->chunk.n = 0;
-    code = contexts_make(builder) ? WEFT_OK : no_memory(err);
+    code = rows_walk(writer, builder, encoder->lod) ? WEFT_OK : no_memory(err);
     if (code == WEFT_OK)
         code = weft_block_encode(encoder, &builder->head, &builder->rows, &encoder->chunk,
                                  &head_bytes, err);
@@ -299,6 +304,10 @@ static enum weft_code block_flush(void *context, struct weft_builder *builder, s
         !weft_context_groups_add(&builder->groups,
                                  builder->walk.is_known ? &builder->walk.tree : NULL,
                                  builder->cut_keys.items, builder->cut_keys.n, encoder->chunk.n))
+        code = no_memory(err);
+    if (code == WEFT_OK &&
+        !weft_lod_block_finish(&builder->lod, encoder->lod, &builder->head, encoder->rank,
+                               builder->rows.keys, encoder->columns, &encoder->chunk))
         code = no_memory(err);
     if (code == WEFT_OK)
         code = functions_seen(writer, builder, err);
@@ -471,6 +480,8 @@ static enum weft_code builder_end(struct weft_writer *writer, struct writer_thre
     thread->cut_calls = builder->n_cut;
     thread->groups = builder->groups.entries;
     builder->groups.entries = (struct weft_bytes){ 0 };
+    thread->levels = builder->lod.entries;
+    builder->lod.entries = (struct weft_bytes){ 0 };
     thread->builder = NULL;
     builder_give(writer, builder);
     return code;
@@ -544,6 +555,7 @@ static void writer_free(struct weft_writer *writer)
         weft_builder_free(thread->builder);
         weft_event_builder_free(thread->events);
         weft_bytes_fini(&thread->groups);
+        weft_bytes_fini(&thread->levels);
     }
     for (size_t i = 0; i < MAX_PAGES; i++)
         free(atomic_load(&writer->pages[i]));
@@ -581,6 +593,7 @@ enum weft_code weft_writer_open(const char *path, const struct weft_writer_opts 
     (void)pthread_mutex_init(&writer->lock, NULL);
     writer->sink.ops = &sink_ops;
     writer->block_rows = opts->block_rows ? opts->block_rows : WEFT_FORMAT_BLOCK_ROWS;
+    writer->cell_rows = opts->cell_rows ? opts->cell_rows : WEFT_LOD_CELL_ROWS;
     writer->block_events = opts->block_events ? opts->block_events : WEFT_FORMAT_MAX_BLOCK_EVENTS;
     writer->catalog =
         weft_catalog_new(weft_str_of(opts->source_name ? opts->source_name : ""), opts->bytes_in);
@@ -626,21 +639,23 @@ static enum weft_code threads_end(struct weft_writer *writer, struct weft_writer
     return code;
 }
 
-/* The contexts of groups of blocks. A thread with less than a group has none. */
-static enum weft_code groups_write(struct weft_writer *writer, uint32_t n_threads,
-                                   struct weft_err *err)
+/* A chunk of one string of bytes a thread: contexts, levels of detail. Threads without have none. */
+static enum weft_code threads_write(struct weft_writer *writer, uint32_t n_threads, uint32_t id,
+                                    struct weft_err *err)
 {
     writer->payload.n = 0;
     for (uint32_t i = 0; i < n_threads; i++) {
-        struct weft_bytes *groups = &thread_at(writer, i)->groups;
-        if (groups->n == 0)
+        struct writer_thread *thread = thread_at(writer, i);
+        struct weft_bytes *bytes =
+            id == WEFT_CHUNK_CONTEXTS ? &thread->groups : &thread->levels;
+        if (bytes->n == 0)
             continue;
         weft_bytes_put_varint(&writer->payload, i);
-        weft_bytes_put_varint(&writer->payload, groups->n);
-        weft_bytes_put(&writer->payload, groups->items, groups->n);
-        weft_bytes_fini(groups);
+        weft_bytes_put_varint(&writer->payload, bytes->n);
+        weft_bytes_put(&writer->payload, bytes->items, bytes->n);
+        weft_bytes_fini(bytes);
     }
-    return payload_append(writer, WEFT_CHUNK_CONTEXTS, 0, err);
+    return payload_append(writer, id, 0, err);
 }
 
 /* The metadata that was not written yet, and the notes. */
@@ -660,7 +675,9 @@ static enum weft_code final_metadata(struct weft_writer *writer, struct weft_wri
     if (code == WEFT_OK)
         code = payload_append(writer, WEFT_CHUNK_NOTES, WEFT_CHUNK_REQUIRED, err);
     if (code == WEFT_OK)
-        code = groups_write(writer, (uint32_t)totals->n_threads, err);
+        code = threads_write(writer, (uint32_t)totals->n_threads, WEFT_CHUNK_CONTEXTS, err);
+    if (code == WEFT_OK)
+        code = threads_write(writer, (uint32_t)totals->n_threads, WEFT_CHUNK_LEVELS, err);
     return code;
 }
 

@@ -20,6 +20,7 @@ struct weft_writer_opts {
     uint64_t backlog_limit_bytes; /* finished blocks kept in memory; 0: 64 MiB */
     uint32_t block_rows;          /* 0: the format's default */
     uint32_t block_events;        /* likewise */
+    uint32_t cell_rows;           /* of a level of detail (lod.h); likewise */
 };
 
 struct weft_writer_totals {

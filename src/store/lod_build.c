@@ -1,0 +1,597 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Units from rows, and from smaller units.
+ */
+#include "store/lod_build.h"
+
+#include "base/checked.h"
+#include "store/chunk.h"
+#include "store/contexts.h"
+
+enum { FIRST_SLOTS = 256, MAX_UNIT = 1 << 14 };
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+static size_t slot_of(const struct weft_lod_table *table, int32_t level, uint32_t function)
+{
+    return (function * UINT32_C(31) + (uint32_t)level * UINT32_C(7)) & (table->n_slots - 1);
+}
+
+/* The slot of a pair, or the free one where it belongs. */
+static size_t slot_find(const struct weft_lod_table *table, int32_t level, uint32_t function)
+{
+    size_t at = slot_of(table, level, function);
+    for (; table->slots[at]; at = (at + 1) & (table->n_slots - 1)) {
+        const struct weft_lod_pair *pair = &table->pairs.items[table->slots[at] - 1];
+        if (pair->function == function && pair->level == level)
+            break;
+    }
+    return at;
+}
+
+static bool slots_grow(struct weft_lod_table *table)
+{
+    const size_t n_slots = table->n_slots ? 2 * table->n_slots : FIRST_SLOTS;
+    uint32_t *slots = calloc(n_slots, sizeof *slots);
+    if (!slots)
+        return false;
+    free(table->slots);
+    table->slots = slots;
+    table->n_slots = n_slots;
+    for (size_t i = 0; i < table->pairs.n; i++) {
+        const struct weft_lod_pair *pair = &table->pairs.items[i];
+        slots[slot_find(table, pair->level, pair->function)] = (uint32_t)i + 1;
+    }
+    return true;
+}
+
+struct weft_lod_pair *weft_lod_pair_slow(struct weft_lod_table *table, int32_t level,
+                                         uint32_t function)
+{
+    if (2 * (table->pairs.n + 1) > table->n_slots && !slots_grow(table))
+        return NULL;
+    const size_t at = slot_find(table, level, function);
+    if (table->slots[at])
+        return &table->pairs.items[table->slots[at] - 1];
+    struct weft_lod_pair *pair = WEFT_VEC_PUSH(&table->pairs);
+    if (!pair)
+        return NULL;
+    pair->level = level;
+    pair->function = function;
+    table->slots[at] = (uint32_t)table->pairs.n;
+    return pair;
+}
+
+static void table_reset(struct weft_lod_table *table)
+{
+    table->pairs.n = 0;
+    if (table->slots)
+        memset(table->slots, 0, table->n_slots * sizeof *table->slots);
+}
+
+static void table_fini(struct weft_lod_table *table)
+{
+    WEFT_VEC_FINI(&table->pairs);
+    free(table->slots);
+    table->slots = NULL;
+    table->n_slots = 0;
+}
+
+/* ---- growing units --------------------------------------------------------------------------- */
+
+static void growing_start(struct weft_lod_growing *growing, uint64_t start_ns)
+{
+    table_reset(&growing->table);
+    growing->calls.n = 0;
+    growing->start_ns = start_ns;
+    growing->block_bytes = 0;
+    growing->n_members = 0;
+    growing->is_broken = false;
+}
+
+static void growing_fini(struct weft_lod_growing *growing)
+{
+    table_fini(&growing->table);
+    WEFT_VEC_FINI(&growing->calls);
+}
+
+static bool pair_add(struct weft_lod_growing *growing, const struct weft_lod_pair *from)
+{
+    struct weft_lod_pair *pair = weft_lod_pair(&growing->table, from->level, from->function);
+    if (!pair)
+        return false;
+    if (pair->count == 0 || from->first_ns < pair->first_ns)
+        pair->first_ns = from->first_ns;
+    pair->last_ns = weft_max_u64(pair->last_ns, from->last_ns);
+    pair->longest_ns = weft_max_u64(pair->longest_ns, from->longest_ns);
+    pair->count += from->count;
+    pair->covered_ns += from->covered_ns;
+    return true;
+}
+
+static bool call_add(struct weft_lod_growing *growing, const struct weft_lod_call *call)
+{
+    struct weft_lod_call *place = WEFT_VEC_PUSH(&growing->calls);
+    if (place)
+        *place = *call;
+    return place != NULL;
+}
+
+static int compare_calls(const void *a, const void *b)
+{
+    const struct weft_lod_call *x = a, *y = b;
+    if (x->start_ns != y->start_ns)
+        return x->start_ns < y->start_ns ? -1 : 1;
+    return (x->depth > y->depth) - (x->depth < y->depth);
+}
+
+/* Calls that are short for the unit join the sums; the others are put in order. */
+static bool calls_sift(struct weft_lod_growing *growing, uint64_t end_ns, unsigned ratio)
+{
+    const uint64_t short_ns = (end_ns - growing->start_ns) / ratio;
+    size_t n = 0;
+    bool is_sorted = true;
+    for (size_t i = 0; i < growing->calls.n; i++) {
+        const struct weft_lod_call *call = &growing->calls.items[i];
+        const uint64_t duration_ns = call->end_ns - call->start_ns;
+        if (duration_ns > short_ns) {
+            is_sorted &= n == 0 || compare_calls(&growing->calls.items[n - 1], call) <= 0;
+            growing->calls.items[n++] = *call;
+            continue;
+        }
+        const struct weft_lod_pair pair = { 1,
+                                            duration_ns,
+                                            duration_ns,
+                                            call->start_ns,
+                                            weft_min_u64(call->end_ns, end_ns),
+                                            call->function,
+                                            call->depth };
+        if (!pair_add(growing, &pair))
+            return false;
+    }
+    growing->calls.n = n;
+    if (!is_sorted)
+        qsort(growing->calls.items, n, sizeof *growing->calls.items, compare_calls);
+    return true;
+}
+
+static int compare_pairs(const void *a, const void *b)
+{
+    const struct weft_lod_pair *x = a, *y = b;
+    if (x->level != y->level)
+        return x->level < y->level ? -1 : 1;
+    return (x->function > y->function) - (x->function < y->function);
+}
+
+/* A handful of pairs is sorted in place: qsort would take longer than all the rest. */
+static void pairs_sort(struct weft_lod_pair *pairs, size_t n)
+{
+    if (n > 48) {
+        qsort(pairs, n, sizeof *pairs, compare_pairs);
+        return;
+    }
+    for (size_t i = 1; i < n; i++) {
+        const struct weft_lod_pair pair = pairs[i];
+        size_t at = i;
+        for (; at > 0 && compare_pairs(&pairs[at - 1], &pair) > 0; at--)
+            pairs[at] = pairs[at - 1];
+        pairs[at] = pair;
+    }
+}
+
+/* The sum of the pairs of one level, from *at on. */
+static struct weft_lod_sum sum_make(const struct weft_lod_growing *growing, size_t *at,
+                                    uint64_t end_ns)
+{
+    const struct weft_lod_pair *pair = &growing->table.pairs.items[*at];
+    struct weft_lod_sum sum = { .depth = pair->level };
+    uint64_t most_ns = 0, first_ns = UINT64_MAX, last_ns = 0;
+    for (; *at < growing->table.pairs.n && pair->level == sum.depth; pair++, ++*at) {
+        if (sum.count == 0 || pair->covered_ns > most_ns) {
+            most_ns = pair->covered_ns;
+            sum.function = pair->function;
+        }
+        if (sum.count == 0 || pair->longest_ns > sum.longest_ns) {
+            sum.longest_ns = pair->longest_ns;
+            sum.longest_function = pair->function;
+        }
+        sum.count += pair->count;
+        sum.covered_ns += pair->covered_ns;
+        first_ns = weft_min_u64(first_ns, pair->first_ns);
+        last_ns = weft_max_u64(last_ns, pair->last_ns);
+    }
+    const uint64_t step_ns = weft_lod_step_ns(growing->start_ns, end_ns);
+    const uint64_t first = (first_ns - growing->start_ns) / step_ns;
+    const uint64_t end = (last_ns - growing->start_ns + step_ns - 1) / step_ns;
+    sum.first = (uint8_t)first;
+    sum.end = (uint8_t)weft_max_u64(end, first + 1);
+    return sum;
+}
+
+/* The unit ends: it is appended to `units`. Its calls and pairs stay, for the unit around it. */
+static bool growing_finish(struct weft_lod_growing *growing, uint64_t end_ns, unsigned ratio,
+                           struct weft_lod_units *units)
+{
+    if (!calls_sift(growing, end_ns, ratio))
+        return false;
+    pairs_sort(growing->table.pairs.items, growing->table.pairs.n);
+    const size_t n_calls = growing->calls.n, first_call = units->calls.n;
+    struct weft_lod_unit *unit = WEFT_VEC_PUSH(&units->units);
+    if (!unit || !weft_vec_reserve(&units->calls.items, &units->calls.cap, first_call + n_calls,
+                                   sizeof *units->calls.items))
+        return false;
+    *unit = (struct weft_lod_unit){ .start_ns = growing->start_ns,
+                                    .end_ns = end_ns,
+                                    .first_call = (uint32_t)first_call,
+                                    .n_calls = (uint32_t)n_calls,
+                                    .first_sum = (uint32_t)units->sums.n };
+    if (n_calls > 0)
+        memcpy(units->calls.items + first_call, growing->calls.items,
+               n_calls * sizeof *growing->calls.items);
+    units->calls.n += n_calls;
+    for (size_t at = 0; at < growing->table.pairs.n;) {
+        struct weft_lod_sum *sum = WEFT_VEC_PUSH(&units->sums);
+        if (!sum)
+            return false;
+        *sum = sum_make(growing, &at, end_ns);
+    }
+    unit->n_sums = (uint32_t)(units->sums.n - unit->first_sum);
+    return true;
+}
+
+/* Adds a finished unit to the one around it; `keys`, unless NULL, translates functions. */
+static bool growing_add(struct weft_lod_growing *into, const struct weft_lod_growing *from,
+                        const uint32_t *keys)
+{
+    for (size_t i = 0; i < from->calls.n; i++) {
+        struct weft_lod_call call = from->calls.items[i];
+        if (keys)
+            call.function = keys[call.function];
+        if (!call_add(into, &call))
+            return false;
+    }
+    for (size_t i = 0; i < from->table.pairs.n; i++) {
+        struct weft_lod_pair pair = from->table.pairs.items[i];
+        if (keys)
+            pair.function = keys[pair.function];
+        if (!pair_add(into, &pair))
+            return false;
+    }
+    into->n_members++;
+    return true;
+}
+
+/* ---- the walk over a block ------------------------------------------------------------------- */
+
+void weft_lod_walk_fini(struct weft_lod_walk *walk)
+{
+    WEFT_VEC_FINI(&walk->frames);
+    table_fini(&walk->hot);
+    WEFT_VEC_FINI(&walk->pairs);
+    WEFT_VEC_FINI(&walk->cells);
+    WEFT_VEC_FINI(&walk->candidates);
+    WEFT_VEC_FINI(&walk->ended);
+    free(walk->candidate_of);
+    growing_fini(&walk->cell);
+    growing_fini(&walk->group);
+    growing_fini(&walk->block);
+    for (int i = 0; i < 2; i++)
+        weft_lod_units_fini(&walk->units[i]);
+    weft_lod_units_fini(&walk->whole);
+    for (int i = 0; i < WEFT_LOD_STREAMS; i++)
+        weft_bytes_fini(&walk->streams[i]);
+    weft_bytes_fini(&walk->payload);
+}
+
+bool weft_lod_walk_start(struct weft_lod_walk *walk, const struct weft_block_head *head,
+                         size_t n_open, uint32_t cell_rows)
+{
+    const size_t n_frames = n_open + head->n_rows + 1;
+    walk->pairs.n = walk->cells.n = walk->candidates.n = walk->ended.n = 0;
+    walk->has_failed = false;
+    walk->now_ns = head->first_event_ns;
+    walk->cell_start_ns = head->first_ns;
+    walk->n_rows = walk->cell_row = 0;
+    walk->cell_rows = cell_rows;
+    walk->n_cut = (int32_t)head->n_cut_before;
+    table_reset(&walk->hot);
+    if (!weft_vec_reserve(&walk->frames.items, &walk->frames.cap, n_frames,
+                          sizeof *walk->frames.items) ||
+        !weft_vec_reserve(&walk->candidate_of, &walk->cap_rows, head->n_rows,
+                          sizeof *walk->candidate_of))
+        return false;
+    for (size_t i = 0; i < n_open; i++)
+        walk->frames.items[i] = (struct weft_lod_frame){ .row = WEFT_LOD_CARRIED };
+    if (head->n_rows == 0)
+        return true;
+    memset(walk->candidate_of, 0, head->n_rows * sizeof *walk->candidate_of);
+    struct weft_lod_walked *cell = WEFT_VEC_PUSH(&walk->cells);
+    if (cell)
+        cell->start_ns = head->first_ns;
+    return cell != NULL;
+}
+
+/* Puts the pairs of the cell aside. */
+static bool cell_end(struct weft_lod_walk *walk)
+{
+    const size_t n = walk->hot.pairs.n;
+    if (!weft_vec_reserve(&walk->pairs.items, &walk->pairs.cap, walk->pairs.n + n,
+                          sizeof *walk->pairs.items))
+        return false;
+    if (n > 0)
+        memcpy(walk->pairs.items + walk->pairs.n, walk->hot.pairs.items,
+               n * sizeof *walk->pairs.items);
+    walk->pairs.n += n;
+    table_reset(&walk->hot);
+    return true;
+}
+
+void weft_lod_cell_next(struct weft_lod_walk *walk)
+{
+    const bool is_ok = cell_end(walk);
+    struct weft_lod_walked *cell = WEFT_VEC_PUSH(&walk->cells);
+    if (!is_ok || !cell) {
+        walk->has_failed = true;
+        return;
+    }
+    *cell = (struct weft_lod_walked){ walk->now_ns, walk->pairs.n };
+    walk->cell_row = walk->n_rows;
+    walk->cell_start_ns = walk->now_ns;
+}
+
+void weft_lod_candidate(struct weft_lod_walk *walk, const struct weft_lod_frame *frame,
+                        int32_t level)
+{
+    if (frame->row == WEFT_LOD_CARRIED) {
+        struct weft_lod_ended *ended = WEFT_VEC_PUSH(&walk->ended);
+        if (ended)
+            *ended = (struct weft_lod_ended){ (uint32_t)(frame - walk->frames.items), level,
+                                              walk->now_ns };
+        walk->has_failed |= !ended;
+        return;
+    }
+    struct weft_lod_call *call = WEFT_VEC_PUSH(&walk->candidates);
+    if (call) {
+        *call = (struct weft_lod_call){ frame->start_ns, walk->now_ns, frame->function, level };
+        walk->candidate_of[frame->row] = (uint32_t)walk->candidates.n;
+    }
+    walk->has_failed |= !call;
+}
+
+/* Cell `index` of the block is whole: appended to the cells, and joined to its group. */
+static bool cell_finish(struct weft_lod_walk *walk, const struct weft_block_head *head,
+                        size_t index, const uint16_t *rank)
+{
+    const bool is_last = index + 1 == walk->cells.n;
+    const struct weft_lod_walked *cell = &walk->cells.items[index];
+    const size_t end_pair = is_last ? walk->pairs.n : cell[1].first_pair;
+    const uint64_t end_ns = is_last ? head->last_ns : cell[1].start_ns;
+    const size_t first_row = index * walk->cell_rows;
+    const size_t end_row = weft_min_u64(first_row + walk->cell_rows, head->n_rows);
+    growing_start(&walk->cell, cell->start_ns);
+    for (size_t i = cell->first_pair; i < end_pair; i++) {
+        struct weft_lod_pair *pair = &walk->pairs.items[i];
+        pair->function = rank[pair->function];
+        if (!pair_add(&walk->cell, pair))
+            return false;
+    }
+    for (size_t row = first_row; row < end_row; row++) {
+        if (!walk->candidate_of[row])
+            continue;
+        struct weft_lod_call *call = &walk->candidates.items[walk->candidate_of[row] - 1];
+        call->function = rank[call->function];
+        if (!call_add(&walk->cell, call))
+            return false;
+    }
+    return growing_finish(&walk->cell, end_ns, WEFT_LOD_CELL_RATIO, &walk->units[0]);
+}
+
+static bool cells_finish(struct weft_lod_walk *walk, const struct weft_block_head *head,
+                         const uint16_t *rank, const uint32_t *keys)
+{
+    weft_lod_units_reset(&walk->units[0]);
+    weft_lod_units_reset(&walk->units[1]);
+    growing_start(&walk->block, head->first_ns);
+    if (!cell_end(walk))
+        return false;
+    for (size_t i = 0; i < walk->cells.n; i++) {
+        if (i % WEFT_LOD_GROUP_CELLS == 0)
+            growing_start(&walk->group, walk->cells.items[i].start_ns);
+        if (!cell_finish(walk, head, i, rank) || !growing_add(&walk->group, &walk->cell, NULL))
+            return false;
+        const bool is_last = i + 1 == walk->cells.n;
+        if (!is_last && (i + 1) % WEFT_LOD_GROUP_CELLS != 0)
+            continue;
+        const uint64_t end_ns = is_last ? head->last_ns : walk->cells.items[i + 1].start_ns;
+        if (!growing_finish(&walk->group, end_ns, WEFT_LOD_RATIO, &walk->units[1]) ||
+            !growing_add(&walk->block, &walk->group, keys))
+            return false;
+    }
+    return true;
+}
+
+/* ---- the chunk of a block -------------------------------------------------------------------- */
+
+/* Groups of cells stand before the cells, for readers that need no more. */
+static bool units_put(struct weft_lod_walk *walk)
+{
+    struct weft_bytes *streams[WEFT_LOD_STREAMS];
+    for (int i = 0; i < WEFT_LOD_STREAMS; i++) {
+        streams[i] = &walk->streams[i];
+        streams[i]->n = 0;
+    }
+    for (int level = 1; level >= 0; level--) {
+        const struct weft_lod_units *units = &walk->units[level];
+        uint64_t start_ns = units->units.items[0].start_ns;
+        for (size_t i = 0; i < units->units.n; i++) {
+            weft_bytes_put_varint(streams[WEFT_LOD_COUNTS],
+                                  units->units.items[i].start_ns - start_ns);
+            start_ns = units->units.items[i].start_ns;
+            weft_lod_put(units, i, streams);
+        }
+    }
+    for (int i = 0; i < WEFT_LOD_STREAMS; i++)
+        if (streams[i]->has_failed)
+            return false;
+    return true;
+}
+
+static bool chunk_put(struct weft_lod_walk *walk, const struct weft_block_head *head,
+                      struct weft_column_encoder *columns, struct weft_bytes *chunk)
+{
+    static const bool is_repetitive[WEFT_LOD_STREAMS] = { [WEFT_LOD_CALLS] = true,
+                                                          [WEFT_LOD_SUMS] = true };
+    struct weft_bytes *payload = &walk->payload;
+    const uint64_t contexts = head->columns[WEFT_COLUMN_CONTEXTS].stored_bytes;
+    const uint64_t base = chunk->n - contexts;
+    if (!units_put(walk))
+        return false;
+    payload->n = 0;
+    weft_bytes_put_varint(payload, head->thread_id);
+    weft_bytes_put_varint(payload, head->block);
+    weft_bytes_put_varint(payload, walk->cell_rows);
+    for (int i = 0; i < WEFT_LOD_STREAMS; i++)
+        weft_bytes_put_varint(payload, walk->streams[i].n);
+    for (int i = 0; i < WEFT_LOD_STREAMS; i++) {
+        const struct weft_bytes *stream = &walk->streams[i];
+        const size_t at = payload->n;
+        weft_bytes_put(payload, (const uint8_t[5]){ 0 }, 5); /* codec and length, known later */
+        const enum weft_codec codec =
+            weft_column_encode(columns,
+                               is_repetitive[i] ? WEFT_COLUMN_REPETITIVE : WEFT_COLUMN_NOISE,
+                               stream->items, stream->n, payload);
+        if (payload->has_failed)
+            return false;
+        payload->items[at] = (uint8_t)codec;
+        weft_store_u32(payload->items + at + 1, (uint32_t)(payload->n - at - 5));
+    }
+    /* With the contexts at most a third of the rest, that is a quarter of all; the groups of blocks
+     * have what is left. */
+    if (payload->n <= weft_sub_sat_u64(base * 5 / 6, contexts))
+        weft_chunk_build(WEFT_CHUNK_DETAILS, 0, payload, NULL, chunk);
+    return !payload->has_failed;
+}
+
+/* ---- a thread -------------------------------------------------------------------------------- */
+
+void weft_lod_thread_start(struct weft_lod_thread *thread)
+{
+    thread->carried.n = 0;
+    thread->entries.n = 0;
+    for (size_t i = 0; i < WEFT_LOD_LEVELS; i++)
+        thread->groups[i].n_members = 0;
+}
+
+void weft_lod_thread_fini(struct weft_lod_thread *thread)
+{
+    WEFT_VEC_FINI(&thread->carried);
+    for (size_t i = 0; i < WEFT_LOD_LEVELS; i++)
+        growing_fini(&thread->groups[i]);
+    weft_bytes_fini(&thread->entries);
+}
+
+/* A call that crossed a border of blocks belongs to the smallest group that holds it whole. */
+static bool ended_add(struct weft_lod_thread *thread, const struct weft_lod_ended *ended,
+                      uint64_t block)
+{
+    const struct weft_lod_carried *carried = &thread->carried.items[ended->index];
+    for (unsigned i = 0; i < WEFT_LOD_LEVELS; i++) {
+        const unsigned shift = 4 * (i + 1);
+        if (carried->block >> shift != block >> shift)
+            continue;
+        const struct weft_lod_call call = { carried->start_ns, ended->end_ns, carried->key,
+                                            ended->level };
+        return call_add(&thread->groups[i], &call);
+    }
+    return true;
+}
+
+bool weft_lod_thread_walked(struct weft_lod_thread *thread, struct weft_lod_walk *walk,
+                            const struct weft_block_head *head, const uint32_t *keys,
+                            size_t n_open)
+{
+    if (walk->has_failed)
+        return false;
+    for (size_t i = 0; i < walk->ended.n; i++)
+        if (!ended_add(thread, &walk->ended.items[i], head->block))
+            return false;
+    if (!weft_vec_reserve(&thread->carried.items, &thread->carried.cap, n_open,
+                          sizeof *thread->carried.items))
+        return false;
+    for (size_t i = 0; i < n_open; i++) {
+        const struct weft_lod_frame *frame = &walk->frames.items[i];
+        if (frame->row != WEFT_LOD_CARRIED)
+            thread->carried.items[i] = (struct weft_lod_carried){ frame->start_ns, head->block,
+                                                                  keys[frame->function] };
+    }
+    thread->carried.n = n_open;
+    return true;
+}
+
+/* Appends the only unit of `units`, or nothing where it is more than it is worth. */
+static bool entry_put(struct weft_lod_walk *walk, struct weft_bytes *entries, bool is_known,
+                      uint64_t limit)
+{
+    struct weft_bytes *bytes = &walk->payload;
+    struct weft_bytes *streams[WEFT_LOD_STREAMS];
+    for (int i = 0; i < WEFT_LOD_STREAMS; i++)
+        streams[i] = bytes;
+    bytes->n = 0;
+    if (is_known)
+        weft_lod_put(&walk->whole, 0, streams);
+    if (bytes->n > limit)
+        bytes->n = 0;
+    weft_bytes_put_varint(entries, bytes->n);
+    weft_bytes_put(entries, bytes->items, bytes->n);
+    return !bytes->has_failed && !entries->has_failed;
+}
+
+/* Finishes `growing`, all of whose functions are keys, and writes it down. */
+static bool whole_put(struct weft_lod_thread *thread, struct weft_lod_walk *walk,
+                      struct weft_lod_growing *growing, uint64_t end_ns, unsigned level)
+{
+    weft_lod_units_reset(&walk->whole);
+    growing->is_broken |= growing->calls.n > MAX_UNIT || growing->table.pairs.n > MAX_UNIT;
+    if (!growing->is_broken && !growing_finish(growing, end_ns, WEFT_LOD_RATIO, &walk->whole))
+        return false;
+    return entry_put(walk, &thread->entries, !growing->is_broken,
+                     weft_lod_limit(growing->block_bytes, level));
+}
+
+static bool groups_add(struct weft_lod_thread *thread, struct weft_lod_walk *walk,
+                       const struct weft_block_head *head)
+{
+    struct weft_lod_growing *member = &walk->block;
+    for (unsigned i = 0; i < WEFT_LOD_LEVELS; i++) {
+        struct weft_lod_growing *group = &thread->groups[i];
+        if (group->n_members == 0)
+            growing_start(group, member->start_ns);
+        group->block_bytes += member->block_bytes;
+        group->is_broken |= member->is_broken || group->calls.n > MAX_UNIT;
+        if (group->is_broken)
+            group->n_members++;
+        else if (!growing_add(group, member, NULL))
+            return false;
+        if (group->n_members < WEFT_CONTEXT_GROUP)
+            return true;
+        if (!whole_put(thread, walk, group, head->last_ns, i + 1))
+            return false;
+        group->n_members = 0;
+        member = group;
+    }
+    return true;
+}
+
+bool weft_lod_block_finish(struct weft_lod_thread *thread, struct weft_lod_walk *walk,
+                           const struct weft_block_head *head, const uint16_t *rank,
+                           const uint32_t *keys, struct weft_column_encoder *columns,
+                           struct weft_bytes *chunk)
+{
+    const uint64_t block_bytes = chunk->n;
+    if (!cells_finish(walk, head, rank, keys) ||
+        (walk->cells.n > 0 && !chunk_put(walk, head, columns, chunk)))
+        return false;
+    walk->block.block_bytes = block_bytes;
+    return whole_put(thread, walk, &walk->block, head->last_ns, 0) &&
+           groups_add(thread, walk, head);
+}
