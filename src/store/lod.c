@@ -226,8 +226,8 @@ enum weft_code weft_lod_take(struct weft_cursor *const streams[WEFT_LOD_STREAMS]
     if (start_ns > names->last_ns || n_calls > weft_cur_left(streams[WEFT_LOD_CALLS]) ||
         n_sums > weft_cur_left(streams[WEFT_LOD_PLACES]))
         return weft_fail(err, WEFT_E_MALFORMED, at_off,
-                         "expected a unit of a level of detail, found %" PRIu64 " calls and %" PRIu64
-                         " sums in fewer bytes",
+                         "expected a unit of a level of detail, found %" PRIu64
+                         " calls and %" PRIu64 " sums in fewer bytes",
                          n_calls, n_sums);
     if (!weft_vec_reserve(&units->calls.items, &units->calls.cap, first_call + n_calls,
                           sizeof *units->calls.items) ||

@@ -43,7 +43,8 @@ struct weft_lod_sum {
     uint32_t function; /* the one with most of covered_ns; of equal ones that of the lower key */
     uint32_t longest_function;
     int32_t depth;
-    uint8_t first, end; /* sixteenths of the unit in which they lie: from `first` on, before `end` */
+    uint8_t first,
+        end; /* sixteenths of the unit in which they lie: from `first` on, before `end` */
 };
 
 struct weft_lod_unit {
@@ -77,8 +78,8 @@ static inline uint64_t weft_lod_step_ns(uint64_t start_ns, uint64_t end_ns)
 void weft_lod_units_reset(struct weft_lod_units *units);
 void weft_lod_units_fini(struct weft_lod_units *units);
 
-/* What a unit is made of in a file, in this order. Units of a block have a column for each; those of
- * blocks and groups of blocks have all of them in one string of bytes. */
+/* What a unit is made of in a file, in this order. Units of a block have a column for each; those
+ * of blocks and groups of blocks have all of them in one string of bytes. */
 enum weft_lod_stream {
     WEFT_LOD_COUNTS, /* calls, sums */
     WEFT_LOD_CALLS,  /* per call: ends before it, depth, function */

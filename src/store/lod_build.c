@@ -439,8 +439,9 @@ static bool units_put(struct weft_lod_walk *walk)
 static bool chunk_put(struct weft_lod_walk *walk, const struct weft_block_head *head,
                       struct weft_column_encoder *columns, struct weft_bytes *chunk)
 {
-    static const bool is_repetitive[WEFT_LOD_STREAMS] = { [WEFT_LOD_CALLS] = true,
-                                                          [WEFT_LOD_SUMS] = true };
+    static const bool is_repetitive[WEFT_LOD_STREAMS] = {
+        [WEFT_LOD_CALLS] = true, [WEFT_LOD_SUMS] = true
+    };
     struct weft_bytes *payload = &walk->payload;
     const uint64_t contexts = head->columns[WEFT_COLUMN_CONTEXTS].stored_bytes;
     const uint64_t base = chunk->n - contexts;
@@ -456,10 +457,9 @@ static bool chunk_put(struct weft_lod_walk *walk, const struct weft_block_head *
         const struct weft_bytes *stream = &walk->streams[i];
         const size_t at = payload->n;
         weft_bytes_put(payload, (const uint8_t[5]){ 0 }, 5); /* codec and length, known later */
-        const enum weft_codec codec =
-            weft_column_encode(columns,
-                               is_repetitive[i] ? WEFT_COLUMN_REPETITIVE : WEFT_COLUMN_NOISE,
-                               stream->items, stream->n, payload);
+        const enum weft_codec codec = weft_column_encode(
+            columns, is_repetitive[i] ? WEFT_COLUMN_REPETITIVE : WEFT_COLUMN_NOISE, stream->items,
+            stream->n, payload);
         if (payload->has_failed)
             return false;
         payload->items[at] = (uint8_t)codec;
@@ -507,8 +507,7 @@ static bool ended_add(struct weft_lod_thread *thread, const struct weft_lod_ende
 }
 
 bool weft_lod_thread_walked(struct weft_lod_thread *thread, struct weft_lod_walk *walk,
-                            const struct weft_block_head *head, const uint32_t *keys,
-                            size_t n_open)
+                            const struct weft_block_head *head, const uint32_t *keys, size_t n_open)
 {
     if (walk->has_failed)
         return false;
@@ -521,8 +520,8 @@ bool weft_lod_thread_walked(struct weft_lod_thread *thread, struct weft_lod_walk
     for (size_t i = 0; i < n_open; i++) {
         const struct weft_lod_frame *frame = &walk->frames.items[i];
         if (frame->row != WEFT_LOD_CARRIED)
-            thread->carried.items[i] = (struct weft_lod_carried){ frame->start_ns, head->block,
-                                                                  keys[frame->function] };
+            thread->carried.items[i] =
+                (struct weft_lod_carried){ frame->start_ns, head->block, keys[frame->function] };
     }
     thread->carried.n = n_open;
     return true;

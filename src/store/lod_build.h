@@ -132,8 +132,7 @@ static inline void weft_lod_enter(struct weft_lod_walk *walk, size_t depth, uint
     walk->now_ns += gap_ns;
     if (__builtin_expect(walk->n_rows == walk->cell_row + walk->cell_rows, 0))
         weft_lod_cell_next(walk);
-    walk->frames.items[depth] =
-        (struct weft_lod_frame){ walk->now_ns, walk->n_rows++, function };
+    walk->frames.items[depth] = (struct weft_lod_frame){ walk->now_ns, walk->n_rows++, function };
 }
 
 /* The innermost call ends; `depth` are left. */

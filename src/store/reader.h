@@ -169,7 +169,7 @@ struct weft_lod_units;
  * a load. */
 WEFT_CHECKED enum weft_code weft_store_details(struct weft_store *store, uint32_t thread_id,
                                                uint64_t block, struct weft_block_buf *buf,
-                                               struct weft_lod_units units[2], uint32_t *cell_rows,
+                                               struct weft_lod_units *units, uint32_t *cell_rows,
                                                bool *is_known, struct weft_err *err);
 
 /* The same of blocks `block` ... block + 16^level - 1, `block` being a multiple of that, as one

@@ -65,8 +65,8 @@ static bool chunk_find(struct details *details, struct weft_cursor *in)
         chunk.id != WEFT_CHUNK_DETAILS || chunk.codec != WEFT_CODEC_RAW ||
         weft_chunk_verify(file->bytes, &chunk, NULL) != WEFT_OK)
         return false;
-    *in = weft_cur_init(chunk.stored, chunk.stored_bytes,
-                        chunk.off + sizeof(struct weft_disk_chunk));
+    *in =
+        weft_cur_init(chunk.stored, chunk.stored_bytes, chunk.off + sizeof(struct weft_disk_chunk));
     const uint64_t thread = weft_cur_varint(in);
     const uint64_t number = weft_cur_varint(in);
     details->cell_rows = weft_cur_varint(in);
@@ -148,7 +148,7 @@ static enum weft_code level_take(struct details *details, const struct weft_lod_
     return counts_fit(details, units) ? WEFT_OK : details_broken(details, err);
 }
 
-static enum weft_code details_take(struct details *details, struct weft_lod_units units[2],
+static enum weft_code details_take(struct details *details, struct weft_lod_units *units,
                                    struct weft_err *err)
 {
     const uint32_t n_rows = details->block->info.n_rows;
@@ -167,7 +167,7 @@ static enum weft_code details_take(struct details *details, struct weft_lod_unit
 }
 
 enum weft_code weft_store_details(struct weft_store *store, uint32_t thread_id, uint64_t block,
-                                  struct weft_block_buf *buf, struct weft_lod_units units[2],
+                                  struct weft_block_buf *buf, struct weft_lod_units *units,
                                   uint32_t *cell_rows, bool *is_known, struct weft_err *err)
 {
     assert(thread_id < store->threads.n && block < store->threads.items[thread_id].blocks.n);
@@ -179,8 +179,8 @@ enum weft_code weft_store_details(struct weft_store *store, uint32_t thread_id, 
     *is_known = false;
     if (details.block->info.n_rows == 0 || !chunk_find(&details, &in))
         return WEFT_OK;
-    enum weft_code code = weft_store_block_functions(store, thread_id, block, buf, &details.ids,
-                                                     &details.n_ids, err);
+    enum weft_code code =
+        weft_store_block_functions(store, thread_id, block, buf, &details.ids, &details.n_ids, err);
     if (code == WEFT_OK)
         code = streams_unpack(&details, &in, err);
     if (code == WEFT_OK)

@@ -262,7 +262,8 @@ static enum weft_code functions_seen(struct weft_writer *writer, const struct we
     return code;
 }
 
-/* The block's contexts, and what its levels of detail need, before encoding sorts its dictionary. */
+/* The block's contexts, and what its levels of detail need, before encoding sorts its dictionary.
+ */
 static bool rows_walk(const struct weft_writer *writer, struct weft_builder *builder,
                       struct weft_lod_walk *lod)
 {
@@ -639,15 +640,15 @@ static enum weft_code threads_end(struct weft_writer *writer, struct weft_writer
     return code;
 }
 
-/* A chunk of one string of bytes a thread: contexts, levels of detail. Threads without have none. */
+/* A chunk of one string of bytes a thread: contexts, levels of detail. Threads without have none.
+ */
 static enum weft_code threads_write(struct weft_writer *writer, uint32_t n_threads, uint32_t id,
                                     struct weft_err *err)
 {
     writer->payload.n = 0;
     for (uint32_t i = 0; i < n_threads; i++) {
         struct writer_thread *thread = thread_at(writer, i);
-        struct weft_bytes *bytes =
-            id == WEFT_CHUNK_CONTEXTS ? &thread->groups : &thread->levels;
+        struct weft_bytes *bytes = id == WEFT_CHUNK_CONTEXTS ? &thread->groups : &thread->levels;
         if (bytes->n == 0)
             continue;
         weft_bytes_put_varint(&writer->payload, i);

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/lod_cache.h"
+
+#include <stdlib.h>
+
+enum { SLOTS = 1 << 12, MOST_BYTES = 32 << 20 };
+
+bool weft_lod_cache_init(struct weft_lod_cache *cache, struct weft_store *store)
+{
+    cache->store = store;
+    cache->buf = weft_block_buf_new();
+    cache->slots = calloc(SLOTS, sizeof(struct weft_lod_details *));
+    bool is_ok = cache->buf && cache->slots;
+    for (size_t i = 0; i < WEFT_LOD_CACHED_ROWS && is_ok; i++)
+        is_ok = (cache->rows[i].buf = weft_block_buf_new()) != NULL;
+    return is_ok;
+}
+
+static void details_free(struct weft_lod_details *details)
+{
+    weft_lod_units_fini(&details->units[0]);
+    weft_lod_units_fini(&details->units[1]);
+    free(details);
+}
+
+void weft_lod_cache_fini(struct weft_lod_cache *cache)
+{
+    for (size_t i = 0; i < WEFT_LOD_CACHED_ROWS; i++)
+        weft_block_buf_free(cache->rows[i].buf);
+    weft_block_buf_free(cache->buf);
+    while (cache->newest) {
+        struct weft_lod_details *older = cache->newest->older;
+        details_free(cache->newest);
+        cache->newest = older;
+    }
+    free(cache->slots);
+}
+
+enum weft_code weft_lod_cache_rows(struct weft_lod_cache *cache, uint32_t thread_id, uint64_t block,
+                                   const struct weft_calls **calls, struct weft_err *err)
+{
+    struct weft_lod_cached_rows *place = &cache->rows[0];
+    for (size_t i = 0; i < WEFT_LOD_CACHED_ROWS; i++) {
+        struct weft_lod_cached_rows *rows = &cache->rows[i];
+        if (rows->used && rows->thread_id == thread_id && rows->block == block) {
+            rows->used = ++cache->turn;
+            *calls = &rows->calls;
+            return WEFT_OK;
+        }
+        if (rows->used < place->used)
+            place = rows;
+    }
+    place->used = 0;
+    enum weft_code code =
+        weft_store_load(cache->store, thread_id, block, place->buf, &place->calls, err);
+    if (code)
+        return code;
+    place->thread_id = thread_id;
+    place->block = block;
+    place->used = ++cache->turn;
+    *calls = &place->calls;
+    return WEFT_OK;
+}
+
+/* ---- cells ----------------------------------------------------------------------------------- */
+
+static struct weft_lod_details **slot_of(struct weft_lod_cache *cache, uint32_t thread_id,
+                                         uint64_t block)
+{
+    return &cache->slots[(block * 31 + thread_id * UINT64_C(769)) % SLOTS];
+}
+
+/* Takes the entry out of the order of use. */
+static void order_leave(struct weft_lod_cache *cache, struct weft_lod_details *details)
+{
+    *(details->newer ? &details->newer->older : &cache->newest) = details->older;
+    *(details->older ? &details->older->newer : &cache->oldest) = details->newer;
+}
+
+static void order_enter(struct weft_lod_cache *cache, struct weft_lod_details *details)
+{
+    details->newer = NULL;
+    details->older = cache->newest;
+    *(cache->newest ? &cache->newest->newer : &cache->oldest) = details;
+    cache->newest = details;
+}
+
+static void details_drop(struct weft_lod_cache *cache, struct weft_lod_details *details)
+{
+    struct weft_lod_details **link = slot_of(cache, details->thread_id, details->block);
+    while (*link != details)
+        link = &(*link)->next_in_slot;
+    *link = details->next_in_slot;
+    order_leave(cache, details);
+    cache->n_bytes -= details->n_bytes;
+    details_free(details);
+}
+
+static size_t units_bytes(const struct weft_lod_units *units)
+{
+    return units->units.cap * sizeof *units->units.items +
+           units->calls.cap * sizeof *units->calls.items +
+           units->sums.cap * sizeof *units->sums.items;
+}
+
+static enum weft_code details_read(struct weft_lod_cache *cache, struct weft_lod_details *details,
+                                   struct weft_err *err)
+{
+    enum weft_code code =
+        weft_store_details(cache->store, details->thread_id, details->block, cache->buf,
+                           details->units, &details->cell_rows, &details->is_known, err);
+    if (code) {
+        details_free(details);
+        return code;
+    }
+    details->n_bytes =
+        sizeof *details + units_bytes(&details->units[0]) + units_bytes(&details->units[1]);
+    while (cache->oldest && cache->n_bytes + details->n_bytes > MOST_BYTES)
+        details_drop(cache, cache->oldest);
+    struct weft_lod_details **slot = slot_of(cache, details->thread_id, details->block);
+    details->next_in_slot = *slot;
+    *slot = details;
+    order_enter(cache, details);
+    cache->n_bytes += details->n_bytes;
+    return WEFT_OK;
+}
+
+enum weft_code weft_lod_cache_details(struct weft_lod_cache *cache, uint32_t thread_id,
+                                      uint64_t block, const struct weft_lod_details **out,
+                                      struct weft_err *err)
+{
+    struct weft_lod_details *details = *slot_of(cache, thread_id, block);
+    while (details && (details->thread_id != thread_id || details->block != block))
+        details = details->next_in_slot;
+    enum weft_code code = WEFT_OK;
+    if (details) {
+        order_leave(cache, details);
+        order_enter(cache, details);
+    } else {
+        details = calloc(1, sizeof *details);
+        if (!details)
+            return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "a level of detail");
+        details->thread_id = thread_id;
+        details->block = block;
+        code = details_read(cache, details, err);
+    }
+    if (code == WEFT_OK)
+        *out = details;
+    return code;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a reader of levels of detail keeps from query to query: the calls of a few blocks, and the
+ * cells of many. Least recently used ones go first.
+ */
+#ifndef WEFT_MODEL_LOD_CACHE_H
+#define WEFT_MODEL_LOD_CACHE_H
+
+#include "store/lod.h"
+#include "store/reader.h"
+
+enum { WEFT_LOD_CACHED_ROWS = 8 };
+
+/* Cells of a block. */
+struct weft_lod_details {
+    struct weft_lod_units units[2]; /* weft_store_details */
+    uint32_t cell_rows;
+    bool is_known;
+    uint32_t thread_id;
+    uint64_t block;
+    size_t n_bytes;
+    struct weft_lod_details *next_in_slot;  /* hash table */
+    struct weft_lod_details *newer, *older; /* by use */
+};
+
+struct weft_lod_cached_rows {
+    struct weft_block_buf *buf;
+    struct weft_calls calls;
+    uint32_t thread_id;
+    uint64_t block;
+    uint64_t used; /* turn of its last use; 0: empty */
+};
+
+struct weft_lod_cache {
+    struct weft_store *store;
+    struct weft_block_buf *buf; /* for reading cells */
+    struct weft_lod_cached_rows rows[WEFT_LOD_CACHED_ROWS];
+    uint64_t turn;
+    struct weft_lod_details **slots;
+    struct weft_lod_details *newest, *oldest;
+    size_t n_bytes;
+};
+
+/* False without memory. */
+bool weft_lod_cache_init(struct weft_lod_cache *cache, struct weft_store *store);
+void weft_lod_cache_fini(struct weft_lod_cache *cache);
+
+/* The calls of a block; valid until WEFT_LOD_CACHED_ROWS other blocks were asked for. Fails as
+ * loading does. */
+WEFT_CHECKED enum weft_code weft_lod_cache_rows(struct weft_lod_cache *cache, uint32_t thread_id,
+                                                uint64_t block, const struct weft_calls **calls,
+                                                struct weft_err *err);
+
+/* Its cells; valid until the next call. */
+WEFT_CHECKED enum weft_code weft_lod_cache_details(struct weft_lod_cache *cache, uint32_t thread_id,
+                                                   uint64_t block,
+                                                   const struct weft_lod_details **details,
+                                                   struct weft_err *err);
+
+#endif
