@@ -12,6 +12,9 @@
 
 #include <stdlib.h>
 
+/* Units larger than cells are at most so long; cells, WEFT_LOD_MAX_PIXELS. */
+enum { GROUP_PIXELS = 4 };
+
 struct weft_lod_reader {
     const struct weft_trace *trace;
     struct weft_lod_cache cache;
@@ -88,17 +91,19 @@ static bool put_long(const struct query *query, uint64_t start_ns, uint64_t end_
     return weft_lod_lanes_call(query->lanes, start_ns, end_ns, depth, function_id);
 }
 
-/* Is a unit of this length fine enough? Then its short calls are no longer than a pixel. */
-static bool is_fine(const struct query *query, const struct weft_lod_unit *unit, unsigned ratio)
+/* Is a unit fine enough? Then its short calls are no longer than a pixel, and it not than `pixels`.
+ */
+static bool is_fine(const struct query *query, const struct weft_lod_unit *unit, unsigned pixels)
 {
-    return query->pixel_ns > 0 && (unit->end_ns - unit->start_ns) / ratio <= query->pixel_ns;
+    return unit->longest_ns <= query->pixel_ns &&
+           (unit->end_ns - unit->start_ns) / pixels <= query->pixel_ns;
 }
 
 /* Has the unit a part in the interval? If not, calls that begin in it may still reach in. */
 static bool is_inside(const struct query *query, const struct weft_lod_unit *unit)
 {
     return unit->start_ns < query->to_ns &&
-           (unit->end_ns > query->from_ns || unit->start_ns >= query->from_ns);
+           unit->end_ns >= query->from_ns;
 }
 
 /* A call of a unit. Short ones join the unit's cluster. */
@@ -108,11 +113,12 @@ static bool put_call(const struct query *query, const struct weft_lod_unit *unit
     const uint64_t duration_ns = end_ns - start_ns;
     if (duration_ns > query->pixel_ns)
         return put_long(query, start_ns, end_ns, depth, function_id);
-    if (!is_inside(query, unit))
+    const bool begins_inside = start_ns >= query->from_ns && start_ns < query->to_ns;
+    if (!begins_inside && !is_inside(query, unit))
         return true;
     const struct weft_lod_part part = {
         .start_ns = start_ns,
-        .end_ns = weft_min_u64(end_ns, unit->end_ns),
+        .end_ns = weft_max_u64(start_ns, weft_min_u64(end_ns, unit->end_ns)),
         .count = 1,
         .covered_ns = duration_ns,
         .longest_ns = duration_ns,
@@ -203,6 +209,7 @@ static enum weft_code put_block_rows(const struct query *query, uint64_t block)
 
 /* A block's cells in work. */
 struct cells {
+    uint64_t row; /* first of the next cell */
     const struct weft_lod_details *details;
     const struct weft_calls *calls;    /* of the block; NULL: not loaded */
     const struct weft_open_call *left; /* the calls open at the block's end that are still to put */
@@ -236,10 +243,10 @@ static enum weft_code put_details(const struct query *query, struct cells *cells
 
 static enum weft_code put_cell(const struct query *query, struct cells *cells, size_t index)
 {
-    const uint64_t first = (uint64_t)index * cells->details->cell_rows;
-    const uint64_t end = first + cells->details->cell_rows;
     const struct weft_lod_unit *unit = &cells->details->units[0].units.items[index];
-    if (is_fine(query, unit, WEFT_LOD_CELL_RATIO)) {
+    const uint64_t first = cells->row, end = first + unit->n_rows;
+    cells->row = end;
+    if (is_fine(query, unit, WEFT_LOD_MAX_PIXELS)) {
         query->lod->parts.cells++;
         return put_details(query, cells, 0, index, end);
     }
@@ -249,9 +256,7 @@ static enum weft_code put_cell(const struct query *query, struct cells *cells, s
         if (code)
             return code;
     }
-    return put_rows(query, cells->calls, first, weft_min_u64(end, cells->calls->n_rows))
-               ? WEFT_OK
-               : no_memory(query->err);
+    return put_rows(query, cells->calls, first, end) ? WEFT_OK : no_memory(query->err);
 }
 
 /* Groups of cells where they are fine enough, else cells, where these are, else calls. */
@@ -265,13 +270,15 @@ static enum weft_code put_cells(const struct query *query, struct cells *cells)
         if (details->units[0].units.items[i].start_ns >= query->to_ns)
             break;
         if (i % WEFT_LOD_GROUP_CELLS != 0 ||
-            !is_fine(query, &details->units[1].units.items[group], WEFT_LOD_RATIO)) {
+            !is_fine(query, &details->units[1].units.items[group], GROUP_PIXELS)) {
             code = put_cell(query, cells, i);
             continue;
         }
         query->lod->parts.cell_groups++;
-        i += WEFT_LOD_GROUP_CELLS - 1;
-        code = put_details(query, cells, 1, group, (uint64_t)(i + 1) * details->cell_rows);
+        for (; i < n && i / WEFT_LOD_GROUP_CELLS == group; i++)
+            cells->row += details->units[0].units.items[i].n_rows;
+        i--;
+        code = put_details(query, cells, 1, group, cells->row);
     }
     return code;
 }
@@ -297,7 +304,8 @@ static enum weft_code put_block(const struct query *query, uint64_t block)
 
 /* ---- blocks and groups of blocks ------------------------------------------------------------- */
 
-/* The unit of 16^level blocks from `block` on, as far as the index of blocks tells. */
+/* The unit of 16^level blocks from `block` on, as far as the index of blocks tells: without the
+ * calls that stand alone it may be shorter, not longer. */
 static struct weft_lod_unit level_unit(const struct query *query, uint64_t block, unsigned level)
 {
     const uint64_t last = block + (UINT64_C(1) << (4 * level)) - 1;
@@ -333,7 +341,7 @@ static enum weft_code put_level(const struct query *query, uint64_t *block)
         if (*block % width != 0 || width >= n_blocks - *block)
             break;
         const struct weft_lod_unit unit = level_unit(query, *block, next);
-        if (!is_fine(query, &unit, WEFT_LOD_RATIO))
+        if (!is_fine(query, &unit, GROUP_PIXELS))
             break;
         level = (int)next;
     }
@@ -344,7 +352,7 @@ static enum weft_code put_level(const struct query *query, uint64_t *block)
                              &query->reader->unit, &is_known, query->err);
         if (code)
             return code;
-        if (!is_known)
+        if (!is_known || !is_fine(query, &query->reader->unit.units.items[0], GROUP_PIXELS))
             continue;
         const uint64_t end = *block + (UINT64_C(1) << (4 * level));
         const struct weft_lod_unit *unit = &query->reader->unit.units.items[0];
@@ -357,6 +365,22 @@ static enum weft_code put_level(const struct query *query, uint64_t *block)
     return put_block(query, (*block)++);
 }
 
+/* The calls that are open when the first block begins. They began before the interval, unless it
+ * begins at 0 as cut frames do. */
+static bool put_open(const struct query *query, uint64_t block)
+{
+    const struct weft_lod_unit cut = { .end_ns = UINT64_MAX };
+    const struct weft_open_call *call =
+        weft_store_open_call(query->store, query->thread_id, block, NULL);
+    for (; call; call = weft_store_open_call(query->store, query->thread_id, block, call)) {
+        const bool is_long = call->end_ns - call->start_ns > query->pixel_ns;
+        if ((is_long || (call->start_ns == 0 && query->from_ns == 0)) &&
+            !put_call(query, &cut, call->start_ns, call->end_ns, call->depth, call->function_id))
+            return false;
+    }
+    return true;
+}
+
 static enum weft_code put_blocks(const struct query *query)
 {
     uint64_t block = find_block(query, query->from_ns);
@@ -364,12 +388,8 @@ static enum weft_code put_blocks(const struct query *query)
         block -= block > 0;
     if (query->thread->n_blocks == 0)
         return WEFT_OK;
-    const struct weft_open_call *call =
-        weft_store_open_call(query->store, query->thread_id, block, NULL);
-    for (; call; call = weft_store_open_call(query->store, query->thread_id, block, call))
-        if (call->end_ns - call->start_ns > query->pixel_ns &&
-            !put_long(query, call->start_ns, call->end_ns, call->depth, call->function_id))
-            return no_memory(query->err);
+    if (!put_open(query, block))
+        return no_memory(query->err);
     enum weft_code code = WEFT_OK;
     while (!code && block < query->thread->n_blocks &&
            info_of(query, block)->first_event_ns < query->to_ns)

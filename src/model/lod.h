@@ -23,8 +23,8 @@ enum { WEFT_LOD_MAX_PIXELS = 32, WEFT_LOD_MAX_WIDTH = 1 << 16 };
 
 struct weft_lod_item {
     uint64_t start_ns, end_ns; /* a call: its own; a cluster: its calls begin from start_ns on, not
-                                  after end_ns, and no other short call of the depth does. Either
-                                  may reach beyond the interval */
+                                  after end_ns, and no other short call of the depth begins between
+                                  them. Either may reach beyond the interval */
     uint64_t count;
     uint64_t covered_ns; /* durations together */
     uint64_t longest_ns; /* of one call */

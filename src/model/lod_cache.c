@@ -108,7 +108,7 @@ static enum weft_code details_read(struct weft_lod_cache *cache, struct weft_lod
 {
     enum weft_code code =
         weft_store_details(cache->store, details->thread_id, details->block, cache->buf,
-                           details->units, &details->cell_rows, &details->is_known, err);
+                           details->units, &details->is_known, err);
     if (code) {
         details_free(details);
         return code;

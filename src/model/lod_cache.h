@@ -14,7 +14,6 @@ enum { WEFT_LOD_CACHED_ROWS = 8 };
 /* Cells of a block. */
 struct weft_lod_details {
     struct weft_lod_units units[2]; /* weft_store_details */
-    uint32_t cell_rows;
     bool is_known;
     uint32_t thread_id;
     uint64_t block;

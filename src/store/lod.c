@@ -93,6 +93,7 @@ void weft_lod_put(const struct weft_lod_units *units, size_t index,
     const struct weft_lod_unit *unit = &units->units.items[index];
     weft_bytes_put_varint(streams[WEFT_LOD_COUNTS], unit->n_calls);
     weft_bytes_put_varint(streams[WEFT_LOD_COUNTS], unit->n_sums);
+    weft_bytes_put_varint(streams[WEFT_LOD_COUNTS], unit->end_ns - unit->start_ns);
     if (!put_calls(units->calls.items + unit->first_call, unit->n_calls, unit->start_ns, streams))
         streams[WEFT_LOD_CALLS]->has_failed = true;
     int64_t depth = 0;
@@ -214,39 +215,49 @@ static bool take_all(struct take *take, uint64_t n_calls, uint64_t n_sums)
     return true;
 }
 
+static uint64_t longest_of(const struct weft_lod_units *units, size_t first_sum)
+{
+    uint64_t longest_ns = 0;
+    for (size_t i = first_sum; i < units->sums.n; i++)
+        longest_ns = weft_max_u64(longest_ns, units->sums.items[i].longest_ns);
+    return longest_ns;
+}
+
 enum weft_code weft_lod_take(struct weft_cursor *const streams[WEFT_LOD_STREAMS],
-                             const struct weft_lod_names *names, uint64_t start_ns, uint64_t end_ns,
+                             const struct weft_lod_names *names, uint64_t start_ns,
                              struct weft_lod_units *units, struct weft_err *err)
 {
     struct take take = { streams, names, units, .now_ns = start_ns };
     const uint64_t at_off = weft_cur_offset(streams[WEFT_LOD_COUNTS]);
     const uint64_t n_calls = take_number(&take, WEFT_LOD_COUNTS);
     const uint64_t n_sums = take_number(&take, WEFT_LOD_COUNTS);
+    const uint64_t length_ns = take_number(&take, WEFT_LOD_COUNTS);
     const size_t first_call = units->calls.n, first_sum = units->sums.n;
-    if (start_ns > names->last_ns || n_calls > weft_cur_left(streams[WEFT_LOD_CALLS]) ||
+    if (start_ns > names->last_ns || length_ns > names->last_ns - start_ns ||
+        n_calls > weft_cur_left(streams[WEFT_LOD_CALLS]) ||
         n_sums > weft_cur_left(streams[WEFT_LOD_PLACES]))
         return weft_fail(err, WEFT_E_MALFORMED, at_off,
                          "expected a unit of a level of detail, found %" PRIu64
-                         " calls and %" PRIu64 " sums in fewer bytes",
+                         " calls and %" PRIu64 " sums in fewer bytes, or too long a unit",
                          n_calls, n_sums);
-    if (!weft_vec_reserve(&units->calls.items, &units->calls.cap, first_call + n_calls,
+    struct weft_lod_unit *unit = WEFT_VEC_PUSH(&units->units);
+    if (!unit ||
+        !weft_vec_reserve(&units->calls.items, &units->calls.cap, first_call + n_calls + 1,
                           sizeof *units->calls.items) ||
-        !weft_vec_reserve(&units->sums.items, &units->sums.cap, first_sum + n_sums,
+        !weft_vec_reserve(&units->sums.items, &units->sums.cap, first_sum + n_sums + 1,
                           sizeof *units->sums.items))
         return weft_fail(err, WEFT_E_NOMEM, at_off, "a level of detail");
-    struct weft_lod_unit *unit = WEFT_VEC_PUSH(&units->units);
-    if (!unit)
-        return weft_fail(err, WEFT_E_NOMEM, at_off, "a level of detail");
-    *unit = (struct weft_lod_unit){ start_ns,
-                                    weft_max_u64(start_ns, end_ns),
-                                    (uint32_t)first_call,
-                                    (uint32_t)n_calls,
-                                    (uint32_t)first_sum,
-                                    (uint32_t)n_sums };
+    *unit = (struct weft_lod_unit){ .start_ns = start_ns,
+                                    .end_ns = start_ns + length_ns,
+                                    .first_call = (uint32_t)first_call,
+                                    .n_calls = (uint32_t)n_calls,
+                                    .first_sum = (uint32_t)first_sum,
+                                    .n_sums = (uint32_t)n_sums };
     if (!take_all(&take, n_calls, n_sums))
         return weft_fail(err, WEFT_E_MALFORMED, at_off,
                          "expected %" PRIu64 " calls and %" PRIu64
                          " sums of a level of detail, found others",
                          n_calls, n_sums);
+    unit->longest_ns = longest_of(units, first_sum);
     return WEFT_OK;
 }

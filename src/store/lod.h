@@ -6,9 +6,10 @@
  *     cells    |     8 cells are a group of cells, a block's groups are the block
  *     blocks   |     16 blocks are a group, 16 groups a group of the next level
  *
- * A unit (cell, group of cells, block, group of blocks) keeps, of the calls that begin and end in
- * it, those that are long for it one by one, and of the others sums for each depth. So whoever
- * draws it on as many pixels as its ratio, or on fewer, misses no call that is longer than a pixel.
+ * A cell ends after 1,024 calls, or earlier with a long silence. A unit (cell, group of cells, block,
+ * group of blocks) keeps, of the calls that begin and end in it, the longest one by one, and of the
+ * others sums for each depth, with the longest of them: whoever draws it on pixels as long as that
+ * or longer misses no call that is longer than a pixel.
  */
 #ifndef WEFT_STORE_LOD_H
 #define WEFT_STORE_LOD_H
@@ -22,11 +23,9 @@
 #include <stdint.h>
 
 enum {
-    WEFT_LOD_CELL_ROWS = 512, /* the writer's default */
+    WEFT_LOD_CELL_ROWS = 1024, /* the writer's default: rows of a cell at most */
     WEFT_LOD_GROUP_CELLS = 8, /* cells of a group */
-    WEFT_LOD_CELL_RATIO = 32, /* calls longer than 1/32 of their cell stand alone */
-    WEFT_LOD_RATIO = 4,       /* the same of all larger units */
-    WEFT_LOD_EXTENTS = 16,    /* where calls of a depth lie is known to a sixteenth of the unit */
+    WEFT_LOD_SIXTEENTHS = 16, /* where calls of a depth lie is known to a sixteenth of the unit */
 };
 
 struct weft_lod_call {
@@ -48,7 +47,10 @@ struct weft_lod_sum {
 };
 
 struct weft_lod_unit {
-    uint64_t start_ns, end_ns; /* start of its first call; that of the next unit, or last event */
+    uint64_t start_ns;   /* of its first call */
+    uint64_t end_ns;     /* of the part of it in which the short calls lie */
+    uint64_t longest_ns; /* of the short calls */
+    uint32_t n_rows;     /* cells; else 0 */
     uint32_t first_call, n_calls;
     uint32_t first_sum, n_sums;
 };
@@ -72,7 +74,7 @@ struct weft_lod_units {
 /* Length of a sixteenth of a unit. */
 static inline uint64_t weft_lod_step_ns(uint64_t start_ns, uint64_t end_ns)
 {
-    return (end_ns - start_ns) / WEFT_LOD_EXTENTS + 1;
+    return (end_ns - start_ns) / WEFT_LOD_SIXTEENTHS + 1;
 }
 
 void weft_lod_units_reset(struct weft_lod_units *units);
@@ -81,7 +83,7 @@ void weft_lod_units_fini(struct weft_lod_units *units);
 /* What a unit is made of in a file, in this order. Units of a block have a column for each; those
  * of blocks and groups of blocks have all of them in one string of bytes. */
 enum weft_lod_stream {
-    WEFT_LOD_COUNTS, /* calls, sums */
+    WEFT_LOD_COUNTS, /* calls, sums, length */
     WEFT_LOD_CALLS,  /* per call: ends before it, depth, function */
     WEFT_LOD_TIMES,  /* of entries and exits */
     WEFT_LOD_SUMS,   /* per sum: depth, functions */
@@ -105,11 +107,9 @@ struct weft_lod_names {
     uint32_t max_depth;
 };
 
-/* Reads the calls and sums of a unit that spans [start_ns, end_ns) and adds it to `units`.
- * WEFT_E_MALFORMED, WEFT_E_NOMEM. */
+/* Reads a unit that starts at start_ns and adds it to `units`. WEFT_E_MALFORMED, WEFT_E_NOMEM. */
 WEFT_CHECKED enum weft_code weft_lod_take(struct weft_cursor *const streams[WEFT_LOD_STREAMS],
                                           const struct weft_lod_names *names, uint64_t start_ns,
-                                          uint64_t end_ns, struct weft_lod_units *units,
-                                          struct weft_err *err);
+                                          struct weft_lod_units *units, struct weft_err *err);
 
 #endif

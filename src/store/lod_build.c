@@ -8,7 +8,16 @@
 #include "store/chunk.h"
 #include "store/contexts.h"
 
-enum { FIRST_SLOTS = 256, MAX_UNIT = 1 << 14 };
+enum { FIRST_SLOTS = 256, MAX_UNIT = 1 << 14, CELLS_A_CUT = 8 };
+
+/* Which calls of a unit stand alone. */
+struct sieve {
+    unsigned ratio;
+    size_t least, most;
+};
+
+static const struct sieve of_cells = { WEFT_LOD_CELL_RATIO, 12, 32 };
+static const struct sieve of_larger = { 4, 16, 64 };
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
@@ -93,6 +102,7 @@ static void growing_fini(struct weft_lod_growing *growing)
 {
     table_fini(&growing->table);
     WEFT_VEC_FINI(&growing->calls);
+    free(growing->durations);
 }
 
 static bool pair_add(struct weft_lod_growing *growing, const struct weft_lod_pair *from)
@@ -125,10 +135,44 @@ static int compare_calls(const void *a, const void *b)
     return (x->depth > y->depth) - (x->depth < y->depth);
 }
 
-/* Calls that are short for the unit join the sums; the others are put in order. */
-static bool calls_sift(struct weft_lod_growing *growing, uint64_t end_ns, unsigned ratio)
+static int descending(const void *a, const void *b)
 {
-    const uint64_t short_ns = (end_ns - growing->start_ns) / ratio;
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x < y) - (x > y);
+}
+
+/* The duration that calls which stand alone exceed. False without memory. */
+static bool short_find(struct weft_lod_growing *growing, uint64_t end_ns, const struct sieve *sieve,
+                       uint64_t *short_ns)
+{
+    const size_t n = growing->calls.n;
+    size_t n_long = 0;
+    *short_ns = (end_ns - growing->start_ns) / sieve->ratio;
+    for (size_t i = 0; i < n; i++)
+        n_long += growing->calls.items[i].end_ns - growing->calls.items[i].start_ns > *short_ns;
+    if (n_long >= sieve->least && n_long <= sieve->most)
+        return true;
+    const size_t k = n_long < sieve->least ? sieve->least : sieve->most;
+    if (n <= k) {
+        *short_ns = 0;
+        return true;
+    }
+    if (!weft_vec_reserve(&growing->durations, &growing->cap_durations, n,
+                          sizeof *growing->durations))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        growing->durations[i] = growing->calls.items[i].end_ns - growing->calls.items[i].start_ns;
+    qsort(growing->durations, n, sizeof *growing->durations, descending);
+    *short_ns = growing->durations[k];
+    return true;
+}
+
+/* Calls that are short for the unit join the sums; the others are put in order. */
+static bool calls_sift(struct weft_lod_growing *growing, uint64_t end_ns, const struct sieve *sieve)
+{
+    uint64_t short_ns;
+    if (!short_find(growing, end_ns, sieve, &short_ns))
+        return false;
     size_t n = 0;
     bool is_sorted = true;
     for (size_t i = 0; i < growing->calls.n; i++) {
@@ -209,11 +253,14 @@ static struct weft_lod_sum sum_make(const struct weft_lod_growing *growing, size
 }
 
 /* The unit ends: it is appended to `units`. Its calls and pairs stay, for the unit around it. */
-static bool growing_finish(struct weft_lod_growing *growing, uint64_t end_ns, unsigned ratio,
-                           struct weft_lod_units *units)
+static bool growing_finish(struct weft_lod_growing *growing, uint64_t end_ns,
+                           const struct sieve *sieve, struct weft_lod_units *units)
 {
-    if (!calls_sift(growing, end_ns, ratio))
+    if (!calls_sift(growing, end_ns, sieve))
         return false;
+    end_ns = growing->start_ns;
+    for (size_t i = 0; i < growing->table.pairs.n; i++)
+        end_ns = weft_max_u64(end_ns, growing->table.pairs.items[i].last_ns);
     pairs_sort(growing->table.pairs.items, growing->table.pairs.n);
     const size_t n_calls = growing->calls.n, first_call = units->calls.n;
     struct weft_lod_unit *unit = WEFT_VEC_PUSH(&units->units);
@@ -292,7 +339,8 @@ bool weft_lod_walk_start(struct weft_lod_walk *walk, const struct weft_block_hea
     walk->now_ns = head->first_event_ns;
     walk->cell_start_ns = head->first_ns;
     walk->n_rows = walk->cell_row = 0;
-    walk->cell_rows = cell_rows;
+    walk->cell_rows = walk->cell_end = cell_rows;
+    walk->cut_rows = cell_rows / CELLS_A_CUT;
     walk->n_cut = (int32_t)head->n_cut_before;
     table_reset(&walk->hot);
     if (!weft_vec_reserve(&walk->frames.items, &walk->frames.cap, n_frames,
@@ -334,8 +382,9 @@ void weft_lod_cell_next(struct weft_lod_walk *walk)
         walk->has_failed = true;
         return;
     }
-    *cell = (struct weft_lod_walked){ walk->now_ns, walk->pairs.n };
+    *cell = (struct weft_lod_walked){ walk->now_ns, walk->pairs.n, walk->n_rows };
     walk->cell_row = walk->n_rows;
+    walk->cell_end = walk->n_rows + walk->cell_rows;
     walk->cell_start_ns = walk->now_ns;
 }
 
@@ -366,8 +415,7 @@ static bool cell_finish(struct weft_lod_walk *walk, const struct weft_block_head
     const struct weft_lod_walked *cell = &walk->cells.items[index];
     const size_t end_pair = is_last ? walk->pairs.n : cell[1].first_pair;
     const uint64_t end_ns = is_last ? head->last_ns : cell[1].start_ns;
-    const size_t first_row = index * walk->cell_rows;
-    const size_t end_row = weft_min_u64(first_row + walk->cell_rows, head->n_rows);
+    const uint32_t end_row = is_last ? head->n_rows : cell[1].first_row;
     growing_start(&walk->cell, cell->start_ns);
     for (size_t i = cell->first_pair; i < end_pair; i++) {
         struct weft_lod_pair *pair = &walk->pairs.items[i];
@@ -375,7 +423,7 @@ static bool cell_finish(struct weft_lod_walk *walk, const struct weft_block_head
         if (!pair_add(&walk->cell, pair))
             return false;
     }
-    for (size_t row = first_row; row < end_row; row++) {
+    for (uint32_t row = cell->first_row; row < end_row; row++) {
         if (!walk->candidate_of[row])
             continue;
         struct weft_lod_call *call = &walk->candidates.items[walk->candidate_of[row] - 1];
@@ -383,7 +431,10 @@ static bool cell_finish(struct weft_lod_walk *walk, const struct weft_block_head
         if (!call_add(&walk->cell, call))
             return false;
     }
-    return growing_finish(&walk->cell, end_ns, WEFT_LOD_CELL_RATIO, &walk->units[0]);
+    if (!growing_finish(&walk->cell, end_ns, &of_cells, &walk->units[0]))
+        return false;
+    walk->units[0].units.items[index].n_rows = end_row - cell->first_row;
+    return true;
 }
 
 static bool cells_finish(struct weft_lod_walk *walk, const struct weft_block_head *head,
@@ -403,7 +454,7 @@ static bool cells_finish(struct weft_lod_walk *walk, const struct weft_block_hea
         if (!is_last && (i + 1) % WEFT_LOD_GROUP_CELLS != 0)
             continue;
         const uint64_t end_ns = is_last ? head->last_ns : walk->cells.items[i + 1].start_ns;
-        if (!growing_finish(&walk->group, end_ns, WEFT_LOD_RATIO, &walk->units[1]) ||
+        if (!growing_finish(&walk->group, end_ns, &of_larger, &walk->units[1]) ||
             !growing_add(&walk->block, &walk->group, keys))
             return false;
     }
@@ -427,6 +478,8 @@ static bool units_put(struct weft_lod_walk *walk)
             weft_bytes_put_varint(streams[WEFT_LOD_COUNTS],
                                   units->units.items[i].start_ns - start_ns);
             start_ns = units->units.items[i].start_ns;
+            if (level == 0)
+                weft_bytes_put_varint(streams[WEFT_LOD_COUNTS], units->units.items[i].n_rows);
             weft_lod_put(units, i, streams);
         }
     }
@@ -450,7 +503,7 @@ static bool chunk_put(struct weft_lod_walk *walk, const struct weft_block_head *
     payload->n = 0;
     weft_bytes_put_varint(payload, head->thread_id);
     weft_bytes_put_varint(payload, head->block);
-    weft_bytes_put_varint(payload, walk->cell_rows);
+    weft_bytes_put_varint(payload, walk->cells.n);
     for (int i = 0; i < WEFT_LOD_STREAMS; i++)
         weft_bytes_put_varint(payload, walk->streams[i].n);
     for (int i = 0; i < WEFT_LOD_STREAMS; i++) {
@@ -467,7 +520,7 @@ static bool chunk_put(struct weft_lod_walk *walk, const struct weft_block_head *
     }
     /* With the contexts at most a third of the rest, that is a quarter of all; the groups of blocks
      * have what is left. */
-    if (payload->n <= weft_sub_sat_u64(base * 5 / 6, contexts))
+    if (payload->n <= weft_sub_sat_u64(base * 5 / 16, contexts))
         weft_chunk_build(WEFT_CHUNK_DETAILS, 0, payload, NULL, chunk);
     return !payload->has_failed;
 }
@@ -551,7 +604,7 @@ static bool whole_put(struct weft_lod_thread *thread, struct weft_lod_walk *walk
 {
     weft_lod_units_reset(&walk->whole);
     growing->is_broken |= growing->calls.n > MAX_UNIT || growing->table.pairs.n > MAX_UNIT;
-    if (!growing->is_broken && !growing_finish(growing, end_ns, WEFT_LOD_RATIO, &walk->whole))
+    if (!growing->is_broken && !growing_finish(growing, end_ns, &of_larger, &walk->whole))
         return false;
     return entry_put(walk, &thread->entries, !growing->is_broken,
                      weft_lod_limit(growing->block_bytes, level));

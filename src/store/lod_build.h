@@ -10,6 +10,10 @@
 #include "store/block.h"
 #include "store/lod.h"
 
+/* Calls longer than 1/32 of their cell stand alone, at most 32 and at least the 12 longest; of
+ * larger units, those longer than a quarter, at most 64 and at least 16. */
+enum { WEFT_LOD_CELL_RATIO = 32 };
+
 /* The short calls of one function at one depth of a unit. */
 struct weft_lod_pair {
     uint64_t count, covered_ns, longest_ns;
@@ -35,6 +39,8 @@ struct weft_lod_growing {
         struct weft_lod_call *items;
         size_t n, cap;
     } calls;
+    uint64_t *durations; /* for finding the longest */
+    size_t cap_durations;
     uint64_t start_ns;
     uint64_t block_bytes; /* groups of blocks: of the blocks in it */
     uint32_t n_members;
@@ -61,6 +67,7 @@ struct weft_lod_ended {
 struct weft_lod_walked {
     uint64_t start_ns;
     size_t first_pair;
+    uint32_t first_row;
 };
 
 struct weft_lod_walk {
@@ -88,8 +95,10 @@ struct weft_lod_walk {
         size_t n, cap;
     } ended;
     uint64_t now_ns, cell_start_ns;
-    uint32_t n_rows, cell_rows, cell_row; /* rows so far; of a cell; first of the cell in work */
-    int32_t n_cut;                        /* cut frames ended so far: level = depth - n_cut */
+    uint32_t n_rows;              /* so far */
+    uint32_t cell_row, cell_end;  /* of the cell in work: first, and the one that is of the next */
+    uint32_t cell_rows, cut_rows; /* of a cell at most; and at least, if a silence ends it */
+    int32_t n_cut;                /* cut frames ended so far: level = depth - n_cut */
     bool has_failed;
     struct weft_lod_growing cell, group, block; /* finishing */
     struct weft_lod_units units[2];             /* cells, groups of cells */
@@ -124,13 +133,23 @@ static inline struct weft_lod_pair *weft_lod_pair(struct weft_lod_table *table, 
                : weft_lod_pair_slow(table, level, function);
 }
 
+/* Nothing happened for so long: does the cell end here? If it has been shorter than that, what
+ * lies in it would look thinly spread. */
+static inline void weft_lod_silence(struct weft_lod_walk *walk, uint64_t silence_ns)
+{
+    if (__builtin_expect(silence_ns > walk->now_ns - walk->cell_start_ns, 0) &&
+        walk->n_rows >= walk->cell_row + walk->cut_rows)
+        walk->cell_end = walk->n_rows;
+}
+
 /* A row of the block: a call of `function` begins `gap_ns` after the event before; `depth` calls
  * are open. */
 static inline void weft_lod_enter(struct weft_lod_walk *walk, size_t depth, uint64_t gap_ns,
                                   uint32_t function)
 {
+    weft_lod_silence(walk, gap_ns);
     walk->now_ns += gap_ns;
-    if (__builtin_expect(walk->n_rows == walk->cell_row + walk->cell_rows, 0))
+    if (__builtin_expect(walk->n_rows >= walk->cell_end, 0))
         weft_lod_cell_next(walk);
     walk->frames.items[depth] = (struct weft_lod_frame){ walk->now_ns, walk->n_rows++, function };
 }
@@ -138,6 +157,7 @@ static inline void weft_lod_enter(struct weft_lod_walk *walk, size_t depth, uint
 /* The innermost call ends; `depth` are left. */
 static inline void weft_lod_exit(struct weft_lod_walk *walk, size_t depth, uint64_t tail_ns)
 {
+    weft_lod_silence(walk, tail_ns);
     const uint64_t now_ns = walk->now_ns += tail_ns;
     const struct weft_lod_frame *frame = &walk->frames.items[depth];
     const uint64_t duration_ns = now_ns - frame->start_ns;
@@ -197,7 +217,7 @@ bool weft_lod_block_finish(struct weft_lod_thread *thread, struct weft_lod_walk 
  * have. */
 static inline uint64_t weft_lod_limit(uint64_t block_bytes, unsigned level)
 {
-    return block_bytes >> (6 + level);
+    return block_bytes >> (5 + level);
 }
 
 #endif

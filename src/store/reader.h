@@ -162,15 +162,15 @@ WEFT_CHECKED enum weft_code weft_store_contexts(struct weft_store *store, uint32
 
 struct weft_lod_units;
 
-/* What a block's calls look like from afar: units[0] are its cells (`*cell_rows` rows each, but for
- * the last), units[1] groups of WEFT_LOD_GROUP_CELLS cells; depths and function ids are the
+/* What a block's calls look like from afar: units[0] are its cells, units[1] groups of
+ * WEFT_LOD_GROUP_CELLS cells; depths and function ids are the
  * thread's. Calls that are open at the block's end are in neither: weft_store_left_calls. *is_known
  * is false where the file has no such thing. Thread-safe for different buffers and units. Fails as
  * a load. */
 WEFT_CHECKED enum weft_code weft_store_details(struct weft_store *store, uint32_t thread_id,
                                                uint64_t block, struct weft_block_buf *buf,
-                                               struct weft_lod_units *units, uint32_t *cell_rows,
-                                               bool *is_known, struct weft_err *err);
+                                               struct weft_lod_units *units, bool *is_known,
+                                               struct weft_err *err);
 
 /* The same of blocks `block` ... block + 16^level - 1, `block` being a multiple of that, as one
  * unit; without the calls that are open at its end. */

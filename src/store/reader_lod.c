@@ -24,7 +24,7 @@ struct details {
     struct weft_block_buf *buf;
     const uint32_t *ids;
     size_t n_ids;
-    uint64_t cell_rows;
+    uint64_t n_cells;
     struct weft_cursor streams[WEFT_LOD_STREAMS];
 };
 
@@ -69,9 +69,8 @@ static bool chunk_find(struct details *details, struct weft_cursor *in)
         weft_cur_init(chunk.stored, chunk.stored_bytes, chunk.off + sizeof(struct weft_disk_chunk));
     const uint64_t thread = weft_cur_varint(in);
     const uint64_t number = weft_cur_varint(in);
-    details->cell_rows = weft_cur_varint(in);
-    return !in->fault && details->cell_rows > 0 &&
-           thread == (size_t)(details->thread - details->store->threads.items) &&
+    details->n_cells = weft_cur_varint(in);
+    return !in->fault && thread == (size_t)(details->thread - details->store->threads.items) &&
            number == (size_t)(block - details->thread->blocks.items);
 }
 
@@ -124,51 +123,51 @@ static bool counts_fit(const struct details *details, const struct weft_lod_unit
     return n == want;
 }
 
-/* Units of one level, `n` of them. */
+/* Units of one level, `n` of them; cells have rows. */
 static enum weft_code level_take(struct details *details, const struct weft_lod_names *names,
-                                 uint64_t n, struct weft_lod_units *units, struct weft_err *err)
+                                 uint64_t n, bool has_rows, struct weft_lod_units *units,
+                                 struct weft_err *err)
 {
     struct weft_cursor *streams[WEFT_LOD_STREAMS];
     for (int i = 0; i < WEFT_LOD_STREAMS; i++)
         streams[i] = &details->streams[i];
-    uint64_t start_ns = details->block->info.first_ns;
+    uint64_t start_ns = details->block->info.first_ns, n_left = details->block->info.n_rows;
     weft_lod_units_reset(units);
     for (uint64_t i = 0; i < n; i++) {
         const uint64_t step_ns = weft_cur_varint(streams[WEFT_LOD_COUNTS]);
-        if (step_ns > names->last_ns - start_ns || (i == 0 && step_ns > 0))
+        const uint64_t n_rows = has_rows ? weft_cur_varint(streams[WEFT_LOD_COUNTS]) : 0;
+        if (step_ns > names->last_ns - start_ns || (i == 0 && step_ns > 0) || n_rows > n_left)
             return details_broken(details, err);
         start_ns += step_ns;
-        const enum weft_code code =
-            weft_lod_take(streams, names, start_ns, names->last_ns, units, err);
+        n_left -= n_rows;
+        const enum weft_code code = weft_lod_take(streams, names, start_ns, units, err);
         if (code != WEFT_OK)
             return code;
-        if (i > 0)
-            units->units.items[i - 1].end_ns = start_ns;
+        units->units.items[i].n_rows = (uint32_t)n_rows;
     }
-    return counts_fit(details, units) ? WEFT_OK : details_broken(details, err);
+    return counts_fit(details, units) && (!has_rows || n_left == 0) ? WEFT_OK
+                                                                    : details_broken(details, err);
 }
 
 static enum weft_code details_take(struct details *details, struct weft_lod_units *units,
                                    struct weft_err *err)
 {
-    const uint32_t n_rows = details->block->info.n_rows;
-    const uint64_t n_cells = (n_rows + details->cell_rows - 1) / details->cell_rows;
-    const uint64_t n_groups = (n_cells + WEFT_LOD_GROUP_CELLS - 1) / WEFT_LOD_GROUP_CELLS;
+    const uint64_t n_cells = details->n_cells;
+    const uint64_t n_groups = n_cells / WEFT_LOD_GROUP_CELLS + (n_cells % WEFT_LOD_GROUP_CELLS > 0);
     struct weft_lod_names names = names_of(details->thread, details->block->info.last_ns);
     names.function_of = id_of_index;
     names.context = details;
-    if (details->cell_rows > UINT32_MAX ||
-        n_cells > weft_cur_left(&details->streams[WEFT_LOD_COUNTS]))
+    if (n_cells > weft_cur_left(&details->streams[WEFT_LOD_COUNTS]))
         return details_broken(details, err);
-    enum weft_code code = level_take(details, &names, n_groups, &units[1], err);
+    enum weft_code code = level_take(details, &names, n_groups, false, &units[1], err);
     if (code == WEFT_OK)
-        code = level_take(details, &names, n_cells, &units[0], err);
+        code = level_take(details, &names, n_cells, true, &units[0], err);
     return code;
 }
 
 enum weft_code weft_store_details(struct weft_store *store, uint32_t thread_id, uint64_t block,
                                   struct weft_block_buf *buf, struct weft_lod_units *units,
-                                  uint32_t *cell_rows, bool *is_known, struct weft_err *err)
+                                  bool *is_known, struct weft_err *err)
 {
     assert(thread_id < store->threads.n && block < store->threads.items[thread_id].blocks.n);
     const struct store_thread *thread = &store->threads.items[thread_id];
@@ -186,7 +185,6 @@ enum weft_code weft_store_details(struct weft_store *store, uint32_t thread_id, 
     if (code == WEFT_OK)
         code = details_take(&details, units, err);
     *is_known = code == WEFT_OK;
-    *cell_rows = (uint32_t)details.cell_rows;
     if (code != WEFT_OK) {
         (void)weft_in_file(err, store->path);
         (void)weft_within(err, "levels of detail of block %" PRIu64 " of thread %" PRIu32, block,
@@ -234,8 +232,8 @@ enum weft_code weft_store_level(struct weft_store *store, uint32_t thread_id, ui
     struct weft_lod_names names = names_of(thread, last->last_ns);
     names.function_of = id_of_key;
     names.context = store;
-    enum weft_code code = weft_lod_take(streams, &names, thread->blocks.items[block].info.first_ns,
-                                        last->last_ns, unit, err);
+    enum weft_code code =
+        weft_lod_take(streams, &names, thread->blocks.items[block].info.first_ns, unit, err);
     if (code == WEFT_OK && weft_cur_left(&in) > 0)
         code = weft_fail(err, WEFT_E_MALFORMED, entry->off,
                          "expected a level of detail of %" PRIu32 " bytes, found a shorter one",
