@@ -102,8 +102,7 @@ static bool is_fine(const struct query *query, const struct weft_lod_unit *unit,
 /* Has the unit a part in the interval? If not, calls that begin in it may still reach in. */
 static bool is_inside(const struct query *query, const struct weft_lod_unit *unit)
 {
-    return unit->start_ns < query->to_ns &&
-           unit->end_ns >= query->from_ns;
+    return unit->start_ns < query->to_ns && unit->end_ns >= query->from_ns;
 }
 
 /* A call of a unit. Short ones join the unit's cluster. */
@@ -164,16 +163,15 @@ static bool put_unit(const struct query *query, const struct weft_lod_units *uni
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/* Rows of a decoded block. Short calls count if they begin in the interval. */
-static bool put_rows(const struct query *query, const struct weft_calls *calls, size_t first,
-                     size_t end)
+/* Rows of a block. Short calls count if they begin in the interval. */
+static bool put_rows(const struct query *query, const struct weft_lod_rows *rows)
 {
     const uint64_t from_ns = query->from_ns, to_ns = query->to_ns, pixel_ns = query->pixel_ns;
-    size_t i = first;
-    for (; i < end && calls->start_ns[i] < to_ns; i++) {
-        const uint64_t start_ns = calls->start_ns[i], end_ns = calls->end_ns[i];
+    size_t i = 0;
+    for (; i < rows->n && rows->start_ns[i] < to_ns; i++) {
+        const uint64_t start_ns = rows->start_ns[i], end_ns = rows->end_ns[i];
         const uint64_t duration_ns = end_ns - start_ns;
-        const uint32_t depth = calls->depth[i], function_id = calls->function_id[i];
+        const uint32_t depth = rows->depth[i], function_id = rows->function_id[i];
         if (duration_ns > pixel_ns) {
             if (end_ns > from_ns &&
                 !weft_lod_lanes_call(query->lanes, start_ns, end_ns, depth, function_id))
@@ -185,24 +183,21 @@ static bool put_rows(const struct query *query, const struct weft_calls *calls, 
         if (start_ns >= from_ns && !weft_lod_lanes_add(query->lanes, start_ns, &part))
             return false;
     }
-    query->lod->parts.calls += i - first;
+    query->lod->parts.calls += i;
     return true;
-}
-
-static enum weft_code load_rows(const struct query *query, uint64_t block,
-                                const struct weft_calls **calls)
-{
-    query->lod->parts.loaded++;
-    return weft_lod_cache_rows(&query->reader->cache, query->thread_id, block, calls, query->err);
 }
 
 static enum weft_code put_block_rows(const struct query *query, uint64_t block)
 {
     const struct weft_calls *calls = NULL;
-    enum weft_code code = load_rows(query, block, &calls);
+    enum weft_code code =
+        weft_lod_cache_rows(&query->reader->cache, query->thread_id, block, &calls, query->err);
     if (code)
         return code;
-    return put_rows(query, calls, 0, calls->n_rows) ? WEFT_OK : no_memory(query->err);
+    query->lod->parts.loaded++;
+    const struct weft_lod_rows rows = { calls->start_ns, calls->end_ns, calls->function_id,
+                                        calls->depth, (uint32_t)calls->n_rows };
+    return put_rows(query, &rows) ? WEFT_OK : no_memory(query->err);
 }
 
 /* ---- cells ----------------------------------------------------------------------------------- */
@@ -210,8 +205,7 @@ static enum weft_code put_block_rows(const struct query *query, uint64_t block)
 /* A block's cells in work. */
 struct cells {
     uint64_t row; /* first of the next cell */
-    const struct weft_lod_details *details;
-    const struct weft_calls *calls;    /* of the block; NULL: not loaded */
+    struct weft_lod_details *details;
     const struct weft_open_call *left; /* the calls open at the block's end that are still to put */
     size_t n_left;
     uint64_t block, first_row;
@@ -241,28 +235,40 @@ static enum weft_code put_details(const struct query *query, struct cells *cells
                : no_memory(query->err);
 }
 
+/* Do none of the cell's short calls reach into the interval, which begins later? They begin before
+ * the next cell does. */
+static bool is_before(const struct query *query, const struct cells *cells, size_t index)
+{
+    const struct weft_lod_units *units = &cells->details->units[0];
+    const struct weft_lod_unit *unit = &units->units.items[index];
+    return index + 1 < units->units.n && unit[1].start_ns < query->from_ns &&
+           unit->longest_ns < query->from_ns - unit[1].start_ns;
+}
+
 static enum weft_code put_cell(const struct query *query, struct cells *cells, size_t index)
 {
     const struct weft_lod_unit *unit = &cells->details->units[0].units.items[index];
     const uint64_t first = cells->row, end = first + unit->n_rows;
     cells->row = end;
-    if (is_fine(query, unit, WEFT_LOD_MAX_PIXELS)) {
+    if (is_before(query, cells, index) || is_fine(query, unit, WEFT_LOD_MAX_PIXELS)) {
         query->lod->parts.cells++;
         return put_details(query, cells, 0, index, end);
     }
     (void)put_left(query, cells, NULL, end); /* they are among the rows */
-    if (!cells->calls) {
-        enum weft_code code = load_rows(query, cells->block, &cells->calls);
-        if (code)
-            return code;
-    }
-    return put_rows(query, cells->calls, first, end) ? WEFT_OK : no_memory(query->err);
+    const struct weft_lod_rows *rows = NULL;
+    bool is_loaded = false;
+    enum weft_code code = weft_lod_cache_cell(&query->reader->cache, cells->details, index, first,
+                                              &rows, &is_loaded, query->err);
+    if (code)
+        return code;
+    query->lod->parts.loaded += is_loaded;
+    return put_rows(query, rows) ? WEFT_OK : no_memory(query->err);
 }
 
 /* Groups of cells where they are fine enough, else cells, where these are, else calls. */
 static enum weft_code put_cells(const struct query *query, struct cells *cells)
 {
-    const struct weft_lod_details *details = cells->details;
+    struct weft_lod_details *details = cells->details;
     const size_t n = details->units[0].units.n;
     enum weft_code code = WEFT_OK;
     for (size_t i = 0; i < n && !code; i++) {

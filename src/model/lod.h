@@ -39,7 +39,8 @@ struct weft_lod_item {
 /* How an answer was found. */
 struct weft_lod_parts {
     uint64_t calls, cells, cell_groups, blocks, block_groups;
-    uint64_t loaded; /* blocks whose calls were decoded, or in the reader's memory */
+    uint64_t loaded; /* times that the calls of a block were needed, and not in the reader's memory
+                        by cell: the one number that depends on the queries before */
 };
 
 /* Valid until the next query of the same reader. */
@@ -52,7 +53,7 @@ struct weft_lod {
     struct weft_lod_parts parts;
 };
 
-/* Memory of one worker: the answer, a few decoded blocks, and cells of many, up to 32 MiB. What is
+/* Memory of one worker: the answer, a few decoded blocks, and cells of many, up to 64 MiB. What is
  * in it makes answers faster, never different. */
 struct weft_lod_reader;
 

@@ -2,8 +2,9 @@
 #include "model/lod_cache.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-enum { SLOTS = 1 << 12, MOST_BYTES = 32 << 20 };
+enum { SLOTS = 1 << 12, MOST_BYTES = 64 << 20 };
 
 bool weft_lod_cache_init(struct weft_lod_cache *cache, struct weft_store *store)
 {
@@ -18,6 +19,9 @@ bool weft_lod_cache_init(struct weft_lod_cache *cache, struct weft_store *store)
 
 static void details_free(struct weft_lod_details *details)
 {
+    for (size_t i = 0; details->rows && i < details->units[0].units.n; i++)
+        free(details->rows[i].room);
+    free(details->rows);
     weft_lod_units_fini(&details->units[0]);
     weft_lod_units_fini(&details->units[1]);
     free(details);
@@ -96,6 +100,14 @@ static void details_drop(struct weft_lod_cache *cache, struct weft_lod_details *
     details_free(details);
 }
 
+/* Room for so many bytes, but not that of `kept`. */
+static void make_room(struct weft_lod_cache *cache, size_t n_bytes,
+                      const struct weft_lod_details *kept)
+{
+    while (cache->oldest && cache->oldest != kept && cache->n_bytes + n_bytes > MOST_BYTES)
+        details_drop(cache, cache->oldest);
+}
+
 static size_t units_bytes(const struct weft_lod_units *units)
 {
     return units->units.cap * sizeof *units->units.items +
@@ -106,17 +118,15 @@ static size_t units_bytes(const struct weft_lod_units *units)
 static enum weft_code details_read(struct weft_lod_cache *cache, struct weft_lod_details *details,
                                    struct weft_err *err)
 {
-    enum weft_code code =
-        weft_store_details(cache->store, details->thread_id, details->block, cache->buf,
-                           details->units, &details->is_known, err);
+    enum weft_code code = weft_store_details(cache->store, details->thread_id, details->block,
+                                             cache->buf, details->units, &details->is_known, err);
     if (code) {
         details_free(details);
         return code;
     }
     details->n_bytes =
         sizeof *details + units_bytes(&details->units[0]) + units_bytes(&details->units[1]);
-    while (cache->oldest && cache->n_bytes + details->n_bytes > MOST_BYTES)
-        details_drop(cache, cache->oldest);
+    make_room(cache, details->n_bytes, NULL);
     struct weft_lod_details **slot = slot_of(cache, details->thread_id, details->block);
     details->next_in_slot = *slot;
     *slot = details;
@@ -126,7 +136,7 @@ static enum weft_code details_read(struct weft_lod_cache *cache, struct weft_lod
 }
 
 enum weft_code weft_lod_cache_details(struct weft_lod_cache *cache, uint32_t thread_id,
-                                      uint64_t block, const struct weft_lod_details **out,
+                                      uint64_t block, struct weft_lod_details **out,
                                       struct weft_err *err)
 {
     struct weft_lod_details *details = *slot_of(cache, thread_id, block);
@@ -147,4 +157,51 @@ enum weft_code weft_lod_cache_details(struct weft_lod_cache *cache, uint32_t thr
     if (code == WEFT_OK)
         *out = details;
     return code;
+}
+
+/* ---- the calls of a cell --------------------------------------------------------------------- */
+
+static bool rows_copy(struct weft_lod_cell_rows *cell, const struct weft_calls *calls, size_t first,
+                      uint32_t n)
+{
+    uint64_t *start_ns = malloc((size_t)n * 24 + 1);
+    if (!start_ns)
+        return false;
+    uint64_t *end_ns = start_ns + n;
+    uint32_t *function_id = (uint32_t *)(end_ns + n), *depth = function_id + n;
+    memcpy(start_ns, calls->start_ns + first, n * sizeof *start_ns);
+    memcpy(end_ns, calls->end_ns + first, n * sizeof *end_ns);
+    memcpy(function_id, calls->function_id + first, n * sizeof *function_id);
+    memcpy(depth, calls->depth + first, n * sizeof *depth);
+    cell->rows = (struct weft_lod_rows){ start_ns, end_ns, function_id, depth, n };
+    cell->room = start_ns;
+    return true;
+}
+
+enum weft_code weft_lod_cache_cell(struct weft_lod_cache *cache, struct weft_lod_details *details,
+                                   size_t index, uint64_t first, const struct weft_lod_rows **rows,
+                                   bool *is_loaded, struct weft_err *err)
+{
+    const size_t n_cells = details->units[0].units.n;
+    const uint32_t n = details->units[0].units.items[index].n_rows;
+    if (!details->rows)
+        details->rows = calloc(n_cells, sizeof *details->rows);
+    if (!details->rows)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "the calls of a cell");
+    *rows = &details->rows[index].rows;
+    *is_loaded = false;
+    if (details->rows[index].room)
+        return WEFT_OK;
+    const struct weft_calls *calls = NULL;
+    enum weft_code code =
+        weft_lod_cache_rows(cache, details->thread_id, details->block, &calls, err);
+    if (code)
+        return code;
+    *is_loaded = true;
+    make_room(cache, (size_t)n * 24, details);
+    if (!rows_copy(&details->rows[index], calls, first, n))
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "the calls of a cell");
+    details->n_bytes += (size_t)n * 24;
+    cache->n_bytes += (size_t)n * 24;
+    return WEFT_OK;
 }

@@ -11,8 +11,16 @@
 
 enum { WEFT_LOD_CACHED_ROWS = 8 };
 
+/* The calls of a cell or a block, as weft_calls has them. */
+struct weft_lod_rows {
+    const uint64_t *start_ns, *end_ns;
+    const uint32_t *function_id, *depth;
+    uint32_t n;
+};
+
 /* Cells of a block. */
 struct weft_lod_details {
+    struct weft_lod_rows *rows;     /* by cell: of those whose calls were asked for; or NULL */
     struct weft_lod_units units[2]; /* weft_store_details */
     bool is_known;
     uint32_t thread_id;
@@ -53,7 +61,14 @@ WEFT_CHECKED enum weft_code weft_lod_cache_rows(struct weft_lod_cache *cache, ui
 /* Its cells; valid until the next call. */
 WEFT_CHECKED enum weft_code weft_lod_cache_details(struct weft_lod_cache *cache, uint32_t thread_id,
                                                    uint64_t block,
-                                                   const struct weft_lod_details **details,
+                                                   struct weft_lod_details **details,
                                                    struct weft_err *err);
+
+/* The calls of cell `index` of those cells, which begins with row `first` of the block; valid as
+ * long as they. *is_loaded: the block had to be decoded. */
+WEFT_CHECKED enum weft_code weft_lod_cache_cell(struct weft_lod_cache *cache,
+                                                struct weft_lod_details *details, size_t index,
+                                                uint64_t first, const struct weft_lod_rows **rows,
+                                                bool *is_loaded, struct weft_err *err);
 
 #endif
