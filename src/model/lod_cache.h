@@ -18,10 +18,15 @@ struct weft_lod_rows {
     uint32_t n;
 };
 
+struct weft_lod_cell_rows {
+    struct weft_lod_rows rows;
+    uint64_t *room; /* that they stand in; NULL: not asked for */
+};
+
 /* Cells of a block. */
 struct weft_lod_details {
-    struct weft_lod_rows *rows;     /* by cell: of those whose calls were asked for; or NULL */
-    struct weft_lod_units units[2]; /* weft_store_details */
+    struct weft_lod_cell_rows *rows; /* by cell; or NULL */
+    struct weft_lod_units units[2];  /* weft_store_details */
     bool is_known;
     uint32_t thread_id;
     uint64_t block;

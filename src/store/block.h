@@ -97,10 +97,10 @@ struct weft_lod_walk;
 /* Room for what encoding needs besides; one a worker. */
 struct weft_block_encoder {
     struct weft_column_encoder *columns;
-    struct weft_bytes raw;     /* a column before compression */
-    struct weft_bytes packed;  /* all columns */
-    struct weft_bytes payload; /* head and columns */
-    struct weft_bytes chunk;   /* free for the caller: the result */
+    struct weft_bytes raw;                     /* a column before compression */
+    struct weft_bytes packed;                  /* all columns */
+    struct weft_bytes payload;                 /* head and columns */
+    struct weft_bytes chunk;                   /* free for the caller: the result */
     uint16_t rank[WEFT_FORMAT_MAX_BLOCK_ROWS]; /* by first use: place in the sorted dictionary */
     struct weft_lod_walk *lod;                 /* lod_build.h */
 };

@@ -40,8 +40,8 @@ WEFT_CHECKED enum weft_code weft_commit_locked(struct weft_commit *commit, atomi
                                                void *context, struct weft_err *err);
 
 /* Appends a metadata chunk; the payload is compressed if that helps (not that of
- * WEFT_CHUNK_CONTEXTS and WEFT_CHUNK_LEVELS). For callers that the commit called with its lock held, and when no worker
- * is left. */
+ * WEFT_CHUNK_CONTEXTS and WEFT_CHUNK_LEVELS). For callers that the commit called with its lock
+ * held, and when no worker is left. */
 WEFT_CHECKED enum weft_code weft_commit_append(struct weft_commit *commit, uint32_t id,
                                                uint8_t flags, const struct weft_bytes *payload,
                                                struct weft_err *err);

@@ -6,10 +6,10 @@
  *     cells    |     8 cells are a group of cells, a block's groups are the block
  *     blocks   |     16 blocks are a group, 16 groups a group of the next level
  *
- * A cell ends after 1,024 calls, or earlier with a long silence. A unit (cell, group of cells, block,
- * group of blocks) keeps, of the calls that begin and end in it, the longest one by one, and of the
- * others sums for each depth, with the longest of them: whoever draws it on pixels as long as that
- * or longer misses no call that is longer than a pixel.
+ * A cell ends after 1,024 calls, or earlier with a long silence. A unit (cell, group of cells,
+ * block, group of blocks) keeps, of the calls that begin and end in it, the longest one by one, and
+ * of the others sums for each depth, with the longest of them: whoever draws it on pixels as long
+ * as that or longer misses no call that is longer than a pixel.
  */
 #ifndef WEFT_STORE_LOD_H
 #define WEFT_STORE_LOD_H
@@ -24,8 +24,8 @@
 
 enum {
     WEFT_LOD_CELL_ROWS = 1024, /* the writer's default: rows of a cell at most */
-    WEFT_LOD_GROUP_CELLS = 8, /* cells of a group */
-    WEFT_LOD_SIXTEENTHS = 16, /* where calls of a depth lie is known to a sixteenth of the unit */
+    WEFT_LOD_GROUP_CELLS = 8,  /* cells of a group */
+    WEFT_LOD_SIXTEENTHS = 16,  /* where calls of a depth lie is known to a sixteenth of the unit */
 };
 
 struct weft_lod_call {

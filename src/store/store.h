@@ -68,8 +68,8 @@ struct store_thread {
     } cut;
     struct store_groups groups; /* contexts */
     struct store_groups levels; /* levels of detail */
-    uint32_t top;       /* innermost call that is open after the last block */
-    uint32_t n_carried; /* how many are */
+    uint32_t top;               /* innermost call that is open after the last block */
+    uint32_t n_carried;         /* how many are */
     struct {
         struct store_event_block *items;
         size_t n, cap;
