@@ -8,7 +8,7 @@
 #include "store/chunk.h"
 #include "store/contexts.h"
 
-enum { FIRST_SLOTS = 256, MAX_UNIT = 1 << 14, CELLS_A_CUT = 8 };
+enum { FIRST_SLOTS = 256, MAX_UNIT = 1 << 14, CELLS_A_CUT = 8, SUM_DEPTHS = 64 };
 
 /* Which calls of a unit stand alone. */
 struct sieve {
@@ -199,57 +199,74 @@ static bool calls_sift(struct weft_lod_growing *growing, uint64_t end_ns, const 
     return true;
 }
 
-static int compare_pairs(const void *a, const void *b)
+/* The sums of one depth while pairs are added in any order. */
+struct depth_sum {
+    struct weft_lod_sum sum;
+    uint64_t most_ns, first_ns, last_ns;
+};
+
+static void depth_add(struct depth_sum *into, const struct weft_lod_pair *pair)
 {
-    const struct weft_lod_pair *x = a, *y = b;
-    if (x->level != y->level)
-        return x->level < y->level ? -1 : 1;
-    return (x->function > y->function) - (x->function < y->function);
+    struct weft_lod_sum *sum = &into->sum;
+    if (sum->count == 0)
+        *into = (struct depth_sum){ .sum = { .depth = pair->level,
+                                             .function = pair->function,
+                                             .longest_function = pair->function },
+                                    .first_ns = UINT64_MAX };
+    if (pair->covered_ns > into->most_ns ||
+        (pair->covered_ns == into->most_ns && pair->function < sum->function)) {
+        into->most_ns = pair->covered_ns;
+        sum->function = pair->function;
+    }
+    if (pair->longest_ns > sum->longest_ns ||
+        (pair->longest_ns == sum->longest_ns && pair->function < sum->longest_function)) {
+        sum->longest_ns = pair->longest_ns;
+        sum->longest_function = pair->function;
+    }
+    sum->count += pair->count;
+    sum->covered_ns += pair->covered_ns;
+    into->first_ns = weft_min_u64(into->first_ns, pair->first_ns);
+    into->last_ns = weft_max_u64(into->last_ns, pair->last_ns);
 }
 
-/* A handful of pairs is sorted in place: qsort would take longer than all the rest. */
-static void pairs_sort(struct weft_lod_pair *pairs, size_t n)
+static bool depth_put(const struct depth_sum *depth, uint64_t start_ns, uint64_t end_ns,
+                      struct weft_lod_units *units)
 {
-    if (n > 48) {
-        qsort(pairs, n, sizeof *pairs, compare_pairs);
-        return;
-    }
-    for (size_t i = 1; i < n; i++) {
-        const struct weft_lod_pair pair = pairs[i];
-        size_t at = i;
-        for (; at > 0 && compare_pairs(&pairs[at - 1], &pair) > 0; at--)
-            pairs[at] = pairs[at - 1];
-        pairs[at] = pair;
-    }
+    struct weft_lod_sum *sum = WEFT_VEC_PUSH(&units->sums);
+    if (!sum)
+        return false;
+    const uint64_t step_ns = weft_lod_step_ns(start_ns, end_ns);
+    const uint64_t first = (depth->first_ns - start_ns) / step_ns;
+    const uint64_t end = (depth->last_ns - start_ns + step_ns - 1) / step_ns;
+    *sum = depth->sum;
+    sum->first = (uint8_t)first;
+    sum->end = (uint8_t)weft_max_u64(end, first + 1);
+    return true;
 }
 
-/* The sum of the pairs of one level, from *at on. */
-static struct weft_lod_sum sum_make(const struct weft_lod_growing *growing, size_t *at,
-                                    uint64_t end_ns)
+/* Sums of all pairs by depth: of up to SUM_DEPTHS at a time, so that nothing needs sorting. */
+static bool sums_put(const struct weft_lod_growing *growing, uint64_t end_ns,
+                     struct weft_lod_units *units)
 {
-    const struct weft_lod_pair *pair = &growing->table.pairs.items[*at];
-    struct weft_lod_sum sum = { .depth = pair->level };
-    uint64_t most_ns = 0, first_ns = UINT64_MAX, last_ns = 0;
-    for (; *at < growing->table.pairs.n && pair->level == sum.depth; pair++, ++*at) {
-        if (sum.count == 0 || pair->covered_ns > most_ns) {
-            most_ns = pair->covered_ns;
-            sum.function = pair->function;
-        }
-        if (sum.count == 0 || pair->longest_ns > sum.longest_ns) {
-            sum.longest_ns = pair->longest_ns;
-            sum.longest_function = pair->function;
-        }
-        sum.count += pair->count;
-        sum.covered_ns += pair->covered_ns;
-        first_ns = weft_min_u64(first_ns, pair->first_ns);
-        last_ns = weft_max_u64(last_ns, pair->last_ns);
+    const struct weft_lod_pair *pairs = growing->table.pairs.items;
+    const size_t n = growing->table.pairs.n;
+    int32_t low = INT32_MAX, high = INT32_MIN;
+    for (size_t i = 0; i < n; i++) {
+        low = pairs[i].level < low ? pairs[i].level : low;
+        high = pairs[i].level > high ? pairs[i].level : high;
     }
-    const uint64_t step_ns = weft_lod_step_ns(growing->start_ns, end_ns);
-    const uint64_t first = (first_ns - growing->start_ns) / step_ns;
-    const uint64_t end = (last_ns - growing->start_ns + step_ns - 1) / step_ns;
-    sum.first = (uint8_t)first;
-    sum.end = (uint8_t)weft_max_u64(end, first + 1);
-    return sum;
+    struct depth_sum depths[SUM_DEPTHS];
+    for (; n > 0 && low <= high; low += SUM_DEPTHS) {
+        for (int i = 0; i < SUM_DEPTHS; i++)
+            depths[i].sum.count = 0;
+        for (size_t i = 0; i < n; i++)
+            if (pairs[i].level >= low && pairs[i].level < low + SUM_DEPTHS)
+                depth_add(&depths[pairs[i].level - low], &pairs[i]);
+        for (int i = 0; i < SUM_DEPTHS; i++)
+            if (depths[i].sum.count > 0 && !depth_put(&depths[i], growing->start_ns, end_ns, units))
+                return false;
+    }
+    return true;
 }
 
 /* The unit ends: it is appended to `units`. Its calls and pairs stay, for the unit around it. */
@@ -261,7 +278,6 @@ static bool growing_finish(struct weft_lod_growing *growing, uint64_t end_ns,
     end_ns = growing->start_ns;
     for (size_t i = 0; i < growing->table.pairs.n; i++)
         end_ns = weft_max_u64(end_ns, growing->table.pairs.items[i].last_ns);
-    pairs_sort(growing->table.pairs.items, growing->table.pairs.n);
     const size_t n_calls = growing->calls.n, first_call = units->calls.n;
     struct weft_lod_unit *unit = WEFT_VEC_PUSH(&units->units);
     if (!unit || !weft_vec_reserve(&units->calls.items, &units->calls.cap, first_call + n_calls,
@@ -276,12 +292,8 @@ static bool growing_finish(struct weft_lod_growing *growing, uint64_t end_ns,
         memcpy(units->calls.items + first_call, growing->calls.items,
                n_calls * sizeof *growing->calls.items);
     units->calls.n += n_calls;
-    for (size_t at = 0; at < growing->table.pairs.n;) {
-        struct weft_lod_sum *sum = WEFT_VEC_PUSH(&units->sums);
-        if (!sum)
-            return false;
-        *sum = sum_make(growing, &at, end_ns);
-    }
+    if (!sums_put(growing, end_ns, units))
+        return false;
     unit->n_sums = (uint32_t)(units->sums.n - unit->first_sum);
     return true;
 }
