@@ -8,9 +8,11 @@
 #include "checking_sink.h"
 #include "event_promises.h"
 #include "import/replay.h"
+#include "model/lod.h"
 #include "query/session.h"
 #include "store/chunk.h"
 #include "store/context_tree.h"
+#include "store/lod.h"
 #include "store/reader.h"
 
 #include <stdio.h>
@@ -159,6 +161,58 @@ static void contexts_load(struct weft_store *store)
     weft_block_buf_free(buf);
 }
 
+/* Levels of detail of all blocks and groups: broken ones are refused, the others keep the promises
+ * of store/lod.h. */
+static void levels_load(struct weft_store *store)
+{
+    struct weft_block_buf *buf = weft_block_buf_new();
+    struct weft_lod_units units[2] = { 0 };
+    const uint32_t n_functions = weft_store_meta_get(store)->n_functions;
+    must(buf != NULL);
+    for (uint32_t i = 0; i < weft_store_meta_get(store)->n_threads; i++) {
+        const struct weft_store_thread *thread = weft_store_thread_get(store, i);
+        for (uint64_t j = 0; j < thread->n_blocks; j++) {
+            bool is_known;
+            for (unsigned level = 0; level < 3 && j % (UINT64_C(1) << (4 * level)) == 0; level++)
+                if (weft_store_level(store, i, j, level, &units[0], &is_known, NULL) != WEFT_OK)
+                    must(!is_known);
+            if (weft_store_details(store, i, j, buf, units, &is_known, NULL) != WEFT_OK)
+                must(!is_known);
+            for (size_t k = 0; is_known && k < units[0].calls.n; k++) {
+                const struct weft_lod_call *call = &units[0].calls.items[k];
+                must(call->start_ns <= call->end_ns && call->end_ns <= thread->last_ns &&
+                     call->function < n_functions && (uint32_t)call->depth <= thread->max_depth);
+            }
+        }
+    }
+    weft_lod_units_fini(&units[0]);
+    weft_lod_units_fini(&units[1]);
+    weft_block_buf_free(buf);
+}
+
+/* A timeline at several zooms: items in order, depths in range. */
+static void lod_ask(const struct weft_trace *trace)
+{
+    static const uint32_t widths[] = { 1, 7, 300 };
+    struct weft_lod_reader *reader = weft_lod_reader_new(trace);
+    const uint64_t duration_ns = weft_trace_meta(trace)->duration_ns;
+    must(reader != NULL);
+    for (uint32_t i = 0; i < weft_trace_n_threads(trace); i++)
+        for (unsigned k = 0; k < 9; k++) {
+            const uint64_t span_ns = duration_ns >> (k / 3 * 4);
+            struct weft_lod lod;
+            if (weft_lod(reader, i, duration_ns - span_ns, duration_ns + 1, widths[k % 3], &lod,
+                         NULL) != WEFT_OK)
+                continue;
+            for (size_t j = 0; j < lod.n_items; j++) {
+                must(lod.items[j].depth <= weft_trace_thread(trace, i)->max_depth);
+                must(lod.items[j].count > 0 && lod.items[j].column < widths[k % 3]);
+                must(j == 0 || lod.items[j].depth >= lod.items[j - 1].depth);
+            }
+        }
+    weft_lod_reader_free(reader);
+}
+
 static void ask(struct weft_session *session, const struct weft_analysis *analysis,
                 const union weft_request *request)
 {
@@ -173,6 +227,7 @@ static void queries_run(const char *path)
     struct weft_session *session;
     must(run.pool != NULL);
     if (weft_session_open(path, &run, &session, NULL) == WEFT_OK) {
+        lod_ask(weft_session_trace(session));
         union weft_request requests[4] = { 0 };
         const uint64_t duration_ns = weft_trace_meta(weft_session_trace(session))->duration_ns;
         const struct weft_window window = { duration_ns / 3, duration_ns / 3 * 2 };
@@ -221,6 +276,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes)
         const bool is_good = blocks_load(store);
         must(event_promises_kept(store));
         contexts_load(store);
+        levels_load(store);
         const bool is_small = weft_store_meta_get(store)->calls <= MAX_QUERY_CALLS;
         if (is_small)
             replays_run(store, is_good && events_load(store));

@@ -4,13 +4,14 @@
  * realloc): an error, no leak, no crash, and never a file or a trace that lacks something.
  */
 #include "failing_alloc.h"
+#include "model/lod.h"
 #include "small_trace.h"
 #include "store/reader.h"
 #include "tap.h"
 
 enum { MOST_FAILURES = 100000 };
 
-static char path[512], cut_path[512];
+static char path[512], cut_path[512], levels_path[512];
 static uint64_t n_calls_want; /* calls and other events */
 
 static enum weft_code file_write(void)
@@ -88,6 +89,68 @@ static void fail_all(const char *name, enum weft_code (*work)(void))
     tap_ok(is_good && n_failures > 0, "%s: %d failed allocations", name, n_failures);
 }
 
+/* ---- levels of detail ------------------------------------------------------------------------ */
+
+enum { LEVEL_EVENTS = 40000 };
+
+/* Calls of two depths, so regular that all levels are worth keeping. */
+static enum weft_code levels_write(void)
+{
+    static struct weft_call_event events[LEVEL_EVENTS];
+    for (size_t i = 0; i < LEVEL_EVENTS; i++)
+        events[i] = (struct weft_call_event){ .time_ns = i * 70000 + i * i % 60013,
+                                              .kind = i % 4 < 2 ? WEFT_CALL_ENTER : WEFT_CALL_EXIT,
+                                              .function_key = i % 4 == 0 || i % 4 == 3 ? 1 : 2 };
+    struct weft_writer *writer;
+    const struct weft_writer_opts opts = { .block_rows = 2048, .cell_rows = 256 };
+    enum weft_code code = weft_writer_open(levels_path, &opts, &writer, NULL);
+    if (code != WEFT_OK)
+        return code;
+    struct weft_sink *sink = weft_writer_sink(writer);
+    const struct weft_sink_begin begin = { .format = WEFT_STR("levels") };
+    const struct weft_thread_info info = { .tid = 1 };
+    uint32_t thread;
+    code = sink->ops->begin(sink, &begin, NULL);
+    if (code == WEFT_OK)
+        code = sink->ops->thread(sink, &info, &thread, NULL);
+    if (code == WEFT_OK)
+        code = sink->ops->calls(sink, thread, events, LEVEL_EVENTS, NULL);
+    if (code == WEFT_OK)
+        return weft_writer_commit(writer, NULL, NULL);
+    weft_writer_abort(writer);
+    return code;
+}
+
+static enum weft_code lod_ask(struct weft_lod_reader *reader, uint64_t span_ns, uint32_t width,
+                              struct weft_lod_parts *used)
+{
+    struct weft_lod lod;
+    const enum weft_code code = weft_lod(reader, 0, 1000, span_ns, width, &lod, NULL);
+    used->calls += lod.parts.calls;
+    used->cells += lod.parts.cells;
+    used->blocks += lod.parts.blocks;
+    return code;
+}
+
+static enum weft_code levels_read(void)
+{
+    struct weft_trace *trace;
+    struct weft_lod_parts used = { 0 };
+    enum weft_code code = weft_trace_open(levels_path, &trace, NULL);
+    if (code != WEFT_OK)
+        return code;
+    struct weft_lod_reader *reader = weft_lod_reader_new(trace);
+    if (!reader)
+        code = WEFT_E_NOMEM;
+    static const uint32_t widths[] = { 3, 700, 50000 };
+    for (size_t i = 0; i < 3 && code == WEFT_OK; i++)
+        code = lod_ask(reader, UINT64_C(2800000000), widths[i], &used);
+    weft_lod_reader_free(reader);
+    weft_trace_close(trace);
+    const bool is_whole = used.calls > 0 && used.cells > 0 && used.blocks > 0;
+    return code == WEFT_OK && !is_whole ? WEFT_E_MALFORMED : code;
+}
+
 static void file_cut(void)
 {
     FILE *in = fopen(path, "rb");
@@ -108,6 +171,11 @@ int main(void)
     fail_all("reading", file_read_whole);
     file_cut();
     fail_all("recovering", file_read_cut);
+    (void)snprintf(levels_path, sizeof levels_path, "%s/memory_levels.weft", root ? root : ".");
+    fail_all("writing levels of detail", levels_write);
+    tap_ok(levels_write() == WEFT_OK, "a file with levels of detail");
+    fail_all("reading levels of detail", levels_read);
+    (void)remove(levels_path);
     (void)remove(path);
     (void)remove(cut_path);
     return tap_done();
