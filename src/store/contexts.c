@@ -130,28 +130,28 @@ struct stack {
 
 static bool stack_cut(struct stack *stack)
 {
-    stack->lod->n_cut++;
     const bool is_ok = weft_context_tree_raise(stack->tree, *stack->cut_keys++);
     stack->at[0] = stack->tree->root;
     return is_ok;
 }
 
-static inline bool stack_exit(struct stack *stack, uint64_t delta_ns)
+static inline bool stack_exit(struct stack *stack, struct weft_lod_hot *hot, uint64_t delta_ns)
 {
     if (__builtin_expect(!stack->is_over, 1))
         stack->tree->nodes[stack->at[stack->depth]].self_ns += delta_ns;
     if (__builtin_expect(stack->depth > 0, 1)) {
-        weft_lod_exit(stack->lod, --stack->depth, delta_ns);
+        weft_lod_exit(stack->lod, hot, --stack->depth, delta_ns);
         return true;
     }
-    stack->lod->now_ns += delta_ns;
+    hot->now_ns += delta_ns;
+    hot->n_cut++;
     return stack_cut(stack);
 }
 
-static inline bool stack_enter(struct stack *stack, uint64_t delta_ns, uint32_t function,
-                               uint32_t key)
+static inline bool stack_enter(struct stack *stack, struct weft_lod_hot *hot, uint64_t delta_ns,
+                               uint32_t function, uint32_t key)
 {
-    weft_lod_enter(stack->lod, stack->depth, delta_ns, function);
+    weft_lod_enter(stack->lod, hot, stack->depth, delta_ns, function);
     const uint32_t parent = stack->at[stack->depth++];
     if (__builtin_expect(stack->is_over, 0))
         return true;
@@ -171,6 +171,7 @@ static bool walk_rows(struct stack *stack, const struct weft_block_head *head,
     struct times gap = { rows->gap, rows->gap_ext.items };
     struct times tail = { rows->tail, rows->tail_ext.items };
     struct weft_cursor more = weft_cur_init(rows->pops_ext.items, rows->pops_ext.n, 0);
+    struct weft_lod_hot hot = stack->lod->hot;
     uint32_t n_exits = head->n_exits;
     for (uint32_t row = 0; row < head->n_rows; row++) {
         uint32_t pops = rows->pops[row];
@@ -178,14 +179,14 @@ static bool walk_rows(struct stack *stack, const struct weft_block_head *head,
             pops += (uint32_t)weft_cur_varint(&more);
         n_exits -= pops;
         for (; pops > 0; pops--)
-            if (!stack_exit(stack, take_time(&tail)))
+            if (!stack_exit(stack, &hot, take_time(&tail)))
                 return false;
         const uint32_t function = rows->function[row];
-        if (!stack_enter(stack, take_time(&gap), function, rows->keys[function]))
+        if (!stack_enter(stack, &hot, take_time(&gap), function, rows->keys[function]))
             return false;
     }
     for (; n_exits > 0; n_exits--)
-        if (!stack_exit(stack, take_time(&tail)))
+        if (!stack_exit(stack, &hot, take_time(&tail)))
             return false;
     return !stack->lod->has_failed;
 }

@@ -8,7 +8,7 @@
 #include "store/chunk.h"
 #include "store/contexts.h"
 
-enum { FIRST_SLOTS = 256, MAX_UNIT = 1 << 14, CELLS_A_CUT = 8, SUM_DEPTHS = 64 };
+enum { FIRST_SLOTS = 1024, MAX_UNIT = 1 << 14, CELLS_A_CUT = 8, SUM_DEPTHS = 64 };
 
 /* Which calls of a unit stand alone. */
 struct sieve {
@@ -23,7 +23,7 @@ static const struct sieve of_larger = { 4, 16, 64 };
 
 static size_t slot_of(const struct weft_lod_table *table, int32_t level, uint32_t function)
 {
-    return (function * UINT32_C(31) + (uint32_t)level * UINT32_C(7)) & (table->n_slots - 1);
+    return weft_lod_hash(level, function) & (table->n_slots - 1);
 }
 
 /* The slot of a pair, or the free one where it belongs. */
@@ -31,7 +31,7 @@ static size_t slot_find(const struct weft_lod_table *table, int32_t level, uint3
 {
     size_t at = slot_of(table, level, function);
     for (; table->slots[at]; at = (at + 1) & (table->n_slots - 1)) {
-        const struct weft_lod_pair *pair = &table->pairs.items[table->slots[at] - 1];
+        const struct weft_lod_pair *pair = &table->pairs.items[table->slots[at]];
         if (pair->function == function && pair->level == level)
             break;
     }
@@ -47,27 +47,38 @@ static bool slots_grow(struct weft_lod_table *table)
     free(table->slots);
     table->slots = slots;
     table->n_slots = n_slots;
-    for (size_t i = 0; i < table->pairs.n; i++) {
+    for (size_t i = 1; i < table->pairs.n; i++) {
         const struct weft_lod_pair *pair = &table->pairs.items[i];
-        slots[slot_find(table, pair->level, pair->function)] = (uint32_t)i + 1;
+        slots[slot_find(table, pair->level, pair->function)] = (uint32_t)i;
     }
     return true;
 }
 
-struct weft_lod_pair *weft_lod_pair_slow(struct weft_lod_table *table, int32_t level,
-                                         uint32_t function)
+/* The first pair is one that no call can have: free slots lead to it. */
+static bool table_start(struct weft_lod_table *table)
 {
-    if (2 * (table->pairs.n + 1) > table->n_slots && !slots_grow(table))
+    if ((table->n_slots == 0 && !slots_grow(table)) ||
+        (table->pairs.n == 0 && !WEFT_VEC_PUSH(&table->pairs)))
+        return false;
+    table->pairs.items[0].level = INT32_MIN;
+    return true;
+}
+
+/* The pair, made if it is new; NULL without memory. */
+static struct weft_lod_pair *pair_get(struct weft_lod_table *table, int32_t level,
+                                      uint32_t function)
+{
+    if (!table_start(table) || (2 * table->pairs.n > table->n_slots && !slots_grow(table)))
         return NULL;
     const size_t at = slot_find(table, level, function);
     if (table->slots[at])
-        return &table->pairs.items[table->slots[at] - 1];
+        return &table->pairs.items[table->slots[at]];
     struct weft_lod_pair *pair = WEFT_VEC_PUSH(&table->pairs);
     if (!pair)
         return NULL;
     pair->level = level;
     pair->function = function;
-    table->slots[at] = (uint32_t)table->pairs.n;
+    table->slots[at] = (uint32_t)(table->pairs.n - 1);
     return pair;
 }
 
@@ -107,7 +118,7 @@ static void growing_fini(struct weft_lod_growing *growing)
 
 static bool pair_add(struct weft_lod_growing *growing, const struct weft_lod_pair *from)
 {
-    struct weft_lod_pair *pair = weft_lod_pair(&growing->table, from->level, from->function);
+    struct weft_lod_pair *pair = pair_get(&growing->table, from->level, from->function);
     if (!pair)
         return false;
     if (pair->count == 0 || from->first_ns < pair->first_ns)
@@ -251,15 +262,15 @@ static bool sums_put(const struct weft_lod_growing *growing, uint64_t end_ns,
     const struct weft_lod_pair *pairs = growing->table.pairs.items;
     const size_t n = growing->table.pairs.n;
     int32_t low = INT32_MAX, high = INT32_MIN;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 1; i < n; i++) {
         low = pairs[i].level < low ? pairs[i].level : low;
         high = pairs[i].level > high ? pairs[i].level : high;
     }
     struct depth_sum depths[SUM_DEPTHS];
-    for (; n > 0 && low <= high; low += SUM_DEPTHS) {
+    for (; low <= high; low += SUM_DEPTHS) {
         for (int i = 0; i < SUM_DEPTHS; i++)
             depths[i].sum.count = 0;
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 1; i < n; i++)
             if (pairs[i].level >= low && pairs[i].level < low + SUM_DEPTHS)
                 depth_add(&depths[pairs[i].level - low], &pairs[i]);
         for (int i = 0; i < SUM_DEPTHS; i++)
@@ -276,7 +287,7 @@ static bool growing_finish(struct weft_lod_growing *growing, uint64_t end_ns,
     if (!calls_sift(growing, end_ns, sieve))
         return false;
     end_ns = growing->start_ns;
-    for (size_t i = 0; i < growing->table.pairs.n; i++)
+    for (size_t i = 1; i < growing->table.pairs.n; i++)
         end_ns = weft_max_u64(end_ns, growing->table.pairs.items[i].last_ns);
     const size_t n_calls = growing->calls.n, first_call = units->calls.n;
     struct weft_lod_unit *unit = WEFT_VEC_PUSH(&units->units);
@@ -309,7 +320,7 @@ static bool growing_add(struct weft_lod_growing *into, const struct weft_lod_gro
         if (!call_add(into, &call))
             return false;
     }
-    for (size_t i = 0; i < from->table.pairs.n; i++) {
+    for (size_t i = 1; i < from->table.pairs.n; i++) {
         struct weft_lod_pair pair = from->table.pairs.items[i];
         if (keys)
             pair.function = keys[pair.function];
@@ -320,12 +331,31 @@ static bool growing_add(struct weft_lod_growing *into, const struct weft_lod_gro
     return true;
 }
 
+/* ---- the table of the cell in work ------------------------------------------------------------
+ */
+
+static void hot_table_set(struct weft_lod_walk *walk)
+{
+    walk->hot.pairs = walk->table.pairs.items;
+    walk->hot.slots = walk->table.slots;
+    walk->hot.mask = (uint32_t)(walk->table.n_slots - 1);
+}
+
+static bool hot_table_start(struct weft_lod_walk *walk)
+{
+    table_reset(&walk->table);
+    const bool is_ok = table_start(&walk->table);
+    if (is_ok)
+        hot_table_set(walk);
+    return is_ok;
+}
+
 /* ---- the walk over a block ------------------------------------------------------------------- */
 
 void weft_lod_walk_fini(struct weft_lod_walk *walk)
 {
     WEFT_VEC_FINI(&walk->frames);
-    table_fini(&walk->hot);
+    table_fini(&walk->table);
     WEFT_VEC_FINI(&walk->pairs);
     WEFT_VEC_FINI(&walk->cells);
     WEFT_VEC_FINI(&walk->candidates);
@@ -348,13 +378,7 @@ bool weft_lod_walk_start(struct weft_lod_walk *walk, const struct weft_block_hea
     const size_t n_frames = n_open + head->n_rows + 1;
     walk->pairs.n = walk->cells.n = walk->candidates.n = walk->ended.n = 0;
     walk->has_failed = false;
-    walk->now_ns = head->first_event_ns;
-    walk->cell_start_ns = head->first_ns;
-    walk->n_rows = walk->cell_row = 0;
-    walk->cell_rows = walk->cell_end = cell_rows;
-    walk->cut_rows = cell_rows / CELLS_A_CUT;
-    walk->n_cut = (int32_t)head->n_cut_before;
-    table_reset(&walk->hot);
+    walk->cell_rows = cell_rows;
     if (!weft_vec_reserve(&walk->frames.items, &walk->frames.cap, n_frames,
                           sizeof *walk->frames.items) ||
         !weft_vec_reserve(&walk->candidate_of, &walk->cap_rows, head->n_rows,
@@ -362,6 +386,15 @@ bool weft_lod_walk_start(struct weft_lod_walk *walk, const struct weft_block_hea
         return false;
     for (size_t i = 0; i < n_open; i++)
         walk->frames.items[i] = (struct weft_lod_frame){ .row = WEFT_LOD_CARRIED };
+    if (!hot_table_start(walk))
+        return false;
+    walk->hot.now_ns = head->first_event_ns;
+    walk->hot.cell_start_ns = head->first_ns;
+    walk->hot.frames = walk->frames.items;
+    walk->hot.n_rows = walk->hot.cell_row = 0;
+    walk->hot.cell_end = cell_rows;
+    walk->hot.cut_rows = cell_rows / CELLS_A_CUT;
+    walk->hot.n_cut = (int32_t)head->n_cut_before;
     if (head->n_rows == 0)
         return true;
     memset(walk->candidate_of, 0, head->n_rows * sizeof *walk->candidate_of);
@@ -371,52 +404,71 @@ bool weft_lod_walk_start(struct weft_lod_walk *walk, const struct weft_block_hea
     return cell != NULL;
 }
 
-/* Puts the pairs of the cell aside. */
+/* Puts the pairs of the cell aside, but for the first, which is nobody's. */
 static bool cell_end(struct weft_lod_walk *walk)
 {
-    const size_t n = walk->hot.pairs.n;
+    const size_t n = walk->table.pairs.n - 1;
     if (!weft_vec_reserve(&walk->pairs.items, &walk->pairs.cap, walk->pairs.n + n,
                           sizeof *walk->pairs.items))
         return false;
     if (n > 0)
-        memcpy(walk->pairs.items + walk->pairs.n, walk->hot.pairs.items,
+        memcpy(walk->pairs.items + walk->pairs.n, walk->table.pairs.items + 1,
                n * sizeof *walk->pairs.items);
     walk->pairs.n += n;
-    table_reset(&walk->hot);
-    return true;
+    return hot_table_start(walk);
 }
 
 void weft_lod_cell_next(struct weft_lod_walk *walk)
 {
+    struct weft_lod_hot *hot = &walk->hot;
     const bool is_ok = cell_end(walk);
     struct weft_lod_walked *cell = WEFT_VEC_PUSH(&walk->cells);
-    if (!is_ok || !cell) {
+    hot->cell_row = hot->n_rows;
+    hot->cell_end = hot->n_rows + walk->cell_rows;
+    hot->cell_start_ns = hot->now_ns;
+    if (is_ok && cell)
+        *cell = (struct weft_lod_walked){ hot->now_ns, walk->pairs.n, hot->n_rows };
+    else
         walk->has_failed = true;
-        return;
-    }
-    *cell = (struct weft_lod_walked){ walk->now_ns, walk->pairs.n, walk->n_rows };
-    walk->cell_row = walk->n_rows;
-    walk->cell_end = walk->n_rows + walk->cell_rows;
-    walk->cell_start_ns = walk->now_ns;
 }
 
-void weft_lod_candidate(struct weft_lod_walk *walk, const struct weft_lod_frame *frame,
-                        int32_t level)
+void weft_lod_candidate(struct weft_lod_walk *walk, uint32_t depth)
 {
+    const uint64_t now_ns = walk->hot.now_ns;
+    const int32_t level = (int32_t)depth - walk->hot.n_cut;
+    const struct weft_lod_frame *frame = &walk->hot.frames[depth];
     if (frame->row == WEFT_LOD_CARRIED) {
         struct weft_lod_ended *ended = WEFT_VEC_PUSH(&walk->ended);
         if (ended)
-            *ended = (struct weft_lod_ended){ (uint32_t)(frame - walk->frames.items), level,
-                                              walk->now_ns };
+            *ended = (struct weft_lod_ended){ depth, level, now_ns };
         walk->has_failed |= !ended;
         return;
     }
     struct weft_lod_call *call = WEFT_VEC_PUSH(&walk->candidates);
     if (call) {
-        *call = (struct weft_lod_call){ frame->start_ns, walk->now_ns, frame->function, level };
+        *call = (struct weft_lod_call){ frame->start_ns, now_ns, frame->function, level };
         walk->candidate_of[frame->row] = (uint32_t)walk->candidates.n;
     }
     walk->has_failed |= !call;
+}
+
+void weft_lod_pair_add(struct weft_lod_walk *walk, uint32_t depth)
+{
+    struct weft_lod_hot *hot = &walk->hot;
+    const struct weft_lod_frame *frame = &hot->frames[depth];
+    const uint64_t duration_ns = hot->now_ns - frame->start_ns;
+    struct weft_lod_pair *pair =
+        pair_get(&walk->table, (int32_t)depth - hot->n_cut, frame->function);
+    if (!pair) {
+        walk->has_failed = true;
+        return;
+    }
+    if (pair->count++ == 0)
+        pair->first_ns = frame->start_ns;
+    pair->covered_ns += duration_ns;
+    pair->longest_ns = weft_max_u64(pair->longest_ns, duration_ns);
+    pair->last_ns = hot->now_ns;
+    hot_table_set(walk);
 }
 
 /* Cell `index` of the block is whole: appended to the cells, and joined to its group. */

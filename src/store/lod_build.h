@@ -22,13 +22,13 @@ struct weft_lod_pair {
     int32_t level;
 };
 
-/* Zeroed: empty. Pairs by (level, function). */
+/* Zeroed: empty. Pairs by (level, function); the first is nobody's. */
 struct weft_lod_table {
     struct {
         struct weft_lod_pair *items;
         size_t n, cap;
     } pairs;
-    uint32_t *slots; /* index in pairs + 1, or 0 */
+    uint32_t *slots; /* index in pairs; 0: free */
     size_t n_slots;  /* a power of two */
 };
 
@@ -70,12 +70,25 @@ struct weft_lod_walked {
     uint32_t first_row;
 };
 
+/* What the loop over rows keeps in registers; the pointers are those of the walk's arrays. */
+struct weft_lod_hot {
+    uint64_t now_ns, cell_start_ns;
+    struct weft_lod_frame *frames;
+    struct weft_lod_pair *pairs;
+    uint32_t *slots;
+    uint32_t mask;               /* slots - 1 */
+    uint32_t n_rows;             /* so far */
+    uint32_t cell_row, cell_end; /* of the cell in work: first, and the one that is of the next */
+    uint32_t cut_rows;           /* of a cell at least, if a silence ends it */
+    int32_t n_cut;               /* cut frames ended so far: level = depth - n_cut */
+};
+
 struct weft_lod_walk {
     struct {
         struct weft_lod_frame *items; /* calls open, outermost first */
         size_t n, cap;
     } frames;
-    struct weft_lod_table hot; /* of the cell in work */
+    struct weft_lod_table table; /* of the cell in work */
     struct {
         struct weft_lod_pair *items; /* of the cells before */
         size_t n, cap;
@@ -94,11 +107,8 @@ struct weft_lod_walk {
         struct weft_lod_ended *items;
         size_t n, cap;
     } ended;
-    uint64_t now_ns, cell_start_ns;
-    uint32_t n_rows;              /* so far */
-    uint32_t cell_row, cell_end;  /* of the cell in work: first, and the one that is of the next */
-    uint32_t cell_rows, cut_rows; /* of a cell at most; and at least, if a silence ends it */
-    int32_t n_cut;                /* cut frames ended so far: level = depth - n_cut */
+    struct weft_lod_hot hot;
+    uint32_t cell_rows; /* of a cell at most */
     bool has_failed;
     struct weft_lod_growing cell, group, block; /* finishing */
     struct weft_lod_units units[2];             /* cells, groups of cells */
@@ -113,71 +123,70 @@ void weft_lod_walk_fini(struct weft_lod_walk *walk);
 bool weft_lod_walk_start(struct weft_lod_walk *walk, const struct weft_block_head *head,
                          size_t n_open, uint32_t cell_rows);
 
-/* Use the two below. */
+/* Use the two below: these work on walk->hot. */
 void weft_lod_cell_next(struct weft_lod_walk *walk);
-void weft_lod_candidate(struct weft_lod_walk *walk, const struct weft_lod_frame *frame,
-                        int32_t level);
-struct weft_lod_pair *weft_lod_pair_slow(struct weft_lod_table *table, int32_t level,
-                                         uint32_t function);
+void weft_lod_candidate(struct weft_lod_walk *walk, uint32_t depth);
+void weft_lod_pair_add(struct weft_lod_walk *walk, uint32_t depth);
 
-/* The pair, made if it is new; NULL without memory. */
-static inline struct weft_lod_pair *weft_lod_pair(struct weft_lod_table *table, int32_t level,
-                                                  uint32_t function)
+static inline uint32_t weft_lod_hash(int32_t level, uint32_t function)
 {
-    const size_t at =
-        (function * UINT32_C(31) + (uint32_t)level * UINT32_C(7)) & (table->n_slots - 1);
-    const uint32_t slot = table->n_slots ? table->slots[at] : 0;
-    struct weft_lod_pair *pair = slot ? &table->pairs.items[slot - 1] : NULL;
-    return pair && pair->function == function && pair->level == level
-               ? pair
-               : weft_lod_pair_slow(table, level, function);
+    return (function * UINT32_C(0x9e3779b1) + (uint32_t)level * UINT32_C(0x85ebca6b)) >> 12;
 }
 
 /* Nothing happened for so long: does the cell end here? If it has been shorter than that, what
  * lies in it would look thinly spread. */
-static inline void weft_lod_silence(struct weft_lod_walk *walk, uint64_t silence_ns)
+static inline void weft_lod_silence(struct weft_lod_hot *hot, uint64_t silence_ns)
 {
-    if (__builtin_expect(silence_ns > walk->now_ns - walk->cell_start_ns, 0) &&
-        walk->n_rows >= walk->cell_row + walk->cut_rows)
-        walk->cell_end = walk->n_rows;
+    if (__builtin_expect(silence_ns > hot->now_ns - hot->cell_start_ns, 0) &&
+        hot->n_rows >= hot->cell_row + hot->cut_rows)
+        hot->cell_end = hot->n_rows;
 }
 
 /* A row of the block: a call of `function` begins `gap_ns` after the event before; `depth` calls
  * are open. */
-static inline void weft_lod_enter(struct weft_lod_walk *walk, size_t depth, uint64_t gap_ns,
-                                  uint32_t function)
+static inline void weft_lod_enter(struct weft_lod_walk *walk, struct weft_lod_hot *hot,
+                                  size_t depth, uint64_t gap_ns, uint32_t function)
 {
-    weft_lod_silence(walk, gap_ns);
-    walk->now_ns += gap_ns;
-    if (__builtin_expect(walk->n_rows >= walk->cell_end, 0))
+    weft_lod_silence(hot, gap_ns);
+    hot->now_ns += gap_ns;
+    if (__builtin_expect(hot->n_rows >= hot->cell_end, 0)) {
+        walk->hot = *hot;
         weft_lod_cell_next(walk);
-    walk->frames.items[depth] = (struct weft_lod_frame){ walk->now_ns, walk->n_rows++, function };
+        *hot = walk->hot;
+    }
+    hot->frames[depth] = (struct weft_lod_frame){ hot->now_ns, hot->n_rows++, function };
 }
 
 /* The innermost call ends; `depth` are left. */
-static inline void weft_lod_exit(struct weft_lod_walk *walk, size_t depth, uint64_t tail_ns)
+static inline void weft_lod_exit(struct weft_lod_walk *walk, struct weft_lod_hot *hot, size_t depth,
+                                 uint64_t tail_ns)
 {
-    weft_lod_silence(walk, tail_ns);
-    const uint64_t now_ns = walk->now_ns += tail_ns;
-    const struct weft_lod_frame *frame = &walk->frames.items[depth];
-    const uint64_t duration_ns = now_ns - frame->start_ns;
-    const int32_t level = (int32_t)depth - walk->n_cut;
-    if (__builtin_expect(frame->row < walk->cell_row || frame->row == WEFT_LOD_CARRIED ||
-                             duration_ns > (now_ns - walk->cell_start_ns) / WEFT_LOD_CELL_RATIO,
+    weft_lod_silence(hot, tail_ns);
+    hot->now_ns += tail_ns;
+    const struct weft_lod_frame *frame = &hot->frames[depth];
+    const uint64_t duration_ns = hot->now_ns - frame->start_ns;
+    const int32_t level = (int32_t)depth - hot->n_cut;
+    /* Entered in this cell, not in one before nor in another block. */
+    const bool is_here = frame->row - hot->cell_row <= WEFT_FORMAT_MAX_BLOCK_ROWS;
+    if (__builtin_expect(!is_here ||
+                             duration_ns > (hot->now_ns - hot->cell_start_ns) / WEFT_LOD_CELL_RATIO,
                          0)) {
-        weft_lod_candidate(walk, frame, level);
+        walk->hot = *hot;
+        weft_lod_candidate(walk, (uint32_t)depth);
         return;
     }
-    struct weft_lod_pair *pair = weft_lod_pair(&walk->hot, level, frame->function);
-    if (__builtin_expect(!pair, 0)) {
-        walk->has_failed = true;
+    const uint32_t slot = hot->slots[weft_lod_hash(level, frame->function) & hot->mask];
+    struct weft_lod_pair *pair = &hot->pairs[slot]; /* the first one is nobody's */
+    if (__builtin_expect(pair->function != frame->function || pair->level != level, 0)) {
+        walk->hot = *hot;
+        weft_lod_pair_add(walk, (uint32_t)depth);
+        *hot = walk->hot;
         return;
     }
-    if (pair->count++ == 0)
-        pair->first_ns = frame->start_ns;
+    pair->count++;
     pair->covered_ns += duration_ns;
     pair->longest_ns = duration_ns > pair->longest_ns ? duration_ns : pair->longest_ns;
-    pair->last_ns = now_ns;
+    pair->last_ns = hot->now_ns;
 }
 
 /* ---- one thread ------------------------------------------------------------------------------ */
