@@ -46,12 +46,29 @@ static const uint32_t *children_of(const struct job *job, uint32_t shape, size_t
     return shape == WEFT_SHAPE_NULL ? NULL : weft_shape_children(job->set, shape, n_children);
 }
 
+static size_t position(const uint32_t *items, size_t n, uint32_t item)
+{
+    size_t from = 0;
+    while (from < n) {
+        size_t middle = from + (n - from) / 2;
+        if (items[middle] < item)
+            from = middle + 1;
+        else
+            n = middle;
+    }
+    return from;
+}
+
 /* The one of `others` (ascending) nearest to x: the lowest of the nearest; null if it is nearer. */
 static uint32_t nearest(struct job *job, uint32_t x, const uint32_t *others, size_t n,
                         uint32_t *distance)
 {
     uint32_t best = WEFT_SHAPE_NULL;
-    *distance = job->set->depth[x];
+    size_t at = position(others, n, x);
+    bool is_there = at < n && others[at] == x;
+    *distance = is_there ? 0 : job->set->depth[x];
+    if (is_there)
+        return x;
     for (size_t k = 0; k<n && * distance> 0; k++) {
         uint32_t bound = best == WEFT_SHAPE_NULL ? *distance : *distance - 1;
         uint32_t found = weft_shape_distance(job->metric, x, others[k], bound);
@@ -94,19 +111,6 @@ static void reverse(struct match_vec *vec, size_t from)
         vec->items[low] = vec->items[--high];
         vec->items[high] = moved;
     }
-}
-
-static size_t position(const uint32_t *items, size_t n, uint32_t item)
-{
-    size_t from = 0;
-    while (from < n) {
-        size_t middle = from + (n - from) / 2;
-        if (items[middle] < item)
-            from = middle + 1;
-        else
-            n = middle;
-    }
-    return from;
 }
 
 /* Pairs of a's children, then those of b's that are new. */

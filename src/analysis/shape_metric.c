@@ -24,6 +24,8 @@ enum {
     FUNCTION_DISTANCE = 2, /* of two functions, half units */
 };
 
+#define DEFAULT_MAX_WORK (UINT64_C(1) << 30)
+
 /* What an entry of the memory says of a distance. */
 enum { IS_EXACTLY = 0, IS_AT_LEAST = 1, IS_AT_MOST = 2, IS_MASK = 3 };
 
@@ -156,7 +158,7 @@ void weft_shape_metric_limit(struct weft_shape_metric *metric, uint64_t max_work
         metric->generation = IS_MASK + 1;
     }
     metric->work = 0;
-    metric->max_work = max_work ? max_work : UINT64_MAX;
+    metric->max_work = max_work ? max_work : DEFAULT_MAX_WORK;
     metric->is_spent = false;
 }
 
@@ -362,7 +364,7 @@ static bool next_outer(struct weft_shape_metric *metric, struct frame *frame, co
 static bool search_nearest(struct weft_shape_metric *metric, struct frame *frame, uint32_t x,
                            const uint32_t *inner, struct pair *pair)
 {
-    while (frame->inner_left > 0 && frame->nearest > frame->farthest) {
+    while (frame->inner_left > 0 && frame->nearest > frame->farthest && search_bound(frame) > 0) {
         uint32_t y = inner[--frame->inner_left];
         uint32_t bound = search_bound(frame);
         uint32_t distance;

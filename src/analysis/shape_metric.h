@@ -25,7 +25,7 @@ void weft_shape_metric_free(struct weft_shape_metric *metric);
 
 const struct weft_shape_set *weft_shape_metric_set(const struct weft_shape_metric *metric);
 
-/* Forgets what is remembered, sets the work to 0, and allows `max_work` (0: no limit, as new). What
+/* Forgets what is remembered, sets the work to 0, and allows `max_work` (0: 1 << 30, as new). What
  * follows costs the same whatever came before. */
 void weft_shape_metric_limit(struct weft_shape_metric *metric, uint64_t max_work);
 
