@@ -13,7 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { WEFT_SHAPE_NULL = UINT32_MAX };
+/* In place of a shape: none. */
+#define WEFT_SHAPE_NULL UINT32_MAX
 
 /* Remembers distances by pair of ids, within a fixed amount of memory. Of one worker. */
 struct weft_shape_metric;
