@@ -8,7 +8,8 @@
 #include "random_shapes.h"
 #include "tap.h"
 
-enum { N_SETS = 400, MAX_SHAPES = 70, UNBOUNDED = UINT32_MAX - 1 };
+enum { N_SETS = 400, MAX_SHAPES = 70 };
+#define UNBOUNDED (UINT32_MAX - 1)
 
 struct example {
     struct random_shapes raw;
