@@ -102,7 +102,7 @@ static void renumber(struct weft_mined *mined, const uint32_t *id_of)
 
 static enum weft_code put_in_order(const struct weft_trace *trace, const struct weft_merged *merged,
                                    struct weft_mined *mined, const struct raw *raw,
-                                   struct weft_err *err)
+                                   const uint32_t **id_of, struct weft_err *err)
 {
     uint32_t *ranks = NULL;
     struct weft_shape_order order;
@@ -118,17 +118,19 @@ static enum weft_code put_in_order(const struct weft_trace *trace, const struct 
     for (size_t i = 0; i < n_child; i++)
         mined->repeats[i] = merged->repeats[order.raw_edge[i]];
     mined->set = order.set;
+    *id_of = order.id_of;
     renumber(mined, order.id_of);
     return make_table(mined, err);
 }
 
 enum weft_code weft_order_shapes(const struct weft_trace *trace, const struct weft_merged *merged,
-                                 struct weft_mined *mined, struct weft_err *err)
+                                 struct weft_mined *mined, const uint32_t **id_of,
+                                 struct weft_err *err)
 {
     struct raw raw = { 0 };
     mined->arena = weft_arena_new(0);
     enum weft_code code = mined->arena && raw_ready(&raw, &merged->table)
-                              ? put_in_order(trace, merged, mined, &raw, err)
+                              ? put_in_order(trace, merged, mined, &raw, id_of, err)
                               : no_memory(err);
     raw_fini(&raw);
     return code;

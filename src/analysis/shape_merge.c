@@ -173,6 +173,7 @@ struct joiner {
     struct weft_mined *mined;
     struct weft_mined_thread *thread;
     struct weft_merged *merged;
+    struct weft_joined_calls *joined;
     struct {
         struct open_call *items; /* by depth */
         size_t n, cap;
@@ -264,6 +265,11 @@ static bool end_call(struct joiner *joiner, const struct open_call *open, uint32
     if (!row)
         return false;
     weft_shape_row_count(row, call->start_ns, call->end_ns);
+    struct weft_joined_call *joined = WEFT_VEC_PUSH(joiner->joined);
+    if (!joined)
+        return false;
+    *joined = (struct weft_joined_call){ call->row, *shape,
+                                         (size_t)(joiner->thread - joiner->mined->threads) };
     tally->calls++;
     tally->repaired_calls += (call->flags & WEFT_CALL_REPAIRED) != 0;
     struct open_call *caller = caller_of(joiner, joiner->stack.n - 1);
@@ -337,9 +343,10 @@ static void add_tally(struct weft_shape_tally *to, const struct weft_shape_tally
 
 enum weft_code weft_join_parts(struct weft_mined *mined, struct weft_mined_thread *thread,
                                const struct weft_part_found *found, uint32_t *const *maps,
-                               struct weft_merged *merged, struct weft_err *err)
+                               struct weft_merged *merged, struct weft_joined_calls *joined,
+                               struct weft_err *err)
 {
-    struct joiner joiner = { .mined = mined, .thread = thread, .merged = merged };
+    struct joiner joiner = { .mined = mined, .thread = thread, .merged = merged, .joined = joined };
     bool is_ok = true;
     for (size_t i = 0; is_ok && i < thread->n_parts; i++) {
         const struct weft_part_found *part = &found[thread->first_part + i];

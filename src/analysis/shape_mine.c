@@ -13,7 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_STATES = 1 << 18 };
+enum {
+    MAX_STATES = 1 << 18,
+    MAX_TAPE_BYTES = 256 * 1024 * 1024, /* 64 million calls */
+};
 
 /* One worker: its miner, and the rows of the partition at hand. */
 struct worker {
@@ -39,6 +42,11 @@ struct job {
     bool is_strict;                /* one thread after the other, by worker 0 */
     size_t strict_item;
     atomic_bool is_over;
+    uint64_t max_tape_bytes;
+    _Atomic uint64_t tape_bytes;
+    uint32_t **maps; /* by worker: its shapes' numbers among those of all */
+    struct weft_joined_calls joined;
+    const uint32_t *id_of; /* the canonical numbers of these */
 };
 
 static enum weft_code no_memory(struct weft_err *err)
@@ -52,8 +60,10 @@ void weft_mined_fini(struct weft_mined *mined)
     free(mined->repeats);
     if (mined->arena)
         weft_arena_free(mined->arena);
-    for (size_t i = 0; mined->threads && i < mined->n_threads; i++)
+    for (size_t i = 0; mined->threads && i < mined->n_threads; i++) {
         free(mined->threads[i].rows);
+        free(mined->threads[i].tape);
+    }
     for (size_t i = 0; mined->parts && i < mined->n_parts; i++)
         free(mined->parts[i].given);
     free(mined->threads);
@@ -229,19 +239,41 @@ static enum weft_code mine_part(struct job *job, struct weft_scan *scan, size_t 
     return code;
 }
 
+/* A tape for the thread, if there is room. */
+static bool tape_ready(struct job *job, const struct weft_scan *scan,
+                       struct weft_mined_thread *thread)
+{
+    uint64_t n_rows = 0;
+    for (uint64_t block = 0; block < scan->thread->n_blocks; block++)
+        n_rows += weft_scan_block(scan, block)->n_rows;
+    uint64_t n_bytes = (n_rows + 1) * sizeof *thread->tape;
+    uint64_t before = atomic_fetch_add(&job->tape_bytes, n_bytes);
+    if (before > job->max_tape_bytes || n_bytes > job->max_tape_bytes - before) {
+        atomic_fetch_sub(&job->tape_bytes, n_bytes);
+        return true;
+    }
+    thread->tape = malloc((size_t)n_bytes);
+    if (thread->tape)
+        memset(thread->tape, 0xff, (size_t)n_bytes);
+    thread->n_tape = n_rows;
+    return thread->tape != NULL;
+}
+
 static enum weft_code mine_item(void *context, struct weft_scan *scan, unsigned index,
                                 struct weft_err *err)
 {
     struct job *job = context;
     size_t item = job->is_strict ? job->strict_item : scan->item;
     unsigned at = job->is_strict ? 0 : index;
-    const struct weft_mined_thread *thread = &job->mined->threads[item];
+    struct weft_mined_thread *thread = &job->mined->threads[item];
     struct worker *worker = &job->workers[at];
-    enum weft_code code = WEFT_OK;
-    if (!worker->is_ready)
+    enum weft_code code = tape_ready(job, scan, thread) ? WEFT_OK : no_memory(err);
+    if (!code && !worker->is_ready)
         code = weft_miner_init(&worker->miner, weft_trace_n_functions(job->trace), &job->limits,
                                NULL, job->opts->is_excluded, err);
     worker->is_ready = true;
+    worker->miner.tape = thread->tape;
+    thread->tape_worker = at;
     for (size_t i = 0; !code && i < thread->n_parts; i++) {
         if (!job->is_strict && atomic_load(&job->is_over))
             break; /* all of it will be mined again */
@@ -317,18 +349,42 @@ static enum weft_code merge(struct job *job, struct weft_merged *merged, struct 
 {
     enum weft_code code = WEFT_OK;
     struct weft_mined *mined = job->mined;
-    uint32_t **maps = calloc((size_t)job->n_workers + 1, sizeof *maps);
-    if (!maps)
-        return no_memory(err);
     for (unsigned w = 0; !code && w < job->n_workers; w++)
-        code = weft_merge_miner(merged, &job->workers[w].miner, &maps[w], err);
+        code = weft_merge_miner(merged, &job->workers[w].miner, &job->maps[w], err);
     for (unsigned w = 0; w < job->n_workers; w++)
         weft_miner_fini(&job->workers[w].miner);
-    for (size_t item = 0; !code && item < mined->n_threads; item++)
-        code = weft_join_parts(mined, &mined->threads[item], job->found, maps, merged, err);
-    for (unsigned w = 0; w < job->n_workers; w++)
-        free(maps[w]);
-    free(maps);
+    for (size_t item = 0; !code && item < mined->n_threads; item++) {
+        struct weft_mined_thread *thread = &mined->threads[item];
+        uint32_t *const *maps = job->maps;
+        code = weft_join_parts(mined, thread, job->found, maps, merged, &job->joined, err);
+    }
+    return code;
+}
+
+/* Brings a thread's tape from its worker's numbers to canonical ones. */
+static enum weft_code translate_tape(void *context, size_t item, unsigned index,
+                                     struct weft_err *err)
+{
+    (void)index, (void)err;
+    struct job *job = context;
+    struct weft_mined_thread *thread = &job->mined->threads[item];
+    const uint32_t *map = job->maps[thread->tape_worker], *id_of = job->id_of;
+    for (uint64_t row = 0; thread->tape && row < thread->n_tape; row++)
+        if (thread->tape[row] < WEFT_SHAPE_REFUSED)
+            thread->tape[row] = id_of[map[thread->tape[row]]];
+    return WEFT_OK;
+}
+
+/* Brings all tapes to canonical numbers, with the calls that were joined. */
+static enum weft_code finish_tapes(struct job *job, struct weft_err *err)
+{
+    enum weft_code code =
+        weft_pool_run(job->run->pool, job->mined->n_threads, translate_tape, job, NULL, err);
+    for (size_t i = 0; i < job->joined.n; i++) {
+        const struct weft_joined_call *call = &job->joined.items[i];
+        if (job->mined->threads[call->item].tape && call->row != UINT64_MAX)
+            job->mined->threads[call->item].tape[call->row] = job->id_of[call->shape];
+    }
     return code;
 }
 
@@ -363,10 +419,12 @@ static enum weft_code mine(struct job *job, struct weft_merged *merged, bool *is
 }
 
 /* Forgets the threads' rows and the partitions, to begin again. */
-static void forget(struct weft_mined *mined)
+static void forget(struct job *job)
 {
+    struct weft_mined *mined = job->mined;
     for (size_t i = 0; i < mined->n_threads; i++) {
         free(mined->threads[i].rows);
+        free(mined->threads[i].tape);
         mined->threads[i] = (struct weft_mined_thread){ 0 };
     }
     for (size_t i = 0; i < mined->n_parts; i++)
@@ -374,6 +432,12 @@ static void forget(struct weft_mined *mined)
     free(mined->parts);
     mined->parts = NULL;
     mined->n_parts = 0;
+    job->joined.n = 0;
+    job->tape_bytes = 0;
+    for (unsigned w = 0; w < job->n_workers; w++) {
+        free(job->maps[w]);
+        job->maps[w] = NULL;
+    }
 }
 
 static uint64_t or_default(uint64_t value, uint64_t standard)
@@ -397,6 +461,7 @@ enum weft_code weft_mine_run(const struct weft_trace *trace,
         .limits = { .max_shapes = or_default(opts->max_shapes, WEFT_MINE_MAX_SHAPES),
                     .max_children = or_default(opts->max_children, WEFT_MINE_MAX_CHILDREN),
                     .max_states = or_default(opts->max_states, MAX_STATES) },
+        .max_tape_bytes = or_default(opts->max_tape_bytes, MAX_TAPE_BYTES),
     };
     struct weft_merged merged = { 0 };
     bool is_over = false;
@@ -407,20 +472,28 @@ enum weft_code weft_mine_run(const struct weft_trace *trace,
     mined->n_threads = weft_scan_n_threads(trace, job.ids, job.n_ids);
     mined->threads = calloc(mined->n_threads + 1, sizeof *mined->threads);
     job.workers = calloc(job.n_workers, sizeof *job.workers);
-    if (!mined->threads || !job.workers) {
+    job.maps = calloc(job.n_workers, sizeof *job.maps);
+    if (!mined->threads || !job.workers || !job.maps) {
         free(job.workers);
+        free(job.maps);
         return no_memory(err);
     }
     code = mine(&job, &merged, &is_over, err);
     if (!code && is_over) {
-        forget(mined);
+        forget(&job);
         weft_merged_fini(&merged);
         job.is_strict = true;
         code = mine(&job, &merged, &is_over, err);
     }
     if (!code)
-        code = weft_order_shapes(trace, &merged, mined, err);
+        code = weft_order_shapes(trace, &merged, mined, &job.id_of, err);
     weft_merged_fini(&merged);
+    if (!code)
+        code = finish_tapes(&job, err);
+    for (unsigned w = 0; w < job.n_workers; w++)
+        free(job.maps[w]);
+    free(job.maps);
+    free(job.joined.items);
     free(job.workers);
     return code;
 }
@@ -502,6 +575,36 @@ static enum weft_code replay_parts(struct replay_part *context, struct weft_scan
     return code;
 }
 
+/* The calls of a block of a thread that has a tape. */
+static enum weft_code take_taped(struct replay_part *part, struct weft_miner *miner,
+                                 const struct weft_calls *calls, const uint32_t *tape,
+                                 struct weft_err *err)
+{
+    size_t n = 0;
+    if (!weft_vec_reserve(&miner->done, &miner->cap_done, calls->n_rows + 1, sizeof *miner->done))
+        return no_memory(err);
+    for (size_t i = 0; i < calls->n_rows; i++) {
+        uint32_t shape = tape[calls->first_row + i];
+        miner->done[n] = (struct weft_shape_done){ calls->start_ns[i], calls->end_ns[i], shape };
+        n += shape < WEFT_SHAPE_REFUSED;
+    }
+    miner->n_done = n;
+    return take_done(part, err);
+}
+
+static enum weft_code replay_tape(struct replay_part *part, struct weft_scan *scan,
+                                  struct weft_shape_replay *replay, struct weft_err *err)
+{
+    const struct weft_mined_thread *thread = &replay->mined->threads[part->item];
+    const struct weft_calls *calls = NULL;
+    enum weft_code code = WEFT_OK;
+    weft_scan_rewind(scan);
+    while (!code && !(code = weft_scan_next(scan, &calls, err)) && calls)
+        if (!scan->is_cut)
+            code = take_taped(part, &replay->miners[part->worker], calls, thread->tape, err);
+    return code;
+}
+
 static enum weft_code replay_item(void *context, struct weft_scan *scan, unsigned index,
                                   struct weft_err *err)
 {
@@ -518,7 +621,8 @@ static enum weft_code replay_item(void *context, struct weft_scan *scan, unsigne
     if (!code && job->sink->begin)
         code = job->sink->begin(job->sink->context, item, index, err);
     if (!code)
-        code = replay_parts(&part, scan, replay, err);
+        code = replay->mined->threads[item].tape ? replay_tape(&part, scan, replay, err)
+                                                 : replay_parts(&part, scan, replay, err);
     if (!code && job->sink->end)
         code = job->sink->end(job->sink->context, item, index, err);
     return code;

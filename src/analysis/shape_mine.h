@@ -39,6 +39,7 @@ struct weft_mine_opts {
     uint64_t max_shapes;              /* 0: WEFT_MINE_MAX_SHAPES */
     uint64_t max_children;            /* of all shapes; 0: WEFT_MINE_MAX_CHILDREN */
     uint64_t max_states;              /* 0: the default. Changes nothing but time */
+    uint64_t max_tape_bytes;          /* 0: the default. Changes nothing but time */
     const struct weft_mine_cut *cuts; /* ascending; NULL: one partition a thread */
     size_t n_cuts;
 };
@@ -59,6 +60,11 @@ struct weft_mined_thread {
     size_t n_rows;
     struct weft_shape_tally tally;
     size_t first_part, n_parts;
+    /* Shapes by row, WEFT_SHAPE_NONE for none, so that a replay need not mine; NULL if the tapes of
+     * all threads would not fit. */
+    uint32_t *tape;
+    uint64_t n_tape;
+    unsigned tape_worker; /* while mining: whose numbers it has */
 };
 
 struct weft_mine_part {
@@ -88,7 +94,7 @@ WEFT_CHECKED enum weft_code weft_mine_run(const struct weft_trace *trace,
 void weft_mined_fini(struct weft_mined *mined);
 
 /* Who is shown the calls of threads again, block by block; `item` is the thread's place among those
- * mined. Calls of one shape, and of disjoint shapes, come in order of time. */
+ * mined. Calls that do not contain each other come in order of time. */
 struct weft_shape_replay_sink {
     void *context;
     enum weft_code (*begin)(void *context, size_t item, unsigned worker, struct weft_err *err);

@@ -31,6 +31,7 @@ struct weft_shape_step {
 
 struct weft_shape_frame {
     uint64_t start_ns, end_ns;
+    uint64_t row;    /* in the thread, or UINT64_MAX */
     uint64_t base;   /* of its counters */
     uint32_t n;      /* its counters: members of its set; 0 if it is wide */
     uint32_t state;  /* or STATE_ */
@@ -364,6 +365,7 @@ static bool save_frame(struct weft_miner *miner, struct weft_shape_frame *frame,
     *crossing = (struct weft_shape_crossing){
         .start_ns = frame->start_ns,
         .end_ns = frame->end_ns,
+        .row = frame->row,
         .function_id = frame->function_id,
         .flags = frame->flags,
         .first = borders->n_set,
@@ -390,6 +392,8 @@ static bool end_shaped(struct weft_miner *miner, struct weft_shape_frame *frame)
     miner->tally.calls++;
     miner->tally.repaired_calls += (frame->flags & WEFT_CALL_REPAIRED) != 0;
     emit(miner, frame->start_ns, frame->end_ns, shape);
+    if (miner->tape && frame->row != UINT64_MAX)
+        miner->tape[frame->row] = shape;
     return !frame->owner || add_callee(miner, &miner->frames[frame->owner - 1], shape);
 }
 
@@ -436,6 +440,7 @@ static bool push(struct weft_miner *miner, const struct weft_shape_crossing *cal
     *frame = (struct weft_shape_frame){
         .start_ns = call->start_ns,
         .end_ns = call->end_ns,
+        .row = call->row,
         .base = base,
         .state = state,
         .owner = owner,
@@ -448,9 +453,9 @@ static bool push(struct weft_miner *miner, const struct weft_shape_crossing *cal
 }
 
 /* A call without callees. False without memory. */
-static inline bool add_leaf(struct weft_miner *miner, uint64_t start_ns, uint64_t end_ns,
-                            uint32_t function_id)
+static inline bool add_leaf(struct weft_miner *miner, const struct weft_calls *calls, size_t i)
 {
+    uint32_t function_id = calls->function_id[i];
     uint32_t shape = miner->trivial[function_id], owner = target_of(miner);
     if (__builtin_expect(shape >= WEFT_SHAPE_REFUSED, 0)) {
         if (shape == WEFT_SHAPE_NONE && !learn_trivial(miner, function_id))
@@ -462,7 +467,9 @@ static inline bool add_leaf(struct weft_miner *miner, uint64_t start_ns, uint64_
         }
     }
     miner->tally.calls++;
-    emit(miner, start_ns, end_ns, shape);
+    emit(miner, calls->start_ns[i], calls->end_ns[i], shape);
+    if (miner->tape)
+        miner->tape[calls->first_row + i] = shape;
     return !owner || add_callee(miner, &miner->frames[owner - 1], shape);
 }
 
@@ -471,6 +478,7 @@ static bool enter_row(struct weft_miner *miner, const struct weft_calls *calls, 
     const struct weft_shape_crossing call = {
         .start_ns = calls->start_ns[i],
         .end_ns = calls->end_ns[i],
+        .row = calls->first_row + i,
         .function_id = calls->function_id[i],
         .flags = calls->flags ? calls->flags[i] : 0,
         .is_excluded = is_excluded(miner, calls->function_id[i]),
@@ -508,6 +516,7 @@ enum weft_code weft_miner_begin(struct weft_miner *miner, uint32_t depth_bound,
         const struct weft_shape_crossing call = {
             .start_ns = open[i].start_ns,
             .end_ns = open[i].end_ns,
+            .row = open[i].row,
             .function_id = open[i].function_id,
             .flags = open[i].flags,
             .is_excluded = is_excluded(miner, open[i].function_id),
@@ -542,9 +551,7 @@ static bool walk_rows(struct weft_miner *miner, const struct weft_calls *calls)
         bool is_leaf = i + 1 < n && depth[i + 1] <= depth[i];
         bool is_plain =
             !(calls->flags && calls->flags[i]) && !is_excluded(miner, calls->function_id[i]);
-        if (is_leaf && is_plain
-                ? !add_leaf(miner, calls->start_ns[i], calls->end_ns[i], calls->function_id[i])
-                : !enter_row(miner, calls, i))
+        if (is_leaf && is_plain ? !add_leaf(miner, calls, i) : !enter_row(miner, calls, i))
             return false;
     }
     return true;

@@ -47,6 +47,7 @@ struct weft_shape_tally {
 /* What is known of a frame that crosses the border of a partition. */
 struct weft_shape_crossing {
     uint64_t start_ns, end_ns;
+    uint64_t row; /* in the thread, or UINT64_MAX */
     uint32_t function_id;
     uint32_t flags; /* enum weft_call_flag */
     uint64_t first; /* its callees' shapes so far: set_shape[first ... first + n) */
@@ -99,6 +100,7 @@ struct weft_miner {
     size_t cap_counts;
     struct weft_shape_done *done; /* of the last block */
     size_t n_done, cap_done;
+    uint32_t *tape; /* the caller's: shapes by row of the thread; NULL: not written */
     struct weft_shape_tally tally;      /* of the partition */
     struct weft_shape_borders *borders; /* NULL when crossing calls have given shapes */
     uint32_t *scratch;

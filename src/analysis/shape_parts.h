@@ -17,6 +17,18 @@ struct weft_part_found {
     unsigned worker;
 };
 
+/* A call that got its shape when partitions were joined. */
+struct weft_joined_call {
+    uint64_t row; /* of its thread */
+    uint32_t shape;
+    size_t item;
+};
+
+struct weft_joined_calls {
+    struct weft_joined_call *items;
+    size_t n, cap;
+};
+
 void weft_part_found_fini(struct weft_part_found *found);
 
 /* Shapes of all workers together; children have lower numbers. */
@@ -42,16 +54,18 @@ void weft_shape_row_count(struct weft_shape_row *row, uint64_t start_ns, uint64_
 void weft_shape_row_add(struct weft_shape_row *row, const struct weft_shape_row *from);
 
 /* Joins the partitions of the mined thread in the numbers of `merged`: fills its rows and tally,
- * and `given` of its parts. `maps` are by worker, `found` by part. */
+ * and `given` of its parts; appends to `joined`. `maps` are by worker, `found` by part. */
 WEFT_CHECKED enum weft_code weft_join_parts(struct weft_mined *mined,
                                             struct weft_mined_thread *thread,
                                             const struct weft_part_found *found,
                                             uint32_t *const *maps, struct weft_merged *merged,
-                                            struct weft_err *err);
+                                            struct weft_joined_calls *joined, struct weft_err *err);
 
-/* Moves `merged` to `mined`, renumbered: depth, function name, function id, children. */
+/* Moves `merged` to `mined`, renumbered: depth, function name, function id, children. *id_of, in
+ * mined->arena, gives the new number of an old one. */
 WEFT_CHECKED enum weft_code weft_order_shapes(const struct weft_trace *trace,
                                               const struct weft_merged *merged,
-                                              struct weft_mined *mined, struct weft_err *err);
+                                              struct weft_mined *mined, const uint32_t **id_of,
+                                              struct weft_err *err);
 
 #endif

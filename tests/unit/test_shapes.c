@@ -8,7 +8,7 @@
 #include "random_stored.h"
 #include "tap.h"
 
-enum { TRACES = 300, MOST_CUTS = 64 };
+enum { TRACES = 150, MOST_CUTS = 64 };
 
 static struct weft_pool *pools[2];
 
@@ -139,9 +139,10 @@ static bool is_same_anyhow(const struct weft_trace *trace, uint64_t *state)
     struct heard heard, other;
     const uint64_t want = sum_of(trace, &opts, pools[0], &heard);
     bool is_same = true;
-    for (unsigned way = 0; is_same && way < 6; way++) {
+    for (unsigned way = 0; is_same && way < 8; way++) {
         struct weft_mine_opts changed = opts;
         changed.max_states = way & 1 ? 1 + tap_random(state) % 4 : 0;
+        changed.max_tape_bytes = way < 3 ? 0 : 1 + tap_random(state) % 2000;
         changed.cuts = cuts;
         changed.n_cuts = way & 2 ? random_cuts(state, trace, cuts) : 0;
         is_same = sum_of(trace, &changed, pools[way % 2], &other) == want &&
