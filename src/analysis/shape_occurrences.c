@@ -198,10 +198,10 @@ static bool draw(struct worker *worker, struct place *place, uint32_t cluster_id
         struct cell *cell = cell_at(worker, place, cluster_id, column);
         if (!cell)
             return false;
-        uint64_t from_ns = weft_shape_part_begin(grid->window, grid->n, column);
-        uint64_t to_ns = weft_shape_part_begin(grid->window, grid->n, column + 1);
-        from_ns = column == first ? start_ns : from_ns;
-        to_ns = column == last ? end_ns : to_ns;
+        uint64_t from_ns =
+            column == first ? start_ns : weft_shape_part_begin(grid->window, grid->n, column);
+        uint64_t to_ns =
+            column == last ? end_ns : weft_shape_part_begin(grid->window, grid->n, column + 1);
         cell->covered_ns += to_ns - from_ns;
         if (cell->shape_id == WEFT_ID_NONE || end_ns - start_ns > cell->end_ns - cell->start_ns) {
             cell->start_ns = start_ns;
