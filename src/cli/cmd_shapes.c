@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/ask.h"
+#include "cli/shapes_versus.h"
 #include "query/parse.h"
 #include "query/shapes.h"
 
@@ -11,7 +12,7 @@ struct options {
     uint64_t min_count, limit;
     unsigned sort; /* enum weft_shapes_sort */
     const char *exclude, *function, *calls, *from, *to;
-    const char *cluster;
+    const char *cluster, *new_in, *vs;
     const char *diff[2], *near[2];
     bool threads, list, spikes, drops, rare, verify;
 };
@@ -55,6 +56,11 @@ static const struct weft_option options[] = {
       WEFT_OPTION_FLAG, MEMBER(drops), NULL },
     { 0, "rare", NULL, "shapes seen once or on one thread, and calls slow for their shape",
       WEFT_OPTION_FLAG, MEMBER(rare), NULL },
+    { 0, "new-in", "A",
+      "with --vs: A is TRACE, TRACE@FROM-TO or @FROM-TO (default: the argument, --from, --to)",
+      WEFT_OPTION_TEXT, MEMBER(new_in), NULL },
+    { 0, "vs", "B", "shapes and clusters that are new in A against B, gone, or of another rate",
+      WEFT_OPTION_TEXT, MEMBER(vs), NULL },
     { 0, "verify", NULL,
       "check order, distances, clusters, ribbons and counts; fails if one is wrong",
       WEFT_OPTION_FLAG, MEMBER(verify), NULL },
@@ -85,7 +91,7 @@ static bool choose_part(const struct options *opts, enum weft_shapes_part *part)
         { opts->drops, WEFT_SHAPES_DROPS },     { opts->rare, WEFT_SHAPES_RARE },
         { opts->verify, WEFT_SHAPES_VERIFY },
     };
-    size_t n_asked = 0;
+    size_t n_asked = opts->vs || opts->new_in ? 1 : 0;
     *part = WEFT_SHAPES_SUMMARY;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (parts[i].is_asked) {
@@ -143,11 +149,13 @@ static const char *check(const struct weft_cli *cli, const struct options *opts,
 {
     const bool is_filtered = opts->function || opts->calls;
     if (!choose_part(opts, &how->part))
-        return "--cluster, --diff, --near, --list-shapes, --threads, --spikes, --drops, --rare "
-               "and --verify exclude each other";
+        return "--cluster, --diff, --near, --list-shapes, --threads, --spikes, --drops, --rare, "
+               "--vs and --verify exclude each other";
     how->sort = (enum weft_shapes_sort)opts->sort;
     if (how->sort >= WEFT_SHAPES_BY_P50 && how->part == WEFT_SHAPES_LIST)
         return "--sort: p50, p99, shapes and surprise are of clusters, not of shapes";
+    if (is_filtered && (opts->vs || opts->new_in))
+        return "--function and --calls are of the list of clusters and of --list-shapes";
     if (is_filtered && how->part != WEFT_SHAPES_SUMMARY && how->part != WEFT_SHAPES_LIST)
         return "--function and --calls are of the list of clusters and of --list-shapes";
     how->limit = limit_of(cli, opts, how->part);
@@ -316,6 +324,18 @@ static int run(struct weft_cli *cli, int argc, char **argv)
     gallery.settings.limit = (uint32_t)gallery.how.limit;
     if (opts.limit == NO_LIMIT_GIVEN && gallery.how.limit == 0)
         gallery.settings.limit = SPIKES_LIMIT;
+    if (opts.vs || opts.new_in) {
+        const struct weft_versus versus = { .new_in = opts.new_in,
+                                            .vs = opts.vs,
+                                            .from = opts.from,
+                                            .to = opts.to,
+                                            .exclude = opts.exclude,
+                                            .settings = gallery.settings,
+                                            .limit = gallery.how.limit };
+        return weft_cli_shapes_versus(cli, &versus);
+    }
+    if (cli->n_inputs == 0)
+        return weft_cli_usage(cli, "expected TRACE");
     gallery.how.settings = &gallery.settings;
     gallery.how.excluded = opts.exclude;
     gallery.how.wanted = gallery.wanted;
@@ -343,7 +363,7 @@ const struct weft_command weft_cmd_shapes = {
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .common = WEFT_COMMON_ALL,
-    .n_inputs_min = 1,
+    .n_inputs_min = 0, /* --new-in may name it */
     .n_inputs_max = 1,
     .run = run,
 };

@@ -249,18 +249,7 @@ static bool is_stdout(const char *path)
 enum weft_code weft_cli_window(struct weft_cli *cli, const char *from, const char *to,
                                uint64_t *from_ns, uint64_t *to_ns)
 {
-    enum weft_code code = WEFT_OK;
-    *from_ns = 0;
-    *to_ns = weft_trace_meta(weft_session_trace(cli->session))->duration_ns;
-    if (from)
-        code = weft_session_time(cli->session, from, from_ns, &cli->err);
-    if (code == WEFT_OK && to)
-        code = weft_session_time(cli->session, to, to_ns, &cli->err);
-    if (code == WEFT_OK && *from_ns > *to_ns)
-        code = weft_fail(&cli->err, WEFT_E_ARG, WEFT_NO_OFFSET,
-                         "expected an interval that begins before %s, found %s",
-                         to ? to : "the trace's end", from);
-    return code;
+    return weft_session_window(cli->session, from, to, from_ns, to_ns, &cli->err);
 }
 
 static enum weft_code open_output(struct weft_cli *cli, struct weft_output **out)

@@ -124,6 +124,24 @@ enum weft_code weft_session_time(const struct weft_session *session, const char 
     return code;
 }
 
+enum weft_code weft_session_window(const struct weft_session *session, const char *from,
+                                   const char *to, uint64_t *from_ns, uint64_t *to_ns,
+                                   struct weft_err *err)
+{
+    enum weft_code code = WEFT_OK;
+    *from_ns = 0;
+    *to_ns = weft_trace_meta(session->trace)->duration_ns;
+    if (from)
+        code = weft_session_time(session, from, from_ns, err);
+    if (code == WEFT_OK && to)
+        code = weft_session_time(session, to, to_ns, err);
+    if (code == WEFT_OK && *from_ns > *to_ns)
+        code = weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                         "expected an interval that begins before %s, found %s",
+                         to ? to : "the trace's end", from);
+    return code;
+}
+
 enum weft_code weft_session_functions(struct weft_session *session,
                                       const struct weft_functions_table **table,
                                       struct weft_err *err)

@@ -45,6 +45,12 @@ WEFT_CHECKED enum weft_code weft_session_keep_tids(struct weft_session *session,
 WEFT_CHECKED enum weft_code weft_session_time(const struct weft_session *session, const char *text,
                                               uint64_t *at_ns, struct weft_err *err);
 
+/* The window from `from` to `to` (as weft_session_time; NULL: the trace's start and end). One that
+ * ends before it begins is WEFT_E_ARG. */
+WEFT_CHECKED enum weft_code weft_session_window(const struct weft_session *session,
+                                                const char *from, const char *to, uint64_t *from_ns,
+                                                uint64_t *to_ns, struct weft_err *err);
+
 /* The threads kept: an empty filter when all are. */
 struct weft_thread_filter weft_session_filter(const struct weft_session *session);
 

@@ -47,9 +47,8 @@ enum weft_code weft_shapes_select(const struct weft_shapes_table *table, const b
     return WEFT_OK;
 }
 
-/* The shapes as the metric wants them. */
-static enum weft_code columns_of(const struct weft_shapes_table *table, struct weft_arena *arena,
-                                 struct weft_shape_set *set, struct weft_err *err)
+enum weft_code weft_shapes_set_of(const struct weft_shapes_table *table, struct weft_arena *arena,
+                                  struct weft_shape_set *set, struct weft_err *err)
 {
     size_t n_children = 0;
     for (size_t i = 0; i < table->n_shapes; i++)
@@ -84,7 +83,7 @@ static enum weft_code metric_of(const struct weft_shapes_table *table, struct we
     *metric = NULL;
     if (!set)
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for shapes");
-    enum weft_code code = columns_of(table, arena, set, err);
+    enum weft_code code = weft_shapes_set_of(table, arena, set, err);
     if (code != WEFT_OK)
         return code;
     *metric = weft_shape_metric_new(set);

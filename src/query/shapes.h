@@ -9,6 +9,8 @@
 #include "analysis/shape_verify.h"
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/pool.h"
+#include "model/trace.h"
 #include "schema/shapes.h"
 
 #include <stdbool.h>
@@ -46,6 +48,25 @@ struct weft_shapes_pair {
 WEFT_CHECKED enum weft_code weft_shapes_match(const struct weft_shapes_table *table, uint32_t a,
                                               uint32_t b, size_t limit, struct weft_arena *arena,
                                               struct weft_shapes_pair *pair, struct weft_err *err);
+
+/* What differs between tables[0] (A) and tables[1] (B), of the traces of the same index (maybe the
+ * same one). Functions are the same if module and name are; the shapes of both are clustered
+ * together with the threshold of A. What is new surprises with log2(1 + how often B would have it
+ * at A's rate) bits, what is gone the other way round; another rate counts if it is at least twice
+ * or half, and 4 standard deviations from chance, and surprises with |log2(times)| bits. Trivial
+ * shapes and clusters are left out. All in `arena`. WEFT_E_NOMEM, WEFT_E_CANCELLED,
+ * WEFT_E_LIMIT. */
+WEFT_CHECKED enum weft_code weft_shapes_compare(const struct weft_trace *const traces[2],
+                                                const struct weft_shapes_table *const tables[2],
+                                                const struct weft_run *run,
+                                                struct weft_arena *arena,
+                                                struct weft_shape_changes *changes,
+                                                struct weft_err *err);
+
+/* The shapes of a table as plain columns, in `arena`. */
+WEFT_CHECKED enum weft_code weft_shapes_set_of(const struct weft_shapes_table *table,
+                                               struct weft_arena *arena, struct weft_shape_set *set,
+                                               struct weft_err *err);
 
 /* As weft_shape_verify (analysis/shape_verify.h). */
 WEFT_CHECKED enum weft_code weft_shapes_verify(const struct weft_trace *trace,

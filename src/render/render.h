@@ -152,6 +152,17 @@ struct weft_shapes_view {
 void weft_render_shapes(const struct weft_view *view, const struct weft_shapes_table *table,
                         const struct weft_shapes_view *opts);
 
+/* A comparison: the view is of A. Index 0 is A, 1 is B. */
+struct weft_shapes_change_view {
+    const struct weft_trace *traces[2];
+    const struct weft_shapes_table *tables[2];
+    const char *names[2]; /* as the user wrote them */
+    uint64_t limit;       /* rows of each list; 0: all */
+};
+void weft_render_shapes_changes(const struct weft_view *view,
+                                const struct weft_shape_changes *changes,
+                                const struct weft_shapes_change_view *opts);
+
 /* ---- shared by the views ---- */
 
 /* Opens a JSON generator on the view's output; NULL (and the failure kept there) without memory. */

@@ -152,4 +152,35 @@ struct weft_shapes_table {
 
 void weft_shapes_table_free(struct weft_shapes_table *table);
 
+/* ---- two traces, or two windows of one: A is looked at, B is what it is compared with ----------
+ */
+
+enum weft_shape_change_kind {
+    WEFT_SHAPE_NEW,  /* in A alone */
+    WEFT_SHAPE_GONE, /* in B alone */
+    WEFT_SHAPE_RATE, /* far more, or far less often in A */
+};
+
+/* A shape, or a cluster of the shapes of both. Index 0 is A, 1 is B. */
+struct weft_shape_change {
+    enum weft_shape_change_kind kind;
+    uint32_t function_id;  /* in A's trace; GONE: in B's */
+    uint32_t shape_ids[2]; /* in the tables; of a cluster the lowest; WEFT_ID_NONE: none */
+    uint32_t n_shapes[2];  /* of a cluster */
+    uint64_t count[2], sum_ns[2];
+    double times_rate; /* occurrences per second of A over those of B; infinite: NEW */
+    double surprise;   /* bits: docs/analyses/shapes.md */
+    uint64_t time_ns;  /* that A has more than B, or less, per length of A */
+    double score;      /* surprise x time */
+    struct weft_shape_occurrence slowest; /* in A; GONE: in B */
+};
+
+struct weft_shape_changes {
+    uint64_t length_ns[2];                       /* of the windows */
+    struct weft_shape_change *clusters, *shapes; /* highest score first */
+    size_t n_clusters, n_shapes;
+    size_t n_common_clusters, n_common_shapes; /* in both, at whatever rate */
+    size_t n_all_clusters, n_all_shapes;       /* not trivial, in either */
+};
+
 #endif

@@ -270,11 +270,41 @@ def check_exclude(trace, folder, files):
     ok("no shape: every call is of a function that matches ''" in text, "everything excluded", text)
 
 
+def check_versus(trace, files, threads):
+    for path in files[:2]:
+        weft("import", "-q", "-o", path.with_suffix(".weft"), path)
+    a, b = (path.with_suffix(".weft") for path in files[:2])
+    done = shapes("--new-in", a, "--vs", b)
+    mine, other = ({call[0] for call in thread if call[0][1]} for thread in threads[:2])
+    known = [by_id(shapes("--list-shapes", path)["shape_list"]) for path in (a, b)]
+    new = {known[0][row["shape_a"]] for row in done["shape_changes"] if row["kind"] == "new"}
+    gone = {known[1][row["shape_b"]] for row in done["shape_changes"] if row["kind"] == "gone"}
+    ok(new == mine - other and gone == other - mine, "new and gone shapes")
+    ok(done["shapes_in_both"] == len(mine & other) and done["shapes"] == len(mine | other),
+       "shapes of both")
+    for row in done["shape_changes"]:
+        rate = (row["count_a"] / done["a"]["to_ns"]) / (row["count_b"] / done["b"]["to_ns"]) \
+            if row["count_a"] and row["count_b"] else None
+        if rate and not (abs(row["times_rate"] / rate - 1) < 1e-9 and (rate >= 2 or rate <= 0.5)):
+            ok(False, "a rate", row)
+    same = shapes("--vs", trace, trace)
+    ok(not same["shape_changes"] and not same["cluster_changes"], "a trace against itself")
+    half = shapes("--vs", "@-50us", "--from", "50us", trace)
+    word = shapes("--new-in", "@50us-", "--vs", "@-50us", trace)
+    ok(half["shape_changes"] == word["shape_changes"] and half["b"]["to_ns"] == 50000,
+       "parts by --from or in the word")
+    for arguments in [["--new-in", a], ["--new-in", a, "--vs", b, trace], ["--vs", "@", trace],
+                      ["--vs", b], ["--new-in", a, "--vs", b, "--from", "1s"],
+                      ["--vs", b, "--rare", trace]]:
+        ok(weft("shapes", *arguments).returncode == 2, f"refused: {arguments[0]}, {len(arguments)}")
+    ok(b"nowhere.weft" in weft("shapes", "--vs", "nowhere.weft", trace).stderr, "a missing B")
+
+
 def check_usage(trace, summary):
     refused = [
         (["--spikes", "--drops"], 2, "exclude each other"),
         (["--cluster", "x"], 2, "--cluster: expected a whole number"),
-        (["--diff", "1"], 2, "expected TRACE"),
+        (["--diff", "1"], 2, "--diff: expected a whole number"),
         (["--near", "1", "0.7"], 2, "in steps of 0.5"),
         (["--threshold", "1.2"], 2, "in steps of 0.5"),
         (["--threshold", "-1"], 2, "from 0 to 1000"),
@@ -332,6 +362,7 @@ def main():
         check_card(trace, known, summary)
         check_formats(trace, summary)
         check_exclude(trace, folder, files)
+        check_versus(trace, files, threads)
         check_usage(trace, summary)
         check_options(trace)
     print(f"1..{n_run}")

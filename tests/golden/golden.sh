@@ -98,6 +98,9 @@ golden shapes_rare.txt shapes --rare t.weft
 golden shapes_rare.json shapes --rare --json t.weft
 golden shapes_exclude.txt shapes --exclude "lost|log" --tid 12 t.weft
 golden shapes_verify.txt shapes --verify t.weft
+golden shapes_versus.txt shapes --new-in t.weft@20us- --vs @-20us
+golden shapes_versus.json shapes --json --from 20us --vs @-20us t.weft
+golden shapes_versus.csv shapes --format csv --vs v1_events.weft t.weft
 golden shapes_none.txt shapes --exclude /./ t.weft
 golden shapes_trivial.txt shapes --from 3us --to 5us --tid 11 t.weft
 golden error_shapes.txt shapes --cluster 99 t.weft
