@@ -11,17 +11,18 @@
 
 /* From all to little. Whatever the trace, the last level is small. */
 static const struct weft_page_level levels[] = {
-    { 1, true, 3000, 600, 16, 4000, 60, 400, 400, UINT32_MAX, 400 },
-    { 1, false, 3000, 400, 12, 2500, 48, 300, 200, UINT32_MAX, 300 },
-    { 2, false, 3000, 400, 12, 2500, 48, 300, 120, UINT32_MAX, 300 },
-    { 3, false, 3000, 300, 8, 2000, 40, 250, 80, UINT32_MAX, 300 },
-    { 4, false, 3000, 300, 8, 2000, 40, 250, 60, UINT32_MAX, 300 },
-    { 6, false, 2000, 250, 6, 1500, 32, 200, 40, UINT32_MAX, 200 },
-    { 8, false, 2000, 200, 6, 1200, 24, 150, 30, UINT32_MAX, 200 },
-    { 12, false, 1500, 150, 4, 800, 20, 120, 20, 4000, 200 },
-    { 24, false, 1000, 120, 3, 600, 16, 100, 12, 1000, 100 },
-    { 48, false, 600, 100, 3, 400, 12, 60, 8, 200, 100 },
-    { 48, false, 300, 60, 2, 200, 8, 40, 6, 50, 100 },
+    { 1, 0, 3000, 600, 16, 4000, 60, 400, 400, UINT32_MAX, 400 },
+    { 1, 1, 3000, 400, 12, 2500, 48, 300, 200, UINT32_MAX, 400 },
+    { 1, 8, 2000, 250, 8, 1200, 32, 200, 60, UINT32_MAX, 300 },
+    { 1, 48, 1500, 200, 6, 800, 24, 150, 20, UINT32_MAX, 200 },
+    { 1, 192, 1000, 150, 4, 600, 20, 120, 12, UINT32_MAX, 200 },
+    { 2, 192, 1000, 150, 4, 600, 20, 120, 12, UINT32_MAX, 200 },
+    { 4, 192, 1000, 150, 4, 600, 20, 120, 12, UINT32_MAX, 200 },
+    { 8, 384, 1000, 120, 4, 600, 16, 120, 12, UINT32_MAX, 200 },
+    { 24, 1200, 600, 100, 3, 400, 12, 80, 8, 4000, 100 },
+    { 48, 1200, 600, 80, 3, 300, 12, 60, 6, 1000, 100 },
+    { 48, 1200, 600, 80, 3, 300, 12, 60, 6, 200, 100 },
+    { 48, 1200, 300, 60, 2, 200, 8, 40, 6, 50, 100 },
 };
 enum { N_LEVELS = sizeof levels / sizeof *levels };
 
@@ -268,7 +269,7 @@ static void put_presences(struct weft_page_shapes *shapes, const struct weft_sha
     weft_json_end_object(json);
 }
 
-static uint64_t column_ns(const struct weft_shapes_table *table, uint32_t column)
+static uint64_t column_start_ns(const struct weft_shapes_table *table, uint32_t column)
 {
     return table->from_ns +
            (uint64_t)((weft_u128)(table->to_ns - table->from_ns) * column / table->n_columns);
@@ -278,8 +279,8 @@ static uint64_t column_ns(const struct weft_shapes_table *table, uint32_t column
 static uint64_t covered_share(const struct weft_shapes_table *table,
                               const struct weft_page_run *run)
 {
-    uint64_t span_ns =
-        column_ns(table, run->first_column + run->n_columns) - column_ns(table, run->first_column);
+    uint64_t span_ns = column_start_ns(table, run->first_column + run->n_columns) -
+                       column_start_ns(table, run->first_column);
     if (run->covered_ns >= span_ns)
         return COVERED_FULL;
     uint64_t share =
@@ -287,13 +288,12 @@ static uint64_t covered_share(const struct weft_shapes_table *table,
     return share > 0 ? share : 1;
 }
 
-/* Sent are the longest of runs that may be one occurrence, and those that can be seen. */
+/* Sent is what can be seen, as far as the level allows. */
 static bool has_longest(const struct weft_page_shapes *shapes, const struct weft_page_run *run)
 {
     const struct weft_shapes_table *table = shapes->table;
-    uint64_t column = (table->to_ns - table->from_ns) / table->n_columns;
-    return shapes->level->with_all_longest || run->count <= 1 ||
-           (run->end_ns - run->start_ns) >= column;
+    uint64_t column_ns = (table->to_ns - table->from_ns) / table->n_columns;
+    return run->end_ns - run->start_ns >= column_ns * shapes->level->longest_columns;
 }
 
 /* The rows of one ribbon behind those of the ones before it, column by column. */

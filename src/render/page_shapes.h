@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 /* Bytes that `shapes` may take, packed. */
-enum { WEFT_PAGE_SHAPES_BYTES = 400 * 1024 };
+enum { WEFT_PAGE_SHAPES_BYTES = 400 * 1000 };
 
 /* The page's index of a function, -1 for none; of a thread, its place in the table. */
 int64_t weft_page_function(const struct weft_page *page, uint32_t function_id);
@@ -25,17 +25,17 @@ uint64_t weft_page_thread(const struct weft_page *page, uint32_t thread_id);
 
 /* How much of which part is sent. */
 struct weft_page_level {
-    uint32_t cell;         /* columns below which runs are merged with their neighbours */
-    bool with_all_longest; /* of every run; else where it is alone or wide enough to be seen */
-    uint32_t listed;       /* clusters with name, count and sum */
-    uint32_t full;         /* clusters with all their numbers */
-    uint32_t members;      /* shapes a full cluster */
-    uint32_t shapes;       /* shapes in all */
-    uint32_t trees;        /* clusters whose typical, slowest and first calls are sent */
-    uint32_t nodes;        /* calls of each */
-    uint32_t presences;    /* clusters a thread */
-    uint32_t threads;      /* threads with ribbons: those of most calls */
-    uint32_t marks;        /* spikes, drops, each */
+    uint32_t cell;            /* columns below which runs are merged with their neighbours */
+    uint32_t longest_columns; /* a run's longest occurrence is sent if it lasts so many */
+    uint32_t listed;          /* clusters with name, count and sum */
+    uint32_t full;            /* clusters with all their numbers */
+    uint32_t members;         /* shapes a full cluster */
+    uint32_t shapes;          /* shapes in all */
+    uint32_t trees;           /* clusters whose typical, slowest and first calls are sent */
+    uint32_t nodes;           /* calls of each */
+    uint32_t presences;       /* clusters a thread */
+    uint32_t threads;         /* threads with ribbons: those of most calls */
+    uint32_t marks;           /* spikes, drops, each */
 };
 
 /* ---- ribbons --------------------------------------------------------------------------------- */

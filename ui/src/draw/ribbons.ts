@@ -189,7 +189,7 @@ function paintLanes(scene: RibbonScene, lanes: readonly Lane[], isTall: boolean)
   });
   ctx.globalAlpha = 1;
   paintEdges(scene, edges);
-  const dots = scene.patterns.get('more', theme.ink3, 0, 0);
+  const dots = scene.patterns.get('more', theme.line2, 0, 0);
   if (dots) {
     ctx.fillStyle = dots;
     for (let k = 0; k < more.length; k += 4)

@@ -12,6 +12,9 @@ export interface Behaviour {
   /** Short name of the function, and the cluster's id if the function has several. */
   title: string;
   hue: number;
+  /** It chose its hue; as many others have it because they are chained to it. */
+  isHead: boolean;
+  chained: number;
   /** Time in which no other behaviour is around it; known by columns. */
   outer: number;
 }
@@ -51,19 +54,47 @@ function titles(clusters: readonly Cluster[], short: readonly string[]): string[
 }
 
 /**
- * Hues by prominence: total time. What a cluster wants is settled by its function's name and, if
- * the function has several, its rank among them, so that it is the same in every trace.
+ * Is `inner` what `outer` does nearly all the time? As often, nearly as long, and their first
+ * occurrences are one in the other.
  */
-export function clusterHues(trace: Trace, clusters: readonly Cluster[]): number[] {
+export function isChained(outer: Cluster, inner: Cluster): boolean {
+  const [a, b] = [outer.first, inner.first];
+  if (!a || !b || a.thread !== b.thread || outer.threads !== inner.threads) return false;
+  const isInside = (a.start <= b.start && b.end <= a.end) || (b.start <= a.start && a.end <= b.end);
+  const isAsOften = Math.abs(outer.count - inner.count) <= 0.05 * outer.count;
+  return isInside && isAsOften && inner.sum >= 0.9 * outer.sum;
+}
+
+export interface HueOf {
+  hue: number;
+  /** The cluster that chose the hue: itself, or the one it is chained to. */
+  head: number;
+}
+
+/**
+ * Hues by prominence: total time. A cluster that is chained to a more prominent one has its hue, so
+ * that a caller and what it only passes on to are one colour. What a cluster wants is settled by its
+ * function's name and, if the function has several, its rank among them, so that it is the same in
+ * every trace.
+ */
+export function clusterHues(trace: Trace, clusters: readonly Cluster[]): HueOf[] {
   const seen = new Map<number, number>();
-  return assignHues(
-    clusters.map(({ fn }) => {
+  const heads: Cluster[] = [];
+  const headOf = clusters.map(cluster => {
+    const own = heads.slice(0, 10).find(head => isChained(head, cluster));
+    if (!own) heads.push(cluster);
+    return own ?? cluster;
+  });
+  const hues = assignHues(
+    heads.map(({ fn }) => {
       const rank = (seen.get(fn) ?? 0) + 1;
       seen.set(fn, rank);
       const name = trace.functions.name[fn] ?? '';
       return { key: rank > 1 ? `${name}/${rank}` : name, waits: trace.functions.isWait[fn] === 1 };
     }),
   );
+  const hueOfHead = new Map(heads.map((head, i) => [head.index, hues[i]!]));
+  return headOf.map(({ index }) => ({ hue: hueOfHead.get(index)!, head: index }));
 }
 
 function presentIn(shapes: Shapes, thread: ShapeThread | null): Uint8Array {
@@ -75,6 +106,8 @@ function presentIn(shapes: Shapes, thread: ShapeThread | null): Uint8Array {
 
 export function makeBehaviours(trace: Trace, shapes: Shapes, short: readonly string[]): Behaviours {
   const hues = clusterHues(trace, shapes.clusters);
+  const chained = new Array<number>(hues.length).fill(0);
+  hues.forEach(({ head }, i) => head !== i && chained[head]!++);
   const names = titles(shapes.clusters, short);
   const lines = shapes.threads.map(thread => thread && outermost(shapes, thread));
   const outer = outerTimes(shapes, lines);
@@ -82,7 +115,8 @@ export function makeBehaviours(trace: Trace, shapes: Shapes, short: readonly str
     present: shapes.threads.map(thread => presentIn(shapes, thread)),
     ...{ shapes, lines, outer: outer.reduce((a, b) => a + b, 0) },
     list: shapes.clusters.map((cluster, i) => ({
-      ...{ cluster, title: names[i]!, hue: hues[i]!, outer: outer[i]! },
+      ...{ cluster, title: names[i]!, hue: hues[i]!.hue, outer: outer[i]! },
+      ...{ isHead: hues[i]!.head === i, chained: chained[i]! },
     })),
   };
 }

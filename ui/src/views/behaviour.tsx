@@ -36,6 +36,9 @@ const BY: Record<ClusterKey, (a: Behaviour, b: Behaviour) => number> = {
   surprise: (a, b) => b.cluster.surprise - a.cluster.surprise,
 };
 
+const surpriseText = (value: number): string =>
+  value >= 100 ? integer(value) : String(+value.toPrecision(2));
+
 const COLUMNS: [ClusterKey, string, (b: Behaviour) => string][] = [
   ['count', 'count', b => integer(b.cluster.count)],
   ['sum', 'total', b => duration(b.cluster.sum)],
@@ -44,7 +47,7 @@ const COLUMNS: [ClusterKey, string, (b: Behaviour) => string][] = [
   ['max', 'max', b => (b.cluster.has ? duration(b.cluster.max) : '')],
   ['threads', 'threads', b => integer(b.cluster.threads)],
   ['first', 'first seen', b => (b.cluster.first ? duration(b.cluster.first.start) : '')],
-  ['surprise', 'surprise', b => (b.cluster.has ? b.cluster.surprise.toPrecision(2) : '')],
+  ['surprise', 'surprise', b => (b.cluster.has ? surpriseText(b.cluster.surprise) : '')],
 ];
 
 function Head({ by, name, sort }: { by: ClusterKey; name: string; sort: ClusterKey }): JSX.Element {

@@ -210,20 +210,21 @@ export function PatternStory(): JSX.Element {
 
 function Entry({ behaviour }: { behaviour: Behaviour }): JSX.Element {
   const app = useApp();
-  const { cluster, title, hue } = behaviour;
+  const { cluster, title, hue, chained } = behaviour;
   const now = usePart(s => s.cluster);
   return (
     <li>
       <button
         class="entry"
         aria-pressed={now === cluster.index}
-        title={app.model.fullName(cluster.fn)}
+        title={`${app.model.fullName(cluster.fn)}${chained > 0 ? `; ${chained} behaviours inside it last nearly as long` : ''}`}
         onMouseEnter={() => pat.hoverCluster(app, cluster.index)}
         onMouseLeave={() => pat.hoverCluster(app, -1)}
         onClick={() => pat.selectCluster(app, cluster.index)}
       >
         <span class="swatch" style={{ background: hueVar(hue) }} />
         <span class="grow">{title}</span>
+        {chained > 0 && <small>+{chained}</small>}
         <span class="num">{duration(cluster.sum)}</span>
       </button>
     </li>
@@ -278,7 +279,7 @@ export function PatternLegend(): JSX.Element {
       </h2>
       <ul>
         {list
-          .filter(b => b.hue !== GREY_HUE)
+          .filter(b => b.hue !== GREY_HUE && b.isHead)
           .map(b => (
             <Entry key={b.cluster.index} behaviour={b} />
           ))}
@@ -291,7 +292,8 @@ export function PatternLegend(): JSX.Element {
         </p>
       )}
       <p class="remark">
-        Behaviours hold one another, so these times overlap. Ribbons: simple calls on top, what
+        Behaviours hold one another, so these times overlap; +n: as many that it passes nearly all
+        its time on to have its colour. Ribbons: simple calls on top, what
         calls them below; none of a ribbon holds another of it.
       </p>
       <section>
