@@ -293,8 +293,8 @@ export function PatternLegend(): JSX.Element {
       )}
       <p class="remark">
         Behaviours hold one another, so these times overlap; +n: as many that it passes nearly all
-        its time on to have its colour. Ribbons: simple calls on top, what
-        calls them below; none of a ribbon holds another of it.
+        its time on to have its colour. Ribbons: simple calls on top, what calls them below; none of
+        a ribbon holds another of it.
       </p>
       <section>
         <h2>Marks</h2>

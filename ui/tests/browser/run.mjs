@@ -257,6 +257,115 @@ async function panels(page) {
   ok(!(await page.locator('.crumbs').textContent()).includes('hidden'), 'and shown again');
 }
 
+/** The middle of a painted bar of a ribbon, in page coordinates, and whose it is. */
+const wideBar = page =>
+  page.evaluate(async () => {
+    const { app, stage } = await window.weftReady;
+    const area = document.querySelector('.area').getBoundingClientRect();
+    for (const lane of stage.painted())
+      for (const bar of lane.bars)
+        if (bar.x1 - bar.x0 > 6 && bar.x1 < area.width && lane.y0 > 2 && lane.y1 < area.height - 4)
+          return {
+            x: area.left + (bar.x0 + bar.x1) / 2,
+            y: area.top + lane.y1 - 1,
+            title: app.model.behaviours.list[bar.cluster].title,
+            cluster: bar.cluster,
+          };
+    return null;
+  });
+
+const patternState = page =>
+  page.evaluate(async () => {
+    const { app } = await window.weftReady;
+    const { screen, cluster, chosen, over, hasMarks, drawing } = app.state.get();
+    return { screen, cluster, chosen, over, hasMarks, drawing };
+  });
+
+async function patterns(page) {
+  await page.locator('#chart').focus();
+  await page.keyboard.press('3');
+  await settle(page);
+  ok((await patternState(page)).screen === 'patterns', '3 shows Patterns');
+  ok((await hash(page)).includes('s=3'), 'the address says so');
+  ok(
+    (await page.locator('.story .headline').textContent()).length > 10,
+    'Patterns begins with a sentence',
+  );
+  ok((await page.textContent('.totals')).includes('Resolution'), 'it says how fine it is');
+  const bar = await wideBar(page);
+  ok(bar !== null, 'ribbons are painted');
+  await page.mouse.move(bar.x, bar.y);
+  const tip = page.locator('.tip');
+  await tip.waitFor({ timeout: 2000 });
+  ok((await tip.textContent()).includes(bar.title), 'hover names the behaviour', bar.title);
+  ok((await patternState(page)).over === bar.cluster, 'and highlights it everywhere');
+  await page.mouse.click(bar.x, bar.y);
+  await settle(page);
+  ok(
+    (await page.locator('.facts .title').textContent()).includes(bar.title),
+    'click keeps the occurrence',
+  );
+  ok((await page.locator('#said').textContent()).includes(bar.title), 'it is announced');
+  ok((await page.locator('tr.now').count()) === 1, 'its row of the table is selected');
+  ok(/occ=t\d+\./.test(await hash(page)), 'the address names the occurrence');
+  await page.locator('#chart').focus();
+  const before = JSON.stringify((await patternState(page)).chosen);
+  await page.keyboard.press('.');
+  ok(JSON.stringify((await patternState(page)).chosen) !== before, '. goes to the next place');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowRight');
+  ok((await patternState(page)).chosen !== null, 'arrows walk runs and ribbons');
+  await page.keyboard.press('o');
+  ok(!(await patternState(page)).hasMarks, 'o hides spikes and drops');
+  await page.keyboard.press('o');
+  await page.locator('table.clusters .row-link').first().click();
+  await page.locator('.facts .tools button').first().click();
+  await settle(page);
+  ok((await patternState(page)).chosen.how === 'typical', 'the typical occurrence is a click away');
+  await page.locator('table.clusters thead button:has-text("max")').click();
+  const marks = await page.locator('table.clusters th[aria-sort]').allTextContents();
+  ok(marks.length === 1 && marks[0].startsWith('max'), 'the table sorts', marks.join());
+  const name = bar.title.split(' ')[0];
+  await page.fill('#search', `fn:${name}`);
+  ok(
+    /\d+ behaviours? in \d+ threads?/.test(await page.locator('.hits').textContent()),
+    'search finds behaviours',
+  );
+  await page.fill('#search', '');
+  await accessible(page);
+  await page.locator('#chart').focus();
+  for (let i = 0; i < 4; i++) await page.keyboard.press('Escape');
+  await page.keyboard.press('0');
+  await page.keyboard.press('1');
+  await settle(page);
+  ok((await patternState(page)).screen === 'overview', '1 goes back to the Overview');
+}
+
+async function withoutPatterns(browser, folder) {
+  const data = makeData(3);
+  const trivial = structuredClone(data);
+  delete data.shapes;
+  const { shapes } = trivial;
+  for (const key of Object.keys(shapes.clusters))
+    shapes.clusters[key] = Array.isArray(shapes.clusters[key])
+      ? []
+      : { h: [], s: [], t: [], p: [] };
+  Object.assign(shapes, { spikes: { c: [], x: [], at: { h: [], s: [], t: [], p: [] } } });
+  Object.assign(shapes, { drops: { c: [], s: [], t: [], n: [], e: [] }, calls: [], threads: [] });
+  for (const key of Object.keys(shapes.table)) shapes.table[key] = [];
+  shapes.totals.shapes = 0;
+  for (const [json, word] of [
+    [data, 'written without shapes'],
+    [trivial, 'Only trivial calls'],
+  ]) {
+    const path = writePage(JSON.stringify(json), join(folder, 'bare.html'));
+    const { page, context, trouble } = await open(browser, path, {}, '#v=1&s=3');
+    ok((await page.textContent('.empty')).includes(word), `an empty screen says why: ${word}`);
+    ok(trouble.length === 0, 'without trouble', trouble.join('; '));
+    await context.close();
+  }
+}
+
 /** Names, roles, landmarks: what a screen reader needs. */
 async function accessible(page) {
   const problems = await page.evaluate(() => {
@@ -371,6 +480,25 @@ async function speed(browser, folder) {
   await context.close();
 }
 
+async function ribbonSpeed(browser, folder) {
+  const path = writePage(JSON.stringify(makeData(110)), join(folder, 'r110.html'));
+  const { page, context } = await open(browser, path, {}, '#v=1&s=3');
+  const median = await page.evaluate(async () => {
+    const { app, stage } = await window.weftReady;
+    app.state.update(s => ({ ...s, unpacked: new Set(['g0', 'g1', 'g2', 'g3']) }));
+    const times = [];
+    for (let i = 0; i < 15; i++) {
+      stage.markBase();
+      await stage.idle();
+      times.push(stage.lastPaint);
+    }
+    return times.sort((a, b) => a - b)[7];
+  });
+  ok(median < 50, 'a frame of ribbons is painted in less than 50 ms', `${median} ms`);
+  console.log(`# painting a frame of ribbons took ${median.toFixed(1)} ms (median of 15)`);
+  await context.close();
+}
+
 async function damaged(browser, folder) {
   const path = writePage(JSON.stringify({ v: 99 }), join(folder, 'bad.html'));
   const context = await browser.newContext();
@@ -417,13 +545,15 @@ async function main() {
   const browser = await openBrowser();
   try {
     const { page, context, trouble } = await open(browser, path);
-    for (const part of [facts, pointing, ranges, keyboard, searching, panels, accessible])
+    for (const part of [facts, pointing, ranges, keyboard, searching, panels, accessible, patterns])
       await part(page);
     ok(trouble.length === 0, 'no console error, no network', trouble.join('; '));
     await context.close();
     await themes(browser, path);
     await link(browser, path);
-    if (!given) for (const part of [sizes, speed, damaged]) await part(browser, folder);
+    if (!given)
+      for (const part of [sizes, speed, ribbonSpeed, damaged, withoutPatterns])
+        await part(browser, folder);
   } catch (error) {
     ok(false, 'the test ran to its end', error.message.replace(/\n/g, ' '));
   } finally {

@@ -2,6 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { makeData } from '../fixtures/make.mjs';
 import { decodeTrace } from '../../src/api/page';
+import { isChained, makeBehaviours, tell } from '../../src/lib/behaviours';
+import { GREY_HUE } from '../../src/lib/palette';
 import { columnTime, outermost, runSpan, treeLines } from '../../src/lib/shapes';
 import type { Shapes } from '../../src/lib/shapes';
 
@@ -42,8 +44,9 @@ describe('decoding shapes', () => {
   it('refuses damage with a sentence, or reads on: never anything else', () => {
     const rand = random(7);
     let refused = 0;
-    for (let i = 0; i < 400; i++) {
-      const data = structuredClone(makeData(2)) as { shapes: Loose };
+    const whole = makeData(2);
+    for (let i = 0; i < 150; i++) {
+      const data = structuredClone(whole) as { shapes: Loose };
       let at: Record<string, unknown> = data.shapes;
       for (;;) {
         const keys = Object.keys(at);
@@ -64,7 +67,7 @@ describe('decoding shapes', () => {
         expect((error as Error).message).toMatch(/data is damaged/);
       }
     }
-    expect(refused).toBeGreaterThan(40);
+    expect(refused).toBeGreaterThan(15);
   });
 });
 
@@ -111,6 +114,26 @@ describe('trees of shapes', () => {
       expect(lines.length).toBeLessThanOrEqual(20 + 12);
       expect(lines[0]!.shape).toBe(s);
       for (const line of lines) if (line.shape < 0) expect(line.more).toBeGreaterThan(0);
+    }
+  });
+});
+
+describe('behaviours', () => {
+  const trace = decodeTrace(makeData(12));
+  const behaviours = makeBehaviours(trace, shapes, trace.functions.name);
+  it('share a hue only where one passes its time on to the other', () => {
+    const heads = behaviours.list.filter(b => b.isHead && b.hue !== GREY_HUE);
+    expect(heads.length).toBe(10);
+    expect(new Set(heads.map(b => b.hue)).size).toBe(10);
+    for (const own of behaviours.list.filter(b => !b.isHead))
+      expect(heads.some(h => h.hue === own.hue && isChained(h.cluster, own.cluster))).toBe(true);
+  });
+  it('begin with a sentence of any trace', () => {
+    for (const n of [0, 1, 3, 20]) {
+      const some = decodeTrace(makeData(n));
+      const told = tell(some, makeBehaviours(some, some.shapes!, some.functions.name));
+      expect(told.headline.length).toBeGreaterThan(10);
+      expect(told.lead.length).toBeGreaterThan(10);
     }
   });
 });
