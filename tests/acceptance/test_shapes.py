@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Shapes against the recorded results of the published viewer: three synthetic traces with their
-shapes, distances, clusters and ribbons."""
+"""Shapes against the recorded results of the published viewer (three synthetic traces with their
+shapes, distances, clusters and ribbons), and against the numbers that a separate program (sets of
+sets in ordered maps, every distance computed) counted in real traces."""
 import json
 import subprocess
 import sys
 
-from support import SHARED, done, note, ok
+from support import SHARED, done, import_trace, note, ok, run_json, unpack
 
 CASES = sys.argv[1]
 NULL = 10000  # the viewer's id of the null shape
@@ -83,7 +84,72 @@ def check_case(name):
         check_clusters(case, who, rows[1], rows[2])
 
 
+def tree(shapes, id_):
+    """A shape as (function name, set of its children)."""
+    name, children = shapes[id_]
+    return (name, frozenset(tree(shapes, child) for child in children))
+
+
+def check_import(name):
+    """The trace through the program: the same shapes, each as often; the same clusters of them, less
+    the childless shapes of functions that the trace never calls without callees."""
+    case = Case(name)
+    store = import_trace(SHARED / "cases" / "shapes" / f"{name}.trace.txt", name)
+    document = store and run_json("shapes", "--list-shapes", "--limit", "0", store)
+    if not document:
+        return
+    given = {id_: (f"f{row['baseFunction']}", [child for child in row["patternIds"]
+                                               if child != NULL])
+             for id_, row in case.shapes.items()}
+    want = {tree(given, int(id_)): count for id_, count in case.json["instance_counts"].items()}
+    found = {row["id"]: (row["function"], [child["id"] for child in row["children"]])
+             for row in document["shape_list"]}
+    got = {tree(found, row["id"]): row["count"] for row in document["shape_list"]}
+    ok(got == want, f"{name}: {len(want)} shapes, each as often, imported", len(got))
+    clusters = {}
+    for row in document["shape_list"]:
+        clusters.setdefault(row["cluster"], set()).add(tree(found, row["id"]))
+    trees = [{tree(given, id_) for id_ in row["shapeIds"]} for row in case.json["clusters"]]
+    # A cluster that such a shape held together may join another.
+    wanted = {frozenset(cluster) for cluster in trees if cluster <= set(want)}
+    ok(wanted <= {frozenset(cluster) for cluster in clusters.values()},
+       f"{name}: {len(wanted)} clusters, imported")
+
+
+# shapes with callees, all shapes, clusters with a shape with callees, ribbons of these
+REAL = {
+    "wt_update_whole_small.fdr": (1580, 1958, 891, 25),
+    "wt_update_whole_small.basic": (1650, 2023, 908, 24),
+    "wt_evict_win_small.fdr": (589, 724, 196, 18),
+    "wt_update_whole_medium.fdr": (5823, 6251, 1709, 25),
+    "wt_evict_win_large.fdr": (10803, 10995, 1217, 20),
+}
+
+
+def check_real(name, want):
+    folder = unpack(name)
+    unpack("wtperf_xray.map")
+    store = import_trace(folder / name, name, "--map", folder / "wtperf_xray.map.yaml")
+    if not store:
+        return
+    document = run_json("shapes", store)
+    if document:
+        keys = ("shapes", "shapes_with_trivial", "clusters", "ribbons")
+        ok(tuple(document[key] for key in keys) == want, f"{name}: {dict(zip(keys, want))}",
+           [document[key] for key in keys])
+        info = run_json("info", store)
+        cut = info["cut_calls"] + sum(row["count"] for row in info["notes"]
+                                      if row["kind"] == "open_at_end")
+        ok(document["cut_calls"] == cut and
+           document["calls"] + document["cut_calls"] == info["calls"] + info["cut_calls"],
+           f"{name}: every call has a shape or is cut", document["calls"], document["cut_calls"])
+    store.unlink()
+
+
 for case_name in ("small", "medium", "large"):
     check_case(case_name)
+    check_import(case_name)
+for trace, numbers in REAL.items():
+    check_real(trace, numbers)
 note("ribbons are compared as sets of clusters, clusters as sets of shapes")
 done()
