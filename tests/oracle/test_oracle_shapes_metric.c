@@ -8,7 +8,9 @@
 
 #include <stdlib.h>
 
-enum { SETS = 1500, TREES = 3000, MATCHES = 1500, ANY = UINT32_MAX - 1 };
+enum { SETS = 1500, TREES = 3000, MATCHES = 1500 };
+
+static const uint32_t any = UINT32_MAX - 1;
 
 /* A random list of shapes, and the metric over it. The null shape has the index list.n. */
 struct fixture {
@@ -45,7 +47,7 @@ static const struct naive_shape *shape_at(const struct fixture *fixture, size_t 
 
 static uint32_t distance(const struct fixture *fixture, size_t i, size_t j)
 {
-    return weft_shape_distance(fixture->metric, id_of(fixture, i), id_of(fixture, j), ANY);
+    return weft_shape_distance(fixture->metric, id_of(fixture, i), id_of(fixture, j), any);
 }
 
 /* d(x, null) is the depth: half a unit for each call of the deepest stack. */
@@ -69,7 +71,7 @@ static bool is_bounded(const struct fixture *fixture, size_t i, size_t j, uint32
         const uint32_t cold =
             weft_shape_distance(fresh, id_of(fixture, i), id_of(fixture, j), bound);
         const uint32_t after =
-            weft_shape_distance(fresh, id_of(fixture, i), id_of(fixture, j), ANY);
+            weft_shape_distance(fresh, id_of(fixture, i), id_of(fixture, j), any);
         const uint32_t warm =
             weft_shape_distance(fixture->metric, id_of(fixture, i), id_of(fixture, j), bound);
         is_ok = cold == want && warm == want && after == d;
