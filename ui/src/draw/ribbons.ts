@@ -54,6 +54,7 @@ export interface RibbonScene {
 }
 
 const TOP = 3;
+const LARGEST = 12; // drops that have a band; all have a bar in the axis band
 
 export function paintRibbons(scene: RibbonScene, rows: readonly PatternRow[]): void {
   const { ctx, dpr, theme } = scene;
@@ -314,7 +315,7 @@ function paintDrops(scene: RibbonScene, lanes: readonly Lane[]): void {
   const byThread = new Map<number, Lane[]>();
   for (const lane of lanes)
     if (lane.ribbon >= 0) byThread.set(lane.thread, [...(byThread.get(lane.thread) ?? []), lane]);
-  for (const drop of model.behaviours!.shapes.drops) {
+  for (const drop of model.behaviours!.shapes.drops.slice(0, LARGEST)) {
     if (bright && bright[drop.cluster] !== 1) continue;
     if (drop.to < view.t0 || drop.from > view.t1) continue;
     for (const own of byThread.values()) {

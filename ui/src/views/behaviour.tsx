@@ -265,7 +265,8 @@ function Place({ chosen }: { chosen: Chosen }): JSX.Element {
   return (
     <>
       <p class="remark">
-        {thread.label} {thread.name}, {how === 'columns' ? 'between' : 'starts'}{' '}
+        {thread.label}
+        {thread.name && ` ${thread.name}`}, {how === 'columns' ? 'between' : 'starts'}{' '}
         {how === 'columns' ? span(at.start, at.end) : exact(at.start)}
         {how === 'columns' ? ': when exactly is not in this page' : rank}
       </p>

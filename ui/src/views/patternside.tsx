@@ -4,7 +4,7 @@ import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { tell } from '../lib/behaviours';
 import type { Behaviour, Told } from '../lib/behaviours';
-import { duration, integer, percent, plural, times } from '../lib/format';
+import { compact, duration, integer, percent, plural, times } from '../lib/format';
 import { GREY_HUE } from '../lib/palette';
 import type { Spike } from '../lib/shapes';
 import * as act from '../state/actions';
@@ -66,6 +66,9 @@ function Outermost({ told }: { told: Told }): JSX.Element | null {
   );
 }
 
+const timesShort = (value: number): string =>
+  value >= 1e4 ? `${compact(value)}\u00a0\u00d7` : times(value);
+
 /** The worst spike of each behaviour, longest first: one slow call is one finding. */
 function worstSpikes(spikes: readonly Spike[]): { spike: Spike; n: number }[] {
   const by = new Map<number, { spike: Spike; n: number }>();
@@ -111,7 +114,7 @@ function Spikes(): JSX.Element | null {
                 </button>
               </td>
               <td class="num key c-side">{duration(spike.end - spike.start)}</td>
-              <td class="num c-side">{times(spike.times)}</td>
+              <td class="num c-side">{timesShort(spike.times)}</td>
             </tr>
           ))}
         </tbody>
@@ -252,7 +255,7 @@ const MARKS: [JSX.Element, string][] = [
       <rect x="4" y="3" width="26" height="9" fill="var(--warn)" fill-opacity=".25" />
       <path d="M4.5 3v9M30.5 3v9" stroke="var(--warn)" />
     </g>,
-    'throughput drop',
+    'throughput drop, the largest',
   ],
 ];
 

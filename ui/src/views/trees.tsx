@@ -170,7 +170,7 @@ export function CallIcicle({
                 ...(i === 0 ? { background: hueVar(hue), color: `var(--on-h${hue + 1})` } : {}),
               }}
             >
-              {isWide ? `${name}\u2002${duration(length)}` : ''}
+              {isWide && <i>{`${name}\u2002${duration(length)}`}</i>}
             </span>
           );
         })}
