@@ -20,10 +20,8 @@ struct weft_shape_node {
     uint32_t shape; /* the user's; WEFT_SHAPE_NONE at first */
 };
 
-enum {
-    WEFT_SHAPE_NONE = UINT32_MAX,
-    WEFT_SHAPE_REFUSED = UINT32_MAX - 1, /* beyond a limit */
-};
+#define WEFT_SHAPE_NONE UINT32_MAX
+#define WEFT_SHAPE_REFUSED (UINT32_MAX - 1) /* beyond a limit */
 
 /* Zeroed: empty. */
 struct weft_shape_table {
