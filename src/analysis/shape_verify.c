@@ -4,12 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    MAX_TRIPLES = 1 << 16,
-    MAX_PAIRS = 1 << 20,
-    MAX_STEPS = 1 << 29,
-    ANY_DISTANCE = UINT32_MAX - 1
-};
+enum { MAX_TRIPLES = 1 << 16, MAX_PAIRS = 1 << 20, MAX_STEPS = 1 << 29 };
+
+#define ANY_DISTANCE (UINT32_MAX - 1)
 
 struct checks {
     const struct weft_trace *trace;
