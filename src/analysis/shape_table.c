@@ -78,7 +78,8 @@ uint32_t weft_shape_table_intern(struct weft_shape_table *table, uint32_t functi
     if (table->n_nodes >= WEFT_SHAPE_REFUSED || !grow_slots(table) ||
         !weft_vec_reserve(&table->nodes, &table->cap_nodes, table->n_nodes + 1,
                           sizeof *table->nodes) ||
-        !weft_vec_reserve(&table->child, &table->cap_child, table->n_child + n_children,
+        /* One more, so that there is an array even of shapes without children alone. */
+        !weft_vec_reserve(&table->child, &table->cap_child, table->n_child + n_children + 1,
                           sizeof *table->child))
         return WEFT_SHAPE_NONE;
     if (n_children)
