@@ -507,6 +507,7 @@ enum weft_code weft_miner_begin(struct weft_miner *miner, uint32_t depth_bound,
     size_t n_frames = (size_t)depth_bound > n_open ? depth_bound : n_open;
     if (!weft_vec_reserve(&miner->frames, &miner->cap_frames, n_frames + 1,
                           sizeof *miner->frames) ||
+        !weft_vec_reserve(&miner->counts, &miner->cap_counts, 1, sizeof *miner->counts) ||
         !room_for_done(miner, n_open))
         return no_memory(err);
     if (borders && !weft_vec_reserve(&borders->carried, &borders->cap_carried, n_open + 1,
