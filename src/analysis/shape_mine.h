@@ -44,7 +44,7 @@ struct weft_mine_opts {
     size_t n_cuts;
 };
 
-enum { WEFT_MINE_MAX_SHAPES = 1 << 20, WEFT_MINE_MAX_CHILDREN = 1 << 23 };
+enum { WEFT_MINE_MAX_SHAPES = 1 << 19, WEFT_MINE_MAX_CHILDREN = 1 << 23 };
 
 /* What is counted of one shape on one thread. */
 struct weft_shape_row {

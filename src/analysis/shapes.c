@@ -20,6 +20,7 @@ enum {
     MAX_COLUMNS = 1 << 16,
     MAX_WINDOWS = 1 << 16,
     MAX_DROP_CELLS = 1 << 24, /* counts of occurrences by cluster and window */
+    BYTES_A_SHAPE = 2048,
 };
 
 struct job {
@@ -667,6 +668,15 @@ static void job_fini(struct job *job)
     free(job->slot_cluster);
 }
 
+/* As many shapes as fit, with all that is told of each, when each has a cluster of its own. */
+static uint64_t max_shapes(const struct weft_shapes_opts *opts, const struct weft_run *run)
+{
+    if (opts->max_shapes)
+        return opts->max_shapes;
+    uint64_t n = run->memory_bytes / BYTES_A_SHAPE;
+    return n && n < WEFT_MINE_MAX_SHAPES ? n : WEFT_MINE_MAX_SHAPES;
+}
+
 enum weft_code weft_shapes_run(const struct weft_trace *trace,
                                const struct weft_thread_filter *filter,
                                const struct weft_shapes_opts *opts, const struct weft_run *run,
@@ -680,7 +690,8 @@ enum weft_code weft_shapes_run(const struct weft_trace *trace,
         .run = run,
         .mine_opts = { .window = opts->window,
                        .is_excluded = opts->is_excluded,
-                       .max_shapes = opts->max_shapes },
+                       .max_shapes = max_shapes(opts, run),
+                       .max_tape_bytes = run->memory_bytes / 4 }, /* 0: as without a ceiling */
     };
     *table = NULL;
     enum weft_code code = check_opts(opts, err);

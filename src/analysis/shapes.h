@@ -25,7 +25,7 @@ struct weft_shapes_opts {
     double drop_fraction;    /* 0.5 */
     uint32_t n_windows;      /* that the drops are sought in: 200 */
     uint32_t limit;          /* spikes and drops kept, each: 1,000; 0: all */
-    uint64_t max_shapes;     /* 0: the default, 1 << 20 */
+    uint64_t max_shapes;     /* 0: 1 << 19, or fewer if that is all that fits */
 };
 
 void weft_shapes_defaults(struct weft_shapes_opts *opts);
