@@ -319,8 +319,9 @@ function paintDrops(scene: RibbonScene, lanes: readonly Lane[]): void {
     if (bright && bright[drop.cluster] !== 1) continue;
     if (drop.to < view.t0 || drop.from > view.t1) continue;
     for (const own of byThread.values()) {
+      const { first, last } = model.trace.threads[own[0]!.thread]!;
       const lane = laneOf(scene, own, drop.cluster);
-      if (!lane) continue;
+      if (!lane || drop.to < first || drop.from > last) continue;
       const a = Math.round(Math.max(-2, view.x(drop.from)) * dpr);
       const b = Math.round(Math.min(view.width + 2, view.x(drop.to)) * dpr);
       const [c, d] = [Math.round(lane.y0 * dpr), Math.round(lane.y1 * dpr)];
