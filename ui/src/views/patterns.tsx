@@ -130,6 +130,10 @@ export function leftOutWords(app: ReturnType<typeof useApp>): string {
   const width = ((shapes.to - shapes.from) / columns) * cell;
   const parts = [`Resolution ${duration(width)}`];
   if (cell > 1) parts.push(`${integer(totals.runsSent)} of ${plural(totals.runs, 'run')}, merged`);
+  if (totals.bareRuns > 0)
+    parts.push(
+      `${integer(totals.bareRuns)} of ${plural(totals.runsSent, 'run')} without their longest call`,
+    );
   parts.push(`${plural(totals.trivialClusters, 'trivial behaviour')} (calls nothing) not drawn`);
   if (totals.rareClusters > 0)
     parts.push(`${integer(totals.rareClusters)} rarer than ${integer(totals.rareBelow)} not drawn`);
