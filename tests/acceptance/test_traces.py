@@ -256,7 +256,7 @@ def check_jobs(source, name):
 
 def check_refused():
     refused = run("import", "-o", TRACES / "refused.weft", UFTRACE.parent)
-    ok(refused.returncode == 1 and "a directory" in refused.stderr,
+    ok(refused.returncode == 1 and "found one of other files" in refused.stderr,
        "a directory of no trace is refused as before", refused.stderr)
     refused = run("import", "-o", TRACES / "refused.weft", "--binary", "/bin/true", OPTRACK)
     ok(refused.returncode != 0 and "no program" in refused.stderr, "OpTrack takes no program",
