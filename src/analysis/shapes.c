@@ -21,6 +21,7 @@ enum {
     MAX_WINDOWS = 1 << 16,
     MAX_DROP_CELLS = 1 << 24, /* counts of occurrences by cluster and window */
     BYTES_A_SHAPE = 2048,
+    MAX_QUANTILE_BYTES = 128 * 1024 * 1024, /* a worker */
 };
 
 struct job {
@@ -392,6 +393,14 @@ static enum weft_code make_ribbons(struct job *job, struct weft_err *err)
 
 /* ---- quantiles ------------------------------------------------------------------------------- */
 
+/* What a worker's durations may take: an eighth of the ceiling for all together, 0 for the default.
+ */
+static size_t quantile_bytes(const struct weft_run *run)
+{
+    uint64_t share = run->memory_bytes / 8 / weft_pool_workers(run->pool);
+    return share < MAX_QUANTILE_BYTES ? share : MAX_QUANTILE_BYTES;
+}
+
 /* Clusters of one thread have its quantiles. */
 static enum weft_code fill_quantiles(struct job *job, struct weft_err *err)
 {
@@ -410,6 +419,7 @@ static enum weft_code fill_quantiles(struct job *job, struct weft_err *err)
         .first = job->first,
         .cluster_id = job->cluster_id,
         .times = times,
+        .budget_bytes = quantile_bytes(job->run),
     };
     enum weft_code code = weft_shape_quantiles_run(&job->mined, job->replay, &rows,
                                                    weft_pool_workers(job->run->pool), err);
