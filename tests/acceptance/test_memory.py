@@ -41,7 +41,7 @@ def check_large():
     store, page = WORK / "large.weft", WORK / "large.html"
     check(256, "import of wt_evict_win_large", "import", "-q", "-o", store, source, "--map",
           folder / "wtperf_xray.funcs.tsv", files=[source])
-    for command in ("regtime", "functions", "outliers", "interval"):
+    for command in ("regtime", "functions", "outliers", "interval", "shapes"):
         check(256, command, command, "-q", "--json", store, files=[store])
     check(256, "report", "report", "-q", "-o", page, store, files=[store])
 

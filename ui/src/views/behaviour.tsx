@@ -207,8 +207,10 @@ function Facts({ facts }: { facts: CardFact[] }): JSX.Element {
         {facts.map(fact => (
           <tr key={fact.name}>
             <th scope="row">{fact.name}</th>
-            <td class="key">{fact.value}</td>
-            <td class="num dim">{fact.more ?? ''}</td>
+            <td class="key" colSpan={fact.more ? 1 : 2}>
+              {fact.value}
+            </td>
+            {fact.more && <td class="num dim">{fact.more}</td>}
           </tr>
         ))}
       </tbody>
