@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Every command within a hard limit, of the kernel's making, on memory: import, regtime, functions,
-outliers, interval, shapes and report of the largest trace in 256 MiB; and of a generated trace in which
-nearly every call has a context of its own, RegTime in so little that it must read runs again, which
-gives the same bytes. Without a budget of rows there, what memory folds is said and counted."""
+outliers, interval, shapes and report of the largest trace in 256 MiB; and of a generated trace in
+which nearly every call has a context of its own, RegTime in so little that it must read runs again,
+which gives the same bytes. Without a budget of rows there, what memory folds is said and counted."""
 import json
 import resource
 import subprocess
