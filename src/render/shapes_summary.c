@@ -257,9 +257,11 @@ static void print_left_out(const struct weft_shapes_page *page)
                            weft_human_count(table->excluded_calls).text, page->opts->n_excluded,
                            page->opts->excluded);
     print_count(page, table->limited_calls,
-                "calls without a shape: there are too many shapes, or they are too large");
+                "calls without a shape: there are more shapes than fit (--exclude, --tid, --from "
+                "and --to leave fewer)");
     print_count(page, table->unclustered_shapes,
-                "shapes alone in their cluster: there were too many to compare");
+                "shapes alone in their cluster: there were too many to compare (--exclude, --tid, "
+                "--from and --to leave fewer)");
     if (page->n_other > 0)
         weft_output_printf(out, "%s clusters are not %s\n", weft_human_count(page->n_other).text,
                            page->opts->wanted);
