@@ -98,6 +98,10 @@ WEFT_CHECKED enum weft_code weft_cli_begin(struct weft_cli *cli);
 /* weft_cli_begin, and opens inputs[0] as the session, restricted to --tid. */
 WEFT_CHECKED enum weft_code weft_cli_open(struct weft_cli *cli);
 
+/* Opens a trace, restricted to --tid, and says on stderr if its file ends early (but --quiet). */
+WEFT_CHECKED enum weft_code weft_cli_open_trace(struct weft_cli *cli, const char *path,
+                                                struct weft_session **session);
+
 /* The window that --from and --to name (NULL: the trace's start and end). */
 WEFT_CHECKED enum weft_code weft_cli_window(struct weft_cli *cli, const char *from, const char *to,
                                             uint64_t *from_ns, uint64_t *to_ns);

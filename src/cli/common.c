@@ -210,16 +210,34 @@ enum weft_code weft_cli_begin(struct weft_cli *cli)
     return WEFT_OK;
 }
 
+/* Whoever reads a result must know that part of its trace is missing. */
+static void warn_if_recovered(const struct weft_cli *cli, const char *path,
+                              const struct weft_session *session)
+{
+    const struct weft_store_meta *meta = weft_trace_meta(weft_session_trace(session));
+    if (meta->is_recovered && !cli->common.quiet)
+        fprintf(stderr,
+                "weft: %s: the file ends early: read without its directory, what followed its last "
+                "whole block is missing\n",
+                path);
+}
+
+enum weft_code weft_cli_open_trace(struct weft_cli *cli, const char *path,
+                                   struct weft_session **session)
+{
+    enum weft_code code = weft_session_open(path, &cli->run, session, &cli->err);
+    if (code != WEFT_OK)
+        return code;
+    warn_if_recovered(cli, path, *session);
+    return weft_session_keep_tids(*session, cli->common.tids.items, cli->common.tids.n, &cli->err);
+}
+
 enum weft_code weft_cli_open(struct weft_cli *cli)
 {
     enum weft_code code = weft_cli_begin(cli);
     if (code != WEFT_OK)
         return code;
-    code = weft_session_open(cli->inputs[0], &cli->run, &cli->session, &cli->err);
-    if (code != WEFT_OK)
-        return code;
-    return weft_session_keep_tids(cli->session, cli->common.tids.items, cli->common.tids.n,
-                                  &cli->err);
+    return weft_cli_open_trace(cli, cli->inputs[0], &cli->session);
 }
 
 static bool wants_colour(const struct weft_cli *cli)

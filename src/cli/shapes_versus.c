@@ -104,10 +104,7 @@ static enum weft_code open_sides(struct weft_cli *cli, struct sides *sides)
     if (code != WEFT_OK || strcmp(sides->paths[0], sides->paths[1]) == 0)
         return code;
     sides->sessions[1] = NULL;
-    code = weft_session_open(sides->paths[1], &cli->run, &sides->sessions[1], &cli->err);
-    if (code == WEFT_OK)
-        code = weft_session_keep_tids(sides->sessions[1], cli->common.tids.items,
-                                      cli->common.tids.n, &cli->err);
+    code = weft_cli_open_trace(cli, sides->paths[1], &sides->sessions[1]);
     if (code != WEFT_OK)
         (void)weft_in_file(&cli->err, sides->paths[1]);
     return code;

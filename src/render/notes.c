@@ -57,15 +57,30 @@ static void join(struct weft_note_sum *sum, const struct weft_note_sum *more)
     sum->thread_id = more->thread_id;
 }
 
+/* Of a file that is read without its directory. */
+static struct weft_note_sum sum_of_recovery(const struct weft_store_meta *meta)
+{
+    return sum_of(&(struct weft_note){ .kind = WEFT_NOTE_TRUNCATED,
+                                       .count = meta->lost_bytes,
+                                       .thread_id = WEFT_ID_NONE,
+                                       .at_off = WEFT_NO_OFFSET,
+                                       .detail = WEFT_STR("the .weft file has no directory: what "
+                                                          "followed its last whole block is "
+                                                          "missing") });
+}
+
 enum weft_code weft_note_sums(const struct weft_trace *trace, struct weft_arena *arena,
                               struct weft_note_sums *sums, struct weft_err *err)
 {
-    size_t n_notes = weft_trace_meta(trace)->n_notes;
+    const struct weft_store_meta *meta = weft_trace_meta(trace);
+    size_t n_stored = meta->n_notes, n_notes = n_stored + meta->is_recovered;
     *sums = (struct weft_note_sums){ .rows = WEFT_ARENA_NEW(arena, n_notes, struct weft_note_sum) };
     if (!sums->rows)
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for %zu notes", n_notes);
-    for (size_t i = 0; i < n_notes; i++)
+    for (size_t i = 0; i < n_stored; i++)
         sums->rows[i] = sum_of(weft_trace_note(trace, i));
+    if (meta->is_recovered)
+        sums->rows[n_stored] = sum_of_recovery(meta);
     qsort(sums->rows, n_notes, sizeof *sums->rows, compare_sums);
     for (size_t i = 0; i < n_notes; i++) {
         struct weft_note_sum *row = &sums->rows[i];

@@ -28,7 +28,8 @@ struct weft_note_sums {
     uint64_t lost, repaired; /* sums of the counts of these classes */
 };
 
-/* All of it lives in `arena`. WEFT_E_NOMEM only. */
+/* The notes of the file, and one of the file itself if it was recovered: it ends early. All of it
+ * lives in `arena`. WEFT_E_NOMEM only. */
 WEFT_CHECKED enum weft_code weft_note_sums(const struct weft_trace *trace, struct weft_arena *arena,
                                            struct weft_note_sums *sums, struct weft_err *err);
 

@@ -49,6 +49,19 @@ ok "an unknown command is a usage error" status_is 2
 ok "which is said on standard error" complains nonsense
 ok "and nothing on standard output" is_silent out
 
+# The same without its end.
+size=$(stat -c %s "$work/small.weft")
+head -c $((size - 40)) "$work/small.weft" >"$work/early.weft"
+run info "$work/early.weft"
+ok "info says that a trace ends early" says 'bytes not read: the input ends early'
+for command in functions interval outliers regtime shapes; do
+    run "$command" "$work/early.weft"
+    ok "$command reads a trace that ends early" status_is 0
+    ok "$command says so" complains 'early.weft: the file ends early'
+done
+run shapes -q "$work/early.weft"
+ok "but not when it shall be quiet" is_silent err
+
 for command in completion cut export functions import info interval merge outliers regtime report \
     shapes; do
     run "$command" --help

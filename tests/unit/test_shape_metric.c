@@ -4,7 +4,7 @@
  * paper's theorems, and shapes that are deep or wide.
  */
 #include "analysis/shape_metric.h"
-#include "naive_shapes.h"
+#include "plain_shapes.h"
 #include "random_shapes.h"
 #include "tap.h"
 

@@ -3,8 +3,8 @@
  * Distances, clusters and groups of shapes as the paper's listings have them, on whole matrices:
  * slow, short, and sharing no code with the analysis.
  */
-#ifndef WEFT_TESTS_NAIVE_SHAPES_H
-#define WEFT_TESTS_NAIVE_SHAPES_H
+#ifndef WEFT_TESTS_PLAIN_SHAPES_H
+#define WEFT_TESTS_PLAIN_SHAPES_H
 
 #include "analysis/shape_set.h"
 
