@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// One script and one style sheet, and page.html: both inlined, with a place for the data.
+// The report: one script and one style sheet, and page.html: both inlined, with a place for the
+// data. With --mode served: script and style sheet of the served page.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig } from 'vite';
-import type { Plugin } from 'vite';
+import type { Plugin, UserConfig } from 'vite';
 
 const policy =
   "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:";
@@ -33,16 +34,31 @@ function writePage(): Plugin {
   };
 }
 
-export default defineConfig({
-  plugins: [writePage()],
-  esbuild: { jsx: 'automatic', jsxImportSource: 'preact', legalComments: 'none', charset: 'ascii' },
-  build: {
-    target: 'es2021',
-    cssCodeSplit: false,
-    reportCompressedSize: false,
-    lib: { entry: 'src/main.tsx', formats: ['iife'], name: 'weftPage', fileName: () => 'weft.js' },
-    rollupOptions: { output: { assetFileNames: 'weft[extname]' } },
-  },
-  define: { 'process.env.NODE_ENV': '"production"' },
-  test: { include: ['tests/unit/**/*.test.ts'] },
-} as Parameters<typeof defineConfig>[0]);
+export default defineConfig(({ mode }) => {
+  const isServed = mode === 'served';
+  const name = isServed ? 'served' : 'weft';
+  return {
+    plugins: isServed ? [] : [writePage()],
+    esbuild: {
+      jsx: 'automatic',
+      jsxImportSource: 'preact',
+      legalComments: 'none',
+      charset: 'ascii',
+    },
+    build: {
+      target: 'es2021',
+      cssCodeSplit: false,
+      emptyOutDir: !isServed,
+      reportCompressedSize: false,
+      lib: {
+        entry: isServed ? 'src/served.tsx' : 'src/main.tsx',
+        formats: ['iife'],
+        name: 'weftPage',
+        fileName: () => `${name}.js`,
+      },
+      rollupOptions: { output: { assetFileNames: `${name}[extname]` } },
+    },
+    define: { 'process.env.NODE_ENV': '"production"' },
+    test: { include: ['tests/unit/**/*.test.ts'] },
+  } as UserConfig;
+});

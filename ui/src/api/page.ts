@@ -119,6 +119,7 @@ function decodeFunctions(json: Json): Functions {
   const n = name.length;
   const get = (key: string): number[] => column(json, key, n);
   return {
+    ...{ id: json['id'] ? get('id') : name.map((_, i) => i) },
     ...{ n, name, module: list<string>(json, 'module'), group: get('group'), count: get('count') },
     ...{ inclusive: get('inclusive_ns'), self: get('self_ns'), min: get('min_ns') },
     ...{ mean: get('mean_ns'), max: get('max_ns'), p50: get('p50_ns'), p99: get('p99_ns') },

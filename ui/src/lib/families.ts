@@ -22,7 +22,10 @@ export interface Families {
   short: string[]; // names without it
 }
 
-function gather(functions: Functions): Map<string, Family> {
+/** What families are made of: of all functions or of those of a table. */
+export type Named = Pick<Functions, 'n' | 'name' | 'isWait' | 'self' | 'openNs' | 'count'>;
+
+function gather(functions: Named): Map<string, Family> {
   const byKey = new Map<string, Family>();
   for (let f = 0; f < functions.n; f++) {
     const name = functions.name[f]!;
@@ -41,7 +44,7 @@ function gather(functions: Functions): Map<string, Family> {
 }
 
 /** `extraSelf` (by function) adds time that no closed call holds: calls open at the end. */
-export function buildFamilies(functions: Functions, extraSelf?: Float64Array): Families {
+export function buildFamilies(functions: Named, extraSelf?: Float64Array): Families {
   const prefix = commonPrefix(functions.name);
   const short = functions.name.map(name => stripPrefix(name, prefix));
   const list = [...gather(functions).values()];
@@ -60,4 +63,23 @@ export function buildFamilies(functions: Functions, extraSelf?: Float64Array): F
     }
   });
   return { list, ofFunction, hue, prefix, short };
+}
+
+/** The families of a table of some functions, with the order and hues that `all` gives them. */
+export function someFamilies(functions: Functions, all: Families): Families {
+  const own = new Map<number, Family>();
+  for (let f = 0; f < functions.n; f++) {
+    const at = all.ofFunction[functions.id[f]!]!;
+    let entry = own.get(at);
+    if (!entry) own.set(at, (entry = { ...all.list[at]!, functions: [] }));
+    entry.functions.push(f);
+  }
+  const order = [...own.keys()].sort((a, b) => a - b);
+  const list = order.map(at => own.get(at)!);
+  const ofFunction = new Int32Array(functions.n);
+  list.forEach((entry, i) => entry.functions.forEach(f => (ofFunction[f] = i)));
+  return {
+    ...{ list, ofFunction, hue: Uint8Array.from(ofFunction, at => list[at]!.hue) },
+    ...{ prefix: all.prefix, short: functions.id.map(id => all.short[id]!) },
+  };
 }

@@ -21,7 +21,13 @@ export interface Place {
   occurrence: { tid: number; span: Span } | null;
   hasNoMarks: boolean;
   clusterSort: string;
+  /** What screens say of their own, by keys that are none of the above's. */
+  parts: Record<string, string>;
 }
+
+const OWN_KEYS = new Set(
+  'v s w c r set only t sort hide open more item fam cl occ marks by'.split(' '),
+);
 
 function ms(t: number): string {
   const ns = Math.round(t);
@@ -75,6 +81,7 @@ export function writeFragment(place: Place): string {
     ['occ', place.occurrence ? `t${place.occurrence.tid}.${writeSpan(place.occurrence.span)}` : ''],
     ['marks', place.hasNoMarks ? '0' : ''],
     ['by', place.clusterSort],
+    ...Object.entries(place.parts),
   ];
   const said = parts.filter(([, value]) => value !== '');
   return '#' + said.map(([key, value]) => `${key}=${encode(value)}`).join('&');
@@ -120,7 +127,8 @@ export function readFragment(fragment: string): Place | null {
     unpacked: get('more').split(',').filter(Boolean),
     item: item ? { tid: Number(item[1]), row: Number(item[2]) } : null,
     family: get('fam'),
-    screen: get('s') === '3' ? 3 : 1,
+    screen: /^[1-9]$/.test(get('s')) ? Number(get('s')) : 1,
+    parts: Object.fromEntries([...values].filter(([key]) => !OWN_KEYS.has(key))),
     cluster: /^\d+$/.test(get('cl')) ? Number(get('cl')) : -1,
     occurrence: readOccurrence(get('occ')),
     ...{ hasNoMarks: get('marks') === '0', clusterSort: get('by') },

@@ -76,6 +76,8 @@ export interface Thread {
 
 export interface Functions {
   n: number;
+  /** By which a server knows them; the page's own index in a report. */
+  id: number[];
   name: string[];
   module: string[];
   group: number[];

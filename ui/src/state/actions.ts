@@ -6,6 +6,7 @@ import type { Outlier, Span } from '../lib/model';
 import { initialState } from './app';
 import type { App, Item, SortKey, State } from './app';
 import { findHits } from './hits';
+import { currentScreen } from './screens';
 
 const SHORTEST_WINDOW = 10; // ns: below it a nanosecond is wider than a finger
 
@@ -85,6 +86,7 @@ export function select(app: App, item: Item | null): void {
 export function clear(app: App): void {
   const state = app.state.get();
   if (state.drawer) set(app, { drawer: '' });
+  else if (currentScreen(app).clear?.(app)) return;
   else if (state.range || (state.screen === 'overview' ? state.item : state.chosen))
     set(app, { item: null, chosen: null, range: null, isPreview: false, said: '' });
   else if (state.screen === 'patterns' && state.cluster >= 0) set(app, { cluster: -1 });
@@ -96,6 +98,8 @@ export function clear(app: App): void {
 /** The time of what is selected on the screen at hand. */
 export function focusSpan(app: App): Span | null {
   const { screen, item, chosen } = app.state.get();
+  const { focus } = currentScreen(app);
+  if (focus) return focus(app);
   if (screen === 'overview') return itemSpan(app, item);
   return chosen && { t0: chosen.at.start, t1: Math.max(chosen.at.end, chosen.at.start + 1) };
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The state of the page, and everything that is computed once from the trace.
 import { Atom } from '../lib/atom';
-import { buildFamilies } from '../lib/families';
+import { buildFamilies, someFamilies } from '../lib/families';
 import type { Families } from '../lib/families';
 import { KIND } from '../lib/model';
 import type { Span, Thread, Trace } from '../lib/model';
@@ -13,6 +13,8 @@ import type { Place } from '../lib/fragment';
 import { makeBehaviours } from '../lib/behaviours';
 import type { Behaviours } from '../lib/behaviours';
 import type { Occurrence } from '../lib/shapes';
+import type { ScreenSpec } from './screens';
+import type { Served } from './served';
 
 export interface Item {
   thread: number;
@@ -35,7 +37,7 @@ export interface Chosen {
   run: RunAt | null;
 }
 
-export type Screen = 'overview' | 'patterns';
+export type Screen = 'overview' | 'timeline' | 'patterns' | 'functions' | 'health';
 
 export type ClusterKey =
   | 'name'
@@ -84,6 +86,8 @@ export interface State {
   theme: 'system' | 'light' | 'dark';
   said: string;
   screen: Screen;
+  /** Counts the models that `app.model` was. */
+  epoch: number;
   /** Patterns: the selected behaviour, or -1. */
   cluster: number;
   chosen: Chosen | null;
@@ -125,7 +129,15 @@ export function initialState(trace: Trace): State {
       theme: 'system',
       said: '',
     },
-    ...{ screen: 'overview', cluster: -1, chosen: null, over: -1, overRun: null, hasMarks: true },
+    ...{
+      screen: 'overview',
+      epoch: 0,
+      cluster: -1,
+      chosen: null,
+      over: -1,
+      overRun: null,
+      hasMarks: true,
+    },
     ...{ clusterSort: 'sum', drawing: 'time' },
   };
 }
@@ -152,8 +164,13 @@ export class Model {
   private readonly stills = new Map<number, Still[]>();
   private readonly flats = new Map<number, Flat[]>();
 
-  constructor(readonly trace: Trace) {
-    this.families = buildFamilies(trace.functions, openSelf(trace));
+  /** `all`: the families of a served trace, so that hues are those of its other screens. */
+  constructor(
+    readonly trace: Trace,
+    all: Families | null = null,
+  ) {
+    const { functions } = trace;
+    this.families = all ? someFamilies(functions, all) : buildFamilies(functions, openSelf(trace));
     this.linear = linearMap(trace.duration);
     this.behaviours = trace.shapes && makeBehaviours(trace, trace.shapes, this.families.short);
   }
@@ -196,12 +213,36 @@ export class Model {
 }
 
 export interface App {
+  /** Replaced as a whole when other regimes are shown: State.epoch tells. */
   model: Model;
   state: Atom<State>;
+  screens: readonly ScreenSpec[];
+  /** null: the page is a report, with all its data inside. */
+  served: Served | null;
 }
 
-export function makeApp(trace: Trace): App {
-  return { model: new Model(trace), state: new Atom(initialState(trace)) };
+export function makeApp(
+  trace: Trace,
+  screens: readonly ScreenSpec[],
+  served: Served | null = null,
+): App {
+  return {
+    ...{
+      model: new Model(trace, served?.families),
+      state: new Atom(initialState(trace)),
+      screens,
+      served,
+    },
+  };
+}
+
+/** Shows another trace document of the same trace: what named its rows is forgotten. */
+export function replaceModel(app: App, model: Model): void {
+  app.model = model;
+  app.state.update(now => ({
+    ...now,
+    ...{ epoch: now.epoch + 1, hover: null, item: null, family: -1, chosen: null, cluster: -1 },
+  }));
 }
 
 function limitSpan(span: Span | null, duration: number): Span | null {
@@ -215,7 +256,7 @@ function placePatterns(
   { trace, behaviours }: Model,
   place: Place,
   byTid: Map<number, number>,
-): Pick<State, 'screen' | 'cluster' | 'chosen' | 'hasMarks' | 'clusterSort'> {
+): Pick<State, 'cluster' | 'chosen' | 'hasMarks' | 'clusterSort'> {
   const cluster = behaviours?.list.findIndex(({ cluster: { id } }) => id === place.cluster) ?? -1;
   const thread = byTid.get(place.occurrence?.tid ?? -1);
   const { t0, t1 } = place.occurrence?.span ?? { t0: 0, t1: 0 };
@@ -225,7 +266,6 @@ function placePatterns(
   const at =
     thread === undefined ? null : { thread, start: t0, end: t1, shape: known?.shape ?? -1 };
   return {
-    screen: place.screen === 3 ? 'patterns' : 'overview',
     ...{ cluster, hasMarks: !place.hasNoMarks },
     chosen: at && cluster >= 0 ? { cluster, at, how: 'run', run: null } : null,
     clusterSort: CLUSTER_KEYS.find(key => key === place.clusterSort) ?? 'sum',
@@ -233,7 +273,8 @@ function placePatterns(
 }
 
 /** Fragment -> state. What the trace does not have is left out. */
-export function applyPlace({ model, state }: App, place: Place): void {
+export function applyPlace(app: App, place: Place): void {
+  const { model, state } = app;
   const { trace, families } = model;
   const byTid = new Map(trace.threads.map(thread => [thread.tid, thread.index]));
   const indices = (tids: number[]): Set<number> =>
@@ -257,11 +298,14 @@ export function applyPlace({ model, state }: App, place: Place): void {
     unpacked: new Set(place.unpacked),
     family: families.list.findIndex(entry => entry.key === place.family),
     ...placePatterns(model, place, byTid),
+    screen: app.screens.find(({ digit }) => digit === place.screen)?.key ?? app.screens[0]!.key,
   }));
+  for (const screen of app.screens) screen.read?.(app, key => place.parts[key] ?? '');
 }
 
 /** State -> fragment. */
-export function placeOf({ model, state }: App): Place {
+export function placeOf(app: App): Place {
+  const { model, state } = app;
   const { trace, families } = model;
   const now = state.get();
   const tids = (set: ReadonlySet<number>): number[] =>
@@ -274,7 +318,8 @@ export function placeOf({ model, state }: App): Place {
     ...{ hidden: tids(now.hidden), open: tids(now.open), unpacked: [...now.unpacked] },
     item: now.item ? { tid: trace.threads[now.item.thread]!.tid, row: now.item.row } : null,
     family: families.list[now.family]?.key ?? '',
-    screen: now.screen === 'patterns' ? 3 : 1,
+    screen: app.screens.find(({ key }) => key === now.screen)?.digit ?? 1,
+    parts: Object.fromEntries(app.screens.flatMap(screen => screen.write?.(app) ?? [])),
     cluster: model.behaviours?.list[now.cluster]?.cluster.id ?? -1,
     occurrence: now.chosen && {
       tid: trace.threads[now.chosen.at.thread]!.tid,

@@ -9,6 +9,7 @@ import * as act from '../state/actions';
 import { SORTS } from '../state/app';
 import type { SortKey } from '../state/app';
 import { sortThreads } from '../state/rows';
+import type { KeyWord } from '../state/screens';
 import { factsOf } from './panel';
 import { Key, Swatch } from './parts';
 import { useApp, usePart } from './use';
@@ -214,9 +215,6 @@ const HELP: [string, string][] = [
   ['t', 'linear \u2194 regime time (stretches where rows begin and end)'],
   ['Esc', 'close, then clear: selection, highlight, filter, search'],
   ['. ,', 'next, previous hit; Patterns: next, previous place of the behaviour'],
-  ['1, 3', 'Overview, Patterns'],
-  ['v', 'Patterns: calls in time, calls in order, shape'],
-  ['o', 'Patterns: spikes and drops on and off'],
 ];
 
 const MOUSE: [string, string][] = [
@@ -232,7 +230,7 @@ const MOUSE: [string, string][] = [
 export function Help(): JSX.Element {
   const app = useApp();
   const box = useFocusTrap(() => act.toggleDrawer(app, 'help'));
-  const list = (rows: [string, string][]): JSX.Element => (
+  const list = (rows: readonly KeyWord[]): JSX.Element => (
     <table>
       <tbody>
         {rows.map(([key, word]) => (
@@ -254,7 +252,14 @@ export function Help(): JSX.Element {
           close
         </button>
       </h2>
-      {list(HELP)}
+      {list([
+        ...HELP,
+        [
+          app.screens.map(({ digit }) => digit).join(', '),
+          app.screens.map(({ name }) => name).join(', '),
+        ],
+        ...app.screens.flatMap(({ help }) => help),
+      ])}
       {list(MOUSE)}
       <p class="remark">
         A thread is one row. Calls that are long for the thread, and gaps, are drawn where they are.

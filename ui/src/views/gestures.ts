@@ -7,6 +7,7 @@ import type { Stage } from '../draw/stage';
 import * as act from '../state/actions';
 import type { App, Item } from '../state/app';
 import * as pat from '../state/patterns';
+import { currentScreen } from '../state/screens';
 
 const CLICK = 4; // px a press may move and still be a click
 const SNAP = 5;
@@ -267,12 +268,11 @@ export function pageKey(app: App, event: KeyboardEvent): boolean {
     z: () => act.commitRange(app),
     t: () => act.toggleTime(app),
     h: () => act.toggleFilter(app),
-    '1': () => act.setScreen(app, 'overview'),
-    '3': () => act.setScreen(app, 'patterns'),
-    ...(app.state.get().screen === 'patterns'
-      ? { o: () => pat.toggleMarks(app), v: () => pat.nextDrawing(app) }
-      : {}),
   };
+  if (currentScreen(app).onKey?.(app, event)) return true;
+  const other = app.screens.find(({ digit }) => String(digit) === event.key);
+  if (other) act.setScreen(app, other.key);
+  if (other) return true;
   const step = steps[event.key];
   step?.();
   return step !== undefined;

@@ -2,19 +2,13 @@
 // The whole page.
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { BaseStage } from '../draw/base';
 import { readFragment, writeFragment } from '../lib/fragment';
 import { applyPlace, placeOf } from '../state/app';
 import type { App } from '../state/app';
-import { ClusterCard, PatternPanel } from './behaviour';
-import { Chart } from './chart';
-import { Help, ThreadList, Tooltip } from './extra';
+import { currentScreen } from '../state/screens';
+import type { OnReady } from '../state/screens';
+import { Help, ThreadList } from './extra';
 import { pageKey } from './gestures';
-import { Legend } from './legend';
-import { Panel } from './panel';
-import { NoPatterns, PatternChart } from './patterns';
-import { PatternLegend, PatternStory } from './patternside';
-import { Story } from './story';
 import { Crumbs, Rail, StatusLine, TopBar } from './top';
 import { AppContext, usePart } from './use';
 
@@ -72,62 +66,16 @@ function Drawers(): JSX.Element | null {
   return drawer === 'help' ? <Help /> : null;
 }
 
-type OnReady = (stage: BaseStage | null) => void;
-
-function OverviewScreen({ onReady }: { onReady: OnReady }): JSX.Element {
-  return (
-    <>
-      <Story />
-      <main class="centre">
-        <Chart onReady={onReady} />
-      </main>
-      <Legend />
-      <Panel />
-      <Tooltip />
-    </>
-  );
-}
-
-function PatternScreen({ onReady }: { onReady: OnReady }): JSX.Element {
-  return (
-    <>
-      <PatternStory />
-      <main class="centre">
-        <PatternChart onReady={onReady} />
-      </main>
-      <PatternLegend />
-      <PatternPanel />
-      <ClusterCard />
-    </>
-  );
-}
-
-/** There is no stage to wait for. */
-function EmptyScreen({ onReady }: { onReady: OnReady }): JSX.Element {
-  useEffect(() => onReady(null), []);
-  return (
-    <main class="centre">
-      <NoPatterns />
-    </main>
-  );
-}
-
 function Screens({ app, onReady }: { app: App; onReady: OnReady }): JSX.Element {
-  const screen = usePart(s => s.screen);
-  const hasAny = (app.model.behaviours?.list.length ?? 0) > 0;
-  const kind = screen === 'overview' ? '' : hasAny ? ' patterns' : ' patterns bare';
+  const key = usePart(s => s.screen);
+  const epoch = usePart(s => s.epoch);
+  const screen = currentScreen(app);
   return (
-    <div class={`page${kind}`}>
-      <TopBar />
+    <div class={`page${screen.kind(app)}`}>
+      <TopBar key={`top${epoch}`} />
       <Crumbs />
       <Rail />
-      {screen === 'overview' ? (
-        <OverviewScreen onReady={onReady} />
-      ) : hasAny ? (
-        <PatternScreen onReady={onReady} />
-      ) : (
-        <EmptyScreen onReady={onReady} />
-      )}
+      <screen.View key={`${key}${epoch}`} onReady={onReady} />
       <StatusLine />
       <Drawers />
       <Announcer />

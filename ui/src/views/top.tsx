@@ -2,13 +2,14 @@
 // Top bar, breadcrumbs, rail and status line.
 import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
-import { bytes, duration, integer, percent, plural, span } from '../lib/format';
+import { duration, integer, plural, span } from '../lib/format';
 import type { Note } from '../lib/model';
 import { writeFragment } from '../lib/fragment';
 import * as act from '../state/actions';
 import { placeOf, SORTS } from '../state/app';
-import type { SortKey, State } from '../state/app';
+import type { SortKey } from '../state/app';
 import { findHits } from '../state/hits';
+import { currentScreen } from '../state/screens';
 import { findClusters, stepCluster } from '../state/patterns';
 import { copyText, Key, Swatch } from './parts';
 import { useApp, usePart } from './use';
@@ -44,7 +45,9 @@ function clusterText(app: ReturnType<typeof useApp>, query: string): string {
 }
 
 function hitText(app: ReturnType<typeof useApp>, query: string): string {
-  if (app.state.get().screen === 'patterns') return clusterText(app, query);
+  const { key, search } = currentScreen(app);
+  if (search) return search.text(app, query);
+  if (key === 'patterns') return clusterText(app, query);
   const hits = findHits(app.model, query);
   if (!hits) return '';
   if (hits.query.error) return hits.query.error;
@@ -95,7 +98,9 @@ function Omnibox(): JSX.Element {
   const keys = (event: KeyboardEvent): void => {
     if (event.key === 'Enter') {
       const by = event.shiftKey ? -1 : 1;
-      if (app.state.get().screen === 'patterns') stepCluster(app, by);
+      const { key, search } = currentScreen(app);
+      if (search) search.step(app, by);
+      else if (key === 'patterns') stepCluster(app, by);
       else act.stepHit(app, by);
       setOpen(false);
       event.preventDefault();
@@ -185,10 +190,17 @@ function Settings(): JSX.Element {
   const sort = usePart(s => s.sort);
   const isRegime = usePart(s => s.isRegime);
   const screen = usePart(s => s.screen);
+  const { Settings: Own } = currentScreen(app);
   const values = `d ${threshold(set.durationFraction, set.durationNs)} \u00b7 g ${threshold(
     set.gapFraction,
     set.gapNs,
   )} \u00b7 f ${threshold(set.spanFraction, set.spanNs)}`;
+  if (Own)
+    return (
+      <div class="settings">
+        <Own />
+      </div>
+    );
   return (
     <div class="settings">
       <label>
@@ -267,17 +279,12 @@ export function Crumbs(): JSX.Element {
   );
 }
 
-const SCREENS: [State['screen'], string, string][] = [
-  ['overview', '1', 'Overview'],
-  ['patterns', '3', 'Patterns'],
-];
-
 export function Rail(): JSX.Element {
   const app = useApp();
   const screen = usePart(s => s.screen);
   return (
     <nav class="rail" aria-label="Screens">
-      {SCREENS.map(([key, digit, name]) => (
+      {app.screens.map(({ key, digit, name }) => (
         <a
           key={key}
           href={`#v=1&s=${digit}`}
@@ -295,59 +302,22 @@ export function Rail(): JSX.Element {
   );
 }
 
-const KEYS: [string, string][] = [
-  ['\u2191\u2193', 'thread'],
-  ['\u2190\u2192', 'item'],
-  ['Enter', 'select'],
-  ['W S A D', 'zoom, pan'],
-  ['z', 'zoom to range'],
-  ['\u232b', 'back'],
-  ['t', 'linear / regime'],
-  ['h', 'highlight / filter'],
-  ['e', 'tall'],
-  ['Esc', 'clear'],
-];
-
-const PATTERN_KEYS: [string, string][] = [
-  ['\u2191\u2193', 'ribbon'],
-  ['\u2190\u2192', 'run'],
-  ['. ,', 'next, previous place'],
-  ['v', 'shape / calls'],
-  ['o', 'spikes, drops'],
-  ['W S A D', 'zoom, pan'],
-  ['z', 'zoom to it'],
-  ['h', 'highlight / filter'],
-  ['e', 'high ribbons'],
-  ['Esc', 'clear'],
-];
-
-function patternWords({ model }: ReturnType<typeof useApp>): string {
-  const totals = model.behaviours?.shapes.totals;
-  return totals
-    ? `${plural(totals.calls, 'complete call')} in ${plural(totals.shapes, 'shape')}`
-    : '';
-}
-
 export function StatusLine(): JSX.Element {
   const app = useApp();
-  const { trace } = app.model;
   const range = usePart(s => s.range);
   const said = usePart(s => s.said);
-  const isPatterns = usePart(s => s.screen === 'patterns');
-  const left = trace.totals.foldedNs / Math.max(1, trace.totals.expressionNs);
-  const text = range
-    ? `Range ${duration(range.t1 - range.t0)}`
-    : said ||
-      (isPatterns ? patternWords(app) : '') ||
-      `${bytes(trace.bytesIn)} \u2192 ${integer(trace.totals.rowsAfter)} rows; ${percent(left)} of the short calls\u2019 time stands in \u201cother\u201d`;
+  usePart(s => s.screen);
+  const screen = currentScreen(app);
   return (
     <footer class="status">
-      {(isPatterns ? PATTERN_KEYS : KEYS).map(([key, word]) => (
-        <span key={key}>
-          <Key>{key}</Key> {word}
+      {screen.keys.map(([name, word]) => (
+        <span key={name}>
+          <Key>{name}</Key> {word}
         </span>
       ))}
-      <span class="said">{text}</span>
+      <span class="said">
+        {range ? `Range ${duration(range.t1 - range.t0)}` : said || screen.status(app)}
+      </span>
     </footer>
   );
 }

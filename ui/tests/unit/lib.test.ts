@@ -118,6 +118,7 @@ describe('address', () => {
       occurrence: { tid: 7, span: { t0: 5, t1: 99 } },
       family: 'a::b',
     },
+    parts: { pin: 't7,t9', fn: 'a::b' },
   };
   it('comes back as it was', () => {
     expect(readFragment(writeFragment(place))).toEqual(place);

@@ -14,6 +14,12 @@ import { applyPlace, makeApp, placeOf } from '../../src/state/app';
 import { goToOutlier, rowOfOutlier, sentence } from '../../src/state/actions';
 import { findHits } from '../../src/state/hits';
 import { buildRows } from '../../src/state/rows';
+import type { ScreenSpec } from '../../src/state/screens';
+
+const SCREENS = [
+  { key: 'overview', digit: 1 },
+  { key: 'patterns', digit: 3 },
+] as ScreenSpec[];
 
 const load = (n: number, seed = 1): Trace => decodeTrace(makeData(n, seed));
 const trace = load(40);
@@ -160,7 +166,7 @@ describe('threads alike', () => {
     expect(findPacks(few, few.threads, short).packs).toEqual([]);
   });
   it('lays rows one below the other', () => {
-    const app = makeApp(trace);
+    const app = makeApp(trace, SCREENS);
     const { rows, height } = buildRows(app.model, app.state.get());
     rows.forEach((row, i) => i > 0 && expect(row.y).toBe(rows[i - 1]!.y + rows[i - 1]!.height));
     const last = rows[rows.length - 1]!;
@@ -170,16 +176,16 @@ describe('threads alike', () => {
 
 describe('state', () => {
   it('goes through the address and back', () => {
-    const app = makeApp(trace);
+    const app = makeApp(trace, SCREENS);
     goToOutlier(app, trace.outliers[0]!);
     app.state.update(now => ({ ...now, hidden: new Set([3, 5]), query: 'page', family: 1 }));
     const place = placeOf(app);
-    const other = makeApp(trace);
+    const other = makeApp(trace, SCREENS);
     applyPlace(other, place);
     expect(placeOf(other)).toEqual(place);
   });
   it('finds the row of every outlier, and a sentence for every row', () => {
-    const app = makeApp(trace);
+    const app = makeApp(trace, SCREENS);
     for (const outlier of trace.outliers) {
       const { thread, row } = rowOfOutlier(app, outlier);
       const { rows } = trace.threads[thread]!;
@@ -189,7 +195,7 @@ describe('state', () => {
       expect(sentence(app, { thread: 0, row })).toMatch(/^.+, .+\.$/);
   });
   it('searches by name, duration and thread', () => {
-    const app = makeApp(trace);
+    const app = makeApp(trace, SCREENS);
     const hits = findHits(app.model, 'cond_wait min:1ms')!;
     expect(hits.items.length).toBeGreaterThan(0);
     for (const { thread, row } of hits.items)

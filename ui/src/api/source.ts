@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// The server as the page sees it: questions by name, of which each lane has one under way.
+import { Atom } from '../lib/atom';
+import { decodeColumns } from './columns';
+import type { Columns } from './columns';
+import { text } from './json';
+import type { Json } from './json';
+
+export type Params = Record<string, string | number | readonly number[] | undefined>;
+
+/** An answer that a newer question of its lane made superfluous. */
+export class Superseded extends Error {}
+
+/** What the server said when it could not answer. */
+export class Refused extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+export interface Link {
+  isLost: boolean;
+  /** Questions under way. */
+  waiting: number;
+}
+
+const RETRY_MS = [250, 500, 1000, 2000];
+const PATIENCE = 40; // a server that is started again within a minute is found again
+
+function writeParams(params: Params): string {
+  const query = new URLSearchParams();
+  for (const [key, value] of Object.entries(params))
+    if (value !== undefined && value !== '')
+      query.set(key, typeof value === 'object' ? value.join(',') : String(value));
+  return query.toString();
+}
+
+async function refusal(response: Response): Promise<Refused> {
+  let message = `the server answered ${response.status}`;
+  try {
+    const json = (await response.json()) as { error?: Json };
+    if (json.error) message = text(json.error, 'message') || message;
+  } catch {
+    // it gave no reason
+  }
+  return new Refused(response.status, message);
+}
+
+const pause = (ms: number): Promise<void> => new Promise(resolve => setTimeout(resolve, ms));
+
+export class Source {
+  readonly link = new Atom<Link>({ isLost: false, waiting: 0 });
+  private readonly lanes = new Map<string, AbortController>();
+
+  /** `base`: the address of the page, which ends in '/'. */
+  constructor(
+    private readonly base: string,
+    readonly trace: number,
+  ) {}
+
+  /** JSON of `name`. A `lane` gives up what was asked in it before. */
+  async json(name: string, params: Params = {}, lane = ''): Promise<Json> {
+    const answer = await this.ask(name, params, lane);
+    return JSON.parse(new TextDecoder().decode(answer)) as Json;
+  }
+
+  async columns(name: string, params: Params = {}, lane = ''): Promise<Columns> {
+    return decodeColumns(await this.ask(name, params, lane));
+  }
+
+  /** Gives up what is under way in `lane`. */
+  cancel(lane: string): void {
+    this.lanes.get(lane)?.abort();
+    this.lanes.delete(lane);
+  }
+
+  private async ask(name: string, params: Params, lane: string): Promise<ArrayBuffer> {
+    const control = new AbortController();
+    if (lane) {
+      this.cancel(lane);
+      this.lanes.set(lane, control);
+    }
+    const url = `${this.base}api/${name}?${writeParams({ trace: this.trace, ...params })}`;
+    this.count(1);
+    try {
+      return await this.fetch(url, control.signal);
+    } finally {
+      this.count(-1);
+    }
+  }
+
+  /** Asks again while the server is away or has too much to do. */
+  private async fetch(url: string, signal: AbortSignal): Promise<ArrayBuffer> {
+    for (let attempt = 0; ; attempt++) {
+      let response: Response | null = null;
+      try {
+        response = await fetch(url, { signal, cache: 'no-store' });
+        this.setLost(false);
+        if (response.ok) return await response.arrayBuffer();
+      } catch (error) {
+        if (signal.aborted) throw new Superseded();
+        if (attempt >= PATIENCE) throw error;
+        this.setLost(true);
+        response = null;
+      }
+      if (response && (response.status !== 503 || attempt >= PATIENCE))
+        throw await refusal(response);
+      await pause(RETRY_MS[Math.min(attempt, RETRY_MS.length - 1)]!);
+      if (signal.aborted) throw new Superseded();
+    }
+  }
+
+  private count(by: number): void {
+    this.link.update(link => ({ ...link, waiting: link.waiting + by }));
+  }
+
+  private setLost(isLost: boolean): void {
+    this.link.update(link => (link.isLost === isLost ? link : { ...link, isLost }));
+  }
+}
+
+/** Runs `work`; an answer that nobody waits for any more is silence, not a failure. */
+export async function unlessSuperseded(work: Promise<void>): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    if (!(error instanceof Superseded)) throw error;
+  }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// What the report and the served page have in common: shows an app, and says when it is ready.
+import { render } from 'preact';
+import { readFragment } from './lib/fragment';
+import { applyPlace } from './state/app';
+import type { App, State } from './state/app';
+import type { Picture } from './state/screens';
+import { Page } from './views/page';
+import './style.css';
+
+/** `stage` is that of the screen shown; null if it has none. */
+interface Ready {
+  app: App;
+  stage: Picture | null;
+}
+
+declare global {
+  interface Window {
+    /** Resolves when the page is drawn and idle; rejects with what went wrong. */
+    weftReady?: Promise<Ready>;
+  }
+}
+
+function showTheme(theme: State['theme'], stage: Picture | null): void {
+  if (theme === 'system') document.documentElement.removeAttribute('data-theme');
+  else document.documentElement.setAttribute('data-theme', theme);
+  stage?.retheme();
+}
+
+function fail(root: HTMLElement, error: unknown): void {
+  const message = error instanceof Error ? error.message : String(error);
+  const box = document.createElement('p');
+  box.className = 'failure';
+  box.setAttribute('role', 'alert');
+  box.textContent = `weft: ${message}.`;
+  root.replaceChildren(box);
+}
+
+async function show(makeApp: () => Promise<App>): Promise<Ready> {
+  const root = document.getElementById('app') ?? document.body;
+  try {
+    const app = await makeApp();
+    document.title = `${app.model.trace.name} \u2013 weft`;
+    const place = readFragment(location.hash);
+    if (place) applyPlace(app, place);
+    const ready: Ready = { app, stage: null };
+    await new Promise<void>(resolve => {
+      const onReady = (stage: Picture | null): void => {
+        ready.stage = stage;
+        resolve();
+      };
+      render(<Page app={app} onReady={onReady} />, root);
+    });
+    app.state.subscribe((now, before) => {
+      if (now.theme !== before.theme) showTheme(now.theme, ready.stage);
+    });
+    await document.fonts?.ready;
+    ready.stage?.markBase();
+    await ready.stage?.idle();
+    return ready;
+  } catch (error) {
+    fail(root, error);
+    throw error;
+  }
+}
+
+export function startPage(makeApp: () => Promise<App>): void {
+  const begin = (): void => {
+    window.weftReady = show(makeApp);
+    window.weftReady.catch(() => undefined);
+  };
+  if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', begin);
+  else begin();
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// What a screen is to the frame around it. A page registers the screens that it has.
+import type { JSX } from 'preact';
+import type { Span } from '../lib/model';
+import type { App, Screen } from './app';
+
+/** What paints a screen, as the frame sees it. */
+export interface Picture {
+  /** Resolves when all that is asked for is painted. */
+  idle(): Promise<void>;
+  /** Everything must be painted again. */
+  markBase(): void;
+  /** The colours of the theme changed. */
+  retheme(): void;
+}
+
+export type OnReady = (picture: Picture | null) => void;
+export type KeyWord = readonly [key: string, word: string];
+
+export interface ScreenSpec {
+  key: Screen;
+  digit: number;
+  name: string;
+  /** Below the crumbs, right of the rail: elements of the page's grid. Calls onReady once, when its
+   * first picture can be painted. */
+  View: (props: { onReady: OnReady }) => JSX.Element;
+  /** Class of the page's grid, besides "page". */
+  kind: (app: App) => string;
+  /** The status line's keys, and more for the help. */
+  keys: readonly KeyWord[];
+  help: readonly KeyWord[];
+  /** What the status line says of the screen. */
+  status: (app: App) => string;
+  /** A key that no field and no pane has taken; true: it was for the screen. */
+  onKey?: (app: App, event: KeyboardEvent) => boolean;
+  /** What the search box does here: how many there are of `query`, and the next of them. */
+  search?: {
+    text: (app: App, query: string) => string;
+    step: (app: App, direction: 1 | -1) => void;
+  };
+  /** The time of what is selected. */
+  focus?: (app: App) => Span | null;
+  /** Esc: gives up the topmost of its own; false: there was nothing. */
+  clear?: (app: App) => boolean;
+  /** At the right of the crumbs: how it is drawn. */
+  Settings?: () => JSX.Element;
+  /** What it adds to the address, and how it takes it back (every key may be ''). */
+  write?: (app: App) => [key: string, value: string][];
+  read?: (app: App, get: (key: string) => string) => void;
+}
+
+export function currentScreen(app: App): ScreenSpec {
+  const { screen } = app.state.get();
+  return app.screens.find(({ key }) => key === screen) ?? app.screens[0]!;
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+// The Overview and Patterns screens, as every page has them.
+import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { integer, percent, plural, bytes } from '../lib/format';
+import type { App } from '../state/app';
+import * as pat from '../state/patterns';
+import type { OnReady, ScreenSpec } from '../state/screens';
+import { ClusterCard, PatternPanel } from './behaviour';
+import { Chart } from './chart';
+import { Tooltip } from './extra';
+import { Legend } from './legend';
+import { Panel } from './panel';
+import { NoPatterns, PatternChart } from './patterns';
+import { PatternLegend, PatternStory } from './patternside';
+import { Story } from './story';
+import { useApp } from './use';
+
+function OverviewScreen({ onReady }: { onReady: OnReady }): JSX.Element {
+  return (
+    <>
+      <Story />
+      <main class="centre">
+        <Chart onReady={onReady} />
+      </main>
+      <Legend />
+      <Panel />
+      <Tooltip />
+    </>
+  );
+}
+
+/** There is no stage to wait for. */
+function EmptyScreen({ onReady }: { onReady: OnReady }): JSX.Element {
+  useEffect(() => onReady(null), []);
+  return (
+    <main class="centre">
+      <NoPatterns />
+    </main>
+  );
+}
+
+const hasPatterns = ({ model }: App): boolean => (model.behaviours?.list.length ?? 0) > 0;
+
+function PatternScreen({ onReady }: { onReady: OnReady }): JSX.Element {
+  const app = useApp();
+  if (!hasPatterns(app)) return <EmptyScreen onReady={onReady} />;
+  return (
+    <>
+      <PatternStory />
+      <main class="centre">
+        <PatternChart onReady={onReady} />
+      </main>
+      <PatternLegend />
+      <PatternPanel />
+      <ClusterCard />
+    </>
+  );
+}
+
+function regimeWords({ model: { trace } }: App): string {
+  const left = trace.totals.foldedNs / Math.max(1, trace.totals.expressionNs);
+  return `${bytes(trace.bytesIn)} \u2192 ${integer(trace.totals.rowsAfter)} rows; ${percent(left)} of the short calls\u2019 time stands in \u201cother\u201d`;
+}
+
+function patternWords(app: App): string {
+  const totals = app.model.behaviours?.shapes.totals;
+  return totals
+    ? `${plural(totals.calls, 'complete call')} in ${plural(totals.shapes, 'shape')}`
+    : '';
+}
+
+export const OVERVIEW: ScreenSpec = {
+  ...{ key: 'overview', digit: 1, name: 'Overview', View: OverviewScreen },
+  kind: () => '',
+  keys: [
+    ['\u2191\u2193', 'thread'],
+    ['\u2190\u2192', 'item'],
+    ['Enter', 'select'],
+    ['W S A D', 'zoom, pan'],
+    ['z', 'zoom to range'],
+    ['\u232b', 'back'],
+    ['t', 'linear / regime'],
+    ['h', 'highlight / filter'],
+    ['e', 'tall'],
+    ['Esc', 'clear'],
+  ],
+  help: [],
+  status: regimeWords,
+};
+
+export const PATTERNS: ScreenSpec = {
+  ...{ key: 'patterns', digit: 3, name: 'Patterns', View: PatternScreen },
+  kind: app => (hasPatterns(app) ? ' patterns' : ' patterns bare'),
+  keys: [
+    ['\u2191\u2193', 'ribbon'],
+    ['\u2190\u2192', 'run'],
+    ['. ,', 'next, previous place'],
+    ['v', 'shape / calls'],
+    ['o', 'spikes, drops'],
+    ['W S A D', 'zoom, pan'],
+    ['z', 'zoom to it'],
+    ['h', 'highlight / filter'],
+    ['e', 'high ribbons'],
+    ['Esc', 'clear'],
+  ],
+  help: [
+    ['v', 'Patterns: calls in time, calls in order, shape'],
+    ['o', 'Patterns: spikes and drops on and off'],
+  ],
+  status: app => patternWords(app) || regimeWords(app),
+  onKey: (app, event) => {
+    const steps: Record<string, () => void> = {
+      o: () => pat.toggleMarks(app),
+      v: () => pat.nextDrawing(app),
+    };
+    const step = steps[event.key];
+    step?.();
+    return step !== undefined;
+  },
+};
