@@ -249,7 +249,7 @@ enum weft_code weft_activity_run(const struct weft_trace *trace,
         code = no_memory(err);
     weft_progress_start(run->progress, "activity", "calls", weft_scan_calls(trace, ids, n_ids));
     if (!code)
-        code = weft_scan_threads(trace, ids, n_ids, NULL, run, run_item, &job, err);
+        code = weft_scan_threads(trace, ids, n_ids, opts->window, run, run_item, &job, err);
     if (!code && !take_pauses(made, job.pauses))
         code = no_memory(err);
     for (unsigned w = 0; job.workers && w < n_workers; w++)

@@ -22,13 +22,19 @@ struct weft_thread_filter {
     size_t n_ids;
 };
 
+/* Of the part in `window` alone (NULL: the whole trace), calls that reach beyond it are cut, as in
+ * a trace that is no longer. */
+struct weft_functions_opts {
+    const struct weft_window *window;
+};
+
 /* Per function: count, inclusive, self, exact min/mean/max and percentiles, threads. Two or more
- * passes over the blocks; memory O(functions x decades), independent of the number of calls. */
-WEFT_CHECKED enum weft_code weft_functions_run(const struct weft_trace *trace,
-                                               const struct weft_thread_filter *filter,
-                                               const struct weft_run *run,
-                                               struct weft_functions_table **table,
-                                               struct weft_err *err);
+ * passes over the blocks; memory O(functions x decades), independent of the number of calls. `opts`
+ * may be NULL. */
+WEFT_CHECKED enum weft_code
+weft_functions_run(const struct weft_trace *trace, const struct weft_thread_filter *filter,
+                   const struct weft_functions_opts *opts, const struct weft_run *run,
+                   struct weft_functions_table **table, struct weft_err *err);
 
 /* What outlier marks need of the medians, for much less than the table of functions: by function
  * id, n_functions elements that the caller frees. A median is exact where a call of its function
@@ -90,6 +96,7 @@ WEFT_CHECKED enum weft_code weft_longest_call(const struct weft_trace *trace, ui
                                               struct weft_found_call *found, struct weft_err *err);
 
 struct weft_outliers_opts {
+    const struct weft_window *window; /* of this part alone; NULL: of the whole trace */
     double outlier_factor;
     uint64_t outlier_min_ns;
     double duration_fraction, gap_fraction; /* what is notable for the thread */
@@ -108,8 +115,9 @@ weft_outliers_run(const struct weft_trace *trace, const struct weft_thread_filte
                   struct weft_outliers_table **table, struct weft_err *err);
 
 struct weft_activity_opts {
-    uint64_t threshold_ns; /* silence longer than this; default 1.5 ms */
-    uint32_t limit;        /* pauses kept a thread; 0: all */
+    const struct weft_window *window; /* of this part alone; NULL: of the whole trace */
+    uint64_t threshold_ns;            /* silence longer than this; default 1.5 ms */
+    uint32_t limit;                   /* pauses kept a thread; 0: all */
 };
 
 WEFT_CHECKED enum weft_code

@@ -35,6 +35,7 @@ struct job {
     uint32_t n_functions;
     struct worker *workers;
     unsigned n_workers;
+    const struct weft_window *window;
     struct weft_quantiles quantiles;
 };
 
@@ -264,18 +265,19 @@ static enum weft_code run_passes(struct job *job, const struct weft_thread_filte
     const uint32_t *ids = filter ? filter->ids : NULL;
     size_t n_ids = filter ? filter->n_ids : 0;
     enum weft_code code =
-        weft_scan_threads(job->trace, ids, n_ids, NULL, run, tally_item, job, err);
+        weft_scan_threads(job->trace, ids, n_ids, job->window, run, tally_item, job, err);
     if (!code)
         code = merge_workers(job, err);
     if (!code)
         code = weft_quantiles_init(&job->quantiles, &job->workers[0].hist, NULL, err);
     if (!code)
-        code = weft_quantiles_run(&job->quantiles, job->trace, ids, n_ids, run, err);
+        code = weft_quantiles_run(&job->quantiles, job->trace, ids, n_ids, job->window, run, err);
     return code;
 }
 
 enum weft_code weft_functions_run(const struct weft_trace *trace,
                                   const struct weft_thread_filter *filter,
+                                  const struct weft_functions_opts *opts,
                                   const struct weft_run *run, struct weft_functions_table **table,
                                   struct weft_err *err)
 {
@@ -283,6 +285,7 @@ enum weft_code weft_functions_run(const struct weft_trace *trace,
         .trace = trace,
         .n_functions = weft_trace_n_functions(trace),
         .n_workers = weft_pool_workers(run->pool),
+        .window = opts ? opts->window : NULL,
     };
     *table = NULL;
     enum weft_code code =

@@ -124,7 +124,7 @@ enum weft_code weft_medians_of(struct weft_median_tally *tallies, unsigned n_tal
     struct weft_quantiles quantiles;
     code = weft_quantiles_init(&quantiles, &tallies[0].hist, &marks, err);
     if (!code)
-        code = weft_quantiles_run(&quantiles, trace, NULL, 0, run, err);
+        code = weft_quantiles_run(&quantiles, trace, NULL, 0, NULL, run, err);
     if (!code)
         code = copy_medians(&quantiles, medians_ns, err);
     weft_quantiles_fini(&quantiles);

@@ -514,7 +514,7 @@ enum weft_code weft_outliers_run(const struct weft_trace *trace,
                                       : no_memory(err);
     weft_progress_start(run->progress, "outliers", "calls", weft_scan_calls(trace, ids, n_ids));
     if (!code)
-        code = weft_scan_threads(trace, ids, n_ids, NULL, run, run_item, &job, err);
+        code = weft_scan_threads(trace, ids, n_ids, opts->window, run, run_item, &job, err);
     if (!code)
         code = make_table(&job, n_items, table, err);
     job_fini(&job, n_workers, n_items);

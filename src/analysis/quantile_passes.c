@@ -50,7 +50,8 @@ static enum weft_code refine_item(void *context, struct weft_scan *scan, unsigne
 }
 
 enum weft_code weft_quantiles_run(struct weft_quantiles *quantiles, const struct weft_trace *trace,
-                                  const uint32_t *ids, size_t n_ids, const struct weft_run *run,
+                                  const uint32_t *ids, size_t n_ids,
+                                  const struct weft_window *window, const struct weft_run *run,
                                   struct weft_err *err)
 {
     for (;;) {
@@ -58,7 +59,7 @@ enum weft_code weft_quantiles_run(struct weft_quantiles *quantiles, const struct
         enum weft_code code = weft_quantiles_begin(quantiles, &is_needed, err);
         if (code || !is_needed)
             return code;
-        code = weft_scan_threads(trace, ids, n_ids, NULL, run, refine_item, quantiles, err);
+        code = weft_scan_threads(trace, ids, n_ids, window, run, refine_item, quantiles, err);
         if (!code)
             code = weft_quantiles_end(quantiles, err);
         if (code)

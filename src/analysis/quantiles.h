@@ -102,7 +102,7 @@ WEFT_CHECKED enum weft_code weft_quantiles_end(struct weft_quantiles *quantiles,
  * known, skipping blocks that call no function with a target. */
 WEFT_CHECKED enum weft_code weft_quantiles_run(struct weft_quantiles *quantiles,
                                                const struct weft_trace *trace, const uint32_t *ids,
-                                               size_t n_ids, const struct weft_run *run,
-                                               struct weft_err *err);
+                                               size_t n_ids, const struct weft_window *window,
+                                               const struct weft_run *run, struct weft_err *err);
 
 #endif

@@ -78,7 +78,8 @@ struct weft_cli {
 /* The commands, sorted by name. */
 extern const struct weft_command weft_cmd_completion, weft_cmd_cut, weft_cmd_export,
     weft_cmd_functions, weft_cmd_help, weft_cmd_import, weft_cmd_info, weft_cmd_interval,
-    weft_cmd_merge, weft_cmd_outliers, weft_cmd_regtime, weft_cmd_report, weft_cmd_shapes;
+    weft_cmd_merge, weft_cmd_outliers, weft_cmd_regtime, weft_cmd_report, weft_cmd_serve,
+    weft_cmd_shapes;
 const struct weft_command *const *weft_commands(size_t *n_commands);
 const struct weft_command *weft_command_find(const char *name);
 
@@ -101,6 +102,11 @@ WEFT_CHECKED enum weft_code weft_cli_open(struct weft_cli *cli);
 /* Opens a trace, restricted to --tid, and says on stderr if its file ends early (but --quiet). */
 WEFT_CHECKED enum weft_code weft_cli_open_trace(struct weft_cli *cli, const char *path,
                                                 struct weft_session **session);
+
+/* For stderr: the file of a trace (%s) ends early. Whoever reads a result must know. */
+#define WEFT_ENDS_EARLY                                                                            \
+    "weft: %s: the file ends early: read without its directory, what followed its last whole "     \
+    "block is missing\n"
 
 /* The window that --from and --to name (NULL: the trace's start and end). */
 WEFT_CHECKED enum weft_code weft_cli_window(struct weft_cli *cli, const char *from, const char *to,

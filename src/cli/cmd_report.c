@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
 #include "cli/regtime_options.h"
+#include "query/overview.h"
 #include "render/human.h"
 #include "render/page.h"
 
@@ -18,43 +19,21 @@ static const struct weft_option options[] = {
     WEFT_REGTIME_OPTIONS(struct options, regtime),
 };
 
-enum { OUTLIERS_LIMIT = 500, PAUSES_LIMIT = 120, COLUMNS = 1200, MARKS_LIMIT = 400 };
-
-#define PAUSE_THRESHOLD_NS UINT64_C(1500000)
-
-/* The results that a page holds, and the request each came from. */
+/* The results that a page holds. */
 struct results {
-    union weft_request regtime_request;
-    union weft_result regtime, activity, outliers, shapes;
+    struct weft_regtime_opts settings;
+    struct weft_overview overview;
+    union weft_result shapes;
 };
 
 static enum weft_code ask(struct weft_cli *cli, struct results *results)
 {
-    const struct weft_regtime_opts *regtime = &results->regtime_request.regtime;
-    union weft_request activity = {
-        .activity = { .threshold_ns = PAUSE_THRESHOLD_NS, .limit = PAUSES_LIMIT },
-    };
-    union weft_request outliers = {
-        .outliers = { .outlier_factor = regtime->outlier_factor,
-                      .outlier_min_ns = regtime->outlier_min_ns,
-                      .duration_fraction = regtime->duration_fraction,
-                      .gap_fraction = regtime->gap_fraction,
-                      .with_long = true,
-                      .limit = OUTLIERS_LIMIT },
-    };
     union weft_request shapes;
-    weft_shapes_defaults(&shapes.shapes);
-    shapes.shapes.n_columns = COLUMNS;
-    shapes.shapes.limit = MARKS_LIMIT;
-    struct weft_session *session = cli->session;
+    weft_overview_shapes(&shapes.shapes);
     enum weft_code code =
-        weft_query_run(session, "regtime", &results->regtime_request, &results->regtime, &cli->err);
+        weft_overview_run(cli->session, &results->settings, &results->overview, &cli->err);
     if (code == WEFT_OK)
-        code = weft_query_run(session, "activity", &activity, &results->activity, &cli->err);
-    if (code == WEFT_OK)
-        code = weft_query_run(session, "outliers", &outliers, &results->outliers, &cli->err);
-    if (code == WEFT_OK)
-        code = weft_query_run(session, "shapes", &shapes, &results->shapes, &cli->err);
+        code = weft_query_run(cli->session, "shapes", &shapes, &results->shapes, &cli->err);
     return code;
 }
 
@@ -70,19 +49,18 @@ static enum weft_code write_page(struct weft_cli *cli, const struct options *opt
 {
     struct weft_view view;
     const struct weft_regtime_view how = { .preset = weft_regtime_presets[opts->regtime.preset],
-                                           .settings = &results->regtime_request.regtime };
+                                           .settings = &results->settings };
     struct weft_page page = {
         .trace = weft_session_trace(cli->session),
         .name = opts->title ? opts->title : base_name(cli->inputs[0]),
-        .regtime = results->regtime.regtime,
-        .activity = results->activity.activity,
-        .outliers = results->outliers.outliers,
+        .functions = results->overview.functions,
+        .regtime = results->overview.regtime,
+        .activity = results->overview.activity,
+        .outliers = results->overview.outliers,
         .shapes = results->shapes.shapes,
         .settings = &how,
     };
-    enum weft_code code = weft_session_functions(cli->session, &page.functions, &cli->err);
-    if (code == WEFT_OK)
-        code = weft_cli_view(cli, &view);
+    enum weft_code code = weft_cli_view(cli, &view);
     if (code != WEFT_OK)
         return code;
     code = weft_page_write(&page, view.out, &cli->err);
@@ -105,7 +83,7 @@ static int run(struct weft_cli *cli, int argc, char **argv)
         return cli->exit_status;
     if (!cli->common.output)
         return weft_cli_usage(cli, "expected -o PAGE.html (-o - is standard output)");
-    results.regtime_request.regtime = weft_regtime_settings(&opts.regtime);
+    results.settings = weft_regtime_settings(&opts.regtime);
     enum weft_code code = weft_page_check(&cli->err);
     if (code == WEFT_OK)
         code = weft_cli_open(cli);
@@ -113,9 +91,7 @@ static int run(struct weft_cli *cli, int argc, char **argv)
         code = ask(cli, &results);
     if (code == WEFT_OK)
         code = write_page(cli, &opts, &results);
-    weft_regtime_table_free(results.regtime.regtime);
-    weft_activity_table_free(results.activity.activity);
-    weft_outliers_table_free(results.outliers.outliers);
+    weft_overview_fini(&results.overview);
     weft_shapes_table_free(results.shapes.shapes);
     return weft_cli_end(cli, code);
 }

@@ -210,16 +210,12 @@ enum weft_code weft_cli_begin(struct weft_cli *cli)
     return WEFT_OK;
 }
 
-/* Whoever reads a result must know that part of its trace is missing. */
 static void warn_if_recovered(const struct weft_cli *cli, const char *path,
                               const struct weft_session *session)
 {
     const struct weft_store_meta *meta = weft_trace_meta(weft_session_trace(session));
     if (meta->is_recovered && !cli->common.quiet)
-        fprintf(stderr,
-                "weft: %s: the file ends early: read without its directory, what followed its last "
-                "whole block is missing\n",
-                path);
+        fprintf(stderr, WEFT_ENDS_EARLY, path);
 }
 
 enum weft_code weft_cli_open_trace(struct weft_cli *cli, const char *path,

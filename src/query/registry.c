@@ -25,8 +25,8 @@ static enum weft_code run_functions(struct weft_session *session, const union we
                                     union weft_result *result, struct weft_err *err)
 {
     struct weft_thread_filter filter = weft_session_filter(session);
-    (void)request;
-    return weft_functions_run(weft_session_trace(session), &filter, weft_session_run(session),
+    return weft_functions_run(weft_session_trace(session), &filter,
+                              request ? &request->functions : NULL, weft_session_run(session),
                               &result->functions, err);
 }
 

@@ -2,6 +2,7 @@
 #include "query/session.h"
 
 #include "base/vec.h"
+#include "model/scan.h"
 #include "query/parse.h"
 
 #include <inttypes.h>
@@ -11,11 +12,13 @@
 
 struct weft_session {
     struct weft_trace *trace;
+    bool is_shared; /* the trace is another session's */
     struct weft_run run;
     uint32_t *thread_ids; /* kept, ascending; NULL: all */
     size_t n_thread_ids;
     struct weft_functions_table *functions; /* NULL: not asked yet */
     uint64_t *medians_ns;                   /* by function id; NULL: not asked yet */
+    struct weft_lod_reader *lod;            /* NULL: not asked yet */
 };
 
 enum weft_code weft_session_open(const char *path, const struct weft_run *run,
@@ -35,12 +38,24 @@ enum weft_code weft_session_open(const char *path, const struct weft_run *run,
     return WEFT_OK;
 }
 
+enum weft_code weft_session_share(const struct weft_session *base, const struct weft_run *run,
+                                  struct weft_session **session, struct weft_err *err)
+{
+    *session = calloc(1, sizeof **session);
+    if (!*session)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a session");
+    **session = (struct weft_session){ .trace = base->trace, .is_shared = true, .run = *run };
+    return WEFT_OK;
+}
+
 void weft_session_close(struct weft_session *session)
 {
     if (!session)
         return;
     weft_functions_table_free(session->functions);
-    weft_trace_close(session->trace);
+    weft_lod_reader_free(session->lod);
+    if (!session->is_shared)
+        weft_trace_close(session->trace);
     free(session->thread_ids);
     free(session->medians_ns);
     free(session);
@@ -113,6 +128,25 @@ enum weft_code weft_session_keep_tids(struct weft_session *session, const uint64
     return WEFT_OK;
 }
 
+enum weft_code weft_session_keep_threads(struct weft_session *session, const uint32_t *ids,
+                                         size_t n_ids, struct weft_err *err)
+{
+    free(session->thread_ids);
+    session->thread_ids = NULL;
+    session->n_thread_ids = 0;
+    if (n_ids == 0)
+        return WEFT_OK;
+    enum weft_code code = weft_scan_check(session->trace, ids, n_ids, err);
+    if (code != WEFT_OK)
+        return code;
+    session->thread_ids = calloc(n_ids, sizeof *session->thread_ids);
+    if (!session->thread_ids)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for %zu threads", n_ids);
+    memcpy(session->thread_ids, ids, n_ids * sizeof *ids);
+    session->n_thread_ids = n_ids;
+    return WEFT_OK;
+}
+
 enum weft_code weft_session_time(const struct weft_session *session, const char *text,
                                  uint64_t *at_ns, struct weft_err *err)
 {
@@ -149,7 +183,7 @@ enum weft_code weft_session_functions(struct weft_session *session,
     *table = NULL;
     if (!session->functions) {
         enum weft_code code =
-            weft_functions_run(session->trace, NULL, &session->run, &session->functions, err);
+            weft_functions_run(session->trace, NULL, NULL, &session->run, &session->functions, err);
         if (code != WEFT_OK)
             return code;
     }
@@ -179,4 +213,15 @@ enum weft_code weft_session_medians(struct weft_session *session, const uint64_t
         code = copy_medians(session->functions, &session->medians_ns, err);
     *medians_ns = session->medians_ns;
     return code;
+}
+
+enum weft_code weft_session_lod(struct weft_session *session, uint32_t thread_id, uint64_t from_ns,
+                                uint64_t to_ns, uint32_t width, struct weft_lod *lod,
+                                struct weft_err *err)
+{
+    if (!session->lod)
+        session->lod = weft_lod_reader_new(session->trace);
+    if (!session->lod)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for levels of detail");
+    return weft_lod(session->lod, thread_id, from_ns, to_ns, width, lod, err);
 }

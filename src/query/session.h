@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/pool.h"
 #include "base/str.h"
+#include "model/lod.h"
 #include "model/trace.h"
 #include "schema/tables.h"
 
@@ -25,6 +26,12 @@ struct weft_session;
 /* Opens `path`; `run` is copied, what it points to must outlive the session. */
 WEFT_CHECKED enum weft_code weft_session_open(const char *path, const struct weft_run *run,
                                               struct weft_session **session, struct weft_err *err);
+
+/* A session of its own over the trace of `base`, for another thread: it shares nothing but the
+ * trace, which must stay open longer. */
+WEFT_CHECKED enum weft_code weft_session_share(const struct weft_session *base,
+                                               const struct weft_run *run,
+                                               struct weft_session **session, struct weft_err *err);
 
 /* NULL is allowed. */
 void weft_session_close(struct weft_session *session);
@@ -39,6 +46,11 @@ const struct weft_run *weft_session_run(const struct weft_session *session);
 WEFT_CHECKED enum weft_code weft_session_keep_tids(struct weft_session *session,
                                                    const uint64_t *tids, size_t n_tids,
                                                    struct weft_err *err);
+
+/* The same by the trace's dense thread ids, ascending; one that does not exist is WEFT_E_ARG. */
+WEFT_CHECKED enum weft_code weft_session_keep_threads(struct weft_session *session,
+                                                      const uint32_t *ids, size_t n_ids,
+                                                      struct weft_err *err);
 
 /* The time that `text` names ("1.5s" after the start of the trace, "@123" ns of the source's
  * clock), as ns since the start; a point before the start is the start. */
@@ -77,10 +89,17 @@ WEFT_CHECKED enum weft_code weft_session_find_call(struct weft_session *session,
                                                    struct weft_found_call *found,
                                                    struct weft_err *err);
 
+/* A thread's calls on `width` columns (model/lod.h), by a reader that the session keeps; the answer
+ * is valid until the next. */
+WEFT_CHECKED enum weft_code weft_session_lod(struct weft_session *session, uint32_t thread_id,
+                                             uint64_t from_ns, uint64_t to_ns, uint32_t width,
+                                             struct weft_lod *lod, struct weft_err *err);
+
 /* ---- the registry of analyses ---------------------------------------------------------------- */
 
 /* What to ask; only the member of the analysis asked is read. */
 union weft_request {
+    struct weft_functions_opts functions;
     struct weft_regtime_opts regtime;
     struct weft_outliers_opts outliers;
     struct weft_activity_opts activity;
@@ -112,7 +131,7 @@ struct weft_analysis {
 const struct weft_analysis *weft_analyses(size_t *n_analyses);
 
 /* Runs the analysis `name`; an unknown name is WEFT_E_ARG. `request` may be NULL for an analysis
- * that has no options ("functions"). The caller discards the result. */
+ * that has defaults ("functions"). The caller discards the result. */
 WEFT_CHECKED enum weft_code weft_query_run(struct weft_session *session, const char *name,
                                            const union weft_request *request,
                                            union weft_result *result, struct weft_err *err);

@@ -267,11 +267,23 @@ static void json_row(const void *context, size_t index, struct weft_cell *cells)
     memcpy(cells, all + 1, sizeof all - sizeof *all);
 }
 
+static void json_context_ids(const void *context, size_t index, struct weft_json *json)
+{
+    const struct interval *interval = context;
+    weft_json_u64(
+        json, "fn",
+        interval->table->threads[interval->thread].rows[interval->shown[index]].function_id);
+}
+
 static void json_contexts(const void *context, size_t row, struct weft_json *json)
 {
     struct interval inside = *(const struct interval *)context;
     choose_contexts(&inside, row);
     struct weft_table table = context_table(&inside);
+    if (inside.view->has_ids) {
+        weft_json_u64(json, "thread", inside.table->threads[row].thread_id);
+        table.more = json_context_ids;
+    }
     table.columns++;
     table.n_columns--;
     table.row = json_row;

@@ -36,12 +36,19 @@ static void feed(z_stream *stream, struct weft_str *left)
     left->n_bytes -= n_bytes;
 }
 
-enum weft_code weft_pack(struct weft_str text, struct weft_output *out, struct weft_err *err)
+static void as_it_is(const uint8_t *bytes, size_t n_bytes, struct weft_output *out)
+{
+    weft_output_write(out, bytes, n_bytes);
+}
+
+static enum weft_code compress_to(struct weft_str text, int level,
+                                  void (*put)(const uint8_t *bytes, size_t n_bytes,
+                                              struct weft_output *out),
+                                  struct weft_output *out, struct weft_err *err)
 {
     uint8_t chunk[CHUNK_BYTES];
     z_stream stream = { 0 };
-    if (deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, GZIP_WINDOW_BITS, 9,
-                     Z_DEFAULT_STRATEGY) != Z_OK)
+    if (deflateInit2(&stream, level, Z_DEFLATED, GZIP_WINDOW_BITS, 9, Z_DEFAULT_STRATEGY) != Z_OK)
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET,
                          "no memory to compress the page's data");
     int status = Z_OK;
@@ -51,7 +58,7 @@ enum weft_code weft_pack(struct weft_str text, struct weft_output *out, struct w
         feed(&stream, &text);
         status = deflate(&stream, text.n_bytes == 0 ? Z_FINISH : Z_NO_FLUSH);
         if (stream.avail_out == 0 || status == Z_STREAM_END) {
-            base64(chunk, sizeof chunk - stream.avail_out, out);
+            put(chunk, sizeof chunk - stream.avail_out, out);
             stream.next_out = chunk;
             stream.avail_out = sizeof chunk;
         }
@@ -61,4 +68,15 @@ enum weft_code weft_pack(struct weft_str text, struct weft_output *out, struct w
         return weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET, "zlib refused the page's data (%d)",
                          status);
     return WEFT_OK;
+}
+
+enum weft_code weft_gzip(struct weft_str text, int level, struct weft_output *out,
+                         struct weft_err *err)
+{
+    return compress_to(text, level, as_it_is, out, err);
+}
+
+enum weft_code weft_pack(struct weft_str text, struct weft_output *out, struct weft_err *err)
+{
+    return compress_to(text, Z_BEST_COMPRESSION, base64, out, err);
 }

@@ -20,12 +20,19 @@ struct weft_page {
     const struct weft_outliers_table *outliers;
     const struct weft_shapes_table *shapes; /* with columns; NULL: the page has no ribbons */
     const struct weft_regtime_view *settings;
+    uint64_t
+        shapes_bytes; /* that the shapes may take, packed; 0: as many as a report has room for */
 };
 
 /* The data alone, as docs/page-data.md describes it. The regtime and activity tables must cover the
  * same threads. */
 WEFT_CHECKED enum weft_code weft_page_data(const struct weft_page *page, struct weft_output *out,
                                            struct weft_err *err);
+
+/* {v, shapes}: that part of the data alone. The page needs no regtime table for it: threads are
+ * then named by their dense ids. */
+WEFT_CHECKED enum weft_code weft_page_shapes_data(const struct weft_page *page,
+                                                  struct weft_output *out, struct weft_err *err);
 
 /* WEFT_E_UNSUPPORTED if this program was built without the user interface: asked before the work.
  */

@@ -12,6 +12,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+enum { VERSION = 2 };
+
 /* A generator and what its rows refer to. */
 struct data {
     const struct weft_page *page;
@@ -406,6 +408,8 @@ static void put_threads(const struct data *data)
 uint64_t weft_page_thread(const struct weft_page *page, uint32_t thread_id)
 {
     const struct weft_regtime_table *table = page->regtime;
+    if (!table)
+        return thread_id;
     size_t low = 0, high = table->n_threads;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -476,7 +480,7 @@ static void put_totals(const struct data *data)
 static enum weft_code put_page(const struct data *data, struct weft_err *err)
 {
     weft_json_begin_object(data->json, NULL);
-    weft_json_u64(data->json, "v", 2);
+    weft_json_u64(data->json, "v", VERSION);
     weft_json_text(data->json, "generator", "weft " WEFT_VERSION);
     put_trace(data);
     put_notes(data);
@@ -515,5 +519,20 @@ enum weft_code weft_page_data(const struct weft_page *page, struct weft_output *
         weft_json_close(data.json);
     }
     weft_arena_free(arena);
+    return code;
+}
+
+enum weft_code weft_page_shapes_data(const struct weft_page *page, struct weft_output *out,
+                                     struct weft_err *err)
+{
+    struct weft_json *json;
+    enum weft_code code = weft_json_open(out, &json, err);
+    if (code != WEFT_OK)
+        return code;
+    weft_json_begin_object(json, NULL);
+    weft_json_u64(json, "v", VERSION);
+    code = weft_page_put_shapes(page, json, err);
+    weft_json_end_object(json);
+    weft_json_close(json);
     return code;
 }

@@ -512,7 +512,7 @@ enum weft_code weft_page_put_shapes(const struct weft_page *page, struct weft_js
     for (; code == WEFT_OK && level + 1 < N_LEVELS; level++) {
         uint64_t n_bytes = 0;
         code = measure(&shapes, &levels[level], &n_bytes, err);
-        if (n_bytes <= WEFT_PAGE_SHAPES_BYTES)
+        if (n_bytes <= (page->shapes_bytes ? page->shapes_bytes : WEFT_PAGE_SHAPES_BYTES))
             break;
     }
     if (code == WEFT_OK)

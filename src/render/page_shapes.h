@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes that `shapes` may take, packed. */
+/* Bytes that `shapes` of a report may take, packed. */
 enum { WEFT_PAGE_SHAPES_BYTES = 400 * 1000 };
 
 /* The page's index of a function, -1 for none; of a thread, its place in the table. */

@@ -163,7 +163,7 @@ static void test_ids(void)
     struct weft_progress progress = { .is_cancelled = true };
     struct weft_run stopped = { .pool = pool, .progress = &progress };
     struct weft_functions_table *functions = NULL;
-    tap_ok(weft_functions_run(trace, NULL, &stopped, &functions, NULL) == WEFT_E_CANCELLED,
+    tap_ok(weft_functions_run(trace, NULL, NULL, &stopped, &functions, NULL) == WEFT_E_CANCELLED,
            "interrupted work says so");
     opts.gap_fraction = -1;
     struct weft_regtime_table *none = NULL;
@@ -195,7 +195,7 @@ static void test_edges(void)
     struct weft_regtime_table *regtime = NULL;
     struct weft_outliers_table *outliers = NULL;
     struct weft_activity_table *activity = NULL;
-    tap_ok(!weft_functions_run(trace, NULL, &run, &functions, NULL) && functions->n_rows == 1 &&
+    tap_ok(!weft_functions_run(trace, NULL, NULL, &run, &functions, NULL) && functions->n_rows == 1 &&
                functions->rows[0].cut_ns == 50 && functions->rows[0].count == 0,
            "functions: a cut call counts as cut alone");
     tap_ok(weft_regtime_preset("paper", &opts) &&

@@ -67,7 +67,7 @@ static bool compare(const struct memory_trace *memory, struct weft_pool *pool)
     struct weft_run run = { .pool = pool };
     struct weft_function_row want[16];
     size_t n = naive_functions(memory, want);
-    if (weft_trace_open(path, &trace, NULL) || weft_functions_run(trace, NULL, &run, &table, NULL))
+    if (weft_trace_open(path, &trace, NULL) || weft_functions_run(trace, NULL, NULL, &run, &table, NULL))
         return false;
     bool is_ok = table->n_rows == n && table->n_functions == memory->n_functions;
     for (size_t i = 0; is_ok && i < n; i++) {

@@ -61,7 +61,7 @@ static bool compare(const struct memory_trace *memory, const struct weft_outlier
     struct weft_outliers_table *table = NULL;
     struct weft_run run = { .pool = pool };
     if (weft_trace_open(path, &trace, NULL) ||
-        weft_functions_run(trace, NULL, &run, &functions, NULL) ||
+        weft_functions_run(trace, NULL, NULL, &run, &functions, NULL) ||
         weft_outliers_run(trace, NULL, functions, opts, &run, &table, NULL))
         return false;
     struct weft_outlier_row *want = NULL;

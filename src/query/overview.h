@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Everything of a trace, or of a part, that one page shows at first: several analyses together.
+ */
+#ifndef WEFT_QUERY_OVERVIEW_H
+#define WEFT_QUERY_OVERVIEW_H
+
+#include "query/session.h"
+
+/* Tables of the same threads; the functions are of the whole trace, and the session's. */
+struct weft_overview {
+    struct weft_regtime_table *regtime;
+    struct weft_activity_table *activity;
+    struct weft_outliers_table *outliers;
+    const struct weft_functions_table *functions;
+};
+
+/* RegTime with these options (opts->window: of this part, and the others too); the longest pauses,
+ * the outliers of highest rank. */
+WEFT_CHECKED enum weft_code weft_overview_run(struct weft_session *session,
+                                              const struct weft_regtime_opts *opts,
+                                              struct weft_overview *overview, struct weft_err *err);
+
+/* Frees the tables; after a failure of weft_overview_run too. */
+void weft_overview_fini(struct weft_overview *overview);
+
+/* Shapes as the page's ribbons need them. */
+void weft_overview_shapes(struct weft_shapes_opts *opts);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What is in a trace, for programs that go on asking by its dense ids: threads and the names of
+ * functions. No pass over calls. JSON (docs/http-api.md).
+ */
+#ifndef WEFT_RENDER_DIRECTORY_H
+#define WEFT_RENDER_DIRECTORY_H
+
+#include "model/trace.h"
+#include "render/json.h"
+#include "render/render.h"
+
+/* The members of a trace's entry in a list of traces. */
+void weft_render_trace_entry(struct weft_json *json, const struct weft_trace *trace);
+
+/* {threads: [{id tid pid name calls cut_calls events first_ns last_ns max_depth}]} */
+void weft_render_threads(const struct weft_view *view);
+
+/* {functions: [{id name module is_wait}]} */
+void weft_render_names(const struct weft_view *view);
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Answers that the trace knows by heart.
+ */
+#include "render/directory.h"
+#include "render/render.h"
+#include "serve/state.h"
+
+WEFT_ENDPOINT(traces)
+{
+    const struct weft_view view = weft_ask_view(ask);
+    struct weft_json *json = weft_view_json(&view);
+    (void)err;
+    if (!json)
+        return WEFT_OK; /* the view holds the failure */
+    weft_json_begin_object(json, NULL);
+    weft_json_text(json, "version", WEFT_VERSION);
+    weft_json_begin_array(json, "traces");
+    for (size_t i = 0; i < ask->state->n_traces; i++) {
+        const struct weft_served *served = &ask->state->traces[i];
+        weft_json_begin_object(json, NULL);
+        weft_json_u64(json, "id", i);
+        weft_json_text(json, "name", served->name);
+        weft_render_trace_entry(json, weft_session_trace(served->session));
+        weft_json_end_object(json);
+    }
+    weft_json_end_array(json);
+    weft_json_end_object(json);
+    weft_view_json_end(&view, json);
+    return WEFT_OK;
+}
+
+WEFT_ENDPOINT(info)
+{
+    const struct weft_view view = weft_ask_view(ask);
+    (void)err;
+    weft_render_info(&view, &(struct weft_info_view){ 0 });
+    return WEFT_OK;
+}
+
+WEFT_ENDPOINT(threads)
+{
+    const struct weft_view view = weft_ask_view(ask);
+    (void)err;
+    weft_render_threads(&view);
+    return WEFT_OK;
+}
+
+WEFT_ENDPOINT(names)
+{
+    const struct weft_view view = weft_ask_view(ask);
+    (void)err;
+    weft_render_names(&view);
+    return WEFT_OK;
+}
+
+WEFT_ENDPOINT(notes)
+{
+    (void)err;
+    weft_output_text(ask->answer->body, "{}\n");
+    return WEFT_OK;
+}
+
+WEFT_ENDPOINT(colors)
+{
+    (void)err;
+    weft_output_text(ask->answer->body, "{\"functions\":{}}\n");
+    return WEFT_OK;
+}
+
+WEFT_ENDPOINT(progress)
+{
+    static const char *const states[] = {
+        [WEFT_JOB_NONE] = "none", [WEFT_JOB_WAITING] = "waiting", [WEFT_JOB_RUNNING] = "running"
+    };
+    static const enum weft_kept kept_of[] = { [WEFT_QUERY_REGTIME] = WEFT_KEPT_REGTIME,
+                                              [WEFT_QUERY_FUNCTIONS] = WEFT_KEPT_FUNCTIONS,
+                                              [WEFT_QUERY_SHAPES] = WEFT_KEPT_SHAPES };
+    const void *makes = &ask->served->kept[kept_of[ask->query->of]];
+    const struct weft_job_progress progress = weft_jobs_progress(ask->state->jobs, makes);
+    const bool is_ready = atomic_load(&ask->served->kept[kept_of[ask->query->of]].ready) != NULL;
+    const struct weft_view view = weft_ask_view(ask);
+    struct weft_json *json = weft_view_json(&view);
+    (void)err;
+    if (!json)
+        return WEFT_OK; /* the view holds the failure */
+    weft_json_begin_object(json, NULL);
+    weft_json_text(json, "state", is_ready ? "ready" : states[progress.state]);
+    weft_json_text(json, "activity", progress.activity ? progress.activity : "");
+    weft_json_u64(json, "done", progress.done);
+    weft_json_u64(json, "total", progress.total);
+    weft_json_text(json, "unit", progress.unit ? progress.unit : "");
+    weft_json_end_object(json);
+    weft_view_json_end(&view, json);
+    return WEFT_OK;
+}

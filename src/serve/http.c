@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * libmicrohttpd reads requests and writes responses, one thread a connection; these threads only
+ * wait (jobs.h). The library's own time-out counts while an answer is computed, so it is off, and
+ * connections are watched here.
+ */
+#include "serve/http.h"
+
+#include "base/clock.h"
+#include "render/json.h"
+#include "render/ui_bundle.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <microhttpd.h>
+#include <netinet/tcp.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+    CONNECTIONS_MAX = 256,
+    BACKLOG = 128,
+    STACK_BYTES = 256 * 1024,
+    REQUEST_BYTES = 32 * 1024, /* the request line and the headers of a request */
+};
+
+/* How long a connection may take to send a request, and to read an answer. */
+#define REQUEST_NS UINT64_C(20000000000)
+#define RESPONSE_NS UINT64_C(60000000000)
+
+/* A connection. */
+struct line {
+    struct line *next, **self; /* list */
+    int fd;
+    uint64_t deadline_ns; /* UINT64_MAX: its answer is computed */
+};
+
+struct weft_http {
+    struct weft_state *state;
+    struct weft_token token;
+    struct MHD_Daemon *daemon;
+    char hosts[3][32];    /* what a Host header may say */
+    pthread_mutex_t lock; /* guards the list and deadlines */
+    struct line *lines;
+};
+
+/* A request. */
+struct request {
+    char target[WEFT_TARGET_BYTES];
+    size_t n_bytes;
+    bool is_too_long, is_begun;
+};
+
+/* ---- responses ------------------------------------------------------------------------------- */
+
+static const char *const headers[][2] = {
+    { "Content-Security-Policy",
+      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
+      "base-uri 'none'; form-action 'none'; frame-ancestors 'none'" },
+    { "X-Content-Type-Options", "nosniff" },
+    { "Referrer-Policy", "no-referrer" },
+    { "Cache-Control", "no-store" },
+    { "Cross-Origin-Resource-Policy", "same-origin" },
+};
+
+static enum MHD_Result respond(struct MHD_Connection *connection, int status, const char *type,
+                               struct MHD_Response *response)
+{
+    if (!response)
+        return MHD_NO;
+    bool is_ok = true;
+    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
+        is_ok = MHD_add_response_header(response, headers[i][0], headers[i][1]) && is_ok;
+    if (type)
+        is_ok = MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type) && is_ok;
+    if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
+        is_ok = MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD") && is_ok;
+    if (status == MHD_HTTP_SERVICE_UNAVAILABLE)
+        is_ok = MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, "1") && is_ok;
+    enum MHD_Result result =
+        is_ok ? MHD_queue_response(connection, (unsigned)status, response) : MHD_NO;
+    MHD_destroy_response(response);
+    return result;
+}
+
+/* Bytes that outlive every response. */
+static enum MHD_Result respond_static(struct MHD_Connection *connection, int status,
+                                      const char *type, struct weft_str body)
+{
+    return respond(connection, status, type,
+                   MHD_create_response_from_buffer(body.n_bytes, (void *)(uintptr_t)body.bytes,
+                                                   MHD_RESPMEM_PERSISTENT));
+}
+
+static enum MHD_Result respond_empty(struct MHD_Connection *connection, int status)
+{
+    return respond_static(connection, status, NULL, WEFT_STR(""));
+}
+
+/* {"error": {code, message}} */
+static enum MHD_Result respond_error(struct MHD_Connection *connection, int status,
+                                     const struct weft_err *err)
+{
+    char text[WEFT_ERR_FILE_BYTES + WEFT_ERR_TEXT_BYTES + WEFT_ERR_PLACE_BYTES + 64];
+    struct weft_output *out = NULL;
+    struct weft_json *json = NULL;
+    struct MHD_Response *response = NULL;
+    weft_err_print(err, text, sizeof text);
+    if (weft_output_to_memory(&out, NULL) == WEFT_OK &&
+        weft_json_open(out, &json, NULL) == WEFT_OK) {
+        weft_json_begin_object(json, NULL);
+        weft_json_begin_object(json, "error");
+        weft_json_text(json, "code", weft_code_name(err->code));
+        weft_json_text(json, "message", text);
+        weft_json_end_object(json);
+        weft_json_end_object(json);
+        weft_json_close(json);
+        struct weft_str held = weft_output_held(out);
+        response = MHD_create_response_from_buffer(held.n_bytes, (void *)(uintptr_t)held.bytes,
+                                                   MHD_RESPMEM_MUST_COPY);
+    }
+    weft_output_abort(out);
+    return respond(connection, status, weft_type_json, response);
+}
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+/* An answer's memory while it is sent. */
+struct sent {
+    struct weft_state *state;
+    struct weft_answer answer;
+    uint64_t n_bytes;
+};
+
+static void free_sent(void *context)
+{
+    struct sent *sent = context;
+    atomic_fetch_sub(&sent->state->answer_bytes, sent->n_bytes);
+    weft_answer_fini(&sent->answer);
+    free(sent);
+}
+
+static struct MHD_Response *response_of(struct weft_state *state, struct weft_answer *answer)
+{
+    struct sent *sent = malloc(sizeof *sent);
+    if (!sent) {
+        weft_answer_fini(answer);
+        return NULL;
+    }
+    struct weft_str body = weft_output_held(answer->body);
+    *sent = (struct sent){ .state = state, .answer = *answer, .n_bytes = body.n_bytes };
+    atomic_fetch_add(&state->answer_bytes, sent->n_bytes);
+    struct MHD_Response *response = MHD_create_response_from_buffer_with_free_callback_cls(
+        body.n_bytes, (void *)(uintptr_t)body.bytes, free_sent, sent);
+    if (!response)
+        free_sent(sent);
+    return response;
+}
+
+static enum MHD_Result respond_answer(struct MHD_Connection *connection, struct weft_state *state,
+                                      struct weft_reply *reply)
+{
+    const struct weft_answer *answer = reply->kept ? reply->kept : &reply->answer;
+    const char *type = answer->type;
+    const bool is_gzip = answer->is_gzip;
+    struct MHD_Response *response;
+    if (reply->kept) {
+        struct weft_str body = weft_output_held(answer->body);
+        response = MHD_create_response_from_buffer(body.n_bytes, (void *)(uintptr_t)body.bytes,
+                                                   MHD_RESPMEM_PERSISTENT);
+    } else {
+        response = response_of(state, &reply->answer);
+    }
+    if (response && is_gzip &&
+        !MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_ENCODING, "gzip")) {
+        MHD_destroy_response(response);
+        response = NULL;
+    }
+    return respond(connection, reply->status, type, response);
+}
+
+static int socket_of(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    return info ? info->connect_fd : -1;
+}
+
+static enum MHD_Result answer_api(struct weft_http *http, struct MHD_Connection *connection,
+                                  const struct weft_target *target, struct weft_str name)
+{
+    struct weft_reply reply;
+    if (atomic_load(&http->state->answer_bytes) > http->state->answer_bytes_max) {
+        reply = (struct weft_reply){ .status = MHD_HTTP_SERVICE_UNAVAILABLE };
+        (void)weft_fail(&reply.err, WEFT_E_CANCELLED, WEFT_NO_OFFSET,
+                        "too many answers wait to be read: ask again later");
+    } else {
+        weft_state_answer(http->state, name, target->query, socket_of(connection), &reply);
+    }
+    if (reply.is_gone)
+        return MHD_NO;
+    return reply.status == MHD_HTTP_OK ? respond_answer(connection, http->state, &reply)
+                                       : respond_error(connection, reply.status, &reply.err);
+}
+
+/* ---- the page -------------------------------------------------------------------------------- */
+
+static const char page_html[] =
+    "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+    "<meta name=\"generator\" content=\"weft " WEFT_VERSION "\">\n<title>weft</title>\n"
+    "<link rel=\"icon\" href=\"data:,\">\n<link rel=\"stylesheet\" href=\"weft.css\">\n</head>\n"
+    "<body>\n<div id=\"app\"></div>\n<noscript>This page needs JavaScript.</noscript>\n"
+    "<script src=\"weft.js\"></script>\n</body>\n</html>\n";
+
+static const char no_page_html[] =
+    "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>weft</title>\n"
+    "</head>\n<body>\n<p>This weft was built without its user interface (tools/build builds it). "
+    "What it knows is under <code>api/</code>, as docs/http-api.md says.</p>\n</body>\n</html>\n";
+
+static bool find_file(struct weft_str path, const char **type, struct weft_str *body)
+{
+    const struct weft_ui_bundle *ui = &weft_ui_bundle;
+    if (weft_str_equal(path, WEFT_STR("/"))) {
+        *type = "text/html; charset=utf-8";
+        *body = weft_str_of(ui->served_script_bytes ? page_html : no_page_html);
+        return true;
+    }
+    if (weft_str_equal(path, WEFT_STR("/weft.js"))) {
+        *type = "text/javascript; charset=utf-8";
+        *body = (struct weft_str){ (const char *)ui->served_script, ui->served_script_bytes };
+        return true;
+    }
+    *type = "text/css; charset=utf-8";
+    *body = (struct weft_str){ (const char *)ui->served_style, ui->served_style_bytes };
+    return weft_str_equal(path, WEFT_STR("/weft.css"));
+}
+
+static enum MHD_Result answer_path(struct weft_http *http, struct MHD_Connection *connection,
+                                   const struct weft_target *target)
+{
+    static const char api[] = "/api/";
+    const size_t n_api = sizeof api - 1;
+    const char *type;
+    struct weft_str body;
+    if (target->path.n_bytes > n_api && memcmp(target->path.bytes, api, n_api) == 0)
+        return answer_api(
+            http, connection, target,
+            (struct weft_str){ target->path.bytes + n_api, target->path.n_bytes - n_api });
+    if (find_file(target->path, &type, &body))
+        return respond_static(connection, MHD_HTTP_OK, type, body);
+    return respond_empty(connection, MHD_HTTP_NOT_FOUND);
+}
+
+/* ---- who is let in --------------------------------------------------------------------------- */
+
+/* A page of another site that has its name point here (DNS rebinding) sends that name. */
+static bool is_host_known(const struct weft_http *http, struct MHD_Connection *connection)
+{
+    const char *host =
+        MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST);
+    for (size_t i = 0; host && i < sizeof http->hosts / sizeof *http->hosts; i++)
+        if (strcasecmp(host, http->hosts[i]) == 0)
+            return true;
+    return false;
+}
+
+static enum MHD_Result answer(struct weft_http *http, struct MHD_Connection *connection,
+                              const struct request *request)
+{
+    struct weft_target target;
+    struct weft_err err = { 0 };
+    if (!is_host_known(http, connection))
+        return respond_empty(connection, MHD_HTTP_FORBIDDEN);
+    enum weft_code code =
+        weft_target_split((struct weft_str){ request->target, request->n_bytes }, &target, &err);
+    if (!weft_token_equals(&http->token, target.token))
+        return respond_empty(connection, MHD_HTTP_FORBIDDEN);
+    if (request->is_too_long || code == WEFT_E_LIMIT) {
+        err = (struct weft_err){ 0 };
+        (void)weft_fail(&err, WEFT_E_LIMIT, WEFT_NO_OFFSET, "expected a query of at most %d bytes",
+                        WEFT_QUERY_BYTES);
+        return respond_error(connection, MHD_HTTP_URI_TOO_LONG, &err);
+    }
+    return answer_path(http, connection, &target);
+}
+
+/* ---- connections ----------------------------------------------------------------------------- */
+
+static void set_deadline(struct weft_http *http, struct line *line, uint64_t in_ns)
+{
+    if (!line)
+        return;
+    pthread_mutex_lock(&http->lock);
+    line->deadline_ns = in_ns == UINT64_MAX ? UINT64_MAX : weft_clock_now_ns() + in_ns;
+    pthread_mutex_unlock(&http->lock);
+}
+
+static struct line *line_of(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info ? info->socket_context : NULL;
+}
+
+static void connection_begins(struct weft_http *http, struct MHD_Connection *connection,
+                              void **context)
+{
+    struct line *line = calloc(1, sizeof *line);
+    *context = line;
+    if (!line)
+        return; /* unwatched */
+    line->fd = socket_of(connection);
+    line->deadline_ns = weft_clock_now_ns() + REQUEST_NS;
+    pthread_mutex_lock(&http->lock);
+    line->next = http->lines;
+    line->self = &http->lines;
+    if (line->next)
+        line->next->self = &line->next;
+    http->lines = line;
+    pthread_mutex_unlock(&http->lock);
+}
+
+/* Called before the socket is closed, so that its number is not yet another's. */
+static void connection_ends(struct weft_http *http, void **context)
+{
+    struct line *line = *context;
+    if (!line)
+        return;
+    pthread_mutex_lock(&http->lock);
+    *line->self = line->next;
+    if (line->next)
+        line->next->self = line->self;
+    pthread_mutex_unlock(&http->lock);
+    free(line);
+    *context = NULL;
+}
+
+static void on_connection(void *context, struct MHD_Connection *connection, void **line,
+                          enum MHD_ConnectionNotificationCode code)
+{
+    if (code == MHD_CONNECTION_NOTIFY_STARTED)
+        connection_begins(context, connection, line);
+    else
+        connection_ends(context, line);
+}
+
+void weft_http_tidy(struct weft_http *http)
+{
+    const uint64_t now_ns = weft_clock_now_ns();
+    pthread_mutex_lock(&http->lock);
+    for (struct line *line = http->lines; line; line = line->next)
+        if (line->deadline_ns < now_ns)
+            (void)shutdown(line->fd, SHUT_RDWR); /* its thread sees that and closes it */
+    pthread_mutex_unlock(&http->lock);
+}
+
+/* ---- requests -------------------------------------------------------------------------------- */
+
+/* The target as it came: the library's own idea of paths and parameters is not used. */
+static void *on_target(void *context, const char *target, struct MHD_Connection *connection)
+{
+    struct request *request = malloc(sizeof *request);
+    (void)context;
+    (void)connection;
+    if (!request)
+        return NULL;
+    request->is_begun = false;
+    request->n_bytes = strlen(target);
+    request->is_too_long = request->n_bytes > sizeof request->target;
+    if (request->is_too_long)
+        request->n_bytes = sizeof request->target;
+    memcpy(request->target, target, request->n_bytes);
+    return request;
+}
+
+static enum MHD_Result on_request(void *context, struct MHD_Connection *connection, const char *url,
+                                  const char *method, const char *version, const char *upload,
+                                  size_t *upload_bytes, void **request_ptr)
+{
+    struct weft_http *http = context;
+    struct request *request = *request_ptr;
+    (void)url;
+    (void)version;
+    (void)upload;
+    if (!request)
+        return MHD_NO;
+    if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
+        return request->is_begun ? MHD_NO : respond_empty(connection, MHD_HTTP_METHOD_NOT_ALLOWED);
+    if (!request->is_begun) {
+        request->is_begun = true; /* the library calls again when it has read all of it */
+        return MHD_YES;
+    }
+    if (*upload_bytes > 0) {
+        *upload_bytes = 0; /* a GET has nothing to say */
+        return MHD_YES;
+    }
+    struct line *line = line_of(connection);
+    set_deadline(http, line, UINT64_MAX);
+    enum MHD_Result result = answer(http, connection, request);
+    set_deadline(http, line, RESPONSE_NS);
+    return result;
+}
+
+static void on_completed(void *context, struct MHD_Connection *connection, void **request,
+                         enum MHD_RequestTerminationCode code)
+{
+    (void)code;
+    free(*request);
+    *request = NULL;
+    set_deadline(context, line_of(connection), REQUEST_NS);
+}
+
+/* The library has nothing to say to people. */
+static void on_message(void *context, const char *format, va_list args)
+{
+    (void)context;
+    (void)format;
+    (void)args;
+}
+
+/* ---- the beginning and the end --------------------------------------------------------------- */
+
+static enum weft_code fail_to_listen(int fd, uint16_t port, struct weft_err *err)
+{
+    const int cause = errno;
+    if (fd >= 0)
+        close(fd);
+    return weft_fail_errno(err, cause, "cannot listen on port %" PRIu16 " of 127.0.0.1", port);
+}
+
+enum weft_code weft_http_listen(uint16_t port, int *fd, uint16_t *bound, struct weft_err *err)
+{
+    const int on = 1;
+    struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(port) };
+    socklen_t n_bytes = sizeof address;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    *fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (*fd < 0 || setsockopt(*fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
+        bind(*fd, (const struct sockaddr *)&address, sizeof address) != 0 ||
+        listen(*fd, BACKLOG) != 0 || getsockname(*fd, (struct sockaddr *)&address, &n_bytes) != 0)
+        return fail_to_listen(*fd, port, err);
+    *bound = ntohs(address.sin_port);
+    return WEFT_OK;
+}
+
+enum weft_code weft_http_start(struct weft_state *state, const struct weft_token *token, int fd,
+                               uint16_t port, struct weft_http **http, struct weft_err *err)
+{
+    static const char *const hosts[] = { "127.0.0.1", "localhost", "[::1]" };
+    struct weft_http *made = calloc(1, sizeof *made);
+    *http = NULL;
+    if (!made) {
+        close(fd);
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a server");
+    }
+    made->state = state;
+    made->token = *token;
+    for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++)
+        snprintf(made->hosts[i], sizeof made->hosts[i], "%s:%" PRIu16, hosts[i], port);
+    pthread_mutex_init(&made->lock, NULL);
+    made->daemon = MHD_start_daemon(
+        MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL |
+            MHD_USE_ITC | MHD_USE_ERROR_LOG,
+        port, NULL, NULL, on_request, made, MHD_OPTION_EXTERNAL_LOGGER, on_message, NULL,
+        MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES, MHD_OPTION_THREAD_STACK_SIZE,
+        (size_t)STACK_BYTES, MHD_OPTION_URI_LOG_CALLBACK, on_target, made,
+        MHD_OPTION_NOTIFY_CONNECTION, on_connection, made, MHD_OPTION_NOTIFY_COMPLETED,
+        on_completed, made, MHD_OPTION_END);
+    if (!made->daemon) {
+        close(fd);
+        weft_http_stop(made);
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "cannot start a server");
+    }
+    *http = made;
+    return WEFT_OK;
+}
+
+void weft_http_stop(struct weft_http *http)
+{
+    if (!http)
+        return;
+    if (http->daemon)
+        MHD_stop_daemon(http->daemon);
+    pthread_mutex_destroy(&http->lock);
+    free(http);
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Answers that take a pass over all calls; those of the whole trace are kept.
+ */
+#include "query/overview.h"
+#include "render/pack.h"
+#include "render/page.h"
+#include "render/render.h"
+#include "serve/state.h"
+
+enum { GZIP_LEVEL = 6, FACTOR_MAX = 1000000000 };
+
+#define SHAPES_BYTES UINT64_C(4000000)
+
+static struct weft_window window_of(const struct weft_ask *ask)
+{
+    return (struct weft_window){ .from_ns = ask->from_ns, .to_ns = ask->to_ns };
+}
+
+/* ---- functions ------------------------------------------------------------------------------- */
+
+WEFT_ENDPOINT(functions)
+{
+    const struct weft_window window = window_of(ask);
+    const union weft_request request = { .functions = { .window = &window } };
+    const struct weft_functions_table *table = NULL;
+    union weft_result result = { 0 };
+    const bool is_whole = !ask->has_window && ask->query->threads.n == 0;
+    enum weft_code code = is_whole
+                              ? weft_session_functions(ask->session, &table, err)
+                              : weft_query_run(ask->session, "functions",
+                                               ask->has_window ? &request : NULL, &result, err);
+    if (code == WEFT_OK) {
+        const struct weft_view view = weft_ask_view(ask);
+        const struct weft_functions_view how = { .sort = WEFT_SORT_SELF };
+        weft_render_functions(&view, is_whole ? table : result.functions, &how);
+    }
+    weft_query_discard("functions", &result);
+    return code;
+}
+
+/* ---- the data of the page -------------------------------------------------------------------- */
+
+/* Compresses what `text` holds into the answer. */
+static enum weft_code send_packed(const struct weft_ask *ask, struct weft_output *text,
+                                  enum weft_code code, struct weft_err *err)
+{
+    if (code == WEFT_OK && weft_output_has_failed(text)) {
+        code = weft_output_close(text, err);
+        text = NULL;
+    }
+    if (code == WEFT_OK)
+        code = weft_gzip(weft_output_held(text), GZIP_LEVEL, ask->answer->body, err);
+    ask->answer->is_gzip = code == WEFT_OK;
+    weft_output_abort(text);
+    return code;
+}
+
+/* What the client chose, the rest as the preset has it. */
+static enum weft_code settings_of(const struct weft_ask *ask, struct weft_regtime_opts *opts,
+                                  struct weft_err *err)
+{
+    const struct weft_query *query = ask->query;
+    uint64_t glyphs = 0, factor = 0;
+    *opts = (struct weft_regtime_opts){ 0 };
+    (void)weft_regtime_preset(weft_query_presets[query->preset], opts);
+    enum weft_code code = weft_ask_number(ask, WEFT_PARAM_GLYPHS, query->glyphs, opts->glyphs, 0,
+                                          UINT32_MAX, &glyphs, err);
+    if (code == WEFT_OK)
+        code = weft_ask_number(ask, WEFT_PARAM_OUTLIER_FACTOR, query->outlier_factor,
+                               (uint64_t)opts->outlier_factor, 0, FACTOR_MAX, &factor, err);
+    opts->glyphs = (uint32_t)glyphs;
+    opts->outlier_factor = (double)factor;
+    opts->duration_ns = query->duration_ns;
+    opts->gap_ns = query->gap_ns;
+    opts->span_ns = query->span_ns;
+    if (weft_query_has(query, WEFT_PARAM_OUTLIER_MIN_NS))
+        opts->outlier_min_ns = query->outlier_min_ns;
+    return code;
+}
+
+static enum weft_code put_overview(const struct weft_ask *ask, const struct weft_regtime_opts *opts,
+                                   struct weft_err *err)
+{
+    struct weft_overview overview;
+    struct weft_output *text = NULL;
+    const struct weft_regtime_view how = { .preset = weft_query_presets[ask->query->preset],
+                                           .settings = opts,
+                                           .window = opts->window };
+    enum weft_code code = weft_overview_run(ask->session, opts, &overview, err);
+    const struct weft_page page = {
+        .trace = ask->trace,
+        .name = ask->served->name,
+        .functions = overview.functions,
+        .regtime = overview.regtime,
+        .activity = overview.activity,
+        .outliers = overview.outliers,
+        .settings = &how,
+    };
+    if (code == WEFT_OK)
+        code = weft_output_to_memory(&text, err);
+    if (code == WEFT_OK)
+        code = weft_page_data(&page, text, err);
+    weft_overview_fini(&overview);
+    return send_packed(ask, text, code, err);
+}
+
+WEFT_ENDPOINT(regtime)
+{
+    const struct weft_window window = window_of(ask);
+    struct weft_regtime_opts opts;
+    enum weft_code code = settings_of(ask, &opts, err);
+    if (code != WEFT_OK)
+        return code;
+    opts.window = ask->has_window ? &window : NULL;
+    return put_overview(ask, &opts, err);
+}
+
+WEFT_ENDPOINT(shapes)
+{
+    union weft_request request;
+    union weft_result result;
+    struct weft_output *text = NULL;
+    struct weft_page page = {
+        .trace = ask->trace,
+        .name = ask->served->name,
+        .shapes_bytes = SHAPES_BYTES,
+    };
+    weft_overview_shapes(&request.shapes);
+    enum weft_code code = weft_session_functions(ask->session, &page.functions, err);
+    if (code == WEFT_OK) {
+        code = weft_query_run(ask->session, "shapes", &request, &result, err);
+        page.shapes = result.shapes;
+        if (code == WEFT_OK)
+            code = weft_output_to_memory(&text, err);
+        if (code == WEFT_OK)
+            code = weft_page_shapes_data(&page, text, err);
+        weft_query_discard("shapes", &result);
+    }
+    return send_packed(ask, text, code, err);
+}
