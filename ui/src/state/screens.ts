@@ -47,6 +47,11 @@ export interface ScreenSpec {
   /** What it adds to the address, and how it takes it back (every key may be ''). */
   write?: (app: App) => [key: string, value: string][];
   read?: (app: App, get: (key: string) => string) => void;
+  /** Calls `changed` when `write` would say something else than before for a reason that is not in
+   * App.state; returns how to end that. */
+  watch?: (app: App, changed: () => void) => () => void;
+  /** Keys of `write` whose change is a step that the browser's "back" takes back. */
+  steps?: readonly string[];
 }
 
 export function currentScreen(app: App): ScreenSpec {

@@ -24,7 +24,10 @@ function bindAddress(app: App): () => void {
     const place = placeOf(app);
     const isStep =
       place.crumbs.length !== (before?.crumbs.length ?? 0) ||
-      place.screen !== (before?.screen ?? 1);
+      place.screen !== (before?.screen ?? 1) ||
+      app.screens.some(({ steps }) =>
+        steps?.some(key => (place.parts[key] ?? '') !== (before?.parts[key] ?? '')),
+      );
     written = next;
     if (isStep) history.pushState(null, '', next);
     else history.replaceState(null, '', next);
@@ -35,13 +38,17 @@ function bindAddress(app: App): () => void {
     const place = readFragment(written) ?? readFragment('#v=1');
     if (place) applyPlace(app, place);
   };
-  const off = app.state.subscribe(() => {
+  const changed = (): void => {
     if (timer === 0) timer = window.setTimeout(write, 120);
-  });
+  };
+  const offs = [
+    app.state.subscribe(changed),
+    ...app.screens.map(({ watch }) => watch?.(app, changed) ?? (() => undefined)),
+  ];
   window.addEventListener('popstate', read);
   window.addEventListener('hashchange', read);
   return () => {
-    off();
+    for (const off of offs) off();
     window.removeEventListener('popstate', read);
     window.removeEventListener('hashchange', read);
   };
