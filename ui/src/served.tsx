@@ -4,6 +4,8 @@ import { Source } from './api/source';
 import { makeApp } from './state/app';
 import { bareTrace, loadServed } from './state/served';
 import { startPage } from './start';
+import { functionsScreen } from './views/functions';
+import { healthScreen } from './views/health';
 import { OVERVIEW, PATTERNS } from './views/overview';
 
 /** Which of the traces served: "?trace=1" behind the address of the page. */
@@ -15,5 +17,9 @@ function wantedTrace(): number {
 startPage(async () => {
   const source = new Source(new URL('.', location.href).pathname, wantedTrace());
   const served = await loadServed(source);
-  return makeApp(bareTrace(served, 'weft'), [OVERVIEW, PATTERNS], served);
+  return makeApp(
+    bareTrace(served, 'weft'),
+    [OVERVIEW, PATTERNS, functionsScreen(), healthScreen()],
+    served,
+  );
 });

@@ -44,6 +44,8 @@ export interface ScreenSpec {
   clear?: (app: App) => boolean;
   /** At the right of the crumbs: how it is drawn. */
   Settings?: () => JSX.Element;
+  /** In the top bar of every screen. */
+  Badge?: () => JSX.Element;
   /** What it adds to the address, and how it takes it back (every key may be ''). */
   write?: (app: App) => [key: string, value: string][];
   read?: (app: App, get: (key: string) => string) => void;

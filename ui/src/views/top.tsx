@@ -24,7 +24,10 @@ function badgeText(notes: Note[], kind: Note['class']): string {
 }
 
 function Badges(): JSX.Element {
-  const { trace } = useApp().model;
+  const app = useApp();
+  const { trace } = app.model;
+  const Own = app.screens.find(({ Badge }) => Badge)?.Badge;
+  if (Own) return <Own />;
   const lost = badgeText(trace.notes, 'lost');
   const repaired = badgeText(trace.notes, 'repaired');
   if (!lost && !repaired) return <span class="badge">nothing lost</span>;

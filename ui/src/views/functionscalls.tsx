@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: MIT
+// The calls of the selected function: slowest first, or by thread. A click goes to the call.
+import type { JSX } from 'preact';
+import { useMemo, useRef, useState } from 'preact/hooks';
+import { duration, exact, integer, percent, plural } from '../lib/format';
+import { rowsInView } from '../lib/functions';
+import type { Calls, Functions } from '../state/functions';
+import { MOST_CALLS } from '../state/functions';
+import { callAt, goToCall, sameCall } from '../state/jump';
+import { Choice, Ns, useFunctions, useScreen, useServed, Waiting } from './functionsuse';
+import { copyText } from './parts';
+
+const ROW = 22;
+
+interface PerThread {
+  thread: number;
+  count: number;
+  sum: number;
+  max: number;
+  longest: number; // index of the call
+}
+
+function byThread({ set }: Calls): PerThread[] {
+  const all = new Map<number, PerThread>();
+  for (let i = 0; i < set.n; i++) {
+    const [thread, ns] = [set.thread[i]!, set.end[i]! - set.start[i]!];
+    let own = all.get(thread);
+    if (!own) all.set(thread, (own = { thread, count: 0, sum: 0, max: -1, longest: i }));
+    own.count++;
+    own.sum += ns;
+    if (ns > own.max) Object.assign(own, { max: ns, longest: i });
+  }
+  return [...all.values()].sort((a, b) => b.sum - a.sum || a.thread - b.thread);
+}
+
+function callsText({ served }: Functions, { set, order }: Calls): string {
+  const line = (i: number): string =>
+    [
+      served.names.name[set.fn[i]!] ?? '',
+      served.threads[set.thread[i]!]?.tid ?? '',
+      ...[set.start[i]!, set.end[i]! - set.start[i]!, set.depth[i]!],
+    ].join('\t');
+  return (
+    ['function\ttid\tstart_ns\tduration_ns\tdepth', ...Array.from(order, line)].join('\n') + '\n'
+  );
+}
+
+function CallRows({ calls }: { calls: Calls }): JSX.Element {
+  const { screen } = useFunctions();
+  const call = useServed(s => s.call);
+  const scroller = useRef<HTMLDivElement>(null);
+  const [box, setBox] = useState({ top: 0, height: 220 });
+  const { set, order } = calls;
+  const longest = order.length > 0 ? set.end[order[0]!]! - set.start[order[0]!]! : 1;
+  const [first, end] = rowsInView(box.top, box.height, ROW, order.length);
+  const look = (): void =>
+    setBox({ top: scroller.current!.scrollTop, height: scroller.current!.clientHeight });
+  const gap = (rows: number): JSX.Element | null =>
+    rows > 0 ? (
+      <tr aria-hidden="true" class="gap">
+        <td colSpan={5} style={{ height: `${rows * ROW}px` }} />
+      </tr>
+    ) : null;
+  return (
+    <div
+      ref={scroller}
+      class="scroll"
+      tabIndex={0}
+      role="region"
+      aria-label="Calls, slowest first"
+      onScroll={look}
+    >
+      <table class="fixed calls" aria-rowcount={order.length + 1}>
+        <thead>
+          <tr>
+            <th scope="col" class="num c-rank">
+              #
+            </th>
+            <th scope="col" class="c-thread">
+              thread
+            </th>
+            <th scope="col" class="num">
+              start
+            </th>
+            <th scope="col">wall-time</th>
+            <th scope="col" class="num c-depth">
+              depth
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {gap(first)}
+          {Array.from(order.subarray(first, end), (i, at) => {
+            const ns = set.end[i]! - set.start[i]!;
+            const thread = screen.served.threads[set.thread[i]!];
+            const isNow = sameCall(call, callAt(set, i));
+            return (
+              <tr key={i} class={isNow ? 'now' : ''} aria-rowindex={first + at + 2}>
+                <td class="num dim">{integer(first + at + 1)}</td>
+                <th scope="row" class="clip">
+                  <button
+                    class="row-link"
+                    title="Show it on the timeline"
+                    onClick={() => goToCall(screen.app, screen.served, callAt(set, i))}
+                  >
+                    {thread?.label ?? '?'}
+                  </button>
+                </th>
+                <td class="num">
+                  <Ns ns={set.start[i]!}>{exact(set.start[i]!)}</Ns>
+                </td>
+                <td>
+                  <span class="bar-cell">
+                    <i style={{ width: `${(100 * ns) / Math.max(1, longest)}%` }} />
+                    <b>
+                      <Ns ns={ns}>{duration(ns)}</Ns>
+                    </b>
+                  </span>
+                </td>
+                <td class="num dim">{set.depth[i]}</td>
+              </tr>
+            );
+          })}
+          {gap(order.length - end)}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function ThreadRows({ calls }: { calls: Calls }): JSX.Element {
+  const { screen } = useFunctions();
+  const chosen = useScreen(s => s.thread);
+  const rows = useMemo(() => byThread(calls), [calls]);
+  const whole = rows.reduce((sum, row) => sum + row.sum, 0);
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label="Calls by thread">
+      <table class="fixed calls">
+        <thead>
+          <tr>
+            <th scope="col" class="c-thread">
+              thread
+            </th>
+            <th scope="col" class="num">
+              calls
+            </th>
+            <th scope="col" class="num">
+              sum
+            </th>
+            <th scope="col" class="num">
+              share
+            </th>
+            <th scope="col" class="num">
+              mean
+            </th>
+            <th scope="col" class="num">
+              longest
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(row => {
+            const thread = screen.served.threads[row.thread];
+            const isNow = row.thread === chosen;
+            return (
+              <tr key={row.thread} class={isNow ? 'now' : ''}>
+                <th scope="row" class="clip">
+                  <button
+                    class="row-link"
+                    aria-pressed={isNow}
+                    title="Draw its histogram over that of all"
+                    onClick={() => screen.set({ thread: isNow ? -1 : row.thread })}
+                  >
+                    {thread?.label ?? '?'} <span class="dim">{thread?.name}</span>
+                  </button>
+                </th>
+                <td class="num">{integer(row.count)}</td>
+                <td class="num key">
+                  <Ns ns={row.sum}>{duration(row.sum)}</Ns>
+                </td>
+                <td class="num">{percent(row.sum / Math.max(1, whole))}</td>
+                <td class="num">
+                  <Ns ns={row.sum / row.count}>{duration(row.sum / row.count)}</Ns>
+                </td>
+                <td class="num">
+                  <button
+                    class="row-link"
+                    title="Show it on the timeline"
+                    onClick={() =>
+                      goToCall(screen.app, screen.served, callAt(calls.set, row.longest))
+                    }
+                  >
+                    <Ns ns={row.max}>{duration(row.max)}</Ns>
+                  </button>
+                </td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** How many there are, how many are listed, and what the timeline does with them. */
+function CallFooter({ calls }: { calls: Calls }): JSX.Element {
+  const { screen } = useFunctions();
+  const set = useServed(s => s.set);
+  const isSetOnly = useServed(s => s.isSetOnly);
+  const { n, total } = calls.set;
+  const isSet = set === calls.set;
+  const hasTimeline = screen.app.screens.some(({ key }) => key === 'timeline');
+  return (
+    <p class="foot">
+      <span>
+        {integer(n)} of {plural(total, 'call')} listed, slowest first
+        {total > n && n >= MOST_CALLS && `; ${integer(MOST_CALLS)} is the most`}
+        {isSet &&
+          hasTimeline &&
+          ` \u00b7 ${isSetOnly ? 'alone' : 'highlighted'} on the timeline (h)`}
+      </span>
+      <button class="link" onClick={() => void copyText(callsText(screen, calls))}>
+        copy as ns
+      </button>
+    </p>
+  );
+}
+
+export function CallList(): JSX.Element {
+  const { screen } = useFunctions();
+  const answer = useScreen(s => s.answers.calls);
+  const kind = useScreen(s => s.list);
+  const brush = useScreen(s => s.brush);
+  const calls = answer.of !== '' && answer.of === answer.key ? answer.value : null;
+  return (
+    <div class="call-list">
+      <Waiting answer={answer} which="calls" what="Calls" />
+      <h2>
+        {brush && calls ? calls.set.title : 'Calls'}{' '}
+        <Choice
+          label="Listed"
+          options={[
+            ['calls', 'slowest first'],
+            ['threads', 'by thread'],
+          ]}
+          value={kind}
+          choose={list => screen.set({ list, thread: -1 })}
+        />
+      </h2>
+      {calls && calls.set.n === 0 && <p class="empty-panel">No call is that long.</p>}
+      {calls &&
+        calls.set.n > 0 &&
+        (kind === 'calls' ? <CallRows calls={calls} /> : <ThreadRows calls={calls} />)}
+      {calls && <CallFooter calls={calls} />}
+    </div>
+  );
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+// What the parts of the Functions screen share: its state, its canvases, its small words.
+import { createContext } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
+import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { PanePainter } from '../draw/pane';
+import type { Pane, Panes } from '../draw/pane';
+import { percent } from '../lib/format';
+import type { TreeView } from '../state/calltree';
+import type { Answer, Functions, FunctionsState } from '../state/functions';
+import type { ServedState } from '../state/served';
+import { hueVar } from './parts';
+import { useAtom } from './use';
+
+export interface FunctionsScope {
+  screen: Functions;
+  view: TreeView;
+  panes: Panes;
+}
+
+export const FunctionsContext = createContext<FunctionsScope | null>(null);
+
+export function useFunctions(): FunctionsScope {
+  const scope = useContext(FunctionsContext);
+  if (!scope) throw new Error('component outside of the Functions screen');
+  return scope;
+}
+
+export function useScreen<T>(choose: (state: FunctionsState) => T): T {
+  return useAtom(useFunctions().screen.state, choose);
+}
+
+export function useServed<T>(choose: (state: ServedState) => T): T {
+  return useAtom(useFunctions().screen.served.state, choose);
+}
+
+/** A canvas as large as its holder, painted by `draw` whenever the component draws again. */
+export function useCanvas(draw: (pane: Pane) => void): {
+  holder: { current: HTMLDivElement | null };
+  canvas: { current: HTMLCanvasElement | null };
+  painter: { current: PanePainter | null };
+  width: number;
+  height: number;
+} {
+  const { panes } = useFunctions();
+  const holder = useRef<HTMLDivElement>(null);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const painter = useRef<PanePainter | null>(null);
+  const latest = useRef(draw);
+  const [size, setSize] = useState({ width: 0, height: 0 });
+  latest.current = draw;
+  useLayoutEffect(() => {
+    const made = new PanePainter(canvas.current!, pane => latest.current(pane));
+    painter.current = made;
+    const measure = (): void => {
+      const { clientWidth: width, clientHeight: height } = holder.current!;
+      made.resize(width, height);
+      setSize(now => (now.width === width && now.height === height ? now : { width, height }));
+    };
+    const observer = new ResizeObserver(measure);
+    observer.observe(holder.current!);
+    measure();
+    const forget = panes.add(made);
+    return () => {
+      observer.disconnect();
+      forget();
+    };
+  }, []);
+  useEffect(() => painter.current?.markBase());
+  return { holder, canvas, painter, ...size };
+}
+
+export function FnSwatch({ fn }: { fn: number }): JSX.Element {
+  const { view } = useFunctions();
+  return <span class="swatch" style={{ background: hueVar(view.hueOf(fn)) }} aria-hidden="true" />;
+}
+
+/** The line of a panel whose answer is on its way, and what went wrong. */
+export function Waiting<T>({
+  answer,
+  which,
+  what,
+}: {
+  answer: Answer<T>;
+  which: keyof FunctionsState['answers'];
+  what: string;
+}): JSX.Element | null {
+  const { screen } = useFunctions();
+  const progress = useScreen(s => (which === 'table' ? s.progress : null));
+  const isLate = useLate(answer.isWaiting, 100);
+  const isSlow = useLate(answer.isWaiting, 1000);
+  if (answer.error)
+    return (
+      <p class="trouble" role="alert">
+        {what}: {answer.error}.{' '}
+        {answer.value !== null && 'What is shown is the answer to an older question. '}
+        <button class="link" onClick={() => screen.retry(which)}>
+          ask again
+        </button>
+      </p>
+    );
+  if (!isLate) return null;
+  return (
+    <div class="waiting" role="status">
+      {isSlow && (
+        <span>
+          {what}: {progress && progress.share > 0 ? `${percent(progress.share)} read` : 'asked for'}
+          {answer.value !== null && '; shown is what was known before'}{' '}
+          <button class="link" onClick={() => screen.cancel(which)}>
+            Cancel
+          </button>
+        </span>
+      )}
+    </div>
+  );
+}
+
+function useLate(isOn: boolean, ms: number): boolean {
+  const [isLate, setLate] = useState(false);
+  useEffect(() => {
+    if (!isOn) return setLate(false);
+    const timer = setTimeout(() => setLate(true), ms);
+    return () => clearTimeout(timer);
+  }, [isOn, ms]);
+  return isOn && isLate;
+}
+
+/** A choice of few: buttons of which one is pressed. */
+export function Choice<T extends string>({
+  label,
+  options,
+  value,
+  choose,
+}: {
+  label: string;
+  options: readonly (readonly [key: T, word: string])[];
+  value: T;
+  choose: (key: T) => void;
+}): JSX.Element {
+  return (
+    <span class="choice" role="group" aria-label={label}>
+      {options.map(([key, word]) => (
+        <button key={key} aria-pressed={key === value} onClick={() => choose(key)}>
+          {word}
+        </button>
+      ))}
+    </span>
+  );
+}
+
+/** A time with its every nanosecond for whoever copies it. */
+export function Ns({ ns, children }: { ns: number; children: ComponentChildren }): JSX.Element {
+  return <span data-ns={String(Math.round(ns))}>{children}</span>;
+}
+
+/** Copies a selection with times as whole ns. */
+export function copyExact(event: ClipboardEvent): void {
+  const selection = getSelection();
+  if (!selection || selection.isCollapsed || !event.clipboardData) return;
+  const part = selection.getRangeAt(0).cloneContents();
+  const cells = part.querySelectorAll<HTMLElement>('[data-ns]');
+  if (cells.length === 0) return;
+  for (const cell of cells) cell.textContent = cell.dataset['ns']!;
+  const rows = [...part.querySelectorAll('tr')];
+  const line = (row: Element): string =>
+    [...row.children].map(cell => (cell.textContent ?? '').trim()).join('\t');
+  const text = rows.length > 0 ? rows.map(line).join('\n') : (part.textContent ?? '');
+  event.clipboardData.setData('text/plain', text);
+  event.preventDefault();
+}
