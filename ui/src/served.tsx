@@ -7,6 +7,7 @@ import { startPage } from './start';
 import { functionsScreen } from './views/functions';
 import { healthScreen } from './views/health';
 import { OVERVIEW, PATTERNS } from './views/overview';
+import { TIMELINE } from './views/timeline';
 
 /** Which of the traces served: "?trace=1" behind the address of the page. */
 function wantedTrace(): number {
@@ -19,7 +20,7 @@ startPage(async () => {
   const served = await loadServed(source);
   return makeApp(
     bareTrace(served, 'weft'),
-    [OVERVIEW, PATTERNS, functionsScreen(), healthScreen()],
+    [OVERVIEW, TIMELINE, PATTERNS, functionsScreen(), healthScreen()],
     served,
   );
 });

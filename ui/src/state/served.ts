@@ -17,6 +17,8 @@ export interface ServedThread {
   name: string;
   label: string;
   calls: number;
+  /** Calls that were open when it began: they have the depths below this. */
+  cutCalls: number;
   first: number;
   last: number;
   maxDepth: number;
@@ -81,7 +83,7 @@ function decodeThread(json: Json): ServedThread {
     ...{ id: num(json, 'id'), tid, pid: num(json, 'pid'), calls: num(json, 'calls') },
     name: name === `T${tid}` || name === String(tid) ? '' : name,
     ...{ label: `T${tid}`, first: num(json, 'first_ns'), last: num(json, 'last_ns') },
-    maxDepth: num(json, 'max_depth'),
+    ...{ maxDepth: num(json, 'max_depth'), cutCalls: num(json, 'cut_calls') },
   };
 }
 

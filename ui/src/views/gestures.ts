@@ -27,7 +27,21 @@ export interface Pointing {
   borders: (x: number, y: number) => [number, number] | null;
   hover: (x: number, y: number, pointer: { x: number; y: number }) => void;
   leave: () => void;
-  click: (x: number, y: number) => void;
+  click: (x: number, y: number, event: PointerEvent) => void;
+  /** Instead of zooming to what is selected. */
+  double?: (x: number, y: number) => void;
+  menu?: (x: number, y: number, event: MouseEvent) => void;
+}
+
+const GRIP = 4; // px beside a border of the range where it can be grasped
+
+/** The other border of the range, if one is under the pointer. */
+function grasped(app: App, { stage }: Pointing, x: number): number | null {
+  const { range, isPreview } = app.state.get();
+  if (!range || isPreview) return null;
+  const view = stage.view();
+  if (Math.abs(view.x(range.t0) - x) <= GRIP) return range.t1;
+  return Math.abs(view.x(range.t1) - x) <= GRIP ? range.t0 : null;
 }
 
 /** The border of an item near `x`, or the time there. */
@@ -71,13 +85,18 @@ export function bindPointer(app: App, pointing: Pointing, area: HTMLElement): ()
     if (event.button > 1) return;
     const { x, y } = place(event);
     const isPan = event.button === 1 || event.shiftKey;
-    drag = { x, y, t: snapped(pointing, x, y, event.altKey), isPan, isDrag: false };
+    const other = isPan ? null : grasped(app, pointing, x);
+    const t = other ?? snapped(pointing, x, y, event.altKey);
+    drag = { x, y, t, isPan, isDrag: other !== null };
     area.setPointerCapture(event.pointerId);
     if (isPan) event.preventDefault();
   };
   const move = (event: PointerEvent): void => {
     const { x, y } = place(event);
-    if (!drag) return pointing.hover(x, y, { x: event.clientX, y: event.clientY });
+    if (!drag) {
+      area.style.cursor = grasped(app, pointing, x) === null ? '' : 'ew-resize';
+      return pointing.hover(x, y, { x: event.clientX, y: event.clientY });
+    }
     if (Math.abs(x - drag.x) > CLICK) drag.isDrag = true;
     if (!drag.isDrag) return;
     pointing.leave();
@@ -98,11 +117,19 @@ export function bindPointer(app: App, pointing: Pointing, area: HTMLElement): ()
     const { range } = app.state.get();
     if (was.isDrag) return was.isPan ? undefined : act.setRange(app, range, false);
     if (range) act.setRange(app, null, false);
-    pointing.click(x, y);
+    pointing.click(x, y, event);
   };
   const leave = (): void => pointing.leave();
-  const double = (): void => {
-    if (act.focusSpan(app)) act.commitRange(app);
+  const double = (event: MouseEvent): void => {
+    const { x, y } = place(event);
+    if (pointing.double) pointing.double(x, y);
+    else if (act.focusSpan(app)) act.commitRange(app);
+  };
+  const menu = (event: MouseEvent): void => {
+    if (!pointing.menu) return;
+    event.preventDefault();
+    const { x, y } = place(event);
+    pointing.menu(x, y, event);
   };
   const wheel = (event: WheelEvent): void => {
     if (!event.ctrlKey && !event.metaKey) return;
@@ -115,6 +142,7 @@ export function bindPointer(app: App, pointing: Pointing, area: HTMLElement): ()
     ['pointerup', up],
     ['pointerleave', leave],
     ['dblclick', double],
+    ['contextmenu', menu],
   ];
   for (const [name, listener] of listeners) area.addEventListener(name, listener as EventListener);
   area.addEventListener('wheel', wheel, { passive: false });

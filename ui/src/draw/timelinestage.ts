@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: MIT
+// The stage of the timeline: which tracks are in view, what of them is painted, and what lies under
+// the pointer.
+import { View } from '../lib/timemap';
+import { glyphAt } from '../lib/timelineglyphs';
+import type { Glyphs, Window } from '../lib/timelineglyphs';
+import { Raster } from '../lib/timelineraster';
+import { SetIndex } from '../lib/timelineset';
+import { columnNs, levelOf } from '../lib/timelinetiles';
+import { firstTrackAt, TRACK_TOP } from '../lib/timelinetracks';
+import type { Track, Tracks } from '../lib/timelinetracks';
+import type { App } from '../state/app';
+import type { CallAt, CallSet } from '../state/served';
+import { callSpan, timelineOf } from '../state/timeline';
+import type { Timeline, TimelineHit } from '../state/timeline';
+import { TileLoader } from '../state/timelinetiles';
+import { paintAxis, ticksOf } from './axis';
+import { BaseStage } from './base';
+import type { Canvases } from './base';
+import { paintBands } from './overlay';
+import { styleOf, TrackPainter } from './timelinepaint';
+import type { Scene, Style } from './timelinepaint';
+import { paintFlags } from './timelineflags';
+import { LabelMasks } from './timelinetext';
+
+const TEXT_MS = 4;
+const MERGE_PX = 2;
+const CELL_COLUMNS = 32;
+const MARGIN = 300; // px above and below that are asked for ahead
+
+/** A track where it is on the canvas. */
+export interface Placed {
+  track: Track;
+  top: number;
+}
+
+export class TimelineStage extends BaseStage<Track> {
+  readonly loader: TileLoader;
+  private readonly timeline: Timeline;
+  private readonly painter = new TrackPainter();
+  private raster: Raster | null = null;
+  private image: ImageData | null = null;
+  private style: Style | null = null;
+  private masks: LabelMasks | null = null;
+  private set: { of: CallSet; index: SetIndex } | null = null;
+  /** Called when the window or the tracks in view changed. */
+  onPaint: () => void = () => undefined;
+
+  constructor(app: App, canvases: Canvases) {
+    super(app, canvases);
+    this.timeline = timelineOf(app);
+    const { source, trace } = this.timeline.served;
+    this.loader = new TileLoader(source, trace.duration, () => this.markBase());
+  }
+
+  rows(): { rows: Track[]; height: number } {
+    const { tracks, height } = this.timeline.tracks();
+    return { rows: tracks, height };
+  }
+
+  override view(): View {
+    const { window } = this.app.state.get();
+    return new View(this.app.model.linear, window.t0, window.t1, this.width);
+  }
+
+  override resize(width: number, height: number): void {
+    super.resize(width, height);
+    this.raster = null;
+    this.masks = null;
+  }
+
+  override retheme(): void {
+    super.retheme();
+    this.style = null;
+    this.masks = null;
+  }
+
+  /** The screen is gone: nothing more is asked for. */
+  stop(): void {
+    this.loader.stop();
+  }
+
+  /** Painted, and nothing of it is missing. */
+  override async idle(): Promise<void> {
+    for (;;) {
+      await super.idle();
+      if (this.loader.isIdle && !this.masks?.isShort) return;
+      await this.loader.idle();
+      await new Promise(resolve => requestAnimationFrame(resolve));
+    }
+  }
+
+  /** Tracks in view, with `margin` px more: pinned ones, then the others. */
+  placed(margin = 0): Placed[] {
+    const all: Tracks = this.timeline.tracks();
+    const out: Placed[] = [];
+    for (let i = 0; i < all.pinned; i++) out.push({ track: all.tracks[i]!, top: all.tracks[i]!.y });
+    const top = this.scrollTop + all.pinnedHeight;
+    for (let i = firstTrackAt(all, top - margin); i < all.tracks.length; i++) {
+      const track = all.tracks[i]!;
+      if (track.y >= this.scrollTop + this.height + margin) break;
+      out.push({ track, top: track.y - this.scrollTop });
+    }
+    return out;
+  }
+
+  /** Time per px decides how coarse tiles may be. */
+  private levelNow(view: View): number {
+    return levelOf((view.t1 - view.t0) / view.width);
+  }
+
+  private windowOf(view: View): Window {
+    return {
+      ...{ t0: view.t0, t1: view.t1, scale: (this.width * this.dpr) / (view.t1 - view.t0) },
+      least: Math.round(MERGE_PX * this.dpr),
+      cellNs: CELL_COLUMNS * columnNs(this.levelNow(view)),
+    };
+  }
+
+  private setIndex(): SetIndex | null {
+    const { set } = this.timeline.served.state.get();
+    if (!set) return null;
+    if (this.set?.of !== set) this.set = { of: set, index: new SetIndex(set) };
+    return this.set.index;
+  }
+
+  private scene(view: View): Scene {
+    const { threads, families, names, trace } = this.timeline.served;
+    this.style ??= styleOf(this.theme!);
+    this.masks ??= new LabelMasks(families.short, this.dpr, this.theme!.font);
+    const { width, height } = this.canvases.base;
+    if (!this.raster) {
+      this.raster = new Raster(width, height);
+      this.image = new ImageData(this.raster.bytes, width, height);
+    }
+    return {
+      ...{ raster: this.raster, style: this.style, masks: this.masks, families },
+      ...{ store: this.loader.store, level: this.levelNow(view), window: this.windowOf(view) },
+      ...{ dpr: this.dpr, isWait: names.isWait, set: this.setIndex(), endNs: trace.duration },
+      cutCalls: thread => threads[thread]?.cutCalls ?? 0,
+      firstNs: thread => threads[thread]?.first ?? 0,
+    };
+  }
+
+  protected paintBase(ctx: CanvasRenderingContext2D, view: View): void {
+    const scene = this.scene(view);
+    const { raster } = scene;
+    this.loader.store.tick();
+    scene.masks.begin(TEXT_MS);
+    const line = Math.max(1, Math.round(this.dpr));
+    const xs = ticksOf(view).ticks.map(({ x }) => Math.round(x * this.dpr));
+    raster.ground(scene.style.bg, scene.style.grid, xs, line);
+    const placed = this.placed();
+    for (const one of placed) if (!one.track.isPinned) this.paintTrack(scene, one, line);
+    const { pinnedHeight } = this.timeline.tracks();
+    if (pinnedHeight > 0) raster.clear(0, Math.round(pinnedHeight * this.dpr));
+    for (const one of placed) if (one.track.isPinned) this.paintTrack(scene, one, line);
+    ctx.putImageData(this.image!, 0, 0);
+    this.want(view, placed);
+    this.onPaint();
+    if (scene.masks.isShort) this.markBase();
+  }
+
+  private paintTrack(scene: Scene, { track, top }: Placed, line: number): void {
+    const { raster, style, dpr } = scene;
+    const bottom = Math.round((top + track.height) * dpr);
+    if (track.thread < 0) raster.rect(0, Math.round(top * dpr), raster.width, bottom, style.panel);
+    else this.painter.paint(scene, track, top);
+    raster.rect(0, bottom - line, raster.width, bottom, style.line);
+  }
+
+  private want(view: View, placed: Placed[]): void {
+    const ids = (list: Placed[]): number[] =>
+      list.flatMap(({ track }) => (track.thread < 0 ? [] : [track.thread]));
+    this.loader.want({
+      ...{ level: this.levelNow(view), t0: view.t0, t1: view.t1 },
+      ...{ threads: ids(placed), near: ids(this.placed(MARGIN)) },
+    });
+  }
+
+  protected paintOver(view: View): void {
+    const { app, dpr, canvases, height } = this;
+    const { call } = this.timeline.served.state.get();
+    const { hover, flags, editing } = this.timeline.state.get();
+    const { range, isPreview } = app.state.get();
+    const theme = this.theme!;
+    const ctx = canvases.overlay.getContext('2d')!;
+    ctx.clearRect(0, 0, ctx.canvas.width, ctx.canvas.height);
+    paintBands({ ctx, theme, view, dpr }, range, isPreview, null);
+    if (hover) this.outline(ctx, hover, 1);
+    const box = call && this.boxOf(call, view);
+    if (box) this.outline(ctx, box, 2);
+    const axis = canvases.axis.getContext('2d', { alpha: false })!;
+    paintAxis(axis, theme, view, dpr, range ?? callSpan(call));
+    paintFlags({ axis, over: ctx, theme, view, dpr, height }, flags, editing);
+  }
+
+  private outline(
+    ctx: CanvasRenderingContext2D,
+    box: { x0: number; x1: number; y0: number; y1: number },
+    width: number,
+  ): void {
+    const { dpr } = this;
+    const out = width * dpr;
+    const x0 = Math.max(-4, Math.round(box.x0 * dpr)) - out / 2;
+    const x1 = Math.min(ctx.canvas.width + 4, Math.round(box.x1 * dpr)) + out / 2;
+    const [y0, y1] = [Math.round(box.y0 * dpr) - out / 2, Math.round(box.y1 * dpr) + out / 2];
+    ctx.strokeStyle = this.theme!.ink;
+    ctx.lineWidth = out;
+    ctx.strokeRect(x0, y0, Math.max(out, x1 - x0), y1 - y0);
+  }
+
+  /** Where a call is drawn, if its track and depth are in view. */
+  boxOf(call: CallAt, view = this.view()): TimelineHit | null {
+    const own = this.placed().find(
+      ({ track }) => track.thread === call.thread && call.depth < track.levels,
+    );
+    if (!own) return null;
+    const y0 = own.top + TRACK_TOP + call.depth * own.track.levelHeight;
+    const [x0, x1] = [view.x(call.start), view.x(call.end)];
+    const ns = call.end - call.start;
+    return {
+      ...{ thread: call.thread, depth: call.depth, start: call.start, end: call.end, fn: call.fn },
+      ...{ count: 1, covered: ns, longest: ns, x0, x1: Math.max(x0 + 1, x1) },
+      ...{ y0, y1: y0 + Math.max(1, own.track.levelHeight - 1) },
+    };
+  }
+
+  /** The track under a place of the area. */
+  trackAt(y: number): Placed | null {
+    const placed = this.placed();
+    const inside = ({ track, top }: Placed): boolean => y >= top && y < top + track.height;
+    return (
+      placed.find(one => one.track.isPinned && inside(one)) ??
+      placed.find(one => !one.track.isPinned && inside(one)) ??
+      null
+    );
+  }
+
+  /** What lies under a place of the area. */
+  hit(x: number, y: number): TimelineHit | null {
+    const placed = this.trackAt(y);
+    if (!placed || placed.track.thread < 0 || !this.theme) return null;
+    const { track, top } = placed;
+    const depth = Math.floor((y - top - TRACK_TOP) / track.levelHeight);
+    if (depth < 0 || depth >= track.levels) return null;
+    const scene = this.scene(this.view());
+    const { calls, blocks } = this.painter.glyphsOf(scene, track.thread, depth);
+    const at = Math.floor(x * this.dpr);
+    const call = glyphAt(calls, at, 0);
+    if (call >= 0) return this.hitOf(calls, call, placed, depth);
+    const block = glyphAt(blocks, at, Math.round(this.dpr));
+    return block >= 0 ? this.hitOf(blocks, block, placed, depth) : null;
+  }
+
+  private hitOf(glyphs: Glyphs, i: number, { track, top }: Placed, depth: number): TimelineHit {
+    const y0 = top + TRACK_TOP + depth * track.levelHeight;
+    return {
+      ...{ thread: track.thread, depth, start: glyphs.from[i]!, end: glyphs.to[i]! },
+      ...{ fn: glyphs.fn[i]!, count: glyphs.count[i]!, covered: glyphs.covered[i]! },
+      ...{ longest: glyphs.longest[i]!, x0: glyphs.x0[i]! / this.dpr },
+      ...{ x1: glyphs.x1[i]! / this.dpr, y0, y1: y0 + Math.max(1, track.levelHeight - 1) },
+    };
+  }
+}

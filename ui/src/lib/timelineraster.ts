@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+// Paints rows of bars into a buffer of pixels. A level of a thread is one line of pixels that is
+// painted once and copied down, so the cost of a frame hangs on its width and not on how many bars
+// there are; marks (zig-zag, hatch) and text are laid over it.
+
+/** '#rrggbb' as a pixel of ImageData in a little-endian Uint32Array. */
+export function packColor(hex: string): number {
+  const n = parseInt(hex.slice(1), 16);
+  return (0xff000000 | ((n & 255) << 16) | (n & 0xff00) | (n >> 16)) >>> 0;
+}
+
+/** `share` of 256 of `b` over `a`. */
+export function blend(a: number, b: number, share: number): number {
+  const rest = 256 - share;
+  const r = ((a & 255) * rest + (b & 255) * share) >> 8;
+  const g = (((a >> 8) & 255) * rest + ((b >> 8) & 255) * share) >> 8;
+  const blue = (((a >> 16) & 255) * rest + ((b >> 16) & 255) * share) >> 8;
+  return (0xff000000 | (blue << 16) | (g << 8) | r) >>> 0;
+}
+
+export const MARK = { NONE: 0, ZIGZAG: 1, HATCH: 2 } as const;
+
+/** How much of each pixel a text covers, 0 to 255. */
+export interface Mask {
+  width: number;
+  height: number;
+  alpha: Uint8Array;
+}
+
+/** A zig-zag of period 6 and height 4, by device px: how far below its top it is at `x`. */
+export function zigzagAt(x: number, dpr: number): number {
+  const period = 6 * dpr;
+  const at = ((x % period) + period) % period;
+  return Math.round(at < period / 2 ? at : period - at);
+}
+
+export class Raster {
+  readonly pixels: Uint32Array;
+  readonly bytes: Uint8ClampedArray;
+  /** The line at hand: what is copied down, its upper and lower edge, and its marks. */
+  private readonly plain: Uint32Array;
+  private readonly body: Uint32Array;
+  private readonly rim: Uint32Array;
+  private readonly mark: Uint8Array;
+  private readonly markColor: Uint32Array;
+
+  constructor(
+    readonly width: number,
+    readonly height: number,
+  ) {
+    const buffer = new ArrayBuffer(Math.max(1, width * height) * 4);
+    this.pixels = new Uint32Array(buffer);
+    this.bytes = new Uint8ClampedArray(buffer);
+    this.plain = new Uint32Array(width);
+    this.body = new Uint32Array(width);
+    this.rim = new Uint32Array(width);
+    this.mark = new Uint8Array(width);
+    this.markColor = new Uint32Array(width);
+  }
+
+  /** Fills everything with a ground that has vertical lines. */
+  ground(color: number, line: number, xs: readonly number[], thick: number): void {
+    if (this.width === 0 || this.height === 0) return;
+    this.plain.fill(color);
+    for (const x of xs) this.plain.fill(line, Math.max(0, x), Math.min(this.width, x + thick));
+    this.clear(0, this.height);
+  }
+
+  /** Leaves only the ground of [y0, y1). */
+  clear(y0: number, y1: number): void {
+    for (let y = Math.max(0, y0); y < Math.min(this.height, y1); y++)
+      this.pixels.set(this.plain, y * this.width);
+  }
+
+  rect(x0: number, y0: number, x1: number, y1: number, color: number): void {
+    const [a, b] = [Math.max(0, x0), Math.min(this.width, x1)];
+    if (b <= a) return;
+    for (let y = Math.max(0, y0); y < Math.min(this.height, y1); y++)
+      this.pixels.fill(color, y * this.width + a, y * this.width + b);
+  }
+
+  /** Begins a line on the ground. */
+  beginLine(): void {
+    this.body.set(this.plain);
+    this.rim.set(this.plain);
+    this.mark.fill(MARK.NONE);
+  }
+
+  /** A bar of the line; `edge` lies inside of it if it is wide enough. */
+  bar(x0: number, x1: number, fill: number, edge: number, edgeWidth: number): void {
+    const [a, b] = [Math.max(0, x0), Math.min(this.width, x1)];
+    if (b <= a) return;
+    const { body, rim } = this;
+    const hasEdge = edgeWidth > 0 && x1 - x0 >= 4 * edgeWidth;
+    if (b - a < 12)
+      for (let x = a; x < b; x++) {
+        body[x] = fill;
+        rim[x] = hasEdge ? edge : fill;
+        this.mark[x] = MARK.NONE;
+      }
+    else {
+      body.fill(fill, a, b);
+      rim.fill(hasEdge ? edge : fill, a, b);
+      this.mark.fill(MARK.NONE, a, b);
+    }
+    if (!hasEdge) return;
+    for (let x = Math.max(a, x0); x < Math.min(b, x0 + edgeWidth); x++) body[x] = edge;
+    for (let x = Math.max(a, x1 - edgeWidth); x < Math.min(b, x1); x++) body[x] = edge;
+  }
+
+  /** Marks a part of the line. */
+  stroke(x0: number, x1: number, kind: number, color: number): void {
+    const [a, b] = [Math.max(0, x0), Math.min(this.width, x1)];
+    if (b <= a) return;
+    this.mark.fill(kind, a, b);
+    this.markColor.fill(color, a, b);
+  }
+
+  /** A border of dashes on one side of a bar: its call is cut there. */
+  dashes(x: number, y0: number, y1: number, dpr: number, color: number): void {
+    const [on, period] = [Math.round(3 * dpr), Math.round(5 * dpr)];
+    const wide = Math.max(1, Math.round(dpr));
+    for (let y = y0; y < y1; y++)
+      if ((y - y0) % period < on) this.rect(x, y, x + wide, y + 1, color);
+  }
+
+  /** Copies the line down to [y0, y1). `shift` anchors the marks to the content. */
+  endLine(y0: number, y1: number, edgeWidth: number, dpr: number, shift: number): void {
+    const { pixels, width } = this;
+    const [top, bottom] = [Math.max(0, y0), Math.min(this.height, y1)];
+    for (let y = top; y < bottom; y++) {
+      const isRim = edgeWidth > 0 && (y < y0 + edgeWidth || y >= y1 - edgeWidth);
+      pixels.set(isRim ? this.rim : this.body, y * width);
+    }
+    if (y1 - y0 >= 6 * dpr) this.drawMarks(y0, y1, edgeWidth, dpr, shift);
+  }
+
+  private drawMarks(y0: number, y1: number, edge: number, dpr: number, shift: number): void {
+    const { mark, markColor, pixels, width, height } = this;
+    const wide = Math.max(1, Math.round(dpr));
+    const middle = Math.round((y0 + y1 - 4 * dpr) / 2);
+    const period = Math.round(6 * dpr);
+    for (let x = 0; x < width; x++) {
+      const kind = mark[x]!;
+      if (kind === MARK.NONE) continue;
+      if (kind === MARK.ZIGZAG) {
+        const y = middle + zigzagAt(x + shift, dpr);
+        for (let k = 0; k < wide; k++)
+          if (y + k >= 0 && y + k < height) pixels[(y + k) * width + x] = markColor[x]!;
+        continue;
+      }
+      for (let y = Math.max(0, y0 + edge); y < Math.min(height, y1 - edge); y++) {
+        const at = (((x + shift + y - y0) % period) + period) % period;
+        if (at < wide) pixels[y * width + x] = markColor[x]!;
+      }
+    }
+  }
+
+  /** Lays `color` through a mask whose upper left corner is at (x, y), left of `limit`. */
+  text(mask: Mask, x: number, y: number, color: number, limit: number): void {
+    const { pixels, width, height } = this;
+    const last = Math.min(mask.width, limit - x, width - x);
+    const first = Math.max(0, -x);
+    for (let row = Math.max(0, -y); row < mask.height && y + row < height; row++) {
+      const from = row * mask.width;
+      const to = (y + row) * width + x;
+      for (let column = first; column < last; column++) {
+        const alpha = mask.alpha[from + column]!;
+        if (alpha === 0) continue;
+        const at = to + column;
+        pixels[at] = alpha === 255 ? color : blend(pixels[at]!, color, alpha + (alpha >> 7));
+      }
+    }
+  }
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+// What the server says of the selected call: the call itself, and all calls of its function.
+import { list, num, object, objects } from '../api/json';
+import type { Json } from '../api/json';
+import { take } from '../api/columns';
+import type { Columns } from '../api/columns';
+import { unlessSuperseded } from '../api/source';
+import { Atom } from '../lib/atom';
+import type { Bins } from '../lib/timelinehistogram';
+import type { App } from './app';
+import type { CallAt, CallSet, Served } from './served';
+import { isSameCall, timelineOf } from './timeline';
+
+export interface Below {
+  fn: number;
+  count: number;
+  sum: number;
+  self: number;
+}
+
+export interface Details {
+  call: CallAt;
+  self: number;
+  flags: number;
+  arguments: [string, string][];
+  ancestors: CallAt[];
+  below: Below[];
+}
+
+export type Scope = 'trace' | 'thread' | 'range';
+
+export interface DetailState {
+  details: Details | null;
+  bins: Bins | null;
+  scope: Scope;
+  trouble: string;
+}
+
+/** A call of an answer; null if there is none. */
+export function callFrom(json: Json, thread: number): CallAt | null {
+  if (json['found'] === false) return null;
+  return {
+    ...{ thread, depth: num(json, 'depth'), start: num(json, 'start_ns') },
+    ...{ end: num(json, 'end_ns'), fn: num(json, 'function') },
+  };
+}
+
+function detailsFrom(json: Json, call: CallAt): Details {
+  const own = callFrom(json, call.thread) ?? call;
+  return {
+    call: own,
+    ...{ self: num(json, 'self_ns'), flags: num(json, 'flags') },
+    arguments: Object.entries(object(json, 'arguments')).map(([key, value]) => [
+      key,
+      String(value),
+    ]),
+    ancestors: objects(json, 'ancestors').flatMap(one => callFrom(one, call.thread) ?? []),
+    below: objects(json, 'children').map(one => ({
+      ...{ fn: num(one, 'function'), count: num(one, 'count') },
+      ...{ sum: num(one, 'sum_ns'), self: num(one, 'self_ns') },
+    })),
+  };
+}
+
+export function binsFrom(json: Json): Bins {
+  const bins = list<Json>(json, 'bins');
+  const get = (key: string): Float64Array => Float64Array.from(bins, bin => num(bin, key));
+  return {
+    ...{ n: bins.length, from: get('from_ns'), to: get('to_ns'), count: get('count') },
+    ...{ sums: get('sum_ns'), total: num(json, 'count'), sum: num(json, 'sum_ns') },
+  };
+}
+
+/** The calls of an answer to `calls`. */
+export function setFrom(answer: Columns, about: Pick<CallSet, 'title' | 'functions'>): CallSet {
+  const get = <T extends Float64Array | Uint32Array | Uint16Array>(name: string): T =>
+    take<T>(answer, [...answer.tables.keys()][0] ?? '', name);
+  const start = get<Float64Array>('start_ns');
+  const n = start.length;
+  return {
+    ...about,
+    ...{ minNs: 0, maxNs: Infinity, total: Math.max(n, num(answer.meta, 'total')), n, start },
+    ...{ end: get<Float64Array>('end_ns'), thread: get<Uint32Array>('thread') },
+    ...{ depth: get<Uint16Array>('depth'), fn: get<Uint32Array>('function') },
+  };
+}
+
+export function callOfSet(set: CallSet, i: number): CallAt {
+  return {
+    ...{ thread: set.thread[i]!, depth: set.depth[i]!, start: set.start[i]!, end: set.end[i]! },
+    fn: set.fn[i]!,
+  };
+}
+
+export class DetailLoader {
+  readonly state = new Atom<DetailState>({
+    ...{ details: null, bins: null, scope: 'trace', trouble: '' },
+  });
+  private binsOf = '';
+  private readonly served: Served;
+
+  constructor(private readonly app: App) {
+    this.served = timelineOf(app).served;
+  }
+
+  /** Loads what is selected, now and whenever it changes. */
+  start(): () => void {
+    const load = (): void => void this.load().catch(error => this.fail(error));
+    load();
+    const off = this.served.state.subscribe((now, before) => {
+      if (!isSameCall(now.call, before.call)) load();
+    });
+    const offRange = this.app.state.subscribe((now, before) => {
+      if (now.range !== before.range && !now.isPreview && this.state.get().scope === 'range')
+        load();
+    });
+    return () => {
+      off();
+      offRange();
+    };
+  }
+
+  setScope(scope: Scope): void {
+    this.state.update(now => ({ ...now, scope }));
+    void this.load().catch(error => this.fail(error));
+  }
+
+  private fail(error: unknown): void {
+    const trouble = error instanceof Error ? error.message : String(error);
+    this.state.update(now => ({ ...now, trouble }));
+  }
+
+  private async load(): Promise<void> {
+    const { call } = this.served.state.get();
+    if (!call) return this.state.update(now => ({ ...now, details: null, trouble: '' }));
+    await Promise.all([
+      unlessSuperseded(this.loadCall(call)),
+      unlessSuperseded(this.loadBins(call)),
+    ]);
+  }
+
+  private async loadCall(call: CallAt): Promise<void> {
+    const { thread, depth, start } = call;
+    const json = await this.served.source.json(
+      'item',
+      { threads: [thread], at: start, depth },
+      'item',
+    );
+    if (!isSameCall(call, this.served.state.get().call)) return;
+    this.state.update(now => ({ ...now, details: detailsFrom(json, call), trouble: '' }));
+  }
+
+  private async loadBins(call: CallAt): Promise<void> {
+    const { scope } = this.state.get();
+    const { range } = this.app.state.get();
+    const threads = scope === 'thread' ? [call.thread] : undefined;
+    const part = scope === 'range' && range ? { from: range.t0, to: range.t1 } : {};
+    const question = { fn: [call.fn], threads, ...part };
+    const key = JSON.stringify(question);
+    if (key === this.binsOf) return;
+    this.state.update(now => ({ ...now, bins: null }));
+    this.binsOf = '';
+    const bins = binsFrom(await this.served.source.json('histogram', question, 'histogram'));
+    this.binsOf = key;
+    this.state.update(now => ({ ...now, bins }));
+  }
+}
+
+const loaders = new WeakMap<App, DetailLoader>();
+
+export function detailsOf(app: App): DetailLoader {
+  let loader = loaders.get(app);
+  if (!loader) loaders.set(app, (loader = new DetailLoader(app)));
+  return loader;
+}
