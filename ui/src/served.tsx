@@ -2,12 +2,15 @@
 // The page of `weft serve`: asks its server for what each screen shows.
 import { Source } from './api/source';
 import { makeApp } from './state/app';
+import type { App } from './state/app';
+import { Live } from './state/live';
 import { bareTrace, loadServed } from './state/served';
 import { startPage } from './start';
 import { functionsScreen } from './views/functions';
 import { healthScreen } from './views/health';
 import { OVERVIEW, PATTERNS } from './views/overview';
 import { TIMELINE } from './views/timeline';
+import './served.css';
 
 /** Which of the traces served: "?trace=1" behind the address of the page. */
 function wantedTrace(): number {
@@ -15,12 +18,16 @@ function wantedTrace(): number {
   return /^\d{1,6}$/.test(wanted) ? Number(wanted) : 0;
 }
 
-startPage(async () => {
+async function makeServed(): Promise<App> {
   const source = new Source(new URL('.', location.href).pathname, wantedTrace());
   const served = await loadServed(source);
-  return makeApp(
+  const app = makeApp(
     bareTrace(served, 'weft'),
     [OVERVIEW, TIMELINE, PATTERNS, functionsScreen(), healthScreen()],
     served,
   );
-});
+  app.live = new Live(app, served);
+  return app;
+}
+
+startPage(makeServed, app => app.live!.start());

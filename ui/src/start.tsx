@@ -14,6 +14,9 @@ interface Ready {
   stage: Picture | null;
 }
 
+/** Asks for what the page shows first; it is drawn meanwhile, and ready when this resolves. */
+type Begin = (app: App) => Promise<void>;
+
 declare global {
   interface Window {
     /** Resolves when the page is drawn and idle; rejects with what went wrong. */
@@ -36,7 +39,7 @@ function fail(root: HTMLElement, error: unknown): void {
   root.replaceChildren(box);
 }
 
-async function show(makeApp: () => Promise<App>): Promise<Ready> {
+async function show(makeApp: () => Promise<App>, begin: Begin): Promise<Ready> {
   const root = document.getElementById('app') ?? document.body;
   try {
     const app = await makeApp();
@@ -44,6 +47,7 @@ async function show(makeApp: () => Promise<App>): Promise<Ready> {
     const place = readFragment(location.hash);
     if (place) applyPlace(app, place);
     const ready: Ready = { app, stage: null };
+    const begun = begin(app);
     await new Promise<void>(resolve => {
       const onReady = (stage: Picture | null): void => {
         ready.stage = stage;
@@ -54,6 +58,7 @@ async function show(makeApp: () => Promise<App>): Promise<Ready> {
     app.state.subscribe((now, before) => {
       if (now.theme !== before.theme) showTheme(now.theme, ready.stage);
     });
+    await begun;
     await document.fonts?.ready;
     ready.stage?.markBase();
     await ready.stage?.idle();
@@ -64,11 +69,14 @@ async function show(makeApp: () => Promise<App>): Promise<Ready> {
   }
 }
 
-export function startPage(makeApp: () => Promise<App>): void {
-  const begin = (): void => {
-    window.weftReady = show(makeApp);
+export function startPage(
+  makeApp: () => Promise<App>,
+  begin: Begin = () => Promise.resolve(),
+): void {
+  const run = (): void => {
+    window.weftReady = show(makeApp, begin);
     window.weftReady.catch(() => undefined);
   };
-  if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', begin);
-  else begin();
+  if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', run);
+  else run();
 }

@@ -94,6 +94,7 @@ function decodeThread(json: Json, index: number): Thread {
   const tid = num(json, 'tid');
   return {
     ...{ index, tid, pid: num(json, 'pid'), name: ownName(json, tid), label: `T${tid}` },
+    whole: null,
     ...{ calls: num(json, 'calls'), cutCalls: num(json, 'cut_calls') },
     ...{ first: num(json, 'first_ns'), last: num(json, 'last_ns') },
     ...{ start: num(json, 'start_ns'), end: num(json, 'end_ns') },
@@ -167,7 +168,7 @@ export function decodeTrace(json: Json): Trace {
       if (rows.fn[i]! >= functions.n || rows.kind[i]! > KIND.SLIVER)
         throw damaged('a row names an unknown function');
   return {
-    ...{ generator: text(json, 'generator'), name: text(trace, 'name') },
+    ...{ part: null, generator: text(json, 'generator'), name: text(trace, 'name') },
     ...{ format: text(trace, 'format'), details: text(trace, 'details') },
     ...{ duration: num(trace, 'duration_ns'), calls: num(trace, 'calls') },
     ...{ cutCalls: num(trace, 'cut_calls'), bytesIn: num(trace, 'bytes_in') },

@@ -5,7 +5,7 @@ import { duration } from '../lib/format';
 import { glyphs, MIN_WIDTH } from '../lib/lod';
 import type { Glyph } from '../lib/lod';
 import { FLAG, KIND } from '../lib/model';
-import type { Thread } from '../lib/model';
+import type { Rows, Thread } from '../lib/model';
 import type { Layout, Still } from '../lib/layout';
 import type { View } from '../lib/timemap';
 import type { Item, Model, State } from '../state/app';
@@ -150,6 +150,7 @@ function paintChildren(brush: Brush, parent: number, from: number, to: number): 
   for (const i of list) if (rows.kind[i] === KIND.GAP) paintGap(brush, i, x0(i), x1(i), parent);
   for (const glyph of glyphs(solid, x0, x1)) {
     if (glyph.n > 1) paintMerged(brush, glyph);
+    else if (isCluster(rows, glyph.item)) paintCluster(brush, glyph);
     else if (rows.kind[glyph.item] === KIND.CALL) paintCall(brush, glyph);
     else paintExpression(brush, glyph);
   }
@@ -402,6 +403,17 @@ function paintMerged(brush: Brush, glyph: Glyph): void {
   for (let x = glyph.x0, up = true; x <= glyph.x1; x += 3, up = !up)
     ctx.lineTo(x * dpr, (middle + (up ? -2 : 2)) * dpr);
   ctx.stroke();
+}
+
+/** Many calls of which a first picture knows only the longest. */
+function isCluster(rows: Rows, i: number): boolean {
+  return rows.kind[i] === KIND.CALL && rows.count[i]! > 1;
+}
+
+function paintCluster(brush: Brush, glyph: Glyph): void {
+  paintMerged(brush, glyph);
+  const i = glyph.item;
+  if (glyph.x1 - glyph.x0 > MIN_WIDTH) paintChildren(brush, i, i + 1, brush.thread.rows.next[i]!);
 }
 
 function lastOfChain(brush: Brush, call: number): number {

@@ -78,6 +78,12 @@ function isBrief(thread: Thread, trace: Trace): boolean {
   return to - from < BRIEF * trace.duration;
 }
 
+/** Threads that show next to nothing: without a call in this part, or of a brief life. */
+function emptyKey(thread: Thread, trace: Trace): string {
+  if (trace.part && thread.rows.n === 0) return 'none';
+  return !trace.part && isBrief(thread, trace) ? 'brief' : '';
+}
+
 /** Packs of the given threads, and those that stand alone. */
 export function findPacks(
   trace: Trace,
@@ -91,7 +97,7 @@ export function findPacks(
     const running = list.length > 6 || list.every(phase => phase.kind === 'run');
     const body = list.length > 6 ? 'many' : list.map(p => `${p.kind[0]}${p.fn}`).join('');
     const bottom = running ? role(thread) : -1;
-    const key = isBrief(thread, trace) ? 'brief' : `${body}.${bottom}`;
+    const key = emptyKey(thread, trace) || `${body}.${bottom}`;
     const group = groups.get(key) ?? { list, threads: [] };
     group.threads.push(thread);
     groups.set(key, group);
@@ -116,10 +122,13 @@ function makePack(
     const remark = `each lived < ${life} % of the trace`;
     return { key, threads, title: `${n} other threads`, remark };
   }
+  if (key === 'none')
+    return { key, threads, title: `${n} threads`, remark: 'without a call in this part' };
   const bottom = role(threads[0]!);
   const name = bottom >= 0 ? short[bottom]! : '';
   const isRun = list.length > 6 || list.every(phase => phase.kind === 'run');
-  const waits = threads.reduce((sum, t) => sum + t.waitNs, 0) / (n * trace.duration);
+  const { t0, t1 } = trace.part?.span ?? { t0: 0, t1: trace.duration };
+  const waits = threads.reduce((sum, t) => sum + t.waitNs, 0) / (n * (t1 - t0));
   const run = waits > 0.5 ? 'waits and turns' : 'runs';
   const remark = isRun ? `${name ? `${name}: ` : ''}${run}` : describe(list, short);
   return { key, threads, title: `${n} threads alike`, remark };

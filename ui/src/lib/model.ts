@@ -37,6 +37,8 @@ export interface Pauses {
 
 export interface Thread {
   index: number;
+  /** The same thread in the whole trace, if these are the rows of a part of it. */
+  whole: Thread | null;
   tid: number;
   pid: number;
   name: string;
@@ -140,6 +142,8 @@ export interface Settings {
 }
 
 export interface Trace {
+  /** What the rows are of: only a first picture, a part of the trace, or (null) all of it. */
+  part: { kind: 'sketch' | 'window'; span: Span } | null;
   generator: string;
   name: string;
   format: string;

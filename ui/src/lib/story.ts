@@ -237,9 +237,13 @@ function allTime(trace: Trace, families: Families, s: Sums): Story['table'] {
   return rows.filter(r => r.ns > 0).map(row => ({ ...row, share: row.ns / all }));
 }
 
-export function makeStory(trace: Trace, families: Families): Story {
+/** Of a part of the trace the story is told as if it were all. */
+export function makeStory(all: Trace, families: Families): Story {
+  const { part } = all;
+  const trace = part ? { ...all, duration: part.span.t1 - part.span.t0 } : all;
   const s = sums(trace.threads);
-  const reasons = [...waitReasons(trace, families), ...stillReasons(trace), ...lateReason(trace)];
+  const late = part ? [] : lateReason(trace);
+  const reasons = [...waitReasons(trace, families), ...stillReasons(trace), ...late];
   return {
     ...headline(trace, s),
     table: allTime(trace, families, s),

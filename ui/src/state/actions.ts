@@ -267,6 +267,8 @@ const KIND_NAMES = ['call', 'run of short calls', 'node', 'other functions', 'no
 export function title(app: App, { thread, row }: Item): string {
   const { rows } = app.model.trace.threads[thread]!;
   const kind = rows.kind[row]!;
+  if (kind === KIND.CALL && rows.count[row]! > 1)
+    return `${plural(rows.count[row]!, 'call')}, the longest ${app.model.fullName(rows.fn[row]!)}`;
   if (kind === KIND.CALL || kind === KIND.NODE) return app.model.fullName(rows.fn[row]!);
   if (kind === KIND.OTHER) return `other (${plural(rows.folded[row]!, 'function')})`;
   if (kind === KIND.EXPRESSION) return `${plural(rows.count[row]!, 'short call')}, folded`;

@@ -14,6 +14,7 @@ import { makeBehaviours } from '../lib/behaviours';
 import type { Behaviours } from '../lib/behaviours';
 import type { Occurrence } from '../lib/shapes';
 import type { ScreenSpec } from './screens';
+import type { Live } from './live';
 import type { Served } from './served';
 
 export interface Item {
@@ -219,6 +220,8 @@ export interface App {
   screens: readonly ScreenSpec[];
   /** null: the page is a report, with all its data inside. */
   served: Served | null;
+  /** Where a served page's rows come from. */
+  live: Live | null;
 }
 
 export function makeApp(
@@ -232,17 +235,62 @@ export function makeApp(
       state: new Atom(initialState(trace)),
       screens,
       served,
+      live: null,
     },
   };
 }
 
-/** Shows another trace document of the same trace: what named its rows is forgotten. */
+/** A row by what it is, whatever rows stand before it. */
+export interface RowAt {
+  thread: number;
+  kind: number;
+  level: number;
+  start: number;
+  end: number;
+}
+
+export function rowAt(model: Model, item: Item): RowAt | null {
+  const rows = model.trace.threads[item.thread]?.rows;
+  const i = item.row;
+  if (!rows || i >= rows.n) return null;
+  const [start, end] = [rows.start[i]!, rows.end[i]!];
+  return { thread: item.thread, kind: rows.kind[i]!, level: rows.level[i]!, start, end };
+}
+
+export function findRow(model: Model, at: RowAt): Item | null {
+  const rows = model.trace.threads[at.thread]?.rows;
+  if (!rows) return null;
+  for (let i = 0; i < rows.n; i++)
+    if (
+      rows.start[i] === at.start &&
+      rows.end[i] === at.end &&
+      rows.kind[i] === at.kind &&
+      rows.level[i] === at.level
+    )
+      return { thread: at.thread, row: i };
+  return null;
+}
+
+/** Shows other rows of the same trace. What is selected stays if they have it; of an item that they
+ * do not have the time stays, as the range. */
 export function replaceModel(app: App, model: Model): void {
+  const before = app.model;
   app.model = model;
-  app.state.update(now => ({
-    ...now,
-    ...{ epoch: now.epoch + 1, hover: null, item: null, family: -1, chosen: null, cluster: -1 },
-  }));
+  app.state.update(now => {
+    const at = now.item && rowAt(before, now.item);
+    const item = at && findRow(model, at);
+    const key = before.families.list[now.family]?.key;
+    const id = before.behaviours?.list[now.cluster]?.cluster.id;
+    const cluster = model.behaviours?.list.findIndex(one => one.cluster.id === id) ?? -1;
+    const isLost = at !== null && item === null && now.range === null && at.end > at.start;
+    return {
+      ...now,
+      ...{ epoch: now.epoch + 1, hover: null, item, cluster, over: -1, overRun: null },
+      range: isLost ? { t0: at.start, t1: at.end } : now.range,
+      family: key === undefined ? -1 : model.families.list.findIndex(one => one.key === key),
+      chosen: cluster >= 0 && now.chosen ? { ...now.chosen, cluster } : null,
+    };
+  });
 }
 
 function limitSpan(span: Span | null, duration: number): Span | null {
@@ -316,7 +364,11 @@ export function placeOf(app: App): Place {
     ...{ range: now.isPreview ? null : now.range, query: now.query, isFiltered: now.isFiltered },
     ...{ isRegime: now.isRegime, sort: now.sort === 'turn' ? '' : now.sort },
     ...{ hidden: tids(now.hidden), open: tids(now.open), unpacked: [...now.unpacked] },
-    item: now.item ? { tid: trace.threads[now.item.thread]!.tid, row: now.item.row } : null,
+    // a served page has rows of many cuts, and names an item by what it is
+    item:
+      now.item && !app.live
+        ? { tid: trace.threads[now.item.thread]!.tid, row: now.item.row }
+        : null,
     family: families.list[now.family]?.key ?? '',
     screen: app.screens.find(({ key }) => key === now.screen)?.digit ?? 1,
     parts: Object.fromEntries(app.screens.flatMap(screen => screen.write?.(app) ?? [])),

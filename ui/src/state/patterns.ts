@@ -148,7 +148,7 @@ export function memoPatternRows(app: App): () => PatternRows {
   let held: { state: State; built: PatternRows } | null = null;
   return () => {
     const state = app.state.get();
-    const keys = ['sort', 'hidden', 'open', 'unpacked', 'isFiltered'] as const;
+    const keys = ['epoch', 'sort', 'hidden', 'open', 'unpacked', 'isFiltered'] as const;
     const isSame =
       held !== null &&
       keys.every(key => held!.state[key] === state[key]) &&

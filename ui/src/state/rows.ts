@@ -37,8 +37,12 @@ const ORDER: Record<SortKey, (a: Thread, b: Thread) => number> = {
   ran: (a, b) => b.runningNs - a.runningNs,
 };
 
+/** In a part of the trace the order is that of the whole: rows stay where they were. */
 export function sortThreads(threads: readonly Thread[], sort: SortKey): Thread[] {
-  return [...threads].sort((a, b) => ORDER[sort](a, b) || a.tid - b.tid || a.index - b.index);
+  const order = ORDER[sort];
+  return [...threads].sort(
+    (a, b) => order(a.whole ?? a, b.whole ?? b) || a.tid - b.tid || a.index - b.index,
+  );
 }
 
 export function shownThreads(model: Model, state: State): Thread[] {
@@ -55,7 +59,7 @@ export function stripHeight(n: number): number {
 /** Packs stand last, the one with most calls first; "other threads" at the very end. */
 function sortPacks(packs: Pack[]): Pack[] {
   const calls = (pack: Pack): number => pack.threads.reduce((sum, t) => sum + t.calls, 0);
-  const rank = (pack: Pack): number => (pack.key === 'brief' ? 1 : 0);
+  const rank = (pack: Pack): number => (pack.key === 'brief' || pack.key === 'none' ? 1 : 0);
   return [...packs].sort((a, b) => rank(a) - rank(b) || calls(b) - calls(a));
 }
 
@@ -100,18 +104,19 @@ export function buildRows(model: Model, state: State): Built {
 
 /** The same rows as long as nothing that decides them has changed. */
 export function memoRows(app: App): () => Built {
-  let last: { state: State; built: Built } | null = null;
+  let last: { state: State; model: Model; built: Built } | null = null;
   return () => {
     const state = app.state.get();
     const isSame =
       last !== null &&
+      last.model === app.model &&
       last.state.sort === state.sort &&
       last.state.hidden === state.hidden &&
       last.state.open === state.open &&
       last.state.unpacked === state.unpacked &&
       last.state.isFiltered === state.isFiltered &&
       (!state.isFiltered || last.state.query === state.query);
-    if (!isSame) last = { state, built: buildRows(app.model, state) };
+    if (!isSame) last = { state, model: app.model, built: buildRows(app.model, state) };
     return last!.built;
   };
 }

@@ -63,12 +63,17 @@ export interface ServedState {
   call: CallAt | null;
   /** The function that Functions has selected, or -1. */
   fn: number;
-  /** What the whole trace's regimes wait for: '' when they are there. */
-  regimes: string;
+}
+
+export interface ServedTrace {
+  id: number;
+  name: string;
 }
 
 export interface Served {
   source: Source;
+  /** All that the server has, this one among them. */
+  traces: ServedTrace[];
   trace: { name: string; duration: number; calls: number; format: string };
   threads: ServedThread[];
   names: Names;
@@ -107,6 +112,7 @@ export async function loadServed(source: Source): Promise<Served> {
   const own = objects(traces, 'traces').find(one => num(one, 'id') === source.trace) ?? {};
   return {
     source,
+    traces: objects(traces, 'traces').map(one => ({ id: num(one, 'id'), name: text(one, 'name') })),
     trace: {
       ...{ name: text(own, 'name'), duration: num(own, 'duration_ns'), calls: num(own, 'calls') },
       format: text(own, 'format'),
@@ -115,7 +121,7 @@ export async function loadServed(source: Source): Promise<Served> {
     names: functions,
     families: buildFamilies(functions),
     state: new Atom<ServedState>({
-      ...{ set: null, isSetOnly: false, call: null, fn: -1, regimes: 'asked for' },
+      ...{ set: null, isSetOnly: false, call: null, fn: -1 },
     }),
   };
 }
@@ -142,6 +148,7 @@ function bareThread(thread: ServedThread, index: number): Thread {
     ...{ start: new Float64Array(), end: new Float64Array() },
   };
   return {
+    whole: null,
     ...{ index, tid: thread.tid, pid: thread.pid, name: thread.name, label: thread.label },
     ...{ calls: thread.calls, cutCalls: 0, first: thread.first, last: thread.last },
     ...{ start: thread.first, end: thread.last, d: 0, g: 0, f: 0, factor: 1, rowsAfter: 0 },
@@ -152,19 +159,24 @@ function bareThread(thread: ServedThread, index: number): Thread {
   };
 }
 
-const NO_FUNCTIONS: Functions = {
-  ...{ n: 0, id: [], name: [], module: [], group: [], count: [], inclusive: [], self: [], min: [] },
-  ...{ mean: [], max: [], p50: [], p99: [], p999: [], threads: [], openCount: [], openNs: [] },
-  ...{ cutCount: [], cutNs: [], isWait: [] },
-};
+/** All functions by their ids; of their times only the sums are known. */
+function bareFunctions({ n, name, module, count, self, isWait }: Names): Functions {
+  const none = new Array<number>(n).fill(0);
+  return {
+    ...{ n, id: name.map((_, i) => i), name, module, group: none, count, inclusive: self, self },
+    ...{ min: none, mean: none, max: none, p50: none, p99: none, p999: none, threads: none },
+    ...{ openCount: none, openNs: none, cutCount: none, cutNs: none, isWait },
+  };
+}
 
 /** The trace before its regimes are known: threads without rows. */
 export function bareTrace(served: Served, generator: string): Trace {
   const { trace } = served;
   return {
+    part: { kind: 'sketch', span: { t0: 0, t1: Math.max(1, trace.duration) } },
     ...{ generator, name: trace.name, format: trace.format, details: '' },
     ...{ duration: trace.duration, calls: trace.calls, cutCalls: 0, bytesIn: 0, bytesOut: 0 },
-    ...{ notes: [], settings: NO_SETTINGS, functions: NO_FUNCTIONS },
+    ...{ notes: [], settings: NO_SETTINGS, functions: bareFunctions(served.names) },
     threads: served.threads.map(bareThread),
     ...{ outliers: [], outliersFound: 0, shapes: null },
     totals: {

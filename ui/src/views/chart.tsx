@@ -9,6 +9,7 @@ import * as act from '../state/actions';
 import type { ChartRow } from '../state/rows';
 import { Frame } from './frame';
 import { bindItems, chartKey } from './gestures';
+import { RegimeStatus, useRegimeWords } from './regimes';
 import { useApp, usePart } from './use';
 
 interface LeftOut {
@@ -48,6 +49,7 @@ function ThreadLabel({ row, top }: { row: ChartRow; top: number }): JSX.Element 
   const app = useApp();
   const picked = usePart(s => s.picked);
   const thread = row.thread!;
+  const isSketch = app.model.trace.part?.kind === 'sketch';
   const raised = thread.factor !== 1 ? `; thresholds raised ${times(thread.factor)}` : '';
   const click = (event: MouseEvent): void => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) act.pick(app, thread.index);
@@ -64,7 +66,7 @@ function ThreadLabel({ row, top }: { row: ChartRow; top: number }): JSX.Element 
         <b>{thread.label}</b> {thread.name && <span class="tname">{thread.name}</span>}
       </button>
       <small>
-        {duration(thread.runningNs)} running
+        {isSketch ? plural(thread.calls, 'call') : `${duration(thread.runningNs)} running`}
         {thread.factor !== 1 ? ` \u00b7 d, g ${times(thread.factor)}` : ''}
       </small>
     </div>
@@ -86,21 +88,22 @@ function Numbers({ row, top }: { row: ChartRow; top: number }): JSX.Element {
   const calls = threads.reduce((sum, t) => sum + t.calls, 0);
   const after = threads.reduce((sum, t) => sum + t.rowsAfter, 0);
   const out = leftOutOf(threads);
+  const isSketch = app.model.trace.part?.kind === 'sketch';
   return (
     <div class="numbers" style={{ top: `${top}px`, height: `${row.height - 1}px` }}>
       <span class="calls" role="cell">
         {integer(calls)}
         <br />
-        <i>
-          {'\u2192'} {integer(after)}
-        </i>
+        <i>{isSketch ? '' : `\u2192 ${integer(after)}`}</i>
       </span>
       <span class="left" role="cell" title={leftOutTitle(out)}>
-        {row.thread ? (
+        {isSketch && row.thread ? (
+          ''
+        ) : row.thread ? (
           <LeftOutCell out={out} />
         ) : (
           <>
-            {out.calls === 0 ? 'nothing' : `${compact(out.calls)} in slivers`}
+            {isSketch ? '' : out.calls === 0 ? 'nothing' : `${compact(out.calls)} in slivers`}
             <br />
             <button class="link" onClick={() => act.togglePack(app, row.pack!.key)}>
               expand ▸
@@ -116,13 +119,23 @@ function Totals({ n }: { n: number }): JSX.Element {
   const app = useApp();
   const { trace } = app.model;
   const unpacked = usePart(s => s.unpacked);
+  const words = useRegimeWords();
   const out = leftOutOf(trace.threads);
   const { rowsAfter, foldedNs, raised } = trace.totals;
   const ratio = rowsAfter > 0 ? trace.calls / rowsAfter : 0;
+  if (trace.part?.kind === 'sketch')
+    return (
+      <div class="totals">
+        <span class="grow">
+          {integer(n)} of {plural(trace.threads.length, 'thread')} shown. {words}
+        </span>
+        <RegimeStatus />
+      </div>
+    );
   return (
     <div class="totals">
       <span class="grow">
-        {integer(n)} of {plural(trace.threads.length, 'thread')} shown. Left out:{' '}
+        {words} {integer(n)} of {plural(trace.threads.length, 'thread')} shown. Left out:{' '}
         {plural(out.calls, 'call')}, {duration(out.ns)} in slivers; {duration(foldedNs)} folded into
         “other”;{' '}
         {raised === 0
@@ -141,6 +154,7 @@ function Totals({ n }: { n: number }): JSX.Element {
           </>
         )}
       </span>
+      <RegimeStatus />
       <b>
         {plural(trace.calls, 'call')} {'\u2192'} {plural(rowsAfter, 'row')}
       </b>
@@ -183,7 +197,7 @@ function Empty(): JSX.Element {
   );
 }
 
-const LISTED = ['sort', 'hidden', 'open', 'unpacked', 'isFiltered'] as const;
+const LISTED = ['epoch', 'sort', 'hidden', 'open', 'unpacked', 'isFiltered'] as const;
 const PAINTED = ['window', 'query', 'isRegime', 'family'] as const;
 
 export function Chart({ onReady }: { onReady: (stage: BaseStage) => void }): JSX.Element {

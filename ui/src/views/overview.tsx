@@ -13,6 +13,7 @@ import { Legend } from './legend';
 import { Panel } from './panel';
 import { NoPatterns, PatternChart } from './patterns';
 import { PatternLegend, PatternStory } from './patternside';
+import { RegimeLine } from './regimes';
 import { Story } from './story';
 import { useApp } from './use';
 
@@ -21,6 +22,7 @@ function OverviewScreen({ onReady }: { onReady: OnReady }): JSX.Element {
     <>
       <Story />
       <main class="centre">
+        <RegimeLine />
         <Chart onReady={onReady} />
       </main>
       <Legend />
@@ -59,6 +61,7 @@ function PatternScreen({ onReady }: { onReady: OnReady }): JSX.Element {
 }
 
 function regimeWords({ model: { trace } }: App): string {
+  if (trace.part?.kind === 'sketch') return plural(trace.calls, 'call');
   const left = trace.totals.foldedNs / Math.max(1, trace.totals.expressionNs);
   return `${bytes(trace.bytesIn)} \u2192 ${integer(trace.totals.rowsAfter)} rows; ${percent(left)} of the short calls\u2019 time stands in \u201cother\u201d`;
 }

@@ -75,14 +75,14 @@ function Drawers(): JSX.Element | null {
 
 function Screens({ app, onReady }: { app: App; onReady: OnReady }): JSX.Element {
   const key = usePart(s => s.screen);
-  const epoch = usePart(s => s.epoch);
+  usePart(s => s.epoch);
   const screen = currentScreen(app);
   return (
     <div class={`page${screen.kind(app)}`}>
-      <TopBar key={`top${epoch}`} />
+      <TopBar />
       <Crumbs />
       <Rail />
-      <screen.View key={`${key}${epoch}`} onReady={onReady} />
+      <screen.View key={key} onReady={onReady} />
       <StatusLine />
       <Drawers />
       <Announcer />

@@ -2,7 +2,7 @@
 // The panel below the chart: what each thread did in an interval, the facts of an item, or the list
 // of outliers. Whatever the page knows only as bounds is shown as bounds.
 import type { JSX } from 'preact';
-import { useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { duration, exact, integer, percent, plural, span, times } from '../lib/format';
 import { summarize, whatItDid } from '../lib/interval';
 import type { Did } from '../lib/interval';
@@ -11,6 +11,7 @@ import type { Span, Thread } from '../lib/model';
 import * as act from '../state/actions';
 import type { Item, Model } from '../state/app';
 import { shownThreads } from '../state/rows';
+import { ExactTable, useExact } from './exact';
 import { Command, hueVar, Name, Swatch } from './parts';
 import { useApp, usePart } from './use';
 
@@ -108,8 +109,16 @@ function isBusy(did: Did): number {
   return did.callsMost;
 }
 
-function IntervalTable({ of, what }: { of: Span; what: string }): JSX.Element {
-  const { model, state } = useApp();
+function IntervalTable({
+  of,
+  what,
+  trouble,
+}: {
+  of: Span;
+  what: string;
+  trouble: string;
+}): JSX.Element {
+  const { model, state, served } = useApp();
   const [limit, setLimit] = useState(FIRST);
   const hidden = usePart(s => s.hidden);
   const isFiltered = usePart(s => s.isFiltered);
@@ -128,7 +137,9 @@ function IntervalTable({ of, what }: { of: Span; what: string }): JSX.Element {
           {summarize(all)}{' '}
           {loose === 0
             ? 'Times are exact, calls cut at the borders.'
-            : `Exact but for ${plural(loose, 'thread')}: runs cut by the border and folded parts are known only in sum (\u2264).`}
+            : `Exact but for ${plural(loose, 'thread')}: runs cut by the border and folded parts are known only in sum (\u2264).`}{' '}
+          {served && !trouble && 'The exact answer is asked for.'}
+          {trouble && <b class="bad-text">No exact answer: {trouble}.</b>}
         </small>
       </h2>
       <div class="scroll" tabIndex={0} role="region" aria-label="What each thread did">
@@ -211,6 +222,13 @@ export function factsOf(model: Model, item: Item): FactRow[] {
   const kind = rows.kind[i]!;
   const length = rows.end[i]! - rows.start[i]!;
   const life = Math.max(1, thread.end - thread.start);
+  if (kind === KIND.CALL && rows.count[i]! > 1)
+    return [
+      { name: 'calls', value: integer(rows.count[i]!), more: 'too short for this picture' },
+      { name: 'they cover', value: duration(rows.sum[i]!) },
+      { name: 'the longest', value: duration(rows.max[i]!) },
+    ];
+  if (kind === KIND.CALL && model.trace.part?.kind === 'sketch') return [];
   if (kind === KIND.CALL)
     return [
       {
@@ -257,8 +275,9 @@ export function factsOf(model: Model, item: Item): FactRow[] {
   return [...facts, ...functionFacts(model, rows.fn[i]!)];
 }
 
-function functionFacts({ trace: { functions: f } }: Model, fn: number): FactRow[] {
+function functionFacts({ trace: { functions: f, part } }: Model, fn: number): FactRow[] {
   if (fn < 0) return [];
+  if (part?.kind === 'sketch') return [];
   const closed = f.count[fn]! - f.openCount[fn]!;
   if (closed === 0)
     return [{ name: `all ${integer(f.count[fn]!)} calls`, value: 'open at the end' }];
@@ -460,16 +479,42 @@ function OutlierTable(): JSX.Element {
   );
 }
 
+/** Where nothing is known yet. */
+function Asked({ of, trouble }: { of: Span; trouble: string }): JSX.Element {
+  return (
+    <div class="interval">
+      <h2>
+        {span(of.t0, of.t1)}: what each thread did then{' '}
+        <small>{trouble ? <b class="bad-text">{trouble}</b> : 'asked of the server'}</small>
+      </h2>
+    </div>
+  );
+}
+
+const HOVER_MS = 150;
+
+/** What has been under the pointer for a while: a panel must not follow every movement. */
+function useRested(item: Item | null): Item | null {
+  const [rested, setRested] = useState<Item | null>(null);
+  useEffect(() => {
+    const timer = setTimeout(() => setRested(item), HOVER_MS);
+    return () => clearTimeout(timer);
+  }, [item?.thread, item?.row]);
+  return item && rested?.thread === item.thread && rested.row === item.row ? rested : null;
+}
+
 export function Panel(): JSX.Element {
   const app = useApp();
   const range = usePart(s => s.range);
   const item = usePart(s => s.item);
   const panel = usePart(s => s.panel);
   const window = usePart(s => s.window);
+  const hovered = useRested(usePart(s => (app.served && !s.range && !s.item ? s.hover : null)));
   const isWhole = window.t0 === 0 && window.t1 >= app.model.trace.duration;
-  const of = range ?? act.itemSpan(app, item) ?? window;
+  const of = range ?? act.itemSpan(app, item) ?? act.itemSpan(app, hovered) ?? window;
+  const { answer, trouble } = useExact(of);
   const what =
-    range || item
+    range || item || hovered
       ? 'what each thread did then'
       : isWhole
         ? 'what each thread did, whole trace'
@@ -477,7 +522,15 @@ export function Panel(): JSX.Element {
   return (
     <section class="panel" aria-label="Details">
       {item && <ItemFacts item={item} />}
-      {panel === 'outliers' ? <OutlierTable /> : <IntervalTable of={of} what={what} />}
+      {panel === 'outliers' ? (
+        <OutlierTable />
+      ) : answer ? (
+        <ExactTable answer={answer} what={what} />
+      ) : app.model.trace.part?.kind === 'sketch' ? (
+        <Asked of={of} trouble={trouble} />
+      ) : (
+        <IntervalTable of={of} what={what} trouble={trouble} />
+      )}
     </section>
   );
 }

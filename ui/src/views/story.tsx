@@ -2,11 +2,12 @@
 // The story column: what the trace says in sentences, its outliers, what was lost or repaired.
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import { duration, integer, percent, plural, times } from '../lib/format';
+import { duration, integer, percent, plural, span, times } from '../lib/format';
 import { groupOutliers, makeStory, outlierRemark } from '../lib/story';
 import type { OutlierGroup, Story as StoryData } from '../lib/story';
 import * as act from '../state/actions';
 import { Name, Swatch } from './parts';
+import { RegimeStatus } from './regimes';
 import { useApp, usePart } from './use';
 
 const FIRST = 9;
@@ -203,14 +204,55 @@ function Health(): JSX.Element {
   );
 }
 
+/** What is known before the regimes are: of what functions the time is. */
+function FirstStory(): JSX.Element {
+  const { model } = useApp();
+  const { trace, families } = model;
+  return (
+    <aside class="story" aria-label="Story" tabIndex={0}>
+      <h2 class="headline">
+        {plural(trace.threads.length, 'thread')} in {duration(trace.duration)}
+      </h2>
+      <p class="lead">
+        {plural(trace.calls, 'call')}. The regimes of the threads are being cut; the picture shows
+        the longest calls so far.
+      </p>
+      <RegimeStatus />
+      <section>
+        <h2>
+          Most self time <small>whole trace, thread-time</small>
+        </h2>
+        <table class="fixed">
+          <tbody>
+            {families.list.slice(0, FIRST).map(entry => (
+              <tr key={entry.key}>
+                <td class="clip">
+                  <Swatch fn={entry.functions[0]!} />
+                  {entry.title}
+                </td>
+                <td class="num key t">{duration(entry.self)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </aside>
+  );
+}
+
 export function Story(): JSX.Element {
   const { model } = useApp();
   const drawer = usePart(s => s.drawer);
+  const { part } = model.trace;
   const story = useMemo(() => makeStory(model.trace, model.families), [model]);
+  if (part?.kind === 'sketch') return <FirstStory />;
   return (
     <aside class={drawer === 'story' ? 'story shown' : 'story'} aria-label="Story" tabIndex={0}>
       <h2 class="headline">{story.headline}</h2>
-      <p class="lead">{story.lead}</p>
+      <p class="lead">
+        {part && `In this window, ${span(part.span.t0, part.span.t1)}. `}
+        {story.lead}
+      </p>
       <ThreadTime story={story} />
       <Reasons story={story} />
       <Outliers />

@@ -12,6 +12,7 @@ import { findHits } from '../state/hits';
 import { currentScreen } from '../state/screens';
 import { findClusters, stepCluster } from '../state/patterns';
 import { copyText, Key, Swatch } from './parts';
+import { RegimeSettings, Thresholds } from './regimes';
 import { useApp, usePart } from './use';
 
 function badgeText(notes: Note[], kind: Note['class']): string {
@@ -28,6 +29,7 @@ function Badges(): JSX.Element {
   const { trace } = app.model;
   const Own = app.screens.find(({ Badge }) => Badge)?.Badge;
   if (Own) return <Own />;
+  if (trace.part?.kind === 'sketch') return <></>; // nothing is known of it yet
   const lost = badgeText(trace.notes, 'lost');
   const repaired = badgeText(trace.notes, 'repaired');
   if (!lost && !repaired) return <span class="badge">nothing lost</span>;
@@ -183,21 +185,12 @@ export function TopBar(): JSX.Element {
   );
 }
 
-function threshold(fraction: number, ns: number): string {
-  return ns > 0 ? duration(ns) : `${+(fraction * 100).toFixed(3)}\u00a0%`;
-}
-
 function Settings(): JSX.Element {
   const app = useApp();
-  const { settings: set } = app.model.trace;
   const sort = usePart(s => s.sort);
   const isRegime = usePart(s => s.isRegime);
   const screen = usePart(s => s.screen);
   const { Settings: Own } = currentScreen(app);
-  const values = `d ${threshold(set.durationFraction, set.durationNs)} \u00b7 g ${threshold(
-    set.gapFraction,
-    set.gapNs,
-  )} \u00b7 f ${threshold(set.spanFraction, set.spanNs)}`;
   if (Own)
     return (
       <div class="settings">
@@ -216,10 +209,10 @@ function Settings(): JSX.Element {
           ))}
         </select>
       </label>
-      {screen === 'overview' && (
+      {screen === 'overview' && app.live && <RegimeSettings live={app.live} />}
+      {screen === 'overview' && !app.live && (
         <span title="notable: longer than d, or holds a gap longer than g; runs are cut at f">
-          Preset <b>{set.preset || 'own'}</b> · {values}
-          {set.glyphs > 0 && ` \u00b7 ${set.glyphs} rows`}
+          <Thresholds />
         </span>
       )}
       <button class="plain" aria-pressed={isRegime} onClick={() => act.toggleTime(app)}>

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MIT
+// The regimes of a served page: a first picture at once, those of the whole trace when the server has
+// them, and those of the window while it rests.
+import { decodeSketch } from '../api/lod';
+import { num, text } from '../api/json';
+import { decodeRegimes } from '../api/regimes';
+import { decodeShapes } from '../api/shapes';
+import { unlessSuperseded } from '../api/source';
+import { askParams, NO_ASK, writeAsk } from '../lib/ask';
+import type { Ask } from '../lib/ask';
+import { Atom } from '../lib/atom';
+import type { Span, Trace } from '../lib/model';
+import { findRow, Model, replaceModel } from './app';
+import type { App, RowAt, State } from './app';
+import { bareTrace } from './served';
+import type { Served } from './served';
+
+/** How far the server is with what the page waits for. */
+export interface Progress {
+  activity: string;
+  done: number;
+  total: number;
+  unit: string;
+  /** performance.now() when it was asked for. */
+  since: number;
+}
+
+export interface LiveState {
+  ask: Ask;
+  /** The regimes of the whole trace stay, whatever the window. */
+  isHeld: boolean;
+  /** The window whose regimes are asked for. */
+  wanted: Span | null;
+  /** Of the whole trace's regimes, or of its shapes; null: nothing is waited for. */
+  progress: Progress | null;
+  shapesProgress: Progress | null;
+  trouble: string;
+  shapesTrouble: string;
+}
+
+const REST_MS = 300;
+const SKETCH_REST_MS = 80;
+const POLL_MS = 200;
+const SKETCH_WIDTH = 400; // columns of a first picture
+const KEPT = 12; // windows whose regimes are kept
+const NEARLY_ALL = 0.9; // a window of this share of the trace shows the regimes of all of it
+
+const keyOf = (ask: Ask, { t0, t1 }: Span): string => `${writeAsk(ask)} ${t0}-${t1}`;
+const holds = (outer: Span, inner: Span): boolean => outer.t0 <= inner.t0 && inner.t1 <= outer.t1;
+
+export class Live {
+  readonly state = new Atom<LiveState>({
+    ...{ ask: NO_ASK, isHeld: false, wanted: null, progress: null, shapesProgress: null },
+    ...{ trouble: '', shapesTrouble: '' },
+  });
+  /** The item that the address names, until rows are there that have it. */
+  private named: RowAt | null = null;
+  private whole: Model | null = null;
+  private readonly windows = new Map<string, Model>();
+  private readonly bare: Trace;
+  private timer = 0;
+
+  constructor(
+    private readonly app: App,
+    private readonly served: Served,
+  ) {
+    this.bare = bareTrace(served, app.model.trace.generator);
+  }
+
+  /** Resolves when there is a first picture; the rest follows. */
+  async start(): Promise<void> {
+    this.app.state.subscribe((now, before) => this.follow(now, before));
+    const whole = this.askWhole();
+    await Promise.race([whole, this.sketch()]);
+  }
+
+  /** Other thresholds: the regimes are cut anew. */
+  change(ask: Ask): void {
+    if (writeAsk(ask) === writeAsk(this.state.get().ask)) return;
+    this.set({ ask });
+    void this.askWhole();
+  }
+
+  hold(isHeld: boolean): void {
+    this.set({ isHeld });
+    this.plan(0);
+  }
+
+  /** The item that an address names; selected as soon as there is a row of it. */
+  name(at: RowAt | null): void {
+    this.named = at;
+    this.settle();
+  }
+
+  private set(change: Partial<LiveState>): void {
+    this.state.update(now => ({ ...now, ...change }));
+  }
+
+  private follow(now: State, before: State): void {
+    if (now.item !== before.item && now.item) this.named = null;
+    if (now.window === before.window && now.screen === before.screen) return;
+    const isCommitted = now.crumbs !== before.crumbs || now.screen !== before.screen;
+    this.plan(isCommitted ? 0 : REST_MS);
+  }
+
+  /** Shows what is known of the window, and asks for its own regimes when it rests. */
+  private plan(rest_ms: number): void {
+    clearTimeout(this.timer);
+    const { window, screen } = this.app.state.get();
+    const { isHeld, ask } = this.state.get();
+    const isAll = window.t1 - window.t0 >= NEARLY_ALL * this.bare.duration;
+    this.served.source.cancel('window');
+    this.set({ wanted: null });
+    if (isHeld || isAll || screen !== 'overview') {
+      this.showWhole();
+      return;
+    }
+    const known = this.windows.get(keyOf(ask, window));
+    if (known) return this.show(known);
+    const { part } = this.app.model.trace;
+    if (part?.kind !== 'window' || !holds(part.span, window)) this.showWhole();
+    const later = (): void => void unlessSuperseded(this.askWindow(window));
+    this.timer = globalThis.setTimeout(later, rest_ms) as unknown as number;
+  }
+
+  private showWhole(): void {
+    if (this.whole) return this.show(this.whole);
+    clearTimeout(this.timer);
+    this.timer = globalThis.setTimeout(
+      () => void this.sketch(),
+      SKETCH_REST_MS,
+    ) as unknown as number;
+  }
+
+  private show(model: Model): void {
+    if (this.app.model !== model) replaceModel(this.app, model);
+    this.settle();
+  }
+
+  private settle(): void {
+    const { named, app } = this;
+    const item = named && findRow(app.model, named);
+    if (item) app.state.update(now => ({ ...now, item }));
+    if (item) this.named = null;
+  }
+
+  private async sketch(): Promise<void> {
+    const { t0, t1 } = this.app.state.get().window;
+    const params = { from: t0, to: t1, width: SKETCH_WIDTH };
+    await unlessSuperseded(
+      this.served.source.columns('lod', params, 'sketch').then(answer => {
+        if (this.whole) return;
+        const byThread = decodeSketch(answer, this.served.names.n);
+        const threads = this.bare.threads.map((thread, id) => {
+          const rows = byThread.get(id) ?? thread.rows;
+          return { ...thread, rows };
+        });
+        const part = { kind: 'sketch', span: { t0, t1 } } as const;
+        this.show(new Model({ ...this.bare, threads, part }, this.served.families));
+      }),
+    );
+  }
+
+  private async askWhole(): Promise<void> {
+    const { ask } = this.state.get();
+    this.windows.clear();
+    const stop = this.poll('regtime', progress => this.set({ progress }));
+    this.set({ trouble: '' });
+    try {
+      await unlessSuperseded(
+        this.served.source.json('regtime', askParams(ask), 'whole').then(json => {
+          const shapes = this.whole?.trace.shapes ?? null;
+          const trace = decodeRegimes(json, this.bare, null, null);
+          this.whole = new Model({ ...trace, shapes }, this.served.families);
+          this.served.source.cancel('sketch');
+          this.plan(0);
+          if (!shapes) void this.askShapes();
+        }),
+      );
+    } catch (error) {
+      this.set({ trouble: error instanceof Error ? error.message : String(error) });
+    } finally {
+      stop();
+    }
+  }
+
+  private async askWindow(window: Span): Promise<void> {
+    const { ask } = this.state.get();
+    const { source, families } = this.served;
+    this.set({ wanted: window, trouble: '' });
+    try {
+      const params = { ...askParams(ask), from: window.t0, to: window.t1 };
+      const json = await source.json('regtime', params, 'window');
+      const trace = decodeRegimes(json, this.bare, this.whole?.trace ?? null, window);
+      const model = new Model(trace, families);
+      this.keep(keyOf(ask, window), model);
+      this.set({ wanted: null });
+      if (this.app.state.get().window === window) this.show(model);
+    } catch (error) {
+      if (this.state.get().wanted === window) this.set({ wanted: null });
+      throw error;
+    }
+  }
+
+  private keep(key: string, model: Model): void {
+    this.windows.set(key, model);
+    const oldest = this.windows.keys().next().value;
+    if (this.windows.size > KEPT && oldest !== undefined) this.windows.delete(oldest);
+  }
+
+  private async askShapes(): Promise<void> {
+    const { source, families } = this.served;
+    const stop = this.poll('shapes', shapesProgress => this.set({ shapesProgress }));
+    try {
+      const json = await source.json('shapes', {}, 'shapes');
+      const { trace } = this.whole!;
+      const shapes = decodeShapes(json, trace.functions.n, trace.threads.length);
+      const isShown = this.app.model === this.whole;
+      this.whole = new Model({ ...trace, shapes }, families);
+      if (isShown) this.show(this.whole);
+    } catch (error) {
+      this.set({ shapesTrouble: error instanceof Error ? error.message : String(error) });
+    } finally {
+      stop();
+    }
+  }
+
+  /** Tells `put` again and again how far `of` is; the answer stops it. */
+  private poll(of: string, put: (progress: Progress | null) => void): () => void {
+    const since = performance.now();
+    let isOver = false;
+    const look = async (): Promise<void> => {
+      const json = await this.served.source.json('progress', { of }, `progress ${of}`);
+      if (isOver) return;
+      put({
+        ...{ activity: text(json, 'activity'), done: num(json, 'done'), total: num(json, 'total') },
+        ...{ unit: text(json, 'unit'), since },
+      });
+      await new Promise(resolve => setTimeout(resolve, POLL_MS));
+      if (!isOver) await look();
+    };
+    put({ activity: '', done: 0, total: 0, unit: '', since });
+    void look().catch(() => undefined); // nobody misses a progress line
+    return () => {
+      isOver = true;
+      this.served.source.cancel(`progress ${of}`);
+      put(null);
+    };
+  }
+}
