@@ -83,7 +83,8 @@ export class Source {
       this.cancel(lane);
       this.lanes.set(lane, control);
     }
-    const url = `${this.base}api/${name}?${writeParams({ trace: this.trace, ...params })}`;
+    const of = name === 'traces' ? {} : { trace: this.trace };
+    const url = `${this.base}api/${name}?${writeParams({ ...of, ...params })}`;
     this.count(1);
     try {
       return await this.fetch(url, control.signal);
