@@ -253,6 +253,17 @@ static const struct row rows[] = {
               "{\"ph\":\"?\",\"name\":\"q\",\"ts\":9,\"pid\":1,\"tid\":1,\"extra\""
               ":[1]}\n"
               "end @8000\n" },
+    { .name = "a stack of metadata alone",
+      .text =
+          "[{\"ph\":\"i\",\"name\":\"a\",\"ts\":1,\"pid\":1,\"tid\":1},\n"
+          "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":1,\"sf\":7,\"args\":{\"name\":\"p\"}}]",
+      .want = "begin chrome-json: array, 2 events\n"
+              "clock 1000000000 zero 1000\n"
+              "thread 0 tid 1 pid 1\n"
+              "-- 0\n"
+              "instant process_name [] 0 'M' @0 {\"name\":\"p\",\"sf\":7}\n"
+              "instant a [] 0 'i' @0 \n"
+              "end @0\n" },
     { .name = "counters",
       .text = "[{\"ph\":\"C\",\"name\":\"mem\",\"ts\":1,\"pid\":1,\"tid\":1,\"args\":{\"rss\":1.5,"
               "\"heap\":\"2\"}"

@@ -464,9 +464,8 @@ enum weft_code chrome_deliver(struct chrome_trace *trace, struct weft_err *err)
     if (trace->run && trace->run->pool)
         delivery.n_workers = weft_pool_workers(trace->run->pool);
     delivery.workers = calloc(delivery.n_workers, sizeof *delivery.workers);
-    if (trace->has_stacks)
-        delivery.stacks = chrome_stacks_new(trace);
-    bool is_ready = delivery.workers && (delivery.stacks || !trace->has_stacks);
+    delivery.stacks = chrome_stacks_new(trace);
+    bool is_ready = delivery.workers && delivery.stacks;
     enum weft_code code = is_ready ? deliver_all(&delivery, err) : no_memory(err);
     for (unsigned k = 0; delivery.workers && k < delivery.n_workers; k++) {
         weft_nest_free(delivery.workers[k].nest);
