@@ -353,7 +353,7 @@ enum weft_code weft_join_parts(struct weft_mined *mined, struct weft_mined_threa
         if (mined->parts[thread->first_part + i].is_empty)
             continue;
         add_tally(&thread->tally, &part->tally);
-        is_ok = add_part(&joiner, i, part, maps[part->worker]);
+        is_ok = add_part(&joiner, i, part, maps[mined->parts[thread->first_part + i].worker]);
     }
     while (is_ok && joiner.stack.n > 0)
         is_ok = pop(&joiner, thread->n_parts - 1);

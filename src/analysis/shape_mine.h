@@ -22,6 +22,7 @@
 #include "analysis/analysis.h"
 #include "analysis/shape_miner.h"
 #include "analysis/shape_set.h"
+#include "analysis/shape_tape.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,7 +41,8 @@ struct weft_mine_opts {
     uint64_t max_children;            /* of all shapes; 0: WEFT_MINE_MAX_CHILDREN */
     uint64_t max_states;              /* 0: the default. Changes nothing but time */
     uint64_t max_tape_bytes;          /* 0: the default. Changes nothing but time */
-    const struct weft_mine_cut *cuts; /* ascending; NULL: one partition a thread */
+    const struct weft_mine_cut *cuts; /* ascending; NULL: threads of very many calls are cut, so
+                                         that all workers have work */
     size_t n_cuts;
 };
 
@@ -60,18 +62,24 @@ struct weft_mined_thread {
     size_t n_rows;
     struct weft_shape_tally tally;
     size_t first_part, n_parts;
-    /* Shapes by row, WEFT_SHAPE_NONE for none, so that a replay need not mine; NULL if the tapes of
-     * all threads would not fit. */
-    uint32_t *tape;
-    uint64_t n_tape;
-    unsigned tape_worker; /* while mining: whose numbers it has */
+    bool is_taped;
 };
 
+/* Partitions, by thread and block. */
 struct weft_mine_part {
+    size_t item; /* the mined thread */
     uint64_t first_block, end_block;
     uint32_t *given; /* shapes of the calls open at its begin, by depth */
     size_t n_given;
     bool is_empty;
+    unsigned worker;             /* that mined it */
+    struct weft_shape_tape tape; /* in the worker's numbers; all of a thread have one, or none */
+};
+
+/* The shapes of a worker: shape_of[its number], as its tapes have it. */
+struct weft_mine_names {
+    uint32_t *shape_of;
+    size_t n_shapes, cap_shapes;
 };
 
 struct weft_mined {
@@ -83,6 +91,9 @@ struct weft_mined {
     size_t n_threads;
     struct weft_mine_part *parts;
     size_t n_parts;
+    struct weft_mine_names *names; /* by worker */
+    unsigned n_names;
+    bool has_durations; /* every call's is on a tape */
 };
 
 /* WEFT_E_NOMEM, WEFT_E_CANCELLED, and what loading a block returns. */
@@ -93,15 +104,15 @@ WEFT_CHECKED enum weft_code weft_mine_run(const struct weft_trace *trace,
                                           struct weft_err *err);
 void weft_mined_fini(struct weft_mined *mined);
 
-/* Who is shown the calls of threads again, block by block; `item` is the thread's place among those
- * mined. Calls that do not contain each other come in order of time. */
+/* Who is shown the calls of partitions again, block by block. Those of a partition that do not
+ * contain each other come in order of time; partitions of a thread may be shown at once. */
 struct weft_shape_replay_sink {
     void *context;
-    enum weft_code (*begin)(void *context, size_t item, unsigned worker, struct weft_err *err);
-    enum weft_code (*calls)(void *context, size_t item, unsigned worker,
+    enum weft_code (*begin)(void *context, size_t part, unsigned worker, struct weft_err *err);
+    enum weft_code (*calls)(void *context, size_t part, unsigned worker,
                             const struct weft_shape_done *done, size_t n_done,
                             struct weft_err *err);
-    enum weft_code (*end)(void *context, size_t item, unsigned worker, struct weft_err *err);
+    enum weft_code (*end)(void *context, size_t part, unsigned worker, struct weft_err *err);
 };
 
 struct weft_shape_replay;

@@ -23,6 +23,7 @@
 #define WEFT_ANALYSIS_SHAPE_MINER_H
 
 #include "analysis/shape_table.h"
+#include "analysis/shape_tape.h"
 #include "base/error.h"
 #include "schema/shapes.h"
 #include "store/reader.h"
@@ -100,8 +101,10 @@ struct weft_miner {
     size_t cap_counts;
     struct weft_shape_done *done; /* of the last block */
     size_t n_done, cap_done;
-    uint32_t *tape; /* the caller's: shapes by row of the thread; NULL: not written */
-    struct weft_shape_tally tally;      /* of the partition */
+    struct weft_shape_tape *tape;  /* the caller's, of the partition; NULL or empty: not written */
+    uint16_t *shape_at;            /* the tape's, NULL without one */
+    uint64_t tape_row;             /* of its element 0 */
+    struct weft_shape_tally tally; /* of the partition */
     struct weft_shape_borders *borders; /* NULL when crossing calls have given shapes */
     uint32_t *scratch;
     size_t cap_scratch;
@@ -124,7 +127,8 @@ WEFT_CHECKED enum weft_code weft_miner_begin(struct weft_miner *miner, uint32_t 
                                              struct weft_shape_borders *borders,
                                              struct weft_err *err);
 
-/* The next block: miner->done are the calls that ended. */
+/* The next block: miner->done are the calls that ended. Shapes beyond WEFT_TAPE_MAX_SHAPES make the
+ * tape useless. */
 WEFT_CHECKED enum weft_code weft_miner_block(struct weft_miner *miner,
                                              const struct weft_calls *calls, struct weft_err *err);
 

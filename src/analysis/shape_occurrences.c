@@ -20,13 +20,24 @@ struct cell {
     uint64_t start_ns, end_ns; /* of the longest */
 };
 
-/* A cluster as a worker sees it. */
+/* A cluster as a worker looks at it: kept small, since every call needs one. */
 struct place {
     struct weft_shape_watch watch;
     uint32_t ribbon;  /* on the thread at hand */
     size_t last_cell; /* + 1, or 0 */
-    bool has_first, has_typical, has_slowest;
-    struct weft_shape_examples examples;
+};
+
+/* The earliest of some calls, in the order of threads and their partitions where times are equal.
+ */
+struct kept {
+    struct weft_shape_occurrence at;
+    size_t part;
+    bool has_any;
+};
+
+/* What a worker found of a cluster. */
+struct findings {
+    struct kept first, typical, slowest;
     uint64_t n_spikes;
 };
 
@@ -38,14 +49,15 @@ struct grid {
 };
 
 struct worker {
-    struct place *places; /* by cluster */
-    uint32_t *begun;
+    struct place *places;      /* by cluster */
+    struct findings *findings; /* by cluster */
+    uint32_t *begun;           /* [window][drop_slot] */
     struct grid columns, windows;
     struct {
         struct weft_shape_spike *items;
         size_t n, cap;
     } spikes;
-    struct {
+    struct cells {
         struct cell *items;
         size_t n, cap;
     } cells;
@@ -57,6 +69,7 @@ struct job {
     struct weft_occurrences *result;
     struct worker *workers;
     unsigned n_workers;
+    struct cells *cells; /* by partition, of threads that have several */
 };
 
 static enum weft_code no_memory(struct weft_err *err)
@@ -97,39 +110,36 @@ static inline uint32_t grid_find(struct grid *grid, uint64_t at_ns)
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-static bool is_before(const struct weft_shape_occurrence *a, const struct weft_shape_occurrence *b)
+static bool is_before(const struct kept *a, const struct kept *b)
 {
-    return a->start_ns != b->start_ns ? a->start_ns < b->start_ns : a->thread_id < b->thread_id;
+    return a->at.start_ns != b->at.start_ns ? a->at.start_ns < b->at.start_ns : a->part < b->part;
 }
 
-/* Of a thread, the first call that is shown comes first. */
-static void keep(struct weft_shape_occurrence *kept, bool *has_any,
-                 const struct weft_shape_occurrence *at)
+/* Of a partition, the first call that is shown comes first. */
+static void keep(struct kept *kept, const struct kept *call)
 {
-    if (!*has_any || is_before(at, kept))
-        *kept = *at;
-    *has_any = true;
+    if (!kept->has_any || (call->has_any && is_before(call, kept)))
+        *kept = *call;
 }
 
-static void keep_examples(struct place *place, const struct weft_shape_occurrence *at)
+static void keep_examples(struct findings *findings, const struct weft_shape_watch *watch,
+                          const struct kept *call)
 {
-    uint64_t duration_ns = at->end_ns - at->start_ns;
-    if (at->start_ns == place->watch.first_ns)
-        keep(&place->examples.first, &place->has_first, at);
-    if (duration_ns == place->watch.median_ns)
-        keep(&place->examples.typical, &place->has_typical, at);
-    if (duration_ns == place->watch.max_ns)
-        keep(&place->examples.slowest, &place->has_slowest, at);
+    uint64_t duration_ns = call->at.end_ns - call->at.start_ns;
+    if (call->at.start_ns == watch->first_ns)
+        keep(&findings->first, call);
+    if (duration_ns == watch->median_ns)
+        keep(&findings->typical, call);
+    if (duration_ns == watch->max_ns)
+        keep(&findings->slowest, call);
 }
 
-static void join_examples(struct place *to, const struct place *from)
+static void join_findings(struct findings *to, const struct findings *from)
 {
-    if (from->has_first)
-        keep(&to->examples.first, &to->has_first, &from->examples.first);
-    if (from->has_typical)
-        keep(&to->examples.typical, &to->has_typical, &from->examples.typical);
-    if (from->has_slowest)
-        keep(&to->examples.slowest, &to->has_slowest, &from->examples.slowest);
+    keep(&to->first, &from->first);
+    keep(&to->typical, &from->typical);
+    keep(&to->slowest, &from->slowest);
+    to->n_spikes += from->n_spikes;
 }
 
 static int by_height(const void *a, const void *b)
@@ -153,20 +163,20 @@ static void cut_spikes(struct worker *worker, uint32_t limit)
         worker->spikes.n = limit;
 }
 
-static bool keep_spike(struct worker *worker, struct place *place, uint32_t cluster_id,
+static bool keep_spike(struct worker *worker, uint32_t cluster_id,
                        const struct weft_shape_occurrence *at, uint32_t limit)
 {
     uint64_t duration_ns = at->end_ns - at->start_ns;
-    uint64_t median_ns = place->watch.median_ns ? place->watch.median_ns : 1;
+    uint64_t median_ns = worker->places[cluster_id].watch.median_ns;
     if (limit && worker->spikes.n >= (size_t)limit + SPIKES_SLACK)
         cut_spikes(worker, limit);
     struct weft_shape_spike *spike = WEFT_VEC_PUSH(&worker->spikes);
     if (!spike)
         return false;
-    place->n_spikes++;
+    worker->findings[cluster_id].n_spikes++;
     spike->at = *at;
     spike->cluster_id = cluster_id;
-    spike->times_median = (double)duration_ns / (double)median_ns;
+    spike->times_median = (double)duration_ns / (double)(median_ns ? median_ns : 1);
     return true;
 }
 
@@ -213,35 +223,45 @@ static bool draw(struct worker *worker, struct place *place, uint32_t cluster_id
     return true;
 }
 
-static bool see_call(struct job *job, struct worker *worker, uint32_t thread_id,
-                     const struct weft_shape_done *done)
+/* A call that is an example or a spike. False without memory. */
+static bool see_special(struct job *job, struct worker *worker, size_t part, uint32_t cluster_id,
+                        const struct weft_shape_done *done)
+{
+    const struct weft_shape_watch *watch = &worker->places[cluster_id].watch;
+    const uint32_t thread_id = job->mined->threads[job->mined->parts[part].item].thread_id;
+    const struct kept call = { { thread_id, done->shape, done->start_ns, done->end_ns },
+                               part,
+                               true };
+    keep_examples(&worker->findings[cluster_id], watch, &call);
+    return done->end_ns - done->start_ns <= watch->spike_above_ns ||
+           keep_spike(worker, cluster_id, &call.at, job->opts->limit);
+}
+
+static inline bool see_call(struct job *job, struct worker *worker, size_t part,
+                            const struct weft_shape_done *done)
 {
     uint32_t cluster_id = job->opts->cluster_of[done->shape];
     struct place *place = &worker->places[cluster_id];
+    const struct weft_shape_watch *watch = &place->watch;
     uint64_t duration_ns = done->end_ns - done->start_ns;
-    bool is_spike = duration_ns > place->watch.spike_above_ns;
-    if (place->watch.drop_slot != WEFT_ID_NONE)
-        worker->begun[(size_t)place->watch.drop_slot * job->opts->n_windows +
-                      grid_find(&worker->windows, done->start_ns)]++;
-    if (is_spike || duration_ns == place->watch.median_ns || duration_ns == place->watch.max_ns ||
-        done->start_ns == place->watch.first_ns) {
-        const struct weft_shape_occurrence at = { thread_id, done->shape, done->start_ns,
-                                                  done->end_ns };
-        keep_examples(place, &at);
-        if (is_spike && !keep_spike(worker, place, cluster_id, &at, job->opts->limit))
-            return false;
-    }
+    if (watch->drop_slot != WEFT_ID_NONE)
+        worker
+            ->begun[(size_t)grid_find(&worker->windows, done->start_ns) * job->opts->n_drop_slots +
+                    watch->drop_slot]++;
+    bool is_special = (duration_ns > watch->spike_above_ns) | (duration_ns == watch->median_ns) |
+                      (duration_ns == watch->max_ns) | (done->start_ns == watch->first_ns);
+    if (is_special && !see_special(job, worker, part, cluster_id, done))
+        return false;
     return place->ribbon == WEFT_ID_NONE || draw(worker, place, cluster_id, done);
 }
 
-static enum weft_code see_calls(void *context, size_t item, unsigned index,
+static enum weft_code see_calls(void *context, size_t part, unsigned index,
                                 const struct weft_shape_done *done, size_t n_done,
                                 struct weft_err *err)
 {
     struct job *job = context;
-    uint32_t thread_id = job->mined->threads[item].thread_id;
     for (size_t i = 0; i < n_done; i++)
-        if (!see_call(job, &job->workers[index], thread_id, &done[i]))
+        if (!see_call(job, &job->workers[index], part, &done[i]))
             return no_memory(err);
     return WEFT_OK;
 }
@@ -291,12 +311,17 @@ static bool extend_run(struct weft_shape_run *run, const struct weft_shape_run *
     return true;
 }
 
-static bool make_runs(struct worker *worker, uint32_t thread_id, struct weft_shape_runs *runs)
+static void sort_cells(struct cells *cells)
 {
-    const struct cell *cells = worker->cells.items;
-    size_t n = worker->cells.n, end = 0;
-    if (n > 1)
-        qsort(worker->cells.items, n, sizeof *worker->cells.items, by_place);
+    if (cells->n > 1)
+        qsort(cells->items, cells->n, sizeof *cells->items, by_place);
+}
+
+/* Makes the runs of a thread from its cells, which are sorted. False without memory. */
+static bool make_runs(const struct cells *sorted, uint32_t thread_id, struct weft_shape_runs *runs)
+{
+    const struct cell *cells = sorted->items;
+    size_t n = sorted->n, end = 0;
     runs->runs = malloc((n + 1) * sizeof *runs->runs);
     runs->ribbon = malloc((n + 1) * sizeof *runs->ribbon);
     if (!runs->runs || !runs->ribbon)
@@ -316,12 +341,44 @@ static bool make_runs(struct worker *worker, uint32_t thread_id, struct weft_sha
     return true;
 }
 
-static enum weft_code begin_thread(void *context, size_t item, unsigned index, struct weft_err *err)
+/* Adds the cell of a later partition to that of the same place. */
+static void add_cell(struct cell *to, const struct cell *from)
+{
+    to->count += from->count;
+    to->covered_ns += from->covered_ns;
+    if (from->end_ns - from->start_ns > to->end_ns - to->start_ns) {
+        to->start_ns = from->start_ns;
+        to->end_ns = from->end_ns;
+        to->shape_id = from->shape_id;
+    }
+}
+
+/* Joins the sorted cells of a later partition to those of the ones before it. False without
+ * memory. */
+static bool join_cells(struct cells *all, const struct cells *next)
+{
+    struct cells joined = { .cap = 0 };
+    if (!weft_vec_reserve(&joined.items, &joined.cap, all->n + next->n + 1, sizeof *joined.items))
+        return false;
+    for (size_t i = 0, k = 0; i < all->n || k < next->n;) {
+        int order = i == all->n ? 1 : k == next->n ? -1 : by_place(&all->items[i], &next->items[k]);
+        joined.items[joined.n] = order <= 0 ? all->items[i++] : next->items[k++];
+        if (order == 0)
+            add_cell(&joined.items[joined.n], &next->items[k++]);
+        joined.n++;
+    }
+    free(all->items);
+    *all = joined;
+    return true;
+}
+
+static enum weft_code begin_part(void *context, size_t part, unsigned index, struct weft_err *err)
 {
     (void)err;
     struct job *job = context;
     const struct weft_occurrence_opts *opts = job->opts;
     struct worker *worker = &job->workers[index];
+    const size_t item = job->mined->parts[part].item;
     worker->cells.n = 0;
     for (size_t i = opts->first[item]; i < opts->first[item + 1]; i++) {
         struct place *place = &worker->places[opts->cluster_id[i]];
@@ -331,15 +388,38 @@ static enum weft_code begin_thread(void *context, size_t item, unsigned index, s
     return WEFT_OK;
 }
 
-static enum weft_code end_thread(void *context, size_t item, unsigned index, struct weft_err *err)
+/* The runs of a thread of one partition; the cells of others are kept until all are there. */
+static enum weft_code end_part(void *context, size_t part, unsigned index, struct weft_err *err)
 {
     struct job *job = context;
+    struct cells *cells = &job->workers[index].cells;
+    const size_t item = job->mined->parts[part].item;
+    const struct weft_mined_thread *thread = &job->mined->threads[item];
     if (!job->opts->n_columns)
         return WEFT_OK;
-    return make_runs(&job->workers[index], job->mined->threads[item].thread_id,
-                     &job->result->runs[item])
-               ? WEFT_OK
-               : no_memory(err);
+    sort_cells(cells);
+    if (thread->n_parts > 1) {
+        job->cells[part] = *cells;
+        *cells = (struct cells){ .n = 0 };
+        return WEFT_OK;
+    }
+    return make_runs(cells, thread->thread_id, &job->result->runs[item]) ? WEFT_OK : no_memory(err);
+}
+
+/* The runs of the threads of several partitions. False without memory. */
+static bool join_parts(struct job *job)
+{
+    bool is_ok = true;
+    for (size_t item = 0; is_ok && job->opts->n_columns && item < job->mined->n_threads; item++) {
+        const struct weft_mined_thread *thread = &job->mined->threads[item];
+        struct cells *cells = job->cells + thread->first_part;
+        if (thread->n_parts <= 1)
+            continue;
+        for (size_t i = 1; is_ok && i < thread->n_parts; i++)
+            is_ok = join_cells(&cells[0], &cells[i]);
+        is_ok = is_ok && make_runs(&cells[0], thread->thread_id, &job->result->runs[item]);
+    }
+    return is_ok;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -351,8 +431,9 @@ static bool workers_ready(struct job *job)
     for (unsigned w = 0; w < job->n_workers; w++) {
         struct worker *worker = &job->workers[w];
         worker->places = calloc(opts->n_clusters + 1, sizeof *worker->places);
+        worker->findings = calloc(opts->n_clusters + 1, sizeof *worker->findings);
         worker->begun = calloc(n_counts + 1, sizeof *worker->begun);
-        if (!worker->places || !worker->begun)
+        if (!worker->places || !worker->findings || !worker->begun)
             return false;
         for (size_t c = 0; c < opts->n_clusters; c++)
             worker->places[c].watch = opts->watch[c];
@@ -386,10 +467,8 @@ static bool join_workers(struct job *job)
         const struct worker *worker = &job->workers[w];
         for (size_t i = 0; i < n_counts; i++)
             all->begun[i] += worker->begun[i];
-        for (size_t c = 0; c < opts->n_clusters; c++) {
-            join_examples(&all->places[c], &worker->places[c]);
-            all->places[c].n_spikes += worker->places[c].n_spikes;
-        }
+        for (size_t c = 0; c < opts->n_clusters; c++)
+            join_findings(&all->findings[c], &worker->findings[c]);
         if (!add_spikes(all, worker, opts->limit))
             return false;
     }
@@ -406,8 +485,10 @@ static bool take_result(struct job *job)
     if (!result->examples || !result->n_spikes)
         return false;
     for (size_t c = 0; c < n; c++) {
-        result->examples[c] = all->places[c].examples;
-        result->n_spikes[c] = all->places[c].n_spikes;
+        const struct findings *found = &all->findings[c];
+        result->examples[c] =
+            (struct weft_shape_examples){ found->first.at, found->typical.at, found->slowest.at };
+        result->n_spikes[c] = found->n_spikes;
     }
     result->begun = all->begun;
     all->begun = NULL;
@@ -442,21 +523,26 @@ enum weft_code weft_occurrences_run(const struct weft_mined *mined,
         .result = occurrences,
         .workers = calloc(n_workers, sizeof *job.workers),
         .n_workers = n_workers,
+        .cells = calloc(mined->n_parts + 1, sizeof *job.cells),
     };
-    const struct weft_shape_replay_sink sink = { &job, begin_thread, see_calls, end_thread };
+    const struct weft_shape_replay_sink sink = { &job, begin_part, see_calls, end_part };
     *occurrences = (struct weft_occurrences){ .n_threads = mined->n_threads };
     occurrences->runs = calloc(mined->n_threads + 1, sizeof *occurrences->runs);
-    bool is_ok = job.workers && occurrences->runs && workers_ready(&job);
+    bool is_ok = job.workers && job.cells && occurrences->runs && workers_ready(&job);
     enum weft_code code =
         is_ok ? weft_shape_replay_run(replay, NULL, 0, &sink, err) : no_memory(err);
-    if (!code && !(join_workers(&job) && take_result(&job)))
+    if (!code && !(join_parts(&job) && join_workers(&job) && take_result(&job)))
         code = no_memory(err);
     for (unsigned w = 0; job.workers && w < n_workers; w++) {
         free(job.workers[w].places);
+        free(job.workers[w].findings);
         free(job.workers[w].begun);
         free(job.workers[w].spikes.items);
         free(job.workers[w].cells.items);
     }
+    for (size_t p = 0; job.cells && p < mined->n_parts; p++)
+        free(job.cells[p].items);
+    free(job.cells);
     free(job.workers);
     return code;
 }

@@ -49,7 +49,7 @@ struct weft_occurrences {
     uint64_t *n_spikes;                   /* by cluster */
     struct weft_shape_spike *spikes;      /* highest first */
     size_t n_spikes_kept;
-    uint32_t *begun;              /* [drop_slot][window] */
+    uint32_t *begun;              /* [window][drop_slot] */
     struct weft_shape_runs *runs; /* by mined thread */
     size_t n_threads;
 };

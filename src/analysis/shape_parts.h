@@ -7,6 +7,9 @@
 #define WEFT_ANALYSIS_SHAPE_PARTS_H
 
 #include "analysis/shape_mine.h"
+#include "model/scan.h"
+
+enum { WEFT_MINE_MAX_STATES = 1 << 18 }; /* that are no shapes, of a miner */
 
 /* What was found in one partition, in the numbers of its worker. */
 struct weft_part_found {
@@ -14,8 +17,31 @@ struct weft_part_found {
     size_t n_rows;
     struct weft_shape_borders borders;
     struct weft_shape_tally tally;
-    unsigned worker;
 };
+
+/* How a partition is walked. */
+struct weft_part_walk {
+    const struct weft_mine_part *part;
+    struct weft_shape_borders *borders; /* zeroed, to be filled; NULL: the part's given shapes */
+    size_t n_open_end;                  /* calls open at its end, without borders */
+    enum weft_code (*take)(void *context, struct weft_err *err); /* after each block */
+    void *context;
+};
+
+/* Shows the calls of a partition that is not empty to the miner; what has ended is shown to `take`
+ * after each block and at the end. */
+WEFT_CHECKED enum weft_code weft_part_walk(struct weft_scan *scan, struct weft_miner *miner,
+                                           const struct weft_part_walk *walk, struct weft_err *err);
+
+/* Partitions without a block are none; but a thread has at least one. */
+bool weft_part_is_empty(const struct weft_scan *scan, const struct weft_mine_part *part);
+
+/* Whether no partition after `part` of the thread has blocks. */
+bool weft_part_is_last(const struct weft_scan *scan, const struct weft_mine_part *part);
+
+/* The partition as a piece of work for scans. */
+struct weft_scan_piece weft_part_piece(const struct weft_trace *trace,
+                                       const struct weft_mined *mined, size_t part);
 
 /* A call that got its shape when partitions were joined. */
 struct weft_joined_call {

@@ -69,12 +69,13 @@ static uint32_t place_of(const struct round *round, size_t row)
 
 /* ---- passes ---------------------------------------------------------------------------------- */
 
-static enum weft_code begin_thread(void *context, size_t item, unsigned index, struct weft_err *err)
+static enum weft_code begin_thread(void *context, size_t part, unsigned index, struct weft_err *err)
 {
     (void)err;
     struct round *round = context;
     const struct weft_shape_quantile_rows *rows = round->rows;
     struct places *places = round->workers[index].places;
+    const size_t item = round->mined->parts[part].item;
     for (size_t row = rows->first[item]; row < rows->first[item + 1]; row++) {
         uint32_t cluster = rows->cluster_id[row];
         places[cluster].on_thread = place_of(round, row);
@@ -95,11 +96,11 @@ static bool collect(struct round *round, struct worker *worker, uint32_t place, 
 }
 
 /* The first pass. */
-static enum weft_code tally_calls(void *context, size_t item, unsigned index,
+static enum weft_code tally_calls(void *context, size_t part, unsigned index,
                                   const struct weft_shape_done *done, size_t n_done,
                                   struct weft_err *err)
 {
-    (void)item;
+    (void)part;
     struct round *round = context;
     struct worker *worker = &round->workers[index];
     const uint32_t *cluster_of = round->rows->cluster_of;
@@ -122,11 +123,11 @@ static void refine(struct round *round, uint32_t place, uint64_t value)
 }
 
 /* The later passes. */
-static enum weft_code refine_calls(void *context, size_t item, unsigned index,
+static enum weft_code refine_calls(void *context, size_t part, unsigned index,
                                    const struct weft_shape_done *done, size_t n_done,
                                    struct weft_err *err)
 {
-    (void)item, (void)err;
+    (void)part, (void)err;
     struct round *round = context;
     const struct worker *worker = &round->workers[index];
     const uint32_t *cluster_of = round->rows->cluster_of;

@@ -5,6 +5,7 @@
 #include "analysis/shapes.h"
 
 #include "analysis/shape_clusters.h"
+#include "analysis/shape_durations.h"
 #include "analysis/shape_mine.h"
 #include "analysis/shape_occurrences.h"
 #include "analysis/shape_quantiles.h"
@@ -421,8 +422,10 @@ static enum weft_code fill_quantiles(struct job *job, struct weft_err *err)
         .times = times,
         .budget_bytes = quantile_bytes(job->run),
     };
-    enum weft_code code = weft_shape_quantiles_run(&job->mined, job->replay, &rows,
-                                                   weft_pool_workers(job->run->pool), err);
+    enum weft_code code = job->mined.has_durations
+                              ? weft_shape_durations_run(&job->mined, &rows, job->run->pool, err)
+                              : weft_shape_quantiles_run(&job->mined, job->replay, &rows,
+                                                         weft_pool_workers(job->run->pool), err);
     for (size_t i = 0; i < n; i++)
         if (!times[n + job->cluster_id[i]])
             table->clusters[job->cluster_id[i]].times = job->presences[i].times;
@@ -551,12 +554,14 @@ static enum weft_code take_drops(struct job *job, struct weft_err *err)
         .fraction = opts->drop_fraction,
     };
     struct weft_drop_list list = { 0 };
-    bool is_ok = true;
+    uint32_t *begun = malloc(((size_t)opts->n_windows + 1) * sizeof *begun);
+    bool is_ok = begun != NULL;
     for (uint32_t slot = 0; is_ok && slot < job->n_slots; slot++) {
         size_t n_before = list.n;
         uint32_t cluster = job->slot_cluster[slot];
-        is_ok = weft_drops_find(&search, cluster,
-                                job->occurrences.begun + (size_t)slot * opts->n_windows, &list);
+        for (size_t w = 0; w < opts->n_windows; w++)
+            begun[w] = job->occurrences.begun[w * job->n_slots + slot];
+        is_ok = weft_drops_find(&search, cluster, begun, &list);
         table->clusters[cluster].n_drops = list.n - n_before;
     }
     is_ok = is_ok && weft_drops_sort(&list, table->clusters);
@@ -566,6 +571,7 @@ static enum weft_code take_drops(struct job *job, struct weft_err *err)
     is_ok = is_ok && table->drops;
     if (is_ok && table->n_drops)
         memcpy(table->drops, list.items, table->n_drops * sizeof *table->drops);
+    free(begun);
     free(list.items);
     return is_ok ? WEFT_OK : no_memory(err);
 }

@@ -314,17 +314,15 @@ static void cache_fini(struct weft_scan_cache *cache)
     weft_scan_part_fini(&cache->part);
 }
 
-/* Threads in the order in which they are begun: those with most calls first, so that no worker is
+/* Pieces in the order in which they are begun: those with most calls first, so that no worker is
  * left alone with a long one at the end. */
 struct turn {
-    uint64_t calls;
+    struct weft_scan_piece piece;
     size_t item;
 };
 
 struct job {
     const struct weft_trace *trace;
-    const uint32_t *ids;
-    size_t n_ids;
     const struct weft_window *window;
     struct turn *turns;
     weft_scan_fn fn;
@@ -336,21 +334,9 @@ struct job {
 static int by_calls(const void *a, const void *b)
 {
     const struct turn *x = a, *y = b;
-    if (x->calls != y->calls)
-        return x->calls > y->calls ? -1 : 1;
+    if (x->piece.calls != y->piece.calls)
+        return x->piece.calls > y->piece.calls ? -1 : 1;
     return x->item < y->item ? -1 : 1;
-}
-
-static struct turn *make_turns(const struct job *job, size_t n_items)
-{
-    struct turn *turns = malloc((n_items + 1) * sizeof *turns);
-    for (size_t item = 0; turns && item < n_items; item++) {
-        uint32_t id = weft_scan_thread_id(job->ids, job->n_ids, item);
-        turns[item] = (struct turn){ weft_trace_thread(job->trace, id)->calls, item };
-    }
-    if (turns)
-        qsort(turns, n_items, sizeof *turns, by_calls);
-    return turns;
 }
 
 /* Makes the scan one of the part of its thread that lies in the window. */
@@ -385,15 +371,14 @@ static enum weft_code enter_window(struct weft_scan *scan, const struct weft_win
 static enum weft_code run_item(void *context, size_t turn, unsigned worker, struct weft_err *err)
 {
     struct job *job = context;
-    size_t item = job->turns[turn].item;
-    uint32_t id = weft_scan_thread_id(job->ids, job->n_ids, item);
+    uint32_t id = job->turns[turn].piece.thread_id;
     const struct weft_model_thread *thread = weft_trace_thread(job->trace, id);
     uint64_t bound = (uint64_t)thread->max_depth + thread->cut_calls + 2;
     struct weft_scan scan = {
         .trace = job->trace,
         .thread = thread,
         .thread_id = id,
-        .item = item,
+        .item = job->turns[turn].item,
         .depth_bound = bound < UINT32_MAX / 2 ? (uint32_t)bound : UINT32_MAX / 2,
         .cache = &job->caches[worker],
         .progress = job->progress,
@@ -406,6 +391,38 @@ static enum weft_code run_item(void *context, size_t turn, unsigned worker, stru
     return code;
 }
 
+enum weft_code weft_scan_pieces(const struct weft_trace *trace,
+                                const struct weft_scan_piece *pieces, size_t n_pieces,
+                                const struct weft_window *window, const struct weft_run *run,
+                                weft_scan_fn fn, void *context, struct weft_err *err)
+{
+    unsigned n_workers = weft_pool_workers(run->pool);
+    struct job job = {
+        .trace = trace,
+        .window = window,
+        .turns = malloc((n_pieces + 1) * sizeof *job.turns),
+        .fn = fn,
+        .context = context,
+        .progress = run->progress,
+        .caches = calloc(n_workers, sizeof *job.caches),
+    };
+    enum weft_code code = WEFT_OK;
+    if (job.caches && job.turns) {
+        for (size_t i = 0; i < n_pieces; i++)
+            job.turns[i] = (struct turn){ pieces[i], i };
+        qsort(job.turns, n_pieces, sizeof *job.turns, by_calls);
+        code = weft_pool_run(run->pool, n_pieces, run_item, &job, run->progress, err);
+    } else {
+        code =
+            weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for %u workers", n_workers);
+    }
+    for (unsigned i = 0; job.caches && i < n_workers; i++)
+        cache_fini(&job.caches[i]);
+    free(job.turns);
+    free(job.caches);
+    return code;
+}
+
 enum weft_code weft_scan_threads(const struct weft_trace *trace, const uint32_t *ids, size_t n_ids,
                                  const struct weft_window *window, const struct weft_run *run,
                                  weft_scan_fn fn, void *context, struct weft_err *err)
@@ -413,27 +430,16 @@ enum weft_code weft_scan_threads(const struct weft_trace *trace, const uint32_t 
     enum weft_code code = weft_scan_check(trace, ids, n_ids, err);
     if (code)
         return code;
-    unsigned n_workers = weft_pool_workers(run->pool);
-    struct job job = {
-        .trace = trace,
-        .ids = ids,
-        .n_ids = n_ids,
-        .window = window,
-        .fn = fn,
-        .context = context,
-        .progress = run->progress,
-        .caches = calloc(n_workers, sizeof *job.caches),
-    };
     size_t n_items = weft_scan_n_threads(trace, ids, n_ids);
-    job.turns = make_turns(&job, n_items);
-    if (job.caches && job.turns)
-        code = weft_pool_run(run->pool, n_items, run_item, &job, run->progress, err);
-    else
-        code =
-            weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for %u workers", n_workers);
-    for (unsigned i = 0; job.caches && i < n_workers; i++)
-        cache_fini(&job.caches[i]);
-    free(job.turns);
-    free(job.caches);
+    struct weft_scan_piece *pieces = malloc((n_items + 1) * sizeof *pieces);
+    if (!pieces)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for %zu threads",
+                         n_items);
+    for (size_t i = 0; i < n_items; i++) {
+        uint32_t id = weft_scan_thread_id(ids, n_ids, i);
+        pieces[i] = (struct weft_scan_piece){ id, weft_trace_thread(trace, id)->calls };
+    }
+    code = weft_scan_pieces(trace, pieces, n_items, window, run, fn, context, err);
+    free(pieces);
     return code;
 }

@@ -30,7 +30,7 @@ struct weft_scan {
     const struct weft_model_thread *thread; /* in a window: what of it lies inside */
     const struct weft_window *window;       /* NULL: the whole thread */
     uint32_t thread_id;
-    size_t item;          /* position of the thread in the selection */
+    size_t item;          /* position of the thread in the selection, or of the piece */
     uint32_t depth_bound; /* every depth of the thread is below it */
     uint64_t first_call;  /* number of the current block's row 0 */
     uint64_t next_block;
@@ -93,5 +93,18 @@ WEFT_CHECKED enum weft_code weft_scan_threads(const struct weft_trace *trace, co
                                               size_t n_ids, const struct weft_window *window,
                                               const struct weft_run *run, weft_scan_fn fn,
                                               void *context, struct weft_err *err);
+
+/* A piece of work on a thread. Which of its blocks that is, is between the caller and `fn`. */
+struct weft_scan_piece {
+    uint32_t thread_id;
+    uint64_t calls; /* about: pieces of most calls are begun first */
+};
+
+/* The same for pieces, several of which may be of one thread: scan->item is the piece. */
+WEFT_CHECKED enum weft_code weft_scan_pieces(const struct weft_trace *trace,
+                                             const struct weft_scan_piece *pieces, size_t n_pieces,
+                                             const struct weft_window *window,
+                                             const struct weft_run *run, weft_scan_fn fn,
+                                             void *context, struct weft_err *err);
 
 #endif

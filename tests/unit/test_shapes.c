@@ -60,17 +60,20 @@ static uint64_t sum_of_mined(const struct weft_mined *mined)
 }
 
 struct heard {
+    const struct weft_mined *mined;
     uint64_t calls[STORED_MOST_THREADS]; /* by mined thread: order does not count */
     uint64_t n_calls;
 };
 
-static enum weft_code hear(void *context, size_t item, unsigned worker,
+static enum weft_code hear(void *context, size_t part, unsigned worker,
                            const struct weft_shape_done *done, size_t n_done, struct weft_err *err)
 {
     (void)worker, (void)err;
     struct heard *heard = context;
+    uint64_t sum = 0;
     for (size_t i = 0; i < n_done; i++)
-        heard->calls[item] += mix(mix(done[i].start_ns, done[i].end_ns), done[i].shape);
+        sum += mix(mix(done[i].start_ns, done[i].end_ns), done[i].shape);
+    __atomic_fetch_add(&heard->calls[heard->mined->parts[part].item], sum, __ATOMIC_RELAXED);
     __atomic_fetch_add(&heard->n_calls, n_done, __ATOMIC_RELAXED);
     return WEFT_OK;
 }
@@ -84,7 +87,7 @@ static uint64_t sum_of(const struct weft_trace *trace, const struct weft_mine_op
     const struct weft_run run = { .pool = pool };
     struct weft_shape_replay *replay = NULL;
     const struct weft_shape_replay_sink sink = { .context = heard, .calls = hear };
-    *heard = (struct heard){ 0 };
+    *heard = (struct heard){ .mined = &mined };
     if (weft_mine_run(trace, NULL, opts, &run, &mined, &err) != WEFT_OK ||
         weft_shape_replay_new(trace, &mined, opts, &run, &replay, &err) != WEFT_OK ||
         weft_shape_replay_run(replay, NULL, 0, &sink, &err) != WEFT_OK) {
@@ -92,6 +95,7 @@ static uint64_t sum_of(const struct weft_trace *trace, const struct weft_mine_op
         abort();
     }
     uint64_t sum = sum_of_mined(&mined);
+    heard->mined = NULL;
     weft_shape_replay_free(replay);
     weft_mined_fini(&mined);
     return sum;
