@@ -9,7 +9,6 @@
 #include "base/vec.h"
 #include "model/scan.h"
 #include "model/scan_window.h"
-#include "model/walk.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -219,21 +218,25 @@ static void cuts_of(const struct job *job, uint32_t thread_id, size_t *first, si
     *n = at - *first;
 }
 
-/* Blocks of a thread that lie in the window, perhaps one more. */
-static uint64_t n_blocks_of(const struct job *job, uint32_t thread_id)
+/* What of a thread lies in the window: its first block there, how many there are, and how many
+ * calls these have, perhaps some more. */
+struct extent {
+    uint64_t first_block, n_blocks, n_calls;
+};
+
+static struct extent extent_of(const struct job *job, uint32_t thread_id)
 {
+    const struct weft_model_thread *thread = weft_trace_thread(job->trace, thread_id);
     struct weft_scan_part part = { 0 };
     if (!job->opts->window)
-        return weft_trace_thread(job->trace, thread_id)->n_blocks;
+        return (struct extent){ 0, thread->n_blocks, thread->calls };
     weft_scan_part_begin(&part, job->trace, thread_id, job->opts->window);
-    return part.thread.n_blocks;
-}
-
-/* Calls of a thread in the window, or a few more. */
-static uint64_t calls_of(const struct job *job, uint32_t thread_id)
-{
-    return job->opts->window ? weft_walk_calls(job->trace, thread_id, job->opts->window)
-                             : weft_trace_thread(job->trace, thread_id)->calls;
+    struct extent extent = { part.first_block, part.thread.n_blocks, 0 };
+    for (uint64_t i = 0; i < extent.n_blocks; i++)
+        extent.n_calls +=
+            weft_store_block_get(weft_trace_store(job->trace), thread_id, extent.first_block + i)
+                ->n_rows;
+    return extent;
 }
 
 /* Gives tapes to threads while there is room, with durations if there is room for those of all. */
@@ -241,12 +244,12 @@ static void give_tapes(struct job *job)
 {
     uint64_t n_calls = 0, most = job->max_tape_bytes / WEFT_TAPE_FULL_ROW_BYTES;
     for (size_t item = 0; item < job->mined->n_threads; item++)
-        n_calls += calls_of(job, job->mined->threads[item].thread_id);
+        n_calls += extent_of(job, job->mined->threads[item].thread_id).n_calls;
     job->has_durations = n_calls <= weft_min_u64(most, UINT32_MAX);
     most = job->max_tape_bytes / WEFT_TAPE_ROW_BYTES;
     for (size_t item = 0; item < job->mined->n_threads; item++) {
         struct weft_mined_thread *thread = &job->mined->threads[item];
-        n_calls = calls_of(job, thread->thread_id);
+        n_calls = extent_of(job, thread->thread_id).n_calls;
         thread->is_taped = job->has_durations || n_calls <= most;
         most -= thread->is_taped && !job->has_durations ? n_calls : 0;
     }
@@ -259,7 +262,7 @@ static uint64_t blocks_of_part(const struct job *job)
     if (job->is_strict || job->n_workers == 1)
         return UINT64_MAX;
     for (size_t item = 0; item < job->mined->n_threads; item++)
-        n_blocks += n_blocks_of(job, thread_id_of(job, item));
+        n_blocks += extent_of(job, thread_id_of(job, item)).n_blocks;
     return weft_max_u64(n_blocks / n_parts + 1, LEAST_PART_BLOCKS);
 }
 
@@ -295,7 +298,7 @@ static bool cut_as_told(struct job *job, size_t item)
 /* Into equal parts of at most `most` blocks. */
 static bool cut_evenly(struct job *job, size_t item, uint64_t most)
 {
-    uint64_t n_blocks = n_blocks_of(job, job->mined->threads[item].thread_id);
+    uint64_t n_blocks = extent_of(job, job->mined->threads[item].thread_id).n_blocks;
     uint64_t n_parts = n_blocks > 0 ? (n_blocks - 1) / most + 1 : 1, begin = 0;
     bool is_ok = true;
     for (uint64_t i = 1; is_ok && i <= n_parts; i++) {

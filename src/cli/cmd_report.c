@@ -59,6 +59,7 @@ static enum weft_code write_page(struct weft_cli *cli, const struct options *opt
         .outliers = results->overview.outliers,
         .shapes = results->shapes.shapes,
         .settings = &how,
+        .pool = weft_session_run(cli->session)->pool,
     };
     enum weft_code code = weft_cli_view(cli, &view);
     if (code != WEFT_OK)

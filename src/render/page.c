@@ -55,7 +55,7 @@ static enum weft_code write_data(const struct weft_page *page, struct weft_outpu
     weft_output_text(out, "<script id=\"weft-data\" "
                           "type=\"application/octet-stream+gzip;base64\">");
     if (code == WEFT_OK)
-        code = weft_pack(weft_output_held(data), out, err);
+        code = weft_pack(weft_output_held(data), page->pool, out, err);
     weft_output_text(out, "</script>\n");
     enum weft_code data_code = weft_output_close(data, err);
     return code != WEFT_OK ? code : data_code;

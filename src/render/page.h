@@ -6,6 +6,7 @@
 #define WEFT_RENDER_PAGE_H
 
 #include "base/error.h"
+#include "base/pool.h"
 #include "model/trace.h"
 #include "render/render.h"
 #include "schema/shapes.h"
@@ -22,6 +23,7 @@ struct weft_page {
     const struct weft_regtime_view *settings;
     uint64_t
         shapes_bytes; /* that the shapes may take, packed; 0: as many as a report has room for */
+    struct weft_pool *pool; /* that compresses; NULL: none. The page is the same */
 };
 
 /* The data alone, as docs/page-data.md describes it. The regtime and activity tables must cover the

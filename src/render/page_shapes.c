@@ -468,26 +468,38 @@ static enum weft_code put_level(struct weft_page_shapes *shapes,
     return code;
 }
 
-/* How many bytes a level takes, packed. */
-static enum weft_code measure(struct weft_page_shapes *shapes, const struct weft_page_level *level,
-                              uint64_t *n_bytes, struct weft_err *err)
+/* Whether a level fits the budget. What it takes with little effort is a quarter more than what it
+ * takes in the end, or a fifth: levels that are far too large are found out quickly. */
+static enum weft_code fits_packed(const struct weft_page_shapes *shapes, struct weft_str text,
+                                  bool *fits, struct weft_err *err)
 {
-    struct weft_output *text = NULL, *packed = NULL;
+    const struct weft_page *page = shapes->page;
+    const uint64_t most = page->shapes_bytes ? page->shapes_bytes : WEFT_PAGE_SHAPES_BYTES;
+    uint64_t n_bytes = 0;
+    enum weft_code code = weft_packed_bytes(text, WEFT_PACK_FAST, page->pool, &n_bytes, err);
+    *fits = n_bytes <= most;
+    if (code != WEFT_OK || *fits || n_bytes / 4 * 3 > most)
+        return code;
+    code = weft_packed_bytes(text, WEFT_PACK_SMALL, page->pool, &n_bytes, err);
+    *fits = n_bytes <= most;
+    return code;
+}
+
+static enum weft_code try_level(struct weft_page_shapes *shapes,
+                                const struct weft_page_level *level, bool *fits,
+                                struct weft_err *err)
+{
+    struct weft_output *text = NULL;
     struct weft_json *json = NULL;
     enum weft_code code = weft_output_to_memory(&text, err);
-    if (code == WEFT_OK)
-        code = weft_output_to_memory(&packed, err);
     if (code == WEFT_OK)
         code = weft_json_open(text, &json, err);
     if (code == WEFT_OK)
         code = put_level(shapes, level, json, NULL, err);
     weft_json_close(json);
     if (code == WEFT_OK)
-        code = weft_pack(weft_output_held(text), packed, err);
-    if (code == WEFT_OK)
-        *n_bytes = weft_output_offset(packed);
+        code = fits_packed(shapes, weft_output_held(text), fits, err);
     weft_output_abort(text);
-    weft_output_abort(packed);
     return code;
 }
 
@@ -509,10 +521,9 @@ enum weft_code weft_page_put_shapes(const struct weft_page *page, struct weft_js
     }
     enum weft_code code = prepare(&shapes, err);
     size_t level = 0;
-    for (; code == WEFT_OK && level + 1 < N_LEVELS; level++) {
-        uint64_t n_bytes = 0;
-        code = measure(&shapes, &levels[level], &n_bytes, err);
-        if (n_bytes <= (page->shapes_bytes ? page->shapes_bytes : WEFT_PAGE_SHAPES_BYTES))
+    for (bool fits = false; code == WEFT_OK && level + 1 < N_LEVELS; level++) {
+        code = try_level(&shapes, &levels[level], &fits, err);
+        if (fits)
             break;
     }
     if (code == WEFT_OK)

@@ -140,8 +140,9 @@ WEFT_CHECKED enum weft_code weft_page_put_clusters(const struct weft_page_shapes
 /* ---- all of it --------------------------------------------------------------------------------
  */
 
-/* Writes the value under `shapes`, null without a table. Tries levels until one fits the budget;
- * the last is taken as it is. */
+/* Writes the value under `shapes`, null without a table. Takes the first level that seems to fit
+ * the budget when compressed with little effort, and does when it is with much; the last is taken
+ * as it is. */
 WEFT_CHECKED enum weft_code weft_page_put_shapes(const struct weft_page *page,
                                                  struct weft_json *json, struct weft_err *err);
 

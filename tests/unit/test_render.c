@@ -8,7 +8,9 @@
 #include "tap.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <unistd.h>
+#include <zlib.h>
 
 static void numbers(void)
 {
@@ -181,14 +183,72 @@ static void failures(void)
     close(full);
 }
 
+/* What base64 and gzip make of a packed text; the caller frees it. NULL if that is not all of it.
+ */
+static char *unpack(struct weft_str packed, size_t n_text_bytes)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    unsigned char *bytes = malloc(packed.n_bytes);
+    char *text = malloc(n_text_bytes + 1);
+    z_stream stream = { .next_in = bytes, .next_out = (Bytef *)text };
+    size_t n_bytes = 0;
+    for (size_t i = 0; i + 4 <= packed.n_bytes; i += 4) {
+        uint32_t word = 0;
+        size_t n_pads = 0;
+        for (size_t k = 0; k < 4; k++) {
+            const char *digit = strchr(digits, packed.bytes[i + k]);
+            n_pads += packed.bytes[i + k] == '=';
+            word = word << 6 | (digit ? (uint32_t)(digit - digits) : 0);
+        }
+        for (size_t k = 0; k < 3 - n_pads; k++)
+            bytes[n_bytes++] = (unsigned char)(word >> (16 - 8 * k));
+    }
+    stream.avail_in = (uInt)n_bytes;
+    stream.avail_out = (uInt)n_text_bytes + 1;
+    bool is_ok = inflateInit2(&stream, 15 + 16) == Z_OK;
+    is_ok = is_ok && inflate(&stream, Z_FINISH) == Z_STREAM_END && stream.avail_in == 0 &&
+            stream.total_out == n_text_bytes;
+    inflateEnd(&stream);
+    free(bytes);
+    if (is_ok)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static void packs_text(const char *text, size_t n_bytes, struct weft_pool *pool, const char *what)
+{
+    struct weft_output *one = memory(), *other = memory();
+    const struct weft_str str = { text, n_bytes };
+    uint64_t n_packed = 0;
+    bool is_ok = weft_pack(str, NULL, one, NULL) == WEFT_OK &&
+                 weft_pack(str, pool, other, NULL) == WEFT_OK &&
+                 weft_packed_bytes(str, WEFT_PACK_SMALL, pool, &n_packed, NULL) == WEFT_OK;
+    struct weft_str held = weft_output_held(one);
+    char *back = unpack(held, n_bytes);
+    tap_ok(is_ok && back && memcmp(back, text, n_bytes) == 0, "%s: packed and unpacked", what);
+    tap_ok(weft_str_equal(held, weft_output_held(other)), "%s: the same by three workers", what);
+    tap_eq_u64(n_packed, held.n_bytes, "%s: as many bytes as was said", what);
+    free(back);
+    (void)!weft_output_close(one, NULL);
+    (void)!weft_output_close(other, NULL);
+}
+
 static void packs(void)
 {
-    struct weft_output *out = memory();
-    const char text[] = "weft weft weft weft weft";
-    tap_eq_u64(weft_pack(weft_str_of(text), out, NULL), WEFT_OK, "packs");
-    struct weft_str held = weft_output_held(out);
-    tap_ok(held.n_bytes % 4 == 0 && memcmp(held.bytes, "H4sI", 4) == 0, "base64 of gzip");
-    (void)!weft_output_close(out, NULL);
+    enum { LARGE_BYTES = 1700000, PIECE_BYTES = 512 * 1024 };
+    struct weft_pool *pool = weft_pool_new(3);
+    char *text = malloc(LARGE_BYTES);
+    uint64_t state = tap_seed(5);
+    for (size_t i = 0; i < LARGE_BYTES; i++)
+        text[i] = i % 5 ? (char)('0' + tap_random(&state) % 10) : ',';
+    packs_text("", 0, pool, "nothing");
+    packs_text("weft weft weft weft weft", 24, pool, "a little");
+    packs_text(text, PIECE_BYTES, pool, "one piece");
+    packs_text(text, PIECE_BYTES + 1, pool, "a byte more");
+    packs_text(text, LARGE_BYTES, pool, "several pieces");
+    free(text);
+    weft_pool_free(pool);
 }
 
 static void strips(void)
