@@ -71,12 +71,14 @@ static uint32_t *places_of_shapes(const struct job *job, const struct weft_mine_
 static void count_groups(const struct weft_shape_tape *tape, const uint32_t *places,
                          struct group *groups, size_t n_groups)
 {
-    for (uint64_t i = 0; i < tape->n_rows; i++) {
-        if (tape->shape[i] == WEFT_TAPE_NONE)
+    const uint16_t *shape = tape->shape, *duration_ns = tape->duration_ns;
+    const uint64_t n_rows = tape->n_rows;
+    for (uint64_t i = 0; i < n_rows; i++) {
+        if (shape[i] == WEFT_TAPE_NONE)
             continue;
-        struct group *group = &groups[places[tape->shape[i]]];
+        struct group *group = &groups[places[shape[i]]];
         group->n++;
-        group->n_long += tape->duration_ns[i] == WEFT_TAPE_LONG;
+        group->n_long += duration_ns[i] == WEFT_TAPE_LONG;
     }
     uint64_t first = 0, first_long = 0;
     for (size_t g = 0; g < n_groups; g++) {
@@ -89,24 +91,26 @@ static void count_groups(const struct weft_shape_tape *tape, const uint32_t *pla
 }
 
 static void fill_groups(const struct weft_shape_tape *tape, const uint32_t *places,
-                        struct groups *groups, size_t n_groups)
+                        const struct groups *groups, size_t n_groups)
 {
-    const uint64_t *next_long = tape->long_ns;
-    for (uint64_t i = 0; i < tape->n_rows; i++) {
-        uint16_t duration_ns = tape->duration_ns[i];
-        bool has_shape = tape->shape[i] != WEFT_TAPE_NONE;
-        struct group *group = has_shape ? &groups->items[places[tape->shape[i]]] : NULL;
-        if (__builtin_expect(duration_ns == WEFT_TAPE_LONG, 0)) {
+    const uint16_t *shape = tape->shape, *duration_ns = tape->duration_ns;
+    const uint64_t *next_long = tape->long_ns, n_rows = tape->n_rows;
+    struct group *items = groups->items;
+    uint16_t *to = groups->duration_ns;
+    for (uint64_t i = 0; i < n_rows; i++) {
+        const bool has_shape = shape[i] != WEFT_TAPE_NONE;
+        struct group *group = has_shape ? &items[places[shape[i]]] : NULL;
+        if (__builtin_expect(duration_ns[i] == WEFT_TAPE_LONG, 0)) {
             if (has_shape)
                 groups->long_ns[group->first_long++] = *next_long;
             next_long++;
         } else if (has_shape) {
-            groups->duration_ns[group->first++] = duration_ns;
+            to[group->first++] = duration_ns[i];
         }
     }
     for (size_t g = 0; g < n_groups; g++) {
-        groups->items[g].first -= groups->items[g].n;
-        groups->items[g].first_long -= groups->items[g].n_long;
+        items[g].first -= items[g].n;
+        items[g].first_long -= items[g].n_long;
     }
 }
 
@@ -155,7 +159,7 @@ struct segments {
 /* How many short durations have a high byte, and, of up to three high bytes, how many have each low
  * byte. Neighbours are counted in different tables: most calls of a cluster are alike, and to count
  * up one word again and again is slow. */
-enum { N_WAYS = 4 };
+enum { N_WAYS = 4, FEW = 48 };
 struct counts {
     uint32_t high[N_WAYS][256];
     uint32_t low[WEFT_QUANTILES + 1][N_WAYS][256];
@@ -165,20 +169,33 @@ struct counts {
 static void count_high(struct counts *counts, const struct segments *segments)
 {
     for (size_t s = 0; s < segments->n; s++) {
-        const struct segment *segment = &segments->items[s];
-        for (uint64_t i = 0; i < segment->n; i++)
-            counts->high[i % N_WAYS][segment->duration_ns[i] >> 8]++;
+        const uint16_t *duration_ns = segments->items[s].duration_ns;
+        const uint64_t n = segments->items[s].n;
+        uint64_t i = 0;
+        for (; i + N_WAYS <= n; i += N_WAYS)
+            for (size_t way = 0; way < N_WAYS; way++)
+                counts->high[way][duration_ns[i + way] >> 8]++;
+        for (; i < n; i++)
+            counts->high[0][duration_ns[i] >> 8]++;
     }
+}
+
+static inline void count_one_low(struct counts *counts, size_t way, uint16_t duration_ns)
+{
+    counts->low[counts->which[duration_ns >> 8]][way][duration_ns & 255]++;
 }
 
 static void count_low(struct counts *counts, const struct segments *segments)
 {
     for (size_t s = 0; s < segments->n; s++) {
-        const struct segment *segment = &segments->items[s];
-        for (uint64_t i = 0; i < segment->n; i++) {
-            uint16_t duration_ns = segment->duration_ns[i];
-            counts->low[counts->which[duration_ns >> 8]][i % N_WAYS][duration_ns & 255]++;
-        }
+        const uint16_t *duration_ns = segments->items[s].duration_ns;
+        const uint64_t n = segments->items[s].n;
+        uint64_t i = 0;
+        for (; i + N_WAYS <= n; i += N_WAYS)
+            for (size_t way = 0; way < N_WAYS; way++)
+                count_one_low(counts, way, duration_ns[i + way]);
+        for (; i < n; i++)
+            count_one_low(counts, 0, duration_ns[i]);
     }
 }
 
@@ -196,9 +213,9 @@ static uint32_t byte_of_rank(uint32_t (*tables)[256], uint64_t *rank)
     return 255; /* not reached: ranks are at most the number of durations */
 }
 
-/* The values at `ranks`, all of them among the short ones. */
-static void select_short(const struct segments *segments, const uint64_t *ranks, size_t n_ranks,
-                         uint64_t *values_ns)
+/* The values at `ranks`, all of them among the short ones, of which there are many. */
+static void select_counting(const struct segments *segments, const uint64_t *ranks, size_t n_ranks,
+                            uint64_t *values_ns)
 {
     struct counts counts;
     uint32_t high[WEFT_QUANTILES];
@@ -217,6 +234,24 @@ static void select_short(const struct segments *segments, const uint64_t *ranks,
     count_low(&counts, segments);
     for (size_t q = 0; q < n_ranks; q++)
         values_ns[q] = high[q] << 8 | byte_of_rank(counts.low[counts.which[high[q]]], &rank[q]);
+}
+
+/* The same of at most FEW short ones. */
+static void select_few(const struct segments *segments, const uint64_t *ranks, size_t n_ranks,
+                       uint64_t *values_ns)
+{
+    uint16_t sorted[FEW];
+    size_t n = 0;
+    for (size_t s = 0; s < segments->n; s++)
+        for (uint64_t i = 0; i < segments->items[s].n; i++) {
+            uint16_t duration_ns = segments->items[s].duration_ns[i];
+            size_t at = n++;
+            for (; at > 0 && sorted[at - 1] > duration_ns; at--)
+                sorted[at] = sorted[at - 1];
+            sorted[at] = duration_ns;
+        }
+    for (size_t q = 0; q < n_ranks; q++)
+        values_ns[q] = sorted[ranks[q] - 1];
 }
 
 static int by_value(const void *a, const void *b)
@@ -254,8 +289,10 @@ static enum weft_code select_quantiles(const struct segments *segments,
         ranks[q] = weft_nearest_rank(times->count, per_mille[q]);
         n_short += ranks[q] <= segments->n_short;
     }
-    if (n_short > 0)
-        select_short(segments, ranks, n_short, values_ns);
+    if (n_short > 0 && segments->n_short <= FEW)
+        select_few(segments, ranks, n_short, values_ns);
+    else if (n_short > 0)
+        select_counting(segments, ranks, n_short, values_ns);
     if (n_short < WEFT_QUANTILES) {
         uint64_t *long_ns = sort_long(segments);
         if (!long_ns)

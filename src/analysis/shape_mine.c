@@ -21,14 +21,9 @@ enum {
     LEAST_PART_BLOCKS = 8,
 };
 
-/* One worker: its miner, and the rows of the partition at hand. */
 struct worker {
     struct weft_miner miner;
     bool is_ready;
-    struct weft_shape_row *rows; /* by shape of the miner; those not touched are zero */
-    size_t n_rows, cap_rows;
-    uint32_t *touched;
-    size_t n_touched, cap_touched;
 };
 
 struct job {
@@ -84,59 +79,6 @@ void weft_mined_fini(struct weft_mined *mined)
 
 /* ---- mining ---------------------------------------------------------------------------------- */
 
-/* Counts what ended. */
-static enum weft_code count_done(void *context, struct weft_err *err)
-{
-    struct worker *worker = context;
-    const struct weft_miner *miner = &worker->miner;
-    size_t n = miner->n_shapes;
-    if (!weft_vec_reserve(&worker->rows, &worker->cap_rows, n, sizeof *worker->rows) ||
-        !weft_vec_reserve(&worker->touched, &worker->cap_touched, n, sizeof *worker->touched))
-        return no_memory(err);
-    if (n > worker->n_rows)
-        memset(worker->rows + worker->n_rows, 0, (n - worker->n_rows) * sizeof *worker->rows);
-    worker->n_rows = n > worker->n_rows ? n : worker->n_rows;
-    struct weft_shape_row *rows = worker->rows;
-    for (size_t i = 0; i < miner->n_done; i++) {
-        const struct weft_shape_done *done = &miner->done[i];
-        struct weft_shape_row *row = &rows[done->shape];
-        uint64_t duration_ns = done->end_ns - done->start_ns;
-        if (__builtin_expect(row->count == 0, 0)) {
-            worker->touched[worker->n_touched++] = done->shape;
-            *row = (struct weft_shape_row){ .min_ns = duration_ns,
-                                            .max_ns = duration_ns,
-                                            .first_ns = done->start_ns,
-                                            .first_end_ns = done->end_ns,
-                                            .slowest_ns = done->start_ns };
-        }
-        row->count++;
-        row->sum_ns += duration_ns;
-        row->min_ns = duration_ns < row->min_ns ? duration_ns : row->min_ns;
-        if (duration_ns > row->max_ns) {
-            row->max_ns = duration_ns;
-            row->slowest_ns = done->start_ns;
-        }
-    }
-    return WEFT_OK;
-}
-
-/* Moves the rows of a partition out of the worker. */
-static bool take_rows(struct worker *worker, struct weft_part_found *found)
-{
-    found->rows = malloc((worker->n_touched + 1) * sizeof *found->rows);
-    for (size_t i = 0; i < worker->n_touched; i++) {
-        uint32_t shape = worker->touched[i];
-        if (found->rows) {
-            found->rows[i] = worker->rows[shape];
-            found->rows[i].shape_id = shape;
-        }
-        worker->rows[shape].count = 0;
-    }
-    found->n_rows = found->rows ? worker->n_touched : 0;
-    worker->n_touched = 0;
-    return found->rows != NULL;
-}
-
 /* A tape for the partition, if its thread is to have some. False without memory. */
 static bool tape_ready(const struct job *job, const struct weft_scan *scan,
                        struct weft_mine_part *part)
@@ -163,8 +105,6 @@ static enum weft_code mine_part(struct job *job, struct weft_scan *scan, size_t 
     const struct weft_part_walk walk = {
         .part = part,
         .borders = &found->borders,
-        .take = count_done,
-        .context = worker,
     };
     enum weft_code code = tape_ready(job, scan, part) ? WEFT_OK : no_memory(err);
     worker->miner.tape = &part->tape;
@@ -174,7 +114,7 @@ static enum weft_code mine_part(struct job *job, struct weft_scan *scan, size_t 
     if (worker->miner.n_shapes > WEFT_TAPE_MAX_SHAPES)
         weft_shape_tape_fini(&part->tape);
     found->tally = worker->miner.tally;
-    if (!code && !take_rows(worker, found))
+    if (!code && !weft_miner_take_rows(&worker->miner, &found->rows, &found->n_rows))
         code = no_memory(err);
     if (worker->miner.is_over)
         atomic_store(&job->is_over, true);
@@ -338,8 +278,6 @@ static void drop_found(struct job *job)
     job->found = NULL;
     for (unsigned w = 0; w < job->n_workers; w++) {
         weft_miner_fini(&job->workers[w].miner);
-        free(job->workers[w].rows);
-        free(job->workers[w].touched);
         job->workers[w] = (struct worker){ 0 };
     }
 }

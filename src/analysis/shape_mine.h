@@ -48,14 +48,6 @@ struct weft_mine_opts {
 
 enum { WEFT_MINE_MAX_SHAPES = 1 << 19, WEFT_MINE_MAX_CHILDREN = 1 << 23 };
 
-/* What is counted of one shape on one thread. */
-struct weft_shape_row {
-    uint64_t count, sum_ns, min_ns, max_ns;
-    uint64_t first_ns, first_end_ns; /* the earliest */
-    uint64_t slowest_ns;             /* begin of the longest, and earliest of these */
-    uint32_t shape_id;
-};
-
 struct weft_mined_thread {
     uint32_t thread_id;
     struct weft_shape_row *rows; /* ascending shape */

@@ -25,7 +25,7 @@ enum {
 
 /* From a state by a callee to the next, in which the callee has the slot. */
 struct weft_shape_step {
-    uint64_t key;
+    uint64_t key; /* 0: none */
     uint32_t next, slot;
 };
 
@@ -69,12 +69,11 @@ enum weft_code weft_miner_init(struct weft_miner *miner, uint32_t n_functions,
     *miner = (struct weft_miner){ .limits = *limits, .known = known, .is_excluded = is_excluded };
     miner->trivial = malloc(((size_t)n_functions + 1) * sizeof *miner->trivial);
     miner->entry = malloc(((size_t)n_functions + 1) * sizeof *miner->entry);
-    miner->steps = malloc((sizeof *miner->steps) << STEP_BITS);
+    miner->steps = calloc((size_t)1 << STEP_BITS, sizeof *miner->steps);
     if (!miner->trivial || !miner->entry || !miner->steps)
         return no_memory(err);
     memset(miner->entry, 0xff, ((size_t)n_functions + 1) * sizeof *miner->entry);
     memset(miner->trivial, 0xff, ((size_t)n_functions + 1) * sizeof *miner->trivial);
-    memset(miner->steps, 0xff, (sizeof *miner->steps) << STEP_BITS);
     return WEFT_OK;
 }
 
@@ -97,6 +96,8 @@ void weft_miner_fini(struct weft_miner *miner)
     free(miner->frames);
     free(miner->counts);
     free(miner->done);
+    free(miner->rows);
+    free(miner->touched);
     free(miner->scratch);
     *miner = (struct weft_miner){ 0 };
 }
@@ -126,8 +127,13 @@ static bool number_state(struct weft_miner *miner, uint32_t state)
         !weft_vec_reserve(&miner->repeat_at, &miner->cap_repeat_at, miner->n_shapes + 1,
                           sizeof *miner->repeat_at) ||
         !weft_vec_reserve(&miner->repeat, &miner->cap_repeat, miner->n_repeat + n + 1,
-                          sizeof *miner->repeat))
+                          sizeof *miner->repeat) ||
+        !weft_vec_reserve(&miner->rows, &miner->cap_rows, miner->n_shapes + 1,
+                          sizeof *miner->rows) ||
+        !weft_vec_reserve(&miner->touched, &miner->cap_touched, miner->n_shapes + 1,
+                          sizeof *miner->touched))
         return false;
+    miner->rows[miner->n_shapes].count = 0;
     miner->state_of[miner->n_shapes] = state;
     miner->repeat_at[miner->n_shapes] = miner->n_repeat;
     for (size_t i = 0; i < n; i++)
@@ -186,6 +192,12 @@ static bool turn_wide(struct weft_miner *miner, struct weft_shape_frame *frame)
     return true;
 }
 
+/* Never 0, which is that of an empty entry of the cache. */
+static inline uint64_t step_key(uint32_t state, uint32_t shape)
+{
+    return ((uint64_t)state << 32 | shape) + 1;
+}
+
 /* Fills the step of the frame's state by `shape`; turns the frame wide if there is to be none. */
 static bool learn_step(struct weft_miner *miner, struct weft_shape_frame *frame, uint32_t shape,
                        struct weft_shape_step *step)
@@ -213,7 +225,7 @@ static bool learn_step(struct weft_miner *miner, struct weft_shape_frame *frame,
         if (next == WEFT_SHAPE_NONE)
             return false;
     }
-    *step = (struct weft_shape_step){ (uint64_t)state << 32 | shape, next, (uint32_t)slot };
+    *step = (struct weft_shape_step){ step_key(state, shape), next, (uint32_t)slot };
     return true;
 }
 
@@ -235,7 +247,7 @@ static inline bool add_callee(struct weft_miner *miner, struct weft_shape_frame 
 {
     if (__builtin_expect(frame->state >= FIRST_SPECIAL, 0))
         return add_special(frame, shape);
-    uint64_t key = (uint64_t)frame->state << 32 | shape;
+    uint64_t key = step_key(frame->state, shape);
     struct weft_shape_step *step =
         &miner->steps[key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - STEP_BITS)];
     if (__builtin_expect(step->key != key, 0)) {
@@ -250,9 +262,10 @@ static inline bool add_callee(struct weft_miner *miner, struct weft_shape_frame 
     }
     if (!grow_counts(miner, frame))
         return false;
-    uint64_t *count = miner->counts + frame->base + step->slot;
-    memmove(count + 1, count, (frame->n - step->slot) * sizeof *count);
-    *count = 1;
+    uint64_t *counts = miner->counts + frame->base;
+    for (uint32_t i = frame->n; i > step->slot; i--) /* few: a call would take longer */
+        counts[i] = counts[i - 1];
+    counts[step->slot] = 1;
     frame->n++;
     frame->state = step->next;
     return true;
@@ -260,9 +273,49 @@ static inline bool add_callee(struct weft_miner *miner, struct weft_shape_frame 
 
 /* ---- ends of calls --------------------------------------------------------------------------- */
 
-static void emit(struct weft_miner *miner, uint64_t start_ns, uint64_t end_ns, uint32_t shape)
+static inline void count_call(struct weft_miner *miner, uint64_t start_ns, uint64_t end_ns,
+                              uint32_t shape)
 {
-    miner->done[miner->n_done++] = (struct weft_shape_done){ start_ns, end_ns, shape };
+    struct weft_shape_row *row = &miner->rows[shape];
+    uint64_t duration_ns = end_ns - start_ns;
+    if (__builtin_expect(row->count == 0, 0)) {
+        miner->touched[miner->n_touched++] = shape;
+        *row = (struct weft_shape_row){ .min_ns = duration_ns,
+                                        .max_ns = duration_ns,
+                                        .first_ns = start_ns,
+                                        .first_end_ns = end_ns,
+                                        .slowest_ns = start_ns,
+                                        .shape_id = shape };
+    }
+    row->count++;
+    row->sum_ns += duration_ns;
+    row->min_ns = duration_ns < row->min_ns ? duration_ns : row->min_ns;
+    if (__builtin_expect(duration_ns > row->max_ns, 0)) {
+        row->max_ns = duration_ns;
+        row->slowest_ns = start_ns;
+    }
+}
+
+static inline void emit(struct weft_miner *miner, uint64_t start_ns, uint64_t end_ns,
+                        uint32_t shape)
+{
+    if (miner->known)
+        miner->done[miner->n_done++] = (struct weft_shape_done){ start_ns, end_ns, shape };
+    else
+        count_call(miner, start_ns, end_ns, shape);
+}
+
+bool weft_miner_take_rows(struct weft_miner *miner, struct weft_shape_row **rows, size_t *n_rows)
+{
+    *rows = malloc((miner->n_touched + 1) * sizeof **rows);
+    *n_rows = *rows ? miner->n_touched : 0;
+    for (size_t i = 0; i < miner->n_touched; i++) {
+        if (*rows)
+            (*rows)[i] = miner->rows[miner->touched[i]];
+        miner->rows[miner->touched[i]].count = 0;
+    }
+    miner->n_touched = 0;
+    return *rows != NULL;
 }
 
 /* A call that has no shape because of a limit gives none to its callers either. */
@@ -491,8 +544,8 @@ static bool enter_row(struct weft_miner *miner, const struct weft_calls *calls, 
 static bool room_for_done(struct weft_miner *miner, size_t n_rows)
 {
     miner->n_done = 0;
-    return weft_vec_reserve(&miner->done, &miner->cap_done, n_rows + miner->n_frames + 1,
-                            sizeof *miner->done);
+    return !miner->known || weft_vec_reserve(&miner->done, &miner->cap_done,
+                                             n_rows + miner->n_frames + 1, sizeof *miner->done);
 }
 
 enum weft_code weft_miner_begin(struct weft_miner *miner, uint32_t depth_bound,

@@ -38,6 +38,14 @@ struct weft_shape_done {
     uint32_t shape;
 };
 
+/* What is counted of one shape on one thread or partition. */
+struct weft_shape_row {
+    uint64_t count, sum_ns, min_ns, max_ns;
+    uint64_t first_ns, first_end_ns; /* the earliest */
+    uint64_t slowest_ns;             /* begin of the longest, and earliest of these */
+    uint32_t shape_id;
+};
+
 /* How calls were counted. */
 struct weft_shape_tally {
     uint64_t calls; /* with a shape */
@@ -99,8 +107,12 @@ struct weft_miner {
     size_t n_frames, cap_frames;
     uint64_t *counts;
     size_t cap_counts;
-    struct weft_shape_done *done; /* of the last block */
+    struct weft_shape_done *done; /* of the last block, with `known` */
     size_t n_done, cap_done;
+    /* Without it: of the partition, by shape, and the shapes that have any. */
+    struct weft_shape_row *rows;
+    uint32_t *touched;
+    size_t n_touched, cap_rows, cap_touched;
     struct weft_shape_tape *tape;  /* the caller's, of the partition; NULL or empty: not written */
     uint16_t *shape_at;            /* the tape's, NULL without one */
     uint64_t tape_row;             /* of its element 0 */
@@ -127,15 +139,20 @@ WEFT_CHECKED enum weft_code weft_miner_begin(struct weft_miner *miner, uint32_t 
                                              struct weft_shape_borders *borders,
                                              struct weft_err *err);
 
-/* The next block: miner->done are the calls that ended. Shapes beyond WEFT_TAPE_MAX_SHAPES make the
- * tape useless. */
+/* The next block: with `known`, miner->done are the calls that ended. Shapes beyond
+ * WEFT_TAPE_MAX_SHAPES make the tape useless. */
 WEFT_CHECKED enum weft_code weft_miner_block(struct weft_miner *miner,
                                              const struct weft_calls *calls, struct weft_err *err);
 
-/* Ends the partition: miner->done are the calls that ended since its last row. Of the thread's last
+/* Ends the partition: miner->done are those that ended since its last row. Of the thread's last
  * partition these are all. Of others, without borders, all but the outermost `n_open`, which the
  * next begins with; with borders none: they are told of all that the last row leaves open. */
 WEFT_CHECKED enum weft_code weft_miner_end(struct weft_miner *miner, bool is_last, size_t n_open,
                                            struct weft_err *err);
+
+/* Moves what was counted in the partition to a new array, of ascending first use. False without
+ * memory. */
+WEFT_CHECKED bool weft_miner_take_rows(struct weft_miner *miner, struct weft_shape_row **rows,
+                                       size_t *n_rows);
 
 #endif

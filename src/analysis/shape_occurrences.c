@@ -181,8 +181,8 @@ static bool keep_spike(struct worker *worker, uint32_t cluster_id,
 }
 
 /* The cell of a cluster in a column, which is that of its last call or a later one. */
-static struct cell *cell_at(struct worker *worker, struct place *place, uint32_t cluster_id,
-                            uint32_t column)
+static inline struct cell *cell_at(struct worker *worker, struct place *place, uint32_t cluster_id,
+                                   uint32_t column)
 {
     if (place->last_cell && worker->cells.items[place->last_cell - 1].column == column)
         return &worker->cells.items[place->last_cell - 1];
@@ -197,29 +197,49 @@ static struct cell *cell_at(struct worker *worker, struct place *place, uint32_t
     return cell;
 }
 
-static bool draw(struct worker *worker, struct place *place, uint32_t cluster_id,
-                 const struct weft_shape_done *done)
+static inline void keep_longest(struct cell *cell, const struct weft_shape_done *done)
+{
+    if (cell->shape_id != WEFT_ID_NONE &&
+        done->end_ns - done->start_ns <= cell->end_ns - cell->start_ns)
+        return;
+    cell->start_ns = done->start_ns;
+    cell->end_ns = done->end_ns;
+    cell->shape_id = done->shape;
+}
+
+/* A call that lies in more than one column. False without memory. */
+static bool draw_wide(struct worker *worker, struct place *place, uint32_t cluster_id,
+                      const struct weft_shape_done *done)
 {
     struct grid *grid = &worker->columns;
-    uint64_t start_ns = done->start_ns, end_ns = done->end_ns;
-    uint32_t first = grid_find(grid, start_ns);
-    uint32_t last = end_ns > start_ns ? grid_find(grid, end_ns - 1) : first;
+    uint32_t first = grid_find(grid, done->start_ns), last = grid_find(grid, done->end_ns - 1);
+    uint64_t from_ns = done->start_ns;
     for (uint32_t column = first; column <= last; column++) {
         struct cell *cell = cell_at(worker, place, cluster_id, column);
         if (!cell)
             return false;
-        uint64_t from_ns =
-            column == first ? start_ns : weft_shape_part_begin(grid->window, grid->n, column);
-        uint64_t to_ns =
-            column == last ? end_ns : weft_shape_part_begin(grid->window, grid->n, column + 1);
+        uint64_t to_ns = column == last ? done->end_ns
+                                        : weft_shape_part_begin(grid->window, grid->n, column + 1);
         cell->covered_ns += to_ns - from_ns;
-        if (cell->shape_id == WEFT_ID_NONE || end_ns - start_ns > cell->end_ns - cell->start_ns) {
-            cell->start_ns = start_ns;
-            cell->end_ns = end_ns;
-            cell->shape_id = done->shape;
-        }
+        from_ns = to_ns;
+        keep_longest(cell, done);
         cell->count += column == first;
     }
+    return true;
+}
+
+static inline bool draw(struct worker *worker, struct place *place, uint32_t cluster_id,
+                        const struct weft_shape_done *done)
+{
+    uint32_t column = grid_find(&worker->columns, done->start_ns);
+    if (__builtin_expect(done->end_ns > worker->columns.end_ns, 0))
+        return draw_wide(worker, place, cluster_id, done);
+    struct cell *cell = cell_at(worker, place, cluster_id, column);
+    if (!cell)
+        return false;
+    cell->covered_ns += done->end_ns - done->start_ns;
+    cell->count++;
+    keep_longest(cell, done);
     return true;
 }
 

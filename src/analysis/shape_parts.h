@@ -24,7 +24,7 @@ struct weft_part_walk {
     const struct weft_mine_part *part;
     struct weft_shape_borders *borders; /* zeroed, to be filled; NULL: the part's given shapes */
     size_t n_open_end;                  /* calls open at its end, without borders */
-    enum weft_code (*take)(void *context, struct weft_err *err); /* after each block */
+    enum weft_code (*take)(void *context, struct weft_err *err); /* after each block; or NULL */
     void *context;
 };
 

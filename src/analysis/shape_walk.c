@@ -75,7 +75,7 @@ enum weft_code weft_part_walk(struct weft_scan *scan, struct weft_miner *miner,
     free(opening.items);
     while (!code && calls) {
         code = weft_miner_block(miner, calls, err);
-        if (!code)
+        if (!code && walk->take)
             code = walk->take(walk->context, err);
         calls = NULL;
         if (!code && scan->next_block < part->end_block)
@@ -83,7 +83,7 @@ enum weft_code weft_part_walk(struct weft_scan *scan, struct weft_miner *miner,
     }
     if (!code)
         code = weft_miner_end(miner, is_last, is_last ? 0 : walk->n_open_end, err);
-    return code ? code : walk->take(walk->context, err);
+    return code || !walk->take ? code : walk->take(walk->context, err);
 }
 
 bool weft_part_is_empty(const struct weft_scan *scan, const struct weft_mine_part *part)

@@ -707,7 +707,8 @@ enum weft_code weft_shapes_run(const struct weft_trace *trace,
         .mine_opts = { .window = opts->window,
                        .is_excluded = opts->is_excluded,
                        .max_shapes = max_shapes(opts, run),
-                       .max_tape_bytes = run->memory_bytes / 4 }, /* 0: as without a ceiling */
+                       .max_tape_bytes =
+                           opts->max_tape_bytes ? opts->max_tape_bytes : run->memory_bytes / 4 },
     };
     *table = NULL;
     enum weft_code code = check_opts(opts, err);

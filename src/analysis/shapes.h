@@ -26,14 +26,16 @@ struct weft_shapes_opts {
     uint32_t n_windows;      /* that the drops are sought in: 200 */
     uint32_t limit;          /* spikes and drops kept, each: 1,000; 0: all */
     uint64_t max_shapes;     /* 0: 1 << 19, or fewer if that is all that fits */
+    uint64_t max_tape_bytes; /* kept of calls to save time; 0: a quarter of the ceiling */
 };
 
 void weft_shapes_defaults(struct weft_shapes_opts *opts);
 
-/* Four passes over the blocks or more: shapes, then, when clusters are known, their durations
- * (until the percentiles are exact) and their occurrences. Memory: O(shapes + clusters x threads +
- * columns), independent of the number of calls, and bounded by the limits: what they cut is counted
- * in the table. Same table for any number of workers. */
+/* Two passes over the blocks: shapes, and, when clusters and their percentiles are known, their
+ * occurrences. Where the durations of all calls do not fit on tapes, further passes until the
+ * percentiles are exact. Memory: O(shapes + clusters x threads + columns) and the tapes,
+ * independent of the number of calls, and bounded by the limits: what they cut is counted in the
+ * table. Same table for any number of workers and any memory. */
 WEFT_CHECKED enum weft_code weft_shapes_run(const struct weft_trace *trace,
                                             const struct weft_thread_filter *filter,
                                             const struct weft_shapes_opts *opts,

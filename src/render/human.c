@@ -86,6 +86,14 @@ struct weft_human weft_human_count(uint64_t count)
     return out;
 }
 
+struct weft_human weft_human_plural(uint64_t count, const char *what)
+{
+    struct weft_human out;
+    (void)snprintf(out.text, sizeof out.text, "%s %.20s%s", weft_human_count(count).text, what,
+                   count == 1 ? "" : "s");
+    return out;
+}
+
 struct weft_human weft_human_rough_count(uint64_t count)
 {
     static const struct step steps[] = { { "k", 1e3 }, { "M", 1e6 }, { "G", 1e9 }, { "T", 1e12 } };

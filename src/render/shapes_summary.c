@@ -263,11 +263,12 @@ static void print_left_out(const struct weft_shapes_page *page)
                 "shapes alone in their cluster: there were too many to compare (--exclude, --tid, "
                 "--from and --to leave fewer)");
     if (page->n_other > 0)
-        weft_output_printf(out, "%s clusters are not %s\n", weft_human_count(page->n_other).text,
-                           page->opts->wanted);
+        weft_output_printf(out, "%s %s not %s\n", weft_human_plural(page->n_other, "cluster").text,
+                           page->n_other == 1 ? "is" : "are", page->opts->wanted);
     if (page->n_hidden > 0)
-        weft_output_printf(out, "%s clusters of fewer than %" PRIu64 " calls left out\n",
-                           weft_human_count(page->n_hidden).text, page->opts->settings->min_count);
+        weft_output_printf(out, "%s of fewer than %" PRIu64 " calls left out\n",
+                           weft_human_plural(page->n_hidden, "cluster").text,
+                           page->opts->settings->min_count);
 }
 
 static void print_why_empty(const struct weft_shapes_page *page)
@@ -298,13 +299,13 @@ static void print_totals(const struct weft_shapes_page *page)
 {
     const struct weft_shapes_table *table = page->table;
     struct weft_output *out = page->view->out;
-    weft_output_printf(out, "\n%s calls: %s shapes in %s clusters, %zu ribbons; ",
-                       weft_human_count(table->calls).text,
-                       weft_human_count(table->n_shapes - table->n_trivial_shapes).text,
-                       weft_human_count(table->n_clusters - table->n_trivial_clusters).text,
-                       table->n_ribbons);
-    weft_output_printf(out, "and %s shapes of functions that call nothing\n",
-                       weft_human_count(table->n_trivial_shapes).text);
+    weft_output_printf(
+        out, "\n%s: %s in %s, %s; ", weft_human_plural(table->calls, "call").text,
+        weft_human_plural(table->n_shapes - table->n_trivial_shapes, "shape").text,
+        weft_human_plural(table->n_clusters - table->n_trivial_clusters, "cluster").text,
+        weft_human_plural(table->n_ribbons, "ribbon").text);
+    weft_output_printf(out, "and %s of functions that call nothing\n",
+                       weft_human_plural(table->n_trivial_shapes, "shape").text);
 }
 
 static void print_threads(struct weft_shapes_page *page)

@@ -276,13 +276,13 @@ static void print_title(const struct card *card)
     char title[32];
     snprintf(title, sizeof title, "cluster %" PRIu32, page->opts->id);
     weft_view_bold(page->view, title);
-    weft_output_printf(out, "  %.*s: %s shapes%s, depth %" PRIu32 ", %s calls, %s in all",
-                       (int)name.n_bytes, name.bytes, weft_human_count(cluster->n_shapes).text,
+    weft_output_printf(out, "  %.*s: %s%s, depth %" PRIu32 ", %s, %s in all", (int)name.n_bytes,
+                       name.bytes, weft_human_plural(cluster->n_shapes, "shape").text,
                        cluster->is_trivial ? " (it calls nothing)" : "", cluster->depth,
-                       weft_human_count(cluster->times.count).text,
+                       weft_human_plural(cluster->times.count, "call").text,
                        weft_human_ns(cluster->times.sum_ns).text);
-    weft_output_printf(out, ", %s spikes, %s drops\n\n", weft_human_count(cluster->n_spikes).text,
-                       weft_human_count(cluster->n_drops).text);
+    weft_output_printf(out, ", %s, %s\n\n", weft_human_plural(cluster->n_spikes, "spike").text,
+                       weft_human_plural(cluster->n_drops, "drop").text);
 }
 
 static void print_shape_head(const struct card *card, uint32_t id)

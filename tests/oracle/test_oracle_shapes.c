@@ -52,6 +52,10 @@ static void make_opts(struct random_source *random, struct fixture *fixture)
     fixture->opts.spike_least_ns = random_below(random, 100);
     fixture->opts.n_windows = 1 + (uint32_t)random_below(random, 40);
     fixture->opts.limit = (uint32_t)(random_below(random, 2) ? 0 : random_below(random, 5));
+    /* Durations of all calls on tapes; shapes of all, of some threads, of none. */
+    if (random_below(random, 2))
+        fixture->opts.max_tape_bytes =
+            1 + random_below(random, random_below(random, 2) ? 20 : 2000);
     for (uint32_t f = 0; f < fixture->trace.n_functions; f++)
         fixture->is_excluded[f] = random_below(random, 4) == 0;
     if (random_below(random, 3) == 0)
