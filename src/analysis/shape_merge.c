@@ -146,7 +146,9 @@ void weft_shape_row_count(struct weft_shape_row *row, uint64_t start_ns, uint64_
 void weft_shape_row_add(struct weft_shape_row *row, const struct weft_shape_row *from)
 {
     bool is_first = row->count == 0;
-    if (is_first || from->first_ns < row->first_ns) {
+    /* Two that begin at once: the first takes no time. */
+    if (is_first || from->first_ns < row->first_ns ||
+        (from->first_ns == row->first_ns && from->first_end_ns < row->first_end_ns)) {
         row->first_ns = from->first_ns;
         row->first_end_ns = from->first_end_ns;
     }

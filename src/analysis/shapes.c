@@ -718,8 +718,11 @@ enum weft_code weft_shapes_run(const struct weft_trace *trace,
         code = new_table(&job, err);
     if (code)
         return code;
-    weft_progress_start(run->progress, "Shapes", "calls", 4 * weft_scan_calls(trace, ids, n_ids));
+    const uint64_t n_calls = weft_scan_calls(trace, ids, n_ids);
+    weft_progress_start(run->progress, "Shapes", "calls", 2 * n_calls);
     code = weft_mine_run(trace, filter, &job.mine_opts, run, &job.mined, err);
+    if (!code && !job.mined.has_durations)
+        weft_progress_start(run->progress, "Shapes, durations", "calls", 3 * n_calls);
     if (!code)
         code = find_clusters(&job, err);
     if (!code)

@@ -89,7 +89,7 @@ struct weft_human weft_human_count(uint64_t count)
 struct weft_human weft_human_plural(uint64_t count, const char *what)
 {
     struct weft_human out;
-    (void)snprintf(out.text, sizeof out.text, "%s %.20s%s", weft_human_count(count).text, what,
+    (void)snprintf(out.text, sizeof out.text, "%.26s %.18s%s", weft_human_count(count).text, what,
                    count == 1 ? "" : "s");
     return out;
 }
