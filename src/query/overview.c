@@ -41,14 +41,16 @@ enum weft_code weft_overview_run(struct weft_session *session, const struct weft
     const union weft_request request = { .regtime = *opts };
     union weft_result result;
     *overview = (struct weft_overview){ 0 };
-    enum weft_code code = weft_query_run(session, "regtime", &request, &result, err);
+    /* First: the others have its medians, and need not look for them. */
+    enum weft_code code = weft_session_functions(session, &overview->functions, err);
+    if (code != WEFT_OK)
+        return code;
+    code = weft_query_run(session, "regtime", &request, &result, err);
     overview->regtime = result.regtime;
     if (code == WEFT_OK)
         code = ask_activity(session, opts, overview, err);
     if (code == WEFT_OK)
         code = ask_outliers(session, opts, overview, err);
-    if (code == WEFT_OK)
-        code = weft_session_functions(session, &overview->functions, err);
     return code;
 }
 
