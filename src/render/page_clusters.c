@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the page says of clusters: their numbers, shapes, calls, spikes and drops.
+ * What the page says of clusters: their numbers, shapes, spikes and drops, and what is rare.
  */
 #include "render/page_shapes.h"
 
@@ -253,81 +253,6 @@ static void put_table(const struct weft_page_shapes *shapes)
     weft_json_end_object(json);
 }
 
-/* ---- calls -------------------------------------------------------------------------------------
- */
-
-static uint64_t length_of(const struct weft_page_call *call)
-{
-    return call->end_ns - call->start_ns;
-}
-
-/* At most `limit` calls, in order: the longest, as when they were read. */
-static size_t pick(const struct weft_page_calls *calls, uint32_t limit,
-                   const struct weft_page_call **rows)
-{
-    struct weft_page_ranked ranked[WEFT_PAGE_NODES];
-    uint64_t least_ns = 0;
-    size_t n_equal = calls->n_rows < limit ? calls->n_rows : limit, n_rows = 0;
-    for (size_t i = 0; i < calls->n_rows; i++)
-        ranked[i] = (struct weft_page_ranked){ length_of(&calls->rows[i]), (uint32_t)i };
-    if (calls->n_rows > limit) {
-        qsort(ranked, calls->n_rows, sizeof *ranked, weft_page_compare_ranked);
-        least_ns = ranked[limit - 1].rank;
-    }
-    for (size_t i = 0; i < calls->n_rows; i++)
-        n_equal -= length_of(&calls->rows[i]) > least_ns;
-    for (size_t i = 0; i < calls->n_rows; i++) {
-        uint64_t length_ns = length_of(&calls->rows[i]);
-        if (length_ns < least_ns || (length_ns == least_ns && n_equal == 0))
-            continue;
-        n_equal -= length_ns == least_ns;
-        rows[n_rows++] = &calls->rows[i];
-    }
-    return n_rows;
-}
-
-static void put_tree(const struct weft_page_shapes *shapes, uint32_t place,
-                     enum weft_page_kind kind)
-{
-    const struct weft_page_calls *calls = &shapes->calls[place][kind];
-    const struct weft_page_call *rows[WEFT_PAGE_NODES];
-    size_t n = pick(calls, shapes->level->nodes, rows);
-    struct weft_json *json = shapes->json;
-    weft_json_begin_object(json, NULL);
-    weft_json_u64(json, "cluster", place);
-    weft_json_u64(json, "kind", kind);
-    weft_json_u64(json, "all", calls->n_all);
-    weft_json_begin_array(json, "l");
-    for (size_t i = 0; i < n; i++)
-        weft_json_u64(json, NULL, rows[i]->level);
-    weft_json_end_array(json);
-    weft_json_begin_array(json, "f");
-    for (size_t i = 0; i < n; i++)
-        weft_json_i64(json, NULL, weft_page_function(shapes->page, rows[i]->function_id));
-    weft_json_end_array(json);
-    weft_json_begin_array(json, "s");
-    for (size_t i = 0; i < n; i++)
-        weft_json_u64(json, NULL, rows[i]->start_ns - (i > 0 ? rows[i - 1]->start_ns : 0));
-    weft_json_end_array(json);
-    weft_json_begin_array(json, "t");
-    for (size_t i = 0; i < n; i++)
-        weft_json_u64(json, NULL, rows[i]->end_ns - rows[i]->start_ns);
-    weft_json_end_array(json);
-    weft_json_end_object(json);
-}
-
-static void put_calls(const struct weft_page_shapes *shapes)
-{
-    weft_json_begin_array(shapes->json, "calls");
-    for (uint32_t i = 0; i < shapes->n_calls && i < shapes->level->trees && i < shapes->n_full; i++)
-        for (enum weft_page_kind kind = WEFT_PAGE_TYPICAL; kind < WEFT_PAGE_KINDS; kind++)
-            if (shapes->calls[i][kind].n_rows > 0) {
-                weft_json_new_line(shapes->json);
-                put_tree(shapes, i, kind);
-            }
-    weft_json_end_array(shapes->json);
-}
-
 /* ---- spikes and drops --------------------------------------------------------------------------
  */
 
@@ -424,14 +349,95 @@ static void put_drops(const struct weft_page_shapes *shapes)
     weft_json_end_object(shapes->json);
 }
 
-enum weft_code weft_page_put_clusters(const struct weft_page_shapes *shapes, struct weft_err *err)
+/* ---- rare --------------------------------------------------------------------------------------
+ */
+
+enum weft_code weft_page_find_rare(struct weft_page_shapes *shapes, struct weft_err *err)
+{
+    struct weft_shapes_opts opts;
+    struct weft_shape_rare *rare;
+    size_t n_kept = 0;
+    weft_shapes_defaults(&opts);
+    enum weft_code code = weft_shape_rare_find(shapes->table, opts.spike_factor, shapes->arena,
+                                               &rare, &shapes->n_rare_found, err);
+    if (code != WEFT_OK)
+        return code;
+    for (size_t i = 0; i < shapes->n_rare_found; i++)
+        if (rare[i].is_deepest)
+            rare[n_kept++] = rare[i];
+    shapes->rare = rare;
+    shapes->n_rare = n_kept;
+    return WEFT_OK;
+}
+
+typedef int64_t (*rare_value)(const struct weft_page_shapes *shapes,
+                              const struct weft_shape_rare *rare);
+
+enum { RARE_ONCE = 1, RARE_ONE_THREAD = 2, RARE_SLOW = 4 };
+
+#define RARE_VALUE(name, value)                                                                    \
+    static int64_t rare_##name(const struct weft_page_shapes *shapes,                              \
+                               const struct weft_shape_rare *rare)                                 \
+    {                                                                                              \
+        const struct weft_shape *shape = &shapes->table->shapes[rare->shape_id];                   \
+        (void)shape;                                                                               \
+        return (int64_t)(value);                                                                   \
+    }
+
+RARE_VALUE(id, rare->shape_id)
+RARE_VALUE(function, weft_page_function(shapes->page, shape->function_id))
+RARE_VALUE(cluster, weft_page_lists(shapes, shape->cluster_id)
+                        ? (int64_t)shapes->cluster_at[shape->cluster_id]
+                        : -1)
+RARE_VALUE(why, (rare->is_once ? RARE_ONCE : 0) | (rare->is_one_thread ? RARE_ONE_THREAD : 0) |
+                    (rare->is_slow ? RARE_SLOW : 0))
+RARE_VALUE(count, shape->count)
+RARE_VALUE(function_calls, rare->function_calls)
+RARE_VALUE(time, rare->time_ns)
+RARE_VALUE(typical, rare->typical_ns)
+
+static enum weft_code put_rare(const struct weft_page_shapes *shapes, struct weft_err *err)
+{
+    static const struct {
+        const char *key;
+        rare_value value;
+    } columns[] = {
+        { "id", rare_id },     { "f", rare_function },   { "c", rare_cluster },
+        { "why", rare_why },   { "n", rare_count },      { "of", rare_function_calls },
+        { "time", rare_time }, { "mean", rare_typical },
+    };
+    struct weft_json *json = shapes->json;
+    const size_t n = shapes->n_rare < shapes->level->marks ? shapes->n_rare : shapes->level->marks;
+    const struct weft_shape_occurrence **rows = malloc((n + 1) * sizeof *rows);
+    if (!rows)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the page's rare shapes");
+    for (size_t i = 0; i < n; i++)
+        rows[i] = &shapes->rare[i].at;
+    weft_json_begin_object(json, "rare");
+    for (size_t column = 0; column < sizeof columns / sizeof *columns; column++) {
+        weft_json_begin_array(json, columns[column].key);
+        for (size_t i = 0; i < n; i++)
+            weft_json_i64(json, NULL, columns[column].value(shapes, &shapes->rare[i]));
+        weft_json_end_array(json);
+    }
+    weft_json_begin_array(json, "bits");
+    for (size_t i = 0; i < n; i++)
+        weft_json_real(json, NULL, round(shapes->rare[i].surprise * 100) / 100);
+    weft_json_end_array(json);
+    put_occurrences(shapes, "at", rows, n);
+    weft_json_end_object(json);
+    free(rows);
+    return WEFT_OK;
+}
+
+enum weft_code weft_page_put_clusters(struct weft_page_shapes *shapes, struct weft_err *err)
 {
     enum weft_code code = put_clusters(shapes, err);
     if (code != WEFT_OK)
         return code;
     put_table(shapes);
-    put_calls(shapes);
+    weft_page_put_trees(shapes);
     code = put_spikes(shapes, err);
     put_drops(shapes);
-    return code;
+    return code == WEFT_OK ? put_rare(shapes, err) : code;
 }

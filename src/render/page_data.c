@@ -12,7 +12,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { VERSION = 2 };
+enum { VERSION = 3 };
 
 /* A generator and what its rows refer to. */
 struct data {
@@ -291,7 +291,8 @@ static void sum_below(const struct weft_regtime_thread *thread, int64_t *below_n
     }
 }
 
-static void put_rows(const struct data *data, const struct weft_regtime_thread *thread)
+/* Rows of all threads, one behind the other: a column is alike in all of them. */
+static void put_rows(const struct data *data)
 {
     static const struct {
         const char *key;
@@ -302,13 +303,18 @@ static void put_rows(const struct data *data, const struct weft_regtime_thread *
         { "u", row_sum },    { "w", row_self },  { "a", row_min },    { "b", row_max },
         { "o", row_folded },
     };
-    sum_below(thread, data->below_ns);
-    const struct rows rows = { .rows = thread->rows, .below_ns = data->below_ns };
+    const struct weft_regtime_table *table = data->page->regtime;
     weft_json_begin_object(data->json, "rows");
     for (size_t column = 0; column < sizeof columns / sizeof *columns; column++) {
         weft_json_begin_array(data->json, columns[column].key);
-        for (size_t i = 0; i < thread->n_rows_all; i++)
-            weft_json_i64(data->json, NULL, columns[column].value(data, &rows, i));
+        for (size_t t = 0; t < table->n_threads; t++) {
+            const struct weft_regtime_thread *thread = &table->threads[t];
+            const struct rows rows = { .rows = thread->rows, .below_ns = data->below_ns };
+            if (columns[column].value == row_self)
+                sum_below(thread, data->below_ns);
+            for (size_t i = 0; i < thread->n_rows_all; i++)
+                weft_json_i64(data->json, NULL, columns[column].value(data, &rows, i));
+        }
         weft_json_end_array(data->json);
     }
     weft_json_end_object(data->json);
@@ -394,11 +400,12 @@ static void put_threads(const struct data *data)
         put_thread_identity(data, weft_trace_thread(page->trace, thread->thread_id));
         put_thread_regtime(data->json, thread);
         put_thread_activity(data->json, &page->activity->threads[i]);
-        put_rows(data, thread);
+        weft_json_u64(data->json, "n_rows", thread->n_rows_all);
         put_pauses(data, &page->activity->threads[i]);
         weft_json_end_object(data->json);
     }
     weft_json_end_array(data->json);
+    put_rows(data);
 }
 
 /* ---- outliers and totals

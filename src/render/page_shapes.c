@@ -2,7 +2,6 @@
 #include "render/page_shapes.h"
 
 #include "base/u128.h"
-#include "model/walk.h"
 #include "render/pack.h"
 
 #include <math.h>
@@ -11,23 +10,22 @@
 
 /* From all to little. Whatever the trace, the last level is small. */
 static const struct weft_page_level levels[] = {
-    { 1, 0, 3000, 600, 16, 4000, 60, 400, 400, UINT32_MAX, 400 },
-    { 1, 1, 3000, 400, 12, 2500, 48, 300, 200, UINT32_MAX, 400 },
-    { 1, 8, 2000, 250, 8, 1200, 32, 200, 60, UINT32_MAX, 300 },
-    { 1, 48, 1500, 200, 6, 800, 24, 150, 20, UINT32_MAX, 200 },
-    { 1, 192, 1000, 150, 4, 600, 20, 120, 12, UINT32_MAX, 200 },
-    { 2, 192, 1000, 150, 4, 600, 20, 120, 12, UINT32_MAX, 200 },
-    { 4, 192, 1000, 150, 4, 600, 20, 120, 12, UINT32_MAX, 200 },
-    { 8, 384, 1000, 120, 4, 600, 16, 120, 12, UINT32_MAX, 200 },
-    { 24, 1200, 600, 100, 3, 400, 12, 80, 8, 4000, 100 },
-    { 48, 1200, 600, 80, 3, 300, 12, 60, 6, 1000, 100 },
-    { 48, 1200, 600, 80, 3, 300, 12, 60, 6, 200, 100 },
-    { 48, 1200, 300, 60, 2, 200, 8, 40, 6, 50, 100 },
+    /* cell, longest, listed, full, members, shapes, trees, nodes, typicals, run_trees, run_nodes,
+     * presences, threads, marks */
+    { 1, 0, 3000, 600, 16, 6000, 60, 400, 400, 2000, 64, 400, UINT32_MAX, 400 },
+    { 1, 1, 3000, 400, 16, 4000, 48, 300, 400, 2000, 48, 200, UINT32_MAX, 400 },
+    { 1, 8, 2000, 250, 12, 3000, 32, 200, 250, 1500, 32, 60, UINT32_MAX, 300 },
+    { 1, 48, 1500, 200, 12, 2500, 24, 150, 200, 1000, 24, 20, UINT32_MAX, 200 },
+    { 1, 192, 1000, 150, 12, 2000, 20, 120, 150, 950, 16, 12, UINT32_MAX, 200 },
+    { 2, 192, 1000, 150, 8, 1500, 20, 120, 150, 300, 24, 12, UINT32_MAX, 200 },
+    { 4, 192, 1000, 150, 6, 1000, 20, 120, 150, 200, 24, 12, UINT32_MAX, 200 },
+    { 8, 384, 1000, 120, 4, 800, 16, 120, 120, 200, 16, 12, UINT32_MAX, 200 },
+    { 24, 1200, 600, 100, 3, 400, 12, 80, 50, 100, 16, 8, 4000, 100 },
+    { 48, 1200, 600, 80, 3, 300, 12, 60, 12, 0, 0, 6, 1000, 100 },
+    { 48, 1200, 600, 80, 3, 300, 12, 60, 12, 0, 0, 6, 200, 100 },
+    { 48, 1200, 300, 60, 2, 200, 8, 40, 8, 0, 0, 6, 50, 100 },
 };
 enum { N_LEVELS = sizeof levels / sizeof *levels };
-
-/* Calls that are read at most for one occurrence, and for all of them. */
-enum { CALLS_OF_ONE = 4 * 1000 * 1000, CALLS_OF_ALL = 24 * 1000 * 1000 };
 
 enum { COVERED_FULL = 16 };
 
@@ -81,32 +79,28 @@ static bool order_threads(struct weft_page_shapes *shapes)
     return true;
 }
 
-/* For the thread with most runs, ribbons, clusters. */
+/* For the runs and ribbons of all threads, and the thread with most clusters. */
 static bool make_room(struct weft_page_shapes *shapes)
 {
     const struct weft_shapes_table *table = shapes->table;
-    size_t n_runs_most = 1, n_ribbons_most = 1, n_presences_most = 1;
+    size_t n_runs = 1, n_ribbons = 1, n_presences_most = 1;
     for (size_t t = 0; t < table->n_threads; t++) {
         const struct weft_shape_thread *thread = &table->threads[t];
-        size_t n_runs = 0;
         for (size_t r = 0; r < thread->n_ribbons; r++)
             n_runs += thread->ribbons[r].n_runs;
-        n_runs_most = n_runs > n_runs_most ? n_runs : n_runs_most;
-        if (thread->n_ribbons > n_ribbons_most)
-            n_ribbons_most = thread->n_ribbons;
+        n_ribbons += thread->n_ribbons;
         if (thread->n_presences > n_presences_most)
             n_presences_most = thread->n_presences;
     }
-    shapes->runs = WEFT_ARENA_NEW(shapes->arena, n_runs_most, struct weft_page_run);
-    shapes->ribbon_ends = WEFT_ARENA_NEW(shapes->arena, n_ribbons_most, size_t);
+    shapes->runs = WEFT_ARENA_NEW(shapes->arena, n_runs, struct weft_page_run);
+    shapes->ribbon_ends = WEFT_ARENA_NEW(shapes->arena, n_ribbons, size_t);
     shapes->ranked = WEFT_ARENA_NEW(shapes->arena, n_presences_most, struct weft_page_ranked);
     shapes->shape_at = WEFT_ARENA_NEW(shapes->arena, table->n_shapes, uint32_t);
     shapes->shape_ids = WEFT_ARENA_NEW(shapes->arena, levels[0].shapes, uint32_t);
     shapes->member_at = WEFT_ARENA_NEW(shapes->arena, levels[0].shapes, uint32_t);
     shapes->n_members = WEFT_ARENA_NEW(shapes->arena, shapes->n_order, uint32_t);
-    shapes->calls = weft_arena_alloc(shapes->arena, WEFT_PAGE_TREES, sizeof *shapes->calls);
     return shapes->runs && shapes->ribbon_ends && shapes->ranked && shapes->shape_at &&
-           shapes->shape_ids && shapes->member_at && shapes->n_members && shapes->calls;
+           shapes->shape_ids && shapes->member_at && shapes->n_members;
 }
 
 const struct weft_shape_cluster *weft_page_cluster(const struct weft_page_shapes *shapes,
@@ -121,47 +115,6 @@ const struct weft_shape_occurrence *weft_page_occurrence(const struct weft_shape
     return kind == WEFT_PAGE_TYPICAL   ? &cluster->typical
            : kind == WEFT_PAGE_SLOWEST ? &cluster->slowest
                                        : &cluster->first;
-}
-
-static bool is_same(const struct weft_shape_occurrence *a, const struct weft_shape_occurrence *b)
-{
-    return a->thread_id == b->thread_id && a->start_ns == b->start_ns && a->end_ns == b->end_ns;
-}
-
-/* Two kinds may be one occurrence: it is read once, under the kind that comes first. */
-static bool is_read_already(const struct weft_shape_cluster *cluster, enum weft_page_kind kind)
-{
-    for (enum weft_page_kind earlier = WEFT_PAGE_TYPICAL; earlier < kind; earlier++)
-        if (is_same(weft_page_occurrence(cluster, earlier), weft_page_occurrence(cluster, kind)))
-            return true;
-    return false;
-}
-
-/* The calls of the clusters with most time; of those whose reading would take too long, none. */
-static enum weft_code read_calls(struct weft_page_shapes *shapes, struct weft_err *err)
-{
-    const struct weft_trace *trace = shapes->page->trace;
-    uint64_t n_read = 0;
-    shapes->n_calls = shapes->n_order < WEFT_PAGE_TREES ? shapes->n_order : WEFT_PAGE_TREES;
-    for (uint32_t i = 0; i < shapes->n_calls; i++)
-        for (enum weft_page_kind kind = WEFT_PAGE_TYPICAL; kind < WEFT_PAGE_KINDS; kind++) {
-            const struct weft_shape_cluster *cluster = weft_page_cluster(shapes, i);
-            const struct weft_shape_occurrence *at = weft_page_occurrence(cluster, kind);
-            const struct weft_window window = { .from_ns = at->start_ns, .to_ns = at->end_ns + 1 };
-            shapes->calls[i][kind] = (struct weft_page_calls){ 0 };
-            if (is_read_already(cluster, kind))
-                continue;
-            uint64_t n_calls = weft_walk_calls(trace, at->thread_id, &window);
-            if (n_calls > CALLS_OF_ONE || n_calls > CALLS_OF_ALL - n_read)
-                continue;
-            n_read += n_calls;
-            enum weft_code code =
-                weft_page_read_calls(trace, cluster->function_id, at, WEFT_PAGE_NODES,
-                                     shapes->arena, &shapes->calls[i][kind], err);
-            if (code != WEFT_OK)
-                return code;
-        }
-    return WEFT_OK;
 }
 
 /* ---- the choice of a level ------------------------------------------------------------------- */
@@ -352,40 +305,51 @@ static void put_run_column(struct weft_page_shapes *shapes, enum run_column colu
     weft_json_end_array(shapes->json);
 }
 
-/* Merges the runs of all ribbons of a thread, one ribbon behind the other. */
-static void merge_ribbons(struct weft_page_shapes *shapes, const struct weft_shape_thread *thread,
-                          bool is_bare)
+/* Merges the runs of all ribbons, thread by thread, one ribbon behind the other. */
+static void merge_ribbons(struct weft_page_shapes *shapes)
 {
+    const struct weft_shapes_table *table = shapes->table;
     size_t n_rows = 0;
-    for (size_t r = 0; r < thread->n_ribbons; r++) {
-        struct weft_page_runs runs = { .rows = shapes->runs + n_rows };
-        shapes->n_runs += thread->ribbons[r].n_runs;
-        if (!is_bare)
-            weft_page_merge_runs(&thread->ribbons[r], shapes->level->cell, shapes->cluster_at,
-                                 shapes->n_listed, &runs);
-        for (size_t i = 0; i < runs.n_rows; i++)
-            shapes->n_bare_runs += !has_longest(shapes, &runs.rows[i]);
-        n_rows += runs.n_rows;
-        shapes->ribbon_ends[r] = n_rows;
+    shapes->n_ribbon_ends = 0;
+    for (size_t t = 0; t < table->n_threads; t++) {
+        const struct weft_shape_thread *thread = &table->threads[t];
+        const bool is_bare = shapes->thread_rank[t] >= shapes->level->threads;
+        shapes->n_bare_threads += is_bare;
+        for (size_t r = 0; r < thread->n_ribbons; r++) {
+            struct weft_page_runs runs = { .rows = shapes->runs + n_rows };
+            shapes->n_runs += thread->ribbons[r].n_runs;
+            if (!is_bare)
+                weft_page_merge_runs(&thread->ribbons[r], shapes->level->cell, shapes->cluster_at,
+                                     shapes->n_listed, &runs);
+            for (size_t i = 0; i < runs.n_rows; i++)
+                shapes->n_bare_runs += !has_longest(shapes, &runs.rows[i]);
+            n_rows += runs.n_rows;
+            shapes->ribbon_ends[shapes->n_ribbon_ends++] = n_rows;
+        }
     }
-    shapes->n_ribbon_ends = thread->n_ribbons;
-    shapes->n_runs_sent += n_rows;
+    shapes->n_runs_sent = n_rows;
 }
 
-static void put_ribbons(struct weft_page_shapes *shapes, const struct weft_shape_thread *thread,
-                        bool is_bare)
+/* Of all threads: how many ribbons each has, how many runs and clusters each of these, the runs. */
+static void put_ribbons(struct weft_page_shapes *shapes)
 {
+    const struct weft_shapes_table *table = shapes->table;
     struct weft_json *json = shapes->json;
-    merge_ribbons(shapes, thread, is_bare);
+    merge_ribbons(shapes);
     weft_json_begin_object(json, "ribbons");
+    weft_json_begin_array(json, "ribbons");
+    for (size_t t = 0; t < table->n_threads; t++)
+        weft_json_u64(json, NULL, table->threads[t].n_ribbons);
+    weft_json_end_array(json);
     weft_json_begin_array(json, "runs");
-    for (size_t r = 0; r < thread->n_ribbons; r++)
+    for (size_t r = 0; r < shapes->n_ribbon_ends; r++)
         weft_json_u64(json, NULL,
                       shapes->ribbon_ends[r] - (r > 0 ? shapes->ribbon_ends[r - 1] : 0));
     weft_json_end_array(json);
     weft_json_begin_array(json, "clusters");
-    for (size_t r = 0; r < thread->n_ribbons; r++)
-        weft_json_u64(json, NULL, thread->ribbons[r].n_clusters);
+    for (size_t t = 0; t < table->n_threads; t++)
+        for (size_t r = 0; r < table->threads[t].n_ribbons; r++)
+            weft_json_u64(json, NULL, table->threads[t].ribbons[r].n_clusters);
     weft_json_end_array(json);
     for (enum run_column column = RUN_C; column < N_RUN_COLUMNS; column++)
         put_run_column(shapes, column);
@@ -395,8 +359,6 @@ static void put_ribbons(struct weft_page_shapes *shapes, const struct weft_shape
 static void put_thread(struct weft_page_shapes *shapes, const struct weft_shape_thread *thread)
 {
     struct weft_json *json = shapes->json;
-    bool is_bare = shapes->thread_rank[thread - shapes->table->threads] >= shapes->level->threads;
-    shapes->n_bare_threads += is_bare;
     weft_json_new_line(json);
     weft_json_begin_object(json, NULL);
     weft_json_u64(json, "thread", weft_page_thread(shapes->page, thread->thread_id));
@@ -410,7 +372,6 @@ static void put_thread(struct weft_page_shapes *shapes, const struct weft_shape_
     weft_json_u64(json, "limited_calls", thread->limited_calls);
     weft_json_u64(json, "group", thread->group);
     put_presences(shapes, thread);
-    put_ribbons(shapes, thread, is_bare);
     weft_json_end_object(json);
 }
 
@@ -441,6 +402,8 @@ static void put_totals(const struct weft_page_shapes *shapes)
     weft_json_u64(json, "runs", shapes->n_runs);
     weft_json_u64(json, "runs_sent", shapes->n_runs_sent);
     weft_json_u64(json, "bare_runs", shapes->n_bare_runs);
+    weft_json_u64(json, "rare", shapes->n_rare);
+    weft_json_u64(json, "rare_callers", shapes->n_rare_found - shapes->n_rare);
     weft_json_u64(json, "bare_threads", shapes->n_bare_threads);
     weft_json_end_object(json);
 }
@@ -463,6 +426,7 @@ static enum weft_code put_level(struct weft_page_shapes *shapes,
     for (size_t i = 0; i < table->n_threads; i++)
         put_thread(shapes, &table->threads[i]);
     weft_json_end_array(json);
+    put_ribbons(shapes);
     put_totals(shapes);
     weft_json_end_object(json);
     return code;
@@ -508,7 +472,8 @@ static enum weft_code prepare(struct weft_page_shapes *shapes, struct weft_err *
     shapes->arena = weft_arena_new(0);
     if (!shapes->arena || !order_clusters(shapes) || !order_threads(shapes) || !make_room(shapes))
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the page's shapes");
-    return read_calls(shapes, err);
+    enum weft_code code = weft_page_find_rare(shapes, err);
+    return code == WEFT_OK ? weft_page_read_trees(shapes, err) : code;
 }
 
 enum weft_code weft_page_put_shapes(const struct weft_page *page, struct weft_json *json,

@@ -6,7 +6,7 @@ import { decodeShapes } from './shapes';
 import { KIND } from '../lib/model';
 import type { Functions, Outlier, Pauses, Rows, Settings, Thread, Trace } from '../lib/model';
 
-export const VERSION = 2;
+export const VERSION = 3;
 
 export async function loadPage(): Promise<Trace> {
   const holder = document.getElementById('weft-data');
@@ -42,10 +42,19 @@ function sumBelow(kind: number[], parent: Int32Array, sum: Float64Array): Float6
   return below;
 }
 
-function decodeRows(json: Json): Rows {
-  const kinds = list<number>(json, 'k');
-  const n = kinds.length;
+const ROW_COLUMNS = ['k', 'l', 'p', 'f', 'x', 's', 't', 'n', 'u', 'w', 'a', 'b', 'o'] as const;
+type RowColumns = Record<(typeof ROW_COLUMNS)[number], number[]>;
+
+/** The rows of all threads, one behind the other. */
+function rowColumns(json: Json): RowColumns {
+  const n = list(json, 'k').length;
   const get = (key: string): number[] => column(json, key, n);
+  return Object.fromEntries(ROW_COLUMNS.map(key => [key, get(key)])) as RowColumns;
+}
+
+function decodeRows(all: RowColumns, from: number, n: number): Rows {
+  const get = (key: keyof RowColumns): number[] => all[key].slice(from, from + n);
+  const kinds = get('k');
   const up = get('p');
   const parent = Int32Array.from(up, (p, i) => (p > 0 && p <= i ? i - p : -1));
   const start = undelta(get('s'));
@@ -90,7 +99,7 @@ function ownName(json: Json, tid: number): string {
   return name === `T${tid}` || name === String(tid) ? '' : name;
 }
 
-function decodeThread(json: Json, index: number): Thread {
+function decodeThread(json: Json, index: number, rows: Rows): Thread {
   const tid = num(json, 'tid');
   return {
     ...{ index, tid, pid: num(json, 'pid'), name: ownName(json, tid), label: `T${tid}` },
@@ -110,9 +119,21 @@ function decodeThread(json: Json, index: number): Thread {
     ...{ waitNs: num(json, 'wait_ns'), stillNs: num(json, 'still_ns') },
     ...{ idleNs: num(json, 'idle_ns'), runningNs: num(json, 'running_ns') },
     pausesAll: num(json, 'n_pauses'),
-    rows: decodeRows(object(json, 'rows')),
-    pauses: decodePauses(object(json, 'pauses')),
+    ...{ rows, pauses: decodePauses(object(json, 'pauses')) },
   };
+}
+
+function decodeThreads(json: Json): Thread[] {
+  const all = rowColumns(object(json, 'rows'));
+  let at = 0;
+  const threads = objects(json, 'threads').map((entry, i) => {
+    const n = num(entry, 'n_rows');
+    const from = at;
+    if (!Number.isInteger(n) || n < 0 || (at += n) > all.k.length) throw damaged('a count of rows');
+    return decodeThread(entry, i, decodeRows(all, from, n));
+  });
+  if (at !== all.k.length) throw damaged('rows of no thread');
+  return threads;
 }
 
 function decodeFunctions(json: Json): Functions {
@@ -161,7 +182,7 @@ export function decodeTrace(json: Json): Trace {
   const trace = object(json, 'trace');
   const outliers = object(json, 'outliers');
   const totals = object(json, 'totals');
-  const threads = objects(json, 'threads').map(decodeThread);
+  const threads = decodeThreads(json);
   const functions = decodeFunctions(object(json, 'functions'));
   for (const { rows } of threads)
     for (let i = 0; i < rows.n; i++)

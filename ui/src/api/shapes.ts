@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The part `shapes` of the page's data (docs/page-data.md), checked and made columns.
-import { column, damaged, list, num, object, objects, undelta } from './json';
+import { column, damaged, list, num, object, objects } from './json';
 import type { Json } from './json';
 import type {
   CallTree,
   Cluster,
   Drop,
   Occurrence,
+  Rare,
   Ribbon,
   Shapes,
   ShapeTable,
@@ -67,8 +68,7 @@ function decodeTable(json: Json, bounds: Bounds): ShapeTable {
 
 /* ---- clusters ---- */
 
-function occurrences(json: Json, key: string, n: number, bounds: Bounds): Occurrence[] {
-  const from = object(json, key);
+function occurrences(from: Json, n: number, bounds: Bounds): Occurrence[] {
   const [thread, start, length, shape] = ['h', 's', 't', 'p'].map(k => column(from, k, n));
   return Array.from({ length: n }, (_, i) => ({
     thread: within(thread![i], bounds.threads, 'thread'),
@@ -88,9 +88,9 @@ function decodeClusters(json: Json, bounds: Bounds): Cluster[] {
   const [min, max, p50, p99, p999, spikes, drops, surprise, members] = [
     ...['min', 'max', 'p50', 'p99', 'p999', 'spikes', 'drops', 'surprise', 'mn'],
   ].map(key => column(json, key, full));
-  const first = occurrences(json, 'first', full, bounds);
-  const typical = occurrences(json, 'typical', full, bounds);
-  const slowest = occurrences(json, 'slowest', full, bounds);
+  const first = occurrences(object(json, 'first'), full, bounds);
+  const typical = occurrences(object(json, 'typical'), full, bounds);
+  const slowest = occurrences(object(json, 'slowest'), full, bounds);
   const member = own(json, 'm');
   let at = 0;
   return Array.from({ length: n }, (_, i) => {
@@ -155,7 +155,9 @@ function decodeRibbon(
   };
 }
 
-function decodeRibbons(json: Json, bounds: Bounds & { from: number }): Ribbon[] {
+/** The ribbons of every thread that has shapes, in the order of `threads`. */
+function decodeRibbons(json: Json, threads: number, bounds: Bounds & { from: number }): Ribbon[][] {
+  const counts = column(json, 'ribbons', threads);
   const lengths = own(json, 'runs');
   const clusters = column(json, 'clusters', lengths.length);
   const n = lengths.reduce((sum, many) => sum + many, 0);
@@ -166,15 +168,19 @@ function decodeRibbons(json: Json, bounds: Bounds & { from: number }): Ribbon[] 
     ...{ shape: get('p') },
   };
   let at = 0;
-  return lengths.map((many, i) => {
+  const all = lengths.map((many, i) => {
     if (!Number.isInteger(many) || many < 0) throw damaged('a ribbon\u2019s length');
     const ribbon = decodeRibbon(runs, at, many, clusters[i]!, bounds);
     at += many;
     return ribbon;
   });
+  let from = 0;
+  const lists = counts.map(many => all.slice(from, (from += Math.max(0, many | 0))));
+  if (from !== all.length) throw damaged('ribbons of no thread');
+  return lists;
 }
 
-function decodeThread(json: Json, bounds: Bounds & { from: number }): ShapeThread {
+function decodeThread(json: Json, ribbons: Ribbon[], bounds: Bounds): ShapeThread {
   const presences = object(json, 'presences');
   const cluster = own(presences, 'c');
   const count = column(presences, 'n', cluster.length);
@@ -191,35 +197,81 @@ function decodeThread(json: Json, bounds: Bounds & { from: number }): ShapeThrea
       count: count[i]!,
       sum: sum[i]!,
     })),
-    ribbons: decodeRibbons(object(json, 'ribbons'), bounds),
+    ribbons,
   };
 }
 
 /* ---- the rest ---- */
 
-const TREE_KINDS = ['typical', 'slowest', 'first'] as const;
-
-function decodeCalls(json: Json, bounds: Bounds): CallTree {
-  const level = own(json, 'l');
-  const n = level.length;
-  level.forEach((l, i) => {
-    if (!(l >= 0) || l > (i === 0 ? 0 : level[i - 1]! + 1)) throw damaged('a tree of calls');
-  });
-  const start = undelta(column(json, 's', n));
-  const length = column(json, 't', n);
-  const fn = column(json, 'f', n);
-  return {
-    cluster: within(num(json, 'cluster'), bounds.clusters, 'cluster'),
-    kind: TREE_KINDS[within(num(json, 'kind'), 3, 'kind of calls')]!,
-    ...{ all: num(json, 'all'), n, level: Uint16Array.from(level) },
-    fn: Int32Array.from(fn, f => orNone(f, bounds.functions, 'function')),
-    ...{ start, end: start.map((s, i) => s + length[i]!) },
+/** Entries and exits of a tree's calls as times since the one before; here made starts and ends. */
+function decodeTree(
+  nodes: { closed: number[]; fn: number[]; before: number[]; after: number[] },
+  at: number,
+  n: number,
+  root: number,
+): Pick<CallTree, 'n' | 'level' | 'fn' | 'start' | 'end'> {
+  const level = new Uint16Array(n);
+  const [start, end] = [new Float64Array(n), new Float64Array(n)];
+  const open: number[] = [];
+  let last = root;
+  const close = (): void => {
+    const call = open.pop()!;
+    last += nodes.after[at + call]!;
+    end[call] = last;
   };
+  for (let i = 0; i < n; i++) {
+    const closed = nodes.closed[at + i]!;
+    if (!(closed >= 0) || (i > 0 && closed >= open.length)) throw damaged('a tree of calls');
+    for (let k = 0; k < closed && i > 0; k++) close();
+    level[i] = open.length;
+    start[i] = last += nodes.before[at + i]!;
+    open.push(i);
+  }
+  while (open.length > 0) close();
+  return { n, level, fn: Int32Array.from(nodes.fn.slice(at, at + n)), start, end };
+}
+
+function decodeCalls(json: Json, bounds: Bounds): CallTree[] {
+  const cluster = own(json, 'c');
+  const [thread, root, sent, all] = ['h', 's', 'n', 'all'].map(key =>
+    column(json, key, cluster.length),
+  );
+  const n = own(json, 'l').length;
+  const [closed, fn, before, after] = ['l', 'f', 'b', 'e'].map(key => column(json, key, n));
+  const nodes = { closed: closed!, fn: fn!, before: before!, after: after! };
+  for (const f of fn!) orNone(f, bounds.functions, 'function');
+  let at = 0;
+  return cluster.map((c, i) => {
+    const many = sent![i]!;
+    const from = at;
+    if (!Number.isInteger(many) || many < 1 || (at += many) > n) throw damaged('a tree of calls');
+    return {
+      cluster: within(c, bounds.clusters, 'cluster'),
+      thread: within(thread![i], bounds.threads, 'thread'),
+      ...{ all: all![i]!, ...decodeTree(nodes, from, many, root![i]!) },
+    };
+  });
+}
+
+function decodeRare(json: Json, bounds: Bounds): Rare[] {
+  const id = own(json, 'id');
+  const n = id.length;
+  const at = occurrences(object(json, 'at'), n, bounds);
+  const [fn, cluster, why, count, of, time, mean, bits] = [
+    ...['f', 'c', 'why', 'n', 'of', 'time', 'mean', 'bits'],
+  ].map(key => column(json, key, n));
+  return at.map((one, i) => ({
+    ...{ ...one, id: id[i]!, fn: orNone(fn![i], bounds.functions, 'function') },
+    cluster: orNone(cluster![i], bounds.clusters, 'cluster'),
+    ...{ isOnce: (why![i]! & 1) !== 0, isOneThread: (why![i]! & 2) !== 0 },
+    ...{ isSlow: (why![i]! & 4) !== 0, count: count![i]!, functionCalls: of![i]! },
+    ...{ time: time![i]!, mean: mean![i]!, bits: bits![i]! },
+  }));
 }
 
 function decodeSpikes(json: Json, bounds: Bounds): Spike[] {
   const cluster = own(json, 'c');
-  const at = occurrences(json, 'at', cluster.length, bounds);
+  const at = occurrences(object(json, 'at'), cluster.length, bounds);
   const times = column(json, 'x', cluster.length);
   return at.map((one, i) => ({
     ...one,
@@ -250,6 +302,7 @@ function decodeTotals(json: Json): Shapes['totals'] {
     ...{ unclustered: num(json, 'unclustered_shapes'), spikes: num(json, 'spikes') },
     ...{ drops: num(json, 'drops'), runs: num(json, 'runs'), runsSent: num(json, 'runs_sent') },
     ...{ bareRuns: num(json, 'bare_runs'), bareThreads: num(json, 'bare_threads') },
+    ...{ rare: num(json, 'rare'), rareCallers: num(json, 'rare_callers') },
   };
 }
 
@@ -267,18 +320,21 @@ export function decodeShapes(value: unknown, functions: number, threads: number)
   if (!(to >= from) || !Number.isInteger(columns) || columns < 1)
     throw damaged('ribbons\u2019 columns');
   const all: (ShapeThread | null)[] = new Array<ShapeThread | null>(threads).fill(null);
-  for (const entry of objects(json, 'threads')) {
-    const thread = decodeThread(entry, bounds);
+  const entries = objects(json, 'threads');
+  const ribbons = decodeRibbons(object(json, 'ribbons'), entries.length, bounds);
+  entries.forEach((entry, i) => {
+    const thread = decodeThread(entry, ribbons[i]!, bounds);
     all[thread.thread] = thread;
-  }
+  });
   return {
     ...{ from, to, columns, cell: Math.max(1, num(json, 'cell')) },
     threshold: num(json, 'threshold_halves'),
     clusters: decodeClusters(clusters, bounds),
     shapes: decodeTable(table, bounds),
-    calls: objects(json, 'calls').map(entry => decodeCalls(entry, bounds)),
+    calls: decodeCalls(object(json, 'calls'), bounds),
     spikes: decodeSpikes(object(json, 'spikes'), bounds),
     drops: decodeDrops(object(json, 'drops'), bounds),
+    rare: decodeRare(object(json, 'rare'), bounds),
     threads: all,
     totals: decodeTotals(object(json, 'totals')),
   };

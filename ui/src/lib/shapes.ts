@@ -55,7 +55,7 @@ export interface ShapeTable {
 /** The calls of one occurrence in pre-order; `all` counts those that were not sent, too. */
 export interface CallTree {
   cluster: number;
-  kind: 'typical' | 'slowest' | 'first';
+  thread: number;
   all: number;
   n: number;
   level: Uint16Array;
@@ -115,6 +115,22 @@ export interface Drop {
   expected: number;
 }
 
+/** A shape that occurs once, or on one thread alone, or of which one call is slow. */
+export interface Rare extends Occurrence {
+  id: number;
+  fn: number;
+  cluster: number; // -1: none that is listed
+  isOnce: boolean;
+  isOneThread: boolean;
+  isSlow: boolean;
+  count: number;
+  functionCalls: number; // with a shape, of its function
+  /** Surprise in bits, and the time that it is worth. */
+  bits: number;
+  time: number;
+  mean: number; // of its other calls; 0: none
+}
+
 export interface Shapes {
   from: number;
   to: number;
@@ -127,6 +143,8 @@ export interface Shapes {
   calls: CallTree[];
   spikes: Spike[];
   drops: Drop[];
+  /** Most surprising time first; without callers that are rare for what they call. */
+  rare: Rare[];
   threads: (ShapeThread | null)[]; // by the trace's thread index
   totals: {
     shapes: number;
@@ -148,6 +166,8 @@ export interface Shapes {
     runsSent: number;
     bareRuns: number;
     bareThreads: number;
+    rare: number;
+    rareCallers: number;
   };
 }
 
@@ -255,17 +275,56 @@ export function outermost(shapes: Shapes, { ribbons }: ShapeThread): Piece[] {
   return line;
 }
 
+const trees = new WeakMap<Shapes, Map<number, CallTree[]>>();
+
+/** The trees of a cluster that the page holds. */
+export function treesOf(shapes: Shapes, cluster: number): readonly CallTree[] {
+  let byCluster = trees.get(shapes);
+  if (!byCluster) {
+    trees.set(shapes, (byCluster = new Map()));
+    for (const tree of shapes.calls) {
+      const list = byCluster.get(tree.cluster);
+      if (list) list.push(tree);
+      else byCluster.set(tree.cluster, [tree]);
+    }
+  }
+  return byCluster.get(cluster) ?? [];
+}
+
 /** The real calls of an occurrence, if the page holds them. */
 export function callsOf(shapes: Shapes, cluster: number, at: Occurrence): CallTree | null {
-  const own = shapes.clusters[cluster];
-  if (!own) return null;
-  for (const kind of ['typical', 'slowest', 'first'] as const) {
-    const one = own[kind];
-    if (!one || one.thread !== at.thread || one.start !== at.start || one.end !== at.end) continue;
-    const tree = shapes.calls.find(c => c.cluster === cluster && isSame(own[c.kind], one));
-    if (tree) return tree;
-  }
-  return null;
+  const isIt = ({ thread, start, end }: CallTree): boolean =>
+    thread === at.thread && start[0] === at.start && end[0] === at.end;
+  return treesOf(shapes, cluster).find(isIt) ?? null;
+}
+
+/** A tree of the cluster that begins on a thread between two times. */
+export function treeWithin(
+  shapes: Shapes,
+  cluster: number,
+  thread: number,
+  t0: number,
+  t1: number,
+): CallTree | null {
+  const isIn = (tree: CallTree): boolean =>
+    tree.thread === thread && tree.start[0]! < t1 && tree.end[0]! > t0;
+  return treesOf(shapes, cluster).find(isIn) ?? null;
+}
+
+/** The tree of the cluster that begins nearest to a time: of the thread, or of any. */
+export function nearestTree(
+  shapes: Shapes,
+  cluster: number,
+  thread: number,
+  t: number,
+): CallTree | null {
+  const list = treesOf(shapes, cluster);
+  const own = list.filter(tree => tree.thread === thread);
+  const away = (tree: CallTree): number => Math.abs(tree.start[0]! - t);
+  return (own.length > 0 ? own : list).reduce<CallTree | null>(
+    (best, tree) => (best && away(best) <= away(tree) ? best : tree),
+    null,
+  );
 }
 
 export function isSame(a: Occurrence | null, b: Occurrence | null): boolean {

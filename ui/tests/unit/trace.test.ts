@@ -38,12 +38,19 @@ describe('decoding', () => {
   });
   it('refuses other versions and damaged columns with a sentence', () => {
     expect(() => decodeTrace({ v: 99 })).toThrow(/version/);
-    const data = makeData(1) as { threads: { rows: { s: number[]; f: number[] } }[] };
-    data.threads[0]!.rows.s.pop();
+    const made = (): { rows: { s: number[]; f: number[] }; threads: { n_rows: number }[] } =>
+      makeData(1) as ReturnType<typeof made>;
+    const data = made();
+    data.rows.s.pop();
     expect(() => decodeTrace(data as never)).toThrow(/damaged/);
-    const other = makeData(1) as { threads: { rows: { f: number[] } }[] };
-    other.threads[0]!.rows.f[0] = 999;
+    const other = made();
+    other.rows.f[0] = 999;
     expect(() => decodeTrace(other as never)).toThrow(/damaged/);
+    for (const n of [-1, 0.5, 1e6, 0]) {
+      const wrong = made();
+      wrong.threads[0]!.n_rows = n;
+      expect(() => decodeTrace(wrong as never), `${n} rows`).toThrow(/damaged/);
+    }
   });
 });
 
