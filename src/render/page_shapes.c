@@ -119,7 +119,13 @@ const struct weft_shape_occurrence *weft_page_occurrence(const struct weft_shape
 
 /* ---- the choice of a level ------------------------------------------------------------------- */
 
-static bool add_shape(struct weft_page_shapes *shapes, uint32_t shape_id)
+static void take_back(struct weft_page_shapes *shapes, uint32_t n_kept)
+{
+    while (shapes->n_sent_shapes > n_kept)
+        shapes->shape_at[shapes->shape_ids[--shapes->n_sent_shapes]] = WEFT_ID_NONE;
+}
+
+static bool add_one(struct weft_page_shapes *shapes, uint32_t shape_id)
 {
     if (shapes->shape_at[shape_id] != WEFT_ID_NONE)
         return true;
@@ -130,13 +136,18 @@ static bool add_shape(struct weft_page_shapes *shapes, uint32_t shape_id)
     return true;
 }
 
-/* Of a cluster: the shapes of its examples, then others in canonical order, up to the limit. */
-static void add_members(struct weft_page_shapes *shapes, const struct weft_shape_cluster *cluster)
+/* A shape with all that is below it, or nothing: so whatever is sent can be compared. */
+static void add_shape(struct weft_page_shapes *shapes, uint32_t shape_id)
 {
-    for (enum weft_page_kind kind = WEFT_PAGE_TYPICAL; kind < WEFT_PAGE_KINDS; kind++)
-        (void)add_shape(shapes, weft_page_occurrence(cluster, kind)->shape_id);
-    for (uint32_t i = 0; i < cluster->n_shapes && i < shapes->level->members; i++)
-        (void)add_shape(shapes, cluster->shape_ids[i]);
+    const uint32_t n_before = shapes->n_sent_shapes;
+    bool is_room = add_one(shapes, shape_id);
+    for (uint32_t at = n_before; is_room && at < shapes->n_sent_shapes; at++) {
+        const struct weft_shape *shape = &shapes->table->shapes[shapes->shape_ids[at]];
+        for (uint32_t c = 0; is_room && c < shape->n_children; c++)
+            is_room = add_one(shapes, shape->children[c]);
+    }
+    if (!is_room)
+        take_back(shapes, n_before);
 }
 
 static int compare_ids(const void *a, const void *b)
@@ -145,20 +156,21 @@ static int compare_ids(const void *a, const void *b)
     return (*one > *two) - (*one < *two);
 }
 
-/* Shapes of the clusters first, then what they hold, level by level; in canonical order at last. */
+/* The shapes of the examples of all clusters, then others of each, in turn and in canonical order,
+ * up to the limits; in canonical order at last. */
 static void choose_shapes(struct weft_page_shapes *shapes)
 {
     const struct weft_shapes_table *table = shapes->table;
     for (size_t i = 0; i < table->n_shapes; i++)
         shapes->shape_at[i] = WEFT_ID_NONE;
     shapes->n_sent_shapes = 0;
-    for (uint32_t i = 0; i < shapes->n_full; i++)
-        add_members(shapes, weft_page_cluster(shapes, i));
-    for (uint32_t at = 0; at < shapes->n_sent_shapes; at++) {
-        const struct weft_shape *shape = &table->shapes[shapes->shape_ids[at]];
-        for (uint32_t c = 0; c < shape->n_children; c++)
-            (void)add_shape(shapes, shape->children[c]);
-    }
+    for (enum weft_page_kind kind = WEFT_PAGE_TYPICAL; kind < WEFT_PAGE_KINDS; kind++)
+        for (uint32_t i = 0; i < shapes->n_full; i++)
+            add_shape(shapes, weft_page_occurrence(weft_page_cluster(shapes, i), kind)->shape_id);
+    for (uint32_t member = 0; member < shapes->level->members; member++)
+        for (uint32_t i = 0; i < shapes->n_full; i++)
+            if (member < weft_page_cluster(shapes, i)->n_shapes)
+                add_shape(shapes, weft_page_cluster(shapes, i)->shape_ids[member]);
     qsort(shapes->shape_ids, shapes->n_sent_shapes, sizeof *shapes->shape_ids, compare_ids);
     for (uint32_t i = 0; i < shapes->n_sent_shapes; i++)
         shapes->shape_at[shapes->shape_ids[i]] = i;

@@ -4,6 +4,7 @@ import { render } from 'preact';
 import { readFragment } from './lib/fragment';
 import { applyPlace } from './state/app';
 import type { App, State } from './state/app';
+import { useStoredColors } from './state/colors';
 import type { Picture } from './state/screens';
 import { Page } from './views/page';
 import './style.css';
@@ -43,6 +44,7 @@ async function show(makeApp: () => Promise<App>, begin: Begin): Promise<Ready> {
   const root = document.getElementById('app') ?? document.body;
   try {
     const app = await makeApp();
+    useStoredColors(app);
     document.title = `${app.model.trace.name} \u2013 weft`;
     const place = readFragment(location.hash);
     if (place) applyPlace(app, place);

@@ -580,15 +580,16 @@ type Batches = number[][];
 function paintPack(scene: Scene, row: ChartRow, top: number, labels: Label[]): void {
   const threads = row.pack!.threads;
   const step = stripHeight(threads.length);
-  const batches: Batches = Array.from({ length: 22 }, () => []);
+  const hues = scene.theme.hues.length;
+  const batches: Batches = Array.from({ length: 2 * hues }, () => []);
   threads.forEach((thread, i) => {
     const y0 = top + i * step;
     collectStrip(scene, thread, y0, step > 1 ? y0 + step - 1 : y0 + step, batches);
   });
   const { ctx, theme } = scene;
   batches.forEach((list, i) => {
-    ctx.globalAlpha = i < 11 ? 1 : 0.25;
-    ctx.fillStyle = theme.hues[i % 11]!;
+    ctx.globalAlpha = i < hues ? 1 : 0.25;
+    ctx.fillStyle = theme.hues[i % hues]!;
     for (let k = 0; k < list.length; k += 4)
       ctx.fillRect(list[k]!, list[k + 1]!, list[k + 2]!, list[k + 3]!);
   });
@@ -618,7 +619,7 @@ function collectStrip(
     const a = Math.round(glyph.x0 * dpr);
     const width = Math.max(1, Math.round(glyph.x1 * dpr) - a);
     const hue = fn < 0 ? 10 : model.families.hue[fn]!;
-    batches[hue + (isBright ? 0 : 11)]!.push(a, c, width, Math.max(1, d - c));
+    batches[hue + (isBright ? 0 : batches.length / 2)]!.push(a, c, width, Math.max(1, d - c));
     found.push({ thread: thread.index, row, x0: glyph.x0, x1: glyph.x1, y0, y1, n: glyph.n });
   }
 }

@@ -36,7 +36,13 @@ export class PatternStage extends BaseStage<PatternRow> {
     return {
       ...{ ctx, theme: this.theme!, patterns: this.patterns!, text: this.text, model, view },
       ...{ bright: findClusters(model, now.query)?.clusters ?? null, hasMarks: now.hasMarks },
-      ...{ dpr: this.dpr, height: this.height, scrollTop: this.scrollTop, lanes: this.lanes },
+      ...{
+        isRare: now.patterns.isRare,
+        dpr: this.dpr,
+        height: this.height,
+        scrollTop: this.scrollTop,
+        lanes: this.lanes,
+      },
     };
   }
 

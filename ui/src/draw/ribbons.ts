@@ -7,6 +7,7 @@ import type { Model, RunAt } from '../state/app';
 import { duration, integer } from '../lib/format';
 import { glyphs } from '../lib/lod';
 import type { Glyph } from '../lib/lod';
+import { sampleRare } from '../lib/sample';
 import { lowerBound } from '../lib/shapes';
 import type { Drop, Piece, Ribbon, Spans } from '../lib/shapes';
 import { GREY_HUE } from '../lib/palette';
@@ -47,6 +48,8 @@ export interface RibbonScene {
   /** By cluster: 1 is bright; null: all are. */
   bright: Uint8Array | null;
   hasMarks: boolean;
+  /** Where runs share a pixel, rare behaviours are favoured, and rare calls have marks. */
+  isRare: boolean;
   dpr: number;
   height: number;
   scrollTop: number;
@@ -74,6 +77,7 @@ export function paintRibbons(scene: RibbonScene, rows: readonly PatternRow[]): v
     const lanes = scene.lanes.slice(from);
     if (scene.hasMarks) paintDrops(scene, lanes);
     paintLanes(scene, lanes, row.isTall);
+    if (scene.isRare) paintRare(scene, lanes);
     if (scene.hasMarks) paintSpikes(scene, lanes);
   }
 }
@@ -111,12 +115,21 @@ function ribbonBars(
   const x0 = (i: number): number => Math.max(-20, view.x(t0[i]!));
   const x1 = (i: number): number => Math.min(view.width + 20, view.x(t1[i]!));
   return glyphs(list, x0, x1, i => covered[i]!).map(glyph => {
-    const cluster = ribbon.cluster[glyph.item]!;
-    const share =
-      glyph.n > 1 ? 1 : covered[glyph.item]! / Math.max(1, t1[glyph.item]! - t0[glyph.item]!);
+    const runs = list.slice(glyph.at - glyph.n + 1, glyph.at + 1);
+    const run =
+      scene.isRare && runs.length > 1
+        ? sampleRare(
+            runs,
+            i => ribbon.cluster[i]!,
+            i => covered[i]!,
+            runs[0]! * 64 + r,
+          )
+        : glyph.item;
+    const cluster = ribbon.cluster[run]!;
+    const share = glyph.n > 1 ? 1 : covered[run]! / Math.max(1, t1[run]! - t0[run]!);
     return {
       ...{ x0: glyph.x0, x1: glyph.x1, y0: y1 - fillHeight(y1 - y0, share) },
-      ...{ ribbon: r, run: glyph.item, runs: list.slice(glyph.at - glyph.n + 1, glyph.at + 1) },
+      ...{ ribbon: r, run, runs },
       ...{ cluster, hue: model.behaviours!.list[cluster]!.hue },
     };
   });
@@ -146,8 +159,14 @@ function stripBars(scene: RibbonScene, thread: number, line: Piece[], y0: number
   const x1 = (i: number): number => Math.min(view.width + 20, view.x(line[i]!.t1));
   const weight = (i: number): number =>
     ribbonSpans(model, ribbons[line[i]!.ribbon]!).covered[line[i]!.run]!;
+  const clusterOf = (i: number): number => ribbons[line[i]!.ribbon]!.cluster[line[i]!.run]!;
   return glyphs(list, x0, x1, weight).map((glyph: Glyph) => {
-    const { ribbon, run } = line[glyph.item]!;
+    const pieces = list.slice(glyph.at - glyph.n + 1, glyph.at + 1);
+    const piece =
+      scene.isRare && pieces.length > 1
+        ? sampleRare(pieces, clusterOf, weight, pieces[0]! * 64 + 63)
+        : glyph.item;
+    const { ribbon, run } = line[piece]!;
     const cluster = ribbons[ribbon]!.cluster[run]!;
     return {
       ...{ x0: glyph.x0, x1: glyph.x1, y0, ribbon, run, runs: [run], cluster },
@@ -165,10 +184,11 @@ function isMore(scene: RibbonScene, lane: Lane, bar: Bar): boolean {
   return own.others[bar.run]! > 0;
 }
 
-/** Fills of all lanes, colour by colour: eleven and as many dimmed. */
+/** Fills of all lanes, colour by colour: bright ones and as many dimmed. */
 function paintLanes(scene: RibbonScene, lanes: readonly Lane[], isTall: boolean): void {
   const { ctx, dpr, theme, bright } = scene;
-  const batches: number[][] = Array.from({ length: 22 }, () => []);
+  const hues = theme.hues.length;
+  const batches: number[][] = Array.from({ length: 2 * hues }, () => []);
   const edges: number[] = [];
   const more: number[] = [];
   for (const lane of lanes)
@@ -176,15 +196,15 @@ function paintLanes(scene: RibbonScene, lanes: readonly Lane[], isTall: boolean)
       const [a, b] = [Math.round(bar.x0 * dpr), Math.round(bar.x1 * dpr)];
       const [c, d] = [Math.round(bar.y0 * dpr), Math.round(lane.y1 * dpr)];
       const isBright = !bright || bar.runs.some(run => isMember(scene, lane, bar, run, bright));
-      const batch = batches[bar.hue + (isBright ? 0 : 11)]!;
+      const batch = batches[bar.hue + (isBright ? 0 : hues)]!;
       batch.push(a, c, Math.max(1, b - a), Math.max(1, d - c));
       if (b - a >= 4 * dpr && d - c >= 2 * dpr) edges.push(a, c, b - a, d - c);
       if (isMore(scene, lane, bar))
         more.push(a, d, Math.max(1, b - a), Math.max(1, Math.round(dpr)));
     }
   batches.forEach((list, i) => {
-    ctx.globalAlpha = i < 11 ? 1 : 0.25;
-    ctx.fillStyle = theme.hues[i % 11]!;
+    ctx.globalAlpha = i < hues ? 1 : 0.25;
+    ctx.fillStyle = theme.hues[i % hues]!;
     for (let k = 0; k < list.length; k += 4)
       ctx.fillRect(list[k]!, list[k + 1]!, list[k + 2]!, list[k + 3]!);
   });
@@ -307,6 +327,35 @@ export function paintTriangles(
   ctx.stroke();
   ctx.fillStyle = theme.bad;
   ctx.fill();
+}
+
+/** Diamonds where a rare shape has its slowest call: they are there however narrow it is. */
+function paintRare(scene: RibbonScene, lanes: readonly Lane[]): void {
+  const { ctx, dpr, theme, view, model, bright } = scene;
+  const marks: { x: number; y: number }[] = [];
+  for (const rare of model.behaviours!.shapes.rare) {
+    if (bright && (rare.cluster < 0 || bright[rare.cluster] !== 1)) continue;
+    if (rare.end < view.t0 || rare.start > view.t1) continue;
+    const own = lanes.filter(lane => lane.thread === rare.thread);
+    const lane = own.length > 0 && (laneOf(scene, own, rare.cluster) ?? own[0]!);
+    const x = Math.min(view.width, Math.max(0, view.x((rare.start + rare.end) / 2)));
+    if (lane && !marks.some(mark => mark.y === lane.y1 && Math.abs(mark.x - x) < 6))
+      marks.push({ x, y: lane.y1 });
+  }
+  ctx.beginPath();
+  for (const { x, y } of marks) {
+    ctx.moveTo((x - 3.5) * dpr, (y - 1) * dpr);
+    ctx.lineTo(x * dpr, (y - 4.5) * dpr);
+    ctx.lineTo((x + 3.5) * dpr, (y - 1) * dpr);
+    ctx.lineTo(x * dpr, (y + 2.5) * dpr);
+    ctx.closePath();
+  }
+  ctx.lineJoin = 'miter';
+  ctx.fillStyle = theme.bg;
+  ctx.fill();
+  ctx.lineWidth = dpr;
+  ctx.strokeStyle = theme.ink;
+  ctx.stroke();
 }
 
 /** A band in the ribbon in which a behaviour became rare. */

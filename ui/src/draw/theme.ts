@@ -21,7 +21,7 @@ export interface Theme {
   hatch: string;
   hatchDark: string;
   font: string;
-  hues: string[]; // ten and grey
+  hues: string[]; // ten, grey, and those that were assigned
   inks: string[];
   tints: string[]; // 35 % toward the background: stood still
   merged: string[]; // 45 %: narrower than two pixels
@@ -32,6 +32,7 @@ export function readTheme(element: Element): Theme {
   const get = (name: string): string => style.getPropertyValue(`--${name}`).trim();
   const bg = get('bg');
   const hues = Array.from({ length: 11 }, (_, i) => get(i === GREY_HUE ? 'grey' : `h${i + 1}`));
+  for (let own = get('h12'); own !== ''; own = get(`h${hues.length + 1}`)) hues.push(own);
   return {
     isDark: luminance(bg) < 0.2,
     ...{ bg, panel: get('panel'), line: get('line'), line2: get('line2'), grid: get('grid') },

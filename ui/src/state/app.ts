@@ -33,9 +33,21 @@ export interface RunAt {
 export interface Chosen {
   cluster: number;
   at: Occurrence;
-  /** columns: only these are known, not when it was. */
-  how: 'run' | 'columns' | 'typical' | 'slowest' | 'first' | 'spike';
+  /** one: of several there; columns: only these are known, not when it was. */
+  how: 'run' | 'one' | 'columns' | 'typical' | 'slowest' | 'first' | 'spike' | 'rare';
   run: RunAt | null;
+}
+
+/** What is shown besides the ribbons. */
+export interface PatternView {
+  tab: 'table' | 'rare' | 'diff';
+  /** Shapes that are compared: indices into the page's, or -1. */
+  a: number;
+  b: number;
+  /** The shape picked in a behaviour's gallery, or -1. */
+  shape: number;
+  /** Where runs share a pixel, rare behaviours are favoured. */
+  isRare: boolean;
 }
 
 export type Screen = 'overview' | 'timeline' | 'patterns' | 'functions' | 'health';
@@ -100,6 +112,9 @@ export interface State {
   clusterSort: ClusterKey;
   /** The selected occurrence as its shape, or its calls by event or by time. */
   drawing: 'shape' | 'order' | 'time';
+  patterns: PatternView;
+  /** Counts the assignments of colours. */
+  colors: number;
 }
 
 export const CLUSTER_KEYS: readonly ClusterKey[] = [
@@ -139,7 +154,8 @@ export function initialState(trace: Trace): State {
       overRun: null,
       hasMarks: true,
     },
-    ...{ clusterSort: 'sum', drawing: 'time' },
+    ...{ clusterSort: 'sum', drawing: 'time', colors: 0 },
+    patterns: { tab: 'table', a: -1, b: -1, shape: -1, isRare: false },
   };
 }
 
@@ -273,6 +289,16 @@ export function findRow(model: Model, at: RowAt): Item | null {
 
 /** Shows other rows of the same trace. What is selected stays if they have it; of an item that they
  * do not have the time stays, as the range. */
+/** The same shapes in another table of them. */
+function sameShapes(view: PatternView, before: Model, model: Model): PatternView {
+  const ids = model.behaviours?.shapes.shapes.id;
+  const find = (shape: number): number => {
+    const id = before.behaviours?.shapes.shapes.id[shape];
+    return id === undefined || !ids ? -1 : ids.indexOf(id);
+  };
+  return { ...view, a: find(view.a), b: find(view.b), shape: find(view.shape) };
+}
+
 export function replaceModel(app: App, model: Model): void {
   const before = app.model;
   app.model = model;
@@ -289,6 +315,7 @@ export function replaceModel(app: App, model: Model): void {
       range: isLost ? { t0: at.start, t1: at.end } : now.range,
       family: key === undefined ? -1 : model.families.list.findIndex(one => one.key === key),
       chosen: cluster >= 0 && now.chosen ? { ...now.chosen, cluster } : null,
+      patterns: sameShapes(now.patterns, before, model),
     };
   });
 }

@@ -5,10 +5,21 @@ import { duration, exact, integer, plural } from '../lib/format';
 import type { Thread } from '../lib/model';
 import { matchesName, matchesThread, parseQuery } from '../lib/search';
 import type { Query } from '../lib/search';
-import { columnTime, spansOf } from '../lib/shapes';
-import type { Occurrence, Ribbon, ShapeThread, Spans, Spike } from '../lib/shapes';
-import { reveal, set, setWindow } from './actions';
-import type { App, Chosen, ClusterKey, Model, RunAt, State } from './app';
+import { nearShapes, ShapeMetric } from '../lib/shapediff';
+import type { Near } from '../lib/shapediff';
+import { columnTime, nearestTree, spansOf, treeWithin } from '../lib/shapes';
+import type {
+  CallTree,
+  Occurrence,
+  Rare,
+  Ribbon,
+  ShapeTable,
+  ShapeThread,
+  Spans,
+  Spike,
+} from '../lib/shapes';
+import { reveal, set, setRange, setWindow } from './actions';
+import type { App, Chosen, ClusterKey, Model, PatternView, RunAt, State } from './app';
 import { ROW, sortThreads, stripHeight } from './rows';
 
 /* ---- search ---- */
@@ -230,11 +241,22 @@ function choose(app: App, chosen: Chosen): void {
   set(app, { cluster: chosen.cluster, chosen, drawing, said: chosenSentence(app.model, chosen) });
 }
 
+/** The longest of the run if it was sent; else one whose calls were; else its columns. */
 export function chooseRun(app: App, at: RunAt | null): void {
   if (!at) return set(app, { chosen: null, cluster: -1, said: '' });
-  const cluster = ribbonAt(app.model, at)!.cluster[at.run]!;
-  const { isKnown, ...occurrence } = occurrenceOf(app.model, at);
-  choose(app, { cluster, at: occurrence, how: isKnown ? 'run' : 'columns', run: at });
+  const { model } = app;
+  const cluster = ribbonAt(model, at)!.cluster[at.run]!;
+  const { isKnown, ...columns } = occurrenceOf(model, at);
+  if (isKnown) return choose(app, { cluster, at: columns, how: 'run', run: at });
+  const { thread, start, end } = columns;
+  const tree = treeWithin(model.behaviours!.shapes, cluster, thread, start, end);
+  const one = tree && { thread, start: tree.start[0]!, end: tree.end[0]!, shape: -1 };
+  choose(app, { cluster, at: one ?? columns, how: one ? 'one' : 'columns', run: at });
+}
+
+/** Instead of calls that the page does not hold: those of the behaviour nearest to them. */
+export function standIn({ behaviours }: Model, { cluster, at }: Chosen): CallTree | null {
+  return nearestTree(behaviours!.shapes, cluster, at.thread, at.start);
 }
 
 /** Brings an occurrence into view, with some room around it, if it cannot be seen. */
@@ -263,6 +285,18 @@ export function chooseSpike(app: App, spike: Spike): void {
   const run = runAtTime(app.model, spike.thread, spike.cluster, spike.start);
   choose(app, { cluster: spike.cluster, at: spike, how: 'spike', run });
   show(app, spike);
+}
+
+/** A rare shape: its slowest call. If its behaviour is not listed, it becomes the range. */
+export function chooseRare(app: App, rare: Rare): void {
+  if (rare.cluster >= 0) {
+    const run = runAtTime(app.model, rare.thread, rare.cluster, rare.start);
+    choose(app, { cluster: rare.cluster, at: rare, how: 'rare', run });
+  } else {
+    set(app, { chosen: null, cluster: -1 });
+    setRange(app, { t0: rare.start, t1: Math.max(rare.end, rare.start + 1) }, false);
+  }
+  show(app, rare);
 }
 
 export function showChosen(app: App): void {
@@ -329,6 +363,105 @@ export function nextDrawing(app: App): void {
   set(app, { drawing: next[app.state.get().drawing] });
 }
 
+/* ---- two shapes ---- */
+
+const metrics = new WeakMap<ShapeTable, ShapeMetric>();
+
+export function metricOf({ behaviours }: Model): ShapeMetric {
+  const table = behaviours!.shapes.shapes;
+  let metric = metrics.get(table);
+  if (!metric) metrics.set(table, (metric = new ShapeMetric(table)));
+  return metric;
+}
+
+export function setView(app: App, change: Partial<PatternView>): void {
+  set(app, { patterns: { ...app.state.get().patterns, ...change } });
+}
+
+/** The shape that is meant: of the occurrence, picked in the gallery, or the typical one's. */
+export function meantShape({ model, state }: App): number {
+  const { cluster, chosen, patterns } = state.get();
+  const own = model.behaviours?.list[cluster]?.cluster;
+  if (!own) return -1;
+  if (chosen && chosen.at.shape >= 0) return chosen.at.shape;
+  if (own.shapes.includes(patterns.shape)) return patterns.shape;
+  const typical = own.typical?.shape ?? -1;
+  return typical >= 0 ? typical : (own.shapes[0] ?? -1);
+}
+
+export function shapeTitle(model: Model, shape: number): string {
+  const table = model.behaviours!.shapes.shapes;
+  const own = model.behaviours!.list[table.cluster[shape]!];
+  return own?.title ?? model.name(table.fn[shape]!);
+}
+
+export function setSide(app: App, side: 'a' | 'b', shape: number): void {
+  const { shapes } = app.model.behaviours!;
+  const said =
+    shape < 0
+      ? 'No shape is selected: pick a behaviour first.'
+      : `${side.toUpperCase()} is ${shapeTitle(app.model, shape)}, shape ${shapes.shapes.id[shape]}.`;
+  if (shape >= 0) setView(app, { [side]: shape, tab: 'diff' });
+  set(app, { said });
+}
+
+/** Shows the behaviour of a shape, with this shape in its gallery. */
+export function pickShape(app: App, shape: number): void {
+  const cluster = app.model.behaviours!.shapes.shapes.cluster[shape]!;
+  setView(app, { shape });
+  if (cluster >= 0) set(app, { cluster, chosen: null, said: clusterSentence(app.model, cluster) });
+}
+
+/** Whether a search finds a function by name. */
+export function matchesFunction(model: Model, query: Query, fn: number): boolean {
+  return fn >= 0 && matchesName(query, model.fullName(fn));
+}
+
+export function swapSides(app: App): void {
+  const { a, b } = app.state.get().patterns;
+  setView(app, { a: b, b: a });
+}
+
+const NEAR = 4; // half units
+
+/** Shapes of the same function that are near one. */
+export function nearTo(model: Model, shape: number): Near[] {
+  return nearShapes(model.behaviours!.shapes.shapes, metricOf(model), shape, NEAR);
+}
+
+export function toggleSampling(app: App): void {
+  setView(app, { isRare: !app.state.get().patterns.isRare });
+}
+
+/** What the screen adds to the address: the ids of A and B, and what is shown. */
+export function writeView({ model, state }: App): [string, string][] {
+  const { a, b, tab, isRare } = state.get().patterns;
+  const ids = model.behaviours?.shapes.shapes.id;
+  const name = (shape: number): string =>
+    ids && shape >= 0 && shape < ids.length ? `shape:${ids[shape]}` : '';
+  return [
+    ...([
+      ['A', name(a)],
+      ['B', name(b)],
+      ['tab', tab === 'table' ? '' : tab],
+      ['pick', isRare ? 'rare' : ''],
+    ] as [string, string][]),
+  ];
+}
+
+export function readView(app: App, get: (key: string) => string): void {
+  const ids = app.model.behaviours?.shapes.shapes.id;
+  const find = (text: string): number => {
+    const id = /^shape:(\d+)$/.exec(text)?.[1];
+    return id === undefined || !ids ? -1 : ids.indexOf(Number(id));
+  };
+  const tab = get('tab');
+  setView(app, {
+    ...{ a: find(get('A')), b: find(get('B')), isRare: get('pick') === 'rare' },
+    tab: tab === 'rare' || tab === 'diff' ? tab : 'table',
+  });
+}
+
 /* ---- sentences ---- */
 
 export function clusterSentence(model: Model, index: number): string {
@@ -342,6 +475,8 @@ export function chosenSentence(model: Model, { cluster, at, how, run }: Chosen):
   const thread = model.trace.threads[at.thread]!.label;
   const ribbon = run && ribbonAt(model, run);
   const n = ribbon && how === 'run' ? ribbon.count[run!.run]! : 1;
-  const of = n > 1 ? `longest of ${integer(n)} there` : how === 'run' ? '' : how;
+  const words = { run: '', one: '', columns: 'by columns alone' };
+  const word = how in words ? words[how as keyof typeof words] : how;
+  const of = n > 1 ? `longest of ${integer(n)} there` : word;
   return `${title}, ${duration(at.end - at.start)}, ${thread}, starts at ${exact(at.start)}${of && `, ${of}`}.`;
 }

@@ -5,11 +5,14 @@ import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { duration, exact, integer, percent, plural, span, times } from '../lib/format';
 import { callsOf, columnTime } from '../lib/shapes';
-import type { Cluster, Occurrence } from '../lib/shapes';
+import type { CallTree, Cluster, Occurrence, Rare } from '../lib/shapes';
 import type { Behaviour } from '../lib/behaviours';
 import * as pat from '../state/patterns';
-import type { Chosen, ClusterKey, Model } from '../state/app';
+import type { App, Chosen, ClusterKey, Model, PatternView } from '../state/app';
+import { ColorInput } from './colors';
 import { Command, hueVar } from './parts';
+import { because, RareTab } from './rare';
+import { DiffTab } from './shapediff';
 import { CallIcicle, ShapeGlyph, ShapeTree } from './trees';
 import { useApp, usePart } from './use';
 
@@ -103,7 +106,7 @@ function Row({ behaviour, isNow }: { behaviour: Behaviour; isNow: boolean }): JS
   );
 }
 
-function ClusterTable(): JSX.Element {
+function ClusterTab(): JSX.Element {
   const app = useApp();
   const { list, shapes } = app.model.behaviours!;
   const sort = usePart(s => s.clusterSort);
@@ -120,42 +123,62 @@ function ClusterTable(): JSX.Element {
   const chosen = cluster >= 0 && !shown.some(b => b.cluster.index === cluster);
   const unlisted = shapes.totals.clusters - list.length;
   return (
-    <div class="interval">
-      <h2>
-        Behaviours{' '}
-        <small>
-          {asks ? `${integer(all.length)} of ${integer(list.length)} found; ` : ''}
-          calls of one function whose shapes are at most {shapes.threshold / 2} apart, in all
-          threads
-        </small>
-      </h2>
-      <div class="scroll" tabIndex={0} role="region" aria-label="Behaviours">
-        <table class="fixed wide clusters">
-          <thead>
-            <tr>
-              <Head by="name" name="behaviour" sort={sort} />
-              {COLUMNS.map(([key, name]) => (
-                <Head key={key} by={key} name={name} sort={sort} />
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {chosen && list[cluster] && <Row behaviour={list[cluster]!} isNow />}
-            {shown.map(b => (
-              <Row key={b.cluster.index} behaviour={b} isNow={b.cluster.index === cluster} />
+    <div class="scroll" tabIndex={0} role="region" aria-label="Behaviours">
+      <table class="fixed wide clusters">
+        <thead>
+          <tr>
+            <Head by="name" name="behaviour" sort={sort} />
+            {COLUMNS.map(([key, name]) => (
+              <Head key={key} by={key} name={name} sort={sort} />
             ))}
-          </tbody>
-        </table>
-        <p class="remark">
-          {integer(shown.length)} of {integer(all.length)} shown.{' '}
-          {all.length > limit && (
-            <button class="link" onClick={() => setLimit(all.length)}>
-              show all
-            </button>
-          )}{' '}
-          {unlisted > 0 && `${integer(unlisted)} of least time are not in this page.`}
-        </p>
+          </tr>
+        </thead>
+        <tbody>
+          {chosen && list[cluster] && <Row behaviour={list[cluster]!} isNow />}
+          {shown.map(b => (
+            <Row key={b.cluster.index} behaviour={b} isNow={b.cluster.index === cluster} />
+          ))}
+        </tbody>
+      </table>
+      <p class="remark">
+        {asks ? `${integer(all.length)} of ${integer(list.length)} found. ` : ''}
+        {integer(shown.length)} of {integer(all.length)} shown: calls of one function whose shapes
+        are at most {shapes.threshold / 2} apart, in all threads.{' '}
+        {all.length > limit && (
+          <button class="link" onClick={() => setLimit(all.length)}>
+            show all
+          </button>
+        )}{' '}
+        {unlisted > 0 && `${integer(unlisted)} of least time are not in this page.`}
+      </p>
+    </div>
+  );
+}
+
+const TABS: [PatternView['tab'], string, (app: App) => string][] = [
+  ['table', 'Behaviours', ({ model }) => integer(model.behaviours!.list.length)],
+  ['rare', 'Rare', ({ model }) => integer(model.behaviours!.shapes.totals.rare)],
+  ['diff', 'Compare', () => 'A, B'],
+];
+
+function Tabs(): JSX.Element {
+  const app = useApp();
+  const now = usePart(s => s.patterns.tab);
+  return (
+    <div class="interval">
+      <div class="panel-tabs" role="tablist" aria-label="Lists (Tab, then arrows)">
+        {TABS.map(([tab, name, n]) => (
+          <button
+            key={tab}
+            role="tab"
+            aria-selected={tab === now}
+            onClick={() => pat.setView(app, { tab })}
+          >
+            {name} <small>{n(app)}</small>
+          </button>
+        ))}
       </div>
+      {now === 'table' ? <ClusterTab /> : now === 'rare' ? <RareTab /> : <DiffTab />}
     </div>
   );
 }
@@ -272,9 +295,11 @@ function Place({ chosen }: { chosen: Chosen }): JSX.Element {
         {how === 'columns' ? span(at.start, at.end) : exact(at.start)}
         {how === 'columns' ? ': when exactly is not in this page' : rank}
       </p>
-      {run && ribbon && (how === 'run' || how === 'columns') && (
+      {how === 'rare' && <p class="remark">Rare: {because(at as Rare)}.</p>}
+      {run && ribbon && (how === 'run' || how === 'one' || how === 'columns') && (
         <p class="remark">
           {how === 'run' && ribbon.count[run.run]! > 1 ? 'The longest of ' : ''}
+          {how === 'one' && ribbon.count[run.run]! > 1 ? 'One of ' : ''}
           {plural(ribbon.count[run.run]!, 'occurrence')} that begin in{' '}
           {span(
             columnTime(shapes, ribbon.first[run.run]!),
@@ -292,11 +317,12 @@ function Place({ chosen }: { chosen: Chosen }): JSX.Element {
 }
 
 function Gallery({ behaviour }: { behaviour: Behaviour }): JSX.Element {
-  const { model } = useApp();
+  const app = useApp();
+  const { model } = app;
   const table = model.behaviours!.shapes.shapes;
   const { shapes, shapesAll, has, id } = behaviour.cluster;
-  const [at, setAt] = useState(0);
-  const now = shapes[Math.min(at, shapes.length - 1)];
+  usePart(s => s.patterns.shape);
+  const now = [pat.meantShape(app), shapes[0]].find(s => shapes.includes(s!));
   if (!has || now === undefined)
     return (
       <p class="remark">
@@ -307,13 +333,13 @@ function Gallery({ behaviour }: { behaviour: Behaviour }): JSX.Element {
   return (
     <>
       <div class="gallery">
-        {shapes.map((shape, i) => (
+        {shapes.map(shape => (
           <button
             key={shape}
             class="plain"
-            aria-pressed={i === at}
+            aria-pressed={shape === now}
             title={`shape ${table.id[shape]}, ${plural(table.count[shape]!, 'occurrence')}`}
-            onClick={() => setAt(i)}
+            onClick={() => pat.setView(app, { shape })}
           >
             <ShapeGlyph shape={shape} width={54} height={28} />
             <small>{integer(table.count[shape]!)}</small>
@@ -330,6 +356,21 @@ function Gallery({ behaviour }: { behaviour: Behaviour }): JSX.Element {
   );
 }
 
+/** Whose calls are drawn, if not those of the occurrence at hand. */
+function StandIn({ tree, chosen }: { tree: CallTree; chosen: Chosen }): JSX.Element {
+  const { trace } = useApp().model;
+  const where =
+    tree.thread === chosen.at.thread
+      ? 'the nearest of this thread'
+      : `one of ${trace.threads[tree.thread]!.label}`;
+  return (
+    <p class="remark stand-in">
+      <b>Not this one:</b> {where} whose calls are in the page,{' '}
+      {duration(tree.end[0]! - tree.start[0]!)}, starts {exact(tree.start[0]!)}.
+    </p>
+  );
+}
+
 function Drawing({
   behaviour,
   chosen,
@@ -342,7 +383,8 @@ function Drawing({
   const { cluster, hue } = behaviour;
   if (!chosen) return <Gallery key={cluster.index} behaviour={behaviour} />;
   const { shapes } = app.model.behaviours!;
-  const tree = chosen.how === 'columns' ? null : callsOf(shapes, cluster.index, chosen.at);
+  const own = chosen.how === 'columns' ? null : callsOf(shapes, cluster.index, chosen.at);
+  const tree = own ?? pat.standIn(app.model, chosen);
   const isShape = drawing === 'shape' || !tree;
   const tab = (key: 'time' | 'order' | 'shape', word: string): JSX.Element => (
     <button
@@ -362,6 +404,7 @@ function Drawing({
         {tab('order', 'calls in order')}
         {tab('shape', 'shape')}
       </div>
+      {!own && tree && !isShape && <StandIn tree={tree} chosen={chosen} />}
       {!isShape && <CallIcicle tree={tree!} hue={hue} byTime={drawing === 'time'} />}
       {isShape &&
         (at.shape >= 0 ? (
@@ -369,7 +412,7 @@ function Drawing({
         ) : (
           <Gallery key={cluster.index} behaviour={behaviour} />
         ))}
-      {!tree && chosen.how !== 'columns' && (
+      {!own && chosen.how !== 'columns' && (
         <p class="remark">
           The calls of this occurrence are not in the page. <Command text={command} />
         </p>
@@ -378,18 +421,45 @@ function Drawing({
   );
 }
 
+/** Makes the shape at hand one of the two that are compared. */
+function Sides(): JSX.Element {
+  const app = useApp();
+  const view = usePart(s => s.patterns);
+  usePart(s => s.chosen);
+  const shape = pat.meantShape(app);
+  return (
+    <span class="sides" role="group" aria-label="Compare">
+      {(['a', 'b'] as const).map(side => (
+        <button
+          key={side}
+          class={`letter ${side}`}
+          disabled={shape < 0}
+          aria-pressed={shape >= 0 && view[side] === shape}
+          title={`Compare: this shape is ${side.toUpperCase()} (Alt+${side.toUpperCase()})`}
+          onClick={() => pat.setSide(app, side, shape)}
+        >
+          {side.toUpperCase()}
+        </button>
+      ))}
+    </span>
+  );
+}
+
 function Details({ behaviour }: { behaviour: Behaviour }): JSX.Element {
   const app = useApp();
   const chosen = usePart(s => s.chosen);
-  const { cluster, title, hue } = behaviour;
+  const { cluster, title } = behaviour;
+  usePart(s => s.colors);
   return (
     <div class="facts behaviour" tabIndex={0} role="region" aria-label="Selected behaviour">
       <h2 class="title">
-        <Hue hue={hue} />
+        <Hue hue={behaviour.hue} />
         <span class="grow" title={app.model.fullName(cluster.fn)}>
           {title}
         </span>
         {chosen && chosen.how !== 'columns' && <b>{duration(chosen.at.end - chosen.at.start)}</b>}
+        <ColorInput functions={[cluster.fn]} />
+        <Sides />
       </h2>
       {chosen && <Place chosen={chosen} />}
       <Examples behaviour={behaviour} chosen={chosen} />
@@ -407,7 +477,7 @@ export function PatternPanel(): JSX.Element {
   return (
     <section class="panel" aria-label="Details">
       {own && <Details behaviour={own} />}
-      <ClusterTable />
+      <Tabs />
     </section>
   );
 }

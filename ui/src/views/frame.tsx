@@ -40,6 +40,7 @@ function connect<Row extends FrameRow, S extends BaseStage<Row>>(
   redraw: () => void,
 ): () => void {
   const off = app.state.subscribe((now, before) => {
+    if (now.colors !== before.colors) stage.retheme();
     const isList = differs(listed, now, before) || (now.isFiltered && now.query !== before.query);
     if (isList || differs(painted, now, before)) stage.markBase();
     else stage.markOverlay();

@@ -286,7 +286,8 @@ function toggleTallOf(app: App): void {
 }
 
 export function pageKey(app: App, event: KeyboardEvent): boolean {
-  if (event.ctrlKey || event.metaKey || event.altKey) return false;
+  if (event.ctrlKey || event.metaKey) return false;
+  if (event.altKey) return currentScreen(app).onKey?.(app, event) ?? false;
   const steps: Record<string, () => void> = {
     Escape: () => act.clear(app),
     Backspace: () => act.back(app),

@@ -5,6 +5,7 @@ import { duration, plural } from '../lib/format';
 import { GREY_HUE } from '../lib/palette';
 import type { Family } from '../lib/families';
 import * as act from '../state/actions';
+import { ColorInput, OwnColors } from './colors';
 import { hueVar } from './parts';
 import { useApp, usePart } from './use';
 
@@ -134,6 +135,17 @@ function Marks(): JSX.Element {
   );
 }
 
+/** The colour of the highlighted group. */
+function FamilyColor(): JSX.Element | null {
+  const { families } = useApp().model;
+  const now = families.list[usePart(s => s.family)];
+  return now ? (
+    <p class="remark">
+      <ColorInput functions={now.functions} /> colour of {now.title}
+    </p>
+  ) : null;
+}
+
 export function Legend(): JSX.Element {
   const { families } = useApp().model;
   const drawer = usePart(s => s.drawer);
@@ -156,6 +168,8 @@ export function Legend(): JSX.Element {
         ))}
       </ul>
       <Rest list={families.list.slice(SHOWN)} />
+      <FamilyColor />
+      <OwnColors />
       <Marks />
     </aside>
   );

@@ -15,9 +15,10 @@ import { NoPatterns, PatternChart } from './patterns';
 import { PatternLegend, PatternStory } from './patternside';
 import { RegimeLine } from './regimes';
 import { Story } from './story';
-import { useApp } from './use';
+import { useApp, usePart } from './use';
 
 function OverviewScreen({ onReady }: { onReady: OnReady }): JSX.Element {
+  usePart(s => s.colors);
   return (
     <>
       <Story />
@@ -46,6 +47,7 @@ const hasPatterns = ({ model }: App): boolean => (model.behaviours?.list.length 
 
 function PatternScreen({ onReady }: { onReady: OnReady }): JSX.Element {
   const app = useApp();
+  usePart(s => s.colors);
   if (!hasPatterns(app)) return <EmptyScreen onReady={onReady} />;
   return (
     <>
@@ -71,6 +73,23 @@ function patternWords(app: App): string {
   return totals
     ? `${plural(totals.calls, 'complete call')} in ${plural(totals.shapes, 'shape')}`
     : '';
+}
+
+function patternKey(app: App, event: KeyboardEvent): boolean {
+  if (!hasPatterns(app)) return false;
+  const steps: Record<string, () => void> = event.altKey
+    ? {
+        KeyA: () => pat.setSide(app, 'a', pat.meantShape(app)),
+        KeyB: () => pat.setSide(app, 'b', pat.meantShape(app)),
+      }
+    : {
+        o: () => pat.toggleMarks(app),
+        r: () => pat.toggleSampling(app),
+        v: () => pat.nextDrawing(app),
+      };
+  const step = steps[event.altKey ? event.code : event.key];
+  step?.();
+  return step !== undefined;
 }
 
 export const OVERVIEW: ScreenSpec = {
@@ -100,7 +119,9 @@ export const PATTERNS: ScreenSpec = {
     ['\u2190\u2192', 'run'],
     ['. ,', 'next, previous place'],
     ['v', 'shape / calls'],
+    ['Alt+A Alt+B', 'compare'],
     ['o', 'spikes, drops'],
+    ['r', 'rare'],
     ['W S A D', 'zoom, pan'],
     ['z', 'zoom to it'],
     ['h', 'highlight / filter'],
@@ -110,15 +131,11 @@ export const PATTERNS: ScreenSpec = {
   help: [
     ['v', 'Patterns: calls in time, calls in order, shape'],
     ['o', 'Patterns: spikes and drops on and off'],
+    ['Alt+A, Alt+B', 'Patterns: the shape at hand is A, is B; both are compared'],
+    ['r', 'Patterns: where runs share a pixel, favour rare behaviours; rare calls have marks'],
   ],
   status: app => patternWords(app) || regimeWords(app),
-  onKey: (app, event) => {
-    const steps: Record<string, () => void> = {
-      o: () => pat.toggleMarks(app),
-      v: () => pat.nextDrawing(app),
-    };
-    const step = steps[event.key];
-    step?.();
-    return step !== undefined;
-  },
+  onKey: patternKey,
+  write: pat.writeView,
+  read: pat.readView,
 };

@@ -147,6 +147,7 @@ export function leftOutWords(app: ReturnType<typeof useApp>): string {
 
 function Totals({ rows }: { rows: readonly PatternRow[] }): JSX.Element {
   const app = useApp();
+  const isRare = usePart(s => s.patterns.isRare);
   const unpacked = usePart(s => s.unpacked);
   const { totals } = app.model.behaviours!.shapes;
   const n = rows.reduce((sum, row) => sum + (row.group?.threads.length ?? 1), 0);
@@ -155,6 +156,7 @@ function Totals({ rows }: { rows: readonly PatternRow[] }): JSX.Element {
     <div class="totals">
       <span class="grow" title={leftOutWords(app)}>
         {integer(n)} of {plural(app.model.trace.threads.length, 'thread')} shown.{' '}
+        {isRare && <b>Rare behaviours are favoured: pixels do not show shares of time. </b>}
         {leftOutWords(app)}.
         {groups.length > 0 && (
           <>
@@ -194,7 +196,7 @@ function Empty(): JSX.Element {
 }
 
 const LISTED = ['sort', 'hidden', 'open', 'unpacked', 'isFiltered'] as const;
-const PAINTED = ['window', 'query', 'isRegime', 'hasMarks'] as const;
+const PAINTED = ['window', 'query', 'isRegime', 'hasMarks', 'patterns'] as const;
 
 export function PatternChart({ onReady }: { onReady: (stage: BaseStage) => void }): JSX.Element {
   return (

@@ -5,13 +5,16 @@ import { useMemo } from 'preact/hooks';
 import { tell } from '../lib/behaviours';
 import type { Behaviour, Told } from '../lib/behaviours';
 import { compact, duration, integer, percent, plural, times } from '../lib/format';
+import { FIRST_OWN } from '../lib/colorfile';
 import { GREY_HUE } from '../lib/palette';
 import type { Spike } from '../lib/shapes';
 import * as act from '../state/actions';
 import * as pat from '../state/patterns';
 import { Hue } from './behaviour';
+import { OwnColors } from './colors';
 import { hueVar } from './parts';
 import { leftOutWords } from './patterns';
+import { because, RareButton } from './rare';
 import { useApp, usePart } from './use';
 
 function Pick({ behaviour }: { behaviour: Behaviour }): JSX.Element {
@@ -165,6 +168,39 @@ function Drops(): JSX.Element | null {
   );
 }
 
+function RareOnes(): JSX.Element | null {
+  const app = useApp();
+  const { rare, totals } = app.model.behaviours!.shapes;
+  if (rare.length === 0) return null;
+  return (
+    <section>
+      <h2>
+        Rare{' '}
+        <small>
+          {integer(Math.min(5, rare.length))} of{' '}
+          <button class="link" onClick={() => pat.setView(app, { tab: 'rare' })}>
+            {integer(totals.rare)}
+          </button>
+          , by surprise × time
+        </small>
+      </h2>
+      <table class="fixed">
+        <tbody>
+          {rare.slice(0, 5).map(one => (
+            <tr key={one.id}>
+              <td class="clip">
+                <RareButton rare={one} />
+              </td>
+              <td class="num key c-side">{duration(one.end - one.start)}</td>
+              <td class="num c-because">{because(one)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
 function Alone({ told }: { told: Told }): JSX.Element | null {
   const { trace } = useApp().model;
   if (told.alone.length === 0) return null;
@@ -200,6 +236,7 @@ export function PatternStory(): JSX.Element {
       <Outermost told={told} />
       <Spikes />
       <Drops />
+      <RareOnes />
       <Alone told={told} />
       <section>
         <h2>Left out</h2>
@@ -210,6 +247,8 @@ export function PatternStory(): JSX.Element {
 }
 
 /* ---- legend ---- */
+
+const SHOWN = 20;
 
 function Entry({ behaviour }: { behaviour: Behaviour }): JSX.Element {
   const app = useApp();
@@ -257,6 +296,7 @@ const MARKS: [JSX.Element, string][] = [
     </g>,
     'throughput drop, the largest',
   ],
+  [<path d="M18 3.5l4 4-4 4-4-4z" fill="var(--bg)" stroke="var(--ink)" />, 'rare shape (r)'],
 ];
 
 export function PatternLegend(): JSX.Element {
@@ -264,6 +304,7 @@ export function PatternLegend(): JSX.Element {
   const { list, shapes } = app.model.behaviours!;
   const drawer = usePart(s => s.drawer);
   const hasMarks = usePart(s => s.hasMarks);
+  const isRare = usePart(s => s.patterns.isRare);
   const grey = list.filter(b => b.hue === GREY_HUE);
   const rest = grey.reduce((sum, b) => sum + b.cluster.sum, 0);
   const { prefix } = app.model.families;
@@ -282,7 +323,8 @@ export function PatternLegend(): JSX.Element {
       </h2>
       <ul>
         {list
-          .filter(b => b.hue !== GREY_HUE && b.isHead)
+          .filter(b => b.hue !== GREY_HUE && (b.isHead || b.hue >= FIRST_OWN))
+          .slice(0, SHOWN)
           .map(b => (
             <Entry key={b.cluster.index} behaviour={b} />
           ))}
@@ -299,6 +341,7 @@ export function PatternLegend(): JSX.Element {
         its time on to have its colour. Ribbons: simple calls on top, what calls them below; none of
         a ribbon holds another of it.
       </p>
+      <OwnColors />
       <section>
         <h2>Marks</h2>
         <ul class="marks">
@@ -314,6 +357,18 @@ export function PatternLegend(): JSX.Element {
         <button aria-pressed={hasMarks} onClick={() => pat.toggleMarks(app)}>
           {hasMarks ? 'Hide' : 'Show'} spikes and drops <kbd>o</kbd>
         </button>
+        <button
+          aria-pressed={isRare}
+          title="Where runs share a pixel, each behaviour is drawn with a chance in proportion to the fourth root of its time; the same place always shows the same"
+          onClick={() => pat.toggleSampling(app)}
+        >
+          Favour rare ones <kbd>r</kbd>
+        </button>
+        <p class="remark">
+          {isRare
+            ? 'Pixels that several behaviours share show one of them, by the fourth root of its time, not the longest.'
+            : 'A pixel shows the behaviour that covers most of it.'}
+        </p>
         <p class="remark">
           {integer(shapes.totals.spikes)} spikes and {integer(shapes.totals.drops)} drops found,{' '}
           {integer(shapes.spikes.length)} and {integer(shapes.drops.length)} here.

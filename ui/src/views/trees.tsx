@@ -12,7 +12,7 @@ const LEVEL = 16;
 const DEEPEST = 40;
 
 /** A swatch in the hue of a shape's behaviour; hollow for those that are none. */
-function ShapeSwatch({ table, shape }: { table: ShapeTable; shape: number }): JSX.Element {
+export function ShapeSwatch({ table, shape }: { table: ShapeTable; shape: number }): JSX.Element {
   const { behaviours } = useApp().model;
   const own = behaviours?.list[table.cluster[shape]!];
   return own ? (
