@@ -132,8 +132,9 @@ export function leftOutWords(app: ReturnType<typeof useApp>): string {
   if (cell > 1) parts.push(`${integer(totals.runsSent)} of ${plural(totals.runs, 'run')}, merged`);
   if (totals.bareRuns > 0)
     parts.push(
-      `${integer(totals.bareRuns)} of ${plural(totals.runsSent, 'run')} without their longest call`,
+      `${integer(totals.bareRuns)} of ${plural(totals.runsSent, 'run')} without the time of their longest call`,
     );
+  parts.push(`the calls of ${plural(shapes.calls.length, 'occurrence')} are here`);
   parts.push(`${plural(totals.trivialClusters, 'trivial behaviour')} (calls nothing) not drawn`);
   if (totals.rareClusters > 0)
     parts.push(`${integer(totals.rareClusters)} rarer than ${integer(totals.rareBelow)} not drawn`);

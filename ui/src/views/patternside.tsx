@@ -299,6 +299,18 @@ const MARKS: [JSX.Element, string][] = [
   [<path d="M18 3.5l4 4-4 4-4-4z" fill="var(--bg)" stroke="var(--ink)" />, 'rare shape (r)'],
 ];
 
+/** Those that chose their hue; of a function with a colour of its own, the one of most time. */
+function inLegend(list: readonly Behaviour[]): Behaviour[] {
+  const own = new Set<number>();
+  const heads = list.filter(({ hue, isHead, cluster: { fn } }) => {
+    if (hue < FIRST_OWN) return hue !== GREY_HUE && isHead;
+    const isNew = !own.has(fn);
+    own.add(fn);
+    return isNew;
+  });
+  return heads.slice(0, SHOWN);
+}
+
 export function PatternLegend(): JSX.Element {
   const app = useApp();
   const { list, shapes } = app.model.behaviours!;
@@ -322,12 +334,9 @@ export function PatternLegend(): JSX.Element {
         </small>
       </h2>
       <ul>
-        {list
-          .filter(b => b.hue !== GREY_HUE && (b.isHead || b.hue >= FIRST_OWN))
-          .slice(0, SHOWN)
-          .map(b => (
-            <Entry key={b.cluster.index} behaviour={b} />
-          ))}
+        {inLegend(list).map(b => (
+          <Entry key={b.cluster.index} behaviour={b} />
+        ))}
       </ul>
       {grey.length > 0 && (
         <p class="entry static" title="All of them are in the table below">

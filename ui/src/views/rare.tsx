@@ -2,7 +2,7 @@
 // What is rare: shapes seen once or on one thread, and calls that are slow for their shape.
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { duration, exact, integer, plural, times } from '../lib/format';
+import { duration, integer, plural, times } from '../lib/format';
 import { GREY_HUE } from '../lib/palette';
 import type { Rare } from '../lib/shapes';
 import type { App } from '../state/app';
@@ -66,7 +66,7 @@ function Row({ rare }: { rare: Rare }): JSX.Element {
     rare.bits.toFixed(1),
     duration(rare.time),
     app.model.trace.threads[rare.thread]!.label,
-    exact(rare.start),
+    duration(rare.start),
   ];
   return (
     <tr class={isNow ? 'now' : ''}>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The page in a headless browser. usage: node run.mjs [PAGE.html]
 // Without a page it makes some from synthetic data. Prints TAP; the exit status is 0 when all passed.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execFileSync } from 'node:child_process';
@@ -347,6 +347,194 @@ async function patterns(page) {
   ok((await patternState(page)).screen === 'overview', '1 goes back to the Overview');
 }
 
+/** Two shapes side by side, from the keyboard and with the mouse. */
+async function comparing(page) {
+  await page.locator('#chart').focus();
+  await page.keyboard.press('3');
+  await settle(page);
+  await page.keyboard.press('Alt+a');
+  ok(
+    (await page.locator('#said').textContent()).includes('No shape is selected'),
+    'Alt+A without a shape says so',
+  );
+  await page.locator('#c0 .row-link').click();
+  await page.keyboard.press('Alt+a');
+  ok(
+    (await page.locator('[role=tab][aria-selected=true]').textContent()).includes('Compare'),
+    'Alt+A shows the comparison',
+  );
+  const shapes = await page.locator('.near button').count();
+  await page.locator('[role=tab]').first().click();
+  const other = await page.evaluate(async () => {
+    const { app } = await window.weftReady;
+    const shown = new Set([...document.querySelectorAll('tr[id^=c]')].map(row => row.id));
+    const own = app.model.behaviours.list.filter(
+      ({ cluster }) => cluster.shapes.length > 0 && shown.has(`c${cluster.index}`),
+    );
+    return own.at(-1).cluster.index;
+  });
+  await page.locator(`#c${other} .row-link`).click();
+  await page.locator('#chart').focus();
+  await page.keyboard.press('Alt+b');
+  const rows = await page.locator('table.diff tbody tr').count();
+  ok(rows > 0, 'Alt+B puts two shapes side by side', `${rows} pairs, ${shapes} near`);
+  const signs = await page.locator('table.diff .sign b').allTextContents();
+  ok(
+    signs.length >= rows && signs.every(sign => /[=\u2248\u2260AB\u00d7]/.test(sign)),
+    'every pair has a sign',
+    signs.join(' '),
+  );
+  const address = await hash(page);
+  ok(/A=shape:\d+/.test(address) && /B=shape:\d+/.test(address), 'the address names both', address);
+  const before = await page.locator('.choice.a .row-link').textContent();
+  await page.locator('.between button').click();
+  ok((await page.locator('.choice.b .row-link').textContent()) === before, 'swap exchanges them');
+  await accessibleNow(page);
+  await page.locator('.choice.a .link').click();
+  await page.locator('.choice.b .link').last().click();
+  await page.locator('[role=tab]').first().click();
+}
+
+/** What is rare: the list, the story, and ribbons that favour it. */
+async function rareOnes(page) {
+  await page.locator('[role=tab]:has-text("Rare")').click();
+  const listed = await page.locator('table.rare tbody tr').count();
+  const known = await page.evaluate(async () => {
+    const { app } = await window.weftReady;
+    return app.model.behaviours.shapes.rare.length;
+  });
+  ok(listed === Math.min(60, known), 'rare shapes are listed', `${listed} of ${known}`);
+  if (known > 0) {
+    await page.locator('table.rare .row-link').first().click();
+    await settle(page);
+    const state = await page.evaluate(async () => {
+      const { app } = await window.weftReady;
+      const { chosen, range } = app.state.get();
+      return { how: chosen?.how ?? '', range };
+    });
+    ok(state.how === 'rare' || state.range !== null, 'a click goes to the slowest call');
+  }
+  const picture = () => page.evaluate(() => document.querySelector('.area canvas').toDataURL());
+  await page.locator('#chart').focus();
+  for (let i = 0; i < 4; i++) await page.keyboard.press('Escape');
+  await page.keyboard.press('0');
+  await settle(page);
+  const plain = await picture();
+  await page.keyboard.press('r');
+  await settle(page);
+  const favoured = await picture();
+  ok(known === 0 || favoured !== plain, 'r favours rare behaviours');
+  ok((await page.textContent('.totals')).includes('favoured'), 'and says so');
+  ok((await hash(page)).includes('pick=rare'), 'the address says so, too');
+  await page.keyboard.press('r');
+  await settle(page);
+  ok((await picture()) === plain, 'the same place shows the same');
+  await page.locator('[role=tab]').first().click();
+  await page.keyboard.press('1');
+  await settle(page);
+}
+
+/** Colours from a file and one by one, on both screens, kept and reset. */
+async function ownColors(page, folder) {
+  const names = await page.evaluate(async () => {
+    const { app } = await window.weftReady;
+    const { behaviours, trace } = app.model;
+    const fns = [...new Set(behaviours.list.map(b => b.cluster.fn))].slice(0, 2);
+    return fns.map(fn => trace.functions.name[fn]);
+  });
+  const file = join(folder, 'colors.txt');
+  writeFileSync(file, `${names[0]} #0b7a75 1\nnot_a_function navy 0.5\nbroken\n`);
+  await page.setInputFiles('input[type=file]', file);
+  await page.locator('.own-colors li').first().waitFor({ timeout: 2000 });
+  await settle(page);
+  const warnings = await page.locator('.warnings').textContent();
+  ok(/line 3/.test(warnings), 'a broken line of a colour file is named', warnings);
+  ok(/1 of 2 functions do not occur/.test(warnings), 'so is what does not occur', warnings);
+  const hue = screen =>
+    page.evaluate(
+      async ({ name, which }) => {
+        const { app } = await window.weftReady;
+        const { behaviours, families, trace } = app.model;
+        const fn = trace.functions.name.indexOf(name);
+        const at =
+          which === 'patterns'
+            ? behaviours.list.find(b => b.cluster.fn === fn).hue
+            : families.hue[fn];
+        return getComputedStyle(document.documentElement).getPropertyValue(`--h${at + 1}`);
+      },
+      { name: names[0], which: screen },
+    );
+  ok((await hue('overview')) === '#0b7a75', 'the Overview has the colour');
+  await page.locator('#chart').focus();
+  await page.keyboard.press('3');
+  await settle(page);
+  ok((await hue('patterns')) === '#0b7a75', 'and so has Patterns');
+  const painted = await page.evaluate(() => {
+    const canvas = document.querySelector('.area canvas');
+    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+    for (let i = 0; i < data.length; i += 4)
+      if (data[i] === 0x0b && data[i + 1] === 0x7a && data[i + 2] === 0x75) return true;
+    return false;
+  });
+  ok(painted, 'ribbons are painted with it');
+  await page.reload();
+  await page.evaluate(() => window.weftReady.then(() => true));
+  ok((await hue('patterns')) === '#0b7a75', 'it is kept');
+  await page.locator('.colors button:has-text("Reset")').click();
+  await settle(page);
+  ok((await page.locator('.own-colors').count()) === 0, 'Reset forgets it');
+  ok((await hue('patterns')) !== '#0b7a75', 'and gives the old colours back');
+  await page.locator('#c0 .row-link').click();
+  await page.locator('.facts .color-input input').fill('#123456');
+  await page.locator('.own-colors li').first().waitFor({ timeout: 2000 });
+  ok(true, 'one behaviour can be given a colour');
+  await page.locator('.own-colors .link').first().click();
+  ok((await page.locator('.own-colors').count()) === 0, 'and be freed of it');
+  await page.locator('#chart').focus();
+  await page.keyboard.press('1');
+  await settle(page);
+}
+
+/** A run without a time of its own: real calls of the behaviour, and whose they are. */
+async function standIns(page) {
+  await page.locator('#chart').focus();
+  await page.keyboard.press('3');
+  await settle(page);
+  const found = await page.evaluate(async () => {
+    const { app } = await window.weftReady;
+    const { shapes } = app.model.behaviours;
+    const trees = new Set(shapes.calls.map(tree => tree.cluster));
+    for (const thread of shapes.threads)
+      for (const [ribbon, own] of (thread?.ribbons ?? []).entries())
+        for (let run = 0; run < own.n; run++)
+          if (Number.isNaN(own.start[run]) && trees.has(own.cluster[run])) {
+            const at = { thread: thread.thread, ribbon, run };
+            return { at, cluster: own.cluster[run] };
+          }
+    return null;
+  });
+  if (found) {
+    await page.evaluate(async ({ cluster, at }) => {
+      const { app } = await window.weftReady;
+      const ribbon = app.model.behaviours.shapes.threads[at.thread].ribbons[at.ribbon];
+      const time = c => Math.floor((app.model.behaviours.shapes.to * c) / 1200);
+      const [start, end] = [time(ribbon.first[at.run]), time(ribbon.first[at.run] + 1)];
+      const chosen = { cluster, how: 'columns', run: at };
+      app.state.update(s => ({
+        ...s,
+        cluster,
+        chosen: { ...chosen, at: { thread: at.thread, start, end, shape: -1 } },
+      }));
+    }, found);
+    await page.locator('.stand-in').waitFor({ timeout: 2000 });
+    ok((await page.locator('.icicle span').count()) > 0, 'a bare run shows calls of its behaviour');
+  }
+  await page.locator('#chart').focus();
+  for (let i = 0; i < 4; i++) await page.keyboard.press('Escape');
+  await page.keyboard.press('1');
+  await settle(page);
+}
+
 async function withoutPatterns(browser, folder) {
   const data = makeData(3);
   const trivial = structuredClone(data);
@@ -373,7 +561,7 @@ async function withoutPatterns(browser, folder) {
 }
 
 /** Names, roles, landmarks: what a screen reader needs. */
-async function accessible(page) {
+async function accessibleNow(page) {
   const problems = await page.evaluate(() => {
     const out = [];
     const nameOf = e =>
@@ -400,6 +588,10 @@ async function accessible(page) {
     return out;
   });
   ok(problems.length === 0, 'names, roles and landmarks', problems.join('; '));
+}
+
+async function accessible(page) {
+  await accessibleNow(page);
   const stops = new Set();
   await page.locator('.brand').click();
   for (let i = 0; i < 60; i++) {
@@ -551,8 +743,10 @@ async function main() {
   const browser = await openBrowser();
   try {
     const { page, context, trouble } = await open(browser, path);
-    for (const part of [facts, pointing, ranges, keyboard, searching, panels, accessible, patterns])
+    for (const part of [facts, pointing, ranges, keyboard, searching, panels, accessible])
       await part(page);
+    for (const part of [patterns, comparing, rareOnes, standIns]) await part(page);
+    await ownColors(page, folder);
     ok(trouble.length === 0, 'no console error, no network', trouble.join('; '));
     await context.close();
     await themes(browser, path);
