@@ -545,7 +545,8 @@ async function withoutPatterns(browser, folder) {
       ? []
       : { h: [], s: [], t: [], p: [] };
   Object.assign(shapes, { spikes: { c: [], x: [], at: { h: [], s: [], t: [], p: [] } } });
-  Object.assign(shapes, { drops: { c: [], s: [], t: [], n: [], e: [] }, calls: [], threads: [] });
+  Object.assign(shapes, { drops: { c: [], s: [], t: [], n: [], e: [] }, threads: [] });
+  Object.assign(shapes, { calls: {}, rare: {}, ribbons: {} });
   for (const key of Object.keys(shapes.table)) shapes.table[key] = [];
   shapes.totals.shapes = 0;
   for (const [json, word] of [
