@@ -287,8 +287,6 @@ export function findRow(model: Model, at: RowAt): Item | null {
   return null;
 }
 
-/** Shows other rows of the same trace. What is selected stays if they have it; of an item that they
- * do not have the time stays, as the range. */
 /** The same shapes in another table of them. */
 function sameShapes(view: PatternView, before: Model, model: Model): PatternView {
   const ids = model.behaviours?.shapes.shapes.id;
@@ -299,6 +297,8 @@ function sameShapes(view: PatternView, before: Model, model: Model): PatternView
   return { ...view, a: find(view.a), b: find(view.b), shape: find(view.shape) };
 }
 
+/** Shows other rows of the same trace. What is selected stays if they have it; of an item that they
+ * do not have the time stays, as the range. */
 export function replaceModel(app: App, model: Model): void {
   const before = app.model;
   app.model = model;

@@ -136,7 +136,13 @@ describe('other rows of the same trace', () => {
     expect(app.state.get().range).toEqual({ t0: at.start, t1: at.end });
   });
   it('stand in the places of the server\u2019s threads', () => {
-    const part = { ...json, threads: (json['threads'] as object[]).slice(2) };
+    const all = json['threads'] as { n_rows: number }[];
+    const from = all[0]!.n_rows + all[1]!.n_rows;
+    const rows = Object.entries(json['rows'] as Record<string, number[]>);
+    const part = {
+      ...{ ...json, threads: all.slice(2) },
+      rows: Object.fromEntries(rows.map(([key, values]) => [key, values.slice(from)])),
+    };
     const span = { t0: 5, t1: 900 };
     const trace = decodeRegimes(part, whole, whole, span);
     expect(trace.threads.map(thread => thread.tid)).toEqual(whole.threads.map(({ tid }) => tid));
