@@ -71,12 +71,13 @@ static uint32_t *places_of_shapes(const struct job *job, const struct weft_mine_
 static void count_groups(const struct weft_shape_tape *tape, const uint32_t *places,
                          struct group *groups, size_t n_groups)
 {
-    const uint16_t *shape = tape->shape, *duration_ns = tape->duration_ns;
+    const uint16_t *duration_ns = tape->duration_ns;
     const uint64_t n_rows = tape->n_rows;
     for (uint64_t i = 0; i < n_rows; i++) {
-        if (shape[i] == WEFT_TAPE_NONE)
+        const uint32_t shape = weft_shape_tape_get(tape, i);
+        if (shape == WEFT_TAPE_NONE)
             continue;
-        struct group *group = &groups[places[shape[i]]];
+        struct group *group = &groups[places[shape]];
         group->n++;
         group->n_long += duration_ns[i] == WEFT_TAPE_LONG;
     }
@@ -93,13 +94,14 @@ static void count_groups(const struct weft_shape_tape *tape, const uint32_t *pla
 static void fill_groups(const struct weft_shape_tape *tape, const uint32_t *places,
                         const struct groups *groups, size_t n_groups)
 {
-    const uint16_t *shape = tape->shape, *duration_ns = tape->duration_ns;
+    const uint16_t *duration_ns = tape->duration_ns;
     const uint64_t *next_long = tape->long_ns, n_rows = tape->n_rows;
     struct group *items = groups->items;
     uint16_t *to = groups->duration_ns;
     for (uint64_t i = 0; i < n_rows; i++) {
-        const bool has_shape = shape[i] != WEFT_TAPE_NONE;
-        struct group *group = has_shape ? &items[places[shape[i]]] : NULL;
+        const uint32_t shape = weft_shape_tape_get(tape, i);
+        const bool has_shape = shape != WEFT_TAPE_NONE;
+        struct group *group = has_shape ? &items[places[shape]] : NULL;
         if (__builtin_expect(duration_ns[i] == WEFT_TAPE_LONG, 0)) {
             if (has_shape)
                 groups->long_ns[group->first_long++] = *next_long;

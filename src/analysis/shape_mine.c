@@ -16,7 +16,7 @@
 #include <string.h>
 
 enum {
-    MAX_TAPE_BYTES = 256 * 1024 * 1024, /* shapes of 128 million calls, with durations 42 */
+    MAX_TAPE_BYTES = 256 * 1024 * 1024, /* shapes of 89 million calls, with durations 44 */
     PARTS_A_WORKER = 8,                 /* into which all the blocks are cut, about */
     LEAST_PART_BLOCKS = 8,
 };
@@ -107,7 +107,7 @@ static enum weft_code mine_part(struct job *job, struct weft_scan *scan, size_t 
         .borders = &found->borders,
     };
     enum weft_code code = tape_ready(job, scan, part) ? WEFT_OK : no_memory(err);
-    worker->miner.tape = &part->tape;
+    worker->miner.tape = part->tape.shape ? &part->tape : NULL;
     if (!code)
         code = weft_part_walk(scan, &worker->miner, &walk, err);
     worker->miner.tape = NULL;
@@ -349,10 +349,14 @@ static bool put_joined(struct job *job, const uint32_t *id_of)
             continue;
         is_ok =
             number_for(mined, part->worker, id_of[call->shape], &numbers[part->worker], &number);
-        if (number < WEFT_TAPE_MAX_SHAPES)
-            part->tape.shape[call->row - part->tape.first_row] = (uint16_t)number;
-        else
+        if (number >= WEFT_TAPE_MAX_SHAPES) {
             weft_shape_tape_fini(&part->tape);
+            continue;
+        }
+        if (number >= WEFT_TAPE_NARROW_SHAPES)
+            is_ok = is_ok && weft_shape_tape_widen(&part->tape);
+        if (is_ok)
+            weft_shape_tape_put(&part->tape, call->row - part->tape.first_row, number);
     }
     for (unsigned w = 0; numbers && w < job->n_workers; w++)
         free(numbers[w]);

@@ -140,6 +140,8 @@ static bool number_state(struct weft_miner *miner, uint32_t state)
         miner->repeat[miner->n_repeat + i] = (struct weft_shape_repeat){ .min = UINT32_MAX };
     miner->n_repeat += n;
     node->shape = (uint32_t)miner->n_shapes++;
+    if (miner->tape && node->shape == WEFT_TAPE_NARROW_SHAPES)
+        return weft_shape_tape_widen(miner->tape);
     return true;
 }
 
@@ -445,8 +447,8 @@ static bool end_shaped(struct weft_miner *miner, struct weft_shape_frame *frame)
     miner->tally.calls++;
     miner->tally.repaired_calls += (frame->flags & WEFT_CALL_REPAIRED) != 0;
     emit(miner, frame->start_ns, frame->end_ns, shape);
-    if (miner->shape_at && frame->row != UINT64_MAX)
-        miner->shape_at[frame->row - miner->tape_row] = (uint16_t)shape;
+    if (miner->tape && frame->row != UINT64_MAX)
+        weft_shape_tape_put(miner->tape, frame->row - miner->tape_row, shape);
     return !frame->owner || add_callee(miner, &miner->frames[frame->owner - 1], shape);
 }
 
@@ -521,8 +523,8 @@ static inline bool add_leaf(struct weft_miner *miner, const struct weft_calls *c
     }
     miner->tally.calls++;
     emit(miner, calls->start_ns[i], calls->end_ns[i], shape);
-    if (miner->shape_at)
-        miner->shape_at[calls->first_row + i - miner->tape_row] = (uint16_t)shape;
+    if (miner->tape)
+        weft_shape_tape_put(miner->tape, calls->first_row + i - miner->tape_row, shape);
     return !owner || add_callee(miner, &miner->frames[owner - 1], shape);
 }
 
@@ -557,7 +559,9 @@ enum weft_code weft_miner_begin(struct weft_miner *miner, uint32_t depth_bound,
     miner->tally = (struct weft_shape_tally){ 0 };
     miner->borders = borders;
     miner->is_broken = false;
-    miner->shape_at = miner->tape ? miner->tape->shape : NULL;
+    if (miner->tape && miner->n_shapes >= WEFT_TAPE_NARROW_SHAPES &&
+        !weft_shape_tape_widen(miner->tape))
+        return no_memory(err);
     size_t n_frames = (size_t)depth_bound > n_open ? depth_bound : n_open;
     if (!weft_vec_reserve(&miner->frames, &miner->cap_frames, n_frames + 1,
                           sizeof *miner->frames) ||
@@ -618,11 +622,11 @@ enum weft_code weft_miner_block(struct weft_miner *miner, const struct weft_call
     enum weft_code code = WEFT_OK;
     if (!room_for_done(miner, calls->n_rows))
         return no_memory(err);
-    if (miner->shape_at)
+    if (miner->tape)
         code = weft_shape_tape_block(miner->tape, calls, err);
     if (code)
         return code;
-    miner->tape_row = miner->shape_at ? miner->tape->first_row : 0;
+    miner->tape_row = miner->tape ? miner->tape->first_row : 0;
     if (walk_rows(miner, calls))
         return WEFT_OK;
     if (miner->is_broken)

@@ -113,10 +113,10 @@ struct weft_miner {
     struct weft_shape_row *rows;
     uint32_t *touched;
     size_t n_touched, cap_rows, cap_touched;
-    struct weft_shape_tape *tape;  /* the caller's, of the partition; NULL or empty: not written */
-    uint16_t *shape_at;            /* the tape's, NULL without one */
-    uint64_t tape_row;             /* of its element 0 */
-    struct weft_shape_tally tally; /* of the partition */
+    struct weft_shape_tape *tape;       /* the caller's, of the partition; NULL: not written */
+    uint16_t *shape_at;                 /* the tape's, NULL without one */
+    uint64_t tape_row;                  /* of its element 0 */
+    struct weft_shape_tally tally;      /* of the partition */
     struct weft_shape_borders *borders; /* NULL when crossing calls have given shapes */
     uint32_t *scratch;
     size_t cap_scratch;

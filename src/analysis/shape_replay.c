@@ -105,15 +105,17 @@ static enum weft_code show_block(const struct showing *showing, const struct wef
 {
     const struct weft_mine_part *part = &showing->mined->parts[showing->part];
     const uint32_t *shape_of = showing->mined->names[part->worker].shape_of;
-    const uint16_t *shape = part->tape.shape + (calls->first_row - part->tape.first_row);
+    const uint64_t row = calls->first_row - part->tape.first_row;
     struct weft_shape_done *done = showing->worker->done;
     enum weft_code code = WEFT_OK;
     for (size_t i = 0; !code && i < calls->n_rows;) {
         size_t end = i + SHOWN_ROWS < calls->n_rows ? i + SHOWN_ROWS : calls->n_rows, n = 0;
-        for (; i < end; i++)
-            if (shape[i] != WEFT_TAPE_NONE)
+        for (; i < end; i++) {
+            uint32_t shape = weft_shape_tape_get(&part->tape, row + i);
+            if (shape != WEFT_TAPE_NONE)
                 done[n++] = (struct weft_shape_done){ calls->start_ns[i], calls->end_ns[i],
-                                                      shape_of[shape[i]] };
+                                                      shape_of[shape] };
+        }
         code = show(showing, done, n, err);
     }
     return code;

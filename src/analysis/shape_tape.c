@@ -21,6 +21,19 @@ bool weft_shape_tape_init(struct weft_shape_tape *tape, uint64_t cap_rows, bool 
     return tape->shape && (tape->duration_ns || !has_durations);
 }
 
+bool weft_shape_tape_widen(struct weft_shape_tape *tape)
+{
+    if (!tape->shape || tape->shape_high)
+        return true;
+    uint8_t *high = malloc((size_t)tape->cap_rows + 1);
+    if (!high)
+        return false;
+    for (uint64_t i = 0; i < tape->n_rows; i++)
+        high[i] = tape->shape[i] == UINT16_MAX ? UINT8_MAX : 0;
+    tape->shape_high = high;
+    return true;
+}
+
 void weft_shape_tape_drop_durations(struct weft_shape_tape *tape)
 {
     free(tape->duration_ns);
@@ -34,6 +47,7 @@ void weft_shape_tape_fini(struct weft_shape_tape *tape)
 {
     weft_shape_tape_drop_durations(tape);
     free(tape->shape);
+    free(tape->shape_high);
     *tape = (struct weft_shape_tape){ 0 };
 }
 
@@ -68,10 +82,12 @@ enum weft_code weft_shape_tape_block(struct weft_shape_tape *tape, const struct 
         return weft_fail(err, WEFT_E_MALFORMED, WEFT_NO_OFFSET,
                          "expected at most %" PRIu64 " rows, found more", tape->cap_rows);
     memset(tape->shape + tape->n_rows, 0xff, calls->n_rows * sizeof *tape->shape);
+    if (tape->shape_high)
+        memset(tape->shape_high + tape->n_rows, 0xff, calls->n_rows);
     if (tape->duration_ns && !put_durations(tape, calls))
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for durations");
     tape->n_rows += calls->n_rows;
-    if (tape->n_long > FEW_LONG && tape->n_long > tape->n_rows / 4)
+    if (tape->n_long > FEW_LONG && tape->n_long > tape->n_rows / 8)
         weft_shape_tape_drop_durations(tape);
     return WEFT_OK;
 }
