@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the search box understands: words, /regex/, fn: tid: min: max: kind:, and - before any.
-// Words and fn: look in function names without regard to case; several terms must all hold.
+// What the search box understands: words, /regex/, fn: tid: min: max: kind:, of behaviours calls:
+// count:, and - before any. Words and fn: look in function names without regard to case; several
+// terms must all hold.
 
 type NameTest = (name: string) => boolean;
 type ThreadTest = (tid: number, name: string) => boolean;
@@ -17,6 +18,11 @@ export interface Query {
   kind: RowKind | null;
   names: NameTest[];
   threads: ThreadTest[];
+  /** Of behaviours: they call such a function, directly or not (`is`), or never. */
+  calls: { test: NameTest; is: boolean }[];
+  /** Of behaviours: occurrences, at least and less than. */
+  least: number;
+  below: number;
 }
 
 const UNIT: Record<string, number> = {
@@ -72,8 +78,24 @@ function readLimit(query: Query, key: string, value: string, negated: boolean): 
   else query.max = Math.min(query.max, limit);
 }
 
+function readCalls(query: Query, value: string, is: boolean): void {
+  try {
+    query.calls.push({ test: nameTest(value), is });
+  } catch {
+    query.error = `${value} is not a regular expression`;
+  }
+}
+
+function readCount(query: Query, value: string, negated: boolean): void {
+  if (!/^\d{1,15}$/.test(value)) query.error = 'count: wants a number, as in count:20';
+  else if (negated) query.below = Math.min(query.below, Number(value));
+  else query.least = Math.max(query.least, Number(value));
+}
+
 function readTerm(query: Query, key: string, value: string, negated: boolean): void {
   if (key === 'fn') return readName(query, value, negated);
+  if (key === 'calls') return readCalls(query, value, !negated);
+  if (key === 'count') return readCount(query, value, negated);
   if (key === 'min' || key === 'max') return readLimit(query, key, value, negated);
   if (key === 'tid') {
     const test = tidTest(value);
@@ -87,11 +109,13 @@ function readTerm(query: Query, key: string, value: string, negated: boolean): v
 export function parseQuery(text: string): Query {
   const query: Query = {
     ...{ text, isEmpty: text.trim() === '', error: '', asksFunction: false, min: 0, max: Infinity },
-    ...{ kind: null, names: [], threads: [] },
+    ...{ kind: null, names: [], threads: [], calls: [], least: 0, below: Infinity },
   };
   for (const token of tokens(text)) {
     const negated = token.startsWith('-') && token.length > 1;
-    const match = /^(?:(fn|tid|min|max|kind):)?([^]*)$/.exec(negated ? token.slice(1) : token)!;
+    const match = /^(?:(fn|tid|min|max|kind|calls|count):)?([^]*)$/.exec(
+      negated ? token.slice(1) : token,
+    )!;
     if (match[2]) readTerm(query, match[1] ?? 'fn', match[2], negated);
   }
   return query;

@@ -10,6 +10,7 @@ import type { Near } from '../lib/shapediff';
 import { columnTime, nearestTree, spansOf, treeWithin } from '../lib/shapes';
 import type {
   CallTree,
+  Cluster,
   Occurrence,
   Rare,
   Ribbon,
@@ -32,15 +33,35 @@ export interface ClusterHits {
   threads: ReadonlySet<number>;
 }
 
+/** By cluster: what its shapes in the page call, directly or not, is as the query wants it. */
+function callsAsWanted(model: Model, { calls }: Query): (cluster: Cluster) => boolean {
+  const { shapes: table } = model.behaviours!.shapes;
+  const tests = calls.map(({ test, is }) => {
+    const named = Uint8Array.from(model.trace.functions.name, name => (test(name) ? 1 : 0));
+    const holds = new Uint8Array(table.n);
+    for (let s = 0; s < table.n; s++)
+      for (let e = table.kidsFrom[s]!; e < table.kidsFrom[s + 1]!; e++)
+        if (holds[table.kid[e]!] || named[table.fn[table.kid[e]!]!]) holds[s] = 1;
+    return { holds, is };
+  });
+  return ({ shapes }) =>
+    tests.every(({ holds, is }) => shapes.length > 0 && shapes.some(s => holds[s] === 1) === is);
+}
+
 function search(model: Model, text: string): ClusterHits {
   const query = parseQuery(text);
   const { list, shapes, present } = model.behaviours!;
-  const asks = query.asksFunction || query.min > 0 || query.max < Infinity;
+  const asksCount = query.least > 0 || query.below < Infinity;
+  const asksTime = query.min > 0 || query.max < Infinity;
+  const asks = query.asksFunction || asksTime || asksCount || query.calls.length > 0;
+  const calls = callsAsWanted(model, query);
   const clusters = Uint8Array.from(list, ({ cluster }) => {
     const mean = cluster.sum / Math.max(1, cluster.count);
     const [min, max] = cluster.has ? [cluster.min, cluster.max] : [mean, mean];
     const name = cluster.fn < 0 ? '' : model.fullName(cluster.fn);
-    return matchesName(query, name) && max >= query.min && min <= query.max ? 1 : 0;
+    const isIt = matchesName(query, name) && max >= query.min && min <= query.max;
+    const isAsOften = cluster.count >= query.least && cluster.count < query.below;
+    return isIt && isAsOften && calls(cluster) ? 1 : 0;
   });
   const wanted = model.trace.threads.filter(t => matchesThread(query, t.tid, t.name));
   const threads = wanted.filter(

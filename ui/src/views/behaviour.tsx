@@ -520,7 +520,7 @@ export function ClusterCard(): JSX.Element | null {
       <Facts facts={cardFacts(app.model, own)} />
       {shapes.length > 0 && (
         <div class="line glyphs">
-          {shapes.slice(0, 4).map(shape => (
+          {shapes.slice(0, 12).map(shape => (
             <ShapeGlyph key={shape} shape={shape} width={54} height={28} />
           ))}
           <small>{plural(shapesAll, 'shape')}</small>

@@ -131,6 +131,10 @@ export const PATTERNS: ScreenSpec = {
   help: [
     ['v', 'Patterns: calls in time, calls in order, shape'],
     ['o', 'Patterns: spikes and drops on and off'],
+    [
+      'calls: count:',
+      'Patterns, in the search box: behaviours that call it; of so many occurrences',
+    ],
     ['Alt+A, Alt+B', 'Patterns: the shape at hand is A, is B; both are compared'],
     ['r', 'Patterns: where runs share a pixel, favour rare behaviours; rare calls have marks'],
   ],

@@ -84,7 +84,7 @@ export function ShapeGlyph({
         stroke="var(--edge)"
         stroke-width="0.5"
       >
-        <title>{model.name(table.fn[s]!)}</title>
+        <title>{`${model.name(table.fn[s]!)}, shape ${table.id[s]}`}</title>
       </rect>,
     );
     const [from, to] = [table.kidsFrom[s]!, table.kidsFrom[s + 1]!];

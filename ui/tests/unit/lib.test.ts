@@ -96,6 +96,11 @@ describe('search', () => {
     expect(matchesThread(parseQuery('tid:flush'), 1, 'Flusher')).toBe(true);
     expect(matchesThread(parseQuery('-tid:7'), 7, '')).toBe(false);
     expect(parseQuery('kind:gap min:1ms').kind).toBe('gap');
+    const often = parseQuery('count:20 -count:300 -calls:/lock/');
+    expect([often.least, often.below, often.calls[0]!.is]).toEqual([20, 300, false]);
+    expect(often.calls[0]!.test('spin_lock')).toBe(true);
+    expect(parseQuery('count:x').error).toContain('count:');
+    expect(parseQuery('calls:/(/').error).toContain('regular expression');
   });
   it('says what it does not understand', () => {
     expect(parseQuery('/(/').error).toContain('regular expression');

@@ -6,6 +6,8 @@ import { isChained, makeBehaviours, tell } from '../../src/lib/behaviours';
 import { GREY_HUE } from '../../src/lib/palette';
 import { columnTime, outermost, runSpan, treeLines } from '../../src/lib/shapes';
 import type { Shapes } from '../../src/lib/shapes';
+import { Model } from '../../src/state/app';
+import { findClusters } from '../../src/state/patterns';
 
 type Loose = Record<string, never>;
 const load = (n: number): Shapes => decodeTrace(makeData(n)).shapes!;
@@ -115,6 +117,32 @@ describe('trees of shapes', () => {
       expect(lines[0]!.shape).toBe(s);
       for (const line of lines) if (line.shape < 0) expect(line.more).toBeGreaterThan(0);
     }
+  });
+});
+
+describe('search of behaviours', () => {
+  const model = new Model(decodeTrace(makeData(12)));
+  const { list, shapes: own } = model.behaviours!;
+  const found = (text: string): Set<number> => new Set(findClusters(model, text)!.list);
+  /** Literally: some shape of it has such a callee, or one that has. */
+  const calls = (shape: number, name: string): boolean =>
+    [...own.shapes.kid.subarray(own.shapes.kidsFrom[shape], own.shapes.kidsFrom[shape + 1])].some(
+      kid => model.fullName(own.shapes.fn[kid]!) === name || calls(kid, name),
+    );
+  it('finds what calls a function, directly or not', () => {
+    for (const name of ['cond_wait', 'mem_alloc', 'page_read']) {
+      const some = list.filter(({ cluster }) => cluster.shapes.some(s => calls(s, name)));
+      expect(found(`calls:/^${name}$/`)).toEqual(new Set(some.map(b => b.cluster.index)));
+      const none = list.filter(
+        ({ cluster }) => cluster.shapes.length > 0 && !cluster.shapes.some(s => calls(s, name)),
+      );
+      expect(found(`-calls:/^${name}$/`)).toEqual(new Set(none.map(b => b.cluster.index)));
+    }
+  });
+  it('finds by how often', () => {
+    const many = list.filter(({ cluster: { count } }) => count >= 1500 && count < 3000);
+    expect(found('count:1500 -count:3000')).toEqual(new Set(many.map(b => b.cluster.index)));
+    expect(many.length).toBeGreaterThan(0);
   });
 });
 
