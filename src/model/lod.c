@@ -187,17 +187,38 @@ static bool put_rows(const struct query *query, const struct weft_lod_rows *rows
     return true;
 }
 
+/* Of the calls that are open before the first of a block's rows in the interval, those entered in
+ * the block: others were put with the block in which they begin. */
+static bool put_rows_open(const struct query *query, const struct weft_calls *calls,
+                          uint64_t block_row)
+{
+    for (size_t i = 0; i < calls->n_open; i++) {
+        const struct weft_open_call *open = &calls->open[i];
+        if (open->row != UINT64_MAX && open->row >= block_row &&
+            open->end_ns - open->start_ns > query->pixel_ns &&
+            !put_long(query, open->start_ns, open->end_ns, open->depth, open->function_id))
+            return false;
+    }
+    return true;
+}
+
 static enum weft_code put_block_rows(const struct query *query, uint64_t block)
 {
-    const struct weft_calls *calls = NULL;
+    struct weft_block_part *part = NULL;
+    struct weft_calls calls;
     enum weft_code code =
-        weft_lod_cache_rows(&query->reader->cache, query->thread_id, block, &calls, query->err);
+        weft_lod_cache_part(&query->reader->cache, query->thread_id, block, &part, query->err);
+    if (!code)
+        code = weft_block_part_rows(part, weft_block_part_find(part, query->from_ns),
+                                    weft_block_part_find(part, query->to_ns), &calls, query->err);
     if (code)
         return code;
     query->lod->parts.loaded++;
-    const struct weft_lod_rows rows = { calls->start_ns, calls->end_ns, calls->function_id,
-                                        calls->depth, (uint32_t)calls->n_rows };
-    return put_rows(query, &rows) ? WEFT_OK : no_memory(query->err);
+    const struct weft_lod_rows rows = { calls.start_ns, calls.end_ns, calls.function_id,
+                                        calls.depth, (uint32_t)calls.n_rows };
+    return put_rows_open(query, &calls, info_of(query, block)->first_row) && put_rows(query, &rows)
+               ? WEFT_OK
+               : no_memory(query->err);
 }
 
 /* ---- cells ----------------------------------------------------------------------------------- */

@@ -12,8 +12,8 @@ bool weft_lod_cache_init(struct weft_lod_cache *cache, struct weft_store *store)
     cache->buf = weft_block_buf_new();
     cache->slots = calloc(SLOTS, sizeof(struct weft_lod_details *));
     bool is_ok = cache->buf && cache->slots;
-    for (size_t i = 0; i < WEFT_LOD_CACHED_ROWS && is_ok; i++)
-        is_ok = (cache->rows[i].buf = weft_block_buf_new()) != NULL;
+    for (size_t i = 0; i < WEFT_LOD_CACHED_PARTS && is_ok; i++)
+        is_ok = (cache->parts[i].part = weft_block_part_new()) != NULL;
     return is_ok;
 }
 
@@ -29,8 +29,8 @@ static void details_free(struct weft_lod_details *details)
 
 void weft_lod_cache_fini(struct weft_lod_cache *cache)
 {
-    for (size_t i = 0; i < WEFT_LOD_CACHED_ROWS; i++)
-        weft_block_buf_free(cache->rows[i].buf);
+    for (size_t i = 0; i < WEFT_LOD_CACHED_PARTS; i++)
+        weft_block_part_free(cache->parts[i].part);
     weft_block_buf_free(cache->buf);
     while (cache->newest) {
         struct weft_lod_details *older = cache->newest->older;
@@ -40,29 +40,28 @@ void weft_lod_cache_fini(struct weft_lod_cache *cache)
     free(cache->slots);
 }
 
-enum weft_code weft_lod_cache_rows(struct weft_lod_cache *cache, uint32_t thread_id, uint64_t block,
-                                   const struct weft_calls **calls, struct weft_err *err)
+enum weft_code weft_lod_cache_part(struct weft_lod_cache *cache, uint32_t thread_id, uint64_t block,
+                                   struct weft_block_part **part, struct weft_err *err)
 {
-    struct weft_lod_cached_rows *place = &cache->rows[0];
-    for (size_t i = 0; i < WEFT_LOD_CACHED_ROWS; i++) {
-        struct weft_lod_cached_rows *rows = &cache->rows[i];
-        if (rows->used && rows->thread_id == thread_id && rows->block == block) {
-            rows->used = ++cache->turn;
-            *calls = &rows->calls;
+    struct weft_lod_cached_part *place = &cache->parts[0];
+    for (size_t i = 0; i < WEFT_LOD_CACHED_PARTS; i++) {
+        struct weft_lod_cached_part *cached = &cache->parts[i];
+        if (cached->used && cached->thread_id == thread_id && cached->block == block) {
+            cached->used = ++cache->turn;
+            *part = cached->part;
             return WEFT_OK;
         }
-        if (rows->used < place->used)
-            place = rows;
+        if (cached->used < place->used)
+            place = cached;
     }
     place->used = 0;
-    enum weft_code code =
-        weft_store_load(cache->store, thread_id, block, place->buf, &place->calls, err);
+    enum weft_code code = weft_block_part_open(cache->store, thread_id, block, place->part, err);
     if (code)
         return code;
     place->thread_id = thread_id;
     place->block = block;
     place->used = ++cache->turn;
-    *calls = &place->calls;
+    *part = place->part;
     return WEFT_OK;
 }
 
@@ -161,19 +160,19 @@ enum weft_code weft_lod_cache_details(struct weft_lod_cache *cache, uint32_t thr
 
 /* ---- the calls of a cell --------------------------------------------------------------------- */
 
-static bool rows_copy(struct weft_lod_cell_rows *cell, const struct weft_calls *calls, size_t first,
-                      uint32_t n)
+static bool rows_copy(struct weft_lod_cell_rows *cell, const struct weft_calls *calls)
 {
-    uint64_t *start_ns = malloc((size_t)n * 24 + 1);
+    const size_t n = calls->n_rows;
+    uint64_t *start_ns = malloc(n * 24 + 1);
     if (!start_ns)
         return false;
     uint64_t *end_ns = start_ns + n;
     uint32_t *function_id = (uint32_t *)(end_ns + n), *depth = function_id + n;
-    memcpy(start_ns, calls->start_ns + first, n * sizeof *start_ns);
-    memcpy(end_ns, calls->end_ns + first, n * sizeof *end_ns);
-    memcpy(function_id, calls->function_id + first, n * sizeof *function_id);
-    memcpy(depth, calls->depth + first, n * sizeof *depth);
-    cell->rows = (struct weft_lod_rows){ start_ns, end_ns, function_id, depth, n };
+    memcpy(start_ns, calls->start_ns, n * sizeof *start_ns);
+    memcpy(end_ns, calls->end_ns, n * sizeof *end_ns);
+    memcpy(function_id, calls->function_id, n * sizeof *function_id);
+    memcpy(depth, calls->depth, n * sizeof *depth);
+    cell->rows = (struct weft_lod_rows){ start_ns, end_ns, function_id, depth, (uint32_t)n };
     cell->room = start_ns;
     return true;
 }
@@ -192,14 +191,17 @@ enum weft_code weft_lod_cache_cell(struct weft_lod_cache *cache, struct weft_lod
     *is_loaded = false;
     if (details->rows[index].room)
         return WEFT_OK;
-    const struct weft_calls *calls = NULL;
+    struct weft_block_part *part = NULL;
+    struct weft_calls calls;
     enum weft_code code =
-        weft_lod_cache_rows(cache, details->thread_id, details->block, &calls, err);
+        weft_lod_cache_part(cache, details->thread_id, details->block, &part, err);
+    if (!code)
+        code = weft_block_part_rows(part, first, first + n, &calls, err);
     if (code)
         return code;
     *is_loaded = true;
     make_room(cache, (size_t)n * 24, details);
-    if (!rows_copy(&details->rows[index], calls, first, n))
+    if (!rows_copy(&details->rows[index], &calls))
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "the calls of a cell");
     details->n_bytes += (size_t)n * 24;
     cache->n_bytes += (size_t)n * 24;

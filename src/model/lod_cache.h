@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a reader of levels of detail keeps from query to query: the calls of a few blocks, and the
- * cells of many. Least recently used ones go first.
+ * What a reader of levels of detail keeps from query to query: a few blocks, opened, and the cells
+ * of many. Least recently used ones go first.
  */
 #ifndef WEFT_MODEL_LOD_CACHE_H
 #define WEFT_MODEL_LOD_CACHE_H
 
+#include "store/block_part.h"
 #include "store/lod.h"
 #include "store/reader.h"
 
-enum { WEFT_LOD_CACHED_ROWS = 8 };
+enum { WEFT_LOD_CACHED_PARTS = 8 };
 
-/* The calls of a cell or a block, as weft_calls has them. */
+/* The calls of a cell or of a part of a block, as weft_calls has them. */
 struct weft_lod_rows {
     const uint64_t *start_ns, *end_ns;
     const uint32_t *function_id, *depth;
@@ -35,9 +36,8 @@ struct weft_lod_details {
     struct weft_lod_details *newer, *older; /* by use */
 };
 
-struct weft_lod_cached_rows {
-    struct weft_block_buf *buf;
-    struct weft_calls calls;
+struct weft_lod_cached_part {
+    struct weft_block_part *part;
     uint32_t thread_id;
     uint64_t block;
     uint64_t used; /* turn of its last use; 0: empty */
@@ -46,7 +46,7 @@ struct weft_lod_cached_rows {
 struct weft_lod_cache {
     struct weft_store *store;
     struct weft_block_buf *buf; /* for reading cells */
-    struct weft_lod_cached_rows rows[WEFT_LOD_CACHED_ROWS];
+    struct weft_lod_cached_part parts[WEFT_LOD_CACHED_PARTS];
     uint64_t turn;
     struct weft_lod_details **slots;
     struct weft_lod_details *newest, *oldest;
@@ -57,10 +57,10 @@ struct weft_lod_cache {
 bool weft_lod_cache_init(struct weft_lod_cache *cache, struct weft_store *store);
 void weft_lod_cache_fini(struct weft_lod_cache *cache);
 
-/* The calls of a block; valid until WEFT_LOD_CACHED_ROWS other blocks were asked for. Fails as
- * loading does. */
-WEFT_CHECKED enum weft_code weft_lod_cache_rows(struct weft_lod_cache *cache, uint32_t thread_id,
-                                                uint64_t block, const struct weft_calls **calls,
+/* A block, opened; valid until WEFT_LOD_CACHED_PARTS other blocks were asked for. Fails as loading
+ * does. */
+WEFT_CHECKED enum weft_code weft_lod_cache_part(struct weft_lod_cache *cache, uint32_t thread_id,
+                                                uint64_t block, struct weft_block_part **part,
                                                 struct weft_err *err);
 
 /* Its cells; valid until the next call. */

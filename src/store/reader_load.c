@@ -448,6 +448,37 @@ enum weft_code weft_store_block_functions(struct weft_store *store, uint32_t thr
     return WEFT_OK;
 }
 
+enum weft_code weft_store_block_unpack(struct weft_store *store, uint32_t thread_id, uint64_t block,
+                                       struct weft_block_buf *buf,
+                                       struct weft_block_unpacked *unpacked, struct weft_err *err)
+{
+    struct load load = load_init(store, thread_id, block, buf);
+    const uint32_t n_open = load.block->info.n_open;
+    enum weft_code code = head_find(&load, err);
+    if (code == WEFT_OK)
+        code = head_check(&load, err);
+    if (code == WEFT_OK)
+        code = columns_unpack(&load, WEFT_COLUMN_FLAGS, err);
+    if (code == WEFT_OK)
+        code = ids_read(&load, err);
+    if (code == WEFT_OK &&
+        !weft_vec_reserve(&buf->open, &buf->cap_open, (size_t)n_open + 1, sizeof *buf->open))
+        code = no_memory(&load, err);
+    if (code != WEFT_OK) {
+        load_failed(&load, err);
+        return code;
+    }
+    open_fill(&load);
+    *unpacked = (struct weft_block_unpacked){ .head = load.head,
+                                              .ids = buf->ids,
+                                              .open = buf->open,
+                                              .left = calls_left(&load),
+                                              .n_open = n_open,
+                                              .off = load.block->off };
+    memcpy(unpacked->columns, load.columns, sizeof load.columns);
+    return WEFT_OK;
+}
+
 uint8_t *weft_block_buf_raw(struct weft_block_buf *buf, size_t n_bytes)
 {
     return weft_vec_reserve(&buf->raw, &buf->cap_raw, n_bytes, 1) ? buf->raw : NULL;

@@ -161,6 +161,24 @@ WEFT_CHECKED enum weft_code weft_store_block_contexts(struct weft_store *store, 
                                                       struct weft_cursor *contexts,
                                                       struct weft_err *err);
 
+/* A block with its columns decompressed, which live in the buffer it was read with, and what the
+ * index says of the calls across its borders. */
+struct weft_block_unpacked {
+    struct weft_block_head head;
+    const uint8_t *columns[WEFT_BLOCK_COLUMNS]; /* up to WEFT_COLUMN_TAIL_EXT */
+    const uint32_t *ids;                        /* weft_block_decode.function_ids */
+    const struct weft_open_call *open;          /* at the begin, by depth */
+    const struct weft_open_call *left;          /* entered here and open at the end; or NULL */
+    uint32_t n_open;
+    uint64_t off; /* of its chunk, for messages */
+};
+
+/* reader_load.c: decompresses the columns of which calls are made. Fails as a load. */
+WEFT_CHECKED enum weft_code weft_store_block_unpack(struct weft_store *store, uint32_t thread_id,
+                                                    uint64_t block, struct weft_block_buf *buf,
+                                                    struct weft_block_unpacked *unpacked,
+                                                    struct weft_err *err);
+
 /* reader_lod.c: how many levels of detail a thread has that were written. */
 uint64_t weft_store_n_levels(uint64_t n_blocks);
 

@@ -1,0 +1,566 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/block_part.h"
+
+#include "base/checked.h"
+#include "base/vec.h"
+#include "store/store.h"
+
+#include <assert.h>
+#include <inttypes.h>
+
+enum { MARK_VALUES = 64 };
+
+#define BYTES_ALL(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+/* A plane with its escapes, up to some value: their sum, and the escaped bytes among them. */
+struct mark {
+    uint64_t sum_ns;
+    uint64_t ext;
+};
+
+/* A column of times. */
+struct plane {
+    const uint8_t *values, *ext;
+    size_t n, n_ext;
+    struct {
+        struct mark *items; /* before value 0, 64, 128 ..., and at the end */
+        size_t n, cap;
+    } marks;
+};
+
+struct weft_block_part {
+    struct weft_block_buf *buf;
+    struct weft_store *store;
+    struct weft_block_unpacked block;
+    uint32_t thread_id;
+    bool is_open;
+    struct plane gaps, tails;
+    uint32_t depth_end; /* calls open at the block's end */
+    struct {
+        uint32_t *items;
+        size_t n, cap;
+    } depth, function_id, stack, chain;
+    struct {
+        uint64_t *items;
+        size_t n, cap;
+    } start_ns, end_ns;
+    struct {
+        struct weft_open_call *items;
+        size_t n, cap;
+    } open;
+};
+
+struct weft_block_part *weft_block_part_new(void)
+{
+    struct weft_block_part *part = calloc(1, sizeof *part);
+    if (!part)
+        return NULL;
+    part->buf = weft_block_buf_new();
+    if (part->buf)
+        return part;
+    free(part);
+    return NULL;
+}
+
+void weft_block_part_free(struct weft_block_part *part)
+{
+    if (!part)
+        return;
+    weft_block_buf_free(part->buf);
+    WEFT_VEC_FINI(&part->gaps.marks);
+    WEFT_VEC_FINI(&part->tails.marks);
+    WEFT_VEC_FINI(&part->depth);
+    WEFT_VEC_FINI(&part->function_id);
+    WEFT_VEC_FINI(&part->stack);
+    WEFT_VEC_FINI(&part->chain);
+    WEFT_VEC_FINI(&part->start_ns);
+    WEFT_VEC_FINI(&part->end_ns);
+    WEFT_VEC_FINI(&part->open);
+    free(part);
+}
+
+static enum weft_code no_memory(const struct weft_block_part *part, struct weft_err *err)
+{
+    return weft_fail(err, WEFT_E_NOMEM, part->block.off, "a part of a block of %" PRIu32 " calls",
+                     part->block.head.n_rows);
+}
+
+static enum weft_code disagree(const struct weft_block_part *part, struct weft_err *err,
+                               const char *what)
+{
+    return weft_fail(err, WEFT_E_MALFORMED, part->block.off,
+                     "expected what the index says of this block, found other %s", what);
+}
+
+/* ---- sums of times --------------------------------------------------------------------------- */
+
+/* Eight values, the first in the lowest byte. */
+static inline uint64_t word_load(const uint8_t *bytes)
+{
+    return weft_load_u64(bytes);
+}
+
+/* The highest bit of each value that is an escape (252 or more). */
+static inline uint64_t word_escapes(uint64_t word)
+{
+    const uint64_t high = word & BYTES_ALL(0xfc), low7 = BYTES_ALL(0x7f);
+    const uint64_t differs = high ^ BYTES_ALL(0xfc); /* 0 in an escape */
+    return ~(((differs & low7) + low7) | differs | low7);
+}
+
+static inline uint64_t word_sum(uint64_t word)
+{
+    const uint64_t pairs =
+        (word & UINT64_C(0x00ff00ff00ff00ff)) + (word >> 8 & UINT64_C(0x00ff00ff00ff00ff));
+    return pairs * UINT64_C(0x0001000100010001) >> 48;
+}
+
+static inline size_t escape_bytes(uint8_t value)
+{
+    return value == 255 ? 8 : (size_t)(value - WEFT_TIME_ESCAPE_2) + 2;
+}
+
+/* A value; its escaped bytes, if it has any, are known to be there. */
+static inline uint64_t value_take(const struct plane *plane, size_t index, uint64_t *ext)
+{
+    const uint8_t value = plane->values[index];
+    if (__builtin_expect(value < WEFT_TIME_ESCAPE_2, 1))
+        return value;
+    uint8_t bytes[8] = { 0 };
+    const size_t n_bytes = escape_bytes(value);
+    memcpy(bytes, plane->ext + *ext, n_bytes);
+    *ext += n_bytes;
+    return weft_load_u64(bytes);
+}
+
+/* Adds an escape to the mark; false if its bytes are missing, or the sum becomes more than
+ * `limit_ns`. */
+static bool escape_add(const struct plane *plane, size_t index, uint64_t limit_ns,
+                       struct mark *mark)
+{
+    if (escape_bytes(plane->values[index]) > plane->n_ext - mark->ext)
+        return false;
+    const uint64_t delta_ns = value_take(plane, index, &mark->ext);
+    if (mark->sum_ns > limit_ns || delta_ns > limit_ns - mark->sum_ns)
+        return false;
+    mark->sum_ns += delta_ns;
+    return true;
+}
+
+/* Eight values from `index` on, or those before `end`, the others being 0. */
+static inline uint64_t word_at(const struct plane *plane, size_t index, size_t end)
+{
+    if (end - index >= 8)
+        return word_load(plane->values + index);
+    uint8_t bytes[8] = { 0 };
+    memcpy(bytes, plane->values + index, end - index);
+    return word_load(bytes);
+}
+
+/* Adds the values from `index` on, at most eight, before `end`. */
+static inline bool word_add(const struct plane *plane, size_t index, size_t end, uint64_t limit_ns,
+                            struct mark *mark)
+{
+    const uint64_t word = word_at(plane, index, end);
+    uint64_t escapes = word_escapes(word);
+    mark->sum_ns += word_sum(word & ~((escapes >> 7) * 255));
+    for (; escapes; escapes &= escapes - 1)
+        if (!escape_add(plane, index + (size_t)__builtin_ctzll(escapes) / 8, limit_ns, mark))
+            return false;
+    return true;
+}
+
+/* Makes the marks. False if the plane is longer than limit_ns or does not use up its escapes. */
+static bool marks_make(struct plane *plane, uint64_t limit_ns)
+{
+    struct mark mark = { 0 };
+    struct mark *marks = plane->marks.items;
+    for (size_t i = 0; i < plane->n; i += 8) {
+        if (i % MARK_VALUES == 0)
+            *marks++ = mark;
+        if (!word_add(plane, i, plane->n, limit_ns, &mark))
+            return false;
+    }
+    *marks = mark;
+    return mark.sum_ns <= limit_ns && mark.ext == plane->n_ext;
+}
+
+/* Where the values before `index` end. */
+static struct mark mark_at(const struct plane *plane, size_t index)
+{
+    if (index == plane->n) /* the last mark need not be a 64th */
+        return plane->marks.items[(plane->n + MARK_VALUES - 1) / MARK_VALUES];
+    struct mark mark = plane->marks.items[index / MARK_VALUES];
+    for (size_t i = index / MARK_VALUES * MARK_VALUES; i < index; i += 8)
+        (void)word_add(plane, i, index, UINT64_MAX, &mark);
+    return mark;
+}
+
+/* When `n_rows` calls have been entered and `n_exits` left. */
+static uint64_t time_of(const struct weft_block_part *part, size_t n_rows, size_t n_exits)
+{
+    return part->block.head.first_event_ns + mark_at(&part->gaps, n_rows).sum_ns +
+           mark_at(&part->tails, n_exits).sum_ns;
+}
+
+/* Exits before row `row` is entered, or, for the number of rows, before the block ends with these
+ * many calls open. */
+static size_t exits_before(const struct weft_block_part *part, size_t row, size_t n_open)
+{
+    return part->block.n_open + row - n_open;
+}
+
+static uint64_t start_of(const struct weft_block_part *part, size_t row)
+{
+    return time_of(part, row + 1, exits_before(part, row, part->depth.items[row]));
+}
+
+/* ---- depths ---------------------------------------------------------------------------------- */
+
+/* All of them, and what they must be like; *least is the least number of calls open. */
+static bool depths_make(struct weft_block_part *part, uint32_t *least)
+{
+    const struct weft_block_head *head = &part->block.head;
+    const size_t step = head->n_functions > WEFT_FORMAT_WIDE_DICT ? 3 : 2;
+    const uint8_t *code = part->block.columns[WEFT_COLUMN_CODE] + step - 1;
+    struct weft_cursor more = weft_cur_init(part->block.columns[WEFT_COLUMN_POPS],
+                                            head->columns[WEFT_COLUMN_POPS].raw_bytes, 0);
+    uint32_t *restrict depth_of = part->depth.items;
+    int64_t depth = part->block.n_open, low = depth;
+    for (uint32_t row = 0; row < head->n_rows; row++, code += step) {
+        int64_t pops = *code;
+        if (__builtin_expect(pops == WEFT_FORMAT_POPS_ESCAPE, 0)) {
+            const uint64_t beyond = weft_cur_varint(&more);
+            if (beyond > head->n_exits)
+                return false;
+            pops += (int64_t)beyond;
+        }
+        depth -= pops;
+        low = depth < low ? depth : low;
+        depth_of[row] = (uint32_t)depth++;
+    }
+    const int64_t n_pops = (int64_t)part->block.n_open + head->n_rows - depth;
+    const int64_t depth_end = depth - (head->n_exits - n_pops);
+    if (low < 0 || n_pops > head->n_exits || depth_end < 0 || more.fault ||
+        weft_cur_left(&more) > 0)
+        return false;
+    part->depth_end = (uint32_t)depth_end;
+    *least = (uint32_t)(depth_end < low ? depth_end : low);
+    return true;
+}
+
+/* First row from `row` on that has fewer than `n_open` calls around it; n_rows if there is none. */
+static size_t below_find(const struct weft_block_part *part, size_t row, uint32_t n_open)
+{
+    const uint32_t *depth = part->depth.items;
+    const size_t n_rows = part->block.head.n_rows;
+    for (; n_rows - row >= 16; row += 16) {
+        uint32_t least = UINT32_MAX;
+        for (size_t i = 0; i < 16; i++)
+            least = depth[row + i] < least ? depth[row + i] : least;
+        if (least < n_open)
+            break;
+    }
+    while (row < n_rows && depth[row] >= n_open)
+        row++;
+    return row;
+}
+
+/* The last row before `row` with at most `depth` calls around it; SIZE_MAX if there is none. */
+static size_t caller_find(const struct weft_block_part *part, size_t row, uint32_t depth)
+{
+    const uint32_t *depth_of = part->depth.items;
+    for (; row >= 16; row -= 16) {
+        uint32_t least = UINT32_MAX;
+        for (size_t i = 1; i <= 16; i++)
+            least = depth_of[row - i] < least ? depth_of[row - i] : least;
+        if (least <= depth)
+            break;
+    }
+    while (row > 0 && depth_of[row - 1] > depth)
+        row--;
+    return row - 1;
+}
+
+/* The rows of the `n_open` calls that are open before row `row`, in chain[] by depth, from the
+ * element returned on; those below were entered before the block. */
+static uint32_t chain_find(struct weft_block_part *part, size_t row, uint32_t n_open)
+{
+    for (; n_open > 0; n_open--) {
+        row = caller_find(part, row, n_open - 1);
+        if (row == SIZE_MAX || part->depth.items[row] + 1 != n_open)
+            return n_open;
+        part->chain.items[n_open - 1] = (uint32_t)row;
+    }
+    return 0;
+}
+
+/* The ends of calls low ... n_open - 1 of the stack before row `row`, in end_ns[] by depth, as far
+ * as they end in the block; returns how many calls of the stack are left at its end. */
+static uint32_t ends_find(const struct weft_block_part *part, size_t row, uint32_t n_open,
+                          uint32_t low, uint64_t *end_ns)
+{
+    const size_t n_rows = part->block.head.n_rows;
+    while (n_open > low) {
+        row = below_find(part, row, n_open);
+        const uint32_t left = row < n_rows ? part->depth.items[row] : part->depth_end;
+        for (; n_open > left && n_open > low; n_open--)
+            end_ns[n_open - 1] = time_of(part, row, exits_before(part, row, n_open) + 1);
+        if (row == n_rows)
+            break;
+    }
+    return n_open;
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+static bool plane_set(struct weft_block_part *part, struct plane *plane, int column, size_t n)
+{
+    plane->values = part->block.columns[column];
+    plane->ext = part->block.columns[column + 1];
+    plane->n = n;
+    plane->n_ext = part->block.head.columns[column + 1].raw_bytes;
+    return weft_vec_reserve(&plane->marks.items, &plane->marks.cap, n / MARK_VALUES + 2,
+                            sizeof *plane->marks.items);
+}
+
+static bool part_reserve(struct weft_block_part *part)
+{
+    const struct weft_block_head *head = &part->block.head;
+    const size_t n_stack = (size_t)part->block.n_open + head->n_rows + 1;
+    return weft_vec_reserve(&part->depth.items, &part->depth.cap, (size_t)head->n_rows + 1,
+                            sizeof *part->depth.items) &&
+           weft_vec_reserve(&part->chain.items, &part->chain.cap, n_stack,
+                            sizeof *part->chain.items) &&
+           weft_vec_reserve(&part->end_ns.items, &part->end_ns.cap, n_stack,
+                            sizeof *part->end_ns.items) &&
+           plane_set(part, &part->gaps, WEFT_COLUMN_GAP, head->n_rows) &&
+           plane_set(part, &part->tails, WEFT_COLUMN_TAIL, head->n_exits);
+}
+
+static uint32_t function_of(const struct weft_block_part *part, size_t row)
+{
+    const uint8_t *code = part->block.columns[WEFT_COLUMN_CODE];
+    if (part->block.head.n_functions <= WEFT_FORMAT_WIDE_DICT)
+        return part->block.ids[code[2 * row]];
+    return part->block.ids[code[3 * row] | (uint32_t)code[3 * row + 1] << 8];
+}
+
+/* Calls open at the begin must end here as the index says, and calls left open be those it knows.
+ */
+static enum weft_code borders_check(struct weft_block_part *part, uint32_t least,
+                                    struct weft_err *err)
+{
+    const struct weft_block_unpacked *block = &part->block;
+    const uint32_t n_ended = block->head.n_ended, n_left = block->head.n_left;
+    if (n_ended > block->n_open || least != block->n_open - n_ended ||
+        part->depth_end - least != n_left)
+        return disagree(part, err, "calls left open");
+    (void)ends_find(part, 0, block->n_open, least, part->end_ns.items);
+    for (uint32_t i = least; i < block->n_open; i++)
+        if (part->end_ns.items[i] != block->open[i].end_ns)
+            return disagree(part, err, "ends of open calls");
+    if (chain_find(part, block->head.n_rows, part->depth_end) != least)
+        return disagree(part, err, "calls left open");
+    for (uint32_t i = 0; i < n_left; i++) {
+        const uint32_t row = part->chain.items[least + i];
+        if (block->left[i].row != block->head.first_row + row ||
+            block->left[i].start_ns != start_of(part, row) ||
+            block->left[i].function_id != function_of(part, row))
+            return disagree(part, err, "calls left open");
+    }
+    return WEFT_OK;
+}
+
+static enum weft_code part_make(struct weft_block_part *part, struct weft_err *err)
+{
+    if (!part_reserve(part))
+        return no_memory(part, err);
+    const struct weft_block_head *head = &part->block.head;
+    const uint64_t limit_ns = head->last_ns - head->first_event_ns;
+    uint32_t least = 0;
+    if (!depths_make(part, &least) || !marks_make(&part->gaps, limit_ns) ||
+        !marks_make(&part->tails, limit_ns) ||
+        time_of(part, part->gaps.n, part->tails.n) != head->last_ns ||
+        (head->n_rows > 0 && start_of(part, 0) != head->first_ns))
+        return weft_fail(err, WEFT_E_MALFORMED, part->block.off,
+                         "expected %" PRIu32 " calls and %" PRIu32 " exits from %" PRIu64
+                         " to %" PRIu64 " ns, found columns that disagree",
+                         head->n_rows, head->n_exits, head->first_event_ns, head->last_ns);
+    return borders_check(part, least, err);
+}
+
+static void part_failed(const struct weft_block_part *part, struct weft_err *err)
+{
+    (void)weft_in_file(err, part->store->path);
+    (void)weft_within(err, "block %" PRIu64 " of thread %" PRIu32, part->block.head.block,
+                      part->thread_id);
+}
+
+enum weft_code weft_block_part_open(struct weft_store *store, uint32_t thread_id, uint64_t block,
+                                    struct weft_block_part *part, struct weft_err *err)
+{
+    part->store = store;
+    part->thread_id = thread_id;
+    part->is_open = false;
+    enum weft_code code =
+        weft_store_block_unpack(store, thread_id, block, part->buf, &part->block, err);
+    if (code != WEFT_OK)
+        return code;
+    code = part_make(part, err);
+    part->is_open = code == WEFT_OK;
+    if (code != WEFT_OK)
+        part_failed(part, err);
+    return code;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+size_t weft_block_part_n_rows(const struct weft_block_part *part)
+{
+    return part->block.head.n_rows;
+}
+
+size_t weft_block_part_find(const struct weft_block_part *part, uint64_t time_ns)
+{
+    size_t low = 0, high = part->block.head.n_rows;
+    while (low < high) {
+        const size_t mid = low + (high - low) / 2;
+        if (start_of(part, mid) < time_ns)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+/* Rows in work: `n_open` calls are open before the first. */
+struct range {
+    size_t first, n;
+    uint32_t n_open;
+    uint32_t n_below; /* of these, entered before the block */
+};
+
+/* Times of the rows; stack[] then holds the calls open behind them, by depth: row, counted from the
+ * first, or n + depth of a call that was open before. Returns how many they are. */
+static uint32_t times_decode(struct weft_block_part *part, const struct range *range)
+{
+    const uint32_t *restrict depth_of = part->depth.items + range->first;
+    uint64_t *restrict start_ns = part->start_ns.items;
+    uint64_t *restrict end_ns = part->end_ns.items;
+    uint32_t *restrict stack = part->stack.items;
+    const struct mark gap = mark_at(&part->gaps, range->first);
+    size_t exit = exits_before(part, range->first, range->n_open);
+    const struct mark tail = mark_at(&part->tails, exit);
+    uint64_t gap_ext = gap.ext, tail_ext = tail.ext;
+    uint64_t now_ns = part->block.head.first_event_ns + gap.sum_ns + tail.sum_ns;
+    uint32_t depth = range->n_open;
+    for (uint32_t i = 0; i < depth; i++)
+        stack[i] = (uint32_t)range->n + i;
+    for (size_t i = 0; i < range->n; i++) {
+        for (const uint32_t target = depth_of[i]; depth > target;) {
+            now_ns += value_take(&part->tails, exit++, &tail_ext);
+            end_ns[stack[--depth]] = now_ns;
+        }
+        now_ns += value_take(&part->gaps, range->first + i, &gap_ext);
+        start_ns[i] = now_ns;
+        stack[depth++] = (uint32_t)i;
+    }
+    return depth;
+}
+
+/* The ends of the calls that are open behind the rows, but for those entered before the block. */
+static void open_ends(struct weft_block_part *part, const struct range *range, uint32_t n_open,
+                      uint64_t *by_depth)
+{
+    const struct weft_block_unpacked *block = &part->block;
+    const uint32_t *stack = part->stack.items;
+    uint32_t low = range->n_below < n_open ? range->n_below : n_open;
+    while (low > 0 && stack[low - 1] < range->n)
+        low--;
+    const uint32_t n_left = ends_find(part, range->first + range->n, n_open, low, by_depth);
+    const uint32_t least = block->n_open - block->head.n_ended;
+    for (uint32_t i = low; i < n_open; i++)
+        part->end_ns.items[stack[i]] = i < n_left ? block->left[i - least].end_ns : by_depth[i];
+}
+
+/* The calls open before the first row. */
+static void open_fill(struct weft_block_part *part, const struct range *range)
+{
+    const struct weft_block_unpacked *block = &part->block;
+    for (uint32_t i = 0; i < range->n_open; i++) {
+        struct weft_open_call *open = &part->open.items[i];
+        if (i < range->n_below) {
+            *open = block->open[i];
+            continue;
+        }
+        const uint32_t row = part->chain.items[i];
+        *open = (struct weft_open_call){ .start_ns = start_of(part, row),
+                                         .end_ns = part->end_ns.items[range->n + i],
+                                         .row = block->head.first_row + row,
+                                         .function_id = function_of(part, row),
+                                         .depth = i };
+    }
+}
+
+/* Function ids; an index beyond the dictionary is found here. */
+static bool functions_decode(struct weft_block_part *part, const struct range *range)
+{
+    const struct weft_block_head *head = &part->block.head;
+    const bool is_wide = head->n_functions > WEFT_FORMAT_WIDE_DICT;
+    const uint8_t *code = part->block.columns[WEFT_COLUMN_CODE] + range->first * (is_wide ? 3 : 2);
+    uint32_t max_index = 0;
+    for (size_t i = 0; i < range->n; i++, code += is_wide ? 3 : 2) {
+        const uint32_t index = is_wide ? code[0] | (uint32_t)code[1] << 8 : code[0];
+        max_index = index > max_index ? index : max_index;
+        part->function_id.items[i] = part->block.ids[index];
+    }
+    return range->n == 0 || max_index < head->n_functions;
+}
+
+static bool range_reserve(struct weft_block_part *part, const struct range *range)
+{
+    const size_t n_stack = range->n + range->n_open + 1;
+    return weft_vec_reserve(&part->start_ns.items, &part->start_ns.cap, range->n + 1,
+                            sizeof *part->start_ns.items) &&
+           weft_vec_reserve(&part->end_ns.items, &part->end_ns.cap, 2 * n_stack,
+                            sizeof *part->end_ns.items) &&
+           weft_vec_reserve(&part->function_id.items, &part->function_id.cap, range->n + 1,
+                            sizeof *part->function_id.items) &&
+           weft_vec_reserve(&part->stack.items, &part->stack.cap, n_stack,
+                            sizeof *part->stack.items) &&
+           weft_vec_reserve(&part->open.items, &part->open.cap, (size_t)range->n_open + 1,
+                            sizeof *part->open.items);
+}
+
+enum weft_code weft_block_part_rows(struct weft_block_part *part, size_t first, size_t end,
+                                    struct weft_calls *calls, struct weft_err *err)
+{
+    assert(part->is_open && first <= end && end <= part->block.head.n_rows);
+    struct range range = { .first = first,
+                           .n = end - first,
+                           .n_open =
+                               first ? part->depth.items[first - 1] + 1 : part->block.n_open };
+    if (!range_reserve(part, &range))
+        return no_memory(part, err);
+    range.n_below = chain_find(part, first, range.n_open);
+    const uint32_t n_open = times_decode(part, &range);
+    open_ends(part, &range, n_open, part->end_ns.items + range.n + range.n_open + 1);
+    open_fill(part, &range);
+    if (!functions_decode(part, &range)) {
+        const enum weft_code code = disagree(part, err, "functions");
+        part_failed(part, err);
+        return code;
+    }
+    *calls = (struct weft_calls){
+        .n_rows = range.n,
+        .first_row = part->block.head.first_row + first,
+        .start_ns = part->start_ns.items,
+        .end_ns = part->end_ns.items,
+        .function_id = part->function_id.items,
+        .depth = part->depth.items + first,
+        .open = part->open.items,
+        .n_open = range.n_open,
+    };
+    return WEFT_OK;
+}
