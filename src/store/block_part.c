@@ -108,11 +108,16 @@ static inline uint64_t word_escapes(uint64_t word)
     return ~(((differs & low7) + low7) | differs | low7);
 }
 
-static inline uint64_t word_sum(uint64_t word)
+/* Sums of neighbours, each in two bytes. */
+static inline uint64_t word_pairs(uint64_t word)
 {
-    const uint64_t pairs =
-        (word & UINT64_C(0x00ff00ff00ff00ff)) + (word >> 8 & UINT64_C(0x00ff00ff00ff00ff));
-    return pairs * UINT64_C(0x0001000100010001) >> 48;
+    return (word & UINT64_C(0x00ff00ff00ff00ff)) + (word >> 8 & UINT64_C(0x00ff00ff00ff00ff));
+}
+
+/* The four numbers of two bytes, each with those below it; the sum of all is the highest. */
+static inline uint64_t word_prefix(uint64_t pairs)
+{
+    return pairs * UINT64_C(0x0001000100010001);
 }
 
 static inline size_t escape_bytes(uint8_t value)
@@ -147,25 +152,25 @@ static bool escape_add(const struct plane *plane, size_t index, uint64_t limit_n
     return true;
 }
 
-/* Eight values from `index` on, or those before `end`, the others being 0. */
-static inline uint64_t word_at(const struct plane *plane, size_t index, size_t end)
+/* Adds the values from `index` on, MARK_VALUES or those before `end`: the escapes after the others,
+ * so that a branch is taken for each escape only. */
+static bool group_add(const struct plane *plane, size_t index, size_t end, uint64_t limit_ns,
+                      struct mark *mark)
 {
-    if (end - index >= 8)
-        return word_load(plane->values + index);
-    uint8_t bytes[8] = { 0 };
-    memcpy(bytes, plane->values + index, end - index);
-    return word_load(bytes);
-}
-
-/* Adds the values from `index` on, at most eight, before `end`. */
-static inline bool word_add(const struct plane *plane, size_t index, size_t end, uint64_t limit_ns,
-                            struct mark *mark)
-{
-    const uint64_t word = word_at(plane, index, end);
-    uint64_t escapes = word_escapes(word);
-    mark->sum_ns += word_sum(word & ~((escapes >> 7) * 255));
+    const uint8_t *values = plane->values + index;
+    const size_t n = end - index < MARK_VALUES ? end - index : MARK_VALUES;
+    uint8_t rest[8] = { 0 };
+    memcpy(rest, values + n / 8 * 8, n % 8);
+    uint64_t pairs = 0, escapes = 0; /* 8 times 2 * 251 fit into two bytes */
+    for (size_t i = 0; i < n; i += 8) {
+        const uint64_t word = word_load(n - i >= 8 ? values + i : rest);
+        const uint64_t high = word_escapes(word);
+        pairs += word_pairs(word & ~((high >> 7) * 255));
+        escapes |= ((high >> 7) * UINT64_C(0x0102040810204080) >> 56) << i;
+    }
+    mark->sum_ns += word_prefix(pairs) >> 48;
     for (; escapes; escapes &= escapes - 1)
-        if (!escape_add(plane, index + (size_t)__builtin_ctzll(escapes) / 8, limit_ns, mark))
+        if (!escape_add(plane, index + (size_t)__builtin_ctzll(escapes), limit_ns, mark))
             return false;
     return true;
 }
@@ -175,10 +180,9 @@ static bool marks_make(struct plane *plane, uint64_t limit_ns)
 {
     struct mark mark = { 0 };
     struct mark *marks = plane->marks.items;
-    for (size_t i = 0; i < plane->n; i += 8) {
-        if (i % MARK_VALUES == 0)
-            *marks++ = mark;
-        if (!word_add(plane, i, plane->n, limit_ns, &mark))
+    for (size_t i = 0; i < plane->n; i += MARK_VALUES) {
+        *marks++ = mark;
+        if (!group_add(plane, i, plane->n, limit_ns, &mark))
             return false;
     }
     *marks = mark;
@@ -191,8 +195,7 @@ static struct mark mark_at(const struct plane *plane, size_t index)
     if (index == plane->n) /* the last mark need not be a 64th */
         return plane->marks.items[(plane->n + MARK_VALUES - 1) / MARK_VALUES];
     struct mark mark = plane->marks.items[index / MARK_VALUES];
-    for (size_t i = index / MARK_VALUES * MARK_VALUES; i < index; i += 8)
-        (void)word_add(plane, i, index, UINT64_MAX, &mark);
+    (void)group_add(plane, index / MARK_VALUES * MARK_VALUES, index, UINT64_MAX, &mark);
     return mark;
 }
 
@@ -217,28 +220,81 @@ static uint64_t start_of(const struct weft_block_part *part, size_t row)
 
 /* ---- depths ---------------------------------------------------------------------------------- */
 
-/* All of them, and what they must be like; *least is the least number of calls open. */
-static bool depths_make(struct weft_block_part *part, uint32_t *least)
+/* The depths of rows `row` ... n - 1, one by one; `depth` calls are open before. False if exits are
+ * more than the block has. */
+static bool depths_step(struct weft_block_part *part, struct weft_cursor *more, size_t row,
+                        size_t n, int64_t *depth)
 {
     const struct weft_block_head *head = &part->block.head;
     const size_t step = head->n_functions > WEFT_FORMAT_WIDE_DICT ? 3 : 2;
-    const uint8_t *code = part->block.columns[WEFT_COLUMN_CODE] + step - 1;
-    struct weft_cursor more = weft_cur_init(part->block.columns[WEFT_COLUMN_POPS],
-                                            head->columns[WEFT_COLUMN_POPS].raw_bytes, 0);
-    uint32_t *restrict depth_of = part->depth.items;
-    int64_t depth = part->block.n_open, low = depth;
-    for (uint32_t row = 0; row < head->n_rows; row++, code += step) {
+    const uint8_t *code = part->block.columns[WEFT_COLUMN_CODE] + row * step + step - 1;
+    for (; row < n; row++, code += step) {
         int64_t pops = *code;
         if (__builtin_expect(pops == WEFT_FORMAT_POPS_ESCAPE, 0)) {
-            const uint64_t beyond = weft_cur_varint(&more);
+            const uint64_t beyond = weft_cur_varint(more);
             if (beyond > head->n_exits)
                 return false;
             pops += (int64_t)beyond;
         }
-        depth -= pops;
-        low = depth < low ? depth : low;
-        depth_of[row] = (uint32_t)depth++;
+        *depth -= pops;
+        if (*depth < 0)
+            return false;
+        part->depth.items[row] = (uint32_t)(*depth)++;
     }
+    return true;
+}
+
+/* The exits before each of four rows, in two bytes each. */
+static inline uint64_t pops_load(const uint8_t *code, bool is_wide)
+{
+    if (!is_wide)
+        return weft_load_u64(code) >> 8 & UINT64_C(0x00ff00ff00ff00ff);
+    return code[2] | (uint64_t)code[5] << 16 | (uint64_t)code[8] << 32 | (uint64_t)code[11] << 48;
+}
+
+/* Four rows at a time, up to one that has 255 exits or more before it; returns where it stands. */
+__attribute__((always_inline)) static inline size_t
+depths_leap(struct weft_block_part *part, bool is_wide, size_t row, int64_t *depth)
+{
+    const uint8_t *code = part->block.columns[WEFT_COLUMN_CODE];
+    const size_t n_rows = part->block.head.n_rows;
+    int32_t *restrict depth_of = (int32_t *)part->depth.items;
+    int32_t at = (int32_t)*depth; /* four times 254 exits a step: it cannot overflow */
+    for (; n_rows - row >= 4; row += 4) {
+        const uint64_t each = pops_load(code + (is_wide ? 3 : 2) * row, is_wide);
+        if (__builtin_expect((each + UINT64_C(0x0001000100010001)) & UINT64_C(0x0100010001000100),
+                             0))
+            break;
+        const uint64_t pops = word_prefix(each);
+        for (int k = 0; k < 4; k++)
+            depth_of[row + (size_t)k] = at + k - (int32_t)(pops >> 16 * k & 0xffff);
+        at += 4 - (int32_t)(pops >> 48);
+    }
+    *depth = at;
+    return row;
+}
+
+/* All of them, and what they must be like; *least is the least number of calls open. */
+static bool depths_make(struct weft_block_part *part, uint32_t *least)
+{
+    const struct weft_block_head *head = &part->block.head;
+    const bool is_wide = head->n_functions > WEFT_FORMAT_WIDE_DICT;
+    struct weft_cursor more = weft_cur_init(part->block.columns[WEFT_COLUMN_POPS],
+                                            head->columns[WEFT_COLUMN_POPS].raw_bytes, 0);
+    const size_t n_rows = head->n_rows;
+    int64_t depth = part->block.n_open;
+    for (size_t row = 0; row < n_rows;) {
+        row =
+            is_wide ? depths_leap(part, true, row, &depth) : depths_leap(part, false, row, &depth);
+        const size_t end = n_rows - row < 4 ? n_rows : row + 4;
+        if (!depths_step(part, &more, row, end, &depth))
+            return false;
+        row = end;
+    }
+    const int32_t *depth_of = (const int32_t *)part->depth.items;
+    int32_t low = (int32_t)part->block.n_open;
+    for (size_t row = 0; row < n_rows; row++)
+        low = depth_of[row] < low ? depth_of[row] : low;
     const int64_t n_pops = (int64_t)part->block.n_open + head->n_rows - depth;
     const int64_t depth_end = depth - (head->n_exits - n_pops);
     if (low < 0 || n_pops > head->n_exits || depth_end < 0 || more.fault ||
