@@ -8,7 +8,14 @@
 #include "store/chunk.h"
 #include "store/contexts.h"
 
-enum { FIRST_SLOTS = 1024, MAX_UNIT = 1 << 14, CELLS_A_CUT = 8, SUM_DEPTHS = 64 };
+enum {
+    FIRST_SLOTS = 1024,
+    MAX_UNIT = 1 << 14,
+    CELLS_A_CUT = 8,
+    SLOW_CELLS = 64, /* a cell is slow if it lasts longer than such a part of its block */
+    SUM_DEPTHS = 64,
+    JOINS = 2
+};
 
 /* Which calls of a unit stand alone. */
 struct sieve {
@@ -391,9 +398,10 @@ bool weft_lod_walk_start(struct weft_lod_walk *walk, const struct weft_block_hea
     walk->hot.now_ns = head->first_event_ns;
     walk->hot.cell_start_ns = head->first_ns;
     walk->hot.frames = walk->frames.items;
+    walk->hot.slow_ns = (head->last_ns - head->first_ns) / SLOW_CELLS;
     walk->hot.n_rows = walk->hot.cell_row = 0;
-    walk->hot.cell_end = cell_rows;
-    walk->hot.cut_rows = cell_rows / CELLS_A_CUT;
+    walk->hot.cut_rows = cell_rows < CELLS_A_CUT ? 1 : cell_rows / CELLS_A_CUT;
+    walk->hot.cell_end = walk->hot.cut_rows;
     walk->hot.n_cut = (int32_t)head->n_cut_before;
     if (head->n_rows == 0)
         return true;
@@ -418,18 +426,30 @@ static bool cell_end(struct weft_lod_walk *walk)
     return hot_table_start(walk);
 }
 
-void weft_lod_cell_next(struct weft_lod_walk *walk)
+static void cell_next(struct weft_lod_walk *walk)
 {
     struct weft_lod_hot *hot = &walk->hot;
     const bool is_ok = cell_end(walk);
     struct weft_lod_walked *cell = WEFT_VEC_PUSH(&walk->cells);
     hot->cell_row = hot->n_rows;
-    hot->cell_end = hot->n_rows + walk->cell_rows;
     hot->cell_start_ns = hot->now_ns;
     if (is_ok && cell)
         *cell = (struct weft_lod_walked){ hot->now_ns, walk->pairs.n, hot->n_rows };
     else
         walk->has_failed = true;
+}
+
+/* Where calls come slowly, a cell of many would lie over many pixels of a screen that shows the
+ * whole block: it ends early. No block has more than SLOW_CELLS such cells. */
+void weft_lod_cell_check(struct weft_lod_walk *walk)
+{
+    struct weft_lod_hot *hot = &walk->hot;
+    if (hot->cell_end == 0 || hot->n_rows - hot->cell_row >= walk->cell_rows ||
+        hot->now_ns - hot->cell_start_ns > hot->slow_ns)
+        cell_next(walk);
+    hot->cell_end = hot->n_rows + hot->cut_rows;
+    if (hot->cell_end - hot->cell_row > walk->cell_rows)
+        hot->cell_end = hot->cell_row + walk->cell_rows;
 }
 
 void weft_lod_candidate(struct weft_lod_walk *walk, uint32_t depth)
@@ -473,7 +493,7 @@ void weft_lod_pair_add(struct weft_lod_walk *walk, uint32_t depth)
 
 /* Cell `index` of the block is whole: appended to the cells, and joined to its group. */
 static bool cell_finish(struct weft_lod_walk *walk, const struct weft_block_head *head,
-                        size_t index, const uint16_t *rank)
+                        size_t index)
 {
     const bool is_last = index + 1 == walk->cells.n;
     const struct weft_lod_walked *cell = &walk->cells.items[index];
@@ -481,38 +501,54 @@ static bool cell_finish(struct weft_lod_walk *walk, const struct weft_block_head
     const uint64_t end_ns = is_last ? head->last_ns : cell[1].start_ns;
     const uint32_t end_row = is_last ? head->n_rows : cell[1].first_row;
     growing_start(&walk->cell, cell->start_ns);
-    for (size_t i = cell->first_pair; i < end_pair; i++) {
-        struct weft_lod_pair *pair = &walk->pairs.items[i];
-        pair->function = rank[pair->function];
-        if (!pair_add(&walk->cell, pair))
+    for (size_t i = cell->first_pair; i < end_pair; i++)
+        if (!pair_add(&walk->cell, &walk->pairs.items[i]))
             return false;
-    }
-    for (uint32_t row = cell->first_row; row < end_row; row++) {
-        if (!walk->candidate_of[row])
-            continue;
-        struct weft_lod_call *call = &walk->candidates.items[walk->candidate_of[row] - 1];
-        call->function = rank[call->function];
-        if (!call_add(&walk->cell, call))
+    for (uint32_t row = cell->first_row; row < end_row; row++)
+        if (walk->candidate_of[row] &&
+            !call_add(&walk->cell, &walk->candidates.items[walk->candidate_of[row] - 1]))
             return false;
-    }
     if (!growing_finish(&walk->cell, end_ns, &of_cells, &walk->units[0]))
         return false;
     walk->units[0].units.items[index].n_rows = end_row - cell->first_row;
     return true;
 }
 
+/* Functions by their place in the sorted dictionary. */
+static void functions_rank(struct weft_lod_walk *walk, const uint16_t *rank)
+{
+    for (size_t i = 0; i < walk->pairs.n; i++)
+        walk->pairs.items[i].function = rank[walk->pairs.items[i].function];
+    for (size_t i = 0; i < walk->candidates.n; i++)
+        walk->candidates.items[i].function = rank[walk->candidates.items[i].function];
+}
+
+/* Joins neighbours that together are not slow. False if there are none. */
+static bool cells_join(struct weft_lod_walk *walk, uint64_t last_ns)
+{
+    struct weft_lod_walked *cells = walk->cells.items;
+    const size_t n_cells = walk->cells.n;
+    size_t n = 0;
+    for (size_t i = 0; i < n_cells; n++) {
+        const uint64_t end_ns = i + 2 < n_cells ? cells[i + 2].start_ns : last_ns;
+        const bool is_pair = i + 1 < n_cells && end_ns - cells[i].start_ns <= walk->hot.slow_ns;
+        cells[n] = cells[i];
+        i += is_pair ? 2 : 1;
+    }
+    walk->cells.n = n;
+    return n < n_cells;
+}
+
 static bool cells_finish(struct weft_lod_walk *walk, const struct weft_block_head *head,
-                         const uint16_t *rank, const uint32_t *keys)
+                         const uint32_t *keys)
 {
     weft_lod_units_reset(&walk->units[0]);
     weft_lod_units_reset(&walk->units[1]);
     growing_start(&walk->block, head->first_ns);
-    if (!cell_end(walk))
-        return false;
     for (size_t i = 0; i < walk->cells.n; i++) {
         if (i % WEFT_LOD_GROUP_CELLS == 0)
             growing_start(&walk->group, walk->cells.items[i].start_ns);
-        if (!cell_finish(walk, head, i, rank) || !growing_add(&walk->group, &walk->cell, NULL))
+        if (!cell_finish(walk, head, i) || !growing_add(&walk->group, &walk->cell, NULL))
             return false;
         const bool is_last = i + 1 == walk->cells.n;
         if (!is_last && (i + 1) % WEFT_LOD_GROUP_CELLS != 0)
@@ -527,7 +563,7 @@ static bool cells_finish(struct weft_lod_walk *walk, const struct weft_block_hea
 
 /* ---- the chunk of a block -------------------------------------------------------------------- */
 
-/* Groups of cells stand before the cells, for readers that need no more. */
+/* Groups of cells stand before the cells. */
 static bool units_put(struct weft_lod_walk *walk)
 {
     struct weft_bytes *streams[WEFT_LOD_STREAMS];
@@ -553,15 +589,14 @@ static bool units_put(struct weft_lod_walk *walk)
     return true;
 }
 
-static bool chunk_put(struct weft_lod_walk *walk, const struct weft_block_head *head,
-                      struct weft_column_encoder *columns, struct weft_bytes *chunk)
+/* Makes walk->payload. */
+static bool payload_put(struct weft_lod_walk *walk, const struct weft_block_head *head,
+                        struct weft_column_encoder *columns)
 {
     static const bool is_repetitive[WEFT_LOD_STREAMS] = {
         [WEFT_LOD_CALLS] = true, [WEFT_LOD_SUMS] = true
     };
     struct weft_bytes *payload = &walk->payload;
-    const uint64_t contexts = head->columns[WEFT_COLUMN_CONTEXTS].stored_bytes;
-    const uint64_t base = chunk->n - contexts;
     if (!units_put(walk))
         return false;
     payload->n = 0;
@@ -582,11 +617,33 @@ static bool chunk_put(struct weft_lod_walk *walk, const struct weft_block_head *
         payload->items[at] = (uint8_t)codec;
         weft_store_u32(payload->items + at + 1, (uint32_t)(payload->n - at - 5));
     }
+    return !payload->has_failed;
+}
+
+/* Makes the units of the block and their chunk. Where they are more than they are worth, cells are
+ * joined and it is tried again; after JOINS times there is no chunk. */
+static bool chunk_put(struct weft_lod_walk *walk, const struct weft_block_head *head,
+                      const uint32_t *keys, struct weft_column_encoder *columns,
+                      struct weft_bytes *chunk)
+{
     /* With the contexts at most a third of the rest, that is a quarter of all; the groups of blocks
      * have what is left. */
-    if (payload->n <= weft_sub_sat_u64(base * 5 / 16, contexts))
-        weft_chunk_build(WEFT_CHUNK_DETAILS, 0, payload, NULL, chunk);
-    return !payload->has_failed;
+    const uint64_t contexts = head->columns[WEFT_COLUMN_CONTEXTS].stored_bytes;
+    const uint64_t limit = weft_sub_sat_u64((chunk->n - contexts) * 5 / 16, contexts);
+    for (int i = 0; i <= JOINS; i++) {
+        if (i > 0 && !cells_join(walk, head->last_ns))
+            return true;
+        if (!cells_finish(walk, head, keys) ||
+            (walk->cells.n > 0 && !payload_put(walk, head, columns)))
+            return false;
+        if (walk->cells.n == 0)
+            return true;
+        if (walk->payload.n > limit)
+            continue;
+        weft_chunk_build(WEFT_CHUNK_DETAILS, 0, &walk->payload, NULL, chunk);
+        return !walk->payload.has_failed;
+    }
+    return true;
 }
 
 /* ---- a thread -------------------------------------------------------------------------------- */
@@ -704,8 +761,10 @@ bool weft_lod_block_finish(struct weft_lod_thread *thread, struct weft_lod_walk 
                            struct weft_bytes *chunk)
 {
     const uint64_t block_bytes = chunk->n;
-    if (!cells_finish(walk, head, rank, keys) ||
-        (walk->cells.n > 0 && !chunk_put(walk, head, columns, chunk)))
+    if (!cell_end(walk))
+        return false;
+    functions_rank(walk, rank);
+    if (!chunk_put(walk, head, keys, columns, chunk))
         return false;
     walk->block.block_bytes = block_bytes;
     return whole_put(thread, walk, &walk->block, head->last_ns, 0) &&

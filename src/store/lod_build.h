@@ -73,13 +73,15 @@ struct weft_lod_walked {
 /* What the loop over rows keeps in registers; the pointers are those of the walk's arrays. */
 struct weft_lod_hot {
     uint64_t now_ns, cell_start_ns;
+    uint64_t slow_ns; /* a cell that has lasted longer ends at the next of its checks */
     struct weft_lod_frame *frames;
     struct weft_lod_pair *pairs;
     uint32_t *slots;
     uint32_t mask;               /* slots - 1 */
     uint32_t n_rows;             /* so far */
-    uint32_t cell_row, cell_end; /* of the cell in work: first, and the one that is of the next */
-    uint32_t cut_rows;           /* of a cell at least, if a silence ends it */
+    uint32_t cell_row, cell_end; /* of the cell in work: first, and the one at which it ends or is
+                                    looked at; 0: it ends at the next row */
+    uint32_t cut_rows;           /* of a cell at least, if a silence ends it or it is slow */
     int32_t n_cut;               /* cut frames ended so far: level = depth - n_cut */
 };
 
@@ -124,7 +126,7 @@ bool weft_lod_walk_start(struct weft_lod_walk *walk, const struct weft_block_hea
                          size_t n_open, uint32_t cell_rows);
 
 /* Use the two below: these work on walk->hot. */
-void weft_lod_cell_next(struct weft_lod_walk *walk);
+void weft_lod_cell_check(struct weft_lod_walk *walk);
 void weft_lod_candidate(struct weft_lod_walk *walk, uint32_t depth);
 void weft_lod_pair_add(struct weft_lod_walk *walk, uint32_t depth);
 
@@ -137,9 +139,11 @@ static inline uint32_t weft_lod_hash(int32_t level, uint32_t function)
  * lies in it would look thinly spread. */
 static inline void weft_lod_silence(struct weft_lod_hot *hot, uint64_t silence_ns)
 {
-    if (__builtin_expect(silence_ns > hot->now_ns - hot->cell_start_ns, 0) &&
-        hot->n_rows >= hot->cell_row + hot->cut_rows)
-        hot->cell_end = hot->n_rows;
+    const uint64_t lasted_ns = hot->now_ns - hot->cell_start_ns;
+    const uint64_t limit_ns = lasted_ns < hot->slow_ns ? lasted_ns : hot->slow_ns;
+    if (__builtin_expect(silence_ns > limit_ns, 0) &&
+        (silence_ns > hot->slow_ns || hot->n_rows >= hot->cell_row + hot->cut_rows))
+        hot->cell_end = 0;
 }
 
 /* A row of the block: a call of `function` begins `gap_ns` after the event before; `depth` calls
@@ -151,7 +155,7 @@ static inline void weft_lod_enter(struct weft_lod_walk *walk, struct weft_lod_ho
     hot->now_ns += gap_ns;
     if (__builtin_expect(hot->n_rows >= hot->cell_end, 0)) {
         walk->hot = *hot;
-        weft_lod_cell_next(walk);
+        weft_lod_cell_check(walk);
         *hot = walk->hot;
     }
     hot->frames[depth] = (struct weft_lod_frame){ hot->now_ns, hot->n_rows++, function };
