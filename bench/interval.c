@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+enum { KEPT_BYTES = 64 << 20 };
+
 static uint64_t random_state = 1;
 
 static uint64_t next(void)
@@ -60,6 +62,8 @@ int main(int argc, char **argv)
     struct weft_interval_reader *reader = weft_interval_reader_new(trace);
     uint64_t *taken_ns = calloc(n + 1, sizeof *taken_ns);
     uint64_t n_contexts = 0;
+    if (reader)
+        weft_interval_reader_keep(reader, KEPT_BYTES);
     for (size_t i = 0; reader && taken_ns && i < n; i++) {
         uint64_t a = next() % (thread->last_ns + 1), b = next() % (thread->last_ns + 1);
         struct weft_interval interval;

@@ -3,7 +3,7 @@
 
 enum { VARINT_BYTES = 10 };
 
-uint64_t weft_cur_varint(struct weft_cursor *cur)
+uint64_t weft_cur_varint_long(struct weft_cursor *cur)
 {
     const uint8_t *at = cur->at;
     size_t n_left = cur->fault ? 0 : weft_cur_left(cur);

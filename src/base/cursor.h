@@ -96,8 +96,16 @@ static inline uint64_t weft_cur_u64(struct weft_cursor *cur)
     return bytes ? weft_load_u64(bytes) : 0;
 }
 
+/* Use weft_cur_varint. */
+uint64_t weft_cur_varint_long(struct weft_cursor *cur);
+
 /* LEB128, at most ten bytes; an over-long or overflowing encoding is a fault. */
-uint64_t weft_cur_varint(struct weft_cursor *cur);
+static inline uint64_t weft_cur_varint(struct weft_cursor *cur)
+{
+    if (__builtin_expect(!cur->fault && cur->at < cur->end && *cur->at < 0x80, 1))
+        return *cur->at++;
+    return weft_cur_varint_long(cur);
+}
 
 /* A varint that must not exceed `limit`: a larger one is a fault, and 0. */
 static inline uint64_t weft_cur_varint_max(struct weft_cursor *cur, uint64_t limit)

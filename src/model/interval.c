@@ -6,12 +6,17 @@
 
 #include "base/checked.h"
 #include "base/vec.h"
-#include "model/callers.h"
-#include "store/context_tree.h"
+#include "model/interval_sums.h"
+#include "store/block_part.h"
 
 #include <stdlib.h>
 
-enum { CACHED_BLOCKS = 8 };
+/* A group has so many blocks, or groups of the level below. */
+enum { CACHED_PARTS = 8, GROUP = 16 };
+
+/* Signs of what is added. */
+#define PLUS UINT64_C(1)
+#define MINUS UINT64_MAX
 
 /* An open call during a walk. */
 struct frame {
@@ -20,8 +25,7 @@ struct frame {
 };
 
 struct cached {
-    struct weft_block_buf *buf;
-    struct weft_calls calls;
+    struct weft_block_part *part;
     uint32_t thread_id;
     uint64_t block;
     uint64_t used; /* turn of its last use; 0: empty */
@@ -29,20 +33,20 @@ struct cached {
 
 struct weft_interval_reader {
     const struct weft_trace *trace;
-    struct weft_context_tree tree;
-    struct weft_block_buf *contexts_buf;
-    struct cached cached[CACHED_BLOCKS];
+    struct weft_interval_sums sums;
+    struct cached cached[CACHED_PARTS];
     uint64_t turn;
+    struct weft_interval_parts parts;
     struct {
         struct frame *items;
         size_t n, cap;
     } stack;
     struct {
-        uint32_t *items; /* by depth: row of an open call */
+        uint64_t *items; /* a bit for each context: it is in the answer */
         size_t n, cap;
-    } chain;
+    } kept;
     struct {
-        uint32_t *items; /* by context: its index in the answer, or WEFT_ID_NONE */
+        uint32_t *items; /* by context: its index in the answer, if it is there */
         size_t n, cap;
     } index;
     struct {
@@ -72,26 +76,29 @@ struct weft_interval_reader *weft_interval_reader_new(const struct weft_trace *t
     if (!reader)
         return NULL;
     reader->trace = trace;
-    reader->contexts_buf = weft_block_buf_new();
-    bool is_ok = reader->contexts_buf != NULL;
-    for (size_t i = 0; i < CACHED_BLOCKS && is_ok; i++)
-        is_ok = (reader->cached[i].buf = weft_block_buf_new()) != NULL;
+    bool is_ok = weft_interval_sums_init(&reader->sums, weft_trace_store(trace));
+    for (size_t i = 0; i < CACHED_PARTS && is_ok; i++)
+        is_ok = (reader->cached[i].part = weft_block_part_new()) != NULL;
     if (is_ok)
         return reader;
     weft_interval_reader_free(reader);
     return NULL;
 }
 
+void weft_interval_reader_keep(struct weft_interval_reader *reader, size_t n_bytes)
+{
+    weft_interval_sums_keep(&reader->sums, n_bytes);
+}
+
 void weft_interval_reader_free(struct weft_interval_reader *reader)
 {
     if (!reader)
         return;
-    for (size_t i = 0; i < CACHED_BLOCKS; i++)
-        weft_block_buf_free(reader->cached[i].buf);
-    weft_block_buf_free(reader->contexts_buf);
-    weft_context_tree_fini(&reader->tree);
+    for (size_t i = 0; i < CACHED_PARTS; i++)
+        weft_block_part_free(reader->cached[i].part);
+    weft_interval_sums_fini(&reader->sums);
     WEFT_VEC_FINI(&reader->stack);
-    WEFT_VEC_FINI(&reader->chain);
+    WEFT_VEC_FINI(&reader->kept);
     WEFT_VEC_FINI(&reader->index);
     WEFT_VEC_FINI(&reader->contexts);
     free(reader);
@@ -104,30 +111,30 @@ static const struct weft_block_info *info_of(const struct query *query, uint64_t
     return weft_store_block_get(query->store, query->thread_id, block);
 }
 
-static enum weft_code load(const struct query *query, uint64_t block,
-                           const struct weft_calls **calls)
+static enum weft_code part_open(const struct query *query, uint64_t block,
+                                struct weft_block_part **part)
 {
     struct weft_interval_reader *reader = query->reader;
     struct cached *place = &reader->cached[0];
-    for (size_t i = 0; i < CACHED_BLOCKS; i++) {
+    for (size_t i = 0; i < CACHED_PARTS; i++) {
         struct cached *cached = &reader->cached[i];
         if (cached->used && cached->thread_id == query->thread_id && cached->block == block) {
             cached->used = ++reader->turn;
-            *calls = &cached->calls;
+            *part = cached->part;
             return WEFT_OK;
         }
         if (cached->used < place->used)
             place = cached;
     }
     place->used = 0;
-    enum weft_code code = weft_store_load(query->store, query->thread_id, block, place->buf,
-                                          &place->calls, query->err);
+    enum weft_code code =
+        weft_block_part_open(query->store, query->thread_id, block, place->part, query->err);
     if (code)
         return code;
     place->thread_id = query->thread_id;
     place->block = block;
     place->used = ++reader->turn;
-    *calls = &place->calls;
+    *part = place->part;
     return WEFT_OK;
 }
 
@@ -147,177 +154,312 @@ static uint64_t find_block(const struct query *query, uint64_t time_ns)
 
 /* ---- calls of a block, clipped --------------------------------------------------------------- */
 
-/* What is added of one block: from the event before it, or the interval's begin, to its last event,
- * or the interval's end. */
-struct part {
-    const struct weft_calls *calls;
-    size_t first, end; /* rows that begin in the interval */
-    uint64_t now_ns, limit_ns;
-    bool is_first; /* of the interval: calls that are open count */
+/* What is added of one block: what happens from from_ns on before to_ns. */
+struct walk {
+    uint64_t from_ns, to_ns;
+    uint64_t now_ns, limit_ns; /* the block's own borders; then: reached, and to be reached */
+    uint64_t sign;
+    bool counts_open; /* calls that are open at from_ns count */
 };
 
 /* Pushes a call that was entered before the interval or the block. */
-static bool push_open(const struct query *query, const struct part *part,
+static bool push_open(const struct query *query, const struct walk *walk,
                       const struct weft_open_call *open)
 {
     struct weft_interval_reader *reader = query->reader;
     size_t n = reader->stack.n;
-    uint32_t below = n ? reader->stack.items[n - 1].node : reader->tree.root;
+    uint32_t below = n ? reader->stack.items[n - 1].node : reader->sums.tree.root;
     struct frame *frame = WEFT_VEC_PUSH(&reader->stack);
     uint32_t node =
-        frame ? weft_context_child(&reader->tree, below, open->function_id) : WEFT_ID_NONE;
+        frame ? weft_context_child(&reader->sums.tree, below, open->function_id) : WEFT_ID_NONE;
     if (node == WEFT_ID_NONE)
         return false;
     *frame = (struct frame){ open->end_ns, node };
-    bool is_inside = open->start_ns < query->from_ns ? open->end_ns > query->from_ns
-                                                     : open->start_ns < query->to_ns;
-    reader->tree.nodes[node].count += part->is_first && is_inside;
+    bool is_inside = open->start_ns < walk->from_ns ? open->end_ns > walk->from_ns
+                                                    : open->start_ns < walk->to_ns;
+    if (walk->counts_open && is_inside)
+        weft_interval_sums_add(&reader->sums, node, walk->sign, 0);
     return true;
 }
 
-/* The calls that are open before row `first`, but for those that have ended and are no caller of
+/* The calls that are open before the first row, but for those that have ended and are no caller of
  * it. */
-static bool push_all_open(const struct query *query, const struct part *part)
+static bool push_all_open(const struct query *query, const struct walk *walk,
+                          const struct weft_calls *calls)
 {
-    struct weft_interval_reader *reader = query->reader;
-    const struct weft_calls *calls = part->calls;
-    size_t n_open = weft_calls_depth(calls, part->first);
-    size_t n_callers = part->first < calls->n_rows ? calls->depth[part->first] : 0;
-    if (!weft_vec_reserve(&reader->chain.items, &reader->chain.cap, n_open,
-                          sizeof *reader->chain.items))
-        return false;
-    size_t n_left = weft_calls_chain(calls, part->first, reader->chain.items);
-    for (size_t depth = 0; depth < n_open; depth++) {
-        const struct weft_open_call open =
-            weft_calls_chained(calls, reader->chain.items, n_left, depth);
-        bool is_before = open.start_ns < query->from_ns && open.end_ns <= query->from_ns;
+    const size_t n_callers = calls->n_rows ? calls->depth[0] : 0;
+    for (size_t depth = 0; depth < calls->n_open; depth++) {
+        const struct weft_open_call *open = &calls->open[depth];
+        const bool is_before = open->start_ns < walk->from_ns && open->end_ns <= walk->from_ns;
         if (is_before && depth >= n_callers)
             break;
-        if (!push_open(query, part, &open))
+        if (!push_open(query, walk, open))
             return false;
     }
     return true;
 }
 
-/* The rows that begin in the interval; nothing here needs clipping. */
-static bool walk_rows(struct weft_interval_reader *reader, struct part *part)
+/* The rows, which begin in the interval; nothing here needs clipping. */
+static bool walk_rows(struct weft_interval_reader *reader, struct walk *walk,
+                      const struct weft_calls *calls)
 {
-    const struct weft_calls *calls = part->calls;
-    struct weft_context_tree *tree = &reader->tree;
+    struct weft_interval_sums *sums = &reader->sums;
+    struct weft_context_tree *tree = &sums->tree;
     struct frame *stack = reader->stack.items;
     size_t depth = reader->stack.n;
     uint32_t node = depth ? stack[depth - 1].node : tree->root;
-    uint64_t now_ns = part->now_ns;
-    for (size_t i = part->first; i < part->end; i++) {
+    uint64_t now_ns = walk->now_ns;
+    const uint64_t sign = walk->sign;
+    for (size_t i = 0; i < calls->n_rows; i++) {
         while (depth > calls->depth[i]) {
             uint64_t exit_ns = stack[--depth].end_ns;
-            tree->nodes[node].self_ns += exit_ns - now_ns;
+            weft_interval_sums_add(sums, node, 0, sign * (exit_ns - now_ns));
             now_ns = exit_ns;
             node = depth ? stack[depth - 1].node : tree->root;
         }
-        tree->nodes[node].self_ns += calls->start_ns[i] - now_ns;
+        weft_interval_sums_add(sums, node, 0, sign * (calls->start_ns[i] - now_ns));
         now_ns = calls->start_ns[i];
         node = weft_context_child(tree, node, calls->function_id[i]);
         if (__builtin_expect(node == WEFT_ID_NONE, 0))
             return false;
-        tree->nodes[node].count++;
+        weft_interval_sums_add(sums, node, sign, 0);
         stack[depth++] = (struct frame){ calls->end_ns[i], node };
     }
     reader->stack.n = depth;
-    part->now_ns = now_ns;
+    walk->now_ns = now_ns;
     return true;
 }
 
 /* The calls that end after the last row, and what is left. */
-static void walk_out(struct weft_interval_reader *reader, const struct part *part)
+static void walk_out(struct weft_interval_reader *reader, const struct walk *walk)
 {
-    uint64_t now_ns = part->now_ns;
+    uint64_t now_ns = walk->now_ns;
     for (;;) {
         size_t depth = reader->stack.n;
         const struct frame *top = depth ? &reader->stack.items[depth - 1] : NULL;
-        uint32_t node = top ? top->node : reader->tree.root;
-        uint64_t until_ns = top && top->end_ns < part->limit_ns ? top->end_ns : part->limit_ns;
+        uint32_t node = top ? top->node : reader->sums.tree.root;
+        uint64_t until_ns = top && top->end_ns < walk->limit_ns ? top->end_ns : walk->limit_ns;
         if (until_ns > now_ns) {
-            reader->tree.nodes[node].self_ns += until_ns - now_ns;
+            weft_interval_sums_add(&reader->sums, node, 0, walk->sign * (until_ns - now_ns));
             now_ns = until_ns;
         }
-        if (!top || top->end_ns > part->limit_ns)
+        if (!top || top->end_ns > walk->limit_ns)
             return;
         reader->stack.n--;
     }
 }
 
-static bool walk_block(const struct query *query, const struct weft_calls *calls, uint64_t now_ns,
-                       uint64_t last_ns, bool is_first)
+/* Adds what the walk says of a part of a block. */
+static enum weft_code walk_part(const struct query *query, struct weft_block_part *part,
+                                struct walk walk)
 {
     struct weft_interval_reader *reader = query->reader;
-    struct part part = {
-        .calls = calls,
-        .first = weft_calls_find(calls, query->from_ns),
-        .end = weft_calls_find(calls, query->to_ns),
-        .now_ns = weft_max_u64(now_ns, query->from_ns),
-        .limit_ns = last_ns < query->to_ns ? last_ns : query->to_ns,
-        .is_first = is_first,
-    };
-    reader->stack.n = 0;
-    if (!push_all_open(query, &part) ||
-        !weft_vec_reserve(&reader->stack.items, &reader->stack.cap,
-                          reader->stack.n + part.end - part.first, sizeof *reader->stack.items) ||
-        !walk_rows(reader, &part))
-        return false;
-    walk_out(reader, &part);
-    return true;
-}
-
-static enum weft_code decode_block(const struct query *query, uint64_t block, bool is_first)
-{
-    const struct weft_calls *calls = NULL;
-    enum weft_code code = load(query, block, &calls);
+    const size_t first = weft_block_part_find(part, walk.from_ns);
+    const size_t end = weft_block_part_find(part, walk.to_ns);
+    struct weft_calls calls;
+    enum weft_code code = weft_block_part_rows(part, first, end, &calls, query->err);
     if (code)
         return code;
-    uint64_t now_ns = block ? info_of(query, block - 1)->last_ns
-                            : (calls->n_open ? 0 : info_of(query, 0)->first_event_ns);
-    /* Calls still open end at the thread's last event of any kind. */
-    bool is_last = block + 1 == query->thread->n_blocks;
-    uint64_t last_ns = is_last ? query->thread->last_ns : info_of(query, block)->last_ns;
-    return walk_block(query, calls, now_ns, last_ns, is_first) ? WEFT_OK : no_memory(query->err);
+    walk.now_ns = weft_max_u64(walk.now_ns, walk.from_ns);
+    walk.limit_ns = weft_min_u64(walk.limit_ns, walk.to_ns);
+    reader->stack.n = 0;
+    reader->parts.calls += calls.n_rows;
+    if (!weft_interval_sums_reserve(&reader->sums, calls.n_rows + calls.n_open + 1) ||
+        !push_all_open(query, &walk, &calls) ||
+        !weft_vec_reserve(&reader->stack.items, &reader->stack.cap,
+                          reader->stack.n + calls.n_rows + 1, sizeof *reader->stack.items) ||
+        !walk_rows(reader, &walk, &calls))
+        return no_memory(query->err);
+    walk_out(reader, &walk);
+    return WEFT_OK;
+}
+
+/* A block as its contexts have it: from the event before it to its last. */
+static struct walk whole_walk(const struct query *query, uint64_t block, uint64_t sign)
+{
+    return (struct walk){ .to_ns = UINT64_MAX,
+                          .now_ns = block ? info_of(query, block - 1)->last_ns
+                                          : info_of(query, 0)->first_event_ns,
+                          .limit_ns = info_of(query, block)->last_ns,
+                          .sign = sign };
+}
+
+/* Adds or subtracts a block that lies inside or outside as a whole. */
+static enum weft_code add_block(const struct query *query, uint64_t block, uint64_t sign)
+{
+    struct weft_block_part *part = NULL;
+    bool is_known = false;
+    enum weft_code code = weft_interval_sums_group(&query->reader->sums, query->thread_id, block, 0,
+                                                   sign, &is_known, query->err);
+    query->reader->parts.blocks += is_known;
+    if (code || is_known)
+        return code;
+    code = part_open(query, block, &part);
+    return code ? code : walk_part(query, part, whole_walk(query, block, sign));
+}
+
+/* Adds the part of a block at a border of the interval that lies inside. Where more than half of
+ * its calls do, and its contexts are known, those without the part that lies outside. */
+static enum weft_code add_border(const struct query *query, uint64_t block, bool is_first)
+{
+    const bool is_last = block + 1 == query->thread->n_blocks;
+    struct weft_block_part *part = NULL;
+    enum weft_code code = part_open(query, block, &part);
+    if (code)
+        return code;
+    struct walk inside = whole_walk(query, block, PLUS);
+    inside.from_ns = query->from_ns;
+    inside.to_ns = query->to_ns;
+    inside.counts_open = is_first;
+    if (block == 0 && info_of(query, 0)->n_open > 0)
+        inside.now_ns = 0;
+    if (is_last) /* calls still open end at the thread's last event of any kind */
+        inside.limit_ns = query->thread->last_ns;
+    const bool is_one_sided = query->from_ns <= inside.now_ns || query->to_ns > inside.limit_ns;
+    const size_t n_before = weft_block_part_find(part, query->from_ns);
+    const size_t n_until = weft_block_part_find(part, query->to_ns);
+    bool is_known = false;
+    if (is_one_sided && block > 0 && !is_last &&
+        n_until - n_before > weft_block_part_n_rows(part) / 2)
+        code = weft_interval_sums_group(&query->reader->sums, query->thread_id, block, 0, PLUS,
+                                        &is_known, query->err);
+    if (code || !is_known)
+        return code ? code : walk_part(query, part, inside);
+    query->reader->parts.remainders++;
+    struct walk outside = whole_walk(query, block, MINUS);
+    if (query->from_ns <= inside.now_ns)
+        outside.from_ns = query->to_ns;
+    else
+        outside.to_ns = query->from_ns;
+    code = walk_part(query, part, outside);
+    /* The calls that are open where the interval begins. */
+    inside.to_ns = weft_min_u64(query->from_ns, inside.to_ns);
+    inside.limit_ns = inside.now_ns;
+    return code || !is_first ? code : walk_part(query, part, inside);
 }
 
 /* ---- blocks that lie inside as a whole ------------------------------------------------------- */
 
-/* Adds the largest group that begins at *block and ends by `end`, and moves *block behind it. */
-static enum weft_code add_group(const struct query *query, uint64_t *block, uint64_t end)
+/* The blocks from `begin` on before `end`. */
+struct range {
+    uint64_t begin, end;
+};
+
+/* Adds or subtracts `n` units from `block` on; those of a group that is not known, block by block.
+ */
+static enum weft_code add_units(const struct query *query, uint64_t block, uint64_t n,
+                                unsigned level, uint64_t sign)
 {
-    struct weft_interval_reader *reader = query->reader;
-    unsigned level = 0;
-    while (level < WEFT_CONTEXT_LEVEL_MAX && *block % (UINT64_C(16) << (4 * level)) == 0 &&
-           end - *block >= UINT64_C(16) << (4 * level))
-        level++;
-    for (;; level--) {
+    const uint64_t width = UINT64_C(1) << (4 * level);
+    enum weft_code code = WEFT_OK;
+    for (uint64_t end = block + n * width; block < end && !code; block += width) {
         bool is_known = false;
-        enum weft_code code =
-            weft_store_contexts(query->store, query->thread_id, *block, level, reader->contexts_buf,
-                                &reader->tree, &is_known, query->err);
-        if (!code && !is_known && level > 0)
+        if (level == 0) {
+            code = add_block(query, block, sign);
             continue;
+        }
+        code = weft_interval_sums_group(&query->reader->sums, query->thread_id, block, level, sign,
+                                        &is_known, query->err);
+        query->reader->parts.groups += is_known;
         if (!code && !is_known)
-            code = decode_block(query, *block, false);
-        *block += UINT64_C(1) << (4 * level);
-        return code;
+            code = add_units(query, block, GROUP, level - 1, sign);
     }
+    return code;
+}
+
+/* Is the group of the next level around block `block` known, so that a part of it may be left out?
+ */
+static bool has_group(const struct query *query, uint64_t block, unsigned level)
+{
+    const uint64_t width = (uint64_t)GROUP << (4 * level);
+    return level < WEFT_CONTEXT_LEVEL_MAX && block < query->thread->n_blocks &&
+           weft_store_has_contexts(query->store, query->thread_id, block / width * width,
+                                   level + 1);
+}
+
+/* The end of the range that lies between two multiples of 16 units becomes one of them: units up to
+ * the one inside are added, or, where that is less, those up to the one outside are subtracted. */
+static enum weft_code add_begin(const struct query *query, struct range *range, unsigned level)
+{
+    const uint64_t over = (range->begin >> (4 * level)) % GROUP;
+    const uint64_t width = UINT64_C(1) << (4 * level);
+    if (over == 0)
+        return WEFT_OK;
+    const uint64_t begin = range->begin;
+    if (over < GROUP / 2 && has_group(query, begin, level)) {
+        range->begin -= over * width;
+        query->reader->parts.subtracted += over;
+        return add_units(query, range->begin, over, level, MINUS);
+    }
+    range->begin += (GROUP - over) * width;
+    return add_units(query, begin, GROUP - over, level, PLUS);
+}
+
+static enum weft_code add_end(const struct query *query, struct range *range, unsigned level)
+{
+    const uint64_t over = (range->end >> (4 * level)) % GROUP;
+    const uint64_t width = UINT64_C(1) << (4 * level);
+    if (over == 0)
+        return WEFT_OK;
+    const uint64_t end = range->end;
+    if (over > GROUP / 2 && has_group(query, end, level)) {
+        range->end += (GROUP - over) * width;
+        query->reader->parts.subtracted += GROUP - over;
+        return add_units(query, end, GROUP - over, level, MINUS);
+    }
+    range->end -= over * width;
+    return add_units(query, range->end, over, level, PLUS);
+}
+
+/* A range within one group: what it leaves of the group is subtracted from it. */
+static enum weft_code add_group_rest(const struct query *query, const struct range *range,
+                                     unsigned level)
+{
+    const uint64_t width = (uint64_t)GROUP << (4 * level);
+    const uint64_t group = range->begin / width * width;
+    query->reader->parts.subtracted += width - (range->end - range->begin);
+    enum weft_code code = add_units(query, group, 1, level + 1, PLUS);
+    if (!code)
+        code = add_units(query, group, (range->begin - group) >> (4 * level), level, MINUS);
+    if (!code)
+        code =
+            add_units(query, range->end, (group + width - range->end) >> (4 * level), level, MINUS);
+    return code;
+}
+
+/* Adds blocks begin ... end - 1: level by level, as long as a border of groups lies between the
+ * ends. */
+static enum weft_code add_range(const struct query *query, struct range range)
+{
+    enum weft_code code = WEFT_OK;
+    for (unsigned level = 0; !code && range.begin < range.end; level++) {
+        const uint64_t width = (uint64_t)GROUP << (4 * level);
+        const uint64_t n = (range.end - range.begin) >> (4 * level);
+        const bool has_border = (range.begin + width - 1) / width <= range.end / width;
+        if (level == WEFT_CONTEXT_LEVEL_MAX || (!has_border && n <= GROUP / 2))
+            return add_units(query, range.begin, n, level, PLUS);
+        if (!has_border && has_group(query, range.begin, level))
+            return add_group_rest(query, &range, level);
+        if (!has_border)
+            return add_units(query, range.begin, n, level, PLUS);
+        code = add_begin(query, &range, level);
+        if (!code)
+            code = add_end(query, &range, level);
+    }
+    return code;
 }
 
 static enum weft_code add_blocks(const struct query *query)
 {
     if (query->thread->n_blocks == 0)
         return WEFT_OK;
-    uint64_t block = find_block(query, query->from_ns);
-    uint64_t end = find_block(query, query->to_ns); /* not all of it lies inside */
-    enum weft_code code = decode_block(query, block, true);
-    for (block++; !code && block < end;)
-        code = add_group(query, &block, end);
-    if (!code && block == end)
-        code = decode_block(query, end, false);
+    const uint64_t first = find_block(query, query->from_ns);
+    const uint64_t end = find_block(query, query->to_ns); /* not all of it lies inside */
+    enum weft_code code = add_border(query, first, true);
+    if (!code && end > first + 1)
+        code = add_range(query, (struct range){ first + 1, end });
+    if (!code && end > first)
+        code = add_border(query, end, false);
     return code;
 }
 
@@ -331,53 +473,82 @@ static uint64_t overlap_ns(const struct query *query, uint64_t from_ns, uint64_t
 }
 
 /* Which contexts are in the answer: those with a call or time in the interval, and their callers.
- * Others are of calls that ended as the interval began. */
-static bool number_contexts(struct weft_interval_reader *reader, size_t *n_kept)
+ * Others are of calls that ended as the interval began, or were subtracted. Callers have lower
+ * numbers, so that one walk down finds them. */
+static bool keep_contexts(struct weft_interval_reader *reader)
 {
-    const struct weft_context_tree *tree = &reader->tree;
-    if (!weft_vec_reserve(&reader->index.items, &reader->index.cap, tree->n,
+    const struct weft_interval_sums *sums = &reader->sums;
+    const size_t n_words = sums->touched.n;
+    if (!weft_vec_reserve(&reader->kept.items, &reader->kept.cap, n_words,
+                          sizeof *reader->kept.items) ||
+        !weft_vec_reserve(&reader->index.items, &reader->index.cap, sums->tree.n,
                           sizeof *reader->index.items))
         return false;
-    uint32_t *index = reader->index.items;
-    for (size_t i = 0; i < tree->n; i++)
-        index[i] = WEFT_ID_NONE;
-    for (size_t i = tree->n; i-- > 1;)
-        if (index[i] != WEFT_ID_NONE || tree->nodes[i].count || tree->nodes[i].self_ns)
-            index[i] = index[tree->nodes[i].parent] = 0;
-    *n_kept = 0;
-    for (size_t i = 1; i < tree->n; i++)
-        if (index[i] != WEFT_ID_NONE)
-            index[i] = (uint32_t)(*n_kept)++;
+    uint64_t *kept = reader->kept.items;
+    memset(kept, 0, n_words * sizeof *kept);
+    reader->kept.n = n_words;
+    for (size_t i = n_words; i-- > 0;) {
+        for (uint64_t left = UINT64_MAX; ((sums->touched.items[i] | kept[i]) & left) != 0;) {
+            const int bit = 63 - __builtin_clzll((sums->touched.items[i] | kept[i]) & left);
+            const uint32_t node = (uint32_t)(i * 64 + (size_t)bit);
+            left = (UINT64_C(1) << bit) - 1;
+            const struct weft_interval_sum *sum = &sums->sums.items[node];
+            if (!(kept[i] >> bit & 1) && sum->count == 0 && sum->self_ns == 0)
+                continue;
+            kept[i] |= UINT64_C(1) << bit;
+            const uint32_t parent = sums->tree.nodes[node].parent;
+            if (parent != WEFT_ID_NONE)
+                kept[parent / 64] |= UINT64_C(1) << parent % 64;
+        }
+    }
+    kept[0] &= ~UINT64_C(1); /* the root */
     return true;
 }
 
-/* Copies the tree without its root; inclusive sums from the leaves up. */
+static size_t count_kept(const struct weft_interval_reader *reader)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < reader->kept.n; i++)
+        n += (size_t)__builtin_popcountll(reader->kept.items[i]);
+    return n;
+}
+
+/* One context of the answer, after its caller. */
+static void put_context(struct weft_interval_reader *reader, uint32_t node, size_t index)
+{
+    const struct weft_context *context = &reader->sums.tree.nodes[node];
+    const struct weft_interval_sum *sum = &reader->sums.sums.items[node];
+    struct weft_interval_context *contexts = reader->contexts.items;
+    const uint32_t parent = context->parent == reader->sums.tree.root
+                                ? WEFT_ID_NONE
+                                : reader->index.items[context->parent];
+    reader->index.items[node] = (uint32_t)index;
+    contexts[index] = (struct weft_interval_context){
+        .parent = parent,
+        .function_id = context->function,
+        .depth = parent == WEFT_ID_NONE ? 0 : contexts[parent].depth + 1,
+        .count = sum->count,
+        .sum_ns = sum->self_ns,
+        .self_ns = sum->self_ns,
+    };
+}
+
+/* Copies the contexts without the root; inclusive sums from the leaves up. */
 static enum weft_code make_contexts(const struct query *query, struct weft_interval *interval)
 {
     struct weft_interval_reader *reader = query->reader;
-    const struct weft_context_tree *tree = &reader->tree;
-    size_t n = 0;
-    if (!number_contexts(reader, &n) ||
-        !weft_vec_reserve(&reader->contexts.items, &reader->contexts.cap, n,
-                          sizeof *reader->contexts.items))
+    const bool is_ok = keep_contexts(reader);
+    const size_t n = is_ok ? count_kept(reader) : 0;
+    if (!is_ok || !weft_vec_reserve(&reader->contexts.items, &reader->contexts.cap, n,
+                                    sizeof *reader->contexts.items))
         return no_memory(query->err);
-    const uint32_t *index = reader->index.items;
     struct weft_interval_context *contexts = reader->contexts.items;
-    for (size_t i = 1; i < tree->n; i++) {
-        const struct weft_context *node = &tree->nodes[i];
-        uint32_t parent = node->parent == tree->root ? WEFT_ID_NONE : index[node->parent];
-        if (index[i] == WEFT_ID_NONE)
-            continue;
-        contexts[index[i]] = (struct weft_interval_context){
-            .parent = parent,
-            .function_id = node->function,
-            .depth = parent == WEFT_ID_NONE ? 0 : contexts[parent].depth + 1,
-            .count = node->count,
-            .sum_ns = node->self_ns,
-            .self_ns = node->self_ns,
-        };
-        interval->calls += node->count;
-    }
+    size_t index = 0;
+    for (size_t i = 0; i < reader->kept.n; i++)
+        for (uint64_t word = reader->kept.items[i]; word; word &= word - 1)
+            put_context(reader, (uint32_t)(i * 64 + (size_t)__builtin_ctzll(word)), index++);
+    for (size_t i = 0; i < n; i++)
+        interval->calls += contexts[i].count;
     for (size_t i = n; i-- > 0;)
         if (contexts[i].parent != WEFT_ID_NONE)
             contexts[contexts[i].parent].sum_ns += contexts[i].sum_ns;
@@ -400,7 +571,8 @@ enum weft_code weft_interval_cct(struct weft_interval_reader *reader, uint32_t t
         .err = err,
     };
     *interval = (struct weft_interval){ 0 };
-    if (!weft_context_tree_reset(&reader->tree))
+    reader->parts = (struct weft_interval_parts){ 0 };
+    if (!weft_interval_sums_start(&reader->sums))
         return no_memory(err);
     enum weft_code code = add_blocks(&query);
     if (!code)
@@ -415,5 +587,6 @@ enum weft_code weft_interval_cct(struct weft_interval_reader *reader, uint32_t t
         called_ns += interval->contexts[i].self_ns;
     interval->outside_ns = query.to_ns - query.from_ns - alive_ns;
     interval->no_call_ns = alive_ns - called_ns;
+    interval->parts = reader->parts;
     return WEFT_OK;
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a thread did in any interval of time: its calling context tree, exact (docs/interval.md).
+ * What a thread did in any interval of time: its calling context tree, exact
+ * (docs/analyses/interval.md).
  *
- * Only the two blocks at the interval's borders are decoded; what lies between them is the sum of
- * the contexts that the file keeps of blocks and of groups of blocks. Cost: O(log n + answer) for n
- * calls, whatever the length of the interval.
+ * Of the two blocks at the interval's borders, half the calls at most are looked at; what lies
+ * between them is the sum of the contexts that the file keeps of blocks and of groups of blocks,
+ * less those of blocks that do not lie between them. Cost: O(log n + answer) for n calls, whatever
+ * the length of the interval.
  */
 #ifndef WEFT_MODEL_INTERVAL_H
 #define WEFT_MODEL_INTERVAL_H
@@ -25,6 +27,14 @@ struct weft_interval_context {
     uint64_t self_ns; /* without callees */
 };
 
+/* How an answer was found. */
+struct weft_interval_parts {
+    uint64_t calls;          /* looked at one by one */
+    uint64_t blocks, groups; /* summaries added or subtracted */
+    uint64_t subtracted;     /* units that were subtracted from the group around them */
+    uint64_t remainders;     /* blocks at a border whose part outside was subtracted */
+};
+
 /* Valid until the next query of the same reader. */
 struct weft_interval {
     const struct weft_interval_context *contexts; /* callers first, otherwise in no order */
@@ -32,6 +42,7 @@ struct weft_interval {
     uint64_t calls;      /* sum of counts */
     uint64_t no_call_ns; /* between the thread's first and last event, but in no call */
     uint64_t outside_ns; /* before its first event or after its last */
+    struct weft_interval_parts parts;
 };
 
 /* Memory and decoded blocks of one worker; keeps a few blocks from query to query. */
@@ -39,6 +50,10 @@ struct weft_interval_reader;
 
 struct weft_interval_reader *weft_interval_reader_new(const struct weft_trace *trace);
 void weft_interval_reader_free(struct weft_interval_reader *reader);
+
+/* Keeps up to so many bytes of contexts from query to query (by default none): for who asks for
+ * many intervals. What is kept makes answers faster, never different. */
+void weft_interval_reader_keep(struct weft_interval_reader *reader, size_t n_bytes);
 
 /* The contexts of `thread_id` in [from_ns, to_ns). Fails as loading a block does. */
 WEFT_CHECKED enum weft_code weft_interval_cct(struct weft_interval_reader *reader,

@@ -2,7 +2,7 @@
  *
  * A calling context tree: for every path of calls from the thread's root, how many calls were
  * entered on it and how long the thread was in it without being in a callee. Both add up over
- * disjoint pieces of time, which is what the index of intervals rests on (docs/interval-index.md);
+ * disjoint pieces of time, which is what the index of intervals rests on (docs/analyses/interval.md);
  * inclusive time is the sum over a node's subtree.
  *
  * Functions are what the caller numbers them by: keys while writing, ids while reading.
@@ -22,6 +22,18 @@ struct weft_context {
     uint32_t memo_function, memo_child; /* the child asked for last */
     uint64_t count;
     uint64_t self_ns;
+};
+
+/* What is to be added to a node. */
+struct weft_context_entry {
+    uint64_t count;
+    uint64_t self_ns;
+    uint32_t node;
+};
+
+struct weft_context_entries {
+    struct weft_context_entry *items;
+    size_t n, cap;
 };
 
 /* Zeroed: empty, to be reset before use. Parents have lower numbers than their children, but for

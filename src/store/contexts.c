@@ -41,12 +41,20 @@ static enum weft_code no_memory(struct weft_err *err)
     return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "a tree of contexts");
 }
 
-/* One node; the stack ends with its parent or a descendant of that. */
-static enum weft_code node_add(struct weft_cursor *in, weft_contexts_function_fn function_of,
-                               const void *context, struct weft_context_tree *into,
-                               struct weft_contexts_stack *stack, struct weft_contexts_sum *sum,
-                               struct weft_err *err)
+/* What is read into. */
+struct reading {
+    struct weft_context_tree *into;
+    struct weft_contexts_stack *stack;
+    struct weft_context_entries *entries;
+    struct weft_contexts_sum *sum;
+};
+
+/* One node; the stack ends with its parent or a descendant of that, and has room. */
+static enum weft_code node_read(struct weft_cursor *in, weft_contexts_function_fn function_of,
+                                const void *context, const struct reading *reading,
+                                struct weft_err *err)
 {
+    struct weft_contexts_stack *stack = reading->stack;
     const uint64_t at_off = weft_cur_offset(in);
     const uint64_t n_left = weft_cur_varint(in);
     const uint64_t key = weft_cur_varint(in);
@@ -60,22 +68,22 @@ static enum weft_code node_add(struct weft_cursor *in, weft_contexts_function_fn
                          "%" PRIu64 ", %" PRIu64 " levels up",
                          stack->n, key, n_left);
     stack->n -= (size_t)n_left;
-    const uint32_t node = weft_context_child(into, stack->items[stack->n - 1], function);
-    uint32_t *top = node == WEFT_ID_NONE ? NULL : WEFT_VEC_PUSH(stack);
-    if (!top)
+    const uint32_t node = weft_context_child(reading->into, stack->items[stack->n - 1], function);
+    if (node == WEFT_ID_NONE)
         return no_memory(err);
-    *top = node;
-    into->nodes[node].count += count;
-    into->nodes[node].self_ns += self_ns;
-    sum->count += count;
-    sum->self_ns += self_ns;
+    stack->items[stack->n++] = node;
+    reading->entries->items[reading->entries->n++] =
+        (struct weft_context_entry){ count, self_ns, node };
+    reading->sum->count += count;
+    reading->sum->self_ns += self_ns;
     return WEFT_OK;
 }
 
-enum weft_code weft_contexts_add(struct weft_cursor *in, weft_contexts_function_fn function_of,
-                                 const void *context, struct weft_context_tree *into, uint32_t at,
-                                 struct weft_contexts_stack *stack, struct weft_contexts_sum *sum,
-                                 struct weft_err *err)
+enum weft_code weft_contexts_read(struct weft_cursor *in, weft_contexts_function_fn function_of,
+                                  const void *context, struct weft_context_tree *into, uint32_t at,
+                                  struct weft_contexts_stack *stack,
+                                  struct weft_context_entries *entries,
+                                  struct weft_contexts_sum *sum, struct weft_err *err)
 {
     const uint64_t at_off = weft_cur_offset(in);
     const uint64_t n_nodes = weft_cur_varint(in);
@@ -84,16 +92,18 @@ enum weft_code weft_contexts_add(struct weft_cursor *in, weft_contexts_function_
         return weft_fail(err, WEFT_E_MALFORMED, at_off,
                          "expected at most %zu contexts, found %" PRIu64, weft_cur_left(in) / 4,
                          n_nodes);
-    stack->n = 0;
-    uint32_t *root = WEFT_VEC_PUSH(stack);
-    if (!root)
+    if (!weft_vec_reserve(&stack->items, &stack->cap, (size_t)n_nodes + 1, sizeof *stack->items) ||
+        !weft_vec_reserve(&entries->items, &entries->cap, entries->n + (size_t)n_nodes + 1,
+                          sizeof *entries->items))
         return no_memory(err);
-    *root = at;
-    into->nodes[at].self_ns += self_ns;
+    stack->items[0] = at;
+    stack->n = 1;
+    entries->items[entries->n++] = (struct weft_context_entry){ 0, self_ns, at };
     *sum = (struct weft_contexts_sum){ .self_ns = self_ns };
+    const struct reading reading = { into, stack, entries, sum };
     enum weft_code code = WEFT_OK;
     for (uint64_t i = 0; i < n_nodes && code == WEFT_OK; i++)
-        code = node_add(in, function_of, context, into, stack, sum, err);
+        code = node_read(in, function_of, context, &reading, err);
     return code;
 }
 

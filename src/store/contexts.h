@@ -27,22 +27,24 @@ bool weft_contexts_put(const struct weft_context_tree *tree, struct weft_bytes *
 /* The function that a key stands for in the tree to be filled; WEFT_ID_NONE: there is none. */
 typedef uint32_t (*weft_contexts_function_fn)(const void *context, uint32_t key);
 
-/* What was added: for comparison with what else is known of the block. */
+/* All numbers together: for comparison with what else is known of the block. */
 struct weft_contexts_sum {
     uint64_t count, self_ns;
 };
 
-/* Adds a tree that weft_contexts_put wrote below node `at` of `into`. `stack` is scratch memory.
- * WEFT_E_MALFORMED (then `into` holds a part of it), WEFT_E_NOMEM. */
+/* Reads a tree that weft_contexts_put wrote: its paths are added below node `at` of `into`, and its
+ * numbers appended to `entries`. `stack` is scratch memory.
+ * WEFT_E_MALFORMED (then both hold a part of it), WEFT_E_NOMEM. */
 struct weft_contexts_stack {
     uint32_t *items;
     size_t n, cap;
 };
-WEFT_CHECKED enum weft_code weft_contexts_add(struct weft_cursor *in,
-                                              weft_contexts_function_fn function_of,
-                                              const void *context, struct weft_context_tree *into,
-                                              uint32_t at, struct weft_contexts_stack *stack,
-                                              struct weft_contexts_sum *sum, struct weft_err *err);
+WEFT_CHECKED enum weft_code weft_contexts_read(struct weft_cursor *in,
+                                               weft_contexts_function_fn function_of,
+                                               const void *context, struct weft_context_tree *into,
+                                               uint32_t at, struct weft_contexts_stack *stack,
+                                               struct weft_context_entries *entries,
+                                               struct weft_contexts_sum *sum, struct weft_err *err);
 
 /* ---- writing --------------------------------------------------------------------------------- */
 

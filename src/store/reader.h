@@ -146,19 +146,24 @@ WEFT_CHECKED enum weft_code weft_store_load(struct weft_store *store, uint32_t t
                                             struct weft_calls *calls, struct weft_err *err);
 
 struct weft_context_tree;
+struct weft_context_entries;
 
 enum { WEFT_CONTEXT_LEVEL_MAX = 12 };
 
-/* Adds what is known of blocks `block` ... block + 16^level - 1, `block` being a multiple of that,
- * to the tree, whose functions are ids: for every path of calls (from the thread's root, cut frames
- * too) the calls entered in these blocks, and the time from the event before the first of them to
- * their last that was spent in no callee. *is_known is false, and nothing is added, where the file
- * has no such summary. Thread-safe for different buffers and trees. Fails as a load. */
-WEFT_CHECKED enum weft_code weft_store_contexts(struct weft_store *store, uint32_t thread_id,
-                                                uint64_t block, unsigned level,
-                                                struct weft_block_buf *buf,
-                                                struct weft_context_tree *tree, bool *is_known,
-                                                struct weft_err *err);
+/* What is known of blocks `block` ... block + 16^level - 1, `block` being a multiple of that: for
+ * every path of calls (from the thread's root, cut frames too) the calls entered in these blocks,
+ * and the time from the event before the first of them to their last that was spent in no callee.
+ * The paths are added to the tree, whose functions are ids; `entries`, which is emptied before,
+ * gets the numbers. *is_known is false, and there are no entries, where the file has no such
+ * summary. Thread-safe for different buffers and trees. Fails as a load. */
+WEFT_CHECKED enum weft_code
+weft_store_contexts(struct weft_store *store, uint32_t thread_id, uint64_t block, unsigned level,
+                    struct weft_block_buf *buf, struct weft_context_tree *tree,
+                    struct weft_context_entries *entries, bool *is_known, struct weft_err *err);
+
+/* Has the file such a summary of a group of blocks (level > 0)? */
+bool weft_store_has_contexts(const struct weft_store *store, uint32_t thread_id, uint64_t block,
+                             unsigned level);
 
 struct weft_lod_units;
 

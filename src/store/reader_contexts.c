@@ -80,17 +80,24 @@ static struct weft_contexts_sum expected_sum(const struct store_thread *thread, 
     };
 }
 
+/* What weft_store_contexts adds to. */
+struct adding {
+    struct weft_context_tree *tree;
+    struct weft_context_entries *entries;
+};
+
 static enum weft_code tree_add(struct weft_store *store, const struct store_thread *thread,
                                uint64_t block, uint64_t end, struct weft_cursor *in,
-                               struct weft_context_tree *tree, struct weft_err *err)
+                               const struct adding *adding, struct weft_err *err)
 {
     struct weft_contexts_stack stack = { 0 };
     struct weft_contexts_sum sum = { 0 };
     const uint64_t at_off = weft_cur_offset(in);
-    const uint32_t at = anchor_find(thread, end, tree);
-    enum weft_code code =
-        at == WEFT_ID_NONE ? weft_fail(err, WEFT_E_NOMEM, at_off, "a tree of contexts")
-                           : weft_contexts_add(in, function_of, store, tree, at, &stack, &sum, err);
+    const uint32_t at = anchor_find(thread, end, adding->tree);
+    enum weft_code code = at == WEFT_ID_NONE
+                              ? weft_fail(err, WEFT_E_NOMEM, at_off, "a tree of contexts")
+                              : weft_contexts_read(in, function_of, store, adding->tree, at, &stack,
+                                                   adding->entries, &sum, err);
     WEFT_VEC_FINI(&stack);
     const struct weft_contexts_sum want = expected_sum(thread, block, end);
     if (code == WEFT_OK &&
@@ -113,17 +120,29 @@ static const struct store_group *group_find(const struct store_thread *thread, u
     return &thread->groups.items[weft_contexts_n_groups(block + width, level) - 1];
 }
 
+bool weft_store_has_contexts(const struct weft_store *store, uint32_t thread_id, uint64_t block,
+                             unsigned level)
+{
+    assert(thread_id < store->threads.n && block < store->threads.items[thread_id].blocks.n);
+    const struct store_group *group =
+        level ? group_find(&store->threads.items[thread_id], block, level) : NULL;
+    return group && group->n_bytes > 0;
+}
+
 enum weft_code weft_store_contexts(struct weft_store *store, uint32_t thread_id, uint64_t block,
                                    unsigned level, struct weft_block_buf *buf,
-                                   struct weft_context_tree *tree, bool *is_known,
+                                   struct weft_context_tree *tree,
+                                   struct weft_context_entries *entries, bool *is_known,
                                    struct weft_err *err)
 {
     assert(thread_id < store->threads.n && block < store->threads.items[thread_id].blocks.n);
     const struct store_thread *thread = &store->threads.items[thread_id];
+    const struct adding adding = { tree, entries };
     struct weft_cursor in = { 0 };
     uint64_t end = block + 1;
     enum weft_code code = WEFT_OK;
     *is_known = false;
+    entries->n = 0;
     if (level == 0) {
         code = weft_store_block_contexts(store, thread_id, block, buf, &in, err);
     } else {
@@ -134,9 +153,10 @@ enum weft_code weft_store_contexts(struct weft_store *store, uint32_t thread_id,
     }
     if (code != WEFT_OK || weft_cur_left(&in) == 0)
         return code;
-    code = tree_add(store, thread, block, end, &in, tree, err);
+    code = tree_add(store, thread, block, end, &in, &adding, err);
     *is_known = code == WEFT_OK;
     if (code != WEFT_OK) {
+        entries->n = 0;
         (void)weft_in_file(err, store->path);
         (void)weft_within(err, "contexts of thread %" PRIu32, thread_id);
     }

@@ -146,6 +146,7 @@ static void contexts_load(struct weft_store *store)
 {
     struct weft_block_buf *buf = weft_block_buf_new();
     struct weft_context_tree tree = { 0 };
+    struct weft_context_entries entries = { 0 };
     must(buf != NULL);
     for (uint32_t i = 0; i < weft_store_meta_get(store)->n_threads; i++) {
         const uint64_t n_blocks = weft_store_thread_get(store, i)->n_blocks;
@@ -153,11 +154,13 @@ static void contexts_load(struct weft_store *store)
             for (unsigned level = 0; level < 3 && j % (UINT64_C(1) << (4 * level)) == 0; level++) {
                 bool is_known;
                 must(weft_context_tree_reset(&tree));
-                if (weft_store_contexts(store, i, j, level, buf, &tree, &is_known, NULL) != WEFT_OK)
+                if (weft_store_contexts(store, i, j, level, buf, &tree, &entries, &is_known, NULL))
                     must(!is_known);
+                must(is_known == (entries.n > 0));
             }
     }
     weft_context_tree_fini(&tree);
+    WEFT_VEC_FINI(&entries);
     weft_block_buf_free(buf);
 }
 

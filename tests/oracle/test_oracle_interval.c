@@ -193,6 +193,9 @@ static uint64_t random_time(uint64_t *state, const struct calls *calls)
     return tap_random(state) % 16 == 0 ? 0 : (time_ns + shift_ns > 1 ? time_ns + shift_ns - 1 : 0);
 }
 
+/* How often answers used what, in all traces. */
+static struct weft_interval_parts used;
+
 static bool compare(struct weft_interval_reader *reader, const struct weft_model_thread *thread,
                     const struct calls *calls, uint64_t from_ns, uint64_t to_ns)
 {
@@ -202,6 +205,11 @@ static bool compare(struct weft_interval_reader *reader, const struct weft_model
         tap_note("error: %s", err.text);
         return false;
     }
+    used.calls += got.parts.calls;
+    used.blocks += got.parts.blocks;
+    used.groups += got.parts.groups;
+    used.subtracted += got.parts.subtracted;
+    used.remainders += got.parts.remainders;
     struct naive want = naive_interval(calls, from_ns, to_ns);
     uint64_t first_ns = thread->cut_calls ? 0 : thread->first_ns;
     const struct call life = { first_ns, thread->last_ns, 0, -1 };
@@ -245,16 +253,18 @@ static void count_known(const struct weft_trace *trace)
 {
     struct weft_block_buf *buf = weft_block_buf_new();
     struct weft_context_tree tree = { 0 };
+    struct weft_context_entries entries = { 0 };
     uint64_t n_blocks = weft_trace_thread(trace, 0)->n_blocks;
     for (unsigned level = 0; level < 3; level++)
         for (uint64_t block = 0; block < n_blocks; block += UINT64_C(1) << (4 * level)) {
             bool is_known = false;
             if (weft_context_tree_reset(&tree) &&
-                weft_store_contexts(weft_trace_store(trace), 0, block, level, buf, &tree, &is_known,
-                                    NULL) == WEFT_OK)
+                weft_store_contexts(weft_trace_store(trace), 0, block, level, buf, &tree, &entries,
+                                    &is_known, NULL) == WEFT_OK)
                 n_known[level] += is_known;
         }
     weft_context_tree_fini(&tree);
+    free(entries.items);
     weft_block_buf_free(buf);
 }
 
@@ -280,6 +290,8 @@ static bool test_trace(uint64_t *state, size_t n_events, uint32_t block_rows, bo
     struct calls calls = read_calls(trace, 0);
     count_known(trace);
     struct weft_interval_reader *reader = weft_interval_reader_new(trace);
+    static const size_t kept_bytes[] = { 0, 4000, 1 << 20 };
+    weft_interval_reader_keep(reader, kept_bytes[n_events % 3]);
     bool is_ok = true;
     for (unsigned i = 0; is_ok && calls.n > 0 && i < INTERVALS; i++) {
         uint64_t from_ns = random_time(state, &calls), to_ns = random_time(state, &calls);
@@ -314,5 +326,10 @@ int main(void)
     for (unsigned level = 0; level < 3; level++)
         tap_ok(n_known[level] > 0, "%" PRIu64 " contexts of level %u took part", n_known[level],
                level);
+    tap_ok(used.calls > 0, "%" PRIu64 " calls were looked at", used.calls);
+    tap_ok(used.blocks > 0, "%" PRIu64 " blocks were added", used.blocks);
+    tap_ok(used.groups > 0, "%" PRIu64 " groups were added", used.groups);
+    tap_ok(used.subtracted > 0, "%" PRIu64 " units were subtracted", used.subtracted);
+    tap_ok(used.remainders > 0, "%" PRIu64 " blocks less a part", used.remainders);
     return tap_done();
 }

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Sums by context, over summaries of blocks and calls one by one, and what is kept of summaries
+ * from query to query: which contexts they name, and what they add.
+ *
+ * Paths stay in one tree, so that a summary that was read once is added without looking for them.
+ */
+#ifndef WEFT_MODEL_INTERVAL_SUMS_H
+#define WEFT_MODEL_INTERVAL_SUMS_H
+
+#include "store/context_tree.h"
+#include "store/reader.h"
+
+struct weft_interval_sum {
+    uint64_t count, self_ns; /* modulo 2^64 until the query is complete */
+};
+
+/* Of a context in a summary that is kept. */
+struct weft_interval_kept {
+    uint64_t self_ns;
+    uint32_t count;
+    uint32_t node;
+};
+
+struct weft_interval_summary {
+    uint32_t thread_id;
+    unsigned level;
+    uint64_t block;
+    struct weft_interval_kept *items; /* directly behind */
+    size_t n;
+    struct weft_interval_summary *next_in_slot;
+    struct weft_interval_summary *newer, *older; /* by use */
+};
+
+struct weft_interval_sums {
+    struct weft_store *store;
+    struct weft_block_buf *buf;
+    struct weft_context_tree tree; /* paths; its numbers are not used */
+    struct {
+        struct weft_interval_sum *items;
+        size_t n, cap;
+    } sums; /* by context; 0 where no bit is set */
+    struct {
+        uint64_t *items;
+        size_t n, cap;
+    } touched; /* a bit for each context */
+    struct weft_context_entries entries;
+    struct weft_interval_summary **slots;
+    struct weft_interval_summary *newest, *oldest;
+    size_t n_bytes, most_bytes; /* of summaries; most 0: none is kept */
+};
+
+/* False without memory. */
+bool weft_interval_sums_init(struct weft_interval_sums *sums, struct weft_store *store);
+void weft_interval_sums_fini(struct weft_interval_sums *sums);
+
+/* Keeps summaries of up to so many bytes from query to query, the least recently used go first. */
+void weft_interval_sums_keep(struct weft_interval_sums *sums, size_t n_bytes);
+
+/* Before a query: all sums are 0. False without memory, as the next. */
+bool weft_interval_sums_start(struct weft_interval_sums *sums);
+
+/* Room for so many contexts more than the tree has. */
+bool weft_interval_sums_reserve(struct weft_interval_sums *sums, size_t n_more);
+
+/* Adds to a context of the tree; what is to be subtracted is given modulo 2^64. */
+static inline void weft_interval_sums_add(struct weft_interval_sums *sums, uint32_t node,
+                                          uint64_t count, uint64_t self_ns)
+{
+    sums->touched.items[node / 64] |= UINT64_C(1) << node % 64;
+    sums->sums.items[node].count += count;
+    sums->sums.items[node].self_ns += self_ns;
+}
+
+/* Adds (sign 1) or subtracts (sign UINT64_MAX) the summary of a block or group of blocks;
+ * *is_known: there is one. Fails as weft_store_contexts. */
+WEFT_CHECKED enum weft_code weft_interval_sums_group(struct weft_interval_sums *sums,
+                                                     uint32_t thread_id, uint64_t block,
+                                                     unsigned level, uint64_t sign, bool *is_known,
+                                                     struct weft_err *err);
+
+#endif
