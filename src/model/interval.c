@@ -18,6 +18,13 @@ enum { CACHED_PARTS = 8, GROUP = 16 };
 #define PLUS UINT64_C(1)
 #define MINUS UINT64_MAX
 
+/* What a walk over the interval is for, when the number of contexts has a limit. */
+enum stage {
+    STAGE_ALL,    /* all contexts, as long as they are few enough */
+    STAGE_SEARCH, /* those of most time; nothing is subtracted */
+    STAGE_FOLD,   /* sums of these, and what is left over */
+};
+
 /* An open call during a walk. */
 struct frame {
     uint64_t end_ns;
@@ -36,6 +43,9 @@ struct weft_interval_reader {
     struct weft_interval_sums sums;
     struct cached cached[CACHED_PARTS];
     uint64_t turn;
+    size_t max_contexts; /* 0: any number */
+    enum stage stage;
+    bool is_over; /* there are more: the walk ends */
     struct weft_interval_parts parts;
     struct {
         struct frame *items;
@@ -83,6 +93,11 @@ struct weft_interval_reader *weft_interval_reader_new(const struct weft_trace *t
         return reader;
     weft_interval_reader_free(reader);
     return NULL;
+}
+
+void weft_interval_reader_limit(struct weft_interval_reader *reader, size_t n_contexts)
+{
+    reader->max_contexts = n_contexts;
 }
 
 void weft_interval_reader_keep(struct weft_interval_reader *reader, size_t n_bytes)
@@ -150,6 +165,20 @@ static uint64_t find_block(const struct query *query, uint64_t time_ns)
             high = mid;
     }
     return low;
+}
+
+/* After something was added: are there too many contexts? In a search, those of least time go. */
+static enum weft_code limit_check(const struct query *query)
+{
+    struct weft_interval_reader *reader = query->reader;
+    if (reader->max_contexts == 0 || reader->stage == STAGE_FOLD ||
+        reader->sums.tree.n <= reader->max_contexts)
+        return WEFT_OK;
+    if (reader->stage == STAGE_ALL)
+        reader->is_over = true;
+    else if (!weft_interval_sums_prune(&reader->sums, reader->max_contexts / 2))
+        return no_memory(query->err);
+    return WEFT_OK;
 }
 
 /* ---- calls of a block, clipped --------------------------------------------------------------- */
@@ -271,7 +300,7 @@ static enum weft_code walk_part(const struct query *query, struct weft_block_par
         !walk_rows(reader, &walk, &calls))
         return no_memory(query->err);
     walk_out(reader, &walk);
-    return WEFT_OK;
+    return limit_check(query);
 }
 
 /* A block as its contexts have it: from the event before it to its last. */
@@ -293,7 +322,7 @@ static enum weft_code add_block(const struct query *query, uint64_t block, uint6
                                                    sign, &is_known, query->err);
     query->reader->parts.blocks += is_known;
     if (code || is_known)
-        return code;
+        return code ? code : limit_check(query);
     code = part_open(query, block, &part);
     return code ? code : walk_part(query, part, whole_walk(query, block, sign));
 }
@@ -319,7 +348,7 @@ static enum weft_code add_border(const struct query *query, uint64_t block, bool
     const size_t n_before = weft_block_part_find(part, query->from_ns);
     const size_t n_until = weft_block_part_find(part, query->to_ns);
     bool is_known = false;
-    if (is_one_sided && block > 0 && !is_last &&
+    if (is_one_sided && block > 0 && !is_last && query->reader->stage != STAGE_SEARCH &&
         n_until - n_before > weft_block_part_n_rows(part) / 2)
         code = weft_interval_sums_group(&query->reader->sums, query->thread_id, block, 0, PLUS,
                                         &is_known, query->err);
@@ -352,7 +381,8 @@ static enum weft_code add_units(const struct query *query, uint64_t block, uint6
 {
     const uint64_t width = UINT64_C(1) << (4 * level);
     enum weft_code code = WEFT_OK;
-    for (uint64_t end = block + n * width; block < end && !code; block += width) {
+    for (uint64_t end = block + n * width; block < end && !code && !query->reader->is_over;
+         block += width) {
         bool is_known = false;
         if (level == 0) {
             code = add_block(query, block, sign);
@@ -361,7 +391,9 @@ static enum weft_code add_units(const struct query *query, uint64_t block, uint6
         code = weft_interval_sums_group(&query->reader->sums, query->thread_id, block, level, sign,
                                         &is_known, query->err);
         query->reader->parts.groups += is_known;
-        if (!code && !is_known)
+        if (!code && is_known)
+            code = limit_check(query);
+        else if (!code)
             code = add_units(query, block, GROUP, level - 1, sign);
     }
     return code;
@@ -372,7 +404,8 @@ static enum weft_code add_units(const struct query *query, uint64_t block, uint6
 static bool has_group(const struct query *query, uint64_t block, unsigned level)
 {
     const uint64_t width = (uint64_t)GROUP << (4 * level);
-    return level < WEFT_CONTEXT_LEVEL_MAX && block < query->thread->n_blocks &&
+    return level < WEFT_CONTEXT_LEVEL_MAX && query->reader->stage != STAGE_SEARCH &&
+           block < query->thread->n_blocks &&
            weft_store_has_contexts(query->store, query->thread_id, block / width * width,
                                    level + 1);
 }
@@ -432,7 +465,7 @@ static enum weft_code add_group_rest(const struct query *query, const struct ran
 static enum weft_code add_range(const struct query *query, struct range range)
 {
     enum weft_code code = WEFT_OK;
-    for (unsigned level = 0; !code && range.begin < range.end; level++) {
+    for (unsigned level = 0; !code && !query->reader->is_over && range.begin < range.end; level++) {
         const uint64_t width = (uint64_t)GROUP << (4 * level);
         const uint64_t n = (range.end - range.begin) >> (4 * level);
         const bool has_border = (range.begin + width - 1) / width <= range.end / width;
@@ -456,10 +489,42 @@ static enum weft_code add_blocks(const struct query *query)
     const uint64_t first = find_block(query, query->from_ns);
     const uint64_t end = find_block(query, query->to_ns); /* not all of it lies inside */
     enum weft_code code = add_border(query, first, true);
-    if (!code && end > first + 1)
+    const struct weft_interval_reader *reader = query->reader;
+    if (!code && !reader->is_over && end > first + 1)
         code = add_range(query, (struct range){ first + 1, end });
-    if (!code && end > first)
+    if (!code && !reader->is_over && end > first)
         code = add_border(query, end, false);
+    return code;
+}
+
+/* All contexts, or, where they are too many, those of most time and what they leave over. */
+static enum weft_code add_all(const struct query *query)
+{
+    struct weft_interval_reader *reader = query->reader;
+    const bool is_fresh = reader->sums.tree.n == 1; /* else paths of other queries count too */
+    reader->stage = STAGE_ALL;
+    reader->is_over = false;
+    enum weft_code code = add_blocks(query);
+    if (!code && reader->is_over && !is_fresh) {
+        reader->is_over = false;
+        reader->parts = (struct weft_interval_parts){ 0 };
+        code = weft_interval_sums_reset(&reader->sums) ? add_blocks(query) : no_memory(query->err);
+    }
+    if (code || !reader->is_over)
+        return code;
+    reader->stage = STAGE_SEARCH;
+    reader->is_over = false;
+    const size_t kept_bytes = reader->sums.most_bytes;
+    weft_interval_sums_keep(&reader->sums, 0);
+    code = weft_interval_sums_reset(&reader->sums) ? add_blocks(query) : no_memory(query->err);
+    reader->stage = STAGE_FOLD;
+    reader->parts = (struct weft_interval_parts){ 0 };
+    if (!code && (!weft_interval_sums_prune(&reader->sums, reader->max_contexts / 2) ||
+                  !weft_interval_sums_freeze(&reader->sums)))
+        code = no_memory(query->err);
+    if (!code)
+        code = add_blocks(query);
+    reader->sums.most_bytes = kept_bytes;
     return code;
 }
 
@@ -505,16 +570,29 @@ static bool keep_contexts(struct weft_interval_reader *reader)
     return true;
 }
 
-static size_t count_kept(const struct weft_interval_reader *reader)
+/* Remainders are no contexts of the answer: they stand apart from those below. */
+static bool is_remainder(const struct weft_interval_reader *reader, uint32_t node)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < reader->kept.n; i++)
-        n += (size_t)__builtin_popcountll(reader->kept.items[i]);
+    return reader->sums.tree.nodes[node].function == WEFT_ID_NONE;
+}
+
+/* Numbers the contexts of the answer, in order. Returns how many they are. */
+static size_t index_contexts(struct weft_interval_reader *reader)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < reader->kept.n; i++) {
+        for (uint64_t word = reader->kept.items[i]; word; word &= word - 1) {
+            const uint32_t node = (uint32_t)(i * 64 + (size_t)__builtin_ctzll(word));
+            if (!is_remainder(reader, node))
+                reader->index.items[node] = n++;
+        }
+    }
     return n;
 }
 
-/* One context of the answer, after its caller. */
-static void put_context(struct weft_interval_reader *reader, uint32_t node, size_t index)
+/* One context of the answer, after its caller, or what its caller leaves over. */
+static void put_context(struct weft_interval_reader *reader, uint32_t node,
+                        struct weft_interval *interval)
 {
     const struct weft_context *context = &reader->sums.tree.nodes[node];
     const struct weft_interval_sum *sum = &reader->sums.sums.items[node];
@@ -522,8 +600,18 @@ static void put_context(struct weft_interval_reader *reader, uint32_t node, size
     const uint32_t parent = context->parent == reader->sums.tree.root
                                 ? WEFT_ID_NONE
                                 : reader->index.items[context->parent];
-    reader->index.items[node] = (uint32_t)index;
-    contexts[index] = (struct weft_interval_context){
+    interval->calls += sum->count;
+    if (is_remainder(reader, node)) {
+        interval->folded_calls += sum->count;
+        interval->folded_ns += sum->self_ns;
+        if (parent != WEFT_ID_NONE) {
+            contexts[parent].folded_calls = sum->count;
+            contexts[parent].folded_ns = sum->self_ns;
+            contexts[parent].sum_ns += sum->self_ns;
+        }
+        return;
+    }
+    contexts[reader->index.items[node]] = (struct weft_interval_context){
         .parent = parent,
         .function_id = context->function,
         .depth = parent == WEFT_ID_NONE ? 0 : contexts[parent].depth + 1,
@@ -538,17 +626,14 @@ static enum weft_code make_contexts(const struct query *query, struct weft_inter
 {
     struct weft_interval_reader *reader = query->reader;
     const bool is_ok = keep_contexts(reader);
-    const size_t n = is_ok ? count_kept(reader) : 0;
+    const size_t n = is_ok ? index_contexts(reader) : 0;
     if (!is_ok || !weft_vec_reserve(&reader->contexts.items, &reader->contexts.cap, n,
                                     sizeof *reader->contexts.items))
         return no_memory(query->err);
     struct weft_interval_context *contexts = reader->contexts.items;
-    size_t index = 0;
     for (size_t i = 0; i < reader->kept.n; i++)
         for (uint64_t word = reader->kept.items[i]; word; word &= word - 1)
-            put_context(reader, (uint32_t)(i * 64 + (size_t)__builtin_ctzll(word)), index++);
-    for (size_t i = 0; i < n; i++)
-        interval->calls += contexts[i].count;
+            put_context(reader, (uint32_t)(i * 64 + (size_t)__builtin_ctzll(word)), interval);
     for (size_t i = n; i-- > 0;)
         if (contexts[i].parent != WEFT_ID_NONE)
             contexts[contexts[i].parent].sum_ns += contexts[i].sum_ns;
@@ -574,7 +659,7 @@ enum weft_code weft_interval_cct(struct weft_interval_reader *reader, uint32_t t
     reader->parts = (struct weft_interval_parts){ 0 };
     if (!weft_interval_sums_start(&reader->sums))
         return no_memory(err);
-    enum weft_code code = add_blocks(&query);
+    enum weft_code code = add_all(&query);
     if (!code)
         code = make_contexts(&query, interval);
     if (code)
@@ -582,7 +667,7 @@ enum weft_code weft_interval_cct(struct weft_interval_reader *reader, uint32_t t
     const struct weft_model_thread *thread = query.thread;
     uint64_t first_ns = thread->cut_calls ? 0 : thread->first_ns;
     uint64_t alive_ns = thread->n_blocks ? overlap_ns(&query, first_ns, thread->last_ns) : 0;
-    uint64_t called_ns = 0;
+    uint64_t called_ns = interval->folded_ns;
     for (size_t i = 0; i < interval->n_contexts; i++)
         called_ns += interval->contexts[i].self_ns;
     interval->outside_ns = query.to_ns - query.from_ns - alive_ns;

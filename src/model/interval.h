@@ -23,8 +23,9 @@ struct weft_interval_context {
     uint32_t function_id;
     uint32_t depth;
     uint64_t count;
-    uint64_t sum_ns;  /* inclusive */
-    uint64_t self_ns; /* without callees */
+    uint64_t sum_ns;                  /* inclusive */
+    uint64_t self_ns;                 /* without callees */
+    uint64_t folded_calls, folded_ns; /* of what it called, in contexts that are left out */
 };
 
 /* How an answer was found. */
@@ -39,7 +40,8 @@ struct weft_interval_parts {
 struct weft_interval {
     const struct weft_interval_context *contexts; /* callers first, otherwise in no order */
     size_t n_contexts;
-    uint64_t calls;      /* sum of counts */
+    uint64_t calls;                   /* sum of counts, and folded_calls */
+    uint64_t folded_calls, folded_ns; /* of contexts that are left out, together */
     uint64_t no_call_ns; /* between the thread's first and last event, but in no call */
     uint64_t outside_ns; /* before its first event or after its last */
     struct weft_interval_parts parts;
@@ -50,6 +52,13 @@ struct weft_interval_reader;
 
 struct weft_interval_reader *weft_interval_reader_new(const struct weft_trace *trace);
 void weft_interval_reader_free(struct weft_interval_reader *reader);
+
+/* No answer has more than so many contexts, at least 2 (0, the default: all it has). Where it
+ * would, those of least inclusive time are left out and counted as folded by the nearest caller
+ * that is not, which takes two walks over the interval; what is there is exact. If no more than
+ * half of them fit into the memory for so many, those that came late may be taken for less than
+ * they are, and be left out for others. */
+void weft_interval_reader_limit(struct weft_interval_reader *reader, size_t n_contexts);
 
 /* Keeps up to so many bytes of contexts from query to query (by default none): for who asks for
  * many intervals. What is kept makes answers faster, never different. */

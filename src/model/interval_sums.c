@@ -143,7 +143,7 @@ bool weft_interval_sums_reserve(struct weft_interval_sums *sums, size_t n_more)
     return true;
 }
 
-bool weft_interval_sums_start(struct weft_interval_sums *sums)
+static void sums_clear(struct weft_interval_sums *sums)
 {
     for (size_t i = 0; i < sums->touched.n; i++) {
         for (uint64_t word = sums->touched.items[i]; word; word &= word - 1)
@@ -151,14 +151,121 @@ bool weft_interval_sums_start(struct weft_interval_sums *sums)
                 (struct weft_interval_sum){ 0 };
         sums->touched.items[i] = 0;
     }
-    if (sums->most_bytes == 0 || sums->tree.n > MOST_CONTEXTS) {
-        while (sums->oldest)
-            summary_drop(sums, sums->oldest);
-        if (!weft_context_tree_reset(&sums->tree))
-            return false;
-    }
+}
+
+bool weft_interval_sums_reset(struct weft_interval_sums *sums)
+{
+    sums_clear(sums);
+    while (sums->oldest)
+        summary_drop(sums, sums->oldest);
+    return weft_context_tree_reset(&sums->tree) && weft_interval_sums_reserve(sums, 0);
+}
+
+bool weft_interval_sums_start(struct weft_interval_sums *sums)
+{
+    if (sums->most_bytes == 0 || sums->tree.n > MOST_CONTEXTS || sums->tree.is_frozen)
+        return weft_interval_sums_reset(sums);
+    sums_clear(sums);
     return weft_interval_sums_reserve(sums, 0);
 }
+
+bool weft_interval_sums_freeze(struct weft_interval_sums *sums)
+{
+    sums_clear(sums);
+    return weft_context_tree_freeze(&sums->tree) && weft_interval_sums_reserve(sums, 0);
+}
+
+/* ---- fewer contexts -------------------------------------------------------------------------- */
+
+static int descending(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x < y) - (x > y);
+}
+
+/* Self times become inclusive ones. */
+static void sums_include(struct weft_interval_sums *sums)
+{
+    for (size_t i = sums->tree.n; i-- > 1;)
+        sums->sums.items[sums->tree.nodes[i].parent].self_ns += sums->sums.items[i].self_ns;
+}
+
+/* Of equal ones at the threshold, so many stay. */
+struct threshold {
+    uint64_t least_ns;
+    size_t n_equal;
+};
+
+/* The root is one of them. */
+static struct threshold threshold_find(const struct weft_interval_sums *sums, uint64_t *room,
+                                       size_t n_keep)
+{
+    const size_t n = sums->tree.n;
+    for (size_t i = 0; i < n; i++)
+        room[i] = sums->sums.items[i].self_ns;
+    qsort(room, n, sizeof *room, descending);
+    struct threshold threshold = { .least_ns = room[n_keep - 1] };
+    for (size_t i = 0; i < n_keep; i++)
+        threshold.n_equal += room[i] == threshold.least_ns;
+    return threshold;
+}
+
+/* The new tree with its sums; `into` has room. */
+static bool tree_copy(struct weft_interval_sums *sums, struct threshold threshold,
+                      struct weft_context_tree *tree, struct weft_interval_sum *into)
+{
+    const struct weft_context_tree *from = &sums->tree;
+    uint32_t *image = malloc(from->n * sizeof *image);
+    bool is_ok = image && weft_context_tree_reset(tree);
+    for (size_t i = 0; is_ok && i < from->n; i++) {
+        const struct weft_interval_sum *sum = &sums->sums.items[i];
+        const bool is_equal = sum->self_ns == threshold.least_ns;
+        const bool is_kept =
+            sum->self_ns > threshold.least_ns || (is_equal && threshold.n_equal > 0);
+        threshold.n_equal -= is_equal && is_kept;
+        image[i] = i == 0 ? tree->root : WEFT_ID_NONE;
+        if (is_kept && i > 0) {
+            const uint32_t parent = image[from->nodes[i].parent];
+            image[i] = weft_context_child(tree, parent, from->nodes[i].function);
+            is_ok = image[i] != WEFT_ID_NONE;
+            into[parent].self_ns -= sum->self_ns;
+        }
+        if (is_ok && image[i] != WEFT_ID_NONE) {
+            into[image[i]].count += sum->count;
+            into[image[i]].self_ns += sum->self_ns;
+        }
+    }
+    free(image);
+    return is_ok;
+}
+
+bool weft_interval_sums_prune(struct weft_interval_sums *sums, size_t n_keep)
+{
+    if (sums->tree.n <= n_keep)
+        return true;
+    sums_include(sums);
+    struct weft_context_tree tree = { 0 };
+    struct weft_interval_sum *into = calloc(n_keep + 1, sizeof *into);
+    uint64_t *room = malloc(sums->tree.n * sizeof *room);
+    const bool is_ok =
+        into && room && tree_copy(sums, threshold_find(sums, room, n_keep), &tree, into);
+    free(room);
+    if (!is_ok) {
+        weft_context_tree_fini(&tree);
+        free(into);
+        return false;
+    }
+    sums_clear(sums);
+    memset(sums->sums.items, 0, sums->sums.n * sizeof *sums->sums.items);
+    weft_context_tree_fini(&sums->tree);
+    sums->tree = tree;
+    for (uint32_t i = 0; i < tree.n; i++)
+        weft_interval_sums_add(sums, i, into[i].count, into[i].self_ns);
+    free(into);
+    return true;
+}
+
+/* ---- summaries ------------------------------------------------------------------------------- */
 
 enum weft_code weft_interval_sums_group(struct weft_interval_sums *sums, uint32_t thread_id,
                                         uint64_t block, unsigned level, uint64_t sign,

@@ -60,6 +60,17 @@ void weft_interval_sums_keep(struct weft_interval_sums *sums, size_t n_bytes);
 /* Before a query: all sums are 0. False without memory, as the next. */
 bool weft_interval_sums_start(struct weft_interval_sums *sums);
 
+/* Forgets all paths and summaries, and sums. False without memory. */
+bool weft_interval_sums_reset(struct weft_interval_sums *sums);
+
+/* Leaves the `n_keep` contexts of most inclusive time (of equal ones those met first), callers of
+ * contexts always among them; the others' time counts for the callers that stay. Sums must not be
+ * modulo 2^64, and no summary kept. False without memory. */
+bool weft_interval_sums_prune(struct weft_interval_sums *sums, size_t n_keep);
+
+/* All sums become 0; from now on the tree is frozen (weft_context_tree_freeze). */
+bool weft_interval_sums_freeze(struct weft_interval_sums *sums);
+
 /* Room for so many contexts more than the tree has. */
 bool weft_interval_sums_reserve(struct weft_interval_sums *sums, size_t n_more);
 

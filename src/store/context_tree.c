@@ -36,7 +36,7 @@ bool weft_context_tree_reset(struct weft_context_tree *tree)
     if (tree->slots)
         memset(tree->slots, 0, tree->n_slots * sizeof *tree->slots);
     tree->n = 0;
-    tree->has_raised = false;
+    tree->has_raised = tree->is_frozen = false;
     tree->root = add_node(tree, WEFT_ID_NONE, WEFT_ID_NONE);
     return tree->root != WEFT_ID_NONE;
 }
@@ -71,8 +71,22 @@ static bool reserve_slot(struct weft_context_tree *tree)
     return true;
 }
 
+/* The child of a frozen tree. */
+static uint32_t find_frozen(const struct weft_context_tree *tree, uint32_t parent,
+                            uint32_t function)
+{
+    if (tree->nodes[parent].function == WEFT_ID_NONE && parent != tree->root)
+        return parent;
+    size_t at = find_slot(tree, parent, function);
+    if (tree->slots[at] == 0)
+        at = find_slot(tree, parent, WEFT_ID_NONE);
+    return tree->slots[at] - 1;
+}
+
 uint32_t weft_context_child_slow(struct weft_context_tree *tree, uint32_t parent, uint32_t function)
 {
+    if (tree->is_frozen)
+        return find_frozen(tree, parent, function);
     if (!reserve_slot(tree))
         return WEFT_ID_NONE;
     size_t at = find_slot(tree, parent, function);
@@ -83,6 +97,15 @@ uint32_t weft_context_child_slow(struct weft_context_tree *tree, uint32_t parent
     tree->nodes[parent].memo_function = function;
     tree->nodes[parent].memo_child = child;
     return child;
+}
+
+bool weft_context_tree_freeze(struct weft_context_tree *tree)
+{
+    for (uint32_t i = 0, n = (uint32_t)tree->n; i < n; i++)
+        if (weft_context_child_slow(tree, i, WEFT_ID_NONE) == WEFT_ID_NONE)
+            return false;
+    tree->is_frozen = true;
+    return true;
 }
 
 bool weft_context_tree_raise(struct weft_context_tree *tree, uint32_t function)

@@ -2,8 +2,8 @@
  *
  * A calling context tree: for every path of calls from the thread's root, how many calls were
  * entered on it and how long the thread was in it without being in a callee. Both add up over
- * disjoint pieces of time, which is what the index of intervals rests on (docs/analyses/interval.md);
- * inclusive time is the sum over a node's subtree.
+ * disjoint pieces of time, which is what the index of intervals rests on
+ * (docs/analyses/interval.md); inclusive time is the sum over a node's subtree.
  *
  * Functions are what the caller numbers them by: keys while writing, ids while reading.
  */
@@ -45,6 +45,7 @@ struct weft_context_tree {
     size_t n_slots;
     uint32_t root;
     bool has_raised;
+    bool is_frozen;
 };
 
 /* A tree of a root alone, keeping its memory. False without memory. */
@@ -55,7 +56,8 @@ void weft_context_tree_fini(struct weft_context_tree *tree);
 uint32_t weft_context_child_slow(struct weft_context_tree *tree, uint32_t parent,
                                  uint32_t function);
 
-/* The child of `parent`, made if it is new; WEFT_ID_NONE without memory. Expected O(1). */
+/* The child of `parent`, made if it is new (see weft_context_tree_freeze); WEFT_ID_NONE without
+ * memory. Expected O(1). */
 static inline uint32_t weft_context_child(struct weft_context_tree *tree, uint32_t parent,
                                           uint32_t function)
 {
@@ -64,6 +66,11 @@ static inline uint32_t weft_context_child(struct weft_context_tree *tree, uint32
                ? node->memo_child
                : weft_context_child_slow(tree, parent, function);
 }
+
+/* From now on no node is made: a child that is not there is its parent's remainder instead, a child
+ * of function WEFT_ID_NONE that every node gets here, and what lies below a remainder is that
+ * remainder. False without memory. */
+bool weft_context_tree_freeze(struct weft_context_tree *tree);
 
 /* A call of `function` turns out to have been open around all: a new root, of which the old one
  * becomes a child. False without memory. */

@@ -4,6 +4,8 @@
  */
 #include "memory_store.h"
 
+#include "store/block_part.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -322,10 +324,94 @@ const struct weft_open_call *weft_store_cut_calls(const struct weft_store *store
 /* Keeps no contexts: intervals are answered from calls. */
 enum weft_code weft_store_contexts(struct weft_store *store, uint32_t thread_id, uint64_t block,
                                    unsigned level, struct weft_block_buf *buf,
-                                   struct weft_context_tree *tree, bool *is_known,
+                                   struct weft_context_tree *tree,
+                                   struct weft_context_entries *entries, bool *is_known,
                                    struct weft_err *err)
 {
-    (void)store, (void)thread_id, (void)block, (void)level, (void)buf, (void)tree, (void)err;
+    (void)store, (void)thread_id, (void)block, (void)level, (void)buf, (void)tree, (void)entries;
+    (void)err;
     *is_known = false;
+    return WEFT_OK;
+}
+
+bool weft_store_has_contexts(const struct weft_store *store, uint32_t thread_id, uint64_t block,
+                             unsigned level)
+{
+    (void)store, (void)thread_id, (void)block, (void)level;
+    return false;
+}
+
+/* ---- parts of blocks ------------------------------------------------------------------------- */
+
+/* A block decoded as a whole. */
+struct weft_block_part {
+    struct weft_block_buf *buf;
+    struct weft_calls calls;
+    struct weft_open_call *open;
+};
+
+struct weft_block_part *weft_block_part_new(void)
+{
+    struct weft_block_part *part = calloc(1, sizeof *part);
+    part->buf = weft_block_buf_new();
+    return part;
+}
+
+void weft_block_part_free(struct weft_block_part *part)
+{
+    weft_block_buf_free(part->buf);
+    free(part->open);
+    free(part);
+}
+
+enum weft_code weft_block_part_open(struct weft_store *store, uint32_t thread_id, uint64_t block,
+                                    struct weft_block_part *part, struct weft_err *err)
+{
+    return weft_store_load(store, thread_id, block, part->buf, &part->calls, err);
+}
+
+size_t weft_block_part_n_rows(const struct weft_block_part *part)
+{
+    return part->calls.n_rows;
+}
+
+size_t weft_block_part_find(const struct weft_block_part *part, uint64_t time_ns)
+{
+    size_t row = 0;
+    while (row < part->calls.n_rows && part->calls.start_ns[row] < time_ns)
+        row++;
+    return row;
+}
+
+enum weft_code weft_block_part_rows(struct weft_block_part *part, size_t first, size_t end,
+                                    struct weft_calls *calls, struct weft_err *err)
+{
+    (void)err;
+    const struct weft_calls *whole = &part->calls;
+    const size_t n_open = first ? (size_t)whole->depth[first - 1] + 1 : whole->n_open;
+    free(part->open);
+    part->open = calloc(n_open + 1, sizeof *part->open);
+    for (size_t depth = n_open, row = first; depth-- > 0;) {
+        while (row > 0 && whole->depth[row - 1] != depth)
+            row--;
+        if (row == 0)
+            part->open[depth] = whole->open[depth];
+        else
+            part->open[depth] = (struct weft_open_call){ .start_ns = whole->start_ns[row - 1],
+                                                         .end_ns = whole->end_ns[row - 1],
+                                                         .row = whole->first_row + row - 1,
+                                                         .function_id = whole->function_id[row - 1],
+                                                         .depth = (uint32_t)depth };
+    }
+    *calls = (struct weft_calls){
+        .n_rows = end - first,
+        .first_row = whole->first_row + first,
+        .start_ns = whole->start_ns + first,
+        .end_ns = whole->end_ns + first,
+        .function_id = whole->function_id + first,
+        .depth = whole->depth + first,
+        .open = part->open,
+        .n_open = n_open,
+    };
     return WEFT_OK;
 }

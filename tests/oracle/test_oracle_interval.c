@@ -10,6 +10,7 @@
 #include "store/writer.h"
 #include "tap.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,6 +117,39 @@ static bool is_equal(const struct weft_interval *got, const struct naive *want)
     return is_ok && calls == got->calls;
 }
 
+/* Of an answer that leaves contexts out: those that are there are exact, and what is folded is what
+ * they lack. */
+static bool is_part(const struct weft_interval *got, const struct naive *want)
+{
+    struct naive_context *sums = calloc(got->n_contexts + 1, sizeof *sums); /* of callees */
+    uint64_t calls = 0, folded_calls = 0, folded_ns = 0, top_ns = 0, want_calls = 0, want_ns = 0;
+    bool is_ok = true;
+    for (uint32_t i = 0; is_ok && i < got->n_contexts; i++) {
+        const struct weft_interval_context *context = &got->contexts[i];
+        int64_t at = find_naive(want, got, i);
+        is_ok = at >= 0 && want->items[at].count == context->count &&
+                want->items[at].sum_ns == context->sum_ns &&
+                want->items[at].self_ns == context->self_ns;
+        *(context->parent == WEFT_ID_NONE ? &top_ns : &sums[context->parent].sum_ns) +=
+            context->sum_ns;
+        calls += context->count;
+        folded_calls += context->folded_calls;
+        folded_ns += context->folded_ns;
+    }
+    for (uint32_t i = 0; is_ok && i < got->n_contexts; i++)
+        is_ok = got->contexts[i].sum_ns ==
+                got->contexts[i].self_ns + got->contexts[i].folded_ns + sums[i].sum_ns;
+    for (size_t i = 0; i < want->n; i++) {
+        want_calls += want->items[i].count;
+        want_ns += want->items[i].parent < 0 ? want->items[i].sum_ns : 0;
+    }
+    free(sums);
+    /* What the thread's root leaves over is in the totals alone. */
+    return is_ok && got->calls == want_calls && calls + got->folded_calls == want_calls &&
+           folded_calls <= got->folded_calls && folded_ns <= got->folded_ns &&
+           top_ns + got->folded_ns - folded_ns == want_ns;
+}
+
 static uint64_t called_ns(const struct naive *naive)
 {
     uint64_t sum_ns = 0;
@@ -196,9 +230,35 @@ static uint64_t random_time(uint64_t *state, const struct calls *calls)
 /* How often answers used what, in all traces. */
 static struct weft_interval_parts used;
 
-static bool compare(struct weft_interval_reader *reader, const struct weft_model_thread *thread,
+static uint64_t n_folded, n_whole;
+
+/* At most `limit` contexts, by a reader that has answered before and by one that has not. */
+static bool compare_limited(struct weft_interval_reader *reader, const struct weft_trace *trace,
+                            const struct naive *want, uint64_t from_ns, uint64_t to_ns,
+                            size_t limit)
+{
+    struct weft_interval_reader *other = weft_interval_reader_new(trace);
+    struct weft_interval got, again;
+    weft_interval_reader_limit(reader, limit);
+    weft_interval_reader_limit(other, limit);
+    bool is_ok = other && !weft_interval_cct(other, 0, from_ns, to_ns, &again, NULL) &&
+                 !weft_interval_cct(reader, 0, from_ns, to_ns, &got, NULL) &&
+                 got.n_contexts <= limit && is_part(&got, want) &&
+                 again.n_contexts == got.n_contexts && again.folded_calls == got.folded_calls &&
+                 again.folded_ns == got.folded_ns && is_part(&again, want);
+    if (is_ok && got.n_contexts == want->n)
+        n_whole++;
+    else
+        n_folded++;
+    weft_interval_reader_limit(reader, 0);
+    weft_interval_reader_free(other);
+    return is_ok;
+}
+
+static bool compare(struct weft_interval_reader *reader, const struct weft_trace *trace,
                     const struct calls *calls, uint64_t from_ns, uint64_t to_ns)
 {
+    const struct weft_model_thread *thread = weft_trace_thread(trace, 0);
     struct weft_interval got;
     struct weft_err err = { 0 };
     if (weft_interval_cct(reader, 0, from_ns, to_ns, &got, &err)) {
@@ -219,6 +279,8 @@ static bool compare(struct weft_interval_reader *reader, const struct weft_model
     if (!is_ok)
         tap_note("[%" PRIu64 ", %" PRIu64 "): %zu contexts, %" PRIu64 " calls; wanted %zu", from_ns,
                  to_ns, got.n_contexts, got.calls, want.n);
+    is_ok = is_ok && compare_limited(reader, trace, &want, from_ns, to_ns, 2 + want.n * 2 / 3) &&
+            compare_limited(reader, trace, &want, from_ns, to_ns, 2 + want.n * 3);
     free(want.items);
     return is_ok;
 }
@@ -299,8 +361,8 @@ static bool test_trace(uint64_t *state, size_t n_events, uint32_t block_rows, bo
             from_ns = 0;
             to_ns = UINT64_MAX >> 1;
         }
-        is_ok = compare(reader, weft_trace_thread(trace, 0), &calls,
-                        from_ns < to_ns ? from_ns : to_ns, from_ns < to_ns ? to_ns : from_ns);
+        is_ok = compare(reader, trace, &calls, from_ns < to_ns ? from_ns : to_ns,
+                        from_ns < to_ns ? to_ns : from_ns);
     }
     free(calls.items);
     weft_interval_reader_free(reader);
@@ -326,6 +388,8 @@ int main(void)
     for (unsigned level = 0; level < 3; level++)
         tap_ok(n_known[level] > 0, "%" PRIu64 " contexts of level %u took part", n_known[level],
                level);
+    tap_ok(n_folded > 0 && n_whole > 0,
+           "%" PRIu64 " answers leave contexts out, %" PRIu64 " do not", n_folded, n_whole);
     tap_ok(used.calls > 0, "%" PRIu64 " calls were looked at", used.calls);
     tap_ok(used.blocks > 0, "%" PRIu64 " blocks were added", used.blocks);
     tap_ok(used.groups > 0, "%" PRIu64 " groups were added", used.groups);
