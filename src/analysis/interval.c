@@ -5,10 +5,15 @@
 #include "model/interval.h"
 
 #include "analysis/analysis.h"
+#include "base/checked.h"
 #include "base/vec.h"
 #include "model/scan.h"
 
 #include <stdlib.h>
+
+/* What a context takes until the table is made, with what the search for it takes, and more than
+ * that: it is found in one of half as many. */
+enum { CONTEXT_BYTES = 640, CONTEXTS_LEAST = 256 };
 
 /* A context while it is put in order. */
 struct entry {
@@ -38,6 +43,7 @@ struct job {
     const struct weft_trace *trace;
     const struct weft_thread_filter *filter;
     const struct weft_interval_opts *opts;
+    size_t max_contexts; /* of a thread; 0: any number */
     struct worker *workers;
     struct weft_interval_thread *threads; /* by item; rows are heap blocks until the end */
 };
@@ -110,6 +116,8 @@ static void emit_rows(struct worker *worker, const struct weft_interval *interva
             .count = from->count,
             .sum_ns = from->sum_ns,
             .self_ns = from->self_ns,
+            .folded_calls = from->folded_calls,
+            .folded_ns = from->folded_ns,
         };
         row_above = n++;
         parent = context + 1;
@@ -129,6 +137,7 @@ static enum weft_code run_item(void *context, size_t item, unsigned index, struc
         worker->reader = weft_interval_reader_new(job->trace);
     if (!worker->reader)
         return no_memory(err);
+    weft_interval_reader_limit(worker->reader, job->max_contexts);
     struct weft_interval interval;
     enum weft_code code = weft_interval_cct(worker->reader, thread->thread_id, job->opts->from_ns,
                                             job->opts->to_ns, &interval, err);
@@ -140,9 +149,44 @@ static enum weft_code run_item(void *context, size_t item, unsigned index, struc
     emit_rows(worker, &interval, thread->rows);
     thread->n_rows = interval.n_contexts;
     thread->calls = interval.calls;
+    thread->folded_calls = interval.folded_calls;
+    thread->folded_ns = interval.folded_ns;
     thread->no_call_ns = interval.no_call_ns;
     thread->outside_ns = interval.outside_ns;
     return WEFT_OK;
+}
+
+/* Contexts that the selected threads have if each has at most `n_max`; a thread has no more than
+ * calls. */
+static uint64_t count_contexts(const struct job *job, size_t n_threads, uint64_t n_max)
+{
+    const struct weft_thread_filter *filter = job->filter;
+    uint64_t n = 0;
+    for (size_t i = 0; i < n_threads; i++) {
+        uint32_t id =
+            weft_scan_thread_id(filter ? filter->ids : NULL, filter ? filter->n_ids : 0, i);
+        const struct weft_model_thread *thread = weft_trace_thread(job->trace, id);
+        n += weft_min_u64(thread->calls + thread->cut_calls, n_max);
+    }
+    return n;
+}
+
+/* The most contexts a thread so that all fit, whatever the number of workers; 0: no limit is
+ * needed. */
+static size_t share_memory(const struct job *job, size_t n_threads, uint64_t memory_bytes)
+{
+    const uint64_t n_most = memory_bytes / CONTEXT_BYTES;
+    if (memory_bytes == 0 || count_contexts(job, n_threads, UINT32_MAX) <= n_most)
+        return 0;
+    uint64_t low = CONTEXTS_LEAST, high = UINT32_MAX; /* that fit: in [low, high) */
+    while (low + 1 < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (count_contexts(job, n_threads, middle) <= n_most)
+            low = middle;
+        else
+            high = middle;
+    }
+    return (size_t)low;
 }
 
 /* Moves the rows into one arena. */
@@ -216,6 +260,7 @@ enum weft_code weft_interval_run(const struct weft_trace *trace,
         .workers = calloc(n_workers, sizeof *job.workers),
         .threads = calloc(n_threads + 1, sizeof *job.threads),
     };
+    job.max_contexts = share_memory(&job, n_threads, run->memory_bytes);
     if (!job.workers || !job.threads)
         code = no_memory(err);
     if (!code)

@@ -86,6 +86,8 @@ static const struct weft_column thread_columns[] = {
     { "calls", "calls", WEFT_CELL_COUNT },
     { "top_self_ns", "longest in", WEFT_CELL_NS },
     { "top_function", "function", WEFT_CELL_TEXT },
+    { "folded_calls", NULL, WEFT_CELL_COUNT },
+    { "folded_ns", NULL, WEFT_CELL_NS },
 };
 
 static void thread_row(const void *context, size_t row, struct weft_cell *cells)
@@ -107,6 +109,8 @@ static void thread_row(const void *context, size_t row, struct weft_cell *cells)
     cells[8].is_null = !has_top;
     if (has_top)
         cells[8].text = function_of(interval, top->function_id)->name;
+    cells[9].number = thread->folded_calls;
+    cells[10].number = thread->folded_ns;
 }
 
 /* ---- the contexts of a thread ---------------------------------------------------------------- */
@@ -120,6 +124,8 @@ static const struct weft_column context_columns[] = {
     { "count", "calls", WEFT_CELL_COUNT },
     { "function", "function", WEFT_CELL_TEXT },
     { "function_id", NULL, WEFT_CELL_ID },
+    { "folded_calls", NULL, WEFT_CELL_COUNT },
+    { "folded_ns", NULL, WEFT_CELL_NS },
 };
 
 static struct weft_str indented(const struct interval *interval, uint32_t depth,
@@ -149,6 +155,8 @@ static void context_row(const void *context, size_t index, struct weft_cell *cel
     cells[5].number = row->count;
     cells[6].text = is_text ? indented(interval, row->depth, function->name) : function->name;
     cells[7].number = function->key;
+    cells[8].number = row->folded_calls;
+    cells[9].number = row->folded_ns;
 }
 
 /* Greater sums first; of equal ones the earlier row, so that callers come before callees. */
@@ -236,10 +244,27 @@ static void print_thread(struct interval *interval, size_t index)
                            thread->n_rows - interval->n_shown);
 }
 
+/* What memory did not hold. */
+static void print_folded(const struct interval *interval)
+{
+    uint64_t calls = 0, sum_ns = 0;
+    for (size_t i = 0; i < interval->table->n_threads; i++) {
+        calls += interval->table->threads[i].folded_calls;
+        sum_ns += interval->table->threads[i].folded_ns;
+    }
+    if (calls > 0 || sum_ns > 0)
+        weft_output_printf(
+            interval->view->out,
+            "\nfolded into their callers, for want of memory: contexts of least time, "
+            "%s calls of %s; more with --mem\n",
+            weft_human_count(calls).text, weft_human_ns(sum_ns).text);
+}
+
 static void print_text(struct interval *interval, const struct weft_table *threads)
 {
     print_head(interval);
     weft_table_text(threads, &interval->view->style, interval->view->out);
+    print_folded(interval);
     for (size_t i = 0; interval->opts->with_contexts && i < interval->table->n_threads; i++)
         print_thread(interval, i);
     if (!interval->opts->with_contexts)

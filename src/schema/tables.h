@@ -202,15 +202,19 @@ struct weft_interval_row {
     uint32_t depth;
     uint32_t parent; /* row of the caller, or WEFT_ID_NONE */
     uint64_t count;
-    uint64_t sum_ns;  /* inclusive */
-    uint64_t self_ns; /* without callees */
+    uint64_t sum_ns;                  /* inclusive */
+    uint64_t self_ns;                 /* without callees */
+    uint64_t folded_calls, folded_ns; /* of what it called, in contexts that are left out */
 };
 
+/* Where memory does not hold all contexts, those of least time are left out, and their calls and
+ * time counted by the nearest caller that is there: sum = self + folded + sums of its callees. */
 struct weft_interval_thread {
     uint32_t thread_id;
     struct weft_interval_row *rows; /* pre-order; of one caller, the longest first */
     size_t n_rows;
-    uint64_t calls;
+    uint64_t calls;                   /* those folded too */
+    uint64_t folded_calls, folded_ns; /* in contexts that are left out, together */
     uint64_t no_call_ns; /* between the thread's first and last event, but in no call */
     uint64_t outside_ns; /* before its first event, after its last */
 };
