@@ -12,7 +12,9 @@ enum {
     FIRST_SLOTS = 1024,
     MAX_UNIT = 1 << 14,
     CELLS_A_CUT = 8,
-    SLOW_CELLS = 64, /* a cell is slow if it lasts longer than such a part of its block */
+    SLOW_CELLS = 2,     /* a cell is slow if it lasts longer than so many do on average */
+    SILENT_ROWS = 64,   /* a silence is long if it is longer than so many rows take on average */
+    MOST_SILENCES = 64, /* and so rare that a block has no more */
     SUM_DEPTHS = 64,
     JOINS = 2
 };
@@ -379,6 +381,11 @@ void weft_lod_walk_fini(struct weft_lod_walk *walk)
     weft_bytes_fini(&walk->payload);
 }
 
+static uint64_t part_of(uint64_t span_ns, uint64_t n_parts)
+{
+    return n_parts ? span_ns / n_parts : UINT64_MAX;
+}
+
 bool weft_lod_walk_start(struct weft_lod_walk *walk, const struct weft_block_head *head,
                          size_t n_open, uint32_t cell_rows)
 {
@@ -398,7 +405,10 @@ bool weft_lod_walk_start(struct weft_lod_walk *walk, const struct weft_block_hea
     walk->hot.now_ns = head->first_event_ns;
     walk->hot.cell_start_ns = head->first_ns;
     walk->hot.frames = walk->frames.items;
-    walk->hot.slow_ns = (head->last_ns - head->first_ns) / SLOW_CELLS;
+    const uint64_t span_ns = head->last_ns - head->first_ns;
+    walk->hot.slow_ns = part_of(span_ns, head->n_rows / cell_rows / SLOW_CELLS);
+    walk->hot.silence_ns =
+        part_of(span_ns, weft_min_u64(head->n_rows / SILENT_ROWS, MOST_SILENCES));
     walk->hot.n_rows = walk->hot.cell_row = 0;
     walk->hot.cut_rows = cell_rows < CELLS_A_CUT ? 1 : cell_rows / CELLS_A_CUT;
     walk->hot.cell_end = walk->hot.cut_rows;
@@ -440,7 +450,7 @@ static void cell_next(struct weft_lod_walk *walk)
 }
 
 /* Where calls come slowly, a cell of many would lie over many pixels of a screen that shows the
- * whole block: it ends early. No block has more than SLOW_CELLS such cells. */
+ * whole block: it ends early. */
 void weft_lod_cell_check(struct weft_lod_walk *walk)
 {
     struct weft_lod_hot *hot = &walk->hot;

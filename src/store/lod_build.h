@@ -73,7 +73,8 @@ struct weft_lod_walked {
 /* What the loop over rows keeps in registers; the pointers are those of the walk's arrays. */
 struct weft_lod_hot {
     uint64_t now_ns, cell_start_ns;
-    uint64_t slow_ns; /* a cell that has lasted longer ends at the next of its checks */
+    uint64_t slow_ns;    /* a cell that has lasted longer ends at the next of its checks */
+    uint64_t silence_ns; /* a longer one ends it at once */
     struct weft_lod_frame *frames;
     struct weft_lod_pair *pairs;
     uint32_t *slots;
@@ -140,9 +141,9 @@ static inline uint32_t weft_lod_hash(int32_t level, uint32_t function)
 static inline void weft_lod_silence(struct weft_lod_hot *hot, uint64_t silence_ns)
 {
     const uint64_t lasted_ns = hot->now_ns - hot->cell_start_ns;
-    const uint64_t limit_ns = lasted_ns < hot->slow_ns ? lasted_ns : hot->slow_ns;
+    const uint64_t limit_ns = lasted_ns < hot->silence_ns ? lasted_ns : hot->silence_ns;
     if (__builtin_expect(silence_ns > limit_ns, 0) &&
-        (silence_ns > hot->slow_ns || hot->n_rows >= hot->cell_row + hot->cut_rows))
+        (silence_ns > hot->silence_ns || hot->n_rows >= hot->cell_row + hot->cut_rows))
         hot->cell_end = 0;
 }
 
