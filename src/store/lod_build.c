@@ -155,10 +155,43 @@ static int compare_calls(const void *a, const void *b)
     return (x->depth > y->depth) - (x->depth < y->depth);
 }
 
-static int descending(const void *a, const void *b)
+static void swap_u64(uint64_t *a, uint64_t *b)
 {
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x < y) - (x > y);
+    const uint64_t x = *a;
+    *a = *b;
+    *b = x;
+}
+
+/* The k-th greatest value (from 0), which all before it in `values` are not less than then, nor all
+ * behind it greater. Hoare's selection, around the middle value of three. */
+static uint64_t select_greatest(uint64_t *values, size_t n, size_t k)
+{
+    size_t low = 0, high = n - 1;
+    while (low < high) {
+        const size_t mid = low + (high - low) / 2;
+        if (values[mid] > values[low])
+            swap_u64(&values[mid], &values[low]);
+        if (values[high] > values[low])
+            swap_u64(&values[high], &values[low]);
+        if (values[high] > values[mid])
+            swap_u64(&values[high], &values[mid]);
+        const uint64_t pivot = values[mid];
+        size_t i = low, j = high;
+        for (;; i++, j--) {
+            while (values[i] > pivot)
+                i++;
+            while (values[j] < pivot)
+                j--;
+            if (i >= j)
+                break;
+            swap_u64(&values[i], &values[j]);
+        }
+        if (k <= j)
+            high = j;
+        else
+            low = j + 1;
+    }
+    return values[k];
 }
 
 /* The duration that calls which stand alone exceed. False without memory. */
@@ -182,8 +215,7 @@ static bool short_find(struct weft_lod_growing *growing, uint64_t end_ns, const 
         return false;
     for (size_t i = 0; i < n; i++)
         growing->durations[i] = growing->calls.items[i].end_ns - growing->calls.items[i].start_ns;
-    qsort(growing->durations, n, sizeof *growing->durations, descending);
-    *short_ns = growing->durations[k];
+    *short_ns = select_greatest(growing->durations, n, k);
     return true;
 }
 
