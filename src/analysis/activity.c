@@ -5,6 +5,8 @@
  *     events of a thread:  enter a . exit a . enter b . . . enter c . exit c . exit b
  *     innermost call:      | a      | none   | b           | c      | b      |
  *
+ * In a window, silences are cut at its borders.
+ *
  * Between two events nothing is known but the innermost open call. A silence longer than the
  * threshold is a pause.
  */
@@ -154,7 +156,8 @@ static enum weft_code run_item(void *context, struct weft_scan *scan, unsigned i
     struct job *job = context;
     struct weft_activity_thread *thread = &job->threads[scan->item];
     thread->thread_id = scan->thread_id;
-    bool has_calls = scan->thread->calls || scan->thread->cut_calls;
+    const struct weft_model_thread *whole = weft_trace_thread(scan->trace, scan->thread_id);
+    bool has_calls = whole->calls || whole->cut_calls;
     thread->first_ns = has_calls ? scan->thread->first_ns : 0;
     thread->last_ns = has_calls ? scan->thread->last_ns : 0;
     enum weft_code code = worker_ready(&job->workers[index], scan->depth_bound, err);

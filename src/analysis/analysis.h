@@ -95,6 +95,79 @@ WEFT_CHECKED enum weft_code weft_longest_call(const struct weft_trace *trace, ui
                                               uint64_t rank, const struct weft_run *run,
                                               struct weft_found_call *found, struct weft_err *err);
 
+/* The calls that have a part in the window (model/overlap.h), each with its whole duration: the
+ * longest ones, or the earliest. Of equal ones the earlier is first, then the one of the lower
+ * thread id, then the one entered earlier: on one thread, the order of time is pre-order. */
+enum weft_calls_order { WEFT_CALLS_LONGEST, WEFT_CALLS_EARLIEST };
+
+struct weft_calls_opts {
+    const struct weft_window *window; /* NULL: the whole trace */
+    const uint32_t *function_ids;     /* only these, ascending; NULL: all */
+    size_t n_function_ids;
+    uint64_t min_ns, max_ns; /* durations from, to (included) */
+    enum weft_calls_order order;
+    uint32_t limit;     /* rows at most; at least 1 */
+    bool ends_at_limit; /* EARLIEST, of one thread: look no further when there are so many */
+};
+
+/* Memory: O(limit) a worker. */
+WEFT_CHECKED enum weft_code weft_calls_run(const struct weft_trace *trace,
+                                           const struct weft_thread_filter *filter,
+                                           const struct weft_calls_opts *opts,
+                                           const struct weft_run *run,
+                                           struct weft_calls_table **table, struct weft_err *err);
+
+/* Durations of the same calls as a histogram; or, of each, the self time that lies in the window.
+ */
+struct weft_histogram_opts {
+    const struct weft_window *window; /* NULL: the whole trace */
+    const uint32_t *function_ids;     /* only these, ascending; NULL: all */
+    size_t n_function_ids;
+    bool is_self;
+};
+
+WEFT_CHECKED enum weft_code
+weft_histogram_run(const struct weft_trace *trace, const struct weft_thread_filter *filter,
+                   const struct weft_histogram_opts *opts, const struct weft_run *run,
+                   struct weft_histogram_table **table, struct weft_err *err);
+
+/* The calling contexts of an interval, those of all threads that have the same path together. As
+ * fast for long intervals as for short ones (model/interval.h). With a limit, the contexts of most
+ * time; a context is never without its callers. */
+struct weft_tree_opts {
+    uint64_t from_ns, to_ns; /* to_ns is not before from_ns */
+    uint32_t limit;          /* 0: all */
+};
+
+WEFT_CHECKED enum weft_code weft_tree_run(const struct weft_trace *trace,
+                                          const struct weft_thread_filter *filter,
+                                          const struct weft_tree_opts *opts,
+                                          const struct weft_run *run,
+                                          struct weft_tree_table **table, struct weft_err *err);
+
+/* One call of a thread. AT: the call of depth `depth` that is open at at_ns, or begins there. NEXT:
+ * the first that begins after at_ns; PREVIOUS: the last that begins before; either at least min_ns
+ * long, and of a function of the list, or of the depth. */
+enum weft_call_which { WEFT_CALL_AT, WEFT_CALL_NEXT, WEFT_CALL_PREVIOUS };
+
+enum { WEFT_CALL_ANY_DEPTH = UINT32_MAX };
+
+struct weft_call_opts {
+    enum weft_call_which which;
+    uint32_t thread_id;
+    uint64_t at_ns;
+    uint32_t depth;               /* or WEFT_CALL_ANY_DEPTH (not of AT) */
+    const uint32_t *function_ids; /* only these, ascending; NULL: all (not of AT) */
+    size_t n_function_ids;
+    uint64_t min_ns;
+};
+
+/* Callees and self time of a long call come from sums that the file keeps. */
+WEFT_CHECKED enum weft_code weft_call_run(const struct weft_trace *trace,
+                                          const struct weft_call_opts *opts,
+                                          const struct weft_run *run,
+                                          struct weft_call_table **table, struct weft_err *err);
+
 struct weft_outliers_opts {
     const struct weft_window *window; /* of this part alone; NULL: of the whole trace */
     double outlier_factor;

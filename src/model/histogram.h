@@ -34,6 +34,27 @@ static inline uint64_t weft_hist_width(uint32_t page)
     return UINT64_C(1) << (page ? page - 1 : 0);
 }
 
+/* Coarser, for drawing: 8 bins for every power of two, so that a bin is at most 1/8 of its values
+ * wide; values below 16 have bins of their own. */
+enum { WEFT_BINS = 16 + 60 * 8 };
+
+static inline uint32_t weft_bin_of(uint64_t value)
+{
+    if (value < 16)
+        return (uint32_t)value;
+    const uint32_t power = 63U - (uint32_t)__builtin_clzll(value);
+    return 16 + (power - 4) * 8 + (uint32_t)(value >> (power - 3) & 7);
+}
+
+/* Least value of a bin; the bin ends where the next begins. */
+static inline uint64_t weft_bin_floor(uint32_t bin)
+{
+    if (bin < 16)
+        return bin;
+    const uint32_t power = (bin - 16) / 8 + 4;
+    return (uint64_t)(8 + (bin - 16) % 8) << (power - 3);
+}
+
 /* Nearest rank, from 1, of the quantile `per_mille` among n > 0 values: ceil(n * per_mille / 1000).
  */
 static inline uint64_t weft_nearest_rank(uint64_t n, uint32_t per_mille)

@@ -21,6 +21,31 @@ static void discard_activity(union weft_result *result)
     weft_activity_table_free(result->activity);
 }
 
+static enum weft_code run_call(struct weft_session *session, const union weft_request *request,
+                               union weft_result *result, struct weft_err *err)
+{
+    return weft_call_run(weft_session_trace(session), &request->call, weft_session_run(session),
+                         &result->call, err);
+}
+
+static void discard_call(union weft_result *result)
+{
+    weft_call_table_free(result->call);
+}
+
+static enum weft_code run_calls(struct weft_session *session, const union weft_request *request,
+                                union weft_result *result, struct weft_err *err)
+{
+    struct weft_thread_filter filter = weft_session_filter(session);
+    return weft_calls_run(weft_session_trace(session), &filter, &request->calls,
+                          weft_session_run(session), &result->calls, err);
+}
+
+static void discard_calls(union weft_result *result)
+{
+    weft_calls_table_free(result->calls);
+}
+
 static enum weft_code run_functions(struct weft_session *session, const union weft_request *request,
                                     union weft_result *result, struct weft_err *err)
 {
@@ -33,6 +58,19 @@ static enum weft_code run_functions(struct weft_session *session, const union we
 static void discard_functions(union weft_result *result)
 {
     weft_functions_table_free(result->functions);
+}
+
+static enum weft_code run_histogram(struct weft_session *session, const union weft_request *request,
+                                    union weft_result *result, struct weft_err *err)
+{
+    struct weft_thread_filter filter = weft_session_filter(session);
+    return weft_histogram_run(weft_session_trace(session), &filter, &request->histogram,
+                              weft_session_run(session), &result->histogram, err);
+}
+
+static void discard_histogram(union weft_result *result)
+{
+    weft_histogram_table_free(result->histogram);
 }
 
 static enum weft_code run_interval(struct weft_session *session, const union weft_request *request,
@@ -98,11 +136,29 @@ static void discard_shapes(union weft_result *result)
     weft_shapes_table_free(result->shapes);
 }
 
+static enum weft_code run_tree(struct weft_session *session, const union weft_request *request,
+                               union weft_result *result, struct weft_err *err)
+{
+    struct weft_thread_filter filter = weft_session_filter(session);
+    return weft_tree_run(weft_session_trace(session), &filter, &request->tree,
+                         weft_session_run(session), &result->tree, err);
+}
+
+static void discard_tree(union weft_result *result)
+{
+    weft_tree_table_free(result->tree);
+}
+
 static const struct weft_analysis analyses[] = {
     { "activity", "where each thread ran, waited, stood still or was idle (inferred)", run_activity,
       discard_activity },
+    { "call", "one call: at a point of time, or the next or previous of its kind", run_call,
+      discard_call },
+    { "calls", "the longest or the earliest calls of functions", run_calls, discard_calls },
     { "functions", "calls, times and percentiles of every function", run_functions,
       discard_functions },
+    { "histogram", "durations or self times of the calls of functions, in bins", run_histogram,
+      discard_histogram },
     { "interval", "what every thread did from one point of time to another", run_interval,
       discard_interval },
     { "outliers", "calls and gaps that are unusual for their function or thread", run_outliers,
@@ -111,6 +167,7 @@ static const struct weft_analysis analyses[] = {
       discard_regtime },
     { "shapes", "calls grouped by what they call, and where that breaks", run_shapes,
       discard_shapes },
+    { "tree", "the calling contexts of an interval, over all threads", run_tree, discard_tree },
 };
 
 const struct weft_analysis *weft_analyses(size_t *n_analyses)

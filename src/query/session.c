@@ -225,3 +225,15 @@ enum weft_code weft_session_lod(struct weft_session *session, uint32_t thread_id
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for levels of detail");
     return weft_lod(session->lod, thread_id, from_ns, to_ns, width, lod, err);
 }
+
+enum weft_code weft_session_arguments(const struct weft_session *session,
+                                      const struct weft_call_row *call,
+                                      void (*see)(void *context, const struct weft_walk_call *call),
+                                      void *context, struct weft_err *err)
+{
+    const uint64_t n_cut = weft_trace_thread(session->trace, call->thread_id)->cut_calls;
+    if (call->number < n_cut) /* it has no entry */
+        return WEFT_OK;
+    return weft_call_arguments(session->trace, call->thread_id, call->number - n_cut,
+                               call->start_ns, see, context, err);
+}

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/pool.h"
 #include "base/str.h"
+#include "model/arguments.h"
 #include "model/lod.h"
 #include "model/trace.h"
 #include "schema/tables.h"
@@ -89,6 +90,13 @@ WEFT_CHECKED enum weft_code weft_session_find_call(struct weft_session *session,
                                                    struct weft_found_call *found,
                                                    struct weft_err *err);
 
+/* The arguments of a call that weft_query_run found ("call", "calls"): calls `see` with them, or
+ * not at all if it has none (model/arguments.h). */
+WEFT_CHECKED enum weft_code
+weft_session_arguments(const struct weft_session *session, const struct weft_call_row *call,
+                       void (*see)(void *context, const struct weft_walk_call *call), void *context,
+                       struct weft_err *err);
+
 /* A thread's calls on `width` columns (model/lod.h), by a reader that the session keeps; the answer
  * is valid until the next. */
 WEFT_CHECKED enum weft_code weft_session_lod(struct weft_session *session, uint32_t thread_id,
@@ -99,6 +107,10 @@ WEFT_CHECKED enum weft_code weft_session_lod(struct weft_session *session, uint3
 
 /* What to ask; only the member of the analysis asked is read. */
 union weft_request {
+    struct weft_call_opts call;
+    struct weft_calls_opts calls;
+    struct weft_histogram_opts histogram;
+    struct weft_tree_opts tree;
     struct weft_functions_opts functions;
     struct weft_regtime_opts regtime;
     struct weft_outliers_opts outliers;
@@ -109,6 +121,10 @@ union weft_request {
 
 /* What comes back: the member of the analysis asked. */
 union weft_result {
+    struct weft_call_table *call;
+    struct weft_calls_table *calls;
+    struct weft_histogram_table *histogram;
+    struct weft_tree_table *tree;
     struct weft_functions_table *functions;
     struct weft_regtime_table *regtime;
     struct weft_outliers_table *outliers;

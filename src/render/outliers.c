@@ -182,6 +182,22 @@ static void print_text(const struct listing *listing, const struct weft_table *t
     print_summary(listing);
 }
 
+static void json_context_and_ids(const void *context, size_t row, struct weft_json *json)
+{
+    const struct listing *listing = context;
+    const struct weft_outlier_row *outlier = &listing->table->rows[row];
+    json_context(context, row, json);
+    weft_json_u64(json, "thread", outlier->thread_id);
+    if (outlier->function_id == WEFT_ID_NONE)
+        weft_json_null(json, "fn");
+    else
+        weft_json_u64(json, "fn", outlier->function_id);
+    weft_json_begin_array(json, "context_fn");
+    for (uint32_t i = 0; i < outlier->depth; i++)
+        weft_json_u64(json, NULL, outlier->context[i]);
+    weft_json_end_array(json);
+}
+
 static void print_json(const struct listing *listing, const struct weft_table *table)
 {
     const struct weft_outliers_opts *settings = listing->opts->settings;
@@ -216,7 +232,7 @@ void weft_render_outliers(const struct weft_view *view, const struct weft_outlie
                                .n_rows = table->n_rows,
                                .row = fill_row,
                                .context = &listing,
-                               .more = json_context };
+                               .more = view->has_ids ? json_context_and_ids : json_context };
     if (!listing.arena) {
         struct weft_err err = { 0 };
         (void)weft_fail(&err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for %zu outliers",

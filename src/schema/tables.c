@@ -33,3 +33,27 @@ void weft_interval_table_free(struct weft_interval_table *table)
     if (table)
         weft_arena_free(table->arena);
 }
+
+void weft_calls_table_free(struct weft_calls_table *table)
+{
+    if (table)
+        weft_arena_free(table->arena);
+}
+
+void weft_call_table_free(struct weft_call_table *table)
+{
+    if (table)
+        weft_arena_free(table->arena);
+}
+
+void weft_histogram_table_free(struct weft_histogram_table *table)
+{
+    if (table)
+        weft_arena_free(table->arena);
+}
+
+void weft_tree_table_free(struct weft_tree_table *table)
+{
+    if (table)
+        weft_arena_free(table->arena);
+}

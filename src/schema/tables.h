@@ -228,6 +228,87 @@ struct weft_interval_table {
 
 void weft_interval_table_free(struct weft_interval_table *table);
 
+/* ---- single calls ---------------------------------------------------------------------------- */
+
+/* A call as it is in the trace, whatever part was asked for. */
+struct weft_call_row {
+    uint64_t start_ns, end_ns;
+    uint64_t number; /* in the thread, in pre-order, from 0; cut frames first */
+    uint32_t thread_id, function_id, depth;
+    uint32_t flags; /* enum weft_call_flag */
+};
+
+/* Calls that match, in the order asked for. */
+struct weft_calls_table {
+    struct weft_arena *arena;
+    struct weft_call_row *rows;
+    size_t n_rows;
+    uint64_t n_found; /* all that match; rows may be fewer (limit) */
+    uint64_t sum_ns;  /* their durations together */
+    bool is_partial;  /* the search ended at the limit: n_found and sum_ns are of the rows */
+};
+
+void weft_calls_table_free(struct weft_calls_table *table);
+
+/* What the calls of one function below a call took of it, all children of that function together.
+ */
+struct weft_callee_row {
+    uint32_t function_id;
+    uint64_t count, sum_ns, self_ns;
+};
+
+/* One call, or none (is_found). */
+struct weft_call_table {
+    struct weft_arena *arena;
+    bool is_found;
+    struct weft_call_row call;
+    uint64_t self_ns;
+    struct weft_call_row *callers;   /* by depth: call.depth of them */
+    struct weft_callee_row *callees; /* most time first, then by function id */
+    size_t n_callees;
+};
+
+void weft_call_table_free(struct weft_call_table *table);
+
+/* ---- histograms -------------------------------------------------------------------------------
+ */
+
+/* Calls whose duration (or self time) is from from_ns to before to_ns. */
+struct weft_bin_row {
+    uint64_t from_ns, to_ns, count, sum_ns;
+};
+
+struct weft_histogram_table {
+    struct weft_arena *arena;
+    struct weft_bin_row *rows; /* ascending; only bins that hold calls (model/histogram.h) */
+    size_t n_rows;
+    uint64_t count, sum_ns, min_ns, max_ns; /* of all; 0 if there are none */
+};
+
+void weft_histogram_table_free(struct weft_histogram_table *table);
+
+/* ---- calling context tree of several threads ---------------------------------------------------
+ */
+
+struct weft_tree_row {
+    uint32_t parent; /* row of the caller, or WEFT_ID_NONE */
+    uint32_t function_id;
+    uint32_t depth;
+    uint64_t count, sum_ns, self_ns; /* as weft_interval_row, over all threads */
+};
+
+struct weft_tree_table {
+    struct weft_arena *arena;
+    struct weft_tree_row *rows; /* pre-order; of one caller, the longest first */
+    size_t n_rows;
+    uint64_t n_found;        /* contexts in all; rows may be fewer (limit) */
+    uint64_t folded_self_ns; /* self time of those left out */
+    uint64_t from_ns, to_ns;
+    uint64_t called_ns, no_call_ns, outside_ns; /* of all threads together */
+};
+
+void weft_tree_table_free(struct weft_tree_table *table);
+
 /* A call found by its rank (weft_session_find_call). */
 struct weft_found_call {
     uint64_t start_ns, end_ns;

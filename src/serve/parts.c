@@ -4,9 +4,16 @@
  */
 #include "base/vec.h"
 #include "model/scan.h"
+#include "render/calls.h"
 #include "render/lod.h"
-#include "render/render.h"
 #include "serve/state.h"
+
+enum {
+    TREE_NODES = 20000,
+    TREE_NODES_MAX = 1000000,
+    SUBTREE_CALLS = 20000,
+    SUBTREE_CALLS_MAX = 200000,
+};
 
 /* ---- lod ------------------------------------------------------------------------------------- */
 
@@ -95,5 +102,117 @@ WEFT_ENDPOINT(interval)
         weft_render_interval(&view, result.interval, &how);
     }
     weft_query_discard("interval", &result);
+    return code;
+}
+
+/* ---- tree ------------------------------------------------------------------------------------ */
+
+WEFT_ENDPOINT(tree)
+{
+    union weft_request request = { .tree = { .from_ns = ask->from_ns, .to_ns = ask->to_ns } };
+    union weft_result result;
+    uint64_t limit = 0;
+    enum weft_code code = weft_ask_number(ask, WEFT_PARAM_LIMIT, ask->query->limit, TREE_NODES, 1,
+                                          TREE_NODES_MAX, &limit, err);
+    if (code != WEFT_OK)
+        return code;
+    request.tree.limit = (uint32_t)limit;
+    code = weft_query_run(ask->session, "tree", &request, &result, err);
+    if (code == WEFT_OK) {
+        const struct weft_view view = weft_ask_view(ask);
+        ask->answer->type = weft_type_columns;
+        weft_render_tree(&view, result.tree);
+    }
+    weft_query_discard("tree", &result);
+    return code;
+}
+
+/* ---- one call -------------------------------------------------------------------------------- */
+
+/* The call, and what it was called with. */
+static enum weft_code put_item(const struct weft_ask *ask, const struct weft_call_table *table,
+                               struct weft_err *err)
+{
+    struct weft_call_args args = { .arena = weft_arena_new(0) };
+    enum weft_code code = WEFT_OK;
+    if (args.arena && table->is_found)
+        code = weft_session_arguments(ask->session, &table->call, weft_call_args_see, &args, err);
+    if (!args.arena || args.is_failed)
+        code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for arguments");
+    if (code == WEFT_OK) {
+        const struct weft_view view = weft_ask_view(ask);
+        weft_render_call(&view, table,
+                         &(struct weft_call_view){ .with_callees = true, .args = &args });
+    }
+    if (args.arena)
+        weft_arena_free(args.arena);
+    return code;
+}
+
+WEFT_ENDPOINT(item)
+{
+    const struct weft_query *query = ask->query;
+    const union weft_request request = { .call = { .which = WEFT_CALL_AT,
+                                                   .thread_id = (uint32_t)query->thread,
+                                                   .at_ns = query->at_ns,
+                                                   .depth = (uint32_t)query->depth } };
+    union weft_result result;
+    enum weft_code code = weft_query_run(ask->session, "call", &request, &result, err);
+    if (code == WEFT_OK)
+        code = put_item(ask, result.call, err);
+    weft_query_discard("call", &result);
+    return code;
+}
+
+WEFT_ENDPOINT(step)
+{
+    const struct weft_query *query = ask->query;
+    const bool has_depth = weft_query_has(query, WEFT_PARAM_DEPTH);
+    const union weft_request request = {
+        .call = { .which =
+                      query->direction == WEFT_QUERY_PREVIOUS ? WEFT_CALL_PREVIOUS : WEFT_CALL_NEXT,
+                  .thread_id = (uint32_t)query->thread,
+                  .at_ns = query->at_ns,
+                  .depth = has_depth ? (uint32_t)query->depth : WEFT_CALL_ANY_DEPTH,
+                  .function_ids = query->fn.n > 0 ? query->fn.items : NULL,
+                  .n_function_ids = query->fn.n,
+                  .min_ns = query->min_ns }
+    };
+    union weft_result result;
+    enum weft_code code = weft_query_run(ask->session, "call", &request, &result, err);
+    if (code == WEFT_OK) {
+        const struct weft_view view = weft_ask_view(ask);
+        weft_render_call(&view, result.call, &(struct weft_call_view){ 0 });
+    }
+    weft_query_discard("call", &result);
+    return code;
+}
+
+/* ---- calls of one thread --------------------------------------------------------------------- */
+
+WEFT_ENDPOINT(subtree)
+{
+    const struct weft_window window = { ask->from_ns, ask->to_ns };
+    const uint32_t thread_id = (uint32_t)ask->query->thread;
+    union weft_request request = { .calls = { .window = ask->has_window ? &window : NULL,
+                                              .max_ns = UINT64_MAX,
+                                              .order = WEFT_CALLS_EARLIEST,
+                                              .ends_at_limit = true } };
+    union weft_result result;
+    uint64_t limit = 0;
+    enum weft_code code = weft_ask_number(ask, WEFT_PARAM_LIMIT, ask->query->limit, SUBTREE_CALLS,
+                                          1, SUBTREE_CALLS_MAX, &limit, err);
+    if (code == WEFT_OK)
+        code = weft_session_keep_threads(ask->session, &thread_id, 1, err);
+    if (code != WEFT_OK)
+        return code;
+    request.calls.limit = (uint32_t)limit;
+    code = weft_query_run(ask->session, "calls", &request, &result, err);
+    if (code == WEFT_OK) {
+        const struct weft_view view = weft_ask_view(ask);
+        ask->answer->type = weft_type_columns;
+        weft_render_calls(&view, result.calls);
+    }
+    weft_query_discard("calls", &result);
     return code;
 }

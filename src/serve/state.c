@@ -30,18 +30,34 @@ enum { MEMORY_SHARE = 4 }; /* answers under way may have one in so many bytes of
      BIT(OUTLIER_FACTOR) | BIT(OUTLIER_MIN_NS))
 
 static const struct weft_endpoint endpoints[] = {
+    { "calls", WEFT_ANSWER_HEAVY,
+      PART | BIT(FN) | BIT(MIN_NS) | BIT(MAX_NS) | BIT(SORT) | BIT(LIMIT), 0, -1,
+      weft_serve_calls },
     { "colors", WEFT_ANSWER_NOW, 0, 0, -1, weft_serve_colors },
     { "functions", WEFT_ANSWER_HEAVY, PART, 0, WEFT_KEPT_FUNCTIONS, weft_serve_functions },
+    { "histogram", WEFT_ANSWER_HEAVY, PART | BIT(FN) | BIT(SELF), BIT(FN), -1,
+      weft_serve_histogram },
     { "info", WEFT_ANSWER_NOW, BIT(TRACE), 0, -1, weft_serve_info },
     { "interval", WEFT_ANSWER_QUICK, PART | BIT(LIMIT), 0, -1, weft_serve_interval },
+    { "item", WEFT_ANSWER_QUICK, BIT(TRACE) | BIT(THREAD) | BIT(AT) | BIT(DEPTH),
+      BIT(THREAD) | BIT(AT) | BIT(DEPTH), -1, weft_serve_item },
     { "lod", WEFT_ANSWER_QUICK, PART | BIT(WIDTH), BIT(WIDTH), -1, weft_serve_lod },
     { "names", WEFT_ANSWER_NOW, BIT(TRACE), 0, -1, weft_serve_names },
     { "notes", WEFT_ANSWER_NOW, BIT(TRACE), 0, -1, weft_serve_notes },
+    { "outliers", WEFT_ANSWER_HEAVY,
+      PART | BIT(FN) | BIT(MIN_NS) | BIT(LIMIT) | BIT(OUTLIER_FACTOR) | BIT(OUTLIER_MIN_NS), 0, -1,
+      weft_serve_outliers },
     { "progress", WEFT_ANSWER_NOW, BIT(TRACE) | BIT(OF), BIT(OF), -1, weft_serve_progress },
     { "regtime", WEFT_ANSWER_HEAVY, PART | REGTIME, 0, WEFT_KEPT_REGTIME, weft_serve_regtime },
     { "shapes", WEFT_ANSWER_HEAVY, BIT(TRACE), 0, WEFT_KEPT_SHAPES, weft_serve_shapes },
+    { "step", WEFT_ANSWER_QUICK,
+      BIT(TRACE) | BIT(THREAD) | BIT(AT) | BIT(DEPTH) | BIT(FN) | BIT(MIN_NS) | BIT(DIRECTION),
+      BIT(THREAD) | BIT(AT), -1, weft_serve_step },
+    { "subtree", WEFT_ANSWER_QUICK, BIT(TRACE) | BIT(THREAD) | BIT(FROM) | BIT(TO) | BIT(LIMIT),
+      BIT(THREAD), -1, weft_serve_subtree },
     { "threads", WEFT_ANSWER_NOW, BIT(TRACE), 0, -1, weft_serve_threads },
     { "traces", WEFT_ANSWER_NOW, 0, 0, -1, weft_serve_traces },
+    { "tree", WEFT_ANSWER_QUICK, PART | BIT(LIMIT), 0, -1, weft_serve_tree },
 };
 
 const struct weft_endpoint *weft_endpoint_find(struct weft_str name)

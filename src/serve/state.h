@@ -30,9 +30,9 @@ struct weft_kept_answer {
 /* A trace. */
 struct weft_served {
     const char *path;
-    const char *name;                             /* the path's last part */
-    struct weft_session *session;                 /* holds the trace; nothing is asked of it */
-    struct weft_session *heavy;                   /* the heavy worker's */
+    const char *name;             /* the path's last part */
+    struct weft_session *session; /* holds the trace; nothing is asked of it */
+    struct weft_session *heavy;   /* the heavy worker's */
     struct weft_kept_answer kept[WEFT_KEPTS];
 };
 
@@ -114,9 +114,16 @@ WEFT_ENDPOINT(colors);
 WEFT_ENDPOINT(progress);
 WEFT_ENDPOINT(lod); /* parts.c */
 WEFT_ENDPOINT(interval);
+WEFT_ENDPOINT(tree);
+WEFT_ENDPOINT(item);
+WEFT_ENDPOINT(step);
+WEFT_ENDPOINT(subtree);
 WEFT_ENDPOINT(functions); /* whole.c */
 WEFT_ENDPOINT(regtime);
 WEFT_ENDPOINT(shapes);
+WEFT_ENDPOINT(calls);
+WEFT_ENDPOINT(histogram);
+WEFT_ENDPOINT(outliers);
 
 /* ---- state.c --------------------------------------------------------------------------------- */
 

@@ -3,12 +3,19 @@
  * Answers that take a pass over all calls; those of the whole trace are kept.
  */
 #include "query/overview.h"
+#include "render/calls.h"
 #include "render/pack.h"
 #include "render/page.h"
 #include "render/render.h"
 #include "serve/state.h"
 
-enum { GZIP_LEVEL = 6, FACTOR_MAX = 1000000000 };
+enum {
+    GZIP_LEVEL = 6,
+    FACTOR_MAX = 1000000000,
+    CALLS = 1000,
+    CALLS_MAX = 100000,
+    OUTLIERS = 1000,
+};
 
 #define SHAPES_BYTES UINT64_C(4000000)
 
@@ -138,4 +145,98 @@ WEFT_ENDPOINT(shapes)
         weft_query_discard("shapes", &result);
     }
     return send_packed(ask, text, code, err);
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+WEFT_ENDPOINT(calls)
+{
+    const struct weft_query *query = ask->query;
+    const struct weft_window window = window_of(ask);
+    const bool has_max = weft_query_has(query, WEFT_PARAM_MAX_NS);
+    union weft_request request = {
+        .calls = { .window = ask->has_window ? &window : NULL,
+                   .function_ids = query->fn.n > 0 ? query->fn.items : NULL,
+                   .n_function_ids = query->fn.n,
+                   .min_ns = query->min_ns,
+                   .max_ns = has_max ? query->max_ns : UINT64_MAX,
+                   .order =
+                       query->sort == WEFT_QUERY_TIME ? WEFT_CALLS_EARLIEST : WEFT_CALLS_LONGEST }
+    };
+    union weft_result result;
+    uint64_t limit = 0;
+    enum weft_code code =
+        weft_ask_number(ask, WEFT_PARAM_LIMIT, query->limit, CALLS, 1, CALLS_MAX, &limit, err);
+    if (code != WEFT_OK)
+        return code;
+    request.calls.limit = (uint32_t)limit;
+    code = weft_query_run(ask->session, "calls", &request, &result, err);
+    if (code == WEFT_OK) {
+        const struct weft_view view = weft_ask_view(ask);
+        ask->answer->type = weft_type_columns;
+        weft_render_calls(&view, result.calls);
+    }
+    weft_query_discard("calls", &result);
+    return code;
+}
+
+WEFT_ENDPOINT(histogram)
+{
+    const struct weft_query *query = ask->query;
+    const struct weft_window window = window_of(ask);
+    const union weft_request request = { .histogram = { .window = ask->has_window ? &window : NULL,
+                                                        .function_ids = query->fn.items,
+                                                        .n_function_ids = query->fn.n,
+                                                        .is_self = query->is_self == 1 } };
+    union weft_result result;
+    enum weft_code code = weft_query_run(ask->session, "histogram", &request, &result, err);
+    if (code == WEFT_OK) {
+        const struct weft_view view = weft_ask_view(ask);
+        weft_render_histogram(&view, result.histogram, query->is_self == 1);
+    }
+    weft_query_discard("histogram", &result);
+    return code;
+}
+
+/* ---- outliers -------------------------------------------------------------------------------- */
+
+WEFT_ENDPOINT(outliers)
+{
+    const struct weft_query *query = ask->query;
+    const struct weft_window window = window_of(ask);
+    struct weft_regtime_opts paper = { 0 };
+    union weft_result result;
+    uint64_t factor = 0, limit = 0;
+    (void)weft_regtime_preset("paper", &paper);
+    enum weft_code code =
+        weft_ask_number(ask, WEFT_PARAM_OUTLIER_FACTOR, query->outlier_factor,
+                        (uint64_t)paper.outlier_factor, 0, FACTOR_MAX, &factor, err);
+    if (code == WEFT_OK)
+        code = weft_ask_number(ask, WEFT_PARAM_LIMIT, query->limit, OUTLIERS, 1, CALLS_MAX, &limit,
+                               err);
+    if (code != WEFT_OK)
+        return code;
+    /* As `weft outliers`: with a length, that alone decides. */
+    const union weft_request request = {
+        .outliers = { .window = ask->has_window ? &window : NULL,
+                      .outlier_factor = (double)factor,
+                      .outlier_min_ns = weft_query_has(query, WEFT_PARAM_OUTLIER_MIN_NS)
+                                            ? query->outlier_min_ns
+                                            : paper.outlier_min_ns,
+                      .duration_fraction = query->min_ns ? 0 : paper.duration_fraction,
+                      .gap_fraction = query->min_ns ? 0 : paper.gap_fraction,
+                      .limit = (uint32_t)limit,
+                      .with_long = true,
+                      .function_ids = query->fn.n > 0 ? query->fn.items : NULL,
+                      .n_function_ids = query->fn.n,
+                      .min_duration_ns = query->min_ns }
+    };
+    code = weft_query_run(ask->session, "outliers", &request, &result, err);
+    if (code == WEFT_OK) {
+        const struct weft_view view = weft_ask_view(ask);
+        weft_render_outliers(&view, result.outliers,
+                             &(struct weft_outliers_view){ .settings = &request.outliers });
+    }
+    weft_query_discard("outliers", &result);
+    return code;
 }

@@ -17,6 +17,7 @@ struct weft_store {
     struct weft_store_function *functions;
     struct weft_block_info **blocks;
     struct weft_open_call **cut;
+    struct weft_open_call **open; /* [thread][block * (max_depth + 2) + depth] */
 };
 
 struct weft_block_buf {
@@ -52,7 +53,8 @@ static size_t find_open(const struct memory_trace *trace, const struct memory_th
 {
     size_t n = thread->calls[first].depth;
     ptrdiff_t at = caller_of(thread, first);
-    if (trace->is_early && first > 0) { /* the call before and its callers, even if they ended */
+    if ((trace->is_early || first == thread->n_cut) && first > 0) {
+        /* the call before and its callers, even if they ended; cut frames are open at first */
         at = (ptrdiff_t)first - 1;
         n = (size_t)thread->calls[at].depth + 1;
     }
@@ -149,10 +151,15 @@ static void open_thread(struct weft_store *store, uint32_t id)
     store->meta.cut_calls += from->n_cut;
     store->meta.duration_ns = max_u64(store->meta.duration_ns, from->last_ns);
     store->blocks[id] = calloc(thread->n_blocks + 1, sizeof **store->blocks);
+    store->open[id] =
+        calloc((thread->n_blocks + 1) * ((size_t)thread->max_depth + 2), sizeof **store->open);
     for (size_t b = 0; b < thread->n_blocks; b++) {
         size_t first = b * trace->block_rows;
         size_t n = n_rows - first < trace->block_rows ? n_rows - first : trace->block_rows;
         summarise(trace, from, from->n_cut + first, n, &store->blocks[id][b]);
+        store->blocks[id][b].n_open =
+            (uint32_t)find_open(trace, from, from->n_cut + first,
+                                &store->open[id][b * ((size_t)thread->max_depth + 2)]);
     }
     store->cut[id] = calloc(from->n_cut + 1, sizeof **store->cut);
     for (size_t i = 0; i < from->n_cut; i++)
@@ -175,6 +182,7 @@ enum weft_code weft_store_open(const char *path, struct weft_store **store, stru
     opened->threads = calloc(opened->trace->n_threads + 1, sizeof *opened->threads);
     opened->blocks = calloc(opened->trace->n_threads + 1, sizeof *opened->blocks);
     opened->cut = calloc(opened->trace->n_threads + 1, sizeof *opened->cut);
+    opened->open = calloc(opened->trace->n_threads + 1, sizeof *opened->open);
     opened->functions = calloc(opened->trace->n_functions + 1, sizeof *opened->functions);
     for (uint32_t i = 0; i < opened->trace->n_threads; i++)
         open_thread(opened, i);
@@ -192,9 +200,11 @@ void weft_store_close(struct weft_store *store)
     for (uint32_t i = 0; i < store->trace->n_threads; i++) {
         free(store->blocks[i]);
         free(store->cut[i]);
+        free(store->open[i]);
     }
     free(store->blocks);
     free(store->cut);
+    free(store->open);
     free(store->threads);
     free(store->functions);
     free(store);
@@ -319,6 +329,15 @@ const struct weft_open_call *weft_store_cut_calls(const struct weft_store *store
 {
     *n_calls = store->trace->threads[thread_id].n_cut;
     return store->cut[thread_id];
+}
+
+const struct weft_open_call *weft_store_open_call(const struct weft_store *store,
+                                                  uint32_t thread_id, uint64_t block,
+                                                  const struct weft_open_call *above)
+{
+    const size_t n_depths = (size_t)store->threads[thread_id].max_depth + 2;
+    const uint32_t n_open = above ? above->depth : store->blocks[thread_id][block].n_open;
+    return n_open > 0 ? &store->open[thread_id][block * n_depths + n_open - 1] : NULL;
 }
 
 /* Keeps no contexts: intervals are answered from calls. */

@@ -20,8 +20,11 @@ size_t naive_outliers(const struct memory_trace *trace,
                       const struct weft_functions_table *functions,
                       const struct weft_outliers_opts *opts, struct weft_outlier_row **rows);
 
-/* One thread as weft_activity_run gives it with limit 0; pauses are malloc'ed. */
+/* One thread as weft_activity_run gives it with limit 0; pauses are malloc'ed. `window` may be
+ * NULL.
+ */
 struct weft_activity_thread naive_activity(const struct memory_trace *trace, uint32_t thread_id,
-                                           const bool *is_wait, uint64_t threshold_ns);
+                                           const bool *is_wait, uint64_t threshold_ns,
+                                           const struct weft_window *window);
 
 #endif

@@ -32,18 +32,27 @@ static size_t list_events(const struct memory_thread *thread, struct event *even
     return n;
 }
 
+static uint64_t clip(const struct weft_window *window, uint64_t at_ns)
+{
+    if (window && at_ns < window->from_ns)
+        return window->from_ns;
+    return window && at_ns > window->to_ns ? window->to_ns : at_ns;
+}
+
 struct weft_activity_thread naive_activity(const struct memory_trace *trace, uint32_t thread_id,
-                                           const bool *is_wait, uint64_t threshold_ns)
+                                           const bool *is_wait, uint64_t threshold_ns,
+                                           const struct weft_window *window)
 {
     const struct memory_thread *thread = &trace->threads[thread_id];
     struct weft_activity_thread out = { .thread_id = thread_id };
     struct event *events = calloc(2 * thread->n_calls + 2, sizeof *events);
     size_t n = list_events(thread, events);
     out.pauses = calloc(n + 1, sizeof *out.pauses);
-    out.first_ns = n ? events[0].at_ns : 0;
-    out.last_ns = n ? events[n - 1].at_ns : 0;
+    out.first_ns = n ? clip(window, events[0].at_ns) : 0;
+    out.last_ns = n ? clip(window, events[n - 1].at_ns) : 0;
     for (size_t i = 0; i + 1 < n; i++) {
-        uint64_t ns = events[i + 1].at_ns - events[i].at_ns;
+        uint64_t begin_ns = clip(window, events[i].at_ns);
+        uint64_t end_ns = clip(window, events[i + 1].at_ns), ns = end_ns - begin_ns;
         int at = events[i].innermost;
         uint32_t function_id = at >= 0 ? thread->calls[at].function_id : WEFT_ID_NONE;
         bool waits = at >= 0 && is_wait[function_id];
@@ -56,8 +65,8 @@ struct weft_activity_thread naive_activity(const struct memory_trace *trace, uin
         row->kind = at < 0 ? WEFT_PAUSE_IDLE : waits ? WEFT_PAUSE_WAIT : WEFT_PAUSE_STILL;
         row->function_id = function_id;
         row->depth = at >= 0 ? thread->calls[at].depth : 0;
-        row->start_ns = events[i].at_ns;
-        row->end_ns = events[i + 1].at_ns;
+        row->start_ns = begin_ns;
+        row->end_ns = end_ns;
         out.idle_ns += row->kind == WEFT_PAUSE_IDLE ? ns : 0;
         out.wait_ns += row->kind == WEFT_PAUSE_WAIT ? ns : 0;
         out.still_ns += row->kind == WEFT_PAUSE_STILL ? ns : 0;

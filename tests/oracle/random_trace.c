@@ -103,3 +103,60 @@ void random_trace_print(const struct memory_trace *trace)
                      call->depth, call->function_id, call->start_ns, call->end_ns, call->flags);
         }
 }
+
+struct weft_window random_window(struct random_source *random, const struct memory_trace *trace)
+{
+    uint64_t times[2] = { 0, UINT64_MAX };
+    for (size_t i = 0; i < 2; i++) {
+        const struct memory_thread *thread =
+            &trace->threads[random_below(random, trace->n_threads)];
+        if (thread->n_calls == 0 || random_below(random, 6) == 0)
+            continue;
+        const struct memory_call *call = &thread->calls[random_below(random, thread->n_calls)];
+        times[i] =
+            (random_below(random, 2) ? call->start_ns : call->end_ns) + random_below(random, 2);
+    }
+    return times[0] < times[1] ? (struct weft_window){ times[0], times[1] }
+                               : (struct weft_window){ times[1], times[0] };
+}
+
+static uint64_t clip(const struct weft_window *window, uint64_t at_ns)
+{
+    return at_ns < window->from_ns ? window->from_ns
+           : at_ns > window->to_ns ? window->to_ns
+                                   : at_ns;
+}
+
+struct memory_thread clip_thread(const struct memory_thread *thread,
+                                 const struct weft_window *window)
+{
+    struct memory_thread part = { .calls = calloc(thread->n_calls + 1, sizeof *part.calls),
+                                  .last_ns = clip(window, thread->last_ns) };
+    bool is_out_at[64] = { false };
+    for (size_t i = 0; i < thread->n_calls; i++) {
+        struct memory_call call = thread->calls[i];
+        bool is_out = call.start_ns >= window->to_ns ||
+                      (call.start_ns < window->from_ns && call.end_ns <= window->from_ns) ||
+                      (call.depth > 0 && is_out_at[call.depth - 1]);
+        is_out_at[call.depth] = is_out;
+        if (is_out)
+            continue;
+        bool is_cut = call.start_ns < window->from_ns || i < thread->n_cut;
+        part.n_cut += is_cut;
+        call.flags |= (is_cut ? WEFT_CALL_CUT_START : 0) |
+                      (call.end_ns > window->to_ns ? WEFT_CALL_CUT_END : 0);
+        call.start_ns = clip(window, call.start_ns);
+        call.end_ns = clip(window, call.end_ns);
+        part.calls[part.n_calls++] = call;
+    }
+    return part;
+}
+
+struct memory_trace clip_trace(const struct memory_trace *trace, const struct weft_window *window)
+{
+    struct memory_trace part = *trace;
+    part.threads = calloc(trace->n_threads, sizeof *part.threads);
+    for (uint32_t t = 0; t < trace->n_threads; t++)
+        part.threads[t] = clip_thread(&trace->threads[t], window);
+    return part;
+}

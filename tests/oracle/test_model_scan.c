@@ -195,8 +195,9 @@ static void test_edges(void)
     struct weft_regtime_table *regtime = NULL;
     struct weft_outliers_table *outliers = NULL;
     struct weft_activity_table *activity = NULL;
-    tap_ok(!weft_functions_run(trace, NULL, NULL, &run, &functions, NULL) && functions->n_rows == 1 &&
-               functions->rows[0].cut_ns == 50 && functions->rows[0].count == 0,
+    tap_ok(!weft_functions_run(trace, NULL, NULL, &run, &functions, NULL) &&
+               functions->n_rows == 1 && functions->rows[0].cut_ns == 50 &&
+               functions->rows[0].count == 0,
            "functions: a cut call counts as cut alone");
     tap_ok(weft_regtime_preset("paper", &opts) &&
                !weft_regtime_run(trace, NULL, &opts, &run, &regtime, NULL) &&

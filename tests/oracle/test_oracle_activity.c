@@ -71,7 +71,7 @@ static bool compare(const struct memory_trace *memory, const struct weft_activit
     bool is_ok = table->n_threads == memory->n_threads;
     for (uint32_t t = 0; is_ok && t < memory->n_threads; t++) {
         struct weft_activity_thread want =
-            naive_activity(memory, t, table->is_wait_function, opts->threshold_ns);
+            naive_activity(memory, t, table->is_wait_function, opts->threshold_ns, opts->window);
         is_ok = compare_thread(&table->threads[t], &want, opts->limit);
         free(want.pauses);
     }
@@ -101,7 +101,12 @@ int main(void)
             .threshold_ns = random_below(&random, 60),
             .limit = (uint32_t)(random_below(&random, 2) ? 0 : 1 + random_below(&random, 9)),
         };
+        const struct weft_window window = random_window(&random, &trace);
+        if (random_below(&random, 2))
+            opts.window = &window;
         n_bad += !compare(&trace, &opts, pools[i % 2]);
+        if (n_bad && opts.window)
+            tap_note("window [%" PRIu64 ", %" PRIu64 ")", window.from_ns, window.to_ns);
         if (n_bad)
             random_trace_print(&trace);
         random_trace_free(&trace);

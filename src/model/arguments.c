@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/arguments.h"
+
+enum weft_code weft_call_arguments(const struct weft_trace *trace, uint32_t thread_id, uint64_t row,
+                                   uint64_t start_ns,
+                                   void (*see)(void *context, const struct weft_walk_call *call),
+                                   void *context, struct weft_err *err)
+{
+    const struct weft_walk_opts opts = { .window = { start_ns, start_ns + 1 }, .with_args = true };
+    struct weft_walk *walk = NULL;
+    struct weft_walk_call call;
+    enum weft_step step = WEFT_STEP_ENTER;
+    if (row == UINT64_MAX || start_ns == UINT64_MAX)
+        return WEFT_OK;
+    enum weft_code code = weft_walk_open(trace, thread_id, &opts, &walk, err);
+    while (code == WEFT_OK && step != WEFT_STEP_END) {
+        code = weft_walk_next(walk, &step, &call, err);
+        if (code != WEFT_OK || step != WEFT_STEP_ENTER || call.row != row)
+            continue;
+        if (call.n_args || call.n_arg_texts)
+            see(context, &call);
+        break;
+    }
+    weft_walk_close(walk);
+    return code;
+}

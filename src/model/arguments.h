@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The arguments of one call.
+ */
+#ifndef WEFT_MODEL_ARGUMENTS_H
+#define WEFT_MODEL_ARGUMENTS_H
+
+#include "model/walk.h"
+
+/* Calls `see` with the entry of the call of row `row` that begins at `start_ns` on the thread, its
+ * arguments in it; not at all if it has none. Reads one block of calls, and the events there. */
+WEFT_CHECKED enum weft_code weft_call_arguments(const struct weft_trace *trace, uint32_t thread_id,
+                                                uint64_t row, uint64_t start_ns,
+                                                void (*see)(void *context,
+                                                            const struct weft_walk_call *call),
+                                                void *context, struct weft_err *err);
+
+#endif
