@@ -187,7 +187,7 @@ static void json_context_and_ids(const void *context, size_t row, struct weft_js
     const struct listing *listing = context;
     const struct weft_outlier_row *outlier = &listing->table->rows[row];
     json_context(context, row, json);
-    weft_json_u64(json, "thread", outlier->thread_id);
+    weft_json_u64(json, "thread_id", outlier->thread_id);
     if (outlier->function_id == WEFT_ID_NONE)
         weft_json_null(json, "fn");
     else

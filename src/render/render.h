@@ -29,7 +29,7 @@ struct weft_view {
     enum weft_format format;
     struct weft_style style;
     bool has_filter; /* only some threads were asked for */
-    bool has_ids;    /* JSON: rows have the dense ids of threads (`thread`) and functions (`fn`) */
+    bool has_ids;    /* JSON: rows have the dense ids of threads and functions too (`fn`) */
 };
 
 /* ---- info ---- */

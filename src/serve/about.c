@@ -4,6 +4,7 @@
  */
 #include "render/directory.h"
 #include "render/render.h"
+#include "serve/files.h"
 #include "serve/state.h"
 
 WEFT_ENDPOINT(traces)
@@ -56,15 +57,14 @@ WEFT_ENDPOINT(names)
 
 WEFT_ENDPOINT(notes)
 {
-    (void)err;
-    weft_output_text(ask->answer->body, "{}\n");
-    return WEFT_OK;
+    return weft_notes_read(ask->served->path, ask->answer->body, err);
 }
 
 WEFT_ENDPOINT(colors)
 {
+    const struct weft_str text = weft_output_held(ask->state->colors);
     (void)err;
-    weft_output_text(ask->answer->body, "{\"functions\":{}}\n");
+    weft_output_write(ask->answer->body, text.bytes, text.n_bytes);
     return WEFT_OK;
 }
 

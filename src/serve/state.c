@@ -6,6 +6,7 @@
 #include "serve/state.h"
 
 #include "render/render.h"
+#include "serve/files.h"
 #include "serve/serve.h"
 
 #include <inttypes.h>
@@ -179,12 +180,13 @@ static enum weft_code answer(const struct weft_endpoint *endpoint, const struct 
 }
 
 /* A question on its way through a worker. */
-struct errand {
+struct weft_errand {
     struct weft_job job;
     const struct weft_endpoint *endpoint;
     struct weft_ask ask;
     enum weft_kept keeps;
     bool is_kept;
+    struct weft_answer answer; /* of what nobody asked for */
     enum weft_code code;
     struct weft_err err;
 };
@@ -213,7 +215,7 @@ static enum weft_code find_session(struct weft_ask *ask, const struct weft_job_w
 }
 
 /* Keeps the answer for all who will ask. */
-static void keep(struct errand *errand)
+static void keep(struct weft_errand *errand)
 {
     struct weft_answer *kept = calloc(1, sizeof *kept);
     if (!kept)
@@ -225,7 +227,7 @@ static void keep(struct errand *errand)
 
 static void run_errand(struct weft_job *job, const struct weft_job_worker *worker)
 {
-    struct errand *errand = (struct errand *)job;
+    struct weft_errand *errand = (struct weft_errand *)job;
     const bool is_heavy = job->lane == WEFT_LANE_HEAVY;
     if (errand->is_kept && atomic_load(&errand->ask.served->kept[errand->keeps].ready)) {
         errand->code = WEFT_OK; /* someone before asked the same */
@@ -237,6 +239,14 @@ static void run_errand(struct weft_job *job, const struct weft_job_worker *worke
         errand->code = answer(errand->endpoint, &errand->ask, &errand->err);
     if (errand->code == WEFT_OK && errand->is_kept)
         keep(errand);
+}
+
+/* The same for nobody: interrupted by a question, it is done later. */
+static void run_ahead(struct weft_job *job, const struct weft_job_worker *worker)
+{
+    const struct weft_errand *errand = (const struct weft_errand *)job;
+    run_errand(job, worker);
+    job->is_redone = errand->code == WEFT_E_CANCELLED;
 }
 
 static int status_of(enum weft_code code)
@@ -261,7 +271,7 @@ static int status_of(enum weft_code code)
 }
 
 /* Has the errand done by a worker. */
-static void send_errand(struct weft_state *state, struct errand *errand, int fd,
+static void send_errand(struct weft_state *state, struct weft_errand *errand, int fd,
                         struct weft_reply *reply)
 {
     switch (weft_jobs_ask(state->jobs, &errand->job, fd)) {
@@ -278,7 +288,7 @@ static void send_errand(struct weft_state *state, struct errand *errand, int fd,
     }
 }
 
-static void do_errand(struct weft_state *state, struct errand *errand, int fd,
+static void do_errand(struct weft_state *state, struct weft_errand *errand, int fd,
                       struct weft_reply *reply)
 {
     struct weft_served *served = errand->ask.served;
@@ -293,7 +303,7 @@ static void do_errand(struct weft_state *state, struct errand *errand, int fd,
 }
 
 /* What is asked of the whole trace, without options, is kept. */
-static void errand_init(struct errand *errand, const struct weft_endpoint *endpoint,
+static void errand_init(struct weft_errand *errand, const struct weft_endpoint *endpoint,
                         const struct weft_query *query)
 {
     errand->endpoint = endpoint;
@@ -310,7 +320,7 @@ static void errand_init(struct errand *errand, const struct weft_endpoint *endpo
 static void ask_trace(struct weft_state *state, const struct weft_endpoint *endpoint,
                       const struct weft_query *query, int fd, struct weft_reply *reply)
 {
-    struct errand errand = { .ask = { .state = state, .answer = &reply->answer } };
+    struct weft_errand errand = { .ask = { .state = state, .answer = &reply->answer } };
     if (query->trace >= state->n_traces) {
         reply->status = 400;
         (void)weft_fail(&reply->err, WEFT_E_ARG, WEFT_NO_OFFSET,
@@ -349,6 +359,34 @@ void weft_state_answer(struct weft_state *state, struct weft_str name, struct we
     free(query);
 }
 
+/* ---- ahead of questions ---------------------------------------------------------------------- */
+
+static const struct weft_query whole_trace; /* nothing is given */
+
+/* What a page asks first comes first, for all traces. */
+static bool compute_ahead(struct weft_state *state)
+{
+    static const char *const names[] = { "regtime", "functions", "shapes" };
+    const size_t n_names = sizeof names / sizeof *names;
+    state->ahead = calloc(n_names * state->n_traces, sizeof *state->ahead);
+    if (!state->ahead)
+        return false;
+    for (size_t i = 0; i < n_names * state->n_traces; i++) {
+        struct weft_errand *errand = &state->ahead[i];
+        struct weft_served *served = &state->traces[i % state->n_traces];
+        errand->ask = (struct weft_ask){ .state = state,
+                                         .served = served,
+                                         .trace = weft_session_trace(served->session),
+                                         .answer = &errand->answer };
+        errand->ask.to_ns = weft_trace_meta(errand->ask.trace)->duration_ns;
+        errand_init(errand, weft_endpoint_find(weft_str_of(names[i / state->n_traces])),
+                    &whole_trace);
+        errand->job.run = run_ahead;
+        weft_jobs_leave(state->jobs, &errand->job);
+    }
+    return true;
+}
+
 /* ---- the beginning and the end --------------------------------------------------------------- */
 
 static enum weft_code open_trace(struct weft_served *served, const char *path,
@@ -376,7 +414,13 @@ enum weft_code weft_state_init(struct weft_state *state, const struct weft_serve
         code = open_trace(&state->traces[state->n_traces], opts->paths[state->n_traces], opts->run,
                           err);
     if (code == WEFT_OK)
+        code = weft_output_to_memory(&state->colors, err);
+    if (code == WEFT_OK)
+        code = weft_colors_read(opts->colors_path, state->colors, err);
+    if (code == WEFT_OK)
         code = weft_jobs_new(n_quick, opts->run, &state->jobs, err);
+    if (code == WEFT_OK && !compute_ahead(state))
+        code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the server");
     return code;
 }
 
@@ -401,6 +445,7 @@ void weft_state_fini(struct weft_state *state)
     for (size_t i = 0; i < state->n_traces; i++)
         close_trace(&state->traces[i]);
     weft_output_abort(state->colors);
+    free(state->ahead);
     free(state->quick);
     free(state->traces);
 }

@@ -47,6 +47,7 @@ struct weft_state {
     size_t n_traces;
     struct weft_quick *quick;   /* by worker */
     struct weft_output *colors; /* the document of api/colors */
+    struct weft_errand *ahead;  /* what is computed before anybody asks */
     struct weft_jobs *jobs;
     _Atomic uint64_t answer_bytes; /* held by answers under way */
     uint64_t answer_bytes_max;
