@@ -1,0 +1,542 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""weft serve, from outside: what it answers is what the commands print and what a plain look at
+every call gives; who may not ask gets nothing; whoever asks nonsense is told so.
+usage: test_serve.py WEFT [TRACE.weft]"""
+import collections
+import csv
+import gzip
+import http.client
+import io
+import json
+import os
+import pathlib
+import random
+import signal
+import socket
+import stat
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.parse
+
+WEFT = sys.argv[1]
+SEED = int(os.environ.get("WEFT_SEED", "1"))
+NAMES = ["main", "get", "put", "hash", "lock_wait", "log"]
+TYPES = {"u8": "B", "u16": "H", "u32": "I", "i32": "i", "f64": "d"}
+Call = collections.namedtuple("Call", "thread start end depth name self")
+n_run = n_failed = 0
+
+
+def ok(is_ok, name, note=""):
+    global n_run, n_failed
+    n_run += 1
+    n_failed += not is_ok
+    print(f"{'ok' if is_ok else 'not ok'} {n_run} - {name}", flush=True)
+    if not is_ok and note != "":
+        print("#", str(note)[:600].replace("\n", "\n# "), flush=True)
+
+
+def weft(*arguments):
+    return subprocess.run([WEFT, *map(str, arguments)], capture_output=True, check=False)
+
+
+def weft_json(*arguments):
+    return json.loads(weft(*arguments, "--json").stdout)
+
+
+# ---- a server and a client -------------------------------------------------------------------------
+
+
+class Server:
+    def __init__(self, *arguments, state=None):
+        environment = {**os.environ, "XDG_RUNTIME_DIR": str(state) if state else ""}
+        self.process = subprocess.Popen([WEFT, "serve", "-q", *map(str, arguments)], text=True,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                        env=environment)
+        self.address = self.process.stdout.readline().strip()
+        parts = urllib.parse.urlsplit(self.address)
+        self.port, self.token = parts.port, parts.path.strip("/")
+        self.host = f"127.0.0.1:{self.port}"
+
+    def get(self, path, method="GET", headers=None, under_token=True):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        target = f"/{self.token}/{path}" if under_token else path
+        connection.putrequest(method, target, skip_host=True, skip_accept_encoding=True)
+        for name, value in {"Host": self.host, **(headers or {})}.items():
+            connection.putheader(name, value)
+        connection.endheaders()
+        response = connection.getresponse()
+        body = response.read()
+        connection.close()
+        return response, body
+
+    def api(self, name, **parameters):
+        query = "&".join(f"{key.rstrip('_')}={value}" for key, value in parameters.items())
+        response, body = self.get(f"api/{name}{'?' if query else ''}{query}")
+        if response.status != 200:
+            raise RuntimeError(f"{name} {query}: {response.status} {body[:300]}")
+        if response.getheader("Content-Encoding") == "gzip":
+            body = gzip.decompress(body)
+        if response.getheader("Content-Type") == "application/vnd.weft.columns":
+            return read_columns(body)
+        return json.loads(body)
+
+    def end(self, number=signal.SIGTERM):
+        self.process.send_signal(number)
+        return self.process.wait(timeout=60)
+
+
+def read_columns(body):
+    """The header, with the rows of each table as dicts under its name."""
+    magic, n_header = struct.unpack_from("<II", body)
+    assert magic == 0x43544657 and n_header % 8 == 0
+    header = json.loads(body[8:8 + n_header])
+    at = 8 + n_header
+    for table in header["tables"]:
+        columns = {}
+        for column in table["columns"]:
+            form = f"<{table['rows']}{TYPES[column['type']]}"
+            columns[column["name"]] = struct.unpack_from(form, body, at)
+            at += (struct.calcsize(form) + 7) // 8 * 8
+        header[table["name"]] = [dict(zip(columns, row)) for row in zip(*columns.values())]
+    assert at == len(body)
+    return header
+
+
+# ---- a trace ---------------------------------------------------------------------------------------
+
+
+def write_trace(path, rng, n_roots):
+    now, lines = 1000, []
+
+    def call(name, depth):
+        nonlocal now
+        now += rng.randint(0, 9)
+        lines.append(f"0 {name} {now}")
+        for _ in range(rng.choice([0, 1, 1, 2, 3]) if depth < 5 else 0):
+            call(rng.choice(NAMES[1:]), depth + 1)
+        now += 5000 if rng.random() < 0.02 else rng.randint(0, 9)
+        lines.append(f"1 {name} {now}")
+
+    for _ in range(n_roots):
+        call("main", 0)
+    path.write_text("\n".join(lines) + "\n")
+
+
+def read_calls(trace, thread_of):
+    """Every call, from the export."""
+    text = weft("export", "-q", "--format", "csv", trace).stdout.decode()
+    return [Call(thread_of[int(row["tid"])], int(row["start_ns"]), int(row["end_ns"]),
+                 int(row["depth"]), row["function"], int(row["self_ns"]))
+            for row in csv.DictReader(io.StringIO(text))]
+
+
+def has_part(call, from_ns, to_ns):
+    return call.start < to_ns and (call.end > from_ns or call.start >= from_ns)
+
+
+# ---- answers ---------------------------------------------------------------------------------------
+
+
+def without(value, *keys):
+    """The document without these keys anywhere."""
+    if isinstance(value, dict):
+        return {key: without(item, *keys) for key, item in value.items() if key not in keys}
+    return [without(item, *keys) for item in value] if isinstance(value, list) else value
+
+
+def check_documents(server, trace, threads):
+    traces = server.api("traces")
+    ok(len(traces["traces"]) == 1 and traces["traces"][0]["name"] == trace.name, "traces", traces)
+    ok(server.api("info") == weft_json("info", trace), "info")
+    ok([(row["tid"], row["calls"]) for row in threads] ==
+       [(row["tid"], row["calls"]) for row in weft_json("info", trace)["thread_list"]], "threads")
+    functions = server.api("functions")
+    ok(without(functions, "fn") == weft_json("functions", trace), "functions")
+    names = server.api("names")["functions"]
+    ok(all(names[row["fn"]]["name"] == row["name"] for row in functions["functions"]), "names")
+    tid = threads[-1]["tid"]
+    ok(without(server.api("functions", threads=threads[-1]["id"]), "fn") ==
+       weft_json("functions", "--tid", tid, trace), "functions of a thread")
+    duration = traces["traces"][0]["duration_ns"]
+    part = (duration // 3, duration // 2)
+    served = server.api("interval", from_=part[0], to=part[1])
+    told = weft_json("interval", "--from", f"{part[0]}ns", "--to", f"{part[1]}ns", trace)
+    for thread in served["threads"]:
+        del thread["thread"]
+    ok(without(served, "fn") == told, "interval")
+    ok(without(server.api("outliers"), "fn", "thread_id", "context_fn") ==
+       weft_json("outliers", trace), "outliers")
+    check_regtime(server, trace, part)
+    shapes = server.api("shapes")["shapes"]["totals"]
+    told = weft_json("shapes", trace)
+    ok(shapes["shapes"] == told["shapes"] and shapes["clusters"] == told["clusters"], "shapes",
+       shapes)
+    for kept in ("regtime", "functions", "shapes"):
+        ok(server.api("progress", of=kept)["state"] == "ready", f"progress of {kept}")
+    return names, duration
+
+
+def check_regtime(server, trace, part):
+    for options, wanted, name in (
+            ({}, (), "regtime"),
+            ({"from_": part[0], "to": part[1]}, ("--from", f"{part[0]}ns", "--to", f"{part[1]}ns"),
+             "regtime of a part"),
+            ({"preset": "fine", "glyphs": 50}, ("--preset", "fine", "--glyphs", 50),
+             "regtime with options")):
+        served, told = server.api("regtime", **options), weft_json("regtime", *wanted, trace)
+        ok(served["shapes"] is None and
+           [(row["tid"], row["rows_after"], row["records_after"]) for row in served["threads"]] ==
+           [(row["tid"], row["rows_after"], row["records_after"]) for row in told["threads"]], name)
+
+
+def check_lod(server, calls, threads, duration):
+    lod = server.api("lod", width=300)
+    ok(sum(item["count"] for item in lod["items"]) == len(calls), "lod: every call is in one item")
+    ok([span["id"] for span in lod["threads"]] == [thread["id"] for thread in threads] and
+       sum(span["n_items"] for span in lod["threads"]) == len(lod["items"]), "lod: threads")
+    longest = max(calls, key=lambda call: call.end - call.start)
+    ok(any(item["start_ns"] == longest.start and item["end_ns"] == longest.end
+           for item in lod["items"]), "lod: the longest call is there")
+    some = server.api("lod", width=64, threads=threads[0]["id"], from_=duration // 4,
+                      to=duration // 2)
+    wanted = [call for call in calls if call.thread == threads[0]["id"] and
+              call.end - call.start > some["pixel_ns"] and
+              has_part(call, duration // 4, duration // 2)]
+    got = [item for item in some["items"] if not item["is_cluster"]]
+    ok(sorted((item["start_ns"], item["depth"]) for item in got) ==
+       sorted((call.start, call.depth) for call in wanted), "lod: calls longer than a pixel",
+       f"{len(got)} {len(wanted)}")
+
+
+def rows_of(answer, names):
+    return [(row["thread"], row["start_ns"], row["end_ns"], row["depth"],
+             names[row["function"]]["name"]) for row in answer["calls"]]
+
+
+def plain(call):
+    return (call.thread, call.start, call.end, call.depth, call.name)
+
+
+def check_calls(server, calls, names, duration):
+    for name in {call.name for call in random.Random(SEED).sample(calls, 5)}:
+        ids = ",".join(str(row["id"]) for row in names if row["name"] == name)
+        part = (duration // 5, duration // 2)
+        mine = [call for call in calls if call.name == name and has_part(call, *part)]
+        if not mine:
+            continue
+        least = sorted(call.end - call.start for call in mine)[len(mine) // 2]
+        wanted = [call for call in mine if call.end - call.start >= least]
+        answer = server.api("calls", fn=ids, from_=part[0], to=part[1], min_ns=least, limit=100000)
+        ok(answer["total"] == len(wanted) and
+           sorted(rows_of(answer, names)) == sorted(plain(call) for call in wanted)[:100000],
+           f"calls of {name}")
+        lengths = [row["end_ns"] - row["start_ns"] for row in answer["calls"]]
+        ok(lengths == sorted(lengths, reverse=True), "the longest first")
+        first = server.api("calls", fn=ids, sort="time", limit=3)["calls"]
+        ok([row["start_ns"] for row in first] ==
+           sorted(call.start for call in calls if call.name == name)[:3], "the earliest")
+        histogram = server.api("histogram", fn=ids, from_=part[0], to=part[1])
+        ok(histogram["count"] == len(mine) and
+           histogram["sum_ns"] == sum(call.end - call.start for call in mine) and
+           all(bin["count"] == sum(bin["from_ns"] <= call.end - call.start < bin["to_ns"]
+                                   for call in mine) for bin in histogram["bins"]),
+           f"histogram of {name}")
+        own = server.api("histogram", fn=ids, self_=1)
+        every = [call for call in calls if call.name == name]
+        ok(own["count"] == len(every) and own["sum_ns"] == sum(call.self for call in every),
+           "self times")
+
+
+def check_tree(server, trace, calls, names):
+    tree = server.api("tree", limit=1000000)
+    told, served = collections.Counter(), collections.Counter()
+    for thread in weft_json("interval", trace)["threads"]:
+        path = []
+        for row in thread["cct"]:
+            path[row["depth"]:] = [row["function"]]
+            told[tuple(path), "n"] += row["count"]
+            told[tuple(path), "sum"] += row["sum_ns"]
+            told[tuple(path), "self"] += row["self_ns"]
+    path = []
+    for node in tree["nodes"]:
+        path[node["depth"]:] = [names[node["function"]]["name"]]
+        served[tuple(path), "n"] += node["count"]
+        served[tuple(path), "sum"] += node["sum_ns"]
+        served[tuple(path), "self"] += node["self_ns"]
+    ok(told == served and tree["total"] == len(tree["nodes"]), "tree")
+    few = server.api("tree", limit=5)
+    ok(len(few["nodes"]) == min(5, tree["total"]) and
+       few["folded_self_ns"] + sum(node["self_ns"] for node in few["nodes"]) ==
+       sum(call.self for call in calls), "a tree of few nodes")
+
+
+def children_of(calls, at):
+    """{name: [count, sum, self]} of the direct callees of calls[at]; calls in pre-order."""
+    found = collections.defaultdict(lambda: [0, 0, 0])
+    for call in calls[at + 1:]:
+        if call.depth <= calls[at].depth:
+            break
+        if call.depth == calls[at].depth + 1:
+            for place, value in enumerate((1, call.end - call.start, call.self)):
+                found[call.name][place] += value
+    return found
+
+
+def check_items(server, calls, names, threads):
+    rng = random.Random(SEED)
+    by_thread = {thread["id"]: [call for call in calls if call.thread == thread["id"]]
+                 for thread in threads}
+    n_bad = collections.Counter()
+    for _ in range(30):
+        mine = by_thread[rng.choice([id for id, some in by_thread.items() if some])]
+        at = rng.randrange(len(mine))
+        call = mine[at]
+        item = server.api("item", thread=call.thread, at=call.start, depth=call.depth)
+        twins = [other for other in mine if other.start == call.start and other.depth == call.depth]
+        if len(twins) == 1:
+            served = {}
+            for child in item["children"]:
+                row = served.setdefault(names[child["function"]]["name"], [0, 0, 0])
+                for place, key in enumerate(("count", "sum_ns", "self_ns")):
+                    row[place] += child[key]
+            n_bad["item"] += not (item["found"] and item["end_ns"] == call.end and
+                                  item["self_ns"] == call.self and
+                                  names[item["function"]]["name"] == call.name and
+                                  len(item["ancestors"]) == call.depth and
+                                  served == dict(children_of(mine, at)))
+        later = [other for other in mine if other.start > call.start and other.depth == call.depth]
+        step = server.api("step", thread=call.thread, at=call.start, depth=call.depth)
+        n_bad["next"] += step["found"] != bool(later) or bool(
+            later and step["start_ns"] != later[0].start)
+        earlier = [other for other in mine if other.start < call.start and
+                   other.end - other.start >= 3]
+        step = server.api("step", thread=call.thread, at=call.start, direction="previous", min_ns=3)
+        n_bad["previous"] += step["found"] != bool(earlier) or bool(
+            earlier and step["start_ns"] != earlier[-1].start)
+        inside = [other for other in mine if has_part(other, call.start, call.end)]
+        subtree = server.api("subtree", thread=call.thread, from_=call.start, to=call.end,
+                             limit=200000)
+        n_bad["subtree"] += (len(inside) <= 200000 and
+                             sorted(rows_of(subtree, names)) != sorted(map(plain, inside)))
+    for kind in ("item", "next", "previous", "subtree"):
+        ok(n_bad[kind] == 0, f"30 random calls: {kind}", n_bad)
+    none = server.api("item", thread=0, at=2 ** 60, depth=0)
+    ok(none == {"found": False}, "no call there", none)
+
+
+# ---- who may not ask, and what may not be asked ----------------------------------------------------
+
+
+def check_headers(server):
+    for path in ("", "weft.js", "weft.css", "api/traces", "api/nothing", "nothing"):
+        response, _ = server.get(path)
+        ok(response.getheader("Content-Security-Policy", "").startswith("default-src 'none'; ") and
+           response.getheader("X-Content-Type-Options") == "nosniff" and
+           response.getheader("Referrer-Policy") == "no-referrer" and
+           response.getheader("Cache-Control") == "no-store" and
+           response.getheader("Cross-Origin-Resource-Policy") == "same-origin",
+           f"headers of '{path}'", response.getheaders())
+    response, body = server.get("api/names", "HEAD")
+    ok(response.status == 200 and body == b"" and int(response.getheader("Content-Length")) > 0,
+       "HEAD")
+
+
+def check_refusals(server):
+    token = server.token
+    wrong = token[:-1] + ("0" if token[-1] != "0" else "1")
+    for name, path in {"a wrong token": f"/{wrong}/api/traces", "no token": "/", "half of it":
+                       f"/{token[:16]}/", "one letter more": f"/{token}0/",
+                       "upper case": f"/{token.upper()}x/",
+                       "up and down": f"/x/../{token}/api/traces"}.items():
+        response, body = server.get(path, under_token=False)
+        ok(response.status == 403 and body == b"", f"{name} is refused without a word", path)
+    for host in ("evil.example", f"evil.example:{server.port}", f"127.0.0.1:{server.port + 1}",
+                 "127.0.0.1", ""):
+        response, body = server.get("api/traces", headers={"Host": host})
+        ok(response.status == 403 and body == b"", f"host '{host}'")
+    for host in (f"localhost:{server.port}", f"[::1]:{server.port}"):
+        ok(server.get("api/traces", headers={"Host": host})[0].status == 200, f"host '{host}'")
+    for method in ("POST", "PUT", "DELETE", "OPTIONS", "TRACE", "PATCH"):
+        response, _ = server.get("api/traces", method)
+        ok(response.status == 405 and response.getheader("Allow") == "GET, HEAD", method)
+    for path in ("../", "..%2f..%2fetc/passwd", "/etc/passwd", "api/../api/traces", "api/",
+                 "api/traces/", "api/traces%00", "weft.js/", "api%2ftraces"):
+        ok(server.get(path)[0].status == 404, f"'{path}' is not there")
+
+
+def check_queries(server):
+    bad = ["lod", "lod?width=0", "lod?width=65537", "lod?width=-1", "lod?width=+1", "lod?width=1.5",
+           "lod?width=1e3", "lod?width=0x10", "lod?width=", "lod?width", "lod?width=%20", "lod?=1",
+           "lod?width=18446744073709551616", "lod?width=99999999999999999999999999",
+           "lod?width=1&width=1", "lod?width=1&wid%74h=1", "lod?width=1&from=2&to=1",
+           "lod?width=1&x=1", "lod?width=%zz", "lod?width=1%", "lod?width=1&threads=",
+           "lod?width=1&threads=0,", "lod?width=1&threads=0,0", "lod?width=1&threads=1000000",
+           "lod?width=1&threads=-1", "info?trace=1", "info?trace=4294967296", "info?width=1",
+           "traces?trace=0", "histogram", "histogram?fn=4000000", "histogram?fn=0&self=2",
+           "calls?limit=0", "calls?limit=100001", "calls?sort=name", "item?thread=0&at=1",
+           "item?thread=9999&at=1&depth=0", "step?thread=0&at=0&direction=up", "progress?of=lod",
+           "regtime?preset=none", "subtree?thread=0&limit=200001", "lod?width=1&&threads=0"]
+    for query in bad:
+        response, body = server.get(f"api/{query}")
+        try:
+            error = json.loads(body)["error"]
+        except (ValueError, KeyError):
+            error = {}
+        ok(response.status == 400 and error.get("code") == "arg" and error.get("message"),
+           f"'{query}' is refused with a sentence", f"{response.status} {body}")
+    ok(server.get("api/nothing?x=1")[0].status == 404, "an unknown question")
+    ok(server.get("api/lod?width=1&threads=%30%2C1")[0].status == 200, "encoded values")
+    ok(server.get("api/traces?" + "a" * 8193)[0].status == 414, "a long query")
+    ok(server.get("api/lod?width=1&threads=" + "," * 8000)[0].status == 400, "many commas")
+    ok(server.get("x" * 200000)[0].status in (403, 404, 414, 431), "a very long path")
+
+
+def check_connections(server):
+    """More connections than there may be, silent ones among them; then bytes that are no HTTP."""
+    idle = []
+    for _ in range(300):
+        try:
+            idle.append(socket.create_connection(("127.0.0.1", server.port), timeout=5))
+        except OSError:
+            break
+    for connection in idle[:100]:
+        connection.sendall(b"GET / HTTP/1.1\r\nHost: ")
+    time.sleep(0.3)
+    for connection in idle:
+        connection.close()
+    ok(len(idle) >= 256 and server.get("api/traces")[0].status == 200,
+       f"{len(idle)} connections, then a question")
+    for text in (b"\r\n\r\n", b"GET\r\n\r\n", b"\0\1\2\3" * 50 + b"\r\n\r\n",
+                 b"GET / HTTP/9.9\r\n\r\n", b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+                 b"GET " + b"/" * 70000 + b" HTTP/1.1\r\n\r\n",
+                 b"GET / HTTP/1.1\r\n" + b"A: b\r\n" * 10000 + b"\r\n",
+                 b"GET / HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n",
+                 b"GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n"):
+        connection = socket.create_connection(("127.0.0.1", server.port), timeout=5)
+        try:
+            connection.sendall(text)
+            connection.shutdown(socket.SHUT_WR)
+            answer = connection.recv(64)
+        except OSError:
+            answer = b""
+        connection.close()
+        ok(b" 200 " not in answer and server.get("api/traces")[0].status == 200,
+           f"{text[:30]!r} is no request", answer)
+    reuse = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+    statuses = []
+    for _ in range(5):
+        reuse.request("GET", f"/{server.token}/api/traces")
+        response = reuse.getresponse()
+        response.read()
+        statuses.append(response.status)
+    reuse.close()
+    ok(statuses == [200] * 5, "five requests on one connection", statuses)
+
+
+# ---- the server itself -----------------------------------------------------------------------------
+
+
+def check_files(trace, folder):
+    copy = folder / "noted.weft"
+    copy.write_bytes(trace.read_bytes())
+    notes, colors = folder / "noted.notes.json", folder / "colors.txt"
+    colors.write_text("# as NonSequitur has them\nmain #112233\nstd::map<a, b> f, #AABBCC80\n")
+    server = Server(copy, "--colors", colors)
+    ok(server.api("notes") == {}, "no notes")
+    ok(server.api("colors") ==
+       {"functions": {"main": "#112233", "std::map<a, b> f": "#AABBCC80"}}, "colours of lines")
+    notes.write_text('{"flags": [1, 2]}')
+    ok(server.api("notes") == {"flags": [1, 2]}, "notes")
+    notes.write_text('{"flags": [1, 2')
+    ok(server.get("api/notes")[0].status == 500, "notes that are no JSON")
+    notes.write_text('"' + "x" * (1 << 20) + '"')
+    ok(server.get("api/notes")[0].status == 413, "notes that are too large")
+    server.end()
+    colors.write_text('{"functions": {"a\\"b": "#00ff00"}}')
+    server = Server(copy, "--colors", colors)
+    ok(server.api("colors") == {"functions": {'a"b': "#00ff00"}}, "colours of JSON")
+    server.end()
+    colors.write_text("main red\n")
+    done = weft("serve", copy, "--colors", colors)
+    ok(done.returncode == 1 and b"line 1" in done.stderr, "colours that are none", done.stderr)
+
+
+def check_restart(trace, folder):
+    state = folder / "state"
+    state.mkdir()
+    server = Server(trace, state=state)
+    address = server.address
+    left = list(state.iterdir())
+    ok(len(left) == 1 and stat.S_IMODE(left[0].stat().st_mode) == 0o600 and
+       server.token in left[0].read_text(), "the address is left, for this user alone", left)
+    other = Server(trace, state=state)
+    ok(other.port != server.port and other.token != server.token and
+       len(list(state.iterdir())) == 1, "a second server has an address of its own")
+    other.end()
+    server.end(signal.SIGKILL)
+    server = Server(trace, state=state)
+    ok(server.address == address and server.get("api/traces")[0].status == 200,
+       "after a kill the address is the same")
+    status = server.end()
+    ok(status == 0 and server.process.stderr.read() == "", "SIGTERM ends it, with status 0", status)
+    left[0].chmod(0o644)
+    server = Server(trace, state=state)
+    ok(server.token not in address, "what others could read is not used")
+    server.end(signal.SIGINT)
+    server = Server(trace)
+    port = server.port
+    done = weft("serve", "--port", port, trace)
+    ok(done.returncode == 1 and str(port).encode() in done.stderr, "a port that is taken",
+       done.stderr)
+    server.end()
+    done = weft("serve", folder / "missing.weft")
+    ok(done.returncode == 1 and b"missing.weft" in done.stderr, "a trace that is not there",
+       done.stderr)
+    ok(weft("serve").returncode == 2 and weft("serve", "--port", "65536", trace).returncode == 2,
+       "usage")
+
+
+def own_trace(folder):
+    rng = random.Random(SEED)
+    files = [folder / f"t-{tid}.txt" for tid in (11, 12, 13)]
+    for path in files:
+        write_trace(path, rng, 120)
+    trace = folder / "t.weft"
+    done = weft("import", "-q", "-o", trace, *files)
+    ok(done.returncode == 0, "a trace", done.stderr.decode())
+    return trace
+
+
+def main():
+    if b"built without its server" in weft("serve", "/dev/null").stderr:
+        print("1..0 # SKIP built without libmicrohttpd")
+        return
+    with tempfile.TemporaryDirectory(dir=os.environ.get("WEFT_BUILD_ROOT")) as name:
+        folder = pathlib.Path(name)
+        trace = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else own_trace(folder)
+        server = Server(trace)
+        ok(server.address.startswith("http://127.0.0.1:") and len(server.token) == 32, "an address",
+           server.address)
+        threads = server.api("threads")["threads"]
+        names, duration = check_documents(server, trace, threads)
+        calls = read_calls(trace, {thread["tid"]: thread["id"] for thread in threads})
+        check_lod(server, calls, threads, duration)
+        check_calls(server, calls, names, duration)
+        check_tree(server, trace, calls, names)
+        check_items(server, calls, names, threads)
+        check_headers(server)
+        check_refusals(server)
+        check_queries(server)
+        check_connections(server)
+        ok(server.end() == 0, "the server ends", server.process.stderr.read())
+        check_files(trace, folder)
+        check_restart(trace, folder)
+    print(f"1..{n_run}")
+    sys.exit(n_failed > 0)
+
+
+main()
