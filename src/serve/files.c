@@ -17,10 +17,11 @@ static enum weft_code check_size(const char *path, const struct weft_mapped *fil
 {
     if (file->n_bytes <= WEFT_SMALL_FILE_BYTES)
         return WEFT_OK;
-    (void)weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
-                    "expected a file of at most %d bytes, found %" PRIu64, WEFT_SMALL_FILE_BYTES,
-                    file->n_bytes);
-    return weft_in_file(err, path);
+    enum weft_code code = weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
+                                    "expected a file of at most %d bytes, found %" PRIu64,
+                                    WEFT_SMALL_FILE_BYTES, file->n_bytes);
+    (void)weft_in_file(err, path);
+    return code;
 }
 
 /* ---- notes ----------------------------------------------------------------------------------- */
@@ -45,8 +46,8 @@ static enum weft_code copy_notes(const char *path, struct weft_output *out, stru
     const struct weft_str text = { (const char *)file.bytes, (size_t)file.n_bytes };
     code = check_size(path, &file, err);
     if (code == WEFT_OK && !weft_json_text_is_valid(text)) {
-        (void)weft_fail(err, WEFT_E_MALFORMED, WEFT_NO_OFFSET, "expected one JSON document");
-        code = weft_in_file(err, path);
+        code = weft_fail(err, WEFT_E_MALFORMED, WEFT_NO_OFFSET, "expected one JSON document");
+        (void)weft_in_file(err, path);
     }
     if (code == WEFT_OK)
         weft_output_write(out, text.bytes, text.n_bytes);
@@ -189,7 +190,9 @@ static enum weft_code put_file(const char *path, struct weft_json *json, struct 
         code = first < text.n_bytes && text.bytes[first] == '{' ? put_document(json, text, err)
                                                                 : put_lines(json, text, err);
     weft_mapped_close(&file);
-    return code == WEFT_OK ? code : weft_in_file(err, path);
+    if (code != WEFT_OK)
+        (void)weft_in_file(err, path);
+    return code;
 }
 
 enum weft_code weft_colors_read(const char *path, struct weft_output *out, struct weft_err *err)

@@ -396,7 +396,9 @@ static enum weft_code open_trace(struct weft_served *served, const char *path,
     served->path = path;
     served->name = slash ? slash + 1 : path;
     enum weft_code code = weft_session_open(path, run, &served->session, err);
-    return code == WEFT_OK ? code : weft_in_file(err, path);
+    if (code != WEFT_OK)
+        (void)weft_in_file(err, path);
+    return code;
 }
 
 enum weft_code weft_state_init(struct weft_state *state, const struct weft_serve_opts *opts,
