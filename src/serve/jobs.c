@@ -16,7 +16,6 @@ enum { STACK_BYTES = 1 << 20 }; /* as the pool's workers have */
 
 struct queue {
     struct weft_job *first, *last;
-    pthread_cond_t has_job;
 };
 
 /* A worker and what it does now. */
@@ -27,6 +26,8 @@ struct weft_job_place {
     enum weft_lane lane;
     struct weft_job *job; /* NULL: none */
     bool is_background;
+    bool is_idle; /* it waits for `wake` */
+    pthread_cond_t wake;
     pthread_t thread;
     bool is_started;
 };
@@ -120,7 +121,9 @@ static void *worker_main(void *argument)
     while (!jobs->is_closing) {
         struct weft_job *job = next_job(jobs, place);
         if (!job) {
-            pthread_cond_wait(&jobs->queues[place->lane].has_job, &jobs->lock);
+            place->is_idle = true;
+            pthread_cond_wait(&place->wake, &jobs->lock);
+            place->is_idle = false;
             continue;
         }
         place->job = job;
@@ -171,11 +174,11 @@ enum weft_code weft_jobs_new(unsigned n_quick, const struct weft_run *run, struc
     bool is_ok = made != NULL;
     if (made) {
         pthread_mutex_init(&made->lock, NULL);
-        for (unsigned lane = 0; lane < 2; lane++)
-            pthread_cond_init(&made->queues[lane].has_job, NULL);
         made->n_places = n_quick + 1;
         made->places = calloc(made->n_places, sizeof *made->places);
         is_ok = made->places != NULL;
+        for (unsigned i = 0; is_ok && i < made->n_places; i++)
+            pthread_cond_init(&made->places[i].wake, NULL);
         for (unsigned i = 0; is_ok && i < made->n_places; i++)
             is_ok = place_init(made, i, run);
         for (unsigned i = 0; is_ok && i < made->n_places; i++)
@@ -206,12 +209,13 @@ void weft_jobs_stop(struct weft_jobs *jobs)
             job->is_done = job->is_refused = true;
             (void)!write(job->done_fd, &one, sizeof one);
         }
-        pthread_cond_broadcast(&jobs->queues[lane].has_job);
     }
     while (pop(&jobs->background))
         continue;
-    for (unsigned i = 0; jobs->places && i < jobs->n_places; i++)
+    for (unsigned i = 0; jobs->places && i < jobs->n_places; i++) {
         cancel(&jobs->places[i]);
+        pthread_cond_signal(&jobs->places[i].wake);
+    }
     pthread_mutex_unlock(&jobs->lock);
     for (unsigned i = 0; jobs->places && i < jobs->n_places; i++) {
         if (jobs->places[i].is_started)
@@ -226,8 +230,8 @@ void weft_jobs_free(struct weft_jobs *jobs)
         return;
     for (unsigned i = 0; jobs->places && i + 1 < jobs->n_places; i++)
         weft_pool_free(jobs->places[i].worker.run.pool); /* the last one's is not ours */
-    for (unsigned lane = 0; lane < 2; lane++)
-        pthread_cond_destroy(&jobs->queues[lane].has_job);
+    for (unsigned i = 0; jobs->places && i < jobs->n_places; i++)
+        pthread_cond_destroy(&jobs->places[i].wake);
     pthread_mutex_destroy(&jobs->lock);
     free(jobs->places);
     free(jobs);
@@ -244,6 +248,19 @@ static void interrupt_background(struct weft_jobs *jobs, const struct weft_job *
         cancel(place);
 }
 
+/* The first idle one: a client alone is served by one worker, whose memory is warm. */
+static void wake_one(struct weft_jobs *jobs, enum weft_lane lane)
+{
+    for (unsigned i = 0; i < jobs->n_places; i++) {
+        struct weft_job_place *place = &jobs->places[i];
+        if (place->lane == lane && place->is_idle) {
+            place->is_idle = false;
+            pthread_cond_signal(&place->wake);
+            return;
+        }
+    }
+}
+
 static bool enter(struct weft_jobs *jobs, struct weft_job *job)
 {
     pthread_mutex_lock(&jobs->lock);
@@ -252,7 +269,7 @@ static bool enter(struct weft_jobs *jobs, struct weft_job *job)
         push(&jobs->queues[job->lane], job);
         jobs->n_waiting++;
         interrupt_background(jobs, job);
-        pthread_cond_signal(&jobs->queues[job->lane].has_job);
+        wake_one(jobs, job->lane);
     }
     pthread_mutex_unlock(&jobs->lock);
     return is_taken;
@@ -314,7 +331,7 @@ void weft_jobs_leave(struct weft_jobs *jobs, struct weft_job *job)
     pthread_mutex_lock(&jobs->lock);
     if (!jobs->is_closing)
         push(&jobs->background, job);
-    pthread_cond_signal(&jobs->queues[WEFT_LANE_HEAVY].has_job);
+    wake_one(jobs, WEFT_LANE_HEAVY);
     pthread_mutex_unlock(&jobs->lock);
 }
 

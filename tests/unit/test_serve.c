@@ -186,6 +186,7 @@ struct asking {
     struct weft_jobs *jobs;
     struct work work;
     enum weft_job_end end;
+    _Atomic bool has_ended;
     int sockets[2];
     pthread_t thread;
 };
@@ -194,6 +195,7 @@ static void *ask_main(void *argument)
 {
     struct asking *asking = argument;
     asking->end = weft_jobs_ask(asking->jobs, &asking->work.job, asking->sockets[0]);
+    asking->has_ended = true;
     return NULL;
 }
 
@@ -243,7 +245,12 @@ static void test_jobs(void)
     for (size_t i = 0; i < sizeof many / sizeof *many; i++)
         ask(&many[i], jobs, WEFT_LANE_QUICK, NULL, NULL);
     size_t n_refused = 0, n_ran = 0;
-    usleep(100000);
+    for (size_t n_ended = 0, turn = 0; n_ended < 9 && turn < 10000; turn++) {
+        usleep(1000);
+        n_ended = 0;
+        for (size_t i = 0; i < sizeof many / sizeof *many; i++)
+            n_ended += many[i].has_ended;
+    }
     may_end = true;
     for (size_t i = 0; i < sizeof many / sizeof *many; i++) {
         enum weft_job_end end = wait_for(&many[i]);
