@@ -106,8 +106,8 @@ static enum weft_code find_left(struct search *search, uint64_t n_blocks, struct
         enum weft_code code = load(search, n_blocks - 1, &calls, err);
         if (code != WEFT_OK || !calls)
             return code;
-        size_t row = opts->at_ns == UINT64_MAX ? calls->n_rows
-                                               : weft_calls_find(calls, opts->at_ns + 1);
+        size_t row =
+            opts->at_ns == UINT64_MAX ? calls->n_rows : weft_calls_find(calls, opts->at_ns + 1);
         for (; row > 0 && calls->start_ns[row - 1] == opts->at_ns; row--) {
             if (calls->depth[row - 1] != opts->depth)
                 continue;
@@ -139,8 +139,8 @@ static enum weft_code find_at(struct search *search, struct weft_err *err)
         enum weft_code code = load(search, block, &calls, err);
         if (code != WEFT_OK || !calls)
             return code;
-        const size_t row = opts->at_ns == UINT64_MAX ? calls->n_rows
-                                                     : weft_calls_find(calls, opts->at_ns + 1);
+        const size_t row =
+            opts->at_ns == UINT64_MAX ? calls->n_rows : weft_calls_find(calls, opts->at_ns + 1);
         is_ok = stack_from_rows(search, calls, row, wanted);
     }
     if (!is_ok)
