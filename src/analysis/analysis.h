@@ -150,7 +150,7 @@ WEFT_CHECKED enum weft_code weft_tree_run(const struct weft_trace *trace,
  * long, and of a function of the list, or of the depth. */
 enum weft_call_which { WEFT_CALL_AT, WEFT_CALL_NEXT, WEFT_CALL_PREVIOUS };
 
-enum { WEFT_CALL_ANY_DEPTH = UINT32_MAX };
+#define WEFT_CALL_ANY_DEPTH UINT32_MAX
 
 struct weft_call_opts {
     enum weft_call_which which;
