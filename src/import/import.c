@@ -13,6 +13,7 @@
 #include "import/stored.h"
 #include "ingest/chrome/chrome.h"
 #include "ingest/csv/csv.h"
+#include "ingest/ctf/ctf.h"
 #include "ingest/optrack/optrack.h"
 #include "ingest/text/text.h"
 #include "ingest/uftrace/uftrace.h"
@@ -126,6 +127,12 @@ static enum weft_code import_uftrace(const struct job *job, struct weft_sink *si
     return weft_uftrace_import(job->opts->inputs[0], sink, run, err);
 }
 
+static enum weft_code import_ctf(const struct job *job, struct weft_sink *sink,
+                                 const struct weft_run *run, struct weft_err *err)
+{
+    return weft_ctf_import(job->opts->inputs[0], sink, run, err);
+}
+
 /* A format: adding one is adding a row. The first whose sniffer agrees is taken. */
 static const struct format {
     const char *name;
@@ -139,6 +146,7 @@ static const struct format {
     { "uftrace.data", NULL, import_uftrace, false, false, weft_uftrace_sniff_dir },
     { "WiredTiger operation tracking", weft_optrack_sniff, import_optrack, true, true,
       weft_optrack_sniff_dir },
+    { "CTF", NULL, import_ctf, false, false, weft_ctf_sniff_dir },
     { "XRay log", weft_xray_sniff, import_xray, false, true, NULL },
     { "text trace", weft_text_sniff, import_text, true, false, NULL },
     { "trace event JSON", weft_chrome_sniff, import_chrome, false, false, NULL },

@@ -262,8 +262,17 @@ enum weft_code ctf_file_open(const struct ctf_trace_plan *plan, const struct wef
         return no_memory(err);
     const enum weft_code code = find_packets(file, err);
     order_packets(file);
-    file->decoder.clock = 0;
+    memcpy(file->opened, file->remarks, sizeof file->opened);
+    ctf_file_rewind(file);
     return code;
+}
+
+void ctf_file_rewind(struct ctf_file *file)
+{
+    memcpy(file->remarks, file->opened, sizeof file->remarks);
+    file->decoder.clock = 0;
+    file->n_opened = 0;
+    file->packet = NULL;
 }
 
 void ctf_file_close(struct ctf_file *file)

@@ -52,6 +52,8 @@ struct ctf_file {
     struct ctf_fault first_fault; /* of the first damaged packet */
     const char *first_damage;     /* what was expected there; NULL: none */
 
+    struct ctf_tally opened[CTF_REMARKS]; /* remarks of the packets alone */
+
     /* The cursor. */
     struct ctf_decoder decoder;
     size_t n_opened;                      /* packets opened so far */
@@ -67,6 +69,9 @@ WEFT_CHECKED enum weft_code ctf_file_open(const struct ctf_trace_plan *plan,
                                           const struct weft_mapped *mapped, const char *name,
                                           struct ctf_file *file, struct weft_err *err);
 void ctf_file_close(struct ctf_file *file);
+
+/* Back to the first event, with the remarks that were made when the file was opened. */
+void ctf_file_rewind(struct ctf_file *file);
 
 /* Decodes the header of the next event; `*is_end` at the end of the file. */
 WEFT_CHECKED enum weft_code ctf_file_next(struct ctf_file *file, bool *is_end,

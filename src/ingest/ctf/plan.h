@@ -21,8 +21,8 @@ enum ctf_op_kind {
     CTF_OP_STRUCT, /* aligns; its members follow */
     CTF_OP_BYTES,  /* integer of 8, 16, 32 or 64 bits that begins with a byte */
     CTF_OP_BITS,   /* any other integer */
-    CTF_OP_FLOAT,
     CTF_OP_VARINT,
+    CTF_OP_FLOAT,
     CTF_OP_STRING,
     CTF_OP_TEXT, /* text or blob: a run of bytes */
     CTF_OP_ARRAY,

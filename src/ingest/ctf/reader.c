@@ -177,6 +177,17 @@ void ctf_reader_close(struct ctf_reader *reader)
     *reader = (struct ctf_reader){ 0 };
 }
 
+void ctf_reader_rewind(struct ctf_reader *reader)
+{
+    for (size_t k = 0; k < reader->n_lanes; k++) {
+        ctf_file_rewind(&reader->lanes[k].file);
+        reader->lanes[k].time_ns = 0;
+        reader->lanes[k].is_end = false;
+    }
+    reader->n_heap = 0;
+    reader->is_started = reader->is_pending = false;
+}
+
 /* ---- merging -------------------------------------------------------------------------------- */
 
 static bool is_before(const struct ctf_lane *a, const struct ctf_lane *b)

@@ -78,6 +78,9 @@ WEFT_CHECKED enum weft_code ctf_reader_open(const struct ctf_input *inputs, size
                                             struct weft_err *err);
 void ctf_reader_close(struct ctf_reader *reader);
 
+/* Begins again with the first event; what the events told of damage is counted anew. */
+void ctf_reader_rewind(struct ctf_reader *reader);
+
 /* The next event, whose values are valid until the next call. O(log files). */
 WEFT_CHECKED enum weft_code ctf_reader_next(struct ctf_reader *reader, struct ctf_event *event,
                                             bool *is_end, struct weft_err *err);

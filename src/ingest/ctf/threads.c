@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+#include "ingest/ctf/threads.h"
+
+#include "base/vec.h"
+#include "schema/event.h"
+
+#include <stdio.h>
+
+bool ctf_threads_init(struct ctf_threads *threads)
+{
+    *threads = (struct ctf_threads){ .of_key = weft_map_new(),
+                                     .of_cpu = weft_map_new(),
+                                     .names = weft_strtab_new() };
+    return threads->of_key && threads->of_cpu && threads->names;
+}
+
+void ctf_threads_fini(struct ctf_threads *threads)
+{
+    for (size_t k = 0; k < threads->n; k++)
+        WEFT_VEC_FINI(&threads->items[k].stack);
+    WEFT_VEC_FINI(threads);
+    WEFT_VEC_FINI(&threads->current);
+    WEFT_VEC_FINI(&threads->first);
+    WEFT_VEC_FINI(&threads->cpus);
+    weft_map_free(threads->of_key);
+    weft_map_free(threads->of_cpu);
+    weft_strtab_free(threads->names);
+}
+
+void ctf_threads_seal(struct ctf_threads *threads)
+{
+    threads->is_sealed = true;
+    for (size_t k = 0; k < threads->n; k++) {
+        struct ctf_thread *thread = &threads->items[k];
+        thread->is_used = thread->is_leaving = thread->is_ended = false;
+        thread->syscall = WEFT_ID_NONE;
+        thread->stack.n = 0;
+    }
+    for (size_t k = 0; k < threads->current.n; k++)
+        threads->current.items[k] = threads->first.items[k];
+    for (size_t k = 0; k < threads->cpus.n; k++)
+        threads->cpus.items[k].current = threads->cpus.items[k].first;
+    threads->n_inferred = 0;
+}
+
+/* ---- threads -------------------------------------------------------------------------------- */
+
+enum { HOST_SHIFT = 48, IDLE_BIT = 47, PSEUDO_BIT = 46 };
+
+/* A new thread at the end; false without memory. */
+static bool thread_add(struct ctf_threads *threads, uint32_t host_id, uint64_t tid,
+                       uint32_t generation)
+{
+    struct ctf_thread *thread = threads->n < WEFT_ID_NONE ? WEFT_VEC_PUSH(threads) : NULL;
+    if (!thread)
+        return false;
+    *thread = (struct ctf_thread){ .tid = tid,
+                                   .host_id = host_id,
+                                   .generation = generation,
+                                   .name = WEFT_ID_NONE,
+                                   .next = WEFT_ID_NONE,
+                                   .thread_id = WEFT_ID_NONE,
+                                   .syscall = WEFT_ID_NONE };
+    return true;
+}
+
+/* Index of the key; a new key gets its first thread. WEFT_MAP_NONE without memory. */
+static uint32_t key_add(struct ctf_threads *threads, uint64_t key, uint32_t host_id, uint64_t tid,
+                        uint32_t generation)
+{
+    bool is_new;
+    const uint32_t index = weft_map_add(threads->of_key, key, &is_new);
+    if (index == WEFT_MAP_NONE || !is_new)
+        return index;
+    uint32_t *current = WEFT_VEC_PUSH(&threads->current);
+    uint32_t *first = WEFT_VEC_PUSH(&threads->first);
+    if (!current || !first || !thread_add(threads, host_id, tid, generation))
+        return WEFT_MAP_NONE;
+    *current = *first = (uint32_t)threads->n - 1;
+    return index;
+}
+
+/* The tid goes to its next thread. */
+static uint32_t renew(struct ctf_threads *threads, uint32_t index)
+{
+    const uint32_t before = threads->current.items[index];
+    if (threads->items[before].next == WEFT_ID_NONE && threads->is_sealed)
+        return before; /* its end is known only now: it has no other thread */
+    if (threads->items[before].next == WEFT_ID_NONE) {
+        const struct ctf_thread *old = &threads->items[before];
+        if (!thread_add(threads, old->host_id, old->tid, old->generation + 1))
+            return WEFT_ID_NONE;
+        threads->items[before].next = (uint32_t)threads->n - 1;
+    }
+    return threads->current.items[index] = threads->items[before].next;
+}
+
+uint32_t ctf_thread_of(struct ctf_threads *threads, uint32_t host_id, uint64_t tid, int32_t cpu,
+                       bool is_mention)
+{
+    const bool is_idle = tid == 0;
+    const uint32_t place = cpu > 0 ? (uint32_t)cpu : 0;
+    const uint64_t key = (uint64_t)host_id << HOST_SHIFT |
+                         (is_idle ? UINT64_C(1) << IDLE_BIT | place : (uint32_t)tid);
+    const uint32_t index = key_add(threads, key, host_id, (uint32_t)tid, is_idle ? place : 0);
+    if (index == WEFT_MAP_NONE)
+        return WEFT_ID_NONE;
+    uint32_t number = threads->current.items[index];
+    if (threads->items[number].is_ended && !is_mention && !is_idle)
+        number = renew(threads, index);
+    if (number != WEFT_ID_NONE)
+        threads->items[number].is_used = true;
+    return number;
+}
+
+uint32_t ctf_thread_fork(struct ctf_threads *threads, uint32_t host_id, uint64_t tid)
+{
+    const uint64_t key = (uint64_t)host_id << HOST_SHIFT | (uint32_t)tid;
+    const uint32_t index = key_add(threads, key, host_id, (uint32_t)tid, 0);
+    if (index == WEFT_MAP_NONE)
+        return WEFT_ID_NONE;
+    uint32_t number = threads->current.items[index];
+    if (threads->items[number].is_used)
+        number = renew(threads, index);
+    if (number != WEFT_ID_NONE)
+        threads->items[number].is_used = true;
+    return number;
+}
+
+uint32_t ctf_thread_pseudo(struct ctf_threads *threads, uint32_t host_id, uint32_t number,
+                           uint64_t tid, uint64_t pid, struct weft_str name)
+{
+    const uint64_t key = (uint64_t)host_id << HOST_SHIFT | UINT64_C(1) << PSEUDO_BIT | number;
+    const uint32_t n_before = (uint32_t)threads->n;
+    const uint32_t index = key_add(threads, key, host_id, tid, 0);
+    if (index == WEFT_MAP_NONE)
+        return WEFT_ID_NONE;
+    const uint32_t thread = threads->current.items[index];
+    threads->items[thread].is_used = true;
+    if (thread == n_before) {
+        threads->items[thread].pid = pid;
+        if (!ctf_thread_name(threads, thread, name))
+            return WEFT_ID_NONE;
+    }
+    return thread;
+}
+
+bool ctf_thread_name(struct ctf_threads *threads, uint32_t thread, struct weft_str name)
+{
+    const uint32_t known = threads->items[thread].name;
+    if (name.n_bytes == 0 ||
+        (known != WEFT_ID_NONE && weft_str_equal(weft_strtab_get(threads->names, known), name)))
+        return true;
+    return weft_strtab_intern(threads->names, name, &threads->items[thread].name, NULL) == WEFT_OK;
+}
+
+/* ---- processors ----------------------------------------------------------------------------- */
+
+struct ctf_cpu *ctf_cpu_of(struct ctf_threads *threads, uint32_t host_id, int32_t cpu)
+{
+    if (cpu < 0 || cpu >= CTF_MOST_CPUS)
+        return NULL;
+    bool is_new;
+    const uint32_t index =
+        weft_map_add(threads->of_cpu, (uint64_t)host_id << 32 | (uint32_t)cpu, &is_new);
+    if (index == WEFT_MAP_NONE)
+        return NULL;
+    if (is_new) {
+        struct ctf_cpu *place = WEFT_VEC_PUSH(&threads->cpus);
+        if (!place)
+            return NULL;
+        *place = (struct ctf_cpu){ .current = WEFT_ID_NONE, .first = WEFT_ID_NONE };
+    }
+    return &threads->cpus.items[index];
+}

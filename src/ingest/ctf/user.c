@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What events of LTTng-UST mean: calls, locks, the programs and libraries of a process.
+ */
+#include "base/vec.h"
+#include "ingest/ctf/convert.h"
+
+static uint64_t space_of(const struct ctf_convert *convert, const struct ctf_now *now)
+{
+    const struct ctf_thread *thread = &convert->threads.items[now->thread];
+    return (uint64_t)now->source->host_id << 32 | (uint32_t)thread->pid;
+}
+
+static enum weft_code convert_module(struct ctf_convert *convert, const struct ctf_now *now)
+{
+    const struct weft_str path = ctf_text(now, now->known->fields[2]);
+    const bool is_relative = !ctf_has(now, 3) || ctf_number(now, 3) != 0;
+    if (convert->is_survey &&
+        !ctf_modules_add(&convert->modules, space_of(convert, now), ctf_number(now, 0),
+                         ctf_number(now, 1), path, is_relative))
+        return ctf_no_memory(convert);
+    return WEFT_OK;
+}
+
+/* ---- calls ---------------------------------------------------------------------------------- */
+
+static enum weft_code convert_call(struct ctf_convert *convert, const struct ctf_now *now)
+{
+    struct weft_call_event call = { .time_ns = now->time_ns, .kind = WEFT_CALL_ENTER };
+    if (convert->is_survey)
+        return WEFT_OK;
+    enum weft_code code =
+        ctf_modules_function(&convert->modules, space_of(convert, now), ctf_number(now, 0),
+                             convert->sink, &call.function_key, convert->err);
+    struct ctf_thread *thread = &convert->threads.items[now->thread];
+    uint32_t *place = code == WEFT_OK ? WEFT_VEC_PUSH(&thread->stack) : NULL;
+    if (code == WEFT_OK && !place)
+        return ctf_no_memory(convert);
+    if (code != WEFT_OK)
+        return code;
+    *place = call.function_key;
+    return ctf_deliver_call(convert, now->thread, &call);
+}
+
+/* An exit without an address is that of the innermost call. */
+static enum weft_code convert_return(struct ctf_convert *convert, const struct ctf_now *now)
+{
+    struct weft_call_event call = { .time_ns = now->time_ns, .kind = WEFT_CALL_EXIT };
+    struct ctf_thread *thread = &convert->threads.items[now->thread];
+    if (convert->is_survey)
+        return WEFT_OK;
+    enum weft_code code = WEFT_OK;
+    if (ctf_has(now, 0) || thread->stack.n == 0)
+        code = ctf_modules_function(&convert->modules, space_of(convert, now), ctf_number(now, 0),
+                                    convert->sink, &call.function_key, convert->err);
+    else
+        call.function_key = thread->stack.items[thread->stack.n - 1];
+    if (code != WEFT_OK)
+        return code;
+    size_t depth = thread->stack.n;
+    while (depth > 0 && thread->stack.items[depth - 1] != call.function_key)
+        depth--;
+    if (depth > 0)
+        thread->stack.n = depth - 1;
+    return ctf_deliver_call(convert, now->thread, &call);
+}
+
+/* ---- locks ---------------------------------------------------------------------------------- */
+
+static enum weft_code convert_lock(struct ctf_convert *convert, const struct ctf_now *now)
+{
+    static const enum weft_event_kind kinds[] = {
+        [CTF_MEANS_LOCK_REQUEST] = WEFT_EVENT_LOCK_REQUEST,
+        [CTF_MEANS_LOCK_ACQUIRED] = WEFT_EVENT_LOCK_ACQUIRED,
+        [CTF_MEANS_LOCK_RELEASED] = WEFT_EVENT_LOCK_RELEASED,
+    };
+    const uint64_t address = ctf_number(now, 0);
+    struct weft_event event = ctf_event_of(now, kinds[now->known->meaning]);
+    if (convert->is_survey)
+        return WEFT_OK;
+    event.object_id = weft_map_add(
+        convert->objects, address ^ space_of(convert, now) * UINT64_C(0x9e3779b97f4a7c15), NULL);
+    if (event.object_id == WEFT_MAP_NONE)
+        return ctf_no_memory(convert);
+    event.name = now->known->name;
+    event.category = WEFT_STR("pthread");
+    event.value = address;
+    event.prev_state = (uint32_t)ctf_number(now, 1); /* what the call returned */
+    return ctf_deliver(convert, now->thread, &event);
+}
+
+enum weft_code ctf_convert_user(struct ctf_convert *convert, struct ctf_now *now)
+{
+    switch ((enum ctf_meaning)now->known->meaning) {
+    case CTF_MEANS_CALL:
+        return convert_call(convert, now);
+    case CTF_MEANS_RETURN:
+        return convert_return(convert, now);
+    case CTF_MEANS_LOCK_REQUEST:
+    case CTF_MEANS_LOCK_ACQUIRED:
+    case CTF_MEANS_LOCK_RELEASED:
+        return convert_lock(convert, now);
+    case CTF_MEANS_MODULE:
+        return convert_module(convert, now);
+    default:
+        return WEFT_OK;
+    }
+}
