@@ -66,7 +66,7 @@ struct ctf_range {
 struct ctf_path {
     struct weft_str words[CTF_MAX_PATH_WORDS];
     unsigned n_words;
-    bool is_absolute; /* CTF 2: the first word is a scope; TSDL: found by looking */
+    uint8_t scope; /* CTF 2: 1 + the scope that the words begin in; 0: it is found by looking */
 };
 
 struct ctf_member;
@@ -82,6 +82,7 @@ struct ctf_class {
     bool is_enum;
     bool is_told; /* the length is another field's: path */
     bool is_bool;
+    bool is_default_clock;       /* CTF 2: shows the clock of its stream, whatever its name */
     uint8_t n_char_bytes;        /* TEXT, STRING: of UTF-16 or UTF-32 code units; 1: UTF-8 */
     uint32_t align_bits;         /* a power of two; never less than that of a member or element */
     struct weft_str clock;       /* name of the clock that an integer shows; empty: none */

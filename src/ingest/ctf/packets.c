@@ -153,11 +153,11 @@ static bool is_same_uuid(const struct ctf_file *file)
 {
     const struct ctf_metadata *meta = file->plan->meta;
     const struct ctf_op *op = ctf_plan_find(&file->plan->packet_header, "uuid");
-    if (!op || !meta->has_uuid || meta->is_json)
+    if (!op || !meta->has_uuid)
         return true;
     const struct ctf_value *value = &file->decoder.values[op->slot];
     if (op->kind == CTF_OP_TEXT)
-        return true;
+        return value->n != 16 || memcmp(value->bytes, meta->uuid, 16) == 0;
     if (op->kind != CTF_OP_ARRAY || value->n != 16 || op->element_slots != 1)
         return true;
     for (unsigned k = 0; k < 16; k++)
@@ -170,11 +170,11 @@ static bool is_same_uuid(const struct ctf_file *file)
  * packets with a magic number can be found again, and it is not tried for ever. */
 static uint64_t find_next(struct ctf_file *file, uint64_t at_off)
 {
-    const uint32_t magic =
-        file->plan->meta->is_big == IS_BIG_HERE ? MAGIC : __builtin_bswap32(MAGIC);
+    const struct ctf_op *op = ctf_plan_find(&file->plan->packet_header, "magic");
     struct ctf_packet packet;
-    if (!ctf_plan_find(&file->plan->packet_header, "magic"))
+    if (!op)
         return file->file.n_bytes;
+    const uint32_t magic = op->is_big == IS_BIG_HERE ? MAGIC : __builtin_bswap32(MAGIC);
     for (uint64_t off = at_off + 1; off < file->file.n_bytes && file->n_tries < MOST_TRIES; off++) {
         const uint8_t *at = memmem(file->file.bytes + off, (size_t)(file->file.n_bytes - off),
                                    &magic, sizeof magic);

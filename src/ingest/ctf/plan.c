@@ -78,8 +78,12 @@ static uint8_t role_of(const struct maker *maker, const struct ctf_class *class,
         { PACKET_CONTEXT, "packet_seq_num", CTF_ROLE_SEQUENCE },
         { EVENT_HEADER, "id", CTF_ROLE_EVENT_ID },
     };
-    if (maker->meta->is_json || maker->level > 0)
-        return class->role;
+    if (maker->meta->is_json)
+        return class->is_default_clock && !class->role && maker->scope == PACKET_CONTEXT
+                   ? CTF_ROLE_BEGIN
+                   : class->role;
+    if (maker->level > 0)
+        return CTF_ROLE_NONE;
     if (maker->scope != EVENT_HEADER && maker->n_open > 1)
         return CTF_ROLE_NONE;
     for (size_t k = 0; k < sizeof roles / sizeof *roles; k++)
@@ -101,6 +105,8 @@ static bool is_bare_time(const struct maker *maker, struct weft_str name)
 static struct weft_str clock_of(const struct maker *maker, const struct ctf_class *class,
                                 struct weft_str name)
 {
+    if (class->is_default_clock)
+        return maker->clock;
     if (class->clock.n_bytes || !is_bare_time(maker, name))
         return class->clock;
     return maker->meta->clocks.items[0].name;
@@ -193,10 +199,10 @@ static const struct ctf_op *find_nearby(const struct maker *maker, const struct 
 
 static const struct ctf_op *find_field(const struct maker *maker, const struct ctf_path *path)
 {
-    for (int scope = 0; scope < SCOPES; scope++) {
-        const unsigned n_words = maker->meta->is_json && !path->is_absolute
-                                     ? 0
-                                     : words_of_scope(path, scope_paths[scope]);
+    if (path->scope > 0)
+        return find_in_scope(maker, (enum scope)(path->scope - 1), path->words, path->n_words);
+    for (int scope = 0; scope < SCOPES && !maker->meta->is_json; scope++) {
+        const unsigned n_words = words_of_scope(path, scope_paths[scope]);
         if (n_words > 0)
             return find_in_scope(maker, (enum scope)scope, path->words + n_words,
                                  path->n_words - n_words);
