@@ -14,7 +14,6 @@ from support import done, note, ok
 
 CTF_TEXT = sys.argv[1]
 PREFIX = re.compile(r"^(timestamp = [^,]*, )?(?:model.emf.uri = [^ ]*, )?name = ")
-HEXADECIMAL = re.compile(r"\b0x[0-9A-F]+\b")
 STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 
@@ -95,9 +94,8 @@ def compare_notations(folder):
         twin = folder / trace.name.replace("CTF2-7.0-", "bt__succeed__")
         ours, counts = decode(trace)
         theirs, _ = decode(twin)
-        # A copy has lost the base in which addresses are shown.
-        ours, theirs = ([HEXADECIMAL.sub(lambda m: str(int(m[0], 16)), line) for line in lines]
-                        for lines in (ours, theirs))
+        # Whoever made the copies replaced a letter in the data, too.
+        theirs = [line.replace("libhello-so", "libhello_so") for line in theirs]
         ok(ours == theirs and len(ours) > 0, f"{trace.name}: {len(ours)} events in both notations",
            str(counts))
     ours, _ = decode(folder / "CTF2-vl-ints")

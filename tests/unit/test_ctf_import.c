@@ -3,138 +3,22 @@
  * Small traces of CTF, made here: what becomes of events of a kernel and of user space, what is
  * noted of damage, and how metadata are refused.
  */
+#include "ctf_trace.h"
 #include "ingest/ctf/ctf.h"
 #include "recording_sink.h"
 #include "tap.h"
 
-enum { STREAM_BYTES = 4096, HEAD_BYTES = 24 };
-
-static const char common[] =
-    "/* CTF 1.8 */\n"
-    "typealias integer { size = 8; } := u8; typealias integer { size = 32; } := u32;\n"
-    "typealias integer { size = 64; } := u64;\n"
-    "typealias integer { size = 64; map = clock.monotonic.value; } := time;\n"
-    "trace { major = 1; minor = 8; byte_order = le;\n"
-    "  packet.header := struct { u32 magic; }; };\n"
-    "clock { name = monotonic; freq = 1000000000; offset_s = 100; };\n";
-
-static const char kernel[] =
-    "env { domain = \"kernel\"; hostname = \"here\"; };\n"
-    "stream { packet.context := struct { u32 content_size; u32 packet_size; u32 cpu_id;\n"
-    "    u32 events_discarded; u32 packet_seq_num; };\n"
-    "  event.header := struct { u8 id; time timestamp; }; };\n"
-    "event { id = 0; name = sched_switch; fields := struct { u32 prev_tid; u32 next_tid;\n"
-    "    u32 prev_state; string next_comm; }; };\n"
-    "event { id = 1; name = \"sched_waking\"; fields := struct { u32 tid; u32 target_cpu; }; };\n"
-    "event { id = 2; name = irq_handler_entry; fields := struct { u32 irq; string name; }; };\n"
-    "event { id = 3; name = irq_handler_exit; fields := struct { u32 irq; }; };\n"
-    "event { id = 4; name = sched_process_fork; fields := struct { u32 child_tid; u32 child_pid;\n"
-    "    string child_comm; }; };\n"
-    "event { id = 5; name = sched_process_exit; fields := struct { u32 tid; }; };\n"
-    "event { id = 6; name = syscall_entry_openat; fields := struct { u32 dfd; string filename; }; "
-    "};\n"
-    "event { id = 7; name = syscall_exit_openat; fields := struct { u64 ret; }; };\n"
-    "event { id = 8; name = tick; fields := struct { u8 n; u8 list[n]; }; };\n";
-
-static const char user[] =
-    "env { domain = \"ust\"; hostname = \"here\"; };\n"
-    "stream { packet.context := struct { u32 content_size; u32 packet_size; u32 cpu_id;\n"
-    "    u32 events_discarded; u32 packet_seq_num; };\n"
-    "  event.header := struct { u8 id; time timestamp; };\n"
-    "  event.context := struct { u32 vtid; u32 vpid; string procname; }; };\n"
-    "event { id = 0; name = \"lttng_ust_statedump:bin_info\"; fields := struct { u64 baddr;\n"
-    "    u64 memsz; string path; u8 is_pic; }; };\n"
-    "event { id = 1; name = \"lttng_ust_cyg_profile_fast:func_entry\"; fields := struct { u64 "
-    "addr; "
-    "}; };\n"
-    "event { id = 2; name = \"lttng_ust_cyg_profile_fast:func_exit\"; fields := struct { }; };\n"
-    "event { id = 3; name = \"lttng_ust_pthread:pthread_mutex_lock_req\"; fields := struct { u64 "
-    "mutex; }; };\n"
-    "event { id = 4; name = \"lttng_ust_pthread:pthread_mutex_lock_acq\"; fields := struct { u64 "
-    "mutex; u32 status; }; };\n"
-    "event { id = 5; name = \"lttng_ust_pthread:pthread_mutex_unlock\"; fields := struct { u64 "
-    "mutex; u32 status; }; };\n"
-    "event { id = 6; name = \"app:note\"; fields := struct { string text; }; };\n";
-
-/* ---- writing -------------------------------------------------------------------------------- */
-
-struct stream {
-    uint8_t bytes[STREAM_BYTES];
-    size_t n, packet_off;
-};
-
-static void put(struct stream *stream, uint64_t value, unsigned n_bytes)
-{
-    for (unsigned k = 0; k < n_bytes; k++)
-        stream->bytes[stream->n++] = (uint8_t)(value >> 8 * k);
-}
-
-static void put_text(struct stream *stream, const char *text)
-{
-    memcpy(stream->bytes + stream->n, text, strlen(text) + 1);
-    stream->n += strlen(text) + 1;
-}
-
-static void begin(struct stream *stream, unsigned cpu, unsigned discarded, unsigned sequence)
-{
-    stream->packet_off = stream->n;
-    put(stream, 0xc1fc1fc1, 4);
-    put(stream, 0, 8);
-    put(stream, cpu, 4);
-    put(stream, discarded, 4);
-    put(stream, sequence, 4);
-}
-
-static void end(struct stream *stream)
-{
-    const size_t n_bits = (stream->n - stream->packet_off) * 8;
-    for (unsigned k = 0; k < 8; k++)
-        stream->bytes[stream->packet_off + 4 + k] = (uint8_t)(n_bits >> 8 * (k % 4));
-}
-
-static void event(struct stream *stream, unsigned id, uint64_t time_ns)
-{
-    put(stream, id, 1);
-    put(stream, time_ns, 8);
-}
-
-static void put_switch(struct stream *stream, uint64_t time_ns, unsigned prev, unsigned next,
-                       unsigned state, const char *comm)
-{
-    event(stream, 0, time_ns);
-    put(stream, prev, 4);
-    put(stream, next, 4);
-    put(stream, state, 4);
-    put_text(stream, comm);
-}
-
-static void put_numbers(struct stream *stream, unsigned id, uint64_t time_ns, unsigned a,
-                        unsigned b)
-{
-    event(stream, id, time_ns);
-    put(stream, a, 4);
-    if (id == 1)
-        put(stream, b, 4);
-}
-
-static void put_fork(struct stream *stream, uint64_t time_ns, unsigned child, const char *comm)
-{
-    put_numbers(stream, 4, time_ns, child, 0);
-    put(stream, child, 4);
-    put_text(stream, comm);
-}
-
 /* ---- reading -------------------------------------------------------------------------------- */
 
 /* All that the sink was told, or the error; the caller frees. */
-static char *import(const char *metadata, const struct stream *streams, size_t n_streams)
+static char *import(const char *metadata, const struct ct_stream *streams, size_t n_streams)
 {
     static const char *const names[] = { "cpu0", "cpu1" };
     char text[8192];
     struct ctf_stream_input inputs[2];
     struct rec_sink rec;
     struct weft_err err = { 0 };
-    const int n_text = snprintf(text, sizeof text, "%s%s", common, metadata);
+    const int n_text = snprintf(text, sizeof text, "%s%s", ct_common, metadata);
     for (size_t k = 0; k < n_streams; k++)
         inputs[k] = (struct ctf_stream_input){
             .name = names[k], .file = { .bytes = streams[k].bytes, .n_bytes = streams[k].n }
@@ -175,29 +59,29 @@ static void expect_line(const char *got, const char *line, const char *name)
 
 static void test_kernel(void)
 {
-    static struct stream streams[2];
-    struct stream *first = &streams[0];
-    struct stream *second = &streams[1];
-    begin(first, 0, 0, 0);
-    put_switch(first, 1000, 0, 10, 0, "worker");
-    put_numbers(first, 2, 1100, 7, 0);
-    put_text(first, "disk");
-    put_numbers(first, 1, 1110, 20, 1);
-    put_numbers(first, 3, 1120, 7, 0);
-    put_numbers(first, 6, 1200, 5, 0);
-    put_text(first, "/etc/x");
-    event(first, 7, 1300);
-    put(first, UINT64_MAX - 1, 8);
-    put_switch(first, 1400, 10, 0, 1, "swapper/0");
-    end(first);
-    begin(second, 1, 0, 0);
-    event(second, 8, 1050);
-    put(second, 2, 1);
-    put(second, 0x0908, 2);
-    put_switch(second, 1500, 20, 21, 0x100, "other");
-    put_switch(second, 1600, 22, 20, 0, "known");
-    end(second);
-    expect(import(kernel, streams, 2),
+    static struct ct_stream streams[2];
+    struct ct_stream *first = &streams[0];
+    struct ct_stream *second = &streams[1];
+    ct_begin(first, 0, 0, 0);
+    ct_put_switch(first, 1000, 0, 10, 0, "worker");
+    ct_put_numbers(first, 2, 1100, 7, 0);
+    ct_put_text(first, "disk");
+    ct_put_numbers(first, 1, 1110, 20, 1);
+    ct_put_numbers(first, 3, 1120, 7, 0);
+    ct_put_numbers(first, 6, 1200, 5, 0);
+    ct_put_text(first, "/etc/x");
+    ct_event(first, 7, 1300);
+    ct_put(first, UINT64_MAX - 1, 8);
+    ct_put_switch(first, 1400, 10, 0, 1, "swapper/0");
+    ct_end(first);
+    ct_begin(second, 1, 0, 0);
+    ct_event(second, 8, 1050);
+    ct_put(second, 2, 1);
+    ct_put(second, 0x0908, 2);
+    ct_put_switch(second, 1500, 20, 21, 0x100, "other");
+    ct_put_switch(second, 1600, 22, 20, 0, "known");
+    ct_end(second);
+    expect(import(ct_kernel, streams, 2),
            "begin ctf: CTF 1.8, 1 traces, 2 files\n"
            "clock 1000000000 zero 1000 monotonic 1000 realtime 100000001000\n"
            "thread 0 tid 0 pid 0 name swapper/0\n"
@@ -234,17 +118,17 @@ static void test_kernel(void)
 
 static void test_reuse(void)
 {
-    static struct stream stream;
-    begin(&stream, 0, 0, 0);
-    put_switch(&stream, 10, 0, 1, 0, "parent");
-    put_fork(&stream, 20, 30, "one");
-    put_switch(&stream, 30, 1, 30, 0, "one");
-    put_numbers(&stream, 5, 40, 30, 0);
-    put_switch(&stream, 50, 30, 1, 0x10, "parent");
-    put_fork(&stream, 60, 30, "two");
-    put_switch(&stream, 70, 1, 30, 0, "two");
-    end(&stream);
-    char *got = import(kernel, &stream, 1);
+    static struct ct_stream stream;
+    ct_begin(&stream, 0, 0, 0);
+    ct_put_switch(&stream, 10, 0, 1, 0, "parent");
+    ct_put_fork(&stream, 20, 30, "one");
+    ct_put_switch(&stream, 30, 1, 30, 0, "one");
+    ct_put_numbers(&stream, 5, 40, 30, 0);
+    ct_put_switch(&stream, 50, 30, 1, 0x10, "parent");
+    ct_put_fork(&stream, 60, 30, "two");
+    ct_put_switch(&stream, 70, 1, 30, 0, "two");
+    ct_end(&stream);
+    char *got = import(ct_kernel, &stream, 1);
     expect_line(got, "thread 2 tid 30 pid 30 name one\n", "a forked thread has name and process");
     expect_line(got, "thread 3 tid 30 pid 30 generation 1 name two\n",
                 "a tid that is used again is another thread");
@@ -257,39 +141,39 @@ static void test_reuse(void)
 
 /* ---- user space ----------------------------------------------------------------------------- */
 
-static void context(struct stream *stream, unsigned id, uint64_t time_ns, unsigned tid)
+static void context(struct ct_stream *stream, unsigned id, uint64_t time_ns, unsigned tid)
 {
-    event(stream, id, time_ns);
-    put(stream, tid, 4);
-    put(stream, 99, 4);
-    put_text(stream, "prog");
+    ct_event(stream, id, time_ns);
+    ct_put(stream, tid, 4);
+    ct_put(stream, 99, 4);
+    ct_put_text(stream, "prog");
 }
 
 static void test_user(void)
 {
-    static struct stream stream;
-    begin(&stream, 3, 0, 0);
+    static struct ct_stream stream;
+    ct_begin(&stream, 3, 0, 0);
     context(&stream, 0, 100, 99);
-    put(&stream, 0x400000, 8);
-    put(&stream, 0x1000, 8);
-    put_text(&stream, "/bin/prog");
-    put(&stream, 1, 1);
+    ct_put(&stream, 0x400000, 8);
+    ct_put(&stream, 0x1000, 8);
+    ct_put_text(&stream, "/bin/prog");
+    ct_put(&stream, 1, 1);
     context(&stream, 1, 110, 100);
-    put(&stream, 0x400010, 8);
+    ct_put(&stream, 0x400010, 8);
     context(&stream, 3, 120, 100);
-    put(&stream, 0x7000, 8);
+    ct_put(&stream, 0x7000, 8);
     context(&stream, 4, 130, 100);
-    put(&stream, 0x7000, 8);
-    put(&stream, 0, 4);
+    ct_put(&stream, 0x7000, 8);
+    ct_put(&stream, 0, 4);
     context(&stream, 6, 135, 100);
-    put_text(&stream, "say \"hi\"");
+    ct_put_text(&stream, "say \"hi\"");
     context(&stream, 5, 140, 100);
-    put(&stream, 0x7000, 8);
-    put(&stream, 0, 4);
+    ct_put(&stream, 0x7000, 8);
+    ct_put(&stream, 0, 4);
     context(&stream, 2, 150, 100);
-    end(&stream);
+    ct_end(&stream);
     expect(
-        import(user, &stream, 1),
+        import(ct_user, &stream, 1),
         "begin ctf: CTF 1.8, 1 traces, 1 files\n"
         "clock 1000000000 zero 100 monotonic 100 realtime 100000000100\n"
         "thread 0 tid 99 pid 99 name prog\n"
@@ -313,31 +197,31 @@ static void test_user(void)
 
 /* ---- damage --------------------------------------------------------------------------------- */
 
-static void ticks(struct stream *stream, unsigned discarded, unsigned sequence, uint64_t time_ns)
+static void ticks(struct ct_stream *stream, unsigned discarded, unsigned sequence, uint64_t time_ns)
 {
-    begin(stream, 0, discarded, sequence);
-    put_switch(stream, time_ns, 0, 1, 0, "x");
-    put_switch(stream, time_ns + 1, 1, 0, 0, "y");
-    end(stream);
+    ct_begin(stream, 0, discarded, sequence);
+    ct_put_switch(stream, time_ns, 0, 1, 0, "x");
+    ct_put_switch(stream, time_ns + 1, 1, 0, 0, "y");
+    ct_end(stream);
 }
 
 static void test_damage(void)
 {
-    static struct stream stream;
+    static struct ct_stream stream;
     ticks(&stream, 2, 0, 10);
     const size_t second_off = stream.n;
     ticks(&stream, 2, 1, 20);
     const size_t third_off = stream.n;
     ticks(&stream, 5, 4, 30);
-    char *got = import(kernel, &stream, 1);
+    char *got = import(ct_kernel, &stream, 1);
     expect_line(got, "note lost_records 5 at 0x0 (cpu0: events discarded by the tracer)",
                 "discarded events are counted");
     expect_line(got, "(cpu0: packets missing)", "so are packets");
     free(got);
 
-    struct stream bad = stream;
+    struct ct_stream bad = stream;
     bad.bytes[second_off] ^= 1;
-    got = import(kernel, &bad, 1);
+    got = import(ct_kernel, &bad, 1);
     expect_line(got, "expected the magic number of a packet", "a damaged packet is noted");
     expect_line(got, "switch @0 cpu", "the packet before it is read");
     expect_line(got, "switch @20 cpu", "the packet behind it is read");
@@ -345,15 +229,15 @@ static void test_damage(void)
     free(got);
 
     bad = stream;
-    bad.bytes[second_off + HEAD_BYTES] = 77;
-    got = import(kernel, &bad, 1);
+    bad.bytes[second_off + CT_HEAD_BYTES] = 77;
+    got = import(ct_kernel, &bad, 1);
     expect_line(got, "expected the number of a declared event", "an unknown event is noted");
     expect_line(got, "switch @21 cpu", "and the next packet is read");
     free(got);
 
     bad = stream;
-    bad.n = third_off + HEAD_BYTES + 30;
-    got = import(kernel, &bad, 1);
+    bad.n = third_off + CT_HEAD_BYTES + 30;
+    got = import(ct_kernel, &bad, 1);
     expect_line(got, "note truncated", "a file that ends early is noted");
     expect_line(got, "switch @20 cpu", "its last whole event is read");
     free(got);
@@ -383,7 +267,7 @@ static void test_metadata(void)
           "expected an event with a number of its own in its stream" },
     };
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
-        static const struct stream nothing;
+        static const struct ct_stream nothing;
         char *got = import(rows[k].metadata, &nothing, 1);
         expect_line(got, rows[k].expected, rows[k].metadata);
         free(got);

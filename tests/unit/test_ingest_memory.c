@@ -4,10 +4,12 @@
  * realloc): each ends with WEFT_E_NOMEM, or does without, and leaks nothing.
  */
 #include "checking_sink.h"
+#include "ctf_trace.h"
 #include "elf_builder.h"
 #include "failing_alloc.h"
 #include "ingest/chrome/chrome.h"
 #include "ingest/csv/csv.h"
+#include "ingest/ctf/ctf.h"
 #include "ingest/optrack/optrack.h"
 #include "ingest/text/text.h"
 #include "ingest/uftrace/uftrace.h"
@@ -54,6 +56,30 @@ static enum weft_code read_optrack(const struct input *input, struct weft_sink *
         { .file = file, .path = "optrack.1.2" },
     };
     return weft_optrack_import(inputs, 3, NULL, sink, NULL, err);
+}
+
+/* The same stream read as one of the kernel and as one of user space, of which one is damaged. */
+static enum weft_code read_ctf(const struct input *input, struct weft_sink *sink,
+                               struct weft_err *err)
+{
+    static char kernel[4096];
+    static char user[4096];
+    const int n_kernel = snprintf(kernel, sizeof kernel, "%s%s", ct_common, ct_kernel);
+    const int n_user = snprintf(user, sizeof user, "%s%s", ct_common, ct_user);
+    const struct ctf_stream_input stream = {
+        .name = "cpu0", .file = { .bytes = input->bytes, .n_bytes = input->n_bytes }
+    };
+    const struct ctf_input inputs[] = {
+        { .path = "k",
+          .metadata = { .bytes = (const uint8_t *)kernel, .n_bytes = (uint64_t)n_kernel },
+          .streams = &stream,
+          .n_streams = 1 },
+        { .path = "u",
+          .metadata = { .bytes = (const uint8_t *)user, .n_bytes = (uint64_t)n_user },
+          .streams = &stream,
+          .n_streams = 1 },
+    };
+    return weft_ctf_import_inputs(inputs, 2, sink, NULL, err);
 }
 
 static enum weft_code read_chrome(const struct input *input, struct weft_sink *sink,
@@ -205,6 +231,20 @@ static void test_optrack(void)
     xb_fini(&file);
 }
 
+static void test_ctf(void)
+{
+    static struct ct_stream stream;
+    ct_begin(&stream, 0, 0, 0);
+    ct_put_switch(&stream, 10, 0, 1, 0, "parent");
+    ct_put_fork(&stream, 20, 30, "one");
+    ct_put_numbers(&stream, 6, 25, 5, 0);
+    ct_put_text(&stream, "/etc/x");
+    ct_put_switch(&stream, 30, 1, 30, 0, "one");
+    ct_end(&stream);
+    const struct input input = { .bytes = stream.bytes, .n_bytes = stream.n };
+    test_failures("CTF", read_ctf, &input);
+}
+
 static void test_uftrace(void)
 {
     struct ub dir = { 0 };
@@ -239,6 +279,7 @@ int main(void)
     test_json();
     test_csv();
     test_optrack();
+    test_ctf();
     test_uftrace();
     return tap_done();
 }
