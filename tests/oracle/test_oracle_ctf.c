@@ -46,6 +46,11 @@ static void test_bits(void)
         n_wrong += ctf_bits_read(bytes, at, n_bits, is_big) != slow;
         if (at % 8 == 0 && n_bits >= 8 && (n_bits & (n_bits - 1)) == 0)
             n_wrong += ctf_bytes_read(bytes + at / 8, n_bits, is_big) != slow;
+        if (n_bits <= 57) { /* it reads 64 bits in any case */
+            uint8_t padded[24] = { 0 };
+            memcpy(padded, bytes, n_bytes);
+            n_wrong += ctf_bits_read_fast(padded, at, n_bits, is_big) != slow;
+        }
         const bool is_minus = slow >> (n_bits - 1) & 1;
         const uint64_t extended = n_bits == 64 || !is_minus ? slow : slow | UINT64_MAX << n_bits;
         n_wrong += ctf_sign_extend(slow, n_bits) != extended;

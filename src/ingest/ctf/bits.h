@@ -51,6 +51,20 @@ static inline uint64_t ctf_bits_read(const uint8_t *bytes, uint64_t at, unsigned
     return value & ctf_mask(n_bits);
 }
 
+/* The same of at most 57 bits, where 64 bits from `at` on may be read. */
+static inline uint64_t ctf_bits_read_fast(const uint8_t *bytes, uint64_t at, unsigned n_bits,
+                                          bool is_big)
+{
+    const unsigned shift = (unsigned)(at % 8);
+    uint64_t word;
+    memcpy(&word, bytes + at / 8, sizeof word);
+    if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+        word = __builtin_bswap64(word);
+    if (is_big)
+        return __builtin_bswap64(word) << shift >> (64 - n_bits);
+    return word >> shift & ctf_mask(n_bits);
+}
+
 /* 8, 16, 32 or 64 bits that begin with a byte. */
 static inline uint64_t ctf_bytes_read(const uint8_t *bytes, unsigned n_bits, bool is_big)
 {

@@ -281,9 +281,13 @@ static enum weft_code make_source(struct ctf_convert *convert, size_t index)
     source->comm = ctf_env_find(&trace->meta, "procname");
     for (size_t i = 0; i < trace->plan.n_streams; i++) {
         const struct ctf_stream_plan *stream = &trace->plan.streams[i];
-        for (size_t j = 0; j < stream->class->events.n; j++)
-            ctf_known_make(stream, &stream->events[j], source->is_kernel,
-                           &source->known[stream->events[j].class->index]);
+        for (size_t j = 0; j < stream->class->events.n; j++) {
+            struct ctf_known *known = &source->known[stream->events[j].class->index];
+            ctf_known_make(stream, &stream->events[j], source->is_kernel, known);
+            if (weft_strtab_intern(convert->threads.names, known->name, &known->name_id, NULL) !=
+                WEFT_OK)
+                return ctf_no_memory(convert);
+        }
     }
     return WEFT_OK;
 }

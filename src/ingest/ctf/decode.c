@@ -101,6 +101,15 @@ static inline void integer_put(struct ctf_decoder *decoder, const struct ctf_op 
         integer_means(decoder, op, value);
 }
 
+static inline uint64_t integer_read(const struct ctf_decoder *decoder, const struct ctf_op *op)
+{
+    if (op->kind == CTF_OP_BYTES)
+        return ctf_bytes_read(decoder->bytes + decoder->at_bits / 8, op->n_bits, op->is_big);
+    if (op->n_bits <= 57 && bits_left(decoder) >= 64)
+        return ctf_bits_read_fast(decoder->bytes, decoder->at_bits, op->n_bits, op->is_big);
+    return ctf_bits_read(decoder->bytes, decoder->at_bits, op->n_bits, op->is_big);
+}
+
 static bool take_varint(struct ctf_decoder *decoder, const struct ctf_op *op)
 {
     uint64_t value = 0;
@@ -284,11 +293,7 @@ static bool run(struct ctf_decoder *decoder, const struct ctf_op *ops, uint32_t 
         if (op->kind == CTF_OP_BYTES || op->kind == CTF_OP_BITS) {
             if (__builtin_expect(bits_left(decoder) < op->n_bits, 0))
                 return fail(decoder, op, "the rest of an integer");
-            integer_put(
-                decoder, op,
-                op->kind == CTF_OP_BYTES
-                    ? ctf_bytes_read(decoder->bytes + decoder->at_bits / 8, op->n_bits, op->is_big)
-                    : ctf_bits_read(decoder->bytes, decoder->at_bits, op->n_bits, op->is_big));
+            integer_put(decoder, op, integer_read(decoder, op));
             decoder->at_bits += op->n_bits;
         } else if (!take_other(decoder, ops, op)) {
             return false;

@@ -136,8 +136,7 @@ static enum weft_code convert_syscall(struct ctf_convert *convert, struct ctf_no
     if (is_enter) {
         event.prev_state = (uint32_t)ctf_number(now, 1);
         event.category = ctf_text(now, now->known->fields[2]);
-        if (weft_strtab_intern(threads->names, event.name, &thread->syscall, NULL) != WEFT_OK)
-            return ctf_no_memory(convert);
+        thread->syscall = now->known->name_id;
     } else {
         if (event.name.n_bytes == 0 && thread->syscall != WEFT_ID_NONE)
             event.name = weft_strtab_get(threads->names, thread->syscall);

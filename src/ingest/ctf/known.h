@@ -38,6 +38,7 @@ struct ctf_known {
     uint8_t subtype;            /* WOKEN: 1 for a new thread */
     struct weft_str event_name; /* without the provider ("sched:") */
     struct weft_str name;       /* what the event of weft is called: "softirq", "futex" */
+    uint32_t name_id;           /* of `name` among the names of threads */
     const struct ctf_op *fields[CTF_KNOWN_FIELDS]; /* in the order of the table; NULL: absent */
     /* The thread that the event says it is of; NULL: it does not. */
     const struct ctf_op *tid, *pid, *comm;

@@ -313,6 +313,8 @@ static const struct ctf_event_plan *find_event(const struct ctf_file *file)
     const struct ctf_stream_plan *stream = file->stream;
     const uint64_t id =
         has_role(&file->decoder, CTF_ROLE_EVENT_ID) ? file->decoder.event_id : stream->lone_event;
+    if (id < stream->n_of_id)
+        return stream->of_id[id];
     const uint32_t index = weft_map_find(stream->class->event_of_id, id);
     return index == WEFT_MAP_NONE ? NULL : &stream->events[index];
 }

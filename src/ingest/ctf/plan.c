@@ -26,6 +26,8 @@ static const char *const scope_paths[SCOPES] = {
     "stream.event.context", "event.context",         "event.fields",
 };
 
+enum { MOST_TABLE_IDS = 1 << 13 }; /* events with greater numbers are found by hashing */
+
 struct maker {
     struct ctf_metadata *meta;
     struct {
@@ -555,6 +557,24 @@ static bool make_event(struct maker *maker, const struct ctf_event_class *class,
     return false;
 }
 
+/* Numbers of events are small and dense, as a rule. */
+static bool make_table(struct maker *maker, struct ctf_stream_plan *stream)
+{
+    const struct ctf_stream_class *class = stream->class;
+    for (size_t k = 0; k < class->events.n; k++)
+        if (class->events.items[k].id < MOST_TABLE_IDS &&
+            class->events.items[k].id >= stream->n_of_id)
+            stream->n_of_id = (uint32_t) class->events.items[k].id + 1;
+    stream->of_id =
+        WEFT_ARENA_NEW(maker->meta->arena, stream->n_of_id, const struct ctf_event_plan *);
+    if (!stream->of_id)
+        return no_memory(maker);
+    for (size_t k = 0; k < class->events.n; k++)
+        if (class->events.items[k].id < stream->n_of_id)
+            stream->of_id[class->events.items[k].id] = &stream->events[k];
+    return true;
+}
+
 static bool make_stream(struct maker *maker, const struct ctf_stream_class *class,
                         struct ctf_stream_plan *stream)
 {
@@ -579,7 +599,7 @@ static bool make_stream(struct maker *maker, const struct ctf_stream_class *clas
     }
     stream->lone_event = class->events.n == 1 ? class->events.items[0].id : 0;
     stream->clock = ctf_clock_find(maker->meta, maker->clock);
-    return true;
+    return make_table(maker, stream);
 }
 
 static bool make_streams(struct maker *maker, struct ctf_trace_plan *trace)

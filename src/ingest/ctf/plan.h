@@ -73,11 +73,13 @@ struct ctf_stream_plan {
     const struct ctf_stream_class *class;
     const struct ctf_clock *clock; /* NULL: its events have no time */
     struct ctf_plan packet_context, event_header, event_context;
-    struct ctf_event_plan *events; /* as in the class */
-    uint32_t first_event_slot;     /* where the slots of packets end */
-    uint32_t first_own_slot;       /* where those of header and common context end, too */
-    uint32_t n_slots;              /* of frame 0, for any event */
-    uint64_t lone_event;           /* index of the event when the header has no id */
+    struct ctf_event_plan *events;       /* as in the class */
+    uint32_t first_event_slot;           /* where the slots of packets end */
+    uint32_t first_own_slot;             /* where those of header and common context end, too */
+    uint32_t n_slots;                    /* of frame 0, for any event */
+    uint64_t lone_event;                 /* number of the event when the header has none */
+    const struct ctf_event_plan **of_id; /* events with numbers < n_of_id; NULL: none */
+    uint32_t n_of_id;
 };
 
 struct ctf_trace_plan {
