@@ -233,6 +233,11 @@ static const char *hint_of(const struct weft_mapped *file)
         const char *hint;
     } hints[] = {
         { "Ftrace!", 7, "; it is part of an uftrace directory: give that" },
+        { "/* CTF", 6, "; it is the metadata of a CTF trace: give its directory" },
+        { "\x57\x1d\xd1\x75", 4, "; it is the metadata of a CTF trace: give its directory" },
+        { "\x75\xd1\x1d\x57", 4, "; it is the metadata of a CTF trace: give its directory" },
+        { "\xc1\x1f\xfc\xc1", 4, "; it is part of a CTF trace: give its directory" },
+        { "\xc1\xfc\x1f\xc1", 4, "; it is part of a CTF trace: give its directory" },
         { "\x7f"
           "ELF",
           4, "; it is a program: give it with --binary" },
