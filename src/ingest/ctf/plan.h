@@ -15,7 +15,9 @@
 #include "base/error.h"
 #include "ingest/ctf/class.h"
 
-enum { CTF_MOST_OPS = 1 << 20, CTF_NO_SLOT = UINT32_MAX };
+enum { CTF_MOST_OPS = 1 << 20 };
+
+#define CTF_NO_SLOT UINT32_MAX
 
 enum ctf_op_kind {
     CTF_OP_STRUCT, /* aligns; its members follow */

@@ -201,7 +201,7 @@ static bool parse_uuid(struct weft_str text, uint8_t *uuid)
             continue;
         if (digit > 15 || n_digits == 32)
             return false;
-        uuid[n_digits / 2] = (uint8_t)(uuid[n_digits / 2] << 4 | digit);
+        uuid[n_digits / 2] = (uint8_t)((unsigned)uuid[n_digits / 2] << 4 | digit);
         n_digits++;
     }
     return n_digits == 32;
