@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ingest/ctf/ctf.h"
 
+#include "base/checked.h"
 #include "ingest/ctf/convert.h"
 #include "ingest/ctf/folders.h"
 
@@ -211,7 +212,7 @@ static struct ctf_now now_of(const struct ctf_convert *convert, const struct ctf
                            .source = source,
                            .known = &source->known[file->event->class->index],
                            .values = file->decoder.values,
-                           .time_ns = event->time_ns - convert->zero_ns,
+                           .time_ns = weft_sub_sat_u64(event->time_ns, convert->zero_ns),
                            .cpu = -1,
                            .thread = WEFT_ID_NONE };
     if (now.known->cpu) {
@@ -219,6 +220,12 @@ static struct ctf_now now_of(const struct ctf_convert *convert, const struct ctf
         now.cpu = cpu < CTF_MOST_CPUS ? (int32_t)cpu : -1;
     }
     return now;
+}
+
+/* perf's conversion begins with events of no time, which stand at 0: they happened before. */
+static bool is_of_perf(const struct ctf_event *event)
+{
+    return weft_str_equal(ctf_env_find(&event->lane->trace->meta, "tracer_name"), WEFT_STR("perf"));
 }
 
 static enum weft_code read_all(struct ctf_convert *convert)
@@ -231,7 +238,7 @@ static enum weft_code read_all(struct ctf_convert *convert)
         code = ctf_reader_next(convert->reader, &event, &is_end, convert->err);
         if (code != WEFT_OK || is_end)
             break;
-        if (convert->is_survey && n_events == 0)
+        if (convert->is_survey && (n_events == 0 || (convert->zero_ns == 0 && is_of_perf(&event))))
             convert->zero_ns = event.time_ns;
         struct ctf_now now = now_of(convert, &event);
         code = convert_event(convert, &now);

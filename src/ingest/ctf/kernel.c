@@ -6,6 +6,7 @@
 #include "ingest/ctf/convert.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 /* A thread that an event points to. */
 static enum weft_code mention(struct ctf_convert *convert, const struct ctf_now *now, uint64_t tid,
@@ -123,6 +124,17 @@ static enum weft_code convert_irq(struct ctf_convert *convert, struct ctf_now *n
     return ctf_deliver(convert, now->thread, &event);
 }
 
+/* "#59": the numbers differ between architectures. */
+static enum weft_code numbered_name(struct ctf_convert *convert, uint64_t number, uint32_t *name_id)
+{
+    char text[24];
+    const int n_text = snprintf(text, sizeof text, "#%" PRIu64, number);
+    return weft_strtab_intern(convert->threads.names, (struct weft_str){ text, (size_t)n_text },
+                              name_id, NULL) == WEFT_OK
+               ? WEFT_OK
+               : ctf_no_memory(convert);
+}
+
 /* The name of an exit without one is that of the call that the thread is in. */
 static enum weft_code convert_syscall(struct ctf_convert *convert, struct ctf_now *now)
 {
@@ -131,12 +143,19 @@ static enum weft_code convert_syscall(struct ctf_convert *convert, struct ctf_no
     const bool is_enter = now->known->meaning == CTF_MEANS_SYSCALL_ENTER;
     struct weft_event event =
         ctf_event_of(now, is_enter ? WEFT_EVENT_SYSCALL_ENTER : WEFT_EVENT_SYSCALL_EXIT);
-    event.name = now->known->name;
+    uint32_t name_id = now->known->name_id;
     event.value = ctf_number(now, 0);
+    if (now->known->subtype) {
+        const enum weft_code code =
+            numbered_name(convert, ctf_number(now, is_enter ? 0 : 1), &name_id);
+        if (code != WEFT_OK)
+            return code;
+    }
+    event.name = weft_strtab_get(threads->names, name_id);
     if (is_enter) {
         event.prev_state = (uint32_t)ctf_number(now, 1);
         event.category = ctf_text(now, now->known->fields[2]);
-        thread->syscall = now->known->name_id;
+        thread->syscall = name_id;
     } else {
         if (event.name.n_bytes == 0 && thread->syscall != WEFT_ID_NONE)
             event.name = weft_strtab_get(threads->names, thread->syscall);

@@ -59,6 +59,8 @@ static const struct row rows[] = {
     { "inet_sock_local_out", CTF_MEANS_SENT, 0, "tcp", { "seq", "ack_seq", "flags" } },
     { "inet_sock_local_in", CTF_MEANS_RECEIVED, 0, "tcp", { "seq", "ack_seq", "flags" } },
     { "exit_syscall", CTF_MEANS_SYSCALL_EXIT, 0, "", { "ret" } },
+    { "sys_enter", CTF_MEANS_SYSCALL_ENTER, 1, "", { "id" } },
+    { "sys_exit", CTF_MEANS_SYSCALL_EXIT, 1, "", { "ret", "id" } },
     { "func_entry", CTF_MEANS_CALL, 0, "", { "addr" } },
     { "func_exit", CTF_MEANS_RETURN, 0, "", { "addr" } },
     { "pthread_mutex_lock_req", CTF_MEANS_LOCK_REQUEST, 0, "mutex_lock", { "mutex" } },
@@ -145,6 +147,12 @@ static bool has_provider(struct weft_str name, const char *provider)
     return name.n_bytes > n_bytes && memcmp(name.bytes, provider, n_bytes) == 0;
 }
 
+static bool ends_with(struct weft_str text, const char *end)
+{
+    const size_t n_end = strlen(end);
+    return text.n_bytes > n_end && memcmp(text.bytes + text.n_bytes - n_end, end, n_end) == 0;
+}
+
 /* Events of user space are known by their provider, those of the kernel are not called like them.
  */
 static bool is_of_row(struct weft_str full, struct weft_str name, const struct row *row,
@@ -153,6 +161,9 @@ static bool is_of_row(struct weft_str full, struct weft_str name, const struct r
     if (!is_one_of(name, row->names))
         return false;
     switch ((enum ctf_meaning)row->meaning) {
+    case CTF_MEANS_SYSCALL_ENTER:
+    case CTF_MEANS_SYSCALL_EXIT: /* LTTng once had an event sys_exit of the call exit */
+        return row->subtype ? has_provider(full, "raw_syscalls:") : is_kernel;
     case CTF_MEANS_CALL:
     case CTF_MEANS_RETURN:
         return has_provider(full, "lttng_ust_cyg_profile");
@@ -225,14 +236,36 @@ static void known_by_prefix(const struct ctf_event_plan *event, struct ctf_known
     }
 }
 
+/* Interrupts of processors: local timer, reschedule and so on, by the name of their vector. */
+static void known_by_vector(const struct ctf_event_plan *event, struct ctf_known *known)
+{
+    static const char front[] = "x86_irq_vectors_";
+    struct weft_str name = known->event_name;
+    if (has_provider(name, front)) {
+        name.bytes += sizeof front - 1;
+        name.n_bytes -= sizeof front - 1;
+    } else if (!has_provider(event->class->name, "irq_vectors:")) {
+        return;
+    }
+    const bool is_enter = ends_with(name, "_entry");
+    if (!is_enter && !ends_with(name, "_exit"))
+        return;
+    known->meaning = is_enter ? CTF_MEANS_IRQ_ENTER : CTF_MEANS_IRQ_EXIT;
+    known->fields[0] = number_in(&event->fields, "vector");
+    name.n_bytes -= is_enter ? strlen("_entry") : strlen("_exit");
+    known->name = name;
+}
+
 void ctf_known_make(const struct ctf_stream_plan *stream, const struct ctf_event_plan *event,
                     bool is_kernel, struct ctf_known *known)
 {
     const char *tids = is_kernel ? "tid|vtid" : "vtid|tid";
     const char *pids = is_kernel ? "pid|vpid" : "vpid|pid";
     *known = (struct ctf_known){ .event_name = without_provider(event->class->name) };
-    if (!known_by_row(event, is_kernel, known) && is_kernel)
+    if (!known_by_row(event, is_kernel, known) && is_kernel) {
         known_by_prefix(event, known);
+        known_by_vector(event, known);
+    }
     known->tid = number_in(&stream->event_context, tids);
     known->pid = number_in(&stream->event_context, pids);
     if (!known->tid) {

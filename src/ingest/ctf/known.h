@@ -35,7 +35,7 @@ enum { CTF_KNOWN_FIELDS = 5 };
 
 struct ctf_known {
     uint8_t meaning;            /* enum ctf_meaning */
-    uint8_t subtype;            /* WOKEN: 1 for a new thread */
+    uint8_t subtype;            /* WOKEN: 1 for a new thread; SYSCALL: 1 if it is told by number */
     struct weft_str event_name; /* without the provider ("sched:") */
     struct weft_str name;       /* what the event of weft is called: "softirq", "futex" */
     uint32_t name_id;           /* of `name` among the names of threads */
