@@ -98,7 +98,7 @@ export function fittingScale(values: readonly number[]): CountScale {
 /** Values for the axis of heights: at most `most`, round, apart enough to be read. */
 export function heightTicks(highest: number, scale: CountScale, least: number): number[] {
   const ticks: number[] = [];
-  let last = 1;
+  let last = 1 + least;
   for (let power = 10 ** Math.floor(Math.log10(Math.max(1, highest))); power >= 1; power /= 10)
     for (const lead of [5, 2, 1]) {
       const value = lead * power;

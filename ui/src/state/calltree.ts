@@ -185,7 +185,7 @@ export class TreeView {
   /** The selection stays where it can: at its path, or at its function as an outermost one. */
   private setTransforms(transforms: Transform[]): void {
     const { path } = this.screen.state.get();
-    this.screen.set({ transforms });
+    this.screen.set({ transforms, open: null });
     const tree = this.now()?.tree;
     if (!tree || path.length === 0 || lib.nodeAt(tree, path) > 0) return;
     const fn = path[path.length - 1]!;
@@ -193,10 +193,20 @@ export class TreeView {
     this.screen.set({ path: at > 0 ? lib.pathOf(tree, at) : [] });
   }
 
+  /** Keys of the nodes of the call tree that are open. */
+  opened(tree: CallTree): ReadonlySet<string> {
+    const { open } = this.screen.state.get();
+    if (open) return open;
+    const keys = new Set<string>();
+    for (let node = 1; node < tree.n && tree.next[node]! > node + 1; node++)
+      keys.add(lib.writePath(lib.pathOf(tree, node)));
+    return keys;
+  }
+
   /** Opens (or closes) nodes of the call tree; `deep`: all below, as far as a table can hold. */
   open(path: readonly number[], isOpen: boolean, deep = false): void {
-    const open = new Set(this.screen.state.get().open);
     const tree = this.now()?.tree;
+    const open = new Set(tree ? this.opened(tree) : []);
     const node = tree ? lib.nodeAt(tree, path) : -1;
     if (!tree || node < 0) return;
     const end = deep ? Math.min(tree.next[node]!, node + MOST_OPENED) : node + 1;

@@ -73,8 +73,8 @@ export interface FunctionsState {
   transforms: Transform[];
   /** The selected node of the tree; empty: none. */
   path: number[];
-  /** Paths of the call tree that are open, as text. */
-  open: ReadonlySet<string>;
+  /** Paths of the call tree that are open, as text; null: those to the heaviest leaf. */
+  open: ReadonlySet<string> | null;
   progress: Progress | null;
   answers: Answers;
 }
@@ -87,7 +87,7 @@ export function initialFunctions(): FunctionsState {
   return {
     ...{ sort: 'self', isUp: false, scope: 'range', isSelf: false, isTime: false, scale: 'fit' },
     ...{ brush: null, list: 'calls', thread: -1, pane: 'flame', order: 'name', transforms: [] },
-    ...{ path: [], open: new Set(), progress: null },
+    ...{ path: [], open: null, progress: null },
     answers: {
       ...{ table: unasked(), histogram: unasked(), threadHistogram: unasked() },
       ...{ calls: unasked(), tree: unasked() },
@@ -156,7 +156,7 @@ const orNone = (json: Json, key: string): number =>
 
 export function decodeFunctions(json: Json): FunctionRow[] {
   return objects(json, 'functions').map(row => ({
-    ...{ id: num(row, 'id'), name: text(row, 'name'), module: text(row, 'module') },
+    ...{ id: num(row, 'fn'), name: text(row, 'name'), module: text(row, 'module') },
     ...{ count: num(row, 'count'), inclusive: num(row, 'inclusive_ns'), self: num(row, 'self_ns') },
     ...{ min: orNone(row, 'min_ns'), mean: orNone(row, 'mean_ns'), p50: orNone(row, 'p50_ns') },
     ...{ p99: orNone(row, 'p99_ns'), p999: orNone(row, 'p999_ns'), max: orNone(row, 'max_ns') },

@@ -13,6 +13,7 @@ import { committedSpan, Functions, initialFunctions, viewSpan } from '../state/f
 import type { FunctionsState } from '../state/functions';
 import type { OnReady, ScreenSpec } from '../state/screens';
 import { setServed } from '../state/served';
+import './functions.css';
 import { FunctionCard } from './functionscard';
 import { FunctionHeadline, FunctionTable, sentence } from './functionstable';
 import { TreePanel, treeKey } from './functionstree';
@@ -39,7 +40,7 @@ function writeState(state: FunctionsState, fn: number): [string, string][] {
       [...flags.filter(Boolean), state.scale !== 'fit' && state.scale].filter(Boolean).join(','),
     ],
     ['pane', state.pane === 'flame' ? '' : state.pane],
-    ['order', state.order === 'name' ? '' : state.order],
+    ['sib', state.order === 'name' ? '' : state.order],
     ['tr', writeTransforms(state.transforms)],
     ['node', writePath(state.path)],
   ];
@@ -60,7 +61,7 @@ function readState(get: (key: string) => string): Partial<FunctionsState> {
     list: bars.includes('threads') ? 'threads' : 'calls',
     scale: (['linear', 'root', 'log'] as const).find(scale => bars.includes(scale)) ?? 'fit',
     pane: oneOf(get('pane'), ['flame', 'tree', 'sandwich'], 'flame'),
-    order: oneOf(get('order'), ['name', 'time'], 'name'),
+    order: oneOf(get('sib'), ['name', 'time'], 'name'),
     ...{ transforms: readTransforms(get('tr')), path: readPath(get('node')), thread: -1 },
   };
 }

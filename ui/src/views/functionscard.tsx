@@ -274,6 +274,17 @@ function readTime(text: string, otherwise: number): number | null {
   );
 }
 
+/** Every digit, in the largest unit that needs no fraction: 5ms, 1200us. */
+function wholeTime(ns: number): string {
+  const units: [number, string][] = [
+    [1e9, 's'],
+    [1e6, 'ms'],
+    [1e3, 'us'],
+  ];
+  const unit = units.find(([scale]) => ns % scale === 0);
+  return unit ? `${ns / unit[0]}${unit[1]}` : `${ns}ns`;
+}
+
 /** The brush in numbers: for the keyboard, and for exact borders. */
 function BrushFields(): JSX.Element {
   const { screen } = useFunctions();
@@ -281,7 +292,7 @@ function BrushFields(): JSX.Element {
   const isSelf = useScreen(s => s.isSelf);
   const [trouble, setTrouble] = useState('');
   const words = (ns: number | undefined): string =>
-    ns === undefined || ns === 0 || !Number.isFinite(ns) ? '' : `${ns}ns`;
+    ns === undefined || ns === 0 || !Number.isFinite(ns) ? '' : wholeTime(ns);
   const change = (which: 'min' | 'max', text: string): void => {
     const value = readTime(text, which === 'min' ? 0 : Infinity);
     if (value === null) return setTrouble('a time with its unit, as in 5ms');

@@ -38,7 +38,7 @@ export function treeKey(view: TreeView, event: KeyboardEvent): boolean {
   const node = view.node();
   const tree = view.now()?.tree;
   const hasBelow = tree !== undefined && node >= 0 && tree.next[node]! > node + 1;
-  const isOpen = screen.state.get().open.has(writePath(path));
+  const isOpen = tree !== undefined && view.opened(tree).has(writePath(path));
   const steps: Record<string, () => void> = {
     s: () => screen.set({ pane: pane === 'sandwich' ? 'flame' : 'sandwich' }),
     y: () => void copyText(view.stackText()),
@@ -81,8 +81,8 @@ function tableSteps(
 }
 
 function rowsOf(view: TreeView, tree: CallTree): ReturnType<typeof openRows> {
-  const { open, order } = view.screen.state.get();
-  return openRows(tree, open, node =>
+  const { order } = view.screen.state.get();
+  return openRows(tree, view.opened(tree), node =>
     order === 'name' ? childrenByName(tree, node, view.nameOf) : childrenOf(tree, node),
   );
 }
@@ -473,19 +473,48 @@ function TreeTable({ tree }: { tree: CallTree }): JSX.Element {
 
 /* ---- the selected node ----------------------------------------------------------------------- */
 
+type Fact = [name: string, own: number, all: number, isTime: boolean];
+
 /** This path against all calls of its function: the same in tool-tip and details. */
 function NodeFacts({ tree, node }: { tree: CallTree; node: number }): JSX.Element {
-  const { screen } = useFunctions();
+  const { screen, view } = useFunctions();
   const fn = tree.fn[node]!;
   const row = fn >= 0 ? screen.row(fn) : null;
   const count = tree.count[node]!;
   const total = Math.max(1, tree.sum[0]!);
-  const facts: [name: string, own: number, all: number, isTime: boolean][] = [
+  const calls: Fact = ['calls', count, row?.count ?? NaN, false];
+  if (view.isInverted) {
+    const root = pathOf(tree, node)[0]!;
+    const self = root >= 0 ? (screen.row(root)?.self ?? NaN) : NaN;
+    return (
+      <Facts
+        heads={['by this path', 'in all']}
+        facts={[
+          [`self of ${view.nameOf(root)}`, tree.sum[node]!, self, true],
+          ['its calls', count, root >= 0 ? (screen.row(root)?.count ?? NaN) : NaN, false],
+        ]}
+        share={tree.sum[node]! / total}
+      />
+    );
+  }
+  const facts: Fact[] = [
     ['time', tree.sum[node]!, row?.inclusive ?? NaN, true],
     ['self', tree.self[node]!, row?.self ?? NaN, true],
-    ['calls', count, row?.count ?? NaN, false],
+    calls,
     ['mean', count > 0 ? tree.sum[node]! / count : NaN, row?.mean ?? NaN, true],
   ];
+  return <Facts heads={['this path', 'all calls']} facts={facts} share={tree.sum[node]! / total} />;
+}
+
+function Facts({
+  heads,
+  facts,
+  share,
+}: {
+  heads: [own: string, all: string];
+  facts: Fact[];
+  share: number;
+}): JSX.Element {
   const show = (value: number, isTime: boolean): JSX.Element | string => {
     if (Number.isNaN(value)) return '\u2013';
     return isTime ? <Ns ns={value}>{duration(value)}</Ns> : integer(value);
@@ -498,10 +527,10 @@ function NodeFacts({ tree, node }: { tree: CallTree; node: number }): JSX.Elemen
             <span class="sr">fact</span>
           </th>
           <th scope="col" class="num">
-            this path
+            {heads[0]}
           </th>
           <th scope="col" class="num">
-            all calls
+            {heads[1]}
           </th>
         </tr>
       </thead>
@@ -515,7 +544,7 @@ function NodeFacts({ tree, node }: { tree: CallTree; node: number }): JSX.Elemen
         ))}
         <tr>
           <th scope="row">share</th>
-          <td class="num key">{percent(tree.sum[node]! / total)}</td>
+          <td class="num key">{percent(share)}</td>
           <td class="num dim">of what is shown</td>
         </tr>
       </tbody>

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execFileSync } from 'node:child_process';
 import { makeData } from '../fixtures/make.mjs';
+import { testFunctions } from './functions.mjs';
 import { findChromium, openBrowser, writePage } from './page.mjs';
 
 let n = 0;
@@ -755,6 +756,7 @@ async function main() {
     if (!given)
       for (const part of [sizes, speed, ribbonSpeed, damaged, withoutPatterns])
         await part(browser, folder);
+    if (!given) await testFunctions(ok, browser);
   } catch (error) {
     ok(false, 'the test ran to its end', error.message.replace(/\n/g, ' '));
   } finally {
