@@ -236,6 +236,8 @@ export function setTitle(name: string, brush: FunctionsState['brush']): string {
   return `calls of ${name}, ${duration(min)} to ${duration(max)}`;
 }
 
+const NO_ROWS: FunctionRow[] = [];
+
 /* ---- the screen ------------------------------------------------------------------------------ */
 
 type Ask<K extends keyof Answers> = {
@@ -281,10 +283,18 @@ export class Functions {
 
   private bare: FunctionRow[] | null = null;
 
-  /** All functions that occur; before the first answer, what is known without one. */
+  /** All functions that occur; before the first answer, what is known of the whole trace. */
   allRows(): FunctionRow[] {
     const { value } = this.state.get().answers.table;
-    return value ?? (this.bare ??= bareFunctions(this.served));
+    if (value) return value;
+    const { span: own, threads } = this.part();
+    this.bare ??= bareFunctions(this.served);
+    return own || threads ? NO_ROWS : this.bare;
+  }
+
+  /** Nothing is known of the functions yet. */
+  get isUnknown(): boolean {
+    return this.state.get().answers.table.value === null && this.allRows().length === 0;
   }
 
   /** The function of the histogram: the one selected, or the first of the table. */

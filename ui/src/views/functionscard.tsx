@@ -428,7 +428,11 @@ export function FunctionCard(): JSX.Element {
   if (fn < 0)
     return (
       <section class="card" aria-label="Selected function">
-        <p class="empty-panel">No function to show: no call begins in {screen.part().words}.</p>
+        <p class="empty-panel">
+          {screen.isUnknown
+            ? 'The functions are being read.'
+            : `No function to show: no call begins in ${screen.part().words}.`}
+        </p>
       </section>
     );
   return (

@@ -163,6 +163,7 @@ function Footer({ rows }: { rows: FunctionRow[] }): JSX.Element {
   return (
     <p class="foot">
       <span>
+        {screen.isUnknown && 'so far, '}
         {integer(rows.length)} of {plural(all.length, 'function')} shown,{' '}
         {SORT_WORDS[sort][isUp ? 1 : 0]}
         {asked.error && `; search: ${asked.error}`}
@@ -181,6 +182,7 @@ function NoRows(): JSX.Element {
   const { screen } = useFunctions();
   const query = usePart(s => s.query);
   const hasAny = screen.allRows().length > 0;
+  if (screen.isUnknown) return <p class="empty-panel">The functions are being read.</p>;
   if (hasAny)
     return (
       <p class="empty-panel">
@@ -291,13 +293,16 @@ export function FunctionHeadline(): JSX.Element {
       <h2 class="headline">
         {first
           ? `${screen.name(first.id)}${waits(first)} has ${share(first)} of all thread-time`
-          : 'No calls here'}
+          : screen.isUnknown
+            ? 'The functions are being read'
+            : 'No calls here'}
         {second && `, ${screen.name(second.id)}${waits(second)} ${share(second)}`}
       </h2>
       <p class="remark">
-        Of {screen.part().words}: {plural(calls, 'call')} of {plural(rows.length, 'function')}.
-        self, incl.: thread-time, summed over threads ({duration(whole)} in all). min to max:
-        wall-time of single calls.
+        Of {screen.part().words}
+        {!screen.isUnknown &&
+          `: ${plural(calls, 'call')} of ${plural(rows.length, 'function')}, ${duration(whole)} in themselves`}
+        . self, incl.: thread-time, summed over threads. min to max: wall-time of single calls.
       </p>
     </div>
   );

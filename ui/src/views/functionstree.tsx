@@ -366,7 +366,8 @@ function TreeFooter({ words }: { words: string }): JSX.Element {
         {words}
         {folded > 0 &&
           `; ${plural(folded, 'path')} of least time folded by the server into those above them`}
-        . Width: thread-time.
+        {words !== '' && '. '}Width: thread-time; calls cut by an edge count for what is seen of
+        them.
       </span>
     </p>
   );

@@ -242,6 +242,8 @@ function tree(trace, get) {
   ]);
 }
 
+export const HEAVY = { histogram, calls, tree };
+
 const NOTES = [
   {
     class: 'lost',
@@ -363,9 +365,7 @@ export async function serveFake(
   const answer = (name, get) => {
     if (name === 'functions') return { functions: everyRow(trace, get) };
     if (name === 'info') return info(trace, notes);
-    if (name === 'histogram') return histogram(trace, get);
-    if (name === 'calls') return calls(trace, get);
-    if (name === 'tree') return tree(trace, get);
+    if (name in HEAVY) return HEAVY[name](trace, get);
     return known[name]?.() ?? null;
   };
   const page =
