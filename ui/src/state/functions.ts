@@ -336,7 +336,7 @@ export class Functions {
 
   /** Asks for what is shown and not there; called whenever something may have changed. */
   refresh(): void {
-    if (this.watched === 0) return;
+    if (this.watched === 0 || this.app.state.get().screen !== 'functions') return;
     const { params } = this.part();
     const { isSelf, brush, list, thread } = this.state.get();
     const { source } = this.served;

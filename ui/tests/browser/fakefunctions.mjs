@@ -1,41 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A server of a made-up trace, as far as the Functions and Health screens ask: what
-// docs/http-api.md says, from a list of calls in memory. Deterministic.
-import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-
-const MAGIC = 0x43544657;
-const ARRAYS = {
-  u8: Uint8Array,
-  u16: Uint16Array,
-  u32: Uint32Array,
-  i32: Int32Array,
-  f64: Float64Array,
-};
-
-/** A document of columns: tables of [name, type, values]. */
-export function writeColumns(meta, tables) {
-  const head = {
-    ...meta,
-    tables: tables.map(({ name, columns }) => ({
-      name,
-      rows: columns[0][2].length,
-      columns: columns.map(([column, type]) => ({ name: column, type })),
-    })),
-  };
-  let text = Buffer.from(JSON.stringify(head));
-  text = Buffer.concat([text, Buffer.alloc((8 - (text.length % 8)) % 8, ' ')]);
-  const start = Buffer.alloc(8);
-  start.writeUInt32LE(MAGIC, 0);
-  start.writeUInt32LE(text.length, 4);
-  const data = tables.flatMap(({ columns }) =>
-    columns.map(([, type, values]) => {
-      const bytes = Buffer.from(ARRAYS[type].from(values).buffer);
-      return Buffer.concat([bytes, Buffer.alloc((8 - (bytes.length % 8)) % 8)]);
-    }),
-  );
-  return Buffer.concat([start, text, ...data]);
-}
+// What the Functions and Health screens ask of a server, answered from the calls of a made-up trace
+// by looking at all of them; the other answers are those of timelineserver.mjs.
+import { encodeColumns, startServer } from './timelineserver.mjs';
 
 const WORDS = [
   'evict',
@@ -61,6 +27,15 @@ const VERBS = [
   'build',
   'unpack',
 ];
+
+/** The calls by thread, as timelineserver.mjs has them. */
+function threadsOf(calls, n) {
+  return Array.from({ length: n }, (_, id) => {
+    const own = calls.filter(call => call.thread === id).map(call => ({ ...call, flags: 0 }));
+    const last = Math.max(...own.map(call => call.end));
+    return { id, tid: 100 + id, calls: own, first: own[0].start, last };
+  });
+}
 
 /** Threads with calls in the order of their starts; times are ns. */
 export function makeTrace({ threads = 12, functions = 60, rounds = 120, seed = 1 } = {}) {
@@ -92,7 +67,7 @@ export function makeTrace({ threads = 12, functions = 60, rounds = 120, seed = 1
     }
   }
   const duration = calls.reduce((end, call) => Math.max(end, call.end), 0) + 1;
-  return { name: 'made_up.weft', names, threads, calls, duration };
+  return { name: 'made_up.weft', names, calls, duration, threads: threadsOf(calls, threads) };
 }
 
 /** Calls of a part: those that run in it, cut at its borders. */
@@ -168,21 +143,19 @@ export function chosenCalls(trace, get) {
 function calls(trace, get) {
   const all = chosenCalls(trace, get).sort((a, b) => b.end - b.start - (a.end - a.start));
   const own = all.slice(0, Number(get('limit') ?? 1000));
-  const pick = key => own.map(call => call[key] ?? 0);
   const total_ns = all.reduce((sum, call) => sum + call.end - call.start, 0);
-  return writeColumns({ total: all.length, total_ns }, [
-    {
-      name: 'calls',
-      columns: [
-        ['start_ns', 'f64', pick('start')],
-        ['end_ns', 'f64', pick('end')],
-        ['thread', 'u32', pick('thread')],
-        ['depth', 'u16', pick('depth')],
-        ['function', 'u32', pick('fn')],
-        ['flags', 'u8', pick('flags')],
-      ],
-    },
-  ]);
+  const columns = [
+    ['start_ns', 'f64'],
+    ['end_ns', 'f64'],
+    ['thread', 'u32'],
+    ['depth', 'u16'],
+    ['function', 'u32'],
+    ['flags', 'u8'],
+  ];
+  const rows = own.map(({ start, end, fn, thread, depth }) => ({
+    ...{ start_ns: start, end_ns: end, function: fn, thread, depth, flags: 0 },
+  }));
+  return encodeColumns({ total: all.length, total_ns }, [{ name: 'calls', rows, columns }]);
 }
 
 function histogram(trace, get) {
@@ -221,28 +194,24 @@ function tree(trace, get) {
   const put = (node, parent, depth) => {
     for (const child of [...node.children.values()].sort((a, b) => nodes[b].sum - nodes[a].sum)) {
       const own = rows.length;
-      rows.push({ ...nodes[child], parent, depth });
+      const { fn, count, sum, self } = nodes[child];
+      rows.push({ parent, depth, function: fn, count, sum_ns: sum, self_ns: self });
       put(nodes[child], own, depth + 1);
     }
   };
   put(nodes[0], -1, 0);
-  const pick = key => rows.map(row => row[key]);
-  return writeColumns({ folded_nodes: 0, folded_ns: 0 }, [
-    {
-      name: 'nodes',
-      columns: [
-        ['parent', 'i32', pick('parent')],
-        ['function', 'u32', pick('fn')],
-        ['depth', 'u16', pick('depth')],
-        ['count', 'f64', pick('count')],
-        ['sum_ns', 'f64', pick('sum')],
-        ['self_ns', 'f64', pick('self')],
-      ],
-    },
-  ]);
+  const columns = [
+    ['parent', 'i32'],
+    ['function', 'u32'],
+    ['depth', 'u16'],
+    ['count', 'f64'],
+    ['sum_ns', 'f64'],
+    ['self_ns', 'f64'],
+  ];
+  return encodeColumns({ folded_nodes: 0, folded_ns: 0 }, [{ name: 'nodes', rows, columns }]);
 }
 
-export const HEAVY = { histogram, calls, tree };
+const HEAVY = { histogram, calls, tree };
 
 const NOTES = [
   {
@@ -279,7 +248,7 @@ export function info(trace, notes = NOTES) {
     notes.filter(note => note.class === kind).reduce((n, note) => n + note.count, 0);
   return {
     ...{ source: 'made up.fdr', format: 'xray-fdr', details: 'version 5', version: 1 },
-    ...{ threads: trace.threads, functions: trace.names.length, unnamed_functions: 2 },
+    ...{ threads: trace.threads.length, functions: trace.names.length, unnamed_functions: 2 },
     ...{
       calls: trace.calls.length,
       cut_calls: 26,
@@ -296,7 +265,7 @@ export function info(trace, notes = NOTES) {
       realtime_ns: null,
     },
     notes,
-    thread_list: Array.from({ length: trace.threads }, (_, i) => ({
+    thread_list: trace.threads.map((_, i) => ({
       ...{ tid: 100 + i, pid: 100, generation: 0, name: `T${100 + i}`, calls: 1, max_depth: 9 },
       cut_calls: i < 3 ? 20 >> i : 0,
     })),
@@ -304,102 +273,53 @@ export function info(trace, notes = NOTES) {
 }
 
 function about(trace) {
-  const own = functionRows(trace, () => null);
-  const by = new Map(own.map(row => [row.fn, row]));
+  const by = new Map(functionRows(trace, () => null).map(row => [row.fn, row]));
+  const own = { id: 0, name: trace.name, format: 'xray-fdr', duration_ns: trace.duration };
+  const sizes = { threads: trace.threads.length, calls: trace.calls.length };
   return {
-    traces: () => ({
-      version: '0',
-      traces: [
-        {
-          id: 0,
-          name: trace.name,
-          format: 'xray-fdr',
-          duration_ns: trace.duration,
-          threads: trace.threads,
-          calls: trace.calls.length,
-          functions: trace.names.length,
-          lost: 1,
-          repaired: 1,
-        },
-      ],
-    }),
-    threads: () => ({
-      threads: Array.from({ length: trace.threads }, (_, id) => {
-        const all = trace.calls.filter(call => call.thread === id);
-        return {
-          id,
-          tid: 100 + id,
-          pid: 100,
-          name: `T${100 + id}`,
-          calls: all.length,
-          cut_calls: 0,
-          first_ns: all[0].start,
-          last_ns: Math.max(...all.map(call => call.end)),
-          max_depth: 9,
-        };
-      }),
-    }),
-    names: () => ({
-      functions: trace.names.map((name, id) => ({
-        id,
-        name,
-        module: '',
-        is_wait: name.includes('wait'),
-        count: by.get(id)?.count ?? 0,
-        self_ns: by.get(id)?.self_ns ?? 0,
+    traces: { version: '0', traces: [{ ...own, ...sizes }] },
+    threads: {
+      threads: trace.threads.map(({ id, tid, calls: all, first, last }) => ({
+        ...{ id, tid, pid: 100, name: `T${tid}`, calls: all.length, cut_calls: 0 },
+        ...{ first_ns: first, last_ns: last, max_depth: 12 },
       })),
-    }),
-    progress: () => ({ state: 'ready', activity: '', done: 0, total: 0, unit: '' }),
-    notes: () => ({}),
-    colors: () => ({ functions: {} }),
+    },
+    names: {
+      functions: trace.names.map((name, id) => ({
+        ...{ id, name, module: '', is_wait: name.includes('wait') },
+        ...{ count: by.get(id)?.count ?? 0, self_ns: by.get(id)?.self_ns ?? 0 },
+      })),
+    },
+    progress: { state: 'ready', activity: '', done: 0, total: 0, unit: '' },
+    notes: {},
+    colors: { functions: {} },
   };
 }
 
-/** Serves; resolves to its address and what it was asked. `wait` says of an answer how many ms it takes. */
-export async function serveFake(
-  trace,
-  { dist, notes = NOTES, wait = () => 0, refuse = () => false },
-) {
+/**
+ * Serves; resolves to its address and what it was asked. `wait` says of an answer how many ms it
+ * takes, `refuse` that it is refused.
+ */
+export function serveFake(trace, { notes = NOTES, wait = () => 0, refuse = () => false } = {}) {
   const known = about(trace);
-  const asked = [];
   const answer = (name, get) => {
     if (name === 'functions') return { functions: everyRow(trace, get) };
     if (name === 'info') return info(trace, notes);
-    if (name in HEAVY) return HEAVY[name](trace, get);
-    return known[name]?.() ?? null;
+    return HEAVY[name]?.(trace, get) ?? known[name] ?? null;
   };
-  const page =
-    '<!doctype html><html lang="en"><head><meta charset="utf-8"><link rel="stylesheet" href="weft.css"></head><body><div id="app"></div><script src="weft.js"></script></body></html>';
-  const server = createServer((request, response) => {
-    const url = new URL(request.url, 'http://localhost');
-    const name = url.pathname.split('/').pop();
-    const send = (status, type, body) => {
-      response.writeHead(status, { 'Content-Type': type, 'Cache-Control': 'no-store' });
-      response.end(body);
-    };
-    if (name === 'favicon.ico') return send(204, 'image/png', '');
-    if (name === '') return send(200, 'text/html', page);
-    if (name === 'weft.js') return send(200, 'text/javascript', readFileSync(`${dist}served.js`));
-    if (name === 'weft.css') return send(200, 'text/css', readFileSync(`${dist}served.css`));
-    asked.push(url.pathname.split('/').pop() + url.search);
-    const body = refuse(name) ? null : answer(name, key => url.searchParams.get(key));
-    const late = () => {
-      if (body === null)
-        send(
-          404,
-          'application/json',
-          '{"error":{"code":"arg","message":"there is no such answer"}}',
-        );
-      else if (Buffer.isBuffer(body)) send(200, 'application/vnd.weft.columns', body);
+  return startServer(trace, 0, (name, query, send) => {
+    if (refuse(name)) {
+      send(404, 'application/json', '{"error":{"code":"arg","message":"there is no such answer"}}');
+      return true;
+    }
+    const body = answer(name, key => query.get(key));
+    if (!body) return false;
+    const reply = () => {
+      if (Buffer.isBuffer(body)) send(200, 'application/vnd.weft.columns', body);
       else send(200, 'application/json', JSON.stringify(body));
     };
-    if (wait(name) > 0) setTimeout(late, wait(name));
-    else late();
+    if (wait(name) > 0) setTimeout(reply, wait(name));
+    else reply();
+    return true;
   });
-  await new Promise(resolve => server.listen(0, '127.0.0.1', resolve));
-  return {
-    address: `http://127.0.0.1:${server.address().port}/token/`,
-    asked,
-    close: () => new Promise(resolve => server.close(resolve)),
-  };
 }

@@ -380,9 +380,10 @@ function listen(reply, port) {
   });
 }
 
-/** Serves a made-up trace. */
-export function startServer(trace, port = 0) {
+/** Serves a made-up trace. `more` answers first: true if it did, or will. */
+export function startServer(trace, port = 0, more = () => false) {
   return listen((name, { searchParams }, send) => {
+    if (more(name, searchParams, send)) return undefined;
     const found = answer(trace, name, searchParams);
     if (!found) return send(404, 'application/json', '{"error":{"message":"not known here"}}');
     if (Buffer.isBuffer(found)) return send(200, 'application/vnd.weft.columns', found);
