@@ -13,6 +13,8 @@ export interface Bins {
   /** Of all calls. */
   total: number;
   totalNs: number;
+  min: number;
+  max: number;
 }
 
 export interface Bar {
@@ -142,13 +144,14 @@ export function meanOf({ total, totalNs }: Bins): number {
   return total > 0 ? totalNs / total : 0;
 }
 
-/** The border of the bin that holds the quantile: what the quantile is at most. NaN without calls. */
+/** The border of the bin that holds the quantile, or the longest call: what it is at most. NaN
+ * without calls. */
 export function quantileOf(bins: Bins, share: number): number {
   const rank = Math.max(1, Math.ceil(bins.total * share));
   let seen = 0;
   for (let i = 0; i < bins.n; i++) {
     seen += bins.count[i]!;
-    if (seen >= rank) return Math.max(bins.from[i]!, bins.to[i]! - 1);
+    if (seen >= rank) return Math.max(bins.from[i]!, Math.min(bins.max, bins.to[i]! - 1));
   }
   return NaN;
 }

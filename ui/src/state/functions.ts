@@ -187,6 +187,7 @@ export function decodeBins(json: Json): Bins {
   return {
     ...{ n: bins.length, from: pick('from_ns'), to: pick('to_ns'), count: pick('count') },
     ...{ sum: pick('sum_ns'), total: num(json, 'count'), totalNs: num(json, 'sum_ns') },
+    ...{ min: num(json, 'min_ns'), max: num(json, 'max_ns') },
   };
 }
 
@@ -224,7 +225,8 @@ function decodeTree(columns: Columns): Tree {
     ...{ count: get<Float64Array>('count'), sum: get<Float64Array>('sum_ns') },
     self: get<Float64Array>('self_ns'),
   });
-  return { tree, foldedNodes: num(columns.meta, 'folded_nodes') };
+  const rows = columns.tables.get('nodes')?.rows ?? 0;
+  return { tree, foldedNodes: Math.max(0, num(columns.meta, 'total') - rows) };
 }
 
 /** "calls of evict_page >= 10 ms" */

@@ -40,7 +40,7 @@ function statsOf(bins: Bins | null, row: FunctionRow | null, isSelf: boolean): S
     return [
       exact('mean', bins ? hist.meanOf(bins) : NaN),
       ...[rough('p50', 0.5), rough('p90', 0.9), rough('p99', 0.99), rough('p99.9', 0.999)],
-      rough('max', 1),
+      exact('max', bins && bins.total > 0 ? bins.max : NaN),
     ];
   return [
     ...[exact('mean', row.mean), exact('p50', row.p50), rough('p90', 0.9), exact('p99', row.p99)],
@@ -412,6 +412,16 @@ function factsText(
   return lines.map(line => line.join('\t')).join('\n') + '\n';
 }
 
+/** The histogram holds calls that an edge of the trace cuts, as far as they are seen; the table's
+ * statistics do not. */
+function edgeWords({ openCount, cutCount }: FunctionRow): string {
+  const parts = [
+    openCount > 0 && `${integer(openCount)} open at the end`,
+    cutCount > 0 && `${integer(cutCount)} from before`,
+  ].filter(Boolean);
+  return parts.length > 0 ? `; ${parts.join(', ')}: only in the bars, as long as seen` : '';
+}
+
 export function FunctionCard(): JSX.Element {
   const { screen } = useFunctions();
   useServed(s => s.fn);
@@ -450,7 +460,7 @@ export function FunctionCard(): JSX.Element {
       <p class="remark">
         {isSelf ? 'Self time' : 'Wall-time from entry to exit'} of{' '}
         {plural(bins?.total ?? row?.count ?? 0, 'call')}, {screen.part().words}
-        {row && row.openCount > 0 && `; ${integer(row.openCount)} more open at the end`}
+        {row && edgeWords(row)}
       </p>
       <Tools />
       {bins && bins.n === 0 ? (

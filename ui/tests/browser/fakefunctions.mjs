@@ -171,7 +171,9 @@ function histogram(trace, get) {
     total += ns;
   }
   const sorted = [...bins.values()].sort((a, b) => a.from_ns - b.from_ns);
-  return { bins: sorted, count: all.length, sum_ns: total };
+  const times = all.map(call => (get('self') === '1' ? call.self : call.end - call.start));
+  const [min_ns, max_ns] = [Math.min(...times), Math.max(...times)];
+  return { bins: sorted, count: all.length, sum_ns: total, min_ns, max_ns };
 }
 
 function tree(trace, get) {
@@ -208,7 +210,9 @@ function tree(trace, get) {
     ['sum_ns', 'f64'],
     ['self_ns', 'f64'],
   ];
-  return encodeColumns({ folded_nodes: 0, folded_ns: 0 }, [{ name: 'nodes', rows, columns }]);
+  return encodeColumns({ total: rows.length, folded_self_ns: 0 }, [
+    { name: 'nodes', rows, columns },
+  ]);
 }
 
 const HEAVY = { histogram, calls, tree };

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Screens 7 Functions and 9 Health of the served page, before a made-up server; and before a real one
 // if WEFT_BIN and WEFT_TRACE say which.
-import { spawn, execFileSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { chosenCalls, functionRows, makeTrace, serveFake } from './fakefunctions.mjs';
+import { startBefore, startBinary } from './timelineserver.mjs';
 
 async function open(browser, address, fragment = '#v=1&s=7', options = {}) {
   const context = await browser.newContext({ viewport: { width: 1600, height: 1000 }, ...options });
@@ -542,14 +543,10 @@ async function many(ok, browser) {
 
 /** A real server: what it shows is what the command says. */
 async function real(ok, browser, weft, file) {
-  const server = spawn(weft, ['serve', file], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const binary = await startBinary(weft, file);
+  const server = await startBefore(binary.address);
   try {
-    const address = await new Promise((resolve, reject) => {
-      server.stdout.once('data', data => resolve(String(data).trim().split(/\s+/).pop()));
-      server.once('exit', code => reject(new Error(`weft serve ended: ${code}`)));
-      setTimeout(() => reject(new Error('weft serve says nothing')), 20000).unref();
-    });
-    const { page, context, trouble } = await open(browser, address);
+    const { page, context, trouble } = await open(browser, server.address);
     await settle(page);
     const json = execFileSync(weft, ['functions', '-q', '--json', file], { maxBuffer: 1 << 28 });
     const told = JSON.parse(json);
@@ -582,10 +579,10 @@ async function real(ok, browser, weft, file) {
       ),
       'and so is the number of functions',
     );
-    const closed = best.count - best.open_count;
+    const all = best.count + best.cut_count;
     ok(
-      (await page.textContent('table.stats tbody')).startsWith(closed.toLocaleString('en-US')),
-      'the histogram holds every call that ended',
+      (await page.textContent('table.stats tbody')).startsWith(all.toLocaleString('en-US')),
+      'the histogram holds every call',
       await page.textContent('table.stats tbody'),
     );
     await page.locator('table.stats button:text-is("p99")').click();
@@ -605,7 +602,8 @@ async function real(ok, browser, weft, file) {
     ok(trouble.length === 0, 'no console error, no other host', trouble.join('; '));
     await context.close();
   } finally {
-    server.kill('SIGTERM');
+    server.close();
+    binary.close();
   }
 }
 

@@ -17,7 +17,13 @@ function binsOf(values: readonly number[]): hist.Bins {
     Float64Array.from(list, bin => bin[key]);
   return {
     ...{ n: list.length, from: column('from'), to: column('to'), count: column('count') },
-    ...{ sum: column('sum'), total: values.length, totalNs: values.reduce((a, b) => a + b, 0) },
+    ...{
+      sum: column('sum'),
+      min: Math.min(...values),
+      max: Math.max(...values),
+      total: values.length,
+      totalNs: values.reduce((a, b) => a + b, 0),
+    },
   };
 }
 
