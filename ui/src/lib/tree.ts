@@ -166,6 +166,26 @@ export function childrenByName(
   });
 }
 
+export interface FunctionTime {
+  fn: number;
+  self: number;
+  /** Calls inside calls of the same function count too. */
+  inclusive: number;
+}
+
+/** Times by function, most self time first; of calls that an edge cuts, what lies inside counts. */
+export function timesByFunction(tree: CallTree): FunctionTime[] {
+  const by = new Map<number, FunctionTime>();
+  for (let i = 1; i < tree.n; i++) {
+    const fn = tree.fn[i]!;
+    let own = by.get(fn);
+    if (!own) by.set(fn, (own = { fn, self: 0, inclusive: 0 }));
+    own.self += tree.self[i]!;
+    own.inclusive += tree.sum[i]!;
+  }
+  return [...by.values()].sort((a, b) => b.self - a.self || a.fn - b.fn);
+}
+
 /* ---- transforms ------------------------------------------------------------------------------ */
 
 /** Where the time of a node goes: a node of the new tree, and whether it stays a call of its own. */

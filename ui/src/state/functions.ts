@@ -13,8 +13,8 @@ import type { FunctionKey, FunctionRow } from '../lib/functions';
 import type { Bins, CountScale } from '../lib/histogram';
 import type { Span } from '../lib/model';
 import { matchesThread, parseQuery } from '../lib/search';
-import { makeTree } from '../lib/tree';
-import type { CallTree, Transform } from '../lib/tree';
+import { makeTree, timesByFunction } from '../lib/tree';
+import type { CallTree, FunctionTime, Transform } from '../lib/tree';
 import type { App } from './app';
 import { setServed } from './served';
 import type { CallSet, Served } from './served';
@@ -165,16 +165,23 @@ export function decodeFunctions(json: Json): FunctionRow[] {
   }));
 }
 
+const NO_TIMES = {
+  ...{ inclusive: NaN, min: NaN, mean: NaN, p50: NaN, p99: NaN, p999: NaN, max: NaN },
+};
+
+const timeOf = (time: FunctionTime | undefined): { self: number; inclusive: number } => ({
+  ...{ self: time?.self ?? 0, inclusive: time?.inclusive ?? 0 },
+});
+
 /** What is known of the whole trace before the server has read all its calls. */
 function bareFunctions({ names }: Served): FunctionRow[] {
-  const none = { inclusive: NaN, min: NaN, mean: NaN, p50: NaN, p99: NaN, p999: NaN, max: NaN };
   return names.name.flatMap((name, id) =>
     names.count[id]! === 0
       ? []
       : [
           {
             ...{ id, name, module: names.module[id]!, count: names.count[id]! },
-            ...{ self: names.self[id]!, ...none, threads: NaN, openCount: 0, openNs: 0 },
+            ...{ self: names.self[id]!, ...NO_TIMES, threads: NaN, openCount: 0, openNs: 0 },
             cutCount: 0,
           },
         ],
@@ -287,11 +294,35 @@ export class Functions {
 
   /** All functions that occur; before the first answer, what is known of the whole trace. */
   allRows(): FunctionRow[] {
-    const { value } = this.state.get().answers.table;
-    if (value) return value;
+    const { table, tree } = this.state.get().answers;
     const { span: own, threads } = this.part();
+    if (table.value && own && tree.value) return this.rowsInside(table.value, tree.value.tree);
+    if (table.value) return table.value;
     this.bare ??= bareFunctions(this.served);
     return own || threads ? NO_ROWS : this.bare;
+  }
+
+  private inside: { of: readonly unknown[]; rows: FunctionRow[] } | null = null;
+
+  /** In a window, times are what lies inside: functions whose calls all reach over its edges have
+   * such times too, though no call of theirs is timed. */
+  private rowsInside(rows: FunctionRow[], tree: CallTree): FunctionRow[] {
+    if (this.inside?.of[0] === rows && this.inside.of[1] === tree) return this.inside.rows;
+    const times = new Map(timesByFunction(tree).map(one => [one.fn, one]));
+    const known = new Set(rows.map(row => row.id));
+    const timed = rows.map(row => ({ ...row, ...timeOf(times.get(row.id)) }));
+    for (const time of times.values())
+      if (!known.has(time.fn)) timed.push({ ...this.untimed(time.fn), ...timeOf(time) });
+    this.inside = { of: [rows, tree], rows: timed };
+    return timed;
+  }
+
+  private untimed(id: number): FunctionRow {
+    const { names } = this.served;
+    return {
+      ...{ id, name: names.name[id] ?? '?', module: names.module[id] ?? '', count: 0, self: 0 },
+      ...{ ...NO_TIMES, threads: NaN, openCount: 0, openNs: 0, cutCount: 0 },
+    };
   }
 
   /** Nothing is known of the functions yet. */

@@ -30,13 +30,13 @@ interface Stat extends StatLine {
   isRough: boolean;
 }
 
-/** Statistics of what the histogram shows: exact from the table where it has them. */
-function statsOf(bins: Bins | null, row: FunctionRow | null, isSelf: boolean): Stat[] {
+/** Statistics of what the histogram shows: exact from the row of the table if that has the same calls. */
+function statsOf(bins: Bins | null, row: FunctionRow | null): Stat[] {
   const exact = (name: string, ns: number): Stat => ({ name, ns, isRough: false });
   const rough = (name: string, share: number): Stat => ({
     ...{ name, ns: bins ? hist.quantileOf(bins, share) : NaN, isRough: true },
   });
-  if (isSelf || !row || Number.isNaN(row.p50))
+  if (!row || Number.isNaN(row.p50))
     return [
       exact('mean', bins ? hist.meanOf(bins) : NaN),
       ...[rough('p50', 0.5), rough('p90', 0.9), rough('p99', 0.99), rough('p99.9', 0.999)],
@@ -414,11 +414,13 @@ function factsText(
 
 /** The histogram holds calls that an edge of the trace cuts, as far as they are seen; the table's
  * statistics do not. */
-function edgeWords({ openCount, cutCount }: FunctionRow): string {
+function edgeWords({ openCount, cutCount }: FunctionRow, isWindow: boolean): string {
   const parts = [
     openCount > 0 && `${integer(openCount)} open at the end`,
     cutCount > 0 && `${integer(cutCount)} from before`,
   ].filter(Boolean);
+  if (isWindow && parts.length > 0)
+    return '; calls over an edge at their whole length: the table leaves them out';
   return parts.length > 0 ? `; ${parts.join(', ')}: only in the bars, as long as seen` : '';
 }
 
@@ -433,7 +435,8 @@ export function FunctionCard(): JSX.Element {
   const row = screen.row(fn);
   const isCurrent = answer.of !== '' && answer.of === answer.key;
   const bins = isCurrent ? answer.value : null;
-  const stats = statsOf(bins, row, isSelf);
+  const { span: window } = screen.part();
+  const stats = statsOf(bins, isSelf || window ? null : row);
   const own = call && call.fn === fn && !isSelf ? call.end - call.start : null;
   if (fn < 0)
     return (
@@ -460,7 +463,7 @@ export function FunctionCard(): JSX.Element {
       <p class="remark">
         {isSelf ? 'Self time' : 'Wall-time from entry to exit'} of{' '}
         {plural(bins?.total ?? row?.count ?? 0, 'call')}, {screen.part().words}
-        {row && edgeWords(row)}
+        {row && edgeWords(row, window !== null)}
       </p>
       <Tools />
       {bins && bins.n === 0 ? (

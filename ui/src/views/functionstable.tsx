@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The table of functions: every column sorts; only rows in view are in the document.
 import type { JSX } from 'preact';
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { compact, duration, integer, percent, plural } from '../lib/format';
 import { functionsText, rowsInView, SORT_WORDS } from '../lib/functions';
 import type { FunctionKey, FunctionRow } from '../lib/functions';
 import { parseQuery } from '../lib/search';
+import { timesByFunction } from '../lib/tree';
 import type { Functions } from '../state/functions';
 import { FnSwatch, Ns, useFunctions, useScreen, useServed, Waiting } from './functionsuse';
 import { copyText } from './parts';
@@ -163,13 +164,12 @@ function Footer({ rows }: { rows: FunctionRow[] }): JSX.Element {
   return (
     <p class="foot">
       <span>
-        {screen.isUnknown && 'so far, '}
         {integer(rows.length)} of {plural(all.length, 'function')} shown,{' '}
         {SORT_WORDS[sort][isUp ? 1 : 0]}
         {asked.error && `; search: ${asked.error}`}
         {table.value === null && '; times of single calls are being read'}
-        {open > 0 && `; ${plural(open, 'call')} open at the end: counted, not timed`}
-        {cut > 0 && `; ${plural(cut, 'call')} from before: not counted`}
+        {open > 0 && `; ${plural(open, 'call')} open at the end: counted, not in min to max`}
+        {cut > 0 && `; ${plural(cut, 'call')} from before: neither`}
       </span>
       <button class="link" onClick={() => void copyText(functionsText(rows))}>
         copy as ns
@@ -212,6 +212,7 @@ function reveal(scroller: HTMLElement, at: number): void {
 export function FunctionTable(): JSX.Element {
   const { screen } = useFunctions();
   const table = useScreen(s => s.answers.table);
+  useScreen(s => s.answers.tree.value);
   const sort = useScreen(s => s.sort);
   const isUp = useScreen(s => s.isUp);
   usePart(s => s.query);
@@ -281,28 +282,37 @@ export function FunctionHeadline(): JSX.Element {
   useScreen(s => s.scope);
   usePart(s => s.query);
   usePart(s => s.picked);
-  const rows = [...screen.allRows()].sort((a, b) => b.self - a.self);
-  const whole = rows.reduce((sum, row) => sum + row.self, 0);
-  const [first, second] = rows;
+  const tree = useScreen(s => s.answers.tree);
+  const rows = screen.allRows();
+  const ranked = useMemo(() => {
+    if (tree.value && tree.of === tree.key) return timesByFunction(tree.value.tree);
+    const own = rows.map(({ id, self }) => ({ fn: id, self }));
+    return own.sort((a, b) => b.self - a.self || a.fn - b.fn);
+  }, [tree, rows]);
+  const whole = ranked.reduce((sum, one) => sum + one.self, 0);
+  const [first, second] = ranked;
+  const isWindow = screen.part().span !== null;
   const calls = rows.reduce((sum, row) => sum + row.count, 0);
-  const waits = (row: FunctionRow): string =>
-    screen.served.names.isWait[row.id] === 1 ? ' (waiting)' : '';
-  const share = (row: FunctionRow): string => percent(row.self / Math.max(1, whole));
+  const words = ({ fn, self }: { fn: number; self: number }): string => {
+    const waits = screen.served.names.isWait[fn] === 1 ? ' (waiting)' : '';
+    return `${screen.name(fn)}${waits} has ${percent(self / Math.max(1, whole))}`;
+  };
   return (
     <div class="lead-in">
       <h2 class="headline">
         {first
-          ? `${screen.name(first.id)}${waits(first)} has ${share(first)} of all thread-time`
+          ? `${words(first)} of the thread-time in calls`
           : screen.isUnknown
             ? 'The functions are being read'
             : 'No calls here'}
-        {second && `, ${screen.name(second.id)}${waits(second)} ${share(second)}`}
+        {second && `, ${words(second)}`}
       </h2>
       <p class="remark">
         Of {screen.part().words}
         {!screen.isUnknown &&
-          `: ${plural(calls, 'call')} of ${plural(rows.length, 'function')}, ${duration(whole)} in themselves`}
-        . self, incl.: thread-time, summed over threads. min to max: wall-time of single calls.
+          `: ${plural(calls, 'call')} of ${plural(rows.length, 'function')}, ${duration(whole)} in calls`}
+        . self, incl.: thread-time{isWindow && ' inside it'}, summed over threads. min to max:
+        wall-time of single calls{isWindow && ' that begin and end in it'}.
       </p>
     </div>
   );

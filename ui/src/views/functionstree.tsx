@@ -599,6 +599,7 @@ export function TreePanel(): JSX.Element {
   useServed(s => s.fn);
   const tree = view.now()?.tree ?? null;
   const isEmpty = tree !== null && tree.n === 1;
+  const shownNs = (pane === 'sandwich' ? view.sandwich(screen.fn())?.up : tree)?.sum[0] ?? 0;
   const title = { flame: 'Flame graph', tree: 'Call tree', sandwich: 'Callers and callees' }[pane];
   return (
     <section class="tree-panel" aria-label={title}>
@@ -608,7 +609,7 @@ export function TreePanel(): JSX.Element {
         <small>
           {pane === 'sandwich' && `of ${screen.name(screen.fn())}, recursive calls once; `}
           {screen.part().words}; thread-time, paths of all threads together
-          {tree && `, ${duration(tree.sum[0]!)}`}
+          {shownNs > 0 && `, ${duration(shownNs)}`}
         </small>
       </h2>
       <TreeTools />
