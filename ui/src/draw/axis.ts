@@ -18,6 +18,7 @@ export function paintAxis(
   view: View,
   dpr: number,
   span: Span | null,
+  hasPrefix = true,
 ): void {
   const { ticks, prefix } = ticksOf(view);
   const line = Math.max(1, Math.round(dpr));
@@ -33,7 +34,7 @@ export function paintAxis(
     ctx.textAlign = x < 16 ? 'left' : x > view.width - 16 ? 'right' : 'center';
     ctx.fillText(label, at, Math.round(10 * dpr));
   }
-  if (prefix) {
+  if (prefix && hasPrefix) {
     ctx.textAlign = 'left';
     ctx.fillStyle = theme.ink3;
     const width = ctx.measureText(prefix).width;

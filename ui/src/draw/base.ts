@@ -104,11 +104,11 @@ export abstract class BaseStage<Row extends FrameRow = FrameRow> {
     this.patterns ??= new Patterns(ctx, this.dpr);
     const view = this.view();
     if (this.isBaseDirty) {
+      this.isBaseDirty = false; // painting may find that it has to go on
       const started = performance.now();
       this.paintBase(ctx, view);
       this.lastPaint = performance.now() - started;
     }
-    this.isBaseDirty = false;
     this.paintOver(view);
     for (const done of this.waiting.splice(0)) done();
   }

@@ -191,7 +191,7 @@ export class TimelineStage extends BaseStage<Track> {
     const box = call && this.boxOf(call, view);
     if (box) this.outline(ctx, box, 2);
     const axis = canvases.axis.getContext('2d', { alpha: false })!;
-    paintAxis(axis, theme, view, dpr, range ?? callSpan(call));
+    paintAxis(axis, theme, view, dpr, range ?? callSpan(call), false);
     paintFlags({ axis, over: ctx, theme, view, dpr, height }, flags, editing);
   }
 

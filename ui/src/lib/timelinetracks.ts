@@ -9,7 +9,7 @@ export const LEAST_TRACK = 48; // three lines of label
 export const COMPACT = 22;
 export const HEAD = 24;
 /** Levels shown unless a thread is asked to show all. */
-export const FEW_LEVELS = 12;
+export const FEW_LEVELS = 9;
 
 export type TrackMode = 'few' | 'all' | 'compact';
 export type TrackSort = 'process' | 'name' | 'calls' | 'first' | 'busy';

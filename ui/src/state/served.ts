@@ -104,7 +104,7 @@ function decodeNames(rows: Json[]): Names {
 /** What every screen needs, in three quick questions. */
 export async function loadServed(source: Source): Promise<Served> {
   const [traces, threads, names] = await Promise.all([
-    source.json('traces'),
+    source.json('traces', { trace: undefined }),
     source.json('threads'),
     source.json('names'),
   ]);

@@ -263,6 +263,9 @@ export function goToNextSlower(app: App): void {
 
 /* ---- outliers ---- */
 
+const idOf = (value: unknown): number | undefined =>
+  typeof value === 'number' ? value : undefined;
+
 const kept = new WeakMap<App, CallAt[]>();
 
 async function outliersOf(app: App): Promise<CallAt[]> {
@@ -277,9 +280,9 @@ async function outliersOf(app: App): Promise<CallAt[]> {
     const found = rows
       .filter(row => row['kind'] === 'call')
       .map(row => ({
-        ...{ thread: byTid.get(num(row, 'tid')) ?? 0, depth: num(row, 'depth') },
-        ...{ start: num(row, 'start_ns'), end: num(row, 'end_ns') },
-        fn: byName.get(text(row, 'function')) ?? 0,
+        thread: idOf(row['thread']) ?? byTid.get(num(row, 'tid')) ?? 0,
+        ...{ depth: num(row, 'depth'), start: num(row, 'start_ns'), end: num(row, 'end_ns') },
+        fn: idOf(row['fn']) ?? byName.get(text(row, 'function')) ?? 0,
       }))
       .sort((a, b) => a.start - b.start || a.thread - b.thread || a.depth - b.depth);
     kept.set(app, found);

@@ -4,7 +4,7 @@ import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { objects } from '../api/json';
 import { plural } from '../lib/format';
-import { TRACK_SORTS } from '../lib/timelinetracks';
+import { FEW_LEVELS, TRACK_SORTS } from '../lib/timelinetracks';
 import type { TrackSort } from '../lib/timelinetracks';
 import * as act from '../state/actions';
 import type { App } from '../state/app';
@@ -68,7 +68,7 @@ function TimelineScreen({ onReady }: { onReady: OnReady }): JSX.Element {
   );
 }
 
-const MODE_WORDS = { few: '12', all: 'all', compact: 'compact' } as const;
+const MODE_WORDS = { few: String(FEW_LEVELS), all: 'all', compact: 'compact' } as const;
 
 function TimelineSettings(): JSX.Element {
   const app = useApp();
@@ -126,7 +126,7 @@ function TimelineSettings(): JSX.Element {
       </label>
       <button
         class="plain"
-        title="12 levels, all levels, compact (E)"
+        title="Some levels, all levels, compact (E)"
         onClick={() => time.nextMode(app, -1)}
       >
         Levels <b>{MODE_WORDS[mode]}</b>

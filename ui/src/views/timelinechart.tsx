@@ -2,8 +2,10 @@
 // The chart of the timeline: mini-map, axis, tracks with their labels.
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
+import { ticksOf } from '../draw/axis';
 import { TimelineStage } from '../draw/timelinestage';
 import { compact, plural } from '../lib/format';
+import { FEW_LEVELS } from '../lib/timelinetracks';
 import type { Track } from '../lib/timelinetracks';
 import * as act from '../state/actions';
 import type { App } from '../state/app';
@@ -79,7 +81,7 @@ function ThreadLabel({ track }: { track: Track }): JSX.Element {
           {plural(deeper, 'deeper level')}
         </button>
       )}
-      {track.mode === 'all' && track.allLevels > 12 && (
+      {track.mode === 'all' && track.allLevels > FEW_LEVELS && (
         <button class="link deeper" onClick={() => time.setMode(app, track.thread, 'few')}>
           fewer levels
         </button>
@@ -267,7 +269,7 @@ export function TimelineChart({ onReady }: { onReady: OnReady }): JSX.Element {
     <section class="tchart" aria-label="Threads over time">
       <MiniMap />
       <div class="thead">
-        <Shown />
+        <Shown stage={stage} />
         <canvas ref={axis} aria-hidden="true" class="axis" />
       </div>
       <div
@@ -296,8 +298,9 @@ export function TimelineChart({ onReady }: { onReady: OnReady }): JSX.Element {
   );
 }
 
-function Shown(): JSX.Element {
+function Shown({ stage }: { stage: TimelineStage | null }): JSX.Element {
   const app = useApp();
+  usePart(s => s.window);
   const { served, tracks } = timelineOf(app);
   usePart(s => s.hidden);
   useAtom(served.state, s => s.isSetOnly && s.set);
@@ -305,7 +308,10 @@ function Shown(): JSX.Element {
   const all = served.threads.length;
   return (
     <span class="h-thread">
-      {shown === all ? plural(all, 'thread') : `${compact(shown)} of ${plural(all, 'thread')}`}
+      <span>
+        {shown === all ? plural(all, 'thread') : `${compact(shown)} of ${plural(all, 'thread')}`}
+      </span>
+      {stage && <b title="Times of the axis are from there on">{ticksOf(stage.view()).prefix}</b>}
     </span>
   );
 }

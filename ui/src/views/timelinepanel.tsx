@@ -149,6 +149,11 @@ function timeTicks(columns: readonly Column[]): number[] {
   return ticks.filter((_, i) => i % every === 0);
 }
 
+/** 1 us, not 1.00 us. */
+function tickLabel(ns: number): string {
+  return duration(ns).replace(/\.0+(?=\D)/, '');
+}
+
 function Bars({ columns, length }: { columns: Column[]; length: number }): JSX.Element {
   const most = Math.max(1, ...columns.map(({ count }) => count));
   const least = Math.min(...columns.map(({ count }) => count || most));
@@ -179,7 +184,7 @@ function Bars({ columns, length }: { columns: Column[]; length: number }): JSX.E
         {compact(most)}
       </text>
       <text x={PLOT.left - 5} y={ground} class="end">
-        {isRoot ? '\u221a' : '0'}
+        {isRoot ? '\u221a, 0' : '0'}
       </text>
     </>
   );
@@ -210,7 +215,7 @@ function Plot({ bins, call }: { bins: Bins; call: CallAt }): JSX.Element {
             class="base"
           />
           <text x={xOf(t, columns)} y={ground + 13} class="mid">
-            {duration(t)}
+            {tickLabel(t)}
           </text>
         </g>
       ))}
@@ -295,7 +300,7 @@ function Versus({ call }: { call: CallAt }): JSX.Element {
               {word}
             </button>
           ))}
-          log time{bins && bins.n === 0 ? '' : ', counts by height'}
+          log time
         </small>
       </h2>
       {bins ? (
@@ -304,7 +309,7 @@ function Versus({ call }: { call: CallAt }): JSX.Element {
           <Numbers bins={bins} call={call} />
           <p class="remark">
             Longer than {percent(rankOf(bins, length))} of {integer(bins.total)}; quantiles are
-            upper borders of the histogram\u2019s bins.{' '}
+            upper borders of the histogram’s bins.{' '}
             <button class="link" onClick={() => walk.goToNextSlower(app)}>
               next slower
             </button>{' '}
