@@ -6,7 +6,8 @@ import type { Flag } from '../state/timeline';
 import type { Theme } from './theme';
 
 interface FlagGround {
-  axis: CanvasRenderingContext2D;
+  /** null: its pennants are painted. */
+  axis: CanvasRenderingContext2D | null;
   over: CanvasRenderingContext2D;
   theme: Theme;
   view: View;
@@ -18,25 +19,29 @@ const WIDE = 8;
 const TALL = 7;
 const MOST_NOTE = 160;
 
-export function paintFlags(ground: FlagGround, flags: readonly Flag[], editing: number): void {
-  const { view } = ground;
-  flags.forEach((flag, i) => {
-    const x = view.x(flag.t);
-    if (x >= -1 && x <= view.width + 1) paintFlag(ground, flag, Math.round(x), i === editing);
-  });
+/** Flags in view; `editing` is the one whose note is being written. */
+export function paintFlags(ground: FlagGround, flags: readonly Flag[], editing: Flag | null): void {
+  const { over, axis, dpr, theme, height } = ground;
+  const line = Math.max(1, Math.round(dpr));
+  for (const flag of flags) {
+    const at = Math.round(Math.round(ground.view.x(flag.t)) * dpr);
+    const color = flag === editing ? theme.accent : theme.warn;
+    over.fillStyle = color;
+    for (let y = 0; y < height * dpr; y += 4 * line) over.fillRect(at, y, line, 2 * line);
+    if (axis) paintPennant(axis, theme, dpr, flag, at, color);
+  }
 }
 
-function paintFlag(
-  { axis, over, theme, dpr, height }: FlagGround,
+function paintPennant(
+  axis: CanvasRenderingContext2D,
+  theme: Theme,
+  dpr: number,
   flag: Flag,
-  x: number,
-  isEditing: boolean,
+  at: number,
+  color: string,
 ): void {
   const line = Math.max(1, Math.round(dpr));
-  const at = Math.round(x * dpr);
-  const color = isEditing ? theme.accent : theme.warn;
-  over.fillStyle = axis.fillStyle = color;
-  for (let y = 0; y < height * dpr; y += 4 * line) over.fillRect(at, y, line, 2 * line);
+  axis.fillStyle = color;
   const top = (AXIS - TALL - 1) * dpr;
   axis.fillRect(at, top, line, (TALL + 1) * dpr);
   axis.beginPath();

@@ -43,8 +43,9 @@ export class TimelineStage extends BaseStage<Track> {
   private style: Style | null = null;
   private masks: LabelMasks | null = null;
   private set: { of: CallSet; index: SetIndex } | null = null;
-  /** Called when the window or the tracks in view changed. */
-  onPaint: () => void = () => undefined;
+  /** What the axis was painted of; it and an overlay with nothing on it are left alone. */
+  private axisOf: unknown[] = [];
+  private isOverEmpty = false;
 
   constructor(app: App, canvases: Canvases) {
     super(app, canvases);
@@ -67,6 +68,8 @@ export class TimelineStage extends BaseStage<Track> {
     super.resize(width, height);
     this.raster = null;
     this.masks = null;
+    this.axisOf = [];
+    this.isOverEmpty = false;
   }
 
   override retheme(): void {
@@ -157,7 +160,6 @@ export class TimelineStage extends BaseStage<Track> {
     for (const one of placed) if (one.track.isPinned) this.paintTrack(scene, one, line);
     ctx.putImageData(this.image!, 0, 0);
     this.want(view, placed);
-    this.onPaint();
     if (scene.masks.isShort) this.markBase();
   }
 
@@ -182,17 +184,25 @@ export class TimelineStage extends BaseStage<Track> {
     const { app, dpr, canvases, height } = this;
     const { call } = this.timeline.served.state.get();
     const { hover, flags, editing } = this.timeline.state.get();
-    const { range, isPreview } = app.state.get();
+    const { range, isPreview, window } = app.state.get();
     const theme = this.theme!;
+    const parts = [window, range, call, flags, editing, theme, this.width, this.dpr];
+    const hasAxis = parts.some((part, i) => part !== this.axisOf[i]);
+    this.axisOf = parts;
+    const axis = canvases.axis.getContext('2d', { alpha: false })!;
+    if (hasAxis) paintAxis(axis, theme, view, dpr, range ?? callSpan(call), false);
+    const seen = flags.filter(({ t }) => t >= view.t0 && t <= view.t1);
+    const box = call && this.boxOf(call, view);
+    const isEmpty = !range && !hover && !box && seen.length === 0;
+    if (isEmpty && this.isOverEmpty) return;
+    this.isOverEmpty = isEmpty;
     const ctx = canvases.overlay.getContext('2d')!;
     ctx.clearRect(0, 0, ctx.canvas.width, ctx.canvas.height);
     paintBands({ ctx, theme, view, dpr }, range, isPreview, null);
     if (hover) this.outline(ctx, hover, 1);
-    const box = call && this.boxOf(call, view);
     if (box) this.outline(ctx, box, 2);
-    const axis = canvases.axis.getContext('2d', { alpha: false })!;
-    paintAxis(axis, theme, view, dpr, range ?? callSpan(call), false);
-    paintFlags({ axis, over: ctx, theme, view, dpr, height }, flags, editing);
+    const now = flags[editing] ?? null;
+    paintFlags({ axis: hasAxis ? axis : null, over: ctx, theme, view, dpr, height }, seen, now);
   }
 
   private outline(

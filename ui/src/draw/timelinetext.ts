@@ -2,6 +2,7 @@
 // Texts as masks: each is drawn once, and laid into frames as often as it is needed. A frame makes
 // only as many as there is time for; the others come with the next.
 import { compact, duration } from '../lib/format';
+import { maskOf } from '../lib/timelineraster';
 import type { Mask } from '../lib/timelineraster';
 import { TextMeter } from './text';
 
@@ -104,7 +105,7 @@ export class LabelMasks {
     const { data } = ctx.getImageData(0, 0, width, height);
     const alpha = new Uint8Array(width * height);
     for (let i = 0; i < alpha.length; i++) alpha[i] = data[i * 4 + 3]!;
-    const mask = { width, height, alpha };
+    const mask = maskOf(width, height, alpha);
     this.texts.set(text, mask);
     return mask;
   }

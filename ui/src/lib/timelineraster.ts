@@ -9,27 +9,45 @@ export function packColor(hex: string): number {
   return (0xff000000 | ((n & 255) << 16) | (n & 0xff00) | (n >> 16)) >>> 0;
 }
 
-/** `share` of 256 of `b` over `a`. */
+/** `share` of 256 of `b` over `a`; two channels at a time. */
 export function blend(a: number, b: number, share: number): number {
   const rest = 256 - share;
-  const r = ((a & 255) * rest + (b & 255) * share) >> 8;
-  const g = (((a >> 8) & 255) * rest + ((b >> 8) & 255) * share) >> 8;
-  const blue = (((a >> 16) & 255) * rest + ((b >> 16) & 255) * share) >> 8;
-  return (0xff000000 | (blue << 16) | (g << 8) | r) >>> 0;
+  const ends = (Math.imul(a & 0xff00ff, rest) + Math.imul(b & 0xff00ff, share)) >>> 8;
+  const middle = (Math.imul(a & 0xff00, rest) + Math.imul(b & 0xff00, share)) >>> 8;
+  return (0xff000000 | (ends & 0xff00ff) | (middle & 0xff00)) >>> 0;
 }
 
 export const MARK = { NONE: 0, ZIGZAG: 1, HATCH: 2 } as const;
 
-/** How much of each pixel a text covers, 0 to 255. */
+/** A text: of the pixels that it covers, where they are in their row and how much, 0 to 256. */
 export interface Mask {
   width: number;
   height: number;
-  alpha: Uint8Array;
+  /** Pixels of row y are those from rowFrom[y] to rowFrom[y + 1]. */
+  rowFrom: Uint32Array;
+  x: Uint16Array;
+  share: Uint16Array;
+}
+
+/** The mask of `alpha`, 0 to 255 for each of width x height pixels. */
+export function maskOf(width: number, height: number, alpha: ArrayLike<number>): Mask {
+  const rowFrom = new Uint32Array(height + 1);
+  const [xs, shares]: [number[], number[]] = [[], []];
+  for (let y = 0; y < height; y++) {
+    for (let x = 0; x < width; x++) {
+      const own = alpha[y * width + x]!;
+      if (own === 0) continue;
+      xs.push(x);
+      shares.push(own + (own >> 7));
+    }
+    rowFrom[y + 1] = xs.length;
+  }
+  return { width, height, rowFrom, x: Uint16Array.from(xs), share: Uint16Array.from(shares) };
 }
 
 /** A zig-zag of period 6 and height 4, by device px: how far below its top it is at `x`. */
 export function zigzagAt(x: number, dpr: number): number {
-  const period = 6 * dpr;
+  const period = Math.round(6 * dpr);
   const at = ((x % period) + period) % period;
   return Math.round(at < period / 2 ? at : period - at);
 }
@@ -43,6 +61,7 @@ export class Raster {
   private readonly rim: Uint32Array;
   private readonly mark: Uint8Array;
   private readonly markColor: Uint32Array;
+  private readonly hasMark = new Uint8Array(3);
 
   constructor(
     readonly width: number,
@@ -83,7 +102,8 @@ export class Raster {
   beginLine(): void {
     this.body.set(this.plain);
     this.rim.set(this.plain);
-    this.mark.fill(MARK.NONE);
+    if (this.hasMark[MARK.ZIGZAG] || this.hasMark[MARK.HATCH]) this.mark.fill(MARK.NONE);
+    this.hasMark.fill(0);
   }
 
   /** A bar of the line; `edge` lies inside of it if it is wide enough. */
@@ -112,6 +132,7 @@ export class Raster {
   stroke(x0: number, x1: number, kind: number, color: number): void {
     const [a, b] = [Math.max(0, x0), Math.min(this.width, x1)];
     if (b <= a) return;
+    this.hasMark[kind] = 1;
     this.mark.fill(kind, a, b);
     this.markColor.fill(color, a, b);
   }
@@ -136,39 +157,53 @@ export class Raster {
   }
 
   private drawMarks(y0: number, y1: number, edge: number, dpr: number, shift: number): void {
+    const middle = Math.round((y0 + y1 - 4 * dpr) / 2);
+    if (this.hasMark[MARK.ZIGZAG]) this.drawZigzag(middle, dpr, shift);
+    if (this.hasMark[MARK.HATCH])
+      this.drawHatch(Math.max(0, y0 + edge), Math.min(this.height, y1 - edge), y0 - shift, dpr);
+  }
+
+  private drawZigzag(top: number, dpr: number, shift: number): void {
     const { mark, markColor, pixels, width, height } = this;
     const wide = Math.max(1, Math.round(dpr));
-    const middle = Math.round((y0 + y1 - 4 * dpr) / 2);
     const period = Math.round(6 * dpr);
+    const steps = Array.from({ length: period }, (_, i) => zigzagAt(i, dpr));
+    let phase = ((shift % period) + period) % period;
     for (let x = 0; x < width; x++) {
-      const kind = mark[x]!;
-      if (kind === MARK.NONE) continue;
-      if (kind === MARK.ZIGZAG) {
-        const y = middle + zigzagAt(x + shift, dpr);
-        for (let k = 0; k < wide; k++)
-          if (y + k >= 0 && y + k < height) pixels[(y + k) * width + x] = markColor[x]!;
-        continue;
+      if (mark[x] === MARK.ZIGZAG) {
+        const y = top + steps[phase]!;
+        for (let k = y; k < y + wide; k++)
+          if (k >= 0 && k < height) pixels[k * width + x] = markColor[x]!;
       }
-      for (let y = Math.max(0, y0 + edge); y < Math.min(height, y1 - edge); y++) {
-        const at = (((x + shift + y - y0) % period) + period) % period;
-        if (at < wide) pixels[y * width + x] = markColor[x]!;
-      }
+      if (++phase === period) phase = 0;
+    }
+  }
+
+  /** Lines of 45 degrees through [top, bottom); one goes through (0, `origin`). */
+  private drawHatch(top: number, bottom: number, origin: number, dpr: number): void {
+    const { mark, markColor, pixels, width } = this;
+    const wide = Math.max(1, Math.round(dpr));
+    const period = Math.round(6 * dpr);
+    for (let y = top; y < bottom; y++) {
+      const first = (((origin - y) % period) + period) % period;
+      for (let from = first - period; from < width; from += period)
+        for (let x = Math.max(0, from); x < from + wide && x < width; x++)
+          if (mark[x] === MARK.HATCH) pixels[y * width + x] = markColor[x]!;
     }
   }
 
   /** Lays `color` through a mask whose upper left corner is at (x, y), left of `limit`. */
   text(mask: Mask, x: number, y: number, color: number, limit: number): void {
     const { pixels, width, height } = this;
-    const last = Math.min(mask.width, limit - x, width - x);
-    const first = Math.max(0, -x);
+    const end = Math.min(limit, width) - x;
     for (let row = Math.max(0, -y); row < mask.height && y + row < height; row++) {
-      const from = row * mask.width;
       const to = (y + row) * width + x;
-      for (let column = first; column < last; column++) {
-        const alpha = mask.alpha[from + column]!;
-        if (alpha === 0) continue;
+      for (let i = mask.rowFrom[row]!; i < mask.rowFrom[row + 1]!; i++) {
+        const column = mask.x[i]!;
+        if (column >= end) break;
+        if (column + x < 0) continue;
         const at = to + column;
-        pixels[at] = alpha === 255 ? color : blend(pixels[at]!, color, alpha + (alpha >> 7));
+        pixels[at] = mask.share[i] === 256 ? color : blend(pixels[at]!, color, mask.share[i]!);
       }
     }
   }

@@ -12,12 +12,17 @@ import { pageKey } from './gestures';
 import { Crumbs, Rail, StatusLine, TopBar } from './top';
 import { AppContext, usePart } from './use';
 
-/** State -> address, not more often than a person can see; address -> state when it changes. */
+const PAUSE_MS = 120;
+
+/** State -> address, when it has come to rest; address -> state when that changes. */
 function bindAddress(app: App): () => void {
   let timer = 0;
+  let changedAt = 0;
   let written = location.hash;
   const write = (): void => {
-    timer = 0;
+    const rest = changedAt + PAUSE_MS - performance.now();
+    timer = rest > 0 ? window.setTimeout(write, rest) : 0;
+    if (timer) return;
     const next = writeFragment(placeOf(app));
     if (next === written) return;
     const before = readFragment(written);
@@ -39,7 +44,8 @@ function bindAddress(app: App): () => void {
     if (place) applyPlace(app, place);
   };
   const changed = (): void => {
-    if (timer === 0) timer = window.setTimeout(write, 120);
+    changedAt = performance.now();
+    if (timer === 0) timer = window.setTimeout(write, PAUSE_MS);
   };
   const offs = [
     app.state.subscribe(changed),
