@@ -112,6 +112,22 @@ export function setTimeline(app: App, change: Partial<TimelineState>): void {
   state.update(now => ({ ...now, ...change }));
 }
 
+/** Tells the page when something changes that its address names. */
+export function followPlace(app: App): () => void {
+  const { state, served } = timelineOf(app);
+  const tell = (): void => app.state.update(now => ({ ...now }));
+  const keys = ['pins', 'sort', 'mode', 'modes', 'closed'] as const;
+  const offs = [
+    state.subscribe((now, before) => {
+      if (keys.some(key => now[key] !== before[key])) tell();
+    }),
+    served.state.subscribe((now, before) => {
+      if (now.call !== before.call || now.isSetOnly !== before.isSetOnly) tell();
+    }),
+  ];
+  return () => offs.forEach(off => off());
+}
+
 /* ---- tracks ---- */
 
 export function togglePin(app: App, thread: number): void {

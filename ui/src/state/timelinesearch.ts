@@ -5,6 +5,7 @@ import { unlessSuperseded } from '../api/source';
 import { duration, plural } from '../lib/format';
 import { matchesName, matchesThread, parseQuery } from '../lib/search';
 import type { Query } from '../lib/search';
+import * as act from './actions';
 import type { App } from './app';
 import type { CallSet } from './served';
 import { setServed } from './served';
@@ -80,6 +81,7 @@ export function followSearch(app: App): () => void {
     } finally {
       setTimeline(app, { asking: '' });
     }
+    act.say(app, searchText(app, query));
   };
   const run = (): void =>
     void unlessSuperseded(search()).catch((error: unknown) =>

@@ -65,9 +65,12 @@ export function focusCall(app: App): void {
   if (!span) return;
   const { window, crumbs } = app.state.get();
   const [width, length] = [window.t1 - window.t0, span.t1 - span.t0];
-  const [middle, now] = [(span.t0 + span.t1) / 2, (window.t0 + window.t1) / 2];
-  const isThere = Math.abs(middle - now) <= width * 0.02 && length < width;
-  if (!isThere && length < width) return act.setWindow(app, middle - width / 2, middle + width / 2);
+  if (length < width * 0.9) {
+    const middle = (span.t0 + span.t1) / 2;
+    act.setWindow(app, middle - width / 2, middle + width / 2);
+    const moved = Math.abs(app.state.get().window.t0 - window.t0);
+    if (moved > width * 0.02) return;
+  }
   act.set(app, { crumbs: [...crumbs, window] });
   act.setWindow(app, span.t0 - length * 0.05, span.t1 + length * 0.05);
 }

@@ -51,7 +51,7 @@ function TimelineScreen({ onReady }: { onReady: OnReady }): JSX.Element {
   const app = useApp();
   useEffect(() => {
     loadFlags(app);
-    const offs = [followSearch(app), followBusy(app)];
+    const offs = [followSearch(app), followBusy(app), time.followPlace(app)];
     return () => offs.forEach(off => off());
   }, [app]);
   return (

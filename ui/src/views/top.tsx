@@ -98,6 +98,7 @@ function Suggestions({
 function Omnibox(): JSX.Element {
   const app = useApp();
   const query = usePart(s => s.query);
+  const found = usePart(() => hitText(app, query));
   const [isOpen, setOpen] = useState(false);
   const input = useRef<HTMLInputElement>(null);
   const keys = (event: KeyboardEvent): void => {
@@ -136,7 +137,7 @@ function Omnibox(): JSX.Element {
         onKeyDown={keys}
       />
       <span class="hits" role="status">
-        {hitText(app, query)}
+        {found}
       </span>
       {query && <Key>Enter</Key>}
       {isOpen && query.trim() !== '' && (

@@ -8,6 +8,7 @@ import { execFileSync } from 'node:child_process';
 import { makeData } from '../fixtures/make.mjs';
 import { testFunctions } from './functions.mjs';
 import { findChromium, openBrowser, writePage } from './page.mjs';
+import { timelineTests } from './timeline.mjs';
 
 let n = 0;
 let failed = 0;
@@ -757,6 +758,7 @@ async function main() {
       for (const part of [sizes, speed, ribbonSpeed, damaged, withoutPatterns])
         await part(browser, folder);
     if (!given) await testFunctions(ok, browser);
+    if (!given) await timelineTests(browser, ok);
   } catch (error) {
     ok(false, 'the test ran to its end', error.message.replace(/\n/g, ' '));
   } finally {

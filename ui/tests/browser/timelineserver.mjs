@@ -188,6 +188,11 @@ function lod(part) {
   ]);
 }
 
+/** The answer to `lod` for some threads. */
+export function encodeLod(trace, part) {
+  return lod({ ...part, threads: part.threads.map(id => trace.threads[id]) });
+}
+
 function matching({ threads, from, to, fn, min, max }) {
   return threads.flatMap(thread =>
     thread.calls
