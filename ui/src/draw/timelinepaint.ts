@@ -116,14 +116,14 @@ export class TrackPainter {
     const edge = y1 - y0 >= 6 * dpr ? Math.max(1, Math.round(dpr)) : 0;
     raster.beginLine();
     paintBlocks(scene, blocks, edge);
-    paintCalls(scene, calls, edge);
+    paintCalls(scene, calls, members, edge);
     if (members) paintMembers(scene, set!, members, edge);
     const shift = Math.round(window.t0 * window.scale) % Math.round(6 * dpr);
     raster.endLine(y0, y1, edge, dpr, shift);
     if (y1 - y0 < 10 * dpr) return;
     this.paintCuts(scene, thread, depth, y0, y1);
     paintCounts(scene, blocks, calls, y0);
-    paintNames(scene, calls, y0, y1);
+    paintNames(scene, calls, members, y0, y1);
   }
 
   private paintCuts(scene: Scene, thread: number, depth: number, y0: number, y1: number): void {
@@ -154,13 +154,23 @@ function paintBlocks(
   }
 }
 
-function paintCalls(scene: Scene, calls: Glyphs, edge: number): void {
-  const { raster, style, families, isWait, set, dpr } = scene;
+/** Colours of a call: pale, if it is not in the set. */
+function paletteFor(
+  { set, style }: Scene,
+  members: Int32Array | null,
+  calls: Glyphs,
+  i: number,
+): Palette {
+  if (!set || set.describes(calls.fn[i]!, calls.longest[i]!)) return style.plain;
+  return members && set.holds(members, calls.from[i]!) ? style.plain : style.dim;
+}
+
+function paintCalls(scene: Scene, calls: Glyphs, members: Int32Array | null, edge: number): void {
+  const { raster, families, isWait, dpr } = scene;
   for (let i = 0; i < calls.n; i++) {
     const fn = calls.fn[i]!;
     const hue = families.hue[fn] ?? 10;
-    const isDim = set !== null && !set.describes(fn, calls.longest[i]!);
-    const palette = isDim ? style.dim : style.plain;
+    const palette = paletteFor(scene, members, calls, i);
     const [x0, x1] = [calls.x0[i]!, calls.x1[i]!];
     raster.bar(x0, x1, palette.fill[hue]!, palette.edge[hue]!, edge);
     if (isWait[fn] === 1 && x1 - x0 >= 8 * dpr && edge > 0)
@@ -207,7 +217,13 @@ function paintCounts(scene: Scene, blocks: Glyphs, calls: Glyphs, y: number): vo
   }
 }
 
-function paintNames(scene: Scene, calls: Glyphs, y0: number, y1: number): void {
+function paintNames(
+  scene: Scene,
+  calls: Glyphs,
+  members: Int32Array | null,
+  y0: number,
+  y1: number,
+): void {
   const { raster, dpr } = scene;
   const least = LEAST_LABEL * dpr;
   const inset = Math.round(INSET * dpr);
@@ -216,36 +232,43 @@ function paintNames(scene: Scene, calls: Glyphs, y0: number, y1: number): void {
     const x1 = Math.min(raster.width, calls.x1[i]!);
     if (x1 - x0 < least) continue;
     const name = scene.masks.name(calls.fn[i]!, x1 - x0 - 2 * inset);
-    if (name) paintName(scene, calls, i, name, x0 + inset, x1 - inset, y0, y1);
+    if (!name) continue;
+    const palette = paletteFor(scene, members, calls, i);
+    const hue = scene.families.hue[calls.fn[i]!] ?? 10;
+    const [fill, ink] = [palette.fill[hue]!, palette.ink[hue]!];
+    const call = { fn: calls.fn[i]!, ns: calls.longest[i]!, fill, ink };
+    paintName(scene, call, name, { x: x0 + inset, limit: x1 - inset, y0, y1 });
   }
 }
 
-function paintName(
-  scene: Scene,
-  calls: Glyphs,
-  i: number,
-  name: Mask,
-  x: number,
-  limit: number,
-  y0: number,
-  y1: number,
-): void {
-  const { raster, style, masks, families, isWait, set, dpr } = scene;
-  const fn = calls.fn[i]!;
-  const hue = families.hue[fn] ?? 10;
-  const isDim = set !== null && !set.describes(fn, calls.longest[i]!);
-  const palette = isDim ? style.dim : style.plain;
+interface Labelled {
+  fn: number;
+  ns: number;
+  fill: number;
+  ink: number;
+}
+
+interface Place {
+  x: number;
+  limit: number;
+  y0: number;
+  y1: number;
+}
+
+/** The name, with its duration if both fit; on a plain plate if the bar is hatched. */
+function paintName(scene: Scene, call: Labelled, name: Mask, place: Place): void {
+  const { raster, masks, isWait, dpr } = scene;
+  const { x, limit, y0, y1 } = place;
   const gap = Math.round(6 * dpr);
   const room = limit - x - name.width - gap;
-  const full = masks.name(fn, 1e9);
-  const time = full === name && room > 24 * dpr ? masks.time(calls.longest[i]!) : null;
+  const isWhole = masks.name(call.fn, Infinity) === name;
+  const time = isWhole && room > 24 * dpr ? masks.time(call.ns) : null;
   const hasTime = time !== null && time.width <= room;
-  const width = name.width + (hasTime ? gap + time.width : 0);
-  if (isWait[fn] === 1) {
-    const pad = Math.round(2 * dpr);
-    const rim = Math.round(dpr);
-    raster.rect(x - pad, y0 + rim, x + width + pad, y1 - rim, palette.fill[hue]!);
+  if (isWait[call.fn] === 1) {
+    const width = name.width + (hasTime ? gap + time.width : 0);
+    const [pad, rim] = [Math.round(2 * dpr), Math.round(dpr)];
+    raster.rect(x - pad, y0 + rim, x + width + pad, y1 - rim, call.fill);
   }
-  raster.text(name, x, y0, palette.ink[hue]!, limit);
-  if (hasTime) raster.text(time, x + name.width + gap, y0, palette.ink[hue]!, limit);
+  raster.text(name, x, y0, call.ink, limit);
+  if (hasTime) raster.text(time, x + name.width + gap, y0, call.ink, limit);
 }

@@ -51,6 +51,19 @@ export class SetIndex {
     return low;
   }
 
+  /** Is the call that begins at `start` in a list of this index? */
+  holds(list: Int32Array, start: number): boolean {
+    let [low, high] = [0, list.length - 1];
+    while (low <= high) {
+      const middle = (low + high) >> 1;
+      const own = this.calls.start[list[middle]!]!;
+      if (own === start) return true;
+      if (own < start) low = middle + 1;
+      else high = middle - 1;
+    }
+    return false;
+  }
+
   /** Of a set that is not here in full: does its description hold for a call? */
   describes(fn: number, ns: number): boolean {
     if (this.isWhole) return false;

@@ -5,6 +5,7 @@ import { num, objects, text } from '../api/json';
 import { unlessSuperseded } from '../api/source';
 import { binBehind } from '../lib/timelinehistogram';
 import type { Span } from '../lib/model';
+import { FEW_LEVELS } from '../lib/timelinetracks';
 import { stepSet } from '../lib/timelineset';
 import * as act from './actions';
 import type { App } from './app';
@@ -31,7 +32,7 @@ function openDepth(app: App, { thread, depth }: CallAt): void {
     .tracks()
     .tracks.filter(track => track.thread === thread);
   if (own.length > 0 && own.every(track => depth >= track.levels || track.mode === 'compact'))
-    setMode(app, thread, 'all');
+    setMode(app, thread, depth < FEW_LEVELS ? 'few' : 'all');
 }
 
 /** Selects a call and moves the window no more than it takes to see it. */
@@ -106,6 +107,19 @@ export function stepCall(app: App, direction: 1 | -1): void {
   const { set, call } = timelineOf(app).served.state.get();
   if (set && set.n > 0) return stepInSet(app, set, call, direction);
   stepSibling(app, direction);
+}
+
+/** The next hit of the search; if it is still being looked for, as soon as it is there. */
+export function stepHit(app: App, direction: 1 | -1): void {
+  const { served } = timelineOf(app);
+  const { query } = app.state.get();
+  const isThere = (): boolean => served.state.get().set?.title === query;
+  if (query.trim() === '' || isThere()) return stepCall(app, direction);
+  const off = served.state.subscribe(() => {
+    const isOther = app.state.get().query !== query;
+    if (isOther || isThere()) off();
+    if (!isOther && isThere()) stepCall(app, direction);
+  });
 }
 
 function stepInSet(app: App, set: CallSet, call: CallAt | null, direction: 1 | -1): void {

@@ -167,7 +167,7 @@ export const TIMELINE: ScreenSpec = {
   ],
   status: () => '',
   onKey: timelineKey,
-  search: { text: searchText, step: (app, direction) => walk.stepCall(app, direction) },
+  search: { text: searchText, step: (app, direction) => walk.stepHit(app, direction) },
   focus: walk.focusSpan,
   clear: clearTimeline,
   Settings: TimelineSettings,

@@ -214,7 +214,7 @@ function Plot({ bins, call }: { bins: Bins; call: CallAt }): JSX.Element {
             y2={ground + 4}
             class="base"
           />
-          <text x={xOf(t, columns)} y={ground + 13} class="mid">
+          <text x={Math.min(PLOT.width - 16, xOf(t, columns))} y={ground + 13} class="mid">
             {tickLabel(t)}
           </text>
         </g>
