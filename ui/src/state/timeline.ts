@@ -112,10 +112,9 @@ export function setTimeline(app: App, change: Partial<TimelineState>): void {
   state.update(now => ({ ...now, ...change }));
 }
 
-/** Tells the page when something changes that its address names. */
-export function followPlace(app: App): () => void {
+/** Tells when something changes that the address names. */
+export function watchPlace(app: App, tell: () => void): () => void {
   const { state, served } = timelineOf(app);
-  const tell = (): void => app.state.update(now => ({ ...now }));
   const keys = ['pins', 'sort', 'mode', 'modes', 'closed'] as const;
   const offs = [
     state.subscribe((now, before) => {

@@ -21,8 +21,9 @@ export interface Below {
 export interface Details {
   call: CallAt;
   self: number;
-  flags: number;
-  arguments: [string, string][];
+  /** cut_start, cut_end, repaired */
+  flags: string[];
+  arguments: string[];
   ancestors: CallAt[];
   below: Below[];
 }
@@ -43,6 +44,10 @@ export function callFrom(json: Json, thread: number): CallAt | null {
     ...{ thread, depth: num(json, 'depth'), start: num(json, 'start_ns') },
     ...{ end: num(json, 'end_ns'), fn: num(json, 'function') },
   };
+}
+
+function argumentsOf(json: Json): string[] {
+  return [...list<unknown>(json, 'numbers'), ...list<unknown>(json, 'texts')].map(String);
 }
 
 function detailsFrom(json: Json, call: CallAt): Details {

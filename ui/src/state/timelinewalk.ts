@@ -297,7 +297,7 @@ async function outliersOf(app: App): Promise<CallAt[]> {
     const found = rows
       .filter(row => row['kind'] === 'call')
       .map(row => ({
-        thread: idOf(row['thread']) ?? byTid.get(num(row, 'tid')) ?? 0,
+        thread: idOf(row['thread_id']) ?? byTid.get(num(row, 'tid')) ?? 0,
         ...{ depth: num(row, 'depth'), start: num(row, 'start_ns'), end: num(row, 'end_ns') },
         fn: idOf(row['fn']) ?? byName.get(text(row, 'function')) ?? 0,
       }))

@@ -51,7 +51,7 @@ function TimelineScreen({ onReady }: { onReady: OnReady }): JSX.Element {
   const app = useApp();
   useEffect(() => {
     loadFlags(app);
-    const offs = [followSearch(app), followBusy(app), time.followPlace(app)];
+    const offs = [followSearch(app), followBusy(app)];
     return () => offs.forEach(off => off());
   }, [app]);
   return (
@@ -171,5 +171,5 @@ export const TIMELINE: ScreenSpec = {
   focus: walk.focusSpan,
   clear: clearTimeline,
   Settings: TimelineSettings,
-  ...{ write: writePlace, read: readPlace },
+  ...{ write: writePlace, read: readPlace, watch: time.watchPlace },
 };

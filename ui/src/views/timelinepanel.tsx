@@ -17,12 +17,11 @@ import { FnSwatch } from './timelinefloat';
 import { useAtom } from './timelineuse';
 import { useApp, usePart } from './use';
 
-const FLAGS: [number, string][] = [
-  [1, 'began before the trace'],
-  [2, 'open at the end'],
-  [4, 'repaired'],
-  [8, 'unusual for its function'],
-];
+const FLAGS: Record<string, string> = {
+  cut_start: 'began before the trace',
+  cut_end: 'open at the end',
+  repaired: 'repaired',
+};
 
 function Fact({
   name,
@@ -66,7 +65,7 @@ function CallFacts({ call, details }: { call: CallAt; details: Details | null })
   const { served } = timelineOf(app);
   const window = usePart(s => s.window);
   const length = call.end - call.start;
-  const marks = FLAGS.filter(([bit]) => (details?.flags ?? 0) & bit).map(([, word]) => word);
+  const marks = (details?.flags ?? []).map(flag => FLAGS[flag] ?? flag);
   const thread = served.threads[call.thread]!;
   const life = Math.max(1, thread.last - thread.first);
   const calls = details?.below.reduce((sum, one) => sum + one.count, 0) ?? 0;
@@ -111,7 +110,9 @@ function CallFacts({ call, details }: { call: CallAt; details: Details | null })
               more={plural(details.below.length, 'function')}
             />
           )}
-          {details?.arguments.map(([name, value]) => <Fact key={name} name={name} value={value} />)}
+          {details?.arguments.map((value, i) => (
+            <Fact key={i} name={`Argument ${i + 1}`} value={value} />
+          ))}
         </tbody>
       </table>
       {marks.length > 0 && <p class="remark warn">{marks.join(', ')}</p>}

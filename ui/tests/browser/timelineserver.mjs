@@ -239,8 +239,14 @@ function histogram(part) {
   return { bins: list, count: all.length, sum_ns };
 }
 
+const flagNames = flags => [
+  ...(flags & CUT_START ? ['cut_start'] : []),
+  ...(flags & CUT_END ? ['cut_end'] : []),
+];
+
 const callJson = ({ start, end, fn, depth, flags, self }) => ({
-  ...{ start_ns: start, end_ns: end, function: fn, depth, flags, self_ns: self },
+  ...{ start_ns: start, end_ns: end, function: fn, depth, self_ns: self },
+  flags: flagNames(flags),
 });
 
 function found(thread, call) {
@@ -284,7 +290,14 @@ function outliers({ threads }) {
   const all = threads.flatMap(thread => thread.calls.map(call => ({ thread, call })));
   all.sort((a, b) => b.call.end - b.call.start - (a.call.end - a.call.start));
   const rows = all.slice(0, 50).map(({ thread, call }) => ({
-    ...{ tid: thread.tid, thread: thread.id, kind: 'call', ...callJson(call), depth: call.depth },
+    ...{
+      tid: thread.tid,
+      thread_id: thread.id,
+      fn: call.fn,
+      kind: 'call',
+      ...callJson(call),
+      depth: call.depth,
+    },
     ...{ duration_ns: call.end - call.start, function_id: call.fn, function: NAMES[call.fn] },
   }));
   return { found: rows.length, outliers: rows };
@@ -320,6 +333,8 @@ function threadList({ threads }) {
   return { threads: list };
 }
 
+/** Questions of other screens: they are told nothing. */
+const OTHERS = new Set(['regtime', 'shapes', 'functions', 'info', 'progress', 'colors', 'tree']);
 const ANSWERS = { lod, calls, histogram, item, step, outliers, interval, names };
 
 function partOf(trace, query) {
@@ -344,6 +359,7 @@ function answer(trace, name, query) {
     return { version: 'test', traces: [{ ...own, threads: threads.length, calls: nCalls }] };
   if (name === 'threads') return threadList(trace);
   if (name === 'notes') return { version: 1, flags: [{ t_ns: duration / 4, note: 'given' }] };
+  if (OTHERS.has(name)) return {};
   return ANSWERS[name]?.(partOf(trace, query)) ?? null;
 }
 
