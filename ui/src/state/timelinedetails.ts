@@ -54,11 +54,8 @@ function detailsFrom(json: Json, call: CallAt): Details {
   const own = callFrom(json, call.thread) ?? call;
   return {
     call: own,
-    ...{ self: num(json, 'self_ns'), flags: num(json, 'flags') },
-    arguments: Object.entries(object(json, 'arguments')).map(([key, value]) => [
-      key,
-      String(value),
-    ]),
+    ...{ self: num(json, 'self_ns'), flags: list<string>(json, 'flags').map(String) },
+    arguments: argumentsOf(object(json, 'arguments')),
     ancestors: objects(json, 'ancestors').flatMap(one => callFrom(one, call.thread) ?? []),
     below: objects(json, 'children').map(one => ({
       ...{ fn: num(one, 'function'), count: num(one, 'count') },
