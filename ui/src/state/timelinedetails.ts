@@ -143,11 +143,7 @@ export class DetailLoader {
 
   private async loadCall(call: CallAt): Promise<void> {
     const { thread, depth, start } = call;
-    const json = await this.served.source.json(
-      'item',
-      { threads: [thread], at: start, depth },
-      'item',
-    );
+    const json = await this.served.source.json('item', { thread, at: start, depth }, 'item');
     if (!isSameCall(call, this.served.state.get().call)) return;
     this.state.update(now => ({ ...now, details: detailsFrom(json, call), trouble: '' }));
   }

@@ -52,7 +52,7 @@ function readCall(app: App, text: string, byTid: Map<number, number>): void {
   const match = /^t(\d+)\.(\d+)\.(\d+)$/.exec(text);
   const thread = match && byTid.get(Number(match[1]));
   if (thread === null || thread === undefined) return setServed(served, { call: null });
-  const params = { threads: [thread], depth: Number(match![2]), at: Number(match![3]) };
+  const params = { thread, depth: Number(match![2]), at: Number(match![3]) };
   const before = served.state.get().call;
   served.source
     .json('item', params, 'place')

@@ -92,13 +92,13 @@ async function stepOn(
   direction: 1 | -1,
 ): Promise<CallAt | null> {
   const { source } = timelineOf(app).served;
-  const params = { threads: [thread], at, depth, direction: direction > 0 ? 'next' : 'previous' };
+  const params = { thread, at, depth, direction: direction > 0 ? 'next' : 'previous' };
   return callFrom(await source.json('step', params, WALK), thread);
 }
 
 async function itemAt(app: App, thread: number, at: number, depth: number): Promise<CallAt | null> {
   const { source } = timelineOf(app).served;
-  const json = await source.json('item', { threads: [thread], at: Math.round(at), depth }, WALK);
+  const json = await source.json('item', { thread, at: Math.round(at), depth }, WALK);
   return callFrom(json, thread);
 }
 

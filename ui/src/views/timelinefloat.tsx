@@ -33,7 +33,7 @@ function useSelf(hit: TimelineHit | null): number | null {
     setSelf(null);
     if (!hit || hit.count !== 1) return undefined;
     const ask = async (): Promise<void> => {
-      const params = { threads: [hit.thread], at: Math.round(hit.start), depth: hit.depth };
+      const params = { thread: hit.thread, at: Math.round(hit.start), depth: hit.depth };
       const json = await served.source.json('item', params, 'tip');
       if (json['found'] !== false) setSelf(num(json, 'self_ns'));
     };

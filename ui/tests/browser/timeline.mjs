@@ -116,7 +116,7 @@ async function hovers(page) {
   const places = await placesOf(page, 10, 3);
   for (const place of places) {
     const { thread, depth, start, name } = place;
-    const word = await ask(page, 'item', { threads: [thread], at: Math.ceil(start), depth });
+    const word = await ask(page, 'item', { thread, at: Math.ceil(start), depth });
     if (word.found && Math.abs(word.start_ns - start) < 1 && word.function === place.fn) right++;
     await page.mouse.move(place.x, place.y);
     await page.locator('.tip').waitFor({ timeout: 2000 });
@@ -160,7 +160,7 @@ async function selects(page) {
     words,
   );
   const item = await ask(page, 'item', {
-    ...{ threads: [place.thread], at: Math.ceil(place.start), depth: place.depth },
+    ...{ thread: place.thread, at: Math.ceil(place.start), depth: place.depth },
   });
   const rows = await page.locator('.below tbody tr').count();
   ok(rows === Math.min(60, item.children.length) + 1, 'timeline: with what it called', `${rows}`);
@@ -440,7 +440,7 @@ async function links(browser, address) {
   await first.page.mouse.click(place.x, place.y);
   await first.page.mouse.move(300, 20);
   for (const key of ['p', 'KeyW', 'KeyW', 'KeyD', 'g']) await press(first.page, key);
-  await first.page.waitForTimeout(400);
+  await first.page.waitForFunction(() => location.hash.includes('order='));
   await settle(first.page);
   const [url, picture] = [first.page.url(), await pixels(first.page)];
   await first.context.close();

@@ -340,7 +340,7 @@ const ANSWERS = { lod, calls, histogram, item, step, outliers, interval, names }
 function partOf(trace, query) {
   const get = name => query.get(name);
   const number = (name, other) => (query.has(name) ? Number(get(name)) : other);
-  const ids = get('threads')?.split(',').map(Number);
+  const ids = (get('thread') ?? get('threads'))?.split(',').map(Number);
   return {
     threads: ids ? ids.map(id => trace.threads[id]) : trace.threads,
     ...{ from: number('from', 0), to: number('to', trace.duration), width: number('width', 1) },
