@@ -144,6 +144,14 @@ export function stepSibling(app: App, direction: 1 | -1): void {
   });
 }
 
+/** The first call that a call makes; what begins behind it, if it makes none. */
+async function firstBelow(app: App, { thread, start, depth }: CallAt): Promise<CallAt | null> {
+  return (
+    (await itemAt(app, thread, start, depth + 1)) ??
+    (await stepOn(app, thread, start, depth + 1, 1))
+  );
+}
+
 /** The caller (-1) or the first callee (1) of the selected call; beyond them, the next thread. */
 export function stepDepth(app: App, direction: 1 | -1): void {
   const { call } = timelineOf(app).served.state.get();
@@ -155,7 +163,7 @@ export function stepDepth(app: App, direction: 1 | -1): void {
         ? null
         : direction < 0
           ? await itemAt(app, call.thread, call.start, depth)
-          : await stepOn(app, call.thread, call.start - 1, depth, 1);
+          : await firstBelow(app, call);
     const isInside = next && (direction < 0 || next.start < call.end);
     if (isInside) goToCall(app, next);
     else stepThread(app, direction);
