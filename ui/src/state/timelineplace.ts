@@ -23,7 +23,7 @@ export function writePlace(app: App): [string, string][] {
   return [
     ['pin', pins.map(id => `t${tidOf(id)}`).join(',')],
     ['at', atText(app, call)],
-    ['order', sort === 'first' ? '' : sort],
+    ['tracks', sort === 'first' ? '' : sort],
     ['levels', [mode === 'few' ? '' : mode, ...own].filter(Boolean).join(',')],
     ['shut', [...closed].join(',')],
     ['setonly', isSetOnly ? '1' : ''],
@@ -73,7 +73,7 @@ export function readPlace(app: App, get: (key: string) => string): void {
   const closed = get('shut').split(',').filter(Boolean).map(Number);
   setTimeline(app, {
     ...{ pins, mode, modes, closed: new Set(closed) },
-    sort: TRACK_SORTS.find(([key]) => key === get('order'))?.[0] ?? 'first',
+    sort: TRACK_SORTS.find(([key]) => key === get('tracks'))?.[0] ?? 'first',
   });
   setServed(served, { isSetOnly: get('setonly') === '1' });
   readCall(app, get('at'), byTid);

@@ -53,7 +53,11 @@ async function findSet(app: App, text: string): Promise<CallSet | null> {
   if (functions.length > MOST_FUNCTIONS)
     throw new Error(`${plural(functions.length, 'function')} match: say more of the name`);
   const params = {
-    ...{ fn: functions, threads: threads ?? undefined, min_ns: query.min },
+    ...{
+      fn: functions.length > 0 ? functions : undefined,
+      threads: threads ?? undefined,
+      min_ns: query.min,
+    },
     ...{ max_ns: query.max < Infinity ? query.max : undefined, limit: MOST_CALLS, sort: 'longest' },
   };
   const answer = setFrom(await source.columns('calls', params, 'search'), {

@@ -92,7 +92,8 @@ async function stepOn(
   direction: 1 | -1,
 ): Promise<CallAt | null> {
   const { source } = timelineOf(app).served;
-  const params = { thread, at, depth, direction: direction > 0 ? 'next' : 'previous' };
+  const time = Math.max(0, Math.round(at));
+  const params = { thread, at: time, depth, direction: direction > 0 ? 'next' : 'previous' };
   return callFrom(await source.json('step', params, WALK), thread);
 }
 

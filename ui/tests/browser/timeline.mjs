@@ -379,8 +379,9 @@ async function threads(page) {
 async function sets(page) {
   const name = await page.evaluate(async () => {
     const { app } = await window.weftReady;
-    const { count, name: names } = app.served.names;
-    return names[count.indexOf(Math.max(...count.filter(n => n < 30000)))];
+    const { count, self, name: names } = app.served.names;
+    const isIt = (n, id) => n >= 20 && n < 30000 && self[id] / n > 2000;
+    return names[count.findIndex(isIt)];
   });
   await page.keyboard.press('/');
   await page.keyboard.type(`fn:"${name}" min:1us`);
@@ -444,7 +445,7 @@ async function links(browser, address) {
   await first.page.mouse.click(place.x, place.y);
   await first.page.mouse.move(300, 20);
   for (const key of ['p', 'KeyW', 'KeyW', 'KeyD', 'g']) await press(first.page, key);
-  await first.page.waitForFunction(() => location.hash.includes('order='));
+  await first.page.waitForFunction(() => location.hash.includes('tracks='));
   await settle(first.page);
   const [url, picture] = [first.page.url(), await pixels(first.page)];
   await first.context.close();
