@@ -3,6 +3,7 @@
 """weft serve, from outside: what it answers is what the commands print and what a plain look at
 every call gives; who may not ask gets nothing; whoever asks nonsense is told so.
 usage: test_serve.py WEFT [TRACE.weft]"""
+import atexit
 import collections
 import csv
 import gzip
@@ -56,6 +57,7 @@ class Server:
         self.process = subprocess.Popen([WEFT, "serve", "-q", *map(str, arguments)], text=True,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                         env=environment)
+        atexit.register(self.process.kill)  # a test that fails leaves no server behind
         self.address = self.process.stdout.readline().strip()
         parts = urllib.parse.urlsplit(self.address)
         self.port, self.token = parts.port, parts.path.strip("/")
