@@ -379,9 +379,11 @@ async function threads(page) {
 async function sets(page) {
   const name = await page.evaluate(async () => {
     const { app } = await window.weftReady;
-    const { count, self, name: names } = app.served.names;
-    const isIt = (n, id) => n >= 20 && n < 30000 && self[id] / n > 2000;
-    return names[count.findIndex(isIt)];
+    const { served } = app;
+    const part = { min_ns: 1000, limit: 1000, sort: 'longest' };
+    const { tables } = await served.source.columns('calls', part);
+    const of = tables.get('calls').columns.get('function');
+    return served.names.name[of[Math.floor(of.length / 2)]];
   });
   await page.keyboard.press('/');
   await page.keyboard.type(`fn:"${name}" min:1us`);
