@@ -4,6 +4,7 @@ import { Source } from './api/source';
 import { makeApp } from './state/app';
 import type { App } from './state/app';
 import { Live } from './state/live';
+import { Searches } from './state/sets';
 import { bareTrace, loadServed } from './state/served';
 import { startPage } from './start';
 import { functionsScreen } from './views/functions';
@@ -27,6 +28,8 @@ async function makeServed(): Promise<App> {
     served,
   );
   app.live = new Live(app, served);
+  app.searches = new Searches(app, served);
+  app.openTrace = id => location.assign(`?trace=${id}`);
   return app;
 }
 

@@ -1,36 +1,32 @@
 // SPDX-License-Identifier: MIT
 // Answers of `interval` (docs/http-api.md).
 import type { Context, Exact, ExactThread } from '../lib/exact';
-import { damaged, num, objects, text } from './json';
+import { damaged, num, objects } from './json';
 import type { Json } from './json';
 
-/** Functions by id; `byName` finds one that a row has no id of. */
-export interface FunctionIds {
-  n: number;
-  byName: (name: string) => number;
-}
-
-function decodeContext(json: Json, ids: FunctionIds): Context {
-  const fn = typeof json['id'] === 'number' ? num(json, 'id') : ids.byName(text(json, 'function'));
-  if (!(fn >= 0 && fn < ids.n)) throw damaged('a context names an unknown function');
+function decodeContext(json: Json, nFunctions: number): Context {
+  const fn = json['fn'];
+  if (typeof fn !== 'number' || !(fn >= 0 && fn < nFunctions))
+    throw damaged('a context names an unknown function');
   return {
     ...{ depth: num(json, 'depth'), fn, count: num(json, 'count') },
     ...{ sum: num(json, 'sum_ns'), self: num(json, 'self_ns') },
   };
 }
 
-function decodeThread(json: Json, ids: FunctionIds): ExactThread {
+function decodeThread(json: Json, nFunctions: number): ExactThread {
   return {
     ...{ thread: num(json, 'thread'), called: num(json, 'called_ns') },
     ...{ noCall: num(json, 'no_call_ns'), outside: num(json, 'outside_ns') },
     calls: num(json, 'calls'),
-    contexts: objects(json, 'cct').map(row => decodeContext(row, ids)),
+    contexts: objects(json, 'cct').map(row => decodeContext(row, nFunctions)),
   };
 }
 
-export function decodeExact(json: Json, ids: FunctionIds): Exact {
+/** `nFunctions`: every function id is less. */
+export function decodeExact(json: Json, nFunctions: number): Exact {
   return {
     span: { t0: num(json, 'from_ns'), t1: num(json, 'to_ns') },
-    threads: objects(json, 'threads').map(thread => decodeThread(thread, ids)),
+    threads: objects(json, 'threads').map(thread => decodeThread(thread, nFunctions)),
   };
 }

@@ -6,12 +6,15 @@ import { itemSpan } from '../state/actions';
 import { findHits } from '../state/hits';
 import { memoRows } from '../state/rows';
 import type { ChartRow } from '../state/rows';
+import type { CallSet } from '../state/served';
 import { paintAxis } from './axis';
 import { BaseStage } from './base';
 import type { Canvases } from './base';
 import { paintOverlay } from './overlay';
 import { hitAt, paintRows } from './paint';
 import type { Hit } from './paint';
+
+const SET_MARK = 3; // px: height of the mark of a call of the set
 
 export class Stage extends BaseStage<ChartRow> {
   private found: Hit[] = [];
@@ -53,6 +56,28 @@ export class Stage extends BaseStage<ChartRow> {
       itemSpan: itemSpan(app, now.item),
       hoverSpan: itemSpan(app, now.hover),
     });
+    const set = app.served?.state.get().set;
+    if (set) this.paintSet(canvases.overlay.getContext('2d')!, set, view);
     paintAxis(canvases.axis.getContext('2d', { alpha: false })!, theme, view, dpr, span);
+  }
+
+  /** Every call of the set, folded or not, as a mark below its thread: never narrower than 2 px. */
+  private paintSet(ctx: CanvasRenderingContext2D, set: CallSet, view: View): void {
+    const { dpr, scrollTop, height } = this;
+    const bottoms = new Map<number, number>();
+    for (const row of this.rows().rows) {
+      const y = row.y + row.height - scrollTop;
+      if (y < 0 || y - row.height > height) continue;
+      for (const thread of row.pack?.threads ?? [row.thread!]) bottoms.set(thread.index, y);
+    }
+    ctx.fillStyle = this.theme!.accent;
+    for (let i = 0; i < set.n; i++) {
+      const y = bottoms.get(set.thread[i]!);
+      if (y === undefined || set.end[i]! < view.t0 || set.start[i]! > view.t1) continue;
+      const x0 = Math.round(Math.max(0, view.x(set.start[i]!)) * dpr);
+      const x1 = Math.round(Math.min(view.width, view.x(set.end[i]!)) * dpr);
+      const tall = Math.max(2, Math.round(SET_MARK * dpr));
+      ctx.fillRect(x0, Math.round(y * dpr) - tall, Math.max(2, x1 - x0), tall);
+    }
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What a person can do: every change of the state has a name here.
+import { findPacks } from '../lib/alike';
 import { exact, duration, integer, percent, plural } from '../lib/format';
 import { KIND } from '../lib/model';
 import type { Outlier, Span } from '../lib/model';
@@ -85,14 +86,22 @@ export function select(app: App, item: Item | null): void {
 /** Esc: first what is on top, then the selection, then highlights. */
 export function clear(app: App): void {
   const state = app.state.get();
-  if (state.drawer) set(app, { drawer: '' });
+  if (state.menu) set(app, { menu: null });
+  else if (state.drawer) set(app, { drawer: '' });
   else if (currentScreen(app).clear?.(app)) return;
   else if (state.range || (state.screen === 'overview' ? state.item : state.chosen))
     set(app, { item: null, chosen: null, range: null, isPreview: false, said: '' });
   else if (state.screen === 'patterns' && state.cluster >= 0) set(app, { cluster: -1 });
   else if (state.family >= 0) set(app, { family: -1 });
   else if (state.isFiltered) set(app, { isFiltered: false });
-  else set(app, { query: '', panel: 'interval' });
+  else clearSet(app);
+}
+
+/** The set goes, and the search that made it. */
+export function clearSet(app: App): void {
+  if (app.served?.state.get().set)
+    app.served.state.update(now => ({ ...now, set: null, isSetOnly: false }));
+  set(app, { query: '', isFiltered: false, panel: 'interval' });
 }
 
 /** The time of what is selected on the screen at hand. */
@@ -196,6 +205,18 @@ export function stepHit(app: App, direction: 1 | -1): void {
 
 export function toggleFamily(app: App, family: number): void {
   set(app, { family: app.state.get().family === family ? -1 : family });
+}
+
+/** A thread that is packed with others stands alone. */
+export function unpack(app: App, thread: number): void {
+  const { unpacked } = app.state.get();
+  const { packs } = findPacks(app.model.trace, app.model.trace.threads, app.model.families.short);
+  const pack = packs.find(({ threads }) => threads.some(({ index }) => index === thread));
+  if (pack && !unpacked.has(pack.key)) togglePack(app, pack.key);
+}
+
+export function openMenu(app: App, menu: State['menu']): void {
+  set(app, { menu });
 }
 
 export function setSort(app: App, sort: SortKey): void {

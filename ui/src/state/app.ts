@@ -15,6 +15,7 @@ import type { Behaviours } from '../lib/behaviours';
 import type { Occurrence } from '../lib/shapes';
 import type { ScreenSpec } from './screens';
 import type { Live } from './live';
+import type { Searches } from './sets';
 import type { Served } from './served';
 
 export interface Item {
@@ -75,6 +76,15 @@ export const SORTS: [SortKey, string][] = [
   ['ran', 'ran'],
 ];
 
+/** A menu: where on the page, when in the trace, and on what. */
+export interface MenuAt {
+  x: number;
+  y: number;
+  t: number;
+  item: Item | null;
+  thread: number;
+}
+
 export interface State {
   window: Span;
   crumbs: Span[];
@@ -94,8 +104,12 @@ export interface State {
   unpacked: ReadonlySet<string>;
   /** Highlighted: an index into the families, or -1. */
   family: number;
-  panel: 'interval' | 'outliers';
-  drawer: '' | 'story' | 'legend' | 'threads' | 'help';
+  panel: 'interval' | 'outliers' | 'set';
+  drawer: '' | 'story' | 'legend' | 'threads' | 'help' | 'commands' | 'find';
+  /** Where a menu was asked for. */
+  menu: MenuAt | null;
+  /** Threads of the set, if only they are shown. */
+  only: ReadonlySet<number> | null;
   theme: 'system' | 'light' | 'dark';
   said: string;
   screen: Screen;
@@ -144,6 +158,8 @@ export function initialState(trace: Trace): State {
       drawer: '',
       theme: 'system',
       said: '',
+      menu: null,
+      only: null,
     },
     ...{
       screen: 'overview',
@@ -236,8 +252,12 @@ export interface App {
   screens: readonly ScreenSpec[];
   /** null: the page is a report, with all its data inside. */
   served: Served | null;
-  /** Where a served page's rows come from. */
+  /** Where a served page's rows come from, and the sets of its searches. */
   live: Live | null;
+  searches: Searches | null;
+  /** What only the page can do. */
+  copyLink: () => void;
+  openTrace: (id: number) => void;
 }
 
 export function makeApp(
@@ -252,6 +272,9 @@ export function makeApp(
       screens,
       served,
       live: null,
+      searches: null,
+      copyLink: () => undefined,
+      openTrace: () => undefined,
     },
   };
 }
@@ -271,6 +294,21 @@ export function rowAt(model: Model, item: Item): RowAt | null {
   if (!rows || i >= rows.n) return null;
   const [start, end] = [rows.start[i]!, rows.end[i]!];
   return { thread: item.thread, kind: rows.kind[i]!, level: rows.level[i]!, start, end };
+}
+
+/** "t7.0.3.1200-4500": thread, kind, level, ns. */
+export function writeRow(tid: number, { kind, level, start, end }: RowAt): string {
+  return `t${tid}.${kind}.${level}.${start}-${end}`;
+}
+
+export function readRow(text: string, threadOf: (tid: number) => number): RowAt | null {
+  const match = /^t(\d+)\.(\d)\.(\d{1,5})\.(\d{1,16})-(\d{1,16})$/.exec(text);
+  if (!match) return null;
+  const [tid, kind, level, start, end] = match.slice(1).map(Number) as [
+    ...[number, number, number, number, number],
+  ];
+  const thread = threadOf(tid);
+  return thread < 0 ? null : { thread, kind, level, start, end };
 }
 
 export function findRow(model: Model, at: RowAt): Item | null {
@@ -365,7 +403,7 @@ export function applyPlace(app: App, place: Place): void {
     isPreview: false,
     item: hasItem ? { thread: thread!, row: place.item!.row } : null,
     query: place.query,
-    isFiltered: place.isFiltered,
+    isFiltered: place.isFiltered && !app.served,
     isRegime: place.isRegime,
     sort: SORTS.find(([key]) => key === place.sort)?.[0] ?? 'turn',
     hidden: indices(place.hidden),
@@ -375,6 +413,7 @@ export function applyPlace(app: App, place: Place): void {
     ...placePatterns(model, place, byTid),
     screen: app.screens.find(({ digit }) => digit === place.screen)?.key ?? app.screens[0]!.key,
   }));
+  app.served?.state.update(now => ({ ...now, isSetOnly: place.isFiltered }));
   for (const screen of app.screens) screen.read?.(app, key => place.parts[key] ?? '');
 }
 
@@ -388,7 +427,8 @@ export function placeOf(app: App): Place {
   const isWhole = now.window.t0 === 0 && now.window.t1 >= trace.duration;
   return {
     ...{ window: isWhole ? null : now.window, crumbs: now.crumbs },
-    ...{ range: now.isPreview ? null : now.range, query: now.query, isFiltered: now.isFiltered },
+    ...{ range: now.isPreview ? null : now.range, query: now.query },
+    isFiltered: now.isFiltered || app.served?.state.get().isSetOnly === true,
     ...{ isRegime: now.isRegime, sort: now.sort === 'turn' ? '' : now.sort },
     ...{ hidden: tids(now.hidden), open: tids(now.open), unpacked: [...now.unpacked] },
     // a served page has rows of many cuts, and names an item by what it is

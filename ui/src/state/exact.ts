@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Exact answers about intervals: asked when an interval rests, kept for a while.
 import { decodeExact } from '../api/exact';
-import type { FunctionIds } from '../api/exact';
 import { unlessSuperseded } from '../api/source';
 import { Atom } from '../lib/atom';
 import type { Exact, ExactThread } from '../lib/exact';
@@ -19,15 +18,11 @@ export class ExactAnswers {
   readonly arrived = new Atom(0);
   private readonly known = new Map<string, Exact>();
   private readonly opened = new Map<string, ExactThread>();
-  private readonly ids: FunctionIds;
   private timer = 0;
   private asked = '';
   trouble = '';
 
-  constructor(private readonly served: Served) {
-    const byName = new Map(served.names.name.map((name, i) => [name, i]));
-    this.ids = { n: served.names.n, byName: name => byName.get(name) ?? -1 };
-  }
+  constructor(private readonly served: Served) {}
 
   get(span: Span): Exact | null {
     return this.known.get(keyOf(span)) ?? null;
@@ -54,7 +49,7 @@ export class ExactAnswers {
     if (this.opened.has(key)) return;
     const params = { from: span.t0, to: span.t1, threads: thread };
     const json = await this.served.source.json('interval', params);
-    const own = decodeExact(json, this.ids).threads.find(one => one.thread === thread);
+    const own = decodeExact(json, this.served.names.n).threads.find(one => one.thread === thread);
     if (own) this.opened.set(key, own);
     if (this.opened.size > KEPT) this.opened.delete(this.opened.keys().next().value!);
     this.arrived.update(n => n + 1);
@@ -66,7 +61,7 @@ export class ExactAnswers {
     try {
       await unlessSuperseded(
         this.served.source.json('interval', params, 'interval').then(json => {
-          this.known.set(keyOf(span), decodeExact(json, this.ids));
+          this.known.set(keyOf(span), decodeExact(json, this.served.names.n));
           if (this.known.size > KEPT) this.known.delete(this.known.keys().next().value!);
         }),
       );

@@ -214,7 +214,7 @@ export class Live {
     try {
       const json = await source.json('shapes', {}, 'shapes');
       const { trace } = this.whole!;
-      const shapes = decodeShapes(json, trace.functions.n, trace.threads.length);
+      const shapes = decodeShapes(json['shapes'], trace.functions.n, trace.threads.length);
       const isShown = this.app.model === this.whole;
       this.whole = new Model({ ...trace, shapes }, families);
       if (isShown) this.show(this.whole);

@@ -135,7 +135,9 @@ function makeGroup(model: Model, id: number, threads: Thread[]): Group {
 function shownThreads(model: Model, state: State): Thread[] {
   const hits = state.isFiltered ? findClusters(model, state.query) : null;
   const keeps = (t: Thread): boolean =>
-    !state.hidden.has(t.index) && (!hits || hits.threads.has(t.index));
+    !state.hidden.has(t.index) &&
+    (!hits || hits.threads.has(t.index)) &&
+    (!state.only || state.only.has(t.index));
   return sortThreads(model.trace.threads.filter(keeps), state.sort);
 }
 
@@ -180,7 +182,7 @@ export function memoPatternRows(app: App): () => PatternRows {
   let held: { state: State; built: PatternRows } | null = null;
   return () => {
     const state = app.state.get();
-    const keys = ['epoch', 'sort', 'hidden', 'open', 'unpacked', 'isFiltered'] as const;
+    const keys = ['epoch', 'only', 'sort', 'hidden', 'open', 'unpacked', 'isFiltered'] as const;
     const isSame =
       held !== null &&
       keys.every(key => held!.state[key] === state[key]) &&

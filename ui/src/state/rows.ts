@@ -48,7 +48,9 @@ export function sortThreads(threads: readonly Thread[], sort: SortKey): Thread[]
 export function shownThreads(model: Model, state: State): Thread[] {
   const hits = state.isFiltered ? findHits(model, state.query) : null;
   const keeps = (t: Thread): boolean =>
-    !state.hidden.has(t.index) && (!hits || hits.threads.has(t.index));
+    !state.hidden.has(t.index) &&
+    (!hits || hits.threads.has(t.index)) &&
+    (!state.only || state.only.has(t.index));
   return sortThreads(model.trace.threads.filter(keeps), state.sort);
 }
 
@@ -112,6 +114,7 @@ export function memoRows(app: App): () => Built {
       last.model === app.model &&
       last.state.sort === state.sort &&
       last.state.hidden === state.hidden &&
+      last.state.only === state.only &&
       last.state.open === state.open &&
       last.state.unpacked === state.unpacked &&
       last.state.isFiltered === state.isFiltered &&

@@ -17,6 +17,21 @@ export interface Picture {
 export type OnReady = (picture: Picture | null) => void;
 export type KeyWord = readonly [key: string, word: string];
 
+/** Something to do, by name. */
+export interface Command {
+  name: string;
+  /** As `event.key` names it, after "Ctrl+" and the like: also what is shown. */
+  key?: string;
+  /** More keys of the same. */
+  also?: readonly string[];
+  run: (app: App) => void;
+  /** Left out: always. */
+  isFor?: (app: App) => boolean;
+}
+
+/** A line of the menu of an item: below those that every chart has. */
+export type MenuLine = Pick<Command, 'name' | 'key' | 'run'>;
+
 export interface ScreenSpec {
   key: Screen;
   digit: number;
@@ -33,6 +48,8 @@ export interface ScreenSpec {
   status: (app: App) => string;
   /** A key that no field and no pane has taken; true: it was for the screen. */
   onKey?: (app: App, event: KeyboardEvent) => boolean;
+  /** For the palette and the help. A key given here works while no field has the focus. */
+  commands?: (app: App) => readonly Command[];
   /** What the search box does here: how many there are of `query`, and the next of them. */
   search?: {
     text: (app: App, query: string) => string;

@@ -197,7 +197,7 @@ function Empty(): JSX.Element {
   );
 }
 
-const LISTED = ['epoch', 'sort', 'hidden', 'open', 'unpacked', 'isFiltered'] as const;
+const LISTED = ['epoch', 'only', 'sort', 'hidden', 'open', 'unpacked', 'isFiltered'] as const;
 const PAINTED = ['window', 'query', 'isRegime', 'family'] as const;
 
 export function Chart({ onReady }: { onReady: (stage: BaseStage) => void }): JSX.Element {

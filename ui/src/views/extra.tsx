@@ -6,6 +6,7 @@ import { duration, exact, integer, plural } from '../lib/format';
 import { KIND } from '../lib/model';
 import type { Thread } from '../lib/model';
 import * as act from '../state/actions';
+import { commandsOf } from '../state/commands';
 import { SORTS } from '../state/app';
 import type { SortKey } from '../state/app';
 import { sortThreads } from '../state/rows';
@@ -203,18 +204,13 @@ export function ThreadList(): JSX.Element {
   );
 }
 
-const HELP: [string, string][] = [
+/** Keys that no command of the registry has: those of the focused chart, and of the search box. */
+const HELP: KeyWord[] = [
   ['/', 'search: name, /regex/, fn: tid: min:5ms max:1s kind:gap, - negates'],
   ['Enter, Shift+Enter', 'next, previous hit (in the search box)'],
-  ['h', 'highlight \u2194 filter: only threads with hits'],
   ['W S A D', 'zoom in, out, pan (the chart has the focus); Shift: faster'],
   ['\u2190 \u2192 \u2191 \u2193', 'walk items in time, and threads'],
   ['e', 'selected thread: every level, or compact'],
-  ['z, Enter', 'zoom to the range or the selected item; it becomes a crumb'],
-  ['Backspace, 0', 'one crumb back; the whole trace'],
-  ['t', 'linear \u2194 regime time (stretches where rows begin and end)'],
-  ['Esc', 'close, then clear: selection, highlight, filter, search'],
-  ['. ,', 'next, previous hit; Patterns: next, previous place of the behaviour'],
 ];
 
 const MOUSE: [string, string][] = [
@@ -224,6 +220,7 @@ const MOUSE: [string, string][] = [
   ['drag', 'selects a range (snaps to borders; Alt: free)'],
   ['Shift+drag, middle', 'pans'],
   ['Ctrl+wheel, wheel', 'zooms at the pointer; scrolls the rows'],
+  ['right click', 'starts or ends a range there, and more (served page)'],
   ['click on T\u2026', 'every level of that thread; Ctrl+click ticks it'],
 ];
 
@@ -254,10 +251,9 @@ export function Help(): JSX.Element {
       </h2>
       {list([
         ...HELP,
-        [
-          app.screens.map(({ digit }) => digit).join(', '),
-          app.screens.map(({ name }) => name).join(', '),
-        ],
+        ...commandsOf(app).flatMap(({ name, key, also = [] }) =>
+          key && key !== '/' ? [[[key, ...also].join(', '), name] as KeyWord] : [],
+        ),
         ...app.screens.flatMap(({ help }) => help),
       ])}
       {list(MOUSE)}

@@ -6,8 +6,10 @@ import type { PatternStage } from '../draw/patternstage';
 import type { Stage } from '../draw/stage';
 import * as act from '../state/actions';
 import type { App, Item } from '../state/app';
+import { runKeyed } from '../state/commands';
 import * as pat from '../state/patterns';
 import { currentScreen } from '../state/screens';
+import { stepSet } from '../state/sets';
 
 const CLICK = 4; // px a press may move and still be a click
 const SNAP = 5;
@@ -71,6 +73,16 @@ export function bindItems(app: App, stage: Stage, area: HTMLElement): () => void
     leave: () => act.hover(app, null, null),
     click: (x, y) => act.select(app, itemAt(x, y)),
   };
+  if (app.served)
+    pointing.menu = (x, y, event) => {
+      const at = y + stage.scrollTop;
+      const row = stage.rows().rows.find(one => at >= one.y && at < one.y + one.height);
+      const item = itemAt(x, y);
+      const thread = item?.thread ?? row?.thread?.index ?? -1;
+      const t = stage.view().t(x);
+      act.hover(app, null, null);
+      act.openMenu(app, { x: event.clientX, y: event.clientY, t, item, thread });
+    };
   return bindPointer(app, pointing, area);
 }
 
@@ -193,7 +205,7 @@ function stepThread(app: App, stage: Stage, by: 1 | -1): void {
   act.select(app, { thread: next.index, row });
 }
 
-type Steps = Record<string, () => void>;
+type Steps = Record<string, () => unknown>;
 
 /** Runs what a key of a chart means; zoom and pan are common to all. */
 function runKey(app: App, event: KeyboardEvent, own: Steps): boolean {
@@ -218,8 +230,8 @@ export function chartKey(app: App, stage: Stage, event: KeyboardEvent): boolean 
     ArrowLeft: () => stepItem(app, stage, -1),
     ArrowDown: () => stepThread(app, stage, 1),
     ArrowUp: () => stepThread(app, stage, -1),
-    Period: () => act.stepHit(app, 1),
-    Comma: () => act.stepHit(app, -1),
+    Period: () => stepSet(app, 1) || act.stepHit(app, 1),
+    Comma: () => stepSet(app, -1) || act.stepHit(app, -1),
     KeyE: () => toggleTallOf(app),
   });
 }
@@ -286,23 +298,7 @@ function toggleTallOf(app: App): void {
 }
 
 export function pageKey(app: App, event: KeyboardEvent): boolean {
-  if (event.ctrlKey || event.metaKey) return false;
-  if (event.altKey) return currentScreen(app).onKey?.(app, event) ?? false;
-  const steps: Record<string, () => void> = {
-    Escape: () => act.clear(app),
-    Backspace: () => act.back(app),
-    '/': () => document.getElementById('search')?.focus(),
-    '?': () => act.toggleDrawer(app, 'help'),
-    '0': () => act.resetView(app),
-    z: () => act.commitRange(app),
-    t: () => act.toggleTime(app),
-    h: () => act.toggleFilter(app),
-  };
-  if (currentScreen(app).onKey?.(app, event)) return true;
-  const other = app.screens.find(({ digit }) => String(digit) === event.key);
-  if (other) act.setScreen(app, other.key);
-  if (other) return true;
-  const step = steps[event.key];
-  step?.();
-  return step !== undefined;
+  const own = currentScreen(app).onKey;
+  if (!event.ctrlKey && !event.metaKey && own?.(app, event)) return true;
+  return runKeyed(app, event);
 }

@@ -3,6 +3,8 @@
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { integer, percent, plural, bytes } from '../lib/format';
+import { readAsk, writeAsk } from '../lib/ask';
+import { readRow, rowAt, writeRow } from '../state/app';
 import type { App } from '../state/app';
 import * as pat from '../state/patterns';
 import type { OnReady, ScreenSpec } from '../state/screens';
@@ -92,6 +94,28 @@ function patternKey(app: App, event: KeyboardEvent): boolean {
   return step !== undefined;
 }
 
+/** What a served page adds to the address: thresholds, whether they hold, and the item. */
+function writeRegimes(app: App): [string, string][] {
+  const { live, model, state } = app;
+  if (!live) return [];
+  const { ask, isHeld } = live.state.get();
+  const { item } = state.get();
+  const at = item && rowAt(model, item);
+  return [
+    ['reg', writeAsk(ask)],
+    ['hold', isHeld ? '1' : ''],
+    ['at', at ? writeRow(model.trace.threads[at.thread]!.tid, at) : ''],
+  ];
+}
+
+function readRegimes(app: App, get: (key: string) => string): void {
+  const { live, model } = app;
+  if (!live) return;
+  live.change(readAsk(get('reg')));
+  live.hold(get('hold') === '1');
+  live.name(readRow(get('at'), tid => model.trace.threads.findIndex(t => t.tid === tid)));
+}
+
 export const OVERVIEW: ScreenSpec = {
   ...{ key: 'overview', digit: 1, name: 'Overview', View: OverviewScreen },
   kind: () => '',
@@ -109,6 +133,8 @@ export const OVERVIEW: ScreenSpec = {
   ],
   help: [],
   status: regimeWords,
+  write: writeRegimes,
+  read: readRegimes,
 };
 
 export const PATTERNS: ScreenSpec = {

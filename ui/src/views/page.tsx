@@ -9,6 +9,8 @@ import { currentScreen } from '../state/screens';
 import type { OnReady } from '../state/screens';
 import { Help, ThreadList } from './extra';
 import { pageKey } from './gestures';
+import { Menu } from './menu';
+import { Palette } from './palette';
 import { Crumbs, Rail, StatusLine, TopBar } from './top';
 import { AppContext, usePart } from './use';
 
@@ -30,6 +32,7 @@ function bindAddress(app: App): () => void {
     const isStep =
       place.crumbs.length !== (before?.crumbs.length ?? 0) ||
       place.screen !== (before?.screen ?? 1) ||
+      place.isFiltered !== (before?.isFiltered ?? false) ||
       app.screens.some(({ steps }) =>
         steps?.some(key => (place.parts[key] ?? '') !== (before?.parts[key] ?? '')),
       );
@@ -49,6 +52,8 @@ function bindAddress(app: App): () => void {
   };
   const offs = [
     app.state.subscribe(changed),
+    app.served?.state.subscribe(changed) ?? (() => undefined),
+    app.live?.state.subscribe(changed) ?? (() => undefined),
     ...app.screens.map(({ watch }) => watch?.(app, changed) ?? (() => undefined)),
   ];
   window.addEventListener('popstate', read);
@@ -91,6 +96,8 @@ function Screens({ app, onReady }: { app: App; onReady: OnReady }): JSX.Element 
       <screen.View key={key} onReady={onReady} />
       <StatusLine />
       <Drawers />
+      <Palette />
+      <Menu />
       <Announcer />
     </div>
   );
@@ -99,7 +106,9 @@ function Screens({ app, onReady }: { app: App; onReady: OnReady }): JSX.Element 
 export function Page({ app, onReady }: { app: App; onReady: OnReady }): JSX.Element {
   useEffect(() => {
     const keys = (event: KeyboardEvent): void => {
-      if (isTyping(event.target) || event.defaultPrevented) return;
+      const isCommand = event.ctrlKey || event.metaKey;
+      if ((isTyping(event.target) && !isCommand) || event.defaultPrevented) return;
+      if (isTyping(event.target) && !app.served) return;
       if (pageKey(app, event)) event.preventDefault();
     };
     document.addEventListener('keydown', keys);

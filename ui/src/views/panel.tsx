@@ -13,6 +13,7 @@ import type { Item, Model } from '../state/app';
 import { shownThreads } from '../state/rows';
 import { ExactTable, useExact } from './exact';
 import { Command, hueVar, Name, Swatch } from './parts';
+import { SetPanel } from './setpanel';
 import { useApp, usePart } from './use';
 
 const FIRST = 60;
@@ -524,6 +525,8 @@ export function Panel(): JSX.Element {
       {item && <ItemFacts item={item} />}
       {panel === 'outliers' ? (
         <OutlierTable />
+      ) : panel === 'set' && app.served ? (
+        <SetPanel />
       ) : answer ? (
         <ExactTable answer={answer} what={what} />
       ) : app.model.trace.part?.kind === 'sketch' ? (

@@ -196,7 +196,7 @@ function Empty(): JSX.Element {
   );
 }
 
-const LISTED = ['sort', 'hidden', 'open', 'unpacked', 'isFiltered'] as const;
+const LISTED = ['epoch', 'only', 'sort', 'hidden', 'open', 'unpacked', 'isFiltered'] as const;
 const PAINTED = ['window', 'query', 'isRegime', 'hasMarks', 'patterns'] as const;
 
 export function PatternChart({ onReady }: { onReady: (stage: BaseStage) => void }): JSX.Element {

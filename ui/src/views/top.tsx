@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: MIT
 // Top bar, breadcrumbs, rail and status line.
 import type { JSX } from 'preact';
-import { useRef, useState } from 'preact/hooks';
+import { useMemo, useRef, useState } from 'preact/hooks';
+import { Atom } from '../lib/atom';
 import { duration, integer, plural, span } from '../lib/format';
 import type { Note } from '../lib/model';
 import { writeFragment } from '../lib/fragment';
 import * as act from '../state/actions';
 import { placeOf, SORTS } from '../state/app';
-import type { SortKey } from '../state/app';
+import type { App, SortKey } from '../state/app';
 import { findHits } from '../state/hits';
 import { currentScreen } from '../state/screens';
+import type { Served } from '../state/served';
+import { listSet, setText, stepSet } from '../state/sets';
 import { findClusters, stepCluster } from '../state/patterns';
 import { copyText, Key, Swatch } from './parts';
 import { RegimeSettings, Thresholds } from './regimes';
-import { useApp, usePart } from './use';
+import { useApp, useAtom, usePart } from './use';
 
 function badgeText(notes: Note[], kind: Note['class']): string {
   const own = notes.filter(note => note.class === kind);
@@ -52,6 +55,10 @@ function clusterText(app: ReturnType<typeof useApp>, query: string): string {
 function hitText(app: ReturnType<typeof useApp>, query: string): string {
   const { key, search } = currentScreen(app);
   if (search) return search.text(app, query);
+  if (app.searches && key !== 'patterns') {
+    const { isAsked, trouble, own } = app.searches.state.get();
+    if (trouble || isAsked || own) return trouble || (own && !isAsked ? setText(own) : 'searching');
+  }
   if (key === 'patterns') return clusterText(app, query);
   const hits = findHits(app.model, query);
   if (!hits) return '';
@@ -95,17 +102,25 @@ function Suggestions({
   );
 }
 
+/** Draws again when a search has its answer. */
+function useSearches(app: App): void {
+  const none = useMemo(() => new Atom<unknown>(null), []);
+  useAtom<unknown, unknown>((app.searches?.state as Atom<unknown> | undefined) ?? none, s => s);
+}
+
 function Omnibox(): JSX.Element {
   const app = useApp();
   const query = usePart(s => s.query);
   const found = usePart(() => hitText(app, query));
   const [isOpen, setOpen] = useState(false);
   const input = useRef<HTMLInputElement>(null);
+  useSearches(app);
   const keys = (event: KeyboardEvent): void => {
     if (event.key === 'Enter') {
       const by = event.shiftKey ? -1 : 1;
       const { key, search } = currentScreen(app);
-      if (search) search.step(app, by);
+      if (key !== 'patterns' && app.searches?.state.get().own) stepSet(app, by);
+      else if (search) search.step(app, by);
       else if (key === 'patterns') stepCluster(app, by);
       else act.stepHit(app, by);
       setOpen(false);
@@ -126,9 +141,18 @@ function Omnibox(): JSX.Element {
         autocomplete="off"
         spellcheck={false}
         aria-label="Search functions and threads"
-        placeholder="Search: name, /regex/, fn: tid: min: max: kind:, - negates"
+        placeholder={
+          app.served
+            ? 'Search: name, /regex/, fn: tid: min: max:, - negates; > commands'
+            : 'Search: name, /regex/, fn: tid: min: max: kind:, - negates'
+        }
         value={query}
         onInput={event => {
+          if (app.served && event.currentTarget.value.startsWith('>')) {
+            event.currentTarget.value = query;
+            act.toggleDrawer(app, 'commands');
+            return;
+          }
           act.setQuery(app, event.currentTarget.value);
           setOpen(true);
         }}
@@ -147,6 +171,59 @@ function Omnibox(): JSX.Element {
   );
 }
 
+function TracePicker({
+  served,
+  open,
+}: {
+  served: Served;
+  open: (id: number) => void;
+}): JSX.Element {
+  return (
+    <h1>
+      <select
+        aria-label="Trace"
+        value={served.source.trace}
+        onChange={event => open(Number(event.currentTarget.value))}
+      >
+        {served.traces.map(({ id, name }) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </h1>
+  );
+}
+
+function LinkBadge({ served }: { served: Served }): JSX.Element | null {
+  const isLost = useAtom(served.source.link, link => link.isLost);
+  return isLost ? (
+    <span class="badge bad" role="status" title="The page shows what it knows, and asks again">
+      no connection, trying again
+    </span>
+  ) : null;
+}
+
+/** The set as a crumb: what it is, and how much of it is here. */
+function SetCrumb({ served }: { served: Served }): JSX.Element | null {
+  const app = useApp();
+  const set = useAtom(served.state, s => s.set);
+  const isOnly = useAtom(served.state, s => s.isSetOnly);
+  if (!set) return null;
+  const amount =
+    set.n < set.total ? `${integer(set.n)} of ${integer(set.total)}` : integer(set.total);
+  return (
+    <span class={isOnly ? 'crumb now' : 'crumb'}>
+      <button class="plain" title="List its calls" onClick={() => listSet(app)}>
+        {isOnly ? 'Only set' : 'Set'}: {set.title} ({amount})
+      </button>{' '}
+      <button class="plain" aria-label="Drop the set" onClick={() => act.clearSet(app)}>
+        ×
+      </button>
+    </span>
+  );
+}
+
 export function TopBar(): JSX.Element {
   const app = useApp();
   const { trace } = app.model;
@@ -158,15 +235,21 @@ export function TopBar(): JSX.Element {
     setCopied(true);
     setTimeout(() => setCopied(false), 1500);
   };
+  app.copyLink = () => void copy();
   return (
     <header class="top">
       <span class="brand">weft</span>
-      <h1>{trace.name}</h1>
+      {app.served && app.served.traces.length > 1 ? (
+        <TracePicker served={app.served} open={app.openTrace} />
+      ) : (
+        <h1>{trace.name}</h1>
+      )}
       <span class="meta">
         {duration(trace.duration)} · {plural(trace.threads.length, 'thread')} ·{' '}
         {plural(trace.calls, 'call')}
       </span>
       <Badges />
+      {app.served && <LinkBadge served={app.served} />}
       <Omnibox />
       <button onClick={() => act.toggleDrawer(app, 'threads')}>Threads</button>
       <button class="for-legend" onClick={() => act.toggleDrawer(app, 'legend')}>
@@ -266,6 +349,7 @@ export function Crumbs(): JSX.Element {
           Only threads with {query} ×
         </button>
       )}
+      {app.served && <SetCrumb served={app.served} />}
       {hidden.size > 0 && (
         <button class="crumb now" onClick={() => act.showAll(app)} title="Show them again">
           {plural(hidden.size, 'thread')} hidden ×

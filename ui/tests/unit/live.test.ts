@@ -73,9 +73,8 @@ describe('thresholds', () => {
 });
 
 describe('an exact interval', () => {
-  const ids = { n: 3, byName: (name: string) => ['a', 'b', 'w'].indexOf(name) };
   const context = (depth: number, name: string, sum_ns: number, self_ns: number, count = 1) => ({
-    ...{ depth, function: name, sum_ns, self_ns, count },
+    ...{ depth, function: name, fn: 'abw'.indexOf(name), sum_ns, self_ns, count },
   });
   const json = {
     ...{ from_ns: 100, to_ns: 200 },
@@ -91,7 +90,7 @@ describe('an exact interval', () => {
       { ...{ thread: 2, called_ns: 0, no_call_ns: 30, outside_ns: 70, calls: 0 }, cct: [] },
     ],
   };
-  const { span, threads } = decodeExact(json, ids);
+  const { span, threads } = decodeExact(json, 3);
   const all = threads.map(thread => rank(thread, span, [0, 0, 1]));
   it('says what each thread did', () => {
     expect(all.map(one => one.state)).toEqual(['runs', 'waits', 'no call']);
@@ -113,7 +112,7 @@ describe('an exact interval', () => {
   });
   it('refuses functions that are none', () => {
     const bad = { threads: [{ thread: 0, cct: [context(0, 'zz', 1, 1)] }] };
-    expect(() => decodeExact(bad, ids)).toThrow('unknown function');
+    expect(() => decodeExact(bad, 3)).toThrow('unknown function');
   });
 });
 
