@@ -199,6 +199,7 @@ export function decodeTrace(json: Json): Trace {
     outliersFound: num(outliers, 'found'),
     shapes: decodeShapes(json['shapes'], functions.n, threads.length),
     totals: {
+      calls: num(totals, 'calls_before') || num(trace, 'calls'),
       ...{ rowsAfter: num(totals, 'rows_after'), recordsBefore: num(totals, 'records_before') },
       ...{ recordsAfter: num(totals, 'records_after'), foldedNs: num(totals, 'folded_ns') },
       ...{ expressionNs: num(totals, 'expression_ns'), raised: num(totals, 'raised') },

@@ -21,6 +21,8 @@ export interface ExactThread {
   outside: number;
   /** Calls that touch the interval. */
   calls: number;
+  /** The function of most self time over all contexts; null: in no call. */
+  top: { fn: number; ns: number } | null;
   /** May be only the heaviest. */
   contexts: Context[];
 }
@@ -89,7 +91,7 @@ export type RankKey = 'calls' | 'top' | 'none' | 'thread';
 
 const BY: Record<RankKey, (a: Ranked, b: Ranked) => number> = {
   calls: (a, b) => b.of.calls - a.of.calls,
-  top: (a, b) => (b.self[0]?.ns ?? 0) - (a.self[0]?.ns ?? 0),
+  top: (a, b) => (b.of.top?.ns ?? 0) - (a.of.top?.ns ?? 0),
   none: (a, b) => b.of.noCall + b.of.outside - a.of.noCall - a.of.outside,
   thread: () => 0,
 };

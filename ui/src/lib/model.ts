@@ -162,6 +162,8 @@ export interface Trace {
   /** null: the page was written without. */
   shapes: Shapes | null;
   totals: {
+    /** Of the part that the rows are of. */
+    calls: number;
     rowsAfter: number;
     recordsBefore: number;
     recordsAfter: number;

@@ -53,9 +53,13 @@ export interface ShapeTable {
 }
 
 /** The calls of one occurrence in pre-order; `all` counts those that were not sent, too. */
-export interface CallTree {
+export interface CallTree extends Calls {
   cluster: number;
   thread: number;
+}
+
+/** The calls of one occurrence in pre-order; `all` is how many it has, `n` how many are here. */
+export interface Calls {
   all: number;
   n: number;
   level: Uint16Array;

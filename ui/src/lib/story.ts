@@ -240,7 +240,9 @@ function allTime(trace: Trace, families: Families, s: Sums): Story['table'] {
 /** Of a part of the trace the story is told as if it were all. */
 export function makeStory(all: Trace, families: Families): Story {
   const { part } = all;
-  const trace = part ? { ...all, duration: part.span.t1 - part.span.t0 } : all;
+  const trace = part
+    ? { ...all, duration: part.span.t1 - part.span.t0, calls: all.totals.calls }
+    : all;
   const s = sums(trace.threads);
   const late = part ? [] : lateReason(trace);
   const reasons = [...waitReasons(trace, families), ...stillReasons(trace), ...late];

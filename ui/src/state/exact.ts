@@ -8,7 +8,7 @@ import type { Span } from '../lib/model';
 import type { Served } from './served';
 
 const REST_MS = 60;
-const CONTEXTS = 64; // a thread, in the table; an opened row asks for all
+const CONTEXTS = 500; // a thread, in the table; an opened row asks for all
 const KEPT = 24;
 
 const keyOf = ({ t0, t1 }: Span): string => `${t0}-${t1}`;
@@ -49,7 +49,9 @@ export class ExactAnswers {
     if (this.opened.has(key)) return;
     const params = { from: span.t0, to: span.t1, threads: thread };
     const json = await this.served.source.json('interval', params);
-    const own = decodeExact(json, this.served.names.n).threads.find(one => one.thread === thread);
+    const own = decodeExact(json, this.served.names.name).threads.find(
+      one => one.thread === thread,
+    );
     if (own) this.opened.set(key, own);
     if (this.opened.size > KEPT) this.opened.delete(this.opened.keys().next().value!);
     this.arrived.update(n => n + 1);
@@ -61,7 +63,7 @@ export class ExactAnswers {
     try {
       await unlessSuperseded(
         this.served.source.json('interval', params, 'interval').then(json => {
-          this.known.set(keyOf(span), decodeExact(json, this.served.names.n));
+          this.known.set(keyOf(span), decodeExact(json, this.served.names.name));
           if (this.known.size > KEPT) this.known.delete(this.known.keys().next().value!);
         }),
       );

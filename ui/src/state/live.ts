@@ -23,6 +23,9 @@ export interface Progress {
   unit: string;
   /** performance.now() when it was asked for. */
   since: number;
+  /** The same when this activity was first seen, and how far it was then. */
+  began: number;
+  doneThen: number;
 }
 
 export interface LiveState {
@@ -229,17 +232,30 @@ export class Live {
   private poll(of: string, put: (progress: Progress | null) => void): () => void {
     const since = performance.now();
     let isOver = false;
+    let last: Progress = {
+      ...{ activity: '', done: 0, total: 0, unit: '', since, began: since, doneThen: 0 },
+    };
     const look = async (): Promise<void> => {
       const json = await this.served.source.json('progress', { of }, `progress ${of}`);
       if (isOver) return;
-      put({
-        ...{ activity: text(json, 'activity'), done: num(json, 'done'), total: num(json, 'total') },
-        ...{ unit: text(json, 'unit'), since },
-      });
+      const [activity, done] = [text(json, 'activity'), num(json, 'done')];
+      const isNew = activity !== last.activity || done < last.done;
+      const from = isNew ? { began: performance.now(), doneThen: done } : last;
+      const { began, doneThen } = from;
+      last = {
+        activity,
+        done,
+        total: num(json, 'total'),
+        unit: text(json, 'unit'),
+        since,
+        began,
+        doneThen,
+      };
+      put(last);
       await new Promise(resolve => setTimeout(resolve, POLL_MS));
       if (!isOver) await look();
     };
-    put({ activity: '', done: 0, total: 0, unit: '', since });
+    put(last);
     void look().catch(() => undefined); // nobody misses a progress line
     return () => {
       isOver = true;

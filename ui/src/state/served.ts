@@ -180,7 +180,14 @@ export function bareTrace(served: Served, generator: string): Trace {
     threads: served.threads.map(bareThread),
     ...{ outliers: [], outliersFound: 0, shapes: null },
     totals: {
-      ...{ rowsAfter: 0, recordsBefore: 0, recordsAfter: 0, foldedNs: 0, expressionNs: 0 },
+      ...{
+        calls: trace.calls,
+        rowsAfter: 0,
+        recordsBefore: 0,
+        recordsAfter: 0,
+        foldedNs: 0,
+        expressionNs: 0,
+      },
       raised: 0,
     },
   };

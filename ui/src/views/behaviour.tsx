@@ -10,6 +10,7 @@ import type { Behaviour } from '../lib/behaviours';
 import * as pat from '../state/patterns';
 import type { App, Chosen, ClusterKey, Model, PatternView } from '../state/app';
 import { ColorInput } from './colors';
+import { useOccurrence } from './occurrence';
 import { Command, hueVar } from './parts';
 import { because, RareTab } from './rare';
 import { DiffTab } from './shapediff';
@@ -381,10 +382,11 @@ function Drawing({
   const app = useApp();
   const drawing = usePart(s => s.drawing);
   const { cluster, hue } = behaviour;
+  const { calls: own, word } = useOccurrence(chosen);
   if (!chosen) return <Gallery key={cluster.index} behaviour={behaviour} />;
-  const { shapes } = app.model.behaviours!;
-  const own = chosen.how === 'columns' ? null : callsOf(shapes, cluster.index, chosen.at);
-  const tree = own ?? pat.standIn(app.model, chosen);
+  const isAsked = app.served !== null && chosen.how !== 'columns';
+  const standIn = own || isAsked ? null : pat.standIn(app.model, chosen);
+  const tree = own ?? standIn;
   const isShape = drawing === 'shape' || !tree;
   const tab = (key: 'time' | 'order' | 'shape', word: string): JSX.Element => (
     <button
@@ -404,7 +406,7 @@ function Drawing({
         {tab('order', 'calls in order')}
         {tab('shape', 'shape')}
       </div>
-      {!own && tree && !isShape && <StandIn tree={tree} chosen={chosen} />}
+      {standIn && !isShape && <StandIn tree={standIn} chosen={chosen} />}
       {!isShape && <CallIcicle tree={tree!} hue={hue} byTime={drawing === 'time'} />}
       {isShape &&
         (at.shape >= 0 ? (
@@ -412,7 +414,8 @@ function Drawing({
         ) : (
           <Gallery key={cluster.index} behaviour={behaviour} />
         ))}
-      {!own && chosen.how !== 'columns' && (
+      {word && <p class="remark">{word}</p>}
+      {!own && !app.served && chosen.how !== 'columns' && (
         <p class="remark">
           The calls of this occurrence are not in the page. <Command text={command} />
         </p>

@@ -88,11 +88,12 @@ function Numbers({ row, top }: { row: ChartRow; top: number }): JSX.Element {
   const calls = threads.reduce((sum, t) => sum + t.calls, 0);
   const after = threads.reduce((sum, t) => sum + t.rowsAfter, 0);
   const out = leftOutOf(threads);
-  const isSketch = app.model.trace.part?.kind === 'sketch';
+  const { part } = app.model.trace;
+  const isSketch = part?.kind === 'sketch';
   return (
     <div class="numbers" style={{ top: `${top}px`, height: `${row.height - 1}px` }}>
       <span class="calls" role="cell">
-        {integer(calls)}
+        {part?.kind === 'window' ? '' : integer(calls)}
         <br />
         <i>{isSketch ? '' : `\u2192 ${integer(after)}`}</i>
       </span>
@@ -121,8 +122,8 @@ function Totals({ n }: { n: number }): JSX.Element {
   const unpacked = usePart(s => s.unpacked);
   const words = useRegimeWords();
   const out = leftOutOf(trace.threads);
-  const { rowsAfter, foldedNs, raised } = trace.totals;
-  const ratio = rowsAfter > 0 ? trace.calls / rowsAfter : 0;
+  const { calls, rowsAfter, foldedNs, raised } = trace.totals;
+  const ratio = rowsAfter > 0 ? calls / rowsAfter : 0;
   if (trace.part?.kind === 'sketch')
     return (
       <div class="totals">
@@ -156,7 +157,7 @@ function Totals({ n }: { n: number }): JSX.Element {
       </span>
       <RegimeStatus />
       <b>
-        {plural(trace.calls, 'call')} {'\u2192'} {plural(rowsAfter, 'row')}
+        {plural(calls, 'call')} {'\u2192'} {plural(rowsAfter, 'row')}
       </b>
       <span class="dim">{integer(ratio)} : 1</span>
     </div>

@@ -121,7 +121,7 @@ function Row({
   const { model } = useApp();
   const item = usePart(s => s.item);
   const thread = model.trace.threads[row.of.thread]!;
-  const [top] = row.self;
+  const { top } = row.of;
   const none = row.of.noCall + row.of.outside;
   return (
     <tr class={item?.thread === thread.index ? 'now' : ''}>
@@ -212,6 +212,7 @@ export function ExactTable({ answer, what }: { answer: Exact; what: string }): J
       .map(thread => rank(thread, span, served.names.isWait));
   }, [answer, model, hidden, isFiltered, isFiltered ? query : '']);
   const sorted = useMemo(() => sortRanked(all, sort, fn), [all, sort, fn]);
+  const unlisted = Math.max(0, ...all.map(row => row.unlisted));
   const toggle = (thread: number): void => {
     const next = new Set(open);
     if (!next.delete(thread)) next.add(thread);
@@ -230,7 +231,10 @@ export function ExactTable({ answer, what }: { answer: Exact; what: string }): J
     <div class="interval exact">
       <h2>
         {spanText(span.t0, span.t1)}: {what}{' '}
-        <small>{summarizeExact(all)} Exact, calls cut at the borders.</small>
+        <small>
+          {summarizeExact(all)} Exact, calls cut at the borders.
+          {fn >= 0 && unlisted > 0 && ' Ranked by the heaviest contexts of each thread.'}
+        </small>
       </h2>
       <div class="scroll" tabIndex={0} role="region" aria-label="What each thread did">
         <table class="fixed wide">

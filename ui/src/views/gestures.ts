@@ -210,6 +210,7 @@ type Steps = Record<string, () => unknown>;
 /** Runs what a key of a chart means; zoom and pan are common to all. */
 function runKey(app: App, event: KeyboardEvent, own: Steps): boolean {
   if (event.ctrlKey || event.metaKey || event.altKey) return false;
+  if (event.shiftKey && /^[<>]$/.test(event.key)) return false; // on the keys of . and ,
   const fast = event.shiftKey ? 3 : 1;
   const steps: Steps = {
     KeyW: () => act.zoom(app, 0.8 ** fast),

@@ -16,10 +16,11 @@ export function useLive<T>(live: Live, choose: (state: LiveState) => T): T {
   return useAtom(live.state, choose);
 }
 
-function leftText({ done, total, since }: Progress): string {
-  const spent_s = (performance.now() - since) / 1000;
-  if (done <= 0 || total <= done || spent_s < 1) return '';
-  return `, ${Math.max(1, Math.round((spent_s * (total - done)) / done))} s left`;
+function leftText({ done, total, began, doneThen }: Progress): string {
+  const spent_s = (performance.now() - began) / 1000;
+  const advance = done - doneThen;
+  if (advance <= 0 || total <= done || spent_s < 1) return '';
+  return `, ${Math.max(1, Math.round((spent_s * (total - done)) / advance))} s left`;
 }
 
 /** "cutting regimes: 3.1 of 10.2 M calls, 4 s left". */
@@ -58,6 +59,7 @@ function LiveLine({ live }: { live: Live }): JSX.Element {
   const wanted = useLive(live, s => s.wanted);
   const window: Progress | null = wanted && {
     ...{ activity: 'regimes of this window', done: 0, total: 0, unit: '', since: 0 },
+    ...{ began: 0, doneThen: 0 },
   };
   return <ProgressLine progress={progress ?? window} />;
 }

@@ -3,7 +3,7 @@
 import type { JSX } from 'preact';
 import { duration, exact, integer, percent, plural } from '../lib/format';
 import { repeatText, treeLines } from '../lib/shapes';
-import type { CallTree, ShapeTable } from '../lib/shapes';
+import type { Calls, ShapeTable } from '../lib/shapes';
 import { hueVar } from './parts';
 import { useApp } from './use';
 
@@ -112,7 +112,7 @@ interface Box {
 }
 
 /** Shares of the width: by time, or each call without callees as wide as the others. */
-function boxesOf(tree: CallTree, byTime: boolean): Box[] {
+function boxesOf(tree: Calls, byTime: boolean): Box[] {
   const [from, span] = [tree.start[0] ?? 0, Math.max(1, (tree.end[0] ?? 1) - (tree.start[0] ?? 0))];
   if (byTime)
     return Array.from({ length: tree.n }, (_, i) => ({
@@ -137,7 +137,7 @@ export function CallIcicle({
   hue,
   byTime,
 }: {
-  tree: CallTree;
+  tree: Calls;
   hue: number;
   byTime: boolean;
 }): JSX.Element {

@@ -81,16 +81,18 @@ describe('an exact interval', () => {
     threads: [
       {
         ...{ thread: 0, called_ns: 100, no_call_ns: 0, outside_ns: 0, calls: 9 },
+        ...{ top_function: 'b', top_self_ns: 60 },
         cct: [context(0, 'a', 100, 40), context(1, 'b', 60, 60, 8)],
       },
       {
         ...{ thread: 1, called_ns: 100, no_call_ns: 0, outside_ns: 0, calls: 2 },
+        ...{ top_function: 'w', top_self_ns: 100 },
         cct: [context(0, 'a', 100, 0), context(1, 'w', 100, 100)],
       },
       { ...{ thread: 2, called_ns: 0, no_call_ns: 30, outside_ns: 70, calls: 0 }, cct: [] },
     ],
   };
-  const { span, threads } = decodeExact(json, 3);
+  const { span, threads } = decodeExact(json, ['a', 'b', 'w']);
   const all = threads.map(thread => rank(thread, span, [0, 0, 1]));
   it('says what each thread did', () => {
     expect(all.map(one => one.state)).toEqual(['runs', 'waits', 'no call']);
@@ -112,7 +114,7 @@ describe('an exact interval', () => {
   });
   it('refuses functions that are none', () => {
     const bad = { threads: [{ thread: 0, cct: [context(0, 'zz', 1, 1)] }] };
-    expect(() => decodeExact(bad, 3)).toThrow('unknown function');
+    expect(() => decodeExact(bad, ['a', 'b', 'w'])).toThrow('unknown function');
   });
 });
 
