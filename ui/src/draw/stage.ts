@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The stage of the Overview: threads as rows of calls, expressions and gaps.
 import type { View } from '../lib/timemap';
-import type { App } from '../state/app';
+import type { App, Model } from '../state/app';
 import { itemSpan } from '../state/actions';
 import { findHits } from '../state/hits';
 import { memoRows } from '../state/rows';
@@ -18,6 +18,7 @@ const SET_MARK = 3; // px: height of the mark of a call of the set
 
 export class Stage extends BaseStage<ChartRow> {
   private found: Hit[] = [];
+  private painted: Model | null = null;
   readonly rows: () => { rows: ChartRow[]; height: number };
 
   constructor(app: App, canvases: Canvases) {
@@ -26,16 +27,18 @@ export class Stage extends BaseStage<ChartRow> {
   }
 
   hit(x: number, y: number): Hit | null {
-    return hitAt(this.found, x, y);
+    return hitAt(this.hits(), x, y);
   }
 
+  /** What is painted; nothing while it is still the picture of other rows. */
   hits(): readonly Hit[] {
-    return this.found;
+    return this.painted === this.app.model ? this.found : [];
   }
 
   protected paintBase(ctx: CanvasRenderingContext2D, view: View): void {
     const { model, state } = this.app;
     this.found = [];
+    this.painted = model;
     const now = state.get();
     const scene = {
       ...{ ctx, theme: this.theme!, patterns: this.patterns!, text: this.text, model, state: now },

@@ -189,7 +189,8 @@ function stepItem(app: App, stage: Stage, by: 1 | -1): void {
 
 function stepThread(app: App, stage: Stage, by: 1 | -1): void {
   const { item } = app.state.get();
-  const threads = stage.rows().rows.flatMap(row => row.pack?.threads ?? [row.thread!]);
+  const all = stage.rows().rows.flatMap(row => row.pack?.threads ?? [row.thread!]);
+  const threads = all.filter(thread => thread.rows.n > 0); // a part of the trace has some without
   if (threads.length === 0) return;
   const at = item ? threads.findIndex(thread => thread.index === item.thread) : -1;
   const next = threads[Math.min(threads.length - 1, Math.max(0, at + by))]!;
@@ -210,7 +211,7 @@ type Steps = Record<string, () => unknown>;
 /** Runs what a key of a chart means; zoom and pan are common to all. */
 function runKey(app: App, event: KeyboardEvent, own: Steps): boolean {
   if (event.ctrlKey || event.metaKey || event.altKey) return false;
-  if (event.shiftKey && /^[<>]$/.test(event.key)) return false; // on the keys of . and ,
+  if (/^[<>]$/.test(event.key)) return false; // on the keys of . and ,
   const fast = event.shiftKey ? 3 : 1;
   const steps: Steps = {
     KeyW: () => act.zoom(app, 0.8 ** fast),

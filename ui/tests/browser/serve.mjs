@@ -40,7 +40,7 @@ export async function openServed(browser, url, options = {}) {
   const trouble = [];
   const { host } = new URL(url);
   page.on('console', message => message.type() === 'error' && trouble.push(message.text()));
-  page.on('pageerror', error => trouble.push(error.message));
+  page.on('pageerror', error => trouble.push(String(error.stack)));
   page.on('request', request => {
     if (new URL(request.url()).host !== host) trouble.push(`request ${request.url()}`);
   });
