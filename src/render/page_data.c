@@ -112,6 +112,12 @@ FUNCTION_VALUE(open_ns)
 FUNCTION_VALUE(cut_count)
 FUNCTION_VALUE(cut_ns)
 
+static uint64_t function_id(const struct data *data, const struct weft_function_row *row)
+{
+    (void)data;
+    return row->function_id;
+}
+
 static uint64_t function_group(const struct data *data, const struct weft_function_row *row)
 {
     return weft_trace_function(data->page->trace, row->function_id)->group_id;
@@ -144,6 +150,7 @@ static void put_functions(const struct data *data)
         const char *key;
         function_value value;
     } columns[] = {
+        { "id", function_id },
         { "group", function_group },
         { "count", function_count },
         { "inclusive_ns", function_inclusive_ns },

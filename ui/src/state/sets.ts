@@ -98,8 +98,14 @@ export function placeIn(set: CallSet, call: CallAt | null): number {
   return -1;
 }
 
+/** Threads that a search on the timeline names: without calls. */
+export function isThreads(set: CallSet): boolean {
+  return set.n > 0 && set.start[0]! < 0;
+}
+
 /** "1,234 calls in 12 threads". */
 export function setText(set: CallSet): string {
+  if (isThreads(set)) return plural(set.n, 'thread');
   const threads = `${plural(threadsOf(set).size, 'thread')}`;
   const of = set.n < set.total ? `, the longest ${plural(set.n, 'call')} here, in ` : ' in ';
   return `${plural(set.total, 'call')}${of}${threads}`;
@@ -109,13 +115,17 @@ export function setText(set: CallSet): string {
 export class Searches {
   readonly state = new Atom<Searching>({ isAsked: false, trouble: '', own: null });
   private timer = 0;
+  /** What was searched for before. */
+  private text = '';
 
   constructor(
     private readonly app: App,
     private readonly served: Served,
   ) {
     app.state.subscribe((now, before) => {
-      if (now.query !== before.query) this.want(now.query);
+      if (now.query === before.query) return;
+      this.text = before.query.trim();
+      this.want(now.query);
     });
     served.state.subscribe((now, before) => {
       if (now.set === before.set && now.isSetOnly === before.isSetOnly) return;
@@ -127,6 +137,7 @@ export class Searches {
 
   private want(text: string): void {
     clearTimeout(this.timer);
+    if (this.app.state.get().screen === 'timeline') return; // it makes its own, with threads alone
     this.served.source.cancel('search');
     const asked = callsOf(this.served, parseQuery(text));
     if (asked === null || typeof asked === 'string') return this.put(null, asked ?? '');
@@ -148,11 +159,10 @@ export class Searches {
   }
 
   private put(own: CallSet | null, trouble: string): void {
-    const before = this.state.get().own;
     this.state.set({ isAsked: false, trouble, own });
     const { set } = this.served.state.get();
     if (own) setServed(this.served, { set: own });
-    else if (set && set === before) this.drop();
+    else if (set && set.title.trim() === this.text) this.drop();
   }
 
   private drop(): void {
@@ -202,7 +212,7 @@ export function showCall(app: App, call: CallAt): void {
 /** The next or previous call of the set, behind the one selected. */
 export function stepSet(app: App, direction: 1 | -1): boolean {
   const served = app.served?.state.get();
-  if (!served?.set || served.set.n === 0) return false;
+  if (!served?.set || served.set.n === 0 || isThreads(served.set)) return false;
   const { set, call } = served;
   const at = placeIn(set, call);
   const next = at < 0 ? (direction > 0 ? 0 : set.n - 1) : (at + direction + set.n) % set.n;
@@ -211,5 +221,6 @@ export function stepSet(app: App, direction: 1 | -1): boolean {
 }
 
 export function listSet(app: App): void {
-  if (app.served?.state.get().set) setState(app, { panel: 'set' });
+  const set = app.served?.state.get().set;
+  if (set && !isThreads(set)) setState(app, { panel: 'set' });
 }

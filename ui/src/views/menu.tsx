@@ -105,7 +105,7 @@ function Lines({ at, close }: { at: MenuAt; close: () => void }): JSX.Element {
     top: `${Math.min(at.y, innerHeight - 24 * lines.length - 20)}px`,
   };
   return (
-    <ul class="menu" role="menu" ref={box} style={style} onKeyDown={keys}>
+    <ul class="items-menu" role="menu" ref={box} style={style} onKeyDown={keys}>
       {lines.map(({ name, key, run }) => (
         <li key={name} role="none">
           <button

@@ -12,7 +12,7 @@ import type { App, SortKey } from '../state/app';
 import { findHits } from '../state/hits';
 import { currentScreen } from '../state/screens';
 import type { Served } from '../state/served';
-import { listSet, setText, stepSet } from '../state/sets';
+import { isThreads, listSet, setText, stepSet } from '../state/sets';
 import { findClusters, stepCluster } from '../state/patterns';
 import { copyText, Key, Swatch } from './parts';
 import { RegimeSettings, Thresholds } from './regimes';
@@ -210,8 +210,9 @@ function SetCrumb({ served }: { served: Served }): JSX.Element | null {
   const set = useAtom(served.state, s => s.set);
   const isOnly = useAtom(served.state, s => s.isSetOnly);
   if (!set) return null;
-  const amount =
-    set.n < set.total ? `${integer(set.n)} of ${integer(set.total)}` : integer(set.total);
+  const some = `${integer(set.n)} of ${integer(set.total)}`;
+  const calls = set.n < set.total ? some : integer(set.total);
+  const amount = isThreads(set) ? setText(set) : calls;
   return (
     <span class={isOnly ? 'crumb now' : 'crumb'}>
       <button class="plain" title="List its calls" onClick={() => listSet(app)}>

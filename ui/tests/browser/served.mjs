@@ -347,7 +347,7 @@ async function keys(page) {
 async function menus(page) {
   const box = await page.locator('.area').boundingBox();
   await page.mouse.click(box.x + box.width * 0.4, box.y + 12, { button: 'right' });
-  const lines = await page.locator('.menu button').allTextContents();
+  const lines = await page.locator('.items-menu button').allTextContents();
   ok(
     ['Start range here', 'End range here', 'Range = this item'].every((word, i) =>
       lines[i]?.startsWith(word),
@@ -355,7 +355,7 @@ async function menus(page) {
     'a menu begins with what makes a range',
     lines.join(' | '),
   );
-  await page.locator('.menu button').first().click();
+  await page.locator('.items-menu button').first().click();
   ok((await look(page, 'range')) !== null, 'which it does');
   await page.keyboard.press('Escape');
   await page.keyboard.press('Escape');

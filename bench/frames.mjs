@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// Frame times of the served page while a script pans and zooms.
+// usage: node bench/frames.mjs WEFT TRACE.weft [SECONDS [SCREEN...]]
+//
+// One step of panning or zooming a frame, for SECONDS (60) on each SCREEN (digits, 1 2 3). Prints the
+// time between frames and the time that the page itself took in each (from the step to the end of
+// the painting): median, 99th percentile, maximum. The distance of frames is that of the machine,
+// with its other load; the work is the page's.
+import { openBrowser } from '../ui/tests/browser/page.mjs';
+import { openServed, quiet, serve } from '../ui/tests/browser/serve.mjs';
+
+const [weft, trace, seconds = '60', ...digits] = process.argv.slice(2);
+if (!weft || !trace) {
+  console.error('usage: node bench/frames.mjs WEFT TRACE.weft [SECONDS [SCREEN...]]');
+  process.exit(2);
+}
+
+function drive(page, ms) {
+  return page.evaluate(async ms => {
+    const { app, stage } = await window.weftReady;
+    const whole = app.model.trace.duration;
+    const [gaps, work] = [[], []];
+    const started = performance.now();
+    let last = 0;
+    let width = whole;
+    let middle = whole / 2;
+    const step = t => {
+      // in to a thousandth and out again every twelve seconds, panning all the while
+      const phase = ((t - started) % 12000) / 12000;
+      width = whole * 0.001 ** (1 - Math.abs(2 * phase - 1));
+      middle = whole * (0.5 + 0.4 * Math.sin((t - started) / 2300));
+      const t0 = Math.round(Math.max(0, Math.min(whole - width, middle - width / 2)));
+      app.state.update(now => ({ ...now, window: { t0, t1: Math.round(t0 + width) } }));
+    };
+    return new Promise(resolve => {
+      const frame = t => {
+        if (last > 0) gaps.push(t - last);
+        last = t;
+        const begun = performance.now();
+        step(t);
+        void (stage?.idle?.() ?? Promise.resolve()).then(() =>
+          work.push(performance.now() - begun),
+        );
+        if (t - started < ms) requestAnimationFrame(frame);
+        else setTimeout(() => resolve({ gaps, work: work.slice(1) }), 300);
+      };
+      requestAnimationFrame(frame);
+    });
+  }, ms);
+}
+
+function summary(list) {
+  const sorted = [...list].sort((a, b) => a - b);
+  const at = share =>
+    (sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0).toFixed(1);
+  return `median ${at(0.5)} ms, p99 ${at(0.99)} ms, longest ${at(1)} ms, n ${sorted.length}`;
+}
+
+const server = await serve(weft, [trace]);
+const browser = await openBrowser();
+try {
+  const { page, first_ms } = await openServed(browser, server.url);
+  console.log(`first picture ${first_ms} ms`);
+  for (const digit of digits.length > 0 ? digits : ['1', '2', '3']) {
+    await quiet(page, 600000);
+    await page.locator('body').press(digit);
+    await quiet(page, 600000);
+    const { gaps, work } = await drive(page, Number(seconds) * 1000);
+    console.log(`screen ${digit}: between frames ${summary(gaps)}; work ${summary(work)}`);
+  }
+} finally {
+  await browser.close();
+  await server.stop();
+}
