@@ -51,7 +51,7 @@ export function askParams(ask: Ask): Record<string, string | number | undefined>
   return {
     ...{ preset: ask.preset || undefined, duration_ns: some(ask.d), gap_ns: some(ask.g) },
     ...{ span_ns: some(ask.f), glyphs: ask.glyphs >= 0 ? ask.glyphs : undefined },
-    ...{ outlier_factor: some(ask.k), outlier_min_ns: some(ask.least) },
+    ...{ outlier_factor: some(Math.round(ask.k)), outlier_min_ns: some(ask.least) },
   };
 }
 

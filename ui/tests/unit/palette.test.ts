@@ -43,6 +43,12 @@ describe.each(['light', 'dark'] as const)('%s theme', theme => {
       ).toBeGreaterThanOrEqual(4.5);
     expect(contrast(t.get('warn')!, t.get('warn-bg')!)).toBeGreaterThanOrEqual(4.5);
     expect(contrast(t.get('bad')!, t.get('bad-bg')!)).toBeGreaterThanOrEqual(4.5);
+    for (const ground of ['bg', 'panel', 'raise'])
+      for (const sign of ['bad', 'warn'])
+        expect(
+          contrast(t.get(sign)!, t.get(ground)!),
+          `${sign} on ${ground}`,
+        ).toBeGreaterThanOrEqual(4.5);
     for (const hue of HUES[theme])
       expect(contrast(inkOn(hue), hue), hue).toBeGreaterThanOrEqual(4.5);
   });
@@ -61,6 +67,23 @@ it('computes CIEDE2000 as published (Sharma 2005)', () => {
   expect(ciede2000([50, 2.6772, -79.7751], [50, 0, -82.7485])).toBeCloseTo(2.0425, 4);
   expect(ciede2000([50, 2.5, 0], [58, 24, 15])).toBeCloseTo(19.4535, 4);
   expect(ciede2000([2.0776, 0.0795, -1.135], [0.9033, -0.0636, -0.5514])).toBeCloseTo(0.9082, 4);
+});
+
+it.each(['light', 'dark'] as const)('%s: a set, a loss and the edge of a row differ', theme => {
+  const t = tokens(theme);
+  for (const vision of VISIONS) {
+    const pairs = [
+      ['accent', 'bad'],
+      ['accent', 'bg'],
+      ['bad', 'bg'],
+      ['accent', 'line'],
+    ] as const;
+    for (const [a, b] of pairs)
+      expect(
+        difference(t.get(a)!, t.get(b)!, vision),
+        `${a} ${b} ${vision}`,
+      ).toBeGreaterThanOrEqual(10.5);
+  }
 });
 
 describe('hues', () => {
