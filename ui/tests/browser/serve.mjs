@@ -66,7 +66,7 @@ export async function quiet(page, patience_ms = 120000) {
       await rest(120);
       calm = isBusy() ? 0 : calm + 1;
     }
-    await stage?.idle();
+    await Promise.race([stage?.idle(), rest(3000)]); // a picture that is no longer shown paints nothing
     await rest(30);
   }, patience_ms);
 }

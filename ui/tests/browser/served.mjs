@@ -105,7 +105,8 @@ async function thresholds(page) {
   await quiet(page);
   const settings = await look(page, 'settings');
   same([settings.preset, settings.glyphs], ['fine', 100], 'the form asks for other regimes');
-  ok(/reg=preset:fine,glyphs:100/.test(await page.evaluate(() => location.hash)), 'as a link says');
+  await page.waitForFunction(() => location.hash.includes('reg=preset:fine,glyphs:100'));
+  ok(true, 'as a link says');
   await page.locator('#thresholds').click();
   await page.getByText('As the program has them').click();
   await page.keyboard.press('Escape');
@@ -423,7 +424,8 @@ async function links(browser, page, url) {
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('ArrowRight');
   await page.mouse.move(5, 5);
-  await page.waitForTimeout(300);
+  await quiet(page);
+  await page.waitForFunction(() => location.hash.includes('at='));
   const hash = await page.evaluate(() => location.hash);
   const pixels = await look(page, 'pixels');
   const second = await openServed(browser, url + hash);
