@@ -311,18 +311,21 @@ export function readRow(text: string, threadOf: (tid: number) => number): RowAt 
   return thread < 0 ? null : { thread, kind, level, start, end };
 }
 
+/** The row of the same thing: a part of the trace cuts calls at its borders, so that a call of the
+ * same depth that holds this one, or lies within it, is this one. */
 export function findRow(model: Model, at: RowAt): Item | null {
   const rows = model.trace.threads[at.thread]?.rows;
   if (!rows) return null;
-  for (let i = 0; i < rows.n; i++)
-    if (
-      rows.start[i] === at.start &&
-      rows.end[i] === at.end &&
-      rows.kind[i] === at.kind &&
-      rows.level[i] === at.level
-    )
-      return { thread: at.thread, row: i };
-  return null;
+  let cut = -1;
+  for (let i = 0; i < rows.n; i++) {
+    if (rows.kind[i] !== at.kind || rows.level[i] !== at.level) continue;
+    const [start, end] = [rows.start[i]!, rows.end[i]!];
+    if (start === at.start && end === at.end) return { thread: at.thread, row: i };
+    const holds = start <= at.start && at.end <= end;
+    const isWithin = at.start <= start && end <= at.end && end > start;
+    if (at.kind === KIND.CALL && (holds || isWithin) && rows.count[i] === 1) cut = i;
+  }
+  return cut < 0 ? null : { thread: at.thread, row: cut };
 }
 
 /** The same shapes in another table of them. */

@@ -10,7 +10,7 @@ import { askParams, NO_ASK, writeAsk } from '../lib/ask';
 import type { Ask } from '../lib/ask';
 import { Atom } from '../lib/atom';
 import type { Span, Trace } from '../lib/model';
-import { findRow, Model, replaceModel } from './app';
+import { findRow, Model, replaceModel, rowAt } from './app';
 import type { App, RowAt, State } from './app';
 import { bareTrace } from './served';
 import type { Served } from './served';
@@ -56,8 +56,9 @@ export class Live {
     ...{ ask: NO_ASK, isHeld: false, wanted: null, progress: null, shapesProgress: null },
     ...{ trouble: '', shapesTrouble: '' },
   });
-  /** The item that the address names, until rows are there that have it. */
+  /** The item that the address names, or that other rows had, until rows are there that have it. */
   private named: RowAt | null = null;
+  private isShowing = false;
   private whole: Model | null = null;
   private readonly windows = new Map<string, Model>();
   private readonly bare: Trace;
@@ -100,7 +101,8 @@ export class Live {
   }
 
   private follow(now: State, before: State): void {
-    if (now.item !== before.item && now.item) this.named = null;
+    const isOther = now.item !== before.item || now.range !== before.range;
+    if (isOther && !this.isShowing) this.named = null;
     if (now.window === before.window && now.screen === before.screen) return;
     const isCommitted = now.crumbs !== before.crumbs || now.screen !== before.screen;
     this.plan(isCommitted ? 0 : REST_MS);
@@ -136,15 +138,28 @@ export class Live {
   }
 
   private show(model: Model): void {
-    if (this.app.model !== model) replaceModel(this.app, model);
+    const { app } = this;
+    this.isShowing = true;
+    if (app.model !== model) {
+      const { item } = app.state.get();
+      const at = item && rowAt(app.model, item);
+      replaceModel(app, model);
+      if (at && !app.state.get().item) this.named = at;
+    }
     this.settle();
+    this.isShowing = false;
   }
 
+  /** Selects the item that was named, or that rows before these had, if these have it. */
   private settle(): void {
     const { named, app } = this;
     const item = named && findRow(app.model, named);
-    if (item) app.state.update(now => ({ ...now, item }));
-    if (item) this.named = null;
+    if (!item) return;
+    this.named = null;
+    app.state.update(now => {
+      const isItsTime = now.range?.t0 === named.start && now.range.t1 === named.end;
+      return { ...now, item, range: isItsTime ? null : now.range };
+    });
   }
 
   private async sketch(): Promise<void> {

@@ -41,6 +41,10 @@ export async function openServed(browser, url, options = {}) {
   const { host } = new URL(url);
   page.on('console', message => message.type() === 'error' && trouble.push(message.text()));
   page.on('pageerror', error => trouble.push(String(error.stack)));
+  page.on('response', async response => {
+    if (response.status() < 400) return;
+    trouble.push(`${response.url().replace(/^.*api/, 'api')}: ${await response.text()}`);
+  });
   page.on('request', request => {
     if (new URL(request.url()).host !== host) trouble.push(`request ${request.url()}`);
   });

@@ -136,6 +136,17 @@ describe('other rows of the same trace', () => {
     expect(app.state.get().item).toBeNull();
     expect(app.state.get().range).toEqual({ t0: at.start, t1: at.end });
   });
+  it('have a call although they are cut at the borders of a window', () => {
+    const thread = whole.threads[0]!;
+    const row = [...thread.rows.kind].findIndex(
+      (kind, i) => kind === 0 && thread.rows.end[i]! - thread.rows.start[i]! > 1000,
+    );
+    const item = { thread: 0, row };
+    const model = new Model(whole);
+    const at = rowAt(model, item)!;
+    expect(findRow(model, { ...at, start: at.start + 10, end: at.end - 10 })).toEqual(item);
+    expect(findRow(model, { ...at, level: 60000 })).toBeNull();
+  });
   it('stand in the places of the server\u2019s threads', () => {
     const all = json['threads'] as { n_rows: number }[];
     const from = all[0]!.n_rows + all[1]!.n_rows;
