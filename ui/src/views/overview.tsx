@@ -104,7 +104,7 @@ function writeRegimes(app: App): [string, string][] {
   return [
     ['reg', writeAsk(ask)],
     ['hold', isHeld ? '1' : ''],
-    ['at', at ? writeRow(model.trace.threads[at.thread]!.tid, at) : ''],
+    ['row', at ? writeRow(model.trace.threads[at.thread]!.tid, at) : ''],
   ];
 }
 
@@ -113,7 +113,7 @@ function readRegimes(app: App, get: (key: string) => string): void {
   if (!live) return;
   live.change(readAsk(get('reg')));
   live.hold(get('hold') === '1');
-  live.name(readRow(get('at'), tid => model.trace.threads.findIndex(t => t.tid === tid)));
+  live.name(readRow(get('row'), tid => model.trace.threads.findIndex(t => t.tid === tid)));
 }
 
 export const OVERVIEW: ScreenSpec = {

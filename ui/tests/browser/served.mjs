@@ -425,7 +425,7 @@ async function links(browser, page, url) {
   await page.keyboard.press('ArrowRight');
   await page.mouse.move(5, 5);
   await quiet(page);
-  await page.waitForFunction(() => location.hash.includes('at='));
+  await page.waitForFunction(() => location.hash.includes('row='));
   const hash = await page.evaluate(() => location.hash);
   const pixels = await look(page, 'pixels');
   const second = await openServed(browser, url + hash);
