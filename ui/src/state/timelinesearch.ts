@@ -24,9 +24,7 @@ function matchingThreads(app: App, query: Query): number[] | null {
 
 function matchingFunctions(app: App, query: Query): number[] {
   const { names } = timelineOf(app).served;
-  return names.name.flatMap((name, id) =>
-    matchesName(query, name) && names.count[id]! > 0 ? [id] : [],
-  );
+  return names.name.flatMap((name, id) => (matchesName(query, name) ? [id] : []));
 }
 
 /** No call: the set of threads that a query names, when it asks for nothing else. */
