@@ -52,19 +52,26 @@ static void thread_row(const void *context, size_t row, struct weft_cell *cells)
 }
 
 static const struct weft_column function_columns[] = {
-    { "id", NULL, WEFT_CELL_ID },
-    { "name", NULL, WEFT_CELL_TEXT },
-    { "module", NULL, WEFT_CELL_TEXT },
-    { "is_wait", NULL, WEFT_CELL_BOOL },
+    { "id", NULL, WEFT_CELL_ID },       { "name", NULL, WEFT_CELL_TEXT },
+    { "module", NULL, WEFT_CELL_TEXT }, { "is_wait", NULL, WEFT_CELL_BOOL },
+    { "count", NULL, WEFT_CELL_COUNT }, { "self_ns", NULL, WEFT_CELL_NS },
+};
+
+struct named {
+    const struct weft_trace *trace;
+    const struct weft_name_sum *sums;
 };
 
 static void function_row(const void *context, size_t row, struct weft_cell *cells)
 {
-    const struct weft_function *function = weft_trace_function(context, (uint32_t)row);
+    const struct named *named = context;
+    const struct weft_function *function = weft_trace_function(named->trace, (uint32_t)row);
     cells[0].number = row;
     cells[1].text = function->name;
     cells[2].text = function->module;
     cells[3].number = weft_is_wait_name(function->name);
+    cells[4].number = named->sums[row].count;
+    cells[5].number = named->sums[row].self_ns;
 }
 
 /* An object with one array. */
@@ -90,13 +97,14 @@ void weft_render_threads(const struct weft_view *view)
     render_rows(view, &table, "threads");
 }
 
-void weft_render_names(const struct weft_view *view)
+void weft_render_names(const struct weft_view *view, const struct weft_name_sum *sums)
 {
+    const struct named named = { view->trace, sums };
     const struct weft_table table = { .columns = function_columns,
                                       .n_columns =
                                           sizeof function_columns / sizeof *function_columns,
                                       .n_rows = weft_trace_n_functions(view->trace),
                                       .row = function_row,
-                                      .context = view->trace };
+                                      .context = &named };
     render_rows(view, &table, "functions");
 }

@@ -16,7 +16,12 @@ void weft_render_trace_entry(struct weft_json *json, const struct weft_trace *tr
 /* {threads: [{id tid pid name calls cut_calls events first_ns last_ns max_depth}]} */
 void weft_render_threads(const struct weft_view *view);
 
-/* {functions: [{id name module is_wait}]} */
-void weft_render_names(const struct weft_view *view);
+/* Calls of a function in the whole trace, open ones too. */
+struct weft_name_sum {
+    uint64_t count, self_ns;
+};
+
+/* {functions: [{id name module is_wait count self_ns}]}; `sums` by function id. */
+void weft_render_names(const struct weft_view *view, const struct weft_name_sum *sums);
 
 #endif

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Answers that the trace knows by heart.
+ * Answers that the trace, or its index, knows by heart.
  */
 #include "render/directory.h"
 #include "render/render.h"
 #include "serve/files.h"
 #include "serve/state.h"
+
+#include <stdlib.h>
 
 WEFT_ENDPOINT(traces)
 {
@@ -47,12 +49,34 @@ WEFT_ENDPOINT(threads)
     return WEFT_OK;
 }
 
+/* By the contexts of the whole trace, which the file keeps: no call is read. */
+static void sum_names(const struct weft_interval_table *table, struct weft_name_sum *sums)
+{
+    for (size_t i = 0; i < table->n_threads; i++)
+        for (size_t k = 0; k < table->threads[i].n_rows; k++) {
+            const struct weft_interval_row *row = &table->threads[i].rows[k];
+            sums[row->function_id].count += row->count;
+            sums[row->function_id].self_ns += row->self_ns;
+        }
+}
+
 WEFT_ENDPOINT(names)
 {
-    const struct weft_view view = weft_ask_view(ask);
-    (void)err;
-    weft_render_names(&view);
-    return WEFT_OK;
+    const union weft_request request = { .interval = { .to_ns = ask->to_ns } };
+    union weft_result result;
+    const uint32_t n_functions = weft_trace_n_functions(ask->trace);
+    struct weft_name_sum *sums = calloc((size_t)n_functions + 1, sizeof *sums);
+    if (!sums)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for names");
+    enum weft_code code = weft_query_run(ask->session, "interval", &request, &result, err);
+    if (code == WEFT_OK) {
+        const struct weft_view view = weft_ask_view(ask);
+        sum_names(result.interval, sums);
+        weft_render_names(&view, sums);
+    }
+    weft_query_discard("interval", &result);
+    free(sums);
+    return code;
 }
 
 WEFT_ENDPOINT(notes)

@@ -13,7 +13,13 @@
 #include <stdatomic.h>
 
 /* What is computed of a whole trace once, and kept. */
-enum weft_kept { WEFT_KEPT_REGTIME, WEFT_KEPT_FUNCTIONS, WEFT_KEPT_SHAPES, WEFT_KEPTS };
+enum weft_kept {
+    WEFT_KEPT_NAMES,
+    WEFT_KEPT_REGTIME,
+    WEFT_KEPT_FUNCTIONS,
+    WEFT_KEPT_SHAPES,
+    WEFT_KEPTS
+};
 
 struct weft_answer {
     struct weft_output *body; /* in memory */

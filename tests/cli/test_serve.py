@@ -160,6 +160,9 @@ def check_documents(server, trace, threads):
     ok(without(functions, "fn") == weft_json("functions", trace), "functions")
     names = server.api("names")["functions"]
     ok(all(names[row["fn"]]["name"] == row["name"] for row in functions["functions"]), "names")
+    ok(all(names[row["fn"]]["count"] >= row["count"] for row in functions["functions"])
+       and all(names[row["fn"]]["self_ns"] >= row["self_ns"] for row in functions["functions"]),
+       "names have the calls and time of their functions")
     tid = threads[-1]["tid"]
     ok(without(server.api("functions", threads=threads[-1]["id"]), "fn") ==
        weft_json("functions", "--tid", tid, trace), "functions of a thread")
