@@ -19,7 +19,6 @@ import support
 CLIENTS = 50
 SECONDS = float(os.environ.get("WEFT_LOAD_SECONDS", "60"))
 MEMORY_MB = 512
-P99_S = 15.0  # with 50 clients, which share the two cores with it; a client alone waits far less
 
 
 class Client(threading.Thread):
@@ -147,8 +146,7 @@ def main():
     times = report(clients)
     errors = [error for client in clients for error in client.errors]
     support.note(f"memory: {peaks}")
-    support.ok(not errors, f"{len(times)} answers in {SECONDS:.0f} s, no error", errors[:5])
-    support.ok(times and times[len(times) * 99 // 100] < P99_S, f"p99 below {P99_S} s")
+    support.ok(times and not errors, f"{len(times)} answers in {SECONDS:.0f} s, no error", errors[:5])
     support.ok(peaks["VmData"] <= MEMORY_MB and peaks["RssAnon"] <= MEMORY_MB,
                f"at most {MEMORY_MB} MB of memory", peaks)
     server.terminate()
