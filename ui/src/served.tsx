@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The page of `weft serve`: asks its server for what each screen shows.
+import { object } from './api/json';
 import { Source } from './api/source';
+import type { OwnColor } from './lib/colorfile';
 import { makeApp } from './state/app';
 import type { App } from './state/app';
+import { offerColors } from './state/colors';
 import { Live } from './state/live';
 import { Searches } from './state/sets';
 import { bareTrace, loadServed } from './state/served';
@@ -33,4 +36,18 @@ async function makeServed(): Promise<App> {
   return app;
 }
 
-startPage(makeServed, app => app.live!.start());
+/** What `weft serve --colors` was given: "#rrggbb", and two more digits say how opaque. */
+async function offerServedColors(app: App): Promise<void> {
+  const given = object(await app.served!.source.json('colors'), 'functions');
+  const colors = new Map<string, OwnColor>();
+  for (const [name, value] of Object.entries(given)) {
+    const match = /^(#[0-9a-f]{6})([0-9a-f]{2})?$/.exec(String(value).toLowerCase());
+    if (match) colors.set(name, { hex: match[1]!, alpha: parseInt(match[2] ?? 'ff', 16) / 255 });
+  }
+  offerColors(app, colors);
+}
+
+startPage(makeServed, async app => {
+  await offerServedColors(app);
+  await app.live!.start();
+});

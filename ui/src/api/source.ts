@@ -27,6 +27,9 @@ export interface Link {
   waiting: number;
 }
 
+/** Questions that are not of one trace. */
+const OF_ALL = new Set(['traces', 'colors']);
+
 const RETRY_MS = [250, 500, 1000, 2000];
 const PATIENCE = 40; // a server that is started again within a minute is found again
 
@@ -83,7 +86,7 @@ export class Source {
       this.cancel(lane);
       this.lanes.set(lane, control);
     }
-    const of = name === 'traces' ? {} : { trace: this.trace };
+    const of = OF_ALL.has(name) ? {} : { trace: this.trace };
     const url = `${this.base}api/${name}?${writeParams({ ...of, ...params })}`;
     this.count(1);
     try {

@@ -2,7 +2,8 @@
 // Colours that a person assigned: kept by function name, shown on every screen.
 import { inkOn } from '../lib/color';
 import { FIRST_OWN, ownHues, seenOn } from '../lib/colorfile';
-import type { OwnColor, OwnColors, OwnHues } from '../lib/colorfile';
+import type { OwnColor, OwnColors } from '../lib/colorfile';
+import type { Families } from '../lib/families';
 import { GREY_HUE } from '../lib/palette';
 import { set } from './actions';
 import type { App, Model } from './app';
@@ -20,44 +21,51 @@ const KEY = 'weft.colors';
 interface Automatic {
   functions: Uint8Array;
   families: number[];
-  behaviours: number[];
 }
 
-const automatic = new WeakMap<Model, Automatic>();
+const automatic = new WeakMap<Families, Automatic>();
+const behaviours = new WeakMap<Model, number[]>();
 const assigned = new WeakMap<App, Assigned>();
 
 export function assignedOf(app: App): Assigned {
   return assigned.get(app) ?? NONE;
 }
 
-export function automaticOf(model: Model): Automatic {
-  let own = automatic.get(model);
+export function automaticOf(families: Families): Automatic {
+  let own = automatic.get(families);
   if (!own) {
-    own = {
-      functions: model.families.hue.slice(),
-      families: model.families.list.map(({ hue }) => hue),
-      behaviours: model.behaviours?.list.map(({ hue }) => hue) ?? [],
-    };
-    automatic.set(model, own);
+    own = { functions: families.hue.slice(), families: families.list.map(({ hue }) => hue) };
+    automatic.set(families, own);
   }
   return own;
 }
 
-/** Hues of functions, families and behaviours; a family has a colour if all its functions share it. */
-function paintModel(model: Model, { hue }: OwnHues, isRestGrey: boolean): void {
-  const { families, behaviours, trace } = model;
-  const auto = automaticOf(model);
-  const of = (fn: number, otherwise: number): number =>
-    hue.get(trace.functions.name[fn] ?? '') ?? (isRestGrey ? GREY_HUE : otherwise);
-  for (let fn = 0; fn < families.hue.length; fn++) families.hue[fn] = of(fn, auto.functions[fn]!);
+/** Hue of a function with that name; `otherwise` if it has none of its own. */
+type HueOf = (name: string | undefined, otherwise: number) => number;
+
+/** Hues of functions and families; a family has a colour if all its functions share it. */
+function paintFamilies(families: Families, names: readonly string[], of: HueOf): void {
+  const auto = automaticOf(families);
+  for (let fn = 0; fn < families.hue.length; fn++)
+    families.hue[fn] = of(names[fn], auto.functions[fn]!);
   families.list.forEach((family, i) => {
-    const own = new Set(family.functions.map(fn => hue.get(trace.functions.name[fn]!)));
-    const [one] = own;
-    family.hue =
-      own.size === 1 && one !== undefined ? one : isRestGrey ? GREY_HUE : auto.families[i]!;
+    const [one, ...more] = new Set(family.functions.map(fn => of(names[fn], -1)));
+    const isShared = more.length === 0 && one !== undefined && one >= 0;
+    family.hue = isShared ? one : of(undefined, auto.families[i]!);
   });
-  behaviours?.list.forEach((behaviour, i) => {
-    behaviour.hue = of(behaviour.cluster.fn, auto.behaviours[i]!);
+}
+
+/** The palette's hues of the behaviours. */
+export function automaticBehaviours(model: Model): number[] {
+  const auto = behaviours.get(model) ?? (model.behaviours?.list ?? []).map(({ hue }) => hue);
+  behaviours.set(model, auto);
+  return auto;
+}
+
+function paintBehaviours(model: Model, of: HueOf): void {
+  const auto = automaticBehaviours(model);
+  model.behaviours?.list.forEach((behaviour, i) => {
+    behaviour.hue = of(model.trace.functions.name[behaviour.cluster.fn], auto[i]!);
   });
 }
 
@@ -71,20 +79,29 @@ function rules(list: readonly OwnColor[], theme: 'light' | 'dark'): string {
     .join('');
 }
 
+/** A sheet made by script: a policy that forbids inline styles allows it. */
+const sheet = typeof CSSStyleSheet === 'undefined' ? null : new CSSStyleSheet();
+
 function writeRules(list: readonly OwnColor[]): void {
-  const id = 'own-colors';
-  const style = document.getElementById(id) ?? document.createElement('style');
-  style.id = id;
   const dark = rules(list, 'dark');
-  style.textContent = `:root{${rules(list, 'light')}}:root[data-theme='dark']{${dark}}@media (prefers-color-scheme:dark){:root:not([data-theme='light']){${dark}}}`;
-  document.head.append(style);
+  sheet?.replaceSync(
+    `:root{${rules(list, 'light')}}:root[data-theme='dark']{${dark}}@media (prefers-color-scheme:dark){:root:not([data-theme='light']){${dark}}}`,
+  );
+  if (sheet && !document.adoptedStyleSheets.includes(sheet))
+    document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
 }
 
 function apply(app: App): void {
   const { colors, isRestGrey } = assignedOf(app);
-  const hues = ownHues(colors, app.model.trace.functions.name);
-  paintModel(app.model, hues, isRestGrey && colors.size > 0);
-  writeRules(hues.list);
+  const { model, served } = app;
+  const names = served?.names.name ?? model.trace.functions.name;
+  const { hue, list } = ownHues(colors, names);
+  const isGrey = isRestGrey && colors.size > 0;
+  const of: HueOf = (name, otherwise) => hue.get(name ?? '') ?? (isGrey ? GREY_HUE : otherwise);
+  paintFamilies(model.families, model.trace.functions.name, of);
+  if (served) paintFamilies(served.families, served.names.name, of);
+  paintBehaviours(model, of);
+  writeRules(list);
   set(app, { colors: app.state.get().colors + 1 });
 }
 
@@ -138,6 +155,13 @@ export function forget(app: App, name: string): void {
 
 export function forgetAll(app: App): void {
   assign(app, NONE);
+}
+
+/** Colours that the page came with: for who has none of his own. */
+export function offerColors(app: App, colors: OwnColors): void {
+  if (colors.size === 0 || assignedOf(app).colors.size > 0) return;
+  assigned.set(app, { colors, isRestGrey: true });
+  apply(app);
 }
 
 /** Puts stored colours on the page, and on every model that it shows. */

@@ -7,7 +7,15 @@ import { toHex } from '../lib/color';
 import { plural } from '../lib/format';
 import { GREY_HUE, HUES } from '../lib/palette';
 import type { App, Model } from '../state/app';
-import { assign, assignedOf, assignOne, automaticOf, forget, forgetAll } from '../state/colors';
+import {
+  assign,
+  assignedOf,
+  assignOne,
+  automaticBehaviours,
+  automaticOf,
+  forget,
+  forgetAll,
+} from '../state/colors';
 import { hueVar } from './parts';
 import { useApp, usePart } from './use';
 
@@ -35,16 +43,15 @@ function stillUsed(app: App): Map<number, string> {
   const { colors, isRestGrey } = assignedOf(app);
   const used = new Map<number, string>();
   if (isRestGrey) return used;
-  const auto = automaticOf(model);
   const own = (fn: number): boolean => colors.has(model.fullName(fn));
   if (state.get().screen === 'patterns')
     model.behaviours?.list.forEach(({ cluster, title }, i) => {
-      const hue = auto.behaviours[i]!;
+      const hue = automaticBehaviours(model)[i]!;
       if (hue !== GREY_HUE && !used.has(hue) && !own(cluster.fn)) used.set(hue, title);
     });
   else
     model.families.list.forEach(({ functions, title }, i) => {
-      const hue = auto.families[i]!;
+      const hue = automaticOf(model.families).families[i]!;
       if (hue !== GREY_HUE && !used.has(hue) && !functions.every(own)) used.set(hue, title);
     });
   return used;
