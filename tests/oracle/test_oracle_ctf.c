@@ -19,8 +19,7 @@ static uint64_t slow_bits(const uint8_t *bytes, uint64_t at, unsigned n_bits, bo
     uint64_t value = 0;
     for (unsigned k = 0; k < n_bits; k++) {
         const uint64_t place = at + k;
-        const unsigned bit =
-            is_big ? bytes[place / 8] >> (7 - place % 8) & 1 : bytes[place / 8] >> place % 8 & 1;
+        const unsigned bit = bytes[place / 8] >> (is_big ? 7 - place % 8 : place % 8) & 1U;
         value |= (uint64_t)bit << (is_big ? n_bits - 1 - k : k);
     }
     return value;
