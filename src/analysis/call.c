@@ -45,7 +45,8 @@ static bool stack_from_cut(struct search *search, size_t n)
     if (!weft_vec_reserve(&search->stack.items, &search->stack.cap, n + 1,
                           sizeof *search->stack.items))
         return false;
-    memcpy(search->stack.items, cut, n * sizeof *cut);
+    if (n > 0)
+        memcpy(search->stack.items, cut, n * sizeof *cut);
     search->stack.n = n;
     return true;
 }
