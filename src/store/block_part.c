@@ -274,6 +274,17 @@ depths_leap(struct weft_block_part *part, bool is_wide, size_t row, int64_t *dep
     return row;
 }
 
+/* The deepest row must be as deep as the index says: who asks relies on it. */
+static bool deepest_fits(const struct weft_block_part *part)
+{
+    const uint64_t n_cut = part->store->threads.items[part->thread_id].info.cut_calls;
+    const size_t n_rows = part->block.head.n_rows;
+    uint32_t deepest = 0;
+    for (size_t row = 0; row < n_rows; row++)
+        deepest = part->depth.items[row] > deepest ? part->depth.items[row] : deepest;
+    return n_rows == 0 || (int64_t)deepest == part->block.head.max_level + (int64_t)n_cut;
+}
+
 /* All of them, and what they must be like; *least is the least number of calls open. */
 static bool depths_make(struct weft_block_part *part, uint32_t *least)
 {
@@ -298,7 +309,7 @@ static bool depths_make(struct weft_block_part *part, uint32_t *least)
     const int64_t n_pops = (int64_t)part->block.n_open + head->n_rows - depth;
     const int64_t depth_end = depth - (head->n_exits - n_pops);
     if (low < 0 || n_pops > head->n_exits || depth_end < 0 || more.fault ||
-        weft_cur_left(&more) > 0)
+        weft_cur_left(&more) > 0 || !deepest_fits(part))
         return false;
     part->depth_end = (uint32_t)depth_end;
     *least = (uint32_t)(depth_end < low ? depth_end : low);
