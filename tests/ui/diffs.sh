@@ -6,8 +6,9 @@
 set -eu
 work=$(mktemp -d "$WEFT_BUILD_ROOT/diffs.XXXXXX")
 trap 'rm -rf "$work"' EXIT
+weft=$(realpath "$1")
 cd "$WEFT_SOURCE_ROOT/ui/tests"
-node fixtures/make-diffs.mjs "$1" >"$work/diffs.json"
+node fixtures/make-diffs.mjs "$weft" >"$work/diffs.json"
 if cmp -s "$work/diffs.json" fixtures/diffs.json; then
     echo "ok 1 - the distances of random shapes are those that the page is tested with"
 else

@@ -5,6 +5,8 @@
 set -eu
 work=$(mktemp -d "$WEFT_BUILD_ROOT/served.XXXXXX")
 trap 'rm -rf "$work"' EXIT
-"$1" import -q -o "$work/t.weft" "$WEFT_SOURCE_ROOT"/tests/golden/input/*.txt
+weft=$(realpath "$1")
+python3 "$WEFT_SOURCE_ROOT/tests/ui/served_trace.py" "$work/t.csv"
+"$weft" import -q -o "$work/t.weft" "$work/t.csv"
 cd "$WEFT_SOURCE_ROOT/ui"
-node tests/browser/served.mjs "$1" "$work/t.weft" </dev/null
+node tests/browser/served.mjs "$weft" "$work/t.weft" </dev/null

@@ -328,6 +328,7 @@ async function tree(ok, { page }) {
   await page.locator('.tree-main .scroll').focus();
   await page.keyboard.press('ArrowLeft');
   await settle(page);
+  await page.locator('.tree-table tr.now').first().waitFor({ timeout: 5000 });
   ok((await page.locator('.tree-table tr.now').count()) === 1, 'arrows close and walk it');
   await page.locator('.tree-panel button:text-is("Flame graph")').click();
   await settle(page);

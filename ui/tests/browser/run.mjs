@@ -486,6 +486,7 @@ async function ownColors(page, folder) {
   await settle(page);
   ok((await page.locator('.own-colors').count()) === 0, 'Reset forgets it');
   ok((await hue('patterns')) !== '#0b7a75', 'and gives the old colours back');
+  await page.locator('[role=tab]:has-text("Behaviours")').click();
   await page.locator('#c0 .row-link').click();
   await page.locator('.facts .color-input input').fill('#123456');
   await page.locator('.own-colors li').first().waitFor({ timeout: 2000 });

@@ -16,7 +16,7 @@ function ok(isOk, name, detail = '') {
 }
 
 function same(got, wanted, name) {
-  const [a, b] = [JSON.stringify(got), JSON.stringify(wanted)];
+  const [a, b] = [String(JSON.stringify(got)), String(JSON.stringify(wanted))];
   ok(a === b, name, `${a.slice(0, 300)} instead of ${b.slice(0, 300)}`);
 }
 
