@@ -193,17 +193,16 @@ export class TreeView {
     this.screen.set({ path: at > 0 ? lib.pathOf(tree, at) : [] });
   }
 
-  /** Keys of the nodes of the call tree that are open. */
+  /** Keys of the nodes of the call tree that are open: those above the selected one always are. */
   opened(tree: CallTree): ReadonlySet<string> {
-    const { open } = this.screen.state.get();
-    if (open) return open;
-    const keys = new Set<string>();
-    for (let node = 1; node < tree.n && tree.next[node]! > node + 1; node++)
-      keys.add(lib.writePath(lib.pathOf(tree, node)));
-    return keys;
+    const { open, path } = this.screen.state.get();
+    const keys = open ?? spineOf(tree);
+    const above = path.slice(1).map((_, i) => lib.writePath(path.slice(0, i + 1)));
+    return above.every(key => keys.has(key)) ? keys : new Set([...keys, ...above]);
   }
 
-  /** Opens (or closes) nodes of the call tree; `deep`: all below, as far as a table can hold. */
+  /** Opens (or closes) nodes of the call tree; `deep`: all below, as far as a table can hold. What
+   * was selected inside a node that closes gives the selection to it. */
   open(path: readonly number[], isOpen: boolean, deep = false): void {
     const tree = this.now()?.tree;
     const open = new Set(tree ? this.opened(tree) : []);
@@ -216,6 +215,8 @@ export class TreeView {
       if (isOpen) open.add(key);
       else open.delete(key);
     }
+    const selected = this.node();
+    if (!isOpen && selected > node && selected < tree.next[node]!) this.select(tree, node);
     this.screen.set({ open });
   }
 
@@ -234,6 +235,14 @@ export class TreeView {
 }
 
 const MOST_OPENED = 5000;
+
+/** Keys of the first path of the tree, down to its leaf. */
+function spineOf(tree: CallTree): Set<string> {
+  const keys = new Set<string>();
+  for (let node = 1; node < tree.n && tree.next[node]! > node + 1; node++)
+    keys.add(lib.writePath(lib.pathOf(tree, node)));
+  return keys;
+}
 
 /** Rows of the call tree as a table: what is open, in order. */
 export function openRows(

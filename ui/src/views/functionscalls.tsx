@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: MIT
 // The calls of the selected function: slowest first, or by thread. A click goes to the call.
 import type { JSX } from 'preact';
-import { useMemo, useRef, useState } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import { duration, exact, integer, percent, plural } from '../lib/format';
-import { rowsInView } from '../lib/functions';
 import type { Calls, Functions } from '../state/functions';
 import { MOST_CALLS } from '../state/functions';
 import { callAt, goToCall, sameCall } from '../state/jump';
-import { Choice, Ns, useFunctions, useScreen, useServed, Waiting } from './functionsuse';
+import {
+  Choice,
+  Gap,
+  Ns,
+  useFunctions,
+  useRowsInView,
+  useScreen,
+  useServed,
+  Waiting,
+} from './functionsuse';
 import { copyText } from './parts';
-
-const ROW = 22;
 
 interface PerThread {
   thread: number;
@@ -48,19 +54,13 @@ function callsText({ served }: Functions, { set, order }: Calls): string {
 function CallRows({ calls }: { calls: Calls }): JSX.Element {
   const { screen } = useFunctions();
   const call = useServed(s => s.call);
-  const scroller = useRef<HTMLDivElement>(null);
-  const [box, setBox] = useState({ top: 0, height: 220 });
   const { set, order } = calls;
   const longest = order.length > 0 ? set.end[order[0]!]! - set.start[order[0]!]! : 1;
-  const [first, end] = rowsInView(box.top, box.height, ROW, order.length);
-  const look = (): void =>
-    setBox({ top: scroller.current!.scrollTop, height: scroller.current!.clientHeight });
-  const gap = (rows: number): JSX.Element | null =>
-    rows > 0 ? (
-      <tr aria-hidden="true" class="gap">
-        <td colSpan={5} style={{ height: `${rows * ROW}px` }} />
-      </tr>
-    ) : null;
+  const at = useMemo(
+    () => (call ? order.findIndex(i => sameCall(call, callAt(set, i))) : -1),
+    [call, calls],
+  );
+  const { scroller, onScroll, first, end } = useRowsInView(order.length, at, [call, calls]);
   return (
     <div
       ref={scroller}
@@ -68,7 +68,7 @@ function CallRows({ calls }: { calls: Calls }): JSX.Element {
       tabIndex={0}
       role="region"
       aria-label="Calls, slowest first"
-      onScroll={look}
+      onScroll={onScroll}
     >
       <table class="fixed calls" aria-rowcount={order.length + 1}>
         <thead>
@@ -89,7 +89,7 @@ function CallRows({ calls }: { calls: Calls }): JSX.Element {
           </tr>
         </thead>
         <tbody>
-          {gap(first)}
+          <Gap rows={first} columns={5} />
           {Array.from(order.subarray(first, end), (i, at) => {
             const ns = set.end[i]! - set.start[i]!;
             const thread = screen.served.threads[set.thread[i]!];
@@ -121,7 +121,7 @@ function CallRows({ calls }: { calls: Calls }): JSX.Element {
               </tr>
             );
           })}
-          {gap(order.length - end)}
+          <Gap rows={order.length - end} columns={5} />
         </tbody>
       </table>
     </div>

@@ -1,18 +1,26 @@
 // SPDX-License-Identifier: MIT
 // The table of functions: every column sorts; only rows in view are in the document.
 import type { JSX } from 'preact';
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import { compact, duration, integer, percent, plural } from '../lib/format';
-import { functionsText, rowsInView, SORT_WORDS } from '../lib/functions';
+import { functionsText, SORT_WORDS } from '../lib/functions';
 import type { FunctionKey, FunctionRow } from '../lib/functions';
 import { parseQuery } from '../lib/search';
 import { timesByFunction } from '../lib/tree';
 import type { Functions } from '../state/functions';
-import { FnSwatch, Ns, useFunctions, useScreen, useServed, Waiting } from './functionsuse';
+import {
+  FnSwatch,
+  Gap,
+  Ns,
+  ROW,
+  useFunctions,
+  useRowsInView,
+  useScreen,
+  useServed,
+  Waiting,
+} from './functionsuse';
 import { copyText } from './parts';
 import { usePart } from './use';
-
-const ROW = 22;
 
 interface Column {
   key: FunctionKey;
@@ -117,15 +125,6 @@ function Row({ row, at, isNow }: { row: FunctionRow; at: number; isNow: boolean 
   );
 }
 
-/** A row that stands for those above or below of what is in view. */
-function Gap({ rows }: { rows: number }): JSX.Element | null {
-  return rows > 0 ? (
-    <tr aria-hidden="true" class="gap">
-      <td colSpan={COLUMNS.length + 1} style={{ height: `${rows * ROW}px` }} />
-    </tr>
-  ) : null;
-}
-
 /** What arrows do to the selection. */
 function step(screen: Functions, key: string, page: number): boolean {
   const rows = screen.rows();
@@ -201,14 +200,6 @@ function NoRows(): JSX.Element {
   );
 }
 
-/** Keeps the selected row in view. */
-function reveal(scroller: HTMLElement, at: number): void {
-  const { scrollTop, clientHeight } = scroller;
-  const [top, bottom] = [at * ROW, (at + 2) * ROW]; // the head takes a row's height
-  if (top < scrollTop) scroller.scrollTop = top;
-  else if (bottom > scrollTop + clientHeight) scroller.scrollTop = bottom - clientHeight;
-}
-
 export function FunctionTable(): JSX.Element {
   const { screen } = useFunctions();
   const table = useScreen(s => s.answers.table);
@@ -217,25 +208,15 @@ export function FunctionTable(): JSX.Element {
   const isUp = useScreen(s => s.isUp);
   usePart(s => s.query);
   useServed(s => s.fn);
-  const scroller = useRef<HTMLDivElement>(null);
-  const [box, setBox] = useState({ top: 0, height: 400 });
   const rows = screen.rows();
   const fn = screen.fn();
   const at = rows.findIndex(row => row.id === fn);
-  const [first, end] = rowsInView(box.top, box.height, ROW, rows.length);
-  useLayoutEffect(() => {
-    const measure = (): void =>
-      setBox({ top: scroller.current!.scrollTop, height: scroller.current!.clientHeight });
-    const observer = new ResizeObserver(measure);
-    observer.observe(scroller.current!);
-    return () => observer.disconnect();
-  }, []);
-  useEffect(() => {
-    if (at >= 0 && scroller.current) reveal(scroller.current, at);
-  }, [fn, sort, isUp]);
+  const { scroller, onScroll, height, first, end } = useRowsInView(rows.length, at, [
+    ...[fn, sort, isUp],
+  ]);
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const page = Math.max(1, Math.floor(box.height / ROW) - 2);
+    const page = Math.max(1, Math.floor(height / ROW) - 2);
     if (step(screen, event.key, page)) event.preventDefault();
   };
   const name: Column = { key: 'name', head: 'function', what: 'Sort by name', isTime: false };
@@ -249,7 +230,7 @@ export function FunctionTable(): JSX.Element {
         tabIndex={0}
         role="region"
         aria-label="Functions; arrows choose one"
-        onScroll={() => setBox(now => ({ ...now, top: scroller.current!.scrollTop }))}
+        onScroll={onScroll}
         onKeyDown={onKeyDown}
       >
         <table class="fixed functions" aria-rowcount={rows.length + 1}>
@@ -261,11 +242,11 @@ export function FunctionTable(): JSX.Element {
             </tr>
           </thead>
           <tbody>
-            <Gap rows={first} />
+            <Gap rows={first} columns={COLUMNS.length + 1} />
             {rows.slice(first, end).map((row, i) => (
               <Row key={row.id} row={row} at={first + i} isNow={row.id === fn} />
             ))}
-            <Gap rows={rows.length - end} />
+            <Gap rows={rows.length - end} columns={COLUMNS.length + 1} />
           </tbody>
         </table>
         {rows.length === 0 && <NoRows />}

@@ -8,7 +8,6 @@ import type { FlamePart } from '../draw/flame';
 import { layoutFlame } from '../lib/flame';
 import type { Box, Flame } from '../lib/flame';
 import { duration, integer, percent, plural } from '../lib/format';
-import { rowsInView } from '../lib/functions';
 import { matchesName, parseQuery } from '../lib/search';
 import { childrenByName, childrenOf, pathOf, writePath } from '../lib/tree';
 import type { CallTree, TransformKind } from '../lib/tree';
@@ -17,9 +16,11 @@ import type { TreeView } from '../state/calltree';
 import {
   Choice,
   FnSwatch,
+  Gap,
   Ns,
   useCanvas,
   useFunctions,
+  useRowsInView,
   useScreen,
   useServed,
   Waiting,
@@ -375,25 +376,16 @@ function TreeFooter({ words }: { words: string }): JSX.Element {
 
 /* ---- call tree as a table -------------------------------------------------------------------- */
 
-const ROW = 22;
-
 function TreeTable({ tree }: { tree: CallTree }): JSX.Element {
   const { view } = useFunctions();
   const open = useScreen(s => s.open);
   const order = useScreen(s => s.order);
-  useScreen(s => s.path);
-  const scroller = useRef<HTMLDivElement>(null);
-  const [box, setBox] = useState({ top: 0, height: 400 });
-  const rows = useMemo(() => rowsOf(view, tree), [tree, open, order]);
+  const path = useScreen(s => s.path);
+  const rows = useMemo(() => rowsOf(view, tree), [tree, open, order, path]);
   const node = view.node();
   const total = Math.max(1, tree.sum[0]!);
-  const [first, end] = rowsInView(box.top, box.height, ROW, rows.length);
-  const gap = (n: number): JSX.Element | null =>
-    n > 0 ? (
-      <tr aria-hidden="true" class="gap">
-        <td colSpan={5} style={{ height: `${n * ROW}px` }} />
-      </tr>
-    ) : null;
+  const at = rows.findIndex(row => row.node === node);
+  const { scroller, onScroll, first, end } = useRowsInView(rows.length, at, [path, open, order]);
   return (
     <>
       <div
@@ -402,9 +394,7 @@ function TreeTable({ tree }: { tree: CallTree }): JSX.Element {
         tabIndex={0}
         role="region"
         aria-label="Call tree; arrows walk and open, * opens all below"
-        onScroll={() =>
-          setBox({ top: scroller.current!.scrollTop, height: scroller.current!.clientHeight })
-        }
+        onScroll={onScroll}
         onKeyDown={event => treeKey(view, event) && event.preventDefault()}
       >
         <table class="fixed tree-table" role="treegrid" aria-rowcount={rows.length + 1}>
@@ -426,7 +416,7 @@ function TreeTable({ tree }: { tree: CallTree }): JSX.Element {
             </tr>
           </thead>
           <tbody>
-            {gap(first)}
+            <Gap rows={first} columns={5} />
             {rows.slice(first, end).map((row, i) => (
               <tr
                 key={row.key}
@@ -461,7 +451,7 @@ function TreeTable({ tree }: { tree: CallTree }): JSX.Element {
                 </th>
               </tr>
             ))}
-            {gap(rows.length - end)}
+            <Gap rows={rows.length - end} columns={5} />
           </tbody>
         </table>
       </div>

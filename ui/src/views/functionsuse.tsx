@@ -6,6 +6,7 @@ import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact
 import { PanePainter } from '../draw/pane';
 import type { Pane, Panes } from '../draw/pane';
 import { percent } from '../lib/format';
+import { rowsInView } from '../lib/functions';
 import type { TreeView } from '../state/calltree';
 import type { Answer, Functions, FunctionsState } from '../state/functions';
 import type { ServedState } from '../state/served';
@@ -68,6 +69,59 @@ export function useCanvas(draw: (pane: Pane) => void): {
   }, []);
   useEffect(() => painter.current?.markBase());
   return { holder, canvas, painter, ...size };
+}
+
+/** Height of a row of a table of which only rows in view are in the document, in px. */
+export const ROW = 22;
+
+/** Keeps row `at` in view. */
+function reveal(scroller: HTMLElement, at: number): void {
+  const { scrollTop, clientHeight } = scroller;
+  const [top, bottom] = [at * ROW, (at + 2) * ROW]; // the head takes a row's height
+  if (top < scrollTop) scroller.scrollTop = top;
+  else if (bottom > scrollTop + clientHeight) scroller.scrollTop = bottom - clientHeight;
+}
+
+/** Rows [first, end) of `n` are in view; row `at` is brought there whenever one of `causes` changes
+ * (-1: none). */
+export function useRowsInView(
+  n: number,
+  at: number,
+  causes: readonly unknown[],
+): {
+  scroller: { current: HTMLDivElement | null };
+  onScroll: () => void;
+  height: number;
+  first: number;
+  end: number;
+} {
+  const scroller = useRef<HTMLDivElement>(null);
+  const [box, setBox] = useState({ top: 0, height: 400 });
+  const measure = (): void => {
+    const { scrollTop: top, clientHeight: height } = scroller.current!;
+    setBox(now => (now.top === top && now.height === height ? now : { top, height }));
+  };
+  useLayoutEffect(() => {
+    const observer = new ResizeObserver(measure);
+    observer.observe(scroller.current!);
+    measure();
+    return () => observer.disconnect();
+  }, []);
+  useEffect(() => {
+    if (at >= 0 && scroller.current) reveal(scroller.current, at);
+  }, [...causes]);
+  const [first, end] = rowsInView(box.top, box.height, ROW, n);
+  return { scroller, onScroll: measure, height: box.height, first, end };
+}
+
+/** What stands for `rows` rows that are out of view. */
+export function Gap({ rows, columns }: { rows: number; columns: number }): JSX.Element | null {
+  if (rows <= 0) return null;
+  return (
+    <tr aria-hidden="true" class="gap">
+      <td colSpan={columns} style={{ height: `${rows * ROW}px` }} />
+    </tr>
+  );
 }
 
 export function FnSwatch({ fn }: { fn: number }): JSX.Element {

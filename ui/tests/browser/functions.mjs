@@ -330,6 +330,23 @@ async function tree(ok, { page }) {
   await settle(page);
   await page.locator('.tree-table tr.now').first().waitFor({ timeout: 5000 });
   ok((await page.locator('.tree-table tr.now').count()) === 1, 'arrows close and walk it');
+  await page.keyboard.press('*');
+  for (let i = 0; i < 40; i++) await page.keyboard.press('ArrowDown');
+  await settle(page);
+  const row = await page.locator('.tree-table tr.now').boundingBox();
+  const pane = await page.locator('.tree-main .scroll').boundingBox();
+  ok(
+    row.y >= pane.y && row.y + row.height <= pane.y + pane.height + 1,
+    'the selected row stays in view',
+    JSON.stringify({ row, pane }),
+  );
+  await page.locator('.tree-main .scroll').evaluate(e => e.scrollTo(0, 0));
+  await page.locator('.tree-table tbody tr:not(.gap) .twisty[aria-label=close]').first().click();
+  await settle(page);
+  ok(
+    (await page.locator('.tree-table tr.now').count()) === 1,
+    'a node that closes takes the selection of what is inside it',
+  );
   await page.locator('.tree-panel button:text-is("Flame graph")').click();
   await settle(page);
   const area = await page.locator('.flame-area').boundingBox();

@@ -38,3 +38,31 @@ export async function openBrowser() {
   if (!executablePath) throw new Error('no Chromium: install the package chromium');
   return chromium.launch({ executablePath, args: FLAGS, env: { ...process.env, HOME: '/tmp' } });
 }
+
+/**
+ * Counts and prints checks as TAP. `end` ends the process, whatever servers or pages are still open;
+ * a run that takes longer than `seconds` is a failure that names the last check that ended.
+ */
+export function makeTap(seconds) {
+  let n = 0;
+  let failed = 0;
+  let last = 'nothing';
+  const ok = (isOk, name, detail = '') => {
+    n++;
+    last = name;
+    if (!isOk) failed++;
+    console.log(`${isOk ? 'ok' : 'not ok'} ${n} - ${name}${isOk || !detail ? '' : `: ${detail}`}`);
+  };
+  const end = () => {
+    console.log(`1..${n}`);
+    console.log(`# ${n - failed} passed, ${failed} failed`);
+    process.exit(failed > 0 ? 1 : 0);
+  };
+  const deadline = () => {
+    ok(false, `the test ended in ${seconds} s`, `it hung after: ${last}`);
+    end();
+  };
+  setTimeout(deadline, seconds * 1000).unref();
+  const threw = error => ok(false, 'the test ran to its end', error.stack.replace(/\n/g, ' '));
+  return { ok, end, threw };
+}

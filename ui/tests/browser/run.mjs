@@ -7,17 +7,10 @@ import { join } from 'node:path';
 import { execFileSync } from 'node:child_process';
 import { makeData } from '../fixtures/make.mjs';
 import { testFunctions } from './functions.mjs';
-import { findChromium, openBrowser, writePage } from './page.mjs';
+import { findChromium, makeTap, openBrowser, writePage } from './page.mjs';
 import { timelineTests } from './timeline.mjs';
 
-let n = 0;
-let failed = 0;
-
-function ok(isOk, name, detail = '') {
-  n++;
-  if (!isOk) failed++;
-  console.log(`${isOk ? 'ok' : 'not ok'} ${n} - ${name}${isOk || !detail ? '' : `: ${detail}`}`);
-}
+const { ok, end, threw } = makeTap(560);
 
 async function open(browser, path, options = {}, fragment = '') {
   const context = await browser.newContext({ viewport: { width: 1600, height: 1000 }, ...options });
@@ -761,14 +754,12 @@ async function main() {
     if (!given) await testFunctions(ok, browser);
     if (!given) await timelineTests(browser, ok);
   } catch (error) {
-    ok(false, 'the test ran to its end', error.message.replace(/\n/g, ' '));
+    threw(error);
   } finally {
     await browser.close();
     rmSync(folder, { recursive: true, force: true });
   }
-  console.log(`1..${n}`);
-  console.log(`# ${n - failed} passed, ${failed} failed`);
-  process.exitCode = failed > 0 ? 1 : 0;
+  end();
 }
 
 await main();

@@ -2,18 +2,11 @@
 // The served page in a headless browser. usage: node served.mjs WEFT TRACE.weft
 // Its answers must be those of the same program on the command line. Prints TAP.
 import { spawnSync } from 'node:child_process';
-import { findChromium, openBrowser } from './page.mjs';
+import { findChromium, makeTap, openBrowser } from './page.mjs';
 import { ask, openServed, quiet, serve } from './serve.mjs';
 
 const [weft, trace] = process.argv.slice(2);
-let n = 0;
-let failed = 0;
-
-function ok(isOk, name, detail = '') {
-  n++;
-  if (!isOk) failed++;
-  console.log(`${isOk ? 'ok' : 'not ok'} ${n} - ${name}${isOk || !detail ? '' : `: ${detail}`}`);
-}
+const { ok, end, threw } = makeTap(280);
 
 function same(got, wanted, name) {
   const [a, b] = [String(JSON.stringify(got)), String(JSON.stringify(wanted))];
@@ -531,14 +524,12 @@ async function main() {
     await themes(browser, server.url);
     await lost(browser);
   } catch (error) {
-    ok(false, 'the test ran to its end', String(error.stack).replace(/\n/g, ' '));
+    threw(error);
   } finally {
     await browser.close();
     await server.stop();
   }
-  console.log(`1..${n}`);
-  console.log(`# ${n - failed} passed, ${failed} failed`);
-  process.exitCode = failed > 0 ? 1 : 0;
+  end();
 }
 
 await main();

@@ -2,7 +2,7 @@
 // The timeline in a headless browser, before a stand-in for the server; before the real one when
 // WEFT_BIN and WEFT_TRACE say which. usage: node timeline.mjs (after npm run build), or from run.mjs.
 import { pathToFileURL } from 'node:url';
-import { openBrowser } from './page.mjs';
+import { makeTap, openBrowser } from './page.mjs';
 import { makeTrace, startBefore, startBinary, startServer } from './timelineserver.mjs';
 
 let ok = () => undefined;
@@ -580,20 +580,13 @@ export async function timelineTests(browser, say) {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  let [n, failed] = [0, 0];
+  const tap = makeTap(560);
   const browser = await openBrowser();
-  const say = (isOk, name, detail = '') => {
-    if (!isOk) failed++;
-    const more = isOk || !detail ? '' : `: ${detail}`;
-    console.log(`${isOk ? 'ok' : 'not ok'} ${++n} - ${name}${more}`);
-  };
   try {
-    await timelineTests(browser, say);
+    await timelineTests(browser, tap.ok);
   } catch (error) {
-    say(false, 'timeline: the test ran to its end', error.stack.replace(/\n/g, ' '));
-  } finally {
-    await browser.close();
+    tap.threw(error);
   }
-  console.log(`1..${n}`);
-  process.exit(failed > 0 ? 1 : 0);
+  await browser.close();
+  tap.end();
 }
