@@ -528,10 +528,10 @@ async function sizes(browser) {
     [3000, 1280, 1],
   ]) {
     const few = makeTrace(Math.min(threads, 4), 3, 4e6);
-    const list = Array.from({ length: threads }, (_, id) => ({
-      ...few.threads[id % few.threads.length],
-      ...{ id, tid: 100 + id },
-    }));
+    const list = Array.from({ length: threads }, (_, id) => {
+      const like = few.threads[id % few.threads.length];
+      return { ...like, id, tid: 100 + id, calls: like.calls.slice(0, 40) };
+    });
     const server = await startServer({ ...few, threads: list });
     const options = { viewport: { width, height: 800 }, deviceScaleFactor: dpr };
     const { page, context, trouble } = await open(browser, server.address, '', options);
