@@ -10,6 +10,7 @@
 struct options {
     const char *binary;
     const char *map;
+    const char *symbols;
     const char *columns;
 };
 
@@ -18,6 +19,8 @@ static const struct weft_option options[] = {
       WEFT_OPTION_FILE, offsetof(struct options, binary), NULL },
     { 'm', "map", "FILE", "take function names from an llvm-xray YAML map or a TSV table",
       WEFT_OPTION_FILE, offsetof(struct options, map), NULL },
+    { 's', "symbols", "PLACE", "take names of functions from programs and libraries in this folder",
+      WEFT_OPTION_FILE, offsetof(struct options, symbols), NULL },
     { 0, "columns", "NAMES", "the input is CSV with these columns: start_us,dur_us,name,-,tid",
       WEFT_OPTION_TEXT, offsetof(struct options, columns), NULL },
 };
@@ -50,6 +53,7 @@ static enum weft_code import(struct weft_cli *cli, const struct options *opts, c
                                                   .output = path,
                                                   .binary_path = opts->binary,
                                                   .map_path = opts->map,
+                                                  .symbols_path = opts->symbols,
                                                   .columns = opts->columns,
                                                   .memory_bytes = cli->common.memory_bytes };
     struct weft_writer_totals totals = { 0 };

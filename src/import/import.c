@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "import/input.h"
 #include "import/merge.h"
+#include "import/naming.h"
 #include "import/replay.h"
 #include "import/stored.h"
 #include "ingest/chrome/chrome.h"
@@ -402,6 +403,15 @@ static enum weft_code check_names(const struct intake *intake, struct weft_err *
                      intake->formats[0]->name);
 }
 
+static enum weft_code check_symbols(const struct intake *intake, struct weft_err *err)
+{
+    const char *path = intake->opts->symbols_path;
+    if (!path || access(path, R_OK) == 0)
+        return WEFT_OK;
+    (void)weft_fail_errno(err, errno, "cannot read programs and libraries");
+    return weft_in_file(err, path);
+}
+
 /* So are columns. */
 static enum weft_code check_columns(const struct intake *intake, struct weft_err *err)
 {
@@ -431,7 +441,13 @@ static enum weft_code deliver(const struct job *job, const struct format *format
                               struct weft_sink *sink, const struct weft_run *run,
                               struct weft_err *err)
 {
-    enum weft_code code = format->import(job, sink, run, err);
+    struct weft_naming *naming = weft_naming_new(sink, job->opts->symbols_path);
+    if (!naming)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for symbols");
+    enum weft_code code = format->import(job, weft_naming_sink(naming), run, err);
+    if (code == WEFT_OK)
+        code = weft_naming_note(naming, err);
+    weft_naming_free(naming);
     for (size_t k = 0; code == WEFT_OK && k < job->opts->n_inputs; k++)
         code = weft_input_note_loss(job->inputs[k], sink, err);
     return code;
@@ -480,6 +496,20 @@ static enum weft_code open_stored(const struct intake *intake, size_t k, struct 
     return weft_store_open_mapped(input->path, &input->file, store, err);
 }
 
+/* What had no name may have one now. */
+static enum weft_code replay_named(const struct intake *intake, struct weft_store *store,
+                                   struct weft_sink *sink, struct weft_err *err)
+{
+    struct weft_naming *naming = weft_naming_new(sink, intake->opts->symbols_path);
+    if (!naming)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for symbols");
+    enum weft_code code = weft_replay_whole(store, weft_naming_sink(naming), intake->run, err);
+    if (code == WEFT_OK)
+        code = weft_naming_note(naming, err);
+    weft_naming_free(naming);
+    return code;
+}
+
 /* A trace that was imported before keeps what is known of its source. */
 static enum weft_code replay_stored(const struct intake *intake, struct weft_store *store,
                                     struct weft_writer_totals *totals, struct weft_err *err)
@@ -493,7 +523,7 @@ static enum weft_code replay_stored(const struct intake *intake, struct weft_sto
     if (code != WEFT_OK)
         return code;
     struct weft_sink *sink = weft_writer_sink(writer);
-    code = weft_replay_whole(store, sink, intake->run, err);
+    code = replay_named(intake, store, sink, err);
     if (code == WEFT_OK)
         code = weft_input_note_loss(&intake->inputs[0], sink, err);
     if (code == WEFT_OK)
@@ -601,6 +631,8 @@ enum weft_code weft_import_run(const struct weft_import_opts *opts, const struct
         code = check_names(&intake, err);
     if (code == WEFT_OK)
         code = check_columns(&intake, err);
+    if (code == WEFT_OK)
+        code = check_symbols(&intake, err);
     if (code == WEFT_OK) {
         group_inputs(&intake);
         code = intake.n_groups == 1 ? make_one(&intake, totals, err)

@@ -133,7 +133,8 @@ struct weft_function_info {
     uint32_t key;         /* importer's number, unique in the trace */
     struct weft_str name; /* empty: shown as #key */
     struct weft_str module;
-    uint64_t address; /* 0 unknown */
+    uint64_t address;         /* 0 unknown */
+    struct weft_str build_id; /* of the module, raw bytes; empty: unknown. Not stored */
 };
 
 struct weft_clock {

@@ -27,14 +27,16 @@ struct eb_function {
 struct eb_opts {
     const struct eb_function *functions;
     size_t n_functions;
-    uint8_t sled_version; /* 0, 1: absolute; 2: relative to the field */
-    bool is_relocated;    /* absolute sleds hold 0, the value is in R_X86_64_RELATIVE */
-    bool is_stripped;     /* symbols in .dynsym only */
-    bool has_no_sleds;    /* no such section */
-    uint8_t elf_class;    /* 0: ELFCLASS64 */
-    uint8_t elf_data;     /* 0: little-endian */
-    uint16_t elf_type;    /* 0: ET_DYN */
-    size_t n_extra_bytes; /* behind the last sled */
+    uint8_t sled_version;   /* 0, 1: absolute; 2: relative to the field */
+    bool is_relocated;      /* absolute sleds hold 0, the value is in R_X86_64_RELATIVE */
+    bool is_stripped;       /* symbols in .dynsym only */
+    bool has_no_sleds;      /* no such section */
+    uint8_t elf_class;      /* 0: ELFCLASS64 */
+    uint8_t elf_data;       /* 0: little-endian */
+    uint16_t elf_type;      /* 0: ET_DYN */
+    size_t n_extra_bytes;   /* behind the last sled */
+    const char *build_id;   /* 8 bytes; NULL: none */
+    const char *debug_link; /* NULL: none */
 };
 
 struct eb_out {
@@ -71,10 +73,38 @@ __attribute__((unused)) static void eb_put_sled(struct eb_out *out, const struct
     eb_put(out, sled, sizeof sled);
 }
 
+/* Says which build it is, and where its debugging information lies: two sections, or unused ones.
+ */
+__attribute__((unused)) static void eb_put_build(struct eb_out *out, const struct eb_opts *opts,
+                                                 Elf64_Shdr *sections)
+{
+    static const uint8_t note[16] = { 4, 0, 0, 0, 8, 0, 0, 0, 3, 0, 0, 0, 'G', 'N', 'U', 0 };
+    while (out->n_bytes % 4)
+        eb_put(out, "", 1);
+    if (opts->build_id) {
+        sections[0] = (Elf64_Shdr){ .sh_name = 58,
+                                    .sh_type = SHT_NOTE,
+                                    .sh_offset = eb_put(out, note, sizeof note),
+                                    .sh_size = sizeof note + 8,
+                                    .sh_addralign = 4 };
+        eb_put(out, opts->build_id, 8);
+    }
+    if (opts->debug_link) {
+        char link[64] = "";
+        const size_t n_link = strlen(opts->debug_link) / 4 * 4 + 8;
+        memcpy(link, opts->debug_link, strlen(opts->debug_link));
+        sections[1] = (Elf64_Shdr){ .sh_name = 77,
+                                    .sh_type = SHT_PROGBITS,
+                                    .sh_offset = eb_put(out, link, n_link),
+                                    .sh_size = n_link };
+    }
+}
+
 /* Writes a program; hosts of these tests are little-endian. */
 __attribute__((unused)) static void eb_build(struct eb_out *out, const struct eb_opts *opts)
 {
-    static const char names[] = "\0xray_instr_map\0.symtab\0.strtab\0.rela.dyn\0.shstrtab\0other";
+    static const char names[] = "\0xray_instr_map\0.symtab\0.strtab\0.rela.dyn\0.shstrtab\0other"
+                                "\0.note.gnu.build-id\0.gnu_debuglink";
     Elf64_Ehdr header = { .e_ident = { 0x7f, 'E', 'L', 'F',
                                        opts->elf_class ? opts->elf_class : ELFCLASS64,
                                        opts->elf_data ? opts->elf_data : ELFDATA2LSB, 1 },
@@ -83,9 +113,9 @@ __attribute__((unused)) static void eb_build(struct eb_out *out, const struct eb
                           .e_version = 1,
                           .e_ehsize = sizeof header,
                           .e_shentsize = sizeof(Elf64_Shdr),
-                          .e_shnum = 6,
+                          .e_shnum = 8,
                           .e_shstrndx = 5 };
-    Elf64_Shdr sections[6] = { 0 };
+    Elf64_Shdr sections[8] = { 0 };
     char strings[1024] = "";
     size_t n_strings = 1;
     out->n_bytes = 0;
@@ -145,6 +175,7 @@ __attribute__((unused)) static void eb_build(struct eb_out *out, const struct eb
                                 .sh_type = SHT_STRTAB,
                                 .sh_offset = eb_put(out, names, sizeof names),
                                 .sh_size = sizeof names };
+    eb_put_build(out, opts, sections + 6);
     while (out->n_bytes % 8)
         eb_put(out, "", 1);
     header.e_shoff = eb_put(out, sections, sizeof sections);

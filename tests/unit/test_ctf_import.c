@@ -178,7 +178,7 @@ static void test_user(void)
         "clock 1000000000 zero 100 monotonic 100 realtime 100000000100\n"
         "thread 0 tid 99 pid 99 name prog\n"
         "thread 1 tid 100 pid 99 name prog\n"
-        "function 0 prog+0x10 [/bin/prog] 0x10\n"
+        "function 0  [/bin/prog] 0x10\n"
         "-- 0\n"
         "I lttng_ust_statedump:bin_info 0 cpu 3 @0 "
         "\"7b226261646472223a343139343330342c226d656d737a223a343039362c2270617468223a222f62696e2f"

@@ -110,7 +110,7 @@ static enum weft_code convert_event(struct ctf_convert *convert, struct ctf_now 
         code = meaning >= CTF_MEANS_CALL ? ctf_convert_user(convert, now)
                                          : ctf_convert_kernel(convert, now);
     if (code == WEFT_OK && (meaning == CTF_MEANS_INSTANT || meaning == CTF_MEANS_PROCESS ||
-                            meaning == CTF_MEANS_MODULE))
+                            meaning == CTF_MEANS_MODULE || meaning == CTF_MEANS_BUILD_ID))
         code = deliver_instant(convert, now);
     return code;
 }

@@ -67,6 +67,7 @@ static const struct row rows[] = {
     { "pthread_mutex_lock_acq", CTF_MEANS_LOCK_ACQUIRED, 0, "mutex_lock", { "mutex", "status" } },
     { "pthread_mutex_trylock", CTF_MEANS_LOCK_ACQUIRED, 0, "mutex_trylock", { "mutex", "status" } },
     { "pthread_mutex_unlock", CTF_MEANS_LOCK_RELEASED, 0, "mutex_unlock", { "mutex", "status" } },
+    { "build_id", CTF_MEANS_BUILD_ID, 0, "", { "baddr", "build_id" } },
     { "bin_info|dlopen|load", CTF_MEANS_MODULE, 0, "", { "baddr", "memsz", "path", "is_pic" } },
 };
 
@@ -172,6 +173,7 @@ static bool is_of_row(struct weft_str full, struct weft_str name, const struct r
     case CTF_MEANS_LOCK_RELEASED:
         return has_provider(full, "lttng_ust_pthread:");
     case CTF_MEANS_MODULE:
+    case CTF_MEANS_BUILD_ID:
         return has_provider(full, "lttng_ust_statedump:") || has_provider(full, "lttng_ust_dl:") ||
                has_provider(full, "lttng_ust_lib:") || has_provider(full, "ust_baddr_statedump:");
     default:
@@ -184,7 +186,9 @@ static bool fields_set(const struct ctf_plan *plan, const struct row *row, struc
 {
     for (size_t k = 0; k < CTF_KNOWN_FIELDS; k++) {
         known->fields[k] = find_any(plan, row->fields[k]);
-        if (known->fields[k] && !is_number(known->fields[k]) && !is_text(known->fields[k]))
+        const bool is_array = known->fields[k] && known->fields[k]->kind == CTF_OP_ARRAY;
+        if (known->fields[k] && !is_number(known->fields[k]) && !is_text(known->fields[k]) &&
+            !(is_array && row->meaning == CTF_MEANS_BUILD_ID))
             known->fields[k] = NULL;
     }
     const bool needs_none = row->meaning == CTF_MEANS_RETURN || row->meaning == CTF_MEANS_EXIT;

@@ -28,7 +28,8 @@ enum ctf_meaning {
     CTF_MEANS_LOCK_REQUEST,
     CTF_MEANS_LOCK_ACQUIRED,
     CTF_MEANS_LOCK_RELEASED,
-    CTF_MEANS_MODULE, /* a program or library is mapped */
+    CTF_MEANS_MODULE,   /* a program or library is mapped */
+    CTF_MEANS_BUILD_ID, /* of one that was */
 };
 
 enum { CTF_KNOWN_FIELDS = 5 };

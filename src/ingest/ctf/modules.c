@@ -4,23 +4,26 @@
 #include "base/vec.h"
 #include "schema/event.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
+
+/* A build id follows what it is of. */
+enum { LATELY = 64 };
 
 bool ctf_modules_init(struct ctf_modules *modules)
 {
-    *modules = (struct ctf_modules){ .paths = weft_strtab_new(),
+    uint32_t none;
+    *modules = (struct ctf_modules){ .texts = weft_strtab_new(),
                                      .of_address = weft_map_new(),
                                      .identities = weft_strtab_new() };
-    return modules->paths && modules->of_address && modules->identities;
+    return modules->texts && modules->of_address && modules->identities &&
+           weft_strtab_intern(modules->texts, WEFT_STR(""), &none, NULL) == WEFT_OK;
 }
 
 void ctf_modules_fini(struct ctf_modules *modules)
 {
     WEFT_VEC_FINI(&modules->maps);
     WEFT_VEC_FINI(&modules->calls);
-    weft_strtab_free(modules->paths);
+    weft_strtab_free(modules->texts);
     weft_strtab_free(modules->identities);
     weft_map_free(modules->of_address);
 }
@@ -29,12 +32,23 @@ bool ctf_modules_add(struct ctf_modules *modules, uint64_t space, uint64_t base,
                      struct weft_str path, bool is_relative)
 {
     struct ctf_module *module = WEFT_VEC_PUSH(&modules->maps);
-    if (!module || weft_strtab_intern(modules->paths, path, &module->path, NULL) != WEFT_OK)
+    if (!module || weft_strtab_intern(modules->texts, path, &module->path, NULL) != WEFT_OK)
         return false;
     module->space = space;
     module->base = base;
     module->n_bytes = n_bytes;
     module->is_relative = is_relative;
+    return true;
+}
+
+bool ctf_modules_build_id(struct ctf_modules *modules, uint64_t space, uint64_t base,
+                          struct weft_str build_id)
+{
+    for (size_t k = modules->maps.n; k > 0 && modules->maps.n - k < LATELY; k--) {
+        struct ctf_module *module = &modules->maps.items[k - 1];
+        if (module->space == space && module->base == base)
+            return weft_strtab_intern(modules->texts, build_id, &module->build_id, NULL) == WEFT_OK;
+    }
     return true;
 }
 
@@ -76,45 +90,28 @@ static const struct ctf_module *find_module(const struct ctf_modules *modules, u
     return module->space == space && address - module->base < module->n_bytes ? module : NULL;
 }
 
-static struct weft_str base_name(struct weft_str path)
-{
-    size_t at = path.n_bytes;
-    while (at > 0 && path.bytes[at - 1] != '/')
-        at--;
-    return (struct weft_str){ path.bytes + at, path.n_bytes - at };
-}
+/* What makes a function the same in all processes. */
+struct identity {
+    uint64_t address; /* in the module */
+    uint32_t path, build_id;
+};
 
-/* A function that is met for the first time: named after its place, as nm would show it. */
-static enum weft_code announce(const struct ctf_modules *modules, uint32_t path, uint64_t address,
-                               uint32_t key, struct weft_sink *sink, struct weft_err *err)
-{
-    char name[320];
-    struct weft_str module = { 0 };
-    if (path != WEFT_ID_NONE)
-        module = weft_strtab_get(modules->paths, path);
-    const struct weft_str file = base_name(module);
-    const int n_name = snprintf(name, sizeof name, "%.*s%s0x%" PRIx64,
-                                (int)(file.n_bytes < 256 ? file.n_bytes : 256),
-                                file.n_bytes ? file.bytes : "", file.n_bytes ? "+" : "", address);
-    const struct weft_function_info info = {
-        .key = key, .name = { name, (size_t)n_name }, .module = module, .address = address
-    };
-    return sink->ops->function(sink, &info, err);
-}
-
-/* The key of (module, address): the same in all processes. */
-static enum weft_code identify(struct ctf_modules *modules, uint32_t path, uint64_t address,
+/* The key of a function; a new one is told to the sink, without a name. */
+static enum weft_code identify(struct ctf_modules *modules, const struct identity *identity,
                                struct weft_sink *sink, uint32_t *key, struct weft_err *err)
 {
-    char identity[sizeof path + sizeof address];
-    memcpy(identity, &path, sizeof path);
-    memcpy(identity + sizeof path, &address, sizeof address);
     const uint32_t n_before = weft_strtab_count(modules->identities);
-    const enum weft_code code = weft_strtab_intern(
-        modules->identities, (struct weft_str){ identity, sizeof identity }, key, err);
+    const struct weft_str bytes = { (const char *)identity, sizeof *identity };
+    const enum weft_code code = weft_strtab_intern(modules->identities, bytes, key, err);
     if (code != WEFT_OK || *key != n_before)
         return code;
-    return announce(modules, path, address, *key, sink, err);
+    const struct weft_function_info info = {
+        .key = *key,
+        .module = weft_strtab_get(modules->texts, identity->path),
+        .address = identity->address,
+        .build_id = weft_strtab_get(modules->texts, identity->build_id),
+    };
+    return sink->ops->function(sink, &info, err);
 }
 
 enum weft_code ctf_modules_function(struct ctf_modules *modules, uint64_t space, uint64_t address,
@@ -133,9 +130,13 @@ enum weft_code ctf_modules_function(struct ctf_modules *modules, uint64_t space,
         return WEFT_OK;
     }
     const struct ctf_module *module = find_module(modules, space, address);
-    const uint64_t own = module && module->is_relative ? address - module->base : address;
-    const enum weft_code code =
-        identify(modules, module ? module->path : WEFT_ID_NONE, own, sink, key, err);
+    struct identity identity = { .address = address };
+    if (module) {
+        identity.address -= module->is_relative ? module->base : 0;
+        identity.path = module->path;
+        identity.build_id = module->build_id;
+    }
+    const enum weft_code code = identify(modules, &identity, sink, key, err);
     *site = (struct ctf_call_site){ .space = space, .address = address, .key = *key };
     return code;
 }

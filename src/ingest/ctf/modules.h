@@ -17,14 +17,8 @@
 struct ctf_module {
     uint64_t space; /* (host, process) */
     uint64_t base, n_bytes;
-    uint32_t path;    /* in `paths` */
-    bool is_relative; /* addresses in the module count from its base */
-};
-
-struct ctf_function {
-    uint64_t address; /* in the module */
-    uint32_t path;    /* WEFT_ID_NONE: of no module */
-    uint32_t key;
+    uint32_t path, build_id; /* in `texts` */
+    bool is_relative;        /* addresses in the module count from its base */
 };
 
 struct ctf_modules {
@@ -32,7 +26,7 @@ struct ctf_modules {
         struct ctf_module *items;
         size_t n, cap;
     } maps; /* sorted by space and base once sealed; of the same base the last counts */
-    struct weft_strtab *paths;
+    struct weft_strtab *texts;   /* paths and build ids; 0 is empty */
     struct weft_map *of_address; /* hash of (space, address) -> index in `calls` */
     struct {
         struct ctf_call_site {
@@ -41,7 +35,7 @@ struct ctf_modules {
         } * items;
         size_t n, cap;
     } calls;
-    struct weft_strtab *identities; /* of functions: module and address as bytes -> key */
+    struct weft_strtab *identities; /* of functions: module, build and address as bytes -> key */
     bool is_sealed;
 };
 
@@ -51,6 +45,9 @@ void ctf_modules_fini(struct ctf_modules *modules);
 /* Adds a mapping; all must be added before functions are looked up. False without memory. */
 bool ctf_modules_add(struct ctf_modules *modules, uint64_t space, uint64_t base, uint64_t n_bytes,
                      struct weft_str path, bool is_relative);
+/* The build id (raw bytes) of what was added lately at `base`; without that it is ignored. */
+bool ctf_modules_build_id(struct ctf_modules *modules, uint64_t space, uint64_t base,
+                          struct weft_str build_id);
 void ctf_modules_seal(struct ctf_modules *modules);
 
 /* Key of the function at this address; a new one is told to the sink. WEFT_E_NOMEM and the sink's.

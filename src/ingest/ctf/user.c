@@ -22,6 +22,30 @@ static enum weft_code convert_module(struct ctf_convert *convert, const struct c
     return WEFT_OK;
 }
 
+/* The bytes are an array of numbers, or a text of raw bytes. */
+static struct weft_str bytes_of(const struct ctf_now *now, const struct ctf_op *op, char *room,
+                                size_t n_room)
+{
+    if (!op || op->kind != CTF_OP_ARRAY)
+        return ctf_text(now, op);
+    const struct ctf_value *array = &now->values[op->slot];
+    if (op->element_slots != 1 || op[1].kind > CTF_OP_VARINT || array->n > n_room)
+        return WEFT_STR("");
+    for (size_t k = 0; k < array->n; k++)
+        room[k] = (char)now->values[array->first + k].number;
+    return (struct weft_str){ room, (size_t)array->n };
+}
+
+static enum weft_code convert_build_id(struct ctf_convert *convert, const struct ctf_now *now)
+{
+    char room[64];
+    if (convert->is_survey &&
+        !ctf_modules_build_id(&convert->modules, space_of(convert, now), ctf_number(now, 0),
+                              bytes_of(now, now->known->fields[1], room, sizeof room)))
+        return ctf_no_memory(convert);
+    return WEFT_OK;
+}
+
 /* ---- calls ---------------------------------------------------------------------------------- */
 
 static enum weft_code convert_call(struct ctf_convert *convert, const struct ctf_now *now)
@@ -102,6 +126,8 @@ enum weft_code ctf_convert_user(struct ctf_convert *convert, struct ctf_now *now
         return convert_lock(convert, now);
     case CTF_MEANS_MODULE:
         return convert_module(convert, now);
+    case CTF_MEANS_BUILD_ID:
+        return convert_build_id(convert, now);
     default:
         return WEFT_OK;
     }

@@ -14,24 +14,14 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "ingest/xray/map_build.h"
+#include "symbols/symtab.h"
 
-#include <dwarf.h>
-#include <elfutils/libdw.h>
 #include <gelf.h>
-#include <inttypes.h>
 #include <libelf.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { SLED_BYTES = 32, SLED_FUNCTION_OFF = 8, SLED_VERSION_OFF = 18, RELATIVE_SLED_VERSION = 2 };
-
-/* A symbol of a function. */
-struct symbol {
-    uint64_t address;
-    uint64_t n_bytes;
-    uint32_t name_id; /* in program.names */
-    uint8_t rank;     /* of several names at one address the lowest is taken */
-};
 
 struct program {
     Elf *elf;
@@ -45,11 +35,7 @@ struct program {
         uint64_t *items;
         size_t n, cap;
     } addends;
-    struct weft_strtab *names; /* as in the program, mangled */
-    struct {
-        struct symbol *items;
-        size_t n, cap;
-    } symbols;
+    struct weft_symtab *symtab; /* names as in the program, mangled */
 };
 
 static enum weft_code fail_elf(struct weft_err *err, const char *place)
@@ -169,161 +155,13 @@ static uint64_t sled_function(const struct program *program, const uint8_t *sled
     return function;
 }
 
-/* ---- symbols ----------------------------------------------------------------------------------
- */
-
-static enum weft_code keep_symbol(struct program *program, const GElf_Sym *symbol, const char *name,
-                                  struct weft_err *err)
-{
-    unsigned type = GELF_ST_TYPE(symbol->st_info);
-    unsigned binding = GELF_ST_BIND(symbol->st_info);
-    if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol->st_shndx == SHN_UNDEF || !name ||
-        !*name)
-        return WEFT_OK;
-    uint32_t name_id;
-    enum weft_code code = weft_strtab_intern(program->names, weft_str_of(name), &name_id, err);
-    if (code != WEFT_OK)
-        return code;
-    struct symbol *kept = WEFT_VEC_PUSH(&program->symbols);
-    if (!kept)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "symbols");
-    *kept = (struct symbol){
-        .address = symbol->st_value,
-        .n_bytes = symbol->st_size,
-        .name_id = name_id,
-        .rank = binding == STB_GLOBAL ? 0
-                : binding == STB_WEAK ? 1
-                                      : 2,
-    };
-    return WEFT_OK;
-}
-
-static enum weft_code read_symbols(struct program *program, uint32_t section_type,
-                                   struct weft_err *err)
-{
-    for (Elf_Scn *section = NULL; (section = elf_nextscn(program->elf, section));) {
-        GElf_Shdr header;
-        if (!gelf_getshdr(section, &header) || header.sh_type != section_type)
-            continue;
-        Elf_Data *data = elf_getdata(section, NULL);
-        size_t n_symbols = data ? data->d_size / sizeof(Elf64_Sym) : 0;
-        for (size_t k = 0; k < n_symbols && k < INT32_MAX; k++) {
-            GElf_Sym symbol;
-            if (!gelf_getsym(data, (int)k, &symbol))
-                break;
-            const char *name = elf_strptr(program->elf, header.sh_link, symbol.st_name);
-            enum weft_code code = keep_symbol(program, &symbol, name, err);
-            if (code != WEFT_OK)
-                return code;
-        }
-    }
-    return WEFT_OK;
-}
-
-/* Names that only the debugging information knows. */
-struct debug_walk {
-    struct program *program;
-    struct weft_err *err;
-    enum weft_code code;
-};
-
-static int keep_debug_function(Dwarf_Die *die, void *context)
-{
-    struct debug_walk *walk = context;
-    Dwarf_Addr low, high;
-    if (dwarf_lowpc(die, &low) != 0 || dwarf_highpc(die, &high) != 0 || high < low)
-        return DWARF_CB_OK;
-    Dwarf_Attribute attribute;
-    const char *name = NULL;
-    if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute))
-        name = dwarf_formstring(&attribute);
-    if (!name)
-        name = dwarf_diename(die);
-    const GElf_Sym symbol = {
-        .st_info = GELF_ST_INFO(STB_LOCAL, STT_FUNC),
-        .st_shndx = SHN_ABS,
-        .st_value = low,
-        .st_size = high - low,
-    };
-    walk->code = keep_symbol(walk->program, &symbol, name, walk->err);
-    return walk->code == WEFT_OK ? DWARF_CB_OK : DWARF_CB_ABORT;
-}
-
-static enum weft_code read_debug_names(struct program *program, struct weft_err *err)
-{
-    struct debug_walk walk = { .program = program, .err = err, .code = WEFT_OK };
-    Dwarf *dwarf = dwarf_begin_elf(program->elf, DWARF_C_READ, NULL);
-    if (!dwarf)
-        return WEFT_OK; /* none: functions stay without names */
-    Dwarf_Off off = 0;
-    Dwarf_Off next_off;
-    size_t n_header_bytes;
-    while (walk.code == WEFT_OK &&
-           dwarf_nextcu(dwarf, off, &next_off, &n_header_bytes, NULL, NULL, NULL) == 0 &&
-           next_off > off) {
-        Dwarf_Die unit;
-        if (dwarf_offdie(dwarf, off + n_header_bytes, &unit))
-            (void)dwarf_getfuncs(&unit, keep_debug_function, &walk, 0);
-        off = next_off;
-    }
-    dwarf_end(dwarf);
-    return walk.code;
-}
-
-static int compare_symbols(const void *a_void, const void *b_void)
-{
-    const struct symbol *a = a_void;
-    const struct symbol *b = b_void;
-    if (a->address != b->address)
-        return a->address < b->address ? -1 : 1;
-    if (a->rank != b->rank)
-        return a->rank < b->rank ? -1 : 1;
-    return (a->name_id > b->name_id) - (a->name_id < b->name_id);
-}
-
-/* The best symbol at `address`, else one that covers it, else NULL. */
-static const struct symbol *find_symbol(const struct program *program, uint64_t address)
-{
-    const struct symbol *items = program->symbols.items;
-    size_t low = 0;
-    size_t high = program->symbols.n;
-    while (low < high) { /* the first symbol not below the address */
-        size_t middle = low + (high - low) / 2;
-        if (items[middle].address < address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low < program->symbols.n && items[low].address == address)
-        return &items[low];
-    if (low == 0 || address - items[low - 1].address >= items[low - 1].n_bytes)
-        return NULL;
-    return &items[low - 1];
-}
-
-static enum weft_code load_symbols(struct program *program, struct weft_err *err)
-{
-    enum weft_code code = read_symbols(program, SHT_SYMTAB, err);
-    if (code == WEFT_OK && program->symbols.n == 0) {
-        code = read_debug_names(program, err);
-        if (code == WEFT_OK)
-            code = read_symbols(program, SHT_DYNSYM, err);
-    }
-    if (program->symbols.n)
-        qsort(program->symbols.items, program->symbols.n, sizeof *program->symbols.items,
-              compare_symbols);
-    return code;
-}
-
 /* ---- the map ----------------------------------------------------------------------------------
  */
 
 static enum weft_code add_function(struct weft_xray_map *map, const struct program *program,
                                    uint32_t key, uint64_t address, struct weft_err *err)
 {
-    const struct symbol *symbol = find_symbol(program, address);
-    struct weft_str name = symbol ? weft_strtab_get(program->names, symbol->name_id) : WEFT_STR("");
-    return weft_xray_map_add(map, key, address, name, err);
+    return weft_xray_map_add(map, key, address, weft_symtab_find(program->symtab, address), err);
 }
 
 static enum weft_code read_sleds(struct weft_xray_map *map, struct program *program,
@@ -365,7 +203,7 @@ static enum weft_code read_program(struct weft_xray_map *map, struct program *pr
     if (code == WEFT_OK)
         code = read_relocations(program, err);
     if (code == WEFT_OK)
-        code = load_symbols(program, err);
+        code = weft_symtab_read(program->elf, &program->symtab, err);
     if (code == WEFT_OK)
         code = read_sleds(map, program, err);
     return code;
@@ -391,14 +229,11 @@ enum weft_code weft_xray_map_read_elf(struct weft_xray_map *map, const uint8_t *
     if (!program.elf)
         return fail_elf(err, "an ELF program");
     program.places = weft_map_new();
-    program.names = weft_strtab_new();
-    enum weft_code code = program.places && program.names
-                              ? read_program(map, &program, err)
-                              : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "program");
-    WEFT_VEC_FINI(&program.symbols);
+    enum weft_code code = program.places ? read_program(map, &program, err)
+                                         : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "program");
     WEFT_VEC_FINI(&program.addends);
     weft_map_free(program.places);
-    weft_strtab_free(program.names);
+    weft_symtab_free(program.symtab);
     (void)elf_end(program.elf);
     return code;
 }

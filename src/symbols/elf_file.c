@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbols/elf_file.h"
+
+#include <elfutils/libdwelf.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool is_linked(Elf *elf)
+{
+    GElf_Ehdr header;
+    return elf && elf_kind(elf) == ELF_K_ELF && gelf_getehdr(elf, &header) &&
+           (header.e_type == ET_EXEC || header.e_type == ET_DYN);
+}
+
+bool weft_elf_file_open(const char *path, struct weft_elf_file *file)
+{
+    struct stat about;
+    *file =
+        (struct weft_elf_file){ .fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) };
+    if (file->fd < 0)
+        return false;
+    /* Read, not mapped: a file that is cut meanwhile is then damage, and no crash. */
+    if (fstat(file->fd, &about) == 0 && S_ISREG(about.st_mode) &&
+        elf_version(EV_CURRENT) != EV_NONE)
+        file->elf = elf_begin(file->fd, ELF_C_READ, NULL);
+    if (is_linked(file->elf))
+        return true;
+    weft_elf_file_close(file);
+    return false;
+}
+
+void weft_elf_file_close(struct weft_elf_file *file)
+{
+    if (file->elf)
+        (void)elf_end(file->elf);
+    if (file->fd >= 0)
+        (void)close(file->fd);
+    *file = (struct weft_elf_file){ .fd = -1 };
+}
+
+struct weft_str weft_elf_file_build_id(const struct weft_elf_file *file)
+{
+    const void *bytes = NULL;
+    const ssize_t n_bytes = dwelf_elf_gnu_build_id(file->elf, &bytes);
+    return n_bytes > 0 ? (struct weft_str){ bytes, (size_t)n_bytes } : WEFT_STR("");
+}
+
+const char *weft_elf_file_debug_link(const struct weft_elf_file *file)
+{
+    GElf_Word checksum;
+    return dwelf_elf_gnu_debuglink(file->elf, &checksum);
+}
+
+bool weft_elf_file_has_symbols(const struct weft_elf_file *file)
+{
+    for (Elf_Scn *section = NULL; (section = elf_nextscn(file->elf, section));) {
+        GElf_Shdr header;
+        if (gelf_getshdr(section, &header) && header.sh_type == SHT_SYMTAB)
+            return true;
+    }
+    return false;
+}
+
+uint64_t weft_elf_file_bias(const struct weft_elf_file *file)
+{
+    GElf_Ehdr header;
+    size_t n_segments;
+    if (!gelf_getehdr(file->elf, &header) || header.e_type != ET_DYN ||
+        elf_getphdrnum(file->elf, &n_segments) != 0)
+        return 0;
+    for (size_t k = 0; k < n_segments && k < INT32_MAX; k++) {
+        GElf_Phdr segment;
+        if (gelf_getphdr(file->elf, (int)k, &segment) && segment.p_type == PT_LOAD)
+            return segment.p_align > 1 ? segment.p_vaddr - segment.p_vaddr % segment.p_align
+                                       : segment.p_vaddr;
+    }
+    return 0;
+}

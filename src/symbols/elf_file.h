@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * An ELF file that is open to be looked at.
+ */
+#ifndef WEFT_SYMBOLS_ELF_FILE_H
+#define WEFT_SYMBOLS_ELF_FILE_H
+
+#include "base/str.h"
+
+#include <libelf.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct weft_elf_file {
+    Elf *elf;
+    int fd;
+};
+
+/* False if there is no such file, it is no regular one, or no linked program or library. */
+bool weft_elf_file_open(const char *path, struct weft_elf_file *file);
+void weft_elf_file_close(struct weft_elf_file *file);
+
+/* Its GNU build id; empty: none. Valid until it is closed. */
+struct weft_str weft_elf_file_build_id(const struct weft_elf_file *file);
+
+/* Name of the file with its debugging information; NULL: none. Valid until it is closed. */
+const char *weft_elf_file_debug_link(const struct weft_elf_file *file);
+
+/* True if it has a symbol table; programs are often installed without. */
+bool weft_elf_file_has_symbols(const struct weft_elf_file *file);
+
+/* What is added to an address that counts from the lowest one of the module, to have one as in the
+ * symbol table. */
+uint64_t weft_elf_file_bias(const struct weft_elf_file *file);
+
+#endif

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbols/symbols.h"
+
+#include "base/vec.h"
+#include "symbols/elf_file.h"
+#include "symbols/symtab.h"
+
+#include <inttypes.h>
+#include <libiberty/demangle.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+/* Longer build ids are none. */
+enum { MOST_ID_BYTES = 64 };
+
+static const char debug_root[] = "/usr/lib/debug";
+
+struct module {
+    uint32_t path, build_id; /* in `texts` */
+    enum weft_symbols_state state;
+    struct weft_symtab *symtab; /* NULL: nothing is known */
+    uint64_t bias;
+};
+
+struct weft_symbols {
+    const char *place;
+    bool is_place_folder;
+    struct weft_strtab *texts;
+    struct weft_strtab *identities; /* path id and build id as bytes -> module */
+    struct {
+        struct module *items;
+        size_t n, cap;
+    } modules;
+    char *plain; /* the last name that was demangled */
+};
+
+struct weft_symbols *weft_symbols_new(const char *place)
+{
+    struct weft_symbols *symbols = calloc(1, sizeof *symbols);
+    struct stat about;
+    if (!symbols)
+        return NULL;
+    symbols->place = place;
+    symbols->is_place_folder = place && stat(place, &about) == 0 && S_ISDIR(about.st_mode);
+    symbols->texts = weft_strtab_new();
+    symbols->identities = weft_strtab_new();
+    if (symbols->texts && symbols->identities)
+        return symbols;
+    weft_symbols_free(symbols);
+    return NULL;
+}
+
+void weft_symbols_free(struct weft_symbols *symbols)
+{
+    if (!symbols)
+        return;
+    for (size_t k = 0; k < symbols->modules.n; k++)
+        weft_symtab_free(symbols->modules.items[k].symtab);
+    WEFT_VEC_FINI(&symbols->modules);
+    weft_strtab_free(symbols->texts);
+    weft_strtab_free(symbols->identities);
+    free(symbols->plain);
+    free(symbols);
+}
+
+/* ---- finding a file -------------------------------------------------------------------------- */
+
+/* A file that is looked for. */
+struct search {
+    struct weft_symbols *symbols;
+    struct module *module;
+    struct weft_str build_id; /* empty: unknown */
+    struct weft_err *err;
+    enum weft_code code;
+    bool is_over;
+};
+
+/* "/usr/lib/debug/.build-id/ab/cdef.debug"; false if it does not fit. */
+static bool build_id_path(const char *root, struct weft_str id, const char *end, char *path)
+{
+    size_t n_used = (size_t)snprintf(path, PATH_MAX, "%s/.build-id/", root);
+    if (n_used >= PATH_MAX || n_used + 2 * id.n_bytes + 8 >= PATH_MAX || id.n_bytes < 2)
+        return false;
+    for (size_t k = 0; k < id.n_bytes; k++)
+        n_used += (size_t)snprintf(path + n_used, PATH_MAX - n_used, "%02x%s",
+                                   (unsigned char)id.bytes[k], k == 0 ? "/" : "");
+    (void)snprintf(path + n_used, PATH_MAX - n_used, "%s", end);
+    return true;
+}
+
+/* Reads the names of `path` if it is of the build `id`, or of any if that is empty. */
+static bool read_debug_file(struct search *search, const char *path, struct weft_str id)
+{
+    struct weft_elf_file file;
+    if (!weft_elf_file_open(path, &file))
+        return false;
+    const bool is_right =
+        weft_elf_file_has_symbols(&file) && weft_str_equal(weft_elf_file_build_id(&file), id);
+    if (is_right)
+        search->code = weft_symtab_read(file.elf, &search->module->symtab, search->err);
+    weft_elf_file_close(&file);
+    return is_right;
+}
+
+/* Debugging information in a file of its own: by build id, else by its name beside the program. */
+static bool find_debug_file(struct search *search, const char *path,
+                            const struct weft_elf_file *main_file)
+{
+    const struct weft_str id = weft_elf_file_build_id(main_file);
+    const char *place = search->symbols->is_place_folder ? search->symbols->place : NULL;
+    const char *name = weft_elf_file_debug_link(main_file);
+    const char *slash = strrchr(path, '/');
+    const int n_folder = slash ? (int)(slash - path) : 0;
+    const char *forms[] = { "%.*s/%s", "%.*s/.debug/%s" };
+    char other[PATH_MAX];
+    if (id.n_bytes == 0 || id.n_bytes > MOST_ID_BYTES)
+        return false; /* nothing proves that it belongs to the program */
+    if ((place && build_id_path(place, id, ".debug", other) &&
+         read_debug_file(search, other, id)) ||
+        (build_id_path(debug_root, id, ".debug", other) && read_debug_file(search, other, id)))
+        return true;
+    for (size_t k = 0; name && slash && k < sizeof forms / sizeof *forms; k++)
+        if (snprintf(other, sizeof other, forms[k], n_folder, path, name) < PATH_MAX &&
+            read_debug_file(search, other, id))
+            return true;
+    return name && slash &&
+           snprintf(other, sizeof other, "%s%.*s/%s", debug_root, n_folder, path, name) <
+               PATH_MAX &&
+           read_debug_file(search, other, id);
+}
+
+static void read_file(struct search *search, const char *path, const struct weft_elf_file *file)
+{
+    struct module *module = search->module;
+    if (weft_elf_file_has_symbols(file) || !find_debug_file(search, path, file))
+        search->code = weft_symtab_read(file->elf, &module->symtab, search->err);
+    search->is_over = true;
+    if (search->code != WEFT_OK)
+        return;
+    module->bias = weft_elf_file_bias(file);
+    module->state = weft_symtab_count(module->symtab) ? WEFT_SYMBOLS_READ : WEFT_SYMBOLS_NO_NAMES;
+}
+
+/* `is_trusted`: the user gave it. */
+static void try_file(struct search *search, const char *path, bool is_trusted)
+{
+    struct weft_elf_file file;
+    if (search->is_over || !weft_elf_file_open(path, &file))
+        return;
+    if (search->build_id.n_bytes ? weft_str_equal(weft_elf_file_build_id(&file), search->build_id)
+                                 : is_trusted)
+        read_file(search, path, &file);
+    else
+        search->module->state =
+            search->build_id.n_bytes ? WEFT_SYMBOLS_OTHER_BUILD : WEFT_SYMBOLS_UNPROVEN;
+    weft_elf_file_close(&file);
+}
+
+/* The path without its first folders, below the user's place: the longest that there is. */
+static void try_place(struct search *search, const char *path)
+{
+    const char *place = search->symbols->place;
+    char own[PATH_MAX];
+    for (const char *at = path; at && !search->is_over; at = strchr(at + 1, '/'))
+        if (snprintf(own, sizeof own, "%s%s%s", place, *at == '/' ? "" : "/", at) < PATH_MAX)
+            try_file(search, own, true);
+    if (search->build_id.n_bytes && build_id_path(place, search->build_id, "", own))
+        try_file(search, own, true);
+}
+
+/* The user's place may be one file: it stands for modules of its name. */
+static void try_one(struct search *search, const char *path)
+{
+    const char *place = search->symbols->place;
+    const char *own = strrchr(place, '/');
+    const char *name = strrchr(path, '/');
+    if (search->build_id.n_bytes || strcmp(own ? own + 1 : place, name ? name + 1 : path) == 0)
+        try_file(search, place, true);
+}
+
+/* A path as the C library takes it, which goes nowhere else. */
+static bool copy_path(struct weft_str text, char *path)
+{
+    if (text.n_bytes == 0 || text.n_bytes >= PATH_MAX || memchr(text.bytes, 0, text.n_bytes))
+        return false;
+    memcpy(path, text.bytes, text.n_bytes);
+    path[text.n_bytes] = '\0';
+    return strstr(path, "..") == NULL;
+}
+
+static enum weft_code find_file(struct weft_symbols *symbols, struct module *module,
+                                struct weft_err *err)
+{
+    struct search search = { .symbols = symbols,
+                             .module = module,
+                             .build_id = weft_strtab_get(symbols->texts, module->build_id),
+                             .err = err };
+    char path[PATH_MAX];
+    module->state = WEFT_SYMBOLS_NO_FILE;
+    if (!copy_path(weft_strtab_get(symbols->texts, module->path), path))
+        return WEFT_OK;
+    if (symbols->is_place_folder)
+        try_place(&search, path);
+    else if (symbols->place)
+        try_one(&search, path);
+    if (*path == '/')
+        try_file(&search, path, false);
+    return search.code;
+}
+
+/* ---- modules --------------------------------------------------------------------------------- */
+
+enum weft_code weft_symbols_module(struct weft_symbols *symbols, struct weft_str path,
+                                   struct weft_str build_id, uint32_t *module, struct weft_err *err)
+{
+    uint32_t ids[2];
+    const uint32_t n_before = weft_strtab_count(symbols->identities);
+    if (build_id.n_bytes > MOST_ID_BYTES)
+        build_id.n_bytes = 0;
+    enum weft_code code = weft_strtab_intern(symbols->texts, path, &ids[0], err);
+    if (code == WEFT_OK)
+        code = weft_strtab_intern(symbols->texts, build_id, &ids[1], err);
+    if (code == WEFT_OK)
+        code = weft_strtab_intern(symbols->identities,
+                                  (struct weft_str){ (const char *)ids, sizeof ids }, module, err);
+    if (code != WEFT_OK || *module != n_before)
+        return code;
+    struct module *own = WEFT_VEC_PUSH(&symbols->modules);
+    if (!own)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for symbols");
+    own->path = ids[0];
+    own->build_id = ids[1];
+    return find_file(symbols, own, err);
+}
+
+uint32_t weft_symbols_n_modules(const struct weft_symbols *symbols)
+{
+    return (uint32_t)symbols->modules.n;
+}
+
+struct weft_str weft_symbols_path(const struct weft_symbols *symbols, uint32_t module)
+{
+    return weft_strtab_get(symbols->texts, symbols->modules.items[module].path);
+}
+
+enum weft_symbols_state weft_symbols_state(const struct weft_symbols *symbols, uint32_t module)
+{
+    return symbols->modules.items[module].state;
+}
+
+struct weft_str weft_symbols_name(struct weft_symbols *symbols, uint32_t module, uint64_t address)
+{
+    const struct module *own = &symbols->modules.items[module];
+    const struct weft_str name =
+        own->symtab ? weft_symtab_find(own->symtab, address + own->bias) : WEFT_STR("");
+    if (name.n_bytes == 0)
+        return name;
+    free(symbols->plain);
+    symbols->plain = cplus_demangle(name.bytes, DMGL_PARAMS | DMGL_ANSI | DMGL_AUTO);
+    return symbols->plain ? weft_str_of(symbols->plain) : name;
+}
+
+size_t weft_symbols_place_name(struct weft_str path, uint64_t address, char *name, size_t n_name)
+{
+    size_t at = path.n_bytes;
+    while (at > 0 && path.bytes[at - 1] != '/')
+        at--;
+    const size_t n_file = path.n_bytes - at < 256 ? path.n_bytes - at : 256;
+    const int n_used = snprintf(name, n_name, "%.*s%s0x%" PRIx64, (int)n_file,
+                                n_file ? path.bytes + at : "", n_file ? "+" : "", address);
+    return n_used < 0 ? 0 : (size_t)n_used < n_name ? (size_t)n_used : n_name - 1;
+}

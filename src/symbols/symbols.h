@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Names of functions that a trace knows by their address in a program or library. Files are looked
+ * for where the trace says they were, below a place that the user gives, and where distributions
+ * keep debugging information. A file is believed if its build id is the one that the trace tells;
+ * without a build id in the trace only files of the user's place are, since the machine of the
+ * trace may have had others.
+ */
+#ifndef WEFT_SYMBOLS_SYMBOLS_H
+#define WEFT_SYMBOLS_SYMBOLS_H
+
+#include "base/error.h"
+#include "base/str.h"
+
+#include <stdint.h>
+
+struct weft_symbols;
+
+/* Why a module has names, or none. */
+enum weft_symbols_state {
+    WEFT_SYMBOLS_READ,        /* its functions are known */
+    WEFT_SYMBOLS_NO_FILE,     /* there is no such file */
+    WEFT_SYMBOLS_OTHER_BUILD, /* files of that name are of other builds */
+    WEFT_SYMBOLS_UNPROVEN,    /* there is one, but the trace tells no build id to prove it by */
+    WEFT_SYMBOLS_NO_NAMES,    /* the file has no symbols */
+};
+
+/* `place`: a folder of programs and libraries, or one of them; NULL: none. Not copied. Opens
+ * nothing yet. NULL without memory; the caller frees. */
+struct weft_symbols *weft_symbols_new(const char *place);
+/* NULL is allowed. */
+void weft_symbols_free(struct weft_symbols *symbols);
+
+/* The module of this path and build id (raw bytes; empty if unknown); its file is read when it is
+ * asked for first. WEFT_E_NOMEM. */
+WEFT_CHECKED enum weft_code weft_symbols_module(struct weft_symbols *symbols, struct weft_str path,
+                                                struct weft_str build_id, uint32_t *module,
+                                                struct weft_err *err);
+
+uint32_t weft_symbols_n_modules(const struct weft_symbols *symbols);
+struct weft_str weft_symbols_path(const struct weft_symbols *symbols, uint32_t module);
+enum weft_symbols_state weft_symbols_state(const struct weft_symbols *symbols, uint32_t module);
+
+/* The function at `address` of the module, as people write it (demangled); empty: not known.
+ * Addresses count from the lowest one of a position-independent module, else they are absolute.
+ * Valid until the next call. O(log functions). */
+struct weft_str weft_symbols_name(struct weft_symbols *symbols, uint32_t module, uint64_t address);
+
+/* "libc.so.6+0x1f40": what a function without a name is called; at most 300 bytes. */
+size_t weft_symbols_place_name(struct weft_str path, uint64_t address, char *name, size_t n_name);
+
+#endif

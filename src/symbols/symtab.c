@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbols/symtab.h"
+
+#include "base/vec.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <gelf.h>
+#include <stdlib.h>
+
+/* A name of a function. */
+struct symbol {
+    uint64_t address;
+    uint64_t n_bytes;
+    uint32_t name_id;
+    uint8_t rank; /* of several names at one address the lowest is taken */
+};
+
+struct weft_symtab {
+    struct weft_strtab *names;
+    struct {
+        struct symbol *items;
+        size_t n, cap;
+    } symbols; /* sorted once all are read */
+};
+
+static enum weft_code keep_symbol(struct weft_symtab *symtab, const GElf_Sym *symbol,
+                                  const char *name, struct weft_err *err)
+{
+    const unsigned type = GELF_ST_TYPE(symbol->st_info);
+    const unsigned binding = GELF_ST_BIND(symbol->st_info);
+    if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol->st_shndx == SHN_UNDEF || !name ||
+        !*name)
+        return WEFT_OK;
+    uint32_t name_id;
+    const enum weft_code code = weft_strtab_intern(symtab->names, weft_str_of(name), &name_id, err);
+    if (code != WEFT_OK)
+        return code;
+    struct symbol *kept = WEFT_VEC_PUSH(&symtab->symbols);
+    if (!kept)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "symbols");
+    *kept = (struct symbol){
+        .address = symbol->st_value,
+        .n_bytes = symbol->st_size,
+        .name_id = name_id,
+        .rank = binding == STB_GLOBAL ? 0
+                : binding == STB_WEAK ? 1
+                                      : 2,
+    };
+    return WEFT_OK;
+}
+
+static enum weft_code read_section(struct weft_symtab *symtab, Elf *elf, Elf_Scn *section,
+                                   const GElf_Shdr *header, struct weft_err *err)
+{
+    Elf_Data *data = elf_getdata(section, NULL);
+    const size_t one_bytes = gelf_fsize(elf, ELF_T_SYM, 1, EV_CURRENT);
+    const size_t n_symbols = data && one_bytes ? data->d_size / one_bytes : 0;
+    for (size_t k = 0; k < n_symbols && k < INT32_MAX; k++) {
+        GElf_Sym symbol;
+        if (!gelf_getsym(data, (int)k, &symbol))
+            break;
+        const char *name = elf_strptr(elf, header->sh_link, symbol.st_name);
+        const enum weft_code code = keep_symbol(symtab, &symbol, name, err);
+        if (code != WEFT_OK)
+            return code;
+    }
+    return WEFT_OK;
+}
+
+static enum weft_code read_sections(struct weft_symtab *symtab, Elf *elf, uint32_t type,
+                                    struct weft_err *err)
+{
+    enum weft_code code = WEFT_OK;
+    for (Elf_Scn *section = NULL; code == WEFT_OK && (section = elf_nextscn(elf, section));) {
+        GElf_Shdr header;
+        if (gelf_getshdr(section, &header) && header.sh_type == type)
+            code = read_section(symtab, elf, section, &header, err);
+    }
+    return code;
+}
+
+/* ---- names that only the debugging information knows ----------------------------------------- */
+
+struct debug_walk {
+    struct weft_symtab *symtab;
+    struct weft_err *err;
+    enum weft_code code;
+};
+
+static int keep_debug_function(Dwarf_Die *die, void *context)
+{
+    struct debug_walk *walk = context;
+    Dwarf_Addr low, high;
+    if (dwarf_lowpc(die, &low) != 0 || dwarf_highpc(die, &high) != 0 || high < low)
+        return DWARF_CB_OK;
+    Dwarf_Attribute attribute;
+    const char *name = NULL;
+    if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute))
+        name = dwarf_formstring(&attribute);
+    if (!name)
+        name = dwarf_diename(die);
+    const GElf_Sym symbol = {
+        .st_info = GELF_ST_INFO(STB_LOCAL, STT_FUNC),
+        .st_shndx = SHN_ABS,
+        .st_value = low,
+        .st_size = high - low,
+    };
+    walk->code = keep_symbol(walk->symtab, &symbol, name, walk->err);
+    return walk->code == WEFT_OK ? DWARF_CB_OK : DWARF_CB_ABORT;
+}
+
+static enum weft_code read_debug_names(struct weft_symtab *symtab, Elf *elf, struct weft_err *err)
+{
+    struct debug_walk walk = { .symtab = symtab, .err = err, .code = WEFT_OK };
+    Dwarf *dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
+    if (!dwarf)
+        return WEFT_OK; /* none: functions stay without names */
+    Dwarf_Off off = 0;
+    Dwarf_Off next_off;
+    size_t n_header_bytes;
+    while (walk.code == WEFT_OK &&
+           dwarf_nextcu(dwarf, off, &next_off, &n_header_bytes, NULL, NULL, NULL) == 0 &&
+           next_off > off) {
+        Dwarf_Die unit;
+        if (dwarf_offdie(dwarf, off + n_header_bytes, &unit))
+            (void)dwarf_getfuncs(&unit, keep_debug_function, &walk, 0);
+        off = next_off;
+    }
+    dwarf_end(dwarf);
+    return walk.code;
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+static int compare_symbols(const void *a_void, const void *b_void)
+{
+    const struct symbol *a = a_void;
+    const struct symbol *b = b_void;
+    if (a->address != b->address)
+        return a->address < b->address ? -1 : 1;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    return (a->name_id > b->name_id) - (a->name_id < b->name_id);
+}
+
+static enum weft_code read_all(struct weft_symtab *symtab, Elf *elf, struct weft_err *err)
+{
+    enum weft_code code = read_sections(symtab, elf, SHT_SYMTAB, err);
+    if (code == WEFT_OK && symtab->symbols.n == 0) {
+        code = read_debug_names(symtab, elf, err);
+        if (code == WEFT_OK)
+            code = read_sections(symtab, elf, SHT_DYNSYM, err);
+    }
+    if (symtab->symbols.n)
+        qsort(symtab->symbols.items, symtab->symbols.n, sizeof *symtab->symbols.items,
+              compare_symbols);
+    return code;
+}
+
+enum weft_code weft_symtab_read(Elf *elf, struct weft_symtab **symtab, struct weft_err *err)
+{
+    struct weft_symtab *made = calloc(1, sizeof *made);
+    enum weft_code code = WEFT_E_NOMEM;
+    *symtab = NULL;
+    if (made && (made->names = weft_strtab_new()))
+        code = read_all(made, elf, err);
+    else
+        code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "symbols");
+    if (code == WEFT_OK)
+        *symtab = made;
+    else
+        weft_symtab_free(made);
+    return code;
+}
+
+void weft_symtab_free(struct weft_symtab *symtab)
+{
+    if (!symtab)
+        return;
+    WEFT_VEC_FINI(&symtab->symbols);
+    weft_strtab_free(symtab->names);
+    free(symtab);
+}
+
+size_t weft_symtab_count(const struct weft_symtab *symtab)
+{
+    return symtab->symbols.n;
+}
+
+static const struct symbol *find(const struct weft_symtab *symtab, uint64_t address)
+{
+    const struct symbol *items = symtab->symbols.items;
+    size_t low = 0;
+    size_t high = symtab->symbols.n;
+    while (low < high) { /* the first symbol not below the address */
+        const size_t middle = low + (high - low) / 2;
+        if (items[middle].address < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < symtab->symbols.n && items[low].address == address)
+        return &items[low];
+    if (low == 0 || address - items[low - 1].address >= items[low - 1].n_bytes)
+        return NULL;
+    return &items[low - 1];
+}
+
+struct weft_str weft_symtab_find(const struct weft_symtab *symtab, uint64_t address)
+{
+    const struct symbol *symbol = find(symtab, address);
+    return symbol ? weft_strtab_get(symtab->names, symbol->name_id) : WEFT_STR("");
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The functions of a program or library by address: from its symbol table, else from its debugging
+ * information and its dynamic symbols.
+ */
+#ifndef WEFT_SYMBOLS_SYMTAB_H
+#define WEFT_SYMBOLS_SYMTAB_H
+
+#include "base/error.h"
+#include "base/str.h"
+
+#include <libelf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct weft_symtab;
+
+/* Reads the functions of `elf`, which the caller keeps open meanwhile only. Damage ends a table
+ * early. O(n log n) of its symbols; the caller frees. WEFT_E_NOMEM. */
+WEFT_CHECKED enum weft_code weft_symtab_read(Elf *elf, struct weft_symtab **symtab,
+                                             struct weft_err *err);
+/* NULL is allowed. */
+void weft_symtab_free(struct weft_symtab *symtab);
+
+size_t weft_symtab_count(const struct weft_symtab *symtab);
+
+/* The name, as in the file (mangled), of the function that begins at `address`, else of one that
+ * covers it; of several names the global one, then the weak one, then the one met first. Empty:
+ * none. Valid until the table is freed, and followed by a NUL. O(log n). */
+struct weft_str weft_symtab_find(const struct weft_symtab *symtab, uint64_t address);
+
+#endif
