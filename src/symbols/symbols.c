@@ -104,6 +104,24 @@ static bool read_debug_file(struct search *search, const char *path, struct weft
     return is_right;
 }
 
+/* The file that the program names: beside it, in .debug there, or below /usr/lib/debug. */
+static bool find_debug_link(struct search *search, const char *path, const char *name,
+                            struct weft_str id)
+{
+    const char *slash = strrchr(path, '/');
+    const int n_folder = slash ? (int)(slash - path) : 0;
+    const struct {
+        const char *front, *middle;
+    } forms[] = { { "", "" }, { "", "/.debug" }, { debug_root, "" } };
+    char other[PATH_MAX];
+    for (size_t k = 0; slash && k < sizeof forms / sizeof *forms; k++)
+        if (snprintf(other, sizeof other, "%s%.*s%s/%s", forms[k].front, n_folder, path,
+                     forms[k].middle, name) < PATH_MAX &&
+            read_debug_file(search, other, id))
+            return true;
+    return false;
+}
+
 /* Debugging information in a file of its own: by build id, else by its name beside the program. */
 static bool find_debug_file(struct search *search, const char *path,
                             const struct weft_elf_file *main_file)
@@ -111,9 +129,6 @@ static bool find_debug_file(struct search *search, const char *path,
     const struct weft_str id = weft_elf_file_build_id(main_file);
     const char *place = search->symbols->is_place_folder ? search->symbols->place : NULL;
     const char *name = weft_elf_file_debug_link(main_file);
-    const char *slash = strrchr(path, '/');
-    const int n_folder = slash ? (int)(slash - path) : 0;
-    const char *forms[] = { "%.*s/%s", "%.*s/.debug/%s" };
     char other[PATH_MAX];
     if (id.n_bytes == 0 || id.n_bytes > MOST_ID_BYTES)
         return false; /* nothing proves that it belongs to the program */
@@ -121,14 +136,7 @@ static bool find_debug_file(struct search *search, const char *path,
          read_debug_file(search, other, id)) ||
         (build_id_path(debug_root, id, ".debug", other) && read_debug_file(search, other, id)))
         return true;
-    for (size_t k = 0; name && slash && k < sizeof forms / sizeof *forms; k++)
-        if (snprintf(other, sizeof other, forms[k], n_folder, path, name) < PATH_MAX &&
-            read_debug_file(search, other, id))
-            return true;
-    return name && slash &&
-           snprintf(other, sizeof other, "%s%.*s/%s", debug_root, n_folder, path, name) <
-               PATH_MAX &&
-           read_debug_file(search, other, id);
+    return name && find_debug_link(search, path, name, id);
 }
 
 static void read_file(struct search *search, const char *path, const struct weft_elf_file *file)
