@@ -11,56 +11,63 @@
 
 enum { STEP_EVENTS = 1 << 16 }; /* between two looks at progress and cancellation */
 
+/* ---- the thread of an event ------------------------------------------------------------------ */
+
+/* 32 bits all set, or a negative number: the tracer did not know. */
+static struct kernel_told tell(const struct ctf_now *now)
+{
+    const struct ctf_known *known = now->known;
+    struct kernel_told told = { 0 };
+    if (known->tid) {
+        told.tid = now->values[known->tid->slot].number;
+        told.has_tid = (int32_t)(uint32_t)told.tid >= 0;
+    }
+    if (known->pid) {
+        told.pid = (uint32_t)now->values[known->pid->slot].number;
+        told.has_pid = (int32_t)(uint32_t)told.pid > 0;
+    }
+    if (known->comm) {
+        const struct ctf_value *comm = &now->values[known->comm->slot];
+        told.comm = (struct weft_str){ comm->bytes, (size_t)comm->n };
+    }
+    return told;
+}
+
+/* Without any hint there is one thread for the process, or one for the file. */
+static enum weft_code find_pseudo(struct ctf_convert *convert, struct ctf_now *now)
+{
+    struct kernel_threads *threads = &convert->kernel.threads;
+    const struct ctf_source *source = now->source;
+    const struct ctf_lane *lane = now->event->lane;
+    const uint32_t n_traces = (uint32_t)convert->reader->n_traces;
+    now->kernel.thread =
+        source->is_user ? kernel_thread_pseudo(threads, source->host_id, lane->trace->index,
+                                               source->pid, source->pid, source->comm)
+                        : kernel_thread_pseudo(threads, source->host_id, n_traces + lane->index,
+                                               lane->index + 1, 0, weft_str_of(lane->file.name));
+    return now->kernel.thread == WEFT_ID_NONE ? kernel_no_memory(&convert->kernel) : WEFT_OK;
+}
+
+static enum weft_code find_thread(struct ctf_convert *convert, struct ctf_now *now)
+{
+    const struct kernel_told told = tell(now);
+    struct kernel_now *kernel = &now->kernel;
+    if (now->source->is_kernel) {
+        struct kernel_cpu *cpu =
+            kernel_cpu_of(&convert->kernel.threads, kernel->host_id, kernel->cpu);
+        if (cpu)
+            return kernel_find_thread(&convert->kernel, kernel, cpu, &told);
+    }
+    if (!told.has_tid)
+        return find_pseudo(convert, now);
+    kernel->thread =
+        kernel_thread_of(&convert->kernel.threads, kernel->host_id, told.tid, kernel->cpu, false);
+    return kernel->thread == WEFT_ID_NONE
+               ? kernel_no_memory(&convert->kernel)
+               : kernel_thread_details(&convert->kernel, kernel->thread, &told);
+}
+
 /* ---- one event ------------------------------------------------------------------------------ */
-
-enum weft_code ctf_no_memory(struct ctf_convert *convert)
-{
-    return weft_fail(convert->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a trace");
-}
-
-struct weft_str ctf_text(const struct ctf_now *now, const struct ctf_op *op)
-{
-    if (!op || (op->kind != CTF_OP_STRING && op->kind != CTF_OP_TEXT))
-        return (struct weft_str){ 0 };
-    const struct ctf_value *value = &now->values[op->slot];
-    return (struct weft_str){ value->bytes, (size_t)value->n };
-}
-
-struct weft_event ctf_event_of(const struct ctf_now *now, enum weft_event_kind kind)
-{
-    return (struct weft_event){ .time_ns = now->time_ns,
-                                .kind = kind,
-                                .cpu = now->cpu,
-                                .next_thread_id = WEFT_ID_NONE,
-                                .object_id = WEFT_ID_NONE,
-                                .stack_id = WEFT_ID_NONE };
-}
-
-static void last_set(struct ctf_convert *convert, uint32_t thread, uint64_t time_ns)
-{
-    struct ctf_thread *place = &convert->threads.items[thread];
-    if (place->last_ns < time_ns)
-        place->last_ns = time_ns;
-}
-
-enum weft_code ctf_deliver(struct ctf_convert *convert, uint32_t thread, struct weft_event *event)
-{
-    if (convert->is_survey)
-        return WEFT_OK;
-    last_set(convert, thread, event->time_ns);
-    return convert->sink->ops->events(convert->sink, convert->threads.items[thread].thread_id,
-                                      event, 1, convert->err);
-}
-
-enum weft_code ctf_deliver_call(struct ctf_convert *convert, uint32_t thread,
-                                const struct weft_call_event *call)
-{
-    if (convert->is_survey)
-        return WEFT_OK;
-    last_set(convert, thread, call->time_ns);
-    return convert->sink->ops->calls(convert->sink, convert->threads.items[thread].thread_id, call,
-                                     1, convert->err);
-}
 
 /* What context tells of a thread is kept as its name and process. */
 static bool is_in_thread(const struct ctf_op *op)
@@ -86,9 +93,9 @@ static bool is_nothing(const struct ctf_op *op)
 static enum weft_code deliver_instant(struct ctf_convert *convert, const struct ctf_now *now)
 {
     const struct ctf_file *file = &now->event->lane->file;
-    struct weft_event event = ctf_event_of(now, WEFT_EVENT_INSTANT);
-    if (convert->is_survey)
-        return WEFT_OK;
+    struct weft_event event = kernel_event_of(&now->kernel, WEFT_EVENT_INSTANT);
+    if (convert->kernel.is_survey)
+        return kernel_deliver(&convert->kernel, now->kernel.thread, &event);
     ctf_payload_begin(&convert->payload);
     ctf_payload_add(&convert->payload, &file->stream->packet_context, now->values, is_in_packet);
     ctf_payload_add(&convert->payload, &file->stream->event_context, now->values, is_in_thread);
@@ -96,99 +103,24 @@ static enum weft_code deliver_instant(struct ctf_convert *convert, const struct 
     ctf_payload_add(&convert->payload, &file->event->fields, now->values, is_nothing);
     event.name = file->event->class->name;
     event.payload = ctf_payload_end(&convert->payload);
-    return convert->payload.has_failed ? ctf_no_memory(convert)
-                                       : ctf_deliver(convert, now->thread, &event);
+    return convert->payload.text.has_failed
+               ? kernel_no_memory(&convert->kernel)
+               : kernel_deliver(&convert->kernel, now->kernel.thread, &event);
 }
 
 static enum weft_code convert_event(struct ctf_convert *convert, struct ctf_now *now)
 {
-    const enum ctf_meaning meaning = (enum ctf_meaning)now->known->meaning;
+    const unsigned meaning = now->kernel.known->meaning;
     enum weft_code code = WEFT_OK;
-    if (meaning != CTF_MEANS_SWITCH)
-        code = ctf_find_thread(convert, now);
-    if (code == WEFT_OK && meaning != CTF_MEANS_INSTANT)
-        code = meaning >= CTF_MEANS_CALL ? ctf_convert_user(convert, now)
-                                         : ctf_convert_kernel(convert, now);
-    if (code == WEFT_OK && (meaning == CTF_MEANS_INSTANT || meaning == CTF_MEANS_PROCESS ||
+    if (meaning != KERNEL_MEANS_SWITCH)
+        code = find_thread(convert, now);
+    if (code == WEFT_OK && meaning != KERNEL_MEANS_INSTANT)
+        code = meaning >= KERNEL_MEANINGS ? ctf_convert_user(convert, now)
+                                          : kernel_convert_event(&convert->kernel, &now->kernel);
+    if (code == WEFT_OK && (meaning == KERNEL_MEANS_INSTANT || meaning == KERNEL_MEANS_PROCESS ||
                             meaning == CTF_MEANS_MODULE || meaning == CTF_MEANS_BUILD_ID))
         code = deliver_instant(convert, now);
     return code;
-}
-
-/* ---- the thread of an event ------------------------------------------------------------------ */
-
-/* 32 bits all set, or a negative number: the tracer did not know. */
-static bool tells_thread(const struct ctf_now *now)
-{
-    const struct ctf_op *op = now->known->tid;
-    return op && (int32_t)(uint32_t)now->values[op->slot].number >= 0;
-}
-
-static enum weft_code thread_details(struct ctf_convert *convert, const struct ctf_now *now,
-                                     uint32_t thread)
-{
-    struct ctf_thread *place = &convert->threads.items[thread];
-    if (!convert->is_survey || place->tid == 0)
-        return WEFT_OK;
-    if (now->known->pid && (int32_t)(uint32_t)now->values[now->known->pid->slot].number > 0)
-        place->pid = (uint32_t)now->values[now->known->pid->slot].number;
-    return ctf_thread_name(&convert->threads, thread, ctf_text(now, now->known->comm))
-               ? WEFT_OK
-               : ctf_no_memory(convert);
-}
-
-/* The thread that runs on the processor; a context that names another one shows that a switch was
- * not seen. */
-static enum weft_code find_on_cpu(struct ctf_convert *convert, struct ctf_now *now,
-                                  struct ctf_cpu *cpu)
-{
-    const uint32_t host_id = now->source->host_id;
-    if (tells_thread(now)) {
-        const uint32_t told = ctf_thread_of(
-            &convert->threads, host_id, now->values[now->known->tid->slot].number, now->cpu, false);
-        if (told == WEFT_ID_NONE)
-            return ctf_no_memory(convert);
-        convert->threads.n_inferred += cpu->current != WEFT_ID_NONE && cpu->current != told;
-        if (cpu->current == WEFT_ID_NONE)
-            cpu->first = told;
-        cpu->current = told;
-    }
-    now->thread = cpu->current;
-    if (now->thread != WEFT_ID_NONE)
-        return thread_details(convert, now, now->thread);
-    /* No switch was seen yet. In the second reading that means none at all: it is idle. */
-    now->thread = ctf_thread_of(&convert->threads, host_id, 0, now->cpu, false);
-    return now->thread == WEFT_ID_NONE ? ctf_no_memory(convert) : WEFT_OK;
-}
-
-/* Without any hint there is one thread for the process, or one for the file. */
-static enum weft_code find_pseudo(struct ctf_convert *convert, struct ctf_now *now)
-{
-    const struct ctf_source *source = now->source;
-    const struct ctf_lane *lane = now->event->lane;
-    const uint32_t n_traces = (uint32_t)convert->reader->n_traces;
-    now->thread =
-        source->is_user
-            ? ctf_thread_pseudo(&convert->threads, source->host_id, lane->trace->index, source->pid,
-                                source->pid, source->comm)
-            : ctf_thread_pseudo(&convert->threads, source->host_id, n_traces + lane->index,
-                                lane->index + 1, 0, weft_str_of(lane->file.name));
-    return now->thread == WEFT_ID_NONE ? ctf_no_memory(convert) : WEFT_OK;
-}
-
-enum weft_code ctf_find_thread(struct ctf_convert *convert, struct ctf_now *now)
-{
-    if (now->source->is_kernel) {
-        struct ctf_cpu *cpu = ctf_cpu_of(&convert->threads, now->source->host_id, now->cpu);
-        if (cpu)
-            return find_on_cpu(convert, now, cpu);
-    }
-    if (!tells_thread(now))
-        return find_pseudo(convert, now);
-    now->thread = ctf_thread_of(&convert->threads, now->source->host_id,
-                                now->values[now->known->tid->slot].number, now->cpu, false);
-    return now->thread == WEFT_ID_NONE ? ctf_no_memory(convert)
-                                       : thread_details(convert, now, now->thread);
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */
@@ -200,7 +132,7 @@ static enum weft_code step(struct ctf_convert *convert)
         return WEFT_OK;
     weft_progress_add(run->progress, STEP_EVENTS);
     return weft_progress_is_cancelled(run->progress)
-               ? weft_fail(convert->err, WEFT_E_CANCELLED, WEFT_NO_OFFSET, "interrupted")
+               ? weft_fail(convert->kernel.err, WEFT_E_CANCELLED, WEFT_NO_OFFSET, "interrupted")
                : WEFT_OK;
 }
 
@@ -208,16 +140,29 @@ static struct ctf_now now_of(const struct ctf_convert *convert, const struct ctf
 {
     const struct ctf_source *source = &convert->sources[event->lane->trace->index];
     const struct ctf_file *file = &event->lane->file;
+    const struct ctf_known *known = &source->known[file->event->class->index];
     struct ctf_now now = { .event = event,
                            .source = source,
-                           .known = &source->known[file->event->class->index],
+                           .known = known,
                            .values = file->decoder.values,
-                           .time_ns = weft_sub_sat_u64(event->time_ns, convert->zero_ns),
-                           .cpu = -1,
-                           .thread = WEFT_ID_NONE };
-    if (now.known->cpu) {
-        const uint64_t cpu = now.values[now.known->cpu->slot].number;
-        now.cpu = cpu < CTF_MOST_CPUS ? (int32_t)cpu : -1;
+                           .kernel = {
+                               .known = &known->base,
+                               .time_ns = weft_sub_sat_u64(event->time_ns, convert->zero_ns),
+                               .host_id = source->host_id,
+                               .cpu = -1,
+                               .thread = WEFT_ID_NONE,
+                           } };
+    if (known->cpu) {
+        const uint64_t cpu = now.values[known->cpu->slot].number;
+        now.kernel.cpu = cpu < KERNEL_MOST_CPUS ? (int32_t)cpu : -1;
+    }
+    for (size_t k = 0; k < KERNEL_FIELDS; k++) {
+        const struct ctf_op *op = known->fields[k];
+        if (op && op->kind <= CTF_OP_VARINT)
+            now.kernel.numbers[k] = now.values[op->slot].number;
+        else if (op && (op->kind == CTF_OP_STRING || op->kind == CTF_OP_TEXT))
+            now.kernel.texts[k] =
+                (struct weft_str){ now.values[op->slot].bytes, (size_t)now.values[op->slot].n };
     }
     return now;
 }
@@ -235,10 +180,11 @@ static enum weft_code read_all(struct ctf_convert *convert)
     uint64_t n_events = 0;
     enum weft_code code = WEFT_OK;
     while (code == WEFT_OK) {
-        code = ctf_reader_next(convert->reader, &event, &is_end, convert->err);
+        code = ctf_reader_next(convert->reader, &event, &is_end, convert->kernel.err);
         if (code != WEFT_OK || is_end)
             break;
-        if (convert->is_survey && (n_events == 0 || (convert->zero_ns == 0 && is_of_perf(&event))))
+        if (convert->kernel.is_survey &&
+            (n_events == 0 || (convert->zero_ns == 0 && is_of_perf(&event))))
             convert->zero_ns = event.time_ns;
         struct ctf_now now = now_of(convert, &event);
         code = convert_event(convert, &now);
@@ -260,7 +206,7 @@ static uint32_t host_of(struct ctf_convert *convert, size_t n_before, struct wef
             return source->host_id;
         next = source->host_id >= next ? source->host_id + 1 : next;
     }
-    return next < CTF_MOST_HOSTS ? next : 0;
+    return next < KERNEL_MOST_HOSTS ? next : 0;
 }
 
 static uint64_t parse_number(struct weft_str text)
@@ -280,7 +226,7 @@ static enum weft_code make_source(struct ctf_convert *convert, size_t index)
     struct ctf_source *source = &convert->sources[index];
     source->known = WEFT_ARENA_NEW(trace->meta.arena, trace->meta.n_events, struct ctf_known);
     if (!source->known)
-        return ctf_no_memory(convert);
+        return kernel_no_memory(&convert->kernel);
     source->host_id = host_of(convert, index, ctf_env_find(&trace->meta, "hostname"));
     source->is_kernel = ctf_is_kernel(&trace->plan);
     source->is_user = weft_str_equal(ctf_env_find(&trace->meta, "domain"), WEFT_STR("ust"));
@@ -290,10 +236,10 @@ static enum weft_code make_source(struct ctf_convert *convert, size_t index)
         const struct ctf_stream_plan *stream = &trace->plan.streams[i];
         for (size_t j = 0; j < stream->class->events.n; j++) {
             struct ctf_known *known = &source->known[stream->events[j].class->index];
-            ctf_known_make(stream, &stream->events[j], source->is_kernel, known);
-            if (weft_strtab_intern(convert->threads.names, known->name, &known->name_id, NULL) !=
-                WEFT_OK)
-                return ctf_no_memory(convert);
+            if (!ctf_known_make(stream, &stream->events[j], source->is_kernel, known) ||
+                weft_strtab_intern(convert->kernel.threads.names, known->base.name,
+                                   &known->base.name_id, NULL) != WEFT_OK)
+                return kernel_no_memory(&convert->kernel);
         }
     }
     return WEFT_OK;
@@ -314,7 +260,7 @@ static enum weft_code announce_begin(struct ctf_convert *convert)
                    tracer.n_bytes ? tracer.bytes : "");
     const struct weft_sink_begin begin = { .format = WEFT_STR("ctf"),
                                            .details = weft_str_of(details) };
-    return convert->sink->ops->begin(convert->sink, &begin, convert->err);
+    return convert->kernel.sink->ops->begin(convert->kernel.sink, &begin, convert->kernel.err);
 }
 
 /* LTTng's clock is CLOCK_MONOTONIC and says so. */
@@ -342,48 +288,10 @@ static enum weft_code announce_clock(struct ctf_convert *convert)
         .has_realtime = reader->has_origin,
         .realtime_ns = reader->has_origin ? (uint64_t)reader->origin_ns + convert->zero_ns : 0,
     };
-    return convert->sink->ops->clock(convert->sink, &clock, convert->err);
-}
-
-static enum weft_code announce_threads(struct ctf_convert *convert)
-{
-    const struct ctf_threads *threads = &convert->threads;
-    enum weft_code code = WEFT_OK;
-    for (size_t k = 0; code == WEFT_OK && k < threads->n; k++) {
-        struct ctf_thread *thread = &threads->items[k];
-        struct weft_thread_info info = { .tid = thread->tid,
-                                         .pid = thread->pid,
-                                         .host_id = thread->host_id,
-                                         .generation = thread->generation };
-        if (thread->name != WEFT_ID_NONE)
-            info.name = weft_strtab_get(threads->names, thread->name);
-        code = convert->sink->ops->thread(convert->sink, &info, &thread->thread_id, convert->err);
-    }
-    return code;
-}
-
-static enum weft_code end_threads(struct ctf_convert *convert)
-{
-    const struct ctf_threads *threads = &convert->threads;
-    enum weft_code code = WEFT_OK;
-    for (size_t k = 0; code == WEFT_OK && k < threads->n; k++)
-        code = convert->sink->ops->thread_end(convert->sink, threads->items[k].thread_id,
-                                              threads->items[k].last_ns, convert->err);
-    return code;
+    return convert->kernel.sink->ops->clock(convert->kernel.sink, &clock, convert->kernel.err);
 }
 
 /* ---- notes ---------------------------------------------------------------------------------- */
-
-static enum weft_code put_note(struct ctf_convert *convert, enum weft_note_kind kind,
-                               uint64_t count, uint64_t at_off, const char *detail)
-{
-    const struct weft_note note = { .kind = kind,
-                                    .count = count,
-                                    .thread_id = WEFT_ID_NONE,
-                                    .at_off = at_off,
-                                    .detail = weft_str_of(detail) };
-    return count ? convert->sink->ops->note(convert->sink, &note, convert->err) : WEFT_OK;
-}
 
 static enum weft_code note_lane(struct ctf_convert *convert, const struct ctf_lane *lane)
 {
@@ -409,7 +317,8 @@ static enum weft_code note_lane(struct ctf_convert *convert, const struct ctf_la
             const size_t n_used = strlen(detail);
             (void)snprintf(detail + n_used, sizeof detail - n_used, "%s", lane->file.first_damage);
         }
-        code = put_note(convert, notes[remark].kind, tally->count, tally->at_off, detail);
+        code =
+            kernel_note(&convert->kernel, notes[remark].kind, tally->count, tally->at_off, detail);
     }
     return code;
 }
@@ -421,11 +330,12 @@ static enum weft_code note_all(struct ctf_convert *convert)
     for (size_t k = 0; code == WEFT_OK && k < reader->n_lanes; k++)
         code = note_lane(convert, &reader->lanes[k]);
     if (code == WEFT_OK)
-        code = put_note(convert, WEFT_NOTE_LOST_RECORDS, convert->threads.n_inferred,
-                        WEFT_NO_OFFSET, "switches of threads, inferred from later events");
+        code = kernel_note(&convert->kernel, WEFT_NOTE_LOST_RECORDS,
+                           convert->kernel.threads.n_inferred, WEFT_NO_OFFSET,
+                           "switches of threads, inferred from later events");
     if (code == WEFT_OK)
-        code = put_note(convert, WEFT_NOTE_NOT_ALIGNED, reader->is_unaligned, WEFT_NO_OFFSET,
-                        "offsets of clocks beyond 292 years");
+        code = kernel_note(&convert->kernel, WEFT_NOTE_NOT_ALIGNED, reader->is_unaligned,
+                           WEFT_NO_OFFSET, "offsets of clocks beyond 292 years");
     return code;
 }
 
@@ -438,10 +348,11 @@ static enum weft_code check_events(const struct ctf_convert *convert)
         char full[WEFT_ERR_FILE_BYTES];
         if (!lane->file.first_damage)
             continue;
-        (void)weft_fail(convert->err, WEFT_E_MALFORMED, lane->file.remarks[CTF_BAD_BYTES].at_off,
-                        "expected %s, found other bytes", lane->file.first_damage);
+        (void)weft_fail(convert->kernel.err, WEFT_E_MALFORMED,
+                        lane->file.remarks[CTF_BAD_BYTES].at_off, "expected %s, found other bytes",
+                        lane->file.first_damage);
         (void)snprintf(full, sizeof full, "%s/%s", lane->trace->path, lane->file.name);
-        return weft_in_file(convert->err, full);
+        return weft_in_file(convert->kernel.err, full);
     }
     return WEFT_OK;
 }
@@ -453,7 +364,7 @@ static enum weft_code survey(struct ctf_convert *convert)
     enum weft_code code = WEFT_OK;
     for (size_t k = 0; code == WEFT_OK && k < convert->reader->n_traces; k++)
         code = make_source(convert, k);
-    convert->is_survey = true;
+    convert->kernel.is_survey = true;
     if (code == WEFT_OK)
         code = read_all(convert);
     if (code == WEFT_OK)
@@ -471,17 +382,17 @@ static enum weft_code convert_all(struct ctf_convert *convert)
     if (code == WEFT_OK)
         code = announce_clock(convert);
     if (code == WEFT_OK)
-        code = announce_threads(convert);
+        code = kernel_announce_threads(&convert->kernel, true);
     if (code != WEFT_OK)
         return code;
-    ctf_threads_seal(&convert->threads);
+    kernel_threads_seal(&convert->kernel.threads);
     ctf_reader_rewind(convert->reader);
-    convert->is_survey = false;
+    convert->kernel.is_survey = false;
     if (convert->reader->run)
         weft_progress_start(convert->reader->run->progress, "storing", "events", convert->n_events);
     code = read_all(convert);
     if (code == WEFT_OK)
-        code = end_threads(convert);
+        code = kernel_end_threads(&convert->kernel);
     return code == WEFT_OK ? note_all(convert) : code;
 }
 
@@ -491,16 +402,17 @@ enum weft_code weft_ctf_import_inputs(const struct ctf_input *inputs, size_t n_i
 {
     struct ctf_reader reader;
     struct weft_err local = { 0 };
-    struct ctf_convert convert = { .reader = &reader, .sink = sink, .err = err ? err : &local };
-    enum weft_code code = ctf_reader_open(inputs, n_inputs, run, &reader, convert.err);
+    struct ctf_convert convert = { .reader = &reader,
+                                   .kernel = { .sink = sink, .err = err ? err : &local } };
+    enum weft_code code = ctf_reader_open(inputs, n_inputs, run, &reader, convert.kernel.err);
     if (code == WEFT_OK) {
-        const bool is_good = ctf_threads_init(&convert.threads);
+        const bool is_good = kernel_threads_init(&convert.kernel.threads);
         const bool is_whole = ctf_modules_init(&convert.modules) && is_good;
         convert.objects = weft_map_new();
         convert.sources = calloc(n_inputs + 1, sizeof *convert.sources);
         code = is_whole && convert.objects && convert.sources ? convert_all(&convert)
-                                                              : ctf_no_memory(&convert);
-        ctf_threads_fini(&convert.threads);
+                                                              : kernel_no_memory(&convert.kernel);
+        kernel_threads_fini(&convert.kernel.threads);
         ctf_modules_fini(&convert.modules);
         ctf_payload_fini(&convert.payload);
         weft_map_free(convert.objects);

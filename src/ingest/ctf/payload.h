@@ -6,12 +6,11 @@
 #ifndef WEFT_INGEST_CTF_PAYLOAD_H
 #define WEFT_INGEST_CTF_PAYLOAD_H
 
+#include "base/json_text.h"
 #include "ingest/ctf/decode.h"
 
 struct ctf_payload {
-    char *bytes;
-    size_t n_bytes, cap;
-    bool has_failed; /* no memory */
+    struct weft_json_text text;
 };
 
 /* Begins a new object; adds the members of a scope; ends it. `hides` may be NULL: true of a member

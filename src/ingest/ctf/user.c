@@ -7,18 +7,18 @@
 
 static uint64_t space_of(const struct ctf_convert *convert, const struct ctf_now *now)
 {
-    const struct ctf_thread *thread = &convert->threads.items[now->thread];
+    const struct kernel_thread *thread = &convert->kernel.threads.items[now->kernel.thread];
     return (uint64_t)now->source->host_id << 32 | (uint32_t)thread->pid;
 }
 
 static enum weft_code convert_module(struct ctf_convert *convert, const struct ctf_now *now)
 {
-    const struct weft_str path = ctf_text(now, now->known->fields[2]);
-    const bool is_relative = !ctf_has(now, 3) || ctf_number(now, 3) != 0;
-    if (convert->is_survey &&
-        !ctf_modules_add(&convert->modules, space_of(convert, now), ctf_number(now, 0),
-                         ctf_number(now, 1), path, is_relative))
-        return ctf_no_memory(convert);
+    const struct weft_str path = now->kernel.texts[2];
+    const bool is_relative = !kernel_has(&now->kernel, 3) || now->kernel.numbers[3] != 0;
+    if (convert->kernel.is_survey &&
+        !ctf_modules_add(&convert->modules, space_of(convert, now), now->kernel.numbers[0],
+                         now->kernel.numbers[1], path, is_relative))
+        return kernel_no_memory(&convert->kernel);
     return WEFT_OK;
 }
 
@@ -27,7 +27,7 @@ static struct weft_str bytes_of(const struct ctf_now *now, const struct ctf_op *
                                 size_t n_room)
 {
     if (!op || op->kind != CTF_OP_ARRAY)
-        return ctf_text(now, op);
+        return now->kernel.texts[1];
     const struct ctf_value *array = &now->values[op->slot];
     if (op->element_slots != 1 || op[1].kind > CTF_OP_VARINT || array->n > n_room)
         return WEFT_STR("");
@@ -39,10 +39,10 @@ static struct weft_str bytes_of(const struct ctf_now *now, const struct ctf_op *
 static enum weft_code convert_build_id(struct ctf_convert *convert, const struct ctf_now *now)
 {
     char room[64];
-    if (convert->is_survey &&
-        !ctf_modules_build_id(&convert->modules, space_of(convert, now), ctf_number(now, 0),
+    if (convert->kernel.is_survey &&
+        !ctf_modules_build_id(&convert->modules, space_of(convert, now), now->kernel.numbers[0],
                               bytes_of(now, now->known->fields[1], room, sizeof room)))
-        return ctf_no_memory(convert);
+        return kernel_no_memory(&convert->kernel);
     return WEFT_OK;
 }
 
@@ -50,33 +50,34 @@ static enum weft_code convert_build_id(struct ctf_convert *convert, const struct
 
 static enum weft_code convert_call(struct ctf_convert *convert, const struct ctf_now *now)
 {
-    struct weft_call_event call = { .time_ns = now->time_ns, .kind = WEFT_CALL_ENTER };
-    if (convert->is_survey)
+    struct weft_call_event call = { .time_ns = now->kernel.time_ns, .kind = WEFT_CALL_ENTER };
+    if (convert->kernel.is_survey)
         return WEFT_OK;
     enum weft_code code =
-        ctf_modules_function(&convert->modules, space_of(convert, now), ctf_number(now, 0),
-                             convert->sink, &call.function_key, convert->err);
-    struct ctf_thread *thread = &convert->threads.items[now->thread];
+        ctf_modules_function(&convert->modules, space_of(convert, now), now->kernel.numbers[0],
+                             convert->kernel.sink, &call.function_key, convert->kernel.err);
+    struct kernel_thread *thread = &convert->kernel.threads.items[now->kernel.thread];
     uint32_t *place = code == WEFT_OK ? WEFT_VEC_PUSH(&thread->stack) : NULL;
     if (code == WEFT_OK && !place)
-        return ctf_no_memory(convert);
+        return kernel_no_memory(&convert->kernel);
     if (code != WEFT_OK)
         return code;
     *place = call.function_key;
-    return ctf_deliver_call(convert, now->thread, &call);
+    return kernel_deliver_call(&convert->kernel, now->kernel.thread, &call);
 }
 
 /* An exit without an address is that of the innermost call. */
 static enum weft_code convert_return(struct ctf_convert *convert, const struct ctf_now *now)
 {
-    struct weft_call_event call = { .time_ns = now->time_ns, .kind = WEFT_CALL_EXIT };
-    struct ctf_thread *thread = &convert->threads.items[now->thread];
-    if (convert->is_survey)
+    struct weft_call_event call = { .time_ns = now->kernel.time_ns, .kind = WEFT_CALL_EXIT };
+    struct kernel_thread *thread = &convert->kernel.threads.items[now->kernel.thread];
+    if (convert->kernel.is_survey)
         return WEFT_OK;
     enum weft_code code = WEFT_OK;
-    if (ctf_has(now, 0) || thread->stack.n == 0)
-        code = ctf_modules_function(&convert->modules, space_of(convert, now), ctf_number(now, 0),
-                                    convert->sink, &call.function_key, convert->err);
+    if (kernel_has(&now->kernel, 0) || thread->stack.n == 0)
+        code =
+            ctf_modules_function(&convert->modules, space_of(convert, now), now->kernel.numbers[0],
+                                 convert->kernel.sink, &call.function_key, convert->kernel.err);
     else
         call.function_key = thread->stack.items[thread->stack.n - 1];
     if (code != WEFT_OK)
@@ -86,7 +87,7 @@ static enum weft_code convert_return(struct ctf_convert *convert, const struct c
         depth--;
     if (depth > 0)
         thread->stack.n = depth - 1;
-    return ctf_deliver_call(convert, now->thread, &call);
+    return kernel_deliver_call(&convert->kernel, now->kernel.thread, &call);
 }
 
 /* ---- locks ---------------------------------------------------------------------------------- */
@@ -98,24 +99,24 @@ static enum weft_code convert_lock(struct ctf_convert *convert, const struct ctf
         [CTF_MEANS_LOCK_ACQUIRED] = WEFT_EVENT_LOCK_ACQUIRED,
         [CTF_MEANS_LOCK_RELEASED] = WEFT_EVENT_LOCK_RELEASED,
     };
-    const uint64_t address = ctf_number(now, 0);
-    struct weft_event event = ctf_event_of(now, kinds[now->known->meaning]);
-    if (convert->is_survey)
+    const uint64_t address = now->kernel.numbers[0];
+    struct weft_event event = kernel_event_of(&now->kernel, kinds[now->kernel.known->meaning]);
+    if (convert->kernel.is_survey)
         return WEFT_OK;
     event.object_id = weft_map_add(
         convert->objects, address ^ space_of(convert, now) * UINT64_C(0x9e3779b97f4a7c15), NULL);
     if (event.object_id == WEFT_MAP_NONE)
-        return ctf_no_memory(convert);
-    event.name = now->known->name;
+        return kernel_no_memory(&convert->kernel);
+    event.name = now->kernel.known->name;
     event.category = WEFT_STR("pthread");
     event.value = address;
-    event.prev_state = (uint32_t)ctf_number(now, 1); /* what the call returned */
-    return ctf_deliver(convert, now->thread, &event);
+    event.prev_state = (uint32_t)now->kernel.numbers[1]; /* what the call returned */
+    return kernel_deliver(&convert->kernel, now->kernel.thread, &event);
 }
 
 enum weft_code ctf_convert_user(struct ctf_convert *convert, struct ctf_now *now)
 {
-    switch ((enum ctf_meaning)now->known->meaning) {
+    switch ((enum ctf_user_meaning)now->kernel.known->meaning) {
     case CTF_MEANS_CALL:
         return convert_call(convert, now);
     case CTF_MEANS_RETURN:

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-#include "ingest/ctf/threads.h"
+#include "kernel/threads.h"
 
 #include "base/vec.h"
 #include "schema/event.h"
 
 #include <stdio.h>
 
-bool ctf_threads_init(struct ctf_threads *threads)
+bool kernel_threads_init(struct kernel_threads *threads)
 {
-    *threads = (struct ctf_threads){ .of_key = weft_map_new(),
-                                     .of_cpu = weft_map_new(),
-                                     .names = weft_strtab_new() };
+    *threads = (struct kernel_threads){ .of_key = weft_map_new(),
+                                        .of_cpu = weft_map_new(),
+                                        .names = weft_strtab_new() };
     return threads->of_key && threads->of_cpu && threads->names;
 }
 
-void ctf_threads_fini(struct ctf_threads *threads)
+void kernel_threads_fini(struct kernel_threads *threads)
 {
     for (size_t k = 0; k < threads->n; k++)
         WEFT_VEC_FINI(&threads->items[k].stack);
@@ -27,11 +27,11 @@ void ctf_threads_fini(struct ctf_threads *threads)
     weft_strtab_free(threads->names);
 }
 
-void ctf_threads_seal(struct ctf_threads *threads)
+void kernel_threads_seal(struct kernel_threads *threads)
 {
     threads->is_sealed = true;
     for (size_t k = 0; k < threads->n; k++) {
-        struct ctf_thread *thread = &threads->items[k];
+        struct kernel_thread *thread = &threads->items[k];
         thread->is_used = thread->is_leaving = thread->is_ended = false;
         thread->syscall = WEFT_ID_NONE;
         thread->stack.n = 0;
@@ -48,25 +48,25 @@ void ctf_threads_seal(struct ctf_threads *threads)
 enum { HOST_SHIFT = 48, IDLE_BIT = 47, PSEUDO_BIT = 46 };
 
 /* A new thread at the end; false without memory. */
-static bool thread_add(struct ctf_threads *threads, uint32_t host_id, uint64_t tid,
+static bool thread_add(struct kernel_threads *threads, uint32_t host_id, uint64_t tid,
                        uint32_t generation)
 {
-    struct ctf_thread *thread = threads->n < WEFT_ID_NONE ? WEFT_VEC_PUSH(threads) : NULL;
+    struct kernel_thread *thread = threads->n < WEFT_ID_NONE ? WEFT_VEC_PUSH(threads) : NULL;
     if (!thread)
         return false;
-    *thread = (struct ctf_thread){ .tid = tid,
-                                   .host_id = host_id,
-                                   .generation = generation,
-                                   .name = WEFT_ID_NONE,
-                                   .next = WEFT_ID_NONE,
-                                   .thread_id = WEFT_ID_NONE,
-                                   .syscall = WEFT_ID_NONE };
+    *thread = (struct kernel_thread){ .tid = tid,
+                                      .host_id = host_id,
+                                      .generation = generation,
+                                      .name = WEFT_ID_NONE,
+                                      .next = WEFT_ID_NONE,
+                                      .thread_id = WEFT_ID_NONE,
+                                      .syscall = WEFT_ID_NONE };
     return true;
 }
 
 /* Index of the key; a new key gets its first thread. WEFT_MAP_NONE without memory. */
-static uint32_t key_add(struct ctf_threads *threads, uint64_t key, uint32_t host_id, uint64_t tid,
-                        uint32_t generation)
+static uint32_t key_add(struct kernel_threads *threads, uint64_t key, uint32_t host_id,
+                        uint64_t tid, uint32_t generation)
 {
     bool is_new;
     const uint32_t index = weft_map_add(threads->of_key, key, &is_new);
@@ -81,13 +81,13 @@ static uint32_t key_add(struct ctf_threads *threads, uint64_t key, uint32_t host
 }
 
 /* The tid goes to its next thread. */
-static uint32_t renew(struct ctf_threads *threads, uint32_t index)
+static uint32_t renew(struct kernel_threads *threads, uint32_t index)
 {
     const uint32_t before = threads->current.items[index];
     if (threads->items[before].next == WEFT_ID_NONE && threads->is_sealed)
         return before; /* its end is known only now: it has no other thread */
     if (threads->items[before].next == WEFT_ID_NONE) {
-        const struct ctf_thread *old = &threads->items[before];
+        const struct kernel_thread *old = &threads->items[before];
         if (!thread_add(threads, old->host_id, old->tid, old->generation + 1))
             return WEFT_ID_NONE;
         threads->items[before].next = (uint32_t)threads->n - 1;
@@ -95,8 +95,8 @@ static uint32_t renew(struct ctf_threads *threads, uint32_t index)
     return threads->current.items[index] = threads->items[before].next;
 }
 
-uint32_t ctf_thread_of(struct ctf_threads *threads, uint32_t host_id, uint64_t tid, int32_t cpu,
-                       bool is_mention)
+uint32_t kernel_thread_of(struct kernel_threads *threads, uint32_t host_id, uint64_t tid,
+                          int32_t cpu, bool is_mention)
 {
     const bool is_idle = tid == 0;
     const uint32_t place = cpu > 0 ? (uint32_t)cpu : 0;
@@ -113,7 +113,7 @@ uint32_t ctf_thread_of(struct ctf_threads *threads, uint32_t host_id, uint64_t t
     return number;
 }
 
-uint32_t ctf_thread_fork(struct ctf_threads *threads, uint32_t host_id, uint64_t tid)
+uint32_t kernel_thread_fork(struct kernel_threads *threads, uint32_t host_id, uint64_t tid)
 {
     const uint64_t key = (uint64_t)host_id << HOST_SHIFT | (uint32_t)tid;
     const uint32_t index = key_add(threads, key, host_id, (uint32_t)tid, 0);
@@ -127,8 +127,8 @@ uint32_t ctf_thread_fork(struct ctf_threads *threads, uint32_t host_id, uint64_t
     return number;
 }
 
-uint32_t ctf_thread_pseudo(struct ctf_threads *threads, uint32_t host_id, uint32_t number,
-                           uint64_t tid, uint64_t pid, struct weft_str name)
+uint32_t kernel_thread_pseudo(struct kernel_threads *threads, uint32_t host_id, uint32_t number,
+                              uint64_t tid, uint64_t pid, struct weft_str name)
 {
     const uint64_t key = (uint64_t)host_id << HOST_SHIFT | UINT64_C(1) << PSEUDO_BIT | number;
     const uint32_t n_before = (uint32_t)threads->n;
@@ -139,13 +139,13 @@ uint32_t ctf_thread_pseudo(struct ctf_threads *threads, uint32_t host_id, uint32
     threads->items[thread].is_used = true;
     if (thread == n_before) {
         threads->items[thread].pid = pid;
-        if (!ctf_thread_name(threads, thread, name))
+        if (!kernel_thread_name(threads, thread, name))
             return WEFT_ID_NONE;
     }
     return thread;
 }
 
-bool ctf_thread_name(struct ctf_threads *threads, uint32_t thread, struct weft_str name)
+bool kernel_thread_name(struct kernel_threads *threads, uint32_t thread, struct weft_str name)
 {
     const uint32_t known = threads->items[thread].name;
     if (name.n_bytes == 0 ||
@@ -156,9 +156,9 @@ bool ctf_thread_name(struct ctf_threads *threads, uint32_t thread, struct weft_s
 
 /* ---- processors ----------------------------------------------------------------------------- */
 
-struct ctf_cpu *ctf_cpu_of(struct ctf_threads *threads, uint32_t host_id, int32_t cpu)
+struct kernel_cpu *kernel_cpu_of(struct kernel_threads *threads, uint32_t host_id, int32_t cpu)
 {
-    if (cpu < 0 || cpu >= CTF_MOST_CPUS)
+    if (cpu < 0 || cpu >= KERNEL_MOST_CPUS)
         return NULL;
     bool is_new;
     const uint32_t index =
@@ -166,10 +166,10 @@ struct ctf_cpu *ctf_cpu_of(struct ctf_threads *threads, uint32_t host_id, int32_
     if (index == WEFT_MAP_NONE)
         return NULL;
     if (is_new) {
-        struct ctf_cpu *place = WEFT_VEC_PUSH(&threads->cpus);
+        struct kernel_cpu *place = WEFT_VEC_PUSH(&threads->cpus);
         if (!place)
             return NULL;
-        *place = (struct ctf_cpu){ .current = WEFT_ID_NONE, .first = WEFT_ID_NONE };
+        *place = (struct kernel_cpu){ .current = WEFT_ID_NONE, .first = WEFT_ID_NONE };
     }
     return &threads->cpus.items[index];
 }

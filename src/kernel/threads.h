@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Threads of a CTF trace, and which of them runs on which processor. Events are read twice: first
- * to meet the threads, their names and processes, then to deliver. Both times the same steps are
- * taken, so that the number of a thread, its place in `items`, is the same.
+ * Threads of a trace of the kernel, and which of them runs on which processor. Events are read
+ * twice: first to meet the threads, their names and processes, then to deliver. Both times the same
+ * steps are taken, so that the number of a thread, its place in `items`, is the same.
  */
-#ifndef WEFT_INGEST_CTF_THREADS_H
-#define WEFT_INGEST_CTF_THREADS_H
+#ifndef WEFT_KERNEL_THREADS_H
+#define WEFT_KERNEL_THREADS_H
 
 #include "base/error.h"
 #include "base/map.h"
@@ -14,9 +14,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { CTF_MOST_CPUS = 4096, CTF_MOST_HOSTS = 1024 };
+enum { KERNEL_MOST_CPUS = 4096, KERNEL_MOST_HOSTS = 1024 };
 
-struct ctf_thread {
+struct kernel_thread {
     uint64_t tid, pid;
     uint32_t host_id, generation;
     uint32_t name;      /* in the table of names; WEFT_ID_NONE: none */
@@ -25,6 +25,7 @@ struct ctf_thread {
     uint32_t syscall;   /* name of the system call it is in; WEFT_ID_NONE: none */
     uint64_t last_ns;
     bool is_used;    /* met in this reading */
+    bool is_known;   /* an event is of it, or points to it */
     bool is_leaving; /* its exit was seen */
     bool is_ended;   /* it left its processor for the last time */
     struct {
@@ -33,14 +34,14 @@ struct ctf_thread {
     } stack;
 };
 
-struct ctf_cpu {
+struct kernel_cpu {
     uint32_t current; /* WEFT_ID_NONE: not known yet */
     uint32_t first;   /* the thread that its first switch leaves */
 };
 
-struct ctf_threads {
+struct kernel_threads {
     struct {
-        struct ctf_thread *items;
+        struct kernel_thread *items;
         size_t n, cap;
     };
     struct weft_map *of_key; /* -> index in `current` and `first` */
@@ -50,7 +51,7 @@ struct ctf_threads {
     } current, first;        /* threads by key: now, and before the others of its tid */
     struct weft_map *of_cpu; /* (host, processor) -> index in `cpus` */
     struct {
-        struct ctf_cpu *items;
+        struct kernel_cpu *items;
         size_t n, cap;
     } cpus;
     struct weft_strtab *names;
@@ -58,28 +59,28 @@ struct ctf_threads {
     uint64_t n_inferred; /* switches that were not seen, in this reading */
 };
 
-bool ctf_threads_init(struct ctf_threads *threads);
-void ctf_threads_fini(struct ctf_threads *threads);
+bool kernel_threads_init(struct kernel_threads *threads);
+void kernel_threads_fini(struct kernel_threads *threads);
 
 /* Begins to read again; no thread is added from now on. */
-void ctf_threads_seal(struct ctf_threads *threads);
+void kernel_threads_seal(struct kernel_threads *threads);
 
 /* Number of the thread with this tid now. Of tid 0 every processor has its own. A tid whose thread
  * has ended gets a new one, unless `is_mention`. WEFT_ID_NONE without memory. */
-uint32_t ctf_thread_of(struct ctf_threads *threads, uint32_t host_id, uint64_t tid, int32_t cpu,
-                       bool is_mention);
+uint32_t kernel_thread_of(struct kernel_threads *threads, uint32_t host_id, uint64_t tid,
+                          int32_t cpu, bool is_mention);
 
 /* A thread that begins: a new one, if the tid was in use. */
-uint32_t ctf_thread_fork(struct ctf_threads *threads, uint32_t host_id, uint64_t tid);
+uint32_t kernel_thread_fork(struct kernel_threads *threads, uint32_t host_id, uint64_t tid);
 
 /* The thread of events that name none: of a file or of a whole trace. */
-uint32_t ctf_thread_pseudo(struct ctf_threads *threads, uint32_t host_id, uint32_t number,
-                           uint64_t tid, uint64_t pid, struct weft_str name);
+uint32_t kernel_thread_pseudo(struct kernel_threads *threads, uint32_t host_id, uint32_t number,
+                              uint64_t tid, uint64_t pid, struct weft_str name);
 
-/* NULL without memory, or for processors beyond CTF_MOST_CPUS. */
-struct ctf_cpu *ctf_cpu_of(struct ctf_threads *threads, uint32_t host_id, int32_t cpu);
+/* NULL without memory, or for processors beyond KERNEL_MOST_CPUS. */
+struct kernel_cpu *kernel_cpu_of(struct kernel_threads *threads, uint32_t host_id, int32_t cpu);
 
 /* An empty name is no name. False without memory. */
-bool ctf_thread_name(struct ctf_threads *threads, uint32_t thread, struct weft_str name);
+bool kernel_thread_name(struct kernel_threads *threads, uint32_t thread, struct weft_str name);
 
 #endif

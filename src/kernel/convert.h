@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * From events of a Linux kernel to events of weft, for every format that records them. An event
+ * belongs to the thread that runs on its processor; which one that is follows from switches, and
+ * from what the events say themselves.
+ *
+ * An importer reads its events twice, in order of time: to meet the threads (is_survey: nothing is
+ * delivered), and to deliver. Each event goes through kernel_find_thread, unless it is a switch,
+ * and then kernel_convert, or kernel_deliver for what the importer makes of it.
+ */
+#ifndef WEFT_KERNEL_CONVERT_H
+#define WEFT_KERNEL_CONVERT_H
+
+#include "kernel/known.h"
+#include "kernel/threads.h"
+#include "schema/sink.h"
+
+struct kernel_convert {
+    struct weft_sink *sink;
+    struct kernel_threads threads;
+    bool is_survey; /* the first reading: nothing is delivered */
+    struct weft_err *err;
+};
+
+/* The event in work. */
+struct kernel_now {
+    const struct kernel_known *known;
+    uint64_t time_ns;
+    uint32_t host_id;
+    int32_t cpu;     /* -1 unknown */
+    uint32_t thread; /* in threads, after it was found */
+    uint64_t
+        numbers[KERNEL_FIELDS]; /* of known->fields; 0 of one that is no number, or not there */
+    struct weft_str texts[KERNEL_FIELDS]; /* likewise, empty */
+};
+
+/* What an event says of the thread that it is of. */
+struct kernel_told {
+    uint64_t tid, pid;
+    bool has_tid;
+    bool has_pid;
+    struct weft_str comm; /* empty: nothing */
+};
+
+static inline bool kernel_has(const struct kernel_now *now, unsigned field)
+{
+    return now->known->fields[field] != KERNEL_NO_FIELD;
+}
+
+WEFT_CHECKED enum weft_code kernel_no_memory(struct kernel_convert *convert);
+
+/* An event of no thread, object, stack. */
+struct weft_event kernel_event_of(const struct kernel_now *now, enum weft_event_kind kind);
+
+/* Finds the thread that the event belongs to: now->thread. What it says of another thread than the
+ * one known to run there shows that a switch was not seen. WEFT_E_NOMEM. */
+WEFT_CHECKED enum weft_code kernel_find_thread(struct kernel_convert *convert,
+                                               struct kernel_now *now, struct kernel_cpu *cpu,
+                                               const struct kernel_told *told);
+
+/* Sets name and process of a thread as far as they are told. Nothing in the second reading. */
+WEFT_CHECKED enum weft_code kernel_thread_details(struct kernel_convert *convert, uint32_t thread,
+                                                  const struct kernel_told *told);
+
+/* Hands an event or a call of `thread` to the sink; nothing in the first reading. */
+WEFT_CHECKED enum weft_code kernel_deliver(struct kernel_convert *convert, uint32_t thread,
+                                           struct weft_event *event);
+WEFT_CHECKED enum weft_code kernel_deliver_call(struct kernel_convert *convert, uint32_t thread,
+                                                const struct weft_call_event *call);
+
+/* Does what the meaning of the event asks for; nothing for an INSTANT, or a meaning of the
+ * importer's own. WEFT_E_NOMEM and the sink's. */
+WEFT_CHECKED enum weft_code kernel_convert_event(struct kernel_convert *convert,
+                                                 struct kernel_now *now);
+
+/* Tells the sink all threads, or only those that events are of, or point to. */
+WEFT_CHECKED enum weft_code kernel_announce_threads(struct kernel_convert *convert, bool all);
+WEFT_CHECKED enum weft_code kernel_end_threads(struct kernel_convert *convert);
+
+/* A note on the whole trace; none if count is 0. */
+WEFT_CHECKED enum weft_code kernel_note(struct kernel_convert *convert, enum weft_note_kind kind,
+                                        uint64_t count, uint64_t at_off, const char *detail);
+
+#endif
