@@ -25,7 +25,7 @@ static void last_set(struct kernel_convert *convert, uint32_t thread, uint64_t t
 {
     struct kernel_thread *place = &convert->threads.items[thread];
     place->is_known = true;
-    if (place->last_ns < time_ns)
+    if (place->last_ns < time_ns && !convert->is_survey)
         place->last_ns = time_ns;
 }
 

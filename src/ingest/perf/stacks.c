@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+#include "ingest/perf/stacks.h"
+
+#include "base/vec.h"
+#include "kernel/bytes.h"
+
+/* Addresses from here on are no addresses: they say whose the following ones are. */
+#define CONTEXT_FIRST ((uint64_t)-4095)
+#define CONTEXT_KERNEL ((uint64_t)-128)
+#define CONTEXT_USER ((uint64_t)-512)
+
+/* Of `misc`: whose the instruction of a sample is. */
+enum { MISC_CPU_MODE = 7, MISC_KERNEL = 1, MISC_USER = 2 };
+
+enum { MOST_FRAMES = 1024 };
+
+bool perf_stacks_init(struct perf_stacks *stacks, const struct perf_file *file, bool reads_programs,
+                      const char *program_dir)
+{
+    *stacks = (struct perf_stacks){ .keys = weft_strtab_new(), .texts = weft_strtab_new() };
+    const bool has_symbols = perf_symbols_init(&stacks->symbols, file, reads_programs, program_dir);
+    return perf_spaces_init(&stacks->spaces) && has_symbols && stacks->keys && stacks->texts;
+}
+
+void perf_stacks_fini(struct perf_stacks *stacks)
+{
+    perf_symbols_fini(&stacks->symbols);
+    perf_spaces_fini(&stacks->spaces);
+    weft_strtab_free(stacks->keys);
+    weft_strtab_free(stacks->texts);
+    WEFT_VEC_FINI(&stacks->text_of);
+    weft_json_fini(&stacks->text);
+    weft_json_fini(&stacks->key);
+}
+
+/* ---- frames -----------------------------------------------------------------------------------
+ */
+
+struct frame {
+    uint64_t address;
+    unsigned back; /* 1 where a call returns to: it was made before */
+    bool is_kernel;
+};
+
+static bool frame_name(struct perf_stacks *stacks, const struct perf_space *space,
+                       const struct frame *frame, struct weft_str *name)
+{
+    if (frame->is_kernel)
+        return perf_symbol_in_kernel(&stacks->symbols, frame->address, frame->back, name);
+    const struct perf_mapping *mapping = perf_space_find(space, frame->address);
+    if (!mapping)
+        return perf_symbol_nowhere(&stacks->symbols, frame->address, name);
+    return perf_symbol_in_file(&stacks->symbols, mapping->path,
+                               frame->address - mapping->begin + mapping->file_off, frame->back,
+                               name);
+}
+
+/* The frames of a chain, innermost first. */
+static size_t take_frames(const struct perf_sample *sample, uint16_t misc, bool is_big,
+                          struct frame *frames)
+{
+    bool is_kernel = (misc & MISC_CPU_MODE) == MISC_KERNEL;
+    size_t n_frames = 0;
+    for (uint64_t k = 0; k < sample->n_chain && n_frames < MOST_FRAMES; k++) {
+        const uint64_t address = kernel_load_u64(sample->chain + 8 * k, is_big);
+        if (address >= CONTEXT_FIRST) {
+            is_kernel = address == CONTEXT_KERNEL || (is_kernel && address != CONTEXT_USER);
+            continue;
+        }
+        frames[n_frames] =
+            (struct frame){ .address = address, .back = n_frames > 0, .is_kernel = is_kernel };
+        n_frames++;
+    }
+    if (n_frames == 0 && sample->n_chain == 0 && sample->attr->sample_type & PERF_HAS_IP)
+        frames[n_frames++] = (struct frame){ .address = sample->ip, .is_kernel = is_kernel };
+    return n_frames;
+}
+
+static bool make_text(struct perf_stacks *stacks, const struct perf_space *space,
+                      const struct perf_sample *sample, uint16_t misc, bool is_big, uint32_t *id)
+{
+    struct frame frames[MOST_FRAMES];
+    const size_t n_frames = take_frames(sample, misc, is_big, frames);
+    weft_json_reset(&stacks->text);
+    for (size_t k = n_frames; k-- > 0;) {
+        struct weft_str name;
+        if (!frame_name(stacks, space, &frames[k], &name))
+            return false;
+        if (k + 1 < n_frames)
+            weft_json_byte(&stacks->text, ';');
+        weft_json_put(&stacks->text, name.bytes, name.n_bytes);
+    }
+    const struct weft_str text = { stacks->text.bytes, stacks->text.n_bytes };
+    return !stacks->text.has_failed && weft_strtab_intern(stacks->texts, text, id, NULL) == WEFT_OK;
+}
+
+/* ---- stacks -----------------------------------------------------------------------------------
+ */
+
+/* What makes two stacks the same: space, mode, addresses. */
+static bool make_key(struct perf_stacks *stacks, const struct perf_space *space,
+                     const struct perf_sample *sample, uint16_t misc, uint32_t *id)
+{
+    const uint32_t front[] = { space->version, misc & MISC_CPU_MODE };
+    weft_json_reset(&stacks->key);
+    weft_json_put(&stacks->key, (const char *)front, sizeof front);
+    if (sample->n_chain)
+        weft_json_put(&stacks->key, (const char *)sample->chain, 8 * (size_t)sample->n_chain);
+    else
+        weft_json_put(&stacks->key, (const char *)&sample->ip, sizeof sample->ip);
+    const struct weft_str key = { stacks->key.bytes, stacks->key.n_bytes };
+    return !stacks->key.has_failed && weft_strtab_intern(stacks->keys, key, id, NULL) == WEFT_OK;
+}
+
+bool perf_stack_of(struct perf_stacks *stacks, const struct perf_sample *sample, uint16_t misc,
+                   bool is_big, struct weft_str *text)
+{
+    const struct perf_space *space = perf_space_of(&stacks->spaces, (uint32_t)sample->pid);
+    uint32_t key;
+    if (!space || !make_key(stacks, space, sample, misc, &key))
+        return false;
+    if (key == stacks->text_of.n) {
+        uint32_t *place = WEFT_VEC_PUSH(&stacks->text_of);
+        if (!place || !make_text(stacks, space, sample, misc, is_big, place))
+            return false;
+    }
+    *text = weft_strtab_get(stacks->texts, stacks->text_of.items[key]);
+    return true;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Stacks of samples as folded text, "outer;inner": each different one is made once.
+ */
+#ifndef WEFT_INGEST_PERF_STACKS_H
+#define WEFT_INGEST_PERF_STACKS_H
+
+#include "base/json_text.h"
+#include "ingest/perf/spaces.h"
+#include "ingest/perf/symbols.h"
+
+struct perf_stacks {
+    struct perf_symbols symbols;
+    struct perf_spaces spaces;
+    struct weft_strtab *keys; /* (version of the space, addresses) -> index in `text_of` */
+    struct {
+        uint32_t *items;
+        size_t n, cap;
+    } text_of;
+    struct weft_strtab *texts;
+    struct weft_json_text text, key; /* being made */
+};
+
+bool perf_stacks_init(struct perf_stacks *stacks, const struct perf_file *file, bool reads_programs,
+                      const char *program_dir);
+void perf_stacks_fini(struct perf_stacks *stacks);
+
+/* The stack of a sample, from its call chain or, without one, its instruction; empty if it has
+ * neither. False without memory. */
+bool perf_stack_of(struct perf_stacks *stacks, const struct perf_sample *sample, uint16_t misc,
+                   bool is_big, struct weft_str *text);
+
+#endif

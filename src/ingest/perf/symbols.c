@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+#include "ingest/perf/symbols.h"
+
+#include "base/vec.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { MOST_SYMBOL_BYTES = 1 << 24, MOST_KALLSYMS_BYTES = 1 << 28, NOTES_BYTES = 4096 };
+
+bool perf_symbols_init(struct perf_symbols *symbols, const struct perf_file *file,
+                       bool reads_programs, const char *program_dir)
+{
+    *symbols = (struct perf_symbols){ .file = file,
+                                      .program_dir = program_dir,
+                                      .reads_programs = reads_programs,
+                                      .paths = weft_strtab_new(),
+                                      .names = weft_strtab_new() };
+    return symbols->paths && symbols->names;
+}
+
+static void program_fini(struct perf_program *program)
+{
+    WEFT_VEC_FINI(&program->symbols);
+    WEFT_VEC_FINI(&program->segments);
+}
+
+void perf_symbols_fini(struct perf_symbols *symbols)
+{
+    for (size_t k = 0; k < symbols->programs.n; k++)
+        program_fini(&symbols->programs.items[k]);
+    WEFT_VEC_FINI(&symbols->programs);
+    program_fini(&symbols->kernel);
+    weft_strtab_free(symbols->paths);
+    weft_strtab_free(symbols->names);
+}
+
+/* ---- looking up -------------------------------------------------------------------------------
+ */
+
+static int compare_symbols(const void *a_void, const void *b_void)
+{
+    const struct perf_symbol *a = a_void;
+    const struct perf_symbol *b = b_void;
+    if (a->address != b->address)
+        return a->address < b->address ? -1 : 1;
+    if (a->end != b->end)
+        return a->end < b->end ? -1 : 1;
+    return (a->name > b->name) - (a->name < b->name);
+}
+
+void perf_program_seal(struct perf_program *program)
+{
+    if (program->symbols.n)
+        qsort(program->symbols.items, program->symbols.n, sizeof *program->symbols.items,
+              compare_symbols);
+}
+
+/* Of several symbols at one address the first; NULL: none holds the address. */
+static const struct perf_symbol *find_symbol(const struct perf_program *program, uint64_t address)
+{
+    size_t low = 0;
+    size_t high = program->symbols.n;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (program->symbols.items[middle].address <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0)
+        return NULL;
+    const struct perf_symbol *symbol = &program->symbols.items[low - 1];
+    if (symbol->end == 0 ? address - symbol->address > MOST_SYMBOL_BYTES : address >= symbol->end)
+        return NULL;
+    while (symbol > program->symbols.items && symbol[-1].address == symbol->address)
+        symbol--;
+    return symbol;
+}
+
+static struct weft_str base_name(struct weft_str path)
+{
+    size_t at = path.n_bytes;
+    while (at > 0 && path.bytes[at - 1] != '/')
+        at--;
+    return (struct weft_str){ path.bytes + at, path.n_bytes - at };
+}
+
+static bool place_name(struct perf_symbols *symbols, struct weft_str file, uint64_t address,
+                       struct weft_str *name)
+{
+    char text[320];
+    uint32_t id;
+    const int n_text = snprintf(text, sizeof text, "%.*s%s0x%" PRIx64,
+                                (int)(file.n_bytes < 256 ? file.n_bytes : 256),
+                                file.n_bytes ? file.bytes : "", file.n_bytes ? "+" : "", address);
+    if (!perf_name_intern(symbols->names, (struct weft_str){ text, (size_t)n_text }, &id))
+        return false;
+    *name = weft_strtab_get(symbols->names, id);
+    return true;
+}
+
+bool perf_symbol_nowhere(struct perf_symbols *symbols, uint64_t address, struct weft_str *name)
+{
+    return place_name(symbols, (struct weft_str){ 0 }, address, name);
+}
+
+/* ---- programs ---------------------------------------------------------------------------------
+ */
+
+static const struct perf_build_id *build_id_of(const struct perf_symbols *symbols,
+                                               struct weft_str path)
+{
+    for (size_t k = 0; k < symbols->file->build_ids.n; k++)
+        if (weft_str_equal(symbols->file->build_ids.items[k].path, path))
+            return &symbols->file->build_ids.items[k];
+    return NULL;
+}
+
+/* Looks in the folder that was given, then where the program was, then for a file of its debug
+ * information. */
+static bool read_program(struct perf_symbols *symbols, struct weft_str path,
+                         struct perf_program *program)
+{
+    const struct perf_build_id *build_id = build_id_of(symbols, path);
+    const struct weft_str name = base_name(path);
+    char place[4096];
+    bool is_good = true;
+    program->is_tried = true;
+    if (symbols->program_dir && snprintf(place, sizeof place, "%s/%.*s", symbols->program_dir,
+                                         (int)name.n_bytes, name.bytes) < (int)sizeof place)
+        is_good = perf_program_read(place, build_id, program, symbols->names);
+    if (!symbols->reads_programs || path.n_bytes == 0 || path.bytes[0] != '/')
+        return is_good;
+    if (is_good && program->symbols.n == 0 &&
+        snprintf(place, sizeof place, "%.*s", (int)path.n_bytes, path.bytes) < (int)sizeof place)
+        is_good = perf_program_read(place, build_id, program, symbols->names);
+    return is_good;
+}
+
+static struct perf_program *program_of(struct perf_symbols *symbols, uint32_t path)
+{
+    while (symbols->programs.n <= path)
+        if (!WEFT_VEC_PUSH(&symbols->programs))
+            return NULL;
+    struct perf_program *program = &symbols->programs.items[path];
+    const struct weft_str text = weft_strtab_get(symbols->paths, path);
+    if (!program->is_tried && !read_program(symbols, text, program))
+        return NULL;
+    return program;
+}
+
+static uint64_t address_in(const struct perf_program *program, uint64_t file_off)
+{
+    for (size_t k = 0; k < program->segments.n; k++) {
+        const struct perf_segment *segment = &program->segments.items[k];
+        if (file_off - segment->file_off < segment->n_bytes)
+            return file_off - segment->file_off + segment->address;
+    }
+    return file_off;
+}
+
+bool perf_symbol_in_file(struct perf_symbols *symbols, uint32_t path, uint64_t file_off,
+                         unsigned back, struct weft_str *name)
+{
+    const struct perf_program *program = program_of(symbols, path);
+    if (!program)
+        return false;
+    const uint64_t address = address_in(program, file_off);
+    const struct perf_symbol *symbol = find_symbol(program, address - back);
+    if (symbol) {
+        *name = weft_strtab_get(symbols->names, symbol->name);
+        return true;
+    }
+    return place_name(symbols, base_name(weft_strtab_get(symbols->paths, path)), address, name);
+}
+
+/* ---- the kernel -------------------------------------------------------------------------------
+ */
+
+static bool parse_kallsym(struct weft_str line, uint64_t *address, struct weft_str *name)
+{
+    size_t at = 0;
+    *address = 0;
+    for (; at < line.n_bytes && at < 16; at++) {
+        const char c = line.bytes[at];
+        const int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+        if (digit < 0)
+            break;
+        *address = *address << 4 | (uint64_t)digit;
+    }
+    if (at == 0 || at + 3 >= line.n_bytes || line.bytes[at] != ' ' || *address == 0)
+        return false;
+    const char kind = line.bytes[at + 1];
+    *name = (struct weft_str){ line.bytes + at + 3, line.n_bytes - at - 3 };
+    const char *module = memchr(name->bytes, '\t', name->n_bytes);
+    if (module)
+        name->n_bytes = (size_t)(module - name->bytes);
+    return kind == 't' || kind == 'T' || kind == 'w' || kind == 'W';
+}
+
+bool perf_kallsyms_read(struct weft_str text, struct perf_program *program,
+                        struct weft_strtab *names)
+{
+    while (text.n_bytes > 0) {
+        const char *end = memchr(text.bytes, '\n', text.n_bytes);
+        const size_t n_line = end ? (size_t)(end - text.bytes) : text.n_bytes;
+        struct weft_str name;
+        uint64_t address;
+        if (parse_kallsym((struct weft_str){ text.bytes, n_line }, &address, &name)) {
+            struct perf_symbol *symbol = WEFT_VEC_PUSH(&program->symbols);
+            if (!symbol || !perf_name_intern(names, name, &symbol->name))
+                return false;
+            symbol->address = address;
+        }
+        text.bytes += n_line + (end != NULL);
+        text.n_bytes -= n_line + (end != NULL);
+    }
+    perf_program_seal(program);
+    return true;
+}
+
+/* A file of the kernel, which has no size before it is read; the caller frees. */
+static char *read_all(const char *path, size_t n_most, size_t *n_bytes)
+{
+    struct {
+        char *items;
+        size_t n, cap;
+    } text = { 0 };
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n_read = fd < 0 ? 0 : 1;
+    while (n_read > 0 && text.n < n_most) {
+        if (!weft_vec_reserve(&text.items, &text.cap, text.n + NOTES_BYTES, 1))
+            break;
+        n_read = read(fd, text.items + text.n, NOTES_BYTES);
+        text.n += n_read > 0 ? (size_t)n_read : 0;
+    }
+    if (fd >= 0)
+        (void)close(fd);
+    *n_bytes = text.n;
+    return text.items;
+}
+
+/* Was it recorded on the kernel that runs now? Its build id stands among its notes. */
+static bool is_running_kernel(const struct perf_symbols *symbols)
+{
+    const struct perf_build_id *build_id = build_id_of(symbols, WEFT_STR("[kernel.kallsyms]"));
+    size_t n_bytes = 0;
+    if (!build_id || build_id->n_bytes == 0)
+        return false;
+    char *notes = read_all("/sys/kernel/notes", NOTES_BYTES, &n_bytes);
+    const bool is_same = notes && memmem(notes, n_bytes, build_id->bytes, build_id->n_bytes);
+    free(notes);
+    return is_same;
+}
+
+static bool read_kernel(struct perf_symbols *symbols)
+{
+    bool is_good = true;
+    symbols->kernel.is_tried = true;
+    if (symbols->file->tracing.kallsyms.n_bytes > 0)
+        return perf_kallsyms_read(symbols->file->tracing.kallsyms, &symbols->kernel,
+                                  symbols->names);
+    if (symbols->reads_programs && is_running_kernel(symbols)) {
+        size_t n_bytes = 0;
+        char *text = read_all("/proc/kallsyms", MOST_KALLSYMS_BYTES, &n_bytes);
+        is_good = perf_kallsyms_read((struct weft_str){ text, n_bytes }, &symbols->kernel,
+                                     symbols->names);
+        free(text);
+    }
+    return is_good;
+}
+
+bool perf_symbol_in_kernel(struct perf_symbols *symbols, uint64_t address, unsigned back,
+                           struct weft_str *name)
+{
+    if (!symbols->kernel.is_tried && !read_kernel(symbols))
+        return false;
+    const struct perf_symbol *symbol = find_symbol(&symbols->kernel, address - back);
+    if (!symbol)
+        return place_name(symbols, WEFT_STR("[kernel]"), address, name);
+    *name = weft_strtab_get(symbols->names, symbol->name);
+    return true;
+}
