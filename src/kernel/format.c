@@ -268,6 +268,21 @@ enum weft_code kernel_formats_add(struct kernel_formats *formats, struct weft_st
                : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "formats of events");
 }
 
+bool kernel_field_in(struct weft_str text, struct weft_str name, uint32_t *offset,
+                     uint32_t *n_bytes)
+{
+    const struct kernel_formats plain = { .long_bytes = 8 };
+    struct kernel_format_field field;
+    while (text.n_bytes > 0) {
+        if (!parse_field(&plain, take_line(&text), &field) || !weft_str_equal(field.name, name))
+            continue;
+        *offset = field.offset;
+        *n_bytes = field.n_bytes;
+        return true;
+    }
+    return false;
+}
+
 enum weft_code kernel_formats_name(struct kernel_formats *formats, struct weft_strtab *names,
                                    struct weft_err *err)
 {

@@ -80,6 +80,10 @@ WEFT_CHECKED enum weft_code kernel_formats_add(struct kernel_formats *formats,
 WEFT_CHECKED enum weft_code kernel_formats_name(struct kernel_formats *formats,
                                                 struct weft_strtab *names, struct weft_err *err);
 
+/* Where a field of this name lies, by lines as in a format; false: there is none. */
+bool kernel_field_in(struct weft_str text, struct weft_str name, uint32_t *offset,
+                     uint32_t *n_bytes);
+
 /* NULL: none. */
 static inline const struct kernel_format *kernel_format_find(const struct kernel_formats *formats,
                                                              uint32_t id)

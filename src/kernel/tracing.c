@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "kernel/tracing.h"
 
+#include "base/vec.h"
 #include "kernel/bytes.h"
 
 #include <inttypes.h>
@@ -134,6 +135,12 @@ enum weft_code kernel_tracing_all(struct weft_cursor *cur, struct kernel_formats
     return code;
 }
 
+/* By index of the tid; numbers among the names of threads. */
+struct names {
+    uint32_t *items;
+    size_t n, cap;
+};
+
 /* "18 migration/0" */
 static bool parse_cmdline(struct weft_str line, uint64_t *tid, struct weft_str *name)
 {
@@ -147,22 +154,42 @@ static bool parse_cmdline(struct weft_str line, uint64_t *tid, struct weft_str *
     return *tid > 0;
 }
 
-enum weft_code kernel_tracing_name_threads(const struct kernel_tracing *tracing,
-                                           struct kernel_convert *convert)
+/* Where the name of each tid stands. False without memory. */
+static bool read_cmdlines(struct weft_str text, struct weft_map *of_tid, struct weft_strtab *names,
+                          struct names *ids)
 {
-    struct weft_cursor cur = weft_cur_init(tracing->cmdlines.bytes, tracing->cmdlines.n_bytes, 0);
+    struct weft_cursor cur = weft_cur_init(text.bytes, text.n_bytes, 0);
     while (weft_cur_left(&cur) > 0) {
         const uint8_t *end = memchr(cur.at, '\n', weft_cur_left(&cur));
         const size_t n_line = end ? (size_t)(end - cur.at) : weft_cur_left(&cur);
         const struct weft_str line = kernel_cur_bytes(&cur, n_line);
         struct weft_str name;
         uint64_t tid;
+        bool is_new;
         (void)weft_cur_u8(&cur);
         if (!parse_cmdline(line, &tid, &name))
             continue;
-        const uint32_t thread = kernel_thread_of(&convert->threads, 0, tid, -1, true);
-        if (thread == WEFT_ID_NONE || !kernel_thread_name(&convert->threads, thread, name))
-            return kernel_no_memory(convert);
+        const uint32_t index = weft_map_add(of_tid, tid, &is_new);
+        if (index == WEFT_MAP_NONE || (is_new && !WEFT_VEC_PUSH(ids)) ||
+            weft_strtab_intern(names, name, &ids->items[index], NULL) != WEFT_OK)
+            return false;
     }
-    return WEFT_OK;
+    return true;
+}
+
+enum weft_code kernel_tracing_name_threads(const struct kernel_tracing *tracing,
+                                           struct kernel_convert *convert)
+{
+    struct kernel_threads *threads = &convert->threads;
+    struct weft_map *of_tid = weft_map_new();
+    struct names ids = { 0 };
+    const bool is_good = of_tid && read_cmdlines(tracing->cmdlines, of_tid, threads->names, &ids);
+    for (size_t k = 0; is_good && k < threads->n; k++) {
+        const uint32_t index = weft_map_find(of_tid, threads->items[k].tid);
+        if (threads->items[k].name == WEFT_ID_NONE && index != WEFT_MAP_NONE)
+            threads->items[k].name = ids.items[index];
+    }
+    weft_map_free(of_tid);
+    WEFT_VEC_FINI(&ids);
+    return is_good ? WEFT_OK : kernel_no_memory(convert);
 }

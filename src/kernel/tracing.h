@@ -55,7 +55,7 @@ WEFT_CHECKED enum weft_code kernel_tracing_all(struct weft_cursor *cur,
                                                struct kernel_tracing *tracing, bool has_cmdlines,
                                                struct weft_err *err);
 
-/* Names of threads as the description has them, for those that nothing better is known of. */
+/* Names as the description has them, for threads that no event named. WEFT_E_NOMEM. */
 WEFT_CHECKED enum weft_code kernel_tracing_name_threads(const struct kernel_tracing *tracing,
                                                         struct kernel_convert *convert);
 

@@ -139,10 +139,10 @@ bool perf_program_read(const char *path, const struct perf_build_id *build_id,
     if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && elf_version(EV_CURRENT) != EV_NONE) {
         Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
         if (elf && elf_kind(elf) == ELF_K_ELF && is_recorded_one(elf, build_id))
-            is_good = read_segments(elf, program) && read_symbols(elf, program, names);
+            is_good = (program->segments.n > 0 || read_segments(elf, program)) &&
+                      (program->symbols.n > 0 || read_symbols(elf, program, names));
         (void)elf_end(elf);
     }
     (void)close(fd);
-    perf_program_seal(program);
     return is_good;
 }

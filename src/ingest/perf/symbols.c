@@ -120,8 +120,24 @@ static const struct perf_build_id *build_id_of(const struct perf_symbols *symbol
     return NULL;
 }
 
-/* Looks in the folder that was given, then where the program was, then for a file of its debug
- * information. */
+/* A stripped program's symbols are in a file that is named after its build id. */
+static bool read_debug_file(struct perf_symbols *symbols, const struct perf_build_id *build_id,
+                            struct perf_program *program)
+{
+    char path[96] = "/usr/lib/debug/.build-id/";
+    size_t at = strlen(path);
+    if (!build_id || build_id->n_bytes < 2)
+        return true;
+    for (size_t k = 0; k < build_id->n_bytes; k++)
+        at += (size_t)snprintf(path + at, sizeof path - at, "%02x%s", build_id->bytes[k],
+                               k == 0 ? "/" : "");
+    (void)snprintf(path + at, sizeof path - at, ".debug");
+    const bool is_good = perf_program_read(path, build_id, program, symbols->names);
+    WEFT_VEC_FINI(&program->segments); /* they are not those of the program */
+    return is_good;
+}
+
+/* Looks in the folder that was given, then where the program was. */
 static bool read_program(struct perf_symbols *symbols, struct weft_str path,
                          struct perf_program *program)
 {
@@ -133,11 +149,12 @@ static bool read_program(struct perf_symbols *symbols, struct weft_str path,
     if (symbols->program_dir && snprintf(place, sizeof place, "%s/%.*s", symbols->program_dir,
                                          (int)name.n_bytes, name.bytes) < (int)sizeof place)
         is_good = perf_program_read(place, build_id, program, symbols->names);
-    if (!symbols->reads_programs || path.n_bytes == 0 || path.bytes[0] != '/')
-        return is_good;
-    if (is_good && program->symbols.n == 0 &&
+    if (is_good && symbols->reads_programs && path.n_bytes > 0 && path.bytes[0] == '/' &&
+        program->symbols.n == 0 &&
         snprintf(place, sizeof place, "%.*s", (int)path.n_bytes, path.bytes) < (int)sizeof place)
-        is_good = perf_program_read(place, build_id, program, symbols->names);
+        is_good = read_debug_file(symbols, build_id, program) &&
+                  perf_program_read(place, build_id, program, symbols->names);
+    perf_program_seal(program);
     return is_good;
 }
 

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+#include "ingest/tracecmd/tracecmd.h"
+
+#include "base/checked.h"
+#include "ingest/tracecmd/pages.h"
+#include "kernel/bytes.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { STEP_EVENTS = 1 << 16 };
+#define MOST_UNPACKED_BYTES (UINT64_C(1) << 40)
+
+struct convert {
+    struct kernel_convert kernel; /* sink, threads, err; is_survey */
+    struct tracecmd_file *file;
+    struct tracecmd_lane *lanes; /* one a processor that has pages */
+    struct tracecmd_lane **heap;
+    size_t n_heap;
+    struct weft_json_text json;
+    uint64_t zero_ns; /* the trace's time that becomes 0 */
+    uint64_t n_events;
+    uint64_t n_formless, n_short; /* of no known format; shorter than its number */
+    bool has_switches;
+};
+
+/* ---- merging ----------------------------------------------------------------------------------
+ */
+
+/* Of equal times the lower processor comes first. */
+static bool is_before(const struct tracecmd_lane *a, const struct tracecmd_lane *b)
+{
+    return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : a < b;
+}
+
+static void sift_down(struct convert *convert, size_t at)
+{
+    struct tracecmd_lane **heap = convert->heap;
+    struct tracecmd_lane *lane = heap[at];
+    for (size_t child; (child = 2 * at + 1) < convert->n_heap; at = child) {
+        if (child + 1 < convert->n_heap && is_before(heap[child + 1], heap[child]))
+            child++;
+        if (!is_before(heap[child], lane))
+            break;
+        heap[at] = heap[child];
+    }
+    heap[at] = lane;
+}
+
+static void open_lanes(struct convert *convert)
+{
+    convert->n_heap = 0;
+    for (size_t k = 0; k < convert->file->cpus.n; k++) {
+        tracecmd_lane_open(convert->file, &convert->file->cpus.items[k], &convert->lanes[k]);
+        if (!convert->lanes[k].is_end)
+            convert->heap[convert->n_heap++] = &convert->lanes[k];
+    }
+    for (size_t k = convert->n_heap / 2; k-- > 0;)
+        sift_down(convert, k);
+}
+
+/* The lane on top goes on. */
+static void advance(struct convert *convert)
+{
+    tracecmd_lane_next(convert->heap[0]);
+    if (convert->heap[0]->is_end)
+        convert->heap[0] = convert->heap[--convert->n_heap];
+    if (convert->n_heap > 0)
+        sift_down(convert, 0);
+}
+
+/* ---- one event --------------------------------------------------------------------------------
+ */
+
+static enum weft_code deliver_instant(struct convert *convert, const struct kernel_now *now,
+                                      const struct kernel_format *format,
+                                      const struct kernel_record *record)
+{
+    struct weft_event event = kernel_event_of(now, WEFT_EVENT_INSTANT);
+    event.name = format->name;
+    if (!convert->kernel.is_survey) {
+        kernel_format_json(&convert->file->formats, format, record, &convert->json);
+        event.payload = (struct weft_str){ convert->json.bytes, convert->json.n_bytes };
+        if (convert->json.has_failed)
+            return kernel_no_memory(&convert->kernel);
+    }
+    return kernel_deliver(&convert->kernel, now->thread, &event);
+}
+
+static enum weft_code convert_event(struct convert *convert, const struct tracecmd_lane *lane)
+{
+    const struct kernel_formats *formats = &convert->file->formats;
+    const struct kernel_record *record = &lane->record;
+    struct kernel_now now = { .time_ns = weft_sub_sat_u64(lane->time_ns, convert->zero_ns),
+                              .cpu = (int32_t)lane->cpu.cpu };
+    if (record->n_bytes < 2) {
+        convert->n_short += !convert->kernel.is_survey;
+        return WEFT_OK;
+    }
+    const struct kernel_format *format =
+        kernel_format_find(formats, kernel_load_u16(record->bytes, formats->is_big));
+    if (!format) {
+        convert->n_formless += !convert->kernel.is_survey;
+        return WEFT_OK;
+    }
+    struct kernel_told told = { 0 };
+    if (format->pid) {
+        told.tid = kernel_field_number(formats, format->pid, record);
+        told.has_tid = (int32_t)told.tid >= 0;
+    }
+    kernel_format_read(formats, format, record, &now);
+    convert->has_switches |= now.known->meaning == KERNEL_MEANS_SWITCH;
+    struct kernel_cpu *cpu = kernel_cpu_of(&convert->kernel.threads, 0, now.cpu);
+    enum weft_code code = cpu ? kernel_find_thread(&convert->kernel, &now, cpu, &told)
+                              : kernel_no_memory(&convert->kernel);
+    if (code != WEFT_OK)
+        return code;
+    return now.known->meaning == KERNEL_MEANS_INSTANT
+               ? deliver_instant(convert, &now, format, record)
+               : kernel_convert_event(&convert->kernel, &now);
+}
+
+/* ---- reading ----------------------------------------------------------------------------------
+ */
+
+static enum weft_code step(const struct convert *convert, const struct weft_run *run)
+{
+    if (!run)
+        return WEFT_OK;
+    weft_progress_add(run->progress, STEP_EVENTS);
+    return weft_progress_is_cancelled(run->progress)
+               ? weft_fail(convert->kernel.err, WEFT_E_CANCELLED, WEFT_NO_OFFSET, "interrupted")
+               : WEFT_OK;
+}
+
+static enum weft_code read_all(struct convert *convert, const struct weft_run *run)
+{
+    enum weft_code code = WEFT_OK;
+    uint64_t n_events = 0;
+    open_lanes(convert);
+    if (convert->kernel.is_survey && convert->n_heap > 0)
+        convert->zero_ns = convert->heap[0]->time_ns;
+    while (code == WEFT_OK && convert->n_heap > 0) {
+        code = convert_event(convert, convert->heap[0]);
+        advance(convert);
+        if (++n_events % STEP_EVENTS == 0 && code == WEFT_OK)
+            code = step(convert, run);
+    }
+    convert->n_events = n_events;
+    return code;
+}
+
+/* ---- announcements ----------------------------------------------------------------------------
+ */
+
+static int shown(struct weft_str text)
+{
+    return (int)weft_min_u64(text.n_bytes, 64);
+}
+
+static enum weft_code announce_begin(struct convert *convert)
+{
+    const struct tracecmd_file *file = convert->file;
+    char details[320];
+    (void)snprintf(details, sizeof details, "version %.*s, %zu processors%s%.*s%s%.*s%s%.*s",
+                   shown(file->tracing.version), file->tracing.version.bytes, file->cpus.n,
+                   file->clock.n_bytes ? ", clock " : "", shown(file->clock),
+                   file->clock.n_bytes ? file->clock.bytes : "", file->uname.n_bytes ? ", " : "",
+                   shown(file->uname), file->uname.n_bytes ? file->uname.bytes : "",
+                   file->writer.n_bytes ? ", trace-cmd " : "", shown(file->writer),
+                   file->writer.n_bytes ? file->writer.bytes : "");
+    const struct weft_sink_begin begin = { .format = WEFT_STR("trace.dat"),
+                                           .details = weft_str_of(details) };
+    return convert->kernel.sink->ops->begin(convert->kernel.sink, &begin, convert->kernel.err);
+}
+
+static enum weft_code announce_clock(struct convert *convert)
+{
+    const struct tracecmd_file *file = convert->file;
+    const bool is_monotonic = weft_str_equal(file->clock, WEFT_STR("mono"));
+    const struct weft_clock clock = {
+        .frequency_hz = UINT64_C(1000000000),
+        .zero_ticks = convert->zero_ns,
+        .has_monotonic = is_monotonic,
+        .monotonic_ns = is_monotonic ? convert->zero_ns : 0,
+        .has_realtime = file->has_date,
+        .realtime_ns = file->has_date ? convert->zero_ns + (uint64_t)file->date_ns : 0,
+    };
+    return convert->kernel.sink->ops->clock(convert->kernel.sink, &clock, convert->kernel.err);
+}
+
+/* ---- notes ------------------------------------------------------------------------------------
+ */
+
+static enum weft_code note_lane(struct convert *convert, const struct tracecmd_lane *lane)
+{
+    char lost[64];
+    char back[64];
+    char times[64];
+    (void)snprintf(lost, sizeof lost, "processor %" PRIu32, lane->cpu.cpu);
+    (void)snprintf(back, sizeof back, "processor %" PRIu32, lane->cpu.cpu);
+    (void)snprintf(times, sizeof times, "processor %" PRIu32 ": times, of events not counted",
+                   lane->cpu.cpu);
+    enum weft_code code =
+        kernel_note(&convert->kernel, WEFT_NOTE_LOST_RECORDS, lane->n_lost, WEFT_NO_OFFSET, lost);
+    if (code == WEFT_OK)
+        code = kernel_note(&convert->kernel, WEFT_NOTE_LOST_RECORDS, lane->n_lost_times,
+                           WEFT_NO_OFFSET, times);
+    if (code == WEFT_OK)
+        code = kernel_note(&convert->kernel, WEFT_NOTE_BAD_RECORD, lane->n_bad_bytes, lane->bad_off,
+                           lost);
+    if (code == WEFT_OK)
+        code = kernel_note(&convert->kernel, WEFT_NOTE_TIME_BACKWARD, lane->n_back, WEFT_NO_OFFSET,
+                           back);
+    return code;
+}
+
+static enum weft_code note_all(struct convert *convert)
+{
+    const struct tracecmd_file *file = convert->file;
+    const struct {
+        enum weft_note_kind kind;
+        uint64_t count, at_off;
+        const char *detail;
+    } notes[] = {
+        { WEFT_NOTE_BAD_RECORD, file->n_damaged_bytes, WEFT_NO_OFFSET,
+          file->damage ? file->damage : "" },
+        { WEFT_NOTE_BAD_RECORD, convert->n_short, WEFT_NO_OFFSET, "events without a number" },
+        { WEFT_NOTE_TRUNCATED, file->n_missing_bytes, file->missing_off, "" },
+        { WEFT_NOTE_UNKNOWN_RECORD, convert->n_formless, WEFT_NO_OFFSET,
+          "events without their format" },
+        { WEFT_NOTE_UNKNOWN_RECORD, file->tracing.n_bad_formats, WEFT_NO_OFFSET,
+          "formats of events" },
+        { WEFT_NOTE_NOT_KEPT, file->n_other_buffers, WEFT_NO_OFFSET,
+          "buffers of instances, which are not read" },
+        { WEFT_NOTE_LOST_RECORDS, convert->has_switches ? convert->kernel.threads.n_inferred : 0,
+          WEFT_NO_OFFSET, "switches of threads, inferred from later events" },
+    };
+    enum weft_code code = WEFT_OK;
+    for (size_t k = 0; code == WEFT_OK && k < file->cpus.n; k++)
+        code = note_lane(convert, &convert->lanes[k]);
+    for (size_t k = 0; code == WEFT_OK && k < sizeof notes / sizeof *notes; k++)
+        code = kernel_note(&convert->kernel, notes[k].kind, notes[k].count, notes[k].at_off,
+                           notes[k].detail);
+    return code;
+}
+
+/* ---- the whole --------------------------------------------------------------------------------
+ */
+
+static enum weft_code survey(struct convert *convert)
+{
+    enum weft_code code = kernel_formats_name(&convert->file->formats,
+                                              convert->kernel.threads.names, convert->kernel.err);
+    convert->kernel.is_survey = true;
+    if (code == WEFT_OK)
+        code = read_all(convert, NULL);
+    return code == WEFT_OK ? kernel_tracing_name_threads(&convert->file->tracing, &convert->kernel)
+                           : code;
+}
+
+static enum weft_code convert_all(struct convert *convert, const struct weft_run *run)
+{
+    enum weft_code code = survey(convert);
+    if (code == WEFT_OK)
+        code = announce_begin(convert);
+    if (code == WEFT_OK)
+        code = announce_clock(convert);
+    if (code == WEFT_OK)
+        code = kernel_announce_threads(&convert->kernel, false);
+    if (code != WEFT_OK)
+        return code;
+    kernel_threads_seal(&convert->kernel.threads);
+    convert->kernel.is_survey = false;
+    if (run)
+        weft_progress_start(run->progress, "storing", "events", convert->n_events);
+    code = read_all(convert, run);
+    if (code == WEFT_OK)
+        code = kernel_end_threads(&convert->kernel);
+    return code == WEFT_OK ? note_all(convert) : code;
+}
+
+enum weft_code weft_tracecmd_import(const struct weft_mapped *file,
+                                    const struct weft_tracecmd_opts *opts, struct weft_sink *sink,
+                                    const struct weft_run *run, struct weft_err *err)
+{
+    const uint64_t most_bytes =
+        opts && opts->most_unpacked_bytes ? opts->most_unpacked_bytes : MOST_UNPACKED_BYTES;
+    struct tracecmd_file opened;
+    struct weft_err local = { 0 };
+    struct convert convert = { .file = &opened,
+                               .kernel = { .sink = sink, .err = err ? err : &local } };
+    enum weft_code code = tracecmd_file_open(file, opts ? opts->beside : NULL, most_bytes, &opened,
+                                             convert.kernel.err);
+    if (code == WEFT_OK) {
+        convert.lanes = calloc(opened.cpus.n + 1, sizeof *convert.lanes);
+        convert.heap = calloc(opened.cpus.n + 1, sizeof(*convert.heap));
+        const bool has_threads = kernel_threads_init(&convert.kernel.threads);
+        code = has_threads && convert.lanes && convert.heap ? convert_all(&convert, run)
+                                                            : kernel_no_memory(&convert.kernel);
+        kernel_threads_fini(&convert.kernel.threads);
+        weft_json_fini(&convert.json);
+        free(convert.lanes);
+        free(convert.heap);
+    }
+    tracecmd_file_close(&opened);
+    return code;
+}
