@@ -11,6 +11,7 @@
 #ifndef WEFT_KERNEL_CONVERT_H
 #define WEFT_KERNEL_CONVERT_H
 
+#include "base/checked.h"
 #include "kernel/known.h"
 #include "kernel/threads.h"
 #include "schema/sink.h"
@@ -41,6 +42,12 @@ struct kernel_told {
     bool has_pid;
     struct weft_str comm; /* empty: nothing */
 };
+
+/* Times since zero; those that no clock reaches are the latest there is. */
+static inline uint64_t kernel_time_since(uint64_t time_ns, uint64_t zero_ns)
+{
+    return weft_min_u64(weft_sub_sat_u64(time_ns, zero_ns), UINT64_C(1) << 63);
+}
 
 static inline bool kernel_has(const struct kernel_now *now, unsigned field)
 {

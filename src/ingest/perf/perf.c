@@ -97,7 +97,7 @@ enum weft_code perf_convert_sample(struct perf_convert *convert, const struct pe
         return WEFT_OK;
     }
     struct kernel_now now = { .known = &unknown,
-                              .time_ns = weft_sub_sat_u64(time_ns, convert->zero_ns),
+                              .time_ns = kernel_time_since(time_ns, convert->zero_ns),
                               .cpu = sample.cpu };
     const struct kernel_format *format = sample.attr->format;
     if (format)

@@ -83,7 +83,7 @@ static enum weft_code convert_fork(struct perf_convert *convert, const struct pe
                                    uint64_t time_ns)
 {
     struct kernel_now now = { .known = &convert->known_fork,
-                              .time_ns = weft_sub_sat_u64(time_ns, convert->zero_ns) };
+                              .time_ns = kernel_time_since(time_ns, convert->zero_ns) };
     struct task task;
     if (!read_task(convert, record, &task))
         return WEFT_OK;
@@ -108,7 +108,7 @@ static enum weft_code convert_exit(struct perf_convert *convert, const struct pe
                                    uint64_t time_ns)
 {
     struct kernel_now now = { .known = &convert->known_exit,
-                              .time_ns = weft_sub_sat_u64(time_ns, convert->zero_ns) };
+                              .time_ns = kernel_time_since(time_ns, convert->zero_ns) };
     struct task task;
     if (convert->has_exits || time_ns == 0 || !read_task(convert, record, &task))
         return WEFT_OK;
@@ -133,7 +133,7 @@ static enum weft_code convert_switch(struct perf_convert *convert, const struct 
         !sample.has_tid)
         return WEFT_OK;
     struct kernel_now now = { .known = &convert->known_switch,
-                              .time_ns = weft_sub_sat_u64(time_ns, convert->zero_ns),
+                              .time_ns = kernel_time_since(time_ns, convert->zero_ns),
                               .cpu = sample.cpu };
     (void)kernel_cur_u32(&cur, convert->file->is_big);
     now.numbers[0] = (uint32_t)sample.tid;

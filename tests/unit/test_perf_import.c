@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * perf.data and trace.dat: what becomes of records, in files, pipes and sections of either byte
+ * order, packed or not; the same scene in all of them; damage.
+ */
+#include "checking_sink.h"
+#include "ingest/perf/perf.h"
+#include "ingest/tracecmd/tracecmd.h"
+#include "kernel_scene.h"
+#include "recording_sink.h"
+
+enum { SEEDS = 150, FLIPS = 4000, KERNEL_TESTS_LEAST = 16 };
+
+static enum weft_code import(const struct kb *file, struct weft_sink *sink, struct weft_err *err)
+{
+    const struct weft_mapped mapped = { .bytes = file->out.bytes, .n_bytes = file->out.n_bytes };
+    const struct weft_perf_opts opts = { .most_unpacked_bytes = 1 << 20 };
+    const struct weft_tracecmd_opts trace_opts = { .most_unpacked_bytes = 1 << 20 };
+    return weft_tracecmd_sniff(mapped.bytes, mapped.n_bytes)
+               ? weft_tracecmd_import(&mapped, &trace_opts, sink, NULL, err)
+               : weft_perf_import(&mapped, &opts, sink, NULL, err);
+}
+
+/* All that the sink was told; the caller frees. `file` is freed. */
+static char *told(struct kb *file, const char *name)
+{
+    struct rec_sink rec;
+    struct weft_err err = { 0 };
+    rec_init(&rec);
+    const enum weft_code code = import(file, &rec.sink, &err);
+    if (code != WEFT_OK || rec.n_order_errors)
+        tap_ok(false, "%s: %s (%u)", name, err.text, (unsigned)rec.n_order_errors);
+    char *text = rec_whole(&rec);
+    rec_fini(&rec);
+    kb_fini(file);
+    return text;
+}
+
+/* ---- perf.data --------------------------------------------------------------------------------
+ */
+
+#define PERF_THREADS                                                                               \
+    "clock 1000000000 zero 5000 monotonic 5000\n"                                                  \
+    "thread 0 tid 10 pid 10 name main\n"                                                           \
+    "thread 1 tid 11 pid 10 name worker\n"                                                         \
+    "thread 2 tid 0 pid 0 name swapper\n"
+
+static const char perf_want[] = PERF_THREADS
+    "note lost_records 7 (perf read them too late)\n"
+    "-- 0\n"
+    "sample b+0x1800;b+0x1005 [clock] 1000 @0 \n"
+    "waking  [] 1 @100 \n"
+    "I test:odd 0 cpu 0 @150 "
+    "\"7b226e223a2d332c226d6163223a5b312c322c332c342c352c3235355d2c2274657874223a2268692c5c22795c22"
+    "222c2270616972223a5b372c343239343936373239355d2c2272657374223a2268692c5c22795c22227d\"\n"
+    "syscall_enter #39 [] 39 @180 \n"
+    "switch @200 cpu 0 next 2 state 1\n"
+    "end @200\n"
+    "-- 1\n"
+    "exit  [] 0 @500 \n"
+    "end @500\n"
+    "-- 2\n"
+    "irq_enter softirq [] 9 @300 \n"
+    "switch @400 cpu 0 next 1 state 0\n"
+    "end @400\n";
+
+static void put_lost(struct kb *records, uint64_t n_lost)
+{
+    const size_t at = pb_begin(records, 2, 0);
+    kb_int(records, 1, 8);
+    kb_int(records, n_lost, 8);
+    pb_trailer(records, at, 10, 10, 5350, 0);
+}
+
+/* Names and mappings from before, then events of one processor. */
+static struct kb plain_records(bool is_big)
+{
+    static const uint64_t chain[] = { (uint64_t)-512, 0x401005, 0x401800 };
+    struct kb records = { .is_big = is_big };
+    struct kb raw = { .is_big = is_big };
+    pb_comm(&records, 10, 10, "main", 0);
+    pb_comm(&records, 10, 99, "never seen", 0);
+    pb_task(&records, 7, 10, 11, 10, 0);
+    pb_mmap(&records, 10, 0x401000, 0x1000, "/a/b", 0);
+    pb_mmap(&records, 10, 0x403000, 0x1000, "/a/c", 0);
+    pb_clock(&records, 10, 10, 5000, 0, chain, 3);
+    kb_waking(&raw, 10, 11, "worker", 1);
+    pb_tracepoint(&records, 10, 10, 5100, 0, &raw);
+    kb_odd(&raw, 10, -3, "hi,\"y\"");
+    pb_tracepoint(&records, 10, 10, 5150, 0, &raw);
+    kb_syscall(&raw, 10, 39);
+    pb_tracepoint(&records, 10, 10, 5180, 0, &raw);
+    kb_switch(&raw, 10, "main", 1, 0, "swapper");
+    pb_tracepoint(&records, 10, 10, 5200, 0, &raw);
+    kb_softirq(&raw, 0, 9);
+    pb_tracepoint(&records, 0, 0, 5300, 0, &raw);
+    put_lost(&records, 7);
+    kb_switch(&raw, 0, "swapper", 0, 11, "worker");
+    pb_tracepoint(&records, 0, 0, 5400, 0, &raw);
+    kb_exit(&raw, 11, "worker");
+    pb_tracepoint(&records, 10, 11, 5500, 0, &raw);
+    kb_fini(&raw);
+    return records;
+}
+
+static void expect_plain(struct kb *file, const char *begin, const char *name)
+{
+    char *got = told(file, name);
+    const char *rest = strchr(got, '\n');
+    tap_ok(strncmp(got, begin, strlen(begin)) == 0, "%s: begins with \"%s\"", name, begin);
+    tap_eq_str(rest ? rest + 1 : "", perf_want, "%s", name);
+    free(got);
+}
+
+static void test_perf(void)
+{
+    for (unsigned is_big = 0; is_big < 2; is_big++) {
+        const char *order = is_big ? "big-endian" : "little-endian";
+        char name[64];
+        struct kb records = plain_records(is_big);
+        struct kb packed = pb_pack(&records, 100);
+        struct kb files[] = { pb_file(&records), pb_pipe(&records), pb_file(&packed),
+                              pb_pipe(&packed) };
+        static const char *const names[] = { "a file", "a pipe", "a packed file", "a packed pipe" };
+        for (size_t k = 0; k < 4; k++) {
+            (void)snprintf(name, sizeof name, "%s, %s", names[k], order);
+            expect_plain(&files[k],
+                         k % 2 ? "begin perf.data: 8 events, from a pipe\n"
+                               : "begin perf.data: 8 events\n",
+                         name);
+        }
+        kb_fini(&records);
+        kb_fini(&packed);
+    }
+}
+
+/* Without tracepoints of forks and exits, records tell of them. */
+static void test_perf_records(void)
+{
+    struct kb records = { 0 };
+    struct kb raw = { 0 };
+    kb_softirq(&raw, 10, 1);
+    pb_tracepoint(&records, 10, 10, 5000, 1, &raw);
+    pb_comm(&records, 10, 10, "renamed", 5100);
+    const size_t at = pb_begin(&records, 5, 0); /* throttled */
+    kb_int(&records, 5200, 8);
+    kb_int(&records, 1, 8);
+    kb_int(&records, 1, 8);
+    pb_trailer(&records, at, 10, 10, 5200, 1);
+    pb_end(&records, pb_begin(&records, 40, 0)); /* not known */
+    struct kb file = pb_file(&records);
+    char *got = told(&file, "records");
+    tap_ok(strstr(got, "thread 0 tid 10 pid 10 name renamed\n") != NULL, "a later name counts");
+    tap_ok(strstr(got, "note unknown_record 1\n") != NULL, "an unknown record is noted");
+    tap_ok(strstr(got, "note lost_records 1 (times that the kernel throttled") != NULL,
+           "throttling is noted");
+    free(got);
+    kb_fini(&records);
+    kb_fini(&raw);
+}
+
+/* ---- trace.dat --------------------------------------------------------------------------------
+ */
+
+static const char trace_want[] =
+    "clock 1000000000 zero 5000 monotonic 5000 realtime 1005000\n"
+    "thread 0 tid 10 pid 0 name saved\n"
+    "thread 1 tid 11 pid 0 name worker\n"
+    "-- 0\n"
+    "waking  [] 1 @0 \n"
+    "I ftrace:print 0 cpu 0 @134217728 \"7b226970223a342c22627566223a22686579227d\"\n"
+    "irq_enter softirq [] 3 @8589934593 \n"
+    "end @8589934593\n"
+    "-- 1\n"
+    "exit  [] 0 @7 \n"
+    "end @7\n";
+
+static void put_print(struct kb *raw, uint32_t tid, const char *text)
+{
+    kb_int(raw, 5, 2);
+    kb_int(raw, 0, 2);
+    kb_int(raw, tid, 4);
+    kb_int(raw, 4, 8);
+    kb_text(raw, text);
+}
+
+static struct tb plain_pages(bool is_big)
+{
+    struct tb tb = { .is_big = is_big, .n_cpus = 2 };
+    struct kb raw = { .is_big = is_big };
+    kb_waking(&raw, 10, 11, "worker", 1);
+    tb_event(&tb, 0, 5000, &raw);
+    put_print(&raw, 10, "hey");
+    tb_event(&tb, 0, 5000 + (1 << 27), &raw);
+    kb_softirq(&raw, 10, 3);
+    tb_event(&tb, 0, 5001 + (UINT64_C(1) << 33), &raw);
+    kb_exit(&raw, 11, "worker");
+    tb_event(&tb, 1, 5007, &raw);
+    kb_fini(&raw);
+    return tb;
+}
+
+static void test_trace(void)
+{
+    static const char *const packings[] = { NULL, "none", "zstd", "zlib" };
+    for (unsigned k = 0; k < 8; k++) {
+        const char *packing = packings[k / 2];
+        struct tb tb = plain_pages(k % 2);
+        struct kb file = packing ? tb_sections(&tb, packing) : tb_file(&tb);
+        char *got = told(&file, "trace.dat");
+        const char *rest = strchr(got, '\n');
+        tap_ok(strncmp(got,
+                       packing ? "begin trace.dat: version 7, 2 processors, clock mono, Linux test"
+                               : "begin trace.dat: version 6, 2 processors, clock mono, Linux test",
+                       63) == 0,
+               "trace.dat of version %u", packing ? 7 : 6);
+        tap_eq_str(rest ? rest + 1 : "", trace_want, "%s-endian, packed: %s",
+                   k % 2 ? "big" : "little", packing ? packing : "version 6");
+        free(got);
+        tb_fini(&tb);
+    }
+}
+
+/* Bits of a page's size say that events were lost before it. */
+static void test_trace_lost(void)
+{
+    struct tb tb = plain_pages(false);
+    tb_close_page(&tb, 1);
+    const size_t n_used = tb.cpus[1].out.bytes[8];
+    kb_set(&tb.cpus[1], 8, n_used | TB_MISSED | UINT64_C(1) << 31, 8);
+    kb_set(&tb.cpus[1], 16 + n_used, 42, 8);
+    struct kb file = tb_file(&tb);
+    char *got = told(&file, "lost");
+    tap_ok(strstr(got, "note lost_records 42 (processor 1)\n") != NULL, "lost events are counted");
+    free(got);
+    kb_set(&tb.cpus[1], 8, n_used | UINT64_C(1) << 31, 8);
+    file = tb_file(&tb);
+    got = told(&file, "lost");
+    tap_ok(strstr(got, "note lost_records 1 (processor 1: times") != NULL, "or that there are any");
+    free(got);
+    kb_set(&tb.cpus[1], 8, 1000, 8);
+    file = tb_file(&tb);
+    got = told(&file, "damaged");
+    tap_ok(strstr(got, "note bad_record 256 at ") != NULL, "a damaged page is noted");
+    tap_ok(strstr(got, "irq_enter softirq [] 3") != NULL, "the others are read");
+    free(got);
+    tb_fini(&tb);
+}
+
+/* ---- the same scene ---------------------------------------------------------------------------
+ */
+
+/* What follows the announcements. */
+static const char *behind_threads(const char *text)
+{
+    const char *found = strstr(text, "-- 0\n");
+    return found ? found : "";
+}
+
+static void expect_same(struct kb *file, const char *want, uint64_t seed, const char *name,
+                        unsigned *n_wrong)
+{
+    char *got = told(file, name);
+    if (strcmp(behind_threads(got), behind_threads(want)) != 0 && (*n_wrong)++ == 0)
+        tap_eq_str(behind_threads(got), behind_threads(want), "%s, seed %llu", name,
+                   (unsigned long long)seed);
+    free(got);
+}
+
+static void test_scenes(void)
+{
+    static struct scene scene;
+    const uint64_t first = tap_seed(1);
+    unsigned n_wrong = 0;
+    for (uint64_t seed = first; seed < first + SEEDS; seed++) {
+        scene_make(seed, &scene);
+        struct kb sorted = scene_records(&scene, false, 0);
+        struct kb plain = pb_file(&sorted);
+        char *want = told(&plain, "in order");
+        struct kb rounds = scene_records(&scene, seed % 2, 1 + seed % 50);
+        struct kb packed = pb_pack(&rounds, 64 + seed % 300);
+        struct tb tb = scene_pages(&scene, seed % 2);
+        struct kb files[] = { pb_pipe(&sorted), pb_file(&rounds), pb_pipe(&packed), tb_file(&tb),
+                              tb_sections(&tb, seed % 3 ? "zstd" : "none") };
+        static const char *const names[] = { "a pipe", "rounds", "packed", "trace.dat 6",
+                                             "trace.dat 7" };
+        for (size_t k = 0; k < 5; k++)
+            expect_same(&files[k], want, seed, names[k], &n_wrong);
+        free(want);
+        kb_fini(&sorted);
+        kb_fini(&rounds);
+        kb_fini(&packed);
+        tb_fini(&tb);
+    }
+    tap_eq_u64(n_wrong, 0, "a scene is the same in every form");
+}
+
+/* ---- damage -----------------------------------------------------------------------------------
+ */
+
+/* True if the importer keeps the rules, and fails only with a reason. */
+static bool survives(const struct kb *file)
+{
+    struct check_sink *sink = check_sink_new();
+    struct weft_err err = { 0 };
+    const enum weft_code code = import(file, &sink->sink, &err);
+    if (code == WEFT_OK)
+        check_complete(sink);
+    free(sink);
+    return code == WEFT_OK || (err.text[0] != '\0' && code != WEFT_E_NOMEM);
+}
+
+static void test_damage(struct kb *file, const char *name)
+{
+    const size_t n_bytes = file->out.n_bytes;
+    unsigned n_wrong = 0;
+    uint64_t state = tap_seed(7);
+    for (size_t n = KERNEL_TESTS_LEAST; n < n_bytes; n += 1 + n_bytes / 2000) {
+        struct kb cut = { .is_big = file->is_big };
+        kb_bytes(&cut, file->out.bytes, n);
+        n_wrong += !survives(&cut);
+        kb_fini(&cut);
+    }
+    tap_eq_u64(n_wrong, 0, "%s: cut anywhere", name);
+    for (unsigned k = 0; k < FLIPS; k++) {
+        uint64_t flips[3];
+        const unsigned n_flips = 1 + (unsigned)(tap_random(&state) % 3);
+        for (unsigned i = 0; i < n_flips; i++) {
+            flips[i] = tap_random(&state) % ((n_bytes - KERNEL_TESTS_LEAST) * 8);
+            file->out.bytes[KERNEL_TESTS_LEAST + flips[i] / 8] ^= (uint8_t)(1 << flips[i] % 8);
+        }
+        n_wrong += !survives(file);
+        for (unsigned i = 0; i < n_flips; i++)
+            file->out.bytes[KERNEL_TESTS_LEAST + flips[i] / 8] ^= (uint8_t)(1 << flips[i] % 8);
+    }
+    tap_eq_u64(n_wrong, 0, "%s: bits flipped", name);
+    kb_fini(file);
+}
+
+static void test_all_damage(void)
+{
+    struct kb records = plain_records(false);
+    struct kb packed = pb_pack(&records, 100);
+    struct tb tb = plain_pages(false);
+    struct kb files[] = { pb_file(&records), pb_pipe(&records), pb_file(&packed), tb_file(&tb),
+                          tb_sections(&tb, "zstd") };
+    static const char *const names[] = { "a file", "a pipe", "a packed file", "trace.dat 6",
+                                         "trace.dat 7" };
+    for (size_t k = 0; k < 5; k++)
+        test_damage(&files[k], names[k]);
+    kb_fini(&records);
+    kb_fini(&packed);
+    tb_fini(&tb);
+}
+
+static void expect_error(struct kb *file, enum weft_code want, const char *words, const char *name)
+{
+    struct rec_sink rec;
+    struct weft_err err = { 0 };
+    rec_init(&rec);
+    const enum weft_code code = import(file, &rec.sink, &err);
+    tap_eq_u64((uint64_t)code, (uint64_t)want, "%s: code", name);
+    tap_ok(strstr(err.text, words) != NULL, "%s: \"%s\" says \"%s\"", name, err.text, words);
+    rec_fini(&rec);
+    kb_fini(file);
+}
+
+static void test_errors(void)
+{
+    struct kb records = plain_records(false);
+    struct tb tb = plain_pages(false);
+    struct kb file = pb_file(&records);
+    file.out.n_bytes = 50;
+    expect_error(&file, WEFT_E_MALFORMED, "expected a header of 104 bytes", "a short header");
+    file = pb_file(&records);
+    kb_set(&file, 24, 1 << 30, 8);
+    expect_error(&file, WEFT_E_MALFORMED, "expected attributes of events within", "attributes");
+    file = pb_file(&records);
+    kb_set(&file, 32, 0, 8);
+    expect_error(&file, WEFT_E_MALFORMED, "expected attributes of events, found none", "no events");
+    file = tb_file(&tb);
+    file.out.bytes[10] = '9';
+    expect_error(&file, WEFT_E_UNSUPPORTED, "version 6 or 7, found version 9", "a newer version");
+    file = tb_file(&tb);
+    file.out.n_bytes = 3000;
+    expect_error(&file, WEFT_E_TRUNCATED, "found the end", "formats that end early");
+    kb_fini(&records);
+    tb_fini(&tb);
+}
+
+/* ---- the corpus of the fuzz targets -----------------------------------------------------------
+ */
+
+static void write_file(const char *folder, const char *name, struct kb *file)
+{
+    char path[4096];
+    (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *out = fopen(path, "wb");
+    if (!out || fwrite(file->out.bytes, 1, file->out.n_bytes, out) != file->out.n_bytes)
+        abort();
+    (void)fclose(out);
+    kb_fini(file);
+}
+
+/* Writes what the tests build: test_perf_import PERF_FOLDER TRACE_FOLDER. */
+static int write_corpus(const char *perf_folder, const char *trace_folder)
+{
+    for (unsigned is_big = 0; is_big < 2; is_big++) {
+        const char *order = is_big ? "_be" : "_le";
+        struct kb records = plain_records(is_big);
+        struct kb packed = pb_pack(&records, 100);
+        struct tb tb = plain_pages(is_big);
+        struct kb files[] = { pb_file(&records),        pb_pipe(&records),
+                              pb_file(&packed),         tb_file(&tb),
+                              tb_sections(&tb, "none"), tb_sections(&tb, "zstd"),
+                              tb_sections(&tb, "zlib") };
+        static const char *const names[] = { "file",      "pipe", "packed", "version_6",
+                                             "version_7", "zstd", "zlib" };
+        for (size_t k = 0; k < 7; k++) {
+            char name[64];
+            (void)snprintf(name, sizeof name, "%s%s", names[k], order);
+            write_file(k < 3 ? perf_folder : trace_folder, name, &files[k]);
+        }
+        kb_fini(&records);
+        kb_fini(&packed);
+        tb_fini(&tb);
+    }
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 3)
+        return write_corpus(argv[1], argv[2]);
+    test_perf();
+    test_perf_records();
+    test_trace();
+    test_trace_lost();
+    test_scenes();
+    test_errors();
+    test_all_damage();
+    return tap_done();
+}
