@@ -15,7 +15,8 @@ struct options {
 };
 
 static const struct weft_option options[] = {
-    { 'b', "binary", "PROGRAM", "take function names from the instrumented program",
+    { 'b', "binary", "PROGRAM",
+      "names from this instrumented program; of perf.data, from a directory of programs",
       WEFT_OPTION_FILE, offsetof(struct options, binary), NULL },
     { 'm', "map", "FILE", "take function names from an llvm-xray YAML map or a TSV table",
       WEFT_OPTION_FILE, offsetof(struct options, map), NULL },
@@ -90,12 +91,16 @@ const struct weft_command weft_cmd_import = {
     .arguments = "INPUT...",
     .about =
         "The format is detected by content: LLVM XRay logs (flight data recorder, basic mode),\n"
-        "uftrace directories, WiredTiger operation tracking (a directory or its files), text\n"
-        "traces (direction name ns, or --> name tid ns), trace event JSON (Chrome, Perfetto), CSV\n"
-        "of spans with a line of column names, or .weft files. An input is a file, a directory, a\n"
-        "pipe, or - for standard input; compressed with gzip or zstd too. Inputs that are not one\n"
-        "trace by themselves are merged, as 'weft merge' does. Without -o, the output takes the\n"
-        "name of the input, ending in .weft, in the current folder. Prints what 'weft info' does.",
+        "uftrace directories, CTF (LTTng), perf.data, trace.dat (trace-cmd), WiredTiger operation\n"
+        "tracking (a directory or its files), text traces (direction name ns, or --> name tid "
+        "ns),\n"
+        "trace event JSON (Chrome, Perfetto), CSV of spans with a line of column names, or .weft\n"
+        "files. An input is a file, a directory, a pipe, or - for standard input; compressed with\n"
+        "gzip or zstd too. Inputs that are not one trace by themselves are merged, as 'weft "
+        "merge'\n"
+        "does. Without -o, the output takes the name of the input, ending in .weft, in the "
+        "current\n"
+        "folder. Prints what 'weft info' does.",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .common = WEFT_COMMON_FORMAT | WEFT_COMMON_OUTPUT | WEFT_COMMON_WORK | WEFT_COMMON_TALK,
