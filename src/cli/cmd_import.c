@@ -92,15 +92,12 @@ const struct weft_command weft_cmd_import = {
     .about =
         "The format is detected by content: LLVM XRay logs (flight data recorder, basic mode),\n"
         "uftrace directories, CTF (LTTng), perf.data, trace.dat (trace-cmd), WiredTiger operation\n"
-        "tracking (a directory or its files), text traces (direction name ns, or --> name tid "
-        "ns),\n"
-        "trace event JSON (Chrome, Perfetto), CSV of spans with a line of column names, or .weft\n"
-        "files. An input is a file, a directory, a pipe, or - for standard input; compressed with\n"
-        "gzip or zstd too. Inputs that are not one trace by themselves are merged, as 'weft "
-        "merge'\n"
-        "does. Without -o, the output takes the name of the input, ending in .weft, in the "
-        "current\n"
-        "folder. Prints what 'weft info' does.",
+        "tracking (a directory or its files), text traces (direction name ns, or --> name tid\n"
+        "ns), trace event JSON (Chrome, Perfetto), CSV of spans with a line of column names, or\n"
+        ".weft files. An input is a file, a directory, a pipe, or - for standard input; packed by\n"
+        "gzip or zstd too. Inputs that are not one trace by themselves are merged, as 'weft\n"
+        "merge' does. Without -o, the output takes the name of the input, ending in .weft, in\n"
+        "the current folder. Prints what 'weft info' does.",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .common = WEFT_COMMON_FORMAT | WEFT_COMMON_OUTPUT | WEFT_COMMON_WORK | WEFT_COMMON_TALK,

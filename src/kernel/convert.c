@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "kernel/convert.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 enum weft_code kernel_no_memory(struct kernel_convert *convert)
 {
     return weft_fail(convert->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a trace");
@@ -246,9 +243,14 @@ static enum weft_code numbered_name(struct kernel_convert *convert, uint64_t num
                                     uint32_t *name_id)
 {
     char text[24];
-    const int n_text = snprintf(text, sizeof text, "#%" PRIu64, number);
-    return weft_strtab_intern(convert->threads.names, (struct weft_str){ text, (size_t)n_text },
-                              name_id, NULL) == WEFT_OK
+    size_t at = sizeof text;
+    do {
+        text[--at] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    text[--at] = '#';
+    const struct weft_str name = { text + at, sizeof text - at };
+    return weft_strtab_intern(convert->threads.names, name, name_id, NULL) == WEFT_OK
                ? WEFT_OK
                : kernel_no_memory(convert);
 }
@@ -335,6 +337,11 @@ static enum weft_code convert_process(struct kernel_convert *convert, struct ker
 
 enum weft_code kernel_convert_event(struct kernel_convert *convert, struct kernel_now *now)
 {
+    const bool is_of_one = now->known->meaning >= KERNEL_MEANS_IRQ_ENTER;
+    if (convert->is_survey && is_of_one && now->known->meaning < KERNEL_MEANINGS) {
+        convert->threads.items[now->thread].is_known = true; /* there is no more to meet */
+        return WEFT_OK;
+    }
     switch ((enum kernel_meaning)now->known->meaning) {
     case KERNEL_MEANS_SWITCH:
         return convert_switch(convert, now);

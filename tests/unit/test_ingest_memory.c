@@ -11,10 +11,13 @@
 #include "ingest/csv/csv.h"
 #include "ingest/ctf/ctf.h"
 #include "ingest/optrack/optrack.h"
+#include "ingest/perf/perf.h"
 #include "ingest/text/text.h"
+#include "ingest/tracecmd/tracecmd.h"
 #include "ingest/uftrace/uftrace.h"
 #include "ingest/xray/function_map.h"
 #include "ingest/xray/xray.h"
+#include "kernel_builder.h"
 #include "optrack_builder.h"
 #include "tap.h"
 #include "uftrace_builder.h"
@@ -80,6 +83,22 @@ static enum weft_code read_ctf(const struct input *input, struct weft_sink *sink
           .n_streams = 1 },
     };
     return weft_ctf_import_inputs(inputs, 2, sink, NULL, err);
+}
+
+/* With a small queue, and names from programs that are not there. */
+static enum weft_code read_perf(const struct input *input, struct weft_sink *sink,
+                                struct weft_err *err)
+{
+    const struct weft_mapped file = { .bytes = input->bytes, .n_bytes = input->n_bytes };
+    const struct weft_perf_opts opts = { .most_queued = 2, .reads_programs = true };
+    return weft_perf_import(&file, &opts, sink, NULL, err);
+}
+
+static enum weft_code read_tracecmd(const struct input *input, struct weft_sink *sink,
+                                    struct weft_err *err)
+{
+    const struct weft_mapped file = { .bytes = input->bytes, .n_bytes = input->n_bytes };
+    return weft_tracecmd_import(&file, NULL, sink, NULL, err);
 }
 
 static enum weft_code read_chrome(const struct input *input, struct weft_sink *sink,
@@ -245,6 +264,53 @@ static void test_ctf(void)
     test_failures("CTF", read_ctf, &input);
 }
 
+static void test_perf(void)
+{
+    static const uint64_t chain[] = { (uint64_t)-512, 0x401005, 0x701800 };
+    struct kb records = { 0 };
+    struct kb raw = { 0 };
+    pb_comm(&records, 10, 10, "main", 0);
+    pb_mmap(&records, 10, 0x401000, 0x1000, "/nowhere/b", 0);
+    pb_task(&records, 7, 20, 20, 10, 5001);
+    kb_switch(&raw, 10, "main", 1, 11, "other");
+    pb_tracepoint(&records, 10, 10, 5100, 0, &raw);
+    pb_round(&records);
+    kb_odd(&raw, 11, 1, "text");
+    pb_tracepoint(&records, 10, 11, 5050, 1, &raw);
+    pb_clock(&records, 10, 10, 5000, 0, chain, 3);
+    kb_fork(&raw, 10, 30, "main");
+    pb_tracepoint(&records, 10, 10, 5200, 0, &raw);
+    struct kb packed = pb_pack(&records, 100);
+    struct kb files[] = { pb_file(&records), pb_pipe(&packed) };
+    for (size_t k = 0; k < 2; k++) {
+        test_failures(k ? "perf.data, packed" : "perf.data", read_perf,
+                      &(struct input){ files[k].out.bytes, files[k].out.n_bytes });
+        kb_fini(&files[k]);
+    }
+    kb_fini(&records);
+    kb_fini(&packed);
+    kb_fini(&raw);
+}
+
+static void test_tracecmd(void)
+{
+    struct tb tb = { .n_cpus = 2 };
+    struct kb raw = { 0 };
+    kb_switch(&raw, 10, "main", 1, 11, "other");
+    tb_event(&tb, 0, 5000, &raw);
+    kb_odd(&raw, 77, 1, "text");
+    tb_event(&tb, 1, 5001, &raw);
+    struct kb file = tb_file(&tb);
+    test_failures("trace.dat", read_tracecmd, &(struct input){ file.out.bytes, file.out.n_bytes });
+    kb_fini(&file);
+    file = tb_sections(&tb, "zstd");
+    test_failures("trace.dat, packed", read_tracecmd,
+                  &(struct input){ file.out.bytes, file.out.n_bytes });
+    kb_fini(&file);
+    tb_fini(&tb);
+    kb_fini(&raw);
+}
+
 static void test_uftrace(void)
 {
     struct ub dir = { 0 };
@@ -280,6 +346,8 @@ int main(void)
     test_csv();
     test_optrack();
     test_ctf();
+    test_perf();
+    test_tracecmd();
     test_uftrace();
     return tap_done();
 }

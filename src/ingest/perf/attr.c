@@ -31,6 +31,17 @@ static bool flag_of(uint64_t flags, unsigned bit, bool is_big)
     return flags >> (is_big ? 63 - bit : bit) & 1;
 }
 
+/* Where the time and the id stand in a sample. */
+static void place(struct perf_attr *attr)
+{
+    const uint64_t before_time = PERF_HAS_IDENTIFIER | PERF_HAS_IP | PERF_HAS_TID;
+    const uint64_t before_id = PERF_HAS_IP | PERF_HAS_TID | PERF_HAS_TIME | PERF_HAS_ADDR;
+    const uint64_t type = attr->sample_type;
+    attr->time_at = (uint16_t)(8 * __builtin_popcountll(type & before_time));
+    attr->id_at =
+        type & PERF_HAS_IDENTIFIER ? 0 : (uint16_t)(8 * __builtin_popcountll(type & before_id));
+}
+
 struct perf_attr *perf_attr_read(struct perf_attrs *attrs, struct weft_cursor *cur, size_t n_bytes,
                                  bool is_big)
 {
@@ -52,10 +63,11 @@ struct perf_attr *perf_attr_read(struct perf_attrs *attrs, struct weft_cursor *c
         attr.clockid = (int32_t)kernel_load_u32(sub.start + CLOCKID_OFF, is_big);
     if (flag_of(flags, FLAG_FREQ, is_big))
         attr.period = 0;
-    struct perf_attr *place = WEFT_VEC_PUSH(attrs);
-    if (place)
-        *place = attr;
-    return place;
+    place(&attr);
+    struct perf_attr *added = WEFT_VEC_PUSH(attrs);
+    if (added)
+        *added = attr;
+    return added;
 }
 
 bool perf_attr_add_id(struct perf_attrs *attrs, uint64_t id, size_t attr)
@@ -77,16 +89,9 @@ bool perf_attr_add_id(struct perf_attrs *attrs, uint64_t id, size_t attr)
 static const struct perf_attr *attr_of_sample(const struct perf_attrs *attrs, const uint8_t *body,
                                               size_t n_body, bool is_big)
 {
-    const uint64_t type = attrs->items[0].sample_type;
-    size_t at = 0;
-    if (attrs->n == 1)
+    const size_t at = attrs->items[0].id_at;
+    if (attrs->n == 1 || !(attrs->items[0].sample_type & (PERF_HAS_IDENTIFIER | PERF_HAS_ID)))
         return attrs->items;
-    if (!(type & PERF_HAS_IDENTIFIER)) {
-        if (!(type & PERF_HAS_ID))
-            return attrs->items;
-        const uint64_t before = PERF_HAS_IP | PERF_HAS_TID | PERF_HAS_TIME | PERF_HAS_ADDR;
-        at = 8 * (size_t)__builtin_popcountll(type & before);
-    }
     return at + 8 <= n_body ? perf_attr_of_id(attrs, kernel_load_u64(body + at, is_big))
                             : attrs->items;
 }
@@ -227,8 +232,8 @@ uint64_t perf_time_of(const struct perf_attrs *attrs, bool is_sample, const uint
         struct perf_sample sample;
         return perf_trailer_read(attrs, body, n_body, is_big, &sample) ? sample.time_ns : 0;
     }
-    const uint64_t type = attr_of_sample(attrs, body, n_body, is_big)->sample_type;
-    const uint64_t before = PERF_HAS_IDENTIFIER | PERF_HAS_IP | PERF_HAS_TID;
-    const size_t at = 8 * (size_t)__builtin_popcountll(type & before);
-    return type & PERF_HAS_TIME && at + 8 <= n_body ? kernel_load_u64(body + at, is_big) : 0;
+    const struct perf_attr *attr = attr_of_sample(attrs, body, n_body, is_big);
+    return attr->sample_type & PERF_HAS_TIME && attr->time_at + 8u <= n_body
+               ? kernel_load_u64(body + attr->time_at, is_big)
+               : 0;
 }

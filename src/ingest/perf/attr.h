@@ -35,6 +35,7 @@ struct perf_attr {
     uint64_t period; /* 0: a frequency was asked for */
     uint64_t sample_type;
     uint64_t read_format;
+    uint16_t time_at, id_at; /* in a sample's body */
     int32_t clockid;
     bool has_clockid;
     bool has_sample_id;                 /* other records end with thread, time and so on too */

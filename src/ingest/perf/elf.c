@@ -91,7 +91,7 @@ static bool read_segments(Elf *elf, struct perf_program *program)
 }
 
 static bool read_table(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
-                       struct perf_program *program, struct weft_strtab *names)
+                       struct perf_program *program)
 {
     Elf_Data *data = elf_getdata(section, NULL);
     const size_t n_symbols = data && header->sh_entsize ? data->d_size / header->sh_entsize : 0;
@@ -105,17 +105,15 @@ static bool read_table(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
         const char *name = elf_strptr(elf, header->sh_link, symbol.st_name);
         if (!name || !*name)
             continue;
-        struct perf_symbol *place = WEFT_VEC_PUSH(&program->symbols);
-        if (!place || !perf_name_intern(names, weft_str_of(name), &place->name))
+        const uint64_t end = symbol.st_size ? symbol.st_value + symbol.st_size : 0;
+        if (!perf_symbol_add(program, symbol.st_value, end, weft_str_of(name)))
             return false;
-        place->address = symbol.st_value;
-        place->end = symbol.st_size ? symbol.st_value + symbol.st_size : 0;
     }
     return true;
 }
 
 /* The whole symbol table, or else the one for dynamic linking. */
-static bool read_symbols(Elf *elf, struct perf_program *program, struct weft_strtab *names)
+static bool read_symbols(Elf *elf, struct perf_program *program)
 {
     const GElf_Word types[] = { SHT_SYMTAB, SHT_DYNSYM };
     bool is_good = true;
@@ -123,13 +121,13 @@ static bool read_symbols(Elf *elf, struct perf_program *program, struct weft_str
         for (Elf_Scn *section = NULL; is_good && (section = elf_nextscn(elf, section));) {
             GElf_Shdr header;
             if (gelf_getshdr(section, &header) && header.sh_type == types[k])
-                is_good = read_table(elf, section, &header, program, names);
+                is_good = read_table(elf, section, &header, program);
         }
     return is_good;
 }
 
 bool perf_program_read(const char *path, const struct perf_build_id *build_id,
-                       struct perf_program *program, struct weft_strtab *names)
+                       struct perf_program *program)
 {
     struct stat status;
     bool is_good = true;
@@ -140,7 +138,7 @@ bool perf_program_read(const char *path, const struct perf_build_id *build_id,
         Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
         if (elf && elf_kind(elf) == ELF_K_ELF && is_recorded_one(elf, build_id))
             is_good = (program->segments.n > 0 || read_segments(elf, program)) &&
-                      (program->symbols.n > 0 || read_symbols(elf, program, names));
+                      (program->symbols.n > 0 || read_symbols(elf, program));
         (void)elf_end(elf);
     }
     (void)close(fd);

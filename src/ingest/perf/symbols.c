@@ -2,6 +2,7 @@
 #include "ingest/perf/symbols.h"
 
 #include "base/vec.h"
+#include "schema/event.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 enum { MOST_SYMBOL_BYTES = 1 << 24, MOST_KALLSYMS_BYTES = 1 << 28, NOTES_BYTES = 4096 };
+enum { PIECE_BYTES = 1 << 16 };
 
 bool perf_symbols_init(struct perf_symbols *symbols, const struct perf_file *file,
                        bool reads_programs, const char *program_dir)
@@ -26,6 +28,25 @@ static void program_fini(struct perf_program *program)
 {
     WEFT_VEC_FINI(&program->symbols);
     WEFT_VEC_FINI(&program->segments);
+    weft_arena_free(program->arena);
+}
+
+bool perf_symbol_add(struct perf_program *program, uint64_t address, uint64_t end,
+                     struct weft_str name)
+{
+    if (!program->arena)
+        program->arena = weft_arena_new(0);
+    char *bytes = program->arena ? WEFT_ARENA_NEW(program->arena, name.n_bytes, char) : NULL;
+    struct perf_symbol *symbol = bytes ? WEFT_VEC_PUSH(&program->symbols) : NULL;
+    if (!symbol || name.n_bytes > UINT32_MAX)
+        return false;
+    memcpy(bytes, name.bytes, name.n_bytes);
+    *symbol = (struct perf_symbol){ .address = address,
+                                    .end = end,
+                                    .bytes = bytes,
+                                    .n_bytes = (uint32_t)name.n_bytes,
+                                    .name = WEFT_ID_NONE };
+    return true;
 }
 
 void perf_symbols_fini(struct perf_symbols *symbols)
@@ -49,18 +70,23 @@ static int compare_symbols(const void *a_void, const void *b_void)
         return a->address < b->address ? -1 : 1;
     if (a->end != b->end)
         return a->end < b->end ? -1 : 1;
-    return (a->name > b->name) - (a->name < b->name);
+    return weft_str_compare((struct weft_str){ a->bytes, a->n_bytes },
+                            (struct weft_str){ b->bytes, b->n_bytes });
 }
 
 void perf_program_seal(struct perf_program *program)
 {
-    if (program->symbols.n)
+    bool is_sorted = true;
+    for (size_t k = 1; is_sorted && k < program->symbols.n; k++)
+        is_sorted =
+            compare_symbols(&program->symbols.items[k - 1], &program->symbols.items[k]) <= 0;
+    if (!is_sorted)
         qsort(program->symbols.items, program->symbols.n, sizeof *program->symbols.items,
               compare_symbols);
 }
 
 /* Of several symbols at one address the first; NULL: none holds the address. */
-static const struct perf_symbol *find_symbol(const struct perf_program *program, uint64_t address)
+static struct perf_symbol *find_symbol(const struct perf_program *program, uint64_t address)
 {
     size_t low = 0;
     size_t high = program->symbols.n;
@@ -73,12 +99,24 @@ static const struct perf_symbol *find_symbol(const struct perf_program *program,
     }
     if (low == 0)
         return NULL;
-    const struct perf_symbol *symbol = &program->symbols.items[low - 1];
+    struct perf_symbol *symbol = &program->symbols.items[low - 1];
     if (symbol->end == 0 ? address - symbol->address > MOST_SYMBOL_BYTES : address >= symbol->end)
         return NULL;
     while (symbol > program->symbols.items && symbol[-1].address == symbol->address)
         symbol--;
     return symbol;
+}
+
+/* The name of a symbol, made fit when it is first asked for. */
+static bool symbol_name(struct perf_symbols *symbols, struct perf_symbol *symbol,
+                        struct weft_str *name)
+{
+    if (symbol->name == WEFT_ID_NONE &&
+        !perf_name_intern(symbols->names, (struct weft_str){ symbol->bytes, symbol->n_bytes },
+                          &symbol->name))
+        return false;
+    *name = weft_strtab_get(symbols->names, symbol->name);
+    return true;
 }
 
 static struct weft_str base_name(struct weft_str path)
@@ -121,8 +159,7 @@ static const struct perf_build_id *build_id_of(const struct perf_symbols *symbol
 }
 
 /* A stripped program's symbols are in a file that is named after its build id. */
-static bool read_debug_file(struct perf_symbols *symbols, const struct perf_build_id *build_id,
-                            struct perf_program *program)
+static bool read_debug_file(const struct perf_build_id *build_id, struct perf_program *program)
 {
     char path[96] = "/usr/lib/debug/.build-id/";
     size_t at = strlen(path);
@@ -132,7 +169,7 @@ static bool read_debug_file(struct perf_symbols *symbols, const struct perf_buil
         at += (size_t)snprintf(path + at, sizeof path - at, "%02x%s", build_id->bytes[k],
                                k == 0 ? "/" : "");
     (void)snprintf(path + at, sizeof path - at, ".debug");
-    const bool is_good = perf_program_read(path, build_id, program, symbols->names);
+    const bool is_good = perf_program_read(path, build_id, program);
     WEFT_VEC_FINI(&program->segments); /* they are not those of the program */
     return is_good;
 }
@@ -148,12 +185,11 @@ static bool read_program(struct perf_symbols *symbols, struct weft_str path,
     program->is_tried = true;
     if (symbols->program_dir && snprintf(place, sizeof place, "%s/%.*s", symbols->program_dir,
                                          (int)name.n_bytes, name.bytes) < (int)sizeof place)
-        is_good = perf_program_read(place, build_id, program, symbols->names);
+        is_good = perf_program_read(place, build_id, program);
     if (is_good && symbols->reads_programs && path.n_bytes > 0 && path.bytes[0] == '/' &&
         program->symbols.n == 0 &&
         snprintf(place, sizeof place, "%.*s", (int)path.n_bytes, path.bytes) < (int)sizeof place)
-        is_good = read_debug_file(symbols, build_id, program) &&
-                  perf_program_read(place, build_id, program, symbols->names);
+        is_good = read_debug_file(build_id, program) && perf_program_read(place, build_id, program);
     perf_program_seal(program);
     return is_good;
 }
@@ -187,11 +223,9 @@ bool perf_symbol_in_file(struct perf_symbols *symbols, uint32_t path, uint64_t f
     if (!program)
         return false;
     const uint64_t address = address_in(program, file_off);
-    const struct perf_symbol *symbol = find_symbol(program, address - back);
-    if (symbol) {
-        *name = weft_strtab_get(symbols->names, symbol->name);
-        return true;
-    }
+    struct perf_symbol *symbol = find_symbol(program, address - back);
+    if (symbol)
+        return symbol_name(symbols, symbol, name);
     return place_name(symbols, base_name(weft_strtab_get(symbols->paths, path)), address, name);
 }
 
@@ -219,20 +253,16 @@ static bool parse_kallsym(struct weft_str line, uint64_t *address, struct weft_s
     return kind == 't' || kind == 'T' || kind == 'w' || kind == 'W';
 }
 
-bool perf_kallsyms_read(struct weft_str text, struct perf_program *program,
-                        struct weft_strtab *names)
+bool perf_kallsyms_read(struct weft_str text, struct perf_program *program)
 {
     while (text.n_bytes > 0) {
         const char *end = memchr(text.bytes, '\n', text.n_bytes);
         const size_t n_line = end ? (size_t)(end - text.bytes) : text.n_bytes;
         struct weft_str name;
         uint64_t address;
-        if (parse_kallsym((struct weft_str){ text.bytes, n_line }, &address, &name)) {
-            struct perf_symbol *symbol = WEFT_VEC_PUSH(&program->symbols);
-            if (!symbol || !perf_name_intern(names, name, &symbol->name))
-                return false;
-            symbol->address = address;
-        }
+        if (parse_kallsym((struct weft_str){ text.bytes, n_line }, &address, &name) &&
+            !perf_symbol_add(program, address, 0, name))
+            return false;
         text.bytes += n_line + (end != NULL);
         text.n_bytes -= n_line + (end != NULL);
     }
@@ -250,9 +280,9 @@ static char *read_all(const char *path, size_t n_most, size_t *n_bytes)
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t n_read = fd < 0 ? 0 : 1;
     while (n_read > 0 && text.n < n_most) {
-        if (!weft_vec_reserve(&text.items, &text.cap, text.n + NOTES_BYTES, 1))
+        if (!weft_vec_reserve(&text.items, &text.cap, text.n + PIECE_BYTES, 1))
             break;
-        n_read = read(fd, text.items + text.n, NOTES_BYTES);
+        n_read = read(fd, text.items + text.n, PIECE_BYTES);
         text.n += n_read > 0 ? (size_t)n_read : 0;
     }
     if (fd >= 0)
@@ -279,13 +309,11 @@ static bool read_kernel(struct perf_symbols *symbols)
     bool is_good = true;
     symbols->kernel.is_tried = true;
     if (symbols->file->tracing.kallsyms.n_bytes > 0)
-        return perf_kallsyms_read(symbols->file->tracing.kallsyms, &symbols->kernel,
-                                  symbols->names);
+        return perf_kallsyms_read(symbols->file->tracing.kallsyms, &symbols->kernel);
     if (symbols->reads_programs && is_running_kernel(symbols)) {
         size_t n_bytes = 0;
         char *text = read_all("/proc/kallsyms", MOST_KALLSYMS_BYTES, &n_bytes);
-        is_good = perf_kallsyms_read((struct weft_str){ text, n_bytes }, &symbols->kernel,
-                                     symbols->names);
+        is_good = perf_kallsyms_read((struct weft_str){ text, n_bytes }, &symbols->kernel);
         free(text);
     }
     return is_good;
@@ -296,9 +324,7 @@ bool perf_symbol_in_kernel(struct perf_symbols *symbols, uint64_t address, unsig
 {
     if (!symbols->kernel.is_tried && !read_kernel(symbols))
         return false;
-    const struct perf_symbol *symbol = find_symbol(&symbols->kernel, address - back);
-    if (!symbol)
-        return place_name(symbols, WEFT_STR("[kernel]"), address, name);
-    *name = weft_strtab_get(symbols->names, symbol->name);
-    return true;
+    struct perf_symbol *symbol = find_symbol(&symbols->kernel, address - back);
+    return symbol ? symbol_name(symbols, symbol, name)
+                  : place_name(symbols, WEFT_STR("[kernel]"), address, name);
 }

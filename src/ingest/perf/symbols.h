@@ -6,13 +6,16 @@
 #ifndef WEFT_INGEST_PERF_SYMBOLS_H
 #define WEFT_INGEST_PERF_SYMBOLS_H
 
+#include "base/arena.h"
 #include "base/map.h"
 #include "base/str.h"
 #include "ingest/perf/file.h"
 
 struct perf_symbol {
     uint64_t address, end; /* end 0: up to the next symbol */
-    uint32_t name;         /* in `names` */
+    const char *bytes;     /* of the name, as it stands in the table */
+    uint32_t n_bytes;
+    uint32_t name; /* in `names`; WEFT_ID_NONE until it is asked for */
 };
 
 /* Symbols of one program by address, and where its parts lie in its file. */
@@ -27,6 +30,7 @@ struct perf_program {
         } * items;
         size_t n, cap;
     } segments;
+    struct weft_arena *arena; /* of names; NULL: there are none */
     bool is_tried;
 };
 
@@ -61,7 +65,11 @@ bool perf_symbol_nowhere(struct perf_symbols *symbols, uint64_t address, struct 
 /* Symbols of a program (elf.c): none if it cannot be opened, or is another one than was recorded.
  * `build_id` may be NULL. False without memory. */
 bool perf_program_read(const char *path, const struct perf_build_id *build_id,
-                       struct perf_program *program, struct weft_strtab *names);
+                       struct perf_program *program);
+
+/* Adds a symbol with a copy of its name. False without memory. */
+bool perf_symbol_add(struct perf_program *program, uint64_t address, uint64_t end,
+                     struct weft_str name);
 
 /* The name as it may stand in a folded stack, demangled. False without memory. */
 bool perf_name_intern(struct weft_strtab *names, struct weft_str name, uint32_t *id);
@@ -70,7 +78,6 @@ bool perf_name_intern(struct weft_strtab *names, struct weft_str name, uint32_t 
 void perf_program_seal(struct perf_program *program);
 
 /* Symbols of a text like /proc/kallsyms. False without memory. */
-bool perf_kallsyms_read(struct weft_str text, struct perf_program *program,
-                        struct weft_strtab *names);
+bool perf_kallsyms_read(struct weft_str text, struct perf_program *program);
 
 #endif
