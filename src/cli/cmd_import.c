@@ -15,8 +15,7 @@ struct options {
 };
 
 static const struct weft_option options[] = {
-    { 'b', "binary", "PROGRAM",
-      "names from this instrumented program; of perf.data, from a directory of programs",
+    { 'b', "binary", "PROGRAM", "take function names from the instrumented program",
       WEFT_OPTION_FILE, offsetof(struct options, binary), NULL },
     { 'm', "map", "FILE", "take function names from an llvm-xray YAML map or a TSV table",
       WEFT_OPTION_FILE, offsetof(struct options, map), NULL },

@@ -136,18 +136,13 @@ static enum weft_code import_ctf(const struct job *job, struct weft_sink *sink,
     return weft_ctf_import(job->opts->inputs[0], sink, run, err);
 }
 
-/* Programs that were recorded are looked for on this machine, or in a directory that --binary
- * names.
- */
+/* Programs that were recorded are looked for on this machine, too. */
 static enum weft_code import_perf(const struct job *job, struct weft_sink *sink,
                                   const struct weft_run *run, struct weft_err *err)
 {
     const struct weft_perf_opts opts = { .beside = job->opts->output,
-                                         .program_dir = job->opts->binary_path,
+                                         .program_dir = job->opts->symbols_path,
                                          .reads_programs = true };
-    if (job->opts->map_path)
-        return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
-                         "perf.data: takes a directory of programs (--binary), but no map");
     enum weft_code code = weft_perf_import(&job->files[0], &opts, sink, run, err);
     if (code != WEFT_OK && code != WEFT_E_CANCELLED)
         weft_in_file(err, job->opts->inputs[0]);
@@ -178,7 +173,7 @@ static const struct format {
     { "WiredTiger operation tracking", weft_optrack_sniff, import_optrack, true, true,
       weft_optrack_sniff_dir },
     { "CTF", NULL, import_ctf, false, false, weft_ctf_sniff_dir },
-    { "perf.data", weft_perf_sniff, import_perf, false, true, NULL },
+    { "perf.data", weft_perf_sniff, import_perf, false, false, NULL },
     { "trace.dat", weft_tracecmd_sniff, import_tracecmd, false, false, NULL },
     { "XRay log", weft_xray_sniff, import_xray, false, true, NULL },
     { "text trace", weft_text_sniff, import_text, true, false, NULL },

@@ -104,8 +104,10 @@ static bool known_by_fields(const struct ctf_event_plan *event, bool is_kernel,
     for (size_t k = 0; is_good && k < KERNEL_FIELDS; k++)
         if (known->base.fields[k] != KERNEL_NO_FIELD)
             known->fields[k] = ops[known->base.fields[k]];
-    if (is_good && known->base.meaning == CTF_MEANS_BUILD_ID)
-        known->fields[1] = ctf_plan_find(plan, "build_id"); /* a text, or an array of bytes */
+    if (is_good && known->base.meaning == CTF_MEANS_BUILD_ID) { /* a text, or an array of bytes */
+        const struct ctf_op *op = ctf_plan_find(plan, "build_id");
+        known->fields[1] = op && (is_text(op) || op->kind == CTF_OP_ARRAY) ? op : NULL;
+    }
     free(fields);
     free(ops);
     return is_good;

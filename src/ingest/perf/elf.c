@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Symbol tables of programs, through libelf.
+ * Programs that were recorded: where their parts lie in their files, and their symbols.
  */
 #include "base/vec.h"
 #include "ingest/perf/symbols.h"
+#include "symbols/elf_file.h"
 
-#include <fcntl.h>
 #include <gelf.h>
-#include <libelf.h>
 #include <libiberty/demangle.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-enum { MOST_SYMBOLS = 1 << 24 };
 
 bool perf_name_intern(struct weft_strtab *names, struct weft_str name, uint32_t *id)
 {
@@ -35,42 +30,6 @@ bool perf_name_intern(struct weft_strtab *names, struct weft_str name, uint32_t 
     return is_good;
 }
 
-/* ---- build ids --------------------------------------------------------------------------------
- */
-
-/* True if a note of the section is the build id. */
-static bool notes_hold(Elf_Scn *section, const struct perf_build_id *build_id)
-{
-    Elf_Data *data = elf_getdata(section, NULL);
-    size_t name_off;
-    size_t id_off;
-    GElf_Nhdr note;
-    for (size_t at = 0; data && (at = gelf_getnote(data, at, &note, &name_off, &id_off)) > 0;) {
-        const char *bytes = data->d_buf;
-        if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
-            memcmp(bytes + name_off, "GNU", 4) == 0)
-            return note.n_descsz == build_id->n_bytes &&
-                   memcmp(bytes + id_off, build_id->bytes, build_id->n_bytes) == 0;
-    }
-    return false;
-}
-
-static bool is_recorded_one(Elf *elf, const struct perf_build_id *build_id)
-{
-    if (!build_id || build_id->n_bytes == 0)
-        return true;
-    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
-        GElf_Shdr header;
-        if (gelf_getshdr(section, &header) && header.sh_type == SHT_NOTE &&
-            notes_hold(section, build_id))
-            return true;
-    }
-    return false;
-}
-
-/* ---- symbols ----------------------------------------------------------------------------------
- */
-
 static bool read_segments(Elf *elf, struct perf_program *program)
 {
     size_t n_headers = 0;
@@ -90,57 +49,28 @@ static bool read_segments(Elf *elf, struct perf_program *program)
     return true;
 }
 
-static bool read_table(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
-                       struct perf_program *program)
+/* Without a recorded build id a file is believed only where the user says so. */
+static bool is_recorded_one(const struct weft_elf_file *file, const struct perf_build_id *build_id,
+                            bool is_trusted)
 {
-    Elf_Data *data = elf_getdata(section, NULL);
-    const size_t n_symbols = data && header->sh_entsize ? data->d_size / header->sh_entsize : 0;
-    for (size_t k = 0; k < n_symbols && k < MOST_SYMBOLS; k++) {
-        GElf_Sym symbol;
-        if (!gelf_getsym(data, (int)k, &symbol) || symbol.st_value == 0 ||
-            symbol.st_shndx == SHN_UNDEF ||
-            (GELF_ST_TYPE(symbol.st_info) != STT_FUNC &&
-             GELF_ST_TYPE(symbol.st_info) != STT_GNU_IFUNC))
-            continue;
-        const char *name = elf_strptr(elf, header->sh_link, symbol.st_name);
-        if (!name || !*name)
-            continue;
-        const uint64_t end = symbol.st_size ? symbol.st_value + symbol.st_size : 0;
-        if (!perf_symbol_add(program, symbol.st_value, end, weft_str_of(name)))
-            return false;
-    }
-    return true;
+    if (!build_id || build_id->n_bytes == 0)
+        return is_trusted;
+    return weft_str_equal(weft_elf_file_build_id(file),
+                          (struct weft_str){ (const char *)build_id->bytes, build_id->n_bytes });
 }
 
-/* The whole symbol table, or else the one for dynamic linking. */
-static bool read_symbols(Elf *elf, struct perf_program *program)
-{
-    const GElf_Word types[] = { SHT_SYMTAB, SHT_DYNSYM };
-    bool is_good = true;
-    for (size_t k = 0; is_good && k < 2 && program->symbols.n == 0; k++)
-        for (Elf_Scn *section = NULL; is_good && (section = elf_nextscn(elf, section));) {
-            GElf_Shdr header;
-            if (gelf_getshdr(section, &header) && header.sh_type == types[k])
-                is_good = read_table(elf, section, &header, program);
-        }
-    return is_good;
-}
-
-bool perf_program_read(const char *path, const struct perf_build_id *build_id,
+bool perf_program_read(const char *path, const struct perf_build_id *build_id, bool is_trusted,
                        struct perf_program *program)
 {
-    struct stat status;
+    struct weft_elf_file file;
     bool is_good = true;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0)
+    if (!weft_elf_file_open(path, &file))
         return true;
-    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && elf_version(EV_CURRENT) != EV_NONE) {
-        Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-        if (elf && elf_kind(elf) == ELF_K_ELF && is_recorded_one(elf, build_id))
-            is_good = (program->segments.n > 0 || read_segments(elf, program)) &&
-                      (program->symbols.n > 0 || read_symbols(elf, program));
-        (void)elf_end(elf);
+    if (is_recorded_one(&file, build_id, is_trusted)) {
+        is_good = program->segments.n > 0 || read_segments(file.elf, program);
+        if (is_good && !program->symtab)
+            is_good = weft_symtab_read(file.elf, &program->symtab, NULL) == WEFT_OK;
     }
-    (void)close(fd);
+    weft_elf_file_close(&file);
     return is_good;
 }

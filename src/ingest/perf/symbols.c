@@ -24,100 +24,21 @@ bool perf_symbols_init(struct perf_symbols *symbols, const struct perf_file *fil
     return symbols->paths && symbols->names;
 }
 
-static void program_fini(struct perf_program *program)
-{
-    WEFT_VEC_FINI(&program->symbols);
-    WEFT_VEC_FINI(&program->segments);
-    weft_arena_free(program->arena);
-}
-
-bool perf_symbol_add(struct perf_program *program, uint64_t address, uint64_t end,
-                     struct weft_str name)
-{
-    if (!program->arena)
-        program->arena = weft_arena_new(0);
-    char *bytes = program->arena ? WEFT_ARENA_NEW(program->arena, name.n_bytes, char) : NULL;
-    struct perf_symbol *symbol = bytes ? WEFT_VEC_PUSH(&program->symbols) : NULL;
-    if (!symbol || name.n_bytes > UINT32_MAX)
-        return false;
-    memcpy(bytes, name.bytes, name.n_bytes);
-    *symbol = (struct perf_symbol){ .address = address,
-                                    .end = end,
-                                    .bytes = bytes,
-                                    .n_bytes = (uint32_t)name.n_bytes,
-                                    .name = WEFT_ID_NONE };
-    return true;
-}
-
 void perf_symbols_fini(struct perf_symbols *symbols)
 {
-    for (size_t k = 0; k < symbols->programs.n; k++)
-        program_fini(&symbols->programs.items[k]);
+    for (size_t k = 0; k < symbols->programs.n; k++) {
+        WEFT_VEC_FINI(&symbols->programs.items[k].segments);
+        weft_symtab_free(symbols->programs.items[k].symtab);
+    }
     WEFT_VEC_FINI(&symbols->programs);
-    program_fini(&symbols->kernel);
+    WEFT_VEC_FINI(&symbols->kernel);
+    weft_arena_free(symbols->kernel.arena);
     weft_strtab_free(symbols->paths);
     weft_strtab_free(symbols->names);
 }
 
-/* ---- looking up -------------------------------------------------------------------------------
+/* ---- names of places --------------------------------------------------------------------------
  */
-
-static int compare_symbols(const void *a_void, const void *b_void)
-{
-    const struct perf_symbol *a = a_void;
-    const struct perf_symbol *b = b_void;
-    if (a->address != b->address)
-        return a->address < b->address ? -1 : 1;
-    if (a->end != b->end)
-        return a->end < b->end ? -1 : 1;
-    return weft_str_compare((struct weft_str){ a->bytes, a->n_bytes },
-                            (struct weft_str){ b->bytes, b->n_bytes });
-}
-
-void perf_program_seal(struct perf_program *program)
-{
-    bool is_sorted = true;
-    for (size_t k = 1; is_sorted && k < program->symbols.n; k++)
-        is_sorted =
-            compare_symbols(&program->symbols.items[k - 1], &program->symbols.items[k]) <= 0;
-    if (!is_sorted)
-        qsort(program->symbols.items, program->symbols.n, sizeof *program->symbols.items,
-              compare_symbols);
-}
-
-/* Of several symbols at one address the first; NULL: none holds the address. */
-static struct perf_symbol *find_symbol(const struct perf_program *program, uint64_t address)
-{
-    size_t low = 0;
-    size_t high = program->symbols.n;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (program->symbols.items[middle].address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0)
-        return NULL;
-    struct perf_symbol *symbol = &program->symbols.items[low - 1];
-    if (symbol->end == 0 ? address - symbol->address > MOST_SYMBOL_BYTES : address >= symbol->end)
-        return NULL;
-    while (symbol > program->symbols.items && symbol[-1].address == symbol->address)
-        symbol--;
-    return symbol;
-}
-
-/* The name of a symbol, made fit when it is first asked for. */
-static bool symbol_name(struct perf_symbols *symbols, struct perf_symbol *symbol,
-                        struct weft_str *name)
-{
-    if (symbol->name == WEFT_ID_NONE &&
-        !perf_name_intern(symbols->names, (struct weft_str){ symbol->bytes, symbol->n_bytes },
-                          &symbol->name))
-        return false;
-    *name = weft_strtab_get(symbols->names, symbol->name);
-    return true;
-}
 
 static struct weft_str base_name(struct weft_str path)
 {
@@ -169,7 +90,7 @@ static bool read_debug_file(const struct perf_build_id *build_id, struct perf_pr
         at += (size_t)snprintf(path + at, sizeof path - at, "%02x%s", build_id->bytes[k],
                                k == 0 ? "/" : "");
     (void)snprintf(path + at, sizeof path - at, ".debug");
-    const bool is_good = perf_program_read(path, build_id, program);
+    const bool is_good = perf_program_read(path, build_id, false, program);
     WEFT_VEC_FINI(&program->segments); /* they are not those of the program */
     return is_good;
 }
@@ -185,12 +106,12 @@ static bool read_program(struct perf_symbols *symbols, struct weft_str path,
     program->is_tried = true;
     if (symbols->program_dir && snprintf(place, sizeof place, "%s/%.*s", symbols->program_dir,
                                          (int)name.n_bytes, name.bytes) < (int)sizeof place)
-        is_good = perf_program_read(place, build_id, program);
+        is_good = perf_program_read(place, build_id, true, program);
     if (is_good && symbols->reads_programs && path.n_bytes > 0 && path.bytes[0] == '/' &&
-        program->symbols.n == 0 &&
+        !program->symtab &&
         snprintf(place, sizeof place, "%.*s", (int)path.n_bytes, path.bytes) < (int)sizeof place)
-        is_good = read_debug_file(build_id, program) && perf_program_read(place, build_id, program);
-    perf_program_seal(program);
+        is_good = read_debug_file(build_id, program) &&
+                  perf_program_read(place, build_id, false, program);
     return is_good;
 }
 
@@ -223,9 +144,16 @@ bool perf_symbol_in_file(struct perf_symbols *symbols, uint32_t path, uint64_t f
     if (!program)
         return false;
     const uint64_t address = address_in(program, file_off);
-    struct perf_symbol *symbol = find_symbol(program, address - back);
-    if (symbol)
-        return symbol_name(symbols, symbol, name);
+    struct weft_str found = { 0 };
+    uint32_t id;
+    if (program->symtab)
+        found = weft_symtab_find(program->symtab, address - back);
+    if (found.n_bytes > 0) {
+        if (!perf_name_intern(symbols->names, found, &id))
+            return false;
+        *name = weft_strtab_get(symbols->names, id);
+        return true;
+    }
     return place_name(symbols, base_name(weft_strtab_get(symbols->paths, path)), address, name);
 }
 
@@ -253,7 +181,75 @@ static bool parse_kallsym(struct weft_str line, uint64_t *address, struct weft_s
     return kind == 't' || kind == 'T' || kind == 'w' || kind == 'W';
 }
 
-bool perf_kallsyms_read(struct weft_str text, struct perf_program *program)
+static bool add_symbol(struct perf_kernel *kernel, uint64_t address, struct weft_str name)
+{
+    if (!kernel->arena)
+        kernel->arena = weft_arena_new(0);
+    char *bytes = kernel->arena ? WEFT_ARENA_NEW(kernel->arena, name.n_bytes, char) : NULL;
+    struct perf_symbol *symbol = bytes ? WEFT_VEC_PUSH(kernel) : NULL;
+    if (!symbol || name.n_bytes > UINT32_MAX)
+        return false;
+    memcpy(bytes, name.bytes, name.n_bytes);
+    *symbol = (struct perf_symbol){
+        .address = address, .bytes = bytes, .n_bytes = (uint32_t)name.n_bytes, .name = WEFT_ID_NONE
+    };
+    return true;
+}
+
+static int compare_symbols(const void *a_void, const void *b_void)
+{
+    const struct perf_symbol *a = a_void;
+    const struct perf_symbol *b = b_void;
+    if (a->address != b->address)
+        return a->address < b->address ? -1 : 1;
+    return weft_str_compare((struct weft_str){ a->bytes, a->n_bytes },
+                            (struct weft_str){ b->bytes, b->n_bytes });
+}
+
+/* Mostly they are sorted already. */
+static void sort_symbols(struct perf_kernel *kernel)
+{
+    bool is_sorted = true;
+    for (size_t k = 1; is_sorted && k < kernel->n; k++)
+        is_sorted = compare_symbols(&kernel->items[k - 1], &kernel->items[k]) <= 0;
+    if (!is_sorted)
+        qsort(kernel->items, kernel->n, sizeof *kernel->items, compare_symbols);
+}
+
+/* Of several symbols at one address the first; NULL: none holds the address. */
+static struct perf_symbol *find_symbol(const struct perf_kernel *kernel, uint64_t address)
+{
+    size_t low = 0;
+    size_t high = kernel->n;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (kernel->items[middle].address <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0 || address - kernel->items[low - 1].address > MOST_SYMBOL_BYTES)
+        return NULL;
+    struct perf_symbol *symbol = &kernel->items[low - 1];
+    while (symbol > kernel->items && symbol[-1].address == symbol->address)
+        symbol--;
+    return symbol;
+}
+
+/* The name of a symbol, made fit when it is first asked for. */
+static bool symbol_name(struct perf_symbols *symbols, struct perf_symbol *symbol,
+                        struct weft_str *name)
+{
+    if (symbol->name == WEFT_ID_NONE &&
+        !perf_name_intern(symbols->names, (struct weft_str){ symbol->bytes, symbol->n_bytes },
+                          &symbol->name))
+        return false;
+    *name = weft_strtab_get(symbols->names, symbol->name);
+    return true;
+}
+
+/* Lines like those of /proc/kallsyms. False without memory. */
+static bool read_kallsyms(struct weft_str text, struct perf_kernel *kernel)
 {
     while (text.n_bytes > 0) {
         const char *end = memchr(text.bytes, '\n', text.n_bytes);
@@ -261,12 +257,12 @@ bool perf_kallsyms_read(struct weft_str text, struct perf_program *program)
         struct weft_str name;
         uint64_t address;
         if (parse_kallsym((struct weft_str){ text.bytes, n_line }, &address, &name) &&
-            !perf_symbol_add(program, address, 0, name))
+            !add_symbol(kernel, address, name))
             return false;
         text.bytes += n_line + (end != NULL);
         text.n_bytes -= n_line + (end != NULL);
     }
-    perf_program_seal(program);
+    sort_symbols(kernel);
     return true;
 }
 
@@ -309,11 +305,11 @@ static bool read_kernel(struct perf_symbols *symbols)
     bool is_good = true;
     symbols->kernel.is_tried = true;
     if (symbols->file->tracing.kallsyms.n_bytes > 0)
-        return perf_kallsyms_read(symbols->file->tracing.kallsyms, &symbols->kernel);
+        return read_kallsyms(symbols->file->tracing.kallsyms, &symbols->kernel);
     if (symbols->reads_programs && is_running_kernel(symbols)) {
         size_t n_bytes = 0;
         char *text = read_all("/proc/kallsyms", MOST_KALLSYMS_BYTES, &n_bytes);
-        is_good = perf_kallsyms_read((struct weft_str){ text, n_bytes }, &symbols->kernel);
+        is_good = read_kallsyms((struct weft_str){ text, n_bytes }, &symbols->kernel);
         free(text);
     }
     return is_good;

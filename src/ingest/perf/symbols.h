@@ -10,26 +10,34 @@
 #include "base/map.h"
 #include "base/str.h"
 #include "ingest/perf/file.h"
+#include "symbols/symtab.h"
 
+/* A function of the kernel; it ends where the next one begins. */
 struct perf_symbol {
-    uint64_t address, end; /* end 0: up to the next symbol */
-    const char *bytes;     /* of the name, as it stands in the table */
+    uint64_t address;
+    const char *bytes; /* of the name, as it stands in the text */
     uint32_t n_bytes;
     uint32_t name; /* in `names`; WEFT_ID_NONE until it is asked for */
 };
 
-/* Symbols of one program by address, and where its parts lie in its file. */
+/* Symbols of one program, and where its parts lie in its file. */
 struct perf_program {
-    struct {
-        struct perf_symbol *items;
-        size_t n, cap;
-    } symbols;
+    struct weft_symtab *symtab; /* NULL: none */
     struct {
         struct perf_segment {
             uint64_t file_off, n_bytes, address;
         } * items;
         size_t n, cap;
     } segments;
+    bool is_tried;
+};
+
+/* Symbols of the kernel by address. */
+struct perf_kernel {
+    struct {
+        struct perf_symbol *items;
+        size_t n, cap;
+    };
     struct weft_arena *arena; /* of names; NULL: there are none */
     bool is_tried;
 };
@@ -44,7 +52,7 @@ struct perf_symbols {
         struct perf_program *items; /* by path */
         size_t n, cap;
     } programs;
-    struct perf_program kernel;
+    struct perf_kernel kernel;
 };
 
 bool perf_symbols_init(struct perf_symbols *symbols, const struct perf_file *file,
@@ -62,22 +70,13 @@ bool perf_symbol_in_kernel(struct perf_symbols *symbols, uint64_t address, unsig
 /* "0x7f0000001000" */
 bool perf_symbol_nowhere(struct perf_symbols *symbols, uint64_t address, struct weft_str *name);
 
-/* Symbols of a program (elf.c): none if it cannot be opened, or is another one than was recorded.
- * `build_id` may be NULL. False without memory. */
-bool perf_program_read(const char *path, const struct perf_build_id *build_id,
+/* Segments and symbols of a program (elf.c), those that it has none of yet: none if the file cannot
+ * be opened, or is another one than was recorded. `build_id` may be NULL: then `is_trusted`
+ * decides. False without memory. */
+bool perf_program_read(const char *path, const struct perf_build_id *build_id, bool is_trusted,
                        struct perf_program *program);
-
-/* Adds a symbol with a copy of its name. False without memory. */
-bool perf_symbol_add(struct perf_program *program, uint64_t address, uint64_t end,
-                     struct weft_str name);
 
 /* The name as it may stand in a folded stack, demangled. False without memory. */
 bool perf_name_intern(struct weft_strtab *names, struct weft_str name, uint32_t *id);
-
-/* Sorts what was read. */
-void perf_program_seal(struct perf_program *program);
-
-/* Symbols of a text like /proc/kallsyms. False without memory. */
-bool perf_kallsyms_read(struct weft_str text, struct perf_program *program);
 
 #endif
