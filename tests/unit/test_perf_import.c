@@ -5,6 +5,7 @@
  */
 #include "checking_sink.h"
 #include "ingest/perf/perf.h"
+#include "ingest/perf/spaces.h"
 #include "ingest/tracecmd/tracecmd.h"
 #include "kernel_scene.h"
 #include "recording_sink.h"
@@ -295,6 +296,47 @@ static void test_scenes(void)
     tap_eq_u64(n_wrong, 0, "a scene is the same in every form");
 }
 
+/* ---- address spaces ----------------------------------------------------------------------------
+ */
+
+/* Mappings over each other, against one cell an address. */
+static void test_spaces(void)
+{
+    enum { ADDRESSES = 64, NOTHING = 255 };
+    unsigned n_wrong = 0;
+    for (uint64_t seed = 1; seed <= 2000; seed++) {
+        struct perf_spaces spaces;
+        uint8_t path_at[ADDRESSES];
+        uint64_t off_at[ADDRESSES];
+        uint64_t state = seed;
+        memset(path_at, NOTHING, sizeof path_at);
+        tap_random(&state);
+        if (!perf_spaces_init(&spaces))
+            abort();
+        for (uint32_t path = 0; path < 20; path++) {
+            const uint64_t begin = tap_random(&state) % ADDRESSES;
+            const uint64_t end = begin + tap_random(&state) % (ADDRESSES + 1 - begin);
+            const struct perf_mapping mapping = { begin, end, 1000 * path, path };
+            n_wrong += !perf_space_add(&spaces, 7, &mapping);
+            for (uint64_t at = begin; at < end; at++) {
+                path_at[at] = (uint8_t)path;
+                off_at[at] = 1000 * path + at - begin;
+            }
+        }
+        n_wrong += !perf_space_copy(&spaces, 7, 8);
+        const struct perf_space *space = perf_space_of(&spaces, 8);
+        for (uint64_t at = 0; at < ADDRESSES; at++) {
+            const struct perf_mapping *found = perf_space_find(space, at);
+            n_wrong += (found != NULL) != (path_at[at] != NOTHING);
+            n_wrong +=
+                found && path_at[at] != NOTHING &&
+                (found->path != path_at[at] || at - found->begin + found->file_off != off_at[at]);
+        }
+        perf_spaces_fini(&spaces);
+    }
+    tap_eq_u64(n_wrong, 0, "2,000 address spaces are like plain ones");
+}
+
 /* ---- damage -----------------------------------------------------------------------------------
  */
 
@@ -437,6 +479,7 @@ int main(int argc, char **argv)
     test_trace();
     test_trace_lost();
     test_scenes();
+    test_spaces();
     test_errors();
     test_all_damage();
     return tap_done();

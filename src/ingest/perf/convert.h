@@ -24,8 +24,8 @@ struct perf_convert {
     uint64_t zero_ns; /* perf's time that becomes 0 */
     uint64_t n_events;
     uint64_t n_lost, n_lost_samples, n_throttled;
-    uint64_t n_short, short_off; /* samples that are too short for what they should hold */
-    uint64_t n_formless;         /* events of tracepoints whose format is not known */
+    uint64_t n_short;    /* samples that are too short for what they should hold */
+    uint64_t n_formless; /* events of tracepoints whose format is not known */
 };
 
 /* What a sample becomes, and what a record of the kernel about processes does (records.c). */

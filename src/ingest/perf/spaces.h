@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Address spaces: which file lies where in which process, at the time that has been reached. The
- * kernel is the space of pid -1.
+ * Address spaces: which file lies where in which process, at the time that has been reached.
  */
 #ifndef WEFT_INGEST_PERF_SPACES_H
 #define WEFT_INGEST_PERF_SPACES_H
@@ -27,7 +26,7 @@ struct perf_space {
     uint32_t version; /* another one after every change; never the same in two spaces */
 };
 
-enum { PERF_KERNEL_SPACE = UINT32_MAX, PERF_MOST_MAPPINGS = 1 << 20 };
+enum { PERF_MOST_MAPPINGS = 1 << 20 };
 
 struct perf_spaces {
     struct weft_map *of_pid;
