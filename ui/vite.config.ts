@@ -3,8 +3,8 @@
 // data. With --mode served: script and style sheet of the served page.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { defineConfig } from 'vite';
-import type { Plugin, UserConfig } from 'vite';
+import { defineConfig } from 'vitest/config';
+import type { Plugin } from 'vitest/config';
 
 const policy =
   "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:";
@@ -60,5 +60,5 @@ export default defineConfig(({ mode }) => {
     },
     define: { 'process.env.NODE_ENV': '"production"' },
     test: { include: ['tests/unit/**/*.test.ts'] },
-  } as UserConfig;
+  };
 });

@@ -61,7 +61,7 @@ async function show(makeApp: () => Promise<App>, begin: Begin): Promise<Ready> {
       if (now.theme !== before.theme) showTheme(now.theme, ready.stage);
     });
     await begun;
-    await document.fonts?.ready;
+    await document.fonts.ready;
     ready.stage?.markBase();
     await ready.stage?.idle();
     return ready;

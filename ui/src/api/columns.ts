@@ -7,13 +7,18 @@ const HEAD_BYTES = 8;
 
 export type Column = Uint8Array | Uint16Array | Uint32Array | Int32Array | Float64Array;
 
-const TYPES = {
-  u8: Uint8Array,
-  u16: Uint16Array,
-  u32: Uint32Array,
-  i32: Int32Array,
-  f64: Float64Array,
-} as const;
+interface ColumnType {
+  readonly BYTES_PER_ELEMENT: number;
+  new (buffer: ArrayBuffer, at: number, length: number): Column;
+}
+
+const TYPES = new Map<string, ColumnType>([
+  ['u8', Uint8Array],
+  ['u16', Uint16Array],
+  ['u32', Uint32Array],
+  ['i32', Int32Array],
+  ['f64', Float64Array],
+]);
 
 export interface Table {
   rows: number;
@@ -28,7 +33,7 @@ export interface Columns {
 interface TableHead {
   name: string;
   rows: number;
-  columns: { name: string; type: keyof typeof TYPES }[];
+  columns: { name: string; type: string }[];
 }
 
 const damaged = (what: string): Error => new Error(`the server\u2019s answer is damaged: ${what}`);
@@ -50,8 +55,8 @@ export function decodeColumns(buffer: ArrayBuffer): Columns {
   for (const { name, rows, columns } of meta['tables'] as TableHead[]) {
     const table: Table = { rows, columns: new Map() };
     for (const column of columns) {
-      const type = TYPES[column.type];
-      if (!type) throw damaged(`no type is called ${String(column.type)}`);
+      const type = TYPES.get(column.type);
+      if (!type) throw damaged(`no type is called ${column.type}`);
       const bytes = rows * type.BYTES_PER_ELEMENT;
       if (at + bytes > buffer.byteLength) throw damaged(`column ${column.name} is cut`);
       table.columns.set(column.name, new type(buffer, at, rows));

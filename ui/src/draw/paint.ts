@@ -639,12 +639,15 @@ function labelPack(
   labels: Label[],
 ): void {
   const { model, theme, view, ctx, dpr } = scene;
-  const longest = row.pack!.threads.map(thread => {
+  const longest = row.pack!.threads.flatMap(thread => {
     const flat = model.flatOf(thread);
-    return flat.reduce((a, b) => (b.end - b.start > a.end - a.start ? b : a), flat[0]!);
+    return flat.length === 0
+      ? []
+      : [flat.reduce((a, b) => (b.end - b.start > a.end - a.start ? b : a))];
   });
   const first = longest[0];
-  if (!first || longest.some(part => !part || part.fn !== first.fn) || first.fn < 0) return;
+  if (!first || longest.length < row.pack!.threads.length) return;
+  if (longest.some(part => part.fn !== first.fn) || first.fn < 0) return;
   const lengths = longest.map(part => part.end - part.start);
   const [least, most] = [Math.min(...lengths), Math.max(...lengths)];
   if (least < 0.25 * (view.t1 - view.t0)) return;

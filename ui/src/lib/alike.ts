@@ -41,7 +41,7 @@ function phases(thread: Thread): Phase[] {
     run(pauses.start[p]!);
     const kind = (['wait', 'still', 'idle'] as const)[pauses.kind[p]!]!;
     const last = out[out.length - 1];
-    if (!last || last.kind !== kind || last.fn !== pauses.fn[p])
+    if (last?.kind !== kind || last.fn !== pauses.fn[p])
       out.push({ kind, fn: kind === 'idle' ? -1 : pauses.fn[p]! });
     at = pauses.end[p]!;
   }

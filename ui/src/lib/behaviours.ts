@@ -59,7 +59,7 @@ function titles(clusters: readonly Cluster[], short: readonly string[]): string[
  */
 export function isChained(outer: Cluster, inner: Cluster): boolean {
   const [a, b] = [outer.first, inner.first];
-  if (!a || !b || a.thread !== b.thread || outer.threads !== inner.threads) return false;
+  if (!a || a.thread !== b?.thread || outer.threads !== inner.threads) return false;
   const isInside = (a.start <= b.start && b.end <= a.end) || (b.start <= a.start && a.end <= b.end);
   const isAsOften = Math.abs(outer.count - inner.count) <= 0.05 * outer.count;
   return isInside && isAsOften && inner.sum >= 0.9 * outer.sum;

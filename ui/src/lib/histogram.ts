@@ -119,9 +119,9 @@ export interface TimeTick {
 }
 
 function tickLabel(ns: number): string {
-  const [scale, unit] =
+  const [scale, unit]: [number, string] =
     ns >= 1e9 ? [1e9, 's'] : ns >= 1e6 ? [1e6, 'ms'] : ns >= 1e3 ? [1e3, '\u00b5s'] : [1, 'ns'];
-  return `${+(ns / Number(scale)).toPrecision(3)}${NBSP}${unit}`;
+  return `${+(ns / scale).toPrecision(3)}${NBSP}${unit}`;
 }
 
 /** Powers of ten, and 2 and 5 of them where there is room. */

@@ -78,7 +78,7 @@ export class ShapeMetric {
   kids(s: number): Int32Array {
     return s === NULL
       ? new Int32Array(0)
-      : this.table.kid.subarray(this.table.kidsFrom[s]!, this.table.kidsFrom[s + 1]!);
+      : this.table.kid.subarray(this.table.kidsFrom[s], this.table.kidsFrom[s + 1]);
   }
 
   /** Of the functions alone. */

@@ -285,7 +285,8 @@ const trees = new WeakMap<Shapes, Map<number, CallTree[]>>();
 export function treesOf(shapes: Shapes, cluster: number): readonly CallTree[] {
   let byCluster = trees.get(shapes);
   if (!byCluster) {
-    trees.set(shapes, (byCluster = new Map()));
+    byCluster = new Map<number, CallTree[]>();
+    trees.set(shapes, byCluster);
     for (const tree of shapes.calls) {
       const list = byCluster.get(tree.cluster);
       if (list) list.push(tree);

@@ -59,7 +59,7 @@ export function sketchRows(items: LodItems, from: number, to: number): Rows {
     rows.start[row] = items.start[at]!;
     rows.end[row] = items.end[at]!;
     rows.count[row] = Math.max(1, items.count[at]!);
-    rows.sum[row] = items.isCluster[at] ? items.covered[at]! : rows.end[row]! - rows.start[row]!;
+    rows.sum[row] = items.isCluster[at] ? items.covered[at]! : rows.end[row] - rows.start[row];
     rows.min[row] = 0;
     rows.max[row] = items.longest[at]!;
     open.push(row);

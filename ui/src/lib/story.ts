@@ -204,7 +204,7 @@ function lateReason(trace: Trace): Story['reasons'] {
   const late = trace.threads.filter(t => t.first > from && t.calls > 0);
   if (late.length < 2) return [];
   const first = Math.min(...late.map(t => t.first));
-  const rest = `${duration(Math.floor(first / 1e5) * 1e5 || first)}`;
+  const rest = duration(Math.floor(first / 1e5) * 1e5 || first);
   const text = 'made their first call after ';
   return [{ n: late.length, text, fn: -1, rest, threads: late.map(t => t.index) }];
 }

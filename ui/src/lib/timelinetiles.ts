@@ -84,8 +84,8 @@ export class TileStore {
   }
 
   put(tile: Tile): void {
-    let own = this.threads.get(tile.thread);
-    if (!own) this.threads.set(tile.thread, (own = new Map()));
+    const own = this.threads.get(tile.thread) ?? new Map<number, Tile>();
+    this.threads.set(tile.thread, own);
     const key = tileKey(tile.level, tile.index);
     this.bytes += tile.bytes - (own.get(key)?.bytes ?? 0);
     own.set(key, tile);

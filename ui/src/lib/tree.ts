@@ -301,7 +301,7 @@ function invert(tree: CallTree): CallTree {
   for (let i = 1; i < tree.n; i++) {
     const to = growUp(tree, grown, i, tree.count[i]!);
     grown.self[to]! += tree.self[i]!;
-    grown.rest[0]! += tree.rest[i]!;
+    grown.rest[0] += tree.rest[i]!;
   }
   return grown.finish();
 }

@@ -404,7 +404,7 @@ export function applyPlace(app: App, place: Place): void {
     crumbs: place.crumbs,
     range: limitSpan(place.range, trace.duration),
     isPreview: false,
-    item: hasItem ? { thread: thread!, row: place.item!.row } : null,
+    item: hasItem ? { thread, row: place.item!.row } : null,
     query: place.query,
     isFiltered: place.isFiltered && !app.served,
     isRegime: place.isRegime,

@@ -53,7 +53,7 @@ export class TreeView {
     const { answers, transforms } = this.screen.state.get();
     const base = answers.tree.value?.tree;
     if (!base) return null;
-    if (!this.last || this.last.of[0] !== base || this.last.of[1] !== transforms)
+    if (this.last?.of[0] !== base || this.last.of[1] !== transforms)
       this.last = {
         of: [base, transforms],
         made: lib.applyTransforms(base, transforms, this.groups.ofFunction),
@@ -64,7 +64,7 @@ export class TreeView {
   sandwich(fn: number): { up: CallTree; down: CallTree } | null {
     const tree = this.now()?.tree;
     if (!tree) return null;
-    if (!this.lastSandwich || this.lastSandwich.of[0] !== tree || this.lastSandwich.of[1] !== fn)
+    if (this.lastSandwich?.of[0] !== tree || this.lastSandwich.of[1] !== fn)
       this.lastSandwich = {
         of: [tree, fn],
         ...{ up: lib.callersOf(tree, fn), down: lib.calleesOf(tree, fn) },

@@ -111,7 +111,7 @@ function load(): Assigned {
   try {
     const json = JSON.parse(localStorage.getItem(KEY) ?? '{}') as Record<string, unknown>;
     const colors = new Map<string, OwnColor>();
-    for (const [name, value] of Object.entries((json['of'] as Record<string, unknown>) ?? {})) {
+    for (const [name, value] of Object.entries((json['of'] ?? {}) as Record<string, unknown>)) {
       const [hex, alpha] = value as [string, number];
       if (/^#[0-9a-f]{6}$/.test(hex) && alpha >= 0 && alpha <= 1) colors.set(name, { hex, alpha });
     }

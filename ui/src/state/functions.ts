@@ -176,7 +176,7 @@ const timeOf = (time: FunctionTime | undefined): { self: number; inclusive: numb
 /** What is known of the whole trace before the server has read all its calls. */
 function bareFunctions({ names }: Served): FunctionRow[] {
   return names.name.flatMap((name, id) =>
-    names.count[id]! === 0
+    names.count[id] === 0
       ? []
       : [
           {
@@ -249,11 +249,11 @@ const NO_ROWS: FunctionRow[] = [];
 
 /* ---- the screen ------------------------------------------------------------------------------ */
 
-type Ask<K extends keyof Answers> = {
+interface Ask<K extends keyof Answers> {
   which: K;
   key: string;
   ask: () => Promise<NonNullable<Answers[K]['value']>>;
-};
+}
 
 const laneOf = (which: keyof Answers): string => `functions.${which}`;
 

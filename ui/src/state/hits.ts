@@ -70,7 +70,7 @@ let last: { model: Model; text: string; hits: Hits } | null = null;
 /** The hits of a search text; null if it is empty. The last answer is kept. */
 export function findHits(model: Model, text: string): Hits | null {
   if (text.trim() === '') return null;
-  if (!last || last.model !== model || last.text !== text)
+  if (last?.model !== model || last.text !== text)
     last = { model, text, hits: search(model, text) };
   return last.hits;
 }

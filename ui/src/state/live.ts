@@ -250,9 +250,9 @@ export class Live {
     let last: Progress = {
       ...{ activity: '', done: 0, total: 0, unit: '', since, began: since, doneThen: 0 },
     };
-    const look = async (): Promise<void> => {
+    const look = async (): Promise<boolean> => {
       const json = await this.served.source.json('progress', { of }, `progress ${of}`);
-      if (isOver) return;
+      if (isOver) return false;
       const [activity, done] = [text(json, 'activity'), num(json, 'done')];
       const isNew = activity !== last.activity || done < last.done;
       const from = isNew ? { began: performance.now(), doneThen: done } : last;
@@ -267,11 +267,13 @@ export class Live {
         doneThen,
       };
       put(last);
-      await new Promise(resolve => setTimeout(resolve, POLL_MS));
-      if (!isOver) await look();
+      return true;
+    };
+    const lookAgain = async (): Promise<void> => {
+      while (await look()) await new Promise(resolve => setTimeout(resolve, POLL_MS));
     };
     put(last);
-    void look().catch(() => undefined); // nobody misses a progress line
+    void lookAgain().catch(() => undefined); // nobody misses a progress line
     return () => {
       isOver = true;
       this.served.source.cancel(`progress ${of}`);

@@ -79,7 +79,7 @@ let last: { model: Model; text: string; hits: ClusterHits } | null = null;
 /** What a search text finds among behaviours; null if it is empty. The last answer is kept. */
 export function findClusters(model: Model, text: string): ClusterHits | null {
   if (text.trim() === '' || !model.behaviours) return null;
-  if (!last || last.model !== model || last.text !== text)
+  if (last?.model !== model || last.text !== text)
     last = { model, text, hits: search(model, text) };
   return last.hits;
 }
@@ -497,7 +497,7 @@ export function chosenSentence(model: Model, { cluster, at, how, run }: Chosen):
   const { title } = model.behaviours!.list[cluster]!;
   const thread = model.trace.threads[at.thread]!.label;
   const ribbon = run && ribbonAt(model, run);
-  const n = ribbon && how === 'run' ? ribbon.count[run!.run]! : 1;
+  const n = ribbon && how === 'run' ? ribbon.count[run.run]! : 1;
   const words = { run: '', one: '', columns: 'by columns alone' };
   const word = how in words ? words[how as keyof typeof words] : how;
   const of = n > 1 ? `longest of ${integer(n)} there` : word;

@@ -106,7 +106,7 @@ export function isThreads(set: CallSet): boolean {
 /** "1,234 calls in 12 threads". */
 export function setText(set: CallSet): string {
   if (isThreads(set)) return plural(set.n, 'thread');
-  const threads = `${plural(threadsOf(set).size, 'thread')}`;
+  const threads = plural(threadsOf(set).size, 'thread');
   const of = set.n < set.total ? `, the longest ${plural(set.n, 'call')} here, in ` : ' in ';
   return `${plural(set.total, 'call')}${of}${threads}`;
 }
@@ -162,7 +162,7 @@ export class Searches {
     this.state.set({ isAsked: false, trouble, own });
     const { set } = this.served.state.get();
     if (own) setServed(this.served, { set: own });
-    else if (set && set.title.trim() === this.text) this.drop();
+    else if (set?.title.trim() === this.text) this.drop();
   }
 
   private drop(): void {

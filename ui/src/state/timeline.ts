@@ -64,7 +64,7 @@ export interface TimelineState {
 export interface Timeline {
   served: Served;
   state: Atom<TimelineState>;
-  tracks(): Tracks;
+  tracks: () => Tracks;
 }
 
 const FRESH: TimelineState = {
@@ -77,8 +77,8 @@ const all = new WeakMap<App, Timeline>();
 
 /** The timeline of a served page. */
 export function timelineOf(app: App): Timeline {
-  let timeline = all.get(app);
-  if (!timeline) all.set(app, (timeline = makeTimeline(app, app.served!)));
+  const timeline = all.get(app) ?? makeTimeline(app, app.served!);
+  all.set(app, timeline);
   return timeline;
 }
 

@@ -107,7 +107,7 @@ export class DetailLoader {
 
   /** Loads what is selected, now and whenever it changes. */
   start(): () => void {
-    const load = (): void => void this.load().catch(error => this.fail(error));
+    const load = (): void => void this.load().catch((error: unknown) => this.fail(error));
     load();
     const off = this.served.state.subscribe((now, before) => {
       if (!isSameCall(now.call, before.call)) load();
@@ -124,7 +124,7 @@ export class DetailLoader {
 
   setScope(scope: Scope): void {
     this.state.update(now => ({ ...now, scope }));
-    void this.load().catch(error => this.fail(error));
+    void this.load().catch((error: unknown) => this.fail(error));
   }
 
   private fail(error: unknown): void {
@@ -134,7 +134,10 @@ export class DetailLoader {
 
   private async load(): Promise<void> {
     const { call } = this.served.state.get();
-    if (!call) return this.state.update(now => ({ ...now, details: null, trouble: '' }));
+    if (!call) {
+      this.state.update(now => ({ ...now, details: null, trouble: '' }));
+      return;
+    }
     await Promise.all([
       unlessSuperseded(this.loadCall(call)),
       unlessSuperseded(this.loadBins(call)),

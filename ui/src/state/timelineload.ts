@@ -30,7 +30,7 @@ class LoadLoader {
   start(): void {
     if (this.isStarted) return;
     this.isStarted = true;
-    void this.run().catch(error => {
+    void this.run().catch((error: unknown) => {
       this.isStarted = false;
       if (!(error instanceof Superseded))
         this.state.update(now => ({ ...now, words: 'the load could not be had' }));

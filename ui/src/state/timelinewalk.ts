@@ -232,7 +232,7 @@ export function pickHit(app: App, hit: TimelineHit): void {
   const { set } = served.state.get();
   if (hit.count > 1) return act.say(app, 'merged calls: zoom in to pick one');
   const { thread, depth, start, end, fn } = hit;
-  const own = set && set.functions.length === 0 && set.total === set.n ? set : null;
+  const own = set?.functions.length === 0 && set.total === set.n ? set : null;
   const picked = own ? Array.from({ length: own.n }, (_, i) => callOfSet(own, i)) : [];
   const call = { thread, depth, start, end, fn };
   const rest = picked.filter(one => !isSameCall(one, call));
@@ -281,7 +281,10 @@ export function goToNextSlower(app: App): void {
     const own = bins.to.findIndex(to => to > length);
     for (let bin = Math.max(0, own); bin >= 0; bin = binBehind(bins, bins.from[bin]!)) {
       const set = await longestCall(app, call.fn, length + 1, bins.to[bin]);
-      if (set.n > 0) return zoomToCall(app, callOfSet(set, set.n - 1));
+      if (set.n > 0) {
+        zoomToCall(app, callOfSet(set, set.n - 1));
+        return;
+      }
     }
     act.say(app, 'no call of this function is longer');
   });
@@ -322,7 +325,10 @@ async function outliersOf(app: App): Promise<CallAt[]> {
 export function stepOutlier(app: App, direction: 1 | -1): void {
   wish(app, async () => {
     const all = await outliersOf(app);
-    if (all.length === 0) return act.say(app, 'no call of this trace is unusual');
+    if (all.length === 0) {
+      act.say(app, 'no call of this trace is unusual');
+      return;
+    }
     const { call } = timelineOf(app).served.state.get();
     const { window } = app.state.get();
     const own = call ? all.findIndex(one => isSameCall(one, call)) : -1;

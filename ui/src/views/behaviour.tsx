@@ -117,7 +117,7 @@ function ClusterTab(): JSX.Element {
   const hits = pat.findClusters(app.model, query);
   const asks = hits !== null && hits.list.length < list.length;
   const all = useMemo(() => {
-    const wanted = asks ? list.filter(b => hits!.clusters[b.cluster.index] === 1) : list;
+    const wanted = asks ? list.filter(b => hits.clusters[b.cluster.index] === 1) : list;
     return [...wanted].sort((a, b) => BY[sort](a, b) || a.cluster.index - b.cluster.index);
   }, [list, sort, query]);
   const shown = all.slice(0, limit);
@@ -135,7 +135,7 @@ function ClusterTab(): JSX.Element {
           </tr>
         </thead>
         <tbody>
-          {chosen && list[cluster] && <Row behaviour={list[cluster]!} isNow />}
+          {chosen && list[cluster] && <Row behaviour={list[cluster]} isNow />}
           {shown.map(b => (
             <Row key={b.cluster.index} behaviour={b} isNow={b.cluster.index === cluster} />
           ))}
@@ -266,7 +266,7 @@ function Examples({
           onClick={() => pat.chooseExample(app, cluster.index, kind)}
         >
           {HOW[kind]}{' '}
-          <small>{cluster[kind] ? duration(cluster[kind]!.end - cluster[kind]!.start) : ''}</small>
+          <small>{cluster[kind] ? duration(cluster[kind].end - cluster[kind].start) : ''}</small>
         </button>
       ))}
       {chosen && (
@@ -407,7 +407,7 @@ function Drawing({
         {tab('shape', 'shape')}
       </div>
       {standIn && !isShape && <StandIn tree={standIn} chosen={chosen} />}
-      {!isShape && <CallIcicle tree={tree!} hue={hue} byTime={drawing === 'time'} />}
+      {!isShape && <CallIcicle tree={tree} hue={hue} byTime={drawing === 'time'} />}
       {isShape &&
         (at.shape >= 0 ? (
           <ShapeTree shape={at.shape} />

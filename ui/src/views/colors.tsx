@@ -73,7 +73,10 @@ function Picker({ onProblems }: { onProblems: (problems: string[]) => void }): J
   const input = useRef<HTMLInputElement>(null);
   const read = async (file: File | undefined): Promise<void> => {
     if (!file) return;
-    if (file.size > MOST_BYTES) return onProblems([`${file.name} is too large for a colour file`]);
+    if (file.size > MOST_BYTES) {
+      onProblems([`${file.name} is too large for a colour file`]);
+      return;
+    }
     const { colors, problems } = parseColors(await file.text(), nameToHex);
     onProblems(colors.size === 0 ? [`${file.name} names no colour`, ...problems] : problems);
     if (colors.size > 0) assign(app, { colors, isRestGrey: true });

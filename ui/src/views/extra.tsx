@@ -82,7 +82,7 @@ function useFocusTrap(close: () => void): { current: HTMLDivElement | null } {
       close();
     };
     box.current?.addEventListener('keydown', keys);
-    return () => before?.focus?.();
+    return () => before?.focus();
   }, []);
   return box;
 }

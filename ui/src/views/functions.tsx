@@ -160,7 +160,7 @@ function hitWords({ screen }: FunctionsScope, query: string): string {
   if (asked.isEmpty) return '';
   if (asked.error) return asked.error;
   const { length } = screen.rows();
-  return `${plural(length, 'function')}`;
+  return plural(length, 'function');
 }
 
 /** Gives up the topmost: the set, the node, then the function. */

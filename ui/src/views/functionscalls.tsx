@@ -247,7 +247,7 @@ export function CallList(): JSX.Element {
           choose={list => screen.set({ list, thread: -1 })}
         />
       </h2>
-      {calls && calls.set.n === 0 && <p class="empty-panel">No call is that long.</p>}
+      {calls?.set.n === 0 && <p class="empty-panel">No call is that long.</p>}
       {calls &&
         calls.set.n > 0 &&
         (kind === 'calls' ? <CallRows calls={calls} /> : <ThreadRows calls={calls} />)}

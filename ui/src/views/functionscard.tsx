@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // One function, all its calls: their histogram, its statistics, and the brush that makes a set.
-import type { JSX } from 'preact';
+import type { HTMLAttributes, JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { paintHistogram, SIDE } from '../draw/histogram';
 import type { StatLine } from '../draw/histogram';
@@ -84,7 +84,7 @@ function snapped({ axis, bars }: Shown, x: number, isFree: boolean, isUpper: boo
 function useBrush(
   shown: Shown | null,
   take: (brush: FunctionsState['brush']) => void,
-): { preview: FunctionsState['brush']; handlers: JSX.HTMLAttributes<HTMLDivElement> } {
+): { preview: FunctionsState['brush']; handlers: HTMLAttributes<HTMLDivElement> } {
   const [preview, setPreview] = useState<FunctionsState['brush']>(null);
   const from = useRef<number | null>(null);
   const place = (event: PointerEvent & { currentTarget: EventTarget | null }): number =>
@@ -437,7 +437,7 @@ export function FunctionCard(): JSX.Element {
   const bins = isCurrent ? answer.value : null;
   const { span: window } = screen.part();
   const stats = statsOf(bins, isSelf || window ? null : row);
-  const own = call && call.fn === fn && !isSelf ? call.end - call.start : null;
+  const own = call?.fn === fn && !isSelf ? call.end - call.start : null;
   if (fn < 0)
     return (
       <section class="card" aria-label="Selected function">
@@ -466,7 +466,7 @@ export function FunctionCard(): JSX.Element {
         {row && edgeWords(row, window !== null)}
       </p>
       <Tools />
-      {bins && bins.n === 0 ? (
+      {bins?.n === 0 ? (
         <p class="empty-panel">
           No call of {screen.name(fn)} both begins and ends in {screen.part().words}.
         </p>

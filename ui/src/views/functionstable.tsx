@@ -156,10 +156,10 @@ function Footer({ rows }: { rows: FunctionRow[] }): JSX.Element {
   const query = usePart(s => s.query);
   const all = screen.allRows();
   const asked = parseQuery(query);
-  const [open, cut] = all.reduce(([a, b], row) => [a + row.openCount, b + row.cutCount], [0, 0] as [
-    number,
-    number,
-  ]);
+  const [open, cut] = all.reduce<[number, number]>(
+    ([a, b], row) => [a + row.openCount, b + row.cutCount],
+    [0, 0],
+  );
   return (
     <p class="foot">
       <span>

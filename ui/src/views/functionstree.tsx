@@ -203,9 +203,8 @@ function usePlaced(width: number): Placed | null {
   const { view } = useFunctions();
   const pane = useScreen(s => s.pane);
   const order = useScreen(s => s.order);
-  const fn = useServed(s => s.fn);
+  useServed(s => s.fn); // what fn() tells
   const own = view.screen.fn();
-  void fn;
   const tree = view.now()?.tree ?? null;
   return useMemo(() => {
     if (!tree || width < 50) return null;
@@ -421,7 +420,7 @@ function TreeTable({ tree }: { tree: CallTree }): JSX.Element {
               <tr
                 key={row.key}
                 class={row.node === node ? 'now' : ''}
-                aria-level={tree.depth[row.node]!}
+                aria-level={tree.depth[row.node]}
                 aria-expanded={row.hasMore ? row.isOpen : undefined}
                 aria-rowindex={first + i + 2}
                 onClick={() => view.select(tree, row.node)}

@@ -87,7 +87,7 @@ function Lines({ at, close }: { at: MenuAt; close: () => void }): JSX.Element {
     document.addEventListener('pointerdown', away);
     return () => {
       document.removeEventListener('pointerdown', away);
-      before?.focus?.();
+      before?.focus();
     };
   }, []);
   const keys = (event: KeyboardEvent): void => {

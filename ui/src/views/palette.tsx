@@ -71,7 +71,7 @@ function Box({
   const before = useRef(document.activeElement as HTMLElement | null);
   useEffect(() => {
     input.current?.focus();
-    return () => before.current?.focus?.();
+    return () => before.current?.focus();
   }, []);
   const shown = found.slice(0, SHOWN);
   const run = (line: Line | undefined): void => {

@@ -32,6 +32,7 @@ export async function copyText(text: string): Promise<void> {
     area.value = text;
     document.body.append(area);
     area.select();
+    // eslint-disable-next-line @typescript-eslint/no-deprecated -- a page from a file has no other way
     document.execCommand('copy');
     area.remove();
   }

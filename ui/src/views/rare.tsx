@@ -90,7 +90,7 @@ export function RareTab(): JSX.Element {
   const [limit, setLimit] = useState(FIRST);
   const { rare, totals } = model.behaviours!.shapes;
   const hits = pat.findClusters(model, query);
-  const asks = hits !== null && hits.query.asksFunction;
+  const asks = hits?.query.asksFunction === true;
   const wanted = asks ? rare.filter(one => pat.matchesFunction(model, hits.query, one.fn)) : rare;
   const shown = wanted.slice(0, limit);
   return (

@@ -105,17 +105,8 @@ function TrackLabel({ track, top }: { track: Track; top: number }): JSX.Element 
   );
 }
 
-function Labels({
-  stage,
-  top,
-  height,
-}: {
-  stage: TimelineStage;
-  top: number;
-  height: number;
-}): JSX.Element {
+function Labels({ stage, top }: { stage: TimelineStage; top: number }): JSX.Element {
   const { pinnedHeight } = timelineOf(useApp()).tracks();
-  void height;
   const placed = stage.placed(40);
   return (
     <>
@@ -238,7 +229,7 @@ export function TimelineChart({ onReady }: { onReady: OnReady }): JSX.Element {
   useLayoutEffect(() => {
     const canvases = { axis: axis.current!, base: base.current!, overlay: over.current! };
     const made = new TimelineStage(app, canvases);
-    const off = connect(app, made, () => redraw(undefined as never));
+    const off = connect(app, made, () => redraw(undefined));
     const unbind = bindTimeline(app, made, area.current!);
     const unfollow = followCall(app, made, scroller.current!);
     const measure = (): void => {
@@ -290,7 +281,7 @@ export function TimelineChart({ onReady }: { onReady: OnReady }): JSX.Element {
             <canvas ref={base} aria-hidden="true" />
             <canvas ref={over} aria-hidden="true" class="over" />
           </div>
-          {stage && <Labels stage={stage} top={box.top} height={box.height} />}
+          {stage && <Labels stage={stage} top={box.top} />}
           {stage && tracks.length === 0 && <Empty />}
         </div>
       </div>

@@ -31,7 +31,7 @@ function useSelf(hit: TimelineHit | null): number | null {
   const key = hit ? `${hit.thread} ${hit.depth} ${hit.start} ${hit.count}` : '';
   useEffect(() => {
     setSelf(null);
-    if (!hit || hit.count !== 1) return undefined;
+    if (hit?.count !== 1) return undefined;
     const ask = async (): Promise<void> => {
       const params = { thread: hit.thread, at: Math.round(hit.start), depth: hit.depth };
       const json = await served.source.json('item', params, 'tip');

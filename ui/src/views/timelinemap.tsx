@@ -47,7 +47,7 @@ function bindMap(app: App, stage: MapStage, canvas: HTMLCanvasElement): () => vo
   const up = (event: PointerEvent): void => {
     const was = drag;
     drag = null;
-    if (!was || was.grip !== 'new') return;
+    if (was?.grip !== 'new') return;
     const t = timeOf(event);
     const isClick = Math.abs(t - was.t) < app.model.trace.duration / 500;
     const half = (was.t1 - was.t0) / 2;

@@ -409,7 +409,7 @@ export function TimelinePanel(): JSX.Element {
   const details = useAtom(loader.state, s => s.details);
   const trouble = useAtom(loader.state, s => s.trouble);
   useEffect(() => loader.start(), [app]);
-  const own = call && details && details.call.start === call.start ? details : null;
+  const own = call && details?.call.start === call.start ? details : null;
   return (
     <section class="panel tpanel" aria-label="Details">
       {call ? <CallFacts call={call} details={own} /> : <Nothing />}

@@ -14,7 +14,7 @@ export function useAtom<S, T>(atom: Atom<S>, choose: (state: S) => T): T {
   useEffect(
     () =>
       atom.subscribe(now => {
-        if (!Object.is(chooser.current(now), last.current)) redraw(undefined as never);
+        if (!Object.is(chooser.current(now), last.current)) redraw(undefined);
       }),
     [atom],
   );

@@ -232,7 +232,7 @@ export function TopBar(): JSX.Element {
   const [copied, setCopied] = useState(false);
   const next = { system: 'light', light: 'dark', dark: 'system' } as const;
   const copy = async (): Promise<void> => {
-    await copyText(location.href.split('#')[0] + writeFragment(placeOf(app)));
+    await copyText(location.href.replace(/#.*/, '') + writeFragment(placeOf(app)));
     setCopied(true);
     setTimeout(() => setCopied(false), 1500);
   };

@@ -28,7 +28,7 @@ export function useAtom<A, T>(state: Atom<A>, choose: (state: A) => T): T {
   chooser.current = choose;
   useEffect(() => {
     const look = (now: A): void => {
-      if (!Object.is(chooser.current(now), last.current)) redraw(undefined as never);
+      if (!Object.is(chooser.current(now), last.current)) redraw(undefined);
     };
     look(state.get()); // it may have changed since it was drawn
     return state.subscribe(look);

@@ -63,7 +63,7 @@ describe('decoding shapes', () => {
         break;
       }
       try {
-        decodeTrace(data as unknown as Loose);
+        decodeTrace(data);
       } catch (error) {
         refused++;
         expect((error as Error).message).toMatch(/data is damaged/);

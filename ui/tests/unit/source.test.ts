@@ -19,7 +19,7 @@ afterEach(() => {
 });
 
 it('asks by name, and leaves out what is not said', async () => {
-  const asked = serve(async () => new Response('{"a":1}'));
+  const asked = serve(() => Promise.resolve(new Response('{"a":1}')));
   const source = new Source('/token/', 2);
   expect(await source.json('lod', { from: 5, to: undefined, threads: [1, 2] })).toEqual({ a: 1 });
   expect(asked).toEqual(['/token/api/lod?trace=2&from=5&threads=1%2C2']);
@@ -44,7 +44,9 @@ it('gives up what a newer question of its lane made superfluous', async () => {
 });
 
 it('says why the server refused', async () => {
-  serve(async () => new Response('{"error":{"message":"width is missing"}}', { status: 400 }));
+  serve(() =>
+    Promise.resolve(new Response('{"error":{"message":"width is missing"}}', { status: 400 })),
+  );
   const failed = new Source('/', 0).json('lod');
   await expect(failed).rejects.toThrow('width is missing');
   await expect(failed).rejects.toBeInstanceOf(Refused);
@@ -53,10 +55,10 @@ it('says why the server refused', async () => {
 it('finds a server again that was away, and waits for one that is busy', async () => {
   vi.useFakeTimers();
   let n = 0;
-  serve(async () => {
+  serve(() => {
     n++;
-    if (n === 1) throw new TypeError('connection refused');
-    return n === 2 ? new Response('', { status: 503 }) : new Response('{"n":3}');
+    if (n === 1) return Promise.reject(new TypeError('connection refused'));
+    return Promise.resolve(n === 2 ? new Response('', { status: 503 }) : new Response('{"n":3}'));
   });
   const source = new Source('/', 0);
   const lost: boolean[] = [];

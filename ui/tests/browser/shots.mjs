@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// Pictures of every screen of the served page, light and dark: docs/img/screen-NAME-THEME.png.
+// usage: node shots.mjs WEFT TRACE.weft FOLDER [NAME...]
+//
+// 1600 x 1000 at one pixel a pixel, without the time of day in them: the same program and trace give
+// the same pictures. With pngquant on the path they are a third as large.
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { openBrowser } from './page.mjs';
+import { openServed, quiet, serve } from './serve.mjs';
+
+const PATIENCE_MS = 60000;
+
+/** Selects the call of the story's first outlier, and shows it with as much again on both sides. */
+async function worstCall(page) {
+  await page.locator('.story table.fixed .row-link').first().click();
+  await quiet(page, PATIENCE_MS);
+}
+
+async function overview(page) {
+  await page.locator('body').press('1');
+  await quiet(page, PATIENCE_MS);
+  const box = await page.locator('.area').boundingBox();
+  const y = box.y + 60;
+  await page.mouse.move(box.x + box.width * 0.42, y);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.46, y, { steps: 4 });
+  await page.mouse.up();
+}
+
+async function timeline(page) {
+  await page.locator('body').press('1');
+  await quiet(page, PATIENCE_MS);
+  await worstCall(page);
+  await page.locator('body').press('2');
+}
+
+async function patterns(page) {
+  await page.locator('body').press('3');
+  await quiet(page, PATIENCE_MS);
+  await page.locator('#c0 .row-link').click();
+}
+
+async function functions(page) {
+  await page.locator('body').press('7');
+  await quiet(page, PATIENCE_MS);
+  await page.locator('tbody .row-link').first().click();
+}
+
+async function health(page) {
+  await page.locator('body').press('9');
+}
+
+const SCREENS = { overview, timeline, patterns, functions, health };
+
+function shrink(path) {
+  const args = ['--force', '--skip-if-larger', '--speed', '1', '--output', path, '256', path];
+  const { error } = spawnSync('pngquant', args, { stdio: 'inherit' });
+  if (error) console.error(`${path}: not made smaller, there is no pngquant`);
+}
+
+async function shoot(browser, url, name, colorScheme, folder) {
+  const { page, context, trouble } = await openServed(browser, url, {
+    colorScheme,
+    reducedMotion: 'reduce',
+  });
+  await SCREENS[name](page);
+  await page.mouse.move(800, 12); // over nothing
+  await quiet(page, PATIENCE_MS);
+  const path = join(folder, `screen-${name}-${colorScheme}.png`);
+  await page.screenshot({ path });
+  shrink(path);
+  console.log(path, ...trouble);
+  await context.close();
+  return trouble.length === 0;
+}
+
+const [weft, trace, folder, ...names] = process.argv.slice(2);
+if (!weft || !trace || !folder) {
+  console.error('usage: node shots.mjs WEFT TRACE.weft FOLDER [NAME...]');
+  process.exit(2);
+}
+const server = await serve(weft, [trace]);
+const browser = await openBrowser();
+try {
+  for (const name of names.length > 0 ? names : Object.keys(SCREENS))
+    for (const scheme of ['light', 'dark'])
+      if (!(await shoot(browser, server.url, name, scheme, folder))) process.exitCode = 1;
+} finally {
+  await browser.close();
+  await server.stop();
+}
