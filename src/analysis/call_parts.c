@@ -141,10 +141,11 @@ static enum weft_code read_parts(struct weft_scan *scan, const struct weft_open_
 
 /* ---- by the file's sums ---------------------------------------------------------------------- */
 
+/* Callers come first, so that a path is found in one walk over the contexts. */
 static uint32_t find_context(const struct weft_interval *interval, uint32_t parent,
                              uint32_t function_id)
 {
-    for (size_t i = 0; i < interval->n_contexts; i++)
+    for (size_t i = parent == WEFT_ID_NONE ? 0 : parent + 1; i < interval->n_contexts; i++)
         if (interval->contexts[i].parent == parent &&
             interval->contexts[i].function_id == function_id)
             return (uint32_t)i;

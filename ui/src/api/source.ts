@@ -110,8 +110,10 @@ export class Source {
         this.setLost(true);
         response = null;
       }
-      if (response && (response.status !== 503 || attempt >= PATIENCE))
-        throw await refusal(response);
+      if (response && (response.status !== 503 || attempt >= PATIENCE)) {
+        const refused = await refusal(response);
+        throw signal.aborted ? new Superseded() : refused;
+      }
       await pause(RETRY_MS[Math.min(attempt, RETRY_MS.length - 1)]!);
       if (signal.aborted) throw new Superseded();
     }

@@ -119,7 +119,7 @@ function makePack(
   const n = threads.length;
   if (key === 'brief') {
     const life = Math.round(BRIEF * 100);
-    const remark = `each lived < ${life} % of the trace`;
+    const remark = `each < ${life} % of the trace`;
     return { key, threads, title: `${n} other threads`, remark };
   }
   if (key === 'none')

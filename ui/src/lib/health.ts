@@ -203,6 +203,31 @@ const ADVICE: Record<string, Adviser> = {
   }),
 };
 
+/** Notes in few words, behind their count. */
+const SHORT: Record<string, string> = {
+  truncated: 'cut off',
+  bad_record: 'unreadable',
+  unknown_record: 'unknown records',
+  lost_records: 'lost records',
+  depth_limit: 'calls too deep',
+  duplicate_buffer: 'events twice',
+  exit_without_entry: 'exits without entry',
+  exit_ignored: 'exits left out',
+  missing_exit: 'missing exits',
+  open_at_end: 'calls open at the end',
+  time_backward: 'steps back in time',
+  unnamed_function: 'unnamed functions',
+  foreign_map: 'names of another build',
+  not_kept: 'events not kept',
+};
+
+/** "326 exits without entry" */
+export function shortNote(kind: string, count: number): string {
+  if (isBytes(kind)) return `${bytes(count)} ${SHORT[kind] ?? 'lost'}`;
+  const words = SHORT[kind] ?? kind.replace(/_/g, ' ');
+  return `${integer(count)} ${count === 1 ? words.replace(/^(\w+)s\b/, '$1') : words}`;
+}
+
 const UNKNOWN: Advice = {
   means: 'A note of a kind that this page does not know.',
   todo: 'The manual of weft-info may say more.',

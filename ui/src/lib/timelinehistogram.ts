@@ -9,6 +9,8 @@ export interface Bins {
   sums: Float64Array;
   total: number;
   sum: number;
+  /** Exact. */
+  longest: number;
 }
 
 /** The duration below which `share` of the calls are: the upper border of its bin. */

@@ -321,7 +321,7 @@ export function findRow(model: Model, at: RowAt): Item | null {
     if (rows.kind[i] !== at.kind || rows.level[i] !== at.level) continue;
     const [start, end] = [rows.start[i]!, rows.end[i]!];
     if (start === at.start && end === at.end) return { thread: at.thread, row: i };
-    const holds = start <= at.start && at.end <= end;
+    const holds = start <= at.start && at.end <= end && at.start < end;
     const isWithin = at.start <= start && end <= at.end && end > start;
     if (at.kind === KIND.CALL && (holds || isWithin) && rows.count[i] === 1) cut = i;
   }

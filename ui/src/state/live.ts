@@ -63,6 +63,8 @@ export class Live {
   private readonly windows = new Map<string, Model>();
   private readonly bare: Trace;
   private timer = 0;
+  /** By what is polled: the poll whose progress is shown. */
+  private readonly polls = new Map<string, symbol>();
 
   constructor(
     private readonly app: App,
@@ -75,7 +77,7 @@ export class Live {
   async start(): Promise<void> {
     this.app.state.subscribe((now, before) => this.follow(now, before));
     const whole = this.askWhole();
-    await Promise.race([whole, this.sketch()]);
+    await Promise.race([whole, this.guarded(this.sketch())]);
   }
 
   /** Other thresholds: the regimes are cut anew. */
@@ -124,17 +126,26 @@ export class Live {
     if (known) return this.show(known);
     const { part } = this.app.model.trace;
     if (part?.kind !== 'window' || !holds(part.span, window)) this.showWhole();
-    const later = (): void => void unlessSuperseded(this.askWindow(window));
-    this.timer = globalThis.setTimeout(later, rest_ms) as unknown as number;
+    this.later(() => this.askWindow(window), rest_ms);
   }
 
   private showWhole(): void {
     if (this.whole) return this.show(this.whole);
+    this.later(() => this.sketch(), SKETCH_REST_MS);
+  }
+
+  /** Asks when the window has rested; what was to be asked before is not. */
+  private later(ask: () => Promise<void>, rest_ms: number): void {
     clearTimeout(this.timer);
-    this.timer = globalThis.setTimeout(
-      () => void this.sketch(),
-      SKETCH_REST_MS,
-    ) as unknown as number;
+    const run = (): void => void this.guarded(ask());
+    this.timer = globalThis.setTimeout(run, rest_ms) as unknown as number;
+  }
+
+  /** What goes wrong is said on the page. */
+  private guarded(work: Promise<void>): Promise<void> {
+    return unlessSuperseded(work).catch((error: unknown) =>
+      this.set({ trouble: error instanceof Error ? error.message : String(error) }),
+    );
   }
 
   private show(model: Model): void {
@@ -182,6 +193,7 @@ export class Live {
   private async askWhole(): Promise<void> {
     const { ask } = this.state.get();
     this.windows.clear();
+    this.served.source.cancel('window');
     const stop = this.poll('regtime', progress => this.set({ progress }));
     this.set({ trouble: '' });
     try {
@@ -246,13 +258,14 @@ export class Live {
   /** Tells `put` again and again how far `of` is; the answer stops it. */
   private poll(of: string, put: (progress: Progress | null) => void): () => void {
     const since = performance.now();
-    let isOver = false;
+    const own = Symbol(of);
+    this.polls.set(of, own);
     let last: Progress = {
       ...{ activity: '', done: 0, total: 0, unit: '', since, began: since, doneThen: 0 },
     };
     const look = async (): Promise<boolean> => {
       const json = await this.served.source.json('progress', { of }, `progress ${of}`);
-      if (isOver) return false;
+      if (this.polls.get(of) !== own) return false;
       const [activity, done] = [text(json, 'activity'), num(json, 'done')];
       const isNew = activity !== last.activity || done < last.done;
       const from = isNew ? { began: performance.now(), doneThen: done } : last;
@@ -275,7 +288,8 @@ export class Live {
     put(last);
     void lookAgain().catch(() => undefined); // nobody misses a progress line
     return () => {
-      isOver = true;
+      if (this.polls.get(of) !== own) return; // a newer one has taken its place
+      this.polls.delete(of);
       this.served.source.cancel(`progress ${of}`);
       put(null);
     };

@@ -70,6 +70,7 @@ export function binsFrom(json: Json): Bins {
   return {
     ...{ n: bins.length, from: get('from_ns'), to: get('to_ns'), count: get('count') },
     ...{ sums: get('sum_ns'), total: num(json, 'count'), sum: num(json, 'sum_ns') },
+    longest: num(json, 'max_ns'),
   };
 }
 

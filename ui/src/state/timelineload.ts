@@ -50,7 +50,7 @@ class LoadLoader {
       const answer = await source.columns('lod', params, 'load');
       for (const tile of tilesFrom(answer, 0, 0)) addLoad(load, tile, to, names.isWait, deepest);
       const done = Math.min(1, (i + BATCH) / busiest.length);
-      const words = `${done < 1 ? 'so far ' : ''}threads ${some}running (inferred)`;
+      const words = `${done < 1 ? 'so far ' : ''}${some}running (inferred)`;
       this.state.set({ load: load.slice(), most: Math.max(...load), words, done });
     }
   }

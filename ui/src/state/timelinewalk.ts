@@ -4,10 +4,12 @@
 import { num, objects, text } from '../api/json';
 import { unlessSuperseded } from '../api/source';
 import { binBehind } from '../lib/timelinehistogram';
+import { KIND } from '../lib/model';
 import type { Span } from '../lib/model';
 import { FEW_LEVELS } from '../lib/timelinetracks';
 import { stepSet } from '../lib/timelineset';
 import * as act from './actions';
+import { rowAt, writeRow } from './app';
 import type { App } from './app';
 import type { CallAt, CallSet } from './served';
 import { setServed } from './served';
@@ -47,6 +49,22 @@ export function goToCall(app: App, call: CallAt): void {
     act.setWindow(app, middle - width / 2, middle + width / 2);
   }
   selectCall(app, call);
+}
+
+const carried = new WeakMap<App, string>();
+
+/** The call that the Overview has selected, if it has another one than when this was last asked. */
+export function carryItem(app: App): void {
+  const { item } = app.state.get();
+  const at = item && rowAt(app.model, item);
+  if (at?.kind !== KIND.CALL) return;
+  const key = writeRow(at.thread, at);
+  if (carried.get(app) === key) return;
+  carried.set(app, key);
+  wish(app, async () => {
+    const call = await itemAt(app, at.thread, Math.floor((at.start + at.end) / 2), at.level);
+    if (call) goToCall(app, call);
+  });
 }
 
 /** Selects a call and zooms so that it is easily seen; the window before becomes a crumb. */

@@ -4,7 +4,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { bytes, duration, integer, percent, plural } from '../lib/format';
-import { clockRows, findingsOf, verdictOf } from '../lib/health';
+import { clockRows, findingsOf, shortNote, verdictOf } from '../lib/health';
 import type { Finding, HealthClass, Info } from '../lib/health';
 import * as act from '../state/actions';
 import type { App } from '../state/app';
@@ -243,9 +243,8 @@ function HealthBadge({ health }: { health: Health }): JSX.Element {
     const own = info.notes.filter(note => note.class === kind);
     const first = own[0];
     if (!first) return '';
-    const words = first.kind.replace(/_/g, ' ');
     return own.length === 1
-      ? `${integer(first.count)} ${words}`
+      ? shortNote(first.kind, first.count)
       : plural(own.length, `kind`) + ` ${kind}`;
   };
   const lost = of('lost') || (info.isRecovered ? 'the file ends early' : '');

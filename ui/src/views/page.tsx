@@ -21,20 +21,21 @@ function bindAddress(app: App): () => void {
   let timer = 0;
   let changedAt = 0;
   let written = location.hash;
+  let place = placeOf(app); // what `written` came to: steps are told by it, not by what it asked for
   const write = (): void => {
     const rest = changedAt + PAUSE_MS - performance.now();
     timer = rest > 0 ? window.setTimeout(write, rest) : 0;
     if (timer) return;
     const next = writeFragment(placeOf(app));
     if (next === written) return;
-    const before = readFragment(written);
-    const place = placeOf(app);
+    const before = place;
+    place = placeOf(app);
     const isStep =
-      place.crumbs.length !== (before?.crumbs.length ?? 0) ||
-      place.screen !== (before?.screen ?? 1) ||
-      place.isFiltered !== (before?.isFiltered ?? false) ||
+      place.crumbs.length !== before.crumbs.length ||
+      place.screen !== before.screen ||
+      place.isFiltered !== before.isFiltered ||
       app.screens.some(({ steps }) =>
-        steps?.some(key => (place.parts[key] ?? '') !== (before?.parts[key] ?? '')),
+        steps?.some(key => (place.parts[key] ?? '') !== (before.parts[key] ?? '')),
       );
     written = next;
     if (isStep) history.pushState(null, '', next);
@@ -43,8 +44,9 @@ function bindAddress(app: App): () => void {
   const read = (): void => {
     if (location.hash === written) return;
     written = location.hash;
-    const place = readFragment(written) ?? readFragment('#v=1');
-    if (place) applyPlace(app, place);
+    const asked = readFragment(written) ?? readFragment('#v=1');
+    if (asked) applyPlace(app, asked);
+    place = placeOf(app);
   };
   const changed = (): void => {
     changedAt = performance.now();

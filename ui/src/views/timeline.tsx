@@ -52,6 +52,7 @@ function TimelineScreen({ onReady }: { onReady: OnReady }): JSX.Element {
   useEffect(() => {
     loadFlags(app);
     const offs = [followSearch(app), followBusy(app)];
+    walk.carryItem(app);
     return () => offs.forEach(off => off());
   }, [app]);
   return (

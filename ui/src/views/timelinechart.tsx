@@ -10,6 +10,7 @@ import type { Track } from '../lib/timelinetracks';
 import * as act from '../state/actions';
 import type { App } from '../state/app';
 import type { OnReady } from '../state/screens';
+import type { CallAt } from '../state/served';
 import * as time from '../state/timeline';
 import { timelineOf } from '../state/timeline';
 import { MiniMap } from './timelinemap';
@@ -202,17 +203,21 @@ function connect(app: App, stage: TimelineStage, redraw: () => void): () => void
 /** Keeps the selected call in view. */
 function followCall(app: App, stage: TimelineStage, scroller: HTMLElement): () => void {
   const { served, tracks } = timelineOf(app);
-  return served.state.subscribe((now, before) => {
-    if (!now.call || now.call === before.call) return;
+  const show = ({ thread, depth }: CallAt): void => {
     const all = tracks();
-    const own = all.tracks.filter(track => track.thread === now.call!.thread);
+    const own = all.tracks.filter(track => track.thread === thread);
     if (own.length === 0 || own.some(track => track.isPinned)) return;
     const { y, levelHeight } = own[0]!;
-    const level = y + now.call.depth * levelHeight;
+    const level = y + depth * levelHeight;
     const [low, high] = [scroller.scrollTop + all.pinnedHeight, scroller.scrollTop + stage.height];
     if (level < low) scroller.scrollTop = y - all.pinnedHeight;
     else if (level + 2 * levelHeight > high)
       scroller.scrollTop = level + 4 * levelHeight - stage.height;
+  };
+  const { call } = served.state.get();
+  if (call) show(call);
+  return served.state.subscribe((now, before) => {
+    if (now.call && now.call !== before.call) show(now.call);
   });
 }
 
@@ -231,7 +236,6 @@ export function TimelineChart({ onReady }: { onReady: OnReady }): JSX.Element {
     const made = new TimelineStage(app, canvases);
     const off = connect(app, made, () => redraw(undefined));
     const unbind = bindTimeline(app, made, area.current!);
-    const unfollow = followCall(app, made, scroller.current!);
     const measure = (): void => {
       const height = scroller.current!.clientHeight;
       made.resize(area.current!.clientWidth, height);
@@ -241,6 +245,7 @@ export function TimelineChart({ onReady }: { onReady: OnReady }): JSX.Element {
     observer.observe(scroller.current!);
     observer.observe(area.current!);
     measure();
+    const unfollow = followCall(app, made, scroller.current!);
     setStage(made);
     onReady(made);
     return () => {

@@ -84,7 +84,7 @@ export function MiniMap(): JSX.Element {
   }, [app]);
   return (
     <div class="tmap" style={{ height: `${MAP}px` }}>
-      <span class="label">
+      <span class="label" title="How many threads are in a call that is not a wait">
         Whole trace
         <small>{most > 0 ? `${words}, max ${most}` : words}</small>
       </span>

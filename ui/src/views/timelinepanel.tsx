@@ -2,7 +2,7 @@
 // The details of the selected call: what it is, how it compares with all calls of its function, and
 // what it called.
 import type { JSX } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { compact, duration, exact, integer, percent, plural } from '../lib/format';
 import { columnsOf, quantile, rankOf } from '../lib/timelinehistogram';
 import type { Bins, Column } from '../lib/timelinehistogram';
@@ -130,12 +130,20 @@ function CallFacts({ call, details }: { call: CallAt; details: Details | null })
 
 /* ---- all calls of the function ---- */
 
-const PLOT = { width: 480, height: 92, left: 34, foot: 16 };
+const PLOT = { height: 118, left: 38, right: 6, foot: 18, top: 16 };
 
-function xOf(ns: number, columns: readonly Column[]): number {
+/** Columns, and where a duration lies among them, in px. */
+interface Axis {
+  columns: readonly Column[];
+  width: number;
+  x: (ns: number) => number;
+}
+
+function axisOf(columns: readonly Column[], width: number): Axis {
   const [low, high] = [Math.log(columns[0]!.from), Math.log(columns[columns.length - 1]!.to)];
-  const share = (Math.log(Math.max(1, ns)) - low) / Math.max(1e-9, high - low);
-  return PLOT.left + Math.min(1, Math.max(0, share)) * (PLOT.width - PLOT.left - 6);
+  const room = width - PLOT.left - PLOT.right;
+  const share = (ns: number): number => (Math.log(Math.max(1, ns)) - low) / (high - low || 1);
+  return { columns, width, x: ns => PLOT.left + Math.min(1, Math.max(0, share(ns))) * room };
 }
 
 /** Decades between the first and the last column; finer steps when there are few. */
@@ -155,17 +163,23 @@ function tickLabel(ns: number): string {
   return duration(ns).replace(/\.0+(?=\D)/, '');
 }
 
-function Bars({ columns, length }: { columns: Column[]; length: number }): JSX.Element {
+/** Heights of root counts where the largest column would hide the smallest. */
+function isRooted(columns: readonly Column[]): boolean {
   const most = Math.max(1, ...columns.map(({ count }) => count));
-  const least = Math.min(...columns.map(({ count }) => count || most));
-  const isRoot = most > 50 * least;
+  return most > 50 * Math.min(...columns.map(({ count }) => count || most));
+}
+
+function Bars({ axis, length }: { axis: Axis; length: number }): JSX.Element {
+  const { columns, x } = axis;
+  const most = Math.max(1, ...columns.map(({ count }) => count));
+  const isRoot = isRooted(columns);
   const scale = (count: number): number => (isRoot ? Math.sqrt(count / most) : count / most);
-  const room = PLOT.height - PLOT.foot - 14;
+  const room = PLOT.height - PLOT.foot - PLOT.top;
   const ground = PLOT.height - PLOT.foot;
   return (
     <>
       {columns.map(({ from, to, count }, i) => {
-        const [x0, x1] = [xOf(from, columns), xOf(to, columns)];
+        const [x0, x1] = [x(from), x(to)];
         const tall = count === 0 ? 0 : Math.max(2, scale(count) * room);
         const isOwn = length >= from && length < to;
         return (
@@ -185,53 +199,102 @@ function Bars({ columns, length }: { columns: Column[]; length: number }): JSX.E
         {compact(most)}
       </text>
       <text x={PLOT.left - 5} y={ground} class="end">
-        {isRoot ? '\u221a, 0' : '0'}
+        0
       </text>
     </>
   );
 }
 
-function Plot({ bins, call }: { bins: Bins; call: CallAt }): JSX.Element {
-  const length = call.end - call.start;
-  const columns = columnsOf(bins, 90);
-  if (columns.length === 0) return <p class="remark">No call of it is complete there.</p>;
-  const ground = PLOT.height - PLOT.foot;
-  const [now, middle] = [xOf(length, columns), xOf(quantile(bins, 0.5), columns)];
+/** A dashed line with its name, beside the line of the call. */
+function Median({ at, now, ground }: { at: number; now: number; ground: number }): JSX.Element {
+  const isLeft = at > now - 40 && at <= now + 4;
   return (
-    <svg
-      class="plot"
-      viewBox={`0 0 ${PLOT.width} ${PLOT.height}`}
-      role="img"
-      aria-label={`Durations of ${plural(bins.total, 'call')}; this one is longer than ${percent(rankOf(bins, length))}`}
-    >
-      <Bars columns={columns} length={length} />
-      <line x1={PLOT.left} x2={PLOT.width - 6} y1={ground + 0.5} y2={ground + 0.5} class="base" />
-      {timeTicks(columns).map(t => (
+    <>
+      <line x1={at} x2={at} y1={10} y2={ground} class="median" />
+      <text x={at + (isLeft ? -4 : 4)} y={14} class={isLeft ? 'end' : ''}>
+        p50
+      </text>
+    </>
+  );
+}
+
+function Ticks({ axis, ground }: { axis: Axis; ground: number }): JSX.Element {
+  return (
+    <>
+      {timeTicks(axis.columns).map(t => (
         <g key={t}>
-          <line
-            x1={xOf(t, columns)}
-            x2={xOf(t, columns)}
-            y1={ground}
-            y2={ground + 4}
-            class="base"
-          />
-          <text x={Math.min(PLOT.width - 16, xOf(t, columns))} y={ground + 13} class="mid">
+          <line x1={axis.x(t)} x2={axis.x(t)} y1={ground} y2={ground + 4} class="base" />
+          <text x={Math.min(axis.width - 16, axis.x(t))} y={ground + 15} class="mid">
             {tickLabel(t)}
           </text>
         </g>
       ))}
-      <line x1={middle} x2={middle} y1={10} y2={ground} class="median" />
+    </>
+  );
+}
+
+function Plot({ bins, call }: { bins: Bins; call: CallAt }): JSX.Element {
+  const holder = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(0);
+  useLayoutEffect(() => {
+    const measure = (): void => setWidth(holder.current!.clientWidth);
+    const observer = new ResizeObserver(measure);
+    observer.observe(holder.current!);
+    measure();
+    return () => observer.disconnect();
+  }, []);
+  return (
+    <div class="plot" ref={holder}>
+      {width > 120 && <Chart bins={bins} length={call.end - call.start} width={width} />}
+    </div>
+  );
+}
+
+function Chart({
+  bins,
+  length,
+  width,
+}: {
+  bins: Bins;
+  length: number;
+  width: number;
+}): JSX.Element {
+  const columns = columnsOf(bins, 90);
+  if (columns.length === 0) return <p class="remark">No call of it is complete there.</p>;
+  const axis = axisOf(columns, width);
+  const ground = PLOT.height - PLOT.foot;
+  const now = axis.x(length);
+  const isLeft = now > width - 60;
+  return (
+    <svg
+      width={width}
+      height={PLOT.height}
+      role="img"
+      aria-label={`Durations of ${plural(bins.total, 'call')}; this one is ${rankWords(bins, length)}`}
+    >
+      <Bars axis={axis} length={length} />
+      <line
+        x1={PLOT.left}
+        x2={width - PLOT.right}
+        y1={ground + 0.5}
+        y2={ground + 0.5}
+        class="base"
+      />
+      <Ticks axis={axis} ground={ground} />
+      <Median at={axis.x(quantile(bins, 0.5))} now={now} ground={ground} />
       <line x1={now} x2={now} y1={10} y2={ground} class="this" />
       <path d={`M${now - 4} 4h8l-4 6z`} class="marker" />
-      <text
-        x={now + (now > PLOT.width - 60 ? -7 : 7)}
-        y={10}
-        class={now > PLOT.width - 60 ? 'end bold' : 'bold'}
-      >
+      <text x={now + (isLeft ? -7 : 7)} y={12} class={isLeft ? 'end bold' : 'bold'}>
         this
       </text>
     </svg>
   );
+}
+
+/** "longer than 97.2 % of 1,117" */
+function rankWords(bins: Bins, length: number): string {
+  if (length >= bins.longest) return `the longest of ${integer(bins.total)}`;
+  return `longer than ${percent(rankOf(bins, length))} of ${integer(bins.total)}`;
 }
 
 const SCOPES: [Scope, string][] = [
@@ -243,13 +306,12 @@ const SCOPES: [Scope, string][] = [
 function Numbers({ bins, call }: { bins: Bins; call: CallAt }): JSX.Element {
   const length = call.end - call.start;
   const heads = ['n', 'total', 'mean', 'p50', 'p90', 'p99', 'longest', 'this'];
-  const longest = bins.n > 0 ? bins.to[bins.n - 1]! : 0;
   const values = [
     integer(bins.total),
     duration(bins.sum),
     duration(bins.sum / Math.max(1, bins.total)),
     ...[0.5, 0.9, 0.99].map(share => duration(quantile(bins, share))),
-    duration(longest),
+    duration(bins.longest),
     duration(length),
   ];
   return (
@@ -309,8 +371,8 @@ function Versus({ call }: { call: CallAt }): JSX.Element {
           <Plot bins={bins} call={call} />
           <Numbers bins={bins} call={call} />
           <p class="remark">
-            Longer than {percent(rankOf(bins, length))} of {integer(bins.total)}; quantiles are
-            upper borders of the histogram’s bins.{' '}
+            It is {rankWords(bins, length)}. p50, p90 and p99 are upper borders of bins
+            {isRooted(columnsOf(bins, 90)) && '; heights are roots of counts'}.{' '}
             <button class="link" onClick={() => walk.goToNextSlower(app)}>
               next slower
             </button>{' '}

@@ -4,6 +4,7 @@ import type { JSX } from 'preact';
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { Atom } from '../lib/atom';
 import { duration, integer, plural, span } from '../lib/format';
+import { shortNote } from '../lib/health';
 import type { Note } from '../lib/model';
 import { writeFragment } from '../lib/fragment';
 import * as act from '../state/actions';
@@ -22,9 +23,7 @@ function badgeText(notes: Note[], kind: Note['class']): string {
   const own = notes.filter(note => note.class === kind);
   if (own.length === 0) return '';
   const total = own.reduce((sum, note) => sum + note.count, 0);
-  return own.length === 1
-    ? `${integer(total)} ${own[0]!.kind.replace(/_/g, ' ')}`
-    : `${integer(total)} ${kind}`;
+  return own.length === 1 ? shortNote(own[0]!.kind, total) : `${integer(total)} ${kind}`;
 }
 
 function Badges(): JSX.Element {

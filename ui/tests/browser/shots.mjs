@@ -11,15 +11,14 @@ import { openServed, quiet, serve } from './serve.mjs';
 
 const PATIENCE_MS = 60000;
 
-/** Selects the call of the story's first outlier, and shows it with as much again on both sides. */
-async function worstCall(page) {
-  await page.locator('.story table.fixed .row-link').first().click();
+async function show(page, digit) {
+  await page.locator('body').press(digit);
   await quiet(page, PATIENCE_MS);
 }
 
+/** A range is selected, and the table says what each thread did then. */
 async function overview(page) {
-  await page.locator('body').press('1');
-  await quiet(page, PATIENCE_MS);
+  await show(page, '1');
   const box = await page.locator('.area').boundingBox();
   const y = box.y + 60;
   await page.mouse.move(box.x + box.width * 0.42, y);
@@ -28,27 +27,27 @@ async function overview(page) {
   await page.mouse.up();
 }
 
+/** The longest of the calls of the story's third outlier, and what is around it. */
 async function timeline(page) {
-  await page.locator('body').press('1');
+  await show(page, '1');
+  await page.locator('.story table.fixed .row-link').nth(2).click();
   await quiet(page, PATIENCE_MS);
-  await worstCall(page);
-  await page.locator('body').press('2');
+  await show(page, '2');
+  await page.locator('#chart').press('f');
 }
 
 async function patterns(page) {
-  await page.locator('body').press('3');
-  await quiet(page, PATIENCE_MS);
+  await show(page, '3');
   await page.locator('#c0 .row-link').click();
 }
 
 async function functions(page) {
-  await page.locator('body').press('7');
-  await quiet(page, PATIENCE_MS);
-  await page.locator('tbody .row-link').first().click();
+  await show(page, '7');
+  await page.locator('table.functions tbody tr:not(.gap) th').nth(1).click();
 }
 
 async function health(page) {
-  await page.locator('body').press('9');
+  await show(page, '9');
 }
 
 const SCREENS = { overview, timeline, patterns, functions, health };

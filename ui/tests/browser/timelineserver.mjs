@@ -236,7 +236,8 @@ function histogram(part) {
   }
   const sum_ns = all.reduce((sum, call) => sum + call.end - call.start, 0);
   const list = [...bins.values()].sort((a, b) => a.from_ns - b.from_ns);
-  return { bins: list, count: all.length, sum_ns };
+  const max_ns = all.reduce((most, call) => Math.max(most, call.end - call.start), 0);
+  return { bins: list, count: all.length, sum_ns, max_ns };
 }
 
 const flagNames = flags => [

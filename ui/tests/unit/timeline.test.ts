@@ -331,7 +331,7 @@ describe('histogram', () => {
   const bins: Bins = {
     ...{ n: 3, from: Float64Array.of(10, 100, 1000), to: Float64Array.of(20, 200, 2000) },
     ...{ count: Float64Array.of(50, 40, 10), sums: Float64Array.of(750, 6000, 15000) },
-    ...{ total: 100, sum: 21750 },
+    ...{ total: 100, sum: 21750, longest: 1950 },
   };
 
   it('says how long and how rare', () => {
