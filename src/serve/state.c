@@ -214,15 +214,19 @@ static enum weft_code find_session(struct weft_ask *ask, const struct weft_job_w
     return code;
 }
 
-/* Keeps the answer for all who will ask. */
+/* Keeps the answer for all who will ask. Of two that quick workers made at a time, the first. */
 static void keep(struct weft_errand *errand)
 {
-    struct weft_answer *kept = calloc(1, sizeof *kept);
+    struct weft_answer *kept = calloc(1, sizeof *kept), *none = NULL;
     if (!kept)
         return; /* it is made again for the next one */
     *kept = *errand->ask.answer;
     *errand->ask.answer = (struct weft_answer){ 0 };
-    atomic_store(&errand->ask.served->kept[errand->keeps].ready, kept);
+    if (!atomic_compare_exchange_strong(&errand->ask.served->kept[errand->keeps].ready, &none,
+                                        kept)) {
+        weft_answer_fini(kept);
+        free(kept);
+    }
 }
 
 static void run_errand(struct weft_job *job, const struct weft_job_worker *worker)
@@ -244,8 +248,9 @@ static void run_errand(struct weft_job *job, const struct weft_job_worker *worke
 /* The same for nobody: interrupted by a question, it is done later. */
 static void run_ahead(struct weft_job *job, const struct weft_job_worker *worker)
 {
-    const struct weft_errand *errand = (const struct weft_errand *)job;
+    struct weft_errand *errand = (struct weft_errand *)job;
     run_errand(job, worker);
+    weft_answer_fini(&errand->answer); /* it could not be kept */
     job->is_redone = errand->code == WEFT_E_CANCELLED;
 }
 
@@ -298,6 +303,8 @@ static void do_errand(struct weft_state *state, struct weft_errand *errand, int 
         send_errand(state, errand, fd, reply);
     if (errand->code == WEFT_OK && errand->is_kept)
         reply->kept = atomic_load(&served->kept[errand->keeps].ready);
+    if (reply->kept)
+        weft_answer_fini(&reply->answer); /* its own, if that could not be kept */
     reply->status = status_of(errand->code);
     reply->err = errand->err;
 }

@@ -5,6 +5,7 @@ every call gives; who may not ask gets nothing; whoever asks nonsense is told so
 usage: test_serve.py WEFT [TRACE.weft]"""
 import atexit
 import collections
+import concurrent.futures
 import csv
 import gzip
 import http.client
@@ -470,6 +471,17 @@ def check_files(trace, folder):
     ok(done.returncode == 1 and b"line 1" in done.stderr, "colours that are none", done.stderr)
 
 
+def check_together(trace):
+    """What is kept for all, asked for the first time by many at once: made twice, it is kept once."""
+    server = Server(trace)
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda name: (name, server.api(name)), ["names", "functions"] * 8))
+    for name in ("names", "functions"):
+        texts = {json.dumps(answer) for asked, answer in answers if asked == name}
+        ok(len(texts) == 1, f"{name}: one answer for all who ask at once", len(texts))
+    ok(server.end() == 0, "of which nothing is left", server.process.stderr.read())
+
+
 def check_restart(trace, folder):
     state = folder / "state"
     state.mkdir()
@@ -538,6 +550,7 @@ def main():
         check_queries(server)
         check_connections(server)
         ok(server.end() == 0, "the server ends", server.process.stderr.read())
+        check_together(trace)
         check_files(trace, folder)
         check_restart(trace, folder)
     print(f"1..{n_run}")
