@@ -5,7 +5,8 @@ import tseslint from 'typescript-eslint';
 
 // What the scripts of tests/ use of Node and, inside page.evaluate, of the browser.
 const GLOBALS =
-  'Blob Buffer CSS DataTransfer Event File KeyboardEvent MouseEvent PointerEvent URL WheelEvent ' +
+  'Blob Buffer CSS DataTransfer Event File KeyboardEvent MouseEvent Node PointerEvent SVGElement URL ' +
+  'WheelEvent ' +
   'XMLSerializer clearTimeout console document fetch getComputedStyle history innerHeight ' +
   'innerWidth location matchMedia navigator performance process requestAnimationFrame ' +
   'sessionStorage localStorage setTimeout structuredClone window';

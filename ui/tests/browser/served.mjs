@@ -2,6 +2,7 @@
 // The served page in a headless browser. usage: node served.mjs WEFT TRACE.weft
 // Its answers must be those of the same program on the command line. Prints TAP.
 import { spawnSync } from 'node:child_process';
+import { troubleOf, walkByTab } from './access.mjs';
 import { findChromium, makeTap, openBrowser } from './page.mjs';
 import { ask, openServed, quiet, serve } from './serve.mjs';
 
@@ -476,6 +477,49 @@ async function themes(browser, url) {
     }
 }
 
+/** Every screen, as it opens and with something selected: names, roles, contrast, Tab. */
+async function access(browser, url) {
+  for (const colorScheme of ['light', 'dark']) {
+    const { page, context } = await openServed(browser, url, { colorScheme });
+    for (const { key, digit } of await look(page, 'screens')) {
+      await page.locator('body').press(String(digit));
+      await quiet(page);
+      same(await troubleOf(page), [], `${key}, ${colorScheme}: names, roles and contrast`);
+      await selectSomething(page, key);
+      same(await troubleOf(page), [], `${key}, ${colorScheme}: the same with something selected`);
+      if (colorScheme === 'dark') continue;
+      const { stops, trouble } = await walkByTab(page);
+      ok(stops > 8 && trouble.length === 0, `${key}: Tab goes through all of it`, trouble.join());
+    }
+    if (colorScheme === 'light') await accessIsLookedAt(page);
+    await context.close();
+  }
+}
+
+/** The look itself is tested with what is wrong on purpose. */
+async function accessIsLookedAt(page) {
+  await page.evaluate(() => {
+    const parts = '<button></button><i role="option">o</i><b>b</b>';
+    document.body.insertAdjacentHTML('beforeend', `<div id="bad">${parts}</div>`);
+    Object.assign(document.querySelector('#bad b').style, { color: '#888', background: '#999' });
+  });
+  const found = await troubleOf(page);
+  await page.evaluate(() => document.getElementById('bad').remove());
+  const kinds = found.map(text => text.split(/[ :]/)[0]).sort();
+  same(kinds, ['contrast', 'no', 'option'], 'what cannot be read or named is found');
+}
+
+async function selectSomething(page, screen) {
+  const places = {
+    overview: '.story table.fixed .row-link',
+    patterns: '.clusters tbody .row-link',
+    functions: 'table.functions tbody tr:not(.gap) th',
+  };
+  if (places[screen]) await page.locator(places[screen]).first().click();
+  if (screen === 'timeline') await page.locator('#chart').press('ArrowRight');
+  await quiet(page);
+}
+
 async function lost(browser) {
   const server = await serve(weft, [trace]);
   const { page, context } = await openServed(browser, server.url);
@@ -490,7 +534,8 @@ async function lost(browser) {
 
 /** A program may have been built without its server. */
 function canServe() {
-  return spawnSync(weft, ['serve', '--help'], { stdio: 'ignore' }).status === 0;
+  const { stderr } = spawnSync(weft, ['serve', '/dev/null']);
+  return !stderr.toString().includes('built without its server');
 }
 
 async function main() {
@@ -522,6 +567,7 @@ async function main() {
     await patterns(page);
     same(trouble, [], 'no console error, no request to another host');
     await themes(browser, server.url);
+    await access(browser, server.url);
     await lost(browser);
   } catch (error) {
     threw(error);
