@@ -167,8 +167,21 @@ export class TimelineStage extends BaseStage<Track> {
     const { raster, style, dpr } = scene;
     const bottom = Math.round((top + track.height) * dpr);
     if (track.thread < 0) raster.rect(0, Math.round(top * dpr), raster.width, bottom, style.panel);
-    else this.painter.paint(scene, track, top);
+    else {
+      this.painter.paint(scene, track, top);
+      this.paintSilence(scene, track.thread, Math.round(top * dpr), bottom);
+    }
     raster.rect(0, bottom - line, raster.width, bottom, style.line);
+  }
+
+  /** Before its first event and after its last, nothing is known of a thread: that is no idleness. */
+  private paintSilence(scene: Scene, thread: number, top: number, bottom: number): void {
+    const { raster, style, window, dpr } = scene;
+    const { first, last } = this.timeline.served.threads[thread]!;
+    const [x0, x1] = [first, last].map(t => Math.round((t - window.t0) * window.scale));
+    raster.rect(0, top, x0!, bottom, style.panel);
+    const behind = x1! + Math.round(2 * dpr); // a call of no length there has its width
+    raster.rect(behind, top, raster.width, bottom, style.panel);
   }
 
   private want(view: View, placed: Placed[]): void {

@@ -3,20 +3,15 @@
 import { list, num, object, objects } from '../api/json';
 import type { Json } from '../api/json';
 import { take } from '../api/columns';
-import type { Columns } from '../api/columns';
+import type { Column, Columns } from '../api/columns';
 import { unlessSuperseded } from '../api/source';
 import { Atom } from '../lib/atom';
+import { allBelow } from '../lib/timelinebelow';
+import type { Below, Contexts } from '../lib/timelinebelow';
 import type { Bins } from '../lib/timelinehistogram';
 import type { App } from './app';
 import type { CallAt, CallSet, Served } from './served';
 import { isSameCall, timelineOf } from './timeline';
-
-export interface Below {
-  fn: number;
-  count: number;
-  sum: number;
-  self: number;
-}
 
 export interface Details {
   call: CallAt;
@@ -30,8 +25,14 @@ export interface Details {
 
 export type Scope = 'trace' | 'thread' | 'range';
 
+/** What it called: directly, or at any depth. */
+export type Reach = 'direct' | 'all';
+
 export interface DetailState {
   details: Details | null;
+  reach: Reach;
+  /** At any depth, of the call selected; null: not known yet. */
+  deep: Below[] | null;
   bins: Bins | null;
   scope: Scope;
   trouble: string;
@@ -88,6 +89,17 @@ export function setFrom(answer: Columns, about: Pick<CallSet, 'title' | 'functio
   };
 }
 
+const MOST_CONTEXTS = 100_000;
+
+function contextsOf(answer: Columns): Contexts {
+  const get = (name: string): Column => take<Column>(answer, 'nodes', name);
+  const depth = get('depth');
+  return {
+    ...{ n: depth.length, depth, fn: get('function'), count: get('count') },
+    ...{ sum: get('sum_ns'), self: get('self_ns') },
+  };
+}
+
 export function callOfSet(set: CallSet, i: number): CallAt {
   return {
     ...{ thread: set.thread[i]!, depth: set.depth[i]!, start: set.start[i]!, end: set.end[i]! },
@@ -97,9 +109,10 @@ export function callOfSet(set: CallSet, i: number): CallAt {
 
 export class DetailLoader {
   readonly state = new Atom<DetailState>({
-    ...{ details: null, bins: null, scope: 'trace', trouble: '' },
+    ...{ details: null, reach: 'direct', deep: null, bins: null, scope: 'trace', trouble: '' },
   });
   private binsOf = '';
+  private deepOf: CallAt | null = null;
   private readonly served: Served;
 
   constructor(private readonly app: App) {
@@ -128,6 +141,11 @@ export class DetailLoader {
     void this.load().catch((error: unknown) => this.fail(error));
   }
 
+  setReach(reach: Reach): void {
+    this.state.update(now => ({ ...now, reach }));
+    void this.load().catch((error: unknown) => this.fail(error));
+  }
+
   private fail(error: unknown): void {
     const trouble = error instanceof Error ? error.message : String(error);
     this.state.update(now => ({ ...now, trouble }));
@@ -142,6 +160,7 @@ export class DetailLoader {
     await Promise.all([
       unlessSuperseded(this.loadCall(call)),
       unlessSuperseded(this.loadBins(call)),
+      unlessSuperseded(this.loadDeep(call)),
     ]);
   }
 
@@ -150,6 +169,24 @@ export class DetailLoader {
     const json = await this.served.source.json('item', { thread, at: start, depth }, 'item');
     if (!isSameCall(call, this.served.state.get().call)) return;
     this.state.update(now => ({ ...now, details: detailsFrom(json, call), trouble: '' }));
+  }
+
+  private async loadDeep(call: CallAt): Promise<void> {
+    if (this.state.get().reach !== 'all' || isSameCall(call, this.deepOf)) return;
+    this.deepOf = call;
+    this.state.update(now => ({ ...now, deep: null }));
+    const { thread, start: from, end: to } = call;
+    try {
+      const params = { threads: [thread], from, to, limit: MOST_CONTEXTS };
+      const answer = await this.served.source.columns('tree', params, 'below');
+      this.state.update(now => ({
+        ...now,
+        deep: allBelow(contextsOf(answer), call.depth, call.fn),
+      }));
+    } catch (error) {
+      if (this.deepOf === call) this.deepOf = null;
+      throw error;
+    }
   }
 
   private async loadBins(call: CallAt): Promise<void> {

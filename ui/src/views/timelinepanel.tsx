@@ -10,7 +10,7 @@ import * as act from '../state/actions';
 import type { CallAt } from '../state/served';
 import { timelineOf } from '../state/timeline';
 import { detailsOf } from '../state/timelinedetails';
-import type { Details, Scope } from '../state/timelinedetails';
+import type { Details, Reach, Scope } from '../state/timelinedetails';
 import * as walk from '../state/timelinewalk';
 import { copyText, Key } from './parts';
 import { FnSwatch } from './timelinefloat';
@@ -206,8 +206,13 @@ function Bars({ axis, length }: { axis: Axis; length: number }): JSX.Element {
 }
 
 /** A dashed line with its name, beside the line of the call. */
-function Median({ at, now, ground }: { at: number; now: number; ground: number }): JSX.Element {
-  const isLeft = at > now - 40 && at <= now + 4;
+function Median({
+  at,
+  now,
+  axis,
+  ground,
+}: Record<'at' | 'now' | 'ground', number> & { axis: Axis }): JSX.Element {
+  const isLeft = at > axis.width - 32 || (at > now - 40 && at <= now + 4);
   return (
     <>
       <line x1={at} x2={at} y1={10} y2={ground} class="median" />
@@ -281,7 +286,7 @@ function Chart({
         class="base"
       />
       <Ticks axis={axis} ground={ground} />
-      <Median at={axis.x(quantile(bins, 0.5))} now={now} ground={ground} />
+      <Median at={axis.x(quantile(bins, 0.5))} now={now} axis={axis} ground={ground} />
       <line x1={now} x2={now} y1={10} y2={ground} class="this" />
       <path d={`M${now - 4} 4h8l-4 6z`} class="marker" />
       <text x={now + (isLeft ? -7 : 7)} y={12} class={isLeft ? 'end bold' : 'bold'}>
@@ -293,6 +298,7 @@ function Chart({
 
 /** "longer than 97.2 % of 1,117" */
 function rankWords(bins: Bins, length: number): string {
+  if (bins.total === 1) return 'the only one';
   if (length >= bins.longest) return `the longest of ${integer(bins.total)}`;
   return `longer than ${percent(rankOf(bins, length))} of ${integer(bins.total)}`;
 }
@@ -310,7 +316,7 @@ function Numbers({ bins, call }: { bins: Bins; call: CallAt }): JSX.Element {
     integer(bins.total),
     duration(bins.sum),
     duration(bins.sum / Math.max(1, bins.total)),
-    ...[0.5, 0.9, 0.99].map(share => duration(quantile(bins, share))),
+    ...[0.5, 0.9, 0.99].map(share => duration(Math.min(bins.longest, quantile(bins, share)))),
     duration(bins.longest),
     duration(length),
   ];
@@ -349,7 +355,7 @@ function Versus({ call }: { call: CallAt }): JSX.Element {
   return (
     <div class="versus">
       <h2>
-        This call against all {bins ? `${integer(bins.total)} calls` : 'calls'} of{' '}
+        This call against all {bins ? plural(bins.total, 'call') : 'calls'} of{' '}
         {served.families.short[call.fn]}
         <small class="scopes">
           {SCOPES.map(([key, word]) => (
@@ -391,29 +397,75 @@ function Versus({ call }: { call: CallAt }): JSX.Element {
 
 /* ---- below ---- */
 
-function Below({ details }: { details: Details }): JSX.Element {
-  const { served } = timelineOf(useApp());
+const REACHES: [Reach, string][] = [
+  ['direct', 'directly below'],
+  ['all', 'at any depth'],
+];
+
+const MOST_ROWS = 60;
+
+function BelowRow({
+  fn,
+  count,
+  ns,
+  length,
+}: Record<'fn' | 'count' | 'ns' | 'length', number>): JSX.Element {
   const app = useApp();
+  const { served } = timelineOf(app);
+  return (
+    <tr>
+      <th scope="row" class="clip">
+        <button
+          class="row-link"
+          title={served.names.name[fn]}
+          onClick={() => act.setQuery(app, `fn:"${served.names.name[fn]}"`)}
+        >
+          <FnSwatch fn={fn} /> <span>{served.families.short[fn]}</span>
+        </button>
+      </th>
+      <td class="num">{integer(count)}</td>
+      <td class="num key">{duration(ns)}</td>
+      <td class="num dim">{percent(ns / length)}</td>
+    </tr>
+  );
+}
+
+function Below({ details }: { details: Details }): JSX.Element {
+  const loader = detailsOf(useApp());
+  const reach = useAtom(loader.state, s => s.reach);
+  const deep = useAtom(loader.state, s => s.deep);
   const length = Math.max(1, details.call.end - details.call.start);
-  const ranked = [...details.below].sort((a, b) => b.sum - a.sum);
+  const isAll = reach === 'all';
+  const ranked = isAll
+    ? (deep ?? []).map(one => ({ ...one, ns: one.self }))
+    : [...details.below].sort((a, b) => b.sum - a.sum).map(one => ({ ...one, ns: one.sum }));
+  const heads = ['calls', isAll ? 'own time' : 'sum', 'share'];
   return (
     <div class="below" tabIndex={0} role="region" aria-label="What it called">
       <h2>
         Where its {duration(length)} went <small>wall-time of this call</small>
+        <small class="scopes">
+          {REACHES.map(([key, word]) => (
+            <button
+              key={key}
+              class={reach === key ? 'link on' : 'link'}
+              aria-pressed={reach === key}
+              onClick={() => loader.setReach(key)}
+            >
+              {word}
+            </button>
+          ))}
+        </small>
       </h2>
       <table class="fixed">
         <thead>
           <tr>
-            <th scope="col">directly below</th>
-            <th scope="col" class="num n">
-              calls
-            </th>
-            <th scope="col" class="num t">
-              sum
-            </th>
-            <th scope="col" class="num n">
-              share
-            </th>
+            <th scope="col">function</th>
+            {heads.map((head, i) => (
+              <th scope="col" class={i === 1 ? 'num t' : 'num n'} key={head}>
+                {head}
+              </th>
+            ))}
           </tr>
         </thead>
         <tbody>
@@ -425,25 +477,17 @@ function Below({ details }: { details: Details }): JSX.Element {
             <td class="num key">{duration(details.self)}</td>
             <td class="num dim">{percent(details.self / length)}</td>
           </tr>
-          {ranked.slice(0, 60).map(({ fn, count, sum }) => (
-            <tr key={fn}>
-              <th scope="row" class="clip">
-                <button
-                  class="row-link"
-                  title={served.names.name[fn]}
-                  onClick={() => act.setQuery(app, `fn:"${served.names.name[fn]}"`)}
-                >
-                  <FnSwatch fn={fn} /> <span>{served.families.short[fn]}</span>
-                </button>
-              </th>
-              <td class="num">{integer(count)}</td>
-              <td class="num key">{duration(sum)}</td>
-              <td class="num dim">{percent(sum / length)}</td>
-            </tr>
+          {ranked.slice(0, MOST_ROWS).map(row => (
+            <BelowRow key={row.fn} {...row} length={length} />
           ))}
         </tbody>
       </table>
-      {ranked.length > 60 && <p class="remark">60 of {ranked.length} functions shown.</p>}
+      {isAll && !deep && <p class="remark">asking for all that it called{'\u2026'}</p>}
+      {ranked.length > MOST_ROWS && (
+        <p class="remark">
+          {MOST_ROWS} of {integer(ranked.length)} functions shown, most time first.
+        </p>
+      )}
     </div>
   );
 }

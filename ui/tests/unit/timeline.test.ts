@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import { allBelow } from '../../src/lib/timelinebelow';
 import { describe, expect, it } from 'vitest';
 import { decodeColumns } from '../../src/api/columns';
 import { glyphAt, LevelGlyphs } from '../../src/lib/timelineglyphs';
@@ -402,4 +403,21 @@ describe('load', () => {
 
 it('a tile has as many columns as an answer may', () => {
   expect(TILE_COLUMNS).toBeLessThanOrEqual(65536);
+});
+
+describe('what a call called', () => {
+  // main > call > a > b, a; and a sibling of no duration that begins with the call
+  const tree = {
+    ...{ n: 6, depth: [0, 1, 1, 2, 3, 2], fn: [0, 5, 5, 7, 8, 7] },
+    ...{ count: [1, 1, 1, 2, 3, 1], sum: [100, 0, 100, 60, 20, 10], self: [0, 0, 30, 40, 20, 10] },
+  };
+
+  it('is told by function, at any depth', () => {
+    expect(allBelow(tree, 1, 5)).toEqual([
+      { fn: 7, count: 3, sum: 70, self: 50 },
+      { fn: 8, count: 3, sum: 20, self: 20 },
+    ]);
+    expect(allBelow(tree, 3, 8)).toEqual([]);
+    expect(allBelow(tree, 1, 9)).toEqual([]);
+  });
 });
