@@ -357,6 +357,18 @@ static enum weft_code select_thread(void *context, size_t item, unsigned worker,
     return code;
 }
 
+static void count_bins(const struct segments *segments, struct weft_shape_bin_counts *counts)
+{
+    memset(counts, 0, sizeof *counts);
+    for (size_t s = 0; s < segments->n; s++) {
+        const struct segment *segment = &segments->items[s];
+        for (uint64_t i = 0; i < segment->n; i++)
+            counts->of[i % WEFT_SHAPE_BIN_WAYS][weft_bin_of(segment->duration_ns[i])]++;
+        for (uint64_t i = 0; i < segment->n_long; i++)
+            counts->of[0][weft_bin_of(segment->long_ns[i])]++;
+    }
+}
+
 /* A cluster over all threads. */
 static enum weft_code select_cluster(void *context, size_t cluster, unsigned worker,
                                      struct weft_err *err)
@@ -365,13 +377,15 @@ static enum weft_code select_cluster(void *context, size_t cluster, unsigned wor
     struct segments *segments = &job->segments[worker];
     struct weft_shape_times *times =
         job->rows->times[job->rows->first[job->mined->n_threads] + cluster];
-    if (!times || !times->count)
-        return WEFT_OK;
+    struct weft_shape_bin_counts counts;
     begin_selection(segments);
     for (size_t i = job->first_row[cluster]; i < job->first_row[cluster + 1]; i++)
         if (!add_row(job, job->item_of[i], job->row_of[i], segments))
             return no_memory(err);
-    return select_quantiles(segments, times, err);
+    count_bins(segments, &counts);
+    if (!weft_shape_bins_make(&counts, &job->rows->bins[cluster]))
+        return no_memory(err);
+    return times && times->count ? select_quantiles(segments, times, err) : WEFT_OK;
 }
 
 /* Lists the rows of each cluster. False without memory. */

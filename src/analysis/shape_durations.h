@@ -13,9 +13,9 @@
 
 #include "analysis/shape_quantiles.h"
 
-/* Fills in the quantiles of rows->times; budget_bytes does not count. mined->has_durations; the
- * durations are gone afterwards. O(calls). WEFT_E_NOMEM, WEFT_E_MALFORMED if the counts of the rows
- * are not those of the tapes. */
+/* Fills in the quantiles of rows->times, and rows->bins; budget_bytes does not count.
+ * mined->has_durations; the durations are gone afterwards. O(calls). WEFT_E_NOMEM, WEFT_E_MALFORMED
+ * if the counts of the rows are not those of the tapes. */
 WEFT_CHECKED enum weft_code weft_shape_durations_run(struct weft_mined *mined,
                                                      const struct weft_shape_quantile_rows *rows,
                                                      struct weft_pool *pool, struct weft_err *err);

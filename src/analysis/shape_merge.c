@@ -138,8 +138,15 @@ uint32_t weft_merge_call(struct weft_merged *merged, uint32_t function_id, const
 void weft_shape_row_count(struct weft_shape_row *row, uint64_t start_ns, uint64_t end_ns)
 {
     uint64_t duration_ns = end_ns - start_ns;
-    const struct weft_shape_row one = { 1,        duration_ns, duration_ns, duration_ns,
-                                        start_ns, end_ns,      start_ns,    row->shape_id };
+    const struct weft_shape_row one = { .count = 1,
+                                        .sum_ns = duration_ns,
+                                        .min_ns = duration_ns,
+                                        .max_ns = duration_ns,
+                                        .sum_squares = (weft_u128)duration_ns * duration_ns,
+                                        .first_ns = start_ns,
+                                        .first_end_ns = end_ns,
+                                        .slowest_ns = start_ns,
+                                        .shape_id = row->shape_id };
     weft_shape_row_add(row, &one);
 }
 
@@ -159,6 +166,7 @@ void weft_shape_row_add(struct weft_shape_row *row, const struct weft_shape_row 
     }
     row->min_ns = is_first || from->min_ns < row->min_ns ? from->min_ns : row->min_ns;
     row->sum_ns += from->sum_ns;
+    row->sum_squares += from->sum_squares;
     row->count += from->count;
 }
 

@@ -291,6 +291,7 @@ static inline void count_call(struct weft_miner *miner, uint64_t start_ns, uint6
     }
     row->count++;
     row->sum_ns += duration_ns;
+    row->sum_squares += (weft_u128)duration_ns * duration_ns;
     row->min_ns = duration_ns < row->min_ns ? duration_ns : row->min_ns;
     if (__builtin_expect(duration_ns > row->max_ns, 0)) {
         row->max_ns = duration_ns;

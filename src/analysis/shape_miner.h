@@ -41,6 +41,7 @@ struct weft_shape_done {
 /* What is counted of one shape on one thread or partition. */
 struct weft_shape_row {
     uint64_t count, sum_ns, min_ns, max_ns;
+    weft_u128 sum_squares;           /* of durations */
     uint64_t first_ns, first_end_ns; /* the earliest */
     uint64_t slowest_ns;             /* begin of the longest, and earliest of these */
     uint32_t shape_id;

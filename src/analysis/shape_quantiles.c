@@ -67,6 +67,17 @@ static uint32_t place_of(const struct round *round, size_t row)
     return row >= round->first && row < round->end ? round->place[row - round->first] : PLACE_NONE;
 }
 
+/* The cluster whose bins are those of the row, or WEFT_ID_NONE: the cluster's own row has them, or,
+ * if that is not wanted, the only one of a thread. */
+static uint32_t binned_cluster(const struct round *round, size_t row)
+{
+    const size_t n = n_thread_rows(round);
+    if (row >= n)
+        return (uint32_t)(row - n);
+    const uint32_t cluster = round->rows->cluster_id[row];
+    return round->rows->times[n + cluster] ? WEFT_ID_NONE : cluster;
+}
+
 /* ---- passes ---------------------------------------------------------------------------------- */
 
 static enum weft_code begin_thread(void *context, size_t part, unsigned index, struct weft_err *err)
@@ -235,6 +246,39 @@ static bool items_of(const struct round *round, size_t **items, size_t *n_items)
     return *items != NULL;
 }
 
+static bool bin_histogram(const struct weft_hist_set *hist, uint32_t place,
+                          struct weft_shape_bins *bins)
+{
+    struct weft_shape_bin_counts counts = { 0 };
+    for (uint32_t page = 0; page < WEFT_HIST_PAGES; page++) {
+        const uint32_t at = hist->page_of[(size_t)place * WEFT_HIST_PAGES + page];
+        for (uint32_t slot = 0; at && slot < WEFT_HIST_SLOTS; slot++)
+            counts.of[0][weft_bin_of(weft_hist_floor(page, slot))] +=
+                hist->pages[(size_t)(at - 1) * WEFT_HIST_SLOTS + slot];
+    }
+    return weft_shape_bins_make(&counts, bins);
+}
+
+static bool bin_values(const struct collection *collection, struct weft_shape_bins *bins)
+{
+    struct weft_shape_bin_counts counts = { 0 };
+    for (uint64_t i = 0; i < collection->n; i++)
+        counts.of[i % WEFT_SHAPE_BIN_WAYS][weft_bin_of(collection->values[i])]++;
+    return weft_shape_bins_make(&counts, bins);
+}
+
+/* Of the rows that have histograms; the slots of these lie in bins. */
+static bool bin_histograms(const struct round *round)
+{
+    bool is_ok = true;
+    for (size_t row = round->first; is_ok && row < round->end; row++) {
+        const uint32_t place = place_of(round, row), cluster = binned_cluster(round, row);
+        if (cluster != WEFT_ID_NONE && place != PLACE_NONE && !(place & PLACE_COLLECTED))
+            is_ok = bin_histogram(&round->workers[0].hist, place, &round->rows->bins[cluster]);
+    }
+    return is_ok;
+}
+
 static enum weft_code histograms_to_quantiles(struct round *round, struct weft_err *err)
 {
     enum weft_code code = WEFT_OK;
@@ -242,6 +286,8 @@ static enum weft_code histograms_to_quantiles(struct round *round, struct weft_e
         code = weft_hist_merge(&round->workers[0].hist, &round->workers[w].hist, err);
         weft_hist_set_fini(&round->workers[w].hist);
     }
+    if (!code && !bin_histograms(round))
+        code = no_memory(err);
     if (!code)
         code = weft_quantiles_init(&round->quantiles, &round->workers[0].hist, NULL, err);
     weft_hist_set_fini(&round->workers[0].hist);
@@ -274,8 +320,8 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* False if the calls were not those of the first mining. */
-static bool fill_times(const struct round *round)
+/* WEFT_E_MALFORMED if the calls were not those of the first mining. */
+static enum weft_code fill_times(const struct round *round, struct weft_err *err)
 {
     for (size_t row = round->first; row < round->end; row++) {
         uint32_t place = place_of(round, row);
@@ -287,7 +333,11 @@ static bool fill_times(const struct round *round)
         if (place & PLACE_COLLECTED) {
             collection = &round->collections[place & ~PLACE_COLLECTED];
             if (collection->n != collection->cap)
-                return false;
+                return weft_fail(err, WEFT_E_MALFORMED, WEFT_NO_OFFSET,
+                                 "expected the same calls as before, found others");
+            const uint32_t cluster = binned_cluster(round, row);
+            if (cluster != WEFT_ID_NONE && !bin_values(collection, &round->rows->bins[cluster]))
+                return no_memory(err);
             qsort(collection->values, (size_t)collection->n, sizeof *collection->values, by_value);
         }
         for (unsigned q = 0; q < WEFT_QUANTILES; q++)
@@ -295,7 +345,7 @@ static bool fill_times(const struct round *round)
                          ? collection->values[weft_nearest_rank(times->count, per_mille[q]) - 1]
                          : round->quantiles.value_ns[place][q];
     }
-    return true;
+    return WEFT_OK;
 }
 
 static enum weft_code run_round(struct round *round, struct weft_shape_replay *replay,
@@ -307,9 +357,8 @@ static enum weft_code run_round(struct round *round, struct weft_shape_replay *r
         code = no_memory(err);
     if (!code)
         code = run_passes(round, replay, items, n_items, err);
-    if (!code && !fill_times(round))
-        code = weft_fail(err, WEFT_E_MALFORMED, WEFT_NO_OFFSET,
-                         "expected the same calls as before, found others");
+    if (!code)
+        code = fill_times(round, err);
     free(items);
     round_fini(round);
     return code;

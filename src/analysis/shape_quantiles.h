@@ -7,17 +7,20 @@
 #ifndef WEFT_ANALYSIS_SHAPE_QUANTILES_H
 #define WEFT_ANALYSIS_SHAPE_QUANTILES_H
 
+#include "analysis/shape_bins.h"
 #include "analysis/shape_mine.h"
 
-/* What quantiles are wanted of. Rows of the mined thread `item` are first[item] ... first[item+1),
- * of ascending clusters; after those of all threads follow n_clusters rows, those of the clusters
- * over all threads. Counts are known; the quantiles are filled in. */
+/* What quantiles, and bins, are wanted of. Rows of the mined thread `item` are first[item] ...
+ * first[item+1), of ascending clusters; after those of all threads follow n_clusters rows, those of
+ * the clusters over all threads. Counts are known; the quantiles and the bins are filled in. */
 struct weft_shape_quantile_rows {
     const uint32_t *cluster_of; /* by shape */
     size_t n_clusters;
     const size_t *first;             /* [n_threads + 1] */
     const uint32_t *cluster_id;      /* [first[n_threads]] */
-    struct weft_shape_times **times; /* [first[n_threads] + n_clusters]; NULL: not wanted */
+    struct weft_shape_times **times; /* [first[n_threads] + n_clusters]; NULL: not wanted, of a
+                                        cluster that is on one thread alone */
+    struct weft_shape_bins *bins;    /* [n_clusters], zeroed; over all threads */
     size_t budget_bytes;             /* a worker's; 0: the default */
 };
 

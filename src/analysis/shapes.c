@@ -4,6 +4,7 @@
  */
 #include "analysis/shapes.h"
 
+#include "analysis/shape_bins.h"
 #include "analysis/shape_clusters.h"
 #include "analysis/shape_durations.h"
 #include "analysis/shape_mine.h"
@@ -41,6 +42,7 @@ struct job {
     size_t *first;
     uint32_t *cluster_id, *ribbon;
     size_t n_presences;
+    struct weft_shape_bins *bins;   /* by cluster */
     struct weft_shape_watch *watch; /* by cluster */
     uint32_t *slot_cluster;         /* by drop slot */
     uint32_t n_slots;
@@ -92,6 +94,7 @@ static void add_row(struct weft_shape *shape, const struct weft_shape_row *row, 
     shape->max_ns = weft_max_u64(shape->max_ns, row->max_ns);
     shape->count += row->count;
     shape->sum_ns += row->sum_ns;
+    shape->sum_squares += row->sum_squares;
     shape->n_threads++;
 }
 
@@ -132,13 +135,14 @@ static enum weft_code make_shapes(struct job *job, struct weft_err *err)
 
 /* ---- clusters -------------------------------------------------------------------------------- */
 
-static void add_times(struct weft_shape_times *times, uint64_t count, uint64_t sum_ns,
-                      uint64_t min_ns, uint64_t max_ns)
+/* Adds durations; quantiles are not of a sum. */
+static void add_times(struct weft_shape_times *times, const struct weft_shape_times *more)
 {
-    times->min_ns = times->count ? weft_min_u64(times->min_ns, min_ns) : min_ns;
-    times->max_ns = weft_max_u64(times->max_ns, max_ns);
-    times->count += count;
-    times->sum_ns += sum_ns;
+    times->min_ns = times->count ? weft_min_u64(times->min_ns, more->min_ns) : more->min_ns;
+    times->max_ns = weft_max_u64(times->max_ns, more->max_ns);
+    times->count += more->count;
+    times->sum_ns += more->sum_ns;
+    times->sum_squares += more->sum_squares;
 }
 
 static void make_cluster(struct job *job, uint32_t id)
@@ -157,7 +161,12 @@ static void make_cluster(struct job *job, uint32_t id)
         cluster->is_trivial = cluster->is_trivial && shape->n_children == 0;
         if (i == 0 || shape->first.start_ns < cluster->first.start_ns)
             cluster->first = shape->first; /* its begin counts: find_occurrences tells the call */
-        add_times(&cluster->times, shape->count, shape->sum_ns, shape->min_ns, shape->max_ns);
+        const struct weft_shape_times times = { .count = shape->count,
+                                                .sum_ns = shape->sum_ns,
+                                                .min_ns = shape->min_ns,
+                                                .max_ns = shape->max_ns,
+                                                .sum_squares = shape->sum_squares };
+        add_times(&cluster->times, &times);
     }
 }
 
@@ -201,7 +210,12 @@ static size_t gather_presences(struct job *job, const struct weft_mined_thread *
         }
         struct weft_shape_presence *presence = &at[place[cluster] - 1];
         presence->first_ns = weft_min_u64(presence->first_ns, row->first_ns);
-        add_times(&presence->times, row->count, row->sum_ns, row->min_ns, row->max_ns);
+        const struct weft_shape_times times = { .count = row->count,
+                                                .sum_ns = row->sum_ns,
+                                                .min_ns = row->min_ns,
+                                                .max_ns = row->max_ns,
+                                                .sum_squares = row->sum_squares };
+        add_times(&presence->times, &times);
     }
     for (size_t i = 0; i < n; i++)
         place[at[i].cluster_id] = 0;
@@ -402,14 +416,17 @@ static size_t quantile_bytes(const struct weft_run *run)
     return share < MAX_QUANTILE_BYTES ? share : MAX_QUANTILE_BYTES;
 }
 
-/* Clusters of one thread have its quantiles. */
+/* Quantiles and bins. Clusters of one thread have its quantiles. */
 static enum weft_code fill_quantiles(struct job *job, struct weft_err *err)
 {
     struct weft_shapes_table *table = job->table;
     size_t n = job->n_presences;
     struct weft_shape_times **times = calloc(n + table->n_clusters + 1, sizeof(void *));
-    if (!times)
+    job->bins = calloc(table->n_clusters + 1, sizeof *job->bins);
+    if (!times || !job->bins) {
+        free(times);
         return no_memory(err);
+    }
     for (size_t i = 0; i < n; i++)
         times[i] = &job->presences[i].times;
     for (size_t c = 0; c < table->n_clusters; c++)
@@ -420,6 +437,7 @@ static enum weft_code fill_quantiles(struct job *job, struct weft_err *err)
         .first = job->first,
         .cluster_id = job->cluster_id,
         .times = times,
+        .bins = job->bins,
         .budget_bytes = quantile_bytes(job->run),
     };
     enum weft_code code = job->mined.has_durations
@@ -430,6 +448,8 @@ static enum weft_code fill_quantiles(struct job *job, struct weft_err *err)
         if (!times[n + job->cluster_id[i]])
             table->clusters[job->cluster_id[i]].times = job->presences[i].times;
     free(times);
+    if (!code && !weft_shape_bins_move(job->bins, table->arena, table->clusters, table->n_clusters))
+        code = no_memory(err);
     return code;
 }
 
@@ -677,6 +697,7 @@ static void job_fini(struct job *job)
     weft_mined_fini(&job->mined);
     weft_cluster_kin_free(job->kin);
     weft_occurrences_fini(&job->occurrences);
+    weft_shape_bins_free(job->bins, job->table ? job->table->n_clusters : 0);
     free(job->first);
     free(job->cluster_id);
     free(job->ribbon);

@@ -2,6 +2,8 @@
  *
  * What the page says of clusters: their numbers, shapes, spikes and drops, and what is rare.
  */
+#include "base/deviation.h"
+#include "model/histogram.h"
 #include "render/page_shapes.h"
 
 #include <math.h>
@@ -36,6 +38,16 @@ CLUSTER_VALUE(p99, cluster->times.p99_ns)
 CLUSTER_VALUE(p999, cluster->times.p999_ns)
 CLUSTER_VALUE(spikes, cluster->n_spikes)
 CLUSTER_VALUE(drops, cluster->n_drops)
+
+static int64_t deviation_of(const struct weft_shape_times *times)
+{
+    return llround(weft_deviation(times->count, times->sum_ns, times->sum_squares));
+}
+
+CLUSTER_VALUE(deviation, deviation_of(&cluster->times))
+CLUSTER_VALUE(function_count, shapes->function_times[cluster->function_id].count)
+CLUSTER_VALUE(function_sum, shapes->function_times[cluster->function_id].sum_ns)
+CLUSTER_VALUE(function_deviation, deviation_of(&shapes->function_times[cluster->function_id]))
 
 struct cluster_column {
     const char *key;
@@ -108,6 +120,56 @@ static void put_members(const struct weft_page_shapes *shapes)
     weft_json_end_array(json);
 }
 
+/* Four bins for every power of two; values below four have bins of their own. */
+static uint64_t page_bin(uint64_t ns)
+{
+    if (ns < 4)
+        return ns;
+    const uint32_t power = 63U - (uint32_t)__builtin_clzll(ns);
+    return (power - 1) * 4 + (ns >> (power - 2) & 3);
+}
+
+/* The page's bins of a cluster, of which most stand for two of the table's, and what they hold;
+ * returns how many. Both arrays have WEFT_BINS elements. */
+static uint32_t join_bins(const struct weft_shape_cluster *cluster, uint64_t *bins,
+                          uint64_t *counts)
+{
+    uint32_t n = 0;
+    uint64_t last = UINT64_MAX;
+    for (uint32_t i = 0; i < cluster->n_bins; i++) {
+        const uint64_t bin = page_bin(cluster->bins[i].from_ns);
+        if (bin != last) {
+            bins[n] = bin;
+            counts[n++] = 0;
+        }
+        counts[n - 1] += cluster->bins[i].count;
+        last = bin;
+    }
+    return n;
+}
+
+/* How many bins each cluster has, each bin as the distance from the one before, the counts. */
+static void put_bins(const struct weft_page_shapes *shapes)
+{
+    enum { N, BIN, COUNT };
+    static const char *const keys[] = { "bn", "b", "bc" };
+    const uint32_t n_clusters =
+        shapes->n_full < shapes->level->spreads ? shapes->n_full : shapes->level->spreads;
+    uint64_t bins[WEFT_BINS], counts[WEFT_BINS];
+    for (int part = N; part <= COUNT; part++) {
+        weft_json_begin_array(shapes->json, keys[part]);
+        for (uint32_t c = 0; c < n_clusters; c++) {
+            const uint32_t n = join_bins(weft_page_cluster(shapes, c), bins, counts);
+            if (part == N)
+                weft_json_u64(shapes->json, NULL, n);
+            for (uint32_t i = 0; part != N && i < n; i++)
+                weft_json_u64(shapes->json, NULL,
+                              part == COUNT ? counts[i] : bins[i] - (i > 0 ? bins[i - 1] : 0));
+        }
+        weft_json_end_array(shapes->json);
+    }
+}
+
 static void put_surprise(const struct weft_page_shapes *shapes)
 {
     weft_json_begin_array(shapes->json, "surprise");
@@ -126,9 +188,17 @@ static enum weft_code put_clusters(const struct weft_page_shapes *shapes, struct
         { "sum", cluster_sum },         { "threads", cluster_threads },
     };
     static const struct cluster_column full[] = {
-        { "min", cluster_min },     { "max", cluster_max },   { "p50", cluster_p50 },
-        { "p99", cluster_p99 },     { "p999", cluster_p999 }, { "spikes", cluster_spikes },
+        { "min", cluster_min },
+        { "max", cluster_max },
+        { "p50", cluster_p50 },
+        { "p99", cluster_p99 },
+        { "p999", cluster_p999 },
+        { "spikes", cluster_spikes },
         { "drops", cluster_drops },
+        { "sd", cluster_deviation },
+        { "fn", cluster_function_count },
+        { "fs", cluster_function_sum },
+        { "fd", cluster_function_deviation },
     };
     static const char *const kinds[WEFT_PAGE_KINDS] = { "typical", "slowest", "first" };
     const struct weft_shape_occurrence **rows = malloc((shapes->n_full + 1) * sizeof *rows);
@@ -138,6 +208,7 @@ static enum weft_code put_clusters(const struct weft_page_shapes *shapes, struct
     put_columns(shapes, shapes->n_listed, all, sizeof all / sizeof *all);
     put_columns(shapes, shapes->n_full, full, sizeof full / sizeof *full);
     put_surprise(shapes);
+    put_bins(shapes);
     put_members(shapes);
     for (enum weft_page_kind kind = WEFT_PAGE_TYPICAL; kind < WEFT_PAGE_KINDS; kind++) {
         for (uint32_t i = 0; i < shapes->n_full; i++)

@@ -11,20 +11,20 @@
 
 /* From all to little. Whatever the trace, the last level is small. */
 static const struct weft_page_level levels[] = {
-    /* cell, longest, listed, full, members, shapes, trees, nodes, typicals, run_trees, run_nodes,
-     * presences, threads, marks */
-    { 1, 0, 3000, 600, 16, 6000, 60, 400, 400, 2000, 64, 400, UINT32_MAX, 400 },
-    { 1, 1, 3000, 400, 16, 4000, 48, 300, 400, 2000, 48, 200, UINT32_MAX, 400 },
-    { 1, 8, 2000, 250, 12, 3000, 32, 200, 250, 1500, 32, 60, UINT32_MAX, 300 },
-    { 1, 48, 1500, 200, 12, 2500, 24, 150, 200, 1000, 24, 20, UINT32_MAX, 200 },
-    { 1, 192, 1000, 150, 12, 2000, 20, 120, 150, 800, 16, 12, UINT32_MAX, 200 },
-    { 2, 192, 1000, 150, 8, 1500, 20, 120, 150, 300, 24, 12, UINT32_MAX, 200 },
-    { 4, 192, 1000, 150, 6, 1000, 20, 120, 150, 200, 24, 12, UINT32_MAX, 200 },
-    { 8, 384, 1000, 120, 4, 800, 16, 120, 120, 200, 16, 12, UINT32_MAX, 200 },
-    { 24, 1200, 600, 100, 3, 400, 12, 80, 50, 100, 16, 8, 4000, 100 },
-    { 48, 1200, 600, 80, 3, 300, 12, 60, 12, 0, 0, 6, 1000, 100 },
-    { 48, 1200, 600, 80, 3, 300, 12, 60, 12, 0, 0, 6, 200, 100 },
-    { 48, 1200, 300, 60, 2, 200, 8, 40, 8, 0, 0, 6, 50, 100 },
+    /* cell, longest, listed, full, spreads, members, shapes, trees, nodes, typicals, run_trees,
+     * run_nodes, presences, threads, marks */
+    { 1, 0, 3000, 600, 600, 16, 6000, 60, 400, 400, 2000, 64, 400, UINT32_MAX, 400 },
+    { 1, 1, 3000, 400, 300, 16, 4000, 48, 300, 400, 2000, 48, 200, UINT32_MAX, 400 },
+    { 1, 8, 2000, 250, 200, 12, 3000, 32, 200, 250, 1500, 32, 60, UINT32_MAX, 300 },
+    { 1, 48, 1500, 200, 150, 12, 2500, 24, 150, 200, 1000, 24, 20, UINT32_MAX, 200 },
+    { 1, 192, 1000, 150, 120, 12, 2000, 20, 120, 150, 800, 16, 12, UINT32_MAX, 200 },
+    { 2, 192, 1000, 150, 100, 8, 1500, 20, 120, 150, 300, 24, 12, UINT32_MAX, 200 },
+    { 4, 192, 1000, 150, 100, 6, 1000, 20, 120, 150, 200, 24, 12, UINT32_MAX, 200 },
+    { 8, 384, 1000, 120, 80, 4, 800, 16, 120, 120, 200, 16, 12, UINT32_MAX, 200 },
+    { 24, 1200, 600, 100, 40, 3, 400, 12, 80, 50, 100, 16, 8, 4000, 100 },
+    { 48, 1200, 600, 80, 20, 3, 300, 12, 60, 12, 0, 0, 6, 1000, 100 },
+    { 48, 1200, 600, 80, 20, 3, 300, 12, 60, 12, 0, 0, 6, 200, 100 },
+    { 48, 1200, 300, 60, 10, 2, 200, 8, 40, 8, 0, 0, 6, 50, 100 },
 };
 enum { N_LEVELS = sizeof levels / sizeof *levels };
 
@@ -61,6 +61,22 @@ static bool order_clusters(struct weft_page_shapes *shapes)
         shapes->cluster_at[ranked[i].id] = i;
     }
     shapes->n_order = n;
+    return true;
+}
+
+static bool sum_functions(struct weft_page_shapes *shapes)
+{
+    const struct weft_shapes_table *table = shapes->table;
+    const uint32_t n_functions = weft_trace_n_functions(shapes->page->trace);
+    shapes->function_times = WEFT_ARENA_NEW(shapes->arena, n_functions, struct weft_shape_times);
+    if (!shapes->function_times)
+        return false;
+    for (size_t c = 0; c < table->n_clusters; c++) {
+        struct weft_shape_times *all = &shapes->function_times[table->clusters[c].function_id];
+        all->count += table->clusters[c].times.count;
+        all->sum_ns += table->clusters[c].times.sum_ns;
+        all->sum_squares += table->clusters[c].times.sum_squares;
+    }
     return true;
 }
 
@@ -492,7 +508,8 @@ static enum weft_code try_level(struct weft_page_shapes *shapes,
 static enum weft_code prepare(struct weft_page_shapes *shapes, struct weft_err *err)
 {
     shapes->arena = weft_arena_new(0);
-    if (!shapes->arena || !order_clusters(shapes) || !order_threads(shapes) || !make_room(shapes))
+    if (!shapes->arena || !order_clusters(shapes) || !sum_functions(shapes) ||
+        !order_threads(shapes) || !make_room(shapes))
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the page's shapes");
     enum weft_code code = weft_page_find_rare(shapes, err);
     return code == WEFT_OK ? weft_page_read_trees(shapes, err) : code;

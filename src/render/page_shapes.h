@@ -30,6 +30,7 @@ struct weft_page_level {
     uint32_t longest_columns; /* a run's longest occurrence is sent if it lasts so many */
     uint32_t listed;          /* clusters with name, count and sum */
     uint32_t full;            /* clusters with all their numbers */
+    uint32_t spreads;         /* clusters with the distribution of their durations */
     uint32_t members;         /* shapes a full cluster */
     uint32_t shapes;          /* shapes in all */
     uint32_t trees;           /* clusters whose typical, slowest and first calls are sent */
@@ -143,8 +144,9 @@ struct weft_page_shapes {
     const struct weft_page *page;
     const struct weft_shapes_table *table;
     struct weft_arena *arena;
-    uint32_t *order;              /* ids of the clusters that are not trivial, most time first */
-    uint32_t n_order;             /* elements of it */
+    uint32_t *order;  /* ids of the clusters that are not trivial, most time first */
+    uint32_t n_order; /* elements of it */
+    struct weft_shape_times *function_times; /* by model function id; no quantiles */
     uint32_t *cluster_at;         /* by cluster id: its place in `order`, or WEFT_ID_NONE */
     struct weft_page_tree *trees; /* in the order in which they are sent */
     size_t n_trees;

@@ -157,11 +157,15 @@ void weft_shapes_print_more(const struct weft_shapes_page *page, const char *wha
 
 void weft_shapes_times_cells(const struct weft_shape_times *times, struct weft_cell *cells)
 {
-    const uint64_t numbers[] = {
-        times->count,   times->sum_ns, weft_shapes_mean(times->sum_ns, times->count),
-        times->min_ns,  times->p50_ns, times->p99_ns,
-        times->p999_ns, times->max_ns
-    };
+    const uint64_t numbers[] = { times->count,
+                                 times->sum_ns,
+                                 weft_shapes_mean(times->sum_ns, times->count),
+                                 weft_shapes_deviation(times),
+                                 times->min_ns,
+                                 times->p50_ns,
+                                 times->p99_ns,
+                                 times->p999_ns,
+                                 times->max_ns };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         cells[i].number = numbers[i];
 }

@@ -6,6 +6,7 @@
 #define WEFT_RENDER_SHAPES_H
 
 #include "base/arena.h"
+#include "base/deviation.h"
 #include "render/render.h"
 
 /* Shapes and clusters of a thread and those before it. */
@@ -41,6 +42,17 @@ static inline uint64_t weft_shapes_duration(const struct weft_shape_occurrence *
 static inline uint64_t weft_shapes_mean(uint64_t sum_ns, uint64_t count)
 {
     return count ? sum_ns / count : 0;
+}
+
+/* Standard deviation, to the nearest nanosecond. */
+static inline uint64_t weft_shapes_deviation(const struct weft_shape_times *times)
+{
+    return (uint64_t)(weft_deviation(times->count, times->sum_ns, times->sum_squares) + 0.5);
+}
+
+static inline uint64_t weft_shapes_shape_deviation(const struct weft_shape *shape)
+{
+    return (uint64_t)(weft_deviation(shape->count, shape->sum_ns, shape->sum_squares) + 0.5);
 }
 
 /* "1.5": half units as the paper writes them. */
@@ -81,17 +93,31 @@ void weft_shapes_print_more(const struct weft_shapes_page *page, const char *wha
 /* The numbers that every JSON document of the command begins with. */
 void weft_shapes_json_head(const struct weft_shapes_page *page, struct weft_json *json);
 
-/* Columns of durations: count, total, mean, p50, p99, max (JSON and CSV: min, p99.9 too). */
+/* Columns of durations: count, total, mean, standard deviation, p50, p99, max (JSON and CSV: min,
+ * p99.9 too). */
 #define WEFT_SHAPES_TIMES_COLUMNS                                                                  \
     { "count", "calls", WEFT_CELL_COUNT }, { "total_ns", "total", WEFT_CELL_NS },                  \
-        { "mean_ns", "mean", WEFT_CELL_NS }, { "min_ns", NULL, WEFT_CELL_NS },                     \
-        { "p50_ns", "p50", WEFT_CELL_NS }, { "p99_ns", "p99", WEFT_CELL_NS },                      \
-        { "p999_ns", NULL, WEFT_CELL_NS },                                                         \
+        { "mean_ns", "mean", WEFT_CELL_NS }, { "stddev_ns", "std dev", WEFT_CELL_NS },             \
+        { "min_ns", NULL, WEFT_CELL_NS }, { "p50_ns", "p50", WEFT_CELL_NS },                       \
+        { "p99_ns", "p99", WEFT_CELL_NS }, { "p999_ns", NULL, WEFT_CELL_NS },                      \
     {                                                                                              \
         "max_ns", "max", WEFT_CELL_NS                                                              \
     }
-enum { WEFT_SHAPES_TIMES_CELLS = 8 };
+enum { WEFT_SHAPES_TIMES_CELLS = 9 };
 void weft_shapes_times_cells(const struct weft_shape_times *times, struct weft_cell *cells);
+
+/* All calls of a function that have a shape, without quantiles. O(clusters). */
+struct weft_shape_times weft_shapes_function_times(const struct weft_shapes_table *table,
+                                                   uint32_t function_id);
+
+/* How long the calls of a cluster last: beside those of its function, and as a histogram of powers
+ * of two. */
+void weft_shapes_print_times(const struct weft_shapes_page *page,
+                             const struct weft_shape_cluster *cluster);
+
+/* The same as members of an object, the histogram in all its bins. */
+void weft_shapes_times_json(const struct weft_shapes_page *page,
+                            const struct weft_shape_cluster *cluster, struct weft_json *json);
 
 /* ---- views ----------------------------------------------------------------------------------- */
 

@@ -44,12 +44,12 @@ static bool is_text(const struct weft_shapes_page *page)
 #define SHAPE_COLUMNS                                                                              \
     { "id", "shape", WEFT_CELL_ID }, { "cluster", "cluster", WEFT_CELL_ID },                       \
         { "count", "calls", WEFT_CELL_COUNT }, { "total_ns", "total", WEFT_CELL_NS },              \
-        { "mean_ns", "mean", WEFT_CELL_NS }, { "min_ns", "min", WEFT_CELL_NS },                    \
-        { "max_ns", "max", WEFT_CELL_NS }, { "threads", "threads", WEFT_CELL_COUNT },              \
-        { "depth", "depth", WEFT_CELL_COUNT }, { "callees", "callees", WEFT_CELL_COUNT },          \
-        { "first_ns", "first seen", WEFT_CELL_AT }, { "first_tid", NULL, WEFT_CELL_ID },           \
-        { "slowest_ns", "slowest at", WEFT_CELL_AT }, { "slowest_tid", NULL, WEFT_CELL_ID },       \
-        { "function", "function", WEFT_CELL_TEXT },                                                \
+        { "mean_ns", "mean", WEFT_CELL_NS }, { "stddev_ns", "std dev", WEFT_CELL_NS },             \
+        { "min_ns", "min", WEFT_CELL_NS }, { "max_ns", "max", WEFT_CELL_NS },                      \
+        { "threads", "threads", WEFT_CELL_COUNT }, { "depth", "depth", WEFT_CELL_COUNT },          \
+        { "callees", "callees", WEFT_CELL_COUNT }, { "first_ns", "first seen", WEFT_CELL_AT },     \
+        { "first_tid", NULL, WEFT_CELL_ID }, { "slowest_ns", "slowest at", WEFT_CELL_AT },         \
+        { "slowest_tid", NULL, WEFT_CELL_ID }, { "function", "function", WEFT_CELL_TEXT },         \
     {                                                                                              \
         "function_id", NULL, WEFT_CELL_ID                                                          \
     }
@@ -65,6 +65,7 @@ static void shape_cells(const struct weft_shapes_page *page, uint32_t id, struct
                                  shape->count,
                                  shape->sum_ns,
                                  weft_shapes_mean(shape->sum_ns, shape->count),
+                                 weft_shapes_shape_deviation(shape),
                                  shape->min_ns,
                                  shape->max_ns,
                                  shape->n_threads,

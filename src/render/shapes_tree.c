@@ -359,6 +359,7 @@ static void print_card(struct card *card)
     const struct weft_shape_cluster *cluster = card->cluster;
     const struct weft_table table = card_table(card);
     print_title(card);
+    weft_shapes_print_times(page, cluster);
     weft_table_text(&table, &page->view->style, page->view->out);
     weft_output_text(page->view->out, "\n");
     weft_shapes_print_occurrence(page, "first", &cluster->first);
@@ -379,6 +380,7 @@ static void json_shape(struct card *card, uint32_t id, struct weft_json *json)
     weft_json_u64(json, "id", id);
     weft_json_u64(json, "count", shape->count);
     weft_json_u64(json, "total_ns", shape->sum_ns);
+    weft_json_u64(json, "stddev_ns", weft_shapes_shape_deviation(shape));
     weft_json_u64(json, "min_ns", shape->min_ns);
     weft_json_u64(json, "max_ns", shape->max_ns);
     weft_json_u64(json, "threads", shape->n_threads);
@@ -413,6 +415,7 @@ static void card_json(struct card *card)
     weft_json_bool(json, "trivial", cluster->is_trivial);
     weft_json_u64(json, "count", cluster->times.count);
     weft_json_u64(json, "total_ns", cluster->times.sum_ns);
+    weft_shapes_times_json(page, cluster, json);
     weft_json_u64(json, "spikes", cluster->n_spikes);
     weft_json_u64(json, "drops", cluster->n_drops);
     weft_json_real(json, "surprise", cluster->surprise);

@@ -8,6 +8,7 @@
 #define WEFT_SCHEMA_SHAPES_H
 
 #include "base/arena.h"
+#include "base/u128.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,6 +38,7 @@ struct weft_shape {
     const struct weft_shape_repeat *repeats; /* of each child */
     uint64_t count;                          /* occurrences, over all threads */
     uint64_t sum_ns, min_ns, max_ns;
+    weft_u128 sum_squares; /* of durations in ns */
     uint32_t n_threads;
     struct weft_shape_occurrence first, slowest; /* the earliest; the longest, then earliest; of
                                                     equals, that of the lower thread id */
@@ -45,7 +47,13 @@ struct weft_shape {
 /* Durations of many occurrences. Percentiles are exact (nearest rank). */
 struct weft_shape_times {
     uint64_t count, sum_ns, min_ns, max_ns;
+    weft_u128 sum_squares; /* of durations in ns */
     uint64_t p50_ns, p99_ns, p999_ns;
+};
+
+/* Occurrences whose duration is from from_ns to before to_ns. */
+struct weft_shape_bin {
+    uint64_t from_ns, to_ns, count;
 };
 
 /* Shapes of one function that are all within the threshold of each other, none below another. */
@@ -58,6 +66,8 @@ struct weft_shape_cluster {
     uint32_t ribbon;           /* among those of the whole trace, 0 on top; WEFT_ID_NONE for none */
     uint32_t n_threads;
     struct weft_shape_times times;
+    const struct weft_shape_bin *bins; /* ascending; only those that hold any (model/histogram.h) */
+    uint32_t n_bins;
     struct weft_shape_occurrence first, typical, slowest; /* typical: the earliest whose duration is
                                                              the median */
     uint64_t n_spikes, n_drops;                           /* found, not only kept */

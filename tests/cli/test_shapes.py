@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """weft shapes, from outside: every view agrees with a plain reading of the definitions, with every
 other view, and with itself in all formats. usage: test_shapes.py WEFT"""
+import collections
 import csv
 import functools
 import io
@@ -9,6 +10,7 @@ import json
 import os
 import pathlib
 import random
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -180,7 +182,7 @@ def check_tables(trace, known, threads):
         rank = lambda share: times[max(0, -(-len(times) * share // 1000) - 1)]
         if (row["count"], row["total_ns"], row["p50_ns"], row["p99_ns"], row["p999_ns"],
                 row["max_ns"]) != (len(times), sum(times), rank(500), rank(990), rank(999),
-                                   times[-1]):
+                                   times[-1]) or row["stddev_ns"] != deviation(times):
             wrong.append(row)
     ok(not wrong, "statistics of clusters", wrong[:1])
     totals = [row["total_ns"] for row in summary["cluster_list"]]
@@ -207,9 +209,36 @@ def check_distances(trace, known, rng):
         ok(bool(critical) == (shape != other), "something makes it up")
 
 
-def check_card(trace, known, summary):
+def deviation(times):
+    return int(statistics.pstdev(times) + 0.5)
+
+
+def bin_begin(ns):
+    """Up to 15 ns one value a bin; above, eight of each power of two."""
+    return ns if ns < 16 else ns >> (ns.bit_length() - 4) << (ns.bit_length() - 4)
+
+
+def check_durations(card, known, threads):
+    calls = [call for thread in threads for call in thread]
+    inside = {known[shape["id"]] for shape in card["shapes"]}
+    times = [end - start for shape, start, end, _ in calls if shape in inside]
+    bins = collections.Counter(bin_begin(ns) for ns in times)
+    ok([(row["from_ns"], row["count"]) for row in card["bins"]] == sorted(bins.items()),
+       "its histogram", card["bins"][:3])
+    ok(all(bin_begin(row["to_ns"]) == row["to_ns"] and bin_begin(row["to_ns"] - 1) ==
+           row["from_ns"] for row in card["bins"]), "whose bins end where the next begin")
+    ok((card["mean_ns"], card["stddev_ns"]) == (sum(times) // len(times), deviation(times)),
+       "mean and deviation")
+    times = [end - start for shape, start, end, _ in calls if shape[0] == card["function"]]
+    ok((card["function_count"], card["function_total_ns"], card["function_mean_ns"],
+        card["function_stddev_ns"]) == (len(times), sum(times), sum(times) // len(times),
+                                        deviation(times)), "and those of its function")
+
+
+def check_card(trace, known, summary, threads):
     row = max(summary["cluster_list"], key=lambda row: row["shapes"])
     card = shapes("--cluster", row["id"], trace)["cluster"]
+    check_durations(card, known, threads)
     ok(all(card[key] == row[key] for key in ["function", "count", "total_ns", "spikes"]),
        "a card says what the list says")
     ok(sum(thread["count"] for thread in card["threads"]) == row["count"], "threads sum up")
@@ -359,7 +388,7 @@ def main():
         known = check_shapes(trace, threads)
         summary = check_tables(trace, known, threads)
         check_distances(trace, known, rng)
-        check_card(trace, known, summary)
+        check_card(trace, known, summary, threads)
         check_formats(trace, summary)
         check_exclude(trace, folder, files)
         check_versus(trace, files, threads)

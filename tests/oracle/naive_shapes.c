@@ -6,7 +6,7 @@
 
 struct naive_piece {
     struct naive_piece *next;
-    uint64_t bytes[];
+    _Alignas(16) uint64_t bytes[];
 };
 
 void *naive_take(struct naive_memory *memory, size_t n_bytes)

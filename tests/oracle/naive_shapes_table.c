@@ -218,6 +218,7 @@ static struct weft_shape count_shape(const struct naive *naive, uint32_t id)
             shape.slowest = *at;
         shape.count++;
         shape.sum_ns += ns_of(at);
+        shape.sum_squares += (weft_u128)ns_of(at) * ns_of(at);
         shape.min_ns = ns_of(at) < shape.min_ns ? ns_of(at) : shape.min_ns;
         shape.max_ns = ns_of(at) > shape.max_ns ? ns_of(at) : shape.max_ns;
         shape.n_threads += at->thread_id != last_thread;
@@ -284,6 +285,7 @@ static struct weft_shape_times times_of(struct naive *naive, uint32_t cluster, u
             (thread_id == WEFT_ID_NONE || naive->calls[i].at.thread_id == thread_id)) {
             values[times.count++] = ns_of(&naive->calls[i].at);
             times.sum_ns += ns_of(&naive->calls[i].at);
+            times.sum_squares += (weft_u128)ns_of(&naive->calls[i].at) * ns_of(&naive->calls[i].at);
         }
     if (times.count == 0)
         return times;
@@ -294,6 +296,43 @@ static struct weft_shape_times times_of(struct naive *naive, uint32_t cluster, u
     times.p99_ns = percentile(values, times.count, 990);
     times.p999_ns = percentile(values, times.count, 999);
     return times;
+}
+
+/* Up to 15 ns one value a bin; above, eight of each power of two. */
+static uint64_t bin_begin(uint64_t ns)
+{
+    uint64_t width = 1;
+    while (ns / width >= 16)
+        width *= 2;
+    return ns / width * width;
+}
+
+/* Goes from bin to bin and counts what each holds. */
+static void fill_bins(const struct naive *naive, uint32_t id, struct weft_shape_cluster *cluster)
+{
+    struct weft_shape_bin *bins =
+        naive_take(naive->memory, (cluster->times.count + 1) * sizeof *bins);
+    uint64_t from_ns = 0, last_ns = UINT64_MAX;
+    while (from_ns != last_ns) {
+        uint64_t next_ns = UINT64_MAX, count = 0;
+        last_ns = from_ns;
+        for (size_t i = 0; i < naive->n_calls; i++) {
+            const uint64_t begin_ns = bin_begin(ns_of(&naive->calls[i].at));
+            if (cluster_of(naive, &naive->calls[i]) != id)
+                continue;
+            count += begin_ns == from_ns;
+            if (begin_ns > from_ns && begin_ns < next_ns)
+                next_ns = begin_ns;
+        }
+        uint64_t to_ns = from_ns + 1;
+        while (bin_begin(to_ns) == from_ns)
+            to_ns++;
+        if (count)
+            bins[cluster->n_bins++] = (struct weft_shape_bin){ from_ns, to_ns, count };
+        if (next_ns != UINT64_MAX)
+            from_ns = next_ns;
+    }
+    cluster->bins = bins;
 }
 
 static void fill_examples(const struct naive *naive, uint32_t id,
@@ -344,6 +383,7 @@ static void fill_clusters(struct naive *naive)
     for (uint32_t id = 0; id < n; id++) {
         clusters[id].times = times_of(naive, id, WEFT_ID_NONE);
         fill_examples(naive, id, &clusters[id]);
+        fill_bins(naive, id, &clusters[id]);
         naive->table.n_trivial_clusters += clusters[id].is_trivial;
         naive->table.n_rare_clusters +=
             !clusters[id].is_trivial && clusters[id].times.count < naive->opts->min_count;

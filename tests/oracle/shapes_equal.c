@@ -6,6 +6,13 @@
 /* Compares one field of *got and *want, which both have; `what` and `at` say where that is. */
 #define SAME(field) same_number((got->field), (want->field), what, at, #field)
 
+/* The same of the two halves of the sum of squares. */
+#define SAME_SQUARES()                                                                             \
+    (same_number((uint64_t)(got->sum_squares >> 64), (uint64_t)(want->sum_squares >> 64), what,    \
+                 at, "sum_squares, high") &&                                                       \
+     same_number((uint64_t)got->sum_squares, (uint64_t)want->sum_squares, what, at,                \
+                 "sum_squares"))
+
 static bool same_number(uint64_t got, uint64_t want, const char *what, size_t at, const char *field)
 {
     if (got != want)
@@ -41,7 +48,7 @@ static bool same_times(const struct weft_shape_times *got, const struct weft_sha
                        const char *what, size_t at)
 {
     return SAME(count) && SAME(sum_ns) && SAME(min_ns) && SAME(max_ns) && SAME(p50_ns) &&
-           SAME(p99_ns) && SAME(p999_ns);
+           SAME(p99_ns) && SAME(p999_ns) && SAME_SQUARES();
 }
 
 static bool same_shape(const struct weft_shape *got, const struct weft_shape *want, size_t at)
@@ -49,6 +56,7 @@ static bool same_shape(const struct weft_shape *got, const struct weft_shape *wa
     const char *what = "shape";
     if (!SAME(function_id) || !SAME(depth) || !SAME(cluster_id) || !SAME(n_children) ||
         !SAME(count) || !SAME(sum_ns) || !SAME(min_ns) || !SAME(max_ns) || !SAME(n_threads) ||
+        !SAME_SQUARES() ||
         !same_ids(got->children, want->children, want->n_children, "child of shape", at))
         return false;
     for (size_t i = 0; i < want->n_children; i++)
@@ -58,6 +66,20 @@ static bool same_shape(const struct weft_shape *got, const struct weft_shape *wa
            same_at(&got->slowest, &want->slowest, "slowest of shape", at);
 }
 
+static bool same_bins(const struct weft_shape_cluster *got_all,
+                      const struct weft_shape_cluster *want_all)
+{
+    const char *what = "bin";
+    if (!same_number(got_all->n_bins, want_all->n_bins, "cluster", 0, "n_bins"))
+        return false;
+    for (size_t at = 0; at < want_all->n_bins; at++) {
+        const struct weft_shape_bin *got = &got_all->bins[at], *want = &want_all->bins[at];
+        if (!SAME(from_ns) || !SAME(to_ns) || !SAME(count))
+            return false;
+    }
+    return true;
+}
+
 static bool same_cluster(const struct weft_shape_cluster *got,
                          const struct weft_shape_cluster *want, size_t at)
 {
@@ -65,7 +87,7 @@ static bool same_cluster(const struct weft_shape_cluster *got,
     return SAME(function_id) && SAME(depth) && SAME(n_shapes) && SAME(is_trivial) && SAME(ribbon) &&
            SAME(n_threads) && SAME(n_spikes) && SAME(n_drops) &&
            same_ids(got->shape_ids, want->shape_ids, want->n_shapes, "shape of cluster", at) &&
-           same_times(&got->times, &want->times, "times of cluster", at) &&
+           same_times(&got->times, &want->times, "times of cluster", at) && same_bins(got, want) &&
            same_at(&got->first, &want->first, "first of cluster", at) &&
            same_at(&got->typical, &want->typical, "typical of cluster", at) &&
            same_at(&got->slowest, &want->slowest, "slowest of cluster", at) &&

@@ -261,6 +261,8 @@ static bool check_rhythm(struct random_source *random, struct weft_pool *pool, s
     opts.drop_fraction = (double)(1 + random_below(random, 9)) / 10;
     opts.n_windows = 1 + (uint32_t)random_below(random, 60);
     opts.limit = (uint32_t)random_below(random, 3);
+    if (random_below(random, 2))
+        opts.max_tape_bytes = 1; /* durations by reading: of so many calls in histograms */
     for (uint32_t t = 0; t < trace.n_threads; t++)
         add_rhythm(random, &threads[t], 1500);
     trace.threads = threads;

@@ -18,6 +18,9 @@ enum { N_SHAPES = 7, N_CLUSTERS = 5 };
         .thread_id = (thread), .shape_id = (shape), .start_ns = (start), .end_ns = (end)           \
     }
 
+/* Of n durations whose standard deviation is 100 ns. */
+#define SQUARES(n, sum) ((weft_u128)(sum) * (sum) / (n) + (n)*10000)
+
 /* lock; compress; read > lock; read > lock, compress; main > read; main > both reads; and a main
  * that calls itself. */
 static const uint32_t children[] = { 0, 0, 1, 2, 2, 3, 2, 4 };
@@ -30,6 +33,7 @@ static struct weft_shape shapes[N_SHAPES] = {
       .cluster_id = 0,
       .count = 30,
       .sum_ns = 3000,
+      .sum_squares = SQUARES(30, 3000),
       .min_ns = 50,
       .max_ns = 900,
       .n_threads = 2,
@@ -40,6 +44,7 @@ static struct weft_shape shapes[N_SHAPES] = {
       .cluster_id = 1,
       .count = 4,
       .sum_ns = 400,
+      .sum_squares = SQUARES(4, 400),
       .min_ns = 100,
       .max_ns = 100,
       .n_threads = 1,
@@ -53,6 +58,7 @@ static struct weft_shape shapes[N_SHAPES] = {
       .repeats = repeats,
       .count = 10,
       .sum_ns = 20000,
+      .sum_squares = SQUARES(10, 20000),
       .min_ns = 1000,
       .max_ns = 11000,
       .n_threads = 2,
@@ -66,6 +72,7 @@ static struct weft_shape shapes[N_SHAPES] = {
       .repeats = repeats + 1,
       .count = 4,
       .sum_ns = 6000,
+      .sum_squares = SQUARES(4, 6000),
       .min_ns = 1500,
       .max_ns = 1500,
       .n_threads = 1,
@@ -79,6 +86,7 @@ static struct weft_shape shapes[N_SHAPES] = {
       .repeats = repeats + 3,
       .count = 8,
       .sum_ns = 80000,
+      .sum_squares = SQUARES(8, 80000),
       .min_ns = 10000,
       .max_ns = 10000,
       .n_threads = 1,
@@ -92,6 +100,7 @@ static struct weft_shape shapes[N_SHAPES] = {
       .repeats = repeats + 4,
       .count = 2,
       .sum_ns = 30000,
+      .sum_squares = SQUARES(2, 30000),
       .min_ns = 15000,
       .max_ns = 15000,
       .n_threads = 1,
@@ -105,6 +114,7 @@ static struct weft_shape shapes[N_SHAPES] = {
       .repeats = repeats + 6,
       .count = 1,
       .sum_ns = 90000,
+      .sum_squares = SQUARES(1, 90000),
       .min_ns = 90000,
       .max_ns = 90000,
       .n_threads = 1,
@@ -114,8 +124,8 @@ static struct weft_shape shapes[N_SHAPES] = {
 
 #define TIMES(n, sum, min, max, p50, p99)                                                          \
     {                                                                                              \
-        .count = (n), .sum_ns = (sum), .min_ns = (min), .max_ns = (max), .p50_ns = (p50),          \
-        .p99_ns = (p99), .p999_ns = (p99)                                                          \
+        .count = (n), .sum_ns = (sum), .sum_squares = SQUARES(n, sum), .min_ns = (min),            \
+        .max_ns = (max), .p50_ns = (p50), .p99_ns = (p99), .p999_ns = (p99)                        \
     }
 
 static const uint32_t members[N_SHAPES] = { 0, 1, 2, 3, 4, 5, 6 };
@@ -386,7 +396,7 @@ static void trees(void)
         "\"again\":true,\"cut\":false}",
         "a node");
     how.id = 2;
-    holds(WEFT_FORMAT_CSV, &how, "\n500,t,9,9000,1000,1000,1000,1500,1500,1500,90000,5,0\n",
+    holds(WEFT_FORMAT_CSV, &how, "\n500,t,9,9000,1000,100,1000,1000,1500,1500,1500,90000,5,0\n",
           "statistics of a thread");
 }
 
