@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The part `shapes` of the page's data (docs/page-data.md), checked and made columns.
+import { binsOf } from '../lib/spread';
+import type { Bins } from '../lib/histogram';
 import { column, damaged, list, num, object, objects } from './json';
 import type { Json } from './json';
 import type {
@@ -78,6 +80,30 @@ function occurrences(from: Json, n: number, bounds: Bounds): Occurrence[] {
   }));
 }
 
+/** The histograms of the first clusters, with their totals. */
+function decodeBins(
+  json: Json,
+  full: number,
+  totals: (index: number) => { sum: number; min: number; max: number },
+): Bins[] {
+  const lengths = own(json, 'bn');
+  if (lengths.length > full) throw damaged('more histograms than clusters in full');
+  const n = lengths.reduce((sum, many) => sum + Math.max(0, many | 0), 0);
+  const [steps, counts] = [column(json, 'b', n), column(json, 'bc', n)];
+  let at = 0;
+  return lengths.map((many, index) => {
+    const from = at;
+    at += Math.max(0, many | 0);
+    let bin = 0;
+    const numbers = steps.slice(from, at).map((step, i) => {
+      bin += step;
+      if (!Number.isInteger(bin) || bin > 255 || (i > 0 && step < 1)) throw damaged('a histogram');
+      return bin;
+    });
+    return binsOf(numbers, counts.slice(from, at), totals(index));
+  });
+}
+
 function decodeClusters(json: Json, bounds: Bounds): Cluster[] {
   const n = bounds.clusters;
   const full = own(json, 'min').length;
@@ -88,6 +114,10 @@ function decodeClusters(json: Json, bounds: Bounds): Cluster[] {
   const [min, max, p50, p99, p999, spikes, drops, surprise, members] = [
     ...['min', 'max', 'p50', 'p99', 'p999', 'spikes', 'drops', 'surprise', 'mn'],
   ].map(key => column(json, key, full));
+  const [deviation, fnCount, fnSum, fnDeviation] = ['sd', 'fn', 'fs', 'fd'].map(key =>
+    column(json, key, full),
+  );
+  const bins = decodeBins(json, full, i => ({ sum: sum![i]!, min: min![i]!, max: max![i]! }));
   const first = occurrences(object(json, 'first'), full, bounds);
   const typical = occurrences(object(json, 'typical'), full, bounds);
   const slowest = occurrences(object(json, 'slowest'), full, bounds);
@@ -101,6 +131,10 @@ function decodeClusters(json: Json, bounds: Bounds): Cluster[] {
       ...{ depth: depth![i]!, shapesAll: shapes![i]!, ribbon: ribbon![i]!, count: count![i]! },
       ...{ sum: sum![i]!, threads: threads![i]!, has, min: min![i] ?? 0, max: max![i] ?? 0 },
       ...{ p50: p50![i] ?? 0, p99: p99![i] ?? 0, p999: p999![i] ?? 0, spikes: spikes![i] ?? 0 },
+      ...{ deviation: deviation![i] ?? 0, bins: bins[i] ?? null },
+      ofFunction: {
+        ...{ count: fnCount![i] ?? 0, sum: fnSum![i] ?? 0, deviation: fnDeviation![i] ?? 0 },
+      },
       ...{ drops: drops![i] ?? 0, surprise: surprise![i] ?? 0, first: first[i] ?? null },
       ...{ typical: typical[i] ?? null, slowest: slowest[i] ?? null },
       shapes: mine.map(s => within(s, bounds.shapes, 'shape')),

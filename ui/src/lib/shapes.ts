@@ -2,6 +2,8 @@
 // Shapes as the page knows them (docs/page-data.md): clusters, most time first; ribbons of every
 // thread as columns of runs; and what is asked of them without a screen.
 
+import type { Bins } from './histogram';
+
 /** One call. `shape` is an index into the page's shapes, -1 if that was not sent. */
 export interface Occurrence {
   thread: number;
@@ -27,6 +29,12 @@ export interface Cluster {
   p50: number;
   p99: number;
   p999: number;
+  /** Standard deviation of its durations. */
+  deviation: number;
+  /** All calls of its function that have a shape. */
+  ofFunction: { count: number; sum: number; deviation: number };
+  /** null: not sent. */
+  bins: Bins | null;
   spikes: number;
   drops: number;
   surprise: number;

@@ -342,6 +342,16 @@ function runsOf(app: App, cluster: number): RunAt[] {
   return out;
 }
 
+/** The first place of a behaviour on a thread. */
+export function chooseOnThread(app: App, cluster: number, thread: number): void {
+  const own = app.model.behaviours!.shapes.threads[thread] ?? null;
+  const ribbon = ribbonOfCluster(own, cluster);
+  reveal(app, thread);
+  if (ribbon < 0) return;
+  chooseRun(app, { thread, ribbon, run: own!.ribbons[ribbon]!.cluster.indexOf(cluster) });
+  showChosen(app);
+}
+
 /** The next or previous place of the selected behaviour; without one, of the first hit. */
 export function stepRun(app: App, by: 1 | -1): void {
   const now = app.state.get();

@@ -14,6 +14,7 @@ import { useOccurrence } from './occurrence';
 import { Command, hueVar } from './parts';
 import { because, RareTab } from './rare';
 import { DiffTab } from './shapediff';
+import { SpreadOf } from './spread';
 import { CallIcicle, ShapeGlyph, ShapeTree } from './trees';
 import { useApp, usePart } from './use';
 
@@ -200,10 +201,17 @@ export function cardFacts({ trace }: Model, { cluster }: Behaviour): CardFact[] 
       value: integer(cluster.count),
       more: `in ${integer(cluster.threads)} of ${plural(trace.threads.length, 'thread')}`,
     },
-    { name: 'total', value: duration(cluster.sum), more: `mean ${duration(meanOf(cluster))}` },
+    { name: 'total', value: duration(cluster.sum) },
+    { name: 'mean', value: duration(meanOf(cluster)) },
   ];
   if (!cluster.has) return facts;
-  const { p50, p99, max, spikes, drops, first } = cluster;
+  const { p50, p99, max, spikes, drops, first, ofFunction } = cluster;
+  facts[2]!.more = `\u00b1 ${duration(cluster.deviation)} std dev`;
+  facts.push({
+    name: 'function\u2019s mean',
+    value: duration(ofFunction.sum / Math.max(1, ofFunction.count)),
+    more: `\u00b1 ${duration(ofFunction.deviation)}, ${plural(ofFunction.count, 'call')}`,
+  });
   facts.push({
     name: 'p50, p99, max',
     value: `${duration(p50)}, ${duration(p99)}, ${duration(max)}`,
@@ -467,8 +475,10 @@ function Details({ behaviour }: { behaviour: Behaviour }): JSX.Element {
       {chosen && <Place chosen={chosen} />}
       <Examples behaviour={behaviour} chosen={chosen} />
       {!chosen && <Facts facts={cardFacts(app.model, behaviour)} />}
+      {!chosen && <SpreadOf behaviour={behaviour} chosen={null} />}
       <Drawing behaviour={behaviour} chosen={chosen} />
       {chosen && <Facts facts={cardFacts(app.model, behaviour)} />}
+      {chosen && <SpreadOf behaviour={behaviour} chosen={chosen} />}
     </div>
   );
 }

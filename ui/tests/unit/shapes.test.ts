@@ -38,6 +38,18 @@ describe('decoding shapes', () => {
     for (let s = 0; s < n; s++)
       for (let e = kidsFrom[s]!; e < kidsFrom[s + 1]!; e++) expect(kid[e]!).toBeLessThan(s);
   });
+  it('restores histograms, which hold every occurrence', () => {
+    const some = shapes.clusters.filter(({ bins }) => bins !== null);
+    expect(some.length).toBe(40);
+    for (const { bins, count, sum, deviation, ofFunction } of some) {
+      expect(bins!.total).toBe(count);
+      expect(bins!.totalNs).toBe(sum);
+      for (let i = 1; i < bins!.n; i++)
+        expect(bins!.from[i]!).toBeGreaterThanOrEqual(bins!.to[i - 1]!);
+      expect(deviation).toBeGreaterThan(0);
+      expect(ofFunction).toEqual({ count: 2 * count, sum: 2 * sum, deviation: expect.any(Number) });
+    }
+  });
   it('is null for a page without', () => {
     const data = makeData(2) as { shapes?: unknown };
     delete data.shapes;
