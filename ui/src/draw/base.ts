@@ -3,6 +3,7 @@
 // only what is dirty; what is painted is the business of the screen's own stage.
 import { View } from '../lib/timemap';
 import type { App } from '../state/app';
+import { timeMap } from '../state/idle';
 import { AXIS } from './axis';
 import { Patterns, readTheme } from './theme';
 import type { Theme } from './theme';
@@ -93,8 +94,8 @@ export abstract class BaseStage<Row extends FrameRow = FrameRow> {
   }
 
   view(): View {
-    const { window, isRegime } = this.app.state.get();
-    return new View(this.app.model.map(isRegime), window.t0, window.t1, this.width);
+    const { window } = this.app.state.get();
+    return new View(timeMap(this.app), window.t0, window.t1, this.width);
   }
 
   paint(): void {

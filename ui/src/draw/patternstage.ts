@@ -3,10 +3,12 @@
 import type { View } from '../lib/timemap';
 import type { App, RunAt } from '../state/app';
 import { focusSpan } from '../state/actions';
+import { folded } from '../state/idle';
 import { findClusters, memoPatternRows } from '../state/patterns';
 import type { PatternRow } from '../state/patterns';
 import { paintAxis } from './axis';
 import { BaseStage } from './base';
+import { paintFoldLabels, paintFolds } from './folds';
 import type { Canvases } from './base';
 import { paintBands } from './overlay';
 import { paintDropBars, paintMembers, paintRibbons, runAt } from './ribbons';
@@ -48,7 +50,12 @@ export class PatternStage extends BaseStage<PatternRow> {
 
   protected paintBase(ctx: CanvasRenderingContext2D, view: View): void {
     this.lanes = [];
-    paintRibbons(this.scene(ctx, view), this.rows().rows);
+    const { rows } = this.rows();
+    paintRibbons(this.scene(ctx, view), rows);
+    const last = rows[rows.length - 1];
+    const used = last ? last.y + last.height - this.scrollTop : 0;
+    const { dpr, height } = this;
+    paintFolds({ ctx, theme: this.theme!, view, dpr }, folded(this.app), Math.min(height, used));
   }
 
   protected paintOver(view: View): void {
@@ -65,6 +72,7 @@ export class PatternStage extends BaseStage<PatternRow> {
     this.outline(ctx, now.chosen?.run ?? null, 2);
     const axis = canvases.axis.getContext('2d', { alpha: false })!;
     paintAxis(axis, theme, view, dpr, span);
+    paintFoldLabels({ ctx: axis, theme, view, dpr }, folded(app));
     if (now.hasMarks && app.model.behaviours)
       paintDropBars(axis, theme, view, dpr, app.model.behaviours.shapes.drops);
   }

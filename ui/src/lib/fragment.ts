@@ -21,12 +21,20 @@ export interface Place {
   occurrence: { tid: number; span: Span } | null;
   hasNoMarks: boolean;
   clusterSort: string;
+  /** Cards that are pinned (lib/pins.ts). */
+  pins: string[];
+  /** Searches of before, the latest first. */
+  past: string[];
   /** What screens say of their own, by keys that are none of the above's. */
   parts: Record<string, string>;
 }
 
+/** At most so many cards are pinned, and so many searches kept. */
+export const MOST_PINS = 8;
+export const MOST_PAST = 8;
+
 const OWN_KEYS = new Set(
-  'v s w c r set only t sort hide open more item fam cl occ marks by'.split(' '),
+  'v s w c r set only t sort hide open more item fam cl occ marks by cards past'.split(' '),
 );
 
 function ms(t: number): string {
@@ -38,11 +46,11 @@ function ms(t: number): string {
   return rest ? `${whole}.${rest}` : String(whole);
 }
 
-function writeSpan({ t0, t1 }: Span): string {
+export function writeSpan({ t0, t1 }: Span): string {
   return `${ms(t0)}-${ms(t1)}`;
 }
 
-function readSpan(text: string | undefined): Span | null {
+export function readSpan(text: string | undefined): Span | null {
   const match = /^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/.exec(text ?? '');
   if (!match) return null;
   const [t0, t1] = [Math.round(Number(match[1]) * 1e6), Math.round(Number(match[2]) * 1e6)];
@@ -81,6 +89,8 @@ export function writeFragment(place: Place): string {
     ['occ', place.occurrence ? `t${place.occurrence.tid}.${writeSpan(place.occurrence.span)}` : ''],
     ['marks', place.hasNoMarks ? '0' : ''],
     ['by', place.clusterSort],
+    ['cards', place.pins.join(',')],
+    ['past', place.past.join('\n')],
     ...Object.entries(place.parts),
   ];
   const said = parts.filter(([, value]) => value !== '');
@@ -132,5 +142,7 @@ export function readFragment(fragment: string): Place | null {
     cluster: /^\d+$/.test(get('cl')) ? Number(get('cl')) : -1,
     occurrence: readOccurrence(get('occ')),
     ...{ hasNoMarks: get('marks') === '0', clusterSort: get('by') },
+    pins: get('cards').split(',').filter(Boolean).slice(0, MOST_PINS),
+    past: get('past').split('\n').filter(Boolean).slice(0, MOST_PAST),
   };
 }

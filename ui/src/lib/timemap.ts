@@ -2,7 +2,7 @@
 // Time to place: one strictly monotone map for all threads. Linear time is a straight line; regime
 // time stretches where rows of any thread begin or end and shrinks where none does.
 import { KIND } from './model';
-import type { Thread } from './model';
+import type { Span, Thread } from './model';
 
 export interface TimeMap {
   /** 0..1 for 0..duration, strictly increasing. */
@@ -64,6 +64,46 @@ export function regimeMap(threads: readonly Thread[], duration: number): TimeMap
       return ((low + Math.min(1, Math.max(0, part))) / BINS) * d;
     },
   };
+}
+
+/** The most that all folds together take. */
+const FOLDS_SHARE = 0.3;
+
+/** Linear but for some stretches (ascending, apart), each of which takes `share` of the whole, or
+ * less if they are many. */
+export function foldMap(duration: number, folds: readonly Span[], share: number): TimeMap {
+  const d = Math.max(1, duration);
+  const busy = d - folds.reduce((sum, { t0, t1 }) => sum + t1 - t0, 0);
+  if (folds.length === 0 || busy <= 0) return linearMap(duration);
+  const own = Math.min(share, FOLDS_SHARE / folds.length);
+  const scale = (1 - own * folds.length) / busy;
+  const [times, places] = [[0], [0]];
+  for (const { t0, t1 } of folds) {
+    const [lastTime, lastPlace] = [times[times.length - 1]!, places[places.length - 1]!];
+    const place = lastPlace + (t0 - lastTime) * scale;
+    times.push(t0, t1);
+    places.push(place, place + own);
+  }
+  times.push(d);
+  places.push(1);
+  return {
+    isLinear: false,
+    at: t => between(times, places, t),
+    time: u => between(places, times, u),
+  };
+}
+
+/** What stands in `to` where `value` stands in `from`: ascending, as many; lines between them. */
+function between(from: readonly number[], to: readonly number[], value: number): number {
+  let [low, high] = [0, from.length - 1];
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (from[middle]! <= value) low = middle;
+    else high = middle;
+  }
+  const length = from[high]! - from[low]!;
+  const part = length > 0 ? (value - from[low]!) / length : 0;
+  return to[low]! + (to[high]! - to[low]!) * Math.min(1, Math.max(0, part));
 }
 
 /** The part of a map that a window of time shows on `width` pixels. */

@@ -2,11 +2,13 @@
 // What a person can do: every change of the state has a name here.
 import { findPacks } from '../lib/alike';
 import { exact, duration, integer, percent, plural } from '../lib/format';
+import { MOST_PAST } from '../lib/fragment';
 import { KIND } from '../lib/model';
 import type { Outlier, Span } from '../lib/model';
 import { initialState } from './app';
 import type { App, Item, SortKey, State } from './app';
 import { findHits } from './hits';
+import { timeMap } from './idle';
 import { currentScreen } from './screens';
 
 const SHORTEST_WINDOW = 10; // ns: below it a nanosecond is wider than a finger
@@ -25,8 +27,8 @@ export function setWindow(app: App, t0: number, t1: number): void {
 
 /** Zooms by `factor` (> 1: out) and keeps the place under `u` (0..1 of the width). */
 export function zoom(app: App, factor: number, u = 0.5): void {
-  const { window, isRegime } = app.state.get();
-  const map = app.model.map(isRegime);
+  const { window } = app.state.get();
+  const map = timeMap(app);
   const [u0, u1] = [map.at(window.t0), map.at(window.t1)];
   const at = u0 + (u1 - u0) * u;
   const from = Math.max(0, at - (at - u0) * factor);
@@ -34,8 +36,8 @@ export function zoom(app: App, factor: number, u = 0.5): void {
 }
 
 export function pan(app: App, share: number): void {
-  const { window, isRegime } = app.state.get();
-  const map = app.model.map(isRegime);
+  const { window } = app.state.get();
+  const map = timeMap(app);
   const [u0, u1] = [map.at(window.t0), map.at(window.t1)];
   const by = Math.min(1 - u1, Math.max(-u0, (u1 - u0) * share));
   setWindow(app, map.time(u0 + by), map.time(u1 + by));
@@ -181,6 +183,14 @@ export function goToOutlier(app: App, outlier: Outlier): void {
 
 export function setQuery(app: App, query: string): void {
   set(app, { query, isFiltered: query.trim() === '' ? false : app.state.get().isFiltered });
+}
+
+/** A search that was made is kept: once, the latest first. */
+export function remember(app: App): void {
+  const { query, past } = app.state.get();
+  const text = query.replace(/\s+/g, ' ').trim();
+  if (text === '' || past[0] === text) return;
+  set(app, { past: [text, ...past.filter(one => one !== text)].slice(0, MOST_PAST) });
 }
 
 export function toggleFilter(app: App): void {

@@ -10,6 +10,8 @@ import type { Flat, Layout, Still } from '../lib/layout';
 import { linearMap, regimeMap } from '../lib/timemap';
 import type { TimeMap } from '../lib/timemap';
 import type { Place } from '../lib/fragment';
+import { readPin, writePin } from '../lib/pins';
+import type { Pin } from '../lib/pins';
 import { makeBehaviours } from '../lib/behaviours';
 import type { Behaviours } from '../lib/behaviours';
 import type { Occurrence } from '../lib/shapes';
@@ -49,6 +51,8 @@ export interface PatternView {
   shape: number;
   /** Where runs share a pixel, rare behaviours are favoured. */
   isRare: boolean;
+  /** Stretches without any occurrence are folded. */
+  isFolded: boolean;
 }
 
 export type Screen = 'overview' | 'timeline' | 'patterns' | 'functions' | 'health';
@@ -127,6 +131,9 @@ export interface State {
   /** The selected occurrence as its shape, or its calls by event or by time. */
   drawing: 'shape' | 'order' | 'time';
   patterns: PatternView;
+  pins: readonly Pin[];
+  /** Searches of before, the latest first. */
+  past: readonly string[];
   /** Counts the assignments of colours. */
   colors: number;
 }
@@ -170,8 +177,8 @@ export function initialState(trace: Trace): State {
       overRun: null,
       hasMarks: true,
     },
-    ...{ clusterSort: 'sum', drawing: 'time', colors: 0 },
-    patterns: { tab: 'table', a: -1, b: -1, shape: -1, isRare: false },
+    ...{ clusterSort: 'sum', drawing: 'time', colors: 0, pins: [], past: [] },
+    patterns: { tab: 'table', a: -1, b: -1, shape: -1, isRare: false, isFolded: false },
   };
 }
 
@@ -412,6 +419,8 @@ export function applyPlace(app: App, place: Place): void {
     hidden: indices(place.hidden),
     open: indices(place.open),
     unpacked: new Set(place.unpacked),
+    pins: place.pins.map(readPin).filter((pin): pin is Pin => pin !== null),
+    past: place.past.length > 0 ? place.past : now.past,
     family: families.list.findIndex(entry => entry.key === place.family),
     ...placePatterns(model, place, byTid),
     screen: app.screens.find(({ digit }) => digit === place.screen)?.key ?? app.screens[0]!.key,
@@ -439,6 +448,7 @@ export function placeOf(app: App): Place {
       now.item && !app.live
         ? { tid: trace.threads[now.item.thread]!.tid, row: now.item.row }
         : null,
+    ...{ pins: now.pins.map(writePin), past: [...now.past] },
     family: families.list[now.family]?.key ?? '',
     screen: app.screens.find(({ key }) => key === now.screen)?.digit ?? 1,
     parts: Object.fromEntries(app.screens.flatMap(screen => screen.write?.(app) ?? [])),

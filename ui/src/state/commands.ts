@@ -6,6 +6,7 @@ import { SORTS } from './app';
 import type { App } from './app';
 import { currentScreen } from './screens';
 import type { Command } from './screens';
+import { goToPin, pinSentence, resolvePin, togglePin } from './pins';
 import { listSet, stepSet, toggleSetOnly } from './sets';
 
 const THEMES = ['system', 'light', 'dark'] as const;
@@ -21,6 +22,26 @@ function toggleHighlight(app: App): void {
   if (!toggleSetOnly(app)) act.toggleFilter(app);
 }
 
+function focusPins(): void {
+  document.querySelector<HTMLElement>('#pins .row-link')?.focus();
+}
+
+function pinCommands(app: App): Command[] {
+  return app.state.get().pins.flatMap(pin => {
+    const pinned = resolvePin(app, pin);
+    if (!pinned) return [];
+    return { name: `Pinned: ${pinSentence(app, pinned)}`, run: (a: App) => goToPin(a, pin) };
+  });
+}
+
+/** Searches of before, to be done again. */
+function pastCommands(app: App): Command[] {
+  return app.state.get().past.map(query => ({
+    name: `Search again: ${query}`,
+    run: (a: App) => act.setQuery(a, query),
+  }));
+}
+
 const COMMON: readonly Command[] = [
   { name: 'Search', key: '/', run: () => document.getElementById('search')?.focus() },
   {
@@ -32,6 +53,14 @@ const COMMON: readonly Command[] = [
     ...{ name: 'Find a thread or a function', key: 'Ctrl+P' },
     run: app => act.toggleDrawer(app, 'find'),
     isFor: app => app.served !== null,
+  },
+  {
+    ...{ name: 'Pin the card of what is selected, or close it', key: 'p', run: togglePin },
+    isFor: app => ['overview', 'patterns'].includes(app.state.get().screen),
+  },
+  {
+    ...{ name: 'Go to the pinned cards', key: 'P', run: focusPins },
+    isFor: app => app.state.get().pins.length > 0,
   },
   { name: 'Zoom to the range or the selected item', key: 'z', run: act.commitRange },
   { name: 'One crumb back', key: 'Backspace', run: act.back },
@@ -93,8 +122,9 @@ export function commandsOf(app: App): Command[] {
   const themes: Command[] = THEMES.map(theme => ({
     ...{ name: `Theme: ${theme}`, run: (a: App) => act.setTheme(a, theme) },
   }));
-  const all = [...own, ...placeCommands(app), ...COMMON, ...regimeCommands(app), ...sorts];
-  return [...all, ...themes].filter(({ isFor }) => isFor?.(app) ?? true);
+  const all = [...own, ...placeCommands(app), ...COMMON, ...regimeCommands(app)];
+  const kept = [...pinCommands(app), ...pastCommands(app)];
+  return [...all, ...kept, ...sorts, ...themes].filter(({ isFor }) => isFor?.(app) ?? true);
 }
 
 /** "Ctrl+Shift+P" of an event, as commands name their keys. */

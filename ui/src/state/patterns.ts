@@ -21,6 +21,7 @@ import type {
 } from '../lib/shapes';
 import { reveal, set, setRange, setWindow } from './actions';
 import type { App, Chosen, ClusterKey, Model, PatternView, RunAt, State } from './app';
+import { idleOf } from './idle';
 import { ROW, sortThreads, stripHeight } from './rows';
 
 /* ---- search ---- */
@@ -466,9 +467,24 @@ export function toggleSampling(app: App): void {
   setView(app, { isRare: !app.state.get().patterns.isRare });
 }
 
+/** How much of the time is idle, in a sentence. */
+export function idleWords({ model, state }: App): string {
+  const { stretches } = idleOf(model, state.get().hidden);
+  if (stretches.length === 0)
+    return 'No stretch of 3\u00a0% of the time is idle in all threads shown.';
+  const all = stretches.reduce((sum, { t0, t1 }) => sum + t1 - t0, 0);
+  return `${plural(stretches.length, 'stretch', 'stretches')} without any occurrence, ${duration(all)} of ${duration(model.trace.duration)}.`;
+}
+
+export function toggleFolds(app: App): void {
+  setView(app, { isFolded: !app.state.get().patterns.isFolded });
+  const { isFolded } = app.state.get().patterns;
+  set(app, { said: `${isFolded ? 'Folded' : 'Not folded'}: ${idleWords(app)}` });
+}
+
 /** What the screen adds to the address: the ids of A and B, and what is shown. */
 export function writeView({ model, state }: App): [string, string][] {
-  const { a, b, tab, isRare } = state.get().patterns;
+  const { a, b, tab, isRare, isFolded } = state.get().patterns;
   const ids = model.behaviours?.shapes.shapes.id;
   const name = (shape: number): string =>
     ids && shape >= 0 && shape < ids.length ? `shape:${ids[shape]}` : '';
@@ -478,6 +494,7 @@ export function writeView({ model, state }: App): [string, string][] {
       ['B', name(b)],
       ['tab', tab === 'table' ? '' : tab],
       ['pick', isRare ? 'rare' : ''],
+      ['idle', isFolded ? 'fold' : ''],
     ] as [string, string][]),
   ];
 }
@@ -491,6 +508,7 @@ export function readView(app: App, get: (key: string) => string): void {
   const tab = get('tab');
   setView(app, {
     ...{ a: find(get('A')), b: find(get('B')), isRare: get('pick') === 'rare' },
+    isFolded: get('idle') === 'fold',
     tab: tab === 'rare' || tab === 'diff' ? tab : 'table',
   });
 }

@@ -208,6 +208,8 @@ export function ThreadList(): JSX.Element {
 const HELP: KeyWord[] = [
   ['/', 'search: name, /regex/, fn: tid: min:5ms max:1s kind:gap, - negates'],
   ['Enter, Shift+Enter', 'next, previous hit (in the search box)'],
+  ['\u2191 \u2193', 'in the search box: searches of before; the link keeps them'],
+  ['Esc, Delete', 'on a pinned card: closes it; Enter goes back to its place'],
   ['W S A D', 'zoom in, out, pan (the chart has the focus); Shift: faster'],
   ['\u2190 \u2192 \u2191 \u2193', 'walk items in time, and threads'],
   ['e', 'selected thread: every level, or compact'],

@@ -86,6 +86,7 @@ function patternKey(app: App, event: KeyboardEvent): boolean {
       }
     : {
         o: () => pat.toggleMarks(app),
+        i: () => pat.toggleFolds(app),
         r: () => pat.toggleSampling(app),
         v: () => pat.nextDrawing(app),
       };
@@ -148,6 +149,7 @@ export const PATTERNS: ScreenSpec = {
     ['Alt+A Alt+B', 'compare'],
     ['o', 'spikes, drops'],
     ['r', 'rare'],
+    ['i', 'fold idle'],
     ['W S A D', 'zoom, pan'],
     ['z', 'zoom to it'],
     ['h', 'highlight / filter'],
@@ -162,6 +164,7 @@ export const PATTERNS: ScreenSpec = {
       'Patterns, in the search box: behaviours that call it; of so many occurrences',
     ],
     ['Alt+A, Alt+B', 'Patterns: the shape at hand is A, is B; both are compared'],
+    ['i', 'Patterns: fold stretches in which no thread shown has an occurrence'],
     ['r', 'Patterns: where runs share a pixel, favour rare behaviours; rare calls have marks'],
   ],
   status: app => patternWords(app) || regimeWords(app),

@@ -11,6 +11,7 @@ import { Help, ThreadList } from './extra';
 import { pageKey } from './gestures';
 import { Menu } from './menu';
 import { Palette } from './palette';
+import { Pins } from './pins';
 import { Crumbs, Rail, StatusLine, TopBar } from './top';
 import { AppContext, usePart } from './use';
 
@@ -97,6 +98,7 @@ function Screens({ app, onReady }: { app: App; onReady: OnReady }): JSX.Element 
       <Rail />
       <screen.View key={key} onReady={onReady} />
       <StatusLine />
+      <Pins />
       <Drawers />
       <Palette />
       <Menu />

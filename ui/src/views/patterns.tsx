@@ -197,7 +197,7 @@ function Empty(): JSX.Element {
 }
 
 const LISTED = ['epoch', 'only', 'sort', 'hidden', 'open', 'unpacked', 'isFiltered'] as const;
-const PAINTED = ['window', 'query', 'isRegime', 'hasMarks', 'patterns'] as const;
+const PAINTED = ['window', 'query', 'isRegime', 'hasMarks', 'patterns', 'hidden'] as const;
 
 export function PatternChart({ onReady }: { onReady: (stage: BaseStage) => void }): JSX.Element {
   return (

@@ -296,6 +296,10 @@ const MARKS: [JSX.Element, string][] = [
     </g>,
     'throughput drop, the largest',
   ],
+  [
+    <path d="M18 1l3 3-6 3 6 3-3 3" fill="none" stroke="var(--ink3)" />,
+    'idle in all threads, folded (i)',
+  ],
   [<path d="M18 3.5l4 4-4 4-4-4z" fill="var(--bg)" stroke="var(--ink)" />, 'rare shape (r)'],
 ];
 
@@ -317,6 +321,8 @@ export function PatternLegend(): JSX.Element {
   const drawer = usePart(s => s.drawer);
   const hasMarks = usePart(s => s.hasMarks);
   const isRare = usePart(s => s.patterns.isRare);
+  const isFolded = usePart(s => s.patterns.isFolded);
+  usePart(s => s.hidden);
   const grey = list.filter(b => b.hue === GREY_HUE);
   const rest = grey.reduce((sum, b) => sum + b.cluster.sum, 0);
   const { prefix } = app.model.families;
@@ -373,6 +379,14 @@ export function PatternLegend(): JSX.Element {
         >
           Favour rare ones <kbd>r</kbd>
         </button>
+        <button
+          aria-pressed={isFolded}
+          title="Stretches in which no thread that is shown has an occurrence become narrow; the axis stays true"
+          onClick={() => pat.toggleFolds(app)}
+        >
+          Fold idle stretches <kbd>i</kbd>
+        </button>
+        <p class="remark">{pat.idleWords(app)}</p>
         <p class="remark">
           {isRare
             ? 'Pixels that several behaviours share show one of them, by the fourth root of its time, not the longest.'

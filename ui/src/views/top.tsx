@@ -112,10 +112,26 @@ function Omnibox(): JSX.Element {
   const query = usePart(s => s.query);
   const found = usePart(() => hitText(app, query));
   const [isOpen, setOpen] = useState(false);
+  const past = usePart(s => s.past);
+  const [back, setBack] = useState(-1); // which of the past is shown
   const input = useRef<HTMLInputElement>(null);
   useSearches(app);
+  const recall = (by: 1 | -1): void => {
+    if (back < 0 && by < 0) return;
+    if (back < 0) act.remember(app);
+    const { past: all } = app.state.get();
+    const isNow = back < 0 && query.trim() !== '' && all[0] === query.trim();
+    const next = Math.min(all.length - 1, back + by + (isNow ? 1 : 0));
+    setBack(next);
+    act.setQuery(app, all[next] ?? '');
+    setOpen(false);
+  };
   const keys = (event: KeyboardEvent): void => {
-    if (event.key === 'Enter') {
+    if (event.key === 'ArrowUp' || event.key === 'ArrowDown') {
+      recall(event.key === 'ArrowUp' ? 1 : -1);
+      event.preventDefault();
+    } else if (event.key === 'Enter') {
+      act.remember(app);
       const by = event.shiftKey ? -1 : 1;
       const { key, search } = currentScreen(app);
       if (key !== 'patterns' && app.searches?.state.get().own) stepSet(app, by);
@@ -153,10 +169,15 @@ function Omnibox(): JSX.Element {
             return;
           }
           act.setQuery(app, event.currentTarget.value);
+          setBack(-1);
           setOpen(true);
         }}
         onFocus={() => setOpen(true)}
-        onBlur={() => setOpen(false)}
+        onBlur={() => {
+          act.remember(app);
+          setBack(-1);
+          setOpen(false);
+        }}
         onKeyDown={keys}
       />
       <span class="hits" role="status">
@@ -165,6 +186,20 @@ function Omnibox(): JSX.Element {
       {query && <Key>Enter</Key>}
       {isOpen && query.trim() !== '' && (
         <Suggestions query={query} choose={text => act.setQuery(app, text)} />
+      )}
+      {isOpen && query.trim() === '' && past.length > 0 && (
+        <ul class="suggest" role="listbox" aria-label="Searches of before">
+          {past.map(text => (
+            <li
+              key={text}
+              role="option"
+              aria-selected="false"
+              onMouseDown={() => act.setQuery(app, text)}
+            >
+              <span class="grow">{text}</span>
+            </li>
+          ))}
+        </ul>
       )}
     </div>
   );
