@@ -53,7 +53,7 @@ function Card({ pin, close }: { pin: Pin; close: () => void }): JSX.Element {
   const pinned = resolvePin(app, pin);
   const go = (): void => {
     goToPin(app, pin);
-    document.getElementById('chart')?.focus();
+    setTimeout(() => document.getElementById('chart')?.focus(), 30); // drawn by then
   };
   const keys = (event: KeyboardEvent): void => {
     if (event.key !== 'Escape' && event.key !== 'Delete') return;

@@ -124,7 +124,7 @@ function Omnibox(): JSX.Element {
     const next = Math.min(all.length - 1, back + by + (isNow ? 1 : 0));
     setBack(next);
     act.setQuery(app, all[next] ?? '');
-    setOpen(false);
+    setOpen(all[next] === undefined);
   };
   const keys = (event: KeyboardEvent): void => {
     if (event.key === 'ArrowUp' || event.key === 'ArrowDown') {

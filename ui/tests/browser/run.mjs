@@ -5,9 +5,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execFileSync } from 'node:child_process';
-import { makeData } from '../fixtures/make.mjs';
+import { makeData, withIdle } from '../fixtures/make.mjs';
 import { testFunctions } from './functions.mjs';
 import { findChromium, makeTap, openBrowser, writePage } from './page.mjs';
+import { durations, folding, pinning, recalling } from './patterns.mjs';
 import { timelineTests } from './timeline.mjs';
 
 const { ok, end, threw } = makeTap(560);
@@ -743,11 +744,21 @@ async function main() {
     for (const part of [facts, pointing, ranges, keyboard, searching, panels, accessible])
       await part(page);
     for (const part of [patterns, comparing, rareOnes, standIns]) await part(page);
+    for (const part of [durations, pinning, recalling]) await part(page, ok);
     await ownColors(page, folder);
     ok(trouble.length === 0, 'no console error, no network', trouble.join('; '));
     await context.close();
     await themes(browser, path);
     await link(browser, path);
+    if (!given) {
+      const data = makeData(12);
+      const { columns } = data.shapes;
+      const idle = JSON.stringify(withIdle(data, columns * 0.3, columns * 0.6));
+      const other = await open(browser, writePage(idle, join(folder, 'idle.html')));
+      await folding(other.page, ok);
+      ok(other.trouble.length === 0, 'no console error while folding', other.trouble.join('; '));
+      await other.context.close();
+    }
     if (!given)
       for (const part of [sizes, speed, ribbonSpeed, damaged, withoutPatterns])
         await part(browser, folder);

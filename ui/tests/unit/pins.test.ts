@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 import { expect, it } from 'vitest';
-import { makeData } from '../fixtures/make.mjs';
+import { makeData, withIdle } from '../fixtures/make.mjs';
 import { decodeTrace } from '../../src/api/page';
 import { readFragment, writeFragment } from '../../src/lib/fragment';
 import { isSamePin, readPin, writePin } from '../../src/lib/pins';
@@ -142,10 +142,15 @@ it('a map with folds goes there and back, and gives the rest the room', () => {
 });
 
 it('folds hold on the Patterns screen alone, and where nothing shown occurs', () => {
-  const app = fresh();
+  const columns = decodeTrace(makeData(6)).shapes!.columns;
+  const data = withIdle(makeData(6), columns * 0.3, columns * 0.6);
+  const app = makeApp(decodeTrace(data), [OVERVIEW, PATTERNS]);
   act.setScreen(app, 'patterns');
   toggleFolds(app);
   const { stretches } = idleOf(app.model, app.state.get().hidden);
+  expect(stretches.length).toBe(1);
+  expect((stretches[0]!.t1 - stretches[0]!.t0) / app.model.trace.duration).toBeGreaterThan(0.25);
+  expect(timeMap(app).isLinear).toBe(false);
   for (const { t0, t1 } of stretches)
     for (const own of app.model.behaviours!.shapes.threads)
       for (const ribbon of own!.ribbons)
