@@ -110,6 +110,7 @@ function Card({ pin, close }: { pin: Pin; close: () => void }): JSX.Element {
 export function Pins(): JSX.Element | null {
   const app = useApp();
   const pins = usePart(s => s.pins);
+  const screen = usePart(s => s.screen);
   usePart(s => s.epoch);
   usePart(s => s.colors);
   const list = useRef<HTMLUListElement>(null);
@@ -123,7 +124,12 @@ export function Pins(): JSX.Element | null {
     });
   };
   return (
-    <ul class="pins" ref={list} id="pins" aria-label="Pinned cards">
+    <ul
+      class={screen === 'overview' || screen === 'patterns' ? 'pins over-chart' : 'pins'}
+      ref={list}
+      id="pins"
+      aria-label="Pinned cards"
+    >
       {pins.map((pin, i) => (
         <Card key={writePin(pin)} pin={pin} close={() => close(i)} />
       ))}
