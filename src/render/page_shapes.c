@@ -499,6 +499,8 @@ static enum weft_code try_level(struct weft_page_shapes *shapes,
     if (code == WEFT_OK)
         code = put_level(shapes, level, json, NULL, err);
     weft_json_close(json);
+    if (code == WEFT_OK && weft_output_has_failed(text))
+        return weft_output_close(text, err); /* what was cut short would seem to fit */
     if (code == WEFT_OK)
         code = fits_packed(shapes, weft_output_held(text), fits, err);
     weft_output_abort(text);

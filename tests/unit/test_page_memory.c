@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The data of the report page with every allocation failing in turn (the linker wraps malloc,
+ * calloc and realloc): an error, no leak, no crash, and never a page that lacks something.
+ */
+#include "failing_alloc.h"
+#include "query/overview.h"
+#include "query/session.h"
+#include "render/page.h"
+#include "small_trace.h"
+#include "tap.h"
+
+enum { MOST_FAILURES = 100000 };
+
+/* WEFT_OK, the bytes and their sum; or why not. */
+static enum weft_code write_once(const struct weft_page *page, bool is_all, uint64_t *n_bytes,
+                                 uint64_t *sum)
+{
+    struct weft_output *out;
+    enum weft_code code = weft_output_to_memory(&out, NULL);
+    if (code != WEFT_OK)
+        return code;
+    code = is_all ? weft_page_data(page, out, NULL) : weft_page_shapes_data(page, out, NULL);
+    const struct weft_str held = weft_output_held(out);
+    *n_bytes = held.n_bytes;
+    *sum = 0;
+    for (size_t i = 0; i < held.n_bytes; i++)
+        *sum = *sum * 31 + (uint8_t)held.bytes[i];
+    const enum weft_code out_code = weft_output_close(out, NULL);
+    return code != WEFT_OK ? code : out_code;
+}
+
+/* Lets the first allocation fail, then the second, and so on until the work is done without. */
+static void fail_all(const struct weft_page *page, bool is_all, const char *name)
+{
+    uint64_t n_want = 0, want = 0;
+    int n_failures = 0;
+    bool is_good = write_once(page, is_all, &n_want, &want) == WEFT_OK;
+    for (; n_failures < MOST_FAILURES && is_good; n_failures++) {
+        uint64_t n_bytes = 0, sum = 0;
+        n_until_failure = n_failures;
+        const enum weft_code code = write_once(page, is_all, &n_bytes, &sum);
+        const bool has_failed = n_until_failure < 0;
+        n_until_failure = -1;
+        is_good =
+            code == WEFT_OK ? n_bytes == n_want && sum == want : has_failed && code == WEFT_E_NOMEM;
+        if (!is_good)
+            tap_note("allocation %d: %s", n_failures, weft_code_name(code));
+        if (!has_failed)
+            break;
+    }
+    tap_ok(is_good && n_failures > 0, "%s: %d failed allocations, %" PRIu64 " bytes", name,
+           n_failures, n_want);
+}
+
+static void test_pages(struct weft_session *session)
+{
+    struct weft_regtime_opts settings = { 0 };
+    const struct weft_regtime_view how = { .preset = "paper",
+                                           .settings = &settings };
+    struct weft_overview overview = { 0 };
+    union weft_request request;
+    union weft_result result = { 0 };
+    (void)weft_regtime_preset("paper", &settings);
+    weft_overview_shapes(&request.shapes);
+    if (tap_ok(weft_overview_run(session, &settings, &overview, NULL) == WEFT_OK &&
+                   weft_query_run(session, "shapes", &request, &result, NULL) == WEFT_OK,
+               "a page's tables")) {
+        struct weft_page page = { .trace = weft_session_trace(session),
+                                  .name = "small",
+                                  .functions = overview.functions,
+                                  .regtime = overview.regtime,
+                                  .activity = overview.activity,
+                                  .outliers = overview.outliers,
+                                  .shapes = result.shapes,
+                                  .settings = &how };
+        fail_all(&page, true, "the whole");
+        fail_all(&page, false, "shapes");
+        page.shapes_bytes = 100; /* no level fits: all are tried */
+        fail_all(&page, false, "as few shapes as there can be");
+    }
+    weft_shapes_table_free(result.shapes);
+    weft_overview_fini(&overview);
+}
+
+int main(void)
+{
+    const char *root = getenv("WEFT_BUILD_ROOT");
+    char path[512];
+    struct weft_session *session;
+    const struct weft_run run = { .pool = weft_pool_new(1) };
+    (void)snprintf(path, sizeof path, "%s/test_page_memory.weft", root ? root : ".");
+    if (small_trace_write(path, NULL) != WEFT_OK || !run.pool ||
+        weft_session_open(path, &run, &session, NULL) != WEFT_OK)
+        abort();
+    test_pages(session);
+    weft_session_close(session);
+    weft_pool_free(run.pool);
+    (void)remove(path);
+    return tap_done();
+}
