@@ -56,8 +56,7 @@ static void fail_all(const struct weft_page *page, bool is_all, const char *name
 static void test_pages(struct weft_session *session)
 {
     struct weft_regtime_opts settings = { 0 };
-    const struct weft_regtime_view how = { .preset = "paper",
-                                           .settings = &settings };
+    const struct weft_regtime_view how = { .preset = "paper", .settings = &settings };
     struct weft_overview overview = { 0 };
     union weft_request request;
     union weft_result result = { 0 };
