@@ -122,7 +122,7 @@ export async function recalling(page, ok) {
   await page.keyboard.press('ArrowDown');
   ok((await shown(page)).query === '', 'arrow down: back to none');
   const listed = await page.locator('.suggest li').allTextContents();
-  ok(listed.join() === 'min:1ms,count:2', 'an empty box lists them', listed.join());
+  ok(/^min:1ms,count:2/.test(listed.join()), 'an empty box lists them', listed.join());
   ok(/past=min:1ms/.test(await hash(page)), 'the address keeps them');
   await page.locator('#chart').focus();
   await page.keyboard.press('?');

@@ -744,8 +744,8 @@ async function main() {
     for (const part of [facts, pointing, ranges, keyboard, searching, panels, accessible])
       await part(page);
     for (const part of [patterns, comparing, rareOnes, standIns]) await part(page);
-    for (const part of [durations, pinning, recalling]) await part(page, ok);
     await ownColors(page, folder);
+    for (const part of [durations, pinning, recalling]) await part(page, ok);
     ok(trouble.length === 0, 'no console error, no network', trouble.join('; '));
     await context.close();
     await themes(browser, path);
