@@ -18,7 +18,7 @@ struct waiting {
     uint8_t *bytes; /* NULL: in the spill file at spill_off */
     uint64_t spill_off;
     size_t n_bytes;
-    size_t head_bytes;
+    size_t head_bytes; /* 0: a small block of events, packed */
 };
 
 /* What an index says about a thread. */
@@ -29,10 +29,15 @@ struct commit_index {
 };
 
 struct commit_thread {
-    struct commit_index calls, events;
+    struct commit_index streams[WEFT_COMMIT_STREAMS];
     uint64_t last_ns;
     struct waiting *first, *last;
     bool is_ended;
+};
+
+struct commit_processor {
+    uint32_t host_id;
+    int32_t cpu;
 };
 
 struct directory_entry {
@@ -53,6 +58,12 @@ struct weft_commit {
         struct directory_entry *items;
         size_t n, cap;
     } directory;
+    struct {
+        struct commit_processor *items;
+        size_t n, cap;
+    } processors;
+    struct weft_block_encoder *shared_encoder; /* NULL: not needed yet */
+    struct weft_event_group groups[WEFT_COMMIT_STREAMS];
     weft_commit_before_fn before;
     void *before_context;
     bool is_parallel;
@@ -92,12 +103,16 @@ static void waiting_free(struct waiting *waiting)
 static void commit_free(struct weft_commit *commit)
 {
     for (size_t i = 0; i < commit->threads.n; i++) {
-        weft_bytes_fini(&commit->threads.items[i].calls.entries);
-        weft_bytes_fini(&commit->threads.items[i].events.entries);
+        for (int k = 0; k < WEFT_COMMIT_STREAMS; k++)
+            weft_bytes_fini(&commit->threads.items[i].streams[k].entries);
         waiting_free(commit->threads.items[i].first);
     }
     WEFT_VEC_FINI(&commit->threads);
     WEFT_VEC_FINI(&commit->directory);
+    WEFT_VEC_FINI(&commit->processors);
+    for (int k = 0; k < WEFT_COMMIT_STREAMS; k++)
+        weft_event_group_fini(&commit->groups[k]);
+    weft_block_encoder_free(commit->shared_encoder);
     weft_bytes_fini(&commit->scratch);
     weft_column_encoder_free(commit->encoder);
     if (commit->spill_fd >= 0)
@@ -190,6 +205,34 @@ static struct commit_thread *thread_get(struct weft_commit *commit, uint32_t thr
     return &commit->threads.items[thread_id];
 }
 
+/* An entry of the index: place of the chunk, and a copy of the head. */
+static enum weft_code index_put(struct weft_commit *commit, uint32_t thread_id,
+                                enum weft_commit_stream stream, uint64_t chunk_bytes,
+                                const uint8_t *head, size_t head_bytes, struct weft_err *err)
+{
+    struct commit_thread *thread = thread_get(commit, thread_id);
+    if (!thread)
+        return no_memory(err);
+    struct commit_index *index = &thread->streams[stream];
+    const uint64_t off = weft_out_offset(commit->out);
+    weft_bytes_put_varint(&index->entries, (off - index->previous_off) / 8);
+    weft_bytes_put_varint(&index->entries, chunk_bytes);
+    weft_bytes_put_varint(&index->entries, head_bytes);
+    weft_bytes_put(&index->entries, head, head_bytes);
+    if (index->entries.has_failed)
+        return no_memory(err);
+    index->previous_off = off;
+    index->n_blocks++;
+    return WEFT_OK;
+}
+
+static uint64_t chunk_bytes_of(const uint8_t *bytes)
+{
+    struct weft_disk_chunk header;
+    memcpy(&header, bytes, sizeof header);
+    return sizeof header + weft_load_u64(header.stored_bytes);
+}
+
 static enum weft_code block_write(struct weft_commit *commit, uint32_t thread_id,
                                   const uint8_t *bytes, size_t n_bytes, size_t head_bytes,
                                   struct weft_err *err)
@@ -197,23 +240,68 @@ static enum weft_code block_write(struct weft_commit *commit, uint32_t thread_id
     enum weft_code code = commit->before(commit->before_context, thread_id, err);
     if (code != WEFT_OK)
         return code;
-    struct commit_thread *thread = &commit->threads.items[thread_id];
-    const size_t header_bytes = sizeof(struct weft_disk_chunk);
-    const uint64_t off = weft_out_offset(commit->out);
-    struct weft_disk_chunk header;
-    memcpy(&header, bytes, sizeof header);
-    const bool is_events = weft_load_u32(header.id) == WEFT_CHUNK_EVENTS;
-    struct commit_index *index = is_events ? &thread->events : &thread->calls;
-    weft_bytes_put_varint(&index->entries, (off - index->previous_off) / 8);
-    weft_bytes_put_varint(&index->entries, header_bytes + weft_load_u64(header.stored_bytes));
-    weft_bytes_put_varint(&index->entries, head_bytes);
-    weft_bytes_put(&index->entries, bytes + header_bytes, head_bytes);
-    if (index->entries.has_failed)
-        return no_memory(err);
-    index->previous_off = off;
-    index->n_blocks++;
-    return weft_out_write(commit->out, bytes, n_bytes, err);
+    const uint32_t id = weft_load_u32(bytes + offsetof(struct weft_disk_chunk, id));
+    code = index_put(commit, thread_id,
+                     id == WEFT_CHUNK_EVENTS ? WEFT_COMMIT_EVENTS : WEFT_COMMIT_CALLS,
+                     chunk_bytes_of(bytes), bytes + sizeof(struct weft_disk_chunk), head_bytes,
+                     err);
+    return code == WEFT_OK ? weft_out_write(commit->out, bytes, n_bytes, err) : code;
 }
+
+/* ---- blocks that share a chunk -------------------------------------------------------------- */
+
+static enum weft_code group_index(struct weft_commit *commit, enum weft_commit_stream stream,
+                                  const struct weft_bytes *chunk, struct weft_err *err)
+{
+    const struct weft_event_group *group = &commit->groups[stream];
+    enum weft_code code = WEFT_OK;
+    for (size_t i = 0; i < group->runs.n && code == WEFT_OK && stream == WEFT_COMMIT_EVENTS; i++)
+        code = commit->before(commit->before_context, group->runs.items[i].thread_id, err);
+    for (size_t i = 0; i < group->runs.n && code == WEFT_OK; i++) {
+        const struct weft_event_run *run = &group->runs.items[i];
+        code = index_put(commit, run->thread_id, stream, chunk_bytes_of(chunk->items),
+                         group->heads.items + run->head_off, run->head_bytes, err);
+    }
+    return code;
+}
+
+/* Writes what the group has, if anything. */
+static enum weft_code group_flush(struct weft_commit *commit, enum weft_commit_stream stream,
+                                  struct weft_err *err)
+{
+    struct weft_event_group *group = &commit->groups[stream];
+    if (group->runs.n == 0)
+        return WEFT_OK;
+    if (!commit->shared_encoder)
+        commit->shared_encoder = weft_block_encoder_new();
+    if (!commit->shared_encoder)
+        return no_memory(err);
+    struct weft_bytes *chunk = &commit->shared_encoder->chunk;
+    const bool is_events = stream == WEFT_COMMIT_EVENTS;
+    chunk->n = 0;
+    enum weft_code code = weft_event_encode_shared(
+        commit->shared_encoder, is_events ? WEFT_CHUNK_SHARED_EVENTS : WEFT_CHUNK_ARRIVALS,
+        group->runs.n, &group->heads, &group->builder->head, group->builder->columns, chunk, err);
+    if (code == WEFT_OK)
+        code = group_index(commit, stream, chunk, err);
+    if (code == WEFT_OK)
+        code = weft_out_write(commit->out, chunk->items, chunk->n, err);
+    weft_event_group_reset(group);
+    return code;
+}
+
+static enum weft_code group_put(struct weft_commit *commit, enum weft_commit_stream stream,
+                                const struct weft_event_head *head,
+                                const struct weft_bytes *columns, struct weft_err *err)
+{
+    struct weft_event_group *group = &commit->groups[stream];
+    enum weft_code code = WEFT_OK;
+    if (weft_event_group_is_full(group, head, columns))
+        code = group_flush(commit, stream, err);
+    return code == WEFT_OK ? weft_event_group_add(group, head, columns, err) : code;
+}
+
+/* ---- blocks that wait ----------------------------------------------------------------------- */
 
 /* A file without a name in the folder of the output, where there is room for the output too. */
 static enum weft_code spill_open(struct weft_commit *commit, struct weft_err *err)
@@ -293,6 +381,43 @@ static enum weft_code block_wait(struct weft_commit *commit, struct commit_threa
     return WEFT_OK;
 }
 
+enum weft_code weft_commit_small_block(struct weft_commit *commit,
+                                       const struct weft_event_head *head,
+                                       const struct weft_bytes *columns, struct weft_err *err)
+{
+    (void)pthread_mutex_lock(&commit->lock);
+    struct commit_thread *thread = thread_get(commit, head->thread_id);
+    enum weft_code code;
+    if (!thread) {
+        code = no_memory(err);
+    } else if (commit->is_parallel && head->thread_id != commit->turn) {
+        struct weft_bytes packed = { 0 };
+        weft_event_pack(head, columns, &packed);
+        code = packed.has_failed ? no_memory(err) : block_wait(commit, thread, &packed, 0, err);
+        weft_bytes_fini(&packed);
+    } else {
+        code = group_put(commit, WEFT_COMMIT_EVENTS, head, columns, err);
+    }
+    (void)pthread_mutex_unlock(&commit->lock);
+    return code;
+}
+
+enum weft_code weft_commit_arrivals(struct weft_commit *commit, const struct weft_event_head *head,
+                                    const struct weft_bytes *columns, struct weft_err *err)
+{
+    return group_put(commit, WEFT_COMMIT_ARRIVALS, head, columns, err);
+}
+
+enum weft_code weft_commit_processor(struct weft_commit *commit, uint32_t host_id, int32_t cpu,
+                                     struct weft_err *err)
+{
+    struct commit_processor *processor = WEFT_VEC_PUSH(&commit->processors);
+    if (!processor)
+        return no_memory(err);
+    *processor = (struct commit_processor){ .host_id = host_id, .cpu = cpu };
+    return WEFT_OK;
+}
+
 enum weft_code weft_commit_block(struct weft_commit *commit, uint32_t thread_id,
                                  const struct weft_bytes *bytes, size_t head_bytes,
                                  struct weft_err *err)
@@ -310,23 +435,33 @@ enum weft_code weft_commit_block(struct weft_commit *commit, uint32_t thread_id,
     return code;
 }
 
-static enum weft_code waiting_write(struct weft_commit *commit, uint32_t thread_id,
-                                    struct waiting *waiting, struct weft_err *err)
+/* Bytes that waited in the temporary file come back into memory. */
+static enum weft_code waiting_load(struct weft_commit *commit, struct waiting *waiting,
+                                   struct weft_err *err)
 {
     if (waiting->bytes) {
         commit->backlog_bytes -= waiting->n_bytes;
-        return block_write(commit, thread_id, waiting->bytes, waiting->n_bytes, waiting->head_bytes,
-                           err);
+        return WEFT_OK;
     }
     waiting->bytes = malloc(waiting->n_bytes);
     if (!waiting->bytes)
         return no_memory(err);
-    const enum weft_code code =
-        spill_read(commit, waiting->spill_off, waiting->bytes, waiting->n_bytes, err);
+    return spill_read(commit, waiting->spill_off, waiting->bytes, waiting->n_bytes, err);
+}
+
+static enum weft_code waiting_write(struct weft_commit *commit, uint32_t thread_id,
+                                    struct waiting *waiting, struct weft_err *err)
+{
+    const enum weft_code code = waiting_load(commit, waiting, err);
     if (code != WEFT_OK)
         return code;
-    return block_write(commit, thread_id, waiting->bytes, waiting->n_bytes, waiting->head_bytes,
-                       err);
+    if (waiting->head_bytes > 0)
+        return block_write(commit, thread_id, waiting->bytes, waiting->n_bytes, waiting->head_bytes,
+                           err);
+    struct weft_event_head head;
+    struct weft_bytes columns[WEFT_EVENT_COLUMNS];
+    weft_event_unpack(waiting->bytes, waiting->n_bytes, &head, columns);
+    return group_put(commit, WEFT_COMMIT_EVENTS, &head, columns, err);
 }
 
 /* Writes what waits of the thread whose turn it is. */
@@ -375,8 +510,9 @@ static enum weft_code index_write(struct weft_commit *commit, uint32_t n_threads
     for (uint32_t i = 0; i < n_threads; i++) {
         const struct commit_thread *thread = &commit->threads.items[i];
         weft_bytes_put_varint(&payload, thread->last_ns);
-        weft_bytes_put_varint(&payload, thread->calls.n_blocks);
-        weft_bytes_put(&payload, thread->calls.entries.items, thread->calls.entries.n);
+        weft_bytes_put_varint(&payload, thread->streams[WEFT_COMMIT_CALLS].n_blocks);
+        const struct weft_bytes *entries = &thread->streams[WEFT_COMMIT_CALLS].entries;
+        weft_bytes_put(&payload, entries->items, entries->n);
     }
     const enum weft_code code =
         weft_commit_append(commit, WEFT_CHUNK_BLOCKS, WEFT_CHUNK_REQUIRED, &payload, err);
@@ -384,29 +520,58 @@ static enum weft_code index_write(struct weft_commit *commit, uint32_t n_threads
     return code;
 }
 
-/* Threads without events do not occur in it, and a file without any has no such chunk. */
-static enum weft_code event_index_write(struct weft_commit *commit, uint32_t n_threads,
-                                        struct weft_err *err)
+/* The index of a stream of events, of rows below `n_rows`. Rows without blocks do not occur in it. */
+static void event_index_put(const struct weft_commit *commit, enum weft_commit_stream stream,
+                            size_t n_rows, struct weft_bytes *payload)
 {
-    struct weft_bytes payload = { 0 };
-    uint32_t n_with = 0;
-    uint32_t next = 0;
-    for (uint32_t i = 0; i < n_threads; i++)
-        n_with += commit->threads.items[i].events.n_blocks > 0;
-    if (n_with == 0)
-        return WEFT_OK;
-    weft_bytes_put_varint(&payload, n_with);
-    for (uint32_t i = 0; i < n_threads; i++) {
-        const struct commit_index *index = &commit->threads.items[i].events;
+    uint64_t n_with = 0;
+    size_t next = 0;
+    n_rows = commit->threads.n < n_rows ? commit->threads.n : n_rows;
+    for (size_t i = 0; i < n_rows; i++)
+        n_with += commit->threads.items[i].streams[stream].n_blocks > 0;
+    weft_bytes_put_varint(payload, n_with);
+    for (size_t i = 0; i < n_rows; i++) {
+        const struct commit_index *index = &commit->threads.items[i].streams[stream];
         if (index->n_blocks == 0)
             continue;
-        weft_bytes_put_varint(&payload, i - next);
-        weft_bytes_put_varint(&payload, index->n_blocks);
-        weft_bytes_put(&payload, index->entries.items, index->entries.n);
+        weft_bytes_put_varint(payload, i - next);
+        weft_bytes_put_varint(payload, index->n_blocks);
+        weft_bytes_put(payload, index->entries.items, index->entries.n);
         next = i + 1;
     }
-    const enum weft_code code =
-        weft_commit_append(commit, WEFT_CHUNK_EVENT_INDEX, WEFT_CHUNK_REQUIRED, &payload, err);
+}
+
+static bool has_blocks(const struct weft_commit *commit, enum weft_commit_stream stream)
+{
+    for (size_t i = 0; i < commit->threads.n; i++)
+        if (commit->threads.items[i].streams[stream].n_blocks > 0)
+            return true;
+    return false;
+}
+
+/* A file without events, or without arrivals, has no such index. */
+static enum weft_code event_indexes_write(struct weft_commit *commit, uint32_t n_threads,
+                                          struct weft_err *err)
+{
+    struct weft_bytes payload = { 0 };
+    enum weft_code code = WEFT_OK;
+    if (has_blocks(commit, WEFT_COMMIT_EVENTS)) {
+        event_index_put(commit, WEFT_COMMIT_EVENTS, n_threads, &payload);
+        code =
+            weft_commit_append(commit, WEFT_CHUNK_EVENT_INDEX, WEFT_CHUNK_REQUIRED, &payload, err);
+    }
+    if (code == WEFT_OK && has_blocks(commit, WEFT_COMMIT_ARRIVALS)) {
+        payload.n = 0;
+        weft_bytes_put_varint(&payload, commit->processors.n);
+        for (size_t i = 0; i < commit->processors.n; i++) {
+            const int64_t cpu = commit->processors.items[i].cpu;
+            weft_bytes_put_varint(&payload, commit->processors.items[i].host_id);
+            weft_bytes_put_varint(&payload, (uint64_t)cpu << 1 ^ (uint64_t)(cpu >> 63));
+        }
+        event_index_put(commit, WEFT_COMMIT_ARRIVALS, n_threads + commit->processors.n, &payload);
+        code = weft_commit_append(commit, WEFT_CHUNK_ARRIVAL_INDEX, WEFT_CHUNK_REQUIRED, &payload,
+                                  err);
+    }
     weft_bytes_fini(&payload);
     return code;
 }
@@ -444,9 +609,13 @@ static enum weft_code footer_write(struct weft_commit *commit, struct weft_err *
 enum weft_code weft_commit_finish(struct weft_commit *commit, uint32_t n_threads,
                                   uint64_t *bytes_out, struct weft_err *err)
 {
-    enum weft_code code = index_write(commit, n_threads, err);
+    enum weft_code code = group_flush(commit, WEFT_COMMIT_EVENTS, err);
     if (code == WEFT_OK)
-        code = event_index_write(commit, n_threads, err);
+        code = group_flush(commit, WEFT_COMMIT_ARRIVALS, err);
+    if (code == WEFT_OK)
+        code = index_write(commit, n_threads, err);
+    if (code == WEFT_OK)
+        code = event_indexes_write(commit, n_threads, err);
     if (code == WEFT_OK)
         code = directory_write(commit, err);
     if (code == WEFT_OK)

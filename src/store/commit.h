@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "store/bytes.h"
 #include "store/column.h"
+#include "store/event_group.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -50,6 +51,32 @@ WEFT_CHECKED enum weft_code weft_commit_append(struct weft_commit *commit, uint3
 WEFT_CHECKED enum weft_code weft_commit_block(struct weft_commit *commit, uint32_t thread_id,
                                               const struct weft_bytes *bytes, size_t head_bytes,
                                               struct weft_err *err);
+
+/* What a thread's blocks are of. */
+enum weft_commit_stream {
+    WEFT_COMMIT_CALLS,
+    WEFT_COMMIT_EVENTS,
+    WEFT_COMMIT_ARRIVALS,
+    WEFT_COMMIT_STREAMS,
+};
+
+/* The last block of events of a thread, if it is small: it goes into a chunk with others, in order
+ * of threads if the source is parallel. `columns` are copied. */
+WEFT_CHECKED enum weft_code weft_commit_small_block(struct weft_commit *commit,
+                                                    const struct weft_event_head *head,
+                                                    const struct weft_bytes *columns,
+                                                    struct weft_err *err);
+
+/* A block of arrivals of a row (a thread, or a processor: the number of threads + its number), in
+ * order of rows; when all threads have ended. */
+WEFT_CHECKED enum weft_code weft_commit_arrivals(struct weft_commit *commit,
+                                                 const struct weft_event_head *head,
+                                                 const struct weft_bytes *columns,
+                                                 struct weft_err *err);
+
+/* Names the next processor, from 0 on. */
+WEFT_CHECKED enum weft_code weft_commit_processor(struct weft_commit *commit, uint32_t host_id,
+                                                  int32_t cpu, struct weft_err *err);
 
 /* No more blocks of `thread_id` will come; `last_ns` is its last event. */
 WEFT_CHECKED enum weft_code weft_commit_thread_end(struct weft_commit *commit, uint32_t thread_id,

@@ -136,7 +136,7 @@ enum weft_code weft_event_columns_parse(struct weft_cursor *in, const struct wef
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-static void head_put(struct weft_bytes *out, const struct weft_event_head *head)
+void weft_event_head_put(struct weft_bytes *out, const struct weft_event_head *head)
 {
     weft_bytes_put_varint(out, head->thread_id);
     weft_bytes_put_varint(out, head->block);
@@ -182,23 +182,52 @@ static void columns_put(struct weft_block_encoder *encoder, bool is_mixed,
     }
 }
 
+static bool is_mixed(const struct weft_event_head *head)
+{
+    return (head->kinds & (head->kinds - 1)) != 0;
+}
+
+/* Table and columns behind what the payload has, and the chunk around all. */
+static enum weft_code chunk_finish(struct weft_block_encoder *encoder, uint32_t id,
+                                   const struct weft_event_head *head,
+                                   const struct weft_bytes *columns, struct weft_bytes *out,
+                                   struct weft_err *err)
+{
+    struct weft_bytes *payload = &encoder->payload;
+    bool has_failed = payload->has_failed;
+    for (int i = 0; i < WEFT_EVENT_COLUMNS; i++)
+        has_failed |= columns[i].has_failed;
+    if (!has_failed) {
+        columns_put(encoder, is_mixed(head), columns, payload);
+        weft_bytes_put(payload, encoder->packed.items, encoder->packed.n);
+        weft_chunk_build(id, WEFT_CHUNK_REQUIRED, payload, NULL, out);
+    }
+    if (has_failed || encoder->packed.has_failed || out->has_failed)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "a block of %" PRIu32 " events",
+                         head->n_events);
+    return WEFT_OK;
+}
+
 enum weft_code weft_event_encode(struct weft_block_encoder *encoder,
                                  const struct weft_event_head *head,
                                  const struct weft_bytes *columns, struct weft_bytes *out,
                                  size_t *head_bytes, struct weft_err *err)
 {
-    struct weft_bytes *payload = &encoder->payload;
-    bool has_failed = false;
-    for (int i = 0; i < WEFT_EVENT_COLUMNS; i++)
-        has_failed |= columns[i].has_failed;
-    payload->n = 0;
-    head_put(payload, head);
-    *head_bytes = payload->n;
-    columns_put(encoder, (head->kinds & (head->kinds - 1)) != 0, columns, payload);
-    weft_bytes_put(payload, encoder->packed.items, encoder->packed.n);
-    weft_chunk_build(WEFT_CHUNK_EVENTS, WEFT_CHUNK_REQUIRED, payload, NULL, out);
-    if (has_failed || encoder->packed.has_failed || out->has_failed)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "a block of %" PRIu32 " events",
-                         head->n_events);
-    return WEFT_OK;
+    encoder->payload.n = 0;
+    weft_event_head_put(&encoder->payload, head);
+    *head_bytes = encoder->payload.n;
+    return chunk_finish(encoder, WEFT_CHUNK_EVENTS, head, columns, out, err);
+}
+
+enum weft_code weft_event_encode_shared(struct weft_block_encoder *encoder, uint32_t id,
+                                        size_t n_runs, const struct weft_bytes *heads,
+                                        const struct weft_event_head *all,
+                                        const struct weft_bytes *columns, struct weft_bytes *out,
+                                        struct weft_err *err)
+{
+    encoder->payload.n = 0;
+    weft_bytes_put_varint(&encoder->payload, n_runs);
+    weft_bytes_put(&encoder->payload, heads->items, heads->n);
+    encoder->payload.has_failed |= heads->has_failed;
+    return chunk_finish(encoder, id, all, columns, out, err);
 }

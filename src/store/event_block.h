@@ -7,6 +7,12 @@
  *     columns        kind | time | duration | value | ... | strings | payload
  *
  * Most kinds use few fields, so most columns are left out.
+ *
+ * Blocks of few events share a chunk: the number of runs (which are what blocks are alone), their
+ * summaries, then one column table and the columns of all of them, run after run. Differences start
+ * anew with each run; the strings are those of all.
+ *
+ *     runs | summary | ... | summary | column table | columns
  */
 #ifndef WEFT_STORE_EVENT_BLOCK_H
 #define WEFT_STORE_EVENT_BLOCK_H
@@ -49,6 +55,9 @@ WEFT_CHECKED enum weft_code weft_event_columns_parse(struct weft_cursor *content
                                                      struct weft_event_columns *columns,
                                                      struct weft_err *err);
 
+/* Appends a summary. */
+void weft_event_head_put(struct weft_bytes *out, const struct weft_event_head *head);
+
 /* Encodes a block (WEFT_EVENT_COLUMNS raw columns) and appends its EVNT chunk to `out`;
  * `head_bytes` gets the length of the summary at the begin of the payload. WEFT_E_NOMEM. */
 WEFT_CHECKED enum weft_code weft_event_encode(struct weft_block_encoder *encoder,
@@ -56,5 +65,13 @@ WEFT_CHECKED enum weft_code weft_event_encode(struct weft_block_encoder *encoder
                                               const struct weft_bytes *columns,
                                               struct weft_bytes *out, size_t *head_bytes,
                                               struct weft_err *err);
+
+/* The same of `n_runs` runs, whose summaries are `heads`, as a chunk `id`; `all` counts the events and
+ * kinds of all. */
+WEFT_CHECKED enum weft_code weft_event_encode_shared(struct weft_block_encoder *encoder, uint32_t id,
+                                                     size_t n_runs, const struct weft_bytes *heads,
+                                                     const struct weft_event_head *all,
+                                                     const struct weft_bytes *columns,
+                                                     struct weft_bytes *out, struct weft_err *err);
 
 #endif

@@ -295,3 +295,91 @@ enum weft_code weft_event_builder_put(struct weft_event_builder *builder,
         head_count(head, &event);
     return code;
 }
+
+/* ---- all events of another block ------------------------------------------------------------ */
+
+/* Bytes of one more run: columns that one of both leaves out get zeros. */
+static void column_append(struct weft_event_builder *builder, enum weft_event_column column,
+                          const struct weft_bytes *from, uint32_t n_events)
+{
+    struct weft_bytes *bytes = &builder->columns[column];
+    if (from->n == 0 && bytes->n == 0)
+        return;
+    if (bytes->n == 0 && builder->head.n_events > 0)
+        column_begin(builder, bytes);
+    if (from->n > 0) {
+        weft_bytes_put(bytes, from->items, from->n);
+    } else if (weft_bytes_reserve(bytes, n_events)) {
+        memset(bytes->items + bytes->n, 0, n_events);
+        bytes->n += n_events;
+    }
+}
+
+/* The strings of the other block, each with its place here once it is known. */
+struct foreign_strings {
+    struct foreign_string {
+        struct weft_str text;
+        uint32_t place; /* 0: not known yet */
+    } * items;
+    size_t n, cap;
+};
+
+static bool foreign_read(struct foreign_strings *strings, const struct weft_bytes *column)
+{
+    struct weft_cursor in = weft_cur_init(column->items, column->n, 0);
+    while (weft_cur_left(&in) > 0 && !in.fault) {
+        const size_t n_bytes = (size_t)weft_cur_varint(&in);
+        const uint8_t *bytes = weft_cur_take(&in, n_bytes);
+        struct foreign_string *string = WEFT_VEC_PUSH(strings);
+        if (!string)
+            return false;
+        string->text = (struct weft_str){ (const char *)bytes, bytes ? n_bytes : 0 };
+    }
+    return true;
+}
+
+/* A column of indices of strings; the head does not count the run yet. */
+static bool indices_append(struct weft_event_builder *builder, enum weft_event_column column,
+                           const struct weft_bytes *from, uint32_t n_events,
+                           struct foreign_strings *strings)
+{
+    struct weft_cursor in = weft_cur_init(from->items, from->n, 0);
+    struct weft_bytes mapped = { 0 };
+    bool has_memory = true;
+    while (weft_cur_left(&in) > 0 && !in.fault && has_memory) {
+        const uint64_t index = weft_cur_varint(&in);
+        uint32_t place = 0;
+        if (index > 0 && index <= strings->n) {
+            struct foreign_string *string = &strings->items[index - 1];
+            has_memory = string->place > 0 || string_put(builder, string->text, &string->place);
+            place = string->place;
+        }
+        weft_bytes_put_varint(&mapped, place);
+    }
+    column_append(builder, column, &mapped, n_events);
+    has_memory = has_memory && !mapped.has_failed;
+    weft_bytes_fini(&mapped);
+    return has_memory;
+}
+
+bool weft_event_builder_append(struct weft_event_builder *builder,
+                               const struct weft_event_head *head,
+                               const struct weft_bytes *columns)
+{
+    struct foreign_strings strings = { 0 };
+    bool has_memory = foreign_read(&strings, &columns[WEFT_EVENT_COLUMN_STRINGS]);
+    for (int i = 0; i < WEFT_EVENT_COLUMNS && has_memory; i++) {
+        if (i == WEFT_EVENT_COLUMN_NAME || i == WEFT_EVENT_COLUMN_CATEGORY)
+            has_memory = indices_append(builder, (enum weft_event_column)i, &columns[i],
+                                        head->n_events, &strings);
+        else if (i == WEFT_EVENT_COLUMN_KIND || i == WEFT_EVENT_COLUMN_PAYLOAD)
+            weft_bytes_put(&builder->columns[i], columns[i].items, columns[i].n);
+        else if (i != WEFT_EVENT_COLUMN_STRINGS)
+            column_append(builder, (enum weft_event_column)i, &columns[i], head->n_events);
+        has_memory = has_memory && !builder->columns[i].has_failed && !columns[i].has_failed;
+    }
+    WEFT_VEC_FINI(&strings);
+    builder->head.n_events += head->n_events;
+    builder->head.kinds |= head->kinds;
+    return has_memory;
+}

@@ -30,7 +30,8 @@ enum {
     WEFT_FORMAT_MAX_RATIO = 32,         /* a compressed chunk is at least 1/32 of its content */
     WEFT_FORMAT_WIDE_DICT = 256,   /* more functions than this in a block: two bytes an index */
     WEFT_FORMAT_POPS_ESCAPE = 255, /* this many exits or more before an entry */
-    WEFT_FORMAT_MAX_BLOCK_EVENTS = 8192,
+    WEFT_FORMAT_MAX_BLOCK_EVENTS = 8192, /* also of all runs of a chunk that threads share */
+    WEFT_FORMAT_MAX_PROCESSORS = 1 << 20,
     WEFT_FORMAT_MAX_PAYLOAD_BYTES = 1 << 20, /* of one event, and of all in a block */
     WEFT_FORMAT_MAX_STRINGS_BYTES = 1 << 20, /* names and categories of a block */
     WEFT_FORMAT_MAX_NAME_BYTES = 65535,
@@ -97,6 +98,9 @@ enum weft_chunk_flag { WEFT_CHUNK_REQUIRED = 1 };
 #define WEFT_CHUNK_DETAILS WEFT_CHUNK_ID('L', 'O', 'D', 'C')
 #define WEFT_CHUNK_LEVELS WEFT_CHUNK_ID('L', 'O', 'D', 'S')
 #define WEFT_CHUNK_EVENT_INDEX WEFT_CHUNK_ID('E', 'V', 'I', 'X')
+#define WEFT_CHUNK_SHARED_EVENTS WEFT_CHUNK_ID('E', 'V', 'N', 'S')
+#define WEFT_CHUNK_ARRIVALS WEFT_CHUNK_ID('A', 'R', 'R', 'V')
+#define WEFT_CHUNK_ARRIVAL_INDEX WEFT_CHUNK_ID('A', 'R', 'I', 'X')
 #define WEFT_CHUNK_DIRECTORY WEFT_CHUNK_ID('D', 'I', 'R', 'C')
 
 /* Fields of the META chunk; an unknown tag is skipped. */

@@ -19,8 +19,12 @@ void weft_store_reset(struct weft_store *store)
         WEFT_VEC_FINI(&thread->levels);
         WEFT_VEC_FINI(&thread->event_blocks);
     }
+    for (size_t i = 0; i < store->arrivals.n; i++)
+        WEFT_VEC_FINI(&store->arrivals.items[i]);
     for (size_t i = 0; i < store->rooms.n; i++)
         free(store->rooms.items[i]);
+    WEFT_VEC_FINI(&store->arrivals);
+    WEFT_VEC_FINI(&store->processors);
     WEFT_VEC_FINI(&store->threads);
     WEFT_VEC_FINI(&store->functions);
     WEFT_VEC_FINI(&store->id_of_key);
@@ -98,7 +102,8 @@ static enum weft_code entry_read(struct weft_store *store, struct weft_cursor *i
                          "expected the chunk that the directory names, found another");
     if (id == WEFT_CHUNK_CONTEXTS || id == WEFT_CHUNK_LEVELS)
         return weft_store_parse_groups(store, &chunk, err);
-    if (!weft_store_knows_chunk(id) && id != WEFT_CHUNK_BLOCKS && id != WEFT_CHUNK_EVENT_INDEX) {
+    const bool is_event_index = id == WEFT_CHUNK_EVENT_INDEX || id == WEFT_CHUNK_ARRIVAL_INDEX;
+    if (!weft_store_knows_chunk(id) && id != WEFT_CHUNK_BLOCKS && !is_event_index) {
         if (!(chunk.flags & WEFT_CHUNK_REQUIRED))
             return WEFT_OK;
         return weft_fail(err, WEFT_E_UNSUPPORTED, off,
@@ -107,7 +112,7 @@ static enum weft_code entry_read(struct weft_store *store, struct weft_cursor *i
     code = weft_chunk_verify(file, &chunk, err);
     if (code != WEFT_OK)
         return code;
-    if (id == WEFT_CHUNK_EVENT_INDEX)
+    if (is_event_index)
         return weft_store_parse_event_index(store, &chunk, err);
     return id == WEFT_CHUNK_BLOCKS ? weft_store_parse_blocks(store, &chunk, err)
                                    : weft_store_parse_chunk(store, &chunk, err);
@@ -250,6 +255,44 @@ const struct weft_event_block_info *weft_store_event_block_get(const struct weft
 {
     assert(thread_id < store->threads.n && block < store->threads.items[thread_id].event_blocks.n);
     return &store->threads.items[thread_id].event_blocks.items[block].info;
+}
+
+static const struct store_event_blocks *arrivals_of(const struct weft_store *store, uint32_t row)
+{
+    return row < store->arrivals.n ? &store->arrivals.items[row] : NULL;
+}
+
+bool weft_store_has_arrivals(const struct weft_store *store)
+{
+    return store->arrivals.n > 0;
+}
+
+uint64_t weft_store_n_arrival_blocks(const struct weft_store *store, uint32_t row)
+{
+    const struct store_event_blocks *blocks = arrivals_of(store, row);
+    return blocks ? blocks->n : 0;
+}
+
+const struct weft_event_block_info *
+weft_store_arrival_block_get(const struct weft_store *store, uint32_t row, uint64_t block)
+{
+    assert(row < store->arrivals.n && block < store->arrivals.items[row].n);
+    return &store->arrivals.items[row].items[block].info;
+}
+
+uint32_t weft_store_n_processors(const struct weft_store *store)
+{
+    return (uint32_t)store->processors.n;
+}
+
+struct weft_store_processor weft_store_processor_get(const struct weft_store *store,
+                                                     uint32_t processor)
+{
+    assert(processor < store->processors.n);
+    const struct store_processor *item = &store->processors.items[processor];
+    return (struct weft_store_processor){ .host_id = item->host_id,
+                                          .cpu = item->cpu,
+                                          .row = (uint32_t)store->threads.n + processor };
 }
 
 const struct weft_open_call *weft_store_cut_calls(const struct weft_store *store,

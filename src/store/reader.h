@@ -212,6 +212,38 @@ WEFT_CHECKED enum weft_code weft_store_load_events(struct weft_store *store, uin
                                                    const struct weft_event **events,
                                                    size_t *n_events, struct weft_err *err);
 
+/* Arrivals: what events of other threads say of one, in order of time, under a *row*: a thread's id,
+ * or that of a processor. Of a thread (cpu is the source's):
+ *   SWITCH   it got the processor `cpu`; with prev_state 1: by this time it had left `cpu` unseen
+ *   WAKING, WOKEN   next_thread_id = the source, value = the processor that it is put on, name,
+ *            category and object_id = kind, device and number of the innermost interrupt that the
+ *            source served; empty and NONE for none (NONE also for numbers beyond 2^32)
+ *   FORK     next_thread_id = the parent
+ * Of a processor: SWITCH to next_thread_id (NONE: not known); with prev_state 1 not from the thread
+ * of the row's switch before, but from object_id (NONE: not known). */
+bool weft_store_has_arrivals(const struct weft_store *store);
+uint64_t weft_store_n_arrival_blocks(const struct weft_store *store, uint32_t row);
+const struct weft_event_block_info *
+weft_store_arrival_block_get(const struct weft_store *store, uint32_t row, uint64_t block);
+
+struct weft_store_processor {
+    uint32_t host_id;
+    int32_t cpu;
+    uint32_t row; /* of arrivals */
+};
+
+/* Processors in order of host and number. */
+uint32_t weft_store_n_processors(const struct weft_store *store);
+struct weft_store_processor weft_store_processor_get(const struct weft_store *store,
+                                                     uint32_t processor);
+
+/* As weft_store_load_events, a block of arrivals of a row; their times never descend, over all
+ * blocks of the row. */
+WEFT_CHECKED enum weft_code weft_store_load_arrivals(struct weft_store *store, uint32_t row,
+                                                     uint64_t block, struct weft_event_buf *buf,
+                                                     const struct weft_event **events,
+                                                     size_t *n_events, struct weft_err *err);
+
 /* The cut frames of a thread, by depth (0..cut_calls-1). */
 const struct weft_open_call *weft_store_cut_calls(const struct weft_store *store,
                                                   uint32_t thread_id, size_t *n_calls);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Loads a block of events that are no calls.
+ * Loads a block of events that are no calls. Blocks that share a chunk are decoded together; a buffer
+ * remembers the chunk, so that those of many threads are decoded once.
  */
 #include "base/vec.h"
 #include "store/event_block.h"
@@ -10,26 +11,43 @@
 #include <assert.h>
 #include <inttypes.h>
 
-/* Arrays that grow to the largest block seen. */
+/* A block within a chunk. */
+struct event_run {
+    struct weft_event_head head;
+    uint64_t head_checksum;
+    uint32_t first; /* of its events */
+};
+
+/* Arrays that grow to the largest chunk seen. */
 struct weft_event_buf {
     struct weft_column_decoder *decoder;
     uint8_t *raw; /* decompressed columns */
     struct weft_event *events;
     struct weft_str *strings; /* the first is empty */
+    struct {
+        struct event_run *items;
+        size_t n, cap;
+    } runs;
     size_t cap_raw, cap_events, cap_strings;
+
+    /* The chunk that is decoded, if any. */
+    const struct weft_store *store;
+    uint64_t off, checksum;
 };
 
 /* A load in work. */
 struct event_load {
     struct weft_store *store;
-    const struct store_thread *thread;
+    enum store_stream stream;
     struct store_event_block *block;
     struct weft_event_buf *buf;
-    struct weft_event_head head;
+    struct weft_event_head all;         /* events and kinds of the chunk */
+    const struct weft_event_head *head; /* of the run in work */
     struct weft_event_columns columns;
     struct weft_cursor packed; /* columns as stored */
     struct weft_cursor raw[WEFT_EVENT_COLUMNS];
     uint64_t n_strings;
+    uint64_t checksum; /* of the chunk */
 
     /* What the columns have come to, and whether something in them is out of range. */
     uint64_t time_ns, first_ns, last_ns, row;
@@ -58,6 +76,7 @@ void weft_event_buf_free(struct weft_event_buf *buf)
     free(buf->raw);
     free(buf->events);
     free(buf->strings);
+    WEFT_VEC_FINI(&buf->runs);
     free(buf);
 }
 
@@ -75,34 +94,67 @@ static enum weft_code broken(const struct event_load *load, struct weft_err *err
 
 /* ---- the chunk ------------------------------------------------------------------------------ */
 
-/* Finds the chunk, its summary, which must be that of the index, and its column table; the
- * checksum is compared the first time only. */
-static enum weft_code head_find(struct event_load *load, struct weft_err *err)
+/* Is this the kind of chunk in which the stream's blocks are? */
+static bool is_chunk_of(enum store_stream stream, uint32_t id)
+{
+    if (stream == STORE_ARRIVALS)
+        return id == WEFT_CHUNK_ARRIVALS;
+    return id == WEFT_CHUNK_EVENTS || id == WEFT_CHUNK_SHARED_EVENTS;
+}
+
+/* Finds the chunk; the checksum is compared the first time only. */
+static enum weft_code chunk_find(struct event_load *load, struct weft_chunk *chunk,
+                                 struct weft_err *err)
 {
     const struct weft_mapped *file = &load->store->file;
     const struct store_event_block *block = load->block;
-    struct weft_chunk chunk;
-    enum weft_code code = weft_chunk_parse(file->bytes, file->n_bytes, block->off, &chunk, err);
+    enum weft_code code = weft_chunk_parse(file->bytes, file->n_bytes, block->off, chunk, err);
     if (code != WEFT_OK)
         return code;
-    if (chunk.id != WEFT_CHUNK_EVENTS || chunk.codec != WEFT_CODEC_RAW ||
-        chunk.chunk_bytes != block->info.n_bytes)
+    if (!is_chunk_of(load->stream, chunk->id) || chunk->codec != WEFT_CODEC_RAW ||
+        chunk->chunk_bytes != block->info.n_bytes)
         return weft_fail(err, WEFT_E_MALFORMED, block->off,
                          "expected the chunk that the index names, found another");
     if (!atomic_load_explicit(&load->block->is_valid, memory_order_acquire))
-        code = weft_chunk_verify(file->bytes, &chunk, err);
-    if (code != WEFT_OK)
-        return code;
-    load->packed = weft_cur_init(chunk.stored, chunk.stored_bytes,
-                                 block->off + sizeof(struct weft_disk_chunk));
-    code = weft_event_head_parse(&load->packed, &load->head, err);
-    if (code != WEFT_OK)
-        return code;
-    const size_t head_bytes = (size_t)(load->packed.at - load->packed.start);
-    if (weft_checksum(chunk.stored, head_bytes) != block->head_checksum)
-        return weft_fail(err, WEFT_E_MALFORMED, block->off,
-                         "expected what the index says of this block, found another summary");
-    return weft_event_columns_parse(&load->packed, &load->head, &load->columns, err);
+        code = weft_chunk_verify(file->bytes, chunk, err);
+    load->checksum = weft_load_u64(file->bytes + block->off +
+                                   offsetof(struct weft_disk_chunk, checksum));
+    return code;
+}
+
+/* Reads the summaries, and the column table. */
+static enum weft_code heads_parse(struct event_load *load, const struct weft_chunk *chunk,
+                                  struct weft_err *err)
+{
+    struct weft_event_buf *buf = load->buf;
+    struct weft_event_head *all = &load->all;
+    load->packed = weft_cur_init(chunk->stored, chunk->stored_bytes,
+                                 chunk->off + sizeof(struct weft_disk_chunk));
+    const uint64_t n_runs =
+        chunk->id == WEFT_CHUNK_EVENTS
+            ? 1
+            : weft_cur_varint_max(&load->packed, WEFT_FORMAT_MAX_BLOCK_EVENTS);
+    buf->runs.n = 0;
+    for (uint64_t i = 0; i < n_runs; i++) {
+        struct event_run *run = WEFT_VEC_PUSH(&buf->runs);
+        if (!run)
+            return no_memory(load, err);
+        const uint8_t *start = load->packed.at;
+        const enum weft_code code = weft_event_head_parse(&load->packed, &run->head, err);
+        if (code != WEFT_OK)
+            return code;
+        run->head_checksum = weft_checksum(start, (size_t)(load->packed.at - start));
+        run->first = all->n_events;
+        all->n_events += run->head.n_events;
+        all->kinds |= run->head.kinds;
+        if (all->n_events > WEFT_FORMAT_MAX_BLOCK_EVENTS)
+            break;
+    }
+    if (all->n_events == 0 || all->n_events > WEFT_FORMAT_MAX_BLOCK_EVENTS)
+        return weft_fail(err, WEFT_E_MALFORMED, chunk->off,
+                         "expected blocks of 1 to %d events, found %" PRIu32,
+                         WEFT_FORMAT_MAX_BLOCK_EVENTS, all->n_events);
+    return weft_event_columns_parse(&load->packed, all, &load->columns, err);
 }
 
 /* Decompresses the columns end to end. */
@@ -166,7 +218,7 @@ static enum weft_code strings_read(struct event_load *load, struct weft_err *err
 {
     struct weft_cursor in = load->raw[WEFT_EVENT_COLUMN_STRINGS];
     struct weft_event_buf *buf = load->buf;
-    const size_t n_most = (size_t)load->head.n_events * 2 + 1;
+    const size_t n_most = (size_t)load->all.n_events * 2 + 1;
     const size_t n_fit = weft_cur_left(&in) / 2 + 1;
     if (!weft_vec_reserve(&buf->strings, &buf->cap_strings, n_fit < n_most ? n_fit : n_most,
                           sizeof *buf->strings))
@@ -190,13 +242,13 @@ static void kinds_read(struct event_load *load, uint32_t first, uint32_t end)
 {
     struct weft_event *events = load->buf->events;
     const uint8_t *kinds = load->raw[WEFT_EVENT_COLUMN_KIND].at;
-    const unsigned only = (unsigned)__builtin_ctz(load->head.kinds);
+    const unsigned only = (unsigned)__builtin_ctz(load->all.kinds);
     for (uint32_t i = first; i < end; i++) {
         const unsigned kind = has(load, WEFT_EVENT_COLUMN_KIND) ? kinds[i] : only;
         load->is_broken |= kind >= WEFT_EVENT_KINDS;
         load->counts[kind % WEFT_EVENT_KINDS]++;
         events[i] = (struct weft_event){
-            .time_ns = load->head.base_ns,
+            .time_ns = load->head->base_ns,
             .next_thread_id = WEFT_ID_NONE,
             .object_id = WEFT_ID_NONE,
             .stack_id = WEFT_ID_NONE,
@@ -248,7 +300,7 @@ static void values_read(struct event_load *load, uint32_t first, uint32_t end)
             event->value = __builtin_bswap64(code);
             break;
         case WEFT_VALUE_ROW:
-            load->is_broken |= code > load->head.last_row - load->row;
+            load->is_broken |= code > load->head->last_row - load->row;
             load->row = event->value = load->is_broken ? load->row : load->row + code;
             break;
         }
@@ -329,40 +381,44 @@ static void cpus_read(struct event_load *load, uint32_t first, uint32_t end)
 
 /* ---- a block -------------------------------------------------------------------------------- */
 
-/* Every column must be used up, and the summary be that of the events. */
-static enum weft_code columns_check(struct event_load *load, struct weft_err *err)
+/* The summary of a run must be that of its events. */
+static enum weft_code run_check(const struct event_load *load, const struct event_run *run,
+                                struct weft_err *err)
 {
-    const struct weft_event_head *head = &load->head;
-    load->raw[WEFT_EVENT_COLUMN_KIND].at = load->raw[WEFT_EVENT_COLUMN_KIND].end; /* not a cursor */
-    load->raw[WEFT_EVENT_COLUMN_STRINGS].at = load->raw[WEFT_EVENT_COLUMN_STRINGS].end;
-    for (int i = 0; i < WEFT_EVENT_COLUMNS; i++)
-        if (load->raw[i].fault || weft_cur_left(&load->raw[i]) > 0)
-            return weft_fail(err, WEFT_E_MALFORMED, load->block->off,
-                             "expected %" PRIu32 " values in column %d, found others",
-                             head->n_events, i);
+    const struct weft_event_head *head = &run->head;
+    const struct weft_event *events = &load->buf->events[run->first];
     if (load->is_broken)
         return broken(load, err, "values in range");
     if (memcmp(load->counts, head->counts, sizeof head->counts) != 0)
         return broken(load, err, "the kinds of the summary");
-    if (load->buf->events[0].time_ns != head->base_ns || load->first_ns != head->first_ns ||
+    if (events->time_ns != head->base_ns || load->first_ns != head->first_ns ||
         load->last_ns != head->last_ns)
         return broken(load, err, "the times of the summary");
     if (load->row != head->last_row)
         return broken(load, err, "the calls of the summary");
+    for (uint32_t i = 1; i < head->n_events && load->stream == STORE_ARRIVALS; i++)
+        if (events[i].time_ns < events[i - 1].time_ns)
+            return broken(load, err, "arrivals in order of time");
     return WEFT_OK;
 }
 
 /* Rows of calls must lie in the thread; where blocks were lost, those of lost calls are named so.
  */
-static enum weft_code rows_check(struct event_load *load, struct weft_err *err)
+static enum weft_code rows_check(struct event_load *load, const struct event_run *run,
+                                 struct weft_err *err)
 {
-    const uint64_t n_calls = load->thread->info.calls;
-    if (load->head.counts[WEFT_EVENT_CALL_ARGS] == 0 || load->head.last_row < n_calls)
+    const struct weft_event_head *head = &run->head;
+    if (head->counts[WEFT_EVENT_CALL_ARGS] == 0)
+        return WEFT_OK;
+    if (load->stream == STORE_ARRIVALS || head->thread_id >= load->store->threads.n)
+        return broken(load, err, "calls of the thread");
+    const uint64_t n_calls = load->store->threads.items[head->thread_id].info.calls;
+    if (head->last_row < n_calls)
         return WEFT_OK;
     if (!load->store->meta.is_recovered)
         return broken(load, err, "calls of the thread");
-    for (uint32_t i = 0; i < load->head.n_events; i++) {
-        struct weft_event *event = &load->buf->events[i];
+    for (uint32_t i = 0; i < head->n_events; i++) {
+        struct weft_event *event = &load->buf->events[run->first + i];
         if (event->kind == WEFT_EVENT_CALL_ARGS && event->value >= n_calls)
             event->value = UINT64_MAX;
     }
@@ -370,21 +426,20 @@ static enum weft_code rows_check(struct event_load *load, struct weft_err *err)
 }
 
 /* A slice of all columns at a time: its events stay in the cache. */
-static enum weft_code columns_read(struct event_load *load, struct weft_err *err)
+static enum weft_code run_read(struct event_load *load, const struct event_run *run,
+                               struct weft_err *err)
 {
     enum { SLICE = 256 };
-    struct weft_event_buf *buf = load->buf;
-    const uint32_t n_events = load->head.n_events;
-    if (!weft_vec_reserve(&buf->events, &buf->cap_events, n_events, sizeof *buf->events))
-        return no_memory(load, err);
-    enum weft_code code = strings_read(load, err);
-    if (code != WEFT_OK)
-        return code;
-    load->time_ns = load->head.base_ns;
+    const uint32_t run_end = run->first + run->head.n_events;
+    load->head = &run->head;
+    load->time_ns = run->head.base_ns;
     load->first_ns = UINT64_MAX;
-    load->row = load->head.first_row;
-    for (uint32_t first = 0; first < n_events; first += SLICE) {
-        const uint32_t end = n_events - first < SLICE ? n_events : first + SLICE;
+    load->last_ns = 0;
+    load->row = run->head.first_row;
+    memset(load->previous, 0, sizeof load->previous);
+    memset(load->counts, 0, sizeof load->counts);
+    for (uint32_t first = run->first; first < run_end; first += SLICE) {
+        const uint32_t end = run_end - first < SLICE ? run_end : first + SLICE;
         kinds_read(load, first, end);
         times_read(load, first, end);
         values_read(load, first, end);
@@ -393,33 +448,112 @@ static enum weft_code columns_read(struct event_load *load, struct weft_err *err
         ids_read(load, first, end);
         cpus_read(load, first, end);
     }
-    code = columns_check(load, err);
-    return code == WEFT_OK ? rows_check(load, err) : code;
+    const enum weft_code code = run_check(load, run, err);
+    return code == WEFT_OK ? rows_check(load, run, err) : code;
+}
+
+/* Every column must be used up. */
+static enum weft_code columns_check(struct event_load *load, struct weft_err *err)
+{
+    load->raw[WEFT_EVENT_COLUMN_KIND].at = load->raw[WEFT_EVENT_COLUMN_KIND].end; /* not a cursor */
+    load->raw[WEFT_EVENT_COLUMN_STRINGS].at = load->raw[WEFT_EVENT_COLUMN_STRINGS].end;
+    for (int i = 0; i < WEFT_EVENT_COLUMNS; i++)
+        if (load->raw[i].fault || weft_cur_left(&load->raw[i]) > 0)
+            return weft_fail(err, WEFT_E_MALFORMED, load->block->off,
+                             "expected %" PRIu32 " values in column %d, found others",
+                             load->all.n_events, i);
+    return WEFT_OK;
+}
+
+static enum weft_code columns_read(struct event_load *load, struct weft_err *err)
+{
+    struct weft_event_buf *buf = load->buf;
+    if (!weft_vec_reserve(&buf->events, &buf->cap_events, load->all.n_events, sizeof *buf->events))
+        return no_memory(load, err);
+    enum weft_code code = strings_read(load, err);
+    for (size_t i = 0; i < buf->runs.n && code == WEFT_OK; i++)
+        code = run_read(load, &buf->runs.items[i], err);
+    return code == WEFT_OK ? columns_check(load, err) : code;
 }
 
 /* ---- the door ------------------------------------------------------------------------------- */
+
+/* Decodes the chunk, unless the buffer holds it. */
+static enum weft_code chunk_load(struct event_load *load, struct weft_err *err)
+{
+    struct weft_event_buf *buf = load->buf;
+    struct weft_chunk chunk;
+    enum weft_code code = chunk_find(load, &chunk, err);
+    if (code != WEFT_OK || (buf->store == load->store && buf->off == load->block->off &&
+                            buf->checksum == load->checksum))
+        return code;
+    buf->store = NULL;
+    code = heads_parse(load, &chunk, err);
+    if (code == WEFT_OK)
+        code = columns_unpack(load, err);
+    if (code == WEFT_OK)
+        code = columns_read(load, err);
+    if (code != WEFT_OK)
+        return code;
+    buf->store = load->store;
+    buf->off = load->block->off;
+    buf->checksum = load->checksum;
+    return WEFT_OK;
+}
+
+/* The run of a row's block; its summary must be that of the index. NULL if there is none. */
+static const struct event_run *run_find(const struct event_load *load, uint32_t row)
+{
+    for (size_t i = 0; i < load->buf->runs.n; i++) {
+        const struct event_run *run = &load->buf->runs.items[i];
+        if (run->head.thread_id == row && run->head_checksum == load->block->head_checksum)
+            return run;
+    }
+    return NULL;
+}
+
+static enum weft_code block_load(struct event_load *load, uint32_t row, uint64_t block,
+                                 const struct weft_event **events, size_t *n_events,
+                                 struct weft_err *err)
+{
+    enum weft_code code = chunk_load(load, err);
+    const struct event_run *run = code == WEFT_OK ? run_find(load, row) : NULL;
+    if (code == WEFT_OK && !run)
+        code = weft_fail(err, WEFT_E_MALFORMED, load->block->off,
+                         "expected what the index says of this block, found another summary");
+    if (code != WEFT_OK) {
+        (void)weft_in_file(err, load->store->path);
+        (void)weft_within(err, "block %" PRIu64 " of events of thread %" PRIu32, block, row);
+        return code;
+    }
+    atomic_store_explicit(&load->block->is_valid, true, memory_order_release);
+    *events = &load->buf->events[run->first];
+    *n_events = run->head.n_events;
+    return WEFT_OK;
+}
 
 enum weft_code weft_store_load_events(struct weft_store *store, uint32_t thread_id, uint64_t block,
                                       struct weft_event_buf *buf, const struct weft_event **events,
                                       size_t *n_events, struct weft_err *err)
 {
     assert(thread_id < store->threads.n && block < store->threads.items[thread_id].event_blocks.n);
-    const struct store_thread *thread = &store->threads.items[thread_id];
-    struct event_load load = {
-        .store = store, .thread = thread, .block = &thread->event_blocks.items[block], .buf = buf
-    };
-    enum weft_code code = head_find(&load, err);
-    if (code == WEFT_OK)
-        code = columns_unpack(&load, err);
-    if (code == WEFT_OK)
-        code = columns_read(&load, err);
-    if (code != WEFT_OK) {
-        (void)weft_in_file(err, store->path);
-        (void)weft_within(err, "block %" PRIu64 " of events of thread %" PRIu32, block, thread_id);
-        return code;
-    }
-    atomic_store_explicit(&load.block->is_valid, true, memory_order_release);
-    *events = buf->events;
-    *n_events = load.head.n_events;
-    return WEFT_OK;
+    struct event_load load = { .store = store,
+                               .stream = STORE_EVENTS,
+                               .block =
+                                   &store->threads.items[thread_id].event_blocks.items[block],
+                               .buf = buf };
+    return block_load(&load, thread_id, block, events, n_events, err);
+}
+
+enum weft_code weft_store_load_arrivals(struct weft_store *store, uint32_t row, uint64_t block,
+                                        struct weft_event_buf *buf,
+                                        const struct weft_event **events, size_t *n_events,
+                                        struct weft_err *err)
+{
+    assert(row < store->arrivals.n && block < store->arrivals.items[row].n);
+    struct event_load load = { .store = store,
+                               .stream = STORE_ARRIVALS,
+                               .block = &store->arrivals.items[row].items[block],
+                               .buf = buf };
+    return block_load(&load, row, block, events, n_events, err);
 }

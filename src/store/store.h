@@ -45,6 +45,18 @@ struct store_event_block {
     _Atomic bool is_valid;  /* the checksum was compared */
 };
 
+/* Blocks of events of a thread, or of arrivals of a row. */
+struct store_event_blocks {
+    struct store_event_block *items;
+    size_t n, cap;
+    uint64_t next; /* number of the one after the last */
+};
+
+struct store_processor {
+    uint32_t host_id;
+    int32_t cpu;
+};
+
 /* While blocks are added, crossing holds function keys for ids, levels for depths (as two's
  * complement), and no cut frames; thread_finish makes it what readers see: cut frames by depth,
  * then the calls that cross a border in order of entry. */
@@ -70,12 +82,8 @@ struct store_thread {
     struct store_groups levels; /* levels of detail */
     uint32_t top;               /* innermost call that is open after the last block */
     uint32_t n_carried;         /* how many are */
-    struct {
-        struct store_event_block *items;
-        size_t n, cap;
-    } event_blocks;
-    uint64_t next_event_block; /* number of the one after the last */
-    uint64_t last_args_row;    /* latest call whose arguments are there */
+    struct store_event_blocks event_blocks;
+    uint64_t last_args_row; /* latest call whose arguments are there */
 };
 
 struct weft_store {
@@ -86,6 +94,14 @@ struct weft_store {
         struct store_thread *items;
         size_t n, cap;
     } threads;
+    struct {
+        struct store_event_blocks *items;
+        size_t n, cap;
+    } arrivals; /* by row: threads, then processors; rows at the end that have none are left out */
+    struct {
+        struct store_processor *items;
+        size_t n, cap;
+    } processors;
     struct {
         struct weft_store_function *items;
         size_t n, cap;
@@ -137,13 +153,22 @@ WEFT_CHECKED enum weft_code weft_store_parse_groups(struct weft_store *store,
                                                     const struct weft_chunk *chunk,
                                                     struct weft_err *err);
 
+/* What a chunk of events holds. */
+enum store_stream { STORE_EVENTS, STORE_ARRIVALS };
+
 /* store_events.c: adds a block of events whose summary is at `head`. Changes nothing when it fails.
  * `has_gaps`: blocks before it may have been lost. */
 WEFT_CHECKED enum weft_code weft_store_add_event_block(struct weft_store *store,
+                                                       enum store_stream stream,
                                                        const struct weft_chunk *chunk,
-                                                       struct weft_cursor head, bool has_gaps,
+                                                       struct weft_cursor *head, bool has_gaps,
                                                        struct weft_err *err);
-/* The index of blocks of events. */
+/* Adds the blocks of a chunk that is not in an index; those that do not fit are left out, and
+ * `*n_lost` counts them. WEFT_E_NOMEM; WEFT_E_MALFORMED if none can be found. */
+WEFT_CHECKED enum weft_code weft_store_add_event_chunk(struct weft_store *store,
+                                                       const struct weft_chunk *chunk,
+                                                       uint64_t *n_lost, struct weft_err *err);
+/* The index of blocks of events, or of arrivals, by the chunk's id. */
 WEFT_CHECKED enum weft_code weft_store_parse_event_index(struct weft_store *store,
                                                          const struct weft_chunk *chunk,
                                                          struct weft_err *err);

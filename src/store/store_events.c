@@ -13,41 +13,66 @@ static enum weft_code no_memory(struct weft_err *err)
     return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "the index of blocks of events");
 }
 
-/* Does the block follow what the thread has so far? Where blocks were lost there may be gaps. */
-static enum weft_code head_check(const struct store_thread *thread,
+/* Does the block follow what the row has so far? Where blocks were lost there may be gaps. */
+static enum weft_code head_check(const struct store_event_blocks *blocks,
+                                 const struct store_thread *thread,
                                  const struct weft_event_head *head, bool has_gaps, uint64_t at_off,
                                  struct weft_err *err)
 {
-    const uint64_t next = thread->next_event_block;
-    if (has_gaps ? head->block < next : head->block != next)
+    if (has_gaps ? head->block < blocks->next : head->block != blocks->next)
         return weft_fail(err, WEFT_E_MALFORMED, at_off,
-                         "expected block %" PRIu64 " of events, found block %" PRIu64, next,
+                         "expected block %" PRIu64 " of events, found block %" PRIu64, blocks->next,
                          head->block);
-    if (head->counts[WEFT_EVENT_CALL_ARGS] > 0 && head->first_row < thread->last_args_row)
+    if (!thread && head->counts[WEFT_EVENT_CALL_ARGS] > 0)
+        return weft_fail(err, WEFT_E_MALFORMED, at_off,
+                         "expected no arguments of calls among arrivals");
+    if (!thread && blocks->n > 0 && head->first_ns < blocks->items[blocks->n - 1].info.last_ns)
+        return weft_fail(err, WEFT_E_MALFORMED, at_off,
+                         "expected arrivals from %" PRIu64 " ns on, found some at %" PRIu64,
+                         blocks->items[blocks->n - 1].info.last_ns, head->first_ns);
+    if (thread && head->counts[WEFT_EVENT_CALL_ARGS] > 0 && head->first_row < thread->last_args_row)
         return weft_fail(err, WEFT_E_MALFORMED, at_off,
                          "expected arguments of call %" PRIu64 " or later, found %" PRIu64,
                          thread->last_args_row, head->first_row);
     return WEFT_OK;
 }
 
-enum weft_code weft_store_add_event_block(struct weft_store *store, const struct weft_chunk *chunk,
-                                          struct weft_cursor in, bool has_gaps,
-                                          struct weft_err *err)
+/* Where the blocks of a row are; NULL without memory, or for a row that there is not. */
+static struct store_event_blocks *blocks_of(struct weft_store *store, enum store_stream stream,
+                                            uint32_t row)
 {
-    const uint64_t at_off = weft_cur_offset(&in);
+    if (stream == STORE_EVENTS)
+        return &store->threads.items[row].event_blocks;
+    while (store->arrivals.n <= row)
+        if (!WEFT_VEC_PUSH(&store->arrivals))
+            return NULL;
+    return &store->arrivals.items[row];
+}
+
+enum weft_code weft_store_add_event_block(struct weft_store *store, enum store_stream stream,
+                                          const struct weft_chunk *chunk, struct weft_cursor *in,
+                                          bool has_gaps, struct weft_err *err)
+{
+    const uint64_t at_off = weft_cur_offset(in);
+    const uint8_t *start = in->at;
+    const size_t n_rows = store->threads.n + (stream == STORE_ARRIVALS) * store->processors.n;
     struct weft_event_head head;
-    enum weft_code code = weft_event_head_parse(&in, &head, err);
+    enum weft_code code = weft_event_head_parse(in, &head, err);
     if (code != WEFT_OK)
         return code;
-    if (head.thread_id >= store->threads.n)
+    if (head.thread_id >= n_rows)
         return weft_fail(err, WEFT_E_MALFORMED, at_off,
-                         "expected one of %zu threads, found events of thread %" PRIu32,
-                         store->threads.n, head.thread_id);
-    struct store_thread *thread = &store->threads.items[head.thread_id];
-    code = head_check(thread, &head, has_gaps, at_off, err);
+                         "expected one of %zu threads, found events of thread %" PRIu32, n_rows,
+                         head.thread_id);
+    struct store_event_blocks *blocks = blocks_of(store, stream, head.thread_id);
+    if (!blocks)
+        return no_memory(err);
+    struct store_thread *thread =
+        stream == STORE_EVENTS ? &store->threads.items[head.thread_id] : NULL;
+    code = head_check(blocks, thread, &head, has_gaps, at_off, err);
     if (code != WEFT_OK)
         return code;
-    struct store_event_block *block = WEFT_VEC_PUSH(&thread->event_blocks);
+    struct store_event_block *block = WEFT_VEC_PUSH(blocks);
     if (!block)
         return no_memory(err);
     block->info = (struct weft_event_block_info){
@@ -58,8 +83,10 @@ enum weft_code weft_store_add_event_block(struct weft_store *store, const struct
         .kinds = head.kinds,
     };
     block->off = chunk->off;
-    block->head_checksum = weft_checksum(in.start, (size_t)(in.at - in.start));
-    thread->next_event_block = head.block + 1;
+    block->head_checksum = weft_checksum(start, (size_t)(in->at - start));
+    blocks->next = head.block + 1;
+    if (!thread)
+        return WEFT_OK;
     if (head.counts[WEFT_EVENT_CALL_ARGS] > 0)
         thread->last_args_row = head.last_row;
     thread->info.events += head.n_events;
@@ -68,52 +95,84 @@ enum weft_code weft_store_add_event_block(struct weft_store *store, const struct
     return WEFT_OK;
 }
 
-/* One entry: place of the chunk and a copy of its summary. */
-static enum weft_code entry_parse(struct weft_store *store, struct weft_cursor *in,
-                                  size_t thread_id, uint64_t *previous_off, struct weft_err *err)
+enum weft_code weft_store_add_event_chunk(struct weft_store *store, const struct weft_chunk *chunk,
+                                          uint64_t *n_lost, struct weft_err *err)
 {
-    const struct store_thread *thread = &store->threads.items[thread_id];
+    struct weft_cursor in = weft_cur_init(chunk->stored, chunk->stored_bytes,
+                                          chunk->off + sizeof(struct weft_disk_chunk));
+    const uint64_t n_runs =
+        chunk->id == WEFT_CHUNK_EVENTS ? 1 : weft_cur_varint_max(&in, WEFT_FORMAT_MAX_BLOCK_EVENTS);
+    const enum store_stream stream =
+        chunk->id == WEFT_CHUNK_ARRIVALS ? STORE_ARRIVALS : STORE_EVENTS;
+    *n_lost = 0;
+    for (uint64_t i = 0; i < n_runs; i++) {
+        struct weft_cursor run = in;
+        struct weft_event_head head;
+        enum weft_code code = weft_event_head_parse(&in, &head, NULL);
+        if (code != WEFT_OK)
+            return weft_fail(err, WEFT_E_MALFORMED, chunk->off, "expected blocks of events");
+        code = weft_store_add_event_block(store, stream, chunk, &run, true, NULL);
+        if (code == WEFT_E_NOMEM)
+            return no_memory(err);
+        *n_lost += code != WEFT_OK;
+    }
+    return WEFT_OK;
+}
+
+/* One entry: place of the chunk and a copy of its summary. */
+static enum weft_code entry_parse(struct weft_store *store, enum store_stream stream,
+                                  struct weft_cursor *in, size_t row, uint64_t *previous_off,
+                                  struct weft_err *err)
+{
     const uint64_t at_off = weft_cur_offset(in);
     struct weft_chunk chunk = { 0 };
     struct weft_cursor head;
     enum weft_code code = weft_store_parse_place(store, in, previous_off, &chunk, &head, err);
     if (code != WEFT_OK)
         return code;
-    const size_t n_before = thread->event_blocks.n;
-    code = weft_store_add_event_block(store, &chunk, head, false, err);
-    if (code == WEFT_OK && thread->event_blocks.n != n_before + 1)
+    struct store_event_blocks *blocks = blocks_of(store, stream, (uint32_t)row);
+    if (!blocks)
+        return no_memory(err);
+    const size_t n_before = blocks->n;
+    code = weft_store_add_event_block(store, stream, &chunk, &head, false, err);
+    if (code == WEFT_OK && blocks_of(store, stream, (uint32_t)row)->n != n_before + 1)
         return weft_fail(err, WEFT_E_MALFORMED, at_off,
-                         "expected events of thread %zu, found those of another", thread_id);
+                         "expected events of thread %zu, found those of another", row);
     return code;
 }
 
-static enum weft_code index_parse(struct weft_store *store, struct weft_cursor *in,
-                                  struct weft_err *err)
+static enum weft_code row_parse(struct weft_store *store, enum store_stream stream,
+                                struct weft_cursor *in, size_t row, struct weft_err *err)
 {
+    const uint64_t n_blocks = weft_cur_varint(in);
+    uint64_t previous_off = 0;
+    enum weft_code code = WEFT_OK;
+    for (uint64_t i = 0; i < n_blocks && code == WEFT_OK; i++)
+        code = entry_parse(store, stream, in, row, &previous_off, err);
+    if (code != WEFT_OK)
+        (void)weft_within(err, "thread %zu", row);
+    return code;
+}
+
+static enum weft_code index_parse(struct weft_store *store, enum store_stream stream,
+                                  struct weft_cursor *in, struct weft_err *err)
+{
+    const size_t n_rows = store->threads.n + (stream == STORE_ARRIVALS) * store->processors.n;
     const uint64_t at_off = weft_cur_offset(in);
-    const uint64_t n_threads = weft_cur_varint(in);
-    uint64_t thread_id = 0;
-    if (in->fault || n_threads > store->threads.n)
+    const uint64_t n_with = weft_cur_varint(in);
+    uint64_t row = 0;
+    if (in->fault || n_with > n_rows)
         return weft_fail(err, WEFT_E_MALFORMED, at_off,
-                         "expected events of at most %zu threads, found %" PRIu64, store->threads.n,
-                         n_threads);
-    for (uint64_t i = 0; i < n_threads; i++, thread_id++) {
-        const uint64_t thread_off = weft_cur_offset(in);
-        thread_id += weft_cur_varint_max(in, UINT32_MAX);
-        const uint64_t n_blocks = weft_cur_varint(in);
-        if (in->fault || thread_id >= store->threads.n)
-            return weft_fail(err, WEFT_E_MALFORMED, thread_off,
-                             "expected one of %zu threads, found thread %" PRIu64, store->threads.n,
-                             thread_id);
-        uint64_t previous_off = 0;
-        for (uint64_t j = 0; j < n_blocks; j++) {
-            const enum weft_code code =
-                entry_parse(store, in, (size_t)thread_id, &previous_off, err);
-            if (code != WEFT_OK) {
-                (void)weft_within(err, "thread %" PRIu64, thread_id);
-                return code;
-            }
-        }
+                         "expected events of at most %zu threads, found %" PRIu64, n_rows, n_with);
+    for (uint64_t i = 0; i < n_with; i++, row++) {
+        const uint64_t row_off = weft_cur_offset(in);
+        row += weft_cur_varint_max(in, UINT32_MAX);
+        if (in->fault || row >= n_rows)
+            return weft_fail(err, WEFT_E_MALFORMED, row_off,
+                             "expected one of %zu threads, found thread %" PRIu64, n_rows, row);
+        const enum weft_code code = row_parse(store, stream, in, (size_t)row, err);
+        if (code != WEFT_OK)
+            return code;
     }
     if (weft_cur_left(in) > 0)
         return weft_fail(err, WEFT_E_MALFORMED, weft_cur_offset(in),
@@ -121,17 +180,42 @@ static enum weft_code index_parse(struct weft_store *store, struct weft_cursor *
     return WEFT_OK;
 }
 
+static enum weft_code processors_parse(struct weft_store *store, struct weft_cursor *in,
+                                       struct weft_err *err)
+{
+    const uint64_t at_off = weft_cur_offset(in);
+    const uint64_t n_processors = weft_cur_varint_max(in, WEFT_FORMAT_MAX_PROCESSORS);
+    bool is_broken = in->fault || n_processors > weft_cur_left(in) / 2 || store->processors.n > 0;
+    for (uint64_t i = 0; i < n_processors && !is_broken; i++) {
+        const uint64_t host_id = weft_cur_varint_max(in, UINT32_MAX);
+        const int64_t cpu = weft_cur_svarint(in);
+        is_broken = in->fault || cpu < 0 || cpu > INT32_MAX;
+        struct store_processor *processor = WEFT_VEC_PUSH(&store->processors);
+        if (!processor)
+            return no_memory(err);
+        *processor = (struct store_processor){ .host_id = (uint32_t)host_id, .cpu = (int32_t)cpu };
+    }
+    if (is_broken)
+        return weft_fail(err, WEFT_E_MALFORMED, at_off,
+                         "expected processors that fit %zu bytes, found %" PRIu64,
+                         weft_cur_left(in), n_processors);
+    return WEFT_OK;
+}
+
 enum weft_code weft_store_parse_event_index(struct weft_store *store,
                                             const struct weft_chunk *chunk, struct weft_err *err)
 {
+    const bool is_arrivals = chunk->id == WEFT_CHUNK_ARRIVAL_INDEX;
     struct weft_bytes room = { 0 };
     struct weft_cursor content;
     enum weft_code code = weft_chunk_open(chunk, store->decoder, &room, &content, err);
+    if (code == WEFT_OK && is_arrivals)
+        code = processors_parse(store, &content, err);
     if (code == WEFT_OK)
-        code = index_parse(store, &content, err);
+        code = index_parse(store, is_arrivals ? STORE_ARRIVALS : STORE_EVENTS, &content, err);
     weft_bytes_fini(&room);
     if (code != WEFT_OK)
-        (void)weft_within(err, "index of events");
+        (void)weft_within(err, is_arrivals ? "index of arrivals" : "index of events");
     return code;
 }
 

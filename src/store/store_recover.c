@@ -71,18 +71,20 @@ static struct weft_cursor payload_of(const struct weft_chunk *chunk)
                          chunk->off + sizeof(struct weft_disk_chunk));
 }
 
-/* A block of calls that does not follow its thread's last one (that was lost) is lost too. */
+/* A block of calls that does not follow its thread's last one (that was lost) is lost too. Of a chunk
+ * that lost some of its blocks, all bytes count; but arrivals say nothing that events do not. */
 static enum weft_code block_take(struct scan *scan, const struct weft_chunk *chunk,
                                  struct weft_err *err)
 {
     enum weft_code code = WEFT_E_MALFORMED;
+    uint64_t n_lost = 0;
     if (chunk->codec == WEFT_CODEC_RAW && chunk->id == WEFT_CHUNK_CALLS)
         code = weft_store_add_block(scan->store, chunk, payload_of(chunk), NULL);
     else if (chunk->codec == WEFT_CODEC_RAW)
-        code = weft_store_add_event_block(scan->store, chunk, payload_of(chunk), true, NULL);
+        code = weft_store_add_event_chunk(scan->store, chunk, &n_lost, NULL);
     if (code == WEFT_E_NOMEM)
         return weft_fail(err, code, chunk->off, "the index of blocks");
-    if (code != WEFT_OK)
+    if (code != WEFT_OK || (n_lost > 0 && chunk->id != WEFT_CHUNK_ARRIVALS))
         scan->lost_bytes += chunk->chunk_bytes;
     return WEFT_OK;
 }
@@ -100,7 +102,7 @@ static enum weft_code metadata_take(struct scan *scan, const struct weft_chunk *
 
 /* Which indexes take the place of the heads of blocks. */
 struct indexes {
-    bool has_calls, has_events;
+    bool has_calls, has_events, has_arrivals;
 };
 
 static enum weft_code chunk_take(struct scan *scan, const struct weft_chunk *chunk,
@@ -112,11 +114,17 @@ static enum weft_code chunk_take(struct scan *scan, const struct weft_chunk *chu
     case WEFT_CHUNK_CALLS:
         return indexes.has_calls ? WEFT_OK : block_take(scan, chunk, err);
     case WEFT_CHUNK_EVENTS:
+    case WEFT_CHUNK_SHARED_EVENTS:
         return indexes.has_events ? WEFT_OK : block_take(scan, chunk, err);
+    case WEFT_CHUNK_ARRIVALS:
+        return indexes.has_arrivals ? WEFT_OK : block_take(scan, chunk, err);
     case WEFT_CHUNK_BLOCKS:
         return indexes.has_calls ? weft_store_parse_blocks(scan->store, chunk, err) : WEFT_OK;
     case WEFT_CHUNK_EVENT_INDEX:
         return indexes.has_events ? weft_store_parse_event_index(scan->store, chunk, err) : WEFT_OK;
+    case WEFT_CHUNK_ARRIVAL_INDEX:
+        return indexes.has_arrivals ? weft_store_parse_event_index(scan->store, chunk, err)
+                                    : WEFT_OK;
     case WEFT_CHUNK_DIRECTORY:
         return WEFT_OK;
     default:
@@ -237,8 +245,9 @@ enum weft_code weft_store_recover(struct weft_store *store, struct weft_err *err
     enum weft_code code = scan_chunks(&scan, err);
     const uint64_t scanned_lost = scan.lost_bytes;
     const struct indexes indexes = { .has_calls = has_chunk(&scan, WEFT_CHUNK_BLOCKS),
-                                     .has_events = has_chunk(&scan, WEFT_CHUNK_EVENT_INDEX) };
-    bool uses_index = indexes.has_calls || indexes.has_events;
+                                     .has_events = has_chunk(&scan, WEFT_CHUNK_EVENT_INDEX),
+                                     .has_arrivals = has_chunk(&scan, WEFT_CHUNK_ARRIVAL_INDEX) };
+    bool uses_index = indexes.has_calls || indexes.has_events || indexes.has_arrivals;
     if (code == WEFT_OK && uses_index) {
         code = chunks_take(&scan, indexes, NULL);
         if (code == WEFT_E_MALFORMED || code == WEFT_E_TRUNCATED) {

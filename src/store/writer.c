@@ -2,6 +2,7 @@
 #include "store/writer.h"
 
 #include "base/vec.h"
+#include "store/arrivals.h"
 #include "store/builder.h"
 #include "store/catalog.h"
 #include "store/commit.h"
@@ -20,8 +21,10 @@ struct writer_thread {
     struct weft_event_builder *events; /* NULL: none yet, or ended */
     struct weft_bytes groups;          /* contexts of groups of its blocks, once it has ended */
     struct weft_bytes levels;          /* levels of detail of its blocks and groups, likewise */
+    struct weft_interrupts *interrupts; /* that it is serving */
     uint64_t calls, cut_calls, n_events;
     uint64_t last_ns;
+    uint32_t host_id;
     bool is_ended;
 };
 
@@ -30,6 +33,7 @@ struct weft_writer {
     pthread_mutex_t lock;  /* catalog and free lists; taken inside the commit's lock or alone */
     struct weft_commit *commit;
     struct weft_catalog *catalog;
+    struct weft_arrivals *arrivals;
     struct writer_thread *_Atomic pages[MAX_PAGES];
     atomic_uint n_threads;
     struct weft_builder *free_builders;
@@ -202,8 +206,10 @@ static enum weft_code sink_thread(struct weft_sink *sink, const struct weft_thre
     enum weft_code code = page_add(writer, weft_catalog_n_threads(writer->catalog), err);
     if (code == WEFT_OK)
         code = weft_catalog_thread(writer->catalog, info, thread_id, err);
-    if (code == WEFT_OK)
+    if (code == WEFT_OK) {
+        thread_at(writer, *thread_id)->host_id = info->host_id;
         atomic_store_explicit(&writer->n_threads, *thread_id + 1, memory_order_release);
+    }
     (void)pthread_mutex_unlock(&writer->lock);
     return code;
 }
@@ -422,6 +428,9 @@ static enum weft_code sink_events(struct weft_sink *sink, uint32_t thread_id,
         if (code == WEFT_OK && end_ns > thread->last_ns)
             thread->last_ns = end_ns;
     }
+    if (code == WEFT_OK)
+        code = weft_arrivals_take(writer->arrivals, thread_id, thread->host_id,
+                                  &thread->interrupts, events, n_events, err);
     return code;
 }
 
@@ -502,8 +511,13 @@ static enum weft_code event_builder_end(struct weft_writer *writer, struct write
     if (code == WEFT_OK)
         code = note_put(writer, thread_id, WEFT_NOTE_NOT_KEPT, drops->n_names,
                         WEFT_STR("end of a name over 64 KiB"), err);
-    if (code == WEFT_OK && builder->head.n_events > 0)
+    if (code == WEFT_OK && weft_event_is_small(&builder->head, builder->columns)) {
+        if (builder->head.n_events > 0)
+            code = weft_commit_small_block(writer->commit, &builder->head, builder->columns, err);
+        weft_event_builder_next_block(builder);
+    } else if (code == WEFT_OK) {
         code = events_flush(writer, builder, err);
+    }
     thread->n_events = builder->n_events;
     thread->events = NULL;
     event_builder_give(writer, builder);
@@ -530,6 +544,8 @@ static enum weft_code sink_thread_end(struct weft_sink *sink, uint32_t thread_id
                          "a last event at %" PRIu64 " ns: times above 2^63 ns cannot be stored",
                          thread->last_ns);
     thread->is_ended = true;
+    weft_interrupts_free(thread->interrupts);
+    thread->interrupts = NULL;
     if (code == WEFT_OK)
         code = weft_commit_thread_end(writer->commit, thread_id, thread->last_ns, err);
     return code;
@@ -555,6 +571,7 @@ static void writer_free(struct weft_writer *writer)
         struct writer_thread *thread = thread_at(writer, i);
         weft_builder_free(thread->builder);
         weft_event_builder_free(thread->events);
+        weft_interrupts_free(thread->interrupts);
         weft_bytes_fini(&thread->groups);
         weft_bytes_fini(&thread->levels);
     }
@@ -575,6 +592,7 @@ static void writer_free(struct weft_writer *writer)
     WEFT_VEC_FINI(&writer->free_encoders);
     weft_bytes_fini(&writer->payload);
     weft_catalog_free(writer->catalog);
+    weft_arrivals_free(writer->arrivals);
     (void)pthread_mutex_destroy(&writer->lock);
     free(writer);
 }
@@ -598,7 +616,8 @@ enum weft_code weft_writer_open(const char *path, const struct weft_writer_opts 
     writer->block_events = opts->block_events ? opts->block_events : WEFT_FORMAT_MAX_BLOCK_EVENTS;
     writer->catalog =
         weft_catalog_new(weft_str_of(opts->source_name ? opts->source_name : ""), opts->bytes_in);
-    enum weft_code code = writer->catalog ? WEFT_OK : no_memory(err);
+    writer->arrivals = weft_arrivals_new(0);
+    enum weft_code code = writer->catalog && writer->arrivals ? WEFT_OK : no_memory(err);
     if (code == WEFT_OK)
         code = weft_commit_open(path, opts->backlog_limit_bytes, &writer->commit, err);
     if (code != WEFT_OK) {
@@ -679,6 +698,9 @@ static enum weft_code final_metadata(struct weft_writer *writer, struct weft_wri
         code = threads_write(writer, (uint32_t)totals->n_threads, WEFT_CHUNK_CONTEXTS, err);
     if (code == WEFT_OK)
         code = threads_write(writer, (uint32_t)totals->n_threads, WEFT_CHUNK_LEVELS, err);
+    if (code == WEFT_OK)
+        code = weft_arrivals_write(writer->arrivals, (uint32_t)totals->n_threads,
+                                   writer->block_events, writer->commit, err);
     return code;
 }
 
