@@ -176,8 +176,8 @@ static enum weft_code record_interrupt(struct weft_arrivals *arrivals,
     enum weft_code code = weft_strtab_intern(
         arrivals->names, (struct weft_str){ top->name, top->n_name }, &name, err);
     if (code == WEFT_OK)
-        code = weft_strtab_intern(arrivals->names,
-                                  (struct weft_str){ top->device, top->n_device }, &device, err);
+        code = weft_strtab_intern(arrivals->names, (struct weft_str){ top->device, top->n_device },
+                                  &device, err);
     if (code != WEFT_OK)
         return code;
     const uint32_t number = top->number < WEFT_ID_NONE ? (uint32_t)top->number : WEFT_ID_NONE;
@@ -510,9 +510,8 @@ static enum weft_code processors_write(struct writing *writing, uint32_t n_threa
     qsort(sorted, n, sizeof *sorted, compare_processors);
     enum weft_code code = WEFT_OK;
     for (size_t i = 0; i < n && code == WEFT_OK; i++) {
-        const uint32_t lane =
-            weft_map_find(arrivals->of_processor,
-                          (uint64_t)sorted[i].host_id << 32 | (uint32_t)sorted[i].cpu);
+        const uint32_t lane = weft_map_find(
+            arrivals->of_processor, (uint64_t)sorted[i].host_id << 32 | (uint32_t)sorted[i].cpu);
         code = weft_commit_processor(writing->commit, sorted[i].host_id, sorted[i].cpu, err);
         if (code == WEFT_OK)
             code = processor_write(writing, lane, n_threads + (uint32_t)i, err);

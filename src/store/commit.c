@@ -241,10 +241,9 @@ static enum weft_code block_write(struct weft_commit *commit, uint32_t thread_id
     if (code != WEFT_OK)
         return code;
     const uint32_t id = weft_load_u32(bytes + offsetof(struct weft_disk_chunk, id));
-    code = index_put(commit, thread_id,
-                     id == WEFT_CHUNK_EVENTS ? WEFT_COMMIT_EVENTS : WEFT_COMMIT_CALLS,
-                     chunk_bytes_of(bytes), bytes + sizeof(struct weft_disk_chunk), head_bytes,
-                     err);
+    code = index_put(
+        commit, thread_id, id == WEFT_CHUNK_EVENTS ? WEFT_COMMIT_EVENTS : WEFT_COMMIT_CALLS,
+        chunk_bytes_of(bytes), bytes + sizeof(struct weft_disk_chunk), head_bytes, err);
     return code == WEFT_OK ? weft_out_write(commit->out, bytes, n_bytes, err) : code;
 }
 
@@ -520,7 +519,8 @@ static enum weft_code index_write(struct weft_commit *commit, uint32_t n_threads
     return code;
 }
 
-/* The index of a stream of events, of rows below `n_rows`. Rows without blocks do not occur in it. */
+/* The index of a stream of events, of rows below `n_rows`. Rows without blocks do not occur in it.
+ */
 static void event_index_put(const struct weft_commit *commit, enum weft_commit_stream stream,
                             size_t n_rows, struct weft_bytes *payload)
 {

@@ -66,10 +66,11 @@ WEFT_CHECKED enum weft_code weft_event_encode(struct weft_block_encoder *encoder
                                               struct weft_bytes *out, size_t *head_bytes,
                                               struct weft_err *err);
 
-/* The same of `n_runs` runs, whose summaries are `heads`, as a chunk `id`; `all` counts the events and
- * kinds of all. */
-WEFT_CHECKED enum weft_code weft_event_encode_shared(struct weft_block_encoder *encoder, uint32_t id,
-                                                     size_t n_runs, const struct weft_bytes *heads,
+/* The same of `n_runs` runs, whose summaries are `heads`, as a chunk `id`; `all` counts the events
+ * and kinds of all. */
+WEFT_CHECKED enum weft_code weft_event_encode_shared(struct weft_block_encoder *encoder,
+                                                     uint32_t id, size_t n_runs,
+                                                     const struct weft_bytes *heads,
                                                      const struct weft_event_head *all,
                                                      const struct weft_bytes *columns,
                                                      struct weft_bytes *out, struct weft_err *err);

@@ -363,8 +363,7 @@ static bool indices_append(struct weft_event_builder *builder, enum weft_event_c
 }
 
 bool weft_event_builder_append(struct weft_event_builder *builder,
-                               const struct weft_event_head *head,
-                               const struct weft_bytes *columns)
+                               const struct weft_event_head *head, const struct weft_bytes *columns)
 {
     struct foreign_strings strings = { 0 };
     bool has_memory = foreign_read(&strings, &columns[WEFT_EVENT_COLUMN_STRINGS]);

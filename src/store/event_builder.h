@@ -68,8 +68,8 @@ WEFT_CHECKED enum weft_code weft_event_builder_put(struct weft_event_builder *bu
                                                    const struct weft_event_flush *flush,
                                                    struct weft_err *err);
 
-/* Adds all events of a block (`columns` as another builder has them) behind those that are there; of
- * the head only n_events and kinds are kept up. False without memory. */
+/* Adds all events of a block (`columns` as another builder has them) behind those that are there;
+ * of the head only n_events and kinds are kept up. False without memory. */
 bool weft_event_builder_append(struct weft_event_builder *builder,
                                const struct weft_event_head *head,
                                const struct weft_bytes *columns);

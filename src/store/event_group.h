@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 enum {
-    WEFT_EVENT_GROUP_EVENTS = 1024,     /* blocks of more events stand alone */
+    WEFT_EVENT_GROUP_EVENTS = 1024,    /* blocks of more events stand alone */
     WEFT_EVENT_GROUP_BYTES = 64 << 10, /* likewise of more bytes of strings and payloads */
 };
 

@@ -273,8 +273,8 @@ uint64_t weft_store_n_arrival_blocks(const struct weft_store *store, uint32_t ro
     return blocks ? blocks->n : 0;
 }
 
-const struct weft_event_block_info *
-weft_store_arrival_block_get(const struct weft_store *store, uint32_t row, uint64_t block)
+const struct weft_event_block_info *weft_store_arrival_block_get(const struct weft_store *store,
+                                                                 uint32_t row, uint64_t block)
 {
     assert(row < store->arrivals.n && block < store->arrivals.items[row].n);
     return &store->arrivals.items[row].items[block].info;

@@ -212,19 +212,18 @@ WEFT_CHECKED enum weft_code weft_store_load_events(struct weft_store *store, uin
                                                    const struct weft_event **events,
                                                    size_t *n_events, struct weft_err *err);
 
-/* Arrivals: what events of other threads say of one, in order of time, under a *row*: a thread's id,
- * or that of a processor. Of a thread (cpu is the source's):
- *   SWITCH   it got the processor `cpu`; with prev_state 1: by this time it had left `cpu` unseen
- *   WAKING, WOKEN   next_thread_id = the source, value = the processor that it is put on, name,
- *            category and object_id = kind, device and number of the innermost interrupt that the
- *            source served; empty and NONE for none (NONE also for numbers beyond 2^32)
- *   FORK     next_thread_id = the parent
- * Of a processor: SWITCH to next_thread_id (NONE: not known); with prev_state 1 not from the thread
- * of the row's switch before, but from object_id (NONE: not known). */
+/* Arrivals: what events of other threads say of one, in order of time, under a *row*: a thread's
+ * id, or that of a processor. Of a thread (cpu is the source's): SWITCH   it got the processor
+ * `cpu`; with prev_state 1: by this time it had left `cpu` unseen WAKING, WOKEN   next_thread_id =
+ * the source, value = the processor that it is put on, name, category and object_id = kind, device
+ * and number of the innermost interrupt that the source served; empty and NONE for none (NONE also
+ * for numbers beyond 2^32) FORK     next_thread_id = the parent Of a processor: SWITCH to
+ * next_thread_id (NONE: not known); with prev_state 1 not from the thread of the row's switch
+ * before, but from object_id (NONE: not known). */
 bool weft_store_has_arrivals(const struct weft_store *store);
 uint64_t weft_store_n_arrival_blocks(const struct weft_store *store, uint32_t row);
-const struct weft_event_block_info *
-weft_store_arrival_block_get(const struct weft_store *store, uint32_t row, uint64_t block);
+const struct weft_event_block_info *weft_store_arrival_block_get(const struct weft_store *store,
+                                                                 uint32_t row, uint64_t block);
 
 struct weft_store_processor {
     uint32_t host_id;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Loads a block of events that are no calls. Blocks that share a chunk are decoded together; a buffer
- * remembers the chunk, so that those of many threads are decoded once.
+ * Loads a block of events that are no calls. Blocks that share a chunk are decoded together; a
+ * buffer remembers the chunk, so that those of many threads are decoded once.
  */
 #include "base/vec.h"
 #include "store/event_block.h"
@@ -117,8 +117,8 @@ static enum weft_code chunk_find(struct event_load *load, struct weft_chunk *chu
                          "expected the chunk that the index names, found another");
     if (!atomic_load_explicit(&load->block->is_valid, memory_order_acquire))
         code = weft_chunk_verify(file->bytes, chunk, err);
-    load->checksum = weft_load_u64(file->bytes + block->off +
-                                   offsetof(struct weft_disk_chunk, checksum));
+    load->checksum =
+        weft_load_u64(file->bytes + block->off + offsetof(struct weft_disk_chunk, checksum));
     return code;
 }
 
@@ -130,10 +130,9 @@ static enum weft_code heads_parse(struct event_load *load, const struct weft_chu
     struct weft_event_head *all = &load->all;
     load->packed = weft_cur_init(chunk->stored, chunk->stored_bytes,
                                  chunk->off + sizeof(struct weft_disk_chunk));
-    const uint64_t n_runs =
-        chunk->id == WEFT_CHUNK_EVENTS
-            ? 1
-            : weft_cur_varint_max(&load->packed, WEFT_FORMAT_MAX_BLOCK_EVENTS);
+    const uint64_t n_runs = chunk->id == WEFT_CHUNK_EVENTS
+                                ? 1
+                                : weft_cur_varint_max(&load->packed, WEFT_FORMAT_MAX_BLOCK_EVENTS);
     buf->runs.n = 0;
     for (uint64_t i = 0; i < n_runs; i++) {
         struct event_run *run = WEFT_VEC_PUSH(&buf->runs);
@@ -539,8 +538,7 @@ enum weft_code weft_store_load_events(struct weft_store *store, uint32_t thread_
     assert(thread_id < store->threads.n && block < store->threads.items[thread_id].event_blocks.n);
     struct event_load load = { .store = store,
                                .stream = STORE_EVENTS,
-                               .block =
-                                   &store->threads.items[thread_id].event_blocks.items[block],
+                               .block = &store->threads.items[thread_id].event_blocks.items[block],
                                .buf = buf };
     return block_load(&load, thread_id, block, events, n_events, err);
 }

@@ -71,8 +71,9 @@ static struct weft_cursor payload_of(const struct weft_chunk *chunk)
                          chunk->off + sizeof(struct weft_disk_chunk));
 }
 
-/* A block of calls that does not follow its thread's last one (that was lost) is lost too. Of a chunk
- * that lost some of its blocks, all bytes count; but arrivals say nothing that events do not. */
+/* A block of calls that does not follow its thread's last one (that was lost) is lost too. Of a
+ * chunk that lost some of its blocks, all bytes count; but arrivals say nothing that events do not.
+ */
 static enum weft_code block_take(struct scan *scan, const struct weft_chunk *chunk,
                                  struct weft_err *err)
 {

@@ -17,10 +17,10 @@
 enum { PAGE_BITS = 10, PAGE_THREADS = 1 << PAGE_BITS, MAX_PAGES = 1 << 14 };
 
 struct writer_thread {
-    struct weft_builder *builder;      /* NULL: no calls yet, or ended */
-    struct weft_event_builder *events; /* NULL: none yet, or ended */
-    struct weft_bytes groups;          /* contexts of groups of its blocks, once it has ended */
-    struct weft_bytes levels;          /* levels of detail of its blocks and groups, likewise */
+    struct weft_builder *builder;       /* NULL: no calls yet, or ended */
+    struct weft_event_builder *events;  /* NULL: none yet, or ended */
+    struct weft_bytes groups;           /* contexts of groups of its blocks, once it has ended */
+    struct weft_bytes levels;           /* levels of detail of its blocks and groups, likewise */
     struct weft_interrupts *interrupts; /* that it is serving */
     uint64_t calls, cut_calls, n_events;
     uint64_t last_ns;
@@ -429,8 +429,8 @@ static enum weft_code sink_events(struct weft_sink *sink, uint32_t thread_id,
             thread->last_ns = end_ns;
     }
     if (code == WEFT_OK)
-        code = weft_arrivals_take(writer->arrivals, thread_id, thread->host_id,
-                                  &thread->interrupts, events, n_events, err);
+        code = weft_arrivals_take(writer->arrivals, thread_id, thread->host_id, &thread->interrupts,
+                                  events, n_events, err);
     return code;
 }
 

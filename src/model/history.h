@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What parts of the model want to know of a history.
+ */
+#ifndef WEFT_MODEL_HISTORY_H
+#define WEFT_MODEL_HISTORY_H
+
+#include "model/states.h"
+
+/* The trace that a history is of. */
+const struct weft_trace *weft_history_trace(const struct weft_history *history);
+
+#endif
