@@ -7,12 +7,11 @@
 struct weft_cpu_runs {
     const struct weft_trace *trace;
     struct weft_store *store;
-    struct weft_event_buf *buf;
+    struct weft_event_buf *buf; /* of the history */
     uint32_t row;
     uint64_t from_ns, to_ns;
     uint64_t block, n_blocks;
-    const struct weft_event *events; /* of block - 1 */
-    size_t n, at;
+    size_t at; /* in the block */
     struct weft_cpu_run run; /* in work: thread_id since start_ns */
     struct weft_cpu_run done;
     bool has_run, is_over;
@@ -57,6 +56,27 @@ static uint64_t block_find(const struct weft_cpu_runs *runs, uint64_t t_ns)
     return low > 0 ? low - 1 : 0;
 }
 
+/* The last switch at or before the begin. */
+static enum weft_code first_find(struct weft_cpu_runs *runs, struct weft_err *err)
+{
+    const struct weft_event *events;
+    size_t low = 0;
+    size_t high = 0;
+    enum weft_code code = WEFT_OK;
+    if (runs->block < runs->n_blocks)
+        code = weft_store_load_arrivals(runs->store, runs->row, runs->block, runs->buf, &events,
+                                        &high, err);
+    while (code == WEFT_OK && low < high) {
+        const size_t mid = low + (high - low) / 2;
+        if (events[mid].time_ns <= runs->from_ns)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    runs->at = low > 0 ? low - 1 : 0;
+    return code;
+}
+
 enum weft_code weft_cpu_runs_open(struct weft_history *history, uint32_t host_id, int32_t cpu,
                                   uint64_t from_ns, uint64_t to_ns, struct weft_cpu_runs **runs_out,
                                   struct weft_err *err)
@@ -67,26 +87,23 @@ enum weft_code weft_cpu_runs_open(struct weft_history *history, uint32_t host_id
         return no_memory(err);
     runs->trace = weft_history_trace(history);
     runs->store = weft_trace_store(runs->trace);
-    runs->buf = weft_event_buf_new();
     runs->from_ns = from_ns;
     runs->to_ns = to_ns;
-    if (!runs->buf) {
-        weft_cpu_runs_close(runs);
-        *runs_out = NULL;
-        return no_memory(err);
-    }
     runs->row = row_find(runs->store, host_id, cpu);
+    runs->buf = weft_history_cpu_buf(history, cpu);
     if (runs->row != WEFT_ID_NONE)
         runs->n_blocks = weft_store_n_arrival_blocks(runs->store, runs->row);
     runs->block = block_find(runs, from_ns);
-    return WEFT_OK;
+    const enum weft_code code = runs->buf ? first_find(runs, err) : no_memory(err);
+    if (code != WEFT_OK) {
+        weft_cpu_runs_close(runs);
+        *runs_out = NULL;
+    }
+    return code;
 }
 
 void weft_cpu_runs_close(struct weft_cpu_runs *runs)
 {
-    if (!runs)
-        return;
-    weft_event_buf_free(runs->buf);
     free(runs);
 }
 
@@ -102,21 +119,23 @@ static void run_begin(struct weft_cpu_runs *runs, const struct weft_event *event
     runs->has_run = true;
 }
 
-/* The next switch; at the end of the row an event at the trace's end, once. */
+/* The next switch; at the end of the row an event at the trace's end, once. The buffer may have been
+ * used by others in between. */
 static enum weft_code switch_next(struct weft_cpu_runs *runs, struct weft_event *event,
                                   bool *is_last, struct weft_err *err)
 {
     *is_last = false;
-    while (runs->at == runs->n && runs->block < runs->n_blocks) {
-        runs->at = 0;
+    for (; runs->block < runs->n_blocks; runs->block++, runs->at = 0) {
+        const struct weft_event *events;
+        size_t n;
         const enum weft_code code = weft_store_load_arrivals(
-            runs->store, runs->row, runs->block++, runs->buf, &runs->events, &runs->n, err);
+            runs->store, runs->row, runs->block, runs->buf, &events, &n, err);
         if (code != WEFT_OK)
             return code;
-    }
-    if (runs->at < runs->n) {
-        *event = runs->events[runs->at++];
-        return WEFT_OK;
+        if (runs->at < n) {
+            *event = events[runs->at++];
+            return WEFT_OK;
+        }
     }
     *is_last = true;
     *event = (struct weft_event){ .time_ns = weft_trace_meta(runs->trace)->duration_ns,

@@ -20,7 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEFAULT_BYTES = 16 << 20, NONE = UINT32_MAX };
+enum { DEFAULT_BYTES = 16 << 20, CPU_BUFS = 16 };
+#define NONE UINT32_MAX
 
 /* States of a window; in a list by use. */
 struct slot {
@@ -50,6 +51,7 @@ struct weft_history {
     uint32_t last_name;               /* interned last, NONE: none */
     struct weft_event_buf *blocks[2]; /* of own events: even and odd blocks */
     struct weft_event_buf *arrival_buf;
+    struct weft_event_buf *cpu_bufs[CPU_BUFS]; /* by processor; NULL: not used yet */
     struct weft_machine machine;
     struct {
         struct weft_arrival *items;
@@ -72,23 +74,6 @@ struct weft_history {
         size_t n, cap;
     } facts;
 };
-
-static const char *const kind_names[WEFT_STATE_KINDS] = { "unknown",        "running_user",
-                                                          "running_kernel", "interrupted",
-                                                          "preempted",      "blocked" };
-static const char *const reason_names[WEFT_WAIT_REASONS] = { "none",         "timer",  "network",
-                                                             "block_device", "device", "ipi",
-                                                             "thread",       "unknown" };
-
-const char *weft_state_kind_name(enum weft_state_kind kind)
-{
-    return (size_t)kind < WEFT_STATE_KINDS ? kind_names[kind] : "unknown";
-}
-
-const char *weft_wait_reason_name(enum weft_wait_reason reason)
-{
-    return (size_t)reason < WEFT_WAIT_REASONS ? reason_names[reason] : "unknown";
-}
 
 static enum weft_code no_memory(struct weft_err *err)
 {
@@ -140,12 +125,22 @@ void weft_history_close(struct weft_history *history)
     weft_event_buf_free(history->blocks[0]);
     weft_event_buf_free(history->blocks[1]);
     weft_event_buf_free(history->arrival_buf);
+    for (int i = 0; i < CPU_BUFS; i++)
+        weft_event_buf_free(history->cpu_bufs[i]);
     free(history);
 }
 
 const struct weft_trace *weft_history_trace(const struct weft_history *history)
 {
     return history->trace;
+}
+
+struct weft_event_buf *weft_history_cpu_buf(struct weft_history *history, int32_t cpu)
+{
+    struct weft_event_buf **buf = &history->cpu_bufs[(uint32_t)cpu % CPU_BUFS];
+    if (!*buf)
+        *buf = weft_event_buf_new();
+    return *buf;
 }
 
 /* ---- blocks --------------------------------------------------------------------------------- */

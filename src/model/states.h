@@ -13,62 +13,10 @@
 
 #include "base/error.h"
 #include "model/trace.h"
+#include "schema/states.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-enum weft_state_kind {
-    WEFT_STATE_UNKNOWN,        /* not said: before its first event, after its death, lost events */
-    WEFT_STATE_RUNNING_USER,   /* on a processor, in no system call */
-    WEFT_STATE_RUNNING_KERNEL, /* on a processor, in the system call `name` */
-    WEFT_STATE_INTERRUPTED,    /* on a processor, which serves the interrupt `name`, `number` */
-    WEFT_STATE_PREEMPTED,      /* could run, but waits for a processor */
-    WEFT_STATE_BLOCKED,        /* waits: `reason` */
-    WEFT_STATE_KINDS,
-};
-
-/* What ended the wait, by where the wakeup came from. */
-enum weft_wait_reason {
-    WEFT_WAIT_NONE, /* not blocked */
-    WEFT_WAIT_TIMER,
-    WEFT_WAIT_NETWORK,
-    WEFT_WAIT_BLOCK_DEVICE,
-    WEFT_WAIT_DEVICE,  /* another interrupt */
-    WEFT_WAIT_IPI,     /* an interrupt that another processor asked for */
-    WEFT_WAIT_THREAD,  /* the thread `waker_thread_id`, which ran and was in no interrupt */
-    WEFT_WAIT_UNKNOWN, /* no wakeup seen, or one of an idle processor outside of interrupts */
-    WEFT_WAIT_REASONS,
-};
-
-enum weft_state_flag {
-    WEFT_STATE_UNINTERRUPTIBLE = 1, /* blocked: signals do not end it (usually a disk) */
-    WEFT_STATE_STOPPED = 2,         /* blocked: by a signal or a debugger */
-    WEFT_STATE_IDLE = 4,      /* blocked: a kernel thread without work; running: an idle task */
-    WEFT_STATE_FORKED = 8,    /* preempted: new, never ran before */
-    WEFT_STATE_WOKEN = 16,    /* preempted: since its wakeup (else: since it lost its CPU) */
-    WEFT_STATE_INFERRED = 32, /* it begins with a switch or a wakeup that was not seen */
-    WEFT_STATE_OPEN = 64,     /* it reaches the end of the trace, its end was not seen */
-};
-
-struct weft_state {
-    uint64_t start_ns, end_ns;
-    enum weft_state_kind kind;
-    enum weft_wait_reason reason; /* blocked; else WEFT_WAIT_NONE */
-    int32_t cpu;                  /* running, interrupted: on it; preempted: waits for it; blocked:
-                                     left it; -1 unknown */
-    uint32_t waker_thread_id;     /* blocked: who woke it, or in whom the interrupt that did was
-                                     served; preempted, woken: the same; forked: the parent;
-                                     otherwise preempted: who got the CPU. Or WEFT_ID_NONE */
-    uint64_t wake_ns;             /* blocked: when it was woken (== end_ns); 0 without a wakeup */
-    uint64_t number;              /* interrupted, or blocked and woken by one: number or vector */
-    struct weft_str name; /* system call that it is in (running, preempted, blocked), or kind
-                             of interrupt ("softirq"); may be empty; lives as the history */
-    uint8_t flags;        /* enum weft_state_flag */
-};
-
-/* Stable lower-case names ("running_user", "block_device"). */
-const char *weft_state_kind_name(enum weft_state_kind kind);
-const char *weft_wait_reason_name(enum weft_wait_reason reason);
 
 /* States of all threads of a trace, decoded when asked, cached within `mem_bytes` (0: 16 MiB). */
 struct weft_history;
