@@ -11,6 +11,7 @@
 #include "base/pool.h"
 #include "model/trace.h"
 #include "model/window.h"
+#include "schema/states.h"
 #include "schema/tables.h"
 
 #include <stdbool.h>
@@ -197,5 +198,42 @@ WEFT_CHECKED enum weft_code
 weft_activity_run(const struct weft_trace *trace, const struct weft_thread_filter *filter,
                   const struct weft_activity_opts *opts, const struct weft_run *run,
                   struct weft_activity_table **table, struct weft_err *err);
+
+/* States of threads (docs/analyses/states.md) that overlap [from_ns, to_ns), whole. */
+struct weft_states_opts {
+    uint64_t from_ns, to_ns;
+    bool is_moment; /* only the one of each thread that holds at from_ns */
+    uint64_t limit; /* rows; 0: all */
+};
+
+WEFT_CHECKED enum weft_code weft_states_run(const struct weft_trace *trace,
+                                            const struct weft_thread_filter *filter,
+                                            const struct weft_states_opts *opts,
+                                            const struct weft_run *run,
+                                            struct weft_states_table **table, struct weft_err *err);
+
+/* What each thread spent [from_ns, to_ns) on, and what it waited for (docs/analyses/waits.md);
+ * states are cut to the window. */
+struct weft_waits_opts {
+    uint64_t from_ns, to_ns;
+};
+
+WEFT_CHECKED enum weft_code weft_waits_run(const struct weft_trace *trace,
+                                           const struct weft_thread_filter *filter,
+                                           const struct weft_waits_opts *opts,
+                                           const struct weft_run *run,
+                                           struct weft_waits_table **table, struct weft_err *err);
+
+/* What each processor did in [from_ns, to_ns), as far as it was with the selected threads
+ * (docs/analyses/cpu.md). */
+struct weft_cpu_opts {
+    uint64_t from_ns, to_ns;
+};
+
+WEFT_CHECKED enum weft_code weft_cpus_run(const struct weft_trace *trace,
+                                          const struct weft_thread_filter *filter,
+                                          const struct weft_cpu_opts *opts,
+                                          const struct weft_run *run, struct weft_cpu_table **table,
+                                          struct weft_err *err);
 
 #endif

@@ -11,7 +11,7 @@ struct weft_cpu_runs {
     uint32_t row;
     uint64_t from_ns, to_ns;
     uint64_t block, n_blocks;
-    size_t at; /* in the block */
+    size_t at;               /* in the block */
     struct weft_cpu_run run; /* in work: thread_id since start_ns */
     struct weft_cpu_run done;
     bool has_run, is_over;
@@ -119,8 +119,8 @@ static void run_begin(struct weft_cpu_runs *runs, const struct weft_event *event
     runs->has_run = true;
 }
 
-/* The next switch; at the end of the row an event at the trace's end, once. The buffer may have been
- * used by others in between. */
+/* The next switch; at the end of the row an event at the trace's end, once. The buffer may have
+ * been used by others in between. */
 static enum weft_code switch_next(struct weft_cpu_runs *runs, struct weft_event *event,
                                   bool *is_last, struct weft_err *err)
 {
@@ -128,8 +128,8 @@ static enum weft_code switch_next(struct weft_cpu_runs *runs, struct weft_event 
     for (; runs->block < runs->n_blocks; runs->block++, runs->at = 0) {
         const struct weft_event *events;
         size_t n;
-        const enum weft_code code = weft_store_load_arrivals(
-            runs->store, runs->row, runs->block, runs->buf, &events, &n, err);
+        const enum weft_code code = weft_store_load_arrivals(runs->store, runs->row, runs->block,
+                                                             runs->buf, &events, &n, err);
         if (code != WEFT_OK)
             return code;
         if (runs->at < n) {

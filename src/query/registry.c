@@ -46,6 +46,19 @@ static void discard_calls(union weft_result *result)
     weft_calls_table_free(result->calls);
 }
 
+static enum weft_code run_cpu(struct weft_session *session, const union weft_request *request,
+                              union weft_result *result, struct weft_err *err)
+{
+    struct weft_thread_filter filter = weft_session_filter(session);
+    return weft_cpus_run(weft_session_trace(session), &filter, &request->cpu,
+                         weft_session_run(session), &result->cpu, err);
+}
+
+static void discard_cpu(union weft_result *result)
+{
+    weft_cpu_table_free(result->cpu);
+}
+
 static enum weft_code run_functions(struct weft_session *session, const union weft_request *request,
                                     union weft_result *result, struct weft_err *err)
 {
@@ -136,6 +149,19 @@ static void discard_shapes(union weft_result *result)
     weft_shapes_table_free(result->shapes);
 }
 
+static enum weft_code run_states(struct weft_session *session, const union weft_request *request,
+                                 union weft_result *result, struct weft_err *err)
+{
+    struct weft_thread_filter filter = weft_session_filter(session);
+    return weft_states_run(weft_session_trace(session), &filter, &request->states,
+                           weft_session_run(session), &result->states, err);
+}
+
+static void discard_states(union weft_result *result)
+{
+    weft_states_table_free(result->states);
+}
+
 static enum weft_code run_tree(struct weft_session *session, const union weft_request *request,
                                union weft_result *result, struct weft_err *err)
 {
@@ -149,12 +175,26 @@ static void discard_tree(union weft_result *result)
     weft_tree_table_free(result->tree);
 }
 
+static enum weft_code run_waits(struct weft_session *session, const union weft_request *request,
+                                union weft_result *result, struct weft_err *err)
+{
+    struct weft_thread_filter filter = weft_session_filter(session);
+    return weft_waits_run(weft_session_trace(session), &filter, &request->waits,
+                          weft_session_run(session), &result->waits, err);
+}
+
+static void discard_waits(union weft_result *result)
+{
+    weft_waits_table_free(result->waits);
+}
+
 static const struct weft_analysis analyses[] = {
     { "activity", "where each thread ran, waited, stood still or was idle (inferred)", run_activity,
       discard_activity },
     { "call", "one call: at a point of time, or the next or previous of its kind", run_call,
       discard_call },
     { "calls", "the longest or the earliest calls of functions", run_calls, discard_calls },
+    { "cpu", "what each processor did", run_cpu, discard_cpu },
     { "functions", "calls, times and percentiles of every function", run_functions,
       discard_functions },
     { "histogram", "durations or self times of the calls of functions, in bins", run_histogram,
@@ -167,7 +207,10 @@ static const struct weft_analysis analyses[] = {
       discard_regtime },
     { "shapes", "calls grouped by what they call, and where that breaks", run_shapes,
       discard_shapes },
+    { "states", "whether threads ran or waited, and for what", run_states, discard_states },
     { "tree", "the calling contexts of an interval, over all threads", run_tree, discard_tree },
+    { "waits", "what each thread spent its time on, and what it waited for", run_waits,
+      discard_waits },
 };
 
 const struct weft_analysis *weft_analyses(size_t *n_analyses)

@@ -117,6 +117,9 @@ union weft_request {
     struct weft_activity_opts activity;
     struct weft_interval_opts interval;
     struct weft_shapes_opts shapes;
+    struct weft_states_opts states;
+    struct weft_waits_opts waits;
+    struct weft_cpu_opts cpu;
 };
 
 /* What comes back: the member of the analysis asked. */
@@ -131,6 +134,9 @@ union weft_result {
     struct weft_activity_table *activity;
     struct weft_interval_table *interval;
     struct weft_shapes_table *shapes;
+    struct weft_states_table *states;
+    struct weft_waits_table *waits;
+    struct weft_cpu_table *cpu;
 };
 
 /* One analysis as front ends see it: `run` restricts itself to the session's threads, `discard`

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * States of threads (docs/analyses/states.md), and the tables of the analyses that are made of them.
- * Times are ns since the start of the trace.
+ * States of threads (docs/analyses/states.md), and the tables of the analyses that are made of
+ * them. Times are ns since the start of the trace.
  */
 #ifndef WEFT_SCHEMA_STATES_H
 #define WEFT_SCHEMA_STATES_H
@@ -133,8 +133,8 @@ struct weft_cpu_row {
     uint32_t host_id;
     int32_t cpu;
     uint64_t user_ns, kernel_ns, interrupted_ns, idle_ns, unknown_ns;
-    uint64_t count;      /* runs of threads, idle ones not counted */
-    uint64_t migrations; /* of these, those of a thread that ran elsewhere before */
+    uint64_t count;                 /* runs of threads, idle ones not counted */
+    uint64_t migrations;            /* of these, those of a thread that ran elsewhere before */
     struct weft_cpu_share *threads; /* most time first, idle tasks left out */
     size_t n_threads;
 };

@@ -42,7 +42,7 @@ struct line {
 };
 
 struct weft_http {
-    struct weft_state *state;
+    struct weft_serve_state *state;
     struct weft_token token;
     struct MHD_Daemon *daemon;
     char hosts[3][32];    /* what a Host header may say */
@@ -133,7 +133,7 @@ static enum MHD_Result respond_error(struct MHD_Connection *connection, int stat
 
 /* An answer's memory while it is sent. */
 struct sent {
-    struct weft_state *state;
+    struct weft_serve_state *state;
     struct weft_answer answer;
     uint64_t n_bytes;
 };
@@ -146,7 +146,7 @@ static void free_sent(void *context)
     free(sent);
 }
 
-static struct MHD_Response *response_of(struct weft_state *state, struct weft_answer *answer)
+static struct MHD_Response *response_of(struct weft_serve_state *state, struct weft_answer *answer)
 {
     struct sent *sent = malloc(sizeof *sent);
     if (!sent) {
@@ -163,8 +163,8 @@ static struct MHD_Response *response_of(struct weft_state *state, struct weft_an
     return response;
 }
 
-static enum MHD_Result respond_answer(struct MHD_Connection *connection, struct weft_state *state,
-                                      struct weft_reply *reply)
+static enum MHD_Result respond_answer(struct MHD_Connection *connection,
+                                      struct weft_serve_state *state, struct weft_reply *reply)
 {
     const struct weft_answer *answer = reply->kept ? reply->kept : &reply->answer;
     const char *type = answer->type;
@@ -450,8 +450,8 @@ enum weft_code weft_http_listen(uint16_t port, int *fd, uint16_t *bound, struct 
     return WEFT_OK;
 }
 
-enum weft_code weft_http_start(struct weft_state *state, const struct weft_token *token, int fd,
-                               uint16_t port, struct weft_http **http, struct weft_err *err)
+enum weft_code weft_http_start(struct weft_serve_state *state, const struct weft_token *token,
+                               int fd, uint16_t port, struct weft_http **http, struct weft_err *err)
 {
     static const char *const hosts[] = { "127.0.0.1", "localhost", "[::1]" };
     struct weft_http *made = calloc(1, sizeof *made);

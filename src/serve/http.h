@@ -15,7 +15,7 @@ WEFT_CHECKED enum weft_code weft_http_listen(uint16_t port, int *fd, uint16_t *b
                                              struct weft_err *err);
 
 /* Begins to answer on the listening socket `fd`, which it takes over, also when it fails. */
-WEFT_CHECKED enum weft_code weft_http_start(struct weft_state *state,
+WEFT_CHECKED enum weft_code weft_http_start(struct weft_serve_state *state,
                                             const struct weft_token *token, int fd, uint16_t port,
                                             struct weft_http **http, struct weft_err *err);
 

@@ -12,7 +12,7 @@
 enum { TICK_MS = 200 };
 
 struct weft_server {
-    struct weft_state state;
+    struct weft_serve_state state;
     struct weft_token token;
     struct weft_http *http;
     uint16_t port;

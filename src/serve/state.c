@@ -276,7 +276,7 @@ static int status_of(enum weft_code code)
 }
 
 /* Has the errand done by a worker. */
-static void send_errand(struct weft_state *state, struct weft_errand *errand, int fd,
+static void send_errand(struct weft_serve_state *state, struct weft_errand *errand, int fd,
                         struct weft_reply *reply)
 {
     switch (weft_jobs_ask(state->jobs, &errand->job, fd)) {
@@ -293,7 +293,7 @@ static void send_errand(struct weft_state *state, struct weft_errand *errand, in
     }
 }
 
-static void do_errand(struct weft_state *state, struct weft_errand *errand, int fd,
+static void do_errand(struct weft_serve_state *state, struct weft_errand *errand, int fd,
                       struct weft_reply *reply)
 {
     struct weft_served *served = errand->ask.served;
@@ -324,7 +324,7 @@ static void errand_init(struct weft_errand *errand, const struct weft_endpoint *
     };
 }
 
-static void ask_trace(struct weft_state *state, const struct weft_endpoint *endpoint,
+static void ask_trace(struct weft_serve_state *state, const struct weft_endpoint *endpoint,
                       const struct weft_query *query, int fd, struct weft_reply *reply)
 {
     struct weft_errand errand = { .ask = { .state = state, .answer = &reply->answer } };
@@ -344,8 +344,8 @@ static void ask_trace(struct weft_state *state, const struct weft_endpoint *endp
         reply->status = status_of(code);
 }
 
-void weft_state_answer(struct weft_state *state, struct weft_str name, struct weft_str text, int fd,
-                       struct weft_reply *reply)
+void weft_state_answer(struct weft_serve_state *state, struct weft_str name, struct weft_str text,
+                       int fd, struct weft_reply *reply)
 {
     const struct weft_endpoint *endpoint = weft_endpoint_find(name);
     *reply = (struct weft_reply){ .status = 404 };
@@ -371,7 +371,7 @@ void weft_state_answer(struct weft_state *state, struct weft_str name, struct we
 static const struct weft_query whole_trace; /* nothing is given */
 
 /* What a page asks first comes first, for all traces. */
-static bool compute_ahead(struct weft_state *state)
+static bool compute_ahead(struct weft_serve_state *state)
 {
     static const char *const names[] = { "regtime", "functions", "shapes" };
     const size_t n_names = sizeof names / sizeof *names;
@@ -408,7 +408,7 @@ static enum weft_code open_trace(struct weft_served *served, const char *path,
     return code;
 }
 
-enum weft_code weft_state_init(struct weft_state *state, const struct weft_serve_opts *opts,
+enum weft_code weft_state_init(struct weft_serve_state *state, const struct weft_serve_opts *opts,
                                struct weft_err *err)
 {
     const unsigned n_quick = weft_pool_workers(opts->run->pool);
@@ -445,7 +445,7 @@ static void close_trace(struct weft_served *served)
     weft_session_close(served->session);
 }
 
-void weft_state_fini(struct weft_state *state)
+void weft_state_fini(struct weft_serve_state *state)
 {
     const unsigned n_workers = state->jobs ? weft_jobs_workers(state->jobs) : 0;
     weft_jobs_free(state->jobs);

@@ -48,7 +48,7 @@ struct weft_quick {
     struct weft_session *session;
 };
 
-struct weft_state {
+struct weft_serve_state {
     struct weft_served *traces;
     size_t n_traces;
     struct weft_quick *quick;   /* by worker */
@@ -61,7 +61,7 @@ struct weft_state {
 
 /* A question, while it is answered. */
 struct weft_ask {
-    struct weft_state *state;
+    struct weft_serve_state *state;
     struct weft_served *served;
     struct weft_session
         *session; /* restricted to the threads asked for; NULL if answered at once */
@@ -136,9 +136,10 @@ WEFT_ENDPOINT(outliers);
 
 struct weft_serve_opts;
 
-WEFT_CHECKED enum weft_code
-weft_state_init(struct weft_state *state, const struct weft_serve_opts *opts, struct weft_err *err);
-void weft_state_fini(struct weft_state *state);
+WEFT_CHECKED enum weft_code weft_state_init(struct weft_serve_state *state,
+                                            const struct weft_serve_opts *opts,
+                                            struct weft_err *err);
+void weft_state_fini(struct weft_serve_state *state);
 
 /* Answers a question: on this thread, or by a worker while the client on socket `fd` waits. A kept
  * answer is in *kept, and is not the caller's; else the answer is in *answer, the caller's to
@@ -151,7 +152,7 @@ struct weft_reply {
     bool is_gone;        /* nobody waits for it any more */
 };
 
-void weft_state_answer(struct weft_state *state, struct weft_str name, struct weft_str query,
+void weft_state_answer(struct weft_serve_state *state, struct weft_str name, struct weft_str query,
                        int fd, struct weft_reply *reply);
 
 #endif
