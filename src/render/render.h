@@ -87,6 +87,28 @@ struct weft_outliers_view {
 void weft_render_outliers(const struct weft_view *view, const struct weft_outliers_table *table,
                           const struct weft_outliers_view *opts);
 
+/* ---- states, waits, cpu ---- */
+
+/* Of a file that was written before it kept such things, or that broke off. */
+#define WEFT_STATES_UNKNOWN                                                                        \
+    "the file does not keep what others did to a thread: import the trace again\n"
+
+void weft_render_states(const struct weft_view *view, const struct weft_states_table *table);
+
+struct weft_waits_view {
+    bool with_causes; /* text, CSV: what each thread's time went to (JSON always has it) */
+    uint64_t limit;   /* causes a thread; 0: all */
+};
+void weft_render_waits(const struct weft_view *view, const struct weft_waits_table *table,
+                       const struct weft_waits_view *opts);
+
+struct weft_cpu_view {
+    bool with_threads; /* text: the threads of each processor (JSON always has them) */
+    uint64_t limit;    /* threads a processor; 0: all */
+};
+void weft_render_cpu(const struct weft_view *view, const struct weft_cpu_table *table,
+                     const struct weft_cpu_view *opts);
+
 /* ---- interval ---- */
 
 struct weft_interval_view {

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/ask.h"
+
+struct options {
+    const char *from, *to;
+    uint64_t limit;
+    bool threads;
+};
+
+#define MEMBER(member) offsetof(struct options, member)
+#define NO_LIMIT_GIVEN UINT64_MAX
+
+static const struct weft_option options[] = {
+    { 0, "from", "TIME", "where the window begins, such as 1.5s or @123456789 (default: start)",
+      WEFT_OPTION_TEXT, MEMBER(from), NULL },
+    { 0, "to", "TIME", "where it ends (default: end)", WEFT_OPTION_TEXT, MEMBER(to), NULL },
+    { 0, "threads", NULL, "the threads that ran on each processor", WEFT_OPTION_FLAG,
+      MEMBER(threads), NULL },
+    { 'n', "limit", "N", "threads a processor, at most; 0: all (default: 10 as text, else all)",
+      WEFT_OPTION_COUNT, MEMBER(limit), NULL },
+};
+
+enum { TEXT_LIMIT = 10 };
+
+static enum weft_code request(struct weft_cli *cli, void *context, union weft_request *request)
+{
+    const struct options *opts = context;
+    return weft_cli_window(cli, opts->from, opts->to, &request->cpu.from_ns, &request->cpu.to_ns);
+}
+
+static void render(const struct weft_view *view, void *context, const union weft_result *result)
+{
+    const struct options *opts = context;
+    struct weft_cpu_view how = { .with_threads = opts->threads, .limit = opts->limit };
+    if (opts->limit == NO_LIMIT_GIVEN)
+        how.limit = view->format == WEFT_FORMAT_TEXT ? TEXT_LIMIT : 0;
+    weft_render_cpu(view, result->cpu, &how);
+}
+
+static int run(struct weft_cli *cli, int argc, char **argv)
+{
+    struct options opts = { .limit = NO_LIMIT_GIVEN };
+    if (!weft_cli_parse(cli, &opts, argc, argv))
+        return cli->exit_status;
+    const struct weft_question question = {
+        .analysis = "cpu", .context = &opts, .request = request, .render = render
+    };
+    return weft_cli_ask(cli, &question);
+}
+
+const struct weft_command weft_cmd_cpu = {
+    .name = "cpu",
+    .summary = "what each processor did",
+    .arguments = "TRACE",
+    .about = "Of a trace with events of a kernel: how long each processor ran threads, served "
+             "interrupts\n"
+             "and was idle, how often a thread came to it, and how often from another processor.",
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+    .common = WEFT_COMMON_ALL,
+    .n_inputs_min = 1,
+    .n_inputs_max = 1,
+    .run = run,
+};

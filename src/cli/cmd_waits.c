@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/ask.h"
+
+struct options {
+    const char *from, *to;
+    uint64_t limit;
+    bool causes;
+};
+
+#define MEMBER(member) offsetof(struct options, member)
+#define NO_LIMIT_GIVEN UINT64_MAX
+
+static const struct weft_option options[] = {
+    { 0, "from", "TIME", "where the window begins, such as 1.5s or @123456789 (default: start)",
+      WEFT_OPTION_TEXT, MEMBER(from), NULL },
+    { 0, "to", "TIME", "where it ends (default: end)", WEFT_OPTION_TEXT, MEMBER(to), NULL },
+    { 0, "causes", NULL, "what the time of every thread went to (default: of up to 4 threads)",
+      WEFT_OPTION_FLAG, MEMBER(causes), NULL },
+    { 'n', "limit", "N", "causes a thread, at most; 0: all (default: 20 as text, else all)",
+      WEFT_OPTION_COUNT, MEMBER(limit), NULL },
+};
+
+enum { TEXT_LIMIT = 20, FEW_THREADS = 4 };
+
+static enum weft_code request(struct weft_cli *cli, void *context, union weft_request *request)
+{
+    const struct options *opts = context;
+    return weft_cli_window(cli, opts->from, opts->to, &request->waits.from_ns,
+                           &request->waits.to_ns);
+}
+
+static void render(const struct weft_view *view, void *context, const union weft_result *result)
+{
+    const struct options *opts = context;
+    struct weft_waits_view how = {
+        .with_causes = opts->causes || result->waits->n_threads <= FEW_THREADS,
+        .limit = opts->limit,
+    };
+    if (view->format == WEFT_FORMAT_CSV)
+        how.with_causes = opts->causes;
+    if (opts->limit == NO_LIMIT_GIVEN)
+        how.limit = view->format == WEFT_FORMAT_TEXT ? TEXT_LIMIT : 0;
+    weft_render_waits(view, result->waits, &how);
+}
+
+static int run(struct weft_cli *cli, int argc, char **argv)
+{
+    struct options opts = { .limit = NO_LIMIT_GIVEN };
+    if (!weft_cli_parse(cli, &opts, argc, argv))
+        return cli->exit_status;
+    const struct weft_question question = {
+        .analysis = "waits", .context = &opts, .request = request, .render = render
+    };
+    return weft_cli_ask(cli, &question);
+}
+
+const struct weft_command weft_cmd_waits = {
+    .name = "waits",
+    .summary = "what each thread spent its time on, and what it waited for",
+    .arguments = "TRACE",
+    .about =
+        "Wait-block analysis of a trace with events of a kernel: the life of each thread, divided\n"
+        "without rest into running, interrupted, preempted and blocked; what it was blocked by, "
+        "in\n"
+        "which system call, who woke it, and who had the processor while it could have run.",
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+    .common = WEFT_COMMON_ALL,
+    .n_inputs_min = 1,
+    .n_inputs_max = 1,
+    .run = run,
+};
