@@ -14,6 +14,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
+#include "model/arrival_reader.h"
 #include "model/history.h"
 #include "model/state_machine.h"
 
@@ -53,10 +54,7 @@ struct weft_history {
     struct weft_event_buf *arrival_buf;
     struct weft_event_buf *cpu_bufs[CPU_BUFS]; /* by processor; NULL: not used yet */
     struct weft_machine machine;
-    struct {
-        struct weft_arrival *items;
-        size_t n, cap;
-    } arrivals;                 /* of the window in work */
+    struct weft_arrival_list arrivals; /* of the window in work */
     struct weft_map *of_window; /* thread and window -> slot */
     struct {
         struct slot *items;
@@ -210,102 +208,6 @@ static enum weft_code facts_get(struct weft_history *history, uint32_t thread_id
     return WEFT_OK;
 }
 
-/* ---- arrivals ------------------------------------------------------------------------------- */
-
-/* The first block of arrivals that reaches to `from_ns`. */
-static uint64_t first_arrival_block(const struct weft_history *history, uint32_t row,
-                                    uint64_t from_ns)
-{
-    uint64_t low = 0;
-    uint64_t high = weft_store_n_arrival_blocks(history->store, row);
-    while (low < high) {
-        const uint64_t mid = low + (high - low) / 2;
-        if (weft_store_arrival_block_get(history->store, row, mid)->last_ns < from_ns)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
-}
-
-static enum weft_code arrival_put(struct weft_history *history, const struct weft_event *event,
-                                  struct weft_err *err)
-{
-    struct weft_arrival *arrival = WEFT_VEC_PUSH(&history->arrivals);
-    if (!arrival)
-        return no_memory(err);
-    const bool is_switch = event->kind == WEFT_EVENT_SWITCH;
-    const bool is_wakeup = event->kind == WEFT_EVENT_WAKING || event->kind == WEFT_EVENT_WOKEN;
-    const bool is_idle = event->next_thread_id != WEFT_ID_NONE &&
-                         weft_trace_thread(history->trace, event->next_thread_id)->info.tid == 0;
-    *arrival = (struct weft_arrival){
-        .time_ns = event->time_ns,
-        .number = event->object_id == WEFT_ID_NONE ? 0 : event->object_id,
-        .source = event->next_thread_id,
-        .cpu = is_wakeup ? (int32_t)event->value : event->cpu,
-        .kind = (uint8_t)event->kind,
-        .reason =
-            (uint8_t)weft_wait_reason_of(event->name, event->object_id, event->category, is_idle),
-        .is_displaced = is_switch && event->prev_state == 1,
-    };
-    return WEFT_OK;
-}
-
-/* Those of the thread in (after_ns, until_ns), if `after_ns` is none (UINT64_MAX) from 0 on. */
-static enum weft_code arrivals_load(struct weft_history *history, uint32_t row, uint64_t after_ns,
-                                    uint64_t until_ns, struct weft_err *err)
-{
-    const uint64_t from_ns = after_ns == UINT64_MAX ? 0 : after_ns + 1;
-    const uint64_t n_blocks = weft_store_n_arrival_blocks(history->store, row);
-    enum weft_code code = WEFT_OK;
-    history->arrivals.n = 0;
-    for (uint64_t i = first_arrival_block(history, row, from_ns); i < n_blocks; i++) {
-        const struct weft_event *events;
-        size_t n_events;
-        if (weft_store_arrival_block_get(history->store, row, i)->first_ns >= until_ns)
-            break;
-        code = weft_store_load_arrivals(history->store, row, i, history->arrival_buf, &events,
-                                        &n_events, err);
-        for (size_t k = 0; k < n_events && code == WEFT_OK; k++)
-            if (events[k].time_ns >= from_ns && events[k].time_ns < until_ns)
-                code = arrival_put(history, &events[k], err);
-        if (code != WEFT_OK)
-            break;
-    }
-    return code;
-}
-
-/* Does something of others happen to the thread at that ns? */
-static enum weft_code has_arrival(struct weft_history *history, uint32_t row, uint64_t time_ns,
-                                  bool *has, struct weft_err *err)
-{
-    const uint64_t n_blocks = weft_store_n_arrival_blocks(history->store, row);
-    *has = false;
-    for (uint64_t i = first_arrival_block(history, row, time_ns); i < n_blocks && !*has; i++) {
-        const struct weft_event_block_info *info =
-            weft_store_arrival_block_get(history->store, row, i);
-        const struct weft_event *events;
-        size_t n_events;
-        if (info->first_ns > time_ns)
-            break;
-        const enum weft_code code = weft_store_load_arrivals(
-            history->store, row, i, history->arrival_buf, &events, &n_events, err);
-        if (code != WEFT_OK)
-            return code;
-        size_t low = 0;
-        size_t high = n_events;
-        while (low < high) {
-            const size_t mid = low + (high - low) / 2;
-            if (events[mid].time_ns < time_ns)
-                low = mid + 1;
-            else
-                high = mid;
-        }
-        *has = low < n_events && events[low].time_ns == time_ns;
-    }
-    return WEFT_OK;
-}
-
 /* ---- where windows start -------------------------------------------------------------------- */
 
 /* The last switch away from the thread in the block, at or after all kernel events before it, at a
@@ -328,7 +230,8 @@ static enum weft_code sync_find(struct weft_history *history, uint32_t thread_id
         bool has;
         if (!weft_machine_leaves(thread_id, &events[i]))
             continue;
-        code = has_arrival(history, thread_id, events[i].time_ns, &has, err);
+        code = weft_arrival_at(history->store, history->arrival_buf, thread_id, events[i].time_ns,
+                               &has, err);
         if (code != WEFT_OK)
             return code;
         if (has)
@@ -570,9 +473,9 @@ static enum weft_code window_decode(struct weft_history *history, const struct t
         return code;
     const bool is_last = window->stop.index == NONE;
     const uint64_t until_ns = is_last ? UINT64_MAX : window->stop.time_ns;
-    code = arrivals_load(history, window->thread_id,
-                         window->start.index == NONE ? UINT64_MAX : window->start.time_ns, until_ns,
-                         err);
+    code = weft_arrivals_load(history->trace, history->arrival_buf, window->thread_id,
+                              window->start.index == NONE ? 0 : window->start.time_ns + 1, until_ns,
+                              &history->arrivals, err);
     if (code == WEFT_OK)
         code = window_begin(history, facts, window, err);
     if (code == WEFT_OK)

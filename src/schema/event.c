@@ -66,6 +66,7 @@ const char *weft_event_kind_name(enum weft_event_kind kind)
 bool weft_event_is_kernel(enum weft_event_kind kind)
 {
     return (kind >= WEFT_EVENT_SWITCH && kind <= WEFT_EVENT_SYSCALL_EXIT) ||
+           (kind >= WEFT_EVENT_IO_BEGIN && kind <= WEFT_EVENT_PACKET_RECEIVED) ||
            kind == WEFT_EVENT_FORK || kind == WEFT_EVENT_EXIT;
 }
 

@@ -116,7 +116,7 @@ static inline double weft_counter_double(uint64_t value)
 /* Stable lower-case name ("lock_request"). */
 const char *weft_event_kind_name(enum weft_event_kind kind);
 
-/* Told by a kernel: scheduling, interrupts, system calls, processes. */
+/* Told by a kernel: scheduling, interrupts, system calls, requests, packets, processes. */
 bool weft_event_is_kernel(enum weft_event_kind kind);
 
 /* A thread, as the importer knows it: (host, pid, tid, generation) is its identity. */

@@ -9,6 +9,7 @@
 #include "event_promises.h"
 #include "import/replay.h"
 #include "model/lod.h"
+#include "model/states.h"
 #include "query/session.h"
 #include "store/chunk.h"
 #include "store/context_tree.h"
@@ -216,6 +217,42 @@ static void lod_ask(const struct weft_trace *trace)
     weft_lod_reader_free(reader);
 }
 
+/* States of all threads: they tile their lives, and single answers are those of the row. */
+static void states_ask(const struct weft_trace *trace)
+{
+    struct weft_history *history;
+    must(weft_history_open(trace, 1 << 16, &history, NULL) == WEFT_OK);
+    for (uint32_t i = 0; i < weft_trace_n_threads(trace); i++) {
+        const struct weft_state *state;
+        struct weft_states *states;
+        uint64_t end_ns = 0;
+        if (weft_states_open(history, i, 0, UINT64_MAX, &states, NULL) != WEFT_OK)
+            continue;
+        for (bool is_first = true; weft_states_next(states, &state, NULL) == WEFT_OK && state;
+             is_first = false) {
+            struct weft_state again;
+            must(state->end_ns > state->start_ns && (is_first || state->start_ns == end_ns));
+            end_ns = state->end_ns;
+            must(weft_history_before(history, i, end_ns, &again, NULL) != WEFT_OK ||
+                 (again.kind == state->kind && again.start_ns == state->start_ns));
+        }
+        weft_states_close(states);
+    }
+    for (uint32_t i = 0; i < weft_store_n_processors(weft_trace_store(trace)); i++) {
+        const struct weft_store_processor processor =
+            weft_store_processor_get(weft_trace_store(trace), i);
+        struct weft_cpu_runs *runs;
+        const struct weft_cpu_run *run;
+        if (weft_cpu_runs_open(history, processor.host_id, processor.cpu, 0, UINT64_MAX, &runs,
+                               NULL) != WEFT_OK)
+            continue;
+        while (weft_cpu_runs_next(runs, &run, NULL) == WEFT_OK && run)
+            must(run->end_ns > run->start_ns);
+        weft_cpu_runs_close(runs);
+    }
+    weft_history_close(history);
+}
+
 static void ask(struct weft_session *session, const struct weft_analysis *analysis,
                 const union weft_request *request)
 {
@@ -231,6 +268,7 @@ static void queries_run(const char *path)
     must(run.pool != NULL);
     if (weft_session_open(path, &run, &session, NULL) == WEFT_OK) {
         lod_ask(weft_session_trace(session));
+        states_ask(weft_session_trace(session));
         union weft_request requests[4] = { 0 };
         const uint64_t duration_ns = weft_trace_meta(weft_session_trace(session))->duration_ns;
         const struct weft_window window = { duration_ns / 3, duration_ns / 3 * 2 };
@@ -243,6 +281,12 @@ static void queries_run(const char *path)
                 ask(session, &analyses[i], &request);
                 request.regtime.window = &window;
             }
+            if (strcmp(analyses[i].name, "states") == 0)
+                request.states.to_ns = UINT64_MAX;
+            if (strcmp(analyses[i].name, "waits") == 0)
+                request.waits.to_ns = UINT64_MAX;
+            if (strcmp(analyses[i].name, "cpu") == 0)
+                request.cpu.to_ns = UINT64_MAX;
             if (strcmp(analyses[i].name, "interval") == 0) {
                 request.interval = (struct weft_interval_opts){ 0, duration_ns };
                 ask(session, &analyses[i], &request);

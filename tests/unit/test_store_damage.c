@@ -136,6 +136,30 @@ static void events_see(struct weft_store *store, uint32_t thread_id, struct seen
     weft_event_buf_free(buf);
 }
 
+/* Arrivals are what events say again: they only must not be broken in silence. */
+static void arrivals_see(struct weft_store *store, struct seen *seen)
+{
+    struct weft_event_buf *buf = weft_event_buf_new();
+    const uint32_t n_rows = weft_store_meta_get(store)->n_threads + weft_store_n_processors(store);
+    for (uint32_t row = 0; row < n_rows; row++) {
+        uint64_t last_ns = 0;
+        for (uint64_t i = 0; i < weft_store_n_arrival_blocks(store, row); i++) {
+            const struct weft_event *events;
+            size_t n;
+            if (weft_store_load_arrivals(store, row, i, buf, &events, &n, NULL) != WEFT_OK) {
+                seen->has_damage = true;
+                continue;
+            }
+            for (size_t k = 0; k < n; k++) {
+                if (events[k].time_ns < last_ns)
+                    abort();
+                last_ns = events[k].time_ns;
+            }
+        }
+    }
+    weft_event_buf_free(buf);
+}
+
 static struct seen *file_see(const char *name)
 {
     struct seen *seen = calloc(1, sizeof *seen);
@@ -167,6 +191,7 @@ static struct seen *file_see(const char *name)
         }
         events_see(store, i, seen);
     }
+    arrivals_see(store, seen);
     weft_block_buf_free(buf);
     weft_store_close(store);
     return seen;
@@ -239,6 +264,8 @@ static uint64_t blocks_before(const struct bytes *file, size_t n_bytes)
         const size_t end = off + 40 + (size_t)weft_load_u64(file->items + off + 16);
         n_blocks += end <= n_bytes && (memcmp(file->items + off + 4, "CALL", 4) == 0 ||
                                        memcmp(file->items + off + 4, "EVNT", 4) == 0);
+        if (end <= n_bytes && memcmp(file->items + off + 4, "EVNS", 4) == 0)
+            n_blocks += file->items[off + 40]; /* fewer than 128 blocks share it */
         off = (end + 7) / 8 * 8;
     }
     return n_blocks;
@@ -302,6 +329,12 @@ static void flip_bits(const struct bytes *file, const struct seen *want, uint64_
     free(bytes);
 }
 
+static bool is_of_events(uint32_t id)
+{
+    return id == WEFT_CHUNK_EVENTS || id == WEFT_CHUNK_SHARED_EVENTS || id == WEFT_CHUNK_ARRIVALS ||
+           id == WEFT_CHUNK_EVENT_INDEX || id == WEFT_CHUNK_ARRIVAL_INDEX;
+}
+
 /* Changes bytes of one chunk of events, or of their index, and mends its checksum. */
 static void events_forge(const struct bytes *file, uint8_t *bytes, uint64_t *state)
 {
@@ -310,7 +343,7 @@ static void events_forge(const struct bytes *file, uint8_t *bytes, uint64_t *sta
     for (size_t off = 32; off + 40 < file->n; off += 8) {
         struct weft_chunk chunk;
         if (weft_chunk_parse(bytes, file->n, off, &chunk, NULL) != WEFT_OK ||
-            (chunk.id != WEFT_CHUNK_EVENTS && chunk.id != WEFT_CHUNK_EVENT_INDEX) || n_left-- > 0)
+            !is_of_events(chunk.id) || n_left-- > 0)
             continue;
         const size_t most = tap_random(state) % 2 ? 30 : chunk.stored_bytes; /* the summary */
         for (uint64_t n = 1 + tap_random(state) % 3; n > 0; n--) {
