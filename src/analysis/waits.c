@@ -90,7 +90,7 @@ static enum weft_code preempted_add(struct worker *worker, struct weft_history *
             break;
         const uint64_t start_ns = weft_max_u64(run->start_ns, at_ns);
         const uint64_t end_ns = weft_min_u64(run->end_ns, state.end_ns);
-        const bool is_told = run->thread_id != thread_id && run->thread_id != WEFT_ID_NONE;
+        const bool is_told = run->thread_id != thread_id && !run->is_idle;
         if (start_ns > at_ns)
             code = piece_add(worker, &state, WEFT_ID_NONE, at_ns, start_ns, err);
         if (code == WEFT_OK && end_ns > start_ns)

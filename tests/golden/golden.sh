@@ -77,6 +77,22 @@ golden interval.json interval --json --from 1us --to 5us t.weft
 golden interval.csv interval --format csv --tid 11 t.weft
 golden interval_during.txt interval --during 11:hash:2 -n 3 t.weft
 golden interval_none.txt interval --from 2h --to 3h --tid 11 t.weft
+python3 "$here/kernel_trace.py" "$work/kernel" || exit 1
+golden kernel_import.txt import -o k.weft kernel
+golden kernel_info.json info --json k.weft
+golden states.txt states k.weft
+golden states.json states --json --tid 10 k.weft
+golden states.csv states --format csv --from 60us --to 110us k.weft
+golden states_at.txt states --at 105us k.weft
+golden states_unknown.txt states -n 3 v1_events.weft
+golden waits.txt waits k.weft
+golden waits.json waits --json --tid 10,40 k.weft
+golden waits.csv waits --format csv k.weft
+golden waits_causes.txt waits --causes --from 50us --to 310us -n 4 k.weft
+golden waits_causes.csv waits --causes --format csv --tid 10 k.weft
+golden cpu.txt cpu --threads k.weft
+golden cpu.json cpu --json k.weft
+golden cpu.csv cpu --format csv --from 100us --to 200us k.weft
 golden error_interval.txt interval --during 11:nowhere t.weft
 golden error_window.txt interval --from 2s --to 1s t.weft
 golden shapes.txt shapes t.weft
