@@ -146,7 +146,7 @@ static void leave(struct weft_machine *machine, const struct weft_event *event)
     const uint32_t state = event->prev_state & TASK_STATES;
     machine->n_nested = 0;
     machine->n_beyond = 0;
-    if (state & TASK_DEAD || (machine->is_exiting && state & ~(uint32_t)TASK_SLEEPING)) {
+    if (state & TASK_DEAD || (machine->is_exiting && state != 0 && !(state & TASK_SLEEPING))) {
         begin(machine, event->time_ns, WEFT_STATE_UNKNOWN, -1);
         machine->is_dead = true;
     } else if (state == 0) {

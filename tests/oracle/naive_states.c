@@ -90,7 +90,7 @@ static void off(struct thread *thread, const struct weft_event *event)
     const uint32_t bits = event->prev_state & 255;
     struct weft_state state = waiting(thread, WEFT_STATE_BLOCKED);
     thread->n_nested = 0;
-    if ((bits & 0x30) || (thread->is_exiting && (bits & 0xfc))) {
+    if ((bits & 0x30) || (thread->is_exiting && bits > 3 && bits % 4 == 0)) {
         state.kind = WEFT_STATE_UNKNOWN;
         become(thread, event->time_ns, state);
         thread->is_dead = true;
