@@ -55,7 +55,7 @@ struct weft_history {
     struct weft_event_buf *cpu_bufs[CPU_BUFS]; /* by processor; NULL: not used yet */
     struct weft_machine machine;
     struct weft_arrival_list arrivals; /* of the window in work */
-    struct weft_map *of_window; /* thread and window -> slot */
+    struct weft_map *of_window;        /* thread and window -> slot */
     struct {
         struct slot *items;
         size_t n, cap;

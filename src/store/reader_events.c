@@ -30,9 +30,10 @@ struct weft_event_buf {
     } runs;
     size_t cap_raw, cap_events, cap_strings;
 
-    /* The chunk that is decoded, if any. */
+    /* The chunk that is decoded, if any, and the block in it that was asked for last. */
     const struct weft_store *store;
     uint64_t off, checksum;
+    size_t last_run;
 };
 
 /* A load in work. */
@@ -500,13 +501,19 @@ static enum weft_code chunk_load(struct event_load *load, struct weft_err *err)
     return WEFT_OK;
 }
 
-/* The run of a row's block; its summary must be that of the index. NULL if there is none. */
+/* The run of a row's block; its summary must be that of the index. NULL if there is none. Who reads
+ * thread after thread finds it next to the one before. */
 static const struct event_run *run_find(const struct event_load *load, uint32_t row)
 {
-    for (size_t i = 0; i < load->buf->runs.n; i++) {
-        const struct event_run *run = &load->buf->runs.items[i];
-        if (run->head.thread_id == row && run->head_checksum == load->block->head_checksum)
+    struct weft_event_buf *buf = load->buf;
+    size_t at = buf->last_run < buf->runs.n ? buf->last_run : 0;
+    for (size_t i = 0; i < buf->runs.n; i++) {
+        const struct event_run *run = &buf->runs.items[at];
+        if (run->head.thread_id == row && run->head_checksum == load->block->head_checksum) {
+            buf->last_run = at;
             return run;
+        }
+        at = at + 1 < buf->runs.n ? at + 1 : 0;
     }
     return NULL;
 }
