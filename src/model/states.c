@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEFAULT_BYTES = 16 << 20, CPU_BUFS = 16 };
+enum { DEFAULT_BYTES = 16 << 20, CPU_BUFS = 16, GUESSES = 256 };
 #define NONE UINT32_MAX
 
 /* States of a window; in a list by use. */
@@ -49,7 +49,7 @@ struct weft_history {
     struct weft_store *store;
     uint64_t most_bytes, used_bytes;
     struct weft_strtab *names;
-    uint32_t last_name;               /* interned last, NONE: none */
+    uint32_t guesses[GUESSES];        /* 1 + a name, by where it stood; 0: none */
     struct weft_event_buf *blocks[2]; /* of own events: even and odd blocks */
     struct weft_event_buf *arrival_buf;
     struct weft_event_buf *cpu_bufs[CPU_BUFS]; /* by processor; NULL: not used yet */
@@ -89,7 +89,6 @@ enum weft_code weft_history_open(const struct weft_trace *trace, uint64_t mem_by
     history->store = weft_trace_store(trace);
     history->most_bytes = mem_bytes ? mem_bytes : DEFAULT_BYTES;
     history->names = weft_strtab_new();
-    history->last_name = NONE;
     history->blocks[0] = weft_event_buf_new();
     history->blocks[1] = weft_event_buf_new();
     history->arrival_buf = weft_event_buf_new();
@@ -161,23 +160,27 @@ static enum weft_code block_load(struct weft_history *history, uint32_t thread_i
                                   events, n, err);
 }
 
-/* A name that lives as long as the history. */
+/* A name that lives as long as the history. Few occur, in turn: they are looked for by where they
+ * stand in the block first. */
 static enum weft_code name_keep(struct weft_history *history, struct weft_str *name,
                                 struct weft_err *err)
 {
-    if (history->last_name != NONE) {
-        const struct weft_str last = weft_strtab_get(history->names, history->last_name);
-        if (weft_str_equal(last, *name)) {
-            *name = last;
+    uint32_t *guess =
+        &history->guesses[((uintptr_t)name->bytes ^ (uintptr_t)name->bytes >> 6) % GUESSES];
+    if (*guess > 0) {
+        const struct weft_str known = weft_strtab_get(history->names, *guess - 1);
+        if (weft_str_equal(known, *name)) {
+            *name = known;
             return WEFT_OK;
         }
     }
-    const enum weft_code code = weft_strtab_intern(history->names, *name, &history->last_name, err);
-    if (code == WEFT_OK)
-        *name = weft_strtab_get(history->names, history->last_name);
-    else
-        history->last_name = NONE;
-    return code;
+    uint32_t id;
+    const enum weft_code code = weft_strtab_intern(history->names, *name, &id, err);
+    if (code != WEFT_OK)
+        return code;
+    *name = weft_strtab_get(history->names, id);
+    *guess = id + 1;
+    return WEFT_OK;
 }
 
 static enum weft_code facts_get(struct weft_history *history, uint32_t thread_id,

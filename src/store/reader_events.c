@@ -103,6 +103,13 @@ static bool is_chunk_of(enum store_stream stream, uint32_t id)
     return id == WEFT_CHUNK_EVENTS || id == WEFT_CHUNK_SHARED_EVENTS;
 }
 
+/* Does the buffer hold the chunk, which was right when it was decoded? */
+static bool is_held(const struct event_load *load)
+{
+    return load->buf->store == load->store && load->buf->off == load->block->off &&
+           load->buf->checksum == load->checksum;
+}
+
 /* Finds the chunk; the checksum is compared the first time only. */
 static enum weft_code chunk_find(struct event_load *load, struct weft_chunk *chunk,
                                  struct weft_err *err)
@@ -116,10 +123,10 @@ static enum weft_code chunk_find(struct event_load *load, struct weft_chunk *chu
         chunk->chunk_bytes != block->info.n_bytes)
         return weft_fail(err, WEFT_E_MALFORMED, block->off,
                          "expected the chunk that the index names, found another");
-    if (!atomic_load_explicit(&load->block->is_valid, memory_order_acquire))
-        code = weft_chunk_verify(file->bytes, chunk, err);
     load->checksum =
         weft_load_u64(file->bytes + block->off + offsetof(struct weft_disk_chunk, checksum));
+    if (!atomic_load_explicit(&load->block->is_valid, memory_order_acquire) && !is_held(load))
+        code = weft_chunk_verify(file->bytes, chunk, err);
     return code;
 }
 
@@ -484,8 +491,7 @@ static enum weft_code chunk_load(struct event_load *load, struct weft_err *err)
     struct weft_event_buf *buf = load->buf;
     struct weft_chunk chunk;
     enum weft_code code = chunk_find(load, &chunk, err);
-    if (code != WEFT_OK || (buf->store == load->store && buf->off == load->block->off &&
-                            buf->checksum == load->checksum))
+    if (code != WEFT_OK || is_held(load))
         return code;
     buf->store = NULL;
     code = heads_parse(load, &chunk, err);
