@@ -289,15 +289,19 @@ static enum weft_code group_flush(struct weft_commit *commit, enum weft_commit_s
     return code;
 }
 
+/* A block that is not small gets a chunk of its own. */
 static enum weft_code group_put(struct weft_commit *commit, enum weft_commit_stream stream,
                                 const struct weft_event_head *head,
                                 const struct weft_bytes *columns, struct weft_err *err)
 {
     struct weft_event_group *group = &commit->groups[stream];
+    const bool is_small = weft_event_is_small(head, columns);
     enum weft_code code = WEFT_OK;
-    if (weft_event_group_is_full(group, head, columns))
+    if (!is_small || weft_event_group_is_full(group, head, columns))
         code = group_flush(commit, stream, err);
-    return code == WEFT_OK ? weft_event_group_add(group, head, columns, err) : code;
+    if (code == WEFT_OK)
+        code = weft_event_group_add(group, head, columns, err);
+    return code == WEFT_OK && !is_small ? group_flush(commit, stream, err) : code;
 }
 
 /* ---- blocks that wait ----------------------------------------------------------------------- */

@@ -2,7 +2,7 @@
  *
  * Collects the events of one thread that are not calls as the columns of a block. Memory: what the
  * columns of one block take, grown by need, so that a thread with few events costs little; a block
- * ends after 8,192 events or 256 KiB of names and payloads.
+ * ends after so many events as the writer says, or 256 KiB of names and payloads.
  */
 #ifndef WEFT_STORE_EVENT_BUILDER_H
 #define WEFT_STORE_EVENT_BUILDER_H

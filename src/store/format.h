@@ -28,8 +28,9 @@ enum {
     WEFT_FORMAT_CALL_FLAGS = 2 | 4 | 8, /* enum weft_call_flag that stand in a file */
     WEFT_FORMAT_CONTEXT_BYTES = 4,      /* a row, of contexts, at most */
     WEFT_FORMAT_MAX_RATIO = 32,         /* a compressed chunk is at least 1/32 of its content */
-    WEFT_FORMAT_WIDE_DICT = 256,   /* more functions than this in a block: two bytes an index */
-    WEFT_FORMAT_POPS_ESCAPE = 255, /* this many exits or more before an entry */
+    WEFT_FORMAT_WIDE_DICT = 256,     /* more functions than this in a block: two bytes an index */
+    WEFT_FORMAT_POPS_ESCAPE = 255,   /* this many exits or more before an entry */
+    WEFT_FORMAT_BLOCK_EVENTS = 2048, /* the writer's default: a question decodes whole blocks */
     WEFT_FORMAT_MAX_BLOCK_EVENTS = 8192, /* also of all runs of a chunk that threads share */
     WEFT_FORMAT_MAX_PROCESSORS = 1 << 20,
     WEFT_FORMAT_MAX_PAYLOAD_BYTES = 1 << 20, /* of one event, and of all in a block */

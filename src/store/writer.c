@@ -613,7 +613,7 @@ enum weft_code weft_writer_open(const char *path, const struct weft_writer_opts 
     writer->sink.ops = &sink_ops;
     writer->block_rows = opts->block_rows ? opts->block_rows : WEFT_FORMAT_BLOCK_ROWS;
     writer->cell_rows = opts->cell_rows ? opts->cell_rows : WEFT_LOD_CELL_ROWS;
-    writer->block_events = opts->block_events ? opts->block_events : WEFT_FORMAT_MAX_BLOCK_EVENTS;
+    writer->block_events = opts->block_events ? opts->block_events : WEFT_FORMAT_BLOCK_EVENTS;
     writer->catalog =
         weft_catalog_new(weft_str_of(opts->source_name ? opts->source_name : ""), opts->bytes_in);
     writer->arrivals = weft_arrivals_new(0);
