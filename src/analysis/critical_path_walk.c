@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/critical_path_walk.h"
+
+#include "base/vec.h"
+
+#include <stdlib.h>
+
+/* A thread on which the walk is: the one asked for, or one that ended a wait of the frame below.
+ * While it is on the stack, those below are blocked. */
+struct frame {
+    uint32_t thread_id;
+    uint64_t limit_ns;  /* here the wait of the frame below began */
+    uint64_t top_ns;    /* here the walk came to this thread */
+    size_t first_arrow; /* arrows found since then */
+    bool is_uncertain;  /* reached over an inferred edge */
+};
+
+struct walk {
+    struct weft_graph *graph;
+    const struct weft_path_walk_opts *opts;
+    struct weft_path_walked *to; /* latest first, while the walk goes on */
+    struct frame frames[WEFT_PATH_DEPTH_MAX];
+    size_t n_frames;
+    uint64_t at_ns;
+};
+
+static enum weft_code no_memory(struct weft_err *err)
+{
+    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a critical path");
+}
+
+static struct frame *top_of(struct walk *walk)
+{
+    return &walk->frames[walk->n_frames - 1];
+}
+
+static bool is_on_stack(const struct walk *walk, uint32_t thread_id)
+{
+    for (size_t i = 0; i < walk->n_frames; i++)
+        if (walk->frames[i].thread_id == thread_id)
+            return true;
+    return false;
+}
+
+/* ---- what is found --------------------------------------------------------------------------- */
+
+static bool is_continued(const struct weft_path_segment *later, const struct weft_path_segment *now)
+{
+    return later->start_ns == now->end_ns && later->thread_id == now->thread_id &&
+           later->state == now->state && later->reason == now->reason && later->cpu == now->cpu &&
+           later->flags == now->flags && later->other_thread_id == now->other_thread_id &&
+           now->state != WEFT_PATH_BLOCKED && weft_str_equal(later->name, now->name);
+}
+
+/* What the thread on top did from start_ns until now. The walk is at start_ns then. */
+static enum weft_code add_segment(struct walk *walk, const struct weft_graph_state *state,
+                                  uint64_t start_ns, uint32_t other_thread_id, unsigned flags,
+                                  struct weft_err *err)
+{
+    struct weft_path_segments *segments = &walk->to->segments;
+    const struct frame *frame = top_of(walk);
+    if (frame->is_uncertain || state->is_uncertain)
+        flags |= WEFT_PATH_UNCERTAIN;
+    const struct weft_path_segment made = {
+        .start_ns = start_ns,
+        .end_ns = walk->at_ns,
+        .thread_id = frame->thread_id,
+        .depth = (uint32_t)walk->n_frames - 1,
+        .other_thread_id = other_thread_id,
+        .cpu = state->cpu,
+        .function_id = WEFT_ID_NONE,
+        .name = state->name,
+        .state = (uint8_t)state->state,
+        .reason = (uint8_t)state->reason,
+        .flags = (uint8_t)flags,
+    };
+    if (made.start_ns == made.end_ns)
+        return WEFT_OK;
+    walk->at_ns = start_ns;
+    if (segments->n && is_continued(&segments->items[segments->n - 1], &made)) {
+        segments->items[segments->n - 1].start_ns = start_ns;
+        return WEFT_OK;
+    }
+    if (walk->opts->max_segments && segments->n >= walk->opts->max_segments)
+        return weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
+                         "the path has more than %zu segments, which is what --mem admits: ask for "
+                         "a shorter interval, or allow more",
+                         walk->opts->max_segments);
+    struct weft_path_segment *segment = WEFT_VEC_PUSH(segments);
+    if (!segment)
+        return no_memory(err);
+    *segment = made;
+    return WEFT_OK;
+}
+
+static enum weft_code add_arrow(struct walk *walk, const struct weft_path_arrow *made,
+                                struct weft_err *err)
+{
+    struct weft_path_arrow *arrow = WEFT_VEC_PUSH(&walk->to->arrows);
+    if (!arrow)
+        return no_memory(err);
+    *arrow = *made;
+    return WEFT_OK;
+}
+
+/* The edge as an arrow that arrives on the top thread now. */
+static enum weft_code add_edge(struct walk *walk, const struct weft_graph_edge *edge,
+                               struct weft_err *err)
+{
+    const struct weft_path_arrow arrow = {
+        .from_ns = edge->from_ns,
+        .to_ns = walk->at_ns,
+        .from_thread_id = edge->from_thread_id,
+        .to_thread_id = top_of(walk)->thread_id,
+        .edge = (uint8_t)edge->kind,
+        .flags = edge->is_uncertain ? WEFT_PATH_UNCERTAIN : 0,
+    };
+    return add_arrow(walk, &arrow, err);
+}
+
+/* ---- from thread to thread ------------------------------------------------------------------- */
+
+/* Why an edge is not followed; 0: it is. */
+static unsigned refusal(const struct walk *walk, const struct weft_graph_edge *edge)
+{
+    if (is_on_stack(walk, edge->from_thread_id))
+        return WEFT_PATH_CYCLE;
+    return walk->n_frames < WEFT_PATH_DEPTH_MAX ? 0 : WEFT_PATH_TOO_DEEP;
+}
+
+static void count_refusal(struct walk *walk, unsigned why)
+{
+    walk->to->n_cycles += why == WEFT_PATH_CYCLE;
+    walk->to->n_too_deep += why == WEFT_PATH_TOO_DEEP;
+}
+
+/* Goes over `edge`, which brought to the top thread what it waited for since start_ns; nothing of
+ * the source lies before that. `state` is what the thread was meanwhile. */
+static enum weft_code follow(struct walk *walk, const struct weft_graph_state *state,
+                             const struct weft_graph_edge *edge, uint64_t start_ns,
+                             struct weft_err *err)
+{
+    enum weft_code code = add_edge(walk, edge, err);
+    if (code != WEFT_OK)
+        return code;
+    const bool was_sent_before = edge->from_ns <= start_ns;
+    const unsigned flags = WEFT_PATH_IN_FLIGHT | (edge->is_uncertain ? WEFT_PATH_UNCERTAIN : 0);
+    code = add_segment(walk, state, was_sent_before ? start_ns : edge->from_ns,
+                       edge->from_thread_id, flags, err);
+    if (code != WEFT_OK || was_sent_before)
+        return code;
+    const bool is_uncertain = top_of(walk)->is_uncertain || edge->is_uncertain;
+    walk->frames[walk->n_frames++] = (struct frame){
+        .thread_id = edge->from_thread_id,
+        .limit_ns = start_ns,
+        .top_ns = walk->at_ns,
+        .first_arrow = walk->to->arrows.n,
+        .is_uncertain = is_uncertain,
+    };
+    return WEFT_OK;
+}
+
+/* The top thread reached its limit: back to the thread that waited since then. */
+static enum weft_code leave(struct walk *walk, struct weft_err *err)
+{
+    const struct frame frame = *top_of(walk);
+    if (--walk->n_frames == 0)
+        return WEFT_OK;
+    const struct weft_path_arrow arrow = {
+        .from_ns = walk->at_ns,
+        .to_ns = walk->at_ns,
+        .from_thread_id = top_of(walk)->thread_id,
+        .to_thread_id = frame.thread_id,
+        .edge = WEFT_PATH_WAIT,
+    };
+    return add_arrow(walk, &arrow, err);
+}
+
+static enum weft_code wait(struct walk *walk, struct weft_graph_state *state, uint64_t start_ns,
+                           struct weft_err *err)
+{
+    struct weft_graph_edge edge = { .from_thread_id = WEFT_ID_NONE };
+    const uint64_t end_ns = state->end_ns;
+    enum weft_code code =
+        walk->graph->ops->cause(walk->graph, top_of(walk)->thread_id, state, &edge, err);
+    if (code != WEFT_OK)
+        return code;
+    unsigned flags = end_ns > walk->at_ns ? WEFT_PATH_UNFINISHED : 0;
+    if (!weft_graph_has_source(&edge))
+        return add_segment(walk, state, start_ns, WEFT_ID_NONE, flags, err);
+    edge.from_ns = edge.from_ns < walk->at_ns ? edge.from_ns : walk->at_ns;
+    const unsigned why = edge.from_ns > start_ns ? refusal(walk, &edge) : 0;
+    if (!why)
+        return follow(walk, state, &edge, start_ns, err);
+    count_refusal(walk, why);
+    return add_segment(walk, state, start_ns, edge.from_thread_id, flags | why, err);
+}
+
+/* Forgets what the top thread did before `at_ns`. */
+static void take_back(struct walk *walk, uint64_t at_ns)
+{
+    struct weft_path_segments *segments = &walk->to->segments;
+    struct weft_path_arrows *arrows = &walk->to->arrows;
+    while (segments->n && segments->items[segments->n - 1].end_ns <= at_ns)
+        segments->n--;
+    if (segments->n && segments->items[segments->n - 1].start_ns < at_ns)
+        segments->items[segments->n - 1].start_ns = at_ns;
+    while (arrows->n > top_of(walk)->first_arrow && arrows->items[arrows->n - 1].to_ns <= at_ns)
+        arrows->n--;
+    walk->at_ns = at_ns;
+}
+
+/* The top thread's history begins here, above its limit: whoever made it, or first told it
+ * something, goes on. */
+static enum weft_code begin(struct walk *walk, struct weft_graph_state *state, struct weft_err *err)
+{
+    const struct frame *frame = top_of(walk);
+    struct weft_graph_edge edge = { .from_thread_id = WEFT_ID_NONE };
+    enum weft_code code = walk->graph->ops->arrival(walk->graph, frame->thread_id, walk->at_ns,
+                                                    frame->top_ns, &edge, err);
+    if (code != WEFT_OK || !weft_graph_has_source(&edge) || refusal(walk, &edge))
+        return code == WEFT_OK ? add_segment(walk, state, frame->limit_ns, WEFT_ID_NONE, 0, err)
+                               : code;
+    take_back(walk, edge.to_ns);
+    *state = (struct weft_graph_state){
+        .state = WEFT_PATH_BLOCKED,
+        .reason = edge.kind == WEFT_PATH_PACKET ? WEFT_PATH_NETWORK : WEFT_PATH_TASK,
+        .cpu = -1,
+    };
+    return follow(walk, state, &edge, frame->limit_ns, err);
+}
+
+static enum weft_code step(struct walk *walk, struct weft_err *err)
+{
+    const struct frame *frame = top_of(walk);
+    struct weft_graph_state state = { .cpu = -1 };
+    if (walk->at_ns <= frame->limit_ns)
+        return leave(walk, err);
+    enum weft_code code =
+        walk->graph->ops->before(walk->graph, frame->thread_id, walk->at_ns, &state, err);
+    if (code != WEFT_OK)
+        return code;
+    const bool has_begin = state.start_ns > frame->limit_ns && state.start_ns < walk->at_ns;
+    const uint64_t start_ns = has_begin ? state.start_ns : frame->limit_ns;
+    if (state.state == WEFT_PATH_BLOCKED)
+        return wait(walk, &state, start_ns, err);
+    if (state.state == WEFT_PATH_UNKNOWN && !has_begin)
+        return begin(walk, &state, err);
+    return add_segment(walk, &state, start_ns, WEFT_ID_NONE, 0, err);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static int by_time(const void *a, const void *b)
+{
+    const struct weft_path_arrow *x = a, *y = b;
+    if (x->from_ns != y->from_ns)
+        return x->from_ns < y->from_ns ? -1 : 1;
+    if (x->to_ns != y->to_ns)
+        return x->to_ns < y->to_ns ? -1 : 1;
+    if (x->from_thread_id != y->from_thread_id)
+        return x->from_thread_id < y->from_thread_id ? -1 : 1;
+    return (x->to_thread_id > y->to_thread_id) - (x->to_thread_id < y->to_thread_id);
+}
+
+static void put_in_order(struct weft_path_walked *walked)
+{
+    struct weft_path_segment *items = walked->segments.items;
+    for (size_t i = 0, n = walked->segments.n; i < n / 2; i++) {
+        const struct weft_path_segment last = items[n - 1 - i];
+        items[n - 1 - i] = items[i];
+        items[i] = last;
+    }
+    if (walked->arrows.n)
+        qsort(walked->arrows.items, walked->arrows.n, sizeof *walked->arrows.items, by_time);
+}
+
+enum weft_code weft_path_walk(struct weft_graph *graph, const struct weft_path_walk_opts *opts,
+                              struct weft_path_walked *walked, struct weft_err *err)
+{
+    *walked = (struct weft_path_walked){ 0 };
+    struct walk *walk = calloc(1, sizeof *walk);
+    if (!walk)
+        return no_memory(err);
+    *walk = (struct walk){
+        .graph = graph, .opts = opts, .to = walked, .n_frames = 1, .at_ns = opts->to_ns
+    };
+    walk->frames[0] = (struct frame){ .thread_id = opts->thread_id,
+                                      .limit_ns = opts->from_ns,
+                                      .top_ns = opts->to_ns };
+    enum weft_code code = WEFT_OK;
+    while (code == WEFT_OK && walk->n_frames > 0)
+        code = step(walk, err);
+    free(walk);
+    if (code == WEFT_OK)
+        put_in_order(walked);
+    return code;
+}
+
+void weft_path_walked_fini(struct weft_path_walked *walked)
+{
+    WEFT_VEC_FINI(&walked->segments);
+    WEFT_VEC_FINI(&walked->arrows);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The walk backward through the execution graph (docs/analyses/critical-path.md).
+ *
+ *     at (thread, to): what was it just before?
+ *       ran, or could have run    that is a segment of the path; go on before it
+ *       was blocked               go to who woke it, and on until the time at which it was
+ *                                 blocked; then come back, and go on before that
+ */
+#ifndef WEFT_ANALYSIS_CRITICAL_PATH_WALK_H
+#define WEFT_ANALYSIS_CRITICAL_PATH_WALK_H
+
+#include "model/graph.h"
+
+enum {
+    WEFT_PATH_DEPTH_MAX = 64,      /* waits within waits that are followed */
+    WEFT_PATH_SEGMENT_BYTES = 1024 /* of memory that each takes on the way to a table, at most */
+};
+
+struct weft_path_walk_opts {
+    uint32_t thread_id;
+    uint64_t from_ns, to_ns;
+    size_t max_segments; /* more are WEFT_E_LIMIT; 0: any number */
+};
+
+struct weft_path_segments {
+    struct weft_path_segment *items;
+    size_t n, cap;
+};
+
+struct weft_path_arrows {
+    struct weft_path_arrow *items;
+    size_t n, cap;
+};
+
+struct weft_path_walked {
+    struct weft_path_segments segments; /* in order of time; names are the graph's */
+    struct weft_path_arrows arrows;     /* by from_ns, then to_ns */
+    uint64_t n_cycles, n_too_deep;
+};
+
+/* The path of opts->thread_id; function_id and other_ns are left to others. Of PREEMPTED segments
+ * other_thread_id is WEFT_ID_NONE. `walked` is the caller's to free, also after a failure. Time:
+ * O(segments x WEFT_PATH_DEPTH_MAX) and as many questions to the graph. */
+WEFT_CHECKED enum weft_code weft_path_walk(struct weft_graph *graph,
+                                           const struct weft_path_walk_opts *opts,
+                                           struct weft_path_walked *walked, struct weft_err *err);
+
+void weft_path_walked_fini(struct weft_path_walked *walked);
+
+#endif
