@@ -69,6 +69,7 @@ static enum weft_code add_segment(struct walk *walk, const struct weft_graph_sta
         .other_thread_id = other_thread_id,
         .cpu = state->cpu,
         .function_id = WEFT_ID_NONE,
+        .other_function_id = WEFT_ID_NONE,
         .name = state->name,
         .state = (uint8_t)state->state,
         .reason = (uint8_t)state->reason,

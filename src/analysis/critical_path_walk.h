@@ -13,8 +13,8 @@
 #include "model/graph.h"
 
 enum {
-    WEFT_PATH_DEPTH_MAX = 64,      /* waits within waits that are followed */
-    WEFT_PATH_SEGMENT_BYTES = 1024 /* of memory that each takes on the way to a table, at most */
+    WEFT_PATH_DEPTH_MAX = 64,     /* waits within waits that are followed */
+    WEFT_PATH_SEGMENT_BYTES = 512 /* of memory that each takes on the way to a table, at most */
 };
 
 struct weft_path_walk_opts {

@@ -129,6 +129,32 @@ static enum weft_code find(struct weft_session *session, const struct wanted *wa
     return code;
 }
 
+static uint64_t overlap_ns(const struct weft_model_thread *thread, uint64_t from_ns, uint64_t to_ns)
+{
+    const uint64_t first_ns = thread->first_ns > from_ns ? thread->first_ns : from_ns;
+    const uint64_t last_ns = thread->last_ns < to_ns ? thread->last_ns : to_ns;
+    return last_ns > first_ns ? last_ns - first_ns : 0;
+}
+
+enum weft_code weft_session_find_thread(const struct weft_session *session, const char *text,
+                                        uint64_t from_ns, uint64_t to_ns, uint32_t *thread_id,
+                                        struct weft_err *err)
+{
+    const struct weft_trace *trace = weft_session_trace(session);
+    uint64_t tid = 0, longest_ns = 0;
+    enum weft_code code = weft_parse_count(text, 0, UINT64_MAX, &tid, err);
+    if (code == WEFT_OK)
+        code = find_thread(trace, tid, thread_id, err);
+    for (uint32_t id = 0; code == WEFT_OK && id < weft_trace_n_threads(trace); id++) {
+        const struct weft_model_thread *thread = weft_trace_thread(trace, id);
+        if (thread->info.tid != tid || overlap_ns(thread, from_ns, to_ns) <= longest_ns)
+            continue;
+        longest_ns = overlap_ns(thread, from_ns, to_ns);
+        *thread_id = id;
+    }
+    return code;
+}
+
 enum weft_code weft_session_find_call(struct weft_session *session, const char *text,
                                       struct weft_found_call *found, struct weft_err *err)
 {

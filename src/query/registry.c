@@ -117,6 +117,18 @@ static void discard_outliers(union weft_result *result)
     weft_outliers_table_free(result->outliers);
 }
 
+static enum weft_code run_path(struct weft_session *session, const union weft_request *request,
+                               union weft_result *result, struct weft_err *err)
+{
+    return weft_path_run(weft_session_trace(session), &request->path, weft_session_run(session),
+                         &result->path, err);
+}
+
+static void discard_path(union weft_result *result)
+{
+    weft_path_table_free(result->path);
+}
+
 static enum weft_code run_regtime(struct weft_session *session, const union weft_request *request,
                                   union weft_result *result, struct weft_err *err)
 {
@@ -203,6 +215,7 @@ static const struct weft_analysis analyses[] = {
       discard_interval },
     { "outliers", "calls and gaps that are unusual for their function or thread", run_outliers,
       discard_outliers },
+    { "path", "what a thread's time depended on, on whatever thread", run_path, discard_path },
     { "regtime", "each thread's calls compressed to a few rows, outliers kept", run_regtime,
       discard_regtime },
     { "shapes", "calls grouped by what they call, and where that breaks", run_shapes,

@@ -10,6 +10,7 @@
 #define WEFT_QUERY_SESSION_H
 
 #include "analysis/analysis.h"
+#include "analysis/critical_path.h"
 #include "analysis/shapes.h"
 #include "base/error.h"
 #include "base/pool.h"
@@ -90,6 +91,13 @@ WEFT_CHECKED enum weft_code weft_session_find_call(struct weft_session *session,
                                                    struct weft_found_call *found,
                                                    struct weft_err *err);
 
+/* The thread with the real tid that `text` names, such as 1234; of a tid that was reused, or that
+ * several hosts have, the one with most time between its first and last event in the window. */
+WEFT_CHECKED enum weft_code weft_session_find_thread(const struct weft_session *session,
+                                                     const char *text, uint64_t from_ns,
+                                                     uint64_t to_ns, uint32_t *thread_id,
+                                                     struct weft_err *err);
+
 /* The arguments of a call that weft_query_run found ("call", "calls"): calls `see` with them, or
  * not at all if it has none (model/arguments.h). */
 WEFT_CHECKED enum weft_code
@@ -116,6 +124,7 @@ union weft_request {
     struct weft_outliers_opts outliers;
     struct weft_activity_opts activity;
     struct weft_interval_opts interval;
+    struct weft_path_opts path;
     struct weft_shapes_opts shapes;
     struct weft_states_opts states;
     struct weft_waits_opts waits;
@@ -133,6 +142,7 @@ union weft_result {
     struct weft_outliers_table *outliers;
     struct weft_activity_table *activity;
     struct weft_interval_table *interval;
+    struct weft_path_table *path;
     struct weft_shapes_table *shapes;
     struct weft_states_table *states;
     struct weft_waits_table *waits;

@@ -7,6 +7,7 @@
 #define WEFT_RENDER_RENDER_H
 
 #include "analysis/analysis.h"
+#include "analysis/critical_path.h"
 #include "analysis/shape_metric.h"
 #include "analysis/shape_rare.h"
 #include "analysis/shape_verify.h"
@@ -118,6 +119,16 @@ struct weft_interval_view {
 };
 void weft_render_interval(const struct weft_view *view, const struct weft_interval_table *table,
                           const struct weft_interval_view *opts);
+
+/* ---- path ---- */
+
+struct weft_path_view {
+    const struct weft_found_call *during; /* the call that the path is of; NULL: none */
+    uint64_t limit;                       /* rows of each list; 0: all */
+    uint32_t width;                       /* columns of the picture; 0: none */
+};
+void weft_render_path(const struct weft_view *view, const struct weft_path_table *table,
+                      const struct weft_path_view *opts);
 
 /* ---- shapes ---- */
 

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/ask.h"
+
+struct options {
+    const char *thread, *from, *to, *during;
+    uint64_t limit, width, call_depth;
+};
+
+#define MEMBER(member) offsetof(struct options, member)
+#define NO_NUMBER UINT64_MAX
+
+static const struct weft_option options[] = {
+    { 0, "thread", "TID", "whose path", WEFT_OPTION_TEXT, MEMBER(thread), NULL },
+    { 0, "from", "TIME",
+      "where the path begins, such as 1.5s or @123456789 (default: the thread's first event)",
+      WEFT_OPTION_TEXT, MEMBER(from), NULL },
+    { 0, "to", "TIME", "where it ends (default: the thread's last event)", WEFT_OPTION_TEXT,
+      MEMBER(to), NULL },
+    { 0, "during", "TID:FUNCTION:N",
+      "the path of the N-th longest call of FUNCTION on thread TID (default: the longest)",
+      WEFT_OPTION_TEXT, MEMBER(during), NULL },
+    { 0, "call-depth", "N",
+      "name the functions called at this depth, 0 being the outermost (default: the innermost)",
+      WEFT_OPTION_COUNT, MEMBER(call_depth), NULL },
+    { 0, "width", "COLUMNS", "of the picture; 0: none (default: 72)", WEFT_OPTION_COUNT,
+      MEMBER(width), NULL },
+    { 'n', "limit", "N",
+      "rows of each list, the longest segments; 0: all (default: 20 as text, else all)",
+      WEFT_OPTION_COUNT, MEMBER(limit), NULL },
+};
+
+enum { TEXT_LIMIT = 20, PICTURE_WIDTH = 72, WIDTH_MAX = 10000 };
+
+struct asked {
+    const struct options *opts;
+    struct weft_found_call during;
+};
+
+static enum weft_code window(struct weft_cli *cli, const struct options *opts,
+                             struct weft_path_opts *path)
+{
+    enum weft_code code = weft_cli_window(cli, opts->from, opts->to, &path->from_ns, &path->to_ns);
+    if (code == WEFT_OK)
+        code = weft_session_find_thread(cli->session, opts->thread, path->from_ns, path->to_ns,
+                                        &path->thread_id, &cli->err);
+    if (code != WEFT_OK)
+        return code;
+    const struct weft_model_thread *thread =
+        weft_trace_thread(weft_session_trace(cli->session), path->thread_id);
+    if (!opts->from && thread->first_ns > path->from_ns)
+        path->from_ns = thread->first_ns < path->to_ns ? thread->first_ns : path->to_ns;
+    if (!opts->to && thread->last_ns < path->to_ns)
+        path->to_ns = thread->last_ns > path->from_ns ? thread->last_ns : path->from_ns;
+    return WEFT_OK;
+}
+
+static enum weft_code request(struct weft_cli *cli, void *context, union weft_request *request)
+{
+    struct asked *asked = context;
+    const struct options *opts = asked->opts;
+    struct weft_path_opts *path = &request->path;
+    path->call_depth =
+        opts->call_depth < UINT32_MAX ? (uint32_t)opts->call_depth : WEFT_PATH_INNERMOST;
+    if (!opts->during)
+        return window(cli, opts, path);
+    enum weft_code code =
+        weft_session_find_call(cli->session, opts->during, &asked->during, &cli->err);
+    path->thread_id = asked->during.thread_id;
+    path->from_ns = asked->during.start_ns;
+    path->to_ns = asked->during.end_ns;
+    return code;
+}
+
+static void render(const struct weft_view *view, void *context, const union weft_result *result)
+{
+    const struct asked *asked = context;
+    const struct options *opts = asked->opts;
+    struct weft_path_view how = {
+        .during = opts->during ? &asked->during : NULL,
+        .limit = opts->limit,
+        .width = opts->width < WIDTH_MAX ? (uint32_t)opts->width : WIDTH_MAX,
+    };
+    if (opts->limit == NO_NUMBER)
+        how.limit = view->format == WEFT_FORMAT_TEXT ? TEXT_LIMIT : 0;
+    weft_render_path(view, result->path, &how);
+}
+
+static int run(struct weft_cli *cli, int argc, char **argv)
+{
+    struct options opts = { .limit = NO_NUMBER, .width = PICTURE_WIDTH, .call_depth = NO_NUMBER };
+    struct asked asked = { .opts = &opts };
+    if (!weft_cli_parse(cli, &opts, argc, argv))
+        return cli->exit_status;
+    if (opts.during && (opts.thread || opts.from || opts.to))
+        return weft_cli_usage(cli, "--during and --thread, --from, --to exclude each other");
+    if (!opts.during && !opts.thread)
+        return weft_cli_usage(cli, "expected --thread TID or --during TID:FUNCTION:N");
+    const struct weft_question question = {
+        .analysis = "path", .context = &asked, .request = request, .render = render
+    };
+    return weft_cli_ask(cli, &question);
+}
+
+const struct weft_command weft_cmd_path = {
+    .name = "path",
+    .summary = "what a thread's time depended on, on whatever thread",
+    .arguments = "TRACE",
+    .about =
+        "The critical path: where the thread was blocked, what the thread that woke it did\n"
+        "meanwhile, and so on. Its segments fill the interval without hole or overlap: making\n"
+        "one of them shorter that is no wait makes the whole shorter. What nothing explains is\n"
+        "said at the end. Without scheduling events, locks and flows stand for wakeups.",
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+    .common = WEFT_COMMON_ALL & ~(unsigned)WEFT_COMMON_TID,
+    .n_inputs_min = 1,
+    .n_inputs_max = 1,
+    .run = run,
+};

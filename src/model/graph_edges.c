@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/graph_edges.h"
+
+#include "base/vec.h"
+#include "model/events.h"
+
+#include <stdlib.h>
+
+/* Packets of one connection may have equal numbers in both directions: the rest of the header is in
+ * the object. Of locks the object is all; of flows the number. */
+uint64_t weft_graph_key(const struct weft_event *event)
+{
+    if (event->kind == WEFT_EVENT_LOCK_REQUEST || event->kind == WEFT_EVENT_LOCK_ACQUIRED ||
+        event->kind == WEFT_EVENT_LOCK_RELEASED)
+        return event->object_id;
+    if (event->kind == WEFT_EVENT_PACKET_SENT || event->kind == WEFT_EVENT_PACKET_RECEIVED)
+        return event->value * UINT64_C(0x9e3779b97f4a7c15) + event->object_id;
+    return event->value;
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const struct weft_graph_source *x = a, *y = b;
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    if (x->at_ns != y->at_ns)
+        return x->at_ns < y->at_ns ? -1 : 1;
+    return (x->thread_id > y->thread_id) - (x->thread_id < y->thread_id);
+}
+
+static enum weft_code add_thread(uint32_t thread_id, struct weft_events *events, size_t n_max,
+                                 struct weft_graph_sources *sources, struct weft_err *err)
+{
+    const struct weft_event *event = NULL;
+    enum weft_code code;
+    while ((code = weft_events_next(events, &event, err)) == WEFT_OK && event) {
+        if (sources->n >= n_max)
+            return weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
+                             "the interval has more than %zu events '%s', which is what --mem "
+                             "admits: ask for a shorter one, or allow more",
+                             n_max, weft_event_kind_name(event->kind));
+        struct weft_graph_source *source = WEFT_VEC_PUSH(sources);
+        if (!source)
+            return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for edges");
+        *source = (struct weft_graph_source){ .key = weft_graph_key(event),
+                                              .at_ns = event->time_ns,
+                                              .thread_id = thread_id };
+    }
+    return code;
+}
+
+enum weft_code weft_graph_sources_make(const struct weft_trace *trace, enum weft_event_kind kind,
+                                       uint64_t from_ns, uint64_t to_ns, uint64_t memory_bytes,
+                                       struct weft_graph_sources *sources, struct weft_err *err)
+{
+    /* A vector grows by half or more: what is kept and what it is copied from. */
+    const size_t n_max =
+        memory_bytes ? (size_t)(memory_bytes / (3 * sizeof *sources->items)) + 1 : SIZE_MAX;
+    enum weft_code code = WEFT_OK;
+    if (sources->is_made)
+        return WEFT_OK;
+    for (uint32_t id = 0; id < weft_trace_n_threads(trace) && code == WEFT_OK; id++) {
+        struct weft_events *events = NULL;
+        const uint64_t end_ns = to_ns < UINT64_MAX ? to_ns + 1 : to_ns;
+        code = weft_events_open(trace, id, UINT32_C(1) << kind, from_ns, end_ns, &events, err);
+        if (code == WEFT_OK)
+            code = add_thread(id, events, n_max, sources, err);
+        weft_events_close(events);
+    }
+    if (code == WEFT_OK && sources->n)
+        qsort(sources->items, sources->n, sizeof *sources->items, by_key);
+    sources->is_made = code == WEFT_OK;
+    return code;
+}
+
+const struct weft_graph_source *weft_graph_sources_find(const struct weft_graph_sources *sources,
+                                                        uint64_t key, uint64_t from_ns,
+                                                        uint64_t to_ns, uint32_t except_thread_id)
+{
+    size_t low = 0, high = sources->n; /* first after (key, to_ns) */
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const struct weft_graph_source *source = &sources->items[middle];
+        if (source->key < key || (source->key == key && source->at_ns <= to_ns))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    while (low > 0) {
+        const struct weft_graph_source *source = &sources->items[--low];
+        if (source->key != key || source->at_ns < from_ns)
+            return NULL;
+        if (source->thread_id != except_thread_id)
+            return source;
+    }
+    return NULL;
+}
+
+void weft_graph_sources_fini(struct weft_graph_sources *sources)
+{
+    WEFT_VEC_FINI(sources);
+    sources->is_made = false;
+}

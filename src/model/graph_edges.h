@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where edges begin that are found by a key, not by a thread: packets sent, locks released, flows
+ * begun. All of a part of the trace, sorted by key and time.
+ */
+#ifndef WEFT_MODEL_GRAPH_EDGES_H
+#define WEFT_MODEL_GRAPH_EDGES_H
+
+#include "model/trace.h"
+
+struct weft_graph_source {
+    uint64_t key, at_ns;
+    uint32_t thread_id;
+};
+
+struct weft_graph_sources {
+    struct weft_graph_source *items;
+    size_t n, cap;
+    bool is_made;
+};
+
+/* The key of an event that begins or ends such an edge. */
+uint64_t weft_graph_key(const struct weft_event *event);
+
+/* The events of one kind in [from_ns, to_ns], once. Reads the blocks of all threads that hold such
+ * events of that time. WEFT_E_LIMIT if they need more than `memory_bytes` (0: no bound). */
+WEFT_CHECKED enum weft_code weft_graph_sources_make(const struct weft_trace *trace,
+                                                    enum weft_event_kind kind, uint64_t from_ns,
+                                                    uint64_t to_ns, uint64_t memory_bytes,
+                                                    struct weft_graph_sources *sources,
+                                                    struct weft_err *err);
+
+/* The latest of `key` in [from_ns, to_ns] that is not of `except_thread_id`, or NULL. O(log n +
+ * those of that thread). */
+const struct weft_graph_source *weft_graph_sources_find(const struct weft_graph_sources *sources,
+                                                        uint64_t key, uint64_t from_ns,
+                                                        uint64_t to_ns, uint32_t except_thread_id);
+
+void weft_graph_sources_fini(struct weft_graph_sources *sources);
+
+#endif

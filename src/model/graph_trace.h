@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The execution graph of a trace: states and wakeups from its kernel events; packets, locks,
+ * flows and forks; for threads of which no kernel tells, states inferred from calls and locks
+ * (docs/analyses/critical-path.md has the rules).
+ */
+#ifndef WEFT_MODEL_GRAPH_TRACE_H
+#define WEFT_MODEL_GRAPH_TRACE_H
+
+#include "model/graph.h"
+#include "model/trace.h"
+
+/* Of the part [from_ns, to_ns]: edges that begin before it are not found. Reads nothing yet: tables
+ * of packets, locks and flows of that part are made when they are first asked for, and are
+ * WEFT_E_LIMIT if they need more than `memory_bytes` (0: no bound). For one thread at a time. */
+WEFT_CHECKED enum weft_code weft_trace_graph_open(const struct weft_trace *trace, uint64_t from_ns,
+                                                  uint64_t to_ns, uint64_t memory_bytes,
+                                                  struct weft_graph **graph, struct weft_err *err);
+
+/* NULL is allowed. */
+void weft_trace_graph_close(struct weft_graph *graph);
+
+/* Whether the trace has a kernel's scheduling events. */
+bool weft_trace_has_switches(const struct weft_trace *trace);
+
+#endif

@@ -1,0 +1,503 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A part of a thread - a block of calls, or two - is walked forward once, and gives a list of
+ * states that is kept while the walk of the path stays there.
+ */
+#include "model/graph_user.h"
+
+#include "base/vec.h"
+#include "model/events.h"
+#include "model/waiting.h"
+#include "model/walk.h"
+
+#include <stdlib.h>
+
+enum { KEPT_PARTS = 2 * 64, LIST_SHARE = 4 };
+
+/* From start_ns to that of the next one. */
+struct span {
+    uint64_t start_ns;
+    bool is_wait; /* in a function that waits */
+    bool is_gap;  /* in no call */
+};
+
+/* A lock that was asked for, and had to be released first. */
+struct lock_wait {
+    uint64_t start_ns, end_ns, key;
+};
+
+struct part {
+    uint64_t from_ns, to_ns; /* what the spans tile */
+    struct {
+        struct span *items;
+        size_t n, cap;
+    } spans;
+    struct {
+        struct lock_wait *items;
+        size_t n, cap;
+    } locks; /* of the whole interval */
+    uint64_t last_use;
+    bool has_locks;
+};
+
+struct weft_graph_user {
+    const struct weft_trace *trace;
+    uint64_t from_ns, to_ns, memory_bytes;
+    struct weft_graph_sources released, begun; /* of locks; flows */
+    struct part **parts;                       /* by thread; NULL: not asked for */
+    uint32_t *kept;                            /* threads with parts */
+    size_t n_kept;
+    uint64_t n_uses;
+    uint8_t *waits; /* by function: 0 not asked yet, 1 no, 2 yes */
+};
+
+static enum weft_code no_memory(struct weft_err *err)
+{
+    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for states of threads");
+}
+
+enum weft_code weft_graph_user_open(const struct weft_trace *trace, uint64_t from_ns,
+                                    uint64_t to_ns, uint64_t memory_bytes,
+                                    struct weft_graph_user **user, struct weft_err *err)
+{
+    struct weft_graph_user *made = calloc(1, sizeof *made);
+    *user = made;
+    if (!made)
+        return no_memory(err);
+    made->trace = trace;
+    made->from_ns = from_ns;
+    made->to_ns = to_ns;
+    made->memory_bytes = memory_bytes;
+    made->parts = calloc((size_t)weft_trace_n_threads(trace) + 1, sizeof(struct part *));
+    made->kept = calloc(KEPT_PARTS, sizeof *made->kept);
+    made->waits = calloc((size_t)weft_trace_n_functions(trace) + 1, 1);
+    return made->parts && made->kept && made->waits ? WEFT_OK : no_memory(err);
+}
+
+static void part_free(struct part *part)
+{
+    if (!part)
+        return;
+    WEFT_VEC_FINI(&part->spans);
+    WEFT_VEC_FINI(&part->locks);
+    free(part);
+}
+
+void weft_graph_user_close(struct weft_graph_user *user)
+{
+    if (!user)
+        return;
+    for (size_t i = 0; i < user->n_kept; i++)
+        part_free(user->parts[user->kept[i]]);
+    weft_graph_sources_fini(&user->released);
+    weft_graph_sources_fini(&user->begun);
+    free(user->parts);
+    free(user->kept);
+    free(user->waits);
+    free(user);
+}
+
+static bool function_waits(struct weft_graph_user *user, uint32_t function_id)
+{
+    uint8_t *known = &user->waits[function_id];
+    if (*known == 0)
+        *known = weft_is_wait_name(weft_trace_function(user->trace, function_id)->name) ? 2 : 1;
+    return *known == 2;
+}
+
+static bool has_kind(const struct weft_graph_user *user, enum weft_event_kind kind)
+{
+    return weft_trace_meta(user->trace)->events_of_kind[kind] > 0;
+}
+
+static enum weft_code need(struct weft_graph_user *user, enum weft_event_kind kind,
+                           struct weft_graph_sources *sources, struct weft_err *err)
+{
+    return weft_graph_sources_make(user->trace, kind, user->from_ns, user->to_ns,
+                                   user->memory_bytes / LIST_SHARE, sources, err);
+}
+
+/* ---- a part of a thread ---------------------------------------------------------------------- */
+
+/* Forgets the part that was not used for longest. */
+static void make_room(struct weft_graph_user *user)
+{
+    size_t oldest = 0;
+    for (size_t i = 1; i < user->n_kept; i++)
+        if (user->parts[user->kept[i]]->last_use < user->parts[user->kept[oldest]]->last_use)
+            oldest = i;
+    part_free(user->parts[user->kept[oldest]]);
+    user->parts[user->kept[oldest]] = NULL;
+    user->kept[oldest] = user->kept[--user->n_kept];
+}
+
+static struct part *part_of(struct weft_graph_user *user, uint32_t thread_id)
+{
+    struct part *part = user->parts[thread_id];
+    if (!part) {
+        if (user->n_kept == KEPT_PARTS)
+            make_room(user);
+        part = user->parts[thread_id] = calloc(1, sizeof *part);
+        if (part)
+            user->kept[user->n_kept++] = thread_id;
+    }
+    if (part)
+        part->last_use = ++user->n_uses;
+    return part;
+}
+
+/* A wait counts if another thread released the lock meanwhile: else it was free. */
+static enum weft_code add_lock(struct weft_graph_user *user, struct part *part, uint32_t thread_id,
+                               const struct lock_wait *wait, struct weft_err *err)
+{
+    if (!weft_graph_sources_find(&user->released, wait->key, wait->start_ns, wait->end_ns,
+                                 thread_id))
+        return WEFT_OK;
+    struct lock_wait *kept = WEFT_VEC_PUSH(&part->locks);
+    if (!kept)
+        return no_memory(err);
+    *kept = *wait;
+    return WEFT_OK;
+}
+
+/* Waits of one thread for locks do not overlap: the last request before an acquisition counts. */
+static enum weft_code read_locks(struct weft_graph_user *user, struct part *part,
+                                 uint32_t thread_id, struct weft_events *events,
+                                 struct weft_err *err)
+{
+    const struct weft_event *event = NULL;
+    struct lock_wait wait = { 0 };
+    bool is_open = false;
+    enum weft_code code;
+    while ((code = weft_events_next(events, &event, err)) == WEFT_OK && event) {
+        const uint64_t key = weft_graph_key(event);
+        if (event->kind == WEFT_EVENT_LOCK_REQUEST) {
+            wait = (struct lock_wait){ .start_ns = event->time_ns, .key = key };
+            is_open = true;
+        } else if (is_open && wait.key == key) {
+            wait.end_ns = event->time_ns;
+            is_open = false;
+            code = add_lock(user, part, thread_id, &wait, err);
+            if (code != WEFT_OK)
+                return code;
+        }
+    }
+    return code;
+}
+
+static enum weft_code find_locks(struct weft_graph_user *user, struct part *part,
+                                 uint32_t thread_id, struct weft_err *err)
+{
+    const uint32_t kinds = UINT32_C(1) << WEFT_EVENT_LOCK_REQUEST | UINT32_C(1)
+                                                                        << WEFT_EVENT_LOCK_ACQUIRED;
+    struct weft_events *events = NULL;
+    part->has_locks = true;
+    if (!has_kind(user, WEFT_EVENT_LOCK_ACQUIRED) || !has_kind(user, WEFT_EVENT_LOCK_RELEASED))
+        return WEFT_OK;
+    enum weft_code code = need(user, WEFT_EVENT_LOCK_RELEASED, &user->released, err);
+    if (code == WEFT_OK)
+        code = weft_events_open(user->trace, thread_id, kinds, user->from_ns,
+                                user->to_ns < UINT64_MAX ? user->to_ns + 1 : user->to_ns, &events,
+                                err);
+    if (code == WEFT_OK)
+        code = read_locks(user, part, thread_id, events, err);
+    weft_events_close(events);
+    return code;
+}
+
+static enum weft_code add_span(struct part *part, uint64_t start_ns, size_t depth,
+                               size_t wait_depth, struct weft_err *err)
+{
+    struct span made = { .start_ns = start_ns, .is_wait = wait_depth > 0, .is_gap = depth == 0 };
+    struct span *last = part->spans.n ? &part->spans.items[part->spans.n - 1] : NULL;
+    if (last && last->start_ns == start_ns) { /* nothing happened in between */
+        *last = made;
+        if (part->spans.n > 1 && last[-1].is_wait == made.is_wait && last[-1].is_gap == made.is_gap)
+            part->spans.n--;
+        return WEFT_OK;
+    }
+    if (last && last->is_wait == made.is_wait && last->is_gap == made.is_gap)
+        return WEFT_OK;
+    struct span *span = WEFT_VEC_PUSH(&part->spans);
+    if (!span)
+        return no_memory(err);
+    *span = made;
+    return WEFT_OK;
+}
+
+/* Depths count from 1: 0 is no call. */
+static enum weft_code read_spans(struct weft_graph_user *user, struct part *part,
+                                 struct weft_walk *walk, struct weft_err *err)
+{
+    enum weft_step step;
+    struct weft_walk_call call;
+    size_t depth = 0, wait_depth = 0;
+    enum weft_code code = add_span(part, part->from_ns, 0, 0, err);
+    while (code == WEFT_OK && (code = weft_walk_next(walk, &step, &call, err)) == WEFT_OK &&
+           step != WEFT_STEP_END) {
+        if (step == WEFT_STEP_ENTER) {
+            depth = (size_t)call.depth + 1;
+            if (wait_depth == 0 && function_waits(user, call.function_id))
+                wait_depth = depth;
+            code = add_span(part, call.start_ns, depth, wait_depth, err);
+        } else {
+            if (wait_depth == (size_t)call.depth + 1)
+                wait_depth = 0;
+            depth = call.depth;
+            code = add_span(part, call.end_ns, depth, wait_depth, err);
+        }
+    }
+    return code;
+}
+
+/* Where the block begins that holds the last call entered before `at_ns`, or the one before that;
+ * 0 for the first. */
+static uint64_t find_begin(const struct weft_graph_user *user, uint32_t thread_id, uint64_t at_ns,
+                           unsigned n_back)
+{
+    struct weft_store *store = weft_trace_store(user->trace);
+    uint64_t low = 0, high = weft_store_thread_get(store, thread_id)->n_blocks;
+    while (low < high) { /* first block that begins at at_ns or later */
+        const uint64_t middle = low + (high - low) / 2;
+        if (weft_store_block_get(store, thread_id, middle)->first_ns < at_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 1 + n_back ? weft_store_block_get(store, thread_id, low - 1 - n_back)->first_ns
+                            : 0;
+}
+
+static enum weft_code make_part(struct weft_graph_user *user, struct part *part, uint32_t thread_id,
+                                uint64_t from_ns, uint64_t to_ns, struct weft_err *err)
+{
+    struct weft_walk *walk = NULL;
+    const struct weft_walk_opts opts = { .window = { .from_ns = from_ns, .to_ns = to_ns } };
+    part->spans.n = 0;
+    part->from_ns = from_ns;
+    part->to_ns = to_ns;
+    enum weft_code code = weft_walk_open(user->trace, thread_id, &opts, &walk, err);
+    if (code == WEFT_OK)
+        code = read_spans(user, part, walk, err);
+    weft_walk_close(walk);
+    if (code != WEFT_OK)
+        part->from_ns = part->to_ns = 0;
+    return code;
+}
+
+/* ---- states ---------------------------------------------------------------------------------- */
+
+/* The span in which the instant before at_ns lies. */
+static size_t find_span(const struct part *part, uint64_t at_ns)
+{
+    size_t low = 0, high = part->spans.n;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (part->spans.items[middle].start_ns < at_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low - 1;
+}
+
+static uint64_t end_of(const struct part *part, size_t span)
+{
+    return span + 1 < part->spans.n ? part->spans.items[span + 1].start_ns : part->to_ns;
+}
+
+static bool is_inside(const struct part *part, uint64_t at_ns)
+{
+    return part->from_ns < at_ns && at_ns <= part->to_ns;
+}
+
+/* The part that holds the instant before at_ns, with the begin of its state if that waits. */
+static enum weft_code need_part(struct weft_graph_user *user, struct part *part, uint32_t thread_id,
+                                uint64_t at_ns, struct weft_err *err)
+{
+    if (is_inside(part, at_ns)) {
+        const struct span *span = &part->spans.items[find_span(part, at_ns)];
+        if (span->start_ns > part->from_ns || part->from_ns == 0 ||
+            !(span->is_wait || span->is_gap))
+            return WEFT_OK;
+    }
+    for (unsigned n_back = 0;; n_back++) {
+        const uint64_t from_ns = find_begin(user, thread_id, at_ns, n_back);
+        enum weft_code code = make_part(user, part, thread_id, from_ns, at_ns, err);
+        if (code != WEFT_OK || from_ns == 0)
+            return code;
+        const struct span *span = &part->spans.items[find_span(part, at_ns)];
+        if (span->start_ns > from_ns || !(span->is_wait || span->is_gap))
+            return WEFT_OK;
+    }
+}
+
+/* The wait for a lock in which the instant before at_ns lies; else the time since the last one and
+ * until the next one. */
+static const struct lock_wait *find_lock(const struct part *part, uint64_t at_ns,
+                                         uint64_t *start_ns, uint64_t *end_ns)
+{
+    size_t low = 0, high = part->locks.n;
+    while (low < high) { /* first that begins at at_ns or later */
+        const size_t middle = low + (high - low) / 2;
+        if (part->locks.items[middle].start_ns < at_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < part->locks.n && part->locks.items[low].start_ns < *end_ns)
+        *end_ns = part->locks.items[low].start_ns;
+    const struct lock_wait *wait = low > 0 ? &part->locks.items[low - 1] : NULL;
+    if (wait && wait->end_ns >= at_ns)
+        return wait;
+    if (wait && wait->end_ns > *start_ns)
+        *start_ns = wait->end_ns;
+    return NULL;
+}
+
+static void tell_span(const struct weft_model_thread *thread, const struct part *part,
+                      uint64_t at_ns, struct weft_graph_state *state)
+{
+    const size_t place = find_span(part, at_ns);
+    const struct span *span = &part->spans.items[place];
+    state->start_ns = span->start_ns;
+    state->end_ns = end_of(part, place);
+    state->state = span->is_wait ? WEFT_PATH_BLOCKED : WEFT_PATH_USER;
+    if (span->is_wait)
+        state->reason = WEFT_PATH_WAKER_UNKNOWN;
+    if (!span->is_gap)
+        return;
+    state->state = WEFT_PATH_BLOCKED;
+    state->reason = WEFT_PATH_TASK;
+    if (at_ns > thread->last_ns || state->end_ns <= thread->first_ns) { /* it is not alive */
+        state->state = WEFT_PATH_UNKNOWN;
+        state->reason = WEFT_PATH_NO_REASON;
+        if (at_ns > thread->last_ns)
+            state->start_ns = state->start_ns > thread->last_ns ? state->start_ns : thread->last_ns;
+    }
+}
+
+enum weft_code weft_graph_user_before(struct weft_graph_user *user, uint32_t thread_id,
+                                      uint64_t at_ns, struct weft_graph_state *state,
+                                      struct weft_err *err)
+{
+    const struct weft_model_thread *thread = weft_trace_thread(user->trace, thread_id);
+    struct part *part = part_of(user, thread_id);
+    *state = (struct weft_graph_state){ .cpu = -1, .waker_thread_id = WEFT_ID_NONE };
+    if (!part)
+        return no_memory(err);
+    enum weft_code code = part->has_locks ? WEFT_OK : find_locks(user, part, thread_id, err);
+    if (code == WEFT_OK)
+        code = need_part(user, part, thread_id, at_ns, err);
+    if (code != WEFT_OK)
+        return code;
+    tell_span(thread, part, at_ns, state);
+    const struct lock_wait *lock = find_lock(part, at_ns, &state->start_ns, &state->end_ns);
+    if (lock)
+        *state = (struct weft_graph_state){ .start_ns = lock->start_ns,
+                                            .end_ns = lock->end_ns,
+                                            .state = WEFT_PATH_BLOCKED,
+                                            .reason = WEFT_PATH_LOCK,
+                                            .cpu = -1,
+                                            .waker_thread_id = WEFT_ID_NONE };
+    return WEFT_OK;
+}
+
+/* ---- what ended a wait ----------------------------------------------------------------------- */
+
+static void cause_of_lock(const struct weft_graph_user *user, uint32_t thread_id,
+                          const struct weft_graph_state *state, struct weft_graph_edge *edge)
+{
+    uint64_t start_ns = 0, end_ns = UINT64_MAX;
+    const struct lock_wait *wait =
+        find_lock(user->parts[thread_id], state->end_ns, &start_ns, &end_ns);
+    const struct weft_graph_source *source =
+        wait ? weft_graph_sources_find(&user->released, wait->key, wait->start_ns, wait->end_ns,
+                                       thread_id)
+             : NULL;
+    if (source)
+        *edge = (struct weft_graph_edge){ .from_ns = source->at_ns,
+                                          .to_ns = wait->end_ns,
+                                          .from_thread_id = source->thread_id,
+                                          .kind = WEFT_PATH_RELEASE };
+}
+
+static enum weft_code first_flow(struct weft_graph_user *user, uint32_t thread_id,
+                                 struct weft_events *events, struct weft_graph_edge *edge,
+                                 struct weft_err *err)
+{
+    const struct weft_event *event = NULL;
+    enum weft_code code;
+    while ((code = weft_events_next(events, &event, err)) == WEFT_OK && event) {
+        const struct weft_graph_source *source = weft_graph_sources_find(
+            &user->begun, weft_graph_key(event), 0, event->time_ns, thread_id);
+        if (!source)
+            continue;
+        *edge = (struct weft_graph_edge){ .from_ns = source->at_ns,
+                                          .to_ns = event->time_ns,
+                                          .from_thread_id = source->thread_id,
+                                          .kind = WEFT_PATH_FLOW };
+        return WEFT_OK;
+    }
+    return code;
+}
+
+enum weft_code weft_graph_user_flow(struct weft_graph_user *user, uint32_t thread_id,
+                                    uint64_t from_ns, uint64_t to_ns, struct weft_graph_edge *edge,
+                                    struct weft_err *err)
+{
+    struct weft_events *events = NULL;
+    if (!has_kind(user, WEFT_EVENT_FLOW_BEGIN) || !has_kind(user, WEFT_EVENT_FLOW_END))
+        return WEFT_OK;
+    enum weft_code code = need(user, WEFT_EVENT_FLOW_BEGIN, &user->begun, err);
+    if (code == WEFT_OK)
+        code = weft_events_open(user->trace, thread_id, UINT32_C(1) << WEFT_EVENT_FLOW_END, from_ns,
+                                to_ns < UINT64_MAX ? to_ns + 1 : to_ns, &events, err);
+    if (code == WEFT_OK)
+        code = first_flow(user, thread_id, events, edge, err);
+    weft_events_close(events);
+    return code;
+}
+
+/* End of the root call that begins when the thread has waited for it, or at_ns. */
+static enum weft_code end_of_task(const struct weft_graph_user *user, uint32_t thread_id,
+                                  uint64_t at_ns, uint64_t *end_ns, struct weft_err *err)
+{
+    const struct weft_walk_opts opts = { .window = { .from_ns = at_ns, .to_ns = UINT64_MAX } };
+    struct weft_walk *walk = NULL;
+    enum weft_step step = WEFT_STEP_END;
+    struct weft_walk_call call = { 0 };
+    *end_ns = at_ns;
+    enum weft_code code = weft_walk_open(user->trace, thread_id, &opts, &walk, err);
+    if (code == WEFT_OK)
+        code = weft_walk_next(walk, &step, &call, err);
+    if (code == WEFT_OK && step == WEFT_STEP_ENTER && call.start_ns == at_ns)
+        *end_ns = call.end_ns;
+    weft_walk_close(walk);
+    return code;
+}
+
+enum weft_code weft_graph_user_cause(struct weft_graph_user *user, uint32_t thread_id,
+                                     struct weft_graph_state *state, struct weft_graph_edge *edge,
+                                     struct weft_err *err)
+{
+    uint64_t task_end_ns = state->end_ns;
+    if (state->reason == WEFT_PATH_LOCK)
+        cause_of_lock(user, thread_id, state, edge);
+    if (state->reason != WEFT_PATH_TASK)
+        return WEFT_OK;
+    enum weft_code code = WEFT_OK;
+    if (has_kind(user, WEFT_EVENT_FLOW_END))
+        code = end_of_task(user, thread_id, state->end_ns, &task_end_ns, err);
+    if (code == WEFT_OK)
+        code = weft_graph_user_flow(user, thread_id, state->end_ns, task_end_ns, edge, err);
+    if (code != WEFT_OK)
+        return code;
+    if (!weft_graph_has_source(edge)) { /* in no call, and nobody knows why */
+        state->reason = WEFT_PATH_WAKER_UNKNOWN;
+        return WEFT_OK;
+    }
+    edge->to_ns = state->end_ns;
+    edge->from_ns = edge->from_ns < edge->to_ns ? edge->from_ns : edge->to_ns;
+    return WEFT_OK;
+}

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A critical path: a picture, its segments, and where its time went.
+ */
+#include "base/arena.h"
+#include "render/human.h"
+#include "render/path_picture.h"
+#include "render/render.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct path {
+    const struct weft_view *view;
+    const struct weft_path_table *table;
+    const struct weft_path_view *opts;
+    const uint32_t *shown; /* segments, ascending */
+    size_t n_shown;
+};
+
+static const struct weft_thread_info *thread_of(const struct path *path, uint32_t thread_id)
+{
+    return &weft_trace_thread(path->view->trace, thread_id)->info;
+}
+
+static uint64_t length_of(const struct weft_path_segment *segment)
+{
+    return segment->end_ns - segment->start_ns;
+}
+
+static double share_of(const struct path *path, uint64_t part_ns)
+{
+    const uint64_t whole_ns = path->table->to_ns - path->table->from_ns;
+    return whole_ns ? (double)part_ns / (double)whole_ns : 0;
+}
+
+static void put_thread(const struct path *path, uint32_t thread_id, struct weft_cell *tid,
+                       struct weft_cell *name)
+{
+    const bool is_known = thread_id != WEFT_ID_NONE;
+    tid->is_null = name->is_null = !is_known;
+    if (!is_known)
+        return;
+    tid->number = thread_of(path, thread_id)->tid;
+    name->text = thread_of(path, thread_id)->name;
+}
+
+static void put_function(const struct path *path, uint32_t function_id, struct weft_cell *cell)
+{
+    cell->is_null = function_id == WEFT_ID_NONE;
+    if (!cell->is_null)
+        cell->text = weft_trace_function(path->view->trace, function_id)->name;
+}
+
+/* ---- segments -------------------------------------------------------------------------------- */
+
+static const struct weft_column segment_columns[] = {
+    { "start_ns", "at", WEFT_CELL_AT },
+    { "end_ns", NULL, WEFT_CELL_AT },
+    { NULL, "time", WEFT_CELL_NS },
+    { NULL, "share", WEFT_CELL_SHARE },
+    { "tid", "tid", WEFT_CELL_ID },
+    { "thread", "thread", WEFT_CELL_TEXT },
+    { "state", "state", WEFT_CELL_TEXT },
+    { "reason", "reason", WEFT_CELL_TEXT },
+    { "name", "in", WEFT_CELL_TEXT },
+    { "function", "function", WEFT_CELL_TEXT },
+    { "function_ns", NULL, WEFT_CELL_NS },
+    { "cpu", NULL, WEFT_CELL_ID },
+    { "depth", NULL, WEFT_CELL_ID },
+    { "other_tid", "by", WEFT_CELL_ID },
+    { "other_thread", "other thread", WEFT_CELL_TEXT },
+    { "other_ns", NULL, WEFT_CELL_NS },
+    { "other_function", "its function", WEFT_CELL_TEXT },
+    { "in_flight", NULL, WEFT_CELL_BOOL },
+    { "uncertain", NULL, WEFT_CELL_BOOL },
+    { "cycle", NULL, WEFT_CELL_BOOL },
+    { "too_deep", NULL, WEFT_CELL_BOOL },
+    { "unfinished", NULL, WEFT_CELL_BOOL },
+};
+
+static void segment_row(const void *context, size_t row, struct weft_cell *cells)
+{
+    const struct path *path = context;
+    const struct weft_path_segment *segment = &path->table->segments[path->shown[row]];
+    cells[0].number = segment->start_ns;
+    cells[1].number = segment->end_ns;
+    cells[2].number = length_of(segment);
+    cells[3].real = share_of(path, length_of(segment));
+    put_thread(path, segment->thread_id, &cells[4], &cells[5]);
+    cells[6].text = weft_str_of(weft_path_state_name(segment->state));
+    cells[7].is_null = segment->reason == WEFT_PATH_NO_REASON;
+    cells[7].text = weft_str_of(weft_path_reason_name(segment->reason));
+    cells[8].is_null = segment->name.n_bytes == 0;
+    cells[8].text = segment->name;
+    put_function(path, segment->function_id, &cells[9]);
+    cells[10].number = segment->function_ns;
+    cells[11].is_null = segment->cpu < 0;
+    cells[11].number = segment->cpu < 0 ? 0 : (uint64_t)segment->cpu;
+    cells[12].number = segment->depth;
+    put_thread(path, segment->other_thread_id, &cells[13], &cells[14]);
+    cells[15].number = segment->other_ns;
+    put_function(path, segment->other_function_id, &cells[16]);
+    for (unsigned k = 0; k < 5; k++)
+        cells[17 + k].number = segment->flags >> k & 1;
+}
+
+/* ---- the other lists ------------------------------------------------------------------------- */
+
+static const struct weft_column arrow_columns[] = {
+    { "from_ns", NULL, WEFT_CELL_AT },  { "to_ns", NULL, WEFT_CELL_AT },
+    { "from_tid", NULL, WEFT_CELL_ID }, { "to_tid", NULL, WEFT_CELL_ID },
+    { "edge", NULL, WEFT_CELL_TEXT },   { "uncertain", NULL, WEFT_CELL_BOOL },
+};
+
+static void arrow_row(const void *context, size_t row, struct weft_cell *cells)
+{
+    const struct path *path = context;
+    const struct weft_path_arrow *arrow = &path->table->arrows[row];
+    cells[0].number = arrow->from_ns;
+    cells[1].number = arrow->to_ns;
+    cells[2].number = thread_of(path, arrow->from_thread_id)->tid;
+    cells[3].number = thread_of(path, arrow->to_thread_id)->tid;
+    cells[4].text = weft_str_of(weft_path_edge_name(arrow->edge));
+    cells[5].number = arrow->flags & WEFT_PATH_UNCERTAIN;
+}
+
+static const struct weft_column reason_columns[] = {
+    { "state", "state", WEFT_CELL_TEXT },        { "reason", "reason", WEFT_CELL_TEXT },
+    { "sum_ns", "time", WEFT_CELL_NS },          { NULL, "share", WEFT_CELL_SHARE },
+    { "segments", "segments", WEFT_CELL_COUNT },
+};
+
+static void reason_row(const void *context, size_t row, struct weft_cell *cells)
+{
+    const struct path *path = context;
+    const struct weft_path_reason_row *reason = &path->table->reasons[row];
+    cells[0].text = weft_str_of(weft_path_state_name(reason->state));
+    cells[1].is_null = reason->reason == WEFT_PATH_NO_REASON;
+    cells[1].text = weft_str_of(weft_path_reason_name(reason->reason));
+    cells[2].number = reason->sum_ns;
+    cells[3].real = share_of(path, reason->sum_ns);
+    cells[4].number = reason->segments;
+}
+
+static const struct weft_column thread_columns[] = {
+    { "tid", "tid", WEFT_CELL_ID },
+    { "host", NULL, WEFT_CELL_ID },
+    { "name", "thread", WEFT_CELL_TEXT },
+    { "sum_ns", "time", WEFT_CELL_NS },
+    { NULL, "share", WEFT_CELL_SHARE },
+    { "user_ns", "running", WEFT_CELL_NS },
+    { "kernel_ns", "in kernel", WEFT_CELL_NS },
+    { "interrupted_ns", "interrupted", WEFT_CELL_NS },
+    { "preempted_ns", "preempted", WEFT_CELL_NS },
+    { "blocked_ns", "blocked", WEFT_CELL_NS },
+    { "unknown_ns", "unknown", WEFT_CELL_NS },
+    { "segments", "segments", WEFT_CELL_COUNT },
+};
+
+static void thread_row(const void *context, size_t row, struct weft_cell *cells)
+{
+    static const uint8_t order[] = { WEFT_PATH_USER,      WEFT_PATH_KERNEL,  WEFT_PATH_INTERRUPTED,
+                                     WEFT_PATH_PREEMPTED, WEFT_PATH_BLOCKED, WEFT_PATH_UNKNOWN };
+    const struct path *path = context;
+    const struct weft_path_thread_row *thread = &path->table->threads[row];
+    put_thread(path, thread->thread_id, &cells[0], &cells[2]);
+    cells[1].number = thread_of(path, thread->thread_id)->host_id;
+    cells[3].number = thread->sum_ns;
+    cells[4].real = share_of(path, thread->sum_ns);
+    for (size_t k = 0; k < sizeof order; k++)
+        cells[5 + k].number = thread->by_state_ns[order[k]];
+    cells[11].number = thread->segments;
+}
+
+static const struct weft_column function_columns[] = {
+    { "running_ns", "running", WEFT_CELL_NS },
+    { NULL, "share", WEFT_CELL_SHARE },
+    { "waiting_ns", "waiting", WEFT_CELL_NS },
+    { "function", "function", WEFT_CELL_TEXT },
+};
+
+static void function_row(const void *context, size_t row, struct weft_cell *cells)
+{
+    const struct path *path = context;
+    const struct weft_path_function_row *function = &path->table->functions[row];
+    cells[0].number = function->running_ns;
+    cells[1].real = share_of(path, function->running_ns + function->waiting_ns);
+    cells[2].number = function->waiting_ns;
+    put_function(path, function->function_id, &cells[3]);
+}
+
+static const struct weft_column preemptor_columns[] = {
+    { "tid", "tid", WEFT_CELL_ID },
+    { "name", "had the processor", WEFT_CELL_TEXT },
+    { "sum_ns", "time", WEFT_CELL_NS },
+    { NULL, "share", WEFT_CELL_SHARE },
+};
+
+static void preemptor_row(const void *context, size_t row, struct weft_cell *cells)
+{
+    const struct path *path = context;
+    const struct weft_path_preemptor_row *preemptor = &path->table->preemptors[row];
+    put_thread(path, preemptor->thread_id, &cells[0], &cells[1]);
+    cells[2].number = preemptor->sum_ns;
+    cells[3].real = share_of(path, preemptor->sum_ns);
+}
+
+enum list { SEGMENTS, ARROWS, REASONS, THREADS, FUNCTIONS, PREEMPTORS, LISTS };
+
+static struct weft_table table_of(const struct path *path, enum list list)
+{
+#define LIST(name, n)                                                                              \
+    {                                                                                              \
+        name##_columns, sizeof name##_columns / sizeof *name##_columns, n, name##_row, path,       \
+            false, NULL                                                                            \
+    }
+    const struct weft_table tables[LISTS] = {
+        [SEGMENTS] = LIST(segment, path->n_shown),
+        [ARROWS] = LIST(arrow, path->table->n_arrows),
+        [REASONS] = LIST(reason, path->table->n_reasons),
+        [THREADS] = LIST(thread, path->table->n_threads),
+        [FUNCTIONS] = LIST(function, path->table->n_functions),
+        [PREEMPTORS] = LIST(preemptor, path->table->n_preemptors),
+    };
+#undef LIST
+    return tables[list];
+}
+
+/* ---- which segments -------------------------------------------------------------------------- */
+
+/* Longest first; of equal ones the earlier. */
+static int by_length(const void *a, const void *b, void *context)
+{
+    const struct weft_path_segment *segments = context;
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    const uint64_t x_ns = length_of(&segments[x]), y_ns = length_of(&segments[y]);
+    if (x_ns != y_ns)
+        return x_ns > y_ns ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The longest that the limit admits, in order of time. False without memory. */
+static bool choose_segments(struct path *path, struct weft_arena *arena)
+{
+    const size_t n = path->table->n_segments;
+    uint32_t *shown = WEFT_ARENA_NEW(arena, n + 1, uint32_t);
+    if (!shown)
+        return false;
+    for (uint32_t i = 0; i < n; i++)
+        shown[i] = i;
+    path->shown = shown;
+    path->n_shown = n;
+    if (path->opts->limit == 0 || n <= path->opts->limit)
+        return true;
+    qsort_r(shown, n, sizeof *shown, by_length, path->table->segments);
+    path->n_shown = (size_t)path->opts->limit;
+    qsort(shown, path->n_shown, sizeof *shown, by_number);
+    return true;
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+static void print_head(const struct path *path)
+{
+    struct weft_output *out = path->view->out;
+    const struct weft_path_table *table = path->table;
+    const struct weft_found_call *during = path->opts->during;
+    const struct weft_thread_info *info = thread_of(path, table->thread_id);
+    weft_output_printf(out, "thread %" PRIu64 " %.*s, %s to %s: %s", info->tid,
+                       (int)info->name.n_bytes, info->name.bytes,
+                       weft_human_at(table->from_ns).text, weft_human_at(table->to_ns).text,
+                       weft_human_ns(table->to_ns - table->from_ns).text);
+    if (during) {
+        const struct weft_str name =
+            weft_trace_function(path->view->trace, during->function_id)->name;
+        weft_output_printf(out, ", a call of %.*s (of %s there)", (int)name.n_bytes, name.bytes,
+                           weft_human_count(during->n_calls).text);
+    }
+    weft_output_text(out, "\n");
+    if (!table->has_kernel)
+        weft_output_text(out, "no scheduling events: states are inferred from calls, locks and "
+                              "flows\n");
+    weft_output_text(out, "\n");
+}
+
+static void print_list(const struct path *path, enum list list, const char *title)
+{
+    struct weft_table table = table_of(path, list);
+    const size_t n_rows = table.n_rows;
+    if (n_rows == 0)
+        return;
+    weft_output_text(path->view->out, "\n");
+    weft_view_bold(path->view, title);
+    if (list != SEGMENTS && path->opts->limit && n_rows > path->opts->limit)
+        table.n_rows = (size_t)path->opts->limit;
+    weft_table_text(&table, &path->view->style, path->view->out);
+    const size_t n_all = list == SEGMENTS ? path->table->n_segments : n_rows;
+    if (table.n_rows < n_all)
+        weft_output_printf(path->view->out, "%zu more; --limit 0 shows all\n",
+                           n_all - table.n_rows);
+}
+
+static void print_foot(const struct path *path)
+{
+    struct weft_output *out = path->view->out;
+    const struct weft_path_table *table = path->table;
+    weft_output_printf(out, "\nunexplained: %s, %s of it\n",
+                       weft_human_ns(table->unexplained_ns).text,
+                       weft_human_share(share_of(path, table->unexplained_ns)).text);
+    if (table->uncertain_ns)
+        weft_output_printf(out, "inferred: %s, %s of it\n", weft_human_ns(table->uncertain_ns).text,
+                           weft_human_share(share_of(path, table->uncertain_ns)).text);
+    if (table->n_cycles)
+        weft_output_printf(out, "not followed: %s whose waker waits itself for this path\n",
+                           weft_human_plural(table->n_cycles, "wait").text);
+    if (table->n_too_deep)
+        weft_output_printf(out, "not followed: %s within too many others\n",
+                           weft_human_plural(table->n_too_deep, "wait").text);
+}
+
+static bool print_text(const struct path *path)
+{
+    print_head(path);
+    if (path->opts->width &&
+        !weft_path_picture(path->table, path->view->trace, path->opts->width, path->view->out))
+        return false;
+    print_list(path, SEGMENTS,
+               path->n_shown < path->table->n_segments ? "longest segments\n" : "segments\n");
+    print_list(path, REASONS, "where the time went\n");
+    print_list(path, THREADS, "threads\n");
+    print_list(path, FUNCTIONS, "functions\n");
+    print_list(path, PREEMPTORS, "preempted by\n");
+    print_foot(path);
+    return true;
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void print_during(const struct path *path, struct weft_json *json)
+{
+    const struct weft_found_call *during = path->opts->during;
+    if (!during)
+        return;
+    weft_json_begin_object(json, "during");
+    weft_json_str(json, "function",
+                  weft_trace_function(path->view->trace, during->function_id)->name);
+    weft_json_u64(json, "depth", during->depth);
+    weft_json_u64(json, "calls", during->n_calls);
+    weft_json_end_object(json);
+}
+
+static void print_json(const struct path *path)
+{
+    static const char *const keys[LISTS] = { "segments", "arrows",    "reasons",
+                                             "threads",  "functions", "preemptors" };
+    const struct weft_path_table *table = path->table;
+    struct weft_json *json = weft_view_json(path->view);
+    if (!json)
+        return;
+    weft_json_begin_object(json, NULL);
+    weft_json_u64(json, "tid", thread_of(path, table->thread_id)->tid);
+    weft_json_u64(json, "from_ns", table->from_ns);
+    weft_json_u64(json, "to_ns", table->to_ns);
+    print_during(path, json);
+    weft_json_bool(json, "has_kernel", table->has_kernel);
+    weft_json_u64(json, "unexplained_ns", table->unexplained_ns);
+    weft_json_u64(json, "uncertain_ns", table->uncertain_ns);
+    weft_json_u64(json, "cycles", table->n_cycles);
+    weft_json_u64(json, "too_deep", table->n_too_deep);
+    for (unsigned list = 0; list < LISTS; list++) {
+        const struct weft_table rows = table_of(path, list);
+        weft_table_json(&rows, keys[list], json);
+    }
+    weft_json_end_object(json);
+    weft_view_json_end(path->view, json);
+}
+
+void weft_render_path(const struct weft_view *view, const struct weft_path_table *table,
+                      const struct weft_path_view *opts)
+{
+    struct path path = { .view = view, .table = table, .opts = opts };
+    struct weft_arena *arena = weft_arena_new(0);
+    bool is_ok = arena && choose_segments(&path, arena);
+    if (is_ok && view->format == WEFT_FORMAT_JSON) {
+        print_json(&path);
+    } else if (is_ok && view->format == WEFT_FORMAT_CSV) {
+        const struct weft_table segments = table_of(&path, SEGMENTS);
+        weft_table_csv(&segments, view->out);
+    } else if (is_ok) {
+        is_ok = print_text(&path);
+    }
+    if (!is_ok) {
+        struct weft_err err = { 0 };
+        (void)weft_fail(&err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for %zu segments",
+                        table->n_segments);
+        weft_output_fail(view->out, &err);
+    }
+    if (arena)
+        weft_arena_free(arena);
+}
