@@ -197,6 +197,13 @@ static enum weft_code wait(struct walk *walk, struct weft_graph_state *state, ui
     return add_segment(walk, state, start_ns, edge.from_thread_id, flags | why, err);
 }
 
+/* Whether an arrow leads to what is before at_ns; one that leaves for a wait that begins there does
+ * not. */
+static bool is_earlier(const struct weft_path_arrow *arrow, uint64_t at_ns)
+{
+    return arrow->to_ns < at_ns || (arrow->to_ns == at_ns && arrow->edge != WEFT_PATH_WAIT);
+}
+
 /* Forgets what the top thread did before `at_ns`. */
 static void take_back(struct walk *walk, uint64_t at_ns)
 {
@@ -206,7 +213,8 @@ static void take_back(struct walk *walk, uint64_t at_ns)
         segments->n--;
     if (segments->n && segments->items[segments->n - 1].start_ns < at_ns)
         segments->items[segments->n - 1].start_ns = at_ns;
-    while (arrows->n > top_of(walk)->first_arrow && arrows->items[arrows->n - 1].to_ns <= at_ns)
+    while (arrows->n > top_of(walk)->first_arrow &&
+           is_earlier(&arrows->items[arrows->n - 1], at_ns))
         arrows->n--;
     walk->at_ns = at_ns;
 }

@@ -180,7 +180,8 @@ static void plain_read_edges(struct plain_graph *plain, const char *at)
     }
 }
 
-static void plain_graph_read(struct plain_graph *plain, const char *rows, const char *edges)
+__attribute__((unused)) static void plain_graph_read(struct plain_graph *plain, const char *rows,
+                                                     const char *edges)
 {
     *plain = (struct plain_graph){ .graph = { .ops = &plain_ops } };
     plain_read_rows(plain, rows);
