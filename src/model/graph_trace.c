@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/graph_trace.h"
 
+#include "model/graph_kernel.h"
 #include "model/graph_user.h"
 
 #include <stdlib.h>
 
+/* Who tells of a thread. */
+enum teller { NOT_ASKED, KERNEL, PROGRAM };
+
 struct trace_graph {
-    struct weft_graph graph; /* first */
+    struct weft_graph graph;          /* first */
+    struct weft_graph_kernel *kernel; /* NULL: the trace has none */
     struct weft_graph_user *user;
+    uint8_t *tellers; /* by thread: enum teller */
 };
 
 static struct trace_graph *of(struct weft_graph *graph)
@@ -15,26 +21,84 @@ static struct trace_graph *of(struct weft_graph *graph)
     return (struct trace_graph *)graph;
 }
 
+static enum weft_code ask(struct trace_graph *graph, uint32_t thread_id, bool *is_kernel,
+                          struct weft_err *err)
+{
+    uint8_t *teller = &graph->tellers[thread_id];
+    enum weft_code code = WEFT_OK;
+    *is_kernel = false;
+    if (*teller == NOT_ASKED && graph->kernel)
+        code = weft_graph_kernel_knows(graph->kernel, thread_id, is_kernel, err);
+    if (*teller == NOT_ASKED)
+        *teller = *is_kernel ? KERNEL : PROGRAM;
+    *is_kernel = *teller == KERNEL;
+    return code;
+}
+
 static enum weft_code before(struct weft_graph *graph, uint32_t thread_id, uint64_t at_ns,
                              struct weft_graph_state *state, struct weft_err *err)
 {
-    return weft_graph_user_before(of(graph)->user, thread_id, at_ns, state, err);
+    bool is_kernel;
+    enum weft_code code = ask(of(graph), thread_id, &is_kernel, err);
+    if (code != WEFT_OK)
+        return code;
+    return is_kernel ? weft_graph_kernel_before(of(graph)->kernel, thread_id, at_ns, state, err)
+                     : weft_graph_user_before(of(graph)->user, thread_id, at_ns, state, err);
+}
+
+/* A wait of which no wakeup was seen may be one for a lock that was released. */
+static enum weft_code cause_of_lock(struct trace_graph *graph, uint32_t thread_id,
+                                    struct weft_graph_state *state, struct weft_graph_edge *edge,
+                                    struct weft_err *err)
+{
+    struct weft_graph_state told;
+    enum weft_code code = weft_graph_user_before(graph->user, thread_id, state->end_ns, &told, err);
+    if (code != WEFT_OK || told.reason != WEFT_PATH_LOCK)
+        return code;
+    code = weft_graph_user_cause(graph->user, thread_id, &told, edge, err);
+    if (code == WEFT_OK && weft_graph_has_source(edge)) {
+        state->reason = WEFT_PATH_LOCK;
+        edge->to_ns = state->end_ns;
+        edge->from_ns = edge->from_ns < edge->to_ns ? edge->from_ns : edge->to_ns;
+    }
+    return code;
 }
 
 static enum weft_code cause(struct weft_graph *graph, uint32_t thread_id,
                             struct weft_graph_state *state, struct weft_graph_edge *edge,
                             struct weft_err *err)
 {
-    return weft_graph_user_cause(of(graph)->user, thread_id, state, edge, err);
+    if (of(graph)->tellers[thread_id] != KERNEL)
+        return weft_graph_user_cause(of(graph)->user, thread_id, state, edge, err);
+    enum weft_code code = weft_graph_kernel_cause(of(graph)->kernel, thread_id, state, edge, err);
+    if (code != WEFT_OK || weft_graph_has_source(edge) ||
+        (state->reason != WEFT_PATH_WAKER_UNKNOWN && state->reason != WEFT_PATH_IDLE))
+        return code;
+    return cause_of_lock(of(graph), thread_id, state, edge, err);
 }
 
 static enum weft_code arrival(struct weft_graph *graph, uint32_t thread_id, uint64_t from_ns,
                               uint64_t to_ns, struct weft_graph_edge *edge, struct weft_err *err)
 {
+    if (of(graph)->tellers[thread_id] == KERNEL)
+        return weft_graph_kernel_arrival(of(graph)->kernel, thread_id, from_ns, to_ns, edge, err);
     return weft_graph_user_flow(of(graph)->user, thread_id, from_ns, to_ns, edge, err);
 }
 
-static const struct weft_graph_ops trace_ops = { before, cause, arrival, NULL };
+static enum weft_code occupants(struct weft_graph *graph, uint32_t thread_id, int32_t cpu,
+                                uint64_t from_ns, uint64_t to_ns,
+                                enum weft_code (*see)(void *context, uint32_t thread_id,
+                                                      uint64_t from_ns, uint64_t to_ns,
+                                                      struct weft_err *err),
+                                void *context, struct weft_err *err)
+{
+    if (!of(graph)->kernel)
+        return WEFT_OK;
+    return weft_graph_kernel_occupants(of(graph)->kernel, thread_id, cpu, from_ns, to_ns, see,
+                                       context, err);
+}
+
+static const struct weft_graph_ops trace_ops = { before, cause, arrival, occupants };
 
 bool weft_trace_has_switches(const struct weft_trace *trace)
 {
@@ -50,8 +114,13 @@ enum weft_code weft_trace_graph_open(const struct weft_trace *trace, uint64_t fr
     if (!made)
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a graph");
     made->graph.ops = &trace_ops;
+    made->tellers = calloc((size_t)weft_trace_n_threads(trace) + 1, 1);
     enum weft_code code =
-        weft_graph_user_open(trace, from_ns, to_ns, memory_bytes, &made->user, err);
+        made->tellers
+            ? weft_graph_user_open(trace, from_ns, to_ns, memory_bytes / 2, &made->user, err)
+            : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a graph");
+    if (code == WEFT_OK && weft_trace_has_switches(trace))
+        code = weft_graph_kernel_open(trace, from_ns, to_ns, memory_bytes / 2, &made->kernel, err);
     if (code == WEFT_OK)
         *graph = &made->graph;
     else
@@ -63,6 +132,8 @@ void weft_trace_graph_close(struct weft_graph *graph)
 {
     if (!graph)
         return;
+    weft_graph_kernel_close(of(graph)->kernel);
     weft_graph_user_close(of(graph)->user);
+    free(of(graph)->tellers);
     free(graph);
 }

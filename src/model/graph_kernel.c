@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/graph_kernel.h"
+
+#include "model/events.h"
+#include "model/graph_edges.h"
+#include "model/states.h"
+
+#include <stdlib.h>
+
+/* How long before a wakeup, or after it, a packet may have been received that is its cause. */
+#define PACKET_NEAR_NS UINT64_C(10000000)
+
+enum { HISTORY_SHARE = 2, LIST_SHARE = 4 };
+
+struct weft_graph_kernel {
+    const struct weft_trace *trace;
+    struct weft_history *history;
+    uint64_t from_ns, to_ns, memory_bytes;
+    struct weft_graph_sources sent;
+    bool has_packets;
+    bool has_wakers; /* wakeups are told where they come from, not where the woken will run */
+};
+
+static uint64_t of_kind(const struct weft_trace *trace, enum weft_event_kind kind)
+{
+    return weft_trace_meta(trace)->events_of_kind[kind];
+}
+
+enum weft_code weft_graph_kernel_open(const struct weft_trace *trace, uint64_t from_ns,
+                                      uint64_t to_ns, uint64_t memory_bytes,
+                                      struct weft_graph_kernel **kernel, struct weft_err *err)
+{
+    struct weft_graph_kernel *made = calloc(1, sizeof *made);
+    *kernel = made;
+    if (!made)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a graph");
+    made->trace = trace;
+    made->from_ns = from_ns;
+    made->to_ns = to_ns;
+    made->memory_bytes = memory_bytes;
+    made->has_packets = of_kind(trace, WEFT_EVENT_PACKET_SENT) > 0 &&
+                        of_kind(trace, WEFT_EVENT_PACKET_RECEIVED) > 0;
+    made->has_wakers = of_kind(trace, WEFT_EVENT_WAKING) > 0;
+    return weft_history_open(trace, memory_bytes / HISTORY_SHARE, &made->history, err);
+}
+
+void weft_graph_kernel_close(struct weft_graph_kernel *kernel)
+{
+    if (!kernel)
+        return;
+    weft_graph_sources_fini(&kernel->sent);
+    weft_history_close(kernel->history);
+    free(kernel);
+}
+
+enum weft_code weft_graph_kernel_knows(struct weft_graph_kernel *kernel, uint32_t thread_id,
+                                       bool *is_known, struct weft_err *err)
+{
+    uint64_t first_ns = 0, last_ns = 0;
+    enum weft_code code = weft_history_life(kernel->history, thread_id, &first_ns, &last_ns, err);
+    *is_known = last_ns > 0;
+    return code;
+}
+
+/* ---- states ---------------------------------------------------------------------------------- */
+
+static enum weft_path_state state_of(enum weft_state_kind kind)
+{
+    static const uint8_t states[WEFT_STATE_KINDS] = {
+        [WEFT_STATE_UNKNOWN] = WEFT_PATH_UNKNOWN,
+        [WEFT_STATE_RUNNING_USER] = WEFT_PATH_USER,
+        [WEFT_STATE_RUNNING_KERNEL] = WEFT_PATH_KERNEL,
+        [WEFT_STATE_INTERRUPTED] = WEFT_PATH_INTERRUPTED,
+        [WEFT_STATE_PREEMPTED] = WEFT_PATH_PREEMPTED,
+        [WEFT_STATE_BLOCKED] = WEFT_PATH_BLOCKED,
+    };
+    return states[kind];
+}
+
+static enum weft_path_reason reason_of(enum weft_wait_reason reason)
+{
+    static const uint8_t reasons[WEFT_WAIT_REASONS] = {
+        [WEFT_WAIT_NONE] = WEFT_PATH_NO_REASON,  [WEFT_WAIT_TIMER] = WEFT_PATH_TIMER,
+        [WEFT_WAIT_NETWORK] = WEFT_PATH_NETWORK, [WEFT_WAIT_BLOCK_DEVICE] = WEFT_PATH_BLOCK_DEVICE,
+        [WEFT_WAIT_DEVICE] = WEFT_PATH_DEVICE,   [WEFT_WAIT_IPI] = WEFT_PATH_IPI,
+        [WEFT_WAIT_THREAD] = WEFT_PATH_THREAD,   [WEFT_WAIT_UNKNOWN] = WEFT_PATH_WAKER_UNKNOWN,
+    };
+    return reasons[reason];
+}
+
+enum weft_code weft_graph_kernel_before(struct weft_graph_kernel *kernel, uint32_t thread_id,
+                                        uint64_t at_ns, struct weft_graph_state *state,
+                                        struct weft_err *err)
+{
+    struct weft_state from;
+    enum weft_code code = weft_history_before(kernel->history, thread_id, at_ns, &from, err);
+    *state = (struct weft_graph_state){ .cpu = -1, .waker_thread_id = WEFT_ID_NONE };
+    if (code != WEFT_OK)
+        return code;
+    *state = (struct weft_graph_state){
+        .start_ns = from.start_ns,
+        .end_ns = from.end_ns,
+        .state = state_of(from.kind),
+        .reason = reason_of(from.reason),
+        .cpu = from.cpu,
+        .waker_thread_id = from.kind == WEFT_STATE_BLOCKED ? from.waker_thread_id : WEFT_ID_NONE,
+        .name = from.name,
+    };
+    return WEFT_OK;
+}
+
+/* ---- packets --------------------------------------------------------------------------------- */
+
+/* Who sent the packet that `event` received, if that was in the interval. */
+static enum weft_code sender_of(struct weft_graph_kernel *kernel, const struct weft_event *event,
+                                struct weft_graph_edge *edge, struct weft_err *err)
+{
+    enum weft_code code = weft_graph_sources_make(
+        kernel->trace, WEFT_EVENT_PACKET_SENT, kernel->from_ns, kernel->to_ns,
+        kernel->memory_bytes / LIST_SHARE, &kernel->sent, err);
+    const struct weft_graph_source *source =
+        code == WEFT_OK ? weft_graph_sources_find(&kernel->sent, weft_graph_key(event), 0,
+                                                  event->time_ns, WEFT_ID_NONE)
+                        : NULL;
+    if (source)
+        *edge = (struct weft_graph_edge){ .from_ns = source->at_ns,
+                                          .to_ns = event->time_ns,
+                                          .from_thread_id = source->thread_id,
+                                          .kind = WEFT_PATH_PACKET };
+    return code;
+}
+
+/* The last packet that the software interrupt received which woke the thread: its events are those
+ * of the thread that it interrupted. */
+static enum weft_code packet_before(struct weft_graph_kernel *kernel, uint32_t thread_id,
+                                    uint64_t from_ns, uint64_t at_ns, struct weft_graph_edge *edge,
+                                    struct weft_err *err)
+{
+    const uint32_t kinds = UINT32_C(1) << WEFT_EVENT_PACKET_RECEIVED | UINT32_C(1)
+                                                                           << WEFT_EVENT_IRQ_EXIT;
+    const uint64_t near_ns = at_ns > PACKET_NEAR_NS ? at_ns - PACKET_NEAR_NS : 0;
+    struct weft_events *events = NULL;
+    const struct weft_event *event = NULL;
+    enum weft_code code =
+        weft_events_open(kernel->trace, thread_id, kinds, from_ns > near_ns ? from_ns : near_ns,
+                         at_ns + 1, &events, err);
+    while (code == WEFT_OK && (code = weft_events_next(events, &event, err)) == WEFT_OK && event) {
+        if (event->kind == WEFT_EVENT_PACKET_RECEIVED)
+            code = sender_of(kernel, event, edge, err);
+        else if (weft_str_equal(event->name, weft_str_of("softirq")))
+            *edge = (struct weft_graph_edge){ .from_thread_id = WEFT_ID_NONE };
+    }
+    weft_events_close(events);
+    return code;
+}
+
+/* The first packet that the thread receives itself, once a device has woken it: it serves
+ * interrupts. */
+static enum weft_code packet_after(struct weft_graph_kernel *kernel, uint32_t thread_id,
+                                   uint64_t at_ns, struct weft_graph_edge *edge,
+                                   struct weft_err *err)
+{
+    const uint32_t kinds = UINT32_C(1) << WEFT_EVENT_PACKET_RECEIVED | UINT32_C(1)
+                                                                           << WEFT_EVENT_SWITCH;
+    struct weft_events *events = NULL;
+    const struct weft_event *event = NULL;
+    enum weft_code code = weft_events_open(kernel->trace, thread_id, kinds, at_ns,
+                                           at_ns + PACKET_NEAR_NS, &events, err);
+    if (code == WEFT_OK)
+        code = weft_events_next(events, &event, err);
+    if (code == WEFT_OK && event && event->kind == WEFT_EVENT_PACKET_RECEIVED)
+        code = sender_of(kernel, event, edge, err);
+    weft_events_close(events);
+    return code;
+}
+
+static bool sends(struct weft_str name)
+{
+    static const char *const names[] = { "sendto", "sendmsg",  "sendmmsg", "write",    "writev",
+                                         "splice", "sendfile", "connect",  "shutdown", "close" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (weft_str_equal(name, weft_str_of(names[i])))
+            return true;
+    return false;
+}
+
+/* Within one machine a packet is received in the context of who sends it: the software interrupt
+ * that woke the thread ran in a system call that sends. */
+static enum weft_code sender_here(struct weft_graph_kernel *kernel,
+                                  const struct weft_graph_state *state,
+                                  struct weft_graph_edge *edge, struct weft_err *err)
+{
+    struct weft_state waker = { .kind = WEFT_STATE_INTERRUPTED, .start_ns = state->end_ns };
+    enum weft_code code = WEFT_OK;
+    while (code == WEFT_OK && waker.kind == WEFT_STATE_INTERRUPTED && waker.start_ns > 0)
+        code = weft_history_before(kernel->history, state->waker_thread_id, waker.start_ns, &waker,
+                                   err);
+    if (code == WEFT_OK && waker.kind == WEFT_STATE_RUNNING_KERNEL && sends(waker.name))
+        *edge = (struct weft_graph_edge){ .from_ns = state->end_ns,
+                                          .to_ns = state->end_ns,
+                                          .from_thread_id = state->waker_thread_id,
+                                          .kind = WEFT_PATH_PACKET,
+                                          .is_uncertain = true };
+    return code;
+}
+
+static enum weft_code cause_of_packet(struct weft_graph_kernel *kernel, uint32_t thread_id,
+                                      struct weft_graph_state *state, struct weft_graph_edge *edge,
+                                      struct weft_err *err)
+{
+    const bool has_waker = state->waker_thread_id != WEFT_ID_NONE;
+    enum weft_code code = WEFT_OK;
+    if (kernel->has_packets && has_waker && state->reason == WEFT_PATH_NETWORK)
+        code = packet_before(kernel, state->waker_thread_id, state->start_ns, state->end_ns, edge,
+                             err);
+    if (code == WEFT_OK && kernel->has_packets && !weft_graph_has_source(edge))
+        code = packet_after(kernel, thread_id, state->end_ns, edge, err);
+    if (code == WEFT_OK && has_waker && !weft_graph_has_source(edge) &&
+        state->reason == WEFT_PATH_NETWORK)
+        code = sender_here(kernel, state, edge, err);
+    if (weft_graph_has_source(edge))
+        state->reason = WEFT_PATH_NETWORK;
+    return code;
+}
+
+/* ---- edges ----------------------------------------------------------------------------------- */
+
+static bool is_idle(const struct weft_graph_kernel *kernel, uint32_t thread_id)
+{
+    return weft_trace_thread(kernel->trace, thread_id)->info.tid == 0;
+}
+
+enum weft_code weft_graph_kernel_cause(struct weft_graph_kernel *kernel, uint32_t thread_id,
+                                       struct weft_graph_state *state, struct weft_graph_edge *edge,
+                                       struct weft_err *err)
+{
+    if (state->reason == WEFT_PATH_NETWORK || state->reason == WEFT_PATH_DEVICE)
+        return cause_of_packet(kernel, thread_id, state, edge, err);
+    if (state->waker_thread_id == WEFT_ID_NONE)
+        return WEFT_OK;
+    if (is_idle(kernel, state->waker_thread_id)) {
+        if (state->reason == WEFT_PATH_THREAD || state->reason == WEFT_PATH_WAKER_UNKNOWN)
+            state->reason = WEFT_PATH_IDLE;
+        return WEFT_OK;
+    }
+    if (state->reason != WEFT_PATH_THREAD)
+        return WEFT_OK;
+    *edge = (struct weft_graph_edge){ .from_ns = state->end_ns,
+                                      .to_ns = state->end_ns,
+                                      .from_thread_id = state->waker_thread_id,
+                                      .kind = WEFT_PATH_WAKEUP,
+                                      .is_uncertain = !kernel->has_wakers };
+    return WEFT_OK;
+}
+
+enum weft_code weft_graph_kernel_arrival(struct weft_graph_kernel *kernel, uint32_t thread_id,
+                                         uint64_t from_ns, uint64_t to_ns,
+                                         struct weft_graph_edge *edge, struct weft_err *err)
+{
+    uint64_t first_ns, last_ns;
+    struct weft_state state;
+    enum weft_code code = weft_history_life(kernel->history, thread_id, &first_ns, &last_ns, err);
+    if (code != WEFT_OK || last_ns == 0 || first_ns < from_ns || first_ns > to_ns)
+        return code;
+    code = weft_history_before(kernel->history, thread_id, first_ns + 1, &state, err);
+    if (code == WEFT_OK && state.flags & WEFT_STATE_FORKED && state.waker_thread_id != WEFT_ID_NONE)
+        *edge = (struct weft_graph_edge){ .from_ns = first_ns,
+                                          .to_ns = first_ns,
+                                          .from_thread_id = state.waker_thread_id,
+                                          .kind = WEFT_PATH_FORK };
+    return code;
+}
+
+enum weft_code weft_graph_kernel_occupants(struct weft_graph_kernel *kernel, uint32_t thread_id,
+                                           int32_t cpu, uint64_t from_ns, uint64_t to_ns,
+                                           enum weft_code (*see)(void *context, uint32_t thread_id,
+                                                                 uint64_t from_ns, uint64_t to_ns,
+                                                                 struct weft_err *err),
+                                           void *context, struct weft_err *err)
+{
+    const uint32_t host_id = weft_trace_thread(kernel->trace, thread_id)->info.host_id;
+    struct weft_cpu_runs *runs = NULL;
+    const struct weft_cpu_run *run = NULL;
+    if (cpu < 0)
+        return WEFT_OK;
+    enum weft_code code =
+        weft_cpu_runs_open(kernel->history, host_id, cpu, from_ns, to_ns, &runs, err);
+    while (code == WEFT_OK && (code = weft_cpu_runs_next(runs, &run, err)) == WEFT_OK && run) {
+        const uint64_t start_ns = run->start_ns > from_ns ? run->start_ns : from_ns;
+        const uint64_t end_ns = run->end_ns < to_ns ? run->end_ns : to_ns;
+        if (run->thread_id != WEFT_ID_NONE && run->thread_id != thread_id && !run->is_idle &&
+            start_ns < end_ns)
+            code = see(context, run->thread_id, start_ns, end_ns, err);
+    }
+    weft_cpu_runs_close(runs);
+    return code;
+}
