@@ -106,10 +106,10 @@ const struct weft_command weft_cmd_path = {
     .summary = "what a thread's time depended on, on whatever thread",
     .arguments = "TRACE",
     .about =
-        "The critical path: where the thread was blocked, what the thread that woke it did\n"
-        "meanwhile, and so on. Its segments fill the interval without hole or overlap: making\n"
-        "one of them shorter that is no wait makes the whole shorter. What nothing explains is\n"
-        "said at the end. Without scheduling events, locks and flows stand for wakeups.",
+        "The critical path: where the thread was blocked, what the thread did that ended the\n"
+        "wait, and so on. Its segments fill the interval without hole or overlap; waits that\n"
+        "stay have a reason, and what nothing explains is said at the end. Without scheduling\n"
+        "events, locks and flows stand for wakeups.",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .common = WEFT_COMMON_ALL & ~(unsigned)WEFT_COMMON_TID,

@@ -62,6 +62,7 @@ static const struct weft_column segment_columns[] = {
     { NULL, "share", WEFT_CELL_SHARE },
     { "tid", "tid", WEFT_CELL_ID },
     { "thread", "thread", WEFT_CELL_TEXT },
+    { "host", NULL, WEFT_CELL_ID },
     { "state", "state", WEFT_CELL_TEXT },
     { "reason", "reason", WEFT_CELL_TEXT },
     { "name", "in", WEFT_CELL_TEXT },
@@ -89,28 +90,30 @@ static void segment_row(const void *context, size_t row, struct weft_cell *cells
     cells[2].number = length_of(segment);
     cells[3].real = share_of(path, length_of(segment));
     put_thread(path, segment->thread_id, &cells[4], &cells[5]);
-    cells[6].text = weft_str_of(weft_path_state_name(segment->state));
-    cells[7].is_null = segment->reason == WEFT_PATH_NO_REASON;
-    cells[7].text = weft_str_of(weft_path_reason_name(segment->reason));
-    cells[8].is_null = segment->name.n_bytes == 0;
-    cells[8].text = segment->name;
-    put_function(path, segment->function_id, &cells[9]);
-    cells[10].number = segment->function_ns;
-    cells[11].is_null = segment->cpu < 0;
-    cells[11].number = segment->cpu < 0 ? 0 : (uint64_t)segment->cpu;
-    cells[12].number = segment->depth;
-    put_thread(path, segment->other_thread_id, &cells[13], &cells[14]);
-    cells[15].number = segment->other_ns;
-    put_function(path, segment->other_function_id, &cells[16]);
-    for (unsigned k = 0; k < 5; k++)
-        cells[17 + k].number = segment->flags >> k & 1;
+    cells[6].number = thread_of(path, segment->thread_id)->host_id;
+    cells[7].text = weft_str_of(weft_path_state_name(segment->state));
+    cells[8].is_null = segment->reason == WEFT_PATH_NO_REASON;
+    cells[8].text = weft_str_of(weft_path_reason_name(segment->reason));
+    cells[9].is_null = segment->name.n_bytes == 0;
+    cells[9].text = segment->name;
+    put_function(path, segment->function_id, &cells[10]);
+    cells[11].number = segment->function_ns;
+    cells[12].is_null = segment->cpu < 0;
+    cells[12].number = segment->cpu < 0 ? 0 : (uint64_t)segment->cpu;
+    cells[13].number = segment->depth;
+    put_thread(path, segment->other_thread_id, &cells[14], &cells[15]);
+    cells[16].number = segment->other_ns;
+    put_function(path, segment->other_function_id, &cells[17]);
+    for (unsigned k = 0; k < 5; k++) /* in the order of enum weft_path_flag */
+        cells[18 + k].number = segment->flags >> k & 1;
 }
 
 /* ---- the other lists ------------------------------------------------------------------------- */
 
 static const struct weft_column arrow_columns[] = {
     { "from_ns", NULL, WEFT_CELL_AT },  { "to_ns", NULL, WEFT_CELL_AT },
-    { "from_tid", NULL, WEFT_CELL_ID }, { "to_tid", NULL, WEFT_CELL_ID },
+    { "from_tid", NULL, WEFT_CELL_ID }, { "from_host", NULL, WEFT_CELL_ID },
+    { "to_tid", NULL, WEFT_CELL_ID },   { "to_host", NULL, WEFT_CELL_ID },
     { "edge", NULL, WEFT_CELL_TEXT },   { "uncertain", NULL, WEFT_CELL_BOOL },
 };
 
@@ -121,9 +124,11 @@ static void arrow_row(const void *context, size_t row, struct weft_cell *cells)
     cells[0].number = arrow->from_ns;
     cells[1].number = arrow->to_ns;
     cells[2].number = thread_of(path, arrow->from_thread_id)->tid;
-    cells[3].number = thread_of(path, arrow->to_thread_id)->tid;
-    cells[4].text = weft_str_of(weft_path_edge_name(arrow->edge));
-    cells[5].number = arrow->flags & WEFT_PATH_UNCERTAIN;
+    cells[3].number = thread_of(path, arrow->from_thread_id)->host_id;
+    cells[4].number = thread_of(path, arrow->to_thread_id)->tid;
+    cells[5].number = thread_of(path, arrow->to_thread_id)->host_id;
+    cells[6].text = weft_str_of(weft_path_edge_name(arrow->edge));
+    cells[7].number = arrow->flags & WEFT_PATH_UNCERTAIN ? 1 : 0;
 }
 
 static const struct weft_column reason_columns[] = {

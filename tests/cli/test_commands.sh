@@ -62,8 +62,8 @@ done
 run shapes -q "$work/early.weft"
 ok "but not when it shall be quiet" is_silent err
 
-for command in completion cpu cut export functions import info interval merge outliers regtime report \
-    shapes states waits; do
+for command in completion cpu cut export functions import info interval merge outliers path regtime \
+    report shapes states waits; do
     run "$command" --help
     ok "$command --help succeeds" status_is 0
     ok "$command --help is on standard output" says "weft $command"
@@ -71,8 +71,8 @@ for command in completion cpu cut export functions import info interval merge ou
     ok "$command: an unknown option is a usage error" status_is 2
     ok "$command: which is named" complains no-such-option
 done
-for command in cpu cut export functions import info interval merge outliers regtime report shapes states \
-    waits; do
+for command in cpu cut export functions import info interval merge outliers path regtime report shapes \
+    states waits; do
     run "$command"
     ok "$command without a file is a usage error" status_is 2
     ok "$command has a manual page" [ -f "man/weft-$command.1.scd" ]

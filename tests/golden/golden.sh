@@ -93,6 +93,14 @@ golden waits_causes.csv waits --causes --format csv --tid 10 k.weft
 golden cpu.txt cpu --threads k.weft
 golden cpu.json cpu --json k.weft
 golden cpu.csv cpu --format csv --from 100us --to 200us k.weft
+golden path.txt path --thread 11 --from 1us --to 5us t.weft
+golden path.json path --thread 12 --json t.weft
+golden path.csv path --thread 11 --format csv t.weft
+golden path_during.txt path --during 11:hash:2 --width 40 -n 3 t.weft
+golden error_path.txt path --thread 99 t.weft
+golden error_path_none.txt path t.weft
+golden path_kernel.txt path --thread 10 k.weft
+golden path_kernel.json path --thread 10 --json k.weft
 golden error_interval.txt interval --during 11:nowhere t.weft
 golden error_window.txt interval --from 2s --to 1s t.weft
 golden shapes.txt shapes t.weft
