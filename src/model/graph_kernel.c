@@ -253,6 +253,31 @@ enum weft_code weft_graph_kernel_cause(struct weft_graph_kernel *kernel, uint32_
     return WEFT_OK;
 }
 
+/* The first packet that the thread received itself, not an interrupt on its processor. */
+static enum weft_code first_packet(struct weft_graph_kernel *kernel, uint32_t thread_id,
+                                   uint64_t from_ns, uint64_t to_ns, struct weft_graph_edge *edge,
+                                   struct weft_err *err)
+{
+    const uint32_t kinds = UINT32_C(1) << WEFT_EVENT_PACKET_RECEIVED |
+                           UINT32_C(1) << WEFT_EVENT_IRQ_ENTER | UINT32_C(1) << WEFT_EVENT_IRQ_EXIT;
+    struct weft_events *events = NULL;
+    const struct weft_event *event = NULL;
+    unsigned depth = 0;
+    enum weft_code code =
+        weft_events_open(kernel->trace, thread_id, kinds, from_ns, to_ns + 1, &events, err);
+    while (code == WEFT_OK && !weft_graph_has_source(edge) &&
+           (code = weft_events_next(events, &event, err)) == WEFT_OK && event) {
+        if (event->kind == WEFT_EVENT_IRQ_ENTER)
+            depth++;
+        else if (event->kind == WEFT_EVENT_IRQ_EXIT)
+            depth -= depth > 0;
+        else if (depth == 0)
+            code = sender_of(kernel, event, edge, err);
+    }
+    weft_events_close(events);
+    return code;
+}
+
 enum weft_code weft_graph_kernel_arrival(struct weft_graph_kernel *kernel, uint32_t thread_id,
                                          uint64_t from_ns, uint64_t to_ns,
                                          struct weft_graph_edge *edge, struct weft_err *err)
@@ -263,11 +288,20 @@ enum weft_code weft_graph_kernel_arrival(struct weft_graph_kernel *kernel, uint3
     if (code != WEFT_OK || last_ns == 0 || first_ns < from_ns || first_ns > to_ns)
         return code;
     code = weft_history_before(kernel->history, thread_id, first_ns + 1, &state, err);
-    if (code == WEFT_OK && state.flags & WEFT_STATE_FORKED && state.waker_thread_id != WEFT_ID_NONE)
+    if (code != WEFT_OK)
+        return code;
+    if (state.flags & WEFT_STATE_FORKED && state.waker_thread_id != WEFT_ID_NONE) {
         *edge = (struct weft_graph_edge){ .from_ns = first_ns,
                                           .to_ns = first_ns,
                                           .from_thread_id = state.waker_thread_id,
                                           .kind = WEFT_PATH_FORK };
+        return WEFT_OK;
+    }
+    if (!kernel->has_packets)
+        return WEFT_OK;
+    code = first_packet(kernel, thread_id, first_ns, to_ns, edge, err);
+    if (code == WEFT_OK && weft_graph_has_source(edge) && edge->from_ns <= first_ns)
+        edge->to_ns = first_ns; /* it was under way when the thread was first heard of */
     return code;
 }
 
