@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Critical paths of small traces: what the kernel tells, what programs tell, who had the processor,
+ * functions. The sequences named "known" are those of public descriptions; times and fields alone.
+ */
+#include "analysis/critical_path.h"
+#include "failing_alloc.h"
+#include "told_trace.h"
+
+enum { TEXT_BYTES = 4096, MOST_FAILURES = 100000 };
+
+struct told_case {
+    const char *name;
+    uint32_t n_threads;
+    struct told_thread threads[8];
+    const char *events;
+    uint32_t thread_id;
+    uint64_t from_ns, to_ns;
+    const char *path;
+};
+
+/* Threads in the comments are by number; "~" is in flight, "?" inferred, "<" who had the processor,
+ * or the function. */
+static const struct told_case cases[] = {
+    { "known: scheduling alone",
+      3,
+      { { 0, 0, 0 }, { 1, 0, 0 }, { 2, 0, 0 } },
+      "10 0 switch 1 0 2\n"
+      "20 0 switch 2 3 1\n"
+      "30 0 switch 1 0 2\n"
+      "40 0 switch 2 0 1\n",
+      2,
+      10,
+      40,
+      "2:running_user 10-20, 2:blocked(unknown) 20-30, 2:running_user 30-40" },
+    { "known: packets between two machines",
+      6,
+      { { 0, 0, 0 }, { 200, 0, 0 }, { 201, 0, 0 }, { 0, 1, 0 }, { 100, 1, 0 }, { 101, 1, 0 } },
+      "5 1 switch 4 1 5\n"
+      "10 0 switch 2 0 1\n"
+      "13 0 sent 1 1\n"
+      "15 0 switch 1 1 2\n"
+      "30 1 irq 5 softirq 3\n"
+      "33 1 received 5 1\n"
+      "35 1 waking 5 4 1\n"
+      "38 1 done 5 softirq 3\n"
+      "40 1 switch 5 0 4\n"
+      "45 1 sent 4 2\n"
+      "55 1 switch 4 1 5\n"
+      "60 0 irq 2 softirq 3\n"
+      "65 0 received 2 2\n"
+      "70 0 waking 2 1\n"
+      "72 0 done 2 softirq 3\n"
+      "75 0 switch 2 0 1\n"
+      "95 0 switch 1 0 2\n",
+      1,
+      10,
+      95,
+      "1:running_user 10-15, 4:blocked(network) 15-35~, 4:preempted 35-40 <5, "
+      "4:running_user 40-45, 1:blocked(network) 45-70~, 1:preempted 70-75 <2, "
+      "1:running_user 75-95" },
+    { "known: packets of which one side is known",
+      4,
+      { { 0, 0, 0 }, { 200, 0, 0 }, { 201, 0, 0 }, { 202, 0, 0 } },
+      "7 0 switch 3 1 2\n"
+      "10 0 switch 2 0 1\n"
+      "13 0 sent 1 1\n"
+      "15 0 switch 1 1 2\n"
+      "60 0 irq 2 softirq 3\n"
+      "65 0 received 2 2\n"
+      "70 0 waking 2 1\n"
+      "72 0 done 2 softirq 3\n"
+      "75 0 switch 2 0 1\n"
+      "90 0 waking 1 3\n"
+      "95 0 switch 1 0 3\n",
+      3,
+      7,
+      95,
+      "1:unknown 7-10, 1:running_user 10-15, 1:blocked(network) 15-70, 1:preempted 70-75 <2, "
+      "1:running_user 75-90, 3:preempted 90-95 <1" },
+    { "a wait within a wait, which a disk ended",
+      4,
+      { { 0, 0, 0 }, { 1, 0, 0 }, { 2, 0, 0 }, { 3, 0, 0 } },
+      "0 0 switch 0 0 1\n"
+      "0 1 switch 0 0 2\n"
+      "5 0 switch 1 1 3\n"
+      "8 1 switch 2 1 0\n"
+      "12 0 switch 3 2 0\n"
+      "20 0 irq 0 softirq 4\n"
+      "21 0 waking 0 3\n"
+      "22 0 done 0 softirq 4\n"
+      "23 0 switch 0 0 3\n"
+      "30 0 waking 3 2 1\n"
+      "31 1 switch 0 0 2\n"
+      "38 1 waking 2 1\n"
+      "39 0 switch 3 1 1\n"
+      "45 0 switch 1 1 0\n",
+      1,
+      0,
+      45,
+      "1:running_user 0-5, 2:running_user 5-8, 3:running_user 8-12, "
+      "3:blocked(block_device) 12-21, 3:preempted 21-23, 3:running_user 23-30, "
+      "2:preempted 30-31, 2:running_user 31-38, 1:preempted 38-39 <3, 1:running_user 39-45" },
+    { "the path of a child begins with its parent",
+      3,
+      { { 0, 0, 0 }, { 1, 0, 0 }, { 2, 0, 0 } },
+      "0 0 switch 0 0 1\n"
+      "5 0 fork 1 2\n"
+      "8 1 switch 0 0 2\n"
+      "20 1 switch 2 1 0\n",
+      2,
+      2,
+      20,
+      "1:running_user 2-5, 2:preempted 5-8 <1, 2:running_user 8-20" },
+    { "a processor that idles wakes nobody",
+      3,
+      { { 0, 0, 0 }, { 1, 0, 0 }, { 0, 0, 1 } },
+      "0 0 switch 0 0 1\n"
+      "10 0 switch 1 1 0\n"
+      "20 1 waking 2 1\n"
+      "21 0 switch 0 0 1\n"
+      "30 0 switch 1 1 0\n",
+      1,
+      0,
+      30,
+      "1:running_user 0-10, 1:blocked(idle_cpu) 10-20, 1:preempted 20-21, "
+      "1:running_user 21-30" },
+    { "without a kernel: a lock that another released",
+      2,
+      { { 1, 0, 0 }, { 2, 0, 0 } },
+      "0 0 enter 0 0\n"
+      "0 0 enter 1 4\n"
+      "5 0 request 1 9\n"
+      "6 0 acquired 1 9\n"
+      "10 0 request 0 9\n"
+      "30 0 released 1 9\n"
+      "32 0 acquired 0 9\n"
+      "40 0 exit 1 4\n"
+      "50 0 exit 0 0\n",
+      0,
+      0,
+      50,
+      "0:running_user 0-10 <main, 1:running_user 10-30 <helper, 0:blocked(lock) 30-32~ <main, "
+      "0:running_user 32-50 <main" },
+    { "without a kernel: a task that another posted",
+      2,
+      { { 1, 0, 0 }, { 2, 0, 0 } },
+      "0 0 enter 1 4\n"
+      "3 0 enter 0 3\n"
+      "10 0 exit 0 3\n"
+      "20 0 begin 1 33\n"
+      "25 0 enter 0 3\n"
+      "25 0 end 0 33\n"
+      "30 0 exit 0 3\n"
+      "40 0 exit 1 4\n",
+      0,
+      3,
+      30,
+      "0:running_user 3-10 <task, 1:running_user 10-20 <helper, 0:blocked(task) 20-25~, "
+      "0:running_user 25-30 <task" },
+    { "without a kernel: a function that waits",
+      1,
+      { { 1, 0, 0 } },
+      "0 0 enter 0 0\n"
+      "10 0 enter 0 2\n"
+      "30 0 exit 0 2\n"
+      "40 0 exit 0 0\n",
+      0,
+      0,
+      40,
+      "0:running_user 0-10 <main, 0:blocked(unknown) 10-30 <cond_wait, "
+      "0:running_user 30-40 <main" },
+};
+
+static size_t put_segment(const struct weft_trace *trace, const struct weft_path_segment *segment,
+                          char *text, size_t n_bytes)
+{
+    char other[64] = "";
+    if (segment->other_thread_id != WEFT_ID_NONE && segment->state == WEFT_PATH_PREEMPTED)
+        (void)snprintf(other, sizeof other, " <%u", segment->other_thread_id);
+    else if (segment->function_id != WEFT_ID_NONE)
+        (void)snprintf(other, sizeof other, " <%s",
+                       weft_trace_function(trace, segment->function_id)->name.bytes);
+    return (size_t)snprintf(
+        text, n_bytes, "%u:%s%s%s%s %" PRIu64 "-%" PRIu64 "%s%s%s", segment->thread_id,
+        weft_path_state_name(segment->state), segment->reason ? "(" : "",
+        segment->reason ? weft_path_reason_name(segment->reason) : "", segment->reason ? ")" : "",
+        segment->start_ns, segment->end_ns, segment->flags & WEFT_PATH_IN_FLIGHT ? "~" : "",
+        segment->flags & WEFT_PATH_UNCERTAIN ? "?" : "", other);
+}
+
+static enum weft_code find_path(const struct weft_trace *trace, const struct told_case *one,
+                                const struct weft_run *run, char text[TEXT_BYTES],
+                                struct weft_err *err)
+{
+    const struct weft_path_opts opts = { .thread_id = one->thread_id,
+                                         .from_ns = one->from_ns,
+                                         .to_ns = one->to_ns,
+                                         .call_depth = WEFT_PATH_INNERMOST };
+    struct weft_path_table *table;
+    size_t n = 0;
+    text[0] = 0;
+    enum weft_code code = weft_path_run(trace, &opts, run, &table, err);
+    for (size_t i = 0; code == WEFT_OK && i < table->n_segments && n < TEXT_BYTES - 128; i++) {
+        if (i)
+            n += (size_t)snprintf(text + n, TEXT_BYTES - n, ", ");
+        n += put_segment(trace, &table->segments[i], text + n, TEXT_BYTES - n);
+    }
+    weft_path_table_free(table);
+    return code;
+}
+
+static void check_sums(const struct weft_trace *trace, const struct told_case *one,
+                       const struct weft_run *run)
+{
+    const struct weft_path_opts opts = { .thread_id = one->thread_id,
+                                         .from_ns = one->from_ns,
+                                         .to_ns = one->to_ns,
+                                         .call_depth = WEFT_PATH_INNERMOST };
+    struct weft_path_table *table;
+    uint64_t by_thread_ns = 0, by_reason_ns = 0;
+    if (weft_path_run(trace, &opts, run, &table, NULL) != WEFT_OK)
+        abort();
+    for (size_t i = 0; i < table->n_threads; i++)
+        by_thread_ns += table->threads[i].sum_ns;
+    for (size_t i = 0; i < table->n_reasons; i++)
+        by_reason_ns += table->reasons[i].sum_ns;
+    tap_eq_u64(by_thread_ns, one->to_ns - one->from_ns, "%s: threads add up", one->name);
+    tap_eq_u64(by_reason_ns, one->to_ns - one->from_ns, "%s: reasons add up", one->name);
+    weft_path_table_free(table);
+}
+
+/* Each allocation fails in turn: an error, no leak, no crash. */
+static void check_memory(const struct weft_trace *trace, const struct told_case *one,
+                         const struct weft_run *run)
+{
+    char text[TEXT_BYTES];
+    int n_failures = 0;
+    bool is_good = true;
+    for (; n_failures < MOST_FAILURES && is_good; n_failures++) {
+        n_until_failure = n_failures;
+        const enum weft_code code = find_path(trace, one, run, text, NULL);
+        const bool has_failed = n_until_failure < 0;
+        n_until_failure = -1;
+        is_good =
+            has_failed ? code == WEFT_E_NOMEM || strcmp(text, one->path) == 0 : code == WEFT_OK;
+        if (!has_failed)
+            break;
+    }
+    tap_ok(is_good && n_failures > 10, "%s: %d failed allocations", one->name, n_failures);
+}
+
+static void check_case(const struct told_case *one, const char *path, const struct weft_run *run)
+{
+    struct weft_trace *trace = NULL;
+    struct weft_err err = { 0 };
+    char text[TEXT_BYTES];
+    if (told_trace_write(path, one->threads, one->n_threads, one->events) != WEFT_OK ||
+        weft_trace_open(path, &trace, &err) != WEFT_OK)
+        abort();
+    if (tap_ok(find_path(trace, one, run, text, &err) == WEFT_OK, "%s: is found", one->name))
+        tap_eq_str(text, one->path, "%s", one->name);
+    else
+        tap_note("%s", err.text);
+    check_sums(trace, one, run);
+    check_memory(trace, one, run);
+    weft_trace_close(trace);
+}
+
+int main(void)
+{
+    const char *root = getenv("WEFT_BUILD_ROOT");
+    char path[512];
+    (void)snprintf(path, sizeof path, "%s/test_critical_path.weft", root ? root : ".");
+    const struct weft_run run = { .pool = weft_pool_new(1) };
+    if (!run.pool)
+        abort();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        check_case(&cases[i], path, &run);
+    weft_pool_free(run.pool);
+    (void)remove(path);
+    return tap_done();
+}
