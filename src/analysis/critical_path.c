@@ -4,6 +4,7 @@
  */
 #include "analysis/critical_path.h"
 
+#include "analysis/critical_path_stacks.h"
 #include "analysis/critical_path_walk.h"
 #include "base/map.h"
 #include "base/vec.h"
@@ -18,6 +19,12 @@ enum { CONTEXTS_MAX = 1 << 16 };
 /* Of memory: the graph's caches and tables, and the segments. */
 enum { GRAPH_SHARE = 2, SEGMENTS_SHARE = 4 };
 
+struct others {
+    struct weft_path_other_row *items;
+    size_t n, cap;
+    struct weft_map *places; /* by thread */
+};
+
 struct sums {
     struct {
         struct weft_path_thread_row *items;
@@ -27,12 +34,9 @@ struct sums {
         struct weft_path_function_row *items;
         size_t n, cap;
     } functions;
-    struct {
-        struct weft_path_preemptor_row *items;
-        size_t n, cap;
-    } preemptors;
+    struct others preemptors, sharers;
     struct weft_path_reason_row reasons[WEFT_PATH_STATES][WEFT_PATH_REASONS];
-    struct weft_map *thread_of, *function_of, *preemptor_of; /* keys to places above */
+    struct weft_map *thread_of, *function_of; /* keys to places above */
 };
 
 /* Who had a processor during one segment. */
@@ -47,6 +51,7 @@ struct job {
     struct weft_graph *graph;
     struct weft_path_walked walked;
     struct weft_interval_reader *reader;
+    struct weft_path_stacks *stacks;
     struct sums sums;
     struct {
         struct occupant *items;
@@ -140,6 +145,9 @@ static enum weft_code refine(struct job *job, struct weft_path_segment *segment,
     enum weft_code code =
         name_function(job, segment->thread_id, segment->start_ns, segment->end_ns,
                       &segment->function_id, &segment->function_ns, &interval, err);
+    if (code == WEFT_OK)
+        code = weft_path_stack(job->stacks, segment->thread_id, segment->start_ns, segment->end_ns,
+                               !is_running, &segment->stack, err);
     for (size_t i = 0; i < interval.n_contexts && code == WEFT_OK; i++) {
         const uint64_t sum_ns = time_of(job, &interval.contexts[i]);
         if (sum_ns)
@@ -172,39 +180,54 @@ static enum weft_code see_occupant(void *context, uint32_t thread_id, uint64_t f
     return WEFT_OK;
 }
 
-static enum weft_code add_preemptor(struct job *job, const struct occupant *occupant,
-                                    struct weft_err *err)
+static enum weft_code add_other(struct others *others, const struct occupant *occupant,
+                                struct weft_err *err)
 {
-    struct sums *sums = &job->sums;
     bool is_new;
-    const uint32_t place = weft_map_add(sums->preemptor_of, occupant->thread_id, &is_new);
+    const uint32_t place = weft_map_add(others->places, occupant->thread_id, &is_new);
     if (place == WEFT_MAP_NONE)
         return no_memory(err);
     if (is_new) {
-        struct weft_path_preemptor_row *row = WEFT_VEC_PUSH(&sums->preemptors);
+        struct weft_path_other_row *row = WEFT_VEC_PUSH(others);
         if (!row)
             return no_memory(err);
         row->thread_id = occupant->thread_id;
     }
-    sums->preemptors.items[place].sum_ns += occupant->sum_ns;
+    others->items[place].sum_ns += occupant->sum_ns;
     return WEFT_OK;
 }
 
-static enum weft_code find_occupants(struct job *job, struct weft_path_segment *segment,
-                                     struct weft_err *err)
+/* Who had what the segment waits for, a processor or a block device. */
+static enum weft_code see_others(struct job *job, const struct weft_path_segment *segment,
+                                 struct others **others, struct weft_err *err)
 {
-    if (segment->state != WEFT_PATH_PREEMPTED || !job->graph->ops->occupants)
-        return WEFT_OK;
-    const struct occupant *longest = NULL;
+    const struct weft_graph_ops *ops = job->graph->ops;
     job->occupants.n = 0;
-    enum weft_code code =
-        job->graph->ops->occupants(job->graph, segment->thread_id, segment->cpu, segment->start_ns,
-                                   segment->end_ns, see_occupant, job, err);
+    *others = NULL;
+    if (segment->state == WEFT_PATH_PREEMPTED && ops->occupants) {
+        *others = &job->sums.preemptors;
+        return ops->occupants(job->graph, segment->thread_id, segment->cpu, segment->start_ns,
+                              segment->end_ns, see_occupant, job, err);
+    }
+    if (segment->reason == WEFT_PATH_BLOCK_DEVICE && ops->sharers) {
+        *others = &job->sums.sharers;
+        return ops->sharers(job->graph, segment->thread_id, segment->start_ns, segment->end_ns,
+                            see_occupant, job, err);
+    }
+    return WEFT_OK;
+}
+
+static enum weft_code find_others(struct job *job, struct weft_path_segment *segment,
+                                  struct weft_err *err)
+{
+    const struct occupant *longest = NULL;
+    struct others *others;
+    enum weft_code code = see_others(job, segment, &others, err);
     for (size_t i = 0; i < job->occupants.n && code == WEFT_OK; i++) {
         const struct occupant *occupant = &job->occupants.items[i];
         if (!longest || occupant->sum_ns > longest->sum_ns)
             longest = occupant;
-        code = add_preemptor(job, occupant, err);
+        code = add_other(others, occupant, err);
     }
     if (code != WEFT_OK || !longest)
         return code;
@@ -212,6 +235,10 @@ static enum weft_code find_occupants(struct job *job, struct weft_path_segment *
     uint64_t function_ns;
     segment->other_thread_id = longest->thread_id;
     segment->other_ns = longest->sum_ns;
+    code = weft_path_stack(job->stacks, longest->thread_id, longest->from_ns, longest->to_ns, false,
+                           &segment->other_stack, err);
+    if (code != WEFT_OK)
+        return code;
     return name_function(job, longest->thread_id, longest->from_ns, longest->to_ns,
                          &segment->other_function_id, &function_ns, &interval, err);
 }
@@ -267,12 +294,12 @@ static bool is_unexplained(const struct weft_path_segment *segment)
 
 BY_SUM(by_thread, weft_path_thread_row, SUM, THREAD)
 BY_SUM(by_function, weft_path_function_row, BOTH, FUNCTION)
-BY_SUM(by_preemptor, weft_path_preemptor_row, SUM, THREAD)
+BY_SUM(by_other, weft_path_other_row, SUM, THREAD)
 BY_SUM(by_reason, weft_path_reason_row, SUM, STATE)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-/* Texts belong to the graph, which keeps one of each: a place is a text. */
+/* Texts belong to the graph and the stacks, which keep one of each: a place is a text. */
 static bool keep_names(struct weft_path_table *table)
 {
     struct weft_map *places = weft_map_new();
@@ -281,8 +308,11 @@ static bool keep_names(struct weft_path_table *table)
         size_t n, cap;
     } kept = { 0 };
     bool is_ok = places != NULL;
-    for (size_t i = 0; is_ok && i < table->n_segments; i++) {
-        struct weft_str *name = &table->segments[i].name;
+    for (size_t i = 0; is_ok && i < 3 * table->n_segments; i++) {
+        struct weft_path_segment *segment = &table->segments[i / 3];
+        struct weft_str *name = i % 3 == 0   ? &segment->name
+                                : i % 3 == 1 ? &segment->stack
+                                             : &segment->other_stack;
         bool is_new = false;
         if (!name->n_bytes)
             continue;
@@ -327,17 +357,20 @@ static bool fill_table(const struct job *job, struct weft_path_table *table)
     table->n_reasons = n_reasons;
     table->n_functions = sums->functions.n;
     table->n_preemptors = sums->preemptors.n;
+    table->n_sharers = sums->sharers.n;
 #define COPY(member, from)                                                                         \
     copy_rows(table->arena, &table->member, from, table->n_##member, sizeof *table->member)
     if (!COPY(segments, job->walked.segments.items) || !COPY(arrows, job->walked.arrows.items) ||
         !COPY(threads, sums->threads.items) || !COPY(reasons, reasons) ||
-        !COPY(functions, sums->functions.items) || !COPY(preemptors, sums->preemptors.items))
+        !COPY(functions, sums->functions.items) || !COPY(preemptors, sums->preemptors.items) ||
+        !COPY(sharers, sums->sharers.items))
         return false;
 #undef COPY
     qsort(table->threads, table->n_threads, sizeof *table->threads, by_thread);
     qsort(table->reasons, table->n_reasons, sizeof *table->reasons, by_reason);
     qsort(table->functions, table->n_functions, sizeof *table->functions, by_function);
-    qsort(table->preemptors, table->n_preemptors, sizeof *table->preemptors, by_preemptor);
+    qsort(table->preemptors, table->n_preemptors, sizeof *table->preemptors, by_other);
+    qsort(table->sharers, table->n_sharers, sizeof *table->sharers, by_other);
     return keep_names(table);
 }
 
@@ -377,10 +410,12 @@ static enum weft_code job_init(struct job *job, const struct weft_run *run, stru
     job->reader = weft_interval_reader_new(job->trace);
     job->sums.thread_of = weft_map_new();
     job->sums.function_of = weft_map_new();
-    job->sums.preemptor_of = weft_map_new();
+    job->sums.preemptors.places = weft_map_new();
+    job->sums.sharers.places = weft_map_new();
+    job->stacks = weft_path_stacks_new(job->trace);
     job->self_ns.items = calloc(n_functions + 1, sizeof *job->self_ns.items);
-    if (!job->reader || !job->sums.thread_of || !job->sums.function_of || !job->sums.preemptor_of ||
-        !job->self_ns.items)
+    if (!job->reader || !job->stacks || !job->sums.thread_of || !job->sums.function_of ||
+        !job->sums.preemptors.places || !job->sums.sharers.places || !job->self_ns.items)
         return no_memory(err);
     weft_interval_reader_limit(job->reader, CONTEXTS_MAX);
     return weft_trace_graph_open(job->trace, job->opts->from_ns, job->opts->to_ns,
@@ -392,10 +427,13 @@ static void job_fini(struct job *job)
     weft_interval_reader_free(job->reader);
     weft_map_free(job->sums.thread_of);
     weft_map_free(job->sums.function_of);
-    weft_map_free(job->sums.preemptor_of);
+    weft_map_free(job->sums.preemptors.places);
+    weft_map_free(job->sums.sharers.places);
+    weft_path_stacks_free(job->stacks);
     WEFT_VEC_FINI(&job->sums.threads);
     WEFT_VEC_FINI(&job->sums.functions);
     WEFT_VEC_FINI(&job->sums.preemptors);
+    WEFT_VEC_FINI(&job->sums.sharers);
     WEFT_VEC_FINI(&job->occupants);
     WEFT_VEC_FINI(&job->self_ns);
     weft_path_walked_fini(&job->walked);
@@ -410,7 +448,7 @@ static enum weft_code fill(struct job *job, const struct weft_run *run, struct w
     for (size_t i = 0; i < segments->n && code == WEFT_OK; i++) {
         code = refine(job, &segments->items[i], err);
         if (code == WEFT_OK)
-            code = find_occupants(job, &segments->items[i], err);
+            code = find_others(job, &segments->items[i], err);
         if (code == WEFT_OK)
             code = add_to_thread(job, &segments->items[i], err);
         if (code == WEFT_OK && weft_progress_is_cancelled(run->progress))

@@ -41,6 +41,10 @@ struct weft_graph_edge {
 
 struct weft_graph;
 
+/* What another thread had, and when. */
+typedef enum weft_code (*weft_graph_see_fn)(void *context, uint32_t thread_id, uint64_t from_ns,
+                                            uint64_t to_ns, struct weft_err *err);
+
 struct weft_graph_ops {
     /* The state in which the instant just before at_ns lies: start_ns < at_ns <= end_ns. Where
      * nothing is known, it is UNKNOWN. at_ns > 0. */
@@ -58,11 +62,13 @@ struct weft_graph_ops {
     /* Calls `see` for who had the processor for which a PREEMPTED thread waited, piece by piece of
      * [from_ns, to_ns], as far as it is known. NULL: nothing is known. */
     enum weft_code (*occupants)(struct weft_graph *graph, uint32_t thread_id, int32_t cpu,
-                                uint64_t from_ns, uint64_t to_ns,
-                                enum weft_code (*see)(void *context, uint32_t thread_id,
-                                                      uint64_t from_ns, uint64_t to_ns,
-                                                      struct weft_err *err),
+                                uint64_t from_ns, uint64_t to_ns, weft_graph_see_fn see,
                                 void *context, struct weft_err *err);
+    /* The same for requests of others that block devices served in [from_ns, to_ns], clipped, in
+     * order of their begins; they may overlap. */
+    enum weft_code (*sharers)(struct weft_graph *graph, uint32_t thread_id, uint64_t from_ns,
+                              uint64_t to_ns, weft_graph_see_fn see, void *context,
+                              struct weft_err *err);
 };
 
 struct weft_graph {

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 
 /* Packets of one connection may have equal numbers in both directions: the rest of the header is in
- * the object. Of locks the object is all; of flows the number. */
+ * the object. Of locks the object is all; of flows the number; requests to devices are told apart
+ * by their first sector. */
 uint64_t weft_graph_key(const struct weft_event *event)
 {
     if (event->kind == WEFT_EVENT_LOCK_REQUEST || event->kind == WEFT_EVENT_LOCK_ACQUIRED ||
@@ -15,6 +16,8 @@ uint64_t weft_graph_key(const struct weft_event *event)
         return event->object_id;
     if (event->kind == WEFT_EVENT_PACKET_SENT || event->kind == WEFT_EVENT_PACKET_RECEIVED)
         return event->value * UINT64_C(0x9e3779b97f4a7c15) + event->object_id;
+    if (event->kind == WEFT_EVENT_IO_BEGIN || event->kind == WEFT_EVENT_IO_END)
+        return (uint64_t)event->object_id << 32 | event->prev_state;
     return event->value;
 }
 

@@ -3,6 +3,7 @@
 
 #include "model/events.h"
 #include "model/graph_edges.h"
+#include "model/graph_requests.h"
 #include "model/states.h"
 
 #include <stdlib.h>
@@ -17,6 +18,7 @@ struct weft_graph_kernel {
     struct weft_history *history;
     uint64_t from_ns, to_ns, memory_bytes;
     struct weft_graph_sources sent;
+    struct weft_graph_requests requests;
     bool has_packets;
     bool has_wakers; /* wakeups are told where they come from, not where the woken will run */
 };
@@ -49,6 +51,7 @@ void weft_graph_kernel_close(struct weft_graph_kernel *kernel)
     if (!kernel)
         return;
     weft_graph_sources_fini(&kernel->sent);
+    weft_graph_requests_fini(&kernel->requests);
     weft_history_close(kernel->history);
     free(kernel);
 }
@@ -174,10 +177,13 @@ static enum weft_code packet_after(struct weft_graph_kernel *kernel, uint32_t th
     return code;
 }
 
+/* A system call that sends, by name, or by number on x86-64, where a trace has no names. */
 static bool sends(struct weft_str name)
 {
     static const char *const names[] = { "sendto", "sendmsg",  "sendmmsg", "write",    "writev",
-                                         "splice", "sendfile", "connect",  "shutdown", "close" };
+                                         "splice", "sendfile", "connect",  "shutdown", "close",
+                                         "#44",    "#46",      "#307",     "#1",       "#20",
+                                         "#275",   "#40",      "#42",      "#48",      "#3" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (weft_str_equal(name, weft_str_of(names[i])))
             return true;
@@ -307,10 +313,8 @@ enum weft_code weft_graph_kernel_arrival(struct weft_graph_kernel *kernel, uint3
 
 enum weft_code weft_graph_kernel_occupants(struct weft_graph_kernel *kernel, uint32_t thread_id,
                                            int32_t cpu, uint64_t from_ns, uint64_t to_ns,
-                                           enum weft_code (*see)(void *context, uint32_t thread_id,
-                                                                 uint64_t from_ns, uint64_t to_ns,
-                                                                 struct weft_err *err),
-                                           void *context, struct weft_err *err)
+                                           weft_graph_see_fn see, void *context,
+                                           struct weft_err *err)
 {
     const uint32_t host_id = weft_trace_thread(kernel->trace, thread_id)->info.host_id;
     struct weft_cpu_runs *runs = NULL;
@@ -327,5 +331,26 @@ enum weft_code weft_graph_kernel_occupants(struct weft_graph_kernel *kernel, uin
             code = see(context, run->thread_id, start_ns, end_ns, err);
     }
     weft_cpu_runs_close(runs);
+    return code;
+}
+
+enum weft_code weft_graph_kernel_sharers(struct weft_graph_kernel *kernel, uint32_t thread_id,
+                                         uint64_t from_ns, uint64_t to_ns, weft_graph_see_fn see,
+                                         void *context, struct weft_err *err)
+{
+    enum weft_code code =
+        weft_graph_requests_make(kernel->trace, kernel->from_ns, kernel->to_ns,
+                                 kernel->memory_bytes / LIST_SHARE, &kernel->requests, err);
+    const struct weft_graph_requests *requests = &kernel->requests;
+    for (size_t i = weft_graph_requests_first(requests, from_ns);
+         i < requests->n && code == WEFT_OK; i++) {
+        const struct weft_graph_request *request = &requests->items[i];
+        const uint64_t start_ns = request->start_ns > from_ns ? request->start_ns : from_ns;
+        const uint64_t end_ns = request->end_ns < to_ns ? request->end_ns : to_ns;
+        if (request->start_ns >= to_ns)
+            break;
+        if (request->thread_id != thread_id && start_ns < end_ns)
+            code = see(context, request->thread_id, start_ns, end_ns, err);
+    }
     return code;
 }

@@ -39,11 +39,14 @@ WEFT_CHECKED enum weft_code weft_graph_kernel_arrival(struct weft_graph_kernel *
                                                       uint32_t thread_id, uint64_t from_ns,
                                                       uint64_t to_ns, struct weft_graph_edge *edge,
                                                       struct weft_err *err);
-WEFT_CHECKED enum weft_code weft_graph_kernel_occupants(
-    struct weft_graph_kernel *kernel, uint32_t thread_id, int32_t cpu, uint64_t from_ns,
-    uint64_t to_ns,
-    enum weft_code (*see)(void *context, uint32_t thread_id, uint64_t from_ns, uint64_t to_ns,
-                          struct weft_err *err),
-    void *context, struct weft_err *err);
+WEFT_CHECKED enum weft_code weft_graph_kernel_occupants(struct weft_graph_kernel *kernel,
+                                                        uint32_t thread_id, int32_t cpu,
+                                                        uint64_t from_ns, uint64_t to_ns,
+                                                        weft_graph_see_fn see, void *context,
+                                                        struct weft_err *err);
+WEFT_CHECKED enum weft_code weft_graph_kernel_sharers(struct weft_graph_kernel *kernel,
+                                                      uint32_t thread_id, uint64_t from_ns,
+                                                      uint64_t to_ns, weft_graph_see_fn see,
+                                                      void *context, struct weft_err *err);
 
 #endif

@@ -86,10 +86,7 @@ static enum weft_code arrival(struct weft_graph *graph, uint32_t thread_id, uint
 }
 
 static enum weft_code occupants(struct weft_graph *graph, uint32_t thread_id, int32_t cpu,
-                                uint64_t from_ns, uint64_t to_ns,
-                                enum weft_code (*see)(void *context, uint32_t thread_id,
-                                                      uint64_t from_ns, uint64_t to_ns,
-                                                      struct weft_err *err),
+                                uint64_t from_ns, uint64_t to_ns, weft_graph_see_fn see,
                                 void *context, struct weft_err *err)
 {
     if (!of(graph)->kernel)
@@ -98,7 +95,17 @@ static enum weft_code occupants(struct weft_graph *graph, uint32_t thread_id, in
                                        context, err);
 }
 
-static const struct weft_graph_ops trace_ops = { before, cause, arrival, occupants };
+static enum weft_code sharers(struct weft_graph *graph, uint32_t thread_id, uint64_t from_ns,
+                              uint64_t to_ns, weft_graph_see_fn see, void *context,
+                              struct weft_err *err)
+{
+    if (!of(graph)->kernel)
+        return WEFT_OK;
+    return weft_graph_kernel_sharers(of(graph)->kernel, thread_id, from_ns, to_ns, see, context,
+                                     err);
+}
+
+static const struct weft_graph_ops trace_ops = { before, cause, arrival, occupants, sharers };
 
 bool weft_trace_has_switches(const struct weft_trace *trace)
 {

@@ -46,6 +46,37 @@ static void put_thread(const struct path *path, uint32_t thread_id, struct weft_
     name->text = thread_of(path, thread_id)->name;
 }
 
+/* The frame of a folded stack from which the kernel was entered, or the innermost. */
+static struct weft_str innermost(struct weft_str stack)
+{
+    static const char *const entries[] = { "entry_SYSCALL", "entry_SYSENTER", "asm_",
+                                           "el0t_",         "el1h_",          "__traceiter" };
+    struct weft_str last = { 0 };
+    for (size_t at = 0; at < stack.n_bytes;) {
+        const char *end = memchr(stack.bytes + at, ';', stack.n_bytes - at);
+        const size_t n = end ? (size_t)(end - stack.bytes) - at : stack.n_bytes - at;
+        const struct weft_str frame = { .bytes = stack.bytes + at, .n_bytes = n };
+        for (size_t k = 0; k < sizeof entries / sizeof *entries; k++)
+            if (last.n_bytes && n >= strlen(entries[k]) &&
+                memcmp(frame.bytes, entries[k], strlen(entries[k])) == 0)
+                return last;
+        last = frame;
+        at += n + 1;
+    }
+    return last;
+}
+
+/* A function, or without calls the frame of a stack. */
+static void put_place(const struct path *path, uint32_t function_id, struct weft_str stack,
+                      struct weft_cell *cell)
+{
+    cell->is_null = function_id == WEFT_ID_NONE && stack.n_bytes == 0;
+    if (function_id != WEFT_ID_NONE)
+        cell->text = weft_trace_function(path->view->trace, function_id)->name;
+    else
+        cell->text = innermost(stack);
+}
+
 static void put_function(const struct path *path, uint32_t function_id, struct weft_cell *cell)
 {
     cell->is_null = function_id == WEFT_ID_NONE;
@@ -79,6 +110,8 @@ static const struct weft_column segment_columns[] = {
     { "cycle", NULL, WEFT_CELL_BOOL },
     { "too_deep", NULL, WEFT_CELL_BOOL },
     { "unfinished", NULL, WEFT_CELL_BOOL },
+    { "stack", NULL, WEFT_CELL_TEXT },
+    { "other_stack", NULL, WEFT_CELL_TEXT },
 };
 
 static void segment_row(const void *context, size_t row, struct weft_cell *cells)
@@ -96,16 +129,20 @@ static void segment_row(const void *context, size_t row, struct weft_cell *cells
     cells[8].text = weft_str_of(weft_path_reason_name(segment->reason));
     cells[9].is_null = segment->name.n_bytes == 0;
     cells[9].text = segment->name;
-    put_function(path, segment->function_id, &cells[10]);
+    put_place(path, segment->function_id, segment->stack, &cells[10]);
     cells[11].number = segment->function_ns;
     cells[12].is_null = segment->cpu < 0;
     cells[12].number = segment->cpu < 0 ? 0 : (uint64_t)segment->cpu;
     cells[13].number = segment->depth;
     put_thread(path, segment->other_thread_id, &cells[14], &cells[15]);
     cells[16].number = segment->other_ns;
-    put_function(path, segment->other_function_id, &cells[17]);
+    put_place(path, segment->other_function_id, segment->other_stack, &cells[17]);
     for (unsigned k = 0; k < 5; k++) /* in the order of enum weft_path_flag */
         cells[18 + k].number = segment->flags >> k & 1;
+    cells[23].is_null = segment->stack.n_bytes == 0;
+    cells[23].text = segment->stack;
+    cells[24].is_null = segment->other_stack.n_bytes == 0;
+    cells[24].text = segment->other_stack;
 }
 
 /* ---- the other lists ------------------------------------------------------------------------- */
@@ -196,38 +233,50 @@ static void function_row(const void *context, size_t row, struct weft_cell *cell
     put_function(path, function->function_id, &cells[3]);
 }
 
-static const struct weft_column preemptor_columns[] = {
+static const struct weft_column other_columns[] = {
     { "tid", "tid", WEFT_CELL_ID },
-    { "name", "had the processor", WEFT_CELL_TEXT },
+    { "name", "thread", WEFT_CELL_TEXT },
     { "sum_ns", "time", WEFT_CELL_NS },
     { NULL, "share", WEFT_CELL_SHARE },
 };
 
+static void put_other(const struct path *path, const struct weft_path_other_row *other,
+                      struct weft_cell *cells)
+{
+    put_thread(path, other->thread_id, &cells[0], &cells[1]);
+    cells[2].number = other->sum_ns;
+    cells[3].real = share_of(path, other->sum_ns);
+}
+
 static void preemptor_row(const void *context, size_t row, struct weft_cell *cells)
 {
     const struct path *path = context;
-    const struct weft_path_preemptor_row *preemptor = &path->table->preemptors[row];
-    put_thread(path, preemptor->thread_id, &cells[0], &cells[1]);
-    cells[2].number = preemptor->sum_ns;
-    cells[3].real = share_of(path, preemptor->sum_ns);
+    put_other(path, &path->table->preemptors[row], cells);
 }
 
-enum list { SEGMENTS, ARROWS, REASONS, THREADS, FUNCTIONS, PREEMPTORS, LISTS };
+static void sharer_row(const void *context, size_t row, struct weft_cell *cells)
+{
+    const struct path *path = context;
+    put_other(path, &path->table->sharers[row], cells);
+}
+
+enum list { SEGMENTS, ARROWS, REASONS, THREADS, FUNCTIONS, PREEMPTORS, SHARERS, LISTS };
 
 static struct weft_table table_of(const struct path *path, enum list list)
 {
-#define LIST(name, n)                                                                              \
+#define LIST(columns, row, n)                                                                      \
     {                                                                                              \
-        name##_columns, sizeof name##_columns / sizeof *name##_columns, n, name##_row, path,       \
-            false, NULL                                                                            \
+        columns##_columns, sizeof columns##_columns / sizeof *columns##_columns, n, row##_row,     \
+            path, false, NULL                                                                      \
     }
     const struct weft_table tables[LISTS] = {
-        [SEGMENTS] = LIST(segment, path->n_shown),
-        [ARROWS] = LIST(arrow, path->table->n_arrows),
-        [REASONS] = LIST(reason, path->table->n_reasons),
-        [THREADS] = LIST(thread, path->table->n_threads),
-        [FUNCTIONS] = LIST(function, path->table->n_functions),
-        [PREEMPTORS] = LIST(preemptor, path->table->n_preemptors),
+        [SEGMENTS] = LIST(segment, segment, path->n_shown),
+        [ARROWS] = LIST(arrow, arrow, path->table->n_arrows),
+        [REASONS] = LIST(reason, reason, path->table->n_reasons),
+        [THREADS] = LIST(thread, thread, path->table->n_threads),
+        [FUNCTIONS] = LIST(function, function, path->table->n_functions),
+        [PREEMPTORS] = LIST(other, preemptor, path->table->n_preemptors),
+        [SHARERS] = LIST(other, sharer, path->table->n_sharers),
     };
 #undef LIST
     return tables[list];
@@ -342,7 +391,8 @@ static bool print_text(const struct path *path)
     print_list(path, REASONS, "where the time went\n");
     print_list(path, THREADS, "threads\n");
     print_list(path, FUNCTIONS, "functions\n");
-    print_list(path, PREEMPTORS, "preempted by\n");
+    print_list(path, PREEMPTORS, "who had the processor meanwhile\n");
+    print_list(path, SHARERS, "whose requests block devices served meanwhile\n");
     print_foot(path);
     return true;
 }
@@ -364,8 +414,8 @@ static void print_during(const struct path *path, struct weft_json *json)
 
 static void print_json(const struct path *path)
 {
-    static const char *const keys[LISTS] = { "segments", "arrows",    "reasons",
-                                             "threads",  "functions", "preemptors" };
+    static const char *const keys[LISTS] = { "segments",  "arrows",     "reasons", "threads",
+                                             "functions", "preemptors", "sharers" };
     const struct weft_path_table *table = path->table;
     struct weft_json *json = weft_view_json(path->view);
     if (!json)

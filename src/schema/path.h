@@ -68,18 +68,20 @@ const char *weft_path_edge_name(enum weft_path_edge edge);
 struct weft_path_segment {
     uint64_t start_ns, end_ns;
     uint32_t thread_id;
-    uint32_t depth;             /* waits between the thread asked for and this one */
-    uint32_t other_thread_id;   /* BLOCKED: who ended the wait; PREEMPTED: who had the processor
-                                   longest; or WEFT_ID_NONE */
+    uint32_t depth;           /* waits between the thread asked for and this one */
+    uint32_t other_thread_id; /* BLOCKED: who ended the wait, or of a block device who else used it
+                                 most; PREEMPTED: who had the processor longest; or WEFT_ID_NONE */
     uint32_t other_function_id; /* PREEMPTED: in which that one was longest, or WEFT_ID_NONE */
-    uint64_t other_ns;          /* PREEMPTED: for how long it had the processor */
-    int32_t cpu;                /* -1 unknown */
-    uint32_t function_id;       /* in which it was longest, or WEFT_ID_NONE */
-    uint64_t function_ns;       /* for how long */
-    struct weft_str name; /* of the interrupt or device, else of the system call; may be empty */
-    uint8_t state;        /* enum weft_path_state */
-    uint8_t reason;       /* enum weft_path_reason */
-    uint8_t flags;        /* enum weft_path_flag */
+    uint64_t other_ns;     /* for how long it had the processor; or its requests took, together */
+    int32_t cpu;           /* -1 unknown */
+    uint32_t function_id;  /* in which it was longest, or WEFT_ID_NONE */
+    uint64_t function_ns;  /* for how long */
+    struct weft_str name;  /* of the interrupt or device, else of the system call; may be empty */
+    struct weft_str stack; /* of samples, folded: where it waits, or was most; may be empty */
+    struct weft_str other_stack; /* the same of who had the processor */
+    uint8_t state;               /* enum weft_path_state */
+    uint8_t reason;              /* enum weft_path_reason */
+    uint8_t flags;               /* enum weft_path_flag */
 };
 
 /* Times never descend: from_ns <= to_ns. */
@@ -107,8 +109,9 @@ struct weft_path_function_row {
     uint64_t running_ns, waiting_ns; /* blocked, preempted and unknown */
 };
 
-/* Who had the processor while the path waited for it. */
-struct weft_path_preemptor_row {
+/* Who had the processor while the path waited for it; or whose requests kept a block device busy
+ * while the path waited for that. */
+struct weft_path_other_row {
     uint32_t thread_id;
     uint64_t sum_ns;
 };
@@ -127,8 +130,10 @@ struct weft_path_table {
     size_t n_reasons;
     struct weft_path_function_row *functions; /* longest first; functions of one name together */
     size_t n_functions;
-    struct weft_path_preemptor_row *preemptors; /* longest first */
+    struct weft_path_other_row *preemptors; /* longest first */
     size_t n_preemptors;
+    struct weft_path_other_row *sharers; /* of block devices; longest first */
+    size_t n_sharers;
     uint64_t unexplained_ns; /* unknown, or blocked and nothing tells why */
     uint64_t uncertain_ns;   /* reached over inferred edges, or waits with inferred reasons */
     uint64_t n_cycles, n_too_deep;

@@ -133,7 +133,8 @@ static enum weft_code plain_arrival(struct weft_graph *graph, uint32_t thread_id
     return WEFT_OK;
 }
 
-static const struct weft_graph_ops plain_ops = { plain_before, plain_cause, plain_arrival, NULL };
+static const struct weft_graph_ops plain_ops = { plain_before, plain_cause, plain_arrival, NULL,
+                                                 NULL };
 
 static void plain_read_rows(struct plain_graph *plain, const char *at)
 {

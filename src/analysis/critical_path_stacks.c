@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/critical_path_stacks.h"
+
+#include "base/vec.h"
+
+#include <stdlib.h>
+
+/* Blocks looked at for one stack; of more samples, those in the last blocks count. */
+enum { BLOCKS_MAX = 4 };
+
+/* A stack before a wait that is older than this tells nothing of it. */
+#define OLD_NS UINT64_C(1000000)
+
+struct seen {
+    uint32_t stack;
+    uint64_t weight, n_samples, first_ns;
+};
+
+struct weft_path_stacks {
+    const struct weft_trace *trace;
+    struct weft_strtab *texts;
+    struct weft_event_buf *buf;
+    const struct weft_event *events; /* of the block that is decoded */
+    size_t n_events;
+    uint32_t thread_id; /* whose that is; WEFT_ID_NONE: none */
+    uint64_t block;
+    struct {
+        struct seen *items;
+        size_t n, cap;
+    } seen;
+};
+
+struct weft_path_stacks *weft_path_stacks_new(const struct weft_trace *trace)
+{
+    struct weft_path_stacks *stacks = calloc(1, sizeof *stacks);
+    if (!stacks)
+        return NULL;
+    stacks->trace = trace;
+    stacks->thread_id = WEFT_ID_NONE;
+    stacks->texts = weft_strtab_new();
+    stacks->buf = weft_event_buf_new();
+    if (stacks->texts && stacks->buf)
+        return stacks;
+    weft_path_stacks_free(stacks);
+    return NULL;
+}
+
+void weft_path_stacks_free(struct weft_path_stacks *stacks)
+{
+    if (!stacks)
+        return;
+    weft_strtab_free(stacks->texts);
+    weft_event_buf_free(stacks->buf);
+    WEFT_VEC_FINI(&stacks->seen);
+    free(stacks);
+}
+
+static enum weft_code load(struct weft_path_stacks *stacks, uint32_t thread_id, uint64_t block,
+                           struct weft_err *err)
+{
+    if (stacks->thread_id == thread_id && stacks->block == block)
+        return WEFT_OK;
+    stacks->thread_id = WEFT_ID_NONE;
+    enum weft_code code =
+        weft_store_load_events(weft_trace_store(stacks->trace), thread_id, block, stacks->buf,
+                               &stacks->events, &stacks->n_events, err);
+    if (code != WEFT_OK)
+        return code;
+    stacks->thread_id = thread_id;
+    stacks->block = block;
+    return WEFT_OK;
+}
+
+static enum weft_code see(struct weft_path_stacks *stacks, const struct weft_event *event,
+                          struct weft_err *err)
+{
+    uint32_t id;
+    enum weft_code code = weft_strtab_intern(stacks->texts, event->name, &id, err);
+    if (code != WEFT_OK)
+        return code;
+    size_t i = 0;
+    while (i < stacks->seen.n && stacks->seen.items[i].stack != id)
+        i++;
+    if (i == stacks->seen.n) {
+        struct seen *seen = WEFT_VEC_PUSH(&stacks->seen);
+        if (!seen)
+            return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for stacks");
+        *seen = (struct seen){ .stack = id, .first_ns = event->time_ns };
+    }
+    struct seen *seen = &stacks->seen.items[i];
+    seen->weight += event->value;
+    seen->n_samples++;
+    seen->first_ns = event->time_ns < seen->first_ns ? event->time_ns : seen->first_ns;
+    return WEFT_OK;
+}
+
+static bool is_stack(const struct weft_event *event, uint64_t from_ns, uint64_t to_ns)
+{
+    return event->kind == WEFT_EVENT_SAMPLE && event->name.n_bytes && event->time_ns >= from_ns &&
+           event->time_ns <= to_ns;
+}
+
+static const struct seen *most_seen(const struct weft_path_stacks *stacks)
+{
+    const struct seen *best = NULL;
+    for (size_t i = 0; i < stacks->seen.n; i++) {
+        const struct seen *seen = &stacks->seen.items[i];
+        if (!best || seen->weight > best->weight ||
+            (seen->weight == best->weight &&
+             (seen->n_samples > best->n_samples ||
+              (seen->n_samples == best->n_samples && seen->first_ns < best->first_ns))))
+            best = seen;
+    }
+    return best;
+}
+
+/* Of a wait, only the last stack before it stays. */
+static enum weft_code see_block(struct weft_path_stacks *stacks, uint64_t from_ns, uint64_t to_ns,
+                                bool is_wait, struct weft_err *err)
+{
+    enum weft_code code = WEFT_OK;
+    for (size_t i = stacks->n_events; i > 0 && code == WEFT_OK; i--) {
+        if (!is_stack(&stacks->events[i - 1], from_ns, to_ns))
+            continue;
+        code = see(stacks, &stacks->events[i - 1], err);
+        if (is_wait)
+            break;
+    }
+    return code;
+}
+
+/* The number of blocks that begin at `at_ns` or earlier. */
+static uint64_t blocks_until(const struct weft_path_stacks *stacks, uint32_t thread_id,
+                             uint64_t at_ns)
+{
+    struct weft_store *store = weft_trace_store(stacks->trace);
+    uint64_t low = 0, high = weft_store_thread_get(store, thread_id)->n_event_blocks;
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (weft_store_event_block_get(store, thread_id, middle)->first_ns <= at_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+enum weft_code weft_path_stack(struct weft_path_stacks *stacks, uint32_t thread_id,
+                               uint64_t from_ns, uint64_t to_ns, bool is_wait,
+                               struct weft_str *stack, struct weft_err *err)
+{
+    struct weft_store *store = weft_trace_store(stacks->trace);
+    enum weft_code code = WEFT_OK;
+    *stack = (struct weft_str){ 0 };
+    stacks->seen.n = 0;
+    if (weft_trace_meta(stacks->trace)->events_of_kind[WEFT_EVENT_SAMPLE] == 0)
+        return WEFT_OK;
+    if (is_wait) {
+        to_ns = from_ns;
+        from_ns = from_ns > OLD_NS ? from_ns - OLD_NS : 0;
+    }
+    uint64_t block = blocks_until(stacks, thread_id, to_ns);
+    for (unsigned n = 0; n < BLOCKS_MAX && block > 0 && code == WEFT_OK; n++) {
+        const struct weft_event_block_info *info =
+            weft_store_event_block_get(store, thread_id, --block);
+        if (info->last_ns < from_ns || (is_wait && stacks->seen.n))
+            break;
+        if (!(info->kinds >> WEFT_EVENT_SAMPLE & 1))
+            continue;
+        code = load(stacks, thread_id, block, err);
+        if (code == WEFT_OK)
+            code = see_block(stacks, from_ns, to_ns, is_wait, err);
+    }
+    const struct seen *best = code == WEFT_OK ? most_seen(stacks) : NULL;
+    if (best)
+        *stack = weft_strtab_get(stacks->texts, best->stack);
+    return code;
+}

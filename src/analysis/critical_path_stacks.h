@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where a thread was according to stack samples.
+ */
+#ifndef WEFT_ANALYSIS_CRITICAL_PATH_STACKS_H
+#define WEFT_ANALYSIS_CRITICAL_PATH_STACKS_H
+
+#include "model/trace.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct weft_path_stacks;
+
+/* NULL without memory. */
+struct weft_path_stacks *weft_path_stacks_new(const struct weft_trace *trace);
+void weft_path_stacks_free(struct weft_path_stacks *stacks);
+
+/* The stack of a thread in [from_ns, to_ns]: of most weight, then in most samples, then the
+ * earliest; for a wait the last one at its begin or before. Empty if there is none. Lives as
+ * `stacks`, which keeps one copy of each. Reads a block of events or two; the last blocks of one
+ * thread stay decoded. */
+WEFT_CHECKED enum weft_code weft_path_stack(struct weft_path_stacks *stacks, uint32_t thread_id,
+                                            uint64_t from_ns, uint64_t to_ns, bool is_wait,
+                                            struct weft_str *stack, struct weft_err *err);
+
+#endif
