@@ -8,6 +8,9 @@
 /* Blocks looked at for one stack; of more samples, those in the last blocks count. */
 enum { BLOCKS_MAX = 4 };
 
+/* Blocks that stay decoded: a path goes to and fro between a few threads. */
+enum { SLOTS = 16 };
+
 /* A stack before a wait that is older than this tells nothing of it. */
 #define OLD_NS UINT64_C(1000000)
 
@@ -16,14 +19,21 @@ struct seen {
     uint64_t weight, n_samples, first_ns;
 };
 
+/* A decoded block. */
+struct slot {
+    struct weft_event_buf *buf;
+    const struct weft_event *events;
+    size_t n_events;
+    uint32_t thread_id; /* whose it is */
+    uint64_t block;
+    uint64_t last_use; /* 0: there is none */
+};
+
 struct weft_path_stacks {
     const struct weft_trace *trace;
     struct weft_strtab *texts;
-    struct weft_event_buf *buf;
-    const struct weft_event *events; /* of the block that is decoded */
-    size_t n_events;
-    uint32_t thread_id; /* whose that is; WEFT_ID_NONE: none */
-    uint64_t block;
+    struct slot slots[SLOTS];
+    uint64_t n_uses;
     struct {
         struct seen *items;
         size_t n, cap;
@@ -36,12 +46,10 @@ struct weft_path_stacks *weft_path_stacks_new(const struct weft_trace *trace)
     if (!stacks)
         return NULL;
     stacks->trace = trace;
-    stacks->thread_id = WEFT_ID_NONE;
     stacks->texts = weft_strtab_new();
-    stacks->buf = weft_event_buf_new();
-    if (stacks->texts && stacks->buf)
+    if (stacks->texts)
         return stacks;
-    weft_path_stacks_free(stacks);
+    free(stacks);
     return NULL;
 }
 
@@ -50,24 +58,46 @@ void weft_path_stacks_free(struct weft_path_stacks *stacks)
     if (!stacks)
         return;
     weft_strtab_free(stacks->texts);
-    weft_event_buf_free(stacks->buf);
+    for (size_t i = 0; i < SLOTS; i++)
+        weft_event_buf_free(stacks->slots[i].buf);
     WEFT_VEC_FINI(&stacks->seen);
     free(stacks);
 }
 
-static enum weft_code load(struct weft_path_stacks *stacks, uint32_t thread_id, uint64_t block,
-                           struct weft_err *err)
+/* The slot that holds the block, or the one that was not used for longest. */
+static struct slot *find_slot(struct weft_path_stacks *stacks, uint32_t thread_id, uint64_t block)
 {
-    if (stacks->thread_id == thread_id && stacks->block == block)
-        return WEFT_OK;
-    stacks->thread_id = WEFT_ID_NONE;
-    enum weft_code code =
-        weft_store_load_events(weft_trace_store(stacks->trace), thread_id, block, stacks->buf,
-                               &stacks->events, &stacks->n_events, err);
-    if (code != WEFT_OK)
-        return code;
-    stacks->thread_id = thread_id;
-    stacks->block = block;
+    struct slot *oldest = &stacks->slots[0];
+    for (size_t i = 0; i < SLOTS; i++) {
+        struct slot *slot = &stacks->slots[i];
+        if (slot->last_use && slot->thread_id == thread_id && slot->block == block)
+            return slot;
+        if (slot->last_use < oldest->last_use)
+            oldest = slot;
+    }
+    oldest->last_use = 0;
+    return oldest;
+}
+
+static enum weft_code load(struct weft_path_stacks *stacks, uint32_t thread_id, uint64_t block,
+                           const struct slot **loaded, struct weft_err *err)
+{
+    struct slot *slot = find_slot(stacks, thread_id, block);
+    *loaded = slot;
+    if (!slot->last_use) {
+        if (!slot->buf)
+            slot->buf = weft_event_buf_new();
+        if (!slot->buf)
+            return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for stacks");
+        enum weft_code code =
+            weft_store_load_events(weft_trace_store(stacks->trace), thread_id, block, slot->buf,
+                                   &slot->events, &slot->n_events, err);
+        if (code != WEFT_OK)
+            return code;
+        slot->thread_id = thread_id;
+        slot->block = block;
+    }
+    slot->last_use = ++stacks->n_uses;
     return WEFT_OK;
 }
 
@@ -115,14 +145,15 @@ static const struct seen *most_seen(const struct weft_path_stacks *stacks)
 }
 
 /* Of a wait, only the last stack before it stays. */
-static enum weft_code see_block(struct weft_path_stacks *stacks, uint64_t from_ns, uint64_t to_ns,
-                                bool is_wait, struct weft_err *err)
+static enum weft_code see_block(struct weft_path_stacks *stacks, const struct slot *slot,
+                                uint64_t from_ns, uint64_t to_ns, bool is_wait,
+                                struct weft_err *err)
 {
     enum weft_code code = WEFT_OK;
-    for (size_t i = stacks->n_events; i > 0 && code == WEFT_OK; i--) {
-        if (!is_stack(&stacks->events[i - 1], from_ns, to_ns))
+    for (size_t i = slot->n_events; i > 0 && code == WEFT_OK; i--) {
+        if (!is_stack(&slot->events[i - 1], from_ns, to_ns))
             continue;
-        code = see(stacks, &stacks->events[i - 1], err);
+        code = see(stacks, &slot->events[i - 1], err);
         if (is_wait)
             break;
     }
@@ -167,9 +198,10 @@ enum weft_code weft_path_stack(struct weft_path_stacks *stacks, uint32_t thread_
             break;
         if (!(info->kinds >> WEFT_EVENT_SAMPLE & 1))
             continue;
-        code = load(stacks, thread_id, block, err);
+        const struct slot *slot;
+        code = load(stacks, thread_id, block, &slot, err);
         if (code == WEFT_OK)
-            code = see_block(stacks, from_ns, to_ns, is_wait, err);
+            code = see_block(stacks, slot, from_ns, to_ns, is_wait, err);
     }
     const struct seen *best = code == WEFT_OK ? most_seen(stacks) : NULL;
     if (best)

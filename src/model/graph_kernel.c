@@ -7,6 +7,7 @@
 #include "model/states.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* How long before a wakeup, or after it, a packet may have been received that is its cause. */
 #define PACKET_NEAR_NS UINT64_C(10000000)
@@ -334,6 +335,37 @@ enum weft_code weft_graph_kernel_occupants(struct weft_graph_kernel *kernel, uin
     return code;
 }
 
+/* States of a kernel worker that are looked at to find who woke it. */
+enum { WORKER_STATES_MAX = 64 };
+
+static bool is_worker(const struct weft_graph_kernel *kernel, uint32_t thread_id)
+{
+    const struct weft_str name = weft_trace_thread(kernel->trace, thread_id)->info.name;
+    return name.n_bytes >= 7 && memcmp(name.bytes, "kworker", 7) == 0;
+}
+
+/* For whom a request is: a kernel worker issues it for who woke it. */
+static enum weft_code requester(struct weft_graph_kernel *kernel,
+                                const struct weft_graph_request *request, uint32_t *thread_id,
+                                struct weft_err *err)
+{
+    struct weft_state state = { .start_ns = request->start_ns };
+    enum weft_code code = WEFT_OK;
+    *thread_id = request->thread_id;
+    if (!is_worker(kernel, request->thread_id))
+        return WEFT_OK;
+    for (unsigned n = 0; n < WORKER_STATES_MAX && state.start_ns > 0 && code == WEFT_OK; n++) {
+        code =
+            weft_history_before(kernel->history, request->thread_id, state.start_ns, &state, err);
+        if (state.kind == WEFT_STATE_BLOCKED || state.kind == WEFT_STATE_UNKNOWN)
+            break;
+    }
+    if (code == WEFT_OK && state.kind == WEFT_STATE_BLOCKED && state.reason == WEFT_WAIT_THREAD &&
+        state.waker_thread_id != WEFT_ID_NONE)
+        *thread_id = state.waker_thread_id;
+    return code;
+}
+
 enum weft_code weft_graph_kernel_sharers(struct weft_graph_kernel *kernel, uint32_t thread_id,
                                          uint64_t from_ns, uint64_t to_ns, weft_graph_see_fn see,
                                          void *context, struct weft_err *err)
@@ -349,8 +381,12 @@ enum weft_code weft_graph_kernel_sharers(struct weft_graph_kernel *kernel, uint3
         const uint64_t end_ns = request->end_ns < to_ns ? request->end_ns : to_ns;
         if (request->start_ns >= to_ns)
             break;
-        if (request->thread_id != thread_id && start_ns < end_ns)
-            code = see(context, request->thread_id, start_ns, end_ns, err);
+        uint32_t other_id;
+        if (start_ns >= end_ns)
+            continue;
+        code = requester(kernel, request, &other_id, err);
+        if (code == WEFT_OK && other_id != thread_id)
+            code = see(context, other_id, start_ns, end_ns, err);
     }
     return code;
 }
