@@ -135,9 +135,24 @@ static enum weft_code name_function(struct job *job, uint32_t thread_id, uint64_
     return WEFT_OK;
 }
 
-static enum weft_code refine(struct job *job, struct weft_path_segment *segment,
-                             struct weft_err *err)
+/* The end of a segment with the interrupts that follow it: a sample that a timer takes of what the
+ * thread does is taken within an interrupt. */
+static uint64_t end_of_samples(const struct weft_path_segments *segments, size_t place)
 {
+    uint64_t end_ns = segments->items[place].end_ns;
+    for (size_t i = place + 1; i < segments->n; i++) {
+        const struct weft_path_segment *next = &segments->items[i];
+        if (next->thread_id != segments->items[place].thread_id || next->start_ns != end_ns ||
+            next->state != WEFT_PATH_INTERRUPTED)
+            break;
+        end_ns = next->end_ns;
+    }
+    return end_ns;
+}
+
+static enum weft_code refine(struct job *job, size_t place, struct weft_err *err)
+{
+    struct weft_path_segment *segment = &job->walked.segments.items[place];
     const bool is_running = segment->state == WEFT_PATH_USER ||
                             segment->state == WEFT_PATH_KERNEL ||
                             segment->state == WEFT_PATH_INTERRUPTED;
@@ -146,8 +161,9 @@ static enum weft_code refine(struct job *job, struct weft_path_segment *segment,
         name_function(job, segment->thread_id, segment->start_ns, segment->end_ns,
                       &segment->function_id, &segment->function_ns, &interval, err);
     if (code == WEFT_OK)
-        code = weft_path_stack(job->stacks, segment->thread_id, segment->start_ns, segment->end_ns,
-                               !is_running, &segment->stack, err);
+        code = weft_path_stack(job->stacks, segment->thread_id, segment->start_ns,
+                               end_of_samples(&job->walked.segments, place), !is_running,
+                               &segment->stack, err);
     for (size_t i = 0; i < interval.n_contexts && code == WEFT_OK; i++) {
         const uint64_t sum_ns = time_of(job, &interval.contexts[i]);
         if (sum_ns)
@@ -446,7 +462,7 @@ static enum weft_code fill(struct job *job, const struct weft_run *run, struct w
     enum weft_code code = WEFT_OK;
     weft_progress_start(run->progress, "looking at the path", "segments", segments->n);
     for (size_t i = 0; i < segments->n && code == WEFT_OK; i++) {
-        code = refine(job, &segments->items[i], err);
+        code = refine(job, i, err);
         if (code == WEFT_OK)
             code = find_others(job, &segments->items[i], err);
         if (code == WEFT_OK)
