@@ -5,7 +5,7 @@ is missing in the trace."""
 import resource
 import subprocess
 
-from support import WEFT, WORK, done, note, ok, run, run_json, unpack_all
+from support import TRACES, WEFT, WORK, done, import_trace, note, ok, run, run_json, unpack_all
 
 
 def by_name(rows):
@@ -51,9 +51,7 @@ def executions(folder, label):
 
 def import_run(name):
     """The store of a recorded run, or None where no importer reads it."""
-    folder = unpack_all(f"kernel/{name}")[0]
-    folder = folder if folder.is_dir() else folder.parent
-    folder = next(folder.rglob("truth.tsv")).parent
+    folder = next(unpack_all(f"kernel/{name}")[0].rglob("truth.tsv")).parent
     store = WORK / f"{name}.weft"
     if not store.exists() and run("import", "-q", "-o", store, folder / "perf.data").returncode:
         return folder, None
@@ -88,11 +86,10 @@ def longest_threads(store, count):
 
 
 def check_ctf():
+    unpack_all("ctf")
     for name in CTF:
-        folder = unpack_all(f"ctf/ctf-traces/{name}") or unpack_all(name)
-        store = WORK / f"{name}.weft"
-        place = next((path for path in folder if path.name == name and path.is_dir()), folder[0])
-        if not ok(run("import", "-q", "-o", store, place).returncode == 0, f"{name}: is read"):
+        store = import_trace(TRACES / "ctf" / "ctf-traces" / name, name)
+        if not store:
             continue
         for row in longest_threads(store, 5):
             path = run_json("path", store, "--thread", row["tid"])
