@@ -483,6 +483,7 @@ enum weft_code weft_path_run(const struct weft_trace *trace, const struct weft_p
         .thread_id = opts->thread_id,
         .from_ns = opts->from_ns,
         .to_ns = opts->to_ns,
+        .progress = run->progress,
         .max_segments =
             run->memory_bytes
                 ? (size_t)(run->memory_bytes / SEGMENTS_SHARE / WEFT_PATH_SEGMENT_BYTES) + 1

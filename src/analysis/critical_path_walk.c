@@ -299,7 +299,9 @@ enum weft_code weft_path_walk(struct weft_graph *graph, const struct weft_path_w
                                       .top_ns = opts->to_ns };
     enum weft_code code = WEFT_OK;
     while (code == WEFT_OK && walk->n_frames > 0)
-        code = step(walk, err);
+        code = weft_progress_is_cancelled(opts->progress)
+                   ? weft_fail(err, WEFT_E_CANCELLED, WEFT_NO_OFFSET, "interrupted")
+                   : step(walk, err);
     free(walk);
     if (code == WEFT_OK)
         put_in_order(walked);

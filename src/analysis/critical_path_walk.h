@@ -10,6 +10,7 @@
 #ifndef WEFT_ANALYSIS_CRITICAL_PATH_WALK_H
 #define WEFT_ANALYSIS_CRITICAL_PATH_WALK_H
 
+#include "base/pool.h"
 #include "model/graph.h"
 
 enum {
@@ -20,7 +21,8 @@ enum {
 struct weft_path_walk_opts {
     uint32_t thread_id;
     uint64_t from_ns, to_ns;
-    size_t max_segments; /* more are WEFT_E_LIMIT; 0: any number */
+    size_t max_segments;                  /* more are WEFT_E_LIMIT; 0: any number */
+    const struct weft_progress *progress; /* asked whether the work was interrupted; may be NULL */
 };
 
 struct weft_path_segments {

@@ -256,8 +256,10 @@ enum { N_OPS = 160, N_WORKERS = 12 };
 
 /* One step of a thread's program: it runs, says that something is done, or waits until an earlier
  * step of another thread has said so. */
+enum op_kind { OP_RUN, OP_SIGNAL, OP_WAIT };
+
 struct op {
-    enum { OP_RUN, OP_SIGNAL, OP_WAIT } kind;
+    enum op_kind kind;
     uint32_t thread_id;
     uint64_t length_ns;
     size_t signal;     /* OP_WAIT: which step */
@@ -271,7 +273,7 @@ struct program {
     bool is_busy[N_WORKERS]; /* serves a request now */
 };
 
-static size_t add_op(struct program *program, int kind, uint32_t thread_id, size_t signal)
+static size_t add_op(struct program *program, enum op_kind kind, uint32_t thread_id, size_t signal)
 {
     if (program->n == N_OPS)
         abort();
