@@ -27,6 +27,7 @@ struct slot {
     uint32_t thread_id; /* whose it is */
     uint64_t block;
     uint64_t last_use; /* 0: there is none */
+    bool is_in_order;  /* of time */
 };
 
 struct weft_path_stacks {
@@ -96,6 +97,9 @@ static enum weft_code load(struct weft_path_stacks *stacks, uint32_t thread_id, 
             return code;
         slot->thread_id = thread_id;
         slot->block = block;
+        slot->is_in_order = true;
+        for (size_t i = 1; i < slot->n_events && slot->is_in_order; i++)
+            slot->is_in_order = slot->events[i - 1].time_ns <= slot->events[i].time_ns;
     }
     slot->last_use = ++stacks->n_uses;
     return WEFT_OK;
@@ -144,13 +148,31 @@ static const struct seen *most_seen(const struct weft_path_stacks *stacks)
     return best;
 }
 
+/* How many events lie at `at_ns` or before, or more. */
+static size_t events_until(const struct slot *slot, uint64_t at_ns)
+{
+    size_t low = 0, high = slot->n_events;
+    if (!slot->is_in_order)
+        return high;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (slot->events[middle].time_ns <= at_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* Of a wait, only the last stack before it stays. */
 static enum weft_code see_block(struct weft_path_stacks *stacks, const struct slot *slot,
                                 uint64_t from_ns, uint64_t to_ns, bool is_wait,
                                 struct weft_err *err)
 {
     enum weft_code code = WEFT_OK;
-    for (size_t i = slot->n_events; i > 0 && code == WEFT_OK; i--) {
+    for (size_t i = events_until(slot, to_ns); i > 0 && code == WEFT_OK; i--) {
+        if (slot->is_in_order && slot->events[i - 1].time_ns < from_ns)
+            break;
         if (!is_stack(&slot->events[i - 1], from_ns, to_ns))
             continue;
         code = see(stacks, &slot->events[i - 1], err);
