@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/graph_kernel.h"
 
+#include "base/vec.h"
 #include "model/events.h"
 #include "model/graph_edges.h"
 #include "model/graph_requests.h"
@@ -14,8 +15,23 @@
 
 enum { HISTORY_SHARE = 2, LIST_SHARE = 4 };
 
+/* Runs on one processor, read ahead: segments come in order of time. */
+struct runs {
+    struct weft_cpu_run *items;
+    size_t n, cap;
+    uint64_t from_ns, to_ns; /* all of this part */
+    uint32_t host_id;
+    int32_t cpu;
+};
+
+enum { RUNS_AHEAD = 4096 };
+
 struct weft_graph_kernel {
     const struct weft_trace *trace;
+    struct {
+        struct runs *items;
+        size_t n, cap;
+    } processors; /* that were asked for */
     struct weft_history *history;
     uint64_t from_ns, to_ns, memory_bytes;
     struct weft_graph_sources sent;
@@ -53,6 +69,9 @@ void weft_graph_kernel_close(struct weft_graph_kernel *kernel)
         return;
     weft_graph_sources_fini(&kernel->sent);
     weft_graph_requests_fini(&kernel->requests);
+    for (size_t i = 0; i < kernel->processors.n; i++)
+        WEFT_VEC_FINI(&kernel->processors.items[i]);
+    WEFT_VEC_FINI(&kernel->processors);
     weft_history_close(kernel->history);
     free(kernel);
 }
@@ -312,26 +331,86 @@ enum weft_code weft_graph_kernel_arrival(struct weft_graph_kernel *kernel, uint3
     return code;
 }
 
+static struct runs *runs_of(struct weft_graph_kernel *kernel, uint32_t host_id, int32_t cpu)
+{
+    for (size_t i = 0; i < kernel->processors.n; i++)
+        if (kernel->processors.items[i].host_id == host_id &&
+            kernel->processors.items[i].cpu == cpu)
+            return &kernel->processors.items[i];
+    struct runs *runs = WEFT_VEC_PUSH(&kernel->processors);
+    if (runs) {
+        runs->host_id = host_id;
+        runs->cpu = cpu;
+    }
+    return runs;
+}
+
+/* Reads the runs from from_ns to to_ns, and RUNS_AHEAD in all if there are so many. */
+static enum weft_code read_runs(struct weft_graph_kernel *kernel, struct runs *runs,
+                                uint64_t from_ns, uint64_t to_ns, struct weft_err *err)
+{
+    struct weft_cpu_runs *reader = NULL;
+    const struct weft_cpu_run *run = NULL;
+    runs->n = 0;
+    runs->from_ns = from_ns;
+    runs->to_ns = from_ns;
+    enum weft_code code = weft_cpu_runs_open(kernel->history, runs->host_id, runs->cpu, from_ns,
+                                             UINT64_MAX, &reader, err);
+    while (code == WEFT_OK && (runs->n < RUNS_AHEAD || runs->to_ns < to_ns) &&
+           (code = weft_cpu_runs_next(reader, &run, err)) == WEFT_OK && run) {
+        struct weft_cpu_run *kept = WEFT_VEC_PUSH(runs);
+        if (!kept)
+            code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a processor");
+        else
+            *kept = *run;
+        runs->to_ns = run->end_ns;
+    }
+    if (code == WEFT_OK && !run)
+        runs->to_ns = UINT64_MAX;
+    weft_cpu_runs_close(reader);
+    if (code != WEFT_OK)
+        runs->to_ns = runs->from_ns;
+    return code;
+}
+
+/* The first run that ends after at_ns. */
+static size_t first_run(const struct runs *runs, uint64_t at_ns)
+{
+    size_t low = 0, high = runs->n;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (runs->items[middle].end_ns <= at_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 enum weft_code weft_graph_kernel_occupants(struct weft_graph_kernel *kernel, uint32_t thread_id,
                                            int32_t cpu, uint64_t from_ns, uint64_t to_ns,
                                            weft_graph_see_fn see, void *context,
                                            struct weft_err *err)
 {
-    const uint32_t host_id = weft_trace_thread(kernel->trace, thread_id)->info.host_id;
-    struct weft_cpu_runs *runs = NULL;
-    const struct weft_cpu_run *run = NULL;
+    enum weft_code code = WEFT_OK;
     if (cpu < 0)
         return WEFT_OK;
-    enum weft_code code =
-        weft_cpu_runs_open(kernel->history, host_id, cpu, from_ns, to_ns, &runs, err);
-    while (code == WEFT_OK && (code = weft_cpu_runs_next(runs, &run, err)) == WEFT_OK && run) {
+    struct runs *runs =
+        runs_of(kernel, weft_trace_thread(kernel->trace, thread_id)->info.host_id, cpu);
+    if (!runs)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a processor");
+    if (from_ns < runs->from_ns || to_ns > runs->to_ns)
+        code = read_runs(kernel, runs, from_ns, to_ns, err);
+    for (size_t i = first_run(runs, from_ns); i < runs->n && code == WEFT_OK; i++) {
+        const struct weft_cpu_run *run = &runs->items[i];
         const uint64_t start_ns = run->start_ns > from_ns ? run->start_ns : from_ns;
         const uint64_t end_ns = run->end_ns < to_ns ? run->end_ns : to_ns;
+        if (run->start_ns >= to_ns)
+            break;
         if (run->thread_id != WEFT_ID_NONE && run->thread_id != thread_id && !run->is_idle &&
             start_ns < end_ns)
             code = see(context, run->thread_id, start_ns, end_ns, err);
     }
-    weft_cpu_runs_close(runs);
     return code;
 }
 
