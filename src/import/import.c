@@ -15,6 +15,7 @@
 #include "ingest/chrome/chrome.h"
 #include "ingest/csv/csv.h"
 #include "ingest/ctf/ctf.h"
+#include "ingest/ftrace/ftrace.h"
 #include "ingest/optrack/optrack.h"
 #include "ingest/perf/perf.h"
 #include "ingest/text/text.h"
@@ -130,6 +131,16 @@ static enum weft_code import_uftrace(const struct job *job, struct weft_sink *si
     return weft_uftrace_import(job->opts->inputs[0], sink, run, err);
 }
 
+static enum weft_code import_ftrace(const struct job *job, struct weft_sink *sink,
+                                    const struct weft_run *run, struct weft_err *err)
+{
+    const struct weft_mapped file = whole_lines(job->inputs[0]);
+    enum weft_code code = weft_ftrace_import(&file, sink, run, err);
+    if (code != WEFT_OK && code != WEFT_E_CANCELLED)
+        weft_in_file(err, job->opts->inputs[0]);
+    return code;
+}
+
 static enum weft_code import_ctf(const struct job *job, struct weft_sink *sink,
                                  const struct weft_run *run, struct weft_err *err)
 {
@@ -177,6 +188,7 @@ static const struct format {
     { "trace.dat", weft_tracecmd_sniff, import_tracecmd, false, false, NULL },
     { "XRay log", weft_xray_sniff, import_xray, false, true, NULL },
     { "text trace", weft_text_sniff, import_text, true, false, NULL },
+    { "text of perf script or ftrace", weft_ftrace_sniff, import_ftrace, false, false, NULL },
     { "trace event JSON", weft_chrome_sniff, import_chrome, false, false, NULL },
     { "CSV of spans", weft_csv_sniff, import_csv, false, false, NULL },
 };
