@@ -27,14 +27,18 @@ __attribute__((unused)) static void kb_fini(struct kb *kb)
 
 __attribute__((unused)) static void kb_int(struct kb *kb, uint64_t value, size_t n_bytes)
 {
-    for (size_t k = 0; k < n_bytes; k++)
-        xb_int(&kb->out, value >> 8 * (kb->is_big ? n_bytes - 1 - k : k) & 255, 1);
+    for (size_t k = 0; k < n_bytes; k++) {
+        const size_t place = kb->is_big ? n_bytes - 1 - k : k;
+        xb_int(&kb->out, place < 8 ? value >> 8 * place & 255 : 0, 1);
+    }
 }
 
 __attribute__((unused)) static void kb_set(struct kb *kb, size_t at, uint64_t value, size_t n_bytes)
 {
-    for (size_t k = 0; k < n_bytes; k++)
-        kb->out.bytes[at + k] = (uint8_t)(value >> 8 * (kb->is_big ? n_bytes - 1 - k : k));
+    for (size_t k = 0; k < n_bytes; k++) {
+        const size_t place = kb->is_big ? n_bytes - 1 - k : k;
+        kb->out.bytes[at + k] = (uint8_t)(place < 8 ? value >> 8 * place : 0);
+    }
 }
 
 __attribute__((unused)) static void kb_bytes(struct kb *kb, const void *bytes, size_t n_bytes)
