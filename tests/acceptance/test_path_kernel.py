@@ -2,9 +2,6 @@
 """Recorded runs in which the cause of every slow execution is known (truth.tsv): the critical path
 of at least 95 % of them names it. And paths of kernel traces: they fill their interval, whatever
 is missing in the trace."""
-import resource
-import subprocess
-
 from support import TRACES, WEFT, WORK, done, import_trace, note, ok, run, run_json, unpack_all
 
 
@@ -96,31 +93,6 @@ def check_ctf():
             ok(bool(path) and is_tiled(path), f"{name}: the path of {row['tid']} fills its interval")
 
 
-def check_time():
-    """CPU time of one path, with the start of the program, beside that of a program that only opens
-    the trace; the best of several."""
-    folder, store = import_run("case1_cpu_bug")
-    if not store:
-        return
-    tid, begin, end = next(executions(folder, "preempted"))
-
-    def cost(*arguments):
-        best = None
-        for _ in range(7):
-            before = resource.getrusage(resource.RUSAGE_CHILDREN)
-            subprocess.run([WEFT, *map(str, arguments)], stdout=subprocess.DEVNULL, check=True)
-            after = resource.getrusage(resource.RUSAGE_CHILDREN)
-            spent = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
-            best = spent if best is None else min(best, spent)
-        return best
-
-    extra = cost("path", store, "--thread", tid, "--from", f"@{begin}", "--to", f"@{end}") - cost(
-        "info", store)
-    note(f"one path takes {extra * 1e3:.1f} ms of a processor")
-    ok(extra < 0.025, "one path takes milliseconds", extra)
-
-
 check_causes()
 check_ctf()
-check_time()
 done()
