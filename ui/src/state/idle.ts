@@ -21,7 +21,7 @@ const found = new WeakMap<Model, { hidden: ReadonlySet<number>; idle: Idle }>();
 /** Stretches in which no thread that is shown has an occurrence of any behaviour. */
 export function idleOf(model: Model, hidden: ReadonlySet<number>): Idle {
   const held = found.get(model);
-  if (held && held.hidden === hidden) return held.idle;
+  if (held?.hidden === hidden) return held.idle;
   const { shapes } = model.behaviours!;
   const { duration } = model.trace;
   const lists = shapes.threads.flatMap(own =>

@@ -63,7 +63,7 @@ function Card({ pin, close }: { pin: Pin; close: () => void }): JSX.Element {
   };
   const words = pinned && wordsOf(app, pinned);
   return (
-    <li class="pin" onKeyDown={keys}>
+    <li class="pin-card" onKeyDown={keys}>
       <div class="line">
         {words?.mark}
         <button

@@ -59,7 +59,7 @@ export async function pinning(page, ok) {
   await page.keyboard.press('z');
   const there = await shown(page);
   await page.keyboard.press('p');
-  const cards = page.locator('.pins .pin');
+  const cards = page.locator('.pins .pin-card');
   ok((await cards.count()) === 1, 'p pins the card');
   ok(/cards=3~/.test(await hash(page)), 'the address has it');
   await page.keyboard.press('0');
@@ -77,7 +77,7 @@ export async function pinning(page, ok) {
     'every button is named',
   );
   await page.keyboard.press('Shift+P');
-  const isFocused = await page.evaluate(() => document.activeElement.closest('.pin') !== null);
+  const isFocused = await page.evaluate(() => document.activeElement.closest('.pin-card') !== null);
   ok(isFocused, 'Shift+P goes to the cards');
   await page.keyboard.press('Enter');
   await page.waitForTimeout(150);
@@ -98,7 +98,7 @@ export async function pinning(page, ok) {
   await page.waitForTimeout(50);
   ok((await cards.count()) === 1, 'Escape closes a card');
   ok(
-    await page.evaluate(() => document.activeElement.closest('.pin') !== null),
+    await page.evaluate(() => document.activeElement.closest('.pin-card') !== null),
     'and the next has the focus',
   );
   await page.keyboard.press('Escape');

@@ -47,7 +47,8 @@ describe('decoding shapes', () => {
       for (let i = 1; i < bins!.n; i++)
         expect(bins!.from[i]!).toBeGreaterThanOrEqual(bins!.to[i - 1]!);
       expect(deviation).toBeGreaterThan(0);
-      expect(ofFunction).toEqual({ count: 2 * count, sum: 2 * sum, deviation: expect.any(Number) });
+      expect(ofFunction).toMatchObject({ count: 2 * count, sum: 2 * sum });
+      expect(ofFunction.deviation).toBeGreaterThan(0);
     }
   });
   it('is null for a page without', () => {
