@@ -473,6 +473,7 @@ async function ownColors(page, folder) {
     return false;
   });
   ok(painted, 'ribbons are painted with it');
+  ok((await hash(page)).includes('s=3'), 'the address follows');
   await page.reload();
   await page.evaluate(() => window.weftReady.then(() => true));
   ok((await hue('patterns')) === '#0b7a75', 'it is kept');
