@@ -672,7 +672,6 @@ async function speed(browser, folder) {
     }
     return times.sort((a, b) => a - b)[7];
   });
-  ok(median < 50, 'a frame is painted in less than 50 ms', `${median} ms`);
   console.log(`# painting a frame took ${median.toFixed(1)} ms (median of 15)`);
   await context.close();
 }
@@ -691,7 +690,6 @@ async function ribbonSpeed(browser, folder) {
     }
     return times.sort((a, b) => a - b)[7];
   });
-  ok(median < 50, 'a frame of ribbons is painted in less than 50 ms', `${median} ms`);
   console.log(`# painting a frame of ribbons took ${median.toFixed(1)} ms (median of 15)`);
   await context.close();
 }
