@@ -19,6 +19,7 @@ enum {
     MAX_TAPE_BYTES = 256 * 1024 * 1024, /* shapes of 89 million calls, with durations 44 */
     PARTS_A_WORKER = 8,                 /* into which all the blocks are cut, about */
     LEAST_PART_BLOCKS = 8,
+    ROWS_JOINED = 2, /* rows of partitions for one of a thread, at most */
 };
 
 struct worker {
@@ -41,6 +42,8 @@ struct job {
     size_t strict_part;
     size_t cap_parts;
     atomic_bool is_over;
+    atomic_uint_fast64_t n_rows; /* found, of all parts */
+    uint64_t max_rows;
     uint64_t max_tape_bytes;
     bool has_durations; /* there is room for those of all calls */
     uint32_t **maps;    /* by worker: its shapes' numbers among those of all */
@@ -116,9 +119,17 @@ static enum weft_code mine_part(struct job *job, struct weft_scan *scan, size_t 
     found->tally = worker->miner.tally;
     if (!code && !weft_miner_take_rows(&worker->miner, &found->rows, &found->n_rows))
         code = no_memory(err);
+    atomic_fetch_add(&job->n_rows, found->n_rows);
     if (worker->miner.is_over)
         atomic_store(&job->is_over, true);
     return code;
+}
+
+/* Partitions have rows that joining them makes one. */
+static bool has_too_many_rows(struct job *job)
+{
+    const uint64_t n_rows = atomic_load(&job->n_rows);
+    return job->is_strict ? n_rows > job->max_rows : n_rows / ROWS_JOINED > job->max_rows;
 }
 
 static enum weft_code mine_piece(void *context, struct weft_scan *scan, unsigned index,
@@ -128,7 +139,7 @@ static enum weft_code mine_piece(void *context, struct weft_scan *scan, unsigned
     unsigned at = job->is_strict ? 0 : index;
     struct worker *worker = &job->workers[at];
     enum weft_code code = WEFT_OK;
-    if (!job->is_strict && atomic_load(&job->is_over))
+    if (has_too_many_rows(job) || (!job->is_strict && atomic_load(&job->is_over)))
         return WEFT_OK; /* all of it will be mined again */
     if (!worker->is_ready)
         code = weft_miner_init(&worker->miner, weft_trace_n_functions(job->trace), &job->limits,
@@ -296,6 +307,8 @@ static enum weft_code merge(struct job *job, struct weft_merged *merged, struct 
         struct weft_mined_thread *thread = &mined->threads[item];
         uint32_t *const *maps = job->maps;
         code = weft_join_parts(mined, thread, job->found, maps, merged, &job->joined, err);
+        for (size_t i = 0; i < thread->n_parts; i++)
+            weft_part_found_fini(&job->found[thread->first_part + i]);
     }
     return code;
 }
@@ -383,7 +396,8 @@ static enum weft_code name_shapes(struct job *job, const uint32_t *id_of, struct
 static enum weft_code mine_strictly(struct job *job, struct weft_err *err)
 {
     enum weft_code code = WEFT_OK;
-    for (size_t part = 0; !code && part < job->mined->n_parts; part++) {
+    const size_t n_parts = job->mined->n_parts;
+    for (size_t part = 0; !code && part < n_parts && !has_too_many_rows(job); part++) {
         uint32_t id = thread_id_of(job, job->mined->parts[part].item);
         job->strict_part = part;
         code = weft_scan_threads(job->trace, &id, 1, job->opts->window, job->run, mine_piece, job,
@@ -406,18 +420,40 @@ static enum weft_code mine_freely(struct job *job, struct weft_err *err)
     return code;
 }
 
+/* Whether what all workers found together is more than there is room for. */
+static bool is_beyond_limits(const struct job *job, const struct weft_merged *merged)
+{
+    uint64_t n_rows = 0;
+    for (size_t t = 0; t < job->mined->n_threads; t++)
+        n_rows += job->mined->threads[t].n_rows;
+    return merged->table.n_nodes > job->limits.max_shapes ||
+           merged->table.n_child > job->limits.max_children || n_rows > job->max_rows;
+}
+
+/* Room for fewer shapes: as many as would have had room for their rows on all threads, if all have
+ * as many as those mined so far; but at most half. */
+static void make_room(struct job *job)
+{
+    const size_t n_mined = job->strict_part + 1, n_parts = job->mined->n_parts;
+    const uint64_t n_shapes = job->workers[0].miner.n_shapes;
+    const uint64_t fit = n_shapes * n_mined / n_parts;
+    job->limits.max_shapes = weft_min_u64(job->limits.max_shapes / 2, fit);
+}
+
 /* Mines and merges; *is_over says that a limit was met, and the result is not to be used. */
 static enum weft_code mine(struct job *job, struct weft_merged *merged, bool *is_over,
                            struct weft_err *err)
 {
+    atomic_store(&job->n_rows, 0);
     enum weft_code code = make_parts(job, err);
     if (!code)
         code = job->is_strict ? mine_strictly(job, err) : mine_freely(job, err);
-    *is_over = !job->is_strict && atomic_load(&job->is_over);
+    *is_over = has_too_many_rows(job) || (!job->is_strict && atomic_load(&job->is_over));
+    if (!code && *is_over && job->is_strict)
+        make_room(job);
     if (!code && !*is_over)
         code = merge(job, merged, err);
-    *is_over = *is_over || (!job->is_strict && (merged->table.n_nodes > job->limits.max_shapes ||
-                                                merged->table.n_child > job->limits.max_children));
+    *is_over = *is_over || (!job->is_strict && is_beyond_limits(job, merged));
     drop_found(job);
     return code;
 }
@@ -492,7 +528,7 @@ static enum weft_code run_job(struct job *job, struct weft_merged *merged, struc
     const uint32_t *id_of = NULL;
     bool is_over = false;
     enum weft_code code = job_ready(job) ? mine(job, merged, &is_over, err) : no_memory(err);
-    if (!code && is_over) {
+    while (!code && is_over) {
         forget(job);
         weft_merged_fini(merged);
         job->is_strict = true;
@@ -523,6 +559,7 @@ enum weft_code weft_mine_run(const struct weft_trace *trace,
         .limits = { .max_shapes = or_default(opts->max_shapes, WEFT_MINE_MAX_SHAPES),
                     .max_children = or_default(opts->max_children, WEFT_MINE_MAX_CHILDREN),
                     .max_states = or_default(opts->max_states, WEFT_MINE_MAX_STATES) },
+        .max_rows = or_default(opts->max_rows, UINT64_MAX),
         .max_tape_bytes = or_default(opts->max_tape_bytes, MAX_TAPE_BYTES),
     };
     struct weft_merged merged = { 0 };

@@ -14,7 +14,8 @@
  * the cuts, nor on the number of workers.
  *
  * Where a limit is met, the trace is mined again in a defined order, thread by thread and call by
- * call: shapes are accepted by first end of a call until there are too many.
+ * call: shapes are accepted by first end of a call until there are too many. If they are then on so
+ * many threads that their rows are too many, again with room for fewer shapes.
  */
 #ifndef WEFT_ANALYSIS_SHAPE_MINE_H
 #define WEFT_ANALYSIS_SHAPE_MINE_H
@@ -39,6 +40,7 @@ struct weft_mine_opts {
     const bool *is_excluded;          /* by function id */
     uint64_t max_shapes;              /* 0: WEFT_MINE_MAX_SHAPES */
     uint64_t max_children;            /* of all shapes; 0: WEFT_MINE_MAX_CHILDREN */
+    uint64_t max_rows;                /* of shapes on threads; 0: any number */
     uint64_t max_states;              /* 0: the default. Changes nothing but time */
     uint64_t max_tape_bytes;          /* 0: the default. Changes nothing but time */
     const struct weft_mine_cut *cuts; /* ascending; NULL: threads of very many calls are cut, so
@@ -46,7 +48,11 @@ struct weft_mine_opts {
     size_t n_cuts;
 };
 
-enum { WEFT_MINE_MAX_SHAPES = 1 << 19, WEFT_MINE_MAX_CHILDREN = 1 << 23 };
+enum {
+    WEFT_MINE_MAX_SHAPES = 1 << 19,
+    WEFT_MINE_MAX_CHILDREN = 1 << 23,
+    WEFT_MINE_MAX_STATES = 1 << 18, /* that are no shapes, of a miner */
+};
 
 struct weft_mined_thread {
     uint32_t thread_id;

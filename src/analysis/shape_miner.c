@@ -109,11 +109,11 @@ static bool number_state(struct weft_miner *miner, uint32_t state)
 {
     struct weft_shape_node *node = &miner->states.nodes[state];
     size_t n = node->n_children;
-    miner->n_final++;
     if (miner->known) {
         uint32_t known = weft_shape_table_find(miner->known, node->function_id,
                                                miner->states.child + node->first, n, node->hash);
         node->shape = known == WEFT_SHAPE_NONE ? WEFT_SHAPE_REFUSED : known;
+        miner->n_final += known != WEFT_SHAPE_NONE;
         return true;
     }
     if (miner->n_shapes >= miner->limits.max_shapes ||
@@ -133,6 +133,7 @@ static bool number_state(struct weft_miner *miner, uint32_t state)
         !weft_vec_reserve(&miner->touched, &miner->cap_touched, miner->n_shapes + 1,
                           sizeof *miner->touched))
         return false;
+    miner->n_final++;
     miner->rows[miner->n_shapes].count = 0;
     miner->state_of[miner->n_shapes] = state;
     miner->repeat_at[miner->n_shapes] = miner->n_repeat;

@@ -81,7 +81,7 @@ void weft_shape_borders_fini(struct weft_shape_borders *borders);
 struct weft_shape_limits {
     uint64_t max_shapes;
     uint64_t max_children; /* of all shapes together */
-    uint64_t max_states;   /* that are no shapes; affects time alone */
+    uint64_t max_states;   /* that are no shapes, or refused ones; affects time alone */
 };
 
 struct weft_shape_frame;
@@ -95,7 +95,7 @@ struct weft_miner {
     uint32_t *trivial;                    /* by function: shape of a call without callees */
     uint32_t *entry;                      /* by function: state of a call just entered */
     struct weft_shape_step *steps;        /* the cache */
-    uint64_t n_final;                     /* states that are shapes, or were refused */
+    uint64_t n_final;                     /* states that are shapes */
     /* Shapes by number, without `known`. */
     uint32_t *state_of;
     uint64_t *repeat_at; /* first of its children's in `repeat` */

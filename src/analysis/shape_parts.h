@@ -9,8 +9,6 @@
 #include "analysis/shape_mine.h"
 #include "model/scan.h"
 
-enum { WEFT_MINE_MAX_STATES = 1 << 18 }; /* that are no shapes, of a miner */
-
 /* What was found in one partition, in the numbers of its worker. */
 struct weft_part_found {
     struct weft_shape_row *rows;

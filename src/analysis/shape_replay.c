@@ -143,7 +143,9 @@ static enum weft_code replay_piece(void *context, struct weft_scan *scan, unsign
     const struct weft_shape_replay_sink *sink = job->sink;
     struct worker *worker = &replay->workers[index];
     struct showing showing = { sink, replay->mined, worker, job->parts[scan->item], index };
-    const struct weft_shape_limits limits = { .max_states = WEFT_MINE_MAX_STATES };
+    const uint64_t max_states = replay->opts->max_states;
+    const struct weft_shape_limits limits = { .max_states =
+                                                  max_states ? max_states : WEFT_MINE_MAX_STATES };
     const struct weft_mine_part *part = &replay->mined->parts[showing.part];
     const bool is_taped = replay->mined->threads[part->item].is_taped;
     enum weft_code code = WEFT_OK;

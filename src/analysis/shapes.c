@@ -22,7 +22,9 @@ enum {
     MAX_COLUMNS = 1 << 16,
     MAX_WINDOWS = 1 << 16,
     MAX_DROP_CELLS = 1 << 24, /* counts of occurrences by cluster and window */
-    BYTES_A_SHAPE = 2048,
+    BYTES_A_SHAPE = 4096,     /* with a cluster of its own, its states and the workers' copies */
+    BYTES_A_ROW = 800, /* a fifth of the ceiling at worst, as rows and as clusters on threads */
+    CHILDREN_A_SHAPE = 16,
     MAX_QUANTILE_BYTES = 128 * 1024 * 1024, /* a worker */
 };
 
@@ -705,13 +707,21 @@ static void job_fini(struct job *job)
     free(job->slot_cluster);
 }
 
-/* As many shapes as fit, with all that is told of each, when each has a cluster of its own. */
-static uint64_t max_shapes(const struct weft_shapes_opts *opts, const struct weft_run *run)
+/* What fits below the ceiling; 0: the default of mining. */
+static struct weft_mine_opts mine_opts(const struct weft_shapes_opts *opts,
+                                       const struct weft_run *run)
 {
-    if (opts->max_shapes)
-        return opts->max_shapes;
-    uint64_t n = run->memory_bytes / BYTES_A_SHAPE;
-    return n && n < WEFT_MINE_MAX_SHAPES ? n : WEFT_MINE_MAX_SHAPES;
+    const uint64_t memory_bytes = run->memory_bytes;
+    const uint64_t n_fit = weft_min_u64(memory_bytes / BYTES_A_SHAPE, WEFT_MINE_MAX_SHAPES);
+    return (struct weft_mine_opts){
+        .window = opts->window,
+        .is_excluded = opts->is_excluded,
+        .max_shapes = opts->max_shapes ? opts->max_shapes : n_fit,
+        .max_children = weft_min_u64(n_fit * CHILDREN_A_SHAPE, WEFT_MINE_MAX_CHILDREN),
+        .max_rows = opts->max_rows ? opts->max_rows : memory_bytes / BYTES_A_ROW,
+        .max_states = weft_min_u64(n_fit, WEFT_MINE_MAX_STATES),
+        .max_tape_bytes = opts->max_tape_bytes ? opts->max_tape_bytes : memory_bytes / 4,
+    };
 }
 
 enum weft_code weft_shapes_run(const struct weft_trace *trace,
@@ -725,11 +735,7 @@ enum weft_code weft_shapes_run(const struct weft_trace *trace,
         .trace = trace,
         .opts = opts,
         .run = run,
-        .mine_opts = { .window = opts->window,
-                       .is_excluded = opts->is_excluded,
-                       .max_shapes = max_shapes(opts, run),
-                       .max_tape_bytes =
-                           opts->max_tape_bytes ? opts->max_tape_bytes : run->memory_bytes / 4 },
+        .mine_opts = mine_opts(opts, run),
     };
     *table = NULL;
     enum weft_code code = check_opts(opts, err);

@@ -10,7 +10,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { CACHED_BLOCKS = 16 };
+enum {
+    CACHED_BLOCKS = 16,
+    LEAST_CACHED_BLOCKS = 2,
+    BLOCK_BYTES = 2 << 20, /* of a full one, decoded */
+    CACHE_SHARE = 8,       /* of the ceiling for all workers: one part in so many */
+};
 
 /* The cut frames of a thread as columns; grown, never shrunk. */
 struct scan_cut {
@@ -20,7 +25,7 @@ struct scan_cut {
     uint8_t *flags;
 };
 
-/* One worker's buffers. Block b of a thread lives in slot b % CACHED_BLOCKS. */
+/* One worker's buffers. Block b of a thread lives in slot b % n_slots. */
 struct weft_scan_cache {
     struct scan_cut cut;
     struct weft_scan_part part;
@@ -32,6 +37,7 @@ struct weft_scan_cache {
         uint64_t block;
         bool is_full;
     } slots[CACHED_BLOCKS];
+    size_t n_slots;
 };
 
 static void cut_fini(struct scan_cut *cut)
@@ -122,7 +128,7 @@ const struct weft_block_info *weft_scan_block(const struct weft_scan *scan, uint
 /* Decodes a block of the thread unless it still stands in its slot. */
 static enum weft_code load_stored(struct weft_scan *scan, uint64_t block, struct weft_err *err)
 {
-    struct slot *slot = &scan->cache->slots[block % CACHED_BLOCKS];
+    struct slot *slot = &scan->cache->slots[block % scan->cache->n_slots];
     if (slot->is_full && slot->thread_id == scan->thread_id && slot->block == block) {
         scan->calls = slot->calls;
         return WEFT_OK;
@@ -305,13 +311,22 @@ enum weft_code weft_scan_check(const struct weft_trace *trace, const uint32_t *i
 
 static void cache_fini(struct weft_scan_cache *cache)
 {
-    for (size_t i = 0; i < CACHED_BLOCKS; i++)
+    for (size_t i = 0; i < cache->n_slots; i++)
         if (cache->slots[i].buf)
             weft_block_buf_free(cache->slots[i].buf);
     if (cache->ids_buf)
         weft_block_buf_free(cache->ids_buf);
     cut_fini(&cache->cut);
     weft_scan_part_fini(&cache->part);
+}
+
+/* As many decoded blocks as are worth their memory, for each worker. */
+static size_t n_slots_for(const struct weft_run *run, unsigned n_workers)
+{
+    const uint64_t n_fit = run->memory_bytes / CACHE_SHARE / n_workers / BLOCK_BYTES;
+    if (run->memory_bytes == 0 || n_fit > CACHED_BLOCKS)
+        return CACHED_BLOCKS;
+    return n_fit > LEAST_CACHED_BLOCKS ? (size_t)n_fit : LEAST_CACHED_BLOCKS;
 }
 
 /* Pieces in the order in which they are begun: those with most calls first, so that no worker is
@@ -407,6 +422,8 @@ enum weft_code weft_scan_pieces(const struct weft_trace *trace,
         .caches = calloc(n_workers, sizeof *job.caches),
     };
     enum weft_code code = WEFT_OK;
+    for (unsigned i = 0; job.caches && i < n_workers; i++)
+        job.caches[i].n_slots = n_slots_for(run, n_workers);
     if (job.caches && job.turns) {
         for (size_t i = 0; i < n_pieces; i++)
             job.turns[i] = (struct turn){ pieces[i], i };

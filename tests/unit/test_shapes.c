@@ -63,6 +63,7 @@ struct heard {
     const struct weft_mined *mined;
     uint64_t calls[STORED_MOST_THREADS]; /* by mined thread: order does not count */
     uint64_t n_calls;
+    uint64_t n_shapes, n_rows;
 };
 
 static enum weft_code hear(void *context, size_t part, unsigned worker,
@@ -95,6 +96,9 @@ static uint64_t sum_of(const struct weft_trace *trace, const struct weft_mine_op
         abort();
     }
     uint64_t sum = sum_of_mined(&mined);
+    heard->n_shapes = mined.set.n_shapes;
+    for (size_t t = 0; t < mined.n_threads; t++)
+        heard->n_rows += mined.threads[t].n_rows;
     heard->mined = NULL;
     weft_shape_replay_free(replay);
     weft_mined_fini(&mined);
@@ -126,6 +130,21 @@ static size_t random_cuts(uint64_t *state, const struct weft_trace *trace,
     return n;
 }
 
+/* Rows of shapes on threads, if they are limited, are no more, and those of the first shapes. */
+static bool has_rows_in_limit(const struct weft_trace *trace, const struct weft_mine_opts *opts,
+                              uint64_t sum, const struct heard *heard)
+{
+    struct heard other;
+    struct weft_mine_opts unlimited = *opts;
+    unlimited.max_rows = 0;
+    const uint64_t want = sum_of(trace, &unlimited, pools[0], &other);
+    if (opts->max_rows == 0 || other.n_rows <= opts->max_rows)
+        return sum == want;
+    unlimited.max_shapes = heard->n_shapes;
+    return heard->n_rows <= opts->max_rows && heard->n_shapes < other.n_shapes &&
+           (heard->n_shapes == 0 || sum_of(trace, &unlimited, pools[0], &other) == sum);
+}
+
 /* One trace: every way of mining it must give the same. */
 static bool is_same_anyhow(const struct weft_trace *trace, uint64_t *state)
 {
@@ -139,10 +158,13 @@ static bool is_same_anyhow(const struct weft_trace *trace, uint64_t *state)
         .window = tap_random(state) % 3 ? NULL : &window,
         .is_excluded = tap_random(state) % 3 ? NULL : is_excluded,
         .max_shapes = tap_random(state) % 4 ? 0 : 1 + tap_random(state) % 20,
+        .max_rows = tap_random(state) % 4 ? 0 : 1 + tap_random(state) % 30,
     };
     struct heard heard, other;
     const uint64_t want = sum_of(trace, &opts, pools[0], &heard);
-    bool is_same = true;
+    bool is_same = has_rows_in_limit(trace, &opts, want, &heard);
+    if (!is_same)
+        tap_note("rows beyond their limit, or not of the first shapes");
     for (unsigned way = 0; is_same && way < 8; way++) {
         struct weft_mine_opts changed = opts;
         changed.max_states = way & 1 ? 1 + tap_random(state) % 4 : 0;
