@@ -127,6 +127,17 @@ enum weft_code weft_chunk_verify(const uint8_t *file, const struct weft_chunk *c
                      (unsigned long long)want, (unsigned long long)found);
 }
 
+enum weft_code weft_chunk_verify_once(const uint8_t *file, const struct weft_chunk *chunk,
+                                      _Atomic bool *is_intact, struct weft_err *err)
+{
+    if (atomic_load_explicit(is_intact, memory_order_relaxed))
+        return WEFT_OK;
+    const enum weft_code code = weft_chunk_verify(file, chunk, err);
+    if (code == WEFT_OK)
+        atomic_store_explicit(is_intact, true, memory_order_relaxed);
+    return code;
+}
+
 enum weft_code weft_chunk_open(const struct weft_chunk *chunk, struct weft_column_decoder *decoder,
                                struct weft_bytes *room, struct weft_cursor *content,
                                struct weft_err *err)

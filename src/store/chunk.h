@@ -11,6 +11,8 @@
 #include "store/column.h"
 #include "store/format.h"
 
+#include <stdatomic.h>
+
 /* A chunk in a mapped file. `stored` points into the map. */
 struct weft_chunk {
     uint32_t id;
@@ -42,6 +44,11 @@ WEFT_CHECKED enum weft_code weft_chunk_parse(const uint8_t *file, uint64_t file_
 /* Reads the payload once to compare its checksum; WEFT_E_MALFORMED. */
 WEFT_CHECKED enum weft_code weft_chunk_verify(const uint8_t *file, const struct weft_chunk *chunk,
                                               struct weft_err *err);
+
+/* The same, unless `is_intact` says that it was compared before; sets it. */
+WEFT_CHECKED enum weft_code weft_chunk_verify_once(const uint8_t *file,
+                                                   const struct weft_chunk *chunk,
+                                                   _Atomic bool *is_intact, struct weft_err *err);
 
 /* Gives the content: a view into the file for raw chunks, otherwise decompressed into `room`. */
 WEFT_CHECKED enum weft_code weft_chunk_open(const struct weft_chunk *chunk,

@@ -89,8 +89,7 @@ static enum weft_code head_find(struct load *load, struct weft_err *err)
     if (chunk.id != WEFT_CHUNK_CALLS || chunk.codec != WEFT_CODEC_RAW ||
         chunk.chunk_bytes != block->chunk_bytes)
         return disagree(load, err, "chunk");
-    if (!atomic_load_explicit(&load->block->is_valid, memory_order_acquire))
-        code = weft_chunk_verify(file->bytes, &chunk, err);
+    code = weft_chunk_verify_once(file->bytes, &chunk, &load->block->is_intact, err);
     if (code != WEFT_OK)
         return code;
     load->packed = weft_cur_init(chunk.stored, chunk.stored_bytes,
@@ -421,7 +420,7 @@ enum weft_code weft_store_load(struct weft_store *store, uint32_t thread_id, uin
     if (code == WEFT_OK)
         code = rows_load(&load, calls, err);
     if (code == WEFT_OK)
-        atomic_store_explicit(&load.block->is_valid, true, memory_order_release);
+        atomic_store_explicit(&load.block->is_valid, true, memory_order_relaxed);
     else
         load_failed(&load, err);
     return code;

@@ -20,7 +20,7 @@ enum { MAX_DETAILS = 1 << 26 }; /* bytes of a stream: no block's are longer */
 struct details {
     const struct weft_store *store;
     const struct store_thread *thread;
-    const struct store_block *block;
+    struct store_block *block;
     struct weft_block_buf *buf;
     const uint32_t *ids;
     size_t n_ids;
@@ -63,7 +63,8 @@ static bool chunk_find(struct details *details, struct weft_cursor *in)
     if (weft_chunk_parse(file->bytes, file->n_bytes, end + weft_chunk_padding(end), &chunk, NULL) !=
             WEFT_OK ||
         chunk.id != WEFT_CHUNK_DETAILS || chunk.codec != WEFT_CODEC_RAW ||
-        weft_chunk_verify(file->bytes, &chunk, NULL) != WEFT_OK)
+        weft_chunk_verify_once(file->bytes, &chunk, &details->block->is_lod_intact, NULL) !=
+            WEFT_OK)
         return false;
     *in =
         weft_cur_init(chunk.stored, chunk.stored_bytes, chunk.off + sizeof(struct weft_disk_chunk));

@@ -23,7 +23,9 @@ struct store_block {
     uint32_t top;        /* innermost call open at the begin, index in crossing; or WEFT_ID_NONE */
     uint32_t first_left; /* first of n_left calls in crossing */
     int32_t max_level;
-    _Atomic bool is_valid; /* the checksum and the summary were checked */
+    _Atomic bool is_intact;     /* the checksum was compared */
+    _Atomic bool is_valid;      /* the summary was checked */
+    _Atomic bool is_lod_intact; /* the checksum of its levels of detail was compared */
 };
 
 /* Where the contexts of a group of blocks stand, or the level of detail of a block or group; 0
