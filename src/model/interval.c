@@ -52,6 +52,10 @@ struct weft_interval_reader {
         size_t n, cap;
     } stack;
     struct {
+        uint32_t *items; /* the contexts of the calls open, the root's first */
+        size_t n, cap;
+    } nodes;
+    struct {
         uint64_t *items; /* a bit for each context: it is in the answer */
         size_t n, cap;
     } kept;
@@ -113,6 +117,7 @@ void weft_interval_reader_free(struct weft_interval_reader *reader)
         weft_block_part_free(reader->cached[i].part);
     weft_interval_sums_fini(&reader->sums);
     WEFT_VEC_FINI(&reader->stack);
+    WEFT_VEC_FINI(&reader->nodes);
     WEFT_VEC_FINI(&reader->kept);
     WEFT_VEC_FINI(&reader->index);
     WEFT_VEC_FINI(&reader->contexts);
@@ -278,21 +283,16 @@ static void walk_out(struct weft_interval_reader *reader, const struct walk *wal
     }
 }
 
-/* Adds what the walk says of a part of a block. */
-static enum weft_code walk_part(const struct query *query, struct weft_block_part *part,
-                                struct walk walk)
+/* A few rows, or none, and calls that may end where the interval begins. */
+static enum weft_code walk_calls(const struct query *query, struct weft_block_part *part,
+                                 struct walk walk, size_t first, size_t end)
 {
     struct weft_interval_reader *reader = query->reader;
-    const size_t first = weft_block_part_find(part, walk.from_ns);
-    const size_t end = weft_block_part_find(part, walk.to_ns);
     struct weft_calls calls;
     enum weft_code code = weft_block_part_rows(part, first, end, &calls, query->err);
     if (code)
         return code;
-    walk.now_ns = weft_max_u64(walk.now_ns, walk.from_ns);
-    walk.limit_ns = weft_min_u64(walk.limit_ns, walk.to_ns);
     reader->stack.n = 0;
-    reader->parts.calls += calls.n_rows;
     if (!weft_interval_sums_reserve(&reader->sums, calls.n_rows + calls.n_open + 1) ||
         !push_all_open(query, &walk, &calls) ||
         !weft_vec_reserve(&reader->stack.items, &reader->stack.cap,
@@ -300,7 +300,136 @@ static enum weft_code walk_part(const struct query *query, struct weft_block_par
         !walk_rows(reader, &walk, &calls))
         return no_memory(query->err);
     walk_out(reader, &walk);
-    return limit_check(query);
+    return WEFT_OK;
+}
+
+/* ---- calls of a block as steps --------------------------------------------------------------- */
+
+/* Adds the time up to an event; earlier ones, before the interval, add nothing. */
+static void step_to(struct weft_interval_sums *sums, struct walk *walk, uint32_t node,
+                    uint64_t time_ns)
+{
+    if (time_ns <= walk->now_ns)
+        return;
+    weft_interval_sums_add(sums, node, 0, walk->sign * (time_ns - walk->now_ns));
+    walk->now_ns = time_ns;
+}
+
+/* Enters the calls that are open when the interval begins, leaves those that end before the first
+ * row, and enters that: all with their times. False without memory. */
+static bool steps_begin(struct weft_interval_reader *reader, struct walk *walk,
+                        struct weft_block_steps *steps)
+{
+    struct weft_interval_sums *sums = &reader->sums;
+    uint32_t *stack = reader->nodes.items;
+    uint64_t time_ns = steps->first_ns;
+    size_t n = steps->n_open;
+    stack[0] = sums->tree.root;
+    for (; n > steps->depth[0]; n--) {
+        time_ns += weft_block_steps_time(&steps->tails, &steps->tail_ext);
+        if (time_ns > walk->from_ns)
+            break;
+    }
+    for (size_t i = 0; i < n; i++) {
+        stack[i + 1] = weft_context_child(&sums->tree, stack[i], steps->open[i]);
+        if (stack[i + 1] == WEFT_ID_NONE)
+            return false;
+        if (walk->counts_open)
+            weft_interval_sums_add(sums, stack[i + 1], walk->sign, 0);
+    }
+    while (n > steps->depth[0]) {
+        step_to(sums, walk, stack[n--], time_ns);
+        if (n > steps->depth[0])
+            time_ns += weft_block_steps_time(&steps->tails, &steps->tail_ext);
+    }
+    time_ns += weft_block_steps_time(&steps->gaps, &steps->gap_ext);
+    step_to(sums, walk, stack[n], time_ns);
+    return true;
+}
+
+/* The rows; the time before the first has been added. Returns the depth behind them, or SIZE_MAX
+ * without memory. */
+__attribute__((always_inline)) static inline size_t steps_walk(struct weft_interval_reader *reader,
+                                                               const struct walk *walk,
+                                                               struct weft_block_steps *steps,
+                                                               bool is_wide)
+{
+    struct weft_interval_sums *sums = &reader->sums;
+    uint32_t *stack = reader->nodes.items;
+    const uint8_t *code = steps->code, *gaps = steps->gaps, *gap_ext = steps->gap_ext;
+    const uint8_t *tails = steps->tails, *tail_ext = steps->tail_ext;
+    const uint64_t sign = walk->sign;
+    size_t depth = steps->depth[0];
+    for (size_t i = 0; i < steps->n_rows; i++) {
+        for (const size_t target = steps->depth[i]; depth > target; depth--)
+            weft_interval_sums_add(sums, stack[depth], 0,
+                                   sign * weft_block_steps_time(&tails, &tail_ext));
+        if (i > 0)
+            weft_interval_sums_add(sums, stack[depth], 0,
+                                   sign * weft_block_steps_time(&gaps, &gap_ext));
+        const uint32_t function = weft_block_steps_function(steps, &code, is_wide);
+        const uint32_t node = weft_context_child(&sums->tree, stack[depth], function);
+        if (__builtin_expect(node == WEFT_ID_NONE, 0))
+            return SIZE_MAX;
+        weft_interval_sums_add(sums, node, sign, 0);
+        stack[++depth] = node;
+    }
+    steps->tails = tails;
+    steps->tail_ext = tail_ext;
+    return depth;
+}
+
+/* The exits behind the last row, and what is left. */
+static void steps_end(struct weft_interval_reader *reader, struct walk *walk,
+                      struct weft_block_steps *steps, size_t depth)
+{
+    const uint32_t *stack = reader->nodes.items;
+    uint64_t time_ns = walk->now_ns = steps->last_ns;
+    for (size_t i = 0; i < steps->n_behind; i++) {
+        time_ns += weft_block_steps_time(&steps->tails, &steps->tail_ext);
+        if (time_ns > walk->limit_ns)
+            break;
+        step_to(&reader->sums, walk, stack[depth--], time_ns);
+    }
+    step_to(&reader->sums, walk, stack[depth], walk->limit_ns);
+}
+
+/* The rows begin later than the interval, so that every call open at its begin ends in it. */
+static enum weft_code walk_steps(const struct query *query, struct weft_block_part *part,
+                                 struct walk walk, size_t first, size_t end)
+{
+    struct weft_interval_reader *reader = query->reader;
+    struct weft_block_steps steps;
+    enum weft_code code = weft_block_part_steps(part, first, end, &steps, query->err);
+    if (code)
+        return code;
+    const size_t n_stack = steps.n_open + steps.n_rows + 1;
+    if (!weft_interval_sums_reserve(&reader->sums, n_stack) ||
+        !weft_vec_reserve(&reader->nodes.items, &reader->nodes.cap, n_stack,
+                          sizeof *reader->nodes.items) ||
+        !steps_begin(reader, &walk, &steps))
+        return no_memory(query->err);
+    const size_t depth = steps.is_wide ? steps_walk(reader, &walk, &steps, true)
+                                       : steps_walk(reader, &walk, &steps, false);
+    if (depth == SIZE_MAX)
+        return no_memory(query->err);
+    steps_end(reader, &walk, &steps, depth);
+    return WEFT_OK;
+}
+
+/* Adds what the walk says of a part of a block. */
+static enum weft_code walk_part(const struct query *query, struct weft_block_part *part,
+                                struct walk walk)
+{
+    const size_t first = weft_block_part_find(part, walk.from_ns);
+    const size_t end = weft_block_part_find(part, walk.to_ns);
+    walk.now_ns = weft_max_u64(walk.now_ns, walk.from_ns);
+    walk.limit_ns = weft_min_u64(walk.limit_ns, walk.to_ns);
+    query->reader->parts.calls += end - first;
+    const bool begins_later = first < end && weft_block_part_start_ns(part, first) > walk.from_ns;
+    enum weft_code code = begins_later ? walk_steps(query, part, walk, first, end)
+                                       : walk_calls(query, part, walk, first, end);
+    return code ? code : limit_check(query);
 }
 
 /* A block as its contexts have it: from the event before it to its last. */

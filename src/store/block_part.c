@@ -125,19 +125,6 @@ static inline size_t escape_bytes(uint8_t value)
     return value == 255 ? 8 : (size_t)(value - WEFT_TIME_ESCAPE_2) + 2;
 }
 
-/* A value; its escaped bytes, if it has any, are known to be there. */
-static inline uint64_t value_take(const struct plane *plane, size_t index, uint64_t *ext)
-{
-    const uint8_t value = plane->values[index];
-    if (__builtin_expect(value < WEFT_TIME_ESCAPE_2, 1))
-        return value;
-    uint8_t bytes[8] = { 0 };
-    const size_t n_bytes = escape_bytes(value);
-    memcpy(bytes, plane->ext + *ext, n_bytes);
-    *ext += n_bytes;
-    return weft_load_u64(bytes);
-}
-
 /* Adds an escape to the mark; false if its bytes are missing, or the sum becomes more than
  * `limit_ns`. */
 static bool escape_add(const struct plane *plane, size_t index, uint64_t limit_ns,
@@ -145,7 +132,9 @@ static bool escape_add(const struct plane *plane, size_t index, uint64_t limit_n
 {
     if (escape_bytes(plane->values[index]) > plane->n_ext - mark->ext)
         return false;
-    const uint64_t delta_ns = value_take(plane, index, &mark->ext);
+    const uint8_t *value = plane->values + index, *ext = plane->ext + mark->ext;
+    const uint64_t delta_ns = weft_block_steps_time(&value, &ext);
+    mark->ext = (uint64_t)(ext - plane->ext);
     if (mark->sum_ns > limit_ns || delta_ns > limit_ns - mark->sum_ns)
         return false;
     mark->sum_ns += delta_ns;
@@ -488,6 +477,11 @@ size_t weft_block_part_n_rows(const struct weft_block_part *part)
     return part->block.head.n_rows;
 }
 
+uint64_t weft_block_part_start_ns(const struct weft_block_part *part, size_t row)
+{
+    return start_of(part, row);
+}
+
 size_t weft_block_part_find(const struct weft_block_part *part, uint64_t time_ns)
 {
     size_t low = 0, high = part->block.head.n_rows;
@@ -508,6 +502,20 @@ struct range {
     uint32_t n_below; /* of these, entered before the block */
 };
 
+/* Where the times of the rows stand. */
+static void steps_seek(const struct weft_block_part *part, const struct range *range,
+                       struct weft_block_steps *steps)
+{
+    const size_t exit = exits_before(part, range->first, range->n_open);
+    const struct mark gap = mark_at(&part->gaps, range->first);
+    const struct mark tail = mark_at(&part->tails, exit);
+    steps->gaps = part->gaps.values + range->first;
+    steps->gap_ext = part->gaps.ext + gap.ext;
+    steps->tails = part->tails.values + exit;
+    steps->tail_ext = part->tails.ext + tail.ext;
+    steps->first_ns = part->block.head.first_event_ns + gap.sum_ns + tail.sum_ns;
+}
+
 /* Times of the rows; stack[] then holds the calls open behind them, by depth: row, counted from the
  * first, or n + depth of a call that was open before. Returns how many they are. */
 static uint32_t times_decode(struct weft_block_part *part, const struct range *range)
@@ -516,20 +524,18 @@ static uint32_t times_decode(struct weft_block_part *part, const struct range *r
     uint64_t *restrict start_ns = part->start_ns.items;
     uint64_t *restrict end_ns = part->end_ns.items;
     uint32_t *restrict stack = part->stack.items;
-    const struct mark gap = mark_at(&part->gaps, range->first);
-    size_t exit = exits_before(part, range->first, range->n_open);
-    const struct mark tail = mark_at(&part->tails, exit);
-    uint64_t gap_ext = gap.ext, tail_ext = tail.ext;
-    uint64_t now_ns = part->block.head.first_event_ns + gap.sum_ns + tail.sum_ns;
+    struct weft_block_steps steps;
+    steps_seek(part, range, &steps);
+    uint64_t now_ns = steps.first_ns;
     uint32_t depth = range->n_open;
     for (uint32_t i = 0; i < depth; i++)
         stack[i] = (uint32_t)range->n + i;
     for (size_t i = 0; i < range->n; i++) {
         for (const uint32_t target = depth_of[i]; depth > target;) {
-            now_ns += value_take(&part->tails, exit++, &tail_ext);
+            now_ns += weft_block_steps_time(&steps.tails, &steps.tail_ext);
             end_ns[stack[--depth]] = now_ns;
         }
-        now_ns += value_take(&part->gaps, range->first + i, &gap_ext);
+        now_ns += weft_block_steps_time(&steps.gaps, &steps.gap_ext);
         start_ns[i] = now_ns;
         stack[depth++] = (uint32_t)i;
     }
@@ -570,19 +576,39 @@ static void open_fill(struct weft_block_part *part, const struct range *range)
     }
 }
 
-/* Function ids; an index beyond the dictionary is found here. */
-static bool functions_decode(struct weft_block_part *part, const struct range *range)
+/* The codes of the rows; an index beyond the dictionary is found here. */
+static enum weft_code codes_check(const struct weft_block_part *part, const struct range *range,
+                                  struct weft_block_steps *steps, struct weft_err *err)
 {
-    const struct weft_block_head *head = &part->block.head;
-    const bool is_wide = head->n_functions > WEFT_FORMAT_WIDE_DICT;
-    const uint8_t *code = part->block.columns[WEFT_COLUMN_CODE] + range->first * (is_wide ? 3 : 2);
+    steps->is_wide = part->block.head.n_functions > WEFT_FORMAT_WIDE_DICT;
+    steps->ids = part->block.ids;
+    steps->code = part->block.columns[WEFT_COLUMN_CODE] + range->first * (steps->is_wide ? 3 : 2);
+    const uint8_t *code = steps->code;
     uint32_t max_index = 0;
-    for (size_t i = 0; i < range->n; i++, code += is_wide ? 3 : 2) {
-        const uint32_t index = is_wide ? code[0] | (uint32_t)code[1] << 8 : code[0];
-        max_index = index > max_index ? index : max_index;
-        part->function_id.items[i] = part->block.ids[index];
+    if (steps->is_wide) {
+        for (size_t i = 0; i < range->n; i++, code += 3) {
+            const uint32_t index = code[0] | (uint32_t)code[1] << 8;
+            max_index = index > max_index ? index : max_index;
+        }
+    } else {
+        for (size_t i = 0; i < range->n; i++)
+            max_index = code[2 * i] > max_index ? code[2 * i] : max_index;
     }
-    return range->n == 0 || max_index < head->n_functions;
+    if (range->n == 0 || max_index < part->block.head.n_functions)
+        return WEFT_OK;
+    const enum weft_code code_of_failure = disagree(part, err, "functions");
+    part_failed(part, err);
+    return code_of_failure;
+}
+
+static enum weft_code functions_decode(struct weft_block_part *part, const struct range *range,
+                                       struct weft_err *err)
+{
+    struct weft_block_steps steps;
+    const enum weft_code code = codes_check(part, range, &steps, err);
+    for (size_t i = 0; i < range->n && code == WEFT_OK; i++)
+        part->function_id.items[i] = weft_block_steps_function(&steps, &steps.code, steps.is_wide);
+    return code;
 }
 
 static bool range_reserve(struct weft_block_part *part, const struct range *range)
@@ -600,25 +626,28 @@ static bool range_reserve(struct weft_block_part *part, const struct range *rang
                             sizeof *part->open.items);
 }
 
+static struct range range_of(const struct weft_block_part *part, size_t first, size_t end)
+{
+    return (struct range){ .first = first,
+                           .n = end - first,
+                           .n_open =
+                               first ? part->depth.items[first - 1] + 1 : part->block.n_open };
+}
+
 enum weft_code weft_block_part_rows(struct weft_block_part *part, size_t first, size_t end,
                                     struct weft_calls *calls, struct weft_err *err)
 {
     assert(part->is_open && first <= end && end <= part->block.head.n_rows);
-    struct range range = { .first = first,
-                           .n = end - first,
-                           .n_open =
-                               first ? part->depth.items[first - 1] + 1 : part->block.n_open };
+    struct range range = range_of(part, first, end);
     if (!range_reserve(part, &range))
         return no_memory(part, err);
     range.n_below = chain_find(part, first, range.n_open);
     const uint32_t n_open = times_decode(part, &range);
     open_ends(part, &range, n_open, part->end_ns.items + range.n + range.n_open + 1);
     open_fill(part, &range);
-    if (!functions_decode(part, &range)) {
-        const enum weft_code code = disagree(part, err, "functions");
-        part_failed(part, err);
+    const enum weft_code code = functions_decode(part, &range, err);
+    if (code != WEFT_OK)
         return code;
-    }
     *calls = (struct weft_calls){
         .n_rows = range.n,
         .first_row = part->block.head.first_row + first,
@@ -629,5 +658,32 @@ enum weft_code weft_block_part_rows(struct weft_block_part *part, size_t first, 
         .open = part->open.items,
         .n_open = range.n_open,
     };
+    return WEFT_OK;
+}
+
+enum weft_code weft_block_part_steps(struct weft_block_part *part, size_t first, size_t end,
+                                     struct weft_block_steps *steps, struct weft_err *err)
+{
+    assert(part->is_open && first < end && end <= part->block.head.n_rows);
+    struct range range = range_of(part, first, end);
+    if (!weft_vec_reserve(&part->function_id.items, &part->function_id.cap,
+                          (size_t)range.n_open + 1, sizeof *part->function_id.items))
+        return no_memory(part, err);
+    const enum weft_code code = codes_check(part, &range, steps, err);
+    if (code != WEFT_OK)
+        return code;
+    steps_seek(part, &range, steps);
+    range.n_below = chain_find(part, first, range.n_open);
+    for (uint32_t i = 0; i < range.n_open; i++)
+        part->function_id.items[i] = i < range.n_below ? part->block.open[i].function_id
+                                                       : function_of(part, part->chain.items[i]);
+    const size_t n_rows = part->block.head.n_rows;
+    const uint32_t n_after = end < n_rows ? part->depth.items[end] : part->depth_end;
+    steps->depth = part->depth.items + first;
+    steps->open = part->function_id.items;
+    steps->n_open = range.n_open;
+    steps->n_rows = range.n;
+    steps->n_behind = part->depth.items[end - 1] + 1 - n_after;
+    steps->last_ns = start_of(part, end - 1);
     return WEFT_OK;
 }
