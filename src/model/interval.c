@@ -7,12 +7,13 @@
 #include "base/checked.h"
 #include "base/vec.h"
 #include "model/interval_sums.h"
+#include "model/interval_walk.h"
 #include "store/block_part.h"
 
 #include <stdlib.h>
 
 /* A group has so many blocks, or groups of the level below. */
-enum { CACHED_PARTS = 8, GROUP = 16 };
+enum { CACHED_PARTS = 8, GROUP = 16, NO_PREFIXES = UINT8_MAX };
 
 /* Signs of what is added. */
 #define PLUS UINT64_C(1)
@@ -23,12 +24,6 @@ enum stage {
     STAGE_ALL,    /* all contexts, as long as they are few enough */
     STAGE_SEARCH, /* those of most time; nothing is subtracted */
     STAGE_FOLD,   /* sums of these, and what is left over */
-};
-
-/* An open call during a walk. */
-struct frame {
-    uint64_t end_ns;
-    uint32_t node; /* its context */
 };
 
 struct cached {
@@ -47,14 +42,7 @@ struct weft_interval_reader {
     enum stage stage;
     bool is_over; /* there are more: the walk ends */
     struct weft_interval_parts parts;
-    struct {
-        struct frame *items;
-        size_t n, cap;
-    } stack;
-    struct {
-        uint32_t *items; /* the contexts of the calls open, the root's first */
-        size_t n, cap;
-    } nodes;
+    struct weft_interval_walker walker;
     struct {
         uint64_t *items; /* a bit for each context: it is in the answer */
         size_t n, cap;
@@ -90,6 +78,7 @@ struct weft_interval_reader *weft_interval_reader_new(const struct weft_trace *t
     if (!reader)
         return NULL;
     reader->trace = trace;
+    reader->walker.sums = &reader->sums;
     bool is_ok = weft_interval_sums_init(&reader->sums, weft_trace_store(trace));
     for (size_t i = 0; i < CACHED_PARTS && is_ok; i++)
         is_ok = (reader->cached[i].part = weft_block_part_new()) != NULL;
@@ -116,8 +105,7 @@ void weft_interval_reader_free(struct weft_interval_reader *reader)
     for (size_t i = 0; i < CACHED_PARTS; i++)
         weft_block_part_free(reader->cached[i].part);
     weft_interval_sums_fini(&reader->sums);
-    WEFT_VEC_FINI(&reader->stack);
-    WEFT_VEC_FINI(&reader->nodes);
+    weft_interval_walker_fini(&reader->walker);
     WEFT_VEC_FINI(&reader->kept);
     WEFT_VEC_FINI(&reader->index);
     WEFT_VEC_FINI(&reader->contexts);
@@ -186,260 +174,28 @@ static enum weft_code limit_check(const struct query *query)
     return WEFT_OK;
 }
 
-/* ---- calls of a block, clipped --------------------------------------------------------------- */
+/* ---- blocks that are looked at
+ * ------------------------------------------------------------------- */
 
-/* What is added of one block: what happens from from_ns on before to_ns. */
-struct walk {
-    uint64_t from_ns, to_ns;
-    uint64_t now_ns, limit_ns; /* the block's own borders; then: reached, and to be reached */
-    uint64_t sign;
-    bool counts_open; /* calls that are open at from_ns count */
-};
-
-/* Pushes a call that was entered before the interval or the block. */
-static bool push_open(const struct query *query, const struct walk *walk,
-                      const struct weft_open_call *open)
-{
-    struct weft_interval_reader *reader = query->reader;
-    size_t n = reader->stack.n;
-    uint32_t below = n ? reader->stack.items[n - 1].node : reader->sums.tree.root;
-    struct frame *frame = WEFT_VEC_PUSH(&reader->stack);
-    uint32_t node =
-        frame ? weft_context_child(&reader->sums.tree, below, open->function_id) : WEFT_ID_NONE;
-    if (node == WEFT_ID_NONE)
-        return false;
-    *frame = (struct frame){ open->end_ns, node };
-    bool is_inside = open->start_ns < walk->from_ns ? open->end_ns > walk->from_ns
-                                                    : open->start_ns < walk->to_ns;
-    if (walk->counts_open && is_inside)
-        weft_interval_sums_add(&reader->sums, node, walk->sign, 0);
-    return true;
-}
-
-/* The calls that are open before the first row, but for those that have ended and are no caller of
- * it. */
-static bool push_all_open(const struct query *query, const struct walk *walk,
-                          const struct weft_calls *calls)
-{
-    const size_t n_callers = calls->n_rows ? calls->depth[0] : 0;
-    for (size_t depth = 0; depth < calls->n_open; depth++) {
-        const struct weft_open_call *open = &calls->open[depth];
-        const bool is_before = open->start_ns < walk->from_ns && open->end_ns <= walk->from_ns;
-        if (is_before && depth >= n_callers)
-            break;
-        if (!push_open(query, walk, open))
-            return false;
-    }
-    return true;
-}
-
-/* The rows, which begin in the interval; nothing here needs clipping. */
-static bool walk_rows(struct weft_interval_reader *reader, struct walk *walk,
-                      const struct weft_calls *calls)
-{
-    struct weft_interval_sums *sums = &reader->sums;
-    struct weft_context_tree *tree = &sums->tree;
-    struct frame *stack = reader->stack.items;
-    size_t depth = reader->stack.n;
-    uint32_t node = depth ? stack[depth - 1].node : tree->root;
-    uint64_t now_ns = walk->now_ns;
-    const uint64_t sign = walk->sign;
-    for (size_t i = 0; i < calls->n_rows; i++) {
-        while (depth > calls->depth[i]) {
-            uint64_t exit_ns = stack[--depth].end_ns;
-            weft_interval_sums_add(sums, node, 0, sign * (exit_ns - now_ns));
-            now_ns = exit_ns;
-            node = depth ? stack[depth - 1].node : tree->root;
-        }
-        weft_interval_sums_add(sums, node, 0, sign * (calls->start_ns[i] - now_ns));
-        now_ns = calls->start_ns[i];
-        node = weft_context_child(tree, node, calls->function_id[i]);
-        if (__builtin_expect(node == WEFT_ID_NONE, 0))
-            return false;
-        weft_interval_sums_add(sums, node, sign, 0);
-        stack[depth++] = (struct frame){ calls->end_ns[i], node };
-    }
-    reader->stack.n = depth;
-    walk->now_ns = now_ns;
-    return true;
-}
-
-/* The calls that end after the last row, and what is left. */
-static void walk_out(struct weft_interval_reader *reader, const struct walk *walk)
-{
-    uint64_t now_ns = walk->now_ns;
-    for (;;) {
-        size_t depth = reader->stack.n;
-        const struct frame *top = depth ? &reader->stack.items[depth - 1] : NULL;
-        uint32_t node = top ? top->node : reader->sums.tree.root;
-        uint64_t until_ns = top && top->end_ns < walk->limit_ns ? top->end_ns : walk->limit_ns;
-        if (until_ns > now_ns) {
-            weft_interval_sums_add(&reader->sums, node, 0, walk->sign * (until_ns - now_ns));
-            now_ns = until_ns;
-        }
-        if (!top || top->end_ns > walk->limit_ns)
-            return;
-        reader->stack.n--;
-    }
-}
-
-/* A few rows, or none, and calls that may end where the interval begins. */
-static enum weft_code walk_calls(const struct query *query, struct weft_block_part *part,
-                                 struct walk walk, size_t first, size_t end)
-{
-    struct weft_interval_reader *reader = query->reader;
-    struct weft_calls calls;
-    enum weft_code code = weft_block_part_rows(part, first, end, &calls, query->err);
-    if (code)
-        return code;
-    reader->stack.n = 0;
-    if (!weft_interval_sums_reserve(&reader->sums, calls.n_rows + calls.n_open + 1) ||
-        !push_all_open(query, &walk, &calls) ||
-        !weft_vec_reserve(&reader->stack.items, &reader->stack.cap,
-                          reader->stack.n + calls.n_rows + 1, sizeof *reader->stack.items) ||
-        !walk_rows(reader, &walk, &calls))
-        return no_memory(query->err);
-    walk_out(reader, &walk);
-    return WEFT_OK;
-}
-
-/* ---- calls of a block as steps --------------------------------------------------------------- */
-
-/* Adds the time up to an event; earlier ones, before the interval, add nothing. */
-static void step_to(struct weft_interval_sums *sums, struct walk *walk, uint32_t node,
-                    uint64_t time_ns)
-{
-    if (time_ns <= walk->now_ns)
-        return;
-    weft_interval_sums_add(sums, node, 0, walk->sign * (time_ns - walk->now_ns));
-    walk->now_ns = time_ns;
-}
-
-/* Enters the calls that are open when the interval begins, leaves those that end before the first
- * row, and enters that: all with their times. False without memory. */
-static bool steps_begin(struct weft_interval_reader *reader, struct walk *walk,
-                        struct weft_block_steps *steps)
-{
-    struct weft_interval_sums *sums = &reader->sums;
-    uint32_t *stack = reader->nodes.items;
-    uint64_t time_ns = steps->first_ns;
-    size_t n = steps->n_open;
-    stack[0] = sums->tree.root;
-    for (; n > steps->depth[0]; n--) {
-        time_ns += weft_block_steps_time(&steps->tails, &steps->tail_ext);
-        if (time_ns > walk->from_ns)
-            break;
-    }
-    for (size_t i = 0; i < n; i++) {
-        stack[i + 1] = weft_context_child(&sums->tree, stack[i], steps->open[i]);
-        if (stack[i + 1] == WEFT_ID_NONE)
-            return false;
-        if (walk->counts_open)
-            weft_interval_sums_add(sums, stack[i + 1], walk->sign, 0);
-    }
-    while (n > steps->depth[0]) {
-        step_to(sums, walk, stack[n--], time_ns);
-        if (n > steps->depth[0])
-            time_ns += weft_block_steps_time(&steps->tails, &steps->tail_ext);
-    }
-    time_ns += weft_block_steps_time(&steps->gaps, &steps->gap_ext);
-    step_to(sums, walk, stack[n], time_ns);
-    return true;
-}
-
-/* The rows; the time before the first has been added. Returns the depth behind them, or SIZE_MAX
- * without memory. */
-__attribute__((always_inline)) static inline size_t steps_walk(struct weft_interval_reader *reader,
-                                                               const struct walk *walk,
-                                                               struct weft_block_steps *steps,
-                                                               bool is_wide)
-{
-    struct weft_interval_sums *sums = &reader->sums;
-    uint32_t *stack = reader->nodes.items;
-    const uint8_t *code = steps->code, *gaps = steps->gaps, *gap_ext = steps->gap_ext;
-    const uint8_t *tails = steps->tails, *tail_ext = steps->tail_ext;
-    const uint64_t sign = walk->sign;
-    size_t depth = steps->depth[0];
-    for (size_t i = 0; i < steps->n_rows; i++) {
-        for (const size_t target = steps->depth[i]; depth > target; depth--)
-            weft_interval_sums_add(sums, stack[depth], 0,
-                                   sign * weft_block_steps_time(&tails, &tail_ext));
-        if (i > 0)
-            weft_interval_sums_add(sums, stack[depth], 0,
-                                   sign * weft_block_steps_time(&gaps, &gap_ext));
-        const uint32_t function = weft_block_steps_function(steps, &code, is_wide);
-        const uint32_t node = weft_context_child(&sums->tree, stack[depth], function);
-        if (__builtin_expect(node == WEFT_ID_NONE, 0))
-            return SIZE_MAX;
-        weft_interval_sums_add(sums, node, sign, 0);
-        stack[++depth] = node;
-    }
-    steps->tails = tails;
-    steps->tail_ext = tail_ext;
-    return depth;
-}
-
-/* The exits behind the last row, and what is left. */
-static void steps_end(struct weft_interval_reader *reader, struct walk *walk,
-                      struct weft_block_steps *steps, size_t depth)
-{
-    const uint32_t *stack = reader->nodes.items;
-    uint64_t time_ns = walk->now_ns = steps->last_ns;
-    for (size_t i = 0; i < steps->n_behind; i++) {
-        time_ns += weft_block_steps_time(&steps->tails, &steps->tail_ext);
-        if (time_ns > walk->limit_ns)
-            break;
-        step_to(&reader->sums, walk, stack[depth--], time_ns);
-    }
-    step_to(&reader->sums, walk, stack[depth], walk->limit_ns);
-}
-
-/* The rows begin later than the interval, so that every call open at its begin ends in it. */
-static enum weft_code walk_steps(const struct query *query, struct weft_block_part *part,
-                                 struct walk walk, size_t first, size_t end)
-{
-    struct weft_interval_reader *reader = query->reader;
-    struct weft_block_steps steps;
-    enum weft_code code = weft_block_part_steps(part, first, end, &steps, query->err);
-    if (code)
-        return code;
-    const size_t n_stack = steps.n_open + steps.n_rows + 1;
-    if (!weft_interval_sums_reserve(&reader->sums, n_stack) ||
-        !weft_vec_reserve(&reader->nodes.items, &reader->nodes.cap, n_stack,
-                          sizeof *reader->nodes.items) ||
-        !steps_begin(reader, &walk, &steps))
-        return no_memory(query->err);
-    const size_t depth = steps.is_wide ? steps_walk(reader, &walk, &steps, true)
-                                       : steps_walk(reader, &walk, &steps, false);
-    if (depth == SIZE_MAX)
-        return no_memory(query->err);
-    steps_end(reader, &walk, &steps, depth);
-    return WEFT_OK;
-}
-
-/* Adds what the walk says of a part of a block. */
 static enum weft_code walk_part(const struct query *query, struct weft_block_part *part,
-                                struct walk walk)
+                                struct weft_interval_walk walk)
 {
-    const size_t first = weft_block_part_find(part, walk.from_ns);
-    const size_t end = weft_block_part_find(part, walk.to_ns);
-    walk.now_ns = weft_max_u64(walk.now_ns, walk.from_ns);
-    walk.limit_ns = weft_min_u64(walk.limit_ns, walk.to_ns);
-    query->reader->parts.calls += end - first;
-    const bool begins_later = first < end && weft_block_part_start_ns(part, first) > walk.from_ns;
-    enum weft_code code = begins_later ? walk_steps(query, part, walk, first, end)
-                                       : walk_calls(query, part, walk, first, end);
+    uint64_t n_calls = 0;
+    const enum weft_code code =
+        weft_interval_walk_part(&query->reader->walker, part, walk, &n_calls, query->err);
+    query->reader->parts.calls += n_calls;
     return code ? code : limit_check(query);
 }
 
 /* A block as its contexts have it: from the event before it to its last. */
-static struct walk whole_walk(const struct query *query, uint64_t block, uint64_t sign)
+static struct weft_interval_walk whole_walk(const struct query *query, uint64_t block,
+                                            uint64_t sign)
 {
-    return (struct walk){ .to_ns = UINT64_MAX,
-                          .now_ns = block ? info_of(query, block - 1)->last_ns
-                                          : info_of(query, 0)->first_event_ns,
-                          .limit_ns = info_of(query, block)->last_ns,
-                          .sign = sign };
+    return (struct weft_interval_walk){ .to_ns = UINT64_MAX,
+                                        .now_ns = block ? info_of(query, block - 1)->last_ns
+                                                        : info_of(query, 0)->first_event_ns,
+                                        .limit_ns = info_of(query, block)->last_ns,
+                                        .sign = sign };
 }
 
 /* Adds or subtracts a block that lies inside or outside as a whole. */
@@ -465,7 +221,7 @@ static enum weft_code add_border(const struct query *query, uint64_t block, bool
     enum weft_code code = part_open(query, block, &part);
     if (code)
         return code;
-    struct walk inside = whole_walk(query, block, PLUS);
+    struct weft_interval_walk inside = whole_walk(query, block, PLUS);
     inside.from_ns = query->from_ns;
     inside.to_ns = query->to_ns;
     inside.counts_open = is_first;
@@ -484,7 +240,7 @@ static enum weft_code add_border(const struct query *query, uint64_t block, bool
     if (code || !is_known)
         return code ? code : walk_part(query, part, inside);
     query->reader->parts.remainders++;
-    struct walk outside = whole_walk(query, block, MINUS);
+    struct weft_interval_walk outside = whole_walk(query, block, MINUS);
     if (query->from_ns <= inside.now_ns)
         outside.from_ns = query->to_ns;
     else
@@ -589,12 +345,60 @@ static enum weft_code add_group_rest(const struct query *query, const struct ran
     return code;
 }
 
+static enum weft_code add_range(const struct query *query, struct range range,
+                                unsigned prefix_level);
+
+/* From which level on sums of all blocks before a border are kept from query to query, so that they
+ * take half of what may be kept at most. */
+static unsigned prefix_level_find(const struct query *query)
+{
+    const struct weft_interval_reader *reader = query->reader;
+    if (reader->max_contexts > 0 || reader->sums.most_bytes == 0)
+        return NO_PREFIXES;
+    unsigned level = 1;
+    while (level < WEFT_CONTEXT_LEVEL_MAX &&
+           (query->thread->n_blocks >> (4 * level)) >
+               reader->sums.most_bytes / 2 / weft_interval_sums_bytes(&reader->sums))
+        level++;
+    return level;
+}
+
+/* Adds or subtracts the sums of all blocks before `end`. */
+static enum weft_code add_prefix(const struct query *query, uint64_t end, uint64_t sign)
+{
+    struct weft_interval_sums *sums = &query->reader->sums;
+    query->reader->parts.prefixes++;
+    if (end == 0 || weft_interval_sums_prefix(sums, query->thread_id, end, sign))
+        return WEFT_OK;
+    const struct weft_interval_parts parts = query->reader->parts;
+    weft_interval_sums_aside(sums);
+    enum weft_code code = weft_interval_sums_reserve(sums, 0) ? WEFT_OK : no_memory(query->err);
+    if (!code)
+        code = add_range(query, (struct range){ 0, end }, NO_PREFIXES);
+    query->reader->parts = parts;
+    if (!weft_interval_sums_back(sums, query->thread_id, end, sign, code == WEFT_OK) && !code)
+        code = no_memory(query->err);
+    return code;
+}
+
+static enum weft_code add_prefixes(const struct query *query, const struct range *range,
+                                   unsigned level)
+{
+    if ((range->end - range->begin) >> (4 * level) <= 2)
+        return add_range(query, *range, NO_PREFIXES);
+    const enum weft_code code = add_prefix(query, range->end, PLUS);
+    return code ? code : add_prefix(query, range->begin, MINUS);
+}
+
 /* Adds blocks begin ... end - 1: level by level, as long as a border of groups lies between the
- * ends. */
-static enum weft_code add_range(const struct query *query, struct range range)
+ * ends. From `prefix_level` on, kept sums of all blocks before the ends. */
+static enum weft_code add_range(const struct query *query, struct range range,
+                                unsigned prefix_level)
 {
     enum weft_code code = WEFT_OK;
     for (unsigned level = 0; !code && !query->reader->is_over && range.begin < range.end; level++) {
+        if (level == prefix_level)
+            return add_prefixes(query, &range, level);
         const uint64_t width = (uint64_t)GROUP << (4 * level);
         const uint64_t n = (range.end - range.begin) >> (4 * level);
         const bool has_border = (range.begin + width - 1) / width <= range.end / width;
@@ -620,7 +424,7 @@ static enum weft_code add_blocks(const struct query *query)
     enum weft_code code = add_border(query, first, true);
     const struct weft_interval_reader *reader = query->reader;
     if (!code && !reader->is_over && end > first + 1)
-        code = add_range(query, (struct range){ first + 1, end });
+        code = add_range(query, (struct range){ first + 1, end }, prefix_level_find(query));
     if (!code && !reader->is_over && end > first)
         code = add_border(query, end, false);
     return code;
@@ -672,7 +476,7 @@ static uint64_t overlap_ns(const struct query *query, uint64_t from_ns, uint64_t
 static bool keep_contexts(struct weft_interval_reader *reader)
 {
     const struct weft_interval_sums *sums = &reader->sums;
-    const size_t n_words = sums->touched.n;
+    const size_t n_words = sums->at.touched.n;
     if (!weft_vec_reserve(&reader->kept.items, &reader->kept.cap, n_words,
                           sizeof *reader->kept.items) ||
         !weft_vec_reserve(&reader->index.items, &reader->index.cap, sums->tree.n,
@@ -682,11 +486,11 @@ static bool keep_contexts(struct weft_interval_reader *reader)
     memset(kept, 0, n_words * sizeof *kept);
     reader->kept.n = n_words;
     for (size_t i = n_words; i-- > 0;) {
-        for (uint64_t left = UINT64_MAX; ((sums->touched.items[i] | kept[i]) & left) != 0;) {
-            const int bit = 63 - __builtin_clzll((sums->touched.items[i] | kept[i]) & left);
+        for (uint64_t left = UINT64_MAX; ((sums->at.touched.items[i] | kept[i]) & left) != 0;) {
+            const int bit = 63 - __builtin_clzll((sums->at.touched.items[i] | kept[i]) & left);
             const uint32_t node = (uint32_t)(i * 64 + (size_t)bit);
             left = (UINT64_C(1) << bit) - 1;
-            const struct weft_interval_sum *sum = &sums->sums.items[node];
+            const struct weft_interval_sum *sum = &sums->at.sums.items[node];
             if (!(kept[i] >> bit & 1) && sum->count == 0 && sum->self_ns == 0)
                 continue;
             kept[i] |= UINT64_C(1) << bit;
@@ -724,7 +528,7 @@ static void put_context(struct weft_interval_reader *reader, uint32_t node,
                         struct weft_interval *interval)
 {
     const struct weft_context *context = &reader->sums.tree.nodes[node];
-    const struct weft_interval_sum *sum = &reader->sums.sums.items[node];
+    const struct weft_interval_sum *sum = &reader->sums.at.sums.items[node];
     struct weft_interval_context *contexts = reader->contexts.items;
     const uint32_t parent = context->parent == reader->sums.tree.root
                                 ? WEFT_ID_NONE

@@ -33,6 +33,7 @@ struct weft_interval_parts {
     uint64_t calls;          /* looked at one by one */
     uint64_t blocks, groups; /* summaries added or subtracted */
     uint64_t subtracted;     /* units that were subtracted from the group around them */
+    uint64_t prefixes;       /* kept sums of all blocks before one, added or subtracted */
     uint64_t remainders;     /* blocks at a border whose part outside was subtracted */
 };
 

@@ -16,6 +16,12 @@ bool weft_interval_sums_init(struct weft_interval_sums *sums, struct weft_store 
     return sums->buf && sums->slots && weft_context_tree_reset(&sums->tree);
 }
 
+static void values_fini(struct weft_interval_values *values)
+{
+    WEFT_VEC_FINI(&values->sums);
+    WEFT_VEC_FINI(&values->touched);
+}
+
 /* ---- kept summaries -------------------------------------------------------------------------- */
 
 static struct weft_interval_summary **slot_of(struct weft_interval_sums *sums, uint32_t thread_id,
@@ -41,7 +47,8 @@ static void order_enter(struct weft_interval_sums *sums, struct weft_interval_su
 
 static size_t summary_bytes(const struct weft_interval_summary *summary)
 {
-    return sizeof *summary + summary->n * sizeof *summary->items;
+    return sizeof *summary + summary->n_kept * sizeof *summary->kept +
+           summary->n_small * sizeof *summary->small;
 }
 
 static void summary_drop(struct weft_interval_sums *sums, struct weft_interval_summary *summary)
@@ -63,8 +70,8 @@ void weft_interval_sums_fini(struct weft_interval_sums *sums)
     free(sums->slots);
     weft_block_buf_free(sums->buf);
     weft_context_tree_fini(&sums->tree);
-    WEFT_VEC_FINI(&sums->sums);
-    WEFT_VEC_FINI(&sums->touched);
+    values_fini(&sums->at);
+    values_fini(&sums->aside);
     WEFT_VEC_FINI(&sums->entries);
 }
 
@@ -89,37 +96,77 @@ summary_find(struct weft_interval_sums *sums, uint32_t thread_id, uint64_t block
     return summary;
 }
 
-/* Keeps sums->entries, if there is room: it only saves time. */
+static bool is_small(const struct weft_context_entry *entry)
+{
+    return entry->node <= UINT16_MAX && entry->count <= UINT16_MAX && entry->self_ns <= UINT32_MAX;
+}
+
+/* Room for a summary of sums->entries, or NULL: it only saves time. */
+static struct weft_interval_summary *summary_new(struct weft_interval_sums *sums)
+{
+    const struct weft_context_entries *entries = &sums->entries;
+    struct weft_interval_summary summary = { 0 };
+    for (size_t i = 0; i < entries->n; i++)
+        summary.n_small += is_small(&entries->items[i]);
+    summary.n_kept = entries->n - summary.n_small;
+    const size_t n_bytes = summary_bytes(&summary);
+    if (n_bytes > sums->most_bytes)
+        return NULL;
+    while (sums->n_bytes + n_bytes > sums->most_bytes)
+        summary_drop(sums, sums->oldest);
+    struct weft_interval_summary *made = malloc(n_bytes);
+    if (!made)
+        return NULL;
+    *made = summary;
+    made->kept = (struct weft_interval_kept *)(made + 1);
+    made->small = (struct weft_interval_small *)(made->kept + made->n_kept);
+    sums->n_bytes += n_bytes;
+    return made;
+}
+
+/* Keeps sums->entries. */
 static void summary_keep(struct weft_interval_sums *sums, uint32_t thread_id, uint64_t block,
                          unsigned level)
 {
-    const struct weft_context_entries *entries = &sums->entries;
-    const size_t n_bytes =
-        sizeof(struct weft_interval_summary) + entries->n * sizeof(struct weft_interval_kept);
-    if (n_bytes > sums->most_bytes)
-        return;
-    for (size_t i = 0; i < entries->n; i++)
-        if (entries->items[i].count > UINT32_MAX)
-            return;
-    while (sums->n_bytes + n_bytes > sums->most_bytes)
-        summary_drop(sums, sums->oldest);
-    struct weft_interval_summary *summary = malloc(n_bytes);
+    struct weft_interval_summary *summary = summary_new(sums);
     if (!summary)
         return;
+    struct weft_interval_kept *kept = summary->kept;
+    struct weft_interval_small *small = summary->small;
+    for (size_t i = 0; i < sums->entries.n; i++) {
+        const struct weft_context_entry *entry = &sums->entries.items[i];
+        if (is_small(entry))
+            *small++ =
+                (struct weft_interval_small){ (uint32_t)entry->self_ns, (uint16_t)entry->count,
+                                              (uint16_t)entry->node };
+        else
+            *kept++ = (struct weft_interval_kept){ entry->count, entry->self_ns, entry->node };
+    }
     struct weft_interval_summary **slot = slot_of(sums, thread_id, block, level);
-    *summary = (struct weft_interval_summary){ .thread_id = thread_id,
-                                               .level = level,
-                                               .block = block,
-                                               .items = (struct weft_interval_kept *)(summary + 1),
-                                               .n = entries->n,
-                                               .next_in_slot = *slot };
-    for (size_t i = 0; i < entries->n; i++)
-        summary->items[i] = (struct weft_interval_kept){ entries->items[i].self_ns,
-                                                         (uint32_t)entries->items[i].count,
-                                                         entries->items[i].node };
+    summary->thread_id = thread_id;
+    summary->block = block;
+    summary->level = level;
+    summary->next_in_slot = *slot;
     *slot = summary;
     order_enter(sums, summary);
-    sums->n_bytes += n_bytes;
+}
+
+static void summary_add(struct weft_interval_sums *sums,
+                        const struct weft_interval_summary *summary, uint64_t sign)
+{
+    for (size_t i = 0; i < summary->n_kept; i++) {
+        const struct weft_interval_kept *kept = &summary->kept[i];
+        weft_interval_sums_add(sums, kept->node, sign * kept->count, sign * kept->self_ns);
+    }
+    for (size_t i = 0; i < summary->n_small; i++) {
+        const struct weft_interval_small *small = &summary->small[i];
+        weft_interval_sums_add(sums, small->node, sign * small->count, sign * small->self_ns);
+    }
+}
+
+size_t weft_interval_sums_bytes(const struct weft_interval_sums *sums)
+{
+    return sizeof(struct weft_interval_summary) + sums->tree.n * sizeof(struct weft_interval_small);
 }
 
 /* ---- a query --------------------------------------------------------------------------------- */
@@ -127,29 +174,31 @@ static void summary_keep(struct weft_interval_sums *sums, uint32_t thread_id, ui
 bool weft_interval_sums_reserve(struct weft_interval_sums *sums, size_t n_more)
 {
     const size_t n = sums->tree.n + n_more, n_words = n / 64 + 1;
-    if (!weft_vec_reserve(&sums->sums.items, &sums->sums.cap, n, sizeof *sums->sums.items) ||
-        !weft_vec_reserve(&sums->touched.items, &sums->touched.cap, n_words,
-                          sizeof *sums->touched.items))
+    if (!weft_vec_reserve(&sums->at.sums.items, &sums->at.sums.cap, n,
+                          sizeof *sums->at.sums.items) ||
+        !weft_vec_reserve(&sums->at.touched.items, &sums->at.touched.cap, n_words,
+                          sizeof *sums->at.touched.items))
         return false;
-    if (n > sums->sums.n) {
-        memset(sums->sums.items + sums->sums.n, 0, (n - sums->sums.n) * sizeof *sums->sums.items);
-        sums->sums.n = n;
+    if (n > sums->at.sums.n) {
+        memset(sums->at.sums.items + sums->at.sums.n, 0,
+               (n - sums->at.sums.n) * sizeof *sums->at.sums.items);
+        sums->at.sums.n = n;
     }
-    if (n_words > sums->touched.n) {
-        memset(sums->touched.items + sums->touched.n, 0,
-               (n_words - sums->touched.n) * sizeof *sums->touched.items);
-        sums->touched.n = n_words;
+    if (n_words > sums->at.touched.n) {
+        memset(sums->at.touched.items + sums->at.touched.n, 0,
+               (n_words - sums->at.touched.n) * sizeof *sums->at.touched.items);
+        sums->at.touched.n = n_words;
     }
     return true;
 }
 
 static void sums_clear(struct weft_interval_sums *sums)
 {
-    for (size_t i = 0; i < sums->touched.n; i++) {
-        for (uint64_t word = sums->touched.items[i]; word; word &= word - 1)
-            sums->sums.items[i * 64 + (size_t)__builtin_ctzll(word)] =
+    for (size_t i = 0; i < sums->at.touched.n; i++) {
+        for (uint64_t word = sums->at.touched.items[i]; word; word &= word - 1)
+            sums->at.sums.items[i * 64 + (size_t)__builtin_ctzll(word)] =
                 (struct weft_interval_sum){ 0 };
-        sums->touched.items[i] = 0;
+        sums->at.touched.items[i] = 0;
     }
 }
 
@@ -187,7 +236,7 @@ static int descending(const void *a, const void *b)
 static void sums_include(struct weft_interval_sums *sums)
 {
     for (size_t i = sums->tree.n; i-- > 1;)
-        sums->sums.items[sums->tree.nodes[i].parent].self_ns += sums->sums.items[i].self_ns;
+        sums->at.sums.items[sums->tree.nodes[i].parent].self_ns += sums->at.sums.items[i].self_ns;
 }
 
 /* Of equal ones at the threshold, so many stay. */
@@ -202,7 +251,7 @@ static struct threshold threshold_find(const struct weft_interval_sums *sums, ui
 {
     const size_t n = sums->tree.n;
     for (size_t i = 0; i < n; i++)
-        room[i] = sums->sums.items[i].self_ns;
+        room[i] = sums->at.sums.items[i].self_ns;
     qsort(room, n, sizeof *room, descending);
     struct threshold threshold = { .least_ns = room[n_keep - 1] };
     for (size_t i = 0; i < n_keep; i++)
@@ -218,7 +267,7 @@ static bool tree_copy(struct weft_interval_sums *sums, struct threshold threshol
     uint32_t *image = malloc(from->n * sizeof *image);
     bool is_ok = image && weft_context_tree_reset(tree);
     for (size_t i = 0; is_ok && i < from->n; i++) {
-        const struct weft_interval_sum *sum = &sums->sums.items[i];
+        const struct weft_interval_sum *sum = &sums->at.sums.items[i];
         const bool is_equal = sum->self_ns == threshold.least_ns;
         const bool is_kept =
             sum->self_ns > threshold.least_ns || (is_equal && threshold.n_equal > 0);
@@ -256,7 +305,7 @@ bool weft_interval_sums_prune(struct weft_interval_sums *sums, size_t n_keep)
         return false;
     }
     sums_clear(sums);
-    memset(sums->sums.items, 0, sums->sums.n * sizeof *sums->sums.items);
+    memset(sums->at.sums.items, 0, sums->at.sums.n * sizeof *sums->at.sums.items);
     weft_context_tree_fini(&sums->tree);
     sums->tree = tree;
     for (uint32_t i = 0; i < tree.n; i++)
@@ -267,29 +316,84 @@ bool weft_interval_sums_prune(struct weft_interval_sums *sums, size_t n_keep)
 
 /* ---- summaries ------------------------------------------------------------------------------- */
 
+static void entries_add(struct weft_interval_sums *sums, uint64_t sign)
+{
+    for (size_t i = 0; i < sums->entries.n; i++) {
+        const struct weft_context_entry *entry = &sums->entries.items[i];
+        weft_interval_sums_add(sums, entry->node, sign * entry->count, sign * entry->self_ns);
+    }
+}
+
 enum weft_code weft_interval_sums_group(struct weft_interval_sums *sums, uint32_t thread_id,
                                         uint64_t block, unsigned level, uint64_t sign,
                                         bool *is_known, struct weft_err *err)
 {
     const struct weft_interval_summary *summary = summary_find(sums, thread_id, block, level);
     if (summary) {
-        for (size_t i = 0; i < summary->n; i++) {
-            const struct weft_interval_kept *kept = &summary->items[i];
-            weft_interval_sums_add(sums, kept->node, sign * kept->count, sign * kept->self_ns);
-        }
+        summary_add(sums, summary, sign);
         *is_known = true;
         return WEFT_OK;
     }
-    const struct weft_context_entries *entries = &sums->entries;
     enum weft_code code = weft_store_contexts(sums->store, thread_id, block, level, sums->buf,
                                               &sums->tree, &sums->entries, is_known, err);
     if (code || !*is_known)
         return code;
     if (!weft_interval_sums_reserve(sums, 0))
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for an interval");
-    for (size_t i = 0; i < entries->n; i++)
-        weft_interval_sums_add(sums, entries->items[i].node, sign * entries->items[i].count,
-                               sign * entries->items[i].self_ns);
+    entries_add(sums, sign);
     summary_keep(sums, thread_id, block, level);
     return WEFT_OK;
+}
+
+bool weft_interval_sums_prefix(struct weft_interval_sums *sums, uint32_t thread_id, uint64_t end,
+                               uint64_t sign)
+{
+    const struct weft_interval_summary *summary =
+        summary_find(sums, thread_id, end, WEFT_INTERVAL_PREFIX);
+    if (summary)
+        summary_add(sums, summary, sign);
+    return summary != NULL;
+}
+
+static void values_swap(struct weft_interval_sums *sums)
+{
+    const struct weft_interval_values at = sums->at;
+    sums->at = sums->aside;
+    sums->aside = at;
+}
+
+void weft_interval_sums_aside(struct weft_interval_sums *sums)
+{
+    values_swap(sums);
+}
+
+/* The sums as entries. */
+static bool entries_make(struct weft_interval_sums *sums)
+{
+    struct weft_context_entries *entries = &sums->entries;
+    if (!weft_vec_reserve(&entries->items, &entries->cap, sums->tree.n, sizeof *entries->items))
+        return false;
+    entries->n = 0;
+    for (size_t i = 0; i < sums->at.touched.n; i++)
+        for (uint64_t word = sums->at.touched.items[i]; word; word &= word - 1) {
+            const uint32_t node = (uint32_t)(i * 64 + (size_t)__builtin_ctzll(word));
+            const struct weft_interval_sum *sum = &sums->at.sums.items[node];
+            if (sum->count > 0 || sum->self_ns > 0)
+                entries->items[entries->n++] =
+                    (struct weft_context_entry){ sum->count, sum->self_ns, node };
+        }
+    return true;
+}
+
+bool weft_interval_sums_back(struct weft_interval_sums *sums, uint32_t thread_id, uint64_t end,
+                             uint64_t sign, bool is_whole)
+{
+    const bool is_made = is_whole && entries_make(sums);
+    sums_clear(sums);
+    values_swap(sums);
+    if (!is_made || !weft_interval_sums_reserve(sums, 0))
+        return false;
+    entries_add(sums, sign);
+    summary_keep(sums, thread_id, end, WEFT_INTERVAL_PREFIX);
+    return true;
 }

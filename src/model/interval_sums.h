@@ -15,27 +15,32 @@ struct weft_interval_sum {
     uint64_t count, self_ns; /* modulo 2^64 until the query is complete */
 };
 
-/* Of a context in a summary that is kept. */
+/* Of a context in a summary that is kept: nearly all are small. */
+struct weft_interval_small {
+    uint32_t self_ns;
+    uint16_t count;
+    uint16_t node;
+};
+
 struct weft_interval_kept {
-    uint64_t self_ns;
-    uint32_t count;
+    uint64_t count, self_ns;
     uint32_t node;
 };
 
 struct weft_interval_summary {
     uint32_t thread_id;
-    unsigned level;
+    unsigned level; /* WEFT_INTERVAL_PREFIX: of all blocks before `block` */
     uint64_t block;
-    struct weft_interval_kept *items; /* directly behind */
-    size_t n;
+    struct weft_interval_kept *kept;   /* directly behind */
+    struct weft_interval_small *small; /* behind these */
+    size_t n_kept, n_small;
     struct weft_interval_summary *next_in_slot;
     struct weft_interval_summary *newer, *older; /* by use */
 };
 
-struct weft_interval_sums {
-    struct weft_store *store;
-    struct weft_block_buf *buf;
-    struct weft_context_tree tree; /* paths; its numbers are not used */
+#define WEFT_INTERVAL_PREFIX 15U
+
+struct weft_interval_values {
     struct {
         struct weft_interval_sum *items;
         size_t n, cap;
@@ -44,6 +49,13 @@ struct weft_interval_sums {
         uint64_t *items;
         size_t n, cap;
     } touched; /* a bit for each context */
+};
+
+struct weft_interval_sums {
+    struct weft_store *store;
+    struct weft_block_buf *buf;
+    struct weft_context_tree tree;         /* paths; its numbers are not used */
+    struct weft_interval_values at, aside; /* sums of the query; while others are made, these */
     struct weft_context_entries entries;
     struct weft_interval_summary **slots;
     struct weft_interval_summary *newest, *oldest;
@@ -78,9 +90,16 @@ bool weft_interval_sums_reserve(struct weft_interval_sums *sums, size_t n_more);
 static inline void weft_interval_sums_add(struct weft_interval_sums *sums, uint32_t node,
                                           uint64_t count, uint64_t self_ns)
 {
-    sums->touched.items[node / 64] |= UINT64_C(1) << node % 64;
-    sums->sums.items[node].count += count;
-    sums->sums.items[node].self_ns += self_ns;
+    sums->at.touched.items[node / 64] |= UINT64_C(1) << node % 64;
+    sums->at.sums.items[node].count += count;
+    sums->at.sums.items[node].self_ns += self_ns;
+}
+
+/* Adds time to a context to which something was added before. */
+static inline void weft_interval_sums_add_ns(struct weft_interval_sums *sums, uint32_t node,
+                                             uint64_t self_ns)
+{
+    sums->at.sums.items[node].self_ns += self_ns;
 }
 
 /* Adds (sign 1) or subtracts (sign UINT64_MAX) the summary of a block or group of blocks;
@@ -89,5 +108,17 @@ WEFT_CHECKED enum weft_code weft_interval_sums_group(struct weft_interval_sums *
                                                      uint32_t thread_id, uint64_t block,
                                                      unsigned level, uint64_t sign, bool *is_known,
                                                      struct weft_err *err);
+
+/* Adds or subtracts kept sums of all blocks of a thread before `end`; false if none are kept. To
+ * make them, sums of the query are put aside, all become 0, and what was added up comes back: it is
+ * kept and added to the query's, if it `is_whole`. False without memory, or if it is not. */
+bool weft_interval_sums_prefix(struct weft_interval_sums *sums, uint32_t thread_id, uint64_t end,
+                               uint64_t sign);
+void weft_interval_sums_aside(struct weft_interval_sums *sums);
+bool weft_interval_sums_back(struct weft_interval_sums *sums, uint32_t thread_id, uint64_t end,
+                             uint64_t sign, bool is_whole);
+
+/* Bytes of a kept summary of all contexts, roughly. */
+size_t weft_interval_sums_bytes(const struct weft_interval_sums *sums);
 
 #endif

@@ -43,8 +43,7 @@ bool weft_context_tree_reset(struct weft_context_tree *tree)
 
 static size_t find_slot(const struct weft_context_tree *tree, uint32_t parent, uint32_t function)
 {
-    uint64_t key = (uint64_t)parent << 32 | function;
-    size_t at = (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (tree->n_slots - 1);
+    size_t at = weft_context_slot(tree, parent, function);
     for (; tree->slots[at]; at = (at + 1) & (tree->n_slots - 1)) {
         const struct weft_context *node = &tree->nodes[tree->slots[at] - 1];
         if (node->parent == parent && node->function == function)

@@ -67,6 +67,27 @@ static inline uint32_t weft_context_child(struct weft_context_tree *tree, uint32
                : weft_context_child_slow(tree, parent, function);
 }
 
+static inline size_t weft_context_slot(const struct weft_context_tree *tree, uint32_t parent,
+                                       uint32_t function)
+{
+    const uint64_t key = (uint64_t)parent << 32 | function;
+    return (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (tree->n_slots - 1);
+}
+
+/* The same for who asks for children in no order, so that the one asked for last tells nothing. */
+static inline uint32_t weft_context_any_child(struct weft_context_tree *tree, uint32_t parent,
+                                              uint32_t function)
+{
+    const uint32_t slot =
+        tree->n_slots ? tree->slots[weft_context_slot(tree, parent, function)] : 0;
+    if (__builtin_expect(slot > 0, 1)) {
+        const struct weft_context *node = &tree->nodes[slot - 1];
+        if (__builtin_expect(node->parent == parent && node->function == function, 1))
+            return slot - 1;
+    }
+    return weft_context_child_slow(tree, parent, function);
+}
+
 /* From now on no node is made: a child that is not there is its parent's remainder instead, a child
  * of function WEFT_ID_NONE that every node gets here, and what lies below a remainder is that
  * remainder. False without memory. */

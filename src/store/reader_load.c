@@ -19,6 +19,7 @@ struct weft_block_buf {
     struct weft_open_call *open;
     size_t cap_raw, cap_start, cap_end, cap_arg_value, cap_function, cap_depth, cap_stack,
         cap_arg_row, cap_ids, cap_flags, cap_open;
+    size_t n_ids; /* behind these are 0 */
 };
 
 /* A load in work. */
@@ -175,8 +176,11 @@ static enum weft_code ids_read(struct load *load, struct weft_err *err)
     const uint32_t n_functions = load->head.n_functions;
     const size_t n_ids = n_functions > WEFT_FORMAT_WIDE_DICT ? WIDE_IDS : NARROW_IDS;
     struct weft_block_buf *buf = load->buf;
+    const size_t cap_before = buf->cap_ids;
     if (!weft_vec_reserve(&buf->ids, &buf->cap_ids, n_ids, sizeof *buf->ids))
         return no_memory(load, err);
+    memset(buf->ids + cap_before, 0, (buf->cap_ids - cap_before) * sizeof *buf->ids);
+    buf->n_ids = buf->n_ids > n_functions ? buf->n_ids : n_functions;
     struct weft_cursor dict =
         weft_cur_init(load->columns[WEFT_COLUMN_DICT],
                       load->head.columns[WEFT_COLUMN_DICT].raw_bytes, load->block->off);
@@ -193,8 +197,9 @@ static enum weft_code ids_read(struct load *load, struct weft_err *err)
     if (weft_cur_left(&dict) > 0)
         return weft_fail(err, WEFT_E_MALFORMED, load->block->off,
                          "expected %" PRIu32 " functions in the block, found more", n_functions);
-    for (size_t i = n_functions; i < n_ids; i++)
+    for (size_t i = n_functions; i < buf->n_ids; i++)
         buf->ids[i] = 0; /* the decoder reads them before it refuses such an index */
+    buf->n_ids = n_functions;
     return WEFT_OK;
 }
 

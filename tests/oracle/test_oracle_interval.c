@@ -269,6 +269,7 @@ static bool compare(struct weft_interval_reader *reader, const struct weft_trace
     used.blocks += got.parts.blocks;
     used.groups += got.parts.groups;
     used.subtracted += got.parts.subtracted;
+    used.prefixes += got.parts.prefixes;
     used.remainders += got.parts.remainders;
     struct naive want = naive_interval(calls, from_ns, to_ns);
     uint64_t first_ns = thread->cut_calls ? 0 : thread->first_ns;
@@ -394,6 +395,7 @@ int main(void)
     tap_ok(used.blocks > 0, "%" PRIu64 " blocks were added", used.blocks);
     tap_ok(used.groups > 0, "%" PRIu64 " groups were added", used.groups);
     tap_ok(used.subtracted > 0, "%" PRIu64 " units were subtracted", used.subtracted);
+    tap_ok(used.prefixes > 0, "%" PRIu64 " sums of all blocks before one", used.prefixes);
     tap_ok(used.remainders > 0, "%" PRIu64 " blocks less a part", used.remainders);
     return tap_done();
 }
