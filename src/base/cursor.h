@@ -107,6 +107,24 @@ static inline uint64_t weft_cur_varint(struct weft_cursor *cur)
     return weft_cur_varint_long(cur);
 }
 
+/* The same without a branch on the length, for numbers that may be short or long. */
+static inline uint64_t weft_cur_varint_any(struct weft_cursor *cur)
+{
+    if (__builtin_expect(cur->fault || weft_cur_left(cur) < 8, 0))
+        return weft_cur_varint_long(cur);
+    uint64_t word = weft_load_u64(cur->at);
+    const uint64_t stops = ~word & UINT64_C(0x8080808080808080);
+    const uint64_t last = stops & -stops; /* the high bit of the last byte */
+    const bool is_overlong = last > 0x80 && (word & (last - (last >> 7))) == 0;
+    if (__builtin_expect(last == 0 || is_overlong, 0))
+        return weft_cur_varint_long(cur);
+    word &= last - 1;
+    cur->at += (__builtin_ctzll(last) + 1) / 8;
+    word = (word & UINT64_C(0x007f007f007f007f)) | (word & UINT64_C(0x7f007f007f007f00)) >> 1;
+    word = (word & UINT64_C(0x00003fff00003fff)) | (word & UINT64_C(0x3fff00003fff0000)) >> 2;
+    return (word & UINT64_C(0x0fffffff)) | (word & UINT64_C(0x0fffffff00000000)) >> 4;
+}
+
 /* A varint that must not exceed `limit`: a larger one is a fault, and 0. */
 static inline uint64_t weft_cur_varint_max(struct weft_cursor *cur, uint64_t limit)
 {

@@ -198,18 +198,40 @@ static struct weft_interval_walk whole_walk(const struct query *query, uint64_t 
                                         .sign = sign };
 }
 
+static enum weft_code add_summary(const struct query *query, uint64_t block, unsigned level,
+                                  uint64_t sign, bool *is_known)
+{
+    const struct weft_interval_key key = { query->thread_id, level, block };
+    return weft_interval_sums_group(&query->reader->sums, &key, sign, is_known, query->err);
+}
+
+/* Adds or subtracts a block whose contexts are not known, which are kept. */
+static enum weft_code add_walked(const struct query *query, uint64_t block, uint64_t sign)
+{
+    struct weft_interval_sums *sums = &query->reader->sums;
+    struct weft_block_part *part = NULL;
+    enum weft_code code = part_open(query, block, &part);
+    if (code)
+        return code;
+    if (query->reader->max_contexts > 0 || sums->most_bytes == 0)
+        return walk_part(query, part, whole_walk(query, block, sign));
+    const struct weft_interval_key key = { query->thread_id, 0, block };
+    weft_interval_sums_aside(sums);
+    code = walk_part(query, part, whole_walk(query, block, PLUS));
+    if (!weft_interval_sums_back(sums, &key, sign, code == WEFT_OK) && !code)
+        code = no_memory(query->err);
+    return code;
+}
+
 /* Adds or subtracts a block that lies inside or outside as a whole. */
 static enum weft_code add_block(const struct query *query, uint64_t block, uint64_t sign)
 {
-    struct weft_block_part *part = NULL;
     bool is_known = false;
-    enum weft_code code = weft_interval_sums_group(&query->reader->sums, query->thread_id, block, 0,
-                                                   sign, &is_known, query->err);
+    enum weft_code code = add_summary(query, block, 0, sign, &is_known);
     query->reader->parts.blocks += is_known;
     if (code || is_known)
         return code ? code : limit_check(query);
-    code = part_open(query, block, &part);
-    return code ? code : walk_part(query, part, whole_walk(query, block, sign));
+    return add_walked(query, block, sign);
 }
 
 /* Adds the part of a block at a border of the interval that lies inside. Where more than half of
@@ -235,8 +257,7 @@ static enum weft_code add_border(const struct query *query, uint64_t block, bool
     bool is_known = false;
     if (is_one_sided && block > 0 && !is_last && query->reader->stage != STAGE_SEARCH &&
         n_until - n_before > weft_block_part_n_rows(part) / 2)
-        code = weft_interval_sums_group(&query->reader->sums, query->thread_id, block, 0, PLUS,
-                                        &is_known, query->err);
+        code = add_summary(query, block, 0, PLUS, &is_known);
     if (code || !is_known)
         return code ? code : walk_part(query, part, inside);
     query->reader->parts.remainders++;
@@ -273,8 +294,7 @@ static enum weft_code add_units(const struct query *query, uint64_t block, uint6
             code = add_block(query, block, sign);
             continue;
         }
-        code = weft_interval_sums_group(&query->reader->sums, query->thread_id, block, level, sign,
-                                        &is_known, query->err);
+        code = add_summary(query, block, level, sign, &is_known);
         query->reader->parts.groups += is_known;
         if (!code && is_known)
             code = limit_check(query);
@@ -368,7 +388,8 @@ static enum weft_code add_prefix(const struct query *query, uint64_t end, uint64
 {
     struct weft_interval_sums *sums = &query->reader->sums;
     query->reader->parts.prefixes++;
-    if (end == 0 || weft_interval_sums_prefix(sums, query->thread_id, end, sign))
+    const struct weft_interval_key key = { query->thread_id, WEFT_INTERVAL_PREFIX, end };
+    if (end == 0 || weft_interval_sums_kept(sums, &key, sign))
         return WEFT_OK;
     const struct weft_interval_parts parts = query->reader->parts;
     weft_interval_sums_aside(sums);
@@ -376,7 +397,7 @@ static enum weft_code add_prefix(const struct query *query, uint64_t end, uint64
     if (!code)
         code = add_range(query, (struct range){ 0, end }, NO_PREFIXES);
     query->reader->parts = parts;
-    if (!weft_interval_sums_back(sums, query->thread_id, end, sign, code == WEFT_OK) && !code)
+    if (!weft_interval_sums_back(sums, &key, sign, code == WEFT_OK) && !code)
         code = no_memory(query->err);
     return code;
 }

@@ -24,11 +24,12 @@ static void values_fini(struct weft_interval_values *values)
 
 /* ---- kept summaries -------------------------------------------------------------------------- */
 
-static struct weft_interval_summary **slot_of(struct weft_interval_sums *sums, uint32_t thread_id,
-                                              uint64_t block, unsigned level)
+static struct weft_interval_summary **slot_of(struct weft_interval_sums *sums,
+                                              const struct weft_interval_key *key)
 {
-    const uint64_t key = (block * 16 + level) * UINT64_C(0x9e3779b97f4a7c15) + thread_id * 769;
-    return &sums->slots[(key ^ key >> 32) % SLOTS];
+    const uint64_t hash = (key->block * 16 + key->level) * UINT64_C(0x9e3779b97f4a7c15) +
+                          key->thread_id * UINT64_C(769);
+    return &sums->slots[(hash ^ hash >> 32) % SLOTS];
 }
 
 static void order_leave(struct weft_interval_sums *sums, struct weft_interval_summary *summary)
@@ -53,8 +54,7 @@ static size_t summary_bytes(const struct weft_interval_summary *summary)
 
 static void summary_drop(struct weft_interval_sums *sums, struct weft_interval_summary *summary)
 {
-    struct weft_interval_summary **link =
-        slot_of(sums, summary->thread_id, summary->block, summary->level);
+    struct weft_interval_summary **link = slot_of(sums, &summary->key);
     while (*link != summary)
         link = &(*link)->next_in_slot;
     *link = summary->next_in_slot;
@@ -71,7 +71,8 @@ void weft_interval_sums_fini(struct weft_interval_sums *sums)
     weft_block_buf_free(sums->buf);
     weft_context_tree_fini(&sums->tree);
     values_fini(&sums->at);
-    values_fini(&sums->aside);
+    values_fini(&sums->aside[0]);
+    values_fini(&sums->aside[1]);
     WEFT_VEC_FINI(&sums->entries);
 }
 
@@ -82,12 +83,12 @@ void weft_interval_sums_keep(struct weft_interval_sums *sums, size_t n_bytes)
         summary_drop(sums, sums->oldest);
 }
 
-static struct weft_interval_summary *
-summary_find(struct weft_interval_sums *sums, uint32_t thread_id, uint64_t block, unsigned level)
+static struct weft_interval_summary *summary_find(struct weft_interval_sums *sums,
+                                                  const struct weft_interval_key *key)
 {
-    struct weft_interval_summary *summary = *slot_of(sums, thread_id, block, level);
-    while (summary &&
-           (summary->thread_id != thread_id || summary->block != block || summary->level != level))
+    struct weft_interval_summary *summary = *slot_of(sums, key);
+    while (summary && (summary->key.thread_id != key->thread_id ||
+                       summary->key.block != key->block || summary->key.level != key->level))
         summary = summary->next_in_slot;
     if (summary) {
         order_leave(sums, summary);
@@ -125,8 +126,7 @@ static struct weft_interval_summary *summary_new(struct weft_interval_sums *sums
 }
 
 /* Keeps sums->entries. */
-static void summary_keep(struct weft_interval_sums *sums, uint32_t thread_id, uint64_t block,
-                         unsigned level)
+static void summary_keep(struct weft_interval_sums *sums, const struct weft_interval_key *key)
 {
     struct weft_interval_summary *summary = summary_new(sums);
     if (!summary)
@@ -142,10 +142,8 @@ static void summary_keep(struct weft_interval_sums *sums, uint32_t thread_id, ui
         else
             *kept++ = (struct weft_interval_kept){ entry->count, entry->self_ns, entry->node };
     }
-    struct weft_interval_summary **slot = slot_of(sums, thread_id, block, level);
-    summary->thread_id = thread_id;
-    summary->block = block;
-    summary->level = level;
+    struct weft_interval_summary **slot = slot_of(sums, key);
+    summary->key = *key;
     summary->next_in_slot = *slot;
     *slot = summary;
     order_enter(sums, summary);
@@ -324,47 +322,46 @@ static void entries_add(struct weft_interval_sums *sums, uint64_t sign)
     }
 }
 
-enum weft_code weft_interval_sums_group(struct weft_interval_sums *sums, uint32_t thread_id,
-                                        uint64_t block, unsigned level, uint64_t sign,
-                                        bool *is_known, struct weft_err *err)
+bool weft_interval_sums_kept(struct weft_interval_sums *sums, const struct weft_interval_key *key,
+                             uint64_t sign)
 {
-    const struct weft_interval_summary *summary = summary_find(sums, thread_id, block, level);
-    if (summary) {
-        summary_add(sums, summary, sign);
-        *is_known = true;
-        return WEFT_OK;
-    }
-    enum weft_code code = weft_store_contexts(sums->store, thread_id, block, level, sums->buf,
-                                              &sums->tree, &sums->entries, is_known, err);
-    if (code || !*is_known)
-        return code;
-    if (!weft_interval_sums_reserve(sums, 0))
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for an interval");
-    entries_add(sums, sign);
-    summary_keep(sums, thread_id, block, level);
-    return WEFT_OK;
-}
-
-bool weft_interval_sums_prefix(struct weft_interval_sums *sums, uint32_t thread_id, uint64_t end,
-                               uint64_t sign)
-{
-    const struct weft_interval_summary *summary =
-        summary_find(sums, thread_id, end, WEFT_INTERVAL_PREFIX);
+    const struct weft_interval_summary *summary = summary_find(sums, key);
     if (summary)
         summary_add(sums, summary, sign);
     return summary != NULL;
 }
 
-static void values_swap(struct weft_interval_sums *sums)
+enum weft_code weft_interval_sums_group(struct weft_interval_sums *sums,
+                                        const struct weft_interval_key *key, uint64_t sign,
+                                        bool *is_known, struct weft_err *err)
 {
-    const struct weft_interval_values at = sums->at;
-    sums->at = sums->aside;
-    sums->aside = at;
+    *is_known = weft_interval_sums_kept(sums, key, sign);
+    if (*is_known)
+        return WEFT_OK;
+    enum weft_code code =
+        weft_store_contexts(sums->store, key->thread_id, key->block, key->level, sums->buf,
+                            &sums->tree, &sums->entries, is_known, err);
+    if (code || !*is_known)
+        return code;
+    if (!weft_interval_sums_reserve(sums, 0))
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for an interval");
+    entries_add(sums, sign);
+    summary_keep(sums, key);
+    return WEFT_OK;
+}
+
+/* ---- summaries that are made ----------------------------------------------------------------- */
+
+static void values_swap(struct weft_interval_values *a, struct weft_interval_values *b)
+{
+    const struct weft_interval_values values = *a;
+    *a = *b;
+    *b = values;
 }
 
 void weft_interval_sums_aside(struct weft_interval_sums *sums)
 {
-    values_swap(sums);
+    values_swap(&sums->at, &sums->aside[sums->n_aside++]);
 }
 
 /* The sums as entries. */
@@ -385,15 +382,15 @@ static bool entries_make(struct weft_interval_sums *sums)
     return true;
 }
 
-bool weft_interval_sums_back(struct weft_interval_sums *sums, uint32_t thread_id, uint64_t end,
+bool weft_interval_sums_back(struct weft_interval_sums *sums, const struct weft_interval_key *key,
                              uint64_t sign, bool is_whole)
 {
     const bool is_made = is_whole && entries_make(sums);
     sums_clear(sums);
-    values_swap(sums);
+    values_swap(&sums->at, &sums->aside[--sums->n_aside]);
     if (!is_made || !weft_interval_sums_reserve(sums, 0))
         return false;
     entries_add(sums, sign);
-    summary_keep(sums, thread_id, end, WEFT_INTERVAL_PREFIX);
+    summary_keep(sums, key);
     return true;
 }

@@ -27,18 +27,23 @@ struct weft_interval_kept {
     uint32_t node;
 };
 
-struct weft_interval_summary {
+/* What a summary is of. */
+struct weft_interval_key {
     uint32_t thread_id;
-    unsigned level; /* WEFT_INTERVAL_PREFIX: of all blocks before `block` */
+    unsigned level; /* 0: a block; WEFT_INTERVAL_PREFIX: all blocks before `block` */
     uint64_t block;
+};
+
+#define WEFT_INTERVAL_PREFIX 15U
+
+struct weft_interval_summary {
+    struct weft_interval_key key;
     struct weft_interval_kept *kept;   /* directly behind */
     struct weft_interval_small *small; /* behind these */
     size_t n_kept, n_small;
     struct weft_interval_summary *next_in_slot;
     struct weft_interval_summary *newer, *older; /* by use */
 };
-
-#define WEFT_INTERVAL_PREFIX 15U
 
 struct weft_interval_values {
     struct {
@@ -54,8 +59,10 @@ struct weft_interval_values {
 struct weft_interval_sums {
     struct weft_store *store;
     struct weft_block_buf *buf;
-    struct weft_context_tree tree;         /* paths; its numbers are not used */
-    struct weft_interval_values at, aside; /* sums of the query; while others are made, these */
+    struct weft_context_tree tree;        /* paths; its numbers are not used */
+    struct weft_interval_values at;       /* what is added to */
+    struct weft_interval_values aside[2]; /* all 0, but for the first n_aside */
+    unsigned n_aside;
     struct weft_context_entries entries;
     struct weft_interval_summary **slots;
     struct weft_interval_summary *newest, *oldest;
@@ -105,17 +112,17 @@ static inline void weft_interval_sums_add_ns(struct weft_interval_sums *sums, ui
 /* Adds (sign 1) or subtracts (sign UINT64_MAX) the summary of a block or group of blocks;
  * *is_known: there is one. Fails as weft_store_contexts. */
 WEFT_CHECKED enum weft_code weft_interval_sums_group(struct weft_interval_sums *sums,
-                                                     uint32_t thread_id, uint64_t block,
-                                                     unsigned level, uint64_t sign, bool *is_known,
+                                                     const struct weft_interval_key *key,
+                                                     uint64_t sign, bool *is_known,
                                                      struct weft_err *err);
 
-/* Adds or subtracts kept sums of all blocks of a thread before `end`; false if none are kept. To
- * make them, sums of the query are put aside, all become 0, and what was added up comes back: it is
- * kept and added to the query's, if it `is_whole`. False without memory, or if it is not. */
-bool weft_interval_sums_prefix(struct weft_interval_sums *sums, uint32_t thread_id, uint64_t end,
-                               uint64_t sign);
+/* Adds or subtracts a kept summary; false if there is none. To make one, the sums are put aside (at
+ * most twice), all become 0, and what was added up until they come back is kept, and added to or
+ * subtracted from them, if it `is_whole`. False without memory, or if it is not. */
+bool weft_interval_sums_kept(struct weft_interval_sums *sums, const struct weft_interval_key *key,
+                             uint64_t sign);
 void weft_interval_sums_aside(struct weft_interval_sums *sums);
-bool weft_interval_sums_back(struct weft_interval_sums *sums, uint32_t thread_id, uint64_t end,
+bool weft_interval_sums_back(struct weft_interval_sums *sums, const struct weft_interval_key *key,
                              uint64_t sign, bool is_whole);
 
 /* Bytes of a kept summary of all contexts, roughly. */

@@ -52,10 +52,11 @@ static size_t find_slot(const struct weft_context_tree *tree, uint32_t parent, u
     return at;
 }
 
-/* Room for one more node in the table, which stays at most half full. */
+/* Room for one more node in the table, which stays at most a quarter full: most are found at once.
+ */
 static bool reserve_slot(struct weft_context_tree *tree)
 {
-    if ((tree->n + 1) * 2 <= tree->n_slots)
+    if ((tree->n + 1) * 4 <= tree->n_slots)
         return true;
     size_t n_slots = tree->n_slots ? tree->n_slots * 2 : FIRST_SLOTS;
     uint32_t *slots = calloc(n_slots, sizeof *slots);

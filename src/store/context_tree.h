@@ -78,12 +78,13 @@ static inline size_t weft_context_slot(const struct weft_context_tree *tree, uin
 static inline uint32_t weft_context_any_child(struct weft_context_tree *tree, uint32_t parent,
                                               uint32_t function)
 {
-    const uint32_t slot =
-        tree->n_slots ? tree->slots[weft_context_slot(tree, parent, function)] : 0;
-    if (__builtin_expect(slot > 0, 1)) {
-        const struct weft_context *node = &tree->nodes[slot - 1];
+    if (__builtin_expect(tree->n_slots == 0, 0))
+        return weft_context_child_slow(tree, parent, function);
+    size_t at = weft_context_slot(tree, parent, function);
+    for (; tree->slots[at]; at = (at + 1) & (tree->n_slots - 1)) {
+        const struct weft_context *node = &tree->nodes[tree->slots[at] - 1];
         if (__builtin_expect(node->parent == parent && node->function == function, 1))
-            return slot - 1;
+            return tree->slots[at] - 1;
     }
     return weft_context_child_slow(tree, parent, function);
 }

@@ -57,9 +57,9 @@ static enum weft_code node_read(struct weft_cursor *in, weft_contexts_function_f
     struct weft_contexts_stack *stack = reading->stack;
     const uint64_t at_off = weft_cur_offset(in);
     const uint64_t n_left = weft_cur_varint(in);
-    const uint64_t key = weft_cur_varint(in);
-    const uint64_t count = weft_cur_varint(in);
-    const uint64_t self_ns = weft_cur_varint(in);
+    const uint64_t key = weft_cur_varint_any(in);
+    const uint64_t count = weft_cur_varint_any(in);
+    const uint64_t self_ns = weft_cur_varint_any(in);
     const uint32_t function =
         in->fault || key > UINT32_MAX ? WEFT_ID_NONE : function_of(context, (uint32_t)key);
     if (function == WEFT_ID_NONE || n_left >= stack->n)
@@ -68,7 +68,8 @@ static enum weft_code node_read(struct weft_cursor *in, weft_contexts_function_f
                          "%" PRIu64 ", %" PRIu64 " levels up",
                          stack->n, key, n_left);
     stack->n -= (size_t)n_left;
-    const uint32_t node = weft_context_child(reading->into, stack->items[stack->n - 1], function);
+    const uint32_t node =
+        weft_context_any_child(reading->into, stack->items[stack->n - 1], function);
     if (node == WEFT_ID_NONE)
         return no_memory(err);
     stack->items[stack->n++] = node;
