@@ -7,6 +7,9 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 enum { MARK_VALUES = 64 };
 
@@ -94,26 +97,6 @@ static enum weft_code disagree(const struct weft_block_part *part, struct weft_e
 
 /* ---- sums of times --------------------------------------------------------------------------- */
 
-/* Eight values, the first in the lowest byte. */
-static inline uint64_t word_load(const uint8_t *bytes)
-{
-    return weft_load_u64(bytes);
-}
-
-/* The highest bit of each value that is an escape (252 or more). */
-static inline uint64_t word_escapes(uint64_t word)
-{
-    const uint64_t high = word & BYTES_ALL(0xfc), low7 = BYTES_ALL(0x7f);
-    const uint64_t differs = high ^ BYTES_ALL(0xfc); /* 0 in an escape */
-    return ~(((differs & low7) + low7) | differs | low7);
-}
-
-/* Sums of neighbours, each in two bytes. */
-static inline uint64_t word_pairs(uint64_t word)
-{
-    return (word & UINT64_C(0x00ff00ff00ff00ff)) + (word >> 8 & UINT64_C(0x00ff00ff00ff00ff));
-}
-
 /* The four numbers of two bytes, each with those below it; the sum of all is the highest. */
 static inline uint64_t word_prefix(uint64_t pairs)
 {
@@ -141,6 +124,45 @@ static bool escape_add(const struct plane *plane, size_t index, uint64_t limit_n
     return true;
 }
 
+#ifndef __SSE2__
+/* The highest bit of each of eight values that is an escape (252 or more). */
+static inline uint64_t word_escapes(uint64_t word)
+{
+    const uint64_t high = word & BYTES_ALL(0xfc), low7 = BYTES_ALL(0x7f);
+    const uint64_t differs = high ^ BYTES_ALL(0xfc); /* 0 in an escape */
+    return ~(((differs & low7) + low7) | differs | low7);
+}
+
+/* Sums of neighbours, each in two bytes. */
+static inline uint64_t word_pairs(uint64_t word)
+{
+    return (word & UINT64_C(0x00ff00ff00ff00ff)) + (word >> 8 & UINT64_C(0x00ff00ff00ff00ff));
+}
+#endif
+
+/* The sum of 16 values that are no escapes, and a bit for each that is one. */
+static inline uint64_t sum16(const uint8_t *values, uint64_t *escapes)
+{
+#ifdef __SSE2__
+    __m128i all;
+    memcpy(&all, values, sizeof all);
+    const __m128i least = _mm_set1_epi8((char)WEFT_TIME_ESCAPE_2);
+    const __m128i is_escape = _mm_cmpeq_epi8(_mm_max_epu8(all, least), all);
+    const __m128i sums = _mm_sad_epu8(_mm_andnot_si128(is_escape, all), _mm_setzero_si128());
+    *escapes = (uint64_t)_mm_movemask_epi8(is_escape);
+    return (uint64_t)_mm_cvtsi128_si64(_mm_add_epi64(sums, _mm_unpackhi_epi64(sums, sums)));
+#else
+    uint64_t pairs = 0;
+    *escapes = 0;
+    for (int i = 0; i < 16; i += 8) {
+        const uint64_t word = weft_load_u64(values + i), high = word_escapes(word) >> 7;
+        pairs += word_pairs(word & ~(high * 255));
+        *escapes |= (high * UINT64_C(0x0102040810204080) >> 56) << i;
+    }
+    return word_prefix(pairs) >> 48;
+#endif
+}
+
 /* Adds the values from `index` on, MARK_VALUES or those before `end`: the escapes after the others,
  * so that a branch is taken for each escape only. */
 static bool group_add(const struct plane *plane, size_t index, size_t end, uint64_t limit_ns,
@@ -148,16 +170,14 @@ static bool group_add(const struct plane *plane, size_t index, size_t end, uint6
 {
     const uint8_t *values = plane->values + index;
     const size_t n = end - index < MARK_VALUES ? end - index : MARK_VALUES;
-    uint8_t rest[8] = { 0 };
-    memcpy(rest, values + n / 8 * 8, n % 8);
-    uint64_t pairs = 0, escapes = 0; /* 8 times 2 * 251 fit into two bytes */
-    for (size_t i = 0; i < n; i += 8) {
-        const uint64_t word = word_load(n - i >= 8 ? values + i : rest);
-        const uint64_t high = word_escapes(word);
-        pairs += word_pairs(word & ~((high >> 7) * 255));
-        escapes |= ((high >> 7) * UINT64_C(0x0102040810204080) >> 56) << i;
+    uint8_t rest[16] = { 0 };
+    memcpy(rest, values + n / 16 * 16, n % 16);
+    uint64_t escapes = 0;
+    for (size_t i = 0; i < n; i += 16) {
+        uint64_t among = 0;
+        mark->sum_ns += sum16(n - i >= 16 ? values + i : rest, &among);
+        escapes |= among << i;
     }
-    mark->sum_ns += word_prefix(pairs) >> 48;
     for (; escapes; escapes &= escapes - 1)
         if (!escape_add(plane, index + (size_t)__builtin_ctzll(escapes), limit_ns, mark))
             return false;
