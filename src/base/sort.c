@@ -318,7 +318,7 @@ struct weft_sort_reader {
     size_t n_heap;
     struct weft_sort_record *buffers;
     size_t buffer_records;
-    struct weft_sort_record merged[MERGED_RECORDS];
+    struct weft_sort_record *merged; /* MERGED_RECORDS, once there is something to merge */
 };
 
 static enum weft_code source_fill(struct weft_sort_reader *reader, struct source *source,
@@ -387,6 +387,9 @@ static enum weft_code reader_heap(struct weft_sort_reader *reader, struct weft_e
 {
     if (reader->lane->is_whole || reader->n_sources < 2)
         return WEFT_OK;
+    reader->merged = malloc(MERGED_RECORDS * RECORD_BYTES);
+    if (!reader->merged)
+        return no_memory(err);
     for (uint32_t k = 0; k < reader->n_sources; k++) {
         enum weft_code code =
             reader->sources[k].buffer ? source_fill(reader, &reader->sources[k], err) : WEFT_OK;
@@ -477,5 +480,6 @@ void weft_sort_reader_close(struct weft_sort_reader *reader)
     free(reader->sources);
     free(reader->heap);
     free(reader->buffers);
+    free(reader->merged);
     free(reader);
 }

@@ -60,18 +60,32 @@ enum weft_code kernel_thread_details(struct kernel_convert *convert, uint32_t th
                                                                      : kernel_no_memory(convert);
 }
 
+/* The event says which thread runs. */
+static enum weft_code thread_runs(struct kernel_convert *convert, const struct kernel_now *now,
+                                  struct kernel_cpu *cpu, uint64_t tid)
+{
+    struct kernel_threads *threads = &convert->threads;
+    if (cpu->current != WEFT_ID_NONE && kernel_thread_has(threads, cpu->current, tid)) {
+        threads->items[cpu->current].is_used = true;
+        return WEFT_OK;
+    }
+    const uint32_t thread = kernel_thread_of(threads, now->host_id, tid, now->cpu, false);
+    if (thread == WEFT_ID_NONE)
+        return kernel_no_memory(convert);
+    threads->n_inferred += cpu->current != WEFT_ID_NONE && cpu->current != thread;
+    if (cpu->current == WEFT_ID_NONE)
+        cpu->first = thread;
+    cpu->current = thread;
+    return WEFT_OK;
+}
+
 enum weft_code kernel_find_thread(struct kernel_convert *convert, struct kernel_now *now,
                                   struct kernel_cpu *cpu, const struct kernel_told *told)
 {
     if (told->has_tid) {
-        const uint32_t thread =
-            kernel_thread_of(&convert->threads, now->host_id, told->tid, now->cpu, false);
-        if (thread == WEFT_ID_NONE)
-            return kernel_no_memory(convert);
-        convert->threads.n_inferred += cpu->current != WEFT_ID_NONE && cpu->current != thread;
-        if (cpu->current == WEFT_ID_NONE)
-            cpu->first = thread;
-        cpu->current = thread;
+        const enum weft_code code = thread_runs(convert, now, cpu, told->tid);
+        if (code != WEFT_OK)
+            return code;
     }
     now->thread = cpu->current;
     if (now->thread != WEFT_ID_NONE)
@@ -147,7 +161,13 @@ static enum weft_code leave(struct kernel_convert *convert, const struct kernel_
                             struct kernel_cpu *cpu, uint32_t *prev)
 {
     const struct weft_str comm = now->texts[3];
-    *prev = kernel_thread_of(&convert->threads, now->host_id, now->numbers[0], now->cpu, false);
+    const bool is_current = cpu->current != WEFT_ID_NONE &&
+                            kernel_thread_has(&convert->threads, cpu->current, now->numbers[0]);
+    *prev = is_current ? cpu->current
+                       : kernel_thread_of(&convert->threads, now->host_id, now->numbers[0],
+                                          now->cpu, false);
+    if (is_current)
+        convert->threads.items[*prev].is_used = true;
     if (*prev == WEFT_ID_NONE)
         return kernel_no_memory(convert);
     if (convert->is_survey && !kernel_thread_name(&convert->threads, *prev, comm))

@@ -4,14 +4,16 @@
  * belongs to the thread that runs on its processor; which one that is follows from switches, and
  * from what the events say themselves.
  *
- * An importer reads its events twice, in order of time: to meet the threads (is_survey: nothing is
- * delivered), and to deliver. Each event goes through kernel_find_thread, unless it is a switch,
- * and then kernel_convert, or kernel_deliver for what the importer makes of it.
+ * An importer reads its events twice (kernel_read_twice), in order of time: to meet the threads
+ * (is_survey: nothing is delivered), and to deliver. Each event goes through kernel_find_thread,
+ * unless it is a switch, and then kernel_convert, or kernel_deliver for what the importer makes of
+ * it.
  */
 #ifndef WEFT_KERNEL_CONVERT_H
 #define WEFT_KERNEL_CONVERT_H
 
 #include "base/checked.h"
+#include "base/pool.h"
 #include "kernel/known.h"
 #include "kernel/threads.h"
 #include "schema/sink.h"
@@ -83,6 +85,23 @@ WEFT_CHECKED enum weft_code kernel_convert_event(struct kernel_convert *convert,
 /* Tells the sink all threads, or only those that events are of, or point to. */
 WEFT_CHECKED enum weft_code kernel_announce_threads(struct kernel_convert *convert, bool all);
 WEFT_CHECKED enum weft_code kernel_end_threads(struct kernel_convert *convert);
+
+/* What the two readings of an importer are made of. */
+struct kernel_readings {
+    void *importer;
+    /* Converts the next event, or says that there is none. */
+    enum weft_code (*next)(void *importer, bool *is_end);
+    /* After the survey: tells the sink begin and clock, and goes back to the first event. */
+    enum weft_code (*rewind)(void *importer);
+    const char *unit;   /* what `next` takes: "events" */
+    bool announces_all; /* threads, also those that no event is of */
+};
+
+/* Meets all threads, tells the sink of them, delivers, ends them. `run` may be NULL.
+ * WEFT_E_CANCELLED, and what the functions and the sink return. */
+WEFT_CHECKED enum weft_code kernel_read_twice(struct kernel_convert *convert,
+                                              const struct kernel_readings *readings,
+                                              const struct weft_run *run);
 
 /* A note on the whole trace; none if count is 0. */
 WEFT_CHECKED enum weft_code kernel_note(struct kernel_convert *convert, enum weft_note_kind kind,

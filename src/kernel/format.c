@@ -207,6 +207,11 @@ static bool look_up(struct kernel_format *format)
     };
     kernel_known_make(&class, &format->known);
     free(fields);
+    for (unsigned k = 0; k < KERNEL_FIELDS; k++)
+        for (unsigned is_survey = 0; is_survey < 2; is_survey++)
+            if (format->known.fields[k] != KERNEL_NO_FIELD)
+                format->needed[is_survey] |=
+                    (uint8_t)(kernel_fields_needed(format->known.meaning, is_survey) & 1u << k);
     return true;
 }
 
@@ -297,7 +302,7 @@ enum weft_code kernel_formats_name(struct kernel_formats *formats, struct weft_s
 /* ---- records ----------------------------------------------------------------------------------
  */
 
-static uint64_t load(const uint8_t *bytes, size_t n_bytes, bool is_big, bool is_signed)
+static inline uint64_t load(const uint8_t *bytes, size_t n_bytes, bool is_big, bool is_signed)
 {
     switch (n_bytes) {
     case 1:
@@ -352,16 +357,12 @@ uint64_t kernel_field_number(const struct kernel_formats *formats,
 }
 
 void kernel_format_read(const struct kernel_formats *formats, const struct kernel_format *format,
-                        const struct kernel_record *record, struct kernel_now *now)
+                        const struct kernel_record *record, bool is_survey, struct kernel_now *now)
 {
     now->known = &format->known;
-    for (size_t k = 0; k < KERNEL_FIELDS; k++) {
-        const uint32_t place = format->known.fields[k];
-        now->numbers[k] = 0;
-        now->texts[k] = (struct weft_str){ 0 };
-        if (place == KERNEL_NO_FIELD)
-            continue;
-        const struct kernel_format_field *field = &format->fields[place];
+    for (unsigned left = format->needed[is_survey]; left; left &= left - 1) {
+        const unsigned k = (unsigned)__builtin_ctz(left);
+        const struct kernel_format_field *field = &format->fields[format->known.fields[k]];
         size_t n_bytes;
         const uint8_t *bytes = data_of(formats, field, record, &n_bytes);
         if (bytes && field->is_text)

@@ -47,6 +47,7 @@ struct kernel_format {
     const struct kernel_format_field *fields;
     const struct kernel_format_field *pid; /* common_pid; NULL: none */
     uint32_t first_own;                    /* fields before it are common_ ones */
+    uint8_t needed[2];                     /* fields of `known` to deliver, and in the survey */
     struct kernel_known known;
 };
 
@@ -97,10 +98,10 @@ uint64_t kernel_field_number(const struct kernel_formats *formats,
                              const struct kernel_format_field *field,
                              const struct kernel_record *record);
 
-/* Sets known, numbers and texts of `now` from a record. Fields beyond the record are 0 and empty.
- */
+/* Sets known, numbers and texts of `now`, which are 0 and empty, from a record: those that are
+ * asked for in this reading. Fields beyond the record stay 0 and empty. */
 void kernel_format_read(const struct kernel_formats *formats, const struct kernel_format *format,
-                        const struct kernel_record *record, struct kernel_now *now);
+                        const struct kernel_record *record, bool is_survey, struct kernel_now *now);
 
 /* The event's own fields as one line of JSON. */
 void kernel_format_json(const struct kernel_formats *formats, const struct kernel_format *format,

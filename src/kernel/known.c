@@ -95,6 +95,26 @@ static const struct {
     { "sys_", KERNEL_MEANS_SYSCALL_ENTER },
 };
 
+/* Of other meanings no field is needed. Names are only met, not delivered. */
+static const struct {
+    uint8_t survey, delivery;
+} needs[KERNEL_MEANINGS] = {
+    [KERNEL_MEANS_SWITCH] = { 0x1b, 0x07 },    [KERNEL_MEANS_WAKING] = { 0x07, 0x03 },
+    [KERNEL_MEANS_WOKEN] = { 0x07, 0x03 },     [KERNEL_MEANS_FORK] = { 0x07, 0x03 },
+    [KERNEL_MEANS_PROCESS] = { 0x07, 0x03 },   [KERNEL_MEANS_IRQ_ENTER] = { 0, 0x03 },
+    [KERNEL_MEANS_IRQ_EXIT] = { 0, 0x03 },     [KERNEL_MEANS_SYSCALL_ENTER] = { 0, 0x07 },
+    [KERNEL_MEANS_SYSCALL_EXIT] = { 0, 0x03 }, [KERNEL_MEANS_IO_BEGIN] = { 0, 0x1f },
+    [KERNEL_MEANS_IO_END] = { 0, 0x1f },       [KERNEL_MEANS_SENT] = { 0, 0x07 },
+    [KERNEL_MEANS_RECEIVED] = { 0, 0x07 },
+};
+
+unsigned kernel_fields_needed(uint8_t meaning, bool is_survey)
+{
+    if (meaning >= KERNEL_MEANINGS)
+        return (1u << KERNEL_FIELDS) - 1;
+    return is_survey ? needs[meaning].survey : needs[meaning].delivery;
+}
+
 bool kernel_is_one_of(struct weft_str text, const char *names)
 {
     while (*names) {

@@ -80,6 +80,10 @@ bool kernel_known_by_row(const struct kernel_class *class, const struct kernel_r
 /* The first of the names in "a|b" that is a field; KERNEL_NO_FIELD: none. O(names x fields). */
 uint32_t kernel_field_find(const struct kernel_class *class, const char *names);
 
+/* Which of the KERNEL_FIELDS an event of this meaning is asked for, a bit each: to meet threads, or
+ * to deliver it. All of an importer's own meanings. */
+unsigned kernel_fields_needed(uint8_t meaning, bool is_survey);
+
 /* Is `text` one of the names in "a|b|c"? */
 bool kernel_is_one_of(struct weft_str text, const char *names);
 

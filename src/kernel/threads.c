@@ -8,10 +8,8 @@
 
 bool kernel_threads_init(struct kernel_threads *threads)
 {
-    *threads = (struct kernel_threads){ .of_key = weft_map_new(),
-                                        .of_cpu = weft_map_new(),
-                                        .names = weft_strtab_new() };
-    return threads->of_key && threads->of_cpu && threads->names;
+    *threads = (struct kernel_threads){ .of_key = weft_map_new(), .names = weft_strtab_new() };
+    return threads->of_key && threads->names;
 }
 
 void kernel_threads_fini(struct kernel_threads *threads)
@@ -21,9 +19,10 @@ void kernel_threads_fini(struct kernel_threads *threads)
     WEFT_VEC_FINI(threads);
     WEFT_VEC_FINI(&threads->current);
     WEFT_VEC_FINI(&threads->first);
-    WEFT_VEC_FINI(&threads->cpus);
+    for (size_t h = 0; h < threads->hosts.n; h++)
+        WEFT_VEC_FINI(&threads->hosts.items[h]);
+    WEFT_VEC_FINI(&threads->hosts);
     weft_map_free(threads->of_key);
-    weft_map_free(threads->of_cpu);
     weft_strtab_free(threads->names);
 }
 
@@ -38,8 +37,9 @@ void kernel_threads_seal(struct kernel_threads *threads)
     }
     for (size_t k = 0; k < threads->current.n; k++)
         threads->current.items[k] = threads->first.items[k];
-    for (size_t k = 0; k < threads->cpus.n; k++)
-        threads->cpus.items[k].current = threads->cpus.items[k].first;
+    for (size_t h = 0; h < threads->hosts.n; h++)
+        for (size_t k = 0; k < threads->hosts.items[h].n; k++)
+            threads->hosts.items[h].items[k].current = threads->hosts.items[h].items[k].first;
     threads->n_inferred = 0;
 }
 
@@ -48,7 +48,7 @@ void kernel_threads_seal(struct kernel_threads *threads)
 enum { HOST_SHIFT = 48, IDLE_BIT = 47, PSEUDO_BIT = 46 };
 
 /* A new thread at the end; false without memory. */
-static bool thread_add(struct kernel_threads *threads, uint32_t host_id, uint64_t tid,
+static bool thread_add(struct kernel_threads *threads, uint32_t key, uint32_t host_id, uint64_t tid,
                        uint32_t generation)
 {
     struct kernel_thread *thread = threads->n < WEFT_ID_NONE ? WEFT_VEC_PUSH(threads) : NULL;
@@ -60,6 +60,7 @@ static bool thread_add(struct kernel_threads *threads, uint32_t host_id, uint64_
                                       .name = WEFT_ID_NONE,
                                       .next = WEFT_ID_NONE,
                                       .thread_id = WEFT_ID_NONE,
+                                      .key = key,
                                       .syscall = WEFT_ID_NONE };
     return true;
 }
@@ -74,7 +75,7 @@ static uint32_t key_add(struct kernel_threads *threads, uint64_t key, uint32_t h
         return index;
     uint32_t *current = WEFT_VEC_PUSH(&threads->current);
     uint32_t *first = WEFT_VEC_PUSH(&threads->first);
-    if (!current || !first || !thread_add(threads, host_id, tid, generation))
+    if (!current || !first || !thread_add(threads, index, host_id, tid, generation))
         return WEFT_MAP_NONE;
     *current = *first = (uint32_t)threads->n - 1;
     return index;
@@ -88,7 +89,7 @@ static uint32_t renew(struct kernel_threads *threads, uint32_t index)
         return before; /* its end is known only now: it has no other thread */
     if (threads->items[before].next == WEFT_ID_NONE) {
         const struct kernel_thread *old = &threads->items[before];
-        if (!thread_add(threads, old->host_id, old->tid, old->generation + 1))
+        if (!thread_add(threads, index, old->host_id, old->tid, old->generation + 1))
             return WEFT_ID_NONE;
         threads->items[before].next = (uint32_t)threads->n - 1;
     }
@@ -156,20 +157,19 @@ bool kernel_thread_name(struct kernel_threads *threads, uint32_t thread, struct 
 
 /* ---- processors ----------------------------------------------------------------------------- */
 
-struct kernel_cpu *kernel_cpu_of(struct kernel_threads *threads, uint32_t host_id, int32_t cpu)
+struct kernel_cpu *kernel_cpu_add(struct kernel_threads *threads, uint32_t host_id, int32_t cpu)
 {
-    if (cpu < 0 || cpu >= KERNEL_MOST_CPUS)
+    if (cpu < 0 || cpu >= KERNEL_MOST_CPUS || host_id >= KERNEL_MOST_HOSTS)
         return NULL;
-    bool is_new;
-    const uint32_t index =
-        weft_map_add(threads->of_cpu, (uint64_t)host_id << 32 | (uint32_t)cpu, &is_new);
-    if (index == WEFT_MAP_NONE)
-        return NULL;
-    if (is_new) {
-        struct kernel_cpu *place = WEFT_VEC_PUSH(&threads->cpus);
+    while (threads->hosts.n <= host_id)
+        if (!WEFT_VEC_PUSH(&threads->hosts))
+            return NULL;
+    struct kernel_host *host = &threads->hosts.items[host_id];
+    while (host->n <= (uint32_t)cpu) {
+        struct kernel_cpu *place = WEFT_VEC_PUSH(host);
         if (!place)
             return NULL;
         *place = (struct kernel_cpu){ .current = WEFT_ID_NONE, .first = WEFT_ID_NONE };
     }
-    return &threads->cpus.items[index];
+    return &host->items[cpu];
 }

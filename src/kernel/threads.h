@@ -22,6 +22,7 @@ struct kernel_thread {
     uint32_t name;      /* in the table of names; WEFT_ID_NONE: none */
     uint32_t next;      /* the thread that had the tid after it; WEFT_ID_NONE: none */
     uint32_t thread_id; /* of the sink */
+    uint32_t key;       /* index of its tid in `current` */
     uint32_t syscall;   /* name of the system call it is in; WEFT_ID_NONE: none */
     uint64_t last_ns;
     bool is_used;    /* met in this reading */
@@ -34,6 +35,7 @@ struct kernel_thread {
     } stack;
 };
 
+/* A processor. */
 struct kernel_cpu {
     uint32_t current; /* WEFT_ID_NONE: not known yet */
     uint32_t first;   /* the thread that its first switch leaves */
@@ -48,12 +50,14 @@ struct kernel_threads {
     struct {
         uint32_t *items;
         size_t n, cap;
-    } current, first;        /* threads by key: now, and before the others of its tid */
-    struct weft_map *of_cpu; /* (host, processor) -> index in `cpus` */
+    } current, first; /* threads by key: now, and before the others of its tid */
     struct {
-        struct kernel_cpu *items;
+        struct kernel_host {
+            struct kernel_cpu *items; /* by number */
+            size_t n, cap;
+        } * items;
         size_t n, cap;
-    } cpus;
+    } hosts;
     struct weft_strtab *names;
     bool is_sealed;
     uint64_t n_inferred; /* switches that were not seen, in this reading */
@@ -77,8 +81,25 @@ uint32_t kernel_thread_fork(struct kernel_threads *threads, uint32_t host_id, ui
 uint32_t kernel_thread_pseudo(struct kernel_threads *threads, uint32_t host_id, uint32_t number,
                               uint64_t tid, uint64_t pid, struct weft_str name);
 
-/* NULL without memory, or for processors beyond KERNEL_MOST_CPUS. */
-struct kernel_cpu *kernel_cpu_of(struct kernel_threads *threads, uint32_t host_id, int32_t cpu);
+/* Does the thread have this tid still? It is then the one that kernel_thread_of gives. */
+static inline bool kernel_thread_has(const struct kernel_threads *threads, uint32_t thread,
+                                     uint64_t tid)
+{
+    const struct kernel_thread *place = &threads->items[thread];
+    return place->tid == tid && !place->is_ended && threads->current.items[place->key] == thread;
+}
+
+/* NULL without memory, and for processors or hosts beyond KERNEL_MOST_CPUS and KERNEL_MOST_HOSTS;
+ * valid until the next one is met. */
+struct kernel_cpu *kernel_cpu_add(struct kernel_threads *threads, uint32_t host_id, int32_t cpu);
+
+static inline struct kernel_cpu *kernel_cpu_of(struct kernel_threads *threads, uint32_t host_id,
+                                               int32_t cpu)
+{
+    if (host_id < threads->hosts.n && cpu >= 0 && (uint32_t)cpu < threads->hosts.items[host_id].n)
+        return &threads->hosts.items[host_id].items[cpu];
+    return kernel_cpu_add(threads, host_id, cpu);
+}
 
 /* An empty name is no name. False without memory. */
 bool kernel_thread_name(struct kernel_threads *threads, uint32_t thread, struct weft_str name);

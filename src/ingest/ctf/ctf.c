@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { STEP_EVENTS = 1 << 16 }; /* between two looks at progress and cancellation */
-
 /* ---- the thread of an event ------------------------------------------------------------------ */
 
 /* 32 bits all set, or a negative number: the tracer did not know. */
@@ -125,17 +123,6 @@ static enum weft_code convert_event(struct ctf_convert *convert, struct ctf_now 
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-static enum weft_code step(struct ctf_convert *convert)
-{
-    const struct weft_run *run = convert->reader->run;
-    if (!run)
-        return WEFT_OK;
-    weft_progress_add(run->progress, STEP_EVENTS);
-    return weft_progress_is_cancelled(run->progress)
-               ? weft_fail(convert->kernel.err, WEFT_E_CANCELLED, WEFT_NO_OFFSET, "interrupted")
-               : WEFT_OK;
-}
-
 static struct ctf_now now_of(const struct ctf_convert *convert, const struct ctf_event *event)
 {
     const struct ctf_source *source = &convert->sources[event->lane->trace->index];
@@ -156,7 +143,9 @@ static struct ctf_now now_of(const struct ctf_convert *convert, const struct ctf
         const uint64_t cpu = now.values[known->cpu->slot].number;
         now.kernel.cpu = cpu < KERNEL_MOST_CPUS ? (int32_t)cpu : -1;
     }
-    for (size_t k = 0; k < KERNEL_FIELDS; k++) {
+    unsigned left = kernel_fields_needed(known->base.meaning, convert->kernel.is_survey);
+    for (; left; left &= left - 1) {
+        const unsigned k = (unsigned)__builtin_ctz(left);
         const struct ctf_op *op = known->fields[k];
         if (op && op->kind <= CTF_OP_VARINT)
             now.kernel.numbers[k] = now.values[op->slot].number;
@@ -173,26 +162,19 @@ static bool is_of_perf(const struct ctf_event *event)
     return weft_str_equal(ctf_env_find(&event->lane->trace->meta, "tracer_name"), WEFT_STR("perf"));
 }
 
-static enum weft_code read_all(struct ctf_convert *convert)
+static enum weft_code read_next(void *importer, bool *is_end)
 {
+    struct ctf_convert *convert = importer;
     struct ctf_event event;
-    bool is_end = false;
-    uint64_t n_events = 0;
-    enum weft_code code = WEFT_OK;
-    while (code == WEFT_OK) {
-        code = ctf_reader_next(convert->reader, &event, &is_end, convert->kernel.err);
-        if (code != WEFT_OK || is_end)
-            break;
-        if (convert->kernel.is_survey &&
-            (n_events == 0 || (convert->zero_ns == 0 && is_of_perf(&event))))
-            convert->zero_ns = event.time_ns;
-        struct ctf_now now = now_of(convert, &event);
-        code = convert_event(convert, &now);
-        if (++n_events % STEP_EVENTS == 0 && code == WEFT_OK)
-            code = step(convert);
-    }
-    convert->n_events = n_events;
-    return code;
+    const enum weft_code code =
+        ctf_reader_next(convert->reader, &event, is_end, convert->kernel.err);
+    if (code != WEFT_OK || *is_end)
+        return code;
+    if (convert->kernel.is_survey &&
+        (convert->n_events++ == 0 || (convert->zero_ns == 0 && is_of_perf(&event))))
+        convert->zero_ns = event.time_ns;
+    struct ctf_now now = now_of(convert, &event);
+    return convert_event(convert, &now);
 }
 
 /* ---- sources -------------------------------------------------------------------------------- */
@@ -359,40 +341,31 @@ static enum weft_code check_events(const struct ctf_convert *convert)
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-static enum weft_code survey(struct ctf_convert *convert)
+static enum weft_code rewind_all(void *importer)
 {
-    enum weft_code code = WEFT_OK;
-    for (size_t k = 0; code == WEFT_OK && k < convert->reader->n_traces; k++)
-        code = make_source(convert, k);
-    convert->kernel.is_survey = true;
-    if (code == WEFT_OK)
-        code = read_all(convert);
-    if (code == WEFT_OK)
-        code = check_events(convert);
+    struct ctf_convert *convert = importer;
+    enum weft_code code = check_events(convert);
     ctf_modules_seal(&convert->modules);
+    if (code == WEFT_OK)
+        code = announce_begin(convert);
+    if (code == WEFT_OK)
+        code = announce_clock(convert);
+    ctf_reader_rewind(convert->reader);
     return code;
 }
 
 static enum weft_code convert_all(struct ctf_convert *convert)
 {
-    enum weft_code code = survey(convert);
-    if (code != WEFT_OK)
-        return code;
-    code = announce_begin(convert);
+    const struct kernel_readings readings = { .importer = convert,
+                                              .next = read_next,
+                                              .rewind = rewind_all,
+                                              .unit = "events",
+                                              .announces_all = true };
+    enum weft_code code = WEFT_OK;
+    for (size_t k = 0; code == WEFT_OK && k < convert->reader->n_traces; k++)
+        code = make_source(convert, k);
     if (code == WEFT_OK)
-        code = announce_clock(convert);
-    if (code == WEFT_OK)
-        code = kernel_announce_threads(&convert->kernel, true);
-    if (code != WEFT_OK)
-        return code;
-    kernel_threads_seal(&convert->kernel.threads);
-    ctf_reader_rewind(convert->reader);
-    convert->kernel.is_survey = false;
-    if (convert->reader->run)
-        weft_progress_start(convert->reader->run->progress, "storing", "events", convert->n_events);
-    code = read_all(convert);
-    if (code == WEFT_OK)
-        code = kernel_end_threads(&convert->kernel);
+        code = kernel_read_twice(&convert->kernel, &readings, convert->reader->run);
     return code == WEFT_OK ? note_all(convert) : code;
 }
 

@@ -32,6 +32,7 @@ struct reader {
     bool has_line;
     bool has_zero;
     uint64_t zero_ns, last_ns;
+    size_t at, done; /* the next line; where bytes begin that may be needed yet */
     uint64_t n_lines, n_events;
     /* What the notes say. */
     uint64_t n_unknown, unknown_off, n_lost, n_backward;
@@ -333,39 +334,21 @@ static enum weft_code read_line(struct reader *reader, struct weft_str text, siz
     return code;
 }
 
-static enum weft_code step(struct reader *reader, const struct weft_run *run)
+/* Takes one line; behind the last one the event that it is of ends. */
+static enum weft_code read_next(void *importer, bool *is_end)
 {
-    if (!run)
-        return WEFT_OK;
-    weft_progress_add(run->progress, STEP_LINES);
-    return weft_progress_is_cancelled(run->progress)
-               ? weft_fail(reader->kernel.err, WEFT_E_CANCELLED, WEFT_NO_OFFSET, "interrupted")
-               : WEFT_OK;
-}
-
-static enum weft_code read_all(struct reader *reader, const struct weft_run *run)
-{
+    struct reader *reader = importer;
     const struct weft_mapped *file = reader->file;
     struct weft_str text;
-    size_t at = 0, done = 0;
-    enum weft_code code = WEFT_OK;
-    reader->n_lines = reader->n_events = 0;
-    reader->has_zero = false;
-    while (code == WEFT_OK) {
-        const size_t off = at;
-        if (!next_line(file->bytes, (size_t)file->n_bytes, &at, &text))
-            break;
-        code = read_line(reader, text, off);
-        if (++reader->n_lines % STEP_LINES != 0 || code != WEFT_OK)
-            continue;
-        code = step(reader, run);
-        weft_mapped_done(file, done, off - done);
-        done = off;
+    const size_t off = reader->at;
+    *is_end = !next_line(file->bytes, (size_t)file->n_bytes, &reader->at, &text);
+    if (*is_end)
+        return reader->has_line ? line_end(reader) : WEFT_OK;
+    if (++reader->n_lines % STEP_LINES == 0) {
+        weft_mapped_done(file, reader->done, off - reader->done);
+        reader->done = off;
     }
-    if (code == WEFT_OK && reader->has_line)
-        code = line_end(reader);
-    reader->n_frames = 0;
-    return code;
+    return read_line(reader, text, off);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -379,7 +362,19 @@ static enum weft_code announce(struct reader *reader)
     enum weft_code code = sink->ops->begin(sink, &begin, reader->kernel.err);
     if (code == WEFT_OK)
         code = sink->ops->clock(sink, &clock, reader->kernel.err);
-    return code == WEFT_OK ? kernel_announce_threads(&reader->kernel, false) : code;
+    return code;
+}
+
+static enum weft_code rewind_all(void *importer)
+{
+    struct reader *reader = importer;
+    if (reader->n_events == 0)
+        return weft_fail(reader->kernel.err, WEFT_E_MALFORMED, 0,
+                         "expected events as perf script or ftrace print them, found none");
+    reader->n_lines = reader->n_events = 0;
+    reader->at = reader->done = reader->n_frames = 0;
+    reader->has_zero = false;
+    return announce(reader);
 }
 
 static enum weft_code note_all(struct reader *reader)
@@ -401,22 +396,10 @@ static enum weft_code note_all(struct reader *reader)
 
 static enum weft_code import_all(struct reader *reader, const struct weft_run *run)
 {
-    reader->kernel.is_survey = true;
-    enum weft_code code = read_all(reader, NULL);
-    if (code != WEFT_OK)
-        return code;
-    if (reader->n_events == 0)
-        return weft_fail(reader->kernel.err, WEFT_E_MALFORMED, 0,
-                         "expected events as perf script or ftrace print them, found none");
-    code = announce(reader);
-    kernel_threads_seal(&reader->kernel.threads);
-    reader->kernel.is_survey = false;
-    if (run)
-        weft_progress_start(run->progress, "storing", "lines", reader->n_lines);
-    if (code == WEFT_OK)
-        code = read_all(reader, run);
-    if (code == WEFT_OK)
-        code = kernel_end_threads(&reader->kernel);
+    const struct kernel_readings readings = {
+        .importer = reader, .next = read_next, .rewind = rewind_all, .unit = "lines"
+    };
+    const enum weft_code code = kernel_read_twice(&reader->kernel, &readings, run);
     return code == WEFT_OK ? note_all(reader) : code;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ingest/perf/attr.h"
 
+#include "base/checked.h"
 #include "base/vec.h"
 #include "kernel/bytes.h"
 
@@ -10,7 +11,7 @@ enum { FLAG_FREQ = 10, FLAG_SAMPLE_ID_ALL = 18, FLAG_USE_CLOCKID = 25 };
 /* Bits of read_format. */
 enum { READ_ENABLED = 1, READ_RUNNING = 2, READ_ID = 4, READ_GROUP = 8, READ_LOST = 16 };
 
-enum { LEAST_ATTR_BYTES = 48, CLOCKID_OFF = 92, CHAIN_BYTES = 8 };
+enum { LEAST_ATTR_BYTES = 48, CLOCKID_OFF = 92, DENSE_IDS = 1 << 16 };
 
 bool perf_attrs_init(struct perf_attrs *attrs)
 {
@@ -22,6 +23,7 @@ void perf_attrs_fini(struct perf_attrs *attrs)
 {
     WEFT_VEC_FINI(attrs);
     WEFT_VEC_FINI(&attrs->attr_of);
+    WEFT_VEC_FINI(&attrs->dense);
     weft_map_free(attrs->of_id);
 }
 
@@ -31,15 +33,44 @@ static bool flag_of(uint64_t flags, unsigned bit, bool is_big)
     return flags >> (is_big ? 63 - bit : bit) & 1;
 }
 
-/* Where the time and the id stand in a sample. */
-static void place(struct perf_attr *attr)
+/* A part of a record that always takes 8 bytes. */
+struct part {
+    uint32_t bit;
+    uint8_t *place; /* NULL: nobody asks for it */
+};
+
+static void place(uint64_t type, const struct part *parts, size_t n_parts,
+                  struct perf_layout *layout)
 {
-    const uint64_t before_time = PERF_HAS_IDENTIFIER | PERF_HAS_IP | PERF_HAS_TID;
-    const uint64_t before_id = PERF_HAS_IP | PERF_HAS_TID | PERF_HAS_TIME | PERF_HAS_ADDR;
-    const uint64_t type = attr->sample_type;
-    attr->time_at = (uint16_t)(8 * __builtin_popcountll(type & before_time));
-    attr->id_at =
-        type & PERF_HAS_IDENTIFIER ? 0 : (uint16_t)(8 * __builtin_popcountll(type & before_id));
+    for (size_t k = 0; k < n_parts; k++) {
+        const bool is_there = (type & parts[k].bit) != 0;
+        if (parts[k].place)
+            *parts[k].place = is_there ? layout->n_bytes : PERF_NOWHERE;
+        layout->n_bytes = (uint8_t)(layout->n_bytes + 8 * is_there);
+    }
+}
+
+/* An id stands at the first place that has one. */
+static void place_all(struct perf_attr *attr)
+{
+    struct perf_layout *in = &attr->sample;
+    struct perf_layout *end = &attr->trailer;
+    const bool has_front_id = (attr->sample_type & PERF_HAS_IDENTIFIER) != 0;
+    const struct part parts[] = {
+        { PERF_HAS_IDENTIFIER, NULL }, { PERF_HAS_IP, &in->ip },   { PERF_HAS_TID, &in->tid },
+        { PERF_HAS_TIME, &in->time },  { PERF_HAS_ADDR, NULL },    { PERF_HAS_ID, &in->id },
+        { PERF_HAS_STREAM_ID, NULL },  { PERF_HAS_CPU, &in->cpu }, { PERF_HAS_PERIOD, &in->period },
+    };
+    const struct part trailer[] = {
+        { PERF_HAS_TID, &end->tid },  { PERF_HAS_TIME, &end->time }, { PERF_HAS_ID, NULL },
+        { PERF_HAS_STREAM_ID, NULL }, { PERF_HAS_CPU, &end->cpu },   { PERF_HAS_IDENTIFIER, NULL },
+    };
+    place(attr->sample_type, parts, sizeof parts / sizeof *parts, in);
+    if (has_front_id)
+        in->id = 0;
+    end->tid = end->time = end->cpu = PERF_NOWHERE;
+    if (attr->has_sample_id)
+        place(attr->sample_type, trailer, sizeof trailer / sizeof *trailer, end);
 }
 
 struct perf_attr *perf_attr_read(struct perf_attrs *attrs, struct weft_cursor *cur, size_t n_bytes,
@@ -63,7 +94,7 @@ struct perf_attr *perf_attr_read(struct perf_attrs *attrs, struct weft_cursor *c
         attr.clockid = (int32_t)kernel_load_u32(sub.start + CLOCKID_OFF, is_big);
     if (flag_of(flags, FLAG_FREQ, is_big))
         attr.period = 0;
-    place(&attr);
+    place_all(&attr);
     struct perf_attr *added = WEFT_VEC_PUSH(attrs);
     if (added)
         *added = attr;
@@ -82,6 +113,39 @@ bool perf_attr_add_id(struct perf_attrs *attrs, uint64_t id, size_t attr)
     return true;
 }
 
+static bool is_same_place(const struct perf_attr *a, const struct perf_attr *b)
+{
+    return a->sample.time == b->sample.time && a->sample.id == b->sample.id &&
+           a->trailer.time == b->trailer.time && a->trailer.n_bytes == b->trailer.n_bytes;
+}
+
+bool perf_attrs_seal(struct perf_attrs *attrs)
+{
+    const uint32_t n_ids = weft_map_count(attrs->of_id);
+    uint64_t most_id = 0;
+    attrs->has_one_layout = true;
+    for (size_t k = 1; k < attrs->n; k++)
+        attrs->has_one_layout &= is_same_place(&attrs->items[0], &attrs->items[k]);
+    attrs->least_id = UINT64_MAX;
+    for (uint32_t k = 0; k < n_ids; k++) {
+        const uint64_t id = weft_map_key(attrs->of_id, k);
+        attrs->least_id = weft_min_u64(attrs->least_id, id);
+        most_id = weft_max_u64(most_id, id);
+    }
+    if (n_ids == 0 || most_id - attrs->least_id >= DENSE_IDS)
+        return true;
+    const size_t n_dense = (size_t)(most_id - attrs->least_id) + 1;
+    if (!weft_vec_reserve(&attrs->dense.items, &attrs->dense.cap, n_dense,
+                          sizeof *attrs->dense.items))
+        return false;
+    memset(attrs->dense.items, 0, n_dense * sizeof *attrs->dense.items);
+    for (uint32_t k = 0; k < n_ids; k++)
+        attrs->dense.items[weft_map_key(attrs->of_id, k) - attrs->least_id] =
+            attrs->attr_of.items[k];
+    attrs->dense.n = n_dense;
+    return true;
+}
+
 /* ---- samples ----------------------------------------------------------------------------------
  */
 
@@ -89,8 +153,8 @@ bool perf_attr_add_id(struct perf_attrs *attrs, uint64_t id, size_t attr)
 static const struct perf_attr *attr_of_sample(const struct perf_attrs *attrs, const uint8_t *body,
                                               size_t n_body, bool is_big)
 {
-    const size_t at = attrs->items[0].id_at;
-    if (attrs->n == 1 || !(attrs->items[0].sample_type & (PERF_HAS_IDENTIFIER | PERF_HAS_ID)))
+    const size_t at = attrs->items[0].sample.id;
+    if (attrs->n == 1 || at == PERF_NOWHERE)
         return attrs->items;
     return at + 8 <= n_body ? perf_attr_of_id(attrs, kernel_load_u64(body + at, is_big))
                             : attrs->items;
@@ -120,18 +184,22 @@ static void skip_counts(struct weft_cursor *cur, uint64_t format, bool is_big)
         skip_words(cur, n_counts * n_each);
 }
 
-static void read_tid(struct weft_cursor *cur, bool is_big, struct perf_sample *sample)
+/* The parts that always take the same room, all of which are there. */
+static void read_fixed(const struct perf_layout *layout, const uint8_t *bytes, bool is_big,
+                       struct perf_sample *sample)
 {
-    sample->pid = (int32_t)kernel_cur_u32(cur, is_big);
-    sample->tid = (int32_t)kernel_cur_u32(cur, is_big);
+    sample->tid = sample->pid = sample->cpu = -1;
+    if (layout->tid != PERF_NOWHERE) {
+        sample->pid = (int32_t)kernel_load_u32(bytes + layout->tid, is_big);
+        sample->tid = (int32_t)kernel_load_u32(bytes + layout->tid + 4, is_big);
+    }
     sample->has_tid = sample->tid >= 0;
-}
-
-static void read_cpu(struct weft_cursor *cur, bool is_big, struct perf_sample *sample)
-{
-    const uint32_t cpu = kernel_cur_u32(cur, is_big);
-    (void)kernel_cur_u32(cur, is_big);
-    sample->cpu = cpu < KERNEL_MOST_CPUS ? (int32_t)cpu : -1;
+    if (layout->time != PERF_NOWHERE)
+        sample->time_ns = kernel_load_u64(bytes + layout->time, is_big);
+    if (layout->cpu != PERF_NOWHERE) {
+        const uint32_t cpu = kernel_load_u32(bytes + layout->cpu, is_big);
+        sample->cpu = cpu < KERNEL_MOST_CPUS ? (int32_t)cpu : -1;
+    }
 }
 
 static void read_variable(struct weft_cursor *cur, uint64_t type, bool is_big,
@@ -153,36 +221,23 @@ static void read_variable(struct weft_cursor *cur, uint64_t type, bool is_big,
 bool perf_sample_read(const struct perf_attrs *attrs, const uint8_t *body, size_t n_body,
                       bool is_big, struct perf_sample *sample)
 {
-    struct weft_cursor cur = weft_cur_init(body, n_body, 0);
-    *sample = (struct perf_sample){ .pid = -1, .tid = -1, .cpu = -1 };
-    sample->attr = attr_of_sample(attrs, body, n_body, is_big);
-    const uint64_t type = sample->attr->sample_type;
-    skip_words(&cur, (type & PERF_HAS_IDENTIFIER) != 0);
-    if (type & PERF_HAS_IP)
-        sample->ip = kernel_cur_u64(&cur, is_big);
-    if (type & PERF_HAS_TID)
-        read_tid(&cur, is_big, sample);
-    if (type & PERF_HAS_TIME)
-        sample->time_ns = kernel_cur_u64(&cur, is_big);
-    skip_words(&cur, (type & PERF_HAS_ADDR) != 0);
-    skip_words(&cur, (type & PERF_HAS_ID) != 0);
-    skip_words(&cur, (type & PERF_HAS_STREAM_ID) != 0);
-    if (type & PERF_HAS_CPU)
-        read_cpu(&cur, is_big, sample);
-    sample->period = sample->attr->period;
-    if (type & PERF_HAS_PERIOD)
-        sample->period = kernel_cur_u64(&cur, is_big);
-    read_variable(&cur, type, is_big, sample);
+    const struct perf_attr *attr = attr_of_sample(attrs, body, n_body, is_big);
+    const struct perf_layout *layout = &attr->sample;
+    *sample = (struct perf_sample){ .attr = attr, .period = attr->period };
+    if (n_body < layout->n_bytes)
+        return false;
+    read_fixed(layout, body, is_big, sample);
+    if (layout->ip != PERF_NOWHERE)
+        sample->ip = kernel_load_u64(body + layout->ip, is_big);
+    if (layout->period != PERF_NOWHERE)
+        sample->period = kernel_load_u64(body + layout->period, is_big);
+    struct weft_cursor cur = weft_cur_init(body + layout->n_bytes, n_body - layout->n_bytes, 0);
+    read_variable(&cur, attr->sample_type, is_big, sample);
     return !cur.fault;
 }
 
 /* ---- other records ----------------------------------------------------------------------------
  */
-
-enum {
-    TRAILER = PERF_HAS_TID | PERF_HAS_TIME | PERF_HAS_ID | PERF_HAS_STREAM_ID | PERF_HAS_CPU |
-              PERF_HAS_IDENTIFIER
-};
 
 static const struct perf_attr *attr_of_trailer(const struct perf_attrs *attrs, const uint8_t *body,
                                                size_t n_body, bool is_big)
@@ -205,35 +260,24 @@ static const struct perf_attr *attr_of_trailer(const struct perf_attrs *attrs, c
 bool perf_trailer_read(const struct perf_attrs *attrs, const uint8_t *body, size_t n_body,
                        bool is_big, struct perf_sample *sample)
 {
-    *sample = (struct perf_sample){ .pid = -1, .tid = -1, .cpu = -1 };
-    sample->attr = attr_of_trailer(attrs, body, n_body, is_big);
-    if (!sample->attr->has_sample_id)
-        return true;
-    const uint64_t type = sample->attr->sample_type & TRAILER;
-    const size_t n_trailer = 8 * (size_t)__builtin_popcountll(type);
-    if (n_trailer > n_body)
+    const struct perf_attr *attr = attr_of_trailer(attrs, body, n_body, is_big);
+    *sample = (struct perf_sample){ .attr = attr, .pid = -1, .tid = -1, .cpu = -1 };
+    if (attr->trailer.n_bytes > n_body)
         return false;
-    struct weft_cursor cur = weft_cur_init(body + n_body - n_trailer, n_trailer, 0);
-    if (type & PERF_HAS_TID)
-        read_tid(&cur, is_big, sample);
-    if (type & PERF_HAS_TIME)
-        sample->time_ns = kernel_cur_u64(&cur, is_big);
-    skip_words(&cur, (type & PERF_HAS_ID) != 0);
-    skip_words(&cur, (type & PERF_HAS_STREAM_ID) != 0);
-    if (type & PERF_HAS_CPU)
-        read_cpu(&cur, is_big, sample);
+    read_fixed(&attr->trailer, body + n_body - attr->trailer.n_bytes, is_big, sample);
     return true;
 }
 
 uint64_t perf_time_of(const struct perf_attrs *attrs, bool is_sample, const uint8_t *body,
                       size_t n_body, bool is_big)
 {
-    if (!is_sample) {
-        struct perf_sample sample;
-        return perf_trailer_read(attrs, body, n_body, is_big, &sample) ? sample.time_ns : 0;
-    }
-    const struct perf_attr *attr = attr_of_sample(attrs, body, n_body, is_big);
-    return attr->sample_type & PERF_HAS_TIME && attr->time_at + 8u <= n_body
-               ? kernel_load_u64(body + attr->time_at, is_big)
+    const struct perf_attr *attr = attrs->items;
+    if (!attrs->has_one_layout)
+        attr = is_sample ? attr_of_sample(attrs, body, n_body, is_big)
+                         : attr_of_trailer(attrs, body, n_body, is_big);
+    const struct perf_layout *layout = is_sample ? &attr->sample : &attr->trailer;
+    const size_t n_behind = is_sample ? n_body : layout->n_bytes;
+    return layout->time != PERF_NOWHERE && n_behind <= n_body && layout->time + 8u <= n_behind
+               ? kernel_load_u64(body + (n_body - n_behind) + layout->time, is_big)
                : 0;
 }

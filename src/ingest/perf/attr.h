@@ -29,13 +29,21 @@ enum perf_sample_bit {
 
 enum { PERF_TYPE_IS_TRACEPOINT = 2, PERF_MOST_ATTRS = 1 << 16 };
 
+/* Where what stands: from the begin of a sample's body, or of the end of another record's. */
+struct perf_layout {
+    uint8_t ip, tid, time, id, cpu, period; /* PERF_NOWHERE: it does not */
+    uint8_t n_bytes;                        /* of what always takes the same room */
+};
+
+enum { PERF_NOWHERE = UINT8_MAX };
+
 struct perf_attr {
     uint32_t type;
     uint64_t config;
     uint64_t period; /* 0: a frequency was asked for */
     uint64_t sample_type;
     uint64_t read_format;
-    uint16_t time_at, id_at; /* in a sample's body */
+    struct perf_layout sample, trailer;
     int32_t clockid;
     bool has_clockid;
     bool has_sample_id;                 /* other records end with thread, time and so on too */
@@ -53,6 +61,12 @@ struct perf_attrs {
         uint32_t *items;
         size_t n, cap;
     } attr_of;
+    uint64_t least_id;
+    struct {
+        uint32_t *items; /* attributes by id from the least one on; empty: ids lie too far apart */
+        size_t n, cap;
+    } dense;
+    bool has_one_layout; /* time and id stand at the same place for all attributes */
 };
 
 bool perf_attrs_init(struct perf_attrs *attrs);
@@ -66,9 +80,16 @@ struct perf_attr *perf_attr_read(struct perf_attrs *attrs, struct weft_cursor *c
 /* Says that records with this id are of the attribute. False without memory. */
 bool perf_attr_add_id(struct perf_attrs *attrs, uint64_t id, size_t attr);
 
+/* After the last attribute: prepares for samples. False without memory. */
+bool perf_attrs_seal(struct perf_attrs *attrs);
+
 /* The attribute of an id; the first one for an id that is not known. */
 static inline struct perf_attr *perf_attr_of_id(const struct perf_attrs *attrs, uint64_t id)
 {
+    if (attrs->dense.n > 0)
+        return id - attrs->least_id < attrs->dense.n
+                   ? &attrs->items[attrs->dense.items[id - attrs->least_id]]
+                   : attrs->items;
     const uint32_t index = weft_map_find(attrs->of_id, id);
     return &attrs->items[index == WEFT_MAP_NONE ? 0 : attrs->attr_of.items[index]];
 }

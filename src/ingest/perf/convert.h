@@ -22,7 +22,6 @@ struct perf_convert {
     bool has_idle; /* idle threads are recorded too: all of the machine is */
     bool has_zero;
     uint64_t zero_ns; /* perf's time that becomes 0 */
-    uint64_t n_events;
     uint64_t n_lost, n_lost_samples, n_throttled;
     uint64_t n_short;    /* samples that are too short for what they should hold */
     uint64_t n_formless; /* events of tracepoints whose format is not known */

@@ -348,7 +348,7 @@ enum weft_code perf_file_open(const struct weft_mapped *input, const struct perf
         return weft_fail(err, WEFT_E_MALFORMED, WEFT_NO_OFFSET,
                          "expected attributes of events, found none");
     bind_formats(file);
-    return WEFT_OK;
+    return perf_attrs_seal(&file->attrs) ? WEFT_OK : fail_memory(err);
 }
 
 void perf_file_close(struct perf_file *file)

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { STEP_RECORDS = 1 << 16, MOST_QUEUED = 1 << 23 };
+enum { MOST_QUEUED = 1 << 23 };
 #define MOST_UNPACKED_BYTES (UINT64_C(1) << 40)
 
 enum { CLOCK_IS_REALTIME = 0, CLOCK_IS_MONOTONIC = 1 };
@@ -101,7 +101,8 @@ enum weft_code perf_convert_sample(struct perf_convert *convert, const struct pe
                               .cpu = sample.cpu };
     const struct kernel_format *format = sample.attr->format;
     if (format)
-        kernel_format_read(&convert->file->formats, format, &sample.raw, &now);
+        kernel_format_read(&convert->file->formats, format, &sample.raw, convert->kernel.is_survey,
+                           &now);
     if (format && format->pid && !sample.has_tid) {
         sample.tid =
             (int32_t)kernel_field_number(&convert->file->formats, format->pid, &sample.raw);
@@ -121,38 +122,21 @@ enum weft_code perf_convert_sample(struct perf_convert *convert, const struct pe
 /* ---- reading ----------------------------------------------------------------------------------
  */
 
-static enum weft_code step(const struct perf_convert *convert, const struct weft_run *run)
+static enum weft_code read_next(void *importer, bool *is_end)
 {
-    if (!run)
-        return WEFT_OK;
-    weft_progress_add(run->progress, STEP_RECORDS);
-    return weft_progress_is_cancelled(run->progress)
-               ? weft_fail(convert->kernel.err, WEFT_E_CANCELLED, WEFT_NO_OFFSET, "interrupted")
-               : WEFT_OK;
-}
-
-static enum weft_code read_all(struct perf_convert *convert, const struct weft_run *run)
-{
-    enum weft_code code = WEFT_OK;
-    uint64_t n_records = 0;
-    while (code == WEFT_OK) {
-        struct perf_record record;
-        uint64_t time_ns;
-        bool is_end;
-        code = perf_order_next(&convert->order, &record, &time_ns, &is_end, convert->kernel.err);
-        if (code != WEFT_OK || is_end)
-            break;
-        if (time_ns > 0 && !convert->has_zero) {
-            convert->has_zero = true;
-            convert->zero_ns = time_ns;
-        }
-        code = record.type == PERF_SAMPLE ? perf_convert_sample(convert, &record, time_ns)
-                                          : perf_convert_record(convert, &record, time_ns);
-        if (++n_records % STEP_RECORDS == 0 && code == WEFT_OK)
-            code = step(convert, run);
+    struct perf_convert *convert = importer;
+    struct perf_record record;
+    uint64_t time_ns;
+    const enum weft_code code =
+        perf_order_next(&convert->order, &record, &time_ns, is_end, convert->kernel.err);
+    if (code != WEFT_OK || *is_end)
+        return code;
+    if (time_ns > 0 && !convert->has_zero) {
+        convert->has_zero = true;
+        convert->zero_ns = time_ns;
     }
-    convert->n_events = n_records;
-    return code;
+    return record.type == PERF_SAMPLE ? perf_convert_sample(convert, &record, time_ns)
+                                      : perf_convert_record(convert, &record, time_ns);
 }
 
 /* ---- announcements ----------------------------------------------------------------------------
@@ -265,30 +249,26 @@ static void look_at_attrs(struct perf_convert *convert)
     known_init(&convert->known_exit, KERNEL_MEANS_EXIT, 0);
 }
 
+static enum weft_code rewind_all(void *importer)
+{
+    struct perf_convert *convert = importer;
+    enum weft_code code = announce_begin(convert);
+    if (code == WEFT_OK)
+        code = announce_clock(convert);
+    perf_order_rewind(&convert->order);
+    return code;
+}
+
 static enum weft_code convert_all(struct perf_convert *convert, const struct weft_run *run)
 {
+    const struct kernel_readings readings = {
+        .importer = convert, .next = read_next, .rewind = rewind_all, .unit = "events"
+    };
     look_at_attrs(convert);
     enum weft_code code = kernel_formats_name(&convert->file->formats,
                                               convert->kernel.threads.names, convert->kernel.err);
-    convert->kernel.is_survey = true;
     if (code == WEFT_OK)
-        code = read_all(convert, NULL);
-    if (code == WEFT_OK)
-        code = announce_begin(convert);
-    if (code == WEFT_OK)
-        code = announce_clock(convert);
-    if (code == WEFT_OK)
-        code = kernel_announce_threads(&convert->kernel, false);
-    if (code != WEFT_OK)
-        return code;
-    kernel_threads_seal(&convert->kernel.threads);
-    perf_order_rewind(&convert->order);
-    convert->kernel.is_survey = false;
-    if (run)
-        weft_progress_start(run->progress, "storing", "events", convert->n_events);
-    code = read_all(convert, run);
-    if (code == WEFT_OK)
-        code = kernel_end_threads(&convert->kernel);
+        code = kernel_read_twice(&convert->kernel, &readings, run);
     return code == WEFT_OK ? note_all(convert) : code;
 }
 

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { STEP_EVENTS = 1 << 16 };
 #define MOST_UNPACKED_BYTES (UINT64_C(1) << 40)
 
 struct convert {
@@ -19,8 +18,7 @@ struct convert {
     struct tracecmd_lane **heap;
     size_t n_heap;
     struct weft_json_text json;
-    uint64_t zero_ns; /* the trace's time that becomes 0 */
-    uint64_t n_events;
+    uint64_t zero_ns;             /* the trace's time that becomes 0 */
     uint64_t n_formless, n_short; /* of no known format; shorter than its number */
     bool has_switches;
 };
@@ -109,7 +107,7 @@ static enum weft_code convert_event(struct convert *convert, const struct tracec
         told.tid = kernel_field_number(formats, format->pid, record);
         told.has_tid = (int32_t)told.tid >= 0;
     }
-    kernel_format_read(formats, format, record, &now);
+    kernel_format_read(formats, format, record, convert->kernel.is_survey, &now);
     convert->has_switches |= now.known->meaning == KERNEL_MEANS_SWITCH;
     struct kernel_cpu *cpu = kernel_cpu_of(&convert->kernel.threads, 0, now.cpu);
     enum weft_code code = cpu ? kernel_find_thread(&convert->kernel, &now, cpu, &told)
@@ -124,30 +122,14 @@ static enum weft_code convert_event(struct convert *convert, const struct tracec
 /* ---- reading ----------------------------------------------------------------------------------
  */
 
-static enum weft_code step(const struct convert *convert, const struct weft_run *run)
+static enum weft_code read_next(void *importer, bool *is_end)
 {
-    if (!run)
+    struct convert *convert = importer;
+    *is_end = convert->n_heap == 0;
+    if (*is_end)
         return WEFT_OK;
-    weft_progress_add(run->progress, STEP_EVENTS);
-    return weft_progress_is_cancelled(run->progress)
-               ? weft_fail(convert->kernel.err, WEFT_E_CANCELLED, WEFT_NO_OFFSET, "interrupted")
-               : WEFT_OK;
-}
-
-static enum weft_code read_all(struct convert *convert, const struct weft_run *run)
-{
-    enum weft_code code = WEFT_OK;
-    uint64_t n_events = 0;
-    open_lanes(convert);
-    if (convert->kernel.is_survey && convert->n_heap > 0)
-        convert->zero_ns = convert->heap[0]->time_ns;
-    while (code == WEFT_OK && convert->n_heap > 0) {
-        code = convert_event(convert, convert->heap[0]);
-        advance(convert);
-        if (++n_events % STEP_EVENTS == 0 && code == WEFT_OK)
-            code = step(convert, run);
-    }
-    convert->n_events = n_events;
+    const enum weft_code code = convert_event(convert, convert->heap[0]);
+    advance(convert);
     return code;
 }
 
@@ -249,35 +231,30 @@ static enum weft_code note_all(struct convert *convert)
 /* ---- the whole --------------------------------------------------------------------------------
  */
 
-static enum weft_code survey(struct convert *convert)
+static enum weft_code rewind_all(void *importer)
 {
-    enum weft_code code = kernel_formats_name(&convert->file->formats,
-                                              convert->kernel.threads.names, convert->kernel.err);
-    convert->kernel.is_survey = true;
-    if (code == WEFT_OK)
-        code = read_all(convert, NULL);
-    return code == WEFT_OK ? kernel_tracing_name_threads(&convert->file->tracing, &convert->kernel)
-                           : code;
-}
-
-static enum weft_code convert_all(struct convert *convert, const struct weft_run *run)
-{
-    enum weft_code code = survey(convert);
+    struct convert *convert = importer;
+    enum weft_code code = kernel_tracing_name_threads(&convert->file->tracing, &convert->kernel);
     if (code == WEFT_OK)
         code = announce_begin(convert);
     if (code == WEFT_OK)
         code = announce_clock(convert);
+    open_lanes(convert);
+    return code;
+}
+
+static enum weft_code convert_all(struct convert *convert, const struct weft_run *run)
+{
+    const struct kernel_readings readings = {
+        .importer = convert, .next = read_next, .rewind = rewind_all, .unit = "events"
+    };
+    enum weft_code code = kernel_formats_name(&convert->file->formats,
+                                              convert->kernel.threads.names, convert->kernel.err);
+    open_lanes(convert);
+    if (convert->n_heap > 0)
+        convert->zero_ns = convert->heap[0]->time_ns;
     if (code == WEFT_OK)
-        code = kernel_announce_threads(&convert->kernel, false);
-    if (code != WEFT_OK)
-        return code;
-    kernel_threads_seal(&convert->kernel.threads);
-    convert->kernel.is_survey = false;
-    if (run)
-        weft_progress_start(run->progress, "storing", "events", convert->n_events);
-    code = read_all(convert, run);
-    if (code == WEFT_OK)
-        code = kernel_end_threads(&convert->kernel);
+        code = kernel_read_twice(&convert->kernel, &readings, run);
     return code == WEFT_OK ? note_all(convert) : code;
 }
 
