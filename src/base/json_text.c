@@ -87,6 +87,7 @@ void weft_json_string(struct weft_json_text *text, const char *bytes, uint64_t n
             weft_json_put(text, escaped, sizeof escaped);
         }
     }
-    weft_json_put(text, bytes + plain, (size_t)(n_bytes - plain));
+    if (n_bytes > plain) /* an empty text may be nowhere */
+        weft_json_put(text, bytes + plain, (size_t)(n_bytes - plain));
     weft_json_byte(text, '"');
 }

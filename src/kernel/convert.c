@@ -60,6 +60,13 @@ enum weft_code kernel_thread_details(struct kernel_convert *convert, uint32_t th
                                                                      : kernel_no_memory(convert);
 }
 
+/* The first thread that is known to run. */
+static void cpu_begin(struct kernel_convert *convert, struct kernel_cpu *cpu, uint32_t thread)
+{
+    cpu->first = thread;
+    convert->threads.items[thread].is_known |= cpu->has_early;
+}
+
 /* The event says which thread runs. */
 static enum weft_code thread_runs(struct kernel_convert *convert, const struct kernel_now *now,
                                   struct kernel_cpu *cpu, uint64_t tid)
@@ -74,7 +81,7 @@ static enum weft_code thread_runs(struct kernel_convert *convert, const struct k
         return kernel_no_memory(convert);
     threads->n_inferred += cpu->current != WEFT_ID_NONE && cpu->current != thread;
     if (cpu->current == WEFT_ID_NONE)
-        cpu->first = thread;
+        cpu_begin(convert, cpu, thread);
     cpu->current = thread;
     return WEFT_OK;
 }
@@ -91,6 +98,7 @@ enum weft_code kernel_find_thread(struct kernel_convert *convert, struct kernel_
     if (now->thread != WEFT_ID_NONE)
         return kernel_thread_details(convert, now->thread, told);
     /* No switch was seen yet. In the second reading that means none at all: it is idle. */
+    cpu->has_early = true;
     now->thread = kernel_thread_of(&convert->threads, now->host_id, 0, now->cpu, false);
     return now->thread == WEFT_ID_NONE ? kernel_no_memory(convert) : WEFT_OK;
 }
@@ -173,7 +181,7 @@ static enum weft_code leave(struct kernel_convert *convert, const struct kernel_
     if (convert->is_survey && !kernel_thread_name(&convert->threads, *prev, comm))
         return kernel_no_memory(convert);
     if (cpu->current == WEFT_ID_NONE)
-        cpu->first = *prev;
+        cpu_begin(convert, cpu, *prev);
     else if (cpu->current != *prev)
         convert->threads.n_inferred++;
     return WEFT_OK;

@@ -39,6 +39,7 @@ struct kernel_thread {
 struct kernel_cpu {
     uint32_t current; /* WEFT_ID_NONE: not known yet */
     uint32_t first;   /* the thread that its first switch leaves */
+    bool has_early;   /* events before that: they are of `first`, once it is known */
 };
 
 struct kernel_threads {

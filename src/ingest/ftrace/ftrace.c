@@ -274,7 +274,7 @@ static uint64_t time_of(struct reader *reader)
         reader->n_backward += !reader->kernel.is_survey;
     else
         reader->last_ns = time_ns;
-    return reader->last_ns - reader->zero_ns;
+    return kernel_time_since(reader->last_ns, reader->zero_ns);
 }
 
 /* The line in work and its stack are complete. */
