@@ -76,30 +76,13 @@ static enum weft_code function(struct weft_sink *sink, const struct weft_functio
 
 /* ---- what could not be named ----------------------------------------------------------------- */
 
-static const char *why(enum weft_symbols_state state)
-{
-    switch (state) {
-    case WEFT_SYMBOLS_READ:
-        return "not among its symbols";
-    case WEFT_SYMBOLS_NO_FILE:
-        return "not found; --symbols says where it is";
-    case WEFT_SYMBOLS_OTHER_BUILD:
-        return "the file found is another build; --symbols says where the right one is";
-    case WEFT_SYMBOLS_UNPROVEN:
-        return "the trace does not say which build it was; --symbols takes what you give";
-    case WEFT_SYMBOLS_NO_NAMES:
-        return "stripped; its debugging information gives names";
-    }
-    return "";
-}
-
 static enum weft_code note_module(struct weft_naming *naming, uint32_t module, struct weft_err *err)
 {
     char detail[512];
     const struct weft_str path = weft_symbols_path(naming->symbols, module);
     const int n_detail =
         snprintf(detail, sizeof detail, "%.*s: %s", (int)(path.n_bytes < 256 ? path.n_bytes : 256),
-                 path.bytes, why(weft_symbols_state(naming->symbols, module)));
+                 path.bytes, weft_symbols_why(weft_symbols_state(naming->symbols, module)));
     const struct weft_note note = { .kind = WEFT_NOTE_UNNAMED_FUNCTION,
                                     .count = naming->unnamed.items[module],
                                     .thread_id = WEFT_ID_NONE,

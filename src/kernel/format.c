@@ -329,7 +329,7 @@ static const uint8_t *data_of(const struct kernel_formats *formats,
 {
     uint64_t at = field->offset;
     uint64_t n_data = field->n_bytes;
-    if (at > record->n_bytes || n_data > record->n_bytes - at)
+    if (!record->bytes || at > record->n_bytes || n_data > record->n_bytes - at)
         return NULL;
     if (field->place == KERNEL_PLACE_REST)
         n_data = record->n_bytes - at;

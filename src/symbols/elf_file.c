@@ -63,18 +63,38 @@ bool weft_elf_file_has_symbols(const struct weft_elf_file *file)
     return false;
 }
 
+/* The next header of a part that is loaded. */
+static bool next_load(const struct weft_elf_file *file, size_t *at, GElf_Phdr *header)
+{
+    size_t n_headers;
+    if (elf_getphdrnum(file->elf, &n_headers) != 0)
+        return false;
+    while (*at < n_headers && *at < INT32_MAX)
+        if (gelf_getphdr(file->elf, (int)(*at)++, header) && header->p_type == PT_LOAD)
+            return true;
+    return false;
+}
+
+bool weft_elf_file_segment(const struct weft_elf_file *file, size_t *at,
+                           struct weft_elf_segment *segment)
+{
+    GElf_Phdr header;
+    if (!next_load(file, at, &header))
+        return false;
+    *segment = (struct weft_elf_segment){ .file_off = header.p_offset,
+                                          .n_bytes = header.p_filesz,
+                                          .address = header.p_vaddr };
+    return true;
+}
+
 uint64_t weft_elf_file_bias(const struct weft_elf_file *file)
 {
     GElf_Ehdr header;
-    size_t n_segments;
+    GElf_Phdr segment;
+    size_t at = 0;
     if (!gelf_getehdr(file->elf, &header) || header.e_type != ET_DYN ||
-        elf_getphdrnum(file->elf, &n_segments) != 0)
+        !next_load(file, &at, &segment))
         return 0;
-    for (size_t k = 0; k < n_segments && k < INT32_MAX; k++) {
-        GElf_Phdr segment;
-        if (gelf_getphdr(file->elf, (int)k, &segment) && segment.p_type == PT_LOAD)
-            return segment.p_align > 1 ? segment.p_vaddr - segment.p_vaddr % segment.p_align
-                                       : segment.p_vaddr;
-    }
-    return 0;
+    return segment.p_align > 1 ? segment.p_vaddr - segment.p_vaddr % segment.p_align
+                               : segment.p_vaddr;
 }

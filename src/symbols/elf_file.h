@@ -29,6 +29,16 @@ const char *weft_elf_file_debug_link(const struct weft_elf_file *file);
 /* True if it has a symbol table; programs are often installed without. */
 bool weft_elf_file_has_symbols(const struct weft_elf_file *file);
 
+/* A part of the file that is loaded. */
+struct weft_elf_segment {
+    uint64_t file_off, n_bytes; /* in the file */
+    uint64_t address;           /* as in the symbol table */
+};
+
+/* The next part that is loaded from the `*at`-th header on, which moves behind it; false: none. */
+bool weft_elf_file_segment(const struct weft_elf_file *file, size_t *at,
+                           struct weft_elf_segment *segment);
+
 /* What is added to an address that counts from the lowest one of the module, to have one as in the
  * symbol table. */
 uint64_t weft_elf_file_bias(const struct weft_elf_file *file);

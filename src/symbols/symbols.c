@@ -3,6 +3,7 @@
 
 #include "base/vec.h"
 #include "symbols/elf_file.h"
+#include "symbols/inlines.h"
 #include "symbols/symtab.h"
 
 #include <inttypes.h>
@@ -22,6 +23,13 @@ struct module {
     enum weft_symbols_state state;
     struct weft_symtab *symtab; /* NULL: nothing is known */
     uint64_t bias;
+    struct {
+        struct weft_elf_segment *items;
+        size_t n, cap;
+    } segments;
+    char *file, *debug_file; /* that were believed; NULL: none */
+    struct weft_inlines *inlines;
+    bool has_sought_inlines;
 };
 
 struct weft_symbols {
@@ -52,12 +60,21 @@ struct weft_symbols *weft_symbols_new(const char *place)
     return NULL;
 }
 
+static void module_fini(struct module *module)
+{
+    weft_symtab_free(module->symtab);
+    weft_inlines_free(module->inlines);
+    WEFT_VEC_FINI(&module->segments);
+    free(module->file);
+    free(module->debug_file);
+}
+
 void weft_symbols_free(struct weft_symbols *symbols)
 {
     if (!symbols)
         return;
     for (size_t k = 0; k < symbols->modules.n; k++)
-        weft_symtab_free(symbols->modules.items[k].symtab);
+        module_fini(&symbols->modules.items[k]);
     WEFT_VEC_FINI(&symbols->modules);
     weft_strtab_free(symbols->texts);
     weft_strtab_free(symbols->identities);
@@ -98,8 +115,10 @@ static bool read_debug_file(struct search *search, const char *path, struct weft
         return false;
     const bool is_right =
         weft_elf_file_has_symbols(&file) && weft_str_equal(weft_elf_file_build_id(&file), id);
-    if (is_right)
+    if (is_right) {
         search->code = weft_symtab_read(file.elf, &search->module->symtab, search->err);
+        search->module->debug_file = strdup(path); /* without memory: it has no inlined functions */
+    }
     weft_elf_file_close(&file);
     return is_right;
 }
@@ -139,12 +158,33 @@ static bool find_debug_file(struct search *search, const char *path,
     return name && find_debug_link(search, path, name, id);
 }
 
+static enum weft_code no_memory(struct weft_err *err)
+{
+    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for symbols");
+}
+
+static enum weft_code read_segments(struct module *module, const struct weft_elf_file *file,
+                                    struct weft_err *err)
+{
+    struct weft_elf_segment segment;
+    for (size_t at = 0; weft_elf_file_segment(file, &at, &segment);) {
+        struct weft_elf_segment *place = WEFT_VEC_PUSH(&module->segments);
+        if (!place)
+            return no_memory(err);
+        *place = segment;
+    }
+    return WEFT_OK;
+}
+
 static void read_file(struct search *search, const char *path, const struct weft_elf_file *file)
 {
     struct module *module = search->module;
+    module->file = strdup(path);
     if (weft_elf_file_has_symbols(file) || !find_debug_file(search, path, file))
         search->code = weft_symtab_read(file->elf, &module->symtab, search->err);
     search->is_over = true;
+    if (search->code == WEFT_OK)
+        search->code = read_segments(module, file, search->err);
     if (search->code != WEFT_OK)
         return;
     module->bias = weft_elf_file_bias(file);
@@ -237,7 +277,7 @@ enum weft_code weft_symbols_module(struct weft_symbols *symbols, struct weft_str
         return code;
     struct module *own = WEFT_VEC_PUSH(&symbols->modules);
     if (!own)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for symbols");
+        return no_memory(err);
     own->path = ids[0];
     own->build_id = ids[1];
     return find_file(symbols, own, err);
@@ -258,6 +298,45 @@ enum weft_symbols_state weft_symbols_state(const struct weft_symbols *symbols, u
     return symbols->modules.items[module].state;
 }
 
+const char *weft_symbols_why(enum weft_symbols_state state)
+{
+    switch (state) {
+    case WEFT_SYMBOLS_READ:
+        return "not among its symbols";
+    case WEFT_SYMBOLS_NO_FILE:
+        return "not found; --symbols says where it is";
+    case WEFT_SYMBOLS_OTHER_BUILD:
+        return "the file found is another build; --symbols says where the right one is";
+    case WEFT_SYMBOLS_UNPROVEN:
+        return "the trace does not say which build it was; --symbols takes what you give";
+    case WEFT_SYMBOLS_NO_NAMES:
+        return "stripped; its debugging information gives names";
+    }
+    return "";
+}
+
+const char *weft_symbols_file(const struct weft_symbols *symbols, uint32_t module)
+{
+    return symbols->modules.items[module].file;
+}
+
+const char *weft_symbols_debug_file(const struct weft_symbols *symbols, uint32_t module)
+{
+    return symbols->modules.items[module].debug_file;
+}
+
+uint64_t weft_symbols_address(const struct weft_symbols *symbols, uint32_t module,
+                              uint64_t file_off)
+{
+    const struct module *own = &symbols->modules.items[module];
+    for (size_t k = 0; k < own->segments.n; k++) {
+        const struct weft_elf_segment *segment = &own->segments.items[k];
+        if (file_off - segment->file_off < segment->n_bytes)
+            return file_off - segment->file_off + segment->address - own->bias;
+    }
+    return file_off;
+}
+
 struct weft_str weft_symbols_name(struct weft_symbols *symbols, uint32_t module, uint64_t address)
 {
     const struct module *own = &symbols->modules.items[module];
@@ -265,9 +344,40 @@ struct weft_str weft_symbols_name(struct weft_symbols *symbols, uint32_t module,
         own->symtab ? weft_symtab_find(own->symtab, address + own->bias) : WEFT_STR("");
     if (name.n_bytes == 0)
         return name;
+    return weft_symbols_plain(symbols, name.bytes);
+}
+
+struct weft_str weft_symbols_plain(struct weft_symbols *symbols, const char *name)
+{
+    const bool is_mangled = name[0] == '_' && (name[1] == 'Z' || name[1] == 'R');
     free(symbols->plain);
-    symbols->plain = cplus_demangle(name.bytes, DMGL_PARAMS | DMGL_ANSI | DMGL_AUTO);
-    return symbols->plain ? weft_str_of(symbols->plain) : name;
+    symbols->plain = is_mangled ? cplus_demangle(name, DMGL_PARAMS | DMGL_ANSI | DMGL_AUTO) : NULL;
+    return weft_str_of(symbols->plain ? symbols->plain : name);
+}
+
+/* The file that has the line tables has the functions that were inlined, too. */
+static struct weft_inlines *inlines_of(struct module *module)
+{
+    if (!module->has_sought_inlines && module->file) {
+        module->inlines = weft_inlines_open(module->file);
+        if (!module->inlines && module->debug_file)
+            module->inlines = weft_inlines_open(module->debug_file);
+    }
+    module->has_sought_inlines = true;
+    return module->inlines;
+}
+
+bool weft_symbols_has_inlines(struct weft_symbols *symbols, uint32_t module)
+{
+    return inlines_of(&symbols->modules.items[module]) != NULL;
+}
+
+size_t weft_symbols_inlined(struct weft_symbols *symbols, uint32_t module, uint64_t address,
+                            const char **names, size_t n_most)
+{
+    struct module *own = &symbols->modules.items[module];
+    struct weft_inlines *inlines = inlines_of(own);
+    return inlines ? weft_inlines_at(inlines, address + own->bias, names, n_most) : 0;
 }
 
 size_t weft_symbols_place_name(struct weft_str path, uint64_t address, char *name, size_t n_name)

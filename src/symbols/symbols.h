@@ -12,6 +12,8 @@
 #include "base/error.h"
 #include "base/str.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct weft_symbols;
@@ -41,10 +43,35 @@ uint32_t weft_symbols_n_modules(const struct weft_symbols *symbols);
 struct weft_str weft_symbols_path(const struct weft_symbols *symbols, uint32_t module);
 enum weft_symbols_state weft_symbols_state(const struct weft_symbols *symbols, uint32_t module);
 
+/* Why a function of a module in this state has no name, and what helps. */
+const char *weft_symbols_why(enum weft_symbols_state state);
+
+/* The file that was believed, and the one beside it with its debugging information; NULL: none. */
+const char *weft_symbols_file(const struct weft_symbols *symbols, uint32_t module);
+const char *weft_symbols_debug_file(const struct weft_symbols *symbols, uint32_t module);
+
+/* The address, as weft_symbols_name takes it, of a place in the module's file; the place itself if
+ * that is not loaded, or the file is not known. */
+uint64_t weft_symbols_address(const struct weft_symbols *symbols, uint32_t module,
+                              uint64_t file_off);
+
 /* The function at `address` of the module, as people write it (demangled); empty: not known.
  * Addresses count from the lowest one of a position-independent module, else they are absolute.
  * Valid until the next call. O(log functions). */
 struct weft_str weft_symbols_name(struct weft_symbols *symbols, uint32_t module, uint64_t address);
+
+/* A name as people write it: demangled, or as it is. Valid until the next call. */
+struct weft_str weft_symbols_plain(struct weft_symbols *symbols, const char *name);
+
+/* Does debugging information tell what was inlined? It is looked for when this is first asked. */
+bool weft_symbols_has_inlines(struct weft_symbols *symbols, uint32_t module);
+
+/* Functions that the compiler put in the place of a call, outermost first: those that the
+ * instruction at `address` belongs to, within the function that weft_symbols_name gives. At most
+ * `n_most` of the outermost; names as in the file, valid as long as the symbols. 0: none, or not
+ * known. */
+size_t weft_symbols_inlined(struct weft_symbols *symbols, uint32_t module, uint64_t address,
+                            const char **names, size_t n_most);
 
 /* "libc.so.6+0x1f40": what a function without a name is called; at most 300 bytes. */
 size_t weft_symbols_place_name(struct weft_str path, uint64_t address, char *name, size_t n_name);

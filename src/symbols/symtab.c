@@ -12,16 +12,21 @@
 struct symbol {
     uint64_t address;
     uint64_t n_bytes;
-    uint32_t name_id;
-    uint8_t rank; /* of several names at one address the lowest is taken */
+    uint32_t name_at; /* among the names, each with a NUL */
+    uint8_t rank;     /* of several names at one address the lowest is taken */
+};
+
+struct symbols {
+    struct symbol *items;
+    size_t n, cap;
 };
 
 struct weft_symtab {
-    struct weft_strtab *names;
     struct {
-        struct symbol *items;
+        char *items;
         size_t n, cap;
-    } symbols; /* sorted once all are read */
+    } names;
+    struct symbols symbols; /* sorted once all are read */
 };
 
 static enum weft_code keep_symbol(struct weft_symtab *symtab, const GElf_Sym *symbol,
@@ -32,17 +37,17 @@ static enum weft_code keep_symbol(struct weft_symtab *symtab, const GElf_Sym *sy
     if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol->st_shndx == SHN_UNDEF || !name ||
         !*name)
         return WEFT_OK;
-    uint32_t name_id;
-    const enum weft_code code = weft_strtab_intern(symtab->names, weft_str_of(name), &name_id, err);
-    if (code != WEFT_OK)
-        return code;
-    struct symbol *kept = WEFT_VEC_PUSH(&symtab->symbols);
-    if (!kept)
+    const size_t n_name = strlen(name) + 1;
+    const size_t name_at = symtab->names.n;
+    struct symbol *kept = name_at <= UINT32_MAX ? WEFT_VEC_PUSH(&symtab->symbols) : NULL;
+    if (!kept || !weft_vec_reserve(&symtab->names.items, &symtab->names.cap, name_at + n_name, 1))
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "symbols");
+    memcpy(symtab->names.items + name_at, name, n_name);
+    symtab->names.n += n_name;
     *kept = (struct symbol){
         .address = symbol->st_value,
         .n_bytes = symbol->st_size,
-        .name_id = name_id,
+        .name_at = (uint32_t)name_at,
         .rank = binding == STB_GLOBAL ? 0
                 : binding == STB_WEAK ? 1
                                       : 2,
@@ -133,15 +138,45 @@ static enum weft_code read_debug_names(struct weft_symtab *symtab, Elf *elf, str
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-static int compare_symbols(const void *a_void, const void *b_void)
+/* The byte of a key that a pass sorts by: first the rank, then the address from its lowest byte. */
+static unsigned byte_of(const struct symbol *symbol, unsigned pass)
 {
-    const struct symbol *a = a_void;
-    const struct symbol *b = b_void;
-    if (a->address != b->address)
-        return a->address < b->address ? -1 : 1;
-    if (a->rank != b->rank)
-        return a->rank < b->rank ? -1 : 1;
-    return (a->name_id > b->name_id) - (a->name_id < b->name_id);
+    return pass == 0 ? symbol->rank : (unsigned)(symbol->address >> (8 * (pass - 1)) & 0xff);
+}
+
+/* One pass of a radix sort, which keeps the order of equals; nothing moves if all are. */
+static void sort_pass(struct symbols *symbols, struct symbol **room, unsigned pass)
+{
+    size_t places[256] = { 0 };
+    size_t n_before = 0;
+    for (size_t k = 0; k < symbols->n; k++)
+        places[byte_of(&symbols->items[k], pass)]++;
+    if (places[byte_of(&symbols->items[0], pass)] == symbols->n)
+        return;
+    for (size_t k = 0; k < 256; k++) {
+        const size_t n_here = places[k];
+        places[k] = n_before;
+        n_before += n_here;
+    }
+    for (size_t k = 0; k < symbols->n; k++)
+        (*room)[places[byte_of(&symbols->items[k], pass)]++] = symbols->items[k];
+    struct symbol *items = symbols->items;
+    symbols->items = *room;
+    *room = items;
+}
+
+/* By address, then rank, then as they were met. False without memory. */
+static bool sort_symbols(struct symbols *symbols)
+{
+    if (symbols->n == 0)
+        return true;
+    struct symbol *room = calloc(symbols->cap, sizeof *room);
+    if (!room)
+        return false;
+    for (unsigned pass = 0; pass <= sizeof(uint64_t); pass++)
+        sort_pass(symbols, &room, pass);
+    free(room);
+    return true;
 }
 
 static enum weft_code read_all(struct weft_symtab *symtab, Elf *elf, struct weft_err *err)
@@ -152,9 +187,8 @@ static enum weft_code read_all(struct weft_symtab *symtab, Elf *elf, struct weft
         if (code == WEFT_OK)
             code = read_sections(symtab, elf, SHT_DYNSYM, err);
     }
-    if (symtab->symbols.n)
-        qsort(symtab->symbols.items, symtab->symbols.n, sizeof *symtab->symbols.items,
-              compare_symbols);
+    if (code == WEFT_OK && !sort_symbols(&symtab->symbols))
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "symbols");
     return code;
 }
 
@@ -163,7 +197,7 @@ enum weft_code weft_symtab_read(Elf *elf, struct weft_symtab **symtab, struct we
     struct weft_symtab *made = calloc(1, sizeof *made);
     enum weft_code code = WEFT_E_NOMEM;
     *symtab = NULL;
-    if (made && (made->names = weft_strtab_new()))
+    if (made)
         code = read_all(made, elf, err);
     else
         code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "symbols");
@@ -179,7 +213,7 @@ void weft_symtab_free(struct weft_symtab *symtab)
     if (!symtab)
         return;
     WEFT_VEC_FINI(&symtab->symbols);
-    weft_strtab_free(symtab->names);
+    WEFT_VEC_FINI(&symtab->names);
     free(symtab);
 }
 
@@ -210,5 +244,5 @@ static const struct symbol *find(const struct weft_symtab *symtab, uint64_t addr
 struct weft_str weft_symtab_find(const struct weft_symtab *symtab, uint64_t address)
 {
     const struct symbol *symbol = find(symtab, address);
-    return symbol ? weft_strtab_get(symtab->names, symbol->name_id) : WEFT_STR("");
+    return symbol ? weft_str_of(symtab->names.items + symbol->name_at) : WEFT_STR("");
 }

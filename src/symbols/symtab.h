@@ -17,7 +17,7 @@
 struct weft_symtab;
 
 /* Reads the functions of `elf`, which the caller keeps open meanwhile only. Damage ends a table
- * early. O(n log n) of its symbols; the caller frees. WEFT_E_NOMEM. */
+ * early. O(n) of its symbols; the caller frees. WEFT_E_NOMEM. */
 WEFT_CHECKED enum weft_code weft_symtab_read(Elf *elf, struct weft_symtab **symtab,
                                              struct weft_err *err);
 /* NULL is allowed. */

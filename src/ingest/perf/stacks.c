@@ -4,6 +4,8 @@
 #include "base/vec.h"
 #include "kernel/bytes.h"
 
+#include <stdlib.h>
+
 /* Addresses from here on are no addresses: they say whose the following ones are. */
 #define CONTEXT_FIRST ((uint64_t)-4095)
 #define CONTEXT_KERNEL ((uint64_t)-128)
@@ -12,20 +14,22 @@
 /* Of `misc`: whose the instruction of a sample is. */
 enum { MISC_CPU_MODE = 7, MISC_KERNEL = 1, MISC_USER = 2 };
 
-enum { MOST_FRAMES = 1024 };
-
 bool perf_stacks_init(struct perf_stacks *stacks, const struct perf_file *file, bool reads_programs,
                       const char *program_dir)
 {
-    *stacks = (struct perf_stacks){ .keys = weft_strtab_new(), .texts = weft_strtab_new() };
+    *stacks = (struct perf_stacks){ .frames = calloc(PERF_MOST_FRAMES, sizeof *stacks->frames),
+                                    .keys = weft_strtab_new(),
+                                    .texts = weft_strtab_new() };
     const bool has_symbols = perf_symbols_init(&stacks->symbols, file, reads_programs, program_dir);
-    return perf_spaces_init(&stacks->spaces) && has_symbols && stacks->keys && stacks->texts;
+    return perf_spaces_init(&stacks->spaces) && has_symbols && stacks->frames && stacks->keys &&
+           stacks->texts;
 }
 
 void perf_stacks_fini(struct perf_stacks *stacks)
 {
     perf_symbols_fini(&stacks->symbols);
     perf_spaces_fini(&stacks->spaces);
+    free(stacks->frames);
     weft_strtab_free(stacks->keys);
     weft_strtab_free(stacks->texts);
     WEFT_VEC_FINI(&stacks->text_of);
@@ -36,14 +40,8 @@ void perf_stacks_fini(struct perf_stacks *stacks)
 /* ---- frames -----------------------------------------------------------------------------------
  */
 
-struct frame {
-    uint64_t address;
-    unsigned back; /* 1 where a call returns to: it was made before */
-    bool is_kernel;
-};
-
 static bool frame_name(struct perf_stacks *stacks, const struct perf_space *space,
-                       const struct frame *frame, struct weft_str *name)
+                       const struct perf_frame *frame, struct weft_str *name)
 {
     if (frame->is_kernel)
         return perf_symbol_in_kernel(&stacks->symbols, frame->address, frame->back, name);
@@ -57,29 +55,29 @@ static bool frame_name(struct perf_stacks *stacks, const struct perf_space *spac
 
 /* The frames of a chain, innermost first. */
 static size_t take_frames(const struct perf_sample *sample, uint16_t misc, bool is_big,
-                          struct frame *frames)
+                          struct perf_frame *frames)
 {
     bool is_kernel = (misc & MISC_CPU_MODE) == MISC_KERNEL;
     size_t n_frames = 0;
-    for (uint64_t k = 0; k < sample->n_chain && n_frames < MOST_FRAMES; k++) {
+    for (uint64_t k = 0; k < sample->n_chain && n_frames < PERF_MOST_FRAMES; k++) {
         const uint64_t address = kernel_load_u64(sample->chain + 8 * k, is_big);
         if (address >= CONTEXT_FIRST) {
             is_kernel = address == CONTEXT_KERNEL || (is_kernel && address != CONTEXT_USER);
             continue;
         }
         frames[n_frames] =
-            (struct frame){ .address = address, .back = n_frames > 0, .is_kernel = is_kernel };
+            (struct perf_frame){ .address = address, .back = n_frames > 0, .is_kernel = is_kernel };
         n_frames++;
     }
     if (n_frames == 0 && sample->n_chain == 0 && sample->attr->sample_type & PERF_HAS_IP)
-        frames[n_frames++] = (struct frame){ .address = sample->ip, .is_kernel = is_kernel };
+        frames[n_frames++] = (struct perf_frame){ .address = sample->ip, .is_kernel = is_kernel };
     return n_frames;
 }
 
 static bool make_text(struct perf_stacks *stacks, const struct perf_space *space,
                       const struct perf_sample *sample, uint16_t misc, bool is_big, uint32_t *id)
 {
-    struct frame frames[MOST_FRAMES];
+    struct perf_frame *frames = stacks->frames;
     const size_t n_frames = take_frames(sample, misc, is_big, frames);
     weft_json_reset(&stacks->text);
     for (size_t k = n_frames; k-- > 0;) {

@@ -9,7 +9,17 @@
 #include "ingest/perf/spaces.h"
 #include "ingest/perf/symbols.h"
 
+enum { PERF_MOST_FRAMES = 1024 };
+
+/* Innermost first. */
+struct perf_frame {
+    uint64_t address;
+    unsigned back; /* 1 where a call returns to: it was made before */
+    bool is_kernel;
+};
+
 struct perf_stacks {
+    struct perf_frame *frames; /* PERF_MOST_FRAMES, of the stack in work */
     struct perf_symbols symbols;
     struct perf_spaces spaces;
     struct weft_strtab *keys; /* (version of the space, addresses) -> index in `text_of` */

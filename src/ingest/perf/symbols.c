@@ -11,150 +11,173 @@
 #include <unistd.h>
 
 enum { MOST_SYMBOL_BYTES = 1 << 24, MOST_KALLSYMS_BYTES = 1 << 28, NOTES_BYTES = 4096 };
-enum { PIECE_BYTES = 1 << 16 };
+enum { PIECE_BYTES = 1 << 16, PLACE_BYTES = 320, MOST_INLINED = 64 };
 
 bool perf_symbols_init(struct perf_symbols *symbols, const struct perf_file *file,
-                       bool reads_programs, const char *program_dir)
+                       bool reads_programs, const char *programs)
 {
-    *symbols = (struct perf_symbols){ .file = file,
-                                      .program_dir = program_dir,
-                                      .reads_programs = reads_programs,
-                                      .paths = weft_strtab_new(),
-                                      .names = weft_strtab_new() };
-    return symbols->paths && symbols->names;
+    *symbols =
+        (struct perf_symbols){ .file = file,
+                               .programs = reads_programs ? weft_symbols_new(programs) : NULL,
+                               .paths = weft_strtab_new(),
+                               .names = weft_strtab_new(),
+                               .of_place = weft_map_new() };
+    return symbols->paths && symbols->names && symbols->of_place &&
+           (symbols->programs || !reads_programs);
 }
 
 void perf_symbols_fini(struct perf_symbols *symbols)
 {
-    for (size_t k = 0; k < symbols->programs.n; k++) {
-        WEFT_VEC_FINI(&symbols->programs.items[k].segments);
-        weft_symtab_free(symbols->programs.items[k].symtab);
-    }
-    WEFT_VEC_FINI(&symbols->programs);
+    weft_symbols_free(symbols->programs);
+    WEFT_VEC_FINI(&symbols->modules);
+    WEFT_VEC_FINI(&symbols->name_of);
     WEFT_VEC_FINI(&symbols->kernel);
     weft_arena_free(symbols->kernel.arena);
     weft_strtab_free(symbols->paths);
     weft_strtab_free(symbols->names);
+    weft_map_free(symbols->of_place);
+    weft_json_fini(&symbols->text);
 }
 
-/* ---- names of places --------------------------------------------------------------------------
+/* ---- names ------------------------------------------------------------------------------------
  */
 
-static struct weft_str base_name(struct weft_str path)
+/* Adds a name to the one in work, which a semicolon would end. */
+static void put_name(struct perf_symbols *symbols, struct weft_str name)
 {
-    size_t at = path.n_bytes;
-    while (at > 0 && path.bytes[at - 1] != '/')
-        at--;
-    return (struct weft_str){ path.bytes + at, path.n_bytes - at };
+    for (size_t k = 0; k < name.n_bytes; k++)
+        weft_json_byte(&symbols->text, name.bytes[k] == ';' ? ':' : name.bytes[k]);
 }
 
-static bool place_name(struct perf_symbols *symbols, struct weft_str file, uint64_t address,
-                       struct weft_str *name)
+/* The name in work gets its number. */
+static bool end_name(struct perf_symbols *symbols, uint32_t *id)
 {
-    char text[320];
+    const struct weft_str text = { symbols->text.bytes, symbols->text.n_bytes };
+    return !symbols->text.has_failed &&
+           weft_strtab_intern(symbols->names, text, id, NULL) == WEFT_OK;
+}
+
+static void put_place(struct perf_symbols *symbols, struct weft_str path, uint64_t address)
+{
+    char place[PLACE_BYTES];
+    const size_t n_place = weft_symbols_place_name(path, address, place, sizeof place);
+    put_name(symbols, (struct weft_str){ place, n_place });
+}
+
+bool perf_symbol_nowhere(struct perf_symbols *symbols, uint64_t address, struct weft_str *name)
+{
     uint32_t id;
-    const int n_text = snprintf(text, sizeof text, "%.*s%s0x%" PRIx64,
-                                (int)(file.n_bytes < 256 ? file.n_bytes : 256),
-                                file.n_bytes ? file.bytes : "", file.n_bytes ? "+" : "", address);
-    if (!perf_name_intern(symbols->names, (struct weft_str){ text, (size_t)n_text }, &id))
+    weft_json_reset(&symbols->text);
+    put_place(symbols, (struct weft_str){ 0 }, address);
+    if (!end_name(symbols, &id))
         return false;
     *name = weft_strtab_get(symbols->names, id);
     return true;
 }
 
-bool perf_symbol_nowhere(struct perf_symbols *symbols, uint64_t address, struct weft_str *name)
+/* ---- places -----------------------------------------------------------------------------------
+ */
+
+/* What names a place; false: its numbers are too large for a key, and it is looked up each time. */
+static bool file_key(uint32_t path, uint64_t file_off, unsigned back, uint64_t *key)
 {
-    return place_name(symbols, (struct weft_str){ 0 }, address, name);
+    *key = (uint64_t)path << 41 | file_off << 1 | back;
+    return path < 1 << 22 && file_off < UINT64_C(1) << 40;
+}
+
+static bool kernel_key(uint64_t address, unsigned back, uint64_t *key)
+{
+    *key = address << 1 | back;
+    return address >> 62 == 3;
+}
+
+/* The number of a place's name, to be set if it is new. NULL without memory. */
+static uint32_t *name_of_place(struct perf_symbols *symbols, uint64_t key, bool *is_new)
+{
+    const uint32_t index = weft_map_add(symbols->of_place, key, is_new);
+    if (index == WEFT_MAP_NONE || (*is_new && !WEFT_VEC_PUSH(&symbols->name_of)))
+        return NULL;
+    return &symbols->name_of.items[index];
 }
 
 /* ---- programs ---------------------------------------------------------------------------------
  */
 
-static const struct perf_build_id *build_id_of(const struct perf_symbols *symbols,
-                                               struct weft_str path)
+static struct weft_str build_id_of(const struct perf_symbols *symbols, struct weft_str path)
 {
-    for (size_t k = 0; k < symbols->file->build_ids.n; k++)
-        if (weft_str_equal(symbols->file->build_ids.items[k].path, path))
-            return &symbols->file->build_ids.items[k];
-    return NULL;
-}
-
-/* A stripped program's symbols are in a file that is named after its build id. */
-static bool read_debug_file(const struct perf_build_id *build_id, struct perf_program *program)
-{
-    char path[96] = "/usr/lib/debug/.build-id/";
-    size_t at = strlen(path);
-    if (!build_id || build_id->n_bytes < 2)
-        return true;
-    for (size_t k = 0; k < build_id->n_bytes; k++)
-        at += (size_t)snprintf(path + at, sizeof path - at, "%02x%s", build_id->bytes[k],
-                               k == 0 ? "/" : "");
-    (void)snprintf(path + at, sizeof path - at, ".debug");
-    const bool is_good = perf_program_read(path, build_id, false, program);
-    WEFT_VEC_FINI(&program->segments); /* they are not those of the program */
-    return is_good;
-}
-
-/* Looks in the folder that was given, then where the program was. */
-static bool read_program(struct perf_symbols *symbols, struct weft_str path,
-                         struct perf_program *program)
-{
-    const struct perf_build_id *build_id = build_id_of(symbols, path);
-    const struct weft_str name = base_name(path);
-    char place[4096];
-    bool is_good = true;
-    program->is_tried = true;
-    if (symbols->program_dir && snprintf(place, sizeof place, "%s/%.*s", symbols->program_dir,
-                                         (int)name.n_bytes, name.bytes) < (int)sizeof place)
-        is_good = perf_program_read(place, build_id, true, program);
-    if (is_good && symbols->reads_programs && path.n_bytes > 0 && path.bytes[0] == '/' &&
-        !program->symtab &&
-        snprintf(place, sizeof place, "%.*s", (int)path.n_bytes, path.bytes) < (int)sizeof place)
-        is_good = read_debug_file(build_id, program) &&
-                  perf_program_read(place, build_id, false, program);
-    return is_good;
-}
-
-static struct perf_program *program_of(struct perf_symbols *symbols, uint32_t path)
-{
-    while (symbols->programs.n <= path)
-        if (!WEFT_VEC_PUSH(&symbols->programs))
-            return NULL;
-    struct perf_program *program = &symbols->programs.items[path];
-    const struct weft_str text = weft_strtab_get(symbols->paths, path);
-    if (!program->is_tried && !read_program(symbols, text, program))
-        return NULL;
-    return program;
-}
-
-static uint64_t address_in(const struct perf_program *program, uint64_t file_off)
-{
-    for (size_t k = 0; k < program->segments.n; k++) {
-        const struct perf_segment *segment = &program->segments.items[k];
-        if (file_off - segment->file_off < segment->n_bytes)
-            return file_off - segment->file_off + segment->address;
+    for (size_t k = 0; k < symbols->file->build_ids.n; k++) {
+        const struct perf_build_id *build_id = &symbols->file->build_ids.items[k];
+        if (weft_str_equal(build_id->path, path))
+            return (struct weft_str){ (const char *)build_id->bytes, build_id->n_bytes };
     }
-    return file_off;
+    return WEFT_STR("");
+}
+
+bool perf_symbols_module(struct perf_symbols *symbols, uint32_t path, uint32_t *module)
+{
+    while (symbols->modules.n <= path) {
+        uint32_t *place = WEFT_VEC_PUSH(&symbols->modules);
+        if (!place)
+            return false;
+        *place = WEFT_ID_NONE;
+    }
+    *module = symbols->modules.items[path];
+    if (!symbols->programs || *module != WEFT_ID_NONE)
+        return true;
+    const struct weft_str text = weft_strtab_get(symbols->paths, path);
+    if (weft_symbols_module(symbols->programs, text, build_id_of(symbols, text), module, NULL) !=
+        WEFT_OK)
+        return false;
+    symbols->modules.items[path] = *module;
+    return true;
+}
+
+static void put_inlined(struct perf_symbols *symbols, uint32_t module, uint64_t address)
+{
+    const char *names[MOST_INLINED];
+    const size_t n_names =
+        weft_symbols_inlined(symbols->programs, module, address, names, MOST_INLINED);
+    for (size_t k = 0; k < n_names; k++) {
+        weft_json_byte(&symbols->text, ';');
+        put_name(symbols, weft_symbols_plain(symbols->programs, names[k]));
+        put_name(symbols, WEFT_STR(" (inlined)"));
+    }
+}
+
+static bool name_in_file(struct perf_symbols *symbols, uint32_t path, uint64_t file_off,
+                         unsigned back, uint32_t *id)
+{
+    uint32_t module;
+    uint64_t address = file_off;
+    struct weft_str name = { 0 };
+    if (!perf_symbols_module(symbols, path, &module))
+        return false;
+    weft_json_reset(&symbols->text);
+    if (module != WEFT_ID_NONE) {
+        address = weft_symbols_address(symbols->programs, module, file_off);
+        name = weft_symbols_name(symbols->programs, module, address - back);
+        put_name(symbols, name);
+    }
+    if (name.n_bytes > 0)
+        put_inlined(symbols, module, address - back);
+    else
+        put_place(symbols, weft_strtab_get(symbols->paths, path), address);
+    return end_name(symbols, id);
 }
 
 bool perf_symbol_in_file(struct perf_symbols *symbols, uint32_t path, uint64_t file_off,
                          unsigned back, struct weft_str *name)
 {
-    const struct perf_program *program = program_of(symbols, path);
-    if (!program)
+    uint64_t key;
+    bool is_new = true;
+    uint32_t loose;
+    uint32_t *id = &loose;
+    if (file_key(path, file_off, back, &key))
+        id = name_of_place(symbols, key, &is_new);
+    if (!id || (is_new && !name_in_file(symbols, path, file_off, back, id)))
         return false;
-    const uint64_t address = address_in(program, file_off);
-    struct weft_str found = { 0 };
-    uint32_t id;
-    if (program->symtab)
-        found = weft_symtab_find(program->symtab, address - back);
-    if (found.n_bytes > 0) {
-        if (!perf_name_intern(symbols->names, found, &id))
-            return false;
-        *name = weft_strtab_get(symbols->names, id);
-        return true;
-    }
-    return place_name(symbols, base_name(weft_strtab_get(symbols->paths, path)), address, name);
+    *name = weft_strtab_get(symbols->names, *id);
+    return true;
 }
 
 /* ---- the kernel -------------------------------------------------------------------------------
@@ -190,9 +213,9 @@ static bool add_symbol(struct perf_kernel *kernel, uint64_t address, struct weft
     if (!symbol || name.n_bytes > UINT32_MAX)
         return false;
     memcpy(bytes, name.bytes, name.n_bytes);
-    *symbol = (struct perf_symbol){
-        .address = address, .bytes = bytes, .n_bytes = (uint32_t)name.n_bytes, .name = WEFT_ID_NONE
-    };
+    *symbol = (struct perf_symbol){ .address = address,
+                                    .bytes = bytes,
+                                    .n_bytes = (uint32_t)name.n_bytes };
     return true;
 }
 
@@ -217,7 +240,7 @@ static void sort_symbols(struct perf_kernel *kernel)
 }
 
 /* Of several symbols at one address the first; NULL: none holds the address. */
-static struct perf_symbol *find_symbol(const struct perf_kernel *kernel, uint64_t address)
+static const struct perf_symbol *find_symbol(const struct perf_kernel *kernel, uint64_t address)
 {
     size_t low = 0;
     size_t high = kernel->n;
@@ -230,22 +253,10 @@ static struct perf_symbol *find_symbol(const struct perf_kernel *kernel, uint64_
     }
     if (low == 0 || address - kernel->items[low - 1].address > MOST_SYMBOL_BYTES)
         return NULL;
-    struct perf_symbol *symbol = &kernel->items[low - 1];
+    const struct perf_symbol *symbol = &kernel->items[low - 1];
     while (symbol > kernel->items && symbol[-1].address == symbol->address)
         symbol--;
     return symbol;
-}
-
-/* The name of a symbol, made fit when it is first asked for. */
-static bool symbol_name(struct perf_symbols *symbols, struct perf_symbol *symbol,
-                        struct weft_str *name)
-{
-    if (symbol->name == WEFT_ID_NONE &&
-        !perf_name_intern(symbols->names, (struct weft_str){ symbol->bytes, symbol->n_bytes },
-                          &symbol->name))
-        return false;
-    *name = weft_strtab_get(symbols->names, symbol->name);
-    return true;
 }
 
 /* Lines like those of /proc/kallsyms. False without memory. */
@@ -290,12 +301,12 @@ static char *read_all(const char *path, size_t n_most, size_t *n_bytes)
 /* Was it recorded on the kernel that runs now? Its build id stands among its notes. */
 static bool is_running_kernel(const struct perf_symbols *symbols)
 {
-    const struct perf_build_id *build_id = build_id_of(symbols, WEFT_STR("[kernel.kallsyms]"));
+    const struct weft_str build_id = build_id_of(symbols, WEFT_STR("[kernel.kallsyms]"));
     size_t n_bytes = 0;
-    if (!build_id || build_id->n_bytes == 0)
+    if (build_id.n_bytes == 0)
         return false;
     char *notes = read_all("/sys/kernel/notes", NOTES_BYTES, &n_bytes);
-    const bool is_same = notes && memmem(notes, n_bytes, build_id->bytes, build_id->n_bytes);
+    const bool is_same = notes && memmem(notes, n_bytes, build_id.bytes, build_id.n_bytes);
     free(notes);
     return is_same;
 }
@@ -306,7 +317,7 @@ static bool read_kernel(struct perf_symbols *symbols)
     symbols->kernel.is_tried = true;
     if (symbols->file->tracing.kallsyms.n_bytes > 0)
         return read_kallsyms(symbols->file->tracing.kallsyms, &symbols->kernel);
-    if (symbols->reads_programs && is_running_kernel(symbols)) {
+    if (symbols->programs && is_running_kernel(symbols)) {
         size_t n_bytes = 0;
         char *text = read_all("/proc/kallsyms", MOST_KALLSYMS_BYTES, &n_bytes);
         is_good = read_kallsyms((struct weft_str){ text, n_bytes }, &symbols->kernel);
@@ -315,12 +326,31 @@ static bool read_kernel(struct perf_symbols *symbols)
     return is_good;
 }
 
-bool perf_symbol_in_kernel(struct perf_symbols *symbols, uint64_t address, unsigned back,
-                           struct weft_str *name)
+static bool name_in_kernel(struct perf_symbols *symbols, uint64_t address, unsigned back,
+                           uint32_t *id)
 {
     if (!symbols->kernel.is_tried && !read_kernel(symbols))
         return false;
-    struct perf_symbol *symbol = find_symbol(&symbols->kernel, address - back);
-    return symbol ? symbol_name(symbols, symbol, name)
-                  : place_name(symbols, WEFT_STR("[kernel]"), address, name);
+    const struct perf_symbol *symbol = find_symbol(&symbols->kernel, address - back);
+    weft_json_reset(&symbols->text);
+    if (symbol)
+        put_name(symbols, (struct weft_str){ symbol->bytes, symbol->n_bytes });
+    else
+        put_place(symbols, WEFT_STR("[kernel]"), address);
+    return end_name(symbols, id);
+}
+
+bool perf_symbol_in_kernel(struct perf_symbols *symbols, uint64_t address, unsigned back,
+                           struct weft_str *name)
+{
+    uint64_t key;
+    bool is_new = true;
+    uint32_t loose;
+    uint32_t *id = &loose;
+    if (kernel_key(address, back, &key))
+        id = name_of_place(symbols, key, &is_new);
+    if (!id || (is_new && !name_in_kernel(symbols, address, back, id)))
+        return false;
+    *name = weft_strtab_get(symbols->names, *id);
+    return true;
 }
