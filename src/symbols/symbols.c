@@ -355,12 +355,13 @@ struct weft_str weft_symbols_plain(struct weft_symbols *symbols, const char *nam
     return weft_str_of(symbols->plain ? symbols->plain : name);
 }
 
-/* The file that has the line tables has the functions that were inlined, too. */
-static struct weft_inlines *inlines_of(struct module *module)
+/* Files of debugging information alone are large, packed, and mostly of the distribution's own
+ * libraries: they are asked only if the user named a place. */
+static struct weft_inlines *inlines_of(const struct weft_symbols *symbols, struct module *module)
 {
     if (!module->has_sought_inlines && module->file) {
         module->inlines = weft_inlines_open(module->file);
-        if (!module->inlines && module->debug_file)
+        if (!module->inlines && module->debug_file && symbols->place)
             module->inlines = weft_inlines_open(module->debug_file);
     }
     module->has_sought_inlines = true;
@@ -369,14 +370,14 @@ static struct weft_inlines *inlines_of(struct module *module)
 
 bool weft_symbols_has_inlines(struct weft_symbols *symbols, uint32_t module)
 {
-    return inlines_of(&symbols->modules.items[module]) != NULL;
+    return inlines_of(symbols, &symbols->modules.items[module]) != NULL;
 }
 
 size_t weft_symbols_inlined(struct weft_symbols *symbols, uint32_t module, uint64_t address,
                             const char **names, size_t n_most)
 {
     struct module *own = &symbols->modules.items[module];
-    struct weft_inlines *inlines = inlines_of(own);
+    struct weft_inlines *inlines = inlines_of(symbols, own);
     return inlines ? weft_inlines_at(inlines, address + own->bias, names, n_most) : 0;
 }
 

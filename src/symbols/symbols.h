@@ -63,7 +63,8 @@ struct weft_str weft_symbols_name(struct weft_symbols *symbols, uint32_t module,
 /* A name as people write it: demangled, or as it is. Valid until the next call. */
 struct weft_str weft_symbols_plain(struct weft_symbols *symbols, const char *name);
 
-/* Does debugging information tell what was inlined? It is looked for when this is first asked. */
+/* Does debugging information tell what was inlined? It is looked for when this is first asked: in
+ * the module's file, and if there is a place of the user in a file of its own, too. */
 bool weft_symbols_has_inlines(struct weft_symbols *symbols, uint32_t module);
 
 /* Functions that the compiler put in the place of a call, outermost first: those that the

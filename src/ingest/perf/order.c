@@ -3,21 +3,29 @@
 
 #include "base/vec.h"
 
+/* Places that are kept for another reading; records that are fetched before they are asked for. */
+enum { MOST_KEPT = 1 << 20, AHEAD = 8, LINE_BYTES = 64 };
+
 void perf_order_init(const struct perf_file *file, uint64_t most_queued, struct perf_order *order)
 {
-    *order = (struct perf_order){ .file = file, .most_queued = most_queued };
+    *order = (struct perf_order){ .file = file, .most_queued = most_queued, .is_kept = true };
 }
 
 void perf_order_fini(struct perf_order *order)
 {
     WEFT_VEC_FINI(&order->queue);
     WEFT_VEC_FINI(&order->room);
+    WEFT_VEC_FINI(&order->kept);
 }
 
 void perf_order_rewind(struct perf_order *order)
 {
+    order->next = 0;
+    order->is_replay = order->is_kept;
+    if (order->is_replay)
+        return;
     order->at = 0;
-    order->queue.n = order->n_sorted = order->next = order->n_ready = 0;
+    order->queue.n = order->n_sorted = order->n_ready = 0;
     order->last_ns = order->newest_ns = order->round_ns = order->n_late = 0;
 }
 
@@ -166,26 +174,62 @@ static enum weft_code fill(struct perf_order *order, struct weft_err *err)
                    : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory to sort records");
 }
 
+/* The place is given out; without room for it all are forgotten. */
+static void keep(struct perf_order *order, const struct perf_place *place)
+{
+    struct perf_place *kept =
+        order->is_kept && order->kept.n < MOST_KEPT ? WEFT_VEC_PUSH(&order->kept) : NULL;
+    if (kept) {
+        *kept = *place;
+    } else if (order->is_kept) {
+        WEFT_VEC_FINI(&order->kept);
+        order->is_kept = false;
+    }
+}
+
+/* A time never steps back. */
+static void raise_time(struct perf_order *order, struct perf_place *place)
+{
+    if (place->time_ns < order->last_ns && place->time_ns > 0) {
+        order->n_late++;
+        place->time_ns = order->last_ns;
+    } else if (place->time_ns > 0) {
+        order->last_ns = place->time_ns;
+    }
+}
+
+/* The record that comes a little later lies anywhere: it is under way meanwhile. */
+static void fetch_ahead(const struct perf_order *order, const struct perf_place *places, size_t n)
+{
+    if (order->next + AHEAD >= n)
+        return;
+    const struct perf_records *records = &order->file->records;
+    const uint64_t at = places[order->next + AHEAD].at;
+    __builtin_prefetch(records->bytes + at);
+    if (records->n_bytes - at > LINE_BYTES)
+        __builtin_prefetch(records->bytes + at + LINE_BYTES);
+}
+
 enum weft_code perf_order_next(struct perf_order *order, struct perf_record *record,
                                uint64_t *time_ns, bool *is_end, struct weft_err *err)
 {
-    if (order->next == order->n_ready) {
+    if (!order->is_replay && order->next == order->n_ready) {
         const enum weft_code code = fill(order, err);
         if (code != WEFT_OK)
             return code;
     }
-    *is_end = order->next == order->n_ready;
+    const struct perf_place *places = order->is_replay ? order->kept.items : order->queue.items;
+    const size_t n_places = order->is_replay ? order->kept.n : order->n_ready;
+    *is_end = order->next == n_places;
     if (*is_end)
         return WEFT_OK;
-    const struct perf_place place = order->queue.items[order->next++];
-    uint64_t at = place.at;
-    (void)perf_record_next(&order->file->records, &at, record);
-    *time_ns = place.time_ns;
-    if (place.time_ns < order->last_ns && place.time_ns > 0) {
-        order->n_late++;
-        *time_ns = order->last_ns;
-    } else if (place.time_ns > 0) {
-        order->last_ns = place.time_ns;
+    fetch_ahead(order, places, n_places);
+    struct perf_place place = places[order->next++];
+    if (!order->is_replay) {
+        raise_time(order, &place);
+        keep(order, &place);
     }
+    *time_ns = place.time_ns;
+    (void)perf_record_next(&order->file->records, &place.at, record);
     return WEFT_OK;
 }

@@ -28,11 +28,16 @@ struct perf_order {
     uint64_t last_ns;             /* given out last */
     uint64_t newest_ns, round_ns; /* the latest time met, and at the end of the round before */
     uint64_t n_late;              /* records that came too late to be sorted in */
+    struct {
+        struct perf_place *items; /* as they were given out: not sorted again, if they are few */
+        size_t n, cap;
+    } kept;
+    bool is_kept, is_replay;
 };
 
 void perf_order_init(const struct perf_file *file, uint64_t most_queued, struct perf_order *order);
 void perf_order_fini(struct perf_order *order);
-/* Begins again with the first record. */
+/* Begins again with the first record, after the last one was given out. */
 void perf_order_rewind(struct perf_order *order);
 
 /* The next record and its time (0: it tells none); *is_end after the last one. WEFT_E_NOMEM.
