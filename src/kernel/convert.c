@@ -8,16 +8,6 @@ enum weft_code kernel_no_memory(struct kernel_convert *convert)
 
 /* ---- delivery -------------------------------------------------------------------------------- */
 
-struct weft_event kernel_event_of(const struct kernel_now *now, enum weft_event_kind kind)
-{
-    return (struct weft_event){ .time_ns = now->time_ns,
-                                .kind = kind,
-                                .cpu = now->cpu,
-                                .next_thread_id = WEFT_ID_NONE,
-                                .object_id = WEFT_ID_NONE,
-                                .stack_id = WEFT_ID_NONE };
-}
-
 static void last_set(struct kernel_convert *convert, uint32_t thread, uint64_t time_ns)
 {
     struct kernel_thread *place = &convert->threads.items[thread];

@@ -59,7 +59,16 @@ static inline bool kernel_has(const struct kernel_now *now, unsigned field)
 WEFT_CHECKED enum weft_code kernel_no_memory(struct kernel_convert *convert);
 
 /* An event of no thread, object, stack. */
-struct weft_event kernel_event_of(const struct kernel_now *now, enum weft_event_kind kind);
+static inline struct weft_event kernel_event_of(const struct kernel_now *now,
+                                                enum weft_event_kind kind)
+{
+    return (struct weft_event){ .time_ns = now->time_ns,
+                                .kind = kind,
+                                .cpu = now->cpu,
+                                .next_thread_id = WEFT_ID_NONE,
+                                .object_id = WEFT_ID_NONE,
+                                .stack_id = WEFT_ID_NONE };
+}
 
 /* Finds the thread that the event belongs to: now->thread. What it says of another thread than the
  * one known to run there shows that a switch was not seen. WEFT_E_NOMEM. */
