@@ -5,6 +5,7 @@
 #include "symbols/elf_file.h"
 #include "symbols/inlines.h"
 #include "symbols/symtab.h"
+#include "symbols/vdso.h"
 
 #include <inttypes.h>
 #include <libiberty/demangle.h>
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* Longer build ids are none. */
 enum { MOST_ID_BYTES = 64 };
@@ -35,6 +37,8 @@ struct module {
 struct weft_symbols {
     const char *place;
     bool is_place_folder;
+    int vdso_fd; /* -1: there is none, or it was not asked for */
+    char vdso_path[64];
     struct weft_strtab *texts;
     struct weft_strtab *identities; /* path id and build id as bytes -> module */
     struct {
@@ -51,6 +55,7 @@ struct weft_symbols *weft_symbols_new(const char *place)
     if (!symbols)
         return NULL;
     symbols->place = place;
+    symbols->vdso_fd = -1;
     symbols->is_place_folder = place && stat(place, &about) == 0 && S_ISDIR(about.st_mode);
     symbols->texts = weft_strtab_new();
     symbols->identities = weft_strtab_new();
@@ -79,6 +84,8 @@ void weft_symbols_free(struct weft_symbols *symbols)
     weft_strtab_free(symbols->texts);
     weft_strtab_free(symbols->identities);
     free(symbols->plain);
+    if (symbols->vdso_fd >= 0)
+        (void)close(symbols->vdso_fd);
     free(symbols);
 }
 
@@ -238,6 +245,16 @@ static bool copy_path(struct weft_str text, char *path)
     return strstr(path, "..") == NULL;
 }
 
+/* The kernel's library is no file; that of this machine may be the one that was recorded. */
+static void try_vdso(struct search *search)
+{
+    struct weft_symbols *symbols = search->symbols;
+    if (symbols->vdso_fd < 0)
+        symbols->vdso_fd = weft_vdso_open(symbols->vdso_path, sizeof symbols->vdso_path);
+    if (symbols->vdso_fd >= 0)
+        try_file(search, symbols->vdso_path, false);
+}
+
 static enum weft_code find_file(struct weft_symbols *symbols, struct module *module,
                                 struct weft_err *err)
 {
@@ -253,7 +270,9 @@ static enum weft_code find_file(struct weft_symbols *symbols, struct module *mod
         try_place(&search, path);
     else if (symbols->place)
         try_one(&search, path);
-    if (*path == '/')
+    if (strcmp(path, "[vdso]") == 0)
+        try_vdso(&search);
+    else if (*path == '/')
         try_file(&search, path, false);
     return search.code;
 }

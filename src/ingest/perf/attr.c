@@ -11,7 +11,13 @@ enum { FLAG_FREQ = 10, FLAG_SAMPLE_ID_ALL = 18, FLAG_USE_CLOCKID = 25 };
 /* Bits of read_format. */
 enum { READ_ENABLED = 1, READ_RUNNING = 2, READ_ID = 4, READ_GROUP = 8, READ_LOST = 16 };
 
-enum { LEAST_ATTR_BYTES = 48, CLOCKID_OFF = 92, DENSE_IDS = 1 << 16 };
+enum {
+    LEAST_ATTR_BYTES = 48,
+    BRANCH_OFF = 72,
+    REGISTERS_OFF = 80,
+    CLOCKID_OFF = 92,
+    DENSE_IDS = 1 << 16
+};
 
 bool perf_attrs_init(struct perf_attrs *attrs)
 {
@@ -92,6 +98,10 @@ struct perf_attr *perf_attr_read(struct perf_attrs *attrs, struct weft_cursor *c
     attr.has_clockid = flag_of(flags, FLAG_USE_CLOCKID, is_big) && n_bytes >= CLOCKID_OFF + 4;
     if (attr.has_clockid)
         attr.clockid = (int32_t)kernel_load_u32(sub.start + CLOCKID_OFF, is_big);
+    if (n_bytes >= REGISTERS_OFF + 8) {
+        attr.branch_type = kernel_load_u64(sub.start + BRANCH_OFF, is_big);
+        attr.user_registers = kernel_load_u64(sub.start + REGISTERS_OFF, is_big);
+    }
     if (flag_of(flags, FLAG_FREQ, is_big))
         attr.period = 0;
     place_all(&attr);
@@ -202,6 +212,40 @@ static void read_fixed(const struct perf_layout *layout, const uint8_t *bytes, b
     }
 }
 
+static void skip_branches(struct weft_cursor *cur, uint64_t branch_type, bool is_big)
+{
+    enum { BRANCH_HAS_INDEX = 1 << 17, BRANCH_WORDS = 3 };
+    const uint64_t n_branches = kernel_cur_u64(cur, is_big);
+    skip_words(cur, (branch_type & BRANCH_HAS_INDEX) != 0);
+    if (n_branches > weft_cur_left(cur) / 8)
+        cur->fault = true;
+    else
+        skip_words(cur, n_branches * BRANCH_WORDS);
+}
+
+/* Registers, and a copy of the stack: its room, the bytes, and how many of them hold something.
+ * What is damaged is not there. */
+static void read_user(struct weft_cursor *cur, bool is_big, struct perf_sample *sample)
+{
+    const struct perf_attr *attr = sample->attr;
+    if (attr->sample_type & PERF_HAS_BRANCH_STACK)
+        skip_branches(cur, attr->branch_type, is_big);
+    const uint64_t abi = kernel_cur_u64(cur, is_big);
+    const uint8_t *registers = cur->at;
+    if (abi)
+        skip_words(cur, (uint64_t)__builtin_popcountll(attr->user_registers));
+    const uint64_t n_room = kernel_cur_u64(cur, is_big);
+    const size_t n_left = cur->fault ? 0 : weft_cur_left(cur);
+    const uint8_t *stack = weft_cur_take(cur, n_room <= n_left ? (size_t)n_room : SIZE_MAX);
+    const uint64_t n_stack = n_room ? kernel_cur_u64(cur, is_big) : 0;
+    if (cur->fault)
+        return;
+    sample->registers_abi = abi;
+    sample->registers = registers;
+    sample->stack = stack;
+    sample->n_stack = weft_min_u64(n_stack, n_room);
+}
+
 static void read_variable(struct weft_cursor *cur, uint64_t type, bool is_big,
                           struct perf_sample *sample)
 {
@@ -233,7 +277,11 @@ bool perf_sample_read(const struct perf_attrs *attrs, const uint8_t *body, size_
         sample->period = kernel_load_u64(body + layout->period, is_big);
     struct weft_cursor cur = weft_cur_init(body + layout->n_bytes, n_body - layout->n_bytes, 0);
     read_variable(&cur, attr->sample_type, is_big, sample);
-    return !cur.fault;
+    const bool is_good = !cur.fault;
+    if (is_good && attr->sample_type & PERF_HAS_REGS_USER &&
+        attr->sample_type & PERF_HAS_STACK_USER)
+        read_user(&cur, is_big, sample);
+    return is_good;
 }
 
 /* ---- other records ----------------------------------------------------------------------------

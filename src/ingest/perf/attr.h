@@ -24,6 +24,9 @@ enum perf_sample_bit {
     PERF_HAS_PERIOD = 1 << 8,
     PERF_HAS_STREAM_ID = 1 << 9,
     PERF_HAS_RAW = 1 << 10,
+    PERF_HAS_BRANCH_STACK = 1 << 11,
+    PERF_HAS_REGS_USER = 1 << 12,
+    PERF_HAS_STACK_USER = 1 << 13,
     PERF_HAS_IDENTIFIER = 1 << 16,
 };
 
@@ -43,6 +46,8 @@ struct perf_attr {
     uint64_t period; /* 0: a frequency was asked for */
     uint64_t sample_type;
     uint64_t read_format;
+    uint64_t branch_type;
+    uint64_t user_registers; /* those that samples have, a bit each */
     struct perf_layout sample, trailer;
     int32_t clockid;
     bool has_clockid;
@@ -103,6 +108,10 @@ struct perf_sample {
     const uint8_t *chain; /* n_chain addresses of 8 bytes */
     uint64_t n_chain;
     struct kernel_record raw;
+    uint64_t registers_abi;   /* of user space; 0: there are none */
+    const uint8_t *registers; /* 8 bytes for each bit of the attribute's */
+    const uint8_t *stack;     /* the top of it, from the stack pointer on; n_stack bytes, 0: none */
+    uint64_t n_stack;
 };
 
 /* Takes apart a sample's body, or the end of another record's body. False: it is too short. */

@@ -59,7 +59,7 @@ static enum weft_code deliver_stack(struct perf_convert *convert, const struct k
     struct weft_event event = kernel_event_of(now, WEFT_EVENT_SAMPLE);
     const bool is_tracepoint = sample->attr->type == PERF_TYPE_IS_TRACEPOINT;
     char text[64];
-    if (is_tracepoint && sample->n_chain == 0)
+    if (is_tracepoint && sample->n_chain == 0 && sample->n_stack == 0)
         return WEFT_OK;
     if (!convert->kernel.is_survey &&
         !perf_stack_of(&convert->stacks, sample, misc, convert->file->is_big, &event.name))
@@ -185,6 +185,30 @@ static enum weft_code announce_clock(struct perf_convert *convert)
 /* ---- notes ------------------------------------------------------------------------------------
  */
 
+/* Stacks that were copied, but could not be walked to their end, and what helps. */
+static enum weft_code note_stacks(struct perf_convert *convert)
+{
+    const struct perf_unwind_ends *ends = perf_unwind_ends(convert->stacks.unwinder);
+    const struct weft_symbols *programs = convert->stacks.symbols.programs;
+    char detail[512];
+    struct weft_str path = { 0 };
+    const char *why = "which is no file";
+    if (ends->module != WEFT_ID_NONE) {
+        path = weft_symbols_path(programs, ends->module);
+        why = weft_symbols_why(weft_symbols_state(programs, ends->module));
+    }
+    (void)snprintf(detail, sizeof detail, "stacks of users that end early, the first in %.*s: %s",
+                   path.n_bytes ? (int)weft_min_u64(path.n_bytes, 256) : 7,
+                   path.n_bytes ? path.bytes : "a place", why);
+    enum weft_code code = kernel_note(&convert->kernel, WEFT_NOTE_NOT_KEPT, ends->n_no_program,
+                                      WEFT_NO_OFFSET, detail);
+    if (code == WEFT_OK)
+        code = kernel_note(&convert->kernel, WEFT_NOTE_NOT_KEPT, ends->n_no_stack, WEFT_NO_OFFSET,
+                           "stacks of users that go on beyond their copies; perf record "
+                           "--call-graph dwarf,65528 copies more");
+    return code;
+}
+
 static enum weft_code note_all(struct perf_convert *convert)
 {
     const struct perf_file *file = convert->file;
@@ -221,7 +245,7 @@ static enum weft_code note_all(struct perf_convert *convert)
     for (size_t k = 0; code == WEFT_OK && k < sizeof notes / sizeof *notes; k++)
         code = kernel_note(&convert->kernel, notes[k].kind, notes[k].count, notes[k].at_off,
                            notes[k].detail);
-    return code;
+    return code == WEFT_OK ? note_stacks(convert) : code;
 }
 
 /* ---- the whole --------------------------------------------------------------------------------

@@ -12,24 +12,28 @@
 #define CONTEXT_USER ((uint64_t)-512)
 
 /* Of `misc`: whose the instruction of a sample is. */
-enum { MISC_CPU_MODE = 7, MISC_KERNEL = 1, MISC_USER = 2 };
+enum { MISC_CPU_MODE = 7, MISC_KERNEL = 1 };
 
 bool perf_stacks_init(struct perf_stacks *stacks, const struct perf_file *file, bool reads_programs,
                       const char *program_dir)
 {
     *stacks = (struct perf_stacks){ .frames = calloc(PERF_MOST_FRAMES, sizeof *stacks->frames),
+                                    .unwound = calloc(PERF_MOST_UNWOUND, sizeof *stacks->unwound),
+                                    .unwinder = perf_unwinder_new(&stacks->symbols),
                                     .keys = weft_strtab_new(),
                                     .texts = weft_strtab_new() };
     const bool has_symbols = perf_symbols_init(&stacks->symbols, file, reads_programs, program_dir);
-    return perf_spaces_init(&stacks->spaces) && has_symbols && stacks->frames && stacks->keys &&
-           stacks->texts;
+    return perf_spaces_init(&stacks->spaces) && has_symbols && stacks->frames && stacks->unwound &&
+           stacks->unwinder && stacks->keys && stacks->texts;
 }
 
 void perf_stacks_fini(struct perf_stacks *stacks)
 {
+    perf_unwinder_free(stacks->unwinder);
     perf_symbols_fini(&stacks->symbols);
     perf_spaces_fini(&stacks->spaces);
     free(stacks->frames);
+    free(stacks->unwound);
     weft_strtab_free(stacks->keys);
     weft_strtab_free(stacks->texts);
     WEFT_VEC_FINI(&stacks->text_of);
@@ -53,36 +57,42 @@ static bool frame_name(struct perf_stacks *stacks, const struct perf_space *spac
                                name);
 }
 
-/* The frames of a chain, innermost first. */
-static size_t take_frames(const struct perf_sample *sample, uint16_t misc, bool is_big,
-                          struct perf_frame *frames)
+static void add_frame(struct perf_frame *frames, size_t *n_frames, uint64_t address, unsigned back,
+                      bool is_kernel)
+{
+    if (*n_frames < PERF_MOST_FRAMES)
+        frames[(*n_frames)++] =
+            (struct perf_frame){ .address = address, .back = back, .is_kernel = is_kernel };
+}
+
+/* The frames of a chain, innermost first. What was walked replaces those of the user. */
+static size_t take_frames(const struct perf_stacks *stacks, const struct perf_sample *sample,
+                          uint16_t misc, bool is_big)
 {
     bool is_kernel = (misc & MISC_CPU_MODE) == MISC_KERNEL;
     size_t n_frames = 0;
     for (uint64_t k = 0; k < sample->n_chain && n_frames < PERF_MOST_FRAMES; k++) {
         const uint64_t address = kernel_load_u64(sample->chain + 8 * k, is_big);
-        if (address >= CONTEXT_FIRST) {
+        if (address >= CONTEXT_FIRST)
             is_kernel = address == CONTEXT_KERNEL || (is_kernel && address != CONTEXT_USER);
-            continue;
-        }
-        frames[n_frames] =
-            (struct perf_frame){ .address = address, .back = n_frames > 0, .is_kernel = is_kernel };
-        n_frames++;
+        else if (is_kernel || stacks->n_unwound == 0)
+            add_frame(stacks->frames, &n_frames, address, n_frames > 0, is_kernel);
     }
+    for (size_t k = 0; k < stacks->n_unwound; k++)
+        add_frame(stacks->frames, &n_frames, stacks->unwound[k], k > 0, false);
     if (n_frames == 0 && sample->n_chain == 0 && sample->attr->sample_type & PERF_HAS_IP)
-        frames[n_frames++] = (struct perf_frame){ .address = sample->ip, .is_kernel = is_kernel };
+        add_frame(stacks->frames, &n_frames, sample->ip, 0, is_kernel);
     return n_frames;
 }
 
 static bool make_text(struct perf_stacks *stacks, const struct perf_space *space,
                       const struct perf_sample *sample, uint16_t misc, bool is_big, uint32_t *id)
 {
-    struct perf_frame *frames = stacks->frames;
-    const size_t n_frames = take_frames(sample, misc, is_big, frames);
+    const size_t n_frames = take_frames(stacks, sample, misc, is_big);
     weft_json_reset(&stacks->text);
     for (size_t k = n_frames; k-- > 0;) {
         struct weft_str name;
-        if (!frame_name(stacks, space, &frames[k], &name))
+        if (!frame_name(stacks, space, &stacks->frames[k], &name))
             return false;
         if (k + 1 < n_frames)
             weft_json_byte(&stacks->text, ';');
@@ -106,6 +116,8 @@ static bool make_key(struct perf_stacks *stacks, const struct perf_space *space,
         weft_json_put(&stacks->key, (const char *)sample->chain, 8 * (size_t)sample->n_chain);
     else
         weft_json_put(&stacks->key, (const char *)&sample->ip, sizeof sample->ip);
+    weft_json_put(&stacks->key, (const char *)stacks->unwound,
+                  stacks->n_unwound * sizeof *stacks->unwound);
     const struct weft_str key = { stacks->key.bytes, stacks->key.n_bytes };
     return !stacks->key.has_failed && weft_strtab_intern(stacks->keys, key, id, NULL) == WEFT_OK;
 }
@@ -115,7 +127,11 @@ bool perf_stack_of(struct perf_stacks *stacks, const struct perf_sample *sample,
 {
     const struct perf_space *space = perf_space_of(&stacks->spaces, (uint32_t)sample->pid);
     uint32_t key;
-    if (!space || !make_key(stacks, space, sample, misc, &key))
+    if (!space)
+        return false;
+    stacks->n_unwound =
+        sample->n_stack ? perf_unwind(stacks->unwinder, space, sample, is_big, stacks->unwound) : 0;
+    if (!make_key(stacks, space, sample, misc, &key))
         return false;
     if (key == stacks->text_of.n) {
         uint32_t *place = WEFT_VEC_PUSH(&stacks->text_of);

@@ -8,6 +8,7 @@
 #include "base/json_text.h"
 #include "ingest/perf/spaces.h"
 #include "ingest/perf/symbols.h"
+#include "ingest/perf/unwind.h"
 
 enum { PERF_MOST_FRAMES = 1024 };
 
@@ -20,6 +21,9 @@ struct perf_frame {
 
 struct perf_stacks {
     struct perf_frame *frames; /* PERF_MOST_FRAMES, of the stack in work */
+    uint64_t *unwound;         /* PERF_MOST_UNWOUND, likewise: the user's part */
+    size_t n_unwound;
+    struct perf_unwinder *unwinder;
     struct perf_symbols symbols;
     struct perf_spaces spaces;
     struct weft_strtab *keys; /* (version of the space, addresses) -> index in `text_of` */
@@ -35,8 +39,9 @@ bool perf_stacks_init(struct perf_stacks *stacks, const struct perf_file *file, 
                       const char *program_dir);
 void perf_stacks_fini(struct perf_stacks *stacks);
 
-/* The stack of a sample, from its call chain or, without one, its instruction; empty if it has
- * neither. False without memory. */
+/* The stack of a sample: from its call chain, of which a walk over the copy of the user's stack
+ * replaces the user's part, or, without one, from its instruction; empty if it has none of them.
+ * False without memory. */
 bool perf_stack_of(struct perf_stacks *stacks, const struct perf_sample *sample, uint16_t misc,
                    bool is_big, struct weft_str *text);
 

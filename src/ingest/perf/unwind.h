@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Stacks of user space from what perf copied of them (--call-graph dwarf): registers, and the top
+ * of the stack. libdw walks it by the call frame information of the programs, which are looked for
+ * as those that give names are.
+ */
+#ifndef WEFT_INGEST_PERF_UNWIND_H
+#define WEFT_INGEST_PERF_UNWIND_H
+
+#include "ingest/perf/attr.h"
+#include "ingest/perf/spaces.h"
+#include "ingest/perf/symbols.h"
+
+enum { PERF_MOST_UNWOUND = 256 };
+
+/* Why stacks are not whole. */
+struct perf_unwind_ends {
+    uint64_t n_no_program; /* samples: the way on leads through a program that was not found */
+    uint32_t module;       /* the first such; WEFT_ID_NONE: its file is not even named */
+    uint64_t n_no_stack;   /* samples: it lies beyond the copy of the stack */
+};
+
+struct perf_unwinder;
+
+/* NULL without memory; the caller frees. `symbols` outlives it. */
+struct perf_unwinder *perf_unwinder_new(struct perf_symbols *symbols);
+/* NULL is allowed. */
+void perf_unwinder_free(struct perf_unwinder *unwinder);
+
+/* The user's part of the sample's stack: its instruction, then where calls return to, innermost
+ * first. 0: there is no copy, or nothing that could read it. Programs are opened once for an
+ * address space, of which some are held; work is bounded by PERF_MOST_UNWOUND frames. */
+size_t perf_unwind(struct perf_unwinder *unwinder, const struct perf_space *space,
+                   const struct perf_sample *sample, bool is_big,
+                   uint64_t addresses[PERF_MOST_UNWOUND]);
+
+const struct perf_unwind_ends *perf_unwind_ends(const struct perf_unwinder *unwinder);
+
+#endif
