@@ -155,6 +155,15 @@ static struct check_sink *check_sink_new(void)
     return self;
 }
 
+/* As new, for another import. */
+__attribute__((unused)) static void check_sink_reset(struct check_sink *self)
+{
+    memset(self->is_ended, 0, self->n_threads);
+    self->has_begun = self->has_function = false;
+    self->n_threads = self->last_function_key = 0;
+    self->n_calls = self->n_events = self->n_payload_bytes = self->checksum = 0;
+}
+
 /* After a successful import: every thread has ended. */
 __attribute__((unused)) static void check_complete(const struct check_sink *self)
 {

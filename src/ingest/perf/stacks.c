@@ -17,14 +17,12 @@ enum { MISC_CPU_MODE = 7, MISC_KERNEL = 1 };
 bool perf_stacks_init(struct perf_stacks *stacks, const struct perf_file *file, bool reads_programs,
                       const char *program_dir)
 {
-    *stacks = (struct perf_stacks){ .frames = calloc(PERF_MOST_FRAMES, sizeof *stacks->frames),
-                                    .unwound = calloc(PERF_MOST_UNWOUND, sizeof *stacks->unwound),
-                                    .unwinder = perf_unwinder_new(&stacks->symbols),
+    *stacks = (struct perf_stacks){ .unwinder = perf_unwinder_new(&stacks->symbols),
                                     .keys = weft_strtab_new(),
                                     .texts = weft_strtab_new() };
     const bool has_symbols = perf_symbols_init(&stacks->symbols, file, reads_programs, program_dir);
-    return perf_spaces_init(&stacks->spaces) && has_symbols && stacks->frames && stacks->unwound &&
-           stacks->unwinder && stacks->keys && stacks->texts;
+    return perf_spaces_init(&stacks->spaces) && has_symbols && stacks->unwinder && stacks->keys &&
+           stacks->texts;
 }
 
 void perf_stacks_fini(struct perf_stacks *stacks)
@@ -122,12 +120,22 @@ static bool make_key(struct perf_stacks *stacks, const struct perf_space *space,
     return !stacks->key.has_failed && weft_strtab_intern(stacks->keys, key, id, NULL) == WEFT_OK;
 }
 
+/* Room for a stack, before the first. */
+static bool make_room(struct perf_stacks *stacks)
+{
+    if (!stacks->frames)
+        stacks->frames = calloc(PERF_MOST_FRAMES, sizeof *stacks->frames);
+    if (!stacks->unwound)
+        stacks->unwound = calloc(PERF_MOST_UNWOUND, sizeof *stacks->unwound);
+    return stacks->frames && stacks->unwound;
+}
+
 bool perf_stack_of(struct perf_stacks *stacks, const struct perf_sample *sample, uint16_t misc,
                    bool is_big, struct weft_str *text)
 {
     const struct perf_space *space = perf_space_of(&stacks->spaces, (uint32_t)sample->pid);
     uint32_t key;
-    if (!space)
+    if (!space || !make_room(stacks))
         return false;
     stacks->n_unwound =
         sample->n_stack ? perf_unwind(stacks->unwinder, space, sample, is_big, stacks->unwound) : 0;
