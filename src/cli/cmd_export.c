@@ -15,7 +15,7 @@ struct options {
 };
 
 static const char *const formats[] = { "chrome", "perfetto", "folded", "csv", "speedscope", NULL };
-static const char *const weights[] = { "self", "calls", "samples", NULL };
+static const char *const weights[] = { "self", "calls", "samples", "stacks", NULL };
 
 #define MEMBER(member) offsetof(struct options, member)
 
@@ -25,9 +25,9 @@ static const struct weft_option options[] = {
     { 0, "from", "TIME", "only what happens from TIME on, such as 1.5s or @123456789",
       WEFT_OPTION_TEXT, MEMBER(from), NULL },
     { 0, "to", "TIME", "only what happens before TIME", WEFT_OPTION_TEXT, MEMBER(to), NULL },
-    { 0, "weight", "self|calls|samples",
-      "folded: own time in ns, calls, or stack samples (default: self)", WEFT_OPTION_CHOICE,
-      MEMBER(weight), weights },
+    { 0, "weight", "self|calls|samples|stacks",
+      "folded: own time in ns, calls, weights of samples, stacks (default: self)",
+      WEFT_OPTION_CHOICE, MEMBER(weight), weights },
 };
 
 /* The file's name without its folder. */
@@ -44,6 +44,10 @@ static void tell_lost(const struct options *opts, const struct weft_export_total
     if (totals->events_lost)
         fprintf(stderr, "weft: %s has no place for events that are no calls: %s left out\n", format,
                 weft_human_count(totals->events_lost).text);
+    if (totals->weightless)
+        fprintf(stderr,
+                "weft: %s stacks say where, not how long: left out; --weight stacks counts them\n",
+                weft_human_count(totals->weightless).text);
     if (totals->args_lost)
         fprintf(stderr, "weft: %s has no place for arguments: those of %s calls left out\n", format,
                 weft_human_count(totals->args_lost).text);

@@ -220,7 +220,7 @@ static enum weft_code label_thread(struct driver *driver, size_t i, struct weft_
 static bool is_of_samples(const struct driver *driver)
 {
     const struct weft_export_opts *opts = driver->exporter.opts;
-    return opts->format == WEFT_EXPORT_FOLDED && opts->weight == WEFT_EXPORT_SAMPLES;
+    return opts->format == WEFT_EXPORT_FOLDED && opts->weight >= WEFT_EXPORT_SAMPLES;
 }
 
 /* The kinds of events that are written. */

@@ -29,6 +29,7 @@ enum weft_export_weight {
     WEFT_EXPORT_SELF,    /* nanoseconds in the innermost function itself */
     WEFT_EXPORT_CALLS,   /* calls of it */
     WEFT_EXPORT_SAMPLES, /* the weights of the stack samples of the trace, instead of calls */
+    WEFT_EXPORT_STACKS,  /* how often each stack was taken, below the name of what took it */
 };
 
 struct weft_export_opts {
@@ -48,6 +49,7 @@ struct weft_export_totals {
     uint64_t calls;
     uint64_t events;         /* that are no calls */
     uint64_t events_lost;    /* that are no calls, and that the format cannot express */
+    uint64_t weightless;     /* stacks of weight 0, as tracepoints take: no sum tells them */
     uint64_t args_lost;      /* calls whose arguments the format cannot express */
     uint64_t threads_merged; /* threads that the format cannot tell from another */
 };

@@ -171,11 +171,33 @@ static void put_samples(struct weft_exporter *exporter)
     folded->sample_bytes = 0;
 }
 
+/* The stack as it is summed: of counted ones what took them is the outermost. Valid until the next
+ * one. */
+static struct weft_str stack_of(struct weft_exporter *exporter, const struct weft_event *event)
+{
+    const struct weft_str stack = event->name.n_bytes ? event->name : WEFT_STR("[unknown]");
+    if (exporter->opts->weight != WEFT_EXPORT_STACKS || event->category.n_bytes == 0)
+        return stack;
+    weft_output_clear(exporter->scratch);
+    for (size_t i = 0; i < event->category.n_bytes; i++)
+        weft_output_write(exporter->scratch,
+                          event->category.bytes[i] == ';' ? ":" : event->category.bytes + i, 1);
+    weft_output_text(exporter->scratch, ";");
+    weft_output_write(exporter->scratch, stack.bytes, stack.n_bytes);
+    return weft_output_held(exporter->scratch);
+}
+
+/* What says where, but not how long, has no part in a sum of weights. */
 static void event(struct weft_exporter *exporter, const struct weft_event *event)
 {
     struct folded *folded = exporter->state;
-    struct weft_str stack = event->name.n_bytes ? event->name : WEFT_STR("[unknown]");
+    const bool is_counted = exporter->opts->weight == WEFT_EXPORT_STACKS;
     uint32_t id;
+    if (!is_counted && event->value == 0) {
+        exporter->totals->weightless++;
+        return;
+    }
+    const struct weft_str stack = stack_of(exporter, event);
     if (folded->weights.n >= folded->paths_max || folded->sample_bytes >= SAMPLE_BYTES_MAX)
         put_samples(exporter);
     if (!folded->samples)
@@ -186,7 +208,7 @@ static void event(struct weft_exporter *exporter, const struct weft_event *event
         return;
     }
     folded->sample_bytes += folded->weights.items[id] ? 0 : stack.n_bytes;
-    folded->weights.items[id] += event->value;
+    folded->weights.items[id] += is_counted ? 1 : event->value;
 }
 
 static void begin(struct weft_exporter *exporter)
@@ -201,7 +223,7 @@ static void begin(struct weft_exporter *exporter)
 static void thread_end(struct weft_exporter *exporter)
 {
     struct folded *folded = exporter->state;
-    if (exporter->opts->weight == WEFT_EXPORT_SAMPLES)
+    if (exporter->opts->weight >= WEFT_EXPORT_SAMPLES)
         put_samples(exporter);
     else
         put_paths(exporter);

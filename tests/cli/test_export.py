@@ -375,6 +375,16 @@ def events():
     folded = export(trace, "folded", "--weight", "samples", "--tid", "500").decode("utf-8", "replace")
     ok(sum(int(line.rsplit(" ", 1)[1]) for line in folded.splitlines()) % 2**64 == samples % 2**64,
        "samples are summed", folded)
+    counted = export(trace, "folded", "--weight", "stacks", "--tid", "500").decode("utf-8", "replace")
+    n_samples = sum(kind == "sample" and tid == 500 for tid, kind, *_ in want)
+    ok(sum(int(line.rsplit(" ", 1)[1]) for line in counted.splitlines()) == n_samples,
+       "stacks are counted", counted)
+    said = weft("export", trace, "--format", "folded", "--weight", "samples").stderr.decode()
+    n_weightless = sum(kind == "sample" and value == 0 for _, kind, _, _, value, _ in want)
+    ok((f"{n_weightless} stacks say where" in said) == (n_weightless > 0),
+       "stacks without weight are told apart", said)
+    ok(not any(line.endswith(b" 0") for line in
+               export(trace, "folded", "--weight", "samples").splitlines()), "no line of weight 0")
 
 
 # ---- the command -----------------------------------------------------------------------------

@@ -72,6 +72,8 @@ int main(void)
         opts.window.from_ns = 66332; /* not in the first block */
         opts.weight = WEFT_EXPORT_SAMPLES;
         fail_all(names[i]);
+        opts.weight = WEFT_EXPORT_STACKS;
+        fail_all(names[i]);
     }
     weft_trace_close(trace);
     (void)remove(path);
