@@ -3,6 +3,7 @@
 
 #include "base/vec.h"
 #include "kernel/bytes.h"
+#include "kernel/words.h"
 
 #include <stdlib.h>
 
@@ -24,16 +25,11 @@ void kernel_formats_fini(struct kernel_formats *formats)
 /* ---- the text of a format ---------------------------------------------------------------------
  */
 
-static struct weft_str skip(struct weft_str text, size_t n_bytes)
-{
-    return (struct weft_str){ text.bytes + n_bytes, text.n_bytes - n_bytes };
-}
-
 /* Where `word` stands in `text`; its length if nowhere. */
 static size_t find(struct weft_str text, const char *word)
 {
-    const char *found = text.n_bytes ? memmem(text.bytes, text.n_bytes, word, strlen(word)) : NULL;
-    return found ? (size_t)(found - text.bytes) : text.n_bytes;
+    const size_t at = kernel_find(text, word);
+    return at == SIZE_MAX ? text.n_bytes : at;
 }
 
 static bool has(struct weft_str text, const char *word)
@@ -46,7 +42,7 @@ static struct weft_str take_line(struct weft_str *text)
 {
     const size_t n_line = find(*text, "\n");
     const struct weft_str line = { text->bytes, n_line };
-    *text = skip(*text, n_line < text->n_bytes ? n_line + 1 : n_line);
+    *text = kernel_from(*text, n_line < text->n_bytes ? n_line + 1 : n_line);
     return line;
 }
 
@@ -73,7 +69,7 @@ static bool is_blank(char byte)
 static struct weft_str trim(struct weft_str text)
 {
     while (text.n_bytes && is_blank(text.bytes[0]))
-        text = skip(text, 1);
+        text = kernel_from(text, 1);
     while (text.n_bytes && is_blank(text.bytes[text.n_bytes - 1]))
         text.n_bytes--;
     return text;
@@ -93,7 +89,7 @@ static void split(struct weft_str line, struct weft_str *type, struct weft_str *
     size_t at = front.n_bytes;
     while (at > 0 && !is_blank(front.bytes[at - 1]) && front.bytes[at - 1] != ']')
         at--;
-    *name = skip(front, at);
+    *name = kernel_from(front, at);
     *type = (struct weft_str){ front.bytes, at };
 }
 
@@ -138,9 +134,9 @@ static bool parse_field(const struct kernel_formats *formats, struct weft_str li
     const size_t at = find(line, "field:");
     if (at == line.n_bytes)
         return false;
-    const struct weft_str behind = skip(line, at + strlen("field:"));
+    const struct weft_str behind = kernel_from(line, at + strlen("field:"));
     const size_t n_decl = find(behind, ";");
-    const struct weft_str rest = skip(behind, n_decl);
+    const struct weft_str rest = kernel_from(behind, n_decl);
     struct weft_str type;
     struct weft_str brackets;
     *field = (struct kernel_format_field){ .offset = number_after(rest, "offset:"),
@@ -258,7 +254,7 @@ enum weft_code kernel_formats_add(struct kernel_formats *formats, struct weft_st
     while (rest.n_bytes > 0 && !(name.n_bytes && id)) {
         const struct weft_str line = take_line(&rest);
         if (begins_with(line, "name:"))
-            name = trim(skip(line, strlen("name:")));
+            name = trim(kernel_from(line, strlen("name:")));
         else if (begins_with(line, "ID:"))
             id = number_after(line, "ID:");
     }

@@ -4,36 +4,11 @@
  * their own, and trace-cmd has its own for scheduling.
  */
 #include "ingest/ftrace/line.h"
-
-static bool is_space(char byte)
-{
-    return byte == ' ' || byte == '\t' || byte == '\r';
-}
-
-static struct weft_str trim(struct weft_str text)
-{
-    while (text.n_bytes && is_space(text.bytes[0]))
-        text.bytes++, text.n_bytes--;
-    while (text.n_bytes && is_space(text.bytes[text.n_bytes - 1]))
-        text.n_bytes--;
-    return text;
-}
-
-static struct weft_str slice(struct weft_str text, size_t from, size_t to)
-{
-    return (struct weft_str){ text.bytes + from, to - from };
-}
-
-/* Where `part` begins in `text`; SIZE_MAX: nowhere. */
-static size_t find(struct weft_str text, const char *part)
-{
-    const char *at = text.n_bytes ? memmem(text.bytes, text.n_bytes, part, strlen(part)) : NULL;
-    return at ? (size_t)(at - text.bytes) : SIZE_MAX;
-}
+#include "kernel/words.h"
 
 static size_t word_end(struct weft_str text, size_t from)
 {
-    while (from < text.n_bytes && !is_space(text.bytes[from]))
+    while (from < text.n_bytes && !kernel_is_blank(text.bytes[from]))
         from++;
     return from;
 }
@@ -41,7 +16,7 @@ static size_t word_end(struct weft_str text, size_t from)
 static void add(struct ftrace_fields *fields, struct weft_str name, struct weft_str value)
 {
     if (fields->n < FTRACE_MOST_FIELDS && name.n_bytes)
-        fields->items[fields->n++] = (struct ftrace_field){ name, trim(value) };
+        fields->items[fields->n++] = (struct ftrace_field){ name, kernel_trim(value) };
 }
 
 /* ---- key=value ------------------------------------------------------------------------------- */
@@ -61,7 +36,8 @@ static bool find_key(struct weft_str text, size_t from, size_t *name, size_t *va
         size_t at = k;
         while (at > from && is_name_byte(text.bytes[at - 1]))
             at--;
-        if (at < k && (at == 0 || is_space(text.bytes[at - 1]) || text.bytes[at - 1] == ',')) {
+        if (at < k &&
+            (at == 0 || kernel_is_blank(text.bytes[at - 1]) || text.bytes[at - 1] == ',')) {
             *name = at;
             *value = k + 1;
             return true;
@@ -78,10 +54,10 @@ static void read_keys(struct weft_str text, struct ftrace_fields *fields)
     for (bool has_next = true; has_next; name = next_name, value = next_value) {
         has_next = find_key(text, value, &next_name, &next_value);
         const size_t end = has_next ? next_name : text.n_bytes;
-        struct weft_str own = trim(slice(text, value, end));
+        struct weft_str own = kernel_trim(kernel_slice(text, value, end));
         while (own.n_bytes && own.bytes[own.n_bytes - 1] == ',')
             own.n_bytes--;
-        add(fields, slice(text, name, value - 1), own);
+        add(fields, kernel_slice(text, name, value - 1), own);
     }
 }
 
@@ -89,13 +65,14 @@ static void read_keys(struct weft_str text, struct ftrace_fields *fields)
 static void read_list(struct weft_str text, struct ftrace_fields *fields)
 {
     while (text.n_bytes) {
-        const size_t comma = find(text, ", ");
+        const size_t comma = kernel_find(text, ", ");
         const size_t end = comma == SIZE_MAX ? text.n_bytes : comma;
-        const struct weft_str one = slice(text, 0, end);
-        const size_t colon = find(one, ":");
+        const struct weft_str one = kernel_slice(text, 0, end);
+        const size_t colon = kernel_find(one, ":");
         if (colon != SIZE_MAX)
-            add(fields, trim(slice(one, 0, colon)), slice(one, colon + 1, one.n_bytes));
-        text = slice(text, comma == SIZE_MAX ? text.n_bytes : comma + 2, text.n_bytes);
+            add(fields, kernel_trim(kernel_slice(one, 0, colon)),
+                kernel_slice(one, colon + 1, one.n_bytes));
+        text = kernel_slice(text, comma == SIZE_MAX ? text.n_bytes : comma + 2, text.n_bytes);
     }
 }
 
@@ -105,19 +82,19 @@ static void read_list(struct weft_str text, struct ftrace_fields *fields)
 static bool read_task(struct weft_str text, struct weft_str *comm, struct weft_str *tid,
                       struct weft_str *rest)
 {
-    const size_t bracket = find(text, " [");
+    const size_t bracket = kernel_find(text, " [");
     if (bracket == SIZE_MAX)
         return false;
-    const struct weft_str task = trim(slice(text, 0, bracket));
+    const struct weft_str task = kernel_trim(kernel_slice(text, 0, bracket));
     size_t colon = task.n_bytes;
     while (colon > 0 && task.bytes[colon - 1] != ':')
         colon--;
-    const size_t close = find(text, "]");
+    const size_t close = kernel_find(text, "]");
     if (colon == 0 || close == SIZE_MAX || close < bracket)
         return false;
-    *comm = slice(task, 0, colon - 1);
-    *tid = slice(task, colon, task.n_bytes);
-    *rest = trim(slice(text, close + 1, text.n_bytes));
+    *comm = kernel_slice(task, 0, colon - 1);
+    *tid = kernel_slice(task, colon, task.n_bytes);
+    *rest = kernel_trim(kernel_slice(text, close + 1, text.n_bytes));
     return true;
 }
 
@@ -125,14 +102,14 @@ static bool read_task(struct weft_str text, struct weft_str *comm, struct weft_s
 static bool read_switch(struct weft_str text, struct ftrace_fields *fields)
 {
     struct weft_str comm, tid, state, rest;
-    const size_t arrow = find(text, "==>");
-    if (arrow == SIZE_MAX || find(text, "prev_pid=") != SIZE_MAX ||
-        !read_task(slice(text, 0, arrow), &comm, &tid, &state))
+    const size_t arrow = kernel_find(text, "==>");
+    if (arrow == SIZE_MAX || kernel_find(text, "prev_pid=") != SIZE_MAX ||
+        !read_task(kernel_slice(text, 0, arrow), &comm, &tid, &state))
         return false;
     add(fields, WEFT_STR("prev_comm"), comm);
     add(fields, WEFT_STR("prev_pid"), tid);
     add(fields, WEFT_STR("prev_state"), state);
-    if (!read_task(slice(text, arrow + 3, text.n_bytes), &comm, &tid, &rest))
+    if (!read_task(kernel_slice(text, arrow + 3, text.n_bytes), &comm, &tid, &rest))
         return false;
     add(fields, WEFT_STR("next_comm"), comm);
     add(fields, WEFT_STR("next_pid"), tid);
@@ -143,13 +120,13 @@ static bool read_switch(struct weft_str text, struct ftrace_fields *fields)
 static bool read_wakeup(struct weft_str text, struct ftrace_fields *fields)
 {
     struct weft_str comm, tid, rest;
-    if (find(text, "pid=") != SIZE_MAX || !read_task(text, &comm, &tid, &rest))
+    if (kernel_find(text, "pid=") != SIZE_MAX || !read_task(text, &comm, &tid, &rest))
         return false;
     add(fields, WEFT_STR("comm"), comm);
     add(fields, WEFT_STR("pid"), tid);
-    const size_t cpu = find(rest, "CPU:");
+    const size_t cpu = kernel_find(rest, "CPU:");
     if (cpu != SIZE_MAX)
-        add(fields, WEFT_STR("target_cpu"), slice(rest, cpu + 4, rest.n_bytes));
+        add(fields, WEFT_STR("target_cpu"), kernel_slice(rest, cpu + 4, rest.n_bytes));
     return true;
 }
 
@@ -161,27 +138,28 @@ static bool read_numbered(struct weft_str text, struct ftrace_fields *fields)
     if (text.n_bytes < 4 || memcmp(text.bytes, "NR ", 3) != 0)
         return false;
     const size_t end = word_end(text, 3);
-    const size_t equal = find(text, "= ");
-    add(fields, WEFT_STR("id"), slice(text, 3, end));
+    const size_t equal = kernel_find(text, "= ");
+    add(fields, WEFT_STR("id"), kernel_slice(text, 3, end));
     if (equal != SIZE_MAX)
-        add(fields, WEFT_STR("ret"), slice(text, equal + 2, text.n_bytes));
+        add(fields, WEFT_STR("ret"), kernel_slice(text, equal + 2, text.n_bytes));
     return true;
 }
 
 /* "253,0 W 4096 () 12345 + 8 [kworker]", "253,0 W () 12345 + 8 [0]" */
 static bool read_request(struct weft_str text, struct ftrace_fields *fields)
 {
-    const size_t open = find(text, "("), close = find(text, ")"), plus = find(text, " + ");
+    const size_t open = kernel_find(text, "("), close = kernel_find(text, ")"),
+                 plus = kernel_find(text, " + ");
     const size_t device = word_end(text, 0);
     const size_t kind = device < text.n_bytes ? word_end(text, device + 1) : device;
     if (open == SIZE_MAX || close == SIZE_MAX || plus == SIZE_MAX || kind > open || close > plus)
         return false;
-    add(fields, WEFT_STR("dev"), slice(text, 0, device));
-    add(fields, WEFT_STR("rwbs"), slice(text, device, kind));
-    if (trim(slice(text, kind, open)).n_bytes)
-        add(fields, WEFT_STR("bytes"), slice(text, kind, open));
-    add(fields, WEFT_STR("sector"), slice(text, close + 1, plus));
-    add(fields, WEFT_STR("nr_sector"), slice(text, plus + 3, word_end(text, plus + 3)));
+    add(fields, WEFT_STR("dev"), kernel_slice(text, 0, device));
+    add(fields, WEFT_STR("rwbs"), kernel_slice(text, device, kind));
+    if (kernel_trim(kernel_slice(text, kind, open)).n_bytes)
+        add(fields, WEFT_STR("bytes"), kernel_slice(text, kind, open));
+    add(fields, WEFT_STR("sector"), kernel_slice(text, close + 1, plus));
+    add(fields, WEFT_STR("nr_sector"), kernel_slice(text, plus + 3, word_end(text, plus + 3)));
     return true;
 }
 
@@ -202,7 +180,8 @@ static bool read_special(struct weft_str event, struct weft_str text, struct ftr
     if (begins(event, "block_rq_"))
         return read_request(text, fields);
     if (begins(event, "sys_exit_")) {
-        add(fields, WEFT_STR("ret"), begins(text, "->") ? slice(text, 2, text.n_bytes) : text);
+        add(fields, WEFT_STR("ret"),
+            begins(text, "->") ? kernel_slice(text, 2, text.n_bytes) : text);
         return true;
     }
     if (begins(event, "sys_")) {
@@ -215,7 +194,7 @@ static bool read_special(struct weft_str event, struct weft_str text, struct ftr
 void ftrace_fields_read(struct weft_str event, struct weft_str text, struct ftrace_fields *fields)
 {
     fields->n = 0;
-    text = trim(text);
+    text = kernel_trim(text);
     if (read_special(event, text, fields))
         return;
     fields->n = 0;
@@ -251,7 +230,7 @@ static bool read_state(struct weft_str text, uint64_t *number)
 {
     static const char letters[] = "SDTtXZPI";
     *number = 0;
-    for (size_t k = 0; k < text.n_bytes && !is_space(text.bytes[k]); k++) {
+    for (size_t k = 0; k < text.n_bytes && !kernel_is_blank(text.bytes[k]); k++) {
         const char *at = memchr(letters, text.bytes[k], sizeof letters - 1);
         if (at)
             *number |= UINT64_C(1) << (at - letters);
@@ -268,24 +247,24 @@ static bool read_state(struct weft_str text, uint64_t *number)
 bool ftrace_field_number(const struct ftrace_field *field, uint64_t *number)
 {
     struct weft_str text = field->value;
-    const size_t comma = find(text, ",");
+    const size_t comma = kernel_find(text, ",");
     uint64_t minor;
     *number = 0;
     if (weft_str_equal(field->name, WEFT_STR("prev_state")) && text.n_bytes &&
         digit_of(text.bytes[0], 10) < 0)
         return read_state(text, number);
     if (weft_str_equal(field->name, WEFT_STR("dev")) && comma != SIZE_MAX) {
-        const bool is_ok = read_digits(slice(text, 0, comma), 10, number) &&
-                           read_digits(slice(text, comma + 1, text.n_bytes), 10, &minor);
+        const bool is_ok = read_digits(kernel_slice(text, 0, comma), 10, number) &&
+                           read_digits(kernel_slice(text, comma + 1, text.n_bytes), 10, &minor);
         *number = *number << 20 | (is_ok ? minor & 0xfffff : 0);
         return is_ok;
     }
     const bool is_negative = begins(text, "-");
     if (is_negative)
-        text = slice(text, 1, text.n_bytes);
+        text = kernel_slice(text, 1, text.n_bytes);
     bool is_ok = false;
     if (begins(text, "0x"))
-        is_ok = read_digits(slice(text, 2, text.n_bytes), 16, number);
+        is_ok = read_digits(kernel_slice(text, 2, text.n_bytes), 16, number);
     else
         is_ok = read_digits(text, 10, number) ||
                 (text.n_bytes >= 8 && read_digits(text, 16, number)); /* a bare address */

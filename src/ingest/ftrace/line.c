@@ -2,13 +2,9 @@
 #include "ingest/ftrace/line.h"
 
 #include "base/decimal.h"
+#include "kernel/words.h"
 
 static const char blanks[] = " \t";
-
-static bool is_blank(char byte)
-{
-    return byte == ' ' || byte == '\t' || byte == '\r';
-}
 
 static bool is_digit(char byte)
 {
@@ -22,23 +18,9 @@ static bool is_hex(char byte)
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-static struct weft_str trim(struct weft_str text)
-{
-    while (text.n_bytes && is_blank(text.bytes[0]))
-        text.bytes++, text.n_bytes--;
-    while (text.n_bytes && is_blank(text.bytes[text.n_bytes - 1]))
-        text.n_bytes--;
-    return text;
-}
-
-static struct weft_str from(struct weft_str text, size_t at)
-{
-    return (struct weft_str){ text.bytes + at, text.n_bytes - at };
-}
-
 static struct weft_str first(struct weft_str text, size_t n_bytes)
 {
-    return (struct weft_str){ text.bytes, n_bytes };
+    return kernel_slice(text, 0, n_bytes);
 }
 
 static char last_of(struct weft_str text)
@@ -49,23 +31,23 @@ static char last_of(struct weft_str text)
 /* Takes the first word off. */
 static struct weft_str take_word(struct weft_str *text)
 {
-    *text = trim(*text);
+    *text = kernel_trim(*text);
     size_t n_word = 0;
-    while (n_word < text->n_bytes && !is_blank(text->bytes[n_word]))
+    while (n_word < text->n_bytes && !kernel_is_blank(text->bytes[n_word]))
         n_word++;
     const struct weft_str word = first(*text, n_word);
-    *text = from(*text, n_word);
+    *text = kernel_from(*text, n_word);
     return word;
 }
 
 /* Takes the last word off. */
 static struct weft_str take_last(struct weft_str *text)
 {
-    *text = trim(*text);
+    *text = kernel_trim(*text);
     size_t at = text->n_bytes;
-    while (at > 0 && !is_blank(text->bytes[at - 1]))
+    while (at > 0 && !kernel_is_blank(text->bytes[at - 1]))
         at--;
-    const struct weft_str word = from(*text, at);
+    const struct weft_str word = kernel_from(*text, at);
     *text = first(*text, at);
     return word;
 }
@@ -108,7 +90,7 @@ static bool read_cpu(struct weft_str word, int32_t *cpu)
 {
     int64_t number;
     if (word.n_bytes < 3 || word.n_bytes > 7 || word.bytes[0] != '[' || last_of(word) != ']' ||
-        !read_digits(first(from(word, 1), word.n_bytes - 2), &number))
+        !read_digits(first(kernel_from(word, 1), word.n_bytes - 2), &number))
         return false;
     *cpu = (int32_t)number;
     return true;
@@ -123,17 +105,18 @@ static bool read_pid_tid(struct weft_str word, struct ftrace_line *line)
     if (slash == SIZE_MAX)
         return read_digits(word, &line->tid);
     return read_digits(first(word, slash), &line->pid) &&
-           read_digits(from(word, slash + 1), &line->tid);
+           read_digits(kernel_from(word, slash + 1), &line->tid);
 }
 
 /* Takes a column "(  123)" or "(-----)" off. */
 static void take_process(struct weft_str *text, struct ftrace_line *line)
 {
-    *text = trim(*text);
+    *text = kernel_trim(*text);
     const size_t open = last_of(*text) == ')' ? find_last_byte(*text, '(') : SIZE_MAX;
     if (open == SIZE_MAX)
         return;
-    const struct weft_str inside = trim(first(from(*text, open + 1), text->n_bytes - open - 2));
+    const struct weft_str inside =
+        kernel_trim(first(kernel_from(*text, open + 1), text->n_bytes - open - 2));
     int64_t pid;
     if (read_digits(inside, &pid))
         line->pid = pid;
@@ -143,24 +126,24 @@ static void take_process(struct weft_str *text, struct ftrace_line *line)
 /* "comm-12", or "comm 12": what is left of the line's front. */
 static bool read_thread(struct weft_str text, struct ftrace_line *line)
 {
-    struct weft_str front = trim(text);
+    struct weft_str front = kernel_trim(text);
     const struct weft_str word = take_last(&front);
-    front = trim(front);
+    front = kernel_trim(front);
     if (front.n_bytes && read_pid_tid(word, line)) {
         line->comm = front;
         return true;
     }
-    text = trim(text);
+    text = kernel_trim(text);
     const size_t dash = find_last_byte(text, '-');
-    if (dash == SIZE_MAX || dash == 0 || !read_digits(from(text, dash + 1), &line->tid))
+    if (dash == SIZE_MAX || dash == 0 || !read_digits(kernel_from(text, dash + 1), &line->tid))
         return false;
-    line->comm = trim(first(text, dash));
+    line->comm = kernel_trim(first(text, dash));
     return true;
 }
 
 static bool read_front(struct weft_str text, struct ftrace_line *line)
 {
-    struct weft_str rest = trim(text);
+    struct weft_str rest = kernel_trim(text);
     struct weft_str word = take_last(&rest);
     if (!read_cpu(word, &line->cpu)) { /* flags stand behind the processor */
         struct weft_str before = rest;
@@ -186,7 +169,7 @@ static bool read_time(struct weft_str word, uint64_t *time_ns)
     const size_t point = find_byte(word, '.');
     int64_t digits;
     if (point == SIZE_MAX || !read_digits(first(word, point), &digits) ||
-        !read_digits(from(word, point + 1), &digits) ||
+        !read_digits(kernel_from(word, point + 1), &digits) ||
         !weft_decimal_parse(word.bytes, word.n_bytes, WEFT_DECIMAL_S, &time))
         return false;
     *time_ns = (uint64_t)time.ns;
@@ -200,38 +183,38 @@ static void split_symbol(struct ftrace_line *line)
     const size_t open = find_last_byte(rest, '(');
     if (last_of(rest) != ')' || open == SIZE_MAX || open < 3)
         return;
-    struct weft_str head = trim(first(rest, open)), symbol = { 0 };
+    struct weft_str head = kernel_trim(first(rest, open)), symbol = { 0 };
     size_t at = SIZE_MAX;
     for (struct weft_str left = head; left.n_bytes;) {
         const struct weft_str word = take_word(&left);
-        if (word.n_bytes >= 4 && is_all_hex(word) && trim(left).n_bytes) {
+        if (word.n_bytes >= 4 && is_all_hex(word) && kernel_trim(left).n_bytes) {
             at = (size_t)(word.bytes - rest.bytes);
-            symbol = trim(left);
+            symbol = kernel_trim(left);
         }
     }
     if (at == SIZE_MAX)
         return;
-    line->fields = trim(first(rest, at));
+    line->fields = kernel_trim(first(rest, at));
     line->symbol = symbol;
 }
 
 /* "event: fields", "event(fields)", "event -> value", "function <-caller". */
 static bool read_event(struct weft_str text, struct ftrace_line *line)
 {
-    struct weft_str rest = trim(text), after = rest;
+    struct weft_str rest = kernel_trim(text), after = rest;
     struct weft_str word = take_word(&after);
     int64_t period;
     if (read_digits(word, &period)) {
         line->period = (uint64_t)period;
-        rest = trim(after);
+        rest = kernel_trim(after);
         after = rest;
         word = take_word(&after);
     }
     const size_t open = find_byte(word, '(');
-    const struct weft_str next = trim(after);
+    const struct weft_str next = kernel_trim(after);
     if (open != SIZE_MAX && open > 0 && last_of(rest) == ')') {
         line->event = first(word, open);
-        line->fields = first(from(rest, open + 1), rest.n_bytes - open - 2);
+        line->fields = first(kernel_from(rest, open + 1), rest.n_bytes - open - 2);
     } else if (last_of(word) == ':') {
         line->event = first(word, word.n_bytes - 1);
         line->fields = next;
@@ -266,7 +249,7 @@ static struct weft_str without_offset(struct weft_str symbol)
 {
     const size_t plus = find_last_byte(symbol, '+');
     if (plus != SIZE_MAX && plus > 0 && symbol.n_bytes > plus + 2 &&
-        memcmp(symbol.bytes + plus, "+0x", 3) == 0 && is_all_hex(from(symbol, plus + 3)))
+        memcmp(symbol.bytes + plus, "+0x", 3) == 0 && is_all_hex(kernel_from(symbol, plus + 3)))
         return first(symbol, plus);
     return symbol;
 }
@@ -277,18 +260,19 @@ bool ftrace_line_frame(struct weft_str text, struct weft_str *symbol)
     if (text.n_bytes == 0 || !strchr(blanks, text.bytes[0]))
         return false;
     const struct weft_str address = take_word(&rest);
-    rest = trim(rest);
+    rest = kernel_trim(rest);
     const size_t open = find_last_byte(rest, '(');
     if (!is_all_hex(address) || rest.n_bytes == 0)
         return false;
     const bool has_file = open != SIZE_MAX && last_of(rest) == ')';
-    const struct weft_str file =
-        has_file ? first(from(rest, open + 1), rest.n_bytes - open - 2) : (struct weft_str){ 0 };
-    *symbol = without_offset(trim(has_file ? first(rest, open) : rest));
+    const struct weft_str file = has_file
+                                     ? first(kernel_from(rest, open + 1), rest.n_bytes - open - 2)
+                                     : (struct weft_str){ 0 };
+    *symbol = without_offset(kernel_trim(has_file ? first(rest, open) : rest));
     /* Without a name, the file says at least whose function it is. */
     if (file.n_bytes && weft_str_equal(*symbol, WEFT_STR("[unknown]"))) {
         const size_t slash = find_last_byte(file, '/');
-        *symbol = slash == SIZE_MAX ? file : from(file, slash + 1);
+        *symbol = slash == SIZE_MAX ? file : kernel_from(file, slash + 1);
     }
     return symbol->n_bytes > 0;
 }
@@ -296,7 +280,7 @@ bool ftrace_line_frame(struct weft_str text, struct weft_str *symbol)
 uint64_t ftrace_line_lost(struct weft_str text)
 {
     int64_t number = 0;
-    struct weft_str rest = trim(text);
+    struct weft_str rest = kernel_trim(text);
     if (rest.n_bytes < 8 || memcmp(rest.bytes, "CPU", 3) != 0)
         return 0;
     const struct weft_str word = take_word(&rest);
@@ -305,7 +289,7 @@ uint64_t ftrace_line_lost(struct weft_str text)
     struct weft_str first_word = take_word(&rest);
     if (first_word.n_bytes == 0 || first_word.bytes[0] != '[')
         return 0;
-    first_word = from(first_word, 1);
+    first_word = kernel_from(first_word, 1);
     if (weft_str_equal(first_word, WEFT_STR("LOST")))
         first_word = take_word(&rest);
     return read_digits(first_word, &number) ? (uint64_t)number : 0;
@@ -313,7 +297,7 @@ uint64_t ftrace_line_lost(struct weft_str text)
 
 bool ftrace_line_is_heading(struct weft_str text)
 {
-    const struct weft_str inner = trim(text);
+    const struct weft_str inner = kernel_trim(text);
     return inner.n_bytes == 0 || inner.bytes[0] == '#' ||
            (inner.n_bytes > 5 && memcmp(inner.bytes, "cpus=", 5) == 0) ||
            (inner.n_bytes > 8 && memcmp(inner.bytes, "version ", 8) == 0);
