@@ -2,19 +2,19 @@
 // The panel below the chart: what each thread did in an interval, the facts of an item, or the list
 // of outliers. Whatever the page knows only as bounds is shown as bounds.
 import type { JSX } from 'preact';
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { duration, exact, integer, percent, plural, span, times } from '../lib/format';
 import { summarize, whatItDid } from '../lib/interval';
 import type { Did } from '../lib/interval';
 import { KIND } from '../lib/model';
 import type { Span, Thread } from '../lib/model';
 import * as act from '../state/actions';
-import type { Item, Model } from '../state/app';
+import type { App, Item, Model, State } from '../state/app';
 import { shownThreads } from '../state/rows';
 import { ExactTable, useExact } from './exact';
 import { Command, hueVar, Name, Swatch } from './parts';
 import { SetPanel } from './setpanel';
-import { useApp, usePart } from './use';
+import { useApp, usePart, useRested } from './use';
 
 const FIRST = 60;
 
@@ -492,34 +492,38 @@ function Asked({ of, trouble }: { of: Span; trouble: string }): JSX.Element {
   );
 }
 
-const HOVER_MS = 150;
+const REST_MS = 150;
 
-/** What has been under the pointer for a while: a panel must not follow every movement. */
-function useRested(item: Item | null): Item | null {
-  const [rested, setRested] = useState<Item | null>(null);
-  useEffect(() => {
-    const timer = setTimeout(() => setRested(item), HOVER_MS);
-    return () => clearTimeout(timer);
-  }, [item?.thread, item?.row]);
-  return item && rested?.thread === item.thread && rested.row === item.row ? rested : null;
+/** The span that the panel is of, and its words. */
+interface Shown {
+  of: Span;
+  what: string;
+}
+
+function shownOf(app: App, state: State): Shown {
+  const { range, item, hover, window } = state;
+  const hovered = app.served && !range && !item ? hover : null;
+  const of = range ?? act.itemSpan(app, item) ?? act.itemSpan(app, hovered) ?? window;
+  const isWhole = window.t0 === 0 && window.t1 >= app.model.trace.duration;
+  if (range || item || hovered) return { of, what: 'what each thread did then' };
+  if (isWhole) return { of, what: 'what each thread did, whole trace' };
+  return { of, what: 'what each thread did in view' };
+}
+
+const isSameShown = (a: Shown, b: Shown): boolean =>
+  a.of.t0 === b.of.t0 && a.of.t1 === b.of.t1 && a.what === b.what;
+
+/** What was chosen is shown at once; what is passed over, dragged or zoomed, when that rests. */
+function restOf({ range, isPreview, item }: State): number {
+  return (range !== null && !isPreview) || (range === null && item !== null) ? 0 : REST_MS;
 }
 
 export function Panel(): JSX.Element {
   const app = useApp();
-  const range = usePart(s => s.range);
   const item = usePart(s => s.item);
   const panel = usePart(s => s.panel);
-  const window = usePart(s => s.window);
-  const hovered = useRested(usePart(s => (app.served && !s.range && !s.item ? s.hover : null)));
-  const isWhole = window.t0 === 0 && window.t1 >= app.model.trace.duration;
-  const of = range ?? act.itemSpan(app, item) ?? act.itemSpan(app, hovered) ?? window;
+  const { of, what } = useRested(state => shownOf(app, state), isSameShown, restOf);
   const { answer, trouble } = useExact(of);
-  const what =
-    range || item || hovered
-      ? 'what each thread did then'
-      : isWhole
-        ? 'what each thread did, whole trace'
-        : 'what each thread did in view';
   return (
     <section class="panel" aria-label="Details">
       {item && <ItemFacts item={item} />}

@@ -344,16 +344,21 @@ function Settings(): JSX.Element {
   );
 }
 
+/** The window in words: all that changes with every step of a zoom. */
+function ViewCrumb(): JSX.Element {
+  const { t0, t1 } = usePart(s => s.window);
+  return <span class="crumb now">View {span(t0, t1)}</span>;
+}
+
 export function Crumbs(): JSX.Element {
   const app = useApp();
   const { trace } = app.model;
   const crumbs = usePart(s => s.crumbs);
-  const window = usePart(s => s.window);
+  const isWhole = usePart(({ window }) => window.t0 === 0 && window.t1 >= trace.duration);
   const range = usePart(s => s.range);
   const isFiltered = usePart(s => s.isFiltered);
   const query = usePart(s => s.query);
   const hidden = usePart(s => s.hidden);
-  const isWhole = window.t0 === 0 && window.t1 >= trace.duration;
   const whole = `Whole trace ${duration(trace.duration)}`;
   return (
     <nav class="crumbs" aria-label="Where you are">
@@ -369,7 +374,7 @@ export function Crumbs(): JSX.Element {
           {span(crumb.t0, crumb.t1)}
         </button>
       ))}
-      {!isWhole && <span class="crumb now">View {span(window.t0, window.t1)}</span>}
+      {!isWhole && <ViewCrumb />}
       {range && (
         <button class="crumb now" onClick={() => act.commitRange(app)} title="Zoom to it (z)">
           Range {span(range.t0, range.t1)}
