@@ -10,9 +10,11 @@ import type { Layout, Still } from '../lib/layout';
 import type { View } from '../lib/timemap';
 import type { Item, Model, State } from '../state/app';
 import type { Hits } from '../state/hits';
-import { MARK_TOP, stripHeight } from '../state/rows';
+import { MARK_TOP } from '../state/rows';
 import type { ChartRow } from '../state/rows';
 import { paintGrid } from './axis';
+import { labelPack, paintPacks } from './packs';
+import type { Strips } from './packs';
 import { paintTriangles } from './ribbons';
 import type { Patterns } from './theme';
 import type { Theme } from './theme';
@@ -43,7 +45,13 @@ export interface Scene {
   height: number;
   scrollTop: number;
   found: Hit[];
+  /** What adds to `found` when somebody asks for it. */
+  later: (() => void)[];
+  /** Pixels of the canvas, for packs; asked for if there are any in view. */
+  strips: () => Strips;
 }
+
+const PACK_TOP = 4;
 
 /** An outlier's triangle: its tip points down at `x`. */
 interface Mark {
@@ -51,7 +59,7 @@ interface Mark {
   y: number;
 }
 
-interface Label {
+export interface Label {
   text: string;
   x: number;
   y: number;
@@ -76,27 +84,34 @@ interface Brush extends Scene {
 
 export function paintRows(scene: Scene, rows: readonly ChartRow[]): void {
   const { ctx, dpr, theme } = scene;
-  ctx.fillStyle = theme.bg;
-  ctx.fillRect(0, 0, ctx.canvas.width, ctx.canvas.height);
   const last = rows[rows.length - 1];
-  const used = last ? last.y + last.height - scene.scrollTop : 0;
-  paintGrid(ctx, theme, scene.view, dpr, Math.min(scene.height, used));
+  const used = Math.min(scene.height, last ? last.y + last.height - scene.scrollTop : 0);
+  const placed = rows
+    .map(row => ({ row, top: row.y - scene.scrollTop }))
+    .filter(({ row, top }) => top + row.height >= 0 && top <= scene.height);
+  const packs = placed
+    .filter(({ row }) => row.pack)
+    .map(({ row, top }) => ({ row, top: top + PACK_TOP }));
+  if (packs.length > 0) paintPacks(scene, packs, used);
+  else {
+    ctx.fillStyle = theme.bg;
+    ctx.fillRect(0, 0, ctx.canvas.width, ctx.canvas.height);
+    paintGrid(ctx, theme, scene.view, dpr, used);
+  }
   const labels: Label[] = [];
   const marks: Mark[] = [];
-  for (const row of rows) {
-    const top = row.y - scene.scrollTop;
-    if (top + row.height < 0 || top > scene.height) continue;
+  for (const pack of packs) labelPack(scene, pack, labels);
+  for (const { row, top } of placed) {
     ctx.fillStyle = theme.line;
     ctx.fillRect(0, Math.round((top + row.height) * dpr) - 1, ctx.canvas.width, 1);
-    if (row.pack) paintPack(scene, row, top + 4, labels);
-    else if (row.thread) paintThread(scene, row, top + MARK_TOP, labels, marks);
+    if (row.thread) paintThread(scene, row, top + MARK_TOP, labels, marks);
   }
   ctx.globalAlpha = 1;
   paintLabels(scene, labels);
   paintTriangles(scene, marks);
 }
 
-function brightRows(scene: Scene, thread: Thread): Uint8Array | null {
+export function brightRows(scene: Scene, thread: Thread): Uint8Array | null {
   const { state, model, hits } = scene;
   if (hits) return hits.marks.get(thread.index) ?? new Uint8Array(thread.rows.n);
   if (state.family < 0) return null;
@@ -570,116 +585,6 @@ function paintLabels(scene: Scene, labels: Label[]): void {
     ctx.fillStyle = ink;
     ctx.fillText(text, Math.round(x * dpr), Math.round((y + height / 2 + 0.5) * dpr));
   }
-}
-
-/* ---- packs ---- */
-
-/** Rectangles by hue, in device px: four numbers each. Second half: dimmed. */
-type Batches = number[][];
-
-function paintPack(scene: Scene, row: ChartRow, top: number, labels: Label[]): void {
-  const threads = row.pack!.threads;
-  const step = stripHeight(threads.length);
-  const hues = scene.theme.hues.length;
-  const batches: Batches = Array.from({ length: 2 * hues }, () => []);
-  threads.forEach((thread, i) => {
-    const y0 = top + i * step;
-    collectStrip(scene, thread, y0, step > 1 ? y0 + step - 1 : y0 + step, batches);
-  });
-  const { ctx, theme } = scene;
-  batches.forEach((list, i) => {
-    ctx.globalAlpha = i < hues ? 1 : 0.25;
-    ctx.fillStyle = theme.hues[i % hues]!;
-    for (let k = 0; k < list.length; k += 4)
-      ctx.fillRect(list[k]!, list[k + 1]!, list[k + 2]!, list[k + 3]!);
-  });
-  ctx.globalAlpha = 1;
-  if (threads.length > 16) labelPack(scene, row, top, step * threads.length, labels);
-}
-
-function collectStrip(
-  scene: Scene,
-  thread: Thread,
-  y0: number,
-  y1: number,
-  batches: Batches,
-): void {
-  const { model, view, found, dpr } = scene;
-  const bright = brightRows(scene, thread);
-  const flat = model.flatOf(thread);
-  const shown: number[] = [];
-  for (let i = 0; i < flat.length; i++)
-    if (flat[i]!.end >= view.t0 && flat[i]!.start <= view.t1) shown.push(i);
-  const x0 = (i: number): number => Math.max(-4, view.x(flat[i]!.start));
-  const x1 = (i: number): number => Math.min(view.width + 4, view.x(flat[i]!.end));
-  const [c, d] = [Math.round(y0 * dpr), Math.round(y1 * dpr)];
-  for (const glyph of glyphs(shown, x0, x1)) {
-    const { fn, row } = flat[glyph.item]!;
-    const isBright = !bright || bright[row] === 1 || holdsBright(thread, bright, row);
-    const a = Math.round(glyph.x0 * dpr);
-    const width = Math.max(1, Math.round(glyph.x1 * dpr) - a);
-    const hue = fn < 0 ? 10 : model.families.hue[fn]!;
-    batches[hue + (isBright ? 0 : batches.length / 2)]!.push(a, c, width, Math.max(1, d - c));
-    found.push({ thread: thread.index, row, x0: glyph.x0, x1: glyph.x1, y0, y1, n: glyph.n });
-  }
-}
-
-function holdsBright({ rows }: Thread, bright: Uint8Array, row: number): boolean {
-  if (rows.kind[row] !== KIND.EXPRESSION) return false;
-  for (let i = row; i < rows.next[row]!; i++) if (bright[i] === 1) return true;
-  return false;
-}
-
-/** A word on a pack of thin lines that nearly all show one wait. */
-function labelPack(
-  scene: Scene,
-  row: ChartRow,
-  top: number,
-  height: number,
-  labels: Label[],
-): void {
-  const { model, theme, view, ctx, dpr } = scene;
-  const longest = row.pack!.threads.flatMap(thread => {
-    const flat = model.flatOf(thread);
-    return flat.length === 0
-      ? []
-      : [flat.reduce((a, b) => (b.end - b.start > a.end - a.start ? b : a))];
-  });
-  const first = longest[0];
-  if (!first || longest.length < row.pack!.threads.length) return;
-  if (longest.some(part => part.fn !== first.fn) || first.fn < 0) return;
-  const lengths = longest.map(part => part.end - part.start);
-  const [least, most] = [Math.min(...lengths), Math.max(...lengths)];
-  if (least < 0.25 * (view.t1 - view.t0)) return;
-  const hue = model.families.hue[first.fn]!;
-  const x0 = Math.max(0, ...longest.map(part => view.x(part.start)));
-  const x1 = Math.min(view.width, ...longest.map(part => view.x(part.end)));
-  if (model.trace.functions.isWait[first.fn] === 1 && x1 > x0) {
-    const ink = theme.inks[hue] === '#ffffff' ? 'rgba(255,255,255,.42)' : 'rgba(0,0,0,.4)';
-    const pattern = scene.patterns.get('wait', ink, view.x(0) * dpr, -scene.scrollTop * dpr);
-    if (pattern) {
-      ctx.fillStyle = pattern;
-      const y = Math.round(top * dpr);
-      ctx.fillRect(Math.round(x0 * dpr), y, Math.round((x1 - x0) * dpr), Math.round(height * dpr));
-    }
-  }
-  const text = `${model.name(first.fn)}\u2002${duration(least)} to ${duration(most)}`;
-  const font = `${11 * dpr}px ${theme.font}`;
-  const width = scene.text.width(font, text) / dpr;
-  if (width > x1 - x0 - 8) return;
-  const y = top + (height - 16) / 2;
-  const fill = theme.hues[hue]!;
-  labels.push({
-    text,
-    x: x0 + 6,
-    y,
-    font,
-    ink: theme.inks[hue]!,
-    plate: fill,
-    isDim: false,
-    width,
-    height: 16,
-  });
 }
 
 /** What lies under a point of the canvas: the innermost item painted there. */

@@ -11,6 +11,8 @@ import { paintAxis } from './axis';
 import { BaseStage } from './base';
 import type { Canvases } from './base';
 import { paintOverlay } from './overlay';
+import { makeStrips } from './packs';
+import type { Strips } from './packs';
 import { hitAt, paintRows } from './paint';
 import type { Hit } from './paint';
 
@@ -18,12 +20,27 @@ const SET_MARK = 3; // px: height of the mark of a call of the set
 
 export class Stage extends BaseStage<ChartRow> {
   private found: Hit[] = [];
+  private later: (() => void)[] = [];
   private painted: Model | null = null;
+  private strips: Strips | null = null;
+  /** An overlay with nothing on it is left alone. */
+  private isOverEmpty = false;
   readonly rows: () => { rows: ChartRow[]; height: number };
 
   constructor(app: App, canvases: Canvases) {
     super(app, canvases);
     this.rows = memoRows(app);
+  }
+
+  override resize(width: number, height: number): void {
+    super.resize(width, height);
+    this.strips = null;
+    this.isOverEmpty = false;
+  }
+
+  override retheme(): void {
+    super.retheme();
+    this.strips = null;
   }
 
   hit(x: number, y: number): Hit | null {
@@ -32,36 +49,45 @@ export class Stage extends BaseStage<ChartRow> {
 
   /** What is painted; nothing while it is still the picture of other rows. */
   hits(): readonly Hit[] {
-    return this.painted === this.app.model ? this.found : [];
+    if (this.painted !== this.app.model) return [];
+    for (const add of this.later.splice(0)) add();
+    return this.found;
   }
 
   protected paintBase(ctx: CanvasRenderingContext2D, view: View): void {
     const { model, state } = this.app;
     this.found = [];
+    this.later = [];
     this.painted = model;
     const now = state.get();
     const scene = {
       ...{ ctx, theme: this.theme!, patterns: this.patterns!, text: this.text, model, state: now },
       ...{ view, hits: findHits(model, now.query), dpr: this.dpr, height: this.height },
-      ...{ scrollTop: this.scrollTop, found: this.found },
+      ...{ scrollTop: this.scrollTop, found: this.found, later: this.later },
+      strips: () => (this.strips ??= makeStrips(this.theme!, ctx.canvas.width, ctx.canvas.height)),
     };
     paintRows(scene, this.rows().rows);
   }
 
   protected paintOver(view: View): void {
-    const { app, dpr, canvases, found, height } = this;
+    const { app, dpr, canvases, height } = this;
     const now = app.state.get();
     const theme = this.theme!;
     const span = now.range ?? itemSpan(app, now.item);
+    paintAxis(canvases.axis.getContext('2d', { alpha: false })!, theme, view, dpr, span);
+    const set = app.served?.state.get().set;
+    const isEmpty = !now.range && !now.item && !now.hover && !set;
+    if (isEmpty && this.isOverEmpty) return;
+    this.isOverEmpty = isEmpty;
+    const ctx = canvases.overlay.getContext('2d')!;
+    const found = now.hover || now.item ? this.hits() : [];
     paintOverlay({
-      ...{ ctx: canvases.overlay.getContext('2d')!, theme, view, dpr, height, found },
+      ...{ ctx, theme, view, dpr, height, found },
       ...{ range: now.range, isPreview: now.isPreview, hover: now.hover, item: now.item },
       itemSpan: itemSpan(app, now.item),
       hoverSpan: itemSpan(app, now.hover),
     });
-    const set = app.served?.state.get().set;
-    if (set) this.paintSet(canvases.overlay.getContext('2d')!, set, view);
-    paintAxis(canvases.axis.getContext('2d', { alpha: false })!, theme, view, dpr, span);
+    if (set) this.paintSet(ctx, set, view);
   }
 
   /** Every call of the set, folded or not, as a mark below its thread: never narrower than 2 px. */

@@ -79,10 +79,14 @@ export class Raster {
 
   /** Fills everything with a ground that has vertical lines. */
   ground(color: number, line: number, xs: readonly number[], thick: number): void {
-    if (this.width === 0 || this.height === 0) return;
+    this.line(color, line, xs, thick);
+    this.clear(0, this.height);
+  }
+
+  /** Says what the ground is. */
+  line(color: number, line: number, xs: readonly number[], thick: number): void {
     this.plain.fill(color);
     for (const x of xs) this.plain.fill(line, Math.max(0, x), Math.min(this.width, x + thick));
-    this.clear(0, this.height);
   }
 
   /** Leaves only the ground of [y0, y1). */
