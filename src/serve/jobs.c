@@ -10,9 +10,13 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
-enum { STACK_BYTES = 1 << 20 }; /* as the pool's workers have */
+enum {
+    STACK_BYTES = 1 << 20, /* as the pool's workers have */
+    HEAVY_NICE = 5,
+};
 
 struct queue {
     struct weft_job *first, *last;
@@ -113,10 +117,22 @@ static void finish(struct weft_jobs *jobs, struct weft_job *job)
         (void)!write(job->done_fd, &one, sizeof one);
 }
 
+/* What takes seconds lets pass what somebody looks at: quick questions, and the browser that paints
+ * their answers. Of this thread, and of its pool's, which are started from it. */
+static void be_nice(void)
+{
+    errno = 0;
+    const int now = getpriority(PRIO_PROCESS, 0);
+    if (errno == 0)
+        (void)setpriority(PRIO_PROCESS, 0, now + HEAVY_NICE);
+}
+
 static void *worker_main(void *argument)
 {
     struct weft_job_place *place = argument;
     struct weft_jobs *jobs = place->jobs;
+    if (place->lane == WEFT_LANE_HEAVY)
+        be_nice();
     pthread_mutex_lock(&jobs->lock);
     while (!jobs->is_closing) {
         struct weft_job *job = next_job(jobs, place);

@@ -5,7 +5,8 @@
  * all CPUs. A client that goes away while it waits ends its job.
  *
  * Ahead of any question, jobs without a client are done by the heavy worker when nobody asks it
- * anything; a question interrupts them, and they begin anew when there is time.
+ * anything; a question interrupts them, and they begin anew when there is time. The heavy worker
+ * and its pool run with less priority than the others.
  */
 #ifndef WEFT_SERVE_JOBS_H
 #define WEFT_SERVE_JOBS_H

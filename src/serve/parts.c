@@ -28,7 +28,22 @@ struct levels {
     } items;
     uint64_t pixel_ns;
     uint32_t width;
+    uint64_t depths; /* only so many levels */
 };
+
+/* Items of depths below `depths`; they are in order of depth. */
+static size_t n_above(const struct weft_lod *lod, uint64_t depths)
+{
+    size_t low = 0, high = lod->n_items;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (lod->items[middle].depth < depths)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
 
 static enum weft_code add_thread(const struct weft_ask *ask, uint32_t thread_id,
                                  struct levels *levels, struct weft_err *err)
@@ -36,18 +51,19 @@ static enum weft_code add_thread(const struct weft_ask *ask, uint32_t thread_id,
     struct weft_lod lod;
     enum weft_code code = weft_session_lod(ask->session, thread_id, ask->from_ns, ask->to_ns,
                                            levels->width, &lod, err);
+    const size_t n_items = code == WEFT_OK ? n_above(&lod, levels->depths) : 0;
     if (code == WEFT_OK)
-        code = weft_ask_fits((levels->items.n + lod.n_items) * sizeof *lod.items, err);
+        code = weft_ask_fits((levels->items.n + n_items) * sizeof *lod.items, err);
     if (code != WEFT_OK)
         return code;
     struct weft_lod_span *span = WEFT_VEC_PUSH(&levels->threads);
     if (!span || !weft_vec_reserve(&levels->items.items, &levels->items.cap,
-                                   levels->items.n + lod.n_items, sizeof *lod.items))
+                                   levels->items.n + n_items, sizeof *lod.items))
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for levels of detail");
-    *span = (struct weft_lod_span){ thread_id, levels->items.n, lod.n_items };
-    if (lod.n_items)
-        memcpy(levels->items.items + levels->items.n, lod.items, lod.n_items * sizeof *lod.items);
-    levels->items.n += lod.n_items;
+    *span = (struct weft_lod_span){ thread_id, levels->items.n, n_items };
+    if (n_items)
+        memcpy(levels->items.items + levels->items.n, lod.items, n_items * sizeof *lod.items);
+    levels->items.n += n_items;
     levels->pixel_ns = lod.pixel_ns;
     return WEFT_OK;
 }
@@ -59,9 +75,14 @@ WEFT_ENDPOINT(lod)
                                           WEFT_LOD_MAX_WIDTH, &width, err);
     if (code != WEFT_OK)
         return code;
+    uint64_t depths = UINT32_MAX;
+    code = weft_ask_number(ask, WEFT_PARAM_DEPTHS, ask->query->depths, depths, 1, UINT32_MAX,
+                           &depths, err);
+    if (code != WEFT_OK)
+        return code;
     const struct weft_thread_filter filter = weft_session_filter(ask->session);
     const size_t n_threads = weft_scan_n_threads(ask->trace, filter.ids, filter.n_ids);
-    struct levels levels = { .width = (uint32_t)width };
+    struct levels levels = { .width = (uint32_t)width, .depths = depths };
     for (size_t i = 0; code == WEFT_OK && i < n_threads; i++) {
         if (weft_progress_is_cancelled(ask->run->progress))
             code = weft_fail(err, WEFT_E_CANCELLED, WEFT_NO_OFFSET, "interrupted");

@@ -42,7 +42,7 @@ static const struct weft_endpoint endpoints[] = {
     { "interval", WEFT_ANSWER_QUICK, PART | BIT(LIMIT), 0, -1, weft_serve_interval },
     { "item", WEFT_ANSWER_QUICK, BIT(TRACE) | BIT(THREAD) | BIT(AT) | BIT(DEPTH),
       BIT(THREAD) | BIT(AT) | BIT(DEPTH), -1, weft_serve_item },
-    { "lod", WEFT_ANSWER_QUICK, PART | BIT(WIDTH), BIT(WIDTH), -1, weft_serve_lod },
+    { "lod", WEFT_ANSWER_QUICK, PART | BIT(WIDTH) | BIT(DEPTHS), BIT(WIDTH), -1, weft_serve_lod },
     { "names", WEFT_ANSWER_QUICK, BIT(TRACE), 0, WEFT_KEPT_NAMES, weft_serve_names },
     { "notes", WEFT_ANSWER_NOW, BIT(TRACE), 0, -1, weft_serve_notes },
     { "outliers", WEFT_ANSWER_HEAVY,

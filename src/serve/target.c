@@ -39,6 +39,7 @@ static const struct row rows[] = {
     { "width", NUMBER, FIELD(width), UINT32_MAX, NULL },
     { "at", NUMBER, FIELD(at_ns), UINT64_MAX, NULL },
     { "depth", NUMBER, FIELD(depth), UINT32_MAX, NULL },
+    { "depths", NUMBER, FIELD(depths), UINT32_MAX, NULL },
     { "sort", CHOICE, FIELD(sort), 0, sorts },
     { "direction", CHOICE, FIELD(direction), 0, directions },
     { "self", CHOICE, FIELD(is_self), 0, flags },

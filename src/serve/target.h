@@ -29,6 +29,7 @@ enum weft_param {
     WEFT_PARAM_WIDTH,
     WEFT_PARAM_AT,
     WEFT_PARAM_DEPTH,
+    WEFT_PARAM_DEPTHS,
     WEFT_PARAM_SORT,
     WEFT_PARAM_DIRECTION,
     WEFT_PARAM_SELF,
@@ -59,7 +60,7 @@ struct weft_query_ids {
  * sense is for whoever knows the trace. */
 struct weft_query {
     uint32_t given; /* WEFT_PARAM_BIT of each */
-    uint64_t trace, from_ns, to_ns, min_ns, max_ns, limit, width, thread, at_ns, depth;
+    uint64_t trace, from_ns, to_ns, min_ns, max_ns, limit, width, thread, at_ns, depth, depths;
     uint64_t glyphs, duration_ns, gap_ns, span_ns, outlier_factor, outlier_min_ns;
     uint64_t is_self;
     uint64_t sort, direction, of, preset; /* enums; preset: index of weft_query_presets */

@@ -207,6 +207,9 @@ def check_lod(server, calls, threads, duration):
     longest = max(calls, key=lambda call: call.end - call.start)
     ok(any(item["start_ns"] == longest.start and item["end_ns"] == longest.end
            for item in lod["items"]), "lod: the longest call is there")
+    top = server.api("lod", width=300, depths=2)
+    ok(top["items"] == [item for item in lod["items"] if item["depth"] < 2],
+       "lod: the first levels")
     some = server.api("lod", width=64, threads=threads[0]["id"], from_=duration // 4,
                       to=duration // 2)
     wanted = [call for call in calls if call.thread == threads[0]["id"] and
@@ -379,7 +382,7 @@ def check_queries(server):
            "lod?width=1e3", "lod?width=0x10", "lod?width=", "lod?width", "lod?width=%20", "lod?=1",
            "lod?width=18446744073709551616", "lod?width=99999999999999999999999999",
            "lod?width=1&width=1", "lod?width=1&wid%74h=1", "lod?width=1&from=2&to=1",
-           "lod?width=1&x=1", "lod?width=%zz", "lod?width=1%", "lod?width=1&threads=",
+           "lod?width=1&x=1", "lod?width=1&depths=0", "lod?width=%zz", "lod?width=1%", "lod?width=1&threads=",
            "lod?width=1&threads=0,", "lod?width=1&threads=0,0", "lod?width=1&threads=1000000",
            "lod?width=1&threads=-1", "info?trace=1", "info?trace=4294967296", "info?width=1",
            "traces?trace=0", "histogram", "histogram?fn=4000000", "histogram?fn=0&self=2",

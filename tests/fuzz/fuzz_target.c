@@ -72,6 +72,7 @@ static uint32_t write_query(struct writing *to, const struct weft_query *query)
         { WEFT_PARAM_MIN_NS, query->min_ns }, { WEFT_PARAM_MAX_NS, query->max_ns },
         { WEFT_PARAM_LIMIT, query->limit },   { WEFT_PARAM_WIDTH, query->width },
         { WEFT_PARAM_AT, query->at_ns },      { WEFT_PARAM_DEPTH, query->depth },
+        { WEFT_PARAM_DEPTHS, query->depths },
     };
     uint32_t written =
         query->given & (WEFT_PARAM_BIT(WEFT_PARAM_THREADS) | WEFT_PARAM_BIT(WEFT_PARAM_FN));

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 // The page of `weft serve`: asks its server for what each screen shows.
+import type { Columns } from './api/columns';
 import { object } from './api/json';
+import type { Json } from './api/json';
 import { Source } from './api/source';
 import type { OwnColor } from './lib/colorfile';
+import { readFragment } from './lib/fragment';
 import { makeApp } from './state/app';
 import type { App } from './state/app';
 import { offerColors } from './state/colors';
-import { Live } from './state/live';
+import { askSketch, Live } from './state/live';
 import { Searches } from './state/sets';
 import { bareTrace, loadServed } from './state/served';
 import { startPage } from './start';
@@ -22,32 +25,48 @@ function wantedTrace(): number {
   return /^\d{1,6}$/.test(wanted) ? Number(wanted) : 0;
 }
 
-async function makeServed(): Promise<App> {
-  const source = new Source(new URL('.', location.href).pathname, wantedTrace());
+/** The first picture is of the whole trace: it is asked for together with the names in it. */
+function startsWhole(): boolean {
+  const place = readFragment(location.hash);
+  return !place || (place.window === null && place.screen === 1);
+}
+
+async function makeServed(source: Source, early: Promise<Columns> | null): Promise<App> {
   const served = await loadServed(source);
   const app = makeApp(
     bareTrace(served, 'weft'),
     [OVERVIEW, TIMELINE, PATTERNS, functionsScreen(), healthScreen()],
     served,
   );
-  app.live = new Live(app, served);
+  app.live = new Live(app, served, early);
   app.searches = new Searches(app, served);
   app.openTrace = id => location.assign(`?trace=${id}`);
   return app;
 }
 
 /** What `weft serve --colors` was given: "#rrggbb", and two more digits say how opaque. */
-async function offerServedColors(app: App): Promise<void> {
-  const given = object(await app.served!.source.json('colors'), 'functions');
+function offerServedColors(app: App, answer: Json): void {
   const colors = new Map<string, OwnColor>();
-  for (const [name, value] of Object.entries(given)) {
+  for (const [name, value] of Object.entries(object(answer, 'functions'))) {
     const match = /^(#[0-9a-f]{6})([0-9a-f]{2})?$/.exec(String(value).toLowerCase());
     if (match) colors.set(name, { hex: match[1]!, alpha: parseInt(match[2] ?? 'ff', 16) / 255 });
   }
   offerColors(app, colors);
 }
 
-startPage(makeServed, async app => {
-  await offerServedColors(app);
-  await app.live!.start();
-});
+/** All that the first picture needs is asked for at once. */
+function startServed(): void {
+  const source = new Source(new URL('.', location.href).pathname, wantedTrace());
+  const early = startsWhole() ? askSketch(source, null) : null;
+  const colors = source.json('colors');
+  for (const asked of [early, colors]) asked?.catch(() => undefined); // told by who awaits it
+  startPage(
+    () => makeServed(source, early),
+    async app => {
+      offerServedColors(app, await colors);
+      await app.live!.start();
+    },
+  );
+}
+
+startServed();

@@ -18,7 +18,7 @@ export interface LodItems {
   isCluster: Uint8Array;
 }
 
-export const SKETCH_LEVELS = 12;
+export const SKETCH_LEVELS = 5;
 
 /** Indices of the items `from` .. `to` in pre-order: by start, outer before inner. */
 function preOrder(items: LodItems, from: number, to: number): number[] {

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
 // The regimes of a served page: a first picture at once, those of the whole trace when the server has
 // them, and those of the window while it rests.
+import type { Columns } from '../api/columns';
 import { decodeSketch } from '../api/lod';
 import { num, text } from '../api/json';
 import { decodeRegimes } from '../api/regimes';
 import { decodeShapes } from '../api/shapes';
 import { unlessSuperseded } from '../api/source';
+import type { Source } from '../api/source';
 import { askParams, NO_ASK, writeAsk } from '../lib/ask';
 import type { Ask } from '../lib/ask';
 import { Atom } from '../lib/atom';
 import type { Span, Trace } from '../lib/model';
+import { SKETCH_LEVELS } from '../lib/sketch';
 import { findRow, Model, replaceModel, rowAt } from './app';
 import type { App, RowAt, State } from './app';
 import { bareTrace } from './served';
@@ -48,6 +51,13 @@ const SKETCH_WIDTH = 400; // columns of a first picture
 const KEPT = 12; // windows whose regimes are kept
 const NEARLY_ALL = 0.9; // a window of this share of the trace shows the regimes of all of it
 
+/** Asks for what a first picture of `window`, or of the whole trace, needs. */
+export function askSketch(source: Source, window: Span | null): Promise<Columns> {
+  const part = window ? { from: window.t0, to: window.t1 } : {};
+  const params = { ...part, width: SKETCH_WIDTH, depths: SKETCH_LEVELS };
+  return source.columns('lod', params, 'sketch');
+}
+
 const keyOf = (ask: Ask, { t0, t1 }: Span): string => `${writeAsk(ask)} ${t0}-${t1}`;
 const holds = (outer: Span, inner: Span): boolean => outer.t0 <= inner.t0 && inner.t1 <= outer.t1;
 
@@ -66,9 +76,11 @@ export class Live {
   /** By what is polled: the poll whose progress is shown. */
   private readonly polls = new Map<string, symbol>();
 
+  /** `early`: the first picture of the whole trace, if it was asked for before the page was made. */
   constructor(
     private readonly app: App,
     private readonly served: Served,
+    private early: Promise<Columns> | null = null,
   ) {
     this.bare = bareTrace(served, app.model.trace.generator);
   }
@@ -175,9 +187,11 @@ export class Live {
 
   private async sketch(): Promise<void> {
     const { t0, t1 } = this.app.state.get().window;
-    const params = { from: t0, to: t1, width: SKETCH_WIDTH };
+    const isWhole = t0 === 0 && t1 >= this.bare.duration;
+    const early = isWhole ? this.early : null;
+    this.early = null;
     await unlessSuperseded(
-      this.served.source.columns('lod', params, 'sketch').then(answer => {
+      (early ?? askSketch(this.served.source, { t0, t1 })).then(answer => {
         if (this.whole) return;
         const byThread = decodeSketch(answer, this.served.names.n);
         const threads = this.bare.threads.map((thread, id) => {
