@@ -563,7 +563,7 @@ function NodeDetails({ tree }: { tree: CallTree }): JSX.Element | null {
           copy (y)
         </button>
       </h2>
-      <ol class="stack">
+      <ol class="call-stack">
         {path.map((fn, i) => (
           <li key={i}>
             <button

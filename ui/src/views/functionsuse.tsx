@@ -192,7 +192,7 @@ export function Choice<T extends string>({
   choose: (key: T) => void;
 }): JSX.Element {
   return (
-    <span class="choice" role="group" aria-label={label}>
+    <span class="switch" role="group" aria-label={label}>
       {options.map(([key, word]) => (
         <button key={key} aria-pressed={key === value} onClick={() => choose(key)}>
           {word}

@@ -70,7 +70,7 @@ function Table({ findings, kind }: { findings: Finding[]; kind: HealthClass }): 
         {title} <small>{remark}</small>
       </h2>
       {own.length === 0 ? (
-        <p class="none">{none}</p>
+        <p class="none-found">{none}</p>
       ) : (
         <table class="fixed findings">
           <thead>
@@ -200,7 +200,7 @@ function HealthView({ health, onReady }: { health: Health; onReady: OnReady }): 
             </button>
           </p>
         ) : (
-          <p class="none">Asked for.</p>
+          <p class="none-found">Asked for.</p>
         )}
       </main>
     );

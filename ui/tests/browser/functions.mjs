@@ -219,14 +219,14 @@ async function card(ok, { page }, trace, asked) {
     'Esc gives the set up',
   );
   for (const word of ['self', 'cumulated time']) {
-    await page.locator(`.card .choice button:text-is("${word}")`).click();
+    await page.locator(`.card .switch button:text-is("${word}")`).click();
     await settle(page);
   }
   ok((await page.textContent('.card > .remark')).startsWith('Self time of'), 'self time is said');
   ok((await page.textContent('.bar-tip')).includes('time as'), 'cumulated time is said');
   ok(/bars=self,time/.test(await hash(page)), 'the address has both');
   for (const word of ['inclusive', 'count'])
-    await page.locator(`.card .choice button:text-is("${word}")`).click();
+    await page.locator(`.card .switch button:text-is("${word}")`).click();
   await settle(page);
 }
 
@@ -265,7 +265,7 @@ async function tree(ok, { page }) {
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('ArrowDown');
   const node = await page.textContent('.node-facts .title');
-  ok((await page.locator('.stack li').count()) === 2, 'arrows walk the tree', node);
+  ok((await page.locator('.call-stack li').count()) === 2, 'arrows walk the tree', node);
   ok(
     (await page.textContent('.node-facts')).includes('this path') &&
       (await page.textContent('.node-facts')).includes('all calls'),
@@ -355,7 +355,7 @@ async function tree(ok, { page }) {
   ok((await page.textContent('.tip')).includes('thread-time'), 'hover names the path and its time');
   await page.mouse.click(area.x + 40, area.y + 12);
   await settle(page);
-  ok((await page.locator('.stack li').count()) === 1, 'click selects it');
+  ok((await page.locator('.call-stack li').count()) === 1, 'click selects it');
   await page.mouse.move(5, 500);
 }
 
