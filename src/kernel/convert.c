@@ -273,6 +273,22 @@ static enum weft_code numbered_name(struct kernel_convert *convert, uint64_t num
                : kernel_no_memory(convert);
 }
 
+/* Arguments of a call that is told by number stand behind that. Of the third one there is no more
+ * room than for what a futex needs. */
+static void syscall_arguments(const struct kernel_now *now, struct weft_event *event)
+{
+    const unsigned first = now->known->subtype, third = 3;
+    const bool is_futex = weft_str_equal(event->name, WEFT_STR("futex")) ||
+                          weft_str_equal(event->name, WEFT_STR("#202")) ||
+                          weft_str_equal(event->name, WEFT_STR("#98"));
+    if (first && !kernel_has(now, first))
+        return;
+    event->value = now->numbers[first];
+    event->prev_state = (uint32_t)now->numbers[first + 1];
+    if (is_futex && (kernel_has(now, third) || first))
+        event->object_id = (uint32_t)now->numbers[third];
+}
+
 /* The name of an exit without one is that of the call that the thread is in. */
 static enum weft_code convert_syscall(struct kernel_convert *convert, struct kernel_now *now)
 {
@@ -291,7 +307,7 @@ static enum weft_code convert_syscall(struct kernel_convert *convert, struct ker
     }
     event.name = weft_strtab_get(threads->names, name_id);
     if (is_enter) {
-        event.prev_state = (uint32_t)now->numbers[1];
+        syscall_arguments(now, &event);
         event.category = now->texts[2];
         thread->syscall = name_id;
     } else {

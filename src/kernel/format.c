@@ -185,8 +185,9 @@ static enum kernel_field_kind kind_of(const struct kernel_format_field *field)
 {
     if (field->is_text)
         return KERNEL_FIELD_TEXT;
-    return field->element_bytes == 0 && field->n_bytes <= 8 ? KERNEL_FIELD_NUMBER
-                                                            : KERNEL_FIELD_OTHER;
+    if (field->element_bytes)
+        return KERNEL_FIELD_ARRAY;
+    return field->n_bytes <= 8 ? KERNEL_FIELD_NUMBER : KERNEL_FIELD_OTHER;
 }
 
 /* What is known of the event. False without memory. */
@@ -352,6 +353,21 @@ uint64_t kernel_field_number(const struct kernel_formats *formats,
     return bytes ? load(bytes, n_bytes, formats->is_big, field->is_signed) : 0;
 }
 
+/* The first numbers of an array: those of field `k` and the ones behind it that are absent. */
+static void read_array(const struct kernel_formats *formats, const struct kernel_format *format,
+                       size_t k, const uint8_t *bytes, size_t n_bytes, struct kernel_now *now)
+{
+    const uint32_t *fields = format->known.fields;
+    const struct kernel_format_field *field = &format->fields[fields[k]];
+    for (size_t at = 0, first = k; n_bytes - at >= field->element_bytes;
+         at += field->element_bytes) {
+        if (k == KERNEL_FIELDS || (k > first && fields[k] != KERNEL_NO_FIELD))
+            return;
+        now->numbers[k++] =
+            load(bytes + at, field->element_bytes, formats->is_big, field->is_signed);
+    }
+}
+
 void kernel_format_read(const struct kernel_formats *formats, const struct kernel_format *format,
                         const struct kernel_record *record, bool is_survey, struct kernel_now *now)
 {
@@ -363,6 +379,8 @@ void kernel_format_read(const struct kernel_formats *formats, const struct kerne
         const uint8_t *bytes = data_of(formats, field, record, &n_bytes);
         if (bytes && field->is_text)
             now->texts[k] = kernel_text_in(bytes, n_bytes);
+        else if (bytes && field->element_bytes)
+            read_array(formats, format, k, bytes, n_bytes, now);
         else if (bytes)
             now->numbers[k] = load(bytes, n_bytes, formats->is_big, field->is_signed);
     }

@@ -76,7 +76,13 @@ static const struct kernel_row rows[] = {
       NULL,
       1 },
     { "exit_syscall", KERNEL_MEANS_SYSCALL_EXIT, 0, "", { "ret" }, NULL, 1 },
-    { "sys_enter", KERNEL_MEANS_SYSCALL_ENTER, 1, "", { "id" }, "raw_syscalls:", 1 },
+    { "sys_enter",
+      KERNEL_MEANS_SYSCALL_ENTER,
+      1,
+      "",
+      { "id", "args|#0", "#1", "#2" },
+      "raw_syscalls:",
+      1 },
     { "sys_exit", KERNEL_MEANS_SYSCALL_EXIT, 1, "", { "ret", "id" }, "raw_syscalls:", 1 },
 };
 
@@ -102,7 +108,7 @@ static const struct {
     [KERNEL_MEANS_SWITCH] = { 0x1b, 0x07 },    [KERNEL_MEANS_WAKING] = { 0x07, 0x03 },
     [KERNEL_MEANS_WOKEN] = { 0x07, 0x03 },     [KERNEL_MEANS_FORK] = { 0x07, 0x03 },
     [KERNEL_MEANS_PROCESS] = { 0x07, 0x03 },   [KERNEL_MEANS_IRQ_ENTER] = { 0, 0x03 },
-    [KERNEL_MEANS_IRQ_EXIT] = { 0, 0x03 },     [KERNEL_MEANS_SYSCALL_ENTER] = { 0, 0x07 },
+    [KERNEL_MEANS_IRQ_EXIT] = { 0, 0x03 },     [KERNEL_MEANS_SYSCALL_ENTER] = { 0, 0x0f },
     [KERNEL_MEANS_SYSCALL_EXIT] = { 0, 0x03 }, [KERNEL_MEANS_IO_BEGIN] = { 0, 0x1f },
     [KERNEL_MEANS_IO_END] = { 0, 0x1f },       [KERNEL_MEANS_SENT] = { 0, 0x07 },
     [KERNEL_MEANS_RECEIVED] = { 0, 0x07 },
@@ -200,7 +206,9 @@ static bool fields_set(const struct kernel_class *class, const struct kernel_row
     for (size_t k = 0; k < KERNEL_FIELDS; k++) {
         known->fields[k] = kernel_field_find(class, row->fields[k]);
         if (known->fields[k] != KERNEL_NO_FIELD &&
-            class->fields[known->fields[k]].kind == KERNEL_FIELD_OTHER)
+            (class->fields[known->fields[k]].kind == KERNEL_FIELD_OTHER ||
+             (class->fields[known->fields[k]].kind == KERNEL_FIELD_ARRAY &&
+              row->meaning != KERNEL_MEANS_SYSCALL_ENTER)))
             known->fields[k] = KERNEL_NO_FIELD;
     }
     for (size_t k = 0; k < row->n_needed; k++)
@@ -228,14 +236,19 @@ bool kernel_known_by_row(const struct kernel_class *class, const struct kernel_r
     return false;
 }
 
-/* Fields of a call's begin: its first number, its second, and its first text (a file's name). */
+/* Fields of a call's begin: its first number, its second, its first text (a file's name), and its
+ * third number. */
 static void enter_fields(const struct kernel_class *class, struct kernel_known *known)
 {
     for (uint32_t k = 0; k < class->n_fields; k++) {
         const struct kernel_field *field = &class->fields[k];
         const bool is_text = field->kind == KERNEL_FIELD_TEXT;
-        const size_t place = is_text ? 2 : known->fields[0] != KERNEL_NO_FIELD ? 1 : 0;
-        if (field->kind != KERNEL_FIELD_OTHER && known->fields[place] == KERNEL_NO_FIELD &&
+        const size_t place = is_text                               ? 2
+                             : known->fields[0] == KERNEL_NO_FIELD ? 0
+                             : known->fields[1] == KERNEL_NO_FIELD ? 1
+                                                                   : 3;
+        if ((is_text || field->kind == KERNEL_FIELD_NUMBER) &&
+            known->fields[place] == KERNEL_NO_FIELD &&
             !begins_with_any(field->name, "perf_|common_") &&
             !kernel_is_one_of(field->name, "__syscall_nr|nr"))
             known->fields[place] = k;

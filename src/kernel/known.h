@@ -35,7 +35,12 @@ enum { KERNEL_FIELDS = 5 };
 
 #define KERNEL_NO_FIELD UINT32_MAX
 
-enum kernel_field_kind { KERNEL_FIELD_OTHER, KERNEL_FIELD_NUMBER, KERNEL_FIELD_TEXT };
+enum kernel_field_kind {
+    KERNEL_FIELD_OTHER,
+    KERNEL_FIELD_NUMBER,
+    KERNEL_FIELD_TEXT,
+    KERNEL_FIELD_ARRAY, /* of numbers: its first ones are the field's and those of the next */
+};
 
 struct kernel_field {
     struct weft_str name;

@@ -63,7 +63,8 @@ enum weft_event_kind {
     WEFT_EVENT_WOKEN,     /* wakee became runnable on cpu */
     WEFT_EVENT_IRQ_ENTER, /* irq, softirq, timer: name = kind, value = vector */
     WEFT_EVENT_IRQ_EXIT,
-    WEFT_EVENT_SYSCALL_ENTER, /* name, value = first argument */
+    WEFT_EVENT_SYSCALL_ENTER, /* name, value = first argument, prev_state = second; of a futex call
+                                 object_id = third, if the arguments are known */
     WEFT_EVENT_SYSCALL_EXIT,  /* name, value = return value */
     WEFT_EVENT_LOCK_REQUEST,  /* object_id, name = operation */
     WEFT_EVENT_LOCK_ACQUIRED,

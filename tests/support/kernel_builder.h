@@ -211,8 +211,8 @@ __attribute__((unused)) static void kb_syscall(struct kb *kb, uint32_t tid, uint
 {
     kb_common(kb, KB_SYSCALL, tid);
     kb_int(kb, number, 8);
-    for (uint64_t k = 0; k < 6; k++)
-        kb_int(kb, k, 8);
+    for (uint64_t k = 0; k < 6; k++) /* arguments: 33, 'A', 'a' ... */
+        kb_int(kb, 33 + 32 * k, 8);
 }
 
 __attribute__((unused)) static void kb_odd(struct kb *kb, uint32_t tid, int n, const char *text)

@@ -137,7 +137,7 @@ static const char kernel[] =
     "    a-10  [000]  5.000000600: irq_handler_exit: irq=36 ret=handled\n"
     "    a-10  [000]  5.000000700: local_timer_entry: vector=236\n"
     "    a-10  [000]  5.000000800: softirq_entry: vec=9 [action=RCU]\n"
-    "    a-10  [000]  5.000000900: sys_enter: NR 59 (1, 2, 3)\n"
+    "    a-10  [000]  5.000000900: sys_enter: NR 59 (7f40, 41, 3)\n"
     "    a-10  [000]  5.000001000: sys_exit: NR 59 = -2\n"
     "    a-10  [000]  5.000001100: sys_read(fd: 3, buf: 7ffc1b5fca7c, count: 400)\n"
     "    a-10  [000]  5.000001200: sys_read -> 0x10\n"
@@ -161,7 +161,7 @@ static void test_kernel(void)
     expect_line(kernel, "irq_exit irq [] 36 @500", "its end");
     expect_line(kernel, "irq_enter local_timer [] 236 @600", "an interrupt of the processor");
     expect_line(kernel, "irq_enter softirq [] 9 @700", "a softirq");
-    expect_line(kernel, "syscall_enter #59 [] 59 @800", "a system call by number");
+    expect_line(kernel, "syscall_enter #59 [] 32576 'A' @800", "a system call by number");
     expect_line(kernel, "syscall_exit #59 [] 18446744073709551614 @900", "what it returned");
     expect_line(kernel, "syscall_enter read [] 3 '|' @1000", "a system call by name");
     expect_line(kernel, "syscall_exit read [] 16 @1100", "its end");

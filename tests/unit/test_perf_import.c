@@ -55,7 +55,7 @@ static const char perf_want[] = PERF_THREADS
     "I test:odd 0 cpu 0 @150 "
     "\"7b226e223a2d332c226d6163223a5b312c322c332c342c352c3235355d2c2274657874223a2268692c5c22795c22"
     "222c2270616972223a5b372c343239343936373239355d2c2272657374223a2268692c5c22795c22227d\"\n"
-    "syscall_enter #39 [] 39 @180 \n"
+    "syscall_enter #39 [] 33 'A' @180 \n"
     "switch @200 cpu 0 next 2 state 1\n"
     "end @200\n"
     "-- 1\n"

@@ -132,6 +132,21 @@ static bool read_wakeup(struct weft_str text, struct ftrace_fields *fields)
 
 /* ---- other forms ----------------------------------------------------------------------------- */
 
+/* "(7f00, 0, ...)": hexadecimal. */
+static void read_arguments(struct weft_str text, struct ftrace_fields *fields)
+{
+    static const char *const names[] = { "#0", "#1", "#2" };
+    size_t at = kernel_find(text, "(");
+    for (size_t k = 0; k < sizeof names / sizeof *names && at < text.n_bytes; k++) {
+        const struct weft_str rest = kernel_trim(kernel_slice(text, at + 1, text.n_bytes));
+        const size_t comma = kernel_find(rest, ",");
+        if (rest.n_bytes == 0 || comma == SIZE_MAX)
+            return;
+        add(fields, weft_str_of(names[k]), kernel_slice(rest, 0, comma));
+        at = (size_t)(rest.bytes - text.bytes) + comma;
+    }
+}
+
 /* "NR 59 (7f00, 0, ...)", "NR 59 = -2" */
 static bool read_numbered(struct weft_str text, struct ftrace_fields *fields)
 {
@@ -142,6 +157,8 @@ static bool read_numbered(struct weft_str text, struct ftrace_fields *fields)
     add(fields, WEFT_STR("id"), kernel_slice(text, 3, end));
     if (equal != SIZE_MAX)
         add(fields, WEFT_STR("ret"), kernel_slice(text, equal + 2, text.n_bytes));
+    else
+        read_arguments(text, fields);
     return true;
 }
 
@@ -259,6 +276,8 @@ bool ftrace_field_number(const struct ftrace_field *field, uint64_t *number)
         *number = *number << 20 | (is_ok ? minor & 0xfffff : 0);
         return is_ok;
     }
+    if (begins(field->name, "#"))
+        return read_digits(text, 16, number);
     const bool is_negative = begins(text, "-");
     if (is_negative)
         text = kernel_slice(text, 1, text.n_bytes);
