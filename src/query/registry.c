@@ -99,6 +99,19 @@ static void discard_interval(union weft_result *result)
     weft_interval_table_free(result->interval);
 }
 
+static enum weft_code run_locks(struct weft_session *session, const union weft_request *request,
+                                union weft_result *result, struct weft_err *err)
+{
+    struct weft_thread_filter filter = weft_session_filter(session);
+    return weft_locks_run(weft_session_trace(session), &filter, &request->locks,
+                          weft_session_run(session), &result->locks, err);
+}
+
+static void discard_locks(union weft_result *result)
+{
+    weft_locks_table_free(result->locks);
+}
+
 /* What is unusual for a function is measured against the whole trace, whatever threads are kept. */
 static enum weft_code run_outliers(struct weft_session *session, const union weft_request *request,
                                    union weft_result *result, struct weft_err *err)
@@ -213,6 +226,7 @@ static const struct weft_analysis analyses[] = {
       discard_histogram },
     { "interval", "what every thread did from one point of time to another", run_interval,
       discard_interval },
+    { "locks", "who waited for which lock, and who had it meanwhile", run_locks, discard_locks },
     { "outliers", "calls and gaps that are unusual for their function or thread", run_outliers,
       discard_outliers },
     { "path", "what a thread's time depended on, on whatever thread", run_path, discard_path },

@@ -11,6 +11,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/critical_path.h"
+#include "analysis/locks.h"
 #include "analysis/shapes.h"
 #include "base/error.h"
 #include "base/pool.h"
@@ -124,6 +125,7 @@ union weft_request {
     struct weft_outliers_opts outliers;
     struct weft_activity_opts activity;
     struct weft_interval_opts interval;
+    struct weft_locks_opts locks;
     struct weft_path_opts path;
     struct weft_shapes_opts shapes;
     struct weft_states_opts states;
@@ -142,6 +144,7 @@ union weft_result {
     struct weft_outliers_table *outliers;
     struct weft_activity_table *activity;
     struct weft_interval_table *interval;
+    struct weft_locks_table *locks;
     struct weft_path_table *path;
     struct weft_shapes_table *shapes;
     struct weft_states_table *states;

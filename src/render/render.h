@@ -15,6 +15,7 @@
 #include "model/trace.h"
 #include "render/output.h"
 #include "render/table.h"
+#include "schema/locks.h"
 #include "schema/tables.h"
 
 #include <stdbool.h>
@@ -87,6 +88,26 @@ struct weft_outliers_view {
 };
 void weft_render_outliers(const struct weft_view *view, const struct weft_outliers_table *table,
                           const struct weft_outliers_view *opts);
+
+/* ---- locks ---- */
+
+enum weft_locks_list {
+    WEFT_LOCKS_LOCKS,
+    WEFT_LOCKS_SITES,
+    WEFT_LOCKS_BLOCKERS,
+    WEFT_LOCKS_CONTEXTS,
+    WEFT_LOCKS_ORDERS,
+    WEFT_LOCKS_CONVOYS,
+    WEFT_LOCKS_LISTS,
+};
+
+struct weft_locks_view {
+    uint64_t limit;            /* rows of each list; 0: all */
+    enum weft_locks_list list; /* CSV: which one */
+};
+
+void weft_render_locks(const struct weft_view *view, const struct weft_locks_table *table,
+                       const struct weft_locks_view *opts);
 
 /* ---- states, waits, cpu ---- */
 

@@ -62,7 +62,7 @@ done
 run shapes -q "$work/early.weft"
 ok "but not when it shall be quiet" is_silent err
 
-for command in completion cpu cut export functions import info interval merge outliers path regtime \
+for command in completion cpu cut export functions import info interval locks merge outliers path regtime \
     report shapes states waits; do
     run "$command" --help
     ok "$command --help succeeds" status_is 0
@@ -71,14 +71,14 @@ for command in completion cpu cut export functions import info interval merge ou
     ok "$command: an unknown option is a usage error" status_is 2
     ok "$command: which is named" complains no-such-option
 done
-for command in cpu cut export functions import info interval merge outliers path regtime report shapes \
+for command in cpu cut export functions import info interval locks merge outliers path regtime report shapes \
     states waits; do
     run "$command"
     ok "$command without a file is a usage error" status_is 2
     ok "$command has a manual page" [ -f "man/weft-$command.1.scd" ]
 done
 
-for command in cpu functions info interval outliers regtime shapes states waits; do
+for command in cpu functions info interval locks outliers regtime shapes states waits; do
     run "$command" "$trace"
     ok "$command succeeds" status_is 0
     ok "$command is silent on standard error" is_silent err

@@ -93,6 +93,16 @@ golden waits_causes.csv waits --causes --format csv --tid 10 k.weft
 golden cpu.txt cpu --threads k.weft
 golden cpu.json cpu --json k.weft
 golden cpu.csv cpu --format csv --from 100us --to 200us k.weft
+golden locks_import.txt import -o l.weft locks.txt
+golden locks.txt locks -n 0 l.weft
+golden locks_limit.txt locks -n 2 --tid 22 --to 60us l.weft
+golden locks_one.txt locks --lock cache l.weft
+golden locks.json locks --json l.weft
+golden locks.csv locks --format csv l.weft
+golden locks_blockers.csv locks --format csv --list blockers l.weft
+golden locks_kernel.txt locks k.weft
+golden locks_none.txt locks t.weft
+golden error_locks.txt locks --list holds t.weft
 golden path.txt path --thread 11 --from 1us --to 5us t.weft
 golden path.json path --thread 12 --json t.weft
 golden path.csv path --thread 11 --format csv t.weft

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/ask.h"
+
+struct options {
+    const char *from, *to, *lock;
+    uint64_t limit;
+    unsigned list;
+};
+
+#define MEMBER(member) offsetof(struct options, member)
+#define NO_LIMIT_GIVEN UINT64_MAX
+
+static const char *const lists[] = { "locks",  "sites",   "blockers", "contexts",
+                                     "orders", "convoys", NULL };
+
+static const struct weft_option options[] = {
+    { 0, "from", "TIME", "where the window begins, such as 1.5s or @123456789 (default: start)",
+      WEFT_OPTION_TEXT, MEMBER(from), NULL },
+    { 0, "to", "TIME", "where it ends (default: end)", WEFT_OPTION_TEXT, MEMBER(to), NULL },
+    { 0, "lock", "LOCK", "only this lock, by its address (0x...) or its name", WEFT_OPTION_TEXT,
+      MEMBER(lock), NULL },
+    { 0, "list", "locks|sites|blockers|contexts|orders|convoys",
+      "which list is written as CSV (default: locks)", WEFT_OPTION_CHOICE, MEMBER(list), lists },
+    { 'n', "limit", "N", "rows of each list, at most; 0: all (default: 12 as text, else all)",
+      WEFT_OPTION_COUNT, MEMBER(limit), NULL },
+};
+
+enum { TEXT_LIMIT = 12 };
+
+static enum weft_code request(struct weft_cli *cli, void *context, union weft_request *request)
+{
+    const struct options *opts = context;
+    request->locks.lock = opts->lock ? weft_str_of(opts->lock) : (struct weft_str){ 0 };
+    return weft_cli_window(cli, opts->from, opts->to, &request->locks.from_ns,
+                           &request->locks.to_ns);
+}
+
+static void render(const struct weft_view *view, void *context, const union weft_result *result)
+{
+    const struct options *opts = context;
+    struct weft_locks_view how = { .limit = opts->limit, .list = (enum weft_locks_list)opts->list };
+    if (opts->limit == NO_LIMIT_GIVEN)
+        how.limit = view->format == WEFT_FORMAT_TEXT ? TEXT_LIMIT : 0;
+    weft_render_locks(view, result->locks, &how);
+}
+
+static int run(struct weft_cli *cli, int argc, char **argv)
+{
+    struct options opts = { .limit = NO_LIMIT_GIVEN };
+    if (!weft_cli_parse(cli, &opts, argc, argv))
+        return cli->exit_status;
+    const struct weft_question question = {
+        .analysis = "locks", .context = &opts, .request = request, .render = render
+    };
+    return weft_cli_ask(cli, &question);
+}
+
+const struct weft_command weft_cmd_locks = {
+    .name = "locks",
+    .summary = "who waited for which lock, and who had it meanwhile",
+    .arguments = "TRACE",
+    .about =
+        "Contention: of every lock, condition, barrier and joined thread how often it was got and\n"
+        "waited for, from which functions, who made whom wait and what that one did meanwhile,\n"
+        "which locks are taken while others are held (and where the other way round, too), and\n"
+        "convoys. From events of a lock library, from calls of functions like\n"
+        "pthread_mutex_lock, or from futex system calls alone; each answer says which.",
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+    .common = WEFT_COMMON_ALL,
+    .n_inputs_min = 1,
+    .n_inputs_max = 1,
+    .run = run,
+};

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * From points (model/lock_points.h) to operations (model/locks.h), a thread at a time.
+ */
+#ifndef WEFT_MODEL_LOCK_MACHINE_H
+#define WEFT_MODEL_LOCK_MACHINE_H
+
+#include "model/lock_points.h"
+#include "model/locks.h"
+
+/* Somebody was woken, or may have been. */
+struct weft_lock_signal {
+    uint64_t at_ns;
+    uint32_t thread_id, object;
+};
+
+struct weft_lock_ops {
+    struct weft_lock_op *items;
+    size_t n, cap;
+};
+
+struct weft_lock_signals {
+    struct weft_lock_signal *items;
+    size_t n, cap;
+};
+
+struct weft_lock_machine;
+
+/* Adds to `ops` and `signals`, at most `n_max` of both together. NULL without memory. */
+struct weft_lock_machine *weft_lock_machine_new(const struct weft_lock_finder *finder,
+                                                struct weft_lock_ops *ops,
+                                                struct weft_lock_signals *signals, size_t n_max);
+void weft_lock_machine_free(struct weft_lock_machine *machine);
+
+/* The points of a thread, which was last heard of at `last_ns`. */
+WEFT_CHECKED enum weft_code weft_lock_machine_run(struct weft_lock_machine *machine,
+                                                  uint32_t thread_id,
+                                                  const struct weft_lock_points *points,
+                                                  uint64_t last_ns, struct weft_err *err);
+
+uint64_t weft_lock_machine_unmatched(const struct weft_lock_machine *machine);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/lock_names.h"
+
+#include <string.h>
+
+struct row {
+    const char *names; /* "a|b" */
+    struct weft_lock_use use;
+};
+
+static const struct row rows[] = {
+    { "pthread_mutex_lock|pthread_mutex_timedlock|pthread_mutex_clocklock|pthread_spin_lock|"
+      "mtx_lock|mtx_timedlock|std::mutex::lock|std::recursive_mutex::lock|std::timed_mutex::lock|"
+      "__wt_spin_lock|__wt_spin_lock_track|std::shared_mutex::lock",
+      { WEFT_LOCK_ACQUIRES, WEFT_LOCK_MUTEX, false } },
+    { "pthread_mutex_unlock|pthread_spin_unlock|mtx_unlock|std::mutex::unlock|"
+      "std::recursive_mutex::unlock|std::timed_mutex::unlock|__wt_spin_unlock|"
+      "std::shared_mutex::unlock",
+      { WEFT_LOCK_RELEASES, WEFT_LOCK_MUTEX, false } },
+    { "pthread_rwlock_rdlock|pthread_rwlock_timedrdlock|pthread_rwlock_clockrdlock|__wt_readlock|"
+      "std::shared_mutex::lock_shared",
+      { WEFT_LOCK_ACQUIRES, WEFT_LOCK_RWLOCK, true } },
+    { "pthread_rwlock_wrlock|pthread_rwlock_timedwrlock|pthread_rwlock_clockwrlock|__wt_writelock",
+      { WEFT_LOCK_ACQUIRES, WEFT_LOCK_RWLOCK, false } },
+    { "pthread_rwlock_unlock|__wt_readunlock|__wt_writeunlock|std::shared_mutex::unlock_shared",
+      { WEFT_LOCK_RELEASES, WEFT_LOCK_RWLOCK, false } },
+    { "pthread_cond_wait|pthread_cond_timedwait|pthread_cond_clockwait|cnd_wait|cnd_timedwait|"
+      "sem_wait|sem_timedwait|sem_clockwait|std::condition_variable::wait|__wt_cond_wait_signal",
+      { WEFT_LOCK_WAITS, WEFT_LOCK_CONDITION, false } },
+    { "pthread_cond_signal|pthread_cond_broadcast|cnd_signal|cnd_broadcast|sem_post|"
+      "std::condition_variable::notify_one|std::condition_variable::notify_all|__wt_cond_signal",
+      { WEFT_LOCK_SIGNALS, WEFT_LOCK_CONDITION, false } },
+    { "pthread_barrier_wait", { WEFT_LOCK_WAITS, WEFT_LOCK_BARRIER, false } },
+    { "pthread_join|pthread_timedjoin_np|pthread_clockjoin_np|thrd_join|std::thread::join",
+      { WEFT_LOCK_WAITS, WEFT_LOCK_JOIN, false } },
+    { "lll_lock_wait|lll_lock_wake|lll_lock_wait_private|lll_lock_wake_private|futex_wait|"
+      "futex_wake|futex_abstimed_wait_common|futex_abstimed_wait|futex_abstimed_wait64|"
+      "futex_abstimed_wait_cancelable64|pthread_mutex_trylock|pthread_mutex_cond_lock|syscall|"
+      "pthread_mutex_lock_full|pthread_mutex_unlock_usercnt|pthread_cond_wait_common|__wt_cond_"
+      "wait|"
+      "std::lock_guard::lock_guard|std::unique_lock::lock|leveldb::port::Mutex::Lock|"
+      "leveldb::port::Mutex::Unlock|leveldb::port::CondVar::Wait|futex_wait_cancelable|"
+      "futex_abstimed_wait_common64",
+      { WEFT_LOCK_PASSES, WEFT_LOCK_FUTEX, false } },
+};
+
+static bool is_one_of(struct weft_str text, const char *names)
+{
+    while (*names) {
+        const size_t n_name = strcspn(names, "|");
+        if (n_name == text.n_bytes && memcmp(names, text.bytes, n_name) == 0)
+            return true;
+        names += n_name;
+        names += *names == '|';
+    }
+    return false;
+}
+
+/* glibc's own names for what it exports: "__GI___pthread_mutex_lock", "___pthread_mutex_lock". */
+static struct weft_str plain(struct weft_str name)
+{
+    static const char front[] = "__GI_";
+    const char *open = name.n_bytes ? memchr(name.bytes, '(', name.n_bytes) : NULL;
+    const char *version = name.n_bytes ? memchr(name.bytes, '@', name.n_bytes) : NULL;
+    if (open && open > name.bytes)
+        name.n_bytes = (size_t)(open - name.bytes);
+    if (version && version > name.bytes && (size_t)(version - name.bytes) < name.n_bytes)
+        name.n_bytes = (size_t)(version - name.bytes);
+    if (name.n_bytes > sizeof front && memcmp(name.bytes, front, sizeof front - 1) == 0)
+        name = (struct weft_str){ name.bytes + sizeof front - 1, name.n_bytes - sizeof front + 1 };
+    return name;
+}
+
+struct weft_lock_use weft_lock_use_of(struct weft_str name)
+{
+    const struct weft_str whole = plain(name);
+    struct weft_str bare = whole;
+    while (bare.n_bytes > 1 && bare.bytes[0] == '_')
+        bare = (struct weft_str){ bare.bytes + 1, bare.n_bytes - 1 };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (is_one_of(whole, rows[i].names) || is_one_of(bare, rows[i].names))
+            return rows[i].use;
+    return (struct weft_lock_use){ .role = WEFT_LOCK_NO_ROLE };
+}

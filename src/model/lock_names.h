@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Functions that work on locks, told by their names (docs/analyses/locks.md lists them).
+ */
+#ifndef WEFT_MODEL_LOCK_NAMES_H
+#define WEFT_MODEL_LOCK_NAMES_H
+
+#include "base/str.h"
+#include "schema/locks.h"
+
+enum weft_lock_role {
+    WEFT_LOCK_NO_ROLE,
+    WEFT_LOCK_ACQUIRES, /* from its entry to its exit it waits */
+    WEFT_LOCK_RELEASES,
+    WEFT_LOCK_WAITS, /* for a signal, for others, for a thread's end */
+    WEFT_LOCK_SIGNALS,
+    WEFT_LOCK_PASSES, /* is part of how locks are made: nobody's place in a program */
+};
+
+struct weft_lock_use {
+    uint8_t role; /* enum weft_lock_role */
+    uint8_t kind; /* enum weft_lock_kind */
+    bool is_shared;
+};
+
+/* What a function of this name does. Of a qualified C++ name the whole name counts, without
+ * arguments. */
+struct weft_lock_use weft_lock_use_of(struct weft_str name);
+
+#endif

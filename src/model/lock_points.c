@@ -1,0 +1,753 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A futex tells no more than that its thread waits, or wakes others, at an address. What it is part
+ * of shows in how all threads use that address (struct word): glibc's mutexes wait for the value 2;
+ * at a barrier the last one wakes all; conditions and semaphores wait with a bit set, each
+ * condition at two words beside each other; whoever joins a thread waits for the value that is its
+ * tid.
+ */
+#include "model/lock_points.h"
+
+#include "base/vec.h"
+#include "model/events.h"
+#include "model/lock_names.h"
+#include "model/walk.h"
+
+#include <stdlib.h>
+
+#define KIND(name) (UINT32_C(1) << WEFT_EVENT_##name)
+#define LOCK_KINDS (KIND(LOCK_REQUEST) | KIND(LOCK_ACQUIRED) | KIND(LOCK_RELEASED))
+
+enum futex_op {
+    FUTEX_WAIT = 0,
+    FUTEX_WAKE = 1,
+    FUTEX_REQUEUE = 3,
+    FUTEX_CMP_REQUEUE = 4,
+    FUTEX_WAKE_OP = 5,
+    FUTEX_LOCK_PI = 6,
+    FUTEX_UNLOCK_PI = 7,
+    FUTEX_WAIT_BITSET = 9,
+    FUTEX_WAKE_BITSET = 10,
+    FUTEX_LOCK_PI2 = 13,
+    FUTEX_COMMANDS = 0x7f,
+    FUTEX_PRIVATE = 0x80,
+    FUTEX_ALL = 0x7fffffff, /* woken */
+    MUTEX_CONTENDED = 2,
+};
+
+enum { CONDITION_BYTES = 8, MOST_SHARE = 4 };
+
+/* How an address is used as a futex. */
+struct word {
+    uint64_t waits, waits_for_2, bit_waits;
+    bool wakes_all, is_pi;
+    bool is_made; /* `object` is set */
+    uint32_t object;
+};
+
+struct open_call {
+    uint32_t site, object;
+    struct weft_lock_use use;
+};
+
+struct weft_lock_finder {
+    const struct weft_trace *trace;
+    const struct weft_twins *twins;
+    uint64_t from_ns, to_ns, memory_bytes;
+    struct weft_strtab *keys, *texts, *sites; /* keys: of objects, by number */
+    struct weft_strtab *word_keys;
+    struct {
+        struct weft_lock_object *items;
+        size_t n, cap;
+    } objects;
+    struct {
+        struct word *items; /* by number of the key */
+        size_t n, cap;
+    } words;
+    struct weft_lock_use *uses; /* by function */
+    uint32_t *function_sites;   /* by function; WEFT_ID_NONE: not asked for */
+    bool has_lock_calls, has_lock_events, has_calls;
+    struct {
+        struct open_call *items;
+        size_t n, cap;
+    } stack;
+};
+
+static enum weft_code no_memory(struct weft_err *err)
+{
+    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for locks");
+}
+
+/* ---- objects --------------------------------------------------------------------------------- */
+
+/* What makes an object itself. */
+struct key {
+    uint64_t pid, number;
+    uint32_t host_id;
+    char tag; /* address, number of the source, text, join, untold */
+    uint8_t kind;
+    char zero[2];
+};
+_Static_assert(sizeof(struct key) == 24, "keys are compared as bytes");
+
+static uint64_t pid_of(const struct weft_lock_finder *finder, uint32_t thread_id)
+{
+    uint32_t id = thread_id;
+    do {
+        const uint64_t pid = weft_trace_thread(finder->trace, id)->info.pid;
+        if (pid)
+            return pid;
+        id = finder->twins->next[id];
+    } while (id != thread_id);
+    return 0;
+}
+
+static struct key key_of(const struct weft_lock_finder *finder, uint32_t thread_id, char tag,
+                         uint64_t number)
+{
+    return (struct key){ .pid = pid_of(finder, thread_id),
+                         .number = number,
+                         .host_id = weft_trace_thread(finder->trace, thread_id)->info.host_id,
+                         .tag = tag };
+}
+
+static enum weft_code object_add(struct weft_lock_finder *finder, const struct key *key,
+                                 enum weft_lock_kind kind, enum weft_lock_source source,
+                                 uint32_t *object, struct weft_err *err)
+{
+    const struct weft_str bytes = { (const char *)key, sizeof *key };
+    enum weft_code code = weft_strtab_intern(finder->keys, bytes, object, err);
+    if (code != WEFT_OK)
+        return code;
+    if (*object == finder->objects.n) {
+        struct weft_lock_object *made = WEFT_VEC_PUSH(&finder->objects);
+        if (!made)
+            return no_memory(err);
+        *made = (struct weft_lock_object){ .address = key->tag == 'a' ? key->number : 0,
+                                           .pid = key->pid,
+                                           .thread_id = WEFT_ID_NONE,
+                                           .kind = (uint8_t)kind,
+                                           .is_untold = key->tag == 'u' };
+    }
+    struct weft_lock_object *known = &finder->objects.items[*object];
+    known->sources |= (uint8_t)source;
+    if (kind == WEFT_LOCK_RWLOCK && known->kind == WEFT_LOCK_MUTEX)
+        known->kind = WEFT_LOCK_RWLOCK;
+    return WEFT_OK;
+}
+
+static bool has_part(struct weft_str text, const char *part)
+{
+    const size_t n_part = strlen(part);
+    for (size_t i = 0; i + n_part <= text.n_bytes; i++)
+        if (memcmp(text.bytes + i, part, n_part) == 0)
+            return true;
+    return false;
+}
+
+/* By the name of the operation: "mutex_lock", "rwlock_rdlock". */
+static enum weft_lock_kind kind_of_event(struct weft_str name, bool *is_shared)
+{
+    static const char *const writes[] = { "rwlock", "wrlock", "write_lock", "writelock" };
+    bool is_rw = *is_shared =
+        has_part(name, "rdlock") || has_part(name, "read_lock") || has_part(name, "readlock");
+    for (size_t i = 0; i < sizeof writes / sizeof *writes; i++)
+        is_rw |= has_part(name, writes[i]);
+    return is_rw ? WEFT_LOCK_RWLOCK : WEFT_LOCK_MUTEX;
+}
+
+static enum weft_code object_of_event(struct weft_lock_finder *finder, uint32_t thread_id,
+                                      const struct weft_event *event, uint32_t *object,
+                                      bool *is_shared, struct weft_err *err)
+{
+    struct key key = { .number = event->object_id, .tag = 'n' };
+    if (event->value)
+        key = key_of(finder, thread_id, 'a', event->value);
+    return object_add(finder, &key, kind_of_event(event->name, is_shared), WEFT_LOCK_BY_EVENTS,
+                      object, err);
+}
+
+/* ---- futexes --------------------------------------------------------------------------------- */
+
+static bool is_futex(const struct weft_event *event)
+{
+    return event->object_id != WEFT_ID_NONE && (weft_str_equal(event->name, WEFT_STR("futex")) ||
+                                                weft_str_equal(event->name, WEFT_STR("#202")) ||
+                                                weft_str_equal(event->name, WEFT_STR("#98")));
+}
+
+static bool is_futex_exit(const struct weft_event *event)
+{
+    return weft_str_equal(event->name, WEFT_STR("futex")) ||
+           weft_str_equal(event->name, WEFT_STR("#202")) ||
+           weft_str_equal(event->name, WEFT_STR("#98"));
+}
+
+static bool is_wait_op(unsigned command)
+{
+    return command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET || command == FUTEX_LOCK_PI ||
+           command == FUTEX_LOCK_PI2;
+}
+
+static bool is_wake_op(unsigned command)
+{
+    return command == FUTEX_WAKE || command == FUTEX_WAKE_OP || command == FUTEX_WAKE_BITSET ||
+           command == FUTEX_REQUEUE || command == FUTEX_CMP_REQUEUE || command == FUTEX_UNLOCK_PI;
+}
+
+/* The thread whose end is waited for: glibc waits until the kernel clears its tid. */
+static uint32_t joined(const struct weft_lock_finder *finder, uint32_t thread_id,
+                       const struct weft_event *event)
+{
+    const struct weft_thread_info *own = &weft_trace_thread(finder->trace, thread_id)->info;
+    const unsigned command = event->prev_state & FUTEX_COMMANDS;
+    if (command != FUTEX_WAIT_BITSET && command != FUTEX_WAIT)
+        return WEFT_ID_NONE;
+    if (event->prev_state & FUTEX_PRIVATE || event->object_id == 0)
+        return WEFT_ID_NONE;
+    for (uint32_t id = 0; id < finder->twins->n_threads; id++) {
+        const struct weft_model_thread *thread = weft_trace_thread(finder->trace, id);
+        if (thread->info.tid == event->object_id && thread->info.host_id == own->host_id &&
+            thread->info.tid != own->tid && thread->last_ns >= event->time_ns &&
+            finder->twins->first[id] == id)
+            return id;
+    }
+    return WEFT_ID_NONE;
+}
+
+static enum weft_code word_of(struct weft_lock_finder *finder, uint32_t thread_id, uint64_t address,
+                              struct word **word, struct weft_err *err)
+{
+    const struct key key = key_of(finder, thread_id, 'a', address);
+    uint32_t number;
+    enum weft_code code = weft_strtab_intern(
+        finder->word_keys, (struct weft_str){ (const char *)&key, sizeof key }, &number, err);
+    if (code == WEFT_OK && number == finder->words.n && !WEFT_VEC_PUSH(&finder->words))
+        code = no_memory(err);
+    *word = code == WEFT_OK ? &finder->words.items[number] : NULL;
+    return code;
+}
+
+static enum weft_code survey_futex(struct weft_lock_finder *finder, uint32_t thread_id,
+                                   const struct weft_event *event, struct weft_err *err)
+{
+    const unsigned command = event->prev_state & FUTEX_COMMANDS;
+    struct word *word;
+    if ((!is_wait_op(command) && !is_wake_op(command)) ||
+        joined(finder, thread_id, event) != WEFT_ID_NONE)
+        return WEFT_OK;
+    enum weft_code code = word_of(finder, thread_id, event->value, &word, err);
+    if (code != WEFT_OK)
+        return code;
+    word->is_pi |= command == FUTEX_LOCK_PI || command == FUTEX_LOCK_PI2;
+    if (is_wait_op(command)) {
+        word->waits++;
+        word->waits_for_2 += event->object_id == MUTEX_CONTENDED;
+        word->bit_waits += command == FUTEX_WAIT_BITSET;
+    } else {
+        word->wakes_all |= event->object_id == FUTEX_ALL;
+    }
+    return WEFT_OK;
+}
+
+static enum weft_lock_kind kind_of_word(const struct word *word)
+{
+    if (word->is_pi || (word->waits > 0 && word->waits == word->waits_for_2 && !word->wakes_all))
+        return WEFT_LOCK_MUTEX;
+    if (word->waits > 0 && word->bit_waits == word->waits)
+        return WEFT_LOCK_CONDITION;
+    if (word->waits > 0 && word->bit_waits == 0 && word->wakes_all)
+        return WEFT_LOCK_BARRIER;
+    return WEFT_LOCK_FUTEX;
+}
+
+/* A lock that events tell of keeps what they say it is. */
+static enum weft_code object_of_word(struct weft_lock_finder *finder, uint32_t thread_id,
+                                     uint64_t address, struct word *word, struct weft_err *err)
+{
+    const enum weft_lock_kind kind = kind_of_word(word);
+    struct key key = key_of(finder, thread_id, 'a', address);
+    uint32_t n_known = weft_strtab_count(finder->keys);
+    enum weft_code code = object_add(finder, &key, kind, WEFT_LOCK_BY_FUTEX, &word->object, err);
+    const bool is_new = word->object == n_known;
+    word->is_made = code == WEFT_OK;
+    if (code != WEFT_OK || !is_new || kind != WEFT_LOCK_CONDITION || address % CONDITION_BYTES == 0)
+        return code;
+    /* The second word of a condition: the object is that of the first. */
+    key.number = address - address % CONDITION_BYTES;
+    finder->objects.items[word->object].sources = 0;
+    return object_add(finder, &key, kind, WEFT_LOCK_BY_FUTEX, &word->object, err);
+}
+
+/* ---- the survey ------------------------------------------------------------------------------ */
+
+static enum weft_code survey_thread(struct weft_lock_finder *finder, uint32_t thread_id,
+                                    struct weft_err *err)
+{
+    struct weft_events *events = NULL;
+    const struct weft_event *event = NULL;
+    uint32_t object;
+    bool is_shared;
+    enum weft_code code =
+        weft_events_open(finder->trace, thread_id, LOCK_KINDS | KIND(SYSCALL_ENTER),
+                         finder->from_ns, finder->to_ns, &events, err);
+    while (code == WEFT_OK && (code = weft_events_next(events, &event, err)) == WEFT_OK && event) {
+        if (event->kind != WEFT_EVENT_SYSCALL_ENTER) {
+            finder->has_lock_events = true;
+            code = object_of_event(finder, thread_id, event, &object, &is_shared, err);
+        } else if (is_futex(event)) {
+            code = survey_futex(finder, thread_id, event, err);
+        }
+    }
+    weft_events_close(events);
+    return code;
+}
+
+static bool has_events(const struct weft_trace *trace, uint32_t kinds)
+{
+    for (unsigned kind = 0; kind < WEFT_EVENT_KINDS; kind++)
+        if (kinds >> kind & 1 && weft_trace_meta(trace)->events_of_kind[kind])
+            return true;
+    return false;
+}
+
+static enum weft_code survey(struct weft_lock_finder *finder, struct weft_err *err)
+{
+    enum weft_code code = WEFT_OK;
+    for (uint32_t id = 0; id < weft_trace_n_functions(finder->trace); id++) {
+        const struct weft_lock_use use =
+            weft_lock_use_of(weft_trace_function(finder->trace, id)->name);
+        finder->uses[id] = use;
+        finder->function_sites[id] = WEFT_ID_NONE;
+        finder->has_lock_calls |= use.role != WEFT_LOCK_NO_ROLE && use.role != WEFT_LOCK_PASSES;
+    }
+    if (!has_events(finder->trace, LOCK_KINDS | KIND(SYSCALL_ENTER)))
+        return WEFT_OK;
+    for (uint32_t id = 0; id < finder->twins->n_threads && code == WEFT_OK; id++)
+        code = survey_thread(finder, id, err);
+    return code;
+}
+
+enum weft_code weft_lock_finder_open(const struct weft_trace *trace, const struct weft_twins *twins,
+                                     uint64_t from_ns, uint64_t to_ns, uint64_t memory_bytes,
+                                     struct weft_lock_finder **finder, struct weft_err *err)
+{
+    struct weft_lock_finder *made = calloc(1, sizeof *made);
+    const size_t n_functions = weft_trace_n_functions(trace);
+    *finder = made;
+    if (!made)
+        return no_memory(err);
+    made->trace = trace;
+    made->twins = twins;
+    made->from_ns = from_ns;
+    made->to_ns = to_ns;
+    made->memory_bytes = memory_bytes;
+    made->keys = weft_strtab_new();
+    made->texts = weft_strtab_new();
+    made->sites = weft_strtab_new();
+    made->word_keys = weft_strtab_new();
+    made->uses = calloc(n_functions + 1, sizeof *made->uses);
+    made->function_sites = calloc(n_functions + 1, sizeof *made->function_sites);
+    if (!made->keys || !made->texts || !made->sites || !made->word_keys || !made->uses ||
+        !made->function_sites)
+        return no_memory(err);
+    return survey(made, err);
+}
+
+void weft_lock_finder_close(struct weft_lock_finder *finder)
+{
+    if (!finder)
+        return;
+    weft_strtab_free(finder->keys);
+    weft_strtab_free(finder->texts);
+    weft_strtab_free(finder->sites);
+    weft_strtab_free(finder->word_keys);
+    WEFT_VEC_FINI(&finder->objects);
+    WEFT_VEC_FINI(&finder->words);
+    WEFT_VEC_FINI(&finder->stack);
+    free(finder->uses);
+    free(finder->function_sites);
+    free(finder);
+}
+
+size_t weft_lock_finder_n_objects(const struct weft_lock_finder *finder)
+{
+    return finder->objects.n;
+}
+
+const struct weft_lock_object *weft_lock_finder_object(const struct weft_lock_finder *finder,
+                                                       uint32_t object)
+{
+    return &finder->objects.items[object];
+}
+
+struct weft_str weft_lock_finder_site(const struct weft_lock_finder *finder, uint32_t site)
+{
+    return site == WEFT_ID_NONE ? WEFT_STR("") : weft_strtab_get(finder->sites, site);
+}
+
+/* ---- points ---------------------------------------------------------------------------------- */
+
+/* What is read of one thread. */
+struct reading {
+    struct weft_lock_finder *finder;
+    struct weft_lock_points *points;
+    uint32_t thread_id;
+    uint64_t stack_ns;   /* of the last stack sample */
+    uint32_t stack_site; /* or WEFT_ID_NONE */
+    bool is_asleep;      /* in a futex call that waits */
+};
+
+static enum weft_code point_add(struct reading *reading, const struct weft_lock_point *made,
+                                struct weft_err *err)
+{
+    const struct weft_lock_finder *finder = reading->finder;
+    struct weft_lock_points *points = reading->points;
+    const size_t n_max = finder->memory_bytes
+                             ? (size_t)(finder->memory_bytes / MOST_SHARE / sizeof *made) + 1
+                             : UINT32_MAX;
+    if (points->n >= n_max)
+        return weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
+                         "a thread works on locks more than %zu times, which is what --mem admits: "
+                         "ask for a shorter interval, or allow more",
+                         n_max);
+    struct weft_lock_point *point = WEFT_VEC_PUSH(points);
+    if (!point)
+        return no_memory(err);
+    *point = *made;
+    point->order = (uint32_t)points->n;
+    return WEFT_OK;
+}
+
+static enum weft_code read_lock(struct reading *reading, const struct weft_event *event,
+                                struct weft_err *err)
+{
+    struct weft_lock_point point = { .at_ns = event->time_ns,
+                                     .site = WEFT_ID_NONE,
+                                     .source = WEFT_LOCK_BY_EVENTS };
+    enum weft_code code = object_of_event(reading->finder, reading->thread_id, event, &point.object,
+                                          &point.is_shared, err);
+    point.kind = event->kind == WEFT_EVENT_LOCK_REQUEST    ? WEFT_LOCK_POINT_REQUEST
+                 : event->kind == WEFT_EVENT_LOCK_RELEASED ? WEFT_LOCK_POINT_RELEASED
+                 : event->prev_state == 0                  ? WEFT_LOCK_POINT_ACQUIRED
+                                                           : WEFT_LOCK_POINT_FAILED;
+    return code == WEFT_OK ? point_add(reading, &point, err) : code;
+}
+
+static enum weft_code object_of_futex(struct reading *reading, const struct weft_event *event,
+                                      uint32_t *object, struct weft_err *err)
+{
+    struct weft_lock_finder *finder = reading->finder;
+    const uint32_t thread_id = joined(finder, reading->thread_id, event);
+    struct word *word;
+    enum weft_code code;
+    if (thread_id != WEFT_ID_NONE) {
+        const struct key key = key_of(finder, reading->thread_id, 'j', thread_id);
+        code = object_add(finder, &key, WEFT_LOCK_JOIN, WEFT_LOCK_BY_FUTEX, object, err);
+        if (code == WEFT_OK)
+            finder->objects.items[*object].thread_id = thread_id;
+        return code;
+    }
+    code = word_of(finder, reading->thread_id, event->value, &word, err);
+    if (code == WEFT_OK && !word->is_made)
+        code = object_of_word(finder, reading->thread_id, event->value, word, err);
+    *object = code == WEFT_OK ? word->object : WEFT_ID_NONE;
+    return code;
+}
+
+static enum weft_code read_futex(struct reading *reading, const struct weft_event *event,
+                                 struct weft_err *err)
+{
+    const unsigned command = event->prev_state & FUTEX_COMMANDS;
+    const bool is_wait = is_wait_op(command);
+    struct weft_lock_point point = { .at_ns = event->time_ns,
+                                     .site = reading->stack_ns == event->time_ns
+                                                 ? reading->stack_site
+                                                 : WEFT_ID_NONE,
+                                     .kind = is_wait ? WEFT_LOCK_POINT_SLEEP : WEFT_LOCK_POINT_WAKE,
+                                     .source = WEFT_LOCK_BY_FUTEX };
+    reading->is_asleep = false;
+    if (!is_wait && !is_wake_op(command))
+        return WEFT_OK;
+    enum weft_code code = object_of_futex(reading, event, &point.object, err);
+    reading->is_asleep = is_wait;
+    return code == WEFT_OK ? point_add(reading, &point, err) : code;
+}
+
+static enum weft_code read_awake(struct reading *reading, const struct weft_event *event,
+                                 struct weft_err *err)
+{
+    const struct weft_lock_point point = { .at_ns = event->time_ns,
+                                           .object = WEFT_ID_NONE,
+                                           .site = WEFT_ID_NONE,
+                                           .kind = WEFT_LOCK_POINT_AWAKE,
+                                           .source = WEFT_LOCK_BY_FUTEX };
+    if (!reading->is_asleep || !is_futex_exit(event))
+        return WEFT_OK;
+    reading->is_asleep = false;
+    return point_add(reading, &point, err);
+}
+
+static bool is_kernel_frame(struct weft_str frame)
+{
+    static const char kernel[] = "[kernel]", unknown[] = "[unknown]";
+    return (frame.n_bytes >= sizeof kernel - 1 &&
+            memcmp(frame.bytes, kernel, sizeof kernel - 1) == 0) ||
+           (frame.n_bytes >= sizeof unknown - 1 &&
+            memcmp(frame.bytes, unknown, sizeof unknown - 1) == 0);
+}
+
+struct weft_str weft_lock_stack_site(struct weft_str stack)
+{
+    struct weft_str best = { 0 };
+    size_t start = 0;
+    for (size_t i = 0; i <= stack.n_bytes; i++) {
+        if (i < stack.n_bytes && stack.bytes[i] != ';')
+            continue;
+        const struct weft_str frame = { stack.bytes + start, i - start };
+        start = i + 1;
+        if (frame.n_bytes == 0 || is_kernel_frame(frame))
+            continue;
+        if (best.n_bytes == 0 || weft_lock_use_of(frame).role == WEFT_LOCK_NO_ROLE)
+            best = frame;
+    }
+    return best;
+}
+
+/* A stack of the very time of a point is where that happened. */
+static enum weft_code read_stack(struct reading *reading, const struct weft_event *event,
+                                 struct weft_err *err)
+{
+    const struct weft_str site = weft_lock_stack_site(event->name);
+    struct weft_lock_points *points = reading->points;
+    struct weft_lock_point *last = points->n ? &points->items[points->n - 1] : NULL;
+    reading->stack_ns = event->time_ns;
+    reading->stack_site = WEFT_ID_NONE;
+    if (site.n_bytes == 0)
+        return WEFT_OK;
+    enum weft_code code =
+        weft_strtab_intern(reading->finder->sites, site, &reading->stack_site, err);
+    if (code == WEFT_OK && last && last->at_ns == event->time_ns && last->site == WEFT_ID_NONE &&
+        last->source == WEFT_LOCK_BY_FUTEX)
+        last->site = reading->stack_site;
+    return code;
+}
+
+static enum weft_code read_events(struct reading *reading, uint32_t thread_id, struct weft_err *err)
+{
+    const struct weft_lock_finder *finder = reading->finder;
+    const uint32_t futexes =
+        finder->words.n ? KIND(SYSCALL_ENTER) | KIND(SYSCALL_EXIT) | KIND(SAMPLE) : 0;
+    struct weft_events *events = NULL;
+    const struct weft_event *event = NULL;
+    enum weft_code code = weft_events_open(finder->trace, thread_id, LOCK_KINDS | futexes,
+                                           finder->from_ns, finder->to_ns, &events, err);
+    reading->stack_ns = UINT64_MAX;
+    while (code == WEFT_OK && (code = weft_events_next(events, &event, err)) == WEFT_OK && event) {
+        if (event->kind == WEFT_EVENT_SAMPLE)
+            code = read_stack(reading, event, err);
+        else if (event->kind == WEFT_EVENT_SYSCALL_EXIT)
+            code = read_awake(reading, event, err);
+        else if (event->kind != WEFT_EVENT_SYSCALL_ENTER)
+            code = read_lock(reading, event, err);
+        else if (is_futex(event))
+            code = read_futex(reading, event, err);
+        else
+            reading->is_asleep = false;
+    }
+    weft_events_close(events);
+    return code;
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+/* "(0x7f00, 3)": the first of the arguments. */
+static struct weft_str first_argument(struct weft_str text)
+{
+    size_t start = 0, end;
+    while (start < text.n_bytes && strchr("( ", text.bytes[start]))
+        start++;
+    for (end = start; end < text.n_bytes && !strchr(",) ", text.bytes[end]);)
+        end++;
+    return (struct weft_str){ text.bytes + start, end - start };
+}
+
+static bool read_hex(struct weft_str text, uint64_t *number)
+{
+    *number = 0;
+    if (text.n_bytes < 3 || text.n_bytes > 18 || memcmp(text.bytes, "0x", 2) != 0)
+        return false;
+    for (size_t i = 2; i < text.n_bytes; i++) {
+        const char *digit = memchr("0123456789abcdef", text.bytes[i], 16);
+        if (!digit)
+            return false;
+        *number = *number << 4 | (uint64_t)(digit - "0123456789abcdef");
+    }
+    return true;
+}
+
+/* Which lock a call is of: its first argument says so. */
+static enum weft_code object_of_call(struct weft_lock_finder *finder, uint32_t thread_id,
+                                     const struct weft_walk_call *call, struct weft_lock_use use,
+                                     uint32_t *object, struct weft_err *err)
+{
+    struct weft_str name = { 0 };
+    uint32_t text_id = 0;
+    uint64_t address = call->n_args ? call->args[0] : 0;
+    struct key key = key_of(finder, thread_id, 'u', 0);
+    if (!address && call->n_arg_texts)
+        name = first_argument(call->arg_texts[0]);
+    if (address || read_hex(name, &address)) {
+        key = key_of(finder, thread_id, 'a', address);
+    } else if (name.n_bytes) {
+        enum weft_code code = weft_strtab_intern(finder->texts, name, &text_id, err);
+        if (code != WEFT_OK)
+            return code;
+        key = key_of(finder, thread_id, 't', text_id);
+    }
+    key.kind = key.tag == 'a' ? 0 : use.kind;
+    enum weft_code code = object_add(finder, &key, use.kind, WEFT_LOCK_BY_CALLS, object, err);
+    if (code == WEFT_OK && key.tag == 't')
+        finder->objects.items[*object].name = weft_strtab_get(finder->texts, text_id);
+    return code;
+}
+
+static enum weft_code site_of(struct weft_lock_finder *finder, uint32_t function_id, uint32_t *site,
+                              struct weft_err *err)
+{
+    uint32_t *known = &finder->function_sites[function_id];
+    enum weft_code code = WEFT_OK;
+    if (*known == WEFT_ID_NONE)
+        code = weft_strtab_intern(
+            finder->sites, weft_trace_function(finder->trace, function_id)->name, known, err);
+    *site = *known;
+    return code;
+}
+
+static bool is_used(struct weft_lock_use use, bool has_lock_events)
+{
+    const bool is_held = use.kind == WEFT_LOCK_MUTEX || use.kind == WEFT_LOCK_RWLOCK;
+    return use.role != WEFT_LOCK_NO_ROLE && use.role != WEFT_LOCK_PASSES &&
+           !(is_held && has_lock_events);
+}
+
+static enum weft_code enter_call(struct reading *reading, const struct weft_walk_call *call,
+                                 struct weft_err *err)
+{
+    static const uint8_t kinds[] = { [WEFT_LOCK_ACQUIRES] = WEFT_LOCK_POINT_REQUEST,
+                                     [WEFT_LOCK_RELEASES] = WEFT_LOCK_POINT_RELEASED,
+                                     [WEFT_LOCK_WAITS] = WEFT_LOCK_POINT_SLEEP,
+                                     [WEFT_LOCK_SIGNALS] = WEFT_LOCK_POINT_WAKE };
+    struct weft_lock_finder *finder = reading->finder;
+    const uint32_t caller_site =
+        finder->stack.n ? finder->stack.items[finder->stack.n - 1].site : WEFT_ID_NONE;
+    struct open_call open = { .site = caller_site,
+                              .object = WEFT_ID_NONE,
+                              .use = finder->uses[call->function_id] };
+    enum weft_code code = WEFT_OK;
+    if (open.use.role == WEFT_LOCK_NO_ROLE)
+        code = site_of(finder, call->function_id, &open.site, err);
+    if (!is_used(open.use, finder->has_lock_events))
+        open.use.role = WEFT_LOCK_NO_ROLE;
+    for (size_t i = 0; i < finder->stack.n; i++) /* a lock's own doings are not the program's */
+        if (finder->stack.items[i].use.role != WEFT_LOCK_NO_ROLE)
+            open.use.role = WEFT_LOCK_NO_ROLE;
+    if (code == WEFT_OK && open.use.role != WEFT_LOCK_NO_ROLE)
+        code = object_of_call(finder, reading->thread_id, call, open.use, &open.object, err);
+    struct open_call *place = code == WEFT_OK ? WEFT_VEC_PUSH(&finder->stack) : NULL;
+    if (!place)
+        return code == WEFT_OK ? no_memory(err) : code;
+    *place = open;
+    if (open.use.role == WEFT_LOCK_NO_ROLE)
+        return WEFT_OK;
+    const struct weft_lock_point point = { .at_ns = call->start_ns,
+                                           .object = open.object,
+                                           .site = open.site,
+                                           .kind = kinds[open.use.role],
+                                           .source = WEFT_LOCK_BY_CALLS,
+                                           .is_shared = open.use.is_shared };
+    return point_add(reading, &point, err);
+}
+
+static enum weft_code leave_call(struct reading *reading, const struct weft_walk_call *call,
+                                 struct weft_err *err)
+{
+    struct weft_lock_finder *finder = reading->finder;
+    const struct open_call open = finder->stack.items[--finder->stack.n];
+    const bool acquires = open.use.role == WEFT_LOCK_ACQUIRES;
+    const struct weft_lock_point point = { .at_ns = call->end_ns,
+                                           .object = open.object,
+                                           .site = open.site,
+                                           .kind = acquires ? WEFT_LOCK_POINT_ACQUIRED
+                                                            : WEFT_LOCK_POINT_AWAKE,
+                                           .source = WEFT_LOCK_BY_CALLS,
+                                           .is_shared = open.use.is_shared };
+    if ((!acquires && open.use.role != WEFT_LOCK_WAITS) || call->flags & WEFT_CALL_CUT_END)
+        return WEFT_OK;
+    return point_add(reading, &point, err);
+}
+
+/* Reads calls, and tells points of the first `n_points`, in order of time, where they happened. */
+static enum weft_code read_calls(struct reading *reading, uint32_t thread_id, struct weft_err *err)
+{
+    struct weft_lock_finder *finder = reading->finder;
+    const struct weft_walk_opts opts = { .window = { finder->from_ns, finder->to_ns },
+                                         .with_args = finder->has_lock_calls };
+    const size_t n_points = reading->points->n;
+    struct weft_walk *walk = NULL;
+    struct weft_walk_call call;
+    enum weft_step step = WEFT_STEP_ENTER;
+    size_t at = 0;
+    finder->stack.n = 0;
+    enum weft_code code = weft_walk_open(finder->trace, thread_id, &opts, &walk, err);
+    while (code == WEFT_OK && (code = weft_walk_next(walk, &step, &call, err)) == WEFT_OK &&
+           step != WEFT_STEP_END) {
+        const uint64_t now_ns = step == WEFT_STEP_ENTER ? call.start_ns : call.end_ns + 1;
+        for (; at < n_points && reading->points->items[at].at_ns < now_ns; at++)
+            if (finder->stack.n && finder->stack.items[finder->stack.n - 1].site != WEFT_ID_NONE)
+                reading->points->items[at].site = finder->stack.items[finder->stack.n - 1].site;
+        code = step == WEFT_STEP_ENTER ? enter_call(reading, &call, err)
+                                       : leave_call(reading, &call, err);
+    }
+    weft_walk_close(walk);
+    return code;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct weft_lock_point *x = a, *y = b;
+    if (x->at_ns != y->at_ns)
+        return x->at_ns < y->at_ns ? -1 : 1;
+    return (x->order > y->order) - (x->order < y->order);
+}
+
+static void put_in_order(struct weft_lock_points *points)
+{
+    if (points->n)
+        qsort(points->items, points->n, sizeof *points->items, by_time);
+    for (size_t i = 0; i < points->n; i++)
+        points->items[i].order = (uint32_t)i;
+}
+
+enum weft_code weft_lock_finder_read(struct weft_lock_finder *finder, uint32_t thread_id,
+                                     struct weft_lock_points *points, struct weft_err *err)
+{
+    struct reading reading = { .finder = finder, .points = points, .thread_id = thread_id };
+    enum weft_code code = WEFT_OK;
+    uint32_t id = thread_id;
+    points->n = 0;
+    do {
+        code = read_events(&reading, id, err);
+        id = finder->twins->next[id];
+    } while (code == WEFT_OK && id != thread_id);
+    put_in_order(points);
+    do {
+        const struct weft_model_thread *thread = weft_trace_thread(finder->trace, id);
+        if (code == WEFT_OK && thread->calls + thread->cut_calls > 0 &&
+            (finder->has_lock_calls || points->n))
+            code = read_calls(&reading, id, err);
+        id = finder->twins->next[id];
+    } while (code == WEFT_OK && id != thread_id);
+    put_in_order(points);
+    return code;
+}

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/locks.h"
+
+#include "base/vec.h"
+#include "model/lock_machine.h"
+
+#include <stdlib.h>
+
+/* Operations after a release of unknown begin that are asked whether they waited for it. */
+enum { LOOK_AHEAD = 1024, SHARE = 2 };
+
+struct weft_locks {
+    const struct weft_trace *trace;
+    struct weft_twins twins;
+    struct weft_lock_finder *finder;
+    struct weft_lock_ops ops; /* by object, got_ns */
+    struct weft_lock_signals signals;
+    uint32_t *by_thread;
+    uint64_t *latest_ns; /* by operation: until when those up to it, of its object, were held */
+    uint64_t unmatched;
+};
+
+static enum weft_code no_memory(struct weft_err *err)
+{
+    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for locks");
+}
+
+/* ---- order ----------------------------------------------------------------------------------- */
+
+static int by_object(const void *a, const void *b)
+{
+    const struct weft_lock_op *x = a, *y = b;
+    if (x->object != y->object)
+        return x->object < y->object ? -1 : 1;
+    if (x->got_ns != y->got_ns)
+        return x->got_ns < y->got_ns ? -1 : 1;
+    if (x->end_ns != y->end_ns)
+        return x->end_ns < y->end_ns ? -1 : 1;
+    if (x->start_ns != y->start_ns)
+        return x->start_ns < y->start_ns ? -1 : 1;
+    return (x->thread_id > y->thread_id) - (x->thread_id < y->thread_id);
+}
+
+static int by_signal(const void *a, const void *b)
+{
+    const struct weft_lock_signal *x = a, *y = b;
+    if (x->object != y->object)
+        return x->object < y->object ? -1 : 1;
+    if (x->at_ns != y->at_ns)
+        return x->at_ns < y->at_ns ? -1 : 1;
+    return (x->thread_id > y->thread_id) - (x->thread_id < y->thread_id);
+}
+
+static int by_thread(const void *a, const void *b, void *context)
+{
+    const struct weft_lock_op *ops = context;
+    const uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+    if (ops[i].thread_id != ops[j].thread_id)
+        return ops[i].thread_id < ops[j].thread_id ? -1 : 1;
+    if (ops[i].got_ns != ops[j].got_ns)
+        return ops[i].got_ns < ops[j].got_ns ? -1 : 1;
+    return (i > j) - (i < j);
+}
+
+static void sort(struct weft_lock_ops *ops)
+{
+    if (ops->n)
+        qsort(ops->items, ops->n, sizeof *ops->items, by_object);
+}
+
+/* ---- what only all together tell ------------------------------------------------------------- */
+
+static bool is_one_object(const struct weft_lock_ops *ops, size_t i, size_t j)
+{
+    return j < ops->n && ops->items[i].object == ops->items[j].object;
+}
+
+/* A release of a lock that nobody was seen to get: it was held while others waited for it, since
+ * the release before it. */
+static void find_begin(struct weft_lock_ops *ops, size_t at)
+{
+    struct weft_lock_op *op = &ops->items[at];
+    uint64_t start_ns = op->end_ns, before_ns = 0;
+    for (size_t i = at; i-- > 0 && is_one_object(ops, i, at) && at - i <= LOOK_AHEAD;)
+        if (ops->items[i].end_ns <= op->end_ns && ops->items[i].end_ns > before_ns)
+            before_ns = ops->items[i].end_ns;
+    for (size_t i = at + 1; is_one_object(ops, at, i) && i - at <= LOOK_AHEAD; i++)
+        if (ops->items[i].thread_id != op->thread_id && ops->items[i].start_ns < start_ns)
+            start_ns = ops->items[i].start_ns;
+    op->start_ns = op->got_ns = start_ns > before_ns ? start_ns : before_ns;
+}
+
+static void find_begins(const struct weft_locks *locks, struct weft_lock_ops *ops)
+{
+    bool has_found = false;
+    for (size_t i = 0; i < ops->n; i++)
+        if (ops->items[i].flags & WEFT_LOCK_PARTIAL &&
+            weft_lock_is_held(weft_locks_object(locks, ops->items[i].object)->kind)) {
+            find_begin(ops, i);
+            has_found = true;
+        }
+    if (has_found)
+        sort(ops);
+}
+
+/* Nobody has a lock any more when another thread gets it: what is told of releases comes late. */
+static void clip(const struct weft_locks *locks, struct weft_lock_ops *ops)
+{
+    size_t next = SIZE_MAX, next_exclusive = SIZE_MAX; /* of the same object */
+    for (size_t i = ops->n; i-- > 0;) {
+        struct weft_lock_op *op = &ops->items[i];
+        const struct weft_lock_object *object = weft_locks_object(locks, op->object);
+        if (!is_one_object(ops, i, i + 1))
+            next = next_exclusive = SIZE_MAX;
+        if (!weft_lock_is_held(object->kind) || object->is_untold || op->flags & WEFT_LOCK_FAILED)
+            continue;
+        const size_t after = op->flags & WEFT_LOCK_SHARED ? next_exclusive : next;
+        if (after != SIZE_MAX && ops->items[after].thread_id != op->thread_id &&
+            op->end_ns > ops->items[after].got_ns) {
+            op->end_ns = ops->items[after].got_ns;
+            op->flags |= WEFT_LOCK_CLIPPED;
+        }
+        next = i;
+        if (!(op->flags & WEFT_LOCK_SHARED))
+            next_exclusive = i;
+    }
+}
+
+static enum weft_code index_ops(struct weft_locks *locks, struct weft_err *err)
+{
+    const struct weft_lock_ops *ops = &locks->ops;
+    locks->by_thread = calloc(ops->n + 1, sizeof *locks->by_thread);
+    locks->latest_ns = calloc(ops->n + 1, sizeof *locks->latest_ns);
+    if (!locks->by_thread || !locks->latest_ns)
+        return no_memory(err);
+    for (size_t i = 0; i < ops->n; i++) {
+        const struct weft_lock_op *op = &ops->items[i];
+        const uint64_t before_ns =
+            i > 0 && is_one_object(ops, i - 1, i) ? locks->latest_ns[i - 1] : 0;
+        locks->by_thread[i] = (uint32_t)i;
+        locks->latest_ns[i] = op->end_ns > before_ns ? op->end_ns : before_ns;
+    }
+    qsort_r(locks->by_thread, ops->n, sizeof *locks->by_thread, by_thread, ops->items);
+    return WEFT_OK;
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+static uint64_t last_of(const struct weft_locks *locks, uint32_t thread_id, uint64_t to_ns)
+{
+    uint64_t last_ns = 0;
+    uint32_t id = thread_id;
+    do {
+        const uint64_t here_ns = weft_trace_thread(locks->trace, id)->last_ns;
+        last_ns = here_ns > last_ns ? here_ns : last_ns;
+        id = locks->twins.next[id];
+    } while (id != thread_id);
+    return last_ns < to_ns ? last_ns : to_ns;
+}
+
+static enum weft_code read_all(struct weft_locks *locks, uint64_t to_ns, uint64_t memory_bytes,
+                               struct weft_err *err)
+{
+    /* A vector grows by half or more; each operation has two places in other lists. */
+    const size_t op_bytes = 3 * sizeof(struct weft_lock_op);
+    const size_t n_max = memory_bytes ? (size_t)(memory_bytes / SHARE / op_bytes) + 1 : UINT32_MAX;
+    struct weft_lock_points points = { 0 };
+    struct weft_lock_machine *machine =
+        weft_lock_machine_new(locks->finder, &locks->ops, &locks->signals, n_max);
+    enum weft_code code = machine ? WEFT_OK : no_memory(err);
+    for (uint32_t id = 0; id < locks->twins.n_threads && code == WEFT_OK; id++) {
+        if (locks->twins.first[id] != id)
+            continue;
+        code = weft_lock_finder_read(locks->finder, id, &points, err);
+        if (code == WEFT_OK && points.n)
+            code = weft_lock_machine_run(machine, id, &points, last_of(locks, id, to_ns), err);
+    }
+    if (machine)
+        locks->unmatched = weft_lock_machine_unmatched(machine);
+    weft_lock_machine_free(machine);
+    WEFT_VEC_FINI(&points);
+    return code;
+}
+
+enum weft_code weft_locks_open(const struct weft_trace *trace, uint64_t from_ns, uint64_t to_ns,
+                               uint64_t memory_bytes, struct weft_locks **locks,
+                               struct weft_err *err)
+{
+    struct weft_locks *made = calloc(1, sizeof *made);
+    *locks = made;
+    if (!made)
+        return no_memory(err);
+    made->trace = trace;
+    enum weft_code code = weft_twins_make(trace, &made->twins, err);
+    if (code == WEFT_OK)
+        code = weft_lock_finder_open(trace, &made->twins, from_ns, to_ns, memory_bytes / SHARE,
+                                     &made->finder, err);
+    if (code == WEFT_OK)
+        code = read_all(made, to_ns, memory_bytes, err);
+    if (code != WEFT_OK)
+        return code;
+    sort(&made->ops);
+    if (made->signals.n)
+        qsort(made->signals.items, made->signals.n, sizeof *made->signals.items, by_signal);
+    find_begins(made, &made->ops);
+    clip(made, &made->ops);
+    return index_ops(made, err);
+}
+
+void weft_locks_close(struct weft_locks *locks)
+{
+    if (!locks)
+        return;
+    weft_lock_finder_close(locks->finder);
+    weft_twins_fini(&locks->twins);
+    WEFT_VEC_FINI(&locks->ops);
+    WEFT_VEC_FINI(&locks->signals);
+    free(locks->by_thread);
+    free(locks->latest_ns);
+    free(locks);
+}
+
+const struct weft_lock_op *weft_locks_ops(const struct weft_locks *locks, size_t *n_ops)
+{
+    *n_ops = locks->ops.n;
+    return locks->ops.items;
+}
+
+const uint32_t *weft_locks_by_thread(const struct weft_locks *locks)
+{
+    return locks->by_thread;
+}
+
+size_t weft_locks_n_objects(const struct weft_locks *locks)
+{
+    return weft_lock_finder_n_objects(locks->finder);
+}
+
+const struct weft_lock_object *weft_locks_object(const struct weft_locks *locks, uint32_t object)
+{
+    return weft_lock_finder_object(locks->finder, object);
+}
+
+struct weft_str weft_locks_site(const struct weft_locks *locks, uint32_t site)
+{
+    return weft_lock_finder_site(locks->finder, site);
+}
+
+const struct weft_twins *weft_locks_twins(const struct weft_locks *locks)
+{
+    return &locks->twins;
+}
+
+uint64_t weft_locks_unmatched(const struct weft_locks *locks)
+{
+    return locks->unmatched;
+}
+
+/* ---- who made it wait ------------------------------------------------------------------------ */
+
+/* The last signal of another thread during the wait. */
+static struct weft_lock_end last_signal(const struct weft_locks *locks,
+                                        const struct weft_lock_op *op)
+{
+    const struct weft_lock_signal *items = locks->signals.items;
+    size_t low = 0, high = locks->signals.n; /* first after (object, got_ns) */
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (items[middle].object < op->object ||
+            (items[middle].object == op->object && items[middle].at_ns <= op->got_ns))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low > 0; low--) {
+        const struct weft_lock_signal *signal = &items[low - 1];
+        if (signal->object != op->object || signal->at_ns < op->start_ns)
+            break;
+        if (signal->thread_id != op->thread_id)
+            return (struct weft_lock_end){ signal->at_ns, signal->thread_id };
+    }
+    return (struct weft_lock_end){ .thread_id = WEFT_ID_NONE };
+}
+
+static struct weft_lock_end end_of_thread(const struct weft_locks *locks,
+                                          const struct weft_lock_op *op)
+{
+    const uint32_t thread_id = weft_locks_object(locks, op->object)->thread_id;
+    if (thread_id == WEFT_ID_NONE)
+        return (struct weft_lock_end){ .thread_id = WEFT_ID_NONE };
+    const uint64_t last_ns = last_of(locks, thread_id, op->got_ns);
+    return (struct weft_lock_end){ last_ns > op->start_ns ? last_ns : op->start_ns, thread_id };
+}
+
+/* Who was the last to come to a barrier, of those who left it when this one did: a round ends when
+ * somebody leaves. */
+static struct weft_lock_end last_arrival(const struct weft_locks *locks, size_t at)
+{
+    const struct weft_lock_op *op = &locks->ops.items[at];
+    struct weft_lock_end end = { .thread_id = WEFT_ID_NONE };
+    for (size_t i = at + 1; i-- > 0 && is_one_object(&locks->ops, i, at);) {
+        const struct weft_lock_op *other = &locks->ops.items[i];
+        if (other->got_ns < op->start_ns)
+            break;
+        if (other->thread_id != op->thread_id && other->start_ns >= op->start_ns &&
+            (end.thread_id == WEFT_ID_NONE || other->start_ns > end.at_ns))
+            end = (struct weft_lock_end){ other->start_ns, other->thread_id };
+    }
+    for (size_t i = at + 1; is_one_object(&locks->ops, at, i) && i - at <= LOOK_AHEAD; i++) {
+        const struct weft_lock_op *other = &locks->ops.items[i];
+        if (other->thread_id != op->thread_id && other->start_ns >= op->start_ns &&
+            other->start_ns <= op->got_ns &&
+            (end.thread_id == WEFT_ID_NONE || other->start_ns > end.at_ns))
+            end = (struct weft_lock_end){ other->start_ns, other->thread_id };
+    }
+    return end;
+}
+
+/* Holds of other threads that overlap the wait, latest first. `see` may be NULL: then whether there
+ * is one. */
+static enum weft_code see_holders(const struct weft_locks *locks, size_t at, weft_locks_see_fn see,
+                                  void *context, bool *has_any, struct weft_err *err)
+{
+    const struct weft_lock_op *op = &locks->ops.items[at];
+    enum weft_code code = WEFT_OK;
+    *has_any = false;
+    for (size_t i = at; i-- > 0 && is_one_object(&locks->ops, i, at) && code == WEFT_OK;) {
+        const struct weft_lock_op *other = &locks->ops.items[i];
+        if (locks->latest_ns[i] <= op->start_ns)
+            break;
+        const uint64_t from_ns = other->got_ns > op->start_ns ? other->got_ns : op->start_ns;
+        const uint64_t to_ns = other->end_ns < op->got_ns ? other->end_ns : op->got_ns;
+        if (from_ns >= to_ns || other->thread_id == op->thread_id ||
+            other->flags & WEFT_LOCK_FAILED || (other->flags & op->flags & WEFT_LOCK_SHARED))
+            continue;
+        *has_any = true;
+        if (!see)
+            break;
+        code = see(context, other->thread_id, from_ns, to_ns, err);
+    }
+    return code;
+}
+
+static struct weft_lock_end last_release(const struct weft_locks *locks, size_t at)
+{
+    const struct weft_lock_op *op = &locks->ops.items[at];
+    struct weft_lock_end end = { .thread_id = WEFT_ID_NONE };
+    for (size_t i = at; i-- > 0 && is_one_object(&locks->ops, i, at);) {
+        const struct weft_lock_op *other = &locks->ops.items[i];
+        if (locks->latest_ns[i] < op->start_ns)
+            break;
+        if (other->thread_id == op->thread_id || other->flags & WEFT_LOCK_FAILED ||
+            other->end_ns < op->start_ns || other->end_ns > op->got_ns ||
+            other->got_ns == other->end_ns || (other->flags & op->flags & WEFT_LOCK_SHARED))
+            continue;
+        if (end.thread_id == WEFT_ID_NONE || other->end_ns > end.at_ns)
+            end = (struct weft_lock_end){ other->end_ns, other->thread_id };
+    }
+    return end;
+}
+
+struct weft_lock_end weft_locks_ended_by(const struct weft_locks *locks, size_t at)
+{
+    const struct weft_lock_op *op = &locks->ops.items[at];
+    const struct weft_lock_object *object = weft_locks_object(locks, op->object);
+    if (object->is_untold || op->start_ns == op->got_ns)
+        return (struct weft_lock_end){ .thread_id = WEFT_ID_NONE };
+    switch ((enum weft_lock_kind)object->kind) {
+    case WEFT_LOCK_MUTEX:
+    case WEFT_LOCK_RWLOCK:
+        return last_release(locks, at);
+    case WEFT_LOCK_BARRIER:
+        return last_arrival(locks, at);
+    case WEFT_LOCK_JOIN:
+        return end_of_thread(locks, op);
+    default:
+        return last_signal(locks, op);
+    }
+}
+
+enum weft_code weft_locks_blockers(const struct weft_locks *locks, size_t at, weft_locks_see_fn see,
+                                   void *context, struct weft_err *err)
+{
+    const struct weft_lock_op *op = &locks->ops.items[at];
+    const struct weft_lock_object *object = weft_locks_object(locks, op->object);
+    bool has_any;
+    if (object->is_untold)
+        return WEFT_OK;
+    if (weft_lock_is_held(object->kind))
+        return see_holders(locks, at, see, context, &has_any, err);
+    const struct weft_lock_end end = weft_locks_ended_by(locks, at);
+    if (end.thread_id == WEFT_ID_NONE || end.at_ns <= op->start_ns)
+        return WEFT_OK;
+    return see(context, end.thread_id, op->start_ns, end.at_ns, err);
+}
+
+bool weft_locks_is_contended(const struct weft_locks *locks, size_t at)
+{
+    const struct weft_lock_op *op = &locks->ops.items[at];
+    const struct weft_lock_object *object = weft_locks_object(locks, op->object);
+    bool has_any = false;
+    if (op->got_ns == op->start_ns)
+        return false;
+    if (object->kind == WEFT_LOCK_BARRIER && !object->is_untold && !(op->flags & WEFT_LOCK_SLEPT))
+        return weft_locks_ended_by(locks, at).thread_id != WEFT_ID_NONE;
+    if (!weft_lock_is_held(object->kind) || op->flags & WEFT_LOCK_SLEPT)
+        return true;
+    if (!object->is_untold)
+        (void)see_holders(locks, at, NULL, NULL, &has_any, NULL);
+    return has_any;
+}
+
+/* ---- by thread and time ---------------------------------------------------------------------- */
+
+size_t weft_locks_find(const struct weft_locks *locks, uint32_t thread_id, uint64_t from_ns,
+                       uint64_t to_ns)
+{
+    const uint32_t id = locks->twins.first[thread_id];
+    const struct weft_lock_op *ops = locks->ops.items;
+    size_t low = 0, high = locks->ops.n, best = SIZE_MAX;
+    uint64_t most_ns = 0;
+    while (low < high) { /* first that was got after from_ns */
+        const size_t middle = low + (high - low) / 2;
+        const struct weft_lock_op *op = &ops[locks->by_thread[middle]];
+        if (op->thread_id < id || (op->thread_id == id && op->got_ns <= from_ns))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < locks->ops.n; low++) {
+        const struct weft_lock_op *op = &ops[locks->by_thread[low]];
+        if (op->thread_id != id)
+            break;
+        const uint64_t start_ns = op->start_ns > from_ns ? op->start_ns : from_ns;
+        const uint64_t end_ns = op->got_ns < to_ns ? op->got_ns : to_ns;
+        if (start_ns < end_ns && end_ns - start_ns > most_ns) {
+            most_ns = end_ns - start_ns;
+            best = locks->by_thread[low];
+        }
+        if (op->got_ns >= to_ns) /* a thread waits for one at a time */
+            break;
+    }
+    return best;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Operations on locks: who asked for what when, got it when, and let it go when; and, of each, what
+ * ended its wait (docs/analyses/locks.md has the rules).
+ *
+ *   waits          start ------ got                 the lock that it waits for: somebody's hold,
+ *   has it                      got ------- end     which ends at `got` or before
+ */
+#ifndef WEFT_MODEL_LOCKS_H
+#define WEFT_MODEL_LOCKS_H
+
+#include "model/trace.h"
+#include "model/twins.h"
+#include "schema/locks.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Conditions, barriers, joins and other futexes are waited for, but not held: end_ns == got_ns. */
+struct weft_lock_op {
+    uint64_t start_ns, got_ns, end_ns;
+    uint32_t thread_id; /* who stands for the thread and its twins */
+    uint32_t object;
+    uint32_t site;  /* for weft_locks_site; WEFT_ID_NONE: not known */
+    uint8_t flags;  /* enum weft_lock_flag */
+    uint8_t source; /* enum weft_lock_source: who told of its begin */
+};
+
+struct weft_locks;
+
+/* All operations of [from_ns, to_ns). WEFT_E_LIMIT if they need more than `memory_bytes` (0: no
+ * bound). O(n log n) in what tells of locks; walks all calls if some function is known to work on
+ * locks, or locks are known by events. */
+WEFT_CHECKED enum weft_code weft_locks_open(const struct weft_trace *trace, uint64_t from_ns,
+                                            uint64_t to_ns, uint64_t memory_bytes,
+                                            struct weft_locks **locks, struct weft_err *err);
+/* NULL is allowed. */
+void weft_locks_close(struct weft_locks *locks);
+
+/* By object, then got_ns: of one object in the order in which they got it. */
+const struct weft_lock_op *weft_locks_ops(const struct weft_locks *locks, size_t *n_ops);
+/* Places in that list, by thread, then got_ns. */
+const uint32_t *weft_locks_by_thread(const struct weft_locks *locks);
+
+size_t weft_locks_n_objects(const struct weft_locks *locks);
+const struct weft_lock_object *weft_locks_object(const struct weft_locks *locks, uint32_t object);
+struct weft_str weft_locks_site(const struct weft_locks *locks, uint32_t site);
+const struct weft_twins *weft_locks_twins(const struct weft_locks *locks);
+uint64_t weft_locks_unmatched(const struct weft_locks *locks);
+
+/* Is a lock of this kind held? */
+static inline bool weft_lock_is_held(uint8_t kind)
+{
+    return kind == WEFT_LOCK_MUTEX || kind == WEFT_LOCK_RWLOCK;
+}
+
+/* What ended the wait of an operation: who let go, signalled, arrived last, or died, and when, at
+ * got_ns at the latest; thread_id is WEFT_ID_NONE if nobody is known. O(operations of the object
+ * during the wait). */
+struct weft_lock_end {
+    uint64_t at_ns;
+    uint32_t thread_id;
+};
+
+struct weft_lock_end weft_locks_ended_by(const struct weft_locks *locks, size_t op);
+
+/* Calls `see` for everybody who made the operation wait, and when, within the wait: holders of the
+ * lock, latest first; of what is not held, who ended the wait, from its begin until then. */
+typedef enum weft_code (*weft_locks_see_fn)(void *context, uint32_t thread_id, uint64_t from_ns,
+                                            uint64_t to_ns, struct weft_err *err);
+WEFT_CHECKED enum weft_code weft_locks_blockers(const struct weft_locks *locks, size_t op,
+                                                weft_locks_see_fn see, void *context,
+                                                struct weft_err *err);
+
+/* Whether another thread made it wait. */
+bool weft_locks_is_contended(const struct weft_locks *locks, size_t op);
+
+/* The operation of a thread, or of a twin, whose wait covers most of [from_ns, to_ns]; SIZE_MAX if
+ * none touches it. O(log n). */
+size_t weft_locks_find(const struct weft_locks *locks, uint32_t thread_id, uint64_t from_ns,
+                       uint64_t to_ns);
+
+#endif
