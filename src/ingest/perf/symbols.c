@@ -32,7 +32,7 @@ void perf_symbols_fini(struct perf_symbols *symbols)
     WEFT_VEC_FINI(&symbols->modules);
     WEFT_VEC_FINI(&symbols->name_of);
     WEFT_VEC_FINI(&symbols->kernel);
-    weft_arena_free(symbols->kernel.arena);
+    free(symbols->kernel.text);
     weft_strtab_free(symbols->paths);
     weft_strtab_free(symbols->names);
     weft_map_free(symbols->of_place);
@@ -206,17 +206,12 @@ static bool parse_kallsym(struct weft_str line, uint64_t *address, struct weft_s
 
 static bool add_symbol(struct perf_kernel *kernel, uint64_t address, struct weft_str name)
 {
-    if (!kernel->arena)
-        kernel->arena = weft_arena_new(0);
-    char *bytes = kernel->arena ? WEFT_ARENA_NEW(kernel->arena, name.n_bytes, char) : NULL;
-    struct perf_symbol *symbol = bytes ? WEFT_VEC_PUSH(kernel) : NULL;
-    if (!symbol || name.n_bytes > UINT32_MAX)
-        return false;
-    memcpy(bytes, name.bytes, name.n_bytes);
-    *symbol = (struct perf_symbol){ .address = address,
-                                    .bytes = bytes,
-                                    .n_bytes = (uint32_t)name.n_bytes };
-    return true;
+    struct perf_symbol *symbol = name.n_bytes <= UINT32_MAX ? WEFT_VEC_PUSH(kernel) : NULL;
+    if (symbol)
+        *symbol = (struct perf_symbol){ .address = address,
+                                        .bytes = name.bytes,
+                                        .n_bytes = (uint32_t)name.n_bytes };
+    return symbol != NULL;
 }
 
 static int compare_symbols(const void *a_void, const void *b_void)
@@ -319,9 +314,9 @@ static bool read_kernel(struct perf_symbols *symbols)
         return read_kallsyms(symbols->file->tracing.kallsyms, &symbols->kernel);
     if (symbols->programs && is_running_kernel(symbols)) {
         size_t n_bytes = 0;
-        char *text = read_all("/proc/kallsyms", MOST_KALLSYMS_BYTES, &n_bytes);
-        is_good = read_kallsyms((struct weft_str){ text, n_bytes }, &symbols->kernel);
-        free(text);
+        symbols->kernel.text = read_all("/proc/kallsyms", MOST_KALLSYMS_BYTES, &n_bytes);
+        const struct weft_str text = { symbols->kernel.text, n_bytes };
+        is_good = read_kallsyms(text, &symbols->kernel);
     }
     return is_good;
 }

@@ -6,7 +6,6 @@
 #ifndef WEFT_INGEST_PERF_SYMBOLS_H
 #define WEFT_INGEST_PERF_SYMBOLS_H
 
-#include "base/arena.h"
 #include "base/json_text.h"
 #include "base/map.h"
 #include "base/str.h"
@@ -26,7 +25,7 @@ struct perf_kernel {
         struct perf_symbol *items;
         size_t n, cap;
     };
-    struct weft_arena *arena; /* of names; NULL: there are none */
+    char *text; /* that names stand in, if it is not part of the file */
     bool is_tried;
 };
 
