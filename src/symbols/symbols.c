@@ -7,7 +7,6 @@
 #include "symbols/symtab.h"
 #include "symbols/vdso.h"
 
-#include <inttypes.h>
 #include <libiberty/demangle.h>
 #include <limits.h>
 #include <stdio.h>
@@ -402,11 +401,28 @@ size_t weft_symbols_inlined(struct weft_symbols *symbols, uint32_t module, uint6
 
 size_t weft_symbols_place_name(struct weft_str path, uint64_t address, char *name, size_t n_name)
 {
+    static const char digits[] = "0123456789abcdef";
+    char hex[20];
     size_t at = path.n_bytes;
+    size_t hex_at = sizeof hex;
     while (at > 0 && path.bytes[at - 1] != '/')
         at--;
+    do {
+        hex[--hex_at] = digits[address & 15];
+        address >>= 4;
+    } while (address);
+    hex[--hex_at] = 'x';
+    hex[--hex_at] = '0';
     const size_t n_file = path.n_bytes - at < 256 ? path.n_bytes - at : 256;
-    const int n_used = snprintf(name, n_name, "%.*s%s0x%" PRIx64, (int)n_file,
-                                n_file ? path.bytes + at : "", n_file ? "+" : "", address);
-    return n_used < 0 ? 0 : (size_t)n_used < n_name ? (size_t)n_used : n_name - 1;
+    const size_t n_hex = sizeof hex - hex_at;
+    if (n_name < n_file + n_hex + 2)
+        return 0;
+    if (n_file) {
+        memcpy(name, path.bytes + at, n_file);
+        name[n_file] = '+';
+    }
+    const size_t n_front = n_file + (n_file > 0);
+    memcpy(name + n_front, hex + hex_at, n_hex);
+    name[n_front + n_hex] = '\0';
+    return n_front + n_hex;
 }

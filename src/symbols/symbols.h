@@ -74,7 +74,8 @@ bool weft_symbols_has_inlines(struct weft_symbols *symbols, uint32_t module);
 size_t weft_symbols_inlined(struct weft_symbols *symbols, uint32_t module, uint64_t address,
                             const char **names, size_t n_most);
 
-/* "libc.so.6+0x1f40": what a function without a name is called; at most 300 bytes. */
+/* "libc.so.6+0x1f40": what a function without a name is called, with a NUL. At most 300 bytes; 0 if
+ * there is no room for it. */
 size_t weft_symbols_place_name(struct weft_str path, uint64_t address, char *name, size_t n_name);
 
 #endif
