@@ -207,9 +207,10 @@ static bool take_array(struct ctf_decoder *decoder, const struct ctf_op *ops,
     const uint64_t length = op->is_told ? told(decoder, op) : op->length;
     const size_t first = decoder->n_values;
     const uint32_t begin = (uint32_t)(op - ops) + 1;
-    if (op->element_bits ? length > bits_left(decoder) / op->element_bits
-                         : length > CTF_MOST_VALUES)
+    if (op->element_bits && length > bits_left(decoder) / op->element_bits)
         return fail(decoder, op, "the rest of an array");
+    if (!op->element_bits && length > CTF_MOST_EMPTY)
+        return fail(decoder, op, "an array of fewer elements that take no bits");
     size_t n_new;
     if (__builtin_mul_overflow(length, op->element_slots, &n_new) ||
         n_new > CTF_MOST_VALUES - (first < CTF_MOST_VALUES ? first : CTF_MOST_VALUES))

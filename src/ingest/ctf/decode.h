@@ -24,7 +24,7 @@ struct ctf_value {
 };
 
 /* More values than this in one event are an attack: 64 MiB. */
-enum { CTF_MOST_VALUES = 1 << 22 };
+enum { CTF_MOST_VALUES = 1 << 22, CTF_MOST_EMPTY = 1 << 12 };
 
 /* What a failed run expected and where. */
 struct ctf_fault {

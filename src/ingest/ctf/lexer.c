@@ -153,7 +153,9 @@ static enum weft_code read_number(struct ctf_lexer *lexer, struct ctf_token *tok
     for (; lexer->at < lexer->end && digit_of(*lexer->at) < base; lexer->at++)
         if (__builtin_mul_overflow(token->number, base, &token->number) ||
             __builtin_add_overflow(token->number, digit_of(*lexer->at), &token->number))
-            return fail(lexer, "an integer of 64 bits", err);
+            return weft_fail_line(err, WEFT_E_MALFORMED, (uint64_t)(first - lexer->start),
+                                  lexer->line,
+                                  "expected an integer of 64 bits, found a larger one");
     if (lexer->at == first)
         return fail(lexer, "a digit", err);
     while (lexer->at < lexer->end && *lexer->at && strchr("uUlL", *lexer->at))

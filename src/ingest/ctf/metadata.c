@@ -10,6 +10,7 @@
 
 enum {
     PACKET_HEAD_BYTES = 37,
+    VERSION_OFF = 35,
     MOST_BYTES = 1 << 28, /* of metadata; real ones have less than 1 MB */
     MOST_ARENA_FACTOR = 64,
     ARENA_BASE_BYTES = 1 << 20,
@@ -53,7 +54,7 @@ static enum weft_code packet_check(const struct packet *packet, const struct wef
 {
     const uint64_t n_left = weft_cur_left(in) + PACKET_HEAD_BYTES;
     if (!((packet->major == 1 && packet->minor == 8) || (packet->major == 2 && packet->minor == 0)))
-        return weft_fail(err, WEFT_E_UNSUPPORTED, at_off,
+        return weft_fail(err, WEFT_E_UNSUPPORTED, at_off + VERSION_OFF,
                          "expected metadata of version 1.8 or 2.0, found %u.%u", packet->major,
                          packet->minor);
     if (packet->compression || packet->encryption)
