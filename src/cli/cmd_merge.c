@@ -32,8 +32,8 @@ const struct weft_command weft_cmd_merge = {
     .about =
         "Times are aligned by CLOCK_MONOTONIC if all traces know it and are of one host and boot,\n"
         "else by the wall clock; else each begins at 0, and a note says so. Functions of the same\n"
-        "module, name and address become one; threads stay apart. Prints what 'weft info' does of\n"
-        "the new trace.",
+        "module, name and address become one, and threads of which a kernel and a program tell;\n"
+        "other threads stay apart. Prints what 'weft info' does of the new trace.",
     .common = WEFT_COMMON_FORMAT | WEFT_COMMON_OUTPUT | WEFT_COMMON_WORK | WEFT_COMMON_TALK,
     .n_inputs_min = 2,
     .n_inputs_max = SIZE_MAX,

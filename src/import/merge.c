@@ -3,6 +3,7 @@
 
 #include "base/checked.h"
 #include "import/merge_names.h"
+#include "import/merge_threads.h"
 #include "import/replay.h"
 #include "import/stored.h"
 
@@ -25,7 +26,9 @@ struct job {
     struct weft_replay *replays;
     uint32_t **keys, **thread_ids; /* by input: by function id, by thread id */
     uint64_t *shifts_ns;
+    uint32_t *hosts; /* by input: added to the ids of its hosts */
     enum weft_alignment alignment;
+    uint64_t n_joined; /* threads of which an earlier trace told */
     struct weft_clock clock;
 };
 
@@ -173,9 +176,10 @@ static enum weft_code prepare(struct job *job, struct weft_err *err)
 {
     job->replays = calloc(job->n_inputs, sizeof *job->replays);
     job->shifts_ns = calloc(job->n_inputs, sizeof *job->shifts_ns);
+    job->hosts = calloc(job->n_inputs, sizeof *job->hosts);
     job->keys = calloc(job->n_inputs, sizeof *job->keys);
     job->thread_ids = calloc(job->n_inputs, sizeof *job->thread_ids);
-    bool has_all = job->replays && job->shifts_ns && job->keys && job->thread_ids;
+    bool has_all = job->replays && job->shifts_ns && job->hosts && job->keys && job->thread_ids;
     for (size_t k = 0; has_all && k < job->n_inputs; k++) {
         const struct weft_store_meta *meta = weft_store_meta_get(job->inputs[k].store);
         job->keys[k] = calloc((size_t)meta->n_functions + 1, sizeof **job->keys);
@@ -204,19 +208,22 @@ static void discard(struct job *job)
     free(job->keys);
     free(job->thread_ids);
     free(job->shifts_ns);
+    free(job->hosts);
     free(job->replays);
 }
 
-static enum weft_code name_all(const struct job *job, struct weft_sink *sink, struct weft_err *err)
+static enum weft_code name_all(struct job *job, struct weft_sink *sink, struct weft_err *err)
 {
     struct weft_merge_names *names = weft_merge_names_new(job->inputs, job->n_inputs);
     enum weft_code code =
-        names ? WEFT_OK : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "functions and threads");
+        names ? WEFT_OK : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "functions");
     for (size_t k = 0; code == WEFT_OK && k < job->n_inputs; k++)
         code = weft_merge_functions(names, job->inputs[k].store, job->keys[k], sink, err);
-    for (size_t k = 0; code == WEFT_OK && k < job->n_inputs; k++)
-        code = weft_merge_threads(names, job->inputs[k].store, job->thread_ids[k], sink, err);
     weft_merge_names_free(names);
+    if (code == WEFT_OK)
+        code = weft_merge_threads(job->replays, job->n_inputs, job->hosts,
+                                  job->alignment == WEFT_ALIGNED_MONOTONIC, job->thread_ids,
+                                  &job->n_joined, sink, err);
     return code;
 }
 

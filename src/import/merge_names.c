@@ -18,10 +18,6 @@ struct same_name {
     uint32_t n_in_it; /* how often so far */
 };
 
-struct same_thread {
-    uint32_t next_generation;
-};
-
 struct weft_merge_names {
     struct weft_strtab *functions; /* (module, name, address) */
     struct {
@@ -34,13 +30,7 @@ struct weft_merge_names {
         size_t n, cap;
     } keys;
     struct weft_map *used_keys;
-    uint64_t next_key;           /* nobody has it, nor a greater one */
-    struct weft_strtab *threads; /* (host, pid, tid) */
-    struct {
-        struct same_thread *items; /* by id in threads */
-        size_t n, cap;
-    } same_threads;
-    struct weft_map *identities; /* id in threads and generation */
+    uint64_t next_key; /* nobody has it, nor a greater one */
     struct {
         char *items;
         size_t n, cap;
@@ -50,7 +40,7 @@ struct weft_merge_names {
 
 static enum weft_code no_memory(struct weft_err *err)
 {
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "functions and threads");
+    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "functions");
 }
 
 struct weft_merge_names *weft_merge_names_new(const struct weft_merge_input *inputs,
@@ -62,16 +52,13 @@ struct weft_merge_names *weft_merge_names_new(const struct weft_merge_input *inp
     names->functions = weft_strtab_new();
     names->key_of = weft_map_new();
     names->used_keys = weft_map_new();
-    names->threads = weft_strtab_new();
-    names->identities = weft_map_new();
     for (size_t k = 0; k < n_inputs; k++) { /* functions are sorted by key */
         const uint32_t n_functions = weft_store_meta_get(inputs[k].store)->n_functions;
         const uint64_t last =
             n_functions ? weft_store_function_get(inputs[k].store, n_functions - 1)->key : 0;
         names->next_key = last >= names->next_key ? last + 1 : names->next_key;
     }
-    if (names->functions && names->key_of && names->used_keys && names->threads &&
-        names->identities)
+    if (names->functions && names->key_of && names->used_keys)
         return names;
     weft_merge_names_free(names);
     return NULL;
@@ -84,11 +71,8 @@ void weft_merge_names_free(struct weft_merge_names *names)
     weft_strtab_free(names->functions);
     weft_map_free(names->key_of);
     weft_map_free(names->used_keys);
-    weft_strtab_free(names->threads);
-    weft_map_free(names->identities);
     WEFT_VEC_FINI(&names->same_names);
     WEFT_VEC_FINI(&names->keys);
-    WEFT_VEC_FINI(&names->same_threads);
     WEFT_VEC_FINI(&names->room);
     free(names);
 }
@@ -107,13 +91,6 @@ static bool room_put(struct weft_merge_names *names, const void *bytes, size_t n
 static bool room_put_u64(struct weft_merge_names *names, uint64_t value)
 {
     return room_put(names, &value, sizeof value);
-}
-
-static enum weft_code room_intern(struct weft_merge_names *names, struct weft_strtab *table,
-                                  uint32_t *id, struct weft_err *err)
-{
-    const struct weft_str text = { names->room.items, names->room.n };
-    return weft_strtab_intern(table, text, id, err);
 }
 
 /* ---- functions ------------------------------------------------------------------------------- */
@@ -136,7 +113,8 @@ static enum weft_code key_choose(struct weft_merge_names *names, uint32_t own, u
 static enum weft_code occurrence_of(struct weft_merge_names *names, uint32_t trace, uint32_t *id,
                                     uint32_t *occurrence, struct weft_err *err)
 {
-    const enum weft_code code = room_intern(names, names->functions, id, err);
+    const struct weft_str text = { names->room.items, names->room.n };
+    const enum weft_code code = weft_strtab_intern(names->functions, text, id, err);
     if (code != WEFT_OK)
         return code;
     while (names->same_names.n <= *id)
@@ -193,50 +171,6 @@ enum weft_code weft_merge_functions(struct weft_merge_names *names, const struct
                         : key_choose(names, function->key, &keys[id], err);
         if (code == WEFT_OK && is_new)
             code = weft_replay_function(function, keys[id], sink, err);
-    }
-    return code;
-}
-
-/* ---- threads --------------------------------------------------------------------------------- */
-
-/* Changes the generation if the identity is taken. */
-static enum weft_code identity_choose(struct weft_merge_names *names, struct weft_thread_info *info,
-                                      struct weft_err *err)
-{
-    uint32_t id;
-    bool is_new;
-    names->room.n = 0;
-    if (!room_put_u64(names, info->tid) || !room_put_u64(names, info->pid) ||
-        !room_put_u64(names, info->host_id))
-        return no_memory(err);
-    const enum weft_code code = room_intern(names, names->threads, &id, err);
-    if (code != WEFT_OK)
-        return code;
-    while (names->same_threads.n <= id)
-        if (!WEFT_VEC_PUSH(&names->same_threads))
-            return no_memory(err);
-    struct same_thread *same = &names->same_threads.items[id];
-    if (weft_map_find(names->identities, (uint64_t)id << 32 | info->generation) != WEFT_MAP_NONE)
-        info->generation = same->next_generation;
-    if (info->generation >= same->next_generation)
-        same->next_generation = info->generation + 1;
-    if (weft_map_add(names->identities, (uint64_t)id << 32 | info->generation, &is_new) ==
-        WEFT_MAP_NONE)
-        return no_memory(err);
-    return WEFT_OK;
-}
-
-enum weft_code weft_merge_threads(struct weft_merge_names *names, const struct weft_store *store,
-                                  uint32_t *thread_ids, struct weft_sink *sink,
-                                  struct weft_err *err)
-{
-    const uint32_t n_threads = weft_store_meta_get(store)->n_threads;
-    enum weft_code code = WEFT_OK;
-    for (uint32_t id = 0; code == WEFT_OK && id < n_threads; id++) {
-        struct weft_thread_info info = weft_store_thread_get(store, id)->info;
-        code = identity_choose(names, &info, err);
-        if (code == WEFT_OK)
-            code = sink->ops->thread(sink, &info, &thread_ids[id], err);
     }
     return code;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a merged trace calls functions and threads: keys and identities that are unique in it.
+ * What a merged trace calls functions: keys that are unique in it.
  */
 #ifndef WEFT_IMPORT_MERGE_NAMES_H
 #define WEFT_IMPORT_MERGE_NAMES_H
@@ -20,11 +20,5 @@ void weft_merge_names_free(struct weft_merge_names *names);
 WEFT_CHECKED enum weft_code weft_merge_functions(struct weft_merge_names *names,
                                                  const struct weft_store *store, uint32_t *keys,
                                                  struct weft_sink *sink, struct weft_err *err);
-
-/* Announces the threads of the next trace. One whose identity an earlier trace has gets the next
- * generation. */
-WEFT_CHECKED enum weft_code weft_merge_threads(struct weft_merge_names *names,
-                                               const struct weft_store *store, uint32_t *thread_ids,
-                                               struct weft_sink *sink, struct weft_err *err);
 
 #endif

@@ -12,23 +12,30 @@ enum { DETAIL_BYTES = 512 };
 
 /* A thread of one of the traces. */
 struct item {
-    const struct weft_replay *replay;
-    uint32_t thread_id;
+    struct weft_replay_source source;
     struct weft_replay_counts counts;
 };
 
 struct job {
     struct weft_sink *sink;
     const struct weft_run *run;
-    struct item *items;
+    struct item *items; /* by trace and thread */
     size_t n_items;
-    struct weft_replay_room **rooms; /* one a worker, made when needed */
+    struct weft_replay_source *sources; /* the same by the sink's thread, then by trace */
+    size_t *first_source;               /* by the sink's thread; one more at the end */
+    size_t n_threads;                   /* of the sink */
+    struct weft_replay_room **rooms;    /* one a worker, made when needed */
     unsigned n_rooms;
 };
 
 static bool is_whole(const struct weft_replay *replay)
 {
     return replay->from_ns == 0 && replay->to_ns == UINT64_MAX;
+}
+
+uint64_t weft_replay_time(const struct weft_replay *replay, uint64_t time_ns)
+{
+    return weft_add_sat_u64(weft_sub_sat_u64(time_ns, replay->from_ns), replay->shift_ns);
 }
 
 bool weft_replay_is_alive(const struct weft_replay *replay, uint32_t thread_id)
@@ -97,21 +104,22 @@ static enum weft_code thread_note(const struct job *job, const struct weft_repla
 }
 
 /* The item of a thread, or NULL. Items are sorted by trace and thread. */
-static const struct item *item_find(const struct job *job, const struct weft_replay *replay,
-                                    uint32_t thread_id)
+static struct item *item_find(const struct job *job, const struct weft_replay *replay,
+                              uint32_t thread_id)
 {
     size_t low = 0, high = job->n_items;
     while (low < high) {
         const size_t mid = low + (high - low) / 2;
-        const struct item *item = &job->items[mid];
-        if (item->replay < replay || (item->replay == replay && item->thread_id < thread_id))
+        const struct weft_replay_source *source = &job->items[mid].source;
+        if (source->replay < replay || (source->replay == replay && source->thread_id < thread_id))
             low = mid + 1;
         else
             high = mid;
     }
-    const struct item *item = &job->items[low];
-    return low < job->n_items && item->replay == replay && item->thread_id == thread_id ? item
-                                                                                        : NULL;
+    struct item *item = &job->items[low];
+    const bool is_found =
+        low < job->n_items && item->source.replay == replay && item->source.thread_id == thread_id;
+    return is_found ? item : NULL;
 }
 
 /* What balancing did beyond a window's edges is not what it did within. */
@@ -144,40 +152,69 @@ static enum weft_code notes_put(const struct job *job, const struct weft_replay 
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-static enum weft_code play_item(void *context, size_t index, unsigned worker, struct weft_err *err)
+static enum weft_code play_thread(void *context, size_t id, unsigned worker, struct weft_err *err)
 {
     struct job *job = context;
-    struct item *item = &job->items[index];
+    const struct weft_replay_source *sources = &job->sources[job->first_source[id]];
+    const size_t n_sources = job->first_source[id + 1] - job->first_source[id];
+    struct weft_replay_counts counts = { 0 };
+    if (n_sources == 0)
+        return WEFT_OK;
     if (!job->rooms[worker])
         job->rooms[worker] = weft_replay_room_new();
     if (!job->rooms[worker])
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "the blocks of a trace");
-    return weft_replay_thread(item->replay, item->thread_id, job->sink, job->rooms[worker],
-                              job->run->progress, &item->counts, err);
+    enum weft_code code = weft_replay_thread(sources, n_sources, job->sink, job->rooms[worker],
+                                             job->run->progress, &counts, err);
+    for (size_t k = 0; k < n_sources; k++)
+        item_find(job, sources[k].replay, sources[k].thread_id)->counts = counts;
+    return code;
+}
+
+static uint32_t sink_id_of(const struct weft_replay_source *source)
+{
+    return source->replay->thread_ids[source->thread_id];
 }
 
 /* Lists the threads to deliver; the number of their calls. */
 static uint64_t list_items(struct job *job, const struct weft_replay *replays, size_t n_replays)
 {
     uint64_t n_calls = 0;
-    job->n_items = 0;
+    job->n_items = job->n_threads = 0;
     for (size_t k = 0; k < n_replays; k++)
         for (uint32_t id = 0; id < weft_store_meta_get(replays[k].store)->n_threads; id++) {
-            if (replays[k].thread_ids[id] == WEFT_ID_NONE)
+            const struct weft_replay_source source = { &replays[k], id };
+            const uint32_t sink_id = sink_id_of(&source);
+            if (sink_id == WEFT_ID_NONE)
                 continue;
             if (job->items)
-                job->items[job->n_items] = (struct item){ .replay = &replays[k], .thread_id = id };
+                job->items[job->n_items].source = source;
             job->n_items++;
+            job->n_threads = job->n_threads > sink_id ? job->n_threads : (size_t)sink_id + 1;
             n_calls += weft_store_thread_get(replays[k].store, id)->calls;
         }
     return n_calls;
+}
+
+/* Brings together what the traces have of one thread. */
+static void list_sources(struct job *job)
+{
+    for (size_t i = 0; i < job->n_items; i++)
+        job->first_source[sink_id_of(&job->items[i].source) + 1]++;
+    for (size_t id = 0; id < job->n_threads; id++)
+        job->first_source[id + 1] += job->first_source[id];
+    for (size_t i = job->n_items; i-- > 0;) /* backward: ends become begins */
+        job->sources[--job->first_source[sink_id_of(&job->items[i].source) + 1]] =
+            job->items[i].source;
+    memmove(job->first_source, job->first_source + 1, job->n_threads * sizeof *job->first_source);
+    job->first_source[job->n_threads] = job->n_items;
 }
 
 static enum weft_code play_all(struct job *job, const struct weft_replay *replays, size_t n_replays,
                                struct weft_err *err)
 {
     enum weft_code code =
-        weft_pool_run(job->run->pool, job->n_items, play_item, job, job->run->progress, err);
+        weft_pool_run(job->run->pool, job->n_threads, play_thread, job, job->run->progress, err);
     for (size_t k = 0; code == WEFT_OK && k < n_replays; k++)
         code = notes_put(job, &replays[k], err);
     return code;
@@ -190,10 +227,13 @@ enum weft_code weft_replay_run(const struct weft_replay *replays, size_t n_repla
     struct job job = { .sink = sink, .run = run, .n_rooms = weft_pool_workers(run->pool) };
     const uint64_t n_calls = list_items(&job, replays, n_replays);
     job.items = calloc(job.n_items + 1, sizeof *job.items);
+    job.sources = calloc(job.n_items + 1, sizeof *job.sources);
+    job.first_source = calloc(job.n_threads + 2, sizeof *job.first_source);
     job.rooms = calloc(job.n_rooms, sizeof *job.rooms);
     enum weft_code code = WEFT_OK;
-    if (job.items && job.rooms) {
+    if (job.items && job.sources && job.first_source && job.rooms) {
         (void)list_items(&job, replays, n_replays);
+        list_sources(&job);
         weft_progress_start(run->progress, n_replays > 1 ? "merging" : "copying", "calls", n_calls);
         code = play_all(&job, replays, n_replays, err);
     } else {
@@ -202,6 +242,8 @@ enum weft_code weft_replay_run(const struct weft_replay *replays, size_t n_repla
     for (unsigned k = 0; job.rooms && k < job.n_rooms; k++)
         weft_replay_room_free(job.rooms[k]);
     free(job.rooms);
+    free(job.first_source);
+    free(job.sources);
     free(job.items);
     return code;
 }

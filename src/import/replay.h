@@ -29,13 +29,23 @@ struct weft_replay {
     struct weft_store *store;
     uint64_t from_ns, to_ns; /* from <= time < to; to UINT64_MAX: no end */
     uint64_t shift_ns;       /* added to times after from_ns was taken off */
-    /* By thread of the store: the sink's id, already announced; WEFT_ID_NONE leaves it out. Ids
-     * that are delivered ascend. */
+    /* By thread of the store: the sink's id, already announced; WEFT_ID_NONE leaves it out.
+     * Threads of several traces that have one id become one thread: at most one of them may have
+     * calls. */
     const uint32_t *thread_ids;
     const uint32_t *function_keys; /* by function id; NULL: their own */
     atomic_uchar *is_used;         /* by function id: set to 1 where it occurs; may be NULL */
     struct weft_str note_prefix;   /* before the detail of notes on the whole trace; may be empty */
 };
+
+/* A thread of one of the traces. */
+struct weft_replay_source {
+    const struct weft_replay *replay;
+    uint32_t thread_id; /* of its store */
+};
+
+/* The sink's time. */
+uint64_t weft_replay_time(const struct weft_replay *replay, uint64_t time_ns);
 
 /* True if the thread lived within the window: something happened in it or a call was open. */
 bool weft_replay_is_alive(const struct weft_replay *replay, uint32_t thread_id);

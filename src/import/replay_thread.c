@@ -9,6 +9,7 @@
 
 #include "base/checked.h"
 #include "base/vec.h"
+#include "import/replay_events.h"
 
 #include <stdlib.h>
 
@@ -25,7 +26,7 @@ struct frame {
 
 struct weft_replay_room {
     struct weft_block_buf *block;
-    struct weft_event_buf *event_block;
+    struct weft_replay_events *stream;
     struct {
         struct frame *items;
         size_t n, cap;
@@ -44,12 +45,9 @@ struct player {
     uint64_t end_ns;              /* of the thread, or the window */
     size_t n_calls;               /* in the batch */
     uint64_t first_row, next_row; /* rows delivered: first .. next - 1 */
-    /* Events that are no calls: a block, and where in it. */
-    uint64_t next_event_block;
-    const struct weft_event *events;
-    size_t n_events, at_event;
-    uint64_t args_row; /* row of the CALL_ARGS that comes next; NO_ROW: none */
-    bool is_over;      /* no row will come */
+    uint64_t args_row;            /* row of the CALL_ARGS that comes next; NO_ROW: none */
+    bool is_over;                 /* no row will come */
+    bool outlives_calls; /* another trace tells of the thread after the one with its calls ends */
 };
 
 struct weft_replay_room *weft_replay_room_new(void)
@@ -58,8 +56,8 @@ struct weft_replay_room *weft_replay_room_new(void)
     if (!room)
         return NULL;
     room->block = weft_block_buf_new();
-    room->event_block = weft_event_buf_new();
-    if (room->block && room->event_block)
+    room->stream = weft_replay_events_new();
+    if (room->block && room->stream)
         return room;
     weft_replay_room_free(room);
     return NULL;
@@ -70,7 +68,7 @@ void weft_replay_room_free(struct weft_replay_room *room)
     if (!room)
         return;
     weft_block_buf_free(room->block);
-    weft_event_buf_free(room->event_block);
+    weft_replay_events_free(room->stream);
     WEFT_VEC_FINI(&room->stack);
     free(room);
 }
@@ -82,8 +80,7 @@ uint64_t weft_replay_end_ns(const struct weft_replay *replay, uint32_t thread_id
 
 static uint64_t sink_time(const struct player *player, uint64_t time_ns)
 {
-    return weft_add_sat_u64(weft_sub_sat_u64(time_ns, player->replay->from_ns),
-                            player->replay->shift_ns);
+    return weft_replay_time(player->replay, time_ns);
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */
@@ -164,83 +161,65 @@ static struct frame *frame_push(struct player *player, uint32_t function_id, str
 
 /* ---- events that are no calls ---------------------------------------------------------------- */
 
-/* Leaves `*events` empty after the last block. */
-static enum weft_code event_block_next(struct player *player, struct weft_err *err)
-{
-    const struct weft_replay *replay = player->replay;
-    player->n_events = player->at_event = 0;
-    while (player->next_event_block < player->thread->n_event_blocks) {
-        const uint64_t block = player->next_event_block++;
-        const struct weft_event_block_info *info =
-            weft_store_event_block_get(replay->store, player->thread_id, block);
-        if (info->last_ns >= replay->from_ns && info->first_ns < replay->to_ns)
-            return weft_store_load_events(replay->store, player->thread_id, block,
-                                          player->room->event_block, &player->events,
-                                          &player->n_events, err);
-    }
-    return WEFT_OK;
-}
-
 /* Clips an event to the window; false if nothing of it is left. */
-static bool event_clip(const struct player *player, const struct weft_event *from,
+static bool event_clip(const struct weft_replay *replay, const struct weft_event *from,
                        struct weft_event *event)
 {
-    const struct weft_replay *replay = player->replay;
     const uint64_t begin_ns = weft_max_u64(from->time_ns, replay->from_ns);
     const uint64_t end_ns =
         weft_min_u64(weft_add_sat_u64(from->time_ns, from->duration_ns), replay->to_ns);
     *event = *from;
     if (from->time_ns >= replay->to_ns || (from->time_ns < begin_ns && end_ns <= begin_ns))
         return false;
-    event->time_ns = sink_time(player, begin_ns);
-    event->duration_ns = end_ns - begin_ns;
+    event->time_ns = weft_replay_time(replay, begin_ns);
+    event->duration_ns = weft_replay_time(replay, end_ns) - event->time_ns;
     if (event->next_thread_id != WEFT_ID_NONE)
         event->next_thread_id = replay->thread_ids[event->next_thread_id];
     return true;
 }
 
-/* Delivers events up to the first CALL_ARGS of a row that was not delivered yet. Those of rows
- * outside of the window go with their calls. */
-static enum weft_code events_play(struct player *player, struct weft_err *err)
+static enum weft_code events_flush(struct player *player, size_t *n_batch, struct weft_err *err)
 {
-    enum weft_code code = calls_flush(player, err);
+    const size_t n = *n_batch;
+    *n_batch = 0;
+    if (n == 0)
+        return WEFT_OK;
+    return player->sink->ops->events(player->sink, player->sink_id, player->room->events, n, err);
+}
+
+/* Is it kept? Arguments of rows outside of the window go with their calls; some calls were lost
+ * with a block of a damaged file. */
+static bool is_kept(const struct player *player, const struct weft_event *event)
+{
+    return event->kind != WEFT_EVENT_CALL_ARGS ||
+           (event->value != NO_ROW && event->value >= player->first_row &&
+            event->value < player->next_row);
+}
+
+/* Delivers events up to the first CALL_ARGS of a row that was not delivered yet. */
+static enum weft_code events_catch_up(struct player *player, struct weft_err *err)
+{
+    struct weft_replay_events *stream = player->room->stream;
+    const struct weft_replay *replay;
+    const struct weft_event *from;
     size_t n_batch = 0;
+    enum weft_code code = calls_flush(player, err);
     player->args_row = NO_ROW;
-    for (; code == WEFT_OK && player->at_event < player->n_events; player->at_event++) {
-        const struct weft_event *from = &player->events[player->at_event];
-        const bool is_args = from->kind == WEFT_EVENT_CALL_ARGS;
-        if (is_args && from->value == NO_ROW)
-            continue; /* the call was lost with a block of a damaged file */
-        if (is_args && from->value >= player->next_row && !player->is_over) {
+    while (code == WEFT_OK &&
+           (code = weft_replay_events_peek(stream, &from, &replay, err)) == WEFT_OK && from) {
+        if (from->kind == WEFT_EVENT_CALL_ARGS && from->value != NO_ROW &&
+            from->value >= player->next_row && !player->is_over) {
             player->args_row = from->value;
             break;
         }
-        if (is_args && (from->value < player->first_row || from->value >= player->next_row))
-            continue;
-        n_batch += event_clip(player, from, &player->room->events[n_batch]);
-        if (n_batch == BATCH_EVENTS) {
-            code = player->sink->ops->events(player->sink, player->sink_id, player->room->events,
-                                             n_batch, err);
-            n_batch = 0;
-        }
+        if (is_kept(player, from))
+            n_batch += event_clip(replay, from, &player->room->events[n_batch]);
+        /* What comes next may lie where these texts do. */
+        if (n_batch == BATCH_EVENTS || weft_replay_events_is_last(stream))
+            code = events_flush(player, &n_batch, err);
+        weft_replay_events_skip(stream);
     }
-    if (code == WEFT_OK && n_batch > 0)
-        code = player->sink->ops->events(player->sink, player->sink_id, player->room->events,
-                                         n_batch, err);
-    return code;
-}
-
-/* The same over blocks. */
-static enum weft_code events_catch_up(struct player *player, struct weft_err *err)
-{
-    enum weft_code code = events_play(player, err);
-    while (code == WEFT_OK && player->at_event == player->n_events) {
-        code = event_block_next(player, err);
-        if (code != WEFT_OK || player->n_events == 0)
-            break;
-        code = events_play(player, err);
-    }
-    return code;
+    return code == WEFT_OK ? events_flush(player, &n_batch, err) : code;
 }
 
 /* ---- blocks of calls ------------------------------------------------------------------------- */
@@ -328,7 +307,8 @@ static enum weft_code rows_play(struct player *player, const struct weft_calls *
 }
 
 /* What is on the stack after the last row: calls that return in the window, and below them those
- * that do not. Where the sink does not know one of these, all have to be told it. */
+ * that do not. Where the sink does not know one of these, or would end them later, all have to be
+ * told it. */
 static enum weft_code stack_end(struct player *player, struct weft_err *err)
 {
     const struct weft_replay *replay = player->replay;
@@ -341,7 +321,7 @@ static enum weft_code stack_end(struct player *player, struct weft_err *err)
         code = frame_pop(player, err);
     }
     player->counts->n_open = *n;
-    if (*n > 0 && player->room->stack.items[0].is_entered)
+    if (*n > 0 && player->room->stack.items[0].is_entered && !player->outlives_calls)
         *n = 0;
     while (code == WEFT_OK && *n > 0)
         code = exit_put(player, &player->room->stack.items[--*n], player->end_ns, WEFT_CALL_CUT_END,
@@ -377,30 +357,49 @@ static enum weft_code blocks_play(struct player *player, struct weft_progress *p
     return stack_end(player, err);
 }
 
-enum weft_code weft_replay_thread(const struct weft_replay *replay, uint32_t thread_id,
+/* The one whose calls are told: of a joined thread at most one has any. */
+static const struct weft_replay_source *caller_of(const struct weft_replay_source *sources,
+                                                  size_t n_sources)
+{
+    for (size_t k = 0; k < n_sources; k++)
+        if (weft_store_thread_get(sources[k].replay->store, sources[k].thread_id)->n_blocks > 0)
+            return &sources[k];
+    return &sources[0];
+}
+
+enum weft_code weft_replay_thread(const struct weft_replay_source *sources, size_t n_sources,
                                   struct weft_sink *sink, struct weft_replay_room *room,
                                   struct weft_progress *progress, struct weft_replay_counts *counts,
                                   struct weft_err *err)
 {
+    const struct weft_replay_source *caller = caller_of(sources, n_sources);
     struct player player = {
-        .replay = replay,
+        .replay = caller->replay,
         .sink = sink,
         .room = room,
         .counts = counts,
-        .thread = weft_store_thread_get(replay->store, thread_id),
-        .thread_id = thread_id,
-        .sink_id = replay->thread_ids[thread_id],
-        .end_ns = weft_replay_end_ns(replay, thread_id),
+        .thread = weft_store_thread_get(caller->replay->store, caller->thread_id),
+        .thread_id = caller->thread_id,
+        .sink_id = caller->replay->thread_ids[caller->thread_id],
+        .end_ns = weft_replay_end_ns(caller->replay, caller->thread_id),
         .first_row = NO_ROW,
         .args_row = NO_ROW,
     };
-    enum weft_code code = events_catch_up(&player, err);
+    uint64_t last_ns = 0;
+    for (size_t k = 0; k < n_sources; k++)
+        last_ns = weft_max_u64(
+            last_ns, weft_replay_time(sources[k].replay,
+                                      weft_replay_end_ns(sources[k].replay, sources[k].thread_id)));
+    player.outlives_calls = last_ns > sink_time(&player, player.end_ns);
+    enum weft_code code = weft_replay_events_open(room->stream, sources, n_sources, err);
+    if (code == WEFT_OK)
+        code = events_catch_up(&player, err);
     if (code == WEFT_OK && player.thread->n_blocks > 0)
         code = blocks_play(&player, progress, err);
     player.is_over = true;
     if (code == WEFT_OK)
         code = events_catch_up(&player, err);
     if (code == WEFT_OK)
-        code = sink->ops->thread_end(sink, player.sink_id, sink_time(&player, player.end_ns), err);
+        code = sink->ops->thread_end(sink, player.sink_id, last_ns, err);
     return code;
 }

@@ -19,11 +19,14 @@ struct weft_replay_room;
 struct weft_replay_room *weft_replay_room_new(void);
 void weft_replay_room_free(struct weft_replay_room *room);
 
-/* Delivers calls, events and the end of a thread. */
-WEFT_CHECKED enum weft_code
-weft_replay_thread(const struct weft_replay *replay, uint32_t thread_id, struct weft_sink *sink,
-                   struct weft_replay_room *room, struct weft_progress *progress,
-                   struct weft_replay_counts *counts, struct weft_err *err);
+/* Delivers calls, events and the end of a thread: what each of the traces has of it, of which one
+ * may have calls. `counts` are of that one. */
+WEFT_CHECKED enum weft_code weft_replay_thread(const struct weft_replay_source *sources,
+                                               size_t n_sources, struct weft_sink *sink,
+                                               struct weft_replay_room *room,
+                                               struct weft_progress *progress,
+                                               struct weft_replay_counts *counts,
+                                               struct weft_err *err);
 
 /* Time of the window's end for the thread, or of its last event, whichever comes first. */
 uint64_t weft_replay_end_ns(const struct weft_replay *replay, uint32_t thread_id);

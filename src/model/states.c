@@ -183,6 +183,42 @@ static enum weft_code name_keep(struct weft_history *history, struct weft_str *n
     return WEFT_OK;
 }
 
+/* The latest time of an event in a block: what the file says of it counts what lasts, too. */
+static enum weft_code block_last_ns(struct weft_history *history, uint32_t thread_id,
+                                    uint64_t block, uint64_t *last_ns, struct weft_err *err)
+{
+    const struct weft_event *events;
+    size_t n = 0;
+    *last_ns = info_of(history, thread_id, block)->last_ns;
+    if (!(info_of(history, thread_id, block)->kinds >> WEFT_EVENT_SPAN & 1))
+        return WEFT_OK;
+    const enum weft_code code = block_load(history, thread_id, block, &events, &n, err);
+    *last_ns = 0;
+    for (size_t i = 0; i < n && code == WEFT_OK; i++)
+        *last_ns = events[i].time_ns > *last_ns ? events[i].time_ns : *last_ns;
+    return code;
+}
+
+static enum weft_code facts_make(struct weft_history *history, uint32_t thread_id,
+                                 struct thread_facts *facts, struct weft_err *err)
+{
+    const uint64_t n_blocks = n_blocks_of(history, thread_id);
+    *facts = (struct thread_facts){ .first_exit_block = UINT64_MAX, .is_ordered = true };
+    for (uint64_t i = 0; i < n_blocks; i++) {
+        const struct weft_event_block_info *info = info_of(history, thread_id, i);
+        if (facts->first_exit_block == UINT64_MAX && info->kinds >> WEFT_EVENT_EXIT & 1)
+            facts->first_exit_block = i;
+        if (i == 0 || info->first_ns >= info_of(history, thread_id, i - 1)->last_ns)
+            continue;
+        uint64_t before_ns;
+        const enum weft_code code = block_last_ns(history, thread_id, i - 1, &before_ns, err);
+        if (code != WEFT_OK)
+            return code;
+        facts->is_ordered &= info->first_ns >= before_ns;
+    }
+    return WEFT_OK;
+}
+
 static enum weft_code facts_get(struct weft_history *history, uint32_t thread_id,
                                 struct thread_facts *facts, struct weft_err *err)
 {
@@ -196,15 +232,10 @@ static enum weft_code facts_get(struct weft_history *history, uint32_t thread_id
             return no_memory(err);
         const uint32_t thread =
             (uint32_t)weft_map_key(history->of_thread, (uint32_t)history->facts.n - 1);
-        const uint64_t n_blocks = n_blocks_of(history, thread);
-        made->first_exit_block = UINT64_MAX;
-        made->is_ordered = true;
-        for (uint64_t i = 0; i < n_blocks; i++) {
-            const struct weft_event_block_info *info = info_of(history, thread, i);
-            if (made->first_exit_block == UINT64_MAX && info->kinds >> WEFT_EVENT_EXIT & 1)
-                made->first_exit_block = i;
-            made->is_ordered &=
-                i == 0 || info->first_ns >= info_of(history, thread, i - 1)->last_ns;
+        const enum weft_code code = facts_make(history, thread, made, err);
+        if (code != WEFT_OK) {
+            history->facts.n--;
+            return code;
         }
     }
     *facts = history->facts.items[id];

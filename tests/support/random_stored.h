@@ -16,6 +16,8 @@ struct random_stored {
     size_t most_calls; /* of a thread */
     uint32_t first_function;
     bool has_events;
+    bool has_no_calls; /* events alone */
+    uint32_t kinds;    /* of events; 0: all */
     struct weft_clock clock;
     const char *source;
 };
@@ -35,6 +37,7 @@ static inline enum weft_code stored_thread(const struct random_stored *stored, u
                                    .odd_percent = (unsigned)(tap_random(state) % 3) * 15 };
     struct random_events events = { .state = tap_random(state),
                                     .n_threads = n_threads,
+                                    .kinds = stored->kinds,
                                     .most_bytes = 20,
                                     .bytes = stored->bytes,
                                     .n_bytes = strlen(stored->bytes) };
@@ -44,7 +47,8 @@ static inline enum weft_code stored_thread(const struct random_stored *stored, u
         const size_t left = n_calls - at;
         const size_t most = 1 + tap_random(state) % 9;
         const size_t n = left < most ? left : most;
-        code = sink->ops->calls(sink, id, calls + at, n, err);
+        if (!stored->has_no_calls)
+            code = sink->ops->calls(sink, id, calls + at, n, err);
         at += n;
         for (size_t k = tap_random(state) % 4; k > 0 && stored->has_events && code == WEFT_OK;
              k--) {
