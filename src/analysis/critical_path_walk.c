@@ -22,6 +22,7 @@ struct walk {
     struct frame frames[WEFT_PATH_DEPTH_MAX];
     size_t n_frames;
     uint64_t at_ns;
+    uint64_t hop_ns; /* where it came to a task's poster last */
 };
 
 static enum weft_code no_memory(struct weft_err *err)
@@ -136,7 +137,8 @@ static void count_refusal(struct walk *walk, unsigned why)
 }
 
 /* Goes over `edge`, which brought to the top thread what it waited for since start_ns; nothing of
- * the source lies before that. `state` is what the thread was meanwhile. */
+ * the source lies before that. `state` is what the thread was meanwhile. A task is all that
+ * matters: its source takes the place of the thread. */
 static enum weft_code follow(struct walk *walk, const struct weft_graph_state *state,
                              const struct weft_graph_edge *edge, uint64_t start_ns,
                              struct weft_err *err)
@@ -144,6 +146,8 @@ static enum weft_code follow(struct walk *walk, const struct weft_graph_state *s
     enum weft_code code = add_edge(walk, edge, err);
     if (code != WEFT_OK)
         return code;
+    if (edge->is_task)
+        start_ns = top_of(walk)->limit_ns;
     const bool was_sent_before = edge->from_ns <= start_ns;
     const unsigned flags = WEFT_PATH_IN_FLIGHT | (edge->is_uncertain ? WEFT_PATH_UNCERTAIN : 0);
     code = add_segment(walk, state, was_sent_before ? start_ns : edge->from_ns,
@@ -151,7 +155,10 @@ static enum weft_code follow(struct walk *walk, const struct weft_graph_state *s
     if (code != WEFT_OK || was_sent_before)
         return code;
     const bool is_uncertain = top_of(walk)->is_uncertain || edge->is_uncertain;
-    walk->frames[walk->n_frames++] = (struct frame){
+    walk->n_frames += !edge->is_task;
+    if (edge->is_task)
+        walk->hop_ns = walk->at_ns;
+    *top_of(walk) = (struct frame){
         .thread_id = edge->from_thread_id,
         .limit_ns = start_ns,
         .top_ns = walk->at_ns,
@@ -190,7 +197,10 @@ static enum weft_code wait(struct walk *walk, struct weft_graph_state *state, ui
     if (!weft_graph_has_source(&edge))
         return add_segment(walk, state, start_ns, WEFT_ID_NONE, flags, err);
     edge.from_ns = edge.from_ns < walk->at_ns ? edge.from_ns : walk->at_ns;
-    const unsigned why = edge.from_ns > start_ns ? refusal(walk, &edge) : 0;
+    const uint64_t least_ns = edge.is_task ? top_of(walk)->limit_ns : start_ns;
+    unsigned why = edge.from_ns > least_ns ? refusal(walk, &edge) : 0;
+    if (edge.is_task && edge.from_ns == walk->hop_ns && walk->hop_ns == walk->at_ns)
+        why = WEFT_PATH_CYCLE; /* two that post to each other at one time */
     if (!why)
         return follow(walk, state, &edge, start_ns, err);
     count_refusal(walk, why);
@@ -291,9 +301,12 @@ enum weft_code weft_path_walk(struct weft_graph *graph, const struct weft_path_w
     struct walk *walk = calloc(1, sizeof *walk);
     if (!walk)
         return no_memory(err);
-    *walk = (struct walk){
-        .graph = graph, .opts = opts, .to = walked, .n_frames = 1, .at_ns = opts->to_ns
-    };
+    *walk = (struct walk){ .graph = graph,
+                           .opts = opts,
+                           .to = walked,
+                           .n_frames = 1,
+                           .at_ns = opts->to_ns,
+                           .hop_ns = UINT64_MAX };
     walk->frames[0] = (struct frame){ .thread_id = opts->thread_id,
                                       .limit_ns = opts->from_ns,
                                       .top_ns = opts->to_ns };

@@ -29,6 +29,7 @@ struct weft_graph_state {
     int32_t waker_cpu;            /* where that was */
     struct weft_str name;         /* valid until the graph is closed */
     bool is_uncertain;
+    bool is_of_program; /* what its calls and locks tell, not a kernel */
 };
 
 /* A vertical edge: from_ns <= to_ns. */
@@ -37,6 +38,7 @@ struct weft_graph_edge {
     uint32_t from_thread_id;
     enum weft_path_edge kind;
     bool is_uncertain;
+    bool is_task; /* it brought something to do: what the thread did before does not matter */
 };
 
 struct weft_graph;

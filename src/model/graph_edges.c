@@ -6,9 +6,17 @@
 
 #include <stdlib.h>
 
+/* FNV-1a. */
+static uint64_t hash_of(struct weft_str text, uint64_t hash)
+{
+    for (size_t i = 0; i < text.n_bytes; i++)
+        hash = (hash ^ (uint8_t)text.bytes[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
 /* Packets of one connection may have equal numbers in both directions: the rest of the header is in
- * the object. Of locks the object is all; of flows the number; requests to devices are told apart
- * by their first sector. */
+ * the object. Of locks the object is all; numbers of flows count for flows of one name, if they
+ * have any; requests to devices are told apart by their first sector. */
 uint64_t weft_graph_key(const struct weft_event *event)
 {
     if (event->kind == WEFT_EVENT_LOCK_REQUEST || event->kind == WEFT_EVENT_LOCK_ACQUIRED ||
@@ -18,7 +26,8 @@ uint64_t weft_graph_key(const struct weft_event *event)
         return event->value * UINT64_C(0x9e3779b97f4a7c15) + event->object_id;
     if (event->kind == WEFT_EVENT_IO_BEGIN || event->kind == WEFT_EVENT_IO_END)
         return (uint64_t)event->object_id << 32 | event->prev_state;
-    return event->value;
+    return event->name.n_bytes ? hash_of(event->name, hash_of(event->category, event->value))
+                               : event->value;
 }
 
 static int by_key(const void *a, const void *b)

@@ -85,6 +85,20 @@ enum weft_code weft_graph_kernel_knows(struct weft_graph_kernel *kernel, uint32_
     return code;
 }
 
+uint64_t weft_graph_kernel_last_ns(const struct weft_graph_kernel *kernel)
+{
+    const struct weft_store *store = weft_trace_store(kernel->trace);
+    uint64_t last_ns = 0;
+    for (uint32_t i = 0; i < weft_store_n_processors(store); i++) {
+        const uint32_t row = weft_store_processor_get(store, i).row;
+        const uint64_t n_blocks = weft_store_n_arrival_blocks(store, row);
+        const uint64_t end_ns =
+            n_blocks ? weft_store_arrival_block_get(store, row, n_blocks - 1)->last_ns : 0;
+        last_ns = end_ns > last_ns ? end_ns : last_ns;
+    }
+    return last_ns;
+}
+
 /* ---- states ---------------------------------------------------------------------------------- */
 
 static enum weft_path_state state_of(enum weft_state_kind kind)

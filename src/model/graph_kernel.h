@@ -25,6 +25,9 @@ WEFT_CHECKED enum weft_code weft_graph_kernel_knows(struct weft_graph_kernel *ke
                                                     uint32_t thread_id, bool *is_known,
                                                     struct weft_err *err);
 
+/* When the last switch was: until then the kernel tells what threads do. */
+uint64_t weft_graph_kernel_last_ns(const struct weft_graph_kernel *kernel);
+
 /* As the operations of a graph (model/graph.h); of arrivals, forks. */
 WEFT_CHECKED enum weft_code weft_graph_kernel_before(struct weft_graph_kernel *kernel,
                                                      uint32_t thread_id, uint64_t at_ns,

@@ -2,6 +2,7 @@
 #include "model/graph_trace.h"
 
 #include "model/graph_kernel.h"
+#include "model/graph_tasks.h"
 #include "model/graph_user.h"
 
 #include <stdlib.h>
@@ -10,10 +11,13 @@
 enum teller { NOT_ASKED, KERNEL, PROGRAM };
 
 struct trace_graph {
-    struct weft_graph graph;          /* first */
+    struct weft_graph graph; /* first */
+    const struct weft_trace *trace;
     struct weft_graph_kernel *kernel; /* NULL: the trace has none */
     struct weft_graph_user *user;
-    uint8_t *tellers; /* by thread: enum teller */
+    struct weft_graph_tasks *tasks;
+    uint64_t kernel_last_ns; /* of its last switch */
+    uint8_t *tellers;        /* by thread: enum teller */
 };
 
 static struct trace_graph *of(struct weft_graph *graph)
@@ -35,6 +39,36 @@ static enum weft_code ask(struct trace_graph *graph, uint32_t thread_id, bool *i
     return code;
 }
 
+/* Whether the kernel's word does not reach to at_ns: events before or after its trace, or lost. */
+static bool is_beyond_kernel(const struct trace_graph *graph, uint64_t at_ns,
+                             const struct weft_graph_state *state)
+{
+    return state->state == WEFT_PATH_UNKNOWN || at_ns > graph->kernel_last_ns ||
+           (state->state == WEFT_PATH_BLOCKED && state->end_ns > graph->kernel_last_ns);
+}
+
+/* What the program tells where the kernel does not. */
+static enum weft_code fill_gap(struct trace_graph *graph, uint32_t thread_id, uint64_t at_ns,
+                               struct weft_graph_state *state, struct weft_err *err)
+{
+    struct weft_graph_state told;
+    if (!is_beyond_kernel(graph, at_ns, state) ||
+        weft_trace_thread(graph->trace, thread_id)->calls == 0)
+        return WEFT_OK;
+    enum weft_code code = weft_graph_user_before(graph->user, thread_id, at_ns, &told, err);
+    if (code != WEFT_OK || told.state == WEFT_PATH_UNKNOWN)
+        return code;
+    const bool was_unknown = state->state == WEFT_PATH_UNKNOWN;
+    const uint64_t least_ns =
+        was_unknown || state->state == WEFT_PATH_BLOCKED ? state->start_ns : graph->kernel_last_ns;
+    const uint64_t most_ns = was_unknown ? state->end_ns : UINT64_MAX;
+    told.start_ns = told.start_ns > least_ns ? told.start_ns : least_ns;
+    told.end_ns = told.end_ns < most_ns ? told.end_ns : most_ns;
+    told.is_of_program = true;
+    *state = told;
+    return WEFT_OK;
+}
+
 static enum weft_code before(struct weft_graph *graph, uint32_t thread_id, uint64_t at_ns,
                              struct weft_graph_state *state, struct weft_err *err)
 {
@@ -42,8 +76,13 @@ static enum weft_code before(struct weft_graph *graph, uint32_t thread_id, uint6
     enum weft_code code = ask(of(graph), thread_id, &is_kernel, err);
     if (code != WEFT_OK)
         return code;
-    return is_kernel ? weft_graph_kernel_before(of(graph)->kernel, thread_id, at_ns, state, err)
+    code = is_kernel ? weft_graph_kernel_before(of(graph)->kernel, thread_id, at_ns, state, err)
                      : weft_graph_user_before(of(graph)->user, thread_id, at_ns, state, err);
+    if (code == WEFT_OK && is_kernel)
+        code = fill_gap(of(graph), thread_id, at_ns, state, err);
+    state->is_of_program |= !is_kernel;
+    return code == WEFT_OK ? weft_graph_tasks_before(of(graph)->tasks, thread_id, at_ns, state, err)
+                           : code;
 }
 
 /* A wait of which no wakeup was seen may be one for a lock that was released. */
@@ -55,8 +94,8 @@ static enum weft_code cause_of_lock(struct trace_graph *graph, uint32_t thread_i
     enum weft_code code = weft_graph_user_before(graph->user, thread_id, state->end_ns, &told, err);
     if (code != WEFT_OK || told.reason != WEFT_PATH_LOCK)
         return code;
-    code = weft_graph_user_cause(graph->user, thread_id, &told, edge, err);
-    if (code == WEFT_OK && weft_graph_has_source(edge)) {
+    weft_graph_user_cause(graph->user, thread_id, &told, edge);
+    if (weft_graph_has_source(edge)) {
         state->reason = WEFT_PATH_LOCK;
         edge->to_ns = state->end_ns;
         edge->from_ns = edge->from_ns < edge->to_ns ? edge->from_ns : edge->to_ns;
@@ -64,17 +103,31 @@ static enum weft_code cause_of_lock(struct trace_graph *graph, uint32_t thread_i
     return code;
 }
 
+static enum weft_code cause_of_kernel(struct trace_graph *graph, uint32_t thread_id,
+                                      struct weft_graph_state *state, struct weft_graph_edge *edge,
+                                      struct weft_err *err)
+{
+    enum weft_code code = weft_graph_kernel_cause(graph->kernel, thread_id, state, edge, err);
+    if (code != WEFT_OK || weft_graph_has_source(edge) ||
+        (state->reason != WEFT_PATH_WAKER_UNKNOWN && state->reason != WEFT_PATH_IDLE))
+        return code;
+    return cause_of_lock(graph, thread_id, state, edge, err);
+}
+
 static enum weft_code cause(struct weft_graph *graph, uint32_t thread_id,
                             struct weft_graph_state *state, struct weft_graph_edge *edge,
                             struct weft_err *err)
 {
-    if (of(graph)->tellers[thread_id] != KERNEL)
-        return weft_graph_user_cause(of(graph)->user, thread_id, state, edge, err);
-    enum weft_code code = weft_graph_kernel_cause(of(graph)->kernel, thread_id, state, edge, err);
-    if (code != WEFT_OK || weft_graph_has_source(edge) ||
-        (state->reason != WEFT_PATH_WAKER_UNKNOWN && state->reason != WEFT_PATH_IDLE))
-        return code;
-    return cause_of_lock(of(graph), thread_id, state, edge, err);
+    enum weft_code code = WEFT_OK;
+    if (state->is_of_program)
+        weft_graph_user_cause(of(graph)->user, thread_id, state, edge);
+    else if (state->reason != WEFT_PATH_TASK)
+        code = cause_of_kernel(of(graph), thread_id, state, edge, err);
+    if (code == WEFT_OK)
+        code = weft_graph_tasks_cause(of(graph)->tasks, thread_id, state, edge, err);
+    if (code == WEFT_OK && state->reason == WEFT_PATH_TASK && !weft_graph_has_source(edge))
+        state->reason = WEFT_PATH_WAKER_UNKNOWN; /* in no call, and nobody knows why */
+    return code;
 }
 
 static enum weft_code arrival(struct weft_graph *graph, uint32_t thread_id, uint64_t from_ns,
@@ -82,7 +135,7 @@ static enum weft_code arrival(struct weft_graph *graph, uint32_t thread_id, uint
 {
     if (of(graph)->tellers[thread_id] == KERNEL)
         return weft_graph_kernel_arrival(of(graph)->kernel, thread_id, from_ns, to_ns, edge, err);
-    return weft_graph_user_flow(of(graph)->user, thread_id, from_ns, to_ns, edge, err);
+    return weft_graph_tasks_flow(of(graph)->tasks, thread_id, from_ns, to_ns, edge, err);
 }
 
 static enum weft_code occupants(struct weft_graph *graph, uint32_t thread_id, int32_t cpu,
@@ -121,13 +174,18 @@ enum weft_code weft_trace_graph_open(const struct weft_trace *trace, uint64_t fr
     if (!made)
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a graph");
     made->graph.ops = &trace_ops;
+    made->trace = trace;
     made->tellers = calloc((size_t)weft_trace_n_threads(trace) + 1, 1);
     enum weft_code code =
         made->tellers
-            ? weft_graph_user_open(trace, from_ns, to_ns, memory_bytes / 2, &made->user, err)
+            ? weft_graph_user_open(trace, from_ns, to_ns, memory_bytes / 4, &made->user, err)
             : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a graph");
+    if (code == WEFT_OK)
+        code = weft_graph_tasks_open(trace, from_ns, to_ns, memory_bytes / 4, &made->tasks, err);
     if (code == WEFT_OK && weft_trace_has_switches(trace))
         code = weft_graph_kernel_open(trace, from_ns, to_ns, memory_bytes / 2, &made->kernel, err);
+    if (code == WEFT_OK && made->kernel)
+        made->kernel_last_ns = weft_graph_kernel_last_ns(made->kernel);
     if (code == WEFT_OK)
         *graph = &made->graph;
     else
@@ -141,6 +199,7 @@ void weft_trace_graph_close(struct weft_graph *graph)
         return;
     weft_graph_kernel_close(of(graph)->kernel);
     weft_graph_user_close(of(graph)->user);
+    weft_graph_tasks_close(of(graph)->tasks);
     free(of(graph)->tellers);
     free(graph);
 }

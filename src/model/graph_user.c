@@ -43,9 +43,9 @@ struct part {
 struct weft_graph_user {
     const struct weft_trace *trace;
     uint64_t from_ns, to_ns, memory_bytes;
-    struct weft_graph_sources released, begun; /* of locks; flows */
-    struct part **parts;                       /* by thread; NULL: not asked for */
-    uint32_t *kept;                            /* threads with parts */
+    struct weft_graph_sources released; /* of locks */
+    struct part **parts;                /* by thread; NULL: not asked for */
+    uint32_t *kept;                     /* threads with parts */
     size_t n_kept;
     uint64_t n_uses;
     uint8_t *waits; /* by function: 0 not asked yet, 1 no, 2 yes */
@@ -90,7 +90,6 @@ void weft_graph_user_close(struct weft_graph_user *user)
     for (size_t i = 0; i < user->n_kept; i++)
         part_free(user->parts[user->kept[i]]);
     weft_graph_sources_fini(&user->released);
-    weft_graph_sources_fini(&user->begun);
     free(user->parts);
     free(user->kept);
     free(user->waits);
@@ -422,82 +421,9 @@ static void cause_of_lock(const struct weft_graph_user *user, uint32_t thread_id
                                           .kind = WEFT_PATH_RELEASE };
 }
 
-static enum weft_code first_flow(struct weft_graph_user *user, uint32_t thread_id,
-                                 struct weft_events *events, struct weft_graph_edge *edge,
-                                 struct weft_err *err)
+void weft_graph_user_cause(const struct weft_graph_user *user, uint32_t thread_id,
+                           const struct weft_graph_state *state, struct weft_graph_edge *edge)
 {
-    const struct weft_event *event = NULL;
-    enum weft_code code;
-    while ((code = weft_events_next(events, &event, err)) == WEFT_OK && event) {
-        const struct weft_graph_source *source = weft_graph_sources_find(
-            &user->begun, weft_graph_key(event), 0, event->time_ns, thread_id);
-        if (!source)
-            continue;
-        *edge = (struct weft_graph_edge){ .from_ns = source->at_ns,
-                                          .to_ns = event->time_ns,
-                                          .from_thread_id = source->thread_id,
-                                          .kind = WEFT_PATH_FLOW };
-        return WEFT_OK;
-    }
-    return code;
-}
-
-enum weft_code weft_graph_user_flow(struct weft_graph_user *user, uint32_t thread_id,
-                                    uint64_t from_ns, uint64_t to_ns, struct weft_graph_edge *edge,
-                                    struct weft_err *err)
-{
-    struct weft_events *events = NULL;
-    if (!has_kind(user, WEFT_EVENT_FLOW_BEGIN) || !has_kind(user, WEFT_EVENT_FLOW_END))
-        return WEFT_OK;
-    enum weft_code code = need(user, WEFT_EVENT_FLOW_BEGIN, &user->begun, err);
-    if (code == WEFT_OK)
-        code = weft_events_open(user->trace, thread_id, UINT32_C(1) << WEFT_EVENT_FLOW_END, from_ns,
-                                to_ns < UINT64_MAX ? to_ns + 1 : to_ns, &events, err);
-    if (code == WEFT_OK)
-        code = first_flow(user, thread_id, events, edge, err);
-    weft_events_close(events);
-    return code;
-}
-
-/* End of the root call that begins when the thread has waited for it, or at_ns. */
-static enum weft_code end_of_task(const struct weft_graph_user *user, uint32_t thread_id,
-                                  uint64_t at_ns, uint64_t *end_ns, struct weft_err *err)
-{
-    const struct weft_walk_opts opts = { .window = { .from_ns = at_ns, .to_ns = UINT64_MAX } };
-    struct weft_walk *walk = NULL;
-    enum weft_step step = WEFT_STEP_END;
-    struct weft_walk_call call = { 0 };
-    *end_ns = at_ns;
-    enum weft_code code = weft_walk_open(user->trace, thread_id, &opts, &walk, err);
-    if (code == WEFT_OK)
-        code = weft_walk_next(walk, &step, &call, err);
-    if (code == WEFT_OK && step == WEFT_STEP_ENTER && call.start_ns == at_ns)
-        *end_ns = call.end_ns;
-    weft_walk_close(walk);
-    return code;
-}
-
-enum weft_code weft_graph_user_cause(struct weft_graph_user *user, uint32_t thread_id,
-                                     struct weft_graph_state *state, struct weft_graph_edge *edge,
-                                     struct weft_err *err)
-{
-    uint64_t task_end_ns = state->end_ns;
     if (state->reason == WEFT_PATH_LOCK)
         cause_of_lock(user, thread_id, state, edge);
-    if (state->reason != WEFT_PATH_TASK)
-        return WEFT_OK;
-    enum weft_code code = WEFT_OK;
-    if (has_kind(user, WEFT_EVENT_FLOW_END))
-        code = end_of_task(user, thread_id, state->end_ns, &task_end_ns, err);
-    if (code == WEFT_OK)
-        code = weft_graph_user_flow(user, thread_id, state->end_ns, task_end_ns, edge, err);
-    if (code != WEFT_OK)
-        return code;
-    if (!weft_graph_has_source(edge)) { /* in no call, and nobody knows why */
-        state->reason = WEFT_PATH_WAKER_UNKNOWN;
-        return WEFT_OK;
-    }
-    edge->to_ns = state->end_ns;
-    edge->from_ns = edge->from_ns < edge->to_ns ? edge->from_ns : edge->to_ns;
-    return WEFT_OK;
 }

@@ -22,19 +22,13 @@ WEFT_CHECKED enum weft_code weft_graph_user_open(const struct weft_trace *trace,
 /* NULL is allowed. */
 void weft_graph_user_close(struct weft_graph_user *user);
 
-/* As the operations of a graph (model/graph.h). */
+/* As the operation of a graph (model/graph.h). */
 WEFT_CHECKED enum weft_code weft_graph_user_before(struct weft_graph_user *user, uint32_t thread_id,
                                                    uint64_t at_ns, struct weft_graph_state *state,
                                                    struct weft_err *err);
-WEFT_CHECKED enum weft_code weft_graph_user_cause(struct weft_graph_user *user, uint32_t thread_id,
-                                                  struct weft_graph_state *state,
-                                                  struct weft_graph_edge *edge,
-                                                  struct weft_err *err);
 
-/* The first flow that ends on the thread in [from_ns, to_ns] and began on another one. */
-WEFT_CHECKED enum weft_code weft_graph_user_flow(struct weft_graph_user *user, uint32_t thread_id,
-                                                 uint64_t from_ns, uint64_t to_ns,
-                                                 struct weft_graph_edge *edge,
-                                                 struct weft_err *err);
+/* Who released the lock for which a LOCK waits. */
+void weft_graph_user_cause(const struct weft_graph_user *user, uint32_t thread_id,
+                           const struct weft_graph_state *state, struct weft_graph_edge *edge);
 
 #endif

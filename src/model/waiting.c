@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Words of waiting.
+ * Words of waiting, and of work.
  */
 #include "model/waiting.h"
 
@@ -163,5 +163,21 @@ bool weft_is_wait_name(struct weft_str name)
             is_tail(&words, i + 1) && !(i > 1 && IS_ONE_OF(words.text[i - 2], negations)))
             return true;
     }
+    return false;
+}
+
+/* A verb and what it is done with, side by side, in either order. */
+bool weft_is_task_name(struct weft_str name)
+{
+    static const char *const verbs[] = {
+        "run", "process", "execute", "handle", "dispatch", "epoll"
+    };
+    static const char *const nouns[] = { "task", "job", "event", "message", "request", "work" };
+    struct words words = { 0 };
+    split(last_component(name), &words);
+    for (size_t i = 0; i + 1 < words.n; i++)
+        if ((IS_ONE_OF(words.text[i], verbs) && IS_ONE_OF(words.text[i + 1], nouns)) ||
+            (IS_ONE_OF(words.text[i], nouns) && IS_ONE_OF(words.text[i + 1], verbs)))
+            return true;
     return false;
 }

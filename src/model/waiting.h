@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Functions that wait, told by their names (docs/analyses/activity.md lists the words).
+ * Functions that wait, and functions that do what was asked for elsewhere, told by their names
+ * (docs/analyses/activity.md and critical-path.md list the words).
  */
 #ifndef WEFT_MODEL_WAITING_H
 #define WEFT_MODEL_WAITING_H
@@ -13,5 +14,9 @@
  * name, without arguments, split into words at anything but letters and digits and where lower
  * case turns into upper case. */
 bool weft_is_wait_name(struct weft_str name);
+
+/* Whether a function of this name runs one task of many, as the loop of a thread calls it:
+ * "RunTask", "process_event". Looks at the same words. */
+bool weft_is_task_name(struct weft_str name);
 
 #endif

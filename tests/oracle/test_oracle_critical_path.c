@@ -21,6 +21,7 @@ struct twin {
     const struct plain_graph *plain;
     struct instant path[LENGTH];
     bool is_on_stack[PLAIN_THREADS];
+    uint64_t hop_ns; /* where it came to a task's poster last */
 };
 
 static void put(struct twin *twin, uint64_t from_ns, uint64_t to_ns, uint32_t thread_id,
@@ -103,8 +104,24 @@ static void fill(struct twin *twin, uint32_t thread_id, uint64_t low_ns, uint64_
         const struct plain_edge *edge = waits(letter) ? edge_to(twin, thread_id, end_ns)
                                         : is_begin    ? first_edge(twin, thread_id, at_ns, high_ns)
                                                       : NULL;
+        const bool is_task = edge && edge->is_task && !is_begin;
+        const bool is_ring = is_task && edge->from_ns >= at_ns && twin->hop_ns == at_ns;
         const bool is_taken =
-            edge && twin->is_on_stack[edge->from] && (is_begin || edge->from_ns > start_ns);
+            is_ring || (edge && twin->is_on_stack[edge->from] &&
+                        (is_begin || edge->from_ns > (is_task ? low_ns : start_ns)));
+        if (is_task && !is_taken) { /* who posted it takes the place of the thread */
+            const uint64_t from_ns = edge->from_ns < at_ns ? edge->from_ns : at_ns;
+            high_ns = from_ns > low_ns ? from_ns : low_ns;
+            put(twin, high_ns, at_ns, thread_id, '~');
+            at_ns = high_ns;
+            if (at_ns > low_ns) {
+                twin->is_on_stack[thread_id] = false;
+                thread_id = edge->from;
+                twin->is_on_stack[thread_id] = true;
+                twin->hop_ns = at_ns;
+            }
+            continue;
+        }
         if (edge && !is_taken)
             cross(twin, edge, start_ns, is_begin ? edge->to_ns : at_ns);
         else
@@ -144,7 +161,8 @@ static void random_edge(uint64_t *state, struct plain_graph *plain, uint32_t n_t
                              .to = to,
                              .from_ns = to_ns > lag_ns ? to_ns - lag_ns : 0,
                              .to_ns = to_ns,
-                             .is_packet = tap_random(state) % 3 == 0 };
+                             .is_packet = tap_random(state) % 3 == 0,
+                             .is_task = tap_random(state) % 4 == 0 };
 }
 
 static void random_graph(uint64_t *state, struct plain_graph *plain, uint32_t n_threads)
@@ -226,7 +244,7 @@ static void check_graphs(uint64_t seed)
         opts.to_ns = opts.from_ns + tap_random(&state) % (LENGTH - opts.from_ns);
         if (weft_path_walk(&plain->graph, &opts, &walked, &err) != WEFT_OK)
             abort();
-        *twin = (struct twin){ .plain = plain };
+        *twin = (struct twin){ .plain = plain, .hop_ns = UINT64_MAX };
         fill(twin, opts.thread_id, opts.from_ns, opts.to_ns);
         n_tiled += is_tiled(&walked, opts.from_ns, opts.to_ns);
         n_joined += is_joined(&walked);

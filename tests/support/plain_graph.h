@@ -3,7 +3,8 @@
  * An execution graph held in memory, written as text:
  *
  *     rows    "0: 0 R 2 B 4 R 6 / 1: 3 R 6"     thread: time, state up to the next time, ...
- *     edges   "1@6>0@6 2@1>1@3n"                source thread @ time > target; n: a packet
+ *     edges   "1@6>0@6 2@1>1@3n"                source thread @ time > target; n: a packet, t: a
+ * task
  *
  * States: R runs, P preempted, I interrupted, U unknown; waits: B for nobody knows what, T timer,
  * N network, D block device. '.' is no state: nothing is known.
@@ -28,7 +29,7 @@ struct plain_row {
 struct plain_edge {
     uint32_t from, to;
     uint64_t from_ns, to_ns;
-    bool is_packet;
+    bool is_packet, is_task;
 };
 
 struct plain_graph {
@@ -101,11 +102,12 @@ static enum weft_code plain_cause(struct weft_graph *graph, uint32_t thread_id,
         if (from->to != thread_id || from->to_ns != state->end_ns || from->from == thread_id)
             continue;
         state->reason = from->is_packet ? WEFT_PATH_NETWORK : WEFT_PATH_THREAD;
-        *edge = (struct weft_graph_edge){ .from_ns = from->from_ns,
-                                          .to_ns = from->to_ns,
-                                          .from_thread_id = from->from,
-                                          .kind = from->is_packet ? WEFT_PATH_PACKET
-                                                                  : WEFT_PATH_WAKEUP };
+        *edge =
+            (struct weft_graph_edge){ .from_ns = from->from_ns,
+                                      .to_ns = from->to_ns,
+                                      .from_thread_id = from->from,
+                                      .kind = from->is_packet ? WEFT_PATH_PACKET : WEFT_PATH_WAKEUP,
+                                      .is_task = from->is_task };
     }
     return WEFT_OK;
 }
@@ -166,6 +168,8 @@ static void plain_read_edges(struct plain_graph *plain, const char *at)
         if (end == at) {
             if (*at == 'n')
                 plain->edges[plain->n_edges - 1].is_packet = true;
+            if (*at == 't')
+                plain->edges[plain->n_edges - 1].is_task = true;
             at++;
             continue;
         }

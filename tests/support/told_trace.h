@@ -134,7 +134,8 @@ static enum weft_code told_deliver(struct weft_sink *sink, uint32_t id,
 
 static enum weft_code told_functions(struct weft_sink *sink, struct weft_err *err)
 {
-    static const char *const names[] = { "main", "work", "cond_wait", "task", "helper", "lock" };
+    static const char *const names[] = { "main",   "work", "cond_wait", "task",
+                                         "helper", "lock", "RunTask" };
     enum weft_code code = WEFT_OK;
     for (uint32_t key = 0; key < sizeof names / sizeof *names && code == WEFT_OK; key++) {
         const struct weft_function_info info = { .key = key, .name = weft_str_of(names[key]) };
@@ -143,7 +144,7 @@ static enum weft_code told_functions(struct weft_sink *sink, struct weft_err *er
     return code;
 }
 
-/* Writes the trace; functions are main, work, cond_wait, task, helper, lock. */
+/* Writes the trace; functions are main, work, cond_wait, task, helper, lock, RunTask. */
 static enum weft_code told_trace_write(const char *path, const struct told_thread *threads,
                                        size_t n_threads, const char *text)
 {

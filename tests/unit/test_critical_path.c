@@ -156,8 +156,82 @@ static const struct told_case cases[] = {
       0,
       3,
       30,
-      "0:running_user 3-10 <task, 1:running_user 10-20 <helper, 0:blocked(task) 20-25~, "
-      "0:running_user 25-30 <task" },
+      "1:running_user 3-20 <helper, 0:blocked(task) 20-25~, 0:running_user 25-30 <task" },
+    { "without a kernel: a task that stands behind another one",
+      2,
+      { { 1, 0, 0 }, { 2, 0, 0 } },
+      "0 0 enter 1 4\n"
+      "3 0 enter 0 3\n"
+      "8 0 begin 1 33\n"
+      "20 0 exit 0 3\n"
+      "20 0 enter 0 6\n"
+      "21 0 end 0 33\n"
+      "30 0 exit 0 6\n"
+      "40 0 exit 1 4\n",
+      0,
+      3,
+      30,
+      "1:running_user 3-8 <helper, 0:blocked(task) 8-20~ <task, 0:running_user 20-30 <RunTask" },
+    { "who wakes a thread in no call posted its task: what it did before does not matter",
+      3,
+      { { 0, 0, 0 }, { 1, 0, 0 }, { 2, 0, 0 } },
+      "0 0 switch 0 0 1\n"
+      "0 1 switch 0 0 2\n"
+      "1 0 enter 1 6\n"
+      "5 0 exit 1 6\n"
+      "10 0 switch 1 1 0\n"
+      "30 1 waking 2 1 0\n"
+      "32 0 switch 0 0 1\n"
+      "33 0 enter 1 6\n"
+      "40 0 exit 1 6\n"
+      "41 0 switch 1 1 0\n"
+      "41 1 switch 2 1 0\n",
+      1,
+      1,
+      40,
+      "2:running_user 1-30, 1:preempted 30-32, 1:running_user 32-40 <RunTask" },
+    { "a task posted when its thread could run already",
+      3,
+      { { 0, 0, 0 }, { 1, 0, 0 }, { 2, 0, 0 } },
+      "0 0 switch 0 0 1\n"
+      "0 1 switch 0 0 2\n"
+      "1 0 enter 1 6\n"
+      "5 0 exit 1 6\n"
+      "10 0 switch 1 1 0\n"
+      "30 0 irq 0 hrtimer 0\n"
+      "31 0 waking 0 1 0\n"
+      "32 0 done 0 hrtimer 0\n"
+      "35 1 begin 2 7\n"
+      "37 0 switch 0 0 1\n"
+      "38 0 enter 1 3\n"
+      "39 0 end 1 7\n"
+      "45 0 exit 1 3\n"
+      "46 0 switch 1 1 0\n"
+      "46 1 switch 2 1 0\n",
+      1,
+      1,
+      45,
+      "2:running_user 1-35, 1:preempted 35-37, 1:running_user 37-45 <task" },
+    { "calls tell what a kernel's trace that ended before does not",
+      3,
+      { { 0, 0, 0 }, { 1, 0, 0 }, { 2, 0, 0 } },
+      "0 0 switch 0 0 1\n"
+      "0 1 switch 0 0 2\n"
+      "2 0 enter 1 3\n"
+      "12 0 exit 1 3\n"
+      "15 0 switch 1 1 0\n"
+      "16 1 switch 2 1 0\n"
+      "20 1 enter 2 4\n"
+      "50 1 begin 2 7\n"
+      "55 0 enter 1 3\n"
+      "56 0 end 1 7\n"
+      "60 0 exit 1 3\n"
+      "70 1 exit 2 4\n",
+      1,
+      2,
+      60,
+      "2:running_user 2-16, 2:blocked(unknown) 16-20, 2:running_user 20-50 <helper, "
+      "1:blocked(task) 50-55~, 1:running_user 55-60 <task" },
     { "without a kernel: a function that waits",
       1,
       { { 1, 0, 0 } },

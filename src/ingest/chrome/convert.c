@@ -278,7 +278,8 @@ enum weft_code chrome_convert_and_send(struct chrome_converter *converter, uint3
         return send_sample(converter, thread_id, &source, &event, err);
     case CHROME_PHASE_BOUND:
         event.kind = bound_kind(&source);
-        event.payload = (struct weft_str){ 0 }; /* the call has it */
+        event.name = event.category = event.payload =
+            (struct weft_str){ 0 }; /* the call has them */
         break;
     case 's':
         event.kind = WEFT_EVENT_FLOW_BEGIN;
