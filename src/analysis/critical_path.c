@@ -4,6 +4,7 @@
  */
 #include "analysis/critical_path.h"
 
+#include "analysis/critical_path_spans.h"
 #include "analysis/critical_path_stacks.h"
 #include "analysis/critical_path_walk.h"
 #include "base/map.h"
@@ -17,7 +18,7 @@
 enum { CONTEXTS_MAX = 1 << 16 };
 
 /* Of memory: the graph's caches and tables, and the segments. */
-enum { GRAPH_SHARE = 2, SEGMENTS_SHARE = 4 };
+enum { GRAPH_SHARE = 2, SEGMENTS_SHARE = 4, SPANS_SHARE = 8 };
 
 struct others {
     struct weft_path_other_row *items;
@@ -34,9 +35,13 @@ struct sums {
         struct weft_path_function_row *items;
         size_t n, cap;
     } functions;
+    struct {
+        struct weft_path_span_row *items;
+        size_t n, cap;
+    } spans;
     struct others preemptors, sharers;
     struct weft_path_reason_row reasons[WEFT_PATH_STATES][WEFT_PATH_REASONS];
-    struct weft_map *thread_of, *function_of; /* keys to places above */
+    struct weft_map *thread_of, *function_of, *span_of; /* keys to places above */
 };
 
 /* Who had a processor during one segment. */
@@ -52,6 +57,7 @@ struct job {
     struct weft_path_walked walked;
     struct weft_interval_reader *reader;
     struct weft_path_stacks *stacks;
+    struct weft_path_spans *spans;
     struct sums sums;
     struct {
         struct occupant *items;
@@ -135,6 +141,29 @@ static enum weft_code name_function(struct job *job, uint32_t thread_id, uint64_
     return WEFT_OK;
 }
 
+/* Names of spans are kept once each: a place is a name. */
+static enum weft_code name_span(struct job *job, struct weft_path_segment *segment, bool is_running,
+                                struct weft_err *err)
+{
+    struct sums *sums = &job->sums;
+    bool is_new;
+    enum weft_code code = weft_path_span(job->spans, segment->thread_id, segment->start_ns,
+                                         segment->end_ns, &segment->span, &segment->span_ns, err);
+    if (code != WEFT_OK || segment->span.n_bytes == 0)
+        return code;
+    const uint32_t place =
+        weft_map_add(sums->span_of, (uint64_t)(uintptr_t)segment->span.bytes, &is_new);
+    struct weft_path_span_row *row =
+        is_new && place != WEFT_MAP_NONE ? WEFT_VEC_PUSH(&sums->spans) : NULL;
+    if (place == WEFT_MAP_NONE || place >= sums->spans.n)
+        return no_memory(err);
+    if (row)
+        row->name = segment->span;
+    row = &sums->spans.items[place];
+    *(is_running ? &row->running_ns : &row->waiting_ns) += segment->span_ns;
+    return WEFT_OK;
+}
+
 /* The end of a segment with the interrupts that follow it: a sample that a timer takes of what the
  * thread does is taken within an interrupt. */
 static uint64_t end_of_samples(const struct weft_path_segments *segments, size_t place)
@@ -164,6 +193,8 @@ static enum weft_code refine(struct job *job, size_t place, struct weft_err *err
         code = weft_path_stack(job->stacks, segment->thread_id, segment->start_ns,
                                end_of_samples(&job->walked.segments, place), !is_running,
                                &segment->stack, err);
+    if (code == WEFT_OK)
+        code = name_span(job, segment, is_running, err);
     for (size_t i = 0; i < interval.n_contexts && code == WEFT_OK; i++) {
         const uint64_t sum_ns = time_of(job, &interval.contexts[i]);
         if (sum_ns)
@@ -310,6 +341,13 @@ static bool is_unexplained(const struct weft_path_segment *segment)
 
 BY_SUM(by_thread, weft_path_thread_row, SUM, THREAD)
 BY_SUM(by_function, weft_path_function_row, BOTH, FUNCTION)
+static int by_span(const void *a, const void *b)
+{
+    const struct weft_path_span_row *x = a, *y = b;
+    const uint64_t x_ns = BOTH(x), y_ns = BOTH(y);
+    return x_ns != y_ns ? (x_ns > y_ns ? -1 : 1) : weft_str_compare(x->name, y->name);
+}
+
 BY_SUM(by_other, weft_path_other_row, SUM, THREAD)
 BY_SUM(by_reason, weft_path_reason_row, SUM, STATE)
 
@@ -324,11 +362,12 @@ static bool keep_names(struct weft_path_table *table)
         size_t n, cap;
     } kept = { 0 };
     bool is_ok = places != NULL;
-    for (size_t i = 0; is_ok && i < 3 * table->n_segments; i++) {
-        struct weft_path_segment *segment = &table->segments[i / 3];
-        struct weft_str *name = i % 3 == 0   ? &segment->name
-                                : i % 3 == 1 ? &segment->stack
-                                             : &segment->other_stack;
+    for (size_t i = 0; is_ok && i < 4 * table->n_segments + table->n_spans; i++) {
+        const size_t n_before = 4 * table->n_segments;
+        struct weft_path_segment *segment = &table->segments[i < n_before ? i / 4 : 0];
+        struct weft_str *const names[] = { &segment->name, &segment->stack, &segment->other_stack,
+                                           &segment->span };
+        struct weft_str *name = i < n_before ? names[i % 4] : &table->spans[i - n_before].name;
         bool is_new = false;
         if (!name->n_bytes)
             continue;
@@ -372,19 +411,21 @@ static bool fill_table(const struct job *job, struct weft_path_table *table)
     table->n_threads = sums->threads.n;
     table->n_reasons = n_reasons;
     table->n_functions = sums->functions.n;
+    table->n_spans = sums->spans.n;
     table->n_preemptors = sums->preemptors.n;
     table->n_sharers = sums->sharers.n;
 #define COPY(member, from)                                                                         \
     copy_rows(table->arena, &table->member, from, table->n_##member, sizeof *table->member)
     if (!COPY(segments, job->walked.segments.items) || !COPY(arrows, job->walked.arrows.items) ||
         !COPY(threads, sums->threads.items) || !COPY(reasons, reasons) ||
-        !COPY(functions, sums->functions.items) || !COPY(preemptors, sums->preemptors.items) ||
-        !COPY(sharers, sums->sharers.items))
+        !COPY(functions, sums->functions.items) || !COPY(spans, sums->spans.items) ||
+        !COPY(preemptors, sums->preemptors.items) || !COPY(sharers, sums->sharers.items))
         return false;
 #undef COPY
     qsort(table->threads, table->n_threads, sizeof *table->threads, by_thread);
     qsort(table->reasons, table->n_reasons, sizeof *table->reasons, by_reason);
     qsort(table->functions, table->n_functions, sizeof *table->functions, by_function);
+    qsort(table->spans, table->n_spans, sizeof *table->spans, by_span);
     qsort(table->preemptors, table->n_preemptors, sizeof *table->preemptors, by_other);
     qsort(table->sharers, table->n_sharers, sizeof *table->sharers, by_other);
     return keep_names(table);
@@ -428,10 +469,14 @@ static enum weft_code job_init(struct job *job, const struct weft_run *run, stru
     job->sums.function_of = weft_map_new();
     job->sums.preemptors.places = weft_map_new();
     job->sums.sharers.places = weft_map_new();
+    job->sums.span_of = weft_map_new();
     job->stacks = weft_path_stacks_new(job->trace);
+    job->spans = weft_path_spans_new(job->trace, job->opts->from_ns, job->opts->to_ns,
+                                     run->memory_bytes / SPANS_SHARE);
     job->self_ns.items = calloc(n_functions + 1, sizeof *job->self_ns.items);
-    if (!job->reader || !job->stacks || !job->sums.thread_of || !job->sums.function_of ||
-        !job->sums.preemptors.places || !job->sums.sharers.places || !job->self_ns.items)
+    if (!job->reader || !job->stacks || !job->spans || !job->sums.span_of || !job->sums.thread_of ||
+        !job->sums.function_of || !job->sums.preemptors.places || !job->sums.sharers.places ||
+        !job->self_ns.items)
         return no_memory(err);
     weft_interval_reader_limit(job->reader, CONTEXTS_MAX);
     return weft_trace_graph_open(job->trace, job->opts->from_ns, job->opts->to_ns,
@@ -443,11 +488,14 @@ static void job_fini(struct job *job)
     weft_interval_reader_free(job->reader);
     weft_map_free(job->sums.thread_of);
     weft_map_free(job->sums.function_of);
+    weft_map_free(job->sums.span_of);
     weft_map_free(job->sums.preemptors.places);
     weft_map_free(job->sums.sharers.places);
     weft_path_stacks_free(job->stacks);
+    weft_path_spans_free(job->spans);
     WEFT_VEC_FINI(&job->sums.threads);
     WEFT_VEC_FINI(&job->sums.functions);
+    WEFT_VEC_FINI(&job->sums.spans);
     WEFT_VEC_FINI(&job->sums.preemptors);
     WEFT_VEC_FINI(&job->sums.sharers);
     WEFT_VEC_FINI(&job->occupants);

@@ -2,7 +2,7 @@
 #include "cli/ask.h"
 
 struct options {
-    const char *thread, *from, *to, *during;
+    const char *thread, *from, *to, *during, *span;
     uint64_t limit, width, call_depth;
 };
 
@@ -19,6 +19,9 @@ static const struct weft_option options[] = {
     { 0, "during", "TID:FUNCTION:N",
       "the path of the N-th longest call of FUNCTION on thread TID (default: the longest)",
       WEFT_OPTION_TEXT, MEMBER(during), NULL },
+    { 0, "span", "NAME",
+      "the path of the longest span that is called so, or whose name holds this, on its thread",
+      WEFT_OPTION_TEXT, MEMBER(span), NULL },
     { 0, "call-depth", "N",
       "name the functions called at this depth, 0 being the outermost (default: the innermost)",
       WEFT_OPTION_COUNT, MEMBER(call_depth), NULL },
@@ -34,6 +37,7 @@ enum { TEXT_LIMIT = 20, PICTURE_WIDTH = 72, WIDTH_MAX = 10000 };
 struct asked {
     const struct options *opts;
     struct weft_found_call during;
+    struct weft_found_span span;
 };
 
 static enum weft_code window(struct weft_cli *cli, const struct options *opts,
@@ -54,6 +58,16 @@ static enum weft_code window(struct weft_cli *cli, const struct options *opts,
     return WEFT_OK;
 }
 
+static enum weft_code of_span(struct weft_cli *cli, const struct options *opts,
+                              struct weft_found_span *span, struct weft_path_opts *path)
+{
+    enum weft_code code = weft_session_find_span(cli->session, opts->span, span, &cli->err);
+    path->thread_id = span->thread_id;
+    path->from_ns = span->start_ns;
+    path->to_ns = span->end_ns;
+    return code;
+}
+
 static enum weft_code request(struct weft_cli *cli, void *context, union weft_request *request)
 {
     struct asked *asked = context;
@@ -61,6 +75,8 @@ static enum weft_code request(struct weft_cli *cli, void *context, union weft_re
     struct weft_path_opts *path = &request->path;
     path->call_depth =
         opts->call_depth < UINT32_MAX ? (uint32_t)opts->call_depth : WEFT_PATH_INNERMOST;
+    if (opts->span)
+        return of_span(cli, opts, &asked->span, path);
     if (!opts->during)
         return window(cli, opts, path);
     enum weft_code code =
@@ -77,6 +93,7 @@ static void render(const struct weft_view *view, void *context, const union weft
     const struct options *opts = asked->opts;
     struct weft_path_view how = {
         .during = opts->during ? &asked->during : NULL,
+        .span = opts->span ? &asked->span : NULL,
         .limit = opts->limit,
         .width = opts->width < WIDTH_MAX ? (uint32_t)opts->width : WIDTH_MAX,
     };
@@ -91,10 +108,13 @@ static int run(struct weft_cli *cli, int argc, char **argv)
     struct asked asked = { .opts = &opts };
     if (!weft_cli_parse(cli, &opts, argc, argv))
         return cli->exit_status;
-    if (opts.during && (opts.thread || opts.from || opts.to))
-        return weft_cli_usage(cli, "--during and --thread, --from, --to exclude each other");
-    if (!opts.during && !opts.thread)
-        return weft_cli_usage(cli, "expected --thread TID or --during TID:FUNCTION:N");
+    if ((opts.during || opts.span) && (opts.thread || opts.from || opts.to))
+        return weft_cli_usage(cli, "--during or --span, and --thread, --from, --to exclude each "
+                                   "other");
+    if (opts.during && opts.span)
+        return weft_cli_usage(cli, "--during and --span exclude each other");
+    if (!opts.during && !opts.span && !opts.thread)
+        return weft_cli_usage(cli, "expected --thread TID, --during TID:FUNCTION:N or --span NAME");
     const struct weft_question question = {
         .analysis = "path", .context = &asked, .request = request, .render = render
     };

@@ -92,6 +92,12 @@ WEFT_CHECKED enum weft_code weft_session_find_call(struct weft_session *session,
                                                    struct weft_found_call *found,
                                                    struct weft_err *err);
 
+/* The longest span of all threads that is called `text`, or if there is none, whose name holds it;
+ * of equal ones the first. */
+WEFT_CHECKED enum weft_code weft_session_find_span(const struct weft_session *session,
+                                                   const char *text, struct weft_found_span *found,
+                                                   struct weft_err *err);
+
 /* The thread with the real tid that `text` names, such as 1234; of a tid that was reused, or that
  * several hosts have, the one with most time between its first and last event in the window. */
 WEFT_CHECKED enum weft_code weft_session_find_thread(const struct weft_session *session,

@@ -112,6 +112,8 @@ static const struct weft_column segment_columns[] = {
     { "unfinished", NULL, WEFT_CELL_BOOL },
     { "stack", NULL, WEFT_CELL_TEXT },
     { "other_stack", NULL, WEFT_CELL_TEXT },
+    { "span", NULL, WEFT_CELL_TEXT },
+    { "span_ns", NULL, WEFT_CELL_NS },
 };
 
 static void segment_row(const void *context, size_t row, struct weft_cell *cells)
@@ -143,6 +145,9 @@ static void segment_row(const void *context, size_t row, struct weft_cell *cells
     cells[23].text = segment->stack;
     cells[24].is_null = segment->other_stack.n_bytes == 0;
     cells[24].text = segment->other_stack;
+    cells[25].is_null = segment->span.n_bytes == 0;
+    cells[25].text = segment->span;
+    cells[26].number = segment->span_ns;
 }
 
 /* ---- the other lists ------------------------------------------------------------------------- */
@@ -233,6 +238,23 @@ static void function_row(const void *context, size_t row, struct weft_cell *cell
     put_function(path, function->function_id, &cells[3]);
 }
 
+static const struct weft_column span_columns[] = {
+    { "running_ns", "running", WEFT_CELL_NS },
+    { NULL, "share", WEFT_CELL_SHARE },
+    { "waiting_ns", "waiting", WEFT_CELL_NS },
+    { "span", "span", WEFT_CELL_TEXT },
+};
+
+static void span_row(const void *context, size_t row, struct weft_cell *cells)
+{
+    const struct path *path = context;
+    const struct weft_path_span_row *span = &path->table->spans[row];
+    cells[0].number = span->running_ns;
+    cells[1].real = share_of(path, span->running_ns + span->waiting_ns);
+    cells[2].number = span->waiting_ns;
+    cells[3].text = span->name;
+}
+
 static const struct weft_column other_columns[] = {
     { "tid", "tid", WEFT_CELL_ID },
     { "name", "thread", WEFT_CELL_TEXT },
@@ -260,7 +282,7 @@ static void sharer_row(const void *context, size_t row, struct weft_cell *cells)
     put_other(path, &path->table->sharers[row], cells);
 }
 
-enum list { SEGMENTS, ARROWS, REASONS, THREADS, FUNCTIONS, PREEMPTORS, SHARERS, LISTS };
+enum list { SEGMENTS, ARROWS, REASONS, THREADS, FUNCTIONS, SPANS, PREEMPTORS, SHARERS, LISTS };
 
 static struct weft_table table_of(const struct path *path, enum list list)
 {
@@ -275,6 +297,7 @@ static struct weft_table table_of(const struct path *path, enum list list)
         [REASONS] = LIST(reason, reason, path->table->n_reasons),
         [THREADS] = LIST(thread, thread, path->table->n_threads),
         [FUNCTIONS] = LIST(function, function, path->table->n_functions),
+        [SPANS] = LIST(span, span, path->table->n_spans),
         [PREEMPTORS] = LIST(other, preemptor, path->table->n_preemptors),
         [SHARERS] = LIST(other, sharer, path->table->n_sharers),
     };
@@ -338,6 +361,9 @@ static void print_head(const struct path *path)
         weft_output_printf(out, ", a call of %.*s (of %s there)", (int)name.n_bytes, name.bytes,
                            weft_human_count(during->n_calls).text);
     }
+    if (path->opts->span)
+        weft_output_printf(out, ", the span %s (the longest of %s)", path->opts->span->name,
+                           weft_human_count(path->opts->span->n_spans).text);
     weft_output_text(out, "\n");
     if (!table->has_kernel)
         weft_output_text(out, "no scheduling events: states are inferred from calls, locks and "
@@ -391,6 +417,7 @@ static bool print_text(const struct path *path)
     print_list(path, REASONS, "where the time went\n");
     print_list(path, THREADS, "threads\n");
     print_list(path, FUNCTIONS, "functions\n");
+    print_list(path, SPANS, "spans\n");
     print_list(path, PREEMPTORS, "who had the processor meanwhile\n");
     print_list(path, SHARERS, "whose requests block devices served meanwhile\n");
     print_foot(path);
@@ -414,8 +441,8 @@ static void print_during(const struct path *path, struct weft_json *json)
 
 static void print_json(const struct path *path)
 {
-    static const char *const keys[LISTS] = { "segments",  "arrows",     "reasons", "threads",
-                                             "functions", "preemptors", "sharers" };
+    static const char *const keys[LISTS] = { "segments",  "arrows", "reasons",    "threads",
+                                             "functions", "spans",  "preemptors", "sharers" };
     const struct weft_path_table *table = path->table;
     struct weft_json *json = weft_view_json(path->view);
     if (!json)
@@ -425,6 +452,8 @@ static void print_json(const struct path *path)
     weft_json_u64(json, "from_ns", table->from_ns);
     weft_json_u64(json, "to_ns", table->to_ns);
     print_during(path, json);
+    if (path->opts->span)
+        weft_json_str(json, "of_span", weft_str_of(path->opts->span->name));
     weft_json_bool(json, "has_kernel", table->has_kernel);
     weft_json_u64(json, "unexplained_ns", table->unexplained_ns);
     weft_json_u64(json, "uncertain_ns", table->uncertain_ns);

@@ -145,6 +145,7 @@ void weft_render_interval(const struct weft_view *view, const struct weft_interv
 
 struct weft_path_view {
     const struct weft_found_call *during; /* the call that the path is of; NULL: none */
+    const struct weft_found_span *span;   /* the span that it is of; NULL: none */
     uint64_t limit;                       /* rows of each list; 0: all */
     uint32_t width;                       /* columns of the picture; 0: none */
 };

@@ -77,6 +77,8 @@ struct weft_path_segment {
     uint32_t function_id;  /* in which it was longest, or WEFT_ID_NONE */
     uint64_t function_ns;  /* for how long */
     struct weft_str name;  /* of the interrupt or device, else of the system call; may be empty */
+    struct weft_str span;  /* named interval that covers most of it; may be empty */
+    uint64_t span_ns;      /* for how long */
     struct weft_str stack; /* of samples, folded: where it waits, or was most; may be empty */
     struct weft_str other_stack; /* the same of who had the processor */
     uint8_t state;               /* enum weft_path_state */
@@ -109,6 +111,12 @@ struct weft_path_function_row {
     uint64_t running_ns, waiting_ns; /* blocked, preempted and unknown */
 };
 
+/* Of the path, the time that stands under the name of a span, as segments are named. */
+struct weft_path_span_row {
+    struct weft_str name;
+    uint64_t running_ns, waiting_ns;
+};
+
 /* Who had the processor while the path waited for it; or whose requests kept a block device busy
  * while the path waited for that. */
 struct weft_path_other_row {
@@ -130,6 +138,8 @@ struct weft_path_table {
     size_t n_reasons;
     struct weft_path_function_row *functions; /* longest first; functions of one name together */
     size_t n_functions;
+    struct weft_path_span_row *spans; /* longest first */
+    size_t n_spans;
     struct weft_path_other_row *preemptors; /* longest first */
     size_t n_preemptors;
     struct weft_path_other_row *sharers; /* of block devices; longest first */

@@ -317,4 +317,12 @@ struct weft_found_call {
     uint64_t n_calls; /* of the function on the thread */
 };
 
+/* A span found by its name (weft_session_find_span). */
+struct weft_found_span {
+    uint64_t start_ns, end_ns;
+    uint32_t thread_id;
+    uint64_t n_spans; /* of such a name */
+    char name[128];   /* cut off there */
+};
+
 #endif
