@@ -23,12 +23,19 @@ enum weft_code weft_events_open(const struct weft_trace *trace, uint32_t thread_
     if (!made)
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for events");
     made->store = weft_trace_store(trace);
-    made->n_blocks = weft_store_thread_get(made->store, thread_id)->n_event_blocks;
-    made->thread_id = thread_id;
     made->kinds = kinds;
     made->from_ns = from_ns;
     made->to_ns = to_ns;
+    weft_events_turn(made, thread_id);
     return WEFT_OK;
+}
+
+void weft_events_turn(struct weft_events *events, uint32_t thread_id)
+{
+    events->n_blocks = weft_store_thread_get(events->store, thread_id)->n_event_blocks;
+    events->thread_id = thread_id;
+    events->next_block = 0;
+    events->n = events->at = 0;
 }
 
 void weft_events_close(struct weft_events *events)

@@ -19,6 +19,9 @@ WEFT_CHECKED enum weft_code weft_events_open(const struct weft_trace *trace, uin
                                              uint32_t kinds, uint64_t from_ns, uint64_t to_ns,
                                              struct weft_events **events, struct weft_err *err);
 
+/* Begins again with another thread; what was read before stays allocated. */
+void weft_events_turn(struct weft_events *events, uint32_t thread_id);
+
 /* NULL is allowed. */
 void weft_events_close(struct weft_events *events);
 

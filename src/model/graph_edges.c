@@ -40,23 +40,65 @@ static int by_key(const void *a, const void *b)
     return (x->thread_id > y->thread_id) - (x->thread_id < y->thread_id);
 }
 
-static enum weft_code add_thread(uint32_t thread_id, struct weft_events *events, size_t n_max,
-                                 struct weft_graph_sources *sources, struct weft_err *err)
+static enum weft_code add(const struct weft_graph_wanted *wanted, uint32_t thread_id,
+                          const struct weft_event *event, size_t n_max, struct weft_err *err)
+{
+    if (wanted->into->n >= n_max)
+        return weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
+                         "the interval has more than %zu events '%s', which is what --mem "
+                         "admits: ask for a shorter one, or allow more",
+                         n_max, weft_event_kind_name(event->kind));
+    struct weft_graph_source *source = WEFT_VEC_PUSH(wanted->into);
+    if (!source)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for edges");
+    *source = (struct weft_graph_source){ .key = weft_graph_key(event),
+                                          .at_ns = event->time_ns,
+                                          .thread_id = thread_id };
+    return WEFT_OK;
+}
+
+static enum weft_code add_thread(uint32_t thread_id, struct weft_events *events,
+                                 const struct weft_graph_wanted *wanted, size_t n_wanted,
+                                 size_t n_max, struct weft_err *err)
 {
     const struct weft_event *event = NULL;
     enum weft_code code;
-    while ((code = weft_events_next(events, &event, err)) == WEFT_OK && event) {
-        if (sources->n >= n_max)
-            return weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
-                             "the interval has more than %zu events '%s', which is what --mem "
-                             "admits: ask for a shorter one, or allow more",
-                             n_max, weft_event_kind_name(event->kind));
-        struct weft_graph_source *source = WEFT_VEC_PUSH(sources);
-        if (!source)
-            return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for edges");
-        *source = (struct weft_graph_source){ .key = weft_graph_key(event),
-                                              .at_ns = event->time_ns,
-                                              .thread_id = thread_id };
+    while ((code = weft_events_next(events, &event, err)) == WEFT_OK && event)
+        for (size_t i = 0; i < n_wanted && code == WEFT_OK; i++) {
+            if (event->kind == wanted[i].kind)
+                code = add(&wanted[i], thread_id, event, n_max, err);
+            if (code != WEFT_OK)
+                return code;
+        }
+    return code;
+}
+
+enum weft_code weft_graph_sources_collect(const struct weft_trace *trace,
+                                          const struct weft_graph_wanted *wanted, size_t n_wanted,
+                                          uint64_t from_ns, uint64_t to_ns, uint64_t memory_bytes,
+                                          struct weft_err *err)
+{
+    /* A vector grows by half or more: what is kept and what it is copied from. */
+    const size_t n_max =
+        memory_bytes
+            ? (size_t)(memory_bytes / n_wanted / (3 * sizeof(struct weft_graph_source))) + 1
+            : SIZE_MAX;
+    struct weft_events *events = NULL;
+    uint32_t kinds = 0;
+    for (size_t i = 0; i < n_wanted; i++)
+        kinds |= UINT32_C(1) << wanted[i].kind;
+    enum weft_code code = weft_events_open(trace, 0, kinds, from_ns,
+                                           to_ns < UINT64_MAX ? to_ns + 1 : to_ns, &events, err);
+    for (uint32_t id = 0; id < weft_trace_n_threads(trace) && code == WEFT_OK; id++) {
+        weft_events_turn(events, id);
+        code = add_thread(id, events, wanted, n_wanted, n_max, err);
+    }
+    weft_events_close(events);
+    for (size_t i = 0; i < n_wanted && code == WEFT_OK; i++) {
+        struct weft_graph_sources *into = wanted[i].into;
+        if (into->n)
+            qsort(into->items, into->n, sizeof *into->items, by_key);
+        into->is_made = true;
     }
     return code;
 }
@@ -65,24 +107,10 @@ enum weft_code weft_graph_sources_make(const struct weft_trace *trace, enum weft
                                        uint64_t from_ns, uint64_t to_ns, uint64_t memory_bytes,
                                        struct weft_graph_sources *sources, struct weft_err *err)
 {
-    /* A vector grows by half or more: what is kept and what it is copied from. */
-    const size_t n_max =
-        memory_bytes ? (size_t)(memory_bytes / (3 * sizeof *sources->items)) + 1 : SIZE_MAX;
-    enum weft_code code = WEFT_OK;
-    if (sources->is_made)
-        return WEFT_OK;
-    for (uint32_t id = 0; id < weft_trace_n_threads(trace) && code == WEFT_OK; id++) {
-        struct weft_events *events = NULL;
-        const uint64_t end_ns = to_ns < UINT64_MAX ? to_ns + 1 : to_ns;
-        code = weft_events_open(trace, id, UINT32_C(1) << kind, from_ns, end_ns, &events, err);
-        if (code == WEFT_OK)
-            code = add_thread(id, events, n_max, sources, err);
-        weft_events_close(events);
-    }
-    if (code == WEFT_OK && sources->n)
-        qsort(sources->items, sources->n, sizeof *sources->items, by_key);
-    sources->is_made = code == WEFT_OK;
-    return code;
+    const struct weft_graph_wanted wanted = { kind, sources };
+    return sources->is_made
+               ? WEFT_OK
+               : weft_graph_sources_collect(trace, &wanted, 1, from_ns, to_ns, memory_bytes, err);
 }
 
 const struct weft_graph_source *weft_graph_sources_find(const struct weft_graph_sources *sources,

@@ -22,8 +22,22 @@ struct weft_graph_sources {
 /* The key of an event that begins or ends such an edge. */
 uint64_t weft_graph_key(const struct weft_event *event);
 
-/* The events of one kind in [from_ns, to_ns], once. Reads the blocks of all threads that hold such
- * events of that time. WEFT_E_LIMIT if they need more than `memory_bytes` (0: no bound). */
+/* A kind of events, and the list that they go to. */
+struct weft_graph_wanted {
+    enum weft_event_kind kind;
+    struct weft_graph_sources *into;
+};
+
+/* The events of several kinds in [from_ns, to_ns], each to its list, in one go. Reads the blocks of
+ * all threads that hold such events of that time. WEFT_E_LIMIT if they need more than
+ * `memory_bytes` (0: no bound). */
+WEFT_CHECKED enum weft_code weft_graph_sources_collect(const struct weft_trace *trace,
+                                                       const struct weft_graph_wanted *wanted,
+                                                       size_t n_wanted, uint64_t from_ns,
+                                                       uint64_t to_ns, uint64_t memory_bytes,
+                                                       struct weft_err *err);
+
+/* The events of one kind in [from_ns, to_ns], once. */
 WEFT_CHECKED enum weft_code weft_graph_sources_make(const struct weft_trace *trace,
                                                     enum weft_event_kind kind, uint64_t from_ns,
                                                     uint64_t to_ns, uint64_t memory_bytes,

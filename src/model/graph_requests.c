@@ -58,11 +58,10 @@ enum weft_code weft_graph_requests_make(const struct weft_trace *trace, uint64_t
     struct weft_graph_sources begins = { 0 }, ends = { 0 };
     if (requests->is_made)
         return WEFT_OK;
-    enum weft_code code = weft_graph_sources_make(trace, WEFT_EVENT_IO_BEGIN, from_ns, to_ns,
-                                                  memory_bytes / LISTS, &begins, err);
-    if (code == WEFT_OK)
-        code = weft_graph_sources_make(trace, WEFT_EVENT_IO_END, from_ns, to_ns,
-                                       memory_bytes / LISTS, &ends, err);
+    const struct weft_graph_wanted wanted[] = { { WEFT_EVENT_IO_BEGIN, &begins },
+                                                { WEFT_EVENT_IO_END, &ends } };
+    enum weft_code code = weft_graph_sources_collect(trace, wanted, 2, from_ns, to_ns,
+                                                     memory_bytes - memory_bytes / LISTS, err);
     if (code == WEFT_OK && !join(&begins, &ends, to_ns, requests))
         code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for requests");
     if (code == WEFT_OK && requests->n)
