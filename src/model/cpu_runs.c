@@ -113,6 +113,7 @@ static void run_begin(struct weft_cpu_runs *runs, const struct weft_event *event
     runs->run = (struct weft_cpu_run){
         .start_ns = event->time_ns,
         .thread_id = thread_id,
+        .left_id = WEFT_ID_NONE,
         .is_idle =
             thread_id != WEFT_ID_NONE && weft_trace_thread(runs->trace, thread_id)->info.tid == 0,
     };
@@ -156,6 +157,8 @@ enum weft_code weft_cpu_runs_next(struct weft_cpu_runs *runs, const struct weft_
         const bool has_run = runs->has_run;
         runs->done = runs->run;
         runs->done.end_ns = event.time_ns;
+        if (event.prev_state == 1) /* not from the thread of the switch before */
+            runs->done.left_id = event.object_id;
         runs->is_over = is_last || event.time_ns >= runs->to_ns;
         run_begin(runs, &event);
         if (!has_run || runs->done.end_ns <= runs->done.start_ns ||

@@ -60,6 +60,8 @@ WEFT_CHECKED enum weft_code weft_states_next(struct weft_states *states,
 struct weft_cpu_run {
     uint64_t start_ns, end_ns;
     uint32_t thread_id; /* WEFT_ID_NONE: not known */
+    uint32_t left_id;   /* another thread that the switch at the end left, or WEFT_ID_NONE: the one
+                           to it was not seen */
     bool is_idle;       /* the idle task of the processor */
 };
 

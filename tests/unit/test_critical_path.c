@@ -112,6 +112,19 @@ static const struct told_case cases[] = {
       2,
       20,
       "1:running_user 2-5, 2:preempted 5-8 <1, 2:running_user 8-20" },
+    { "who had a processor, though the switch to it is lost",
+      4,
+      { { 0, 0, 0 }, { 1, 0, 0 }, { 2, 0, 0 }, { 3, 0, 0 } },
+      "0 0 switch 0 0 1\n"
+      "10 0 switch 1 0 2\n"
+      "12 0 irq 3 timer 1\n"
+      "13 0 done 3 timer 1\n"
+      "30 0 switch 3 1 1\n"
+      "40 0 switch 1 1 0\n",
+      1,
+      0,
+      40,
+      "1:running_user 0-10, 1:preempted 10-30 <3, 1:running_user 30-40" },
     { "a processor that idles wakes nobody",
       3,
       { { 0, 0, 0 }, { 1, 0, 0 }, { 0, 0, 1 } },
