@@ -4,11 +4,13 @@
  */
 #include "analysis/critical_path.h"
 
+#include "analysis/critical_path_locks.h"
 #include "analysis/critical_path_spans.h"
 #include "analysis/critical_path_stacks.h"
 #include "analysis/critical_path_walk.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "model/graph_locks.h"
 #include "model/graph_trace.h"
 #include "model/interval.h"
 
@@ -18,7 +20,7 @@
 enum { CONTEXTS_MAX = 1 << 16 };
 
 /* Of memory: the graph's caches and tables, and the segments. */
-enum { GRAPH_SHARE = 2, SEGMENTS_SHARE = 4, SPANS_SHARE = 8 };
+enum { GRAPH_SHARE = 2, SEGMENTS_SHARE = 4, SPANS_SHARE = 8, LOCKS_SHARE = 8 };
 
 struct others {
     struct weft_path_other_row *items;
@@ -53,7 +55,7 @@ struct occupant {
 struct job {
     const struct weft_trace *trace;
     const struct weft_path_opts *opts;
-    struct weft_graph *graph;
+    struct weft_graph *graph, *graph_of_trace; /* the first knows locks, the second is within it */
     struct weft_path_walked walked;
     struct weft_interval_reader *reader;
     struct weft_path_stacks *stacks;
@@ -446,7 +448,7 @@ static enum weft_code make_table(const struct job *job, struct weft_path_table *
             .n_too_deep = job->walked.n_too_deep,
             .has_kernel = weft_trace_has_switches(job->trace),
         };
-    if (!table || !fill_table(job, table)) {
+    if (!table || !fill_table(job, table) || !weft_path_locks_make(job->graph, table)) {
         if (arena)
             weft_arena_free(arena);
         return no_memory(err);
@@ -479,8 +481,14 @@ static enum weft_code job_init(struct job *job, const struct weft_run *run, stru
         !job->self_ns.items)
         return no_memory(err);
     weft_interval_reader_limit(job->reader, CONTEXTS_MAX);
-    return weft_trace_graph_open(job->trace, job->opts->from_ns, job->opts->to_ns,
-                                 run->memory_bytes / GRAPH_SHARE, &job->graph, err);
+    enum weft_code code =
+        weft_trace_graph_open(job->trace, job->opts->from_ns, job->opts->to_ns,
+                              run->memory_bytes / GRAPH_SHARE, &job->graph_of_trace, err);
+    if (code == WEFT_OK)
+        code = weft_locks_graph_open(job->trace, job->graph_of_trace, job->opts->from_ns,
+                                     job->opts->to_ns, run->memory_bytes / LOCKS_SHARE, &job->graph,
+                                     err);
+    return code;
 }
 
 static void job_fini(struct job *job)
@@ -501,7 +509,8 @@ static void job_fini(struct job *job)
     WEFT_VEC_FINI(&job->occupants);
     WEFT_VEC_FINI(&job->self_ns);
     weft_path_walked_fini(&job->walked);
-    weft_trace_graph_close(job->graph);
+    weft_locks_graph_close(job->graph);
+    weft_trace_graph_close(job->graph_of_trace);
 }
 
 static enum weft_code fill(struct job *job, const struct weft_run *run, struct weft_err *err)

@@ -105,15 +105,17 @@ static enum weft_code add_arrow(struct walk *walk, const struct weft_path_arrow 
     return WEFT_OK;
 }
 
-/* The edge as an arrow that arrives on the top thread now. */
+/* The edge as an arrow that arrives on the top thread now, which waited since start_ns. */
 static enum weft_code add_edge(struct walk *walk, const struct weft_graph_edge *edge,
-                               struct weft_err *err)
+                               uint64_t start_ns, struct weft_err *err)
 {
     const struct weft_path_arrow arrow = {
         .from_ns = edge->from_ns,
         .to_ns = walk->at_ns,
         .from_thread_id = edge->from_thread_id,
         .to_thread_id = top_of(walk)->thread_id,
+        .wait_ns = walk->at_ns - start_ns,
+        .lock = edge->lock,
         .edge = (uint8_t)edge->kind,
         .flags = edge->is_uncertain ? WEFT_PATH_UNCERTAIN : 0,
     };
@@ -143,7 +145,7 @@ static enum weft_code follow(struct walk *walk, const struct weft_graph_state *s
                              const struct weft_graph_edge *edge, uint64_t start_ns,
                              struct weft_err *err)
 {
-    enum weft_code code = add_edge(walk, edge, err);
+    enum weft_code code = add_edge(walk, edge, start_ns, err);
     if (code != WEFT_OK)
         return code;
     if (edge->is_task)

@@ -467,9 +467,9 @@ enum weft_code weft_locks_run(const struct weft_trace *trace,
     if (opts->from_ns > opts->to_ns)
         return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
                          "expected an interval that ends after it begins");
-    const uint64_t end_ns = opts->to_ns < UINT64_MAX ? opts->to_ns + 1 : opts->to_ns;
-    enum weft_code code =
-        weft_locks_open(trace, 0, end_ns, run->memory_bytes / SHARE, &job.locks, err);
+    const struct weft_locks_span span = { .to_ns = opts->to_ns < UINT64_MAX ? opts->to_ns + 1
+                                                                            : opts->to_ns };
+    enum weft_code code = weft_locks_open(trace, &span, run->memory_bytes / SHARE, &job.locks, err);
     if (code == WEFT_OK)
         code = keep_threads(&job, filter, err);
     if (code == WEFT_OK)

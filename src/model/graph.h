@@ -37,6 +37,7 @@ struct weft_graph_edge {
     uint64_t from_ns, to_ns;
     uint32_t from_thread_id;
     enum weft_path_edge kind;
+    uint32_t lock; /* number of what was waited for + 1; 0: none (model/graph_locks.h) */
     bool is_uncertain;
     bool is_task; /* it brought something to do: what the thread did before does not matter */
 };

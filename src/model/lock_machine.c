@@ -36,6 +36,7 @@ struct weft_lock_machine {
     struct weft_lock_op pending, sleep;
     struct weft_lock_op given; /* what a wait for a condition gave away */
     bool has_pending, has_sleep, has_given;
+    uint64_t awake_ns;        /* it woke from a condition, and did nothing since; UINT64_MAX: no */
     bool is_sleep_of_call;    /* of the function that waits, not of a futex in it */
     bool is_sleep_of_pending; /* a futex between request and acquisition */
 };
@@ -315,6 +316,7 @@ static enum weft_code on_sleep(struct weft_lock_machine *machine,
                                const struct weft_lock_point *point, struct weft_err *err)
 {
     const bool is_call = point->source == WEFT_LOCK_BY_CALLS;
+    machine->awake_ns = UINT64_MAX;
     if (machine->is_sleep_of_call && !is_call) {
         machine->sleep.flags |= WEFT_LOCK_SLEPT;
         return WEFT_OK;
@@ -345,15 +347,23 @@ static enum weft_code on_awake(struct weft_lock_machine *machine,
     if (is_held_kind(machine, op.object))
         return hold(machine, op, point->at_ns, true, err);
     op.got_ns = point->at_ns;
+    if (object_of(machine, op.object)->kind == WEFT_LOCK_CONDITION && !machine->has_given)
+        machine->awake_ns = point->at_ns;
     enum weft_code code = emit(machine, op, point->at_ns, 0, err);
     return code == WEFT_OK ? take_again(machine, point->at_ns, err) : code;
 }
 
+/* What nobody saw it get: if it woke from a condition just before, it has it since then. */
 static enum weft_code wake_of_lock(struct weft_lock_machine *machine,
-                                   const struct weft_lock_point *point, struct weft_err *err)
+                                   const struct weft_lock_point *point, uint64_t awake_ns,
+                                   struct weft_err *err)
 {
     struct held *held = find_held(machine, point->object);
     struct weft_lock_op op = op_of(machine, point, WEFT_LOCK_NO_REQUEST | WEFT_LOCK_PARTIAL);
+    if (!held && awake_ns != UINT64_MAX) {
+        op = op_of(machine, point, WEFT_LOCK_NO_REQUEST | WEFT_LOCK_REACQUIRED);
+        op.start_ns = op.got_ns = awake_ns;
+    }
     if (held) {
         op = held->op;
         drop_held(machine, held);
@@ -367,10 +377,12 @@ static enum weft_code on_wake(struct weft_lock_machine *machine,
                               const struct weft_lock_point *point, struct weft_err *err)
 {
     const struct weft_lock_object *object = object_of(machine, point->object);
+    const uint64_t awake_ns = machine->awake_ns;
+    machine->awake_ns = UINT64_MAX;
     if (machine->is_sleep_of_call && point->source != WEFT_LOCK_BY_CALLS)
         return WEFT_OK;
     if (weft_lock_is_held(object->kind))
-        return wake_of_lock(machine, point, err);
+        return wake_of_lock(machine, point, awake_ns, err);
     if (object->kind == WEFT_LOCK_BARRIER)
         return emit(machine, op_of(machine, point, 0), point->at_ns, 0, err);
     return signal(machine, point, err);
@@ -382,6 +394,7 @@ static void begin(struct weft_lock_machine *machine, uint32_t thread_id)
 {
     machine->thread_id = thread_id;
     machine->held.n = machine->released.n = 0;
+    machine->awake_ns = UINT64_MAX;
     machine->has_pending = machine->has_sleep = machine->has_given = false;
     machine->is_sleep_of_call = machine->is_sleep_of_pending = false;
 }

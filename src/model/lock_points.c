@@ -53,7 +53,8 @@ struct open_call {
 struct weft_lock_finder {
     const struct weft_trace *trace;
     const struct weft_twins *twins;
-    uint64_t from_ns, to_ns, memory_bytes;
+    struct weft_locks_span span;
+    uint64_t memory_bytes;
     struct weft_strtab *keys, *texts, *sites; /* keys: of objects, by number */
     struct weft_strtab *word_keys;
     struct {
@@ -290,7 +291,7 @@ static enum weft_code survey_thread(struct weft_lock_finder *finder, uint32_t th
     bool is_shared;
     enum weft_code code =
         weft_events_open(finder->trace, thread_id, LOCK_KINDS | KIND(SYSCALL_ENTER),
-                         finder->from_ns, finder->to_ns, &events, err);
+                         finder->span.from_ns, finder->span.to_ns, &events, err);
     while (code == WEFT_OK && (code = weft_events_next(events, &event, err)) == WEFT_OK && event) {
         if (event->kind != WEFT_EVENT_SYSCALL_ENTER) {
             finder->has_lock_events = true;
@@ -329,7 +330,7 @@ static enum weft_code survey(struct weft_lock_finder *finder, struct weft_err *e
 }
 
 enum weft_code weft_lock_finder_open(const struct weft_trace *trace, const struct weft_twins *twins,
-                                     uint64_t from_ns, uint64_t to_ns, uint64_t memory_bytes,
+                                     const struct weft_locks_span *span, uint64_t memory_bytes,
                                      struct weft_lock_finder **finder, struct weft_err *err)
 {
     struct weft_lock_finder *made = calloc(1, sizeof *made);
@@ -339,8 +340,7 @@ enum weft_code weft_lock_finder_open(const struct weft_trace *trace, const struc
         return no_memory(err);
     made->trace = trace;
     made->twins = twins;
-    made->from_ns = from_ns;
-    made->to_ns = to_ns;
+    made->span = *span;
     made->memory_bytes = memory_bytes;
     made->keys = weft_strtab_new();
     made->texts = weft_strtab_new();
@@ -541,7 +541,7 @@ static enum weft_code read_events(struct reading *reading, uint32_t thread_id, s
     struct weft_events *events = NULL;
     const struct weft_event *event = NULL;
     enum weft_code code = weft_events_open(finder->trace, thread_id, LOCK_KINDS | futexes,
-                                           finder->from_ns, finder->to_ns, &events, err);
+                                           finder->span.from_ns, finder->span.to_ns, &events, err);
     reading->stack_ns = UINT64_MAX;
     while (code == WEFT_OK && (code = weft_events_next(events, &event, err)) == WEFT_OK && event) {
         if (event->kind == WEFT_EVENT_SAMPLE)
@@ -691,7 +691,7 @@ static enum weft_code leave_call(struct reading *reading, const struct weft_walk
 static enum weft_code read_calls(struct reading *reading, uint32_t thread_id, struct weft_err *err)
 {
     struct weft_lock_finder *finder = reading->finder;
-    const struct weft_walk_opts opts = { .window = { finder->from_ns, finder->to_ns },
+    const struct weft_walk_opts opts = { .window = { finder->span.from_ns, finder->span.to_ns },
                                          .with_args = finder->has_lock_calls };
     const size_t n_points = reading->points->n;
     struct weft_walk *walk = NULL;
@@ -744,7 +744,7 @@ enum weft_code weft_lock_finder_read(struct weft_lock_finder *finder, uint32_t t
     do {
         const struct weft_model_thread *thread = weft_trace_thread(finder->trace, id);
         if (code == WEFT_OK && thread->calls + thread->cut_calls > 0 &&
-            (finder->has_lock_calls || points->n))
+            (finder->has_lock_calls || (points->n && !finder->span.without_sites)))
             code = read_calls(&reading, id, err);
         id = finder->twins->next[id];
     } while (code == WEFT_OK && id != thread_id);

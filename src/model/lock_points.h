@@ -6,6 +6,7 @@
 #ifndef WEFT_MODEL_LOCK_POINTS_H
 #define WEFT_MODEL_LOCK_POINTS_H
 
+#include "model/locks.h"
 #include "model/trace.h"
 #include "model/twins.h"
 #include "schema/locks.h"
@@ -37,14 +38,13 @@ struct weft_lock_points {
 
 struct weft_lock_finder;
 
-/* Of [from_ns, to_ns): looks at all lock events and futex calls there once, to learn which locks
+/* Of a part of the trace: looks at all lock events and futex calls there once, to learn which locks
  * there are. `twins` must live longer. Points that need more than `memory_bytes` (0: no bound) are
  * WEFT_E_LIMIT. */
-WEFT_CHECKED enum weft_code weft_lock_finder_open(const struct weft_trace *trace,
-                                                  const struct weft_twins *twins, uint64_t from_ns,
-                                                  uint64_t to_ns, uint64_t memory_bytes,
-                                                  struct weft_lock_finder **finder,
-                                                  struct weft_err *err);
+WEFT_CHECKED enum weft_code
+weft_lock_finder_open(const struct weft_trace *trace, const struct weft_twins *twins,
+                      const struct weft_locks_span *span, uint64_t memory_bytes,
+                      struct weft_lock_finder **finder, struct weft_err *err);
 /* NULL is allowed. */
 void weft_lock_finder_close(struct weft_lock_finder *finder);
 

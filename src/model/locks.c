@@ -182,7 +182,7 @@ static enum weft_code read_all(struct weft_locks *locks, uint64_t to_ns, uint64_
     return code;
 }
 
-enum weft_code weft_locks_open(const struct weft_trace *trace, uint64_t from_ns, uint64_t to_ns,
+enum weft_code weft_locks_open(const struct weft_trace *trace, const struct weft_locks_span *span,
                                uint64_t memory_bytes, struct weft_locks **locks,
                                struct weft_err *err)
 {
@@ -193,10 +193,10 @@ enum weft_code weft_locks_open(const struct weft_trace *trace, uint64_t from_ns,
     made->trace = trace;
     enum weft_code code = weft_twins_make(trace, &made->twins, err);
     if (code == WEFT_OK)
-        code = weft_lock_finder_open(trace, &made->twins, from_ns, to_ns, memory_bytes / SHARE,
-                                     &made->finder, err);
+        code = weft_lock_finder_open(trace, &made->twins, span, memory_bytes / SHARE, &made->finder,
+                                     err);
     if (code == WEFT_OK)
-        code = read_all(made, to_ns, memory_bytes, err);
+        code = read_all(made, span->to_ns, memory_bytes, err);
     if (code != WEFT_OK)
         return code;
     sort(&made->ops);
@@ -418,7 +418,7 @@ size_t weft_locks_find(const struct weft_locks *locks, uint32_t thread_id, uint6
     const uint32_t id = locks->twins.first[thread_id];
     const struct weft_lock_op *ops = locks->ops.items;
     size_t low = 0, high = locks->ops.n, best = SIZE_MAX;
-    uint64_t most_ns = 0;
+    uint64_t most_ns = 0, last_ns = UINT64_MAX;
     while (low < high) { /* first that was got after from_ns */
         const size_t middle = low + (high - low) / 2;
         const struct weft_lock_op *op = &ops[locks->by_thread[middle]];
@@ -429,7 +429,7 @@ size_t weft_locks_find(const struct weft_locks *locks, uint32_t thread_id, uint6
     }
     for (; low < locks->ops.n; low++) {
         const struct weft_lock_op *op = &ops[locks->by_thread[low]];
-        if (op->thread_id != id)
+        if (op->thread_id != id || op->got_ns > last_ns)
             break;
         const uint64_t start_ns = op->start_ns > from_ns ? op->start_ns : from_ns;
         const uint64_t end_ns = op->got_ns < to_ns ? op->got_ns : to_ns;
@@ -437,8 +437,10 @@ size_t weft_locks_find(const struct weft_locks *locks, uint32_t thread_id, uint6
             most_ns = end_ns - start_ns;
             best = locks->by_thread[low];
         }
-        if (op->got_ns >= to_ns) /* a thread waits for one at a time */
-            break;
+        if (op->got_ns >= to_ns &&
+            !(op->flags &
+              WEFT_LOCK_PARTIAL)) /* a thread waits for one at a time; it may get two at once */
+            last_ns = op->got_ns;
     }
     return best;
 }

@@ -29,12 +29,17 @@ struct weft_lock_op {
 
 struct weft_locks;
 
-/* All operations of [from_ns, to_ns). WEFT_E_LIMIT if they need more than `memory_bytes` (0: no
- * bound). O(n log n) in what tells of locks; walks all calls if some function is known to work on
- * locks, or locks are known by events. */
-WEFT_CHECKED enum weft_code weft_locks_open(const struct weft_trace *trace, uint64_t from_ns,
-                                            uint64_t to_ns, uint64_t memory_bytes,
-                                            struct weft_locks **locks, struct weft_err *err);
+struct weft_locks_span {
+    uint64_t from_ns, to_ns; /* all operations of [from_ns, to_ns) */
+    bool without_sites;      /* calls are not walked only to know where locks were asked for */
+};
+
+/* WEFT_E_LIMIT if the operations need more than `memory_bytes` (0: no bound). O(n log n) in what
+ * tells of locks; walks all calls if some function is known to work on locks, or for sites. */
+WEFT_CHECKED enum weft_code weft_locks_open(const struct weft_trace *trace,
+                                            const struct weft_locks_span *span,
+                                            uint64_t memory_bytes, struct weft_locks **locks,
+                                            struct weft_err *err);
 /* NULL is allowed. */
 void weft_locks_close(struct weft_locks *locks);
 

@@ -141,15 +141,18 @@ enum weft_code weft_session_find_thread(const struct weft_session *session, cons
                                         struct weft_err *err)
 {
     const struct weft_trace *trace = weft_session_trace(session);
-    uint64_t tid = 0, longest_ns = 0;
+    uint64_t tid = 0, longest_ns = 0, most_events = 0;
     enum weft_code code = weft_parse_count(text, 0, UINT64_MAX, &tid, err);
     if (code == WEFT_OK)
         code = find_thread(trace, tid, thread_id, err);
     for (uint32_t id = 0; code == WEFT_OK && id < weft_trace_n_threads(trace); id++) {
         const struct weft_model_thread *thread = weft_trace_thread(trace, id);
-        if (thread->info.tid != tid || overlap_ns(thread, from_ns, to_ns) <= longest_ns)
+        const uint64_t here_ns = overlap_ns(thread, from_ns, to_ns);
+        if (thread->info.tid != tid || here_ns < longest_ns ||
+            (here_ns == longest_ns && thread->events <= most_events))
             continue;
-        longest_ns = overlap_ns(thread, from_ns, to_ns);
+        longest_ns = here_ns;
+        most_events = thread->events;
         *thread_id = id;
     }
     return code;

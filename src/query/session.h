@@ -99,7 +99,8 @@ WEFT_CHECKED enum weft_code weft_session_find_span(const struct weft_session *se
                                                    struct weft_err *err);
 
 /* The thread with the real tid that `text` names, such as 1234; of a tid that was reused, or that
- * several hosts have, the one with most time between its first and last event in the window. */
+ * several hosts have, the one with most time between its first and last event in the window, of
+ * equal ones the one with most events. */
 WEFT_CHECKED enum weft_code weft_session_find_thread(const struct weft_session *session,
                                                      const char *text, uint64_t from_ns,
                                                      uint64_t to_ns, uint32_t *thread_id,

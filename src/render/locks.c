@@ -3,23 +3,18 @@
  * Locks: a list of them, and lists of call sites, blockers, what these did, orders and convoys.
  */
 #include "render/human.h"
+#include "render/lock_label.h"
 #include "render/render.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { LABEL_BYTES = 96 };
-
-struct label {
-    char text[LABEL_BYTES];
-};
-
 struct locks {
     const struct weft_view *view;
     const struct weft_locks_table *table;
     const struct weft_locks_view *opts;
-    struct label *labels;  /* by row */
-    struct label *sources; /* by row */
+    struct weft_lock_label *labels;  /* by row */
+    struct weft_lock_label *sources; /* by row */
 };
 
 static const struct weft_thread_info *thread_of(const struct locks *locks, uint32_t thread_id)
@@ -29,26 +24,7 @@ static const struct weft_thread_info *thread_of(const struct locks *locks, uint3
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-static void label_object(const struct locks *locks, const struct weft_lock_object *object,
-                         struct label *label)
-{
-    if (object->thread_id != WEFT_ID_NONE) {
-        const struct weft_thread_info *info = thread_of(locks, object->thread_id);
-        (void)snprintf(label->text, sizeof label->text, "%" PRIu64 " %.*s", info->tid,
-                       (int)(info->name.n_bytes < 64 ? info->name.n_bytes : 64), info->name.bytes);
-    } else if (object->name.n_bytes) {
-        (void)snprintf(label->text, sizeof label->text, "%.*s",
-                       (int)(object->name.n_bytes < 80 ? object->name.n_bytes : 80),
-                       object->name.bytes);
-    } else if (object->address) {
-        (void)snprintf(label->text, sizeof label->text, "0x%" PRIx64, object->address);
-    } else {
-        (void)snprintf(label->text, sizeof label->text, "%s",
-                       object->is_untold ? "(any)" : "(no address)");
-    }
-}
-
-static void label_sources(const struct weft_lock_object *object, struct label *label)
+static void label_sources(const struct weft_lock_object *object, struct weft_lock_label *label)
 {
     size_t n = 0;
     label->text[0] = '\0';
@@ -359,11 +335,11 @@ void weft_render_locks(const struct weft_view *view, const struct weft_locks_tab
 {
     struct weft_arena *arena = weft_arena_new(0);
     struct locks locks = { .view = view, .table = table, .opts = opts };
-    locks.labels = arena ? WEFT_ARENA_NEW(arena, table->n_rows, struct label) : NULL;
-    locks.sources = arena ? WEFT_ARENA_NEW(arena, table->n_rows, struct label) : NULL;
+    locks.labels = arena ? WEFT_ARENA_NEW(arena, table->n_rows, struct weft_lock_label) : NULL;
+    locks.sources = arena ? WEFT_ARENA_NEW(arena, table->n_rows, struct weft_lock_label) : NULL;
     if (locks.labels && locks.sources) {
         for (size_t i = 0; i < table->n_rows; i++) {
-            label_object(&locks, &table->rows[i].object, &locks.labels[i]);
+            weft_lock_label_make(view->trace, &table->rows[i].object, &locks.labels[i]);
             label_sources(&table->rows[i].object, &locks.sources[i]);
         }
         print(&locks);

@@ -4,6 +4,7 @@
  */
 #include "base/arena.h"
 #include "render/human.h"
+#include "render/lock_label.h"
 #include "render/path_picture.h"
 #include "render/render.h"
 
@@ -17,6 +18,7 @@ struct path {
     const struct weft_path_view *opts;
     const uint32_t *shown; /* segments, ascending */
     size_t n_shown;
+    struct weft_lock_label *lock_names; /* by place in table->locks */
 };
 
 static const struct weft_thread_info *thread_of(const struct path *path, uint32_t thread_id)
@@ -157,6 +159,7 @@ static const struct weft_column arrow_columns[] = {
     { "from_tid", NULL, WEFT_CELL_ID }, { "from_host", NULL, WEFT_CELL_ID },
     { "to_tid", NULL, WEFT_CELL_ID },   { "to_host", NULL, WEFT_CELL_ID },
     { "edge", NULL, WEFT_CELL_TEXT },   { "uncertain", NULL, WEFT_CELL_BOOL },
+    { "wait_ns", NULL, WEFT_CELL_NS },  { "lock_id", NULL, WEFT_CELL_ID },
 };
 
 static void arrow_row(const void *context, size_t row, struct weft_cell *cells)
@@ -171,6 +174,31 @@ static void arrow_row(const void *context, size_t row, struct weft_cell *cells)
     cells[5].number = thread_of(path, arrow->to_thread_id)->host_id;
     cells[6].text = weft_str_of(weft_path_edge_name(arrow->edge));
     cells[7].number = arrow->flags & WEFT_PATH_UNCERTAIN ? 1 : 0;
+    cells[8] =
+        (struct weft_cell){ .number = arrow->wait_ns, .is_null = arrow->edge == WEFT_PATH_WAIT };
+    cells[9] = (struct weft_cell){ .number = arrow->lock ? arrow->lock - 1 : 0,
+                                   .is_null = arrow->lock == 0 };
+}
+
+static const struct weft_column lock_columns[] = {
+    { "lock_id", NULL, WEFT_CELL_ID },     { "edge", "by", WEFT_CELL_TEXT },
+    { "kind", "kind", WEFT_CELL_TEXT },    { "lock", "of", WEFT_CELL_TEXT },
+    { "count", "waits", WEFT_CELL_COUNT }, { "sum_ns", "time", WEFT_CELL_NS },
+    { NULL, "share", WEFT_CELL_SHARE },    { "longest_ns", "longest", WEFT_CELL_NS },
+};
+
+static void lock_row(const void *context, size_t row, struct weft_cell *cells)
+{
+    const struct path *path = context;
+    const struct weft_path_lock_row *lock = &path->table->locks[row];
+    cells[0].number = row;
+    cells[1].text = weft_str_of(weft_path_edge_name(lock->edge));
+    cells[2].text = weft_str_of(weft_lock_kind_name(lock->object.kind));
+    cells[3].text = weft_str_of(path->lock_names[row].text);
+    cells[4].number = lock->count;
+    cells[5].number = lock->sum_ns;
+    cells[6].real = share_of(path, lock->sum_ns);
+    cells[7].number = lock->longest_ns;
 }
 
 static const struct weft_column reason_columns[] = {
@@ -282,7 +310,18 @@ static void sharer_row(const void *context, size_t row, struct weft_cell *cells)
     put_other(path, &path->table->sharers[row], cells);
 }
 
-enum list { SEGMENTS, ARROWS, REASONS, THREADS, FUNCTIONS, SPANS, PREEMPTORS, SHARERS, LISTS };
+enum list {
+    SEGMENTS,
+    ARROWS,
+    REASONS,
+    LOCKS,
+    THREADS,
+    FUNCTIONS,
+    SPANS,
+    PREEMPTORS,
+    SHARERS,
+    LISTS
+};
 
 static struct weft_table table_of(const struct path *path, enum list list)
 {
@@ -295,6 +334,7 @@ static struct weft_table table_of(const struct path *path, enum list list)
         [SEGMENTS] = LIST(segment, segment, path->n_shown),
         [ARROWS] = LIST(arrow, arrow, path->table->n_arrows),
         [REASONS] = LIST(reason, reason, path->table->n_reasons),
+        [LOCKS] = LIST(lock, lock, path->table->n_locks),
         [THREADS] = LIST(thread, thread, path->table->n_threads),
         [FUNCTIONS] = LIST(function, function, path->table->n_functions),
         [SPANS] = LIST(span, span, path->table->n_spans),
@@ -341,6 +381,15 @@ static bool choose_segments(struct path *path, struct weft_arena *arena)
     path->n_shown = (size_t)path->opts->limit;
     qsort(shown, path->n_shown, sizeof *shown, by_number);
     return true;
+}
+
+static bool name_locks(struct path *path, struct weft_arena *arena)
+{
+    path->lock_names = WEFT_ARENA_NEW(arena, path->table->n_locks, struct weft_lock_label);
+    for (size_t i = 0; path->lock_names && i < path->table->n_locks; i++)
+        weft_lock_label_make(path->view->trace, &path->table->locks[i].object,
+                             &path->lock_names[i]);
+    return path->lock_names != NULL;
 }
 
 /* ---- text ------------------------------------------------------------------------------------ */
@@ -415,6 +464,7 @@ static bool print_text(const struct path *path)
     print_list(path, SEGMENTS,
                path->n_shown < path->table->n_segments ? "longest segments\n" : "segments\n");
     print_list(path, REASONS, "where the time went\n");
+    print_list(path, LOCKS, "waits that the path went through\n");
     print_list(path, THREADS, "threads\n");
     print_list(path, FUNCTIONS, "functions\n");
     print_list(path, SPANS, "spans\n");
@@ -441,8 +491,9 @@ static void print_during(const struct path *path, struct weft_json *json)
 
 static void print_json(const struct path *path)
 {
-    static const char *const keys[LISTS] = { "segments",  "arrows", "reasons",    "threads",
-                                             "functions", "spans",  "preemptors", "sharers" };
+    static const char *const keys[LISTS] = { "segments", "arrows",     "reasons",
+                                             "locks",    "threads",    "functions",
+                                             "spans",    "preemptors", "sharers" };
     const struct weft_path_table *table = path->table;
     struct weft_json *json = weft_view_json(path->view);
     if (!json)
@@ -472,7 +523,7 @@ void weft_render_path(const struct weft_view *view, const struct weft_path_table
 {
     struct path path = { .view = view, .table = table, .opts = opts };
     struct weft_arena *arena = weft_arena_new(0);
-    bool is_ok = arena && choose_segments(&path, arena);
+    bool is_ok = arena && choose_segments(&path, arena) && name_locks(&path, arena);
     if (is_ok && view->format == WEFT_FORMAT_JSON) {
         print_json(&path);
     } else if (is_ok && view->format == WEFT_FORMAT_CSV) {

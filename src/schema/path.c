@@ -20,8 +20,9 @@ const char *weft_path_reason_name(enum weft_path_reason reason)
 
 const char *weft_path_edge_name(enum weft_path_edge edge)
 {
-    static const char *const names[WEFT_PATH_EDGES] = { "wakeup", "packet", "release",
-                                                        "flow",   "fork",   "wait" };
+    static const char *const names[WEFT_PATH_EDGES] = { "wakeup",  "packet", "release",
+                                                        "flow",    "fork",   "condition",
+                                                        "barrier", "join",   "wait" };
     return names[edge];
 }
 

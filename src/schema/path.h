@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "schema/event.h"
+#include "schema/locks.h"
 #include "schema/tables.h"
 
 #include <stdbool.h>
@@ -56,6 +57,9 @@ enum weft_path_edge {
     WEFT_PATH_RELEASE, /* of a lock */
     WEFT_PATH_FLOW,    /* a message, a task posted */
     WEFT_PATH_FORK,
+    WEFT_PATH_SIGNAL,  /* of a condition */
+    WEFT_PATH_ARRIVAL, /* the last one, at a barrier */
+    WEFT_PATH_END,     /* of a thread that is joined */
     WEFT_PATH_WAIT, /* of an arrow: from who waits to the thread whose doings stand for the wait */
     WEFT_PATH_EDGES,
 };
@@ -90,8 +94,18 @@ struct weft_path_segment {
 struct weft_path_arrow {
     uint64_t from_ns, to_ns;
     uint32_t from_thread_id, to_thread_id;
+    uint64_t
+        wait_ns;   /* of the part of the path that the source's doings stand for, and the flight */
+    uint32_t lock; /* place in locks + 1 of what was waited for; 0: none, or not known */
     uint8_t edge;  /* enum weft_path_edge */
     uint8_t flags; /* UNCERTAIN */
+};
+
+/* What the path went through: waits that it followed to whoever ended them. */
+struct weft_path_lock_row {
+    struct weft_lock_object object;
+    uint8_t edge; /* enum weft_path_edge */
+    uint64_t count, sum_ns, longest_ns;
 };
 
 struct weft_path_thread_row {
@@ -140,6 +154,8 @@ struct weft_path_table {
     size_t n_functions;
     struct weft_path_span_row *spans; /* longest first */
     size_t n_spans;
+    struct weft_path_lock_row *locks; /* longest first */
+    size_t n_locks;
     struct weft_path_other_row *preemptors; /* longest first */
     size_t n_preemptors;
     struct weft_path_other_row *sharers; /* of block devices; longest first */

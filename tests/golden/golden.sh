@@ -103,6 +103,8 @@ golden locks_blockers.csv locks --format csv --list blockers l.weft
 golden locks_kernel.txt locks k.weft
 golden locks_none.txt locks t.weft
 golden error_locks.txt locks --list holds t.weft
+golden path_locks.txt path --thread 23 l.weft
+golden path_locks.json path --thread 21 --json l.weft
 golden path.txt path --thread 11 --from 1us --to 5us t.weft
 golden path.json path --thread 12 --json t.weft
 golden path.csv path --thread 11 --format csv t.weft

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/graph_locks.h"
+
+#include "base/vec.h"
+#include "model/lock_names.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A lock is asked for so long before its thread sleeps, at most; and waits that begin so long
+ * before the path are looked for. */
+#define MARGIN_NS UINT64_C(1000000)
+#define MOST_BACK_NS UINT64_C(2000000000)
+
+struct locks_graph {
+    struct weft_graph graph; /* first */
+    const struct weft_trace *trace;
+    struct weft_graph *inner;
+    struct weft_locks *locks; /* NULL: not read */
+    uint64_t from_ns, to_ns, memory_bytes;
+    uint64_t read_ns; /* locks are read from here */
+    bool is_tried, has_failed;
+    struct weft_strtab *keys, *names; /* of objects, by number */
+    struct {
+        struct weft_lock_object *items;
+        size_t n, cap;
+    } objects; /* of edges: they stay when locks are read again */
+};
+
+static struct locks_graph *of(struct weft_graph *graph)
+{
+    return (struct locks_graph *)graph;
+}
+
+/* ---- what is known of locks ------------------------------------------------------------------ */
+
+/* Whether anything in the trace may tell of locks. */
+static bool may_tell(const struct weft_trace *trace)
+{
+    const uint64_t *n = weft_trace_meta(trace)->events_of_kind;
+    if (n[WEFT_EVENT_LOCK_REQUEST] || n[WEFT_EVENT_LOCK_ACQUIRED] || n[WEFT_EVENT_LOCK_RELEASED] ||
+        n[WEFT_EVENT_SYSCALL_ENTER])
+        return true;
+    for (uint32_t id = 0; id < weft_trace_n_functions(trace); id++) {
+        const uint8_t role = weft_lock_use_of(weft_trace_function(trace, id)->name).role;
+        if (role != WEFT_LOCK_NO_ROLE && role != WEFT_LOCK_PASSES)
+            return true;
+    }
+    return false;
+}
+
+/* More operations than memory admits: then the path does without their names. */
+static enum weft_code read_from(struct locks_graph *graph, uint64_t from_ns, struct weft_err *err)
+{
+    const struct weft_locks_span span = {
+        .from_ns = from_ns,
+        .to_ns = graph->to_ns < UINT64_MAX ? graph->to_ns + 1 : graph->to_ns,
+        .without_sites = true,
+    };
+    weft_locks_close(graph->locks);
+    graph->locks = NULL;
+    graph->read_ns = from_ns;
+    enum weft_code code =
+        weft_locks_open(graph->trace, &span, graph->memory_bytes, &graph->locks, err);
+    if (code == WEFT_OK)
+        return WEFT_OK;
+    weft_locks_close(graph->locks);
+    graph->locks = NULL;
+    graph->has_failed = true;
+    if (code != WEFT_E_LIMIT)
+        return code;
+    *err = (struct weft_err){ 0 };
+    return WEFT_OK;
+}
+
+/* Locks from where a wait begins that reaches into the path: what is read from before it at least
+ * doubles, so that it is not read again for every wait. */
+static enum weft_code read_locks(struct locks_graph *graph, uint64_t start_ns, struct weft_err *err)
+{
+    const uint64_t begin_ns = start_ns > MARGIN_NS ? start_ns - MARGIN_NS : 0;
+    uint64_t back_ns = begin_ns < graph->from_ns ? graph->from_ns - begin_ns : 0;
+    const uint64_t read_ns = graph->from_ns - graph->read_ns;
+    if (graph->has_failed || (graph->is_tried && back_ns <= read_ns) ||
+        (graph->is_tried && read_ns >= MOST_BACK_NS))
+        return WEFT_OK;
+    if (!graph->is_tried && !may_tell(graph->trace)) {
+        graph->has_failed = true;
+        return WEFT_OK;
+    }
+    if (graph->is_tried && back_ns < 2 * read_ns)
+        back_ns = 2 * read_ns;
+    if (back_ns > MOST_BACK_NS)
+        back_ns = MOST_BACK_NS;
+    graph->is_tried = true;
+    return read_from(graph, graph->from_ns > back_ns ? graph->from_ns - back_ns : 0, err);
+}
+
+/* ---- waits ----------------------------------------------------------------------------------- */
+
+/* In a system call that is no futex, a thread waits for no lock; nor in none, where a kernel tells
+ * of them. */
+static bool may_be_lock(const struct locks_graph *graph, const struct weft_graph_state *state)
+{
+    const bool has_calls =
+        weft_trace_meta(graph->trace)->events_of_kind[WEFT_EVENT_SYSCALL_ENTER] > 0;
+    if (state->name.n_bytes == 0)
+        return !has_calls || state->cpu < 0;
+    return weft_str_equal(state->name, WEFT_STR("futex")) ||
+           weft_str_equal(state->name, WEFT_STR("#202")) ||
+           weft_str_equal(state->name, WEFT_STR("#98"));
+}
+
+static enum weft_path_edge kind_of(const struct weft_lock_object *object, enum weft_path_edge told)
+{
+    static const uint8_t kinds[WEFT_LOCK_KINDS] = {
+        [WEFT_LOCK_MUTEX] = WEFT_PATH_RELEASE,    [WEFT_LOCK_RWLOCK] = WEFT_PATH_RELEASE,
+        [WEFT_LOCK_CONDITION] = WEFT_PATH_SIGNAL, [WEFT_LOCK_BARRIER] = WEFT_PATH_ARRIVAL,
+        [WEFT_LOCK_JOIN] = WEFT_PATH_END,
+    };
+    return object->kind == WEFT_LOCK_FUTEX ? told : (enum weft_path_edge)kinds[object->kind];
+}
+
+static enum weft_code no_memory(struct weft_err *err)
+{
+    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for locks");
+}
+
+/* The number of an object for edges, which is the same however often locks are read. */
+static enum weft_code number_of(struct locks_graph *graph, const struct weft_lock_object *object,
+                                uint32_t *number, struct weft_err *err)
+{
+    char text[256];
+    const int n = snprintf(text, sizeof text, "%" PRIu64 " %" PRIx64 " %" PRIu32 " %u %.*s",
+                           object->pid, object->address, object->thread_id, object->kind,
+                           (int)(object->name.n_bytes < 128 ? object->name.n_bytes : 128),
+                           object->name.bytes ? object->name.bytes : "");
+    const struct weft_str key = { text, n > 0 ? (size_t)n : 0 };
+    uint32_t name;
+    enum weft_code code = weft_strtab_intern(graph->keys, key, number, err);
+    if (code == WEFT_OK)
+        code = weft_strtab_intern(graph->names, object->name, &name, err);
+    if (code != WEFT_OK || *number < graph->objects.n)
+        return code;
+    struct weft_lock_object *kept = WEFT_VEC_PUSH(&graph->objects);
+    if (!kept)
+        return no_memory(err);
+    *kept = *object;
+    kept->name = weft_strtab_get(graph->names, name);
+    return WEFT_OK;
+}
+
+/* Who ended the wait, where nothing else tells it. */
+static void find_source(const struct locks_graph *graph, uint32_t thread_id, size_t op,
+                        const struct weft_graph_state *state, struct weft_graph_edge *edge)
+{
+    const struct weft_lock_end end = weft_locks_ended_by(graph->locks, op);
+    const uint32_t *first = weft_locks_twins(graph->locks)->first;
+    if (end.thread_id == WEFT_ID_NONE || first[end.thread_id] == first[thread_id])
+        return;
+    *edge =
+        (struct weft_graph_edge){ .from_ns = end.at_ns < state->end_ns ? end.at_ns : state->end_ns,
+                                  .to_ns = state->end_ns,
+                                  .from_thread_id = end.thread_id,
+                                  .is_uncertain = state->waker_thread_id != WEFT_ID_NONE };
+}
+
+/* The wait is one for a lock if that covers at least half of it. */
+static bool covers(const struct weft_lock_op *op, const struct weft_graph_state *state)
+{
+    const uint64_t start_ns = op->start_ns > state->start_ns ? op->start_ns : state->start_ns;
+    const uint64_t end_ns = op->got_ns < state->end_ns ? op->got_ns : state->end_ns;
+    return end_ns > start_ns && end_ns - start_ns >= (state->end_ns - state->start_ns) / 2;
+}
+
+static enum weft_code refine(struct locks_graph *graph, uint32_t thread_id,
+                             struct weft_graph_state *state, struct weft_graph_edge *edge,
+                             struct weft_err *err)
+{
+    size_t n_ops;
+    const size_t at = weft_locks_find(graph->locks, thread_id, state->start_ns, state->end_ns);
+    const struct weft_lock_op *ops = weft_locks_ops(graph->locks, &n_ops);
+    if (at == SIZE_MAX || !covers(&ops[at], state))
+        return WEFT_OK;
+    const struct weft_lock_object *object = weft_locks_object(graph->locks, ops[at].object);
+    uint32_t number;
+    if (!weft_graph_has_source(edge))
+        find_source(graph, thread_id, at, state, edge);
+    if (!weft_graph_has_source(edge))
+        return WEFT_OK;
+    enum weft_code code = number_of(graph, object, &number, err);
+    if (code != WEFT_OK)
+        return code;
+    edge->kind = kind_of(object, edge->kind);
+    edge->lock = number + 1;
+    state->reason = weft_lock_is_held(object->kind) ? WEFT_PATH_LOCK : WEFT_PATH_THREAD;
+    return WEFT_OK;
+}
+
+static enum weft_code cause(struct weft_graph *graph, uint32_t thread_id,
+                            struct weft_graph_state *state, struct weft_graph_edge *edge,
+                            struct weft_err *err)
+{
+    struct weft_graph *inner = of(graph)->inner;
+    enum weft_code code = inner->ops->cause(inner, thread_id, state, edge, err);
+    const bool is_told = weft_graph_has_source(edge);
+    if (code != WEFT_OK || !may_be_lock(of(graph), state))
+        return code;
+    if (is_told ? edge->kind != WEFT_PATH_WAKEUP && edge->kind != WEFT_PATH_RELEASE
+                : state->reason != WEFT_PATH_WAKER_UNKNOWN && state->reason != WEFT_PATH_IDLE &&
+                      state->reason != WEFT_PATH_LOCK)
+        return WEFT_OK;
+    code = read_locks(of(graph), state->start_ns, err);
+    return code == WEFT_OK && of(graph)->locks ? refine(of(graph), thread_id, state, edge, err)
+                                               : code;
+}
+
+/* ---- the rest is the inner graph's ----------------------------------------------------------- */
+
+static enum weft_code before(struct weft_graph *graph, uint32_t thread_id, uint64_t at_ns,
+                             struct weft_graph_state *state, struct weft_err *err)
+{
+    struct weft_graph *inner = of(graph)->inner;
+    return inner->ops->before(inner, thread_id, at_ns, state, err);
+}
+
+static enum weft_code arrival(struct weft_graph *graph, uint32_t thread_id, uint64_t from_ns,
+                              uint64_t to_ns, struct weft_graph_edge *edge, struct weft_err *err)
+{
+    struct weft_graph *inner = of(graph)->inner;
+    return inner->ops->arrival(inner, thread_id, from_ns, to_ns, edge, err);
+}
+
+static enum weft_code occupants(struct weft_graph *graph, uint32_t thread_id, int32_t cpu,
+                                uint64_t from_ns, uint64_t to_ns, weft_graph_see_fn see,
+                                void *context, struct weft_err *err)
+{
+    struct weft_graph *inner = of(graph)->inner;
+    if (!inner->ops->occupants)
+        return WEFT_OK;
+    return inner->ops->occupants(inner, thread_id, cpu, from_ns, to_ns, see, context, err);
+}
+
+static enum weft_code sharers(struct weft_graph *graph, uint32_t thread_id, uint64_t from_ns,
+                              uint64_t to_ns, weft_graph_see_fn see, void *context,
+                              struct weft_err *err)
+{
+    struct weft_graph *inner = of(graph)->inner;
+    if (!inner->ops->sharers)
+        return WEFT_OK;
+    return inner->ops->sharers(inner, thread_id, from_ns, to_ns, see, context, err);
+}
+
+static const struct weft_graph_ops locks_ops = { before, cause, arrival, occupants, sharers };
+
+enum weft_code weft_locks_graph_open(const struct weft_trace *trace, struct weft_graph *inner,
+                                     uint64_t from_ns, uint64_t to_ns, uint64_t memory_bytes,
+                                     struct weft_graph **graph, struct weft_err *err)
+{
+    struct locks_graph *made = calloc(1, sizeof *made);
+    *graph = NULL;
+    if (!made)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a graph");
+    made->graph.ops = &locks_ops;
+    made->trace = trace;
+    made->inner = inner;
+    made->from_ns = made->read_ns = from_ns;
+    made->to_ns = to_ns;
+    made->memory_bytes = memory_bytes;
+    made->keys = weft_strtab_new();
+    made->names = weft_strtab_new();
+    *graph = &made->graph;
+    return made->keys && made->names ? WEFT_OK : no_memory(err);
+}
+
+void weft_locks_graph_close(struct weft_graph *graph)
+{
+    if (!graph)
+        return;
+    weft_locks_close(of(graph)->locks);
+    weft_strtab_free(of(graph)->keys);
+    weft_strtab_free(of(graph)->names);
+    WEFT_VEC_FINI(&of(graph)->objects);
+    free(graph);
+}
+
+const struct weft_lock_object *weft_locks_graph_object(struct weft_graph *graph, uint32_t lock)
+{
+    return &of(graph)->objects.items[lock];
+}
