@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct weft_store {
     const struct memory_trace *trace;
@@ -367,6 +368,12 @@ struct weft_block_part {
     struct weft_block_buf *buf;
     struct weft_calls calls;
     struct weft_open_call *open;
+    uint32_t *open_functions, *ids;
+    uint8_t *codes;
+    struct times {
+        uint8_t *values, *ext;
+        size_t n;
+    } gaps, tails;
 };
 
 struct weft_block_part *weft_block_part_new(void)
@@ -376,10 +383,22 @@ struct weft_block_part *weft_block_part_new(void)
     return part;
 }
 
+static void steps_free(struct weft_block_part *part)
+{
+    free(part->open_functions);
+    free(part->ids);
+    free(part->codes);
+    free(part->gaps.values);
+    free(part->gaps.ext);
+    free(part->tails.values);
+    free(part->tails.ext);
+}
+
 void weft_block_part_free(struct weft_block_part *part)
 {
     weft_block_buf_free(part->buf);
     free(part->open);
+    steps_free(part);
     free(part);
 }
 
@@ -392,6 +411,11 @@ enum weft_code weft_block_part_open(struct weft_store *store, uint32_t thread_id
 size_t weft_block_part_n_rows(const struct weft_block_part *part)
 {
     return part->calls.n_rows;
+}
+
+uint64_t weft_block_part_start_ns(const struct weft_block_part *part, size_t row)
+{
+    return part->calls.start_ns[row];
 }
 
 size_t weft_block_part_find(const struct weft_block_part *part, uint64_t time_ns)
@@ -433,4 +457,72 @@ enum weft_code weft_block_part_rows(struct weft_block_part *part, size_t first, 
         .n_open = n_open,
     };
     return WEFT_OK;
+}
+
+static void times_init(struct times *times, size_t n)
+{
+    *times = (struct times){ .values = calloc(n + 1, 1), .ext = calloc(n + 1, 8) };
+}
+
+/* Every time is an escape of eight bytes. */
+static void times_put(struct times *times, uint64_t time_ns, uint64_t *now_ns)
+{
+    const uint64_t delta_ns = time_ns - *now_ns;
+    times->values[times->n] = WEFT_TIME_ESCAPE_2 + 3;
+    memcpy(times->ext + 8 * times->n++, &delta_ns, 8);
+    *now_ns = time_ns;
+}
+
+/* Fills the times of the rows, and of all exits of calls that are open at a time. */
+static void steps_fill(struct weft_block_part *part, const struct weft_calls *calls)
+{
+    uint64_t *ends_ns = calloc(calls->n_open + calls->n_rows + 1, sizeof *ends_ns), now_ns = 0;
+    size_t depth = 0;
+    for (; depth < calls->n_open; depth++) {
+        part->open_functions[depth] = calls->open[depth].function_id;
+        ends_ns[depth] = calls->open[depth].end_ns;
+    }
+    for (size_t i = 0; i < calls->n_rows; i++) {
+        while (depth > calls->depth[i])
+            times_put(&part->tails, ends_ns[--depth], &now_ns);
+        times_put(&part->gaps, calls->start_ns[i], &now_ns);
+        ends_ns[depth++] = calls->end_ns[i];
+        part->ids[i] = calls->function_id[i];
+        part->codes[3 * i] = (uint8_t)i;
+        part->codes[3 * i + 1] = (uint8_t)(i >> 8);
+    }
+    while (depth > 0)
+        times_put(&part->tails, ends_ns[--depth], &now_ns);
+    free(ends_ns);
+}
+
+enum weft_code weft_block_part_steps(struct weft_block_part *part, size_t first, size_t end,
+                                     struct weft_block_steps *steps, struct weft_err *err)
+{
+    struct weft_calls calls;
+    const enum weft_code code = weft_block_part_rows(part, first, end, &calls, err);
+    const size_t n_exits = calls.n_open + calls.n_rows;
+    steps_free(part);
+    part->open_functions = calloc(calls.n_open + 1, sizeof *part->open_functions);
+    part->ids = calloc(calls.n_rows + 1, sizeof *part->ids);
+    part->codes = calloc(calls.n_rows + 1, 3);
+    times_init(&part->gaps, calls.n_rows);
+    times_init(&part->tails, n_exits);
+    steps_fill(part, &calls);
+    *steps = (struct weft_block_steps){
+        .depth = calls.depth,
+        .code = part->codes,
+        .ids = part->ids,
+        .gaps = part->gaps.values,
+        .gap_ext = part->gaps.ext,
+        .tails = part->tails.values,
+        .tail_ext = part->tails.ext,
+        .open = part->open_functions,
+        .n_open = calls.n_open,
+        .n_rows = calls.n_rows,
+        .n_behind = calls.depth[calls.n_rows - 1] + 1, /* later ones are beyond the limit */
+        .last_ns = calls.start_ns[calls.n_rows - 1],
+        .is_wide = true,
+    };
+    return code;
 }
