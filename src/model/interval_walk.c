@@ -152,7 +152,7 @@ static bool steps_begin(struct weft_interval_walker *walker, struct weft_interva
     weft_interval_sums_add(sums, stack[0], 0, 0);
     for (; n > steps->depth[0]; n--) {
         time_ns += weft_block_steps_time(&steps->tails, &steps->tail_ext);
-        if (time_ns > walk->from_ns)
+        if (time_ns > walk->from_ns || walk->from_ns == 0) /* cut frames begin at 0 */
             break;
     }
     for (size_t i = 0; i < n; i++) {

@@ -8,6 +8,7 @@
 #include "checking_sink.h"
 #include "event_promises.h"
 #include "import/replay.h"
+#include "model/interval.h"
 #include "model/lod.h"
 #include "model/states.h"
 #include "query/session.h"
@@ -217,6 +218,28 @@ static void lod_ask(const struct weft_trace *trace)
     weft_lod_reader_free(reader);
 }
 
+/* Intervals by a reader that keeps what it finds, twice, and by one that does not. */
+static void intervals_ask(const struct weft_trace *trace)
+{
+    struct weft_interval_reader *plain = weft_interval_reader_new(trace);
+    struct weft_interval_reader *keeping = weft_interval_reader_new(trace);
+    const uint64_t duration_ns = weft_trace_meta(trace)->duration_ns;
+    must(plain && keeping);
+    weft_interval_reader_keep(keeping, 1 << 16);
+    for (uint32_t i = 0; i < weft_trace_n_threads(trace); i++)
+        for (unsigned k = 0; k < 12; k++) {
+            const uint64_t from_ns = duration_ns / 8 * (k % 3), to_ns = duration_ns - from_ns / 2;
+            struct weft_interval interval;
+            if (weft_interval_cct(k % 4 ? keeping : plain, i, from_ns, to_ns, &interval, NULL))
+                continue;
+            for (size_t j = 0; j < interval.n_contexts; j++)
+                must(interval.contexts[j].parent == WEFT_ID_NONE ||
+                     interval.contexts[j].parent < j);
+        }
+    weft_interval_reader_free(plain);
+    weft_interval_reader_free(keeping);
+}
+
 /* States of all threads: they tile their lives, and single answers are those of the row. */
 static void states_ask(const struct weft_trace *trace)
 {
@@ -268,6 +291,7 @@ static void queries_run(const char *path)
     must(run.pool != NULL);
     if (weft_session_open(path, &run, &session, NULL) == WEFT_OK) {
         lod_ask(weft_session_trace(session));
+        intervals_ask(weft_session_trace(session));
         states_ask(weft_session_trace(session));
         union weft_request requests[4] = { 0 };
         const uint64_t duration_ns = weft_trace_meta(weft_session_trace(session))->duration_ns;

@@ -9,7 +9,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct weft_store {
     const struct memory_trace *trace;
@@ -368,10 +367,12 @@ struct weft_block_part {
     struct weft_block_buf *buf;
     struct weft_calls calls;
     struct weft_open_call *open;
-    uint32_t *open_functions, *ids;
-    uint8_t *codes;
-    struct times {
-        uint8_t *values, *ext;
+    uint64_t last_ns;
+    uint32_t *functions; /* of open calls, then every function by its id */
+    uint64_t *ends;      /* of the calls open, by depth */
+    uint8_t *code;
+    struct memory_times {
+        uint8_t *plane, *ext; /* every time is an escape */
         size_t n;
     } gaps, tails;
 };
@@ -383,14 +384,14 @@ struct weft_block_part *weft_block_part_new(void)
     return part;
 }
 
-static void steps_free(struct weft_block_part *part)
+static void steps_clear(struct weft_block_part *part)
 {
-    free(part->open_functions);
-    free(part->ids);
-    free(part->codes);
-    free(part->gaps.values);
+    free(part->functions);
+    free(part->ends);
+    free(part->code);
+    free(part->gaps.plane);
     free(part->gaps.ext);
-    free(part->tails.values);
+    free(part->tails.plane);
     free(part->tails.ext);
 }
 
@@ -398,24 +399,25 @@ void weft_block_part_free(struct weft_block_part *part)
 {
     weft_block_buf_free(part->buf);
     free(part->open);
-    steps_free(part);
+    steps_clear(part);
     free(part);
 }
 
 enum weft_code weft_block_part_open(struct weft_store *store, uint32_t thread_id, uint64_t block,
                                     struct weft_block_part *part, struct weft_err *err)
 {
+    part->last_ns = store->blocks[thread_id][block].last_ns;
     return weft_store_load(store, thread_id, block, part->buf, &part->calls, err);
-}
-
-size_t weft_block_part_n_rows(const struct weft_block_part *part)
-{
-    return part->calls.n_rows;
 }
 
 uint64_t weft_block_part_start_ns(const struct weft_block_part *part, size_t row)
 {
     return part->calls.start_ns[row];
+}
+
+size_t weft_block_part_n_rows(const struct weft_block_part *part)
+{
+    return part->calls.n_rows;
 }
 
 size_t weft_block_part_find(const struct weft_block_part *part, uint64_t time_ns)
@@ -459,70 +461,64 @@ enum weft_code weft_block_part_rows(struct weft_block_part *part, size_t first, 
     return WEFT_OK;
 }
 
-static void times_init(struct times *times, size_t n)
+static struct memory_times times_new(size_t n_most)
 {
-    *times = (struct times){ .values = calloc(n + 1, 1), .ext = calloc(n + 1, 8) };
+    return (struct memory_times){ malloc(n_most + 1), malloc(n_most * 8 + 1), 0 };
 }
 
-/* Every time is an escape of eight bytes. */
-static void times_put(struct times *times, uint64_t time_ns, uint64_t *now_ns)
+static void times_put(struct memory_times *times, uint64_t *now_ns, uint64_t time_ns)
 {
-    const uint64_t delta_ns = time_ns - *now_ns;
-    times->values[times->n] = WEFT_TIME_ESCAPE_2 + 3;
-    memcpy(times->ext + 8 * times->n++, &delta_ns, 8);
+    times->plane[times->n] = 255;
+    weft_store_u64(times->ext + 8 * times->n++, time_ns - *now_ns);
     *now_ns = time_ns;
-}
-
-/* Fills the times of the rows, and of all exits of calls that are open at a time. */
-static void steps_fill(struct weft_block_part *part, const struct weft_calls *calls)
-{
-    uint64_t *ends_ns = calloc(calls->n_open + calls->n_rows + 1, sizeof *ends_ns), now_ns = 0;
-    size_t depth = 0;
-    for (; depth < calls->n_open; depth++) {
-        part->open_functions[depth] = calls->open[depth].function_id;
-        ends_ns[depth] = calls->open[depth].end_ns;
-    }
-    for (size_t i = 0; i < calls->n_rows; i++) {
-        while (depth > calls->depth[i])
-            times_put(&part->tails, ends_ns[--depth], &now_ns);
-        times_put(&part->gaps, calls->start_ns[i], &now_ns);
-        ends_ns[depth++] = calls->end_ns[i];
-        part->ids[i] = calls->function_id[i];
-        part->codes[3 * i] = (uint8_t)i;
-        part->codes[3 * i + 1] = (uint8_t)(i >> 8);
-    }
-    while (depth > 0)
-        times_put(&part->tails, ends_ns[--depth], &now_ns);
-    free(ends_ns);
 }
 
 enum weft_code weft_block_part_steps(struct weft_block_part *part, size_t first, size_t end,
                                      struct weft_block_steps *steps, struct weft_err *err)
 {
+    const struct weft_calls *whole = &part->calls;
+    const size_t n = end - first, n_functions = UINT16_MAX + 1;
     struct weft_calls calls;
     const enum weft_code code = weft_block_part_rows(part, first, end, &calls, err);
-    const size_t n_exits = calls.n_open + calls.n_rows;
-    steps_free(part);
-    part->open_functions = calloc(calls.n_open + 1, sizeof *part->open_functions);
-    part->ids = calloc(calls.n_rows + 1, sizeof *part->ids);
-    part->codes = calloc(calls.n_rows + 1, 3);
-    times_init(&part->gaps, calls.n_rows);
-    times_init(&part->tails, n_exits);
-    steps_fill(part, &calls);
-    *steps = (struct weft_block_steps){
-        .depth = calls.depth,
-        .code = part->codes,
-        .ids = part->ids,
-        .gaps = part->gaps.values,
-        .gap_ext = part->gaps.ext,
-        .tails = part->tails.values,
-        .tail_ext = part->tails.ext,
-        .open = part->open_functions,
-        .n_open = calls.n_open,
-        .n_rows = calls.n_rows,
-        .n_behind = calls.depth[calls.n_rows - 1] + 1, /* later ones are beyond the limit */
-        .last_ns = calls.start_ns[calls.n_rows - 1],
-        .is_wide = true,
-    };
+    const size_t n_open = calls.n_open;
+    steps_clear(part);
+    part->functions = malloc((n_functions + n_open) * sizeof *part->functions);
+    part->ends = malloc((n_open + n + 1) * sizeof *part->ends);
+    part->code = malloc(3 * n);
+    part->gaps = times_new(n);
+    part->tails = times_new(n_open + n);
+    for (size_t i = 0; i < n_open; i++) {
+        part->functions[i] = calls.open[i].function_id;
+        part->ends[i] = calls.open[i].end_ns;
+    }
+    for (size_t i = 0; i < n_functions; i++)
+        part->functions[n_open + i] = (uint32_t)i;
+    size_t depth = n_open;
+    uint64_t now_ns = n_open > calls.depth[0] ? part->ends[n_open - 1] : calls.start_ns[0];
+    *steps = (struct weft_block_steps){ .first_ns = now_ns, .is_wide = true };
+    for (size_t i = 0; i < n; i++) {
+        while (depth > calls.depth[i])
+            times_put(&part->tails, &now_ns, part->ends[--depth]);
+        times_put(&part->gaps, &now_ns, calls.start_ns[i]);
+        part->ends[depth++] = calls.end_ns[i];
+        part->code[3 * i] = (uint8_t)calls.function_id[i];
+        part->code[3 * i + 1] = (uint8_t)(calls.function_id[i] >> 8);
+    }
+    steps->last_ns = now_ns;
+    const size_t n_before = part->tails.n;
+    const size_t n_left = end < whole->n_rows ? whole->depth[end] : 0;
+    while (depth > n_left && (end < whole->n_rows || part->ends[depth - 1] <= part->last_ns))
+        times_put(&part->tails, &now_ns, part->ends[--depth]);
+    steps->n_behind = part->tails.n - n_before;
+    steps->depth = calls.depth;
+    steps->code = part->code;
+    steps->ids = part->functions + n_open;
+    steps->gaps = part->gaps.plane;
+    steps->gap_ext = part->gaps.ext;
+    steps->tails = part->tails.plane;
+    steps->tail_ext = part->tails.ext;
+    steps->open = part->functions;
+    steps->n_open = n_open;
+    steps->n_rows = n;
     return code;
 }
