@@ -6,6 +6,7 @@
 #include "render/render.h"
 #include "serve/files.h"
 #include "serve/state.h"
+#include "store/reader.h"
 
 #include <stdlib.h>
 
@@ -25,6 +26,9 @@ WEFT_ENDPOINT(traces)
         weft_json_u64(json, "id", i);
         weft_json_text(json, "name", served->name);
         weft_render_trace_entry(json, weft_session_trace(served->session));
+        weft_json_bool(
+            json, "has_states",
+            weft_store_has_arrivals(weft_trace_store(weft_session_trace(served->session))));
         weft_json_end_object(json);
     }
     weft_json_end_array(json);

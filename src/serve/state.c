@@ -51,6 +51,7 @@ static const struct weft_endpoint endpoints[] = {
     { "progress", WEFT_ANSWER_NOW, BIT(TRACE) | BIT(OF), BIT(OF), -1, weft_serve_progress },
     { "regtime", WEFT_ANSWER_HEAVY, PART | REGTIME, 0, WEFT_KEPT_REGTIME, weft_serve_regtime },
     { "shapes", WEFT_ANSWER_HEAVY, BIT(TRACE), 0, WEFT_KEPT_SHAPES, weft_serve_shapes },
+    { "states", WEFT_ANSWER_QUICK, PART | BIT(WIDTH), BIT(WIDTH), -1, weft_serve_states },
     { "step", WEFT_ANSWER_QUICK,
       BIT(TRACE) | BIT(THREAD) | BIT(AT) | BIT(DEPTH) | BIT(FN) | BIT(MIN_NS) | BIT(DIRECTION),
       BIT(THREAD) | BIT(AT), -1, weft_serve_step },

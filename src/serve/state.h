@@ -116,6 +116,7 @@ WEFT_ENDPOINT(traces); /* about.c */
 WEFT_ENDPOINT(info);
 WEFT_ENDPOINT(threads);
 WEFT_ENDPOINT(names);
+WEFT_ENDPOINT(states);
 WEFT_ENDPOINT(notes);
 WEFT_ENDPOINT(colors);
 WEFT_ENDPOINT(progress);

@@ -520,6 +520,52 @@ def check_restart(trace, folder):
        "usage")
 
 
+def joined(states, pixel):
+    """What `states` joins: short ones that follow each other, until they are longer than a pixel."""
+    rows = []
+    for state in states:
+        row = {key: state[key] for key in ("start_ns", "end_ns")}
+        row.update(count=1, longest_ns=state["duration_ns"],
+                   what=(state["state"], state["reason"] or "none", state["name"] or ""))
+        last = rows[-1] if rows else None
+        if last and max(last["longest_ns"], last["end_ns"] - last["start_ns"],
+                        row["longest_ns"]) <= pixel:
+            if row["longest_ns"] > last["longest_ns"]:
+                last.update(longest_ns=row["longest_ns"], what=row["what"])
+            last.update(end_ns=row["end_ns"], count=last["count"] + 1)
+        else:
+            rows.append(row)
+    return rows
+
+
+def check_states(folder):
+    script = pathlib.Path(__file__).parent.parent / "golden" / "kernel_trace.py"
+    subprocess.run([sys.executable, script, folder / "kernel"], check=True)
+    trace = folder / "k.weft"
+    weft("import", "-q", "-o", trace, folder / "kernel")
+    told = json.loads(weft("states", "--json", trace).stdout)["states"]
+    server = Server(trace)
+    ok(server.api("traces")["traces"][0]["has_states"] is True, "states: the trace has some")
+    by_thread = []  # two may have one tid: those of a thread follow each other
+    for state in told:
+        last = by_thread[-1][-1] if by_thread else None
+        if not last or last["tid"] != state["tid"] or state["start_ns"] < last["end_ns"]:
+            by_thread.append([])
+        by_thread[-1].append(state)
+    for width in (1, 7, 40, 1000):
+        got = server.api("states", width=width)
+        wanted, found = [joined(own, got["pixel_ns"]) for own in by_thread], []
+        for span in (span for span in got["threads"] if span["n_items"] > 0):
+            rows = got["items"][span["first_item"]:span["first_item"] + span["n_items"]]
+            found.append([{"start_ns": row["start_ns"], "end_ns": row["end_ns"],
+                           "count": row["count"], "longest_ns": row["longest_ns"],
+                           "what": (got["states"][row["state"]], got["reasons"][row["reason"]],
+                                    got["names"][row["name"]])} for row in rows])
+        ok(wanted == found and sum(map(len, found)) > 0, f"states: as told, on {width} columns",
+           f"{wanted} {found}")
+    ok(server.end() == 0, "the server of states ends")
+
+
 def own_trace(folder):
     rng = random.Random(SEED)
     files = [folder / f"t-{tid}.txt" for tid in (11, 12, 13)]
@@ -556,6 +602,7 @@ def main():
         check_together(trace)
         check_files(trace, folder)
         check_restart(trace, folder)
+        check_states(folder)
     print(f"1..{n_run}")
     sys.exit(n_failed > 0)
 
