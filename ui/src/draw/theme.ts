@@ -21,6 +21,8 @@ export interface Theme {
   hatch: string;
   hatchDark: string;
   font: string;
+  /** By look (lib/timelinestates); the first is not drawn. */
+  states: string[];
   hues: string[]; // ten, grey, and those that were assigned
   inks: string[];
   tints: string[]; // 35 % toward the background: stood still
@@ -45,6 +47,7 @@ export function readTheme(element: Element): Theme {
       hatch: get('hatch'),
     },
     ...{ hatchDark: get('hatch-d'), font: get('sans'), hues },
+    states: ['bg', 's-run', 's-ready', 's-lock', 's-disk', 's-net', 's-timer', 's-wait'].map(get),
     inks: hues.map(inkOn),
     tints: hues.map(hue => mix(hue, bg, 0.35)),
     merged: hues.map(hue => mix(hue, bg, 0.55)),

@@ -13,6 +13,7 @@ import { TRACK_TOP } from '../lib/timelinetracks';
 import type { Track } from '../lib/timelinetracks';
 import type { Theme } from './theme';
 import type { LabelMasks } from './timelinetext';
+import type { StripStyle } from './timelinestrip';
 
 /** Packed colours by hue; `dim`: those of calls that are not in the set. */
 export interface Palette {
@@ -73,6 +74,8 @@ export interface Scene {
   /** Calls of these depths that begin with their thread were open before it, by thread. */
   cutCalls: (thread: number) => number;
   firstNs: (thread: number) => number;
+  /** Colours of states. */
+  strips: StripStyle;
   /** End of the trace: calls that reach it are cut. */
   endNs: number;
 }
@@ -99,7 +102,7 @@ export class TrackPainter {
     this.cover.fill(store, track.thread, level, window.t0, window.t1);
     const step = track.levelHeight;
     for (let depth = 0; depth < track.levels; depth++) {
-      const y = top + TRACK_TOP + depth * step;
+      const y = top + TRACK_TOP + track.strip + depth * step;
       const tall = step > 4 ? step - 1 : step;
       const [y0, y1] = [Math.round(y * dpr), Math.round((y + tall) * dpr)];
       if (y1 <= 0 || y0 >= raster.height) continue;

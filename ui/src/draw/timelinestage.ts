@@ -10,9 +10,11 @@ import { columnNs, levelOf } from '../lib/timelinetiles';
 import { firstTrackAt, TRACK_TOP } from '../lib/timelinetracks';
 import type { Track, Tracks } from '../lib/timelinetracks';
 import type { App } from '../state/app';
+import { stateAt, stateWords } from '../lib/timelinestates';
 import type { CallAt, CallSet } from '../state/served';
 import { callSpan, timelineOf } from '../state/timeline';
-import type { Timeline, TimelineHit } from '../state/timeline';
+import type { StateHit, Timeline, TimelineHit } from '../state/timeline';
+import { StateLoader } from '../state/timelinestates';
 import { TileLoader } from '../state/timelinetiles';
 import { paintAxis, ticksOf } from './axis';
 import { BaseStage } from './base';
@@ -21,11 +23,14 @@ import { paintBands } from './overlay';
 import { styleOf, TrackPainter } from './timelinepaint';
 import type { Scene, Style } from './timelinepaint';
 import { paintFlags } from './timelineflags';
+import { paintStrip, stripStyle } from './timelinestrip';
+import type { StripStyle } from './timelinestrip';
 import { LabelMasks } from './timelinetext';
 
 const TEXT_MS = 4;
 const MERGE_PX = 2;
 const CELL_COLUMNS = 32;
+const STRIP_TOP = 2;
 const MARGIN = 300; // px above and below that are asked for ahead
 
 /** A track where it is on the canvas. */
@@ -36,11 +41,13 @@ export interface Placed {
 
 export class TimelineStage extends BaseStage<Track> {
   readonly loader: TileLoader;
+  readonly states: StateLoader;
   private readonly timeline: Timeline;
   private readonly painter = new TrackPainter();
   private raster: Raster | null = null;
   private image: ImageData | null = null;
   private style: Style | null = null;
+  private strips: StripStyle | null = null;
   private masks: LabelMasks | null = null;
   private set: { of: CallSet; index: SetIndex } | null = null;
   /** What the axis was painted of; it and an overlay with nothing on it are left alone. */
@@ -52,6 +59,8 @@ export class TimelineStage extends BaseStage<Track> {
     this.timeline = timelineOf(app);
     const { source, trace } = this.timeline.served;
     this.loader = new TileLoader(source, trace.duration, () => this.markBase());
+    const last = (thread: number): number => this.timeline.served.threads[thread]?.last ?? 0;
+    this.states = new StateLoader(source, trace.duration, last, () => this.markBase());
   }
 
   rows(): { rows: Track[]; height: number } {
@@ -75,20 +84,22 @@ export class TimelineStage extends BaseStage<Track> {
   override retheme(): void {
     super.retheme();
     this.style = null;
+    this.strips = null;
     this.masks = null;
   }
 
   /** The screen is gone: nothing more is asked for. */
   stop(): void {
     this.loader.stop();
+    this.states.stop();
   }
 
   /** Painted, and nothing of it is missing. */
   override async idle(): Promise<void> {
     for (;;) {
       await super.idle();
-      if (this.loader.isIdle && !this.masks?.isShort) return;
-      await this.loader.idle();
+      if (this.loader.isIdle && this.states.isIdle && !this.masks?.isShort) return;
+      await Promise.all([this.loader.idle(), this.states.idle()]);
       await new Promise(resolve => requestAnimationFrame(resolve));
     }
   }
@@ -130,6 +141,7 @@ export class TimelineStage extends BaseStage<Track> {
   private scene(view: View): Scene {
     const { threads, families, names, trace } = this.timeline.served;
     this.style ??= styleOf(this.theme!);
+    this.strips ??= stripStyle(this.theme!);
     this.masks ??= new LabelMasks(families.short, this.dpr, this.theme!.font);
     const { width, height } = this.canvases.base;
     if (!this.raster) {
@@ -140,6 +152,7 @@ export class TimelineStage extends BaseStage<Track> {
       ...{ raster: this.raster, style: this.style, masks: this.masks, families },
       ...{ store: this.loader.store, level: this.levelNow(view), window: this.windowOf(view) },
       ...{ dpr: this.dpr, isWait: names.isWait, set: this.setIndex(), endNs: trace.duration },
+      strips: this.strips,
       cutCalls: thread => threads[thread]?.cutCalls ?? 0,
       firstNs: thread => threads[thread]?.first ?? 0,
     };
@@ -170,6 +183,8 @@ export class TimelineStage extends BaseStage<Track> {
     else {
       this.painter.paint(scene, track, top);
       this.paintSilence(scene, track.thread, Math.round(top * dpr), bottom);
+      const strip = track.strip > 0 ? this.states.of(track.thread) : undefined;
+      if (strip) paintStrip(scene, strip, top + STRIP_TOP, track.strip - 2);
     }
     raster.rect(0, bottom - line, raster.width, bottom, style.line);
   }
@@ -191,6 +206,8 @@ export class TimelineStage extends BaseStage<Track> {
       ...{ level: this.levelNow(view), t0: view.t0, t1: view.t1 },
       ...{ threads: ids(placed), near: ids(this.placed(MARGIN)) },
     });
+    if (this.timeline.served.trace.hasStates)
+      this.states.want(view.t0, view.t1, view.width, ids(placed));
   }
 
   protected paintOver(view: View): void {
@@ -239,7 +256,7 @@ export class TimelineStage extends BaseStage<Track> {
       ({ track }) => track.thread === call.thread && call.depth < track.levels,
     );
     if (!own) return null;
-    const y0 = own.top + TRACK_TOP + call.depth * own.track.levelHeight;
+    const y0 = own.top + TRACK_TOP + own.track.strip + call.depth * own.track.levelHeight;
     const [x0, x1] = [view.x(call.start), view.x(call.end)];
     const ns = call.end - call.start;
     return {
@@ -260,12 +277,22 @@ export class TimelineStage extends BaseStage<Track> {
     );
   }
 
+  /** The state under a place of the area: where it is and what, in words. */
+  stateAt(x: number, y: number): StateHit | null {
+    const placed = this.trackAt(y);
+    const strip = placed && placed.track.strip > 0 ? this.states.of(placed.track.thread) : null;
+    if (!placed || !strip || y - placed.top >= STRIP_TOP + placed.track.strip) return null;
+    const i = stateAt(strip, this.view().t(x));
+    if (i < 0) return null;
+    return { thread: placed.track.thread, start: strip.start[i]!, words: stateWords(strip, i) };
+  }
+
   /** What lies under a place of the area. */
   hit(x: number, y: number): TimelineHit | null {
     const placed = this.trackAt(y);
     if (!placed || placed.track.thread < 0 || !this.theme) return null;
     const { track, top } = placed;
-    const depth = Math.floor((y - top - TRACK_TOP) / track.levelHeight);
+    const depth = Math.floor((y - top - TRACK_TOP - track.strip) / track.levelHeight);
     if (depth < 0 || depth >= track.levels) return null;
     const scene = this.scene(this.view());
     const { calls, blocks } = this.painter.glyphsOf(scene, track.thread, depth);
@@ -277,7 +304,7 @@ export class TimelineStage extends BaseStage<Track> {
   }
 
   private hitOf(glyphs: Glyphs, i: number, { track, top }: Placed, depth: number): TimelineHit {
-    const y0 = top + TRACK_TOP + depth * track.levelHeight;
+    const y0 = top + TRACK_TOP + track.strip + depth * track.levelHeight;
     return {
       ...{ thread: track.thread, depth, start: glyphs.from[i]!, end: glyphs.to[i]! },
       ...{ fn: glyphs.fn[i]!, count: glyphs.count[i]!, covered: glyphs.covered[i]! },

@@ -20,6 +20,7 @@ export class LabelMasks {
   private readonly names: (Mask | null | undefined)[][] = [];
   private readonly times = new Map<number, Mask>();
   private readonly counts = new Map<number, Mask>();
+  private readonly words = new Map<string, Mask>();
   private left = 0;
   /** Texts were left out of the frame at hand. */
   isShort = false;
@@ -40,10 +41,12 @@ export class LabelMasks {
   begin(ms: number): void {
     this.left = ms;
     this.isShort = false;
-    if (this.texts.size + this.times.size + this.counts.size < MOST) return;
+    const { texts, times, counts, words } = this;
+    if (texts.size + times.size + counts.size + words.size < MOST) return;
     this.texts.clear();
     this.times.clear();
     this.counts.clear();
+    this.words.clear();
     this.names.length = 0;
   }
 
@@ -70,11 +73,13 @@ export class LabelMasks {
     return this.number(this.counts, n, value => `\u00d7${compact(value)}`);
   }
 
-  private number(
-    known: Map<number, Mask>,
-    value: number,
-    write: (n: number) => string,
-  ): Mask | null {
+  /** A text as it is. */
+  word(text: string): Mask | null {
+    if (text === '') return null;
+    return this.number(this.words, text, same => same);
+  }
+
+  private number<T>(known: Map<T, Mask>, value: T, write: (of: T) => string): Mask | null {
     let mask = known.get(value);
     if (!mask) {
       if (this.isLate()) return null;

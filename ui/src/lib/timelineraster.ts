@@ -17,7 +17,7 @@ export function blend(a: number, b: number, share: number): number {
   return (0xff000000 | (ends & 0xff00ff) | (middle & 0xff00)) >>> 0;
 }
 
-export const MARK = { NONE: 0, ZIGZAG: 1, HATCH: 2 } as const;
+export const MARK = { NONE: 0, ZIGZAG: 1, HATCH: 2, BACK_HATCH: 3 } as const;
 
 /** A text: of the pixels that it covers, where they are in their row and how much, 0 to 256. */
 export interface Mask {
@@ -61,7 +61,7 @@ export class Raster {
   private readonly rim: Uint32Array;
   private readonly mark: Uint8Array;
   private readonly markColor: Uint32Array;
-  private readonly hasMark = new Uint8Array(3);
+  private readonly hasMark = new Uint8Array(4);
 
   constructor(
     readonly width: number,
@@ -102,11 +102,12 @@ export class Raster {
       this.pixels.fill(color, y * this.width + a, y * this.width + b);
   }
 
-  /** Begins a line on the ground. */
-  beginLine(): void {
-    this.body.set(this.plain);
-    this.rim.set(this.plain);
-    if (this.hasMark[MARK.ZIGZAG] || this.hasMark[MARK.HATCH]) this.mark.fill(MARK.NONE);
+  /** Begins a line on the ground, or on what is painted in row `y`. */
+  beginLine(y = -1): void {
+    const under = y < 0 ? this.plain : this.pixels.subarray(y * this.width, (y + 1) * this.width);
+    this.body.set(under);
+    this.rim.set(under);
+    if (this.hasMark.some(has => has === 1)) this.mark.fill(MARK.NONE);
     this.hasMark.fill(0);
   }
 
@@ -163,8 +164,10 @@ export class Raster {
   private drawMarks(y0: number, y1: number, edge: number, dpr: number, shift: number): void {
     const middle = Math.round((y0 + y1 - 4 * dpr) / 2);
     if (this.hasMark[MARK.ZIGZAG]) this.drawZigzag(middle, dpr, shift);
-    if (this.hasMark[MARK.HATCH])
-      this.drawHatch(Math.max(0, y0 + edge), Math.min(this.height, y1 - edge), y0 - shift, dpr);
+    const [top, bottom] = [Math.max(0, y0 + edge), Math.min(this.height, y1 - edge)];
+    if (this.hasMark[MARK.HATCH]) this.drawHatch(top, bottom, y0 - shift, dpr, MARK.HATCH);
+    if (this.hasMark[MARK.BACK_HATCH])
+      this.drawHatch(top, bottom, -y0 - shift, dpr, MARK.BACK_HATCH);
   }
 
   private drawZigzag(top: number, dpr: number, shift: number): void {
@@ -183,16 +186,17 @@ export class Raster {
     }
   }
 
-  /** Lines of 45 degrees through [top, bottom); one goes through (0, `origin`). */
-  private drawHatch(top: number, bottom: number, origin: number, dpr: number): void {
+  /** Lines of 45 degrees, or of 135, through [top, bottom); one goes through (0, `origin`). */
+  private drawHatch(top: number, bottom: number, origin: number, dpr: number, kind: number): void {
     const { mark, markColor, pixels, width } = this;
     const wide = Math.max(1, Math.round(dpr));
     const period = Math.round(6 * dpr);
     for (let y = top; y < bottom; y++) {
-      const first = (((origin - y) % period) + period) % period;
+      const at = kind === MARK.HATCH ? origin - y : origin + y;
+      const first = ((at % period) + period) % period;
       for (let from = first - period; from < width; from += period)
         for (let x = Math.max(0, from); x < from + wide && x < width; x++)
-          if (mark[x] === MARK.HATCH) pixels[y * width + x] = markColor[x]!;
+          if (mark[x] === kind) pixels[y * width + x] = markColor[x]!;
     }
   }
 

@@ -7,6 +7,9 @@ export const TRACK_TOP = 3;
 export const TRACK_FOOT = 5;
 export const LEAST_TRACK = 48; // three lines of label
 export const COMPACT = 22;
+/** Height of the strip of states over the calls, and of a compact one; with its line. */
+export const STRIP = 12;
+export const LOW_STRIP = 5;
 export const HEAD = 24;
 /** Levels shown unless a thread is asked to show all. */
 export const FEW_LEVELS = 9;
@@ -47,6 +50,8 @@ export interface Track {
   levelHeight: number;
   /** Levels there are. */
   allLevels: number;
+  /** Px that states take over the calls; 0: none are known. */
+  strip: number;
   mode: TrackMode;
   isPinned: boolean;
 }
@@ -65,6 +70,8 @@ export interface TrackOptions {
   closed: ReadonlySet<number>;
   /** By thread id: how much it did in the window; null: not known yet. */
   busy: Float64Array | null;
+  /** The kernel tells of states. */
+  hasStates?: boolean;
 }
 
 export interface Tracks {
@@ -89,7 +96,13 @@ function orderOf({ sort, busy }: TrackOptions): Order {
   return byFirst;
 }
 
-function trackOf(thread: TrackThread, mode: TrackMode, isPinned: boolean): Track {
+function trackOf(
+  thread: TrackThread,
+  mode: TrackMode,
+  isPinned: boolean,
+  hasStates = false,
+): Track {
+  const strip = hasStates ? (mode === 'compact' ? LOW_STRIP : STRIP) : 0;
   const allLevels = thread.maxDepth + 1;
   const levels = mode === 'few' ? Math.min(FEW_LEVELS, allLevels) : allLevels;
   const levelHeight =
@@ -97,17 +110,20 @@ function trackOf(thread: TrackThread, mode: TrackMode, isPinned: boolean): Track
   const drawn =
     mode === 'compact' ? Math.min(levels, Math.floor((COMPACT - 4) / levelHeight)) : levels;
   const height =
-    mode === 'compact' ? COMPACT : Math.max(LEAST_TRACK, TRACK_TOP + drawn * LEVEL + TRACK_FOOT);
+    mode === 'compact'
+      ? COMPACT + strip
+      : Math.max(LEAST_TRACK, TRACK_TOP + strip + drawn * LEVEL + TRACK_FOOT);
   return {
     ...{ key: `${isPinned ? 'p' : 't'}${thread.id}`, thread: thread.id, pid: thread.pid },
     ...{ threads: 1, y: 0, height, levels: drawn, levelHeight, allLevels, mode, isPinned },
+    strip,
   };
 }
 
 function headOf(pid: number, threads: number): Track {
   return {
     ...{ key: `g${pid}`, thread: -1, pid, threads, y: 0, height: HEAD, levels: 0 },
-    ...{ levelHeight: 0, allLevels: 0, mode: 'few', isPinned: false },
+    ...{ levelHeight: 0, allLevels: 0, mode: 'few', isPinned: false, strip: 0 },
   };
 }
 
@@ -124,7 +140,7 @@ export function layoutTracks(options: TrackOptions): Tracks {
   };
   for (const id of pins) {
     const thread = byId.get(id);
-    if (thread) put(trackOf(thread, modeOf(id), true));
+    if (thread) put(trackOf(thread, modeOf(id), true, options.hasStates));
   }
   const [pinned, pinnedHeight] = [tracks.length, y];
   const isPinned = new Set(pins);
@@ -138,7 +154,8 @@ export function layoutTracks(options: TrackOptions): Tracks {
   for (const thread of shown) {
     if (sort === 'process' && thread.pid !== pid) put(headOf(thread.pid, sizes.get(thread.pid)!));
     pid = thread.pid;
-    if (sort !== 'process' || !closed.has(pid)) put(trackOf(thread, modeOf(thread.id), false));
+    if (sort !== 'process' || !closed.has(pid))
+      put(trackOf(thread, modeOf(thread.id), false, options.hasStates));
   }
   return { tracks, height: y, pinned, pinnedHeight, shown: shown.length + pinned };
 }

@@ -74,7 +74,14 @@ export interface Served {
   source: Source;
   /** All that the server has, this one among them. */
   traces: ServedTrace[];
-  trace: { name: string; duration: number; calls: number; format: string };
+  trace: {
+    name: string;
+    duration: number;
+    calls: number;
+    format: string;
+    /** The kernel tells of states of threads. */
+    hasStates: boolean;
+  };
   threads: ServedThread[];
   names: Names;
   /** Of all functions of the trace, by its ids: hues and short names for every screen. */
@@ -116,6 +123,7 @@ export async function loadServed(source: Source): Promise<Served> {
     trace: {
       ...{ name: text(own, 'name'), duration: num(own, 'duration_ns'), calls: num(own, 'calls') },
       format: text(own, 'format'),
+      hasStates: own['has_states'] === true,
     },
     threads: objects(threads, 'threads').map(decodeThread),
     names: functions,

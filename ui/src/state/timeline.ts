@@ -27,6 +27,13 @@ export interface TimelineHit {
   y1: number;
 }
 
+/** A state of a thread under the pointer. */
+export interface StateHit {
+  thread: number;
+  start: number;
+  words: string;
+}
+
 export interface Flag {
   t: number;
   note: string;
@@ -49,6 +56,7 @@ export interface TimelineState {
   pins: readonly number[];
   closed: ReadonlySet<number>;
   hover: TimelineHit | null;
+  over: StateHit | null;
   pointer: { x: number; y: number } | null;
   isTipPinned: boolean;
   menu: TimelineMenu | null;
@@ -69,6 +77,7 @@ export interface Timeline {
 
 const FRESH: TimelineState = {
   ...{ sort: 'first', mode: 'few', modes: new Map(), pins: [], closed: new Set(), hover: null },
+  over: null,
   ...{ pointer: null, isTipPinned: false, menu: null, flags: [], editing: -1, busy: null },
   ...{ asking: '', trouble: '' },
 };
@@ -100,7 +109,8 @@ function makeTimeline(app: App, served: Served): Timeline {
       const parts = [hidden, sort, mode, modes, pins, closed, busy, isSetOnly && set];
       if (made && parts.every((part, i) => part === made!.parts[i])) return made.tracks;
       const only = onlyThreads(served);
-      const options = { hidden, sort, mode, modes, pins, closed, busy, only };
+      const { hasStates } = served.trace;
+      const options = { hidden, sort, mode, modes, pins, closed, busy, only, hasStates };
       made = { parts, tracks: layoutTracks({ threads: served.threads, ...options }) };
       return made.tracks;
     },

@@ -54,23 +54,25 @@ function ThreadLabel({ track }: { track: Track }): JSX.Element {
           <i class="caret">{isCompact ? '\u25b8' : '\u25be'}</i>
           <b>{thread.label}</b> {thread.name && <span class="tname">{thread.name}</span>}
         </button>
-        <button
-          class="pin"
-          aria-pressed={track.isPinned}
-          aria-label={`${track.isPinned ? 'Unpin' : 'Pin'} ${thread.label}`}
-          title={track.isPinned ? 'Unpin (p)' : 'Pin on top (p)'}
-          onClick={() => time.togglePin(app, track.thread)}
-        >
-          {track.isPinned ? 'unpin' : 'pin'}
-        </button>
-        <button
-          class="pin"
-          aria-label={`Hide ${thread.label}`}
-          title="Hide this thread"
-          onClick={() => act.hide(app, [track.thread])}
-        >
-          hide
-        </button>
+        <span class="pin-tools">
+          <button
+            class="pin"
+            aria-pressed={track.isPinned}
+            aria-label={`${track.isPinned ? 'Unpin' : 'Pin'} ${thread.label}`}
+            title={track.isPinned ? 'Unpin (p)' : 'Pin on top (p)'}
+            onClick={() => time.togglePin(app, track.thread)}
+          >
+            {track.isPinned ? 'unpin' : 'pin'}
+          </button>
+          <button
+            class="pin"
+            aria-label={`Hide ${thread.label}`}
+            title="Hide this thread"
+            onClick={() => act.hide(app, [track.thread])}
+          >
+            hide
+          </button>
+        </span>
       </span>
       {!isCompact && <small>{plural(thread.calls, 'call')}</small>}
       {deeper > 0 && (

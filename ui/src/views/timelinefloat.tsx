@@ -100,9 +100,10 @@ export function TimelineTip(): JSX.Element | null {
   const { served, state } = timelineOf(app);
   const hover = useAtom(state, s => s.hover);
   const pointer = useAtom(state, s => s.pointer);
+  const over = useAtom(state, s => s.over);
   const isPinned = useAtom(state, s => s.isTipPinned);
   const self = useSelf(hover);
-  if (!hover || !pointer) return null;
+  if (!pointer || !(hover ?? over)) return null;
   const isLeft = pointer.x + 12 + 290 > innerWidth;
   const isUp = pointer.y + 200 > innerHeight;
   const style = {
@@ -111,6 +112,15 @@ export function TimelineTip(): JSX.Element | null {
     top: isUp ? 'auto' : `${pointer.y + 14}px`,
     bottom: isUp ? `${innerHeight - pointer.y + 14}px` : 'auto',
   };
+  if (!hover)
+    return (
+      <div class="tip" role="tooltip" style={style}>
+        <b>{over!.words}</b>
+        <p class="remark">
+          {served.threads[over!.thread]!.label} · starts {exact(over!.start)} · as the kernel saw it
+        </p>
+      </div>
+    );
   const isOne = hover.count === 1;
   return (
     <div class={isPinned ? 'tip kept' : 'tip'} role="tooltip" style={style}>

@@ -21,8 +21,10 @@ export function bindTimeline(app: App, stage: TimelineStage, area: HTMLElement):
     const { hover: now, isTipPinned } = state.get();
     if (isTipPinned) return;
     const hit = stage.hit(x, y);
-    if (!hit && !now) return;
-    time.setTimeline(app, { hover: isSameHit(hit, now) ? now : hit, pointer: hit && pointer });
+    const over = hit ? null : stage.stateAt(x, y);
+    if (!hit && !now && !over && !state.get().over) return;
+    const kept = isSameHit(hit, now) ? now : hit;
+    time.setTimeline(app, { hover: kept, over, pointer: hit || over ? pointer : null });
   };
   const pointing: Pointing = {
     stage,
@@ -32,8 +34,9 @@ export function bindTimeline(app: App, stage: TimelineStage, area: HTMLElement):
     },
     hover,
     leave: () => {
-      const { hover: now, isTipPinned } = state.get();
-      if (now && !isTipPinned) time.setTimeline(app, { hover: null, pointer: null });
+      const { hover: now, over, isTipPinned } = state.get();
+      if ((now || over) && !isTipPinned)
+        time.setTimeline(app, { hover: null, over: null, pointer: null });
     },
     click: (x, y, event) => {
       const hit = stage.hit(x, y);
@@ -46,7 +49,7 @@ export function bindTimeline(app: App, stage: TimelineStage, area: HTMLElement):
       const t = stage.view().t(x);
       const thread = stage.trackAt(y)?.track.thread ?? -1;
       const menu = { x: event.clientX, y: event.clientY, t, hit: stage.hit(x, y), thread };
-      time.setTimeline(app, { menu, hover: null, pointer: null });
+      time.setTimeline(app, { menu, hover: null, over: null, pointer: null });
     },
   };
   return bindPointer(app, pointing, area);

@@ -26,6 +26,17 @@ describe.each(['light', 'dark'] as const)('%s theme', theme => {
             `${all[i]} ${all[k]} ${vision}`,
           ).toBeGreaterThanOrEqual(12);
   });
+  it('keeps states apart for every eye (CIEDE2000 >= 10.5)', () => {
+    const names = ['run', 'ready', 'lock', 'disk', 'net', 'timer', 'wait'];
+    const all = names.map(name => t.get(`s-${name}`)!);
+    for (const vision of VISIONS)
+      for (let i = 0; i < all.length; i++)
+        for (let k = 0; k < i; k++)
+          expect(
+            difference(all[i]!, all[k]!, vision),
+            `${names[i]} ${names[k]} ${vision}`,
+          ).toBeGreaterThanOrEqual(10.5);
+  });
   it('has the same hues in the style sheet', () => {
     HUES[theme].forEach((hue, i) => expect(t.get(`h${i + 1}`)).toBe(hue));
     expect(t.get('grey')).toBe(GREY[theme]);

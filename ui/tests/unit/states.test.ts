@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+import { describe, expect, it } from 'vitest';
+import { LOOK, lookOf, stateAt, stateWords } from '../../src/lib/timelinestates';
+import type { Strip } from '../../src/lib/timelinestates';
+import { layoutTracks, LOW_STRIP, STRIP } from '../../src/lib/timelinetracks';
+
+function strip(rows: [number, number, number, number][]): Strip {
+  return {
+    ...{ from: 0, to: 100, pixel: 1, n: rows.length, notes: ['', 'read'] },
+    start: Float64Array.from(rows, ([start]) => start),
+    end: Float64Array.from(rows, ([, end]) => end),
+    look: Uint8Array.from(rows, ([, , look]) => look),
+    count: Uint32Array.from(rows, ([, , , count]) => count),
+    note: Uint32Array.from(rows, ([, , look]) => (look === LOOK.DISK ? 1 : 0)),
+  };
+}
+
+describe('states of threads', () => {
+  it('have the look of what they wait for', () => {
+    const look = (state: string, reason = 'none', name = ''): number => lookOf(state, reason, name);
+    expect(look('running_user')).toBe(LOOK.RUN);
+    expect(look('interrupted', 'none', 'irq')).toBe(LOOK.RUN);
+    expect(look('preempted')).toBe(LOOK.READY);
+    expect(look('blocked', 'thread', 'futex')).toBe(LOOK.LOCK);
+    expect(look('blocked', 'thread', 'poll')).toBe(LOOK.UNKNOWN);
+    expect(look('blocked', 'block_device')).toBe(LOOK.DISK);
+    expect(look('blocked', 'network')).toBe(LOOK.NETWORK);
+    expect(look('blocked', 'timer', 'futex')).toBe(LOOK.TIMER);
+    expect(look('unknown')).toBe(LOOK.NONE);
+  });
+
+  it('are found by time, and told in words', () => {
+    const own = strip([
+      [10, 20, LOOK.RUN, 1],
+      [20, 50, LOOK.DISK, 1],
+      [50, 60, LOOK.READY, 7],
+    ]);
+    expect([5, 10, 19, 20, 49, 59, 60].map(t => stateAt(own, t))).toEqual([-1, 0, 0, 1, 1, 2, -1]);
+    expect(stateWords(own, 1)).toBe('waits for a disk, in read, 30\u00a0ns');
+    expect(stateWords(own, 2)).toMatch(/^7 short states, 10\u00a0ns; the longest: ready/);
+  });
+
+  it('take their room over the calls, if there are any', () => {
+    const threads = [{ id: 0, tid: 1, pid: 1, name: '', calls: 1, first: 0, maxDepth: 8 }];
+    const base = {
+      ...{ threads, hidden: new Set<number>(), only: null, pins: [], sort: 'first' as const },
+      ...{ modes: new Map(), closed: new Set<number>(), busy: null },
+    };
+    const of = (mode: 'few' | 'compact', hasStates: boolean): { height: number; strip: number } =>
+      layoutTracks({ ...base, mode, hasStates }).tracks[0]!;
+    expect(of('few', true).strip).toBe(STRIP);
+    expect(of('few', true).height - of('few', false).height).toBe(STRIP);
+    expect(of('compact', true).height - of('compact', false).height).toBe(LOW_STRIP);
+  });
+});
