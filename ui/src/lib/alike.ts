@@ -78,9 +78,9 @@ function isBrief(thread: Thread, trace: Trace): boolean {
   return to - from < BRIEF * trace.duration;
 }
 
-/** Threads that show next to nothing: without a call in this part, or of a brief life. */
+/** Threads that show next to nothing: without a call, or of a brief life. */
 function emptyKey(thread: Thread, trace: Trace): string {
-  if (trace.part && thread.rows.n === 0) return 'none';
+  if (thread.rows.n === 0 && (trace.part || thread.calls === 0)) return 'none';
   return !trace.part && isBrief(thread, trace) ? 'brief' : '';
 }
 
@@ -123,7 +123,10 @@ function makePack(
     return { key, threads, title: `${n} other threads`, remark };
   }
   if (key === 'none')
-    return { key, threads, title: `${n} threads`, remark: 'without a call in this part' };
+    return {
+      ...{ key, threads, title: `${n} threads` },
+      remark: trace.part ? 'without a call in this part' : 'without a call',
+    };
   const bottom = role(threads[0]!);
   const name = bottom >= 0 ? short[bottom]! : '';
   const isRun = list.length > 6 || list.every(phase => phase.kind === 'run');

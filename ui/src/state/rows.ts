@@ -98,7 +98,8 @@ export function buildRows(model: Model, state: State): Built {
   for (const pack of sortPacks(packs)) {
     if (state.unpacked.has(pack.key)) continue;
     const n = pack.threads.length;
-    const height = Math.max(ROW, Math.ceil(n * stripHeight(n)) + 8, n <= 16 && n > 5 ? 54 : ROW);
+    const strips = Math.max(Math.ceil(n * stripHeight(n)) + 8, n <= 16 && n > 5 ? 54 : ROW);
+    const height = pack.key === 'none' ? ROW : Math.max(ROW, strips);
     put({ key: `p${pack.key}`, thread: null, pack, isTall: false, height });
   }
   return { rows, height: y, shown };

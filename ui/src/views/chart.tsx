@@ -40,7 +40,7 @@ function LeftOutCell({ out }: { out: LeftOut }): JSX.Element {
     <>
       {compact(out.calls)} in slivers
       <br />
-      <i>{out.nodes > 0 ? `${compact(out.nodes)} nodes folded` : duration(out.ns)}</i>
+      <i>{out.nodes > 0 ? `${compact(out.nodes)} folded` : duration(out.ns)}</i>
     </>
   );
 }

@@ -11,9 +11,12 @@ import { RegimeStatus } from './regimes';
 import { useApp, usePart } from './use';
 
 const FIRST = 9;
+const KERNEL_ONLY =
+  'It tells of the kernel. When each thread ran, was ready, or waited, and for what, is on the Timeline (2).';
 
 function ThreadTime({ story }: { story: StoryData }): JSX.Element | null {
-  const { settings } = useApp().model.trace;
+  const { served, model } = useApp();
+  const { settings } = model.trace;
   if (story.table.length === 0) return null;
   return (
     <>
@@ -43,8 +46,9 @@ function ThreadTime({ story }: { story: StoryData }): JSX.Element | null {
         </tbody>
       </table>
       <p class="remark">
-        * inferred from calls: silence over {duration(settings.pauseThreshold)}; this trace has no
-        scheduling events.
+        * inferred from calls: silence over {duration(settings.pauseThreshold)}
+        {served && !served.trace.hasStates && '; this trace has no scheduling events'}
+        {served?.trace.hasStates && '; what the kernel saw of it is on the Timeline'}.
       </p>
     </>
   );
@@ -241,17 +245,18 @@ function FirstStory(): JSX.Element {
 }
 
 export function Story(): JSX.Element {
-  const { model } = useApp();
+  const { model, served } = useApp();
   const drawer = usePart(s => s.drawer);
   const { part } = model.trace;
   const story = useMemo(() => makeStory(model.trace, model.families), [model]);
+  const isKernelOnly = served?.trace.hasStates === true && model.trace.calls === 0;
   if (part?.kind === 'sketch') return <FirstStory />;
   return (
     <aside class={drawer === 'story' ? 'story shown' : 'story'} aria-label="Story" tabIndex={0}>
       <h2 class="headline">{story.headline}</h2>
       <p class="lead">
         {part && `In this window, ${span(part.span.t0, part.span.t1)}. `}
-        {story.lead}
+        {isKernelOnly ? KERNEL_ONLY : story.lead}
       </p>
       <ThreadTime story={story} />
       <Reasons story={story} />
