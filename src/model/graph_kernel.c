@@ -5,6 +5,7 @@
 #include "model/events.h"
 #include "model/graph_edges.h"
 #include "model/graph_requests.h"
+#include "model/state_machine.h"
 #include "model/states.h"
 
 #include <stdlib.h>
@@ -76,13 +77,14 @@ void weft_graph_kernel_close(struct weft_graph_kernel *kernel)
     free(kernel);
 }
 
-enum weft_code weft_graph_kernel_knows(struct weft_graph_kernel *kernel, uint32_t thread_id,
-                                       bool *is_known, struct weft_err *err)
+bool weft_graph_kernel_knows(const struct weft_graph_kernel *kernel, uint32_t thread_id)
 {
-    uint64_t first_ns = 0, last_ns = 0;
-    enum weft_code code = weft_history_life(kernel->history, thread_id, &first_ns, &last_ns, err);
-    *is_known = last_ns > 0;
-    return code;
+    const struct weft_store *store = weft_trace_store(kernel->trace);
+    const uint64_t n_blocks = weft_store_thread_get(store, thread_id)->n_event_blocks;
+    bool is_known = weft_store_n_arrival_blocks(store, thread_id) > 0;
+    for (uint64_t i = 0; i < n_blocks && !is_known; i++)
+        is_known = weft_store_event_block_get(store, thread_id, i)->kinds & WEFT_MACHINE_KINDS;
+    return is_known;
 }
 
 uint64_t weft_graph_kernel_last_ns(const struct weft_graph_kernel *kernel)

@@ -21,9 +21,7 @@ WEFT_CHECKED enum weft_code weft_graph_kernel_open(const struct weft_trace *trac
 void weft_graph_kernel_close(struct weft_graph_kernel *kernel);
 
 /* Whether an event of the kernel concerns the thread. */
-WEFT_CHECKED enum weft_code weft_graph_kernel_knows(struct weft_graph_kernel *kernel,
-                                                    uint32_t thread_id, bool *is_known,
-                                                    struct weft_err *err);
+bool weft_graph_kernel_knows(const struct weft_graph_kernel *kernel, uint32_t thread_id);
 
 /* When the last switch was: until then the kernel tells what threads do. */
 uint64_t weft_graph_kernel_last_ns(const struct weft_graph_kernel *kernel);

@@ -25,18 +25,13 @@ static struct trace_graph *of(struct weft_graph *graph)
     return (struct trace_graph *)graph;
 }
 
-static enum weft_code ask(struct trace_graph *graph, uint32_t thread_id, bool *is_kernel,
-                          struct weft_err *err)
+static bool is_told_by_kernel(struct trace_graph *graph, uint32_t thread_id)
 {
     uint8_t *teller = &graph->tellers[thread_id];
-    enum weft_code code = WEFT_OK;
-    *is_kernel = false;
-    if (*teller == NOT_ASKED && graph->kernel)
-        code = weft_graph_kernel_knows(graph->kernel, thread_id, is_kernel, err);
     if (*teller == NOT_ASKED)
-        *teller = *is_kernel ? KERNEL : PROGRAM;
-    *is_kernel = *teller == KERNEL;
-    return code;
+        *teller =
+            graph->kernel && weft_graph_kernel_knows(graph->kernel, thread_id) ? KERNEL : PROGRAM;
+    return *teller == KERNEL;
 }
 
 /* Whether the kernel's word does not reach to at_ns: events before or after its trace, or lost. */
@@ -72,12 +67,10 @@ static enum weft_code fill_gap(struct trace_graph *graph, uint32_t thread_id, ui
 static enum weft_code before(struct weft_graph *graph, uint32_t thread_id, uint64_t at_ns,
                              struct weft_graph_state *state, struct weft_err *err)
 {
-    bool is_kernel;
-    enum weft_code code = ask(of(graph), thread_id, &is_kernel, err);
-    if (code != WEFT_OK)
-        return code;
-    code = is_kernel ? weft_graph_kernel_before(of(graph)->kernel, thread_id, at_ns, state, err)
-                     : weft_graph_user_before(of(graph)->user, thread_id, at_ns, state, err);
+    const bool is_kernel = is_told_by_kernel(of(graph), thread_id);
+    enum weft_code code =
+        is_kernel ? weft_graph_kernel_before(of(graph)->kernel, thread_id, at_ns, state, err)
+                  : weft_graph_user_before(of(graph)->user, thread_id, at_ns, state, err);
     if (code == WEFT_OK && is_kernel)
         code = fill_gap(of(graph), thread_id, at_ns, state, err);
     state->is_of_program |= !is_kernel;
