@@ -228,20 +228,15 @@ enum weft_code weft_cpus_run(const struct weft_trace *trace,
                              const struct weft_cpu_opts *opts, const struct weft_run *run,
                              struct weft_cpu_table **table, struct weft_err *err)
 {
-    const uint32_t *ids = filter ? filter->ids : NULL;
-    const size_t n_ids = filter ? filter->n_ids : 0;
     struct job job = { .trace = trace, .opts = opts, .filter = filter };
     *table = NULL;
-    enum weft_code code = weft_scan_check(trace, ids, n_ids, err);
-    if (code == WEFT_OK && opts->from_ns > opts->to_ns)
-        code = weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
-                         "expected an interval that ends after it begins");
+    enum weft_code code =
+        weft_histories_init(&job.histories, trace, filter, opts->from_ns, opts->to_ns, run, err);
     if (code != WEFT_OK)
         return code;
-    const size_t n_items = weft_scan_n_threads(trace, ids, n_ids);
-    code = weft_histories_init(&job.histories, trace, run, err);
+    const size_t n_items = job.histories.n_items;
     job.threads = calloc(n_items + 1, sizeof *job.threads);
-    if (code == WEFT_OK && !job.threads)
+    if (!job.threads)
         code = no_memory(err);
     if (code == WEFT_OK)
         code = weft_pool_run(run->pool, n_items, run_item, &job, run->progress, err);

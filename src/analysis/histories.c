@@ -1,20 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/histories.h"
 
+#include "model/scan.h"
+
 #include <stdlib.h>
 
 enum { MOST_BYTES = 16 << 20, SHARE = 4 };
 
 enum weft_code weft_histories_init(struct weft_histories *histories, const struct weft_trace *trace,
-                                   const struct weft_run *run, struct weft_err *err)
+                                   const struct weft_thread_filter *filter, uint64_t from_ns,
+                                   uint64_t to_ns, const struct weft_run *run, struct weft_err *err)
 {
+    const uint32_t *ids = filter ? filter->ids : NULL;
+    const size_t n_ids = filter ? filter->n_ids : 0;
     const unsigned n = weft_pool_workers(run->pool);
     uint64_t mem_bytes = run->memory_bytes / SHARE / n;
+    enum weft_code code = weft_scan_check(trace, ids, n_ids, err);
+    if (code == WEFT_OK && from_ns > to_ns)
+        code = weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                         "expected an interval that ends after it begins");
+    if (code != WEFT_OK)
+        return code;
     if (mem_bytes == 0 || mem_bytes > MOST_BYTES)
         mem_bytes = MOST_BYTES;
-    *histories = (struct weft_histories){
-        .trace = trace, .items = calloc(n, sizeof *histories->items), .n = n, .mem_bytes = mem_bytes
-    };
+    *histories = (struct weft_histories){ .trace = trace,
+                                          .items = calloc(n, sizeof *histories->items),
+                                          .n = n,
+                                          .mem_bytes = mem_bytes,
+                                          .n_items = weft_scan_n_threads(trace, ids, n_ids) };
     return histories->items ? WEFT_OK
                             : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "states of threads");
 }

@@ -14,10 +14,15 @@ struct weft_histories {
     struct weft_history **items; /* by worker; NULL: not used yet */
     unsigned n;
     uint64_t mem_bytes; /* of each */
+    size_t n_items;     /* threads of the filter */
 };
 
+/* What an analysis of [from_ns, to_ns) begins with: checks both, counts the threads. After a
+ * failure there is nothing to free. */
 WEFT_CHECKED enum weft_code weft_histories_init(struct weft_histories *histories,
                                                 const struct weft_trace *trace,
+                                                const struct weft_thread_filter *filter,
+                                                uint64_t from_ns, uint64_t to_ns,
                                                 const struct weft_run *run, struct weft_err *err);
 void weft_histories_fini(struct weft_histories *histories);
 

@@ -30,3 +30,10 @@ int weft_cli_ask(struct weft_cli *cli, const struct weft_question *question)
     weft_query_discard(question->analysis, &result);
     return weft_cli_end(cli, code);
 }
+
+uint64_t weft_cli_limit(const struct weft_view *view, uint64_t given, uint64_t most)
+{
+    if (given != WEFT_LIMIT_DEFAULT)
+        return given;
+    return view->format == WEFT_FORMAT_TEXT ? most : 0;
+}

@@ -17,6 +17,23 @@ struct weft_question {
     void (*render)(const struct weft_view *view, void *context, const union weft_result *result);
 };
 
+/* The rows of options for a window of time. */
+#define WEFT_OPTION_WINDOW(from, to)                                                               \
+    { 0,                                                                                           \
+      "from",                                                                                      \
+      "TIME",                                                                                      \
+      "where the window begins, such as 1.5s or @123456789 (default: start)",                      \
+      WEFT_OPTION_TEXT,                                                                            \
+      from,                                                                                        \
+      NULL },                                                                                      \
+    {                                                                                              \
+        0, "to", "TIME", "where it ends (default: end)", WEFT_OPTION_TEXT, to, NULL                \
+    }
+
+/* A limit of rows that was not given: as text `most`, else all. */
+#define WEFT_LIMIT_DEFAULT UINT64_MAX
+uint64_t weft_cli_limit(const struct weft_view *view, uint64_t given, uint64_t most);
+
 /* Opens inputs[0], asks, renders, frees. Returns the exit status. */
 int weft_cli_ask(struct weft_cli *cli, const struct weft_question *question);
 

@@ -8,12 +8,9 @@ struct options {
 };
 
 #define MEMBER(member) offsetof(struct options, member)
-#define NO_LIMIT_GIVEN UINT64_MAX
 
 static const struct weft_option options[] = {
-    { 0, "from", "TIME", "where the window begins, such as 1.5s or @123456789 (default: start)",
-      WEFT_OPTION_TEXT, MEMBER(from), NULL },
-    { 0, "to", "TIME", "where it ends (default: end)", WEFT_OPTION_TEXT, MEMBER(to), NULL },
+    WEFT_OPTION_WINDOW(MEMBER(from), MEMBER(to)),
     { 0, "threads", NULL, "the threads that ran on each processor", WEFT_OPTION_FLAG,
       MEMBER(threads), NULL },
     { 'n', "limit", "N", "threads a processor, at most; 0: all (default: 10 as text, else all)",
@@ -31,15 +28,14 @@ static enum weft_code request(struct weft_cli *cli, void *context, union weft_re
 static void render(const struct weft_view *view, void *context, const union weft_result *result)
 {
     const struct options *opts = context;
-    struct weft_cpu_view how = { .with_threads = opts->threads, .limit = opts->limit };
-    if (opts->limit == NO_LIMIT_GIVEN)
-        how.limit = view->format == WEFT_FORMAT_TEXT ? TEXT_LIMIT : 0;
+    struct weft_cpu_view how = { .with_threads = opts->threads,
+                                 .limit = weft_cli_limit(view, opts->limit, TEXT_LIMIT) };
     weft_render_cpu(view, result->cpu, &how);
 }
 
 static int run(struct weft_cli *cli, int argc, char **argv)
 {
-    struct options opts = { .limit = NO_LIMIT_GIVEN };
+    struct options opts = { .limit = WEFT_LIMIT_DEFAULT };
     if (!weft_cli_parse(cli, &opts, argc, argv))
         return cli->exit_status;
     const struct weft_question question = {

@@ -8,12 +8,9 @@ struct options {
 };
 
 #define MEMBER(member) offsetof(struct options, member)
-#define NO_LIMIT_GIVEN UINT64_MAX
 
 static const struct weft_option options[] = {
-    { 0, "from", "TIME", "where the interval begins, such as 1.5s or @123456789 (default: start)",
-      WEFT_OPTION_TEXT, MEMBER(from), NULL },
-    { 0, "to", "TIME", "where it ends (default: end)", WEFT_OPTION_TEXT, MEMBER(to), NULL },
+    WEFT_OPTION_WINDOW(MEMBER(from), MEMBER(to)),
     { 0, "during", "TID:FUNCTION:N",
       "the interval of the N-th longest call of FUNCTION on thread TID (default: the longest)",
       WEFT_OPTION_TEXT, MEMBER(during), NULL },
@@ -51,16 +48,14 @@ static void render(const struct weft_view *view, void *context, const union weft
     struct weft_interval_view how = {
         .during = opts->during ? &span->during : NULL,
         .with_contexts = opts->contexts || result->interval->n_threads <= FEW_THREADS,
-        .limit = opts->limit,
+        .limit = weft_cli_limit(view, opts->limit, TEXT_LIMIT),
     };
-    if (opts->limit == NO_LIMIT_GIVEN)
-        how.limit = view->format == WEFT_FORMAT_TEXT ? TEXT_LIMIT : 0;
     weft_render_interval(view, result->interval, &how);
 }
 
 static int run(struct weft_cli *cli, int argc, char **argv)
 {
-    struct options opts = { .limit = NO_LIMIT_GIVEN };
+    struct options opts = { .limit = WEFT_LIMIT_DEFAULT };
     struct span span = { .opts = &opts };
     if (!weft_cli_parse(cli, &opts, argc, argv))
         return cli->exit_status;

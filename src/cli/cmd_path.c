@@ -94,17 +94,17 @@ static void render(const struct weft_view *view, void *context, const union weft
     struct weft_path_view how = {
         .during = opts->during ? &asked->during : NULL,
         .span = opts->span ? &asked->span : NULL,
-        .limit = opts->limit,
+        .limit = weft_cli_limit(view, opts->limit, TEXT_LIMIT),
         .width = opts->width < WIDTH_MAX ? (uint32_t)opts->width : WIDTH_MAX,
     };
-    if (opts->limit == NO_NUMBER)
-        how.limit = view->format == WEFT_FORMAT_TEXT ? TEXT_LIMIT : 0;
     weft_render_path(view, result->path, &how);
 }
 
 static int run(struct weft_cli *cli, int argc, char **argv)
 {
-    struct options opts = { .limit = NO_NUMBER, .width = PICTURE_WIDTH, .call_depth = NO_NUMBER };
+    struct options opts = { .limit = WEFT_LIMIT_DEFAULT,
+                            .width = PICTURE_WIDTH,
+                            .call_depth = NO_NUMBER };
     struct asked asked = { .opts = &opts };
     if (!weft_cli_parse(cli, &opts, argc, argv))
         return cli->exit_status;

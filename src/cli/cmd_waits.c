@@ -8,12 +8,9 @@ struct options {
 };
 
 #define MEMBER(member) offsetof(struct options, member)
-#define NO_LIMIT_GIVEN UINT64_MAX
 
 static const struct weft_option options[] = {
-    { 0, "from", "TIME", "where the window begins, such as 1.5s or @123456789 (default: start)",
-      WEFT_OPTION_TEXT, MEMBER(from), NULL },
-    { 0, "to", "TIME", "where it ends (default: end)", WEFT_OPTION_TEXT, MEMBER(to), NULL },
+    WEFT_OPTION_WINDOW(MEMBER(from), MEMBER(to)),
     { 0, "causes", NULL, "what the time of every thread went to (default: of up to 4 threads)",
       WEFT_OPTION_FLAG, MEMBER(causes), NULL },
     { 'n', "limit", "N", "causes a thread, at most; 0: all (default: 20 as text, else all)",
@@ -34,18 +31,16 @@ static void render(const struct weft_view *view, void *context, const union weft
     const struct options *opts = context;
     struct weft_waits_view how = {
         .with_causes = opts->causes || result->waits->n_threads <= FEW_THREADS,
-        .limit = opts->limit,
+        .limit = weft_cli_limit(view, opts->limit, TEXT_LIMIT),
     };
     if (view->format == WEFT_FORMAT_CSV)
         how.with_causes = opts->causes;
-    if (opts->limit == NO_LIMIT_GIVEN)
-        how.limit = view->format == WEFT_FORMAT_TEXT ? TEXT_LIMIT : 0;
     weft_render_waits(view, result->waits, &how);
 }
 
 static int run(struct weft_cli *cli, int argc, char **argv)
 {
-    struct options opts = { .limit = NO_LIMIT_GIVEN };
+    struct options opts = { .limit = WEFT_LIMIT_DEFAULT };
     if (!weft_cli_parse(cli, &opts, argc, argv))
         return cli->exit_status;
     const struct weft_question question = {
