@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Inside a history: windows in which states are decoded, from a switch away from the thread in one
+ * block of its events to the last such switch in the next block:
+ *
+ *     block k-1               block k                 block k+1
+ *     ..........S.....  |  ..............S..  |  ........S......
+ *               |<----- window k ------->|<-- window k+1 -->|
+ *
+ * A switch starts a window if nothing else happened to the thread in the same ns, so that the
+ * states do not depend on where decoding began. Blocks without one make a window longer.
+ */
+#ifndef WEFT_MODEL_STATE_WINDOWS_H
+#define WEFT_MODEL_STATE_WINDOWS_H
+
+#include "base/map.h"
+#include "model/arrival_reader.h"
+#include "model/history.h"
+#include "model/state_machine.h"
+
+enum { WEFT_HISTORY_CPU_BUFS = 16, WEFT_HISTORY_GUESSES = 256 };
+#define WEFT_HISTORY_NONE UINT32_MAX
+
+/* States of a window; in a list by use. */
+struct weft_state_slot {
+    struct weft_state *states; /* NULL: not decoded, or let go */
+    size_t n;
+    uint64_t end_window; /* the next window of the thread; n_event_blocks + 1: there is none */
+    uint32_t newer, older;
+    bool is_known;
+};
+
+/* The switch in a block of events at which a window starts. */
+struct weft_state_sync {
+    uint64_t time_ns;
+    uint32_t index; /* of the event in its block; NONE: there is none */
+};
+
+struct weft_thread_facts {
+    uint64_t first_exit_block; /* block of events with an exit; UINT64_MAX: none */
+    bool is_ordered;           /* blocks of events follow each other in time */
+};
+
+struct weft_history {
+    const struct weft_trace *trace;
+    struct weft_store *store;
+    uint64_t most_bytes, used_bytes;
+    struct weft_strtab *names;
+    uint32_t guesses[WEFT_HISTORY_GUESSES]; /* 1 + a name, by where it stood; 0: none */
+    struct weft_event_buf *blocks[2];       /* of own events: even and odd blocks */
+    struct weft_event_buf *arrival_buf;
+    struct weft_event_buf *cpu_bufs[WEFT_HISTORY_CPU_BUFS]; /* by processor; NULL: not used yet */
+    struct weft_machine machine;
+    struct weft_arrival_list arrivals; /* of the window in work */
+    struct weft_map *of_window;        /* thread and window -> slot */
+    struct {
+        struct weft_state_slot *items;
+        size_t n, cap;
+    } slots;
+    uint32_t newest, oldest;
+    struct weft_map *of_block; /* thread and block -> sync */
+    struct {
+        struct weft_state_sync *items;
+        size_t n, cap;
+    } syncs;
+    struct weft_map *of_thread; /* -> facts */
+    struct {
+        struct weft_thread_facts *items;
+        size_t n, cap;
+    } facts;
+};
+
+/* A window in work. */
+struct weft_state_window {
+    uint32_t thread_id;
+    uint64_t number, end; /* it is [number, end) in windows */
+    struct weft_state_sync start, stop;
+    size_t at_arrival;
+    uint64_t time_ns; /* never descends */
+};
+
+static inline uint64_t weft_history_n_blocks(const struct weft_history *history, uint32_t thread_id)
+{
+    return weft_store_thread_get(history->store, thread_id)->n_event_blocks;
+}
+
+WEFT_CHECKED enum weft_code weft_history_facts(struct weft_history *history, uint32_t thread_id,
+                                               struct weft_thread_facts *facts,
+                                               struct weft_err *err);
+
+/* Where window `window` > 0 starts, in the block before; index NONE: it does not. */
+WEFT_CHECKED enum weft_code weft_window_start(struct weft_history *history, uint32_t thread_id,
+                                              const struct weft_thread_facts *facts,
+                                              uint64_t window, struct weft_state_sync *sync,
+                                              struct weft_err *err);
+
+/* The window in which the instant just before `t_ns` lies. */
+WEFT_CHECKED enum weft_code weft_window_of(struct weft_history *history, uint32_t thread_id,
+                                           const struct weft_thread_facts *facts, uint64_t t_ns,
+                                           uint64_t *window, struct weft_err *err);
+
+/* Fills history->machine.states with those of window->number, and finds where that ends. */
+WEFT_CHECKED enum weft_code weft_window_decode(struct weft_history *history,
+                                               const struct weft_thread_facts *facts,
+                                               struct weft_state_window *window,
+                                               struct weft_err *err);
+
+#endif
