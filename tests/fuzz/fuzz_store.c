@@ -309,6 +309,8 @@ static void queries_run(const char *path)
                 request.states.to_ns = UINT64_MAX;
             if (strcmp(analyses[i].name, "waits") == 0)
                 request.waits.to_ns = UINT64_MAX;
+            if (strcmp(analyses[i].name, "locks") == 0)
+                request.locks.to_ns = UINT64_MAX;
             if (strcmp(analyses[i].name, "cpu") == 0)
                 request.cpu.to_ns = UINT64_MAX;
             if (strcmp(analyses[i].name, "interval") == 0) {
