@@ -36,7 +36,7 @@ golden() {
 }
 
 case $weft in /*) ;; *) weft=$PWD/$weft ;; esac
-cp "$here"/input/*.txt "$here"/../data/store/v1_events.weft "$work" || exit 1
+cp "$here"/input/*.txt "$here"/locks.txt "$here"/../data/store/v1_events.weft "$work" || exit 1
 
 golden import.txt import -o t.weft worker-11.txt odd-12.txt
 golden info.txt info --threads t.weft
