@@ -13,14 +13,24 @@
 #define MARGIN_NS UINT64_C(1000000)
 #define MOST_BACK_NS UINT64_C(2000000000)
 
+/* Locks of a process that the path came to; threads of others have nothing to do with them. */
+struct process {
+    uint64_t pid; /* 0: of all threads, as this one's process is not told */
+    uint32_t host_id;
+    struct weft_locks *locks; /* NULL: not read */
+    uint64_t read_ns;         /* they are read from here */
+    bool is_tried, has_failed;
+};
+
 struct locks_graph {
     struct weft_graph graph; /* first */
     const struct weft_trace *trace;
     struct weft_graph *inner;
-    struct weft_locks *locks; /* NULL: not read */
     uint64_t from_ns, to_ns, memory_bytes;
-    uint64_t read_ns; /* locks are read from here */
-    bool is_tried, has_failed;
+    struct {
+        struct process *items;
+        size_t n, cap;
+    } processes;
     struct weft_strtab *keys, *names; /* of objects, by number */
     struct {
         struct weft_lock_object *items;
@@ -50,50 +60,75 @@ static bool may_tell(const struct weft_trace *trace)
     return false;
 }
 
+static enum weft_code no_memory(struct weft_err *err)
+{
+    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for locks");
+}
+
 /* More operations than memory admits: then the path does without their names. */
-static enum weft_code read_from(struct locks_graph *graph, uint64_t from_ns, struct weft_err *err)
+static enum weft_code read_from(struct locks_graph *graph, struct process *process,
+                                uint64_t from_ns, struct weft_err *err)
 {
     const struct weft_locks_span span = {
         .from_ns = from_ns,
         .to_ns = graph->to_ns < UINT64_MAX ? graph->to_ns + 1 : graph->to_ns,
+        .pid = process->pid,
+        .host_id = process->host_id,
         .without_sites = true,
     };
-    weft_locks_close(graph->locks);
-    graph->locks = NULL;
-    graph->read_ns = from_ns;
+    weft_locks_close(process->locks);
+    process->locks = NULL;
+    process->read_ns = from_ns;
     enum weft_code code =
-        weft_locks_open(graph->trace, &span, graph->memory_bytes, &graph->locks, err);
+        weft_locks_open(graph->trace, &span, graph->memory_bytes, &process->locks, err);
     if (code == WEFT_OK)
         return WEFT_OK;
-    weft_locks_close(graph->locks);
-    graph->locks = NULL;
-    graph->has_failed = true;
+    weft_locks_close(process->locks);
+    process->locks = NULL;
+    process->has_failed = true;
     if (code != WEFT_E_LIMIT)
         return code;
-    *err = (struct weft_err){ 0 };
+    if (err)
+        *err = (struct weft_err){ 0 };
     return WEFT_OK;
 }
 
 /* Locks from where a wait begins that reaches into the path: what is read from before it at least
  * doubles, so that it is not read again for every wait. */
-static enum weft_code read_locks(struct locks_graph *graph, uint64_t start_ns, struct weft_err *err)
+static enum weft_code read_locks(struct locks_graph *graph, struct process *process,
+                                 uint64_t start_ns, struct weft_err *err)
 {
     const uint64_t begin_ns = start_ns > MARGIN_NS ? start_ns - MARGIN_NS : 0;
     uint64_t back_ns = begin_ns < graph->from_ns ? graph->from_ns - begin_ns : 0;
-    const uint64_t read_ns = graph->from_ns - graph->read_ns;
-    if (graph->has_failed || (graph->is_tried && back_ns <= read_ns) ||
-        (graph->is_tried && read_ns >= MOST_BACK_NS))
+    const uint64_t read_ns = graph->from_ns - process->read_ns;
+    if (process->has_failed || (process->is_tried && back_ns <= read_ns) ||
+        (process->is_tried && read_ns >= MOST_BACK_NS))
         return WEFT_OK;
-    if (!graph->is_tried && !may_tell(graph->trace)) {
-        graph->has_failed = true;
-        return WEFT_OK;
-    }
-    if (graph->is_tried && back_ns < 2 * read_ns)
+    if (process->is_tried && back_ns < 2 * read_ns)
         back_ns = 2 * read_ns;
     if (back_ns > MOST_BACK_NS)
         back_ns = MOST_BACK_NS;
-    graph->is_tried = true;
-    return read_from(graph, graph->from_ns > back_ns ? graph->from_ns - back_ns : 0, err);
+    process->is_tried = true;
+    return read_from(graph, process, graph->from_ns > back_ns ? graph->from_ns - back_ns : 0, err);
+}
+
+static enum weft_code process_of(struct locks_graph *graph, uint32_t thread_id,
+                                 struct process **process, struct weft_err *err)
+{
+    const struct weft_thread_info *info = &weft_trace_thread(graph->trace, thread_id)->info;
+    for (size_t i = 0; i < graph->processes.n; i++) {
+        *process = &graph->processes.items[i];
+        if ((*process)->pid == info->pid && (*process)->host_id == info->host_id)
+            return WEFT_OK;
+    }
+    *process = WEFT_VEC_PUSH(&graph->processes);
+    if (!*process)
+        return no_memory(err);
+    **process = (struct process){ .pid = info->pid,
+                                  .host_id = info->host_id,
+                                  .read_ns = graph->from_ns,
+                                  .has_failed = !may_tell(graph->trace) };
+    return WEFT_OK;
 }
 
 /* ---- waits ----------------------------------------------------------------------------------- */
@@ -121,11 +156,6 @@ static enum weft_path_edge kind_of(const struct weft_lock_object *object, enum w
     return object->kind == WEFT_LOCK_FUTEX ? told : (enum weft_path_edge)kinds[object->kind];
 }
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for locks");
-}
-
 /* The number of an object for edges, which is the same however often locks are read. */
 static enum weft_code number_of(struct locks_graph *graph, const struct weft_lock_object *object,
                                 uint32_t *number, struct weft_err *err)
@@ -151,11 +181,11 @@ static enum weft_code number_of(struct locks_graph *graph, const struct weft_loc
 }
 
 /* Who ended the wait, where nothing else tells it. */
-static void find_source(const struct locks_graph *graph, uint32_t thread_id, size_t op,
+static void find_source(const struct weft_locks *locks, uint32_t thread_id, size_t op,
                         const struct weft_graph_state *state, struct weft_graph_edge *edge)
 {
-    const struct weft_lock_end end = weft_locks_ended_by(graph->locks, op);
-    const uint32_t *first = weft_locks_twins(graph->locks)->first;
+    const struct weft_lock_end end = weft_locks_ended_by(locks, op);
+    const uint32_t *first = weft_locks_twins(locks)->first;
     if (end.thread_id == WEFT_ID_NONE || first[end.thread_id] == first[thread_id])
         return;
     *edge =
@@ -173,19 +203,19 @@ static bool covers(const struct weft_lock_op *op, const struct weft_graph_state 
     return end_ns > start_ns && end_ns - start_ns >= (state->end_ns - state->start_ns) / 2;
 }
 
-static enum weft_code refine(struct locks_graph *graph, uint32_t thread_id,
-                             struct weft_graph_state *state, struct weft_graph_edge *edge,
-                             struct weft_err *err)
+static enum weft_code refine(struct locks_graph *graph, const struct weft_locks *locks,
+                             uint32_t thread_id, struct weft_graph_state *state,
+                             struct weft_graph_edge *edge, struct weft_err *err)
 {
     size_t n_ops;
-    const size_t at = weft_locks_find(graph->locks, thread_id, state->start_ns, state->end_ns);
-    const struct weft_lock_op *ops = weft_locks_ops(graph->locks, &n_ops);
+    const size_t at = weft_locks_find(locks, thread_id, state->start_ns, state->end_ns);
+    const struct weft_lock_op *ops = weft_locks_ops(locks, &n_ops);
     if (at == SIZE_MAX || !covers(&ops[at], state))
         return WEFT_OK;
-    const struct weft_lock_object *object = weft_locks_object(graph->locks, ops[at].object);
+    const struct weft_lock_object *object = weft_locks_object(locks, ops[at].object);
     uint32_t number;
     if (!weft_graph_has_source(edge))
-        find_source(graph, thread_id, at, state, edge);
+        find_source(locks, thread_id, at, state, edge);
     if (!weft_graph_has_source(edge))
         return WEFT_OK;
     enum weft_code code = number_of(graph, object, &number, err);
@@ -210,9 +240,13 @@ static enum weft_code cause(struct weft_graph *graph, uint32_t thread_id,
                 : state->reason != WEFT_PATH_WAKER_UNKNOWN && state->reason != WEFT_PATH_IDLE &&
                       state->reason != WEFT_PATH_LOCK)
         return WEFT_OK;
-    code = read_locks(of(graph), state->start_ns, err);
-    return code == WEFT_OK && of(graph)->locks ? refine(of(graph), thread_id, state, edge, err)
-                                               : code;
+    struct process *process;
+    code = process_of(of(graph), thread_id, &process, err);
+    if (code == WEFT_OK)
+        code = read_locks(of(graph), process, state->start_ns, err);
+    return code == WEFT_OK && process->locks
+               ? refine(of(graph), process->locks, thread_id, state, edge, err)
+               : code;
 }
 
 /* ---- the rest is the inner graph's ----------------------------------------------------------- */
@@ -264,7 +298,7 @@ enum weft_code weft_locks_graph_open(const struct weft_trace *trace, struct weft
     made->graph.ops = &locks_ops;
     made->trace = trace;
     made->inner = inner;
-    made->from_ns = made->read_ns = from_ns;
+    made->from_ns = from_ns;
     made->to_ns = to_ns;
     made->memory_bytes = memory_bytes;
     made->keys = weft_strtab_new();
@@ -277,7 +311,9 @@ void weft_locks_graph_close(struct weft_graph *graph)
 {
     if (!graph)
         return;
-    weft_locks_close(of(graph)->locks);
+    for (size_t i = 0; i < of(graph)->processes.n; i++)
+        weft_locks_close(of(graph)->processes.items[i].locks);
+    WEFT_VEC_FINI(&of(graph)->processes);
     weft_strtab_free(of(graph)->keys);
     weft_strtab_free(of(graph)->names);
     WEFT_VEC_FINI(&of(graph)->objects);

@@ -67,7 +67,8 @@ struct weft_lock_finder {
     } words;
     struct weft_lock_use *uses; /* by function */
     uint32_t *function_sites;   /* by function; WEFT_ID_NONE: not asked for */
-    bool has_lock_calls, has_lock_events, has_calls;
+    uint8_t *has_points;        /* by thread: it has events of locks, or futex calls */
+    bool has_lock_calls, has_lock_events;
     struct {
         struct open_call *items;
         size_t n, cap;
@@ -101,6 +102,14 @@ static uint64_t pid_of(const struct weft_lock_finder *finder, uint32_t thread_id
         id = finder->twins->next[id];
     } while (id != thread_id);
     return 0;
+}
+
+static bool is_asked_for(const struct weft_lock_finder *finder, uint32_t thread_id)
+{
+    const uint64_t pid = finder->span.pid ? pid_of(finder, thread_id) : 0;
+    return pid == 0 ||
+           (pid == finder->span.pid &&
+            weft_trace_thread(finder->trace, thread_id)->info.host_id == finder->span.host_id);
 }
 
 static struct key key_of(const struct weft_lock_finder *finder, uint32_t thread_id, char tag,
@@ -295,8 +304,10 @@ static enum weft_code survey_thread(struct weft_lock_finder *finder, uint32_t th
     while (code == WEFT_OK && (code = weft_events_next(events, &event, err)) == WEFT_OK && event) {
         if (event->kind != WEFT_EVENT_SYSCALL_ENTER) {
             finder->has_lock_events = true;
+            finder->has_points[thread_id] = 1;
             code = object_of_event(finder, thread_id, event, &object, &is_shared, err);
         } else if (is_futex(event)) {
+            finder->has_points[thread_id] = 1;
             code = survey_futex(finder, thread_id, event, err);
         }
     }
@@ -325,7 +336,8 @@ static enum weft_code survey(struct weft_lock_finder *finder, struct weft_err *e
     if (!has_events(finder->trace, LOCK_KINDS | KIND(SYSCALL_ENTER)))
         return WEFT_OK;
     for (uint32_t id = 0; id < finder->twins->n_threads && code == WEFT_OK; id++)
-        code = survey_thread(finder, id, err);
+        if (is_asked_for(finder, id))
+            code = survey_thread(finder, id, err);
     return code;
 }
 
@@ -346,10 +358,11 @@ enum weft_code weft_lock_finder_open(const struct weft_trace *trace, const struc
     made->texts = weft_strtab_new();
     made->sites = weft_strtab_new();
     made->word_keys = weft_strtab_new();
+    made->has_points = calloc((size_t)twins->n_threads + 1, 1);
     made->uses = calloc(n_functions + 1, sizeof *made->uses);
     made->function_sites = calloc(n_functions + 1, sizeof *made->function_sites);
     if (!made->keys || !made->texts || !made->sites || !made->word_keys || !made->uses ||
-        !made->function_sites)
+        !made->has_points || !made->function_sites)
         return no_memory(err);
     return survey(made, err);
 }
@@ -365,6 +378,7 @@ void weft_lock_finder_close(struct weft_lock_finder *finder)
     WEFT_VEC_FINI(&finder->objects);
     WEFT_VEC_FINI(&finder->words);
     WEFT_VEC_FINI(&finder->stack);
+    free(finder->has_points);
     free(finder->uses);
     free(finder->function_sites);
     free(finder);
@@ -536,8 +550,10 @@ static enum weft_code read_stack(struct reading *reading, const struct weft_even
 static enum weft_code read_events(struct reading *reading, uint32_t thread_id, struct weft_err *err)
 {
     const struct weft_lock_finder *finder = reading->finder;
-    const uint32_t futexes =
-        finder->words.n ? KIND(SYSCALL_ENTER) | KIND(SYSCALL_EXIT) | KIND(SAMPLE) : 0;
+    const uint32_t futexes = finder->words.n == 0
+                                 ? 0
+                                 : KIND(SYSCALL_ENTER) | KIND(SYSCALL_EXIT) |
+                                       (finder->span.without_sites ? 0 : KIND(SAMPLE));
     struct weft_events *events = NULL;
     const struct weft_event *event = NULL;
     enum weft_code code = weft_events_open(finder->trace, thread_id, LOCK_KINDS | futexes,
@@ -736,8 +752,11 @@ enum weft_code weft_lock_finder_read(struct weft_lock_finder *finder, uint32_t t
     enum weft_code code = WEFT_OK;
     uint32_t id = thread_id;
     points->n = 0;
+    if (!is_asked_for(finder, thread_id))
+        return WEFT_OK;
     do {
-        code = read_events(&reading, id, err);
+        if (finder->has_points[id])
+            code = read_events(&reading, id, err);
         id = finder->twins->next[id];
     } while (code == WEFT_OK && id != thread_id);
     put_in_order(points);

@@ -31,7 +31,9 @@ struct weft_locks;
 
 struct weft_locks_span {
     uint64_t from_ns, to_ns; /* all operations of [from_ns, to_ns) */
-    bool without_sites;      /* calls are not walked only to know where locks were asked for */
+    uint64_t pid; /* of this process of the host, and of those that are not told; 0: all */
+    uint32_t host_id;
+    bool without_sites; /* calls are not walked only to know where locks were asked for */
 };
 
 /* WEFT_E_LIMIT if the operations need more than `memory_bytes` (0: no bound). O(n log n) in what
