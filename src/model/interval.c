@@ -174,8 +174,7 @@ static enum weft_code limit_check(const struct query *query)
     return WEFT_OK;
 }
 
-/* ---- blocks that are looked at
- * ------------------------------------------------------------------- */
+/* ---- blocks that are looked at --------------------------------------------------------------- */
 
 static enum weft_code walk_part(const struct query *query, struct weft_block_part *part,
                                 struct weft_interval_walk walk)

@@ -15,10 +15,7 @@ static enum weft_code no_memory(struct weft_err *err)
     return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for an interval");
 }
 
-/* ---- calls of a block, clipped --------------------------------------------------------------- */
-
-/* ---- rows with their starts and ends
- * ------------------------------------------------------------- */
+/* ---- rows with their starts and ends --------------------------------------------------------- */
 
 /* Pushes a call that was entered before the interval or the block. */
 static bool push_open(struct weft_interval_walker *walker, const struct weft_interval_walk *walk,
@@ -126,8 +123,7 @@ static enum weft_code walk_calls(struct weft_interval_walker *walker, struct wef
     return WEFT_OK;
 }
 
-/* ---- rows as steps ----------------------------------------------------------------------------
- */
+/* ---- rows as steps --------------------------------------------------------------------------- */
 
 /* Adds the time up to an event; earlier ones, before the interval, add nothing. */
 static void step_to(struct weft_interval_sums *sums, struct weft_interval_walk *walk, uint32_t node,
