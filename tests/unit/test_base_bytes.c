@@ -58,6 +58,25 @@ static void test_sub_cursor(void)
     tap_eq_u64(weft_cur_u8(&cur), 4, "its parent goes on behind it");
 }
 
+/* Any bytes, of which many are varints of some length: the two ways to read them agree. */
+static void test_varints_any(void)
+{
+    uint64_t state = tap_seed(17);
+    unsigned n_wrong = 0;
+    for (unsigned i = 0; i < 200000; i++) {
+        uint8_t bytes[16];
+        for (size_t k = 0; k < sizeof bytes; k++)
+            bytes[k] = (uint8_t)(tap_random(&state) % 4 ? tap_random(&state) | 0x80
+                                                        : tap_random(&state) % 3);
+        const size_t n_bytes = tap_random(&state) % (sizeof bytes + 1);
+        struct weft_cursor one = weft_cur_init(bytes, n_bytes, 0), any = one;
+        for (int k = 0; k < 3; k++)
+            n_wrong += weft_cur_varint(&one) != weft_cur_varint_any(&any) || one.at != any.at ||
+                       one.fault != any.fault;
+    }
+    tap_eq_u64(n_wrong, 0, "200,000 strings of varints, read either way");
+}
+
 static void test_varints(void)
 {
     uint64_t state = tap_seed(11);
@@ -208,6 +227,7 @@ int main(void)
     test_truncation();
     test_sub_cursor();
     test_varints();
+    test_varints_any();
     test_ticks();
     test_any_ticks();
     test_checked();
