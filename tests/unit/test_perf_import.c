@@ -16,7 +16,9 @@ enum { SEEDS = 100, FLIPS = 3000, PACKED_FLIPS = 500, CUTS = 500, KERNEL_TESTS_L
 static enum weft_code import(const struct kb *file, struct weft_sink *sink, struct weft_err *err)
 {
     const struct weft_mapped mapped = { .bytes = file->out.bytes, .n_bytes = file->out.n_bytes };
-    const struct weft_perf_opts opts = { .most_unpacked_bytes = 1 << 20 };
+    static unsigned n_imports; /* the order is kept, and not, in turn */
+    const struct weft_perf_opts opts = { .most_kept = n_imports++ % 2,
+                                         .most_unpacked_bytes = 1 << 20 };
     const struct weft_tracecmd_opts trace_opts = { .most_unpacked_bytes = 1 << 20 };
     return weft_tracecmd_sniff(mapped.bytes, mapped.n_bytes)
                ? weft_tracecmd_import(&mapped, &trace_opts, sink, NULL, err)

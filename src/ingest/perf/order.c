@@ -3,12 +3,15 @@
 
 #include "base/vec.h"
 
-/* Places that are kept for another reading; records that are fetched before they are asked for. */
-enum { MOST_KEPT = 1 << 20, AHEAD = 8, LINE_BYTES = 64 };
+/* Records that are fetched before they are asked for. */
+enum { AHEAD = 8, LINE_BYTES = 64 };
 
-void perf_order_init(const struct perf_file *file, uint64_t most_queued, struct perf_order *order)
+void perf_order_init(const struct perf_file *file, uint64_t most_queued, uint64_t most_kept,
+                     struct perf_order *order)
 {
-    *order = (struct perf_order){ .file = file, .most_queued = most_queued, .is_kept = true };
+    *order = (struct perf_order){
+        .file = file, .most_queued = most_queued, .most_kept = most_kept, .is_kept = true
+    };
 }
 
 void perf_order_fini(struct perf_order *order)
@@ -178,7 +181,7 @@ static enum weft_code fill(struct perf_order *order, struct weft_err *err)
 static void keep(struct perf_order *order, const struct perf_place *place)
 {
     struct perf_place *kept =
-        order->is_kept && order->kept.n < MOST_KEPT ? WEFT_VEC_PUSH(&order->kept) : NULL;
+        order->is_kept && order->kept.n < order->most_kept ? WEFT_VEC_PUSH(&order->kept) : NULL;
     if (kept) {
         *kept = *place;
     } else if (order->is_kept) {

@@ -16,7 +16,7 @@ struct perf_place {
 
 struct perf_order {
     const struct perf_file *file;
-    uint64_t most_queued;
+    uint64_t most_queued, most_kept;
     uint64_t at; /* the next record to read */
     struct {
         struct perf_place *items;
@@ -35,7 +35,8 @@ struct perf_order {
     bool is_kept, is_replay;
 };
 
-void perf_order_init(const struct perf_file *file, uint64_t most_queued, struct perf_order *order);
+void perf_order_init(const struct perf_file *file, uint64_t most_queued, uint64_t most_kept,
+                     struct perf_order *order);
 void perf_order_fini(struct perf_order *order);
 /* Begins again with the first record, after the last one was given out. */
 void perf_order_rewind(struct perf_order *order);

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { MOST_QUEUED = 1 << 23 };
+enum { MOST_QUEUED = 1 << 23, MOST_KEPT = 1 << 20 };
 #define MOST_UNPACKED_BYTES (UINT64_C(1) << 40)
 
 enum { CLOCK_IS_REALTIME = 0, CLOCK_IS_MONOTONIC = 1 };
@@ -314,7 +314,7 @@ enum weft_code weft_perf_import(const struct weft_mapped *file, const struct wef
     enum weft_code code = perf_file_open(file, &file_opts, run, &opened, convert.kernel.err);
     if (code == WEFT_OK) {
         perf_order_init(&opened, opts->most_queued ? opts->most_queued : MOST_QUEUED,
-                        &convert.order);
+                        opts->most_kept ? opts->most_kept : MOST_KEPT, &convert.order);
         const bool has_threads = kernel_threads_init(&convert.kernel.threads);
         const bool has_stacks =
             perf_stacks_init(&convert.stacks, &opened, opts->reads_programs, opts->program_dir);
