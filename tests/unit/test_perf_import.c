@@ -11,7 +11,7 @@
 #include "recording_sink.h"
 
 /* Bits are flipped most in a plain file: the same records are behind what packs them. */
-enum { SEEDS = 100, FLIPS = 3000, PACKED_FLIPS = 500, CUTS = 500, KERNEL_TESTS_LEAST = 16 };
+enum { SEEDS = 100, FLIPS = 2000, PACKED_FLIPS = 500, CUTS = 500, KERNEL_TESTS_LEAST = 16 };
 
 static enum weft_code import(const struct kb *file, struct weft_sink *sink, struct weft_err *err)
 {

@@ -6,6 +6,7 @@
 #include "ingest/perf/perf.h"
 #include "kernel_builder.h"
 #include "recording_sink.h"
+#include "symbols/elf_file.h"
 #include "symbols/symbols.h"
 #include "tap.h"
 
@@ -96,22 +97,37 @@ static void put_trailer(struct kb *kb, size_t at)
     pb_end(kb, at);
 }
 
+/* In the place of device and inode. */
+static void put_build_id(struct kb *kb, const char *path)
+{
+    struct weft_elf_file file;
+    const size_t begin = kb->out.n_bytes;
+    if (weft_elf_file_open(path, &file)) {
+        const struct weft_str id = weft_elf_file_build_id(&file);
+        kb_int(kb, id.n_bytes, 4);
+        kb_bytes(kb, id.bytes, id.n_bytes);
+        weft_elf_file_close(&file);
+    }
+    while (kb->out.n_bytes < begin + 24)
+        kb_int(kb, 0, 1);
+}
+
 /* What is mapped here, as perf tells it. False: it is no part of a program. */
-static bool put_mapping(struct kb *kb, const char *line)
+static bool put_mapping(struct kb *kb, const char *line, bool has_build_id)
 {
     unsigned long long begin, end, off;
     char rights[8], path[512] = "";
     if (sscanf(line, "%llx-%llx %7s %llx %*s %*s %511s", &begin, &end, rights, &off, path) < 4 ||
         rights[2] != 'x' || !*path)
         return false;
-    const size_t at = pb_begin(kb, 10, 2);
+    const size_t at = pb_begin(kb, 10, has_build_id ? 2 | 1 << 14 : 2);
     kb_int(kb, 10, 4);
     kb_int(kb, 10, 4);
     kb_int(kb, begin, 8);
     kb_int(kb, end - begin, 8);
     kb_int(kb, off, 8);
-    for (size_t k = 0; k < 4; k++)
-        kb_int(kb, 0, 8);
+    put_build_id(kb, has_build_id ? path : "");
+    kb_int(kb, 0, 8);
     kb_text(kb, path);
     put_trailer(kb, at);
     return true;
@@ -138,8 +154,11 @@ static void put_sample(struct kb *kb, uint64_t n_stack, uint64_t abi)
     pb_end(kb, at);
 }
 
+/* What is told of mappings. */
+enum maps { NO_MAPS, MAPS, MAPS_WITH_BUILD_IDS };
+
 /* A pipe with one sample of this program. */
-static struct kb make_file(bool has_maps, uint64_t n_stack, uint64_t abi)
+static struct kb make_file(enum maps told_maps, uint64_t n_stack, uint64_t abi)
 {
     struct kb kb = { 0 };
     char line[1024];
@@ -147,8 +166,8 @@ static struct kb make_file(bool has_maps, uint64_t n_stack, uint64_t abi)
     kb_int(&kb, 16, 8);
     put_attr(&kb);
     FILE *maps = fopen("/proc/self/maps", "r");
-    while (has_maps && maps && fgets(line, sizeof line, maps))
-        (void)put_mapping(&kb, line);
+    while (told_maps && maps && fgets(line, sizeof line, maps))
+        (void)put_mapping(&kb, line, told_maps == MAPS_WITH_BUILD_IDS);
     if (maps)
         (void)fclose(maps);
     put_sample(&kb, n_stack, abi);
@@ -186,19 +205,21 @@ static void test_walk(void)
 {
     const char whole[] = ";level_one;level_two;around (inlined);within (inlined);level_three;"
                          "[kernel]+0xffffffff81000130 ";
-    expect(make_file(true, STACK_BYTES, 2), "/", whole, NULL, "a walk to the end");
-    expect(make_file(true, STACK_BYTES, 2), "/", ";main;", NULL, "main is on the way");
-    expect(make_file(true, STACK_BYTES, 2), NULL, "sample test_perf_stacks+0x",
+    expect(make_file(MAPS, STACK_BYTES, 2), "/", whole, NULL, "a walk to the end");
+    expect(make_file(MAPS, STACK_BYTES, 2), "/", ";main;", NULL, "main is on the way");
+    expect(make_file(MAPS, STACK_BYTES, 2), NULL, "sample test_perf_stacks+0x",
            "note not_kept 1 (stacks of users that end early, the first in ",
            "a program that nobody vouches for");
-    expect(make_file(false, STACK_BYTES, 2), "/", "sample 0x",
+    expect(make_file(MAPS_WITH_BUILD_IDS, STACK_BYTES, 2), NULL, whole, NULL,
+           "build ids vouch for programs");
+    expect(make_file(NO_MAPS, STACK_BYTES, 2), "/", "sample 0x",
            "the first in a place: which is no file)", "no mappings");
-    expect(make_file(true, 16, 2), "/", "level_three;[kernel]+0xffffffff81000130 ",
+    expect(make_file(MAPS, 16, 2), "/", "level_three;[kernel]+0xffffffff81000130 ",
            "note not_kept 1 (stacks of users that go on beyond their copies", "a short copy");
-    expect(make_file(true, 0, 2), "/", "sample [kernel]+0xffffffff81000130 ", NULL, "no copy");
-    expect(make_file(true, STACK_BYTES, 0), "/", "sample [kernel]+0xffffffff81000130 ", NULL,
+    expect(make_file(MAPS, 0, 2), "/", "sample [kernel]+0xffffffff81000130 ", NULL, "no copy");
+    expect(make_file(MAPS, STACK_BYTES, 0), "/", "sample [kernel]+0xffffffff81000130 ", NULL,
            "a thread of the kernel");
-    expect(make_file(true, STACK_BYTES, 1), "/", "sample [kernel]+0xffffffff81000130 ", NULL,
+    expect(make_file(MAPS, STACK_BYTES, 1), "/", "sample [kernel]+0xffffffff81000130 ", NULL,
            "registers of 32 bits");
 }
 
@@ -207,7 +228,7 @@ static void test_damage(void)
 {
     uint64_t state = tap_seed(5);
     unsigned n_wrong = 0;
-    const struct kb whole = make_file(true, STACK_BYTES, 2);
+    const struct kb whole = make_file(MAPS, STACK_BYTES, 2);
     for (unsigned round = 0; round < 30; round++) {
         struct kb file = { 0 };
         kb_bytes(&file, whole.out.bytes, whole.out.n_bytes);

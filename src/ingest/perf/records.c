@@ -3,6 +3,7 @@
  * Records of the kernel other than samples: names, processes, what is mapped where, what was lost.
  */
 #include "base/checked.h"
+#include "base/vec.h"
 #include "ingest/perf/convert.h"
 #include "kernel/bytes.h"
 
@@ -145,23 +146,48 @@ static enum weft_code convert_switch(struct perf_convert *convert, const struct 
 /* ---- mappings ---------------------------------------------------------------------------------
  */
 
+/* A path that is met first, with the build id that its record tells; that of the header counts
+ * more. False without memory. */
+static bool meet_path(struct perf_convert *convert, struct weft_str path, struct weft_str build_id,
+                      uint32_t *id)
+{
+    struct weft_strtab *paths = convert->stacks.symbols.paths;
+    const uint32_t n_before = weft_strtab_count(paths);
+    if (weft_strtab_intern(paths, path, id, NULL) != WEFT_OK)
+        return false;
+    if (*id != n_before || build_id.n_bytes == 0)
+        return true;
+    struct perf_build_id *place = WEFT_VEC_PUSH(&convert->file->build_ids);
+    if (!place)
+        return false;
+    place->n_bytes = (uint8_t)weft_min_u64(build_id.n_bytes, PERF_BUILD_ID_BYTES);
+    memcpy(place->bytes, build_id.bytes, place->n_bytes);
+    place->path = path;
+    return true;
+}
+
 static enum weft_code convert_mmap(struct perf_convert *convert, const struct perf_record *record)
 {
+    enum { DEVICE_BYTES = 24, BUILD_ID_AT = 4, RIGHTS_BYTES = 8 };
     const bool is_big = convert->file->is_big;
     struct weft_cursor cur = body_of(record);
     struct perf_mapping mapping;
+    struct weft_str build_id = { 0 };
     const uint32_t pid = kernel_cur_u32(&cur, is_big);
     (void)kernel_cur_u32(&cur, is_big);
     mapping.begin = kernel_cur_u64(&cur, is_big);
     mapping.end = weft_add_sat_u64(mapping.begin, kernel_cur_u64(&cur, is_big));
     mapping.file_off = kernel_cur_u64(&cur, is_big);
-    if (record->type == PERF_MMAP2) /* device or build id, protection, flags */
-        (void)weft_cur_take(&cur, 32);
+    if (record->type == PERF_MMAP2) {
+        const char *device = (const char *)weft_cur_take(&cur, DEVICE_BYTES);
+        if (device && record->misc & MISC_MMAP_BUILD_ID)
+            build_id = (struct weft_str){ device + BUILD_ID_AT, (uint8_t)*device };
+        (void)weft_cur_take(&cur, RIGHTS_BYTES);
+    }
     const struct weft_str path = kernel_text_in(cur.at, weft_cur_left(&cur));
     if (convert->kernel.is_survey || cur.fault || (record->misc & MISC_CPU_MODE) == MISC_KERNEL)
         return WEFT_OK;
-    return weft_strtab_intern(convert->stacks.symbols.paths, path, &mapping.path, NULL) ==
-                       WEFT_OK &&
+    return meet_path(convert, path, build_id, &mapping.path) &&
                    perf_space_add(&convert->stacks.spaces, pid, &mapping)
                ? WEFT_OK
                : kernel_no_memory(&convert->kernel);
