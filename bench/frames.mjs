@@ -5,18 +5,21 @@
 // One step of panning or zooming a frame, for SECONDS (60) on each SCREEN (digits, 1 2 3). Prints the
 // time between frames and the time that the page itself took in each (from the step to the end of
 // the painting): median, 99th percentile, maximum. The distance of frames is that of the machine,
-// with its other load; the work is the page's.
-import { openBrowser } from '../ui/tests/browser/page.mjs';
-import { openServed, quiet, serve } from '../ui/tests/browser/serve.mjs';
+// with its other load; the work is the page's. What does not hang on the load is the time that the
+// page's main thread was on a processor, a frame: scripts, styles and layout, and all of it.
+import { openBrowser } from "../ui/tests/browser/page.mjs";
+import { openServed, quiet, serve } from "../ui/tests/browser/serve.mjs";
 
-const [weft, trace, seconds = '60', ...digits] = process.argv.slice(2);
+const [weft, trace, seconds = "60", ...digits] = process.argv.slice(2);
 if (!weft || !trace) {
-  console.error('usage: node bench/frames.mjs WEFT TRACE.weft [SECONDS [SCREEN...]]');
+  console.error(
+    "usage: node bench/frames.mjs WEFT TRACE.weft [SECONDS [SCREEN...]]",
+  );
   process.exit(2);
 }
 
 function drive(page, ms) {
-  return page.evaluate(async ms => {
+  return page.evaluate(async (ms) => {
     const { app, stage } = await window.weftReady;
     const whole = app.model.trace.duration;
     const [gaps, work] = [[], []];
@@ -24,16 +27,21 @@ function drive(page, ms) {
     let last = 0;
     let width = whole;
     let middle = whole / 2;
-    const step = t => {
+    const step = (t) => {
       // in to a thousandth and out again every twelve seconds, panning all the while
       const phase = ((t - started) % 12000) / 12000;
       width = whole * 0.001 ** (1 - Math.abs(2 * phase - 1));
       middle = whole * (0.5 + 0.4 * Math.sin((t - started) / 2300));
-      const t0 = Math.round(Math.max(0, Math.min(whole - width, middle - width / 2)));
-      app.state.update(now => ({ ...now, window: { t0, t1: Math.round(t0 + width) } }));
+      const t0 = Math.round(
+        Math.max(0, Math.min(whole - width, middle - width / 2)),
+      );
+      app.state.update((now) => ({
+        ...now,
+        window: { t0, t1: Math.round(t0 + width) },
+      }));
     };
-    return new Promise(resolve => {
-      const frame = t => {
+    return new Promise((resolve) => {
+      const frame = (t) => {
         if (last > 0) gaps.push(t - last);
         last = t;
         const begun = performance.now();
@@ -49,10 +57,29 @@ function drive(page, ms) {
   }, ms);
 }
 
+/** Seconds of the main thread on a processor so far, by what it did. */
+async function spent(session) {
+  const { metrics } = await session.send("Performance.getMetrics");
+  return Object.fromEntries(metrics.map(({ name, value }) => [name, value]));
+}
+
+function spentWords(before, after, n) {
+  const ms = (name) => (((after[name] - before[name]) * 1000) / n).toFixed(1);
+  const parts = [
+    ms("ScriptDuration"),
+    ms("RecalcStyleDuration"),
+    ms("LayoutDuration"),
+  ];
+  return `${ms("TaskDuration")} ms (scripts ${parts[0]}, styles ${parts[1]}, layout ${parts[2]})`;
+}
+
 function summary(list) {
   const sorted = [...list].sort((a, b) => a - b);
-  const at = share =>
-    (sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0).toFixed(1);
+  const at = (share) =>
+    (
+      sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ??
+      0
+    ).toFixed(1);
   return `median ${at(0.5)} ms, p99 ${at(0.99)} ms, longest ${at(1)} ms, n ${sorted.length}`;
 }
 
@@ -61,12 +88,19 @@ const browser = await openBrowser();
 try {
   const { page, first_ms } = await openServed(browser, server.url);
   console.log(`first picture ${first_ms} ms`);
-  for (const digit of digits.length > 0 ? digits : ['1', '2', '3']) {
+  const session = await page.context().newCDPSession(page);
+  await session.send("Performance.enable", { timeDomain: "threadTicks" });
+  for (const digit of digits.length > 0 ? digits : ["1", "2", "3"]) {
     await quiet(page, 600000);
-    await page.locator('body').press(digit);
+    await page.locator("body").press(digit);
     await quiet(page, 600000);
+    const before = await spent(session);
     const { gaps, work } = await drive(page, Number(seconds) * 1000);
-    console.log(`screen ${digit}: between frames ${summary(gaps)}; work ${summary(work)}`);
+    const cpu = spentWords(before, await spent(session), gaps.length + 1);
+    console.log(
+      `screen ${digit}: between frames ${summary(gaps)}; work ${summary(work)}`,
+    );
+    console.log(`  processor time of the page's main thread a frame: ${cpu}`);
   }
 } finally {
   await browser.close();

@@ -60,10 +60,15 @@ function Stack({ details }: { details: Details }): JSX.Element {
   );
 }
 
+/** The one fact that changes with every step of a zoom. */
+function ViewShare({ length }: { length: number }): JSX.Element {
+  const { t0, t1 } = usePart(s => s.window);
+  return <>{percent(length / Math.max(1, t1 - t0))} of view</>;
+}
+
 function CallFacts({ call, details }: { call: CallAt; details: Details | null }): JSX.Element {
   const app = useApp();
   const { served } = timelineOf(app);
-  const window = usePart(s => s.window);
   const length = call.end - call.start;
   const marks = (details?.flags ?? []).map(flag => FLAGS[flag] ?? flag);
   const thread = served.threads[call.thread]!;
@@ -101,7 +106,7 @@ function CallFacts({ call, details }: { call: CallAt; details: Details | null })
           <Fact
             name="Share"
             value={`${percent(length / life)} of ${thread.label}`}
-            more={`${percent(length / Math.max(1, window.t1 - window.t0))} of view`}
+            more={<ViewShare length={length} />}
           />
           {details && (
             <Fact
