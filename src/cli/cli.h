@@ -93,6 +93,10 @@ bool weft_cli_parse(struct weft_cli *cli, void *fields, int argc, char **argv);
 /* "weft: COMMAND: text" and where help is, on stderr; returns WEFT_EXIT_USAGE. */
 int weft_cli_usage(const struct weft_cli *cli, const char *text);
 
+/* Reads "0,-1.5ms,+20us", one for each input; NULL gives NULL. The array is the caller's to free.
+ * False after wrong usage; the status is then in exit_status. */
+bool weft_cli_offsets(struct weft_cli *cli, const char *text, int64_t **offsets_ns);
+
 /* Starts workers and the progress line. */
 WEFT_CHECKED enum weft_code weft_cli_begin(struct weft_cli *cli);
 

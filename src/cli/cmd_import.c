@@ -12,6 +12,7 @@ struct options {
     const char *map;
     const char *symbols;
     const char *columns;
+    const char *offset;
 };
 
 static const struct weft_option options[] = {
@@ -23,6 +24,8 @@ static const struct weft_option options[] = {
       WEFT_OPTION_FILE, offsetof(struct options, symbols), NULL },
     { 0, "columns", "NAMES", "the input is CSV with these columns: start_us,dur_us,name,-,tid",
       WEFT_OPTION_TEXT, offsetof(struct options, columns), NULL },
+    { 0, "offset", "LIST", "add to the times of the inputs, in their order: 0,-1.5ms",
+      WEFT_OPTION_TEXT, offsetof(struct options, offset), NULL },
 };
 
 /* "dir/log.fdr" and "dir/log.fdr.zst" become "log.weft" in the current folder; the caller frees. */
@@ -46,7 +49,8 @@ static char *default_output(const char *input)
     return path;
 }
 
-static enum weft_code import(struct weft_cli *cli, const struct options *opts, const char *path)
+static enum weft_code import(struct weft_cli *cli, const struct options *opts,
+                             const int64_t *offsets_ns, const char *path)
 {
     const struct weft_import_opts import_opts = { .inputs = cli->inputs,
                                                   .n_inputs = cli->n_inputs,
@@ -55,6 +59,7 @@ static enum weft_code import(struct weft_cli *cli, const struct options *opts, c
                                                   .map_path = opts->map,
                                                   .symbols_path = opts->symbols,
                                                   .columns = opts->columns,
+                                                  .offsets_ns = offsets_ns,
                                                   .memory_bytes = cli->common.memory_bytes };
     struct weft_writer_totals totals = { 0 };
     enum weft_code code = weft_cli_begin(cli);
@@ -74,13 +79,17 @@ static int run(struct weft_cli *cli, int argc, char **argv)
         return weft_cli_usage(cli, "several inputs need -o FILE");
     if (cli->common.output && strcmp(cli->common.output, "-") == 0)
         return weft_cli_usage(cli, "a trace cannot be written to standard output");
+    int64_t *offsets_ns;
+    if (!weft_cli_offsets(cli, opts.offset, &offsets_ns))
+        return cli->exit_status;
     char *made = cli->common.output ? NULL : default_output(cli->inputs[0]);
     const char *path = cli->common.output ? cli->common.output : made;
     enum weft_code code =
-        path ? import(cli, &opts, path)
+        path ? import(cli, &opts, offsets_ns, path)
              : weft_fail(&cli->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a path");
     int status = weft_cli_end(cli, code);
     free(made);
+    free(offsets_ns);
     return status;
 }
 

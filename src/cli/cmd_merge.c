@@ -2,13 +2,24 @@
 #include "cli/cli.h"
 #include "import/merge.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-static enum weft_code merge(struct weft_cli *cli)
+struct options {
+    const char *offset;
+};
+
+static const struct weft_option options[] = {
+    { 0, "offset", "LIST", "add to the times of the traces, in their order: 0,-1.5ms",
+      WEFT_OPTION_TEXT, offsetof(struct options, offset), NULL },
+};
+
+static enum weft_code merge(struct weft_cli *cli, const int64_t *offsets_ns)
 {
     const struct weft_merge_opts opts = { .inputs = cli->inputs,
                                           .n_inputs = cli->n_inputs,
                                           .output = cli->common.output,
+                                          .offsets_ns = offsets_ns,
                                           .memory_bytes = cli->common.memory_bytes };
     enum weft_code code = weft_cli_begin(cli);
     if (code == WEFT_OK)
@@ -18,11 +29,17 @@ static enum weft_code merge(struct weft_cli *cli)
 
 static int run(struct weft_cli *cli, int argc, char **argv)
 {
-    if (!weft_cli_parse(cli, NULL, argc, argv))
+    struct options opts = { 0 };
+    int64_t *offsets_ns;
+    if (!weft_cli_parse(cli, &opts, argc, argv))
         return cli->exit_status;
     if (!cli->common.output || strcmp(cli->common.output, "-") == 0)
         return weft_cli_usage(cli, "expected -o FILE");
-    return weft_cli_end(cli, merge(cli));
+    if (!weft_cli_offsets(cli, opts.offset, &offsets_ns))
+        return cli->exit_status;
+    const int status = weft_cli_end(cli, merge(cli, offsets_ns));
+    free(offsets_ns);
+    return status;
 }
 
 const struct weft_command weft_cmd_merge = {
@@ -34,6 +51,8 @@ const struct weft_command weft_cmd_merge = {
         "else by the wall clock; else each begins at 0, and a note says so. Functions of the same\n"
         "module, name and address become one, and threads of which a kernel and a program tell;\n"
         "other threads stay apart. Prints what 'weft info' does of the new trace.",
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
     .common = WEFT_COMMON_FORMAT | WEFT_COMMON_OUTPUT | WEFT_COMMON_WORK | WEFT_COMMON_TALK,
     .n_inputs_min = 2,
     .n_inputs_max = SIZE_MAX,

@@ -635,6 +635,7 @@ static enum weft_code open_groups(const struct intake *intake, struct weft_merge
             .store = store,
             .name = weft_input_source(&intake->inputs[k]),
             .lossy = intake->formats[k]->import ? NULL : &intake->inputs[k],
+            .offset_ns = intake->opts->offsets_ns ? intake->opts->offsets_ns[k] : 0,
         };
     }
     return code;
@@ -674,6 +675,11 @@ enum weft_code weft_import_run(const struct weft_import_opts *opts, const struct
         code = check_symbols(&intake, err);
     if (code == WEFT_OK) {
         group_inputs(&intake);
+        if (opts->offsets_ns && intake.n_groups == 1)
+            code = weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                             "offsets are for inputs that become several traces");
+    }
+    if (code == WEFT_OK) {
         code = intake.n_groups == 1 ? make_one(&intake, totals, err)
                                     : make_merged(&intake, totals, err);
     }

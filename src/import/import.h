@@ -14,12 +14,13 @@
 struct weft_import_opts {
     const char *const *inputs; /* see import/input.h for what they may be */
     size_t n_inputs;
-    const char *output;       /* path of the .weft file */
-    const char *binary_path;  /* names: the instrumented program; may be NULL */
-    const char *map_path;     /* names: YAML or TSV; may be NULL */
-    const char *symbols_path; /* programs and libraries, for names; may be NULL */
-    const char *columns;      /* of CSV: their names; NULL: the first line has them */
-    uint64_t memory_bytes;    /* ceiling for unpacking; 0: none */
+    const char *output;        /* path of the .weft file */
+    const char *binary_path;   /* names: the instrumented program; may be NULL */
+    const char *map_path;      /* names: YAML or TSV; may be NULL */
+    const char *symbols_path;  /* programs and libraries, for names; may be NULL */
+    const int64_t *offsets_ns; /* by input, where they become several traces; NULL: none */
+    const char *columns;       /* of CSV: their names; NULL: the first line has them */
+    uint64_t memory_bytes;     /* ceiling for unpacking; 0: none */
 };
 
 /* Inputs that do not become one trace by themselves (of several formats, or of one that takes one

@@ -17,6 +17,9 @@
  * and slewed by less. */
 #define SAME_BOOT_NS (60 * NS_PER_S)
 
+/* Times and offsets beyond that are made up; their sums and differences fit. */
+#define MOST_NS (UINT64_C(1) << 61)
+
 enum { DETAILS_BYTES = 1024, NAME_BYTES = 256 };
 
 struct job {
@@ -83,13 +86,14 @@ static enum weft_alignment choose_clock(const struct weft_merge_input *inputs, s
     return all_realtime ? WEFT_ALIGNED_REALTIME : WEFT_ALIGNED_NOT;
 }
 
-/* Time 0 of a trace by the clock chosen. */
-static uint64_t zero_of(const struct weft_merge_input *input, enum weft_alignment alignment)
+/* Time 0 of a trace by the clock chosen, moved by what was asked for; may be negative. */
+static int64_t zero_of(const struct weft_merge_input *input, enum weft_alignment alignment)
 {
     const struct weft_clock *clock = clock_of(input);
-    return alignment == WEFT_ALIGNED_MONOTONIC  ? clock->monotonic_ns
-           : alignment == WEFT_ALIGNED_REALTIME ? clock->realtime_ns
-                                                : 0;
+    const uint64_t zero_ns = alignment == WEFT_ALIGNED_MONOTONIC  ? clock->monotonic_ns
+                             : alignment == WEFT_ALIGNED_REALTIME ? clock->realtime_ns
+                                                                  : 0;
+    return (int64_t)weft_min_u64(zero_ns, MOST_NS) + input->offset_ns;
 }
 
 enum weft_alignment weft_merge_align(const struct weft_merge_input *inputs, size_t n_inputs,
@@ -100,9 +104,10 @@ enum weft_alignment weft_merge_align(const struct weft_merge_input *inputs, size
     for (size_t k = 1; k < n_inputs; k++)
         if (zero_of(&inputs[k], alignment) < zero_of(&inputs[first], alignment))
             first = k;
-    const uint64_t zero_ns = zero_of(&inputs[first], alignment);
+    const int64_t least_ns = zero_of(&inputs[first], alignment);
+    const uint64_t zero_ns = least_ns > 0 ? (uint64_t)least_ns : 0;
     for (size_t k = 0; k < n_inputs; k++)
-        shifts_ns[k] = zero_of(&inputs[k], alignment) - zero_ns;
+        shifts_ns[k] = (uint64_t)(zero_of(&inputs[k], alignment) - least_ns);
     *clock = (struct weft_clock){ .frequency_hz = NS_PER_S, .zero_ticks = zero_ns };
     if (alignment == WEFT_ALIGNED_NOT)
         return alignment;
@@ -140,14 +145,22 @@ static void list_names(const struct job *job, const char *comma, bool with_forma
     }
 }
 
+static bool has_offsets(const struct job *job)
+{
+    for (size_t k = 0; k < job->n_inputs; k++)
+        if (job->inputs[k].offset_ns)
+            return true;
+    return false;
+}
+
 static enum weft_code announce(const struct job *job, struct weft_sink *sink, struct weft_err *err)
 {
     static const char *const how[] = { "aligned by CLOCK_MONOTONIC", "aligned by the wall clock",
                                        "each from 0" };
     char list[DETAILS_BYTES], details[DETAILS_BYTES + NAME_BYTES];
     list_names(job, ", ", true, list, sizeof list);
-    (void)snprintf(details, sizeof details, "%zu traces %s: %s", job->n_inputs, how[job->alignment],
-                   list);
+    (void)snprintf(details, sizeof details, "%zu traces %s%s: %s", job->n_inputs,
+                   how[job->alignment], has_offsets(job) ? " and offsets" : "", list);
     const struct weft_sink_begin begin = { .format = WEFT_STR("merge"),
                                            .details = weft_str_of(details),
                                            .is_parallel = true };
@@ -189,6 +202,10 @@ static enum weft_code prepare(struct job *job, struct weft_err *err)
     if (!has_all)
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "%zu traces", job->n_inputs);
     job->alignment = weft_merge_align(job->inputs, job->n_inputs, job->shifts_ns, &job->clock);
+    /* Traces of different boots are of different machines, or as good as. */
+    if (is_one_host(job->inputs, job->n_inputs) && !is_one_boot(job->inputs, job->n_inputs))
+        for (size_t k = 0; k < job->n_inputs; k++)
+            job->hosts[k] = (uint32_t)k;
     for (size_t k = 0; k < job->n_inputs; k++)
         job->replays[k] = (struct weft_replay){ .store = job->inputs[k].store,
                                                 .to_ns = UINT64_MAX,
@@ -282,7 +299,9 @@ static enum weft_code open_and_merge(const struct weft_merge_opts *opts, struct 
         if (code == WEFT_OK)
             inputs[k] = (struct weft_merge_input){ .store = stored[k].store,
                                                    .name = weft_input_source(&stored[k].input),
-                                                   .lossy = &stored[k].input };
+                                                   .lossy = &stored[k].input,
+                                                   .offset_ns =
+                                                       opts->offsets_ns ? opts->offsets_ns[k] : 0 };
     }
     return code == WEFT_OK
                ? weft_merge_stores(inputs, opts->n_inputs, opts->output, run, totals, err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Makes one trace of several (docs/ingest/inputs.md): times aligned by a clock that all have,
- * functions of the same name joined, threads kept apart.
+ * functions of the same name joined, and threads of which a kernel and a program tell.
  */
 #ifndef WEFT_IMPORT_MERGE_H
 #define WEFT_IMPORT_MERGE_H
@@ -25,6 +25,7 @@ enum weft_alignment {
 struct weft_merge_input {
     struct weft_store *store;
     const char *name;               /* in notes and the source's name */
+    int64_t offset_ns;              /* added to its times, on whatever clock */
     const struct weft_input *lossy; /* what it was opened from, to note losses; or NULL */
 };
 
@@ -45,7 +46,8 @@ struct weft_merge_opts {
     const char *const *inputs; /* .weft files, in any form of import/input.h */
     size_t n_inputs;
     const char *output;
-    uint64_t memory_bytes; /* as for import */
+    const int64_t *offsets_ns; /* by input, added to its times; NULL: none */
+    uint64_t memory_bytes;     /* as for import */
 };
 
 WEFT_CHECKED enum weft_code weft_merge_run(const struct weft_merge_opts *opts,

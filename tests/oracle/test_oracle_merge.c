@@ -457,6 +457,30 @@ static const struct align_row align_rows[] = {
       { 0, 0 } },
 };
 
+/* Offsets move the zeros of the traces before the earliest is looked for. */
+static void test_offsets(void)
+{
+    struct weft_merge_input inputs[2] = { { .offset_ns = -3 }, { .offset_ns = 5 } };
+    uint64_t shifts_ns[2];
+    struct weft_clock clock;
+    for (size_t k = 0; k < 2; k++) {
+        struct random_stored stored = {
+            .seed = k + 1,
+            .bytes = "text",
+            .clock = { .frequency_hz = S, .has_monotonic = true, .monotonic_ns = 100 + k }
+        };
+        (void)random_stored_write(&stored, path_in[k]);
+        if (weft_store_open(path_in[k], &inputs[k].store, NULL) != WEFT_OK)
+            abort();
+    }
+    (void)weft_merge_align(inputs, 2, shifts_ns, &clock);
+    tap_eq_u64(shifts_ns[0], 0, "offsets: the first trace is the earliest");
+    tap_eq_u64(shifts_ns[1], 9, "offsets: the second is later by both");
+    tap_eq_u64(clock.monotonic_ns, 97, "offsets: the clock of the earliest is moved, too");
+    weft_store_close(inputs[0].store);
+    weft_store_close(inputs[1].store);
+}
+
 static void test_align(const struct align_row *row)
 {
     struct weft_merge_input inputs[2] = { 0 };
@@ -495,6 +519,7 @@ int main(void)
     char *bytes = random_stored_bytes();
     for (size_t k = 0; k < sizeof align_rows / sizeof *align_rows; k++)
         test_align(&align_rows[k]);
+    test_offsets();
     const uint64_t first = tap_seed(1);
     for (uint64_t seed = first; seed < first + SEEDS; seed += SEEDS_A_LINE) {
         uint64_t failed_seed = 0;
