@@ -234,7 +234,7 @@ static enum weft_code cause(struct weft_graph *graph, uint32_t thread_id,
     struct weft_graph *inner = of(graph)->inner;
     enum weft_code code = inner->ops->cause(inner, thread_id, state, edge, err);
     const bool is_told = weft_graph_has_source(edge);
-    if (code != WEFT_OK || !may_be_lock(of(graph), state))
+    if (code != WEFT_OK || state->reason == WEFT_PATH_TASK || !may_be_lock(of(graph), state))
         return code;
     if (is_told ? edge->kind != WEFT_PATH_WAKEUP && edge->kind != WEFT_PATH_RELEASE
                 : state->reason != WEFT_PATH_WAKER_UNKNOWN && state->reason != WEFT_PATH_IDLE &&

@@ -69,15 +69,21 @@ def named(counts, key, is_named):
     counts.setdefault(key, []).append(bool(is_named))
 
 
+def workers_of(store, main):
+    """Tids of the four threads that the main one made last."""
+    tids = {row["tid"] for row in run_json("info", store)["thread_list"] if row["pid"] == main}
+    return sorted(tids - {main})[-4:]
+
+
 def check_paths(name, folder, store):
-    threads = {row["name"]: row["tid"] for row in run_json("info", store)["thread_list"]}
+    rows = list(executions(folder, "round"))[STEP // 2::STEP]
+    workers = workers_of(store, rows[0][0])
     counts = {}
-    for tid, begin, end in list(executions(folder, "round"))[STEP // 2::STEP]:
+    for tid, begin, end in rows:
         window = ("--from", f"@{begin}", "--to", f"@{end}")
         path = run_json("path", store, "--thread", tid, *window)
         named(counts, "barrier", any(row["edge"] == "barrier" for row in path["locks"]))
-        for number in range(4):
-            worker = threads[f"worker-{number}"]
+        for number, worker in enumerate(workers):
             path = run_json("path", store, "--thread", worker, *window)
             kinds = {row["edge"] for row in path["locks"]}
             reasons = {row["reason"] for row in path["segments"] if row["tid"] == worker}
