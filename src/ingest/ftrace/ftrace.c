@@ -282,7 +282,7 @@ static enum weft_code line_end(struct reader *reader)
 {
     struct kernel_now now = { .time_ns = time_of(reader), .cpu = reader->line.cpu };
     struct ftrace_fields fields;
-    struct event_class *class;
+    struct event_class *class = NULL;
     char room[128];
     const struct weft_str name = known_name(&reader->line, room, sizeof room);
     reader->has_line = false;
