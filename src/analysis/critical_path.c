@@ -386,16 +386,6 @@ static bool keep_names(struct weft_path_table *table)
     return is_ok;
 }
 
-static bool copy_rows(struct weft_arena *arena, void *to, const void *items, size_t n,
-                      size_t item_bytes)
-{
-    void *copy = weft_arena_alloc(arena, n, item_bytes);
-    if (copy && n)
-        memcpy(copy, items, n * item_bytes);
-    memcpy(to, &copy, sizeof copy);
-    return copy != NULL;
-}
-
 static bool fill_table(const struct job *job, struct weft_path_table *table)
 {
     const struct sums *sums = &job->sums;
@@ -417,7 +407,8 @@ static bool fill_table(const struct job *job, struct weft_path_table *table)
     table->n_preemptors = sums->preemptors.n;
     table->n_sharers = sums->sharers.n;
 #define COPY(member, from)                                                                         \
-    copy_rows(table->arena, &table->member, from, table->n_##member, sizeof *table->member)
+    weft_arena_copy_items(table->arena, &table->member, from, table->n_##member,                   \
+                          sizeof *table->member)
     if (!COPY(segments, job->walked.segments.items) || !COPY(arrows, job->walked.arrows.items) ||
         !COPY(threads, sums->threads.items) || !COPY(reasons, reasons) ||
         !COPY(functions, sums->functions.items) || !COPY(spans, sums->spans.items) ||

@@ -327,16 +327,6 @@ static bool copy_names(struct weft_arena *arena, struct weft_locks_table *table)
     return is_good;
 }
 
-static bool copy_rows(struct weft_arena *arena, void *to, const void *items, size_t n,
-                      size_t item_bytes)
-{
-    void *copy = weft_arena_alloc(arena, n, item_bytes);
-    if (copy && n)
-        memcpy(copy, items, n * item_bytes);
-    memcpy(to, &copy, sizeof copy);
-    return copy != NULL;
-}
-
 /* Objects that count, most waiting first; `place` of each in that order. */
 static size_t sort_rows(struct job *job, uint32_t *order, uint32_t *place)
 {
@@ -384,8 +374,9 @@ static bool fill_table(struct job *job, uint32_t *order, uint32_t *place,
     weft_locks_orders_finish(&job->orders, place);
     weft_locks_convoys_finish(&job->convoys, place);
 #define COPY(member)                                                                               \
-    (table->n_##member = job->member.n, copy_rows(table->arena, &table->member, job->member.items, \
-                                                  job->member.n, sizeof *table->member))
+    (table->n_##member = job->member.n,                                                            \
+     weft_arena_copy_items(table->arena, &table->member, job->member.items, job->member.n,         \
+                           sizeof *table->member))
     return COPY(sites) && COPY(pairs) && COPY(contexts) && COPY(orders) && COPY(convoys) &&
            copy_names(table->arena, table);
 #undef COPY

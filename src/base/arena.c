@@ -134,6 +134,16 @@ struct weft_str weft_arena_copy(struct weft_arena *arena, struct weft_str text)
     return (struct weft_str){ .bytes = bytes, .n_bytes = text.n_bytes };
 }
 
+bool weft_arena_copy_items(struct weft_arena *arena, void *to, const void *items, size_t count,
+                           size_t object_bytes)
+{
+    void *copy = weft_arena_alloc(arena, count, object_bytes);
+    if (copy && count)
+        memcpy(copy, items, count * object_bytes);
+    memcpy(to, &copy, sizeof copy);
+    return copy != NULL;
+}
+
 size_t weft_arena_bytes(const struct weft_arena *arena)
 {
     return arena->total_bytes;

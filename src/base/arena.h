@@ -8,6 +8,7 @@
 
 #include "base/str.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +27,11 @@ void *weft_arena_alloc(struct weft_arena *arena, size_t count, size_t object_byt
 
 /* A copy of `text` followed by a NUL, or {NULL, 0} without memory. */
 struct weft_str weft_arena_copy(struct weft_arena *arena, struct weft_str text);
+
+/* A copy of `count` objects: *to, a pointer to such objects, is set to it. False
+ * without memory. */
+bool weft_arena_copy_items(struct weft_arena *arena, void *to, const void *items, size_t count,
+                           size_t object_bytes);
 
 /* Bytes obtained from the system by this arena. */
 size_t weft_arena_bytes(const struct weft_arena *arena);
