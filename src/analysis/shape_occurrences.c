@@ -337,6 +337,16 @@ static void sort_cells(struct cells *cells)
         qsort(cells->items, cells->n, sizeof *cells->items, by_place);
 }
 
+/* Gives back the room for runs that were joined to others: of all cells of a column and ribbon, and
+ * often of many columns, one is left. */
+static void shrink_runs(struct weft_shape_runs *runs)
+{
+    struct weft_shape_run *fit = realloc(runs->runs, (runs->n_runs + 1) * sizeof *fit);
+    uint32_t *fit_ribbon = realloc(runs->ribbon, (runs->n_runs + 1) * sizeof *fit_ribbon);
+    runs->runs = fit ? fit : runs->runs;
+    runs->ribbon = fit_ribbon ? fit_ribbon : runs->ribbon;
+}
+
 /* Makes the runs of a thread from its cells, which are sorted. False without memory. */
 static bool make_runs(const struct cells *sorted, uint32_t thread_id, struct weft_shape_runs *runs)
 {
@@ -358,6 +368,7 @@ static bool make_runs(const struct cells *sorted, uint32_t thread_id, struct wef
         runs->ribbon[runs->n_runs] = cells[i].ribbon;
         runs->runs[runs->n_runs++] = next;
     }
+    shrink_runs(runs);
     return true;
 }
 
