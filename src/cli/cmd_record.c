@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/cli.h"
+#include "cli/recording.h"
+#include "record/session/recorder.h"
+#include "render/human.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SAMPLE_HZ = 997, SAMPLE_HZ_MAX = 50000, WAIT_THRESHOLD_NS = 100000, NOT_FOUND = 127 };
+
+struct options {
+    uint64_t pid, hz, wait_threshold_ns, duration_ns, snapshot_ns, size_bytes;
+    uint64_t depth, min_ns, cull;
+    const char *trigger, *function, *no_function;
+    bool all, no_kernel, no_stacks, no_locks, no_functions, no_follow, no_bpf;
+};
+
+#define FIELD(member) offsetof(struct options, member)
+
+static const struct weft_option options[] = {
+    { 'p', "pid", "PID", "record a process that runs already (its kernel level)", WEFT_OPTION_COUNT,
+      FIELD(pid), NULL },
+    { 'a', "all", NULL, "record the whole machine (its kernel level)", WEFT_OPTION_FLAG, FIELD(all),
+      NULL },
+    { 0, "no-kernel", NULL, "nothing of the kernel: scheduling, requests, packets, stacks",
+      WEFT_OPTION_FLAG, FIELD(no_kernel), NULL },
+    { 0, "no-stacks", NULL, "no stacks, neither by time nor of waits", WEFT_OPTION_FLAG,
+      FIELD(no_stacks), NULL },
+    { 0, "no-locks", NULL, "no locks, waits, input and output of the program", WEFT_OPTION_FLAG,
+      FIELD(no_locks), NULL },
+    { 0, "no-functions", NULL, "no calls of instrumented functions", WEFT_OPTION_FLAG,
+      FIELD(no_functions), NULL },
+    { 0, "no-follow", NULL, "not the children of the program", WEFT_OPTION_FLAG, FIELD(no_follow),
+      NULL },
+    { 0, "no-bpf", NULL, "of the kernel by perf events, even where BPF is allowed",
+      WEFT_OPTION_FLAG, FIELD(no_bpf), NULL },
+    { 0, "hz", "N", "stacks a second of each processor (default: 997)", WEFT_OPTION_COUNT,
+      FIELD(hz), NULL },
+    { 0, "wait-threshold", "TIME", "stacks of waits that take so long (default: 100us)",
+      WEFT_OPTION_DURATION, FIELD(wait_threshold_ns), NULL },
+    { 0, "function", "REGEX", "only functions whose names match", WEFT_OPTION_TEXT, FIELD(function),
+      NULL },
+    { 0, "no-function", "REGEX", "not the functions whose names match", WEFT_OPTION_TEXT,
+      FIELD(no_function), NULL },
+    { 0, "depth", "N", "no calls below N others", WEFT_OPTION_COUNT, FIELD(depth), NULL },
+    { 0, "min-duration", "TIME", "no calls that are shorter and hold no longer one",
+      WEFT_OPTION_DURATION, FIELD(min_ns), NULL },
+    { 0, "cull", "N", "no more of a function that a thread has called N times, each under 1 us",
+      WEFT_OPTION_COUNT, FIELD(cull), NULL },
+    { 'd', "duration", "TIME", "record so long; the program goes on", WEFT_OPTION_DURATION,
+      FIELD(duration_ns), NULL },
+    { 0, "snapshot", "TIME", "flight recorder: keep the last TIME, write when asked to",
+      WEFT_OPTION_DURATION, FIELD(snapshot_ns), NULL },
+    { 0, "trigger", "FUNCTION>TIME", "write a snapshot when a call of FUNCTION took longer",
+      WEFT_OPTION_TEXT, FIELD(trigger), NULL },
+    { 0, "size", "BYTES", "begin another file at this size; of a flight recorder: its memory",
+      WEFT_OPTION_BYTES, FIELD(size_bytes), NULL },
+};
+
+/* ---- what the user sees ------------------------------------------------------------------------
+ */
+
+struct talk {
+    bool is_quiet, shows_line, has_line;
+};
+
+static void clear_line(struct talk *talk)
+{
+    if (talk->has_line)
+        fprintf(stderr, "\r\033[K");
+    talk->has_line = false;
+}
+
+static void say(void *context, const char *text)
+{
+    struct talk *talk = context;
+    clear_line(talk);
+    if (!talk->is_quiet)
+        fprintf(stderr, "weft: record: %s\n", text);
+}
+
+/* "recording 12.3 s  1.2 M events, 0 lost, 34 MB, recorder 0.4 %" */
+static int compose(const struct weft_recorder_state *state, char *text, size_t n_text)
+{
+    const double share =
+        state->elapsed_ns ? (double)state->own_cpu_ns / (double)state->elapsed_ns : 0;
+    return snprintf(text, n_text, "%s, %s events, %s lost, %s, recorder %s of a processor",
+                    weft_human_ns(state->elapsed_ns).text,
+                    weft_human_rough_count(state->events).text,
+                    weft_human_rough_count(state->lost).text, weft_human_bytes(state->bytes).text,
+                    weft_human_share(share).text);
+}
+
+static void show(void *context, const struct weft_recorder_state *state)
+{
+    struct talk *talk = context;
+    char text[256];
+    if (!talk->shows_line)
+        return;
+    (void)compose(state, text, sizeof text);
+    fprintf(stderr, "\r\033[Krecording %s", text);
+    talk->has_line = true;
+}
+
+static void tell_result(const struct weft_cli *cli, const struct weft_recorder_result *result)
+{
+    char text[256];
+    if (cli->common.quiet)
+        return;
+    (void)compose(&result->state, text, sizeof text);
+    for (size_t k = 0; k < result->n_files; k++)
+        fprintf(stderr, "weft: %s: %s\n", result->files[k], k + 1 < result->n_files ? "..." : text);
+    if (result->n_files == 0)
+        fprintf(stderr, "weft: no snapshot was asked for: nothing is written\n");
+}
+
+/* ---- running -----------------------------------------------------------------------------------
+ */
+
+/* "prog.weft" in the current folder; the caller frees. */
+static char *default_output(const struct weft_cli *cli, const struct options *opts)
+{
+    char *path = NULL;
+    int n_path;
+    if (cli->n_inputs > 0) {
+        const char *slash = strrchr(cli->inputs[0], '/');
+        n_path = asprintf(&path, "%s.weft", slash ? slash + 1 : cli->inputs[0]);
+    } else if (opts->pid) {
+        n_path = asprintf(&path, "pid-%" PRIu64 ".weft", opts->pid);
+    } else {
+        n_path = asprintf(&path, "system.weft");
+    }
+    return n_path < 0 ? NULL : path;
+}
+
+/* What was recorded becomes traces. One that cannot stays a recording, which any command opens. */
+static enum weft_code make_traces(struct weft_cli *cli, const struct weft_recorder_result *result)
+{
+    cli->n_inputs = 0; /* errors are of the files, not of the program */
+    enum weft_code code = weft_cli_begin(cli);
+    for (size_t k = 0; code == WEFT_OK && k < result->n_files; k++) {
+        code = weft_cli_finish_recording(cli, result->files[k], true);
+        if (code != WEFT_OK)
+            (void)weft_in_file(&cli->err, result->files[k]);
+    }
+    return code;
+}
+
+static int record(struct weft_cli *cli, const struct options *opts, const char *path)
+{
+    struct talk talk = { .is_quiet = cli->common.quiet,
+                         .shows_line =
+                             !cli->common.quiet && isatty(STDERR_FILENO) && cli->n_inputs == 0 };
+    const struct weft_recorder_opts recorder_opts = {
+        .output = path,
+        .argv = cli->n_inputs ? (char *const *)(uintptr_t)cli->inputs : NULL,
+        .pid = (uint32_t)opts->pid,
+        .all = opts->all,
+        .with_kernel = !opts->no_kernel,
+        .with_stacks = !opts->no_stacks,
+        .with_locks = !opts->no_locks,
+        .with_functions = !opts->no_functions,
+        .follows = !opts->no_follow,
+        .without_bpf = opts->no_bpf,
+        .sample_hz = (uint32_t)opts->hz,
+        .wait_threshold_ns = opts->wait_threshold_ns,
+        .function = opts->function,
+        .no_function = opts->no_function,
+        .depth = opts->depth,
+        .min_ns = opts->min_ns,
+        .cull = opts->cull,
+        .duration_ns = opts->duration_ns,
+        .snapshot_ns = opts->snapshot_ns,
+        .size_bytes = opts->size_bytes,
+        .trigger = opts->trigger,
+        .say = say,
+        .show = show,
+        .context = &talk,
+    };
+    struct weft_recorder_result result;
+    enum weft_code code = weft_recorder_run(&recorder_opts, &result, &cli->err);
+    clear_line(&talk);
+    const bool has_run = code == WEFT_OK;
+    if (has_run)
+        code = make_traces(cli, &result);
+    else
+        cli->n_inputs = 0;
+    if (code == WEFT_OK)
+        tell_result(cli, &result);
+    const int status = weft_cli_end(cli, code);
+    const int exit_status = has_run && result.exit_status ? result.exit_status : status;
+    weft_recorder_result_fini(&result);
+    return !has_run && code == WEFT_E_ARG && recorder_opts.argv ? NOT_FOUND : exit_status;
+}
+
+static bool check(struct weft_cli *cli, const struct options *opts)
+{
+    const int n_subjects = (cli->n_inputs > 0) + (opts->pid > 0) + opts->all;
+    const char *wrong = NULL;
+    if (n_subjects == 0)
+        wrong = "expected a program, -p PID or -a";
+    else if (n_subjects > 1)
+        wrong = "a program, -p and -a exclude each other";
+    else if (opts->hz == 0 || opts->hz > SAMPLE_HZ_MAX)
+        wrong = "--hz: expected 1 to 50000; --no-stacks for none";
+    else if (opts->trigger && !opts->snapshot_ns)
+        wrong = "--trigger needs --snapshot TIME: what it writes";
+    else if (opts->no_kernel && cli->n_inputs == 0)
+        wrong = "of a process that runs already only the kernel can tell";
+    else if (opts->pid > UINT32_MAX)
+        wrong = "-p: there is no such process";
+    if (wrong)
+        cli->exit_status = weft_cli_usage(cli, wrong);
+    return !wrong;
+}
+
+static int run(struct weft_cli *cli, int argc, char **argv)
+{
+    struct options opts = { .hz = SAMPLE_HZ, .wait_threshold_ns = WAIT_THRESHOLD_NS };
+    if (!weft_cli_parse(cli, &opts, argc, argv) || !check(cli, &opts))
+        return cli->exit_status;
+    if (cli->common.output && strcmp(cli->common.output, "-") == 0)
+        return weft_cli_usage(cli, "a trace cannot be written to standard output");
+    char *made = cli->common.output ? NULL : default_output(cli, &opts);
+    const char *path = cli->common.output ? cli->common.output : made;
+    const int status = path ? record(cli, &opts, path) : WEFT_EXIT_FAILED;
+    free(made);
+    return status;
+}
+
+const struct weft_command weft_cmd_record = {
+    .name = "record",
+    .summary = "record a program: kernel, stacks, locks, functions, markers",
+    .arguments = "[--] PROGRAM [ARGUMENT...]",
+    .about =
+        "Runs a program and records all levels that the privileges allow, on one clock; of those\n"
+        "that are missing it says once what would allow them. Locks, waits, input and output, and\n"
+        "markers (weft/mark.h) come from a library that is loaded into the program; functions\n"
+        "from programs built with -finstrument-functions or XRay; scheduling, wakeups, stacks,\n"
+        "requests and packets from the kernel. The exit status is the program's, or 128 and the\n"
+        "signal that ended it. Write -- before a program whose arguments begin with dashes.\n"
+        "\n"
+        "The first Ctrl-C ends the program, the second one kills it; what was recorded stays. A\n"
+        "recording whose recorder was killed is made a trace by the first command that opens it.",
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+    .common = WEFT_COMMON_OUTPUT | WEFT_COMMON_WORK | WEFT_COMMON_TALK,
+    .n_inputs_min = 0,
+    .n_inputs_max = SIZE_MAX,
+    .run = run,
+    .takes_no_traces = true,
+};

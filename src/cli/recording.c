@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/recording.h"
+
+#include "base/vec.h"
+#include "import/import.h"
+#include "ingest/recording/recording.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+enum { MAGIC_BYTES = 8 };
+
+static bool is_recording(const char *path)
+{
+    uint8_t bytes[MAGIC_BYTES];
+    struct stat about;
+    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode))
+        return false;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    const ssize_t n_bytes = read(fd, bytes, sizeof bytes);
+    (void)close(fd);
+    return n_bytes > 0 && weft_recording_sniff(bytes, (size_t)n_bytes);
+}
+
+static enum weft_code look(const char *path, struct weft_recording_about *about,
+                           struct weft_err *err)
+{
+    struct weft_mapped file;
+    enum weft_code code = weft_mapped_open(path, &file, err);
+    if (code != WEFT_OK)
+        return code;
+    code = weft_recording_look(&file, about, err);
+    weft_mapped_close(&file);
+    return code;
+}
+
+/* The recorder holds a lock on the folder of its rings as long as it lives. */
+static bool is_being_recorded(const struct weft_recording_about *about)
+{
+    if (about->has_end || !about->folder[0])
+        return false;
+    const int fd = open(about->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    const bool is_locked = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (fd >= 0)
+        (void)close(fd);
+    return is_locked;
+}
+
+static enum weft_code import_to(struct weft_cli *cli, const char *path, const char *output,
+                                bool was_made_here)
+{
+    const struct weft_import_opts opts = { .inputs = &path,
+                                           .n_inputs = 1,
+                                           .output = output,
+                                           .symbols_path = was_made_here ? "/" : NULL,
+                                           .memory_bytes = cli->common.memory_bytes };
+    struct weft_writer_totals totals = { 0 };
+    return weft_import_run(&opts, &cli->run, &totals, &cli->err);
+}
+
+enum weft_code weft_cli_finish_recording(struct weft_cli *cli, const char *path, bool was_made_here)
+{
+    char *made = NULL;
+    struct stat about;
+    if (asprintf(&made, "%s.part-%d", path, (int)getpid()) < 0)
+        return weft_fail(&cli->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a path");
+    enum weft_code code = import_to(cli, path, made, was_made_here);
+    if (code == WEFT_OK && stat(path, &about) == 0)
+        (void)chmod(made, about.st_mode & 07777);
+    if (code == WEFT_OK && rename(made, path) != 0)
+        code = weft_fail_errno(&cli->err, errno, "cannot replace the recording");
+    if (code != WEFT_OK)
+        (void)unlink(made);
+    free(made);
+    return code;
+}
+
+/* A trace of what there is, in a file that has no name any more when this returns. */
+static enum weft_code import_aside(struct weft_cli *cli, const char **path)
+{
+    const char *place = getenv("TMPDIR");
+    char *made = NULL, **open_path = WEFT_VEC_PUSH(&cli->asides);
+    if (!open_path ||
+        asprintf(&made, "%s/weft-%d.weft", place && *place ? place : "/tmp", (int)getpid()) < 0)
+        return weft_fail(&cli->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a path");
+    enum weft_code code = import_to(cli, *path, made, false);
+    const int fd = code == WEFT_OK ? open(made, O_RDONLY | O_CLOEXEC) : -1;
+    if (code == WEFT_OK && fd < 0)
+        code = weft_fail_errno(&cli->err, errno, "cannot open a temporary trace");
+    (void)unlink(made);
+    free(made);
+    if (code == WEFT_OK && asprintf(open_path, "/proc/self/fd/%d", fd) < 0)
+        code = weft_fail(&cli->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a path");
+    if (code != WEFT_OK)
+        return code;
+    if (*path == cli->inputs[0] && !cli->shown_path)
+        cli->shown_path = strdup(*path);
+    *path = *open_path; /* the file is open as long as the program runs */
+    return WEFT_OK;
+}
+
+static void remark(const struct weft_cli *cli, const char *path, const char *what)
+{
+    if (!cli->common.quiet)
+        fprintf(stderr, "weft: %s: %s\n", path, what);
+}
+
+static bool can_replace(const char *path)
+{
+    char *copy = strdup(path);
+    if (!copy)
+        return false;
+    char *slash = strrchr(copy, '/');
+    if (slash)
+        slash[slash == copy] = '\0';
+    const bool is_writable = access(slash ? copy : ".", W_OK) == 0;
+    free(copy);
+    return is_writable;
+}
+
+enum weft_code weft_cli_complete(struct weft_cli *cli, const char **path)
+{
+    struct weft_recording_about about = { 0 };
+    struct utsname system = { 0 };
+    if (!is_recording(*path))
+        return WEFT_OK;
+    const enum weft_code code = look(*path, &about, &cli->err);
+    if (code != WEFT_OK)
+        return code;
+    (void)uname(&system);
+    if (is_being_recorded(&about)) {
+        remark(cli, *path, "is being recorded: this is what it holds so far");
+        return import_aside(cli, path);
+    }
+    if (can_replace(*path)) {
+        remark(cli, *path,
+               about.has_end
+                   ? "a recording; it is made a trace now"
+                   : "its recorder was killed; what had been written is made a trace now");
+        if (weft_cli_finish_recording(cli, *path, strcmp(about.host, system.nodename) == 0) ==
+            WEFT_OK)
+            return WEFT_OK;
+        if (cli->err.code != WEFT_E_IO)
+            return cli->err.code;
+        cli->err = (struct weft_err){ 0 };
+    }
+    remark(cli, *path, "a recording; it cannot be replaced here, so a temporary trace is made");
+    return import_aside(cli, path);
+}

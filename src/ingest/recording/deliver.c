@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A thread has a stream for each library that wrote of it: they are merged by time, in runs of one
+ * stream as long as no other has an earlier record.
+ */
+#include "ingest/recording/deliver.h"
+
+#include "base/vec.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum weft_code rec_flush_calls(struct rec_delivery *delivery)
+{
+    struct weft_sink *sink = delivery->convert->kernel.sink;
+    const size_t n_calls = delivery->n_calls;
+    delivery->n_calls = 0;
+    return n_calls ? sink->ops->calls(sink, delivery->thread_id, delivery->calls, n_calls,
+                                      delivery->err)
+                   : WEFT_OK;
+}
+
+enum weft_code rec_flush_events(struct rec_delivery *delivery)
+{
+    struct weft_sink *sink = delivery->convert->kernel.sink;
+    const size_t n_events = delivery->n_events;
+    delivery->n_events = 0;
+    return n_events ? sink->ops->events(sink, delivery->thread_id, delivery->events, n_events,
+                                        delivery->err)
+                    : WEFT_OK;
+}
+
+/* ---- records ----------------------------------------------------------------------------------
+ */
+
+uint32_t rec_function_key(struct rec_delivery *delivery, uint64_t address)
+{
+    const uint32_t image = delivery->source->image;
+    const uint64_t mixed = (address ^ image) * UINT64_C(0x9e3779b97f4a7c15);
+    const size_t slot = mixed >> (64 - REC_CACHE_BITS);
+    if (delivery->cache[slot].address != address || delivery->cache[slot].image != image) {
+        delivery->cache[slot].address = address;
+        delivery->cache[slot].image = image;
+        delivery->cache[slot].key =
+            rec_place_id(&delivery->convert->names.functions, image, address);
+    }
+    return delivery->cache[slot].key;
+}
+
+static uint64_t end_since_zero(const struct rec_convert *convert, uint32_t image)
+{
+    const uint64_t end_ns = rec_image_end(&convert->spaces, image);
+    return end_ns == UINT64_MAX ? UINT64_MAX : kernel_time_since(end_ns, convert->zero_ns);
+}
+
+static void next_image(const struct rec_convert *convert, struct rec_source *source,
+                       uint64_t time_ns)
+{
+    while (time_ns >= source->image_end_ns) {
+        source->image = convert->spaces.images.items[source->image].next;
+        source->image_end_ns = end_since_zero(convert, source->image);
+    }
+}
+
+static enum weft_code deliver_record(struct rec_delivery *delivery, const struct rec_record *record)
+{
+    struct rec_source *source = delivery->source;
+    const uint64_t time_ns = rec_time(delivery->convert, &source->clock_at, record->ticks);
+    const unsigned kind = rec_word_kind(record->word);
+    if (time_ns >= source->image_end_ns)
+        next_image(delivery->convert, source, time_ns);
+    if (delivery->thread->last_ns < time_ns)
+        delivery->thread->last_ns = time_ns;
+    if (kind == WEFT_WORD_OP)
+        return rec_deliver_op(delivery, record, time_ns);
+    return rec_put_call(delivery, kind == WEFT_WORD_ENTER ? WEFT_CALL_ENTER : WEFT_CALL_EXIT,
+                        time_ns, rec_function_key(delivery, rec_word_address(record->word)));
+}
+
+/* Until the record in front is later than `limit`, or there is none. Events show what is in the
+ * piece: they are flushed before it is left. */
+static enum weft_code run_source(struct rec_delivery *delivery, uint64_t limit)
+{
+    struct rec_source *source = delivery->source;
+    enum weft_code code = WEFT_OK;
+    while (code == WEFT_OK && source->has_next && source->ticks <= limit) {
+        const struct rec_record record = rec_cursor_take(&source->cursor, source->ticks);
+        code = deliver_record(delivery, &record);
+        if (code == WEFT_OK && source->cursor.at >= source->cursor.n_words)
+            code = rec_flush_events(delivery);
+        source->has_next = rec_cursor_peek(&source->cursor, &source->ticks);
+    }
+    return code;
+}
+
+/* ---- streams ----------------------------------------------------------------------------------
+ */
+
+struct sources {
+    struct rec_source *items;
+    size_t n, cap;
+};
+
+static bool source_open(struct rec_delivery *delivery, struct rec_source *source)
+{
+    const struct rec_convert *convert = delivery->convert;
+    const uint64_t start_ns =
+        rec_clock_ns(&convert->clocks, &source->clock_at, source->stream->start_ticks);
+    source->image = rec_image_at(&convert->spaces, source->stream->pid, start_ns);
+    source->image_end_ns = end_since_zero(convert, source->image);
+    rec_cursor_init(&source->cursor, &convert->pieces, &convert->rings, source->stream);
+    source->has_next = rec_cursor_peek(&source->cursor, &source->ticks);
+    return !source->cursor.has_failed;
+}
+
+/* Place of the source that is next, and the time until which no other is. */
+static size_t choose(const struct sources *sources, uint64_t *limit)
+{
+    size_t best = SIZE_MAX;
+    *limit = UINT64_MAX;
+    for (size_t k = 0; k < sources->n; k++) {
+        const struct rec_source *source = &sources->items[k];
+        if (!source->has_next)
+            continue;
+        if (best == SIZE_MAX) {
+            best = k;
+        } else if (source->ticks < sources->items[best].ticks) {
+            *limit = sources->items[best].ticks;
+            best = k;
+        } else if (source->ticks < *limit) {
+            *limit = source->ticks;
+        }
+    }
+    return best;
+}
+
+static bool open_all(struct rec_delivery *delivery, struct sources *sources)
+{
+    const struct rec_stream *streams = delivery->convert->rings.items;
+    for (uint32_t k = delivery->thread->first; k != REC_NONE; k = streams[k].next) {
+        struct rec_source *source = WEFT_VEC_PUSH(sources);
+        if (!source)
+            return false;
+        source->stream = &streams[k];
+    }
+    for (size_t k = 0; k < sources->n; k++)
+        if (!source_open(delivery, &sources->items[k]))
+            return false;
+    return true;
+}
+
+/* What is missing is summed up for the thread. */
+static bool close_all(struct rec_delivery *delivery, struct sources *sources)
+{
+    bool is_good = true;
+    for (size_t k = 0; k < sources->n; k++) {
+        struct rec_cursor *cursor = &sources->items[k].cursor;
+        if (cursor->n_lost_words + cursor->n_bad_words && !delivery->lost.at_off)
+            delivery->lost.at_off = cursor->lost_off;
+        delivery->lost.n_words += cursor->n_lost_words;
+        delivery->lost.n_bad += cursor->n_bad_words;
+        is_good &= !cursor->has_failed;
+        rec_cursor_fini(cursor);
+    }
+    WEFT_VEC_FINI(sources);
+    return is_good;
+}
+
+static enum weft_code no_memory(struct weft_err *err)
+{
+    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for rings");
+}
+
+static enum weft_code deliver_streams(struct rec_delivery *delivery)
+{
+    struct sources sources = { 0 };
+    enum weft_code code = open_all(delivery, &sources) ? WEFT_OK : no_memory(delivery->err);
+    uint64_t limit;
+    size_t at;
+    while (code == WEFT_OK && (at = choose(&sources, &limit)) != SIZE_MAX) {
+        delivery->source = &sources.items[at];
+        delivery->pid = delivery->source->stream->pid;
+        code = run_source(delivery, limit);
+    }
+    if (code == WEFT_OK)
+        code = rec_flush_calls(delivery);
+    if (code == WEFT_OK)
+        code = rec_flush_events(delivery);
+    if (!close_all(delivery, &sources) && code == WEFT_OK)
+        code = no_memory(delivery->err);
+    return code;
+}
+
+/* ---- a thread ---------------------------------------------------------------------------------
+ */
+
+static enum weft_code note(const struct rec_delivery *delivery, enum weft_note_kind kind,
+                           uint64_t count, const char *detail)
+{
+    struct weft_sink *sink = delivery->convert->kernel.sink;
+    const struct weft_note note = { .kind = kind,
+                                    .count = count,
+                                    .thread_id = delivery->thread_id,
+                                    .at_off = delivery->lost.at_off,
+                                    .detail = weft_str_of(detail) };
+    return count ? sink->ops->note(sink, &note, delivery->err) : WEFT_OK;
+}
+
+static enum weft_code end_thread(struct rec_delivery *delivery)
+{
+    struct rec_convert *convert = delivery->convert;
+    struct rec_thread *thread = delivery->thread;
+    struct weft_sink *sink = convert->kernel.sink;
+    const uint64_t kernel_ns = convert->kernel.threads.items[thread->thread].last_ns;
+    thread->last_ns = thread->last_ns > kernel_ns ? thread->last_ns : kernel_ns;
+    if (delivery->marks.n) /* further events may come of it */
+        return rec_marks_leave(delivery);
+    thread->is_ended = true;
+    return sink->ops->thread_end(sink, delivery->thread_id, thread->last_ns, delivery->err);
+}
+
+static void delivery_free(struct rec_delivery *delivery)
+{
+    if (!delivery)
+        return;
+    for (size_t k = 0; k < delivery->marks.n; k++)
+        weft_json_fini(&delivery->marks.items[k].payload);
+    WEFT_VEC_FINI(&delivery->marks);
+    weft_strtab_free(delivery->types);
+    free(delivery);
+}
+
+enum weft_code rec_deliver_thread(struct rec_convert *convert, struct rec_thread *thread,
+                                  struct weft_err *err)
+{
+    struct rec_delivery *delivery = calloc(1, sizeof *delivery);
+    if (!delivery)
+        return no_memory(err);
+    delivery->convert = convert;
+    delivery->thread = thread;
+    delivery->err = err;
+    delivery->thread_id = convert->kernel.threads.items[thread->thread].thread_id;
+    delivery->types = weft_strtab_new();
+    for (size_t k = 0; k < 1 << REC_CACHE_BITS; k++)
+        delivery->cache[k].image = REC_NO_IMAGE - 1; /* none */
+    enum weft_code code = delivery->types ? deliver_streams(delivery) : no_memory(err);
+    if (code == WEFT_OK)
+        code = note(delivery, WEFT_NOTE_LOST_RECORDS, delivery->lost.n_words,
+                    "words of rings that found no room, or are not in the recording");
+    if (code == WEFT_OK)
+        code = note(delivery, WEFT_NOTE_BAD_RECORD, delivery->lost.n_bad, "words of rings");
+    if (code == WEFT_OK)
+        code = end_thread(delivery);
+    weft_progress_add(rec_progress_of(convert), 1);
+    delivery_free(delivery);
+    return code;
+}

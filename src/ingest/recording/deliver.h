@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a thread of rings is delivered with.
+ */
+#ifndef WEFT_INGEST_RECORDING_DELIVER_H
+#define WEFT_INGEST_RECORDING_DELIVER_H
+
+#include "base/json_text.h"
+#include "ingest/recording/convert.h"
+
+enum { REC_BATCH = 1024, REC_EVENT_BATCH = 64, REC_CACHE_BITS = 10 };
+
+/* One stream of the thread. */
+struct rec_source {
+    struct rec_cursor cursor;
+    const struct rec_stream *stream;
+    uint64_t ticks; /* of its next record */
+    bool has_next;
+    size_t clock_at;
+    uint32_t image;
+    uint64_t image_end_ns; /* since zero */
+};
+
+/* An execution that has begun on the thread. */
+struct rec_mark {
+    uint64_t id, start_ns;
+    uint32_t type; /* in mark_types of the thread */
+    struct weft_json_text payload;
+};
+
+struct rec_delivery {
+    struct rec_convert *convert;
+    struct rec_thread *thread;
+    struct weft_err *err;
+    uint32_t thread_id, pid;
+    struct rec_source *source; /* in work */
+    struct weft_call_event calls[REC_BATCH];
+    size_t n_calls;
+    struct weft_event events[REC_EVENT_BATCH];
+    size_t n_events;
+    struct {
+        uint64_t address;
+        uint32_t image, key;
+    } cache[1 << REC_CACHE_BITS];
+    struct {
+        struct rec_mark *items;
+        size_t n, cap;
+    } marks;
+    struct weft_strtab *types;
+    struct rec_lost lost;
+    bool is_in_semaphore; /* asked for, not got yet */
+};
+
+WEFT_CHECKED enum weft_code rec_flush_calls(struct rec_delivery *delivery);
+WEFT_CHECKED enum weft_code rec_flush_events(struct rec_delivery *delivery);
+
+static inline enum weft_code rec_put_call(struct rec_delivery *delivery, uint8_t kind,
+                                          uint64_t time_or_value, uint32_t key)
+{
+    delivery->calls[delivery->n_calls++] =
+        (struct weft_call_event){ .time_ns = time_or_value, .function_key = key, .kind = kind };
+    return delivery->n_calls < REC_BATCH ? WEFT_OK : rec_flush_calls(delivery);
+}
+
+/* Views in the event need to live until it is flushed: those of the record in work do. */
+static inline enum weft_code rec_put_event(struct rec_delivery *delivery,
+                                           const struct weft_event *event)
+{
+    delivery->events[delivery->n_events++] = *event;
+    return delivery->n_events < REC_EVENT_BATCH ? WEFT_OK : rec_flush_events(delivery);
+}
+
+/* ops.c: what an operation becomes. */
+WEFT_CHECKED enum weft_code rec_deliver_op(struct rec_delivery *delivery,
+                                           const struct rec_record *record, uint64_t time_ns);
+/* Key of the function at an address of the source in work. */
+uint32_t rec_function_key(struct rec_delivery *delivery, uint64_t address);
+
+/* marks.c: executions. */
+WEFT_CHECKED enum weft_code rec_mark_begin(struct rec_delivery *delivery, uint64_t id,
+                                           struct weft_str type, uint64_t time_ns);
+WEFT_CHECKED enum weft_code rec_mark_end(struct rec_delivery *delivery, uint64_t id,
+                                         struct weft_str type, uint64_t time_ns);
+/* A metric of the execution; of one that the thread does not have it is a counter. */
+WEFT_CHECKED enum weft_code rec_mark_metric(struct rec_delivery *delivery,
+                                            const struct rec_record *record, uint64_t time_ns);
+/* What is still open is put by, for another thread may have ended it. */
+WEFT_CHECKED enum weft_code rec_marks_leave(struct rec_delivery *delivery);
+
+static inline struct weft_event rec_event_of(enum weft_event_kind kind, uint64_t time_ns)
+{
+    return (struct weft_event){ .time_ns = time_ns,
+                                .kind = kind,
+                                .cpu = -1,
+                                .next_thread_id = WEFT_ID_NONE,
+                                .object_id = WEFT_ID_NONE,
+                                .stack_id = WEFT_ID_NONE };
+}
+
+#endif

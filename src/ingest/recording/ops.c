@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What operations become. Locks are events of a lock library, as LTTng's; what is waited for but
+ * not held (conditions, barriers, joins), semaphores, and blocking input and output are calls of
+ * the functions of the C library that they are, with their object as argument: so all analyses know
+ * them, and they stand among the program's own calls.
+ */
+#include "ingest/recording/deliver.h"
+
+/* ---- calls ------------------------------------------------------------------------------------
+ */
+
+static enum weft_code enter(struct rec_delivery *delivery, uint32_t key, uint64_t time_ns,
+                            uint64_t object)
+{
+    enum weft_code code = rec_put_call(delivery, WEFT_CALL_ENTER, time_ns, key);
+    return code == WEFT_OK ? rec_put_call(delivery, WEFT_CALL_ARG, object, 0) : code;
+}
+
+static enum weft_code leave(struct rec_delivery *delivery, uint32_t key, uint64_t time_ns)
+{
+    return rec_put_call(delivery, WEFT_CALL_EXIT, time_ns, key);
+}
+
+static enum weft_code at_once(struct rec_delivery *delivery, uint32_t key, uint64_t time_ns,
+                              uint64_t object)
+{
+    const enum weft_code code = enter(delivery, key, time_ns, object);
+    return code == WEFT_OK ? leave(delivery, key, time_ns) : code;
+}
+
+/* ---- locks ------------------------------------------------------------------------------------
+ */
+
+static struct weft_str name_of_lock(unsigned kind, bool is_release)
+{
+    switch ((enum weft_ring_lock)kind) {
+    case WEFT_RING_LOCK_READ:
+        return is_release ? WEFT_STR("pthread_rwlock_unlock") : WEFT_STR("pthread_rwlock_rdlock");
+    case WEFT_RING_LOCK_WRITE:
+        return is_release ? WEFT_STR("pthread_rwlock_unlock") : WEFT_STR("pthread_rwlock_wrlock");
+    case WEFT_RING_LOCK_SPIN:
+        return is_release ? WEFT_STR("pthread_spin_unlock") : WEFT_STR("pthread_spin_lock");
+    default:
+        return is_release ? WEFT_STR("pthread_mutex_unlock") : WEFT_STR("pthread_mutex_lock");
+    }
+}
+
+static enum weft_code semaphore(struct rec_delivery *delivery, unsigned op,
+                                const struct rec_record *record, uint64_t time_ns)
+{
+    const uint64_t object = rec_extra(record, 0);
+    const bool was_asked = delivery->is_in_semaphore;
+    if (op == WEFT_OP_LOCK_RELEASED)
+        return at_once(delivery, REC_SEM_POST, time_ns, object);
+    delivery->is_in_semaphore = op == WEFT_OP_LOCK_REQUEST;
+    if (op == WEFT_OP_LOCK_REQUEST)
+        return enter(delivery, REC_SEM_WAIT, time_ns, object);
+    return was_asked ? leave(delivery, REC_SEM_WAIT, time_ns)
+                     : at_once(delivery, REC_SEM_WAIT, time_ns, object);
+}
+
+static enum weft_code lock(struct rec_delivery *delivery, unsigned op,
+                           const struct rec_record *record, uint64_t time_ns)
+{
+    static const uint8_t kinds[] = { [WEFT_OP_LOCK_REQUEST] = WEFT_EVENT_LOCK_REQUEST,
+                                     [WEFT_OP_LOCK_ACQUIRED] = WEFT_EVENT_LOCK_ACQUIRED,
+                                     [WEFT_OP_LOCK_FAILED] = WEFT_EVENT_LOCK_ACQUIRED,
+                                     [WEFT_OP_LOCK_RELEASED] = WEFT_EVENT_LOCK_RELEASED };
+    const int64_t argument = rec_word_argument(record->word);
+    const unsigned kind = (unsigned)argument & 0xff;
+    if (kind == WEFT_RING_LOCK_SEMAPHORE)
+        return semaphore(delivery, op, record, time_ns);
+    struct weft_event event = rec_event_of((enum weft_event_kind)kinds[op], time_ns);
+    event.name = name_of_lock(kind, op == WEFT_OP_LOCK_RELEASED);
+    event.category =
+        rec_caller_name(&delivery->convert->names, delivery->source->image, rec_extra(record, 1));
+    event.value = rec_extra(record, 0);
+    event.object_id = rec_place_id(&delivery->convert->names.objects, delivery->pid, event.value);
+    if (op == WEFT_OP_LOCK_ACQUIRED || op == WEFT_OP_LOCK_FAILED)
+        event.prev_state = (uint32_t)(argument >> 8) & 0xffffff;
+    if (op == WEFT_OP_LOCK_FAILED && event.prev_state == 0)
+        event.prev_state = UINT32_MAX; /* did not get it, whatever the call returned */
+    return rec_put_event(delivery, &event);
+}
+
+/* ---- waits, input and output ------------------------------------------------------------------
+ */
+
+static enum weft_code wait_or_io(struct rec_delivery *delivery, unsigned op,
+                                 const struct rec_record *record, uint64_t time_ns)
+{
+    const enum rec_known known = rec_known_of_op(op, rec_word_argument(record->word));
+    if (known == REC_KNOWN)
+        return WEFT_OK;
+    switch ((enum weft_op)op) {
+    case WEFT_OP_WAIT_BEGIN:
+        return enter(delivery, known, time_ns, rec_extra(record, 1));
+    case WEFT_OP_IO_BEGIN:
+        return enter(delivery, known, time_ns, rec_extra(record, 0));
+    case WEFT_OP_SIGNAL:
+        return at_once(delivery, known, time_ns, rec_extra(record, 0));
+    default:
+        return leave(delivery, known, time_ns);
+    }
+}
+
+/* ---- threads ----------------------------------------------------------------------------------
+ */
+
+/* The thread with this handle that began nearest to `ticks`: one may begin before who made it
+ * tells of it, and handles are used again. */
+static const struct rec_begin *find_begin(const struct rec_convert *convert, uint32_t pid,
+                                          uint64_t handle, uint64_t ticks)
+{
+    size_t low = 0, high = convert->begins.n;
+    const struct rec_begin *items = convert->begins.items;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const struct rec_begin *at = &items[middle];
+        if (at->pid < pid || (at->pid == pid &&
+                              (at->handle < handle || (at->handle == handle && at->ticks < ticks))))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const struct rec_begin *after = low < convert->begins.n ? &items[low] : NULL;
+    const struct rec_begin *before = low > 0 ? &items[low - 1] : NULL;
+    after = after && after->pid == pid && after->handle == handle ? after : NULL;
+    before = before && before->pid == pid && before->handle == handle ? before : NULL;
+    if (before && after)
+        return ticks - before->ticks < after->ticks - ticks ? before : after;
+    return before ? before : after;
+}
+
+/* Unless the kernel told. */
+static enum weft_code created(struct rec_delivery *delivery, const struct rec_record *record,
+                              uint64_t time_ns)
+{
+    const struct rec_convert *convert = delivery->convert;
+    const struct rec_begin *begin =
+        find_begin(convert, delivery->pid, rec_extra(record, 0), record->ticks);
+    struct weft_event event = rec_event_of(WEFT_EVENT_FORK, time_ns);
+    if (convert->has_forks || !begin || rec_word_argument(record->word) != 0)
+        return WEFT_OK;
+    event.next_thread_id = convert->kernel.threads.items[begin->thread].thread_id;
+    return rec_put_event(delivery, &event);
+}
+
+static enum weft_code ended(struct rec_delivery *delivery, uint64_t time_ns)
+{
+    const struct weft_event event = rec_event_of(WEFT_EVENT_EXIT, time_ns);
+    return delivery->convert->has_kernel ? WEFT_OK : rec_put_event(delivery, &event);
+}
+
+static enum weft_code lost(struct rec_delivery *delivery, const struct rec_record *record,
+                           uint64_t time_ns)
+{
+    struct weft_event event = rec_event_of(WEFT_EVENT_INSTANT, time_ns);
+    event.name = WEFT_STR("records lost");
+    event.category = WEFT_STR("recording");
+    event.value = rec_extra(record, 0);
+    if (delivery->lost.n_words == 0)
+        delivery->lost.at_off = record->off;
+    delivery->lost.n_words = weft_add_sat_u64(delivery->lost.n_words, event.value);
+    return rec_put_event(delivery, &event);
+}
+
+/* ---- markers ----------------------------------------------------------------------------------
+ */
+
+static enum weft_code named_point(struct rec_delivery *delivery, enum weft_event_kind kind,
+                                  struct weft_str name, uint64_t value, uint64_t time_ns)
+{
+    struct weft_event event = rec_event_of(kind, time_ns);
+    event.name = name;
+    event.value = value;
+    event.category = kind == WEFT_EVENT_COUNTER ? WEFT_STR("") : WEFT_STR("mark");
+    return rec_put_event(delivery, &event);
+}
+
+/* An arrow leads from where a task was queued to where it runs; that is a call named after it. */
+static enum weft_code task(struct rec_delivery *delivery, unsigned op,
+                           const struct rec_record *record, uint64_t time_ns)
+{
+    const struct weft_str queue = rec_extra_text(record, 1);
+    struct weft_event event = rec_event_of(
+        op == WEFT_OP_TASK_QUEUED ? WEFT_EVENT_FLOW_BEGIN : WEFT_EVENT_FLOW_END, time_ns);
+    const uint32_t key =
+        op == WEFT_OP_TASK_QUEUED ? WEFT_ID_NONE : rec_text_key(&delivery->convert->names, queue);
+    if (op == WEFT_OP_TASK_END)
+        return leave(delivery, key, time_ns);
+    event.name = queue;
+    event.category = WEFT_STR("task");
+    event.value = rec_extra(record, 0);
+    const enum weft_code code = rec_put_event(delivery, &event);
+    return code == WEFT_OK && op == WEFT_OP_TASK_BEGIN ? enter(delivery, key, time_ns, event.value)
+                                                       : code;
+}
+
+static enum weft_code mark(struct rec_delivery *delivery, unsigned op,
+                           const struct rec_record *record, uint64_t time_ns)
+{
+    switch ((enum weft_op)op) {
+    case WEFT_OP_MARK_BEGIN:
+        return rec_mark_begin(delivery, rec_extra(record, 0), rec_extra_text(record, 1), time_ns);
+    case WEFT_OP_MARK_END:
+        return rec_mark_end(delivery, rec_extra(record, 0), rec_extra_text(record, 1), time_ns);
+    case WEFT_OP_MARK_METRIC:
+        return rec_mark_metric(delivery, record, time_ns);
+    case WEFT_OP_MARK_INSTANT:
+        return named_point(delivery, WEFT_EVENT_INSTANT, rec_extra_text(record, 0), 0, time_ns);
+    case WEFT_OP_MARK_COUNTER:
+        return named_point(delivery, WEFT_EVENT_COUNTER, rec_extra_text(record, 1),
+                           rec_extra(record, 0), time_ns);
+    case WEFT_OP_SNAPSHOT:
+        return named_point(delivery, WEFT_EVENT_INSTANT, rec_extra_text(record, 0), 0, time_ns);
+    default:
+        return task(delivery, op, record, time_ns);
+    }
+}
+
+enum weft_code rec_deliver_op(struct rec_delivery *delivery, const struct rec_record *record,
+                              uint64_t time_ns)
+{
+    const unsigned op = rec_word_op(record->word);
+    switch ((enum weft_op)op) {
+    case WEFT_OP_LOST:
+        return lost(delivery, record, time_ns);
+    case WEFT_OP_THREAD_CREATE:
+        return created(delivery, record, time_ns);
+    case WEFT_OP_THREAD_END:
+        return ended(delivery, time_ns);
+    case WEFT_OP_LOCK_REQUEST:
+    case WEFT_OP_LOCK_ACQUIRED:
+    case WEFT_OP_LOCK_FAILED:
+    case WEFT_OP_LOCK_RELEASED:
+        return lock(delivery, op, record, time_ns);
+    case WEFT_OP_WAIT_BEGIN:
+    case WEFT_OP_WAIT_END:
+    case WEFT_OP_SIGNAL:
+    case WEFT_OP_IO_BEGIN:
+    case WEFT_OP_IO_END:
+        return wait_or_io(delivery, op, record, time_ns);
+    case WEFT_OP_MARK_BEGIN:
+    case WEFT_OP_MARK_END:
+    case WEFT_OP_MARK_METRIC:
+    case WEFT_OP_MARK_INSTANT:
+    case WEFT_OP_MARK_COUNTER:
+    case WEFT_OP_TASK_QUEUED:
+    case WEFT_OP_TASK_BEGIN:
+    case WEFT_OP_TASK_END:
+    case WEFT_OP_SNAPSHOT:
+        return mark(delivery, op, record, time_ns);
+    case WEFT_OP_ENTER_FAR:
+    case WEFT_OP_EXIT_FAR:
+        return rec_put_call(delivery, op == WEFT_OP_ENTER_FAR ? WEFT_CALL_ENTER : WEFT_CALL_EXIT,
+                            time_ns, rec_function_key(delivery, rec_extra(record, 0)));
+    case WEFT_OP_THREAD_NAME:
+    case WEFT_OP_THREAD_BEGIN:
+    case WEFT_OP_CULLED:
+        return WEFT_OK; /* the survey took them */
+    default:
+        delivery->lost.n_bad++;
+        return WEFT_OK;
+    }
+}

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: MIT */
+#include "ingest/recording/recording.h"
+
+#include "base/vec.h"
+#include "ingest/recording/convert.h"
+#include "ingest/recording/lines.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define MOST_UNPACKED_BYTES (UINT64_C(1) << 40)
+
+/* Culled functions that are named. */
+enum { MOST_CULLED_NOTES = 16, DETAIL_BYTES = 512 };
+
+bool weft_recording_sniff(const uint8_t *bytes, size_t n_bytes)
+{
+    const size_t n_magic = sizeof WEFT_RECORDING_MAGIC - 1;
+    return n_bytes >= n_magic && memcmp(bytes, WEFT_RECORDING_MAGIC, n_magic) == 0;
+}
+
+/* ---- what is known of the whole ---------------------------------------------------------------
+ */
+
+/* What the last pieces of their kinds say. */
+struct about {
+    char command[200], levels[160], folder[256], host[128], lost_threads[24];
+    struct weft_record_cost cost;
+    uint64_t end_ns;
+    bool has_cost, has_end;
+};
+
+static void take_text(struct weft_str text, const char *name, char *value, size_t n_value)
+{
+    struct weft_str line, key, found;
+    while (rec_next_line(&text, &line))
+        if (rec_key_value(line, &key, &found) && weft_str_equal(key, weft_str_of(name)))
+            (void)snprintf(value, n_value, "%.*s", (int)weft_min_u64(found.n_bytes, n_value - 1),
+                           found.bytes);
+}
+
+static bool read_cost(struct weft_str payload, struct weft_record_cost *cost)
+{
+    struct weft_cursor cur = weft_cur_init(payload.bytes, payload.n_bytes, 0);
+    cost->recorder_cpu_ns = weft_cur_u64(&cur);
+    cost->target_cpu_ns = weft_cur_u64(&cur);
+    cost->bpf_ns = weft_cur_u64(&cur);
+    cost->bytes = weft_cur_u64(&cur);
+    cost->events = weft_cur_u64(&cur);
+    cost->lost = weft_cur_u64(&cur);
+    return !cur.fault;
+}
+
+static bool read_about(const struct rec_pieces *pieces, struct about *about)
+{
+    struct rec_room room = { 0 };
+    bool is_good = true;
+    *about = (struct about){ 0 };
+    for (size_t k = 0; is_good && k < pieces->n; k++) {
+        const struct rec_piece *piece = &pieces->items[k];
+        struct weft_str payload;
+        about->end_ns = weft_max_u64(about->end_ns, piece->time_ns);
+        about->has_end |= piece->kind == WEFT_PIECE_END;
+        if (piece->kind != WEFT_PIECE_META && piece->kind != WEFT_PIECE_COST)
+            continue;
+        is_good = rec_piece_read(pieces, piece, &room, &payload);
+        if (is_good && piece->kind == WEFT_PIECE_COST)
+            about->has_cost |= read_cost(payload, &about->cost);
+        if (is_good && piece->kind == WEFT_PIECE_META) {
+            take_text(payload, "command", about->command, sizeof about->command);
+            take_text(payload, "levels", about->levels, sizeof about->levels);
+            take_text(payload, "host", about->host, sizeof about->host);
+            take_text(payload, "lost_threads", about->lost_threads, sizeof about->lost_threads);
+            take_text(payload, "folder", about->folder, sizeof about->folder);
+        }
+    }
+    rec_room_fini(&room);
+    return is_good;
+}
+
+/* "./prog 3; functions, locks; recording took 1.2 % of a processor" */
+static int describe(const struct rec_convert *convert, const struct about *about, char *text,
+                    size_t n_text)
+{
+    const uint64_t lasted_ns = weft_sub_sat_u64(about->end_ns, convert->zero_ns);
+    const uint64_t own_ns = weft_add_sat_u64(about->cost.recorder_cpu_ns, about->cost.bpf_ns);
+    int n = snprintf(text, n_text, "%s%s%s", about->command,
+                     about->command[0] && about->levels[0] ? "; " : "", about->levels);
+    if (about->has_cost && lasted_ns)
+        n += snprintf(text + n, n_text - (size_t)n, "%srecorder %.2f %% of a processor",
+                      n ? "; " : "", 100.0 * (double)own_ns / (double)lasted_ns);
+    if (!about->has_end)
+        n += snprintf(text + n, n_text - (size_t)n, "%sthe recorder did not end it", n ? "; " : "");
+    return n;
+}
+
+enum weft_code weft_recording_look(const struct weft_mapped *file,
+                                   struct weft_recording_about *about, struct weft_err *err)
+{
+    struct rec_pieces pieces;
+    struct about found = { 0 };
+    enum weft_code code = rec_pieces_open(file, MOST_UNPACKED_BYTES, NULL, &pieces, err);
+    if (code == WEFT_OK && !read_about(&pieces, &found))
+        code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a recording");
+    rec_pieces_close(&pieces);
+    about->has_end = found.has_end;
+    memcpy(about->host, found.host, sizeof about->host);
+    memcpy(about->folder, found.folder, sizeof about->folder);
+    return code;
+}
+
+/* The earliest time there is: nothing was recorded before the first pair of clocks. */
+static void set_zero(struct rec_convert *convert)
+{
+    convert->zero_ns = convert->clocks.n ? convert->clocks.first_ns : 0;
+    for (size_t k = 0; convert->clocks.n == 0 && k < convert->pieces.n; k++)
+        if (k == 0 || convert->pieces.items[k].time_ns < convert->zero_ns)
+            convert->zero_ns = convert->pieces.items[k].time_ns;
+}
+
+static enum weft_code announce(struct rec_convert *convert)
+{
+    struct weft_sink *sink = convert->kernel.sink;
+    struct about about;
+    char details[DETAIL_BYTES];
+    if (!read_about(&convert->pieces, &about))
+        return kernel_no_memory(&convert->kernel);
+    struct weft_str lost = weft_str_of(about.lost_threads);
+    (void)rec_take_decimal(&lost, &convert->n_lost_threads);
+    const int n_details = describe(convert, &about, details, sizeof details);
+    const struct weft_sink_begin begin = { .format = WEFT_STR("weft record"),
+                                           .details = { details, (size_t)n_details },
+                                           .is_parallel = true };
+    const struct weft_clock clock = { .frequency_hz = UINT64_C(1000000000),
+                                      .zero_ticks = convert->zero_ns,
+                                      .monotonic_ns = convert->zero_ns,
+                                      .realtime_ns = convert->clocks.first_realtime_ns,
+                                      .has_monotonic = true,
+                                      .has_realtime = convert->clocks.first_realtime_ns != 0 };
+    const enum weft_code code = sink->ops->begin(sink, &begin, convert->kernel.err);
+    return code == WEFT_OK ? sink->ops->clock(sink, &clock, convert->kernel.err) : code;
+}
+
+/* ---- threads, by several workers ----------------------------------------------------------------
+ */
+
+static enum weft_code survey_item(void *context, size_t item, unsigned worker, struct weft_err *err)
+{
+    struct rec_convert *convert = context;
+    (void)worker;
+    return rec_survey_thread(convert, &convert->threads.items[item], err);
+}
+
+static enum weft_code deliver_item(void *context, size_t item, unsigned worker,
+                                   struct weft_err *err)
+{
+    struct rec_convert *convert = context;
+    (void)worker;
+    return rec_deliver_thread(convert, &convert->threads.items[item], err);
+}
+
+static enum weft_code for_threads(struct rec_convert *convert, weft_pool_fn fn)
+{
+    struct weft_pool *pool = convert->run ? convert->run->pool : NULL;
+    enum weft_code code = WEFT_OK;
+    if (pool)
+        return weft_pool_run(pool, convert->threads.n, fn, convert, rec_progress_of(convert),
+                             convert->kernel.err);
+    for (size_t k = 0; code == WEFT_OK && k < convert->threads.n; k++)
+        code = fn(convert, k, 0, convert->kernel.err);
+    return code;
+}
+
+/* ---- notes -------------------------------------------------------------------------------------
+ */
+
+static enum weft_code note_culled(struct rec_convert *convert)
+{
+    uint64_t n_rest = 0;
+    enum weft_code code = WEFT_OK;
+    for (size_t k = 0; code == WEFT_OK && k < convert->culled.n; k++) {
+        const struct rec_culled *culled = &convert->culled.items[k];
+        char detail[DETAIL_BYTES];
+        uint32_t path, module;
+        uint64_t address;
+        struct weft_str name = { 0 };
+        if (k >= MOST_CULLED_NOTES) {
+            n_rest++;
+            continue;
+        }
+        code = rec_function_place(&convert->spaces, culled->image, culled->address, &path, &address,
+                                  convert->kernel.err);
+        if (code == WEFT_OK && path != WEFT_ID_NONE)
+            code = weft_symbols_module(
+                convert->spaces.symbols, weft_strtab_get(convert->spaces.texts, path),
+                rec_build_id(&convert->spaces, path), &module, convert->kernel.err);
+        if (code == WEFT_OK && path != WEFT_ID_NONE)
+            name = weft_symbols_name(convert->spaces.symbols, module, address);
+        if (name.n_bytes)
+            (void)snprintf(detail, sizeof detail, "calls of %.*s: not recorded after %" PRIu64,
+                           (int)weft_min_u64(name.n_bytes, 300), name.bytes, culled->n_calls);
+        else
+            (void)snprintf(detail, sizeof detail,
+                           "calls of 0x%" PRIx64 ": not recorded after %" PRIu64, culled->address,
+                           culled->n_calls);
+        if (code == WEFT_OK)
+            code = kernel_note(&convert->kernel, WEFT_NOTE_NOT_KEPT, 1, WEFT_NO_OFFSET, detail);
+    }
+    return code == WEFT_OK ? kernel_note(&convert->kernel, WEFT_NOTE_NOT_KEPT, n_rest,
+                                         WEFT_NO_OFFSET, "calls of further functions")
+                           : code;
+}
+
+static enum weft_code note_lost_piece(struct rec_convert *convert, const struct rec_piece *piece,
+                                      struct rec_room *room)
+{
+    struct weft_str payload;
+    char detail[160];
+    if (!rec_piece_read(&convert->pieces, piece, room, &payload))
+        return kernel_no_memory(&convert->kernel);
+    struct weft_cursor cur = weft_cur_init(payload.bytes, payload.n_bytes, piece->payload_off);
+    const uint64_t n_lost = weft_cur_u64(&cur);
+    const uint64_t since_ns = weft_cur_u64(&cur);
+    (void)snprintf(detail, sizeof detail,
+                   "of the kernel, processor %" PRIu32 ", between %.6f s and %.6f s", piece->stream,
+                   1e-9 * (double)weft_sub_sat_u64(since_ns, convert->zero_ns),
+                   1e-9 * (double)weft_sub_sat_u64(piece->time_ns, convert->zero_ns));
+    return kernel_note(&convert->kernel, WEFT_NOTE_LOST_RECORDS, cur.fault ? 0 : n_lost,
+                       piece->payload_off, detail);
+}
+
+/* Each stands where it happened, up to so many. */
+static enum weft_code note_lost(struct rec_convert *convert)
+{
+    struct rec_room room = { 0 };
+    enum weft_code code = WEFT_OK;
+    size_t n_noted = 0;
+    for (size_t k = 0; code == WEFT_OK && k < convert->pieces.n; k++)
+        if (convert->pieces.items[k].kind == WEFT_PIECE_LOST && n_noted++ < 4096)
+            code = note_lost_piece(convert, &convert->pieces.items[k], &room);
+    rec_room_fini(&room);
+    return code;
+}
+
+static enum weft_code note_all(struct rec_convert *convert)
+{
+    const struct rec_pieces *pieces = &convert->pieces;
+    const struct {
+        enum weft_note_kind kind;
+        uint64_t count, at_off;
+        const char *detail;
+    } notes[] = {
+        { WEFT_NOTE_BAD_RECORD, pieces->n_bad_bytes, pieces->bad_off, "damaged pieces" },
+        { WEFT_NOTE_TRUNCATED, pieces->n_missing_bytes, pieces->missing_off,
+          "the last piece was not written to its end" },
+        { WEFT_NOTE_UNKNOWN_RECORD, pieces->n_unknown, pieces->unknown_off, "pieces" },
+        { WEFT_NOTE_BAD_RECORD, convert->rings.n_bad_pieces, convert->rings.bad_off,
+          "pieces of rings" },
+        { WEFT_NOTE_LOST_RECORDS, convert->n_lost_threads, WEFT_NO_OFFSET,
+          "threads for which there was no ring; WEFT_RECORD_SLOTS=N allows more" },
+        { WEFT_NOTE_TIME_BACKWARD, convert->clocks.n_backward, WEFT_NO_OFFSET, "pairs of clocks" },
+    };
+    enum weft_code code = WEFT_OK;
+    for (size_t k = 0; code == WEFT_OK && k < sizeof notes / sizeof *notes; k++)
+        code = kernel_note(&convert->kernel, notes[k].kind, notes[k].count, notes[k].at_off,
+                           notes[k].detail);
+    if (code == WEFT_OK)
+        code = note_lost(convert);
+    return code == WEFT_OK ? note_culled(convert) : code;
+}
+
+/* ---- the whole ---------------------------------------------------------------------------------
+ */
+
+static enum weft_code end_threads(struct rec_convert *convert)
+{
+    struct kernel_threads *threads = &convert->kernel.threads;
+    for (size_t k = 0; k < convert->threads.n; k++) {
+        struct rec_thread *thread = &convert->threads.items[k];
+        struct kernel_thread *place = &threads->items[thread->thread];
+        if (thread->is_ended)
+            place->thread_id = WEFT_ID_NONE; /* the sink knows */
+        place->last_ns = weft_max_u64(place->last_ns, thread->last_ns);
+    }
+    return kernel_end_threads(&convert->kernel);
+}
+
+static enum weft_code deliver_rings(struct rec_convert *convert)
+{
+    weft_progress_start(rec_progress_of(convert), "storing", "threads", convert->threads.n);
+    enum weft_code code = for_threads(convert, deliver_item);
+    if (code == WEFT_OK)
+        code = rec_deliver_marks(convert);
+    return code == WEFT_OK ? end_threads(convert) : code;
+}
+
+/* Those of the recorded programs stand before the rest of the machine. */
+static enum weft_code announce_threads(struct rec_convert *convert)
+{
+    const struct kernel_threads *threads = &convert->kernel.threads;
+    enum weft_code code = WEFT_OK;
+    for (size_t k = 0; code == WEFT_OK && k < threads->n; k++) {
+        struct kernel_thread *thread = &threads->items[k];
+        if (thread->is_known && rec_process_of(&convert->spaces, (uint32_t)thread->pid))
+            code = kernel_announce_thread(&convert->kernel, thread);
+    }
+    return code == WEFT_OK ? kernel_announce_threads(&convert->kernel, false) : code;
+}
+
+static enum weft_code convert_all(struct rec_convert *convert, struct rec_kernel *kernel)
+{
+    enum weft_code code = rec_kernel_survey(kernel);
+    if (code == WEFT_OK)
+        code = for_threads(convert, survey_item);
+    if (code == WEFT_OK)
+        code = announce(convert);
+    if (code == WEFT_OK)
+        code = announce_threads(convert);
+    if (code == WEFT_OK)
+        code = rec_survey_end(convert, convert->kernel.err);
+    if (code == WEFT_OK)
+        code = rec_kernel_deliver(kernel);
+    if (code == WEFT_OK)
+        code = deliver_rings(convert);
+    return code == WEFT_OK ? note_all(convert) : code;
+}
+
+static enum weft_code read_parts(struct rec_convert *convert, const struct weft_mapped *file,
+                                 const struct weft_recording_opts *opts)
+{
+    struct weft_err *err = convert->kernel.err;
+    const char *symbols_path = opts ? opts->symbols_path : NULL;
+    const uint64_t most = opts && opts->most_unpacked ? opts->most_unpacked : MOST_UNPACKED_BYTES;
+    const bool has_room = kernel_threads_init(&convert->kernel.threads);
+    if (!rec_names_init(&convert->names) || !has_room || !convert->mark_types)
+        return kernel_no_memory(&convert->kernel);
+    enum weft_code code = rec_pieces_open(file, most, convert->run, &convert->pieces, err);
+    if (code == WEFT_OK)
+        code = rec_clocks_read(&convert->pieces, &convert->clocks, err);
+    set_zero(convert);
+    if (code == WEFT_OK)
+        code = rec_spaces_read(&convert->pieces, symbols_path, &convert->spaces, err);
+    return code == WEFT_OK ? rec_rings_read(&convert->pieces, &convert->rings, err) : code;
+}
+
+static void convert_fini(struct rec_convert *convert)
+{
+    rec_rings_fini(&convert->rings);
+    rec_spaces_fini(&convert->spaces);
+    rec_clocks_fini(&convert->clocks);
+    rec_pieces_close(&convert->pieces);
+    rec_names_fini(&convert->names);
+    kernel_threads_fini(&convert->kernel.threads);
+    WEFT_VEC_FINI(&convert->threads);
+    WEFT_VEC_FINI(&convert->place_of);
+    WEFT_VEC_FINI(&convert->begins);
+    WEFT_VEC_FINI(&convert->marks);
+    WEFT_VEC_FINI(&convert->culled);
+    weft_strtab_free(convert->mark_types);
+}
+
+enum weft_code weft_recording_import(const struct weft_mapped *file,
+                                     const struct weft_recording_opts *opts, struct weft_sink *sink,
+                                     const struct weft_run *run, struct weft_err *err)
+{
+    struct weft_err local = { 0 };
+    struct rec_convert convert = { .kernel = { .sink = sink, .err = err ? err : &local },
+                                   .run = run,
+                                   .mark_types = weft_strtab_new() };
+    struct rec_kernel *kernel = NULL;
+    weft_progress_start(rec_progress_of(&convert), "reading", "bytes", file->n_bytes);
+    enum weft_code code = read_parts(&convert, file, opts);
+    if (code == WEFT_OK)
+        code = rec_kernel_open(&convert, &kernel);
+    if (code == WEFT_OK)
+        code = convert_all(&convert, kernel);
+    rec_kernel_close(kernel);
+    convert_fini(&convert);
+    return code;
+}

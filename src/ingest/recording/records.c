@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What records of the kernel become: the events that other formats of kernels become, by the same
+ * means (kernel/convert.h).
+ */
+#include "ingest/recording/kernel.h"
+#include "kernel/bytes.h"
+
+#include <stdio.h>
+#include <xxhash.h>
+
+/* Fields as kernel/known.c has them. */
+static void known_set(struct kernel_known *known, enum kernel_meaning meaning, uint32_t n_fields,
+                      struct weft_str name)
+{
+    *known = (struct kernel_known){ .meaning = (uint8_t)meaning, .name = name };
+    for (uint32_t k = 0; k < KERNEL_FIELDS; k++)
+        known->fields[k] = k < n_fields ? k : KERNEL_NO_FIELD;
+}
+
+void rec_known_init(struct rec_kernel *kernel)
+{
+    struct kernel_known *known = kernel->known;
+    for (size_t k = 0; k < WEFT_KERNEL_TYPES; k++)
+        known_set(&known[k], KERNEL_MEANS_INSTANT, 0, WEFT_STR(""));
+    known_set(&known[WEFT_KERNEL_SWITCH], KERNEL_MEANS_SWITCH, 5, WEFT_STR(""));
+    known_set(&known[WEFT_KERNEL_WAKING], KERNEL_MEANS_WAKING, 2, WEFT_STR(""));
+    known_set(&known[WEFT_KERNEL_WOKEN_NEW], KERNEL_MEANS_WOKEN, 2, WEFT_STR(""));
+    known[WEFT_KERNEL_WOKEN_NEW].subtype = 1;
+    known_set(&known[WEFT_KERNEL_FORK], KERNEL_MEANS_FORK, 3, WEFT_STR(""));
+    known_set(&known[WEFT_KERNEL_EXIT], KERNEL_MEANS_EXIT, 0, WEFT_STR(""));
+    known_set(&known[WEFT_KERNEL_TASK], KERNEL_MEANS_PROCESS, 3, WEFT_STR(""));
+    known_set(&known[WEFT_KERNEL_IO_ISSUE], KERNEL_MEANS_IO_BEGIN, 5, WEFT_STR(""));
+    known_set(&known[WEFT_KERNEL_IO_DONE], KERNEL_MEANS_IO_END, 4, WEFT_STR(""));
+    known_set(&known[WEFT_KERNEL_IRQ_ENTER], KERNEL_MEANS_IRQ_ENTER, 1, WEFT_STR(""));
+    known_set(&known[WEFT_KERNEL_IRQ_EXIT], KERNEL_MEANS_IRQ_EXIT, 1, WEFT_STR(""));
+}
+
+static uint32_t low(uint64_t word)
+{
+    return (uint32_t)word;
+}
+
+static uint32_t high(uint64_t word)
+{
+    return (uint32_t)(word >> 32);
+}
+
+static struct weft_str text_of(const struct rec_cpu *at)
+{
+    return kernel_text_in(at->payload, at->record.payload_bytes);
+}
+
+/* ---- scheduling -------------------------------------------------------------------------------
+ */
+
+/* The process of a thread that a record points to. */
+static void set_pid(struct rec_kernel *kernel, uint32_t tid, int32_t cpu, uint32_t pid)
+{
+    struct kernel_convert *convert = &kernel->convert->kernel;
+    if (!convert->is_survey || tid == 0 || pid == 0)
+        return;
+    const uint32_t thread = kernel_thread_of(&convert->threads, 0, tid, cpu, true);
+    if (thread != WEFT_ID_NONE)
+        convert->threads.items[thread].pid = pid;
+}
+
+static enum weft_code convert_switch(struct rec_kernel *kernel, struct kernel_now *now,
+                                     const struct rec_cpu *at)
+{
+    now->numbers[0] = at->record.tid;
+    now->numbers[1] = low(at->record.a);
+    now->numbers[2] = high(at->record.a);
+    now->texts[4] = text_of(at);
+    const enum weft_code code = kernel_convert_event(&kernel->convert->kernel, now);
+    set_pid(kernel, low(at->record.a), now->cpu, low(at->record.b));
+    return code;
+}
+
+static struct weft_str name_of_context(uint32_t context)
+{
+    switch (context & 0xff) {
+    case WEFT_CONTEXT_SOFTIRQ:
+        return WEFT_STR("softirq");
+    case WEFT_CONTEXT_HARDIRQ:
+        return WEFT_STR("irq");
+    case WEFT_CONTEXT_TIMER:
+        return WEFT_STR("hrtimer");
+    default:
+        return WEFT_STR("");
+    }
+}
+
+/* A wakeup from an interrupt stands between the begin and end of that, where interrupts are not
+ * recorded themselves: so it is told who woke. */
+static enum weft_code put_context(struct rec_kernel *kernel, const struct kernel_now *now,
+                                  uint32_t context, enum weft_event_kind kind)
+{
+    struct weft_event event = kernel_event_of(now, kind);
+    if ((context & 0xff) == WEFT_CONTEXT_THREAD || kernel->convert->has_irqs)
+        return WEFT_OK;
+    event.name = name_of_context(context);
+    event.value = context >> WEFT_CONTEXT_NUMBER_SHIFT;
+    return kernel_deliver(&kernel->convert->kernel, now->thread, &event);
+}
+
+static enum weft_code convert_wakeup(struct rec_kernel *kernel, struct kernel_now *now,
+                                     const struct rec_cpu *at)
+{
+    const uint32_t context = high(at->record.b);
+    now->numbers[0] = low(at->record.a);
+    now->numbers[1] = high(at->record.a);
+    enum weft_code code = put_context(kernel, now, context, WEFT_EVENT_IRQ_ENTER);
+    if (code == WEFT_OK)
+        code = kernel_convert_event(&kernel->convert->kernel, now);
+    if (code == WEFT_OK)
+        code = put_context(kernel, now, context, WEFT_EVENT_IRQ_EXIT);
+    set_pid(kernel, low(at->record.a), (int32_t)high(at->record.a), low(at->record.b));
+    return code;
+}
+
+static enum weft_code convert_irq(struct rec_kernel *kernel, struct kernel_now *now,
+                                  const struct rec_cpu *at)
+{
+    struct kernel_known known = *now->known;
+    kernel->convert->has_irqs = true;
+    known.name = name_of_context(low(at->record.a));
+    now->known = &known;
+    now->numbers[0] = at->record.a >> WEFT_CONTEXT_NUMBER_SHIFT;
+    return kernel_convert_event(&kernel->convert->kernel, now);
+}
+
+/* ---- threads ----------------------------------------------------------------------------------
+ */
+
+static enum weft_code convert_fork(struct rec_kernel *kernel, struct kernel_now *now,
+                                   const struct rec_cpu *at)
+{
+    kernel->convert->has_forks = true;
+    now->numbers[0] = low(at->record.a);
+    now->numbers[1] = high(at->record.a);
+    now->texts[2] = text_of(at);
+    return kernel_convert_event(&kernel->convert->kernel, now);
+}
+
+static enum weft_code convert_task(struct rec_kernel *kernel, struct kernel_now *now,
+                                   const struct rec_cpu *at)
+{
+    now->numbers[0] = low(at->record.a);
+    now->numbers[1] = high(at->record.a);
+    now->texts[2] = text_of(at);
+    return kernel_convert_event(&kernel->convert->kernel, now);
+}
+
+static enum weft_code rename_thread(struct rec_kernel *kernel, struct kernel_now *now,
+                                    const struct rec_cpu *at)
+{
+    const struct kernel_told told = { .comm = text_of(at) };
+    return kernel_thread_details(&kernel->convert->kernel, now->thread, &told);
+}
+
+static enum weft_code put_instant(struct rec_kernel *kernel, const struct kernel_now *now,
+                                  struct weft_str name, uint64_t value, struct weft_str payload)
+{
+    struct weft_event event = kernel_event_of(now, WEFT_EVENT_INSTANT);
+    event.name = name;
+    event.category = WEFT_STR("kernel");
+    event.value = value;
+    event.payload = payload;
+    return kernel_deliver(&kernel->convert->kernel, now->thread, &event);
+}
+
+/* ---- devices, sockets, calls ------------------------------------------------------------------
+ */
+
+static enum weft_code convert_io(struct rec_kernel *kernel, struct kernel_now *now,
+                                 const struct rec_cpu *at)
+{
+    now->numbers[0] = low(at->record.a);
+    now->numbers[1] = at->record.b;
+    now->numbers[2] = high(at->record.a);
+    if (at->record.type == WEFT_KERNEL_IO_ISSUE)
+        now->texts[4] = text_of(at);
+    return kernel_convert_event(&kernel->convert->kernel, now);
+}
+
+static enum weft_code put_packet(struct rec_kernel *kernel, const struct kernel_now *now,
+                                 enum weft_event_kind kind, uint32_t flow,
+                                 const struct rec_sent *sent)
+{
+    struct weft_event event = kernel_event_of(now, kind);
+    event.name = WEFT_STR("tcp");
+    event.object_id = flow;
+    event.value = sent->seq | (uint64_t)sent->n_bytes << 32;
+    return kernel_deliver(&kernel->convert->kernel, now->thread, &event);
+}
+
+/* What was received is told by what was sent: one event for each send that the bytes are a part
+ * of, so that both have one name. */
+static enum weft_code convert_packet(struct rec_kernel *kernel, struct kernel_now *now,
+                                     const struct rec_cpu *at)
+{
+    struct rec_sent sent = { .seq = low(at->record.a), .n_bytes = high(at->record.a) };
+    enum weft_code code = WEFT_OK;
+    bool is_part;
+    if (at->record.payload_bytes < sizeof(struct weft_kernel_flow)) {
+        kernel->n_unknown++;
+        return WEFT_OK;
+    }
+    const uint32_t flow = rec_packets_flow(
+        &kernel->packets, XXH3_64bits(at->payload, sizeof(struct weft_kernel_flow)));
+    if (flow == UINT32_MAX)
+        return kernel_no_memory(&kernel->convert->kernel);
+    if (at->record.type == WEFT_KERNEL_SEND) {
+        code = put_packet(kernel, now, WEFT_EVENT_PACKET_SENT, flow, &sent);
+        return code != WEFT_OK || rec_packets_send(&kernel->packets, flow, sent.seq, sent.n_bytes)
+                   ? code
+                   : kernel_no_memory(&kernel->convert->kernel);
+    }
+    while (code == WEFT_OK && rec_packets_receive(&kernel->packets, flow, low(at->record.a),
+                                                  high(at->record.a), &sent, &is_part))
+        if (is_part)
+            code = put_packet(kernel, now, WEFT_EVENT_PACKET_RECEIVED, flow, &sent);
+    return code;
+}
+
+/* Only its end is told, and that only when it was recorded: a thread was off the processor in it.
+ * Of one that goes on, its stack says all. */
+static enum weft_code convert_syscall(struct rec_kernel *kernel, struct kernel_now *now,
+                                      const struct rec_cpu *at)
+{
+    struct weft_event event = kernel_event_of(now, WEFT_EVENT_SYSCALL_EXIT);
+    char name[16];
+    if (high(at->record.a) == 0)
+        return WEFT_OK;
+    const int n_name = snprintf(name, sizeof name, "#%u", low(at->record.a));
+    event.name = (struct weft_str){ name, n_name > 0 ? (size_t)n_name : 0 };
+    event.value = at->record.payload_bytes >= 8 ? weft_load_u64(at->payload) : 0;
+    return kernel_deliver(&kernel->convert->kernel, now->thread, &event);
+}
+
+/* ---- stacks -----------------------------------------------------------------------------------
+ */
+
+static enum weft_code put_stack(struct rec_kernel *kernel, const struct kernel_now *now,
+                                struct weft_str text, struct weft_str category, uint64_t weight)
+{
+    struct weft_event event = kernel_event_of(now, WEFT_EVENT_SAMPLE);
+    event.name = text;
+    event.category = category;
+    event.value = weight;
+    return kernel_deliver(&kernel->convert->kernel, now->thread, &event);
+}
+
+/* A wait's stack is told where the wait began, if that is known. It has no weight: it says where,
+ * not how long. */
+static enum weft_code convert_stack(struct rec_kernel *kernel, struct kernel_now *now,
+                                    const struct rec_cpu *at)
+{
+    struct kernel_convert *convert = &kernel->convert->kernel;
+    const bool is_sample = (at->record.a & WEFT_STACK_KIND_MASK) == WEFT_STACK_SAMPLE;
+    const uint64_t weight = high(at->record.a) ? high(at->record.a) : 1;
+    struct weft_str text = { 0 };
+    bool is_met = false;
+    if (is_sample && convert->is_survey)
+        return put_stack(kernel, now, text, text, weight);
+    if (!is_sample && !convert->is_survey && rec_stacks_has_left(&kernel->stacks, at->record.tid))
+        return WEFT_OK;
+    if (!rec_stack_text(&kernel->stacks, &at->record, at->payload, &text))
+        return kernel_no_memory(convert);
+    if (is_sample)
+        return put_stack(kernel, now, text, WEFT_STR("cpu-clock"), weight);
+    if (convert->is_survey && !rec_stacks_meet(&kernel->stacks, at->record.tid, text, &is_met))
+        return kernel_no_memory(convert);
+    return is_met ? WEFT_OK : put_stack(kernel, now, text, WEFT_STR("wait"), 0);
+}
+
+/* ---- all --------------------------------------------------------------------------------------
+ */
+
+static enum weft_code convert_of_thread(struct rec_kernel *kernel, struct kernel_now *now,
+                                        const struct rec_cpu *at)
+{
+    switch ((enum weft_kernel_type)at->record.type) {
+    case WEFT_KERNEL_WAKING:
+    case WEFT_KERNEL_WOKEN_NEW:
+        return convert_wakeup(kernel, now, at);
+    case WEFT_KERNEL_FORK:
+        return convert_fork(kernel, now, at);
+    case WEFT_KERNEL_EXEC:
+        return put_instant(kernel, now, WEFT_STR("exec"), low(at->record.a), text_of(at));
+    case WEFT_KERNEL_EXIT:
+        return kernel_convert_event(&kernel->convert->kernel, now);
+    case WEFT_KERNEL_RENAMED:
+        return rename_thread(kernel, now, at);
+    case WEFT_KERNEL_IO_ISSUE:
+    case WEFT_KERNEL_IO_DONE:
+        return convert_io(kernel, now, at);
+    case WEFT_KERNEL_FAULT:
+        return put_instant(kernel, now, WEFT_STR("page fault"), at->record.a, WEFT_STR(""));
+    case WEFT_KERNEL_SEND:
+    case WEFT_KERNEL_RECEIVE:
+        return convert_packet(kernel, now, at);
+    case WEFT_KERNEL_STACK:
+    case WEFT_KERNEL_STACK_COPY:
+        return convert_stack(kernel, now, at);
+    case WEFT_KERNEL_SYSCALL:
+        return convert_syscall(kernel, now, at);
+    case WEFT_KERNEL_IRQ_ENTER:
+    case WEFT_KERNEL_IRQ_EXIT:
+        return convert_irq(kernel, now, at);
+    case WEFT_KERNEL_UPROBE:
+        return put_instant(kernel, now, WEFT_STR("uprobe"), at->record.a, WEFT_STR(""));
+    default:
+        kernel->n_unknown++;
+        return WEFT_OK;
+    }
+}
+
+/* A record of a thread without an event of it shows that no processor of ours ran it. */
+static enum weft_code find_thread(struct rec_kernel *kernel, struct kernel_now *now, uint32_t tid)
+{
+    struct kernel_convert *convert = &kernel->convert->kernel;
+    const struct kernel_told told = { .tid = tid, .has_tid = true };
+    struct kernel_cpu *cpu = kernel_cpu_of(&convert->threads, 0, now->cpu);
+    if (cpu)
+        return kernel_find_thread(convert, now, cpu, &told);
+    now->thread = kernel_thread_of(&convert->threads, 0, tid, now->cpu, false);
+    return now->thread == WEFT_ID_NONE ? kernel_no_memory(convert) : WEFT_OK;
+}
+
+/* Before the switch that begins a wait comes where it is. */
+static enum weft_code begin_wait(struct rec_kernel *kernel, struct kernel_now *now,
+                                 const struct rec_cpu *at)
+{
+    const uint32_t tid = at->record.tid;
+    if (tid == 0 || high(at->record.a) == 0)
+        return WEFT_OK;
+    const struct weft_str text = rec_stacks_wait(&kernel->stacks, tid, at->record.time_ns);
+    if (!rec_stacks_leave(&kernel->stacks, tid, at->record.time_ns))
+        return kernel_no_memory(&kernel->convert->kernel);
+    if (text.n_bytes == 0)
+        return WEFT_OK;
+    const enum weft_code code = find_thread(kernel, now, tid);
+    return code == WEFT_OK ? put_stack(kernel, now, text, WEFT_STR("wait"), 0) : code;
+}
+
+enum weft_code rec_convert_record(struct rec_kernel *kernel, const struct rec_cpu *at)
+{
+    const uint16_t type = at->record.type;
+    struct kernel_now now = {
+        .known = &kernel->known[type < WEFT_KERNEL_TYPES ? type : 0],
+        .time_ns = kernel_time_since(at->record.time_ns, kernel->convert->zero_ns),
+        .cpu = at->cpu < KERNEL_MOST_CPUS ? (int32_t)at->cpu : -1,
+        .thread = WEFT_ID_NONE,
+    };
+    if (type == WEFT_KERNEL_SWITCH) {
+        const enum weft_code code = begin_wait(kernel, &now, at);
+        return code == WEFT_OK ? convert_switch(kernel, &now, at) : code;
+    }
+    if (type == WEFT_KERNEL_TASK)
+        return convert_task(kernel, &now, at);
+    const enum weft_code code = find_thread(kernel, &now, at->record.tid);
+    return code == WEFT_OK ? convert_of_thread(kernel, &now, at) : code;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Address spaces: which file lay where in which process, and when. A process has one image for each
+ * program that it ran; what it mapped meanwhile is added to that, unless it lies where something
+ * else lay: then a new image begins.
+ */
+#ifndef WEFT_INGEST_RECORDING_SPACES_H
+#define WEFT_INGEST_RECORDING_SPACES_H
+
+#include "base/map.h"
+#include "base/str.h"
+#include "ingest/recording/pieces.h"
+#include "symbols/symbols.h"
+
+#define REC_NO_IMAGE UINT32_MAX
+
+struct rec_mapping {
+    uint64_t begin, end;
+    uint64_t file_off; /* of `begin` */
+    uint32_t path;     /* in `texts` */
+};
+
+struct rec_image {
+    uint64_t from_ns; /* CLOCK_MONOTONIC */
+    uint32_t pid;
+    uint32_t next;   /* of the same process; REC_NO_IMAGE: none */
+    uint32_t before; /* likewise */
+    struct {
+        struct rec_mapping *items; /* by address; they do not overlap */
+        size_t n, cap;
+    } maps;
+};
+
+/* A process, as it was told of. */
+struct rec_process {
+    uint32_t pid, parent;
+    uint32_t comm; /* in `texts`; UINT32_MAX: not told */
+    uint32_t first_image, last_image, n_images;
+    uint64_t start_ns; /* of the program that it runs */
+};
+
+struct rec_spaces {
+    struct {
+        struct rec_image *items;
+        size_t n, cap;
+    } images;
+    struct {
+        struct rec_process *items; /* by index of `of_pid` */
+        size_t n, cap;
+    } processes;
+    struct weft_map *of_pid;
+    struct weft_strtab *texts; /* paths, names, build ids */
+    struct weft_map *build_of; /* path -> index in `builds` */
+    struct {
+        uint32_t *items;
+        size_t n, cap;
+    } builds;
+    struct weft_symbols *symbols;
+};
+
+/* Reads all pieces that tell of processes. WEFT_E_NOMEM. */
+WEFT_CHECKED enum weft_code rec_spaces_read(const struct rec_pieces *pieces,
+                                            const char *symbols_path, struct rec_spaces *spaces,
+                                            struct weft_err *err);
+void rec_spaces_fini(struct rec_spaces *spaces);
+
+/* NULL: nothing was told of it. */
+const struct rec_process *rec_process_of(const struct rec_spaces *spaces, uint32_t pid);
+
+/* The image that `pid`, or else its parent, had at `ns`; the first, if that is before it. */
+uint32_t rec_image_at(const struct rec_spaces *spaces, uint32_t pid, uint64_t ns);
+
+/* When the next image of the process begins; UINT64_MAX: never. */
+uint64_t rec_image_end(const struct rec_spaces *spaces, uint32_t image);
+
+/* The mapping that holds the address, in this image or one that the process had later (maps are
+ * read a little after they changed), else before; NULL: none. */
+const struct rec_mapping *rec_mapping_of(const struct rec_spaces *spaces, uint32_t image,
+                                         uint64_t address);
+
+struct weft_str rec_build_id(const struct rec_spaces *spaces, uint32_t path);
+
+#endif

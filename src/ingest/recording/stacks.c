@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+#include "ingest/recording/stacks.h"
+
+#include "base/cursor.h"
+#include "base/vec.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+/* Bytes before a return address that a call can be in. */
+enum { CALL_BYTES = 7 };
+
+/* Of user space. */
+#define LEAST_ADDRESS UINT64_C(0x1000)
+#define MOST_ADDRESS ((UINT64_C(1) << 47) - 1)
+
+bool rec_stacks_init(struct rec_stacks *stacks, struct rec_spaces *spaces)
+{
+    *stacks = (struct rec_stacks){ .spaces = spaces,
+                                   .of_place = weft_map_new(),
+                                   .walker = weft_walker_new(spaces->symbols),
+                                   .keys = weft_strtab_new(),
+                                   .texts = weft_strtab_new(),
+                                   .frames = calloc(REC_MOST_FRAMES, sizeof *stacks->frames),
+                                   .code_fd = -1,
+                                   .of_tid = weft_map_new(),
+                                   .of_wait = weft_map_new() };
+    return weft_folded_init(&stacks->folded, spaces->symbols) && stacks->of_place &&
+           stacks->walker && stacks->keys && stacks->texts && stacks->frames && stacks->of_tid &&
+           stacks->of_wait;
+}
+
+void rec_stacks_fini(struct rec_stacks *stacks)
+{
+    if (stacks->spaces && stacks->code_fd >= 0)
+        (void)close(stacks->code_fd);
+    weft_walker_free(stacks->walker);
+    weft_folded_fini(&stacks->folded);
+    weft_map_free(stacks->of_place);
+    weft_map_free(stacks->of_tid);
+    weft_map_free(stacks->of_wait);
+    weft_strtab_free(stacks->keys);
+    weft_strtab_free(stacks->texts);
+    WEFT_VEC_FINI(&stacks->name_of);
+    WEFT_VEC_FINI(&stacks->text_of);
+    WEFT_VEC_FINI(&stacks->left_ns);
+    WEFT_VEC_FINI(&stacks->waits);
+    weft_json_fini(&stacks->text);
+    weft_json_fini(&stacks->key);
+    free(stacks->frames);
+}
+
+void rec_stacks_rewind(struct rec_stacks *stacks)
+{
+    weft_map_reset(stacks->of_tid);
+    stacks->left_ns.n = 0;
+}
+
+/* ---- names ------------------------------------------------------------------------------------
+ */
+
+static bool module_of(const struct rec_stacks *stacks, const struct rec_mapping *mapping,
+                      uint32_t *module)
+{
+    const struct rec_spaces *spaces = stacks->spaces;
+    return weft_symbols_module(spaces->symbols, weft_strtab_get(spaces->texts, mapping->path),
+                               rec_build_id(spaces, mapping->path), module, NULL) == WEFT_OK;
+}
+
+static bool name_in_file(struct rec_stacks *stacks, const struct rec_mapping *mapping,
+                         uint64_t file_off, unsigned back, uint32_t *id)
+{
+    uint32_t module;
+    return module_of(stacks, mapping, &module) &&
+           weft_folded_in_module(&stacks->folded, module,
+                                 weft_strtab_get(stacks->spaces->texts, mapping->path), file_off,
+                                 back, id);
+}
+
+/* Each place is looked up once, unless its numbers are too large for a key. */
+static bool frame_name(struct rec_stacks *stacks, uint32_t image, uint64_t address, unsigned back,
+                       struct weft_str *name)
+{
+    const struct rec_mapping *mapping = rec_mapping_of(stacks->spaces, image, address);
+    uint32_t id;
+    bool is_new = true, is_good;
+    if (mapping) {
+        const uint64_t file_off = address - mapping->begin + mapping->file_off;
+        const bool has_key = mapping->path < 1 << 22 && file_off < UINT64_C(1) << 40;
+        const uint64_t key = (uint64_t)mapping->path << 41 | file_off << 1 | back;
+        const uint32_t index = has_key ? weft_map_add(stacks->of_place, key, &is_new) : 0;
+        if (has_key && (index == WEFT_MAP_NONE || (is_new && !WEFT_VEC_PUSH(&stacks->name_of))))
+            return false;
+        is_good = !is_new || name_in_file(stacks, mapping, file_off, back, &id);
+        if (is_good && has_key && is_new)
+            stacks->name_of.items[index] = id;
+        if (is_good && !is_new)
+            id = stacks->name_of.items[index];
+    } else {
+        is_good = weft_folded_place(&stacks->folded, (struct weft_str){ 0 }, address, &id);
+    }
+    if (is_good)
+        *name = weft_folded_get(&stacks->folded, id);
+    return is_good;
+}
+
+/* ---- frames -----------------------------------------------------------------------------------
+ */
+
+/* Do the bytes end with a call? */
+static bool is_call(const uint8_t bytes[CALL_BYTES])
+{
+    if (bytes[CALL_BYTES - 5] == 0xe8)
+        return true;
+    for (int n = 2; n <= CALL_BYTES; n++) /* ff /2, with more or less of an address */
+        if (n != 5 && bytes[CALL_BYTES - n] == 0xff && (bytes[CALL_BYTES - n + 1] & 0x38) == 0x10)
+            return true;
+    return false;
+}
+
+static bool open_code(struct rec_stacks *stacks, uint32_t module)
+{
+    if (stacks->code_fd >= 0 && stacks->code_module == module)
+        return true;
+    const char *path = weft_symbols_file(stacks->spaces->symbols, module);
+    if (stacks->code_fd >= 0)
+        (void)close(stacks->code_fd);
+    stacks->code_fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    stacks->code_module = module;
+    return stacks->code_fd >= 0;
+}
+
+/* Does a call return to this address? The program itself tells. */
+static bool is_returned_to(struct rec_stacks *stacks, uint32_t image, uint64_t address)
+{
+    const struct rec_mapping *mapping = rec_mapping_of(stacks->spaces, image, address);
+    uint8_t bytes[CALL_BYTES];
+    uint32_t module;
+    if (!mapping || !module_of(stacks, mapping, &module) || !open_code(stacks, module))
+        return false;
+    const uint64_t file_off = address - mapping->begin + mapping->file_off;
+    return file_off >= sizeof bytes && file_off < INT64_MAX &&
+           pread(stacks->code_fd, bytes, sizeof bytes, (off_t)(file_off - sizeof bytes)) ==
+               (ssize_t)sizeof bytes &&
+           is_call(bytes);
+}
+
+/* A leaf function that made no frame has its return address at the stack pointer; that of its
+ * caller is the first that frame pointers find. */
+static size_t take_chain(struct rec_stacks *stacks, uint32_t image,
+                         const struct weft_kernel_record *record, const uint8_t *payload)
+{
+    const bool has_top = record->a & WEFT_STACK_HAS_TOP;
+    const size_t n_words = record->payload_bytes / 8;
+    size_t n_frames = 0;
+    if (n_words <= has_top)
+        return 0;
+    stacks->frames[n_frames++] = weft_load_u64(payload + 8 * (size_t)has_top);
+    const uint64_t top = has_top ? weft_load_u64(payload) : 0;
+    const uint64_t next = n_words > has_top + 1u ? weft_load_u64(payload + 16) : 0;
+    if (has_top && top != next && is_returned_to(stacks, image, top))
+        stacks->frames[n_frames++] = top;
+    for (size_t k = has_top + 1u; k < n_words && n_frames < REC_MOST_FRAMES; k++) {
+        const uint64_t address = weft_load_u64(payload + 8 * k);
+        if (address < LEAST_ADDRESS ||
+            address > MOST_ADDRESS) /* the chain leads nowhere from here */
+            break;
+        stacks->frames[n_frames++] = address;
+    }
+    return n_frames;
+}
+
+struct walked {
+    struct rec_stacks *stacks;
+    const struct rec_image *image;
+};
+
+static bool part_of(void *context, size_t k, struct weft_walk_part *part)
+{
+    const struct walked *walked = context;
+    const struct rec_mapping *mapping = &walked->image->maps.items[k];
+    *part = (struct weft_walk_part){ .begin = mapping->begin, .file_off = mapping->file_off };
+    return module_of(walked->stacks, mapping, &part->module);
+}
+
+static size_t walk_copy(struct rec_stacks *stacks, uint32_t image,
+                        const struct weft_kernel_record *record, const uint8_t *payload)
+{
+    static const uint8_t registers[WEFT_STACK_COPY_REGISTERS] = {
+        WEFT_WALK_IP,     WEFT_WALK_SP,     WEFT_WALK_BP,     WEFT_WALK_R8,     WEFT_WALK_R8 + 1,
+        WEFT_WALK_R8 + 2, WEFT_WALK_R8 + 3, WEFT_WALK_R8 + 4, WEFT_WALK_R8 + 5, WEFT_WALK_R8 + 6,
+        WEFT_WALK_R8 + 7, WEFT_WALK_AX,     WEFT_WALK_BX,     WEFT_WALK_CX,     WEFT_WALK_DX,
+        WEFT_WALK_SI,     WEFT_WALK_DI,
+    };
+    const size_t n_before = sizeof registers * 8;
+    struct weft_walk_stack stack = { 0 };
+    bool has_run_out;
+    if (record->payload_bytes < n_before)
+        return 0;
+    for (size_t k = 0; k < sizeof registers; k++)
+        stack.registers[registers[k]] = weft_load_u64(payload + 8 * k);
+    stack.bytes = payload + n_before;
+    stack.n_bytes = record->payload_bytes - n_before;
+    stacks->frames[0] = stack.registers[WEFT_WALK_IP];
+    if (image == REC_NO_IMAGE)
+        return 1;
+    struct walked walked = { stacks, &stacks->spaces->images.items[image] };
+    const struct weft_walk_space space = { image, walked.image->maps.n, part_of, &walked };
+    const size_t n_frames =
+        weft_walk_copy(stacks->walker, &space, &stack, stacks->frames, &has_run_out);
+    stacks->n_run_out += has_run_out;
+    return n_frames;
+}
+
+/* ---- texts ------------------------------------------------------------------------------------
+ */
+
+static bool make_text(struct rec_stacks *stacks, uint32_t image, size_t n_frames, uint32_t *id)
+{
+    weft_json_reset(&stacks->text);
+    for (size_t k = n_frames; k-- > 0;) {
+        struct weft_str name;
+        if (!frame_name(stacks, image, stacks->frames[k], k > 0, &name))
+            return false;
+        if (k + 1 < n_frames)
+            weft_json_byte(&stacks->text, ';');
+        weft_json_put(&stacks->text, name.bytes, name.n_bytes);
+    }
+    const struct weft_str text = { stacks->text.bytes, stacks->text.n_bytes };
+    return !stacks->text.has_failed && weft_strtab_intern(stacks->texts, text, id, NULL) == WEFT_OK;
+}
+
+/* Chains that are met again are not made again. Copies are all different. */
+static bool text_of_chain(struct rec_stacks *stacks, uint32_t image,
+                          const struct weft_kernel_record *record, const uint8_t *payload,
+                          uint32_t *id)
+{
+    const uint32_t front[] = { image, (uint32_t)record->a & WEFT_STACK_HAS_TOP };
+    uint32_t key;
+    weft_json_reset(&stacks->key);
+    weft_json_put(&stacks->key, (const char *)front, sizeof front);
+    weft_json_put(&stacks->key, (const char *)payload, record->payload_bytes);
+    const struct weft_str bytes = { stacks->key.bytes, stacks->key.n_bytes };
+    if (stacks->key.has_failed || weft_strtab_intern(stacks->keys, bytes, &key, NULL) != WEFT_OK)
+        return false;
+    if (key == stacks->text_of.n) {
+        uint32_t *place = WEFT_VEC_PUSH(&stacks->text_of);
+        if (!place || !make_text(stacks, image, take_chain(stacks, image, record, payload), place))
+            return false;
+    }
+    *id = stacks->text_of.items[key];
+    return true;
+}
+
+bool rec_stack_text(struct rec_stacks *stacks, const struct weft_kernel_record *record,
+                    const uint8_t *payload, struct weft_str *text)
+{
+    const uint32_t image = rec_image_at(stacks->spaces, (uint32_t)record->b, record->time_ns);
+    uint32_t id = 0;
+    const bool is_good =
+        record->type == WEFT_KERNEL_STACK_COPY
+            ? make_text(stacks, image, walk_copy(stacks, image, record, payload), &id)
+            : text_of_chain(stacks, image, record, payload, &id);
+    if (is_good)
+        *text = weft_strtab_get(stacks->texts, id);
+    return is_good;
+}
+
+/* ---- waits ------------------------------------------------------------------------------------
+ */
+
+/* Times of one thread differ, and so do those of others in all but a few bits. */
+static uint64_t wait_key(uint32_t tid, uint64_t ns)
+{
+    return ns ^ (uint64_t)tid << 40 ^ (uint64_t)tid << 62;
+}
+
+bool rec_stacks_leave(struct rec_stacks *stacks, uint32_t tid, uint64_t ns)
+{
+    bool is_new;
+    const uint32_t index = weft_map_add(stacks->of_tid, tid, &is_new);
+    if (index == WEFT_MAP_NONE || (is_new && !WEFT_VEC_PUSH(&stacks->left_ns)))
+        return false;
+    stacks->left_ns.items[index] = ns;
+    return true;
+}
+
+bool rec_stacks_has_left(const struct rec_stacks *stacks, uint32_t tid)
+{
+    return weft_map_find(stacks->of_tid, tid) != WEFT_MAP_NONE;
+}
+
+bool rec_stacks_meet(struct rec_stacks *stacks, uint32_t tid, struct weft_str text, bool *is_met)
+{
+    const uint32_t index = weft_map_find(stacks->of_tid, tid);
+    bool is_new;
+    *is_met = index != WEFT_MAP_NONE;
+    if (!*is_met)
+        return true;
+    const uint32_t wait =
+        weft_map_add(stacks->of_wait, wait_key(tid, stacks->left_ns.items[index]), &is_new);
+    if (wait == WEFT_MAP_NONE || (is_new && !WEFT_VEC_PUSH(&stacks->waits)))
+        return false;
+    return weft_strtab_intern(stacks->texts, text, &stacks->waits.items[wait], NULL) == WEFT_OK;
+}
+
+struct weft_str rec_stacks_wait(const struct rec_stacks *stacks, uint32_t tid, uint64_t ns)
+{
+    const uint32_t wait = weft_map_find(stacks->of_wait, wait_key(tid, ns));
+    return wait == WEFT_MAP_NONE ? (struct weft_str){ 0 }
+                                 : weft_strtab_get(stacks->texts, stacks->waits.items[wait]);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Stacks of the user's side as folded text, "outer;inner": of samples of processors, and of long
+ * waits. The stack of a wait is recorded when the wait is over, but tells where it began: it is met
+ * in the first reading, and told before the switch that the wait began with in the second.
+ */
+#ifndef WEFT_INGEST_RECORDING_STACKS_H
+#define WEFT_INGEST_RECORDING_STACKS_H
+
+#include "base/map.h"
+#include "ingest/recording/spaces.h"
+#include "symbols/folded.h"
+#include "symbols/walk.h"
+
+enum { REC_MOST_FRAMES = 1024 };
+
+struct rec_stacks {
+    struct rec_spaces *spaces;
+    struct weft_folded folded;
+    struct weft_map *of_place; /* (path, offset, back) -> index in `name_of` */
+    struct {
+        uint32_t *items;
+        size_t n, cap;
+    } name_of;
+    struct weft_walker *walker; /* of copies */
+    uint64_t n_run_out;         /* copies that a stack goes on beyond */
+    struct weft_strtab *keys;   /* (image, payload) -> index in `text_of` */
+    struct {
+        uint32_t *items;
+        size_t n, cap;
+    } text_of;
+    struct weft_strtab *texts;
+    struct weft_json_text text, key; /* being made */
+    uint64_t *frames;                /* REC_MOST_FRAMES, of the stack in work */
+    int code_fd;                     /* a module's file, to look at code in; -1: none */
+    uint32_t code_module;
+    struct weft_map *of_tid; /* -> index in `left_ns` */
+    struct {
+        uint64_t *items; /* CLOCK_MONOTONIC when the thread left its processor to wait */
+        size_t n, cap;
+    } left_ns;
+    struct weft_map *of_wait; /* (tid, when it left) -> index in `waits` */
+    struct {
+        uint32_t *items; /* in `texts` */
+        size_t n, cap;
+    } waits;
+};
+
+/* False without memory. */
+bool rec_stacks_init(struct rec_stacks *stacks, struct rec_spaces *spaces);
+void rec_stacks_fini(struct rec_stacks *stacks);
+/* Goes back to the first record; what was met stays. */
+void rec_stacks_rewind(struct rec_stacks *stacks);
+
+/* The stack in a STACK or STACK_COPY; empty: it holds none. False without memory. */
+bool rec_stack_text(struct rec_stacks *stacks, const struct weft_kernel_record *record,
+                    const uint8_t *payload, struct weft_str *text);
+
+/* A thread leaves its processor to wait. False without memory. */
+bool rec_stacks_leave(struct rec_stacks *stacks, uint32_t tid, uint64_t ns);
+/* This is the stack of the wait that the thread has come back from. False in *is_met: it is not
+ * known when that began. False without memory. */
+bool rec_stacks_meet(struct rec_stacks *stacks, uint32_t tid, struct weft_str text, bool *is_met);
+/* Has the thread been seen to leave? */
+bool rec_stacks_has_left(const struct rec_stacks *stacks, uint32_t tid);
+/* The stack of the wait that begins now; empty: none was met. */
+struct weft_str rec_stacks_wait(const struct rec_stacks *stacks, uint32_t tid, uint64_t ns);
+
+#endif

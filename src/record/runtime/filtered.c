@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Each thread keeps the stack of its calls, recorded or not: so an exit is recorded if and only if
+ * its entry was, and calls that were left by a jump are found when an outer one exits.
+ *
+ * A call that may prove too short is written, but not shown to the reader, until it is long enough
+ * (seen at the next record) or something inside it stays. Then it is taken back by moving the head:
+ *
+ *     shown (slot->head)          drafted (ring->head)
+ *       v                           v
+ *     ..| ENTER f | ENTER g | ENTER h     h exits, too short: the head goes back to before h;
+ *                                         then g has nothing inside and can go the same way
+ */
+#include "record/runtime/filtered.h"
+
+#include "record/runtime/functions.h"
+#include "record/runtime/ranges.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MAX_FRAMES = 4096, N_COUNTS = 1024, N_PROBES = 8, CULL_NS = 1000, CALIBRATE_NS = 200000 };
+
+struct frame {
+    uint64_t address;
+    uint64_t ticks;       /* of the entry */
+    uint64_t head_before; /* of the ring, without the entry */
+    uint64_t head_after;  /* with it */
+    uint64_t last_before; /* last_ticks without it */
+    uint32_t n_nearest;   /* frames down to the nearest recorded one, with it: 0 if there is none */
+    bool is_recorded;
+};
+
+struct count { /* of the calls of one function */
+    uint64_t address;
+    uint64_t n_calls;
+    uint64_t ticks;
+    bool is_culled;
+};
+
+struct calls {           /* of one thread */
+    uint64_t slot_ticks; /* of the slot that heads are of: another after fork */
+    uint32_t n_frames;
+    uint32_t n_recorded; /* frames */
+    uint64_t n_beyond;   /* calls deeper than MAX_FRAMES */
+    struct frame frames[MAX_FRAMES];
+    struct count counts[N_COUNTS];
+};
+
+static __thread struct calls *the_calls;
+static uint64_t max_depth; /* 0: none */
+static uint64_t min_ticks;
+static uint64_t cull_calls; /* 0: never */
+static uint64_t cull_ticks;
+
+/* ---- the file */
+
+static uint64_t monotonic_ns(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Ticks of so many ns, measured for a fifth of a millisecond. */
+static uint64_t ticks_of(uint64_t ns)
+{
+    const uint64_t start_ns = monotonic_ns();
+    const uint64_t start = weft_ring_ticks();
+    uint64_t now_ns;
+    do
+        now_ns = monotonic_ns();
+    while (now_ns - start_ns < CALIBRATE_NS);
+    const double per_ns = (double)(weft_ring_ticks() - start) / (double)(now_ns - start_ns);
+    return (uint64_t)((double)ns * per_ns);
+}
+
+/* The number that ends at `*end` (of the text from `start` on), and the blank before it, are taken
+ * off. False if there is none. */
+static bool take_last(const char *start, const char **end, unsigned base, uint64_t *number)
+{
+    const char *at = *end;
+    uint64_t value = 0;
+    while (at > start && at[-1] != ' ')
+        at--;
+    if (at == *end || at == start || *end - at > 18)
+        return false;
+    for (const char *digit = at; digit < *end; digit++) {
+        const unsigned of_digit = *digit >= '0' && *digit <= '9'   ? (unsigned)(*digit - '0')
+                                  : *digit >= 'a' && *digit <= 'f' ? (unsigned)(*digit - 'a') + 10
+                                  : *digit >= 'A' && *digit <= 'F' ? (unsigned)(*digit - 'A') + 10
+                                                                   : 16;
+        if (of_digit >= base)
+            return false;
+        value = value * base + of_digit;
+    }
+    *number = value;
+    *end = at - 1;
+    return true;
+}
+
+static bool is_word(const char *start, const char *end, const char *word)
+{
+    return (size_t)(end - start) == strlen(word) && memcmp(start, word, strlen(word)) == 0;
+}
+
+static bool take_range(const char *start, const char *end)
+{
+    uint64_t from;
+    uint64_t to;
+    const bool is_only = end - start > 5 && memcmp(start, "only ", 5) == 0;
+    if (!is_only && !(end - start > 5 && memcmp(start, "skip ", 5) == 0))
+        return false;
+    start += 5;
+    return take_last(start, &end, 16, &to) && take_last(start, &end, 16, &from) && from < to &&
+           weft_ranges_add(is_only, start, (uint64_t)(end - start), from, to);
+}
+
+static bool take_line(const char *start, const char *end)
+{
+    uint64_t number;
+    const char *name_end = end;
+    if (!take_last(start, &name_end, 10, &number))
+        return take_range(start, end);
+    if (is_word(start, name_end, "depth"))
+        max_depth = number;
+    else if (is_word(start, name_end, "min_ns"))
+        min_ticks = number ? ticks_of(number) : 0;
+    else if (is_word(start, name_end, "cull"))
+        cull_calls = number;
+    else
+        return take_range(start, end);
+    return true;
+}
+
+static void take_lines(const char *text, const char *text_end)
+{
+    while (text < text_end) {
+        const char *end = memchr(text, '\n', (size_t)(text_end - text));
+        if (!end)
+            end = text_end;
+        if (end > text && !take_line(text, end))
+            return;
+        text = end + 1;
+    }
+}
+
+static void read_filters(const char *path)
+{
+    struct stat file;
+    const int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    if (fstat(fd, &file) == 0 && file.st_size > 0) {
+        const char *text = mmap(NULL, (size_t)file.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (text != MAP_FAILED) {
+            take_lines(text, text + file.st_size);
+            (void)munmap((void *)(uintptr_t)text, (size_t)file.st_size);
+        }
+    }
+    (void)syscall(SYS_close, fd);
+}
+
+/* ---- the calls of a thread */
+
+static struct calls *get_calls(void)
+{
+    if (the_calls)
+        return the_calls;
+    const int kept_errno = errno;
+    void *made = mmap(NULL, sizeof *the_calls, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    errno = kept_errno;
+    return made == MAP_FAILED ? NULL : (the_calls = made);
+}
+
+static void thread_ends(void)
+{
+    struct calls *calls = the_calls;
+    the_calls = NULL;
+    if (calls)
+        (void)munmap(calls, sizeof *calls);
+}
+
+/* The function's count, NULL if the table is full thereabouts. */
+static struct count *find_count(struct calls *calls, uint64_t address)
+{
+    const uint64_t home = (address >> 4) * 0x9e3779b97f4a7c15u >> 54;
+    for (uint64_t i = 0; i < N_PROBES; i++) {
+        struct count *count = &calls->counts[(home + i) % N_COUNTS];
+        if (count->address == 0)
+            count->address = address;
+        if (count->address == address)
+            return count;
+    }
+    return NULL;
+}
+
+static bool is_culled(struct calls *calls, uint64_t address)
+{
+    const struct count *count = cull_calls ? find_count(calls, address) : NULL;
+    return count && count->is_culled;
+}
+
+static void write_culled(const struct count *count, uint64_t now)
+{
+    uint64_t delta;
+    struct weft_ring *ring = weft_ring_reserve(3, now, &delta);
+    if (!ring)
+        return;
+    weft_ring_append(ring, weft_ring_op_word(WEFT_OP_CULLED, 2, 0, delta));
+    weft_ring_append(ring, count->address);
+    weft_ring_append(ring, count->n_calls);
+}
+
+/* Counts a call that has ended; true if no more of the function will be recorded. */
+static bool count_call(struct calls *calls, const struct frame *frame, uint64_t now)
+{
+    struct count *count = cull_calls ? find_count(calls, frame->address) : NULL;
+    if (!count || count->is_culled)
+        return false;
+    count->n_calls++;
+    count->ticks += now - frame->ticks;
+    if (count->n_calls < cull_calls || count->ticks / count->n_calls >= cull_ticks)
+        return false;
+    count->is_culled = true;
+    write_culled(count, now);
+    return true;
+}
+
+static uint64_t shown(const struct weft_ring *ring)
+{
+    return atomic_load_explicit(&ring->slot->head, memory_order_relaxed);
+}
+
+/* The stack of a parent, or of before the thread had this slot, stays, but nothing of it can be
+ * taken back from a ring that it is not in. */
+static void check_slot(struct calls *calls, const struct weft_ring *ring)
+{
+    if (calls->slot_ticks == ring->slot->start_ticks)
+        return;
+    calls->slot_ticks = ring->slot->start_ticks;
+    for (uint32_t i = 0; i < calls->n_frames; i++)
+        calls->frames[i].head_after = UINT64_MAX;
+}
+
+/* Shows what is certain when a call begins: all before it, if the caller has lasted long enough. */
+static void show_before(struct calls *calls, struct weft_ring *ring, const struct frame *frame)
+{
+    const uint32_t n_nearest = calls->n_frames > 0 ? frame[-1].n_nearest : 0;
+    const struct frame *caller = n_nearest ? &calls->frames[n_nearest - 1] : NULL;
+    if (min_ticks == 0) {
+        weft_ring_publish(ring);
+    } else if (frame->head_after != UINT64_MAX &&
+               (!caller || frame->ticks - caller->ticks >= min_ticks) &&
+               frame->head_before > shown(ring)) {
+        atomic_store_explicit(&ring->slot->head, frame->head_before, memory_order_release);
+    }
+}
+
+/* Takes a slot, so that the thread's first call can be taken back like any other. */
+static void take_slot(uint64_t now)
+{
+    struct weft_ring *ring = weft_ring_room(0, now);
+    if (ring)
+        ring->last_ticks = now;
+}
+
+/* Writes the entry of a call that passes the filters. */
+static void write_entry(struct calls *calls, struct frame *frame)
+{
+    frame->ticks = weft_ring_ticks();
+    if (!weft_ring_thread.here->slot)
+        take_slot(frame->ticks);
+    const struct weft_ring *before = weft_ring_thread.here;
+    frame->head_before = before->head;
+    frame->last_before = before->last_ticks;
+    weft_functions_write(WEFT_WORD_ENTER, frame->address, frame->ticks);
+    struct weft_ring *ring = weft_ring_thread.here;
+    frame->is_recorded = ring != before || ring->head != frame->head_before;
+    if (!frame->is_recorded)
+        return;
+    check_slot(calls, ring);
+    frame->head_after = ring == before ? ring->head : UINT64_MAX;
+    calls->n_recorded++;
+    show_before(calls, ring, frame);
+}
+
+static void enter(struct calls *calls, uint64_t address)
+{
+    if (calls->n_frames == MAX_FRAMES) {
+        calls->n_beyond++;
+        return;
+    }
+    struct frame *frame = &calls->frames[calls->n_frames];
+    *frame = (struct frame){ .address = address };
+    if ((max_depth == 0 || calls->n_recorded < max_depth) && weft_ranges_keep(address) &&
+        !is_culled(calls, address))
+        write_entry(calls, frame);
+    frame->n_nearest = frame->is_recorded    ? calls->n_frames + 1
+                       : calls->n_frames > 0 ? frame[-1].n_nearest
+                                             : 0;
+    calls->n_frames++;
+}
+
+/* Takes a recorded call back if it was too short and nothing stands behind its entry. */
+static bool take_back(struct weft_ring *ring, const struct frame *frame, uint64_t now)
+{
+    if (now - frame->ticks >= min_ticks || frame->head_after != ring->head ||
+        frame->head_before < shown(ring))
+        return false;
+    ring->head = frame->head_before;
+    ring->last_ticks = frame->last_before;
+    return true;
+}
+
+static void leave(struct calls *calls, uint64_t address)
+{
+    if (calls->n_beyond > 0) {
+        calls->n_beyond--;
+        return;
+    }
+    uint32_t at = calls->n_frames;
+    while (at > 0 && calls->frames[at - 1].address != address)
+        at--;
+    if (at == 0) /* its entry was before this library's time */
+        return;
+    for (; calls->n_frames >= at; calls->n_frames--)
+        calls->n_recorded -= calls->frames[calls->n_frames - 1].is_recorded;
+    const struct frame *frame = &calls->frames[at - 1];
+    if (!frame->is_recorded)
+        return;
+    const uint64_t now = weft_ring_ticks();
+    const struct weft_ring *before = weft_ring_thread.here;
+    if (before->slot) {
+        check_slot(calls, before);
+        if (take_back(weft_ring_thread.here, frame, now)) {
+            if (count_call(calls, frame, now))
+                weft_ring_publish(weft_ring_thread.here);
+            return;
+        }
+    }
+    weft_functions_write(WEFT_WORD_EXIT, address, now);
+    (void)count_call(calls, frame, now);
+    if (weft_ring_thread.here->slot)
+        weft_ring_publish(weft_ring_thread.here);
+}
+
+void weft_filtered_record(enum weft_word_kind kind, uint64_t address)
+{
+    struct calls *calls = get_calls();
+    if (calls && kind == WEFT_WORD_ENTER)
+        enter(calls, address);
+    else if (calls)
+        leave(calls, address);
+    struct weft_ring *ring = weft_ring_thread.here;
+    if (ring->slot)
+        atomic_store_explicit(&ring->slot->drafted, ring->head, memory_order_relaxed);
+    weft_ring_leave();
+}
+
+void weft_filtered_begin(void)
+{
+    static const char name[] = "/filter";
+    char path[1100];
+    const int kept_errno = errno;
+    const char *folder = weft_ring_folder();
+    const size_t n_bytes = folder ? strlen(folder) : sizeof path;
+    if (n_bytes + sizeof name > sizeof path)
+        return;
+    memcpy(path, folder, n_bytes);
+    memcpy(path + n_bytes, name, sizeof name);
+    read_filters(path);
+    if (cull_calls)
+        cull_ticks = ticks_of(CULL_NS);
+    weft_functions_are_filtered = max_depth || min_ticks || cull_calls || weft_ranges_exist();
+    if (weft_functions_are_filtered)
+        weft_ring_on_thread_end(thread_ends);
+    errno = kept_errno;
+}

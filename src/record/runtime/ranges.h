@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which functions are recorded, by their addresses: the lines `skip` and `only` of the filters.
+ */
+#ifndef WEFT_RECORD_RUNTIME_RANGES_H
+#define WEFT_RECORD_RUNTIME_RANGES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Adds the functions in [start, end) of the module whose path is the `n_bytes` bytes at `path`.
+ * False when there is no memory. */
+bool weft_ranges_add(bool is_only, const char *path, uint64_t n_bytes, uint64_t start,
+                     uint64_t end);
+
+/* Whether any was added. */
+bool weft_ranges_exist(void);
+
+/* Whether the function at `address` is to be recorded. Modules that are loaded later are found when
+ * the first function of theirs is asked for. */
+bool weft_ranges_keep(uint64_t address);
+
+#endif

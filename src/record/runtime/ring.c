@@ -1,0 +1,545 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/runtime/ring.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+enum {
+    PATH_BYTES = 1024,
+    N_SLOTS = 1024,
+    N_SLOTS_MIN = 8,
+    N_SLOTS_MAX = 1 << 16,
+    N_WORDS = 1 << 19,
+    N_WORDS_MIN = 1 << 12,
+    N_WORDS_MAX = 1 << 26,
+    PIECE_WORDS = 1 << 12, /* that are given memory at a time: 32 KiB */
+    RETRY_WORDS = 1 << 12, /* lost before memory, or a slot, is asked for again */
+    LAST_ROUND = PTHREAD_DESTRUCTOR_ITERATIONS,
+};
+
+enum status { STATUS_NONE, STATUS_BEGINNING, STATUS_ON };
+
+/* What fork wipes: in a child all of this is zero. */
+struct process {
+    _Atomic int status;
+    struct weft_ring_file *file;
+    struct weft_ring_slot *slots;
+    size_t file_bytes;
+    _Alignas(128) struct weft_ring rings[];
+};
+
+static struct weft_ring nowhere; /* has no room, ever */
+__thread struct weft_ring_thread weft_ring_thread = { .here = &nowhere };
+static __thread uint64_t missed_words; /* of a thread without a slot */
+static __thread uint64_t retry_missed; /* asks for a slot again when so many were missed; 0: never
+                                          asked */
+static __thread bool is_over;          /* its last destructor has run */
+static __thread bool has_opened; /* it has loaded or unloaded a module since its last record */
+bool weft_ring_is_on = true;
+
+/* Set once for the life of the program, and the same in its children. */
+static _Atomic(struct process *) the_process;
+static bool has_begun; /* once, in the first process */
+static char folder[PATH_BYTES];
+static bool has_folder;
+static pthread_key_t end_key;
+static bool has_end_key;
+static void (*end_hook)(void);
+/* Of the process that began last: the parent's until a child begins. */
+static char path[PATH_BYTES + 64];
+static struct weft_ring_file *mapped_file;
+static size_t mapped_bytes;
+
+/* ---- settings */
+
+uint64_t weft_ring_setting(const char *name, uint64_t otherwise)
+{
+    const char *text = secure_getenv(name);
+    uint64_t value = 0;
+    if (!text || !*text)
+        return otherwise;
+    for (; *text >= '0' && *text <= '9' && value < UINT32_MAX; text++)
+        value = value * 10 + (uint64_t)(*text - '0');
+    return *text ? otherwise : value;
+}
+
+static uint64_t power_within(uint64_t value, uint64_t least, uint64_t most)
+{
+    uint64_t power = least;
+    while (power < value && power < most)
+        power *= 2;
+    return power;
+}
+
+const char *weft_ring_folder(void)
+{
+    if (!has_folder) {
+        const char *text = secure_getenv(WEFT_RING_ENV);
+        const size_t n_bytes = text ? strlen(text) : 0;
+        if (n_bytes == 0 || n_bytes >= sizeof folder || text[0] != '/')
+            return NULL;
+        memcpy(folder, text, n_bytes + 1);
+        has_folder = true;
+    }
+    return folder;
+}
+
+static char *put_number(char *at, uint64_t number)
+{
+    char digits[20];
+    unsigned n_digits = 0;
+    do
+        digits[n_digits++] = (char)('0' + number % 10);
+    while (number /= 10);
+    while (n_digits > 0)
+        *at++ = digits[--n_digits];
+    return at;
+}
+
+/* ---- the file of the process */
+
+static int create_file(const char *in_folder, uint32_t pid)
+{
+    const size_t n_bytes = strlen(in_folder);
+    for (uint64_t n = 0; n < 1000; n++) { /* more than one: exec keeps the process id */
+        char *at = path + n_bytes;
+        memcpy(path, in_folder, n_bytes);
+        *at++ = '/';
+        at = put_number(at, pid);
+        *at++ = '.';
+        at = put_number(at, weft_library);
+        *at++ = '.';
+        at = put_number(at, n);
+        *at = 0;
+        const int fd = (int)syscall(SYS_openat, AT_FDCWD, path,
+                                    O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+        if (fd >= 0 || errno != EEXIST)
+            return fd;
+    }
+    return -1;
+}
+
+static size_t data_offset(uint64_t n_slots)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t heads = sizeof(struct weft_ring_file) + n_slots * sizeof(struct weft_ring_slot);
+    return (heads + page - 1) / page * page;
+}
+
+/* The file's pages, from `from` on, get memory; false when there is none (a page without would be a
+ * SIGBUS when it is written). */
+static bool populate(struct weft_ring_file *file, size_t from, size_t n_bytes)
+{
+    char *const at = (char *)file + from;
+    long status;
+    for (int i = 0; i < 8; i++) {
+        status = syscall(SYS_madvise, at, n_bytes, MADV_POPULATE_WRITE);
+        if (status == 0 || (errno != EINTR && errno != EAGAIN))
+            break;
+    }
+    if (status == 0 || errno != EINVAL)
+        return status == 0;
+    /* Before Linux 5.14. The file is opened anew: a program may close any descriptor. */
+    const int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return false;
+    status = fallocate(fd, 0, (off_t)from, (off_t)n_bytes);
+    (void)syscall(SYS_close, fd);
+    return status == 0;
+}
+
+/* The largest file that fits below the limits, at most n_slots of n_words; maps it. */
+static struct weft_ring_file *map_file(int fd, uint64_t *n_slots, uint64_t *n_words,
+                                       size_t *n_bytes)
+{
+    struct rlimit most;
+    if (getrlimit(RLIMIT_FSIZE, &most) != 0)
+        most.rlim_cur = RLIM_INFINITY;
+    for (;;) {
+        *n_bytes = data_offset(*n_slots) + *n_slots * *n_words * sizeof(uint64_t);
+        /* Beyond the limit there is a signal beside the error. */
+        if (*n_bytes <= most.rlim_cur && syscall(SYS_ftruncate, fd, (off_t)*n_bytes) == 0) {
+            void *map =
+                mmap(NULL, *n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+            if (map != MAP_FAILED)
+                return map;
+        }
+        if (*n_words > N_WORDS_MIN)
+            *n_words /= 2;
+        else if (*n_slots > N_SLOTS_MIN)
+            *n_slots /= 2;
+        else
+            return NULL;
+    }
+}
+
+/* Memory for what fork wipes. Its size depends on the environment alone. */
+static struct process *make_process(uint64_t n_slots)
+{
+    const size_t n_bytes = sizeof(struct process) + n_slots * sizeof(struct weft_ring);
+    struct process *made =
+        mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (made == MAP_FAILED)
+        return NULL;
+    struct process *expected = NULL;
+    if (madvise(made, n_bytes, MADV_WIPEONFORK) == 0 &&
+        atomic_compare_exchange_strong(&the_process, &expected, made))
+        return made;
+    (void)munmap(made, n_bytes);
+    return expected;
+}
+
+/* What is mapped now, for a recorder that may come too late to ask. */
+static void copy_maps(void)
+{
+    char copy_path[sizeof path + 8], room[1 << 12];
+    const size_t n_path = strlen(path);
+    memcpy(copy_path, path, n_path);
+    memcpy(copy_path + n_path, ".maps", 6);
+    const int from = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    const int to = (int)syscall(SYS_openat, AT_FDCWD, copy_path,
+                                O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    long n_read = 0;
+    while (from >= 0 && to >= 0 && (n_read = syscall(SYS_read, from, room, sizeof room)) > 0)
+        if (syscall(SYS_write, to, room, (size_t)n_read) != n_read)
+            break;
+    if (from >= 0)
+        (void)syscall(SYS_close, from);
+    if (to >= 0)
+        (void)syscall(SYS_close, to);
+}
+
+static bool open_file(struct process *process, uint64_t n_slots)
+{
+    const char *in_folder = weft_ring_folder();
+    const uint32_t pid = (uint32_t)getpid();
+    uint64_t n_words =
+        power_within(weft_ring_setting("WEFT_RECORD_WORDS", N_WORDS), N_WORDS_MIN, N_WORDS_MAX);
+    if (!in_folder || weft_ring_setting("WEFT_RECORD_ONLY", pid) != pid)
+        return false;
+    const int fd = create_file(in_folder, pid);
+    if (fd < 0)
+        return false;
+    struct weft_ring_file *file = map_file(fd, &n_slots, &n_words, &process->file_bytes);
+    (void)syscall(SYS_close, fd);
+    if (!file || !populate(file, 0, data_offset(n_slots))) {
+        if (file)
+            (void)munmap(file, process->file_bytes);
+        (void)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+        return false;
+    }
+    (void)madvise(file, process->file_bytes, MADV_DONTDUMP);
+    file->library = weft_library;
+    file->pid = pid;
+    file->parent = (uint32_t)getppid();
+    file->n_slots = (uint32_t)n_slots;
+    file->n_words = (uint32_t)n_words;
+    file->data_off = data_offset(n_slots);
+    file->start_ticks = weft_ring_ticks();
+    if (!has_begun) /* a child has its parent's */
+        copy_maps();
+    atomic_store_explicit(&file->magic, WEFT_RING_MAGIC, memory_order_release);
+    process->file = file;
+    process->slots = (struct weft_ring_slot *)(file + 1);
+    return true;
+}
+
+/* A child has the parent's file in its memory still: nobody writes there any more, since no record
+ * is being written (the one that is wanted now is the only one). */
+static void forget_parent(struct process *process)
+{
+    if (mapped_file)
+        (void)munmap(mapped_file, mapped_bytes);
+    mapped_file = process->file;
+    mapped_bytes = process->file_bytes;
+}
+
+static void thread_ends(void *round);
+
+static bool begin(void)
+{
+    const uint64_t n_slots =
+        power_within(weft_ring_setting("WEFT_RECORD_SLOTS", N_SLOTS), N_SLOTS_MIN, N_SLOTS_MAX);
+    struct process *process = atomic_load(&the_process);
+    int status = STATUS_NONE;
+    if (!process && !(weft_ring_folder() && (process = make_process(n_slots)))) {
+        weft_ring_is_on = false;
+        return false;
+    }
+    if (!atomic_compare_exchange_strong(&process->status, &status, STATUS_BEGINNING))
+        return status == STATUS_ON;
+    if (!has_end_key)
+        has_end_key = pthread_key_create(&end_key, thread_ends) == 0;
+    if (!open_file(process, n_slots)) {
+        weft_ring_is_on = false; /* and the status stays: nobody tries again */
+        return false;
+    }
+    forget_parent(process);
+    if (!has_begun)
+        weft_library_begin();
+    has_begun = true;
+    missed_words = retry_missed = 0;
+    atomic_store(&process->status, STATUS_ON);
+    return true;
+}
+
+void weft_ring_begin(void)
+{
+    const int kept_errno = errno;
+    if (weft_ring_enter()) {
+        (void)begin();
+        weft_ring_leave();
+    }
+    errno = kept_errno;
+}
+
+static void count_change(void)
+{
+    struct process *process = atomic_load(&the_process);
+    if (process && atomic_load(&process->status) == STATUS_ON)
+        atomic_fetch_add(&process->file->n_modules, 1);
+}
+
+void weft_ring_modules_change(void)
+{
+    has_opened = true;
+    weft_ring_thread.here->limit = 0;
+    count_change();
+}
+
+/* ---- slots */
+
+static struct weft_ring *take_slot(struct process *process)
+{
+    struct weft_ring_file *file = process->file;
+    for (uint32_t i = 0; i < file->n_slots; i++) {
+        struct weft_ring_slot *slot = &process->slots[i];
+        uint32_t state = WEFT_RING_FREE;
+        if (atomic_load_explicit(&slot->state, memory_order_relaxed) != WEFT_RING_FREE ||
+            !atomic_compare_exchange_strong(&slot->state, &state, WEFT_RING_LIVE))
+            continue;
+        struct weft_ring *ring = &process->rings[i];
+        ring->mask = file->n_words - 1;
+        ring->words =
+            (uint64_t *)(void *)((char *)file + file->data_off) + (uint64_t)i * file->n_words;
+        ring->limit = ring->last_ticks = ring->retry_lost = 0;
+        ring->pending_lost = missed_words;
+        slot->lost += missed_words;
+        missed_words = 0;
+        slot->tid = (uint32_t)syscall(SYS_gettid);
+        (void)syscall(SYS_prctl, PR_GET_NAME, slot->name, 0, 0, 0);
+        slot->start_ticks = weft_ring_ticks();
+        ring->slot = slot;
+        return ring;
+    }
+    return NULL;
+}
+
+/* Gives the calling thread a slot; NULL when it cannot have one (now). */
+static struct weft_ring *attach(void)
+{
+    struct process *process = atomic_load(&the_process);
+    if (is_over || !weft_ring_is_on)
+        return NULL;
+    if (!process || atomic_load(&process->status) != STATUS_ON) {
+        if (!begin())
+            return NULL;
+        process = atomic_load(&the_process);
+    }
+    if (missed_words < retry_missed)
+        return NULL;
+    struct weft_ring *ring = take_slot(process);
+    if (!ring) {
+        if (retry_missed == 0)
+            atomic_fetch_add(&process->file->lost_threads, 1);
+        retry_missed = missed_words + RETRY_WORDS;
+        return NULL;
+    }
+    weft_ring_thread.here = ring;
+    if (has_end_key)
+        (void)pthread_setspecific(end_key, (void *)1);
+    return ring;
+}
+
+void weft_ring_on_thread_end(void (*end)(void))
+{
+    end_hook = end;
+}
+
+/* The destructor of a key runs before or after those of others, which may be recorded too: so it
+ * asks to be run again until the last round. */
+static void thread_ends(void *round)
+{
+    const uintptr_t n_round = (uintptr_t)round;
+    if (n_round < LAST_ROUND && pthread_setspecific(end_key, (void *)(n_round + 1)) == 0)
+        return;
+    if (end_hook)
+        end_hook();
+    struct weft_ring *ring = weft_ring_thread.here;
+    is_over = true;
+    if (!ring->slot) /* of a parent */
+        return;
+    struct weft_ring_slot *slot = ring->slot;
+    (void)syscall(SYS_prctl, PR_GET_NAME, slot->name, 0, 0, 0); /* it may have been renamed */
+    if (ring->pending_lost)
+        (void)weft_ring_room(0, weft_ring_ticks()); /* for the LOST */
+    weft_ring_publish(ring);
+    weft_ring_thread.here = &nowhere;
+    ring->slot = NULL;
+    ring->limit = 0;
+    atomic_store_explicit(&slot->state, WEFT_RING_ENDED, memory_order_release);
+}
+
+/* ---- room */
+
+static bool is_stopped(const struct process *process)
+{
+    return atomic_load_explicit(&process->file->is_stopped, memory_order_relaxed) != 0;
+}
+
+/* More memory for the words of a ring that has not been filled once yet. */
+static void grow(struct process *process, struct weft_ring *ring)
+{
+    const uint64_t from = (uint64_t)((char *)ring->words - (char *)process->file);
+    if (ring->pending_lost < ring->retry_lost)
+        return;
+    if (populate(process->file, from + ring->populated * sizeof(uint64_t),
+                 PIECE_WORDS * sizeof(uint64_t)))
+        ring->populated += PIECE_WORDS;
+    else
+        ring->retry_lost = ring->pending_lost + RETRY_WORDS;
+}
+
+/* Whether n_words more fit. */
+static bool has_room(struct process *process, struct weft_ring *ring, uint64_t n_words)
+{
+    const uint64_t n_all = ring->mask + 1;
+    const uint64_t tail = atomic_load_explicit(&ring->slot->tail, memory_order_acquire);
+    if (ring->head - tail > n_all) /* also if tail is ahead */
+        return false;
+    if (ring->populated < n_all && ring->head + n_words > ring->populated)
+        grow(process, ring);
+    ring->limit = tail + n_all;
+    if (ring->populated < n_all && ring->limit > ring->populated)
+        ring->limit = ring->populated;
+    return ring->head + n_words <= ring->limit;
+}
+
+static struct weft_ring *find_room(uint64_t n_words, uint64_t now)
+{
+    struct weft_ring *ring = weft_ring_thread.here;
+    if (!ring->slot && !(ring = attach())) {
+        missed_words += weft_ring_is_on ? n_words : 0;
+        return NULL;
+    }
+    struct process *process = atomic_load(&the_process);
+    const uint64_t n_before = ring->pending_lost ? 4 : 1;
+    if (ring->head + n_before + n_words > ring->limit &&
+        !has_room(process, ring, n_before + n_words)) {
+        if (is_stopped(process))
+            return NULL;
+        ring->pending_lost += n_words;
+        atomic_store_explicit(&ring->slot->lost, ring->slot->lost + n_words, memory_order_relaxed);
+        return NULL;
+    }
+    weft_ring_append(ring, now << 2 | WEFT_WORD_TIME);
+    if (ring->pending_lost) {
+        weft_ring_append(ring, weft_ring_op_word(WEFT_OP_LOST, 1, 0, 0));
+        weft_ring_append(ring, ring->pending_lost);
+        weft_ring_append(ring, now << 2 | WEFT_WORD_TIME);
+        ring->pending_lost = ring->retry_lost = 0;
+    }
+    return ring;
+}
+
+struct weft_ring *weft_ring_room(uint64_t n_words, uint64_t now)
+{
+    const int kept_errno = errno;
+    if (has_opened) {
+        has_opened = false;
+        count_change();
+    }
+    struct weft_ring *ring = weft_ring_is_on ? find_room(n_words, now) : NULL;
+    errno = kept_errno;
+    return ring;
+}
+
+bool weft_ring_nested(uintptr_t frame)
+{
+    const int kept_errno = errno;
+    struct weft_ring *ring = weft_ring_thread.here;
+    stack_t stack;
+    /* On the same stack, a handler's frame lies below that of what it interrupted: a writer that
+     * does not lie above this one has been left by a jump. */
+    const bool is_other = sigaltstack(NULL, &stack) != 0 || (stack.ss_flags & SS_ONSTACK);
+    errno = kept_errno;
+    if (!is_other && frame >= weft_ring_thread.busy)
+        return true;
+    if (ring->slot) {
+        ring->limit = 0; /* so that the next record asks for room, and LOST comes before it */
+        ring->pending_lost++;
+        atomic_store_explicit(&ring->slot->lost, ring->slot->lost + 1, memory_order_relaxed);
+    }
+    return false;
+}
+
+/* ---- records of any size */
+
+void weft_ring_put(enum weft_op op, int64_t argument, uint64_t now, const uint64_t *words,
+                   unsigned n_words)
+{
+    uint64_t delta;
+    if (!weft_ring_enter())
+        return;
+    struct weft_ring *ring = weft_ring_reserve(1 + n_words, now, &delta);
+    if (ring) {
+        weft_ring_append(ring, weft_ring_op_word(op, n_words, argument, delta));
+        for (unsigned i = 0; i < n_words; i++)
+            weft_ring_append(ring, words[i]);
+        weft_ring_publish(ring);
+    }
+    weft_ring_leave();
+}
+
+void weft_ring_put_text(enum weft_op op, int64_t argument, const uint64_t *numbers,
+                        unsigned n_numbers, const char *text)
+{
+    uint64_t words[WEFT_OP_WORDS_MAX];
+    const size_t n_most = (WEFT_OP_WORDS_MAX - n_numbers - 1) * sizeof(uint64_t);
+    const size_t n_bytes = text ? strnlen(text, n_most) : 0;
+    const unsigned n_words = n_numbers + 1 + (unsigned)((n_bytes + 7) / 8);
+    for (unsigned i = 0; i < n_numbers; i++)
+        words[i] = numbers[i];
+    words[n_words - 1] = 0; /* the end of the last word, or the length */
+    words[n_numbers] = n_bytes;
+    if (n_bytes)
+        memcpy(&words[n_numbers + 1], text, n_bytes);
+    weft_ring_put(op, argument, weft_ring_ticks(), words, n_words);
+}
+
+void weft_ring_rename(const char *name)
+{
+    if (!weft_ring_enter())
+        return;
+    struct weft_ring_slot *slot = weft_ring_thread.here->slot;
+    if (slot) {
+        const size_t n_bytes = strnlen(name, sizeof slot->name - 1);
+        memcpy(slot->name, name, n_bytes);
+        memset(slot->name + n_bytes, 0, sizeof slot->name - n_bytes);
+    }
+    weft_ring_leave();
+}

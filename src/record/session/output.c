@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/session/output.h"
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/vec.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+enum { ALIGNMENT = 8, BUFFER_BYTES = 1 << 20, FLIGHT_BYTES = 256 << 20 };
+
+/* A piece in the flight recorder's memory, head and all. */
+struct kept {
+    uint8_t *bytes;
+    size_t n_bytes;
+    uint64_t time_ns;
+};
+
+struct kepts {
+    struct kept *items;
+    size_t n, cap;
+};
+
+struct session_output {
+    struct session_output_opts opts;
+    int fd; /* -1: none */
+    bool has_failed;
+    bool has_clock; /* the first pair of clocks was kept */
+    uint64_t file_bytes, all_bytes;
+    struct {
+        uint8_t *items;
+        size_t n, cap;
+    } buffer;
+    struct kepts lasting; /* without which no other piece can be read: of every file */
+    struct kepts recent;  /* of the flight recorder; from `first` on */
+    size_t first;
+    uint64_t recent_bytes;
+    struct {
+        char **items;
+        size_t n, cap;
+    } files;
+};
+
+/* ---- files -------------------------------------------------------------------------------------
+ */
+
+/* "run.weft", then "run.1.weft", "run.2.weft"; the caller frees. */
+static char *path_of(const char *path, size_t number)
+{
+    const char *slash = strrchr(path, '/');
+    const char *dot = strrchr(path, '.');
+    char *made = NULL;
+    const bool has_end = dot && dot > (slash ? slash + 1 : path);
+    const int n_front = has_end ? (int)(dot - path) : (int)strlen(path);
+    const int n_made =
+        number == 0 ? asprintf(&made, "%s", path)
+                    : asprintf(&made, "%.*s.%zu%s", n_front, path, number, has_end ? dot : "");
+    return n_made < 0 ? NULL : made;
+}
+
+/* What is there and is neither a trace nor a recording is not overwritten by mistake: the path is
+ * created anew beside it and takes its place. */
+static int create(const char *path)
+{
+    struct stat about;
+    if (stat(path, &about) == 0 && !S_ISREG(about.st_mode)) {
+        errno = EINVAL;
+        return -1;
+    }
+    (void)unlink(path);
+    return open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_APPEND, 0666);
+}
+
+static enum weft_code begin_file(struct session_output *output, struct weft_err *err)
+{
+    struct weft_recording_head head = { .version = WEFT_RECORDING_VERSION,
+                                        .head_bytes = sizeof head };
+    memcpy(head.magic, WEFT_RECORDING_MAGIC, sizeof head.magic);
+    head.checksum = XXH3_64bits(&head, offsetof(struct weft_recording_head, checksum));
+    char *path = path_of(output->opts.path, output->files.n);
+    char **place = path ? WEFT_VEC_PUSH(&output->files) : NULL;
+    if (!place) {
+        free(path);
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a file");
+    }
+    *place = path;
+    output->fd = create(path);
+    output->file_bytes = sizeof head;
+    enum weft_code code = output->fd >= 0 ? weft_fd_write(output->fd, &head, sizeof head, err)
+                                          : weft_fail_errno(err, errno, "cannot create it");
+    for (size_t k = 0; code == WEFT_OK && k < output->lasting.n; k++) {
+        const struct kept *piece = &output->lasting.items[k];
+        code = weft_fd_write(output->fd, piece->bytes, piece->n_bytes, err);
+        output->file_bytes += piece->n_bytes;
+    }
+    output->all_bytes += output->file_bytes;
+    if (code != WEFT_OK) {
+        output->has_failed = true;
+        (void)weft_in_file(err, path);
+    }
+    return code;
+}
+
+static void end_file(struct session_output *output)
+{
+    if (output->fd >= 0)
+        (void)close(output->fd);
+    output->fd = -1;
+}
+
+enum weft_code session_output_open(const struct session_output_opts *opts,
+                                   struct session_output **output, struct weft_err *err)
+{
+    struct session_output *made = calloc(1, sizeof *made);
+    *output = made;
+    if (!made)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a recording");
+    made->opts = *opts;
+    made->fd = -1;
+    if (opts->snapshot_ns && opts->size_bytes == 0)
+        made->opts.size_bytes = FLIGHT_BYTES;
+    return opts->snapshot_ns ? WEFT_OK : begin_file(made, err);
+}
+
+static void kepts_fini(struct kepts *kepts)
+{
+    for (size_t k = 0; k < kepts->n; k++)
+        free(kepts->items[k].bytes);
+    WEFT_VEC_FINI(kepts);
+}
+
+void session_output_close(struct session_output *output)
+{
+    if (!output)
+        return;
+    end_file(output);
+    kepts_fini(&output->lasting);
+    kepts_fini(&output->recent);
+    WEFT_VEC_FINI(&output->buffer);
+    for (size_t k = 0; k < output->files.n; k++)
+        free(output->files.items[k]);
+    WEFT_VEC_FINI(&output->files);
+    free(output);
+}
+
+/* ---- pieces ------------------------------------------------------------------------------------
+ */
+
+/* Of the pairs of clocks the first lasts, so that a file has two, at least. */
+static bool is_lasting(struct session_output *output, enum weft_piece_kind kind)
+{
+    const bool is_first_clock = kind == WEFT_PIECE_CLOCK && !output->has_clock;
+    output->has_clock |= is_first_clock;
+    return kind == WEFT_PIECE_META || is_first_clock || kind == WEFT_PIECE_PROCESS ||
+           kind == WEFT_PIECE_MAPS || kind == WEFT_PIECE_BUILD;
+}
+
+/* False without memory. */
+static bool keep(struct kepts *kepts, const uint8_t *bytes, size_t n_bytes, uint64_t time_ns)
+{
+    struct kept *place = WEFT_VEC_PUSH(kepts);
+    if (!place)
+        return false;
+    place->bytes = malloc(n_bytes);
+    if (!place->bytes) {
+        kepts->n--;
+        return false;
+    }
+    memcpy(place->bytes, bytes, n_bytes);
+    place->n_bytes = n_bytes;
+    place->time_ns = time_ns;
+    return true;
+}
+
+/* Drops what is older than is kept, or more than fits. */
+static void forget(struct session_output *output, uint64_t now_ns)
+{
+    struct kepts *recent = &output->recent;
+    while (output->first < recent->n &&
+           (output->recent_bytes > output->opts.size_bytes ||
+            recent->items[output->first].time_ns + output->opts.snapshot_ns < now_ns)) {
+        struct kept *piece = &recent->items[output->first++];
+        output->recent_bytes -= piece->n_bytes;
+        free(piece->bytes);
+        piece->bytes = NULL;
+    }
+    if (output->first > recent->n / 2 && output->first > 0) {
+        recent->n -= output->first;
+        memmove(recent->items, recent->items + output->first, recent->n * sizeof *recent->items);
+        output->first = 0;
+    }
+}
+
+/* The piece in the buffer, from `at` on: where a flight recorder puts it. */
+static bool keep_piece(struct session_output *output, enum weft_piece_kind kind, size_t at,
+                       uint64_t time_ns)
+{
+    const uint8_t *bytes = output->buffer.items + at;
+    const size_t n_bytes = output->buffer.n - at;
+    bool is_good = true;
+    /* Files of one recording, and snapshots of a flight recorder, begin with what lasts. */
+    const bool is_needed = output->opts.snapshot_ns || output->opts.size_bytes;
+    const bool lasts = is_needed && is_lasting(output, kind);
+    if (lasts)
+        is_good = keep(&output->lasting, bytes, n_bytes, time_ns);
+    if (!output->opts.snapshot_ns)
+        return is_good;
+    if (!lasts) {
+        is_good = keep(&output->recent, bytes, n_bytes, time_ns);
+        output->recent_bytes += is_good ? n_bytes : 0;
+        forget(output, time_ns);
+    }
+    output->buffer.n = at;
+    return is_good;
+}
+
+static uint8_t *make_room(struct session_output *output, size_t n_bytes)
+{
+    if (!weft_vec_reserve(&output->buffer.items, &output->buffer.cap, output->buffer.n + n_bytes,
+                          1))
+        return NULL;
+    uint8_t *at = output->buffer.items + output->buffer.n;
+    output->buffer.n += n_bytes;
+    return at;
+}
+
+enum weft_code session_put(struct session_output *output, enum weft_piece_kind kind,
+                           uint32_t stream, uint32_t pid, struct weft_str front,
+                           struct weft_str payload, struct weft_err *err)
+{
+    const size_t at = output->buffer.n;
+    const size_t n_payload = front.n_bytes + payload.n_bytes;
+    const size_t n_padded = (n_payload + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    struct weft_piece_head head = { .magic = WEFT_PIECE_MAGIC,
+                                    .kind = (uint16_t)kind,
+                                    .stored_bytes = (uint32_t)n_payload,
+                                    .raw_bytes = (uint32_t)n_payload,
+                                    .stream = stream,
+                                    .pid = pid,
+                                    .time_ns = weft_clock_now_ns() };
+    if (output->has_failed || n_payload > WEFT_PIECE_BYTES_MAX)
+        return WEFT_OK;
+    uint8_t *bytes = make_room(output, sizeof head + n_padded);
+    if (!bytes)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a piece");
+    XXH3_state_t state;
+    (void)XXH3_64bits_reset(&state);
+    (void)XXH3_64bits_update(&state, &head, offsetof(struct weft_piece_head, checksum));
+    (void)XXH3_64bits_update(&state, front.bytes, front.n_bytes);
+    (void)XXH3_64bits_update(&state, payload.bytes, payload.n_bytes);
+    head.checksum = XXH3_64bits_digest(&state);
+    memcpy(bytes, &head, sizeof head);
+    if (front.n_bytes)
+        memcpy(bytes + sizeof head, front.bytes, front.n_bytes);
+    if (payload.n_bytes)
+        memcpy(bytes + sizeof head + front.n_bytes, payload.bytes, payload.n_bytes);
+    memset(bytes + sizeof head + n_payload, 0, n_padded - n_payload);
+    if (!keep_piece(output, kind, at, head.time_ns))
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a piece");
+    return output->buffer.n >= BUFFER_BYTES ? session_flush(output, err) : WEFT_OK;
+}
+
+/* After a failure the file keeps its whole pieces; nothing more is written. */
+static enum weft_code write_out(struct session_output *output, const void *bytes, size_t n_bytes,
+                                struct weft_err *err)
+{
+    const enum weft_code code = weft_fd_write(output->fd, bytes, n_bytes, err);
+    if (code != WEFT_OK) {
+        output->has_failed = true;
+        return weft_in_file(err, output->files.items[output->files.n - 1]);
+    }
+    output->file_bytes += n_bytes;
+    output->all_bytes += n_bytes;
+    return WEFT_OK;
+}
+
+enum weft_code session_flush(struct session_output *output, struct weft_err *err)
+{
+    enum weft_code code = WEFT_OK;
+    if (output->has_failed || output->opts.snapshot_ns || output->buffer.n == 0) {
+        output->buffer.n = 0;
+        return WEFT_OK;
+    }
+    const size_t n_bytes = output->buffer.n;
+    if (output->opts.size_bytes && output->file_bytes + n_bytes > output->opts.size_bytes &&
+        output->file_bytes > sizeof(struct weft_recording_head)) {
+        end_file(output);
+        code = begin_file(output, err);
+    }
+    if (code == WEFT_OK)
+        code = write_out(output, output->buffer.items, n_bytes, err);
+    output->buffer.n = 0;
+    return code;
+}
+
+enum weft_code session_snapshot(struct session_output *output, struct weft_str why,
+                                const char **path, struct weft_err *err)
+{
+    *path = NULL;
+    if (!output->opts.snapshot_ns || output->has_failed)
+        return WEFT_OK;
+    const uint64_t window_ns = output->opts.snapshot_ns;
+    forget(output, weft_clock_now_ns());
+    enum weft_code code = begin_file(output, err);
+    for (size_t k = output->first; code == WEFT_OK && k < output->recent.n; k++)
+        code =
+            write_out(output, output->recent.items[k].bytes, output->recent.items[k].n_bytes, err);
+    output->opts.snapshot_ns = 0; /* the end goes into the file */
+    const uint64_t size_bytes = output->opts.size_bytes;
+    output->opts.size_bytes = 0;
+    if (code == WEFT_OK)
+        code = session_put(output, WEFT_PIECE_END, 0, 0, WEFT_STR("snapshot: "), why, err);
+    if (code == WEFT_OK)
+        code = session_flush(output, err);
+    output->opts.snapshot_ns = window_ns;
+    output->opts.size_bytes = size_bytes;
+    end_file(output);
+    *path = output->files.items[output->files.n - 1];
+    return code;
+}
+
+enum weft_code session_output_end(struct session_output *output, struct weft_str why,
+                                  struct weft_err *err)
+{
+    enum weft_code code = WEFT_OK;
+    if (!output->opts.snapshot_ns)
+        code = session_put(output, WEFT_PIECE_END, 0, 0, WEFT_STR(""), why, err);
+    if (code == WEFT_OK)
+        code = session_flush(output, err);
+    end_file(output);
+    return code;
+}
+
+uint64_t session_output_bytes(const struct session_output *output)
+{
+    return output->all_bytes + output->buffer.n + output->recent_bytes;
+}
+
+size_t session_output_n_files(const struct session_output *output)
+{
+    return output->files.n;
+}
+
+const char *session_output_file(const struct session_output *output, size_t place)
+{
+    return output->files.items[place];
+}

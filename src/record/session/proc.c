@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/session/proc.h"
+
+#include "base/vec.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+enum { STEP_BYTES = 1 << 15, MOST_BYTES = 1 << 24 };
+
+void proc_text_fini(struct proc_text *text)
+{
+    WEFT_VEC_FINI(text);
+}
+
+static bool read_all(int fd, struct proc_text *text)
+{
+    ssize_t n_read = 1;
+    text->n = 0;
+    if (fd < 0)
+        return false;
+    while (n_read > 0 && text->n < MOST_BYTES &&
+           weft_vec_reserve(&text->items, &text->cap, text->n + STEP_BYTES + 1, 1)) {
+        n_read = read(fd, text->items + text->n, STEP_BYTES);
+        text->n += n_read > 0 ? (size_t)n_read : 0;
+    }
+    (void)close(fd);
+    if (text->items)
+        text->items[text->n] = '\0';
+    return n_read >= 0 && text->n > 0;
+}
+
+bool proc_read(uint32_t pid, const char *name, struct proc_text *text)
+{
+    char path[64];
+    (void)snprintf(path, sizeof path, "/proc/%" PRIu32 "/%s", pid, name);
+    return read_all(open(path, O_RDONLY | O_CLOEXEC), text);
+}
+
+bool proc_read_in(int folder_fd, const char *name, struct proc_text *text)
+{
+    return read_all(openat(folder_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), text);
+}
+
+bool proc_link(uint32_t pid, const char *name, char *path, size_t n_path)
+{
+    char link[64];
+    (void)snprintf(link, sizeof link, "/proc/%" PRIu32 "/%s", pid, name);
+    const ssize_t n_bytes = readlink(link, path, n_path - 1);
+    path[n_bytes > 0 ? n_bytes : 0] = '\0';
+    return n_bytes > 0;
+}
+
+/* "1 (a name) S 17 ...": the fourth field, counted from behind the name. */
+uint32_t proc_parent(uint32_t pid, struct proc_text *room)
+{
+    char state;
+    unsigned parent = 0;
+    if (!proc_read(pid, "stat", room))
+        return 0;
+    const char *end = strrchr(room->items, ')');
+    return end && sscanf(end + 1, " %c %u", &state, &parent) == 2 ? parent : 0;
+}
+
+bool proc_next_map(struct weft_str *text, struct proc_map *map)
+{
+    while (text->n_bytes > 0) {
+        const char *end = memchr(text->bytes, '\n', text->n_bytes);
+        const size_t n_line = end ? (size_t)(end - text->bytes) : text->n_bytes;
+        const char *slash = memchr(text->bytes, '/', n_line);
+        const char *line = text->bytes;
+        char rights[8];
+        text->bytes += n_line + (end != NULL);
+        text->n_bytes -= n_line + (end != NULL);
+        if (!slash || sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64, &map->begin, &map->end,
+                             rights, &map->file_off) != 4)
+            continue;
+        map->path = (struct weft_str){ slash, n_line - (size_t)(slash - line) };
+        if (strlen(rights) > 2 && rights[2] == 'x')
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What /proc tells of a process.
+ */
+#ifndef WEFT_RECORD_SESSION_PROC_H
+#define WEFT_RECORD_SESSION_PROC_H
+
+#include "base/str.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Text of a file, grown as needed; all zero is none. */
+struct proc_text {
+    char *items; /* followed by a NUL */
+    size_t n, cap;
+};
+
+void proc_text_fini(struct proc_text *text);
+
+/* Reads /proc/PID/NAME whole; false: the process is gone, or it may not be read. */
+bool proc_read(uint32_t pid, const char *name, struct proc_text *text);
+
+/* The same of a file in an open folder. */
+bool proc_read_in(int folder_fd, const char *name, struct proc_text *text);
+
+/* Where the link /proc/PID/NAME leads; false likewise. */
+bool proc_link(uint32_t pid, const char *name, char *path, size_t n_path);
+
+/* "Parent: 0" if it is not known. */
+uint32_t proc_parent(uint32_t pid, struct proc_text *room);
+
+/* The next mapping of a file that can be executed, of a text of maps; false: there is none. */
+struct proc_map {
+    uint64_t begin, end, file_off;
+    struct weft_str path;
+};
+bool proc_next_map(struct weft_str *text, struct proc_map *map);
+
+#endif

@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/session/programs.h"
+
+#include "base/vec.h"
+#include "record/session/mark.h"
+#include "record/session/ticks.h"
+#include "symbols/elf_file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { STALE_SECONDS = 60 };
+
+static enum weft_code no_memory(struct weft_err *err)
+{
+    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for programs");
+}
+
+/* ---- the folder --------------------------------------------------------------------------------
+ */
+
+static void remove_files(int folder_fd)
+{
+    const int fd = dup(folder_fd);
+    DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
+    if (folder)
+        rewinddir(folder);
+    for (struct dirent *entry; folder && (entry = readdir(folder));)
+        if (entry->d_name[0] != '.')
+            (void)unlinkat(folder_fd, entry->d_name, 0);
+    if (folder)
+        (void)closedir(folder);
+}
+
+/* One of ours that nobody has locked for a while: its recorder was killed. */
+static void remove_if_stale(int place_fd, const char *name)
+{
+    struct stat about;
+    if (strncmp(name, "weft-", 5) != 0 || strlen(name) != 11)
+        return;
+    const int fd = openat(place_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return;
+    if (fstat(fd, &about) == 0 && about.st_uid == geteuid() &&
+        about.st_mtime + STALE_SECONDS < time(NULL) && flock(fd, LOCK_EX | LOCK_NB) == 0) {
+        remove_files(fd);
+        (void)unlinkat(place_fd, name, AT_REMOVEDIR);
+    }
+    (void)close(fd);
+}
+
+static void remove_stale(const char *place)
+{
+    DIR *folder = opendir(place);
+    for (struct dirent *entry; folder && (entry = readdir(folder));)
+        remove_if_stale(dirfd(folder), entry->d_name);
+    if (folder)
+        (void)closedir(folder);
+}
+
+static bool make_folder(struct programs *programs)
+{
+    const char *const places[] = { "/dev/shm", getenv("TMPDIR"), "/tmp" };
+    for (size_t k = 0; k < sizeof places / sizeof *places && !programs->folder; k++) {
+        char *path = NULL;
+        if (!places[k] || asprintf(&path, "%s/weft-XXXXXX", places[k]) < 0)
+            continue;
+        remove_stale(places[k]);
+        programs->folder = mkdtemp(path);
+        if (!programs->folder)
+            free(path);
+    }
+    return programs->folder != NULL;
+}
+
+enum weft_code programs_open(struct programs *programs, struct session_output *output,
+                             struct trigger *trigger, struct weft_err *err)
+{
+    *programs = (struct programs){ .folder_fd = -1, .notify_fd = -1, .output = output };
+    programs->reading = (struct ring_reading){ .output = output, .trigger = trigger };
+    programs->reading.room = malloc(RING_ROOM_BYTES);
+    programs->paths = weft_strtab_new();
+    if (!programs->reading.room || !programs->paths)
+        return no_memory(err);
+    if (!make_folder(programs))
+        return weft_fail_errno(err, errno, "cannot make a folder for rings in /dev/shm or /tmp");
+    programs->folder_fd = open(programs->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (programs->folder_fd < 0 || flock(programs->folder_fd, LOCK_EX | LOCK_NB) != 0) {
+        (void)weft_fail_errno(err, errno, "cannot open the folder for rings");
+        return weft_in_file(err, programs->folder);
+    }
+    programs->notify_fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    if (programs->notify_fd >= 0)
+        (void)inotify_add_watch(programs->notify_fd, programs->folder, IN_CREATE | IN_MOVED_TO);
+    programs->has_new = true;
+    ring_files_begin();
+    return WEFT_OK;
+}
+
+void programs_close(struct programs *programs)
+{
+    for (size_t k = 0; k < programs->files.n; k++)
+        ring_file_close(&programs->files.items[k]);
+    WEFT_VEC_FINI(&programs->files);
+    for (size_t k = 0; k < programs->programs.n; k++)
+        if (programs->programs.items[k].pidfd >= 0)
+            (void)close(programs->programs.items[k].pidfd);
+    WEFT_VEC_FINI(&programs->programs);
+    if (programs->folder_fd >= 0)
+        remove_files(programs->folder_fd);
+    if (programs->folder)
+        (void)rmdir(programs->folder);
+    if (programs->folder_fd >= 0)
+        (void)close(programs->folder_fd);
+    if (programs->notify_fd >= 0)
+        (void)close(programs->notify_fd);
+    free(programs->folder);
+    free(programs->reading.room);
+    weft_strtab_free(programs->paths);
+    proc_text_fini(&programs->room);
+}
+
+/* ---- what is told of a process ------------------------------------------------------------------
+ */
+
+static enum weft_code put_text(struct programs *programs, enum weft_piece_kind kind,
+                               uint32_t stream, uint32_t pid, struct weft_str text,
+                               struct weft_err *err)
+{
+    if (text.n_bytes > WEFT_PIECE_BYTES_MAX)
+        text.n_bytes = WEFT_PIECE_BYTES_MAX;
+    return session_put(programs->output, kind, stream, pid, WEFT_STR(""), text, err);
+}
+
+static enum weft_code put_build_id(struct programs *programs, struct weft_str path,
+                                   struct weft_err *err)
+{
+    struct weft_elf_file file;
+    char line[PATH_MAX + 160];
+    int n_line = 0;
+    if (path.n_bytes >= PATH_MAX)
+        return WEFT_OK;
+    (void)snprintf(line, sizeof line, "%.*s", (int)path.n_bytes, path.bytes);
+    if (!weft_elf_file_open(line, &file))
+        return WEFT_OK;
+    const struct weft_str id = weft_elf_file_build_id(&file);
+    for (size_t k = 0; k < id.n_bytes && k < 64; k++)
+        n_line += snprintf(line + n_line, sizeof line - (size_t)n_line, "%02x",
+                           (unsigned char)id.bytes[k]);
+    weft_elf_file_close(&file);
+    if (n_line == 0)
+        return WEFT_OK;
+    n_line += snprintf(line + n_line, sizeof line - (size_t)n_line, " %.*s\n", (int)path.n_bytes,
+                       path.bytes);
+    return put_text(programs, WEFT_PIECE_BUILD, 0, 0, (struct weft_str){ line, (size_t)n_line },
+                    err);
+}
+
+static enum weft_code put_build_ids(struct programs *programs, struct weft_str maps,
+                                    struct weft_err *err)
+{
+    struct proc_map map;
+    enum weft_code code = WEFT_OK;
+    while (code == WEFT_OK && proc_next_map(&maps, &map)) {
+        const uint32_t n_before = weft_strtab_count(programs->paths);
+        uint32_t path;
+        code = weft_strtab_intern(programs->paths, map.path, &path, err);
+        if (code == WEFT_OK && path == n_before)
+            code = put_build_id(programs, map.path, err);
+    }
+    return code;
+}
+
+/* As they are, or, of a program that is gone, as they were when it began. */
+static bool read_maps(struct programs *programs, const struct program_news *news)
+{
+    char name[96];
+    if (proc_read(news->pid, "maps", &programs->room))
+        return true;
+    if (!news->name || !news->is_new)
+        return false;
+    (void)snprintf(name, sizeof name, "%s.maps", news->name);
+    return proc_read_in(programs->folder_fd, name, &programs->room);
+}
+
+static enum weft_code put_maps(struct programs *programs, const struct program_news *news,
+                               struct weft_err *err)
+{
+    if (!read_maps(programs, news))
+        return WEFT_OK;
+    const struct weft_str maps = { programs->room.items, programs->room.n };
+    const enum weft_code code =
+        put_text(programs, WEFT_PIECE_MAPS, news->is_new ? 0 : 1, news->pid, maps, err);
+    trigger_forget(programs->reading.trigger, news->pid);
+    return code == WEFT_OK ? put_build_ids(programs, maps, err) : code;
+}
+
+enum weft_code programs_tell(struct programs *programs, const struct program_news *news,
+                             struct weft_err *err)
+{
+    char exe[PATH_MAX] = "", line[PATH_MAX + 256];
+    enum weft_code code = WEFT_OK;
+    if (news->is_new) {
+        const uint32_t told = proc_parent(news->pid, &programs->room);
+        const bool has_comm = proc_read(news->pid, "comm", &programs->room);
+        (void)proc_link(news->pid, "exe", exe, sizeof exe);
+        int n_line =
+            snprintf(line, sizeof line, "parent=%" PRIu32 "\nexe=%s\nstart_ns=%" PRIu64 "\n",
+                     news->parent ? news->parent : told, exe, news->start_ns);
+        if (has_comm) /* it ends with a line's end */
+            n_line += snprintf(line + n_line, sizeof line - (size_t)n_line, "comm=%.64s",
+                               programs->room.items);
+        code = put_text(programs, WEFT_PIECE_PROCESS, 0, news->pid,
+                        (struct weft_str){ line, (size_t)n_line }, err);
+    }
+    return code == WEFT_OK ? put_maps(programs, news, err) : code;
+}
+
+static enum weft_code tell_end(struct programs *programs, uint32_t pid, struct weft_err *err)
+{
+    char line[64];
+    const int n_line =
+        snprintf(line, sizeof line, "end_ns=%" PRIu64 "\n", session_clock_ns(CLOCK_MONOTONIC));
+    return put_text(programs, WEFT_PIECE_PROCESS, 0, pid, (struct weft_str){ line, (size_t)n_line },
+                    err);
+}
+
+/* ---- files that appear --------------------------------------------------------------------------
+ */
+
+static struct program *program_of(struct programs *programs, uint32_t pid)
+{
+    for (size_t k = 0; k < programs->programs.n; k++)
+        if (programs->programs.items[k].pid == pid)
+            return &programs->programs.items[k];
+    struct program *program = WEFT_VEC_PUSH(&programs->programs);
+    if (!program)
+        return NULL;
+    *program = (struct program){ .pid = pid, .pidfd = -1 };
+    program->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+    programs->n_all++;
+    return program;
+}
+
+static bool is_known(const struct programs *programs, const char *name)
+{
+    for (size_t k = programs->files.n; k-- > 0;)
+        if (strcmp(programs->files.items[k].name, name) == 0)
+            return true;
+    return false;
+}
+
+static uint64_t ns_of_ticks(const struct programs *programs, uint64_t ticks)
+{
+    const double ns = ((double)ticks - (double)programs->pair.ticks) * programs->ns_per_tick;
+    const double at_ns = (double)programs->pair.monotonic_ns + ns;
+    return at_ns > 0 ? (uint64_t)at_ns : 0;
+}
+
+/* A second file of one library: the process runs another program, and writes into the first one no
+ * more. */
+static bool supersede(struct programs *programs, const struct ring_file *file)
+{
+    bool is_new_program = true;
+    for (size_t k = 0; k < programs->files.n; k++) {
+        struct ring_file *other = &programs->files.items[k];
+        if (other->pid != file->pid || other->is_broken)
+            continue;
+        if (other->library == file->library)
+            other->is_over = true;
+        else if (!other->is_over)
+            is_new_program = false;
+    }
+    return is_new_program;
+}
+
+static enum weft_code add_file(struct programs *programs, const char *name, struct weft_err *err)
+{
+    struct ring_file file;
+    if (!ring_file_open(programs->folder_fd, name, &file) && !file.is_broken) {
+        programs->has_new = true; /* not ready yet */
+        return WEFT_OK;
+    }
+    const bool is_new_program = !file.is_broken && supersede(programs, &file);
+    struct ring_file *place = WEFT_VEC_PUSH(&programs->files);
+    struct program *program = place && !file.is_broken ? program_of(programs, file.pid) : NULL;
+    if (!place || (!program && !file.is_broken)) {
+        ring_file_close(&file);
+        return no_memory(err);
+    }
+    *place = file;
+    if (file.is_broken)
+        return WEFT_OK;
+    program->n_files++;
+    const struct program_news news = { .pid = file.pid,
+                                       .parent = file.parent,
+                                       .start_ns = ns_of_ticks(programs, file.start_ticks),
+                                       .name = name,
+                                       .is_new = is_new_program };
+    return programs_tell(programs, &news, err);
+}
+
+/* "PID.LIBRARY.N" */
+static bool is_ring_name(const char *name)
+{
+    const size_t n_name = strlen(name);
+    return n_name > 0 && strspn(name, "0123456789.") == n_name && name[0] != '.';
+}
+
+/* Somebody asks for a snapshot (weft mark): the file says why. */
+static void take_mark(struct programs *programs, const char *name)
+{
+    struct ring_reading *reading = &programs->reading;
+    const bool is_read = proc_read_in(programs->folder_fd, name, &programs->room);
+    (void)unlinkat(programs->folder_fd, name, 0);
+    if (reading->wants_snapshot)
+        return;
+    reading->wants_snapshot = true;
+    (void)snprintf(reading->why, sizeof reading->why, "%.100s",
+                   is_read ? programs->room.items : "weft mark");
+}
+
+static enum weft_code find_files(struct programs *programs, struct weft_err *err)
+{
+    enum weft_code code = WEFT_OK;
+    const int fd = dup(programs->folder_fd);
+    DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
+    programs->has_new = false;
+    if (!folder) {
+        if (fd >= 0)
+            (void)close(fd);
+        return WEFT_OK;
+    }
+    rewinddir(folder);
+    for (struct dirent *entry; code == WEFT_OK && (entry = readdir(folder));)
+        if (strncmp(entry->d_name, SESSION_MARK_FRONT, strlen(SESSION_MARK_FRONT)) == 0)
+            take_mark(programs, entry->d_name);
+        else if (is_ring_name(entry->d_name) && !is_known(programs, entry->d_name))
+            code = add_file(programs, entry->d_name, err);
+    (void)closedir(folder);
+    return code;
+}
+
+static void take_notices(struct programs *programs)
+{
+    char room[4096];
+    while (programs->notify_fd >= 0 && read(programs->notify_fd, room, sizeof room) > 0)
+        programs->has_new = true;
+    if (programs->notify_fd < 0)
+        programs->has_new = true;
+}
+
+/* ---- processes that are gone --------------------------------------------------------------------
+ */
+
+static bool is_gone(const struct program *program)
+{
+    struct pollfd fd = { .fd = program->pidfd, .events = POLLIN };
+    return program->pidfd < 0 || poll(&fd, 1, 0) > 0;
+}
+
+static void look_for_ends(struct programs *programs)
+{
+    for (size_t k = 0; k < programs->programs.n; k++) {
+        struct program *program = &programs->programs.items[k];
+        if (program->is_gone || !is_gone(program))
+            continue;
+        program->is_gone = true;
+        for (size_t n = 0; n < programs->files.n; n++)
+            if (programs->files.items[n].pid == program->pid)
+                programs->files.items[n].is_over = true;
+    }
+}
+
+/* A file that was read to its end is removed. */
+static void drop_file(struct programs *programs, size_t place)
+{
+    struct ring_file *file = &programs->files.items[place];
+    (void)ring_file_modules_changed(file); /* for the threads that found no slot */
+    programs->lost += file->lost_words;
+    programs->lost_threads += file->lost_threads;
+    char maps[96];
+    (void)snprintf(maps, sizeof maps, "%s.maps", file->name);
+    (void)unlinkat(programs->folder_fd, file->name, 0);
+    (void)unlinkat(programs->folder_fd, maps, 0);
+    ring_file_close(file);
+    *file = programs->files.items[--programs->files.n];
+}
+
+static enum weft_code drop_programs(struct programs *programs, struct weft_err *err)
+{
+    enum weft_code code = WEFT_OK;
+    for (size_t k = programs->programs.n; code == WEFT_OK && k-- > 0;) {
+        struct program *program = &programs->programs.items[k];
+        if (!program->is_gone)
+            continue;
+        code = tell_end(programs, program->pid, err);
+        if (program->pidfd >= 0)
+            (void)close(program->pidfd);
+        *program = programs->programs.items[--programs->programs.n];
+    }
+    return code;
+}
+
+/* ---- reading -----------------------------------------------------------------------------------
+ */
+
+static enum weft_code read_file(struct programs *programs, struct ring_file *file, bool is_due,
+                                struct weft_err *err)
+{
+    enum weft_code code = WEFT_OK;
+    if (is_due && !file->is_over && ring_file_modules_changed(file))
+        code = programs_tell(programs, &(struct program_news){ .pid = file->pid }, err);
+    return code == WEFT_OK ? ring_file_read(file, &programs->reading, is_due || file->is_over, err)
+                           : code;
+}
+
+enum weft_code programs_poll(struct programs *programs, bool is_due, struct weft_err *err)
+{
+    enum weft_code code = WEFT_OK;
+    programs->reading.fill_percent = 0;
+    take_notices(programs);
+    if (is_due) /* before files are looked for: what is gone has made all of its own */
+        look_for_ends(programs);
+    if (programs->has_new)
+        code = find_files(programs, err);
+    for (size_t k = programs->files.n; code == WEFT_OK && k-- > 0;) {
+        struct ring_file *file = &programs->files.items[k];
+        code = read_file(programs, file, is_due, err);
+        if (code == WEFT_OK && file->is_over)
+            drop_file(programs, k);
+    }
+    return code == WEFT_OK && is_due ? drop_programs(programs, err) : code;
+}
+
+enum weft_code programs_stop(struct programs *programs, struct weft_err *err)
+{
+    enum weft_code code = programs_poll(programs, true, err);
+    for (size_t k = 0; k < programs->files.n; k++)
+        ring_file_stop(&programs->files.items[k]);
+    return code == WEFT_OK ? programs_poll(programs, true, err) : code;
+}
+
+uint64_t programs_lost(const struct programs *programs)
+{
+    uint64_t n_lost = programs->lost;
+    for (size_t k = 0; k < programs->files.n; k++)
+        n_lost += programs->files.items[k].lost_words;
+    return n_lost;
+}
+
+uint64_t programs_lost_threads(const struct programs *programs)
+{
+    uint64_t n_lost = programs->lost_threads;
+    for (size_t k = 0; k < programs->files.n; k++)
+        n_lost += programs->files.items[k].lost_threads;
+    return n_lost;
+}

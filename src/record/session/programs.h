@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The recorded processes: their ring files, as they appear in the folder, what was mapped where,
+ * and when they are gone.
+ */
+#ifndef WEFT_RECORD_SESSION_PROGRAMS_H
+#define WEFT_RECORD_SESSION_PROGRAMS_H
+
+#include "base/map.h"
+#include "record/session/proc.h"
+#include "record/session/ring_file.h"
+
+struct program {
+    uint32_t pid;
+    int pidfd;    /* -1: none */
+    bool is_gone; /* its last words were read */
+    bool is_told; /* the PROCESS piece was put */
+    uint32_t n_files;
+};
+
+struct programs {
+    char *folder; /* of the rings */
+    int folder_fd, notify_fd;
+    struct session_output *output;
+    struct ring_reading reading;
+    struct {
+        struct ring_file *items;
+        size_t n, cap;
+    } files;
+    struct {
+        struct program *items;
+        size_t n, cap;
+    } programs;
+    struct weft_strtab *paths; /* modules whose build ids were told */
+    struct proc_text room;
+    bool has_new;  /* a file may have appeared */
+    uint64_t lost; /* words of files that are closed */
+    uint64_t lost_threads;
+    uint32_t n_all; /* programs so far */
+    double ns_per_tick;
+    struct weft_clock_pair pair; /* the last one */
+};
+
+/* Makes the folder in memory (/dev/shm, else $TMPDIR or /tmp), locked as long as it is open: who
+ * finds it unlocked knows that its recorder is gone. WEFT_E_IO, WEFT_E_NOMEM. */
+WEFT_CHECKED enum weft_code programs_open(struct programs *programs, struct session_output *output,
+                                          struct trigger *trigger, struct weft_err *err);
+void programs_close(struct programs *programs);
+
+/* Looks for new files and processes that are gone, and reads words. `is_due`: all of them. */
+WEFT_CHECKED enum weft_code programs_poll(struct programs *programs, bool is_due,
+                                          struct weft_err *err);
+
+/* No program writes any more; what stands in the rings is read. */
+WEFT_CHECKED enum weft_code programs_stop(struct programs *programs, struct weft_err *err);
+
+/* What is known of a process before it is asked. */
+struct program_news {
+    uint32_t pid, parent;
+    uint64_t start_ns; /* of the program that it runs */
+    const char *name;  /* of its ring file; NULL: it has none */
+    bool is_new;       /* it runs a program that was not told of; else only its maps have changed */
+};
+
+/* Tells of a process: what it runs, and its maps. Also of those that have no rings. */
+WEFT_CHECKED enum weft_code programs_tell(struct programs *programs,
+                                          const struct program_news *news, struct weft_err *err);
+
+/* Words that found no room. */
+uint64_t programs_lost(const struct programs *programs);
+/* Threads that found no slot. */
+uint64_t programs_lost_threads(const struct programs *programs);
+
+#endif

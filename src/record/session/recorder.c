@@ -1,0 +1,640 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One thread: it sleeps 10 ms at a time, less when rings fill, or something appears in the folder;
+ * then it reads what is there. Every 50 ms all of it goes to the file, so that whoever is killed
+ * takes no more than that along.
+ */
+#include "record/session/recorder.h"
+
+#include "base/file.h"
+#include "record/session/levels.h"
+#include "record/session/mark.h"
+#include "record/session/programs.h"
+#include "record/session/target.h"
+#include "record/session/ticks.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+enum {
+    POLL_NS = 10000000, /* in which the fullest ring should get no fuller than a quarter */
+    LEAST_POLL_NS = 500000,
+    WANTED_PERCENT = 25,
+    NICENESS = -15,
+    DUE_NS = 50000000,
+    CLOCK_NS = 100000000,
+    SHOW_NS = 250000000,
+    COST_NS = 1000000000,
+    PIECE_BYTES = 1 << 20, /* of records of the kernel */
+};
+
+struct recorder {
+    const struct weft_recorder_opts *opts;
+    struct levels levels;
+    struct session_output *output;
+    struct programs programs;
+    struct target target;
+    struct trigger *trigger;
+    int watched_fd; /* pidfd of a process that is only looked at; -1: none */
+    uint64_t start_ns, due_ns, clock_ns, show_ns, cost_ns;
+    uint64_t cpu_at_start_ns;
+    uint64_t sleep_ns;
+    uint64_t *lost_on_cpu; /* of the kernel, as last told */
+    uint64_t kernel_records, kernel_lost;
+    uint64_t lost_since_ns;
+    bool has_stopped; /* nothing is recorded any more */
+};
+
+/* ---- signals -----------------------------------------------------------------------------------
+ */
+
+static volatile sig_atomic_t n_interrupts, n_snapshots, is_sent, last_signal;
+
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+    (void)context;
+    if (number == SIGUSR2) {
+        n_snapshots = n_snapshots + 1;
+        return;
+    }
+    is_sent = info->si_code != SI_KERNEL; /* a terminal has told the program, too */
+    last_signal = number;
+    n_interrupts = n_interrupts + 1;
+}
+
+static const int signals[] = { SIGINT, SIGTERM, SIGUSR2 };
+enum { N_SIGNALS = sizeof signals / sizeof *signals };
+
+static void catch_signals(struct sigaction *before)
+{
+    struct sigaction action = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO };
+    (void)sigemptyset(&action.sa_mask);
+    n_interrupts = n_snapshots = 0;
+    for (size_t k = 0; k < N_SIGNALS; k++)
+        (void)sigaction(signals[k], &action, &before[k]);
+}
+
+static void restore_signals(const struct sigaction *before)
+{
+    for (size_t k = 0; k < N_SIGNALS; k++)
+        (void)sigaction(signals[k], &before[k], NULL);
+}
+
+/* ---- what it costs -----------------------------------------------------------------------------
+ */
+
+static uint64_t own_cpu_ns(void)
+{
+    return session_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+static uint64_t bpf_ns(const struct recorder *recorder)
+{
+    return recorder->levels.kernel ? weft_kernel_run_ns(recorder->levels.kernel) : 0;
+}
+
+static struct weft_recorder_state state_of(const struct recorder *recorder)
+{
+    return (struct weft_recorder_state){
+        .events = recorder->programs.reading.n_words + recorder->kernel_records,
+        .lost = programs_lost(&recorder->programs) + recorder->kernel_lost,
+        .bytes = session_output_bytes(recorder->output),
+        .elapsed_ns = session_clock_ns(CLOCK_MONOTONIC) - recorder->start_ns,
+        .own_cpu_ns = own_cpu_ns() - recorder->cpu_at_start_ns + bpf_ns(recorder),
+        .n_programs = recorder->programs.n_all,
+    };
+}
+
+static enum weft_code put_cost(struct recorder *recorder, struct weft_err *err)
+{
+    const struct weft_recorder_state state = state_of(recorder);
+    const struct weft_record_cost cost = {
+        .recorder_cpu_ns = own_cpu_ns() - recorder->cpu_at_start_ns,
+        .target_cpu_ns = recorder->target.cpu_ns,
+        .bpf_ns = bpf_ns(recorder),
+        .bytes = state.bytes,
+        .events = state.events,
+        .lost = state.lost,
+    };
+    const struct weft_str payload = { (const char *)&cost, sizeof cost };
+    return session_put(recorder->output, WEFT_PIECE_COST, 0, 0, WEFT_STR(""), payload, err);
+}
+
+/* ---- what is told of the whole ------------------------------------------------------------------
+ */
+
+static enum weft_code put_clock(struct recorder *recorder, struct weft_err *err)
+{
+    const struct weft_clock_pair before = recorder->programs.pair;
+    const struct weft_clock_pair pair = session_clock_pair();
+    const struct weft_str payload = { (const char *)&pair, sizeof pair };
+    if (before.ticks && pair.ticks > before.ticks)
+        recorder->programs.ns_per_tick =
+            (double)(pair.monotonic_ns - before.monotonic_ns) / (double)(pair.ticks - before.ticks);
+    recorder->programs.pair = pair;
+    return session_put(recorder->output, WEFT_PIECE_CLOCK, 0, 0, WEFT_STR(""), payload, err);
+}
+
+/* As it was typed, as far as it fits; ends of lines would end the value. */
+static void put_command(FILE *out, char *const *argv)
+{
+    fputs("command=", out);
+    for (size_t k = 0; argv && argv[k]; k++) {
+        if (k)
+            fputc(' ', out);
+        for (const char *at = argv[k]; *at; at++)
+            fputc(*at == '\n' ? ' ' : *at, out);
+    }
+    fputc('\n', out);
+}
+
+static enum weft_code put_meta(struct recorder *recorder, struct weft_err *err)
+{
+    char *text = NULL;
+    size_t n_text = 0;
+    struct utsname system;
+    FILE *out = open_memstream(&text, &n_text);
+    if (!out)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a recording");
+    (void)uname(&system);
+    fprintf(out, "host=%s\nkernel=%s\narchitecture=%s\nprocessors=%ld\n", system.nodename,
+            system.release, system.machine, sysconf(_SC_NPROCESSORS_ONLN));
+    fprintf(out, "folder=%s\nrecorder=%d\nlevels=%s\n", recorder->programs.folder, (int)getpid(),
+            recorder->levels.text);
+    put_command(out, recorder->opts->argv);
+    (void)fclose(out);
+    const enum weft_code code = session_put(recorder->output, WEFT_PIECE_META, 0, 0, WEFT_STR(""),
+                                            (struct weft_str){ text, n_text }, err);
+    free(text);
+    return code;
+}
+
+/* ---- the kernel --------------------------------------------------------------------------------
+ */
+
+/* A program that one of the targets became: its maps are wanted for stacks. */
+static enum weft_code look_for_exec(struct recorder *recorder,
+                                    const struct weft_kernel_record *record, struct weft_err *err)
+{
+    const uint32_t pid = (uint32_t)record->a;
+    const bool is_target = recorder->target.pid == (pid_t)pid || recorder->opts->pid == pid;
+    return record->type == WEFT_KERNEL_EXEC && is_target
+               ? programs_tell(&recorder->programs,
+                               &(struct program_news){
+                                   .pid = pid, .start_ns = record->time_ns, .is_new = true },
+                               err)
+               : WEFT_OK;
+}
+
+static enum weft_code put_records(struct recorder *recorder, uint32_t cpu, const uint8_t *bytes,
+                                  size_t n_bytes, struct weft_err *err)
+{
+    return session_put(recorder->output, WEFT_PIECE_KERNEL, cpu, 0, WEFT_STR(""),
+                       (struct weft_str){ (const char *)bytes, n_bytes }, err);
+}
+
+/* Pieces of whole records. */
+static enum weft_code take_records(void *context, uint32_t cpu,
+                                   const struct weft_kernel_record *records, size_t n_bytes,
+                                   struct weft_err *err)
+{
+    struct recorder *recorder = context;
+    const uint8_t *const bytes = (const uint8_t *)records;
+    struct weft_kernel_record record;
+    enum weft_code code = WEFT_OK;
+    size_t n_put = 0, at = 0;
+    while (code == WEFT_OK && at + sizeof record <= n_bytes) {
+        memcpy(&record, bytes + at, sizeof record);
+        at += sizeof record + record.payload_bytes;
+        recorder->kernel_records++;
+        if (record.type == WEFT_KERNEL_EXEC)
+            code = look_for_exec(recorder, &record, err);
+        if (code == WEFT_OK && at - n_put >= PIECE_BYTES) {
+            code = put_records(recorder, cpu, bytes + n_put, at - n_put, err);
+            n_put = at;
+        }
+    }
+    return code == WEFT_OK && at > n_put
+               ? put_records(recorder, cpu, bytes + n_put, at - n_put, err)
+               : code;
+}
+
+static enum weft_code put_losses(struct recorder *recorder, struct weft_err *err)
+{
+    const struct weft_kernel *kernel = recorder->levels.kernel;
+    const uint32_t n_cpus = kernel ? weft_kernel_n_cpus(kernel) : 0;
+    enum weft_code code = WEFT_OK;
+    if (n_cpus && !recorder->lost_on_cpu)
+        recorder->lost_on_cpu = calloc(n_cpus, sizeof *recorder->lost_on_cpu);
+    for (uint32_t k = 0; code == WEFT_OK && recorder->lost_on_cpu && k < n_cpus; k++) {
+        const uint64_t n_lost = weft_kernel_lost(kernel, k);
+        const uint64_t words[] = { n_lost - recorder->lost_on_cpu[k], recorder->lost_since_ns };
+        if (words[0] == 0)
+            continue;
+        recorder->lost_on_cpu[k] = n_lost;
+        recorder->kernel_lost += words[0];
+        code = session_put(recorder->output, WEFT_PIECE_LOST, k, 0, WEFT_STR(""),
+                           (struct weft_str){ (const char *)words, sizeof words }, err);
+    }
+    recorder->lost_since_ns = session_clock_ns(CLOCK_MONOTONIC);
+    return code;
+}
+
+static enum weft_code poll_kernel(struct recorder *recorder, uint32_t *fill_percent,
+                                  struct weft_err *err)
+{
+    uint32_t fill = 0;
+    if (!recorder->levels.kernel)
+        return WEFT_OK;
+    const enum weft_code code =
+        weft_kernel_poll(recorder->levels.kernel, take_records, recorder, &fill, err);
+    *fill_percent = fill > *fill_percent ? fill : *fill_percent;
+    return code;
+}
+
+/* ---- one round ---------------------------------------------------------------------------------
+ */
+
+static void say(const struct recorder *recorder, const char *text)
+{
+    if (recorder->opts->say)
+        recorder->opts->say(recorder->opts->context, text);
+}
+
+static enum weft_code take_snapshot(struct recorder *recorder, const char *why,
+                                    struct weft_err *err)
+{
+    const char *path;
+    char text[512];
+    enum weft_code code = put_clock(recorder, err);
+    if (code == WEFT_OK)
+        code = session_snapshot(recorder->output, weft_str_of(why), &path, err);
+    if (code != WEFT_OK || !path)
+        return code;
+    (void)snprintf(text, sizeof text, "snapshot (%s): %s", why, path);
+    say(recorder, text);
+    return WEFT_OK;
+}
+
+static enum weft_code look_for_snapshots(struct recorder *recorder, struct weft_err *err)
+{
+    struct ring_reading *reading = &recorder->programs.reading;
+    enum weft_code code = WEFT_OK;
+    if (recorder->opts->snapshot_ns && reading->wants_snapshot)
+        code = take_snapshot(recorder, reading->why, err);
+    reading->wants_snapshot = false;
+    if (code == WEFT_OK && n_snapshots && recorder->opts->snapshot_ns)
+        code = take_snapshot(recorder, "asked for", err);
+    n_snapshots = 0;
+    return code;
+}
+
+static bool is_time(uint64_t *last_ns, uint64_t now_ns, uint64_t every_ns)
+{
+    if (now_ns - *last_ns < every_ns)
+        return false;
+    *last_ns = now_ns;
+    return true;
+}
+
+static enum weft_code do_due(struct recorder *recorder, uint64_t now_ns, struct weft_err *err)
+{
+    enum weft_code code = WEFT_OK;
+    if (is_time(&recorder->clock_ns, now_ns, CLOCK_NS))
+        code = put_clock(recorder, err);
+    if (code == WEFT_OK)
+        code = put_losses(recorder, err);
+    if (code == WEFT_OK && is_time(&recorder->cost_ns, now_ns, COST_NS))
+        code = put_cost(recorder, err);
+    if (code == WEFT_OK)
+        code = look_for_snapshots(recorder, err);
+    if (code == WEFT_OK)
+        code = session_flush(recorder->output, err);
+    if (recorder->opts->show && is_time(&recorder->show_ns, now_ns, SHOW_NS)) {
+        const struct weft_recorder_state state = state_of(recorder);
+        recorder->opts->show(recorder->opts->context, &state);
+    }
+    return code;
+}
+
+/* Reads what is there; *fill_percent: how full the fullest ring was. */
+static enum weft_code do_round(struct recorder *recorder, uint32_t *fill_percent,
+                               struct weft_err *err)
+{
+    const uint64_t now_ns = session_clock_ns(CLOCK_MONOTONIC);
+    const bool is_due = is_time(&recorder->due_ns, now_ns, DUE_NS);
+    enum weft_code code = programs_poll(&recorder->programs, is_due, err);
+    *fill_percent = recorder->programs.reading.fill_percent;
+    if (code == WEFT_OK)
+        code = poll_kernel(recorder, fill_percent, err);
+    return code == WEFT_OK && is_due ? do_due(recorder, now_ns, err) : code;
+}
+
+/* So long that a ring that was so full after the last sleep will be a quarter full. */
+static uint64_t time_to_sleep(uint64_t last_ns, uint32_t fill_percent)
+{
+    const uint64_t wanted_ns = fill_percent ? last_ns * WANTED_PERCENT / fill_percent : 2 * last_ns;
+    return wanted_ns < LEAST_POLL_NS ? LEAST_POLL_NS : wanted_ns > POLL_NS ? POLL_NS : wanted_ns;
+}
+
+static void sleep_a_little(struct recorder *recorder, uint32_t fill_percent)
+{
+    struct pollfd fds[] = {
+        { .fd = recorder->programs.notify_fd, .events = POLLIN },
+        { .fd = recorder->target.has_ended ? -1 : recorder->target.pidfd, .events = POLLIN },
+        { .fd = recorder->watched_fd, .events = POLLIN },
+    };
+    recorder->sleep_ns = time_to_sleep(recorder->sleep_ns, fill_percent);
+    const struct timespec time = { .tv_nsec = (long)recorder->sleep_ns };
+    (void)ppoll(fds, sizeof fds / sizeof *fds, &time, NULL);
+}
+
+/* ---- until the end -----------------------------------------------------------------------------
+ */
+
+/* The first interruption ends the program as a shell would, the second one for certain. */
+static void pass_interrupts(struct recorder *recorder, int *n_passed)
+{
+    if (n_interrupts == *n_passed)
+        return;
+    const bool is_first = *n_passed == 0;
+    *n_passed = n_interrupts;
+    if (!is_first)
+        target_signal(&recorder->target, SIGKILL);
+    else if (is_sent)
+        target_signal(&recorder->target, last_signal);
+}
+
+static bool is_watched_over(const struct recorder *recorder)
+{
+    struct pollfd fd = { .fd = recorder->watched_fd, .events = POLLIN };
+    return recorder->watched_fd >= 0 && poll(&fd, 1, 0) > 0;
+}
+
+/* Why it ends now; NULL: it does not. */
+static const char *reason_to_end(struct recorder *recorder, int *n_passed)
+{
+    const uint64_t now_ns = session_clock_ns(CLOCK_MONOTONIC);
+    pass_interrupts(recorder, n_passed);
+    if (recorder->target.pid ? target_poll(&recorder->target, false) : is_watched_over(recorder))
+        return "the program ended";
+    if (!recorder->target.pid && n_interrupts)
+        return "interrupted";
+    if (recorder->opts->duration_ns && now_ns - recorder->start_ns >= recorder->opts->duration_ns)
+        return "the duration is over";
+    return NULL;
+}
+
+static enum weft_code put_lost_threads(struct recorder *recorder, struct weft_err *err)
+{
+    char text[64];
+    const uint64_t n_lost = programs_lost_threads(&recorder->programs);
+    const int n_text = snprintf(text, sizeof text, "lost_threads=%" PRIu64 "\n", n_lost);
+    return n_lost ? session_put(recorder->output, WEFT_PIECE_META, 0, 0, WEFT_STR(""),
+                                (struct weft_str){ text, (size_t)n_text }, err)
+                  : WEFT_OK;
+}
+
+static enum weft_code finish(struct recorder *recorder, const char *why, struct weft_err *err)
+{
+    uint32_t fill;
+    if (recorder->levels.kernel)
+        weft_kernel_stop(recorder->levels.kernel);
+    enum weft_code code = programs_stop(&recorder->programs, err);
+    if (code == WEFT_OK)
+        code = poll_kernel(recorder, &fill, err);
+    if (code == WEFT_OK)
+        code = put_losses(recorder, err);
+    if (code == WEFT_OK)
+        code = put_lost_threads(recorder, err);
+    if (code == WEFT_OK)
+        code = put_cost(recorder, err);
+    if (code == WEFT_OK)
+        code = put_clock(recorder, err);
+    if (code == WEFT_OK)
+        code = look_for_snapshots(recorder, err);
+    if (code == WEFT_OK)
+        code = session_output_end(recorder->output, weft_str_of(why), err);
+    return code;
+}
+
+/* What went wrong ends the recording, not the program. */
+static void give_up(struct recorder *recorder, const struct weft_err *err)
+{
+    char cause[1024], text[1200];
+    weft_err_print(err, cause, sizeof cause);
+    (void)snprintf(text, sizeof text, "recording stopped: %s%s", cause,
+                   recorder->target.pid && !recorder->target.has_ended ? "; the program goes on"
+                                                                       : "");
+    say(recorder, text);
+    if (recorder->levels.kernel)
+        weft_kernel_stop(recorder->levels.kernel);
+    for (size_t k = 0; k < recorder->programs.files.n; k++)
+        ring_file_stop(&recorder->programs.files.items[k]);
+}
+
+static void record(struct recorder *recorder)
+{
+    struct weft_err err = { 0 };
+    const char *why = NULL;
+    enum weft_code code = WEFT_OK;
+    uint32_t fill_percent = 0;
+    int n_passed = 0;
+    while (code == WEFT_OK && !(why = reason_to_end(recorder, &n_passed))) {
+        sleep_a_little(recorder, fill_percent);
+        code = do_round(recorder, &fill_percent, &err);
+    }
+    if (code == WEFT_OK)
+        code = finish(recorder, why, &err);
+    if (code != WEFT_OK)
+        give_up(recorder, &err);
+    recorder->has_stopped = true;
+    if (recorder->target.pid && !recorder->target.has_ended && code == WEFT_OK)
+        say(recorder, "the recording is over; the program goes on");
+    while (recorder->target.pid && !target_poll(&recorder->target, true))
+        pass_interrupts(recorder, &n_passed);
+}
+
+/* ---- the beginning -----------------------------------------------------------------------------
+ */
+
+/* So that `weft mark` finds flight recorders. */
+static enum weft_code write_about(const struct recorder *recorder, struct weft_err *err)
+{
+    const int fd = openat(recorder->programs.folder_fd, SESSION_ABOUT_NAME,
+                          O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return weft_fail_errno(err, errno, "cannot write into the folder of rings");
+    const enum weft_code code =
+        weft_fd_write(fd, recorder->opts->output, strlen(recorder->opts->output), err);
+    (void)close(fd);
+    return code;
+}
+
+static enum weft_code open_output(struct recorder *recorder, struct weft_err *err)
+{
+    const struct session_output_opts opts = { .path = recorder->opts->output,
+                                              .size_bytes = recorder->opts->size_bytes,
+                                              .snapshot_ns = recorder->opts->snapshot_ns };
+    enum weft_code code = WEFT_OK;
+    if (recorder->opts->trigger)
+        code = trigger_new(recorder->opts->trigger, &recorder->trigger, err);
+    if (code == WEFT_OK)
+        code = session_output_open(&opts, &recorder->output, err);
+    if (code == WEFT_OK)
+        code = programs_open(&recorder->programs, recorder->output, recorder->trigger, err);
+    if (code == WEFT_OK && recorder->opts->snapshot_ns)
+        code = write_about(recorder, err);
+    return code == WEFT_OK ? levels_write_filter(recorder->opts, recorder->programs.folder_fd, err)
+                           : code;
+}
+
+/* The program is held until the kernel is ready: its first step is recorded. */
+static enum weft_code start_target(struct recorder *recorder, struct weft_err *err)
+{
+    const struct weft_recorder_opts *opts = recorder->opts;
+    const struct target_opts target_opts = { .argv = opts->argv,
+                                             .folder = recorder->programs.folder,
+                                             .preload = recorder->levels.preload,
+                                             .follows = opts->follows,
+                                             .with_operations = opts->with_locks };
+    levels_find_libraries(opts, &recorder->levels);
+    return opts->argv ? target_start(&target_opts, &recorder->target, err) : WEFT_OK;
+}
+
+static enum weft_code start_kernel(struct recorder *recorder, struct weft_err *err)
+{
+    const struct weft_recorder_opts *opts = recorder->opts;
+    const uint32_t pid = opts->argv ? (uint32_t)recorder->target.pid : opts->pid;
+    struct weft_err why = { 0 };
+    char cause[1024], text[1200];
+    enum weft_code code = levels_open(opts, &recorder->levels, &why);
+    if (code == WEFT_OK && recorder->levels.kernel && pid)
+        code = weft_kernel_add_target(recorder->levels.kernel, pid, &why);
+    if (code == WEFT_OK && recorder->levels.kernel)
+        code = weft_kernel_start(recorder->levels.kernel, &why);
+    if (code != WEFT_OK) { /* the other levels work without */
+        weft_err_print(&why, cause, sizeof cause);
+        (void)snprintf(text, sizeof text, "the kernel is not recorded: %s", cause);
+        say(recorder, text);
+        levels_close(&recorder->levels);
+    }
+    if (!opts->argv && !recorder->levels.kernel)
+        return weft_fail(err, WEFT_E_UNSUPPORTED, WEFT_NO_OFFSET,
+                         "of a process that runs already only the kernel can tell, and it is not "
+                         "allowed here");
+    return WEFT_OK;
+}
+
+static enum weft_code begin(struct recorder *recorder, struct weft_err *err)
+{
+    const struct timespec pause = { .tv_nsec = 1000000 };
+    enum weft_code code = put_clock(recorder, err);
+    (void)nanosleep(&pause, NULL); /* two pairs tell how fast ticks are */
+    if (code == WEFT_OK)
+        code = put_clock(recorder, err);
+    if (code == WEFT_OK)
+        code = put_meta(recorder, err);
+    if (code == WEFT_OK && recorder->opts->pid) {
+        recorder->watched_fd = (int)syscall(SYS_pidfd_open, recorder->opts->pid, 0);
+        if (recorder->watched_fd < 0)
+            return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "there is no process %" PRIu32,
+                             recorder->opts->pid);
+        code = programs_tell(&recorder->programs,
+                             &(struct program_news){ .pid = recorder->opts->pid,
+                                                     .start_ns = recorder->start_ns,
+                                                     .is_new = true },
+                             err);
+    }
+    if (code == WEFT_OK && recorder->opts->argv)
+        code = target_go(&recorder->target, recorder->opts->argv[0], err);
+    return code;
+}
+
+static enum weft_code run(struct recorder *recorder, struct weft_err *err)
+{
+    enum weft_code code = open_output(recorder, err);
+    if (code == WEFT_OK)
+        code = start_target(recorder, err);
+    if (code == WEFT_OK)
+        code = start_kernel(recorder, err);
+    recorder->start_ns = recorder->due_ns = recorder->clock_ns = recorder->show_ns =
+        recorder->cost_ns = recorder->lost_since_ns = session_clock_ns(CLOCK_MONOTONIC);
+    recorder->sleep_ns = LEAST_POLL_NS;
+    /* Programs that fill a processor leave the recorder none, or they lose records: it takes
+     * little, and takes that at once. Without the right to it stays as it is. */
+    (void)setpriority(PRIO_PROCESS, 0, NICENESS);
+    recorder->cpu_at_start_ns = own_cpu_ns(); /* what came before was no cost to the program */
+    if (code == WEFT_OK)
+        code = begin(recorder, err);
+    if (code == WEFT_OK)
+        record(recorder);
+    return code;
+}
+
+static enum weft_code take_result(struct recorder *recorder, struct weft_recorder_result *result,
+                                  struct weft_err *err)
+{
+    const size_t n_files = recorder->output ? session_output_n_files(recorder->output) : 0;
+    result->state = state_of(recorder);
+    result->is_interrupted = n_interrupts > 0;
+    if (recorder->target.has_ended)
+        result->exit_status = target_exit_status(&recorder->target);
+    result->files = calloc(n_files + 1, sizeof *result->files);
+    for (; result->files && result->n_files < n_files; result->n_files++) {
+        result->files[result->n_files] =
+            strdup(session_output_file(recorder->output, result->n_files));
+        if (!result->files[result->n_files])
+            break;
+    }
+    return result->files && result->n_files == n_files
+               ? WEFT_OK
+               : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for names");
+}
+
+enum weft_code weft_recorder_run(const struct weft_recorder_opts *opts,
+                                 struct weft_recorder_result *result, struct weft_err *err)
+{
+    struct recorder recorder = { .opts = opts,
+                                 .programs = { .folder_fd = -1, .notify_fd = -1 },
+                                 .target = { .pidfd = -1, .go_fd = -1, .ask_fd = -1 },
+                                 .watched_fd = -1 };
+    struct sigaction before[N_SIGNALS];
+    const int niceness = getpriority(PRIO_PROCESS, 0);
+    *result = (struct weft_recorder_result){ 0 };
+    catch_signals(before);
+    enum weft_code code = run(&recorder, err);
+    /* Where the program could not be run at all nothing is left. */
+    const enum weft_code taken = recorder.output ? take_result(&recorder, result, err) : code;
+    for (size_t k = 0; code != WEFT_OK && k < result->n_files; k++)
+        (void)unlink(result->files[k]);
+    target_close(&recorder.target);
+    levels_close(&recorder.levels);
+    programs_close(&recorder.programs);
+    session_output_close(recorder.output);
+    trigger_free(recorder.trigger);
+    free(recorder.lost_on_cpu);
+    if (recorder.watched_fd >= 0)
+        (void)close(recorder.watched_fd);
+    restore_signals(before);
+    (void)setpriority(PRIO_PROCESS, 0, niceness);
+    return code == WEFT_OK ? taken : code;
+}
+
+void weft_recorder_result_fini(struct weft_recorder_result *result)
+{
+    for (size_t k = 0; k < result->n_files; k++)
+        free(result->files[k]);
+    free(result->files);
+    *result = (struct weft_recorder_result){ 0 };
+}

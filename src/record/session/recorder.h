@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The recorder (docs/record.md): runs a program, or looks at one that runs, and writes what the
+ * levels tell of it to a recording.
+ */
+#ifndef WEFT_RECORD_SESSION_RECORDER_H
+#define WEFT_RECORD_SESSION_RECORDER_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* How it goes. */
+struct weft_recorder_state {
+    uint64_t events, lost, bytes; /* so far */
+    uint64_t elapsed_ns;
+    uint64_t own_cpu_ns; /* of the recorder, and of its programs in the kernel */
+    uint32_t n_programs;
+};
+
+struct weft_recorder_opts {
+    const char *output;
+    char *const *argv; /* ended by NULL; or NULL */
+    uint32_t pid;      /* a process that runs; 0: none */
+    bool all;          /* stacks of all processes */
+
+    bool with_kernel, with_stacks, with_locks, with_functions;
+    bool follows; /* children, too */
+    bool without_bpf;
+    uint32_t sample_hz;
+    uint64_t wait_threshold_ns;
+
+    const char *function, *no_function; /* regular expressions; NULL: none */
+    uint64_t depth, min_ns, cull;       /* 0: none */
+
+    uint64_t duration_ns; /* 0: to the end */
+    uint64_t snapshot_ns; /* flight recorder; 0: none */
+    uint64_t size_bytes;
+    const char *trigger; /* "fn>20ms"; NULL: none */
+
+    /* For the user: a sentence; and how it goes, a few times a second. May be NULL. */
+    void (*say)(void *context, const char *text);
+    void (*show)(void *context, const struct weft_recorder_state *state);
+    void *context;
+};
+
+struct weft_recorder_result {
+    int exit_status; /* of the program, as a shell would say; 0 if none was run */
+    bool is_interrupted;
+    char **files; /* recordings that were written, oldest first; ended by NULL */
+    size_t n_files;
+    struct weft_recorder_state state;
+};
+
+/* Records until the program ends, or the user asks to stop. A level that is not to be had is said
+ * and left out; WEFT_E_ARG: the program cannot be run, or options make no sense; WEFT_E_IO: nothing
+ * could be written. What fails later ends the recording, is said, and the program goes on. The
+ * caller frees the result, also after a failure. */
+WEFT_CHECKED enum weft_code weft_recorder_run(const struct weft_recorder_opts *opts,
+                                              struct weft_recorder_result *result,
+                                              struct weft_err *err);
+void weft_recorder_result_fini(struct weft_recorder_result *result);
+
+#endif

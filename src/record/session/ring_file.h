@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The reader's side of a ring file (schema/recording.h). Its program can write anything into it,
+ * and cut it short: every number is copied once and checked, and a page that is gone ends the
+ * reading of that file, and nothing else.
+ */
+#ifndef WEFT_RECORD_SESSION_RING_FILE_H
+#define WEFT_RECORD_SESSION_RING_FILE_H
+
+#include "base/error.h"
+#include "record/session/output.h"
+#include "record/session/trigger.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What is known of a slot. */
+struct ring_slot {
+    uint64_t tail;        /* words read */
+    uint64_t ticks;       /* of the last record read; 0: not known */
+    uint64_t start_ticks; /* of the thread whose words are read; 0: of nobody yet */
+    uint32_t tid;
+    struct trigger_thread trigger;
+};
+
+struct ring_file {
+    char name[64]; /* in the folder */
+    int fd;
+    uint32_t pid, parent, library, n_slots, n_words;
+    uint64_t data_off, start_ticks;
+    struct weft_ring_file *head; /* mapped, with the slots; NULL: no more */
+    size_t head_bytes;
+    struct ring_slot *slots;
+    uint32_t n_used;     /* slots beyond are not looked at often */
+    uint32_t n_modules;  /* as last seen */
+    bool is_broken;      /* not what it should be: left alone */
+    bool is_over;        /* its program is gone, or runs another one: read once more */
+    uint64_t lost_words; /* so far */
+    uint64_t lost_threads;
+};
+
+/* Catches the signals of pages that are gone. Once, before any file is opened. */
+void ring_files_begin(void);
+
+/* Opens NAME in the folder. False: not ready yet, to be tried again, or, with `is_broken`, never
+ * again. */
+bool ring_file_open(int folder_fd, const char *name, struct ring_file *file);
+void ring_file_close(struct ring_file *file);
+
+struct ring_reading {
+    struct session_output *output;
+    struct trigger *trigger; /* NULL: none */
+    uint8_t *room;           /* RING_ROOM_BYTES */
+    uint64_t n_words;        /* read so far, of all files */
+    uint32_t fill_percent;   /* of the fullest slot met */
+    bool wants_snapshot;     /* the program asked, or the trigger fired */
+    char why[128];
+};
+
+enum { RING_ROOM_BYTES = 1 << 22 };
+
+/* Copies the words of all slots that have new ones to the output; of slots that are `not due` only
+ * those that are fuller than a quarter. Of a program that is gone all is final. */
+WEFT_CHECKED enum weft_code ring_file_read(struct ring_file *file, struct ring_reading *reading,
+                                           bool is_due, struct weft_err *err);
+
+/* Tells the program to write nothing any more. */
+void ring_file_stop(struct ring_file *file);
+
+/* Have modules changed since this was last asked? */
+bool ring_file_modules_changed(struct ring_file *file);
+
+#endif

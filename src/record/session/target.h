@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The program that is recorded: started, held until all is ready, let go, waited for.
+ */
+#ifndef WEFT_RECORD_SESSION_TARGET_H
+#define WEFT_RECORD_SESSION_TARGET_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct target {
+    pid_t pid;  /* 0: there is none */
+    int pidfd;  /* -1: none */
+    int go_fd;  /* closing it lets the program go */
+    int ask_fd; /* tells why it could not be run */
+    bool has_ended;
+    int status;      /* as wait gives it */
+    uint64_t cpu_ns; /* it and the children it waited for */
+};
+
+struct target_opts {
+    char *const *argv;
+    const char *folder;  /* of the rings; NULL: nothing is loaded into it */
+    const char *preload; /* libraries, with colons between; "" none */
+    bool follows;        /* its children are recorded, too */
+    bool with_operations;
+};
+
+/* Starts a process that waits to become the program. WEFT_E_IO. */
+WEFT_CHECKED enum weft_code target_start(const struct target_opts *opts, struct target *target,
+                                         struct weft_err *err);
+/* Lets it go; a program that cannot be run is WEFT_E_ARG, and was waited for. */
+WEFT_CHECKED enum weft_code target_go(struct target *target, const char *name,
+                                      struct weft_err *err);
+/* Has it ended? `waits`: until it has, or a signal comes. */
+bool target_poll(struct target *target, bool waits);
+void target_signal(const struct target *target, int number);
+void target_close(struct target *target);
+
+/* What a shell would say: its status, or 128 and the signal that ended it. */
+int target_exit_status(const struct target *target);
+
+#endif

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a recording is made of, before it becomes a trace: the rings by which a recorded program
+ * hands its events to the recorder, and the file that the recorder writes them to as they are
+ * (docs/recording-format.md). `weft record` turns the file into a .weft at the end; the file of a
+ * recorder that was killed is an input as any other, and holds all that had been written.
+ *
+ * Everything is little-endian. Whoever reads treats every byte as hostile: a recorded program can
+ * write anything into its rings.
+ */
+#ifndef WEFT_SCHEMA_RECORDING_H
+#define WEFT_SCHEMA_RECORDING_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* ---- rings: one file of shared memory a process and library, one slot a thread
+ *
+ * The recorder makes a folder and names it in WEFT_RECORD. Each library that is loaded into a
+ * process makes one file in it, PID.LIBRARY.N, sparse, and each thread that has something to say
+ * takes a free slot. Words are written by the thread alone: word i lies at i modulo n_words; `head`
+ * counts the words written, always whole records, `tail` those the recorder has read. A thread
+ * never waits: what finds no room is counted in `lost`, and LOST stands in the ring when there is
+ * room again, and a TIME behind it. A slot begins with a TIME. Of a new program (not after a mere
+ * fork) PID.LIBRARY.N.maps, made before the file is ready, is what /proc/self/maps was: a program
+ * may be gone before the recorder can ask. */
+
+#define WEFT_RING_MAGIC UINT64_C(0x31474e4952544657) /* "WFTRING1" */
+#define WEFT_RING_ENV "WEFT_RECORD"
+
+enum weft_ring_library {
+    WEFT_RING_OPERATIONS = 1, /* libweft-preload.so: locks, blocking calls, markers */
+    WEFT_RING_FUNCTIONS = 2,  /* libweft-functions.so */
+};
+
+enum weft_ring_state {
+    WEFT_RING_FREE,
+    WEFT_RING_LIVE,
+    WEFT_RING_ENDED, /* its thread is gone; free again when the recorder has read it */
+};
+
+/* One a slot, 128 bytes: two cache lines, the writer's and the reader's. A slot is taken again and
+ * again: head, tail and lost go on counting; tid, start_ticks and name are those of the new thread
+ * as soon as head lies above the words of the old one. The reader makes an ENDED slot FREE, when
+ * tail is head. */
+struct weft_ring_slot {
+    _Atomic uint32_t state; /* enum weft_ring_state */
+    uint32_t tid;
+    uint64_t start_ticks;  /* when the thread took the slot; with tid, its identity */
+    _Atomic uint64_t head; /* words written */
+    _Atomic uint64_t lost; /* words that found no room, ever */
+    char name[16];         /* of the thread, when it began or was last renamed */
+    /* With a filter by duration, the words from head to here may be taken back; when the process is
+     * gone, they are final. Otherwise not above head. */
+    _Atomic uint64_t drafted;
+    uint64_t reserved_writer;
+    _Atomic uint64_t tail; /* words read */
+    uint64_t reserved_reader[7];
+};
+_Static_assert(sizeof(struct weft_ring_slot) == 128, "two cache lines");
+
+/* The file: this header, then n_slots slots, then from data_off on the words of each slot. */
+struct weft_ring_file {
+    _Atomic uint64_t magic; /* written last */
+    uint32_t library;       /* enum weft_ring_library */
+    uint32_t pid;
+    uint32_t n_slots;
+    uint32_t n_words;              /* of a slot: a power of two */
+    uint64_t data_off;             /* a multiple of the page size */
+    uint64_t start_ticks;          /* when the library began in this process */
+    _Atomic uint64_t lost_threads; /* threads that found no slot */
+    _Atomic uint32_t is_stopped;   /* set by the recorder: write nothing any more */
+    _Atomic uint32_t n_modules;    /* counts dlopen and dlclose: maps have changed */
+    uint32_t parent;               /* process id */
+    uint8_t reserved[68];
+};
+_Static_assert(sizeof(struct weft_ring_file) == 128, "a head as long as a slot's");
+
+/* ---- words of a ring
+ *
+ * Bits 0-1 of a word are its kind. Ticks are those of the time stamp counter on x86-64 (elsewhere
+ * ns of CLOCK_MONOTONIC); a delta counts from the record before, in 15 bits; after a longer time a
+ * TIME comes first. Addresses are of user space: 47 bits. */
+enum weft_word_kind {
+    WEFT_WORD_ENTER, /* bits 2-48 address of the function; 49-63 delta */
+    WEFT_WORD_EXIT,  /* likewise */
+    WEFT_WORD_TIME,  /* bits 2-63: ticks; later deltas count from here */
+    WEFT_WORD_OP,    /* bits 2-9 enum weft_op; 10-15 words that follow (0-63); 16-48 argument
+                        (33 bits, two's complement); 49-63 delta */
+};
+
+enum {
+    WEFT_WORD_ADDRESS_SHIFT = 2,
+    WEFT_WORD_OP_SHIFT = 2,
+    WEFT_WORD_COUNT_SHIFT = 10,
+    WEFT_WORD_ARGUMENT_SHIFT = 16,
+    WEFT_WORD_DELTA_SHIFT = 49,
+    WEFT_WORD_DELTA_MAX = (1 << 15) - 1,
+    WEFT_OP_WORDS_MAX = 63,
+};
+
+/* Objects of locks: the low 8 bits of the argument of a lock's record, so that each record can be
+ * understood alone. */
+enum weft_ring_lock {
+    WEFT_RING_LOCK_MUTEX,
+    WEFT_RING_LOCK_READ,  /* the reader's side of a rwlock */
+    WEFT_RING_LOCK_WRITE, /* the writer's */
+    WEFT_RING_LOCK_SPIN,
+    WEFT_RING_LOCK_SEMAPHORE,
+    WEFT_RING_LOCK_CONDITION,
+    WEFT_RING_LOCK_BARRIER,
+};
+
+/* Records with words of their own. "caller" is the address that the call returns to; "result" the
+ * argument of the record, as far as 33 bits hold it. Text: a word with its length in bytes, then
+ * its bytes, the last word filled up with zeros. */
+enum weft_op {
+    WEFT_OP_LOST = 1,      /* words: how many words found no room since the record before */
+    WEFT_OP_THREAD_NAME,   /* text */
+    WEFT_OP_THREAD_CREATE, /* argument: result; words: pthread_t of the new thread, caller */
+    WEFT_OP_THREAD_BEGIN,  /* words: pthread_t of this thread, start routine */
+    WEFT_OP_THREAD_END,
+    /* argument: enum weft_ring_lock. REQUEST only of those that had to wait, or by --all-requests;
+     * ACQUIRED without a REQUEST before it was had at once. */
+    WEFT_OP_LOCK_REQUEST,  /* words: object, caller */
+    WEFT_OP_LOCK_ACQUIRED, /* words: object, caller; kind + 256 x (result & 0xffffff) */
+    WEFT_OP_LOCK_FAILED,   /* words: object, caller; likewise: timed out, busy, deadlock */
+    WEFT_OP_LOCK_RELEASED, /* words: object, caller; of a semaphore: post */
+    /* Waits on an object that is no lock: condition, barrier, join, and so on. */
+    WEFT_OP_WAIT_BEGIN, /* argument: enum weft_wait_kind + 256 x any(0) or all(1) + 512 x timed;
+                           words: caller, n objects */
+    WEFT_OP_WAIT_END,   /* argument: enum weft_wait_kind + 256 x (result & 0xffffff); words: caller,
+                           objects that ended it, if known */
+    WEFT_OP_SIGNAL,     /* argument: enum weft_wait_kind + 256 x broadcast; words: object, caller */
+    /* Blocking input and output. */
+    WEFT_OP_IO_BEGIN, /* argument: enum weft_io_kind; words: file descriptor, bytes asked, caller */
+    WEFT_OP_IO_END,   /* argument: enum weft_io_kind; words: file descriptor, result, caller */
+    /* Markers (weft/mark.h). */
+    WEFT_OP_MARK_BEGIN,   /* argument: 0 an execution; words: id, text of the type */
+    WEFT_OP_MARK_END,     /* likewise */
+    WEFT_OP_MARK_METRIC,  /* words: id, bits of a double, text of the metric */
+    WEFT_OP_MARK_INSTANT, /* words: text */
+    WEFT_OP_MARK_COUNTER, /* words: bits of a double, text */
+    WEFT_OP_TASK_QUEUED,  /* words: id, text of the queue */
+    WEFT_OP_TASK_BEGIN,   /* likewise: it runs now, on this thread */
+    WEFT_OP_TASK_END,     /* likewise */
+    WEFT_OP_SNAPSHOT,     /* the program asks for the flight recorder's file; words: text, why */
+    /* Functions. */
+    WEFT_OP_CULLED,    /* words: address, calls seen: no longer recorded */
+    WEFT_OP_ENTER_FAR, /* words: address; of one beyond 47 bits */
+    WEFT_OP_EXIT_FAR,
+    WEFT_OPS,
+};
+
+enum weft_wait_kind {
+    WEFT_WAIT_CONDITION,
+    WEFT_WAIT_BARRIER,
+    WEFT_WAIT_JOIN,
+    WEFT_WAIT_SLEEP,
+    WEFT_WAIT_POLL,  /* poll, select, epoll_wait: any of its objects, file descriptors */
+    WEFT_WAIT_CHILD, /* wait, waitpid */
+    WEFT_WAIT_ONCE,  /* call_once, pthread_once */
+};
+
+enum weft_io_kind {
+    WEFT_IO_READ,
+    WEFT_IO_WRITE,
+    WEFT_IO_SYNC,
+    WEFT_IO_ACCEPT,
+    WEFT_IO_CONNECT,
+    WEFT_IO_RECEIVE,
+    WEFT_IO_SEND,
+};
+
+/* ---- the file: a header, then pieces, each at a multiple of 8, to its end */
+
+#define WEFT_RECORDING_MAGIC "WEFTREC\n"
+#define WEFT_PIECE_MAGIC UINT32_C(0x63705257) /* "WRpc" */
+
+enum { WEFT_RECORDING_VERSION = 1 };
+
+struct weft_recording_head { /* 32 bytes */
+    char magic[8];
+    uint16_t version;
+    uint16_t head_bytes;
+    uint32_t reserved[3];
+    uint64_t checksum; /* XXH3-64 of the 24 bytes before */
+};
+_Static_assert(sizeof(struct weft_recording_head) == 32, "on disk");
+
+struct weft_piece_head { /* 40 bytes */
+    uint32_t magic;
+    uint16_t kind; /* enum weft_piece_kind */
+    uint8_t codec; /* of the payload: 0 as it is, 1 one zstd frame */
+    uint8_t reserved;
+    uint32_t stored_bytes;
+    uint32_t raw_bytes;
+    uint32_t stream;   /* by kind */
+    uint32_t pid;      /* by kind */
+    uint64_t time_ns;  /* CLOCK_MONOTONIC when it was written */
+    uint64_t checksum; /* XXH3-64 of the 32 bytes before, then of the payload as stored */
+};
+_Static_assert(sizeof(struct weft_piece_head) == 40, "on disk");
+
+enum { WEFT_PIECE_BYTES_MAX = 1 << 24 };
+
+enum weft_piece_kind {
+    WEFT_PIECE_META = 1, /* text, lines KEY=VALUE: host, kernel, architecture, ticks, processors,
+                            command, folder, levels; later lines replace earlier ones */
+    WEFT_PIECE_CLOCK,    /* struct weft_clock_pair ...: between two, ticks run evenly */
+    WEFT_PIECE_PROCESS,  /* pid; text, lines KEY=VALUE: parent, exe, comm, start_ns (of the program
+                            that it runs: another one after exec), end_ns, status */
+    WEFT_PIECE_MAPS,     /* pid; text of /proc/PID/maps at time_ns; stream: 0 of a new program,
+                            valid since its start_ns; 1 if the process said that they had changed */
+    WEFT_PIECE_RING,     /* pid; struct weft_ring_piece, then words of one slot */
+    WEFT_PIECE_KERNEL,   /* stream: processor; struct weft_kernel_record ... in order of time */
+    WEFT_PIECE_LOST,     /* stream: processor; u64 records that the kernel's ring had no room for,
+                            u64 ns since when they may have been lost */
+    WEFT_PIECE_COST,     /* struct weft_record_cost: what recording has taken until time_ns */
+    WEFT_PIECE_BUILD,    /* text, lines BUILD-ID-IN-HEX SPACE PATH: of modules mapped */
+    WEFT_PIECE_END,      /* the recording was ended in order; text: why */
+    WEFT_PIECES,
+};
+
+struct weft_clock_pair {
+    uint64_t ticks;
+    uint64_t monotonic_ns;
+    uint64_t realtime_ns;
+};
+
+/* The slot that words are of. Words of (pid, library, start_ticks, tid) follow each other without a
+ * gap, unless pieces between them were thrown away; what found no room stands in the words. A piece
+ * begins and ends between records, and tells its time, so that it can be read without those before
+ * it. */
+struct weft_ring_piece {
+    uint32_t library;
+    uint32_t tid;
+    uint64_t start_ticks;
+    uint64_t first_word; /* number of the first word in its slot */
+    char name[16];
+    uint32_t has_ended; /* no more words will come */
+    uint32_t reserved;
+    uint64_t base_ticks; /* that the first delta counts from; 0: a TIME comes before any */
+};
+_Static_assert(sizeof(struct weft_ring_piece) == 56, "on disk");
+
+struct weft_record_cost {
+    uint64_t recorder_cpu_ns; /* user and system time of the recorder */
+    uint64_t target_cpu_ns;   /* of the recorded processes, as far as they were waited for */
+    uint64_t bpf_ns;          /* run time of the programs in the kernel, if it is counted */
+    uint64_t bytes;           /* written */
+    uint64_t events;          /* words of rings and records of the kernel */
+    uint64_t lost;            /* of them found no room */
+};
+
+/* ---- records of the kernel, by BPF programs or perf events */
+
+struct weft_kernel_record {
+    uint64_t time_ns;       /* CLOCK_MONOTONIC */
+    uint32_t tid;           /* of the thread that ran; 0: idle */
+    uint16_t type;          /* enum weft_kernel_type */
+    uint16_t payload_bytes; /* that follow: a multiple of 8 */
+    uint64_t a;
+    uint64_t b;
+};
+_Static_assert(sizeof(struct weft_kernel_record) == 32, "on disk");
+
+/* Context of a wakeup: what ran on the processor when the thread was woken. */
+enum weft_kernel_context {
+    WEFT_CONTEXT_THREAD = 0,
+    WEFT_CONTEXT_SOFTIRQ = 1, /* + vector << 8 */
+    WEFT_CONTEXT_HARDIRQ = 2, /* + irq << 8 */
+    WEFT_CONTEXT_TIMER = 3,   /* a hrtimer's function */
+    WEFT_CONTEXT_NUMBER_SHIFT = 8,
+    WEFT_CONTEXT_NUMBER_UNKNOWN = 0xffffff, /* perf events tell the kind alone */
+};
+
+enum weft_kernel_type {
+    WEFT_KERNEL_SWITCH = 1, /* tid: who leaves; a: next tid | prev_state << 32; b: next pid |
+                               is_preempted << 32. The state is as the tracepoint shows it (1, 2,
+                               4 ... 0x80), 0 of one that was preempted; the pid 0 if it is not
+                               known. Payload 16 bytes: comm of the next, if it is not known yet */
+    WEFT_KERNEL_WAKING,     /* a: tid of the woken | target cpu << 32; b: its pid | context << 32 */
+    WEFT_KERNEL_WOKEN_NEW,  /* likewise: a new thread */
+    WEFT_KERNEL_FORK,       /* a: tid of the child | its pid << 32; b: clone flags; payload: comm */
+    WEFT_KERNEL_EXEC,       /* a: pid | old tid << 32; payload: file name */
+    WEFT_KERNEL_EXIT,       /* a: pid; b: exit code */
+    WEFT_KERNEL_TASK,       /* was there when the recording began: a: tid | pid << 32; b: state;
+                               payload: comm */
+    WEFT_KERNEL_RENAMED,    /* payload: comm */
+    WEFT_KERNEL_IO_ISSUE,   /* a: device | bytes << 32; b: sector; payload: rwbs text */
+    WEFT_KERNEL_IO_DONE,    /* a: device | bytes << 32; b: sector */
+    WEFT_KERNEL_FAULT,      /* a: address; b: error code */
+    WEFT_KERNEL_SEND,       /* of a TCP socket: a: sequence number before | bytes << 32; payload:
+                               struct weft_kernel_flow, from the sender's end to the receiver's:
+                               both ends of a connection name the same flow */
+    WEFT_KERNEL_RECEIVE,    /* likewise */
+    WEFT_KERNEL_STACK,      /* of the user's side: a: kind, enum weft_kernel_stack | flags
+                               WEFT_STACK_HAS_* | ns that a sample stands for << 32; b: pid;
+                               payload: the word at sp if there is one, then addresses,
+                               innermost first */
+    WEFT_KERNEL_STACK_COPY, /* instead of STACK, where frame pointers lead nowhere; a, b likewise;
+                               payload: registers (ip, sp, bp, then r8-r15, ax, bx,
+                               cx, dx, si, di of x86-64: 17 words), then bytes of the stack from
+                               sp on */
+    WEFT_KERNEL_SYSCALL,    /* one whose wait has ended: a: number | has_returned << 32; b: ns that
+                               it was off the processor; payload: result (0 if it has not returned
+                               yet), first three arguments */
+    WEFT_KERNEL_IRQ_ENTER,  /* by option; a: enum weft_kernel_context + number << 8 */
+    WEFT_KERNEL_IRQ_EXIT,
+    WEFT_KERNEL_UPROBE, /* a: number of the probe; payload: its arguments */
+    WEFT_KERNEL_TYPES,
+};
+
+enum weft_kernel_stack {
+    WEFT_STACK_SAMPLE, /* on the processor, by time */
+    WEFT_STACK_WAIT,   /* at the end of a wait longer than the threshold */
+    WEFT_STACK_FAULT,  /* likewise, of a wait in a page fault */
+    WEFT_STACK_KINDS,
+    WEFT_STACK_KIND_MASK = 0xff,
+    /* The first word of the payload is the one at sp: the return address of a leaf function that
+     * made no frame (system calls of libc), whose caller the frame pointers leave out. */
+    WEFT_STACK_HAS_TOP = 0x100,
+};
+
+enum { WEFT_STACK_COPY_REGISTERS = 17 };
+
+struct weft_kernel_flow { /* 40 bytes; addresses of IPv4 are mapped into IPv6 */
+    uint8_t source[16];
+    uint8_t target[16];
+    uint16_t source_port;
+    uint16_t target_port;
+    uint32_t netns;
+};
+_Static_assert(sizeof(struct weft_kernel_flow) == 40, "on disk");
+
+#endif

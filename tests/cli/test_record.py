@@ -1,0 +1,299 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""weft record, from outside: a program's known calls are all there; its exit status is passed on;
+whoever is killed leaves what was recorded; files fill up, disks too; a program that is no friend of
+its recorder harms itself alone.
+usage: test_record.py WEFT RECORDED [full]    (RECORDED: recorded.c; full: as often as by hand)"""
+import collections
+import csv
+import io
+import json
+import os
+import pathlib
+import random
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+WEFT, PROGRAM = map(os.path.abspath, sys.argv[1:3])
+IS_FULL = "full" in sys.argv[3:]
+SEED = int(os.environ.get("WEFT_SEED", "1"))
+LATEST_S = 0.1  # what a killed recorder may take along
+n_run = n_failed = 0
+
+
+def ok(is_ok, name, note=""):
+    global n_run, n_failed
+    n_run += 1
+    n_failed += not is_ok
+    print(f"{'ok' if is_ok else 'not ok'} {n_run} - {name}", flush=True)
+    if not is_ok and note != "":
+        print("#", str(note)[:600].replace("\n", "\n# "), flush=True)
+
+
+def run(*arguments, **more):
+    return subprocess.run([WEFT, *map(str, arguments)], capture_output=True, text=True,
+                          check=False, **more)
+
+
+def record(*options, program=(), **more):
+    return run("record", "--no-kernel", *options, "--", PROGRAM, *program, **more)
+
+
+def info(path):
+    got = run("info", path, "--json", "--threads")
+    return json.loads(got.stdout) if got.returncode == 0 else {"error": got.stderr}
+
+
+def counts(path):
+    """How often each function was called."""
+    got = run("functions", path, "--json")
+    return collections.Counter({row["name"]: row["count"]
+                                for row in json.loads(got.stdout)["functions"]})
+
+
+def known(n_threads, n_steps):
+    """What recorded.c calls in its mode "known"."""
+    return {"thread": n_threads, "step": n_threads * n_steps,
+            "leaf": n_threads * sum(k % 7 for k in range(n_steps))}
+
+
+# ---- a program's calls ---------------------------------------------------------------------------
+
+
+def calls_of_thread(rows):
+    """(depth, name) in order of time, of rows of CSV."""
+    return [(int(row["depth"]), row["function"]) for row in
+            sorted(rows, key=lambda row: (int(row["start_ns"]), int(row["depth"])))]
+
+
+def test_calls():
+    got = record("-o", "known.weft", program=("known", 3, 50))
+    found = counts("known.weft")
+    want = known(3, 50)
+    ok(got.returncode == 0 and all(found[name] == want[name] for name in want),
+       "calls of a program are all there", (got.stderr, found))
+    about = info("known.weft")
+    ok(about["lost"] == 0 and about["threads"] == 4, "none is lost", about)
+    table = run("export", "known.weft", "--format", "csv").stdout
+    of_thread = collections.defaultdict(list)
+    for row in csv.DictReader(io.StringIO(table)):
+        if row["function"] in want:
+            of_thread[row["tid"]].append(row)
+    expected = [(0, "thread")]
+    for k in range(50):
+        expected += [(1, "step")] + [(2, "leaf")] * (k % 7)
+    ok(len(of_thread) == 3 and all(calls_of_thread(rows) == expected
+                                   for rows in of_thread.values()),
+       "call for call, in order", table[:300])
+    run("record", "-q", "--no-kernel", "-o", "filtered.weft", "--no-function", "^leaf$", "--",
+        PROGRAM, "known", 1, 20)
+    found = counts("filtered.weft")
+    ok(found["leaf"] == 0 and found["step"] == 20, "functions left out by name", found)
+    run("record", "-q", "--no-kernel", "-o", "only.weft", "--function", "^leaf$", "--", PROGRAM,
+        "known", 1, 20)
+    found = counts("only.weft")
+    ok(found["step"] == 0 and found["leaf"] == known(1, 20)["leaf"], "or the only ones", found)
+    got = record("-o", "bad.weft", "--function", "nosuchfunction", program=("exit", 0))
+    ok(got.returncode != 0 and "nosuchfunction" in got.stderr, "a name that no function has",
+       got.stderr)
+
+
+def test_locks():
+    record("-o", "locks.weft", program=("locks", 100))
+    sites = json.loads(run("locks", "locks.weft", "--json").stdout)["sites"]
+    found = {site["function"]: site["acquisitions"] for site in sites}
+    ok(found == {"lock_here": 100, "lock_there": 50}, "who asked for a lock, without its calls",
+       found)
+
+
+def test_processes():
+    n = 1000 if IS_FULL else 20
+    got = record("-o", "forks.weft", program=("forks", n))
+    found = counts("forks.weft")
+    ok(got.returncode == 0 and found["step"] == n and found["leaf"] == 3 * n,
+       f"{n} children, with their calls and names", (got.stderr, found))
+    record("-o", "alone.weft", "--no-follow", program=("forks", 5))
+    ok(counts("alone.weft")["step"] == 0, "children left out", counts("alone.weft"))
+    n = 10000 if IS_FULL else 100
+    got = record("-o", "threads.weft", program=("known", n, 7))
+    found = counts("threads.weft")
+    want = known(n, 7)
+    ok(got.returncode == 0 and all(found[name] == want[name] for name in want) and
+       info("threads.weft")["threads"] == n + 1,
+       f"{n} threads, one after the other", (got.stderr, found))
+
+
+def test_status():
+    for status in (0, 1, 42, 255):
+        got = record("-q", "-o", "status.weft", program=("exit", status))
+        ok(got.returncode == status, f"exit status {status}", got)
+    for number in (signal.SIGTERM, signal.SIGSEGV, signal.SIGKILL):
+        got = record("-q", "-o", "status.weft", program=("signal", int(number)))
+        ok(got.returncode == 128 + number, f"ended by {number.name}", got)
+    got = run("record", "--no-kernel", "-o", "none.weft", "./no-such-program")
+    ok(got.returncode == 127 and not os.path.exists("none.weft"), "no such program", got)
+    ok(run("record").returncode == 2, "nothing to record is wrong usage")
+
+
+# ---- when it ends --------------------------------------------------------------------------------
+
+
+def start(*options, program=("run", 20)):
+    return subprocess.Popen([WEFT, "record", "-q", "--no-kernel", *options, "--", PROGRAM,
+                             *map(str, program)], stderr=subprocess.DEVNULL)
+
+
+def child_of(pid):
+    """The recorded program, once it has become that."""
+    for _ in range(1000):
+        for child in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+            try:
+                if os.readlink(f"/proc/{child}/exe") == PROGRAM:
+                    return int(child)
+            except OSError:
+                pass
+        time.sleep(0.005)
+    return None
+
+
+def last_s(about):
+    return (about["clock"]["monotonic_ns"] + about["duration_ns"]) / 1e9
+
+
+def kill_one(draw, path, is_recorder):
+    """Kills at a random moment; what then is wrong with the file, if anything."""
+    recorder = start("-o", path)
+    program = child_of(recorder.pid)
+    time.sleep(0.02 + draw.random() * 0.4)
+    killed_s = time.monotonic()
+    os.kill(recorder.pid if is_recorder else program, signal.SIGKILL)
+    status = recorder.wait()
+    if is_recorder:
+        os.kill(program, signal.SIGKILL)
+    about = info(path)
+    if "error" in about:
+        return about["error"]
+    if not is_recorder and status != 128 + signal.SIGKILL:
+        return f"status {status}"
+    # The program rests in between, and a busy machine may let anybody wait.
+    missing_s = killed_s - (last_s(about) if about["calls"] else killed_s)
+    if about["lost"] or missing_s > LATEST_S + 0.3:
+        return f"{missing_s} s missing, {about}"
+    found = counts(path)
+    if found["leaf"] > 50 * found["step"] or found["leaf"] < 50 * (found["step"] - 2):
+        return str(found)
+    return None
+
+
+def test_kills():
+    draw = random.Random(SEED)
+    for is_recorder in (False, True):
+        wrong = [what for _ in range(200 if IS_FULL else 2)
+                 if (what := kill_one(draw, "killed.weft", is_recorder))]
+        ok(not wrong, f"SIGKILL of the {'recorder' if is_recorder else 'program'}", wrong)
+    recorder = start("-o", "stopped.weft")
+    child_of(recorder.pid)
+    time.sleep(0.2)
+    recorder.send_signal(signal.SIGINT)
+    ok(recorder.wait() == 128 + signal.SIGINT and info("stopped.weft").get("calls", 0) > 0,
+       "an interrupt ends the program, and what was recorded is there")
+    got = record("-o", "while.weft", "--duration", "100ms", program=("run", 0.4))
+    about = info("while.weft")
+    ok(got.returncode == 0 and "goes on" in got.stderr and about["duration_ns"] < 350e6,
+       "a recording that ends before its program", (got.stderr, about))
+
+
+def test_unfinished():
+    recorder = start("-o", "open.weft")
+    program = child_of(recorder.pid)
+    time.sleep(0.3)
+    got = run("info", "open.weft")
+    ok(got.returncode == 0 and "being recorded" in got.stderr, "a look while it is recorded", got)
+    recorder.kill()
+    recorder.wait()
+    os.kill(program, signal.SIGKILL)
+    got = run("import", "open.weft", "-o", "other.weft")
+    ok(got.returncode == 0 and info("other.weft")["calls"] > 0, "a recording is an input", got)
+    first = run("functions", "open.weft")
+    second = run("functions", "open.weft")
+    ok("was killed" in first.stderr and second.stderr == "" and first.stdout == second.stdout,
+       "it is completed once", (first, second))
+
+
+# ---- files ---------------------------------------------------------------------------------------
+
+
+def test_files():
+    got = record("-o", "parts.weft", "--size", "30K", program=("run", 0.4))
+    parts = sorted(pathlib.Path(".").glob("parts*.weft"))
+    n_calls = sum(info(part)["calls"] for part in parts)
+    found = sum((counts(part) for part in parts), collections.Counter())
+    ok(got.returncode == 0 and len(parts) > 1 and n_calls > 0 and found["leaf"] > 0 and
+       all(name in ("leaf", "step", "nanosleep") for name in found),
+       "a recording in several files", (parts, found))
+    recorder = subprocess.Popen([WEFT, "record", "--no-kernel", "-o", "full.weft", "--", PROGRAM,
+                                 "run", "0.8"], stderr=subprocess.PIPE, text=True)
+    child_of(recorder.pid)
+    resource.prlimit(recorder.pid, resource.RLIMIT_FSIZE, (200000, 200000))
+    said = recorder.communicate()[1]
+    ok(recorder.returncode == 0 and "recording stopped" in said, "a disk that is full",
+       (recorder.returncode, said))
+    about = info("full.weft")
+    ok(about.get("calls", 0) > 0, "the file opens", about)
+
+
+def test_snapshots():
+    got = record("-o", "slow.weft", "--snapshot", "10s", "--trigger", "slow>20ms",
+                 program=("slow",))
+    ok(got.returncode == 0 and "snapshot (slow>20ms)" in got.stderr and
+       counts("slow.weft")["slow"] > 20 and not os.path.exists("slow.1.weft"),
+       "a call that took too long makes a snapshot", got.stderr)
+    recorder = start("-o", "flight.weft", "--snapshot", "200ms", program=("run", 1.0))
+    child_of(recorder.pid)
+    time.sleep(0.6)
+    recorder.send_signal(signal.SIGUSR2)
+    ok(recorder.wait() == 0, "a flight recorder")
+    about = info("flight.weft")
+    calls = csv.DictReader(io.StringIO(run("export", "flight.weft", "--format", "csv").stdout))
+    starts = [int(row["start_ns"]) for row in calls if not row["flags"]]
+    ok(starts and max(starts) - min(starts) < 400e6, "the last of its time, when it is asked",
+       about)
+    recorder = start("-o", "marked.weft", "--snapshot", "2s", program=("run", 1.0))
+    child_of(recorder.pid)
+    time.sleep(0.3)
+    wrong = run("mark", "-r", "nowhere.weft")
+    got = run("mark", "-r", "marked.weft", "it is slow")
+    ok(recorder.wait() == 0 and got.returncode == 0 and wrong.returncode == 1 and
+       info("marked.weft").get("calls", 0) > 0, "or when another program asks", (got, wrong))
+    got = record("-o", "never.weft", "--snapshot", "1s", program=("exit", 0))
+    ok(got.returncode == 0 and not os.path.exists("never.weft"), "or nothing", got.stderr)
+
+
+def test_hostile():
+    wrong = []
+    for _ in range(20 if IS_FULL else 2):
+        got = record("-o", "hostile.weft", program=("scribble", 0.3), timeout=60)
+        about = info("hostile.weft")
+        if got.returncode != 0 or "error" in about or about["threads"] == 0:
+            wrong.append((got, about))
+    ok(not wrong, "a program that writes anything into its rings", wrong)
+
+
+def main():
+    tests = [test_calls, test_locks, test_processes, test_status, test_kills, test_unfinished,
+             test_files, test_snapshots, test_hostile]
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for test in tests:
+            test()
+        os.chdir("/")
+    print(f"1..{n_run}")
+    return n_failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
