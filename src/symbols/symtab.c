@@ -241,6 +241,16 @@ static const struct symbol *find(const struct weft_symtab *symtab, uint64_t addr
     return &items[low - 1];
 }
 
+struct weft_symtab_function weft_symtab_at(const struct weft_symtab *symtab, size_t place)
+{
+    const struct symbol *symbol = &symtab->symbols.items[place];
+    return (struct weft_symtab_function){
+        .address = symbol->address,
+        .n_bytes = symbol->n_bytes,
+        .name = weft_str_of(symtab->names.items + symbol->name_at),
+    };
+}
+
 struct weft_str weft_symtab_find(const struct weft_symtab *symtab, uint64_t address)
 {
     const struct symbol *symbol = find(symtab, address);

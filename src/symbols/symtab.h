@@ -25,6 +25,14 @@ void weft_symtab_free(struct weft_symtab *symtab);
 
 size_t weft_symtab_count(const struct weft_symtab *symtab);
 
+/* The functions by address; those of several names are there several times. `place` < count; the
+ * name is as in the file, and followed by a NUL. */
+struct weft_symtab_function {
+    uint64_t address, n_bytes;
+    struct weft_str name;
+};
+struct weft_symtab_function weft_symtab_at(const struct weft_symtab *symtab, size_t place);
+
 /* The name, as in the file (mangled), of the function that begins at `address`, else of one that
  * covers it; of several names the global one, then the weak one, then the one met first. Empty:
  * none. Valid until the table is freed, and followed by a NUL. O(log n). */

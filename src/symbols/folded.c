@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbols/folded.h"
+
+enum { PLACE_BYTES = 320, MOST_INLINED = 64 };
+
+bool weft_folded_init(struct weft_folded *folded, struct weft_symbols *symbols)
+{
+    *folded = (struct weft_folded){ .symbols = symbols, .names = weft_strtab_new() };
+    return folded->names != NULL;
+}
+
+void weft_folded_fini(struct weft_folded *folded)
+{
+    weft_strtab_free(folded->names);
+    weft_json_fini(&folded->text);
+}
+
+/* Adds a name to the one in work, which a semicolon would end. */
+static void put_name(struct weft_folded *folded, struct weft_str name)
+{
+    for (size_t k = 0; k < name.n_bytes; k++)
+        weft_json_byte(&folded->text, name.bytes[k] == ';' ? ':' : name.bytes[k]);
+}
+
+/* The name in work gets its number. */
+static bool end_name(struct weft_folded *folded, uint32_t *id)
+{
+    const struct weft_str text = { folded->text.bytes, folded->text.n_bytes };
+    return !folded->text.has_failed && weft_strtab_intern(folded->names, text, id, NULL) == WEFT_OK;
+}
+
+bool weft_folded_place(struct weft_folded *folded, struct weft_str path, uint64_t address,
+                       uint32_t *id)
+{
+    char place[PLACE_BYTES];
+    const size_t n_place = weft_symbols_place_name(path, address, place, sizeof place);
+    return weft_folded_name(folded, (struct weft_str){ place, n_place }, id);
+}
+
+bool weft_folded_name(struct weft_folded *folded, struct weft_str name, uint32_t *id)
+{
+    weft_json_reset(&folded->text);
+    put_name(folded, name);
+    return end_name(folded, id);
+}
+
+static void put_inlined(struct weft_folded *folded, uint32_t module, uint64_t address)
+{
+    const char *names[MOST_INLINED];
+    const size_t n_names =
+        weft_symbols_inlined(folded->symbols, module, address, names, MOST_INLINED);
+    for (size_t k = 0; k < n_names; k++) {
+        weft_json_byte(&folded->text, ';');
+        put_name(folded, weft_symbols_plain(folded->symbols, names[k]));
+        put_name(folded, WEFT_STR(" (inlined)"));
+    }
+}
+
+bool weft_folded_in_module(struct weft_folded *folded, uint32_t module, struct weft_str path,
+                           uint64_t file_off, unsigned back, uint32_t *id)
+{
+    if (module == WEFT_FOLDED_NO_MODULE)
+        return weft_folded_place(folded, path, file_off, id);
+    const uint64_t address = weft_symbols_address(folded->symbols, module, file_off);
+    const struct weft_str name = weft_symbols_name(folded->symbols, module, address - back);
+    if (name.n_bytes == 0)
+        return weft_folded_place(folded, path, address, id);
+    weft_json_reset(&folded->text);
+    put_name(folded, name);
+    put_inlined(folded, module, address - back);
+    return end_name(folded, id);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Stacks of user space from a copy of them: registers, and the top of the stack. libdw walks it by
+ * the call frame information of the programs, which are looked for as those that give names are.
+ */
+#ifndef WEFT_SYMBOLS_WALK_H
+#define WEFT_SYMBOLS_WALK_H
+
+#include "symbols/symbols.h"
+
+enum { WEFT_WALK_MOST = 256, WEFT_WALK_REGISTERS = 17 };
+
+/* Numbers of registers of x86-64, as DWARF has them: 8-15 are r8-r15. */
+enum weft_walk_register {
+    WEFT_WALK_AX,
+    WEFT_WALK_DX,
+    WEFT_WALK_CX,
+    WEFT_WALK_BX,
+    WEFT_WALK_SI,
+    WEFT_WALK_DI,
+    WEFT_WALK_BP,
+    WEFT_WALK_SP,
+    WEFT_WALK_R8,
+    WEFT_WALK_IP = 16,
+};
+
+#define WEFT_WALK_NO_MODULE UINT32_MAX
+
+/* A part of an address space that is one of a file. */
+struct weft_walk_part {
+    uint64_t begin, file_off; /* of `begin` */
+    uint32_t module;          /* of the symbols; WEFT_WALK_NO_MODULE: not known */
+};
+
+struct weft_walk_space {
+    uint64_t version; /* equal in equal spaces alone */
+    size_t n_parts;
+    /* Part k; asked for when the space was not walked lately. False without memory. */
+    bool (*part)(void *context, size_t k, struct weft_walk_part *part);
+    void *context;
+};
+
+struct weft_walk_stack {
+    uint64_t registers[WEFT_WALK_REGISTERS]; /* 0: not known */
+    const uint8_t *bytes;                    /* from the stack pointer on */
+    uint64_t n_bytes;
+    bool is_big; /* its byte order */
+};
+
+struct weft_walker;
+
+/* NULL without memory; the caller frees. `symbols` outlives it; NULL: nothing can be walked. */
+struct weft_walker *weft_walker_new(struct weft_symbols *symbols);
+/* NULL is allowed. */
+void weft_walker_free(struct weft_walker *walker);
+
+/* The instruction, then where calls return to, innermost first: at least one, if there are
+ * symbols. `*has_run_out`: the stack goes on beyond its copy. Programs are opened once for an
+ * address space, of which some are held; work is bounded by WEFT_WALK_MOST frames. */
+size_t weft_walk_copy(struct weft_walker *walker, const struct weft_walk_space *space,
+                      const struct weft_walk_stack *stack, uint64_t addresses[WEFT_WALK_MOST],
+                      bool *has_run_out);
+
+#endif
