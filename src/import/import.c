@@ -18,6 +18,7 @@
 #include "ingest/ftrace/ftrace.h"
 #include "ingest/optrack/optrack.h"
 #include "ingest/perf/perf.h"
+#include "ingest/recording/recording.h"
 #include "ingest/text/text.h"
 #include "ingest/tracecmd/tracecmd.h"
 #include "ingest/uftrace/uftrace.h"
@@ -160,6 +161,16 @@ static enum weft_code import_perf(const struct job *job, struct weft_sink *sink,
     return code;
 }
 
+static enum weft_code import_recording(const struct job *job, struct weft_sink *sink,
+                                       const struct weft_run *run, struct weft_err *err)
+{
+    const struct weft_recording_opts opts = { .symbols_path = job->opts->symbols_path };
+    enum weft_code code = weft_recording_import(&job->files[0], &opts, sink, run, err);
+    if (code != WEFT_OK && code != WEFT_E_CANCELLED)
+        weft_in_file(err, job->opts->inputs[0]);
+    return code;
+}
+
 static enum weft_code import_tracecmd(const struct job *job, struct weft_sink *sink,
                                       const struct weft_run *run, struct weft_err *err)
 {
@@ -185,6 +196,7 @@ static const struct format {
       weft_optrack_sniff_dir },
     { "CTF", NULL, import_ctf, false, false, weft_ctf_sniff_dir },
     { "perf.data", weft_perf_sniff, import_perf, false, false, NULL },
+    { "recording", weft_recording_sniff, import_recording, false, false, NULL },
     { "trace.dat", weft_tracecmd_sniff, import_tracecmd, false, false, NULL },
     { "XRay log", weft_xray_sniff, import_xray, false, true, NULL },
     { "text trace", weft_text_sniff, import_text, true, false, NULL },
@@ -574,8 +586,11 @@ static enum weft_code replay_stored(const struct intake *intake, struct weft_sto
 static enum weft_code make_one(const struct intake *intake, struct weft_writer_totals *totals,
                                struct weft_err *err)
 {
-    if (intake->formats[0]->import)
-        return import_group(intake, 0, intake->opts->output, totals, err);
+    if (intake->formats[0]->import) {
+        const enum weft_code code = import_group(intake, 0, intake->opts->output, totals, err);
+        return code == WEFT_OK ? weft_merge_hosts(intake->opts->output, intake->run, totals, err)
+                               : code;
+    }
     struct weft_store *store = NULL;
     enum weft_code code = open_stored(intake, 0, &store, err);
     if (code == WEFT_OK)

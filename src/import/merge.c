@@ -2,14 +2,17 @@
 #include "import/merge.h"
 
 #include "base/checked.h"
+#include "import/clock_sync.h"
 #include "import/merge_names.h"
 #include "import/merge_threads.h"
 #include "import/replay.h"
 #include "import/stored.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define NS_PER_S UINT64_C(1000000000)
 
@@ -31,8 +34,12 @@ struct job {
     uint64_t *shifts_ns;
     uint32_t *hosts; /* by input: added to the ids of its hosts */
     enum weft_alignment alignment;
+    bool joins;        /* threads of which several traces tell */
     uint64_t n_joined; /* threads of which an earlier trace told */
     struct weft_clock clock;
+    struct weft_clock_sync sync;
+    size_t *sync_hosts;                  /* by input: the place of its host, if is_by_trace */
+    const struct weft_clock_fit ***fits; /* by input and thread */
 };
 
 /* ---- time ------------------------------------------------------------------------------------ */
@@ -119,6 +126,120 @@ enum weft_alignment weft_merge_align(const struct weft_merge_input *inputs, size
     return alignment;
 }
 
+static bool has_offsets(const struct job *job)
+{
+    for (size_t k = 0; k < job->n_inputs; k++)
+        if (job->inputs[k].offset_ns)
+            return true;
+    return false;
+}
+
+/* ---- hosts ----------------------------------------------------------------------------------- */
+
+static uint64_t boot_of(const struct weft_merge_input *input)
+{
+    const struct weft_clock *clock = clock_of(input);
+    return weft_sub_sat_u64(clock->realtime_ns, clock->monotonic_ns);
+}
+
+/* A trace without packets is of the host that booted when it did, as nearly as any; SIZE_MAX: of
+ * none. */
+static size_t nearest_host(const struct job *job, size_t input)
+{
+    const uint64_t boot_ns = boot_of(&job->inputs[input]);
+    uint64_t best_ns = SAME_BOOT_NS;
+    size_t best = SIZE_MAX;
+    for (size_t k = 0; k < job->sync.n_hosts; k++) {
+        const uint64_t other_ns = boot_of(&job->inputs[job->sync.hosts[k].trace]);
+        const uint64_t apart_ns = boot_ns > other_ns ? boot_ns - other_ns : other_ns - boot_ns;
+        if (job->sync.hosts[k].trace == input)
+            return k;
+        if (apart_ns < best_ns) {
+            best_ns = apart_ns;
+            best = k;
+        }
+    }
+    return best;
+}
+
+/* Packets told that traces are of different hosts: those are numbered, and threads know theirs. */
+static enum weft_code hosts_set(struct job *job, struct weft_err *err)
+{
+    job->fits = calloc(job->n_inputs, sizeof *job->fits);
+    job->sync_hosts = calloc(job->n_inputs, sizeof *job->sync_hosts);
+    bool has_all = job->fits && job->sync_hosts;
+    for (size_t k = 0; has_all && k < job->n_inputs; k++) {
+        const struct weft_store *store = job->inputs[k].store;
+        const uint32_t n_threads = weft_store_meta_get(store)->n_threads;
+        const size_t own = job->sync.is_by_trace ? nearest_host(job, k) : 0;
+        job->sync_hosts[k] = own;
+        if (job->sync.is_by_trace)
+            job->hosts[k] = (uint32_t)(own == SIZE_MAX ? job->sync.n_hosts + k : own);
+        job->fits[k] = calloc((size_t)n_threads + 1, sizeof **job->fits);
+        has_all = job->fits[k] != NULL;
+        for (uint32_t id = 0; has_all && id < n_threads; id++) {
+            const size_t host =
+                job->sync.is_by_trace
+                    ? job->sync_hosts[k]
+                    : weft_clock_sync_host(&job->sync, k,
+                                           weft_store_thread_get(store, id)->info.host_id);
+            if (host != SIZE_MAX && job->sync.hosts[host].is_set)
+                job->fits[k][id] = &job->sync.hosts[host].fit;
+        }
+    }
+    return has_all ? WEFT_OK
+                   : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "%zu traces", job->n_inputs);
+}
+
+/* The earliest begin of a trace, by the clock that all have now. */
+static int64_t least_of(const struct job *job)
+{
+    int64_t least_ns = INT64_MAX;
+    for (size_t k = 0; k < job->n_inputs; k++)
+        for (uint32_t id = 0; id < weft_store_meta_get(job->inputs[k].store)->n_threads; id++) {
+            const int64_t at_ns = weft_clock_fit_apply(job->fits[k][id], job->shifts_ns[k]);
+            least_ns = at_ns < least_ns ? at_ns : least_ns;
+        }
+    return least_ns;
+}
+
+/* The clock is that of the host that was not set. */
+static void clock_set(struct job *job, int64_t least_ns)
+{
+    const size_t root = job->sync.hosts[job->sync.root].trace;
+    const struct weft_clock *clock = clock_of(&job->inputs[root]);
+    const int64_t earlier_ns = (int64_t)weft_min_u64(job->shifts_ns[root], MOST_NS) - least_ns;
+    const int64_t realtime_ns = (int64_t)weft_min_u64(clock->realtime_ns, MOST_NS) - earlier_ns;
+    job->clock = (struct weft_clock){ .frequency_hz = NS_PER_S };
+    job->clock.has_realtime = clock->has_realtime && realtime_ns > 0;
+    if (job->clock.has_realtime)
+        job->clock.realtime_ns = job->clock.zero_ticks = (uint64_t)realtime_ns;
+}
+
+static enum weft_code sync_hosts(struct job *job, struct weft_err *err)
+{
+    struct weft_sync_trace *traces = calloc(job->n_inputs, sizeof *traces);
+    if (!traces)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "%zu traces", job->n_inputs);
+    for (size_t k = 0; k < job->n_inputs; k++)
+        traces[k] = (struct weft_sync_trace){ job->inputs[k].store, job->shifts_ns[k] };
+    enum weft_code code = weft_clock_sync_make(
+        traces, job->n_inputs, is_one_host(job->inputs, job->n_inputs), &job->sync, err);
+    free(traces);
+    if (code == WEFT_OK && job->sync.n_set > 0)
+        code = hosts_set(job, err);
+    if (code != WEFT_OK || job->sync.n_set == 0)
+        return code;
+    const int64_t least_ns = least_of(job);
+    for (size_t k = 0; k < job->n_inputs; k++) {
+        job->replays[k].fits = job->fits[k];
+        job->replays[k].least_ns = least_ns;
+    }
+    clock_set(job, least_ns);
+    job->alignment = WEFT_ALIGNED_PACKETS;
+    return WEFT_OK;
+}
+
 /* ---- what is said ---------------------------------------------------------------------------- */
 
 /* "a, b, c", or "a, b, ..." where it does not fit. */
@@ -145,25 +266,21 @@ static void list_names(const struct job *job, const char *comma, bool with_forma
     }
 }
 
-static bool has_offsets(const struct job *job)
-{
-    for (size_t k = 0; k < job->n_inputs; k++)
-        if (job->inputs[k].offset_ns)
-            return true;
-    return false;
-}
-
 static enum weft_code announce(const struct job *job, struct weft_sink *sink, struct weft_err *err)
 {
     static const char *const how[] = { "aligned by CLOCK_MONOTONIC", "aligned by the wall clock",
-                                       "each from 0" };
+                                       "each from 0", "aligned by packets" };
     char list[DETAILS_BYTES], details[DETAILS_BYTES + NAME_BYTES];
     list_names(job, ", ", true, list, sizeof list);
     (void)snprintf(details, sizeof details, "%zu traces %s%s: %s", job->n_inputs,
                    how[job->alignment], has_offsets(job) ? " and offsets" : "", list);
-    const struct weft_sink_begin begin = { .format = WEFT_STR("merge"),
-                                           .details = weft_str_of(details),
-                                           .is_parallel = true };
+    struct weft_sink_begin begin = { .format = WEFT_STR("merge"),
+                                     .details = weft_str_of(details),
+                                     .is_parallel = true };
+    if (job->n_inputs == 1) { /* it is the same trace */
+        begin.format = weft_store_meta_get(job->inputs[0].store)->format;
+        begin.details = weft_store_meta_get(job->inputs[0].store)->details;
+    }
     enum weft_code code = sink->ops->begin(sink, &begin, err);
     return code == WEFT_OK ? sink->ops->clock(sink, &job->clock, err) : code;
 }
@@ -181,6 +298,39 @@ static enum weft_code note_alignment(const struct job *job, struct weft_sink *si
                                     .at_off = WEFT_NO_OFFSET,
                                     .detail = weft_str_of(list) };
     return sink->ops->note(sink, &note, err);
+}
+
+/* "scp_dest: host 1, +9.772 s, drift -3.14 ppm; 812 packets sent, 790 received within 7.1 s": what
+ * was added to the clock that its trace has. */
+static enum weft_code note_host(const struct job *job, const struct weft_sync_host *host,
+                                struct weft_sink *sink, struct weft_err *err)
+{
+    char detail[NAME_BYTES + 256];
+    const uint32_t host_id = host->host_id + job->hosts[host->trace];
+    (void)snprintf(detail, sizeof detail,
+                   "%.*s%shost %" PRIu32 ", %+.9f s, drift %+.3f ppm; %" PRIu64
+                   " packets sent, %" PRIu64 " received within %.3f s%s",
+                   NAME_BYTES, job->n_inputs > 1 ? job->inputs[host->trace].name : "",
+                   job->n_inputs > 1 ? ": " : "", host_id, (double)host->fit.offset_ns / 1e9,
+                   ldexp((double)host->fit.drift, -WEFT_CLOCK_DRIFT_BITS) * 1e6, host->n_sent,
+                   host->n_received, (double)host->fit.packets_ns / 1e9,
+                   host->fit.is_contradicted ? ", which contradict each other" : "");
+    const struct weft_note note = { .kind = WEFT_NOTE_CLOCK_SET,
+                                    .count = weft_max_u64(host->fit.accuracy_ns, 1),
+                                    .thread_id = WEFT_ID_NONE,
+                                    .at_off = WEFT_NO_OFFSET,
+                                    .detail = weft_str_of(detail) };
+    return sink->ops->note(sink, &note, err);
+}
+
+static enum weft_code note_hosts(const struct job *job, struct weft_sink *sink,
+                                 struct weft_err *err)
+{
+    enum weft_code code = WEFT_OK;
+    for (size_t k = 0; k < job->sync.n_hosts && code == WEFT_OK; k++)
+        if (job->sync.hosts[k].is_set)
+            code = note_host(job, &job->sync.hosts[k], sink, err);
+    return code;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -207,13 +357,16 @@ static enum weft_code prepare(struct job *job, struct weft_err *err)
         for (size_t k = 0; k < job->n_inputs; k++)
             job->hosts[k] = (uint32_t)k;
     for (size_t k = 0; k < job->n_inputs; k++)
-        job->replays[k] = (struct weft_replay){ .store = job->inputs[k].store,
-                                                .to_ns = UINT64_MAX,
-                                                .shift_ns = job->shifts_ns[k],
-                                                .thread_ids = job->thread_ids[k],
-                                                .function_keys = job->keys[k],
-                                                .note_prefix = weft_str_of(job->inputs[k].name) };
-    return WEFT_OK;
+        job->replays[k] = (struct weft_replay){
+            .store = job->inputs[k].store,
+            .to_ns = UINT64_MAX,
+            .shift_ns = job->shifts_ns[k],
+            .thread_ids = job->thread_ids[k],
+            .function_keys = job->keys[k],
+            .note_prefix = job->n_inputs > 1 ? weft_str_of(job->inputs[k].name) : WEFT_STR("")
+        };
+    job->joins = job->alignment == WEFT_ALIGNED_MONOTONIC;
+    return has_offsets(job) ? WEFT_OK : sync_hosts(job, err);
 }
 
 static void discard(struct job *job)
@@ -222,6 +375,11 @@ static void discard(struct job *job)
         free(job->keys[k]);
     for (size_t k = 0; job->thread_ids && k < job->n_inputs; k++)
         free(job->thread_ids[k]);
+    for (size_t k = 0; job->fits && k < job->n_inputs; k++)
+        free(job->fits[k]);
+    weft_clock_sync_fini(&job->sync);
+    free(job->fits);
+    free(job->sync_hosts);
     free(job->keys);
     free(job->thread_ids);
     free(job->shifts_ns);
@@ -238,9 +396,8 @@ static enum weft_code name_all(struct job *job, struct weft_sink *sink, struct w
         code = weft_merge_functions(names, job->inputs[k].store, job->keys[k], sink, err);
     weft_merge_names_free(names);
     if (code == WEFT_OK)
-        code = weft_merge_threads(job->replays, job->n_inputs, job->hosts,
-                                  job->alignment == WEFT_ALIGNED_MONOTONIC, job->thread_ids,
-                                  &job->n_joined, sink, err);
+        code = weft_merge_threads(job->replays, job->n_inputs, job->hosts, job->joins,
+                                  job->thread_ids, &job->n_joined, sink, err);
     return code;
 }
 
@@ -269,6 +426,8 @@ static enum weft_code write_all(struct job *job, const char *output,
     if (code == WEFT_OK)
         code = note_alignment(job, sink, err);
     if (code == WEFT_OK)
+        code = note_hosts(job, sink, err);
+    if (code == WEFT_OK)
         return weft_writer_commit(writer, totals, err);
     weft_writer_abort(writer);
     return code;
@@ -283,6 +442,37 @@ enum weft_code weft_merge_stores(const struct weft_merge_input *inputs, size_t n
     if (code == WEFT_OK)
         code = write_all(&job, output, totals, err);
     discard(&job);
+    return code;
+}
+
+/* Several hosts that sent and received. */
+static bool may_be_set(const struct weft_store *store)
+{
+    const struct weft_merge_input input = { .store = (struct weft_store *)(uintptr_t)store };
+    const uint64_t *n = weft_store_meta_get(store)->events_of_kind;
+    return n[WEFT_EVENT_PACKET_SENT] > 0 && n[WEFT_EVENT_PACKET_RECEIVED] > 0 &&
+           !is_one_host(&input, 1);
+}
+
+enum weft_code weft_merge_hosts(const char *path, const struct weft_run *run,
+                                struct weft_writer_totals *totals, struct weft_err *err)
+{
+    struct weft_store *store;
+    enum weft_code code = weft_store_open(path, &store, err);
+    if (code != WEFT_OK)
+        return code;
+    const struct weft_str source = weft_store_meta_get(store)->source_name;
+    char *name = may_be_set(store) ? strndup(source.bytes, source.n_bytes) : NULL;
+    const struct weft_merge_input input = { .store = store, .name = name };
+    struct job job = { .inputs = &input, .n_inputs = 1, .run = run };
+    if (name) {
+        code = prepare(&job, err);
+        if (code == WEFT_OK && job.sync.n_set > 0)
+            code = write_all(&job, path, totals, err);
+        discard(&job);
+    }
+    free(name);
+    weft_store_close(store);
     return code;
 }
 

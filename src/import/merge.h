@@ -20,6 +20,7 @@ enum weft_alignment {
     WEFT_ALIGNED_MONOTONIC, /* CLOCK_MONOTONIC of one host, since one boot */
     WEFT_ALIGNED_REALTIME,  /* the wall clocks */
     WEFT_ALIGNED_NOT,       /* each begins at 0 */
+    WEFT_ALIGNED_PACKETS,   /* packets between hosts (import/clock_sync.h) */
 };
 
 struct weft_merge_input {
@@ -34,13 +35,19 @@ struct weft_merge_input {
 enum weft_alignment weft_merge_align(const struct weft_merge_input *inputs, size_t n_inputs,
                                      uint64_t *shifts_ns, struct weft_clock *clock);
 
-/* Writes the traces, threads in order of the inputs, as one. Does not depend on the number of
+/* Hosts whose kernels tell of packets between them are set to one clock, unless there are offsets.
+ * Writes the traces, threads in order of the inputs, as one. Does not depend on the number of
  * workers. The output appears whole or not at all. */
 WEFT_CHECKED enum weft_code weft_merge_stores(const struct weft_merge_input *inputs,
                                               size_t n_inputs, const char *output,
                                               const struct weft_run *run,
                                               struct weft_writer_totals *totals,
                                               struct weft_err *err);
+
+/* If a trace is of several hosts whose clocks packets can set, writes it again with them set. */
+WEFT_CHECKED enum weft_code weft_merge_hosts(const char *path, const struct weft_run *run,
+                                             struct weft_writer_totals *totals,
+                                             struct weft_err *err);
 
 struct weft_merge_opts {
     const char *const *inputs; /* .weft files, in any form of import/input.h */

@@ -73,8 +73,8 @@ static struct thread thread_make(const struct merger *merger, size_t trace, uint
     const bool is_kernel = is_of_kernel(replay->store);
     struct thread thread = {
         .info = from->info,
-        .first_ns = weft_replay_time(replay, from->cut_calls ? 0 : from->first_ns),
-        .last_ns = weft_replay_time(replay, from->last_ns),
+        .first_ns = weft_replay_time(replay, id, from->cut_calls ? 0 : from->first_ns),
+        .last_ns = weft_replay_time(replay, id, from->last_ns),
         .last_trace = trace,
         .next = NONE,
         .is_named_by_kernel = is_kernel,

@@ -33,9 +33,14 @@ static bool is_whole(const struct weft_replay *replay)
     return replay->from_ns == 0 && replay->to_ns == UINT64_MAX;
 }
 
-uint64_t weft_replay_time(const struct weft_replay *replay, uint64_t time_ns)
+uint64_t weft_replay_time(const struct weft_replay *replay, uint32_t thread_id, uint64_t time_ns)
 {
-    return weft_add_sat_u64(weft_sub_sat_u64(time_ns, replay->from_ns), replay->shift_ns);
+    const uint64_t at_ns =
+        weft_add_sat_u64(weft_sub_sat_u64(time_ns, replay->from_ns), replay->shift_ns);
+    if (!replay->fits)
+        return at_ns;
+    const int64_t set_ns = weft_clock_fit_apply(replay->fits[thread_id], at_ns);
+    return set_ns > replay->least_ns ? (uint64_t)(set_ns - replay->least_ns) : 0;
 }
 
 bool weft_replay_is_alive(const struct weft_replay *replay, uint32_t thread_id)

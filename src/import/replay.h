@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "base/pool.h"
+#include "import/clock_fit.h"
 #include "schema/sink.h"
 #include "store/reader.h"
 
@@ -36,6 +37,9 @@ struct weft_replay {
     const uint32_t *function_keys; /* by function id; NULL: their own */
     atomic_uchar *is_used;         /* by function id: set to 1 where it occurs; may be NULL */
     struct weft_str note_prefix;   /* before the detail of notes on the whole trace; may be empty */
+    /* By thread: how its host's clock becomes the sink's, after the shift; NULL: it is that one. */
+    const struct weft_clock_fit *const *fits;
+    int64_t least_ns; /* what becomes 0 of that */
 };
 
 /* A thread of one of the traces. */
@@ -45,7 +49,7 @@ struct weft_replay_source {
 };
 
 /* The sink's time. */
-uint64_t weft_replay_time(const struct weft_replay *replay, uint64_t time_ns);
+uint64_t weft_replay_time(const struct weft_replay *replay, uint32_t thread_id, uint64_t time_ns);
 
 /* True if the thread lived within the window: something happened in it or a call was open. */
 bool weft_replay_is_alive(const struct weft_replay *replay, uint32_t thread_id);

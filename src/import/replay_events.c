@@ -145,8 +145,8 @@ static enum weft_code run_next(struct run *run, struct weft_err *err)
 {
     enum weft_code code = run->at < run->n ? WEFT_OK : run_load(run, err);
     if (code == WEFT_OK && run->at < run->n)
-        run->time_ns =
-            weft_max_u64(run->time_ns, weft_replay_time(run->replay, run->items[run->at].time_ns));
+        run->time_ns = weft_max_u64(run->time_ns, weft_replay_time(run->replay, run->thread_id,
+                                                                   run->items[run->at].time_ns));
     return code;
 }
 
@@ -183,10 +183,10 @@ static struct run *earliest(struct weft_replay_events *events)
 
 enum weft_code weft_replay_events_peek(struct weft_replay_events *events,
                                        const struct weft_event **event,
-                                       const struct weft_replay **replay, struct weft_err *err)
+                                       struct weft_replay_source *source, struct weft_err *err)
 {
     *event = NULL;
-    *replay = NULL;
+    *source = (struct weft_replay_source){ 0 };
     if (events->now && events->now->n > 0) {
         const enum weft_code code = run_next(events->now, err);
         if (code != WEFT_OK)
@@ -196,7 +196,7 @@ enum weft_code weft_replay_events_peek(struct weft_replay_events *events,
     if (!events->now || events->now->n == 0)
         return WEFT_OK;
     *event = &events->now->items[events->now->at];
-    *replay = events->now->replay;
+    *source = (struct weft_replay_source){ events->now->replay, events->now->thread_id };
     return WEFT_OK;
 }
 

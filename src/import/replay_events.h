@@ -26,12 +26,12 @@ WEFT_CHECKED enum weft_code weft_replay_events_open(struct weft_replay_events *e
                                                     const struct weft_replay_source *sources,
                                                     size_t n_sources, struct weft_err *err);
 
-/* The event that comes next, with the times of its trace, which is `*replay`; NULL at the end. It
- * and its texts are valid until the one after which weft_replay_events_is_last says so is skipped.
- * Of a trace of which a window is delivered, blocks outside of that are left out. */
+/* The event that comes next, with the times of its trace, which `*source` is of; NULL at the end.
+ * It and its texts are valid until the one after which weft_replay_events_is_last says so is
+ * skipped. Of a trace of which a window is delivered, blocks outside of that are left out. */
 WEFT_CHECKED enum weft_code weft_replay_events_peek(struct weft_replay_events *events,
                                                     const struct weft_event **event,
-                                                    const struct weft_replay **replay,
+                                                    struct weft_replay_source *source,
                                                     struct weft_err *err);
 
 /* Is the event that comes next the last one of a block? */

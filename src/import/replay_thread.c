@@ -80,7 +80,7 @@ uint64_t weft_replay_end_ns(const struct weft_replay *replay, uint32_t thread_id
 
 static uint64_t sink_time(const struct player *player, uint64_t time_ns)
 {
-    return weft_replay_time(player->replay, time_ns);
+    return weft_replay_time(player->replay, player->thread_id, time_ns);
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */
@@ -162,17 +162,18 @@ static struct frame *frame_push(struct player *player, uint32_t function_id, str
 /* ---- events that are no calls ---------------------------------------------------------------- */
 
 /* Clips an event to the window; false if nothing of it is left. */
-static bool event_clip(const struct weft_replay *replay, const struct weft_event *from,
+static bool event_clip(const struct weft_replay_source *source, const struct weft_event *from,
                        struct weft_event *event)
 {
+    const struct weft_replay *replay = source->replay;
     const uint64_t begin_ns = weft_max_u64(from->time_ns, replay->from_ns);
     const uint64_t end_ns =
         weft_min_u64(weft_add_sat_u64(from->time_ns, from->duration_ns), replay->to_ns);
     *event = *from;
     if (from->time_ns >= replay->to_ns || (from->time_ns < begin_ns && end_ns <= begin_ns))
         return false;
-    event->time_ns = weft_replay_time(replay, begin_ns);
-    event->duration_ns = weft_replay_time(replay, end_ns) - event->time_ns;
+    event->time_ns = weft_replay_time(replay, source->thread_id, begin_ns);
+    event->duration_ns = weft_replay_time(replay, source->thread_id, end_ns) - event->time_ns;
     if (event->next_thread_id != WEFT_ID_NONE)
         event->next_thread_id = replay->thread_ids[event->next_thread_id];
     return true;
@@ -200,20 +201,20 @@ static bool is_kept(const struct player *player, const struct weft_event *event)
 static enum weft_code events_catch_up(struct player *player, struct weft_err *err)
 {
     struct weft_replay_events *stream = player->room->stream;
-    const struct weft_replay *replay;
+    struct weft_replay_source source;
     const struct weft_event *from;
     size_t n_batch = 0;
     enum weft_code code = calls_flush(player, err);
     player->args_row = NO_ROW;
     while (code == WEFT_OK &&
-           (code = weft_replay_events_peek(stream, &from, &replay, err)) == WEFT_OK && from) {
+           (code = weft_replay_events_peek(stream, &from, &source, err)) == WEFT_OK && from) {
         if (from->kind == WEFT_EVENT_CALL_ARGS && from->value != NO_ROW &&
             from->value >= player->next_row && !player->is_over) {
             player->args_row = from->value;
             break;
         }
         if (is_kept(player, from))
-            n_batch += event_clip(replay, from, &player->room->events[n_batch]);
+            n_batch += event_clip(&source, from, &player->room->events[n_batch]);
         /* What comes next may lie where these texts do. */
         if (n_batch == BATCH_EVENTS || weft_replay_events_is_last(stream))
             code = events_flush(player, &n_batch, err);
@@ -388,7 +389,7 @@ enum weft_code weft_replay_thread(const struct weft_replay_source *sources, size
     uint64_t last_ns = 0;
     for (size_t k = 0; k < n_sources; k++)
         last_ns = weft_max_u64(
-            last_ns, weft_replay_time(sources[k].replay,
+            last_ns, weft_replay_time(sources[k].replay, sources[k].thread_id,
                                       weft_replay_end_ns(sources[k].replay, sources[k].thread_id)));
     player.outlives_calls = last_ns > sink_time(&player, player.end_ns);
     enum weft_code code = weft_replay_events_open(room->stream, sources, n_sources, err);

@@ -62,10 +62,6 @@ static enum weft_code thread_runs(struct kernel_convert *convert, const struct k
                                   struct kernel_cpu *cpu, uint64_t tid)
 {
     struct kernel_threads *threads = &convert->threads;
-    if (cpu->current != WEFT_ID_NONE && kernel_thread_has(threads, cpu->current, tid)) {
-        threads->items[cpu->current].is_used = true;
-        return WEFT_OK;
-    }
     const uint32_t thread = kernel_thread_of(threads, now->host_id, tid, now->cpu, false);
     if (thread == WEFT_ID_NONE)
         return kernel_no_memory(convert);
@@ -79,6 +75,8 @@ static enum weft_code thread_runs(struct kernel_convert *convert, const struct k
 enum weft_code kernel_find_thread(struct kernel_convert *convert, struct kernel_now *now,
                                   struct kernel_cpu *cpu, const struct kernel_told *told)
 {
+    if (told->has_tid && kernel_find_running(&convert->threads, now, cpu, told->tid))
+        return kernel_thread_details(convert, now->thread, told);
     if (told->has_tid) {
         const enum weft_code code = thread_runs(convert, now, cpu, told->tid);
         if (code != WEFT_OK)
@@ -93,22 +91,26 @@ enum weft_code kernel_find_thread(struct kernel_convert *convert, struct kernel_
     return now->thread == WEFT_ID_NONE ? kernel_no_memory(convert) : WEFT_OK;
 }
 
+enum weft_code kernel_announce_thread(struct kernel_convert *convert, struct kernel_thread *thread)
+{
+    struct weft_thread_info info = { .tid = thread->tid,
+                                     .pid = thread->pid,
+                                     .host_id = thread->host_id,
+                                     .generation = thread->generation };
+    if (thread->thread_id != WEFT_ID_NONE)
+        return WEFT_OK;
+    if (thread->name != WEFT_ID_NONE)
+        info.name = weft_strtab_get(convert->threads.names, thread->name);
+    return convert->sink->ops->thread(convert->sink, &info, &thread->thread_id, convert->err);
+}
+
 enum weft_code kernel_announce_threads(struct kernel_convert *convert, bool all)
 {
     const struct kernel_threads *threads = &convert->threads;
     enum weft_code code = WEFT_OK;
-    for (size_t k = 0; code == WEFT_OK && k < threads->n; k++) {
-        struct kernel_thread *thread = &threads->items[k];
-        struct weft_thread_info info = { .tid = thread->tid,
-                                         .pid = thread->pid,
-                                         .host_id = thread->host_id,
-                                         .generation = thread->generation };
-        if (!all && !thread->is_known)
-            continue;
-        if (thread->name != WEFT_ID_NONE)
-            info.name = weft_strtab_get(threads->names, thread->name);
-        code = convert->sink->ops->thread(convert->sink, &info, &thread->thread_id, convert->err);
-    }
+    for (size_t k = 0; code == WEFT_OK && k < threads->n; k++)
+        if (all || threads->items[k].is_known)
+            code = kernel_announce_thread(convert, &threads->items[k]);
     return code;
 }
 
@@ -256,21 +258,35 @@ static enum weft_code convert_irq(struct kernel_convert *convert, struct kernel_
     return kernel_deliver(convert, now->thread, &event);
 }
 
-/* "#59": the numbers differ between architectures. */
-static enum weft_code numbered_name(struct kernel_convert *convert, uint64_t number,
-                                    uint32_t *name_id)
+/* "#59", where the machine is not known, or has no such call. */
+static struct weft_str number_text(uint64_t number, char text[static 24])
 {
-    char text[24];
-    size_t at = sizeof text;
+    size_t at = 24;
     do {
         text[--at] = (char)('0' + number % 10);
         number /= 10;
     } while (number > 0);
     text[--at] = '#';
-    const struct weft_str name = { text + at, sizeof text - at };
-    return weft_strtab_intern(convert->threads.names, name, name_id, NULL) == WEFT_OK
-               ? WEFT_OK
-               : kernel_no_memory(convert);
+    return (struct weft_str){ text + at, 24 - at };
+}
+
+static enum weft_code numbered_name(struct kernel_convert *convert, enum kernel_abi abi,
+                                    uint64_t number, uint32_t *name_id)
+{
+    uint32_t *kept = number < KERNEL_CALLS ? &convert->threads.call_names[abi][number] : NULL;
+    if (kept && *kept) {
+        *name_id = *kept - 1;
+        return WEFT_OK;
+    }
+    char text[24];
+    struct weft_str name = kernel_syscall_name(abi, number);
+    if (name.n_bytes == 0)
+        name = number_text(number, text);
+    if (weft_strtab_intern(convert->threads.names, name, name_id, NULL) != WEFT_OK)
+        return kernel_no_memory(convert);
+    if (kept)
+        *kept = *name_id + 1;
+    return WEFT_OK;
 }
 
 /* Arguments of a call that is told by number stand behind that. Of the third one there is no more
@@ -278,14 +294,11 @@ static enum weft_code numbered_name(struct kernel_convert *convert, uint64_t num
 static void syscall_arguments(const struct kernel_now *now, struct weft_event *event)
 {
     const unsigned first = now->known->subtype, third = 3;
-    const bool is_futex = weft_str_equal(event->name, WEFT_STR("futex")) ||
-                          weft_str_equal(event->name, WEFT_STR("#202")) ||
-                          weft_str_equal(event->name, WEFT_STR("#98"));
     if (first && !kernel_has(now, first))
         return;
     event->value = now->numbers[first];
     event->prev_state = (uint32_t)now->numbers[first + 1];
-    if (is_futex && (kernel_has(now, third) || first))
+    if (weft_event_is_futex(event->name) && (kernel_has(now, third) || first))
         event->object_id = (uint32_t)now->numbers[third];
 }
 
@@ -301,7 +314,7 @@ static enum weft_code convert_syscall(struct kernel_convert *convert, struct ker
     event.value = now->numbers[0];
     if (now->known->subtype) {
         const enum weft_code code =
-            numbered_name(convert, now->numbers[is_enter ? 0 : 1], &name_id);
+            numbered_name(convert, now->abi, now->numbers[is_enter ? 0 : 1], &name_id);
         if (code != WEFT_OK)
             return code;
     }

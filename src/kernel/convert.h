@@ -30,8 +30,9 @@ struct kernel_now {
     const struct kernel_known *known;
     uint64_t time_ns;
     uint32_t host_id;
-    int32_t cpu;     /* -1 unknown */
-    uint32_t thread; /* in threads, after it was found */
+    int32_t cpu;         /* -1 unknown */
+    enum kernel_abi abi; /* of calls that are told by number */
+    uint32_t thread;     /* in threads, after it was found */
     uint64_t
         numbers[KERNEL_FIELDS]; /* of known->fields; 0 of one that is no number, or not there */
     struct weft_str texts[KERNEL_FIELDS]; /* likewise, empty */
@@ -76,6 +77,18 @@ WEFT_CHECKED enum weft_code kernel_find_thread(struct kernel_convert *convert,
                                                struct kernel_now *now, struct kernel_cpu *cpu,
                                                const struct kernel_told *told);
 
+/* The same, where the event names the thread that is known to run there, as nearly all do; false:
+ * it does not. */
+static inline bool kernel_find_running(struct kernel_threads *threads, struct kernel_now *now,
+                                       const struct kernel_cpu *cpu, uint64_t tid)
+{
+    if (cpu->current == WEFT_ID_NONE || !kernel_thread_has(threads, cpu->current, tid))
+        return false;
+    threads->items[cpu->current].is_used = true;
+    now->thread = cpu->current;
+    return true;
+}
+
 /* Sets name and process of a thread as far as they are told. Nothing in the second reading. */
 WEFT_CHECKED enum weft_code kernel_thread_details(struct kernel_convert *convert, uint32_t thread,
                                                   const struct kernel_told *told);
@@ -91,7 +104,10 @@ WEFT_CHECKED enum weft_code kernel_deliver_call(struct kernel_convert *convert, 
 WEFT_CHECKED enum weft_code kernel_convert_event(struct kernel_convert *convert,
                                                  struct kernel_now *now);
 
-/* Tells the sink all threads, or only those that events are of, or point to. */
+/* Tells the sink of a thread, unless it was told. */
+WEFT_CHECKED enum weft_code kernel_announce_thread(struct kernel_convert *convert,
+                                                   struct kernel_thread *thread);
+/* Of all that it was not told yet, or only of those that events are of, or point to. */
 WEFT_CHECKED enum weft_code kernel_announce_threads(struct kernel_convert *convert, bool all);
 WEFT_CHECKED enum weft_code kernel_end_threads(struct kernel_convert *convert);
 

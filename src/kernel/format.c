@@ -190,6 +190,27 @@ static enum kernel_field_kind kind_of(const struct kernel_format_field *field)
     return field->n_bytes <= 8 ? KERNEL_FIELD_NUMBER : KERNEL_FIELD_OTHER;
 }
 
+/* Which fields are read, and how. */
+static void steps_make(struct kernel_format *format, bool is_survey)
+{
+    const unsigned needed = kernel_fields_needed(format->known.meaning, is_survey);
+    for (unsigned k = 0; k < KERNEL_FIELDS; k++) {
+        if (format->known.fields[k] == KERNEL_NO_FIELD || !(needed >> k & 1))
+            continue;
+        const struct kernel_format_field *field = &format->fields[format->known.fields[k]];
+        const bool is_fixed =
+            field->place == KERNEL_PLACE_FIXED && field->offset <= UINT32_MAX - field->n_bytes;
+        format->steps[is_survey][format->n_steps[is_survey]++] = (struct kernel_format_step){
+            .offset = field->offset,
+            .end = field->offset + field->n_bytes,
+            .field = (uint8_t)k,
+            .is_number = is_fixed && !field->is_text && field->element_bytes == 0,
+            .is_text = is_fixed && field->is_text,
+            .is_signed = field->is_signed,
+        };
+    }
+}
+
 /* What is known of the event. False without memory. */
 static bool look_up(struct kernel_format *format)
 {
@@ -204,11 +225,8 @@ static bool look_up(struct kernel_format *format)
     };
     kernel_known_make(&class, &format->known);
     free(fields);
-    for (unsigned k = 0; k < KERNEL_FIELDS; k++)
-        for (unsigned is_survey = 0; is_survey < 2; is_survey++)
-            if (format->known.fields[k] != KERNEL_NO_FIELD)
-                format->needed[is_survey] |=
-                    (uint8_t)(kernel_fields_needed(format->known.meaning, is_survey) & 1u << k);
+    steps_make(format, false);
+    steps_make(format, true);
     return true;
 }
 
@@ -368,21 +386,35 @@ static void read_array(const struct kernel_formats *formats, const struct kernel
     }
 }
 
-void kernel_format_read(const struct kernel_formats *formats, const struct kernel_format *format,
-                        const struct kernel_record *record, bool is_survey, struct kernel_now *now)
+/* A field at any place, of any kind. */
+static void read_field(const struct kernel_formats *formats, const struct kernel_format *format,
+                       size_t k, const struct kernel_record *record, struct kernel_now *now)
 {
-    now->known = &format->known;
-    for (unsigned left = format->needed[is_survey]; left; left &= left - 1) {
-        const unsigned k = (unsigned)__builtin_ctz(left);
-        const struct kernel_format_field *field = &format->fields[format->known.fields[k]];
-        size_t n_bytes;
-        const uint8_t *bytes = data_of(formats, field, record, &n_bytes);
-        if (bytes && field->is_text)
-            now->texts[k] = kernel_text_in(bytes, n_bytes);
-        else if (bytes && field->element_bytes)
-            read_array(formats, format, k, bytes, n_bytes, now);
-        else if (bytes)
-            now->numbers[k] = load(bytes, n_bytes, formats->is_big, field->is_signed);
+    const struct kernel_format_field *field = &format->fields[format->known.fields[k]];
+    size_t n_bytes;
+    const uint8_t *bytes = data_of(formats, field, record, &n_bytes);
+    if (bytes && field->is_text)
+        now->texts[k] = kernel_text_in(bytes, n_bytes);
+    else if (bytes && field->element_bytes)
+        read_array(formats, format, k, bytes, n_bytes, now);
+    else if (bytes)
+        now->numbers[k] = load(bytes, n_bytes, formats->is_big, field->is_signed);
+}
+
+void kernel_format_steps(const struct kernel_formats *formats, const struct kernel_format *format,
+                         const struct kernel_record *record, bool is_survey, struct kernel_now *now)
+{
+    const struct kernel_format_step *step = format->steps[is_survey];
+    const size_t n_record = record->bytes ? record->n_bytes : 0;
+    for (unsigned left = format->n_steps[is_survey]; left > 0; left--, step++) {
+        const size_t n_bytes = step->end - step->offset;
+        if (!step->is_number && !step->is_text)
+            read_field(formats, format, step->field, record, now);
+        else if (step->end <= n_record && step->is_text)
+            now->texts[step->field] = kernel_text_in(record->bytes + step->offset, n_bytes);
+        else if (step->end <= n_record)
+            now->numbers[step->field] =
+                load(record->bytes + step->offset, n_bytes, formats->is_big, step->is_signed);
     }
 }
 

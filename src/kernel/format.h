@@ -40,6 +40,13 @@ struct kernel_format_field {
     bool is_text;
 };
 
+/* How a field of `known` is read. */
+struct kernel_format_step {
+    uint32_t offset, end; /* of a number or a text at a fixed place */
+    uint8_t field;        /* of `known` */
+    bool is_number, is_text, is_signed;
+};
+
 struct kernel_format {
     struct weft_str name; /* "sched:sched_switch" */
     uint32_t id;
@@ -47,7 +54,8 @@ struct kernel_format {
     const struct kernel_format_field *fields;
     const struct kernel_format_field *pid; /* common_pid; NULL: none */
     uint32_t first_own;                    /* fields before it are common_ ones */
-    uint8_t needed[2];                     /* fields of `known` to deliver, and in the survey */
+    uint8_t n_steps[2];                    /* to deliver, and in the survey */
+    struct kernel_format_step steps[2][KERNEL_FIELDS];
     struct kernel_known known;
 };
 
@@ -98,10 +106,22 @@ uint64_t kernel_field_number(const struct kernel_formats *formats,
                              const struct kernel_format_field *field,
                              const struct kernel_record *record);
 
-/* Sets known, numbers and texts of `now`, which are 0 and empty, from a record: those that are
- * asked for in this reading. Fields beyond the record stay 0 and empty. */
-void kernel_format_read(const struct kernel_formats *formats, const struct kernel_format *format,
-                        const struct kernel_record *record, bool is_survey, struct kernel_now *now);
+/* Sets numbers and texts of `now`, which are 0 and empty, from a record: those that are asked for
+ * in this reading. Fields beyond the record stay 0 and empty. */
+void kernel_format_steps(const struct kernel_formats *formats, const struct kernel_format *format,
+                         const struct kernel_record *record, bool is_survey,
+                         struct kernel_now *now);
+
+/* The same, and known. */
+static inline void kernel_format_read(const struct kernel_formats *formats,
+                                      const struct kernel_format *format,
+                                      const struct kernel_record *record, bool is_survey,
+                                      struct kernel_now *now)
+{
+    now->known = &format->known;
+    if (format->n_steps[is_survey])
+        kernel_format_steps(formats, format, record, is_survey, now);
+}
 
 /* The event's own fields as one line of JSON. */
 void kernel_format_json(const struct kernel_formats *formats, const struct kernel_format *format,

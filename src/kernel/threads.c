@@ -69,10 +69,18 @@ static bool thread_add(struct kernel_threads *threads, uint32_t key, uint32_t ho
 static uint32_t key_add(struct kernel_threads *threads, uint64_t key, uint32_t host_id,
                         uint64_t tid, uint32_t generation)
 {
+    const uint64_t slot = key % KERNEL_GUESSES;
     bool is_new;
+    if (threads->guesses[slot].place > 0 && threads->guesses[slot].key == key)
+        return threads->guesses[slot].place - 1;
     const uint32_t index = weft_map_add(threads->of_key, key, &is_new);
-    if (index == WEFT_MAP_NONE || !is_new)
+    if (index == WEFT_MAP_NONE)
         return index;
+    if (!is_new) {
+        threads->guesses[slot].key = key;
+        threads->guesses[slot].place = index + 1;
+        return index;
+    }
     uint32_t *current = WEFT_VEC_PUSH(&threads->current);
     uint32_t *first = WEFT_VEC_PUSH(&threads->first);
     if (!current || !first || !thread_add(threads, index, host_id, tid, generation))

@@ -10,11 +10,12 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "base/str.h"
+#include "kernel/syscalls.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { KERNEL_MOST_CPUS = 4096, KERNEL_MOST_HOSTS = 1024 };
+enum { KERNEL_MOST_CPUS = 4096, KERNEL_MOST_HOSTS = 1024, KERNEL_GUESSES = 256 };
 
 struct kernel_thread {
     uint64_t tid, pid;
@@ -49,6 +50,10 @@ struct kernel_threads {
     };
     struct weft_map *of_key; /* -> index in `current` and `first` */
     struct {
+        uint64_t key;
+        uint32_t place;        /* 1 + index; 0: none */
+    } guesses[KERNEL_GUESSES]; /* keys that were asked for, by their last bits */
+    struct {
         uint32_t *items;
         size_t n, cap;
     } current, first; /* threads by key: now, and before the others of its tid */
@@ -60,6 +65,8 @@ struct kernel_threads {
         size_t n, cap;
     } hosts;
     struct weft_strtab *names;
+    uint32_t call_names[KERNEL_ABIS][KERNEL_CALLS]; /* 1 + a name, of calls told by number; 0: not
+                                                       asked yet */
     bool is_sealed;
     uint64_t n_inferred; /* switches that were not seen, in this reading */
 };
