@@ -106,9 +106,11 @@ struct weft_calls_opts {
     const uint32_t *function_ids;     /* only these, ascending; NULL: all */
     size_t n_function_ids;
     uint64_t min_ns, max_ns; /* durations from, to (included) */
+    bool is_self;            /* not durations, but self times in the window, also for LONGEST */
     enum weft_calls_order order;
     uint32_t limit;     /* rows at most; at least 1 */
-    bool ends_at_limit; /* EARLIEST, of one thread: look no further when there are so many */
+    bool ends_at_limit; /* EARLIEST, of one thread, not is_self: look no further when there are so
+                           many */
 };
 
 /* Memory: O(limit) a worker. */

@@ -249,6 +249,7 @@ static struct weft_call_row row_of(const struct search *search, size_t depth)
     return (struct weft_call_row){
         .start_ns = call->start_ns,
         .end_ns = call->end_ns,
+        .length_ns = call->end_ns - call->start_ns,
         .number = is_cut ? call->depth : search->scan->thread->cut_calls + call->row,
         .thread_id = search->scan->thread_id,
         .function_id = call->function_id,

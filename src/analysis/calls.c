@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Calls chosen by function, duration and time: the longest, or the earliest.
+ * Calls chosen by function, duration (or self time) and time: the longest, or the earliest.
  */
 #include "analysis/analysis.h"
+#include "analysis/self_times.h"
 #include "base/vec.h"
 #include "model/overlap.h"
 
@@ -18,6 +19,7 @@ struct worker {
     struct heap heap;
     uint64_t n_found, sum_ns;
     bool is_partial;
+    struct weft_self_times times;
 };
 
 struct job {
@@ -42,9 +44,7 @@ static int compare_u64(uint64_t a, uint64_t b)
 static int compare(const struct weft_call_row *a, const struct weft_call_row *b,
                    enum weft_calls_order order)
 {
-    int result = order == WEFT_CALLS_LONGEST
-                     ? compare_u64(b->end_ns - b->start_ns, a->end_ns - a->start_ns)
-                     : 0;
+    int result = order == WEFT_CALLS_LONGEST ? compare_u64(b->length_ns, a->length_ns) : 0;
     if (result == 0)
         result = compare_u64(a->start_ns, b->start_ns);
     if (result == 0)
@@ -92,7 +92,7 @@ static bool see(struct worker *worker, const struct weft_calls_opts *opts,
 {
     struct heap *heap = &worker->heap;
     worker->n_found++;
-    worker->sum_ns += row->end_ns - row->start_ns;
+    worker->sum_ns += row->length_ns;
     if (heap->n < opts->limit) {
         struct weft_call_row *item = WEFT_VEC_PUSH(heap);
         if (!item)
@@ -108,33 +108,66 @@ static bool see(struct worker *worker, const struct weft_calls_opts *opts,
 
 /* ---- a thread -------------------------------------------------------------------------------- */
 
-static bool is_match(const struct job *job, uint32_t function_id, uint64_t duration_ns)
+static bool is_wanted(const struct job *job, uint32_t function_id)
 {
-    return duration_ns >= job->opts->min_ns && duration_ns <= job->opts->max_ns &&
-           (!job->is_wanted || job->is_wanted[function_id]);
+    return !job->is_wanted || job->is_wanted[function_id];
+}
+
+static bool is_match(const struct weft_calls_opts *opts, uint64_t length_ns)
+{
+    return length_ns >= opts->min_ns && length_ns <= opts->max_ns;
+}
+
+/* Calls at `depth` and deeper are over. False without memory. */
+static bool leave_to(const struct job *job, struct worker *worker, size_t depth)
+{
+    struct weft_self_level *level;
+    while ((level = weft_self_times_leave(&worker->times, depth))) {
+        level->row.length_ns = level->self_ns;
+        if (level->is_wanted && is_match(job->opts, level->self_ns) &&
+            !see(worker, job->opts, &level->row))
+            return false;
+    }
+    return true;
+}
+
+static bool see_self(const struct job *job, struct worker *worker, const struct weft_window *window,
+                     const struct weft_call_row *row)
+{
+    if (!leave_to(job, worker, row->depth))
+        return false;
+    struct weft_self_level *level =
+        weft_self_times_enter(&worker->times, window, row->start_ns, row->end_ns, row->depth);
+    level->is_wanted = is_wanted(job, row->function_id);
+    if (level->is_wanted)
+        level->row = *row;
+    return true;
 }
 
 static bool see_open(const struct job *job, struct worker *worker,
                      const struct weft_overlap *overlap)
 {
     const uint64_t n_cut = overlap->scan->thread->cut_calls;
-    for (size_t i = 0; i < overlap->open.n; i++) {
+    bool is_ok = true;
+    for (size_t i = 0; is_ok && i < overlap->open.n; i++) {
         const struct weft_open_call *call = &overlap->open.items[i];
         const bool is_cut = call->row == UINT64_MAX;
         const struct weft_call_row row = {
             .start_ns = call->start_ns,
             .end_ns = call->end_ns,
+            .length_ns = call->end_ns - call->start_ns,
             .number = is_cut ? call->depth : n_cut + call->row,
             .thread_id = overlap->scan->thread_id,
             .function_id = call->function_id,
             .depth = call->depth,
             .flags = call->flags | (is_cut ? WEFT_CALL_CUT_START : 0),
         };
-        if (is_match(job, call->function_id, call->end_ns - call->start_ns) &&
-            !see(worker, job->opts, &row))
-            return false;
+        if (job->opts->is_self)
+            is_ok = see_self(job, worker, &overlap->window, &row);
+        else if (is_match(job->opts, row.length_ns) && is_wanted(job, call->function_id))
+            is_ok = see(worker, job->opts, &row);
     }
-    return true;
+    return is_ok;
 }
 
 static bool see_block(const struct job *job, struct worker *worker,
@@ -142,14 +175,17 @@ static bool see_block(const struct job *job, struct worker *worker,
                       size_t n_rows)
 {
     const struct weft_window window = overlap->window;
+    const bool is_self = job->opts->is_self;
     for (size_t i = 0; i < n_rows; i++) {
         const uint64_t start_ns = calls->start_ns[i], end_ns = calls->end_ns[i];
-        if (!is_match(job, calls->function_id[i], end_ns - start_ns) ||
+        if ((!is_self &&
+             (!is_match(job->opts, end_ns - start_ns) || !is_wanted(job, calls->function_id[i]))) ||
             !weft_overlaps(&window, start_ns, end_ns))
             continue;
         const struct weft_call_row row = {
             .start_ns = start_ns,
             .end_ns = end_ns,
+            .length_ns = end_ns - start_ns,
             .number = overlap->scan->first_call + i,
             .thread_id = overlap->scan->thread_id,
             .function_id = calls->function_id[i],
@@ -160,7 +196,7 @@ static bool see_block(const struct job *job, struct worker *worker,
             worker->is_partial = true;
             return true;
         }
-        if (!see(worker, job->opts, &row))
+        if (!(is_self ? see_self(job, worker, &window, &row) : see(worker, job->opts, &row)))
             return false;
     }
     return true;
@@ -177,13 +213,18 @@ static enum weft_code run_item(void *context, struct weft_scan *scan, unsigned i
     const struct weft_calls *calls = NULL;
     size_t n_rows = 0;
     enum weft_code code = WEFT_OK;
-    if (!weft_overlap_init(&overlap, scan, job->opts->window, &wanted) ||
+    const bool is_self =
+        job->opts->is_self; /* then all calls matter: they are somebody's callees */
+    if (!weft_overlap_init(&overlap, scan, job->opts->window, is_self ? NULL : &wanted) ||
+        (is_self && !weft_self_times_ready(&worker->times, scan->depth_bound)) ||
         !see_open(job, worker, &overlap))
         code = no_memory(err);
     while (!code && !worker->is_partial &&
            !(code = weft_overlap_next(&overlap, &calls, &n_rows, err)) && calls)
         if (!see_block(job, worker, &overlap, calls, n_rows))
             code = no_memory(err);
+    if (!code && !leave_to(job, worker, 0))
+        code = no_memory(err);
     weft_overlap_fini(&overlap);
     return code;
 }
@@ -206,7 +247,8 @@ static enum weft_code make_table(struct job *job, unsigned n_workers,
             weft_arena_free(arena);
         return no_memory(err);
     }
-    *table = (struct weft_calls_table){ .arena = arena, .rows = rows };
+    *table =
+        (struct weft_calls_table){ .arena = arena, .rows = rows, .is_self = job->opts->is_self };
     for (unsigned w = 0; w < n_workers; w++) {
         const struct worker *worker = &job->workers[w];
         if (worker->heap.n)
@@ -245,7 +287,8 @@ enum weft_code weft_calls_run(const struct weft_trace *trace,
     struct job job;
     *table = NULL;
     enum weft_code code = weft_scan_check(trace, ids, n_ids, err);
-    if (code == WEFT_OK && (opts->limit == 0 || (opts->ends_at_limit && n_ids != 1)))
+    if (code == WEFT_OK &&
+        (opts->limit == 0 || (opts->ends_at_limit && (n_ids != 1 || opts->is_self))))
         code = weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "expected a limit, and one thread");
     if (code != WEFT_OK)
         return code;
@@ -256,8 +299,10 @@ enum weft_code weft_calls_run(const struct weft_trace *trace,
         code = weft_scan_threads(trace, ids, n_ids, NULL, run, run_item, &job, err);
     if (code == WEFT_OK)
         code = make_table(&job, n_workers, table, err);
-    for (unsigned w = 0; job.workers && w < n_workers; w++)
+    for (unsigned w = 0; job.workers && w < n_workers; w++) {
         WEFT_VEC_FINI(&job.workers[w].heap);
+        weft_self_times_fini(&job.workers[w].times);
+    }
     free(job.workers);
     free(job.is_wanted);
     return code;

@@ -2,6 +2,7 @@
 #include "analysis/critical_path_spans.h"
 
 #include "base/map.h"
+#include "base/search.h"
 #include "base/vec.h"
 #include "model/events.h"
 
@@ -123,14 +124,8 @@ static enum weft_code list_of(struct weft_path_spans *spans, uint32_t thread_id,
 /* How many begin before at_ns. */
 static size_t begun_before(const struct list *list, uint64_t at_ns)
 {
-    size_t low = 0, high = list->n;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (list->items[middle].start_ns < at_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    WEFT_SEARCH(low, list->n, list->items[low].start_ns < at_ns);
     return low;
 }
 

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/critical_path_stacks.h"
 
+#include "base/search.h"
 #include "base/vec.h"
+#include "model/slots.h"
 
 #include <stdlib.h>
 
 /* Blocks looked at for one stack; of more samples, those in the last blocks count. */
 enum { BLOCKS_MAX = 4 };
-
-/* Blocks that stay decoded: a path goes to and fro between a few threads. */
-enum { SLOTS = 16 };
 
 /* A stack before a wait that is older than this tells nothing of it. */
 #define OLD_NS UINT64_C(1000000)
@@ -24,17 +23,14 @@ struct slot {
     struct weft_event_buf *buf;
     const struct weft_event *events;
     size_t n_events;
-    uint32_t thread_id; /* whose it is */
-    uint64_t block;
-    uint64_t last_use; /* 0: there is none */
-    bool is_in_order;  /* of time */
+    bool is_in_order; /* of time */
 };
 
 struct weft_path_stacks {
     const struct weft_trace *trace;
     struct weft_strtab *texts;
-    struct slot slots[SLOTS];
-    uint64_t n_uses;
+    struct slot slots[WEFT_SLOTS]; /* a path goes to and fro between a few threads */
+    struct weft_slots uses;
     struct {
         struct seen *items;
         size_t n, cap;
@@ -59,49 +55,33 @@ void weft_path_stacks_free(struct weft_path_stacks *stacks)
     if (!stacks)
         return;
     weft_strtab_free(stacks->texts);
-    for (size_t i = 0; i < SLOTS; i++)
+    for (size_t i = 0; i < WEFT_SLOTS; i++)
         weft_event_buf_free(stacks->slots[i].buf);
     WEFT_VEC_FINI(&stacks->seen);
     free(stacks);
 }
 
-/* The slot that holds the block, or the one that was not used for longest. */
-static struct slot *find_slot(struct weft_path_stacks *stacks, uint32_t thread_id, uint64_t block)
-{
-    struct slot *oldest = &stacks->slots[0];
-    for (size_t i = 0; i < SLOTS; i++) {
-        struct slot *slot = &stacks->slots[i];
-        if (slot->last_use && slot->thread_id == thread_id && slot->block == block)
-            return slot;
-        if (slot->last_use < oldest->last_use)
-            oldest = slot;
-    }
-    oldest->last_use = 0;
-    return oldest;
-}
-
 static enum weft_code load(struct weft_path_stacks *stacks, uint32_t thread_id, uint64_t block,
                            const struct slot **loaded, struct weft_err *err)
 {
-    struct slot *slot = find_slot(stacks, thread_id, block);
+    bool is_held;
+    const size_t place = weft_slots_find(&stacks->uses, WEFT_SLOTS, thread_id, block, &is_held);
+    struct slot *slot = &stacks->slots[place];
     *loaded = slot;
-    if (!slot->last_use) {
-        if (!slot->buf)
-            slot->buf = weft_event_buf_new();
-        if (!slot->buf)
-            return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for stacks");
-        enum weft_code code =
-            weft_store_load_events(weft_trace_store(stacks->trace), thread_id, block, slot->buf,
-                                   &slot->events, &slot->n_events, err);
-        if (code != WEFT_OK)
-            return code;
-        slot->thread_id = thread_id;
-        slot->block = block;
-        slot->is_in_order = true;
-        for (size_t i = 1; i < slot->n_events && slot->is_in_order; i++)
-            slot->is_in_order = slot->events[i - 1].time_ns <= slot->events[i].time_ns;
-    }
-    slot->last_use = ++stacks->n_uses;
+    if (is_held)
+        return WEFT_OK;
+    if (!slot->buf)
+        slot->buf = weft_event_buf_new();
+    if (!slot->buf)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for stacks");
+    enum weft_code code = weft_store_load_events(weft_trace_store(stacks->trace), thread_id, block,
+                                                 slot->buf, &slot->events, &slot->n_events, err);
+    if (code != WEFT_OK)
+        return code;
+    slot->is_in_order = true;
+    for (size_t i = 1; i < slot->n_events && slot->is_in_order; i++)
+        slot->is_in_order = slot->events[i - 1].time_ns <= slot->events[i].time_ns;
+    weft_slots_hold(&stacks->uses, place, thread_id, block);
     return WEFT_OK;
 }
 
@@ -151,16 +131,10 @@ static const struct seen *most_seen(const struct weft_path_stacks *stacks)
 /* How many events lie at `at_ns` or before, or more. */
 static size_t events_until(const struct slot *slot, uint64_t at_ns)
 {
-    size_t low = 0, high = slot->n_events;
     if (!slot->is_in_order)
-        return high;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (slot->events[middle].time_ns <= at_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+        return slot->n_events;
+    size_t low;
+    WEFT_SEARCH(low, slot->n_events, slot->events[low].time_ns <= at_ns);
     return low;
 }
 
@@ -187,14 +161,9 @@ static uint64_t blocks_until(const struct weft_path_stacks *stacks, uint32_t thr
                              uint64_t at_ns)
 {
     struct weft_store *store = weft_trace_store(stacks->trace);
-    uint64_t low = 0, high = weft_store_thread_get(store, thread_id)->n_event_blocks;
-    while (low < high) {
-        const uint64_t middle = low + (high - low) / 2;
-        if (weft_store_event_block_get(store, thread_id, middle)->first_ns <= at_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint64_t low;
+    WEFT_SEARCH(low, weft_store_thread_get(store, thread_id)->n_event_blocks,
+                weft_store_event_block_get(store, thread_id, low)->first_ns <= at_ns);
     return low;
 }
 

@@ -30,6 +30,14 @@ static enum weft_code no_memory(struct weft_err *err)
     return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a critical path");
 }
 
+static enum weft_code too_many(size_t most, const char *what, struct weft_err *err)
+{
+    return weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
+                     "the path has more than %zu %s, which is what --mem admits: ask for a "
+                     "shorter interval, or allow more",
+                     most, what);
+}
+
 static struct frame *top_of(struct walk *walk)
 {
     return &walk->frames[walk->n_frames - 1];
@@ -83,11 +91,9 @@ static enum weft_code add_segment(struct walk *walk, const struct weft_graph_sta
         segments->items[segments->n - 1].start_ns = start_ns;
         return WEFT_OK;
     }
-    if (walk->opts->max_segments && segments->n >= walk->opts->max_segments)
-        return weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
-                         "the path has more than %zu segments, which is what --mem admits: ask for "
-                         "a shorter interval, or allow more",
-                         walk->opts->max_segments);
+    const size_t most = walk->opts->max_segments;
+    if (most && segments->n >= most)
+        return too_many(most, "segments", err);
     struct weft_path_segment *segment = WEFT_VEC_PUSH(segments);
     if (!segment)
         return no_memory(err);
@@ -95,9 +101,13 @@ static enum weft_code add_segment(struct walk *walk, const struct weft_graph_sta
     return WEFT_OK;
 }
 
+/* Arrows at one time make no segments: they are bounded by themselves. */
 static enum weft_code add_arrow(struct walk *walk, const struct weft_path_arrow *made,
                                 struct weft_err *err)
 {
+    const size_t most = walk->opts->max_segments;
+    if (most && walk->to->arrows.n / WEFT_PATH_ARROWS >= most)
+        return too_many(WEFT_PATH_ARROWS * most, "arrows", err);
     struct weft_path_arrow *arrow = WEFT_VEC_PUSH(&walk->to->arrows);
     if (!arrow)
         return no_memory(err);

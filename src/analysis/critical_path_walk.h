@@ -15,13 +15,14 @@
 
 enum {
     WEFT_PATH_DEPTH_MAX = 64,     /* waits within waits that are followed */
+    WEFT_PATH_ARROWS = 4,         /* for each segment that is admitted */
     WEFT_PATH_SEGMENT_BYTES = 512 /* of memory that each takes on the way to a table, at most */
 };
 
 struct weft_path_walk_opts {
     uint32_t thread_id;
     uint64_t from_ns, to_ns;
-    size_t max_segments;                  /* more are WEFT_E_LIMIT; 0: any number */
+    size_t max_segments; /* more, or more arrows, are WEFT_E_LIMIT; 0: any number */
     const struct weft_progress *progress; /* asked whether the work was interrupted; may be NULL */
 };
 

@@ -5,23 +5,17 @@
 #include "model/histogram.h"
 
 #include "analysis/analysis.h"
+#include "analysis/self_times.h"
 #include "model/overlap.h"
 
 #include <stdlib.h>
-
-/* A call whose self time is still counted: by depth. */
-struct level {
-    uint64_t self_ns;
-    bool is_wanted;
-};
 
 struct worker {
     struct {
         uint64_t count, sum_ns;
     } bins[WEFT_BINS];
     uint64_t min_ns, max_ns;
-    struct level *levels;
-    size_t cap, n_open;
+    struct weft_self_times times;
 };
 
 struct job {
@@ -53,40 +47,18 @@ static bool is_wanted(const struct job *job, uint32_t function_id)
 
 static void leave_to(struct worker *worker, size_t depth)
 {
-    while (worker->n_open > depth) {
-        const struct level *level = &worker->levels[--worker->n_open];
+    const struct weft_self_level *level;
+    while ((level = weft_self_times_leave(&worker->times, depth)))
         if (level->is_wanted)
             count(worker, level->self_ns);
-    }
 }
 
-/* Calls come in pre-order; callers of one in the window are in the window, but for one of no
- * duration where its callers end as the window begins. */
 static void enter(struct worker *worker, const struct job *job, const struct weft_window *window,
                   const struct weft_open_call *call)
 {
-    const uint64_t inside_ns =
-        weft_window_clip(window, call->end_ns) - weft_window_clip(window, call->start_ns);
     leave_to(worker, call->depth);
-    for (; worker->n_open < call->depth; worker->n_open++)
-        worker->levels[worker->n_open] = (struct level){ 0 };
-    if (call->depth > 0)
-        worker->levels[call->depth - 1].self_ns -= inside_ns;
-    worker->levels[call->depth] =
-        (struct level){ .self_ns = inside_ns, .is_wanted = is_wanted(job, call->function_id) };
-    worker->n_open = (size_t)call->depth + 1;
-}
-
-static bool levels_ready(struct worker *worker, uint32_t depth_bound)
-{
-    if (worker->cap > depth_bound)
-        return true;
-    free(worker->levels);
-    worker->cap = (size_t)depth_bound + 1;
-    worker->levels = calloc(worker->cap, sizeof *worker->levels);
-    if (!worker->levels)
-        worker->cap = 0;
-    return worker->levels != NULL;
+    weft_self_times_enter(&worker->times, window, call->start_ns, call->end_ns, call->depth)
+        ->is_wanted = is_wanted(job, call->function_id);
 }
 
 /* ---- a thread -------------------------------------------------------------------------------- */
@@ -126,7 +98,7 @@ static enum weft_code run_item(void *context, struct weft_scan *scan, unsigned i
     enum weft_code code = WEFT_OK;
     if (!weft_overlap_init(&overlap, scan, job->opts->window,
                            job->opts->is_self ? NULL : &wanted) ||
-        !levels_ready(worker, scan->depth_bound))
+        !weft_self_times_ready(&worker->times, scan->depth_bound))
         code = no_memory(err);
     for (size_t i = 0; !code && i < overlap.open.n; i++)
         see(worker, job, &overlap.window, &overlap.open.items[i]);
@@ -224,7 +196,7 @@ enum weft_code weft_histogram_run(const struct weft_trace *trace,
     if (code == WEFT_OK)
         code = make_table(&job.workers[0], merge(job.workers, n_workers), table, err);
     for (unsigned w = 0; job.workers && w < n_workers; w++)
-        free(job.workers[w].levels);
+        weft_self_times_fini(&job.workers[w].times);
     free(job.workers);
     free(job.is_wanted);
     return code;

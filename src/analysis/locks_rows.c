@@ -179,19 +179,16 @@ static int by_site(const void *a, const void *b)
 static int by_pair(const void *a, const void *b)
 {
     const struct weft_locks_pair *x = a, *y = b;
-    if (x->lock != y->lock)
-        return compare(x->lock, y->lock);
-    return first_of(compare(y->sum_ns, x->sum_ns), pair_key(a, b));
+    return first_of(compare(x->lock, y->lock),
+                    first_of(compare(y->sum_ns, x->sum_ns), pair_key(a, b)));
 }
 
 static int by_context(const void *a, const void *b)
 {
     const struct weft_locks_context *x = a, *y = b;
-    if (x->lock != y->lock)
-        return compare(x->lock, y->lock);
-    if (x->sum_ns != y->sum_ns)
-        return compare(y->sum_ns, x->sum_ns);
-    return first_of(compare(x->thread_id, y->thread_id), weft_str_compare(x->name, y->name));
+    const int by_name =
+        first_of(compare(x->thread_id, y->thread_id), weft_str_compare(x->name, y->name));
+    return first_of(compare(x->lock, y->lock), first_of(compare(y->sum_ns, x->sum_ns), by_name));
 }
 
 static int by_order(const void *a, const void *b)
@@ -205,11 +202,9 @@ static int by_order(const void *a, const void *b)
 static int by_convoy(const void *a, const void *b)
 {
     const struct weft_locks_convoy *x = a, *y = b;
-    if (x->acquisitions != y->acquisitions)
-        return compare(y->acquisitions, x->acquisitions);
-    if (x->wait_ns != y->wait_ns)
-        return compare(y->wait_ns, x->wait_ns);
-    return first_of(compare(x->start_ns, y->start_ns), compare(x->lock, y->lock));
+    const int by_time = first_of(compare(x->start_ns, y->start_ns), compare(x->lock, y->lock));
+    return first_of(compare(y->acquisitions, x->acquisitions),
+                    first_of(compare(y->wait_ns, x->wait_ns), by_time));
 }
 
 #define FINISH(rows, key, sum, by)                                                                 \

@@ -17,7 +17,7 @@ enum {
     FIRST_PAGES = 256,
 };
 
-static const uint32_t per_mille[WEFT_QUANTILES] = { 500, 990, 999 };
+static const uint32_t per_mille[WEFT_QUANTILES] = { 500, 900, 990, 999 };
 
 static enum weft_code no_memory(struct weft_err *err)
 {

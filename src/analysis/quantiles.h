@@ -44,7 +44,7 @@ static inline bool weft_hist_add(struct weft_hist_set *set, uint32_t function_id
 WEFT_CHECKED enum weft_code weft_hist_merge(struct weft_hist_set *set,
                                             const struct weft_hist_set *from, struct weft_err *err);
 
-enum { WEFT_QUANTILES = 3 }; /* p50, p99, p99.9 */
+enum { WEFT_QUANTILES = 4 }; /* p50, p90, p99, p99.9 */
 
 /* A range of values that holds wanted ranks: its values are collected if they are few, else counted
  * in equal parts. Shared by all workers of a pass. */

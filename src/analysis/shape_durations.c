@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const uint32_t per_mille[WEFT_QUANTILES] = { 500, 990, 999 };
+static const uint32_t per_mille[WEFT_QUANTILES] = { 500, 900, 990, 999 };
 
 /* Durations of one cluster in a partition: those that fit in two bytes, and the others. */
 struct group {
@@ -281,7 +281,8 @@ static uint64_t *sort_long(const struct segments *segments)
 static enum weft_code select_quantiles(const struct segments *segments,
                                        struct weft_shape_times *times, struct weft_err *err)
 {
-    uint64_t *const to[WEFT_QUANTILES] = { &times->p50_ns, &times->p99_ns, &times->p999_ns };
+    uint64_t *const to[WEFT_QUANTILES] = { &times->p50_ns, &times->p90_ns, &times->p99_ns,
+                                           &times->p999_ns };
     uint64_t ranks[WEFT_QUANTILES], values_ns[WEFT_QUANTILES] = { 0 };
     size_t n_short = 0;
     if (segments->n_short + segments->n_long != times->count)

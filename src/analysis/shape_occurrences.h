@@ -27,7 +27,7 @@ struct weft_occurrence_opts {
     uint32_t n_windows, n_drop_slots;
     uint32_t limit; /* spikes kept; 0: all */
     /* Ribbons of the mined thread `item`: of clusters cluster_id[i], i in first[item] ...
-     * first[item + 1), ribbon[i] or WEFT_ID_NONE. */
+     * first[item + 1), ribbon[i] or WEFT_ID_NONE, which has no runs. */
     const size_t *first;
     const uint32_t *cluster_id, *ribbon;
 };

@@ -15,7 +15,7 @@ enum {
     BUDGET_BYTES = 128 * 1024 * 1024, /* of a worker */
 };
 
-static const uint32_t per_mille[WEFT_QUANTILES] = { 500, 990, 999 };
+static const uint32_t per_mille[WEFT_QUANTILES] = { 500, 900, 990, 999 };
 
 /* Where a row of the round puts its values. */
 #define PLACE_NONE UINT32_MAX
@@ -328,7 +328,8 @@ static enum weft_code fill_times(const struct round *round, struct weft_err *err
         if (place == PLACE_NONE)
             continue;
         struct weft_shape_times *times = round->rows->times[row];
-        uint64_t *to[WEFT_QUANTILES] = { &times->p50_ns, &times->p99_ns, &times->p999_ns };
+        uint64_t *to[WEFT_QUANTILES] = { &times->p50_ns, &times->p90_ns, &times->p99_ns,
+                                         &times->p999_ns };
         const struct collection *collection = NULL;
         if (place & PLACE_COLLECTED) {
             collection = &round->collections[place & ~PLACE_COLLECTED];

@@ -6,6 +6,7 @@
 
 #include "analysis/shape_bins.h"
 #include "analysis/shape_clusters.h"
+#include "analysis/shape_drawn.h"
 #include "analysis/shape_durations.h"
 #include "analysis/shape_mine.h"
 #include "analysis/shape_occurrences.h"
@@ -25,6 +26,8 @@ enum {
     BYTES_A_SHAPE = 4096,     /* with a cluster of its own, its states and the workers' copies */
     BYTES_A_ROW = 800, /* a fifth of the ceiling at worst, as rows and as clusters on threads */
     CHILDREN_A_SHAPE = 16,
+    BYTES_A_CELL = 2048, /* of the ceiling: those of each worker's thread take a thirtieth */
+    MAX_CELLS = 1 << 18,
     MAX_QUANTILE_BYTES = 128 * 1024 * 1024, /* a worker */
 };
 
@@ -393,6 +396,28 @@ static enum weft_code thread_ribbons(struct job *job, size_t t, uint32_t *ids, s
     return code;
 }
 
+/* Leaves out what cannot be drawn. */
+static enum weft_code choose_drawn(struct job *job, struct weft_err *err)
+{
+    struct weft_shapes_table *table = job->table;
+    const uint64_t n_fit = job->run->memory_bytes / BYTES_A_CELL;
+    const struct weft_shape_drawing drawing = {
+        .window = { table->from_ns, table->to_ns },
+        .n_columns = table->n_columns,
+        .max_cells = job->opts->max_cells ? job->opts->max_cells
+                     : n_fit              ? weft_min_u64(n_fit, MAX_CELLS)
+                                          : MAX_CELLS,
+    };
+    for (size_t t = 0; table->n_columns && t < table->n_threads; t++) {
+        const size_t first = job->first[t], n = job->first[t + 1] - first;
+        uint64_t n_left = 0;
+        if (!weft_shapes_draw(&drawing, job->presences + first, n, job->ribbon + first, &n_left))
+            return no_memory(err);
+        table->undrawn_presences += n_left;
+    }
+    return WEFT_OK;
+}
+
 static enum weft_code make_ribbons(struct job *job, struct weft_err *err)
 {
     uint32_t *ids = calloc(job->table->n_clusters + 1, sizeof *ids);
@@ -405,7 +430,7 @@ static enum weft_code make_ribbons(struct job *job, struct weft_err *err)
     for (size_t t = 0; !code && t < job->table->n_threads; t++)
         code = thread_ribbons(job, t, ids, err);
     free(ids);
-    return code;
+    return code ? code : choose_drawn(job, err);
 }
 
 /* ---- quantiles ------------------------------------------------------------------------------- */

@@ -27,6 +27,7 @@ struct weft_shapes_opts {
     uint32_t limit;          /* spikes and drops kept, each: 1,000; 0: all */
     uint64_t max_shapes;     /* 0: 1 << 19, or fewer if that is all that fits */
     uint64_t max_rows;       /* of shapes on threads; 0: as many as fit */
+    uint64_t max_cells;      /* of clusters and columns of a thread; 0: as many as fit */
     uint64_t max_tape_bytes; /* kept of calls to save time; 0: a quarter of the ceiling */
 };
 

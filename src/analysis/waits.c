@@ -118,7 +118,7 @@ static enum weft_code state_add(struct worker *worker, struct weft_history *hist
     if (state->kind == WEFT_STATE_PREEMPTED)
         return preempted_add(worker, history, host_id, thread->thread_id, *state, err);
     const bool is_blocked = state->kind == WEFT_STATE_BLOCKED;
-    if (is_blocked && weft_str_equal(state->name, WEFT_STR("futex")))
+    if (is_blocked && weft_event_is_futex(state->name))
         thread->futex_ns += length_ns;
     const bool is_by_thread = is_blocked && state->reason == WEFT_WAIT_THREAD;
     return piece_add(worker, state, is_by_thread ? state->waker_thread_id : WEFT_ID_NONE,

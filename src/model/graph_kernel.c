@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/graph_kernel.h"
 
+#include "base/search.h"
 #include "base/vec.h"
 #include "model/events.h"
 #include "model/graph_edges.h"
@@ -361,49 +362,14 @@ static struct runs *runs_of(struct weft_graph_kernel *kernel, uint32_t host_id, 
     return runs;
 }
 
-/* Since when the thread that was left at the end of a run had been seen on its processor. */
-static enum weft_code seen_since(struct weft_graph_kernel *kernel, const struct weft_cpu_run *run,
-                                 int32_t cpu, uint64_t *since_ns, struct weft_err *err)
-{
-    struct weft_state state;
-    enum weft_code code = WEFT_OK;
-    *since_ns = run->end_ns;
-    while (code == WEFT_OK && *since_ns > run->start_ns) {
-        code = weft_history_before(kernel->history, run->left_id, *since_ns, &state, err);
-        if (code != WEFT_OK || state.cpu != cpu ||
-            (state.kind != WEFT_STATE_RUNNING_USER && state.kind != WEFT_STATE_RUNNING_KERNEL &&
-             state.kind != WEFT_STATE_INTERRUPTED))
-            return code;
-        *since_ns = state.start_ns > run->start_ns ? state.start_ns : run->start_ns;
-    }
-    return code;
-}
-
 static enum weft_code keep_run(struct runs *runs, const struct weft_cpu_run *run,
                                struct weft_err *err)
 {
-    struct weft_cpu_run *kept = run->start_ns < run->end_ns ? WEFT_VEC_PUSH(runs) : NULL;
-    if (kept)
-        *kept = *run;
-    return kept || run->start_ns >= run->end_ns
-               ? WEFT_OK
-               : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a processor");
-}
-
-/* A run, or where a switch was not seen, what there was of it and who came then. */
-static enum weft_code add_run(struct weft_graph_kernel *kernel, struct runs *runs,
-                              const struct weft_cpu_run *run, struct weft_err *err)
-{
-    struct weft_cpu_run first = *run, second = *run;
-    if (run->left_id == WEFT_ID_NONE)
-        return keep_run(runs, run, err);
-    enum weft_code code = seen_since(kernel, run, runs->cpu, &first.end_ns, err);
-    second.start_ns = first.end_ns;
-    second.thread_id = run->left_id;
-    second.is_idle = is_idle(kernel, run->left_id);
-    if (code == WEFT_OK)
-        code = keep_run(runs, &first, err);
-    return code == WEFT_OK ? keep_run(runs, &second, err) : code;
+    struct weft_cpu_run *kept = WEFT_VEC_PUSH(runs);
+    if (!kept)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a processor");
+    *kept = *run;
+    return WEFT_OK;
 }
 
 /* Reads the runs from from_ns to to_ns, and RUNS_AHEAD in all if the path's part has so many. */
@@ -421,7 +387,7 @@ static enum weft_code read_runs(struct weft_graph_kernel *kernel, struct runs *r
            (runs->to_ns < to_ns || (runs->n < RUNS_AHEAD && runs->to_ns < kernel->to_ns)) &&
            (code = weft_cpu_runs_next(reader, &run, err)) == WEFT_OK && run) {
         runs->to_ns = run->end_ns;
-        code = add_run(kernel, runs, run, err);
+        code = keep_run(runs, run, err);
     }
     if (code == WEFT_OK && !run)
         runs->to_ns = UINT64_MAX;
@@ -434,14 +400,8 @@ static enum weft_code read_runs(struct weft_graph_kernel *kernel, struct runs *r
 /* The first run that ends after at_ns. */
 static size_t first_run(const struct runs *runs, uint64_t at_ns)
 {
-    size_t low = 0, high = runs->n;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (runs->items[middle].end_ns <= at_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    WEFT_SEARCH(low, runs->n, runs->items[low].end_ns <= at_ns);
     return low;
 }
 

@@ -141,9 +141,7 @@ static bool may_be_lock(const struct locks_graph *graph, const struct weft_graph
         weft_trace_meta(graph->trace)->events_of_kind[WEFT_EVENT_SYSCALL_ENTER] > 0;
     if (state->name.n_bytes == 0)
         return !has_calls || state->cpu < 0;
-    return weft_str_equal(state->name, WEFT_STR("futex")) ||
-           weft_str_equal(state->name, WEFT_STR("#202")) ||
-           weft_str_equal(state->name, WEFT_STR("#98"));
+    return weft_event_is_futex(state->name);
 }
 
 static enum weft_path_edge kind_of(const struct weft_lock_object *object, enum weft_path_edge told)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/graph_requests.h"
 
+#include "base/search.h"
 #include "base/vec.h"
 #include "model/events.h"
 #include "model/graph_edges.h"
@@ -75,14 +76,8 @@ enum weft_code weft_graph_requests_make(const struct weft_trace *trace, uint64_t
 size_t weft_graph_requests_first(const struct weft_graph_requests *requests, uint64_t at_ns)
 {
     const uint64_t from_ns = at_ns > requests->longest_ns ? at_ns - requests->longest_ns : 0;
-    size_t low = 0, high = requests->n;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (requests->items[middle].start_ns < from_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    WEFT_SEARCH(low, requests->n, requests->items[low].start_ns < from_ns);
     return low;
 }
 

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/graph_tasks.h"
 
+#include "base/search.h"
 #include "base/vec.h"
 #include "model/events.h"
 #include "model/graph_edges.h"
+#include "model/slots.h"
 #include "model/waiting.h"
 
 #include <stdlib.h>
 
-/* Blocks of calls whose root calls are kept: a path goes to and fro between a few threads. */
-enum { SLOTS = 16, LIST_SHARE = 4 };
+enum { LIST_SHARE = 4 };
 
 /* Ends of flows that are looked at for the origin of one root call. */
 enum { FLOWS_MAX = 4096 };
@@ -33,9 +34,6 @@ struct slot {
         struct root *items;
         size_t n, cap;
     } roots;
-    uint32_t thread_id;
-    uint64_t block;
-    uint64_t last_use; /* 0: there is none */
 };
 
 struct weft_graph_tasks {
@@ -44,8 +42,8 @@ struct weft_graph_tasks {
     bool has_flows;
     struct weft_graph_sources begun;
     struct weft_block_buf *buf;
-    struct slot slots[SLOTS];
-    uint64_t n_uses;
+    struct slot slots[WEFT_SLOTS]; /* a path goes to and fro between a few threads */
+    struct weft_slots uses;
 };
 
 static enum weft_code no_memory(struct weft_err *err)
@@ -75,7 +73,7 @@ void weft_graph_tasks_close(struct weft_graph_tasks *tasks)
 {
     if (!tasks)
         return;
-    for (size_t i = 0; i < SLOTS; i++)
+    for (size_t i = 0; i < WEFT_SLOTS; i++)
         WEFT_VEC_FINI(&tasks->slots[i].roots);
     weft_graph_sources_fini(&tasks->begun);
     weft_block_buf_free(tasks->buf);
@@ -83,20 +81,6 @@ void weft_graph_tasks_close(struct weft_graph_tasks *tasks)
 }
 
 /* ---- root calls ------------------------------------------------------------------------------ */
-
-static struct slot *slot_find(struct weft_graph_tasks *tasks, uint32_t thread_id, uint64_t block)
-{
-    struct slot *oldest = &tasks->slots[0];
-    for (size_t i = 0; i < SLOTS; i++) {
-        struct slot *slot = &tasks->slots[i];
-        if (slot->last_use && slot->thread_id == thread_id && slot->block == block)
-            return slot;
-        if (slot->last_use < oldest->last_use)
-            oldest = slot;
-    }
-    oldest->last_use = 0;
-    return oldest;
-}
 
 static enum weft_code slot_fill(struct slot *slot, const struct weft_calls *calls,
                                 struct weft_err *err)
@@ -126,22 +110,20 @@ static enum weft_code slot_fill(struct slot *slot, const struct weft_calls *call
 static enum weft_code roots_of(struct weft_graph_tasks *tasks, uint32_t thread_id, uint64_t block,
                                const struct slot **found, struct weft_err *err)
 {
-    struct slot *slot = slot_find(tasks, thread_id, block);
-    enum weft_code code = WEFT_OK;
+    bool is_held;
+    const size_t place = weft_slots_find(&tasks->uses, WEFT_SLOTS, thread_id, block, &is_held);
+    struct slot *slot = &tasks->slots[place];
+    struct weft_calls calls;
     *found = slot;
-    if (!slot->last_use) {
-        struct weft_calls calls;
-        code = weft_store_load(weft_trace_store(tasks->trace), thread_id, block, tasks->buf, &calls,
-                               err);
-        if (code == WEFT_OK)
-            code = slot_fill(slot, &calls, err);
-        if (code != WEFT_OK)
-            return code;
-        slot->thread_id = thread_id;
-        slot->block = block;
-    }
-    slot->last_use = ++tasks->n_uses;
-    return WEFT_OK;
+    if (is_held)
+        return WEFT_OK;
+    enum weft_code code =
+        weft_store_load(weft_trace_store(tasks->trace), thread_id, block, tasks->buf, &calls, err);
+    if (code == WEFT_OK)
+        code = slot_fill(slot, &calls, err);
+    if (code == WEFT_OK)
+        weft_slots_hold(&tasks->uses, place, thread_id, block);
+    return code;
 }
 
 /* How many blocks of calls begin before at_ns. */
@@ -149,28 +131,17 @@ static uint64_t blocks_before(const struct weft_graph_tasks *tasks, uint32_t thr
                               uint64_t at_ns)
 {
     struct weft_store *store = weft_trace_store(tasks->trace);
-    uint64_t low = 0, high = weft_store_thread_get(store, thread_id)->n_blocks;
-    while (low < high) {
-        const uint64_t middle = low + (high - low) / 2;
-        if (weft_store_block_get(store, thread_id, middle)->first_ns < at_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint64_t low;
+    WEFT_SEARCH(low, weft_store_thread_get(store, thread_id)->n_blocks,
+                weft_store_block_get(store, thread_id, low)->first_ns < at_ns);
     return low;
 }
 
 /* The first root call of a block that begins at at_ns or later. */
 static size_t first_root(const struct slot *slot, uint64_t at_ns)
 {
-    size_t low = 0, high = slot->roots.n;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (slot->roots.items[middle].start_ns < at_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    WEFT_SEARCH(low, slot->roots.n, slot->roots.items[low].start_ns < at_ns);
     return low;
 }
 

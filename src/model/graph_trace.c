@@ -39,7 +39,7 @@ static bool is_beyond_kernel(const struct trace_graph *graph, uint64_t at_ns,
                              const struct weft_graph_state *state)
 {
     return state->state == WEFT_PATH_UNKNOWN || at_ns > graph->kernel_last_ns ||
-           (state->state == WEFT_PATH_BLOCKED && state->end_ns > graph->kernel_last_ns);
+           (state->state == WEFT_PATH_BLOCKED && state->end_ns >= graph->kernel_last_ns);
 }
 
 /* What the program tells where the kernel does not. */

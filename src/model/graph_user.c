@@ -5,6 +5,7 @@
  */
 #include "model/graph_user.h"
 
+#include "base/search.h"
 #include "base/vec.h"
 #include "model/events.h"
 #include "model/waiting.h"
@@ -289,14 +290,8 @@ static enum weft_code make_part(struct weft_graph_user *user, struct part *part,
 /* The span in which the instant before at_ns lies. */
 static size_t find_span(const struct part *part, uint64_t at_ns)
 {
-    size_t low = 0, high = part->spans.n;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (part->spans.items[middle].start_ns < at_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    WEFT_SEARCH(low, part->spans.n, part->spans.items[low].start_ns < at_ns);
     return low - 1;
 }
 

@@ -8,12 +8,12 @@
 #include "base/vec.h"
 #include "model/interval_sums.h"
 #include "model/interval_walk.h"
-#include "store/block_part.h"
+#include "model/parts.h"
 
 #include <stdlib.h>
 
 /* A group has so many blocks, or groups of the level below. */
-enum { CACHED_PARTS = 8, GROUP = 16, NO_PREFIXES = UINT8_MAX };
+enum { GROUP = 16, NO_PREFIXES = UINT8_MAX };
 
 /* Signs of what is added. */
 #define PLUS UINT64_C(1)
@@ -26,18 +26,10 @@ enum stage {
     STAGE_FOLD,   /* sums of these, and what is left over */
 };
 
-struct cached {
-    struct weft_block_part *part;
-    uint32_t thread_id;
-    uint64_t block;
-    uint64_t used; /* turn of its last use; 0: empty */
-};
-
 struct weft_interval_reader {
     const struct weft_trace *trace;
     struct weft_interval_sums sums;
-    struct cached cached[CACHED_PARTS];
-    uint64_t turn;
+    struct weft_parts opened;
     size_t max_contexts; /* 0: any number */
     enum stage stage;
     bool is_over; /* there are more: the walk ends */
@@ -79,9 +71,8 @@ struct weft_interval_reader *weft_interval_reader_new(const struct weft_trace *t
         return NULL;
     reader->trace = trace;
     reader->walker.sums = &reader->sums;
-    bool is_ok = weft_interval_sums_init(&reader->sums, weft_trace_store(trace));
-    for (size_t i = 0; i < CACHED_PARTS && is_ok; i++)
-        is_ok = (reader->cached[i].part = weft_block_part_new()) != NULL;
+    const bool has_sums = weft_interval_sums_init(&reader->sums, weft_trace_store(trace));
+    const bool is_ok = weft_parts_init(&reader->opened) && has_sums;
     if (is_ok)
         return reader;
     weft_interval_reader_free(reader);
@@ -102,8 +93,7 @@ void weft_interval_reader_free(struct weft_interval_reader *reader)
 {
     if (!reader)
         return;
-    for (size_t i = 0; i < CACHED_PARTS; i++)
-        weft_block_part_free(reader->cached[i].part);
+    weft_parts_fini(&reader->opened);
     weft_interval_sums_fini(&reader->sums);
     weft_interval_walker_fini(&reader->walker);
     WEFT_VEC_FINI(&reader->kept);
@@ -122,28 +112,8 @@ static const struct weft_block_info *info_of(const struct query *query, uint64_t
 static enum weft_code part_open(const struct query *query, uint64_t block,
                                 struct weft_block_part **part)
 {
-    struct weft_interval_reader *reader = query->reader;
-    struct cached *place = &reader->cached[0];
-    for (size_t i = 0; i < CACHED_PARTS; i++) {
-        struct cached *cached = &reader->cached[i];
-        if (cached->used && cached->thread_id == query->thread_id && cached->block == block) {
-            cached->used = ++reader->turn;
-            *part = cached->part;
-            return WEFT_OK;
-        }
-        if (cached->used < place->used)
-            place = cached;
-    }
-    place->used = 0;
-    enum weft_code code =
-        weft_block_part_open(query->store, query->thread_id, block, place->part, query->err);
-    if (code)
-        return code;
-    place->thread_id = query->thread_id;
-    place->block = block;
-    place->used = ++reader->turn;
-    *part = place->part;
-    return WEFT_OK;
+    return weft_parts_open(&query->reader->opened, query->store, query->thread_id, block, part,
+                           query->err);
 }
 
 /* First block with an event at or after `time_ns`, or the last one. */
@@ -233,6 +203,12 @@ static enum weft_code add_block(const struct query *query, uint64_t block, uint6
     return add_walked(query, block, sign);
 }
 
+static bool has_most_rows(const struct query *query, struct weft_block_part *part)
+{
+    const size_t n_before = weft_block_part_find(part, query->from_ns);
+    return weft_block_part_find(part, query->to_ns) - n_before > weft_block_part_n_rows(part) / 2;
+}
+
 /* Adds the part of a block at a border of the interval that lies inside. Where more than half of
  * its calls do, and its contexts are known, those without the part that lies outside. */
 static enum weft_code add_border(const struct query *query, uint64_t block, bool is_first)
@@ -251,11 +227,9 @@ static enum weft_code add_border(const struct query *query, uint64_t block, bool
     if (is_last) /* calls still open end at the thread's last event of any kind */
         inside.limit_ns = query->thread->last_ns;
     const bool is_one_sided = query->from_ns <= inside.now_ns || query->to_ns > inside.limit_ns;
-    const size_t n_before = weft_block_part_find(part, query->from_ns);
-    const size_t n_until = weft_block_part_find(part, query->to_ns);
     bool is_known = false;
     if (is_one_sided && block > 0 && !is_last && query->reader->stage != STAGE_SEARCH &&
-        n_until - n_before > weft_block_part_n_rows(part) / 2)
+        has_most_rows(query, part))
         code = add_summary(query, block, 0, PLUS, &is_known);
     if (code || !is_known)
         return code ? code : walk_part(query, part, inside);

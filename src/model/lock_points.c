@@ -57,6 +57,7 @@ struct weft_lock_finder {
     uint64_t memory_bytes;
     struct weft_strtab *keys, *texts, *sites; /* keys: of objects, by number */
     struct weft_strtab *word_keys;
+    struct weft_events *events; /* of the thread in work; NULL: none was yet */
     struct {
         struct weft_lock_object *items;
         size_t n, cap;
@@ -181,16 +182,7 @@ static enum weft_code object_of_event(struct weft_lock_finder *finder, uint32_t 
 
 static bool is_futex(const struct weft_event *event)
 {
-    return event->object_id != WEFT_ID_NONE && (weft_str_equal(event->name, WEFT_STR("futex")) ||
-                                                weft_str_equal(event->name, WEFT_STR("#202")) ||
-                                                weft_str_equal(event->name, WEFT_STR("#98")));
-}
-
-static bool is_futex_exit(const struct weft_event *event)
-{
-    return weft_str_equal(event->name, WEFT_STR("futex")) ||
-           weft_str_equal(event->name, WEFT_STR("#202")) ||
-           weft_str_equal(event->name, WEFT_STR("#98"));
+    return event->object_id != WEFT_ID_NONE && weft_event_is_futex(event->name);
 }
 
 static bool is_wait_op(unsigned command)
@@ -291,16 +283,14 @@ static enum weft_code object_of_word(struct weft_lock_finder *finder, uint32_t t
 
 /* ---- the survey ------------------------------------------------------------------------------ */
 
-static enum weft_code survey_thread(struct weft_lock_finder *finder, uint32_t thread_id,
-                                    struct weft_err *err)
+static enum weft_code survey_thread(struct weft_lock_finder *finder, struct weft_events *events,
+                                    uint32_t thread_id, struct weft_err *err)
 {
-    struct weft_events *events = NULL;
     const struct weft_event *event = NULL;
     uint32_t object;
     bool is_shared;
-    enum weft_code code =
-        weft_events_open(finder->trace, thread_id, LOCK_KINDS | KIND(SYSCALL_ENTER),
-                         finder->span.from_ns, finder->span.to_ns, &events, err);
+    enum weft_code code = WEFT_OK;
+    weft_events_turn(events, thread_id);
     while (code == WEFT_OK && (code = weft_events_next(events, &event, err)) == WEFT_OK && event) {
         if (event->kind != WEFT_EVENT_SYSCALL_ENTER) {
             finder->has_lock_events = true;
@@ -311,7 +301,6 @@ static enum weft_code survey_thread(struct weft_lock_finder *finder, uint32_t th
             code = survey_futex(finder, thread_id, event, err);
         }
     }
-    weft_events_close(events);
     return code;
 }
 
@@ -335,9 +324,14 @@ static enum weft_code survey(struct weft_lock_finder *finder, struct weft_err *e
     }
     if (!has_events(finder->trace, LOCK_KINDS | KIND(SYSCALL_ENTER)))
         return WEFT_OK;
+    struct weft_events *events = NULL; /* one for all: threads of few events share blocks */
+    if (finder->twins->n_threads > 0)
+        code = weft_events_open(finder->trace, 0, LOCK_KINDS | KIND(SYSCALL_ENTER),
+                                finder->span.from_ns, finder->span.to_ns, &events, err);
     for (uint32_t id = 0; id < finder->twins->n_threads && code == WEFT_OK; id++)
         if (is_asked_for(finder, id))
-            code = survey_thread(finder, id, err);
+            code = survey_thread(finder, events, id, err);
+    weft_events_close(events);
     return code;
 }
 
@@ -371,6 +365,7 @@ void weft_lock_finder_close(struct weft_lock_finder *finder)
 {
     if (!finder)
         return;
+    weft_events_close(finder->events);
     weft_strtab_free(finder->keys);
     weft_strtab_free(finder->texts);
     weft_strtab_free(finder->sites);
@@ -441,6 +436,8 @@ static enum weft_code read_lock(struct reading *reading, const struct weft_event
                                      .source = WEFT_LOCK_BY_EVENTS };
     enum weft_code code = object_of_event(reading->finder, reading->thread_id, event, &point.object,
                                           &point.is_shared, err);
+    if (code == WEFT_OK && event->category.n_bytes && !reading->finder->span.without_sites)
+        code = weft_strtab_intern(reading->finder->sites, event->category, &point.site, err);
     point.kind = event->kind == WEFT_EVENT_LOCK_REQUEST    ? WEFT_LOCK_POINT_REQUEST
                  : event->kind == WEFT_EVENT_LOCK_RELEASED ? WEFT_LOCK_POINT_RELEASED
                  : event->prev_state == 0                  ? WEFT_LOCK_POINT_ACQUIRED
@@ -496,7 +493,7 @@ static enum weft_code read_awake(struct reading *reading, const struct weft_even
                                            .site = WEFT_ID_NONE,
                                            .kind = WEFT_LOCK_POINT_AWAKE,
                                            .source = WEFT_LOCK_BY_FUTEX };
-    if (!reading->is_asleep || !is_futex_exit(event))
+    if (!reading->is_asleep || !weft_event_is_futex(event->name))
         return WEFT_OK;
     reading->is_asleep = false;
     return point_add(reading, &point, err);
@@ -549,17 +546,21 @@ static enum weft_code read_stack(struct reading *reading, const struct weft_even
 
 static enum weft_code read_events(struct reading *reading, uint32_t thread_id, struct weft_err *err)
 {
-    const struct weft_lock_finder *finder = reading->finder;
+    struct weft_lock_finder *finder = reading->finder;
     const uint32_t futexes = finder->words.n == 0
                                  ? 0
                                  : KIND(SYSCALL_ENTER) | KIND(SYSCALL_EXIT) |
                                        (finder->span.without_sites ? 0 : KIND(SAMPLE));
-    struct weft_events *events = NULL;
     const struct weft_event *event = NULL;
-    enum weft_code code = weft_events_open(finder->trace, thread_id, LOCK_KINDS | futexes,
-                                           finder->span.from_ns, finder->span.to_ns, &events, err);
+    enum weft_code code = WEFT_OK;
+    if (finder->events)
+        weft_events_turn(finder->events, thread_id);
+    else
+        code = weft_events_open(finder->trace, thread_id, LOCK_KINDS | futexes,
+                                finder->span.from_ns, finder->span.to_ns, &finder->events, err);
     reading->stack_ns = UINT64_MAX;
-    while (code == WEFT_OK && (code = weft_events_next(events, &event, err)) == WEFT_OK && event) {
+    while (code == WEFT_OK && (code = weft_events_next(finder->events, &event, err)) == WEFT_OK &&
+           event) {
         if (event->kind == WEFT_EVENT_SAMPLE)
             code = read_stack(reading, event, err);
         else if (event->kind == WEFT_EVENT_SYSCALL_EXIT)
@@ -571,7 +572,6 @@ static enum weft_code read_events(struct reading *reading, uint32_t thread_id, s
         else
             reading->is_asleep = false;
     }
-    weft_events_close(events);
     return code;
 }
 

@@ -206,8 +206,8 @@ static enum weft_code put_block_rows(const struct query *query, uint64_t block)
 {
     struct weft_block_part *part = NULL;
     struct weft_calls calls;
-    enum weft_code code =
-        weft_lod_cache_part(&query->reader->cache, query->thread_id, block, &part, query->err);
+    enum weft_code code = weft_parts_open(&query->reader->cache.opened, query->reader->cache.store,
+                                          query->thread_id, block, &part, query->err);
     if (!code)
         code = weft_block_part_rows(part, weft_block_part_find(part, query->from_ns),
                                     weft_block_part_find(part, query->to_ns), &calls, query->err);

@@ -11,10 +11,7 @@ bool weft_lod_cache_init(struct weft_lod_cache *cache, struct weft_store *store)
     cache->store = store;
     cache->buf = weft_block_buf_new();
     cache->slots = calloc(SLOTS, sizeof(struct weft_lod_details *));
-    bool is_ok = cache->buf && cache->slots;
-    for (size_t i = 0; i < WEFT_LOD_CACHED_PARTS && is_ok; i++)
-        is_ok = (cache->parts[i].part = weft_block_part_new()) != NULL;
-    return is_ok;
+    return weft_parts_init(&cache->opened) && cache->buf && cache->slots;
 }
 
 static void details_free(struct weft_lod_details *details)
@@ -29,8 +26,7 @@ static void details_free(struct weft_lod_details *details)
 
 void weft_lod_cache_fini(struct weft_lod_cache *cache)
 {
-    for (size_t i = 0; i < WEFT_LOD_CACHED_PARTS; i++)
-        weft_block_part_free(cache->parts[i].part);
+    weft_parts_fini(&cache->opened);
     weft_block_buf_free(cache->buf);
     while (cache->newest) {
         struct weft_lod_details *older = cache->newest->older;
@@ -38,31 +34,6 @@ void weft_lod_cache_fini(struct weft_lod_cache *cache)
         cache->newest = older;
     }
     free(cache->slots);
-}
-
-enum weft_code weft_lod_cache_part(struct weft_lod_cache *cache, uint32_t thread_id, uint64_t block,
-                                   struct weft_block_part **part, struct weft_err *err)
-{
-    struct weft_lod_cached_part *place = &cache->parts[0];
-    for (size_t i = 0; i < WEFT_LOD_CACHED_PARTS; i++) {
-        struct weft_lod_cached_part *cached = &cache->parts[i];
-        if (cached->used && cached->thread_id == thread_id && cached->block == block) {
-            cached->used = ++cache->turn;
-            *part = cached->part;
-            return WEFT_OK;
-        }
-        if (cached->used < place->used)
-            place = cached;
-    }
-    place->used = 0;
-    enum weft_code code = weft_block_part_open(cache->store, thread_id, block, place->part, err);
-    if (code)
-        return code;
-    place->thread_id = thread_id;
-    place->block = block;
-    place->used = ++cache->turn;
-    *part = place->part;
-    return WEFT_OK;
 }
 
 /* ---- cells ----------------------------------------------------------------------------------- */
@@ -193,8 +164,8 @@ enum weft_code weft_lod_cache_cell(struct weft_lod_cache *cache, struct weft_lod
         return WEFT_OK;
     struct weft_block_part *part = NULL;
     struct weft_calls calls;
-    enum weft_code code =
-        weft_lod_cache_part(cache, details->thread_id, details->block, &part, err);
+    enum weft_code code = weft_parts_open(&cache->opened, cache->store, details->thread_id,
+                                          details->block, &part, err);
     if (!code)
         code = weft_block_part_rows(part, first, first + n, &calls, err);
     if (code)

@@ -6,11 +6,10 @@
 #ifndef WEFT_MODEL_LOD_CACHE_H
 #define WEFT_MODEL_LOD_CACHE_H
 
+#include "model/parts.h"
 #include "store/block_part.h"
 #include "store/lod.h"
 #include "store/reader.h"
-
-enum { WEFT_LOD_CACHED_PARTS = 8 };
 
 /* The calls of a cell or of a part of a block, as weft_calls has them. */
 struct weft_lod_rows {
@@ -36,18 +35,10 @@ struct weft_lod_details {
     struct weft_lod_details *newer, *older; /* by use */
 };
 
-struct weft_lod_cached_part {
-    struct weft_block_part *part;
-    uint32_t thread_id;
-    uint64_t block;
-    uint64_t used; /* turn of its last use; 0: empty */
-};
-
 struct weft_lod_cache {
     struct weft_store *store;
     struct weft_block_buf *buf; /* for reading cells */
-    struct weft_lod_cached_part parts[WEFT_LOD_CACHED_PARTS];
-    uint64_t turn;
+    struct weft_parts opened;
     struct weft_lod_details **slots;
     struct weft_lod_details *newest, *oldest;
     size_t n_bytes;
@@ -56,12 +47,6 @@ struct weft_lod_cache {
 /* False without memory. */
 bool weft_lod_cache_init(struct weft_lod_cache *cache, struct weft_store *store);
 void weft_lod_cache_fini(struct weft_lod_cache *cache);
-
-/* A block, opened; valid until WEFT_LOD_CACHED_PARTS other blocks were asked for. Fails as loading
- * does. */
-WEFT_CHECKED enum weft_code weft_lod_cache_part(struct weft_lod_cache *cache, uint32_t thread_id,
-                                                uint64_t block, struct weft_block_part **part,
-                                                struct weft_err *err);
 
 /* Its cells; valid until the next call. */
 WEFT_CHECKED enum weft_code weft_lod_cache_details(struct weft_lod_cache *cache, uint32_t thread_id,

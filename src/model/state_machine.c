@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/state_machine.h"
 
+#include "base/checked.h"
 #include "base/vec.h"
 
 #include <string.h>
@@ -333,11 +334,28 @@ void weft_machine_sync(struct weft_machine *machine, const struct weft_event *ev
     leave(machine, event);
 }
 
-void weft_machine_finish(struct weft_machine *machine, uint64_t end_ns, bool is_open)
+void weft_machine_finish(struct weft_machine *machine, uint64_t end_ns)
 {
-    if (machine->is_dead && is_open)
+    put(machine, end_ns);
+}
+
+void weft_machine_end(struct weft_machine *machine, uint64_t known_ns, uint64_t end_ns)
+{
+    if (!machine->is_born || machine->is_dead)
         return;
-    if (is_open)
-        machine->now.flags |= WEFT_STATE_OPEN;
+    machine->now.flags |= WEFT_STATE_OPEN;
+    if (machine->now.kind != WEFT_STATE_UNKNOWN && known_ns < end_ns) {
+        begin(machine, weft_max_u64(known_ns, machine->now.start_ns), WEFT_STATE_UNKNOWN, -1);
+        machine->now.flags = WEFT_STATE_OPEN;
+    }
+    put(machine, end_ns);
+}
+
+void weft_machine_vanish(struct weft_machine *machine, uint64_t end_ns)
+{
+    if (!machine->is_born || machine->is_dead)
+        return;
+    begin(machine, is_running(machine) ? machine->evidence_ns : machine->now.start_ns,
+          WEFT_STATE_UNKNOWN, -1);
     put(machine, end_ns);
 }

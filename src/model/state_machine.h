@@ -86,8 +86,14 @@ uint32_t weft_machine_choose(const struct weft_machine *machine, uint32_t thread
                              const struct weft_event *own, const struct weft_arrival *arrivals,
                              size_t n);
 
-/* Ends the state in work at `end_ns`, unless the thread is dead. `is_open`: the trace ends there.
- */
-void weft_machine_finish(struct weft_machine *machine, uint64_t end_ns, bool is_open);
+/* Ends the state in work at `end_ns`. */
+void weft_machine_finish(struct weft_machine *machine, uint64_t end_ns);
+
+/* The same where the trace ends, unless the thread is dead: the state is known to last until
+ * `known_ns`, and what came then is not. */
+void weft_machine_end(struct weft_machine *machine, uint64_t known_ns, uint64_t end_ns);
+
+/* The same where the thread is known to be no more, though its end was not seen. */
+void weft_machine_vanish(struct weft_machine *machine, uint64_t end_ns);
 
 #endif

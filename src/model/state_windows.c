@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/state_windows.h"
 
+#include "base/checked.h"
 #include "base/vec.h"
+#include "store/event_group.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,11 +23,19 @@ static const struct weft_event_block_info *info_of(const struct weft_history *hi
     return weft_store_event_block_get(history->store, thread_id, block);
 }
 
+/* Small blocks share a chunk with those of other threads, which come next: it stays decoded. */
 static enum weft_code block_load(struct weft_history *history, uint32_t thread_id, uint64_t block,
                                  const struct weft_event **events, size_t *n, struct weft_err *err)
 {
-    return weft_store_load_events(history->store, thread_id, block, history->blocks[block & 1],
-                                  events, n, err);
+    const bool is_small = info_of(history, thread_id, block)->n_events <= WEFT_EVENT_GROUP_EVENTS;
+    return weft_store_load_events(history->store, thread_id, block,
+                                  history->blocks[is_small ? 2 : block & 1], events, n, err);
+}
+
+/* Events that change states; others may stand anywhere among them. */
+static bool is_of_state(const struct weft_event *event)
+{
+    return WEFT_MACHINE_KINDS >> event->kind & 1;
 }
 
 /* A name that lives as long as the history. Few occur, in turn: they are looked for by where they
@@ -51,40 +61,68 @@ static enum weft_code name_keep(struct weft_history *history, struct weft_str *n
     return WEFT_OK;
 }
 
-/* The latest time of an event in a block: what the file says of it counts what lasts, too. */
-static enum weft_code block_last_ns(struct weft_history *history, uint32_t thread_id,
-                                    uint64_t block, uint64_t *last_ns, struct weft_err *err)
+/* When the first and the last event of a block are that change states: what the file says of it
+ * counts others too. */
+static enum weft_code times_find(struct weft_history *history, uint32_t thread_id,
+                                 struct weft_state_block *block, uint64_t *last_ns,
+                                 struct weft_err *err)
 {
     const struct weft_event *events;
     size_t n = 0;
-    *last_ns = info_of(history, thread_id, block)->last_ns;
-    if (!(info_of(history, thread_id, block)->kinds >> WEFT_EVENT_SPAN & 1))
+    if (!(info_of(history, thread_id, block->number)->kinds & ~WEFT_MACHINE_KINDS))
         return WEFT_OK;
-    const enum weft_code code = block_load(history, thread_id, block, &events, &n, err);
+    const enum weft_code code = block_load(history, thread_id, block->number, &events, &n, err);
+    uint64_t first_ns = UINT64_MAX;
     *last_ns = 0;
-    for (size_t i = 0; i < n && code == WEFT_OK; i++)
+    for (size_t i = 0; i < n && code == WEFT_OK; i++) {
+        if (!is_of_state(&events[i]))
+            continue;
+        first_ns = events[i].time_ns < first_ns ? events[i].time_ns : first_ns;
         *last_ns = events[i].time_ns > *last_ns ? events[i].time_ns : *last_ns;
+    }
+    block->first_ns = first_ns;
     return code;
+}
+
+/* Do the blocks follow each other? Those of which the file does not say so are looked at. */
+static enum weft_code order_find(struct weft_history *history, uint32_t thread_id,
+                                 struct weft_thread_facts *facts, struct weft_err *err)
+{
+    uint64_t before_ns = 0;
+    facts->is_ordered = true;
+    for (uint64_t i = 0; i < facts->n_blocks; i++) {
+        struct weft_state_block *block = &facts->blocks[i];
+        uint64_t last_ns = info_of(history, thread_id, block->number)->last_ns;
+        if (i > 0 && block->first_ns < before_ns) {
+            enum weft_code code = times_find(history, thread_id, block - 1, &before_ns, err);
+            if (code == WEFT_OK)
+                code = times_find(history, thread_id, block, &last_ns, err);
+            if (code != WEFT_OK)
+                return code;
+        }
+        facts->is_ordered &= block->first_ns >= before_ns;
+        before_ns = last_ns;
+    }
+    return WEFT_OK;
 }
 
 static enum weft_code facts_make(struct weft_history *history, uint32_t thread_id,
                                  struct weft_thread_facts *facts, struct weft_err *err)
 {
-    const uint64_t n_blocks = weft_history_n_blocks(history, thread_id);
-    *facts = (struct weft_thread_facts){ .first_exit_block = UINT64_MAX, .is_ordered = true };
-    for (uint64_t i = 0; i < n_blocks; i++) {
+    const uint64_t n_all = weft_store_thread_get(history->store, thread_id)->n_event_blocks;
+    *facts = (struct weft_thread_facts){ .first_exit_block = UINT64_MAX };
+    facts->blocks = calloc(n_all + 1, sizeof *facts->blocks);
+    if (!facts->blocks)
+        return no_memory(err);
+    for (uint64_t i = 0; i < n_all; i++) {
         const struct weft_event_block_info *info = info_of(history, thread_id, i);
-        if (facts->first_exit_block == UINT64_MAX && info->kinds >> WEFT_EVENT_EXIT & 1)
-            facts->first_exit_block = i;
-        if (i == 0 || info->first_ns >= info_of(history, thread_id, i - 1)->last_ns)
+        if (!(info->kinds & WEFT_MACHINE_KINDS))
             continue;
-        uint64_t before_ns;
-        const enum weft_code code = block_last_ns(history, thread_id, i - 1, &before_ns, err);
-        if (code != WEFT_OK)
-            return code;
-        facts->is_ordered &= info->first_ns >= before_ns;
+        if (facts->first_exit_block == UINT64_MAX && info->kinds >> WEFT_EVENT_EXIT & 1)
+            facts->first_exit_block = facts->n_blocks;
+        facts->blocks[facts->n_blocks++] = (struct weft_state_block){ i, info->first_ns };
     }
-    return WEFT_OK;
+    return order_find(history, thread_id, facts, err);
 }
 
 enum weft_code weft_history_facts(struct weft_history *history, uint32_t thread_id,
@@ -102,6 +140,7 @@ enum weft_code weft_history_facts(struct weft_history *history, uint32_t thread_
             (uint32_t)weft_map_key(history->of_thread, (uint32_t)history->facts.n - 1);
         const enum weft_code code = facts_make(history, thread, made, err);
         if (code != WEFT_OK) {
+            free(made->blocks);
             history->facts.n--;
             return code;
         }
@@ -111,6 +150,19 @@ enum weft_code weft_history_facts(struct weft_history *history, uint32_t thread_
 }
 
 /* ---- where windows start -------------------------------------------------------------------- */
+
+static bool is_in_order(const struct weft_event *events, size_t n)
+{
+    uint64_t last_ns = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!is_of_state(&events[i]))
+            continue;
+        if (events[i].time_ns < last_ns)
+            return false;
+        last_ns = events[i].time_ns;
+    }
+    return true;
+}
 
 /* The last switch away from the thread in the block, at or after all kernel events before it, at a
  * ns at which no other does anything to the thread. */
@@ -123,11 +175,8 @@ static enum weft_code sync_find(struct weft_history *history, uint32_t thread_id
     if (!(info_of(history, thread_id, block)->kinds >> WEFT_EVENT_SWITCH & 1))
         return WEFT_OK;
     enum weft_code code = block_load(history, thread_id, block, &events, &n_events, err);
-    if (code != WEFT_OK)
+    if (code != WEFT_OK || !is_in_order(events, n_events))
         return code;
-    for (size_t i = 1; i < n_events; i++)
-        if (events[i].time_ns < events[i - 1].time_ns)
-            return WEFT_OK;
     for (size_t i = n_events; i-- > 0;) {
         bool has;
         if (!weft_machine_leaves(thread_id, &events[i]))
@@ -144,6 +193,7 @@ static enum weft_code sync_find(struct weft_history *history, uint32_t thread_id
     return WEFT_OK;
 }
 
+/* `block` counts all blocks of the thread. */
 static enum weft_code sync_get(struct weft_history *history, uint32_t thread_id, uint64_t block,
                                struct weft_state_sync *sync, struct weft_err *err)
 {
@@ -174,7 +224,7 @@ enum weft_code weft_window_start(struct weft_history *history, uint32_t thread_i
     *sync = (struct weft_state_sync){ .index = NONE };
     if (!facts->is_ordered)
         return WEFT_OK;
-    return sync_get(history, thread_id, window - 1, sync, err);
+    return sync_get(history, thread_id, facts->blocks[window - 1].number, sync, err);
 }
 
 enum weft_code weft_window_of(struct weft_history *history, uint32_t thread_id,
@@ -182,10 +232,10 @@ enum weft_code weft_window_of(struct weft_history *history, uint32_t thread_id,
                               uint64_t *window, struct weft_err *err)
 {
     uint64_t low = 0;
-    uint64_t high = facts->is_ordered ? weft_history_n_blocks(history, thread_id) : 0;
+    uint64_t high = facts->is_ordered ? facts->n_blocks : 0;
     while (low < high) { /* blocks that begin before t_ns */
         const uint64_t mid = low + (high - low) / 2;
-        if (info_of(history, thread_id, mid)->first_ns < t_ns)
+        if (facts->blocks[mid].first_ns < t_ns)
             low = mid + 1;
         else
             high = mid;
@@ -205,12 +255,13 @@ enum weft_code weft_window_of(struct weft_history *history, uint32_t thread_id,
 /* ---- decoding a window ---------------------------------------------------------------------- */
 
 /* The system call that the thread is in when the window starts. */
-static enum weft_code call_find(struct weft_history *history,
+static enum weft_code call_find(struct weft_history *history, const struct weft_thread_facts *facts,
                                 const struct weft_state_window *window, struct weft_err *err)
 {
     const uint32_t kinds = 1U << WEFT_EVENT_SYSCALL_ENTER | 1U << WEFT_EVENT_SYSCALL_EXIT;
     struct weft_machine *machine = &history->machine;
-    for (uint64_t block = window->number; block-- > 0;) {
+    for (uint64_t i = window->number; i-- > 0;) {
+        const uint64_t block = facts->blocks[i].number;
         if (!(info_of(history, window->thread_id, block)->kinds & kinds))
             continue;
         const struct weft_event *events;
@@ -218,7 +269,7 @@ static enum weft_code call_find(struct weft_history *history,
         enum weft_code code = block_load(history, window->thread_id, block, &events, &n, err);
         if (code != WEFT_OK)
             return code;
-        n = block + 1 == window->number ? window->start.index : n;
+        n = i + 1 == window->number ? window->start.index : n;
         while (n-- > 0) {
             if (!(kinds >> events[n].kind & 1))
                 continue;
@@ -228,6 +279,16 @@ static enum weft_code call_find(struct weft_history *history,
         }
     }
     return WEFT_OK;
+}
+
+/* The block in which the window starts. */
+static enum weft_code start_load(struct weft_history *history,
+                                 const struct weft_thread_facts *facts,
+                                 const struct weft_state_window *window,
+                                 const struct weft_event **events, size_t *n, struct weft_err *err)
+{
+    return block_load(history, window->thread_id, facts->blocks[window->number - 1].number, events,
+                      n, err);
 }
 
 /* Has the thread begun to end when the window starts? */
@@ -241,8 +302,7 @@ static enum weft_code exit_find(struct weft_history *history, const struct weft_
         return WEFT_OK;
     const struct weft_event *events;
     size_t n;
-    const enum weft_code code =
-        block_load(history, window->thread_id, window->number - 1, &events, &n, err);
+    const enum weft_code code = start_load(history, facts, window, &events, &n, err);
     for (size_t i = 0; code == WEFT_OK && i < window->start.index; i++)
         history->machine.is_exiting |= events[i].kind == WEFT_EVENT_EXIT;
     return code;
@@ -291,25 +351,24 @@ static enum weft_code own_take(struct weft_history *history, struct weft_state_w
 
 /* Own events from behind the switch at the start up to the one at the end. */
 static enum weft_code own_events_take(struct weft_history *history,
+                                      const struct weft_thread_facts *facts,
                                       struct weft_state_window *window, struct weft_err *err)
 {
-    const uint64_t n_blocks = weft_history_n_blocks(history, window->thread_id);
     const bool has_start = window->start.index != NONE;
     enum weft_code code = WEFT_OK;
-    for (uint64_t block = window->number - has_start; block < n_blocks && block < window->end;
-         block++) {
-        if (!(info_of(history, window->thread_id, block)->kinds & WEFT_MACHINE_KINDS))
-            continue;
+    for (uint64_t block = window->number - has_start;
+         block < facts->n_blocks && block < window->end; block++) {
         const struct weft_event *events;
         size_t n;
-        code = block_load(history, window->thread_id, block, &events, &n, err);
+        code =
+            block_load(history, window->thread_id, facts->blocks[block].number, &events, &n, err);
         if (code != WEFT_OK)
             return code;
         const bool is_first = has_start && block + 1 == window->number;
         const bool is_last = block + 1 == window->end && window->stop.index != NONE;
         for (size_t i = is_first ? window->start.index + 1 : 0;
              i < (is_last ? window->stop.index : n) && code == WEFT_OK; i++)
-            if (WEFT_MACHINE_KINDS >> events[i].kind & 1)
+            if (is_of_state(&events[i]))
                 code = own_take(history, window, &events[i], err);
         if (code != WEFT_OK)
             return code;
@@ -326,13 +385,13 @@ static enum weft_code window_begin(struct weft_history *history,
     weft_machine_reset(&history->machine, is_idle);
     if (window->start.index == NONE)
         return WEFT_OK;
-    enum weft_code code = call_find(history, window, err);
+    enum weft_code code = call_find(history, facts, window, err);
     if (code == WEFT_OK)
         code = exit_find(history, facts, window, err);
     const struct weft_event *events;
     size_t n;
     if (code == WEFT_OK)
-        code = block_load(history, window->thread_id, window->number - 1, &events, &n, err);
+        code = start_load(history, facts, window, &events, &n, err);
     if (code != WEFT_OK)
         return code;
     weft_machine_sync(&history->machine, &events[window->start.index]);
@@ -345,13 +404,12 @@ static enum weft_code window_end(struct weft_history *history,
                                  const struct weft_thread_facts *facts,
                                  struct weft_state_window *window, struct weft_err *err)
 {
-    const uint64_t n_blocks = weft_history_n_blocks(history, window->thread_id);
     window->start.index = window->stop.index = NONE;
     enum weft_code code = WEFT_OK;
     if (window->number > 0)
         code = weft_window_start(history, window->thread_id, facts, window->number, &window->start,
                                  err);
-    for (window->end = window->number + 1; code == WEFT_OK && window->end <= n_blocks;
+    for (window->end = window->number + 1; code == WEFT_OK && window->end <= facts->n_blocks;
          window->end++) {
         code =
             weft_window_start(history, window->thread_id, facts, window->end, &window->stop, err);
@@ -359,6 +417,26 @@ static enum weft_code window_end(struct weft_history *history,
             break;
     }
     return code;
+}
+
+/* The last window ends: with the trace, or where another thread has the tid. */
+static enum weft_code thread_end(struct weft_history *history,
+                                 const struct weft_state_window *window, struct weft_err *err)
+{
+    const struct weft_arrival_list *arrivals = &history->arrivals;
+    const uint64_t arrival_ns = arrivals->n ? arrivals->items[arrivals->n - 1].time_ns : 0;
+    enum weft_code code =
+        weft_state_ends_make(&history->ends, history->trace, history->arrival_buf, err);
+    if (code != WEFT_OK)
+        return code;
+    const struct weft_state_end end =
+        weft_state_end_get(&history->ends, history->trace, window->thread_id);
+    if (end.next_ns != UINT64_MAX && end.next_ns >= weft_max_u64(window->time_ns, arrival_ns))
+        weft_machine_vanish(&history->machine, end.next_ns);
+    else
+        weft_machine_end(&history->machine, end.known_ns,
+                         weft_trace_meta(history->trace)->duration_ns);
+    return WEFT_OK;
 }
 
 enum weft_code weft_window_decode(struct weft_history *history,
@@ -376,11 +454,13 @@ enum weft_code weft_window_decode(struct weft_history *history,
     if (code == WEFT_OK)
         code = window_begin(history, facts, window, err);
     if (code == WEFT_OK)
-        code = own_events_take(history, window, err);
+        code = own_events_take(history, facts, window, err);
     if (code != WEFT_OK)
         return code;
     arrivals_take(history, window, NULL);
-    weft_machine_finish(&history->machine,
-                        is_last ? weft_trace_meta(history->trace)->duration_ns : until_ns, is_last);
-    return history->machine.has_failed ? no_memory(err) : WEFT_OK;
+    if (is_last)
+        code = thread_end(history, window, err);
+    else
+        weft_machine_finish(&history->machine, until_ns);
+    return history->machine.has_failed ? no_memory(err) : code;
 }

@@ -16,16 +16,17 @@
 #include "base/map.h"
 #include "model/arrival_reader.h"
 #include "model/history.h"
+#include "model/state_ends.h"
 #include "model/state_machine.h"
 
-enum { WEFT_HISTORY_CPU_BUFS = 16, WEFT_HISTORY_GUESSES = 256 };
+enum { WEFT_HISTORY_BLOCKS = 3, WEFT_HISTORY_CPU_BUFS = 16, WEFT_HISTORY_GUESSES = 256 };
 #define WEFT_HISTORY_NONE UINT32_MAX
 
 /* States of a window; in a list by use. */
 struct weft_state_slot {
     struct weft_state *states; /* NULL: not decoded, or let go */
     size_t n;
-    uint64_t end_window; /* the next window of the thread; n_event_blocks + 1: there is none */
+    uint64_t end_window; /* the next window of the thread; n_blocks + 1: there is none */
     uint32_t newer, older;
     bool is_known;
 };
@@ -36,9 +37,18 @@ struct weft_state_sync {
     uint32_t index; /* of the event in its block; NONE: there is none */
 };
 
+/* A block of events, of which some change states. */
+struct weft_state_block {
+    uint64_t number;   /* among the thread's blocks of events */
+    uint64_t first_ns; /* none of those is earlier */
+};
+
+/* Windows count blocks that change states, and those alone. */
 struct weft_thread_facts {
-    uint64_t first_exit_block; /* block of events with an exit; UINT64_MAX: none */
-    bool is_ordered;           /* blocks of events follow each other in time */
+    struct weft_state_block *blocks; /* of the history */
+    uint64_t n_blocks;
+    uint64_t first_exit_block; /* with an exit; UINT64_MAX: none */
+    bool is_ordered;           /* what changes states in one follows on what does in the other */
 };
 
 struct weft_history {
@@ -47,9 +57,11 @@ struct weft_history {
     uint64_t most_bytes, used_bytes;
     struct weft_strtab *names;
     uint32_t guesses[WEFT_HISTORY_GUESSES]; /* 1 + a name, by where it stood; 0: none */
-    struct weft_event_buf *blocks[2];       /* of own events: even and odd blocks */
+    struct weft_event_buf
+        *blocks[WEFT_HISTORY_BLOCKS]; /* of own events: even, odd, and small blocks */
     struct weft_event_buf *arrival_buf;
     struct weft_event_buf *cpu_bufs[WEFT_HISTORY_CPU_BUFS]; /* by processor; NULL: not used yet */
+    struct weft_state_ends ends;                            /* made when a thread's is asked for */
     struct weft_machine machine;
     struct weft_arrival_list arrivals; /* of the window in work */
     struct weft_map *of_window;        /* thread and window -> slot */
@@ -79,11 +91,7 @@ struct weft_state_window {
     uint64_t time_ns; /* never descends */
 };
 
-static inline uint64_t weft_history_n_blocks(const struct weft_history *history, uint32_t thread_id)
-{
-    return weft_store_thread_get(history->store, thread_id)->n_event_blocks;
-}
-
+/* `*facts` lives as long as the history. */
 WEFT_CHECKED enum weft_code weft_history_facts(struct weft_history *history, uint32_t thread_id,
                                                struct weft_thread_facts *facts,
                                                struct weft_err *err);

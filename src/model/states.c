@@ -29,15 +29,16 @@ enum weft_code weft_history_open(const struct weft_trace *trace, uint64_t mem_by
     history->store = weft_trace_store(trace);
     history->most_bytes = mem_bytes ? mem_bytes : DEFAULT_BYTES;
     history->names = weft_strtab_new();
-    history->blocks[0] = weft_event_buf_new();
-    history->blocks[1] = weft_event_buf_new();
+    bool has_blocks = true;
+    for (size_t i = 0; i < WEFT_HISTORY_BLOCKS; i++)
+        has_blocks &= (history->blocks[i] = weft_event_buf_new()) != NULL;
     history->arrival_buf = weft_event_buf_new();
     history->of_window = weft_map_new();
     history->of_block = weft_map_new();
     history->of_thread = weft_map_new();
     history->newest = history->oldest = NONE;
-    if (history->names && history->blocks[0] && history->blocks[1] && history->arrival_buf &&
-        history->of_window && history->of_block && history->of_thread)
+    if (history->names && has_blocks && history->arrival_buf && history->of_window &&
+        history->of_block && history->of_thread)
         return WEFT_OK;
     weft_history_close(history);
     *history_out = NULL;
@@ -52,15 +53,18 @@ void weft_history_close(struct weft_history *history)
         free(history->slots.items[i].states);
     WEFT_VEC_FINI(&history->slots);
     WEFT_VEC_FINI(&history->syncs);
+    for (size_t i = 0; i < history->facts.n; i++)
+        free(history->facts.items[i].blocks);
     WEFT_VEC_FINI(&history->facts);
     WEFT_VEC_FINI(&history->arrivals);
     WEFT_VEC_FINI(&history->machine.states);
+    weft_state_ends_fini(&history->ends);
     weft_map_free(history->of_window);
     weft_map_free(history->of_block);
     weft_map_free(history->of_thread);
     weft_strtab_free(history->names);
-    weft_event_buf_free(history->blocks[0]);
-    weft_event_buf_free(history->blocks[1]);
+    for (size_t i = 0; i < WEFT_HISTORY_BLOCKS; i++)
+        weft_event_buf_free(history->blocks[i]);
     weft_event_buf_free(history->arrival_buf);
     for (int i = 0; i < WEFT_HISTORY_CPU_BUFS; i++)
         weft_event_buf_free(history->cpu_bufs[i]);
@@ -175,8 +179,7 @@ static enum weft_code window_forward(struct weft_history *history, uint32_t thre
                                      const struct weft_thread_facts *facts, uint64_t *window,
                                      const struct weft_state_slot **slot, struct weft_err *err)
 {
-    const uint64_t n_blocks = weft_history_n_blocks(history, thread_id);
-    while (*window <= n_blocks) {
+    while (*window <= facts->n_blocks) {
         const enum weft_code code = window_get(history, thread_id, facts, *window, slot, err);
         if (code != WEFT_OK || (*slot)->n > 0)
             return code;
@@ -330,9 +333,8 @@ enum weft_code weft_states_next(struct weft_states *states, const struct weft_st
                                 struct weft_err *err)
 {
     struct weft_history *history = states->history;
-    const uint64_t n_blocks = weft_history_n_blocks(history, states->thread_id);
     *state = NULL;
-    while (states->window <= n_blocks) {
+    while (states->window <= states->facts.n_blocks) {
         const struct weft_state_slot *slot;
         const enum weft_code code =
             window_get(history, states->thread_id, &states->facts, states->window, &slot, err);

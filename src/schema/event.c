@@ -70,6 +70,15 @@ bool weft_event_is_kernel(enum weft_event_kind kind)
            kind == WEFT_EVENT_FORK || kind == WEFT_EVENT_EXIT;
 }
 
+/* Without a machine a number is x86_64's or aarch64's; on others those are calls of which no thread
+ * waits. */
+bool weft_event_is_futex(struct weft_str call)
+{
+    return weft_str_equal(call, WEFT_STR("futex")) ||
+           weft_str_equal(call, WEFT_STR("futex_time64")) ||
+           weft_str_equal(call, WEFT_STR("#202")) || weft_str_equal(call, WEFT_STR("#98"));
+}
+
 static const struct note_words {
     const char *name;
     const char *text;
@@ -113,6 +122,8 @@ static const struct note_words {
     [WEFT_NOTE_NOT_ALIGNED] = { "not_aligned",
                                 "traces without a common clock: each begins at time 0",
                                 WEFT_NOTE_CLASS_INFO },
+    [WEFT_NOTE_CLOCK_SET] = { "clock_set", "ns that a host's clock, set by packets, may be off",
+                              WEFT_NOTE_CLASS_INFO },
 };
 
 const char *weft_note_name(enum weft_note_kind kind)

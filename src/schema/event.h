@@ -66,7 +66,8 @@ enum weft_event_kind {
     WEFT_EVENT_SYSCALL_ENTER, /* name, value = first argument, prev_state = second; of a futex call
                                  object_id = third, if the arguments are known */
     WEFT_EVENT_SYSCALL_EXIT,  /* name, value = return value */
-    WEFT_EVENT_LOCK_REQUEST,  /* object_id, name = operation */
+    WEFT_EVENT_LOCK_REQUEST,  /* object_id, name = operation, category = the function that asked,
+                                 empty if it is not told */
     WEFT_EVENT_LOCK_ACQUIRED,
     WEFT_EVENT_LOCK_RELEASED,
     WEFT_EVENT_IO_BEGIN, /* object_id (file, socket, device), name = operation, value = bytes */
@@ -120,6 +121,9 @@ const char *weft_event_kind_name(enum weft_event_kind kind);
 /* Told by a kernel: scheduling, interrupts, system calls, requests, packets, processes. */
 bool weft_event_is_kernel(enum weft_event_kind kind);
 
+/* Is a system call of this name the futex call, as argument 1 its address, 2 its operation? */
+bool weft_event_is_futex(struct weft_str call);
+
 /* A thread, as the importer knows it: (host, pid, tid, generation) is its identity. */
 struct weft_thread_info {
     uint64_t tid;
@@ -169,6 +173,7 @@ enum weft_note_kind {
     WEFT_NOTE_FOREIGN_MAP,      /* functions with numbers that the function map does not reach */
     WEFT_NOTE_EXCERPT,          /* the trace is a part of a longer one; the detail says of which */
     WEFT_NOTE_NOT_ALIGNED,      /* merged traces without a common clock; count = traces */
+    WEFT_NOTE_CLOCK_SET,        /* of a host, by packets; count = ns that it may be off */
     WEFT_NOTE_KINDS,
 };
 

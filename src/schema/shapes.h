@@ -48,7 +48,7 @@ struct weft_shape {
 struct weft_shape_times {
     uint64_t count, sum_ns, min_ns, max_ns;
     weft_u128 sum_squares; /* of durations in ns */
-    uint64_t p50_ns, p99_ns, p999_ns;
+    uint64_t p50_ns, p90_ns, p99_ns, p999_ns;
 };
 
 /* Occurrences whose duration is from from_ns to before to_ns. */
@@ -156,6 +156,7 @@ struct weft_shapes_table {
     uint64_t limited_calls;      /* calls without a shape because there are too many shapes, or they
                                     are too large */
     uint64_t unclustered_shapes; /* alone in their cluster because the comparisons were too many */
+    uint64_t undrawn_presences;  /* clusters on threads without runs: there would be too many */
     uint32_t rare_below;         /* clusters of fewer occurrences are in no ribbon */
     uint32_t n_rare_clusters;
 };

@@ -43,7 +43,7 @@ enum weft_state_flag {
     WEFT_STATE_FORKED = 8,    /* preempted: new, never ran before */
     WEFT_STATE_WOKEN = 16,    /* preempted: since its wakeup (else: since it lost its CPU) */
     WEFT_STATE_INFERRED = 32, /* it begins with a switch or a wakeup that was not seen */
-    WEFT_STATE_OPEN = 64,     /* it reaches the end of the trace, its end was not seen */
+    WEFT_STATE_OPEN = 64,     /* its end was not seen, until the last that is known of its host */
 };
 
 struct weft_state {

@@ -30,7 +30,7 @@ struct weft_function_row {
     uint64_t inclusive_ns; /* closed; outermost activation only under recursion (gprof, 1982) */
     uint64_t self_ns;      /* closed */
     uint64_t min_ns, mean_ns, max_ns;
-    uint64_t p50_ns, p99_ns, p999_ns;
+    uint64_t p50_ns, p90_ns, p99_ns, p999_ns;
     uint64_t open_count, open_ns; /* open: number, clipped inclusive time (outermost only) */
     uint64_t open_self_ns;
     uint64_t cut_count, cut_ns; /* cut: number, inclusive time seen */
@@ -233,7 +233,8 @@ void weft_interval_table_free(struct weft_interval_table *table);
 /* A call as it is in the trace, whatever part was asked for. */
 struct weft_call_row {
     uint64_t start_ns, end_ns;
-    uint64_t number; /* in the thread, in pre-order, from 0; cut frames first */
+    uint64_t length_ns; /* end_ns - start_ns; in a table of self times, self time in the part */
+    uint64_t number;    /* in the thread, in pre-order, from 0; cut frames first */
     uint32_t thread_id, function_id, depth;
     uint32_t flags; /* enum weft_call_flag */
 };
@@ -244,7 +245,8 @@ struct weft_calls_table {
     struct weft_call_row *rows;
     size_t n_rows;
     uint64_t n_found; /* all that match; rows may be fewer (limit) */
-    uint64_t sum_ns;  /* their durations together */
+    uint64_t sum_ns;  /* their length_ns together */
+    bool is_self;     /* length_ns is self time */
     bool is_partial;  /* the search ended at the limit: n_found and sum_ns are of the rows */
 };
 

@@ -11,7 +11,8 @@
 #include <emmintrin.h>
 #endif
 
-enum { MARK_VALUES = 64 };
+/* Who looks for so many times in one block gets all of its times decoded: that costs as much. */
+enum { MARK_VALUES = 64, ASKED_OFTEN = 32 };
 
 #define BYTES_ALL(byte) (UINT64_C(0x0101010101010101) * (byte))
 
@@ -37,6 +38,8 @@ struct weft_block_part {
     struct weft_block_unpacked block;
     uint32_t thread_id;
     bool is_open;
+    bool is_whole; /* start_ns and end_ns are those of all rows */
+    uint32_t n_asked;
     struct plane gaps, tails;
     uint32_t depth_end; /* calls open at the block's end */
     struct {
@@ -224,6 +227,8 @@ static size_t exits_before(const struct weft_block_part *part, size_t row, size_
 
 static uint64_t start_of(const struct weft_block_part *part, size_t row)
 {
+    if (part->is_whole)
+        return part->start_ns.items[row];
     return time_of(part, row + 1, exits_before(part, row, part->depth.items[row]));
 }
 
@@ -478,7 +483,8 @@ enum weft_code weft_block_part_open(struct weft_store *store, uint32_t thread_id
 {
     part->store = store;
     part->thread_id = thread_id;
-    part->is_open = false;
+    part->is_open = part->is_whole = false;
+    part->n_asked = 0;
     enum weft_code code =
         weft_store_block_unpack(store, thread_id, block, part->buf, &part->block, err);
     if (code != WEFT_OK)
@@ -502,25 +508,35 @@ uint64_t weft_block_part_start_ns(const struct weft_block_part *part, size_t row
     return start_of(part, row);
 }
 
-size_t weft_block_part_find(const struct weft_block_part *part, uint64_t time_ns)
-{
-    size_t low = 0, high = part->block.head.n_rows;
-    while (low < high) {
-        const size_t mid = low + (high - low) / 2;
-        if (start_of(part, mid) < time_ns)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
-}
-
 /* Rows in work: `n_open` calls are open before the first. */
 struct range {
     size_t first, n;
     uint32_t n_open;
     uint32_t n_below; /* of these, entered before the block */
 };
+
+static struct range range_of(const struct weft_block_part *part, size_t first, size_t end)
+{
+    return (struct range){ .first = first,
+                           .n = end - first,
+                           .n_open =
+                               first ? part->depth.items[first - 1] + 1 : part->block.n_open };
+}
+
+static bool range_reserve(struct weft_block_part *part, const struct range *range)
+{
+    const size_t n_stack = range->n + range->n_open + 1;
+    return weft_vec_reserve(&part->start_ns.items, &part->start_ns.cap, range->n + 1,
+                            sizeof *part->start_ns.items) &&
+           weft_vec_reserve(&part->end_ns.items, &part->end_ns.cap, 2 * n_stack,
+                            sizeof *part->end_ns.items) &&
+           weft_vec_reserve(&part->function_id.items, &part->function_id.cap, range->n + 1,
+                            sizeof *part->function_id.items) &&
+           weft_vec_reserve(&part->stack.items, &part->stack.cap, n_stack,
+                            sizeof *part->stack.items) &&
+           weft_vec_reserve(&part->open.items, &part->open.cap, (size_t)range->n_open + 1,
+                            sizeof *part->open.items);
+}
 
 /* Where the times of the rows stand. */
 static void steps_seek(const struct weft_block_part *part, const struct range *range,
@@ -577,6 +593,40 @@ static void open_ends(struct weft_block_part *part, const struct range *range, u
         part->end_ns.items[stack[i]] = i < n_left ? block->left[i - least].end_ns : by_depth[i];
 }
 
+/* Starts and ends of the rows, and the ends of calls of the block that are open before. */
+static void ends_decode(struct weft_block_part *part, const struct range *range)
+{
+    const uint32_t n_open = times_decode(part, range);
+    open_ends(part, range, n_open, part->end_ns.items + range->n + range->n_open + 1);
+}
+
+/* Keeps the times of all rows; without memory they stay to be found one by one. */
+static void whole_decode(struct weft_block_part *part)
+{
+    const struct range range = { .n = part->block.head.n_rows,
+                                 .n_open = part->block.n_open,
+                                 .n_below = part->block.n_open };
+    if (!range_reserve(part, &range))
+        return;
+    ends_decode(part, &range);
+    part->is_whole = true;
+}
+
+size_t weft_block_part_find(struct weft_block_part *part, uint64_t time_ns)
+{
+    if (!part->is_whole && ++part->n_asked >= ASKED_OFTEN)
+        whole_decode(part);
+    size_t low = 0, high = part->block.head.n_rows;
+    while (low < high) {
+        const size_t mid = low + (high - low) / 2;
+        if (start_of(part, mid) < time_ns)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
 /* The calls open before the first row. */
 static void open_fill(struct weft_block_part *part, const struct range *range)
 {
@@ -588,8 +638,9 @@ static void open_fill(struct weft_block_part *part, const struct range *range)
             continue;
         }
         const uint32_t row = part->chain.items[i];
+        const size_t end_at = part->is_whole ? row : range->n + i;
         *open = (struct weft_open_call){ .start_ns = start_of(part, row),
-                                         .end_ns = part->end_ns.items[range->n + i],
+                                         .end_ns = part->end_ns.items[end_at],
                                          .row = block->head.first_row + row,
                                          .function_id = function_of(part, row),
                                          .depth = i };
@@ -631,29 +682,6 @@ static enum weft_code functions_decode(struct weft_block_part *part, const struc
     return code;
 }
 
-static bool range_reserve(struct weft_block_part *part, const struct range *range)
-{
-    const size_t n_stack = range->n + range->n_open + 1;
-    return weft_vec_reserve(&part->start_ns.items, &part->start_ns.cap, range->n + 1,
-                            sizeof *part->start_ns.items) &&
-           weft_vec_reserve(&part->end_ns.items, &part->end_ns.cap, 2 * n_stack,
-                            sizeof *part->end_ns.items) &&
-           weft_vec_reserve(&part->function_id.items, &part->function_id.cap, range->n + 1,
-                            sizeof *part->function_id.items) &&
-           weft_vec_reserve(&part->stack.items, &part->stack.cap, n_stack,
-                            sizeof *part->stack.items) &&
-           weft_vec_reserve(&part->open.items, &part->open.cap, (size_t)range->n_open + 1,
-                            sizeof *part->open.items);
-}
-
-static struct range range_of(const struct weft_block_part *part, size_t first, size_t end)
-{
-    return (struct range){ .first = first,
-                           .n = end - first,
-                           .n_open =
-                               first ? part->depth.items[first - 1] + 1 : part->block.n_open };
-}
-
 enum weft_code weft_block_part_rows(struct weft_block_part *part, size_t first, size_t end,
                                     struct weft_calls *calls, struct weft_err *err)
 {
@@ -662,8 +690,8 @@ enum weft_code weft_block_part_rows(struct weft_block_part *part, size_t first, 
     if (!range_reserve(part, &range))
         return no_memory(part, err);
     range.n_below = chain_find(part, first, range.n_open);
-    const uint32_t n_open = times_decode(part, &range);
-    open_ends(part, &range, n_open, part->end_ns.items + range.n + range.n_open + 1);
+    if (!part->is_whole)
+        ends_decode(part, &range);
     open_fill(part, &range);
     const enum weft_code code = functions_decode(part, &range, err);
     if (code != WEFT_OK)
@@ -671,8 +699,8 @@ enum weft_code weft_block_part_rows(struct weft_block_part *part, size_t first, 
     *calls = (struct weft_calls){
         .n_rows = range.n,
         .first_row = part->block.head.first_row + first,
-        .start_ns = part->start_ns.items,
-        .end_ns = part->end_ns.items,
+        .start_ns = part->start_ns.items + (part->is_whole ? first : 0),
+        .end_ns = part->end_ns.items + (part->is_whole ? first : 0),
         .function_id = part->function_id.items,
         .depth = part->depth.items + first,
         .open = part->open.items,

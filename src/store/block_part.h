@@ -33,8 +33,9 @@ size_t weft_block_part_n_rows(const struct weft_block_part *part);
 /* When a row begins. */
 uint64_t weft_block_part_start_ns(const struct weft_block_part *part, size_t row);
 
-/* First row that begins at or after `time_ns`; the number of rows if there is none. O(log rows). */
-size_t weft_block_part_find(const struct weft_block_part *part, uint64_t time_ns);
+/* First row that begins at or after `time_ns`; the number of rows if there is none. O(log rows),
+ * each with a look at 64 times; once it was asked often, the times of all rows are kept. */
+size_t weft_block_part_find(struct weft_block_part *part, uint64_t time_ns);
 
 /* Rows first ... end - 1 as if they were a block: calls->open are the calls that are open when row
  * first - 1 has been entered (those of the block's begin if first is 0), with their exact ends.

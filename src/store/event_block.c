@@ -7,21 +7,17 @@
 
 _Static_assert(WEFT_EVENT_KINDS <= 32, "kinds are bits of a u32");
 
-enum weft_event_value_code weft_event_value_code(enum weft_event_kind kind)
-{
-    static const uint8_t codes[WEFT_EVENT_KINDS] = {
-        [WEFT_EVENT_SPAN] = WEFT_VALUE_RUNNING,
-        [WEFT_EVENT_INSTANT] = WEFT_VALUE_RUNNING,
-        [WEFT_EVENT_COUNTER] = WEFT_VALUE_REVERSED,
-        [WEFT_EVENT_PACKET_SENT] = WEFT_VALUE_RUNNING,
-        [WEFT_EVENT_PACKET_RECEIVED] = WEFT_VALUE_RUNNING,
-        [WEFT_EVENT_FLOW_BEGIN] = WEFT_VALUE_RUNNING,
-        [WEFT_EVENT_FLOW_END] = WEFT_VALUE_RUNNING,
-        [WEFT_EVENT_FLOW_STEP] = WEFT_VALUE_RUNNING,
-        [WEFT_EVENT_CALL_ARGS] = WEFT_VALUE_ROW,
-    };
-    return (enum weft_event_value_code)codes[kind];
-}
+const uint8_t weft_event_value_codes[WEFT_EVENT_KINDS] = {
+    [WEFT_EVENT_SPAN] = WEFT_VALUE_RUNNING,
+    [WEFT_EVENT_INSTANT] = WEFT_VALUE_RUNNING,
+    [WEFT_EVENT_COUNTER] = WEFT_VALUE_REVERSED,
+    [WEFT_EVENT_PACKET_SENT] = WEFT_VALUE_RUNNING,
+    [WEFT_EVENT_PACKET_RECEIVED] = WEFT_VALUE_RUNNING,
+    [WEFT_EVENT_FLOW_BEGIN] = WEFT_VALUE_RUNNING,
+    [WEFT_EVENT_FLOW_END] = WEFT_VALUE_RUNNING,
+    [WEFT_EVENT_FLOW_STEP] = WEFT_VALUE_RUNNING,
+    [WEFT_EVENT_CALL_ARGS] = WEFT_VALUE_ROW,
+};
 
 /* ---- reading -------------------------------------------------------------------------------- */
 

@@ -41,7 +41,11 @@ struct weft_event_columns {
     struct weft_block_column_entry items[WEFT_EVENT_COLUMNS];
 };
 
-enum weft_event_value_code weft_event_value_code(enum weft_event_kind kind);
+extern const uint8_t weft_event_value_codes[WEFT_EVENT_KINDS];
+static inline enum weft_event_value_code weft_event_value_code(enum weft_event_kind kind)
+{
+    return (enum weft_event_value_code)weft_event_value_codes[kind];
+}
 
 /* Reads the summary and leaves `content` at the column table. Every number is checked against the
  * format's limits; nothing is allocated. WEFT_E_MALFORMED, WEFT_E_UNSUPPORTED for a newer kind. */

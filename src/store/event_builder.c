@@ -107,16 +107,10 @@ static bool string_add(struct weft_event_builder *builder, struct weft_str text,
     return !column->has_failed;
 }
 
-/* Gives 1 + the text's index among the strings of the block, 0 for an empty text; `*place` holds a
- * guess. False without memory. */
-static bool string_put(struct weft_event_builder *builder, struct weft_str text, uint32_t *place)
+/* Gives 1 + the index of a text, which is not empty, among the strings of the block. False without
+ * memory. */
+static bool string_find(struct weft_event_builder *builder, struct weft_str text, uint32_t *place)
 {
-    if (text.n_bytes == 0) {
-        *place = 0;
-        return true;
-    }
-    if (*place > 0 && is_string(builder, *place - 1, text))
-        return true;
     if ((builder->strings.n + 1) * 2 > (size_t)(builder->slots != NULL) << builder->slot_bits &&
         !slots_grow(builder))
         return false;
@@ -133,6 +127,17 @@ static bool string_put(struct weft_event_builder *builder, struct weft_str text,
     if (!string_add(builder, text, hash))
         return false;
     *place = builder->slots[at] = (uint32_t)builder->strings.n;
+    return true;
+}
+
+/* The same, 0 for an empty text; `*place` holds a guess. */
+static inline bool string_put(struct weft_event_builder *builder, struct weft_str text,
+                              uint32_t *place)
+{
+    if (text.n_bytes == 0)
+        *place = 0;
+    else if (*place == 0 || !is_string(builder, *place - 1, text))
+        return string_find(builder, text, place);
     return true;
 }
 
@@ -159,7 +164,7 @@ static inline void column_put(struct weft_event_builder *builder, enum weft_even
             return;
         column_begin(builder, bytes);
     }
-    if (value < 0x80 && bytes->n < bytes->cap && !bytes->has_failed)
+    if (value < 0x80 && bytes->n < bytes->cap)
         bytes->items[bytes->n++] = (uint8_t)value;
     else
         weft_bytes_put_varint(bytes, value);
@@ -190,7 +195,7 @@ static uint64_t value_code(struct weft_event_builder *builder, enum weft_event_k
 }
 
 /* The summary; afterwards the event belongs to the block. */
-static void head_count(struct weft_event_head *head, const struct weft_event *event)
+static inline void head_count(struct weft_event_head *head, const struct weft_event *event)
 {
     const uint64_t end_ns = event->time_ns + event->duration_ns;
     if (head->n_events == 0)
@@ -203,7 +208,8 @@ static void head_count(struct weft_event_head *head, const struct weft_event *ev
 }
 
 static enum weft_code columns_put(struct weft_event_builder *builder,
-                                  const struct weft_event *event, struct weft_err *err)
+                                  const struct weft_event *event, uint64_t value,
+                                  struct weft_err *err)
 {
     uint32_t *name = &builder->previous_name[event->kind];
     uint32_t *category = &builder->previous_category;
@@ -212,7 +218,7 @@ static enum weft_code columns_put(struct weft_event_builder *builder,
     weft_bytes_put_u8(&builder->columns[WEFT_EVENT_COLUMN_KIND], (uint8_t)event->kind);
     column_put(builder, WEFT_EVENT_COLUMN_TIME, zigzag(event->time_ns - builder->previous_ns));
     column_put(builder, WEFT_EVENT_COLUMN_DURATION, event->duration_ns);
-    column_put(builder, WEFT_EVENT_COLUMN_VALUE, value_code(builder, event->kind, event->value));
+    column_put(builder, WEFT_EVENT_COLUMN_VALUE, value_code(builder, event->kind, value));
     column_put(builder, WEFT_EVENT_COLUMN_NAME, *name);
     column_put(builder, WEFT_EVENT_COLUMN_CATEGORY, *category);
     column_put(builder, WEFT_EVENT_COLUMN_LENGTH, event->payload.n_bytes);
@@ -221,8 +227,9 @@ static enum weft_code columns_put(struct weft_event_builder *builder,
     column_put(builder, WEFT_EVENT_COLUMN_STACK, (uint32_t)(event->stack_id + 1));
     column_put(builder, WEFT_EVENT_COLUMN_CPU, zigzag((uint64_t)((int64_t)event->cpu + 1)));
     column_put(builder, WEFT_EVENT_COLUMN_STATE, event->prev_state);
-    weft_bytes_put(&builder->columns[WEFT_EVENT_COLUMN_PAYLOAD], event->payload.bytes,
-                   event->payload.n_bytes);
+    if (event->payload.n_bytes > 0)
+        weft_bytes_put(&builder->columns[WEFT_EVENT_COLUMN_PAYLOAD], event->payload.bytes,
+                       event->payload.n_bytes);
     builder->previous_ns = event->time_ns;
     return WEFT_OK;
 }
@@ -254,6 +261,14 @@ static bool event_trim(struct weft_event_builder *builder, struct weft_event *ev
     return !is_args;
 }
 
+static bool fits(const struct weft_event *event)
+{
+    return event->kind != WEFT_EVENT_CALL_ARGS &&
+           event->name.n_bytes <= WEFT_FORMAT_MAX_NAME_BYTES &&
+           event->category.n_bytes <= WEFT_FORMAT_MAX_NAME_BYTES &&
+           event->payload.n_bytes <= WEFT_FORMAT_MAX_PAYLOAD_BYTES;
+}
+
 static bool is_full(const struct weft_event_builder *builder, const struct weft_event *event)
 {
     const size_t n_bytes = builder->columns[WEFT_EVENT_COLUMN_STRINGS].n +
@@ -263,37 +278,46 @@ static bool is_full(const struct weft_event_builder *builder, const struct weft_
            (builder->head.n_events > 0 && n_bytes > BLOCK_BYTES);
 }
 
-enum weft_code weft_event_builder_put(struct weft_event_builder *builder,
-                                      const struct weft_event *given, uint64_t row,
-                                      const struct weft_event_flush *flush, struct weft_err *err)
+/* One that can be kept. */
+static enum weft_code event_put(struct weft_event_builder *builder, const struct weft_event *event,
+                                uint64_t row, const struct weft_event_flush *flush,
+                                struct weft_err *err)
 {
-    struct weft_event event = *given;
     struct weft_event_head *head = &builder->head;
-    if (event.time_ns > WEFT_FORMAT_MAX_NS ||
-        event.duration_ns > WEFT_FORMAT_MAX_NS - event.time_ns)
-        return weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
-                         "an event of %" PRIu64 " ns at %" PRIu64
-                         " ns: times above 2^63 ns cannot be stored",
-                         event.duration_ns, event.time_ns);
-    if (!event_trim(builder, &event, row))
-        return WEFT_OK;
-    if (is_full(builder, &event)) {
+    const bool is_args = event->kind == WEFT_EVENT_CALL_ARGS;
+    if (is_full(builder, event)) {
         const enum weft_code code = flush->flush(flush->context, builder, err);
         if (code != WEFT_OK)
             return code;
     }
     if (head->n_events == 0)
-        head->base_ns = builder->previous_ns = event.time_ns;
-    if (event.kind == WEFT_EVENT_CALL_ARGS) {
-        if (head->counts[event.kind] == 0)
-            head->first_row = builder->previous_value[event.kind] = row;
+        head->base_ns = builder->previous_ns = event->time_ns;
+    if (is_args) {
+        if (head->counts[event->kind] == 0)
+            head->first_row = builder->previous_value[event->kind] = row;
         head->last_row = row;
-        event.value = row;
     }
-    const enum weft_code code = columns_put(builder, &event, err);
+    const enum weft_code code = columns_put(builder, event, is_args ? row : event->value, err);
     if (code == WEFT_OK)
-        head_count(head, &event);
+        head_count(head, event);
     return code;
+}
+
+enum weft_code weft_event_builder_put(struct weft_event_builder *builder,
+                                      const struct weft_event *event, uint64_t row,
+                                      const struct weft_event_flush *flush, struct weft_err *err)
+{
+    if (event->time_ns > WEFT_FORMAT_MAX_NS ||
+        event->duration_ns > WEFT_FORMAT_MAX_NS - event->time_ns)
+        return weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
+                         "an event of %" PRIu64 " ns at %" PRIu64
+                         " ns: times above 2^63 ns cannot be stored",
+                         event->duration_ns, event->time_ns);
+    if (fits(event))
+        return event_put(builder, event, row, flush, err);
+    struct weft_event trimmed = *event;
+    return event_trim(builder, &trimmed, row) ? event_put(builder, &trimmed, row, flush, err)
+                                              : WEFT_OK;
 }
 
 /* ---- all events of another block ------------------------------------------------------------ */

@@ -17,6 +17,7 @@ struct ctf_source {
     uint32_t host_id;
     bool is_kernel;
     bool is_user; /* of one process, or of a user's */
+    enum kernel_abi abi;
     uint64_t pid; /* of all its events; 0: they say it, or nobody knows */
     struct weft_str comm;
 };

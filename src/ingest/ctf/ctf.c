@@ -137,6 +137,7 @@ static struct ctf_now now_of(const struct ctf_convert *convert, const struct ctf
                                .time_ns = weft_sub_sat_u64(event->time_ns, convert->zero_ns),
                                .host_id = source->host_id,
                                .cpu = -1,
+                               .abi = source->abi,
                                .thread = WEFT_ID_NONE,
                            } };
     if (known->cpu) {
@@ -214,6 +215,7 @@ static enum weft_code make_source(struct ctf_convert *convert, size_t index)
     source->is_user = weft_str_equal(ctf_env_find(&trace->meta, "domain"), WEFT_STR("ust"));
     source->pid = parse_number(ctf_env_find(&trace->meta, "vpid"));
     source->comm = ctf_env_find(&trace->meta, "procname");
+    source->abi = kernel_abi_of(ctf_env_find(&trace->meta, "machine"));
     for (size_t i = 0; i < trace->plan.n_streams; i++) {
         const struct ctf_stream_plan *stream = &trace->plan.streams[i];
         for (size_t j = 0; j < stream->class->events.n; j++) {

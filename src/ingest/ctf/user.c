@@ -108,7 +108,6 @@ static enum weft_code convert_lock(struct ctf_convert *convert, const struct ctf
     if (event.object_id == WEFT_MAP_NONE)
         return kernel_no_memory(&convert->kernel);
     event.name = now->kernel.known->name;
-    event.category = WEFT_STR("pthread");
     event.value = address;
     event.prev_state = (uint32_t)now->kernel.numbers[1]; /* what the call returned */
     return kernel_deliver(&convert->kernel, now->kernel.thread, &event);

@@ -30,6 +30,7 @@ struct reader {
     size_t n_frames;
     struct ftrace_line line; /* in work: its stack may follow */
     bool has_line;
+    enum kernel_abi abi; /* as a heading tells it */
     bool has_zero;
     uint64_t zero_ns, last_ns;
     size_t at, done; /* the next line; where bytes begin that may be needed yet */
@@ -280,7 +281,9 @@ static uint64_t time_of(struct reader *reader)
 /* The line in work and its stack are complete. */
 static enum weft_code line_end(struct reader *reader)
 {
-    struct kernel_now now = { .time_ns = time_of(reader), .cpu = reader->line.cpu };
+    struct kernel_now now = { .time_ns = time_of(reader),
+                              .cpu = reader->line.cpu,
+                              .abi = reader->abi };
     struct ftrace_fields fields;
     struct event_class *class = NULL;
     char room[128];
@@ -325,6 +328,9 @@ static enum weft_code read_line(struct reader *reader, struct weft_str text, siz
     reader->n_frames = 0;
     reader->has_line = is_event;
     reader->line = line;
+    const struct weft_str machine = is_event ? WEFT_STR("") : ftrace_line_machine(text);
+    if (machine.n_bytes > 0)
+        reader->abi = kernel_abi_of(machine);
     if (is_event || reader->kernel.is_survey || ftrace_line_is_heading(text))
         return code;
     const uint64_t n_lost = ftrace_line_lost(text);

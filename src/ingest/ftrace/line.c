@@ -302,3 +302,11 @@ bool ftrace_line_is_heading(struct weft_str text)
            (inner.n_bytes > 5 && memcmp(inner.bytes, "cpus=", 5) == 0) ||
            (inner.n_bytes > 8 && memcmp(inner.bytes, "version ", 8) == 0);
 }
+
+struct weft_str ftrace_line_machine(struct weft_str text)
+{
+    static const char front[] = "# arch :";
+    const size_t n_front = sizeof front - 1;
+    const bool is_told = text.n_bytes > n_front && memcmp(text.bytes, front, n_front) == 0;
+    return is_told ? kernel_trim(kernel_from(text, n_front)) : WEFT_STR("");
+}

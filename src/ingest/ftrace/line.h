@@ -37,6 +37,9 @@ uint64_t ftrace_line_lost(struct weft_str text);
 /* A line between events: empty, a comment, a heading. */
 bool ftrace_line_is_heading(struct weft_str text);
 
+/* The machine that perf script's heading tells ("# arch : x86_64"); empty: it is another line. */
+struct weft_str ftrace_line_machine(struct weft_str text);
+
 enum { FTRACE_MOST_FIELDS = 32 };
 
 struct ftrace_field {

@@ -170,7 +170,7 @@ static const struct perf_attr *attr_of_sample(const struct perf_attrs *attrs, co
                             : attrs->items;
 }
 
-static void skip_words(struct weft_cursor *cur, uint64_t n_words)
+static inline void skip_words(struct weft_cursor *cur, uint64_t n_words)
 {
     const size_t n_left = weft_cur_left(cur);
     (void)weft_cur_take(cur, n_words <= n_left / 8 ? (size_t)n_words * 8 : SIZE_MAX);
@@ -195,8 +195,8 @@ static void skip_counts(struct weft_cursor *cur, uint64_t format, bool is_big)
 }
 
 /* The parts that always take the same room, all of which are there. */
-static void read_fixed(const struct perf_layout *layout, const uint8_t *bytes, bool is_big,
-                       struct perf_sample *sample)
+static inline void read_fixed(const struct perf_layout *layout, const uint8_t *bytes, bool is_big,
+                              struct perf_sample *sample)
 {
     sample->tid = sample->pid = sample->cpu = -1;
     if (layout->tid != PERF_NOWHERE) {
@@ -246,11 +246,10 @@ static void read_user(struct weft_cursor *cur, bool is_big, struct perf_sample *
     sample->n_stack = weft_min_u64(n_stack, n_room);
 }
 
-static void read_variable(struct weft_cursor *cur, uint64_t type, bool is_big,
-                          struct perf_sample *sample)
+/* What nearly all samples have behind those: a chain of addresses, and raw data. */
+static inline void read_chain(struct weft_cursor *cur, uint64_t type, bool is_big,
+                              struct perf_sample *sample)
 {
-    if (type & PERF_HAS_READ)
-        skip_counts(cur, sample->attr->read_format, is_big);
     if (type & PERF_HAS_CALLCHAIN) {
         sample->n_chain = kernel_cur_u64(cur, is_big);
         sample->chain = cur->at;
@@ -276,7 +275,9 @@ bool perf_sample_read(const struct perf_attrs *attrs, const uint8_t *body, size_
     if (layout->period != PERF_NOWHERE)
         sample->period = kernel_load_u64(body + layout->period, is_big);
     struct weft_cursor cur = weft_cur_init(body + layout->n_bytes, n_body - layout->n_bytes, 0);
-    read_variable(&cur, attr->sample_type, is_big, sample);
+    if (attr->sample_type & PERF_HAS_READ)
+        skip_counts(&cur, attr->read_format, is_big);
+    read_chain(&cur, attr->sample_type, is_big, sample);
     const bool is_good = !cur.fault;
     if (is_good && attr->sample_type & PERF_HAS_REGS_USER &&
         attr->sample_type & PERF_HAS_STACK_USER)

@@ -11,6 +11,7 @@ enum perf_feature {
     FEATURE_BUILD_ID = 2,
     FEATURE_OS_RELEASE = 4,
     FEATURE_VERSION = 5,
+    FEATURE_ARCH = 6,
     FEATURE_N_CPUS = 7,
     FEATURE_EVENT_DESC = 12,
     FEATURE_CLOCK_DATA = 29,
@@ -117,6 +118,9 @@ enum weft_code perf_feature_read(struct perf_file *file, uint32_t feature, struc
         return WEFT_OK;
     case FEATURE_VERSION:
         file->version = take_text(cur, file->is_big);
+        return WEFT_OK;
+    case FEATURE_ARCH:
+        file->abi = kernel_abi_of(take_text(cur, file->is_big));
         return WEFT_OK;
     case FEATURE_N_CPUS:
         file->n_cpus = kernel_cur_u32(cur, file->is_big);

@@ -24,38 +24,14 @@ bool weft_perf_sniff(const uint8_t *bytes, size_t n_bytes)
 /* ---- records ----------------------------------------------------------------------------------
  */
 
-/* Bytes that stand behind a record, but are not counted in its size. False: they are not there. */
-static bool extra_of(const struct perf_records *records, uint64_t end, struct perf_record *record)
+bool perf_record_extra(const struct perf_records *records, uint64_t end, struct perf_record *record)
 {
-    record->extra = NULL;
-    record->n_extra = 0;
     if (record->type == PERF_OWN_TRACING_DATA && record->n_body >= 4)
         record->n_extra = kernel_load_u32(record->body, records->is_big);
     else if (record->type == PERF_OWN_AUXTRACE && record->n_body >= 8)
         record->n_extra = kernel_load_u64(record->body, records->is_big);
-    if (record->n_extra > records->n_bytes - end)
-        return false;
     record->extra = records->bytes + end;
-    return true;
-}
-
-bool perf_record_next(const struct perf_records *records, uint64_t *at, struct perf_record *record)
-{
-    const uint64_t n_left = records->n_bytes - *at;
-    if (n_left < PERF_RECORD_HEADER_BYTES)
-        return false;
-    const uint8_t *bytes = records->bytes + *at;
-    const uint16_t n_bytes = kernel_load_u16(bytes + 6, records->is_big);
-    if (n_bytes < PERF_RECORD_HEADER_BYTES || n_bytes > n_left)
-        return false;
-    record->type = kernel_load_u32(bytes, records->is_big);
-    record->misc = kernel_load_u16(bytes + 4, records->is_big);
-    record->body = bytes + PERF_RECORD_HEADER_BYTES;
-    record->n_body = (size_t)n_bytes - PERF_RECORD_HEADER_BYTES;
-    if (!extra_of(records, *at + n_bytes, record))
-        return false;
-    *at += n_bytes + record->n_extra;
-    return true;
+    return record->n_extra <= records->n_bytes - end;
 }
 
 /* ---- attributes -------------------------------------------------------------------------------

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/pool.h"
 #include "ingest/perf/attr.h"
+#include "kernel/bytes.h"
 #include "kernel/tracing.h"
 
 /* Types of records: of the kernel below 64, of perf from there on. */
@@ -49,7 +50,7 @@ struct perf_record {
     uint16_t misc;
     const uint8_t *body; /* behind the header of 8 bytes */
     size_t n_body;
-    const uint8_t *extra; /* some have more bytes behind them */
+    const uint8_t *extra; /* some have more bytes behind them: n_extra, if it is not 0 */
     uint64_t n_extra;
 };
 
@@ -77,6 +78,7 @@ struct perf_file {
         size_t n, cap;
     } build_ids;
     struct weft_str version, os_release; /* of perf, of the kernel; may be empty */
+    enum kernel_abi abi;
     uint32_t n_cpus;
     bool is_pipe, is_big;
     bool has_wall_clock;
@@ -102,9 +104,33 @@ WEFT_CHECKED enum weft_code perf_file_open(const struct weft_mapped *input,
                                            struct weft_err *err);
 void perf_file_close(struct perf_file *file);
 
+/* Sets the bytes that stand behind the record, which ends at `end`, but are not counted in its
+ * size. False: they are not there. */
+bool perf_record_extra(const struct perf_records *records, uint64_t end,
+                       struct perf_record *record);
+
 /* The record at *at, which moves to the next one. False at the end, or where the bytes are no
  * record or not all of one: *at stays. */
-bool perf_record_next(const struct perf_records *records, uint64_t *at, struct perf_record *record);
+static inline bool perf_record_next(const struct perf_records *records, uint64_t *at,
+                                    struct perf_record *record)
+{
+    const uint64_t n_left = records->n_bytes - *at;
+    if (n_left < PERF_RECORD_HEADER_BYTES)
+        return false;
+    const uint8_t *bytes = records->bytes + *at;
+    const uint16_t n_bytes = kernel_load_u16(bytes + 6, records->is_big);
+    if (n_bytes < PERF_RECORD_HEADER_BYTES || n_bytes > n_left)
+        return false;
+    record->type = kernel_load_u32(bytes, records->is_big);
+    record->misc = kernel_load_u16(bytes + 4, records->is_big);
+    record->body = bytes + PERF_RECORD_HEADER_BYTES;
+    record->n_body = (size_t)n_bytes - PERF_RECORD_HEADER_BYTES;
+    record->n_extra = 0;
+    if (record->type >= PERF_FIRST_OWN && !perf_record_extra(records, *at + n_bytes, record))
+        return false;
+    *at += n_bytes + record->n_extra;
+    return true;
+}
 
 /* Unpacks: copies records, and in the place of packed ones those in them, to a nameless file
  * (unpack.c). */

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "ingest/perf/order.h"
 
+#include "base/search.h"
 #include "base/vec.h"
-
-/* Records that are fetched before they are asked for. */
-enum { AHEAD = 8, LINE_BYTES = 64 };
 
 void perf_order_init(const struct perf_file *file, uint64_t most_queued, uint64_t most_kept,
                      struct perf_order *order)
@@ -16,19 +14,18 @@ void perf_order_init(const struct perf_file *file, uint64_t most_queued, uint64_
 
 void perf_order_fini(struct perf_order *order)
 {
-    WEFT_VEC_FINI(&order->queue);
-    WEFT_VEC_FINI(&order->room);
-    WEFT_VEC_FINI(&order->kept);
+    WEFT_VEC_FINI(&order->places);
+    free(order->room.items);
+    order->room.items = NULL;
 }
 
 void perf_order_rewind(struct perf_order *order)
 {
     order->next = 0;
-    order->is_replay = order->is_kept;
-    if (order->is_replay)
+    if (order->is_kept)
         return;
     order->at = 0;
-    order->queue.n = order->n_sorted = order->n_ready = 0;
+    order->places.n = order->n_sorted = order->n_ready = 0;
     order->last_ns = order->newest_ns = order->round_ns = order->n_late = 0;
 }
 
@@ -44,92 +41,99 @@ static size_t run_end(const struct perf_place *places, size_t from, size_t n_pla
     return end;
 }
 
-/* Of equal times the first run's come first. */
-static void merge(const struct perf_place *first, size_t n_first, const struct perf_place *second,
-                  size_t n_second, struct perf_place *out)
+/* Merges two runs that follow each other; of equal times the first run's come first. There is room
+ * for that. */
+static void merge(struct perf_place *places, size_t n_first, size_t n_places,
+                  struct perf_place *room)
 {
-    while (n_first && n_second) {
+    const struct perf_place *first = room, *first_end = room + n_first;
+    const struct perf_place *second = places + n_first, *second_end = places + n_places;
+    memcpy(room, places, n_first * sizeof *room);
+    while (first < first_end && second < second_end) {
         const bool takes_first = first->time_ns <= second->time_ns;
-        *out++ = takes_first ? *first++ : *second++;
-        n_first -= takes_first;
-        n_second -= !takes_first;
+        *places++ = takes_first ? *first++ : *second++;
     }
-    if (n_first)
-        memcpy(out, first, n_first * sizeof *out);
-    if (n_second)
-        memcpy(out, second, n_second * sizeof *out);
+    if (first < first_end)
+        memcpy(places, first, (size_t)(first_end - first) * sizeof *places);
 }
 
-/* Merges each two neighbouring runs of `from` to `to`. Number of runs left. */
-static size_t merge_pairs(const struct perf_place *from, size_t n_places, struct perf_place *to)
+/* Merges each two neighbouring runs; *n_runs are left. False without memory. */
+static bool merge_pairs(struct perf_order *order, struct perf_place *places, size_t n_places,
+                        size_t *n_runs)
 {
-    size_t n_runs = 0;
-    for (size_t at = 0; at < n_places; n_runs++) {
-        const size_t middle = run_end(from, at, n_places);
-        const size_t end = middle < n_places ? run_end(from, middle, n_places) : middle;
-        merge(from + at, middle - at, from + middle, end - middle, to + at);
+    *n_runs = 0;
+    for (size_t at = 0; at < n_places; ++*n_runs) {
+        const size_t middle = run_end(places, at, n_places);
+        const size_t end = middle < n_places ? run_end(places, middle, n_places) : middle;
+        if (end > middle && !weft_vec_reserve(&order->room.items, &order->room.cap, middle - at,
+                                              sizeof *order->room.items))
+            return false;
+        if (end > middle)
+            merge(places + at, middle - at, end - at, order->room.items);
         at = end;
     }
-    return n_runs;
+    return true;
 }
 
-/* Sorts what was added; a processor's records are a run already. */
+/* Sorts those that wait; a processor's records are a run already. */
 static bool sort(struct perf_order *order)
 {
-    const size_t n_places = order->queue.n;
-    if (order->n_sorted == n_places)
-        return true;
-    if (!weft_vec_reserve(&order->room.items, &order->room.cap, order->queue.cap,
-                          sizeof *order->room.items))
-        return false;
+    struct perf_place *waiting = order->places.items + order->n_ready;
+    const size_t n_waiting = order->places.n - order->n_ready;
     size_t n_runs = 2;
-    if (run_end(order->queue.items, 0, n_places) == n_places)
+    bool is_good = true;
+    if (order->n_sorted == order->places.n || run_end(waiting, 0, n_waiting) == n_waiting)
         n_runs = 1;
-    while (n_runs > 1) {
-        n_runs = merge_pairs(order->queue.items, n_places, order->room.items);
-        struct perf_place *items = order->queue.items;
-        const size_t cap = order->queue.cap;
-        order->queue.items = order->room.items;
-        order->queue.cap = order->room.cap;
-        order->room.items = items;
-        order->room.cap = cap;
-    }
-    order->n_sorted = n_places;
-    return true;
+    while (is_good && n_runs > 1)
+        is_good = merge_pairs(order, waiting, n_waiting, &n_runs);
+    order->n_sorted = order->places.n;
+    return is_good;
 }
 
 /* ---- rounds -----------------------------------------------------------------------------------
  */
 
-/* What was given out leaves the queue. */
+/* Forgets what was given out, if that is too much to be kept. */
 static void drop_given(struct perf_order *order)
 {
-    const size_t n_left = order->queue.n - order->next;
-    if (order->next == 0)
+    const size_t n_left = order->places.n - order->n_ready;
+    order->is_kept &= order->n_ready <= order->most_kept;
+    if (order->is_kept)
         return;
-    if (n_left)
-        memmove(order->queue.items, order->queue.items + order->next,
-                n_left * sizeof *order->queue.items);
-    order->queue.n = n_left;
-    order->n_sorted = order->n_sorted > order->next ? order->n_sorted - order->next : 0;
+    if (n_left && order->n_ready)
+        memmove(order->places.items, order->places.items + order->n_ready,
+                n_left * sizeof *order->places.items);
+    order->places.n = n_left;
+    order->n_sorted = order->n_sorted > order->n_ready ? order->n_sorted - order->n_ready : 0;
     order->next = order->n_ready = 0;
 }
 
-/* Makes those up to `limit_ns` ready, and `n_least` at least. */
+/* A time never steps back. */
+static void raise_times(struct perf_order *order, struct perf_place *places, size_t n_places)
+{
+    for (size_t i = 0; i < n_places; i++) {
+        if (places[i].time_ns < order->last_ns && places[i].time_ns > 0) {
+            order->n_late++;
+            places[i].time_ns = order->last_ns;
+        } else if (places[i].time_ns > 0) {
+            order->last_ns = places[i].time_ns;
+        }
+    }
+}
+
+/* Gives out those up to `limit_ns`, and `n_least` at least. */
 static bool make_ready(struct perf_order *order, uint64_t limit_ns, size_t n_least)
 {
+    if (order->places.n == order->n_ready)
+        return true;
     if (!sort(order))
         return false;
-    size_t low = 0;
-    size_t high = order->queue.n;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (order->queue.items[middle].time_ns <= limit_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    order->n_ready = low > n_least ? low : n_least;
+    struct perf_place *waiting = order->places.items + order->n_ready;
+    size_t n;
+    WEFT_SEARCH(n, order->places.n - order->n_ready, waiting[n].time_ns <= limit_ns);
+    n = n > n_least ? n : n_least;
+    raise_times(order, waiting, n);
+    order->n_ready += n;
     return true;
 }
 
@@ -140,7 +144,7 @@ static bool is_of_kernel(const struct perf_record *record)
 
 static bool queue_record(struct perf_order *order, const struct perf_record *record, uint64_t at)
 {
-    struct perf_place *place = WEFT_VEC_PUSH(&order->queue);
+    struct perf_place *place = WEFT_VEC_PUSH(&order->places);
     if (!place)
         return false;
     place->at = at;
@@ -151,23 +155,25 @@ static bool queue_record(struct perf_order *order, const struct perf_record *rec
     return true;
 }
 
-/* Reads until records are ready, or all are. */
-static enum weft_code fill(struct perf_order *order, struct weft_err *err)
+enum weft_code perf_order_fill(struct perf_order *order, struct weft_err *err)
 {
     const struct perf_records *records = &order->file->records;
     struct perf_record record;
     bool is_good = true;
+    if (order->at == records->n_bytes && order->n_ready == order->places.n)
+        return WEFT_OK;
     drop_given(order);
-    while (is_good && order->n_ready == 0) {
+    while (is_good && order->next == order->n_ready) {
         const uint64_t at = order->at;
         if (!perf_record_next(records, &order->at, &record)) {
             is_good = make_ready(order, UINT64_MAX, 0);
             break;
         }
         if (is_of_kernel(&record)) {
+            const size_t n_waiting = order->places.n + 1 - order->n_ready;
             is_good = queue_record(order, &record, at);
-            if (order->queue.n >= order->most_queued)
-                is_good = is_good && make_ready(order, 0, order->queue.n / 2 + 1);
+            if (n_waiting >= order->most_queued)
+                is_good = is_good && make_ready(order, 0, n_waiting / 2 + 1);
         } else if (record.type == PERF_OWN_FINISHED_ROUND) {
             is_good = make_ready(order, order->round_ns, 0);
             order->round_ns = order->newest_ns;
@@ -175,64 +181,4 @@ static enum weft_code fill(struct perf_order *order, struct weft_err *err)
     }
     return is_good ? WEFT_OK
                    : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory to sort records");
-}
-
-/* The place is given out; without room for it all are forgotten. */
-static void keep(struct perf_order *order, const struct perf_place *place)
-{
-    struct perf_place *kept =
-        order->is_kept && order->kept.n < order->most_kept ? WEFT_VEC_PUSH(&order->kept) : NULL;
-    if (kept) {
-        *kept = *place;
-    } else if (order->is_kept) {
-        WEFT_VEC_FINI(&order->kept);
-        order->is_kept = false;
-    }
-}
-
-/* A time never steps back. */
-static void raise_time(struct perf_order *order, struct perf_place *place)
-{
-    if (place->time_ns < order->last_ns && place->time_ns > 0) {
-        order->n_late++;
-        place->time_ns = order->last_ns;
-    } else if (place->time_ns > 0) {
-        order->last_ns = place->time_ns;
-    }
-}
-
-/* The record that comes a little later lies anywhere: it is under way meanwhile. */
-static void fetch_ahead(const struct perf_order *order, const struct perf_place *places, size_t n)
-{
-    if (order->next + AHEAD >= n)
-        return;
-    const struct perf_records *records = &order->file->records;
-    const uint64_t at = places[order->next + AHEAD].at;
-    __builtin_prefetch(records->bytes + at);
-    if (records->n_bytes - at > LINE_BYTES)
-        __builtin_prefetch(records->bytes + at + LINE_BYTES);
-}
-
-enum weft_code perf_order_next(struct perf_order *order, struct perf_record *record,
-                               uint64_t *time_ns, bool *is_end, struct weft_err *err)
-{
-    if (!order->is_replay && order->next == order->n_ready) {
-        const enum weft_code code = fill(order, err);
-        if (code != WEFT_OK)
-            return code;
-    }
-    const struct perf_place *places = order->is_replay ? order->kept.items : order->queue.items;
-    const size_t n_places = order->is_replay ? order->kept.n : order->n_ready;
-    *is_end = order->next == n_places;
-    if (*is_end)
-        return WEFT_OK;
-    fetch_ahead(order, places, n_places);
-    struct perf_place place = places[order->next++];
-    if (!order->is_replay) {
-        raise_time(order, &place);
-        keep(order, &place);
-    }
-    *time_ns = place.time_ns;
-    (void)perf_record_next(&order->file->records, &place.at, record);
-    return WEFT_OK;
 }

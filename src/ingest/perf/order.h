@@ -19,20 +19,19 @@ struct perf_order {
     uint64_t most_queued, most_kept;
     uint64_t at; /* the next record to read */
     struct {
-        struct perf_place *items;
+        struct perf_place *items; /* those given out, while they are kept, and those that wait */
         size_t n, cap;
-    } queue, room;
-    size_t n_sorted; /* of the queue */
-    size_t next;     /* to give out, of the n_ready first */
-    size_t n_ready;
+    } places;
+    struct {
+        struct perf_place *items;
+        size_t cap;
+    } room;
+    size_t n_sorted;
+    size_t next, n_ready;         /* to give out; those from n_ready on wait */
     uint64_t last_ns;             /* given out last */
     uint64_t newest_ns, round_ns; /* the latest time met, and at the end of the round before */
     uint64_t n_late;              /* records that came too late to be sorted in */
-    struct {
-        struct perf_place *items; /* as they were given out: not sorted again, if they are few */
-        size_t n, cap;
-    } kept;
-    bool is_kept, is_replay;
+    bool is_kept;                 /* few enough: they are not sorted again */
 };
 
 void perf_order_init(const struct perf_file *file, uint64_t most_queued, uint64_t most_kept,
@@ -41,9 +40,41 @@ void perf_order_fini(struct perf_order *order);
 /* Begins again with the first record, after the last one was given out. */
 void perf_order_rewind(struct perf_order *order);
 
+/* Makes records ready, if there are more. WEFT_E_NOMEM. */
+WEFT_CHECKED enum weft_code perf_order_fill(struct perf_order *order, struct weft_err *err);
+
+/* The record that comes a little later lies anywhere: it is under way meanwhile. */
+static inline void perf_order_fetch_ahead(const struct perf_order *order)
+{
+    enum { AHEAD = 8, LINE_BYTES = 64 };
+    if (order->next + AHEAD >= order->n_ready)
+        return;
+    const uintptr_t bytes =
+        (uintptr_t)order->file->records.bytes + order->places.items[order->next + AHEAD].at;
+    __builtin_prefetch((const void *)bytes);
+    __builtin_prefetch((const void *)(bytes + LINE_BYTES)); /* beyond the end it does nothing */
+}
+
 /* The next record and its time (0: it tells none); *is_end after the last one. WEFT_E_NOMEM.
  * Amortised O(log processors). */
-WEFT_CHECKED enum weft_code perf_order_next(struct perf_order *order, struct perf_record *record,
-                                            uint64_t *time_ns, bool *is_end, struct weft_err *err);
+WEFT_CHECKED static inline enum weft_code perf_order_next(struct perf_order *order,
+                                                          struct perf_record *record,
+                                                          uint64_t *time_ns, bool *is_end,
+                                                          struct weft_err *err)
+{
+    if (order->next == order->n_ready) {
+        const enum weft_code code = perf_order_fill(order, err);
+        if (code != WEFT_OK)
+            return code;
+    }
+    *is_end = order->next == order->n_ready;
+    if (*is_end)
+        return WEFT_OK;
+    perf_order_fetch_ahead(order);
+    uint64_t at = order->places.items[order->next].at;
+    *time_ns = order->places.items[order->next++].time_ns;
+    (void)perf_record_next(&order->file->records, &at, record);
+    return WEFT_OK;
+}
 
 #endif

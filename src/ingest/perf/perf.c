@@ -25,6 +25,9 @@ enum weft_code perf_find_thread(struct perf_convert *convert, const struct perf_
                                       .has_tid = sample->has_tid,
                                       .has_pid = sample->pid > 0 };
     struct kernel_cpu *cpu = kernel_cpu_of(threads, 0, now->cpu);
+    if (cpu && told.has_tid && !convert->kernel.is_survey &&
+        kernel_find_running(threads, now, cpu, told.tid))
+        return WEFT_OK;
     if (cpu)
         return kernel_find_thread(&convert->kernel, now, cpu, &told);
     if (!told.has_tid) {
@@ -59,8 +62,6 @@ static enum weft_code deliver_stack(struct perf_convert *convert, const struct k
     struct weft_event event = kernel_event_of(now, WEFT_EVENT_SAMPLE);
     const bool is_tracepoint = sample->attr->type == PERF_TYPE_IS_TRACEPOINT;
     char text[64];
-    if (is_tracepoint && sample->n_chain == 0 && sample->n_stack == 0)
-        return WEFT_OK;
     if (!convert->kernel.is_survey &&
         !perf_stack_of(&convert->stacks, sample, misc, convert->file->is_big, &event.name))
         return kernel_no_memory(&convert->kernel);
@@ -98,7 +99,8 @@ enum weft_code perf_convert_sample(struct perf_convert *convert, const struct pe
     }
     struct kernel_now now = { .known = &unknown,
                               .time_ns = kernel_time_since(time_ns, convert->zero_ns),
-                              .cpu = sample.cpu };
+                              .cpu = sample.cpu,
+                              .abi = convert->file->abi };
     const struct kernel_format *format = sample.attr->format;
     if (format)
         kernel_format_read(&convert->file->formats, format, &sample.raw, convert->kernel.is_survey,
@@ -109,10 +111,11 @@ enum weft_code perf_convert_sample(struct perf_convert *convert, const struct pe
         sample.has_tid = sample.tid >= 0;
     }
     convert->has_idle |= sample.tid == 0;
+    const bool is_tracepoint = sample.attr->type == PERF_TYPE_IS_TRACEPOINT;
     enum weft_code code = perf_find_thread(convert, &sample, &now);
-    if (code == WEFT_OK)
+    if (code == WEFT_OK && (!is_tracepoint || sample.n_chain > 0 || sample.n_stack > 0))
         code = deliver_stack(convert, &now, &sample, record->misc);
-    if (code != WEFT_OK || sample.attr->type != PERF_TYPE_IS_TRACEPOINT)
+    if (code != WEFT_OK || !is_tracepoint)
         return code;
     return now.known->meaning == KERNEL_MEANS_INSTANT
                ? deliver_instant(convert, &now, &sample)
@@ -126,7 +129,7 @@ static enum weft_code read_next(void *importer, bool *is_end)
 {
     struct perf_convert *convert = importer;
     struct perf_record record;
-    uint64_t time_ns;
+    uint64_t time_ns = 0;
     const enum weft_code code =
         perf_order_next(&convert->order, &record, &time_ns, is_end, convert->kernel.err);
     if (code != WEFT_OK || *is_end)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ingest/perf/spaces.h"
 
+#include "base/search.h"
 #include "base/vec.h"
 
 bool perf_spaces_init(struct perf_spaces *spaces)
@@ -39,15 +40,8 @@ struct perf_space *perf_space_of(struct perf_spaces *spaces, uint32_t pid)
 /* The first mapping that ends behind `address`. */
 static size_t lower_bound(const struct perf_space *space, uint64_t address)
 {
-    size_t low = 0;
-    size_t high = space->maps.n;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (space->maps.items[middle].end <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    WEFT_SEARCH(low, space->maps.n, space->maps.items[low].end <= address);
     return low;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ingest/perf/symbols.h"
 
+#include "base/search.h"
 #include "base/vec.h"
 #include "schema/event.h"
 
@@ -11,7 +12,7 @@
 #include <unistd.h>
 
 enum { MOST_SYMBOL_BYTES = 1 << 24, MOST_KALLSYMS_BYTES = 1 << 28, NOTES_BYTES = 4096 };
-enum { PIECE_BYTES = 1 << 16, PLACE_BYTES = 320, MOST_INLINED = 64 };
+enum { PIECE_BYTES = 1 << 16 };
 
 bool perf_symbols_init(struct perf_symbols *symbols, const struct perf_file *file,
                        bool reads_programs, const char *programs)
@@ -20,10 +21,9 @@ bool perf_symbols_init(struct perf_symbols *symbols, const struct perf_file *fil
         (struct perf_symbols){ .file = file,
                                .programs = reads_programs ? weft_symbols_new(programs) : NULL,
                                .paths = weft_strtab_new(),
-                               .names = weft_strtab_new(),
                                .of_place = weft_map_new() };
-    return symbols->paths && symbols->names && symbols->of_place &&
-           (symbols->programs || !reads_programs);
+    return weft_folded_init(&symbols->folded, symbols->programs) && symbols->paths &&
+           symbols->of_place && (symbols->programs || !reads_programs);
 }
 
 void perf_symbols_fini(struct perf_symbols *symbols)
@@ -34,44 +34,16 @@ void perf_symbols_fini(struct perf_symbols *symbols)
     WEFT_VEC_FINI(&symbols->kernel);
     free(symbols->kernel.text);
     weft_strtab_free(symbols->paths);
-    weft_strtab_free(symbols->names);
     weft_map_free(symbols->of_place);
-    weft_json_fini(&symbols->text);
-}
-
-/* ---- names ------------------------------------------------------------------------------------
- */
-
-/* Adds a name to the one in work, which a semicolon would end. */
-static void put_name(struct perf_symbols *symbols, struct weft_str name)
-{
-    for (size_t k = 0; k < name.n_bytes; k++)
-        weft_json_byte(&symbols->text, name.bytes[k] == ';' ? ':' : name.bytes[k]);
-}
-
-/* The name in work gets its number. */
-static bool end_name(struct perf_symbols *symbols, uint32_t *id)
-{
-    const struct weft_str text = { symbols->text.bytes, symbols->text.n_bytes };
-    return !symbols->text.has_failed &&
-           weft_strtab_intern(symbols->names, text, id, NULL) == WEFT_OK;
-}
-
-static void put_place(struct perf_symbols *symbols, struct weft_str path, uint64_t address)
-{
-    char place[PLACE_BYTES];
-    const size_t n_place = weft_symbols_place_name(path, address, place, sizeof place);
-    put_name(symbols, (struct weft_str){ place, n_place });
+    weft_folded_fini(&symbols->folded);
 }
 
 bool perf_symbol_nowhere(struct perf_symbols *symbols, uint64_t address, struct weft_str *name)
 {
     uint32_t id;
-    weft_json_reset(&symbols->text);
-    put_place(symbols, (struct weft_str){ 0 }, address);
-    if (!end_name(symbols, &id))
+    if (!weft_folded_place(&symbols->folded, (struct weft_str){ 0 }, address, &id))
         return false;
-    *name = weft_strtab_get(symbols->names, id);
+    *name = weft_folded_get(&symbols->folded, id);
     return true;
 }
 
@@ -132,37 +104,13 @@ bool perf_symbols_module(struct perf_symbols *symbols, uint32_t path, uint32_t *
     return true;
 }
 
-static void put_inlined(struct perf_symbols *symbols, uint32_t module, uint64_t address)
-{
-    const char *names[MOST_INLINED];
-    const size_t n_names =
-        weft_symbols_inlined(symbols->programs, module, address, names, MOST_INLINED);
-    for (size_t k = 0; k < n_names; k++) {
-        weft_json_byte(&symbols->text, ';');
-        put_name(symbols, weft_symbols_plain(symbols->programs, names[k]));
-        put_name(symbols, WEFT_STR(" (inlined)"));
-    }
-}
-
 static bool name_in_file(struct perf_symbols *symbols, uint32_t path, uint64_t file_off,
                          unsigned back, uint32_t *id)
 {
     uint32_t module;
-    uint64_t address = file_off;
-    struct weft_str name = { 0 };
-    if (!perf_symbols_module(symbols, path, &module))
-        return false;
-    weft_json_reset(&symbols->text);
-    if (module != WEFT_ID_NONE) {
-        address = weft_symbols_address(symbols->programs, module, file_off);
-        name = weft_symbols_name(symbols->programs, module, address - back);
-        put_name(symbols, name);
-    }
-    if (name.n_bytes > 0)
-        put_inlined(symbols, module, address - back);
-    else
-        put_place(symbols, weft_strtab_get(symbols->paths, path), address);
-    return end_name(symbols, id);
+    return perf_symbols_module(symbols, path, &module) &&
+           weft_folded_in_module(&symbols->folded, module, weft_strtab_get(symbols->paths, path),
+                                 file_off, back, id);
 }
 
 bool perf_symbol_in_file(struct perf_symbols *symbols, uint32_t path, uint64_t file_off,
@@ -176,7 +124,7 @@ bool perf_symbol_in_file(struct perf_symbols *symbols, uint32_t path, uint64_t f
         id = name_of_place(symbols, key, &is_new);
     if (!id || (is_new && !name_in_file(symbols, path, file_off, back, id)))
         return false;
-    *name = weft_strtab_get(symbols->names, *id);
+    *name = weft_folded_get(&symbols->folded, *id);
     return true;
 }
 
@@ -237,15 +185,8 @@ static void sort_symbols(struct perf_kernel *kernel)
 /* Of several symbols at one address the first; NULL: none holds the address. */
 static const struct perf_symbol *find_symbol(const struct perf_kernel *kernel, uint64_t address)
 {
-    size_t low = 0;
-    size_t high = kernel->n;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (kernel->items[middle].address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    WEFT_SEARCH(low, kernel->n, kernel->items[low].address <= address);
     if (low == 0 || address - kernel->items[low - 1].address > MOST_SYMBOL_BYTES)
         return NULL;
     const struct perf_symbol *symbol = &kernel->items[low - 1];
@@ -327,12 +268,9 @@ static bool name_in_kernel(struct perf_symbols *symbols, uint64_t address, unsig
     if (!symbols->kernel.is_tried && !read_kernel(symbols))
         return false;
     const struct perf_symbol *symbol = find_symbol(&symbols->kernel, address - back);
-    weft_json_reset(&symbols->text);
-    if (symbol)
-        put_name(symbols, (struct weft_str){ symbol->bytes, symbol->n_bytes });
-    else
-        put_place(symbols, WEFT_STR("[kernel]"), address);
-    return end_name(symbols, id);
+    return symbol ? weft_folded_name(&symbols->folded,
+                                     (struct weft_str){ symbol->bytes, symbol->n_bytes }, id)
+                  : weft_folded_place(&symbols->folded, WEFT_STR("[kernel]"), address, id);
 }
 
 bool perf_symbol_in_kernel(struct perf_symbols *symbols, uint64_t address, unsigned back,
@@ -346,6 +284,6 @@ bool perf_symbol_in_kernel(struct perf_symbols *symbols, uint64_t address, unsig
         id = name_of_place(symbols, key, &is_new);
     if (!id || (is_new && !name_in_kernel(symbols, address, back, id)))
         return false;
-    *name = weft_strtab_get(symbols->names, *id);
+    *name = weft_folded_get(&symbols->folded, *id);
     return true;
 }

@@ -6,11 +6,10 @@
 #ifndef WEFT_INGEST_PERF_SYMBOLS_H
 #define WEFT_INGEST_PERF_SYMBOLS_H
 
-#include "base/json_text.h"
 #include "base/map.h"
 #include "base/str.h"
 #include "ingest/perf/file.h"
-#include "symbols/symbols.h"
+#include "symbols/folded.h"
 
 /* A function of the kernel; it ends where the next one begins. */
 struct perf_symbol {
@@ -33,7 +32,7 @@ struct perf_symbols {
     const struct perf_file *file;
     struct weft_symbols *programs; /* NULL: files of this machine are not read */
     struct weft_strtab *paths;     /* of mappings; an id each */
-    struct weft_strtab *names;     /* of functions, fit for a folded stack */
+    struct weft_folded folded;     /* names of frames */
     struct {
         uint32_t *items; /* by path: the module, or WEFT_ID_NONE */
         size_t n, cap;
@@ -44,7 +43,6 @@ struct perf_symbols {
         size_t n, cap;
     } name_of;
     struct perf_kernel kernel;
-    struct weft_json_text text; /* a name being made */
 };
 
 /* `programs`: see weft_symbols_new; not read unless `reads_programs`. False without memory. */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Stacks of user space from what perf copied of them (--call-graph dwarf): registers, and the top
- * of the stack. libdw walks it by the call frame information of the programs, which are looked for
- * as those that give names are.
+ * Stacks of user space from what perf copied of them (--call-graph dwarf).
  */
 #ifndef WEFT_INGEST_PERF_UNWIND_H
 #define WEFT_INGEST_PERF_UNWIND_H
@@ -10,8 +8,9 @@
 #include "ingest/perf/attr.h"
 #include "ingest/perf/spaces.h"
 #include "ingest/perf/symbols.h"
+#include "symbols/walk.h"
 
-enum { PERF_MOST_UNWOUND = 256 };
+enum { PERF_MOST_UNWOUND = WEFT_WALK_MOST };
 
 /* Why stacks are not whole. */
 struct perf_unwind_ends {
@@ -28,8 +27,7 @@ struct perf_unwinder *perf_unwinder_new(struct perf_symbols *symbols);
 void perf_unwinder_free(struct perf_unwinder *unwinder);
 
 /* The user's part of the sample's stack: its instruction, then where calls return to, innermost
- * first. 0: there is no copy, or nothing that could read it. Programs are opened once for an
- * address space, of which some are held; work is bounded by PERF_MOST_UNWOUND frames. */
+ * first. 0: there is no copy, or nothing that could read it. */
 size_t perf_unwind(struct perf_unwinder *unwinder, const struct perf_space *space,
                    const struct perf_sample *sample, bool is_big,
                    uint64_t addresses[PERF_MOST_UNWOUND]);

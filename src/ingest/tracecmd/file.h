@@ -34,6 +34,7 @@ struct tracecmd_file {
     uint32_t commit_off, commit_bytes, data_off; /* in a page */
     struct weft_str packing;                     /* "none", "zstd", "zlib" */
     struct weft_str clock, uname, writer;        /* as they stand there; may be empty */
+    enum kernel_abi abi;
     bool has_date, has_tsc;
     int64_t date_ns;    /* added to a time: that since the epoch */
     uint64_t offset_ns; /* added to every time */

@@ -39,6 +39,15 @@ static struct weft_str chosen_clock(struct weft_str text)
     return (struct weft_str){ open + 1, close ? (size_t)(close - open - 1) : n_left };
 }
 
+/* "Linux host 6.1.0 x86_64": the machine. */
+static struct weft_str last_word(struct weft_str text)
+{
+    size_t n = 0;
+    while (n < text.n_bytes && text.bytes[text.n_bytes - 1 - n] != ' ')
+        n++;
+    return (struct weft_str){ text.bytes + text.n_bytes - n, n };
+}
+
 static void read_tsc(struct tracecmd_file *file, struct weft_cursor *cur)
 {
     const bool is_big = file->formats.is_big;
@@ -66,6 +75,7 @@ enum weft_code tracecmd_option_read(struct tracecmd_file *file, uint16_t option,
         break;
     case OPTION_UNAME:
         file->uname = text;
+        file->abi = kernel_abi_of(last_word(text));
         break;
     case OPTION_OFFSET:
         file->offset_ns += (uint64_t)parse_number(text);

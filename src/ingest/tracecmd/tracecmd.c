@@ -91,7 +91,8 @@ static enum weft_code convert_event(struct convert *convert, const struct tracec
     const struct kernel_formats *formats = &convert->file->formats;
     const struct kernel_record *record = &lane->record;
     struct kernel_now now = { .time_ns = kernel_time_since(lane->time_ns, convert->zero_ns),
-                              .cpu = (int32_t)lane->cpu.cpu };
+                              .cpu = (int32_t)lane->cpu.cpu,
+                              .abi = convert->file->abi };
     if (record->n_bytes < 2) {
         convert->n_short += !convert->kernel.is_survey;
         return WEFT_OK;

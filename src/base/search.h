@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Binary search, for all that is in some order:
+ *
+ *     size_t row;
+ *     WEFT_SEARCH(row, n_rows, rows[row].start_ns < at_ns); // the first that begins at at_ns or
+ * later
+ */
+#ifndef WEFT_BASE_SEARCH_H
+#define WEFT_BASE_SEARCH_H
+
+/* Sets the variable `place` to the first place below `n` at which `is_before`, an expression of
+ * `place`, is false: it is true of those before, false of those behind. `n`, if there is none. */
+#define WEFT_SEARCH(place, n, is_before)                                                           \
+    do {                                                                                           \
+        __typeof__(place) search_low = 0, search_high = (n);                                       \
+        while (search_low < search_high) {                                                         \
+            (place) = search_low + (search_high - search_low) / 2;                                 \
+            if (is_before)                                                                         \
+                search_low = (place) + 1;                                                          \
+            else                                                                                   \
+                search_high = (place);                                                             \
+        }                                                                                          \
+        (place) = search_low;                                                                      \
+    } while (0)
+
+#endif
