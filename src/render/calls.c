@@ -17,6 +17,7 @@ static const struct weft_columns_column call_columns[] = {
     { "function", WEFT_COLUMN_U32, WEFT_FROM_U32, CALL(function_id) },
     { "depth", WEFT_COLUMN_U16, WEFT_FROM_U32, CALL(depth) },
     { "flags", WEFT_COLUMN_U8, WEFT_FROM_U32, CALL(flags) },
+    { "self_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, CALL(length_ns) }, /* of self times alone */
 };
 
 static const struct weft_columns_column node_columns[] = {
@@ -41,7 +42,7 @@ void weft_render_calls(const struct weft_view *view, const struct weft_calls_tab
     const struct weft_columns_table columns = {
         .name = "calls",
         .columns = call_columns,
-        .n_columns = sizeof call_columns / sizeof *call_columns,
+        .n_columns = sizeof call_columns / sizeof *call_columns - (table->is_self ? 0 : 1),
         .rows = table->rows,
         .n_rows = table->n_rows,
         .row_bytes = sizeof *table->rows,

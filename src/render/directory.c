@@ -2,8 +2,11 @@
 #include "render/directory.h"
 
 #include "base/arena.h"
+#include "base/checked.h"
 #include "model/waiting.h"
 #include "render/notes.h"
+
+#include <stdlib.h>
 
 void weft_render_trace_entry(struct weft_json *json, const struct weft_trace *trace)
 {
@@ -34,11 +37,31 @@ static const struct weft_column thread_columns[] = {
     { "calls", NULL, WEFT_CELL_COUNT },  { "cut_calls", NULL, WEFT_CELL_COUNT },
     { "events", NULL, WEFT_CELL_COUNT }, { "first_ns", NULL, WEFT_CELL_AT },
     { "last_ns", NULL, WEFT_CELL_AT },   { "max_depth", NULL, WEFT_CELL_ID },
+    { "lost", NULL, WEFT_CELL_COUNT },
 };
+
+struct listed {
+    const struct weft_trace *trace;
+    uint64_t *lost; /* by thread id: what the source says it lost of it; NULL without memory */
+};
+
+/* Losses of which it is known whose they are. */
+static uint64_t *lost_by_thread(const struct weft_trace *trace)
+{
+    const uint32_t n_threads = weft_trace_n_threads(trace);
+    uint64_t *lost = calloc((size_t)n_threads + 1, sizeof *lost);
+    for (size_t i = 0; lost && i < weft_trace_meta(trace)->n_notes; i++) {
+        const struct weft_note *note = weft_trace_note(trace, i);
+        if (note->thread_id < n_threads && weft_note_class_of(note->kind) == WEFT_NOTE_CLASS_LOST)
+            lost[note->thread_id] = weft_add_sat_u64(lost[note->thread_id], note->count);
+    }
+    return lost;
+}
 
 static void thread_row(const void *context, size_t row, struct weft_cell *cells)
 {
-    const struct weft_model_thread *thread = weft_trace_thread(context, (uint32_t)row);
+    const struct listed *listed = context;
+    const struct weft_model_thread *thread = weft_trace_thread(listed->trace, (uint32_t)row);
     cells[0].number = row;
     cells[1].number = thread->info.tid;
     cells[2].number = thread->info.pid;
@@ -49,6 +72,7 @@ static void thread_row(const void *context, size_t row, struct weft_cell *cells)
     cells[7].number = thread->first_ns;
     cells[8].number = thread->last_ns;
     cells[9].number = thread->max_depth;
+    cells[10].number = listed->lost ? listed->lost[row] : 0;
 }
 
 static const struct weft_column function_columns[] = {
@@ -89,12 +113,14 @@ static void render_rows(const struct weft_view *view, const struct weft_table *t
 
 void weft_render_threads(const struct weft_view *view)
 {
+    struct listed listed = { view->trace, lost_by_thread(view->trace) };
     const struct weft_table table = { .columns = thread_columns,
                                       .n_columns = sizeof thread_columns / sizeof *thread_columns,
                                       .n_rows = weft_trace_n_threads(view->trace),
                                       .row = thread_row,
-                                      .context = view->trace };
+                                      .context = &listed };
     render_rows(view, &table, "threads");
+    free(listed.lost);
 }
 
 void weft_render_names(const struct weft_view *view, const struct weft_name_sum *sums)

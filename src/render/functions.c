@@ -129,27 +129,17 @@ static bool collect(struct listing *listing)
 }
 
 static const struct weft_column columns[] = {
-    { "count", "calls", WEFT_CELL_COUNT },
-    { "self_ns", "self", WEFT_CELL_NS },
-    { "self_share", "%", WEFT_CELL_SHARE },
-    { "inclusive_ns", "inclusive", WEFT_CELL_NS },
-    { "min_ns", "min", WEFT_CELL_NS },
-    { "mean_ns", "mean", WEFT_CELL_NS },
-    { "p50_ns", "p50", WEFT_CELL_NS },
-    { "p99_ns", "p99", WEFT_CELL_NS },
-    { "p999_ns", "p99.9", WEFT_CELL_NS },
-    { "max_ns", "max", WEFT_CELL_NS },
-    { "threads", "threads", WEFT_CELL_COUNT },
-    { "name", "function", WEFT_CELL_TEXT },
-    { "id", "id", WEFT_CELL_ID },
-    { "module", NULL, WEFT_CELL_TEXT },
-    { "address", NULL, WEFT_CELL_ID },
-    { "max_tid", NULL, WEFT_CELL_ID },
-    { "max_start_ns", NULL, WEFT_CELL_AT },
-    { "open_count", NULL, WEFT_CELL_COUNT },
-    { "open_ns", NULL, WEFT_CELL_NS },
-    { "open_self_ns", NULL, WEFT_CELL_NS },
-    { "cut_count", NULL, WEFT_CELL_COUNT },
+    { "count", "calls", WEFT_CELL_COUNT },   { "self_ns", "self", WEFT_CELL_NS },
+    { "self_share", "%", WEFT_CELL_SHARE },  { "inclusive_ns", "inclusive", WEFT_CELL_NS },
+    { "min_ns", "min", WEFT_CELL_NS },       { "mean_ns", "mean", WEFT_CELL_NS },
+    { "p50_ns", "p50", WEFT_CELL_NS },       { "p90_ns", NULL, WEFT_CELL_NS },
+    { "p99_ns", "p99", WEFT_CELL_NS },       { "p999_ns", "p99.9", WEFT_CELL_NS },
+    { "max_ns", "max", WEFT_CELL_NS },       { "threads", "threads", WEFT_CELL_COUNT },
+    { "name", "function", WEFT_CELL_TEXT },  { "id", "id", WEFT_CELL_ID },
+    { "module", NULL, WEFT_CELL_TEXT },      { "address", NULL, WEFT_CELL_ID },
+    { "max_tid", NULL, WEFT_CELL_ID },       { "max_start_ns", NULL, WEFT_CELL_AT },
+    { "open_count", NULL, WEFT_CELL_COUNT }, { "open_ns", NULL, WEFT_CELL_NS },
+    { "open_self_ns", NULL, WEFT_CELL_NS },  { "cut_count", NULL, WEFT_CELL_COUNT },
     { "cut_ns", NULL, WEFT_CELL_NS },
 };
 
@@ -157,7 +147,7 @@ enum { N_COLUMNS = sizeof columns / sizeof *columns };
 
 static void fill_times(const struct weft_function_row *row, struct weft_cell *cells)
 {
-    const uint64_t times[] = { row->min_ns, row->mean_ns, row->p50_ns,
+    const uint64_t times[] = { row->min_ns, row->mean_ns, row->p50_ns, row->p90_ns,
                                row->p99_ns, row->p999_ns, row->max_ns };
     for (size_t i = 0; i < sizeof times / sizeof *times; i++)
         cells[i] =
@@ -175,21 +165,21 @@ static void fill_row(const void *context, size_t index, struct weft_cell *cells)
     cells[2].real = listing->self_ns ? (double)row->self_ns / (double)listing->self_ns : 0;
     cells[3].number = row->inclusive_ns;
     fill_times(row, cells + 4);
-    cells[10].number = row->n_threads;
-    cells[11].text = function->name;
-    cells[12].number = function->key;
-    cells[13].text = function->module;
-    cells[14].number = function->address;
-    cells[15].is_null = cells[16].is_null = !has_closed;
+    cells[11].number = row->n_threads;
+    cells[12].text = function->name;
+    cells[13].number = function->key;
+    cells[14].text = function->module;
+    cells[15].number = function->address;
+    cells[16].is_null = cells[17].is_null = !has_closed;
     if (has_closed) {
-        cells[15].number = weft_trace_thread(listing->view->trace, row->max_thread_id)->info.tid;
-        cells[16].number = row->max_start_ns;
+        cells[16].number = weft_trace_thread(listing->view->trace, row->max_thread_id)->info.tid;
+        cells[17].number = row->max_start_ns;
     }
-    cells[17].number = row->open_count;
-    cells[18].number = row->open_ns;
-    cells[19].number = row->open_self_ns;
-    cells[20].number = row->cut_count;
-    cells[21].number = row->cut_ns;
+    cells[18].number = row->open_count;
+    cells[19].number = row->open_ns;
+    cells[20].number = row->open_self_ns;
+    cells[21].number = row->cut_count;
+    cells[22].number = row->cut_ns;
 }
 
 /* ---- text ------------------------------------------------------------------------------------ */

@@ -52,14 +52,18 @@ void weft_json_close(struct weft_json *json)
 }
 
 /* The generator refuses only what this program must not do; a failure is kept, not lost. */
-static void check(struct weft_json *json, yajl_gen_status status)
+__attribute__((cold, noinline)) static void refused(struct weft_json *json, yajl_gen_status status)
 {
     struct weft_err err = { 0 };
-    if (status == yajl_gen_status_ok)
-        return;
     (void)weft_fail(&err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
                     "JSON generator refused a value (status %d)", (int)status);
     weft_output_fail(json->out, &err);
+}
+
+static inline void check(struct weft_json *json, yajl_gen_status status)
+{
+    if (__builtin_expect(status != yajl_gen_status_ok, 0))
+        refused(json, status);
 }
 
 static void put_text(struct weft_json *json, const char *bytes, size_t n_bytes)

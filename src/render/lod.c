@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "render/lod.h"
 
-#include "render/columns.h"
-
 #define SPAN(member) offsetof(struct weft_lod_span, member)
 #define ITEM(member) offsetof(struct weft_lod_item, member)
 
@@ -24,6 +22,18 @@ static const struct weft_columns_column item_columns[] = {
     { "is_cluster", WEFT_COLUMN_U8, WEFT_FROM_BOOL, ITEM(is_cluster) },
 };
 
+struct weft_columns_table weft_lod_span_table(const struct weft_lod_span *spans, size_t n_spans)
+{
+    return (struct weft_columns_table){
+        .name = "threads",
+        .columns = span_columns,
+        .n_columns = sizeof span_columns / sizeof *span_columns,
+        .rows = spans,
+        .n_rows = n_spans,
+        .row_bytes = sizeof *spans,
+    };
+}
+
 static void put_meta(const void *context, struct weft_json *json)
 {
     const struct weft_lod_view *lod = context;
@@ -36,12 +46,7 @@ static void put_meta(const void *context, struct weft_json *json)
 void weft_render_lod(const struct weft_view *view, const struct weft_lod_view *lod)
 {
     const struct weft_columns_table tables[] = {
-        { .name = "threads",
-          .columns = span_columns,
-          .n_columns = sizeof span_columns / sizeof *span_columns,
-          .rows = lod->threads,
-          .n_rows = lod->n_threads,
-          .row_bytes = sizeof *lod->threads },
+        weft_lod_span_table(lod->threads, lod->n_threads),
         { .name = "items",
           .columns = item_columns,
           .n_columns = sizeof item_columns / sizeof *item_columns,

@@ -6,6 +6,7 @@
 #define WEFT_RENDER_LOD_H
 
 #include "model/lod.h"
+#include "render/columns.h"
 #include "render/render.h"
 
 /* A thread's items within those of all threads. */
@@ -13,6 +14,9 @@ struct weft_lod_span {
     uint32_t thread_id;
     uint64_t first_item, n_items;
 };
+
+/* The table of them, "threads"; `spans` must outlive it. */
+struct weft_columns_table weft_lod_span_table(const struct weft_lod_span *spans, size_t n_spans);
 
 struct weft_lod_view {
     const struct weft_lod_span *threads;

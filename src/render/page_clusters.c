@@ -34,6 +34,7 @@ CLUSTER_VALUE(threads, cluster->n_threads)
 CLUSTER_VALUE(min, cluster->times.min_ns)
 CLUSTER_VALUE(max, cluster->times.max_ns)
 CLUSTER_VALUE(p50, cluster->times.p50_ns)
+CLUSTER_VALUE(p90, cluster->times.p90_ns)
 CLUSTER_VALUE(p99, cluster->times.p99_ns)
 CLUSTER_VALUE(p999, cluster->times.p999_ns)
 CLUSTER_VALUE(spikes, cluster->n_spikes)
@@ -188,17 +189,12 @@ static enum weft_code put_clusters(const struct weft_page_shapes *shapes, struct
         { "sum", cluster_sum },         { "threads", cluster_threads },
     };
     static const struct cluster_column full[] = {
-        { "min", cluster_min },
-        { "max", cluster_max },
-        { "p50", cluster_p50 },
-        { "p99", cluster_p99 },
-        { "p999", cluster_p999 },
-        { "spikes", cluster_spikes },
-        { "drops", cluster_drops },
-        { "sd", cluster_deviation },
-        { "fn", cluster_function_count },
-        { "fs", cluster_function_sum },
-        { "fd", cluster_function_deviation },
+        { "min", cluster_min },         { "max", cluster_max },
+        { "p50", cluster_p50 },         { "p90", cluster_p90 },
+        { "p99", cluster_p99 },         { "p999", cluster_p999 },
+        { "spikes", cluster_spikes },   { "drops", cluster_drops },
+        { "sd", cluster_deviation },    { "fn", cluster_function_count },
+        { "fs", cluster_function_sum }, { "fd", cluster_function_deviation },
     };
     static const char *const kinds[WEFT_PAGE_KINDS] = { "typical", "slowest", "first" };
     const struct weft_shape_occurrence **rows = malloc((shapes->n_full + 1) * sizeof *rows);

@@ -104,6 +104,7 @@ FUNCTION_VALUE(min_ns)
 FUNCTION_VALUE(mean_ns)
 FUNCTION_VALUE(max_ns)
 FUNCTION_VALUE(p50_ns)
+FUNCTION_VALUE(p90_ns)
 FUNCTION_VALUE(p99_ns)
 FUNCTION_VALUE(p999_ns)
 FUNCTION_VALUE(n_threads)
@@ -159,6 +160,7 @@ static void put_functions(const struct data *data)
         { "mean_ns", function_mean_ns },
         { "max_ns", function_max_ns },
         { "p50_ns", function_p50_ns },
+        { "p90_ns", function_p90_ns },
         { "p99_ns", function_p99_ns },
         { "p999_ns", function_p999_ns },
         { "threads", function_n_threads },

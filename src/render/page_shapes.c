@@ -426,6 +426,7 @@ static void put_totals(const struct weft_page_shapes *shapes)
     weft_json_u64(json, "excluded_calls", table->excluded_calls);
     weft_json_u64(json, "limited_calls", table->limited_calls);
     weft_json_u64(json, "unclustered_shapes", table->unclustered_shapes);
+    weft_json_u64(json, "undrawn", table->undrawn_presences);
     weft_json_u64(json, "spikes", table->spikes_found);
     weft_json_u64(json, "drops", table->drops_found);
     weft_json_u64(json, "runs", shapes->n_runs);

@@ -163,6 +163,7 @@ void weft_shapes_times_cells(const struct weft_shape_times *times, struct weft_c
                                  weft_shapes_deviation(times),
                                  times->min_ns,
                                  times->p50_ns,
+                                 times->p90_ns,
                                  times->p99_ns,
                                  times->p999_ns,
                                  times->max_ns };

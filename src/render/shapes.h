@@ -94,16 +94,17 @@ void weft_shapes_print_more(const struct weft_shapes_page *page, const char *wha
 void weft_shapes_json_head(const struct weft_shapes_page *page, struct weft_json *json);
 
 /* Columns of durations: count, total, mean, standard deviation, p50, p99, max (JSON and CSV: min,
- * p99.9 too). */
+ * p90, p99.9 too). */
 #define WEFT_SHAPES_TIMES_COLUMNS                                                                  \
     { "count", "calls", WEFT_CELL_COUNT }, { "total_ns", "total", WEFT_CELL_NS },                  \
         { "mean_ns", "mean", WEFT_CELL_NS }, { "stddev_ns", "std dev", WEFT_CELL_NS },             \
         { "min_ns", NULL, WEFT_CELL_NS }, { "p50_ns", "p50", WEFT_CELL_NS },                       \
-        { "p99_ns", "p99", WEFT_CELL_NS }, { "p999_ns", NULL, WEFT_CELL_NS },                      \
+        { "p90_ns", NULL, WEFT_CELL_NS }, { "p99_ns", "p99", WEFT_CELL_NS },                       \
+        { "p999_ns", NULL, WEFT_CELL_NS },                                                         \
     {                                                                                              \
         "max_ns", "max", WEFT_CELL_NS                                                              \
     }
-enum { WEFT_SHAPES_TIMES_CELLS = 9 };
+enum { WEFT_SHAPES_TIMES_CELLS = 10 };
 void weft_shapes_times_cells(const struct weft_shape_times *times, struct weft_cell *cells);
 
 /* All calls of a function that have a shape, without quantiles. O(clusters). */

@@ -179,6 +179,7 @@ void weft_shapes_times_json(const struct weft_shapes_page *page,
     weft_json_u64(json, "stddev_ns", weft_shapes_deviation(times));
     weft_json_u64(json, "min_ns", times->min_ns);
     weft_json_u64(json, "p50_ns", times->p50_ns);
+    weft_json_u64(json, "p90_ns", times->p90_ns);
     weft_json_u64(json, "p99_ns", times->p99_ns);
     weft_json_u64(json, "p999_ns", times->p999_ns);
     weft_json_u64(json, "max_ns", times->max_ns);

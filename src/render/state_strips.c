@@ -1,21 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "render/state_strips.h"
 
-#include "render/columns.h"
-
-#define SPAN(member) offsetof(struct weft_lod_span, member)
 #define ITEM(member) offsetof(struct weft_strip_item, member)
-
-static const struct weft_columns_column span_columns[] = {
-    { "id", WEFT_COLUMN_U32, WEFT_FROM_U32, SPAN(thread_id) },
-    { "first_item", WEFT_COLUMN_U32, WEFT_FROM_U64, SPAN(first_item) },
-    { "n_items", WEFT_COLUMN_U32, WEFT_FROM_U64, SPAN(n_items) },
-};
 
 static const struct weft_columns_column item_columns[] = {
     { "start_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, ITEM(start_ns) },
     { "end_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, ITEM(end_ns) },
     { "longest_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, ITEM(longest_ns) },
+    { "running_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, ITEM(running_ns) },
     { "count", WEFT_COLUMN_U32, WEFT_FROM_U32, ITEM(count) },
     { "state", WEFT_COLUMN_U8, WEFT_FROM_U32, ITEM(kind) },
     { "reason", WEFT_COLUMN_U8, WEFT_FROM_U32, ITEM(reason) },
@@ -58,12 +50,7 @@ static void put_meta(const void *context, struct weft_json *json)
 void weft_render_strips(const struct weft_view *view, const struct weft_strips_view *strips)
 {
     const struct weft_columns_table tables[] = {
-        { .name = "threads",
-          .columns = span_columns,
-          .n_columns = sizeof span_columns / sizeof *span_columns,
-          .rows = strips->threads,
-          .n_rows = strips->n_threads,
-          .row_bytes = sizeof *strips->threads },
+        weft_lod_span_table(strips->threads, strips->n_threads),
         { .name = "items",
           .columns = item_columns,
           .n_columns = sizeof item_columns / sizeof *item_columns,

@@ -32,7 +32,7 @@ enum { MEMORY_SHARE = 4 }; /* answers under way may have one in so many bytes of
 
 static const struct weft_endpoint endpoints[] = {
     { "calls", WEFT_ANSWER_HEAVY,
-      PART | BIT(FN) | BIT(MIN_NS) | BIT(MAX_NS) | BIT(SORT) | BIT(LIMIT), 0, -1,
+      PART | BIT(FN) | BIT(MIN_NS) | BIT(MAX_NS) | BIT(SORT) | BIT(SELF) | BIT(LIMIT), 0, -1,
       weft_serve_calls },
     { "colors", WEFT_ANSWER_NOW, 0, 0, -1, weft_serve_colors },
     { "functions", WEFT_ANSWER_HEAVY, PART, 0, WEFT_KEPT_FUNCTIONS, weft_serve_functions },

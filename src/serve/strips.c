@@ -56,6 +56,16 @@ static bool say(struct strips *strips, struct weft_strip_item *item, const struc
     return name_index(strips, state->name, &item->name);
 }
 
+/* How long the thread did something on a processor in it. */
+static uint64_t running_ns(const struct weft_state *state)
+{
+    const bool is_idling = state->kind != WEFT_STATE_INTERRUPTED && state->flags & WEFT_STATE_IDLE;
+    const bool is_on = state->kind == WEFT_STATE_RUNNING_USER ||
+                       state->kind == WEFT_STATE_RUNNING_KERNEL ||
+                       state->kind == WEFT_STATE_INTERRUPTED;
+    return is_on && !is_idling ? state->end_ns - state->start_ns : 0;
+}
+
 /* A state that is longer than a pixel is an item; shorter ones join until they are that long. */
 static bool add_state(struct strips *strips, uint64_t first, const struct weft_state *state)
 {
@@ -66,6 +76,7 @@ static bool add_state(struct strips *strips, uint64_t first, const struct weft_s
                          last->end_ns - last->start_ns <= strips->pixel_ns;
     if (is_open && length <= strips->pixel_ns) {
         last->end_ns = state->end_ns;
+        last->running_ns += running_ns(state);
         last->count++;
         return length <= last->longest_ns || say(strips, last, state);
     }
@@ -74,6 +85,7 @@ static bool add_state(struct strips *strips, uint64_t first, const struct weft_s
         return false;
     *item = (struct weft_strip_item){ .start_ns = state->start_ns,
                                       .end_ns = state->end_ns,
+                                      .running_ns = running_ns(state),
                                       .count = 1 };
     return say(strips, item, state);
 }

@@ -160,6 +160,7 @@ WEFT_ENDPOINT(calls)
                    .n_function_ids = query->fn.n,
                    .min_ns = query->min_ns,
                    .max_ns = has_max ? query->max_ns : UINT64_MAX,
+                   .is_self = query->is_self == 1,
                    .order =
                        query->sort == WEFT_QUERY_TIME ? WEFT_CALLS_EARLIEST : WEFT_CALLS_LONGEST }
     };

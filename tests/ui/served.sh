@@ -8,5 +8,7 @@ trap 'rm -rf "$work"' EXIT
 weft=$(realpath "$1")
 python3 "$WEFT_SOURCE_ROOT/tests/ui/served_trace.py" "$work/t.csv"
 "$weft" import -q -o "$work/t.weft" "$work/t.csv"
+python3 "$WEFT_SOURCE_ROOT/tests/golden/kernel_trace.py" "$work/kernel"
+"$weft" import -q -o "$work/k.weft" "$work/kernel"
 cd "$WEFT_SOURCE_ROOT/ui"
-node tests/browser/served.mjs "$weft" "$work/t.weft" </dev/null
+node tests/browser/served.mjs "$weft" "$work/t.weft" "$work/k.weft" </dev/null

@@ -111,8 +111,8 @@ function decodeClusters(json: Json, bounds: Bounds): Cluster[] {
   const [id, fn, depth, shapes, ribbon, count, sum, threads] = [
     ...['id', 'f', 'depth', 'shapes', 'ribbon', 'n', 'sum', 'threads'],
   ].map(key => column(json, key, n));
-  const [min, max, p50, p99, p999, spikes, drops, surprise, members] = [
-    ...['min', 'max', 'p50', 'p99', 'p999', 'spikes', 'drops', 'surprise', 'mn'],
+  const [min, max, p50, p90, p99, p999, spikes, drops, surprise, members] = [
+    ...['min', 'max', 'p50', 'p90', 'p99', 'p999', 'spikes', 'drops', 'surprise', 'mn'],
   ].map(key => column(json, key, full));
   const [deviation, fnCount, fnSum, fnDeviation] = ['sd', 'fn', 'fs', 'fd'].map(key =>
     column(json, key, full),
@@ -130,7 +130,13 @@ function decodeClusters(json: Json, bounds: Bounds): Cluster[] {
       ...{ index: i, id: id![i]!, fn: orNone(fn![i], bounds.functions, 'function') },
       ...{ depth: depth![i]!, shapesAll: shapes![i]!, ribbon: ribbon![i]!, count: count![i]! },
       ...{ sum: sum![i]!, threads: threads![i]!, has, min: min![i] ?? 0, max: max![i] ?? 0 },
-      ...{ p50: p50![i] ?? 0, p99: p99![i] ?? 0, p999: p999![i] ?? 0, spikes: spikes![i] ?? 0 },
+      ...{
+        p50: p50![i] ?? 0,
+        p90: p90![i] ?? 0,
+        p99: p99![i] ?? 0,
+        p999: p999![i] ?? 0,
+        spikes: spikes![i] ?? 0,
+      },
       ...{ deviation: deviation![i] ?? 0, bins: bins[i] ?? null },
       ofFunction: {
         ...{ count: fnCount![i] ?? 0, sum: fnSum![i] ?? 0, deviation: fnDeviation![i] ?? 0 },
@@ -333,7 +339,8 @@ function decodeTotals(json: Json): Shapes['totals'] {
     ...{ rareClusters: num(json, 'rare_clusters'), calls: num(json, 'calls') },
     ...{ cutCalls: num(json, 'cut_calls'), repairedCalls: num(json, 'repaired_calls') },
     ...{ excludedCalls: num(json, 'excluded_calls'), limitedCalls: num(json, 'limited_calls') },
-    ...{ unclustered: num(json, 'unclustered_shapes'), spikes: num(json, 'spikes') },
+    ...{ unclustered: num(json, 'unclustered_shapes'), undrawn: num(json, 'undrawn') },
+    ...{ spikes: num(json, 'spikes') },
     ...{ drops: num(json, 'drops'), runs: num(json, 'runs'), runsSent: num(json, 'runs_sent') },
     ...{ bareRuns: num(json, 'bare_runs'), bareThreads: num(json, 'bare_threads') },
     ...{ rare: num(json, 'rare'), rareCallers: num(json, 'rare_callers') },

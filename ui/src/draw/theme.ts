@@ -29,6 +29,14 @@ export interface Theme {
   merged: string[]; // 45 %: narrower than two pixels
 }
 
+/** By look (lib/timelinestates): what the kernel tells, what was lost, what is inferred. */
+function statesOf(get: (name: string) => string): string[] {
+  const told = ['bg', 's-run', 's-ready', 's-lock', 's-disk', 's-net', 's-timer', 's-wait'];
+  const [bg, still] = [get('bg'), get('s-ready')];
+  const inferred = [mix(get('s-run'), bg, 0.35), mix(get('s-wait'), bg, 0.35), still, bg];
+  return [...told.map(get), mix(get('bad'), bg, 0.1), ...inferred];
+}
+
 export function readTheme(element: Element): Theme {
   const style = getComputedStyle(element);
   const get = (name: string): string => style.getPropertyValue(`--${name}`).trim();
@@ -47,7 +55,7 @@ export function readTheme(element: Element): Theme {
       hatch: get('hatch'),
     },
     ...{ hatchDark: get('hatch-d'), font: get('sans'), hues },
-    states: ['bg', 's-run', 's-ready', 's-lock', 's-disk', 's-net', 's-timer', 's-wait'].map(get),
+    states: statesOf(get),
     inks: hues.map(inkOn),
     tints: hues.map(hue => mix(hue, bg, 0.35)),
     merged: hues.map(hue => mix(hue, bg, 0.55)),

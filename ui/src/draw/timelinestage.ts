@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The stage of the timeline: which tracks are in view, what of them is painted, and what lies under
 // the pointer.
+import type { Thread } from '../lib/model';
 import { View } from '../lib/timemap';
 import { glyphAt } from '../lib/timelineglyphs';
 import type { Glyphs, Window } from '../lib/timelineglyphs';
@@ -10,7 +11,8 @@ import { columnNs, levelOf } from '../lib/timelinetiles';
 import { firstTrackAt, TRACK_TOP } from '../lib/timelinetracks';
 import type { Track, Tracks } from '../lib/timelinetracks';
 import type { App } from '../state/app';
-import { stateAt, stateWords } from '../lib/timelinestates';
+import { inferredStrip, stateAt, stateWords } from '../lib/timelinestates';
+import type { Strip } from '../lib/timelinestates';
 import type { CallAt, CallSet } from '../state/served';
 import { callSpan, timelineOf } from '../state/timeline';
 import type { StateHit, Timeline, TimelineHit } from '../state/timeline';
@@ -53,6 +55,7 @@ export class TimelineStage extends BaseStage<Track> {
   /** What the axis was painted of; it and an overlay with nothing on it are left alone. */
   private axisOf: unknown[] = [];
   private isOverEmpty = false;
+  private readonly inferred = new WeakMap<Thread, Strip>();
 
   constructor(app: App, canvases: Canvases) {
     super(app, canvases);
@@ -176,6 +179,24 @@ export class TimelineStage extends BaseStage<Track> {
     if (scene.masks.isShort) this.markBase();
   }
 
+  /** States of a thread: as the kernel tells them, else what the regimes of the whole trace let
+   * infer, when they are there. */
+  private stripOf(thread: number): Strip | undefined {
+    if (this.timeline.served.trace.hasStates) return this.states.of(thread);
+    const { model } = this.app;
+    const shown = model.trace.threads[thread];
+    const own = model.trace.part?.kind === 'window' ? shown?.whole : shown;
+    if (!own || model.trace.part?.kind === 'sketch' || own.calls === 0) return undefined;
+    let strip = this.inferred.get(own);
+    if (!strip) {
+      const { settings, functions } = model.trace;
+      const nameOf = (fn: number): string => functions.name[fn] ?? '';
+      strip = inferredStrip(own, settings.pauseThreshold, nameOf);
+      this.inferred.set(own, strip);
+    }
+    return strip;
+  }
+
   private paintTrack(scene: Scene, { track, top }: Placed, line: number): void {
     const { raster, style, dpr } = scene;
     const bottom = Math.round((top + track.height) * dpr);
@@ -183,7 +204,7 @@ export class TimelineStage extends BaseStage<Track> {
     else {
       this.painter.paint(scene, track, top);
       this.paintSilence(scene, track.thread, Math.round(top * dpr), bottom);
-      const strip = track.strip > 0 ? this.states.of(track.thread) : undefined;
+      const strip = track.strip > 0 ? this.stripOf(track.thread) : undefined;
       if (strip) paintStrip(scene, strip, top + STRIP_TOP, track.strip - 2);
     }
     raster.rect(0, bottom - line, raster.width, bottom, style.line);
@@ -280,11 +301,13 @@ export class TimelineStage extends BaseStage<Track> {
   /** The state under a place of the area: where it is and what, in words. */
   stateAt(x: number, y: number): StateHit | null {
     const placed = this.trackAt(y);
-    const strip = placed && placed.track.strip > 0 ? this.states.of(placed.track.thread) : null;
+    const strip = placed && placed.track.strip > 0 ? this.stripOf(placed.track.thread) : null;
     if (!placed || !strip || y - placed.top >= STRIP_TOP + placed.track.strip) return null;
     const i = stateAt(strip, this.view().t(x));
     if (i < 0) return null;
-    return { thread: placed.track.thread, start: strip.start[i]!, words: stateWords(strip, i) };
+    const { thread } = placed.track;
+    const [start, end] = [strip.start[i]!, strip.end[i]!];
+    return { thread, start, end, words: stateWords(strip, i), by: strip.by };
   }
 
   /** What lies under a place of the area. */

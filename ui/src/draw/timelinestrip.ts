@@ -21,10 +21,21 @@ export interface StripStyle {
   ink: Uint32Array;
 }
 
-export function stripStyle({ states, isDark, ink }: Theme): StripStyle {
-  const hatch = states.map((fill, look) =>
-    look === LOOK.READY ? mix(ink, fill, 0.42) : mix(isDark ? '#000000' : '#ffffff', fill, 0.45),
-  );
+/** How a look is marked besides its colour. */
+const MARKS: Record<number, number> = {
+  ...{ [LOOK.NONE]: MARK.NONE, [LOOK.RUN]: MARK.NONE, [LOOK.IDLE]: MARK.NONE },
+  ...{ [LOOK.READY]: MARK.BACK_HATCH, [LOOK.LOST]: MARK.BACK_HATCH },
+  ...{ [LOOK.RAN]: MARK.DOTS, [LOOK.STILL]: MARK.DOTS },
+};
+
+/** Pale fills are marked with ink. */
+const PALE: ReadonlySet<number> = new Set([LOOK.READY, LOOK.RAN, LOOK.WAITED, LOOK.STILL]);
+
+export function stripStyle({ states, isDark, ink, bad }: Theme): StripStyle {
+  const hatch = states.map((fill, look) => {
+    if (look === LOOK.LOST) return mix(bad, fill, 0.7);
+    return PALE.has(look) ? mix(ink, fill, 0.42) : mix(isDark ? '#000000' : '#ffffff', fill, 0.45);
+  });
   const pack = (list: string[]): Uint32Array => Uint32Array.from(list, packColor);
   return { fill: pack(states), hatch: pack(hatch), ink: pack(states.map(inkOn)) };
 }
@@ -38,8 +49,8 @@ export function paintStrip(scene: Scene, strip: Strip, top: number, height: numb
   raster.beginLine(Math.max(0, y0));
   eachInView(strip, scene, (look, x0, x1) => {
     raster.bar(x0, x1, strips.fill[look]!, strips.fill[look]!, 0);
-    if (!isHatched || look === LOOK.RUN || x1 - x0 < 3 * dpr) return;
-    const kind = look === LOOK.READY ? MARK.BACK_HATCH : MARK.HATCH;
+    const kind = MARKS[look] ?? MARK.HATCH;
+    if (!isHatched || kind === MARK.NONE || x1 - x0 < 3 * dpr) return;
     raster.stroke(x0, x1, kind, strips.hatch[look]!);
   });
   raster.endLine(y0, y1, 0, dpr, Math.round(window.t0 * window.scale) % Math.round(6 * dpr));
@@ -58,7 +69,7 @@ function eachInView(
     else high = middle;
   }
   for (let i = low; i < n && start[i]! <= window.t1; i++) {
-    if (look[i] === LOOK.NONE) continue;
+    if (look[i] === LOOK.NONE || look[i] === LOOK.IDLE) continue;
     const x0 = Math.max(0, Math.round((start[i]! - window.t0) * window.scale));
     const x1 = Math.round((end[i]! - window.t0) * window.scale);
     put(look[i]!, x0, Math.min(raster.width, Math.max(x0 + 1, x1)), i);
@@ -71,6 +82,7 @@ function paintWords(scene: Scene, strip: Strip, y0: number, y1: number): void {
     if (strip.count[i]! > 1 || x1 - x0 < LETTER_WIDTH * dpr) return;
     const ns = strip.end[i]! - strip.start[i]!;
     const isWide = x1 - x0 >= WORDS_WIDTH * dpr;
+    if (!isWide && LETTERS[look] === '') return;
     const mask = masks.word(isWide ? `${SHORT[look]!}\u2002${duration(ns)}` : LETTERS[look]!);
     if (!mask || mask.width + 2 > x1 - x0) return;
     const x = isWide ? x0 + Math.round(INSET * dpr) : Math.round((x0 + x1 - mask.width) / 2);

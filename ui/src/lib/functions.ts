@@ -14,6 +14,7 @@ export interface FunctionRow {
   min: number;
   mean: number;
   p50: number;
+  p90: number;
   p99: number;
   p999: number;
   max: number;

@@ -90,10 +90,18 @@ const UFTRACE: Recorder = {
   allNames: 'uftrace record --symbols ./PROGRAM',
 };
 
+const WEFT: Recorder = {
+  name: 'weft record',
+  fromStart: 'weft record -o TRACE ./PROGRAM',
+  moreRoom: 'weft record --cull 100000 -o TRACE ./PROGRAM',
+  allNames: '',
+};
+
 const OTHER: Recorder = { name: 'the recorder', fromStart: '', moreRoom: '', allNames: '' };
 
 function recorderOf({ format }: Info): Recorder {
   if (format.startsWith('xray')) return XRAY;
+  if (format.startsWith('weft record')) return WEFT;
   return format.startsWith('uftrace') ? UFTRACE : OTHER;
 }
 
@@ -201,6 +209,11 @@ const ADVICE: Record<string, Adviser> = {
       'The traces that were merged share no clock: each begins at time 0. Order and overlap between their threads say nothing.',
     todo: 'Record with a common clock, or compare times only inside one source.',
   }),
+  clock_set: () => ({
+    means:
+      'The clock of a host was set by packets that it exchanged with another: each left before it came. Times of the two may differ by as much as is said here.',
+    todo: 'Doubt the order of events on different hosts that lie closer together. To set it otherwise, import with --offset.',
+  }),
 };
 
 /** Notes in few words, behind their count. */
@@ -211,6 +224,7 @@ const SHORT: Record<string, string> = {
   lost_records: 'lost records',
   depth_limit: 'calls too deep',
   duplicate_buffer: 'events twice',
+  clock_set: 'ns of doubt between clocks',
   exit_without_entry: 'exits without entry',
   exit_ignored: 'exits left out',
   missing_exit: 'missing exits',

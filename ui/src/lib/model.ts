@@ -90,6 +90,7 @@ export interface Functions {
   mean: number[];
   max: number[];
   p50: number[];
+  p90: number[];
   p99: number[];
   p999: number[];
   threads: number[];

@@ -27,6 +27,7 @@ export interface Cluster {
   min: number;
   max: number;
   p50: number;
+  p90: number;
   p99: number;
   p999: number;
   /** Standard deviation of its durations. */
@@ -172,6 +173,8 @@ export interface Shapes {
     excludedCalls: number;
     limitedCalls: number;
     unclustered: number;
+    /** Behaviours on threads that have no runs: there would be too many. */
+    undrawn: number;
     spikes: number;
     drops: number;
     runs: number;

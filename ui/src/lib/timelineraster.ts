@@ -17,7 +17,7 @@ export function blend(a: number, b: number, share: number): number {
   return (0xff000000 | (ends & 0xff00ff) | (middle & 0xff00)) >>> 0;
 }
 
-export const MARK = { NONE: 0, ZIGZAG: 1, HATCH: 2, BACK_HATCH: 3 } as const;
+export const MARK = { NONE: 0, ZIGZAG: 1, HATCH: 2, BACK_HATCH: 3, DOTS: 4 } as const;
 
 /** A text: of the pixels that it covers, where they are in their row and how much, 0 to 256. */
 export interface Mask {
@@ -61,7 +61,7 @@ export class Raster {
   private readonly rim: Uint32Array;
   private readonly mark: Uint8Array;
   private readonly markColor: Uint32Array;
-  private readonly hasMark = new Uint8Array(4);
+  private readonly hasMark = new Uint8Array(5);
 
   constructor(
     readonly width: number,
@@ -168,6 +168,22 @@ export class Raster {
     if (this.hasMark[MARK.HATCH]) this.drawHatch(top, bottom, y0 - shift, dpr, MARK.HATCH);
     if (this.hasMark[MARK.BACK_HATCH])
       this.drawHatch(top, bottom, -y0 - shift, dpr, MARK.BACK_HATCH);
+    if (this.hasMark[MARK.DOTS]) this.drawDots(top, bottom, y0, shift, dpr);
+  }
+
+  /** Two dots in a tile of 6 x 6. */
+  private drawDots(top: number, bottom: number, y0: number, shift: number, dpr: number): void {
+    const { mark, markColor, pixels, width } = this;
+    const [period, dot] = [Math.round(6 * dpr), Math.max(1, Math.round(1.3 * dpr))];
+    for (const at of [Math.round(dpr), Math.round(4 * dpr)]) {
+      const first = (((at - shift) % period) + period) % period;
+      for (let y = top; y < bottom; y++) {
+        if ((((y - y0 - at) % period) + period) % period >= dot) continue;
+        for (let from = first - period; from < width; from += period)
+          for (let x = Math.max(0, from); x < from + dot && x < width; x++)
+            if (mark[x] === MARK.DOTS) pixels[y * width + x] = markColor[x]!;
+      }
+    }
   }
 
   private drawZigzag(top: number, dpr: number, shift: number): void {

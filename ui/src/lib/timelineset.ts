@@ -8,6 +8,8 @@ export interface Calls {
   functions: readonly number[];
   minNs: number;
   maxNs: number;
+  /** minNs and maxNs are of self times, which nobody knows of calls that are not here. */
+  isSelf?: boolean;
   thread: Uint32Array;
   depth: Uint16Array;
   start: Float64Array;
@@ -66,7 +68,7 @@ export class SetIndex {
 
   /** Of a set that is not here in full: does its description hold for a call? */
   describes(fn: number, ns: number): boolean {
-    if (this.isWhole) return false;
+    if (this.isWhole || this.calls.isSelf) return false;
     const { minNs, maxNs } = this.calls;
     return ns >= minNs && ns <= maxNs && (this.functions.size === 0 || this.functions.has(fn));
   }

@@ -70,8 +70,8 @@ export interface TrackOptions {
   closed: ReadonlySet<number>;
   /** By thread id: how much it did in the window; null: not known yet. */
   busy: Float64Array | null;
-  /** The kernel tells of states. */
-  hasStates?: boolean;
+  /** Something is known of states. */
+  hasStrip?: boolean;
 }
 
 export interface Tracks {
@@ -96,13 +96,8 @@ function orderOf({ sort, busy }: TrackOptions): Order {
   return byFirst;
 }
 
-function trackOf(
-  thread: TrackThread,
-  mode: TrackMode,
-  isPinned: boolean,
-  hasStates = false,
-): Track {
-  const strip = hasStates ? (mode === 'compact' ? LOW_STRIP : STRIP) : 0;
+function trackOf(thread: TrackThread, mode: TrackMode, isPinned: boolean, hasStrip = false): Track {
+  const strip = hasStrip ? (mode === 'compact' ? LOW_STRIP : STRIP) : 0;
   const allLevels = thread.maxDepth + 1;
   const levels = mode === 'few' ? Math.min(FEW_LEVELS, allLevels) : allLevels;
   const levelHeight =
@@ -140,7 +135,7 @@ export function layoutTracks(options: TrackOptions): Tracks {
   };
   for (const id of pins) {
     const thread = byId.get(id);
-    if (thread) put(trackOf(thread, modeOf(id), true, options.hasStates));
+    if (thread) put(trackOf(thread, modeOf(id), true, options.hasStrip));
   }
   const [pinned, pinnedHeight] = [tracks.length, y];
   const isPinned = new Set(pins);
@@ -155,7 +150,7 @@ export function layoutTracks(options: TrackOptions): Tracks {
     if (sort === 'process' && thread.pid !== pid) put(headOf(thread.pid, sizes.get(thread.pid)!));
     pid = thread.pid;
     if (sort !== 'process' || !closed.has(pid))
-      put(trackOf(thread, modeOf(thread.id), false, options.hasStates));
+      put(trackOf(thread, modeOf(thread.id), false, options.hasStrip));
   }
   return { tracks, height: y, pinned, pinnedHeight, shown: shown.length + pinned };
 }

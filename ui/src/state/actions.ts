@@ -281,7 +281,7 @@ export function showPanel(app: App, panel: State['panel']): void {
 }
 
 export function setScreen(app: App, screen: State['screen']): void {
-  set(app, { screen, hover: null, pointer: null, over: -1, overRun: null });
+  set(app, { screen, hover: null, pointer: null, over: -1, overRun: null, said: '' });
 }
 
 export function setTheme(app: App, theme: State['theme']): void {

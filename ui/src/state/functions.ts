@@ -32,6 +32,8 @@ export interface Answer<T> {
 
 export interface Calls {
   set: CallSet;
+  /** Durations, or self times in the part. */
+  length: Float64Array;
   /** Indices into the set, longest first. */
   order: Uint32Array;
 }
@@ -159,14 +161,19 @@ export function decodeFunctions(json: Json): FunctionRow[] {
     ...{ id: num(row, 'fn'), name: text(row, 'name'), module: text(row, 'module') },
     ...{ count: num(row, 'count'), inclusive: num(row, 'inclusive_ns'), self: num(row, 'self_ns') },
     ...{ min: orNone(row, 'min_ns'), mean: orNone(row, 'mean_ns'), p50: orNone(row, 'p50_ns') },
-    ...{ p99: orNone(row, 'p99_ns'), p999: orNone(row, 'p999_ns'), max: orNone(row, 'max_ns') },
+    ...{
+      p90: orNone(row, 'p90_ns'),
+      p99: orNone(row, 'p99_ns'),
+      p999: orNone(row, 'p999_ns'),
+      max: orNone(row, 'max_ns'),
+    },
     ...{ threads: num(row, 'threads'), openCount: num(row, 'open_count') },
     ...{ openNs: num(row, 'open_ns'), cutCount: num(row, 'cut_count') },
   }));
 }
 
 const NO_TIMES = {
-  ...{ inclusive: NaN, min: NaN, mean: NaN, p50: NaN, p99: NaN, p999: NaN, max: NaN },
+  ...{ inclusive: NaN, min: NaN, mean: NaN, p50: NaN, p90: NaN, p99: NaN, p999: NaN, max: NaN },
 };
 
 const timeOf = (time: FunctionTime | undefined): { self: number; inclusive: number } => ({
@@ -200,7 +207,7 @@ export function decodeBins(json: Json): Bins {
 
 function decodeCalls(
   columns: Columns,
-  set: Pick<CallSet, 'title' | 'functions' | 'minNs' | 'maxNs'>,
+  set: Pick<CallSet, 'title' | 'functions' | 'minNs' | 'maxNs'> & { isSelf: boolean },
 ): Calls {
   const start = take<Float64Array>(columns, 'calls', 'start_ns');
   const byStart = Uint32Array.from(start, (_, i) => i).sort((a, b) => start[a]! - start[b]!);
@@ -213,14 +220,15 @@ function decodeCalls(
     return Uint32Array.from(byStart, i => column[i]!);
   };
   const [from, to] = [f64('start_ns'), f64('end_ns')];
-  const length = (i: number): number => to[i]! - from[i]!;
+  const length = set.isSelf ? f64('self_ns') : to.map((end, i) => end - from[i]!);
   return {
+    length,
     set: {
       ...set,
       ...{ total: num(columns.meta, 'total'), n: start.length, thread: u32('thread') },
       ...{ start: from, end: to, depth: Uint16Array.from(u32('depth')), fn: u32('function') },
     },
-    order: Uint32Array.from(from, (_, i) => i).sort((a, b) => length(b) - length(a) || a - b),
+    order: Uint32Array.from(from, (_, i) => i).sort((a, b) => length[b]! - length[a]! || a - b),
   };
 }
 
@@ -236,13 +244,14 @@ function decodeTree(columns: Columns): Tree {
   return { tree, foldedNodes: Math.max(0, num(columns.meta, 'total') - rows) };
 }
 
-/** "calls of evict_page >= 10 ms" */
-export function setTitle(name: string, brush: FunctionsState['brush']): string {
+/** "calls of evict_page >= 10 ms", "calls of evict_page, self 10 ms to 20 ms" */
+export function setTitle(name: string, brush: FunctionsState['brush'], isSelf = false): string {
   if (!brush) return `calls of ${name}`;
   const { min, max } = brush;
-  if (!Number.isFinite(max)) return `calls of ${name} \u2265 ${duration(min)}`;
-  if (min <= 0) return `calls of ${name} \u2264 ${duration(max)}`;
-  return `calls of ${name}, ${duration(min)} to ${duration(max)}`;
+  const calls = `calls of ${name}${isSelf ? ', self' : ''}`;
+  if (!Number.isFinite(max)) return `${calls} \u2265 ${duration(min)}`;
+  if (min <= 0) return `${calls} \u2264 ${duration(max)}`;
+  return `${calls}${isSelf ? '' : ','} ${duration(min)} to ${duration(max)}`;
 }
 
 const NO_ROWS: FunctionRow[] = [];
@@ -394,12 +403,13 @@ export class Functions {
     const limits = {
       min_ns: min > 0 ? Math.ceil(min) : undefined,
       max_ns: Number.isFinite(max) ? Math.floor(max) : undefined,
-      ...{ sort: 'longest', limit: isAll ? MOST_CALLS : LISTED_CALLS },
+      ...{ self, sort: 'longest', limit: isAll ? MOST_CALLS : LISTED_CALLS },
     };
     this.want('calls', { ...params, fn, ...limits }, async query => {
       const columns = await source.columns('calls', query, laneOf('calls'));
-      const title = setTitle(this.name(fn), brush);
-      const calls = decodeCalls(columns, { title, functions: [fn], minNs: min, maxNs: max });
+      const title = setTitle(this.name(fn), brush, isSelf);
+      const limits = { minNs: min, maxNs: max, isSelf };
+      const calls = decodeCalls(columns, { title, functions: [fn], ...limits });
       if (brush) setServed(this.served, { set: calls.set });
       return calls;
     });

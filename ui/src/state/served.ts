@@ -17,6 +17,10 @@ export interface ServedThread {
   name: string;
   label: string;
   calls: number;
+  /** Other events than calls. */
+  events: number;
+  /** What the source says it lost of it. */
+  lost: number;
   /** Calls that were open when it began: they have the depths below this. */
   cutCalls: number;
   first: number;
@@ -36,6 +40,8 @@ export interface CallSet {
   functions: number[];
   minNs: number;
   maxNs: number;
+  /** minNs and maxNs are of self times. */
+  isSelf?: boolean;
   /** All that match; the columns may hold only the longest of them. */
   total: number;
   n: number;
@@ -93,6 +99,8 @@ function decodeThread(json: Json): ServedThread {
   const [tid, name] = [num(json, 'tid'), text(json, 'name')];
   return {
     ...{ id: num(json, 'id'), tid, pid: num(json, 'pid'), calls: num(json, 'calls') },
+    events: num(json, 'events'),
+    lost: typeof json['lost'] === 'number' ? json['lost'] : 0,
     name: name === `T${tid}` || name === String(tid) ? '' : name,
     ...{ label: `T${tid}`, first: num(json, 'first_ns'), last: num(json, 'last_ns') },
     ...{ maxDepth: num(json, 'max_depth'), cutCalls: num(json, 'cut_calls') },
@@ -172,7 +180,16 @@ function bareFunctions({ n, name, module, count, self, isWait }: Names): Functio
   const none = new Array<number>(n).fill(0);
   return {
     ...{ n, id: name.map((_, i) => i), name, module, group: none, count, inclusive: self, self },
-    ...{ min: none, mean: none, max: none, p50: none, p99: none, p999: none, threads: none },
+    ...{
+      min: none,
+      mean: none,
+      max: none,
+      p50: none,
+      p90: none,
+      p99: none,
+      p999: none,
+      threads: none,
+    },
     ...{ openCount: none, openNs: none, cutCount: none, cutNs: none, isWait },
   };
 }

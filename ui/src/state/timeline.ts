@@ -31,7 +31,10 @@ export interface TimelineHit {
 export interface StateHit {
   thread: number;
   start: number;
+  end: number;
   words: string;
+  /** Who says so. */
+  by: string;
 }
 
 export interface Flag {
@@ -109,8 +112,8 @@ function makeTimeline(app: App, served: Served): Timeline {
       const parts = [hidden, sort, mode, modes, pins, closed, busy, isSetOnly && set];
       if (made && parts.every((part, i) => part === made!.parts[i])) return made.tracks;
       const only = onlyThreads(served);
-      const { hasStates } = served.trace;
-      const options = { hidden, sort, mode, modes, pins, closed, busy, only, hasStates };
+      const hasStrip = served.trace.hasStates || served.trace.calls > 0;
+      const options = { hidden, sort, mode, modes, pins, closed, busy, only, hasStrip };
       made = { parts, tracks: layoutTracks({ threads: served.threads, ...options }) };
       return made.tracks;
     },

@@ -2,7 +2,7 @@
 // The search box of the timeline: what it says becomes the set of calls that match, and the threads
 // that it names.
 import { unlessSuperseded } from '../api/source';
-import { duration, plural } from '../lib/format';
+import { plural } from '../lib/format';
 import { matchesName, matchesThread, parseQuery } from '../lib/search';
 import type { Query } from '../lib/search';
 import * as act from './actions';
@@ -114,9 +114,4 @@ export function searchText(app: App, text: string): string {
   if (set.n > 0 && set.start[0]! < 0) return plural(threads, 'thread');
   const more = set.n < set.total ? `, the ${set.n} longest marked` : '';
   return `${plural(set.total, 'call')}${more || ` in ${plural(threads, 'thread')}`}`;
-}
-
-export function setWords(set: CallSet): string {
-  const limit = set.minNs > 0 ? ` \u2265 ${duration(set.minNs)}` : '';
-  return set.title.includes('min:') ? set.title : `${set.title}${limit}`;
 }

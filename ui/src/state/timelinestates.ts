@@ -27,6 +27,7 @@ export function stripsFrom(answer: Columns, from: number, to: number): Map<numbe
   const start = take<Float64Array>(answer, 'items', 'start_ns');
   const end = take<Float64Array>(answer, 'items', 'end_ns');
   const count = take<Uint32Array>(answer, 'items', 'count');
+  const running = take<Float64Array>(answer, 'items', 'running_ns');
   const state = take<Uint8Array>(answer, 'items', 'state');
   const reason = take<Uint8Array>(answer, 'items', 'reason');
   const note = take<Uint32Array>(answer, 'items', 'name');
@@ -39,7 +40,9 @@ export function stripsFrom(answer: Columns, from: number, to: number): Map<numbe
     const [a, b] = [first[i]!, first[i]! + many[i]!];
     strips.set(thread, {
       ...{ from, to, pixel, n: b - a, start: start.slice(a, b), end: end.slice(a, b), notes },
-      ...{ count: count.slice(a, b), look: look.slice(a, b), note: note.slice(a, b) },
+      by: 'as the kernel saw it',
+      ...{ running: running.slice(a, b), count: count.slice(a, b) },
+      ...{ look: look.slice(a, b), note: note.slice(a, b) },
     });
   });
   return strips;
@@ -50,7 +53,9 @@ export function stripsFrom(answer: Columns, from: number, to: number): Map<numbe
 export function untilLast(strip: Strip, durationNs: number, lastNs: number): Strip {
   const last = strip.n - 1;
   if (last < 0 || strip.look[last] !== LOOK.RUN || strip.end[last]! < durationNs) return strip;
+  const length = strip.end[last]! - strip.start[last]!;
   strip.end[last] = Math.max(strip.start[last]!, Math.min(strip.end[last]!, lastNs));
+  strip.running[last]! *= (strip.end[last] - strip.start[last]!) / Math.max(1, length);
   return strip;
 }
 

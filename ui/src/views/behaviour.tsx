@@ -205,7 +205,7 @@ export function cardFacts({ trace }: Model, { cluster }: Behaviour): CardFact[] 
     { name: 'mean', value: duration(meanOf(cluster)) },
   ];
   if (!cluster.has) return facts;
-  const { p50, p99, max, spikes, drops, first, ofFunction } = cluster;
+  const { p50, p90, p99, max, spikes, drops, first, ofFunction } = cluster;
   facts[2]!.more = `\u00b1 ${duration(cluster.deviation)} std dev`;
   facts.push({
     name: 'function\u2019s mean',
@@ -213,8 +213,8 @@ export function cardFacts({ trace }: Model, { cluster }: Behaviour): CardFact[] 
     more: `\u00b1 ${duration(ofFunction.deviation)}, ${plural(ofFunction.count, 'call')}`,
   });
   facts.push({
-    name: 'p50, p99, max',
-    value: `${duration(p50)}, ${duration(p99)}, ${duration(max)}`,
+    name: 'p50, p90, p99, max',
+    value: `${duration(p50)}, ${duration(p90)}, ${duration(p99)}, ${duration(max)}`,
   });
   if (first)
     facts.push({

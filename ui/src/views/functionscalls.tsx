@@ -26,10 +26,10 @@ interface PerThread {
   longest: number; // index of the call
 }
 
-function byThread({ set }: Calls): PerThread[] {
+function byThread({ set, length }: Calls): PerThread[] {
   const all = new Map<number, PerThread>();
   for (let i = 0; i < set.n; i++) {
-    const [thread, ns] = [set.thread[i]!, set.end[i]! - set.start[i]!];
+    const [thread, ns] = [set.thread[i]!, length[i]!];
     let own = all.get(thread);
     if (!own) all.set(thread, (own = { thread, count: 0, sum: 0, max: -1, longest: i }));
     own.count++;
@@ -39,23 +39,26 @@ function byThread({ set }: Calls): PerThread[] {
   return [...all.values()].sort((a, b) => b.sum - a.sum || a.thread - b.thread);
 }
 
-function callsText({ served }: Functions, { set, order }: Calls): string {
+function callsText({ served }: Functions, { set, order, length }: Calls): string {
   const line = (i: number): string =>
     [
       served.names.name[set.fn[i]!] ?? '',
       served.threads[set.thread[i]!]?.tid ?? '',
       ...[set.start[i]!, set.end[i]! - set.start[i]!, set.depth[i]!],
+      ...(set.isSelf ? [length[i]!] : []),
     ].join('\t');
-  return (
-    ['function\ttid\tstart_ns\tduration_ns\tdepth', ...Array.from(order, line)].join('\n') + '\n'
-  );
+  const head = `function\ttid\tstart_ns\tduration_ns\tdepth${set.isSelf ? '\tself_ns' : ''}`;
+  return [head, ...Array.from(order, line)].join('\n') + '\n';
 }
+
+const orderWords = ({ set }: Calls): string =>
+  set.isSelf ? 'most self time first' : 'slowest first';
 
 function CallRows({ calls }: { calls: Calls }): JSX.Element {
   const { screen } = useFunctions();
   const call = useServed(s => s.call);
-  const { set, order } = calls;
-  const longest = order.length > 0 ? set.end[order[0]!]! - set.start[order[0]!]! : 1;
+  const { set, order, length } = calls;
+  const longest = order.length > 0 ? length[order[0]!]! : 1;
   const at = useMemo(
     () => (call ? order.findIndex(i => sameCall(call, callAt(set, i))) : -1),
     [call, calls],
@@ -67,7 +70,7 @@ function CallRows({ calls }: { calls: Calls }): JSX.Element {
       class="scroll"
       tabIndex={0}
       role="region"
-      aria-label="Calls, slowest first"
+      aria-label={`Calls, ${orderWords(calls)}`}
       onScroll={onScroll}
     >
       <table class="fixed calls" aria-rowcount={order.length + 1}>
@@ -82,7 +85,7 @@ function CallRows({ calls }: { calls: Calls }): JSX.Element {
             <th scope="col" class="num">
               start
             </th>
-            <th scope="col">wall-time</th>
+            <th scope="col">{set.isSelf ? 'self time' : 'wall-time'}</th>
             <th scope="col" class="num c-depth">
               depth
             </th>
@@ -91,7 +94,7 @@ function CallRows({ calls }: { calls: Calls }): JSX.Element {
         <tbody>
           <Gap rows={first} columns={5} />
           {Array.from(order.subarray(first, end), (i, at) => {
-            const ns = set.end[i]! - set.start[i]!;
+            const ns = length[i]!;
             const thread = screen.served.threads[set.thread[i]!];
             const isNow = sameCall(call, callAt(set, i));
             return (
@@ -213,7 +216,7 @@ function CallFooter({ calls }: { calls: Calls }): JSX.Element {
   return (
     <p class="foot">
       <span>
-        {integer(n)} of {plural(total, 'call')} listed, slowest first
+        {integer(n)} of {plural(total, 'call')} listed, {orderWords(calls)}
         {total > n && n >= MOST_CALLS && `; ${integer(MOST_CALLS)} is the most`}
         {isSet &&
           hasTimeline &&

@@ -43,7 +43,12 @@ function statsOf(bins: Bins | null, row: FunctionRow | null): Stat[] {
       exact('max', bins && bins.total > 0 ? bins.max : NaN),
     ];
   return [
-    ...[exact('mean', row.mean), exact('p50', row.p50), rough('p90', 0.9), exact('p99', row.p99)],
+    ...[
+      exact('mean', row.mean),
+      exact('p50', row.p50),
+      exact('p90', row.p90),
+      exact('p99', row.p99),
+    ],
     ...[exact('p99.9', row.p999), exact('max', row.max)],
   ];
 }
@@ -151,15 +156,12 @@ function Canvas({
     if (!shown) return;
     paintHistogram(pane, {
       ...{ ...shown, isTime, lines: stats, own, hue: view.hueOf(screen.fn()) },
-      ...{
-        brush: isSelf ? null : (brushing.current ?? brush),
-        isPreview: brushing.current !== null,
-      },
+      ...{ brush: brushing.current ?? brush, isPreview: brushing.current !== null },
     });
   });
   const shown = useBars(bins, width);
   shownRef.current = shown;
-  const { preview, handlers } = useBrush(isSelf ? null : shown, one => screen.setBrush(one));
+  const { preview, handlers } = useBrush(shown, one => screen.setBrush(one));
   brushing.current = preview;
   useEffect(() => setOver(null), [bins]);
   const point = (event: MouseEvent & { currentTarget: HTMLElement }): void => {
@@ -182,7 +184,7 @@ function Canvas({
       {over && bins ? (
         <BarTip bar={over} total={bins} isSelf={isSelf} />
       ) : (
-        <p class="remark bar-tip">{describe(shown, isTime, isSelf)}</p>
+        <p class="remark bar-tip">{describe(shown, isTime)}</p>
       )}
     </>
   );
@@ -190,11 +192,10 @@ function Canvas({
 
 const SCALE_WORDS = { linear: 'linear', root: 'square root', log: 'logarithmic' } as const;
 
-function describe(shown: Shown | null, isTime: boolean, isSelf: boolean): string {
+function describe(shown: Shown | null, isTime: boolean): string {
   if (!shown) return '';
   const what = isTime ? 'time' : 'count';
-  const brush = isSelf ? 'choose inclusive to brush' : 'drag to choose calls';
-  return `Log time; ${what} as ${SCALE_WORDS[shown.scale]}; ${brush}.`;
+  return `Log time; ${what} as ${SCALE_WORDS[shown.scale]}; drag to choose calls.`;
 }
 
 function Stats({
@@ -207,7 +208,6 @@ function Stats({
   own: number | null;
 }): JSX.Element {
   const { screen } = useFunctions();
-  const isSelf = useScreen(s => s.isSelf);
   const cell = (ns: number, isRough = false): JSX.Element => (
     <td class="num">
       {Number.isNaN(ns) ? (
@@ -233,7 +233,7 @@ function Stats({
             <th key={stat.name} scope="col" class="num">
               <button
                 class="link"
-                disabled={isSelf || Number.isNaN(stat.ns)}
+                disabled={Number.isNaN(stat.ns)}
                 title={`Choose the calls of at least ${stat.name}`}
                 onClick={() => brushFrom(stat)}
               >
@@ -289,7 +289,6 @@ function wholeTime(ns: number): string {
 function BrushFields(): JSX.Element {
   const { screen } = useFunctions();
   const brush = useScreen(s => s.brush);
-  const isSelf = useScreen(s => s.isSelf);
   const [trouble, setTrouble] = useState('');
   const words = (ns: number | undefined): string =>
     ns === undefined || ns === 0 || !Number.isFinite(ns) ? '' : wholeTime(ns);
@@ -310,7 +309,6 @@ function BrushFields(): JSX.Element {
         spellcheck={false}
         placeholder={which === 'min' ? '0' : 'any'}
         value={words(brush?.[which])}
-        disabled={isSelf}
         onChange={event => change(which, event.currentTarget.value)}
       />
     </label>
@@ -343,7 +341,8 @@ function Tools(): JSX.Element {
         ]}
         value={isSelf ? 'self' : 'incl'}
         choose={key => {
-          if (key === 'self') screen.setBrush(null);
+          if (isSelf === (key === 'self')) return;
+          screen.setBrush(null); // it was of the other times
           screen.set({ isSelf: key === 'self' });
         }}
       />
@@ -444,7 +443,9 @@ export function FunctionCard(): JSX.Element {
         <p class="empty-panel">
           {screen.isUnknown
             ? 'The functions are being read.'
-            : `No function to show: no call begins in ${screen.part().words}.`}
+            : screen.served.trace.calls === 0
+              ? 'No function to show: the trace holds no call.'
+              : `No function to show: no call begins in ${screen.part().words}.`}
         </p>
       </section>
     );

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The table of functions: every column sorts; only rows in view are in the document.
 import type { JSX } from 'preact';
+import { NoCalls } from './nocalls';
 import { useMemo } from 'preact/hooks';
 import { compact, duration, integer, percent, plural } from '../lib/format';
 import { functionsText, SORT_WORDS } from '../lib/functions';
@@ -193,6 +194,7 @@ function NoRows(): JSX.Element {
         </button>
       </p>
     );
+  if (screen.served.trace.calls === 0) return <NoCalls served={screen.served} />;
   return (
     <p class="empty-panel">
       No call begins in {screen.part().words}. Esc gives the range up; Backspace goes one step back.

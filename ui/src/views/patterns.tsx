@@ -10,6 +10,7 @@ import * as pat from '../state/patterns';
 import type { PatternRow } from '../state/patterns';
 import { Frame } from './frame';
 import { bindRuns, ribbonKey } from './gestures';
+import { NoCalls } from './nocalls';
 import { Command } from './parts';
 import { useApp, usePart } from './use';
 
@@ -141,6 +142,10 @@ export function leftOutWords(app: ReturnType<typeof useApp>): string {
   if (totals.cutCalls > 0) parts.push(`${plural(totals.cutCalls, 'call')} cut by the edges`);
   if (totals.limitedCalls > 0)
     parts.push(`${plural(totals.limitedCalls, 'call')} beyond the limits of shapes`);
+  if (totals.undrawn > 0)
+    parts.push(
+      `${plural(totals.undrawn, 'behaviour')} of little time on a thread not drawn: too many`,
+    );
   if (totals.bareThreads > 0)
     parts.push(`${plural(totals.bareThreads, 'thread')} of few calls without ribbons here`);
   return parts.join('; ');
@@ -234,8 +239,14 @@ export function PatternChart({ onReady }: { onReady: (stage: BaseStage) => void 
 
 /** Instead of the chart, if there is nothing to draw. */
 export function NoPatterns(): JSX.Element {
-  const { model } = useApp();
+  const { model, served } = useApp();
   const { shapes } = model.trace;
+  if (served?.trace.calls === 0)
+    return (
+      <section class="chart none" aria-label="Behaviours over time">
+        <NoCalls served={served} />
+      </section>
+    );
   return (
     <section class="chart none" aria-label="Behaviours over time">
       <p class="empty">

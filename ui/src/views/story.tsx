@@ -11,8 +11,19 @@ import { RegimeStatus } from './regimes';
 import { useApp, usePart } from './use';
 
 const FIRST = 9;
-const KERNEL_ONLY =
-  'It tells of the kernel. When each thread ran, was ready, or waited, and for what, is on the Timeline (2).';
+/** Of a trace without calls: where to look instead. */
+function KernelOnly(): JSX.Element {
+  const app = useApp();
+  return (
+    <>
+      It tells of the kernel. When each thread ran, was ready, or waited, and for what, is on the{' '}
+      <button class="link" onClick={() => act.setScreen(app, 'timeline')}>
+        Timeline
+      </button>
+      .
+    </>
+  );
+}
 
 function ThreadTime({ story }: { story: StoryData }): JSX.Element | null {
   const { served, model } = useApp();
@@ -37,7 +48,7 @@ function ThreadTime({ story }: { story: StoryData }): JSX.Element | null {
             <tr key={row.label}>
               <td class="wrap">
                 {row.label}
-                {row.isInferred && ' *'}
+                {row.isInferred && '\u00a0*'}
               </td>
               <td class="num key">{duration(row.ns)}</td>
               <td class="num">{percent(row.share)}</td>
@@ -256,11 +267,11 @@ export function Story(): JSX.Element {
       <h2 class="headline">{story.headline}</h2>
       <p class="lead">
         {part && `In this window, ${span(part.span.t0, part.span.t1)}. `}
-        {isKernelOnly ? KERNEL_ONLY : story.lead}
+        {isKernelOnly ? <KernelOnly /> : story.lead}
       </p>
       <ThreadTime story={story} />
       <Reasons story={story} />
-      <Outliers />
+      {model.trace.calls > 0 && <Outliers />}
       <Health />
     </aside>
   );

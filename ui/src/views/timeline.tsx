@@ -14,7 +14,7 @@ import * as time from '../state/timeline';
 import { timelineOf } from '../state/timeline';
 import { followBusy } from '../state/timelinebusy';
 import { readPlace, writePlace } from '../state/timelineplace';
-import { followSearch, searchText, setWords } from '../state/timelinesearch';
+import { followSearch, searchText } from '../state/timelinesearch';
 import * as walk from '../state/timelinewalk';
 import { TimelineChart } from './timelinechart';
 import {
@@ -85,7 +85,7 @@ function TimelineSettings(): JSX.Element {
       {asking && <span role="status">asking for {asking}</span>}
       {set && (
         <span class="tset">
-          Set <b title={setWords(set)}>{setWords(set)}</b>
+          Set <b title={set.title}>{set.title}</b>
           <button class="link" aria-pressed={isOnly} onClick={() => toggleSetOnly(app)}>
             {isOnly ? 'only its threads' : 'highlighted'} <kbd>h</kbd>
           </button>

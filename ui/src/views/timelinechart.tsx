@@ -10,7 +10,7 @@ import type { Track } from '../lib/timelinetracks';
 import * as act from '../state/actions';
 import type { App } from '../state/app';
 import type { OnReady } from '../state/screens';
-import type { CallAt } from '../state/served';
+import type { CallAt, ServedThread } from '../state/served';
 import * as time from '../state/timeline';
 import { timelineOf } from '../state/timeline';
 import { MiniMap } from './timelinemap';
@@ -32,6 +32,24 @@ function ProcessLabel({ track }: { track: Track }): JSX.Element {
       <i class="caret">{isClosed ? '\u25b8' : '\u25be'}</i>
       <b>Process {track.pid}</b> <small>{plural(track.threads, 'thread')}</small>
     </button>
+  );
+}
+
+/** What the trace holds of a thread. */
+function holdings({ calls, events }: ServedThread): string {
+  if (calls > 0) return plural(calls, 'call');
+  return events > 0 ? plural(events, 'event') : 'named by others';
+}
+
+/** Of losses only their number is known: no place on the axis is theirs. */
+function Lost({ n }: { n: number }): JSX.Element {
+  return (
+    <span
+      class="lost"
+      title="Lost records, bytes or calls of this thread; when, the source does not say. 9 Health has more"
+    >
+      {compact(n)} lost
+    </span>
   );
 }
 
@@ -74,7 +92,12 @@ function ThreadLabel({ track }: { track: Track }): JSX.Element {
           </button>
         </span>
       </span>
-      {!isCompact && <small>{plural(thread.calls, 'call')}</small>}
+      {!isCompact && (
+        <small>
+          {holdings(thread)}
+          {thread.lost > 0 && <Lost n={thread.lost} />}
+        </small>
+      )}
       {deeper > 0 && (
         <button
           class="link deeper"
@@ -189,7 +212,9 @@ function connect(app: App, stage: TimelineStage, redraw: () => void): () => void
     tracks = now;
   };
   const offs = [
-    app.state.subscribe((now, before) => look(now.window !== before.window)),
+    app.state.subscribe((now, before) =>
+      look(now.window !== before.window || now.epoch !== before.epoch),
+    ),
     timeline.state.subscribe(() => look(false)),
     timeline.served.state.subscribe((now, before) => look(now.set !== before.set)),
   ];

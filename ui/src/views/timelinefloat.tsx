@@ -117,7 +117,10 @@ export function TimelineTip(): JSX.Element | null {
       <div class="tip" role="tooltip" style={style}>
         <b>{over!.words}</b>
         <p class="remark">
-          {served.threads[over!.thread]!.label} · starts {exact(over!.start)} · as the kernel saw it
+          {served.threads[over!.thread]!.label} · starts {exact(over!.start)} · {over!.by}
+        </p>
+        <p class="keys">
+          <Key>click</Key> its time is the range
         </p>
       </div>
     );

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Mouse and keys of the timeline.
 import type { TimelineStage } from '../draw/timelinestage';
+import { exact } from '../lib/format';
 import * as act from '../state/actions';
 import type { App } from '../state/app';
 import { setServed } from '../state/served';
@@ -43,8 +44,13 @@ export function bindTimeline(app: App, stage: TimelineStage, area: HTMLElement):
       time.setTimeline(app, { isTipPinned: false });
       if (hit && (event.ctrlKey || event.metaKey)) walk.pickHit(app, hit);
       else walk.selectHit(app, hit);
+      if (!hit) rangeOfState(app, stage.stateAt(x, y));
     },
-    double: (x, y) => walk.zoomToHit(app, stage.hit(x, y)),
+    double: (x, y) => {
+      const hit = stage.hit(x, y);
+      if (!hit && rangeOfState(app, stage.stateAt(x, y))) act.commitRange(app);
+      else walk.zoomToHit(app, hit);
+    },
     menu: (x, y, event) => {
       const t = stage.view().t(x);
       const thread = stage.trackAt(y)?.track.thread ?? -1;
@@ -53,6 +59,15 @@ export function bindTimeline(app: App, stage: TimelineStage, area: HTMLElement):
     },
   };
   return bindPointer(app, pointing, area);
+}
+
+/** The time of a state is the range: to be measured, zoomed to, or asked about. */
+function rangeOfState(app: App, state: time.StateHit | null): boolean {
+  if (!state) return false;
+  const { label } = time.timelineOf(app).served.threads[state.thread]!;
+  act.setRange(app, { t0: Math.round(state.start), t1: Math.round(state.end) }, false);
+  act.say(app, `${label} ${state.words}, from ${exact(state.start)}.`);
+  return true;
 }
 
 /** Where a mark is set: under the pointer, at the selected call, or in the middle. */

@@ -69,6 +69,7 @@ export function MiniMap(): JSX.Element {
   const loader = loadOf(app);
   const most = useAtom(loader.state, s => s.most);
   const words = useAtom(loader.state, s => s.words);
+  const meaning = useAtom(loader.state, s => s.meaning);
   useEffect(() => loader.start(), [app]);
   useLayoutEffect(() => {
     const stage = new MapStage(app, canvas.current!);
@@ -84,9 +85,9 @@ export function MiniMap(): JSX.Element {
   }, [app]);
   return (
     <div class="tmap" style={{ height: `${MAP}px` }}>
-      <span class="label" title="How many threads are in a call that is not a wait">
+      <span class="label" title={meaning}>
         Whole trace
-        <small>{most > 0 ? `${words}, max ${most}` : words}</small>
+        <small>{most > 0 ? `${words}, max ${Math.round(most * 100) / 100}` : words}</small>
       </span>
       <div class="holder">
         <canvas ref={canvas} aria-hidden="true" />

@@ -4,15 +4,18 @@
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { compact, duration, exact, integer, percent, plural } from '../lib/format';
+import { quoted } from '../lib/health';
 import { columnsOf, quantile, rankOf } from '../lib/timelinehistogram';
 import type { Bins, Column } from '../lib/timelinehistogram';
+import type { App } from '../state/app';
 import * as act from '../state/actions';
 import type { CallAt } from '../state/served';
 import { timelineOf } from '../state/timeline';
 import { detailsOf } from '../state/timelinedetails';
 import type { Details, Reach, Scope } from '../state/timelinedetails';
 import * as walk from '../state/timelinewalk';
-import { copyText, Key } from './parts';
+import { whyNoCalls } from './nocalls';
+import { Command, copyText, Key } from './parts';
 import { FnSwatch } from './timelinefloat';
 import { useAtom } from './timelineuse';
 import { useApp, usePart } from './use';
@@ -243,7 +246,7 @@ function Ticks({ axis, ground }: { axis: Axis; ground: number }): JSX.Element {
   );
 }
 
-function Plot({ bins, call }: { bins: Bins; call: CallAt }): JSX.Element {
+function Plot({ bins, call, quantiles }: NumbersProps): JSX.Element {
   const holder = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
   useLayoutEffect(() => {
@@ -255,7 +258,14 @@ function Plot({ bins, call }: { bins: Bins; call: CallAt }): JSX.Element {
   }, []);
   return (
     <div class="plot" ref={holder}>
-      {width > 120 && <Chart bins={bins} length={call.end - call.start} width={width} />}
+      {width > 120 && (
+        <Chart
+          bins={bins}
+          length={call.end - call.start}
+          median={quantiles?.[0] ?? quantile(bins, 0.5)}
+          width={width}
+        />
+      )}
     </div>
   );
 }
@@ -263,10 +273,12 @@ function Plot({ bins, call }: { bins: Bins; call: CallAt }): JSX.Element {
 function Chart({
   bins,
   length,
+  median,
   width,
 }: {
   bins: Bins;
   length: number;
+  median: number;
   width: number;
 }): JSX.Element {
   const columns = columnsOf(bins, 90);
@@ -291,7 +303,7 @@ function Chart({
         class="base"
       />
       <Ticks axis={axis} ground={ground} />
-      <Median at={axis.x(quantile(bins, 0.5))} now={now} axis={axis} ground={ground} />
+      <Median at={axis.x(median)} now={now} axis={axis} ground={ground} />
       <line x1={now} x2={now} y1={10} y2={ground} class="this" />
       <path d={`M${now - 4} 4h8l-4 6z`} class="marker" />
       <text x={now + (isLeft ? -7 : 7)} y={12} class={isLeft ? 'end bold' : 'bold'}>
@@ -314,14 +326,30 @@ const SCOPES: [Scope, string][] = [
   ['range', 'range'],
 ];
 
-function Numbers({ bins, call }: { bins: Bins; call: CallAt }): JSX.Element {
+/** p50, p90, p99 of the function, if the page knows them of the same calls: those of the whole trace. */
+function exactQuantiles(app: App, bins: Bins, fn: number, scope: Scope): number[] | null {
+  const { id, count, openCount, max, p50, p90, p99 } = app.model.trace.functions;
+  const i = scope === 'trace' ? id.indexOf(fn) : -1;
+  if (i < 0 || max[i] !== bins.longest) return null;
+  const closed = count[i]! - openCount[i]!;
+  return closed === bins.total ? [p50[i]!, p90[i]!, p99[i]!] : null;
+}
+
+interface NumbersProps {
+  bins: Bins;
+  call: CallAt;
+  quantiles: number[] | null;
+}
+
+function Numbers({ bins, call, quantiles }: NumbersProps): JSX.Element {
   const length = call.end - call.start;
+  const rough = [0.5, 0.9, 0.99].map(share => Math.min(bins.longest, quantile(bins, share)));
   const heads = ['n', 'total', 'mean', 'p50', 'p90', 'p99', 'longest', 'this'];
   const values = [
     integer(bins.total),
     duration(bins.sum),
     duration(bins.sum / Math.max(1, bins.total)),
-    ...[0.5, 0.9, 0.99].map(share => duration(Math.min(bins.longest, quantile(bins, share)))),
+    ...(quantiles ?? rough).map(ns => duration(ns)),
     duration(bins.longest),
     duration(length),
   ];
@@ -357,6 +385,7 @@ function Versus({ call }: { call: CallAt }): JSX.Element {
   const scope = useAtom(details.state, s => s.scope);
   const range = usePart(s => s.range);
   const length = call.end - call.start;
+  const quantiles = bins && exactQuantiles(app, bins, call.fn, scope);
   return (
     <div class="versus">
       <h2>
@@ -379,10 +408,11 @@ function Versus({ call }: { call: CallAt }): JSX.Element {
       </h2>
       {bins ? (
         <>
-          <Plot bins={bins} call={call} />
-          <Numbers bins={bins} call={call} />
+          <Plot bins={bins} call={call} quantiles={quantiles} />
+          <Numbers bins={bins} call={call} quantiles={quantiles} />
           <p class="remark">
-            It is {rankWords(bins, length)}. p50, p90 and p99 are upper borders of bins
+            It is {rankWords(bins, length)}
+            {!quantiles && '; p50, p90 and p99 are upper borders of bins'}
             {isRooted(columnsOf(bins, 90)) && '; heights are roots of counts'}.{' '}
             <button class="link" onClick={() => walk.goToNextSlower(app)}>
               next slower
@@ -498,6 +528,23 @@ function Below({ details }: { details: Details }): JSX.Element {
 }
 
 function Nothing(): JSX.Element {
+  const { served } = timelineOf(useApp());
+  if (served.trace.calls === 0)
+    return (
+      <div class="facts nothing">
+        <h2>No call in this trace</h2>
+        <p>
+          {served.trace.hasStates
+            ? 'It tells of the kernel: the strips show when each thread ran, was ready, or was blocked, and for what. The pointer on a strip says it in words; drag to measure.'
+            : whyNoCalls(served)}
+        </p>
+        {served.trace.hasStates && (
+          <p class="remark">
+            Summed up: <Command text={`weft waits ${quoted(served.trace.name)}`} />
+          </p>
+        )}
+      </div>
+    );
   return (
     <div class="facts nothing">
       <h2>No call selected</h2>

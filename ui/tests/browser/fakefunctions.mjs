@@ -114,7 +114,12 @@ export function functionRows(trace, get) {
         min_ns: times[0] ?? null,
         mean_ns: times.length ? Math.floor(sum / times.length) : null,
       },
-      ...{ p50_ns: rank(times, 0.5), p99_ns: rank(times, 0.99), p999_ns: rank(times, 0.999) },
+      ...{
+        p50_ns: rank(times, 0.5),
+        p90_ns: rank(times, 0.9),
+        p99_ns: rank(times, 0.99),
+        p999_ns: rank(times, 0.999),
+      },
       ...{ max_ns: times[times.length - 1] ?? null, open_count: 0, open_ns: 0, cut_count: 0 },
       threads: new Set(all.map(call => call.thread)).size,
     };
@@ -134,16 +139,18 @@ function everyRow(trace, get) {
 export function chosenCalls(trace, get) {
   const fns = get('fn')?.split(',').map(Number) ?? null;
   const [min, max] = [Number(get('min_ns') ?? 0), Number(get('max_ns') ?? Infinity)];
-  return partOf(trace, get).filter(({ fn, start, end, isWhole }) => {
-    const ns = end - start;
+  return partOf(trace, get).filter(({ fn, start, end, self, isWhole }) => {
+    const ns = get('self') === '1' ? self : end - start;
     return isWhole && (!fns || fns.includes(fn)) && ns >= min && ns <= max;
   });
 }
 
 function calls(trace, get) {
-  const all = chosenCalls(trace, get).sort((a, b) => b.end - b.start - (a.end - a.start));
+  const isSelf = get('self') === '1';
+  const length = ({ start, end, self }) => (isSelf ? self : end - start);
+  const all = chosenCalls(trace, get).sort((a, b) => length(b) - length(a));
   const own = all.slice(0, Number(get('limit') ?? 1000));
-  const total_ns = all.reduce((sum, call) => sum + call.end - call.start, 0);
+  const total_ns = all.reduce((sum, call) => sum + length(call), 0);
   const columns = [
     ['start_ns', 'f64'],
     ['end_ns', 'f64'],
@@ -151,9 +158,10 @@ function calls(trace, get) {
     ['depth', 'u16'],
     ['function', 'u32'],
     ['flags', 'u8'],
+    ...(isSelf ? [['self_ns', 'f64']] : []),
   ];
-  const rows = own.map(({ start, end, fn, thread, depth }) => ({
-    ...{ start_ns: start, end_ns: end, function: fn, thread, depth, flags: 0 },
+  const rows = own.map(({ start, end, self, fn, thread, depth }) => ({
+    ...{ start_ns: start, end_ns: end, function: fn, thread, depth, flags: 0, self_ns: self },
   }));
   return encodeColumns({ total: all.length, total_ns }, [{ name: 'calls', rows, columns }]);
 }

@@ -144,6 +144,12 @@ async function card(ok, { page }, trace, asked) {
     (await page.textContent('table.stats tbody')).startsWith(row.count.toLocaleString('en-US')),
     'with its n',
   );
+  const p90 = page.locator('table.stats tbody td:nth-child(5) [data-ns]');
+  ok(
+    (await p90.getAttribute('data-ns')) === String(row.p90_ns) &&
+      !(await page.textContent('table.stats tbody')).includes('\u2264'),
+    'its p90 is exact',
+  );
   ok((await colours(page, '.histogram canvas')) > 4, 'a histogram is painted');
   ok((await page.textContent('.bar-tip')).includes('Log time; count as'), 'its axes are said');
   const box = await page.locator('.histogram').boundingBox();
@@ -225,6 +231,30 @@ async function card(ok, { page }, trace, asked) {
   ok((await page.textContent('.card > .remark')).startsWith('Self time of'), 'self time is said');
   ok((await page.textContent('.bar-tip')).includes('time as'), 'cumulated time is said');
   ok(/bars=self,time/.test(await hash(page)), 'the address has both');
+  await page.mouse.move(box.x + box.width * 0.7, box.y + 60);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width - 2, box.y + 60, { steps: 3 });
+  await page.mouse.up();
+  await settle(page);
+  const own = await page.evaluate(async () => {
+    const { set } = (await window.weftReady).app.served.state.get();
+    return set && { title: set.title, min: set.minNs, total: set.total, starts: [...set.start] };
+  });
+  const told = { fn: String(row.fn), self: '1', min_ns: String(own?.min) };
+  const selves = chosenCalls(trace, key => told[key] ?? null);
+  ok(
+    own?.total > 0 && own.total === selves.length && own.title.includes(', self '),
+    'a brush over self times makes a set of the calls that have them',
+    JSON.stringify([own, selves.length]),
+  );
+  ok(
+    JSON.stringify(own?.starts) ===
+      JSON.stringify(selves.map(({ start }) => start).sort((a, b) => a - b)),
+    'and they are those',
+  );
+  ok((await page.textContent('table.calls thead')).includes('self time'), 'listed with self times');
+  await page.locator('#functions').focus();
+  await page.keyboard.press('Escape');
   for (const word of ['inclusive', 'count'])
     await page.locator(`.card .switch button:text-is("${word}")`).click();
   await settle(page);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The served page in a headless browser. usage: node served.mjs WEFT TRACE.weft
+// The served page in a headless browser. usage: node served.mjs WEFT TRACE.weft KERNEL.weft
 // Its answers must be those of the same program on the command line. Prints TAP.
 import { spawnSync } from 'node:child_process';
 import { troubleOf, walkByTab } from './access.mjs';
 import { findChromium, makeTap, openBrowser } from './page.mjs';
 import { ask, openServed, quiet, serve } from './serve.mjs';
 
-const [weft, trace] = process.argv.slice(2);
+const [weft, trace, kernel] = process.argv.slice(2);
 const { ok, end, threw } = makeTap(280);
 
 function same(got, wanted, name) {
@@ -532,6 +532,72 @@ async function lost(browser) {
   await context.close();
 }
 
+/** The tool-tip over the first state of the Timeline whose words match. */
+async function tipOfState(page, wanted) {
+  await page.locator('body').press('2');
+  await quiet(page);
+  const place = await page.evaluate(async text => {
+    const { stage } = await window.weftReady;
+    const area = document.querySelector('.tchart .area').getBoundingClientRect();
+    for (let y = 1; y < area.height; y += 3)
+      for (let x = 0; x < area.width; x += 2)
+        if (stage.stateAt(x, y)?.words.includes(text)) return { x: area.left + x, y: area.top + y };
+    return null;
+  }, wanted);
+  if (!place) return `no state has the words ${wanted}`;
+  await page.mouse.move(place.x, place.y);
+  await page.locator('.tip').waitFor();
+  const said = await page.textContent('.tip');
+  await page.mouse.click(place.x, place.y);
+  const range = await look(page, 'range');
+  ok(range?.t1 > range?.t0 && range.t0 >= 0, 'a click on a state makes its time the range');
+  await page.keyboard.press('Escape');
+  await page.mouse.move(800, 12);
+  return said;
+}
+
+/** Of a trace without a kernel, states are those that the regimes let infer. */
+async function inferred(page) {
+  const said = await tipOfState(page, 'waited, in ');
+  ok(/inferred from silences of .* or more/.test(said), 'a wait is inferred, and says so', said);
+  await page.locator('body').press('1');
+  await quiet(page);
+}
+
+/** A trace that tells of the kernel alone. */
+async function kernelOnly(browser) {
+  const server = await serve(weft, [kernel]);
+  const { page, context, trouble } = await openServed(browser, server.url);
+  await page.locator('body').press('2');
+  await quiet(page);
+  const map = await page.textContent('.tmap');
+  ok(/running.*max [1-2]/.test(map), 'kernel: the mini-map says how many ran', map);
+  const busy = await page.evaluate(() => {
+    const canvas = document.querySelector('.tmap canvas');
+    const { width } = canvas;
+    const ctx = canvas.getContext('2d');
+    const row = y => ctx.getImageData(4, y, width - 8, 1).data;
+    const [top, low] = [row(1), row(36)];
+    const isBar = (_, i) => top[4 * i] !== low[4 * i];
+    return Array.from({ length: width - 8 }, isBar).filter(Boolean).length / (width - 8);
+  });
+  ok(busy > 0.2 && busy < 1, 'kernel: and shows when', `${busy}`);
+  const blocked = await tipOfState(page, 'waits for a disk, in fsync');
+  ok(blocked.includes('as the kernel saw it'), 'kernel: a wait says for what', blocked);
+  const lost = await tipOfState(page, 'its switch was lost');
+  ok(lost.includes('as the kernel saw it'), 'kernel: what was lost is a band', lost);
+  for (const screen of ['3', '7']) {
+    await page.locator('body').press(screen);
+    await quiet(page);
+    const said = await page.textContent('main');
+    const isWhy = said.includes('it tells of the kernel alone') && said.includes('XRAY_OPTIONS');
+    ok(isWhy, `kernel: screen ${screen} says why it is empty, and how to record calls`, said);
+  }
+  same(trouble, [], 'kernel: no trouble');
+  await context.close();
+  await server.stop();
+}
+
 /** A program may have been built without its server. */
 function canServe() {
   const { stderr } = spawnSync(weft, ['serve', '/dev/null']);
@@ -540,7 +606,9 @@ function canServe() {
 
 async function main() {
   if (!weft || !trace || !findChromium()) {
-    console.log(`1..0 # SKIP ${weft && trace ? 'no Chromium' : 'usage: served.mjs WEFT TRACE'}`);
+    console.log(
+      `1..0 # SKIP ${weft && trace ? 'no Chromium' : 'usage: served.mjs WEFT TRACE KERNEL'}`,
+    );
     return;
   }
   if (!canServe()) {
@@ -565,10 +633,12 @@ async function main() {
     await links(browser, page, server.url);
     await screens(page);
     await patterns(page);
+    await inferred(page);
     same(trouble, [], 'no console error, no request to another host');
     await themes(browser, server.url);
     await access(browser, server.url);
     await lost(browser);
+    if (kernel) await kernelOnly(browser);
   } catch (error) {
     threw(error);
   } finally {

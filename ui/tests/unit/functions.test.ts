@@ -13,7 +13,7 @@ import { decodeBins, decodeFunctions, setTitle } from '../../src/state/functions
 
 const row = (id: number, name: string, change: Partial<FunctionRow> = {}): FunctionRow => ({
   ...{ id, name, module: '', count: id, inclusive: 1, self: 1, min: 1, mean: 2, p50: 2, p99: 3 },
-  ...{ p999: 4, max: 5, threads: 1, openCount: 0, openNs: 0, cutCount: 0, ...change },
+  ...{ p90: 3, p999: 4, max: 5, threads: 1, openCount: 0, openNs: 0, cutCount: 0, ...change },
 });
 
 it('sorts by every column, equal rows by name, unknown last', () => {
@@ -75,5 +75,6 @@ it('names a set by its limits', () => {
   expect(setTitle('f', null)).toBe('calls of f');
   expect(setTitle('f', { min: 1e7, max: Infinity })).toMatch(/\u2265 10\.0.ms$/);
   expect(setTitle('f', { min: 0, max: 1e3 })).toMatch(/\u2264 1\.00.\u00b5s$/);
+  expect(setTitle('f', { min: 5, max: 1e3 }, true)).toMatch(/^calls of f, self 5.ns to 1\.00/);
   expect(setTitle('f', { min: 5, max: 1e3 })).toMatch(/, 5.ns to 1\.00.\u00b5s$/);
 });

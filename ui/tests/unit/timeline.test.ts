@@ -6,7 +6,7 @@ import { glyphAt, LevelGlyphs } from '../../src/lib/timelineglyphs';
 import type { Window } from '../../src/lib/timelineglyphs';
 import { binBehind, columnsOf, quantile, rankOf } from '../../src/lib/timelinehistogram';
 import type { Bins } from '../../src/lib/timelinehistogram';
-import { addLoad } from '../../src/lib/timelineload';
+import { addLoad, addRunning } from '../../src/lib/timelineload';
 import { blend, MARK, maskOf, packColor, Raster, zigzagAt } from '../../src/lib/timelineraster';
 import { SetIndex, stepSet } from '../../src/lib/timelineset';
 import {
@@ -398,6 +398,26 @@ describe('load', () => {
     expect(load[1]).toBe(0);
     expect(load[4]).toBe(0);
     expect([load[79], load[80], load[82], load[83]]).toEqual([0, 1, 1, 0]);
+  });
+
+  it('counts what the kernel saw running: a share of every column', () => {
+    const rows = [
+      [0, 250, 250],
+      [250, 260, 5], // several states in one
+      [260, 400, 0],
+      [400, 1000, 600],
+    ];
+    const [start, end, running] = [0, 1, 2].map(k => Float64Array.from(rows, row => row[k]!));
+    const strip = {
+      ...{ from: 0, to: 1000, pixel: 10, n: rows.length, notes: [''], by: '' },
+      ...{ start: start!, end: end!, running: running!, count: Uint32Array.of(1, 2, 1, 1) },
+      ...{ look: new Uint8Array(4), note: new Uint32Array(4) },
+    };
+    const load = new Float64Array(10);
+    addRunning(load, strip, 1000);
+    expect([...load]).toEqual([1, 1, 0.55, 0, 1, 1, 1, 1, 1, 1]);
+    addRunning(load, strip, 1000);
+    expect(load[4]).toBe(2);
   });
 });
 
