@@ -8,35 +8,28 @@
  */
 #include "ingest/ctf/ctf.h"
 #include "ingest/ctf/folders.h"
+#include "measure.h"
 #include "store/writer.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 struct result {
     uint64_t n_events, bytes_out;
     uint64_t open_ns, decode_ns, import_ns; /* the best */
 };
 
-static uint64_t cpu_now_ns(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 static void keep_best(uint64_t *best_ns, uint64_t begin_ns)
 {
-    const uint64_t ns = cpu_now_ns() - begin_ns;
+    const uint64_t ns = bench_cpu_ns() - begin_ns;
     if (*best_ns == 0 || ns < *best_ns)
         *best_ns = ns;
 }
 
 static enum weft_code decode(const char *path, struct result *result, struct weft_err *err)
 {
-    const uint64_t begin_ns = cpu_now_ns();
+    const uint64_t begin_ns = bench_cpu_ns();
     struct ctf_folders folders;
     struct ctf_reader reader = { 0 };
     struct ctf_event event;
@@ -56,7 +49,7 @@ static enum weft_code decode(const char *path, struct result *result, struct wef
 static enum weft_code import(const char *path, const char *output, struct result *result,
                              struct weft_err *err)
 {
-    const uint64_t begin_ns = cpu_now_ns();
+    const uint64_t begin_ns = bench_cpu_ns();
     const struct weft_writer_opts opts = { .source_name = "bench" };
     struct weft_writer_totals totals = { 0 };
     struct weft_writer *writer = NULL;

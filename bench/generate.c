@@ -13,6 +13,8 @@
  * most of its calls, as in real programs. Without, nearly every call has a context of its own: the
  * worst case for every analysis that keeps contexts.
  */
+#include "measure.h"
+
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -48,14 +50,6 @@ struct thread {
     unsigned depth;
 };
 
-static uint64_t next(uint64_t *state)
-{
-    uint64_t x = *state += UINT64_C(0x9e3779b97f4a7c15); /* splitmix64 */
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
-
 static void put(uint8_t *at, uint64_t value, unsigned n_bytes)
 {
     for (unsigned i = 0; i < n_bytes; i++)
@@ -80,7 +74,7 @@ static bool make_program(struct program *program, uint32_t n, uint64_t seed)
     if (!program->first || !program->function)
         return false;
     for (uint32_t at = 0; at < n; at++) {
-        uint32_t n_callees = 1 + (uint32_t)(next(&seed) >> 32) % CALLEES;
+        uint32_t n_callees = 1 + (uint32_t)(bench_random(&seed) >> 32) % CALLEES;
         program->first[at] = n_made;
         for (uint32_t k = 0; k < n_callees && n_made < n; k++)
             program->function[n_made++] =
@@ -109,7 +103,7 @@ static uint32_t callee(struct thread *thread, uint64_t bits)
 /* The next event; false when the thread has made its calls and returned from all. */
 static bool step(struct thread *thread, uint8_t *record)
 {
-    uint64_t bits = next(&thread->random);
+    uint64_t bits = bench_random(&thread->random);
     uint32_t delta_ns = 40 + (uint32_t)(bits >> 40) % 120;
     if ((bits >> 20) % 50 == 0)
         delta_ns += (uint32_t)(bits >> 32) % 2000;

@@ -6,35 +6,13 @@
  */
 #include "model/interval.h"
 
+#include "measure.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { KEPT_BYTES = 64 << 20 };
-
-static uint64_t random_state = 1;
-
-static uint64_t next(void)
-{
-    uint64_t x = random_state += UINT64_C(0x9e3779b97f4a7c15); /* splitmix64 */
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
-
-static uint64_t cpu_ns(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
 
 static uint32_t choose_thread(const struct weft_trace *trace, const char *tid)
 {
@@ -60,28 +38,26 @@ int main(int argc, char **argv)
     uint32_t id = choose_thread(trace, argc > 3 ? argv[3] : NULL);
     const struct weft_model_thread *thread = weft_trace_thread(trace, id);
     struct weft_interval_reader *reader = weft_interval_reader_new(trace);
-    uint64_t *taken_ns = calloc(n + 1, sizeof *taken_ns);
-    uint64_t n_contexts = 0;
+    struct bench_times times = bench_times_new(n);
+    uint64_t n_contexts = 0, state = 1;
     if (reader)
         weft_interval_reader_keep(reader, KEPT_BYTES);
-    for (size_t i = 0; reader && taken_ns && i < n; i++) {
-        uint64_t a = next() % (thread->last_ns + 1), b = next() % (thread->last_ns + 1);
+    for (size_t i = 0; reader && i < n; i++) {
+        const uint64_t a = bench_random(&state) % (thread->last_ns + 1);
+        const uint64_t b = bench_random(&state) % (thread->last_ns + 1);
         struct weft_interval interval;
-        uint64_t begin_ns = cpu_ns();
+        const uint64_t begin_ns = bench_cpu_ns();
         if (weft_interval_cct(reader, id, a < b ? a : b, a < b ? b : a, &interval, &err)) {
             (void)fprintf(stderr, "%s\n", err.text);
             return 1;
         }
-        taken_ns[i] = cpu_ns() - begin_ns;
+        (void)bench_times_add(&times, begin_ns);
         n_contexts += interval.n_contexts;
     }
-    qsort(taken_ns, n, sizeof *taken_ns, by_value);
-    printf("%" PRIu64
-           " calls, %zu intervals, %.0f contexts each: p50 %.3f ms, p99 %.3f ms, max %.3f "
-           "ms\n",
-           thread->calls, n, (double)n_contexts / (double)n, (double)taken_ns[n / 2] / 1e6,
-           (double)taken_ns[n * 99 / 100] / 1e6, (double)taken_ns[n - 1] / 1e6);
-    free(taken_ns);
+    printf("%" PRIu64 " calls, %zu intervals, %.0f contexts each: ", thread->calls, n,
+           (double)n_contexts / (double)n);
+    bench_times_print(&times);
+    bench_times_free(&times);
     weft_interval_reader_free(reader);
     weft_trace_close(trace);
     return 0;

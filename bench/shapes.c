@@ -7,19 +7,17 @@
 #include "analysis/shapes.h"
 
 #include "analysis/shape_mine.h"
+#include "measure.h"
 #include "model/scan.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <time.h>
 
 static double cpu_s(void)
 {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+    return (double)bench_cpu_ns() / 1e9;
 }
 
 static void report(const char *what, double begin_s, uint64_t n_calls)

@@ -8,12 +8,12 @@
  */
 #include "model/states.h"
 
+#include "measure.h"
 #include "store/writer.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { CPUS = 4, THREADS = 64, NO_CACHE = 1 };
 
@@ -21,23 +21,7 @@ static uint64_t random_state = 1;
 
 static uint64_t next(void)
 {
-    uint64_t x = random_state += UINT64_C(0x9e3779b97f4a7c15); /* splitmix64 */
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
-
-static uint64_t cpu_ns(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
+    return bench_random(&random_state);
 }
 
 static struct weft_event event_of(uint64_t time_ns, enum weft_event_kind kind, int32_t cpu)
@@ -90,7 +74,7 @@ static int make(const char *path, uint64_t n_events)
     struct weft_err err = { 0 };
     const struct weft_writer_opts opts = { 0 };
     const struct weft_sink_begin begin = { .format = WEFT_STR("made up") };
-    const uint64_t begin_ns = cpu_ns();
+    const uint64_t begin_ns = bench_cpu_ns();
     enum weft_code code = weft_writer_open(path, &opts, &writer, &err);
     struct weft_sink *sink = code == WEFT_OK ? weft_writer_sink(writer) : NULL;
     if (sink)
@@ -109,7 +93,7 @@ static int make(const char *path, uint64_t n_events)
         return 1;
     }
     printf("written: %.1f ns, %.2f bytes an event\n",
-           (double)(cpu_ns() - begin_ns) / (double)n_events,
+           (double)(bench_cpu_ns() - begin_ns) / (double)n_events,
            (double)totals.bytes_out / (double)n_events);
     return 0;
 }
@@ -134,18 +118,18 @@ static enum weft_code all_decode(const struct weft_trace *trace, uint64_t *n_sta
     return code;
 }
 
-static enum weft_code questions_ask(const struct weft_trace *trace, uint64_t *taken_ns, size_t n,
+static enum weft_code questions_ask(const struct weft_trace *trace, struct bench_times *times,
                                     struct weft_err *err)
 {
     struct weft_history *history;
     enum weft_code code = weft_history_open(trace, NO_CACHE, &history, err);
-    for (size_t i = 0; i < n && code == WEFT_OK; i++) {
+    for (size_t i = 0; i < times->cap && code == WEFT_OK; i++) {
         const uint32_t thread_id = (uint32_t)(next() % weft_trace_n_threads(trace));
         const uint64_t t_ns = next() % (weft_trace_meta(trace)->duration_ns + 1);
         struct weft_state state;
-        const uint64_t begin_ns = cpu_ns();
+        const uint64_t begin_ns = bench_cpu_ns();
         code = weft_history_before(history, thread_id, t_ns, &state, err);
-        taken_ns[i] = cpu_ns() - begin_ns;
+        (void)bench_times_add(times, begin_ns);
     }
     weft_history_close(history);
     return code;
@@ -161,25 +145,22 @@ int main(int argc, char **argv)
         (void)fprintf(stderr, "usage: states TRACE [QUESTIONS]\n%s\n", err.text);
         return 2;
     }
-    const size_t n = argc > 2 ? strtoull(argv[2], NULL, 10) : 1000;
-    uint64_t *taken_ns = calloc(n + 1, sizeof *taken_ns);
+    struct bench_times times = bench_times_new(argc > 2 ? strtoull(argv[2], NULL, 10) : 1000);
     uint64_t n_states = 0;
-    const uint64_t begin_ns = cpu_ns();
+    const uint64_t begin_ns = bench_cpu_ns();
     enum weft_code code = all_decode(trace, &n_states, &err);
-    const uint64_t all_ns = cpu_ns() - begin_ns;
-    if (code == WEFT_OK && taken_ns)
-        code = questions_ask(trace, taken_ns, n, &err);
-    if (code != WEFT_OK || !taken_ns) {
+    const uint64_t all_ns = bench_cpu_ns() - begin_ns;
+    if (code == WEFT_OK)
+        code = questions_ask(trace, &times, &err);
+    if (code != WEFT_OK) {
         (void)fprintf(stderr, "%s\n", err.text);
         return 1;
     }
     const uint64_t n_events = weft_trace_meta(trace)->events;
-    qsort(taken_ns, n, sizeof *taken_ns, by_value);
-    printf("%" PRIu64 " events, %" PRIu64 " states: %.1f ns an event; one answer, nothing kept: "
-           "p50 %.3f ms, p99 %.3f ms, max %.3f ms\n",
-           n_events, n_states, (double)all_ns / (double)n_events, (double)taken_ns[n / 2] / 1e6,
-           (double)taken_ns[n * 99 / 100] / 1e6, (double)taken_ns[n - 1] / 1e6);
-    free(taken_ns);
+    printf("%" PRIu64 " events, %" PRIu64 " states: %.1f ns an event; one answer, nothing kept: ",
+           n_events, n_states, (double)all_ns / (double)n_events);
+    bench_times_print(&times);
+    bench_times_free(&times);
     weft_trace_close(trace);
     return 0;
 }

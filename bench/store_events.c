@@ -5,6 +5,7 @@
  *
  * usage: store_events FILE [EVENTS]   (FILE is overwritten and removed)
  */
+#include "measure.h"
 #include "store/reader.h"
 #include "store/writer.h"
 
@@ -12,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { BATCH = 256, STACKS = 500, RUNS = 3, TEXT_BYTES = 200 };
 
@@ -98,13 +98,6 @@ static const struct mix {
     { "asynchronous span", make_span },
 };
 
-static uint64_t cpu_ns(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static void texts_make(struct source *source)
 {
     for (int i = 0; i < STACKS; i++) {
@@ -147,16 +140,16 @@ static uint64_t file_write(const char *path, const struct mix *mix, struct sourc
                                              .cpu = -1 };
             mix->make(source, &events[i], i);
         }
-        const uint64_t begin_ns = cpu_ns();
+        const uint64_t begin_ns = bench_cpu_ns();
         if (sink->ops->events(sink, 0, events, BATCH, &err))
             fail("events", &err);
-        spent_ns += cpu_ns() - begin_ns;
+        spent_ns += bench_cpu_ns() - begin_ns;
     }
-    const uint64_t begin_ns = cpu_ns();
+    const uint64_t begin_ns = bench_cpu_ns();
     if (weft_writer_commit(writer, &totals, &err))
         fail("commit", &err);
     *n_bytes = totals.bytes_out;
-    return spent_ns + cpu_ns() - begin_ns;
+    return spent_ns + bench_cpu_ns() - begin_ns;
 }
 
 /* Loads all blocks, the first time with their checksums; gives the time. */
@@ -164,7 +157,7 @@ static uint64_t file_load(struct weft_store *store, struct weft_event_buf *buf)
 {
     struct weft_err err = { 0 };
     uint64_t sum = 0;
-    const uint64_t begin_ns = cpu_ns();
+    const uint64_t begin_ns = bench_cpu_ns();
     for (uint64_t i = 0; i < weft_store_thread_get(store, 0)->n_event_blocks; i++) {
         const struct weft_event *events;
         size_t n_events;
@@ -172,7 +165,7 @@ static uint64_t file_load(struct weft_store *store, struct weft_event_buf *buf)
             fail("load", &err);
         sum += events[n_events - 1].time_ns;
     }
-    const uint64_t spent_ns = cpu_ns() - begin_ns;
+    const uint64_t spent_ns = bench_cpu_ns() - begin_ns;
     if (sum == 1)
         fail("impossible", NULL);
     return spent_ns;

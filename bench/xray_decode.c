@@ -6,12 +6,12 @@
  * time an event; processor time, so that a busy machine does not count)
  */
 #include "ingest/xray/xray.h"
+#include "measure.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { MOST_RUNS = 99 };
 
@@ -90,20 +90,6 @@ static enum weft_code add_note(struct weft_sink *sink, const struct weft_note *n
 static const struct weft_sink_ops add_ops = { add_begin, add_clock,  add_function,   add_thread,
                                               add_calls, add_events, add_thread_end, add_note };
 
-static uint64_t cpu_now_ns(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
-static int compare_times(const void *a_void, const void *b_void)
-{
-    uint64_t a = *(const uint64_t *)a_void;
-    uint64_t b = *(const uint64_t *)b_void;
-    return (a > b) - (a < b);
-}
-
 static enum weft_code measure(const char *path, unsigned n_runs, struct weft_err *err)
 {
     struct weft_mapped log;
@@ -112,16 +98,16 @@ static enum weft_code measure(const char *path, unsigned n_runs, struct weft_err
     uint64_t n_events = 0;
     for (unsigned run = 0; code == WEFT_OK && run <= n_runs; run++) {
         struct adding_sink sink = { .sink.ops = &add_ops };
-        uint64_t begin_ns = cpu_now_ns();
+        uint64_t begin_ns = bench_cpu_ns();
         code = weft_xray_import(&log, NULL, &sink.sink, NULL, err);
         if (run) /* the first warms up */
-            times_ns[run - 1] = cpu_now_ns() - begin_ns;
+            times_ns[run - 1] = bench_cpu_ns() - begin_ns;
         n_events = atomic_load(&sink.n_events);
     }
     weft_mapped_close(&log);
     if (code != WEFT_OK)
         return weft_in_file(err, path);
-    qsort(times_ns, n_runs, sizeof *times_ns, compare_times);
+    qsort(times_ns, n_runs, sizeof *times_ns, bench_by_value);
     double per_event = n_events ? 1.0 / (double)n_events : 0;
     printf("{\"log\":\"%s\",\"events\":%" PRIu64 ",\"best_ns\":%.2f,\"median_ns\":%.2f}\n", path,
            n_events, (double)times_ns[0] * per_event, (double)times_ns[n_runs / 2] * per_event);

@@ -57,6 +57,7 @@ struct weft_command {
     size_t n_inputs_min, n_inputs_max;
     int (*run)(struct weft_cli *cli, int argc, char **argv);
     bool is_hidden;
+    bool takes_no_traces; /* its arguments are something else than traces */
 };
 
 struct weft_progress_line;
@@ -70,6 +71,11 @@ struct weft_cli {
     struct weft_progress *progress;
     struct weft_progress_line *line; /* NULL: none drawn */
     struct weft_session *session;
+    char *shown_path; /* of inputs[0], if that became a temporary; else NULL */
+    struct {
+        char **items; /* paths of temporaries */
+        size_t n, cap;
+    } asides;
     uint64_t begin_ns;
     struct weft_err err;
     int exit_status; /* when weft_cli_parse says no */
@@ -78,8 +84,9 @@ struct weft_cli {
 /* The commands, sorted by name. */
 extern const struct weft_command weft_cmd_completion, weft_cmd_cpu, weft_cmd_cut, weft_cmd_export,
     weft_cmd_functions, weft_cmd_help, weft_cmd_import, weft_cmd_info, weft_cmd_interval,
-    weft_cmd_locks, weft_cmd_merge, weft_cmd_outliers, weft_cmd_path, weft_cmd_regtime,
-    weft_cmd_report, weft_cmd_serve, weft_cmd_shapes, weft_cmd_states, weft_cmd_waits;
+    weft_cmd_locks, weft_cmd_mark, weft_cmd_merge, weft_cmd_outliers, weft_cmd_path,
+    weft_cmd_record, weft_cmd_regtime, weft_cmd_report, weft_cmd_serve, weft_cmd_shapes,
+    weft_cmd_states, weft_cmd_waits;
 const struct weft_command *const *weft_commands(size_t *n_commands);
 const struct weft_command *weft_command_find(const char *name);
 

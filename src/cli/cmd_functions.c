@@ -24,8 +24,6 @@ static const struct weft_option options[] = {
 
 enum { TEXT_LIMIT = 40 };
 
-#define NO_LIMIT_GIVEN UINT64_MAX
-
 /* What is shown: of which functions, and how. */
 struct listing {
     struct weft_functions_view how;
@@ -47,14 +45,13 @@ static enum weft_code examine(struct weft_cli *cli, void *context, const union w
 static void render(const struct weft_view *view, void *context, const union weft_result *result)
 {
     struct listing *listing = context;
-    if (listing->how.limit == NO_LIMIT_GIVEN)
-        listing->how.limit = view->format == WEFT_FORMAT_TEXT ? TEXT_LIMIT : 0;
+    listing->how.limit = weft_cli_limit(view, listing->how.limit, TEXT_LIMIT);
     weft_render_functions(view, result->functions, &listing->how);
 }
 
 static int run(struct weft_cli *cli, int argc, char **argv)
 {
-    struct options opts = { .limit = NO_LIMIT_GIVEN };
+    struct options opts = { .limit = WEFT_LIMIT_DEFAULT };
     if (!weft_cli_parse(cli, &opts, argc, argv))
         return cli->exit_status;
     struct listing listing = { .how = { .sort = (enum weft_functions_sort)opts.sort,

@@ -112,4 +112,5 @@ const struct weft_command weft_cmd_import = {
     .n_inputs_min = 1,
     .n_inputs_max = SIZE_MAX,
     .run = run,
+    .takes_no_traces = true, /* it makes them, of recordings too */
 };

@@ -8,8 +8,6 @@ struct options {
 };
 
 #define MEMBER(member) offsetof(struct options, member)
-#define NO_LIMIT_GIVEN UINT64_MAX
-
 static const char *const lists[] = { "locks",  "sites",   "blockers", "contexts",
                                      "orders", "convoys", NULL };
 
@@ -38,15 +36,16 @@ static enum weft_code request(struct weft_cli *cli, void *context, union weft_re
 static void render(const struct weft_view *view, void *context, const union weft_result *result)
 {
     const struct options *opts = context;
-    struct weft_locks_view how = { .limit = opts->limit, .list = (enum weft_locks_list)opts->list };
-    if (opts->limit == NO_LIMIT_GIVEN)
-        how.limit = view->format == WEFT_FORMAT_TEXT ? TEXT_LIMIT : 0;
+    const struct weft_locks_view how = {
+        .limit = weft_cli_limit(view, opts->limit, TEXT_LIMIT),
+        .list = (enum weft_locks_list)opts->list,
+    };
     weft_render_locks(view, result->locks, &how);
 }
 
 static int run(struct weft_cli *cli, int argc, char **argv)
 {
-    struct options opts = { .limit = NO_LIMIT_GIVEN };
+    struct options opts = { .limit = WEFT_LIMIT_DEFAULT };
     if (!weft_cli_parse(cli, &opts, argc, argv))
         return cli->exit_status;
     const struct weft_question question = {

@@ -9,7 +9,6 @@ struct options {
     bool calls, gaps;
 };
 
-#define NO_LIMIT_GIVEN UINT64_MAX
 #define MEMBER(member) offsetof(struct options, member)
 
 static const struct weft_option options[] = {
@@ -36,7 +35,7 @@ static struct weft_outliers_opts settings_of(const struct weft_cli *cli, const s
     struct weft_regtime_opts paper = { 0 };
     (void)weft_regtime_preset("paper", &paper);
     uint64_t limit = opts->limit;
-    if (limit == NO_LIMIT_GIVEN)
+    if (limit == WEFT_LIMIT_DEFAULT)
         limit = cli->common.format == WEFT_FORMAT_TEXT ? TEXT_LIMIT : DATA_LIMIT;
     return (struct weft_outliers_opts){
         .outlier_factor = (double)opts->factor,
@@ -79,7 +78,7 @@ static void render(const struct weft_view *view, void *context, const union weft
 
 static int run(struct weft_cli *cli, int argc, char **argv)
 {
-    struct options opts = { .limit = NO_LIMIT_GIVEN, .factor = 100, .at_least_ns = 1000000 };
+    struct options opts = { .limit = WEFT_LIMIT_DEFAULT, .factor = 100, .at_least_ns = 1000000 };
     if (!weft_cli_parse(cli, &opts, argc, argv))
         return cli->exit_status;
     if (opts.calls && opts.gaps)

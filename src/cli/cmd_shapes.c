@@ -17,7 +17,6 @@ struct options {
     bool threads, list, spikes, drops, rare, verify;
 };
 
-#define NO_LIMIT_GIVEN UINT64_MAX
 #define MEMBER(member) offsetof(struct options, member)
 
 static const char *const sorts[] = { "time",  "count", "mean", "max",    "threads",  "first", "id",
@@ -136,7 +135,7 @@ static enum weft_code parse_ids(const struct options *opts, struct weft_shapes_v
 static uint64_t limit_of(const struct weft_cli *cli, const struct options *opts,
                          enum weft_shapes_part part)
 {
-    if (opts->limit != NO_LIMIT_GIVEN)
+    if (opts->limit != WEFT_LIMIT_DEFAULT)
         return opts->limit;
     if (cli->common.format != WEFT_FORMAT_TEXT)
         return 0;
@@ -308,7 +307,7 @@ static bool has_broken(const struct weft_shape_verdict *verdicts)
 
 static int run(struct weft_cli *cli, int argc, char **argv)
 {
-    struct options opts = { .limit = NO_LIMIT_GIVEN };
+    struct options opts = { .limit = WEFT_LIMIT_DEFAULT };
     struct gallery gallery = { .opts = &opts };
     struct weft_err wrong = { 0 };
     weft_shapes_defaults(&gallery.settings);
@@ -322,7 +321,7 @@ static int run(struct weft_cli *cli, int argc, char **argv)
     gallery.settings.min_count = opts.min_count;
     gallery.settings.n_columns = 0;
     gallery.settings.limit = (uint32_t)gallery.how.limit;
-    if (opts.limit == NO_LIMIT_GIVEN && gallery.how.limit == 0)
+    if (opts.limit == WEFT_LIMIT_DEFAULT && gallery.how.limit == 0)
         gallery.settings.limit = SPIKES_LIMIT;
     if (opts.vs || opts.new_in) {
         const struct weft_versus versus = { .new_in = opts.new_in,

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/clock.h"
+#include "base/vec.h"
 #include "cli/cli.h"
 #include "cli/progress.h"
+#include "cli/recording.h"
 #include "render/human.h"
 
 #include <errno.h>
@@ -207,7 +209,9 @@ enum weft_code weft_cli_begin(struct weft_cli *cli)
         return weft_fail(&cli->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for workers");
     if (!cli->common.quiet)
         cli->line = weft_progress_line_start(cli->progress);
-    return WEFT_OK;
+    for (size_t k = 0; code == WEFT_OK && k < cli->n_inputs && !cli->command->takes_no_traces; k++)
+        code = weft_cli_complete(cli, &cli->inputs[k]);
+    return code;
 }
 
 static void warn_if_recovered(const struct weft_cli *cli, const char *path,
@@ -221,7 +225,9 @@ static void warn_if_recovered(const struct weft_cli *cli, const char *path,
 enum weft_code weft_cli_open_trace(struct weft_cli *cli, const char *path,
                                    struct weft_session **session)
 {
-    enum weft_code code = weft_session_open(path, &cli->run, session, &cli->err);
+    enum weft_code code = weft_cli_complete(cli, &path);
+    if (code == WEFT_OK)
+        code = weft_session_open(path, &cli->run, session, &cli->err);
     if (code != WEFT_OK)
         return code;
     warn_if_recovered(cli, path, *session);
@@ -291,7 +297,7 @@ enum weft_code weft_cli_view(struct weft_cli *cli, struct weft_view *view)
     weft_cli_quiet_line(cli);
     *view = (struct weft_view){
         .trace = cli->session ? weft_session_trace(cli->session) : NULL,
-        .path = cli->inputs[0],
+        .path = cli->shown_path ? cli->shown_path : cli->inputs[0],
         .format = (enum weft_format)cli->common.format,
         .style = { .has_colour = wants_colour(cli), .n_columns = terminal_columns(cli) },
         .has_filter = cli->common.tids.n > 0,
@@ -353,10 +359,15 @@ int weft_cli_end(struct weft_cli *cli, enum weft_code code)
     cli->session = NULL;
     weft_pool_free(cli->run.pool);
     cli->run.pool = NULL;
-    if (code != WEFT_OK)
-        return print_error(cli, code);
-    print_effort(cli);
-    return WEFT_EXIT_DONE;
+    if (code == WEFT_OK)
+        print_effort(cli);
+    const int status = code == WEFT_OK ? WEFT_EXIT_DONE : print_error(cli, code);
+    for (size_t k = 0; k < cli->asides.n; k++)
+        free(cli->asides.items[k]);
+    WEFT_VEC_FINI(&cli->asides);
+    free(cli->shown_path);
+    cli->shown_path = NULL;
+    return status;
 }
 
 int weft_cli_print(void (*print)(const void *context, struct weft_output *out), const void *context)
