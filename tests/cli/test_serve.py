@@ -258,6 +258,12 @@ def check_calls(server, calls, names, duration):
         every = [call for call in calls if call.name == name]
         ok(own["count"] == len(every) and own["sum_ns"] == sum(call.self for call in every),
            "self times")
+        most = sorted(call.self for call in every)[len(every) // 2]
+        answer = server.api("calls", fn=ids, self_=1, min_ns=most, limit=100000)
+        wanted = sorted(((call.start, call.self) for call in every if call.self >= most),
+                        key=lambda one: (-one[1], one[0]))
+        ok([(row["start_ns"], row["self_ns"]) for row in answer["calls"]] == wanted and
+           answer["total_ns"] == sum(ns for _, ns in wanted), "calls of most self time first")
 
 
 def check_tree(server, trace, calls, names):
@@ -537,14 +543,18 @@ def joined(states, pixel):
     rows = []
     for state in states:
         row = {key: state[key] for key in ("start_ns", "end_ns")}
+        is_on = state["state"].startswith("running") and not state["idle"]
+        is_on = is_on or state["state"] == "interrupted"
         row.update(count=1, longest_ns=state["duration_ns"],
+                   running_ns=state["duration_ns"] if is_on else 0,
                    what=(state["state"], state["reason"] or "none", state["name"] or ""))
         last = rows[-1] if rows else None
         if last and max(last["longest_ns"], last["end_ns"] - last["start_ns"],
                         row["longest_ns"]) <= pixel:
             if row["longest_ns"] > last["longest_ns"]:
                 last.update(longest_ns=row["longest_ns"], what=row["what"])
-            last.update(end_ns=row["end_ns"], count=last["count"] + 1)
+            last.update(end_ns=row["end_ns"], count=last["count"] + 1,
+                        running_ns=last["running_ns"] + row["running_ns"])
         else:
             rows.append(row)
     return rows
@@ -571,6 +581,7 @@ def check_states(folder):
             rows = got["items"][span["first_item"]:span["first_item"] + span["n_items"]]
             found.append([{"start_ns": row["start_ns"], "end_ns": row["end_ns"],
                            "count": row["count"], "longest_ns": row["longest_ns"],
+                           "running_ns": row["running_ns"],
                            "what": (got["states"][row["state"]], got["reasons"][row["reason"]],
                                     got["names"][row["name"]])} for row in rows])
         ok(wanted == found and sum(map(len, found)) > 0, f"states: as told, on {width} columns",

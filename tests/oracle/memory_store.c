@@ -420,7 +420,7 @@ size_t weft_block_part_n_rows(const struct weft_block_part *part)
     return part->calls.n_rows;
 }
 
-size_t weft_block_part_find(const struct weft_block_part *part, uint64_t time_ns)
+size_t weft_block_part_find(struct weft_block_part *part, uint64_t time_ns)
 {
     size_t row = 0;
     while (row < part->calls.n_rows && part->calls.start_ns[row] < time_ns)

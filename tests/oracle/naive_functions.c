@@ -96,6 +96,7 @@ size_t naive_functions(const struct memory_trace *trace, struct weft_function_ro
         row.min_ns = n ? durations[0] : 0;
         row.mean_ns = n ? sum / n : 0;
         row.p50_ns = ranked(durations, n, 1, 2);
+        row.p90_ns = ranked(durations, n, 9, 10);
         row.p99_ns = ranked(durations, n, 99, 100);
         row.p999_ns = ranked(durations, n, 999, 1000);
         if (row.n_threads)

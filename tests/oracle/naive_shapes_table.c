@@ -293,6 +293,7 @@ static struct weft_shape_times times_of(struct naive *naive, uint32_t cluster, u
     times.min_ns = values[0];
     times.max_ns = values[times.count - 1];
     times.p50_ns = percentile(values, times.count, 500);
+    times.p90_ns = percentile(values, times.count, 900);
     times.p99_ns = percentile(values, times.count, 990);
     times.p999_ns = percentile(values, times.count, 999);
     return times;
@@ -490,12 +491,56 @@ static struct weft_shape_run column_run(const struct naive *naive, uint32_t thre
     return run;
 }
 
-static void fill_runs(struct naive *naive, uint32_t thread_id, struct weft_shape_ribbon *ribbon)
+/* At most as many columns as a cluster of these times can be in. */
+static uint64_t cells_of(const struct naive *naive, const struct weft_shape_times *times)
 {
+    const uint32_t n_columns = naive->opts->n_columns;
+    const uint64_t column_ns = (naive->table.to_ns - naive->table.from_ns) / n_columns;
+    const uint64_t n = 2 * times->count + times->sum_ns / (column_ns ? column_ns : 1);
+    return n < n_columns ? n : n_columns;
+}
+
+/* Whether the cluster's cells fit together with those of the thread's that have more time. */
+static bool fits_with_others(struct naive *naive, const struct weft_shape_thread *thread,
+                             uint32_t cluster)
+{
+    const struct weft_shape_times own = times_of(naive, cluster, thread->thread_id);
+    uint64_t n_cells = 0;
+    for (size_t r = 0; r < thread->n_ribbons; r++)
+        for (size_t i = 0; i < thread->ribbons[r].n_clusters; i++) {
+            const uint32_t id = thread->ribbons[r].cluster_ids[i];
+            const struct weft_shape_times times = times_of(naive, id, thread->thread_id);
+            const bool is_before =
+                times.sum_ns != own.sum_ns ? times.sum_ns > own.sum_ns : id <= cluster;
+            n_cells += is_before ? cells_of(naive, &times) : 0;
+        }
+    return naive->opts->max_cells == 0 || n_cells <= naive->opts->max_cells;
+}
+
+/* The ribbon without the clusters that are not drawn. */
+static struct weft_shape_ribbon drawn_of(struct naive *naive,
+                                         const struct weft_shape_thread *thread,
+                                         const struct weft_shape_ribbon *ribbon)
+{
+    uint32_t *ids = naive_take(naive->memory, ribbon->n_clusters * sizeof *ids);
+    struct weft_shape_ribbon drawn = { .cluster_ids = ids };
+    for (size_t i = 0; i < ribbon->n_clusters; i++)
+        if (fits_with_others(naive, thread, ribbon->cluster_ids[i]))
+            ids[drawn.n_clusters++] = ribbon->cluster_ids[i];
+    return drawn;
+}
+
+/* The runs of the thread's ribbon, of those of its clusters that are drawn. */
+static void fill_runs(struct naive *naive, const struct weft_shape_thread *thread,
+                      struct weft_shape_ribbon *ribbon)
+{
+    const uint32_t thread_id = thread->thread_id;
+    const struct weft_shape_ribbon drawn = drawn_of(naive, thread, ribbon);
+    naive->table.undrawn_presences += ribbon->n_clusters - drawn.n_clusters;
     const uint32_t n_columns = naive->opts->n_columns;
     struct weft_shape_run *runs = naive_take(naive->memory, n_columns * sizeof *runs);
     for (uint32_t column = 0; column < n_columns; column++) {
-        const struct weft_shape_run run = column_run(naive, thread_id, ribbon, column);
+        const struct weft_shape_run run = column_run(naive, thread_id, &drawn, column);
         struct weft_shape_run *last = ribbon->n_runs ? &runs[ribbon->n_runs - 1] : NULL;
         if (run.n_columns == 0)
             continue;
@@ -598,9 +643,9 @@ static void fill_thread(struct naive *naive, size_t t)
         thread->n_new_shapes += is_here && is_new_shape(naive, id, t);
     }
     struct weft_shape_ribbon *ribbons = fill_ribbons(naive, thread->thread_id, &thread->n_ribbons);
-    for (size_t r = 0; r < thread->n_ribbons; r++)
-        fill_runs(naive, thread->thread_id, &ribbons[r]);
     thread->ribbons = ribbons;
+    for (size_t r = 0; naive->opts->n_columns && r < thread->n_ribbons; r++)
+        fill_runs(naive, thread, &ribbons[r]);
     fill_presences(naive, t, thread);
     naive->table.calls += thread->calls;
     naive->table.cut_calls += thread->cut_calls;

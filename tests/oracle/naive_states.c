@@ -28,6 +28,8 @@ struct thread {
     struct nested nested[64];
     size_t n_nested;
     uint64_t evidence_ns;
+    bool is_heard_of;
+    uint64_t first_ns, last_ns; /* when something concerned it */
     struct naive_unit now;
     struct naive_unit *units;
     uint64_t time_ns; /* now is since now.state.start_ns; units are filled up to time_ns */
@@ -409,6 +411,11 @@ static void instant(const struct naive_trace *trace, uint64_t t, struct thread *
     for (size_t i = 0; i < n_displaced; i++)
         if (targets[i] == thread->id)
             items[n_items++] = displaced[i];
+    if (n_mine + n_items > 0) {
+        thread->first_ns = thread->is_heard_of ? thread->first_ns : t;
+        thread->last_ns = t;
+        thread->is_heard_of = true;
+    }
     for (size_t i = 1; i < n_items; i++) /* stable */
         for (size_t k = i; k > 0 && is_before(&items[k], &items[k - 1]); k--) {
             const struct item swap = items[k];
@@ -426,6 +433,58 @@ static void instant(const struct naive_trace *trace, uint64_t t, struct thread *
             arrives(trace, thread, &items[chosen]);
         }
     }
+}
+
+/* The thread that has the tid of this one after it. */
+static const struct thread *heir(const struct naive_trace *trace, const struct thread *threads,
+                                 const struct thread *thread)
+{
+    const struct thread *found = NULL;
+    for (const struct thread *other = threads; other < threads + trace->n_threads; other++) {
+        const bool is_later = other->first_ns > thread->first_ns ||
+                              (other->first_ns == thread->first_ns && other->id > thread->id);
+        if (trace->tids[other->id] == trace->tids[thread->id] && trace->tids[thread->id] != 0 &&
+            other->is_heard_of && is_later && (!found || other->first_ns < found->first_ns))
+            found = other;
+    }
+    return found && found->first_ns >= thread->last_ns ? found : NULL;
+}
+
+/* From `from_ns` on nothing is known; from `end_ns` on there is no thread. */
+static void forget(const struct naive_trace *trace, struct thread *thread, uint64_t from_ns,
+                   uint64_t end_ns, unsigned flags)
+{
+    struct weft_state state = waiting(thread, WEFT_STATE_UNKNOWN);
+    state.start_ns = from_ns;
+    state.flags = (uint8_t)flags;
+    for (uint64_t t = from_ns; t < trace->end_ns; t++)
+        thread->units[t] = (struct naive_unit){ .is_alive = t < end_ns, .state = state };
+}
+
+/* What is open at the end of the trace: it is so until the last that the kernel tells of anything.
+ * Who died is no more; nor is whose tid another one has. */
+static void end(const struct naive_trace *trace, const struct thread *threads,
+                struct thread *thread)
+{
+    const struct thread *next = heir(trace, threads, thread);
+    const uint64_t start_ns = thread->now.state.start_ns;
+    uint64_t known_ns = start_ns;
+    if (thread->is_dead) {
+        forget(trace, thread, start_ns, start_ns, 0);
+        return;
+    }
+    if (next) {
+        forget(trace, thread, runs(thread) ? thread->evidence_ns : start_ns, next->first_ns, 0);
+        return;
+    }
+    for (size_t i = 0; i < trace->n_events; i++)
+        if (matters(&trace->events[i].event) && trace->events[i].event.time_ns > known_ns)
+            known_ns = trace->events[i].event.time_ns;
+    thread->now.state.flags |= WEFT_STATE_OPEN;
+    for (uint64_t t = start_ns; t < trace->end_ns; t++)
+        thread->units[t] = thread->now;
+    if (thread->now.state.kind != WEFT_STATE_UNKNOWN)
+        forget(trace, thread, known_ns, trace->end_ns, WEFT_STATE_OPEN);
 }
 
 void naive_states(const struct naive_trace *trace,
@@ -453,26 +512,37 @@ void naive_states(const struct naive_trace *trace,
                 units[i][t] = thread->now;
         }
     }
-    for (uint32_t i = 0; i < trace->n_threads; i++) { /* what is open; and who died is no more */
-        struct thread *thread = &threads[i];
-        thread->now.state.flags |= WEFT_STATE_OPEN;
-        thread->now.is_alive = thread->now.is_alive && !thread->is_dead;
-        for (uint64_t t = thread->now.state.start_ns; t < trace->end_ns; t++)
-            units[i][t].is_alive ? (void)(units[i][t] = thread->now) : (void)0;
-    }
+    for (uint32_t i = 0; i < trace->n_threads; i++)
+        if (threads[i].now.is_alive)
+            end(trace, threads, &threads[i]);
 }
 
-void naive_cpu(const struct naive_trace *trace, int32_t cpu, uint32_t on[NAIVE_MOST_NS],
-               bool is_known[NAIVE_MOST_NS])
+bool naive_cpu(const struct naive_trace *trace, int32_t cpu,
+               struct naive_unit units[NAIVE_MOST_THREADS][NAIVE_MOST_NS],
+               uint32_t on[NAIVE_MOST_NS])
 {
     uint32_t current = WEFT_ID_NONE;
+    uint64_t since = 0;
     bool has = false;
-    for (uint64_t t = 0; t < trace->end_ns; t++) {
+    for (uint64_t t = 0; t <= trace->end_ns; t++) {
         const struct naive_event *switches[MOST];
         const size_t n = chain(trace, t, cpu, current, switches);
+        for (size_t i = 0; i < n; i++) {
+            const bool comes = switches[i]->event.next_thread_id == switches[i]->source;
+            const uint32_t left = comes ? WEFT_ID_NONE : switches[i]->source;
+            for (uint64_t back = t; left != current && left != WEFT_ID_NONE && back-- > since;) {
+                const struct naive_unit *unit = &units[left][back];
+                if (!unit->is_alive || unit->state.cpu != cpu ||
+                    unit->state.kind < WEFT_STATE_RUNNING_USER ||
+                    unit->state.kind > WEFT_STATE_INTERRUPTED)
+                    break;
+                on[back] = left;
+            }
+            current = switches[i]->event.next_thread_id;
+            since = t;
+        }
         has |= n > 0;
-        current = n > 0 ? switches[n - 1]->event.next_thread_id : current;
         on[t] = current;
-        is_known[t] = has;
     }
+    return has;
 }

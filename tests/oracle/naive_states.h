@@ -21,8 +21,9 @@ struct naive_trace {
     const struct naive_event *events;
     size_t n_events;
     uint32_t n_threads;
-    uint32_t n_idle; /* of them, the first */
-    uint64_t end_ns; /* the last event */
+    uint32_t n_idle;      /* of them, the first */
+    const uint64_t *tids; /* by thread; 0: an idle task */
+    uint64_t end_ns;      /* the last event */
 };
 
 /* What a thread did in one ns. */
@@ -35,9 +36,10 @@ struct naive_unit {
 void naive_states(const struct naive_trace *trace,
                   struct naive_unit units[NAIVE_MOST_THREADS][NAIVE_MOST_NS]);
 
-/* on[ns]: who ran on the processor in that ns, from its switches; WEFT_ID_NONE: not known. Before
- * the first switch `is_known` is false. */
-void naive_cpu(const struct naive_trace *trace, int32_t cpu, uint32_t on[NAIVE_MOST_NS],
-               bool is_known[NAIVE_MOST_NS]);
+/* on[ns]: who ran on the processor in that ns, from its switches, and from what naive_states gave
+ * for who left it without having come; WEFT_ID_NONE: not known. False: there is no switch. */
+bool naive_cpu(const struct naive_trace *trace, int32_t cpu,
+               struct naive_unit units[NAIVE_MOST_THREADS][NAIVE_MOST_NS],
+               uint32_t on[NAIVE_MOST_NS]);
 
 #endif

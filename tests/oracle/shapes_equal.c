@@ -48,7 +48,7 @@ static bool same_times(const struct weft_shape_times *got, const struct weft_sha
                        const char *what, size_t at)
 {
     return SAME(count) && SAME(sum_ns) && SAME(min_ns) && SAME(max_ns) && SAME(p50_ns) &&
-           SAME(p99_ns) && SAME(p999_ns) && SAME_SQUARES();
+           SAME(p90_ns) && SAME(p99_ns) && SAME(p999_ns) && SAME_SQUARES();
 }
 
 static bool same_shape(const struct weft_shape *got, const struct weft_shape *want, size_t at)
@@ -167,7 +167,8 @@ static bool same_sums(const struct weft_shapes_table *got, const struct weft_sha
            SAME(n_trivial_clusters) && SAME(n_threads) && SAME(n_spikes) && SAME(spikes_found) &&
            SAME(n_drops) && SAME(drops_found) && SAME(calls) && SAME(cut_calls) &&
            SAME(repaired_calls) && SAME(excluded_calls) && SAME(limited_calls) &&
-           SAME(unclustered_shapes) && SAME(rare_below) && SAME(n_rare_clusters);
+           SAME(unclustered_shapes) && SAME(undrawn_presences) && SAME(rare_below) &&
+           SAME(n_rare_clusters);
 }
 
 bool shapes_tables_equal(const struct weft_shapes_table *got, const struct weft_shapes_table *want)

@@ -15,11 +15,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { TRACES = 600, RANGES = 6, SPURT = 400 };
+/* After OFTEN questions all times of a block are kept. */
+enum { TRACES = 600, RANGES = 6, OFTEN = 32, SPURT = 400 };
 
 /* What took part, in all traces. */
 static struct seen {
-    uint64_t rows, below, inside, left, wide, spurts, found;
+    uint64_t rows, below, inside, left, wide, spurts, found, often;
 } seen;
 
 /* Now and then a stack of hundreds of calls grows and falls at once. */
@@ -156,8 +157,10 @@ static bool blocks_fit(uint64_t *state, struct weft_store *store)
             tap_note("%s", err.text);
         is_ok = is_ok && weft_block_part_rows(part, 0, whole.n_rows, &calls, NULL) == WEFT_OK &&
                 rows_equal(&whole, 0, &calls);
-        for (int i = 0; is_ok && i < RANGES; i++)
+        const bool is_often = tap_random(state) % 8 == 0;
+        for (int i = 0; is_ok && i < (is_often ? OFTEN + RANGES : RANGES); i++)
             is_ok = range_fits(state, part, &whole);
+        seen.often += is_often;
         size_t n_left = 0;
         (void)weft_store_left_calls(store, 0, block, &n_left);
         seen.left += n_left;
@@ -206,6 +209,7 @@ int main(void)
     tap_ok(seen.rows > 0, "%" PRIu64 " rows", seen.rows);
     tap_ok(seen.below > 0, "%" PRIu64 " open calls of earlier blocks", seen.below);
     tap_ok(seen.inside > 0, "%" PRIu64 " open calls of the block", seen.inside);
+    tap_ok(seen.often > 0, "%" PRIu64 " blocks that were asked often", seen.often);
     tap_ok(seen.left > 0, "%" PRIu64 " calls left open", seen.left);
     tap_ok(seen.wide > 0, "%" PRIu64 " blocks of many functions", seen.wide);
     tap_ok(seen.spurts > 0, "%" PRIu64 " deep stacks", seen.spurts);

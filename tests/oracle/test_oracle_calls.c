@@ -92,40 +92,64 @@ static const uint32_t *random_ids(const struct subject *subject, uint32_t ids[ID
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-static bool is_before(const struct memory_call *a, const struct memory_call *b,
-                      enum weft_calls_order order)
+/* What the calls are chosen and sorted by: their duration, or their self time in the window. */
+static uint64_t length_ns(const struct weft_calls_opts *opts, const struct memory_thread *thread,
+                          size_t at)
 {
-    uint64_t a_ns = a->end_ns - a->start_ns, b_ns = b->end_ns - b->start_ns;
-    if (order == WEFT_CALLS_LONGEST && a_ns != b_ns)
-        return a_ns > b_ns;
-    return a->start_ns < b->start_ns;
+    return opts->is_self ? self_ns(thread, at, opts->window)
+                         : thread->calls[at].end_ns - thread->calls[at].start_ns;
 }
 
-static bool wants(const struct weft_calls_opts *opts, const struct memory_call *call)
+/* A call, and what it is sorted by. */
+struct place {
+    uint64_t length_ns, start_ns;
+    uint32_t t;
+    size_t at;
+};
+
+static bool is_before(const struct place *a, const struct place *b, enum weft_calls_order order)
 {
-    uint64_t duration_ns = call->end_ns - call->start_ns;
-    return is_in(opts->window, call) && duration_ns >= opts->min_ns &&
-           duration_ns <= opts->max_ns &&
+    if (order == WEFT_CALLS_LONGEST && a->length_ns != b->length_ns)
+        return a->length_ns > b->length_ns;
+    if (a->start_ns != b->start_ns)
+        return a->start_ns < b->start_ns;
+    return a->t < b->t || (a->t == b->t && a->at < b->at);
+}
+
+static bool wants(const struct weft_calls_opts *opts, const struct memory_thread *thread, size_t at)
+{
+    const struct memory_call *call = &thread->calls[at];
+    const uint64_t ns = length_ns(opts, thread, at);
+    return is_in(opts->window, call) && ns >= opts->min_ns && ns <= opts->max_ns &&
            is_listed(opts->function_ids, opts->n_function_ids, call->function_id);
+}
+
+/* All calls that are wanted, in no order. */
+static size_t all_wanted(const struct subject *subject, const struct weft_calls_opts *opts,
+                         struct place *places)
+{
+    size_t n = 0;
+    for (uint32_t t = 0; t < subject->memory->n_threads; t++) {
+        const struct memory_thread *thread = &subject->memory->threads[t];
+        for (size_t i = 0; i < thread->n_calls; i++)
+            if (wants(opts, thread, i))
+                places[n++] =
+                    (struct place){ length_ns(opts, thread, i), thread->calls[i].start_ns, t, i };
+    }
+    return n;
 }
 
 /* The row of this call is at the place that the number of calls before it says. */
 static bool check_call(const struct subject *subject, const struct weft_calls_table *table,
-                       const struct weft_calls_opts *opts, uint32_t t, size_t at)
+                       const struct weft_calls_opts *opts, const struct place *places, size_t n,
+                       const struct place *own)
 {
-    const struct memory_call *call = &subject->memory->threads[t].calls[at];
     size_t place = 0;
-    for (uint32_t other_t = 0; other_t < subject->memory->n_threads; other_t++)
-        for (size_t i = 0; i < subject->memory->threads[other_t].n_calls; i++) {
-            const struct memory_call *other = &subject->memory->threads[other_t].calls[i];
-            if (!wants(opts, other))
-                continue;
-            bool is_after = is_before(call, other, opts->order);
-            bool is_first = is_before(other, call, opts->order);
-            place += is_first || (!is_after && (other_t < t || (other_t == t && i < at)));
-        }
+    for (size_t i = 0; i < n; i++)
+        place += is_before(&places[i], own, opts->order);
     return place >= opts->limit ||
-           (place < table->n_rows && row_is(&table->rows[place], subject, t, at));
+           (place < table->n_rows && table->rows[place].length_ns == own->length_ns &&
+            row_is(&table->rows[place], subject, own->t, own->at));
 }
 
 static bool test_calls(const struct subject *subject, const struct weft_window *window)
@@ -135,6 +159,7 @@ static bool test_calls(const struct subject *subject, const struct weft_window *
         .window = window,
         .min_ns = random_below(subject->random, 2) ? 0 : random_below(subject->random, 60),
         .max_ns = random_below(subject->random, 2) ? UINT64_MAX : random_below(subject->random, 99),
+        .is_self = random_below(subject->random, 2),
         .order = random_below(subject->random, 2) ? WEFT_CALLS_LONGEST : WEFT_CALLS_EARLIEST,
         .limit = 1 + (uint32_t)random_below(subject->random, 40),
     };
@@ -142,19 +167,20 @@ static bool test_calls(const struct subject *subject, const struct weft_window *
     struct weft_calls_table *table = NULL;
     if (weft_calls_run(subject->trace, NULL, &opts, subject->run, &table, NULL))
         return false;
-    uint64_t n = 0, sum_ns = 0;
-    bool is_ok = true;
+    size_t n_all = 0;
     for (uint32_t t = 0; t < subject->memory->n_threads; t++)
-        for (size_t i = 0; is_ok && i < subject->memory->threads[t].n_calls; i++) {
-            const struct memory_call *call = &subject->memory->threads[t].calls[i];
-            if (!wants(&opts, call))
-                continue;
-            n++;
-            sum_ns += call->end_ns - call->start_ns;
-            is_ok = check_call(subject, table, &opts, t, i);
-        }
+        n_all += subject->memory->threads[t].n_calls;
+    struct place *places = calloc(n_all + 1, sizeof *places);
+    const size_t n = all_wanted(subject, &opts, places);
+    uint64_t sum_ns = 0;
+    bool is_ok = true;
+    for (size_t i = 0; is_ok && i < n; i++) {
+        sum_ns += places[i].length_ns;
+        is_ok = check_call(subject, table, &opts, places, n, &places[i]);
+    }
     is_ok = is_ok && table->n_found == n && table->sum_ns == sum_ns && !table->is_partial &&
-            table->n_rows == (n < opts.limit ? n : opts.limit);
+            table->is_self == opts.is_self && table->n_rows == (n < opts.limit ? n : opts.limit);
+    free(places);
     weft_calls_table_free(table);
     return is_ok;
 }

@@ -238,8 +238,8 @@ static void check_graphs(uint64_t seed)
         struct weft_err err = { 0 };
         const uint32_t n_threads = 1 + (uint32_t)(tap_random(&state) % 12);
         random_graph(&state, plain, n_threads);
-        struct weft_path_walk_opts opts = { .thread_id =
-                                                (uint32_t)(tap_random(&state) % n_threads) };
+        struct weft_path_walk_opts opts = { .thread_id = (uint32_t)(tap_random(&state) % n_threads),
+                                            .max_segments = 8 * LENGTH };
         opts.from_ns = tap_random(&state) % LENGTH;
         opts.to_ns = opts.from_ns + tap_random(&state) % (LENGTH - opts.from_ns);
         if (weft_path_walk(&plain->graph, &opts, &walked, &err) != WEFT_OK)
@@ -414,7 +414,8 @@ static void check_programs(uint64_t seed)
         random_program(program, seed + i);
         execute(program, ends_ns);
         draw_program(program, plain);
-        const struct weft_path_walk_opts opts = { .to_ns = ends_ns[0] };
+        const struct weft_path_walk_opts opts = { .to_ns = ends_ns[0],
+                                                  .max_segments = 8 * (ends_ns[0] + 1) };
         struct weft_path_walked walked;
         struct weft_err err = { 0 };
         if (weft_path_walk(&plain->graph, &opts, &walked, &err) != WEFT_OK)

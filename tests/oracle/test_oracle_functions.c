@@ -15,8 +15,8 @@ static bool rows_equal(const struct weft_function_row *a, const struct weft_func
     return a->function_id == b->function_id && a->n_threads == b->n_threads &&
            a->count == b->count && a->inclusive_ns == b->inclusive_ns && a->self_ns == b->self_ns &&
            a->min_ns == b->min_ns && a->mean_ns == b->mean_ns && a->max_ns == b->max_ns &&
-           a->p50_ns == b->p50_ns && a->p99_ns == b->p99_ns && a->p999_ns == b->p999_ns &&
-           a->open_count == b->open_count && a->open_ns == b->open_ns &&
+           a->p50_ns == b->p50_ns && a->p90_ns == b->p90_ns && a->p99_ns == b->p99_ns &&
+           a->p999_ns == b->p999_ns && a->open_count == b->open_count && a->open_ns == b->open_ns &&
            a->open_self_ns == b->open_self_ns && a->cut_count == b->cut_count &&
            a->cut_ns == b->cut_ns && a->max_thread_id == b->max_thread_id &&
            a->max_start_ns == b->max_start_ns;
@@ -25,12 +25,13 @@ static bool rows_equal(const struct weft_function_row *a, const struct weft_func
 static void print_row(const char *who, const struct weft_function_row *row)
 {
     tap_note("%s: f%u threads %u count %" PRIu64 " incl %" PRIu64 " self %" PRIu64 " min %" PRIu64
-             " mean %" PRIu64 " max %" PRIu64 " p50 %" PRIu64 " p99 %" PRIu64 " p999 %" PRIu64
-             " open %" PRIu64 "/%" PRIu64 "/%" PRIu64 " cut %" PRIu64 "/%" PRIu64 " at %u/%" PRIu64,
+             " mean %" PRIu64 " max %" PRIu64 " p50 %" PRIu64 " p90 %" PRIu64 " p99 %" PRIu64
+             " p999 %" PRIu64 " open %" PRIu64 "/%" PRIu64 "/%" PRIu64 " cut %" PRIu64 "/%" PRIu64
+             " at %u/%" PRIu64,
              who, row->function_id, row->n_threads, row->count, row->inclusive_ns, row->self_ns,
-             row->min_ns, row->mean_ns, row->max_ns, row->p50_ns, row->p99_ns, row->p999_ns,
-             row->open_count, row->open_ns, row->open_self_ns, row->cut_count, row->cut_ns,
-             row->max_thread_id, row->max_start_ns);
+             row->min_ns, row->mean_ns, row->max_ns, row->p50_ns, row->p90_ns, row->p99_ns,
+             row->p999_ns, row->open_count, row->open_ns, row->open_self_ns, row->cut_count,
+             row->cut_ns, row->max_thread_id, row->max_start_ns);
 }
 
 /* The medians made for marks, against the exact ones: every call of the trace gets the same mark.

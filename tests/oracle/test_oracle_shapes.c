@@ -48,6 +48,8 @@ static void make_opts(struct random_source *random, struct fixture *fixture)
     if (random_below(random, 2))
         fixture->opts.n_columns = 1 + (uint32_t)random_below(random, 50);
     if (random_below(random, 2))
+        fixture->opts.max_cells = 1 + random_below(random, 100);
+    if (random_below(random, 2))
         fixture->opts.spike_factor = (double)random_below(random, 5);
     fixture->opts.spike_least_ns = random_below(random, 100);
     fixture->opts.n_windows = 1 + (uint32_t)random_below(random, 40);

@@ -3,6 +3,7 @@
  * States of threads against a literal simulation (naive_states.c), on random kernel traces: with
  * lost events, switches that were not seen, many events in one ns, forks, exits; in blocks so small
  * that there are many windows, and with so little memory that they are decoded again and again.
+ * A program tells of its threads too, in no order of time.
  * States tile a thread's life, and the order of delivery does not matter.
  */
 #include "analysis/analysis.h"
@@ -18,6 +19,7 @@ static char path[64];
 static char what[400];
 static struct naive_event events[MOST_EVENTS];
 static struct naive_unit units[NAIVE_MOST_THREADS][NAIVE_MOST_NS];
+static uint32_t on[NAIVE_MOST_CPUS][NAIVE_MOST_NS]; /* filled by cpus_same */
 
 /* ---- a random trace ------------------------------------------------------------------------- */
 
@@ -26,8 +28,11 @@ struct scheduler {
     uint64_t time_ns;
     uint32_t n_threads, n_cpus;
     uint32_t on[NAIVE_MOST_CPUS];
+    uint64_t tids[NAIVE_MOST_THREADS];
     uint64_t last_ns[NAIVE_MOST_THREADS];
-    unsigned lost_percent, odd_percent, tie_percent;
+    uint64_t renewed_ns; /* when a tid goes to another thread, heir[1] after heir[0] */
+    uint32_t heir[2];
+    unsigned lost_percent, odd_percent, tie_percent, told_percent;
     struct naive_trace trace;
 };
 
@@ -107,6 +112,29 @@ static struct weft_event random_event(struct scheduler *s, int32_t cpu, uint32_t
     return event;
 }
 
+/* The thread that it is by then. */
+static uint32_t thread_at(const struct scheduler *s, uint64_t time_ns, uint32_t thread)
+{
+    return thread == s->heir[0] || thread == s->heir[1] ? s->heir[time_ns >= s->renewed_ns]
+                                                        : thread;
+}
+
+/* Tids that come twice: of threads one after the other, and of any. */
+static void tids_make(struct scheduler *s)
+{
+    for (uint32_t i = 0; i < s->n_threads; i++)
+        s->tids[i] = i < s->n_cpus ? 0 : 100 + i;
+    s->heir[0] = s->heir[1] = WEFT_ID_NONE - 1;
+    if (s->n_threads < s->n_cpus + 4 || roll(s, 2))
+        return;
+    s->heir[0] = s->n_cpus + (uint32_t)roll(s, 2);
+    s->heir[1] = s->n_cpus + 2;
+    s->renewed_ns = roll(s, NAIVE_MOST_NS);
+    s->tids[s->heir[1]] = s->tids[s->heir[0]];
+    if (roll(s, 3) == 0)
+        s->tids[s->n_cpus + 3] = s->tids[s->heir[0]];
+}
+
 static void trace_make(struct scheduler *s, uint64_t seed)
 {
     *s = (struct scheduler){ .state = seed };
@@ -115,17 +143,21 @@ static void trace_make(struct scheduler *s, uint64_t seed)
     s->lost_percent = (unsigned)roll(s, 3) * 10;
     s->odd_percent = (unsigned)roll(s, 3) * 8;
     s->tie_percent = (unsigned)roll(s, 3) * 40;
+    s->told_percent = (unsigned)roll(s, 3) * 30;
     const size_t n_events = roll(s, MOST_EVENTS) + 1;
     size_t n = 0;
     for (uint32_t i = 0; i < s->n_cpus; i++)
         s->on[i] = i;
+    tids_make(s);
     while (n < n_events && s->time_ns + 8 < NAIVE_MOST_NS) {
         const uint32_t cpu = (uint32_t)roll(s, s->n_cpus);
         const bool is_odd = roll(s, 100) < s->odd_percent;
-        const uint32_t source = is_odd ? (uint32_t)roll(s, s->n_threads) : s->on[cpu];
+        uint32_t source = is_odd ? (uint32_t)roll(s, s->n_threads) : s->on[cpu];
         if (roll(s, 100) >= s->tie_percent)
             s->time_ns += roll(s, 4);
-        const struct weft_event event = random_event(s, (int32_t)cpu, source);
+        source = thread_at(s, s->time_ns, source);
+        struct weft_event event = random_event(s, (int32_t)cpu, source);
+        event.next_thread_id = thread_at(s, s->time_ns, event.next_thread_id);
         if (event.kind == WEFT_EVENT_SWITCH && event.next_thread_id != WEFT_ID_NONE)
             s->on[cpu] = event.next_thread_id;
         if (roll(s, 100) < s->lost_percent)
@@ -136,10 +168,32 @@ static void trace_make(struct scheduler *s, uint64_t seed)
                                      .n_events = n,
                                      .n_threads = s->n_threads,
                                      .n_idle = s->n_cpus,
+                                     .tids = s->tids,
                                      .end_ns = n ? events[n - 1].event.time_ns : 0 };
 }
 
 /* ---- writing -------------------------------------------------------------------------------- */
+
+/* What a program tells changes no state, whenever it was. */
+static enum weft_code told_deliver(struct scheduler *s, struct weft_sink *sink, uint32_t thread,
+                                   struct weft_err *err)
+{
+    struct weft_event event = event_of(s, roll(s, 2) ? WEFT_EVENT_SPAN : WEFT_EVENT_INSTANT, -1);
+    event.name = WEFT_STR("told");
+    event.time_ns = roll(s, s->trace.end_ns + 1);
+    if (event.kind == WEFT_EVENT_SPAN)
+        event.duration_ns = roll(s, s->trace.end_ns - event.time_ns + 1);
+    return sink->ops->events(sink, thread, &event, 1, err);
+}
+
+static enum weft_code event_deliver(struct scheduler *s, struct weft_sink *sink,
+                                    const struct naive_event *event, struct weft_err *err)
+{
+    enum weft_code code = WEFT_OK;
+    while (code == WEFT_OK && roll(s, 100) < s->told_percent)
+        code = told_deliver(s, sink, event->source, err);
+    return code == WEFT_OK ? sink->ops->events(sink, event->source, &event->event, 1, err) : code;
+}
 
 /* In order of time, or thread by thread. */
 static enum weft_code events_deliver(struct scheduler *s, struct weft_sink *sink,
@@ -149,13 +203,13 @@ static enum weft_code events_deliver(struct scheduler *s, struct weft_sink *sink
     const bool is_by_thread = roll(s, 2);
     if (!is_by_thread) {
         for (size_t i = 0; i < s->trace.n_events && code == WEFT_OK; i++)
-            code = sink->ops->events(sink, events[i].source, &events[i].event, 1, err);
+            code = event_deliver(s, sink, &events[i], err);
         return code;
     }
     for (uint32_t k = s->n_threads; k-- > 0;) {
         for (size_t i = 0; i < s->trace.n_events && code == WEFT_OK; i++)
             if (events[i].source == k)
-                code = sink->ops->events(sink, k, &events[i].event, 1, err);
+                code = event_deliver(s, sink, &events[i], err);
         if (code == WEFT_OK)
             code = sink->ops->thread_end(sink, k, 0, err);
     }
@@ -175,8 +229,7 @@ static bool trace_write(struct scheduler *s)
                                            .is_parallel = roll(s, 2) };
     code = sink->ops->begin(sink, &begin, &err);
     for (uint32_t i = 0; i < s->n_threads && code == WEFT_OK; i++) {
-        const struct weft_thread_info info = { .tid = i < s->n_cpus ? 0 : 100 + i,
-                                               .generation = i };
+        const struct weft_thread_info info = { .tid = s->tids[i], .generation = i };
         uint32_t thread_id;
         code = sink->ops->thread(sink, &info, &thread_id, &err);
     }
@@ -283,31 +336,53 @@ static bool thread_same(struct scheduler *s, struct weft_history *history, uint3
 static bool cpus_same(struct scheduler *s, struct weft_history *history)
 {
     for (uint32_t cpu = 0; cpu < s->n_cpus; cpu++) {
-        uint32_t on[NAIVE_MOST_NS];
-        bool is_known[NAIVE_MOST_NS];
         struct weft_cpu_runs *runs;
         const uint64_t from_ns = roll(s, s->trace.end_ns + 1);
         const uint64_t to_ns = roll(s, 2) ? UINT64_MAX : from_ns + roll(s, s->trace.end_ns + 1);
-        naive_cpu(&s->trace, (int32_t)cpu, on, is_known);
+        const bool has = naive_cpu(&s->trace, (int32_t)cpu, units, on[cpu]);
         if (weft_cpu_runs_open(history, 0, (int32_t)cpu, from_ns, to_ns, &runs, NULL) != WEFT_OK)
             return differ("fails", cpu, 0, 0, 0);
         const struct weft_cpu_run *run;
         uint64_t at_ns = from_ns;
         bool is_good = true;
         while (is_good && weft_cpu_runs_next(runs, &run, NULL) == WEFT_OK && run) {
-            for (; at_ns < run->start_ns; at_ns++)
-                is_good = is_good && !is_known[at_ns];
-            for (; at_ns < run->end_ns; at_ns++)
-                is_good = is_good && is_known[at_ns] && on[at_ns] == run->thread_id;
+            is_good = run->start_ns <= at_ns && run->end_ns > at_ns && run->start_ns < to_ns;
+            for (at_ns = run->start_ns; at_ns < run->end_ns; at_ns++)
+                is_good = is_good && on[cpu][at_ns] == run->thread_id;
             if (!is_good)
-                (void)differ("run", cpu, at_ns, run->thread_id, on[at_ns - 1]);
+                (void)differ("run", cpu, at_ns, run->thread_id, on[cpu][at_ns - 1]);
         }
         weft_cpu_runs_close(runs);
-        for (; is_good && at_ns < s->trace.end_ns && at_ns < to_ns; at_ns++)
-            is_good = !is_known[at_ns] || differ("runs end", cpu, at_ns, 0, 0);
+        if (is_good && at_ns < (to_ns < s->trace.end_ns ? to_ns : s->trace.end_ns) && has)
+            is_good = differ("runs end", cpu, at_ns, 0, 0);
         if (!is_good)
             return false;
     }
+    return true;
+}
+
+/* Who had the processor while a thread could run: sums by thread. */
+static bool preempted_same(struct scheduler *s, const struct weft_waits_thread *thread)
+{
+    uint64_t want[NAIVE_MOST_THREADS + 1] = { 0 };
+    for (uint64_t t = 0; t < s->trace.end_ns; t++) {
+        const struct naive_unit *unit = &units[thread->thread_id][t];
+        const int32_t cpu = unit->state.cpu;
+        if (!unit->is_alive || unit->state.kind != WEFT_STATE_PREEMPTED)
+            continue;
+        uint32_t other = cpu >= 0 ? on[cpu][t] : WEFT_ID_NONE;
+        if (other == WEFT_ID_NONE || other == thread->thread_id || other < s->trace.n_idle)
+            other = NAIVE_MOST_THREADS;
+        want[other]++;
+    }
+    for (size_t k = 0; k < thread->n_rows; k++) {
+        const uint32_t other = thread->rows[k].other_id;
+        if (thread->rows[k].kind == WEFT_STATE_PREEMPTED)
+            want[other == WEFT_ID_NONE ? NAIVE_MOST_THREADS : other] -= thread->rows[k].sum_ns;
+    }
+    for (uint32_t i = 0; i <= NAIVE_MOST_THREADS; i++)
+        if (want[i] != 0)
+            return differ("preempted by", thread->thread_id, i, want[i], 0);
     return true;
 }
 
@@ -340,6 +415,7 @@ static bool waits_same(struct scheduler *s, const struct weft_trace *trace,
                   memcmp(reasons, thread->reason_ns, sizeof reasons) == 0;
         if (!is_same)
             (void)differ("sums", i, thread->first_ns, sum_ns, life_ns);
+        is_same = is_same && preempted_same(s, thread);
     }
     weft_waits_table_free(table);
     return is_same;

@@ -76,6 +76,9 @@ __attribute__((unused)) static void kb_align(struct kb *kb, size_t to)
     "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"                 \
     "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
 
+/* What the formats that tell it say of the machine; NULL: nothing. */
+static const char *kb_machine;
+
 /* System, format. */
 __attribute__((unused)) static const char *const kb_formats[][2] = {
     { "sched", "name: sched_switch\nID: 10\n" KB_COMMON
@@ -403,6 +406,14 @@ static uint64_t pb_put_attr(struct kb *kb, unsigned k)
     return k + 1 == PB_ATTRS ? PB_CLOCK_ID : 100 + KB_SWITCH + k;
 }
 
+static void pb_machine(struct kb *kb)
+{
+    if (!kb_machine)
+        return;
+    kb_int(kb, strlen(kb_machine) + 1, 4);
+    kb_text(kb, kb_machine);
+}
+
 /* The records as a file. The caller frees. */
 __attribute__((unused)) static struct kb pb_file(const struct kb *records)
 {
@@ -420,7 +431,7 @@ __attribute__((unused)) static struct kb pb_file(const struct kb *records)
                                records->out.n_bytes,
                                0,
                                0,
-                               1 << 1 | 1 << 12,
+                               1 << 1 | (kb_machine ? 1 << 6 : 0) | 1 << 12,
                                0,
                                0,
                                0 };
@@ -437,11 +448,21 @@ __attribute__((unused)) static struct kb pb_file(const struct kb *records)
     struct kb tracing = { .is_big = records->is_big };
     kb_tracing_begin(&tracing, "0.6");
     kb_tracing(&tracing);
-    kb_int(&file, end_off + 32, 8);
+    struct kb machine = { .is_big = records->is_big };
+    pb_machine(&machine);
+    const uint64_t tracing_off = end_off + (kb_machine ? 3u : 2u) * 16;
+    const uint64_t machine_off = tracing_off + tracing.out.n_bytes;
+    kb_int(&file, tracing_off, 8);
     kb_int(&file, tracing.out.n_bytes, 8);
-    kb_int(&file, end_off + 32 + tracing.out.n_bytes, 8);
+    if (kb_machine) {
+        kb_int(&file, machine_off, 8);
+        kb_int(&file, machine.out.n_bytes, 8);
+    }
+    kb_int(&file, machine_off + machine.out.n_bytes, 8);
     kb_int(&file, 8 + 128 + 4 + 4 + 8 + 8, 8);
     kb_bytes(&file, tracing.out.bytes, tracing.out.n_bytes);
+    kb_bytes(&file, machine.out.bytes, machine.out.n_bytes);
+    kb_fini(&machine);
     kb_int(&file, 1, 4); /* one event has a name */
     kb_int(&file, 128, 4);
     pb_attr(&file, 1, 0, PB_TYPE | PB_CHAIN);
@@ -471,6 +492,12 @@ __attribute__((unused)) static struct kb pb_pipe(const struct kb *records)
     kb_int(&file, PB_CLOCK_ID, 8);
     kb_text(&file, "clock");
     pb_end(&file, update);
+    if (kb_machine) {
+        const size_t feature = pb_begin(&file, 80, 0);
+        kb_int(&file, 6, 8);
+        pb_machine(&file);
+        pb_end(&file, feature);
+    }
     kb_tracing_begin(&tracing, "0.6");
     kb_tracing(&tracing);
     kb_align(&tracing, 8);
@@ -591,7 +618,10 @@ static void tb_options(struct kb *kb)
     static const char clock[] = "local global [mono] boot";
     tb_option(kb, 1, "0x3e8", 6); /* 1,000 us */
     tb_option(kb, 4, clock, sizeof clock);
-    tb_option(kb, 5, "Linux test", 11);
+    char uname[64];
+    const int n_uname = snprintf(uname, sizeof uname, "Linux test%s%s", kb_machine ? " " : "",
+                                 kb_machine ? kb_machine : "");
+    tb_option(kb, 5, uname, (size_t)n_uname + 1);
 }
 
 /* Version 6. The caller frees. */

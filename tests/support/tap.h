@@ -19,6 +19,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define TAP_IS_SANITIZED true
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define TAP_IS_SANITIZED true
+#endif
+#endif
+#ifndef TAP_IS_SANITIZED
+#define TAP_IS_SANITIZED false
+#endif
 
 #define TAP_PRINTF(format_at, args_at) __attribute__((format(printf, format_at, args_at), unused))
 
@@ -133,9 +145,19 @@ TAP_PRINTF(1, 2) static void tap_skip(const char *format, ...)
     va_end(args);
 }
 
+/* A random test that goes astray fails, rather than take all memory of the machine. Sanitizers map
+ * more than any limit; they have one of their own (tests/oracle/meson.build). */
+__attribute__((unused)) static void tap_bound_memory(void)
+{
+    const struct rlimit limit = { .rlim_cur = (rlim_t)2 << 30, .rlim_max = (rlim_t)2 << 30 };
+    if (!TAP_IS_SANITIZED)
+        (void)setrlimit(RLIMIT_DATA, &limit);
+}
+
 /* The seed of a random test, printed so that a failure can be repeated with WEFT_SEED=n. */
 __attribute__((unused)) static uint64_t tap_seed(uint64_t default_seed)
 {
+    tap_bound_memory();
     const char *text = getenv("WEFT_SEED");
     const uint64_t seed = text ? strtoull(text, NULL, 0) : default_seed;
     tap_note("seed %" PRIu64, seed);

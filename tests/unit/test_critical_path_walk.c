@@ -134,11 +134,38 @@ static void check_limit(void)
     free(plain);
 }
 
+/* Waits that all end at one time: seven arrows there, seven back, and one segment. */
+static void check_limit_of_arrows(void)
+{
+    struct plain_graph *plain = calloc(1, sizeof *plain);
+    struct weft_path_walked walked = { 0 };
+    struct weft_err err = { 0 };
+    if (!plain)
+        abort();
+    plain_graph_read(plain,
+                     "0: 0 B 9 / 1: 0 B 9 / 2: 0 B 9 / 3: 0 B 9 / 4: 0 B 9 / 5: 0 B 9 / "
+                     "6: 0 B 9 / 7: 0 R 9",
+                     "1@9>0@9 2@9>1@9 3@9>2@9 4@9>3@9 5@9>4@9 6@9>5@9 7@9>6@9");
+    struct weft_path_walk_opts opts = { .to_ns = 9, .max_segments = 3 };
+    tap_eq_u64(weft_path_walk(&plain->graph, &opts, &walked, &err), WEFT_E_LIMIT,
+               "more arrows than memory admits");
+    weft_path_walked_fini(&walked);
+    opts.max_segments = 4;
+    err = (struct weft_err){ 0 };
+    tap_eq_u64(weft_path_walk(&plain->graph, &opts, &walked, &err), WEFT_OK,
+               "just enough for arrows");
+    tap_eq_u64(walked.arrows.n, 14, "arrows there and back");
+    tap_eq_u64(walked.segments.n, 1, "of one segment");
+    weft_path_walked_fini(&walked);
+    free(plain);
+}
+
 int main(void)
 {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         check_case(&cases[i]);
     check_ring();
     check_limit();
+    check_limit_of_arrows();
     return tap_done();
 }

@@ -186,10 +186,10 @@ static void test_user(void)
         "end @0\n"
         "-- 1\n"
         "E 0 @10\n"
-        "lock_request mutex_lock [pthread] 28672 @20 \n"
-        "lock_acquired mutex_lock [pthread] 28672 @30 \n"
+        "lock_request mutex_lock [] 28672 @20 \n"
+        "lock_acquired mutex_lock [] 28672 @30 \n"
         "I app:note 0 cpu 3 @35 \"7b2274657874223a22736179205c2268695c22227d\"\n"
-        "lock_released mutex_unlock [pthread] 28672 @40 \n"
+        "lock_released mutex_unlock [] 28672 @40 \n"
         "X 0 @50\n"
         "end @50\n",
         "calls, locks and notes of a process");

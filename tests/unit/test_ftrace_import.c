@@ -169,6 +169,9 @@ static void test_kernel(void)
     expect_line(kernel, "io_end WS [block] 4096 'A' @1300", "its end");
     expect_line(kernel, "I tracing_mark_write 0 cpu 0 @1400", "a mark is a point");
     expect_line(kernel, "I custom 0 cpu 0 @1500", "as is any other event");
+    expect_line("# arch : x86_64\n"
+                "    a-10  [000]  5.000000900: sys_enter: NR 202 (7f40, 81, 3, 0, 0, 0)\n",
+                "syscall_enter futex [] 32576", "a machine that is told names system calls");
     expect_line(kernel, "note lost_records 3", "lost events are noted");
     expect_line(kernel, "note unknown_record 1 at 0x", "so is a line that is none");
     expect_line(kernel, "note time_backward 1", "so is time that steps back");

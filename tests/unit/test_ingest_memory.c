@@ -12,6 +12,7 @@
 #include "ingest/ctf/ctf.h"
 #include "ingest/optrack/optrack.h"
 #include "ingest/perf/perf.h"
+#include "ingest/recording/recording.h"
 #include "ingest/text/text.h"
 #include "ingest/tracecmd/tracecmd.h"
 #include "ingest/uftrace/uftrace.h"
@@ -19,6 +20,7 @@
 #include "ingest/xray/xray.h"
 #include "kernel_builder.h"
 #include "optrack_builder.h"
+#include "recording_builder.h"
 #include "tap.h"
 #include "uftrace_builder.h"
 
@@ -99,6 +101,13 @@ static enum weft_code read_tracecmd(const struct input *input, struct weft_sink 
 {
     const struct weft_mapped file = { .bytes = input->bytes, .n_bytes = input->n_bytes };
     return weft_tracecmd_import(&file, NULL, sink, NULL, err);
+}
+
+static enum weft_code read_recording(const struct input *input, struct weft_sink *sink,
+                                     struct weft_err *err)
+{
+    const struct weft_mapped file = { .bytes = input->bytes, .n_bytes = input->n_bytes };
+    return weft_recording_import(&file, NULL, sink, NULL, err);
 }
 
 static enum weft_code read_chrome(const struct input *input, struct weft_sink *sink,
@@ -311,6 +320,48 @@ static void test_tracecmd(void)
     kb_fini(&raw);
 }
 
+static void test_recording(void)
+{
+    struct rb file = { 0 }, records = { 0 };
+    struct rb_ring ring = { .pid = 10, .piece = { .library = 1, .tid = 10, .start_ticks = 1 } };
+    struct rb_ring other = { .pid = 10, .piece = { .library = 1, .tid = 11, .start_ticks = 2 } };
+    const uint64_t id[] = { 7 }, lock[] = { 64, 1 }, metric[] = { 7, 0 };
+    const struct weft_kernel_record fork = {
+        .time_ns = 3, .tid = 10, .type = WEFT_KERNEL_FORK, .a = 11 | UINT64_C(10) << 32
+    };
+    const struct weft_kernel_record send = { .time_ns = 4,
+                                             .tid = 10,
+                                             .type = WEFT_KERNEL_SEND,
+                                             .payload_bytes = sizeof(struct weft_kernel_flow),
+                                             .a = 1 };
+    rb_head(&file);
+    rb_clock(&file, 1, 1, 1);
+    rb_text(&file, WEFT_PIECE_META, 0, 0, 1, "command=x\n");
+    rb_text(&file, WEFT_PIECE_PROCESS, 0, 10, 1, "parent=1\ncomm=x\n");
+    rb_text(&file, WEFT_PIECE_MAPS, 0, 10, 1, "1000-2000 r-xp 00000000 00:00 1 /none\n");
+    rb_text(&file, WEFT_PIECE_BUILD, 0, 0, 1, "abcd /none\n");
+    rb_call(&ring, 5, false, 0x1100);
+    rb_op(&ring, 6, WEFT_OP_LOCK_ACQUIRED, WEFT_RING_LOCK_MUTEX, lock, 2);
+    rb_op_text(&ring, 7, WEFT_OP_MARK_BEGIN, id, 1, "a");
+    rb_op_text(&ring, 8, WEFT_OP_MARK_METRIC, metric, 2, "b");
+    rb_op_text(&ring, 9, WEFT_OP_TASK_BEGIN, id, 1, "c");
+    rb_op(&ring, 10, WEFT_OP_CULLED, 0, lock, 2);
+    rb_op_text(&other, 11, WEFT_OP_MARK_END, id, 1, "a");
+    rb_op_text(&other, 12, WEFT_OP_THREAD_NAME, NULL, 0, "d");
+    rb_cut(&file, &ring, ring.n_ends, 20);
+    file.is_packed = true;
+    rb_cut(&file, &other, other.n_ends, 20);
+    rb_put(&records, &fork, sizeof fork);
+    rb_put(&records, &send, sizeof send);
+    rb_put(&records, &(struct weft_kernel_flow){ .netns = 1 }, sizeof(struct weft_kernel_flow));
+    rb_piece(&file, WEFT_PIECE_KERNEL, 0, 0, 20, records.bytes, records.n_bytes);
+    test_failures("recording", read_recording, &(struct input){ file.bytes, file.n_bytes });
+    rb_ring_fini(&ring);
+    rb_ring_fini(&other);
+    rb_fini(&records);
+    rb_fini(&file);
+}
+
 static void test_uftrace(void)
 {
     struct ub dir = { 0 };
@@ -349,5 +400,6 @@ int main(void)
     test_perf();
     test_tracecmd();
     test_uftrace();
+    test_recording();
     return tap_done();
 }

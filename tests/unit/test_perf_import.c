@@ -271,12 +271,51 @@ static void expect_same(struct kb *file, const char *want, uint64_t seed, const 
     free(got);
 }
 
+/* Which system call 98 is on a machine. */
+static const struct {
+    const char *name, *call;
+} machines[] = { { NULL, "#98" },
+                 { "x86_64", "getrusage" },
+                 { "i686", "profil" },
+                 { "aarch64", "futex" },
+                 { "vax", "#98" } };
+
+enum { N_MACHINES = sizeof machines / sizeof *machines };
+
+static void test_machines(void)
+{
+    for (size_t k = 0; k < N_MACHINES; k++) {
+        struct kb raw = { 0 }, records = { 0 };
+        struct tb tb = { .n_cpus = 1 };
+        char want[64];
+        kb_machine = machines[k].name;
+        kb_syscall(&raw, 10, 98);
+        pb_tracepoint(&records, 10, 10, 5000, 0, &raw);
+        kb_syscall(&raw, 10, 98);
+        tb_event(&tb, 0, 5000, &raw);
+        struct kb files[] = { pb_file(&records), pb_pipe(&records), tb_file(&tb),
+                              tb_sections(&tb, "none") };
+        (void)snprintf(want, sizeof want, "syscall_enter %s [] 33 'A'", machines[k].call);
+        for (size_t i = 0; i < 4; i++) {
+            char *got = told(&files[i], "a machine");
+            tap_ok(strstr(got, want) != NULL, "%s, file %zu: 98 is %s",
+                   kb_machine ? kb_machine : "no machine", i, machines[k].call);
+            free(got);
+        }
+        kb_fini(&raw);
+        kb_fini(&records);
+        tb_fini(&tb);
+    }
+    kb_machine = NULL;
+}
+
 static void test_scenes(void)
 {
     static struct scene scene;
     const uint64_t first = tap_seed(1);
     unsigned n_wrong = 0;
     for (uint64_t seed = first; seed < first + SEEDS; seed++) {
+        kb_machine = machines[seed % N_MACHINES].name;
         scene_make(seed, &scene);
         struct kb sorted = scene_records(&scene, false, 0);
         struct kb plain = pb_file(&sorted);
@@ -296,6 +335,7 @@ static void test_scenes(void)
         kb_fini(&packed);
         tb_fini(&tb);
     }
+    kb_machine = NULL;
     tap_eq_u64(n_wrong, 0, "a scene is the same in every form");
 }
 
@@ -483,6 +523,7 @@ int main(int argc, char **argv)
     test_perf_records();
     test_trace();
     test_trace_lost();
+    test_machines();
     test_scenes();
     test_spaces();
     test_errors();

@@ -125,7 +125,7 @@ static struct weft_shape shapes[N_SHAPES] = {
 #define TIMES(n, sum, min, max, p50, p99)                                                          \
     {                                                                                              \
         .count = (n), .sum_ns = (sum), .sum_squares = SQUARES(n, sum), .min_ns = (min),            \
-        .max_ns = (max), .p50_ns = (p50), .p99_ns = (p99), .p999_ns = (p99)                        \
+        .max_ns = (max), .p50_ns = (p50), .p90_ns = (p99), .p99_ns = (p99), .p999_ns = (p99)       \
     }
 
 static const uint32_t members[N_SHAPES] = { 0, 1, 2, 3, 4, 5, 6 };
@@ -396,7 +396,8 @@ static void trees(void)
         "\"again\":true,\"cut\":false}",
         "a node");
     how.id = 2;
-    holds(WEFT_FORMAT_CSV, &how, "\n500,t,9,9000,1000,100,1000,1000,1500,1500,1500,90000,5,0\n",
+    holds(WEFT_FORMAT_CSV, &how,
+          "\n500,t,9,9000,1000,100,1000,1000,1500,1500,1500,1500,90000,5,0\n",
           "statistics of a thread");
 }
 

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Recordings, by hand: what each operation becomes, which program an address is of, whose threads
+ * are whose, what is lost where a piece is damaged or missing. Calls without number:
+ * tests/oracle/test_oracle_recording.c.
+ */
+#include "ingest/recording/recording.h"
+#include "recording_builder.h"
+#include "recording_sink.h"
+#include "tap.h"
+
+enum { PID = 10, TID = 11, OTHER = 12 };
+
+/* Ticks are ns; time 0 is 1000. */
+static void begin(struct rb *file)
+{
+    rb_head(file);
+    rb_clock(file, 1000, 1000, 5000);
+    rb_clock(file, 2000, 2000, 6000);
+}
+
+static struct rb_ring ring_of(uint32_t tid, uint32_t library, uint64_t start_ticks)
+{
+    struct rb_ring ring = { .pid = PID };
+    ring.piece = (struct weft_ring_piece){
+        .library = library, .tid = tid, .start_ticks = start_ticks, .name = "worker"
+    };
+    return ring;
+}
+
+/* What the sink was told, or the error; the caller frees. */
+static char *import(struct rb *file, uint64_t n_bytes)
+{
+    const struct weft_mapped mapped = { .bytes = file->bytes, .n_bytes = n_bytes };
+    struct rec_sink rec;
+    struct weft_err err = { 0 };
+    rec_init(&rec);
+    const enum weft_code code = weft_recording_import(&mapped, NULL, &rec.sink, NULL, &err);
+    char *got = code == WEFT_OK ? rec_whole(&rec) : strdup(err.text);
+    tap_ok(rec.n_order_errors == 0, "the rules of the sink are kept");
+    rec_fini(&rec);
+    return got;
+}
+
+static void finish(struct rb *file, struct rb_ring *ring)
+{
+    if (ring) {
+        rb_cut(file, ring, ring->n_ends, 2000);
+        rb_ring_fini(ring);
+    }
+}
+
+static void expect(struct rb *file, const char *const *lines, const char *what)
+{
+    char *got = import(file, file->n_bytes);
+    for (; *lines; lines++) {
+        const bool is_there = strstr(got, *lines) != NULL;
+        tap_ok(is_there, "%s: %s", what, *lines);
+        if (!is_there)
+            tap_note("in: %s", got);
+    }
+    free(got);
+    rb_fini(file);
+}
+
+/* ---- operations -------------------------------------------------------------------------------
+ */
+
+static void test_locks(void)
+{
+    static const char *const lines[] = {
+        "lock_request pthread_mutex_lock [0x0] 4096 @100",
+        "lock_acquired pthread_mutex_lock [0x0] 4096 @150",
+        "lock_released pthread_mutex_unlock [0x0] 4096 @160",
+        "lock_acquired pthread_rwlock_rdlock [0x0] 8192 @170",
+        "lock_released pthread_rwlock_unlock [0x0] 8192 @180",
+        "lock_acquired pthread_mutex_lock [0x0] 4096 'n' @190",   /* 110: timed out */
+        "E 9 @200\nA 64\nX 9 @210\nE 10 @220\nA 64\nX 10 @220\n", /* sem_wait, sem_post */
+        "function 9 sem_wait",
+        NULL
+    };
+    struct rb file = { 0 };
+    struct rb_ring ring = ring_of(TID, WEFT_RING_OPERATIONS, 1000);
+    const uint64_t mutex[] = { 4096, 1 }, rwlock[] = { 8192, 1 }, semaphore[] = { 64, 1 };
+    begin(&file);
+    rb_op(&ring, 1100, WEFT_OP_LOCK_REQUEST, WEFT_RING_LOCK_MUTEX, mutex, 2);
+    rb_op(&ring, 1150, WEFT_OP_LOCK_ACQUIRED, WEFT_RING_LOCK_MUTEX, mutex, 2);
+    rb_op(&ring, 1160, WEFT_OP_LOCK_RELEASED, WEFT_RING_LOCK_MUTEX, mutex, 2);
+    rb_op(&ring, 1170, WEFT_OP_LOCK_ACQUIRED, WEFT_RING_LOCK_READ, rwlock, 2);
+    rb_op(&ring, 1180, WEFT_OP_LOCK_RELEASED, WEFT_RING_LOCK_READ, rwlock, 2);
+    rb_op(&ring, 1190, WEFT_OP_LOCK_FAILED, WEFT_RING_LOCK_MUTEX | 110 << 8, mutex, 2);
+    rb_op(&ring, 1200, WEFT_OP_LOCK_REQUEST, WEFT_RING_LOCK_SEMAPHORE, semaphore, 2);
+    rb_op(&ring, 1210, WEFT_OP_LOCK_ACQUIRED, WEFT_RING_LOCK_SEMAPHORE, semaphore, 2);
+    rb_op(&ring, 1220, WEFT_OP_LOCK_RELEASED, WEFT_RING_LOCK_SEMAPHORE, semaphore, 2);
+    finish(&file, &ring);
+    expect(&file, lines, "locks");
+}
+
+static void test_waits(void)
+{
+    static const char *const lines[] = {
+        "function 0 pthread_cond_wait", "function 4 pthread_join", "function 11 read",
+        "E 0 @10\nA 77\nX 0 @40\nE 2 @41\nA 77\nX 2 @41\nE 4 @50\nA 99\nX 4 @60\nE 11 @70\n"
+        "A 3\nX 11 @90\n",
+        NULL
+    };
+    struct rb file = { 0 };
+    struct rb_ring ring = ring_of(TID, WEFT_RING_OPERATIONS, 1000);
+    const uint64_t condition[] = { 1, 77 }, join[] = { 1, 99 }, read[] = { 3, 100, 1 },
+                   signal[] = { 77, 1 };
+    begin(&file);
+    rb_op(&ring, 1010, WEFT_OP_WAIT_BEGIN, WEFT_WAIT_CONDITION, condition, 2);
+    rb_op(&ring, 1040, WEFT_OP_WAIT_END, WEFT_WAIT_CONDITION, condition, 1);
+    rb_op(&ring, 1041, WEFT_OP_SIGNAL, WEFT_WAIT_CONDITION | 1 << 8, signal, 2);
+    rb_op(&ring, 1050, WEFT_OP_WAIT_BEGIN, WEFT_WAIT_JOIN, join, 2);
+    rb_op(&ring, 1060, WEFT_OP_WAIT_END, WEFT_WAIT_JOIN, join, 1);
+    rb_op(&ring, 1070, WEFT_OP_IO_BEGIN, WEFT_IO_READ, read, 3);
+    rb_op(&ring, 1090, WEFT_OP_IO_END, WEFT_IO_READ, read, 3);
+    finish(&file, &ring);
+    expect(&file, lines, "waits");
+}
+
+static void test_marks(void)
+{
+    static const char *const lines[] = {
+        "span request [execution] 7 +30 @10 {\"bytes\":2.5}",
+        "span batch [execution] 8 +45 @15",
+        "C load 0.5 cpu -1 @20",
+        "flow_begin queue [task] 3 @50",
+        "flow_end queue [task] 3 @60",
+        "function 18 queue [] 0x0\n",
+        "note not_kept 1 (ends of executions of which no begin is known)",
+        "I records lost 5",
+        NULL
+    };
+    static const char *const others[] = { "name a long name of a thread\n", NULL };
+    struct rb file = { 0 };
+    struct rb_ring one = ring_of(TID, WEFT_RING_OPERATIONS, 1000),
+                   two = ring_of(OTHER, WEFT_RING_OPERATIONS, 1001);
+    const uint64_t seven[] = { 7 }, eight[] = { 8 }, nine[] = { 9 }, three[] = { 3 };
+    const uint64_t metric[] = { 7, UINT64_C(0x4004000000000000) };
+    const uint64_t half[] = { UINT64_C(0x3fe0000000000000) }, lost[] = { 5 };
+    begin(&file);
+    rb_op_text(&one, 1010, WEFT_OP_MARK_BEGIN, seven, 1, "request");
+    rb_op_text(&one, 1012, WEFT_OP_MARK_METRIC, metric, 2, "bytes");
+    rb_op_text(&one, 1015, WEFT_OP_MARK_BEGIN, eight, 1, "batch");
+    rb_op_text(&one, 1020, WEFT_OP_MARK_COUNTER, half, 1, "load");
+    rb_op_text(&one, 1040, WEFT_OP_MARK_END, seven, 1, "request");
+    rb_op_text(&one, 1050, WEFT_OP_TASK_QUEUED, three, 1, "queue");
+    rb_op(&one, 1055, WEFT_OP_LOST, 0, lost, 1);
+    rb_op_text(&two, 1060, WEFT_OP_TASK_BEGIN, three, 1, "queue");
+    rb_op_text(&two, 1060, WEFT_OP_MARK_END, eight, 1, "batch");
+    rb_op_text(&two, 1061, WEFT_OP_MARK_END, nine, 1, "batch");
+    rb_op_text(&two, 1070, WEFT_OP_TASK_END, three, 1, "queue");
+    rb_op_text(&two, 1080, WEFT_OP_THREAD_NAME, NULL, 0, "a long name of a thread");
+    rb_cut(&file, &one, one.n_ends, 2000);
+    rb_cut(&file, &two, two.n_ends, 2000);
+    struct rb copy = { 0 };
+    rb_put(&copy, file.bytes, file.n_bytes);
+    rb_ring_fini(&one);
+    rb_ring_fini(&two);
+    expect(&copy, others, "names");
+    expect(&file, lines, "marks");
+}
+
+/* ---- processes and threads --------------------------------------------------------------------
+ */
+
+static void test_images(void)
+{
+    /* The same address before and after exec, and in a child that was never asked. */
+    static const char *const lines[] = { "[/none/first] 0x100\n", "[/none/second] 0x1100\n",
+                                         "[/none/late] 0x20\n", NULL };
+    struct rb file = { 0 };
+    struct rb_ring first = ring_of(PID, WEFT_RING_FUNCTIONS, 1000),
+                   second = ring_of(PID, WEFT_RING_FUNCTIONS, 1500),
+                   child = ring_of(20, WEFT_RING_FUNCTIONS, 1600);
+    begin(&file);
+    rb_text(&file, WEFT_PIECE_PROCESS, 0, PID, 1000, "parent=1\nstart_ns=1000\n");
+    rb_text(&file, WEFT_PIECE_MAPS, 0, PID, 1010, "1000-2000 r-xp 00000000 00:00 1 /none/first\n");
+    rb_text(&file, WEFT_PIECE_PROCESS, 0, PID, 1520, "start_ns=1500\n");
+    rb_text(&file, WEFT_PIECE_MAPS, 0, PID, 1530, "1000-2000 r-xp 00001000 00:00 2 /none/second\n");
+    rb_text(&file, WEFT_PIECE_MAPS, 1, PID, 1700,
+            "1000-2000 r-xp 00001000 00:00 2 /none/second\n"
+            "8000-9000 r-xp 00000000 00:00 3 /none/late\n");
+    rb_text(&file, WEFT_PIECE_PROCESS, 0, 20, 1601, "parent=10\nstart_ns=1600\n");
+    rb_call(&first, 1100, false, 0x1100);
+    rb_call(&second, 1505, false, 0x1100);
+    rb_call(&second, 1506, false, 0x8020); /* before its maps were read */
+    child.pid = 20;
+    rb_call(&child, 1610, false, 0x1100);
+    rb_cut(&file, &first, 1, 2000);
+    rb_cut(&file, &second, 2, 2000);
+    rb_cut(&file, &child, 1, 2000);
+    rb_ring_fini(&first);
+    rb_ring_fini(&second);
+    rb_ring_fini(&child);
+    expect(&file, lines, "maps");
+}
+
+static void test_threads(void)
+{
+    static const char *const lines[] = { "thread 0 tid 11 pid 10 name worker\n",
+                                         "thread 1 tid 11 pid 10 generation 1 name worker\n",
+                                         "fork  [] 0 @20", NULL };
+    struct rb file = { 0 };
+    struct rb_ring old = ring_of(TID, WEFT_RING_OPERATIONS, 1010),
+                   new = ring_of(TID, WEFT_RING_OPERATIONS, 1400);
+    const uint64_t made[] = { 555, 1 }, born[] = { 555, 1 };
+    begin(&file);
+    rb_op(&old, 1020, WEFT_OP_THREAD_CREATE, 0, made, 2);
+    rb_op(&new, 1405, WEFT_OP_THREAD_BEGIN, 0, born, 2);
+    old.piece.has_ended = 1;
+    rb_cut(&file, &old, 1, 2000);
+    rb_cut(&file, &new, 1, 2000);
+    rb_ring_fini(&old);
+    rb_ring_fini(&new);
+    expect(&file, lines, "threads");
+}
+
+/* ---- the kernel -------------------------------------------------------------------------------
+ */
+
+static void put_record(struct rb *records, uint64_t time_ns, uint32_t tid,
+                       enum weft_kernel_type type, uint64_t a, uint64_t b, const void *payload,
+                       uint16_t n_payload)
+{
+    const struct weft_kernel_record record = { .time_ns = time_ns,
+                                               .tid = tid,
+                                               .type = (uint16_t)type,
+                                               .payload_bytes = n_payload,
+                                               .a = a,
+                                               .b = b };
+    rb_put(records, &record, sizeof record);
+    rb_put(records, payload, n_payload);
+}
+
+static void test_kernel(void)
+{
+    static const char *const lines[] = {
+        "switch @100 cpu 0 next 1 state 1",
+        "irq_enter softirq [] 3 @120 \nwaking  [] 0 @120 \nirq_exit softirq [] 3 @120 \n",
+        "packet_sent tcp [] 42949673060 @130",
+        "packet_received tcp [] 42949673060 @150 \nend", /* once */
+        "thread 1 tid 12 pid 10 name next\n",
+        "note lost_records 9 at",
+        "of the kernel, processor 1, between 0.000000 s and 0.000001 s",
+        NULL
+    };
+    struct rb file = { 0 }, zero = { 0 }, one = { 0 };
+    const struct weft_kernel_flow flow = { .source_port = 1, .target_port = 2, .netns = 3 };
+    const uint64_t lost[] = { 9, 1000 };
+    begin(&file);
+    put_record(&zero, 1100, TID, WEFT_KERNEL_SWITCH, OTHER | UINT64_C(1) << 32, PID,
+               "next\0\0\0\0\0\0\0\0\0\0\0", 16);
+    put_record(&zero, 1120, OTHER, WEFT_KERNEL_WAKING, TID,
+               PID | (UINT64_C(3) << 8 | WEFT_CONTEXT_SOFTIRQ) << 32, NULL, 0);
+    put_record(&zero, 1130, OTHER, WEFT_KERNEL_SEND, 100 | UINT64_C(10) << 32, 0, &flow,
+               sizeof flow);
+    put_record(&one, 1150, 30, WEFT_KERNEL_RECEIVE, 100 | UINT64_C(4) << 32, 0, &flow, sizeof flow);
+    put_record(&one, 1160, 30, WEFT_KERNEL_RECEIVE, 104 | UINT64_C(6) << 32, 0, &flow, sizeof flow);
+    rb_piece(&file, WEFT_PIECE_KERNEL, 1, 0, 2000, one.bytes, one.n_bytes);
+    rb_piece(&file, WEFT_PIECE_KERNEL, 0, 0, 2000, zero.bytes, zero.n_bytes);
+    rb_piece(&file, WEFT_PIECE_LOST, 1, 0, 2000, lost, sizeof lost);
+    rb_fini(&zero);
+    rb_fini(&one);
+    expect(&file, lines, "kernel");
+}
+
+/* ---- damage -----------------------------------------------------------------------------------
+ */
+
+/* Two pieces of one slot: what the damaged one held is missing, and counted. */
+static void test_damage(void)
+{
+    static const char *const lines[] = { "E 18 @30\nend", "note bad_record", "(damaged pieces)",
+                                         "note lost_records 2 thread 0 at", NULL };
+    struct rb file = { 0 };
+    struct rb_ring ring = ring_of(TID, WEFT_RING_FUNCTIONS, 1000);
+    begin(&file);
+    rb_call(&ring, 1010, false, 0x40);
+    rb_call(&ring, 1020, false, 0x80);
+    rb_call(&ring, 1025, true, 0x80);
+    rb_call(&ring, 1030, false, 0x40);
+    rb_cut(&file, &ring, 1, 1100);
+    const size_t at = file.n_bytes;
+    rb_cut(&file, &ring, 3, 1200);
+    file.bytes[at + 60] ^= 4;
+    rb_cut(&file, &ring, 4, 1300);
+    rb_ring_fini(&ring);
+    expect(&file, lines, "damage");
+}
+
+static void test_heads(void)
+{
+    struct rb file = { 0 };
+    begin(&file);
+    char *got = import(&file, 20);
+    tap_eq_str(got, "expected a header of 32 bytes, found 20", "a header that is cut");
+    free(got);
+    file.bytes[8] = 9;
+    const uint64_t sum = XXH3_64bits(file.bytes, 24);
+    memcpy(file.bytes + 24, &sum, sizeof sum);
+    got = import(&file, file.n_bytes);
+    tap_ok(strstr(got, "version 9") != NULL, "a newer version");
+    free(got);
+    file.bytes[8] = 1; /* a wrong sum: the pieces count */
+    got = import(&file, file.n_bytes);
+    tap_ok(strstr(got, "clock 1000000000 zero 1000 monotonic 1000 realtime 5000") != NULL,
+           "a damaged header");
+    free(got);
+    rb_fini(&file);
+}
+
+int main(void)
+{
+    test_locks();
+    test_waits();
+    test_marks();
+    test_images();
+    test_threads();
+    test_kernel();
+    test_damage();
+    test_heads();
+    return tap_done();
+}
