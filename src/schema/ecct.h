@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Enhanced calling context trees: where the time of an execution went, on all threads that it
+ * depended on (docs/analyses/ecct.md; ALGORITHMS.md section 7, TraceCompare 3.1 and 3.3.2), and
+ * many of them in one matrix, to be compared.
+ */
+#ifndef WEFT_SCHEMA_ECCT_H
+#define WEFT_SCHEMA_ECCT_H
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "schema/executions.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum weft_frame_kind {
+    WEFT_FRAME_FUNCTION, /* of a stack, a span, a system call */
+    WEFT_FRAME_STATE,    /* an artificial frame: "running", "preempted", "blocked: timer" */
+    WEFT_FRAME_LOCK,     /* what was waited for, if its name says more than its address */
+    WEFT_FRAME_THREAD,   /* the path goes on in a thread of this name: its frames follow */
+    WEFT_FRAME_KINDS,
+};
+
+/* How much of a node's time is known; the least certain edge on the way to it. */
+enum weft_confidence {
+    WEFT_CONFIDENCE_EXACT,
+    WEFT_CONFIDENCE_INFERRED,
+    WEFT_CONFIDENCE_UNEXPLAINED,
+    WEFT_CONFIDENCES,
+};
+
+/* Stable names: "function", "exact". */
+const char *weft_frame_kind_name(enum weft_frame_kind kind);
+const char *weft_confidence_name(enum weft_confidence confidence);
+
+struct weft_frame {
+    struct weft_str name;
+    struct weft_str module; /* may be empty */
+    uint8_t kind;           /* enum weft_frame_kind */
+};
+
+/* A node of the generic tree, the union of the trees of all executions. Node 0 is the root, without
+ * a frame; a parent is before its children. */
+struct weft_ecct_node {
+    uint32_t parent; /* WEFT_ID_NONE for the root */
+    uint32_t frame;
+    uint8_t confidence; /* enum weft_confidence: the least of any execution's */
+};
+
+struct weft_execution_source {
+    struct weft_str path; /* of the trace, as it was given */
+    struct weft_str host;
+    struct weft_str tag; /* version, configuration, run: what the user called it; may be empty */
+    uint64_t id;
+    uint64_t realtime_ns; /* wall clock at the trace's start; 0 unknown */
+};
+
+struct weft_execution_item {
+    uint64_t id; /* in the database */
+    uint32_t source;
+    uint32_t flags; /* enum weft_execution_flag */
+    uint64_t tid;
+    struct weft_str thread;    /* name */
+    uint64_t start_ns, end_ns; /* since the start of its trace */
+};
+
+/* Executions and their trees: row e of the sparse matrix is [starts[e], starts[e + 1]) of node and
+ * ns, by node; their ns are exclusive and sum to the duration of the execution, exactly. */
+struct weft_ecct_matrix {
+    struct weft_arena *arena;
+    struct weft_frame *frames;
+    size_t n_frames;
+    struct weft_ecct_node *nodes;
+    size_t n_nodes;
+    struct weft_execution_source *sources; /* traces, or runs, of which they are */
+    size_t n_sources;
+    struct weft_execution_item *items; /* in order of their ids */
+    size_t n_items;
+    uint64_t *starts; /* n_items + 1 */
+    uint32_t *node;
+    uint64_t *ns;
+    struct weft_metric *metrics; /* "duration" first, then "start"; values by item */
+    size_t n_metrics;
+};
+
+/* NULL is allowed. */
+void weft_ecct_matrix_free(struct weft_ecct_matrix *matrix);
+
+#endif

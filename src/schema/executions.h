@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Executions: what a program does again and again, each from a begin to an end, and what is
+ * measured of each (docs/analyses/executions.md). Times are ns since the start of the trace.
+ */
+#ifndef WEFT_SCHEMA_EXECUTIONS_H
+#define WEFT_SCHEMA_EXECUTIONS_H
+
+#include "base/arena.h"
+#include "base/str.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum weft_execution_flag {
+    WEFT_EXECUTION_CUT_START = 1,  /* its begin lies before the trace */
+    WEFT_EXECUTION_UNFINISHED = 2, /* its end was not seen: ends with the trace, or its thread */
+    WEFT_EXECUTION_NESTED = 4,     /* within another one of its type, on its thread */
+    WEFT_EXECUTION_LOSSY = 8,      /* events of its time are lost */
+};
+
+struct weft_execution_type {
+    struct weft_str name;
+    uint64_t count, unfinished;
+};
+
+struct weft_execution_row {
+    uint32_t type;      /* place in types */
+    uint32_t thread_id; /* that began it */
+    uint32_t end_thread_id;
+    uint32_t flags; /* enum weft_execution_flag */
+    uint64_t start_ns, end_ns;
+    uint64_t key; /* value of the matched field; 0: none */
+};
+
+enum weft_metric_unit {
+    WEFT_METRIC_NS,
+    WEFT_METRIC_COUNT,
+    WEFT_METRIC_BYTES,
+    WEFT_METRIC_NUMBER, /* a user's own */
+};
+
+/* One value an execution; NAN: it has none, and counts as 0 (TC-67). */
+struct weft_metric {
+    struct weft_str name; /* "duration", "running", "blocked_lock", "page_faults" */
+    enum weft_metric_unit unit;
+    double *values; /* n_rows */
+};
+
+struct weft_executions_table {
+    struct weft_arena *arena;
+    struct weft_execution_type *types; /* in the order of their rules */
+    size_t n_types;
+    struct weft_execution_row *rows; /* by start_ns, end_ns descending, thread_id */
+    size_t n_rows;
+    struct weft_metric *metrics; /* "duration" first, then "start" */
+    size_t n_metrics;
+    uint64_t ends_unmatched; /* ends that no begin belongs to */
+};
+
+/* NULL is allowed. */
+void weft_executions_table_free(struct weft_executions_table *table);
+
+#endif
