@@ -114,7 +114,8 @@ WEFT_CHECKED enum weft_code rec_survey_thread(struct rec_convert *convert,
                                               struct rec_thread *thread, struct weft_err *err);
 WEFT_CHECKED enum weft_code rec_survey_end(struct rec_convert *convert, struct weft_err *err);
 
-/* Which function an operation stands for; REC_KNOWN: none. */
+/* Which function an operation stands for; REC_KNOWN: none. The end of a wait does not tell whether
+ * it had a limit: that is the function of one without. */
 enum rec_known rec_known_of_op(unsigned op, int64_t argument);
 
 /* ---- deliver.c: its calls and events, in order of time. From several workers at once. ----------

@@ -19,6 +19,13 @@ struct rec_source {
     size_t clock_at;
     uint32_t image;
     uint64_t image_end_ns; /* since zero */
+    uint64_t n_missed;     /* words that the cursor had missed when it was last looked at */
+    bool has_lost;         /* words are missing before the record in work */
+    struct {
+        uint32_t *items; /* keys of its open calls, if its stream is lossy */
+        size_t n, cap;
+    } open;
+    size_t n_doubtful; /* of them, outermost first: words went missing since they were entered */
 };
 
 /* An execution that has begun on the thread. */
@@ -48,18 +55,39 @@ struct rec_delivery {
     } marks;
     struct weft_strtab *types;
     struct rec_lost lost;
-    bool is_in_semaphore; /* asked for, not got yet */
+    uint64_t n_strays;                   /* exits whose entries are missing */
+    bool is_in_semaphore;                /* asked for, not got yet */
+    uint32_t semaphore_key;              /* of the function that asked */
+    uint32_t wait_keys[WEFT_WAIT_KINDS]; /* of the latest wait of each kind */
 };
 
 WEFT_CHECKED enum weft_code rec_flush_calls(struct rec_delivery *delivery);
 WEFT_CHECKED enum weft_code rec_flush_events(struct rec_delivery *delivery);
 
+static inline enum weft_code rec_hand_call(struct rec_delivery *delivery,
+                                           struct weft_call_event call)
+{
+    delivery->calls[delivery->n_calls++] = call;
+    return delivery->n_calls < REC_BATCH ? WEFT_OK : rec_flush_calls(delivery);
+}
+
+/* open_calls.c: an entry or exit of a stream in which words are missing. An exit behind them that
+ * may be of a later call than the one that is open is marked as repaired; one whose entry is
+ * missing is left out, for it would be taken for that of a call from before the trace. */
+WEFT_CHECKED enum weft_code rec_put_doubtful(struct rec_delivery *delivery,
+                                             struct weft_call_event call);
+/* Words are missing before the record in work, which happened at `time_ns`. */
+WEFT_CHECKED enum weft_code rec_words_missing(struct rec_delivery *delivery, uint64_t time_ns);
+
 static inline enum weft_code rec_put_call(struct rec_delivery *delivery, uint8_t kind,
                                           uint64_t time_or_value, uint32_t key)
 {
-    delivery->calls[delivery->n_calls++] =
-        (struct weft_call_event){ .time_ns = time_or_value, .function_key = key, .kind = kind };
-    return delivery->n_calls < REC_BATCH ? WEFT_OK : rec_flush_calls(delivery);
+    const struct weft_call_event call = { .time_ns = time_or_value,
+                                          .function_key = key,
+                                          .kind = kind };
+    return delivery->source->stream->is_lossy && kind != WEFT_CALL_ARG
+               ? rec_put_doubtful(delivery, call)
+               : rec_hand_call(delivery, call);
 }
 
 /* Views in the event need to live until it is flushed: those of the record in work do. */

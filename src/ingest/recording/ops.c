@@ -7,6 +7,8 @@
  */
 #include "ingest/recording/deliver.h"
 
+#include <errno.h>
+
 /* ---- calls ------------------------------------------------------------------------------------
  */
 
@@ -46,6 +48,22 @@ static struct weft_str name_of_lock(unsigned kind, bool is_release)
     }
 }
 
+/* How a wait ended, if not by what was waited for. */
+static enum weft_code ended_otherwise(struct rec_delivery *delivery, uint32_t error,
+                                      uint64_t time_ns)
+{
+    struct weft_event event = rec_event_of(WEFT_EVENT_INSTANT, time_ns);
+    event.name = error == ETIMEDOUT ? WEFT_STR("timed out") : WEFT_STR("failed");
+    event.category = WEFT_STR("wait");
+    event.value = error;
+    return rec_put_event(delivery, &event);
+}
+
+static uint32_t result_of(const struct rec_record *record)
+{
+    return (uint32_t)(rec_word_argument(record->word) >> 8) & 0xffffff;
+}
+
 static enum weft_code semaphore(struct rec_delivery *delivery, unsigned op,
                                 const struct rec_record *record, uint64_t time_ns)
 {
@@ -54,10 +72,16 @@ static enum weft_code semaphore(struct rec_delivery *delivery, unsigned op,
     if (op == WEFT_OP_LOCK_RELEASED)
         return at_once(delivery, REC_SEM_POST, time_ns, object);
     delivery->is_in_semaphore = op == WEFT_OP_LOCK_REQUEST;
-    if (op == WEFT_OP_LOCK_REQUEST)
-        return enter(delivery, REC_SEM_WAIT, time_ns, object);
-    return was_asked ? leave(delivery, REC_SEM_WAIT, time_ns)
-                     : at_once(delivery, REC_SEM_WAIT, time_ns, object);
+    if (op == WEFT_OP_LOCK_REQUEST) {
+        delivery->semaphore_key = rec_known_of_op(op, rec_word_argument(record->word));
+        return enter(delivery, delivery->semaphore_key, time_ns, object);
+    }
+    if (!was_asked)
+        return at_once(delivery, REC_SEM_WAIT, time_ns, object);
+    const enum weft_code code = leave(delivery, delivery->semaphore_key, time_ns);
+    return code == WEFT_OK && op == WEFT_OP_LOCK_FAILED
+               ? ended_otherwise(delivery, result_of(record), time_ns)
+               : code;
 }
 
 static enum weft_code lock(struct rec_delivery *delivery, unsigned op,
@@ -87,6 +111,33 @@ static enum weft_code lock(struct rec_delivery *delivery, unsigned op,
 /* ---- waits, input and output ------------------------------------------------------------------
  */
 
+/* All objects that are waited for, any of them or all, are arguments of the call. */
+static enum weft_code begin_wait(struct rec_delivery *delivery, const struct rec_record *record,
+                                 uint32_t key, uint64_t time_ns)
+{
+    const unsigned kind = (unsigned)rec_word_argument(record->word) & 0xff;
+    enum weft_code code = enter(delivery, key, time_ns, rec_extra(record, 1));
+    delivery->wait_keys[kind] = key;
+    for (unsigned k = 2; code == WEFT_OK && k < record->n_extra; k++)
+        code = rec_put_call(delivery, WEFT_CALL_ARG, rec_extra(record, k), 0);
+    return code;
+}
+
+/* A poll whose time is over has no error, and no object; a barrier tells one thread that it is the
+ * last. */
+static enum weft_code end_wait(struct rec_delivery *delivery, const struct rec_record *record,
+                               uint64_t time_ns)
+{
+    const unsigned kind = (unsigned)rec_word_argument(record->word) & 0xff;
+    const uint32_t result = result_of(record);
+    const enum weft_code code = leave(delivery, delivery->wait_keys[kind], time_ns);
+    if (code != WEFT_OK || kind == WEFT_WAIT_BARRIER)
+        return code;
+    if (kind == WEFT_WAIT_POLL && result == 0 && record->n_extra < 2)
+        return ended_otherwise(delivery, ETIMEDOUT, time_ns);
+    return result ? ended_otherwise(delivery, result, time_ns) : WEFT_OK;
+}
+
 static enum weft_code wait_or_io(struct rec_delivery *delivery, unsigned op,
                                  const struct rec_record *record, uint64_t time_ns)
 {
@@ -95,7 +146,9 @@ static enum weft_code wait_or_io(struct rec_delivery *delivery, unsigned op,
         return WEFT_OK;
     switch ((enum weft_op)op) {
     case WEFT_OP_WAIT_BEGIN:
-        return enter(delivery, known, time_ns, rec_extra(record, 1));
+        return begin_wait(delivery, record, known, time_ns);
+    case WEFT_OP_WAIT_END:
+        return end_wait(delivery, record, time_ns);
     case WEFT_OP_IO_BEGIN:
         return enter(delivery, known, time_ns, rec_extra(record, 0));
     case WEFT_OP_SIGNAL:
