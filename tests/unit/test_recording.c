@@ -15,6 +15,7 @@ enum { PID = 10, TID = 11, OTHER = 12 };
 static void begin(struct rb *file)
 {
     rb_head(file);
+    rb_text(file, WEFT_PIECE_META, 0, 0, 1000, "lost_threads=0\nskipped=7\n");
     rb_clock(file, 1000, 1000, 5000);
     rb_clock(file, 2000, 2000, 6000);
 }
@@ -315,7 +316,8 @@ static void test_damage(void)
 static void test_losses(void)
 {
     static const char *const lines[] = { "E 0 @10\nA 77\nM 0 @40\n", "E 4 @60\nA 99\nX 4 @70\nend",
-                                         "note exit_ignored 1 thread 0", NULL };
+                                         "note exit_ignored 1 thread 0",
+                                         "note lost_records 7 (events that interrupted", NULL };
     struct rb file = { 0 };
     struct rb_ring ring = ring_of(TID, WEFT_RING_OPERATIONS, 1000);
     const uint64_t condition[] = { 1, 77 }, join[] = { 1, 99 }, n_lost[] = { 9 };

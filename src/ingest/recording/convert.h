@@ -80,7 +80,7 @@ struct rec_convert {
         size_t n, cap;
     } culled;
     struct weft_strtab *mark_types;
-    uint64_t n_marks_dropped, n_lost_threads;
+    uint64_t n_marks_dropped, n_lost_threads, n_skipped;
     uint64_t zero_ns; /* CLOCK_MONOTONIC of time 0 */
     bool has_kernel;  /* there are its records */
     bool has_forks, has_irqs;

@@ -376,19 +376,32 @@ static void stop(void *opened)
 
 /* ---- run time */
 
-static uint64_t run_ns_of_all(const struct state *state)
+/* Of all programs: how long they have run, and how often they were not run. */
+static struct bpf_prog_info sums_of_all(const struct state *state)
 {
-    uint64_t sum_ns = 0;
+    struct bpf_prog_info sums = { 0 };
     struct bpf_program *program;
     bpf_object__for_each_program(program, state->skel->obj)
     {
         struct bpf_prog_info info = { 0 };
         uint32_t n_bytes = sizeof info;
         const int fd = bpf_program__fd(program);
-        if (fd >= 0 && bpf_obj_get_info_by_fd(fd, &info, &n_bytes) == 0)
-            sum_ns += info.run_time_ns;
+        if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &n_bytes) != 0)
+            continue;
+        sums.run_time_ns += info.run_time_ns;
+        sums.recursion_misses += info.recursion_misses;
     }
-    return sum_ns;
+    return sums;
+}
+
+static uint64_t run_ns_of_all(const struct state *state)
+{
+    return sums_of_all(state).run_time_ns;
+}
+
+static uint64_t skipped(const void *opened)
+{
+    return sums_of_all(opened).recursion_misses;
 }
 
 /* Counting the time of programs takes about as long as they do, so it is done a fiftieth of the
@@ -486,5 +499,6 @@ const struct weft_kernel_backend weft_kernel_bpf = {
     .lost = lost,
     .made = made,
     .run_ns = run_ns,
+    .skipped = skipped,
     .close = close_state,
 };
