@@ -312,7 +312,6 @@ enum weft_kernel_type {
                                yet), first three arguments */
     WEFT_KERNEL_IRQ_ENTER,  /* by option; a: enum weft_kernel_context + number << 8 */
     WEFT_KERNEL_IRQ_EXIT,
-    WEFT_KERNEL_UPROBE, /* a: number of the probe; payload: its arguments */
     WEFT_KERNEL_TYPES,
 };
 

@@ -364,14 +364,19 @@ static enum weft_code start(void *opened, struct weft_err *err)
     return code;
 }
 
+/* Each program takes its time to go, and switches go last: what the others still tell would be of
+ * threads of which nobody says any more that they run. */
 static void stop(void *opened)
 {
     struct state *state = opened;
+    struct bpf_link *switches = state->skel->links.on_switch;
     for (uint32_t i = 0; i < state->n_cpus; i++) {
         (void)bpf_link__destroy(state->cpus[i].sample_link);
         state->cpus[i].sample_link = NULL;
     }
+    state->skel->links.on_switch = NULL;
     weft_bpf__detach(state->skel);
+    (void)bpf_link__destroy(switches);
 }
 
 /* ---- run time */
