@@ -315,13 +315,20 @@ static void test_damage(void)
  * it was mended; the end of one whose begin is missing ends nothing. */
 static void test_losses(void)
 {
-    static const char *const lines[] = { "E 0 @10\nA 77\nM 0 @40\n", "E 4 @60\nA 99\nX 4 @70\nend",
+    static const char *const lines[] = { "E 0 @10\nA 77\nM 0 @40\n",
+                                         "E 4 @60\nA 99\nX 4 @70\nend",
                                          "note exit_ignored 1 thread 0",
-                                         "note lost_records 7 (events that interrupted", NULL };
+                                         "lock_released pthread_mutex_unlock [] 55 '\xff' @40",
+                                         "note lost_records 7 (events that interrupted",
+                                         NULL };
     struct rb file = { 0 };
     struct rb_ring ring = ring_of(TID, WEFT_RING_OPERATIONS, 1000);
     const uint64_t condition[] = { 1, 77 }, join[] = { 1, 99 }, n_lost[] = { 9 };
+    const uint64_t mutex[] = { 55, 1 }, rwlock[] = { 66, 1 };
     begin(&file);
+    rb_op(&ring, 1005, WEFT_OP_LOCK_ACQUIRED, WEFT_RING_LOCK_MUTEX, mutex, 2);
+    rb_op(&ring, 1006, WEFT_OP_LOCK_ACQUIRED, WEFT_RING_LOCK_READ, rwlock, 2);
+    rb_op(&ring, 1007, WEFT_OP_LOCK_RELEASED, WEFT_RING_LOCK_READ, rwlock, 2);
     rb_op(&ring, 1010, WEFT_OP_WAIT_BEGIN, WEFT_WAIT_CONDITION, condition, 2);
     rb_op(&ring, 1040, WEFT_OP_LOST, 0, n_lost, 1);
     rb_op(&ring, 1040, WEFT_OP_WAIT_END, WEFT_WAIT_CONDITION, condition, 1);

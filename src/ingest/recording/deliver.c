@@ -169,6 +169,7 @@ static bool close_all(struct rec_delivery *delivery, struct sources *sources)
         is_good &= !cursor->has_failed;
         rec_cursor_fini(cursor);
         WEFT_VEC_FINI(&sources->items[k].open);
+        WEFT_VEC_FINI(&sources->items[k].held);
     }
     WEFT_VEC_FINI(sources);
     return is_good;

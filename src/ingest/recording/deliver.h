@@ -10,6 +10,12 @@
 
 enum { REC_BATCH = 1024, REC_EVENT_BATCH = 64, REC_CACHE_BITS = 10 };
 
+/* A lock that a thread has, or waits for. */
+struct rec_held {
+    uint64_t object;
+    unsigned kind; /* enum weft_ring_lock */
+};
+
 /* One stream of the thread. */
 struct rec_source {
     struct rec_cursor cursor;
@@ -26,6 +32,12 @@ struct rec_source {
         size_t n, cap;
     } open;
     size_t n_doubtful; /* of them, outermost first: words went missing since they were entered */
+    struct {
+        struct rec_held *items; /* locks it has, likewise; the latest last */
+        size_t n, cap;
+    } held;
+    struct rec_held asked; /* the lock that it waits for */
+    bool is_asking;
 };
 
 /* An execution that has begun on the thread. */
@@ -101,6 +113,9 @@ static inline enum weft_code rec_put_event(struct rec_delivery *delivery,
 /* ops.c: what an operation becomes. */
 WEFT_CHECKED enum weft_code rec_deliver_op(struct rec_delivery *delivery,
                                            const struct rec_record *record, uint64_t time_ns);
+/* Locks of a thread that missed words are given back where it writes again: it may have done so,
+ * and taken them anew. */
+WEFT_CHECKED enum weft_code rec_locks_leave(struct rec_delivery *delivery, uint64_t time_ns);
 /* Key of the function at an address of the source in work. */
 uint32_t rec_function_key(struct rec_delivery *delivery, uint64_t address);
 

@@ -69,5 +69,5 @@ enum weft_code rec_words_missing(struct rec_delivery *delivery, uint64_t time_ns
     source->n_doubtful = source->open.n;
     if (source->stream->library == WEFT_RING_OPERATIONS)
         delivery->is_in_semaphore = false;
-    return code;
+    return code == WEFT_OK ? rec_locks_leave(delivery, time_ns) : code;
 }

@@ -5,9 +5,13 @@
  * the functions of the C library that they are, with their object as argument: so all analyses know
  * them, and they stand among the program's own calls.
  */
+#include "base/vec.h"
 #include "ingest/recording/deliver.h"
 
 #include <errno.h>
+
+/* Among so many, the latest, the lock that is given back is looked for. */
+enum { MOST_HELD = 1 << 12 };
 
 /* ---- calls ------------------------------------------------------------------------------------
  */
@@ -84,6 +88,58 @@ static enum weft_code semaphore(struct rec_delivery *delivery, unsigned op,
                : code;
 }
 
+/* An operation on a lock, but of whom it is. */
+static struct weft_event lock_event(const struct rec_delivery *delivery, enum weft_event_kind kind,
+                                    const struct rec_held *lock, uint64_t time_ns)
+{
+    struct weft_event event = rec_event_of(kind, time_ns);
+    event.name = name_of_lock(lock->kind, kind == WEFT_EVENT_LOCK_RELEASED);
+    event.value = lock->object;
+    event.object_id = rec_place_id(&delivery->convert->names.objects, delivery->pid, lock->object);
+    return event;
+}
+
+/* Of a stream in which words are missing: what the thread has. False without memory. */
+static bool keep_lock(struct rec_source *source, unsigned op, const struct rec_held *lock)
+{
+    source->is_asking = op == WEFT_OP_LOCK_REQUEST;
+    if (op == WEFT_OP_LOCK_REQUEST)
+        source->asked = *lock;
+    if (op == WEFT_OP_LOCK_ACQUIRED) {
+        struct rec_held *held = WEFT_VEC_PUSH(&source->held);
+        if (held)
+            *held = *lock;
+        return held != NULL;
+    }
+    const size_t n = source->held.n;
+    for (size_t k = 1; op == WEFT_OP_LOCK_RELEASED && k <= n && k <= MOST_HELD; k++)
+        if (source->held.items[n - k].object == lock->object) {
+            source->held.items[n - k] = source->held.items[--source->held.n];
+            break;
+        }
+    return true;
+}
+
+enum weft_code rec_locks_leave(struct rec_delivery *delivery, uint64_t time_ns)
+{
+    struct rec_source *source = delivery->source;
+    enum weft_code code = WEFT_OK;
+    if (source->is_asking) {
+        struct weft_event event =
+            lock_event(delivery, WEFT_EVENT_LOCK_ACQUIRED, &source->asked, time_ns);
+        event.prev_state = UINT32_MAX;
+        code = rec_put_event(delivery, &event);
+    }
+    source->is_asking = false;
+    while (code == WEFT_OK && source->held.n > 0) {
+        struct weft_event event = lock_event(delivery, WEFT_EVENT_LOCK_RELEASED,
+                                             &source->held.items[--source->held.n], time_ns);
+        event.prev_state = UINT32_MAX; /* nobody has told so */
+        code = rec_put_event(delivery, &event);
+    }
+    return code;
+}
+
 static enum weft_code lock(struct rec_delivery *delivery, unsigned op,
                            const struct rec_record *record, uint64_t time_ns)
 {
@@ -95,12 +151,12 @@ static enum weft_code lock(struct rec_delivery *delivery, unsigned op,
     const unsigned kind = (unsigned)argument & 0xff;
     if (kind == WEFT_RING_LOCK_SEMAPHORE)
         return semaphore(delivery, op, record, time_ns);
-    struct weft_event event = rec_event_of((enum weft_event_kind)kinds[op], time_ns);
-    event.name = name_of_lock(kind, op == WEFT_OP_LOCK_RELEASED);
+    const struct rec_held lock = { .object = rec_extra(record, 0), .kind = kind };
+    if (delivery->source->stream->is_lossy && !keep_lock(delivery->source, op, &lock))
+        return weft_fail(delivery->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for locks");
+    struct weft_event event = lock_event(delivery, (enum weft_event_kind)kinds[op], &lock, time_ns);
     event.category =
         rec_caller_name(&delivery->convert->names, delivery->source->image, rec_extra(record, 1));
-    event.value = rec_extra(record, 0);
-    event.object_id = rec_place_id(&delivery->convert->names.objects, delivery->pid, event.value);
     if (op == WEFT_OP_LOCK_ACQUIRED || op == WEFT_OP_LOCK_FAILED)
         event.prev_state = (uint32_t)(argument >> 8) & 0xffffff;
     if (op == WEFT_OP_LOCK_FAILED && event.prev_state == 0)
