@@ -122,6 +122,17 @@ SILENT static void run_on(double seconds)
     }
 }
 
+/* `n` times 2000 steps of 49 calls, with pauses in which a recorder keeps up. */
+SILENT static void run_much(long n)
+{
+    const struct timespec pause = { .tv_nsec = 6000000 };
+    for (long k = 0; k < n; k++) {
+        for (int i = 0; i < 2000; i++)
+            (void)step(49);
+        (void)nanosleep(&pause, NULL);
+    }
+}
+
 SILENT static void run_slow(void)
 {
     const struct timespec pause = { .tv_nsec = 5000000 };
@@ -221,6 +232,8 @@ SILENT int main(int argc, char **argv)
         run_children((long)first);
     } else if (strcmp(mode, "run") == 0) {
         run_on(first);
+    } else if (strcmp(mode, "much") == 0) {
+        run_much((long)first);
     } else if (strcmp(mode, "slow") == 0) {
         run_slow();
     } else if (strcmp(mode, "scribble") == 0) {

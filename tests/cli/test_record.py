@@ -128,6 +128,32 @@ def test_processes():
        f"{n} threads, one after the other", (got.stderr, found))
 
 
+def test_much():
+    """Each call is there, or counted as lost; the trace is made in bounded memory."""
+    n = 1350 if IS_FULL else 12
+    begin_s = time.monotonic()
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    recorder = subprocess.Popen([WEFT, "record", "-q", "--no-kernel", "-o", "much.weft", "--", PROGRAM,
+                                 "much", str(n)])
+    _, status, used = os.wait4(recorder.pid, 0)
+    recorder.returncode = status
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    about = info("much.weft")
+    found = counts("much.weft")
+    n_steps, n_leaves = 2000 * n, 2000 * 49 * n
+    n_calls = found["step"] + found["leaf"]
+    n_missing = n_steps + n_leaves - n_calls # of a call that is missing one word is, or both
+    ok(status == 0 and 0 <= n_missing <= about["lost"] and
+       (about["lost"] or (found["step"], found["leaf"]) == (n_steps, n_leaves)),
+       f"{16 * 2000 * 50 * n / 1e6:.0f} MB of calls", (status, found, about["lost"]))
+    ok(used.ru_maxrss < 600e3, "in bounded memory", used.ru_maxrss)
+    cpu_s = sum(b - a for a, b in zip(before[:2], after[:2]))
+    print(f"# {time.monotonic() - begin_s:.1f} s, {cpu_s:.1f} s of processors, {used.ru_maxrss / 1e3:.0f}"
+          f" MB of memory at most, {about['lost']} words lost, trace of "
+          f"{os.path.getsize('much.weft') / 1e6:.0f} MB", flush=True)
+    os.unlink("much.weft")
+
+
 def test_status():
     for status in (0, 1, 42, 255):
         got = record("-q", "-o", "status.weft", program=("exit", status))
@@ -276,6 +302,23 @@ def test_files():
     ok(about.get("calls", 0) > 0, "the file opens", about)
 
 
+def test_small_disk():
+    """A file system of its own, which is full after two megabytes."""
+    os.makedirs("small", exist_ok=True)
+    script = ('mount -t tmpfs -o size=2m tmpfs small && "$0" record --no-kernel -o small/full.weft -- '
+              '"$1" much 5; status=$?; cp small/full.weft taken.weft; exit $status')
+    got = subprocess.run(["unshare", "-m", "sh", "-c", script, WEFT, PROGRAM], capture_output=True,
+                         text=True, check=False)
+    if not os.path.exists("taken.weft"):
+        ok(True, "# SKIP no file system can be mounted")
+        return
+    about = info("taken.weft")
+    found = counts("taken.weft")
+    ok("recording stopped" in got.stderr and about.get("calls", 0) > 1000 and
+       abs(found["leaf"] - 49 * found["step"]) < 49, "a file system that is full: the file opens",
+       (got, found))
+
+
 def test_snapshots():
     got = record("-o", "slow.weft", "--snapshot", "10s", "--trigger", "slow>20ms",
                  program=("slow",))
@@ -314,8 +357,8 @@ def test_hostile():
 
 
 def main():
-    tests = [test_calls, test_locks, test_processes, test_status, test_kills, test_unfinished,
-             test_files, test_snapshots, test_hostile]
+    tests = [test_calls, test_locks, test_processes, test_much, test_status, test_kills, test_unfinished,
+             test_files, test_small_disk, test_snapshots, test_hostile]
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         for test in tests:
