@@ -12,6 +12,7 @@ import os
 import pathlib
 import random
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -99,8 +100,25 @@ def test_calls():
     found = counts("only.weft")
     ok(found["step"] == 0 and found["leaf"] == known(1, 20)["leaf"], "or the only ones", found)
     got = record("-o", "bad.weft", "--function", "nosuchfunction", program=("exit", 0))
-    ok(got.returncode != 0 and "nosuchfunction" in got.stderr, "a name that no function has",
-       got.stderr)
+    ok(got.returncode == 0 and "nosuchfunction" in got.stderr and counts("bad.weft")["leaf"] == 0,
+       "a name that no function has, of a program that loads libraries", got.stderr)
+    got = run("record", "--no-kernel", "-o", "bad.weft", "--function", "nosuchfunction", "--",
+              shutil.which("true"))
+    ok(got.returncode != 0 and "nosuchfunction" in got.stderr, "or of one that loads none", got.stderr)
+
+
+def test_plugins():
+    """Filters by name know libraries that are opened later, a moment after."""
+    plugin = os.path.join(os.path.dirname(PROGRAM), "recorded_plugin.so")
+    got = record("-o", "plugin.weft", "--function", "^plugin_wanted$", program=("plugin", plugin))
+    found = counts("plugin.weft")
+    ok(got.returncode == 0 and "looked at then" in got.stderr and found["plugin_other"] == 0 and
+       20 < found["plugin_wanted"] <= 100, "only functions of a library that is opened later",
+       (got.stderr, found))
+    got = record("-o", "plugin.weft", "--no-function", "^plugin_other$", program=("plugin", plugin))
+    found = counts("plugin.weft")
+    ok(got.returncode == 0 and found["plugin_wanted"] == 100 and found["plugin_other"] < 80,
+       "or all but some of them", (got.stderr, found))
 
 
 def test_locks():
@@ -357,7 +375,7 @@ def test_hostile():
 
 
 def main():
-    tests = [test_calls, test_locks, test_processes, test_much, test_status, test_kills, test_unfinished,
+    tests = [test_calls, test_plugins, test_locks, test_processes, test_much, test_status, test_kills, test_unfinished,
              test_files, test_small_disk, test_snapshots, test_hostile]
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)

@@ -314,9 +314,17 @@ static void count_change(void)
         atomic_fetch_add(&process->file->n_modules, 1);
 }
 
+_Atomic uint32_t weft_ring_n_openings;
+
+void weft_ring_modules_changed(void)
+{
+    count_change();
+}
+
 void weft_ring_modules_change(void)
 {
     has_opened = true;
+    atomic_fetch_add(&weft_ring_n_openings, 1);
     weft_ring_thread.here->limit = 0;
     count_change();
 }

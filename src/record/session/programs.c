@@ -128,6 +128,7 @@ void programs_close(struct programs *programs)
     free(programs->folder);
     free(programs->reading.room);
     weft_strtab_free(programs->paths);
+    session_filter_close(programs->filter);
     proc_text_fini(&programs->room);
 }
 
@@ -176,8 +177,10 @@ static enum weft_code put_build_ids(struct programs *programs, struct weft_str m
         const uint32_t n_before = weft_strtab_count(programs->paths);
         uint32_t path;
         code = weft_strtab_intern(programs->paths, map.path, &path, err);
-        if (code == WEFT_OK && path == n_before)
-            code = put_build_id(programs, map.path, err);
+        if (code != WEFT_OK || path != n_before)
+            continue;
+        session_filter_module(programs->filter, map.path);
+        code = put_build_id(programs, map.path, err);
     }
     return code;
 }
