@@ -146,6 +146,18 @@ def test_processes():
        f"{n} threads, one after the other", (got.stderr, found))
 
 
+def test_namespace():
+    """In a pid namespace processes call themselves 1, 2, 3: they are told by their numbers outside."""
+    got = run("record", "-q", "--no-kernel", "-o", "inner.weft", "--", "unshare", "-pf", PROGRAM, "run",
+              0.3)
+    if "unshare failed" in got.stderr:
+        ok(True, "# SKIP no namespace can be made")
+        return
+    threads = [thread for thread in info("inner.weft")["thread_list"] if thread["name"] == "recorded"]
+    ok(got.returncode == 0 and len(threads) == 1 and threads[0]["tid"] > 1 and
+       threads[0]["tid"] == threads[0]["pid"], "a program in a namespace of its own", (got, threads))
+
+
 def test_much():
     """Each call is there, or counted as lost; the trace is made in bounded memory."""
     n = 1350 if IS_FULL else 12
@@ -375,7 +387,7 @@ def test_hostile():
 
 
 def main():
-    tests = [test_calls, test_plugins, test_locks, test_processes, test_much, test_status, test_kills, test_unfinished,
+    tests = [test_calls, test_plugins, test_locks, test_processes, test_namespace, test_much, test_status, test_kills, test_unfinished,
              test_files, test_small_disk, test_snapshots, test_hostile]
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)

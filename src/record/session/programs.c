@@ -3,6 +3,7 @@
 
 #include "base/vec.h"
 #include "record/session/mark.h"
+#include "record/session/namespace.h"
 #include "record/session/ticks.h"
 #include "symbols/elf_file.h"
 
@@ -130,6 +131,7 @@ void programs_close(struct programs *programs)
     weft_strtab_free(programs->paths);
     session_filter_close(programs->filter);
     proc_text_fini(&programs->room);
+    proc_text_fini(&programs->reading.text);
 }
 
 /* ---- what is told of a process ------------------------------------------------------------------
@@ -288,6 +290,19 @@ static bool supersede(struct programs *programs, const struct ring_file *file)
     return is_new_program;
 }
 
+/* Who writes into it, by the number that it has here. */
+static void find_out(struct programs *programs, struct ring_file *file)
+{
+    char ring[128];
+    const char *slash = strrchr(programs->folder, '/');
+    (void)snprintf(ring, sizeof ring, "%s/%s", slash ? slash + 1 : programs->folder, file->name);
+    const uint32_t pid = namespace_pid(file->pid, ring, &programs->room);
+    file->is_elsewhere = pid != file->pid;
+    file->pid = pid;
+    if (file->is_elsewhere)
+        file->parent = 0; /* as it is here, if that can be asked */
+}
+
 static enum weft_code add_file(struct programs *programs, const char *name, struct weft_err *err)
 {
     struct ring_file file;
@@ -295,6 +310,8 @@ static enum weft_code add_file(struct programs *programs, const char *name, stru
         programs->has_new = true; /* not ready yet */
         return WEFT_OK;
     }
+    if (!file.is_broken)
+        find_out(programs, &file);
     const bool is_new_program = !file.is_broken && supersede(programs, &file);
     struct ring_file *place = WEFT_VEC_PUSH(&programs->files);
     struct program *program = place && !file.is_broken ? program_of(programs, file.pid) : NULL;
