@@ -70,6 +70,30 @@ struct weft_compare_table {
     uint64_t seed;      /* of the bootstrap: fixed, so that the answer is */
 };
 
+/* Executions that last longer than the others by more than chance spreads them
+ * (docs/analyses/diagnose.md). */
+struct weft_slow_tail {
+    bool is_found;
+    uint64_t n_fast, n_slow;
+    uint64_t fast_max_ns, slow_min_ns; /* no duration lies between */
+    double fast_median_ns, slow_median_ns;
+    double separation;   /* share of the variance of log durations that lies between both */
+    double excess_share; /* of all time: what the slow ones last longer than the fast median */
+};
+
+/* How often the values of a metric lie in each of n_bins bins of equal width, from low to high, or
+ * of equal ratio; the same bins for all three. */
+struct weft_metric_histogram {
+    double low, high; /* of all executions; is_log: of those above 0 */
+    bool is_log;
+    size_t n_bins;
+    uint32_t *all, *a, *b;                /* by bin; the last one has `high` too */
+    uint32_t below_all, below_a, below_b; /* is_log: values that are not above 0 */
+};
+
+/* Where bin `bin` begins; bin n_bins is where the last one ends. */
+double weft_metric_histogram_edge(const struct weft_metric_histogram *histogram, size_t bin);
+
 /* NULL is allowed. */
 void weft_compare_table_free(struct weft_compare_table *table);
 
