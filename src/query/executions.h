@@ -27,16 +27,6 @@ WEFT_CHECKED enum weft_code weft_executions_add_paths(struct weft_session *sessi
                                                       struct weft_executions_table *table,
                                                       struct weft_err *err);
 
-/* A type of executions that a trace suggests. */
-struct weft_execution_proposal {
-    struct weft_str name;  /* of the type */
-    struct weft_str begin; /* the rule, as users write it */
-    struct weft_str end;   /* empty: `begin` is a rule for whole executions */
-    struct weft_str match; /* empty: none */
-    struct weft_str why;   /* "marked by the program", "tracepoints or probes", "spans", "calls" */
-    uint64_t count;        /* of begins */
-};
-
 struct weft_execution_proposals {
     struct weft_arena *arena;
     struct weft_execution_proposal *items; /* the most likely first */
