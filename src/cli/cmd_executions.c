@@ -58,11 +58,10 @@ struct asked {
 static enum weft_code request(struct weft_cli *cli, void *context, union weft_request *request)
 {
     const struct asked *asked = context;
-    (void)cli;
     request->executions.opts.rules = asked->rules;
     request->executions.opts.without_metrics = asked->opts->without_metrics;
     request->executions.with_paths = asked->opts->with_paths;
-    return WEFT_OK;
+    return weft_session_depend(cli->session, asked->rules, NULL, &cli->err);
 }
 
 static void render(const struct weft_view *view, void *context, const union weft_result *result)
