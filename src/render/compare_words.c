@@ -153,12 +153,11 @@ static bool begins_with(struct weft_str text, const char *start)
 /* What every program has below its own functions: it says how something is done, not why. */
 static bool is_library(const struct weft_frame *frame)
 {
-    static const char *const modules[] = { "libc.", "libc-", "libpthread", "ld-linux", "[kernel",
-                                           "[vdso", "linux-vdso" };
+    static const char *const modules[] = { "libc.",   "libc-", "libpthread", "ld-linux",
+                                           "[kernel", "[vdso", "linux-vdso" };
     static const char *const names[] = { "__", "syscall", "do_syscall", "entry_SYSCALL" };
-    const char *slash = frame->module.n_bytes > 0
-                            ? memrchr(frame->module.bytes, '/', frame->module.n_bytes)
-                            : NULL;
+    const char *slash =
+        frame->module.n_bytes > 0 ? memrchr(frame->module.bytes, '/', frame->module.n_bytes) : NULL;
     struct weft_str module = frame->module;
     if (slash) {
         module.n_bytes -= (size_t)(slash + 1 - module.bytes);

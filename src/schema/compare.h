@@ -94,6 +94,26 @@ struct weft_metric_histogram {
 /* Where bin `bin` begins; bin n_bins is where the last one ends. */
 double weft_metric_histogram_edge(const struct weft_metric_histogram *histogram, size_t bin);
 
+/* Between which a gate compares. */
+enum weft_gate_units {
+    WEFT_GATE_RUNS,       /* each run (source) gives one number: those of A against those of B */
+    WEFT_GATE_PAIRS,      /* all runs have executions of both: the change within each */
+    WEFT_GATE_EXECUTIONS, /* one run has both: its executions */
+};
+
+/* Whether B is worse than A by more than is allowed. */
+struct weft_gate_result {
+    enum weft_gate_units units;
+    bool is_decided; /* there were enough runs */
+    bool is_worse;   /* the change exceeds what is allowed, and the interval is above 0 */
+    uint64_t n_a, n_b;       /* runs, or executions */
+    uint64_t n_needed;       /* on each side, to decide */
+    double value_a, value_b; /* of the statistic: mean of the runs' */
+    bool is_relative;        /* change, low, high, allowed: 0.05 is 5 % of value_a */
+    double change, low, high; /* 95 %; infinite if there is none */
+    double allowed;
+};
+
 /* NULL is allowed. */
 void weft_compare_table_free(struct weft_compare_table *table);
 
