@@ -23,7 +23,7 @@ struct walk {
     struct frame frames[WEFT_PATH_DEPTH_MAX];
     size_t n_frames;
     uint64_t at_ns;
-    uint64_t hop_ns; /* where it came to a task's poster last */
+    uint64_t hop_ns;            /* where it came to a task's poster last */
     struct weft_path_place now; /* of the segment that is added next */
 };
 
@@ -64,7 +64,7 @@ static bool is_continued(const struct weft_path_segment *later, const struct wef
 }
 
 /* Whether nothing tells the segment apart from the one that was added last. */
-static bool is_same(const struct walk *walk, const struct weft_path_segment *made)
+static bool is_same(struct walk *walk, const struct weft_path_segment *made)
 {
     const struct weft_path_segments *segments = &walk->to->segments;
     if (segments->n == 0 || !is_continued(&segments->items[segments->n - 1], made))
@@ -72,8 +72,7 @@ static bool is_same(const struct walk *walk, const struct weft_path_segment *mad
     if (!walk->opts->with_frames)
         return true;
     const struct weft_path_place *later = &walk->to->places.items[segments->n - 1];
-    return later->frame == top_of((struct walk *)walk)->place &&
-           weft_str_equal(later->call, walk->now.call);
+    return later->frame == top_of(walk)->place && weft_str_equal(later->call, walk->now.call);
 }
 
 static bool keep_place(struct walk *walk)
