@@ -62,6 +62,11 @@ WEFT_CHECKED enum weft_code weft_cli_compared(struct weft_cli *cli,
                                               const struct weft_compared_options *opts,
                                               struct weft_comparison **comparison);
 
+/* The rules that the options give for a trace; the caller frees them. */
+WEFT_CHECKED enum weft_code weft_cli_compared_rules(struct weft_cli *cli,
+                                                    const struct weft_compared_options *opts,
+                                                    struct weft_rules **rules);
+
 /* The trace of the session by these rules; of several types the one called `type` (NULL: of the
  * only one). */
 WEFT_CHECKED enum weft_code weft_cli_compared_by_rules(struct weft_cli *cli,

@@ -28,7 +28,8 @@ static double all_time_ns(const struct weft_diagnosis *diagnosis)
 }
 
 /* What the executions of a cause last longer than those of A, all together. */
-static double cost_ns(const struct weft_diagnosis *diagnosis, const struct weft_compare_cause *cause)
+static double cost_ns(const struct weft_diagnosis *diagnosis,
+                      const struct weft_compare_cause *cause)
 {
     const double usual_ns = diagnosis->table->metrics[0].mean_a;
     return (double)cause->n_items * fmax(0, cause->duration_ns - usual_ns);
@@ -156,8 +157,7 @@ static void put_one_cause(struct weft_output *out, const struct weft_diagnosis *
                           const struct weft_compare_cause *cause, bool is_first)
 {
     if (!is_first)
-        weft_output_printf(out, "; %s more (%s) because of ",
-                           weft_human_count(cause->n_items).text,
+        weft_output_printf(out, "; %s more (%s) because of ", weft_human_count(cause->n_items).text,
                            weft_human_mean(cause->duration_ns).text);
     weft_words_cause(out, diagnosis->matrix, cause->node);
 }
@@ -183,8 +183,9 @@ static void put_slow(struct weft_output *out, const struct weft_diagnosis *diagn
     if (n == 0) {
         weft_output_text(out, "Nothing significant in ");
         put_type(out, diagnosis);
-        weft_output_printf(out, " itself: %s of %s are slow (%s instead of %s), none for a reason "
-                                "within the program that stands out.",
+        weft_output_printf(out,
+                           " itself: %s of %s are slow (%s instead of %s), none for a reason "
+                           "within the program that stands out.",
                            weft_human_count(tail->n_slow).text,
                            weft_human_plural(tail->n_fast + tail->n_slow, "execution").text,
                            weft_human_mean(tail->slow_median_ns).text,
@@ -206,10 +207,9 @@ static void put_slow(struct weft_output *out, const struct weft_diagnosis *diagn
 
 static struct weft_comparison_view comparison_of(const struct weft_diagnosis *diagnosis)
 {
-    return (struct weft_comparison_view){ .matrix = diagnosis->matrix,
-                                          .table = diagnosis->table,
-                                          .a = diagnosis->a,
-                                          .b = diagnosis->b };
+    return (struct weft_comparison_view){
+        .matrix = diagnosis->matrix, .table = diagnosis->table, .a = diagnosis->a, .b = diagnosis->b
+    };
 }
 
 static void put_versus(struct weft_output *out, const struct weft_diagnosis *diagnosis)
@@ -246,9 +246,9 @@ static void put_cause(struct weft_output *out, const struct weft_diagnosis *diag
                       const struct weft_compare_cause *cause)
 {
     const struct weft_compare_node *row = row_of(diagnosis->table, cause->node);
-    weft_output_printf(out, "\n  %s, %s on average: ",
-                       weft_human_plural(cause->n_items, "execution").text,
-                       weft_human_mean(cause->duration_ns).text);
+    weft_output_printf(
+        out, "\n  %s, %s on average: ", weft_human_plural(cause->n_items, "execution").text,
+        weft_human_mean(cause->duration_ns).text);
     weft_words_cause(out, diagnosis->matrix, cause->node);
     weft_output_text(out, "\n    where     ");
     weft_words_path(out, diagnosis->matrix, cause->node, " > ");
