@@ -84,7 +84,7 @@ enum weft_manner {
 struct weft_endpoint {
     const char *name;
     enum weft_manner manner;
-    uint32_t takes, needs; /* parameters, as bits */
+    uint64_t takes, needs; /* parameters, as bits */
     int keeps;             /* enum weft_kept if asked of the whole trace without options; or -1 */
     enum weft_code (*run)(const struct weft_ask *ask, struct weft_err *err);
 };

@@ -225,7 +225,7 @@ enum weft_code weft_target_split(struct weft_str text, struct weft_target *targe
     return WEFT_OK;
 }
 
-static const struct row *find_row(struct weft_str name, uint32_t takes)
+static const struct row *find_row(struct weft_str name, uint64_t takes)
 {
     for (size_t i = 0; i < WEFT_PARAMS; i++)
         if ((takes & WEFT_PARAM_BIT(i)) && weft_str_equal(name, weft_str_of(rows[i].name)))
@@ -234,7 +234,7 @@ static const struct row *find_row(struct weft_str name, uint32_t takes)
 }
 
 /* "name=value", still encoded. */
-static enum weft_code read_pair(struct weft_str pair, uint32_t takes, struct weft_query *query,
+static enum weft_code read_pair(struct weft_str pair, uint64_t takes, struct weft_query *query,
                                 struct weft_err *err)
 {
     char buffer[WEFT_QUERY_BYTES];
@@ -251,14 +251,14 @@ static enum weft_code read_pair(struct weft_str pair, uint32_t takes, struct wef
     if (!row)
         return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "no parameter is called '%s' here",
                          show(name).text);
-    const uint32_t bit = WEFT_PARAM_BIT(row - rows);
+    const uint64_t bit = WEFT_PARAM_BIT(row - rows);
     if (query->given & bit)
         return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "%s comes twice", row->name);
     query->given |= bit;
     return read_value(row, value, query, err);
 }
 
-enum weft_code weft_query_read(struct weft_str text, uint32_t takes, struct weft_query *query,
+enum weft_code weft_query_read(struct weft_str text, uint64_t takes, struct weft_query *query,
                                struct weft_err *err)
 {
     *query = (struct weft_query){ 0 };

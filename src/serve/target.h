@@ -44,7 +44,7 @@ enum weft_param {
     WEFT_PARAMS,
 };
 
-#define WEFT_PARAM_BIT(param) (UINT32_C(1) << (param))
+#define WEFT_PARAM_BIT(param) (UINT64_C(1) << (param))
 
 enum weft_query_sort { WEFT_QUERY_LONGEST, WEFT_QUERY_TIME };
 enum weft_query_direction { WEFT_QUERY_NEXT, WEFT_QUERY_PREVIOUS };
@@ -59,7 +59,7 @@ struct weft_query_ids {
 /* The parameters of a request; one that is not in `given` is 0. Whether ids exist and times make
  * sense is for whoever knows the trace. */
 struct weft_query {
-    uint32_t given; /* WEFT_PARAM_BIT of each */
+    uint64_t given; /* WEFT_PARAM_BIT of each */
     uint64_t trace, from_ns, to_ns, min_ns, max_ns, limit, width, thread, at_ns, depth, depths;
     uint64_t glyphs, duration_ns, gap_ns, span_ns, outlier_factor, outlier_min_ns;
     uint64_t is_self;
@@ -93,7 +93,7 @@ WEFT_CHECKED enum weft_code weft_target_split(struct weft_str text, struct weft_
 /* Reads the query of a target. `takes` has the bits of the parameters that are known here. Names
  * and values may be percent-encoded. WEFT_E_ARG for a name that is unknown or comes twice, a number
  * that is no decimal integer or too large, an id twice in a list. */
-WEFT_CHECKED enum weft_code weft_query_read(struct weft_str text, uint32_t takes,
+WEFT_CHECKED enum weft_code weft_query_read(struct weft_str text, uint64_t takes,
                                             struct weft_query *query, struct weft_err *err);
 
 #endif
