@@ -13,6 +13,8 @@ enum {
     TREE_NODES_MAX = 1000000,
     SUBTREE_CALLS = 20000,
     SUBTREE_CALLS_MAX = 200000,
+    PATH_SEGMENTS = 5000,
+    PATH_SEGMENTS_MAX = 100000,
 };
 
 /* ---- lod ------------------------------------------------------------------------------------- */
@@ -206,6 +208,33 @@ WEFT_ENDPOINT(step)
         weft_render_call(&view, result.call, &(struct weft_call_view){ 0 });
     }
     weft_query_discard("call", &result);
+    return code;
+}
+
+/* ---- critical path --------------------------------------------------------------------------- */
+
+WEFT_ENDPOINT(path)
+{
+    const struct weft_query *query = ask->query;
+    const bool has_depth = weft_query_has(query, WEFT_PARAM_DEPTH);
+    const union weft_request request = {
+        .path = { .thread_id = (uint32_t)query->thread,
+                  .from_ns = ask->from_ns,
+                  .to_ns = ask->to_ns,
+                  .call_depth = has_depth ? (uint32_t)query->depth : WEFT_PATH_INNERMOST }
+    };
+    union weft_result result;
+    struct weft_path_view how = { 0 };
+    enum weft_code code = weft_ask_number(ask, WEFT_PARAM_LIMIT, query->limit, PATH_SEGMENTS, 1,
+                                          PATH_SEGMENTS_MAX, &how.limit, err);
+    if (code != WEFT_OK)
+        return code;
+    code = weft_query_run(ask->session, "path", &request, &result, err);
+    if (code == WEFT_OK) {
+        const struct weft_view view = weft_ask_view(ask);
+        weft_render_path(&view, result.path, &how);
+    }
+    weft_query_discard("path", &result);
     return code;
 }
 

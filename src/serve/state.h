@@ -125,6 +125,7 @@ WEFT_ENDPOINT(interval);
 WEFT_ENDPOINT(tree);
 WEFT_ENDPOINT(item);
 WEFT_ENDPOINT(step);
+WEFT_ENDPOINT(path);
 WEFT_ENDPOINT(subtree);
 WEFT_ENDPOINT(functions); /* whole.c */
 WEFT_ENDPOINT(regtime);
