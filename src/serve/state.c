@@ -49,7 +49,7 @@ static const struct weft_endpoint endpoints[] = {
       PART | BIT(FN) | BIT(MIN_NS) | BIT(LIMIT) | BIT(OUTLIER_FACTOR) | BIT(OUTLIER_MIN_NS), 0, -1,
       weft_serve_outliers },
     { "path", WEFT_ANSWER_QUICK,
-      BIT(TRACE) | BIT(THREAD) | BIT(FROM) | BIT(TO) | BIT(DEPTH) | BIT(LIMIT), BIT(THREAD), -1,
+      BIT(TRACE) | BIT(THREAD) | BIT(FROM) | BIT(TO) | BIT(DEPTH) | BIT(SPAN) | BIT(LIMIT), 0, -1,
       weft_serve_path },
     { "progress", WEFT_ANSWER_NOW, BIT(TRACE) | BIT(OF), BIT(OF), -1, weft_serve_progress },
     { "regtime", WEFT_ANSWER_HEAVY, PART | REGTIME, 0, WEFT_KEPT_REGTIME, weft_serve_regtime },

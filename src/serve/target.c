@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum kind { NUMBER, CHOICE, IDS };
+enum kind { NUMBER, CHOICE, IDS, TEXT };
 
 enum { SHOWN_BYTES = 40, NUMBER_DIGITS = 20 };
 
@@ -51,6 +51,7 @@ static const struct row rows[] = {
     { "span_ns", NUMBER, FIELD(span_ns), UINT64_MAX, NULL },
     { "outlier_factor", NUMBER, FIELD(outlier_factor), UINT32_MAX, NULL },
     { "outlier_min_ns", NUMBER, FIELD(outlier_min_ns), UINT64_MAX, NULL },
+    { "span", TEXT, FIELD(span), WEFT_QUERY_TEXT, NULL },
 };
 _Static_assert(sizeof rows / sizeof *rows == WEFT_PARAMS, "one row a parameter");
 
@@ -141,6 +142,10 @@ static bool read_number(struct weft_str text, uint64_t max, uint64_t *out)
 
 static enum weft_code bad_value(const struct row *row, struct weft_str value, struct weft_err *err)
 {
+    if (row->kind == TEXT)
+        return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                         "%s: expected 1 to %" PRIu64 " bytes of text, found '%s'", row->name,
+                         row->max, show(value).text);
     if (row->kind == CHOICE)
         return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "%s: expected %s, %s%s%s, found '%s'",
                          row->name, row->choices[0], row->choices[1], row->choices[2] ? ", " : "",
@@ -182,6 +187,18 @@ static enum weft_code read_ids(const struct row *row, struct weft_str value,
     return WEFT_OK;
 }
 
+static bool read_text(const struct row *row, struct weft_str value, struct weft_query_text *text)
+{
+    if (value.n_bytes == 0 || value.n_bytes > row->max)
+        return false;
+    for (size_t i = 0; i < value.n_bytes; i++)
+        if ((unsigned char)value.bytes[i] < ' ' || value.bytes[i] == 127)
+            return false;
+    memcpy(text->bytes, value.bytes, value.n_bytes);
+    text->n = value.n_bytes;
+    return true;
+}
+
 static bool read_choice(const struct row *row, struct weft_str value, uint64_t *out)
 {
     for (uint64_t i = 0; row->choices[i]; i++)
@@ -198,6 +215,8 @@ static enum weft_code read_value(const struct row *row, struct weft_str value,
     void *field = (char *)query + row->field;
     if (row->kind == IDS)
         return read_ids(row, value, field, err);
+    if (row->kind == TEXT)
+        return read_text(row, value, field) ? WEFT_OK : bad_value(row, value, err);
     bool is_read =
         row->kind == CHOICE ? read_choice(row, value, field) : read_number(value, row->max, field);
     return is_read ? WEFT_OK : bad_value(row, value, err);

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { WEFT_TARGET_BYTES = 8192 + 128, WEFT_QUERY_BYTES = 8192, WEFT_QUERY_IDS = 4096 };
+enum { WEFT_TARGET_BYTES = 8192 + 128, WEFT_QUERY_BYTES = 8192, WEFT_QUERY_IDS = 4096, WEFT_QUERY_TEXT = 1024 };
 
 /* The parameters, as bits of weft_query.given and of what an endpoint takes. */
 enum weft_param {
@@ -41,6 +41,7 @@ enum weft_param {
     WEFT_PARAM_SPAN_NS,
     WEFT_PARAM_OUTLIER_FACTOR,
     WEFT_PARAM_OUTLIER_MIN_NS,
+    WEFT_PARAM_SPAN,
     WEFT_PARAMS,
 };
 
@@ -56,6 +57,12 @@ struct weft_query_ids {
     size_t n;
 };
 
+/* What a person wrote: without control characters, and ended by a zero. */
+struct weft_query_text {
+    char bytes[WEFT_QUERY_TEXT + 1];
+    size_t n;
+};
+
 /* The parameters of a request; one that is not in `given` is 0. Whether ids exist and times make
  * sense is for whoever knows the trace. */
 struct weft_query {
@@ -65,6 +72,7 @@ struct weft_query {
     uint64_t is_self;
     uint64_t sort, direction, of, preset; /* enums; preset: index of weft_query_presets */
     struct weft_query_ids threads, fn;
+    struct weft_query_text span;
 };
 
 /* Names of RegTime's presets, ended by NULL. */
@@ -92,7 +100,8 @@ WEFT_CHECKED enum weft_code weft_target_split(struct weft_str text, struct weft_
 
 /* Reads the query of a target. `takes` has the bits of the parameters that are known here. Names
  * and values may be percent-encoded. WEFT_E_ARG for a name that is unknown or comes twice, a number
- * that is no decimal integer or too large, an id twice in a list. */
+ * that is no decimal integer or too large, an id twice in a list, a text that is empty, too long, or
+ * holds control characters. */
 WEFT_CHECKED enum weft_code weft_query_read(struct weft_str text, uint64_t takes,
                                             struct weft_query *query, struct weft_err *err);
 
