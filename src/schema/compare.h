@@ -25,11 +25,13 @@ struct weft_compare_node {
     double sd_a_ns, sd_b_ns;          /* exclusive; of the sample (n - 1) */
     double total_a_ns, total_b_ns;    /* inclusive means */
     double difference_ns;             /* exclusive */
-    struct weft_interval_ns interval; /* of the difference, by bootstrap */
+    struct weft_interval_ns interval; /* of the difference: Welch's, and for the first ranked ones
+                                       * at least that of the bootstrap */
     double t, df, p;                  /* Welch; p raw */
     double p_adjusted;                /* Benjamini-Hochberg, over all nodes that were tested */
     double effect;                    /* Hedges' g */
-    bool is_sure; /* p_adjusted < 0.05, at least 10 in each group, and interval without 0 */
+    bool is_sure; /* p_adjusted < 0.05, with the variance of both groups together too; at least 10
+                   * in each group; interval without 0 */
 };
 
 struct weft_compare_metric {
@@ -46,6 +48,9 @@ struct weft_compare_cause {
     double difference_ns; /* of that node, mean over the items */
     double duration_ns;   /* mean */
     uint32_t example;     /* the item next to the mean */
+    uint32_t context; /* the deepest node below which at least half of what is slower lies; the root
+                       * if that is spread */
+    double context_ns; /* inclusive difference of that node, mean over the items */
 };
 
 struct weft_compare_table {
