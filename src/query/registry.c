@@ -59,6 +59,24 @@ static void discard_cpu(union weft_result *result)
     weft_cpu_table_free(result->cpu);
 }
 
+static enum weft_code run_executions(struct weft_session *session,
+                                     const union weft_request *request, union weft_result *result,
+                                     struct weft_err *err)
+{
+    struct weft_thread_filter filter = weft_session_filter(session);
+    enum weft_code code =
+        weft_executions_run(weft_session_trace(session), &filter, &request->executions.opts,
+                            weft_session_run(session), &result->executions, err);
+    if (code == WEFT_OK && request->executions.with_paths)
+        code = weft_executions_add_paths(session, result->executions, err);
+    return code;
+}
+
+static void discard_executions(union weft_result *result)
+{
+    weft_executions_table_free(result->executions);
+}
+
 static enum weft_code run_functions(struct weft_session *session, const union weft_request *request,
                                     union weft_result *result, struct weft_err *err)
 {
@@ -220,6 +238,8 @@ static const struct weft_analysis analyses[] = {
       discard_call },
     { "calls", "the longest or the earliest calls of functions", run_calls, discard_calls },
     { "cpu", "what each processor did", run_cpu, discard_cpu },
+    { "executions", "what a program does again and again, each from a begin to an end",
+      run_executions, discard_executions },
     { "functions", "calls, times and percentiles of every function", run_functions,
       discard_functions },
     { "histogram", "durations or self times of the calls of functions, in bins", run_histogram,

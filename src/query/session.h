@@ -19,6 +19,7 @@
 #include "model/arguments.h"
 #include "model/lod.h"
 #include "model/trace.h"
+#include "query/executions.h"
 #include "schema/tables.h"
 
 #include <stddef.h>
@@ -127,6 +128,7 @@ union weft_request {
     struct weft_calls_opts calls;
     struct weft_histogram_opts histogram;
     struct weft_tree_opts tree;
+    struct weft_executions_request executions;
     struct weft_functions_opts functions;
     struct weft_regtime_opts regtime;
     struct weft_outliers_opts outliers;
@@ -146,6 +148,7 @@ union weft_result {
     struct weft_calls_table *calls;
     struct weft_histogram_table *histogram;
     struct weft_tree_table *tree;
+    struct weft_executions_table *executions;
     struct weft_functions_table *functions;
     struct weft_regtime_table *regtime;
     struct weft_outliers_table *outliers;
