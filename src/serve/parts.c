@@ -223,8 +223,8 @@ static enum weft_code path_request(const struct weft_ask *ask, struct weft_path_
     *opts = (struct weft_path_opts){ .thread_id = (uint32_t)query->thread,
                                      .from_ns = ask->from_ns,
                                      .to_ns = ask->to_ns,
-                                     .call_depth = has_depth ? (uint32_t)query->depth
-                                                             : WEFT_PATH_INNERMOST };
+                                     .call_depth =
+                                         has_depth ? (uint32_t)query->depth : WEFT_PATH_INNERMOST };
     if (has_span == weft_query_has(query, WEFT_PARAM_THREAD) || (has_span && ask->has_window))
         return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
                          "expected thread, with from and to if only a part is wanted; or span");

@@ -52,6 +52,15 @@ static const struct row rows[] = {
     { "outlier_factor", NUMBER, FIELD(outlier_factor), UINT32_MAX, NULL },
     { "outlier_min_ns", NUMBER, FIELD(outlier_min_ns), UINT64_MAX, NULL },
     { "span", TEXT, FIELD(span), WEFT_QUERY_TEXT, NULL },
+    { "db", NUMBER, FIELD(db), UINT32_MAX, NULL },
+    { "type", TEXT, FIELD(type), WEFT_QUERY_TEXT, NULL },
+    { "begin", TEXT, FIELD(begin), WEFT_QUERY_TEXT, NULL },
+    { "end", TEXT, FIELD(end), WEFT_QUERY_TEXT, NULL },
+    { "match", TEXT, FIELD(match), WEFT_QUERY_TEXT, NULL },
+    { "a", TEXT, FIELD(a), WEFT_QUERY_TEXT, NULL },
+    { "b", TEXT, FIELD(b), WEFT_QUERY_TEXT, NULL },
+    { "draft", CHOICE, FIELD(is_draft), 0, flags },
+    { "node", NUMBER, FIELD(node), UINT32_MAX - 1, NULL },
 };
 _Static_assert(sizeof rows / sizeof *rows == WEFT_PARAMS, "one row a parameter");
 

@@ -13,7 +13,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { WEFT_TARGET_BYTES = 8192 + 128, WEFT_QUERY_BYTES = 8192, WEFT_QUERY_IDS = 4096, WEFT_QUERY_TEXT = 1024 };
+enum {
+    WEFT_TARGET_BYTES = 8192 + 128,
+    WEFT_QUERY_BYTES = 8192,
+    WEFT_QUERY_IDS = 4096,
+    WEFT_QUERY_TEXT = 2048
+};
 
 /* The parameters, as bits of weft_query.given and of what an endpoint takes. */
 enum weft_param {
@@ -42,6 +47,15 @@ enum weft_param {
     WEFT_PARAM_OUTLIER_FACTOR,
     WEFT_PARAM_OUTLIER_MIN_NS,
     WEFT_PARAM_SPAN,
+    WEFT_PARAM_DB,
+    WEFT_PARAM_TYPE,
+    WEFT_PARAM_BEGIN,
+    WEFT_PARAM_END,
+    WEFT_PARAM_MATCH,
+    WEFT_PARAM_A,
+    WEFT_PARAM_B,
+    WEFT_PARAM_DRAFT,
+    WEFT_PARAM_NODE,
     WEFT_PARAMS,
 };
 
@@ -69,10 +83,10 @@ struct weft_query {
     uint64_t given; /* WEFT_PARAM_BIT of each */
     uint64_t trace, from_ns, to_ns, min_ns, max_ns, limit, width, thread, at_ns, depth, depths;
     uint64_t glyphs, duration_ns, gap_ns, span_ns, outlier_factor, outlier_min_ns;
-    uint64_t is_self;
+    uint64_t is_self, is_draft, db, node;
     uint64_t sort, direction, of, preset; /* enums; preset: index of weft_query_presets */
     struct weft_query_ids threads, fn;
-    struct weft_query_text span;
+    struct weft_query_text span, type, begin, end, match, a, b;
 };
 
 /* Names of RegTime's presets, ended by NULL. */
@@ -100,8 +114,8 @@ WEFT_CHECKED enum weft_code weft_target_split(struct weft_str text, struct weft_
 
 /* Reads the query of a target. `takes` has the bits of the parameters that are known here. Names
  * and values may be percent-encoded. WEFT_E_ARG for a name that is unknown or comes twice, a number
- * that is no decimal integer or too large, an id twice in a list, a text that is empty, too long, or
- * holds control characters. */
+ * that is no decimal integer or too large, an id twice in a list, a text that is empty, too long,
+ * or holds control characters. */
 WEFT_CHECKED enum weft_code weft_query_read(struct weft_str text, uint64_t takes,
                                             struct weft_query *query, struct weft_err *err);
 

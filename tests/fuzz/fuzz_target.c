@@ -134,7 +134,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
             code = weft_query_read(target.query, UINT64_MAX, &queries[0], &err);
             must(code == WEFT_OK || code == WEFT_E_ARG);
             must((code == WEFT_OK) == (err.code == WEFT_OK));
-            must(is_plain(&queries[0].span));
+            must(is_plain(&queries[0].span) && is_plain(&queries[0].type) &&
+                 is_plain(&queries[0].begin) && is_plain(&queries[0].end) &&
+                 is_plain(&queries[0].match) && is_plain(&queries[0].a) && is_plain(&queries[0].b));
             if (code == WEFT_OK)
                 check_again(&queries[0], &queries[1]);
         }
