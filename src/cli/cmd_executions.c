@@ -58,11 +58,10 @@ struct asked {
 static enum weft_code request(struct weft_cli *cli, void *context, union weft_request *request)
 {
     const struct asked *asked = context;
-    (void)cli;
     request->executions.opts.rules = asked->rules;
     request->executions.opts.without_metrics = asked->opts->without_metrics;
     request->executions.with_paths = asked->opts->with_paths;
-    return WEFT_OK;
+    return weft_session_depend(cli->session, asked->rules, NULL, &cli->err);
 }
 
 static void render(const struct weft_view *view, void *context, const union weft_result *result)
@@ -88,6 +87,27 @@ static enum weft_code get_rules(struct weft_cli *cli, const struct options *opts
     return code;
 }
 
+/* Without rules: which ones the trace suggests. */
+static int propose(struct weft_cli *cli, const struct options *opts)
+{
+    struct weft_execution_proposals *proposals = NULL;
+    struct weft_view view;
+    if (opts->rule.end || opts->rule.match || opts->rule.within || opts->rule.thread ||
+        opts->rule.metrics || opts->rule.type || opts->slower_than_ns)
+        return weft_cli_usage(cli, "expected --begin RULE or --rules FILE");
+    enum weft_code code = weft_cli_open(cli);
+    if (code == WEFT_OK)
+        code = weft_execution_proposals(cli->session, &proposals, &cli->err);
+    if (code == WEFT_OK)
+        code = weft_cli_view(cli, &view);
+    if (code == WEFT_OK) {
+        weft_render_proposals(&view, proposals->items, proposals->n);
+        code = weft_output_close(view.out, &cli->err);
+    }
+    weft_execution_proposals_free(proposals);
+    return weft_cli_end(cli, code);
+}
+
 static int run(struct weft_cli *cli, int argc, char **argv)
 {
     struct options opts = { .limit = WEFT_LIMIT_DEFAULT, .sort = NO_SORT };
@@ -98,7 +118,7 @@ static int run(struct weft_cli *cli, int argc, char **argv)
     if (!weft_cli_parse(cli, &opts, argc, argv))
         return cli->exit_status;
     if (!opts.rules && !opts.rule.begin)
-        return weft_cli_usage(cli, "expected --begin RULE or --rules FILE");
+        return propose(cli, &opts);
     if (opts.rules && (opts.rule.begin || opts.rule.end || opts.rule.match || opts.rule.within ||
                        opts.rule.thread || opts.rule.metrics))
         return weft_cli_usage(cli, "--rules, and --begin, --end, --match, --within, --thread, "

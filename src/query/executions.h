@@ -21,21 +21,18 @@ struct weft_executions_request {
     bool with_paths; /* the critical path of each: "running", "preempted", "blocked_lock" ... */
 };
 
+/* Makes the dependencies of the rules edges of the session's execution graph: critical paths that
+ * are taken later follow them. Without any, changes nothing. `*n_found` (may be NULL): how many
+ * there are. */
+WEFT_CHECKED enum weft_code weft_session_depend(struct weft_session *session,
+                                                const struct weft_rules *rules, uint64_t *n_found,
+                                                struct weft_err *err);
+
 /* Adds the values of critical paths (schema/executions.h) to the metrics. Takes a critical path for
  * each execution, on the session's workers. */
 WEFT_CHECKED enum weft_code weft_executions_add_paths(struct weft_session *session,
                                                       struct weft_executions_table *table,
                                                       struct weft_err *err);
-
-/* A type of executions that a trace suggests. */
-struct weft_execution_proposal {
-    struct weft_str name;  /* of the type */
-    struct weft_str begin; /* the rule, as users write it */
-    struct weft_str end;   /* empty: `begin` is a rule for whole executions */
-    struct weft_str match; /* empty: none */
-    struct weft_str why;   /* "marked by the program", "tracepoints or probes", "spans", "calls" */
-    uint64_t count;        /* of begins */
-};
 
 struct weft_execution_proposals {
     struct weft_arena *arena;

@@ -193,6 +193,17 @@ static void execution_row(const void *context, size_t index, struct weft_cell *c
         cells[FIXED + i] = metric_cell(&list->table->metrics[list->metrics[i]], place);
 }
 
+/* Text shows no metrics that are 0 everywhere. */
+static bool is_shown(const struct list *list, const struct weft_metric *metric)
+{
+    if (list->view->format != WEFT_FORMAT_TEXT)
+        return true;
+    for (size_t i = 0; i < list->n_rows; i++)
+        if (metric->values[list->rows[i]] != 0 && !isnan(metric->values[list->rows[i]]))
+            return true;
+    return false;
+}
+
 /* Metrics, but for the duration and the start, which are there already. */
 static void choose_columns(struct list *list)
 {
@@ -201,6 +212,8 @@ static void choose_columns(struct list *list)
     memcpy(list->columns, fixed_columns, sizeof fixed_columns);
     for (size_t i = 2; i < list->table->n_metrics && list->n_metrics < METRICS_MAX; i++) {
         const struct weft_metric *metric = &list->table->metrics[i];
+        if (!is_shown(list, metric))
+            continue;
         list->columns[FIXED + list->n_metrics] = (struct weft_column){
             .key = metric->name.bytes, /* ends with NUL */
             .head = metric->name.bytes,
@@ -345,4 +358,90 @@ void weft_render_executions(const struct weft_view *view, const struct weft_exec
         free(list.times[t].ns);
     free(list.times);
     free(list.rows);
+}
+
+/* ---- proposals ------------------------------------------------------------------------------- */
+
+static const struct weft_column proposal_columns[] = {
+    { "type", "type", WEFT_CELL_TEXT },   { "count", "count", WEFT_CELL_COUNT },
+    { "why", "because", WEFT_CELL_TEXT }, { "begin", "--begin", WEFT_CELL_TEXT },
+    { "end", "--end", WEFT_CELL_TEXT },   { "match", "--match", WEFT_CELL_TEXT },
+    { "within", NULL, WEFT_CELL_TEXT },
+};
+
+static struct weft_cell maybe(struct weft_str text)
+{
+    return (struct weft_cell){ .text = text, .is_null = text.n_bytes == 0 };
+}
+
+static void proposal_row(const void *context, size_t index, struct weft_cell *cells)
+{
+    const struct weft_execution_proposal *proposal =
+        &((const struct weft_execution_proposal *)context)[index];
+    cells[0].text = proposal->name;
+    cells[1].number = proposal->count;
+    cells[2].text = proposal->why;
+    cells[3].text = proposal->begin;
+    cells[4] = maybe(proposal->end);
+    cells[5] = maybe(proposal->match);
+    cells[6] = maybe(proposal->within);
+}
+
+/* An argument as shells take it. */
+static void print_argument(struct weft_output *out, const char *option, struct weft_str text)
+{
+    if (text.n_bytes == 0)
+        return;
+    weft_output_printf(out, " %s '", option);
+    for (size_t i = 0; i < text.n_bytes; i++)
+        if (text.bytes[i] == '\'')
+            weft_output_text(out, "'\\''");
+        else if ((unsigned char)text.bytes[i] >= ' ' && text.bytes[i] != 0x7f)
+            weft_output_write(out, &text.bytes[i], 1);
+    weft_output_text(out, "'");
+}
+
+static void print_proposals(const struct weft_view *view, const struct weft_table *table)
+{
+    const struct weft_execution_proposal *first = table->context;
+    weft_view_bold(view, view->path);
+    if (table->n_rows == 0) {
+        weft_output_text(view->out, "  nothing in it repeats that has a name for its begin and its "
+                                    "end; say it with --begin and --end\n");
+        return;
+    }
+    weft_output_printf(view->out, "  %s of executions that it suggests\n\n",
+                       weft_human_plural(table->n_rows, "type").text);
+    weft_table_text(table, &view->style, view->out);
+    weft_output_printf(view->out, "\nweft executions %s", view->path);
+    print_argument(view->out, "--type", first->name);
+    print_argument(view->out, "--begin", first->begin);
+    print_argument(view->out, "--end", first->end);
+    print_argument(view->out, "--match", first->match);
+    print_argument(view->out, "--within", first->within);
+    weft_output_text(view->out, "\n");
+}
+
+void weft_render_proposals(const struct weft_view *view,
+                           const struct weft_execution_proposal *proposals, size_t n_proposals)
+{
+    const struct weft_table table = { .columns = proposal_columns,
+                                      .n_columns =
+                                          sizeof proposal_columns / sizeof *proposal_columns,
+                                      .n_rows = n_proposals,
+                                      .row = proposal_row,
+                                      .context = proposals };
+    if (view->format == WEFT_FORMAT_CSV) {
+        weft_table_csv(&table, view->out);
+    } else if (view->format == WEFT_FORMAT_TEXT) {
+        print_proposals(view, &table);
+    } else {
+        struct weft_json *json = weft_view_json(view);
+        if (!json)
+            return;
+        weft_json_begin_object(json, NULL);
+        weft_table_json(&table, "proposals", json);
+        weft_json_end_object(json);
+        weft_view_json_end(view, json);
+    }
 }

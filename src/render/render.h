@@ -52,6 +52,10 @@ struct weft_executions_view {
 void weft_render_executions(const struct weft_view *view, const struct weft_executions_table *table,
                             const struct weft_executions_view *opts);
 
+/* Types that the trace suggests, and the command that finds their executions. */
+void weft_render_proposals(const struct weft_view *view,
+                           const struct weft_execution_proposal *proposals, size_t n_proposals);
+
 /* ---- functions ---- */
 
 enum weft_functions_sort {

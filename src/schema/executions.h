@@ -60,6 +60,17 @@ struct weft_executions_table {
     uint64_t ends_unmatched; /* ends that no begin belongs to */
 };
 
+/* A type of executions that a trace suggests. */
+struct weft_execution_proposal {
+    struct weft_str name;   /* of the type */
+    struct weft_str begin;  /* the rule, as users write it */
+    struct weft_str end;    /* empty: `begin` is a rule for whole executions */
+    struct weft_str match;  /* empty: none */
+    struct weft_str within; /* empty: as it is without being said */
+    struct weft_str why;    /* "marked by the program", "tracepoints or probes", "spans", "calls" */
+    uint64_t count;         /* of begins */
+};
+
 /* NULL is allowed. */
 void weft_executions_table_free(struct weft_executions_table *table);
 

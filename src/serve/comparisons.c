@@ -18,9 +18,9 @@ static char *key_of(const struct weft_ask *ask)
 {
     const struct weft_query *query = ask->query;
     char *key = NULL;
-    int n = asprintf(&key, "%s\n%s\n%s\n%s\n%s",
+    int n = asprintf(&key, "%s\n%s\n%s\n%s\n%s\n%s",
                      ask->database ? ask->database->path : ask->served->path, query->type.bytes,
-                     query->begin.bytes, query->end.bytes, query->match.bytes);
+                     query->begin.bytes, query->end.bytes, query->match.bytes, query->within.bytes);
     return n < 0 ? NULL : key;
 }
 
@@ -58,10 +58,11 @@ static const char *given(const struct weft_query_text *text)
 static enum weft_code check(const struct weft_ask *ask, struct weft_err *err)
 {
     const struct weft_query *query = ask->query;
-    const bool has_rules = query->begin.n + query->end.n + query->match.n > 0;
+    const bool has_rules = query->begin.n + query->end.n + query->match.n + query->within.n > 0;
     if (ask->database && has_rules)
-        return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
-                         "begin, end and match are for traces: a database has its executions");
+        return weft_fail(
+            err, WEFT_E_ARG, WEFT_NO_OFFSET,
+            "begin, end, match and within are for traces: a database has its executions");
     if (ask->served && !query->begin.n)
         return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
                          "begin is missing: what begins an execution, such as call:NAME");
@@ -76,7 +77,8 @@ static enum weft_code of_trace(const struct weft_ask *ask, struct weft_compariso
     const struct weft_rule_options options = { .type = given(&query->type),
                                                .begin = given(&query->begin),
                                                .end = given(&query->end),
-                                               .match = given(&query->match) };
+                                               .match = given(&query->match),
+                                               .within = given(&query->within) };
     struct weft_rules *rules = NULL;
     enum weft_code code = weft_rules_of_options(&options, &rules, err);
     if (code == WEFT_E_MALFORMED)

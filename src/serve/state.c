@@ -31,7 +31,8 @@ enum { MEMORY_SHARE = 4 }; /* answers under way may have one in so many bytes of
     (BIT(PRESET) | BIT(GLYPHS) | BIT(DURATION_NS) | BIT(GAP_NS) | BIT(SPAN_NS) |                   \
      BIT(OUTLIER_FACTOR) | BIT(OUTLIER_MIN_NS))
 
-#define EXECUTIONS (BIT(TRACE) | BIT(DB) | BIT(TYPE) | BIT(BEGIN) | BIT(END) | BIT(MATCH))
+#define EXECUTIONS                                                                                 \
+    (BIT(TRACE) | BIT(DB) | BIT(TYPE) | BIT(BEGIN) | BIT(END) | BIT(MATCH) | BIT(WITHIN))
 
 static const struct weft_endpoint endpoints[] = {
     { "calls", WEFT_ANSWER_HEAVY,

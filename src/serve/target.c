@@ -57,6 +57,7 @@ static const struct row rows[] = {
     { "begin", TEXT, FIELD(begin), WEFT_QUERY_TEXT, NULL },
     { "end", TEXT, FIELD(end), WEFT_QUERY_TEXT, NULL },
     { "match", TEXT, FIELD(match), WEFT_QUERY_TEXT, NULL },
+    { "within", TEXT, FIELD(within), WEFT_QUERY_TEXT, NULL },
     { "a", TEXT, FIELD(a), WEFT_QUERY_TEXT, NULL },
     { "b", TEXT, FIELD(b), WEFT_QUERY_TEXT, NULL },
     { "draft", CHOICE, FIELD(is_draft), 0, flags },

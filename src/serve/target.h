@@ -52,6 +52,7 @@ enum weft_param {
     WEFT_PARAM_BEGIN,
     WEFT_PARAM_END,
     WEFT_PARAM_MATCH,
+    WEFT_PARAM_WITHIN,
     WEFT_PARAM_A,
     WEFT_PARAM_B,
     WEFT_PARAM_DRAFT,
@@ -86,7 +87,7 @@ struct weft_query {
     uint64_t is_self, is_draft, db, node;
     uint64_t sort, direction, of, preset; /* enums; preset: index of weft_query_presets */
     struct weft_query_ids threads, fn;
-    struct weft_query_text span, type, begin, end, match, a, b;
+    struct weft_query_text span, type, begin, end, match, within, a, b;
 };
 
 /* Names of RegTime's presets, ended by NULL. */
