@@ -17,7 +17,7 @@ enum {
     WEFT_TARGET_BYTES = 8192 + 128,
     WEFT_QUERY_BYTES = 8192,
     WEFT_QUERY_IDS = 4096,
-    WEFT_QUERY_TEXT = 2048
+    WEFT_QUERY_TEXT = 4096
 };
 
 /* The parameters, as bits of weft_query.given and of what an endpoint takes. */

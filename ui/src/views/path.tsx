@@ -8,7 +8,7 @@ import { readSpan, writeSpan } from '../lib/fragment';
 import { pathRemarks, pathSentence, segmentSentence } from '../lib/path';
 import { readPicks, samePick, writePicks } from '../lib/pathpick';
 import type { App } from '../state/app';
-import { pathsOf, showInTimeline } from '../state/path';
+import { pathsOf, showInTimeline, showPaths } from '../state/path';
 import type { Paths } from '../state/path';
 import type { OnReady, ScreenSpec } from '../state/screens';
 import './path.css';
@@ -279,6 +279,7 @@ export function pathScreen(): ScreenSpec {
       { name: 'Path: zoom to the segment', key: 'f', run: () => zoomToSegment(pathsOf(app)) },
     ],
     clear: clearTop,
+    explain: (app, thread, span, label) => showPaths(app, [{ thread, span, label }]),
     Settings,
     write: writeState,
     read: readState,
