@@ -20,7 +20,8 @@ static const char *const migrations[VERSION] = {
     "CREATE TABLE threads(id INTEGER PRIMARY KEY, name TEXT);"
     "CREATE TABLE metrics(id INTEGER PRIMARY KEY, unit INTEGER, name TEXT);"
     "CREATE TABLE sources(id INTEGER PRIMARY KEY, type TEXT, tag TEXT, fingerprint INTEGER, "
-    "path TEXT, host TEXT, realtime_ns INTEGER, executions INTEGER, unfinished INTEGER, "
+    "path TEXT, host TEXT, realtime_ns INTEGER, metrics BLOB, executions INTEGER, unfinished "
+    "INTEGER, "
     "is_complete INTEGER);"
     "CREATE TABLE executions(id INTEGER PRIMARY KEY, tree BLOB);",
 };

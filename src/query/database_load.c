@@ -2,6 +2,7 @@
  *
  * Reading a database: whatever is in it, rows that do not fit are left out and counted.
  */
+#include "base/cursor.h"
 #include "base/vec.h"
 #include "query/database_file.h"
 #include "schema/event.h"
@@ -177,10 +178,17 @@ static enum weft_code read_tables(struct loading *loading, struct weft_err *err)
 static enum weft_code add_source(struct loading *loading, sqlite3_stmt *row, struct weft_err *err)
 {
     const int64_t id = sqlite3_column_int64(row, 0);
+    const uint8_t *metrics = sqlite3_column_blob(row, 5);
+    const size_t n_metrics = metrics ? (size_t)sqlite3_column_bytes(row, 5) / 4 : 0;
     const struct weft_str texts[] = { weft_database_text(row, 2), weft_database_text(row, 3),
                                       weft_database_text(row, 4) };
     if (id < 1 || id >> WEFT_SOURCE_BITS)
         return WEFT_OK;
+    for (size_t i = 0; i < n_metrics; i++) {
+        const uint32_t metric = weft_load_u32(metrics + 4 * i);
+        if (metric > 0 && metric < loading->n_metrics && loading->metrics[metric].name.bytes)
+            weft_matrix_keep_metric(loading->maker, metric - 1);
+    }
     struct weft_execution_source *source = WEFT_VEC_PUSH(&loading->sources);
     if (!source)
         return no_memory(err);
@@ -200,11 +208,11 @@ static enum weft_code read_sources(struct loading *loading, struct weft_err *err
 {
     sqlite3_stmt *statement = NULL;
     bool has_row = true;
-    enum weft_code code =
-        weft_database_prepare(loading->database,
-                              "SELECT s.id, s.realtime_ns, s.path, s.host, s.tag " PRESENT
-                              " AND s.type = ?1 ORDER BY s.id",
-                              &statement, err);
+    enum weft_code code = weft_database_prepare(
+        loading->database,
+        "SELECT s.id, s.realtime_ns, s.path, s.host, s.tag, s.metrics " PRESENT
+        " AND s.type = ?1 ORDER BY s.id",
+        &statement, err);
     if (code == WEFT_OK && !weft_database_bind_text(statement, 1, loading->type))
         code = no_memory(err);
     while (code == WEFT_OK && has_row) {

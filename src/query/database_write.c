@@ -192,6 +192,9 @@ static enum weft_code frame_of(struct weft_database *database, const struct weft
                    err);
 }
 
+/* Another program may have made it less certain still. */
+#define LESS_CERTAIN "UPDATE nodes SET confidence = max(confidence, ?2) WHERE id = ?1"
+
 /* Adds a node below one that is there, or makes it less certain. */
 static enum weft_code put_node(struct weft_database *database, uint32_t parent,
                                const struct weft_ecct_node *node, uint32_t *place,
@@ -213,11 +216,12 @@ static enum weft_code put_node(struct weft_database *database, uint32_t parent,
         return WEFT_OK;
     code = weft_ecct_tree_node(writer->mirror, parent, frame,
                                (enum weft_confidence)node->confidence, place, err);
-    const int64_t numbers[] = { *place, parent, frame + 1, node->confidence };
+    const int64_t numbers[] = { *place, node->confidence, parent, frame + 1 };
     if (code != WEFT_OK)
         return code;
-    return put_row(database, "INSERT OR REPLACE INTO nodes VALUES(?1, ?2, ?3, ?4)", numbers, 4,
-                   NULL, 0, err);
+    return is_new ? put_row(database, "INSERT INTO nodes VALUES(?1, ?3, ?4, ?2)", numbers, 4, NULL,
+                            0, err)
+                  : put_row(database, LESS_CERTAIN, numbers, 2, NULL, 0, err);
 }
 
 /* The place in the mirror of a node of the tree. Those above it are found first. */
@@ -365,21 +369,57 @@ static enum weft_code put_metrics(struct weft_database *database,
     return code;
 }
 
+/* The numbers of the source's metrics, four bytes each. */
+static bool list_metrics(struct weft_database_writer *writer)
+{
+    writer->bytes.n = 0;
+    for (size_t i = 0; i < writer->n_metrics; i++)
+        for (unsigned k = 0; k < 4; k++) {
+            uint8_t *byte = WEFT_VEC_PUSH(&writer->bytes);
+            if (!byte)
+                return false;
+            *byte = (uint8_t)(writer->metrics[i] >> (8 * k));
+        }
+    return true;
+}
+
+static enum weft_code bind_source(struct weft_database_writer *writer,
+                                  const struct weft_database_source *source,
+                                  sqlite3_stmt *statement, struct weft_err *err)
+{
+    const struct weft_execution_source *trace = &source->trace;
+    const bool is_bound =
+        list_metrics(writer) && sqlite3_bind_int64(statement, 1, writer->source) == SQLITE_OK &&
+        weft_database_bind_text(statement, 2, source->type) &&
+        weft_database_bind_text(statement, 3, trace->tag) &&
+        sqlite3_bind_int64(statement, 4, (int64_t)source->fingerprint) == SQLITE_OK &&
+        weft_database_bind_text(statement, 5, trace->path) &&
+        weft_database_bind_text(statement, 6, trace->host) &&
+        sqlite3_bind_int64(statement, 7, (int64_t)trace->realtime_ns) == SQLITE_OK &&
+        sqlite3_bind_blob(statement, 8, writer->bytes.items, (int)writer->bytes.n, SQLITE_STATIC) ==
+            SQLITE_OK;
+    return is_bound ? WEFT_OK : no_memory(err);
+}
+
 static enum weft_code put_source(struct weft_database *database,
                                  const struct weft_database_source *source, struct weft_err *err)
 {
     struct weft_database_writer *writer = database->writer;
+    sqlite3_stmt *statement = NULL;
+    bool has_row;
     enum weft_code code = weft_database_number(
         database, "SELECT coalesce(max(id), 0) + 1 FROM sources", &writer->source, err);
     if (code == WEFT_OK && (writer->source < 1 || writer->source >> WEFT_SOURCE_BITS))
         code = weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET, "the database has too many sources");
-    const int64_t numbers[] = { writer->source, (int64_t)source->fingerprint,
-                                (int64_t)source->trace.realtime_ns };
-    const struct weft_str texts[] = { source->type, source->trace.tag, source->trace.path,
-                                      source->trace.host };
     if (code == WEFT_OK)
-        code = put_row(database, "INSERT INTO sources VALUES(?1, ?4, ?5, ?2, ?6, ?7, ?3, 0, 0, 0)",
-                       numbers, 3, texts, 4, err);
+        code = weft_database_prepare(
+            database, "INSERT INTO sources VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0, 0, 0)",
+            &statement, err);
+    if (code == WEFT_OK)
+        code = bind_source(writer, source, statement, err);
+    if (code == WEFT_OK)
+        code = weft_database_step(database, statement, &has_row, err);
+    (void)sqlite3_finalize(statement);
     return code;
 }
 
@@ -449,6 +489,22 @@ enum weft_code weft_database_commit(struct weft_database *database, struct weft_
     return WEFT_OK;
 }
 
+/* Nodes that became less certain after executions that have them were added. */
+static enum weft_code put_confidences(struct weft_database *database, struct weft_err *err)
+{
+    struct weft_database_writer *writer = database->writer;
+    enum weft_code code = WEFT_OK;
+    for (size_t i = 1; i < writer->places.n && code == WEFT_OK; i++) {
+        const uint32_t place = writer->places.items[i];
+        const struct weft_ecct_node *node = &weft_ecct_tree_nodes(writer->tree)[i];
+        if (place && weft_ecct_tree_nodes(writer->mirror)[place].confidence < node->confidence) {
+            const int64_t numbers[] = { place, node->confidence };
+            code = put_row(database, LESS_CERTAIN, numbers, 2, NULL, 0, err);
+        }
+    }
+    return code;
+}
+
 /* The others of the same trace, type and tag go: complete ones, and what was left by writers that
  * ended early. */
 static enum weft_code replace(struct weft_database *database, struct weft_err *err)
@@ -482,6 +538,8 @@ enum weft_code weft_database_end(struct weft_database *database, struct weft_err
     enum weft_code code = weft_database_lock(database, err);
     if (code == WEFT_OK)
         code = put_counts(database, true, err);
+    if (code == WEFT_OK)
+        code = put_confidences(database, err);
     if (code == WEFT_OK)
         code = replace(database, err);
     if (code == WEFT_OK)

@@ -94,6 +94,11 @@ void weft_matrix_maker_free(struct weft_matrix_maker *maker)
     free(maker);
 }
 
+void weft_matrix_keep_metric(struct weft_matrix_maker *maker, size_t metric)
+{
+    maker->columns[metric].is_used = true;
+}
+
 enum weft_code weft_matrix_source(struct weft_matrix_maker *maker,
                                   const struct weft_execution_source *source, struct weft_err *err)
 {
@@ -315,7 +320,8 @@ static bool fill_metrics(const struct weft_matrix_maker *maker, struct weft_ecct
             add_metric(matrix, maker->metrics[i].name, maker->metrics[i].unit);
         if (!metric)
             return false;
-        memcpy(metric->values, maker->columns[i].items, matrix->n_items * sizeof(double));
+        if (matrix->n_items)
+            memcpy(metric->values, maker->columns[i].items, matrix->n_items * sizeof(double));
     }
     return true;
 }

@@ -35,6 +35,9 @@ struct weft_matrix_maker *weft_matrix_maker_new(const struct weft_metric *metric
 /* NULL is allowed. */
 void weft_matrix_maker_free(struct weft_matrix_maker *maker);
 
+/* The matrix has this metric even if no execution has a value of it. */
+void weft_matrix_keep_metric(struct weft_matrix_maker *maker, size_t metric);
+
 /* Sources are numbered from 0; all is copied. WEFT_E_NOMEM. */
 WEFT_CHECKED enum weft_code weft_matrix_source(struct weft_matrix_maker *maker,
                                                const struct weft_execution_source *source,
@@ -44,7 +47,8 @@ WEFT_CHECKED enum weft_code weft_matrix_add(struct weft_matrix_maker *maker,
                                             struct weft_err *err);
 
 /* The matrix of what was added, of the nodes that it has, with those above them; nodes of equal
- * paths become one. Metrics that no execution has are left out. O(all that was added). */
+ * paths become one. Metrics that no execution has
+ * are left out, but for those that are kept. O(all that was added). */
 WEFT_CHECKED enum weft_code weft_matrix_finish(struct weft_matrix_maker *maker,
                                                const struct weft_matrix_tree *tree,
                                                struct weft_ecct_matrix **matrix,

@@ -2,6 +2,7 @@
  *
  * The registry: whoever adds an analysis adds one row to the table below.
  */
+#include "query/build.h"
 #include "query/match.h"
 #include "query/session.h"
 
@@ -57,6 +58,17 @@ static enum weft_code run_cpu(struct weft_session *session, const union weft_req
 static void discard_cpu(union weft_result *result)
 {
     weft_cpu_table_free(result->cpu);
+}
+
+static enum weft_code run_ecct(struct weft_session *session, const union weft_request *request,
+                               union weft_result *result, struct weft_err *err)
+{
+    return weft_execution_tree(session, &request->ecct, &result->ecct, err);
+}
+
+static void discard_ecct(union weft_result *result)
+{
+    weft_ecct_matrix_free(result->ecct);
 }
 
 static enum weft_code run_executions(struct weft_session *session,
@@ -238,6 +250,8 @@ static const struct weft_analysis analyses[] = {
       discard_call },
     { "calls", "the longest or the earliest calls of functions", run_calls, discard_calls },
     { "cpu", "what each processor did", run_cpu, discard_cpu },
+    { "ecct", "the tree of where a thread's time went, on whatever thread", run_ecct,
+      discard_ecct },
     { "executions", "what a program does again and again, each from a begin to an end",
       run_executions, discard_executions },
     { "functions", "calls, times and percentiles of every function", run_functions,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "serve/comparisons.h"
 
+#include "query/build.h"
 #include "query/rules.h"
 #include "serve/state.h"
 
@@ -69,6 +70,21 @@ static enum weft_code check(const struct weft_ask *ask, struct weft_err *err)
     return WEFT_OK;
 }
 
+/* The matrix of the only type that the rules have. */
+static enum weft_code of_rules(const struct weft_ask *ask, const struct weft_rules *rules,
+                               struct weft_comparison **comparison, struct weft_err *err)
+{
+    const union weft_request request = { .executions = { .opts = { .rules = rules } } };
+    const struct weft_build_opts opts = { .path = weft_str_of(ask->served->path) };
+    union weft_result result;
+    struct weft_ecct_matrix *matrix = NULL;
+    enum weft_code code = weft_query_run(ask->session, "executions", &request, &result, err);
+    if (code == WEFT_OK)
+        code = weft_executions_matrix(ask->session, result.executions, 0, &opts, &matrix, err);
+    weft_query_discard("executions", &result);
+    return code == WEFT_OK ? weft_comparison_of(matrix, comparison, err) : code;
+}
+
 /* Executions of a trace, by rules as `weft executions` has them. */
 static enum weft_code of_trace(const struct weft_ask *ask, struct weft_comparison **comparison,
                                struct weft_err *err)
@@ -83,7 +99,8 @@ static enum weft_code of_trace(const struct weft_ask *ask, struct weft_compariso
     enum weft_code code = weft_rules_of_options(&options, &rules, err);
     if (code == WEFT_E_MALFORMED)
         code = err->code = WEFT_E_ARG; /* the client's */
-    (void)comparison;
+    if (code == WEFT_OK)
+        code = of_rules(ask, rules, comparison, err);
     weft_rules_free(rules);
     return code;
 }
