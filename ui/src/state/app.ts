@@ -55,7 +55,14 @@ export interface PatternView {
   isFolded: boolean;
 }
 
-export type Screen = 'overview' | 'timeline' | 'patterns' | 'functions' | 'health';
+export type Screen =
+  | 'overview'
+  | 'timeline'
+  | 'patterns'
+  | 'path'
+  | 'compare'
+  | 'functions'
+  | 'health';
 
 export type ClusterKey =
   | 'name'
