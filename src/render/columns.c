@@ -35,11 +35,15 @@ static inline uint64_t value_at(const char *member, enum weft_column_source sour
 {
     uint64_t wide;
     uint32_t narrow;
+    uint8_t byte;
     bool flag;
     switch (source) {
     case WEFT_FROM_BOOL:
         memcpy(&flag, member, sizeof flag);
         return flag;
+    case WEFT_FROM_U8:
+        memcpy(&byte, member, sizeof byte);
+        return byte;
     case WEFT_FROM_U32:
         memcpy(&narrow, member, sizeof narrow);
         return narrow;

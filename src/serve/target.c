@@ -13,6 +13,7 @@ static const char *const sorts[] = { "longest", "time", NULL };
 static const char *const directions[] = { "next", "previous", NULL };
 static const char *const flags[] = { "0", "1", NULL };
 static const char *const kept[] = { "regtime", "functions", "shapes", NULL };
+static const char *const kinds[] = { "waits", "sections", "meanwhile", NULL };
 const char *const weft_query_presets[] = { "paper", "fine", NULL };
 
 /* One row a parameter, in the order of enum weft_param. */
@@ -51,6 +52,9 @@ static const struct row rows[] = {
     { "span_ns", NUMBER, FIELD(span_ns), UINT64_MAX, NULL },
     { "outlier_factor", NUMBER, FIELD(outlier_factor), UINT32_MAX, NULL },
     { "outlier_min_ns", NUMBER, FIELD(outlier_min_ns), UINT64_MAX, NULL },
+    { "object", NUMBER, FIELD(object), UINT64_MAX, NULL },
+    { "releasers", IDS, FIELD(releasers), UINT32_MAX - 1, NULL },
+    { "kind", CHOICE, FIELD(kind), 0, kinds },
 };
 _Static_assert(sizeof rows / sizeof *rows == WEFT_PARAMS, "one row a parameter");
 

@@ -34,7 +34,9 @@ export function plateStyle(theme: Theme): PlateStyle {
   const neutral = neutralOf(theme);
   const [lock, disk] = [theme.states[3]!, theme.states[4]!];
   const ramp = (hue: string): string[] =>
-    Array.from({ length: TONE_STEPS + 1 }, (_, i) => (i === 0 ? neutral : mix(hue, neutral, 0.25 + (0.75 * i) / TONE_STEPS)));
+    Array.from({ length: TONE_STEPS + 1 }, (_, i) =>
+      i === 0 ? neutral : mix(hue, neutral, 0.25 + (0.75 * i) / TONE_STEPS),
+    );
   return {
     ...{ wait: ramp(lock), io: ramp(disk), bg: theme.bg, edge: theme.edge, ink3: theme.ink3 },
     ...{ hatch: theme.hatch, hues: theme.hues, grey: theme.hues[10]! },
@@ -74,8 +76,11 @@ export function addBar(
   if (b < a) return;
   const tall = frame.levels.at(level + 1) - frame.levels.at(level);
   const gap = tall > 4 && high === 1 ? BAR_GAP_PX : 0;
-  const [from, to] = [frame.levels.at(level) + tall * low, frame.levels.at(level) + tall * high - gap];
-  if (frame.isRing) addRing(path, frame as RingFrame, a, b, from, to);
+  const [from, to] = [
+    frame.levels.at(level) + tall * low,
+    frame.levels.at(level) + tall * high - gap,
+  ];
+  if (frame.isRing) addRing(path, frame, a, b, from, to);
   else {
     const x0 = frame.place(a, level).x;
     const x1 = Math.max(frame.place(b, level).x, x0 + 1);
@@ -84,13 +89,25 @@ export function addBar(
   }
 }
 
-function addRing(path: Path2D, frame: RingFrame, t0: number, t1: number, from: number, to: number): void {
+function addRing(
+  path: Path2D,
+  frame: RingFrame,
+  t0: number,
+  t1: number,
+  from: number,
+  to: number,
+): void {
   const { center, inner } = frame.ring;
   const [r0, r1] = [inner + from, inner + to];
   const a0 = frame.angle(t0);
   const a1 = Math.min(frame.ring.to, Math.max(frame.angle(t1), a0 + 1 / r1));
   if ((a1 - a0) * r1 < SMALL_PX) {
-    const corners = [polar(center, a0, r0), polar(center, a0, r1), polar(center, a1, r1), polar(center, a1, r0)];
+    const corners = [
+      polar(center, a0, r0),
+      polar(center, a0, r1),
+      polar(center, a1, r1),
+      polar(center, a1, r0),
+    ];
     corners.forEach(({ x, y }, i) => (i === 0 ? path.moveTo(x, y) : path.lineTo(x, y)));
   } else {
     const { x, y } = polar(center, a0, r0);
@@ -105,7 +122,7 @@ function addRing(path: Path2D, frame: RingFrame, t0: number, t1: number, from: n
 export function addGround(path: Path2D, frame: Frame): void {
   const { t0, t1 } = frame.view;
   const tall = frame.levels.at(frame.shown);
-  if (frame.isRing) addRing(path, frame as RingFrame, t0, t1, 0, tall);
+  if (frame.isRing) addRing(path, frame, t0, t1, 0, tall);
   else {
     const { x, y } = frame.place(t0, 0);
     path.rect(x, y, frame.place(t1, 0).x - x, tall);
@@ -118,7 +135,7 @@ export function addGround(path: Path2D, frame: Frame): void {
 function lengthAt(frame: Frame, ns: number, level: number): number {
   const { t0, t1 } = frame.view;
   const room = frame.isRing
-    ? ((frame as RingFrame).ring.to - (frame as RingFrame).ring.from) * (frame as RingFrame).radius(level)
+    ? (frame.ring.to - frame.ring.from) * frame.radius(level)
     : frame.length;
   return (ns / Math.max(1, t1 - t0)) * room;
 }
@@ -174,7 +191,9 @@ function fillOf(style: PlateStyle, data: ThreadData, i: number, level: number): 
   const { calls, shares } = data;
   const tone = toneOf(shares, calls.start[i]!, calls.end[i]!);
   const fill =
-    tone.kind === 'none' ? style.wait[0]! : style[tone.kind === 'io' ? 'io' : 'wait'][toneStep(tone.share)]!;
+    tone.kind === 'none'
+      ? style.wait[0]!
+      : style[tone.kind === 'io' ? 'io' : 'wait'][toneStep(tone.share)]!;
   if (calls.isCluster[i] !== 1) return fill;
   return mix(fill, style.bg, Math.max(0.3, 0.62 - LIGHTER * Math.min(level, 5)));
 }
@@ -198,7 +217,8 @@ export function paintThread(scene: PlateScene, frame: Frame, data: ThreadData): 
       if (isCluster[i] === 1 || px < 4 || tall < 6) return;
       if (b <= t1) addEnd(ends, frame, b, px, level);
       if (scene.isWait[longestFn[i]!] === 1 && px >= 8) addBar(waits, frame, a, b, level);
-      if (px >= LEAST_LABEL_PX) labels.push({ fn: longestFn[i]!, ns: longest[i]!, t0: a, t1: b, level, fill });
+      if (px >= LEAST_LABEL_PX)
+        labels.push({ fn: longestFn[i]!, ns: longest[i]!, t0: a, t1: b, level, fill });
     });
   }
   bars.fill(ctx);
@@ -261,7 +281,7 @@ function paintLabel(scene: PlateScene, frame: Frame, label: Label): void {
   ctx.font = own;
   ctx.textBaseline = 'middle';
   const width = text.width(own, said);
-  if (frame.isRing) return paintRingLabel(scene, frame as RingFrame, { ...label, said, width, a, b, plate });
+  if (frame.isRing) return paintRingLabel(scene, frame, { ...label, said, width, a, b, plate });
   const { x } = frame.place(a, label.level);
   const y = Math.round(frame.place(a, label.level).y + tall / 2);
   if (plate) {
@@ -364,7 +384,13 @@ export function curvePath(from: Frame, to: Frame, curve: Curve, ends: CurveEnds)
 }
 
 /** The wait on the thread that ended it: what happened there meanwhile. Its start is shaded. */
-export function paintMarker(ctx: Ctx, to: Frame, curve: Curve, color: string, strong: boolean): void {
+export function paintMarker(
+  ctx: Ctx,
+  to: Frame,
+  curve: Curve,
+  color: string,
+  strong: boolean,
+): void {
   const level = Math.min(curve.toDepth, Math.max(0, to.shown - 1));
   const bar = new Path2D();
   addBar(bar, to, curve.start, curve.end, level);
@@ -372,7 +398,8 @@ export function paintMarker(ctx: Ctx, to: Frame, curve: Curve, color: string, st
   ctx.fillStyle = color;
   ctx.fill(bar);
   if (curve.start >= to.view.t0 && curve.start <= to.view.t1) {
-    const px = (to.view.t1 - to.view.t0) / Math.max(1, lengthAt(to, to.view.t1 - to.view.t0, level));
+    const px =
+      (to.view.t1 - to.view.t0) / Math.max(1, lengthAt(to, to.view.t1 - to.view.t0, level));
     const most = (curve.end - curve.start) / px;
     [9, 6, 3].forEach(width => {
       const shade = new Path2D();

@@ -4,93 +4,147 @@
 import type { Span } from './model';
 
 export const FLAG = {
-  ...{ NEVER_ENDED: 1, NO_RELEASE: 2, TIMED_OUT: 4, ANY: 8, ALL: 16, GUESSED: 32, CUT_START: 64 },
+  ...{ CUT_START: 1, CUT_END: 2, FAILED: 4, TIMED: 8, NO_OBJECT: 16, LOSSY: 32, SHARED: 64 },
+  REACQUIRED: 128,
 } as const;
 
-/** Waits and input/output of one thread, in order of time, not overlapping. What is shorter than a
- * pixel is joined with its neighbours: `count` of them. */
+/** Where a thread waits or releases. */
+export interface Site {
+  /** As shown; the innermost function that is no part of a lock. */
+  name: string;
+  /** The function that waits or releases. */
+  call: string;
+  path: string;
+  fn: number;
+}
+
+export interface WaitObject {
+  /** The same in all answers. */
+  id: string;
+  name: string;
+  kind: string;
+  /** Threads that ever waited for it, and that ever released it. */
+  waiters: number;
+  releasers: number;
+  waits: number;
+  ns: number;
+  /** Acquisitions that did not wait. */
+  free: number;
+  isNeverReleased: boolean;
+  isReused: boolean;
+}
+
+/** Waits of one thread, in order of their starts; they may overlap. `count` of them are one where
+ * they would be too close to be drawn apart. */
 export interface Waits {
-  from: number;
-  to: number;
-  pixel: number;
   n: number;
   start: Float64Array;
   end: Float64Array;
-  /** ns within it that the thread waited, and that it did input or output. */
-  wait: Float64Array;
-  io: Float64Array;
-  longest: Float64Array;
+  /** Releases, the earliest and the latest. */
+  first: Float64Array;
+  last: Float64Array;
   count: Uint32Array;
-  depth: Uint16Array;
-  /** Functions; -1: not known. */
-  fn: Int32Array;
-  /** Objects; -1: not known, or several. */
+  /** Their durations together, and the longest. */
+  sum: Float64Array;
+  longest: Float64Array;
+  /** -1: nobody is known. */
+  releaser: Int32Array;
+  /** Indices into `objects`, and `sites`; -1: none. */
   object: Int32Array;
+  site: Int32Array;
+  releaseSite: Int32Array;
+  depth: Uint16Array;
+  releaseDepth: Uint16Array;
+  confidence: Uint8Array;
   flags: Uint8Array;
-  /** Curves of item i are those from curveFrom[i] to curveFrom[i + 1]: one a releasing thread. */
-  curveFrom: Uint32Array;
-  toThread: Uint32Array;
-  toFirst: Float64Array;
-  toLast: Float64Array;
-  toCount: Uint32Array;
-  toDepth: Uint16Array;
-  toFn: Int32Array;
+  /** Why nobody is known. */
+  unknown: Uint8Array;
+  /** The latest end of this one and all before. */
+  reach: Float64Array;
+  objects: readonly WaitObject[];
+  sites: readonly Site[];
+  /** Sentences by `unknown`. */
+  reasons: readonly string[];
+  /** Words by `confidence`. */
+  confidences: readonly string[];
 }
 
-/** A wait, or several, by where it is. */
-export interface WaitAt {
-  thread: number;
-  start: number;
-  end: number;
+export function reachOf(end: Float64Array): Float64Array {
+  const reach = new Float64Array(end.length);
+  for (let i = 0, most = -Infinity; i < end.length; i++) reach[i] = most = Math.max(most, end[i]!);
+  return reach;
 }
 
-/* ---- shares ---- */
-
-/** How much of any part of a thread's time is waiting or input/output, in O(log n). */
-export class Shares {
-  private readonly waitSum: Float64Array;
-  private readonly ioSum: Float64Array;
-
-  constructor(private readonly of: Waits) {
-    this.waitSum = sums(of.wait);
-    this.ioSum = sums(of.io);
-  }
-
-  /** ns of both in [t0, t1). */
-  in(t0: number, t1: number): { wait: number; io: number } {
-    return { wait: this.until(this.of.wait, this.waitSum, t1) - this.until(this.of.wait, this.waitSum, t0),
-             io: this.until(this.of.io, this.ioSum, t1) - this.until(this.of.io, this.ioSum, t0) };
-  }
-
-  private until(ns: Float64Array, sum: Float64Array, t: number): number {
-    const { start, end, n } = this.of;
-    const i = firstEndingAfter(this.of, t);
-    if (i === n || start[i]! >= t) return sum[i]!;
-    return sum[i]! + (ns[i]! * (t - start[i]!)) / Math.max(1, end[i]! - start[i]!);
-  }
+/** Places of the waits that touch [t0, t1): the first that can, and behind the last. */
+export function waitsIn(waits: Waits, t0: number, t1: number): { first: number; behind: number } {
+  return { first: upper(waits.reach, t0, true), behind: upper(waits.start, t1, false) };
 }
 
-function sums(ns: Float64Array): Float64Array {
-  const out = new Float64Array(ns.length + 1);
-  for (let i = 0; i < ns.length; i++) out[i + 1] = out[i]! + ns[i]!;
-  return out;
-}
-
-/** The first item that ends after `t`; n if none does. */
-export function firstEndingAfter({ end, n }: Waits, t: number): number {
-  let [low, high] = [0, n];
+/** The first element beyond `t`; at `t` or beyond it, unless it must be behind. */
+function upper(values: Float64Array, t: number, isBehind: boolean): number {
+  let [low, high] = [0, values.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (end[middle]! <= t) low = middle + 1;
+    const value = values[middle]!;
+    if (isBehind ? value <= t : value < t) low = middle + 1;
     else high = middle;
   }
   return low;
 }
 
-/** The item at `t`, or -1. */
-export function waitAt(waits: Waits, t: number): number {
-  const i = firstEndingAfter(waits, t);
-  return i < waits.n && waits.start[i]! <= t ? i : -1;
+/** The wait at `t` that a call of `depth` stands for, or -1: the innermost. Of an aggregate, any that
+ * lies in it or below. */
+export function waitAt(waits: Waits, t: number, depth: number, isAggregate: boolean): number {
+  const { first, behind } = waitsIn(waits, t, t + 1);
+  for (let i = behind - 1; i >= first; i--) {
+    const isThere = waits.start[i]! <= t && (waits.end[i]! > t || waits.end[i] === waits.start[i]);
+    const own = waits.depth[i]!;
+    if (isThere && (own === depth || (isAggregate && own >= depth))) return i;
+  }
+  return -1;
+}
+
+/* ---- shares ---- */
+
+/** How much of any part of a thread's time is waiting or input/output: sums by column of time. */
+export class Shares {
+  /** `wait` and `io` of column i, which lies from from + i x ns. */
+  constructor(
+    private readonly from: number,
+    private readonly ns: number,
+    private readonly waitSum: Float64Array,
+    private readonly ioSum: Float64Array,
+  ) {}
+
+  static of(
+    from: number,
+    to: number,
+    width: number,
+    columns: { column: Uint32Array; wait: Float64Array; io: Float64Array },
+  ): Shares {
+    const [wait, io] = [new Float64Array(width + 1), new Float64Array(width + 1)];
+    columns.column.forEach((at, i) => {
+      if (at >= width) return;
+      wait[at + 1] = columns.wait[i]!;
+      io[at + 1] = columns.io[i]!;
+    });
+    for (const sum of [wait, io]) for (let i = 1; i <= width; i++) sum[i]! += sum[i - 1]!;
+    return new Shares(from, Math.max(1e-9, (to - from) / width), wait, io);
+  }
+
+  /** ns of both in [t0, t1). */
+  in(t0: number, t1: number): { wait: number; io: number } {
+    return {
+      wait: this.until(this.waitSum, t1) - this.until(this.waitSum, t0),
+      io: this.until(this.ioSum, t1) - this.until(this.ioSum, t0),
+    };
+  }
+
+  private until(sum: Float64Array, t: number): number {
+    const at = Math.min(Math.max(0, (t - this.from) / this.ns), sum.length - 1);
+    const whole = Math.min(Math.floor(at), sum.length - 2);
+    return sum[whole]! + (sum[whole + 1]! - sum[whole]!) * (at - whole);
+  }
 }
 
 /** How a call is coloured (section IV B 3): by the larger of waiting and input/output, as strongly as
@@ -178,69 +232,80 @@ export function pickFocus(pairs: readonly Pair[], blocked: ReadonlyMap<number, n
 
 export interface Curve {
   thread: number;
+  /** Place of the wait; of a bundle, of its first. */
   item: number;
   start: number;
   end: number;
   depth: number;
+  /** Waits in it: more than one are a bundle. */
   count: number;
+  /** Place in the objects, or -1 if they differ. */
   object: number;
-  /** Who released, when at the earliest and latest, and how often. */
+  /** Who released, and when at the earliest and latest. */
   to: number;
   first: number;
   last: number;
-  toCount: number;
   toDepth: number;
+  /** Time waited. */
   ns: number;
 }
 
 /** A curve of several waits (a bundle) is drawn only of the thread under the pointer. */
 export const isBundle = (curve: Curve): boolean => curve.count > 1;
 
-/** Curves of a thread's waits in view, to threads that are shown. */
+/** Waits narrower than this share a curve. */
+const LEAST_PX = 3;
+
+function curveOf(waits: Waits, thread: number, i: number): Curve {
+  return {
+    ...{ thread, item: i, start: waits.start[i]!, end: waits.end[i]!, depth: waits.depth[i]! },
+    ...{ count: waits.count[i]!, object: waits.object[i]!, to: waits.releaser[i]! },
+    ...{ first: waits.first[i]!, last: waits.last[i]!, toDepth: waits.releaseDepth[i]! },
+    ns: waits.sum[i]!,
+  };
+}
+
+function join(into: Curve, waits: Waits, i: number): void {
+  into.end = Math.max(into.end, waits.end[i]!);
+  into.count += waits.count[i]!;
+  into.first = Math.min(into.first, waits.first[i]!);
+  into.last = Math.max(into.last, waits.last[i]!);
+  into.ns += waits.sum[i]!;
+  into.depth = Math.min(into.depth, waits.depth[i]!);
+  into.toDepth = Math.min(into.toDepth, waits.releaseDepth[i]!);
+  if (into.object !== waits.object[i]) into.object = -1;
+}
+
+/** Curves of a thread's waits in view to threads that are shown, in order of start. Short waits that
+ * lie within a pixel of each other and go to one thread are one, from the earliest release to the
+ * latest (equation 8). */
 export function curvesOf(
   waits: Waits,
   thread: number,
   view: Span,
+  pixelNs: number,
   isShown: (thread: number) => boolean,
 ): Curve[] {
   const out: Curve[] = [];
-  for (let i = firstEndingAfter(waits, view.t0); i < waits.n && waits.start[i]! < view.t1; i++)
-    for (let c = waits.curveFrom[i]!; c < waits.curveFrom[i + 1]!; c++) {
-      const to = waits.toThread[c]!;
-      if (to === thread || !isShown(to)) continue;
-      out.push({
-        ...{ thread, item: i, start: waits.start[i]!, end: waits.end[i]! },
-        ...{ depth: waits.depth[i]!, count: waits.count[i]!, object: waits.object[i]! },
-        ...{ to, first: waits.toFirst[c]!, last: waits.toLast[c]! },
-        ...{ toCount: waits.toCount[c]!, toDepth: waits.toDepth[c]!, ns: waits.wait[i]! },
-      });
-    }
-  return out;
-}
-
-/** Neighbouring curves that begin in the same `least` px and go to one thread are one bundle, from
- * the earliest release to the latest (equation 8). `curves` are of one thread, in order of start. */
-export function bundle(curves: readonly Curve[], pixelNs: number, least = 3): Curve[] {
-  const out: Curve[] = [];
   const open = new Map<number, Curve>();
-  for (const curve of curves) {
-    const isShort = (curve.end - curve.start) / pixelNs < least;
-    const last = open.get(curve.to);
-    if (isShort && last && (curve.start - last.end) / pixelNs < 1) {
-      last.end = Math.max(last.end, curve.end);
-      last.count += curve.count;
-      last.toCount += curve.toCount;
-      last.first = Math.min(last.first, curve.first);
-      last.last = Math.max(last.last, curve.last);
-      last.ns += curve.ns;
-      last.depth = Math.min(last.depth, curve.depth);
-      if (last.object !== curve.object) last.object = -1;
+  const { first, behind } = waitsIn(waits, view.t0, view.t1);
+  const least = LEAST_PX * pixelNs;
+  for (let i = first; i < behind; i++) {
+    const to = waits.releaser[i]!;
+    if (waits.end[i]! < view.t0 || to < 0 || to === thread || !isShown(to)) continue;
+    if (waits.end[i]! - waits.start[i]! >= least) {
+      out.push(curveOf(waits, thread, i));
       continue;
     }
-    const made = { ...curve };
-    if (isShort) open.set(curve.to, made);
-    else open.delete(curve.to);
-    out.push(made);
+    const last = open.get(to);
+    const isNear =
+      last && waits.start[i]! - last.end < pixelNs && last.end - last.start < 8 * least;
+    if (isNear) join(last, waits, i);
+    else {
+      const made = curveOf(waits, thread, i);
+      open.set(to, made);
+      out.push(made);
+    }
   }
   return out;
 }
@@ -248,30 +313,14 @@ export function bundle(curves: readonly Curve[], pixelNs: number, least = 3): Cu
 /** The most time comes first; what is beyond `most` is counted, not drawn. */
 export function longestFirst(curves: Curve[], most: number): { drawn: Curve[]; left: number } {
   if (curves.length <= most) return { drawn: curves, left: 0 };
-  const sorted = [...curves].sort((a, b) => b.ns - a.ns || a.start - b.start || a.thread - b.thread);
+  const sorted = [...curves].sort(
+    (a, b) => b.ns - a.ns || a.start - b.start || a.thread - b.thread,
+  );
   return { drawn: sorted.slice(0, most), left: curves.length - most };
 }
 
 /* ---- objects ---- */
 
-export interface WaitObject {
-  id: number;
-  name: string;
-  kind: string;
-  /** Threads that ever waited for it. */
-  waiters: number;
-  waits: number;
-  ns: number;
-  /** Acquisitions that did not wait; -1: not known. */
-  free: number;
-}
-
-/** In object mode: what a wait's object is to the one under the pointer. */
-export function objectRelation(object: number, hovered: number): 'same' | 'other' {
-  return object >= 0 && object === hovered ? 'same' : 'other';
-}
-
 export function objectName(object: WaitObject | undefined): string {
-  if (!object) return 'object not told';
-  return object.name ? `${object.kind} ${object.name}` : object.kind;
+  return object ? object.name : 'object not told';
 }

@@ -59,7 +59,9 @@ export interface Spot {
 }
 
 /** How one thread is drawn. */
-export interface Frame {
+export type Frame = StraightFrame | RingFrame;
+
+interface Framed {
   thread: number;
   isRing: boolean;
   view: Span;
@@ -76,8 +78,8 @@ export interface Frame {
   pull: Point;
 }
 
-export class StraightFrame implements Frame {
-  readonly isRing = false;
+export class StraightFrame implements Framed {
+  readonly isRing = false as const;
   readonly shown: number;
   readonly length: number;
   readonly pull: Point;
@@ -117,8 +119,8 @@ export class StraightFrame implements Frame {
 }
 
 /** Angles count from 0 (left) over a right angle (down) to pi (right). */
-export class RingFrame implements Frame {
-  readonly isRing = true;
+export class RingFrame implements Framed {
+  readonly isRing = true as const;
   readonly shown: number;
   readonly length: number;
   readonly pull: Point;
@@ -234,7 +236,10 @@ export function outerRadius(width: number, height: number, split: number): numbe
 
 export function layoutPlate(options: PlateOptions): Plate {
   const { width, height, contexts, focused, view, fold } = options;
-  const split = Math.min(Math.max(LEAST_SPLIT_PX, options.split), Math.max(LEAST_SPLIT_PX, height - 120));
+  const split = Math.min(
+    Math.max(LEAST_SPLIT_PX, options.split),
+    Math.max(LEAST_SPLIT_PX, height - 120),
+  );
   const outer = outerRadius(width, height, split);
   const inner = Math.min(Math.max(LEAST_INNER_PX, options.inner), outer - 20);
   const center = { x: width / 2, y: split + 2 };

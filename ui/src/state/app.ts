@@ -55,7 +55,7 @@ export interface PatternView {
   isFolded: boolean;
 }
 
-export type Screen = 'overview' | 'timeline' | 'patterns' | 'functions' | 'health';
+export type Screen = 'overview' | 'timeline' | 'patterns' | 'interplay' | 'functions' | 'health';
 
 export type ClusterKey =
   | 'name'
