@@ -2,6 +2,7 @@
 // Answers of `interplay`, `correspondences` and `blocking` (docs/http-api.md).
 import { reachOf, Shares } from '../lib/interplay';
 import type { Site, WaitObject, Waits } from '../lib/interplay';
+import type { Lane } from '../lib/timelinelanes';
 import { take } from './columns';
 import type { Column, Columns } from './columns';
 import { list, num, objects, text } from './json';
@@ -304,4 +305,31 @@ export function decodeLockTree(answer: Columns): LockTree {
     },
     ...{ sumNs: num(meta, 'sum_ns'), unknownNs: num(meta, 'unknown_ns') },
   };
+}
+
+/* ---- lanes ---- */
+
+export function decodeLanes(answer: Columns): Lane[] {
+  const known = decodeObjects(answer.meta);
+  const thread = take<Uint32Array>(answer, 'lanes', 'thread');
+  const object = take<Uint32Array>(answer, 'lanes', 'object');
+  const first = take<Uint32Array>(answer, 'lanes', 'first_piece');
+  const many = take<Uint32Array>(answer, 'lanes', 'n_pieces');
+  const [held, waited, waits] = ['held_ns', 'held_waited_ns', 'waits_ns'].map(name =>
+    take<Float64Array>(answer, 'lanes', name),
+  ) as [Float64Array, Float64Array, Float64Array];
+  const start = take<Float64Array>(answer, 'pieces', 'start_ns');
+  const end = take<Float64Array>(answer, 'pieces', 'end_ns');
+  const count = take<Uint32Array>(answer, 'pieces', 'count');
+  const state = take<Uint8Array>(answer, 'pieces', 'state');
+  return Array.from(thread, (id, i) => {
+    const [a, b] = [first[i]!, first[i]! + many[i]!];
+    const own = known[object[i]!];
+    if (!own || b > start.length) throw new Error('a lane names an unknown object or piece');
+    return {
+      ...{ thread: id, object: own, n: b - a, start: start.slice(a, b), end: end.slice(a, b) },
+      ...{ count: count.slice(a, b), state: state.slice(a, b) },
+      ns: [held[i]!, waited[i]!, waits[i]!] as const,
+    };
+  });
 }

@@ -394,7 +394,7 @@ export function paintMarker(
   const level = Math.min(curve.toDepth, Math.max(0, to.shown - 1));
   const bar = new Path2D();
   addBar(bar, to, curve.start, curve.end, level);
-  ctx.globalAlpha = strong ? 0.55 : 0.28;
+  ctx.globalAlpha = strong ? 0.55 : 0.2;
   ctx.fillStyle = color;
   ctx.fill(bar);
   if (curve.start >= to.view.t0 && curve.start <= to.view.t1) {

@@ -3,7 +3,7 @@
 // last, so that hovering paints neither calls nor curves again.
 import { curvesOf, isBundle, longestFirst, waitAt } from '../lib/interplay';
 import type { Curve } from '../lib/interplay';
-import { layoutLadder, layoutPlate } from '../lib/plate';
+import { layoutLadder, layoutPlate, MOST_LEVEL_PX, outerRadius } from '../lib/plate';
 import type { Frame, Plate, RingFrame, StraightFrame } from '../lib/plate';
 import type { Interplay, PlateHit } from '../state/interplay';
 import { SITE_FN } from '../state/interplayload';
@@ -118,10 +118,24 @@ export class PlateStage implements Picture {
     const { width, height, screen } = this;
     return {
       ...{ width, height, split: Math.round(height * split), focus, contexts, focused },
-      inner: Math.round(Math.max(0, Math.min(width / 2, height * (1 - split)) - 10) * inner),
+      inner: this.innerRadius(contexts, inner),
       view: thread => screen.view(thread),
       fold: thread => screen.fold(thread),
+      deep: thread => (screen.served.threads[thread]?.maxDepth ?? 0) + 1,
     };
+  }
+
+  /** As chosen; else so that the deepest context thread has room for high levels. */
+  private innerRadius(contexts: readonly number[], chosen: number): number {
+    const { width, height, screen } = this;
+    const outer = outerRadius(width, height, Math.round(height * screen.state.get().split));
+    if (chosen > 0) return Math.round(outer * chosen);
+    const deep = Math.max(
+      1,
+      ...contexts.map(one => (screen.served.threads[one]?.maxDepth ?? 0) + 1),
+    );
+    const own = outer - deep * MOST_LEVEL_PX;
+    return Math.round(Math.min(outer * 0.82, Math.max(outer * 0.5, own)));
   }
 
   plate(): Plate {

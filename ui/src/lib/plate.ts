@@ -10,6 +10,8 @@
 import type { Span } from './model';
 
 export const LEVEL_PX = 14;
+/** Where few levels have much room. */
+export const MOST_LEVEL_PX = 26;
 /** A level that is folded away. */
 export const FOLDED_PX = 3;
 /** Between neighbours on the half circle. */
@@ -43,6 +45,13 @@ export class Levels {
     const folded = this.fold * FOLDED_PX;
     if (px < folded) return Math.floor(px / FOLDED_PX);
     return this.fold + Math.floor((px - folded) / this.height);
+  }
+
+  /** Levels that are as high as `px` lets them be. */
+  static within(levels: number, px: number, fold: number): Levels {
+    const open = Math.max(1, levels - fold);
+    const room = Math.floor((px - fold * FOLDED_PX) / open);
+    return new Levels(fold, Math.min(MOST_LEVEL_PX, Math.max(LEVEL_PX, room)));
   }
 
   /** The least fold with which `levels` fit into `px`. */
@@ -88,11 +97,12 @@ export class StraightFrame implements Framed {
     readonly thread: number,
     readonly view: Span,
     readonly levels: Levels,
+    deep: number,
     readonly box: { x: number; y: number; width: number; height: number },
     pull?: Point,
   ) {
     this.length = box.width;
-    this.shown = Math.max(0, levels.of(box.height - 1) + 1);
+    this.shown = Math.min(deep, Math.max(0, levels.of(box.height - 1) + 1));
     this.pull = pull ?? { x: box.x + box.width / 2, y: box.y + box.height * 2 };
   }
 
@@ -129,6 +139,7 @@ export class RingFrame implements Framed {
     readonly thread: number,
     readonly view: Span,
     readonly levels: Levels,
+    deep: number,
     readonly ring: {
       center: Point;
       /** Radius of level 0, and where there is no more room. */
@@ -140,7 +151,7 @@ export class RingFrame implements Framed {
     },
   ) {
     this.length = (ring.to - ring.from) * ring.inner;
-    this.shown = Math.max(0, levels.of(ring.outer - ring.inner - 1) + 1);
+    this.shown = Math.min(deep, Math.max(0, levels.of(ring.outer - ring.inner - 1) + 1));
     this.pull = ring.center;
   }
 
@@ -215,6 +226,8 @@ export interface PlateOptions {
   focused: number;
   view: (thread: number) => Span;
   fold: (thread: number) => number;
+  /** Levels that a thread has. */
+  deep: (thread: number) => number;
 }
 
 export interface Plate {
@@ -235,7 +248,7 @@ export function outerRadius(width: number, height: number, split: number): numbe
 }
 
 export function layoutPlate(options: PlateOptions): Plate {
-  const { width, height, contexts, focused, view, fold } = options;
+  const { width, height, contexts, focused, view, fold, deep } = options;
   const split = Math.min(
     Math.max(LEAST_SPLIT_PX, options.split),
     Math.max(LEAST_SPLIT_PX, height - 120),
@@ -250,22 +263,29 @@ export function layoutPlate(options: PlateOptions): Plate {
     focus: new StraightFrame(
       options.focus,
       view(options.focus),
-      new Levels(fold(options.focus)),
+      Levels.within(deep(options.focus), box.height - 30, fold(options.focus)),
+      deep(options.focus),
       box,
       center,
     ),
     rings: contexts.map(
       (thread, i) =>
-        new RingFrame(thread, view(thread), new Levels(fold(thread)), {
-          ...{ center, inner, outer, from: parts[i]!.from, to: parts[i]!.to },
-        }),
+        new RingFrame(
+          thread,
+          view(thread),
+          Levels.within(deep(thread), outer - inner, fold(thread)),
+          deep(thread),
+          {
+            ...{ center, inner, outer, from: parts[i]!.from, to: parts[i]!.to },
+          },
+        ),
     ),
   };
 }
 
 /** The same threads as straight rows below each other; the focus has the most room. */
 export function layoutLadder(options: PlateOptions, label: number): StraightFrame[] {
-  const { width, height, focus, contexts, focused, view, fold } = options;
+  const { width, height, focus, contexts, focused, view, fold, deep } = options;
   const all = [focus, ...contexts];
   const weights = all.map(thread => (thread === focus || thread === focused ? 2 : 1));
   const sum = weights.reduce((a, b) => a + b, 0);
@@ -277,7 +297,14 @@ export function layoutLadder(options: PlateOptions, label: number): StraightFram
     const box = { x: label, y, width: Math.max(50, width - label), height: tall };
     y += tall + gap;
     const pull = { x: box.x + box.width / 2, y: box.y + box.height + gap / 2 };
-    return new StraightFrame(thread, view(thread), new Levels(fold(thread)), box, pull);
+    return new StraightFrame(
+      thread,
+      view(thread),
+      Levels.within(deep(thread), tall, fold(thread)),
+      deep(thread),
+      box,
+      pull,
+    );
   });
 }
 

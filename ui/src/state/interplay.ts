@@ -52,7 +52,7 @@ export interface InterplayState {
   folds: ReadonlyMap<number, number>;
   /** Of the picture's height, the focus's part. */
   split: number;
-  /** Radius of level 0, of the greatest possible. */
+  /** Radius of level 0, of the greatest possible; 0: as the levels need it. */
   inner: number;
   /** The thread that keys mean. */
   current: number;
@@ -74,7 +74,7 @@ export interface InterplayState {
 function fresh(): InterplayState {
   return {
     ...{ mode: 'plate', tab: 'threads', isByObject: false, focus: -1, contexts: [], focused: -1 },
-    ...{ views: new Map(), folds: new Map(), split: 0.4, inner: 0.55, current: -1, hover: null },
+    ...{ views: new Map(), folds: new Map(), split: 0.36, inner: 0, current: -1, hover: null },
     ...{ pointer: null, selected: null, summary: null, trouble: '', isAsking: false, loaded: 0 },
     object: '',
     curves: { drawn: 0, bundled: 0, left: 0 },
@@ -444,8 +444,7 @@ export class Interplay {
     const waits = this.waitsOf(thread);
     if (!waits || waits.n === 0) return this.say(`${this.label(thread)} has no wait here.`);
     const { t0 } = this.view(thread);
-    let at =
-      selected?.thread === thread && selected.item >= 0 ? selected.item + direction : -1;
+    let at = selected?.thread === thread && selected.item >= 0 ? selected.item + direction : -1;
     if (at < 0 && !(selected && selected.item >= 0)) {
       at = waits.start.findIndex(start => start >= (selected?.start ?? t0));
       if (direction < 0) at -= 1;

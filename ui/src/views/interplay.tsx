@@ -234,6 +234,7 @@ export function interplayKey(app: App, event: KeyboardEvent): boolean {
   if (event.ctrlKey || event.metaKey || event.altKey || isOnControl(event)) return false;
   const screen = interplayOf(app);
   const { current, focus, selected, inner } = screen.state.get();
+  const room = inner > 0 ? inner : 0.6;
   const thread = current >= 0 ? current : focus;
   const fast = event.shiftKey ? 3 : 1;
   const { t0, t1 } = screen.view(thread);
@@ -259,9 +260,9 @@ export function interplayKey(app: App, event: KeyboardEvent): boolean {
     F: () => zoomTo(screen, selected),
     '[': () => screen.toCause(),
     ']': () => screen.toEffect(),
-    '-': () => screen.set({ inner: Math.max(0.15, inner - 0.05) }),
-    '+': () => screen.set({ inner: Math.min(0.95, inner + 0.05) }),
-    '=': () => screen.set({ inner: Math.min(0.95, inner + 0.05) }),
+    '-': () => screen.set({ inner: Math.max(0.15, room - 0.05) }),
+    '+': () => screen.set({ inner: Math.min(0.95, room + 0.05) }),
+    '=': () => screen.set({ inner: Math.min(0.95, room + 0.05) }),
     Enter: () => (thread === focus ? act.commitRange(app) : screen.show(thread)),
     Delete: () => screen.hide(thread),
     R: () =>
@@ -330,8 +331,8 @@ function write(state: InterplayState): [string, string][] {
         .map(([thread, n]) => `${thread}.${n}`)
         .join(','),
     ],
-    ['split', split === 0.4 ? '' : split.toFixed(2)],
-    ['inner', inner === 0.55 ? '' : inner.toFixed(2)],
+    ['split', split === 0.36 ? '' : split.toFixed(2)],
+    ['inner', inner === 0 ? '' : inner.toFixed(2)],
     ['lock', object],
     ['wait', selected && selected.item >= 0 ? `${selected.thread}.${selected.item}` : ''],
   ];
@@ -369,7 +370,7 @@ function read(screen: Interplay, get: (key: string) => string): void {
   screen.set({
     ...{ mode: oneOf(get('as'), MODES, 'plate'), tab: oneOf(get('tab4'), TABS, 'threads') },
     ...{ isByObject: get('curves') === 'object', views, folds },
-    ...{ split: share(get('split'), 0.4), inner: share(get('inner'), 0.55) },
+    ...{ split: share(get('split'), 0.36), inner: share(get('inner'), 0) },
     object: /^\d{1,20}$/.test(get('lock')) ? get('lock') : '',
     ...(focus >= 0 ? { focus, contexts: contexts.slice(0, 8), current: focus } : {}),
     focused: contexts.includes(big) ? big : -1,
