@@ -1,32 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
- * The interplay of threads: a trace in, the tables of schema/interplay.h out.
+ * The interplay of threads (model/interplay.h) in, the tables of schema/interplay.h out.
  */
 #ifndef WEFT_ANALYSIS_INTERPLAY_H
 #define WEFT_ANALYSIS_INTERPLAY_H
 
 #include "analysis/analysis.h"
+#include "model/interplay.h"
 #include "schema/interplay.h"
 
-/* What functions do, told by their names, besides those that are known (docs/analyses/interplay.md,
- * "Functions"): the text of such a file. */
-struct weft_interplay_names {
-    struct weft_str text; /* may be empty */
-    const char *path;     /* for messages; may be NULL */
-};
-
-/* All of [from_ns, to_ns); the filter chooses who waits. Needs memory for all waits and holds until
- * to_ns: WEFT_E_LIMIT if that is more than run->memory_bytes admits. O(calls / workers + n log n).
- */
+/* All that touches [from_ns, to_ns); the filter chooses who waits. O(n log n) for n waits and
+ * operations; memory for what the tables hold. Sums are of the time inside the window. */
 struct weft_interplay_opts {
     uint64_t from_ns, to_ns;
-    struct weft_interplay_names names;
     struct weft_str object; /* only this one: its address "0x...", or its name; empty: all */
-    uint64_t limit;         /* rows of each list, at most; 0: all. Counts are of all */
+    uint64_t limit;         /* correspondences, at most, the longest; 0: all. Counts are of all */
 };
 
 WEFT_CHECKED enum weft_code
-weft_interplay_run(const struct weft_trace *trace, const struct weft_thread_filter *filter,
+weft_interplay_run(const struct weft_interplay *interplay, const struct weft_thread_filter *filter,
                    const struct weft_interplay_opts *opts, const struct weft_run *run,
                    struct weft_interplay_table **table, struct weft_err *err);
 
@@ -35,7 +27,6 @@ weft_interplay_run(const struct weft_trace *trace, const struct weft_thread_filt
  * columns grow by powers of two until there are no more rows than `limit` (0: no bound). */
 struct weft_correspondences_opts {
     uint64_t from_ns, to_ns;
-    struct weft_interplay_names names;
     uint64_t object_id;        /* weft_shared_object.id; UINT64_MAX: all */
     const uint32_t *releasers; /* only waits that these ended, ascending; NULL: all */
     size_t n_releasers;
@@ -43,10 +34,12 @@ struct weft_correspondences_opts {
     uint32_t limit;
 };
 
-WEFT_CHECKED enum weft_code
-weft_correspondences_run(const struct weft_trace *trace, const struct weft_thread_filter *filter,
-                         const struct weft_correspondences_opts *opts, const struct weft_run *run,
-                         struct weft_correspondences_table **table, struct weft_err *err);
+WEFT_CHECKED enum weft_code weft_correspondences_run(const struct weft_interplay *interplay,
+                                                     const struct weft_thread_filter *filter,
+                                                     const struct weft_correspondences_opts *opts,
+                                                     const struct weft_run *run,
+                                                     struct weft_correspondences_table **table,
+                                                     struct weft_err *err);
 
 /* Who had what, and who waited, of locks that are held, and what else is waited for. */
 struct weft_lock_lanes_opts {
@@ -57,7 +50,7 @@ struct weft_lock_lanes_opts {
 };
 
 WEFT_CHECKED enum weft_code
-weft_lock_lanes_run(const struct weft_trace *trace, const struct weft_thread_filter *filter,
+weft_lock_lanes_run(const struct weft_interplay *interplay, const struct weft_thread_filter *filter,
                     const struct weft_lock_lanes_opts *opts, const struct weft_run *run,
                     struct weft_lock_lanes_table **table, struct weft_err *err);
 
@@ -76,19 +69,18 @@ struct weft_lock_tree_opts {
 };
 
 WEFT_CHECKED enum weft_code
-weft_lock_tree_run(const struct weft_trace *trace, const struct weft_thread_filter *filter,
+weft_lock_tree_run(const struct weft_interplay *interplay, const struct weft_thread_filter *filter,
                    const struct weft_lock_tree_opts *opts, const struct weft_run *run,
                    struct weft_lock_tree_table **table, struct weft_err *err);
 
 /* Time of outermost blocking calls by column. */
 struct weft_blocking_opts {
     uint64_t from_ns, to_ns;
-    struct weft_interplay_names names;
     uint32_t width; /* at least 1 */
 };
 
 WEFT_CHECKED enum weft_code
-weft_blocking_run(const struct weft_trace *trace, const struct weft_thread_filter *filter,
+weft_blocking_run(const struct weft_interplay *interplay, const struct weft_thread_filter *filter,
                   const struct weft_blocking_opts *opts, const struct weft_run *run,
                   struct weft_blocking_table **table, struct weft_err *err);
 

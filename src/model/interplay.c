@@ -160,13 +160,12 @@ static enum weft_code make_room(struct weft_interplay *interplay, struct weft_er
     interplay->place_of = weft_map_new();
     interplay->node_of = weft_map_new();
     interplay->object_of = weft_map_new();
-    interplay->counts = calloc(n_threads + 1, sizeof *interplay->counts);
+    interplay->first_ns = calloc(n_threads + 1, sizeof *interplay->first_ns);
+    interplay->last_ns = calloc(n_threads + 1, sizeof *interplay->last_ns);
     interplay->uses = calloc(n_functions + 1, sizeof *interplay->uses);
     if (!interplay->texts || !interplay->place_of || !interplay->node_of || !interplay->object_of ||
-        !interplay->counts || !interplay->uses)
+        !interplay->first_ns || !interplay->last_ns || !interplay->uses)
         return no_memory(err);
-    for (size_t i = 0; i < n_threads; i++)
-        interplay->counts[i].least_depth = UINT32_MAX;
     for (uint32_t id = 0; id < n_functions; id++)
         interplay->uses[id] =
             weft_blocking_use_of(interplay->names, weft_trace_function(interplay->trace, id)->name);
@@ -297,7 +296,9 @@ void weft_interplay_close(struct weft_interplay *interplay)
     WEFT_VEC_FINI(&interplay->objects);
     WEFT_VEC_FINI(&interplay->places);
     WEFT_VEC_FINI(&interplay->nodes);
-    free(interplay->counts);
+    free(interplay->is_wait);
+    free(interplay->first_ns);
+    free(interplay->last_ns);
     free(interplay->uses);
     weft_strtab_free(interplay->texts);
     weft_map_free(interplay->place_of);

@@ -49,12 +49,6 @@ struct weft_sleep {
     char call[30];     /* system call, may be empty */
 };
 
-/* What a thread has done besides waiting. */
-struct weft_interplay_counts {
-    uint64_t releases, uncontended;
-    uint32_t least_depth, most_depth; /* of the calls that release; most < least: not told */
-};
-
 /* A place in the program: a path of calls, or a name where no calls tell. */
 struct weft_interplay_place {
     uint32_t node;        /* of the innermost call, or WEFT_ID_NONE */
@@ -96,8 +90,9 @@ struct weft_interplay {
         struct weft_interplay_node *items;
         size_t n, cap;
     } nodes;
-    struct weft_interplay_counts *counts; /* by thread */
-    struct weft_blocking_use *uses;       /* by function */
+    uint8_t *is_wait;               /* by operation of `locks`: it is one of `waits` */
+    uint64_t *first_ns, *last_ns;   /* by thread: its life, and that of its twins */
+    struct weft_blocking_use *uses; /* by function */
     uint64_t calls[WEFT_BLOCKING_KINDS];
     uint64_t lost;
     uint32_t known, sources; /* enum weft_interplay_known, weft_lock_source */

@@ -23,7 +23,6 @@ struct join {
         uint32_t *items; /* operations of an object by start; those that wait */
         size_t n, cap;
     } order, active;
-    uint64_t *last_ns; /* by thread: what is last known of it and its twins */
 };
 
 static enum weft_code no_memory(struct weft_err *err)
@@ -163,7 +162,7 @@ static struct weft_lock_end ended_thread(const struct join *join, const struct w
     *n_found = 0;
     for (uint32_t id = 0; id < twins->n_threads; id++) {
         const struct weft_thread_info *info = &weft_trace_thread(trace, id)->info;
-        const uint64_t last_ns = join->last_ns[id];
+        const uint64_t last_ns = join->interplay->last_ns[id];
         if (twins->first[id] != id || id == op->thread_id || info->pid != own->pid ||
             info->host_id != own->host_id || last_ns < op->start_ns || last_ns > op->got_ns)
             continue;
@@ -205,8 +204,8 @@ static uint8_t flags_of(const struct join *join, const struct weft_lock_op *op,
 {
     unsigned flags = 0;
     if (op->flags & WEFT_LOCK_FAILED)
-        flags |= op->got_ns >= join->last_ns[op->thread_id] ? WEFT_CORRESPONDENCE_CUT_END
-                                                            : WEFT_CORRESPONDENCE_FAILED;
+        flags |= op->got_ns >= join->interplay->last_ns[op->thread_id] ? WEFT_CORRESPONDENCE_CUT_END
+                                                                       : WEFT_CORRESPONDENCE_FAILED;
     if (op->flags & WEFT_LOCK_NO_REQUEST)
         flags |= WEFT_CORRESPONDENCE_CUT_START;
     if (object->is_untold)
@@ -279,36 +278,38 @@ static void count_op(struct join *join, const struct weft_lock_op *op, bool is_w
     struct weft_shared_object *object = &interplay->objects.items[op->object];
     const bool is_held = object->kind == WEFT_SHARED_MUTEX || object->kind == WEFT_SHARED_RWLOCK;
     if (!is_wait && is_held && !(op->flags & (WEFT_LOCK_FAILED | WEFT_LOCK_PARTIAL))) {
-        interplay->counts[op->thread_id].uncontended++;
         object->uncontended++;
     }
     if ((is_held && !(op->flags & (WEFT_LOCK_FAILED | WEFT_LOCK_NO_RELEASE))) ||
         object->kind == WEFT_SHARED_BARRIER) {
-        interplay->counts[op->thread_id].releases++;
         object->releases++;
     }
 }
 
 static void count_signals(struct join *join)
 {
-    for (size_t i = 0; i < join->n_signals; i++) {
-        join->interplay->counts[join->signals[i].thread_id].releases++;
+    for (size_t i = 0; i < join->n_signals; i++)
         join->interplay->objects.items[join->signals[i].object].releases++;
-    }
     for (size_t i = 0; i < join->interplay->objects.n; i++)
         if (join->interplay->objects.items[i].kind == WEFT_SHARED_JOIN)
             join->interplay->objects.items[i].releases++; /* the end of a thread */
 }
 
-static void find_last(struct join *join)
+/* When a thread and its twins are first and last heard of. */
+static void find_lives(struct weft_interplay *interplay)
 {
-    const struct weft_twins *twins = weft_locks_twins(join->interplay->locks);
+    const struct weft_twins *twins = weft_locks_twins(interplay->locks);
+    for (uint32_t id = 0; id < twins->n_threads; id++)
+        interplay->first_ns[id] = UINT64_MAX;
     for (uint32_t id = 0; id < twins->n_threads; id++) {
-        const uint64_t last_ns = weft_trace_thread(join->interplay->trace, id)->last_ns;
-        const uint64_t seen_ns =
-            last_ns < join->interplay->to_ns ? last_ns : join->interplay->to_ns;
-        uint64_t *kept_ns = &join->last_ns[twins->first[id]];
-        *kept_ns = seen_ns > *kept_ns ? seen_ns : *kept_ns;
+        const struct weft_model_thread *thread = weft_trace_thread(interplay->trace, id);
+        const uint32_t rep = twins->first[id];
+        const uint64_t last_ns =
+            thread->last_ns < interplay->to_ns ? thread->last_ns : interplay->to_ns;
+        if (thread->first_ns < interplay->first_ns[rep])
+            interplay->first_ns[rep] = thread->first_ns;
+        if (last_ns > interplay->last_ns[rep])
+            interplay->last_ns[rep] = last_ns;
     }
 }
 
@@ -322,16 +323,17 @@ enum weft_code weft_interplay_join(struct weft_interplay *interplay, uint64_t me
         memory_bytes ? (size_t)(memory_bytes / (3 * sizeof(struct weft_wait))) + 1 : SIZE_MAX;
     join.signal_of = calloc(join.n_ops + 1, sizeof *join.signal_of);
     join.is_one_of = calloc(join.n_ops + 1, sizeof *join.is_one_of);
-    join.last_ns = calloc((size_t)weft_trace_n_threads(interplay->trace) + 1, sizeof *join.last_ns);
+    interplay->is_wait = calloc(join.n_ops + 1, 1);
     enum weft_code code =
-        join.signal_of && join.is_one_of && join.last_ns ? WEFT_OK : no_memory(err);
+        join.signal_of && join.is_one_of && interplay->is_wait ? WEFT_OK : no_memory(err);
     if (code == WEFT_OK) {
-        find_last(&join);
+        find_lives(interplay);
         code = match_signals(&join, err);
     }
     for (size_t i = 0; i < join.n_ops && code == WEFT_OK; i++) {
         const bool is_wait = weft_locks_is_contended(interplay->locks, i);
         count_op(&join, &join.ops[i], is_wait);
+        interplay->is_wait[i] = is_wait;
         if (is_wait)
             code = add_wait(&join, i, err);
     }
@@ -340,7 +342,6 @@ enum weft_code weft_interplay_join(struct weft_interplay *interplay, uint64_t me
     weft_interplay_sort(interplay);
     free(join.signal_of);
     free(join.is_one_of);
-    free(join.last_ns);
     WEFT_VEC_FINI(&join.order);
     WEFT_VEC_FINI(&join.active);
     return code;

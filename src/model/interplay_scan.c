@@ -501,11 +501,6 @@ static enum weft_code take_answers(struct job *job, uint32_t thread_id, const ui
         *(slot % 2 ? &wait->release_depth : &wait->wait_depth) = answer->depth;
         *site = place_of(interplay, node, *site);
         refine(interplay, wait, node);
-        struct weft_interplay_counts *counts = &interplay->counts[asked];
-        if (slot % 2 && answer->depth < counts->least_depth && node != WEFT_ID_NONE)
-            counts->least_depth = answer->depth;
-        if (slot % 2 && answer->depth > counts->most_depth)
-            counts->most_depth = answer->depth;
         if (*site == WEFT_ID_NONE && node != WEFT_ID_NONE)
             return no_memory(err);
     }

@@ -86,6 +86,24 @@ static void discard_histogram(union weft_result *result)
     weft_histogram_table_free(result->histogram);
 }
 
+static enum weft_code run_interplay(struct weft_session *session, const union weft_request *request,
+                                    union weft_result *result, struct weft_err *err)
+{
+    struct weft_thread_filter filter = weft_session_filter(session);
+    const struct weft_interplay *interplay;
+    enum weft_code code =
+        weft_session_interplay(session, request->interplay.to_ns, &interplay, err);
+    if (code != WEFT_OK)
+        return code;
+    return weft_interplay_run(interplay, &filter, &request->interplay, weft_session_run(session),
+                              &result->interplay, err);
+}
+
+static void discard_interplay(union weft_result *result)
+{
+    weft_interplay_table_free(result->interplay);
+}
+
 static enum weft_code run_interval(struct weft_session *session, const union weft_request *request,
                                    union weft_result *result, struct weft_err *err)
 {
@@ -224,6 +242,8 @@ static const struct weft_analysis analyses[] = {
       discard_functions },
     { "histogram", "durations or self times of the calls of functions, in bins", run_histogram,
       discard_histogram },
+    { "interplay", "who waits for whom, and what lets them go on", run_interplay,
+      discard_interplay },
     { "interval", "what every thread did from one point of time to another", run_interval,
       discard_interval },
     { "locks", "who waited for which lock, and who had it meanwhile", run_locks, discard_locks },
