@@ -27,7 +27,7 @@ export interface PlateStyle {
 
 /** Calls in which nothing blocked. */
 export function neutralOf(theme: Pick<Theme, 'isDark' | 'other' | 'ink3'>): string {
-  return mix(theme.ink3, theme.other, 0.22);
+  return mix(theme.ink3, theme.other, theme.isDark ? 0.1 : 0.22);
 }
 
 export function plateStyle(theme: Theme): PlateStyle {

@@ -77,16 +77,15 @@ export function reachOf(end: Float64Array): Float64Array {
 
 /** Places of the waits that touch [t0, t1): the first that can, and behind the last. */
 export function waitsIn(waits: Waits, t0: number, t1: number): { first: number; behind: number } {
-  return { first: upper(waits.reach, t0, true), behind: upper(waits.start, t1, false) };
+  return { first: firstFrom(waits.reach, t0), behind: firstFrom(waits.start, t1) };
 }
 
-/** The first element beyond `t`; at `t` or beyond it, unless it must be behind. */
-function upper(values: Float64Array, t: number, isBehind: boolean): number {
+/** The first element at `t` or beyond it. */
+function firstFrom(values: Float64Array, t: number): number {
   let [low, high] = [0, values.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    const value = values[middle]!;
-    if (isBehind ? value <= t : value < t) low = middle + 1;
+    if (values[middle]! < t) low = middle + 1;
     else high = middle;
   }
   return low;

@@ -102,7 +102,7 @@ export class StraightFrame implements Framed {
     pull?: Point,
   ) {
     this.length = box.width;
-    this.shown = Math.min(deep, Math.max(0, levels.of(box.height - 1) + 1));
+    this.shown = Math.min(deep, Math.max(0, levels.of(box.height)));
     this.pull = pull ?? { x: box.x + box.width / 2, y: box.y + box.height * 2 };
   }
 
@@ -151,7 +151,7 @@ export class RingFrame implements Framed {
     },
   ) {
     this.length = (ring.to - ring.from) * ring.inner;
-    this.shown = Math.min(deep, Math.max(0, levels.of(ring.outer - ring.inner - 1) + 1));
+    this.shown = Math.min(deep, Math.max(0, levels.of(ring.outer - ring.inner)));
     this.pull = ring.center;
   }
 

@@ -251,7 +251,13 @@ function summed(rows, keyOf, make) {
   const all = new Map();
   for (const row of rows) {
     const key = keyOf(row);
-    const own = all.get(key) ?? { ...make(row), count: 0, sum_ns: 0, longest_ns: 0, longest_at_ns: 0 };
+    const own = all.get(key) ?? {
+      ...make(row),
+      count: 0,
+      sum_ns: 0,
+      longest_ns: 0,
+      longest_at_ns: 0,
+    };
     own.count++;
     own.sum_ns += row.sum_ns;
     if (row.sum_ns > own.longest_ns)
@@ -271,7 +277,11 @@ function threadRow(thread, rows, { from, to }) {
   const life = thread.last - thread.first;
   return {
     ...{ thread: thread.id, first_ns: thread.first, last_ns: thread.last, waits: own.length },
-    ...{ wait_ns, longest_wait_ns: longest?.sum_ns ?? 0, longest_wait_at_ns: longest?.start_ns ?? 0 },
+    ...{
+      wait_ns,
+      longest_wait_ns: longest?.sum_ns ?? 0,
+      longest_wait_at_ns: longest?.start_ns ?? 0,
+    },
     ...{ io: io.length, io_ns: io.reduce((sum, { start, end }) => sum + end - start, 0) },
     ...{ releases: ended.length, uncontended: 0, released: ended.length, failed: 0, cut: 0 },
     released_ns: ended.reduce((sum, row) => sum + row.sum_ns, 0),
@@ -333,11 +343,20 @@ function interplay(trace, part) {
     },
     {
       ...{ name: 'cells', rows: cells },
-      columns: [...typed('u32', 'waiter', 'n_objects'), ...typed('i32', 'releaser', 'object'), ...sums],
+      columns: [
+        ...typed('u32', 'waiter', 'n_objects'),
+        ...typed('i32', 'releaser', 'object'),
+        ...sums,
+      ],
     },
     {
       ...{ name: 'pairs', rows: pairs },
-      columns: [...typed('i32', 'wait_site', 'release_site'), ...typed('u8', 'kind'), ...typed('u32', 'longest_waiter'), ...sums],
+      columns: [
+        ...typed('i32', 'wait_site', 'release_site'),
+        ...typed('u8', 'kind'),
+        ...typed('u32', 'longest_waiter'),
+        ...sums,
+      ],
     },
   ]);
 }
@@ -358,7 +377,12 @@ function lanes(trace, { threads, from, to }) {
   for (const { id, waits } of threads)
     for (const [place, object] of SHARED.entries()) {
       const own = waits.filter(one => one.object === object && one.end > from && one.start < to);
-      if (own.length > 0) add(id, place, own.map(one => ({ ...one, state: 2 })));
+      if (own.length > 0)
+        add(
+          id,
+          place,
+          own.map(one => ({ ...one, state: 2 })),
+        );
     }
   const ns = typed('f64', 'held_ns', 'held_waited_ns', 'waits_ns');
   const meta = { from_ns: from, to_ns: to, found: heads.length, objects: objectsOf(trace) };
@@ -369,7 +393,12 @@ function lanes(trace, { threads, from, to }) {
     },
     {
       ...{ name: 'pieces', rows: pieces },
-      columns: [...typed('f64', 'start_ns', 'end_ns'), ...ns, ...typed('u32', 'count'), ...typed('u8', 'state')],
+      columns: [
+        ...typed('f64', 'start_ns', 'end_ns'),
+        ...ns,
+        ...typed('u32', 'count'),
+        ...typed('u8', 'state'),
+      ],
     },
   ]);
 }
@@ -379,7 +408,11 @@ function locktree(trace, part) {
   const sum_ns = rows.reduce((sum, row) => sum + row.sum_ns, 0);
   const nodes = [];
   const names = [];
-  for (const one of summed(rows, row => row.wait_site, row => ({ site: row.wait_site }))) {
+  for (const one of summed(
+    rows,
+    row => row.wait_site,
+    row => ({ site: row.wait_site }),
+  )) {
     const parent = nodes.length;
     const common = { count: one.count, sum_ns: one.sum_ns };
     nodes.push({ ...common, parent: -1, depth: 0, function: -1, self_ns: 0 });
@@ -390,7 +423,11 @@ function locktree(trace, part) {
   return encodeColumns({ ...meta, names }, [
     {
       ...{ name: 'nodes', rows: nodes },
-      columns: [...typed('i32', 'parent', 'function'), ...typed('u16', 'depth'), ...typed('f64', 'count', 'sum_ns', 'self_ns')],
+      columns: [
+        ...typed('i32', 'parent', 'function'),
+        ...typed('u16', 'depth'),
+        ...typed('f64', 'count', 'sum_ns', 'self_ns'),
+      ],
     },
   ]);
 }
