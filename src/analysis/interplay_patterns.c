@@ -129,6 +129,17 @@ static bool is_signalled(uint8_t kind)
            kind == WEFT_SHARED_FUTEX || kind == WEFT_SHARED_OTHER || kind == WEFT_SHARED_FILES;
 }
 
+/* What a kernel alone tells of is no work that one thread gives to another, but in a process. */
+static bool is_told(const struct job *job, const struct weft_wait *wait)
+{
+    const struct weft_trace *trace = job->interplay->trace;
+    if (!(wait->flags & WEFT_CORRESPONDENCE_NO_OBJECT))
+        return true;
+    return wait->releaser_id != WEFT_ID_NONE &&
+           weft_trace_thread(trace, wait->waiter_id)->info.pid ==
+               weft_trace_thread(trace, wait->releaser_id)->info.pid;
+}
+
 static bool touches(const struct job *job, const struct weft_wait *wait)
 {
     return weft_interplay_touches(wait->start_ns, wait->end_ns, job->table->from_ns,
@@ -163,7 +174,7 @@ static uint32_t main_signaller(struct job *job, const struct weft_interplay_thre
     weft_interplay_waits_of(job->interplay, thread->thread_id, &first, &end);
     for (size_t i = first; i < end; i++) {
         if (!is_signalled(waits[i].kind) || waits[i].releaser_id == WEFT_ID_NONE ||
-            !touches(job, &waits[i]))
+            !is_told(job, &waits[i]) || !touches(job, &waits[i]))
             continue;
         job->ns[waits[i].releaser_id] += inside(job, &waits[i]);
         job->counts[waits[i].releaser_id]++;
@@ -368,7 +379,8 @@ static enum weft_code find_idle(struct job *job, struct weft_err *err)
         const struct weft_interplay_thread *thread = &job->table->threads[i];
         const struct weft_wait *wait = longest_wait(job, thread);
         const uint64_t life_ns = life_of(thread);
-        if (!wait || life_ns == 0 || !is_signalled(wait->kind))
+        if (!wait || life_ns == 0 || !is_signalled(wait->kind) ||
+            wait->flags & WEFT_CORRESPONDENCE_NO_OBJECT)
             continue;
         if (inside(job, wait) >= life_ns - life_ns / 100 * (100 - ALL_ALONG_SHARE) &&
             !(wait->flags & WEFT_CORRESPONDENCE_TIMED))
@@ -405,7 +417,8 @@ static enum weft_code short_work_of(struct job *job, const struct weft_interplay
     weft_interplay_waits_of(job->interplay, thread->thread_id, &first, &end);
     for (size_t i = first; i + 1 < end; i++) {
         if (!is_signalled(waits[i].kind) || waits[i].releaser_id == WEFT_ID_NONE ||
-            !touches(job, &waits[i]) || waits[i + 1].start_ns < waits[i].end_ns)
+            !is_told(job, &waits[i]) || !touches(job, &waits[i]) ||
+            waits[i + 1].start_ns < waits[i].end_ns)
             continue;
         uint64_t *notify = WEFT_VEC_PUSH(&job->first_ns), *work = WEFT_VEC_PUSH(&job->second_ns);
         if (!notify || !work)

@@ -65,7 +65,8 @@ static void catch_signals(void)
     sigemptyset(&ignore.sa_mask);
     sigaction(SIGINT, &stop, NULL);
     sigaction(SIGTERM, &stop, NULL);
-    sigaction(SIGPIPE, &ignore, NULL); /* a closed pipe is a write error like any other */
+    /* A closed pipe is a write error like any other, but for standard output (common.c). */
+    sigaction(SIGPIPE, &ignore, NULL);
     sigaction(SIGXFSZ, &ignore, NULL); /* and so is a limit on the size of files */
 }
 

@@ -181,6 +181,30 @@ static void count_lost(struct weft_interplay *interplay)
     }
 }
 
+/* Events are lost: what nobody was seen to release may have been. */
+static void mark_lossy(struct weft_interplay *interplay)
+{
+    for (size_t i = 0; i < interplay->waits.n; i++) {
+        struct weft_wait *wait = &interplay->waits.items[i];
+        if (wait->releaser_id != WEFT_ID_NONE || wait->unknown != WEFT_UNKNOWN_NO_RELEASE)
+            continue;
+        wait->unknown = WEFT_UNKNOWN_LOSSY;
+        wait->flags |= WEFT_CORRESPONDENCE_LOSSY;
+    }
+}
+
+/* A kernel knows of sleeps that go beyond what events the thread itself has. */
+static void widen_lives(struct weft_interplay *interplay)
+{
+    for (size_t i = 0; i < interplay->waits.n; i++) {
+        const struct weft_wait *wait = &interplay->waits.items[i];
+        if (wait->start_ns < interplay->first_ns[wait->waiter_id])
+            interplay->first_ns[wait->waiter_id] = wait->start_ns;
+        if (wait->end_ns > interplay->last_ns[wait->waiter_id])
+            interplay->last_ns[wait->waiter_id] = wait->end_ns;
+    }
+}
+
 static void find_known(struct weft_interplay *interplay)
 {
     const struct weft_store_meta *meta = weft_trace_meta(interplay->trace);
@@ -277,6 +301,9 @@ enum weft_code weft_interplay_open(const struct weft_trace *trace,
         code = count_objects(made, err);
     if (code == WEFT_OK) {
         count_lost(made);
+        if (made->lost)
+            mark_lossy(made);
+        widen_lives(made);
         find_known(made);
         *interplay = made;
     } else {
@@ -297,6 +324,7 @@ void weft_interplay_close(struct weft_interplay *interplay)
     WEFT_VEC_FINI(&interplay->places);
     WEFT_VEC_FINI(&interplay->nodes);
     free(interplay->is_wait);
+    free(interplay->hold_place);
     free(interplay->first_ns);
     free(interplay->last_ns);
     free(interplay->uses);

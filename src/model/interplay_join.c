@@ -324,8 +324,11 @@ enum weft_code weft_interplay_join(struct weft_interplay *interplay, uint64_t me
     join.signal_of = calloc(join.n_ops + 1, sizeof *join.signal_of);
     join.is_one_of = calloc(join.n_ops + 1, sizeof *join.is_one_of);
     interplay->is_wait = calloc(join.n_ops + 1, 1);
+    interplay->hold_place = calloc(join.n_ops + 1, sizeof *interplay->hold_place);
     enum weft_code code =
-        join.signal_of && join.is_one_of && interplay->is_wait ? WEFT_OK : no_memory(err);
+        join.signal_of && join.is_one_of && interplay->is_wait && interplay->hold_place
+            ? WEFT_OK
+            : no_memory(err);
     if (code == WEFT_OK) {
         find_lives(interplay);
         code = match_signals(&join, err);
@@ -334,6 +337,7 @@ enum weft_code weft_interplay_join(struct weft_interplay *interplay, uint64_t me
         const bool is_wait = weft_locks_is_contended(interplay->locks, i);
         count_op(&join, &join.ops[i], is_wait);
         interplay->is_wait[i] = is_wait;
+        interplay->hold_place[i] = place_of_site(&join, join.ops[i].site);
         if (is_wait)
             code = add_wait(&join, i, err);
     }

@@ -15,7 +15,7 @@
 struct moment {
     uint64_t at_ns;
     uint32_t thread_id;
-    uint32_t slot; /* 2 x wait + 1 if it is its release */
+    uint32_t slot; /* 2 x wait, + 1 if it is its release; then operations that are held */
 };
 
 struct answer {
@@ -55,6 +55,7 @@ struct job {
         struct moment *items; /* by thread, time */
         size_t n, cap;
     } moments;
+    size_t n_waits;         /* that moments are of */
     struct answer *answers; /* by slot */
     struct thread *threads; /* by id */
     uint32_t *asked;        /* by thread: whose moments its calls answer; or WEFT_ID_NONE */
@@ -380,6 +381,18 @@ static enum weft_code make_moments(struct job *job, struct weft_err *err)
             return no_memory(err);
         *moment = (struct moment){ wait->release_ns, wait->releaser_id, (uint32_t)(2 * i + 1) };
     }
+    size_t n_ops;
+    const struct weft_lock_op *ops = weft_locks_ops(job->interplay->locks, &n_ops);
+    for (size_t i = 0; i < n_ops; i++) {
+        if (!weft_lock_is_held(weft_locks_object(job->interplay->locks, ops[i].object)->kind) ||
+            ops[i].flags & (WEFT_LOCK_FAILED | WEFT_LOCK_PARTIAL))
+            continue;
+        struct moment *moment = WEFT_VEC_PUSH(&job->moments);
+        if (!moment)
+            return no_memory(err);
+        *moment = (struct moment){ ops[i].got_ns, ops[i].thread_id,
+                                   (uint32_t)(2 * job->interplay->waits.n + i) };
+    }
     if (job->moments.n)
         qsort(job->moments.items, job->moments.n, sizeof *job->moments.items, by_thread);
     return WEFT_OK;
@@ -412,7 +425,13 @@ static enum weft_code prepare(struct job *job, struct weft_err *err)
     struct weft_interplay *interplay = job->interplay;
     const size_t n_functions = weft_trace_n_functions(interplay->trace);
     const size_t n_threads = weft_trace_n_threads(interplay->trace);
-    job->answers = calloc(2 * interplay->waits.n + 1, sizeof *job->answers);
+    size_t n_ops;
+    (void)weft_locks_ops(interplay->locks, &n_ops);
+    const size_t n_slots = 2 * interplay->waits.n + n_ops;
+    if (n_slots >= UINT32_MAX)
+        return weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
+                         "too many waits: ask for a shorter interval");
+    job->answers = calloc(n_slots + 1, sizeof *job->answers);
     job->threads = calloc(n_threads + 1, sizeof *job->threads);
     job->asked = calloc(n_threads + 1, sizeof *job->asked);
     job->is_awaited = calloc(n_functions + 1, 1);
@@ -420,8 +439,9 @@ static enum weft_code prepare(struct job *job, struct weft_err *err)
         return no_memory(err);
     for (size_t i = 0; i < n_functions; i++)
         job->is_awaited[i] = interplay->uses[i].kind != WEFT_BLOCKING_OTHER;
-    for (size_t i = 0; i < 2 * interplay->waits.n; i++)
+    for (size_t i = 0; i < n_slots; i++)
         job->answers[i].node = WEFT_ID_NONE;
+    job->n_waits = interplay->waits.n;
     choose_threads(job);
     return make_moments(job, err);
 }
@@ -495,8 +515,13 @@ static enum weft_code take_answers(struct job *job, uint32_t thread_id, const ui
     for (size_t i = first_moment(job, asked); i < end; i++) {
         const uint32_t slot = job->moments.items[i].slot;
         const struct answer *answer = &job->answers[slot];
-        struct weft_wait *wait = &interplay->waits.items[slot / 2];
         const uint32_t node = answer->node == WEFT_ID_NONE ? WEFT_ID_NONE : global[answer->node];
+        if (slot >= 2 * job->n_waits) {
+            uint32_t *place = &interplay->hold_place[slot - 2 * job->n_waits];
+            *place = place_of(interplay, node, *place);
+            continue;
+        }
+        struct weft_wait *wait = &interplay->waits.items[slot / 2];
         uint32_t *site = slot % 2 ? &wait->release_site : &wait->wait_site;
         *(slot % 2 ? &wait->release_depth : &wait->wait_depth) = answer->depth;
         *site = place_of(interplay, node, *site);

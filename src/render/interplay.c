@@ -353,10 +353,16 @@ static void print_headline(const struct interplay *interplay)
 {
     const struct weft_interplay_table *table = interplay->table;
     struct weft_output *out = interplay->view->out;
-    const struct weft_interplay_cell *most = NULL;
-    for (size_t i = 0; i < table->n_cells && !most; i++)
-        if (table->cells[i].releaser_id != WEFT_ID_NONE)
-            most = &table->cells[i];
+    const struct weft_interplay_cell *most = NULL, *inner = NULL; /* inner: of one process */
+    for (size_t i = 0; i < table->n_cells && !inner; i++) {
+        const struct weft_interplay_cell *cell = &table->cells[i];
+        if (cell->releaser_id == WEFT_ID_NONE)
+            continue;
+        most = most ? most : cell;
+        if (info_of(interplay, cell->waiter_id)->pid == info_of(interplay, cell->releaser_id)->pid)
+            inner = cell;
+    }
+    most = inner ? inner : most;
     if (!most) {
         weft_output_text(out, table->n_waits ? "threads wait, but nothing tells for whom\n"
                                              : "no thread waits for another one\n");

@@ -344,15 +344,15 @@ void weft_lock_tree_table_free(struct weft_lock_tree_table *table);
 
 struct weft_blocking_column {
     uint32_t column;
-    uint64_t wait_ns, io_ns, release_ns;
+    uint64_t wait_ns, io_ns;
 };
 
 struct weft_blocking_thread {
     uint32_t thread_id;
     struct weft_blocking_column *columns; /* ascending; only those with any */
     size_t n_columns;
-    uint64_t wait_ns, io_ns, release_ns; /* in the window */
-    uint64_t waits, io, releases;        /* outermost calls that touch it */
+    uint64_t wait_ns, io_ns; /* in the window */
+    uint64_t waits, io;      /* outermost calls that touch it */
 };
 
 struct weft_blocking_table {
