@@ -35,7 +35,6 @@ static inline uint64_t value_at(const char *member, enum weft_column_source sour
 {
     uint64_t wide;
     uint32_t narrow;
-    uint8_t byte;
     bool flag;
     switch (source) {
     case WEFT_FROM_BOOL:
