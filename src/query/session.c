@@ -2,6 +2,7 @@
 #include "query/session.h"
 
 #include "base/vec.h"
+#include "model/dependencies.h"
 #include "model/scan.h"
 #include "query/parse.h"
 
@@ -19,6 +20,8 @@ struct weft_session {
     struct weft_functions_table *functions; /* NULL: not asked yet */
     uint64_t *medians_ns;                   /* by function id; NULL: not asked yet */
     struct weft_lod_reader *lod;            /* NULL: not asked yet */
+    struct weft_blocking_names *names;      /* NULL: what is known alone */
+    struct weft_interplay *interplay;       /* NULL: not asked yet */
 };
 
 enum weft_code weft_session_open(const char *path, const struct weft_run *run,
@@ -54,11 +57,50 @@ void weft_session_close(struct weft_session *session)
         return;
     weft_functions_table_free(session->functions);
     weft_lod_reader_free(session->lod);
+    weft_interplay_close(session->interplay);
+    weft_blocking_names_free(session->names);
     if (!session->is_shared)
         weft_trace_close(session->trace);
     free(session->thread_ids);
     free(session->medians_ns);
     free(session);
+}
+
+static enum weft_code depend_on(struct weft_trace *trace, const struct weft_executions_table *table,
+                                struct weft_err *err)
+{
+    struct weft_dependency *found = calloc(table->n_rows + 1, sizeof *found);
+    if (!found)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for dependencies");
+    for (size_t i = 0; i < table->n_rows; i++)
+        found[i] = (struct weft_dependency){ .from_ns = table->rows[i].start_ns,
+                                             .to_ns = table->rows[i].end_ns,
+                                             .from_thread_id = table->rows[i].thread_id,
+                                             .to_thread_id = table->rows[i].end_thread_id };
+    const enum weft_code code = weft_trace_depend(trace, found, table->n_rows, err);
+    free(found);
+    return code;
+}
+
+enum weft_code weft_session_depend(struct weft_session *session, const struct weft_rules *rules,
+                                   uint64_t *n_found, struct weft_err *err)
+{
+    const struct weft_executions_opts opts = { .rules = rules,
+                                               .of_dependencies = true,
+                                               .without_metrics = true };
+    struct weft_executions_table *table = NULL;
+    if (n_found)
+        *n_found = 0;
+    if (rules->n_dependencies == 0)
+        return WEFT_OK;
+    enum weft_code code =
+        weft_executions_run(session->trace, NULL, &opts, &session->run, &table, err);
+    if (code == WEFT_OK)
+        code = depend_on(session->trace, table, err);
+    if (code == WEFT_OK && n_found)
+        *n_found = table->n_rows;
+    weft_executions_table_free(table);
+    return code;
 }
 
 const struct weft_trace *weft_session_trace(const struct weft_session *session)
@@ -75,6 +117,37 @@ struct weft_thread_filter weft_session_filter(const struct weft_session *session
 const struct weft_run *weft_session_run(const struct weft_session *session)
 {
     return &session->run;
+}
+
+enum weft_code weft_session_blocking_names(struct weft_session *session, struct weft_str text,
+                                           const char *path, struct weft_err *err)
+{
+    struct weft_blocking_names *names;
+    enum weft_code code = weft_blocking_names_new(text, path, &names, err);
+    if (code != WEFT_OK)
+        return code;
+    weft_interplay_close(session->interplay);
+    session->interplay = NULL;
+    weft_blocking_names_free(session->names);
+    session->names = names;
+    return WEFT_OK;
+}
+
+enum weft_code weft_session_interplay(struct weft_session *session, uint64_t to_ns,
+                                      const struct weft_interplay **interplay, struct weft_err *err)
+{
+    enum weft_code code = WEFT_OK;
+    if (!session->interplay || session->interplay->to_ns < to_ns) {
+        weft_interplay_close(session->interplay);
+        session->interplay = NULL;
+        code = weft_interplay_open(session->trace, session->names, UINT64_MAX, &session->run,
+                                   &session->interplay, err);
+        if (code == WEFT_E_LIMIT && to_ns < weft_trace_meta(session->trace)->duration_ns)
+            code = weft_interplay_open(session->trace, session->names, to_ns, &session->run,
+                                       &session->interplay, err);
+    }
+    *interplay = session->interplay;
+    return code;
 }
 
 static bool has_tid(const uint64_t *tids, size_t n_tids, uint64_t tid)

@@ -15,6 +15,8 @@
 #include "model/trace.h"
 #include "render/output.h"
 #include "render/table.h"
+#include "schema/executions.h"
+#include "schema/interplay.h"
 #include "schema/locks.h"
 #include "schema/tables.h"
 
@@ -40,6 +42,20 @@ struct weft_info_view {
     bool with_threads; /* text, CSV: a table of the threads too (JSON always has it) */
 };
 void weft_render_info(const struct weft_view *view, const struct weft_info_view *opts);
+
+/* ---- executions ---- */
+
+struct weft_executions_view {
+    uint64_t slower_than_ns; /* list only those that take so long */
+    uint64_t limit;          /* rows of the list; 0: all */
+    bool longest_first;      /* else by begin */
+};
+void weft_render_executions(const struct weft_view *view, const struct weft_executions_table *table,
+                            const struct weft_executions_view *opts);
+
+/* Types that the trace suggests, and the command that finds their executions. */
+void weft_render_proposals(const struct weft_view *view,
+                           const struct weft_execution_proposal *proposals, size_t n_proposals);
 
 /* ---- functions ---- */
 
@@ -151,6 +167,26 @@ struct weft_path_view {
 };
 void weft_render_path(const struct weft_view *view, const struct weft_path_table *table,
                       const struct weft_path_view *opts);
+
+/* ---- interplay ---- */
+
+enum weft_interplay_list {
+    WEFT_INTERPLAY_PATTERNS,
+    WEFT_INTERPLAY_THREADS,
+    WEFT_INTERPLAY_MATRIX,
+    WEFT_INTERPLAY_PAIRS,
+    WEFT_INTERPLAY_OBJECTS,
+    WEFT_INTERPLAY_WAITS,
+    WEFT_INTERPLAY_LISTS,
+};
+
+struct weft_interplay_view {
+    uint64_t limit;                /* rows of each list; 0: all */
+    unsigned lists;                /* bits of those that are shown; 0: all */
+    enum weft_interplay_list list; /* CSV */
+};
+void weft_render_interplay(const struct weft_view *view, const struct weft_interplay_table *table,
+                           const struct weft_interplay_view *opts);
 
 /* ---- shapes ---- */
 
