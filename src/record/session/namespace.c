@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* "NSpid:	4711	12	1": what it calls itself comes last. 0: it is not told. */
 static uint32_t own_number(uint32_t pid, const char *name, struct proc_text *room)
@@ -68,13 +69,15 @@ static bool is_thread(const struct search *search, uint32_t tid)
     return own_number(search->pid, name, search->room) == search->number;
 }
 
-/* One that is gone already is most likely of this namespace: what calls itself as a process that
- * lives here, and is not it, is of another. */
+bool namespace_is_other(uint32_t inode)
+{
+    struct stat about;
+    return inode && stat("/proc/self/ns/pid", &about) == 0 && (uint32_t)about.st_ino != inode;
+}
+
 uint32_t namespace_pid(uint32_t pid, const char *ring, struct proc_text *room)
 {
     const struct search search = { .number = pid, .ring = ring, .room = room };
-    if (!proc_read(pid, "stat", room) || has_mapped(pid, ring, room))
-        return pid;
     const uint32_t found = search_in("/proc", &search, is_process);
     return found ? found : pid | NAMESPACE_UNKNOWN;
 }

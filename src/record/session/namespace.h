@@ -11,8 +11,11 @@
 /* Added to the number of one that cannot be found any more: no process of this machine has it. */
 #define NAMESPACE_UNKNOWN (UINT32_C(1) << 30)
 
-/* The number here of the process that calls itself `pid` and has a file mapped whose path ends with
- * `ring` ("weft-AbCdEf/12.1.0"): `pid` itself unless it is of another namespace. */
+/* Is this inode that of another pid namespace than ours? 0, not known, is not. */
+bool namespace_is_other(uint32_t inode);
+
+/* The number here of the process of another namespace that calls itself `pid` and has a file mapped
+ * in whose path `ring` ("weft-AbCdEf/12.") is a part. */
 uint32_t namespace_pid(uint32_t pid, const char *ring, struct proc_text *room);
 
 /* The number here of the thread of process `pid` (as it is here) that calls itself `tid`. */

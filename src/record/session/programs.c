@@ -290,17 +290,15 @@ static bool supersede(struct programs *programs, const struct ring_file *file)
     return is_new_program;
 }
 
-/* Who writes into it, by the number that it has here. */
+/* Who of another namespace writes into it, by the number that it has here. */
 static void find_out(struct programs *programs, struct ring_file *file)
 {
     char ring[128];
     const char *slash = strrchr(programs->folder, '/');
-    (void)snprintf(ring, sizeof ring, "%s/%s", slash ? slash + 1 : programs->folder, file->name);
-    const uint32_t pid = namespace_pid(file->pid, ring, &programs->room);
-    file->is_elsewhere = pid != file->pid;
-    file->pid = pid;
-    if (file->is_elsewhere)
-        file->parent = 0; /* as it is here, if that can be asked */
+    (void)snprintf(ring, sizeof ring, "%s/%" PRIu32 ".", slash ? slash + 1 : programs->folder,
+                   file->pid);
+    file->pid = namespace_pid(file->pid, ring, &programs->room);
+    file->parent = 0; /* as it is here, if that can be asked */
 }
 
 static enum weft_code add_file(struct programs *programs, const char *name, struct weft_err *err)
@@ -310,7 +308,7 @@ static enum weft_code add_file(struct programs *programs, const char *name, stru
         programs->has_new = true; /* not ready yet */
         return WEFT_OK;
     }
-    if (!file.is_broken)
+    if (!file.is_broken && file.is_elsewhere)
         find_out(programs, &file);
     const bool is_new_program = !file.is_broken && supersede(programs, &file);
     struct ring_file *place = WEFT_VEC_PUSH(&programs->files);

@@ -85,7 +85,7 @@ static bool write_tail(const struct ring_file *file, uint32_t place, uint64_t ta
 
 struct file_look {
     uint64_t magic, data_off, start_ticks, lost_threads;
-    uint32_t library, pid, parent, n_slots, n_words, n_modules;
+    uint32_t library, pid, parent, n_slots, n_words, n_modules, pid_namespace;
 };
 
 static bool look_at_file(struct weft_ring_file *head, struct file_look *look)
@@ -99,6 +99,7 @@ static bool look_at_file(struct weft_ring_file *head, struct file_look *look)
     look->library = head->library;
     look->pid = head->pid;
     look->parent = head->parent;
+    look->pid_namespace = head->pid_namespace;
     look->n_slots = head->n_slots;
     look->n_words = head->n_words;
     look->data_off = head->data_off;
@@ -177,6 +178,7 @@ bool ring_file_open(int folder_fd, const char *name, struct ring_file *file)
         return false;
     }
     file->pid = look.pid;
+    file->is_elsewhere = namespace_is_other(look.pid_namespace);
     file->parent = look.parent;
     file->library = look.library;
     file->n_slots = look.n_slots;

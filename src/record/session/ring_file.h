@@ -29,7 +29,7 @@ struct ring_file {
     char name[64]; /* in the folder */
     int fd;
     uint32_t pid, parent, library, n_slots, n_words;
-    bool is_elsewhere; /* `pid` is not what the process says: it is of another namespace */
+    bool is_elsewhere; /* its pids and tids are of another namespace */
     uint64_t data_off, start_ticks;
     struct weft_ring_file *head; /* mapped, with the slots; NULL: no more */
     size_t head_bytes;
