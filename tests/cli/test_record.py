@@ -121,6 +121,19 @@ def test_plugins():
        "or all but some of them", (got.stderr, found))
 
 
+def test_stripped():
+    """A program with XRay that was stripped of the symbols that it is patched by."""
+    built = os.path.join(os.path.dirname(PROGRAM), "../runtime/target_calls_xray")
+    if not os.path.exists(built) or not shutil.which("strip"):
+        ok(True, "# SKIP no program with XRay")
+        return
+    for option, is_told in (("-s", True), ("-g", False)):
+        subprocess.run(["strip", option, "-o", "stripped", built], check=True)
+        got = run("record", "--no-kernel", "-o", "stripped.weft", "--", "./stripped", 1, 1, 100)
+        ok(got.returncode == 0 and ("stripped of the symbols" in got.stderr) == is_told and
+           (info("stripped.weft")["calls"] < 50) == is_told, f"XRay, strip {option}", got.stderr)
+
+
 def test_locks():
     record("-o", "locks.weft", program=("locks", 100))
     sites = json.loads(run("locks", "locks.weft", "--json").stdout)["sites"]
@@ -387,7 +400,7 @@ def test_hostile():
 
 
 def main():
-    tests = [test_calls, test_plugins, test_locks, test_processes, test_namespace, test_much, test_status, test_kills, test_unfinished,
+    tests = [test_calls, test_plugins, test_stripped, test_locks, test_processes, test_namespace, test_much, test_status, test_kills, test_unfinished,
              test_files, test_small_disk, test_snapshots, test_hostile]
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)

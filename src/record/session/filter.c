@@ -7,6 +7,7 @@
 #include "record/session/filter.h"
 
 #include "base/map.h"
+#include "record/session/proc.h"
 #include "symbols/elf_file.h"
 #include "symbols/symbols.h"
 #include "symbols/symtab.h"
@@ -43,24 +44,6 @@ struct session_filter {
 
 /* ---- the program -------------------------------------------------------------------------------
  */
-
-/* Where execvp would find it; false: nowhere. */
-static bool find_program(const char *name, char *path)
-{
-    char tried[PATH_MAX];
-    const char *at = getenv("PATH");
-    if (strchr(name, '/'))
-        return realpath(name, path) != NULL;
-    while (at && *at) {
-        const size_t n_place = strcspn(at, ":");
-        if (snprintf(tried, sizeof tried, "%.*s/%s", (int)n_place, at, name) < (int)sizeof tried &&
-            access(tried, X_OK) == 0)
-            return realpath(tried, path) != NULL;
-        at += n_place;
-        at += *at == ':';
-    }
-    return false;
-}
 
 /* Libraries of the system are not instrumented. */
 static bool is_of_system(const char *path)
@@ -183,7 +166,7 @@ static enum weft_code write_modules(struct session_filter *filter, const char *n
 {
     char program[PATH_MAX], line[PATH_MAX + 64], path[PATH_MAX];
     pid_t pid = 0;
-    if (!find_program(name, program))
+    if (!proc_find_program(name, program))
         return WEFT_OK; /* that it cannot be run will be said */
     enum weft_code code = write_module(filter, program, err);
     FILE *lines = code == WEFT_OK ? list_libraries(program, &pid) : NULL;
