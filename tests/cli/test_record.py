@@ -230,6 +230,15 @@ def child_of(pid):
     return None
 
 
+def until(is_true):
+    """On a busy machine everything takes its time."""
+    for _ in range(600):
+        if is_true():
+            return True
+        time.sleep(0.05)
+    return False
+
+
 def last_s(about):
     return (about["clock"]["monotonic_ns"] + about["duration_ns"]) / 1e9
 
@@ -296,20 +305,24 @@ def test_kills():
         latest.clear()
     recorder = start("-o", "stopped.weft")
     child_of(recorder.pid)
-    time.sleep(0.2)
+    until(lambda: os.path.getsize("stopped.weft") > 20000)
     recorder.send_signal(signal.SIGINT)
     ok(recorder.wait() == 128 + signal.SIGINT and info("stopped.weft").get("calls", 0) > 0,
        "an interrupt ends the program, and what was recorded is there")
-    got = record("-o", "while.weft", "--duration", "100ms", program=("run", 0.4))
+    recorder = subprocess.Popen([WEFT, "record", "--no-kernel", "-o", "while.weft", "--duration", "100ms",
+                                 "--", PROGRAM, "run", "2"], stderr=subprocess.PIPE, text=True)
+    until(lambda: is_dead(recorder.pid))
+    most_s = 0.35 + stalled_s(recorder.pid)
+    said = recorder.communicate()[1]
     about = info("while.weft")
-    ok(got.returncode == 0 and "goes on" in got.stderr and about["duration_ns"] < 350e6,
-       "a recording that ends before its program", (got.stderr, about))
+    ok(recorder.returncode == 0 and "goes on" in said and about["duration_ns"] < 1e9 * most_s,
+       "a recording that ends before its program", (said, about, most_s))
 
 
 def test_unfinished():
     recorder = start("-o", "open.weft")
     program = child_of(recorder.pid)
-    time.sleep(0.3)
+    until(lambda: os.path.getsize("open.weft") > 20000)
     got = run("info", "open.weft")
     ok(got.returncode == 0 and "being recorded" in got.stderr, "a look while it is recorded", got)
     recorder.kill()
@@ -327,7 +340,7 @@ def test_unfinished():
 
 
 def test_files():
-    got = record("-o", "parts.weft", "--size", "30K", program=("run", 0.4))
+    got = record("-o", "parts.weft", "--size", "30K", program=("much", 4))
     parts = sorted(pathlib.Path(".").glob("parts*.weft"))
     n_calls = sum(info(part)["calls"] for part in parts)
     found = sum((counts(part) for part in parts), collections.Counter())
@@ -335,7 +348,7 @@ def test_files():
        all(name in ("leaf", "step", "nanosleep") for name in found),
        "a recording in several files", (parts, found))
     recorder = subprocess.Popen([WEFT, "record", "--no-kernel", "-o", "full.weft", "--", PROGRAM,
-                                 "run", "0.8"], stderr=subprocess.PIPE, text=True)
+                                 "run", "2"], stderr=subprocess.PIPE, text=True)
     child_of(recorder.pid)
     resource.prlimit(recorder.pid, resource.RLIMIT_FSIZE, (200000, 200000))
     said = recorder.communicate()[1]
@@ -365,26 +378,34 @@ def test_small_disk():
 def test_snapshots():
     got = record("-o", "slow.weft", "--snapshot", "10s", "--trigger", "slow>20ms",
                  program=("slow",))
-    ok(got.returncode == 0 and "snapshot (slow>20ms)" in got.stderr and
-       counts("slow.weft")["slow"] > 20 and not os.path.exists("slow.1.weft"),
-       "a call that took too long makes a snapshot", got.stderr)
-    recorder = start("-o", "flight.weft", "--snapshot", "200ms", program=("run", 1.0))
+    # On a busy machine others may take too long as well.
+    found = [counts(path)["slow"] for path in pathlib.Path(".").glob("slow*.weft")]
+    ok(got.returncode == 0 and "snapshot (slow>20ms)" in got.stderr and max(found, default=0) > 20 and
+       got.stderr.count("snapshot (") == len(found),
+       "a call that took too long makes a snapshot", (got.stderr, found))
+    recorder = start("-o", "flight.weft", "--snapshot", "200ms", program=("run", 60))
     child_of(recorder.pid)
     time.sleep(0.6)
     recorder.send_signal(signal.SIGUSR2)
-    ok(recorder.wait() == 0, "a flight recorder")
+    until(lambda: os.path.exists("flight.weft"))
+    most_s = 0.4 + stalled_s(recorder.pid)
+    recorder.send_signal(signal.SIGINT)
+    ok(recorder.wait() == 128 + signal.SIGINT, "a flight recorder")
     about = info("flight.weft")
     calls = csv.DictReader(io.StringIO(run("export", "flight.weft", "--format", "csv").stdout))
     starts = [int(row["start_ns"]) for row in calls if not row["flags"]]
-    ok(starts and max(starts) - min(starts) < 400e6, "the last of its time, when it is asked",
-       about)
-    recorder = start("-o", "marked.weft", "--snapshot", "2s", program=("run", 1.0))
+    ok(starts and max(starts) - min(starts) < 1e9 * most_s, "the last of its time, when it is asked",
+       (about, most_s))
+    recorder = start("-o", "marked.weft", "--snapshot", "2s", program=("run", 60))
     child_of(recorder.pid)
     time.sleep(0.3)
     wrong = run("mark", "-r", "nowhere.weft")
     got = run("mark", "-r", "marked.weft", "it is slow")
-    ok(recorder.wait() == 0 and got.returncode == 0 and wrong.returncode == 1 and
-       info("marked.weft").get("calls", 0) > 0, "or when another program asks", (got, wrong))
+    is_there = until(lambda: os.path.exists("marked.weft"))
+    recorder.send_signal(signal.SIGINT)
+    ok(recorder.wait() == 128 + signal.SIGINT and got.returncode == 0 and wrong.returncode == 1 and
+       is_there and info("marked.weft").get("calls", 0) > 0, "or when another program asks",
+       (got, wrong))
     got = record("-o", "never.weft", "--snapshot", "1s", program=("exit", 0))
     ok(got.returncode == 0 and not os.path.exists("never.weft"), "or nothing", got.stderr)
 
