@@ -62,6 +62,17 @@ static void next_image(const struct rec_convert *convert, struct rec_source *sou
     }
 }
 
+static enum weft_code look_for_loss(struct rec_delivery *delivery, const struct rec_record *record,
+                                    uint64_t time_ns)
+{
+    struct rec_source *source = delivery->source;
+    const uint64_t n_missed = source->cursor.n_lost_words + source->cursor.n_bad_words;
+    if (n_missed == source->n_missed && !rec_is_loss(record))
+        return WEFT_OK;
+    source->n_missed = n_missed;
+    return rec_words_missing(delivery, time_ns);
+}
+
 static enum weft_code deliver_record(struct rec_delivery *delivery, const struct rec_record *record)
 {
     struct rec_source *source = delivery->source;
@@ -71,13 +82,10 @@ static enum weft_code deliver_record(struct rec_delivery *delivery, const struct
         next_image(delivery->convert, source, time_ns);
     if (delivery->thread->last_ns < time_ns)
         delivery->thread->last_ns = time_ns;
-    const uint64_t n_missed = source->cursor.n_lost_words + source->cursor.n_bad_words;
-    if (n_missed != source->n_missed || rec_is_loss(record)) {
-        const enum weft_code code = rec_words_missing(delivery, time_ns);
-        if (code != WEFT_OK)
-            return code;
-        source->n_missed = n_missed;
-    }
+    const enum weft_code code =
+        source->is_lossy ? look_for_loss(delivery, record, time_ns) : WEFT_OK;
+    if (code != WEFT_OK)
+        return code;
     if (kind == WEFT_WORD_OP)
         return rec_deliver_op(delivery, record, time_ns);
     return rec_put_call(delivery, kind == WEFT_WORD_ENTER ? WEFT_CALL_ENTER : WEFT_CALL_EXIT,
@@ -115,6 +123,7 @@ static bool source_open(struct rec_delivery *delivery, struct rec_source *source
         rec_clock_ns(&convert->clocks, &source->clock_at, source->stream->start_ticks);
     source->image = rec_image_at(&convert->spaces, source->stream->pid, start_ns);
     source->image_end_ns = end_since_zero(convert, source->image);
+    source->is_lossy = source->stream->is_lossy;
     rec_cursor_init(&source->cursor, &convert->pieces, &convert->rings, source->stream);
     source->has_next = rec_cursor_peek(&source->cursor, &source->ticks);
     return !source->cursor.has_failed;

@@ -26,6 +26,7 @@ struct rec_source {
     uint32_t image;
     uint64_t image_end_ns; /* since zero */
     uint64_t n_missed;     /* words that the cursor had missed when it was last looked at */
+    bool is_lossy;         /* words are missing somewhere in its stream */
     bool has_lost;         /* words are missing before the record in work */
     struct {
         uint32_t *items; /* keys of its open calls, if its stream is lossy */
@@ -97,9 +98,8 @@ static inline enum weft_code rec_put_call(struct rec_delivery *delivery, uint8_t
     const struct weft_call_event call = { .time_ns = time_or_value,
                                           .function_key = key,
                                           .kind = kind };
-    return delivery->source->stream->is_lossy && kind != WEFT_CALL_ARG
-               ? rec_put_doubtful(delivery, call)
-               : rec_hand_call(delivery, call);
+    return delivery->source->is_lossy && kind != WEFT_CALL_ARG ? rec_put_doubtful(delivery, call)
+                                                               : rec_hand_call(delivery, call);
 }
 
 /* Views in the event need to live until it is flushed: those of the record in work do. */

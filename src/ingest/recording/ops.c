@@ -152,7 +152,7 @@ static enum weft_code lock(struct rec_delivery *delivery, unsigned op,
     if (kind == WEFT_RING_LOCK_SEMAPHORE)
         return semaphore(delivery, op, record, time_ns);
     const struct rec_held lock = { .object = rec_extra(record, 0), .kind = kind };
-    if (delivery->source->stream->is_lossy && !keep_lock(delivery->source, op, &lock))
+    if (delivery->source->is_lossy && !keep_lock(delivery->source, op, &lock))
         return weft_fail(delivery->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for locks");
     struct weft_event event = lock_event(delivery, (enum weft_event_kind)kinds[op], &lock, time_ns);
     event.category =

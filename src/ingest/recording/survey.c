@@ -20,6 +20,7 @@ struct survey {
     uint64_t image_end_ns; /* CLOCK_MONOTONIC */
     size_t clock_at;
     bool is_known_seen[REC_KNOWN];
+    bool has_lost; /* words of the stream */
     bool has_name;
     char name[256];
     size_t n_name;
@@ -166,6 +167,9 @@ static bool meet_op(struct survey *survey, const struct rec_record *record)
         return rec_names_meet_text(&survey->convert->names, rec_extra_text(record, 1));
     case WEFT_OP_CULLED:
         return meet_culled(survey, record);
+    case WEFT_OP_LOST:
+        survey->has_lost = true;
+        return true;
     case WEFT_OP_ENTER_FAR:
     case WEFT_OP_EXIT_FAR:
         return meet_function(survey, rec_extra(record, 0));
@@ -198,6 +202,7 @@ static enum weft_code survey_stream(struct survey *survey, struct rec_stream *st
     uint64_t ticks;
     bool is_good = true;
     survey->clock_at = 0;
+    survey->has_lost = false;
     survey->pid = stream->pid;
     survey->image =
         rec_image_at(&convert->spaces, stream->pid,
@@ -206,10 +211,9 @@ static enum weft_code survey_stream(struct survey *survey, struct rec_stream *st
     rec_cursor_init(&cursor, &convert->pieces, &convert->rings, stream);
     while (is_good && rec_cursor_peek(&cursor, &ticks)) {
         const struct rec_record record = rec_cursor_take(&cursor, ticks);
-        stream->is_lossy |= rec_is_loss(&record);
         is_good = meet_record(survey, &record);
     }
-    stream->is_lossy |= cursor.n_lost_words + cursor.n_bad_words > 0;
+    stream->is_lossy = survey->has_lost || cursor.n_lost_words + cursor.n_bad_words > 0;
     is_good &= !cursor.has_failed;
     rec_cursor_fini(&cursor);
     return is_good ? WEFT_OK : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for rings");
