@@ -281,6 +281,10 @@ static void print_text(const struct list *list)
         weft_output_printf(view->out, "\n%s take %s or more\n",
                            weft_human_plural(list->n_slow, "execution").text,
                            weft_human_ns(list->opts->slower_than_ns).text);
+    if (list->table->n_rows == 0)
+        weft_output_text(view->out, "\nnothing matches the rules: names are compared whole, * "
+                                    "stands for anything;\nwithout rules, weft executions "
+                                    "proposes some\n");
     if (list->n_rows == 0)
         return;
     weft_output_text(view->out, "\n");
