@@ -44,7 +44,7 @@ static uint64_t length_of(const struct weft_execution_row *row)
     return row->end_ns - row->start_ns;
 }
 
-/* False without memory. */
+/* Times of what is cut at either end would be too short. False without memory. */
 static bool take_times(struct list *list)
 {
     const struct weft_executions_table *table = list->table;
@@ -56,6 +56,8 @@ static bool take_times(struct list *list)
     }
     for (size_t i = 0; list->times && i < table->n_rows; i++) {
         struct type_times *times = &list->times[table->rows[i].type];
+        if (table->rows[i].flags & (WEFT_EXECUTION_CUT_START | WEFT_EXECUTION_UNFINISHED))
+            continue;
         times->ns[times->n++] = length_of(&table->rows[i]);
         times->sum_ns += length_of(&table->rows[i]);
     }
