@@ -40,7 +40,7 @@ def near(a, b):
 
 def check(what, document, zero, rows):
     """Every execution of the truth is there, once."""
-    found = {row["key"] or 0: row for row in document["executions"]}
+    found = {row["key"]: row for row in document["executions"]}
     right = {key for key in rows if key in found and found[key]["tid"] == rows[key][0]
              and not found[key]["flags"]}
     offs = sorted(max(near(zero + found[key]["start_ns"], rows[key][1]),

@@ -102,10 +102,10 @@ ok(queue["ends_unmatched"] == 1, "an end of another process")
 ok(len([row for row in found("--begin", "instant:push", "--end", "instant:pop", "--match", "id",
                              "--within", "trace")["executions"] if "unfinished" not in row["flags"]]) == 4,
    "which counts within the trace")
-ok([row["key"] for row in queue["executions"]] == [None, 1, 2, 9], "the matched field")
+ok([row["key"] for row in queue["executions"]] == [0, 1, 2, 9], "the matched field")
 
 actions = found("--begin", "span:action:*", "--metric", "counter:depth.depth")
-ok(spans(actions) == [(200, 220, 1, 1), (250, 280, 1, 1)], "spans", actions)
+ok(spans(actions) == [(200, 220, 1, 2), (250, 280, 1, 2)], "spans", actions)
 ok([row["metrics"]["depth.depth"] for row in actions["executions"]] == [9, 9]
    and [row["metrics"]["depth.depth_change"] for row in actions["executions"]] == [6, 0],
    "a counter at the end, and its change", actions)
