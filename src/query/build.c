@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
-enum { CHUNK_ROWS = 256, CHUNKS_OF_WORKER = 4 };
+/* Of executions in a chunk. Nothing of it depends on the number of workers. */
+enum { LEAST_ROWS = 16, MOST_ROWS = 1024, MOST_CHUNKS = 64, CHUNKS_OF_WORKER = 2 };
 
 struct chunk {
     size_t first, n; /* executions, in the order of build->rows */
@@ -278,15 +279,22 @@ static enum weft_code join_row(struct build *build, const struct chunk *chunk, s
     return code == WEFT_OK ? build->put(build->context, &made, err) : code;
 }
 
+static size_t rows_of_chunk(size_t n_rows)
+{
+    const size_t n = n_rows / MOST_CHUNKS;
+    return n < LEAST_ROWS ? LEAST_ROWS : n > MOST_ROWS ? MOST_ROWS : n;
+}
+
 static enum weft_code run(struct build *build, struct weft_pool *pool, struct weft_err *err)
 {
+    const size_t most = rows_of_chunk(build->n_rows);
     enum weft_code code = WEFT_OK;
     for (size_t at = 0; at < build->n_rows && code == WEFT_OK;) {
         size_t n = 0;
         for (; n < build->n_chunks && at < build->n_rows; n++) {
             const size_t left = build->n_rows - at;
             build->chunks[n].first = at;
-            build->chunks[n].n = left < CHUNK_ROWS ? left : CHUNK_ROWS;
+            build->chunks[n].n = left < most ? left : most;
             at += build->chunks[n].n;
         }
         code = weft_pool_run(pool, n, make_chunk, build, build->progress, err);
