@@ -360,27 +360,41 @@ static bool has_exits(const struct work *work, uint32_t function_id)
     return false;
 }
 
-/* Calls that are over before a call of that depth begins. Of one that began in blocks that were
- * left out, the callers may be gone, too. */
-static enum weft_code leave_calls(struct work *work, uint32_t depth, uint64_t at_ns)
+/* The innermost open call ends. */
+static enum weft_code leave_call(struct work *work)
+{
+    const struct open_call call = work->open.items[--work->open.n];
+    view_call(work, &call);
+    return call.flags & WEFT_CALL_CUT_END
+               ? WEFT_OK
+               : see_function(work, WEFT_RULE_EXIT, call.end_ns, call.flags);
+}
+
+/* Calls of that depth and deeper are over. */
+static enum weft_code leave_calls(struct work *work, uint32_t depth)
 {
     enum weft_code code = WEFT_OK;
-    while (work->open.n > 0 && code == WEFT_OK) {
-        const struct open_call call = work->open.items[work->open.n - 1];
-        if (call.depth < depth && call.end_ns >= at_ns)
-            break;
-        work->open.n--;
-        view_call(work, &call);
-        if (!(call.flags & WEFT_CALL_CUT_END))
-            code = see_function(work, WEFT_RULE_EXIT, call.end_ns, call.flags);
-    }
+    while (code == WEFT_OK && work->open.n > 0 && work->open.items[work->open.n - 1].depth >= depth)
+        code = leave_call(work);
     return code;
+}
+
+/* Is the innermost open call still open where a block begins? Blocks before it may have been left
+ * out. */
+static bool is_open_in(const struct work *work, const struct weft_calls *calls)
+{
+    const struct open_call *call = &work->open.items[work->open.n - 1];
+    if (call->depth >= calls->n_open)
+        return false;
+    const struct weft_open_call *open = &calls->open[call->depth];
+    return open->start_ns == call->start_ns && open->end_ns == call->end_ns &&
+           open->function_id == call->function_id;
 }
 
 static enum weft_code see_call(struct work *work, const struct open_call *call,
                                const uint64_t *args, size_t n_args, struct weft_str texts)
 {
-    enum weft_code code = leave_calls(work, call->depth, call->start_ns);
+    enum weft_code code = leave_calls(work, call->depth);
     view_call(work, call);
     work->view.args = args;
     work->view.n_args = n_args;
@@ -414,8 +428,12 @@ static enum weft_code see_block(struct work *work, const struct weft_calls *call
 {
     enum weft_code code = WEFT_OK;
     size_t arg = 0;
+    while (code == WEFT_OK && work->open.n > 0 && !is_open_in(work, calls))
+        code = leave_call(work);
     for (size_t i = 0; i < calls->n_rows && code == WEFT_OK; i++) {
-        if (!work->plan->functions[calls->function_id[i]])
+        if (work->open.n > 0)
+            code = leave_calls(work, calls->depth[i]);
+        if (code != WEFT_OK || !work->plan->functions[calls->function_id[i]])
             continue;
         const struct open_call call = { .start_ns = calls->start_ns[i],
                                         .end_ns = calls->end_ns[i],
@@ -473,7 +491,7 @@ static enum weft_code read_calls(struct work *work, struct weft_scan *scan)
            (code = weft_overlap_next(&overlap, &calls, &n_rows, work->err)) == WEFT_OK && calls)
         code = see_block(work, calls);
     if (code == WEFT_OK)
-        code = leave_calls(work, 0, UINT64_MAX);
+        code = leave_calls(work, 0);
     weft_overlap_fini(&overlap);
     weft_events_close(work->arguments.reader);
     return code;
