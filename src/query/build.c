@@ -15,7 +15,7 @@
 #include <xxhash.h>
 
 /* Of executions in a chunk. Nothing of it depends on the number of workers. */
-enum { LEAST_ROWS = 16, MOST_ROWS = 4096, MOST_CHUNKS = 32, CHUNKS_OF_WORKER = 2 };
+enum { LEAST_ROWS = 16, MOST_ROWS = 4096, MOST_CHUNKS = 8, CHUNKS_OF_WORKER = 2 };
 
 /* An execution that was made: its entries in the chunk, and what its path tells. */
 struct made {
