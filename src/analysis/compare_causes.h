@@ -28,8 +28,4 @@ WEFT_CHECKED enum weft_code weft_compare_find_causes(const struct weft_causes_ba
 /* A state in which the thread had the processor, or lost it to an interrupt. */
 bool weft_frame_is_running(const struct weft_frame *frame);
 
-/* A number that stacks share which differ in nothing that matters: the three innermost functions
- * and locks of `node`, and the states and threads among them, digits of thread names left out. */
-uint64_t weft_stack_likeness(const struct weft_ecct_matrix *matrix, uint32_t node);
-
 #endif
