@@ -17,7 +17,9 @@
 
 enum { SIGNATURE_FUNCTIONS = 3, NEST_CLUSTERS_MAX = 1024 };
 
-static const double HALF = 0.5; /* of what is slower, for a node that stands out */
+static const double HALF = 0.5;     /* of what is slower, for a node that stands out */
+static const double UNUSUAL = 0.05; /* of B's time in a function, if A has less */
+static const double NAMING = 0.1;   /* of what is slower below a context, for a node to name it */
 static const double NESTED =
     0.3; /* of what a cluster is slower, for one within it to be the same */
 
@@ -144,6 +146,16 @@ static double excess(const struct causes *causes, uint32_t node)
     return causes->profile.total[node] - causes->tree.total_ns[node];
 }
 
+static bool is_anywhere(const struct weft_frame *frame);
+
+/* Is it what happens to a thread anywhere, but here stayed with a function that only slow ones
+ * call? */
+static bool is_kept(const struct causes *causes, uint32_t node)
+{
+    return causes->tree.parent[node] != 0 &&
+           is_anywhere(&causes->base->matrix->frames[causes->tree.frame[node]]);
+}
+
 /* The deepest node that has at least half of all that the profile is slower, as have all above it;
  * WEFT_ID_NONE if it is not slower. */
 static uint32_t standing_out(struct causes *causes)
@@ -164,7 +176,7 @@ static uint32_t standing_out(struct causes *causes)
         }
     }
     uint32_t node = 0;
-    while (profile->best[node] >= HALF * all_ns)
+    while (profile->best[node] >= HALF * all_ns && !is_kept(causes, profile->best_child[node]))
         node = profile->best_child[node];
     return node;
 }
@@ -176,22 +188,41 @@ static bool is_below(const struct cause_tree *tree, uint32_t node, uint32_t ance
     return node == ancestor;
 }
 
-/* The node at `context` or below whose exclusive mean exceeds A's most; WEFT_ID_NONE if none does.
- */
-static uint32_t largest_own(const struct causes *causes, uint32_t context)
+/* Does something between `context` and `node` only happen to the thread? */
+static bool is_mishap(const struct causes *causes, uint32_t node, uint32_t context)
+{
+    for (; node > context; node = causes->tree.parent[node])
+        if (is_anywhere(&causes->base->matrix->frames[causes->tree.frame[node]]))
+            return true;
+    return false;
+}
+
+/* The node at `context` or below whose exclusive mean exceeds A's most, by at least `least_ns`;
+ * WEFT_ID_NONE if none does. */
+static uint32_t largest_of(const struct causes *causes, uint32_t context, bool with_mishaps,
+                           double least_ns)
 {
     const struct profile *profile = &causes->profile;
     uint32_t largest = WEFT_ID_NONE;
-    double most_ns = 0;
+    double most_ns = least_ns;
     for (size_t i = 0; i < profile->n_touched; i++) {
         const uint32_t node = profile->touched[i];
         const double slower_ns = profile->own[node] - causes->tree.mean_ns[node];
-        if (slower_ns > most_ns && is_below(&causes->tree, node, context)) {
+        if (slower_ns > most_ns && is_below(&causes->tree, node, context) &&
+            (with_mishaps || !is_mishap(causes, node, context))) {
             most_ns = slower_ns;
             largest = node;
         }
     }
     return largest;
+}
+
+/* What names a context: what happens to the thread anywhere only if nothing else does. */
+static uint32_t largest_own(const struct causes *causes, uint32_t context)
+{
+    const double least_ns = NAMING * fmax(0, excess(causes, context));
+    const uint32_t node = largest_of(causes, context, false, least_ns);
+    return node != WEFT_ID_NONE ? node : largest_of(causes, context, true, 0);
 }
 
 /* ---- likeness -------------------------------------------------------------------------------- */
@@ -272,6 +303,17 @@ static bool is_anywhere(const struct weft_frame *frame)
            (begins_with(frame->name, "preempted") || begins_with(frame->name, "interrupted"));
 }
 
+/* Is the function around a node part of executions of A, too? What happens to a thread in a
+ * function that only slow ones call is of that function. */
+static bool is_usual(const struct weft_causes_base *base, uint32_t node)
+{
+    const struct weft_ecct_matrix *matrix = base->matrix;
+    node = matrix->nodes[node].parent;
+    while (node != 0 && matrix->frames[matrix->nodes[node].frame].kind != WEFT_FRAME_FUNCTION)
+        node = matrix->nodes[node].parent;
+    return base->total_ns[node] >= UNUSUAL * base->total_b_ns[node];
+}
+
 /* `keys` is used, and left empty. */
 static bool tree_init(struct cause_tree *tree, const struct weft_causes_base *base,
                       struct weft_map *keys)
@@ -282,8 +324,8 @@ static bool tree_init(struct cause_tree *tree, const struct weft_causes_base *ba
     tree->parent[0] = WEFT_ID_NONE;
     for (size_t node = 1; node < matrix->n_nodes; node++) {
         const uint32_t frame = matrix->nodes[node].frame;
-        const uint32_t parent =
-            is_anywhere(&matrix->frames[frame]) ? 0 : tree->of[matrix->nodes[node].parent];
+        const bool is_apart = is_anywhere(&matrix->frames[frame]) && is_usual(base, (uint32_t)node);
+        const uint32_t parent = is_apart ? 0 : tree->of[matrix->nodes[node].parent];
         const uint32_t id = weft_map_add(keys, (uint64_t)parent << 32 | frame, NULL);
         if (id == WEFT_MAP_NONE)
             return false;

@@ -15,8 +15,9 @@
 /* What the executions are held against: means of group A by node of the matrix. */
 struct weft_causes_base {
     const struct weft_ecct_matrix *matrix;
-    const double *mean_ns;  /* exclusive */
-    const double *total_ns; /* inclusive; that of the root is the mean duration */
+    const double *mean_ns;    /* exclusive */
+    const double *total_ns;   /* inclusive; that of the root is the mean duration */
+    const double *total_b_ns; /* inclusive, of group B */
 };
 
 /* Sets causes, n_causes and cause_of of the table, whose items_b and arena are there.

@@ -178,17 +178,15 @@ static bool is_named(const struct weft_frame *frame)
     return frame->kind == WEFT_FRAME_FUNCTION || frame->kind == WEFT_FRAME_LOCK;
 }
 
-/* "in `g > f`": the innermost functions of [from, to) that are the program's own, or if there are
- * none, the innermost ones. */
+/* "in `h > g > f`": the innermost function, which says how, and those outside it that are the
+ * program's own, which say why. */
 static void put_functions(struct weft_output *out, const struct weft_ecct_matrix *matrix,
                           const struct path *path, size_t from, size_t to)
 {
-    size_t n_own = 0, n_shown = 0, shown[NAMED_FUNCTIONS];
-    for (size_t i = from; i < to; i++)
-        n_own += is_named(frame_at(matrix, path, i)) && !is_library(frame_at(matrix, path, i));
+    size_t n_shown = 0, shown[NAMED_FUNCTIONS];
     for (size_t i = to; i-- > from && n_shown < NAMED_FUNCTIONS;)
         if (is_named(frame_at(matrix, path, i)) &&
-            (n_own == 0 || !is_library(frame_at(matrix, path, i))))
+            (n_shown == 0 || !is_library(frame_at(matrix, path, i))))
             shown[n_shown++] = i;
     for (size_t i = n_shown; i-- > 0;) {
         weft_output_text(out, i + 1 == n_shown ? " in `" : " > ");

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { CAUSE_EXECUTIONS = 3, SHOWN_CAUSES = 5, LISTED_CAUSES = 3 };
+enum { CAUSE_EXECUTIONS = 3, SHOWN_CAUSES = 5, LISTED_CAUSES = 3, BESIDE = 2 };
 
 /* Of all time of the executions, below which a cause is not worth a sentence. */
 static const double CAUSE_SHARE = 0.005;
@@ -188,6 +188,32 @@ static void put_healthy(struct weft_output *out, const struct weft_diagnosis *di
     weft_output_text(out, ".");
 }
 
+static bool is_below(const struct weft_ecct_matrix *matrix, uint32_t node, uint32_t ancestor)
+{
+    while (node > ancestor) /* a parent is before its children */
+        node = matrix->nodes[node].parent;
+    return node == ancestor;
+}
+
+/* " (also ...; ...)": what has at least half as much of the difference, in the same context. */
+static void put_beside(struct weft_output *out, const struct weft_diagnosis *diagnosis,
+                       const struct weft_compare_cause *cause)
+{
+    const struct weft_compare_table *table = diagnosis->table;
+    const struct weft_compare_node *named = row_of(table, cause->node);
+    size_t n = 0;
+    for (size_t i = 0; named && cause->context != 0 && i < table->n_ranked && n < BESIDE; i++) {
+        const struct weft_compare_node *row = &table->nodes[table->ranked[i]];
+        if (row == named || row->difference_ns < named->difference_ns / 2 ||
+            !is_below(diagnosis->matrix, row->node, cause->context))
+            continue;
+        weft_output_text(out, n == 0 ? " (also " : "; ");
+        weft_words_cause(out, diagnosis->matrix, row->node);
+        n++;
+    }
+    weft_output_text(out, n > 0 ? ")" : "");
+}
+
 static void put_one_cause(struct weft_output *out, const struct weft_diagnosis *diagnosis,
                           const struct weft_compare_cause *cause, bool is_first)
 {
@@ -196,6 +222,7 @@ static void put_one_cause(struct weft_output *out, const struct weft_diagnosis *
                            weft_human_count(cause->n_items).text,
                            weft_human_mean(cause->duration_ns).text);
     weft_words_cause(out, diagnosis->matrix, cause->node);
+    put_beside(out, diagnosis, cause);
 }
 
 /* What slows the rest. */
