@@ -19,7 +19,7 @@ enum { SIGNATURE_FUNCTIONS = 3, NEST_CLUSTERS_MAX = 1024 };
 
 static const double HALF = 0.5;     /* of what is slower, for a node that stands out */
 static const double UNUSUAL = 0.05; /* of B's time in a function, if A has less */
-static const double NAMING = 0.1;   /* of what is slower below a context, for a node to name it */
+static const double NAMING = 0.01;  /* of what is slower below a context, for a node to name it */
 static const double NESTED =
     0.3; /* of what a cluster is slower, for one within it to be the same */
 
@@ -31,6 +31,7 @@ struct cause_tree {
     uint32_t *parent; /* the rest: by node of this tree; WEFT_ID_NONE for the root */
     uint32_t *frame;
     double *mean_ns, *total_ns; /* of group A */
+    bool *is_usual;             /* A has it, too */
     size_t n;
 };
 
@@ -251,13 +252,21 @@ static uint64_t hash_frame(uint64_t hash, const struct weft_frame *frame)
     return (hash ^ (0x100u + frame->kind)) * UINT64_C(0x100000001b3);
 }
 
-/* What runs in one place now, and now is interrupted there, is the same: of its function. */
+/* What stands for a node that stands out: its function, if only slow executions call it; else, as
+ * what runs in one place now and now is interrupted there is the same, its function. */
 static uint32_t function_of(const struct causes *causes, uint32_t node)
 {
-    if (node == WEFT_ID_NONE || node == 0 || causes->tree.parent[node] == 0 ||
-        !weft_frame_is_running(&causes->base->matrix->frames[causes->tree.frame[node]]))
+    const struct cause_tree *tree = &causes->tree;
+    const struct weft_frame *frames = causes->base->matrix->frames;
+    if (node == WEFT_ID_NONE || node == 0)
         return node;
-    return causes->tree.parent[node];
+    uint32_t found = node;
+    if (tree->parent[node] != 0 && weft_frame_is_running(&frames[tree->frame[node]]))
+        found = tree->parent[node];
+    for (; node != 0; node = tree->parent[node])
+        if (frames[tree->frame[node]].kind == WEFT_FRAME_FUNCTION)
+            return tree->is_usual[node] ? found : node;
+    return found;
 }
 
 /* A number that stacks share which differ in nothing that matters: the three innermost functions
@@ -283,8 +292,10 @@ static bool tree_alloc(struct cause_tree *tree, size_t n_nodes)
                                  .parent = calloc(n_nodes + 1, sizeof *tree->parent),
                                  .frame = calloc(n_nodes + 1, sizeof *tree->frame),
                                  .mean_ns = calloc(n_nodes + 1, sizeof *tree->mean_ns),
-                                 .total_ns = calloc(n_nodes + 1, sizeof *tree->total_ns) };
-    return tree->of && tree->parent && tree->frame && tree->mean_ns && tree->total_ns;
+                                 .total_ns = calloc(n_nodes + 1, sizeof *tree->total_ns),
+                                 .is_usual = calloc(n_nodes + 1, sizeof *tree->is_usual) };
+    return tree->of && tree->parent && tree->frame && tree->mean_ns && tree->total_ns &&
+           tree->is_usual;
 }
 
 static void tree_fini(struct cause_tree *tree)
@@ -294,6 +305,7 @@ static void tree_fini(struct cause_tree *tree)
     free(tree->frame);
     free(tree->mean_ns);
     free(tree->total_ns);
+    free(tree->is_usual);
 }
 
 /* Does it happen to a thread wherever it is? */
@@ -335,8 +347,10 @@ static bool tree_init(struct cause_tree *tree, const struct weft_causes_base *ba
     }
     tree->n = weft_map_count(keys);
     weft_map_reset(keys);
-    for (size_t node = 0; node < matrix->n_nodes; node++)
+    for (size_t node = 0; node < matrix->n_nodes; node++) {
         tree->mean_ns[tree->of[node]] += base->mean_ns[node];
+        tree->is_usual[tree->of[node]] |= base->total_ns[node] >= UNUSUAL * base->total_b_ns[node];
+    }
     memcpy(tree->total_ns, tree->mean_ns, tree->n * sizeof *tree->total_ns);
     for (size_t id = tree->n; id-- > 1;)
         tree->total_ns[tree->parent[id]] += tree->total_ns[id];
