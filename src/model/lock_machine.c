@@ -117,7 +117,9 @@ static enum weft_code signal(struct weft_lock_machine *machine, const struct wef
         return code == WEFT_OK ? no_memory(err) : code;
     *kept = (struct weft_lock_signal){ .at_ns = point->at_ns,
                                        .thread_id = machine->thread_id,
-                                       .object = point->object };
+                                       .object = point->object,
+                                       .site = point->site,
+                                       .is_broadcast = point->is_broadcast };
     return WEFT_OK;
 }
 
@@ -129,6 +131,7 @@ static struct weft_lock_op op_of(const struct weft_lock_machine *machine,
                                   .thread_id = machine->thread_id,
                                   .object = point->object,
                                   .site = point->site,
+                                  .release_site = WEFT_ID_NONE,
                                   .flags =
                                       (uint8_t)(flags | (point->is_shared ? WEFT_LOCK_SHARED : 0)),
                                   .source = point->source };
@@ -245,7 +248,8 @@ static enum weft_code on_released(struct weft_lock_machine *machine,
     }
     if (--held->depth > 0)
         return WEFT_OK;
-    const struct weft_lock_op op = held->op;
+    struct weft_lock_op op = held->op;
+    op.release_site = point->site;
     drop_held(machine, held);
     return emit(machine, op, point->at_ns, 0, err);
 }
@@ -261,6 +265,7 @@ static enum weft_code give(struct weft_lock_machine *machine, const struct weft_
         machine->given = (struct weft_lock_op){ .thread_id = machine->thread_id,
                                                 .object = object,
                                                 .site = point->site,
+                                                .release_site = WEFT_ID_NONE,
                                                 .source = WEFT_LOCK_BY_EVENTS };
         machine->has_given = true;
         return WEFT_OK;
@@ -269,9 +274,10 @@ static enum weft_code give(struct weft_lock_machine *machine, const struct weft_
         struct held *held = &machine->held.items[i];
         if (held->op.flags & WEFT_LOCK_SHARED || object_of(machine, held->op.object)->is_untold)
             continue;
-        const struct weft_lock_op op = held->op;
+        struct weft_lock_op op = held->op;
         drop_held(machine, held);
         machine->given = op;
+        op.release_site = point->site;
         machine->has_given = true;
         return emit(machine, op, point->at_ns, 0, err);
     }
@@ -368,6 +374,7 @@ static enum weft_code wake_of_lock(struct weft_lock_machine *machine,
         op = held->op;
         drop_held(machine, held);
     }
+    op.release_site = point->site;
     enum weft_code code = emit(machine, op, point->at_ns, 0, err);
     return code == WEFT_OK ? expect_release(machine, point->object, err) : code;
 }

@@ -8,12 +8,6 @@
 #include "model/lock_points.h"
 #include "model/locks.h"
 
-/* Somebody was woken, or may have been. */
-struct weft_lock_signal {
-    uint64_t at_ns;
-    uint32_t thread_id, object;
-};
-
 struct weft_lock_ops {
     struct weft_lock_op *items;
     size_t n, cap;

@@ -231,6 +231,12 @@ const uint32_t *weft_locks_by_thread(const struct weft_locks *locks)
     return locks->by_thread;
 }
 
+const struct weft_lock_signal *weft_locks_signals(const struct weft_locks *locks, size_t *n_signals)
+{
+    *n_signals = locks->signals.n;
+    return locks->signals.items;
+}
+
 size_t weft_locks_n_objects(const struct weft_locks *locks)
 {
     return weft_lock_finder_n_objects(locks->finder);
@@ -277,9 +283,9 @@ static struct weft_lock_end last_signal(const struct weft_locks *locks,
         if (signal->object != op->object || signal->at_ns < op->start_ns)
             break;
         if (signal->thread_id != op->thread_id)
-            return (struct weft_lock_end){ signal->at_ns, signal->thread_id };
+            return (struct weft_lock_end){ signal->at_ns, signal->thread_id, signal->site };
     }
-    return (struct weft_lock_end){ .thread_id = WEFT_ID_NONE };
+    return (struct weft_lock_end){ .thread_id = WEFT_ID_NONE, .site = WEFT_ID_NONE };
 }
 
 static struct weft_lock_end end_of_thread(const struct weft_locks *locks,
@@ -287,9 +293,10 @@ static struct weft_lock_end end_of_thread(const struct weft_locks *locks,
 {
     const uint32_t thread_id = weft_locks_object(locks, op->object)->thread_id;
     if (thread_id == WEFT_ID_NONE)
-        return (struct weft_lock_end){ .thread_id = WEFT_ID_NONE };
+        return (struct weft_lock_end){ .thread_id = WEFT_ID_NONE, .site = WEFT_ID_NONE };
     const uint64_t last_ns = last_of(locks, thread_id, op->got_ns);
-    return (struct weft_lock_end){ last_ns > op->start_ns ? last_ns : op->start_ns, thread_id };
+    return (struct weft_lock_end){ last_ns > op->start_ns ? last_ns : op->start_ns, thread_id,
+                                   WEFT_ID_NONE };
 }
 
 /* Who was the last to come to a barrier, of those who left it when this one did: a round ends when
@@ -297,21 +304,21 @@ static struct weft_lock_end end_of_thread(const struct weft_locks *locks,
 static struct weft_lock_end last_arrival(const struct weft_locks *locks, size_t at)
 {
     const struct weft_lock_op *op = &locks->ops.items[at];
-    struct weft_lock_end end = { .thread_id = WEFT_ID_NONE };
+    struct weft_lock_end end = { .thread_id = WEFT_ID_NONE, .site = WEFT_ID_NONE };
     for (size_t i = at + 1; i-- > 0 && is_one_object(&locks->ops, i, at);) {
         const struct weft_lock_op *other = &locks->ops.items[i];
         if (other->got_ns < op->start_ns)
             break;
         if (other->thread_id != op->thread_id && other->start_ns >= op->start_ns &&
             (end.thread_id == WEFT_ID_NONE || other->start_ns > end.at_ns))
-            end = (struct weft_lock_end){ other->start_ns, other->thread_id };
+            end = (struct weft_lock_end){ other->start_ns, other->thread_id, other->site };
     }
     for (size_t i = at + 1; is_one_object(&locks->ops, at, i) && i - at <= LOOK_AHEAD; i++) {
         const struct weft_lock_op *other = &locks->ops.items[i];
         if (other->thread_id != op->thread_id && other->start_ns >= op->start_ns &&
             other->start_ns <= op->got_ns &&
             (end.thread_id == WEFT_ID_NONE || other->start_ns > end.at_ns))
-            end = (struct weft_lock_end){ other->start_ns, other->thread_id };
+            end = (struct weft_lock_end){ other->start_ns, other->thread_id, other->site };
     }
     return end;
 }
@@ -344,7 +351,7 @@ static enum weft_code see_holders(const struct weft_locks *locks, size_t at, wef
 static struct weft_lock_end last_release(const struct weft_locks *locks, size_t at)
 {
     const struct weft_lock_op *op = &locks->ops.items[at];
-    struct weft_lock_end end = { .thread_id = WEFT_ID_NONE };
+    struct weft_lock_end end = { .thread_id = WEFT_ID_NONE, .site = WEFT_ID_NONE };
     for (size_t i = at; i-- > 0 && is_one_object(&locks->ops, i, at);) {
         const struct weft_lock_op *other = &locks->ops.items[i];
         if (locks->latest_ns[i] < op->start_ns)
@@ -354,7 +361,7 @@ static struct weft_lock_end last_release(const struct weft_locks *locks, size_t 
             other->got_ns == other->end_ns || (other->flags & op->flags & WEFT_LOCK_SHARED))
             continue;
         if (end.thread_id == WEFT_ID_NONE || other->end_ns > end.at_ns)
-            end = (struct weft_lock_end){ other->end_ns, other->thread_id };
+            end = (struct weft_lock_end){ other->end_ns, other->thread_id, other->release_site };
     }
     return end;
 }
@@ -364,7 +371,7 @@ struct weft_lock_end weft_locks_ended_by(const struct weft_locks *locks, size_t 
     const struct weft_lock_op *op = &locks->ops.items[at];
     const struct weft_lock_object *object = weft_locks_object(locks, op->object);
     if (object->is_untold || op->start_ns == op->got_ns)
-        return (struct weft_lock_end){ .thread_id = WEFT_ID_NONE };
+        return (struct weft_lock_end){ .thread_id = WEFT_ID_NONE, .site = WEFT_ID_NONE };
     switch ((enum weft_lock_kind)object->kind) {
     case WEFT_LOCK_MUTEX:
     case WEFT_LOCK_RWLOCK:
