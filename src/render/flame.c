@@ -307,12 +307,15 @@ static void put_title(struct weft_output *out, const struct weft_flame *flame,
             out, ": A %s, B %s; itself A %s, B %s, %s", weft_human_mean(node->total_a_ns).text,
             weft_human_mean(node->total_b_ns).text, weft_human_mean(node->mean_a_ns).text,
             weft_human_mean(node->mean_b_ns).text, weft_human_change(node->difference_ns).text);
-        if (node->difference_ns != 0)
-            weft_output_printf(out, " (95 %% %s to %s, %s, in %" PRIu32 " and %" PRIu32 ")%s",
+        if (node->difference_ns != 0) {
+            const struct weft_human p = weft_human_p(node->p_adjusted);
+            weft_output_printf(out, " (95 %% %s to %s, ",
                                weft_human_change(node->interval.low_ns).text,
-                               weft_human_change(node->interval.high_ns).text,
-                               weft_human_p(node->p_adjusted).text, node->n_a, node->n_b,
+                               weft_human_change(node->interval.high_ns).text);
+            put_escaped(out, p.text, strlen(p.text));
+            weft_output_printf(out, ", in %" PRIu32 " and %" PRIu32 ")%s", node->n_a, node->n_b,
                                node->is_sure ? "" : ", unsure");
+        }
     }
     weft_output_text(out, "</title>");
 }
