@@ -162,9 +162,10 @@ static enum weft_code make_room(struct weft_interplay *interplay, struct weft_er
     interplay->object_of = weft_map_new();
     interplay->first_ns = calloc(n_threads + 1, sizeof *interplay->first_ns);
     interplay->last_ns = calloc(n_threads + 1, sizeof *interplay->last_ns);
+    interplay->process_ns = calloc(n_threads + 1, sizeof *interplay->process_ns);
     interplay->uses = calloc(n_functions + 1, sizeof *interplay->uses);
     if (!interplay->texts || !interplay->place_of || !interplay->node_of || !interplay->object_of ||
-        !interplay->first_ns || !interplay->last_ns || !interplay->uses)
+        !interplay->first_ns || !interplay->process_ns || !interplay->last_ns || !interplay->uses)
         return no_memory(err);
     for (uint32_t id = 0; id < n_functions; id++)
         interplay->uses[id] =
@@ -264,9 +265,9 @@ static enum weft_code count_objects(struct weft_interplay *interplay, struct wef
     weft_map_free(seen);
     for (size_t i = 0; i < interplay->objects.n; i++) {
         struct weft_shared_object *object = &interplay->objects.items[i];
-        object->is_never_released =
-            object->waits > 0 && object->releases == 0 && object->kind != WEFT_SHARED_TIMER &&
-            object->kind != WEFT_SHARED_FILES && object->kind != WEFT_SHARED_PROCESS;
+        object->is_never_released = i < weft_locks_n_objects(interplay->locks) &&
+                                    object->waits > 0 && object->releases == 0 &&
+                                    !object->is_untold;
     }
     return code;
 }
@@ -327,6 +328,7 @@ void weft_interplay_close(struct weft_interplay *interplay)
     free(interplay->hold_place);
     free(interplay->first_ns);
     free(interplay->last_ns);
+    free(interplay->process_ns);
     free(interplay->uses);
     weft_strtab_free(interplay->texts);
     weft_map_free(interplay->place_of);

@@ -92,6 +92,7 @@ struct weft_interplay {
     } nodes;
     uint32_t *hold_place; /* by operation of `locks` that is held: where it was got, in places */
     uint8_t *is_wait;     /* by operation of `locks`: it is one of `waits` */
+    uint64_t *process_ns; /* by thread: when its process is last heard of */
     uint64_t *first_ns, *last_ns;   /* by thread: its life, and that of its twins */
     struct weft_blocking_use *uses; /* by function */
     uint64_t calls[WEFT_BLOCKING_KINDS];

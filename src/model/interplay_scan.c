@@ -545,7 +545,13 @@ static enum weft_code take_blocking(struct weft_interplay *interplay, uint32_t t
         interplay, (enum weft_shared_kind)use->shared, pid, has_number ? call->object : UINT64_MAX,
         has_number ? WEFT_STR("") : weft_trace_function(interplay->trace, call->function_id)->name);
     const uint32_t site = weft_interplay_place(interplay, node, WEFT_STR(""));
-    const uint64_t end_ns = call->end_ns < interplay->to_ns ? call->end_ns : interplay->to_ns;
+    /* A thread that waits when its process ends does not tell of its end. */
+    const uint64_t seen_ns = call->flags & WEFT_CALL_CUT_END &&
+                                     call->end_ns <= interplay->last_ns[rep] &&
+                                     call->start_ns >= interplay->last_ns[rep]
+                                 ? interplay->process_ns[thread_id]
+                                 : call->end_ns;
+    const uint64_t end_ns = seen_ns < interplay->to_ns ? seen_ns : interplay->to_ns;
     const bool is_cut = call->flags & WEFT_CALL_CUT_END || call->end_ns > interplay->to_ns;
     if (object == WEFT_ID_NONE || site == WEFT_ID_NONE)
         return no_memory(err);
