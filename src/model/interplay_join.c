@@ -294,6 +294,16 @@ static bool is_late_join(const struct join *join, size_t at)
            ended_thread(join, op, &n_found).thread_id == WEFT_ID_NONE;
 }
 
+/* What is asked for and never had is waited for, though nobody was seen to have it. */
+static bool is_wait_op(const struct join *join, size_t at)
+{
+    const struct weft_lock_op *op = &join->ops[at];
+    if (op->flags & WEFT_LOCK_FAILED && op->got_ns > op->start_ns &&
+        op->got_ns >= join->interplay->last_ns[op->thread_id])
+        return true;
+    return weft_locks_is_contended(join->interplay->locks, at) && !is_late_join(join, at);
+}
+
 static void count_op(struct join *join, const struct weft_lock_op *op, bool is_wait)
 {
     struct weft_interplay *interplay = join->interplay;
@@ -386,8 +396,7 @@ enum weft_code weft_interplay_join(struct weft_interplay *interplay, uint64_t me
         code = find_lives(interplay) ? match_signals(&join, err) : no_memory(err);
     }
     for (size_t i = 0; i < join.n_ops && code == WEFT_OK; i++) {
-        const bool is_wait =
-            weft_locks_is_contended(interplay->locks, i) && !is_late_join(&join, i);
+        const bool is_wait = is_wait_op(&join, i);
         count_op(&join, &join.ops[i], is_wait);
         interplay->is_wait[i] = is_wait;
         interplay->hold_place[i] = place_of_site(&join, join.ops[i].site);
