@@ -3,6 +3,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
+#include "model/events.h"
 #include "model/graph_trace.h"
 #include "model/interplay_parts.h"
 
@@ -150,6 +151,56 @@ static enum weft_code take_objects(struct weft_interplay *interplay, struct weft
     return WEFT_OK;
 }
 
+/* ---- waits that fail ------------------------------------------------------------------------- */
+
+static int by_thread(const void *a, const void *b)
+{
+    const struct weft_wait_failure *x = a, *y = b;
+    if (x->thread_id != y->thread_id)
+        return x->thread_id < y->thread_id ? -1 : 1;
+    return (x->at_ns > y->at_ns) - (x->at_ns < y->at_ns);
+}
+
+bool weft_interplay_has_failed(const struct weft_interplay *interplay, uint32_t thread_id,
+                               uint64_t end_ns)
+{
+    const struct weft_wait_failure wanted = { end_ns, thread_id };
+    return interplay->failures.n > 0 &&
+           bsearch(&wanted, interplay->failures.items, interplay->failures.n, sizeof wanted,
+                   by_thread) != NULL;
+}
+
+/* Instants of the category "wait" tell of time outs and errors (weft record). */
+static enum weft_code read_failures(struct weft_interplay *interplay, struct weft_err *err)
+{
+    const uint32_t instants = UINT32_C(1) << WEFT_EVENT_INSTANT;
+    const struct weft_twins *twins = weft_locks_twins(interplay->locks);
+    struct weft_events *events = NULL;
+    const struct weft_event *event = NULL;
+    if (weft_trace_meta(interplay->trace)->events_of_kind[WEFT_EVENT_INSTANT] == 0)
+        return WEFT_OK;
+    enum weft_code code =
+        weft_events_open(interplay->trace, 0, instants, 0, interplay->to_ns, &events, err);
+    for (uint32_t id = 0; id < twins->n_threads && code == WEFT_OK; id++) {
+        weft_events_turn(events, id);
+        while (code == WEFT_OK && (code = weft_events_next(events, &event, err)) == WEFT_OK &&
+               event) {
+            if (!weft_str_equal(event->category, WEFT_STR("wait")))
+                continue;
+            struct weft_wait_failure *failure = WEFT_VEC_PUSH(&interplay->failures);
+            if (failure)
+                *failure = (struct weft_wait_failure){ event->time_ns, twins->first[id] };
+            else
+                code = no_memory(err);
+        }
+    }
+    weft_events_close(events);
+    if (interplay->failures.n)
+        qsort(interplay->failures.items, interplay->failures.n, sizeof *interplay->failures.items,
+              by_thread);
+    return code;
+}
+
 /* ---- opening --------------------------------------------------------------------------------- */
 
 static enum weft_code make_room(struct weft_interplay *interplay, struct weft_err *err)
@@ -291,6 +342,8 @@ enum weft_code weft_interplay_open(const struct weft_trace *trace,
     if (code == WEFT_OK)
         code = take_objects(made, err);
     if (code == WEFT_OK)
+        code = read_failures(made, err);
+    if (code == WEFT_OK)
         code = weft_interplay_join(made, run->memory_bytes / SHARE, err);
     if (code == WEFT_OK)
         code = weft_trace_has_switches(trace) ? weft_interplay_kernel(made, run, err) : WEFT_OK;
@@ -321,6 +374,7 @@ void weft_interplay_close(struct weft_interplay *interplay)
     WEFT_VEC_FINI(&interplay->waits);
     WEFT_VEC_FINI(&interplay->io);
     WEFT_VEC_FINI(&interplay->sleeps);
+    WEFT_VEC_FINI(&interplay->failures);
     WEFT_VEC_FINI(&interplay->objects);
     WEFT_VEC_FINI(&interplay->places);
     WEFT_VEC_FINI(&interplay->nodes);

@@ -77,6 +77,13 @@ static void deliver(struct join *join, size_t at)
     drop_active(join, best);
 }
 
+/* Whether a signal may have ended it. */
+static bool can_be_ended(const struct join *join, const struct weft_lock_op *op)
+{
+    return op->got_ns > op->start_ns && !(op->flags & WEFT_LOCK_FAILED) &&
+           !weft_interplay_has_failed(join->interplay, op->thread_id, op->got_ns);
+}
+
 static enum weft_code sweep(struct join *join, size_t from, size_t to, size_t signal,
                             size_t signal_end, struct weft_err *err)
 {
@@ -94,8 +101,7 @@ static enum weft_code sweep(struct join *join, size_t from, size_t to, size_t si
     for (; signal < signal_end; signal++) {
         const uint64_t at_ns = join->signals[signal].at_ns;
         for (; next < join->order.n && join->ops[join->order.items[next]].start_ns <= at_ns; next++)
-            if (join->ops[join->order.items[next]].got_ns >
-                join->ops[join->order.items[next]].start_ns)
+            if (can_be_ended(join, &join->ops[join->order.items[next]]))
                 join->active.items[join->active.n++] = join->order.items[next];
         for (size_t i = 0; i < join->active.n;)
             if (join->ops[join->active.items[i]].got_ns < at_ns)
@@ -216,6 +222,9 @@ static uint8_t flags_of(const struct join *join, const struct weft_lock_op *op,
     if (op->flags & WEFT_LOCK_FAILED)
         flags |= op->got_ns >= join->interplay->last_ns[op->thread_id] ? WEFT_CORRESPONDENCE_CUT_END
                                                                        : WEFT_CORRESPONDENCE_FAILED;
+    else if (!weft_lock_is_held(object->kind) && object->kind != WEFT_LOCK_BARRIER &&
+             weft_interplay_has_failed(join->interplay, op->thread_id, op->got_ns))
+        flags |= WEFT_CORRESPONDENCE_FAILED;
     if (op->flags & WEFT_LOCK_NO_REQUEST)
         flags |= WEFT_CORRESPONDENCE_CUT_START;
     if (object->is_untold)
