@@ -366,13 +366,13 @@ static enum weft_code end_run(struct job *job, uint32_t thread_id, struct run *b
     const uint64_t period_ns = run->sum_ns / run->n;
     const uint64_t before_ns = before->n ? before->sum_ns / before->n : 0;
     turns.value_ns = period_ns;
-    if (run->n + 1 >= POLL_WAITS) {
+    const bool is_other = before->n > 0 && (period_ns * 100 >= before_ns * PERIOD_FACTOR ||
+                                            before_ns * 100 >= period_ns * PERIOD_FACTOR);
+    if (run->n + 1 >= POLL_WAITS && (before->n == 0 || is_other)) {
         turns.kind = WEFT_PATTERN_POLLING;
         code = tell(job, &turns, err);
     }
-    if (code == WEFT_OK && before->n &&
-        (period_ns * 100 >= before_ns * PERIOD_FACTOR ||
-         before_ns * 100 >= period_ns * PERIOD_FACTOR)) {
+    if (code == WEFT_OK && is_other) {
         turns.kind = WEFT_PATTERN_PERIOD_CHANGE;
         turns.before_ns = before_ns;
         code = tell(job, &turns, err);
