@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum kind { NUMBER, CHOICE, IDS };
+enum kind { NUMBER, CHOICE, IDS, TEXT };
 
 enum { SHOWN_BYTES = 40, NUMBER_DIGITS = 20 };
 
@@ -13,6 +13,7 @@ static const char *const sorts[] = { "longest", "time", NULL };
 static const char *const directions[] = { "next", "previous", NULL };
 static const char *const flags[] = { "0", "1", NULL };
 static const char *const kept[] = { "regtime", "functions", "shapes", NULL };
+static const char *const kinds[] = { "waits", "sections", "meanwhile", NULL };
 const char *const weft_query_presets[] = { "paper", "fine", NULL };
 
 /* One row a parameter, in the order of enum weft_param. */
@@ -51,6 +52,20 @@ static const struct row rows[] = {
     { "span_ns", NUMBER, FIELD(span_ns), UINT64_MAX, NULL },
     { "outlier_factor", NUMBER, FIELD(outlier_factor), UINT32_MAX, NULL },
     { "outlier_min_ns", NUMBER, FIELD(outlier_min_ns), UINT64_MAX, NULL },
+    { "span", TEXT, FIELD(span), WEFT_QUERY_TEXT, NULL },
+    { "db", NUMBER, FIELD(db), UINT32_MAX, NULL },
+    { "type", TEXT, FIELD(type), WEFT_QUERY_TEXT, NULL },
+    { "begin", TEXT, FIELD(begin), WEFT_QUERY_TEXT, NULL },
+    { "end", TEXT, FIELD(end), WEFT_QUERY_TEXT, NULL },
+    { "match", TEXT, FIELD(match), WEFT_QUERY_TEXT, NULL },
+    { "within", TEXT, FIELD(within), WEFT_QUERY_TEXT, NULL },
+    { "a", TEXT, FIELD(a), WEFT_QUERY_TEXT, NULL },
+    { "b", TEXT, FIELD(b), WEFT_QUERY_TEXT, NULL },
+    { "draft", CHOICE, FIELD(is_draft), 0, flags },
+    { "node", NUMBER, FIELD(node), UINT32_MAX - 1, NULL },
+    { "object", NUMBER, FIELD(object), UINT64_MAX, NULL },
+    { "releasers", IDS, FIELD(releasers), UINT32_MAX - 1, NULL },
+    { "kind", CHOICE, FIELD(kind), 0, kinds },
 };
 _Static_assert(sizeof rows / sizeof *rows == WEFT_PARAMS, "one row a parameter");
 
@@ -141,6 +156,10 @@ static bool read_number(struct weft_str text, uint64_t max, uint64_t *out)
 
 static enum weft_code bad_value(const struct row *row, struct weft_str value, struct weft_err *err)
 {
+    if (row->kind == TEXT)
+        return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                         "%s: expected 1 to %" PRIu64 " bytes of text, found '%s'", row->name,
+                         row->max, show(value).text);
     if (row->kind == CHOICE)
         return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "%s: expected %s, %s%s%s, found '%s'",
                          row->name, row->choices[0], row->choices[1], row->choices[2] ? ", " : "",
@@ -182,6 +201,18 @@ static enum weft_code read_ids(const struct row *row, struct weft_str value,
     return WEFT_OK;
 }
 
+static bool read_text(const struct row *row, struct weft_str value, struct weft_query_text *text)
+{
+    if (value.n_bytes == 0 || value.n_bytes > row->max)
+        return false;
+    for (size_t i = 0; i < value.n_bytes; i++)
+        if ((unsigned char)value.bytes[i] < ' ' || value.bytes[i] == 127)
+            return false;
+    memcpy(text->bytes, value.bytes, value.n_bytes);
+    text->n = value.n_bytes;
+    return true;
+}
+
 static bool read_choice(const struct row *row, struct weft_str value, uint64_t *out)
 {
     for (uint64_t i = 0; row->choices[i]; i++)
@@ -198,6 +229,8 @@ static enum weft_code read_value(const struct row *row, struct weft_str value,
     void *field = (char *)query + row->field;
     if (row->kind == IDS)
         return read_ids(row, value, field, err);
+    if (row->kind == TEXT)
+        return read_text(row, value, field) ? WEFT_OK : bad_value(row, value, err);
     bool is_read =
         row->kind == CHOICE ? read_choice(row, value, field) : read_number(value, row->max, field);
     return is_read ? WEFT_OK : bad_value(row, value, err);
@@ -225,7 +258,7 @@ enum weft_code weft_target_split(struct weft_str text, struct weft_target *targe
     return WEFT_OK;
 }
 
-static const struct row *find_row(struct weft_str name, uint32_t takes)
+static const struct row *find_row(struct weft_str name, uint64_t takes)
 {
     for (size_t i = 0; i < WEFT_PARAMS; i++)
         if ((takes & WEFT_PARAM_BIT(i)) && weft_str_equal(name, weft_str_of(rows[i].name)))
@@ -234,7 +267,7 @@ static const struct row *find_row(struct weft_str name, uint32_t takes)
 }
 
 /* "name=value", still encoded. */
-static enum weft_code read_pair(struct weft_str pair, uint32_t takes, struct weft_query *query,
+static enum weft_code read_pair(struct weft_str pair, uint64_t takes, struct weft_query *query,
                                 struct weft_err *err)
 {
     char buffer[WEFT_QUERY_BYTES];
@@ -251,14 +284,14 @@ static enum weft_code read_pair(struct weft_str pair, uint32_t takes, struct wef
     if (!row)
         return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "no parameter is called '%s' here",
                          show(name).text);
-    const uint32_t bit = WEFT_PARAM_BIT(row - rows);
+    const uint64_t bit = WEFT_PARAM_BIT(row - rows);
     if (query->given & bit)
         return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "%s comes twice", row->name);
     query->given |= bit;
     return read_value(row, value, query, err);
 }
 
-enum weft_code weft_query_read(struct weft_str text, uint32_t takes, struct weft_query *query,
+enum weft_code weft_query_read(struct weft_str text, uint64_t takes, struct weft_query *query,
                                struct weft_err *err)
 {
     *query = (struct weft_query){ 0 };

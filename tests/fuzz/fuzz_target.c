@@ -61,7 +61,7 @@ static void put_ids(struct writing *to, enum weft_param param, const struct weft
 }
 
 /* Words are not written back. */
-static uint32_t write_query(struct writing *to, const struct weft_query *query)
+static uint64_t write_query(struct writing *to, const struct weft_query *query)
 {
     const struct {
         enum weft_param param;
@@ -74,7 +74,7 @@ static uint32_t write_query(struct writing *to, const struct weft_query *query)
         { WEFT_PARAM_AT, query->at_ns },      { WEFT_PARAM_DEPTH, query->depth },
         { WEFT_PARAM_DEPTHS, query->depths },
     };
-    uint32_t written =
+    uint64_t written =
         query->given & (WEFT_PARAM_BIT(WEFT_PARAM_THREADS) | WEFT_PARAM_BIT(WEFT_PARAM_FN));
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         if (!weft_query_has(query, numbers[i].param))
@@ -88,6 +88,14 @@ static uint32_t write_query(struct writing *to, const struct weft_query *query)
     return written;
 }
 
+static bool is_plain(const struct weft_query_text *text)
+{
+    for (size_t i = 0; i < text->n; i++)
+        if ((unsigned char)text->bytes[i] < ' ')
+            return false;
+    return text->n <= WEFT_QUERY_TEXT && text->bytes[text->n] == 0;
+}
+
 static bool ids_equal(const struct weft_query_ids *a, const struct weft_query_ids *b)
 {
     return a->n == b->n && memcmp(a->items, b->items, a->n * sizeof *a->items) == 0;
@@ -96,9 +104,9 @@ static bool ids_equal(const struct weft_query_ids *a, const struct weft_query_id
 static void check_again(const struct weft_query *query, struct weft_query *again)
 {
     struct writing *to = calloc(1, sizeof *to);
-    const uint32_t written = to ? write_query(to, query) : 0;
+    const uint64_t written = to ? write_query(to, query) : 0;
     if (to && !to->is_full) {
-        must(weft_query_read((struct weft_str){ to->text, to->n_bytes }, UINT32_MAX, again, NULL) ==
+        must(weft_query_read((struct weft_str){ to->text, to->n_bytes }, UINT64_MAX, again, NULL) ==
              WEFT_OK);
         must(again->given == written && again->from_ns == query->from_ns &&
              again->to_ns == query->to_ns && again->width == query->width &&
@@ -123,9 +131,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
              is_inside(target.query, text, n_bytes));
         must(code == WEFT_OK || code == WEFT_E_ARG || code == WEFT_E_LIMIT);
         if (code == WEFT_OK) {
-            code = weft_query_read(target.query, UINT32_MAX, &queries[0], &err);
+            code = weft_query_read(target.query, UINT64_MAX, &queries[0], &err);
             must(code == WEFT_OK || code == WEFT_E_ARG);
             must((code == WEFT_OK) == (err.code == WEFT_OK));
+            must(is_plain(&queries[0].span) && is_plain(&queries[0].type) &&
+                 is_plain(&queries[0].begin) && is_plain(&queries[0].end) &&
+                 is_plain(&queries[0].match) && is_plain(&queries[0].a) && is_plain(&queries[0].b));
             if (code == WEFT_OK)
                 check_again(&queries[0], &queries[1]);
         }

@@ -15,7 +15,9 @@ import { bareTrace, loadServed } from './state/served';
 import { startPage } from './start';
 import { functionsScreen } from './views/functions';
 import { healthScreen } from './views/health';
+import { INTERPLAY } from './views/interplay';
 import { OVERVIEW, PATTERNS } from './views/overview';
+import { pathScreen } from './views/path';
 import { TIMELINE } from './views/timeline';
 import './served.css';
 
@@ -35,7 +37,7 @@ async function makeServed(source: Source, early: Promise<Columns> | null): Promi
   const served = await loadServed(source);
   const app = makeApp(
     bareTrace(served, 'weft'),
-    [OVERVIEW, TIMELINE, PATTERNS, functionsScreen(), healthScreen()],
+    [OVERVIEW, TIMELINE, PATTERNS, INTERPLAY, pathScreen(), functionsScreen(), healthScreen()],
     served,
   );
   app.live = new Live(app, served, early);

@@ -15,6 +15,8 @@ export interface Theme {
   ink3: string;
   accent: string;
   bad: string;
+  /** A lock that is held while others wait. */
+  held: string;
   warn: string;
   edge: string;
   other: string;
@@ -49,6 +51,7 @@ export function readTheme(element: Element): Theme {
     ...{ ink: get('ink'), ink2: get('ink2'), ink3: get('ink3'), accent: get('accent') },
     ...{
       bad: get('bad'),
+      held: get('d-o1'),
       warn: get('warn'),
       edge: get('edge'),
       other: get('other'),
@@ -62,7 +65,7 @@ export function readTheme(element: Element): Theme {
   };
 }
 
-type PatternKind = 'wait' | 'dots' | 'more';
+type PatternKind = 'wait' | 'back' | 'dots' | 'more';
 
 /** One pattern for each kind, colour and pixel ratio; anchored to the content by `shift`. */
 export class Patterns {
@@ -104,8 +107,9 @@ function tile(kind: PatternKind, color: string, dpr: number): HTMLCanvasElement 
   ctx.lineWidth = 1.1 * dpr;
   ctx.beginPath();
   for (const shift of [-size, 0, size]) {
-    ctx.moveTo(shift - size, size * 2);
-    ctx.lineTo(shift + size * 2, -size);
+    const [from, to] = kind === 'back' ? [-size, size * 2] : [size * 2, -size];
+    ctx.moveTo(shift - size, from);
+    ctx.lineTo(shift + size * 2, to);
   }
   ctx.stroke();
   return canvas;

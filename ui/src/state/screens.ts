@@ -59,6 +59,8 @@ export interface ScreenSpec {
   focus?: (app: App) => Span | null;
   /** Esc: gives up the topmost of its own; false: there was nothing. */
   clear?: (app: App) => boolean;
+  /** Explains a time of a thread: what it hung on. */
+  explain?: (app: App, thread: number, span: Span, label: string) => void;
   /** At the right of the crumbs: how it is drawn. */
   Settings?: () => JSX.Element;
   /** In the top bar of every screen. */

@@ -3,10 +3,11 @@
 // if WEFT_BIN and WEFT_TRACE say which.
 import { execFileSync } from 'node:child_process';
 import { chosenCalls, functionRows, makeTrace, serveFake } from './fakefunctions.mjs';
+import { fragmentOf, newContext, settle } from './page.mjs';
 import { startBefore, startBinary } from './timelineserver.mjs';
 
 async function open(browser, address, fragment = '#v=1&s=7', options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1600, height: 1000 }, ...options });
+  const context = await newContext(browser, options);
   const page = await context.newPage();
   const trouble = [];
   page.on('console', message => {
@@ -27,24 +28,6 @@ async function open(browser, address, fragment = '#v=1&s=7', options = {}) {
   await page.evaluate(() => window.weftReady.then(() => true));
   return { page, context, trouble };
 }
-
-/** All answers are there and painted. */
-async function settle(page) {
-  await page.waitForTimeout(60);
-  await page.evaluate(async () => {
-    const { app, stage } = await window.weftReady;
-    const until = performance.now() + 15000;
-    while (app.served.source.link.get().waiting > 0 && performance.now() < until)
-      await new Promise(resolve => setTimeout(resolve, 20));
-    await Promise.race([stage?.idle(), new Promise(resolve => setTimeout(resolve, 5000))]);
-    await new Promise(resolve => setTimeout(resolve, 30));
-  });
-}
-
-const hash = async page => {
-  await page.waitForTimeout(200);
-  return page.evaluate(() => location.hash);
-};
 
 const now = page => page.locator('table.functions tr.now th').textContent();
 const first = page => page.locator('table.functions tbody tr:not(.gap) th').first().textContent();
@@ -178,7 +161,7 @@ async function card(ok, { page }, trace, asked) {
     set.starts.every((start, i) => i === 0 || start >= set.starts[i - 1]),
     'sorted by start',
   );
-  ok((await hash(page)).includes('brush='), 'the address has the brush');
+  ok((await fragmentOf(page)).includes('brush='), 'the address has the brush');
   const longest = [...wanted].sort((a, b) => b.end - b.start - (a.end - a.start))[0];
   ok(
     (await page.textContent('table.calls tbody tr:not(.gap)')).includes(`T${100 + longest.thread}`),
@@ -230,7 +213,7 @@ async function card(ok, { page }, trace, asked) {
   }
   ok((await page.textContent('.card > .remark')).startsWith('Self time of'), 'self time is said');
   ok((await page.textContent('.bar-tip')).includes('time as'), 'cumulated time is said');
-  ok(/bars=self,time/.test(await hash(page)), 'the address has both');
+  ok(/bars=self,time/.test(await fragmentOf(page)), 'the address has both');
   await page.mouse.move(box.x + box.width * 0.7, box.y + 60);
   await page.mouse.down();
   await page.mouse.move(box.x + box.width - 2, box.y + 60, { steps: 3 });
@@ -283,7 +266,7 @@ async function jump(ok, { page }) {
     state.window.t0 <= state.call.start && state.window.t1 >= state.call.end && state.crumbs === 1,
     'with room around it, and a crumb',
   );
-  await page.waitForTimeout(200);
+  await settle(page);
   await page.goBack();
   await settle(page);
   ok((await page.locator('table.functions').count()) === 1, 'the browser\u2019s back returns');
@@ -301,7 +284,7 @@ async function tree(ok, { page }) {
       (await page.textContent('.node-facts')).includes('all calls'),
     'this against all',
   );
-  ok(/node=\d+\.\d+/.test(await hash(page)), 'the address names the node');
+  ok(/node=\d+\.\d+/.test(await fragmentOf(page)), 'the address names the node');
   const whole = await page.textContent('.tree-panel h2 small');
   const verbs = {
     m: 'merge',
@@ -319,7 +302,7 @@ async function tree(ok, { page }) {
     await settle(page);
     const said = await chips(page);
     ok(said.length === 1 && said[0].startsWith(word), `${key}: ${word} leaves a chip`, said.join());
-    ok((await hash(page)).includes('tr='), `${key}: and is in the address`);
+    ok((await fragmentOf(page)).includes('tr='), `${key}: and is in the address`);
     await page.locator('.chips button').click();
     ok((await chips(page)).length === 0, `${key}: which takes it back`);
     await page.locator('#flame').focus();
@@ -333,9 +316,9 @@ async function tree(ok, { page }) {
     `${whole}`,
   );
   await page.keyboard.press('c');
-  await page.waitForTimeout(250);
+  await settle(page);
   await page.keyboard.press('i');
-  await page.waitForTimeout(250);
+  await settle(page);
   ok((await chips(page)).length === 2, 'transforms add up');
   await page.goBack();
   await settle(page);
@@ -476,7 +459,7 @@ async function link(ok, browser, address, { page }) {
   await page.locator('table.stats button:text-is("p90")').click();
   await page.locator('table.functions thead button:text-is("max")').click();
   await settle(page);
-  const fragment = await hash(page);
+  const fragment = await fragmentOf(page);
   const facts = async where => [
     ...(await where
       .locator('.chips button, .table-panel .foot, .call-list .foot, .card .title, .crumbs')
@@ -585,7 +568,7 @@ async function many(ok, browser) {
   ok(/\d{4,5}_of_many/.test(first), 'it scrolls', first);
   await page.locator('#functions').focus();
   await page.keyboard.press('End');
-  await page.waitForTimeout(100);
+  await settle(page);
   ok(await page.locator('table.functions tr.now').isVisible(), 'End brings the last into view');
   await context.close();
   await big.close();

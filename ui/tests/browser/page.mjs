@@ -66,3 +66,108 @@ export function makeTap(seconds) {
   const threw = error => ok(false, 'the test ran to its end', error.stack.replace(/\n/g, ' '));
   return { ok, end, threw };
 }
+
+/**
+ * Counts, in the page, what it has yet to do: short timers, frames asked for, requests under way.
+ * Long timers (over a second) are for later.
+ */
+function watch() {
+  const pending = { timers: new Set(), frames: new Set(), requests: 0 };
+  const own = {
+    timer: window.setTimeout.bind(window),
+    noTimer: window.clearTimeout.bind(window),
+    frame: window.requestAnimationFrame.bind(window),
+    noFrame: window.cancelAnimationFrame.bind(window),
+    fetch: window.fetch.bind(window),
+  };
+  window.setTimeout = (run, ms = 0, ...rest) => {
+    const id = own.timer(() => {
+      pending.timers.delete(id);
+      run(...rest);
+    }, ms);
+    if (ms < 1000) pending.timers.add(id);
+    return id;
+  };
+  window.clearTimeout = id => {
+    pending.timers.delete(id);
+    own.noTimer(id);
+  };
+  window.requestAnimationFrame = run => {
+    const id = own.frame(time => {
+      pending.frames.delete(id);
+      run(time);
+    });
+    pending.frames.add(id);
+    return id;
+  };
+  window.cancelAnimationFrame = id => {
+    pending.frames.delete(id);
+    own.noFrame(id);
+  };
+  const during = async work => {
+    pending.requests++;
+    try {
+      return await work();
+    } finally {
+      pending.requests--;
+    }
+  };
+  window.fetch = async (...what) => {
+    const answer = await during(() => own.fetch(...what));
+    for (const read of ['arrayBuffer', 'json', 'text']) {
+      const how = answer[read].bind(answer);
+      answer[read] = () => during(how);
+    }
+    return answer;
+  };
+  const rests = () =>
+    pending.timers.size === 0 && pending.frames.size === 0 && pending.requests === 0;
+  window.weftAtRest = async patience => {
+    const until = performance.now() + patience;
+    for (let calm = 0; calm < 3; calm = rests() ? calm + 1 : 0) {
+      if (performance.now() > until) return false;
+      await new Promise(resolve => own.timer(resolve, 4));
+    }
+    return true;
+  };
+}
+
+/** Lets a page come to rest after each key and click, so that no test looks too early. */
+function calm(page) {
+  const after = (object, name) => {
+    const act = object[name].bind(object);
+    object[name] = async (...what) => {
+      const done = await act(...what);
+      if (await page.evaluate(() => Boolean(window.weftReady))) await settle(page);
+      return done;
+    };
+  };
+  for (const name of ['goBack', 'goForward', 'reload']) after(page, name);
+  for (const name of ['click', 'dblclick', 'up']) after(page.mouse, name);
+  after(page.keyboard, 'press');
+}
+
+/** A context whose pages tell when they have nothing left to do. */
+export async function newContext(browser, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1600, height: 1000 }, ...options });
+  await context.addInitScript(watch);
+  context.on('page', calm);
+  return context;
+}
+
+/** Waits until the page has nothing left to do and is painted; at most so long. */
+export async function settle(page, patience_ms = 15000) {
+  await page.evaluate(async patience => {
+    await window.weftReady;
+    await window.weftAtRest(patience);
+    const { stage } = await window.weftReady;
+    const rest = new Promise(resolve => setTimeout(resolve, 3000));
+    await Promise.race([stage?.idle(), rest]); // a picture that is no longer shown paints nothing
+  }, patience_ms);
+}
+
+/** The address, once it says what the page shows. */
+export async function fragmentOf(page) {
+  await settle(page);
+  return page.evaluate(() => location.hash);
+}

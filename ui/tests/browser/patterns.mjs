@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // More of the Patterns screen: durations of a behaviour, pinned cards, searches of before, idle time.
+import { fragmentOf, settle } from './page.mjs';
 
 const shown = page =>
   page.evaluate(async () => {
@@ -8,11 +9,6 @@ const shown = page =>
     const { screen, window: now, cluster, chosen, item, query, pins, past } = app.state.get();
     return { screen, window: now, cluster, chosen, item, query, pins: pins.length, past };
   });
-
-const hash = async page => {
-  await page.waitForTimeout(400);
-  return page.evaluate(() => decodeURIComponent(location.hash));
-};
 
 async function toPatterns(page) {
   await page.locator('#chart').focus();
@@ -61,10 +57,10 @@ export async function pinning(page, ok) {
   await page.keyboard.press('p');
   const cards = page.locator('.pins .pin-card');
   ok((await cards.count()) === 1, 'p pins the card');
-  ok(/cards=3~/.test(await hash(page)), 'the address has it');
+  ok(/cards=3~/.test(decodeURIComponent(await fragmentOf(page))), 'the address has it');
   await page.keyboard.press('0');
   await page.keyboard.press('1');
-  await page.waitForTimeout(100);
+  await settle(page);
   await page.locator('#chart').focus();
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('p');
@@ -80,7 +76,7 @@ export async function pinning(page, ok) {
   const isFocused = await page.evaluate(() => document.activeElement.closest('.pin-card') !== null);
   ok(isFocused, 'Shift+P goes to the cards');
   await page.keyboard.press('Enter');
-  await page.waitForTimeout(150);
+  await settle(page);
   const back = await shown(page);
   const isThere =
     back.screen === 'patterns' &&
@@ -95,14 +91,17 @@ export async function pinning(page, ok) {
   await page.locator('#chart').focus();
   await page.keyboard.press('Shift+P');
   await page.keyboard.press('Escape');
-  await page.waitForTimeout(50);
+  await settle(page);
   ok((await cards.count()) === 1, 'Escape closes a card');
   ok(
     await page.evaluate(() => document.activeElement.closest('.pin-card') !== null),
     'and the next has the focus',
   );
   await page.keyboard.press('Escape');
-  ok((await cards.count()) === 0 && !/cards=/.test(await hash(page)), 'the last one goes, too');
+  ok(
+    (await cards.count()) === 0 && !/cards=/.test(decodeURIComponent(await fragmentOf(page))),
+    'the last one goes, too',
+  );
 }
 
 export async function recalling(page, ok) {
@@ -123,7 +122,7 @@ export async function recalling(page, ok) {
   ok((await shown(page)).query === '', 'arrow down: back to none');
   const listed = await page.locator('.suggest li').allTextContents();
   ok(/^min:1ms,count:2/.test(listed.join()), 'an empty box lists them', listed.join());
-  ok(/past=min:1ms/.test(await hash(page)), 'the address keeps them');
+  ok(/past=min:1ms/.test(decodeURIComponent(await fragmentOf(page))), 'the address keeps them');
   await page.locator('#chart').focus();
   await page.keyboard.press('?');
   const help = await page.locator('.drawer.help').textContent();
@@ -154,7 +153,7 @@ export async function folding(page, ok) {
     now.back.every((share, i) => Math.abs(share - linear.back[i]) < 1e-6),
     'the axis stays true',
   );
-  ok(/idle=fold/.test(await hash(page)), 'the address says so');
+  ok(/idle=fold/.test(decodeURIComponent(await fragmentOf(page))), 'the address says so');
   ok(/^Folded: 1 stretch/.test(await page.locator('#said').textContent()), 'it is announced');
   const zoomed = await page.evaluate(async () => {
     const { app } = await window.weftReady;

@@ -7,14 +7,22 @@ import { join } from 'node:path';
 import { execFileSync } from 'node:child_process';
 import { makeData, withIdle } from '../fixtures/make.mjs';
 import { testFunctions } from './functions.mjs';
-import { findChromium, makeTap, openBrowser, writePage } from './page.mjs';
+import {
+  findChromium,
+  fragmentOf,
+  makeTap,
+  newContext,
+  openBrowser,
+  settle,
+  writePage,
+} from './page.mjs';
 import { durations, folding, pinning, recalling } from './patterns.mjs';
 import { timelineTests } from './timeline.mjs';
 
 const { ok, end, threw } = makeTap(560);
 
 async function open(browser, path, options = {}, fragment = '') {
-  const context = await browser.newContext({ viewport: { width: 1600, height: 1000 }, ...options });
+  const context = await newContext(browser, options);
   const page = await context.newPage();
   const trouble = [];
   page.on('console', message => message.type() === 'error' && trouble.push(message.text()));
@@ -26,13 +34,6 @@ async function open(browser, path, options = {}, fragment = '') {
   await page.evaluate(() => window.weftReady.then(() => true));
   return { page, context, trouble };
 }
-
-const settle = page =>
-  page.evaluate(async () => {
-    const { stage } = await window.weftReady;
-    await stage.idle();
-    await new Promise(resolve => setTimeout(resolve, 0));
-  });
 
 /** The middle of a painted item, in page coordinates, and what it is. */
 const wideItem = page =>
@@ -131,14 +132,9 @@ async function pointing(page) {
   ok((await page.locator('#said').textContent()).includes(item.name), 'the call is announced');
   await page.mouse.move(5, 5);
   ok((await stateOf(page)).item !== null, 'it stays when the pointer leaves');
-  ok(/item=t\d+\.\d+/.test(await hash(page)), 'the address names it');
+  ok(/item=t\d+\.\d+/.test(await fragmentOf(page)), 'the address names it');
   await page.keyboard.press('Escape');
   ok((await stateOf(page)).item === null, 'Esc clears it');
-}
-
-async function hash(page) {
-  await page.waitForTimeout(200);
-  return page.evaluate(() => location.hash);
 }
 
 async function ranges(page) {
@@ -163,7 +159,7 @@ async function ranges(page) {
     zoomed.crumbs === 1 && Math.abs(zoomed.window.t1 - range.t1) < 2,
     'z zooms to it, with a crumb',
   );
-  ok((await hash(page)).includes('w='), 'the address has the window');
+  ok((await fragmentOf(page)).includes('w='), 'the address has the window');
   await page.keyboard.press('Backspace');
   ok((await stateOf(page)).crumbs === 0, 'Backspace goes back');
   await page.keyboard.press('Escape');
@@ -283,7 +279,7 @@ async function patterns(page) {
   await page.keyboard.press('3');
   await settle(page);
   ok((await patternState(page)).screen === 'patterns', '3 shows Patterns');
-  ok((await hash(page)).includes('s=3'), 'the address says so');
+  ok((await fragmentOf(page)).includes('s=3'), 'the address says so');
   ok(
     (await page.locator('.story .headline').textContent()).length > 10,
     'Patterns begins with a sentence',
@@ -304,7 +300,7 @@ async function patterns(page) {
   );
   ok((await page.locator('#said').textContent()).includes(bar.title), 'it is announced');
   ok((await page.locator('tr.now').count()) === 1, 'its row of the table is selected');
-  ok(/occ=t\d+\./.test(await hash(page)), 'the address names the occurrence');
+  ok(/occ=t\d+\./.test(await fragmentOf(page)), 'the address names the occurrence');
   await page.locator('#chart').focus();
   const before = JSON.stringify((await patternState(page)).chosen);
   await page.keyboard.press('.');
@@ -381,7 +377,7 @@ async function comparing(page) {
     'every pair has a sign',
     signs.join(' '),
   );
-  const address = await hash(page);
+  const address = await fragmentOf(page);
   ok(/A=shape:\d+/.test(address) && /B=shape:\d+/.test(address), 'the address names both', address);
   const before = await page.locator('.choice.a .row-link').textContent();
   await page.locator('.between button').click();
@@ -422,7 +418,7 @@ async function rareOnes(page) {
   const favoured = await picture();
   ok(known === 0 || favoured !== plain, 'r favours rare behaviours');
   ok((await page.textContent('.totals')).includes('favoured'), 'and says so');
-  ok((await hash(page)).includes('pick=rare'), 'the address says so, too');
+  ok((await fragmentOf(page)).includes('pick=rare'), 'the address says so, too');
   await page.keyboard.press('r');
   await settle(page);
   ok((await picture()) === plain, 'the same place shows the same');
@@ -474,7 +470,7 @@ async function ownColors(page, folder) {
     return false;
   });
   ok(painted, 'ribbons are painted with it');
-  ok((await hash(page)).includes('s=3'), 'the address follows');
+  ok((await fragmentOf(page)).includes('s=3'), 'the address follows');
   await page.reload();
   await page.evaluate(() => window.weftReady.then(() => true));
   ok((await hue('patterns')) === '#0b7a75', 'it is kept');
@@ -713,7 +709,7 @@ async function link(browser, path) {
   await first.page.locator('#chart').focus();
   await first.page.keyboard.press('ArrowDown');
   await first.page.keyboard.press('KeyW');
-  const fragment = await hash(first.page);
+  const fragment = await fragmentOf(first.page);
   const state = await stateOf(first.page);
   await first.context.close();
   const second = await open(browser, path, {}, fragment);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Starts `weft serve`, and opens its page; asks the same program for what the page must say.
 import { execFileSync, spawn } from 'node:child_process';
+import { newContext, settle } from './page.mjs';
 
 /** Serves `files`; resolves to its address and how to end it. */
 export async function serve(weft, files, options = []) {
@@ -35,7 +36,7 @@ export function ask(weft, command, trace, ...options) {
 
 /** A page of the server, with what went wrong in it. */
 export async function openServed(browser, url, options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1600, height: 1000 }, ...options });
+  const context = await newContext(browser, options);
   const page = await context.newPage();
   const trouble = [];
   const { host } = new URL(url);
@@ -57,7 +58,7 @@ export async function openServed(browser, url, options = {}) {
 /** Waits until nothing is asked of the server and everything is painted. */
 export async function quiet(page, patience_ms = 120000) {
   await page.evaluate(async patience => {
-    const { app, stage } = await window.weftReady;
+    const { app } = await window.weftReady;
     const until = performance.now() + patience;
     const rest = ms => new Promise(resolve => setTimeout(resolve, ms));
     const isBusy = () => {
@@ -70,7 +71,6 @@ export async function quiet(page, patience_ms = 120000) {
       await rest(120);
       calm = isBusy() ? 0 : calm + 1;
     }
-    await Promise.race([stage?.idle(), rest(3000)]); // a picture that is no longer shown paints nothing
-    await rest(30);
   }, patience_ms);
+  await settle(page);
 }

@@ -3,7 +3,7 @@
 // Its answers must be those of the same program on the command line. Prints TAP.
 import { spawnSync } from 'node:child_process';
 import { troubleOf, walkByTab } from './access.mjs';
-import { findChromium, makeTap, openBrowser } from './page.mjs';
+import { findChromium, makeTap, openBrowser, settle } from './page.mjs';
 import { ask, openServed, quiet, serve } from './serve.mjs';
 
 const [weft, trace, kernel] = process.argv.slice(2);
@@ -393,12 +393,12 @@ async function hovering(page) {
 async function backAndForward(page) {
   await page.keyboard.press('0');
   await quiet(page);
-  await page.waitForTimeout(200);
+  await settle(page);
   const before = await look(page, 'pixels');
   await drag(page, 0.2, 0.3);
   await page.keyboard.press('z');
   await quiet(page);
-  await page.waitForTimeout(200);
+  await settle(page);
   const there = await look(page, 'pixels');
   await page.goBack();
   await quiet(page);

@@ -2,13 +2,13 @@
 // The timeline in a headless browser, before a stand-in for the server; before the real one when
 // WEFT_BIN and WEFT_TRACE say which. usage: node timeline.mjs (after npm run build), or from run.mjs.
 import { pathToFileURL } from 'node:url';
-import { makeTap, openBrowser } from './page.mjs';
+import { makeTap, newContext, openBrowser, settle } from './page.mjs';
 import { makeTrace, startBefore, startBinary, startServer } from './timelineserver.mjs';
 
 let ok = () => undefined;
 
 async function open(browser, address, fragment = '', options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1600, height: 1000 }, ...options });
+  const context = await newContext(browser, options);
   const page = await context.newPage();
   const trouble = [];
   page.on('console', message => message.type() === 'error' && trouble.push(message.text()));
@@ -21,19 +21,6 @@ async function open(browser, address, fragment = '', options = {}) {
   await page.evaluate(() => window.weftReady.then(() => true));
   return { page, context, trouble };
 }
-
-const settle = page =>
-  page.evaluate(async () => {
-    const { stage, app } = await window.weftReady;
-    const frame = () => new Promise(resolve => requestAnimationFrame(resolve));
-    await frame();
-    for (let quiet = 0; quiet < 3; quiet++) {
-      if (app.served.source.link.get().waiting > 0) quiet = -1;
-      await new Promise(resolve => setTimeout(resolve, 10));
-    }
-    await stage.idle();
-    await frame();
-  });
 
 const press = async (page, key) => {
   await page.keyboard.press(key);
@@ -168,7 +155,7 @@ async function selects(page) {
   });
   const rows = await page.locator('.below tbody tr').count();
   ok(rows === Math.min(60, item.children.length) + 1, 'timeline: with what it called', `${rows}`);
-  await page.waitForTimeout(250);
+  await settle(page);
   ok(/at=t\d+\.\d+\.\d+/.test(page.url()), 'timeline: the address names the call');
   await page.locator('.versus .link:has-text("slowest")').last().click();
   await settle(page);
@@ -289,9 +276,8 @@ async function measures(page) {
   await press(page, 'z');
   const zoomed = await stateOf(page);
   ok(zoomed.crumbs === 1 && zoomed.window.t0 === wider.t0, 'timeline: z zooms to it, with a crumb');
-  await page.waitForTimeout(300);
+  await settle(page);
   await page.goBack();
-  await page.waitForTimeout(300);
   await settle(page);
   await press(page, 'Escape');
   ok((await pixels(page)) === still, 'timeline: back returns to the same pixels');
@@ -353,13 +339,12 @@ async function threads(page) {
   await page.mouse.move(300, 20);
   await press(page, 'p');
   ok((await page.locator('.rows.pinned .label').count()) === 1, 'timeline: p pins a thread');
-  await page.waitForTimeout(250);
+  await settle(page);
   ok(/pin=t\d+/.test(page.url()), 'timeline: the address says so');
   await press(page, 'p');
   ok((await page.locator('.rows.pinned').count()) === 0, 'timeline: and unpins it');
   const orders = new Set();
   for (let i = 0; i < 5; i++) {
-    await page.waitForTimeout(300);
     await settle(page);
     orders.add(await first());
     await press(page, 'g');
@@ -389,7 +374,6 @@ async function sets(page) {
   });
   await page.keyboard.press('/');
   await page.keyboard.type(`fn:"${name}" min:1us`);
-  await page.waitForTimeout(400);
   await settle(page);
   const { set } = await stateOf(page);
   ok(set?.total > 0, 'timeline: a search makes a set', `${name} ${JSON.stringify(set)}`);
@@ -411,7 +395,6 @@ async function sets(page) {
   await press(page, 'h');
   await page.fill('#search', '');
   await page.locator('#chart').focus();
-  await page.waitForTimeout(400);
   await settle(page);
   ok((await stateOf(page)).set === null, 'timeline: without words there is no set');
   for (let i = 0; i < 3; i++) await press(page, 'Escape');
@@ -454,7 +437,7 @@ async function links(browser, address) {
   const [url, picture] = [first.page.url(), await pixels(first.page)];
   await first.context.close();
   const again = await open(browser, address, url.split('s=2')[1]);
-  await again.page.waitForTimeout(300);
+  await settle(again.page);
   await settle(again.page);
   ok((await pixels(again.page)) === picture, 'timeline: a link shows the same pixels', url);
   ok((await stateOf(again.page)).call?.start === place.start, 'timeline: and the same call');
