@@ -43,7 +43,11 @@ export function lookAt(pane: Pane, scope: FlameScope, at: number): FrameLook {
   const { steps } = diffColors(pane.theme);
   const place = placeAt(scope, at);
   const { kind } = scope.diff.nodes[scope.diff.tree.fn[at]!]!;
-  const look = { isThread: kind === 'thread', isBold: false };
+  const { self, sum } = scope.diff.tree;
+  const look = {
+    ...{ isThread: kind === 'thread', isBold: false, ground: steps[2]! },
+    share: sum[at]! > 0 ? self[at]! / sum[at]! : 1,
+  };
   if (place < 0) return { ...look, fill: steps[2]!, hatch: 'none' };
   const { compared, compare } = scope;
   const { statistic } = compare.state.get();
@@ -51,7 +55,7 @@ export function lookAt(pane: Pane, scope: FlameScope, at: number): FrameLook {
   return {
     ...look,
     ...{ fill: steps[step]!, hatch: isUnsure(compared, place) ? 'unsure' : 'none' },
-    isBold: step === 0 || step === 4,
+    isBold: (step === 0 || step === 4) && look.share > 0.5,
   };
 }
 
@@ -70,7 +74,8 @@ export function labelsAt(scope: FlameScope, at: number, prefix: string): string[
   const own = place < 0 ? 0 : scope.compared.nodes.difference[place]!;
   const { low, high } = scope.compared.nodes;
   const long = `${words}  ${mean}`;
-  if (own === 0 || isUnsure(scope.compared, place)) return [long, words];
+  const isOwn = scope.diff.tree.self[at]! > scope.diff.tree.sum[at]! / 2;
+  if (own === 0 || !isOwn || isUnsure(scope.compared, place)) return [long, words];
   return [
     `${long}  ${signed(own)}  95 % ${duration(low[place]!)} to ${duration(high[place]!)}`,
     `${long}  ${signed(own)}`,

@@ -223,7 +223,7 @@ export function GroupColumn({
     <section class="cmp-group" aria-label={`Group ${LETTER[side]}`}>
       <h2>
         <SideSwatch side={side} />
-        {LETTER[side]}: <span data-count={count}>{plural(count, what)}</span>{' '}
+        {LETTER[side]}: <span data-count={count}>{plural(count, what, what)}</span>{' '}
         <small>
           {percent(count / Math.max(1, executions.n))} of {integer(executions.n)} (grey); drag to
           change

@@ -296,8 +296,10 @@ function CauseButton({
           })
         }
       >
-        <b>{plural(cause.n, 'execution')}</b>: {causeWords(executions, cause)},{' '}
-        {signed(cause.difference)}, mean {duration(cause.duration)}
+        <span>
+          <b>{plural(cause.n, 'execution')}</b>: {causeWords(executions, cause)},{' '}
+          {signed(cause.difference)}, mean {duration(cause.duration)}
+        </span>
       </button>{' '}
       {cause.node > 0 && (
         <button class="link" onClick={() => filterByNode(compare, 'b', cause.node)}>
