@@ -336,7 +336,6 @@ static const struct weft_columns_column block_columns[] = {
     { "column", WEFT_COLUMN_U32, WEFT_FROM_U32, BLOCK(column) },
     { "wait_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, BLOCK(wait_ns) },
     { "io_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, BLOCK(io_ns) },
-    { "release_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, BLOCK(release_ns) },
 };
 
 static void put_blocking(const void *context, struct weft_json *json)
