@@ -35,6 +35,10 @@ struct weft_path_stacks {
         struct seen *items;
         size_t n, cap;
     } seen;
+    struct {
+        struct weft_path_seen *items;
+        size_t n, cap;
+    } told;
 };
 
 struct weft_path_stacks *weft_path_stacks_new(const struct weft_trace *trace)
@@ -58,6 +62,7 @@ void weft_path_stacks_free(struct weft_path_stacks *stacks)
     for (size_t i = 0; i < WEFT_SLOTS; i++)
         weft_event_buf_free(stacks->slots[i].buf);
     WEFT_VEC_FINI(&stacks->seen);
+    WEFT_VEC_FINI(&stacks->told);
     free(stacks);
 }
 
@@ -167,13 +172,12 @@ static uint64_t blocks_until(const struct weft_path_stacks *stacks, uint32_t thr
     return low;
 }
 
-enum weft_code weft_path_stack(struct weft_path_stacks *stacks, uint32_t thread_id,
-                               uint64_t from_ns, uint64_t to_ns, bool is_wait,
-                               struct weft_str *stack, struct weft_err *err)
+/* Collects in `seen`. */
+static enum weft_code look(struct weft_path_stacks *stacks, uint32_t thread_id, uint64_t from_ns,
+                           uint64_t to_ns, bool is_wait, struct weft_err *err)
 {
     struct weft_store *store = weft_trace_store(stacks->trace);
     enum weft_code code = WEFT_OK;
-    *stack = (struct weft_str){ 0 };
     stacks->seen.n = 0;
     if (weft_trace_meta(stacks->trace)->events_of_kind[WEFT_EVENT_SAMPLE] == 0)
         return WEFT_OK;
@@ -194,8 +198,36 @@ enum weft_code weft_path_stack(struct weft_path_stacks *stacks, uint32_t thread_
         if (code == WEFT_OK)
             code = see_block(stacks, slot, from_ns, to_ns, is_wait, err);
     }
+    return code;
+}
+
+enum weft_code weft_path_stack(struct weft_path_stacks *stacks, uint32_t thread_id,
+                               uint64_t from_ns, uint64_t to_ns, bool is_wait,
+                               struct weft_str *stack, struct weft_err *err)
+{
+    enum weft_code code = look(stacks, thread_id, from_ns, to_ns, is_wait, err);
     const struct seen *best = code == WEFT_OK ? most_seen(stacks) : NULL;
-    if (best)
-        *stack = weft_strtab_get(stacks->texts, best->stack);
+    *stack = best ? weft_strtab_get(stacks->texts, best->stack) : (struct weft_str){ 0 };
+    return code;
+}
+
+enum weft_code weft_path_stacks_seen(struct weft_path_stacks *stacks, uint32_t thread_id,
+                                     uint64_t from_ns, uint64_t to_ns,
+                                     const struct weft_path_seen **seen, size_t *n_seen,
+                                     struct weft_err *err)
+{
+    enum weft_code code = look(stacks, thread_id, from_ns, to_ns, false, err);
+    stacks->told.n = 0;
+    for (size_t i = 0; i < stacks->seen.n && code == WEFT_OK; i++) {
+        const struct seen *from = &stacks->seen.items[i];
+        struct weft_path_seen *made = WEFT_VEC_PUSH(&stacks->told);
+        if (!made)
+            code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for stacks");
+        else /* weights may not be told: each counts the same then */
+            *made = (struct weft_path_seen){ weft_strtab_get(stacks->texts, from->stack),
+                                             from->weight ? from->weight : from->n_samples };
+    }
+    *seen = stacks->told.items;
+    *n_seen = code == WEFT_OK ? stacks->told.n : 0;
     return code;
 }

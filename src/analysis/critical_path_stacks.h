@@ -24,4 +24,18 @@ WEFT_CHECKED enum weft_code weft_path_stack(struct weft_path_stacks *stacks, uin
                                             uint64_t from_ns, uint64_t to_ns, bool is_wait,
                                             struct weft_str *stack, struct weft_err *err);
 
+/* A stack that was seen, and how much of the time it stands for. */
+struct weft_path_seen {
+    struct weft_str stack;
+    uint64_t weight;
+};
+
+/* The stacks of a thread in [from_ns, to_ns], the last ones first. Valid until the next question of
+ * these stacks; the texts live as they. */
+WEFT_CHECKED enum weft_code weft_path_stacks_seen(struct weft_path_stacks *stacks,
+                                                  uint32_t thread_id, uint64_t from_ns,
+                                                  uint64_t to_ns,
+                                                  const struct weft_path_seen **seen,
+                                                  size_t *n_seen, struct weft_err *err);
+
 #endif

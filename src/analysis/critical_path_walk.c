@@ -12,6 +12,7 @@ struct frame {
     uint64_t limit_ns;  /* here the wait of the frame below began */
     uint64_t top_ns;    /* here the walk came to this thread */
     size_t first_arrow; /* arrows found since then */
+    uint32_t place;     /* in the frames that are kept */
     bool is_uncertain;  /* reached over an inferred edge */
 };
 
@@ -22,7 +23,8 @@ struct walk {
     struct frame frames[WEFT_PATH_DEPTH_MAX];
     size_t n_frames;
     uint64_t at_ns;
-    uint64_t hop_ns; /* where it came to a task's poster last */
+    uint64_t hop_ns;            /* where it came to a task's poster last */
+    struct weft_path_place now; /* of the segment that is added next */
 };
 
 static enum weft_code no_memory(struct weft_err *err)
@@ -61,6 +63,31 @@ static bool is_continued(const struct weft_path_segment *later, const struct wef
            now->state != WEFT_PATH_BLOCKED && weft_str_equal(later->name, now->name);
 }
 
+/* Whether nothing tells the segment apart from the one that was added last. */
+static bool is_same(struct walk *walk, const struct weft_path_segment *made)
+{
+    const struct weft_path_segments *segments = &walk->to->segments;
+    if (segments->n == 0 || !is_continued(&segments->items[segments->n - 1], made))
+        return false;
+    if (!walk->opts->with_frames)
+        return true;
+    const struct weft_path_place *later = &walk->to->places.items[segments->n - 1];
+    return later->frame == top_of(walk)->place && weft_str_equal(later->call, walk->now.call);
+}
+
+static bool keep_place(struct walk *walk)
+{
+    if (!walk->opts->with_frames)
+        return true;
+    walk->to->places.n = walk->to->segments.n - 1; /* some may have been taken back */
+    struct weft_path_place *place = WEFT_VEC_PUSH(&walk->to->places);
+    if (!place)
+        return false;
+    *place = walk->now;
+    place->frame = top_of(walk)->place;
+    return true;
+}
+
 /* What the thread on top did from start_ns until now. The walk is at start_ns then. */
 static enum weft_code add_segment(struct walk *walk, const struct weft_graph_state *state,
                                   uint64_t start_ns, uint32_t other_thread_id, unsigned flags,
@@ -87,7 +114,7 @@ static enum weft_code add_segment(struct walk *walk, const struct weft_graph_sta
     if (made.start_ns == made.end_ns)
         return WEFT_OK;
     walk->at_ns = start_ns;
-    if (segments->n && is_continued(&segments->items[segments->n - 1], &made)) {
+    if (is_same(walk, &made)) {
         segments->items[segments->n - 1].start_ns = start_ns;
         return WEFT_OK;
     }
@@ -98,7 +125,7 @@ static enum weft_code add_segment(struct walk *walk, const struct weft_graph_sta
     if (!segment)
         return no_memory(err);
     *segment = made;
-    return WEFT_OK;
+    return keep_place(walk) ? WEFT_OK : no_memory(err);
 }
 
 /* Arrows at one time make no segments: they are bounded by themselves. */
@@ -148,6 +175,29 @@ static void count_refusal(struct walk *walk, unsigned why)
     walk->to->n_too_deep += why == WEFT_PATH_TOO_DEEP;
 }
 
+/* The frame of the thread to which the edge leads from the top one. */
+static bool keep_frame(struct walk *walk, const struct weft_graph_edge *edge, uint32_t *place)
+{
+    if (!walk->opts->with_frames)
+        return true;
+    struct weft_path_frame *frame = WEFT_VEC_PUSH(&walk->to->frames);
+    if (!frame)
+        return false;
+    *place = (uint32_t)walk->to->frames.n - 1;
+    const uint32_t below = top_of(walk)->place;
+    if (edge->is_task)
+        *frame = walk->to->frames.items[below];
+    else
+        *frame = (struct weft_path_frame){ .parent = below,
+                                           .lock = edge->lock,
+                                           .wait_ns = walk->now.wait_ns,
+                                           .call = walk->now.call };
+    frame->thread_id = edge->from_thread_id;
+    frame->is_task = edge->is_task;
+    frame->is_uncertain |= edge->is_uncertain;
+    return true;
+}
+
 /* Goes over `edge`, which brought to the top thread what it waited for since start_ns; nothing of
  * the source lies before that. `state` is what the thread was meanwhile. A task is all that
  * matters: its source takes the place of the thread. */
@@ -167,6 +217,9 @@ static enum weft_code follow(struct walk *walk, const struct weft_graph_state *s
     if (code != WEFT_OK || was_sent_before)
         return code;
     const bool is_uncertain = top_of(walk)->is_uncertain || edge->is_uncertain;
+    uint32_t place = 0;
+    if (!keep_frame(walk, edge, &place))
+        return no_memory(err);
     walk->n_frames += !edge->is_task;
     if (edge->is_task)
         walk->hop_ns = walk->at_ns;
@@ -175,6 +228,7 @@ static enum weft_code follow(struct walk *walk, const struct weft_graph_state *s
         .limit_ns = start_ns,
         .top_ns = walk->at_ns,
         .first_arrow = walk->to->arrows.n,
+        .place = place,
         .is_uncertain = is_uncertain,
     };
     return WEFT_OK;
@@ -201,6 +255,7 @@ static enum weft_code wait(struct walk *walk, struct weft_graph_state *state, ui
 {
     struct weft_graph_edge edge = { .from_thread_id = WEFT_ID_NONE };
     const uint64_t end_ns = state->end_ns;
+    walk->now.wait_ns = start_ns;
     enum weft_code code =
         walk->graph->ops->cause(walk->graph, top_of(walk)->thread_id, state, &edge, err);
     if (code != WEFT_OK)
@@ -208,6 +263,7 @@ static enum weft_code wait(struct walk *walk, struct weft_graph_state *state, ui
     unsigned flags = end_ns > walk->at_ns ? WEFT_PATH_UNFINISHED : 0;
     if (!weft_graph_has_source(&edge))
         return add_segment(walk, state, start_ns, WEFT_ID_NONE, flags, err);
+    walk->now.lock = edge.lock;
     edge.from_ns = edge.from_ns < walk->at_ns ? edge.from_ns : walk->at_ns;
     const uint64_t least_ns = edge.is_task ? top_of(walk)->limit_ns : start_ns;
     unsigned why = edge.from_ns > least_ns ? refusal(walk, &edge) : 0;
@@ -253,6 +309,7 @@ static enum weft_code begin(struct walk *walk, struct weft_graph_state *state, s
         return code == WEFT_OK ? add_segment(walk, state, frame->limit_ns, WEFT_ID_NONE, 0, err)
                                : code;
     take_back(walk, edge.to_ns);
+    walk->now = (struct weft_path_place){ .wait_ns = frame->limit_ns, .lock = edge.lock };
     *state = (struct weft_graph_state){
         .state = WEFT_PATH_BLOCKED,
         .reason = edge.kind == WEFT_PATH_PACKET ? WEFT_PATH_NETWORK : WEFT_PATH_TASK,
@@ -273,6 +330,7 @@ static enum weft_code step(struct walk *walk, struct weft_err *err)
         return code;
     const bool has_begin = state.start_ns > frame->limit_ns && state.start_ns < walk->at_ns;
     const uint64_t start_ns = has_begin ? state.start_ns : frame->limit_ns;
+    walk->now = (struct weft_path_place){ .wait_ns = start_ns, .call = state.name };
     if (state.state == WEFT_PATH_BLOCKED)
         return wait(walk, &state, start_ns, err);
     if (state.state == WEFT_PATH_UNKNOWN && !has_begin)
@@ -302,8 +360,26 @@ static void put_in_order(struct weft_path_walked *walked)
         items[n - 1 - i] = items[i];
         items[i] = last;
     }
+    struct weft_path_place *places = walked->places.items;
+    walked->places.n = walked->places.n ? walked->segments.n : 0;
+    for (size_t i = 0, n = walked->places.n; i < n / 2; i++) {
+        const struct weft_path_place last = places[n - 1 - i];
+        places[n - 1 - i] = places[i];
+        places[i] = last;
+    }
     if (walked->arrows.n)
         qsort(walked->arrows.items, walked->arrows.n, sizeof *walked->arrows.items, by_time);
+}
+
+static bool keep_first(struct walk *walk)
+{
+    struct weft_path_frame *frame =
+        walk->opts->with_frames ? WEFT_VEC_PUSH(&walk->to->frames) : NULL;
+    if (frame)
+        *frame = (struct weft_path_frame){ .parent = WEFT_ID_NONE,
+                                           .thread_id = walk->opts->thread_id,
+                                           .wait_ns = walk->opts->from_ns };
+    return frame || !walk->opts->with_frames;
 }
 
 enum weft_code weft_path_walk(struct weft_graph *graph, const struct weft_path_walk_opts *opts,
@@ -322,7 +398,7 @@ enum weft_code weft_path_walk(struct weft_graph *graph, const struct weft_path_w
     walk->frames[0] = (struct frame){ .thread_id = opts->thread_id,
                                       .limit_ns = opts->from_ns,
                                       .top_ns = opts->to_ns };
-    enum weft_code code = WEFT_OK;
+    enum weft_code code = keep_first(walk) ? WEFT_OK : no_memory(err);
     while (code == WEFT_OK && walk->n_frames > 0)
         code = weft_progress_is_cancelled(opts->progress)
                    ? weft_fail(err, WEFT_E_CANCELLED, WEFT_NO_OFFSET, "interrupted")
@@ -337,4 +413,6 @@ void weft_path_walked_fini(struct weft_path_walked *walked)
 {
     WEFT_VEC_FINI(&walked->segments);
     WEFT_VEC_FINI(&walked->arrows);
+    WEFT_VEC_FINI(&walked->frames);
+    WEFT_VEC_FINI(&walked->places);
 }

@@ -13,6 +13,8 @@
 #include "base/pool.h"
 #include "model/graph.h"
 
+#include <stdbool.h>
+
 enum {
     WEFT_PATH_DEPTH_MAX = 64,     /* waits within waits that are followed */
     WEFT_PATH_ARROWS = 4,         /* for each segment that is admitted */
@@ -24,6 +26,27 @@ struct weft_path_walk_opts {
     uint64_t from_ns, to_ns;
     size_t max_segments; /* more, or more arrows, are WEFT_E_LIMIT; 0: any number */
     const struct weft_progress *progress; /* asked whether the work was interrupted; may be NULL */
+    bool with_frames; /* wants frames, and a place of each segment; segments of several are not
+                         joined then */
+};
+
+/* On which thread the path was, and which wait of another one it stood for. */
+struct weft_path_frame {
+    uint32_t parent; /* of the thread that waited; WEFT_ID_NONE: the thread asked for */
+    uint32_t thread_id;
+    uint32_t lock;        /* number of what was waited for + 1; 0: not known */
+    uint64_t wait_ns;     /* here the wait began */
+    struct weft_str call; /* the system call in which it waited; may be empty */
+    bool is_task;         /* took the place of a thread, to which it had brought something to do */
+    bool is_uncertain;
+};
+
+/* What a segment does not tell of itself. */
+struct weft_path_place {
+    uint32_t frame;       /* place in frames */
+    uint32_t lock;        /* BLOCKED: as above */
+    uint64_t wait_ns;     /* BLOCKED: where the wait began; it may go on in flight */
+    struct weft_str call; /* of the state, before what ended it was looked for */
 };
 
 struct weft_path_segments {
@@ -40,6 +63,14 @@ struct weft_path_walked {
     struct weft_path_segments segments; /* in order of time; names are the graph's */
     struct weft_path_arrows arrows;     /* by from_ns, then to_ns */
     uint64_t n_cycles, n_too_deep;
+    struct {
+        struct weft_path_frame *items; /* a parent is before its children */
+        size_t n, cap;
+    } frames;
+    struct {
+        struct weft_path_place *items; /* of each segment */
+        size_t n, cap;
+    } places;
 };
 
 /* The path of opts->thread_id; function_id and other_ns are left to others. Of PREEMPTED segments

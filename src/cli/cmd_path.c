@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/ask.h"
+#include "query/rules.h"
 
 struct options {
-    const char *thread, *from, *to, *during, *span;
+    const char *thread, *from, *to, *during, *span, *rules;
     uint64_t limit, width, call_depth;
 };
 
@@ -25,6 +26,8 @@ static const struct weft_option options[] = {
     { 0, "call-depth", "N",
       "name the functions called at this depth, 0 being the outermost (default: the innermost)",
       WEFT_OPTION_COUNT, MEMBER(call_depth), NULL },
+    { 0, "rules", "FILE", "a file of rules, whose dependencies (depend ...) the path follows, too",
+      WEFT_OPTION_FILE, MEMBER(rules), NULL },
     { 0, "width", "COLUMNS", "of the picture; 0: none (default: 72)", WEFT_OPTION_COUNT,
       MEMBER(width), NULL },
     { 'n', "limit", "N",
@@ -68,11 +71,25 @@ static enum weft_code of_span(struct weft_cli *cli, const struct options *opts,
     return code;
 }
 
+/* The dependencies of a file of rules become edges. */
+static enum weft_code depend(struct weft_cli *cli, const char *path)
+{
+    struct weft_rules *rules = NULL;
+    enum weft_code code = path ? weft_rules_read(path, &rules, &cli->err) : WEFT_OK;
+    if (code == WEFT_OK && rules)
+        code = weft_session_depend(cli->session, rules, NULL, &cli->err);
+    weft_rules_free(rules);
+    return code;
+}
+
 static enum weft_code request(struct weft_cli *cli, void *context, union weft_request *request)
 {
     struct asked *asked = context;
     const struct options *opts = asked->opts;
     struct weft_path_opts *path = &request->path;
+    const enum weft_code declared = depend(cli, opts->rules);
+    if (declared != WEFT_OK)
+        return declared;
     path->call_depth =
         opts->call_depth < UINT32_MAX ? (uint32_t)opts->call_depth : WEFT_PATH_INNERMOST;
     if (opts->span)

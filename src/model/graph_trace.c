@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/graph_trace.h"
 
+#include "model/dependencies.h"
 #include "model/graph_kernel.h"
 #include "model/graph_tasks.h"
 #include "model/graph_user.h"
@@ -64,6 +65,46 @@ static enum weft_code fill_gap(struct trace_graph *graph, uint32_t thread_id, ui
     return WEFT_OK;
 }
 
+/* What a declared dependency leads to begins there: the time since what it depends on is a wait for
+ * that, whatever else the thread did meanwhile. */
+static void apply_dependency(const struct trace_graph *graph, uint32_t thread_id, uint64_t at_ns,
+                             struct weft_graph_state *state)
+{
+    const struct weft_dependency *dependency =
+        weft_trace_dependency(graph->trace, thread_id, at_ns);
+    if (!dependency)
+        return;
+    if (dependency->to_ns == at_ns)
+        *state = (struct weft_graph_state){
+            .start_ns = dependency->from_ns < at_ns ? dependency->from_ns : at_ns - 1,
+            .end_ns = at_ns,
+            .state = WEFT_PATH_BLOCKED,
+            .reason = WEFT_PATH_TASK,
+            .cpu = -1,
+            .waker_thread_id = WEFT_ID_NONE,
+        };
+    else if (state->state != WEFT_PATH_BLOCKED && dependency->to_ns > state->start_ns)
+        state->start_ns = dependency->to_ns;
+}
+
+/* Did a declared dependency end the wait? */
+static bool cause_of_dependency(const struct trace_graph *graph, uint32_t thread_id,
+                                const struct weft_graph_state *state, struct weft_graph_edge *edge)
+{
+    const struct weft_dependency *dependency =
+        state->reason == WEFT_PATH_TASK
+            ? weft_trace_dependency(graph->trace, thread_id, state->end_ns)
+            : NULL;
+    if (!dependency || dependency->to_ns != state->end_ns)
+        return false;
+    *edge = (struct weft_graph_edge){ .from_ns = dependency->from_ns,
+                                      .to_ns = dependency->to_ns,
+                                      .from_thread_id = dependency->from_thread_id,
+                                      .kind = WEFT_PATH_FLOW,
+                                      .is_task = true };
+    return true;
+}
+
 static enum weft_code before(struct weft_graph *graph, uint32_t thread_id, uint64_t at_ns,
                              struct weft_graph_state *state, struct weft_err *err)
 {
@@ -74,8 +115,11 @@ static enum weft_code before(struct weft_graph *graph, uint32_t thread_id, uint6
     if (code == WEFT_OK && is_kernel)
         code = fill_gap(of(graph), thread_id, at_ns, state, err);
     state->is_of_program |= !is_kernel;
-    return code == WEFT_OK ? weft_graph_tasks_before(of(graph)->tasks, thread_id, at_ns, state, err)
-                           : code;
+    if (code == WEFT_OK)
+        code = weft_graph_tasks_before(of(graph)->tasks, thread_id, at_ns, state, err);
+    if (code == WEFT_OK)
+        apply_dependency(of(graph), thread_id, at_ns, state);
+    return code;
 }
 
 /* A wait of which no wakeup was seen may be one for a lock that was released. */
@@ -112,6 +156,8 @@ static enum weft_code cause(struct weft_graph *graph, uint32_t thread_id,
                             struct weft_err *err)
 {
     enum weft_code code = WEFT_OK;
+    if (cause_of_dependency(of(graph), thread_id, state, edge))
+        return WEFT_OK;
     if (state->is_of_program)
         weft_graph_user_cause(of(graph)->user, thread_id, state, edge);
     else if (state->reason != WEFT_PATH_TASK)

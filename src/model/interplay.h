@@ -28,7 +28,7 @@ struct weft_wait {
     uint32_t wait_depth, release_depth;
     uint8_t kind;       /* enum weft_shared_kind */
     uint8_t mode;       /* enum weft_wait_mode */
-    uint8_t confidence; /* enum weft_confidence */
+    uint8_t confidence; /* enum weft_surety */
     uint8_t flags;      /* enum weft_correspondence_flag */
     uint8_t unknown;    /* enum weft_unknown_reason, without releaser */
 };

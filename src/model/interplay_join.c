@@ -193,7 +193,7 @@ static struct weft_lock_end end_of(const struct join *join, size_t at, uint8_t *
     }
     if (end.thread_id != WEFT_ID_NONE)
         *confidence =
-            n_found > 1 || object->is_reused ? WEFT_CONFIDENCE_AMBIGUOUS : WEFT_CONFIDENCE_RELEASE;
+            n_found > 1 || object->is_reused ? WEFT_SURETY_AMBIGUOUS : WEFT_SURETY_RELEASE;
     return end;
 }
 
@@ -238,7 +238,7 @@ static enum weft_code add_wait(struct join *join, size_t at, struct weft_err *er
     struct weft_interplay *interplay = join->interplay;
     const struct weft_lock_op *op = &join->ops[at];
     const struct weft_lock_object *object = weft_locks_object(interplay->locks, op->object);
-    uint8_t confidence = WEFT_CONFIDENCE_NONE;
+    uint8_t confidence = WEFT_SURETY_NONE;
     const uint8_t flags = flags_of(join, op, object);
     const bool has_end =
         !(flags & (WEFT_CORRESPONDENCE_CUT_END | WEFT_CORRESPONDENCE_FAILED)) && !object->is_untold;

@@ -172,8 +172,8 @@ static void confirm(struct weft_interplay *interplay, struct weft_wait *wait,
     uint64_t at_ns;
     if (sleep->waker_id == WEFT_ID_NONE || wait->flags & WEFT_CORRESPONDENCE_CUT_END)
         return;
-    if (wait->releaser_id == sleep->waker_id && wait->confidence != WEFT_CONFIDENCE_AMBIGUOUS) {
-        wait->confidence = WEFT_CONFIDENCE_CONFIRMED;
+    if (wait->releaser_id == sleep->waker_id && wait->confidence != WEFT_SURETY_AMBIGUOUS) {
+        wait->confidence = WEFT_SURETY_CONFIRMED;
         return;
     }
     if (wait->kind == WEFT_SHARED_CONDITION || wait->kind == WEFT_SHARED_SEMAPHORE ||
@@ -181,7 +181,7 @@ static void confirm(struct weft_interplay *interplay, struct weft_wait *wait,
         if (signalled(interplay, wait, sleep, &at_ns)) {
             wait->releaser_id = sleep->waker_id;
             wait->release_ns = at_ns;
-            wait->confidence = WEFT_CONFIDENCE_CONFIRMED;
+            wait->confidence = WEFT_SURETY_CONFIRMED;
             return;
         }
     }
@@ -189,7 +189,7 @@ static void confirm(struct weft_interplay *interplay, struct weft_wait *wait,
         return;
     wait->releaser_id = sleep->waker_id;
     wait->release_ns = sleep->wake_ns;
-    wait->confidence = WEFT_CONFIDENCE_WAKEUP;
+    wait->confidence = WEFT_SURETY_WAKEUP;
 }
 
 static bool is_io_reason(uint8_t reason)
@@ -250,7 +250,7 @@ static enum weft_code take_sleep(struct weft_interplay *interplay, const struct 
             is_known ? weft_interplay_place(interplay, WEFT_ID_NONE, WEFT_STR("")) : WEFT_ID_NONE,
         .kind = (uint8_t)kind,
         .mode = kind == WEFT_SHARED_FILES ? WEFT_WAIT_FOR_ANY : WEFT_WAIT_FOR_ONE,
-        .confidence = is_known ? WEFT_CONFIDENCE_WAKEUP : WEFT_CONFIDENCE_NONE,
+        .confidence = is_known ? WEFT_SURETY_WAKEUP : WEFT_SURETY_NONE,
         .flags = (uint8_t)(WEFT_CORRESPONDENCE_NO_OBJECT |
                            (sleep->is_open ? WEFT_CORRESPONDENCE_CUT_END : 0)),
         .unknown = sleep->is_open                     ? WEFT_UNKNOWN_CUT_END

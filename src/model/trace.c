@@ -5,6 +5,8 @@
 #include "model/trace.h"
 
 #include "base/arena.h"
+#include "base/search.h"
+#include "model/dependencies.h"
 #include "model/display.h"
 
 #include <inttypes.h>
@@ -17,6 +19,8 @@ struct weft_trace {
     struct weft_model_thread *threads;
     struct weft_function *functions;
     uint32_t n_threads, n_functions;
+    struct weft_dependency *dependencies; /* by thread and time that they lead to */
+    size_t n_dependencies;
 };
 
 /* A copy of `text` to show, or the printf-made `fallback` if it is empty. */
@@ -156,6 +160,7 @@ void weft_trace_close(struct weft_trace *trace)
         weft_store_close(trace->store);
     if (trace->arena)
         weft_arena_free(trace->arena);
+    free(trace->dependencies);
     free(trace);
 }
 
@@ -192,4 +197,49 @@ const struct weft_function *weft_trace_function(const struct weft_trace *trace, 
 struct weft_store *weft_trace_store(const struct weft_trace *trace)
 {
     return trace->store;
+}
+
+/* ---- dependencies ---------------------------------------------------------------------------- */
+
+static int by_target(const void *a_void, const void *b_void)
+{
+    const struct weft_dependency *a = a_void, *b = b_void;
+    if (a->to_thread_id != b->to_thread_id)
+        return a->to_thread_id < b->to_thread_id ? -1 : 1;
+    if (a->to_ns != b->to_ns)
+        return a->to_ns < b->to_ns ? -1 : 1;
+    if (a->from_ns != b->from_ns)
+        return a->from_ns < b->from_ns ? -1 : 1;
+    return (a->from_thread_id > b->from_thread_id) - (a->from_thread_id < b->from_thread_id);
+}
+
+enum weft_code weft_trace_depend(struct weft_trace *trace,
+                                 const struct weft_dependency *dependencies, size_t n_dependencies,
+                                 struct weft_err *err)
+{
+    struct weft_dependency *kept = calloc(n_dependencies + 1, sizeof *kept);
+    size_t n = 0;
+    if (!kept)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for dependencies");
+    for (size_t i = 0; i < n_dependencies; i++)
+        if (dependencies[i].from_thread_id != dependencies[i].to_thread_id &&
+            dependencies[i].from_ns <= dependencies[i].to_ns)
+            kept[n++] = dependencies[i];
+    if (n)
+        qsort(kept, n, sizeof *kept, by_target);
+    free(trace->dependencies);
+    trace->dependencies = kept;
+    trace->n_dependencies = n;
+    return WEFT_OK;
+}
+
+const struct weft_dependency *weft_trace_dependency(const struct weft_trace *trace,
+                                                    uint32_t thread_id, uint64_t at_ns)
+{
+    const struct weft_dependency *items = trace->dependencies;
+    size_t place;
+    WEFT_SEARCH(place, trace->n_dependencies,
+                items[place].to_thread_id < thread_id ||
+                    (items[place].to_thread_id == thread_id && items[place].to_ns <= at_ns));
+    return place > 0 && items[place - 1].to_thread_id == thread_id ? &items[place - 1] : NULL;
 }

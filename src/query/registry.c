@@ -2,6 +2,7 @@
  *
  * The registry: whoever adds an analysis adds one row to the table below.
  */
+#include "query/build.h"
 #include "query/match.h"
 #include "query/session.h"
 
@@ -93,6 +94,35 @@ static enum weft_code run_cpu(struct weft_session *session, const union weft_req
 static void discard_cpu(union weft_result *result)
 {
     weft_cpu_table_free(result->cpu);
+}
+
+static enum weft_code run_ecct(struct weft_session *session, const union weft_request *request,
+                               union weft_result *result, struct weft_err *err)
+{
+    return weft_execution_tree(session, &request->ecct, &result->ecct, err);
+}
+
+static void discard_ecct(union weft_result *result)
+{
+    weft_ecct_matrix_free(result->ecct);
+}
+
+static enum weft_code run_executions(struct weft_session *session,
+                                     const union weft_request *request, union weft_result *result,
+                                     struct weft_err *err)
+{
+    struct weft_thread_filter filter = weft_session_filter(session);
+    enum weft_code code =
+        weft_executions_run(weft_session_trace(session), &filter, &request->executions.opts,
+                            weft_session_run(session), &result->executions, err);
+    if (code == WEFT_OK && request->executions.with_paths)
+        code = weft_executions_add_paths(session, result->executions, err);
+    return code;
+}
+
+static void discard_executions(union weft_result *result)
+{
+    weft_executions_table_free(result->executions);
 }
 
 static enum weft_code run_functions(struct weft_session *session, const union weft_request *request,
@@ -315,6 +345,10 @@ static const struct weft_analysis analyses[] = {
     { "correspondences", "waits and what ended them, bundled by columns of time",
       run_correspondences, discard_correspondences },
     { "cpu", "what each processor did", run_cpu, discard_cpu },
+    { "ecct", "the tree of where a thread's time went, on whatever thread", run_ecct,
+      discard_ecct },
+    { "executions", "what a program does again and again, each from a begin to an end",
+      run_executions, discard_executions },
     { "functions", "calls, times and percentiles of every function", run_functions,
       discard_functions },
     { "histogram", "durations or self times of the calls of functions, in bins", run_histogram,

@@ -2,6 +2,7 @@
 #include "query/session.h"
 
 #include "base/vec.h"
+#include "model/dependencies.h"
 #include "model/scan.h"
 #include "query/parse.h"
 
@@ -63,6 +64,43 @@ void weft_session_close(struct weft_session *session)
     free(session->thread_ids);
     free(session->medians_ns);
     free(session);
+}
+
+static enum weft_code depend_on(struct weft_trace *trace, const struct weft_executions_table *table,
+                                struct weft_err *err)
+{
+    struct weft_dependency *found = calloc(table->n_rows + 1, sizeof *found);
+    if (!found)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for dependencies");
+    for (size_t i = 0; i < table->n_rows; i++)
+        found[i] = (struct weft_dependency){ .from_ns = table->rows[i].start_ns,
+                                             .to_ns = table->rows[i].end_ns,
+                                             .from_thread_id = table->rows[i].thread_id,
+                                             .to_thread_id = table->rows[i].end_thread_id };
+    const enum weft_code code = weft_trace_depend(trace, found, table->n_rows, err);
+    free(found);
+    return code;
+}
+
+enum weft_code weft_session_depend(struct weft_session *session, const struct weft_rules *rules,
+                                   uint64_t *n_found, struct weft_err *err)
+{
+    const struct weft_executions_opts opts = { .rules = rules,
+                                               .of_dependencies = true,
+                                               .without_metrics = true };
+    struct weft_executions_table *table = NULL;
+    if (n_found)
+        *n_found = 0;
+    if (rules->n_dependencies == 0)
+        return WEFT_OK;
+    enum weft_code code =
+        weft_executions_run(session->trace, NULL, &opts, &session->run, &table, err);
+    if (code == WEFT_OK)
+        code = depend_on(session->trace, table, err);
+    if (code == WEFT_OK && n_found)
+        *n_found = table->n_rows;
+    weft_executions_table_free(table);
+    return code;
 }
 
 const struct weft_trace *weft_session_trace(const struct weft_session *session)

@@ -20,6 +20,8 @@
 #include "model/arguments.h"
 #include "model/lod.h"
 #include "model/trace.h"
+#include "query/executions.h"
+#include "schema/ecct.h"
 #include "schema/tables.h"
 
 #include <stddef.h>
@@ -135,12 +137,21 @@ WEFT_CHECKED enum weft_code weft_session_lod(struct weft_session *session, uint3
 
 /* ---- the registry of analyses ---------------------------------------------------------------- */
 
+/* The tree of what ended on a thread at to_ns and had begun at from_ns (query/build.h). */
+struct weft_ecct_request {
+    uint32_t thread_id;
+    uint64_t from_ns, to_ns; /* to_ns is not before from_ns */
+    unsigned max_threads;    /* on a chain; 0: WEFT_ECCT_THREADS */
+};
+
 /* What to ask; only the member of the analysis asked is read. */
 union weft_request {
     struct weft_call_opts call;
     struct weft_calls_opts calls;
+    struct weft_ecct_request ecct;
     struct weft_histogram_opts histogram;
     struct weft_tree_opts tree;
+    struct weft_executions_request executions;
     struct weft_functions_opts functions;
     struct weft_regtime_opts regtime;
     struct weft_outliers_opts outliers;
@@ -163,8 +174,10 @@ union weft_request {
 union weft_result {
     struct weft_call_table *call;
     struct weft_calls_table *calls;
+    struct weft_ecct_matrix *ecct; /* of one execution */
     struct weft_histogram_table *histogram;
     struct weft_tree_table *tree;
+    struct weft_executions_table *executions;
     struct weft_functions_table *functions;
     struct weft_regtime_table *regtime;
     struct weft_outliers_table *outliers;

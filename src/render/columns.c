@@ -35,23 +35,30 @@ static inline uint64_t value_at(const char *member, enum weft_column_source sour
 {
     uint64_t wide;
     uint32_t narrow;
-    uint8_t byte;
     bool flag;
     switch (source) {
     case WEFT_FROM_BOOL:
         memcpy(&flag, member, sizeof flag);
         return flag;
     case WEFT_FROM_U8:
-        memcpy(&byte, member, sizeof byte);
-        return byte;
+        return (unsigned char)*member;
     case WEFT_FROM_U32:
         memcpy(&narrow, member, sizeof narrow);
         return narrow;
     case WEFT_FROM_U64:
+    case WEFT_FROM_F64: /* its bits */
         break;
     }
     memcpy(&wide, member, sizeof wide);
     return wide;
+}
+
+static inline double real_of(uint64_t value, enum weft_column_source source)
+{
+    double real = (double)value;
+    if (source == WEFT_FROM_F64)
+        memcpy(&real, &value, sizeof real);
+    return real;
 }
 
 static inline uint64_t at_most(uint64_t value, uint64_t max)
@@ -65,7 +72,7 @@ static inline void fill(char *to, const char *member, size_t row_bytes, size_t n
 {
     for (size_t i = 0; i < n_rows; i++, member += row_bytes) {
         const uint64_t value = value_at(member, source);
-        const double real = (double)value;
+        const double real = real_of(value, source);
         const uint32_t word = (uint32_t)at_most(value, UINT32_MAX);
         const uint16_t half = (uint16_t)at_most(value, UINT16_MAX);
         const uint8_t byte = (uint8_t)at_most(value, UINT8_MAX);

@@ -24,7 +24,13 @@ enum weft_column_type {
 };
 
 /* What the member of a row is that a column is made from. */
-enum weft_column_source { WEFT_FROM_BOOL, WEFT_FROM_U8, WEFT_FROM_U32, WEFT_FROM_U64 };
+enum weft_column_source {
+    WEFT_FROM_BOOL,
+    WEFT_FROM_U8,
+    WEFT_FROM_U32,
+    WEFT_FROM_U64,
+    WEFT_FROM_F64, /* for columns of WEFT_COLUMN_F64 alone */
+};
 
 /* A column of the rows of an array of structs. Numbers too large for their column are its largest
  * (u8, u16, u32) or rounded (f64: above 2^53); WEFT_ID_NONE is -1 in an i32. */

@@ -182,8 +182,8 @@ static void pair_row(const void *context, size_t index, struct weft_cell *cells)
     cells[9] = row->release_site == WEFT_ID_NONE
                    ? (struct weft_cell){ .is_null = true }
                    : text_cell(interplay->table->sites[row->release_site].path);
-    cells[10].number = row->confidence[WEFT_CONFIDENCE_CONFIRMED];
-    cells[11].number = row->confidence[WEFT_CONFIDENCE_AMBIGUOUS];
+    cells[10].number = row->confidence[WEFT_SURETY_CONFIRMED];
+    cells[11].number = row->confidence[WEFT_SURETY_AMBIGUOUS];
 }
 
 static const struct weft_column object_columns[] = {
@@ -296,7 +296,7 @@ static void wait_row(const void *context, size_t index, struct weft_cell *cells)
     cells[14] = kind_cell(row->kind);
     cells[15].text = weft_str_of(weft_wait_mode_name((enum weft_wait_mode)row->mode));
     cells[16].text =
-        weft_str_of(is_joined ? weft_confidence_name((enum weft_confidence)row->confidence)
+        weft_str_of(is_joined ? weft_surety_name((enum weft_surety)row->confidence)
                               : weft_unknown_reason_name((enum weft_unknown_reason)row->unknown));
     cells[17] = is_joined ? (struct weft_cell){ .is_null = true } : cells[16];
     cells[18].number = (row->flags & WEFT_CORRESPONDENCE_CUT_END) != 0;
@@ -385,10 +385,10 @@ static void print_counts(const struct interplay *interplay)
     weft_output_printf(out, "%s, %s of them joined with what ended them",
                        weft_human_plural(table->n_waits, "wait").text,
                        weft_human_count(table->n_joined).text);
-    for (unsigned i = WEFT_CONFIDENCE_WAKEUP; i < WEFT_CONFIDENCES; i++)
+    for (unsigned i = WEFT_SURETY_WAKEUP; i < WEFT_SURETIES; i++)
         if (table->by_confidence[i])
-            weft_output_printf(out, "%s%s %s", i == WEFT_CONFIDENCE_WAKEUP ? " (" : ", ",
-                               weft_confidence_name((enum weft_confidence)i),
+            weft_output_printf(out, "%s%s %s", i == WEFT_SURETY_WAKEUP ? " (" : ", ",
+                               weft_surety_name((enum weft_surety)i),
                                weft_human_count(table->by_confidence[i]).text);
     weft_output_printf(out, "; %s had at once\n", weft_human_count(table->uncontended).text);
     for (unsigned i = 0; i < WEFT_UNKNOWN_REASONS; i++)
@@ -453,8 +453,8 @@ static void print_numbers(const struct interplay *interplay, struct weft_json *j
         weft_json_u64(json, weft_blocking_kind_name((enum weft_blocking_kind)i), table->calls[i]);
     weft_json_end_object(json);
     weft_json_begin_object(json, "confidence");
-    for (unsigned i = 0; i < WEFT_CONFIDENCES; i++)
-        weft_json_u64(json, weft_confidence_name((enum weft_confidence)i), table->by_confidence[i]);
+    for (unsigned i = 0; i < WEFT_SURETIES; i++)
+        weft_json_u64(json, weft_surety_name((enum weft_surety)i), table->by_confidence[i]);
     weft_json_end_object(json);
     weft_json_begin_object(json, "unknown");
     for (unsigned i = 0; i < WEFT_UNKNOWN_REASONS; i++)

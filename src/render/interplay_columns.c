@@ -87,7 +87,7 @@ static const char *shared_word(unsigned i)
 
 static const char *confidence_word(unsigned i)
 {
-    return weft_confidence_name((enum weft_confidence)i);
+    return weft_surety_name((enum weft_surety)i);
 }
 
 static const char *unknown_word(unsigned i)
@@ -164,7 +164,7 @@ static const struct weft_columns_column row_columns[] = {
 static void put_row_words(struct weft_json *json)
 {
     put_words(json, "kinds", WEFT_SHARED_KINDS, shared_word);
-    put_words(json, "confidences", WEFT_CONFIDENCES, confidence_word);
+    put_words(json, "confidences", WEFT_SURETIES, confidence_word);
     put_words(json, "reasons", WEFT_UNKNOWN_REASONS, unknown_word);
     put_words(json, "reason_texts", WEFT_UNKNOWN_REASONS, unknown_text);
 }
@@ -305,7 +305,7 @@ static void put_interplay(const void *context, struct weft_json *json)
     weft_json_u64(json, "never_released", table->never_released);
     weft_json_u64(json, "reused", table->reused);
     weft_json_u64(json, "lost", table->lost);
-    put_counts(json, "by_confidence", table->by_confidence, WEFT_CONFIDENCES);
+    put_counts(json, "by_confidence", table->by_confidence, WEFT_SURETIES);
     put_counts(json, "by_unknown", table->by_unknown, WEFT_UNKNOWN_REASONS);
     put_row_words(json);
     put_known(json, table->known);

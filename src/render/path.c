@@ -152,6 +152,23 @@ static void segment_row(const void *context, size_t row, struct weft_cell *cells
     cells[26].number = segment->span_ns;
 }
 
+static void put_id(struct weft_json *json, const char *key, uint32_t id)
+{
+    if (id == WEFT_ID_NONE)
+        weft_json_null(json, key);
+    else
+        weft_json_u64(json, key, id);
+}
+
+static void segment_ids(const void *context, size_t row, struct weft_json *json)
+{
+    const struct path *path = context;
+    const struct weft_path_segment *segment = &path->table->segments[path->shown[row]];
+    weft_json_u64(json, "thread_id", segment->thread_id);
+    put_id(json, "fn", segment->function_id);
+    put_id(json, "other_thread_id", segment->other_thread_id);
+}
+
 /* ---- the other lists ------------------------------------------------------------------------- */
 
 static const struct weft_column arrow_columns[] = {
@@ -178,6 +195,14 @@ static void arrow_row(const void *context, size_t row, struct weft_cell *cells)
         (struct weft_cell){ .number = arrow->wait_ns, .is_null = arrow->edge == WEFT_PATH_WAIT };
     cells[9] = (struct weft_cell){ .number = arrow->lock ? arrow->lock - 1 : 0,
                                    .is_null = arrow->lock == 0 };
+}
+
+static void arrow_ids(const void *context, size_t row, struct weft_json *json)
+{
+    const struct path *path = context;
+    const struct weft_path_arrow *arrow = &path->table->arrows[row];
+    weft_json_u64(json, "from_thread_id", arrow->from_thread_id);
+    weft_json_u64(json, "to_thread_id", arrow->to_thread_id);
 }
 
 static const struct weft_column lock_columns[] = {
@@ -249,6 +274,12 @@ static void thread_row(const void *context, size_t row, struct weft_cell *cells)
     cells[11].number = thread->segments;
 }
 
+static void thread_ids(const void *context, size_t row, struct weft_json *json)
+{
+    const struct path *path = context;
+    weft_json_u64(json, "thread_id", path->table->threads[row].thread_id);
+}
+
 static const struct weft_column function_columns[] = {
     { "running_ns", "running", WEFT_CELL_NS },
     { NULL, "share", WEFT_CELL_SHARE },
@@ -264,6 +295,12 @@ static void function_row(const void *context, size_t row, struct weft_cell *cell
     cells[1].real = share_of(path, function->running_ns + function->waiting_ns);
     cells[2].number = function->waiting_ns;
     put_function(path, function->function_id, &cells[3]);
+}
+
+static void function_ids(const void *context, size_t row, struct weft_json *json)
+{
+    const struct path *path = context;
+    put_id(json, "fn", path->table->functions[row].function_id);
 }
 
 static const struct weft_column span_columns[] = {
@@ -325,6 +362,13 @@ enum list {
 
 static struct weft_table table_of(const struct path *path, enum list list)
 {
+    static void (*const ids[LISTS])(const void *, size_t, struct weft_json *) = {
+        [SEGMENTS] = segment_ids,
+        [ARROWS] = arrow_ids,
+        [THREADS] = thread_ids,
+        [FUNCTIONS] = function_ids,
+    };
+    struct weft_table table;
 #define LIST(columns, row, n)                                                                      \
     {                                                                                              \
         columns##_columns, sizeof columns##_columns / sizeof *columns##_columns, n, row##_row,     \
@@ -342,7 +386,9 @@ static struct weft_table table_of(const struct path *path, enum list list)
         [SHARERS] = LIST(other, sharer, path->table->n_sharers),
     };
 #undef LIST
-    return tables[list];
+    table = tables[list];
+    table.more = path->view->has_ids ? ids[list] : NULL;
+    return table;
 }
 
 /* ---- which segments -------------------------------------------------------------------------- */
@@ -510,6 +556,10 @@ static void print_json(const struct path *path)
     weft_json_u64(json, "uncertain_ns", table->uncertain_ns);
     weft_json_u64(json, "cycles", table->n_cycles);
     weft_json_u64(json, "too_deep", table->n_too_deep);
+    if (path->view->has_ids) {
+        weft_json_u64(json, "thread_id", table->thread_id);
+        weft_json_u64(json, "segments_total", table->n_segments);
+    }
     for (unsigned list = 0; list < LISTS; list++) {
         const struct weft_table rows = table_of(path, list);
         weft_table_json(&rows, keys[list], json);

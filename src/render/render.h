@@ -15,6 +15,7 @@
 #include "model/trace.h"
 #include "render/output.h"
 #include "render/table.h"
+#include "schema/executions.h"
 #include "schema/interplay.h"
 #include "schema/locks.h"
 #include "schema/tables.h"
@@ -41,6 +42,20 @@ struct weft_info_view {
     bool with_threads; /* text, CSV: a table of the threads too (JSON always has it) */
 };
 void weft_render_info(const struct weft_view *view, const struct weft_info_view *opts);
+
+/* ---- executions ---- */
+
+struct weft_executions_view {
+    uint64_t slower_than_ns; /* list only those that take so long */
+    uint64_t limit;          /* rows of the list; 0: all */
+    bool longest_first;      /* else by begin */
+};
+void weft_render_executions(const struct weft_view *view, const struct weft_executions_table *table,
+                            const struct weft_executions_view *opts);
+
+/* Types that the trace suggests, and the command that finds their executions. */
+void weft_render_proposals(const struct weft_view *view,
+                           const struct weft_execution_proposal *proposals, size_t n_proposals);
 
 /* ---- functions ---- */
 

@@ -53,7 +53,7 @@ struct weft_table {
     void (*more)(const void *context, size_t row, struct weft_json *json);
 };
 
-enum { WEFT_TABLE_COLUMNS_MAX = 40 };
+enum { WEFT_TABLE_COLUMNS_MAX = 96 };
 
 /* How text may look. */
 struct weft_style {

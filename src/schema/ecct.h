@@ -82,6 +82,7 @@ struct weft_ecct_matrix {
     uint64_t *ns;
     struct weft_metric *metrics; /* "duration" first, then "start"; values by item */
     size_t n_metrics;
+    uint64_t n_damaged; /* executions left out: damaged rows of a database */
 };
 
 /* NULL is allowed. */

@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/str.h"
+#include "schema/path.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -59,7 +60,37 @@ struct weft_executions_table {
     uint64_t ends_unmatched; /* ends that no begin belongs to */
 };
 
+/* A type of executions that a trace suggests. */
+struct weft_execution_proposal {
+    struct weft_str name;   /* of the type */
+    struct weft_str begin;  /* the rule, as users write it */
+    struct weft_str end;    /* empty: `begin` is a rule for whole executions */
+    struct weft_str match;  /* empty: none */
+    struct weft_str within; /* empty: as it is without being said */
+    struct weft_str why;    /* "marked by the program", "tracepoints or probes", "spans", "calls" */
+    uint64_t count;         /* of begins */
+};
+
 /* NULL is allowed. */
 void weft_executions_table_free(struct weft_executions_table *table);
+
+/* The values of the metric `name`, n_rows, or NULL. */
+double *weft_executions_metric(const struct weft_executions_table *table, struct weft_str name);
+
+/* The same; one that is not there yet is added, all its values NAN. NULL without memory. */
+double *weft_executions_add_metric(struct weft_executions_table *table, struct weft_str name,
+                                   enum weft_metric_unit unit);
+
+/* Stable names: "ns"; of the flag 1 << place, "cut_start". */
+const char *weft_metric_unit_name(enum weft_metric_unit unit);
+enum { WEFT_EXECUTION_FLAGS = 4 };
+const char *weft_execution_flag_name(unsigned place);
+
+/* What a critical path tells of its execution: the time in each state, the names of which are
+ * "running", "preempted", "blocked_lock" ..., all WEFT_METRIC_NS. Each segment of the path counts
+ * for one of them, so that they sum to the duration. Segments alone are read. */
+enum { WEFT_EXECUTION_PATH_VALUES = 13 };
+const char *weft_execution_path_value_name(unsigned place);
+void weft_execution_path_values(const struct weft_path_table *path, double *values); /* so many */
 
 #endif

@@ -54,7 +54,7 @@ const char *weft_wait_mode_name(enum weft_wait_mode mode)
     return NAME(mode_names, mode);
 }
 
-const char *weft_confidence_name(enum weft_confidence confidence)
+const char *weft_surety_name(enum weft_surety confidence)
 {
     return NAME(confidence_names, confidence);
 }

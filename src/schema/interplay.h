@@ -46,13 +46,13 @@ enum weft_wait_mode {
 };
 
 /* How sure it is that this release ended that wait. */
-enum weft_confidence {
-    WEFT_CONFIDENCE_NONE,      /* nobody is known to have */
-    WEFT_CONFIDENCE_WAKEUP,    /* a kernel says who woke it, but no release is told */
-    WEFT_CONFIDENCE_AMBIGUOUS, /* the last of several releases that may have */
-    WEFT_CONFIDENCE_RELEASE,   /* the only release that may have */
-    WEFT_CONFIDENCE_CONFIRMED, /* and a kernel saw that thread wake this one */
-    WEFT_CONFIDENCES,
+enum weft_surety {
+    WEFT_SURETY_NONE,      /* nobody is known to have */
+    WEFT_SURETY_WAKEUP,    /* a kernel says who woke it, but no release is told */
+    WEFT_SURETY_AMBIGUOUS, /* the last of several releases that may have */
+    WEFT_SURETY_RELEASE,   /* the only release that may have */
+    WEFT_SURETY_CONFIRMED, /* and a kernel saw that thread wake this one */
+    WEFT_SURETIES,
 };
 
 enum weft_correspondence_flag {
@@ -85,7 +85,7 @@ enum weft_unknown_reason {
 const char *weft_blocking_kind_name(enum weft_blocking_kind kind);
 const char *weft_shared_kind_name(enum weft_shared_kind kind);
 const char *weft_wait_mode_name(enum weft_wait_mode mode);
-const char *weft_confidence_name(enum weft_confidence confidence);
+const char *weft_surety_name(enum weft_surety confidence);
 const char *weft_correspondence_flag_name(unsigned place); /* of the bit 1 << place */
 const char *weft_unknown_reason_name(enum weft_unknown_reason reason);
 const char *weft_unknown_reason_text(enum weft_unknown_reason reason);
@@ -136,7 +136,7 @@ struct weft_correspondence {
     uint32_t n_objects; /* different ones in the bundle; 1 if count is 1 */
     uint8_t kind;       /* enum weft_shared_kind */
     uint8_t mode;       /* enum weft_wait_mode */
-    uint8_t confidence; /* enum weft_confidence; of a bundle the lowest */
+    uint8_t confidence; /* enum weft_surety; of a bundle the lowest */
     uint8_t flags;      /* enum weft_correspondence_flag; of a bundle: of any */
     uint8_t unknown;    /* enum weft_unknown_reason, if releaser_id is WEFT_ID_NONE */
 };
@@ -167,7 +167,7 @@ struct weft_interplay_pair {
     uint8_t kind;                     /* enum weft_shared_kind */
     uint64_t count, sum_ns, longest_ns, longest_at_ns;
     uint32_t longest_waiter_id;
-    uint64_t confidence[WEFT_CONFIDENCES]; /* waits of each */
+    uint64_t confidence[WEFT_SURETIES]; /* waits of each */
 };
 
 /* A cell of the matrix: `waiter` waited for `releaser`. */
@@ -261,7 +261,7 @@ struct weft_interplay_table {
     uint64_t calls[WEFT_BLOCKING_KINDS]; /* of each kind; OTHER: all other calls */
     uint64_t n_waits, wait_ns;           /* that touch the window; time inside it */
     uint64_t n_joined;                   /* of these, with a releaser: correspondences */
-    uint64_t by_confidence[WEFT_CONFIDENCES], by_unknown[WEFT_UNKNOWN_REASONS];
+    uint64_t by_confidence[WEFT_SURETIES], by_unknown[WEFT_UNKNOWN_REASONS];
     uint64_t uncontended;
     uint64_t io, io_ns;
     uint64_t never_released, reused, lost; /* objects, objects, records that the sources lost */

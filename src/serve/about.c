@@ -32,6 +32,14 @@ WEFT_ENDPOINT(traces)
         weft_json_end_object(json);
     }
     weft_json_end_array(json);
+    weft_json_begin_array(json, "databases");
+    for (size_t i = 0; i < ask->state->n_databases; i++) {
+        weft_json_begin_object(json, NULL);
+        weft_json_u64(json, "id", i);
+        weft_json_text(json, "name", ask->state->databases[i].name);
+        weft_json_end_object(json);
+    }
+    weft_json_end_array(json);
     weft_json_end_object(json);
     weft_view_json_end(&view, json);
     return WEFT_OK;

@@ -3,6 +3,7 @@
  * Answers about threads that wait for each other.
  */
 #include "analysis/interplay.h"
+
 #include "render/interplay_columns.h"
 #include "serve/state.h"
 
@@ -103,9 +104,9 @@ WEFT_ENDPOINT(blocking)
 
 WEFT_ENDPOINT(lanes)
 {
-    union weft_request request = { .lock_lanes = { .from_ns = ask->from_ns,
-                                                   .to_ns = ask->to_ns,
-                                                   .object_id = object_of(ask) } };
+    union weft_request request = {
+        .lock_lanes = { .from_ns = ask->from_ns, .to_ns = ask->to_ns, .object_id = object_of(ask) }
+    };
     union weft_result result;
     uint64_t limit = 0;
     enum weft_code code = limit_of(ask, LANES, LANES_MAX, &limit, err);

@@ -13,6 +13,8 @@ enum {
     TREE_NODES_MAX = 1000000,
     SUBTREE_CALLS = 20000,
     SUBTREE_CALLS_MAX = 200000,
+    PATH_SEGMENTS = 5000,
+    PATH_SEGMENTS_MAX = 100000,
 };
 
 /* ---- lod ------------------------------------------------------------------------------------- */
@@ -206,6 +208,58 @@ WEFT_ENDPOINT(step)
         weft_render_call(&view, result.call, &(struct weft_call_view){ 0 });
     }
     weft_query_discard("call", &result);
+    return code;
+}
+
+/* ---- critical path --------------------------------------------------------------------------- */
+
+/* Of a thread and a part of the trace, or of a span: its thread and its time. */
+static enum weft_code path_request(const struct weft_ask *ask, struct weft_path_opts *opts,
+                                   struct weft_found_span *found, struct weft_err *err)
+{
+    const struct weft_query *query = ask->query;
+    const bool has_span = weft_query_has(query, WEFT_PARAM_SPAN);
+    const bool has_depth = weft_query_has(query, WEFT_PARAM_DEPTH);
+    *opts = (struct weft_path_opts){ .thread_id = (uint32_t)query->thread,
+                                     .from_ns = ask->from_ns,
+                                     .to_ns = ask->to_ns,
+                                     .call_depth =
+                                         has_depth ? (uint32_t)query->depth : WEFT_PATH_INNERMOST };
+    if (has_span == weft_query_has(query, WEFT_PARAM_THREAD) || (has_span && ask->has_window))
+        return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                         "expected thread, with from and to if only a part is wanted; or span");
+    if (!has_span)
+        return WEFT_OK;
+    enum weft_code code = weft_session_find_span(ask->session, query->span.bytes, found, err);
+    if (code == WEFT_OK) {
+        opts->thread_id = found->thread_id;
+        opts->from_ns = found->start_ns;
+        opts->to_ns = found->end_ns;
+    }
+    return code;
+}
+
+WEFT_ENDPOINT(path)
+{
+    const struct weft_query *query = ask->query;
+    union weft_request request;
+    union weft_result result;
+    struct weft_found_span found;
+    struct weft_path_view how = {
+        .span = weft_query_has(query, WEFT_PARAM_SPAN) ? &found : NULL,
+    };
+    enum weft_code code = weft_ask_number(ask, WEFT_PARAM_LIMIT, query->limit, PATH_SEGMENTS, 1,
+                                          PATH_SEGMENTS_MAX, &how.limit, err);
+    if (code == WEFT_OK)
+        code = path_request(ask, &request.path, &found, err);
+    if (code != WEFT_OK)
+        return code;
+    code = weft_query_run(ask->session, "path", &request, &result, err);
+    if (code == WEFT_OK) {
+        const struct weft_view view = weft_ask_view(ask);
+        weft_render_path(&view, result.path, &how);
+    }
+    weft_query_discard("path", &result);
     return code;
 }
 

@@ -72,6 +72,8 @@ const char *weft_server_address(const struct weft_server *server)
 
 const char *weft_server_recovered(const struct weft_server *server, size_t index)
 {
+    if (index >= server->state.n_traces)
+        return NULL;
     const struct weft_served *served = &server->state.traces[index];
     return weft_trace_meta(weft_session_trace(served->session))->is_recovered ? served->path : NULL;
 }

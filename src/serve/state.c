@@ -5,6 +5,7 @@
  */
 #include "serve/state.h"
 
+#include "query/database.h"
 #include "render/render.h"
 #include "serve/files.h"
 #include "serve/serve.h"
@@ -30,15 +31,21 @@ enum { MEMORY_SHARE = 4 }; /* answers under way may have one in so many bytes of
     (BIT(PRESET) | BIT(GLYPHS) | BIT(DURATION_NS) | BIT(GAP_NS) | BIT(SPAN_NS) |                   \
      BIT(OUTLIER_FACTOR) | BIT(OUTLIER_MIN_NS))
 
+#define EXECUTIONS                                                                                 \
+    (BIT(TRACE) | BIT(DB) | BIT(TYPE) | BIT(BEGIN) | BIT(END) | BIT(MATCH) | BIT(WITHIN))
+
 static const struct weft_endpoint endpoints[] = {
     { "blocking", WEFT_ANSWER_QUICK, PART | BIT(WIDTH), BIT(WIDTH), -1, weft_serve_blocking },
     { "calls", WEFT_ANSWER_HEAVY,
       PART | BIT(FN) | BIT(MIN_NS) | BIT(MAX_NS) | BIT(SORT) | BIT(SELF) | BIT(LIMIT), 0, -1,
       weft_serve_calls },
     { "colors", WEFT_ANSWER_NOW, 0, 0, -1, weft_serve_colors },
+    { "compare", WEFT_ANSWER_HEAVY, EXECUTIONS | BIT(A) | BIT(B) | BIT(DRAFT), 0, -1,
+      weft_serve_compare },
     { "correspondences", WEFT_ANSWER_QUICK,
       PART | BIT(WIDTH) | BIT(LIMIT) | BIT(OBJECT) | BIT(RELEASERS), 0, -1,
       weft_serve_correspondences },
+    { "executions", WEFT_ANSWER_HEAVY, EXECUTIONS | BIT(NODE), 0, -1, weft_serve_executions },
     { "functions", WEFT_ANSWER_HEAVY, PART, 0, WEFT_KEPT_FUNCTIONS, weft_serve_functions },
     { "histogram", WEFT_ANSWER_HEAVY, PART | BIT(FN) | BIT(SELF), BIT(FN), -1,
       weft_serve_histogram },
@@ -58,6 +65,9 @@ static const struct weft_endpoint endpoints[] = {
     { "outliers", WEFT_ANSWER_HEAVY,
       PART | BIT(FN) | BIT(MIN_NS) | BIT(LIMIT) | BIT(OUTLIER_FACTOR) | BIT(OUTLIER_MIN_NS), 0, -1,
       weft_serve_outliers },
+    { "path", WEFT_ANSWER_QUICK,
+      BIT(TRACE) | BIT(THREAD) | BIT(FROM) | BIT(TO) | BIT(DEPTH) | BIT(SPAN) | BIT(LIMIT), 0, -1,
+      weft_serve_path },
     { "progress", WEFT_ANSWER_NOW, BIT(TRACE) | BIT(OF), BIT(OF), -1, weft_serve_progress },
     { "regtime", WEFT_ANSWER_HEAVY, PART | REGTIME, 0, WEFT_KEPT_REGTIME, weft_serve_regtime },
     { "shapes", WEFT_ANSWER_HEAVY, BIT(TRACE), 0, WEFT_KEPT_SHAPES, weft_serve_shapes },
@@ -70,6 +80,7 @@ static const struct weft_endpoint endpoints[] = {
     { "threads", WEFT_ANSWER_NOW, BIT(TRACE), 0, -1, weft_serve_threads },
     { "traces", WEFT_ANSWER_NOW, 0, 0, -1, weft_serve_traces },
     { "tree", WEFT_ANSWER_QUICK, PART | BIT(LIMIT), 0, -1, weft_serve_tree },
+    { "types", WEFT_ANSWER_HEAVY, BIT(TRACE) | BIT(DB), 0, -1, weft_serve_types },
 };
 
 const struct weft_endpoint *weft_endpoint_find(struct weft_str name)
@@ -93,7 +104,7 @@ struct weft_view weft_ask_view(const struct weft_ask *ask)
     return (struct weft_view){
         .out = ask->answer->body,
         .trace = ask->trace,
-        .path = ask->served->path,
+        .path = ask->served ? ask->served->path : "",
         .format = WEFT_FORMAT_JSON,
         .has_filter = ask->query->threads.n > 0,
         .has_ids = true,
@@ -209,8 +220,11 @@ static enum weft_code find_session(struct weft_ask *ask, const struct weft_job_w
                                    bool is_heavy, struct weft_err *err)
 {
     struct weft_quick *quick = &ask->state->quick[worker->index];
-    struct weft_session **place = is_heavy ? &ask->served->heavy : &quick->session;
     enum weft_code code = WEFT_OK;
+    ask->run = &worker->run;
+    if (!ask->served)
+        return WEFT_OK;
+    struct weft_session **place = is_heavy ? &ask->served->heavy : &quick->session;
     if (!is_heavy && quick->served != ask->served) {
         weft_session_close(quick->session);
         quick->session = NULL;
@@ -220,7 +234,6 @@ static enum weft_code find_session(struct weft_ask *ask, const struct weft_job_w
     if (!is_heavy)
         quick->served = code == WEFT_OK ? ask->served : NULL;
     ask->session = *place;
-    ask->run = &worker->run;
     if (code == WEFT_OK)
         code = weft_session_keep_threads(ask->session, ask->query->threads.items,
                                          ask->query->threads.n, err);
@@ -337,24 +350,42 @@ static void errand_init(struct weft_errand *errand, const struct weft_endpoint *
     };
 }
 
-static void ask_trace(struct weft_serve_state *state, const struct weft_endpoint *endpoint,
-                      const struct weft_query *query, int fd, struct weft_reply *reply)
+/* What the question is of: a database, a trace, or the server. */
+static enum weft_code find_subject(struct weft_serve_state *state,
+                                   const struct weft_endpoint *endpoint,
+                                   const struct weft_query *query, struct weft_ask *ask,
+                                   struct weft_err *err)
+{
+    if (weft_query_has(query, WEFT_PARAM_DB)) {
+        if (query->db >= state->n_databases)
+            return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "db: expected a number below %zu",
+                             state->n_databases);
+        if (weft_query_has(query, WEFT_PARAM_TRACE))
+            return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "expected trace or db, found both");
+        ask->database = &state->databases[query->db];
+        return WEFT_OK;
+    }
+    if (!(endpoint->takes & BIT(TRACE)))
+        return WEFT_OK;
+    if (query->trace >= state->n_traces)
+        return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "trace: expected a number below %zu",
+                         state->n_traces);
+    ask->served = &state->traces[query->trace];
+    ask->trace = weft_session_trace(ask->served->session);
+    return check_query(query, ask, err);
+}
+
+static void ask_subject(struct weft_serve_state *state, const struct weft_endpoint *endpoint,
+                        const struct weft_query *query, int fd, struct weft_reply *reply)
 {
     struct weft_errand errand = { .ask = { .state = state, .answer = &reply->answer } };
-    if (query->trace >= state->n_traces) {
-        reply->status = 400;
-        (void)weft_fail(&reply->err, WEFT_E_ARG, WEFT_NO_OFFSET,
-                        "trace: expected a number below %zu", state->n_traces);
+    enum weft_code code = find_subject(state, endpoint, query, &errand.ask, &reply->err);
+    if (code != WEFT_OK) {
+        reply->status = status_of(code);
         return;
     }
-    errand.ask.served = &state->traces[query->trace];
-    errand.ask.trace = weft_session_trace(errand.ask.served->session);
     errand_init(&errand, endpoint, query);
-    enum weft_code code = check_query(query, &errand.ask, &reply->err);
-    if (code == WEFT_OK)
-        do_errand(state, &errand, fd, reply);
-    else
-        reply->status = status_of(code);
+    do_errand(state, &errand, fd, reply);
 }
 
 void weft_state_answer(struct weft_serve_state *state, struct weft_str name, struct weft_str text,
@@ -373,7 +404,7 @@ void weft_state_answer(struct weft_serve_state *state, struct weft_str name, str
     if (code == WEFT_OK)
         code = check_needs(endpoint, query, &reply->err);
     if (code == WEFT_OK)
-        ask_trace(state, endpoint, query, fd, reply);
+        ask_subject(state, endpoint, query, fd, reply);
     else
         reply->status = status_of(code);
     free(query);
@@ -388,7 +419,7 @@ static bool compute_ahead(struct weft_serve_state *state)
 {
     static const char *const names[] = { "regtime", "functions", "shapes" };
     const size_t n_names = sizeof names / sizeof *names;
-    state->ahead = calloc(n_names * state->n_traces, sizeof *state->ahead);
+    state->ahead = calloc(n_names * state->n_traces + 1, sizeof *state->ahead);
     if (!state->ahead)
         return false;
     for (size_t i = 0; i < n_names * state->n_traces; i++) {
@@ -421,6 +452,18 @@ static enum weft_code open_trace(struct weft_served *served, const char *path,
     return code;
 }
 
+/* Traces and databases are told from each other by their first bytes. */
+static enum weft_code open_file(struct weft_serve_state *state, const char *path,
+                                const struct weft_run *run, struct weft_err *err)
+{
+    const char *slash = strrchr(path, '/');
+    if (!weft_database_is(path))
+        return open_trace(&state->traces[state->n_traces++], path, run, err);
+    state->databases[state->n_databases++] =
+        (struct weft_served_database){ .path = path, .name = slash ? slash + 1 : path };
+    return WEFT_OK;
+}
+
 enum weft_code weft_state_init(struct weft_serve_state *state, const struct weft_serve_opts *opts,
                                struct weft_err *err)
 {
@@ -428,13 +471,13 @@ enum weft_code weft_state_init(struct weft_serve_state *state, const struct weft
     const uint64_t memory_bytes = opts->run->memory_bytes;
     state->answer_bytes_max = memory_bytes ? memory_bytes / MEMORY_SHARE : ANSWERS_BYTES_MAX;
     state->traces = calloc(opts->n_paths, sizeof *state->traces);
+    state->databases = calloc(opts->n_paths, sizeof *state->databases);
     state->quick = calloc((size_t)n_quick + 1, sizeof *state->quick);
-    if (!state->traces || !state->quick)
+    if (!state->traces || !state->databases || !state->quick)
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the server");
     enum weft_code code = WEFT_OK;
-    for (; code == WEFT_OK && state->n_traces < opts->n_paths; state->n_traces++)
-        code = open_trace(&state->traces[state->n_traces], opts->paths[state->n_traces], opts->run,
-                          err);
+    for (size_t i = 0; code == WEFT_OK && i < opts->n_paths; i++)
+        code = open_file(state, opts->paths[i], opts->run, err);
     if (code == WEFT_OK)
         code = weft_output_to_memory(&state->colors, err);
     if (code == WEFT_OK)
@@ -467,6 +510,8 @@ void weft_state_fini(struct weft_serve_state *state)
     for (size_t i = 0; i < state->n_traces; i++)
         close_trace(&state->traces[i]);
     weft_output_abort(state->colors);
+    weft_comparisons_fini(&state->comparisons);
+    free(state->databases);
     free(state->ahead);
     free(state->quick);
     free(state->traces);

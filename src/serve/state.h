@@ -7,6 +7,7 @@
 
 #include "query/session.h"
 #include "render/output.h"
+#include "serve/comparisons.h"
 #include "serve/jobs.h"
 #include "serve/target.h"
 
@@ -43,6 +44,12 @@ struct weft_served {
     struct weft_kept_answer kept[WEFT_KEPTS];
 };
 
+/* A database of executions. */
+struct weft_served_database {
+    const char *path;
+    const char *name; /* the path's last part */
+};
+
 /* A quick worker's session: of the trace it was asked last. */
 struct weft_quick {
     const struct weft_served *served;
@@ -52,9 +59,12 @@ struct weft_quick {
 struct weft_serve_state {
     struct weft_served *traces;
     size_t n_traces;
-    struct weft_quick *quick;   /* by worker */
-    struct weft_output *colors; /* the document of api/colors */
-    struct weft_errand *ahead;  /* what is computed before anybody asks */
+    struct weft_served_database *databases;
+    size_t n_databases;
+    struct weft_comparisons comparisons; /* the heavy worker's */
+    struct weft_quick *quick;            /* by worker */
+    struct weft_output *colors;          /* the document of api/colors */
+    struct weft_errand *ahead;           /* what is computed before anybody asks */
     struct weft_jobs *jobs;
     _Atomic uint64_t answer_bytes; /* held by answers under way */
     uint64_t answer_bytes_max;
@@ -63,7 +73,8 @@ struct weft_serve_state {
 /* A question, while it is answered. */
 struct weft_ask {
     struct weft_serve_state *state;
-    struct weft_served *served;
+    struct weft_served *served;                  /* NULL: it is of a database */
+    const struct weft_served_database *database; /* NULL: it is of a trace */
     struct weft_session
         *session; /* restricted to the threads asked for; NULL if answered at once */
     const struct weft_trace *trace;
@@ -131,6 +142,7 @@ WEFT_ENDPOINT(interval);
 WEFT_ENDPOINT(tree);
 WEFT_ENDPOINT(item);
 WEFT_ENDPOINT(step);
+WEFT_ENDPOINT(path);
 WEFT_ENDPOINT(subtree);
 WEFT_ENDPOINT(functions); /* whole.c */
 WEFT_ENDPOINT(regtime);
@@ -138,6 +150,10 @@ WEFT_ENDPOINT(shapes);
 WEFT_ENDPOINT(calls);
 WEFT_ENDPOINT(histogram);
 WEFT_ENDPOINT(outliers);
+
+WEFT_ENDPOINT(types); /* compare.c */
+WEFT_ENDPOINT(executions);
+WEFT_ENDPOINT(compare);
 
 /* ---- state.c --------------------------------------------------------------------------------- */
 

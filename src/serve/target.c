@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum kind { NUMBER, CHOICE, IDS };
+enum kind { NUMBER, CHOICE, IDS, TEXT };
 
 enum { SHOWN_BYTES = 40, NUMBER_DIGITS = 20 };
 
@@ -52,6 +52,17 @@ static const struct row rows[] = {
     { "span_ns", NUMBER, FIELD(span_ns), UINT64_MAX, NULL },
     { "outlier_factor", NUMBER, FIELD(outlier_factor), UINT32_MAX, NULL },
     { "outlier_min_ns", NUMBER, FIELD(outlier_min_ns), UINT64_MAX, NULL },
+    { "span", TEXT, FIELD(span), WEFT_QUERY_TEXT, NULL },
+    { "db", NUMBER, FIELD(db), UINT32_MAX, NULL },
+    { "type", TEXT, FIELD(type), WEFT_QUERY_TEXT, NULL },
+    { "begin", TEXT, FIELD(begin), WEFT_QUERY_TEXT, NULL },
+    { "end", TEXT, FIELD(end), WEFT_QUERY_TEXT, NULL },
+    { "match", TEXT, FIELD(match), WEFT_QUERY_TEXT, NULL },
+    { "within", TEXT, FIELD(within), WEFT_QUERY_TEXT, NULL },
+    { "a", TEXT, FIELD(a), WEFT_QUERY_TEXT, NULL },
+    { "b", TEXT, FIELD(b), WEFT_QUERY_TEXT, NULL },
+    { "draft", CHOICE, FIELD(is_draft), 0, flags },
+    { "node", NUMBER, FIELD(node), UINT32_MAX - 1, NULL },
     { "object", NUMBER, FIELD(object), UINT64_MAX, NULL },
     { "releasers", IDS, FIELD(releasers), UINT32_MAX - 1, NULL },
     { "kind", CHOICE, FIELD(kind), 0, kinds },
@@ -145,6 +156,10 @@ static bool read_number(struct weft_str text, uint64_t max, uint64_t *out)
 
 static enum weft_code bad_value(const struct row *row, struct weft_str value, struct weft_err *err)
 {
+    if (row->kind == TEXT)
+        return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                         "%s: expected 1 to %" PRIu64 " bytes of text, found '%s'", row->name,
+                         row->max, show(value).text);
     if (row->kind == CHOICE)
         return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "%s: expected %s, %s%s%s, found '%s'",
                          row->name, row->choices[0], row->choices[1], row->choices[2] ? ", " : "",
@@ -186,6 +201,18 @@ static enum weft_code read_ids(const struct row *row, struct weft_str value,
     return WEFT_OK;
 }
 
+static bool read_text(const struct row *row, struct weft_str value, struct weft_query_text *text)
+{
+    if (value.n_bytes == 0 || value.n_bytes > row->max)
+        return false;
+    for (size_t i = 0; i < value.n_bytes; i++)
+        if ((unsigned char)value.bytes[i] < ' ' || value.bytes[i] == 127)
+            return false;
+    memcpy(text->bytes, value.bytes, value.n_bytes);
+    text->n = value.n_bytes;
+    return true;
+}
+
 static bool read_choice(const struct row *row, struct weft_str value, uint64_t *out)
 {
     for (uint64_t i = 0; row->choices[i]; i++)
@@ -202,6 +229,8 @@ static enum weft_code read_value(const struct row *row, struct weft_str value,
     void *field = (char *)query + row->field;
     if (row->kind == IDS)
         return read_ids(row, value, field, err);
+    if (row->kind == TEXT)
+        return read_text(row, value, field) ? WEFT_OK : bad_value(row, value, err);
     bool is_read =
         row->kind == CHOICE ? read_choice(row, value, field) : read_number(value, row->max, field);
     return is_read ? WEFT_OK : bad_value(row, value, err);

@@ -13,7 +13,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { WEFT_TARGET_BYTES = 8192 + 128, WEFT_QUERY_BYTES = 8192, WEFT_QUERY_IDS = 4096 };
+enum {
+    WEFT_TARGET_BYTES = 8192 + 128,
+    WEFT_QUERY_BYTES = 8192,
+    WEFT_QUERY_IDS = 4096,
+    WEFT_QUERY_TEXT = 4096
+};
 
 /* The parameters, as bits of weft_query.given and of what an endpoint takes. */
 enum weft_param {
@@ -41,6 +46,17 @@ enum weft_param {
     WEFT_PARAM_SPAN_NS,
     WEFT_PARAM_OUTLIER_FACTOR,
     WEFT_PARAM_OUTLIER_MIN_NS,
+    WEFT_PARAM_SPAN,
+    WEFT_PARAM_DB,
+    WEFT_PARAM_TYPE,
+    WEFT_PARAM_BEGIN,
+    WEFT_PARAM_END,
+    WEFT_PARAM_MATCH,
+    WEFT_PARAM_WITHIN,
+    WEFT_PARAM_A,
+    WEFT_PARAM_B,
+    WEFT_PARAM_DRAFT,
+    WEFT_PARAM_NODE,
     WEFT_PARAM_OBJECT,
     WEFT_PARAM_RELEASERS,
     WEFT_PARAM_KIND,
@@ -60,17 +76,24 @@ struct weft_query_ids {
     size_t n;
 };
 
+/* What a person wrote: without control characters, and ended by a zero. */
+struct weft_query_text {
+    char bytes[WEFT_QUERY_TEXT + 1];
+    size_t n;
+};
+
 /* The parameters of a request; one that is not in `given` is 0. Whether ids exist and times make
  * sense is for whoever knows the trace. */
 struct weft_query {
     uint64_t given; /* WEFT_PARAM_BIT of each */
     uint64_t trace, from_ns, to_ns, min_ns, max_ns, limit, width, thread, at_ns, depth, depths;
     uint64_t glyphs, duration_ns, gap_ns, span_ns, outlier_factor, outlier_min_ns;
-    uint64_t is_self;
+    uint64_t is_self, is_draft, db, node;
     uint64_t object;                      /* weft_shared_object.id */
     uint64_t sort, direction, of, preset; /* enums; preset: index of weft_query_presets */
     uint64_t kind;                        /* enum weft_query_kind */
     struct weft_query_ids threads, fn, releasers;
+    struct weft_query_text span, type, begin, end, match, within, a, b;
 };
 
 /* Names of RegTime's presets, ended by NULL. */
@@ -98,7 +121,8 @@ WEFT_CHECKED enum weft_code weft_target_split(struct weft_str text, struct weft_
 
 /* Reads the query of a target. `takes` has the bits of the parameters that are known here. Names
  * and values may be percent-encoded. WEFT_E_ARG for a name that is unknown or comes twice, a number
- * that is no decimal integer or too large, an id twice in a list. */
+ * that is no decimal integer or too large, an id twice in a list, a text that is empty, too long,
+ * or holds control characters. */
 WEFT_CHECKED enum weft_code weft_query_read(struct weft_str text, uint64_t takes,
                                             struct weft_query *query, struct weft_err *err);
 

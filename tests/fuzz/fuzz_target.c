@@ -88,6 +88,14 @@ static uint64_t write_query(struct writing *to, const struct weft_query *query)
     return written;
 }
 
+static bool is_plain(const struct weft_query_text *text)
+{
+    for (size_t i = 0; i < text->n; i++)
+        if ((unsigned char)text->bytes[i] < ' ')
+            return false;
+    return text->n <= WEFT_QUERY_TEXT && text->bytes[text->n] == 0;
+}
+
 static bool ids_equal(const struct weft_query_ids *a, const struct weft_query_ids *b)
 {
     return a->n == b->n && memcmp(a->items, b->items, a->n * sizeof *a->items) == 0;
@@ -126,6 +134,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
             code = weft_query_read(target.query, UINT64_MAX, &queries[0], &err);
             must(code == WEFT_OK || code == WEFT_E_ARG);
             must((code == WEFT_OK) == (err.code == WEFT_OK));
+            must(is_plain(&queries[0].span) && is_plain(&queries[0].type) &&
+                 is_plain(&queries[0].begin) && is_plain(&queries[0].end) &&
+                 is_plain(&queries[0].match) && is_plain(&queries[0].a) && is_plain(&queries[0].b));
             if (code == WEFT_OK)
                 check_again(&queries[0], &queries[1]);
         }

@@ -3,7 +3,7 @@
  * The reader of JSON against yajl, on thousands of random documents, whole and damaged: both take
  * the same texts, and find the same names, strings and numbers in them.
  */
-#include "ingest/chrome/json.h"
+#include "base/json_read.h"
 #include "recording_sink.h"
 #include "tap.h"
 

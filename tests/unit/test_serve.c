@@ -57,7 +57,7 @@ static void test_query(void)
 {
     struct weft_query *query = malloc(sizeof *query);
     struct weft_err err = { 0 };
-    const uint32_t all = UINT32_MAX;
+    const uint64_t all = UINT64_MAX;
     tap_ok(weft_query_read(weft_str_of("from=5&threads=3,1,2&sort=time&to=18446744073709551615"),
                            all, query, NULL) == WEFT_OK &&
                query->from_ns == 5 && query->to_ns == UINT64_MAX && query->threads.n == 3 &&

@@ -17,6 +17,7 @@ import { functionsScreen } from './views/functions';
 import { healthScreen } from './views/health';
 import { INTERPLAY } from './views/interplay';
 import { OVERVIEW, PATTERNS } from './views/overview';
+import { pathScreen } from './views/path';
 import { TIMELINE } from './views/timeline';
 import './served.css';
 
@@ -36,7 +37,7 @@ async function makeServed(source: Source, early: Promise<Columns> | null): Promi
   const served = await loadServed(source);
   const app = makeApp(
     bareTrace(served, 'weft'),
-    [OVERVIEW, TIMELINE, PATTERNS, INTERPLAY, functionsScreen(), healthScreen()],
+    [OVERVIEW, TIMELINE, PATTERNS, INTERPLAY, pathScreen(), functionsScreen(), healthScreen()],
     served,
   );
   app.live = new Live(app, served, early);

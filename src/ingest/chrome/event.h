@@ -6,7 +6,7 @@
 #define WEFT_INGEST_CHROME_EVENT_H
 
 #include "base/decimal.h"
-#include "ingest/chrome/json.h"
+#include "base/json_read.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -65,7 +65,7 @@ export function readTheme(element: Element): Theme {
   };
 }
 
-type PatternKind = 'wait' | 'dots' | 'more';
+type PatternKind = 'wait' | 'back' | 'dots' | 'more';
 
 /** One pattern for each kind, colour and pixel ratio; anchored to the content by `shift`. */
 export class Patterns {
@@ -107,8 +107,9 @@ function tile(kind: PatternKind, color: string, dpr: number): HTMLCanvasElement 
   ctx.lineWidth = 1.1 * dpr;
   ctx.beginPath();
   for (const shift of [-size, 0, size]) {
-    ctx.moveTo(shift - size, size * 2);
-    ctx.lineTo(shift + size * 2, -size);
+    const [from, to] = kind === 'back' ? [-size, size * 2] : [size * 2, -size];
+    ctx.moveTo(shift - size, from);
+    ctx.lineTo(shift + size * 2, to);
   }
   ctx.stroke();
   return canvas;

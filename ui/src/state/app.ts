@@ -55,7 +55,15 @@ export interface PatternView {
   isFolded: boolean;
 }
 
-export type Screen = 'overview' | 'timeline' | 'patterns' | 'interplay' | 'functions' | 'health';
+export type Screen =
+  | 'overview'
+  | 'timeline'
+  | 'patterns'
+  | 'interplay'
+  | 'path'
+  | 'compare'
+  | 'functions'
+  | 'health';
 
 export type ClusterKey =
   | 'name'

@@ -6,6 +6,7 @@ import { SORTS } from './app';
 import type { App } from './app';
 import { currentScreen } from './screens';
 import type { Command } from './screens';
+import { explainSelection } from './path';
 import { goToPin, pinSentence, resolvePin, togglePin } from './pins';
 import { listSet, stepSet, toggleSetOnly } from './sets';
 
@@ -63,6 +64,11 @@ const COMMON: readonly Command[] = [
     isFor: app => app.state.get().pins.length > 0,
   },
   { name: 'Zoom to the range or the selected item', key: 'z', run: act.commitRange },
+  {
+    ...{ name: 'Critical path of the selected call, or of the range', key: 'x' },
+    run: explainSelection,
+    isFor: app => app.screens.some(({ key }) => key === 'path'),
+  },
   { name: 'One crumb back', key: 'Backspace', run: act.back },
   { name: 'Show the whole trace', key: '0', run: act.resetView },
   { name: 'Linear or regime time', key: 't', run: act.toggleTime },

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a served page knows besides the regimes: the server, the trace's threads and names, and the
 // set of calls that screens hand to each other.
+import { Refused } from '../api/source';
 import type { Source } from '../api/source';
 import { num, objects, text } from '../api/json';
 import type { Json } from '../api/json';
@@ -80,6 +81,8 @@ export interface Served {
   source: Source;
   /** All that the server has, this one among them. */
   traces: ServedTrace[];
+  /** False: it has databases alone. */
+  hasTrace: boolean;
   trace: {
     name: string;
     duration: number;
@@ -116,24 +119,36 @@ function decodeNames(rows: Json[]): Names {
   };
 }
 
+/** A server of databases alone has no threads. */
+function noTrace(error: unknown): null {
+  if (error instanceof Refused && error.status === 400) return null;
+  throw error;
+}
+
 /** What every screen needs, in three quick questions. */
 export async function loadServed(source: Source): Promise<Served> {
   const [traces, threads, names] = await Promise.all([
     source.json('traces', { trace: undefined }),
-    source.json('threads'),
-    source.json('names'),
+    source.json('threads').catch(noTrace),
+    source.json('names').catch(noTrace),
   ]);
-  const functions = decodeNames(objects(names, 'functions'));
-  const own = objects(traces, 'traces').find(one => num(one, 'id') === source.trace) ?? {};
+  const hasTrace = objects(traces, 'traces').length > 0;
+  if (hasTrace && (!threads || !names)) throw new Error(`there is no trace ${source.trace}`);
+  const functions = decodeNames(objects(names ?? {}, 'functions'));
+  const own =
+    [...objects(traces, 'traces'), ...objects(traces, 'databases')].find(
+      one => num(one, 'id') === source.trace,
+    ) ?? {};
   return {
     source,
     traces: objects(traces, 'traces').map(one => ({ id: num(one, 'id'), name: text(one, 'name') })),
+    hasTrace,
     trace: {
       ...{ name: text(own, 'name'), duration: num(own, 'duration_ns'), calls: num(own, 'calls') },
       format: text(own, 'format'),
       hasStates: own['has_states'] === true,
     },
-    threads: objects(threads, 'threads').map(decodeThread),
+    threads: objects(threads ?? {}, 'threads').map(decodeThread),
     names: functions,
     families: buildFamilies(functions),
     state: new Atom<ServedState>({

@@ -3,13 +3,14 @@
 import { createContext } from 'preact';
 import type { ComponentChildren, JSX } from 'preact';
 import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { PanePainter } from '../draw/pane';
 import type { Pane, Panes } from '../draw/pane';
 import { percent } from '../lib/format';
 import { rowsInView } from '../lib/functions';
 import type { TreeView } from '../state/calltree';
 import type { Answer, Functions, FunctionsState } from '../state/functions';
 import type { ServedState } from '../state/served';
+import { useOwnCanvas } from './canvas';
+import type { OwnCanvas } from './canvas';
 import { hueVar } from './parts';
 import { useAtom } from './use';
 
@@ -35,41 +36,9 @@ export function useServed<T>(choose: (state: ServedState) => T): T {
   return useAtom(useFunctions().screen.served.state, choose);
 }
 
-/** A canvas as large as its holder, painted by `draw` whenever the component draws again. */
-export function useCanvas(draw: (pane: Pane) => void): {
-  holder: { current: HTMLDivElement | null };
-  canvas: { current: HTMLCanvasElement | null };
-  painter: { current: PanePainter | null };
-  width: number;
-  height: number;
-} {
-  const { panes } = useFunctions();
-  const holder = useRef<HTMLDivElement>(null);
-  const canvas = useRef<HTMLCanvasElement>(null);
-  const painter = useRef<PanePainter | null>(null);
-  const latest = useRef(draw);
-  const [size, setSize] = useState({ width: 0, height: 0 });
-  latest.current = draw;
-  useLayoutEffect(() => {
-    const made = new PanePainter(canvas.current!, pane => latest.current(pane));
-    painter.current = made;
-    const measure = (): void => {
-      const { clientWidth: width, clientHeight: height } = holder.current!;
-      made.resize(width, height);
-      setSize(now => (now.width === width && now.height === height ? now : { width, height }));
-    };
-    const observer = new ResizeObserver(measure);
-    observer.observe(holder.current!);
-    measure();
-    const forget = panes.add(made);
-    return () => {
-      observer.disconnect();
-      forget();
-    };
-  }, []);
-  useEffect(() => painter.current?.markBase());
-  return { holder, canvas, painter, ...size };
-}
+/** A canvas of the screen, painted by `draw` whenever the component draws again. */
+export const useCanvas = (draw: (pane: Pane) => void): OwnCanvas =>
+  useOwnCanvas(useFunctions().panes, draw);
 
 /** Height of a row of a table of which only rows in view are in the document, in px. */
 export const ROW = 22;

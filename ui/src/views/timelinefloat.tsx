@@ -8,6 +8,7 @@ import { compact, duration, exact, integer, percent, plural } from '../lib/forma
 import { GREY_HUE } from '../lib/palette';
 import * as act from '../state/actions';
 import type { App } from '../state/app';
+import { showPaths } from '../state/path';
 import * as time from '../state/timeline';
 import { timelineOf } from '../state/timeline';
 import type { TimelineHit } from '../state/timeline';
@@ -169,6 +170,14 @@ function rangeTo(app: App, t: number): void {
   act.setRange(app, { t0: Math.round(Math.min(t - 1, start)), t1: Math.round(t) }, false);
 }
 
+/** The path of a call, or of the thread there: through the range, or else the window. */
+function explainAt(app: App, thread: number, hit: time.TimelineHit | null): void {
+  const { range, window } = app.state.get();
+  const name = hit ? (timelineOf(app).served.names.name[hit.fn] ?? '') : '';
+  const span = hit ? { t0: hit.start, t1: Math.max(hit.end, hit.start + 1) } : (range ?? window);
+  showPaths(app, [{ thread: hit?.thread ?? thread, span, label: hit ? name : 'range' }]);
+}
+
 function entriesOf(app: App, menu: time.TimelineMenu): Entry[] {
   const { served, state } = timelineOf(app);
   const { hit, t, thread } = menu;
@@ -194,6 +203,11 @@ function entriesOf(app: App, menu: time.TimelineMenu): Entry[] {
       word: 'Copy its start in ns',
       run: () => void copyText(String(hit?.start ?? t)),
       isOff: !hit,
+    },
+    {
+      word: 'Critical path of this',
+      run: () => explainAt(app, thread, hit),
+      isOff: thread < 0 && !hit,
     },
     { word: 'Mark here', key: 'm', run: () => time.toggleFlag(app, t, false, near) },
     { word: 'Note here', key: 'Shift+M', run: () => time.toggleFlag(app, t, true, near) },

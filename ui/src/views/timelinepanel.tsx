@@ -14,6 +14,7 @@ import { timelineOf } from '../state/timeline';
 import { detailsOf } from '../state/timelinedetails';
 import type { Details, Reach, Scope } from '../state/timelinedetails';
 import * as walk from '../state/timelinewalk';
+import { explainSelection } from '../state/path';
 import { whyNoCalls } from './nocalls';
 import { Command, copyText, Key } from './parts';
 import { FnSwatch } from './timelinefloat';
@@ -130,6 +131,9 @@ function CallFacts({ call, details }: { call: CallAt; details: Details | null })
         </button>
         <button onClick={() => walk.focusCall(app)}>
           Focus <Key>F</Key>
+        </button>
+        <button onClick={() => explainSelection(app)}>
+          Critical path <Key>x</Key>
         </button>
       </p>
     </div>

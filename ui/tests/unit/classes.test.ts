@@ -9,6 +9,7 @@ const src = new URL('../../src/', import.meta.url).pathname;
 /** Sheets of components, and the files of views/ that wear their classes. */
 const OWNERS: Record<string, RegExp> = {
   'views/functions.css': /^(functions|health)/,
+  'views/path.css': /^path/,
   'views/timeline.css': /^timeline/,
 };
 const SHARED = ['style.css', 'served.css'];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ingest/chrome/json.h"
+#include "base/json_read.h"
 
 /* Objects and arrays within each other, in one value: a bit for each says which it is. */
 enum { MOST_DEPTH = 1024, WORD_BITS = 64 };

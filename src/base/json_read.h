@@ -7,8 +7,8 @@
  * A function that returns false has set `expected`; `at` then is the place of the mistake, or the
  * end if the text ends too early.
  */
-#ifndef WEFT_INGEST_CHROME_JSON_H
-#define WEFT_INGEST_CHROME_JSON_H
+#ifndef WEFT_BASE_JSON_READ_H
+#define WEFT_BASE_JSON_READ_H
 
 #include "base/cursor.h"
 #include "base/str.h"

@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: MIT
+ *
+ *     each slow execution: where is it slower?      descend from the root while one child has at
+ *                                                   least half of all that it is slower
+ *     those with the same such node                 are a cluster
+ *     clusters that are alike                       are joined: the same innermost functions, one
+ *                                                   within the other, or the same largest node
+ */
+#include "analysis/compare_causes.h"
+
+#include "base/map.h"
+#include "schema/event.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SIGNATURE_FUNCTIONS = 3, NEST_CLUSTERS_MAX = 1024 };
+
+static const double HALF = 0.5; /* of what is slower, for a node that stands out */
+static const double NESTED =
+    0.3; /* of what a cluster is slower, for one within it to be the same */
+
+/* Sums by node of one or several executions; only what is touched is cleared. */
+struct profile {
+    double *own, *total; /* exclusive, inclusive */
+    double *best;        /* largest excess of a child */
+    uint32_t *best_child;
+    bool *is_touched;
+    uint32_t *touched; /* ascending once ended */
+    size_t n_touched;
+    size_t n_items;
+};
+
+struct cluster {
+    uint32_t key;    /* node that stands out; WEFT_ID_NONE: nothing is slower */
+    uint32_t joined; /* cluster that it is part of; itself: of none */
+    uint32_t n_items;
+};
+
+struct causes {
+    const struct weft_causes_base *base;
+    struct weft_compare_table *table;
+    struct profile profile;
+    struct cluster *clusters;
+    uint32_t n_clusters;
+    uint32_t *by_cluster; /* places in items_b, those of a cluster together */
+    struct weft_map *keys;
+};
+
+/* ---- profiles -------------------------------------------------------------------------------- */
+
+static bool profile_init(struct profile *profile, size_t n_nodes)
+{
+    *profile = (struct profile){
+        .own = calloc(n_nodes, sizeof(double)),
+        .total = calloc(n_nodes, sizeof(double)),
+        .best = calloc(n_nodes, sizeof(double)),
+        .best_child = calloc(n_nodes, sizeof(uint32_t)),
+        .is_touched = calloc(n_nodes, sizeof(bool)),
+        .touched = calloc(n_nodes, sizeof(uint32_t)),
+    };
+    return profile->own && profile->total && profile->best && profile->best_child &&
+           profile->is_touched && profile->touched;
+}
+
+static void profile_fini(struct profile *profile)
+{
+    free(profile->own);
+    free(profile->total);
+    free(profile->best);
+    free(profile->best_child);
+    free(profile->is_touched);
+    free(profile->touched);
+}
+
+static void profile_clear(struct profile *profile)
+{
+    for (size_t i = 0; i < profile->n_touched; i++) {
+        const uint32_t node = profile->touched[i];
+        profile->own[node] = profile->total[node] = 0;
+        profile->is_touched[node] = false;
+    }
+    profile->n_touched = profile->n_items = 0;
+}
+
+static void touch(struct profile *profile, const struct weft_ecct_matrix *matrix, uint32_t node)
+{
+    for (; node != WEFT_ID_NONE && !profile->is_touched[node]; node = matrix->nodes[node].parent) {
+        profile->is_touched[node] = true;
+        profile->touched[profile->n_touched++] = node;
+    }
+}
+
+static void profile_add(struct profile *profile, const struct weft_ecct_matrix *matrix,
+                        uint32_t item)
+{
+    touch(profile, matrix, 0);
+    for (uint64_t at = matrix->starts[item]; at < matrix->starts[item + 1]; at++) {
+        touch(profile, matrix, matrix->node[at]);
+        profile->own[matrix->node[at]] += (double)matrix->ns[at];
+    }
+    profile->n_items++;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Makes means of sums, and inclusive ones of exclusive ones. */
+static void profile_end(struct profile *profile, const struct weft_ecct_matrix *matrix)
+{
+    qsort(profile->touched, profile->n_touched, sizeof *profile->touched, ascending);
+    for (size_t i = 0; i < profile->n_touched; i++) {
+        const uint32_t node = profile->touched[i];
+        profile->own[node] /= (double)profile->n_items;
+        profile->total[node] = profile->own[node];
+    }
+    for (size_t i = profile->n_touched; i-- > 1;) {
+        const uint32_t node = profile->touched[i];
+        profile->total[matrix->nodes[node].parent] += profile->total[node];
+    }
+}
+
+static double excess(const struct causes *causes, uint32_t node)
+{
+    return causes->profile.total[node] - causes->base->total_ns[node];
+}
+
+/* The deepest node that has at least half of all that the profile is slower, as have all above it;
+ * WEFT_ID_NONE if it is not slower. */
+static uint32_t standing_out(struct causes *causes)
+{
+    struct profile *profile = &causes->profile;
+    const double all_ns = excess(causes, 0);
+    if (!(all_ns > 0))
+        return WEFT_ID_NONE;
+    for (size_t i = 0; i < profile->n_touched; i++)
+        profile->best[profile->touched[i]] = 0;
+    for (size_t i = 1; i < profile->n_touched; i++) {
+        const uint32_t node = profile->touched[i];
+        const uint32_t parent = causes->base->matrix->nodes[node].parent;
+        const double slower_ns = excess(causes, node);
+        if (slower_ns > profile->best[parent]) {
+            profile->best[parent] = slower_ns;
+            profile->best_child[parent] = node;
+        }
+    }
+    uint32_t node = 0;
+    while (profile->best[node] >= HALF * all_ns)
+        node = profile->best_child[node];
+    return node;
+}
+
+/* The node whose exclusive mean differs most from A's; WEFT_ID_NONE if none is slower. */
+static uint32_t largest_own(const struct causes *causes, double *difference_ns)
+{
+    const struct profile *profile = &causes->profile;
+    uint32_t largest = WEFT_ID_NONE;
+    *difference_ns = 0;
+    for (size_t i = 0; i < profile->n_touched; i++) {
+        const uint32_t node = profile->touched[i];
+        const double slower_ns = profile->own[node] - causes->base->mean_ns[node];
+        if (slower_ns > *difference_ns) {
+            *difference_ns = slower_ns;
+            largest = node;
+        }
+    }
+    return largest;
+}
+
+/* ---- likeness -------------------------------------------------------------------------------- */
+
+static bool begins_with(struct weft_str text, const char *start)
+{
+    const size_t n_bytes = strlen(start);
+    return text.n_bytes >= n_bytes && memcmp(text.bytes, start, n_bytes) == 0;
+}
+
+bool weft_frame_is_running(const struct weft_frame *frame)
+{
+    return frame->kind == WEFT_FRAME_STATE && !begins_with(frame->name, "blocked") &&
+           !begins_with(frame->name, "preempted");
+}
+
+/* FNV-1a, going on from `hash`. */
+static uint64_t hash_frame(uint64_t hash, const struct weft_frame *frame)
+{
+    for (size_t i = 0; i < frame->name.n_bytes; i++) {
+        const unsigned char byte = (unsigned char)frame->name.bytes[i];
+        const bool is_digit = byte >= '0' && byte <= '9';
+        if (!is_digit || frame->kind != WEFT_FRAME_THREAD)
+            hash = (hash ^ byte) * UINT64_C(0x100000001b3);
+    }
+    return (hash ^ (0x100u + frame->kind)) * UINT64_C(0x100000001b3);
+}
+
+uint64_t weft_stack_likeness(const struct weft_ecct_matrix *matrix, uint32_t node)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (unsigned n_functions = 0; node != 0 && n_functions < SIGNATURE_FUNCTIONS;
+         node = matrix->nodes[node].parent) {
+        const struct weft_frame *frame = &matrix->frames[matrix->nodes[node].frame];
+        hash = hash_frame(hash, frame);
+        n_functions += frame->kind == WEFT_FRAME_FUNCTION || frame->kind == WEFT_FRAME_LOCK;
+    }
+    return hash;
+}
+
+/* What runs in one place now, and now is interrupted there, is the same: of its function. */
+static uint32_t function_of(const struct weft_ecct_matrix *matrix, uint32_t node)
+{
+    if (node == WEFT_ID_NONE || node == 0 ||
+        !weft_frame_is_running(&matrix->frames[matrix->nodes[node].frame]))
+        return node;
+    return matrix->nodes[node].parent;
+}
+
+static bool is_below(const struct weft_ecct_matrix *matrix, uint32_t node, uint32_t ancestor)
+{
+    while (node > ancestor) /* a parent is before its children */
+        node = matrix->nodes[node].parent;
+    return node == ancestor;
+}
+
+/* ---- clusters -------------------------------------------------------------------------------- */
+
+static uint32_t cluster_of(const struct causes *causes, uint32_t cluster)
+{
+    while (causes->clusters[cluster].joined != cluster)
+        cluster = causes->clusters[cluster].joined;
+    return cluster;
+}
+
+/* The lower one stays. */
+static void join(struct causes *causes, uint32_t a, uint32_t b)
+{
+    a = cluster_of(causes, a);
+    b = cluster_of(causes, b);
+    if (a < b)
+        causes->clusters[b].joined = a;
+    else
+        causes->clusters[a].joined = b;
+}
+
+static enum weft_code no_memory(struct weft_err *err)
+{
+    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the causes");
+}
+
+/* Each execution's cluster, in cause_of for now. */
+static enum weft_code find_clusters(struct causes *causes, struct weft_err *err)
+{
+    const struct weft_ecct_matrix *matrix = causes->base->matrix;
+    for (size_t i = 0; i < causes->table->n_b; i++) {
+        profile_clear(&causes->profile);
+        profile_add(&causes->profile, matrix, causes->table->items_b[i]);
+        profile_end(&causes->profile, matrix);
+        const uint32_t key = function_of(matrix, standing_out(causes));
+        const uint32_t cluster = weft_map_add(causes->keys, key, NULL);
+        if (cluster == WEFT_MAP_NONE)
+            return no_memory(err);
+        causes->table->cause_of[i] = cluster;
+    }
+    causes->n_clusters = weft_map_count(causes->keys);
+    causes->clusters = calloc(causes->n_clusters + 1, sizeof *causes->clusters);
+    if (!causes->clusters)
+        return no_memory(err);
+    for (uint32_t k = 0; k < causes->n_clusters; k++)
+        causes->clusters[k] =
+            (struct cluster){ .key = (uint32_t)weft_map_key(causes->keys, k), .joined = k };
+    return WEFT_OK;
+}
+
+/* Joins those whose innermost functions are the same. */
+static enum weft_code join_alike(struct causes *causes, struct weft_err *err)
+{
+    weft_map_reset(causes->keys);
+    uint32_t *first = calloc(causes->n_clusters + 1, sizeof *first);
+    enum weft_code code = first ? WEFT_OK : no_memory(err);
+    for (uint32_t k = 0; code == WEFT_OK && k < causes->n_clusters; k++) {
+        bool is_new;
+        if (causes->clusters[k].key == WEFT_ID_NONE)
+            continue;
+        const uint32_t id = weft_map_add(
+            causes->keys, weft_stack_likeness(causes->base->matrix, causes->clusters[k].key),
+            &is_new);
+        if (id == WEFT_MAP_NONE)
+            code = no_memory(err);
+        else if (is_new)
+            first[id] = k;
+        else
+            join(causes, first[id], k);
+    }
+    free(first);
+    return code;
+}
+
+/* Sorts the executions by cluster (counting, so that they stay in order), where joined ones are
+ * one; starts[k] is where cluster k begins. */
+static void sort_items(struct causes *causes, size_t *starts)
+{
+    struct weft_compare_table *table = causes->table;
+    memset(starts, 0, (causes->n_clusters + 1) * sizeof *starts);
+    for (size_t i = 0; i < table->n_b; i++) {
+        table->cause_of[i] = cluster_of(causes, table->cause_of[i]);
+        starts[table->cause_of[i] + 1]++;
+    }
+    for (uint32_t k = 0; k < causes->n_clusters; k++) {
+        causes->clusters[k].n_items = (uint32_t)starts[k + 1];
+        starts[k + 1] += starts[k];
+    }
+    for (size_t i = 0; i < table->n_b; i++)
+        causes->by_cluster[starts[table->cause_of[i]]++] = (uint32_t)i;
+    for (uint32_t k = causes->n_clusters; k > 0; k--)
+        starts[k] = starts[k - 1];
+    starts[0] = 0;
+}
+
+/* The profile of a cluster's executions. */
+static void profile_cluster(struct causes *causes, const size_t *starts, uint32_t cluster)
+{
+    profile_clear(&causes->profile);
+    for (size_t i = starts[cluster]; i < starts[cluster + 1]; i++)
+        profile_add(&causes->profile, causes->base->matrix,
+                    causes->table->items_b[causes->by_cluster[i]]);
+    profile_end(&causes->profile, causes->base->matrix);
+}
+
+/* The cluster whose node lies below that of `outer` and has most of what `outer` is slower;
+ * WEFT_ID_NONE if none has enough. */
+static uint32_t find_nested(const struct causes *causes, uint32_t outer)
+{
+    const struct weft_ecct_matrix *matrix = causes->base->matrix;
+    const uint32_t key = causes->clusters[outer].key;
+    uint32_t found = WEFT_ID_NONE;
+    double most_ns = NESTED * excess(causes, 0);
+    for (uint32_t k = 0; k < causes->n_clusters; k++) {
+        const uint32_t inner = causes->clusters[k].key;
+        if (cluster_of(causes, k) == outer || inner == WEFT_ID_NONE || inner == key ||
+            !causes->profile.is_touched[inner] || !is_below(matrix, inner, key))
+            continue;
+        if (excess(causes, inner) > most_ns) {
+            most_ns = excess(causes, inner);
+            found = k;
+        }
+    }
+    return found;
+}
+
+/* Joins a cluster with that which explains it more exactly. */
+static void join_nested(struct causes *causes, size_t *starts)
+{
+    sort_items(causes, starts);
+    for (uint32_t k = 0; k < causes->n_clusters && causes->n_clusters <= NEST_CLUSTERS_MAX; k++) {
+        if (causes->clusters[k].key == WEFT_ID_NONE || causes->clusters[k].n_items == 0)
+            continue;
+        profile_cluster(causes, starts, k);
+        const uint32_t inner = find_nested(causes, cluster_of(causes, k));
+        if (inner != WEFT_ID_NONE)
+            join(causes, k, inner);
+    }
+}
+
+/* Joins those that would be named alike. */
+static enum weft_code join_names(struct causes *causes, size_t *starts, struct weft_err *err)
+{
+    weft_map_reset(causes->keys);
+    sort_items(causes, starts);
+    uint32_t *first = calloc(causes->n_clusters + 1, sizeof *first);
+    enum weft_code code = first ? WEFT_OK : no_memory(err);
+    for (uint32_t k = 0; code == WEFT_OK && k < causes->n_clusters; k++) {
+        double difference_ns;
+        bool is_new;
+        if (causes->clusters[k].n_items == 0)
+            continue;
+        profile_cluster(causes, starts, k);
+        const uint32_t id = weft_map_add(causes->keys,
+                                         causes->clusters[k].key == WEFT_ID_NONE
+                                             ? UINT64_MAX
+                                             : largest_own(causes, &difference_ns),
+                                         &is_new);
+        if (id == WEFT_MAP_NONE)
+            code = no_memory(err);
+        else if (is_new)
+            first[id] = k;
+        else
+            join(causes, first[id], k);
+    }
+    free(first);
+    return code;
+}
+
+/* ---- the answer ------------------------------------------------------------------------------ */
+
+static double duration_ns(const struct weft_ecct_matrix *matrix, uint32_t item)
+{
+    return (double)(matrix->items[item].end_ns - matrix->items[item].start_ns);
+}
+
+/* The execution whose duration is next to the mean; of equal ones the first. */
+static uint32_t find_example(const struct causes *causes, const size_t *starts, uint32_t cluster,
+                             double mean_ns)
+{
+    uint32_t example = 0;
+    double least_ns = INFINITY;
+    for (size_t i = starts[cluster]; i < starts[cluster + 1]; i++) {
+        const uint32_t item = causes->table->items_b[causes->by_cluster[i]];
+        const double apart_ns = fabs(duration_ns(causes->base->matrix, item) - mean_ns);
+        if (apart_ns < least_ns) {
+            least_ns = apart_ns;
+            example = item;
+        }
+    }
+    return example;
+}
+
+static void fill_cause(struct causes *causes, const size_t *starts, uint32_t cluster,
+                       struct weft_compare_cause *cause)
+{
+    double sum_ns = 0;
+    profile_cluster(causes, starts, cluster);
+    for (size_t i = starts[cluster]; i < starts[cluster + 1]; i++)
+        sum_ns += duration_ns(causes->base->matrix, causes->table->items_b[causes->by_cluster[i]]);
+    *cause = (struct weft_compare_cause){ .node = WEFT_ID_NONE,
+                                          .n_items = causes->clusters[cluster].n_items,
+                                          .context = 0 };
+    cause->duration_ns = sum_ns / (double)cause->n_items;
+    cause->example = find_example(causes, starts, cluster, cause->duration_ns);
+    if (causes->clusters[cluster].key == WEFT_ID_NONE)
+        return;
+    cause->node = largest_own(causes, &cause->difference_ns);
+    const uint32_t context = standing_out(causes);
+    cause->context = context == WEFT_ID_NONE ? 0 : context;
+    cause->context_ns = excess(causes, cause->context);
+}
+
+struct ranked {
+    struct weft_compare_cause cause;
+    uint32_t cluster;
+};
+
+/* Most executions first, then the largest difference; what does not stand out is last. */
+static int by_rank(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    if ((x->cause.node == WEFT_ID_NONE) != (y->cause.node == WEFT_ID_NONE))
+        return x->cause.node == WEFT_ID_NONE ? 1 : -1;
+    if (x->cause.n_items != y->cause.n_items)
+        return x->cause.n_items > y->cause.n_items ? -1 : 1;
+    if (x->cause.difference_ns != y->cause.difference_ns)
+        return x->cause.difference_ns > y->cause.difference_ns ? -1 : 1;
+    return x->cluster < y->cluster ? -1 : x->cluster > y->cluster;
+}
+
+static enum weft_code answer(struct causes *causes, size_t *starts, struct weft_err *err)
+{
+    struct weft_compare_table *table = causes->table;
+    struct ranked *ranked = calloc(causes->n_clusters + 1, sizeof *ranked);
+    uint32_t *place = calloc(causes->n_clusters + 1, sizeof *place);
+    table->causes = WEFT_ARENA_NEW(table->arena, causes->n_clusters, struct weft_compare_cause);
+    const bool has_memory = ranked && place && table->causes;
+    size_t n = 0;
+    for (uint32_t k = 0; has_memory && k < causes->n_clusters; k++)
+        if (causes->clusters[k].n_items > 0) {
+            ranked[n].cluster = k;
+            fill_cause(causes, starts, k, &ranked[n++].cause);
+        }
+    if (has_memory) {
+        qsort(ranked, n, sizeof *ranked, by_rank);
+        for (size_t i = 0; i < n; i++) {
+            table->causes[i] = ranked[i].cause;
+            place[ranked[i].cluster] = (uint32_t)i;
+        }
+        for (size_t i = 0; i < table->n_b; i++)
+            table->cause_of[i] = place[table->cause_of[i]];
+        table->n_causes = n;
+    }
+    free(ranked);
+    free(place);
+    return has_memory ? WEFT_OK : no_memory(err);
+}
+
+static enum weft_code find(struct causes *causes, struct weft_err *err)
+{
+    enum weft_code code = find_clusters(causes, err);
+    size_t *starts = code == WEFT_OK ? calloc(causes->n_clusters + 2, sizeof *starts) : NULL;
+    if (code == WEFT_OK && !starts)
+        code = no_memory(err);
+    if (code == WEFT_OK)
+        code = join_alike(causes, err);
+    if (code == WEFT_OK) {
+        join_nested(causes, starts);
+        code = join_names(causes, starts, err);
+    }
+    if (code == WEFT_OK) {
+        sort_items(causes, starts);
+        code = answer(causes, starts, err);
+    }
+    free(starts);
+    return code;
+}
+
+enum weft_code weft_compare_find_causes(const struct weft_causes_base *base,
+                                        struct weft_compare_table *table, struct weft_err *err)
+{
+    struct causes causes = { .base = base, .table = table, .keys = weft_map_new() };
+    table->cause_of = WEFT_ARENA_NEW(table->arena, table->n_b, uint32_t);
+    causes.by_cluster = calloc(table->n_b + 1, sizeof *causes.by_cluster);
+    const bool has_memory = profile_init(&causes.profile, base->matrix->n_nodes + 1) &&
+                            table->cause_of && causes.by_cluster && causes.keys;
+    const enum weft_code code = has_memory ? find(&causes, err) : no_memory(err);
+    profile_fini(&causes.profile);
+    weft_map_free(causes.keys);
+    free(causes.by_cluster);
+    free(causes.clusters);
+    return code;
+}

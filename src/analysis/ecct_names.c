@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/ecct_names.h"
+
+#include "base/map.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+
+struct weft_ecct_names {
+    const struct weft_trace *trace;
+    struct weft_str *labels;   /* by thread */
+    struct weft_str *programs; /* by thread: the name of its process; empty: not known */
+};
+
+static bool begins_with(struct weft_str text, const char *start)
+{
+    return text.n_bytes >= strlen(start) && memcmp(text.bytes, start, strlen(start)) == 0;
+}
+
+/* Without the digits at its end, and what joins them to the rest; *has_joint is whether something
+ * does. All of it, if that is nothing else. */
+static struct weft_str stem_of(struct weft_str name, bool *has_joint)
+{
+    size_t n = name.n_bytes;
+    while (n && isdigit((unsigned char)name.bytes[n - 1]))
+        n--;
+    const size_t n_digits = name.n_bytes - n;
+    size_t n_stem = n;
+    while (n_stem && !isalnum((unsigned char)name.bytes[n_stem - 1]))
+        n_stem--;
+    *has_joint = n_digits && n_stem < n && n_stem;
+    return n_digits && n_stem ? (struct weft_str){ name.bytes, n_stem } : name;
+}
+
+static uint64_t key_of_process(const struct weft_thread_info *info)
+{
+    return (uint64_t)info->host_id << 48 ^ info->pid;
+}
+
+/* Of all threads whose id is that of their process, the first. */
+static bool find_programs(struct weft_ecct_names *names)
+{
+    const uint32_t n_threads = weft_trace_n_threads(names->trace);
+    struct weft_map *places = weft_map_new();
+    uint32_t *leaders = calloc((size_t)n_threads + 1, sizeof *leaders);
+    bool is_good = places && leaders;
+    for (uint32_t id = 0; is_good && id < n_threads; id++) {
+        const struct weft_thread_info *info = &weft_trace_thread(names->trace, id)->info;
+        bool is_new = false;
+        if (info->pid == 0 || info->pid != info->tid)
+            continue;
+        const uint32_t place = weft_map_add(places, key_of_process(info), &is_new);
+        is_good = place != WEFT_MAP_NONE;
+        if (is_good && is_new)
+            leaders[place] = id;
+    }
+    for (uint32_t id = 0; is_good && id < n_threads; id++) {
+        const struct weft_thread_info *info = &weft_trace_thread(names->trace, id)->info;
+        const uint32_t place =
+            info->pid ? weft_map_find(places, key_of_process(info)) : WEFT_MAP_NONE;
+        if (place != WEFT_MAP_NONE)
+            names->programs[id] = weft_trace_thread(names->trace, leaders[place])->info.name;
+    }
+    weft_map_free(places);
+    free(leaders);
+    return is_good;
+}
+
+/* The name, or its stem. */
+static struct weft_str label_of(const struct weft_trace *trace, uint32_t thread_id,
+                                struct weft_str stem, bool is_stem)
+{
+    const struct weft_thread_info *info = &weft_trace_thread(trace, thread_id)->info;
+    if (info->tid == 0)
+        return (struct weft_str){ 0 };
+    if (weft_store_thread_get(weft_trace_store(trace), thread_id)->info.name.n_bytes == 0)
+        return WEFT_STR("thread");
+    if (begins_with(info->name, "kworker/"))
+        return WEFT_STR("kworker");
+    return is_stem ? stem : info->name;
+}
+
+/* How many names there are of each stem. */
+static bool find_labels(struct weft_ecct_names *names)
+{
+    const uint32_t n_threads = weft_trace_n_threads(names->trace);
+    struct weft_strtab *stems = weft_strtab_new(), *seen = weft_strtab_new();
+    uint32_t *n_names = calloc((size_t)n_threads + 1, sizeof *n_names);
+    uint32_t *stem_ids = calloc((size_t)n_threads + 1, sizeof *stem_ids);
+    bool is_good = stems && seen && n_names && stem_ids, has_joint;
+    for (uint32_t id = 0; is_good && id < n_threads; id++) {
+        const struct weft_str name = weft_trace_thread(names->trace, id)->info.name;
+        const uint32_t n_seen = weft_strtab_count(seen);
+        uint32_t name_id;
+        is_good =
+            weft_strtab_intern(seen, name, &name_id, NULL) == WEFT_OK &&
+            weft_strtab_intern(stems, stem_of(name, &has_joint), &stem_ids[id], NULL) == WEFT_OK;
+        if (is_good && name_id == n_seen)
+            n_names[stem_ids[id]]++;
+    }
+    for (uint32_t id = 0; is_good && id < n_threads; id++) {
+        const struct weft_str stem =
+            stem_of(weft_trace_thread(names->trace, id)->info.name, &has_joint);
+        names->labels[id] =
+            label_of(names->trace, id, stem, has_joint || n_names[stem_ids[id]] > 1);
+    }
+    weft_strtab_free(stems);
+    weft_strtab_free(seen);
+    free(n_names);
+    free(stem_ids);
+    return is_good;
+}
+
+struct weft_ecct_names *weft_ecct_names_new(const struct weft_trace *trace)
+{
+    const size_t n_threads = weft_trace_n_threads(trace);
+    struct weft_ecct_names *names = calloc(1, sizeof *names);
+    if (!names)
+        return NULL;
+    names->trace = trace;
+    names->labels = calloc(n_threads + 1, sizeof *names->labels);
+    names->programs = calloc(n_threads + 1, sizeof *names->programs);
+    if (names->labels && names->programs && find_programs(names) && find_labels(names))
+        return names;
+    weft_ecct_names_free(names);
+    return NULL;
+}
+
+void weft_ecct_names_free(struct weft_ecct_names *names)
+{
+    if (!names)
+        return;
+    free(names->labels);
+    free(names->programs);
+    free(names);
+}
+
+struct weft_frame weft_ecct_names_frame(const struct weft_ecct_names *names, uint32_t thread_id,
+                                        uint32_t first)
+{
+    const struct weft_thread_info *info = &weft_trace_thread(names->trace, thread_id)->info,
+                                  *mine = &weft_trace_thread(names->trace, first)->info;
+    const bool is_other =
+        info->pid && mine->pid && (info->pid != mine->pid || info->host_id != mine->host_id);
+    return (struct weft_frame){ .name = names->labels[thread_id],
+                                .module =
+                                    is_other ? names->programs[thread_id] : (struct weft_str){ 0 },
+                                .kind = WEFT_FRAME_THREAD };
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/ecct_tree.h"
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "schema/event.h"
+
+#include <stdlib.h>
+
+/* Two texts and a kind make one key. */
+enum { TEXT_BITS = 30 };
+_Static_assert(WEFT_FRAME_KINDS <= 4, "a kind has two bits of the key");
+
+struct weft_ecct_tree {
+    struct weft_strtab *texts;
+    struct weft_map *frame_of; /* name, kind and, of threads, module: place in frames */
+    struct weft_map *node_of;  /* parent and frame: place in nodes, less one */
+    struct {
+        struct weft_frame *items;
+        size_t n, cap;
+    } frames;
+    struct {
+        struct weft_ecct_node *items;
+        size_t n, cap;
+    } nodes;
+};
+
+static enum weft_code no_memory(struct weft_err *err)
+{
+    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a tree of executions");
+}
+
+struct weft_ecct_tree *weft_ecct_tree_new(void)
+{
+    struct weft_ecct_tree *tree = calloc(1, sizeof *tree);
+    if (!tree)
+        return NULL;
+    tree->texts = weft_strtab_new();
+    tree->frame_of = weft_map_new();
+    tree->node_of = weft_map_new();
+    struct weft_ecct_node *root = WEFT_VEC_PUSH(&tree->nodes);
+    if (!tree->texts || !tree->frame_of || !tree->node_of || !root) {
+        weft_ecct_tree_free(tree);
+        return NULL;
+    }
+    *root = (struct weft_ecct_node){ .parent = WEFT_ID_NONE, .frame = WEFT_ID_NONE };
+    return tree;
+}
+
+void weft_ecct_tree_free(struct weft_ecct_tree *tree)
+{
+    if (!tree)
+        return;
+    weft_strtab_free(tree->texts);
+    weft_map_free(tree->frame_of);
+    weft_map_free(tree->node_of);
+    WEFT_VEC_FINI(&tree->frames);
+    WEFT_VEC_FINI(&tree->nodes);
+    free(tree);
+}
+
+static enum weft_code key_of(struct weft_ecct_tree *tree, struct weft_str name,
+                             struct weft_str module, enum weft_frame_kind kind, uint32_t texts[2],
+                             uint64_t *key, struct weft_err *err)
+{
+    enum weft_code code = weft_strtab_intern(tree->texts, name, &texts[0], err);
+    if (code == WEFT_OK)
+        code = weft_strtab_intern(tree->texts, module, &texts[1], err);
+    if (code == WEFT_OK && (texts[0] | texts[1]) >> TEXT_BITS)
+        code = weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET, "more than 2^%d names", TEXT_BITS);
+    *key =
+        (uint64_t)texts[0] << 32 | (kind == WEFT_FRAME_THREAD ? (uint64_t)texts[1] << 2 : 0) | kind;
+    return code;
+}
+
+enum weft_code weft_ecct_tree_frame(struct weft_ecct_tree *tree, struct weft_str name,
+                                    struct weft_str module, enum weft_frame_kind kind,
+                                    uint32_t *frame, struct weft_err *err)
+{
+    uint32_t texts[2];
+    uint64_t key;
+    bool is_new;
+    enum weft_code code = key_of(tree, name, module, kind, texts, &key, err);
+    if (code != WEFT_OK)
+        return code;
+    *frame = weft_map_add(tree->frame_of, key, &is_new);
+    struct weft_frame *made =
+        is_new && *frame != WEFT_MAP_NONE ? WEFT_VEC_PUSH(&tree->frames) : NULL;
+    if (*frame >= tree->frames.n)
+        return no_memory(err);
+    if (made)
+        *made = (struct weft_frame){ .name = weft_strtab_get(tree->texts, texts[0]),
+                                     .module = weft_strtab_get(tree->texts, texts[1]),
+                                     .kind = (uint8_t)kind };
+    return WEFT_OK;
+}
+
+enum weft_code weft_ecct_tree_node(struct weft_ecct_tree *tree, uint32_t parent, uint32_t frame,
+                                   enum weft_confidence confidence, uint32_t *node,
+                                   struct weft_err *err)
+{
+    bool is_new;
+    const uint32_t place = weft_map_add(tree->node_of, (uint64_t)parent << 32 | frame, &is_new);
+    if (place == WEFT_MAP_NONE)
+        return no_memory(err);
+    *node = place + 1; /* the root has no parent, and is not in the map */
+    struct weft_ecct_node *made = is_new ? WEFT_VEC_PUSH(&tree->nodes) : NULL;
+    if (*node >= tree->nodes.n)
+        return no_memory(err);
+    if (made)
+        *made = (struct weft_ecct_node){ .parent = parent, .frame = frame };
+    made = &tree->nodes.items[*node];
+    if (confidence > made->confidence)
+        made->confidence = (uint8_t)confidence;
+    return WEFT_OK;
+}
+
+size_t weft_ecct_tree_n_frames(const struct weft_ecct_tree *tree)
+{
+    return tree->frames.n;
+}
+
+size_t weft_ecct_tree_n_nodes(const struct weft_ecct_tree *tree)
+{
+    return tree->nodes.n;
+}
+
+const struct weft_frame *weft_ecct_tree_frames(const struct weft_ecct_tree *tree)
+{
+    return tree->frames.items;
+}
+
+const struct weft_ecct_node *weft_ecct_tree_nodes(const struct weft_ecct_tree *tree)
+{
+    return tree->nodes.items;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Counters as metrics of executions: the value at the end, and how much it changed meanwhile.
+ */
+#ifndef WEFT_ANALYSIS_EXECUTION_COUNTERS_H
+#define WEFT_ANALYSIS_EXECUTION_COUNTERS_H
+
+#include "base/pool.h"
+#include "model/trace.h"
+#include "schema/executions.h"
+#include "schema/rules.h"
+
+/* Adds "NAME" and "NAME_change" for each counter that a type names, of that type's executions.
+ * Counters are of processes: of host and pid of the thread that tells them. Memory: 32 bytes for
+ * each of their events; WEFT_E_LIMIT if that is more than run->memory_bytes. */
+WEFT_CHECKED enum weft_code weft_execution_counters_add(const struct weft_trace *trace,
+                                                        const struct weft_execution_rule *types,
+                                                        struct weft_executions_table *table,
+                                                        const struct weft_run *run,
+                                                        struct weft_err *err);
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/execution_pairs.h"
+
+#include "base/checked.h"
+#include "base/vec.h"
+#include "schema/event.h"
+
+static enum weft_code no_memory(struct weft_err *err)
+{
+    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for executions");
+}
+
+void weft_execution_pairs_fini(struct weft_execution_pairs *pairs)
+{
+    weft_map_free(pairs->keys);
+    WEFT_VEC_FINI(&pairs->tops);
+    WEFT_VEC_FINI(&pairs->pending);
+    *pairs = (struct weft_execution_pairs){ 0 };
+}
+
+/* The innermost open one of a key; NULL without memory. */
+static uint32_t *top_of(struct weft_execution_pairs *pairs, uint64_t key)
+{
+    if (!pairs->keys)
+        pairs->keys = weft_map_new();
+    bool is_new = false;
+    const uint32_t id = pairs->keys ? weft_map_add(pairs->keys, key, &is_new) : WEFT_MAP_NONE;
+    if (id == WEFT_MAP_NONE)
+        return NULL;
+    if (id == pairs->tops.n) {
+        uint32_t *top = WEFT_VEC_PUSH(&pairs->tops);
+        if (!top)
+            return NULL;
+        *top = WEFT_ID_NONE;
+    }
+    return &pairs->tops.items[id];
+}
+
+static bool open_one(struct weft_execution_pairs *pairs, const struct weft_execution_point *point)
+{
+    uint32_t *top = top_of(pairs, point->key);
+    uint32_t place = pairs->free - 1;
+    if (!top)
+        return false;
+    if (pairs->free)
+        pairs->free = pairs->pending.items[place].below;
+    else if (WEFT_VEC_PUSH(&pairs->pending))
+        place = (uint32_t)pairs->pending.n - 1;
+    else
+        return false;
+    pairs->pending.items[place] =
+        (struct weft_execution_pending){ .begin = *point, .below = *top, .is_open = true };
+    *top = place;
+    return true;
+}
+
+static bool add_row(struct weft_executions_found *found, const struct weft_execution_point *begin,
+                    uint64_t end_ns, const struct weft_execution_point *end)
+{
+    struct weft_execution_found *row = WEFT_VEC_PUSH(found);
+    if (!row)
+        return false;
+    row->row =
+        (struct weft_execution_row){ .type = begin->type,
+                                     .thread_id = begin->thread_id,
+                                     .end_thread_id = end ? end->thread_id : begin->thread_id,
+                                     .flags = end ? 0 : WEFT_EXECUTION_UNFINISHED,
+                                     .start_ns = begin->at_ns,
+                                     .end_ns = weft_max_u64(end_ns, begin->at_ns),
+                                     .key = begin->shown };
+    row->begin = begin->values;
+    if (end)
+        row->end = end->values;
+    return true;
+}
+
+/* Ends what is innermost, if anything is open, and, of a late end, if that is of another thread. */
+static enum weft_code end_one(struct weft_execution_pairs *pairs,
+                              const struct weft_execution_point *point, bool is_late,
+                              bool *is_matched, struct weft_executions_found *found,
+                              struct weft_err *err)
+{
+    uint32_t *top = top_of(pairs, point->key);
+    if (!top)
+        return no_memory(err);
+    const uint32_t place = *top;
+    *is_matched = place != WEFT_ID_NONE &&
+                  (!is_late || pairs->pending.items[place].begin.thread_id != point->thread_id);
+    if (!*is_matched)
+        return WEFT_OK;
+    struct weft_execution_pending *pending = &pairs->pending.items[place];
+    *top = pending->below;
+    pending->is_open = false;
+    pending->below = pairs->free;
+    pairs->free = place + 1;
+    return point->is_dropped || add_row(found, &pending->begin, point->at_ns, point)
+               ? WEFT_OK
+               : no_memory(err);
+}
+
+static enum weft_code take_one(struct weft_execution_pairs *pairs,
+                               const struct weft_execution_point *point, bool is_late,
+                               bool *is_matched, struct weft_executions_found *found,
+                               struct weft_err *err)
+{
+    *is_matched = true;
+    if (point->is_end)
+        return end_one(pairs, point, is_late, is_matched, found, err);
+    if (is_late)
+        return WEFT_OK;
+    return open_one(pairs, point) ? WEFT_OK : no_memory(err);
+}
+
+/* Points of one ns. Late ends are those that found nothing open when they came: they may find what
+ * began on another thread in that ns. */
+static enum weft_code take_group(struct weft_execution_pairs *pairs,
+                                 const struct weft_execution_point *points, size_t n_points,
+                                 struct weft_executions_found *found, struct weft_err *err)
+{
+    enum weft_code code = WEFT_OK;
+    bool is_matched;
+    uint8_t few[64] = { 0 };
+    uint8_t *is_late = n_points <= sizeof few ? few : calloc(n_points, 1);
+    if (!is_late)
+        return no_memory(err);
+    for (size_t i = 0; i < n_points && code == WEFT_OK; i++) {
+        code = take_one(pairs, &points[i], false, &is_matched, found, err);
+        is_late[i] = !is_matched;
+    }
+    for (size_t i = 0; i < n_points && code == WEFT_OK; i++) {
+        if (!is_late[i])
+            continue;
+        code = take_one(pairs, &points[i], true, &is_matched, found, err);
+        pairs->n_unmatched += code == WEFT_OK && !is_matched;
+    }
+    if (is_late != few)
+        free(is_late);
+    return code;
+}
+
+enum weft_code weft_execution_pairs_take(struct weft_execution_pairs *pairs,
+                                         const struct weft_execution_point *points, size_t n_points,
+                                         bool is_across, struct weft_executions_found *found,
+                                         struct weft_err *err)
+{
+    enum weft_code code = WEFT_OK;
+    for (size_t i = 0, end; i < n_points && code == WEFT_OK; i = end) {
+        end = i + 1;
+        while (is_across && end < n_points && points[end].at_ns == points[i].at_ns)
+            end++;
+        code = take_group(pairs, points + i, end - i, found, err);
+    }
+    return code;
+}
+
+enum weft_code weft_execution_pairs_finish(struct weft_execution_pairs *pairs, uint64_t end_ns,
+                                           struct weft_executions_found *found,
+                                           struct weft_err *err)
+{
+    enum weft_code code = WEFT_OK;
+    for (size_t i = 0; i < pairs->pending.n && code == WEFT_OK; i++)
+        if (pairs->pending.items[i].is_open &&
+            !add_row(found, &pairs->pending.items[i].begin, end_ns, NULL))
+            code = no_memory(err);
+    pairs->pending.n = pairs->tops.n = 0;
+    pairs->free = 0;
+    if (pairs->keys)
+        weft_map_reset(pairs->keys);
+    return code;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Begins and ends of executions, and how they find each other: an end belongs to the innermost open
+ * begin of its type with the same matched field, in the same thread, process or trace. What is
+ * pending is all that is kept.
+ */
+#ifndef WEFT_ANALYSIS_EXECUTION_PAIRS_H
+#define WEFT_ANALYSIS_EXECUTION_PAIRS_H
+
+#include "base/error.h"
+#include "base/map.h"
+#include "schema/executions.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Values of user metrics: [first, first + n) of a list. */
+struct weft_execution_values {
+    uint32_t item; /* thread by thread */
+    uint32_t first, n;
+};
+
+struct weft_execution_point {
+    uint64_t at_ns;
+    uint64_t key;   /* of type, scope and matched field together */
+    uint64_t shown; /* value of the matched field */
+    uint32_t type, thread_id;
+    uint32_t sequence; /* on its thread */
+    bool is_end;
+    bool is_dropped; /* an end with which the execution does not count */
+    struct weft_execution_values values;
+};
+
+struct weft_execution_found {
+    struct weft_execution_row row;
+    struct weft_execution_values begin, end;
+};
+
+struct weft_executions_found {
+    struct weft_execution_found *items;
+    size_t n, cap;
+};
+
+struct weft_execution_pending {
+    struct weft_execution_point begin;
+    uint32_t below; /* the one of the same key that began before, or WEFT_ID_NONE */
+    bool is_open;
+};
+
+/* All zero is empty. */
+struct weft_execution_pairs {
+    struct weft_map *keys;
+    struct {
+        uint32_t *items; /* by key: the innermost open one */
+        size_t n, cap;
+    } tops;
+    struct {
+        struct weft_execution_pending *items;
+        size_t n, cap;
+    } pending;
+    uint32_t free;        /* first of a list along `below` + 1; 0: none */
+    uint64_t n_unmatched; /* ends */
+};
+
+void weft_execution_pairs_fini(struct weft_execution_pairs *pairs);
+
+/* Takes the points, which are in order of time; `is_across`: of several threads, of which those of
+ * one ns have no order: an end may come before its begin. Those that end go to `found`.
+ * WEFT_E_NOMEM. */
+WEFT_CHECKED enum weft_code weft_execution_pairs_take(struct weft_execution_pairs *pairs,
+                                                      const struct weft_execution_point *points,
+                                                      size_t n_points, bool is_across,
+                                                      struct weft_executions_found *found,
+                                                      struct weft_err *err);
+
+/* What is still open ends at `end_ns`, unfinished; forgets everything. */
+WEFT_CHECKED enum weft_code weft_execution_pairs_finish(struct weft_execution_pairs *pairs,
+                                                        uint64_t end_ns,
+                                                        struct weft_executions_found *found,
+                                                        struct weft_err *err);
+
+#endif

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/ask.h"
+#include "query/build.h"
+#include "query/rules.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+struct options {
+    struct weft_rule_options rule;
+    const char *rules, *database, *tag, *host;
+    uint64_t slower_than_ns, limit;
+    unsigned sort;
+    bool with_paths, without_metrics;
+};
+
+#define MEMBER(member) offsetof(struct options, member)
+static const char *const sorts[] = { "start", "duration", NULL };
+enum { NO_SORT = 2 };
+
+static const struct weft_option options[] = {
+    { 0, "begin", "RULE",
+      "where an execution begins, such as enter:NAME, begin:NAME, instant:NAME, "
+      "syscall_exit:accept, each with 'where FIELD=VALUE'; or a whole one: call:NAME, span:NAME, "
+      "mark:NAME, syscall:NAME",
+      WEFT_OPTION_TEXT, MEMBER(rule.begin), NULL },
+    { 0, "end", "RULE", "where it ends", WEFT_OPTION_TEXT, MEMBER(rule.end), NULL },
+    { 0, "match", "FIELD[=FIELD]",
+      "a field, such as id or fd, that begin and end have to agree in (default: the same thread)",
+      WEFT_OPTION_TEXT, MEMBER(rule.match), NULL },
+    { 0, "within", "thread|process|trace",
+      "where the end may be (default: the thread, with --match the process)", WEFT_OPTION_TEXT,
+      MEMBER(rule.within), NULL },
+    { 0, "thread", "NAME|TID", "only executions that begin on such a thread", WEFT_OPTION_TEXT,
+      MEMBER(rule.thread), NULL },
+    { 0, "metric", "NAME[=FIELD],...",
+      "fields of begin or end, or counters (counter:NAME), that are metrics", WEFT_OPTION_TEXT,
+      MEMBER(rule.metrics), NULL },
+    { 0, "type", "NAME", "what the executions are called; with --rules: only this type",
+      WEFT_OPTION_TEXT, MEMBER(rule.type), NULL },
+    { 0, "rules", "FILE", "types of executions, from a file of rules", WEFT_OPTION_FILE,
+      MEMBER(rules), NULL },
+    { 0, "path", NULL, "the time in each state on the critical path of each, too", WEFT_OPTION_FLAG,
+      MEMBER(with_paths), NULL },
+    { 0, "no-metrics", NULL, "durations alone: reads nothing but what the rules need",
+      WEFT_OPTION_FLAG, MEMBER(without_metrics), NULL },
+    { 0, "db", "FILE",
+      "add their trees and metrics to this database, which is made if it does not exist",
+      WEFT_OPTION_FILE, MEMBER(database), NULL },
+    { 0, "tag", "TEXT", "with --db: the version, configuration or run that they are of",
+      WEFT_OPTION_TEXT, MEMBER(tag), NULL },
+    { 0, "host", "TEXT", "with --db: the machine that they are of", WEFT_OPTION_TEXT, MEMBER(host),
+      NULL },
+    { 0, "slower-than", "TIME", "list only those that take so long, the longest first",
+      WEFT_OPTION_DURATION, MEMBER(slower_than_ns), NULL },
+    { 0, "sort", "start|duration", "by begin, or the longest first", WEFT_OPTION_CHOICE,
+      MEMBER(sort), sorts },
+    { 'n', "limit", "N", "rows of the list, at most; 0: all (default: 20 as text, else all)",
+      WEFT_OPTION_COUNT, MEMBER(limit), NULL },
+};
+
+enum { TEXT_LIMIT = 20 };
+
+struct asked {
+    const struct options *opts;
+    struct weft_rules *rules;
+};
+
+static enum weft_code request(struct weft_cli *cli, void *context, union weft_request *request)
+{
+    const struct asked *asked = context;
+    request->executions.opts.rules = asked->rules;
+    request->executions.opts.without_metrics = asked->opts->without_metrics;
+    request->executions.with_paths = asked->opts->with_paths;
+    return weft_session_depend(cli->session, asked->rules, NULL, &cli->err);
+}
+
+static void render(const struct weft_view *view, void *context, const union weft_result *result)
+{
+    const struct asked *asked = context;
+    const struct options *opts = asked->opts;
+    const struct weft_executions_view how = {
+        .slower_than_ns = opts->slower_than_ns,
+        .limit = weft_cli_limit(view, opts->limit, TEXT_LIMIT),
+        .longest_first = opts->sort == NO_SORT ? opts->slower_than_ns > 0 : opts->sort == 1,
+    };
+    weft_render_executions(view, result->executions, &how);
+}
+
+static struct weft_str text_or_none(const char *text)
+{
+    return text ? weft_str_of(text) : WEFT_STR("");
+}
+
+/* Adds what was found to the database. */
+static enum weft_code store(struct weft_cli *cli, void *context, const union weft_result *result)
+{
+    const struct asked *asked = context;
+    const struct options *opts = asked->opts;
+    const struct weft_build_opts build = { .path = weft_str_of(cli->inputs[0]),
+                                           .host = text_or_none(opts->host),
+                                           .tag = text_or_none(opts->tag) };
+    struct weft_database *database = NULL;
+    if (!opts->database)
+        return WEFT_OK;
+    enum weft_code code =
+        weft_database_open(opts->database, WEFT_DATABASE_WRITE, &database, &cli->err);
+    if (code == WEFT_OK)
+        code = weft_executions_build(cli->session, result->executions, database, &build, &cli->err);
+    weft_database_close(database);
+    if (code == WEFT_OK && !cli->common.quiet) {
+        weft_cli_quiet_line(cli);
+        fprintf(stderr, "weft: %zu executions in %s\n", result->executions->n_rows, opts->database);
+    }
+    return code;
+}
+
+static enum weft_code get_rules(struct weft_cli *cli, const struct options *opts,
+                                struct weft_rules **rules)
+{
+    if (!opts->rules)
+        return weft_rules_of_options(&opts->rule, rules, &cli->err);
+    enum weft_code code = weft_rules_read(opts->rules, rules, &cli->err);
+    if (code == WEFT_OK && opts->rule.type)
+        code = weft_rules_choose(*rules, opts->rule.type, &cli->err);
+    return code;
+}
+
+/* Without rules: which ones the trace suggests. */
+static int propose(struct weft_cli *cli, const struct options *opts)
+{
+    struct weft_execution_proposals *proposals = NULL;
+    struct weft_view view;
+    if (opts->rule.end || opts->rule.match || opts->rule.within || opts->rule.thread ||
+        opts->rule.metrics || opts->rule.type || opts->slower_than_ns)
+        return weft_cli_usage(cli, "expected --begin RULE or --rules FILE");
+    enum weft_code code = weft_cli_open(cli);
+    if (code == WEFT_OK)
+        code = weft_execution_proposals(cli->session, &proposals, &cli->err);
+    if (code == WEFT_OK)
+        code = weft_cli_view(cli, &view);
+    if (code == WEFT_OK) {
+        weft_render_proposals(&view, proposals->items, proposals->n);
+        code = weft_output_close(view.out, &cli->err);
+    }
+    weft_execution_proposals_free(proposals);
+    return weft_cli_end(cli, code);
+}
+
+static int run(struct weft_cli *cli, int argc, char **argv)
+{
+    struct options opts = { .limit = WEFT_LIMIT_DEFAULT, .sort = NO_SORT };
+    struct asked asked = { .opts = &opts };
+    const struct weft_question question = {
+        .analysis = "executions",
+        .context = &asked,
+        .request = request,
+        .examine = store,
+        .render = render,
+    };
+    if (!weft_cli_parse(cli, &opts, argc, argv))
+        return cli->exit_status;
+    if (!opts.rules && !opts.rule.begin)
+        return propose(cli, &opts);
+    if ((opts.tag || opts.host) && !opts.database)
+        return weft_cli_usage(cli, "--tag and --host belong to --db FILE");
+    if (opts.rules && (opts.rule.begin || opts.rule.end || opts.rule.match || opts.rule.within ||
+                       opts.rule.thread || opts.rule.metrics))
+        return weft_cli_usage(cli, "--rules, and --begin, --end, --match, --within, --thread, "
+                                   "--metric exclude each other");
+    const enum weft_code code = get_rules(cli, &opts, &asked.rules);
+    const int status = code == WEFT_OK ? weft_cli_ask(cli, &question) : weft_cli_end(cli, code);
+    weft_rules_free(asked.rules);
+    return status;
+}
+
+const struct weft_command weft_cmd_executions = {
+    .name = "executions",
+    .summary = "what a program does again and again, and which of it is slow",
+    .arguments = "TRACE",
+    .about =
+        "Executions of a type, from a begin to an end that rules name: calls, spans, executions\n"
+        "that the program marked, points, system calls. Their number, durations and metrics, and\n"
+        "with --slower-than those that take too long.",
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+    .common = WEFT_COMMON_ALL,
+    .n_inputs_min = 1,
+    .n_inputs_max = 1,
+    .run = run,
+};

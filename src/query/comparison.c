@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+#include "query/comparison.h"
+
+#include "analysis/compare.h"
+#include "query/database.h"
+#include "query/filter.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct weft_comparison {
+    struct weft_ecct_matrix *matrix;
+    struct weft_comparer *comparer;
+    struct weft_filter_scope *scope;
+    uint8_t *members; /* by item, of the last question */
+};
+
+static enum weft_code no_memory(struct weft_err *err)
+{
+    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a comparison");
+}
+
+enum weft_code weft_comparison_of(struct weft_ecct_matrix *matrix,
+                                  struct weft_comparison **comparison, struct weft_err *err)
+{
+    struct weft_comparison *made = *comparison = calloc(1, sizeof *made);
+    if (!made) {
+        weft_ecct_matrix_free(matrix);
+        return no_memory(err);
+    }
+    made->matrix = matrix;
+    made->scope = weft_filter_scope_new(matrix);
+    made->members = calloc(matrix->n_items + 1, 1);
+    enum weft_code code = made->scope && made->members ? WEFT_OK : no_memory(err);
+    if (code == WEFT_OK)
+        code = weft_comparer_new(matrix, &made->comparer, err);
+    if (code != WEFT_OK) {
+        weft_comparison_close(made);
+        *comparison = NULL;
+    }
+    return code;
+}
+
+enum weft_code weft_comparison_open(const char *path, struct weft_str type, const char *map_path,
+                                    struct weft_comparison **comparison, struct weft_err *err)
+{
+    struct weft_database *database = NULL;
+    struct weft_ecct_matrix *matrix = NULL;
+    *comparison = NULL;
+    enum weft_code code = weft_database_open(path, WEFT_DATABASE_READ, &database, err);
+    if (code == WEFT_OK && map_path)
+        code = weft_database_map_names(database, map_path, err);
+    if (code == WEFT_OK)
+        code = weft_database_load(database, type, &matrix, err);
+    weft_database_close(database);
+    return code == WEFT_OK ? weft_comparison_of(matrix, comparison, err) : code;
+}
+
+void weft_comparison_close(struct weft_comparison *comparison)
+{
+    if (!comparison)
+        return;
+    weft_comparer_free(comparison->comparer);
+    weft_filter_scope_free(comparison->scope);
+    weft_ecct_matrix_free(comparison->matrix);
+    free(comparison->members);
+    free(comparison);
+}
+
+const struct weft_ecct_matrix *weft_comparison_matrix(const struct weft_comparison *comparison)
+{
+    return comparison->matrix;
+}
+
+const uint8_t *weft_comparison_members(const struct weft_comparison *comparison)
+{
+    return comparison->members;
+}
+
+/* ---- groups ---------------------------------------------------------------------------------- */
+
+static enum weft_code choose(struct weft_comparison *comparison, struct weft_str text, uint8_t bit,
+                             uint8_t *members, struct weft_err *err)
+{
+    struct weft_filter *filter;
+    enum weft_code code = weft_filter_parse(text, &filter, err);
+    if (code == WEFT_OK)
+        code = weft_filter_apply(filter, comparison->scope, bit, members, err);
+    weft_filter_free(filter);
+    return code == WEFT_OK ? code : weft_within(err, "group %s", bit == WEFT_IN_A ? "A" : "B");
+}
+
+enum weft_code weft_comparison_run_members(struct weft_comparison *comparison,
+                                           const uint8_t *members,
+                                           const struct weft_comparison_opts *opts,
+                                           struct weft_compare_table **table, struct weft_err *err)
+{
+    const struct weft_compare_opts how = { .members = comparison->members,
+                                           .n_bootstrap = opts->n_bootstrap,
+                                           .with_causes = opts->with_causes };
+    memmove(comparison->members, members, comparison->matrix->n_items);
+    return weft_comparer_run(comparison->comparer, &how, table, err);
+}
+
+enum weft_code weft_comparison_run(struct weft_comparison *comparison,
+                                   const struct weft_comparison_opts *opts,
+                                   struct weft_compare_table **table, struct weft_err *err)
+{
+    uint8_t *members = calloc(comparison->matrix->n_items + 1, 1);
+    *table = NULL;
+    if (!members)
+        return no_memory(err);
+    enum weft_code code = choose(comparison, opts->a, WEFT_IN_A, members, err);
+    if (code == WEFT_OK)
+        code = choose(comparison, opts->b, WEFT_IN_B, members, err);
+    if (code == WEFT_OK)
+        code = weft_comparison_run_members(comparison, members, opts, table, err);
+    free(members);
+    return code;
+}
+
+/* ---- histograms ------------------------------------------------------------------------------ */
+
+/* The bin of a value from low to high; rounding must not put it beside its edges. */
+static size_t bin_of(const struct weft_metric_histogram *histogram, double value)
+{
+    const double share = histogram->is_log
+                             ? log(value / histogram->low) / log(histogram->high / histogram->low)
+                             : (value - histogram->low) / (histogram->high - histogram->low);
+    const double at = share * (double)histogram->n_bins;
+    size_t bin = at > 0 ? (size_t)at : 0; /* not a number, if low is high: the first */
+    bin = bin < histogram->n_bins ? bin : histogram->n_bins - 1;
+    if (bin > 0 && value < weft_metric_histogram_edge(histogram, bin))
+        bin--;
+    else if (bin + 1 < histogram->n_bins && value >= weft_metric_histogram_edge(histogram, bin + 1))
+        bin++;
+    return bin;
+}
+
+static void count_value(struct weft_metric_histogram *histogram, double value, uint8_t member)
+{
+    const uint32_t in_a = (member & WEFT_IN_A) != 0, in_b = (member & WEFT_IN_B) != 0;
+    if (histogram->is_log && !(value > 0)) {
+        histogram->below_all++;
+        histogram->below_a += in_a;
+        histogram->below_b += in_b;
+        return;
+    }
+    const size_t bin = bin_of(histogram, value);
+    histogram->all[bin]++;
+    histogram->a[bin] += in_a;
+    histogram->b[bin] += in_b;
+}
+
+static void set_range(struct weft_metric_histogram *histogram,
+                      const struct weft_metric_order *order)
+{
+    size_t first = 0;
+    while (histogram->is_log && first < order->n && !(order->values[first] > 0))
+        first++;
+    if (first < order->n) {
+        histogram->low = order->values[first];
+        histogram->high = order->values[order->n - 1];
+    }
+}
+
+enum weft_code weft_comparison_histogram(const struct weft_comparison *comparison, size_t metric,
+                                         size_t n_bins, bool is_log, struct weft_arena *arena,
+                                         struct weft_metric_histogram *histogram,
+                                         struct weft_err *err)
+{
+    enum { BINS_MAX = 4096 };
+    *histogram = (struct weft_metric_histogram){ .is_log = is_log, .n_bins = n_bins };
+    if (metric >= comparison->matrix->n_metrics)
+        return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "expected a metric below %zu, found %zu",
+                         comparison->matrix->n_metrics, metric);
+    if (n_bins < 1 || n_bins > BINS_MAX)
+        return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "expected 1 to %d bins, found %zu",
+                         BINS_MAX, n_bins);
+    histogram->all = WEFT_ARENA_NEW(arena, n_bins, uint32_t);
+    histogram->a = WEFT_ARENA_NEW(arena, n_bins, uint32_t);
+    histogram->b = WEFT_ARENA_NEW(arena, n_bins, uint32_t);
+    if (!histogram->all || !histogram->a || !histogram->b)
+        return no_memory(err);
+    const struct weft_metric_order *order = weft_comparer_order(comparison->comparer, metric);
+    set_range(histogram, order);
+    for (size_t i = 0; i < order->n; i++)
+        count_value(histogram, order->values[i], comparison->members[order->items[i]]);
+    return WEFT_OK;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A comparison that is kept: executions of one type, read once, and questions about two groups of
+ * them that filters choose (docs/analyses/compare.md). Serves one thread at a time.
+ */
+#ifndef WEFT_QUERY_COMPARISON_H
+#define WEFT_QUERY_COMPARISON_H
+
+#include "base/error.h"
+#include "base/str.h"
+#include "schema/compare.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct weft_comparison;
+
+/* Takes the matrix, which is freed with the comparison, or at once after a failure. */
+WEFT_CHECKED enum weft_code weft_comparison_of(struct weft_ecct_matrix *matrix,
+                                               struct weft_comparison **comparison,
+                                               struct weft_err *err);
+
+/* All executions of a type (empty: of the only one) of the database `path`; `map_path` (or NULL)
+ * is a file of names that stand for other ones. Errors of query/database.h. */
+WEFT_CHECKED enum weft_code weft_comparison_open(const char *path, struct weft_str type,
+                                                 const char *map_path,
+                                                 struct weft_comparison **comparison,
+                                                 struct weft_err *err);
+
+/* NULL is allowed. */
+void weft_comparison_close(struct weft_comparison *comparison);
+
+/* Valid until the comparison is closed. */
+const struct weft_ecct_matrix *weft_comparison_matrix(const struct weft_comparison *comparison);
+
+struct weft_comparison_opts {
+    struct weft_str a, b; /* filters (query/filter.h); empty: all executions */
+    uint32_t
+        n_bootstrap;  /* nodes ranked first whose intervals are bootstrapped, and metrics; 0:
+                       * none, as fast as a dragged filter needs (WEFT_COMPARE_BOOTSTRAP else) */
+    bool with_causes; /* groups of B by what makes them slow */
+};
+
+/* Chooses the groups and compares them; `*table` is the caller's (weft_compare_table_free). Groups
+ * that are empty are no error. WEFT_E_ARG names the filter, A or B, that cannot be read. */
+WEFT_CHECKED enum weft_code weft_comparison_run(struct weft_comparison *comparison,
+                                                const struct weft_comparison_opts *opts,
+                                                struct weft_compare_table **table,
+                                                struct weft_err *err);
+
+/* The same of groups given by item: bits WEFT_IN_A, WEFT_IN_B (analysis/compare_sums.h). */
+WEFT_CHECKED enum weft_code weft_comparison_run_members(struct weft_comparison *comparison,
+                                                        const uint8_t *members,
+                                                        const struct weft_comparison_opts *opts,
+                                                        struct weft_compare_table **table,
+                                                        struct weft_err *err);
+
+/* The groups of the last question: bits by item; valid until the next. */
+const uint8_t *weft_comparison_members(const struct weft_comparison *comparison);
+
+/* Of the groups of the last question, in `arena`; n_bins from 1 to 4096. WEFT_E_ARG: no such
+ * metric. O(items). */
+WEFT_CHECKED enum weft_code weft_comparison_histogram(const struct weft_comparison *comparison,
+                                                      size_t metric, size_t n_bins, bool is_log,
+                                                      struct weft_arena *arena,
+                                                      struct weft_metric_histogram *histogram,
+                                                      struct weft_err *err);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The SQLite file below the database of executions: statements, errors, versions. For database*.c.
+ */
+#ifndef WEFT_QUERY_DATABASE_FILE_H
+#define WEFT_QUERY_DATABASE_FILE_H
+
+#include "base/map.h"
+#include "query/database.h"
+#include "query/database_blob.h"
+
+#include <sqlite3.h>
+
+/* Executions are numbered within their source; both make the id of a row. */
+enum { WEFT_EXECUTION_BITS = 32, WEFT_SOURCE_BITS = 30 };
+
+/* What is being added. */
+struct weft_database_writer {
+    const struct weft_ecct_tree *tree;
+    struct weft_ecct_tree *mirror;    /* of the tables of frames and nodes */
+    struct weft_strtab *threads;      /* of the table of threads */
+    struct weft_strtab *metric_names; /* of the table of metrics */
+    struct {
+        uint32_t *items; /* by node of the tree: node of the mirror, 0 not known yet */
+        size_t n, cap;
+    } places;
+    uint32_t *metrics; /* of the source: rows of the table */
+    size_t n_metrics;
+    int64_t source;
+    sqlite3_stmt *insert; /* of executions; NULL until the first one */
+    uint64_t n_added, n_unfinished, n_committed;
+    struct weft_blob_execution execution; /* memory, used again */
+    struct weft_blob_bytes bytes;
+};
+
+struct weft_database {
+    sqlite3 *file;
+    char *path;
+    enum weft_database_mode mode;
+    bool is_open; /* a transaction is */
+    struct weft_database_writer *writer;
+    struct weft_strtab *mapped; /* texts of map_from and map_to */
+    struct weft_map *map_from;  /* text: place in map_to */
+    struct {
+        uint32_t *items;
+        size_t n, cap;
+    } map_to;
+};
+
+/* An error of SQLite as one of ours; `what` was being done. */
+enum weft_code weft_database_fail(const struct weft_database *database, int status,
+                                  const char *what, struct weft_err *err);
+
+/* Runs statements that give nothing. */
+WEFT_CHECKED enum weft_code weft_database_do(struct weft_database *database, const char *sql,
+                                             const char *what, struct weft_err *err);
+
+/* Prepares a statement; the caller finalizes it, also after a failure. */
+WEFT_CHECKED enum weft_code weft_database_prepare(struct weft_database *database, const char *sql,
+                                                  sqlite3_stmt **statement, struct weft_err *err);
+
+/* Steps: *has_row is whether there is one. */
+WEFT_CHECKED enum weft_code weft_database_step(struct weft_database *database,
+                                               sqlite3_stmt *statement, bool *has_row,
+                                               struct weft_err *err);
+
+/* A copy of the text as ?place. False without memory. */
+bool weft_database_bind_text(sqlite3_stmt *statement, int place, struct weft_str text);
+
+/* A column of the present row; bytes live until the next step. */
+struct weft_str weft_database_text(sqlite3_stmt *statement, int column);
+
+/* The one integer that a query gives. */
+WEFT_CHECKED enum weft_code weft_database_number(struct weft_database *database, const char *sql,
+                                                 int64_t *number, struct weft_err *err);
+
+/* A transaction: others that write wait. */
+WEFT_CHECKED enum weft_code weft_database_lock(struct weft_database *database,
+                                               struct weft_err *err);
+void weft_database_rollback(struct weft_database *database);
+
+void weft_database_writer_free(struct weft_database_writer *writer);
+
+/* What a name stands for (weft_database_map_names). */
+struct weft_str weft_database_mapped(const struct weft_database *database, struct weft_str name);
+
+#endif

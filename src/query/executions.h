@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Executions for front ends: found by rules, with what their critical paths tell; and which rules a
+ * trace suggests.
+ */
+#ifndef WEFT_QUERY_EXECUTIONS_H
+#define WEFT_QUERY_EXECUTIONS_H
+
+#include "analysis/executions.h"
+#include "base/arena.h"
+#include "base/error.h"
+#include "schema/executions.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct weft_session;
+
+struct weft_executions_request {
+    struct weft_executions_opts opts;
+    bool with_paths; /* the critical path of each: "running", "preempted", "blocked_lock" ... */
+};
+
+/* Makes the dependencies of the rules edges of the session's execution graph: critical paths that
+ * are taken later follow them. Without any, changes nothing. `*n_found` (may be NULL): how many
+ * there are. */
+WEFT_CHECKED enum weft_code weft_session_depend(struct weft_session *session,
+                                                const struct weft_rules *rules, uint64_t *n_found,
+                                                struct weft_err *err);
+
+/* Adds the values of critical paths (schema/executions.h) to the metrics. Takes a critical path for
+ * each execution, on the session's workers. */
+WEFT_CHECKED enum weft_code weft_executions_add_paths(struct weft_session *session,
+                                                      struct weft_executions_table *table,
+                                                      struct weft_err *err);
+
+struct weft_execution_proposals {
+    struct weft_arena *arena;
+    struct weft_execution_proposal *items; /* the most likely first */
+    size_t n;
+};
+
+/* What repeats in the trace and has a begin and an end: executions that the program marked, pairs
+ * of points whose names say begin and end, spans, tasks, and functions that threads call again and
+ * again from the outermost level. Reads marks, instants and spans whole, and of calls the outermost
+ * ones. At most 32. */
+WEFT_CHECKED enum weft_code weft_execution_proposals(struct weft_session *session,
+                                                     struct weft_execution_proposals **proposals,
+                                                     struct weft_err *err);
+
+/* NULL is allowed. */
+void weft_execution_proposals_free(struct weft_execution_proposals *proposals);
+
+#endif

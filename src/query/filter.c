@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: MIT */
+#include "query/filter.h"
+
+#include "analysis/compare_metrics.h"
+#include "base/statistics.h"
+#include "base/vec.h"
+#include "query/filter_context.h"
+#include "query/filter_parts.h"
+#include "query/parse.h"
+
+#include <fnmatch.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A number an item that filters asked for: a metric, or the time in a context. */
+struct known {
+    enum weft_test_kind kind;
+    char *name; /* owned */
+    enum weft_metric_unit unit;
+    const double *values; /* NAN: none, which counts as 0 */
+    double *owned;        /* of a context; else NULL */
+    double *ascending;    /* for percentiles; made when one is asked for */
+};
+
+struct weft_filter_scope {
+    const struct weft_ecct_matrix *matrix;
+    struct {
+        struct known *items;
+        size_t n, cap;
+    } known;
+};
+
+struct application {
+    const struct weft_filter *filter;
+    struct weft_filter_scope *scope;
+    struct weft_err *err;
+};
+
+enum { KNOWN_MAX = 256, NAME_BYTES = 60 };
+
+struct weft_filter_scope *weft_filter_scope_new(const struct weft_ecct_matrix *matrix)
+{
+    struct weft_filter_scope *scope = calloc(1, sizeof *scope);
+    if (scope)
+        scope->matrix = matrix;
+    return scope;
+}
+
+static void forget(struct weft_filter_scope *scope)
+{
+    for (size_t i = 0; i < scope->known.n; i++) {
+        free(scope->known.items[i].name);
+        free(scope->known.items[i].owned);
+        free(scope->known.items[i].ascending);
+    }
+    scope->known.n = 0;
+}
+
+void weft_filter_scope_free(struct weft_filter_scope *scope)
+{
+    if (!scope)
+        return;
+    forget(scope);
+    WEFT_VEC_FINI(&scope->known);
+    free(scope);
+}
+
+static enum weft_code no_memory(struct weft_err *err)
+{
+    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a filter");
+}
+
+/* ---- numbers --------------------------------------------------------------------------------- */
+
+static enum weft_code unknown_metric(const struct application *application,
+                                     const struct weft_test *test)
+{
+    const struct weft_ecct_matrix *matrix = application->scope->matrix;
+    char what[240];
+    size_t n = (size_t)snprintf(what, sizeof what, "a metric (");
+    for (size_t i = 0; i < matrix->n_metrics && n < sizeof what; i++) {
+        const struct weft_str name = matrix->metrics[i].name;
+        n += (size_t)snprintf(what + n, sizeof what - n, "%s%.*s", i ? ", " : "",
+                              name.n_bytes > NAME_BYTES ? NAME_BYTES : (int)name.n_bytes,
+                              name.bytes);
+    }
+    if (n < sizeof what)
+        n += (size_t)snprintf(what + n, sizeof what - n, ")");
+    if (n >= sizeof what)
+        memcpy(what + sizeof what - 5, "...)", 5);
+    return weft_filter_expected(application->filter, test->at, what, application->err);
+}
+
+static enum weft_code find_metric(const struct application *application,
+                                  const struct weft_test *test, struct known *known)
+{
+    const struct weft_ecct_matrix *matrix = application->scope->matrix;
+    for (size_t i = 0; i < matrix->n_metrics; i++)
+        if (weft_str_equal(matrix->metrics[i].name, test->name)) {
+            known->unit = matrix->metrics[i].unit;
+            known->values = matrix->metrics[i].values;
+            return WEFT_OK;
+        }
+    return unknown_metric(application, test);
+}
+
+static enum weft_code find_context(const struct application *application,
+                                   const struct weft_test *test, struct known *known)
+{
+    const struct weft_ecct_matrix *matrix = application->scope->matrix;
+    bool *is_in = calloc(matrix->n_nodes + 1, sizeof *is_in);
+    enum weft_code code = is_in ? weft_context_mark(matrix, test->name, is_in, application->err)
+                                : no_memory(application->err);
+    if (code == WEFT_OK) {
+        known->unit = WEFT_METRIC_NS;
+        known->values = known->owned = calloc(matrix->n_items + 1, sizeof *known->owned);
+        if (known->owned)
+            weft_context_times(matrix, is_in, known->owned);
+        else
+            code = no_memory(application->err);
+    }
+    free(is_in);
+    return code;
+}
+
+/* The numbers that a test is about; computed once. */
+static enum weft_code find_known(const struct application *application,
+                                 const struct weft_test *test, struct known **found)
+{
+    struct weft_filter_scope *scope = application->scope;
+    struct known made = { .kind = test->kind };
+    for (size_t i = 0; i < scope->known.n; i++) {
+        *found = &scope->known.items[i];
+        if ((*found)->kind == test->kind && strcmp((*found)->name, test->name.bytes) == 0)
+            return WEFT_OK;
+    }
+    if (scope->known.n >= KNOWN_MAX)
+        forget(scope);
+    const enum weft_code code = test->kind == WEFT_TEST_METRIC
+                                    ? find_metric(application, test, &made)
+                                    : find_context(application, test, &made);
+    if (code != WEFT_OK)
+        return code;
+    made.name = strdup(test->name.bytes);
+    *found = made.name ? WEFT_VEC_PUSH(&scope->known) : NULL;
+    if (!*found) {
+        free(made.name);
+        free(made.owned);
+        return no_memory(application->err);
+    }
+    **found = made;
+    return WEFT_OK;
+}
+
+static double value_of(const struct known *known, size_t item)
+{
+    return isnan(known->values[item]) ? 0 : known->values[item];
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+/* "p95" or "p99.9": false if it is nothing of the kind. */
+static bool read_percentile(const char *text, double *share)
+{
+    char *end;
+    if (text[0] != 'p' || text[1] < '0' || text[1] > '9')
+        return false;
+    *share = strtod(text + 1, &end) / 100;
+    return *end == '\0' && *share <= 1;
+}
+
+static enum weft_code percentile(const struct application *application, struct known *known,
+                                 double share, double *value)
+{
+    const size_t n = application->scope->matrix->n_items;
+    if (!known->ascending) {
+        known->ascending = calloc(n + 1, sizeof *known->ascending);
+        if (!known->ascending)
+            return no_memory(application->err);
+        for (size_t i = 0; i < n; i++)
+            known->ascending[i] = value_of(known, i);
+        qsort(known->ascending, n, sizeof *known->ascending, weft_order_double);
+    }
+    *value = weft_sorted_quantile(known->ascending, n, share);
+    return WEFT_OK;
+}
+
+static bool read_number(const char *text, double *value)
+{
+    static const char *const hex = "xXnN"; /* no hexadecimal number, "nan" or "inf" */
+    char *end;
+    if (strpbrk(text, hex))
+        return false;
+    *value = strtod(text, &end);
+    if (end != text && end[0] != '\0' && end[1] == '\0') {
+        const char *steps = "kMG", *step = strchr(steps, *end);
+        for (const char *at = steps; step && at <= step; at++)
+            *value *= 1000;
+        end += step != NULL;
+    }
+    return end != text && *end == '\0' && isfinite(*value);
+}
+
+static enum weft_code read_value(const struct application *application, struct known *known,
+                                 const struct weft_test_value *text, double *value)
+{
+    uint64_t whole = 0;
+    double share;
+    const char *what = "a number such as 3, 2.5 or 10k, or a percentile such as p95";
+    bool is_ok = false;
+    if (read_percentile(text->text.bytes, &share))
+        return percentile(application, known, share, value);
+    if (known->unit == WEFT_METRIC_NS) {
+        what = "a duration such as 300us, 20ms or 1.5s, or a percentile such as p95";
+        is_ok = weft_parse_duration(text->text.bytes, &whole, NULL) == WEFT_OK;
+    } else if (known->unit == WEFT_METRIC_BYTES) {
+        what = "a size such as 4096, 64k or 2MB, or a percentile such as p95";
+        is_ok = weft_parse_bytes(text->text.bytes, &whole, NULL) == WEFT_OK;
+    } else {
+        is_ok = read_number(text->text.bytes, value);
+    }
+    if (!is_ok)
+        return weft_filter_expected(application->filter, text->at, what, application->err);
+    if (known->unit == WEFT_METRIC_NS || known->unit == WEFT_METRIC_BYTES)
+        *value = (double)whole;
+    return WEFT_OK;
+}
+
+static bool holds(enum weft_test_op op, double value, const double *bounds)
+{
+    switch (op) {
+    case WEFT_OP_LT:
+        return value < bounds[0];
+    case WEFT_OP_LE:
+        return value <= bounds[0];
+    case WEFT_OP_GT:
+        return value > bounds[0];
+    case WEFT_OP_GE:
+        return value >= bounds[0];
+    case WEFT_OP_EQ:
+        return value == bounds[0];
+    case WEFT_OP_NE:
+        return value != bounds[0];
+    case WEFT_OP_IN:
+        return value >= bounds[0] && value <= bounds[1];
+    }
+    return false;
+}
+
+static enum weft_code apply_numeric(const struct application *application,
+                                    const struct weft_test *test, bool *chosen)
+{
+    struct known *known;
+    double bounds[2] = { 0 };
+    enum weft_code code = find_known(application, test, &known);
+    if (code == WEFT_OK)
+        code = read_value(application, known, &test->values[0], &bounds[0]);
+    if (code == WEFT_OK && test->op == WEFT_OP_IN)
+        code = read_value(application, known, &test->values[1], &bounds[1]);
+    if (code == WEFT_OK && test->op == WEFT_OP_IN && bounds[1] < bounds[0])
+        code = weft_filter_expected(application->filter, test->values[1].at,
+                                    "an end of the range that is not below its begin",
+                                    application->err);
+    for (size_t item = 0; code == WEFT_OK && item < application->scope->matrix->n_items; item++)
+        chosen[item] = holds(test->op, value_of(known, item), bounds);
+    return code;
+}
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+/* '*' stands for any text; `text` may hold any bytes but is compared up to a NUL. */
+static bool fits(const char *pattern, struct weft_str text)
+{
+    char buffer[4096];
+    if (!strchr(pattern, '*'))
+        return weft_str_equal(text, weft_str_of(pattern));
+    if (text.n_bytes >= sizeof buffer)
+        return false;
+    if (text.n_bytes > 0)
+        memcpy(buffer, text.bytes, text.n_bytes);
+    buffer[text.n_bytes] = '\0';
+    return fnmatch(pattern, buffer, 0) == 0;
+}
+
+/* A trace fits by its path, or by its last part. */
+static bool fits_path(const char *pattern, struct weft_str path)
+{
+    struct weft_str last = path;
+    for (size_t i = path.n_bytes; i > 0; i--)
+        if (path.bytes[i - 1] == '/') {
+            last.bytes = path.bytes + i;
+            last.n_bytes = path.n_bytes - i;
+            break;
+        }
+    return fits(pattern, path) || fits(pattern, last);
+}
+
+static bool fits_item(const struct weft_ecct_matrix *matrix, const struct weft_test *test,
+                      size_t item)
+{
+    const struct weft_execution_item *row = &matrix->items[item];
+    const struct weft_execution_source *source = &matrix->sources[row->source];
+    const char *pattern = test->values[0].text.bytes;
+    if (test->kind == WEFT_TEST_TAG)
+        return fits(pattern, source->tag);
+    if (test->kind == WEFT_TEST_HOST)
+        return fits(pattern, source->host);
+    if (test->kind == WEFT_TEST_TRACE)
+        return fits_path(pattern, source->path);
+    return fits(pattern, row->thread);
+}
+
+static const struct {
+    const char *name;
+    uint32_t flag;
+} flags[] = { { "cut_start", WEFT_EXECUTION_CUT_START },
+              { "lossy", WEFT_EXECUTION_LOSSY },
+              { "nested", WEFT_EXECUTION_NESTED },
+              { "unfinished", WEFT_EXECUTION_UNFINISHED } };
+
+static enum weft_code apply_flag(const struct application *application,
+                                 const struct weft_test *test, bool *chosen)
+{
+    const struct weft_ecct_matrix *matrix = application->scope->matrix;
+    uint32_t flag = 0;
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        if (weft_str_equal(test->values[0].text, weft_str_of(flags[i].name)))
+            flag = flags[i].flag;
+    if (flag == 0)
+        return weft_filter_expected(application->filter, test->values[0].at,
+                                    "cut_start, lossy, nested or unfinished", application->err);
+    for (size_t item = 0; item < matrix->n_items; item++)
+        chosen[item] = ((matrix->items[item].flags & flag) != 0) == (test->op == WEFT_OP_EQ);
+    return WEFT_OK;
+}
+
+static void apply_wordy(const struct application *application, const struct weft_test *test,
+                        bool *chosen)
+{
+    const struct weft_ecct_matrix *matrix = application->scope->matrix;
+    for (size_t item = 0; item < matrix->n_items; item++)
+        chosen[item] = fits_item(matrix, test, item) == (test->op == WEFT_OP_EQ);
+}
+
+/* ---- all tests ------------------------------------------------------------------------------- */
+
+static enum weft_code apply(const struct application *application, uint32_t place, bool *chosen);
+
+static enum weft_code apply_both(const struct application *application,
+                                 const struct weft_test *test, bool *chosen)
+{
+    const size_t n_items = application->scope->matrix->n_items;
+    bool *other = calloc(n_items + 1, sizeof *other);
+    if (!other)
+        return no_memory(application->err);
+    enum weft_code code = apply(application, test->left, chosen);
+    if (code == WEFT_OK)
+        code = apply(application, test->right, other);
+    for (size_t item = 0; item < n_items; item++)
+        chosen[item] =
+            test->kind == WEFT_TEST_AND ? chosen[item] && other[item] : chosen[item] || other[item];
+    free(other);
+    return code;
+}
+
+/* Recursion is bounded by the tests of a filter. */
+static enum weft_code apply(const struct application *application, uint32_t place, bool *chosen)
+{
+    const struct weft_test *test = &application->filter->tests[place];
+    const size_t n_items = application->scope->matrix->n_items;
+    enum weft_code code = WEFT_OK;
+    switch (test->kind) {
+    case WEFT_TEST_ALL:
+        memset(chosen, true, n_items);
+        break;
+    case WEFT_TEST_AND:
+    case WEFT_TEST_OR:
+        return apply_both(application, test, chosen);
+    case WEFT_TEST_NOT:
+        code = apply(application, test->left, chosen);
+        for (size_t item = 0; item < n_items; item++)
+            chosen[item] = !chosen[item];
+        break;
+    case WEFT_TEST_METRIC:
+    case WEFT_TEST_CONTEXT:
+        return apply_numeric(application, test, chosen);
+    case WEFT_TEST_FLAG:
+        return apply_flag(application, test, chosen);
+    case WEFT_TEST_TAG:
+    case WEFT_TEST_TRACE:
+    case WEFT_TEST_HOST:
+    case WEFT_TEST_THREAD:
+        apply_wordy(application, test, chosen);
+        break;
+    }
+    return code;
+}
+
+enum weft_code weft_filter_apply(const struct weft_filter *filter, struct weft_filter_scope *scope,
+                                 uint8_t bit, uint8_t *members, struct weft_err *err)
+{
+    const size_t n_items = scope->matrix->n_items;
+    bool *chosen = calloc(n_items + 1, sizeof *chosen);
+    const struct application application = { .filter = filter, .scope = scope, .err = err };
+    enum weft_code code = chosen ? apply(&application, filter->top, chosen) : no_memory(err);
+    for (size_t item = 0; code == WEFT_OK && item < n_items; item++)
+        members[item] = (uint8_t)(chosen[item] ? members[item] | bit : members[item] & ~bit);
+    free(chosen);
+    return code;
+}

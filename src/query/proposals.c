@@ -1,0 +1,592 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which types of executions a trace suggests: names are counted, and what has a begin and an end,
+ * and repeats, is proposed.
+ */
+#include "base/vec.h"
+#include "model/events.h"
+#include "model/scan.h"
+#include "model/waiting.h"
+#include "query/executions.h"
+#include "query/rules.h"
+#include "query/session.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST_PROPOSALS = 32,
+    MOST_NAMES = 1 << 16, /* names that are counted; of others nothing is said */
+    LEAST_CALLS = 10,     /* of a function on a thread, to be repeated */
+    LEAST_SPANS = 2,
+    MOST_DEPTH = 8,   /* calls that are deeper are not looked at */
+    MOST_THREADS = 8, /* thread names that points are told apart by */
+    SHOWN_BYTES = 200,
+};
+
+/* In the order in which they are proposed. */
+enum source { MARKED, POINTS, PRINTS, TASKS, SPANS, CALLS, KERNEL_POINTS, SOURCES };
+
+static const char *const why[SOURCES] = {
+    [MARKED] = "marked by the program",
+    [POINTS] = "probes, begin and end",
+    [PRINTS] = "lines of trace_marker",
+    [TASKS] = "tasks",
+    [SPANS] = "spans",
+    [CALLS] = "calls that repeat at the top",
+    [KERNEL_POINTS] = "tracepoints of the kernel",
+};
+
+/* A name, and of points and prints the thread's name, behind a NUL. */
+struct counted {
+    uint64_t count, sum_ns;
+    uint8_t source;
+    bool has_id;
+};
+
+struct counting {
+    const struct weft_trace *trace;
+    struct weft_strtab *names;
+    struct {
+        struct counted *items; /* by name */
+        size_t n, cap;
+    } list;
+    struct weft_arena *arena;
+    struct weft_err *err;
+};
+
+static enum weft_code no_memory(struct weft_err *err)
+{
+    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for proposals");
+}
+
+/* The counter of "SOURCE text NUL more"; NULL in `*counted` beyond the limit. */
+static enum weft_code count(struct counting *counting, enum source source, struct weft_str text,
+                            struct weft_str more, struct counted **counted)
+{
+    char key[2 * SHOWN_BYTES + 2];
+    const size_t n_text = text.n_bytes < SHOWN_BYTES ? text.n_bytes : SHOWN_BYTES;
+    const size_t n_more = more.n_bytes < SHOWN_BYTES ? more.n_bytes : SHOWN_BYTES;
+    uint32_t id;
+    *counted = NULL;
+    if (weft_strtab_count(counting->names) >= MOST_NAMES)
+        return WEFT_OK;
+    key[0] = (char)('a' + source);
+    if (n_text)
+        memcpy(key + 1, text.bytes, n_text);
+    key[1 + n_text] = '\0';
+    if (n_more)
+        memcpy(key + 2 + n_text, more.bytes, n_more);
+    enum weft_code code = weft_strtab_intern(
+        counting->names, (struct weft_str){ key, 2 + n_text + n_more }, &id, counting->err);
+    if (code == WEFT_OK && id == counting->list.n && !WEFT_VEC_PUSH(&counting->list))
+        code = no_memory(counting->err);
+    if (code != WEFT_OK)
+        return code;
+    *counted = &counting->list.items[id];
+    (*counted)->source = (uint8_t)source;
+    (*counted)->count++;
+    return WEFT_OK;
+}
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+/* "action:dom:17" is one of "action:dom:*". */
+static struct weft_str without_number(struct weft_str name)
+{
+    size_t n = name.n_bytes;
+    while (n > 0 && name.bytes[n - 1] >= '0' && name.bytes[n - 1] <= '9')
+        n--;
+    return n > 0 && n < name.n_bytes && strchr(":#_-. /", name.bytes[n - 1])
+               ? (struct weft_str){ name.bytes, n }
+               : name;
+}
+
+static enum weft_code see_span(struct counting *counting, const struct weft_event *event)
+{
+    const bool is_marked = weft_str_equal(event->category, WEFT_STR("execution"));
+    const struct weft_str name = is_marked ? event->name : without_number(event->name);
+    struct counted *counted;
+    if (event->name.n_bytes == 0)
+        return WEFT_OK;
+    enum weft_code code =
+        count(counting, is_marked ? MARKED : SPANS, name,
+              name.n_bytes < event->name.n_bytes ? WEFT_STR("*") : WEFT_STR(""), &counted);
+    if (counted)
+        counted->sum_ns += event->duration_ns;
+    return code;
+}
+
+static bool is_of_kernel(struct weft_str name)
+{
+    static const char *const systems[] = {
+        "sched:",    "irq:",          "lock:", "block:", "net:",       "timer:",
+        "syscalls:", "raw_syscalls:", "kmem:", "tcp:",   "sock:",      "power:",
+        "ext4:",     "writeback:",    "skb:",  "napi:",  "workqueue:", "exceptions:"
+    };
+    for (size_t i = 0; i < sizeof systems / sizeof *systems; i++)
+        if (name.n_bytes > strlen(systems[i]) &&
+            memcmp(name.bytes, systems[i], strlen(systems[i])) == 0)
+            return true;
+    return false;
+}
+
+/* A member "id":... of a payload. */
+static bool tells_id(struct weft_str payload)
+{
+    return payload.n_bytes && memmem(payload.bytes, payload.n_bytes, "\"id\":", 5);
+}
+
+/* The text of a line of trace_marker; empty for another payload. */
+static struct weft_str printed(struct weft_str payload)
+{
+    static const char *const fronts[] = { "\"buf\":\"", "\"text\":\"" };
+    for (size_t i = 0; payload.n_bytes && i < sizeof fronts / sizeof *fronts; i++) {
+        const char *at = memmem(payload.bytes, payload.n_bytes, fronts[i], strlen(fronts[i]));
+        if (!at)
+            continue;
+        at += strlen(fronts[i]);
+        const size_t n_left = payload.n_bytes - (size_t)(at - payload.bytes);
+        const char *end = memchr(at, '"', n_left);
+        return (struct weft_str){ at, end ? (size_t)(end - at) : n_left };
+    }
+    return (struct weft_str){ 0 };
+}
+
+/* "B ctl 17": the letter, and the name. */
+static enum weft_code see_print(struct counting *counting, struct weft_str text)
+{
+    struct counted *counted;
+    if (text.n_bytes < 3 || (text.bytes[0] != 'B' && text.bytes[0] != 'E') || text.bytes[1] != ' ')
+        return WEFT_OK;
+    const struct weft_str rest = { text.bytes + 2, text.n_bytes - 2 };
+    const char *blank = memchr(rest.bytes, ' ', rest.n_bytes);
+    const struct weft_str name = { rest.bytes,
+                                   blank ? (size_t)(blank - rest.bytes) : rest.n_bytes };
+    enum weft_code code = count(counting, PRINTS, name,
+                                text.bytes[0] == 'B' ? WEFT_STR("B") : WEFT_STR("E"), &counted);
+    if (counted)
+        counted->has_id = blank && blank[1] >= '0' && blank[1] <= '9';
+    return code;
+}
+
+static enum weft_code see_point(struct counting *counting, uint32_t thread_id,
+                                const struct weft_event *event)
+{
+    struct counted *counted;
+    const struct weft_str text = printed(event->payload);
+    if (weft_str_equal(event->name, WEFT_STR("print")) || text.n_bytes)
+        return see_print(counting, text);
+    enum weft_code code =
+        count(counting, is_of_kernel(event->name) ? KERNEL_POINTS : POINTS, event->name,
+              weft_trace_thread(counting->trace, thread_id)->info.name, &counted);
+    if (counted)
+        counted->has_id = tells_id(event->payload);
+    return code;
+}
+
+static enum weft_code see_event(struct counting *counting, uint32_t thread_id,
+                                const struct weft_event *event)
+{
+    struct counted *counted;
+    if (event->kind == WEFT_EVENT_SPAN)
+        return see_span(counting, event);
+    if (event->kind == WEFT_EVENT_INSTANT)
+        return see_point(counting, thread_id, event);
+    return weft_str_equal(event->category, WEFT_STR("task"))
+               ? count(counting, TASKS, event->name, WEFT_STR(""), &counted)
+               : WEFT_OK;
+}
+
+static enum weft_code read_events(struct counting *counting)
+{
+    const uint32_t kinds =
+        1U << WEFT_EVENT_SPAN | 1U << WEFT_EVENT_INSTANT | 1U << WEFT_EVENT_FLOW_END;
+    struct weft_events *events = NULL;
+    const struct weft_event *event = NULL;
+    enum weft_code code =
+        weft_events_open(counting->trace, 0, kinds, 0, UINT64_MAX, &events, counting->err);
+    for (uint32_t id = 0; id < weft_trace_n_threads(counting->trace) && code == WEFT_OK; id++) {
+        weft_events_turn(events, id);
+        while (code == WEFT_OK &&
+               (code = weft_events_next(events, &event, counting->err)) == WEFT_OK && event)
+            code = see_event(counting, id, event);
+    }
+    weft_events_close(events);
+    return code;
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+/* By depth and function. */
+struct calls_of_thread {
+    uint64_t *counts, *sums_ns;
+};
+
+struct calls_job {
+    struct calls_of_thread *workers;
+    struct {
+        uint64_t count, sum_ns;
+    } * functions; /* of all threads */
+    uint32_t n_functions;
+    pthread_mutex_t lock;
+};
+
+/* The outermost level at which a function is called again and again. */
+static void take_level(struct calls_job *job, const struct calls_of_thread *calls)
+{
+    bool is_found = false;
+    (void)pthread_mutex_lock(&job->lock);
+    for (size_t depth = 0; depth < MOST_DEPTH && !is_found; depth++)
+        for (uint32_t f = 0; f < job->n_functions; f++) {
+            const size_t at = depth * job->n_functions + f;
+            if (calls->counts[at] < LEAST_CALLS)
+                continue;
+            is_found = true;
+            job->functions[f].count += calls->counts[at];
+            job->functions[f].sum_ns += calls->sums_ns[at];
+        }
+    (void)pthread_mutex_unlock(&job->lock);
+}
+
+static enum weft_code count_calls(void *context, struct weft_scan *scan, unsigned worker,
+                                  struct weft_err *err)
+{
+    struct calls_job *job = context;
+    struct calls_of_thread *counted = &job->workers[worker];
+    const size_t n = (size_t)job->n_functions * MOST_DEPTH + 1;
+    const struct weft_calls *calls = NULL;
+    enum weft_code code;
+    if (!counted->counts)
+        counted->counts = malloc(n * sizeof *counted->counts);
+    if (!counted->sums_ns)
+        counted->sums_ns = malloc(n * sizeof *counted->sums_ns);
+    if (!counted->counts || !counted->sums_ns)
+        return no_memory(err);
+    memset(counted->counts, 0, n * sizeof *counted->counts);
+    memset(counted->sums_ns, 0, n * sizeof *counted->sums_ns);
+    while ((code = weft_scan_next(scan, &calls, err)) == WEFT_OK && calls)
+        for (size_t i = 0; i < calls->n_rows; i++) {
+            if (calls->depth[i] >= MOST_DEPTH || scan->is_cut)
+                continue;
+            const size_t at = (size_t)calls->depth[i] * job->n_functions + calls->function_id[i];
+            counted->counts[at]++;
+            counted->sums_ns[at] += calls->end_ns[i] - calls->start_ns[i];
+        }
+    if (code == WEFT_OK)
+        take_level(job, counted);
+    return code;
+}
+
+static enum weft_code read_calls(struct counting *counting, const struct weft_run *run)
+{
+    const struct weft_trace *trace = counting->trace;
+    const unsigned n_workers = weft_pool_workers(run->pool);
+    struct calls_job job = { .n_functions = weft_trace_n_functions(trace),
+                             .workers = calloc(n_workers, sizeof *job.workers) };
+    job.functions = calloc((size_t)job.n_functions + 1, sizeof *job.functions);
+    (void)pthread_mutex_init(&job.lock, NULL);
+    enum weft_code code = job.workers && job.functions ? WEFT_OK : no_memory(counting->err);
+    if (code == WEFT_OK && job.n_functions)
+        code = weft_scan_threads(trace, NULL, 0, NULL, run, count_calls, &job, counting->err);
+    for (uint32_t f = 0; f < job.n_functions && code == WEFT_OK; f++) {
+        const struct weft_str name = weft_trace_function(trace, f)->name;
+        struct counted *counted;
+        if (job.functions[f].count == 0 || weft_is_wait_name(name))
+            continue;
+        code = count(counting, CALLS, name, WEFT_STR(""), &counted);
+        if (counted) {
+            counted->count += job.functions[f].count - 1;
+            counted->sum_ns += job.functions[f].sum_ns;
+        }
+    }
+    for (unsigned w = 0; job.workers && w < n_workers; w++) {
+        free(job.workers[w].counts);
+        free(job.workers[w].sums_ns);
+    }
+    (void)pthread_mutex_destroy(&job.lock);
+    free(job.workers);
+    free(job.functions);
+    return code;
+}
+
+/* ---- proposals ------------------------------------------------------------------------------- */
+
+struct proposed {
+    struct weft_execution_proposal proposal;
+    enum source source;
+    uint64_t sum_ns;
+};
+
+struct proposing {
+    struct counting *counting;
+    struct {
+        struct proposed *items;
+        size_t n, cap;
+    } list;
+};
+
+static struct weft_str name_of(const struct counting *counting, uint32_t id, struct weft_str *more)
+{
+    const struct weft_str key = weft_strtab_get(counting->names, id);
+    const size_t n_text = strnlen(key.bytes + 1, key.n_bytes - 1);
+    *more = (struct weft_str){ key.bytes + n_text + 2, key.n_bytes - n_text - 2 };
+    return (struct weft_str){ key.bytes + 1, n_text };
+}
+
+/* A printed text in the arena; {NULL, 0} without memory. */
+__attribute__((format(printf, 2, 3))) static struct weft_str put(struct weft_arena *arena,
+                                                                 const char *format, ...)
+{
+    char text[4 * SHOWN_BYTES];
+    va_list args;
+    va_start(args, format);
+    const int n = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return n < 0 ? (struct weft_str){ 0 } : weft_arena_copy(arena, weft_str_of(text));
+}
+
+static enum weft_code propose(struct proposing *proposing, const struct counted *counted,
+                              struct weft_str name, struct weft_str begin, struct weft_str end,
+                              struct weft_str match)
+{
+    struct counting *counting = proposing->counting;
+    struct proposed *made = WEFT_VEC_PUSH(&proposing->list);
+    const struct weft_str copy = weft_arena_copy(counting->arena, name);
+    if (!made || !copy.bytes || !begin.bytes || !end.bytes)
+        return no_memory(counting->err);
+    made->source = (enum source)counted->source;
+    made->sum_ns = counted->sum_ns;
+    made->proposal = (struct weft_execution_proposal){ .name = copy,
+                                                       .begin = begin,
+                                                       .end = end,
+                                                       .match = match,
+                                                       .within = match.n_bytes ? WEFT_STR("thread")
+                                                                               : WEFT_STR(""),
+                                                       .why = weft_str_of(why[counted->source]),
+                                                       .count = counted->count };
+    return WEFT_OK;
+}
+
+/* The number of a name that was counted, or WEFT_ID_NONE. */
+static uint32_t find_name(const struct counting *counting, enum source source, struct weft_str text,
+                          struct weft_str more)
+{
+    for (uint32_t id = 0; id < counting->list.n; id++) {
+        struct weft_str found_more;
+        const struct weft_str found = name_of(counting, id, &found_more);
+        if (counting->list.items[id].source == source && weft_str_equal(found, text) &&
+            weft_str_equal(found_more, more))
+            return id;
+    }
+    return WEFT_ID_NONE;
+}
+
+/* What ends what a point of this name begins, on threads of the same name: "x_end" of "x_begin".
+ * WEFT_ID_NONE if nothing does. */
+static uint32_t find_end(const struct counting *counting, enum source source, struct weft_str name,
+                         struct weft_str thread)
+{
+    static const char *const pairs[][2] = {
+        { "begin", "end" },    { "start", "end" },  { "start", "stop" }, { "start", "done" },
+        { "start", "finish" }, { "enter", "exit" }, { "entry", "exit" }, { "entry", "return" },
+        { "Begin", "End" },    { "Start", "End" },  { "Start", "Stop" },
+    };
+    char end[SHOWN_BYTES + 16];
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        const size_t n_word = strlen(pairs[i][0]);
+        const char *place = memmem(name.bytes, name.n_bytes, pairs[i][0], n_word);
+        if (!place)
+            continue;
+        const size_t n_front = (size_t)(place - name.bytes);
+        (void)snprintf(end, sizeof end, "%.*s%s%.*s", (int)n_front, name.bytes, pairs[i][1],
+                       (int)(name.n_bytes - n_front - n_word), place + n_word);
+        const uint32_t id = find_name(counting, source, weft_str_of(end), thread);
+        if (id != WEFT_ID_NONE)
+            return id;
+    }
+    return WEFT_ID_NONE;
+}
+
+/* Of how many thread names are points of this name, how many in all, and the first of them? */
+static unsigned n_threads_of(const struct counting *counting, struct weft_str name,
+                             uint64_t *n_points, uint32_t *first)
+{
+    unsigned n = 0;
+    *n_points = 0;
+    *first = WEFT_ID_NONE;
+    for (uint32_t id = 0; id < counting->list.n; id++) {
+        struct weft_str more;
+        const struct weft_str found = name_of(counting, id, &more);
+        const uint8_t source = counting->list.items[id].source;
+        if ((source != POINTS && source != KERNEL_POINTS) || !weft_str_equal(found, name))
+            continue;
+        *first = *first == WEFT_ID_NONE ? id : *first;
+        *n_points += counting->list.items[id].count;
+        n++;
+    }
+    return n;
+}
+
+/* Points on threads of different names are different types, if there are few. The end is on the
+ * thread of the begin: else other threads might use the same numbers. */
+static enum weft_code propose_points(struct proposing *proposing, uint32_t id)
+{
+    const struct counting *counting = proposing->counting;
+    struct counted counted = counting->list.items[id];
+    struct weft_str thread, end_thread;
+    const struct weft_str name = name_of(counting, id, &thread);
+    const uint32_t end = find_end(counting, (enum source)counted.source, name, thread);
+    if (end == WEFT_ID_NONE || counted.count < LEAST_SPANS)
+        return WEFT_OK;
+    uint64_t n_points;
+    uint32_t first;
+    const struct weft_str end_text = name_of(counting, end, &end_thread);
+    const unsigned n_threads = n_threads_of(counting, name, &n_points, &first);
+    const bool is_split = n_threads > 1 && n_threads <= MOST_THREADS && thread.n_bytes > 0 &&
+                          !memchr(thread.bytes, '"', thread.n_bytes);
+    const bool has_id = counted.has_id && counting->list.items[end].has_id;
+    struct weft_arena *arena = counting->arena;
+    struct weft_str begin = weft_rule_text(arena, "instant", name);
+    if (!is_split && id != first)
+        return WEFT_OK;
+    if (!is_split)
+        counted.count = n_points;
+    else if (begin.bytes)
+        begin = put(arena, "%.*s where thread=\"%.*s\"", (int)begin.n_bytes, begin.bytes,
+                    (int)thread.n_bytes, thread.bytes);
+    return propose(proposing, &counted, is_split ? thread : name, begin,
+                   weft_rule_text(arena, "instant", end_text),
+                   has_id ? WEFT_STR("id") : WEFT_STR(""));
+}
+
+static enum weft_code propose_prints(struct proposing *proposing, uint32_t id)
+{
+    const struct counting *counting = proposing->counting;
+    const struct counted *counted = &counting->list.items[id];
+    struct weft_arena *arena = counting->arena;
+    struct weft_str letter;
+    const struct weft_str name = name_of(counting, id, &letter);
+    const int n = (int)name.n_bytes;
+    if (!weft_str_equal(letter, WEFT_STR("B")) || counted->count < LEAST_SPANS ||
+        memchr(name.bytes, '"', name.n_bytes) || memchr(name.bytes, '\\', name.n_bytes) ||
+        find_name(counting, PRINTS, name, WEFT_STR("E")) == WEFT_ID_NONE)
+        return WEFT_OK;
+    return propose(proposing, counted, name,
+                   put(arena, "instant:print where buf.1=B and buf.2=\"%.*s\"", n, name.bytes),
+                   put(arena, "instant:print where buf.1=E and buf.2=\"%.*s\"", n, name.bytes),
+                   counted->has_id ? WEFT_STR("buf.3") : WEFT_STR(""));
+}
+
+/* Names that end with a number are of one type. */
+static enum weft_code propose_span(struct proposing *proposing, uint32_t id)
+{
+    struct weft_arena *arena = proposing->counting->arena;
+    const struct counted *counted = &proposing->counting->list.items[id];
+    struct weft_str star;
+    const struct weft_str name = name_of(proposing->counting, id, &star);
+    if (counted->count < LEAST_SPANS)
+        return WEFT_OK;
+    const struct weft_str pattern =
+        put(arena, "%.*s%.*s", (int)name.n_bytes, name.bytes, (int)star.n_bytes, star.bytes);
+    if (!pattern.bytes)
+        return no_memory(proposing->counting->err);
+    return propose(proposing, counted, pattern,
+                   weft_rule_text(arena, counted->source == MARKED ? "mark" : "span", pattern),
+                   WEFT_STR(""), WEFT_STR(""));
+}
+
+static enum weft_code propose_call(struct proposing *proposing, uint32_t id)
+{
+    const struct counting *counting = proposing->counting;
+    const struct counted *counted = &counting->list.items[id];
+    struct weft_str more;
+    const struct weft_str name = name_of(counting, id, &more);
+    if (counted->source == CALLS && find_name(counting, TASKS, name, WEFT_STR("")) != WEFT_ID_NONE)
+        return WEFT_OK;
+    return propose(proposing, counted, name, weft_rule_text(counting->arena, "call", name),
+                   WEFT_STR(""), WEFT_STR(""));
+}
+
+static int by_rank(const void *a_void, const void *b_void)
+{
+    const struct proposed *a = a_void, *b = b_void;
+    if (a->source != b->source)
+        return a->source < b->source ? -1 : 1;
+    if (a->sum_ns != b->sum_ns)
+        return a->sum_ns > b->sum_ns ? -1 : 1;
+    if (a->proposal.count != b->proposal.count)
+        return a->proposal.count > b->proposal.count ? -1 : 1;
+    return weft_str_compare(a->proposal.begin, b->proposal.begin);
+}
+
+static enum weft_code propose_all(struct proposing *proposing)
+{
+    static enum weft_code (*const propose_one[SOURCES])(struct proposing *, uint32_t) = {
+        [MARKED] = propose_span,          [POINTS] = propose_points, [PRINTS] = propose_prints,
+        [TASKS] = propose_call,           [SPANS] = propose_span,    [CALLS] = propose_call,
+        [KERNEL_POINTS] = propose_points,
+    };
+    const struct counting *counting = proposing->counting;
+    enum weft_code code = WEFT_OK;
+    for (uint32_t id = 0; id < counting->list.n && code == WEFT_OK; id++)
+        code = propose_one[counting->list.items[id].source](proposing, id);
+    if (proposing->list.n)
+        qsort(proposing->list.items, proposing->list.n, sizeof *proposing->list.items, by_rank);
+    return code;
+}
+
+static enum weft_code keep(const struct proposing *proposing,
+                           struct weft_execution_proposals **proposals, struct weft_err *err)
+{
+    struct weft_arena *arena = proposing->counting->arena;
+    struct weft_execution_proposals *made =
+        WEFT_ARENA_NEW(arena, 1, struct weft_execution_proposals);
+    const size_t n =
+        proposing->list.n < MOST_PROPOSALS ? proposing->list.n : (size_t)MOST_PROPOSALS;
+    struct weft_execution_proposal *items =
+        WEFT_ARENA_NEW(arena, n, struct weft_execution_proposal);
+    if (!made || !items)
+        return no_memory(err);
+    for (size_t i = 0; i < n; i++)
+        items[i] = proposing->list.items[i].proposal;
+    *made = (struct weft_execution_proposals){ .arena = arena, .items = items, .n = n };
+    *proposals = made;
+    return WEFT_OK;
+}
+
+enum weft_code weft_execution_proposals(struct weft_session *session,
+                                        struct weft_execution_proposals **proposals,
+                                        struct weft_err *err)
+{
+    struct counting counting = { .trace = weft_session_trace(session),
+                                 .names = weft_strtab_new(),
+                                 .arena = weft_arena_new(0),
+                                 .err = err };
+    struct proposing proposing = { .counting = &counting };
+    *proposals = NULL;
+    enum weft_code code = counting.names && counting.arena ? WEFT_OK : no_memory(err);
+    if (code == WEFT_OK)
+        code = read_events(&counting);
+    if (code == WEFT_OK)
+        code = read_calls(&counting, weft_session_run(session));
+    if (code == WEFT_OK)
+        code = propose_all(&proposing);
+    if (code == WEFT_OK)
+        code = keep(&proposing, proposals, err);
+    if (code != WEFT_OK && counting.arena)
+        weft_arena_free(counting.arena);
+    weft_strtab_free(counting.names);
+    WEFT_VEC_FINI(&counting.list);
+    WEFT_VEC_FINI(&proposing.list);
+    return code;
+}
+
+void weft_execution_proposals_free(struct weft_execution_proposals *proposals)
+{
+    if (proposals)
+        weft_arena_free(proposals->arena);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+#include "schema/executions.h"
+
+#include <math.h>
+#include <string.h>
+
+void weft_executions_table_free(struct weft_executions_table *table)
+{
+    if (table)
+        weft_arena_free(table->arena);
+}
+
+double *weft_executions_metric(const struct weft_executions_table *table, struct weft_str name)
+{
+    for (size_t i = 0; i < table->n_metrics; i++)
+        if (weft_str_equal(table->metrics[i].name, name))
+            return table->metrics[i].values;
+    return NULL;
+}
+
+double *weft_executions_add_metric(struct weft_executions_table *table, struct weft_str name,
+                                   enum weft_metric_unit unit)
+{
+    double *values = weft_executions_metric(table, name);
+    if (values)
+        return values;
+    struct weft_metric *metrics =
+        WEFT_ARENA_NEW(table->arena, table->n_metrics + 1, struct weft_metric);
+    values = WEFT_ARENA_NEW(table->arena, table->n_rows, double);
+    const struct weft_str copy = weft_arena_copy(table->arena, name);
+    if (!metrics || !values || !copy.bytes)
+        return NULL;
+    if (table->n_metrics)
+        memcpy(metrics, table->metrics, table->n_metrics * sizeof *metrics);
+    for (size_t i = 0; i < table->n_rows; i++)
+        values[i] = (double)NAN;
+    metrics[table->n_metrics] =
+        (struct weft_metric){ .name = copy, .unit = unit, .values = values };
+    table->metrics = metrics;
+    table->n_metrics++;
+    return values;
+}
+
+const char *weft_metric_unit_name(enum weft_metric_unit unit)
+{
+    static const char *const names[] = { "ns", "count", "bytes", "number" };
+    return names[unit];
+}
+
+const char *weft_execution_flag_name(unsigned place)
+{
+    static const char *const names[] = { "cut_start", "unfinished", "nested", "lossy" };
+    return names[place];
+}
+
+static const struct {
+    const char *name;
+    enum weft_path_state state; /* BLOCKED: by the reason below */
+    enum weft_path_reason reason;
+} path_values[WEFT_EXECUTION_PATH_VALUES] = {
+    { "running", WEFT_PATH_USER, WEFT_PATH_NO_REASON }, /* the kernel's too */
+    { "interrupted", WEFT_PATH_INTERRUPTED, WEFT_PATH_NO_REASON },
+    { "preempted", WEFT_PATH_PREEMPTED, WEFT_PATH_NO_REASON },
+    { "blocked_timer", WEFT_PATH_BLOCKED, WEFT_PATH_TIMER },
+    { "blocked_network", WEFT_PATH_BLOCKED, WEFT_PATH_NETWORK },
+    { "blocked_block_device", WEFT_PATH_BLOCKED, WEFT_PATH_BLOCK_DEVICE },
+    { "blocked_device", WEFT_PATH_BLOCKED, WEFT_PATH_DEVICE },
+    { "blocked_ipi", WEFT_PATH_BLOCKED, WEFT_PATH_IPI },
+    { "blocked_thread", WEFT_PATH_BLOCKED, WEFT_PATH_THREAD },
+    { "blocked_lock", WEFT_PATH_BLOCKED, WEFT_PATH_LOCK },
+    { "blocked_task", WEFT_PATH_BLOCKED, WEFT_PATH_TASK },
+    { "blocked_idle_cpu", WEFT_PATH_BLOCKED, WEFT_PATH_IDLE },
+    { "unexplained", WEFT_PATH_UNKNOWN, WEFT_PATH_WAKER_UNKNOWN }, /* unknown states too */
+};
+
+const char *weft_execution_path_value_name(unsigned place)
+{
+    return path_values[place].name;
+}
+
+/* Which value the time of a segment belongs to: each to exactly one. */
+static unsigned value_of(const struct weft_path_segment *segment)
+{
+    if (segment->state == WEFT_PATH_USER || segment->state == WEFT_PATH_KERNEL)
+        return 0;
+    for (unsigned i = 1; i + 1 < WEFT_EXECUTION_PATH_VALUES; i++)
+        if (path_values[i].state == (enum weft_path_state)segment->state &&
+            (segment->state != WEFT_PATH_BLOCKED ||
+             path_values[i].reason == (enum weft_path_reason)segment->reason))
+            return i;
+    return WEFT_EXECUTION_PATH_VALUES - 1;
+}
+
+void weft_execution_path_values(const struct weft_path_table *path, double *values)
+{
+    uint64_t sums_ns[WEFT_EXECUTION_PATH_VALUES] = { 0 };
+    for (size_t i = 0; i < path->n_segments; i++)
+        sums_ns[value_of(&path->segments[i])] +=
+            path->segments[i].end_ns - path->segments[i].start_ns;
+    for (unsigned i = 0; i < WEFT_EXECUTION_PATH_VALUES; i++)
+        values[i] = (double)sums_ns[i];
+}

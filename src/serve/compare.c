@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Executions, and what differs between two groups of them (docs/http-api.md).
+ */
+#include "schema/compare.h"
+
+#include "query/database.h"
+#include "query/executions.h"
+#include "render/columns.h"
+#include "render/render.h"
+#include "serve/state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BOOTSTRAP = 64 }; /* nodes ranked first whose intervals are bootstrapped, when at rest */
+
+static enum weft_code no_memory(struct weft_err *err)
+{
+    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for executions");
+}
+
+/* ---- types ----------------------------------------------------------------------------------- */
+
+static void put_types(struct weft_json *json, const struct weft_execution_type *types,
+                      size_t n_types)
+{
+    weft_json_begin_array(json, "types");
+    for (size_t i = 0; i < n_types; i++) {
+        weft_json_begin_object(json, NULL);
+        weft_json_str(json, "name", types[i].name);
+        weft_json_u64(json, "count", types[i].count);
+        weft_json_u64(json, "unfinished", types[i].unfinished);
+        weft_json_end_object(json);
+    }
+    weft_json_end_array(json);
+}
+
+static void put_proposals(struct weft_json *json, const struct weft_execution_proposals *proposals)
+{
+    weft_json_begin_array(json, "proposals");
+    for (size_t i = 0; proposals && i < proposals->n; i++) {
+        const struct weft_execution_proposal *one = &proposals->items[i];
+        weft_json_begin_object(json, NULL);
+        weft_json_str(json, "name", one->name);
+        weft_json_str(json, "begin", one->begin);
+        weft_json_str(json, "end", one->end);
+        weft_json_str(json, "match", one->match);
+        weft_json_str(json, "within", one->within);
+        weft_json_str(json, "why", one->why);
+        weft_json_u64(json, "count", one->count);
+        weft_json_end_object(json);
+    }
+    weft_json_end_array(json);
+}
+
+static void render_types(const struct weft_ask *ask, const struct weft_execution_type *types,
+                         size_t n_types, const struct weft_execution_proposals *proposals)
+{
+    const struct weft_view view = weft_ask_view(ask);
+    struct weft_json *json = weft_view_json(&view);
+    if (!json)
+        return; /* the view holds the failure */
+    weft_json_begin_object(json, NULL);
+    put_types(json, types, n_types);
+    put_proposals(json, proposals);
+    weft_json_end_object(json);
+    weft_view_json_end(&view, json);
+}
+
+static enum weft_code types_of_database(const struct weft_ask *ask, struct weft_err *err)
+{
+    struct weft_database *database = NULL;
+    struct weft_execution_type *types = NULL;
+    struct weft_arena *arena = weft_arena_new(0);
+    size_t n_types = 0;
+    if (!arena)
+        return no_memory(err);
+    enum weft_code code =
+        weft_database_open(ask->database->path, WEFT_DATABASE_READ, &database, err);
+    if (code == WEFT_OK)
+        code = weft_database_types(database, arena, &types, &n_types, err);
+    if (code == WEFT_OK)
+        render_types(ask, types, n_types, NULL);
+    weft_database_close(database);
+    weft_arena_free(arena);
+    return code;
+}
+
+WEFT_ENDPOINT(types)
+{
+    struct weft_execution_proposals *proposals = NULL;
+    if (ask->database)
+        return types_of_database(ask, err);
+    enum weft_code code = weft_execution_proposals(ask->session, &proposals, err);
+    if (code == WEFT_OK)
+        render_types(ask, NULL, 0, proposals);
+    weft_execution_proposals_free(proposals);
+    return code;
+}
+
+/* ---- executions ------------------------------------------------------------------------------ */
+
+/* An item, as its columns are made from it. */
+struct item {
+    uint64_t id, tid, start_ns, end_ns;
+    uint32_t source, flags, thread;
+};
+
+/* What the answer has: the matrix with its texts numbered. */
+struct listing {
+    const struct weft_ask *ask;
+    const struct weft_ecct_matrix *matrix;
+    struct weft_arena *arena;
+    struct item *items;
+    struct weft_str *threads; /* names, each once */
+    size_t n_threads;
+    double *context; /* by item: time in the node asked for; NULL: none */
+};
+
+static int by_thread(const void *a_ptr, const void *b_ptr, void *context)
+{
+    const struct weft_execution_item *items = context;
+    const struct weft_str *a = &items[*(const uint32_t *)a_ptr].thread;
+    const struct weft_str *b = &items[*(const uint32_t *)b_ptr].thread;
+    const size_t n = a->n_bytes < b->n_bytes ? a->n_bytes : b->n_bytes;
+    const int order = n ? memcmp(a->bytes, b->bytes, n) : 0;
+    return order ? order : (a->n_bytes > b->n_bytes) - (a->n_bytes < b->n_bytes);
+}
+
+/* Threads by name, each name once. */
+static bool number_threads(struct listing *listing)
+{
+    const struct weft_ecct_matrix *matrix = listing->matrix;
+    uint32_t *order = WEFT_ARENA_NEW(listing->arena, matrix->n_items + 1, uint32_t);
+    listing->threads = WEFT_ARENA_NEW(listing->arena, matrix->n_items + 1, struct weft_str);
+    if (!order || !listing->threads)
+        return false;
+    for (uint32_t i = 0; i < matrix->n_items; i++)
+        order[i] = i;
+    qsort_r(order, matrix->n_items, sizeof *order, by_thread, matrix->items);
+    for (size_t i = 0; i < matrix->n_items; i++) {
+        const struct weft_str name = matrix->items[order[i]].thread;
+        if (i == 0 || !weft_str_equal(name, listing->threads[listing->n_threads - 1]))
+            listing->threads[listing->n_threads++] = name;
+        listing->items[order[i]].thread = (uint32_t)(listing->n_threads - 1);
+    }
+    return true;
+}
+
+static bool list_items(struct listing *listing)
+{
+    const struct weft_ecct_matrix *matrix = listing->matrix;
+    listing->items = WEFT_ARENA_NEW(listing->arena, matrix->n_items + 1, struct item);
+    if (!listing->items)
+        return false;
+    for (size_t i = 0; i < matrix->n_items; i++) {
+        const struct weft_execution_item *item = &matrix->items[i];
+        listing->items[i] = (struct item){ .id = item->id,
+                                           .tid = item->tid,
+                                           .start_ns = item->start_ns,
+                                           .end_ns = item->end_ns,
+                                           .source = item->source,
+                                           .flags = item->flags };
+    }
+    return number_threads(listing);
+}
+
+/* The time of each item in a node and below: nodes come after their parents. */
+static enum weft_code sum_context(struct listing *listing, struct weft_err *err)
+{
+    const struct weft_ecct_matrix *matrix = listing->matrix;
+    const struct weft_query *query = listing->ask->query;
+    if (!weft_query_has(query, WEFT_PARAM_NODE))
+        return WEFT_OK;
+    if (query->node >= matrix->n_nodes)
+        return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "node: expected a number below %zu",
+                         matrix->n_nodes);
+    uint8_t *is_below = WEFT_ARENA_NEW(listing->arena, matrix->n_nodes, uint8_t);
+    listing->context = WEFT_ARENA_NEW(listing->arena, matrix->n_items + 1, double);
+    if (!is_below || !listing->context)
+        return no_memory(err);
+    for (size_t i = 0; i < matrix->n_nodes; i++) {
+        const uint32_t parent = matrix->nodes[i].parent;
+        is_below[i] = i == query->node || (parent != WEFT_ID_NONE && is_below[parent]);
+    }
+    for (size_t e = 0; e < matrix->n_items; e++) {
+        uint64_t ns = 0;
+        for (uint64_t k = matrix->starts[e]; k < matrix->starts[e + 1]; k++)
+            ns += is_below[matrix->node[k]] ? matrix->ns[k] : 0;
+        listing->context[e] = (double)ns;
+    }
+    return WEFT_OK;
+}
+
+/* Which of the traces served is called so. */
+static void put_trace(struct weft_json *json, const struct weft_serve_state *state,
+                      struct weft_str path)
+{
+    for (size_t i = 0; i < state->n_traces; i++)
+        if (weft_str_equal(path, weft_str_of(state->traces[i].path))) {
+            weft_json_u64(json, "trace", i);
+            return;
+        }
+    const char *slash = path.n_bytes ? memrchr(path.bytes, '/', path.n_bytes) : NULL;
+    const size_t n_folder = slash ? (size_t)(slash - path.bytes) + 1 : 0;
+    const struct weft_str name = { path.bytes + n_folder, path.n_bytes - n_folder };
+    for (size_t i = 0; i < state->n_traces; i++)
+        if (weft_str_equal(name, weft_str_of(state->traces[i].name))) {
+            weft_json_u64(json, "trace", i);
+            return;
+        }
+    weft_json_null(json, "trace");
+}
+
+static void put_sources(const struct listing *listing, struct weft_json *json)
+{
+    weft_json_begin_array(json, "sources");
+    for (size_t i = 0; i < listing->matrix->n_sources; i++) {
+        const struct weft_execution_source *source = &listing->matrix->sources[i];
+        weft_json_begin_object(json, NULL);
+        weft_json_str(json, "path", source->path);
+        weft_json_str(json, "host", source->host);
+        weft_json_str(json, "tag", source->tag);
+        if (listing->ask->served) /* they are of the trace asked */
+            weft_json_u64(json, "trace", listing->ask->query->trace);
+        else
+            put_trace(json, listing->ask->state, source->path);
+        weft_json_end_object(json);
+    }
+    weft_json_end_array(json);
+}
+
+static void put_frames(const struct weft_ecct_matrix *matrix, struct weft_json *json)
+{
+    weft_json_begin_array(json, "frames");
+    for (size_t i = 0; i < matrix->n_frames; i++) {
+        weft_json_begin_object(json, NULL);
+        weft_json_str(json, "name", matrix->frames[i].name);
+        weft_json_str(json, "module", matrix->frames[i].module);
+        weft_json_text(json, "kind", weft_frame_kind_name(matrix->frames[i].kind));
+        weft_json_end_object(json);
+    }
+    weft_json_end_array(json);
+}
+
+static void put_listing(const void *context, struct weft_json *json)
+{
+    static const char *const units[] = { [WEFT_METRIC_NS] = "ns",
+                                         [WEFT_METRIC_COUNT] = "count",
+                                         [WEFT_METRIC_BYTES] = "bytes",
+                                         [WEFT_METRIC_NUMBER] = "number" };
+    const struct listing *listing = context;
+    const struct weft_ecct_matrix *matrix = listing->matrix;
+    weft_json_u64(json, "damaged", matrix->n_damaged);
+    weft_json_begin_array(json, "threads");
+    for (size_t i = 0; i < listing->n_threads; i++)
+        weft_json_str(json, NULL, listing->threads[i]);
+    weft_json_end_array(json);
+    weft_json_begin_array(json, "metrics");
+    for (size_t i = 0; i < matrix->n_metrics; i++) {
+        weft_json_begin_object(json, NULL);
+        weft_json_str(json, "name", matrix->metrics[i].name);
+        weft_json_text(json, "unit", units[matrix->metrics[i].unit]);
+        weft_json_end_object(json);
+    }
+    weft_json_end_array(json);
+    put_sources(listing, json);
+    put_frames(matrix, json);
+}
+
+static const struct weft_columns_column item_columns[] = {
+    { "id", WEFT_COLUMN_F64, WEFT_FROM_U64, offsetof(struct item, id) },
+    { "source", WEFT_COLUMN_U32, WEFT_FROM_U32, offsetof(struct item, source) },
+    { "tid", WEFT_COLUMN_F64, WEFT_FROM_U64, offsetof(struct item, tid) },
+    { "thread", WEFT_COLUMN_U32, WEFT_FROM_U32, offsetof(struct item, thread) },
+    { "start_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, offsetof(struct item, start_ns) },
+    { "end_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, offsetof(struct item, end_ns) },
+    { "flags", WEFT_COLUMN_U8, WEFT_FROM_U32, offsetof(struct item, flags) },
+};
+
+static const struct weft_columns_column node_columns[] = {
+    { "parent", WEFT_COLUMN_I32, WEFT_FROM_U32, offsetof(struct weft_ecct_node, parent) },
+    { "frame", WEFT_COLUMN_I32, WEFT_FROM_U32, offsetof(struct weft_ecct_node, frame) },
+    { "confidence", WEFT_COLUMN_U8, WEFT_FROM_U8, offsetof(struct weft_ecct_node, confidence) },
+};
+
+static const struct weft_columns_column value_columns[] = {
+    { "value", WEFT_COLUMN_F64, WEFT_FROM_F64, 0 },
+};
+
+static const struct weft_columns_column flag_columns[] = {
+    { "value", WEFT_COLUMN_U8, WEFT_FROM_U8, 0 },
+};
+
+static const struct weft_columns_column word_columns[] = {
+    { "value", WEFT_COLUMN_U32, WEFT_FROM_U32, 0 },
+};
+
+#define TABLE(name, columns, rows, n)                                                              \
+    (struct weft_columns_table)                                                                    \
+    {                                                                                              \
+        name, columns, sizeof columns / sizeof *columns, rows, n, sizeof *(rows)                   \
+    }
+
+/* The items, the nodes, and a table for each metric, named by its place. */
+static enum weft_code write_listing(const struct listing *listing, struct weft_err *err)
+{
+    const struct weft_ecct_matrix *matrix = listing->matrix;
+    const size_t n_tables = matrix->n_metrics + 3;
+    struct weft_columns_table *tables =
+        WEFT_ARENA_NEW(listing->arena, n_tables, struct weft_columns_table);
+    size_t n = 0;
+    if (!tables)
+        return no_memory(err);
+    tables[n++] = TABLE("executions", item_columns, listing->items, matrix->n_items);
+    tables[n++] = TABLE("nodes", node_columns, matrix->nodes, matrix->n_nodes);
+    for (size_t i = 0; i < matrix->n_metrics; i++) {
+        char *name = WEFT_ARENA_NEW(listing->arena, 32, char);
+        if (!name)
+            return no_memory(err);
+        snprintf(name, 32, "metric_%zu", i);
+        tables[n++] = TABLE(name, value_columns, matrix->metrics[i].values, matrix->n_items);
+    }
+    if (listing->context)
+        tables[n++] = TABLE("context", value_columns, listing->context, matrix->n_items);
+    uint64_t n_bytes = 0;
+    for (size_t i = 0; i < n; i++)
+        n_bytes += weft_columns_bytes(&tables[i]);
+    enum weft_code code = weft_ask_fits(n_bytes, err);
+    if (code == WEFT_OK)
+        weft_columns_write(tables, n, put_listing, listing, listing->ask->answer->body);
+    return code;
+}
+
+/* Only the time in a context: the rest is known. */
+static void write_context(const struct listing *listing)
+{
+    const struct weft_columns_table table =
+        TABLE("context", value_columns, listing->context, listing->matrix->n_items);
+    weft_columns_write(&table, 1, NULL, NULL, listing->ask->answer->body);
+}
+
+WEFT_ENDPOINT(executions)
+{
+    struct weft_comparison *comparison = NULL;
+    enum weft_code code = weft_comparisons_get(ask, &comparison, err);
+    if (code != WEFT_OK)
+        return code;
+    struct listing listing = { .ask = ask,
+                               .matrix = weft_comparison_matrix(comparison),
+                               .arena = weft_arena_new(0) };
+    ask->answer->type = weft_type_columns;
+    if (!listing.arena)
+        return no_memory(err);
+    code = sum_context(&listing, err);
+    if (code == WEFT_OK && listing.context)
+        write_context(&listing);
+    else if (code == WEFT_OK)
+        code = list_items(&listing) ? write_listing(&listing, err) : no_memory(err);
+    weft_arena_free(listing.arena);
+    return code;
+}
+
+/* ---- compare --------------------------------------------------------------------------------- */
+
+#define NODE(name, member)                                                                         \
+    {                                                                                              \
+        name, WEFT_COLUMN_F64, WEFT_FROM_F64, offsetof(struct weft_compare_node, member)           \
+    }
+#define METRIC(name)                                                                               \
+    {                                                                                              \
+#name, WEFT_COLUMN_F64, WEFT_FROM_F64, offsetof(struct weft_compare_metric, name)          \
+    }
+#define CAUSE(name, type, source, member)                                                          \
+    {                                                                                              \
+        name, type, source, offsetof(struct weft_compare_cause, member)                            \
+    }
+
+static const struct weft_columns_column compared_columns[] = {
+    { "node", WEFT_COLUMN_U32, WEFT_FROM_U32, offsetof(struct weft_compare_node, node) },
+    { "n_a", WEFT_COLUMN_U32, WEFT_FROM_U32, offsetof(struct weft_compare_node, n_a) },
+    { "n_b", WEFT_COLUMN_U32, WEFT_FROM_U32, offsetof(struct weft_compare_node, n_b) },
+    { "is_sure", WEFT_COLUMN_U8, WEFT_FROM_BOOL, offsetof(struct weft_compare_node, is_sure) },
+    NODE("mean_a_ns", mean_a_ns),
+    NODE("mean_b_ns", mean_b_ns),
+    NODE("total_a_ns", total_a_ns),
+    NODE("total_b_ns", total_b_ns),
+    NODE("difference_ns", difference_ns),
+    NODE("low_ns", interval.low_ns),
+    NODE("high_ns", interval.high_ns),
+    NODE("t", t),
+    NODE("df", df),
+    NODE("p", p),
+    NODE("p_adjusted", p_adjusted),
+    NODE("effect", effect),
+};
+
+static const struct weft_columns_column metric_columns[] = {
+    { "metric", WEFT_COLUMN_U32, WEFT_FROM_U32, offsetof(struct weft_compare_metric, metric) },
+    METRIC(mean_a),
+    METRIC(mean_b),
+    METRIC(sd_a),
+    METRIC(sd_b),
+    METRIC(p50_a),
+    METRIC(p50_b),
+    METRIC(p99_a),
+    METRIC(p99_b),
+    METRIC(low),
+    METRIC(difference),
+    METRIC(high),
+    METRIC(t),
+    METRIC(df),
+    METRIC(p),
+    METRIC(p_adjusted),
+    METRIC(effect),
+};
+
+static const struct weft_columns_column cause_columns[] = {
+    CAUSE("node", WEFT_COLUMN_I32, WEFT_FROM_U32, node),
+    CAUSE("n_items", WEFT_COLUMN_U32, WEFT_FROM_U32, n_items),
+    CAUSE("difference_ns", WEFT_COLUMN_F64, WEFT_FROM_F64, difference_ns),
+    CAUSE("duration_ns", WEFT_COLUMN_F64, WEFT_FROM_F64, duration_ns),
+    CAUSE("example", WEFT_COLUMN_U32, WEFT_FROM_U32, example),
+    CAUSE("context", WEFT_COLUMN_I32, WEFT_FROM_U32, context),
+    CAUSE("context_ns", WEFT_COLUMN_F64, WEFT_FROM_F64, context_ns),
+};
+
+static void put_counts(const void *context, struct weft_json *json)
+{
+    const struct weft_compare_table *table = context;
+    weft_json_u64(json, "a", table->n_a);
+    weft_json_u64(json, "b", table->n_b);
+    weft_json_u64(json, "neither", table->n_neither);
+    weft_json_u64(json, "both", table->n_both);
+}
+
+static enum weft_code write_compared(const struct weft_ask *ask,
+                                     const struct weft_comparison *comparison,
+                                     const struct weft_compare_table *table, struct weft_err *err)
+{
+    const struct weft_ecct_matrix *matrix = weft_comparison_matrix(comparison);
+    const uint8_t *members = weft_comparison_members(comparison);
+    const struct weft_columns_table tables[] = {
+        TABLE("nodes", compared_columns, table->nodes, table->n_nodes),
+        TABLE("ranked", word_columns, table->ranked, table->n_ranked),
+        TABLE("metrics", metric_columns, table->metrics, table->n_metrics),
+        TABLE("causes", cause_columns, table->causes, table->n_causes),
+        TABLE("cause_of", word_columns, table->cause_of, table->n_causes ? table->n_b : 0),
+        TABLE("members", flag_columns, members, matrix->n_items),
+    };
+    const size_t n = sizeof tables / sizeof *tables;
+    uint64_t n_bytes = 0;
+    for (size_t i = 0; i < n; i++)
+        n_bytes += weft_columns_bytes(&tables[i]);
+    enum weft_code code = weft_ask_fits(n_bytes, err);
+    ask->answer->type = weft_type_columns;
+    if (code == WEFT_OK)
+        weft_columns_write(tables, n, put_counts, table, ask->answer->body);
+    return code;
+}
+
+WEFT_ENDPOINT(compare)
+{
+    const struct weft_query *query = ask->query;
+    const bool is_draft = query->is_draft == 1;
+    const struct weft_comparison_opts opts = {
+        .a = { query->a.bytes, query->a.n },
+        .b = { query->b.bytes, query->b.n },
+        .n_bootstrap = is_draft ? 0 : BOOTSTRAP,
+        .with_causes = !is_draft,
+    };
+    struct weft_comparison *comparison = NULL;
+    struct weft_compare_table *table = NULL;
+    enum weft_code code = weft_comparisons_get(ask, &comparison, err);
+    if (code == WEFT_OK)
+        code = weft_comparison_run(comparison, &opts, &table, err);
+    if (code == WEFT_OK)
+        code = write_compared(ask, comparison, table, err);
+    weft_compare_table_free(table);
+    return code;
+}

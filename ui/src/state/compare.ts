@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: MIT
+// The Compare screen: which executions, the two groups, and its questions to the server. A drag is
+// followed here at once, and by the server as fast as it answers; what it says in full comes when
+// the drag rests.
+import { decodeCompared, decodeContext, decodeExecutions, decodeTypes } from '../api/compare';
+import type { ExecutionType, Proposal } from '../api/compare';
+import { num, objects, text } from '../api/json';
+import { Superseded } from '../api/source';
+import type { Params } from '../api/source';
+import { Atom } from '../lib/atom';
+import * as compare from '../lib/compare';
+import type { Condition, Executions, Group, Ranged, Side } from '../lib/compare';
+import { makeBins } from '../lib/comparebins';
+import type { MetricBins } from '../lib/comparebins';
+import type { Compared, Statistic } from '../lib/compared';
+import type { Pick } from '../lib/pathpick';
+import type { App } from './app';
+import { pathsOf, showInTimeline, showPaths } from './path';
+import type { Served } from './served';
+
+/** Executions of a database's type; or what rules find in the trace. */
+export interface Subject {
+  /** -1: of the trace. */
+  db: number;
+  type: string;
+  begin: string;
+  end: string;
+  match: string;
+  within: string;
+}
+
+export interface Database {
+  id: number;
+  name: string;
+  types: ExecutionType[];
+}
+
+export type Groups = Record<Side, Group>;
+
+export interface CompareState {
+  /** null: not asked yet. */
+  databases: readonly Database[] | null;
+  proposals: readonly Proposal[];
+  subject: Subject | null;
+  executions: Executions | null;
+  groups: Groups;
+  /** Counts by side, of the groups as they are dragged. */
+  counts: Record<Side, number>;
+  /** Counts changes of the members. */
+  turn: number;
+  /** The server's answer; of a draft, without bootstrap and causes. */
+  compared: Compared | null;
+  isDraft: boolean;
+  /** Something is asked. */
+  waiting: '' | 'types' | 'executions' | 'compare';
+  error: string;
+  /** Metrics, and contexts as "#NODE", with a chart of their own. */
+  charts: readonly string[];
+  /** Of charts: linear axes. */
+  linear: ReadonlySet<string>;
+  scale: 'fit' | 'linear' | 'log';
+  statistic: Statistic;
+  /** Nodes of the tree, -1: none. */
+  node: number;
+  focus: number;
+  /** Executions ticked. */
+  ticked: readonly number[];
+  /** Only the executions of this cause are listed; -1: all. */
+  cause: number;
+  list: 'both' | 'a' | 'b' | 'all';
+}
+
+const DRAFT_MS = 30; // between two questions of a drag
+const FULL_MS = 250; // of rest before the whole is asked for
+const MOST_CHARTS = 6;
+export const BINS = 48;
+
+export function initialCompare(): CompareState {
+  return {
+    ...{ databases: null, proposals: [], subject: null, executions: null },
+    ...{ groups: { a: [], b: [] }, counts: { a: 0, b: 0 }, turn: 0, compared: null },
+    ...{ isDraft: false, waiting: '', error: '', charts: [], linear: new Set(['start']) },
+    ...{ scale: 'fit', statistic: 'p', node: -1, focus: -1, ticked: [], cause: -1, list: 'both' },
+  };
+}
+
+export function sameSubject(a: Subject | null, b: Subject | null): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
+export class Compare {
+  readonly state = new Atom<CompareState>(initialCompare());
+  /** Bits of the groups by execution, as they are dragged. */
+  members = new Uint8Array();
+  private readonly contexts = new Map<number, Float64Array>();
+  private readonly bins = new Map<string, MetricBins>();
+  private timer = 0;
+  private isAsking = false;
+  private isAgain = false;
+  /** What the address says of groups and charts, until the executions are there. */
+  private wanted: ((name: string) => string) | null = null;
+  private hasBegun = false;
+
+  constructor(
+    readonly app: App,
+    readonly served: Served,
+  ) {}
+
+  set(change: Partial<CompareState>): void {
+    this.state.update(now => ({ ...now, ...change }));
+  }
+
+  private fail(error: unknown): void {
+    if (error instanceof Superseded) return;
+    this.set({ waiting: '', error: error instanceof Error ? error.message : String(error) });
+  }
+
+  /* ---- which executions ---- */
+
+  /** Asks what there is to compare; once. */
+  begin(): void {
+    if (this.hasBegun) return;
+    this.hasBegun = true;
+    this.findSubjects().catch((error: unknown) => this.fail(error));
+  }
+
+  private async findSubjects(): Promise<void> {
+    const { source } = this.served;
+    this.set({ waiting: 'types', error: '' });
+    const known = objects(await source.json('traces'), 'databases');
+    const databases: Database[] = [];
+    for (const one of known) {
+      const id = num(one, 'id');
+      const { types } = decodeTypes(await source.json('types', { trace: undefined, db: id }, ''));
+      databases.push({ id, name: text(one, 'name'), types });
+    }
+    this.set({ databases, waiting: '' });
+    const first = databases.find(({ types }) => types.length > 0);
+    if (!this.state.get().subject && first)
+      this.choose({ ...NO_RULES, db: first.id, type: first.types[0]!.name });
+    if (!this.served.hasTrace) return;
+    const { proposals } = decodeTypes(await source.json('types', {}, 'compare.types'));
+    this.set({ proposals });
+  }
+
+  /** Executions of another type, or by other rules. */
+  choose(subject: Subject): void {
+    if (sameSubject(subject, this.state.get().subject) && this.state.get().error === '') return;
+    this.contexts.clear();
+    this.bins.clear();
+    this.set({
+      ...{ subject, executions: null, compared: null, node: -1, focus: -1, ticked: [], cause: -1 },
+      ...{ groups: { a: [], b: [] }, charts: [], waiting: 'executions', error: '' },
+    });
+    this.load(subject).catch((error: unknown) => this.fail(error));
+  }
+
+  private params({ db, type, begin, end, match, within }: Subject): Params {
+    return {
+      ...(db >= 0 ? { trace: undefined, db } : {}),
+      ...{ type, begin, end, match, within },
+    };
+  }
+
+  private async load(subject: Subject): Promise<void> {
+    const answer = await this.served.source.columns(
+      'executions',
+      this.params(subject),
+      'compare.executions',
+    );
+    if (!sameSubject(subject, this.state.get().subject)) return;
+    const executions = decodeExecutions(answer);
+    this.members = new Uint8Array(executions.n);
+    this.set({ executions, waiting: '', charts: firstCharts(executions) });
+    const { wanted } = this;
+    this.wanted = null;
+    if (wanted) this.readPlace(executions, wanted);
+    else this.setGroups(compare.firstGroups(executions));
+  }
+
+  /** The groups of an address; taken when the executions are there. */
+  want(get: (name: string) => string): void {
+    const { executions } = this.state.get();
+    if (executions) this.readPlace(executions, get);
+    else this.wanted = get;
+  }
+
+  private readPlace(executions: Executions, get: (name: string) => string): void {
+    const isSaid = get('A') !== '' || get('B') !== '';
+    const groups = isSaid
+      ? {
+          a: compare.readGroup(executions, get('A')),
+          b: compare.readGroup(executions, get('B')),
+        }
+      : compare.firstGroups(executions);
+    const charts = get('charts')
+      .split(',')
+      .filter(name => executions.metrics.some(metric => metric.name === name));
+    const node = compare.nodeOf(
+      executions,
+      get('cnode').split(';').filter(Boolean).map(decodeURIComponent),
+    );
+    this.set({ node: node > 0 ? node : -1 });
+    if (charts.length > 0) this.set({ charts: charts.slice(0, MOST_CHARTS) });
+    const before = this.state.get().groups;
+    if (JSON.stringify(before) !== JSON.stringify(groups)) this.setGroups(groups);
+  }
+
+  /* ---- groups ---- */
+
+  readonly valuesOf = (condition: Ranged): Float64Array | null => {
+    const { executions } = this.state.get();
+    if (condition.kind === 'context') return this.contextValues(condition.node);
+    return executions?.metrics.find(({ name }) => name === condition.name)?.values ?? null;
+  };
+
+  /** Time in a context by execution; asked for when it is first wanted. */
+  contextValues(node: number): Float64Array | null {
+    const known = this.contexts.get(node);
+    if (known) return known;
+    const { subject } = this.state.get();
+    if (!subject || this.contexts.has(-node)) return null;
+    this.contexts.set(-node, new Float64Array());
+    this.served.source
+      .columns('executions', { ...this.params(subject), node }, `compare.context.${node}`)
+      .then(answer => {
+        this.contexts.set(node, decodeContext(answer));
+        this.regroup();
+      })
+      .catch((error: unknown) => this.fail(error));
+    return null;
+  }
+
+  setGroups(groups: Groups, isDragged = false): void {
+    this.set({ groups, cause: -1 });
+    this.regroup(isDragged);
+  }
+
+  setGroup(side: Side, group: Group, isDragged = false): void {
+    this.setGroups({ ...this.state.get().groups, [side]: group }, isDragged);
+  }
+
+  add(side: Side, condition: Condition, isDragged = false): void {
+    this.setGroup(side, compare.withCondition(this.state.get().groups[side], condition), isDragged);
+  }
+
+  remove(side: Side, condition: Condition): void {
+    this.setGroup(side, compare.without(this.state.get().groups[side], condition));
+  }
+
+  swap(): void {
+    const { a, b } = this.state.get().groups;
+    this.setGroups({ a: b, b: a });
+  }
+
+  /** Members and counts as the conditions have them, then the server's answer. */
+  private regroup(isDragged = false): void {
+    const { executions, groups, turn } = this.state.get();
+    if (!executions) return;
+    const count = (side: Side): number =>
+      compare.choose(executions, groups[side], side, this.valuesOf, this.members);
+    this.set({ counts: { a: count('a'), b: count('b') }, turn: turn + 1 });
+    this.askSoon(isDragged);
+  }
+
+  private askSoon(isDragged: boolean): void {
+    window.clearTimeout(this.timer);
+    if (isDragged && !this.isAsking) void this.ask(true);
+    else if (isDragged) this.isAgain = true;
+    this.timer = window.setTimeout(() => void this.ask(false), isDragged ? FULL_MS : DRAFT_MS);
+  }
+
+  /** One draft at a time: the next begins when it is there. The whole gives up a draft. */
+  private async ask(isDraft: boolean): Promise<void> {
+    const { executions, subject, groups } = this.state.get();
+    if (!executions || !subject) return;
+    const filters = {
+      a: compare.filterText(executions, groups.a),
+      b: compare.filterText(executions, groups.b),
+    };
+    this.isAsking = true;
+    this.isAgain = false;
+    this.set({ waiting: 'compare', error: '' });
+    try {
+      const params = { ...this.params(subject), ...filters, draft: isDraft ? 1 : undefined };
+      const answer = await this.served.source.columns('compare', params, 'compare.compare');
+      this.set({ compared: decodeCompared(answer), isDraft, waiting: '' });
+      if (!isDraft) this.chooseNode();
+    } catch (error) {
+      this.fail(error);
+    }
+    this.isAsking = false;
+    if (isDraft && this.isAgain) void this.ask(true);
+  }
+
+  /** The node ranked first, if none is selected. */
+  private chooseNode(): void {
+    const { compared, node } = this.state.get();
+    const first = compared?.ranked[0];
+    if (node < 0 && compared && first !== undefined)
+      this.set({ node: compared.nodes.node[first]! });
+  }
+
+  again(): void {
+    const { subject, executions, databases } = this.state.get();
+    this.set({ error: '' });
+    if (databases === null) {
+      this.hasBegun = false;
+      this.begin();
+    } else if (subject && !executions) {
+      this.set({ waiting: 'executions' });
+      this.load(subject).catch((error: unknown) => this.fail(error));
+    } else void this.ask(false);
+  }
+
+  /* ---- charts ---- */
+
+  /** "#12": a context; else a metric. */
+  chartValues(chart: string): Float64Array | null {
+    if (chart.startsWith('#')) return this.contextValues(Number(chart.slice(1)));
+    const { executions } = this.state.get();
+    return executions?.metrics.find(({ name }) => name === chart)?.values ?? null;
+  }
+
+  chartBins(chart: string): MetricBins | null {
+    const isLog = !this.state.get().linear.has(chart);
+    const key = `${chart} ${isLog ? 'log' : 'linear'}`;
+    let bins = this.bins.get(key);
+    const values = bins ? null : this.chartValues(chart);
+    if (values) this.bins.set(key, (bins = makeBins(values, BINS, isLog)));
+    return bins ?? null;
+  }
+
+  chartCondition(chart: string, min: number, max: number): Condition {
+    if (chart.startsWith('#')) return { kind: 'context', node: Number(chart.slice(1)), min, max };
+    return { kind: 'metric', name: chart, min, max };
+  }
+
+  toggleChart(chart: string): void {
+    const { charts } = this.state.get();
+    const rest = charts.filter(one => one !== chart);
+    if (rest.length < charts.length) this.set({ charts: rest });
+    else this.set({ charts: [...charts.slice(-MOST_CHARTS + 1), chart] });
+  }
+
+  toggleLinear(chart: string): void {
+    const linear = new Set(this.state.get().linear);
+    if (!linear.delete(chart)) linear.add(chart);
+    this.set({ linear });
+  }
+
+  /* ---- executions ---- */
+
+  /** Index of the thread that began an execution, of the trace shown; -1: it is of another. */
+  threadOf(i: number): number {
+    const { executions } = this.state.get();
+    if (!executions) return -1;
+    const { trace } = executions.sources[executions.source[i]!] ?? { trace: -1 };
+    if (trace !== this.served.source.trace || !this.served.hasTrace) return -1;
+    const tid = executions.tid[i]!;
+    const start = executions.start[i]!;
+    const own = this.served.threads.filter(thread => thread.tid === tid);
+    return (own.find(({ first, last }) => first <= start && start <= last) ?? own[0])?.id ?? -1;
+  }
+
+  /** The place of an execution, for paths. */
+  pickOf(i: number): Pick | null {
+    const { executions, subject } = this.state.get();
+    const thread = this.threadOf(i);
+    if (!executions || thread < 0) return null;
+    const [t0, t1] = [executions.start[i]!, executions.end[i]!];
+    const label = `${subject?.type || 'execution'} #${executions.id[i]!}`;
+    return { thread, span: { t0, t1: Math.max(t0 + 1, t1) }, label };
+  }
+
+  /** Opens an execution in the Timeline, and its critical path on the screen of paths. */
+  open(i: number): boolean {
+    const pick = this.pickOf(i);
+    if (!pick) return false;
+    pathsOf(this.app).pick([pick], false);
+    showInTimeline(this.app, pick.thread, pick.span);
+    return true;
+  }
+
+  /** The paths of some executions, one above the other. */
+  openPaths(list: readonly number[]): boolean {
+    const picks = list.map(i => this.pickOf(i)).filter((pick): pick is Pick => pick !== null);
+    if (picks.length > 0) showPaths(this.app, picks);
+    return picks.length > 0;
+  }
+
+  tick(i: number): void {
+    const { ticked } = this.state.get();
+    this.set({
+      ticked: ticked.includes(i) ? ticked.filter(one => one !== i) : [...ticked.slice(-7), i],
+    });
+  }
+}
+
+const NO_RULES = { type: '', begin: '', end: '', match: '', within: '' };
+
+/** Duration, what is blocked most, and when: metrics that say something. */
+function firstCharts({ metrics }: Executions): string[] {
+  const sum = (values: Float64Array): number =>
+    values.reduce((all, value) => all + (value !== value ? 0 : value), 0);
+  const told = metrics.filter(
+    ({ name, values }) => name !== 'duration' && name !== 'start' && sum(values) > 0,
+  );
+  const waits = told.filter(({ name }) => name.startsWith('blocked') || name === 'preempted');
+  const most = waits.length > 0 ? waits : told;
+  most.sort((a, b) => sum(b.values) - sum(a.values) || (a.name < b.name ? -1 : 1));
+  const names = [metrics[0]?.name, most[0]?.name, metrics[1]?.name];
+  return names.filter((name): name is string => name !== undefined);
+}
+
+const known = new WeakMap<App, Compare>();
+
+export function compareOf(app: App): Compare {
+  let own = known.get(app);
+  if (!own) known.set(app, (own = new Compare(app, app.served!)));
+  return own;
+}
