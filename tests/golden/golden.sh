@@ -103,6 +103,14 @@ golden locks_blockers.csv locks --format csv --list blockers l.weft
 golden locks_kernel.txt locks k.weft
 golden locks_none.txt locks t.weft
 golden error_locks.txt locks --list holds t.weft
+golden interplay.txt interplay -n 0 l.weft
+golden interplay_limit.txt interplay --patterns --matrix -n 2 --tid 22 --to 60us l.weft
+golden interplay_object.txt interplay --object cache --from 10us l.weft
+golden interplay.json interplay --json l.weft
+golden interplay_waits.csv interplay --format csv --list waits l.weft
+golden interplay_kernel.txt interplay k.weft
+golden interplay_none.txt interplay t.weft
+golden error_interplay.txt interplay --table locks.txt t.weft
 golden path_locks.txt path --thread 23 l.weft
 golden path_locks.json path --thread 21 --json l.weft
 golden path.txt path --thread 11 --from 1us --to 5us t.weft
