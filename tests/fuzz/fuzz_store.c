@@ -305,6 +305,10 @@ static void queries_run(const char *path)
                 ask(session, &analyses[i], &request);
                 request.regtime.window = &window;
             }
+            if (strcmp(analyses[i].name, "ecct") == 0)
+                request.ecct.to_ns = duration_ns;
+            if (strcmp(analyses[i].name, "path") == 0)
+                request.path.to_ns = duration_ns;
             if (strcmp(analyses[i].name, "states") == 0)
                 request.states.to_ns = UINT64_MAX;
             if (strcmp(analyses[i].name, "waits") == 0)
