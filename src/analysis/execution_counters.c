@@ -75,6 +75,8 @@ static enum weft_code read_counter(const struct weft_trace *trace, struct weft_s
                                    struct weft_err *err)
 {
     struct weft_events *events = NULL;
+    if (weft_trace_n_threads(trace) == 0)
+        return WEFT_OK;
     enum weft_code code =
         weft_events_open(trace, 0, UINT32_C(1) << WEFT_EVENT_COUNTER, 0, UINT64_MAX, &events, err);
     for (uint32_t id = 0; id < weft_trace_n_threads(trace) && code == WEFT_OK; id++)

@@ -316,13 +316,14 @@ static enum weft_code see_whole(struct work *work, const struct weft_rule_use *u
     struct weft_execution_found *found = WEFT_VEC_PUSH(&work->part->rows);
     if (!found)
         return no_memory(work->err);
-    found->row = (struct weft_execution_row){ .type = use->type_id,
-                                              .thread_id = work->thread_id,
-                                              .end_thread_id = end_thread_of(work),
-                                              .flags = flags,
-                                              .start_ns = view->start_ns,
-                                              .end_ns = view->start_ns + view->duration_ns,
-                                              .key = use->type->has_match ? shown : key };
+    found->row =
+        (struct weft_execution_row){ .type = use->type_id,
+                                     .thread_id = work->thread_id,
+                                     .end_thread_id = end_thread_of(work),
+                                     .flags = flags,
+                                     .start_ns = view->start_ns,
+                                     .end_ns = weft_add_sat_u64(view->start_ns, view->duration_ns),
+                                     .key = use->type->has_match ? shown : key };
     const enum weft_code code = take_values(work, use, &found->begin);
     return code == WEFT_OK ? count_bytes(work) : code;
 }
@@ -530,7 +531,7 @@ static enum weft_code see_use(struct work *work, const struct weft_rule_use *use
         return is_span ? see_point(work, use, event->time_ns) : WEFT_OK;
     case WEFT_RULE_END:
         return is_span && !flags_of_span(event)
-                   ? see_point(work, use, event->time_ns + event->duration_ns)
+                   ? see_point(work, use, weft_add_sat_u64(event->time_ns, event->duration_ns))
                    : WEFT_OK;
     case WEFT_RULE_EVENT:
         return use->rule->event == event->kind ? see_point(work, use, event->time_ns) : WEFT_OK;

@@ -341,11 +341,13 @@ enum weft_code weft_executions_run(const struct weft_trace *trace,
                                    struct weft_err *err)
 {
     const struct weft_rules *rules = opts->rules;
+    *table = NULL;
+    if (!rules)
+        return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "expected rules of executions");
     const uint32_t *ids = filter ? filter->ids : NULL;
     const size_t n_ids = filter ? filter->n_ids : 0;
     const bool is_of_dependencies = opts->of_dependencies;
     struct job job = { .n_items = weft_scan_n_threads(trace, ids, n_ids) };
-    *table = NULL;
     enum weft_code code = weft_rule_plan_init(
         &job.plan, trace, is_of_dependencies ? rules->dependencies : rules->types,
         is_of_dependencies ? rules->n_dependencies : rules->n_types, run->memory_bytes, err);

@@ -208,6 +208,8 @@ static enum weft_code read_events(struct counting *counting)
         1U << WEFT_EVENT_SPAN | 1U << WEFT_EVENT_INSTANT | 1U << WEFT_EVENT_FLOW_END;
     struct weft_events *events = NULL;
     const struct weft_event *event = NULL;
+    if (weft_trace_n_threads(counting->trace) == 0)
+        return WEFT_OK;
     enum weft_code code =
         weft_events_open(counting->trace, 0, kinds, 0, UINT64_MAX, &events, counting->err);
     for (uint32_t id = 0; id < weft_trace_n_threads(counting->trace) && code == WEFT_OK; id++) {

@@ -11,6 +11,7 @@
 #include "model/interval.h"
 #include "model/lod.h"
 #include "model/states.h"
+#include "query/rules.h"
 #include "query/session.h"
 #include "store/chunk.h"
 #include "store/context_tree.h"
@@ -284,6 +285,30 @@ static void ask(struct weft_session *session, const struct weft_analysis *analys
         analysis->discard(&result);
 }
 
+/* Executions by rules of every kind, and types that the trace suggests. */
+static void executions_ask(struct weft_session *session)
+{
+    static const char text[] =
+        "execution a is call:* execution b begin enter:* end exit:* match id within trace "
+        "execution c is span:* metric x execution d begin begin:* end end:* match value "
+        "execution e is syscall:* execution f begin instant end instant within process "
+        "depend g from exit:* to enter:*";
+    union weft_request request = { 0 };
+    union weft_result result;
+    struct weft_rules *rules = NULL;
+    struct weft_execution_proposals *proposals = NULL;
+    must(weft_rules_parse(weft_str_of(text), &rules, NULL) == WEFT_OK);
+    request.executions.opts.rules = rules;
+    if (weft_query_run(session, "executions", &request, &result, NULL) == WEFT_OK)
+        for (size_t i = 0; i < result.executions->n_rows; i++)
+            must(result.executions->rows[i].end_ns >= result.executions->rows[i].start_ns);
+    weft_query_discard("executions", &result);
+    (void)!weft_session_depend(session, rules, NULL, NULL);
+    (void)!weft_execution_proposals(session, &proposals, NULL);
+    weft_execution_proposals_free(proposals);
+    weft_rules_free(rules);
+}
+
 static void queries_run(const char *path)
 {
     const struct weft_run run = { .pool = weft_pool_new(1) };
@@ -293,6 +318,7 @@ static void queries_run(const char *path)
         lod_ask(weft_session_trace(session));
         intervals_ask(weft_session_trace(session));
         states_ask(weft_session_trace(session));
+        executions_ask(session);
         union weft_request requests[4] = { 0 };
         const uint64_t duration_ns = weft_trace_meta(weft_session_trace(session))->duration_ns;
         const struct weft_window window = { duration_ns / 3, duration_ns / 3 * 2 };
@@ -305,6 +331,10 @@ static void queries_run(const char *path)
                 ask(session, &analyses[i], &request);
                 request.regtime.window = &window;
             }
+            if (strcmp(analyses[i].name, "ecct") == 0)
+                request.ecct.to_ns = duration_ns;
+            if (strcmp(analyses[i].name, "path") == 0)
+                request.path.to_ns = duration_ns;
             if (strcmp(analyses[i].name, "states") == 0)
                 request.states.to_ns = UINT64_MAX;
             if (strcmp(analyses[i].name, "waits") == 0)
