@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
-enum { SHARE = 2, MOST_LABEL = 160, MOST_NAME = 96 };
+/* A call that blocks, and a sleep, take so much while they are read and afterwards, at most. */
+enum { SHARE = 2, MOST_LABEL = 160, MOST_NAME = 96, TAKEN_BYTES = 400 };
 
 static enum weft_code no_memory(struct weft_err *err)
 {
@@ -149,6 +150,17 @@ static enum weft_code take_objects(struct weft_interplay *interplay, struct weft
         interplay->sources |= object->sources;
     }
     return WEFT_OK;
+}
+
+enum weft_code weft_interplay_take(struct weft_interplay *interplay, struct weft_err *err)
+{
+    if (atomic_fetch_add_explicit(&interplay->n_taken, 1, memory_order_relaxed) <
+        interplay->n_admitted)
+        return WEFT_OK;
+    return weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
+                     "there are more than %" PRIu64 " calls that block and sleeps, which is what "
+                     "--mem admits: ask for a shorter interval, or allow more",
+                     interplay->n_admitted);
 }
 
 /* ---- waits that fail ------------------------------------------------------------------------- */
@@ -336,6 +348,7 @@ enum weft_code weft_interplay_open(const struct weft_trace *trace,
     made->trace = trace;
     made->names = names;
     made->to_ns = to_ns;
+    made->n_admitted = run->memory_bytes ? run->memory_bytes / SHARE / TAKEN_BYTES + 1 : UINT64_MAX;
     enum weft_code code = make_room(made, err);
     if (code == WEFT_OK)
         code = weft_locks_open(trace, &span, run->memory_bytes / SHARE, &made->locks, err);
