@@ -111,8 +111,8 @@ struct weft_interplay {
     uint64_t n_admitted;      /* of these, at most */
     uint64_t lost;
     uint32_t known, sources; /* enum weft_interplay_known, weft_lock_source */
-    struct weft_strtab *texts;
-    struct weft_map *place_of, *node_of, *object_of;
+    struct weft_strtab *texts, *object_keys;
+    struct weft_map *place_of, *node_of;
 };
 
 /* Everything until to_ns. `names` may be NULL, and must live longer. Memory: some 200 bytes for
