@@ -169,7 +169,8 @@ static bool add_pair(struct job *job, const struct entry *entry, bool is_new)
 static enum weft_code sum_pairs(struct job *job, struct weft_err *err)
 {
     struct entry *items = job->entries.items;
-    qsort_r(items, job->entries.n, sizeof *items, by_functions, job);
+    if (job->entries.n)
+        qsort_r(items, job->entries.n, sizeof *items, by_functions, job);
     for (size_t i = 0; i < job->entries.n; i++) {
         const bool is_new = i == 0 || items[i].wait_name != items[i - 1].wait_name ||
                             items[i].release_name != items[i - 1].release_name ||
@@ -217,7 +218,8 @@ static enum weft_code sum_cells(struct job *job, struct weft_err *err)
 {
     struct entry *items = job->entries.items;
     enum weft_code code = WEFT_OK;
-    qsort_r(items, job->entries.n, sizeof *items, by_threads, job);
+    if (job->entries.n)
+        qsort_r(items, job->entries.n, sizeof *items, by_threads, job);
     for (size_t from = 0, to = 0; from < job->entries.n && code == WEFT_OK; from = to) {
         const struct weft_wait *first = wait_at(job, &items[from]);
         for (to = from + 1; to < job->entries.n; to++) {
@@ -384,7 +386,8 @@ static bool take_rows(struct job *job)
 {
     const uint64_t limit = job->opts->limit;
     const size_t n = limit && job->entries.n > limit ? (size_t)limit : job->entries.n;
-    qsort_r(job->entries.items, job->entries.n, sizeof *job->entries.items, by_length, job);
+    if (job->entries.n)
+        qsort_r(job->entries.items, job->entries.n, sizeof *job->entries.items, by_length, job);
     job->table->rows = WEFT_ARENA_NEW(job->table->arena, n, struct weft_correspondence);
     job->table->n_rows = n;
     for (size_t i = 0; job->table->rows && i < n; i++)
