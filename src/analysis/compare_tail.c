@@ -34,6 +34,17 @@ static size_t find_split(const double *logs, size_t n, double *separation)
     return split;
 }
 
+/* Between the humps lies the widest gap: of those from the middle of the fast ones up to the split,
+ * if it is wider than that of the split, so that a second, smaller hump is not torn apart. */
+static size_t find_gap(const double *logs, size_t split)
+{
+    size_t gap = split;
+    for (size_t i = split; i > split / 2 + 1 && i > WEFT_TAIL_EXECUTIONS; i--)
+        if (logs[i] - logs[i - 1] > logs[gap] - logs[gap - 1])
+            gap = i;
+    return gap;
+}
+
 static void measure(const double *ns, size_t n, size_t split, struct weft_slow_tail *tail)
 {
     double all_ns = 0, excess_ns = 0;
@@ -70,7 +81,7 @@ enum weft_code weft_slow_tail_find(const uint64_t *durations_ns, size_t n,
         logs[i] = log(ns[i] > 1 ? ns[i] : 1);
     const size_t split = find_split(logs, n, &tail->separation);
     if (split > 0)
-        measure(ns, n, split, tail);
+        measure(ns, n, find_gap(logs, split), tail);
     free(ns);
     free(logs);
     return WEFT_OK;

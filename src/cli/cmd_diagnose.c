@@ -205,6 +205,15 @@ static enum weft_code look_at_proposal(struct doctor *doctor,
 
 enum { PROPOSAL_EXECUTIONS = 10 };
 
+static bool is_wanted(const struct doctor *doctor, const struct weft_execution_proposal *proposal,
+                      const struct weft_execution_proposal *best)
+{
+    const char *type = doctor->opts->compared.rule.type;
+    if (type)
+        return weft_str_equal(proposal->name, weft_str_of(type));
+    return proposal->count >= PROPOSAL_EXECUTIONS && weft_str_equal(proposal->why, best->why);
+}
+
 /* Of several ways in which a trace suggests executions only the best is taken: what a program
  * marked, before what only looks like work that begins and ends. */
 static enum weft_code look_at_proposals(struct doctor *doctor)
@@ -215,8 +224,7 @@ static enum weft_code look_at_proposals(struct doctor *doctor)
     size_t n = 0;
     for (size_t i = 0; code == WEFT_OK && i < proposals->n && n < TYPES_MAX; i++) {
         const struct weft_execution_proposal *proposal = &proposals->items[i];
-        if (proposal->count < PROPOSAL_EXECUTIONS ||
-            !weft_str_equal(proposal->why, proposals->items[0].why))
+        if (!is_wanted(doctor, proposal, &proposals->items[0]))
             continue;
         code = look_at_proposal(doctor, proposal);
         n++;

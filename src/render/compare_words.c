@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DEPTH_MAX = 1024, NAMED_FUNCTIONS = 2 };
+enum { DEPTH_MAX = 1024, NAMED_FUNCTIONS = 4 };
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
@@ -155,7 +155,8 @@ static bool is_library(const struct weft_frame *frame)
 {
     static const char *const modules[] = { "libc.",   "libc-", "libpthread", "ld-linux",
                                            "[kernel", "[vdso", "linux-vdso" };
-    static const char *const names[] = { "__", "syscall", "do_syscall", "entry_SYSCALL" };
+    static const char *const names[] = { "__",           "syscall", "do_syscall", "entry_SYSCALL",
+                                         "start_thread", "clone" };
     const char *slash =
         frame->module.n_bytes > 0 ? memrchr(frame->module.bytes, '/', frame->module.n_bytes) : NULL;
     struct weft_str module = frame->module;
@@ -177,25 +178,21 @@ static bool is_named(const struct weft_frame *frame)
     return frame->kind == WEFT_FRAME_FUNCTION || frame->kind == WEFT_FRAME_LOCK;
 }
 
-/* "in `f` (called by `g`)": the innermost functions of [from, to) that are the program's own, or if
- * there are none, the innermost ones. False if there is no function. */
-static bool put_functions(struct weft_output *out, const struct weft_ecct_matrix *matrix,
+/* "in `h > g > f`": the innermost function, which says how, and those outside it that are the
+ * program's own, which say why. */
+static void put_functions(struct weft_output *out, const struct weft_ecct_matrix *matrix,
                           const struct path *path, size_t from, size_t to)
 {
-    size_t n_own = 0, n_put = 0;
-    for (size_t i = from; i < to; i++)
-        n_own += is_named(frame_at(matrix, path, i)) && !is_library(frame_at(matrix, path, i));
-    for (size_t i = to; i-- > from && n_put < NAMED_FUNCTIONS;) {
-        const struct weft_frame *frame = frame_at(matrix, path, i);
-        if (!is_named(frame) || (n_own > 0 && is_library(frame)))
-            continue;
-        weft_output_text(out, n_put == 0 ? " in `" : " (called by `");
-        weft_words_name(out, frame->name);
-        weft_output_text(out, "`");
-        n_put++;
+    size_t n_shown = 0, shown[NAMED_FUNCTIONS];
+    for (size_t i = to; i-- > from && n_shown < NAMED_FUNCTIONS;)
+        if (is_named(frame_at(matrix, path, i)) &&
+            (n_shown == 0 || !is_library(frame_at(matrix, path, i))))
+            shown[n_shown++] = i;
+    for (size_t i = n_shown; i-- > 0;) {
+        weft_output_text(out, i + 1 == n_shown ? " in `" : " > ");
+        weft_words_name(out, frame_at(matrix, path, shown[i])->name);
     }
-    weft_output_text(out, n_put > 1 ? ")" : "");
-    return n_put > 0;
+    weft_output_text(out, n_shown > 0 ? "`" : "");
 }
 
 /* The innermost frame of a kind in [from, to); `to` if there is none. */
@@ -210,14 +207,14 @@ static size_t last_of(const struct weft_ecct_matrix *matrix, const struct path *
 
 /* What a thread by itself does: "blocked: timer in `f`". */
 static void put_state(struct weft_output *out, const struct weft_ecct_matrix *matrix,
-                      const struct path *path, size_t from)
+                      const struct path *path, size_t from, const char *without)
 {
     const size_t state = last_of(matrix, path, from, path->n, WEFT_FRAME_STATE);
     if (state < path->n)
         weft_words_name(out, frame_at(matrix, path, state)->name);
     else
-        weft_output_text(out, "time");
-    (void)put_functions(out, matrix, path, from, path->n);
+        weft_output_text(out, without);
+    put_functions(out, matrix, path, from, path->n);
 }
 
 void weft_words_cause(struct weft_output *out, const struct weft_ecct_matrix *matrix, uint32_t node)
@@ -230,7 +227,7 @@ void weft_words_cause(struct weft_output *out, const struct weft_ecct_matrix *ma
     find_path(matrix, node, &path);
     const size_t thread = last_of(matrix, &path, 0, path.n, WEFT_FRAME_THREAD);
     if (thread == path.n) {
-        put_state(out, matrix, &path, 0);
+        put_state(out, matrix, &path, 0, "longer");
         return;
     }
     const size_t before = last_of(matrix, &path, 0, thread, WEFT_FRAME_THREAD);
@@ -243,11 +240,12 @@ void weft_words_cause(struct weft_output *out, const struct weft_ecct_matrix *ma
     else
         weft_output_text(out, "waiting");
     if (!is_preempted)
-        (void)put_functions(out, matrix, &path, first, thread);
+        put_functions(out, matrix, &path, first, thread);
     weft_output_text(out, is_preempted ? " by thread `" : ", for thread `");
     weft_words_name(out, frame_at(matrix, &path, thread)->name);
-    weft_output_text(out, "`, ");
-    put_state(out, matrix, &path, thread + 1);
+    weft_output_text(out, thread + 1 < path.n ? "`, " : "`");
+    if (thread + 1 < path.n)
+        put_state(out, matrix, &path, thread + 1, "which is");
 }
 
 bool weft_node_is_outside(const struct weft_ecct_matrix *matrix, uint32_t node)

@@ -33,8 +33,8 @@ void weft_words_path(struct weft_output *out, const struct weft_ecct_matrix *mat
 void weft_words_threads(struct weft_output *out, const struct weft_ecct_matrix *matrix,
                         uint32_t node);
 
-/* What the time of a node is: "blocked: timer in wait_before_retry (called by get_pointer)",
- * "preempted by tlm-30hz, in compress_block (called by telemetry_encode)". */
+/* What the time of a node is: "blocked: timer in `get_pointer > retry`",
+ * "preempted by thread `tlm`, which is in `encode > compress`". */
 void weft_words_cause(struct weft_output *out, const struct weft_ecct_matrix *matrix,
                       uint32_t node);
 

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { CAUSE_EXECUTIONS = 3, SHOWN_CAUSES = 5, OUTSIDE_NAMES = 3 };
+enum { CAUSE_EXECUTIONS = 3, SHOWN_CAUSES = 5, LISTED_CAUSES = 3, BESIDE = 2 };
 
 /* Of all time of the executions, below which a cause is not worth a sentence. */
 static const double CAUSE_SHARE = 0.005;
@@ -15,7 +15,7 @@ static const double EVIDENCE_P = 0.05;
 
 /* ---- which causes count ---------------------------------------------------------------------- */
 
-enum cause_place { INSIDE, OUTSIDE, SPREAD, SMALL };
+enum cause_place { INSIDE, OUTSIDE, CHANCE, SPREAD, SMALL };
 
 static double all_time_ns(const struct weft_diagnosis *diagnosis)
 {
@@ -35,6 +35,39 @@ static double cost_ns(const struct weft_diagnosis *diagnosis,
     return (double)cause->n_items * fmax(0, cause->duration_ns - usual_ns);
 }
 
+static const struct weft_compare_node *row_of(const struct weft_compare_table *table, uint32_t node)
+{
+    for (size_t i = 0; i < table->n_nodes; i++)
+        if (table->nodes[i].node == node)
+            return &table->nodes[i];
+    return NULL;
+}
+
+static bool is_preempted(const struct weft_diagnosis *diagnosis, uint32_t node)
+{
+    const struct weft_ecct_matrix *matrix = diagnosis->matrix;
+    for (; node != 0; node = matrix->nodes[node].parent) {
+        const struct weft_frame *frame = &matrix->frames[matrix->nodes[node].frame];
+        if (frame->kind == WEFT_FRAME_STATE && weft_str_equal(frame->name, WEFT_STR("preempted")))
+            return true;
+    }
+    return false;
+}
+
+/* Is it more than chance puts into the slow executions? Any thread of a machine that is shared
+ * loses its processor now and then, which makes executions slow and is no cause that they have in
+ * common: that has to be significant among all nodes. */
+static bool is_evident(const struct weft_diagnosis *diagnosis,
+                       const struct weft_compare_cause *cause)
+{
+    const struct weft_compare_node *row = row_of(diagnosis->table, cause->node);
+    if (!row || !(row->difference_ns > 0))
+        return false;
+    if (is_preempted(diagnosis, cause->node))
+        return row->p_adjusted < EVIDENCE_P && row->interval.low_ns > 0;
+    return true;
+}
+
 static enum cause_place place_of(const struct weft_diagnosis *diagnosis,
                                  const struct weft_compare_cause *cause)
 {
@@ -43,7 +76,9 @@ static enum cause_place place_of(const struct weft_diagnosis *diagnosis,
     if (cause->n_items < CAUSE_EXECUTIONS ||
         cost_ns(diagnosis, cause) < CAUSE_SHARE * all_time_ns(diagnosis))
         return SMALL;
-    return weft_node_is_outside(diagnosis->matrix, cause->node) ? OUTSIDE : INSIDE;
+    if (weft_node_is_outside(diagnosis->matrix, cause->node))
+        return OUTSIDE;
+    return is_evident(diagnosis, cause) ? INSIDE : CHANCE;
 }
 
 /* Those of a place, the most expensive first; their number. */
@@ -108,11 +143,11 @@ static void put_type(struct weft_output *out, const struct weft_diagnosis *diagn
     weft_output_text(out, "`");
 }
 
-/* "zstd, kworker": the threads of other programs that had the processor. */
-static void put_outsiders(struct weft_output *out, const struct weft_diagnosis *diagnosis,
-                          const struct weft_compare_cause **list, size_t n)
+/* Causes in words, the first few. */
+static void put_list(struct weft_output *out, const struct weft_diagnosis *diagnosis,
+                     const struct weft_compare_cause **list, size_t n)
 {
-    for (size_t i = 0; i < n && i < OUTSIDE_NAMES; i++) {
+    for (size_t i = 0; i < n && i < LISTED_CAUSES; i++) {
         weft_output_text(out, i ? "; " : "");
         weft_words_cause(out, diagnosis->matrix, list[i]->node);
     }
@@ -153,26 +188,63 @@ static void put_healthy(struct weft_output *out, const struct weft_diagnosis *di
     weft_output_text(out, ".");
 }
 
+static bool is_below(const struct weft_ecct_matrix *matrix, uint32_t node, uint32_t ancestor)
+{
+    while (node > ancestor) /* a parent is before its children */
+        node = matrix->nodes[node].parent;
+    return node == ancestor;
+}
+
+/* " (also ...; ...)": what has at least half as much of the difference, in the same context. */
+static void put_beside(struct weft_output *out, const struct weft_diagnosis *diagnosis,
+                       const struct weft_compare_cause *cause)
+{
+    const struct weft_compare_table *table = diagnosis->table;
+    const struct weft_compare_node *named = row_of(table, cause->node);
+    size_t n = 0;
+    for (size_t i = 0; named && cause->context != 0 && i < table->n_ranked && n < BESIDE; i++) {
+        const struct weft_compare_node *row = &table->nodes[table->ranked[i]];
+        if (row == named || row->difference_ns < named->difference_ns / 2 ||
+            !is_below(diagnosis->matrix, row->node, cause->context))
+            continue;
+        weft_output_text(out, n == 0 ? " (also " : "; ");
+        weft_words_cause(out, diagnosis->matrix, row->node);
+        n++;
+    }
+    weft_output_text(out, n > 0 ? ")" : "");
+}
+
 static void put_one_cause(struct weft_output *out, const struct weft_diagnosis *diagnosis,
                           const struct weft_compare_cause *cause, bool is_first)
 {
     if (!is_first)
-        weft_output_printf(out, "; %s more (%s) because of ", weft_human_count(cause->n_items).text,
+        weft_output_printf(out, "; %s more (%s) because they are ",
+                           weft_human_count(cause->n_items).text,
                            weft_human_mean(cause->duration_ns).text);
     weft_words_cause(out, diagnosis->matrix, cause->node);
+    put_beside(out, diagnosis, cause);
 }
 
-/* What slows the rest: other programs, or nothing that stands out. */
+/* What slows the rest. */
 static void put_others(struct weft_output *out, const struct weft_diagnosis *diagnosis)
 {
+    static const struct {
+        enum cause_place place;
+        const char *why;
+    } others[] = { { OUTSIDE, " because another program had the processor: " },
+                   { CHANCE, ", no more often than by chance, because threads of the program share "
+                             "processors: " } };
     const struct weft_compare_cause *list[SHOWN_CAUSES];
-    const size_t n = list_causes(diagnosis, OUTSIDE, list, SHOWN_CAUSES);
-    if (n == 0)
-        return;
-    weft_output_printf(out, " %s are slow because another program had the processor: ",
-                       weft_human_count(items_of(list, least(n, SHOWN_CAUSES))).text);
-    put_outsiders(out, diagnosis, list, least(n, SHOWN_CAUSES));
-    weft_output_text(out, ".");
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
+        const size_t n = list_causes(diagnosis, others[k].place, list, SHOWN_CAUSES);
+        if (n == 0)
+            continue;
+        weft_output_printf(out, " %s are slow%s",
+                           weft_human_count(items_of(list, least(n, SHOWN_CAUSES))).text,
+                           others[k].why);
+        put_list(out, diagnosis, list, least(n, SHOWN_CAUSES));
+        weft_output_text(out, ".");
+    }
 }
 
 static void put_slow(struct weft_output *out, const struct weft_diagnosis *diagnosis)
@@ -196,7 +268,7 @@ static void put_slow(struct weft_output *out, const struct weft_diagnosis *diagn
     weft_output_printf(out, "%s of %s of ", weft_human_count(list[0]->n_items).text,
                        weft_human_plural(tail->n_fast + tail->n_slow, "execution").text);
     put_type(out, diagnosis);
-    weft_output_printf(out, " are slow (%s instead of %s) because of ",
+    weft_output_printf(out, " are slow (%s instead of %s) because they are ",
                        weft_human_mean(list[0]->duration_ns).text,
                        weft_human_mean(tail->fast_median_ns).text);
     for (size_t i = 0; i < least(n, SHOWN_CAUSES); i++)
@@ -234,14 +306,6 @@ static void put_sentences(struct weft_output *out, const struct weft_diagnosis *
 
 /* ---- evidence -------------------------------------------------------------------------------- */
 
-static const struct weft_compare_node *row_of(const struct weft_compare_table *table, uint32_t node)
-{
-    for (size_t i = 0; i < table->n_nodes; i++)
-        if (table->nodes[i].node == node)
-            return &table->nodes[i];
-    return NULL;
-}
-
 static void put_cause(struct weft_output *out, const struct weft_diagnosis *diagnosis,
                       const struct weft_compare_cause *cause)
 {
@@ -269,7 +333,7 @@ static void put_cause(struct weft_output *out, const struct weft_diagnosis *diag
 
 static void put_evidence(struct weft_output *out, const struct weft_diagnosis *diagnosis)
 {
-    static const enum cause_place places[] = { INSIDE, OUTSIDE };
+    static const enum cause_place places[] = { INSIDE, OUTSIDE, CHANCE };
     const struct weft_compare_cause *list[SHOWN_CAUSES];
     if (!diagnosis->table)
         return;
@@ -298,7 +362,7 @@ static void print_text(const struct weft_view *view, const struct weft_diagnosis
 static void json_cause(struct weft_json *json, const struct weft_diagnosis *diagnosis,
                        const struct weft_compare_cause *cause, struct weft_output *scratch)
 {
-    static const char *const places[] = { "program", "other program", "spread", "small" };
+    static const char *const places[] = { "program", "other program", "chance", "spread", "small" };
     weft_json_new_line(json);
     weft_json_begin_object(json, NULL);
     weft_json_u64(json, "executions", cause->n_items);

@@ -6,8 +6,8 @@
  *
  *     metric page_faults count                    before the first source; ns, count, bytes, number
  *     source TYPE TAG PATH                        "-": no tag
- *     item THREAD START_NS VALUE,... PATH=NS ...  VALUE: of the metrics, or "-"; PATH: frames by ';',
- *                                                 each f:, s:, l: or t: and its name ('_' is ' ')
+ *     item THREAD START_NS VALUE,... PATH=NS ...  VALUE: of the metrics, or "-"; PATH: frames by
+ * ';', each f:, s:, l: or t: and its name ('_' is ' ')
  */
 #include "query/database.h"
 #include "schema/event.h"
@@ -156,8 +156,7 @@ int main(int argc, char **argv)
     struct maker maker = { .tree = weft_ecct_tree_new(), .arena = weft_arena_new(0) };
     if (argc != 2 || !maker.tree || !maker.arena)
         return 2;
-    must(&maker,
-         weft_database_open(argv[1], WEFT_DATABASE_WRITE, &maker.database, &maker.err));
+    must(&maker, weft_database_open(argv[1], WEFT_DATABASE_WRITE, &maker.database, &maker.err));
     while (fgets(line, sizeof line, stdin)) {
         char *rest;
         const char *what = strtok_r(line, " \n", &rest);
