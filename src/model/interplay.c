@@ -10,9 +10,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <xxhash.h>
 
-enum { SHARE = 2, MOST_LABEL = 160, MOST_NAME = 96 };
+/* A call that blocks, and a sleep, take so much while they are read and afterwards, at most. */
+enum { SHARE = 2, MOST_LABEL = 160, MOST_NAME = 96, TAKEN_BYTES = 400 };
 
 static enum weft_code no_memory(struct weft_err *err)
 {
@@ -29,11 +29,6 @@ static bool text_of(struct weft_interplay *interplay, struct weft_str text, stru
         return false;
     *kept = weft_strtab_get(interplay->texts, id);
     return true;
-}
-
-static uint64_t mix(const void *bytes, size_t n_bytes)
-{
-    return XXH3_64bits(bytes, n_bytes);
 }
 
 uint32_t weft_interplay_place(struct weft_interplay *interplay, uint32_t node, struct weft_str name)
@@ -67,16 +62,15 @@ uint32_t weft_interplay_object(struct weft_interplay *interplay, enum weft_share
                                uint64_t pid, uint64_t number, struct weft_str name)
 {
     char text[MOST_LABEL];
-    uint32_t name_id;
-    bool is_new;
+    uint32_t name_id, found;
     if (weft_strtab_intern(interplay->texts, name, &name_id, NULL) != WEFT_OK)
         return WEFT_ID_NONE;
     const uint64_t words[] = { pid, number, (uint64_t)kind << 32 | name_id };
+    const struct weft_str key = { (const char *)words, sizeof words };
     const size_t n_locks = weft_locks_n_objects(interplay->locks);
-    const uint32_t found = weft_map_add(interplay->object_of, mix(words, sizeof words), &is_new);
-    if (found == WEFT_MAP_NONE)
+    if (weft_strtab_intern(interplay->object_keys, key, &found, NULL) != WEFT_OK)
         return WEFT_ID_NONE;
-    if (!is_new)
+    if (n_locks + found < interplay->objects.n)
         return (uint32_t)n_locks + found;
     struct weft_shared_object *made = WEFT_VEC_PUSH(&interplay->objects);
     if (!made)
@@ -151,6 +145,17 @@ static enum weft_code take_objects(struct weft_interplay *interplay, struct weft
     return WEFT_OK;
 }
 
+enum weft_code weft_interplay_take(struct weft_interplay *interplay, struct weft_err *err)
+{
+    if (atomic_fetch_add_explicit(&interplay->n_taken, 1, memory_order_relaxed) <
+        interplay->n_admitted)
+        return WEFT_OK;
+    return weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
+                     "there are more than %" PRIu64 " calls that block and sleeps, which is what "
+                     "--mem admits: ask for a shorter interval, or allow more",
+                     interplay->n_admitted);
+}
+
 /* ---- waits that fail ------------------------------------------------------------------------- */
 
 static int by_thread(const void *a, const void *b)
@@ -210,13 +215,14 @@ static enum weft_code make_room(struct weft_interplay *interplay, struct weft_er
     interplay->texts = weft_strtab_new();
     interplay->place_of = weft_map_new();
     interplay->node_of = weft_map_new();
-    interplay->object_of = weft_map_new();
+    interplay->object_keys = weft_strtab_new();
     interplay->first_ns = calloc(n_threads + 1, sizeof *interplay->first_ns);
     interplay->last_ns = calloc(n_threads + 1, sizeof *interplay->last_ns);
     interplay->process_ns = calloc(n_threads + 1, sizeof *interplay->process_ns);
     interplay->uses = calloc(n_functions + 1, sizeof *interplay->uses);
-    if (!interplay->texts || !interplay->place_of || !interplay->node_of || !interplay->object_of ||
-        !interplay->first_ns || !interplay->process_ns || !interplay->last_ns || !interplay->uses)
+    if (!interplay->texts || !interplay->place_of || !interplay->node_of ||
+        !interplay->object_keys || !interplay->first_ns || !interplay->process_ns ||
+        !interplay->last_ns || !interplay->uses)
         return no_memory(err);
     for (uint32_t id = 0; id < n_functions; id++)
         interplay->uses[id] =
@@ -336,6 +342,7 @@ enum weft_code weft_interplay_open(const struct weft_trace *trace,
     made->trace = trace;
     made->names = names;
     made->to_ns = to_ns;
+    made->n_admitted = run->memory_bytes ? run->memory_bytes / SHARE / TAKEN_BYTES + 1 : UINT64_MAX;
     enum weft_code code = make_room(made, err);
     if (code == WEFT_OK)
         code = weft_locks_open(trace, &span, run->memory_bytes / SHARE, &made->locks, err);
@@ -387,7 +394,7 @@ void weft_interplay_close(struct weft_interplay *interplay)
     weft_strtab_free(interplay->texts);
     weft_map_free(interplay->place_of);
     weft_map_free(interplay->node_of);
-    weft_map_free(interplay->object_of);
+    weft_strtab_free(interplay->object_keys);
     free(interplay);
 }
 

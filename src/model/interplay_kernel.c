@@ -103,6 +103,9 @@ static enum weft_code see_state(struct job *job, uint32_t rep, const struct weft
     if (state->reason == WEFT_WAIT_THREAD && state->waker_thread_id != WEFT_ID_NONE)
         waker_id = twins->first[state->waker_thread_id];
     const size_t wait = find_wait(interplay, at, end, state);
+    enum weft_code code = weft_interplay_take(interplay, err);
+    if (code != WEFT_OK)
+        return code;
     return add_sleep(&job->threads[rep], rep, state, wait,
                      waker_id == rep ? WEFT_ID_NONE : waker_id, err);
 }

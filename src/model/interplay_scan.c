@@ -200,9 +200,10 @@ static enum weft_code see_blocking(struct work *work, const struct weft_calls *c
     work->busy_depth = calls->depth[row];
     if (use->lock.role != WEFT_LOCK_NO_ROLE)
         return WEFT_OK;
-    struct blocking *made = WEFT_VEC_PUSH(&work->thread->blocking);
+    code = weft_interplay_take(work->job->interplay, err);
+    struct blocking *made = code == WEFT_OK ? WEFT_VEC_PUSH(&work->thread->blocking) : NULL;
     if (!made)
-        return no_memory(err);
+        return code == WEFT_OK ? no_memory(err) : code;
     *made = (struct blocking){ .start_ns = calls->start_ns[row],
                                .end_ns = calls->end_ns[row],
                                .object = first_argument(work, calls, row),

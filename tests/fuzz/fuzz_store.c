@@ -348,6 +348,28 @@ static void queries_run(const char *path)
                 ask(session, &analyses[i], &request);
                 request.interval = (struct weft_interval_opts){ window.from_ns, window.to_ns };
             }
+            if (strcmp(analyses[i].name, "interplay") == 0)
+                request.interplay.to_ns = UINT64_MAX;
+            if (strcmp(analyses[i].name, "correspondences") == 0)
+                request.correspondences = (struct weft_correspondences_opts){
+                    .to_ns = duration_ns + 1, .object_id = UINT64_MAX, .width = 10, .limit = 5
+                };
+            if (strcmp(analyses[i].name, "lock_lanes") == 0)
+                request.lock_lanes = (struct weft_lock_lanes_opts){
+                    .to_ns = UINT64_MAX, .object_id = UINT64_MAX, .width = 10, .limit = 3
+                };
+            if (strcmp(analyses[i].name, "blocking") == 0)
+                request.blocking =
+                    (struct weft_blocking_opts){ .to_ns = duration_ns + 1, .width = 7 };
+            for (unsigned kind = 0; kind < 3 && strcmp(analyses[i].name, "lock_tree") == 0;
+                 kind++) {
+                request.lock_tree =
+                    (struct weft_lock_tree_opts){ .to_ns = duration_ns + 1,
+                                                  .kind = (enum weft_lock_tree_kind)kind,
+                                                  .object_id = UINT64_MAX,
+                                                  .limit = 9 };
+                ask(session, &analyses[i], &request);
+            }
             if (strcmp(analyses[i].name, "outliers") == 0)
                 request.outliers = (struct weft_outliers_opts){ .outlier_factor = 100,
                                                                 .outlier_min_ns = 1,
