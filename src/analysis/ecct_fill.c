@@ -246,8 +246,10 @@ static enum weft_code hang(struct weft_ecct_fill *fill, const struct weft_path_f
         place->is_over = true;
         return go_to_state(fill, "blocked: further threads", &place->spot, err);
     }
-    const struct weft_frame thread =
+    struct weft_frame thread =
         fill->ops->thread(fill->stacks, frame->thread_id, first_thread(fill));
+    if (thread.name.n_bytes == 0)
+        thread.name = WEFT_STR("idle");
     return go_down(fill, &thread, &place->spot, err);
 }
 

@@ -267,9 +267,21 @@ static bool match_of(struct work *work, const struct weft_rule_use *use, uint64_
     return value.kind != WEFT_VALUE_ABSENT;
 }
 
+/* Spans may end on another thread. */
+static uint32_t end_thread_of(const struct work *work)
+{
+    const struct weft_event *event = work->view.event;
+    return event && event->kind == WEFT_EVENT_SPAN &&
+                   event->next_thread_id < weft_trace_n_threads(work->plan->trace)
+               ? event->next_thread_id
+               : work->thread_id;
+}
+
 /* The view is of a point that is of the use's kind and name. */
 static enum weft_code see_point(struct work *work, const struct weft_rule_use *use, uint64_t at_ns)
 {
+    const uint32_t thread_id =
+        use->rule->kind == WEFT_RULE_END ? end_thread_of(work) : work->thread_id;
     uint64_t shown;
     work->view.at_ns = at_ns;
     if (!weft_rule_holds(&work->view, use->rule) || !match_of(work, use, &shown))
@@ -283,7 +295,7 @@ static enum weft_code see_point(struct work *work, const struct weft_rule_use *u
         .key = mixed(use->type_id, scope_of(work, use->type->scope), shown),
         .shown = shown,
         .type = use->type_id,
-        .thread_id = work->thread_id,
+        .thread_id = thread_id,
         .sequence = (uint32_t)(work->part->points.n - 1),
         .is_end = use->is_end,
         .is_dropped =
@@ -306,7 +318,7 @@ static enum weft_code see_whole(struct work *work, const struct weft_rule_use *u
         return no_memory(work->err);
     found->row = (struct weft_execution_row){ .type = use->type_id,
                                               .thread_id = work->thread_id,
-                                              .end_thread_id = work->thread_id,
+                                              .end_thread_id = end_thread_of(work),
                                               .flags = flags,
                                               .start_ns = view->start_ns,
                                               .end_ns = view->start_ns + view->duration_ns,

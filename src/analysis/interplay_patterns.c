@@ -60,7 +60,7 @@ static struct small time_text(uint64_t ns)
     static const struct {
         uint64_t unit_ns;
         const char *name;
-    } units[] = { { 1000000000, "s" }, { 1000000, "ms" }, { 1000, "us" } };
+    } units[] = { { 1000000000, "s" }, { 1000000, "ms" }, { 1000, "µs" } };
     struct small small;
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         if (ns >= units[i].unit_ns) {

@@ -27,7 +27,8 @@ struct job {
     size_t n_order;
     uint32_t *seen; /* by thread: the last group it was counted in, + 1 */
     uint32_t n_groups;
-    uint32_t *turns_of; /* by thread: scratch, zero between uses */
+    uint32_t *function_of; /* by place: of the program's function there */
+    uint32_t *turns_of;    /* by thread: scratch, zero between uses */
     struct {
         uint32_t *items;
         size_t n, cap;
@@ -118,11 +119,11 @@ static enum weft_code find_convoy(struct job *job, size_t from, size_t to, struc
 
 /* ---- leaders and followers ------------------------------------------------------------------- */
 
-/* Those who wait for the object are those who release it, by and large. */
+/* Those who wait there are those who let others go on, by and large. */
 static enum weft_code find_leaders(struct job *job, size_t from, size_t to, struct weft_err *err)
 {
     struct weft_turns turns = { .kind = WEFT_PATTERN_LEADER,
-                                .object = wait_at(job, from)->object,
+                                .object = WEFT_ID_NONE,
                                 .from_ns = UINT64_MAX };
     size_t n_own = 0, n_known = 0;
     begin_group(job);
@@ -195,10 +196,6 @@ static enum weft_code find_of_object(struct job *job, size_t from, size_t to, st
     case WEFT_SHARED_MUTEX:
     case WEFT_SHARED_RWLOCK:
         return find_convoy(job, from, to, err);
-    case WEFT_SHARED_CONDITION:
-    case WEFT_SHARED_SEMAPHORE:
-    case WEFT_SHARED_FUTEX:
-        return find_leaders(job, from, to, err);
     case WEFT_SHARED_BARRIER:
         return find_last(job, from, to, err);
     default:
@@ -227,6 +224,46 @@ static enum weft_code find_by_object(struct job *job, struct weft_err *err)
             to++;
         if (!job->interplay->objects.items[wait_at(job, from)->object].is_untold)
             code = find_of_object(job, from, to, err);
+    }
+    return code;
+}
+
+/* What is signalled, by the function that waits: each thread may have an object of its own. */
+static int by_function(const void *a, const void *b, void *context)
+{
+    const struct job *job = context;
+    const uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+    const uint32_t x = job->function_of[job->interplay->waits.items[i].wait_site];
+    const uint32_t y = job->function_of[job->interplay->waits.items[j].wait_site];
+    return x != y ? (x < y ? -1 : 1) : (i > j) - (i < j);
+}
+
+static bool is_signalled(const struct weft_wait *wait)
+{
+    return (wait->kind == WEFT_SHARED_CONDITION || wait->kind == WEFT_SHARED_SEMAPHORE ||
+            wait->kind == WEFT_SHARED_FUTEX) &&
+           wait->wait_site != WEFT_ID_NONE;
+}
+
+static enum weft_code find_by_function(struct job *job, struct weft_err *err)
+{
+    const uint32_t n_waits = (uint32_t)job->interplay->waits.n;
+    enum weft_code code = WEFT_OK;
+    for (uint32_t i = 0; i < job->interplay->places.n; i++)
+        (void)weft_interplay_function_of(job->interplay, i, &job->function_of[i]);
+    job->n_order = 0;
+    for (uint32_t i = 0; i < n_waits; i++)
+        if (touches(job, &job->interplay->waits.items[i]) &&
+            is_signalled(&job->interplay->waits.items[i]))
+            job->order[job->n_order++] = i;
+    qsort_r(job->order, job->n_order, sizeof *job->order, by_function, job);
+    for (size_t from = 0, to = 0; from < job->n_order && code == WEFT_OK; from = to) {
+        const uint32_t function_id = job->function_of[wait_at(job, from)->wait_site];
+        for (to = from + 1;
+             to < job->n_order && job->function_of[wait_at(job, to)->wait_site] == function_id;)
+            to++;
+        if (function_id != WEFT_ID_NONE)
+            code = find_leaders(job, from, to, err);
     }
     return code;
 }
@@ -329,13 +366,13 @@ static enum weft_code end_run(struct job *job, uint32_t thread_id, struct run *b
     const uint64_t period_ns = run->sum_ns / run->n;
     const uint64_t before_ns = before->n ? before->sum_ns / before->n : 0;
     turns.value_ns = period_ns;
-    if (run->n + 1 >= POLL_WAITS) {
+    const bool is_other = before->n > 0 && (period_ns * 100 >= before_ns * PERIOD_FACTOR ||
+                                            before_ns * 100 >= period_ns * PERIOD_FACTOR);
+    if (run->n + 1 >= POLL_WAITS && (before->n == 0 || is_other)) {
         turns.kind = WEFT_PATTERN_POLLING;
         code = tell(job, &turns, err);
     }
-    if (code == WEFT_OK && before->n &&
-        (period_ns * 100 >= before_ns * PERIOD_FACTOR ||
-         before_ns * 100 >= period_ns * PERIOD_FACTOR)) {
+    if (code == WEFT_OK && is_other) {
         turns.kind = WEFT_PATTERN_PERIOD_CHANGE;
         turns.before_ns = before_ns;
         code = tell(job, &turns, err);
@@ -394,6 +431,8 @@ static enum weft_code find(struct job *job, struct weft_err *err)
     enum weft_code code = find_by_object(job, err);
     if (code == WEFT_OK)
         code = find_ping_pong(job, err);
+    if (code == WEFT_OK)
+        code = find_by_function(job, err);
     for (uint32_t id = 0; id < n_threads && code == WEFT_OK; id++)
         if (job->question->is_kept[id])
             code = find_polling(job, id, err);
@@ -406,11 +445,14 @@ enum weft_code weft_turns_find(const struct weft_turns_question *question, struc
     struct job job = { .question = question, .interplay = question->interplay };
     job.order = calloc(question->interplay->waits.n + 1, sizeof *job.order);
     job.seen = calloc(n_threads + 1, sizeof *job.seen);
+    job.function_of = calloc(question->interplay->places.n + 1, sizeof *job.function_of);
     job.turns_of = calloc(n_threads + 1, sizeof *job.turns_of);
-    enum weft_code code = job.order && job.seen && job.turns_of ? find(&job, err) : no_memory(err);
+    enum weft_code code =
+        job.order && job.seen && job.turns_of && job.function_of ? find(&job, err) : no_memory(err);
     free(job.order);
     free(job.seen);
     free(job.turns_of);
+    free(job.function_of);
     WEFT_VEC_FINI(&job.threads);
     return code;
 }

@@ -3,6 +3,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
+#include "model/events.h"
 #include "model/graph_trace.h"
 #include "model/interplay_parts.h"
 
@@ -150,6 +151,56 @@ static enum weft_code take_objects(struct weft_interplay *interplay, struct weft
     return WEFT_OK;
 }
 
+/* ---- waits that fail ------------------------------------------------------------------------- */
+
+static int by_thread(const void *a, const void *b)
+{
+    const struct weft_wait_failure *x = a, *y = b;
+    if (x->thread_id != y->thread_id)
+        return x->thread_id < y->thread_id ? -1 : 1;
+    return (x->at_ns > y->at_ns) - (x->at_ns < y->at_ns);
+}
+
+bool weft_interplay_has_failed(const struct weft_interplay *interplay, uint32_t thread_id,
+                               uint64_t end_ns)
+{
+    const struct weft_wait_failure wanted = { end_ns, thread_id };
+    return interplay->failures.n > 0 &&
+           bsearch(&wanted, interplay->failures.items, interplay->failures.n, sizeof wanted,
+                   by_thread) != NULL;
+}
+
+/* Instants of the category "wait" tell of time outs and errors (weft record). */
+static enum weft_code read_failures(struct weft_interplay *interplay, struct weft_err *err)
+{
+    const uint32_t instants = UINT32_C(1) << WEFT_EVENT_INSTANT;
+    const struct weft_twins *twins = weft_locks_twins(interplay->locks);
+    struct weft_events *events = NULL;
+    const struct weft_event *event = NULL;
+    if (weft_trace_meta(interplay->trace)->events_of_kind[WEFT_EVENT_INSTANT] == 0)
+        return WEFT_OK;
+    enum weft_code code =
+        weft_events_open(interplay->trace, 0, instants, 0, interplay->to_ns, &events, err);
+    for (uint32_t id = 0; id < twins->n_threads && code == WEFT_OK; id++) {
+        weft_events_turn(events, id);
+        while (code == WEFT_OK && (code = weft_events_next(events, &event, err)) == WEFT_OK &&
+               event) {
+            if (!weft_str_equal(event->category, WEFT_STR("wait")))
+                continue;
+            struct weft_wait_failure *failure = WEFT_VEC_PUSH(&interplay->failures);
+            if (failure)
+                *failure = (struct weft_wait_failure){ event->time_ns, twins->first[id] };
+            else
+                code = no_memory(err);
+        }
+    }
+    weft_events_close(events);
+    if (interplay->failures.n)
+        qsort(interplay->failures.items, interplay->failures.n, sizeof *interplay->failures.items,
+              by_thread);
+    return code;
+}
+
 /* ---- opening --------------------------------------------------------------------------------- */
 
 static enum weft_code make_room(struct weft_interplay *interplay, struct weft_err *err)
@@ -162,9 +213,10 @@ static enum weft_code make_room(struct weft_interplay *interplay, struct weft_er
     interplay->object_of = weft_map_new();
     interplay->first_ns = calloc(n_threads + 1, sizeof *interplay->first_ns);
     interplay->last_ns = calloc(n_threads + 1, sizeof *interplay->last_ns);
+    interplay->process_ns = calloc(n_threads + 1, sizeof *interplay->process_ns);
     interplay->uses = calloc(n_functions + 1, sizeof *interplay->uses);
     if (!interplay->texts || !interplay->place_of || !interplay->node_of || !interplay->object_of ||
-        !interplay->first_ns || !interplay->last_ns || !interplay->uses)
+        !interplay->first_ns || !interplay->process_ns || !interplay->last_ns || !interplay->uses)
         return no_memory(err);
     for (uint32_t id = 0; id < n_functions; id++)
         interplay->uses[id] =
@@ -264,9 +316,9 @@ static enum weft_code count_objects(struct weft_interplay *interplay, struct wef
     weft_map_free(seen);
     for (size_t i = 0; i < interplay->objects.n; i++) {
         struct weft_shared_object *object = &interplay->objects.items[i];
-        object->is_never_released =
-            object->waits > 0 && object->releases == 0 && object->kind != WEFT_SHARED_TIMER &&
-            object->kind != WEFT_SHARED_FILES && object->kind != WEFT_SHARED_PROCESS;
+        object->is_never_released = i < weft_locks_n_objects(interplay->locks) &&
+                                    object->waits > 0 && object->releases == 0 &&
+                                    !object->is_untold;
     }
     return code;
 }
@@ -289,6 +341,8 @@ enum weft_code weft_interplay_open(const struct weft_trace *trace,
         code = weft_locks_open(trace, &span, run->memory_bytes / SHARE, &made->locks, err);
     if (code == WEFT_OK)
         code = take_objects(made, err);
+    if (code == WEFT_OK)
+        code = read_failures(made, err);
     if (code == WEFT_OK)
         code = weft_interplay_join(made, run->memory_bytes / SHARE, err);
     if (code == WEFT_OK)
@@ -320,6 +374,7 @@ void weft_interplay_close(struct weft_interplay *interplay)
     WEFT_VEC_FINI(&interplay->waits);
     WEFT_VEC_FINI(&interplay->io);
     WEFT_VEC_FINI(&interplay->sleeps);
+    WEFT_VEC_FINI(&interplay->failures);
     WEFT_VEC_FINI(&interplay->objects);
     WEFT_VEC_FINI(&interplay->places);
     WEFT_VEC_FINI(&interplay->nodes);
@@ -327,6 +382,7 @@ void weft_interplay_close(struct weft_interplay *interplay)
     free(interplay->hold_place);
     free(interplay->first_ns);
     free(interplay->last_ns);
+    free(interplay->process_ns);
     free(interplay->uses);
     weft_strtab_free(interplay->texts);
     weft_map_free(interplay->place_of);

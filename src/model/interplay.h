@@ -49,6 +49,12 @@ struct weft_sleep {
     char call[30];     /* system call, may be empty */
 };
 
+/* A thread's wait ended at this time without what it waited for. */
+struct weft_wait_failure {
+    uint64_t at_ns;
+    uint32_t thread_id;
+};
+
 /* A place in the program: a path of calls, or a name where no calls tell. */
 struct weft_interplay_place {
     uint32_t node;        /* of the innermost call, or WEFT_ID_NONE */
@@ -90,8 +96,13 @@ struct weft_interplay {
         struct weft_interplay_node *items;
         size_t n, cap;
     } nodes;
+    struct {
+        struct weft_wait_failure *items; /* by thread_id, at_ns */
+        size_t n, cap;
+    } failures;
     uint32_t *hold_place; /* by operation of `locks` that is held: where it was got, in places */
     uint8_t *is_wait;     /* by operation of `locks`: it is one of `waits` */
+    uint64_t *process_ns; /* by thread: when its process is last heard of */
     uint64_t *first_ns, *last_ns;   /* by thread: its life, and that of its twins */
     struct weft_blocking_use *uses; /* by function */
     uint64_t calls[WEFT_BLOCKING_KINDS];
@@ -115,6 +126,10 @@ void weft_interplay_close(struct weft_interplay *interplay);
 /* Waits of a thread: [*first, *end) of waits. O(log n). */
 void weft_interplay_waits_of(const struct weft_interplay *interplay, uint32_t thread_id,
                              size_t *first, size_t *end);
+
+/* Whether a wait of the thread that ended then is told to have failed. O(log n). */
+bool weft_interplay_has_failed(const struct weft_interplay *interplay, uint32_t thread_id,
+                               uint64_t end_ns);
 
 /* The place of a path of calls, or of a name; WEFT_ID_NONE without memory. */
 uint32_t weft_interplay_place(struct weft_interplay *interplay, uint32_t node,

@@ -5,10 +5,16 @@
  * that wait when it comes, the one that goes on first; a broadcast ends all that wait. At a barrier
  * it is the last one to come, at a join the thread that ends.
  */
+#include "base/map.h"
 #include "base/vec.h"
 #include "model/interplay_parts.h"
 
 #include <stdlib.h>
+
+/* What a thread may take to end after its last word. */
+#define ENDING_NS UINT64_C(1000000)
+/* What a join may take that has not to wait. */
+#define AT_ONCE_NS UINT64_C(50000)
 
 struct join {
     struct weft_interplay *interplay;
@@ -71,6 +77,13 @@ static void deliver(struct join *join, size_t at)
     drop_active(join, best);
 }
 
+/* Whether a signal may have ended it. */
+static bool can_be_ended(const struct join *join, const struct weft_lock_op *op)
+{
+    return op->got_ns > op->start_ns && !(op->flags & WEFT_LOCK_FAILED) &&
+           !weft_interplay_has_failed(join->interplay, op->thread_id, op->got_ns);
+}
+
 static enum weft_code sweep(struct join *join, size_t from, size_t to, size_t signal,
                             size_t signal_end, struct weft_err *err)
 {
@@ -88,8 +101,7 @@ static enum weft_code sweep(struct join *join, size_t from, size_t to, size_t si
     for (; signal < signal_end; signal++) {
         const uint64_t at_ns = join->signals[signal].at_ns;
         for (; next < join->order.n && join->ops[join->order.items[next]].start_ns <= at_ns; next++)
-            if (join->ops[join->order.items[next]].got_ns >
-                join->ops[join->order.items[next]].start_ns)
+            if (can_be_ended(join, &join->ops[join->order.items[next]]))
                 join->active.items[join->active.n++] = join->order.items[next];
         for (size_t i = 0; i < join->active.n;)
             if (join->ops[join->active.items[i]].got_ns < at_ns)
@@ -151,25 +163,29 @@ static unsigned signals_during(const struct join *join, const struct weft_lock_o
 
 /* ---- what ended a wait ----------------------------------------------------------------------- */
 
-/* Of a join by its handle alone: the thread of the process that was the last to end meanwhile. */
+/* Of a join by its handle alone: the thread of the process that was the last to end meanwhile. It
+ * tells of its end a little before it is gone. */
 static struct weft_lock_end ended_thread(const struct join *join, const struct weft_lock_op *op,
                                          unsigned *n_found)
 {
     const struct weft_trace *trace = join->interplay->trace;
     const struct weft_twins *twins = weft_locks_twins(join->interplay->locks);
     const struct weft_thread_info *own = &weft_trace_thread(trace, op->thread_id)->info;
+    const uint64_t least_ns = op->start_ns > ENDING_NS ? op->start_ns - ENDING_NS : 0;
     struct weft_lock_end end = { .thread_id = WEFT_ID_NONE, .site = WEFT_ID_NONE };
     *n_found = 0;
     for (uint32_t id = 0; id < twins->n_threads; id++) {
         const struct weft_thread_info *info = &weft_trace_thread(trace, id)->info;
         const uint64_t last_ns = join->interplay->last_ns[id];
         if (twins->first[id] != id || id == op->thread_id || info->pid != own->pid ||
-            info->host_id != own->host_id || last_ns < op->start_ns || last_ns > op->got_ns)
+            info->host_id != own->host_id || last_ns < least_ns || last_ns > op->got_ns)
             continue;
-        ++*n_found;
+        *n_found += last_ns < op->start_ns ? 2 : 1;
         if (end.thread_id == WEFT_ID_NONE || last_ns >= end.at_ns)
             end = (struct weft_lock_end){ last_ns, id, WEFT_ID_NONE };
     }
+    if (end.thread_id != WEFT_ID_NONE && end.at_ns < op->start_ns)
+        end.at_ns = op->start_ns;
     return end;
 }
 
@@ -206,6 +222,9 @@ static uint8_t flags_of(const struct join *join, const struct weft_lock_op *op,
     if (op->flags & WEFT_LOCK_FAILED)
         flags |= op->got_ns >= join->interplay->last_ns[op->thread_id] ? WEFT_CORRESPONDENCE_CUT_END
                                                                        : WEFT_CORRESPONDENCE_FAILED;
+    else if (!weft_lock_is_held(object->kind) && object->kind != WEFT_LOCK_BARRIER &&
+             weft_interplay_has_failed(join->interplay, op->thread_id, op->got_ns))
+        flags |= WEFT_CORRESPONDENCE_FAILED;
     if (op->flags & WEFT_LOCK_NO_REQUEST)
         flags |= WEFT_CORRESPONDENCE_CUT_START;
     if (object->is_untold)
@@ -272,6 +291,28 @@ static enum weft_code add_wait(struct join *join, size_t at, struct weft_err *er
     return WEFT_OK;
 }
 
+/* A join of a thread that had ended long before: it is told of at once. */
+static bool is_late_join(const struct join *join, size_t at)
+{
+    const struct weft_lock_op *op = &join->ops[at];
+    const struct weft_lock_object *object = weft_locks_object(join->interplay->locks, op->object);
+    unsigned n_found;
+    return object->kind == WEFT_LOCK_JOIN && object->thread_id == WEFT_ID_NONE &&
+           !object->is_untold && !(op->flags & (WEFT_LOCK_FAILED | WEFT_LOCK_SLEPT)) &&
+           op->got_ns - op->start_ns < AT_ONCE_NS &&
+           ended_thread(join, op, &n_found).thread_id == WEFT_ID_NONE;
+}
+
+/* What is asked for and never had is waited for, though nobody was seen to have it. */
+static bool is_wait_op(const struct join *join, size_t at)
+{
+    const struct weft_lock_op *op = &join->ops[at];
+    if (op->flags & WEFT_LOCK_FAILED && op->got_ns > op->start_ns &&
+        op->got_ns >= join->interplay->last_ns[op->thread_id])
+        return true;
+    return weft_locks_is_contended(join->interplay->locks, at) && !is_late_join(join, at);
+}
+
 static void count_op(struct join *join, const struct weft_lock_op *op, bool is_wait)
 {
     struct weft_interplay *interplay = join->interplay;
@@ -295,8 +336,38 @@ static void count_signals(struct join *join)
             join->interplay->objects.items[i].releases++; /* the end of a thread */
 }
 
+/* When processes are last heard of. */
+static bool find_processes(struct weft_interplay *interplay)
+{
+    const uint32_t n_threads = weft_trace_n_threads(interplay->trace);
+    struct weft_map *process_of = weft_map_new();
+    uint64_t *last_ns = calloc((size_t)n_threads + 1, sizeof *last_ns);
+    bool is_good = process_of && last_ns;
+    for (unsigned pass = 0; pass < 2 && is_good; pass++)
+        for (uint32_t id = 0; id < n_threads && is_good; id++) {
+            const struct weft_model_thread *thread = weft_trace_thread(interplay->trace, id);
+            const uint64_t seen_ns =
+                thread->last_ns < interplay->to_ns ? thread->last_ns : interplay->to_ns;
+            const uint32_t place =
+                thread->info.pid
+                    ? weft_map_add(process_of,
+                                   (uint64_t)thread->info.host_id << 48 ^ thread->info.pid, NULL)
+                    : WEFT_MAP_NONE;
+            is_good = place != WEFT_MAP_NONE || thread->info.pid == 0;
+            if (place == WEFT_MAP_NONE)
+                interplay->process_ns[id] = seen_ns;
+            else if (pass == 0)
+                last_ns[place] = seen_ns > last_ns[place] ? seen_ns : last_ns[place];
+            else
+                interplay->process_ns[id] = last_ns[place];
+        }
+    weft_map_free(process_of);
+    free(last_ns);
+    return is_good;
+}
+
 /* When a thread and its twins are first and last heard of. */
-static void find_lives(struct weft_interplay *interplay)
+static bool find_lives(struct weft_interplay *interplay)
 {
     const struct weft_twins *twins = weft_locks_twins(interplay->locks);
     for (uint32_t id = 0; id < twins->n_threads; id++)
@@ -311,6 +382,7 @@ static void find_lives(struct weft_interplay *interplay)
         if (last_ns > interplay->last_ns[rep])
             interplay->last_ns[rep] = last_ns;
     }
+    return find_processes(interplay);
 }
 
 enum weft_code weft_interplay_join(struct weft_interplay *interplay, uint64_t memory_bytes,
@@ -330,11 +402,10 @@ enum weft_code weft_interplay_join(struct weft_interplay *interplay, uint64_t me
             ? WEFT_OK
             : no_memory(err);
     if (code == WEFT_OK) {
-        find_lives(interplay);
-        code = match_signals(&join, err);
+        code = find_lives(interplay) ? match_signals(&join, err) : no_memory(err);
     }
     for (size_t i = 0; i < join.n_ops && code == WEFT_OK; i++) {
-        const bool is_wait = weft_locks_is_contended(interplay->locks, i);
+        const bool is_wait = is_wait_op(&join, i);
         count_op(&join, &join.ops[i], is_wait);
         interplay->is_wait[i] = is_wait;
         interplay->hold_place[i] = place_of_site(&join, join.ops[i].site);

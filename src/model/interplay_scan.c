@@ -545,8 +545,15 @@ static enum weft_code take_blocking(struct weft_interplay *interplay, uint32_t t
         interplay, (enum weft_shared_kind)use->shared, pid, has_number ? call->object : UINT64_MAX,
         has_number ? WEFT_STR("") : weft_trace_function(interplay->trace, call->function_id)->name);
     const uint32_t site = weft_interplay_place(interplay, node, WEFT_STR(""));
-    const uint64_t end_ns = call->end_ns < interplay->to_ns ? call->end_ns : interplay->to_ns;
+    /* A thread that waits when its process ends does not tell of its end. */
+    const uint64_t seen_ns = call->flags & WEFT_CALL_CUT_END &&
+                                     call->end_ns <= interplay->last_ns[rep] &&
+                                     call->start_ns >= interplay->last_ns[rep]
+                                 ? interplay->process_ns[thread_id]
+                                 : call->end_ns;
+    const uint64_t end_ns = seen_ns < interplay->to_ns ? seen_ns : interplay->to_ns;
     const bool is_cut = call->flags & WEFT_CALL_CUT_END || call->end_ns > interplay->to_ns;
+    const bool has_failed = !is_cut && weft_interplay_has_failed(interplay, rep, end_ns);
     if (object == WEFT_ID_NONE || site == WEFT_ID_NONE)
         return no_memory(err);
     if (use->kind == WEFT_BLOCKING_IO) {
@@ -572,8 +579,10 @@ static enum weft_code take_blocking(struct weft_interplay *interplay, uint32_t t
         .mode = use->mode,
         .flags = (uint8_t)((use->is_timed ? WEFT_CORRESPONDENCE_TIMED : 0) |
                            (call->flags & WEFT_CALL_CUT_START ? WEFT_CORRESPONDENCE_CUT_START : 0) |
+                           (has_failed ? WEFT_CORRESPONDENCE_FAILED : 0) |
                            (is_cut ? WEFT_CORRESPONDENCE_CUT_END : 0)),
         .unknown = is_cut                             ? WEFT_UNKNOWN_CUT_END
+                   : has_failed                       ? WEFT_UNKNOWN_FAILED
                    : use->shared == WEFT_SHARED_TIMER ? WEFT_UNKNOWN_TIMER
                                                       : WEFT_UNKNOWN_OUTSIDE,
     };

@@ -408,7 +408,7 @@ static void begin(struct weft_lock_machine *machine, uint32_t thread_id)
 
 /* What is open is held, or waited for, until the thread's end. */
 static enum weft_code finish(struct weft_lock_machine *machine, uint64_t last_ns,
-                             struct weft_err *err)
+                             uint64_t process_ns, struct weft_err *err)
 {
     enum weft_code code = WEFT_OK;
     for (size_t i = 0; i < machine->held.n && code == WEFT_OK; i++) {
@@ -420,7 +420,9 @@ static enum weft_code finish(struct weft_lock_machine *machine, uint64_t last_ns
         struct weft_lock_op op = i ? machine->sleep : machine->pending;
         if (!(i ? machine->has_sleep : machine->has_pending))
             continue;
-        op.got_ns = last_ns > op.start_ns ? last_ns : op.start_ns;
+        op.got_ns = last_ns > op.start_ns      ? last_ns
+                    : process_ns > op.start_ns ? process_ns
+                                               : op.start_ns;
         code = emit(machine, op, op.got_ns, WEFT_LOCK_FAILED, err);
     }
     return code;
@@ -428,7 +430,7 @@ static enum weft_code finish(struct weft_lock_machine *machine, uint64_t last_ns
 
 enum weft_code weft_lock_machine_run(struct weft_lock_machine *machine, uint32_t thread_id,
                                      const struct weft_lock_points *points, uint64_t last_ns,
-                                     struct weft_err *err)
+                                     uint64_t process_ns, struct weft_err *err)
 {
     typedef enum weft_code (*on_fn)(struct weft_lock_machine *, const struct weft_lock_point *,
                                     struct weft_err *);
@@ -442,5 +444,5 @@ enum weft_code weft_lock_machine_run(struct weft_lock_machine *machine, uint32_t
     begin(machine, thread_id);
     for (size_t i = 0; i < points->n && code == WEFT_OK; i++)
         code = on[points->items[i].kind](machine, &points->items[i], err);
-    return code == WEFT_OK ? finish(machine, last_ns, err) : code;
+    return code == WEFT_OK ? finish(machine, last_ns, process_ns, err) : code;
 }

@@ -385,11 +385,16 @@ static void print_counts(const struct interplay *interplay)
     weft_output_printf(out, "%s, %s of them joined with what ended them",
                        weft_human_plural(table->n_waits, "wait").text,
                        weft_human_count(table->n_joined).text);
-    for (unsigned i = WEFT_SURETY_WAKEUP; i < WEFT_SURETIES; i++)
-        if (table->by_confidence[i])
-            weft_output_printf(out, "%s%s %s", i == WEFT_SURETY_WAKEUP ? " (" : ", ",
-                               weft_surety_name((enum weft_surety)i),
-                               weft_human_count(table->by_confidence[i]).text);
+    bool has_any = false;
+    for (unsigned i = WEFT_SURETY_WAKEUP; i < WEFT_SURETIES; i++) {
+        if (!table->by_confidence[i])
+            continue;
+        weft_output_printf(out, "%s%s %s", has_any ? ", " : " (",
+                           weft_surety_name((enum weft_surety)i),
+                           weft_human_count(table->by_confidence[i]).text);
+        has_any = true;
+    }
+    weft_output_text(out, has_any ? ")" : "");
     weft_output_printf(out, "; %s had at once\n", weft_human_count(table->uncontended).text);
     for (unsigned i = 0; i < WEFT_UNKNOWN_REASONS; i++)
         if (table->by_unknown[i])

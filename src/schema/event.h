@@ -54,7 +54,8 @@ uint8_t weft_call_flag_named(struct weft_str name);
 
 enum weft_event_kind {
     WEFT_EVENT_SPAN,      /* named interval that is no call (asynchronous): name, category,
-                             duration_ns, value = the source's id, payload */
+                             duration_ns, value = the source's id, payload; next_thread_id = where
+                             it ended, if on another thread */
     WEFT_EVENT_INSTANT,   /* named point: name, category, value = the source's id, payload */
     WEFT_EVENT_COUNTER,   /* name, value = bits of an IEEE 754 double (weft_counter_value) */
     WEFT_EVENT_SAMPLE,    /* stack sample: weight in value; stack_id, or without one the name is

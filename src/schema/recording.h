@@ -72,7 +72,8 @@ struct weft_ring_file {
     _Atomic uint32_t is_stopped;   /* set by the recorder: write nothing any more */
     _Atomic uint32_t n_modules;    /* counts dlopen and dlclose: maps have changed */
     uint32_t parent;               /* process id */
-    uint8_t reserved[68];
+    uint32_t pid_namespace;        /* its inode, in which pid and tids count; 0: not known */
+    uint8_t reserved[64];
 };
 _Static_assert(sizeof(struct weft_ring_file) == 128, "a head as long as a slot's");
 

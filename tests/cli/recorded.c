@@ -4,6 +4,7 @@
  * known. usage: recorded MODE [NUMBER [NUMBER]]
  */
 #include <dirent.h>
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -169,6 +170,25 @@ SILENT static void run_much(long n)
     }
 }
 
+/* Calls functions of a library that is opened first, 100 times in a second. */
+SILENT static void run_plugin(const char *path)
+{
+    const struct timespec pause = { .tv_nsec = 10000000 };
+    void *library = dlopen(path, RTLD_NOW);
+    int (*wanted)(int) = NULL, (*other)(int) = NULL;
+    if (library) {
+        *(void **)&wanted = dlsym(library, "plugin_wanted");
+        *(void **)&other = dlsym(library, "plugin_other");
+    }
+    if (!wanted || !other)
+        exit(9);
+    for (int k = 0; k < 100; k++) {
+        (void)wanted(other(k));
+        (void)nanosleep(&pause, NULL);
+    }
+    (void)dlclose(library);
+}
+
 SILENT static void run_slow(void)
 {
     const struct timespec pause = { .tv_nsec = 5000000 };
@@ -268,6 +288,8 @@ SILENT int main(int argc, char **argv)
         run_children((long)first);
     } else if (strcmp(mode, "run") == 0) {
         run_on(first);
+    } else if (strcmp(mode, "plugin") == 0) {
+        run_plugin(argc > 2 ? argv[2] : "");
     } else if (strcmp(mode, "hand") == 0) {
         run_hands((long)first, (long)second);
     } else if (strcmp(mode, "much") == 0) {

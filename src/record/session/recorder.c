@@ -506,7 +506,8 @@ static enum weft_code open_output(struct recorder *recorder, struct weft_err *er
         code = programs_open(&recorder->programs, recorder->output, recorder->trigger, err);
     if (code == WEFT_OK && recorder->opts->snapshot_ns)
         code = write_about(recorder, err);
-    return code == WEFT_OK ? levels_write_filter(recorder->opts, recorder->programs.folder_fd, err)
+    return code == WEFT_OK ? session_filter_open(recorder->opts, recorder->programs.folder_fd,
+                                                 &recorder->programs.filter, err)
                            : code;
 }
 
