@@ -13,6 +13,7 @@ import { askSketch, Live } from './state/live';
 import { Searches } from './state/sets';
 import { bareTrace, loadServed } from './state/served';
 import { startPage } from './start';
+import { compareScreen } from './views/compare';
 import { functionsScreen } from './views/functions';
 import { healthScreen } from './views/health';
 import { INTERPLAY } from './views/interplay';
@@ -35,13 +36,15 @@ function startsWhole(): boolean {
 
 async function makeServed(source: Source, early: Promise<Columns> | null): Promise<App> {
   const served = await loadServed(source);
-  const app = makeApp(
-    bareTrace(served, 'weft'),
-    [OVERVIEW, TIMELINE, PATTERNS, INTERPLAY, pathScreen(), functionsScreen(), healthScreen()],
-    served,
-  );
-  app.live = new Live(app, served, early);
-  app.searches = new Searches(app, served);
+  const ofTrace = [OVERVIEW, TIMELINE, PATTERNS, INTERPLAY, pathScreen(), compareScreen()];
+  const screens = served.hasTrace
+    ? [...ofTrace, functionsScreen(), healthScreen()]
+    : [compareScreen()];
+  const app = makeApp(bareTrace(served, 'weft'), screens, served);
+  if (served.hasTrace) {
+    app.live = new Live(app, served, early);
+    app.searches = new Searches(app, served);
+  } else app.state.update(now => ({ ...now, screen: 'compare' }));
   app.openTrace = id => location.assign(`?trace=${id}`);
   return app;
 }
@@ -66,7 +69,7 @@ function startServed(): void {
     () => makeServed(source, early),
     async app => {
       offerServedColors(app, await colors);
-      await app.live!.start();
+      await app.live?.start();
     },
   );
 }

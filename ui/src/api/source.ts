@@ -38,7 +38,7 @@ function writeParams(params: Params): string {
   for (const [key, value] of Object.entries(params))
     if (value !== undefined && value !== '')
       query.set(key, typeof value === 'object' ? value.join(',') : String(value));
-  return query.toString();
+  return query.toString().replace(/\+/g, '%20'); // a plus sign itself is %2B
 }
 
 async function refusal(response: Response): Promise<Refused> {

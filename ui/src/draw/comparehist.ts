@@ -207,3 +207,10 @@ export function valueAt(bins: MetricBins, width: number, x: number, isFree: bool
     }
   return best;
 }
+
+/** Where a value is, px; an open end is that of the axis. */
+export function xOf(bins: MetricBins, width: number, value: number): number {
+  const room = Math.max(1, width - HIST_SIDE - 4);
+  if (value === -Infinity) return HIST_SIDE;
+  return HIST_SIDE + (value === Infinity ? 1 : new BinAxis(bins).x(value)) * room;
+}

@@ -19,6 +19,9 @@ const HAND_OVER = 3;
 export interface FrameLook {
   fill: string;
   hatch: Hatch;
+  /** Share of the box, at its right, that fill and hatch are of: its own time; the rest is `ground`. */
+  share: number;
+  ground: string;
   isThread: boolean;
   isBold: boolean;
 }
@@ -99,16 +102,24 @@ class EcctPainter {
   private paintNode(node: number, rect: Rect): void {
     const { pane, scene } = this;
     const { ctx, theme, dpr } = pane;
-    const { fill, hatch, isThread, isBold } = scene.lookOf(node);
+    const { fill, hatch, share, ground, isThread, isBold } = scene.lookOf(node);
+    const below = share < 1 ? Math.floor(rect.w * (1 - share)) : 0; // px that are of what is below
+    ctx.fillStyle = ground;
+    ctx.fillRect(rect.x, rect.y, below, rect.h);
+    const own = { ...rect, x: rect.x + below, w: rect.w - below };
     ctx.fillStyle = fill;
-    ctx.fillRect(rect.x, rect.y, rect.w, rect.h);
-    const isHatched = hatch !== 'none' && rect.w >= 4 * dpr;
-    if (isHatched) hatchIn(pane, hatch, rect, -scene.scrollTop * dpr);
+    ctx.fillRect(own.x, own.y, own.w, own.h);
+    const isHatched = hatch !== 'none' && own.w >= 4 * dpr;
+    if (isHatched) hatchIn(pane, hatch, own, -scene.scrollTop * dpr);
     if (isThread) {
       ctx.fillStyle = theme.ink2;
       ctx.fillRect(rect.x, rect.y, Math.min(rect.w, HAND_OVER * dpr), rect.h);
     }
-    this.label(scene.labelsOf(node), rect, fill, isHatched, isBold, isThread ? HAND_OVER : 0);
+    const words = scene.labelsOf(node);
+    const inset = isThread ? HAND_OVER : 0;
+    const isBelow = below >= LABEL_LEAST * dpr; // then it stands on the ground, and ends before its own
+    if (isBelow) this.label(words, { ...rect, w: below }, ground, false, isBold, inset);
+    else if (below === 0) this.label(words, rect, fill, isHatched, isBold, inset);
   }
 
   /** Nodes that are too narrow one by one, and what is known only in sum. */

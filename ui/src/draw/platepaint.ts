@@ -101,12 +101,21 @@ function addRing(
   const [r0, r1] = [inner + from, inner + to];
   const a0 = frame.angle(t0);
   const a1 = Math.min(frame.ring.to, Math.max(frame.angle(t1), a0 + 1 / r1));
+  ringPiece(path, center, a0, a1, r0, r1);
+}
+
+function ringPiece(
+  path: Path2D,
+  center: Point,
+  a0: number,
+  a1: number,
+  r0: number,
+  r1: number,
+): void {
   if ((a1 - a0) * r1 < SMALL_PX) {
     const corners = [
-      polar(center, a0, r0),
-      polar(center, a0, r1),
-      polar(center, a1, r1),
-      polar(center, a1, r0),
+      ...[polar(center, a0, r0), polar(center, a0, r1)],
+      ...[polar(center, a1, r1), polar(center, a1, r0)],
     ];
     corners.forEach(({ x, y }, i) => (i === 0 ? path.moveTo(x, y) : path.lineTo(x, y)));
   } else {
@@ -301,26 +310,39 @@ interface RingLabel extends Label {
   plate: boolean;
 }
 
-/** Along the tangent, where the ring is straight enough for the whole word. */
-function paintRingLabel({ ctx }: PlateScene, frame: RingFrame, label: RingLabel): void {
+/** Letter by letter along the ring. */
+function paintRingLabel({ ctx, text }: PlateScene, frame: RingFrame, label: RingLabel): void {
   const { level, said, width, a, b, fill, plate } = label;
   const tall = frame.levels.at(level + 1) - frame.levels.at(level);
   const radius = frame.radius(level) + tall / 2;
-  const sagitta = radius - Math.sqrt(Math.max(0, radius * radius - (width * width) / 4));
-  if (sagitta > 2.5) return;
-  const angle = (frame.angle(a) + frame.angle(b)) / 2;
-  const { x, y } = polar(frame.ring.center, angle, radius - sagitta / 2);
-  ctx.save();
-  ctx.translate(x, y);
-  ctx.rotate(Math.PI / 2 - angle);
+  const middle = (frame.angle(a) + frame.angle(b)) / 2;
   if (plate) {
+    const half = (width / 2 + 3) / radius;
+    const under = new Path2D();
+    ringPiece(
+      under,
+      frame.ring.center,
+      middle - half,
+      middle + half,
+      radius - tall / 2 + 1,
+      radius + tall / 2 - 2,
+    );
     ctx.fillStyle = fill;
-    ctx.fillRect(-width / 2 - 2, -tall / 2 + 1, width + 4, tall - 3);
+    ctx.fill(under);
   }
   ctx.textAlign = 'center';
   ctx.fillStyle = inkOn(fill);
-  ctx.fillText(said, 0, 0);
-  ctx.restore();
+  let at = middle - width / 2 / radius;
+  for (const letter of said) {
+    const own = text.width(ctx.font, letter) / radius;
+    const { x, y } = polar(frame.ring.center, at + own / 2, radius);
+    ctx.save();
+    ctx.translate(x, y);
+    ctx.rotate(Math.PI / 2 - at - own / 2);
+    ctx.fillText(letter, 0, 0);
+    ctx.restore();
+    at += own;
+  }
 }
 
 /* ---- curves ---- */
@@ -340,15 +362,24 @@ function clampTo(frame: Frame, t: number): number {
   return Math.min(Math.max(t, frame.view.t0), frame.view.t1);
 }
 
+/** Rows of a ladder turn the edges to each other that face: 0 the upper, 1 the lower; -1 on a plate. */
+function sidesOf(from: Frame, to: Frame): { from: number; to: number } {
+  if (from.isRing || to.isRing) return { from: -1, to: -1 };
+  return from.box.y < to.box.y ? { from: 1, to: 0 } : { from: 0, to: 1 };
+}
+
 export function curveEnds(from: Frame, to: Frame, curve: Curve): CurveEnds {
   const level = Math.min(curve.depth, Math.max(0, from.shown - 1));
   const toLevel = Math.min(curve.toDepth, Math.max(0, to.shown - 1));
   const [first, last] = [clampTo(to, curve.first), clampTo(to, curve.last)];
+  const side = sidesOf(from, to);
+  const anchor = (frame: Frame, t: number, at: number, edge: number): Point =>
+    edge < 0 ? frame.anchor(t, at) : frame.place(t, at + edge);
   return {
-    a: from.anchor(clampTo(from, curve.start), level),
-    b: from.anchor(clampTo(from, curve.end), level),
-    r0: to.anchor(first, toLevel),
-    r1: to.anchor(last, toLevel),
+    a: anchor(from, clampTo(from, curve.start), level, side.from),
+    b: anchor(from, clampTo(from, curve.end), level, side.from),
+    r0: anchor(to, first, toLevel, side.to),
+    r1: anchor(to, last, toLevel, side.to),
     isSeen: curve.last >= to.view.t0 && curve.first <= to.view.t1,
   };
 }
@@ -372,7 +403,11 @@ export function curvePath(from: Frame, to: Frame, curve: Curve, ends: CurveEnds)
   const { a, b, r0, r1 } = ends;
   const path = new Path2D();
   path.moveTo(a.x, a.y);
-  const [pa, pb, p0, p1] = [pullOf(from, a), pullOf(from, b), pullOf(to, r0), pullOf(to, r1)];
+  const isLadder = !from.isRing && !to.isRing;
+  const half = (p: Point, q: Point): Point => ({ x: p.x, y: (p.y + q.y) / 2 });
+  const [pa, pb, p0, p1] = isLadder
+    ? [half(a, r0), half(b, r1), half(r0, a), half(r1, b)]
+    : [pullOf(from, a), pullOf(from, b), pullOf(to, r0), pullOf(to, r1)];
   path.bezierCurveTo(pa.x, pa.y, p0.x, p0.y, r0.x, r0.y);
   if (isBundle(curve)) {
     const middle = towards(towards(r0, r1, 0.5), to.pull, 0.12);
@@ -383,6 +418,9 @@ export function curvePath(from: Frame, to: Frame, curve: Curve, ends: CurveEnds)
   return path;
 }
 
+/** Of a level, what is left free above the markers of waits that nobody points at: names stay readable. */
+const MARKER_LOW = 0.68;
+
 /** The wait on the thread that ended it: what happened there meanwhile. Its start is shaded. */
 export function paintMarker(
   ctx: Ctx,
@@ -392,9 +430,10 @@ export function paintMarker(
   strong: boolean,
 ): void {
   const level = Math.min(curve.toDepth, Math.max(0, to.shown - 1));
+  const low = strong ? 0 : MARKER_LOW;
   const bar = new Path2D();
-  addBar(bar, to, curve.start, curve.end, level);
-  ctx.globalAlpha = strong ? 0.55 : 0.2;
+  addBar(bar, to, curve.start, curve.end, level, low);
+  ctx.globalAlpha = strong ? 0.55 : 0.3;
   ctx.fillStyle = color;
   ctx.fill(bar);
   if (curve.start >= to.view.t0 && curve.start <= to.view.t1) {
@@ -403,7 +442,7 @@ export function paintMarker(
     const most = (curve.end - curve.start) / px;
     [9, 6, 3].forEach(width => {
       const shade = new Path2D();
-      addBar(shade, to, curve.start, curve.start + Math.min(width, most) * px, level);
+      addBar(shade, to, curve.start, curve.start + Math.min(width, most) * px, level, low);
       ctx.globalAlpha = strong ? 0.5 : 0.3;
       ctx.fill(shade);
     });
@@ -424,7 +463,8 @@ export function paintCurve(
   const isOne = !isBundle(curve);
   const base = ends.isSeen ? 1 : 0.45;
   ctx.fillStyle = ctx.strokeStyle = color;
-  ctx.globalAlpha = base * (strong ? 0.5 : isOne ? 0.2 : 0.42);
+  const pale = from.isRing || to.isRing ? 0.2 : 0.07;
+  ctx.globalAlpha = base * (strong ? 0.5 : isOne ? pale : 0.42);
   ctx.fill(path);
   if (isOne) {
     ctx.globalAlpha = base * (strong ? 1 : 0.6);

@@ -26,7 +26,7 @@ import type { Theme } from './theme';
 
 /** Curves in a picture: more are counted. */
 export const MOST_CURVES = 600;
-export const LADDER_LABEL = 150;
+export const LADDER_LABEL = 220;
 const GRIP_PX = 6;
 
 export interface PlateCanvases {

@@ -170,20 +170,22 @@ export function toneStep(share: number): number {
 
 /* ---- threads ---- */
 
-/** Hue by thread: neighbours of `order` never have the same, and a thread keeps its own as long as
- * that holds. */
+/** Hue by thread: as long as there are enough, each has its own; then at least neighbours of `order`,
+ * which is a circle, never have the same. A thread keeps its hue where that lets it. */
 export function threadHues(order: readonly number[], hues: number): Map<number, number> {
   const out = new Map<number, number>();
-  let before = -1;
-  for (const thread of order) {
+  const uses = new Array<number>(hues).fill(0);
+  order.forEach((thread, i) => {
+    const before = out.get(order[i - 1] ?? -1);
+    const behind = i === order.length - 1 ? out.get(order[0]!) : undefined;
+    const least = Math.min(...uses);
     let hue = thread % hues;
-    const isLast = out.size === order.length - 1;
-    const first = out.get(order[0]!);
-    while (hue === before || (isLast && order.length > 2 && hue === first && hues > 2))
-      hue = (hue + 1) % hues;
+    for (let tries = 0; tries < hues; tries++, hue = (hue + 1) % hues)
+      if (uses[hue] === least && hue !== before && hue !== behind) break;
+    while (hue === before || hue === behind) hue = (hue + 1) % hues;
     out.set(thread, hue);
-    before = hue;
-  }
+    uses[hue]!++;
+  });
   return out;
 }
 
@@ -320,6 +322,8 @@ export function longestFirst(curves: Curve[], most: number): { drawn: Curve[]; l
 
 /* ---- objects ---- */
 
-export function objectName(object: WaitObject | undefined): string {
-  return object ? object.name : 'object not told';
+/** An address alone does not say what is there. */
+export function objectName(object: Pick<WaitObject, 'name' | 'kind'> | undefined): string {
+  if (!object) return 'object not told';
+  return object.name.startsWith('0x') ? `${object.kind} ${object.name}` : object.name;
 }

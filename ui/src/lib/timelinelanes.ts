@@ -2,6 +2,7 @@
 // Lanes of locks under the calls of a thread (VISUAL: "lock lane"): when it had one, had it while others
 // waited, and waited for it.
 import { duration, plural } from './format';
+import { objectName } from './interplay';
 import type { WaitObject } from './interplay';
 
 /** Px of a lane, with the line below it. */
@@ -52,5 +53,5 @@ export function pieceWords(lane: Lane, i: number): string {
   const length = duration(lane.end[i]! - lane.start[i]!);
   const word = WORDS[lane.state[i]!] ?? '';
   const many = lane.count[i]! > 1 ? `${plural(lane.count[i]!, 'short piece')}, mostly ` : '';
-  return `${lane.object.name}: ${many}${word}, ${length}`;
+  return `${objectName(lane.object)}: ${many}${word}, ${length}`;
 }

@@ -174,18 +174,18 @@ export class Compare {
     this.set({ executions, waiting: '', charts: firstCharts(executions) });
     const { wanted } = this;
     this.wanted = null;
-    if (wanted) this.readPlace(executions, wanted);
+    if (wanted) this.readPlace(executions, wanted, true);
     else this.setGroups(compare.firstGroups(executions));
   }
 
   /** The groups of an address; taken when the executions are there. */
   want(get: (name: string) => string): void {
     const { executions } = this.state.get();
-    if (executions) this.readPlace(executions, get);
+    if (executions) this.readPlace(executions, get, false);
     else this.wanted = get;
   }
 
-  private readPlace(executions: Executions, get: (name: string) => string): void {
+  private readPlace(executions: Executions, get: (name: string) => string, isFirst: boolean): void {
     const isSaid = get('A') !== '' || get('B') !== '';
     const groups = isSaid
       ? {
@@ -203,7 +203,7 @@ export class Compare {
     this.set({ node: node > 0 ? node : -1 });
     if (charts.length > 0) this.set({ charts: charts.slice(0, MOST_CHARTS) });
     const before = this.state.get().groups;
-    if (JSON.stringify(before) !== JSON.stringify(groups)) this.setGroups(groups);
+    if (isFirst || JSON.stringify(before) !== JSON.stringify(groups)) this.setGroups(groups);
   }
 
   /* ---- groups ---- */
@@ -378,6 +378,7 @@ export class Compare {
     const pick = this.pickOf(i);
     if (!pick) return false;
     pathsOf(this.app).pick([pick], false);
+    pathsOf(this.app).pin(pick);
     showInTimeline(this.app, pick.thread, pick.span);
     return true;
   }

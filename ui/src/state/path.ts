@@ -8,6 +8,7 @@ import { Superseded } from '../api/source';
 import type { Params } from '../api/source';
 import { Atom } from '../lib/atom';
 import type { Span } from '../lib/model';
+import { threadsInOrder } from '../lib/path';
 import type { Path } from '../lib/path';
 import { MOST_PICKS, samePick } from '../lib/pathpick';
 import type { Pick } from '../lib/pathpick';
@@ -15,6 +16,7 @@ import * as act from './actions';
 import { committedSpan } from './functions';
 import type { App } from './app';
 import type { Served } from './served';
+import { setTimeline } from './timeline';
 
 /** A path that was asked for. */
 export interface Asked {
@@ -41,12 +43,15 @@ export interface PathState {
 const MOST_SEGMENTS = 20_000;
 
 const LEAST_VIEW = 100; // ns
+const MOST_PINNED = 6;
 
 export class Paths {
   readonly state = new Atom<PathState>({
     ...{ asked: [], now: 0, view: null, segment: -1, node: -1, trouble: '' },
   });
   private lane = 0;
+  /** Its threads are pinned in the Timeline as soon as they are known. */
+  private pinned: Pick | null = null;
 
   constructor(
     readonly app: App,
@@ -154,6 +159,7 @@ export class Paths {
     try {
       const json = await this.served.source.json('path', params, `path.${this.lane++ % 64}`);
       this.put(pick, { path: decodePath(json), isWaiting: false });
+      if (this.pinned && samePick(this.pinned, pick)) this.pin(this.pinned);
     } catch (error) {
       if (error instanceof Superseded) return;
       const why = error instanceof Error ? error.message : String(error);
@@ -166,6 +172,15 @@ export class Paths {
     if (!one) return;
     this.put(one.pick, { error: '', isWaiting: true });
     void this.ask(one.pick);
+  }
+
+  /** The threads of a path stand on top of the Timeline, in the order in which it meets them. */
+  pin(pick: Pick): void {
+    this.pinned = pick;
+    const path = this.state.get().asked.find(one => samePick(one.pick, pick))?.path;
+    if (!path) return;
+    this.pinned = null;
+    setTimeline(this.app, { pins: threadsInOrder(path).slice(0, MOST_PINNED) });
   }
 
   /* ---- what can be picked ---- */

@@ -11,6 +11,7 @@ import type { WaitObject, Waits } from '../lib/interplay';
 import * as act from '../state/actions';
 import { interplayOf } from '../state/interplay';
 import type { Interplay, Tab } from '../state/interplay';
+import { LockCard } from './lockcard';
 import { LockFlame } from './lockflame';
 import { Key, hueVar } from './parts';
 import { useAsked } from './interplayuse';
@@ -243,8 +244,9 @@ function Matrix({ screen, summary }: { screen: Interplay; summary: Summary }): J
 
 /* ---- objects ---- */
 
-type TreeKind = 'waits' | 'sections' | 'meanwhile';
+type TreeKind = 'who' | 'waits' | 'sections' | 'meanwhile';
 const TREES: [TreeKind, string][] = [
+  ['who', 'Who, how long'],
   ['waits', 'Waits: from where'],
   ['sections', 'Critical sections'],
   ['meanwhile', 'What holders did meanwhile'],
@@ -278,7 +280,7 @@ function ObjectRow({
           }}
         />{' '}
         <button class="link row-link" onClick={choose}>
-          {object.name}
+          {objectName(object)}
         </button>{' '}
         {marks.length > 0 && <small class="warn-text">{marks.join(', ')}</small>}
       </th>
@@ -297,11 +299,11 @@ function ObjectRow({
 
 function Objects({ screen, summary }: { screen: Interplay; summary: Summary }): JSX.Element {
   const object = useAtom(screen.state, s => s.object);
-  const [kind, setKind] = useState<TreeKind>('waits');
+  const [kind, setKind] = useState<TreeKind>('who');
   const now = summary.objects.find(({ id }) => id === object) ?? null;
   const { t0, t1 } = summary.span;
   const params = { from: t0, to: t1, kind, object: now?.id, limit: 4000 };
-  const key = JSON.stringify(params);
+  const key = kind === 'who' ? '' : JSON.stringify(params);
   const { value: tree, trouble } = useAsked<LockTree>(screen.served.source, key, async () =>
     decodeLockTree(await screen.served.source.columns('locktree', params, 'locktree')),
   );
@@ -355,9 +357,13 @@ function Objects({ screen, summary }: { screen: Interplay; summary: Summary }): 
               {name}
             </button>
           ))}
-          <span class="remark">{now ? now.name : 'all objects'}</span>
+          <span class="remark">{now ? objectName(now) : 'all objects'}</span>
         </div>
-        <LockFlame screen={screen} tree={tree} trouble={trouble} />
+        {kind === 'who' ? (
+          <LockCard screen={screen} object={object} span={summary.span} />
+        ) : (
+          <LockFlame screen={screen} tree={tree} trouble={trouble} />
+        )}
       </div>
     </div>
   );

@@ -44,6 +44,7 @@ function openSelected(paths: Paths): void {
   const one = paths.current();
   if (!one) return;
   const segment = one.path?.segments[paths.state.get().segment];
+  paths.pin(one.pick);
   if (segment)
     showInTimeline(paths.app, segment.thread, {
       ...{ t0: segment.start, t1: Math.max(segment.start + 1, segment.end) },

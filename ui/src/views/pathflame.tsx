@@ -29,7 +29,10 @@ const LOOKS: readonly [string, number][] = [
 ];
 
 function lookOf({ theme }: Pane, { kind, name }: EcctNode): FrameLook {
-  const plain = { hatch: 'none' as const, isThread: kind === 'thread', isBold: false };
+  const plain = {
+    ...{ hatch: 'none' as const, isThread: kind === 'thread', isBold: false },
+    ...{ share: 1, ground: theme.grid },
+  };
   if (kind === 'thread') return { ...plain, fill: theme.panel };
   if (kind !== 'state') return { ...plain, fill: theme.grid };
   const look = LOOKS.find(([words]) => name.startsWith(words))?.[1] ?? LOOK.UNKNOWN;

@@ -229,7 +229,7 @@ function blocking(trace, { threads, from, to, width }) {
       for (const { start, end } of list) {
         const last = Math.min(width - 1, Math.floor((end - from) / ns));
         for (let c = Math.max(0, Math.floor((start - from) / ns)); c <= last; c++) {
-          const row = own.get(c) ?? { column: c, wait_ns: 0, io_ns: 0, release_ns: 0 };
+          const row = own.get(c) ?? { column: c, wait_ns: 0, io_ns: 0 };
           row[key] += overlap(start, end, from + c * ns, from + (c + 1) * ns);
           own.set(c, row);
         }
@@ -242,7 +242,7 @@ function blocking(trace, { threads, from, to, width }) {
     {
       name: 'columns',
       rows: columns,
-      columns: [...typed('u32', 'column'), ...typed('f64', 'wait_ns', 'io_ns', 'release_ns')],
+      columns: [...typed('u32', 'column'), ...typed('f64', 'wait_ns', 'io_ns')],
     },
   ]);
 }

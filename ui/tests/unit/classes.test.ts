@@ -8,6 +8,7 @@ const src = new URL('../../src/', import.meta.url).pathname;
 
 /** Sheets of components, and the files of views/ that wear their classes. */
 const OWNERS: Record<string, RegExp> = {
+  'views/compare.css': /^compare/,
   'views/functions.css': /^(functions|health)/,
   'views/path.css': /^path/,
   'views/timeline.css': /^timeline/,

@@ -1,0 +1,481 @@
+// SPDX-License-Identifier: MIT
+// Screen 6: two groups of executions, and what differs between them.
+import type { JSX } from 'preact';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { Panes } from '../draw/pane';
+import { contextOf, writeGroup } from '../lib/compare';
+import type { Executions, Side } from '../lib/compare';
+import { rankedCsv, STATISTICS, verdictOf } from '../lib/compared';
+import type { Compared, Statistic } from '../lib/compared';
+import { flameSvg } from '../lib/comparesvg';
+import { duration, integer, plural } from '../lib/format';
+import { matchesName, parseQuery } from '../lib/search';
+import * as act from '../state/actions';
+import type { App } from '../state/app';
+import { compareOf } from '../state/compare';
+import type { Compare, Subject } from '../state/compare';
+import type { OnReady, ScreenSpec } from '../state/screens';
+import './compare.css';
+import { CompareFlame, filterByNode, useDiff } from './compareflame';
+import { GroupColumn } from './comparegroup';
+import { SubjectList } from './comparesource';
+import { ExecutionTable, Ranked } from './comparetables';
+import { CompareContext, metricWords, useCompare, useCompareState } from './compareuse';
+import type { CompareScope } from './compareuse';
+import { copyExact } from './functionsuse';
+import { useApp, useAtom } from './use';
+
+const whatOf = (subject: Subject | null): string => subject?.type || 'execution';
+
+/* ---- head ------------------------------------------------------------------------------------ */
+
+function Verdict({
+  executions,
+  compared,
+}: {
+  executions: Executions;
+  compared: Compared | null;
+}): JSX.Element {
+  const subject = useCompareState(s => s.subject);
+  const counts = useCompareState(s => s.counts);
+  const isDraft = useCompareState(s => s.isDraft);
+  const waiting = useCompareState(s => s.waiting);
+  const own = compared?.metrics.find(({ metric }) => metric === 0);
+  const rest = executions.n - counts.a - counts.b + (compared?.both ?? 0);
+  return (
+    <section class="cmp-verdict" aria-label="Verdict">
+      <h2 class="cmp-headline" aria-live="polite">
+        {compared
+          ? verdictOf(executions, compared, whatOf(subject))
+          : `${plural(executions.n, whatOf(subject))}: comparing\u2026`}
+      </h2>
+      <p class="remark">
+        {own && `Mean ${duration(own.meanA)} \u2192 ${duration(own.meanB)}. `}n ={' '}
+        {integer(counts.a)} / {integer(counts.b)};{' '}
+        <b>{plural(Math.max(0, rest), 'execution')} in neither group</b>
+        {compared && compared.both > 0 && `, ${integer(compared.both)} in both`}. Interval: 95 %,
+        Welch and bootstrap.
+        {isDraft && ' So far without bootstrap, while you drag.'}
+        {waiting === 'compare' && ' Comparing\u2026'}
+      </p>
+    </section>
+  );
+}
+
+function save(name: string, type: string, text: string): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(new Blob([text], { type }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+function exportCsv(compare: Compare): void {
+  const { executions, compared } = compare.state.get();
+  if (executions && compared) save('differences.csv', 'text/csv', rankedCsv(executions, compared));
+}
+
+function exportSvg(compare: Compare): void {
+  const { executions, compared, statistic, focus, subject } = compare.state.get();
+  if (!executions || !compared) return;
+  const title = verdictOf(executions, compared, whatOf(subject));
+  save(
+    'differences.svg',
+    'image/svg+xml',
+    flameSvg(executions, compared, { statistic, focus, title }),
+  );
+}
+
+function Tools({ executions }: { executions: Executions }): JSX.Element {
+  const compare = useCompare();
+  const app = useApp();
+  const charts = useCompareState(s => s.charts);
+  const subject = useCompareState(s => s.subject);
+  const [isOpen, setOpen] = useState(false);
+  const told = executions.metrics.filter(({ values }) => values.some(value => value > 0));
+  return (
+    <div class="cmp-tools">
+      <button aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        Executions <b>{whatOf(subject)}</b> {integer(executions.n)}
+      </button>
+      <span class="cmp-metrics" role="group" aria-label="Charts of metrics">
+        {told.map(({ name }) => (
+          <button
+            key={name}
+            class="crumb"
+            aria-pressed={charts.includes(name)}
+            onClick={() => compare.toggleChart(name)}
+          >
+            {metricWords(name)}
+          </button>
+        ))}
+        {charts
+          .filter(chart => chart.startsWith('#'))
+          .map(chart => (
+            <button
+              key={chart}
+              class="crumb"
+              aria-pressed="true"
+              onClick={() => compare.toggleChart(chart)}
+            >
+              in {contextOf(executions, Number(chart.slice(1))).at(-1)?.name}
+            </button>
+          ))}
+      </span>
+      <span class="cmp-export" role="group" aria-label="Groups, and export">
+        <button class="link" onClick={() => compare.swap()}>
+          swap A and B
+        </button>
+        <button class="link" onClick={() => exportSvg(compare)}>
+          SVG
+        </button>
+        <button class="link" onClick={() => exportCsv(compare)}>
+          CSV
+        </button>
+        <button class="link" onClick={() => app.copyLink()}>
+          link
+        </button>
+      </span>
+      {isOpen && <SubjectList />}
+    </div>
+  );
+}
+
+function Trouble(): JSX.Element | null {
+  const compare = useCompare();
+  const error = useCompareState(s => s.error);
+  if (error === '') return null;
+  return (
+    <p class="cmp-trouble" role="alert">
+      {error}.{' '}
+      <button class="link" onClick={() => compare.again()}>
+        ask again
+      </button>
+    </p>
+  );
+}
+
+/* ---- body ------------------------------------------------------------------------------------ */
+
+function Diff({
+  executions,
+  compared,
+}: {
+  executions: Executions;
+  compared: Compared;
+}): JSX.Element {
+  const compare = useCompare();
+  const subject = useCompareState(s => s.subject);
+  const diff = useDiff(executions, compared);
+  const scope = { compare, executions, compared, diff };
+  return (
+    <>
+      <CompareFlame scope={scope} what={whatOf(subject)} />
+      <Ranked executions={executions} compared={compared} />
+    </>
+  );
+}
+
+function Body(): JSX.Element {
+  const executions = useCompareState(s => s.executions);
+  const compared = useCompareState(s => s.compared);
+  const waiting = useCompareState(s => s.waiting);
+  const subject = useCompareState(s => s.subject);
+  if (!executions)
+    return (
+      <div class="cmp-begin">
+        <h2 class="cmp-headline">
+          {waiting === 'executions'
+            ? `Finding executions of ${whatOf(subject)}, and their critical paths\u2026`
+            : 'Why are some executions slow?'}
+        </h2>
+        {waiting === 'executions' && <div class="cmp-line" role="status" />}
+        <p class="remark">
+          Choose what the program does again and again; then two groups of it are compared: the fast
+          and the slow, or two builds.
+        </p>
+        <Trouble />
+        <SubjectList />
+      </div>
+    );
+  return (
+    <>
+      {waiting === 'compare' && <div class="cmp-line" />}
+      <Verdict executions={executions} compared={compared} />
+      <Trouble />
+      <Tools executions={executions} />
+      <div class="cmp-groups">
+        <GroupColumn side="a" executions={executions} />
+        <GroupColumn side="b" executions={executions} />
+      </div>
+      <div class="cmp-below">
+        {compared ? (
+          <Diff executions={executions} compared={compared} />
+        ) : (
+          <div class="cmp-flame" />
+        )}
+        <ExecutionTable executions={executions} compared={compared} />
+      </div>
+    </>
+  );
+}
+
+function CompareView({ scope, onReady }: { scope: CompareScope; onReady: OnReady }): JSX.Element {
+  useEffect(() => {
+    scope.compare.begin();
+    const dark = matchMedia('(prefers-color-scheme: dark)');
+    const retheme = (): void => scope.panes.retheme();
+    dark.addEventListener('change', retheme);
+    onReady(scope.panes);
+    return () => dark.removeEventListener('change', retheme);
+  }, []);
+  return (
+    <CompareContext.Provider value={scope}>
+      <main class="cmp-main" onCopy={copyExact}>
+        <Body />
+      </main>
+    </CompareContext.Provider>
+  );
+}
+
+function Settings(): JSX.Element {
+  const { state } = compareOf(useApp());
+  const statistic = useAtom(state, s => s.statistic);
+  return (
+    <>
+      <span>
+        Value <b>exclusive</b>
+      </span>
+      <label>
+        Colour{' '}
+        <select
+          value={statistic}
+          onChange={event =>
+            state.update(now => ({ ...now, statistic: event.currentTarget.value as Statistic }))
+          }
+        >
+          {STATISTICS.map(([key, word]) => (
+            <option key={key} value={key}>
+              {word}
+            </option>
+          ))}
+        </select>
+      </label>
+      <span>
+        Hatch <b>not sure</b>
+      </span>
+    </>
+  );
+}
+
+/* ---- keys, address --------------------------------------------------------------------------- */
+
+function stepRanked(compare: Compare, by: 1 | -1): void {
+  const { compared, node } = compare.state.get();
+  if (!compared || compared.ranked.length === 0) return;
+  const at = compared.ranked.findIndex(i => compared.nodes.node[i] === node);
+  const next = at < 0 ? 0 : Math.max(0, Math.min(compared.ranked.length - 1, at + by));
+  compare.set({ node: compared.nodes.node[compared.ranked[next]!]! });
+}
+
+/** Up to the caller, down to what is below it. */
+function walk(compare: Compare, by: 'up' | 'down' | 'left' | 'right'): void {
+  const { executions, compared, node } = compare.state.get();
+  if (!executions || !compared) return;
+  const { parent } = executions;
+  const weight = (i: number): number => {
+    const place = compared.nodes.node.indexOf(i);
+    return place < 0 ? 0 : compared.nodes.totalB[place]!;
+  };
+  const children = (of: number): number[] => {
+    const own: number[] = [];
+    for (let i = of + 1; i < parent.length; i++) if (parent[i] === of && weight(i) > 0) own.push(i);
+    return own.sort((a, b) => weight(b) - weight(a) || a - b);
+  };
+  if (node < 1) return compare.set({ node: children(0)[0] ?? -1 });
+  if (by === 'up') return compare.set({ node: Math.max(parent[node]!, 1) });
+  if (by === 'down') return compare.set({ node: children(node)[0] ?? node });
+  const row = children(parent[node]!);
+  const next = row.indexOf(node) + (by === 'right' ? 1 : -1);
+  compare.set({ node: row[next] ?? node });
+}
+
+function sideFilter(compare: Compare, side: Side): void {
+  const { node } = compare.state.get();
+  if (node > 0) filterByNode(compare, side, node);
+  else act.say(compare.app, 'Select a context in the flame graph or the table first.');
+}
+
+function keyOn(app: App, event: KeyboardEvent): boolean {
+  const compare = compareOf(app);
+  const { executions, node, ticked } = compare.state.get();
+  if (!executions) return false;
+  if (event.altKey && /^[ab]$/i.test(event.key)) {
+    sideFilter(compare, event.key.toLowerCase() as Side);
+    return true;
+  }
+  if (event.altKey) return false;
+  const isControl =
+    event.target instanceof HTMLElement &&
+    event.target.closest('button, a, summary, select, input');
+  if (isControl && /^(Enter| |Arrow.*)$/.test(event.key)) return false;
+  const isFlame = document.activeElement?.id === 'cmp-flame';
+  const arrows: Record<string, () => void> = {
+    ArrowDown: () => walk(compare, 'down'),
+    ArrowUp: () => walk(compare, 'up'),
+    ArrowLeft: () => walk(compare, 'left'),
+    ArrowRight: () => walk(compare, 'right'),
+  };
+  const steps: Record<string, () => void> = {
+    '.': () => stepRanked(compare, 1),
+    ',': () => stepRanked(compare, -1),
+    f: () => compare.set({ focus: node }),
+    F: () => compare.set({ focus: node }),
+    '0': () => compare.set({ focus: -1 }),
+    Enter: () => openPair(compare, ticked),
+    ...(isFlame ? arrows : {}),
+  };
+  const run = steps[event.key];
+  run?.();
+  return run !== undefined;
+}
+
+/** The ticked ones; without, the slowest of each group. */
+function openPair(compare: Compare, ticked: readonly number[]): void {
+  const { executions } = compare.state.get();
+  if (!executions) return;
+  const slowest = (bit: number): number => {
+    let best = -1;
+    for (let i = 0; i < executions.n; i++) {
+      const length = executions.end[i]! - executions.start[i]!;
+      if ((compare.members[i]! & bit) === 0) continue;
+      if (best < 0 || length > executions.end[best]! - executions.start[best]!) best = i;
+    }
+    return best;
+  };
+  const list = ticked.length > 0 ? ticked : [slowest(1), slowest(2)].filter(i => i >= 0);
+  if (!compare.openPaths(list)) act.say(compare.app, 'Their trace is not the one shown.');
+}
+
+function clearTop(app: App): boolean {
+  const compare = compareOf(app);
+  const { focus, cause, ticked, node } = compare.state.get();
+  if (focus > 0) compare.set({ focus: -1 });
+  else if (cause >= 0) compare.set({ cause: -1 });
+  else if (ticked.length > 0) compare.set({ ticked: [] });
+  else if (node > 0) compare.set({ node: -1 });
+  else return false;
+  return true;
+}
+
+const SUBJECT_KEYS = ['type', 'begin', 'end', 'match', 'within'] as const;
+
+function writeState(app: App): [string, string][] {
+  const { subject, executions, groups, charts, node } = compareOf(app).state.get();
+  if (!subject) return [];
+  const path = executions && node > 0 ? contextOf(executions, node) : [];
+  return [
+    ['cx', [subject.db, ...SUBJECT_KEYS.map(key => encodeURIComponent(subject[key]))].join('|')],
+    ['A', executions ? writeGroup(executions, groups.a) : ''],
+    ['B', executions ? writeGroup(executions, groups.b) : ''],
+    ['charts', charts.filter(chart => !chart.startsWith('#')).join(',')],
+    ['cnode', path.map(({ name }) => encodeURIComponent(name)).join(';')],
+  ];
+}
+
+function readState(app: App, get: (key: string) => string): void {
+  const compare = compareOf(app);
+  const match = /^(-1|\d{1,6})\|(.*)$/.exec(get('cx'));
+  if (!match) return;
+  const parts = match[2]!.split('|').map(part => {
+    try {
+      return decodeURIComponent(part);
+    } catch {
+      return '';
+    }
+  });
+  const [type = '', begin = '', end = '', own = '', within = ''] = parts;
+  compare.choose({ db: Number(match[1]), type, begin, end, match: own, within });
+  compare.want(get);
+}
+
+function statusOf(app: App): string {
+  const { executions, counts, compared } = compareOf(app).state.get();
+  if (!executions) return '';
+  const rest = executions.n - counts.a - counts.b + (compared?.both ?? 0);
+  return `${integer(counts.a)} in A \u00b7 ${integer(counts.b)} in B \u00b7 ${integer(Math.max(0, rest))} in neither`;
+}
+
+function hits(app: App, query: string): string {
+  const asked = parseQuery(query);
+  if (asked.isEmpty) return '';
+  if (asked.error) return asked.error;
+  const frames = compareOf(app).state.get().executions?.frames ?? [];
+  return plural(frames.filter(({ name }) => matchesName(asked, name)).length, 'frame');
+}
+
+/** The next node of the ranking whose context has a frame that is searched for. */
+function stepHit(app: App, direction: 1 | -1): void {
+  const compare = compareOf(app);
+  const { executions, compared, node } = compare.state.get();
+  const asked = parseQuery(app.state.get().query);
+  if (!executions || !compared || asked.isEmpty || asked.error) return;
+  const found = [...compared.ranked].filter(i =>
+    contextOf(executions, compared.nodes.node[i]!).some(({ name }) => matchesName(asked, name)),
+  );
+  if (found.length === 0) return;
+  const at = found.findIndex(i => compared.nodes.node[i] === node);
+  const next = at < 0 ? 0 : (at + direction + found.length) % found.length;
+  compare.set({ node: compared.nodes.node[found[next]!]! });
+}
+
+export function compareScreen(): ScreenSpec {
+  const panes = new Panes();
+  return {
+    ...{ key: 'compare', digit: 6, name: 'Compare' },
+    View: function CompareScreen({ onReady }) {
+      const app = useApp();
+      const scope = useMemo(() => ({ compare: compareOf(app), panes }), [app]);
+      return <CompareView scope={scope} onReady={onReady} />;
+    },
+    kind: () => ' compare-page',
+    keys: [
+      ['Alt+A', 'filter A'],
+      ['Alt+B', 'filter B'],
+      ['. ,', 'next difference'],
+      ['f', 'focus'],
+      ['0', 'whole tree'],
+      ['Enter', 'open a pair side by side'],
+    ],
+    help: [
+      ['Alt+A Alt+B', 'Compare: group A, B by the time in the selected context'],
+      ['. ,', 'Compare: next, previous difference'],
+      ['f 0', 'Compare: focus the tree below the selected box; the whole tree'],
+      ['Enter', 'Compare: the ticked executions, or the slowest of A and B, side by side'],
+    ],
+    status: statusOf,
+    onKey: keyOn,
+    commands: app => [
+      { name: 'Compare: swap A and B', run: () => compareOf(app).swap() },
+      { name: 'Compare: save the flame graph as SVG', run: () => exportSvg(compareOf(app)) },
+      { name: 'Compare: save the differences as CSV', run: () => exportCsv(compareOf(app)) },
+      {
+        name: 'Compare: filter A by the selected context',
+        key: 'Alt+a',
+        run: () => sideFilter(compareOf(app), 'a'),
+      },
+      {
+        name: 'Compare: filter B by the selected context',
+        key: 'Alt+b',
+        run: () => sideFilter(compareOf(app), 'b'),
+      },
+    ],
+    search: { text: hits, step: stepHit },
+    clear: clearTop,
+    Settings,
+    write: writeState,
+    read: readState,
+    watch: (app, changed) => compareOf(app).state.subscribe(changed),
+    steps: ['A', 'B', 'cx'],
+  };
+}

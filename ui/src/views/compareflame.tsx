@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: MIT
+// Where B spends its time, against A: the differential flame graph.
+import type { JSX } from 'preact';
+import { useMemo, useRef, useState } from 'preact/hooks';
+import { diffColors } from '../draw/diff';
+import { ECCT_LEVEL, paintEcct } from '../draw/ecct';
+import type { FrameLook } from '../draw/ecct';
+import type { Pane } from '../draw/pane';
+import { contextOf } from '../lib/compare';
+import type { Executions } from '../lib/compare';
+import { isUnsure, pWords, signed, stepOf } from '../lib/compared';
+import type { Compared } from '../lib/compared';
+import { diffTree, treeNode } from '../lib/compareflame';
+import type { DiffTree } from '../lib/compareflame';
+import { boxAt, layoutFlame } from '../lib/flame';
+import type { Flame } from '../lib/flame';
+import { duration, plural } from '../lib/format';
+import { commonPrefix, stripPrefix } from '../lib/names';
+import { matchesName, parseQuery } from '../lib/search';
+import type { Compare } from '../state/compare';
+import { Key } from './parts';
+import { tipStyle } from './pathuse';
+import { useCompareCanvas, useCompareState } from './compareuse';
+import { usePart } from './use';
+
+export interface FlameScope {
+  compare: Compare;
+  executions: Executions;
+  compared: Compared;
+  diff: DiffTree;
+}
+
+/** The place of a box in the answer; -1: it has none. */
+function placeAt({ diff }: FlameScope, at: number): number {
+  return diff.placeOf[diff.tree.fn[at]! + 1] ?? -1;
+}
+
+export function wholeDifference({ metrics }: Compared): number {
+  return metrics.find(({ metric }) => metric === 0)?.difference ?? 0;
+}
+
+export function lookAt(pane: Pane, scope: FlameScope, at: number): FrameLook {
+  const { steps } = diffColors(pane.theme);
+  const place = placeAt(scope, at);
+  const { kind } = scope.diff.nodes[scope.diff.tree.fn[at]!]!;
+  const { self, sum } = scope.diff.tree;
+  const look = {
+    ...{ isThread: kind === 'thread', isBold: false, ground: steps[2]! },
+    share: sum[at]! > 0 ? self[at]! / sum[at]! : 1,
+  };
+  if (place < 0) return { ...look, fill: steps[2]!, hatch: 'none' };
+  const { compared, compare } = scope;
+  const { statistic } = compare.state.get();
+  const step = stepOf(compared.nodes, place, statistic, wholeDifference(compared));
+  return {
+    ...look,
+    ...{ fill: steps[step]!, hatch: isUnsure(compared, place) ? 'unsure' : 'none' },
+    isBold: (step === 0 || step === 4) && look.share > 0.5,
+  };
+}
+
+const VERB: Record<string, string> = {
+  thread: 'goes on in thread ',
+  lock: 'for ',
+  function: '',
+  state: '',
+};
+
+export function labelsAt(scope: FlameScope, at: number, prefix: string): string[] {
+  const { kind, name } = scope.diff.nodes[scope.diff.tree.fn[at]!]!;
+  const words = `${VERB[kind]}${kind === 'function' ? stripPrefix(name, prefix) : name}`;
+  const mean = duration(scope.diff.tree.sum[at]!);
+  const place = placeAt(scope, at);
+  const own = place < 0 ? 0 : scope.compared.nodes.difference[place]!;
+  const { low, high } = scope.compared.nodes;
+  const long = `${words}  ${mean}`;
+  const isOwn = scope.diff.tree.self[at]! > scope.diff.tree.sum[at]! / 2;
+  if (own === 0 || !isOwn || isUnsure(scope.compared, place)) return [long, words];
+  return [
+    `${long}  ${signed(own)}  95 % ${duration(low[place]!)} to ${duration(high[place]!)}`,
+    `${long}  ${signed(own)}`,
+    long,
+    words,
+  ];
+}
+
+function NodeTip({
+  scope,
+  at,
+  x,
+  y,
+}: {
+  scope: FlameScope;
+  at: number;
+  x: number;
+  y: number;
+}): JSX.Element {
+  const { diff, executions, compared } = scope;
+  const id = diff.tree.fn[at]! + 1;
+  const place = placeAt(scope, at);
+  const path = contextOf(executions, id);
+  const { nodes } = compared;
+  const rows: [string, string][] =
+    place < 0
+      ? []
+      : [
+          ['mean of A, own', duration(nodes.meanA[place]!)],
+          ['mean of B, own', duration(nodes.meanB[place]!)],
+          ['with all below, A', duration(nodes.totalA[place]!)],
+          ['with all below, B', duration(nodes.totalB[place]!)],
+          ['difference, own', signed(nodes.difference[place]!)],
+          ['95 % interval', `${duration(nodes.low[place]!)} to ${duration(nodes.high[place]!)}`],
+          ['p, adjusted', pWords(nodes.pAdjusted[place]!)],
+          ['effect size', nodes.effect[place]!.toFixed(2)],
+          [
+            'n that have it',
+            `${nodes.nA[place]!} of ${compared.nA} in A, ${nodes.nB[place]!} of ${compared.nB} in B`,
+          ],
+        ];
+  return (
+    <div class="tip" role="tooltip" style={tipStyle(x, y)}>
+      <div class="line">
+        <b class="grow">{path.at(-1)?.name ?? 'all'}</b>
+        <b>{duration(diff.tree.sum[at]!)}</b>
+      </div>
+      <p class="remark">
+        {path
+          .slice(-6, -1)
+          .map(({ name }) => name)
+          .join(' \u203a ')}
+        {place >= 0 && isUnsure(compared, place) && '; not sure'}
+      </p>
+      <table>
+        <tbody>
+          {rows.map(([name, value]) => (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              <td class="num">{value}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <p class="keys">
+        <Key>click</Key> select <Key>f</Key> focus <Key>Alt+A</Key> <Key>Alt+B</Key> filter by it
+      </p>
+    </div>
+  );
+}
+
+function Legend(): JSX.Element {
+  return (
+    <span
+      class="cmp-legend"
+      aria-label="Colours: blue, B faster; orange, B slower; hatched, not sure"
+    >
+      <small>B faster</small>
+      <span class="cmp-steps" aria-hidden="true">
+        {[0, 1, 2, 3, 4].map(step => (
+          <i key={step} class={`cmp-step${step}`} />
+        ))}
+      </span>
+      <small>B slower</small>
+      <span class="cmp-steps" aria-hidden="true">
+        <i class="cmp-unsure" />
+      </span>
+      <small>
+        not sure: p {'\u2265'} 0.05, n {'<'} 10, or 0 in the interval
+      </small>
+    </span>
+  );
+}
+
+function Context({ scope }: { scope: FlameScope }): JSX.Element | null {
+  const { compare, executions } = scope;
+  const node = useCompareState(s => s.node);
+  if (node < 1)
+    return <p class="cmp-selected remark">Click a box to filter by its time, or to focus it.</p>;
+  const path = contextOf(executions, node);
+  return (
+    <p class="cmp-selected">
+      <span class="grow" title={path.map(({ name }) => name).join(' \u203a ')}>
+        {path
+          .slice(-4)
+          .map(({ name }) => name)
+          .join(' \u203a ')}
+      </span>
+      <button class="link" onClick={() => compare.set({ focus: node })}>
+        focus <Key>f</Key>
+      </button>
+      <button class="link" onClick={() => compare.toggleChart(`#${node}`)}>
+        its time as a chart
+      </button>
+      <button class="link" onClick={() => filterByNode(compare, 'a', node)}>
+        filter A by it <Key>Alt+A</Key>
+      </button>
+      <button class="link" onClick={() => filterByNode(compare, 'b', node)}>
+        filter B by it <Key>Alt+B</Key>
+      </button>
+    </p>
+  );
+}
+
+/** Those that spend at least as much there as A and B do in the middle; and its chart, to change it. */
+export function filterByNode(compare: Compare, side: 'a' | 'b', node: number): void {
+  const { compared, charts } = compare.state.get();
+  const place = compared?.nodes.node.indexOf(node) ?? -1;
+  if (!compared || place < 0) return;
+  const { totalA, totalB } = compared.nodes;
+  const middle = Math.round((totalA[place]! + totalB[place]!) / 2);
+  const isUpper = side === 'b' ? totalB[place]! >= totalA[place]! : totalA[place]! > totalB[place]!;
+  if (!charts.includes(`#${node}`)) compare.toggleChart(`#${node}`);
+  const [min, max] = isUpper ? [middle, Infinity] : [-Infinity, middle];
+  compare.add(side, { kind: 'context', node, min, max });
+}
+
+export function CompareFlame({ scope, what }: { scope: FlameScope; what: string }): JSX.Element {
+  const { compare, diff, compared, executions } = scope;
+  const node = useCompareState(s => s.node);
+  const focus = useCompareState(s => s.focus);
+  const statistic = useCompareState(s => s.statistic);
+  const query = usePart(s => s.query);
+  const scroller = useRef<HTMLDivElement>(null);
+  const [top, setTop] = useState(0);
+  const [over, setOver] = useState<{ at: number; x: number; y: number } | null>(null);
+  const asked = useMemo(() => parseQuery(query), [query]);
+  const isSearched = asked.names.length > 0 && asked.error === '';
+  const prefix = useMemo(
+    () =>
+      commonPrefix(
+        executions.frames.filter(({ kind }) => kind === 'function').map(({ name }) => name),
+      ),
+    [executions],
+  );
+  const flameRef = useRef<Flame | null>(null);
+  const { holder, canvas, width } = useCompareCanvas(pane => {
+    if (flameRef.current)
+      paintEcct(pane, {
+        ...{ tree: diff.tree, flame: flameRef.current, scrollTop: top },
+        lookOf: at => lookAt(pane, scope, at),
+        labelsOf: at => labelsAt(scope, at, prefix),
+        isHit: isSearched ? at => matchesName(asked, diff.nodes[diff.tree.fn[at]!]!.name) : null,
+        ...{ selected: treeNode(diff, node), hovered: over?.at ?? -1 },
+      });
+  });
+  const flame = useMemo(
+    () =>
+      width > 50 && diff.tree.n > 1
+        ? layoutFlame(diff.tree, { width, order: 'time', nameOf: String })
+        : null,
+    [diff, width, statistic],
+  );
+  flameRef.current = flame;
+  const at = (event: MouseEvent): number => {
+    const box = holder.current!.getBoundingClientRect();
+    const level = Math.floor((event.clientY - box.top + top) / ECCT_LEVEL);
+    const found = flame && boxAt(flame, event.clientX - box.left, level);
+    return found?.kind === 'node' ? found.node : -1;
+  };
+  const mean = compared.metrics.find(({ metric }) => metric === 0)?.meanB ?? 0;
+  return (
+    <section class="cmp-flame" aria-label="Differential flame graph">
+      <h2>
+        <span>
+          Where B spends its {duration(mean)}, against A{' '}
+          <small>
+            critical path of {what}; width: mean of B; colour: exclusive difference B {'\u2212'} A
+            {prefix !== '' && `; prefix \u201c${prefix}\u201d hidden`}
+            {flame && flame.merged > 0 && `; ${plural(flame.merged, 'node')} too narrow, merged`}
+          </small>
+        </span>
+        {focus > 0 && (
+          <button class="crumb now" onClick={() => compare.set({ focus: -1 })}>
+            focused: {contextOf(executions, focus).at(-1)?.name} {'\u00d7'}
+          </button>
+        )}
+        <Legend />
+      </h2>
+      <div
+        ref={scroller}
+        id="cmp-flame"
+        class="cmp-boxes"
+        tabIndex={0}
+        role="application"
+        aria-label="Differential flame graph; the ranked differences are the same as a table"
+        onScroll={() => setTop(scroller.current!.scrollTop)}
+      >
+        <div style={{ height: `${(flame?.levels ?? 1) * ECCT_LEVEL}px`, minHeight: '100%' }}>
+          <div
+            ref={holder}
+            class="cmp-area"
+            style={{ height: `${scroller.current?.clientHeight ?? 160}px` }}
+            onMouseMove={event => {
+              const found = at(event);
+              setOver(found < 0 ? null : { at: found, x: event.clientX, y: event.clientY });
+            }}
+            onMouseLeave={() => setOver(null)}
+            onClick={event => {
+              const found = at(event);
+              compare.set({ node: found < 0 ? -1 : diff.tree.fn[found]! + 1 });
+            }}
+            onDblClick={event => {
+              const found = at(event);
+              if (found >= 0) compare.set({ focus: diff.tree.fn[found]! + 1 });
+            }}
+          >
+            <canvas ref={canvas} aria-hidden="true" />
+          </div>
+        </div>
+      </div>
+      <Context scope={scope} />
+      {over && <NodeTip scope={scope} {...over} />}
+    </section>
+  );
+}
+
+export function useDiff(executions: Executions, compared: Compared): DiffTree {
+  const focus = useCompareState(s => s.focus);
+  return useMemo(() => diffTree(executions, compared, focus, 'b'), [executions, compared, focus]);
+}

@@ -1,0 +1,589 @@
+// SPDX-License-Identifier: MIT
+// Ranked differences, executions of both groups, and what B is slow for.
+import type { JSX } from 'preact';
+import { useMemo } from 'preact/hooks';
+import { contextOf } from '../lib/compare';
+import type { Executions, Side } from '../lib/compare';
+import { causeWords, isUnsure, pWords, signed, stepOf, whereOf } from '../lib/compared';
+import type { Compared, ComparedCause } from '../lib/compared';
+import { duration, exact, integer, percent, plural } from '../lib/format';
+import { quoted } from '../lib/health';
+import { Gap, useRowsInView } from './functionsuse';
+import { filterByNode, wholeDifference } from './compareflame';
+import { LETTER, metricWords, SideSwatch, useCompare, useCompareState } from './compareuse';
+
+const MOST_RANKED = 200;
+const UNEXPLAINED = 2; // of weft_confidence
+
+/* ---- ranked differences ---------------------------------------------------------------------- */
+
+interface Scale {
+  x: (ns: number) => number;
+  ticks: number[];
+}
+
+const PLOT = 150;
+
+/** From the least to the greatest interval, 0 in it. */
+function scaleOf({ nodes, ranked }: Compared): Scale {
+  const shown = [...ranked.slice(0, 12)];
+  const low = Math.min(0, ...shown.map(i => Math.min(nodes.low[i]!, nodes.difference[i]!)));
+  const high = Math.max(0, ...shown.map(i => Math.max(nodes.high[i]!, nodes.difference[i]!)));
+  const width = Math.max(1, high - low);
+  const step = [1, 2, 5, 10]
+    .map(m => m * 10 ** Math.floor(Math.log10(width / 3)))
+    .find(one => one >= width / 4)!;
+  const ticks: number[] = [];
+  for (let i = Math.ceil(low / step); i * step <= high; i++) ticks.push(i * step);
+  const x = (ns: number): number =>
+    6 + ((Math.max(low, Math.min(high, ns)) - low) / width) * (PLOT - 12);
+  return { x, ticks };
+}
+
+function DifferenceBar({
+  compared,
+  i,
+  scale,
+}: {
+  compared: Compared;
+  i: number;
+  scale: Scale;
+}): JSX.Element {
+  const { nodes } = compared;
+  const { x, ticks } = scale;
+  const [low, high, own] = [x(nodes.low[i]!), x(nodes.high[i]!), x(nodes.difference[i]!)];
+  const zero = x(0);
+  const isHollow = isUnsure(compared, i);
+  const step = stepOf(nodes, i, 'p', wholeDifference(compared));
+  return (
+    <svg class="cmp-bar" width={PLOT} height="18" aria-hidden="true">
+      {ticks.map(tick => (
+        <line key={tick} x1={x(tick)} x2={x(tick)} y1="0" y2="18" class="grid" />
+      ))}
+      {!isHollow && (
+        <rect
+          x={Math.min(zero, own)}
+          y="3"
+          width={Math.max(1, Math.abs(own - zero))}
+          height="12"
+          class={`step${step}`}
+        />
+      )}
+      <path d={`M${low} 9H${high}M${low} 5.5v7M${high} 5.5v7`} class="whisker" />
+      {isHollow ? (
+        <circle cx={own} cy="9" r="3.5" class="hollow" />
+      ) : (
+        <rect x={own - 1.5} y="5.5" width="3" height="7" class="tick" />
+      )}
+    </svg>
+  );
+}
+
+function RankedRow({
+  executions,
+  compared,
+  rank,
+  scale,
+}: {
+  executions: Executions;
+  compared: Compared;
+  rank: number;
+  scale: Scale;
+}): JSX.Element {
+  const compare = useCompare();
+  const node = useCompareState(s => s.node);
+  const { nodes, ranked } = compared;
+  const i = ranked[rank]!;
+  const where = whereOf(contextOf(executions, nodes.node[i]!));
+  const whole = wholeDifference(compared);
+  const isSure = !isUnsure(compared, i);
+  const own = nodes.difference[i]!;
+  return (
+    <tr
+      class={nodes.node[i] === node ? 'now' : ''}
+      onClick={() => compare.set({ node: nodes.node[i]! })}
+    >
+      <td class="num dim">{rank + 1}</td>
+      <th scope="row" class={isSure ? 'clip key' : 'clip'}>
+        <button
+          class="row-link"
+          title={contextOf(executions, nodes.node[i]!)
+            .map(f => f.name)
+            .join(' \u203a ')}
+        >
+          <span>{where.place || where.thread || 'all'}</span>
+        </button>
+      </th>
+      <td class="dim clip">{[where.state, where.lock].filter(Boolean).join(', ')}</td>
+      <td class="clip">{where.thread || '\u2013'}</td>
+      <td class="num" data-ns={String(Math.round(nodes.meanA[i]!))}>
+        {duration(nodes.meanA[i]!)}
+      </td>
+      <td class="num" data-ns={String(Math.round(nodes.meanB[i]!))}>
+        {duration(nodes.meanB[i]!)}
+      </td>
+      <td
+        class={isSure ? `num key ${own > 0 ? 'cmp-slower' : 'cmp-faster'}` : 'num'}
+        data-ns={String(Math.round(own))}
+      >
+        {signed(own)}
+      </td>
+      <td>
+        <DifferenceBar compared={compared} i={i} scale={scale} />
+      </td>
+      <td class="num">{whole === 0 ? '\u2013' : percent(Math.abs(own / whole))}</td>
+      <td class={isSure ? 'num' : 'num dim'}>{pWords(nodes.pAdjusted[i]!)}</td>
+    </tr>
+  );
+}
+
+/** Time that nothing explains, of both groups: a row of its own, never left out. */
+function unexplained({ confidence }: Executions, { nodes }: Compared): [number, number] {
+  let [a, b] = [0, 0];
+  for (let i = 0; i < nodes.n; i++)
+    if (confidence[nodes.node[i]!] === UNEXPLAINED) {
+      a += nodes.meanA[i]!;
+      b += nodes.meanB[i]!;
+    }
+  return [a, b];
+}
+
+export function Ranked({
+  executions,
+  compared,
+}: {
+  executions: Executions;
+  compared: Compared;
+}): JSX.Element {
+  const { ranked, nodes, metrics } = compared;
+  const scale = useMemo(() => scaleOf(compared), [compared]);
+  const shown = Math.min(MOST_RANKED, ranked.length);
+  const node = useCompareState(s => s.node);
+  const at = ranked.findIndex(i => nodes.node[i] === node);
+  const rows = useRowsInView(shown, at < shown ? at : -1, [node]);
+  const [noneA, noneB] = unexplained(executions, compared);
+  const whole = metrics.find(({ metric }) => metric === 0);
+  const rest = [...ranked.slice(shown)].reduce(
+    (most, i) => Math.max(most, Math.abs(nodes.difference[i]!)),
+    0,
+  );
+  return (
+    <section class="cmp-ranked" aria-label="Ranked differences">
+      <h2>
+        Ranked differences{' '}
+        <small>
+          exclusive, mean of an execution; p adjusted over {plural(ranked.length, 'node')}; 95 % by
+          Welch and bootstrap
+        </small>
+      </h2>
+      <div
+        ref={rows.scroller}
+        class="scroll"
+        tabIndex={0}
+        role="region"
+        aria-label="Ranked differences; . and , walk them"
+        onScroll={rows.onScroll}
+      >
+        <table class="fixed">
+          <thead>
+            <tr>
+              <th scope="col" class="num cmp-n">
+                #
+              </th>
+              <th scope="col">where</th>
+              <th scope="col" class="cmp-state">
+                state
+              </th>
+              <th scope="col" class="cmp-thread">
+                thread
+              </th>
+              {['A', 'B', 'B \u2212 A'].map(head => (
+                <th scope="col" class="num cmp-time" key={head}>
+                  {head}
+                </th>
+              ))}
+              <th scope="col" class="cmp-plot-head">
+                <svg class="cmp-bar" width={PLOT} height="16" aria-label="from 0">
+                  {scale.ticks.map(tick => (
+                    <text key={tick} x={scale.x(tick)} y="12" text-anchor="middle">
+                      {tick === 0 ? '0' : signed(tick).replace(/\.0+(?=\D)/, '')}
+                    </text>
+                  ))}
+                </svg>
+              </th>
+              <th scope="col" class="num cmp-share">
+                share
+              </th>
+              <th scope="col" class="num cmp-share">
+                p
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            <Gap rows={rows.first} columns={10} />
+            {Array.from({ length: rows.end - rows.first }, (_, i) => (
+              <RankedRow
+                key={rows.first + i}
+                rank={rows.first + i}
+                {...{ executions, compared, scale }}
+              />
+            ))}
+            <Gap rows={shown - rows.end} columns={10} />
+          </tbody>
+          <tfoot>
+            <tr>
+              <td />
+              <th scope="row" colSpan={3} class="key">
+                unexplained
+              </th>
+              <td class="num">{duration(noneA)}</td>
+              <td class="num">{duration(noneB)}</td>
+              <td class="num">{signed(noneB - noneA)}</td>
+              <td colSpan={3} class="dim">
+                of the rows above, what nothing tells
+              </td>
+            </tr>
+            {whole && (
+              <tr>
+                <td />
+                <th scope="row" colSpan={3} class="key">
+                  Sum
+                </th>
+                <td class="num key">{duration(whole.meanA)}</td>
+                <td class="num key">{duration(whole.meanB)}</td>
+                <td class="num key">{signed(whole.difference)}</td>
+                <td colSpan={3} class="dim">
+                  {shown} of {ranked.length} nodes listed
+                  {rest > 0 && `, the others differ by at most ${duration(rest)}`}
+                </td>
+              </tr>
+            )}
+          </tfoot>
+        </table>
+      </div>
+      <p class="remark">
+        Hollow: not sure. A row is one calling context; its full path is in the tool-tip.
+      </p>
+      <Causes executions={executions} compared={compared} />
+    </section>
+  );
+}
+
+/* ---- causes ---------------------------------------------------------------------------------- */
+
+function CauseButton({
+  executions,
+  cause,
+  index,
+}: {
+  executions: Executions;
+  cause: ComparedCause;
+  index: number;
+}): JSX.Element {
+  const compare = useCompare();
+  const now = useCompareState(s => s.cause);
+  return (
+    <li>
+      <button
+        class="row-link"
+        aria-pressed={now === index}
+        title="List only these executions"
+        onClick={() =>
+          compare.set({
+            cause: now === index ? -1 : index,
+            node: cause.node > 0 ? cause.node : -1,
+            list: 'b',
+          })
+        }
+      >
+        <span>
+          <b>{plural(cause.n, 'execution')}</b>: {causeWords(executions, cause)},{' '}
+          {signed(cause.difference)}, mean {duration(cause.duration)}
+        </span>
+      </button>{' '}
+      {cause.node > 0 && (
+        <button class="link" onClick={() => filterByNode(compare, 'b', cause.node)}>
+          split off as B
+        </button>
+      )}
+    </li>
+  );
+}
+
+function Causes({
+  executions,
+  compared,
+}: {
+  executions: Executions;
+  compared: Compared;
+}): JSX.Element | null {
+  if (compared.causes.length === 0) return null;
+  return (
+    <div class="cmp-causes">
+      <b>B in itself</b>
+      <ul>
+        {compared.causes.slice(0, 6).map((cause, i) => (
+          <CauseButton key={i} index={i} {...{ executions, cause }} />
+        ))}
+      </ul>
+      {compared.causes.length > 6 && (
+        <small>{compared.causes.length - 6} smaller groups more</small>
+      )}
+    </div>
+  );
+}
+
+/* ---- executions ------------------------------------------------------------------------------ */
+
+/** States of which a bar is made, if the metrics have them. */
+const PARTS = [
+  ...['blocked_lock', 'blocked_block_device', 'blocked_network', 'blocked_timer', 'preempted'],
+  'running',
+] as const;
+
+function PartsBar({
+  executions,
+  i,
+  most,
+}: {
+  executions: Executions;
+  i: number;
+  most: number;
+}): JSX.Element {
+  const duration_ns = executions.end[i]! - executions.start[i]!;
+  let left = 0;
+  return (
+    <span
+      class="cmp-parts"
+      style={{ width: `${Math.max(1, (duration_ns / most) * 100)}%` }}
+      aria-hidden="true"
+    >
+      {PARTS.map(name => {
+        const value = executions.metrics.find(metric => metric.name === name)?.values[i] ?? 0;
+        if (!(value > 0)) return null;
+        const from = left;
+        left += (value / Math.max(1, duration_ns)) * 100;
+        return (
+          <i
+            key={name}
+            class={`part-${name}`}
+            style={{ left: `${from}%`, width: `${Math.min(100, left) - from}%` }}
+          />
+        );
+      })}
+    </span>
+  );
+}
+
+/** Places of the executions to list, slowest first. */
+function listed(
+  executions: Executions,
+  members: Uint8Array,
+  list: string,
+  ofCause: ReadonlySet<number> | null,
+): number[] {
+  const wanted = { a: 1, b: 2, both: 3, all: 4 }[list] ?? 3;
+  const out: number[] = [];
+  for (let i = 0; i < executions.n; i++)
+    if ((wanted === 4 || (members[i]! & wanted) !== 0) && (!ofCause || ofCause.has(i))) out.push(i);
+  const length = (i: number): number => executions.end[i]! - executions.start[i]!;
+  return out.sort((a, b) => length(b) - length(a) || a - b);
+}
+
+function ExecutionRow({
+  executions,
+  i,
+  most,
+  metric,
+}: {
+  executions: Executions;
+  i: number;
+  most: number;
+  metric: number;
+}): JSX.Element {
+  const compare = useCompare();
+  const isTicked = useCompareState(s => s.ticked.includes(i));
+  const member = compare.members[i]!;
+  const side: Side | 'none' = (member & 2) !== 0 ? 'b' : (member & 1) !== 0 ? 'a' : 'none';
+  const source = executions.sources[executions.source[i]!];
+  const canOpen = compare.threadOf(i) >= 0;
+  const id = executions.id[i]!;
+  const open = (): void => {
+    if (compare.open(i)) return;
+    const href = elsewhere(executions, i);
+    if (href) location.assign(href);
+    else compare.set({ error: elsewhereWords(executions, i) });
+  };
+  const value = executions.metrics[metric]?.values[i] ?? NaN;
+  return (
+    <tr class={isTicked ? 'now' : ''}>
+      <td>
+        <label title="Tick to open several side by side">
+          <input
+            type="checkbox"
+            checked={isTicked}
+            onChange={() => compare.tick(i)}
+            aria-label={`Tick execution ${id}`}
+          />{' '}
+          <SideSwatch side={side} /> {side === 'none' ? '\u2013' : LETTER[side]}
+        </label>
+      </td>
+      <th scope="row" class="num">
+        <button
+          class="link"
+          title={
+            canOpen
+              ? 'Open in the Timeline, with its critical path on screen 5'
+              : (source?.path ?? '')
+          }
+          onClick={open}
+        >
+          {integer(id)}
+        </button>
+      </th>
+      <td class="num" title={exact(executions.start[i]!)}>
+        {duration(executions.start[i]!)}
+      </td>
+      <td>
+        <PartsBar executions={executions} i={i} most={most} />
+      </td>
+      <td class="num key" data-ns={String(executions.end[i]! - executions.start[i]!)}>
+        {duration(executions.end[i]! - executions.start[i]!)}
+      </td>
+      <td class="num">{value > 0 ? duration(value) : '\u2013'}</td>
+      <td class="clip">{executions.threads[executions.thread[i]!]}</td>
+      <td class="clip dim" title={source?.path}>
+        {source?.tag || source?.path.split('/').at(-1)}
+      </td>
+    </tr>
+  );
+}
+
+/** The address of an execution of another trace that is served; '' if it is of none. */
+function elsewhere(executions: Executions, i: number): string {
+  const source = executions.sources[executions.source[i]!];
+  if (!source || source.trace < 0) return '';
+  const ms = (ns: number): string => (ns / 1e6).toFixed(6);
+  const span = `${ms(executions.start[i]!)}-${ms(executions.end[i]! + 1)}`;
+  return `?trace=${source.trace}#v=1&s=5&r=${span}&cp=t${executions.tid[i]!}.${span}`;
+}
+
+function elsewhereWords(executions: Executions, i: number): string {
+  const source = executions.sources[executions.source[i]!];
+  return `its trace ${source?.path ?? ''} is not served: weft serve DATABASE ${quoted(source?.path ?? 'TRACE')}`;
+}
+
+const LISTS = [
+  ['both', 'A and B'],
+  ['a', 'A'],
+  ['b', 'B'],
+  ['all', 'all'],
+] as const;
+
+export function ExecutionTable({
+  executions,
+  compared,
+}: {
+  executions: Executions;
+  compared: Compared | null;
+}): JSX.Element {
+  const compare = useCompare();
+  const list = useCompareState(s => s.list);
+  const turn = useCompareState(s => s.turn);
+  const cause = useCompareState(s => s.cause);
+  const ticked = useCompareState(s => s.ticked);
+  const charts = useCompareState(s => s.charts);
+  const ofCause = useMemo(() => {
+    if (cause < 0 || !compared) return null;
+    const own = new Set<number>();
+    let k = 0;
+    compared.members.forEach((member, i) => {
+      if ((member & 2) !== 0 && compared.causeOf[k++] === cause) own.add(i);
+    });
+    return own;
+  }, [compared, cause]);
+  const rows = useMemo(
+    () => listed(executions, compare.members, list, ofCause),
+    [executions, turn, list, ofCause],
+  );
+  const view = useRowsInView(rows.length, -1, []);
+  const most = rows.length > 0 ? executions.end[rows[0]!]! - executions.start[rows[0]!]! : 1;
+  const metric = executions.metrics.findIndex(
+    ({ name, unit }) =>
+      unit === 'ns' && name !== 'duration' && name !== 'start' && charts.includes(name),
+  );
+  return (
+    <section class="cmp-executions" aria-label="Executions">
+      <h2>
+        Executions <small>slowest first; tick some to open them side by side</small>
+        <span class="cmp-switch" role="group" aria-label="Which executions">
+          {LISTS.map(([key, word]) => (
+            <button
+              key={key}
+              aria-pressed={list === key}
+              onClick={() => compare.set({ list: key, cause: -1 })}
+            >
+              {word}
+            </button>
+          ))}
+        </span>
+        {ticked.length > 0 && (
+          <button class="link" onClick={() => compare.openPaths(ticked)}>
+            open {plural(ticked.length, 'path')} side by side
+          </button>
+        )}
+      </h2>
+      <div
+        ref={view.scroller}
+        class="scroll"
+        tabIndex={0}
+        role="region"
+        aria-label="Executions of both groups"
+        onScroll={view.onScroll}
+      >
+        <table class="fixed">
+          <thead>
+            <tr>
+              <th scope="col" class="cmp-side">
+                group
+              </th>
+              <th scope="col" class="num cmp-n">
+                #
+              </th>
+              <th scope="col" class="num cmp-time">
+                start
+              </th>
+              <th scope="col">of which</th>
+              <th scope="col" class="num cmp-time" aria-sort="descending">
+                duration
+              </th>
+              <th scope="col" class="num cmp-time">
+                {metric >= 0
+                  ? metricWords(executions.metrics[metric]!.name).replace('blocked ', '')
+                  : ''}
+              </th>
+              <th scope="col" class="cmp-thread">
+                thread
+              </th>
+              <th scope="col" class="cmp-thread">
+                trace
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            <Gap rows={view.first} columns={8} />
+            {rows.slice(view.first, view.end).map(i => (
+              <ExecutionRow key={i} {...{ executions, i, most, metric }} />
+            ))}
+            <Gap rows={rows.length - view.end} columns={8} />
+          </tbody>
+        </table>
+      </div>
+      <p class="remark">
+        {integer(rows.length)} of {plural(executions.n, 'execution')} listed, slowest first
+        {executions.damaged > 0 &&
+          `; ${plural(executions.damaged, 'damaged row')} of the database left out`}
+      </p>
+    </section>
+  );
+}

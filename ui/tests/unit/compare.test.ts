@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import * as compare from '../../src/lib/compare';
+import type { Condition, Group } from '../../src/lib/compare';
+import { BinAxis, binRange, countBins, makeBins } from '../../src/lib/comparebins';
+import { isUnsure, pWords, rankedCsv, stepOf, verdictOf, whereOf } from '../../src/lib/compared';
+import { diffTree, treeNode } from '../../src/lib/compareflame';
+import { flameSvg } from '../../src/lib/comparesvg';
+import { difference } from '../../src/lib/color';
+import type { Vision } from '../../src/lib/color';
+import { makeCompared, makeExecutions } from '../fixtures/executions';
+
+const executions = makeExecutions(1000);
+const metric = (name: string, min: number, max: number): Condition => ({
+  kind: 'metric',
+  name,
+  min,
+  max,
+});
+
+function chosen(group: Group): number[] {
+  const members = new Uint8Array(executions.n);
+  const valuesOf: compare.ValuesOf = one =>
+    one.kind === 'metric'
+      ? (executions.metrics.find(({ name }) => name === one.name)?.values ?? null)
+      : Float64Array.from(executions.metrics[2]!.values);
+  const n = compare.choose(executions, group, 'b', valuesOf, members);
+  const list = [...members.keys()].filter(i => (members[i]! & 2) !== 0);
+  expect(n).toBe(list.length);
+  return list;
+}
+
+describe('groups', () => {
+  it('are what all conditions choose, as one by one', () => {
+    const group = [
+      metric('duration', 2e6, 6e7),
+      metric('page_faults', 0, 1),
+      { kind: 'tag', text: 'new' } as const,
+    ];
+    const plain = [...Array(executions.n).keys()].filter(i => {
+      const [duration, faults] = [
+        executions.metrics[0]!.values[i]!,
+        executions.metrics[3]!.values[i]!,
+      ];
+      return duration >= 2e6 && duration <= 6e7 && faults <= 1 && i >= 500;
+    });
+    expect(chosen(group)).toEqual(plain);
+    expect(chosen([])).toHaveLength(1000);
+    expect(chosen([{ kind: 'thread', text: 'nobody' }])).toEqual([]);
+  });
+
+  it('a missing metric counts as 0', () => {
+    expect(chosen([metric('blocked_lock', 0, 0)])).toHaveLength(900);
+    expect(chosen([metric('blocked_lock', 1, Infinity)])).toHaveLength(100);
+    expect(chosen([metric('no such metric', 1, 2)])).toHaveLength(1000);
+  });
+
+  it('keep the other side as it is', () => {
+    const members = new Uint8Array(executions.n).fill(1);
+    compare.choose(
+      executions,
+      [metric('duration', 0, 0)],
+      'b',
+      () => executions.metrics[0]!.values,
+      members,
+    );
+    expect(members.every(member => member === 1)).toBe(true);
+  });
+
+  it('have one condition on a metric', () => {
+    const group = compare.withCondition([metric('duration', 1, 2)], metric('duration', 3, 4));
+    expect(group).toEqual([metric('duration', 3, 4)]);
+    expect(compare.without(group, metric('duration', 0, 0))).toEqual([]);
+  });
+
+  it('are written as the server reads them', () => {
+    const group: Group = [
+      metric('duration', -Infinity, 2e6),
+      metric('page_faults', 1, 2),
+      { kind: 'context', node: 5, min: 5e6, max: Infinity },
+      { kind: 'tag', text: "it's" },
+    ];
+    expect(compare.filterText(executions, group)).toBe(
+      "metric('duration')<=2000000ns and metric('page_faults')>=1 and metric('page_faults')<=2 and " +
+        "context('insert;journal;it\\'s; a\\\\lock;blocked: lock')>=5000000ns and tag='it\\'s'",
+    );
+    expect(compare.filterText(executions, [])).toBe('');
+  });
+
+  it('come back from the address; what is not there is left out', () => {
+    const group: Group = [
+      metric('duration', -Infinity, 2e6),
+      { kind: 'context', node: 5, min: 0.5, max: 7 },
+      { kind: 'tag', text: 'a;b~c' },
+    ];
+    expect(compare.readGroup(executions, compare.writeGroup(executions, group))).toEqual(group);
+    expect(compare.readGroup(executions, 'm~gone~1~2;c~nowhere~1~;x;;m~duration~a~b')).toEqual([
+      metric('duration', -Infinity, Infinity),
+    ]);
+  });
+
+  it('begin with tags, or with the slow tail', () => {
+    expect(compare.firstGroups(executions).a).toEqual([{ kind: 'tag', text: 'base' }]);
+    const one = { ...executions, sources: [executions.sources[0]!, executions.sources[0]!] };
+    const { a, b } = compare.firstGroups(one);
+    expect([chosen(a).length, chosen(b).length]).toEqual([900, 100]);
+    const even = compare.slowTail(Float64Array.from({ length: 100 }, (_, i) => 1000 + i));
+    expect([even.fast, even.slow]).toEqual([1050, 1089]);
+    expect(compare.slowTail(Float64Array.of(NaN))).toEqual({ fast: 0, slow: 0 });
+    expect(compare.slowTail(new Float64Array())).toEqual({ fast: 0, slow: 0 });
+  });
+});
+
+describe('bins', () => {
+  it.each([true, false])('hold every execution once (log: %s)', isLog => {
+    for (const { values } of executions.metrics) {
+      const bins = makeBins(values, 48, isLog);
+      expect(bins.all.reduce((sum, one) => sum + one, 0)).toBe(executions.n);
+      const axis = new BinAxis(bins);
+      values.forEach((value, i) => {
+        const own = Number.isNaN(value) ? 0 : value;
+        const [from, to] = binRange(bins, bins.bin[i]!);
+        const slack = Math.abs(to) * 1e-9;
+        expect(own >= from - slack && own <= to + slack).toBe(true);
+        const [left, right] = axis.place(bins.bin[i]!);
+        expect(axis.x(own)).toBeGreaterThanOrEqual(left - 1e-6);
+        expect(axis.x(own)).toBeLessThanOrEqual(right + 1e-6);
+      });
+    }
+  });
+
+  it('count a side, and go back from place to value', () => {
+    const bins = makeBins(executions.metrics[2]!.values, 10, true);
+    expect(bins.hasNone).toBe(true);
+    const members = Uint8Array.from({ length: executions.n }, (_, i) => (i < 10 ? 2 : 1));
+    expect([...countBins(bins, members, 2)].reduce((a, b) => a + b)).toBe(10);
+    const axis = new BinAxis(bins);
+    expect(axis.value(0)).toBe(0);
+    expect(axis.value(1.1)).toBe(Infinity);
+    const all = makeBins(executions.metrics[0]!.values, 30, true);
+    const back = new BinAxis(all);
+    expect(back.value(back.x(5e6))).toBeCloseTo(5e6, -2);
+    expect(back.value(-0.1)).toBe(-Infinity);
+  });
+
+  it('of nothing, or of one value', () => {
+    expect(makeBins(new Float64Array(), 5, true).all).toHaveLength(5);
+    expect([...makeBins(Float64Array.of(7, 7), 5, false).all]).toEqual([2, 0, 0, 0, 0]);
+    expect([...makeBins(Float64Array.of(0, NaN), 2, true).all]).toEqual([2, 0, 0]);
+  });
+});
+
+describe('an answer', () => {
+  const compared = makeCompared();
+
+  it('is coloured by evidence, never by ratio alone', () => {
+    const { nodes } = compared;
+    expect([0, 1, 4].map(i => stepOf(nodes, i, 'p', 5e7))).toEqual([2, 2, 4]);
+    expect([0, 1, 4].map(i => stepOf(nodes, i, 'effect', 5e7))).toEqual([2, 2, 4]);
+    expect([0, 1, 4].map(i => isUnsure(compared, i))).toEqual([false, true, false]);
+    expect(isUnsure({ ...compared, nB: 9 }, 4)).toBe(true);
+  });
+
+  it('is told in a sentence', () => {
+    const plain = (text: string): string => text.replace(/\u00a0/g, ' ');
+    expect(plain(verdictOf(executions, compared, 'insert'))).toBe(
+      "B is slower by 50.1 ms [49.0 ms, 51.2 ms] per insert; 99.8 % of that is blocked: lock in it's; a\\lock, on journal.",
+    );
+    expect(verdictOf(executions, { ...compared, nA: 0 }, 'insert')).toContain('Group A is empty');
+    expect(verdictOf(executions, { ...compared, verdict: 'So.' }, 'insert')).toBe('So.');
+    const even = { ...compared, metrics: [{ ...compared.metrics[0]!, low: -1, high: 1 }] };
+    expect(verdictOf(executions, even, 'insert')).toContain('No difference in duration is certain');
+    expect(whereOf([])).toEqual({ place: '', state: '', thread: '', lock: '' });
+    expect([1e-12, 0.0004, 0.014, 0.4, NaN].map(pWords)).toEqual([
+      '< 1e\u22129',
+      '4e\u22124',
+      '0.014',
+      '0.40',
+      '\u2013',
+    ]);
+  });
+
+  it('is a tree as wide as the mean of B', () => {
+    const diff = diffTree(executions, compared, -1, 'b');
+    expect(diff.tree.sum[0]).toBe(5.16e7);
+    expect(diff.tree.sum[treeNode(diff, 3)]).toBe(5e7);
+    const focused = diffTree(executions, compared, 3, 'b');
+    expect(focused.tree.sum[0]).toBe(5e7);
+    expect(diffTree(executions, compared, -1, 'a').tree.sum[0]).toBe(1.5e6);
+  });
+
+  it('is exported whole', () => {
+    const csv = rankedCsv(executions, compared).trimEnd().split('\n');
+    expect(csv).toHaveLength(3);
+    expect(csv[1]).toContain('1,"insert;journal;it\'s; a\\lock;blocked: lock",0,50000000,50000000');
+    const svg = flameSvg(executions, compared, { statistic: 'p', focus: -1, title: 'A < B & "C"' });
+    expect(svg).toContain('A &#60; B &#38; &#34;C&#34;');
+    expect(svg).toContain('#b85500');
+    expect(svg.match(/<g>/g)).toHaveLength(5);
+  });
+});
+
+it.each(['light', 'dark'] as const)('%s: steps of differences are told from each other', theme => {
+  const css = ['style.css', 'views/compare.css']
+    .map(name => readFileSync(new URL(`../../src/${name}`, import.meta.url), 'utf8'))
+    .map(text =>
+      theme === 'light'
+        ? text.split("[data-theme='dark']")[0]!
+        : text.split("[data-theme='dark']")[1]!,
+    );
+  const get = (name: string): string => {
+    const found = css
+      .map(text => new RegExp(`--${name}: (#[0-9a-f]{6})`).exec(text)?.[1])
+      .find(Boolean);
+    return found ?? `no ${name}`;
+  };
+  const steps = ['diff-a', 'cmp-a2', 'cmp-0', 'cmp-b2', 'diff-b'].map(get);
+  let least = Infinity;
+  for (const vision of ['normal', 'protan', 'deutan', 'tritan'] as Vision[])
+    steps.forEach((a, i) =>
+      steps.slice(i + 1).forEach(b => (least = Math.min(least, difference(a, b, vision)))),
+    );
+  expect(least).toBeGreaterThanOrEqual(18);
+});
