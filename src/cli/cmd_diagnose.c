@@ -150,7 +150,7 @@ static enum weft_code look_in_database(struct doctor *doctor, struct weft_str ty
 static enum weft_code look_at_database(struct doctor *doctor)
 {
     struct weft_cli *cli = doctor->cli;
-    struct weft_database *database;
+    struct weft_database *database = NULL;
     struct weft_execution_type *types = NULL;
     size_t n_types = 0;
     if (doctor->opts->compared.rule.type)

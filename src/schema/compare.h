@@ -104,12 +104,12 @@ enum weft_gate_units {
 /* Whether B is worse than A by more than is allowed. */
 struct weft_gate_result {
     enum weft_gate_units units;
-    bool is_decided; /* there were enough runs */
-    bool is_worse;   /* the change exceeds what is allowed, and the interval is above 0 */
-    uint64_t n_a, n_b;       /* runs, or executions */
-    uint64_t n_needed;       /* on each side, to decide */
-    double value_a, value_b; /* of the statistic: mean of the runs' */
-    bool is_relative;        /* change, low, high, allowed: 0.05 is 5 % of value_a */
+    bool is_decided;          /* there were enough runs */
+    bool is_worse;            /* the change exceeds what is allowed, and the interval is above 0 */
+    uint64_t n_a, n_b;        /* runs, or executions */
+    uint64_t n_needed;        /* on each side, to decide */
+    double value_a, value_b;  /* of the statistic: mean of the runs' */
+    bool is_relative;         /* change, low, high, allowed: 0.05 is 5 % of value_a */
     double change, low, high; /* 95 %; infinite if there is none */
     double allowed;
 };
