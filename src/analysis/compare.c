@@ -17,9 +17,9 @@ enum { SURE_EXECUTIONS = 10 };
 struct weft_comparer {
     const struct weft_ecct_matrix *matrix;
     struct weft_compare_sums sums;
-    struct weft_metric_order *orders; /* by metric */
-    double *scratch;                  /* two values an item */
-    double *mean_a_ns, *total_a_ns;   /* by node of the matrix, of the last question */
+    struct weft_metric_order *orders;            /* by metric */
+    double *scratch;                             /* two values an item */
+    double *mean_a_ns, *total_a_ns, *total_b_ns; /* by node of the matrix, of the last question */
 };
 
 static enum weft_code no_memory(struct weft_err *err)
@@ -34,7 +34,9 @@ static enum weft_code fill_comparer(struct weft_comparer *comparer, struct weft_
     comparer->scratch = calloc(2 * (matrix->n_items + 1), sizeof *comparer->scratch);
     comparer->mean_a_ns = calloc(matrix->n_nodes + 1, sizeof *comparer->mean_a_ns);
     comparer->total_a_ns = calloc(matrix->n_nodes + 1, sizeof *comparer->total_a_ns);
-    if (!comparer->orders || !comparer->scratch || !comparer->mean_a_ns || !comparer->total_a_ns)
+    comparer->total_b_ns = calloc(matrix->n_nodes + 1, sizeof *comparer->total_b_ns);
+    if (!comparer->total_b_ns || !comparer->orders || !comparer->scratch || !comparer->mean_a_ns ||
+        !comparer->total_a_ns)
         return no_memory(err);
     enum weft_code code = weft_compare_sums_init(&comparer->sums, matrix, err);
     for (size_t i = 0; code == WEFT_OK && i < matrix->n_metrics; i++)
@@ -69,6 +71,7 @@ void weft_comparer_free(struct weft_comparer *comparer)
     free(comparer->scratch);
     free(comparer->mean_a_ns);
     free(comparer->total_a_ns);
+    free(comparer->total_b_ns);
     free(comparer);
 }
 
@@ -170,11 +173,12 @@ static enum weft_code list_nodes(struct weft_comparer *comparer, struct weft_com
         const uint64_t n_a = sums->n[WEFT_GROUP_A], n_b = sums->n[WEFT_GROUP_B];
         comparer->mean_a_ns[node] = weft_node_mean(&sums->nodes[WEFT_GROUP_A][node], n_a);
         comparer->total_a_ns[node] = n_a ? (double)totals[2 * node] / (double)n_a : 0;
+        comparer->total_b_ns[node] = n_b ? (double)totals[2 * node + 1] / (double)n_b : 0;
         if (is_wanted[node])
             table->nodes[table->n_nodes++] = (struct weft_compare_node){
                 .node = (uint32_t)node,
                 .total_a_ns = comparer->total_a_ns[node],
-                .total_b_ns = n_b ? (double)totals[2 * node + 1] / (double)n_b : 0,
+                .total_b_ns = comparer->total_b_ns[node],
                 .p = 1,
                 .p_adjusted = 1,
             };
@@ -452,7 +456,8 @@ static enum weft_code run(struct weft_comparer *comparer, const struct weft_comp
 {
     const struct weft_causes_base base = { .matrix = comparer->matrix,
                                            .mean_ns = comparer->mean_a_ns,
-                                           .total_ns = comparer->total_a_ns };
+                                           .total_ns = comparer->total_a_ns,
+                                           .total_b_ns = comparer->total_b_ns };
     weft_compare_sums_set(&comparer->sums, opts->members);
     enum weft_code code = list_items(table, opts->members, comparer->matrix->n_items, err);
     if (code == WEFT_OK)

@@ -17,9 +17,23 @@
 
 enum { SIGNATURE_FUNCTIONS = 3, NEST_CLUSTERS_MAX = 1024 };
 
-static const double HALF = 0.5; /* of what is slower, for a node that stands out */
+static const double HALF = 0.5;     /* of what is slower, for a node that stands out */
+static const double UNUSUAL = 0.05; /* of B's time in a function, if A has less */
+static const double NAMING = 0.01;  /* of what is slower below a context, for a node to name it */
 static const double NESTED =
     0.3; /* of what a cluster is slower, for one within it to be the same */
+
+/* The tree in which causes are looked for: that of the matrix, but for what happens to a thread
+ * wherever it is: who preempts it, and what interrupts it, has its place below the root, so that it
+ * is one cause. A parent is before its children. */
+struct cause_tree {
+    uint32_t *of;     /* by node of the matrix */
+    uint32_t *parent; /* the rest: by node of this tree; WEFT_ID_NONE for the root */
+    uint32_t *frame;
+    double *mean_ns, *total_ns; /* of group A */
+    bool *is_usual;             /* A has it, too */
+    size_t n;
+};
 
 /* Sums by node of one or several executions; only what is touched is cleared. */
 struct profile {
@@ -41,6 +55,8 @@ struct cluster {
 struct causes {
     const struct weft_causes_base *base;
     struct weft_compare_table *table;
+    struct cause_tree tree;
+    double *own_ns; /* by node of the matrix, of one cluster */
     struct profile profile;
     struct cluster *clusters;
     uint32_t n_clusters;
@@ -84,21 +100,23 @@ static void profile_clear(struct profile *profile)
     profile->n_touched = profile->n_items = 0;
 }
 
-static void touch(struct profile *profile, const struct weft_ecct_matrix *matrix, uint32_t node)
+static void touch(struct profile *profile, const struct cause_tree *tree, uint32_t node)
 {
-    for (; node != WEFT_ID_NONE && !profile->is_touched[node]; node = matrix->nodes[node].parent) {
+    for (; node != WEFT_ID_NONE && !profile->is_touched[node]; node = tree->parent[node]) {
         profile->is_touched[node] = true;
         profile->touched[profile->n_touched++] = node;
     }
 }
 
-static void profile_add(struct profile *profile, const struct weft_ecct_matrix *matrix,
-                        uint32_t item)
+static void profile_add(struct causes *causes, uint32_t item)
 {
-    touch(profile, matrix, 0);
+    const struct weft_ecct_matrix *matrix = causes->base->matrix;
+    struct profile *profile = &causes->profile;
+    touch(profile, &causes->tree, 0);
     for (uint64_t at = matrix->starts[item]; at < matrix->starts[item + 1]; at++) {
-        touch(profile, matrix, matrix->node[at]);
-        profile->own[matrix->node[at]] += (double)matrix->ns[at];
+        const uint32_t node = causes->tree.of[matrix->node[at]];
+        touch(profile, &causes->tree, node);
+        profile->own[node] += (double)matrix->ns[at];
     }
     profile->n_items++;
 }
@@ -110,7 +128,7 @@ static int ascending(const void *a, const void *b)
 }
 
 /* Makes means of sums, and inclusive ones of exclusive ones. */
-static void profile_end(struct profile *profile, const struct weft_ecct_matrix *matrix)
+static void profile_end(struct profile *profile, const struct cause_tree *tree)
 {
     qsort(profile->touched, profile->n_touched, sizeof *profile->touched, ascending);
     for (size_t i = 0; i < profile->n_touched; i++) {
@@ -120,13 +138,23 @@ static void profile_end(struct profile *profile, const struct weft_ecct_matrix *
     }
     for (size_t i = profile->n_touched; i-- > 1;) {
         const uint32_t node = profile->touched[i];
-        profile->total[matrix->nodes[node].parent] += profile->total[node];
+        profile->total[tree->parent[node]] += profile->total[node];
     }
 }
 
 static double excess(const struct causes *causes, uint32_t node)
 {
-    return causes->profile.total[node] - causes->base->total_ns[node];
+    return causes->profile.total[node] - causes->tree.total_ns[node];
+}
+
+static bool is_anywhere(const struct weft_frame *frame);
+
+/* Is it what happens to a thread anywhere, but here stayed with a function that only slow ones
+ * call? */
+static bool is_kept(const struct causes *causes, uint32_t node)
+{
+    return causes->tree.parent[node] != 0 &&
+           is_anywhere(&causes->base->matrix->frames[causes->tree.frame[node]]);
 }
 
 /* The deepest node that has at least half of all that the profile is slower, as have all above it;
@@ -141,7 +169,7 @@ static uint32_t standing_out(struct causes *causes)
         profile->best[profile->touched[i]] = 0;
     for (size_t i = 1; i < profile->n_touched; i++) {
         const uint32_t node = profile->touched[i];
-        const uint32_t parent = causes->base->matrix->nodes[node].parent;
+        const uint32_t parent = causes->tree.parent[node];
         const double slower_ns = excess(causes, node);
         if (slower_ns > profile->best[parent]) {
             profile->best[parent] = slower_ns;
@@ -149,26 +177,53 @@ static uint32_t standing_out(struct causes *causes)
         }
     }
     uint32_t node = 0;
-    while (profile->best[node] >= HALF * all_ns)
+    while (profile->best[node] >= HALF * all_ns && !is_kept(causes, profile->best_child[node]))
         node = profile->best_child[node];
     return node;
 }
 
-/* The node whose exclusive mean differs most from A's; WEFT_ID_NONE if none is slower. */
-static uint32_t largest_own(const struct causes *causes, double *difference_ns)
+static bool is_below(const struct cause_tree *tree, uint32_t node, uint32_t ancestor)
+{
+    while (node > ancestor) /* a parent is before its children */
+        node = tree->parent[node];
+    return node == ancestor;
+}
+
+/* Does something between `context` and `node` only happen to the thread? */
+static bool is_mishap(const struct causes *causes, uint32_t node, uint32_t context)
+{
+    for (; node > context; node = causes->tree.parent[node])
+        if (is_anywhere(&causes->base->matrix->frames[causes->tree.frame[node]]))
+            return true;
+    return false;
+}
+
+/* The node at `context` or below whose exclusive mean exceeds A's most, by at least `least_ns`;
+ * WEFT_ID_NONE if none does. */
+static uint32_t largest_of(const struct causes *causes, uint32_t context, bool with_mishaps,
+                           double least_ns)
 {
     const struct profile *profile = &causes->profile;
     uint32_t largest = WEFT_ID_NONE;
-    *difference_ns = 0;
+    double most_ns = least_ns;
     for (size_t i = 0; i < profile->n_touched; i++) {
         const uint32_t node = profile->touched[i];
-        const double slower_ns = profile->own[node] - causes->base->mean_ns[node];
-        if (slower_ns > *difference_ns) {
-            *difference_ns = slower_ns;
+        const double slower_ns = profile->own[node] - causes->tree.mean_ns[node];
+        if (slower_ns > most_ns && is_below(&causes->tree, node, context) &&
+            (with_mishaps || !is_mishap(causes, node, context))) {
+            most_ns = slower_ns;
             largest = node;
         }
     }
     return largest;
+}
+
+/* What names a context: what happens to the thread anywhere only if nothing else does. */
+static uint32_t largest_own(const struct causes *causes, uint32_t context)
+{
+    const double least_ns = NAMING * fmax(0, excess(causes, context));
+    const uint32_t node = largest_of(causes, context, false, least_ns);
+    return node != WEFT_ID_NONE ? node : largest_of(causes, context, true, 0);
 }
 
 /* ---- likeness -------------------------------------------------------------------------------- */
@@ -197,32 +252,109 @@ static uint64_t hash_frame(uint64_t hash, const struct weft_frame *frame)
     return (hash ^ (0x100u + frame->kind)) * UINT64_C(0x100000001b3);
 }
 
-uint64_t weft_stack_likeness(const struct weft_ecct_matrix *matrix, uint32_t node)
+/* What stands for a node that stands out: its function, if only slow executions call it; else, as
+ * what runs in one place now and now is interrupted there is the same, its function. */
+static uint32_t function_of(const struct causes *causes, uint32_t node)
 {
+    const struct cause_tree *tree = &causes->tree;
+    const struct weft_frame *frames = causes->base->matrix->frames;
+    if (node == WEFT_ID_NONE || node == 0)
+        return node;
+    uint32_t found = node;
+    if (tree->parent[node] != 0 && weft_frame_is_running(&frames[tree->frame[node]]))
+        found = tree->parent[node];
+    for (; node != 0; node = tree->parent[node])
+        if (frames[tree->frame[node]].kind == WEFT_FRAME_FUNCTION)
+            return tree->is_usual[node] ? found : node;
+    return found;
+}
+
+/* A number that stacks share which differ in nothing that matters: the three innermost functions
+ * and locks, and the states and threads among them, digits of thread names left out. */
+static uint64_t likeness(const struct causes *causes, uint32_t node)
+{
+    const struct weft_frame *frames = causes->base->matrix->frames;
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
     for (unsigned n_functions = 0; node != 0 && n_functions < SIGNATURE_FUNCTIONS;
-         node = matrix->nodes[node].parent) {
-        const struct weft_frame *frame = &matrix->frames[matrix->nodes[node].frame];
+         node = causes->tree.parent[node]) {
+        const struct weft_frame *frame = &frames[causes->tree.frame[node]];
         hash = hash_frame(hash, frame);
         n_functions += frame->kind == WEFT_FRAME_FUNCTION || frame->kind == WEFT_FRAME_LOCK;
     }
     return hash;
 }
 
-/* What runs in one place now, and now is interrupted there, is the same: of its function. */
-static uint32_t function_of(const struct weft_ecct_matrix *matrix, uint32_t node)
+/* ---- the tree of causes ---------------------------------------------------------------------- */
+
+static bool tree_alloc(struct cause_tree *tree, size_t n_nodes)
 {
-    if (node == WEFT_ID_NONE || node == 0 ||
-        !weft_frame_is_running(&matrix->frames[matrix->nodes[node].frame]))
-        return node;
-    return matrix->nodes[node].parent;
+    *tree = (struct cause_tree){ .of = calloc(n_nodes + 1, sizeof *tree->of),
+                                 .parent = calloc(n_nodes + 1, sizeof *tree->parent),
+                                 .frame = calloc(n_nodes + 1, sizeof *tree->frame),
+                                 .mean_ns = calloc(n_nodes + 1, sizeof *tree->mean_ns),
+                                 .total_ns = calloc(n_nodes + 1, sizeof *tree->total_ns),
+                                 .is_usual = calloc(n_nodes + 1, sizeof *tree->is_usual) };
+    return tree->of && tree->parent && tree->frame && tree->mean_ns && tree->total_ns &&
+           tree->is_usual;
 }
 
-static bool is_below(const struct weft_ecct_matrix *matrix, uint32_t node, uint32_t ancestor)
+static void tree_fini(struct cause_tree *tree)
 {
-    while (node > ancestor) /* a parent is before its children */
+    free(tree->of);
+    free(tree->parent);
+    free(tree->frame);
+    free(tree->mean_ns);
+    free(tree->total_ns);
+    free(tree->is_usual);
+}
+
+/* Does it happen to a thread wherever it is? */
+static bool is_anywhere(const struct weft_frame *frame)
+{
+    return frame->kind == WEFT_FRAME_STATE &&
+           (begins_with(frame->name, "preempted") || begins_with(frame->name, "interrupted"));
+}
+
+/* Is the function around a node part of executions of A, too? What happens to a thread in a
+ * function that only slow ones call is of that function. */
+static bool is_usual(const struct weft_causes_base *base, uint32_t node)
+{
+    const struct weft_ecct_matrix *matrix = base->matrix;
+    node = matrix->nodes[node].parent;
+    while (node != 0 && matrix->frames[matrix->nodes[node].frame].kind != WEFT_FRAME_FUNCTION)
         node = matrix->nodes[node].parent;
-    return node == ancestor;
+    return base->total_ns[node] >= UNUSUAL * base->total_b_ns[node];
+}
+
+/* `keys` is used, and left empty. */
+static bool tree_init(struct cause_tree *tree, const struct weft_causes_base *base,
+                      struct weft_map *keys)
+{
+    const struct weft_ecct_matrix *matrix = base->matrix;
+    if (!tree_alloc(tree, matrix->n_nodes) || weft_map_add(keys, UINT64_MAX, NULL) == WEFT_MAP_NONE)
+        return false;
+    tree->parent[0] = WEFT_ID_NONE;
+    for (size_t node = 1; node < matrix->n_nodes; node++) {
+        const uint32_t frame = matrix->nodes[node].frame;
+        const bool is_apart = is_anywhere(&matrix->frames[frame]) && is_usual(base, (uint32_t)node);
+        const uint32_t parent = is_apart ? 0 : tree->of[matrix->nodes[node].parent];
+        const uint32_t id = weft_map_add(keys, (uint64_t)parent << 32 | frame, NULL);
+        if (id == WEFT_MAP_NONE)
+            return false;
+        tree->of[node] = id;
+        tree->parent[id] = parent;
+        tree->frame[id] = frame;
+    }
+    tree->n = weft_map_count(keys);
+    weft_map_reset(keys);
+    for (size_t node = 0; node < matrix->n_nodes; node++) {
+        tree->mean_ns[tree->of[node]] += base->mean_ns[node];
+        tree->is_usual[tree->of[node]] |= base->total_ns[node] >= UNUSUAL * base->total_b_ns[node];
+    }
+    memcpy(tree->total_ns, tree->mean_ns, tree->n * sizeof *tree->total_ns);
+    for (size_t id = tree->n; id-- > 1;)
+        tree->total_ns[tree->parent[id]] += tree->total_ns[id];
+    return true;
 }
 
 /* ---- clusters -------------------------------------------------------------------------------- */
@@ -253,12 +385,11 @@ static enum weft_code no_memory(struct weft_err *err)
 /* Each execution's cluster, in cause_of for now. */
 static enum weft_code find_clusters(struct causes *causes, struct weft_err *err)
 {
-    const struct weft_ecct_matrix *matrix = causes->base->matrix;
     for (size_t i = 0; i < causes->table->n_b; i++) {
         profile_clear(&causes->profile);
-        profile_add(&causes->profile, matrix, causes->table->items_b[i]);
-        profile_end(&causes->profile, matrix);
-        const uint32_t key = function_of(matrix, standing_out(causes));
+        profile_add(causes, causes->table->items_b[i]);
+        profile_end(&causes->profile, &causes->tree);
+        const uint32_t key = function_of(causes, standing_out(causes));
         const uint32_t cluster = weft_map_add(causes->keys, key, NULL);
         if (cluster == WEFT_MAP_NONE)
             return no_memory(err);
@@ -284,9 +415,8 @@ static enum weft_code join_alike(struct causes *causes, struct weft_err *err)
         bool is_new;
         if (causes->clusters[k].key == WEFT_ID_NONE)
             continue;
-        const uint32_t id = weft_map_add(
-            causes->keys, weft_stack_likeness(causes->base->matrix, causes->clusters[k].key),
-            &is_new);
+        const uint32_t id =
+            weft_map_add(causes->keys, likeness(causes, causes->clusters[k].key), &is_new);
         if (id == WEFT_MAP_NONE)
             code = no_memory(err);
         else if (is_new)
@@ -324,23 +454,21 @@ static void profile_cluster(struct causes *causes, const size_t *starts, uint32_
 {
     profile_clear(&causes->profile);
     for (size_t i = starts[cluster]; i < starts[cluster + 1]; i++)
-        profile_add(&causes->profile, causes->base->matrix,
-                    causes->table->items_b[causes->by_cluster[i]]);
-    profile_end(&causes->profile, causes->base->matrix);
+        profile_add(causes, causes->table->items_b[causes->by_cluster[i]]);
+    profile_end(&causes->profile, &causes->tree);
 }
 
 /* The cluster whose node lies below that of `outer` and has most of what `outer` is slower;
  * WEFT_ID_NONE if none has enough. */
 static uint32_t find_nested(const struct causes *causes, uint32_t outer)
 {
-    const struct weft_ecct_matrix *matrix = causes->base->matrix;
     const uint32_t key = causes->clusters[outer].key;
     uint32_t found = WEFT_ID_NONE;
     double most_ns = NESTED * excess(causes, 0);
     for (uint32_t k = 0; k < causes->n_clusters; k++) {
         const uint32_t inner = causes->clusters[k].key;
         if (cluster_of(causes, k) == outer || inner == WEFT_ID_NONE || inner == key ||
-            !causes->profile.is_touched[inner] || !is_below(matrix, inner, key))
+            !causes->profile.is_touched[inner] || !is_below(&causes->tree, inner, key))
             continue;
         if (excess(causes, inner) > most_ns) {
             most_ns = excess(causes, inner);
@@ -364,6 +492,16 @@ static void join_nested(struct causes *causes, size_t *starts)
     }
 }
 
+/* What a cluster, whose profile is there, is named by: those of one name are one. */
+static uint64_t name_of(struct causes *causes, uint32_t cluster)
+{
+    if (causes->clusters[cluster].key == WEFT_ID_NONE)
+        return UINT64_MAX;
+    const uint32_t context = standing_out(causes);
+    const uint32_t largest = largest_own(causes, context == WEFT_ID_NONE ? 0 : context);
+    return largest == WEFT_ID_NONE ? UINT64_MAX - 1 : likeness(causes, largest);
+}
+
 /* Joins those that would be named alike. */
 static enum weft_code join_names(struct causes *causes, size_t *starts, struct weft_err *err)
 {
@@ -372,16 +510,11 @@ static enum weft_code join_names(struct causes *causes, size_t *starts, struct w
     uint32_t *first = calloc(causes->n_clusters + 1, sizeof *first);
     enum weft_code code = first ? WEFT_OK : no_memory(err);
     for (uint32_t k = 0; code == WEFT_OK && k < causes->n_clusters; k++) {
-        double difference_ns;
         bool is_new;
         if (causes->clusters[k].n_items == 0)
             continue;
         profile_cluster(causes, starts, k);
-        const uint32_t id = weft_map_add(causes->keys,
-                                         causes->clusters[k].key == WEFT_ID_NONE
-                                             ? UINT64_MAX
-                                             : largest_own(causes, &difference_ns),
-                                         &is_new);
+        const uint32_t id = weft_map_add(causes->keys, name_of(causes, k), &is_new);
         if (id == WEFT_MAP_NONE)
             code = no_memory(err);
         else if (is_new)
@@ -417,6 +550,43 @@ static uint32_t find_example(const struct causes *causes, const size_t *starts, 
     return example;
 }
 
+/* The node of the matrix that stands for `named`, a node of the tree of causes: the one with the
+ * largest difference. */
+static uint32_t real_node(struct causes *causes, const size_t *starts, uint32_t cluster,
+                          uint32_t named, double *difference_ns)
+{
+    const struct weft_ecct_matrix *matrix = causes->base->matrix;
+    uint32_t found = WEFT_ID_NONE;
+    memset(causes->own_ns, 0, matrix->n_nodes * sizeof *causes->own_ns);
+    for (size_t i = starts[cluster]; i < starts[cluster + 1]; i++) {
+        const uint32_t item = causes->table->items_b[causes->by_cluster[i]];
+        for (uint64_t at = matrix->starts[item]; at < matrix->starts[item + 1]; at++)
+            causes->own_ns[matrix->node[at]] += (double)matrix->ns[at];
+    }
+    *difference_ns = 0;
+    for (uint32_t node = 0; node < matrix->n_nodes; node++) {
+        const double slower_ns = causes->own_ns[node] / (double)causes->clusters[cluster].n_items -
+                                 causes->base->mean_ns[node];
+        if (causes->tree.of[node] == named && slower_ns > *difference_ns) {
+            *difference_ns = slower_ns;
+            found = node;
+        }
+    }
+    return found;
+}
+
+/* The node of the matrix next to the root that stands for a node of the tree of causes, on the way
+ * to `below`; the root if there is none. */
+static uint32_t real_context(const struct causes *causes, uint32_t context, uint32_t below)
+{
+    uint32_t found = 0;
+    for (uint32_t node = below; node != WEFT_ID_NONE && node != 0;
+         node = causes->base->matrix->nodes[node].parent)
+        if (causes->tree.of[node] == context)
+            found = node;
+    return found;
+}
+
 static void fill_cause(struct causes *causes, const size_t *starts, uint32_t cluster,
                        struct weft_compare_cause *cause)
 {
@@ -431,10 +601,13 @@ static void fill_cause(struct causes *causes, const size_t *starts, uint32_t clu
     cause->example = find_example(causes, starts, cluster, cause->duration_ns);
     if (causes->clusters[cluster].key == WEFT_ID_NONE)
         return;
-    cause->node = largest_own(causes, &cause->difference_ns);
-    const uint32_t context = standing_out(causes);
-    cause->context = context == WEFT_ID_NONE ? 0 : context;
-    cause->context_ns = excess(causes, cause->context);
+    uint32_t context = standing_out(causes);
+    context = context == WEFT_ID_NONE ? 0 : context;
+    const uint32_t named = largest_own(causes, context);
+    cause->context_ns = excess(causes, context);
+    if (named != WEFT_ID_NONE)
+        cause->node = real_node(causes, starts, cluster, named, &cause->difference_ns);
+    cause->context = real_context(causes, context, cause->node);
 }
 
 struct ranked {
@@ -509,10 +682,14 @@ enum weft_code weft_compare_find_causes(const struct weft_causes_base *base,
     struct causes causes = { .base = base, .table = table, .keys = weft_map_new() };
     table->cause_of = WEFT_ARENA_NEW(table->arena, table->n_b, uint32_t);
     causes.by_cluster = calloc(table->n_b + 1, sizeof *causes.by_cluster);
+    causes.own_ns = calloc(base->matrix->n_nodes + 1, sizeof *causes.own_ns);
     const bool has_memory = profile_init(&causes.profile, base->matrix->n_nodes + 1) &&
-                            table->cause_of && causes.by_cluster && causes.keys;
+                            table->cause_of && causes.by_cluster && causes.keys && causes.own_ns &&
+                            tree_init(&causes.tree, base, causes.keys);
     const enum weft_code code = has_memory ? find(&causes, err) : no_memory(err);
     profile_fini(&causes.profile);
+    tree_fini(&causes.tree);
+    free(causes.own_ns);
     weft_map_free(causes.keys);
     free(causes.by_cluster);
     free(causes.clusters);

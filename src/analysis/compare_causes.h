@@ -15,8 +15,9 @@
 /* What the executions are held against: means of group A by node of the matrix. */
 struct weft_causes_base {
     const struct weft_ecct_matrix *matrix;
-    const double *mean_ns;  /* exclusive */
-    const double *total_ns; /* inclusive; that of the root is the mean duration */
+    const double *mean_ns;    /* exclusive */
+    const double *total_ns;   /* inclusive; that of the root is the mean duration */
+    const double *total_b_ns; /* inclusive, of group B */
 };
 
 /* Sets causes, n_causes and cause_of of the table, whose items_b and arena are there.
@@ -27,9 +28,5 @@ WEFT_CHECKED enum weft_code weft_compare_find_causes(const struct weft_causes_ba
 
 /* A state in which the thread had the processor, or lost it to an interrupt. */
 bool weft_frame_is_running(const struct weft_frame *frame);
-
-/* A number that stacks share which differ in nothing that matters: the three innermost functions
- * and locks of `node`, and the states and threads among them, digits of thread names left out. */
-uint64_t weft_stack_likeness(const struct weft_ecct_matrix *matrix, uint32_t node);
 
 #endif

@@ -9,6 +9,9 @@
 /* Others that are told apart in one wait for a device; the rest is not told of. */
 enum { MOST_SHARERS = 256 };
 
+/* Of a stack, from its innermost one, in which a system call is looked for. */
+enum { MOST_FRAMES = 64 };
+
 /* Where a frame of the path hangs in the tree. */
 struct place {
     struct weft_ecct_spot spot;
@@ -133,16 +136,32 @@ static void doubt(struct weft_ecct_spot *spot, enum weft_confidence confidence)
         spot->confidence = confidence;
 }
 
-/* The system call, unless the innermost function of the stack is the one that makes it. */
+static bool holds(struct weft_str text, struct weft_str part)
+{
+    return text.n_bytes >= part.n_bytes &&
+           memmem(text.bytes, text.n_bytes, part.bytes, part.n_bytes) != NULL;
+}
+
+/* Whether the stack of a thread tells of the system call itself: the function that makes it, or
+ * what the kernel did in it. */
+static bool tells_of_call(const struct weft_ecct_tree *tree, uint32_t node, struct weft_str call)
+{
+    const struct weft_ecct_node *nodes = weft_ecct_tree_nodes(tree);
+    const struct weft_frame *frames = weft_ecct_tree_frames(tree);
+    for (unsigned i = 0; node && i < MOST_FRAMES; i++, node = nodes[node].parent) {
+        const struct weft_frame *frame = &frames[nodes[node].frame];
+        if (frame->kind != WEFT_FRAME_FUNCTION)
+            return false;
+        if ((i == 0 && holds(frame->name, call)) || holds(frame->name, WEFT_STR("entry_SYSCALL")))
+            return true;
+    }
+    return false;
+}
+
 static enum weft_code go_to_call(struct weft_ecct_fill *fill, struct weft_str call,
                                  struct weft_ecct_spot *spot, struct weft_err *err)
 {
-    const struct weft_ecct_node *node = &weft_ecct_tree_nodes(fill->tree)[spot->node];
-    const struct weft_frame *last =
-        spot->node ? &weft_ecct_tree_frames(fill->tree)[node->frame] : NULL;
-    if (call.n_bytes == 0 ||
-        (last && last->kind == WEFT_FRAME_FUNCTION && last->name.n_bytes &&
-         memmem(last->name.bytes, last->name.n_bytes, call.bytes, call.n_bytes)))
+    if (call.n_bytes == 0 || tells_of_call(fill->tree, spot->node, call))
         return WEFT_OK;
     const struct weft_frame frame = { .name = call, .kind = WEFT_FRAME_FUNCTION };
     return go_down(fill, &frame, spot, err);
@@ -227,8 +246,10 @@ static enum weft_code hang(struct weft_ecct_fill *fill, const struct weft_path_f
         place->is_over = true;
         return go_to_state(fill, "blocked: further threads", &place->spot, err);
     }
-    const struct weft_frame thread =
+    struct weft_frame thread =
         fill->ops->thread(fill->stacks, frame->thread_id, first_thread(fill));
+    if (thread.name.n_bytes == 0)
+        thread.name = WEFT_STR("idle");
     return go_down(fill, &thread, &place->spot, err);
 }
 

@@ -168,6 +168,41 @@ static enum weft_code go_down(struct weft_ecct_tree *tree, struct weft_str stack
     return code;
 }
 
+/* How a kernel is entered. The frames from there on to the scheduler tell of a wait what its state
+ * and system call tell; but for a fault, which is one of neither. */
+static const struct {
+    const char *name;
+    bool is_kept;
+} entries[] = {
+    { "entry_SYSCALL", false }, { "asm_exc_", true }, { "asm_", false },
+    { "el0t_64_sync", false },  { "el0_svc", false },
+};
+
+static bool is_entry(struct weft_str frame, bool *is_kept)
+{
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
+        if (frame.n_bytes >= strlen(entries[i].name) &&
+            memcmp(frame.bytes, entries[i].name, strlen(entries[i].name)) == 0) {
+            *is_kept = entries[i].is_kept;
+            return true;
+        }
+    return false;
+}
+
+/* The part of a stack that the program has made. */
+static struct weft_str without_kernel(struct weft_str stack)
+{
+    for (size_t at = 0; at < stack.n_bytes;) {
+        const char *end = memchr(stack.bytes + at, ';', stack.n_bytes - at);
+        const size_t n = end ? (size_t)(end - stack.bytes) - at : stack.n_bytes - at;
+        bool is_kept;
+        if (is_entry((struct weft_str){ stack.bytes + at, n }, &is_kept))
+            return (struct weft_str){ stack.bytes, is_kept ? at + n : at ? at - 1 : 0 };
+        at += n + 1;
+    }
+    return stack;
+}
+
 static struct weft_ecct_spot inferred(const struct weft_ecct_spot *spot)
 {
     struct weft_ecct_spot made = *spot;
@@ -189,11 +224,12 @@ static enum weft_code run_samples(struct weft_ecct_stacks *stacks, struct weft_e
     if (code == WEFT_OK && n_seen == 0) {
         code = weft_path_stack(stacks->samples, from->thread_id, from->from_ns, from->from_ns, true,
                                &last.stack, err);
+        last.stack = without_kernel(last.stack);
         seen = &last;
         n_seen = last.stack.n_bytes ? 1 : 0;
     }
     for (size_t i = 0; i < n_seen && code == WEFT_OK; i++) {
-        struct weft_ecct_spot spot = inferred(below);
+        struct weft_ecct_spot spot = seen == &last ? inferred(below) : *below;
         code = go_down(tree, seen[i].stack, &spot, err);
         if (code == WEFT_OK)
             code = add_part(parts, spot.node, spot.confidence, seen[i].weight, err);
@@ -272,7 +308,7 @@ static enum weft_code waiting(void *context, struct weft_ecct_tree *tree, uint32
         return code;
     code = weft_path_stack(stacks->samples, thread_id, at_ns, at_ns, true, &stack, err);
     if (code == WEFT_OK && stack.n_bytes)
-        return go_down(tree, stack, spot, err);
+        return go_down(tree, without_kernel(stack), spot, err);
     return code == WEFT_OK
                ? go_to_span(stacks, tree, thread_id, at_ns, at_ns + 1, spot, &is_found, err)
                : code;

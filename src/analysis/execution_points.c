@@ -267,9 +267,21 @@ static bool match_of(struct work *work, const struct weft_rule_use *use, uint64_
     return value.kind != WEFT_VALUE_ABSENT;
 }
 
+/* Spans may end on another thread. */
+static uint32_t end_thread_of(const struct work *work)
+{
+    const struct weft_event *event = work->view.event;
+    return event && event->kind == WEFT_EVENT_SPAN &&
+                   event->next_thread_id < weft_trace_n_threads(work->plan->trace)
+               ? event->next_thread_id
+               : work->thread_id;
+}
+
 /* The view is of a point that is of the use's kind and name. */
 static enum weft_code see_point(struct work *work, const struct weft_rule_use *use, uint64_t at_ns)
 {
+    const uint32_t thread_id =
+        use->rule->kind == WEFT_RULE_END ? end_thread_of(work) : work->thread_id;
     uint64_t shown;
     work->view.at_ns = at_ns;
     if (!weft_rule_holds(&work->view, use->rule) || !match_of(work, use, &shown))
@@ -283,7 +295,7 @@ static enum weft_code see_point(struct work *work, const struct weft_rule_use *u
         .key = mixed(use->type_id, scope_of(work, use->type->scope), shown),
         .shown = shown,
         .type = use->type_id,
-        .thread_id = work->thread_id,
+        .thread_id = thread_id,
         .sequence = (uint32_t)(work->part->points.n - 1),
         .is_end = use->is_end,
         .is_dropped =
@@ -306,7 +318,7 @@ static enum weft_code see_whole(struct work *work, const struct weft_rule_use *u
         return no_memory(work->err);
     found->row = (struct weft_execution_row){ .type = use->type_id,
                                               .thread_id = work->thread_id,
-                                              .end_thread_id = work->thread_id,
+                                              .end_thread_id = end_thread_of(work),
                                               .flags = flags,
                                               .start_ns = view->start_ns,
                                               .end_ns = view->start_ns + view->duration_ns,
@@ -360,27 +372,41 @@ static bool has_exits(const struct work *work, uint32_t function_id)
     return false;
 }
 
-/* Calls that are over before a call of that depth begins. Of one that began in blocks that were
- * left out, the callers may be gone, too. */
-static enum weft_code leave_calls(struct work *work, uint32_t depth, uint64_t at_ns)
+/* The innermost open call ends. */
+static enum weft_code leave_call(struct work *work)
+{
+    const struct open_call call = work->open.items[--work->open.n];
+    view_call(work, &call);
+    return call.flags & WEFT_CALL_CUT_END
+               ? WEFT_OK
+               : see_function(work, WEFT_RULE_EXIT, call.end_ns, call.flags);
+}
+
+/* Calls of that depth and deeper are over. */
+static enum weft_code leave_calls(struct work *work, uint32_t depth)
 {
     enum weft_code code = WEFT_OK;
-    while (work->open.n > 0 && code == WEFT_OK) {
-        const struct open_call call = work->open.items[work->open.n - 1];
-        if (call.depth < depth && call.end_ns >= at_ns)
-            break;
-        work->open.n--;
-        view_call(work, &call);
-        if (!(call.flags & WEFT_CALL_CUT_END))
-            code = see_function(work, WEFT_RULE_EXIT, call.end_ns, call.flags);
-    }
+    while (code == WEFT_OK && work->open.n > 0 && work->open.items[work->open.n - 1].depth >= depth)
+        code = leave_call(work);
     return code;
+}
+
+/* Is the innermost open call still open where a block begins? Blocks before it may have been left
+ * out. */
+static bool is_open_in(const struct work *work, const struct weft_calls *calls)
+{
+    const struct open_call *call = &work->open.items[work->open.n - 1];
+    if (call->depth >= calls->n_open)
+        return false;
+    const struct weft_open_call *open = &calls->open[call->depth];
+    return open->start_ns == call->start_ns && open->end_ns == call->end_ns &&
+           open->function_id == call->function_id;
 }
 
 static enum weft_code see_call(struct work *work, const struct open_call *call,
                                const uint64_t *args, size_t n_args, struct weft_str texts)
 {
-    enum weft_code code = leave_calls(work, call->depth, call->start_ns);
+    enum weft_code code = leave_calls(work, call->depth);
     view_call(work, call);
     work->view.args = args;
     work->view.n_args = n_args;
@@ -414,8 +440,12 @@ static enum weft_code see_block(struct work *work, const struct weft_calls *call
 {
     enum weft_code code = WEFT_OK;
     size_t arg = 0;
+    while (code == WEFT_OK && work->open.n > 0 && !is_open_in(work, calls))
+        code = leave_call(work);
     for (size_t i = 0; i < calls->n_rows && code == WEFT_OK; i++) {
-        if (!work->plan->functions[calls->function_id[i]])
+        if (work->open.n > 0)
+            code = leave_calls(work, calls->depth[i]);
+        if (code != WEFT_OK || !work->plan->functions[calls->function_id[i]])
             continue;
         const struct open_call call = { .start_ns = calls->start_ns[i],
                                         .end_ns = calls->end_ns[i],
@@ -473,7 +503,7 @@ static enum weft_code read_calls(struct work *work, struct weft_scan *scan)
            (code = weft_overlap_next(&overlap, &calls, &n_rows, work->err)) == WEFT_OK && calls)
         code = see_block(work, calls);
     if (code == WEFT_OK)
-        code = leave_calls(work, 0, UINT64_MAX);
+        code = leave_calls(work, 0);
     weft_overlap_fini(&overlap);
     weft_events_close(work->arguments.reader);
     return code;

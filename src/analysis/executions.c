@@ -141,6 +141,8 @@ static int by_start(const void *a_void, const void *b_void)
         return x->key < y->key ? -1 : 1;
     if (x->end_thread_id != y->end_thread_id)
         return x->end_thread_id < y->end_thread_id ? -1 : 1;
+    if (x->flags != y->flags)
+        return x->flags < y->flags ? -1 : 1;
     return (a->begin.first > b->begin.first) - (a->begin.first < b->begin.first);
 }
 

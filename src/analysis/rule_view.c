@@ -220,16 +220,16 @@ static struct weft_rule_value process_name(const struct weft_trace *trace, uint3
 static bool thread_value(const struct weft_trace *trace, uint32_t thread_id,
                          const struct weft_rule_field *field, struct weft_rule_value *value)
 {
-    const struct weft_thread_info *info = thread_of(trace, thread_id);
     switch (field->kind) {
     case WEFT_FIELD_THREAD:
-        *value = text_value(info->name, field->word);
+        *value = text_value(thread_of(trace, thread_id)->name, field->word);
         return true;
     case WEFT_FIELD_TID:
-        *value = whole((int64_t)info->tid);
+        *value = whole((int64_t)thread_of(trace, thread_id)->tid);
         return true;
     case WEFT_FIELD_PID:
-        *value = info->pid ? whole((int64_t)info->pid) : (struct weft_rule_value){ 0 };
+        if (thread_of(trace, thread_id)->pid)
+            *value = whole((int64_t)thread_of(trace, thread_id)->pid);
         return true;
     case WEFT_FIELD_PROCESS:
         *value = process_name(trace, thread_id, field->word);

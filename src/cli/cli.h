@@ -82,11 +82,12 @@ struct weft_cli {
 };
 
 /* The commands, sorted by name. */
-extern const struct weft_command weft_cmd_completion, weft_cmd_cpu, weft_cmd_cut,
-    weft_cmd_executions, weft_cmd_export, weft_cmd_functions, weft_cmd_help, weft_cmd_import,
-    weft_cmd_info, weft_cmd_interval, weft_cmd_locks, weft_cmd_mark, weft_cmd_merge,
-    weft_cmd_outliers, weft_cmd_path, weft_cmd_record, weft_cmd_regtime, weft_cmd_report,
-    weft_cmd_serve, weft_cmd_shapes, weft_cmd_states, weft_cmd_waits;
+extern const struct weft_command weft_cmd_compare, weft_cmd_completion, weft_cmd_cpu, weft_cmd_cut,
+    weft_cmd_diagnose, weft_cmd_executions, weft_cmd_export, weft_cmd_flame, weft_cmd_functions,
+    weft_cmd_help, weft_cmd_import, weft_cmd_info, weft_cmd_interplay, weft_cmd_interval,
+    weft_cmd_locks, weft_cmd_mark, weft_cmd_merge, weft_cmd_outliers, weft_cmd_path,
+    weft_cmd_record, weft_cmd_regtime, weft_cmd_report, weft_cmd_serve, weft_cmd_shapes,
+    weft_cmd_states, weft_cmd_waits;
 const struct weft_command *const *weft_commands(size_t *n_commands);
 const struct weft_command *weft_command_find(const char *name);
 

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/ask.h"
+#include "query/build.h"
 #include "query/rules.h"
+
+#include <inttypes.h>
+#include <stdio.h>
 
 struct options {
     struct weft_rule_options rule;
-    const char *rules;
+    const char *rules, *database, *tag, *host;
     uint64_t slower_than_ns, limit;
     unsigned sort;
     bool with_paths, without_metrics;
@@ -40,6 +44,13 @@ static const struct weft_option options[] = {
       MEMBER(with_paths), NULL },
     { 0, "no-metrics", NULL, "durations alone: reads nothing but what the rules need",
       WEFT_OPTION_FLAG, MEMBER(without_metrics), NULL },
+    { 0, "db", "FILE",
+      "add their trees and metrics to this database, which is made if it does not exist",
+      WEFT_OPTION_FILE, MEMBER(database), NULL },
+    { 0, "tag", "TEXT", "with --db: the version, configuration or run that they are of",
+      WEFT_OPTION_TEXT, MEMBER(tag), NULL },
+    { 0, "host", "TEXT", "with --db: the machine that they are of", WEFT_OPTION_TEXT, MEMBER(host),
+      NULL },
     { 0, "slower-than", "TIME", "list only those that take so long, the longest first",
       WEFT_OPTION_DURATION, MEMBER(slower_than_ns), NULL },
     { 0, "sort", "start|duration", "by begin, or the longest first", WEFT_OPTION_CHOICE,
@@ -74,6 +85,34 @@ static void render(const struct weft_view *view, void *context, const union weft
         .longest_first = opts->sort == NO_SORT ? opts->slower_than_ns > 0 : opts->sort == 1,
     };
     weft_render_executions(view, result->executions, &how);
+}
+
+static struct weft_str text_or_none(const char *text)
+{
+    return text ? weft_str_of(text) : WEFT_STR("");
+}
+
+/* Adds what was found to the database. */
+static enum weft_code store(struct weft_cli *cli, void *context, const union weft_result *result)
+{
+    const struct asked *asked = context;
+    const struct options *opts = asked->opts;
+    const struct weft_build_opts build = { .path = weft_str_of(cli->inputs[0]),
+                                           .host = text_or_none(opts->host),
+                                           .tag = text_or_none(opts->tag) };
+    struct weft_database *database = NULL;
+    if (!opts->database)
+        return WEFT_OK;
+    enum weft_code code =
+        weft_database_open(opts->database, WEFT_DATABASE_WRITE, &database, &cli->err);
+    if (code == WEFT_OK)
+        code = weft_executions_build(cli->session, result->executions, database, &build, &cli->err);
+    weft_database_close(database);
+    if (code == WEFT_OK && !cli->common.quiet) {
+        weft_cli_quiet_line(cli);
+        fprintf(stderr, "weft: %zu executions in %s\n", result->executions->n_rows, opts->database);
+    }
+    return code;
 }
 
 static enum weft_code get_rules(struct weft_cli *cli, const struct options *opts,
@@ -113,12 +152,18 @@ static int run(struct weft_cli *cli, int argc, char **argv)
     struct options opts = { .limit = WEFT_LIMIT_DEFAULT, .sort = NO_SORT };
     struct asked asked = { .opts = &opts };
     const struct weft_question question = {
-        .analysis = "executions", .context = &asked, .request = request, .render = render
+        .analysis = "executions",
+        .context = &asked,
+        .request = request,
+        .examine = store,
+        .render = render,
     };
     if (!weft_cli_parse(cli, &opts, argc, argv))
         return cli->exit_status;
     if (!opts.rules && !opts.rule.begin)
         return propose(cli, &opts);
+    if ((opts.tag || opts.host) && !opts.database)
+        return weft_cli_usage(cli, "--tag and --host belong to --db FILE");
     if (opts.rules && (opts.rule.begin || opts.rule.end || opts.rule.match || opts.rule.within ||
                        opts.rule.thread || opts.rule.metrics))
         return weft_cli_usage(cli, "--rules, and --begin, --end, --match, --within, --thread, "

@@ -98,7 +98,7 @@ static int compose(const struct weft_recorder_state *state, char *text, size_t n
 static void show(void *context, const struct weft_recorder_state *state)
 {
     struct talk *talk = context;
-    char text[256];
+    char text[512];
     if (!talk->shows_line)
         return;
     (void)compose(state, text, sizeof text);
@@ -108,7 +108,7 @@ static void show(void *context, const struct weft_recorder_state *state)
 
 static void tell_result(const struct weft_cli *cli, const struct weft_recorder_result *result)
 {
-    char text[256];
+    char text[512];
     if (cli->common.quiet)
         return;
     (void)compose(&result->state, text, sizeof text);

@@ -7,6 +7,7 @@
 #include "render/human.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -272,10 +273,18 @@ enum weft_code weft_cli_window(struct weft_cli *cli, const char *from, const cha
     return weft_session_window(cli->session, from, to, from_ns, to_ns, &cli->err);
 }
 
+/* Where nobody reads any more (`weft states F | head`), the program ends as others do: by SIGPIPE,
+ * without a word. */
+static enum weft_code open_stdout(struct weft_output **out, struct weft_err *err)
+{
+    (void)signal(SIGPIPE, SIG_DFL);
+    return weft_output_to_fd(STDOUT_FILENO, "standard output", out, err);
+}
+
 static enum weft_code open_output(struct weft_cli *cli, struct weft_output **out)
 {
     if (is_stdout(cli->common.output))
-        return weft_output_to_fd(STDOUT_FILENO, "standard output", out, &cli->err);
+        return open_stdout(out, &cli->err);
     return weft_output_to_file(cli->common.output, out, &cli->err);
 }
 
@@ -374,7 +383,7 @@ int weft_cli_print(void (*print)(const void *context, struct weft_output *out), 
 {
     struct weft_output *out;
     struct weft_err err = { 0 };
-    enum weft_code code = weft_output_to_fd(STDOUT_FILENO, "standard output", &out, &err);
+    enum weft_code code = open_stdout(&out, &err);
     if (code == WEFT_OK) {
         print(context, out);
         code = weft_output_close(out, &err);

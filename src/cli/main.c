@@ -13,12 +13,13 @@
 static struct weft_progress work;
 
 static const struct weft_command *const commands[] = {
-    &weft_cmd_completion, &weft_cmd_cpu,       &weft_cmd_cut,   &weft_cmd_executions,
-    &weft_cmd_export,     &weft_cmd_functions, &weft_cmd_help,  &weft_cmd_import,
-    &weft_cmd_info,       &weft_cmd_interval,  &weft_cmd_locks, &weft_cmd_mark,
-    &weft_cmd_merge,      &weft_cmd_outliers,  &weft_cmd_path,  &weft_cmd_record,
-    &weft_cmd_regtime,    &weft_cmd_report,    &weft_cmd_serve, &weft_cmd_shapes,
-    &weft_cmd_states,     &weft_cmd_waits,
+    &weft_cmd_compare,   &weft_cmd_completion, &weft_cmd_cpu,    &weft_cmd_cut,
+    &weft_cmd_diagnose,  &weft_cmd_executions, &weft_cmd_export, &weft_cmd_flame,
+    &weft_cmd_functions, &weft_cmd_help,       &weft_cmd_import, &weft_cmd_info,
+    &weft_cmd_interplay, &weft_cmd_interval,   &weft_cmd_locks,  &weft_cmd_mark,
+    &weft_cmd_merge,     &weft_cmd_outliers,   &weft_cmd_path,   &weft_cmd_record,
+    &weft_cmd_regtime,   &weft_cmd_report,     &weft_cmd_serve,  &weft_cmd_shapes,
+    &weft_cmd_states,    &weft_cmd_waits,
 };
 
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
@@ -65,7 +66,8 @@ static void catch_signals(void)
     sigemptyset(&ignore.sa_mask);
     sigaction(SIGINT, &stop, NULL);
     sigaction(SIGTERM, &stop, NULL);
-    sigaction(SIGPIPE, &ignore, NULL); /* a closed pipe is a write error like any other */
+    /* A closed pipe is a write error like any other, but for standard output (common.c). */
+    sigaction(SIGPIPE, &ignore, NULL);
     sigaction(SIGXFSZ, &ignore, NULL); /* and so is a limit on the size of files */
 }
 

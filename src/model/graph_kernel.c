@@ -372,9 +372,10 @@ static enum weft_code keep_run(struct runs *runs, const struct weft_cpu_run *run
     return WEFT_OK;
 }
 
-/* Reads the runs from from_ns to to_ns, and RUNS_AHEAD in all if the path's part has so many. */
+/* Reads the runs from from_ns to to_ns, and `n_least` in all if the path's part has so many. */
 static enum weft_code read_runs(struct weft_graph_kernel *kernel, struct runs *runs,
-                                uint64_t from_ns, uint64_t to_ns, struct weft_err *err)
+                                uint64_t from_ns, uint64_t to_ns, size_t n_least,
+                                struct weft_err *err)
 {
     struct weft_cpu_runs *reader = NULL;
     const struct weft_cpu_run *run = NULL;
@@ -384,7 +385,7 @@ static enum weft_code read_runs(struct weft_graph_kernel *kernel, struct runs *r
     enum weft_code code = weft_cpu_runs_open(kernel->history, runs->host_id, runs->cpu, from_ns,
                                              UINT64_MAX, &reader, err);
     while (code == WEFT_OK &&
-           (runs->to_ns < to_ns || (runs->n < RUNS_AHEAD && runs->to_ns < kernel->to_ns)) &&
+           (runs->to_ns < to_ns || (runs->n < n_least && runs->to_ns < kernel->to_ns)) &&
            (code = weft_cpu_runs_next(reader, &run, err)) == WEFT_OK && run) {
         runs->to_ns = run->end_ns;
         code = keep_run(runs, run, err);
@@ -395,6 +396,25 @@ static enum weft_code read_runs(struct weft_graph_kernel *kernel, struct runs *r
     if (code != WEFT_OK)
         runs->to_ns = runs->from_ns;
     return code;
+}
+
+/* The runs that a question needs. Who asks for what lies before the part that is kept goes
+ * backward, and will ask for what lies before that: as much as was kept, RUNS_AHEAD at most, goes
+ * with it. */
+static enum weft_code need_runs(struct weft_graph_kernel *kernel, struct runs *runs,
+                                uint64_t from_ns, uint64_t to_ns, struct weft_err *err)
+{
+    if (from_ns >= runs->from_ns && to_ns <= runs->to_ns)
+        return WEFT_OK;
+    if (runs->n == 0 || from_ns >= runs->from_ns)
+        return read_runs(kernel, runs, from_ns, to_ns, RUNS_AHEAD, err);
+    uint64_t length_ns = runs->items[runs->n - 1].end_ns - runs->from_ns;
+    if (runs->n > RUNS_AHEAD)
+        length_ns = length_ns / runs->n * RUNS_AHEAD;
+    const uint64_t begin_ns = from_ns > length_ns ? from_ns - length_ns : 0;
+    const uint64_t least_ns = kernel->from_ns < from_ns ? kernel->from_ns : from_ns;
+    return read_runs(kernel, runs, begin_ns > least_ns ? begin_ns : least_ns,
+                     to_ns > runs->from_ns ? to_ns : runs->from_ns, 0, err);
 }
 
 /* The first run that ends after at_ns. */
@@ -410,15 +430,13 @@ enum weft_code weft_graph_kernel_occupants(struct weft_graph_kernel *kernel, uin
                                            weft_graph_see_fn see, void *context,
                                            struct weft_err *err)
 {
-    enum weft_code code = WEFT_OK;
     if (cpu < 0)
         return WEFT_OK;
     struct runs *runs =
         runs_of(kernel, weft_trace_thread(kernel->trace, thread_id)->info.host_id, cpu);
     if (!runs)
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a processor");
-    if (from_ns < runs->from_ns || to_ns > runs->to_ns)
-        code = read_runs(kernel, runs, from_ns, to_ns, err);
+    enum weft_code code = need_runs(kernel, runs, from_ns, to_ns, err);
     for (size_t i = first_run(runs, from_ns); i < runs->n && code == WEFT_OK; i++) {
         const struct weft_cpu_run *run = &runs->items[i];
         const uint64_t start_ns = run->start_ns > from_ns ? run->start_ns : from_ns;

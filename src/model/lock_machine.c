@@ -117,7 +117,9 @@ static enum weft_code signal(struct weft_lock_machine *machine, const struct wef
         return code == WEFT_OK ? no_memory(err) : code;
     *kept = (struct weft_lock_signal){ .at_ns = point->at_ns,
                                        .thread_id = machine->thread_id,
-                                       .object = point->object };
+                                       .object = point->object,
+                                       .site = point->site,
+                                       .is_broadcast = point->is_broadcast };
     return WEFT_OK;
 }
 
@@ -129,6 +131,7 @@ static struct weft_lock_op op_of(const struct weft_lock_machine *machine,
                                   .thread_id = machine->thread_id,
                                   .object = point->object,
                                   .site = point->site,
+                                  .release_site = WEFT_ID_NONE,
                                   .flags =
                                       (uint8_t)(flags | (point->is_shared ? WEFT_LOCK_SHARED : 0)),
                                   .source = point->source };
@@ -245,7 +248,8 @@ static enum weft_code on_released(struct weft_lock_machine *machine,
     }
     if (--held->depth > 0)
         return WEFT_OK;
-    const struct weft_lock_op op = held->op;
+    struct weft_lock_op op = held->op;
+    op.release_site = point->site;
     drop_held(machine, held);
     return emit(machine, op, point->at_ns, 0, err);
 }
@@ -261,6 +265,7 @@ static enum weft_code give(struct weft_lock_machine *machine, const struct weft_
         machine->given = (struct weft_lock_op){ .thread_id = machine->thread_id,
                                                 .object = object,
                                                 .site = point->site,
+                                                .release_site = WEFT_ID_NONE,
                                                 .source = WEFT_LOCK_BY_EVENTS };
         machine->has_given = true;
         return WEFT_OK;
@@ -269,9 +274,10 @@ static enum weft_code give(struct weft_lock_machine *machine, const struct weft_
         struct held *held = &machine->held.items[i];
         if (held->op.flags & WEFT_LOCK_SHARED || object_of(machine, held->op.object)->is_untold)
             continue;
-        const struct weft_lock_op op = held->op;
+        struct weft_lock_op op = held->op;
         drop_held(machine, held);
         machine->given = op;
+        op.release_site = point->site;
         machine->has_given = true;
         return emit(machine, op, point->at_ns, 0, err);
     }
@@ -368,6 +374,7 @@ static enum weft_code wake_of_lock(struct weft_lock_machine *machine,
         op = held->op;
         drop_held(machine, held);
     }
+    op.release_site = point->site;
     enum weft_code code = emit(machine, op, point->at_ns, 0, err);
     return code == WEFT_OK ? expect_release(machine, point->object, err) : code;
 }
@@ -401,7 +408,7 @@ static void begin(struct weft_lock_machine *machine, uint32_t thread_id)
 
 /* What is open is held, or waited for, until the thread's end. */
 static enum weft_code finish(struct weft_lock_machine *machine, uint64_t last_ns,
-                             struct weft_err *err)
+                             uint64_t process_ns, struct weft_err *err)
 {
     enum weft_code code = WEFT_OK;
     for (size_t i = 0; i < machine->held.n && code == WEFT_OK; i++) {
@@ -413,7 +420,9 @@ static enum weft_code finish(struct weft_lock_machine *machine, uint64_t last_ns
         struct weft_lock_op op = i ? machine->sleep : machine->pending;
         if (!(i ? machine->has_sleep : machine->has_pending))
             continue;
-        op.got_ns = last_ns > op.start_ns ? last_ns : op.start_ns;
+        op.got_ns = last_ns > op.start_ns      ? last_ns
+                    : process_ns > op.start_ns ? process_ns
+                                               : op.start_ns;
         code = emit(machine, op, op.got_ns, WEFT_LOCK_FAILED, err);
     }
     return code;
@@ -421,7 +430,7 @@ static enum weft_code finish(struct weft_lock_machine *machine, uint64_t last_ns
 
 enum weft_code weft_lock_machine_run(struct weft_lock_machine *machine, uint32_t thread_id,
                                      const struct weft_lock_points *points, uint64_t last_ns,
-                                     struct weft_err *err)
+                                     uint64_t process_ns, struct weft_err *err)
 {
     typedef enum weft_code (*on_fn)(struct weft_lock_machine *, const struct weft_lock_point *,
                                     struct weft_err *);
@@ -435,5 +444,5 @@ enum weft_code weft_lock_machine_run(struct weft_lock_machine *machine, uint32_t
     begin(machine, thread_id);
     for (size_t i = 0; i < points->n && code == WEFT_OK; i++)
         code = on[points->items[i].kind](machine, &points->items[i], err);
-    return code == WEFT_OK ? finish(machine, last_ns, err) : code;
+    return code == WEFT_OK ? finish(machine, last_ns, process_ns, err) : code;
 }

@@ -12,27 +12,30 @@ static const struct row rows[] = {
     { "pthread_mutex_lock|pthread_mutex_timedlock|pthread_mutex_clocklock|pthread_spin_lock|"
       "mtx_lock|mtx_timedlock|std::mutex::lock|std::recursive_mutex::lock|std::timed_mutex::lock|"
       "__wt_spin_lock|__wt_spin_lock_track|std::shared_mutex::lock",
-      { WEFT_LOCK_ACQUIRES, WEFT_LOCK_MUTEX, false } },
+      { WEFT_LOCK_ACQUIRES, WEFT_LOCK_MUTEX, false, false } },
     { "pthread_mutex_unlock|pthread_spin_unlock|mtx_unlock|std::mutex::unlock|"
       "std::recursive_mutex::unlock|std::timed_mutex::unlock|__wt_spin_unlock|"
       "std::shared_mutex::unlock",
-      { WEFT_LOCK_RELEASES, WEFT_LOCK_MUTEX, false } },
+      { WEFT_LOCK_RELEASES, WEFT_LOCK_MUTEX, false, false } },
     { "pthread_rwlock_rdlock|pthread_rwlock_timedrdlock|pthread_rwlock_clockrdlock|__wt_readlock|"
       "std::shared_mutex::lock_shared",
-      { WEFT_LOCK_ACQUIRES, WEFT_LOCK_RWLOCK, true } },
+      { WEFT_LOCK_ACQUIRES, WEFT_LOCK_RWLOCK, true, false } },
     { "pthread_rwlock_wrlock|pthread_rwlock_timedwrlock|pthread_rwlock_clockwrlock|__wt_writelock",
-      { WEFT_LOCK_ACQUIRES, WEFT_LOCK_RWLOCK, false } },
+      { WEFT_LOCK_ACQUIRES, WEFT_LOCK_RWLOCK, false, false } },
     { "pthread_rwlock_unlock|__wt_readunlock|__wt_writeunlock|std::shared_mutex::unlock_shared",
-      { WEFT_LOCK_RELEASES, WEFT_LOCK_RWLOCK, false } },
+      { WEFT_LOCK_RELEASES, WEFT_LOCK_RWLOCK, false, false } },
     { "pthread_cond_wait|pthread_cond_timedwait|pthread_cond_clockwait|cnd_wait|cnd_timedwait|"
-      "sem_wait|sem_timedwait|sem_clockwait|std::condition_variable::wait|__wt_cond_wait_signal",
-      { WEFT_LOCK_WAITS, WEFT_LOCK_CONDITION, false } },
-    { "pthread_cond_signal|pthread_cond_broadcast|cnd_signal|cnd_broadcast|sem_post|"
-      "std::condition_variable::notify_one|std::condition_variable::notify_all|__wt_cond_signal",
-      { WEFT_LOCK_SIGNALS, WEFT_LOCK_CONDITION, false } },
-    { "pthread_barrier_wait", { WEFT_LOCK_WAITS, WEFT_LOCK_BARRIER, false } },
+      "sem_wait|sem_timedwait|sem_clockwait|std::condition_variable::wait|"
+      "std::condition_variable::wait_for|std::condition_variable::wait_until|"
+      "__wt_cond_wait_signal",
+      { WEFT_LOCK_WAITS, WEFT_LOCK_CONDITION, false, false } },
+    { "pthread_cond_signal|cnd_signal|sem_post|std::condition_variable::notify_one",
+      { WEFT_LOCK_SIGNALS, WEFT_LOCK_CONDITION, false, false } },
+    { "pthread_cond_broadcast|cnd_broadcast|std::condition_variable::notify_all|__wt_cond_signal",
+      { WEFT_LOCK_SIGNALS, WEFT_LOCK_CONDITION, false, true } },
+    { "pthread_barrier_wait", { WEFT_LOCK_WAITS, WEFT_LOCK_BARRIER, false, false } },
     { "pthread_join|pthread_timedjoin_np|pthread_clockjoin_np|thrd_join|std::thread::join",
-      { WEFT_LOCK_WAITS, WEFT_LOCK_JOIN, false } },
+      { WEFT_LOCK_WAITS, WEFT_LOCK_JOIN, false, false } },
     { "lll_lock_wait|lll_lock_wake|lll_lock_wait_private|lll_lock_wake_private|futex_wait|"
       "futex_wake|futex_abstimed_wait_common|futex_abstimed_wait|futex_abstimed_wait64|"
       "futex_abstimed_wait_cancelable64|pthread_mutex_trylock|pthread_mutex_cond_lock|syscall|"
@@ -41,7 +44,7 @@ static const struct row rows[] = {
       "std::lock_guard::lock_guard|std::unique_lock::lock|leveldb::port::Mutex::Lock|"
       "leveldb::port::Mutex::Unlock|leveldb::port::CondVar::Wait|futex_wait_cancelable|"
       "futex_abstimed_wait_common64",
-      { WEFT_LOCK_PASSES, WEFT_LOCK_FUTEX, false } },
+      { WEFT_LOCK_PASSES, WEFT_LOCK_FUTEX, false, false } },
 };
 
 static bool is_one_of(struct weft_str text, const char *names)

@@ -20,7 +20,7 @@ enum weft_lock_role {
 struct weft_lock_use {
     uint8_t role; /* enum weft_lock_role */
     uint8_t kind; /* enum weft_lock_kind */
-    bool is_shared;
+    bool is_shared, is_broadcast;
 };
 
 /* What a function of this name does. Of a qualified C++ name the whole name counts, without

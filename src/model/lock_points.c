@@ -9,6 +9,7 @@
 #include "model/lock_points.h"
 
 #include "base/vec.h"
+#include "model/blocking_names.h"
 #include "model/events.h"
 #include "model/lock_names.h"
 #include "model/walk.h"
@@ -141,6 +142,9 @@ static enum weft_code object_add(struct weft_lock_finder *finder, const struct k
                                            .is_untold = key->tag == 'u' };
     }
     struct weft_lock_object *known = &finder->objects.items[*object];
+    if (source != WEFT_LOCK_BY_FUTEX && known->sources & ~(unsigned)WEFT_LOCK_BY_FUTEX &&
+        kind != known->kind && !(weft_lock_is_held(known->kind) && weft_lock_is_held(kind)))
+        known->is_reused = true;
     known->sources |= (uint8_t)source;
     if (kind == WEFT_LOCK_RWLOCK && known->kind == WEFT_LOCK_MUTEX)
         known->kind = WEFT_LOCK_RWLOCK;
@@ -317,7 +321,8 @@ static enum weft_code survey(struct weft_lock_finder *finder, struct weft_err *e
     enum weft_code code = WEFT_OK;
     for (uint32_t id = 0; id < weft_trace_n_functions(finder->trace); id++) {
         const struct weft_lock_use use =
-            weft_lock_use_of(weft_trace_function(finder->trace, id)->name);
+            weft_blocking_use_of(finder->span.names, weft_trace_function(finder->trace, id)->name)
+                .lock;
         finder->uses[id] = use;
         finder->function_sites[id] = WEFT_ID_NONE;
         finder->has_lock_calls |= use.role != WEFT_LOCK_NO_ROLE && use.role != WEFT_LOCK_PASSES;
@@ -476,7 +481,8 @@ static enum weft_code read_futex(struct reading *reading, const struct weft_even
                                                  ? reading->stack_site
                                                  : WEFT_ID_NONE,
                                      .kind = is_wait ? WEFT_LOCK_POINT_SLEEP : WEFT_LOCK_POINT_WAKE,
-                                     .source = WEFT_LOCK_BY_FUTEX };
+                                     .source = WEFT_LOCK_BY_FUTEX,
+                                     .is_broadcast = event->object_id == FUTEX_ALL };
     reading->is_asleep = false;
     if (!is_wait && !is_wake_op(command))
         return WEFT_OK;
@@ -681,7 +687,8 @@ static enum weft_code enter_call(struct reading *reading, const struct weft_walk
                                            .site = open.site,
                                            .kind = kinds[open.use.role],
                                            .source = WEFT_LOCK_BY_CALLS,
-                                           .is_shared = open.use.is_shared };
+                                           .is_shared = open.use.is_shared,
+                                           .is_broadcast = open.use.is_broadcast };
     return point_add(reading, &point, err);
 }
 
@@ -763,7 +770,8 @@ enum weft_code weft_lock_finder_read(struct weft_lock_finder *finder, uint32_t t
     do {
         const struct weft_model_thread *thread = weft_trace_thread(finder->trace, id);
         if (code == WEFT_OK && thread->calls + thread->cut_calls > 0 &&
-            (finder->has_lock_calls || (points->n && !finder->span.without_sites)))
+            (finder->has_lock_calls ||
+             (points->n && !finder->span.without_sites && !finder->span.without_calls)))
             code = read_calls(&reading, id, err);
         id = finder->twins->next[id];
     } while (code == WEFT_OK && id != thread_id);

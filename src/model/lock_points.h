@@ -28,7 +28,7 @@ struct weft_lock_point {
     uint32_t order;  /* of points of one time */
     uint8_t kind;    /* enum weft_lock_point_kind */
     uint8_t source;  /* enum weft_lock_source */
-    bool is_shared;
+    bool is_shared, is_broadcast;
 };
 
 struct weft_lock_points {

@@ -3,6 +3,7 @@
 
 #include "base/vec.h"
 #include "model/lock_machine.h"
+#include "model/lock_rounds.h"
 
 #include <stdlib.h>
 
@@ -17,6 +18,7 @@ struct weft_locks {
     struct weft_lock_signals signals;
     uint32_t *by_thread;
     uint64_t *latest_ns; /* by operation: until when those up to it, of its object, were held */
+    uint32_t *last_of; /* by operation of a barrier: who came last to its round, or WEFT_ID_NONE */
     uint64_t unmatched;
 };
 
@@ -144,6 +146,28 @@ static enum weft_code index_ops(struct weft_locks *locks, struct weft_err *err)
     return WEFT_OK;
 }
 
+/* Who came last to each round of each barrier. */
+static enum weft_code find_rounds(struct weft_locks *locks, struct weft_err *err)
+{
+    const struct weft_lock_ops *ops = &locks->ops;
+    enum weft_code code = WEFT_OK;
+    locks->last_of = calloc(ops->n + 1, sizeof *locks->last_of);
+    if (!locks->last_of)
+        return no_memory(err);
+    for (size_t from = 0, to = 0; from < ops->n && code == WEFT_OK; from = to) {
+        const struct weft_lock_object *object = weft_locks_object(locks, ops->items[from].object);
+        for (to = from + 1; is_one_object(ops, from, to);)
+            to++;
+        if (object->kind != WEFT_LOCK_BARRIER || object->is_untold)
+            continue;
+        code = weft_lock_rounds_find(&ops->items[from], to - from, &locks->last_of[from], err);
+        for (size_t i = from; i < to; i++)
+            if (locks->last_of[i] != WEFT_ID_NONE)
+                locks->last_of[i] += (uint32_t)from;
+    }
+    return code;
+}
+
 /* ---- opening --------------------------------------------------------------------------------- */
 
 static uint64_t last_of(const struct weft_locks *locks, uint32_t thread_id, uint64_t to_ns)
@@ -155,6 +179,20 @@ static uint64_t last_of(const struct weft_locks *locks, uint32_t thread_id, uint
         last_ns = here_ns > last_ns ? here_ns : last_ns;
         id = locks->twins.next[id];
     } while (id != thread_id);
+    return last_ns < to_ns ? last_ns : to_ns;
+}
+
+/* When the thread's process is last heard of. O(threads). */
+static uint64_t process_last_of(const struct weft_locks *locks, uint32_t thread_id, uint64_t to_ns)
+{
+    const struct weft_thread_info *own = &weft_trace_thread(locks->trace, thread_id)->info;
+    uint64_t last_ns = last_of(locks, thread_id, to_ns);
+    for (uint32_t id = 0; own->pid && id < locks->twins.n_threads; id++) {
+        const struct weft_model_thread *thread = weft_trace_thread(locks->trace, id);
+        if (thread->info.pid == own->pid && thread->info.host_id == own->host_id &&
+            thread->last_ns > last_ns)
+            last_ns = thread->last_ns;
+    }
     return last_ns < to_ns ? last_ns : to_ns;
 }
 
@@ -173,7 +211,8 @@ static enum weft_code read_all(struct weft_locks *locks, uint64_t to_ns, uint64_
             continue;
         code = weft_lock_finder_read(locks->finder, id, &points, err);
         if (code == WEFT_OK && points.n)
-            code = weft_lock_machine_run(machine, id, &points, last_of(locks, id, to_ns), err);
+            code = weft_lock_machine_run(machine, id, &points, last_of(locks, id, to_ns),
+                                         process_last_of(locks, id, to_ns), err);
     }
     if (machine)
         locks->unmatched = weft_lock_machine_unmatched(machine);
@@ -204,7 +243,8 @@ enum weft_code weft_locks_open(const struct weft_trace *trace, const struct weft
         qsort(made->signals.items, made->signals.n, sizeof *made->signals.items, by_signal);
     find_begins(made, &made->ops);
     clip(made, &made->ops);
-    return index_ops(made, err);
+    code = index_ops(made, err);
+    return code == WEFT_OK ? find_rounds(made, err) : code;
 }
 
 void weft_locks_close(struct weft_locks *locks)
@@ -217,6 +257,7 @@ void weft_locks_close(struct weft_locks *locks)
     WEFT_VEC_FINI(&locks->signals);
     free(locks->by_thread);
     free(locks->latest_ns);
+    free(locks->last_of);
     free(locks);
 }
 
@@ -229,6 +270,12 @@ const struct weft_lock_op *weft_locks_ops(const struct weft_locks *locks, size_t
 const uint32_t *weft_locks_by_thread(const struct weft_locks *locks)
 {
     return locks->by_thread;
+}
+
+const struct weft_lock_signal *weft_locks_signals(const struct weft_locks *locks, size_t *n_signals)
+{
+    *n_signals = locks->signals.n;
+    return locks->signals.items;
 }
 
 size_t weft_locks_n_objects(const struct weft_locks *locks)
@@ -277,9 +324,9 @@ static struct weft_lock_end last_signal(const struct weft_locks *locks,
         if (signal->object != op->object || signal->at_ns < op->start_ns)
             break;
         if (signal->thread_id != op->thread_id)
-            return (struct weft_lock_end){ signal->at_ns, signal->thread_id };
+            return (struct weft_lock_end){ signal->at_ns, signal->thread_id, signal->site };
     }
-    return (struct weft_lock_end){ .thread_id = WEFT_ID_NONE };
+    return (struct weft_lock_end){ .thread_id = WEFT_ID_NONE, .site = WEFT_ID_NONE };
 }
 
 static struct weft_lock_end end_of_thread(const struct weft_locks *locks,
@@ -287,31 +334,38 @@ static struct weft_lock_end end_of_thread(const struct weft_locks *locks,
 {
     const uint32_t thread_id = weft_locks_object(locks, op->object)->thread_id;
     if (thread_id == WEFT_ID_NONE)
-        return (struct weft_lock_end){ .thread_id = WEFT_ID_NONE };
+        return (struct weft_lock_end){ .thread_id = WEFT_ID_NONE, .site = WEFT_ID_NONE };
     const uint64_t last_ns = last_of(locks, thread_id, op->got_ns);
-    return (struct weft_lock_end){ last_ns > op->start_ns ? last_ns : op->start_ns, thread_id };
+    return (struct weft_lock_end){ last_ns > op->start_ns ? last_ns : op->start_ns, thread_id,
+                                   WEFT_ID_NONE };
 }
 
-/* Who was the last to come to a barrier, of those who left it when this one did: a round ends when
- * somebody leaves. */
+/* Who was the last to come to a barrier; where rounds are not known, of those who left it when this
+ * one did: a round ends when somebody leaves. */
 static struct weft_lock_end last_arrival(const struct weft_locks *locks, size_t at)
 {
     const struct weft_lock_op *op = &locks->ops.items[at];
-    struct weft_lock_end end = { .thread_id = WEFT_ID_NONE };
+    struct weft_lock_end end = { .thread_id = WEFT_ID_NONE, .site = WEFT_ID_NONE };
+    if (locks->last_of[at] != WEFT_ID_NONE) {
+        const struct weft_lock_op *last = &locks->ops.items[locks->last_of[at]];
+        return locks->last_of[at] == at
+                   ? end
+                   : (struct weft_lock_end){ last->start_ns, last->thread_id, last->site };
+    }
     for (size_t i = at + 1; i-- > 0 && is_one_object(&locks->ops, i, at);) {
         const struct weft_lock_op *other = &locks->ops.items[i];
         if (other->got_ns < op->start_ns)
             break;
         if (other->thread_id != op->thread_id && other->start_ns >= op->start_ns &&
             (end.thread_id == WEFT_ID_NONE || other->start_ns > end.at_ns))
-            end = (struct weft_lock_end){ other->start_ns, other->thread_id };
+            end = (struct weft_lock_end){ other->start_ns, other->thread_id, other->site };
     }
     for (size_t i = at + 1; is_one_object(&locks->ops, at, i) && i - at <= LOOK_AHEAD; i++) {
         const struct weft_lock_op *other = &locks->ops.items[i];
         if (other->thread_id != op->thread_id && other->start_ns >= op->start_ns &&
             other->start_ns <= op->got_ns &&
             (end.thread_id == WEFT_ID_NONE || other->start_ns > end.at_ns))
-            end = (struct weft_lock_end){ other->start_ns, other->thread_id };
+            end = (struct weft_lock_end){ other->start_ns, other->thread_id, other->site };
     }
     return end;
 }
@@ -344,7 +398,7 @@ static enum weft_code see_holders(const struct weft_locks *locks, size_t at, wef
 static struct weft_lock_end last_release(const struct weft_locks *locks, size_t at)
 {
     const struct weft_lock_op *op = &locks->ops.items[at];
-    struct weft_lock_end end = { .thread_id = WEFT_ID_NONE };
+    struct weft_lock_end end = { .thread_id = WEFT_ID_NONE, .site = WEFT_ID_NONE };
     for (size_t i = at; i-- > 0 && is_one_object(&locks->ops, i, at);) {
         const struct weft_lock_op *other = &locks->ops.items[i];
         if (locks->latest_ns[i] < op->start_ns)
@@ -354,7 +408,7 @@ static struct weft_lock_end last_release(const struct weft_locks *locks, size_t 
             other->got_ns == other->end_ns || (other->flags & op->flags & WEFT_LOCK_SHARED))
             continue;
         if (end.thread_id == WEFT_ID_NONE || other->end_ns > end.at_ns)
-            end = (struct weft_lock_end){ other->end_ns, other->thread_id };
+            end = (struct weft_lock_end){ other->end_ns, other->thread_id, other->release_site };
     }
     return end;
 }
@@ -364,7 +418,7 @@ struct weft_lock_end weft_locks_ended_by(const struct weft_locks *locks, size_t 
     const struct weft_lock_op *op = &locks->ops.items[at];
     const struct weft_lock_object *object = weft_locks_object(locks, op->object);
     if (object->is_untold || op->start_ns == op->got_ns)
-        return (struct weft_lock_end){ .thread_id = WEFT_ID_NONE };
+        return (struct weft_lock_end){ .thread_id = WEFT_ID_NONE, .site = WEFT_ID_NONE };
     switch ((enum weft_lock_kind)object->kind) {
     case WEFT_LOCK_MUTEX:
     case WEFT_LOCK_RWLOCK:

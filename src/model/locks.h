@@ -22,18 +22,23 @@ struct weft_lock_op {
     uint64_t start_ns, got_ns, end_ns;
     uint32_t thread_id; /* who stands for the thread and its twins */
     uint32_t object;
-    uint32_t site;  /* for weft_locks_site; WEFT_ID_NONE: not known */
-    uint8_t flags;  /* enum weft_lock_flag */
-    uint8_t source; /* enum weft_lock_source: who told of its begin */
+    uint32_t site;         /* for weft_locks_site; WEFT_ID_NONE: not known */
+    uint32_t release_site; /* likewise: from where it was let go */
+    uint8_t flags;         /* enum weft_lock_flag */
+    uint8_t source;        /* enum weft_lock_source: who told of its begin */
 };
 
 struct weft_locks;
+
+struct weft_blocking_names;
 
 struct weft_locks_span {
     uint64_t from_ns, to_ns; /* all operations of [from_ns, to_ns) */
     uint64_t pid; /* of this process of the host, and of those that are not told; 0: all */
     uint32_t host_id;
     bool without_sites; /* calls are not walked only to know where locks were asked for */
+    bool without_calls; /* likewise, but sites that events and samples tell are there */
+    const struct weft_blocking_names *names; /* of functions; NULL: those that are known */
 };
 
 /* WEFT_E_LIMIT if the operations need more than `memory_bytes` (0: no bound). O(n log n) in what
@@ -68,9 +73,21 @@ static inline bool weft_lock_is_held(uint8_t kind)
 struct weft_lock_end {
     uint64_t at_ns;
     uint32_t thread_id;
+    uint32_t site; /* for weft_locks_site; WEFT_ID_NONE: not known */
 };
 
 struct weft_lock_end weft_locks_ended_by(const struct weft_locks *locks, size_t op);
+
+/* Somebody was woken, or may have been: of what is waited for, but not held. */
+struct weft_lock_signal {
+    uint64_t at_ns;
+    uint32_t thread_id, object, site;
+    bool is_broadcast; /* all who wait are woken */
+};
+
+/* By object, then time. */
+const struct weft_lock_signal *weft_locks_signals(const struct weft_locks *locks,
+                                                  size_t *n_signals);
 
 /* Calls `see` for everybody who made the operation wait, and when, within the wait: holders of the
  * lock, latest first; of what is not held, who ended the wait, from its begin until then. */

@@ -14,7 +14,15 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
-enum { CHUNK_ROWS = 256, CHUNKS_OF_WORKER = 4 };
+/* Of executions in a chunk. Nothing of it depends on the number of workers. */
+enum { LEAST_ROWS = 16, MOST_ROWS = 4096, MOST_CHUNKS = 8, CHUNKS_OF_WORKER = 2 };
+
+/* An execution that was made: its entries in the chunk, and what its path tells. */
+struct made {
+    size_t row; /* less chunk->first; until it is made: which one */
+    size_t first, n;
+    double values[WEFT_EXECUTION_PATH_VALUES];
+};
 
 struct chunk {
     size_t first, n; /* executions, in the order of build->rows */
@@ -23,14 +31,8 @@ struct chunk {
         struct weft_ecct_entry *items; /* of all, one after the other; nodes of the worker's tree */
         size_t n, cap;
     } entries;
-    struct {
-        size_t *items; /* where those of each execution end */
-        size_t n, cap;
-    } ends;
-    struct {
-        double *items; /* of each execution, WEFT_EXECUTION_PATH_VALUES */
-        size_t n, cap;
-    } values;
+    struct made *made; /* n; in the order of the executions */
+    size_t cap, n_made;
 };
 
 struct worker {
@@ -91,30 +93,43 @@ static enum weft_code no_memory(struct weft_err *err)
 /* ---- one chunk, on a worker ------------------------------------------------------------------ */
 
 static enum weft_code make_row(struct build *build, struct chunk *chunk, struct worker *worker,
-                               const struct weft_execution_row *row, struct weft_err *err)
+                               struct made *made, struct weft_err *err)
 {
-    struct weft_ecct_made made;
+    const struct weft_execution_row *row = &build->rows[chunk->first + made->row];
+    struct weft_ecct_made tree;
     enum weft_code code = weft_ecct_make(worker->maker, row->end_thread_id, row->start_ns,
-                                         row->end_ns, build->progress, &made, err);
+                                         row->end_ns, build->progress, &tree, err);
     if (code != WEFT_OK)
         return code;
-    for (size_t i = 0; i < made.filled.n_entries; i++) {
+    made->first = chunk->entries.n;
+    made->n = tree.filled.n_entries;
+    for (size_t i = 0; i < made->n; i++) {
         struct weft_ecct_entry *entry = WEFT_VEC_PUSH(&chunk->entries);
         if (!entry)
             return no_memory(err);
-        *entry = made.filled.entries[i];
+        *entry = tree.filled.entries[i];
     }
-    size_t *end = WEFT_VEC_PUSH(&chunk->ends);
-    if (!end || !weft_vec_reserve(&chunk->values.items, &chunk->values.cap,
-                                  chunk->values.n + WEFT_EXECUTION_PATH_VALUES, sizeof(double)))
-        return no_memory(err);
-    *end = chunk->entries.n;
-    const struct weft_path_table path = { .segments = made.segments,
-                                          .n_segments = made.n_segments };
-    weft_execution_path_values(&path, chunk->values.items + chunk->values.n);
-    chunk->values.n += WEFT_EXECUTION_PATH_VALUES;
+    const struct weft_path_table path = { .segments = tree.segments,
+                                          .n_segments = tree.n_segments };
+    weft_execution_path_values(&path, made->values);
     weft_progress_add(build->progress, 1);
     return WEFT_OK;
+}
+
+/* Paths go backward: what is decoded for one that ends late serves those that end earlier. */
+static int by_end(const void *a, const void *b, void *context)
+{
+    const struct weft_execution_row *rows = context;
+    const struct made *x = a, *y = b;
+    if (rows[x->row].end_ns != rows[y->row].end_ns)
+        return rows[x->row].end_ns > rows[y->row].end_ns ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+static int by_row(const void *a, const void *b)
+{
+    const struct made *x = a, *y = b;
+    return (x->row > y->row) - (x->row < y->row);
 }
 
 /* The part of the trace that executions [from, to) need. */
@@ -134,18 +149,30 @@ static enum weft_code open_window(struct build *build, struct worker *worker, si
 static enum weft_code make_rows(struct build *build, struct chunk *chunk, struct worker *worker,
                                 bool is_each, struct weft_err *err)
 {
-    const size_t end = chunk->first + chunk->n;
     enum weft_code code = WEFT_OK;
     if (!is_each)
-        code = open_window(build, worker, chunk->first, end, err);
-    while (code == WEFT_OK && chunk->ends.n < chunk->n) {
-        const size_t i = chunk->first + chunk->ends.n;
+        code = open_window(build, worker, chunk->first, chunk->first + chunk->n, err);
+    for (; code == WEFT_OK && chunk->n_made < chunk->n; chunk->n_made += code == WEFT_OK) {
+        struct made *made = &chunk->made[chunk->n_made];
+        const size_t i = chunk->first + made->row;
         if (is_each)
             code = open_window(build, worker, i, i + 1, err);
         if (code == WEFT_OK)
-            code = make_row(build, chunk, worker, &build->rows[i], err);
+            code = make_row(build, chunk, worker, made, err);
     }
     return code;
+}
+
+static bool chunk_init(struct build *build, struct chunk *chunk)
+{
+    chunk->entries.n = chunk->n_made = 0;
+    if (!weft_vec_reserve(&chunk->made, &chunk->cap, chunk->n, sizeof *chunk->made))
+        return false;
+    for (size_t i = 0; i < chunk->n; i++)
+        chunk->made[i] = (struct made){ .row = i };
+    qsort_r(chunk->made, chunk->n, sizeof *chunk->made, by_end,
+            (void *)(uintptr_t)(build->rows + chunk->first));
+    return true;
 }
 
 /* What is too much for one window is not too much for windows of single executions, mostly. */
@@ -157,16 +184,17 @@ static enum weft_code make_chunk(void *context, size_t item, unsigned worker_id,
     struct worker *worker = &build->workers[worker_id];
     struct weft_err first = { 0 };
     chunk->worker = worker_id;
-    chunk->entries.n = chunk->ends.n = chunk->values.n = 0;
     if (!worker->maker)
         worker->maker = weft_ecct_maker_new(build->trace, build->names, &build->opts);
-    if (!worker->maker)
+    if (!worker->maker || !chunk_init(build, chunk))
         return no_memory(err);
     enum weft_code code = make_rows(build, chunk, worker, false, &first);
     if (code == WEFT_E_LIMIT && chunk->n > 1)
-        return make_rows(build, chunk, worker, true, err);
-    if (code != WEFT_OK && err)
+        code = make_rows(build, chunk, worker, true, err);
+    else if (code != WEFT_OK && err)
         *err = first;
+    if (code == WEFT_OK)
+        qsort(chunk->made, chunk->n, sizeof *chunk->made, by_row);
     return code;
 }
 
@@ -230,10 +258,10 @@ static int by_node(const void *a, const void *b)
 static enum weft_code join_nodes(struct build *build, const struct chunk *chunk, size_t i,
                                  struct weft_err *err)
 {
-    const size_t first = i ? chunk->ends.items[i - 1] : 0;
+    const struct made *made = &chunk->made[i];
     enum weft_code code = WEFT_OK;
     build->row.n = build->nodes.n = build->ns.n = 0;
-    for (size_t k = first; k < chunk->ends.items[i] && code == WEFT_OK; k++) {
+    for (size_t k = made->first; k < made->first + made->n && code == WEFT_OK; k++) {
         struct weft_ecct_entry *entry = WEFT_VEC_PUSH(&build->row);
         if (!entry)
             return no_memory(err);
@@ -260,7 +288,7 @@ static enum weft_code join_row(struct build *build, const struct chunk *chunk, s
     const struct weft_execution_row *row = &build->rows[at];
     const struct weft_thread_info *thread =
         &weft_trace_thread(build->trace, row->end_thread_id)->info;
-    const double *of_path = chunk->values.items + i * WEFT_EXECUTION_PATH_VALUES;
+    const double *of_path = chunk->made[i].values;
     const struct weft_execution_item item = { .id = at,
                                               .flags = row->flags,
                                               .tid = thread->tid,
@@ -278,15 +306,22 @@ static enum weft_code join_row(struct build *build, const struct chunk *chunk, s
     return code == WEFT_OK ? build->put(build->context, &made, err) : code;
 }
 
+static size_t rows_of_chunk(size_t n_rows)
+{
+    const size_t n = n_rows / MOST_CHUNKS;
+    return n < LEAST_ROWS ? LEAST_ROWS : n > MOST_ROWS ? MOST_ROWS : n;
+}
+
 static enum weft_code run(struct build *build, struct weft_pool *pool, struct weft_err *err)
 {
+    const size_t most = rows_of_chunk(build->n_rows);
     enum weft_code code = WEFT_OK;
     for (size_t at = 0; at < build->n_rows && code == WEFT_OK;) {
         size_t n = 0;
         for (; n < build->n_chunks && at < build->n_rows; n++) {
             const size_t left = build->n_rows - at;
             build->chunks[n].first = at;
-            build->chunks[n].n = left < CHUNK_ROWS ? left : CHUNK_ROWS;
+            build->chunks[n].n = left < most ? left : most;
             at += build->chunks[n].n;
         }
         code = weft_pool_run(pool, n, make_chunk, build, build->progress, err);
@@ -311,8 +346,7 @@ static void build_fini(struct build *build)
     }
     for (size_t i = 0; build->chunks && i < build->n_chunks; i++) {
         WEFT_VEC_FINI(&build->chunks[i].entries);
-        WEFT_VEC_FINI(&build->chunks[i].ends);
-        WEFT_VEC_FINI(&build->chunks[i].values);
+        free(build->chunks[i].made);
     }
     free(build->workers);
     free(build->chunks);

@@ -122,16 +122,6 @@ enum weft_code weft_comparison_run(struct weft_comparison *comparison,
 
 /* ---- histograms ------------------------------------------------------------------------------ */
 
-double weft_metric_histogram_edge(const struct weft_metric_histogram *histogram, size_t bin)
-{
-    const double share = (double)bin / (double)histogram->n_bins;
-    if (bin >= histogram->n_bins)
-        return histogram->high;
-    if (histogram->is_log)
-        return histogram->low * pow(histogram->high / histogram->low, share);
-    return histogram->low + (histogram->high - histogram->low) * share;
-}
-
 /* The bin of a value from low to high; rounding must not put it beside its edges. */
 static size_t bin_of(const struct weft_metric_histogram *histogram, double value)
 {

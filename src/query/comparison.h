@@ -59,16 +59,6 @@ WEFT_CHECKED enum weft_code weft_comparison_run_members(struct weft_comparison *
 /* The groups of the last question: bits by item; valid until the next. */
 const uint8_t *weft_comparison_members(const struct weft_comparison *comparison);
 
-/* How often the values of a metric lie in each of n_bins bins of equal width, from low to high, or
- * of equal ratio; the same bins for all three. */
-struct weft_metric_histogram {
-    double low, high; /* of all executions; is_log: of those above 0 */
-    bool is_log;
-    size_t n_bins;
-    uint32_t *all, *a, *b;                /* by bin; the last one has `high` too */
-    uint32_t below_all, below_a, below_b; /* is_log: values that are not above 0 */
-};
-
 /* Of the groups of the last question, in `arena`; n_bins from 1 to 4096. WEFT_E_ARG: no such
  * metric. O(items). */
 WEFT_CHECKED enum weft_code weft_comparison_histogram(const struct weft_comparison *comparison,
@@ -76,8 +66,5 @@ WEFT_CHECKED enum weft_code weft_comparison_histogram(const struct weft_comparis
                                                       struct weft_arena *arena,
                                                       struct weft_metric_histogram *histogram,
                                                       struct weft_err *err);
-
-/* Where bin `bin` begins; bin n_bins is where the last one ends. */
-double weft_metric_histogram_edge(const struct weft_metric_histogram *histogram, size_t bin);
 
 #endif

@@ -171,9 +171,8 @@ static enum weft_code read_tables(struct loading *loading, struct weft_err *err)
 
 /* Of one trace, type and tag: the last complete one; if none is, the last. */
 #define PRESENT                                                                                    \
-    "FROM sources s WHERE NOT EXISTS (SELECT 1 FROM sources o WHERE o.fingerprint = "              \
-    "s.fingerprint AND o.type = s.type AND o.tag = s.tag AND (o.is_complete > s.is_complete OR "   \
-    "(o.is_complete = s.is_complete AND o.id > s.id)))"
+    "FROM (SELECT *, max((is_complete << 40) + id) FROM sources GROUP BY type, tag, fingerprint) " \
+    "s "
 
 static enum weft_code add_source(struct loading *loading, sqlite3_stmt *row, struct weft_err *err)
 {
@@ -211,7 +210,7 @@ static enum weft_code read_sources(struct loading *loading, struct weft_err *err
     enum weft_code code = weft_database_prepare(
         loading->database,
         "SELECT s.id, s.realtime_ns, s.path, s.host, s.tag, s.metrics " PRESENT
-        " AND s.type = ?1 ORDER BY s.id",
+        "WHERE s.type = ?1 ORDER BY s.id",
         &statement, err);
     if (code == WEFT_OK && !weft_database_bind_text(statement, 1, loading->type))
         code = no_memory(err);
@@ -398,7 +397,7 @@ enum weft_code weft_database_types(struct weft_database *database, struct weft_a
     enum weft_code code =
         weft_database_prepare(database,
                               "SELECT s.type, sum(s.executions), sum(s.unfinished) " PRESENT
-                              " GROUP BY s.type HAVING sum(s.executions) > 0 ORDER BY s.type",
+                              "GROUP BY s.type HAVING sum(s.executions) > 0 ORDER BY s.type",
                               &statement, err);
     while (code == WEFT_OK && has_row) {
         code = weft_database_step(database, statement, &has_row, err);

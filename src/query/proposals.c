@@ -22,6 +22,7 @@ enum {
     MOST_NAMES = 1 << 16, /* names that are counted; of others nothing is said */
     LEAST_CALLS = 10,     /* of a function on a thread, to be repeated */
     LEAST_SPANS = 2,
+    ENOUGH = 20,      /* executions of a type, for something to be said about them */
     MOST_DEPTH = 8,   /* calls that are deeper are not looked at */
     MOST_THREADS = 8, /* thread names that points are told apart by */
     SHOWN_BYTES = 200,
@@ -511,9 +512,17 @@ static enum weft_code propose_call(struct proposing *proposing, uint32_t id)
                    WEFT_STR(""), WEFT_STR(""));
 }
 
+/* What the kernel does for itself comes last, before that what is too rare to compare. */
+static unsigned rank_of(const struct proposed *proposed)
+{
+    return proposed->source == KERNEL_POINTS ? 2 : proposed->proposal.count < ENOUGH;
+}
+
 static int by_rank(const void *a_void, const void *b_void)
 {
     const struct proposed *a = a_void, *b = b_void;
+    if (rank_of(a) != rank_of(b))
+        return rank_of(a) < rank_of(b) ? -1 : 1;
     if (a->source != b->source)
         return a->source < b->source ? -1 : 1;
     if (a->sum_ns != b->sum_ns)

@@ -22,6 +22,23 @@ static void discard_activity(union weft_result *result)
     weft_activity_table_free(result->activity);
 }
 
+static enum weft_code run_blocking(struct weft_session *session, const union weft_request *request,
+                                   union weft_result *result, struct weft_err *err)
+{
+    struct weft_thread_filter filter = weft_session_filter(session);
+    const struct weft_interplay *interplay;
+    enum weft_code code = weft_session_interplay(session, request->blocking.to_ns, &interplay, err);
+    if (code != WEFT_OK)
+        return code;
+    return weft_blocking_run(interplay, &filter, &request->blocking, weft_session_run(session),
+                             &result->blocking, err);
+}
+
+static void discard_blocking(union weft_result *result)
+{
+    weft_blocking_table_free(result->blocking);
+}
+
 static enum weft_code run_call(struct weft_session *session, const union weft_request *request,
                                union weft_result *result, struct weft_err *err)
 {
@@ -45,6 +62,25 @@ static enum weft_code run_calls(struct weft_session *session, const union weft_r
 static void discard_calls(union weft_result *result)
 {
     weft_calls_table_free(result->calls);
+}
+
+static enum weft_code run_correspondences(struct weft_session *session,
+                                          const union weft_request *request,
+                                          union weft_result *result, struct weft_err *err)
+{
+    struct weft_thread_filter filter = weft_session_filter(session);
+    const struct weft_interplay *interplay;
+    enum weft_code code =
+        weft_session_interplay(session, request->correspondences.to_ns, &interplay, err);
+    if (code != WEFT_OK)
+        return code;
+    return weft_correspondences_run(interplay, &filter, &request->correspondences,
+                                    weft_session_run(session), &result->correspondences, err);
+}
+
+static void discard_correspondences(union weft_result *result)
+{
+    weft_correspondences_table_free(result->correspondences);
 }
 
 static enum weft_code run_cpu(struct weft_session *session, const union weft_request *request,
@@ -116,6 +152,24 @@ static void discard_histogram(union weft_result *result)
     weft_histogram_table_free(result->histogram);
 }
 
+static enum weft_code run_interplay(struct weft_session *session, const union weft_request *request,
+                                    union weft_result *result, struct weft_err *err)
+{
+    struct weft_thread_filter filter = weft_session_filter(session);
+    const struct weft_interplay *interplay;
+    enum weft_code code =
+        weft_session_interplay(session, request->interplay.to_ns, &interplay, err);
+    if (code != WEFT_OK)
+        return code;
+    return weft_interplay_run(interplay, &filter, &request->interplay, weft_session_run(session),
+                              &result->interplay, err);
+}
+
+static void discard_interplay(union weft_result *result)
+{
+    weft_interplay_table_free(result->interplay);
+}
+
 static enum weft_code run_interval(struct weft_session *session, const union weft_request *request,
                                    union weft_result *result, struct weft_err *err)
 {
@@ -127,6 +181,43 @@ static enum weft_code run_interval(struct weft_session *session, const union wef
 static void discard_interval(union weft_result *result)
 {
     weft_interval_table_free(result->interval);
+}
+
+static enum weft_code run_lock_lanes(struct weft_session *session,
+                                     const union weft_request *request, union weft_result *result,
+                                     struct weft_err *err)
+{
+    struct weft_thread_filter filter = weft_session_filter(session);
+    const struct weft_interplay *interplay;
+    enum weft_code code =
+        weft_session_interplay(session, request->lock_lanes.to_ns, &interplay, err);
+    if (code != WEFT_OK)
+        return code;
+    return weft_lock_lanes_run(interplay, &filter, &request->lock_lanes, weft_session_run(session),
+                               &result->lock_lanes, err);
+}
+
+static void discard_lock_lanes(union weft_result *result)
+{
+    weft_lock_lanes_table_free(result->lock_lanes);
+}
+
+static enum weft_code run_lock_tree(struct weft_session *session, const union weft_request *request,
+                                    union weft_result *result, struct weft_err *err)
+{
+    struct weft_thread_filter filter = weft_session_filter(session);
+    const struct weft_interplay *interplay;
+    enum weft_code code =
+        weft_session_interplay(session, request->lock_tree.to_ns, &interplay, err);
+    if (code != WEFT_OK)
+        return code;
+    return weft_lock_tree_run(interplay, &filter, &request->lock_tree, weft_session_run(session),
+                              &result->lock_tree, err);
+}
+
+static void discard_lock_tree(union weft_result *result)
+{
+    weft_lock_tree_table_free(result->lock_tree);
 }
 
 static enum weft_code run_locks(struct weft_session *session, const union weft_request *request,
@@ -246,9 +337,13 @@ static void discard_waits(union weft_result *result)
 static const struct weft_analysis analyses[] = {
     { "activity", "where each thread ran, waited, stood still or was idle (inferred)", run_activity,
       discard_activity },
+    { "blocking", "how long each thread waited, read and wrote, by columns of time", run_blocking,
+      discard_blocking },
     { "call", "one call: at a point of time, or the next or previous of its kind", run_call,
       discard_call },
     { "calls", "the longest or the earliest calls of functions", run_calls, discard_calls },
+    { "correspondences", "waits and what ended them, bundled by columns of time",
+      run_correspondences, discard_correspondences },
     { "cpu", "what each processor did", run_cpu, discard_cpu },
     { "ecct", "the tree of where a thread's time went, on whatever thread", run_ecct,
       discard_ecct },
@@ -258,8 +353,14 @@ static const struct weft_analysis analyses[] = {
       discard_functions },
     { "histogram", "durations or self times of the calls of functions, in bins", run_histogram,
       discard_histogram },
+    { "interplay", "who waits for whom, and what lets them go on", run_interplay,
+      discard_interplay },
     { "interval", "what every thread did from one point of time to another", run_interval,
       discard_interval },
+    { "lock_lanes", "when each thread had which lock, and waited for it", run_lock_lanes,
+      discard_lock_lanes },
+    { "lock_tree", "calling contexts of waits, of holds, or of what holders did meanwhile",
+      run_lock_tree, discard_lock_tree },
     { "locks", "who waited for which lock, and who had it meanwhile", run_locks, discard_locks },
     { "outliers", "calls and gaps that are unusual for their function or thread", run_outliers,
       discard_outliers },

@@ -20,6 +20,8 @@ struct weft_session {
     struct weft_functions_table *functions; /* NULL: not asked yet */
     uint64_t *medians_ns;                   /* by function id; NULL: not asked yet */
     struct weft_lod_reader *lod;            /* NULL: not asked yet */
+    struct weft_blocking_names *names;      /* NULL: what is known alone */
+    struct weft_interplay *interplay;       /* NULL: not asked yet */
 };
 
 enum weft_code weft_session_open(const char *path, const struct weft_run *run,
@@ -55,6 +57,8 @@ void weft_session_close(struct weft_session *session)
         return;
     weft_functions_table_free(session->functions);
     weft_lod_reader_free(session->lod);
+    weft_interplay_close(session->interplay);
+    weft_blocking_names_free(session->names);
     if (!session->is_shared)
         weft_trace_close(session->trace);
     free(session->thread_ids);
@@ -113,6 +117,37 @@ struct weft_thread_filter weft_session_filter(const struct weft_session *session
 const struct weft_run *weft_session_run(const struct weft_session *session)
 {
     return &session->run;
+}
+
+enum weft_code weft_session_blocking_names(struct weft_session *session, struct weft_str text,
+                                           const char *path, struct weft_err *err)
+{
+    struct weft_blocking_names *names;
+    enum weft_code code = weft_blocking_names_new(text, path, &names, err);
+    if (code != WEFT_OK)
+        return code;
+    weft_interplay_close(session->interplay);
+    session->interplay = NULL;
+    weft_blocking_names_free(session->names);
+    session->names = names;
+    return WEFT_OK;
+}
+
+enum weft_code weft_session_interplay(struct weft_session *session, uint64_t to_ns,
+                                      const struct weft_interplay **interplay, struct weft_err *err)
+{
+    enum weft_code code = WEFT_OK;
+    if (!session->interplay || session->interplay->to_ns < to_ns) {
+        weft_interplay_close(session->interplay);
+        session->interplay = NULL;
+        code = weft_interplay_open(session->trace, session->names, UINT64_MAX, &session->run,
+                                   &session->interplay, err);
+        if (code == WEFT_E_LIMIT && to_ns < weft_trace_meta(session->trace)->duration_ns)
+            code = weft_interplay_open(session->trace, session->names, to_ns, &session->run,
+                                       &session->interplay, err);
+    }
+    *interplay = session->interplay;
+    return code;
 }
 
 static bool has_tid(const uint64_t *tids, size_t n_tids, uint64_t tid)

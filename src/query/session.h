@@ -11,6 +11,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/critical_path.h"
+#include "analysis/interplay.h"
 #include "analysis/locks.h"
 #include "analysis/shapes.h"
 #include "base/error.h"
@@ -81,6 +82,19 @@ WEFT_CHECKED enum weft_code weft_session_functions(struct weft_session *session,
 WEFT_CHECKED enum weft_code weft_session_medians(struct weft_session *session,
                                                  const uint64_t **medians_ns, struct weft_err *err);
 
+/* What functions do that block, besides those that are known: the text of a table (docs/analyses/
+ * interplay.md, "Functions"), named `path` in messages. Before the first question about interplay;
+ * WEFT_E_MALFORMED tells the line that cannot be read. */
+WEFT_CHECKED enum weft_code weft_session_blocking_names(struct weft_session *session,
+                                                        struct weft_str text, const char *path,
+                                                        struct weft_err *err);
+
+/* All waits of the trace, made once; where memory does not hold them, those until to_ns. Valid
+ * until the next question about interplay, or close. */
+WEFT_CHECKED enum weft_code weft_session_interplay(struct weft_session *session, uint64_t to_ns,
+                                                   const struct weft_interplay **interplay,
+                                                   struct weft_err *err);
+
 /* The functions whose name holds `pattern` (letters of either case are the same), or, written
  * /pattern/, matches it as a POSIX extended regular expression. `*ids` (ascending, `*n_ids` of
  * them, may be none) is the caller's to free. A bad expression is WEFT_E_ARG. */
@@ -142,6 +156,11 @@ union weft_request {
     struct weft_regtime_opts regtime;
     struct weft_outliers_opts outliers;
     struct weft_activity_opts activity;
+    struct weft_blocking_opts blocking;
+    struct weft_correspondences_opts correspondences;
+    struct weft_interplay_opts interplay;
+    struct weft_lock_lanes_opts lock_lanes;
+    struct weft_lock_tree_opts lock_tree;
     struct weft_interval_opts interval;
     struct weft_locks_opts locks;
     struct weft_path_opts path;
@@ -163,6 +182,11 @@ union weft_result {
     struct weft_regtime_table *regtime;
     struct weft_outliers_table *outliers;
     struct weft_activity_table *activity;
+    struct weft_blocking_table *blocking;
+    struct weft_correspondences_table *correspondences;
+    struct weft_interplay_table *interplay;
+    struct weft_lock_lanes_table *lock_lanes;
+    struct weft_lock_tree_table *lock_tree;
     struct weft_interval_table *interval;
     struct weft_locks_table *locks;
     struct weft_path_table *path;

@@ -23,6 +23,7 @@ struct list {
     size_t metrics[METRICS_MAX]; /* places in the table */
     size_t n_columns, n_metrics;
     struct type_times *times; /* by type */
+    bool *has_keys;           /* by type */
 };
 
 /* ---- types ----------------------------------------------------------------------------------- */
@@ -44,24 +45,30 @@ static uint64_t length_of(const struct weft_execution_row *row)
     return row->end_ns - row->start_ns;
 }
 
-/* False without memory. */
+/* Times of what is cut at either end would be too short. False without memory. */
 static bool take_times(struct list *list)
 {
     const struct weft_executions_table *table = list->table;
     list->times = calloc(table->n_types + 1, sizeof *list->times);
-    for (size_t t = 0; list->times && t < table->n_types; t++) {
+    list->has_keys = calloc(table->n_types + 1, sizeof *list->has_keys);
+    if (!list->times || !list->has_keys)
+        return false;
+    for (size_t t = 0; t < table->n_types; t++) {
         list->times[t].ns = calloc(table->types[t].count + 1, sizeof *list->times[t].ns);
         if (!list->times[t].ns)
             return false;
     }
-    for (size_t i = 0; list->times && i < table->n_rows; i++) {
+    for (size_t i = 0; i < table->n_rows; i++) {
         struct type_times *times = &list->times[table->rows[i].type];
+        list->has_keys[table->rows[i].type] |= table->rows[i].key != 0;
+        if (table->rows[i].flags & (WEFT_EXECUTION_CUT_START | WEFT_EXECUTION_UNFINISHED))
+            continue;
         times->ns[times->n++] = length_of(&table->rows[i]);
         times->sum_ns += length_of(&table->rows[i]);
     }
-    for (size_t t = 0; list->times && t < table->n_types; t++)
+    for (size_t t = 0; t < table->n_types; t++)
         qsort(list->times[t].ns, list->times[t].n, sizeof *list->times[t].ns, by_number);
-    return list->times != NULL;
+    return true;
 }
 
 /* The smallest duration that at least so many in a thousand do not exceed. */
@@ -183,7 +190,7 @@ static void execution_row(const void *context, size_t index, struct weft_cell *c
     cells[0].number = row->start_ns;
     cells[1].number = row->end_ns;
     cells[2].text = list->table->types[row->type].name;
-    cells[3] = (struct weft_cell){ .number = row->key, .is_null = row->key == 0 };
+    cells[3] = (struct weft_cell){ .number = row->key, .is_null = !list->has_keys[row->type] };
     cells[4].number = thread_info(list, row->thread_id)->tid;
     cells[5].text = thread_info(list, row->thread_id)->name;
     cells[6].number = thread_info(list, row->end_thread_id)->tid;
@@ -281,6 +288,10 @@ static void print_text(const struct list *list)
         weft_output_printf(view->out, "\n%s take %s or more\n",
                            weft_human_plural(list->n_slow, "execution").text,
                            weft_human_ns(list->opts->slower_than_ns).text);
+    if (list->table->n_rows == 0)
+        weft_output_text(view->out, "\nnothing matches the rules: names are compared whole, * "
+                                    "stands for anything;\nwithout rules, weft executions "
+                                    "proposes some\n");
     if (list->n_rows == 0)
         return;
     weft_output_text(view->out, "\n");
@@ -357,6 +368,7 @@ void weft_render_executions(const struct weft_view *view, const struct weft_exec
     for (size_t t = 0; list.times && t < table->n_types; t++)
         free(list.times[t].ns);
     free(list.times);
+    free(list.has_keys);
     free(list.rows);
 }
 

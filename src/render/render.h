@@ -16,6 +16,7 @@
 #include "render/output.h"
 #include "render/table.h"
 #include "schema/executions.h"
+#include "schema/interplay.h"
 #include "schema/locks.h"
 #include "schema/tables.h"
 
@@ -166,6 +167,26 @@ struct weft_path_view {
 };
 void weft_render_path(const struct weft_view *view, const struct weft_path_table *table,
                       const struct weft_path_view *opts);
+
+/* ---- interplay ---- */
+
+enum weft_interplay_list {
+    WEFT_INTERPLAY_PATTERNS,
+    WEFT_INTERPLAY_THREADS,
+    WEFT_INTERPLAY_MATRIX,
+    WEFT_INTERPLAY_PAIRS,
+    WEFT_INTERPLAY_OBJECTS,
+    WEFT_INTERPLAY_WAITS,
+    WEFT_INTERPLAY_LISTS,
+};
+
+struct weft_interplay_view {
+    uint64_t limit;                /* rows of each list; 0: all */
+    unsigned lists;                /* bits of those that are shown; 0: all */
+    enum weft_interplay_list list; /* CSV */
+};
+void weft_render_interplay(const struct weft_view *view, const struct weft_interplay_table *table,
+                           const struct weft_interplay_view *opts);
 
 /* ---- shapes ---- */
 

@@ -70,6 +70,50 @@ struct weft_compare_table {
     uint64_t seed;      /* of the bootstrap: fixed, so that the answer is */
 };
 
+/* Executions that last longer than the others by more than chance spreads them
+ * (docs/analyses/diagnose.md). */
+struct weft_slow_tail {
+    bool is_found;
+    uint64_t n_fast, n_slow;
+    uint64_t fast_max_ns, slow_min_ns; /* no duration lies between */
+    double fast_median_ns, slow_median_ns;
+    double separation;   /* share of the variance of log durations that lies between both */
+    double excess_share; /* of all time: what the slow ones last longer than the fast median */
+};
+
+/* How often the values of a metric lie in each of n_bins bins of equal width, from low to high, or
+ * of equal ratio; the same bins for all three. */
+struct weft_metric_histogram {
+    double low, high; /* of all executions; is_log: of those above 0 */
+    bool is_log;
+    size_t n_bins;
+    uint32_t *all, *a, *b;                /* by bin; the last one has `high` too */
+    uint32_t below_all, below_a, below_b; /* is_log: values that are not above 0 */
+};
+
+/* Where bin `bin` begins; bin n_bins is where the last one ends. */
+double weft_metric_histogram_edge(const struct weft_metric_histogram *histogram, size_t bin);
+
+/* Between which a gate compares. */
+enum weft_gate_units {
+    WEFT_GATE_RUNS,       /* each run (source) gives one number: those of A against those of B */
+    WEFT_GATE_PAIRS,      /* all runs have executions of both: the change within each */
+    WEFT_GATE_EXECUTIONS, /* one run has both: its executions */
+};
+
+/* Whether B is worse than A by more than is allowed. */
+struct weft_gate_result {
+    enum weft_gate_units units;
+    bool is_decided; /* there were enough runs */
+    bool is_worse;   /* the change exceeds what is allowed, and the interval is above 0 */
+    uint64_t n_a, n_b;       /* runs, or executions */
+    uint64_t n_needed;       /* on each side, to decide */
+    double value_a, value_b; /* of the statistic: mean of the runs' */
+    bool is_relative;        /* change, low, high, allowed: 0.05 is 5 % of value_a */
+    double change, low, high; /* 95 %; infinite if there is none */
+    double allowed;
+};
+
 /* NULL is allowed. */
 void weft_compare_table_free(struct weft_compare_table *table);
 

@@ -40,7 +40,8 @@ _Static_assert(sizeof(struct weft_call_event) == 16, "the call event is the hot 
 enum weft_call_flag {
     WEFT_CALL_CUT_START = 1, /* entered before the trace: begins at the trace's start */
     WEFT_CALL_CUT_END = 2,   /* still open at the end: ends at the thread's last event */
-    WEFT_CALL_REPAIRED = 4,  /* its exit is missing: closed when a caller's exit was seen */
+    WEFT_CALL_REPAIRED = 4,  /* its exit is missing: closed when a caller's exit was seen, or by one
+                                that may be a later call's, records between them being lost */
     WEFT_CALL_TAIL = 8,      /* left by a tail call */
 };
 
@@ -53,7 +54,8 @@ uint8_t weft_call_flag_named(struct weft_str name);
 
 enum weft_event_kind {
     WEFT_EVENT_SPAN,      /* named interval that is no call (asynchronous): name, category,
-                             duration_ns, value = the source's id, payload */
+                             duration_ns, value = the source's id, payload; next_thread_id = where
+                             it ended, if on another thread */
     WEFT_EVENT_INSTANT,   /* named point: name, category, value = the source's id, payload */
     WEFT_EVENT_COUNTER,   /* name, value = bits of an IEEE 754 double (weft_counter_value) */
     WEFT_EVENT_SAMPLE,    /* stack sample: weight in value; stack_id, or without one the name is

@@ -32,7 +32,7 @@ struct weft_execution_row {
     uint32_t end_thread_id;
     uint32_t flags; /* enum weft_execution_flag */
     uint64_t start_ns, end_ns;
-    uint64_t key; /* value of the matched field; 0: none */
+    uint64_t key; /* value of the matched field; 0 of types without one */
 };
 
 enum weft_metric_unit {

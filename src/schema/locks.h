@@ -56,6 +56,7 @@ struct weft_lock_object {
     uint8_t kind;         /* enum weft_lock_kind */
     uint8_t sources;      /* enum weft_lock_source */
     bool is_untold;       /* stands for all locks of calls that do not tell which one they are of */
+    bool is_reused;       /* its address was told as of another kind, too */
 };
 
 /* ---- the analysis ---------------------------------------------------------------------------- */

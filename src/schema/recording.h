@@ -72,7 +72,8 @@ struct weft_ring_file {
     _Atomic uint32_t is_stopped;   /* set by the recorder: write nothing any more */
     _Atomic uint32_t n_modules;    /* counts dlopen and dlclose: maps have changed */
     uint32_t parent;               /* process id */
-    uint8_t reserved[68];
+    uint32_t pid_namespace;        /* its inode, in which pid and tids count; 0: not known */
+    uint8_t reserved[64];
 };
 _Static_assert(sizeof(struct weft_ring_file) == 128, "a head as long as a slot's");
 
@@ -122,7 +123,7 @@ enum weft_op {
     WEFT_OP_THREAD_END,
     /* argument: enum weft_ring_lock. REQUEST only of those that had to wait, or by --all-requests;
      * ACQUIRED without a REQUEST before it was had at once. */
-    WEFT_OP_LOCK_REQUEST,  /* words: object, caller */
+    WEFT_OP_LOCK_REQUEST,  /* words: object, caller; of a semaphore + WEFT_REQUEST_TIMED */
     WEFT_OP_LOCK_ACQUIRED, /* words: object, caller; kind + 256 x (result & 0xffffff) */
     WEFT_OP_LOCK_FAILED,   /* words: object, caller; likewise: timed out, busy, deadlock */
     WEFT_OP_LOCK_RELEASED, /* words: object, caller; of a semaphore: post */
@@ -152,6 +153,9 @@ enum weft_op {
     WEFT_OPS,
 };
 
+/* Flags in arguments: the wait has a limit; it is for all of its objects. */
+enum { WEFT_REQUEST_TIMED = 256, WEFT_WAIT_ALL = 256, WEFT_WAIT_TIMED = 512 };
+
 enum weft_wait_kind {
     WEFT_WAIT_CONDITION,
     WEFT_WAIT_BARRIER,
@@ -160,6 +164,7 @@ enum weft_wait_kind {
     WEFT_WAIT_POLL,  /* poll, select, epoll_wait: any of its objects, file descriptors */
     WEFT_WAIT_CHILD, /* wait, waitpid */
     WEFT_WAIT_ONCE,  /* call_once, pthread_once */
+    WEFT_WAIT_KINDS,
 };
 
 enum weft_io_kind {
@@ -308,7 +313,6 @@ enum weft_kernel_type {
                                yet), first three arguments */
     WEFT_KERNEL_IRQ_ENTER,  /* by option; a: enum weft_kernel_context + number << 8 */
     WEFT_KERNEL_IRQ_EXIT,
-    WEFT_KERNEL_UPROBE, /* a: number of the probe; payload: its arguments */
     WEFT_KERNEL_TYPES,
 };
 

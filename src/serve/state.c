@@ -35,20 +35,30 @@ enum { MEMORY_SHARE = 4 }; /* answers under way may have one in so many bytes of
     (BIT(TRACE) | BIT(DB) | BIT(TYPE) | BIT(BEGIN) | BIT(END) | BIT(MATCH) | BIT(WITHIN))
 
 static const struct weft_endpoint endpoints[] = {
+    { "blocking", WEFT_ANSWER_QUICK, PART | BIT(WIDTH), BIT(WIDTH), -1, weft_serve_blocking },
     { "calls", WEFT_ANSWER_HEAVY,
       PART | BIT(FN) | BIT(MIN_NS) | BIT(MAX_NS) | BIT(SORT) | BIT(SELF) | BIT(LIMIT), 0, -1,
       weft_serve_calls },
     { "colors", WEFT_ANSWER_NOW, 0, 0, -1, weft_serve_colors },
     { "compare", WEFT_ANSWER_HEAVY, EXECUTIONS | BIT(A) | BIT(B) | BIT(DRAFT), 0, -1,
       weft_serve_compare },
+    { "correspondences", WEFT_ANSWER_QUICK,
+      PART | BIT(WIDTH) | BIT(LIMIT) | BIT(OBJECT) | BIT(RELEASERS), 0, -1,
+      weft_serve_correspondences },
     { "executions", WEFT_ANSWER_HEAVY, EXECUTIONS | BIT(NODE), 0, -1, weft_serve_executions },
     { "functions", WEFT_ANSWER_HEAVY, PART, 0, WEFT_KEPT_FUNCTIONS, weft_serve_functions },
     { "histogram", WEFT_ANSWER_HEAVY, PART | BIT(FN) | BIT(SELF), BIT(FN), -1,
       weft_serve_histogram },
     { "info", WEFT_ANSWER_NOW, BIT(TRACE), 0, -1, weft_serve_info },
+    { "interplay", WEFT_ANSWER_HEAVY, PART | BIT(LIMIT), 0, WEFT_KEPT_INTERPLAY,
+      weft_serve_interplay },
     { "interval", WEFT_ANSWER_QUICK, PART | BIT(LIMIT), 0, -1, weft_serve_interval },
     { "item", WEFT_ANSWER_QUICK, BIT(TRACE) | BIT(THREAD) | BIT(AT) | BIT(DEPTH),
       BIT(THREAD) | BIT(AT) | BIT(DEPTH), -1, weft_serve_item },
+    { "lanes", WEFT_ANSWER_QUICK, PART | BIT(WIDTH) | BIT(LIMIT) | BIT(OBJECT), 0, -1,
+      weft_serve_lanes },
+    { "locktree", WEFT_ANSWER_QUICK, PART | BIT(KIND) | BIT(LIMIT) | BIT(OBJECT), BIT(KIND), -1,
+      weft_serve_locktree },
     { "lod", WEFT_ANSWER_QUICK, PART | BIT(WIDTH) | BIT(DEPTHS), BIT(WIDTH), -1, weft_serve_lod },
     { "names", WEFT_ANSWER_QUICK, BIT(TRACE), 0, WEFT_KEPT_NAMES, weft_serve_names },
     { "notes", WEFT_ANSWER_NOW, BIT(TRACE), 0, -1, weft_serve_notes },
@@ -156,6 +166,8 @@ static enum weft_code check_query(const struct weft_query *query, struct weft_as
         check_ids(&query->threads, WEFT_PARAM_THREADS, weft_trace_n_threads(trace), err);
     if (code == WEFT_OK)
         code = check_ids(&query->fn, WEFT_PARAM_FN, weft_trace_n_functions(trace), err);
+    if (code == WEFT_OK)
+        code = check_ids(&query->releasers, WEFT_PARAM_RELEASERS, weft_trace_n_threads(trace), err);
     if (code == WEFT_OK && query->thread >= weft_trace_n_threads(trace) &&
         weft_query_has(query, WEFT_PARAM_THREAD))
         code = weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "thread: expected an id below %" PRIu32,

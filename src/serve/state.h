@@ -19,6 +19,7 @@ enum weft_kept {
     WEFT_KEPT_REGTIME,
     WEFT_KEPT_FUNCTIONS,
     WEFT_KEPT_SHAPES,
+    WEFT_KEPT_INTERPLAY,
     WEFT_KEPTS
 };
 
@@ -131,6 +132,11 @@ WEFT_ENDPOINT(states);
 WEFT_ENDPOINT(notes);
 WEFT_ENDPOINT(colors);
 WEFT_ENDPOINT(progress);
+WEFT_ENDPOINT(blocking); /* interplay.c */
+WEFT_ENDPOINT(correspondences);
+WEFT_ENDPOINT(interplay);
+WEFT_ENDPOINT(lanes);
+WEFT_ENDPOINT(locktree);
 WEFT_ENDPOINT(lod); /* parts.c */
 WEFT_ENDPOINT(interval);
 WEFT_ENDPOINT(tree);

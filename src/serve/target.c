@@ -13,6 +13,7 @@ static const char *const sorts[] = { "longest", "time", NULL };
 static const char *const directions[] = { "next", "previous", NULL };
 static const char *const flags[] = { "0", "1", NULL };
 static const char *const kept[] = { "regtime", "functions", "shapes", NULL };
+static const char *const kinds[] = { "waits", "sections", "meanwhile", NULL };
 const char *const weft_query_presets[] = { "paper", "fine", NULL };
 
 /* One row a parameter, in the order of enum weft_param. */
@@ -62,6 +63,9 @@ static const struct row rows[] = {
     { "b", TEXT, FIELD(b), WEFT_QUERY_TEXT, NULL },
     { "draft", CHOICE, FIELD(is_draft), 0, flags },
     { "node", NUMBER, FIELD(node), UINT32_MAX - 1, NULL },
+    { "object", NUMBER, FIELD(object), UINT64_MAX, NULL },
+    { "releasers", IDS, FIELD(releasers), UINT32_MAX - 1, NULL },
+    { "kind", CHOICE, FIELD(kind), 0, kinds },
 };
 _Static_assert(sizeof rows / sizeof *rows == WEFT_PARAMS, "one row a parameter");
 

@@ -57,6 +57,9 @@ enum weft_param {
     WEFT_PARAM_B,
     WEFT_PARAM_DRAFT,
     WEFT_PARAM_NODE,
+    WEFT_PARAM_OBJECT,
+    WEFT_PARAM_RELEASERS,
+    WEFT_PARAM_KIND,
     WEFT_PARAMS,
 };
 
@@ -65,6 +68,7 @@ enum weft_param {
 enum weft_query_sort { WEFT_QUERY_LONGEST, WEFT_QUERY_TIME };
 enum weft_query_direction { WEFT_QUERY_NEXT, WEFT_QUERY_PREVIOUS };
 enum weft_query_of { WEFT_QUERY_REGTIME, WEFT_QUERY_FUNCTIONS, WEFT_QUERY_SHAPES };
+enum weft_query_kind { WEFT_QUERY_WAITS, WEFT_QUERY_SECTIONS, WEFT_QUERY_MEANWHILE };
 
 /* Ids, ascending, each once. */
 struct weft_query_ids {
@@ -85,8 +89,10 @@ struct weft_query {
     uint64_t trace, from_ns, to_ns, min_ns, max_ns, limit, width, thread, at_ns, depth, depths;
     uint64_t glyphs, duration_ns, gap_ns, span_ns, outlier_factor, outlier_min_ns;
     uint64_t is_self, is_draft, db, node;
+    uint64_t object;                      /* weft_shared_object.id */
     uint64_t sort, direction, of, preset; /* enums; preset: index of weft_query_presets */
-    struct weft_query_ids threads, fn;
+    uint64_t kind;                        /* enum weft_query_kind */
+    struct weft_query_ids threads, fn, releasers;
     struct weft_query_text span, type, begin, end, match, within, a, b;
 };
 

@@ -65,6 +65,28 @@ def check_counts(name, store, n_rounds, has_events):
     ok("spin" in contexts, f"{name}: what holders do", contexts)
 
 
+def check_interplay(name, store, n_rounds, has_events):
+    """Who ends waits: workers wait for the main thread's condition, for each other's mutexes, and at
+    the barrier for who comes last; a kernel confirms it."""
+    document = run_json("interplay", store)
+    waits = [row for row in document["waits"] if row["kind"] in ("mutex", "condition", "barrier")]
+    joined = [row for row in waits if row["releaser_tid"] is not None]
+    kinds = {kind: sum(row["kind"] == kind for row in joined) for kind in ("condition", "barrier")}
+    confirmed = sum(row["confidence"] == "confirmed" for row in joined)
+    note(f"{name}: {len(joined)} of {len(waits)} waits joined, {confirmed} confirmed by the kernel")
+    ok(len(joined) >= 0.99 * len(waits) and confirmed >= 0.8 * len(joined),
+       f"{name}: waits are joined with what ended them", (len(waits), len(joined), confirmed))
+    ok(all(0.9 * 4 * n_rounds <= n <= 4 * n_rounds + 4 for n in kinds.values()),
+       f"{name}: of each round four at the condition, four at the barrier", kinds)
+    ok(all(row["start_ns"] <= row["release_ns"] <= row["end_ns"] for row in joined),
+       f"{name}: releases lie in their waits")
+    if has_events:
+        pairs = {(row["wait_function"], row["release_function"], row["kind"])
+                 for row in document["pairs"]}
+        ok({("worker", "run_round", "condition"), ("update_shared_a", "update_shared_a", "mutex")} <=
+           pairs, f"{name}: from where", sorted(map(str, pairs)))
+
+
 def named(counts, key, is_named):
     counts.setdefault(key, []).append(bool(is_named))
 
@@ -119,9 +141,11 @@ def check_held():
 
 mixed, mixed_store = import_run("mixed_mutex4", "ust", "perf.data")
 check_counts("mixed_mutex4", mixed_store, len(list(executions(mixed, "round"))), True)
+check_interplay("mixed_mutex4", mixed_store, 120, True)
 check_paths("mixed_mutex4", mixed, mixed_store)
 plain, plain_store = import_run("mutex4", "perf.data")
 check_counts("mutex4", plain_store, len(list(executions(plain, "round"))), False)
+check_interplay("mutex4", plain_store, len(list(executions(plain, "round"))), False)
 check_paths("mutex4", plain, plain_store)
 _, traced = import_run("mixed_mutex4", "ust", "trace.dat")
 check_counts("mixed_mutex4, trace.dat", traced, 120, True)

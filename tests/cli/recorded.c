@@ -4,6 +4,7 @@
  * known. usage: recorded MODE [NUMBER [NUMBER]]
  */
 #include <dirent.h>
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -92,6 +93,42 @@ SILENT static void run_threads(long n_threads, long at_once)
     }
 }
 
+/* Threads that hand a byte around. */
+enum { MOST_HANDS = 16 };
+
+static int hands[MOST_HANDS][2];
+static long n_hands, n_rounds;
+
+SILENT static void *hand(void *number)
+{
+    const long own = (long)(intptr_t)number;
+    char byte, name[16];
+    (void)snprintf(name, sizeof name, "hand %ld", own);
+    (void)pthread_setname_np(pthread_self(), name);
+    for (long k = 0; k < n_rounds; k++)
+        if (read(hands[own][0], &byte, 1) != 1 ||
+            write(hands[(own + 1) % n_hands][1], &byte, 1) != 1)
+            exit(9);
+    return NULL;
+}
+
+SILENT static void run_hands(long n, long rounds)
+{
+    pthread_t ids[MOST_HANDS];
+    n_hands = n < MOST_HANDS ? n : MOST_HANDS;
+    n_rounds = rounds;
+    for (long k = 0; k < n_hands; k++)
+        if (pipe(hands[k]) != 0)
+            exit(9);
+    for (long k = 0; k < n_hands; k++)
+        if (pthread_create(&ids[k], NULL, hand, (void *)(intptr_t)k) != 0)
+            exit(9);
+    if (write(hands[0][1], "x", 1) != 1)
+        exit(9);
+    for (long k = 0; k < n_hands; k++)
+        (void)pthread_join(ids[k], NULL);
+}
+
 SILENT static void run_children(long n_children)
 {
     for (long k = 0; k < n_children; k++) {
@@ -120,6 +157,36 @@ SILENT static void run_on(double seconds)
         (void)step(50);
         (void)nanosleep(&pause, NULL);
     }
+}
+
+/* `n` times 2000 steps of 49 calls, with pauses in which a recorder keeps up. */
+SILENT static void run_much(long n)
+{
+    const struct timespec pause = { .tv_nsec = 6000000 };
+    for (long k = 0; k < n; k++) {
+        for (int i = 0; i < 2000; i++)
+            (void)step(49);
+        (void)nanosleep(&pause, NULL);
+    }
+}
+
+/* Calls functions of a library that is opened first, 100 times in a second. */
+SILENT static void run_plugin(const char *path)
+{
+    const struct timespec pause = { .tv_nsec = 10000000 };
+    void *library = dlopen(path, RTLD_NOW);
+    int (*wanted)(int) = NULL, (*other)(int) = NULL;
+    if (library) {
+        *(void **)&wanted = dlsym(library, "plugin_wanted");
+        *(void **)&other = dlsym(library, "plugin_other");
+    }
+    if (!wanted || !other)
+        exit(9);
+    for (int k = 0; k < 100; k++) {
+        (void)wanted(other(k));
+        (void)nanosleep(&pause, NULL);
+    }
+    (void)dlclose(library);
 }
 
 SILENT static void run_slow(void)
@@ -221,6 +288,12 @@ SILENT int main(int argc, char **argv)
         run_children((long)first);
     } else if (strcmp(mode, "run") == 0) {
         run_on(first);
+    } else if (strcmp(mode, "plugin") == 0) {
+        run_plugin(argc > 2 ? argv[2] : "");
+    } else if (strcmp(mode, "hand") == 0) {
+        run_hands((long)first, (long)second);
+    } else if (strcmp(mode, "much") == 0) {
+        run_much((long)first);
     } else if (strcmp(mode, "slow") == 0) {
         run_slow();
     } else if (strcmp(mode, "scribble") == 0) {

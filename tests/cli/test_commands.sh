@@ -96,6 +96,21 @@ for command in cpu functions info interval locks outliers regtime shapes states 
     ok "$command -j 4 gives the same" same "$work/out" "$work/long"
 done
 
+# A reader that goes away: the program ends by SIGPIPE, as others do, and says nothing.
+left_alone() { # left_alone ARGUMENTS...
+    python3 -c '
+import os, subprocess, sys
+read, write = os.pipe()
+os.close(read)
+got = subprocess.run(sys.argv[1:], stdout=write, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+sys.exit(got.returncode != -13 or got.stderr != b"")' "$weft" "$@"
+}
+for command in cpu functions info interval locks outliers regtime shapes states waits; do
+    ok "$command ends quietly when nobody reads" left_alone "$command" "$trace"
+done
+ok "export, too" left_alone export --format csv "$trace"
+ok "--help, too" left_alone --help
+
 printf '1,2,f\n' >"$work/plain.csv"
 run import -o "$work/plain.weft" "$work/plain.csv"
 ok "a table without column names is unknown" status_is 1

@@ -103,6 +103,14 @@ golden locks_blockers.csv locks --format csv --list blockers l.weft
 golden locks_kernel.txt locks k.weft
 golden locks_none.txt locks t.weft
 golden error_locks.txt locks --list holds t.weft
+golden interplay.txt interplay -n 0 l.weft
+golden interplay_limit.txt interplay --patterns --matrix -n 2 --tid 22 --to 60us l.weft
+golden interplay_object.txt interplay --object cache --from 10us l.weft
+golden interplay.json interplay --json l.weft
+golden interplay_waits.csv interplay --format csv --list waits l.weft
+golden interplay_kernel.txt interplay k.weft
+golden interplay_none.txt interplay t.weft
+golden error_interplay.txt interplay --table locks.txt t.weft
 golden path_locks.txt path --thread 23 l.weft
 golden path_locks.json path --thread 21 --json l.weft
 golden path.txt path --thread 11 --from 1us --to 5us t.weft
@@ -115,6 +123,15 @@ golden path_kernel.txt path --thread 10 k.weft
 golden path_kernel.json path --thread 10 --json k.weft
 golden error_interval.txt interval --during 11:nowhere t.weft
 golden error_window.txt interval --from 2s --to 1s t.weft
+golden executions.txt executions --begin call:hash t.weft
+golden executions.json executions --json --begin call:hash -n 3 t.weft
+golden executions.csv executions --format csv --begin enter:hash --end exit:hash t.weft
+golden executions_slow.txt executions --begin 'call:* where depth = 1' --type inner --slower-than 1us t.weft
+golden executions_kernel.txt executions --begin 'syscall:*' --path k.weft
+golden executions_proposed.txt executions t.weft
+golden executions_proposed.json executions --json t.weft
+golden executions_none.txt executions --begin call:nowhere t.weft
+golden error_executions.txt executions --begin 'call:hash where depth > deep' t.weft
 golden shapes.txt shapes t.weft
 golden shapes.json shapes --json t.weft
 golden shapes.csv shapes --format csv t.weft

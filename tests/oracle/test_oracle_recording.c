@@ -2,7 +2,8 @@
  *
  * Known calls of random threads, written as the libraries write them and cut into pieces anywhere,
  * are read back exactly: thread, function, time; whatever the cutting, the packing, the workers. A
- * recording that ends at any byte gives all that stands in whole pieces.
+ * recording that ends at any byte gives all that stands in whole pieces. Where words are missing,
+ * each call that is told as certain is one that the thread made, with its times.
  */
 #include "base/pool.h"
 #include "base/u128.h"
@@ -270,9 +271,163 @@ static void test_truncation(uint64_t seed)
     scene_fini(&scene);
 }
 
+/* ---- words that are missing --------------------------------------------------------------------
+ */
+
+struct span {
+    uint64_t start_ns, end_ns, address;
+};
+
+struct spans {
+    struct span items[MOST_CALLS];
+    size_t n;
+};
+
+struct loss {
+    struct rb file;
+    struct rb_ring ring;
+    struct spans made;  /* all that the thread did */
+    struct spans whole; /* of them those that stand in the ring, without a loss in between */
+};
+
+/* Calls of one thread, some of which find no room; where they are missing stands a LOST, or nothing
+ * at all: then the words are cut out of the middle between two pieces. */
+static void make_loss(struct loss *loss, uint64_t seed)
+{
+    struct span stack[32];
+    unsigned epochs[32]; /* of entries; 0: not written */
+    uint64_t ticks = 1000, n_missing = 0;
+    unsigned epoch = 1;
+    size_t depth = 0;
+    state = seed;
+    *loss = (struct loss){ .ring = { .pid = 1 } };
+    loss->ring.piece = (struct weft_ring_piece){ .library = WEFT_RING_FUNCTIONS, .tid = 2 };
+    loss->ring.piece.start_ticks = 1000;
+    rb_head(&loss->file);
+    rb_clock(&loss->file, 1000, 1000, 0);
+    rb_clock(&loss->file, 2000, 2000, 0);
+    bool is_missing = false;
+    for (size_t k = 0; k < MOST_CALLS; k++) {
+        const bool is_exit = depth && (depth == 32 || draw(2));
+        ticks += 1 + draw(50);
+        if (draw(25) == 0)
+            is_missing = !is_missing;
+        if (!is_missing && n_missing) {
+            epoch++;
+            if (loss->ring.n_ends == 0 || draw(2)) {
+                rb_op(&loss->ring, ticks, WEFT_OP_LOST, 0, &n_missing, 1);
+            } else {
+                rb_cut(&loss->file, &loss->ring, loss->ring.n_ends, 1);
+                for (uint64_t n = 0; n < n_missing; n++)
+                    rb_word(&loss->ring, 0);
+                loss->ring.n_cut = loss->ring.n;
+                loss->ring.ticks = ticks - WEFT_WORD_DELTA_MAX - 1; /* a TIME comes first */
+                loss->ring.cut_ticks = 0;
+            }
+            n_missing = 0;
+        }
+        n_missing += is_missing;
+        if (is_exit) {
+            struct span span = stack[--depth];
+            span.end_ns = ticks - 1000;
+            loss->made.items[loss->made.n++] = span;
+            if (!is_missing && epochs[depth] == epoch)
+                loss->whole.items[loss->whole.n++] = span;
+        } else {
+            stack[depth] =
+                (struct span){ .start_ns = ticks - 1000, .address = address_of(draw(4)) };
+            epochs[depth++] = is_missing ? 0 : epoch;
+        }
+        const uint64_t address = is_exit ? stack[depth].address : stack[depth - 1].address;
+        if (!is_missing)
+            rb_call(&loss->ring, ticks, is_exit, address);
+    }
+    rb_cut(&loss->file, &loss->ring, loss->ring.n_ends, 1);
+}
+
+static bool is_among(const struct spans *spans, const struct span *span, uint32_t key,
+                     const uint64_t *address_of_key)
+{
+    for (size_t k = 0; k < spans->n; k++)
+        if (spans->items[k].start_ns == span->start_ns && spans->items[k].end_ns == span->end_ns &&
+            spans->items[k].address == address_of_key[key])
+            return true;
+    return false;
+}
+
+/* What the sink makes of it, by its rules (schema/sink.h): certain calls are those without a flag.
+ * False: one of them was not made so. */
+static bool check_certain(const struct loss *loss, const char *text, const uint64_t *address_of_key,
+                          size_t *n_certain)
+{
+    struct {
+        uint32_t key;
+        uint64_t start_ns;
+    } stack[MOST_CALLS];
+    size_t depth = 0;
+    bool is_good = true;
+    for (; *text; text = strchr(text, '\n') + 1) {
+        char kind;
+        uint32_t key;
+        uint64_t at_ns;
+        if (sscanf(text, "%c %" SCNu32 " @%" SCNu64, &kind, &key, &at_ns) != 3 ||
+            !strchr("EXM", kind))
+            continue;
+        if (kind == 'E') {
+            stack[depth].key = key;
+            stack[depth++].start_ns = at_ns;
+            continue;
+        }
+        is_good &= depth > 0; /* else it would be of before the trace */
+        size_t at = depth;
+        while (at > 0 && stack[at - 1].key != key)
+            at--;
+        if (at == 0)
+            continue;
+        depth = at - 1;
+        const struct span span = { .start_ns = stack[depth].start_ns, .end_ns = at_ns };
+        if (kind == 'X') {
+            ++*n_certain;
+            is_good &= is_among(&loss->made, &span, key, address_of_key);
+        }
+    }
+    return is_good;
+}
+
+static void test_losses(uint64_t first_seed)
+{
+    enum { N_LOSSES = 2000 };
+    size_t n_bad = 0, n_certain = 0, n_whole = 0;
+    for (uint64_t seed = first_seed; seed < first_seed + N_LOSSES; seed++) {
+        struct loss loss;
+        make_loss(&loss, seed);
+        const struct scene scene = { .file = loss.file };
+        struct rec_sink rec;
+        uint64_t address_of_key[1 << 10] = { 0 };
+        bool is_good = import(&scene, loss.file.n_bytes, 1, &rec) && rec.n_threads == 1;
+        for (const char *at = rec_str(&rec.trace); (at = strstr(at, "function ")); at++) {
+            uint32_t key;
+            uint64_t address;
+            if (sscanf(at, "function %" SCNu32 " %*[^0]0x%" SCNx64, &key, &address) == 2 &&
+                key < 1 << 10)
+                address_of_key[key] = address;
+        }
+        is_good &= check_certain(&loss, rec_str(&rec.threads[0]), address_of_key, &n_certain);
+        n_whole += loss.whole.n;
+        if (!is_good && n_bad++ == 0)
+            tap_note("seed %" PRIu64, seed);
+        rec_fini(&rec);
+        rb_ring_fini(&loss.ring);
+        rb_fini(&loss.file);
+    }
+    tap_eq_u64(n_bad, 0, "across missing words no call is told that was not made");
+    tap_eq_u64(n_certain, n_whole, "and each that stands between them is certain");
+}
+
 int main(void)
 {
     const uint64_t seed = tap_seed(1);
+    test_losses(seed);
     test_random(seed);
     test_truncation(seed);
     return tap_done();

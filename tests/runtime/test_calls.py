@@ -184,9 +184,9 @@ def losses():
         equal(slot.lost, len(told) - len(found), "each call that found no room is counted")
 
 
-def laps():
-    """A small ring that is read while it is written, many times around: what was read and what LOST
-    says is missing are the program's calls, in order."""
+def lap():
+    """A small ring that is read while it is written: what was read and what LOST says is missing are
+    the program's calls, in order. Whether the ring was gone around depends on the machine."""
     with Recorded([target("target_calls"), "11", "1", "150000"], preload=(FUNCTIONS,),
                   env={"WEFT_RECORD_WORDS": "4096"}) as it:
         rings, found = {}, []
@@ -211,9 +211,18 @@ def laps():
                 n_wrong += at >= len(told) or calls([event])[0] != told[at]
                 at += 1
         slot = list(rings.values())[0].slots()[0]
-        ok(n_wrong == 0 and len(found) > 4096 and at + slot.lost - n_lost == len(told),
-           "a ring around many times: each call is there or counted where it was",
-           f"{n_wrong} wrong, {len(found)} found, {n_lost} of {slot.lost} lost, {at} {len(told)}")
+        is_right = n_wrong == 0 and at + slot.lost - n_lost == len(told)
+        return is_right, len(found) > 4096, (f"{n_wrong} wrong, {len(found)} found, {n_lost} of "
+                                             f"{slot.lost} lost, {at} {len(told)}")
+
+
+def laps():
+    for _ in range(50):
+        is_right, has_gone_around, note = lap()
+        if not is_right or has_gone_around:
+            break
+    ok(is_right and has_gone_around,
+       "a ring around many times: each call is there or counted where it was", note)
 
 
 def off():

@@ -6,7 +6,8 @@
  *     begin xray-fdr: version 5, 1 buffers, 1.000 GHz        E 7 @100     entry of function 7
  *     clock 1000000000 zero 5000 monotonic 12000             X 7 @120     exit
  *     thread 0 tid 42 pid 1                                  T 7 @120     tail exit
- *     function 7 work [prog] 0x21e10                         A 99         argument
+ *     function 7 work [prog] 0x21e10                         M 7 @120     exit with flags
+ *                                                            A 99         argument
  *     note truncated 12 thread 0 at 0x50                     C cpu 3 cpu 3 @100
  *                                                            I custom event 0 cpu 3 @110 "ab"
  *                                                            call_args  [] 0 @100 5, "text"
@@ -149,7 +150,7 @@ static enum weft_code rec_calls(struct weft_sink *sink, uint32_t thread_id,
         if (events[k].kind == WEFT_CALL_ARG)
             rec_add(text, "A %" PRIu64 "\n", events[k].value);
         else
-            rec_add(text, "%c %" PRIu32 " @%" PRIu64 "\n", "EXT"[events[k].kind % 3],
+            rec_add(text, "%c %" PRIu32 " @%" PRIu64 "\n", "EXTAM"[events[k].kind % 5],
                     events[k].function_key, events[k].time_ns);
     }
     return rec_step(sink, err);

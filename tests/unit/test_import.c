@@ -293,10 +293,10 @@ static void test_events(void)
 
 int main(void)
 {
-    static const char *const names[] = { "fdr",      "short.fdr",  "a.txt",     "b.txt",
-                                         "bad.txt",  "empty",      "noise",     "elf",
-                                         "zst",      "map",        "out.weft",  "xz",
-                                         "a.txt.gz", "cut.txt.gz", "bad.txt.gz" };
+    static const char *const names[] = {
+        "fdr", "short.fdr", "a.txt", "b.txt",    "bad.txt",    "empty",      "noise", "elf", "zst",
+        "map", "out.weft",  "xz",    "a.txt.gz", "cut.txt.gz", "bad.txt.gz", "csv",   "json"
+    };
     write_inputs();
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
         test_row(&rows[k]);

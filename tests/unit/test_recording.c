@@ -15,6 +15,7 @@ enum { PID = 10, TID = 11, OTHER = 12 };
 static void begin(struct rb *file)
 {
     rb_head(file);
+    rb_text(file, WEFT_PIECE_META, 0, 0, 1000, "lost_threads=0\nskipped=7\n");
     rb_clock(file, 1000, 1000, 5000);
     rb_clock(file, 2000, 2000, 6000);
 }
@@ -99,15 +100,23 @@ static void test_locks(void)
 static void test_waits(void)
 {
     static const char *const lines[] = {
-        "function 0 pthread_cond_wait", "function 4 pthread_join", "function 11 read",
+        "function 0 pthread_cond_wait",
+        "function 4 pthread_join",
+        "function 11 read",
         "E 0 @10\nA 77\nX 0 @40\nE 2 @41\nA 77\nX 2 @41\nE 4 @50\nA 99\nX 4 @60\nE 11 @70\n"
-        "A 3\nX 11 @90\n",
+        "A 3\nX 11 @90\nE 6 @100\nA 3\nA 5\nA 9\nX 6 @110\nE 6 @120\nA 3\nX 6 @130\n"
+        "E 18 @140\nA 77\nX 18 @150\nE 19 @160\nA 55\nX 19 @170\nE 0 @180\nA 77\nX 0 @190\n",
+        "I timed out 110 cpu -1 @130",
+        "I timed out 110 cpu -1 @150",
+        "I failed 4 cpu -1 @170",
+        "function 18 pthread_cond_timedwait",
+        "function 19 sem_timedwait",
         NULL
     };
     struct rb file = { 0 };
     struct rb_ring ring = ring_of(TID, WEFT_RING_OPERATIONS, 1000);
     const uint64_t condition[] = { 1, 77 }, join[] = { 1, 99 }, read[] = { 3, 100, 1 },
-                   signal[] = { 77, 1 };
+                   signal[] = { 77, 1 }, polled[] = { 1, 3, 5, 9 }, semaphore[] = { 55, 1 };
     begin(&file);
     rb_op(&ring, 1010, WEFT_OP_WAIT_BEGIN, WEFT_WAIT_CONDITION, condition, 2);
     rb_op(&ring, 1040, WEFT_OP_WAIT_END, WEFT_WAIT_CONDITION, condition, 1);
@@ -116,6 +125,17 @@ static void test_waits(void)
     rb_op(&ring, 1060, WEFT_OP_WAIT_END, WEFT_WAIT_JOIN, join, 1);
     rb_op(&ring, 1070, WEFT_OP_IO_BEGIN, WEFT_IO_READ, read, 3);
     rb_op(&ring, 1090, WEFT_OP_IO_END, WEFT_IO_READ, read, 3);
+    rb_op(&ring, 1100, WEFT_OP_WAIT_BEGIN, WEFT_WAIT_POLL, polled, 4);
+    rb_op(&ring, 1110, WEFT_OP_WAIT_END, WEFT_WAIT_POLL, polled, 2);
+    rb_op(&ring, 1120, WEFT_OP_WAIT_BEGIN, WEFT_WAIT_POLL | WEFT_WAIT_TIMED, polled, 2);
+    rb_op(&ring, 1130, WEFT_OP_WAIT_END, WEFT_WAIT_POLL, polled, 1);
+    rb_op(&ring, 1140, WEFT_OP_WAIT_BEGIN, WEFT_WAIT_CONDITION | WEFT_WAIT_TIMED, condition, 2);
+    rb_op(&ring, 1150, WEFT_OP_WAIT_END, WEFT_WAIT_CONDITION | 110 << 8, condition, 1);
+    rb_op(&ring, 1160, WEFT_OP_LOCK_REQUEST, WEFT_RING_LOCK_SEMAPHORE | WEFT_REQUEST_TIMED,
+          semaphore, 2);
+    rb_op(&ring, 1170, WEFT_OP_LOCK_FAILED, WEFT_RING_LOCK_SEMAPHORE | 4 << 8, semaphore, 2);
+    rb_op(&ring, 1180, WEFT_OP_WAIT_BEGIN, WEFT_WAIT_CONDITION, condition, 2);
+    rb_op(&ring, 1190, WEFT_OP_WAIT_END, WEFT_WAIT_CONDITION, condition, 1);
     finish(&file, &ring);
     expect(&file, lines, "waits");
 }
@@ -128,7 +148,7 @@ static void test_marks(void)
         "C load 0.5 cpu -1 @20",
         "flow_begin queue [task] 3 @50",
         "flow_end queue [task] 3 @60",
-        "function 18 queue [] 0x0\n",
+        "function 21 queue [] 0x0\n",
         "note not_kept 1 (ends of executions of which no begin is known)",
         "I records lost 5",
         NULL
@@ -273,7 +293,7 @@ static void test_kernel(void)
 /* Two pieces of one slot: what the damaged one held is missing, and counted. */
 static void test_damage(void)
 {
-    static const char *const lines[] = { "E 18 @30\nend", "note bad_record", "(damaged pieces)",
+    static const char *const lines[] = { "E 21 @30\nend", "note bad_record", "(damaged pieces)",
                                          "note lost_records 2 thread 0 at", NULL };
     struct rb file = { 0 };
     struct rb_ring ring = ring_of(TID, WEFT_RING_FUNCTIONS, 1000);
@@ -289,6 +309,33 @@ static void test_damage(void)
     rb_cut(&file, &ring, 4, 1300);
     rb_ring_fini(&ring);
     expect(&file, lines, "damage");
+}
+
+/* A wait that was open when words went missing is over where the next record stands, and says that
+ * it was mended; the end of one whose begin is missing ends nothing. */
+static void test_losses(void)
+{
+    static const char *const lines[] = { "E 0 @10\nA 77\nM 0 @40\n",
+                                         "E 4 @60\nA 99\nX 4 @70\nend",
+                                         "note exit_ignored 1 thread 0",
+                                         "lock_released pthread_mutex_unlock [] 55 '\xff' @40",
+                                         "note lost_records 7 (events that interrupted",
+                                         NULL };
+    struct rb file = { 0 };
+    struct rb_ring ring = ring_of(TID, WEFT_RING_OPERATIONS, 1000);
+    const uint64_t condition[] = { 1, 77 }, join[] = { 1, 99 }, n_lost[] = { 9 };
+    const uint64_t mutex[] = { 55, 1 }, rwlock[] = { 66, 1 };
+    begin(&file);
+    rb_op(&ring, 1005, WEFT_OP_LOCK_ACQUIRED, WEFT_RING_LOCK_MUTEX, mutex, 2);
+    rb_op(&ring, 1006, WEFT_OP_LOCK_ACQUIRED, WEFT_RING_LOCK_READ, rwlock, 2);
+    rb_op(&ring, 1007, WEFT_OP_LOCK_RELEASED, WEFT_RING_LOCK_READ, rwlock, 2);
+    rb_op(&ring, 1010, WEFT_OP_WAIT_BEGIN, WEFT_WAIT_CONDITION, condition, 2);
+    rb_op(&ring, 1040, WEFT_OP_LOST, 0, n_lost, 1);
+    rb_op(&ring, 1040, WEFT_OP_WAIT_END, WEFT_WAIT_CONDITION, condition, 1);
+    rb_op(&ring, 1060, WEFT_OP_WAIT_BEGIN, WEFT_WAIT_JOIN, join, 2);
+    rb_op(&ring, 1070, WEFT_OP_WAIT_END, WEFT_WAIT_JOIN, join, 1);
+    finish(&file, &ring);
+    expect(&file, lines, "a wait across a loss");
 }
 
 static void test_heads(void)
@@ -321,6 +368,7 @@ int main(void)
     test_threads();
     test_kernel();
     test_damage();
+    test_losses();
     test_heads();
     return tap_done();
 }

@@ -16,6 +16,7 @@ import { startPage } from './start';
 import { compareScreen } from './views/compare';
 import { functionsScreen } from './views/functions';
 import { healthScreen } from './views/health';
+import { INTERPLAY } from './views/interplay';
 import { OVERVIEW, PATTERNS } from './views/overview';
 import { pathScreen } from './views/path';
 import { TIMELINE } from './views/timeline';
@@ -35,7 +36,7 @@ function startsWhole(): boolean {
 
 async function makeServed(source: Source, early: Promise<Columns> | null): Promise<App> {
   const served = await loadServed(source);
-  const ofTrace = [OVERVIEW, TIMELINE, PATTERNS, pathScreen(), compareScreen()];
+  const ofTrace = [OVERVIEW, TIMELINE, PATTERNS, INTERPLAY, pathScreen(), compareScreen()];
   const screens = served.hasTrace
     ? [...ofTrace, functionsScreen(), healthScreen()]
     : [compareScreen()];

@@ -131,10 +131,10 @@ static enum weft_code end_payload(struct pairing *pairing, const struct chrome_e
     return code;
 }
 
-/* Delivers a span; `end` is the event that ended it, or NULL. */
+/* Delivers a span; `end` is the event that ended it, on the thread `end_thread`, or NULL. */
 static enum weft_code send_span(struct pairing *pairing, const struct open_span *span,
                                 uint64_t end_time, const struct chrome_event *end,
-                                struct weft_err *err)
+                                uint32_t end_thread, struct weft_err *err)
 {
     struct chrome_trace *trace = pairing->trace;
     struct chrome_event begin;
@@ -153,6 +153,8 @@ static enum weft_code send_span(struct pairing *pairing, const struct open_span 
     event.kind = WEFT_EVENT_SPAN;
     event.duration_ns = end_time - span->time;
     event.prev_state = (uint8_t)span->phase;
+    if (end && end_thread != span->thread)
+        event.next_thread_id = trace->threads.items[end_thread].thread_id;
     return trace->sink->ops->events(trace->sink, trace->threads.items[span->thread].thread_id,
                                     &event, 1, err);
 }
@@ -178,7 +180,7 @@ static enum weft_code close_span(struct pairing *pairing, const struct chrome_re
     span->below = pairing->free_span;
     span->is_open = false;
     pairing->free_span = place;
-    return send_span(pairing, span, record->time, event, err);
+    return send_span(pairing, span, record->time, event, record->key, err);
 }
 
 static enum weft_code pair(struct pairing *pairing, struct weft_sort_reader *reader,
@@ -210,7 +212,7 @@ static enum weft_code close_rest(struct pairing *pairing, struct weft_err *err)
         if (!span->is_open)
             continue;
         chrome_remark(pairing->trace->remarks, CHROME_ASYNC_OPEN, 1, span->off);
-        enum weft_code code = send_span(pairing, span, pairing->trace->last, NULL, err);
+        enum weft_code code = send_span(pairing, span, pairing->trace->last, NULL, 0, err);
         if (code != WEFT_OK)
             return code;
     }

@@ -80,7 +80,7 @@ struct rec_convert {
         size_t n, cap;
     } culled;
     struct weft_strtab *mark_types;
-    uint64_t n_marks_dropped, n_lost_threads;
+    uint64_t n_marks_dropped, n_lost_threads, n_skipped;
     uint64_t zero_ns; /* CLOCK_MONOTONIC of time 0 */
     bool has_kernel;  /* there are its records */
     bool has_forks, has_irqs;
@@ -114,7 +114,8 @@ WEFT_CHECKED enum weft_code rec_survey_thread(struct rec_convert *convert,
                                               struct rec_thread *thread, struct weft_err *err);
 WEFT_CHECKED enum weft_code rec_survey_end(struct rec_convert *convert, struct weft_err *err);
 
-/* Which function an operation stands for; REC_KNOWN: none. */
+/* Which function an operation stands for; REC_KNOWN: none. The end of a wait does not tell whether
+ * it had a limit: that is the function of one without. */
 enum rec_known rec_known_of_op(unsigned op, int64_t argument);
 
 /* ---- deliver.c: its calls and events, in order of time. From several workers at once. ----------

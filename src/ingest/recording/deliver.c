@@ -71,6 +71,13 @@ static enum weft_code deliver_record(struct rec_delivery *delivery, const struct
         next_image(delivery->convert, source, time_ns);
     if (delivery->thread->last_ns < time_ns)
         delivery->thread->last_ns = time_ns;
+    const uint64_t n_missed = source->cursor.n_lost_words + source->cursor.n_bad_words;
+    if (n_missed != source->n_missed || rec_is_loss(record)) {
+        const enum weft_code code = rec_words_missing(delivery, time_ns);
+        if (code != WEFT_OK)
+            return code;
+        source->n_missed = n_missed;
+    }
     if (kind == WEFT_WORD_OP)
         return rec_deliver_op(delivery, record, time_ns);
     return rec_put_call(delivery, kind == WEFT_WORD_ENTER ? WEFT_CALL_ENTER : WEFT_CALL_EXIT,
@@ -161,6 +168,8 @@ static bool close_all(struct rec_delivery *delivery, struct sources *sources)
         delivery->lost.n_bad += cursor->n_bad_words;
         is_good &= !cursor->has_failed;
         rec_cursor_fini(cursor);
+        WEFT_VEC_FINI(&sources->items[k].open);
+        WEFT_VEC_FINI(&sources->items[k].held);
     }
     WEFT_VEC_FINI(sources);
     return is_good;
@@ -241,6 +250,8 @@ enum weft_code rec_deliver_thread(struct rec_convert *convert, struct rec_thread
     delivery->err = err;
     delivery->thread_id = convert->kernel.threads.items[thread->thread].thread_id;
     delivery->types = weft_strtab_new();
+    for (unsigned kind = 0; kind < WEFT_WAIT_KINDS; kind++) /* before a first one */
+        delivery->wait_keys[kind] = rec_known_of_op(WEFT_OP_WAIT_END, kind);
     for (size_t k = 0; k < 1 << REC_CACHE_BITS; k++)
         delivery->cache[k].image = REC_NO_IMAGE - 1; /* none */
     enum weft_code code = delivery->types ? deliver_streams(delivery) : no_memory(err);
@@ -249,6 +260,9 @@ enum weft_code rec_deliver_thread(struct rec_convert *convert, struct rec_thread
                     "words of rings that found no room, or are not in the recording");
     if (code == WEFT_OK)
         code = note(delivery, WEFT_NOTE_BAD_RECORD, delivery->lost.n_bad, "words of rings");
+    if (code == WEFT_OK)
+        code = note(delivery, WEFT_NOTE_EXIT_IGNORED, delivery->n_strays,
+                    "of calls whose entries are missing");
     if (code == WEFT_OK)
         code = end_thread(delivery);
     weft_progress_add(rec_progress_of(convert), 1);

@@ -10,6 +10,12 @@
 
 enum { REC_BATCH = 1024, REC_EVENT_BATCH = 64, REC_CACHE_BITS = 10 };
 
+/* A lock that a thread has, or waits for. */
+struct rec_held {
+    uint64_t object;
+    unsigned kind; /* enum weft_ring_lock */
+};
+
 /* One stream of the thread. */
 struct rec_source {
     struct rec_cursor cursor;
@@ -19,6 +25,19 @@ struct rec_source {
     size_t clock_at;
     uint32_t image;
     uint64_t image_end_ns; /* since zero */
+    uint64_t n_missed;     /* words that the cursor had missed when it was last looked at */
+    bool has_lost;         /* words are missing before the record in work */
+    struct {
+        uint32_t *items; /* keys of its open calls, if its stream is lossy */
+        size_t n, cap;
+    } open;
+    size_t n_doubtful; /* of them, outermost first: words went missing since they were entered */
+    struct {
+        struct rec_held *items; /* locks it has, likewise; the latest last */
+        size_t n, cap;
+    } held;
+    struct rec_held asked; /* the lock that it waits for */
+    bool is_asking;
 };
 
 /* An execution that has begun on the thread. */
@@ -48,18 +67,39 @@ struct rec_delivery {
     } marks;
     struct weft_strtab *types;
     struct rec_lost lost;
-    bool is_in_semaphore; /* asked for, not got yet */
+    uint64_t n_strays;                   /* exits whose entries are missing */
+    bool is_in_semaphore;                /* asked for, not got yet */
+    uint32_t semaphore_key;              /* of the function that asked */
+    uint32_t wait_keys[WEFT_WAIT_KINDS]; /* of the latest wait of each kind */
 };
 
 WEFT_CHECKED enum weft_code rec_flush_calls(struct rec_delivery *delivery);
 WEFT_CHECKED enum weft_code rec_flush_events(struct rec_delivery *delivery);
 
+static inline enum weft_code rec_hand_call(struct rec_delivery *delivery,
+                                           struct weft_call_event call)
+{
+    delivery->calls[delivery->n_calls++] = call;
+    return delivery->n_calls < REC_BATCH ? WEFT_OK : rec_flush_calls(delivery);
+}
+
+/* open_calls.c: an entry or exit of a stream in which words are missing. An exit behind them that
+ * may be of a later call than the one that is open is marked as repaired; one whose entry is
+ * missing is left out, for it would be taken for that of a call from before the trace. */
+WEFT_CHECKED enum weft_code rec_put_doubtful(struct rec_delivery *delivery,
+                                             struct weft_call_event call);
+/* Words are missing before the record in work, which happened at `time_ns`. */
+WEFT_CHECKED enum weft_code rec_words_missing(struct rec_delivery *delivery, uint64_t time_ns);
+
 static inline enum weft_code rec_put_call(struct rec_delivery *delivery, uint8_t kind,
                                           uint64_t time_or_value, uint32_t key)
 {
-    delivery->calls[delivery->n_calls++] =
-        (struct weft_call_event){ .time_ns = time_or_value, .function_key = key, .kind = kind };
-    return delivery->n_calls < REC_BATCH ? WEFT_OK : rec_flush_calls(delivery);
+    const struct weft_call_event call = { .time_ns = time_or_value,
+                                          .function_key = key,
+                                          .kind = kind };
+    return delivery->source->stream->is_lossy && kind != WEFT_CALL_ARG
+               ? rec_put_doubtful(delivery, call)
+               : rec_hand_call(delivery, call);
 }
 
 /* Views in the event need to live until it is flushed: those of the record in work do. */
@@ -73,6 +113,9 @@ static inline enum weft_code rec_put_event(struct rec_delivery *delivery,
 /* ops.c: what an operation becomes. */
 WEFT_CHECKED enum weft_code rec_deliver_op(struct rec_delivery *delivery,
                                            const struct rec_record *record, uint64_t time_ns);
+/* Locks of a thread that missed words are given back where it writes again: it may have done so,
+ * and taken them anew. */
+WEFT_CHECKED enum weft_code rec_locks_leave(struct rec_delivery *delivery, uint64_t time_ns);
 /* Key of the function at an address of the source in work. */
 uint32_t rec_function_key(struct rec_delivery *delivery, uint64_t address);
 

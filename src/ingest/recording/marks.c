@@ -157,15 +157,24 @@ static int by_identity(const void *a_void, const void *b_void, void *types)
     return (a->thread > b->thread) - (a->thread < b->thread);
 }
 
+static uint32_t thread_of(const struct rec_convert *convert, const struct rec_loose_mark *mark)
+{
+    const uint32_t thread = convert->threads.items[mark->thread].thread;
+    return convert->kernel.threads.items[thread].thread_id;
+}
+
+/* One whose end was not seen (`end` is NULL) says so as calls do. */
 static enum weft_code deliver_span(struct rec_convert *convert, const struct rec_loose_mark *begin,
-                                   uint64_t end_ns)
+                                   const struct rec_loose_mark *end)
 {
     struct weft_sink *sink = convert->kernel.sink;
-    const uint32_t thread = convert->threads.items[begin->thread].thread;
-    const struct weft_event event =
+    const uint64_t end_ns = end ? end->at_ns : convert->threads.items[begin->thread].last_ns;
+    struct weft_event event =
         span_of(begin->at_ns, end_ns, begin->id, weft_strtab_get(convert->mark_types, begin->type));
-    return sink->ops->events(sink, convert->kernel.threads.items[thread].thread_id, &event, 1,
-                             convert->kernel.err);
+    event.prev_state = end ? 0 : WEFT_CALL_CUT_END;
+    if (end && end->thread != begin->thread)
+        event.next_thread_id = thread_of(convert, end);
+    return sink->ops->events(sink, thread_of(convert, begin), &event, 1, convert->kernel.err);
 }
 
 /* An end belongs to the last begin before it. What never ends lasts until its thread does. */
@@ -182,12 +191,12 @@ enum weft_code rec_deliver_marks(struct rec_convert *convert)
         const bool is_same = open && mark && open->pid == mark->pid && open->id == mark->id &&
                              open->type == mark->type;
         if (open && is_same && mark->is_end) {
-            code = deliver_span(convert, open, mark->at_ns);
+            code = deliver_span(convert, open, mark);
             open = NULL;
             continue;
         }
         if (open)
-            code = deliver_span(convert, open, convert->threads.items[open->thread].last_ns);
+            code = deliver_span(convert, open, NULL);
         n_lone += mark && mark->is_end;
         open = mark && !mark->is_end ? mark : NULL;
     }

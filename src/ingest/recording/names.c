@@ -25,6 +25,9 @@ static const char *const known_names[REC_KNOWN] = {
     [REC_CONNECT] = "connect",
     [REC_RECV] = "recv",
     [REC_SEND] = "send",
+    [REC_COND_TIMEDWAIT] = "pthread_cond_timedwait",
+    [REC_SEM_TIMEDWAIT] = "sem_timedwait",
+    [REC_TIMEDJOIN] = "pthread_timedjoin_np",
 };
 
 static enum weft_code no_memory(struct weft_err *err)

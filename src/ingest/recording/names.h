@@ -34,6 +34,9 @@ enum rec_known {
     REC_CONNECT,
     REC_RECV,
     REC_SEND,
+    REC_COND_TIMEDWAIT, /* waits with a limit */
+    REC_SEM_TIMEDWAIT,
+    REC_TIMEDJOIN,
     REC_KNOWN,
 };
 

@@ -5,7 +5,13 @@
  * the functions of the C library that they are, with their object as argument: so all analyses know
  * them, and they stand among the program's own calls.
  */
+#include "base/vec.h"
 #include "ingest/recording/deliver.h"
+
+#include <errno.h>
+
+/* Among so many, the latest, the lock that is given back is looked for. */
+enum { MOST_HELD = 1 << 12 };
 
 /* ---- calls ------------------------------------------------------------------------------------
  */
@@ -46,6 +52,22 @@ static struct weft_str name_of_lock(unsigned kind, bool is_release)
     }
 }
 
+/* How a wait ended, if not by what was waited for. */
+static enum weft_code ended_otherwise(struct rec_delivery *delivery, uint32_t error,
+                                      uint64_t time_ns)
+{
+    struct weft_event event = rec_event_of(WEFT_EVENT_INSTANT, time_ns);
+    event.name = error == ETIMEDOUT ? WEFT_STR("timed out") : WEFT_STR("failed");
+    event.category = WEFT_STR("wait");
+    event.value = error;
+    return rec_put_event(delivery, &event);
+}
+
+static uint32_t result_of(const struct rec_record *record)
+{
+    return (uint32_t)(rec_word_argument(record->word) >> 8) & 0xffffff;
+}
+
 static enum weft_code semaphore(struct rec_delivery *delivery, unsigned op,
                                 const struct rec_record *record, uint64_t time_ns)
 {
@@ -54,10 +76,68 @@ static enum weft_code semaphore(struct rec_delivery *delivery, unsigned op,
     if (op == WEFT_OP_LOCK_RELEASED)
         return at_once(delivery, REC_SEM_POST, time_ns, object);
     delivery->is_in_semaphore = op == WEFT_OP_LOCK_REQUEST;
+    if (op == WEFT_OP_LOCK_REQUEST) {
+        delivery->semaphore_key = rec_known_of_op(op, rec_word_argument(record->word));
+        return enter(delivery, delivery->semaphore_key, time_ns, object);
+    }
+    if (!was_asked)
+        return at_once(delivery, REC_SEM_WAIT, time_ns, object);
+    const enum weft_code code = leave(delivery, delivery->semaphore_key, time_ns);
+    return code == WEFT_OK && op == WEFT_OP_LOCK_FAILED
+               ? ended_otherwise(delivery, result_of(record), time_ns)
+               : code;
+}
+
+/* An operation on a lock, but of whom it is. */
+static struct weft_event lock_event(const struct rec_delivery *delivery, enum weft_event_kind kind,
+                                    const struct rec_held *lock, uint64_t time_ns)
+{
+    struct weft_event event = rec_event_of(kind, time_ns);
+    event.name = name_of_lock(lock->kind, kind == WEFT_EVENT_LOCK_RELEASED);
+    event.value = lock->object;
+    event.object_id = rec_place_id(&delivery->convert->names.objects, delivery->pid, lock->object);
+    return event;
+}
+
+/* Of a stream in which words are missing: what the thread has. False without memory. */
+static bool keep_lock(struct rec_source *source, unsigned op, const struct rec_held *lock)
+{
+    source->is_asking = op == WEFT_OP_LOCK_REQUEST;
     if (op == WEFT_OP_LOCK_REQUEST)
-        return enter(delivery, REC_SEM_WAIT, time_ns, object);
-    return was_asked ? leave(delivery, REC_SEM_WAIT, time_ns)
-                     : at_once(delivery, REC_SEM_WAIT, time_ns, object);
+        source->asked = *lock;
+    if (op == WEFT_OP_LOCK_ACQUIRED) {
+        struct rec_held *held = WEFT_VEC_PUSH(&source->held);
+        if (held)
+            *held = *lock;
+        return held != NULL;
+    }
+    const size_t n = source->held.n;
+    for (size_t k = 1; op == WEFT_OP_LOCK_RELEASED && k <= n && k <= MOST_HELD; k++)
+        if (source->held.items[n - k].object == lock->object) {
+            source->held.items[n - k] = source->held.items[--source->held.n];
+            break;
+        }
+    return true;
+}
+
+enum weft_code rec_locks_leave(struct rec_delivery *delivery, uint64_t time_ns)
+{
+    struct rec_source *source = delivery->source;
+    enum weft_code code = WEFT_OK;
+    if (source->is_asking) {
+        struct weft_event event =
+            lock_event(delivery, WEFT_EVENT_LOCK_ACQUIRED, &source->asked, time_ns);
+        event.prev_state = UINT32_MAX;
+        code = rec_put_event(delivery, &event);
+    }
+    source->is_asking = false;
+    while (code == WEFT_OK && source->held.n > 0) {
+        struct weft_event event = lock_event(delivery, WEFT_EVENT_LOCK_RELEASED,
+                                             &source->held.items[--source->held.n], time_ns);
+        event.prev_state = UINT32_MAX; /* nobody has told so */
+        code = rec_put_event(delivery, &event);
+    }
+    return code;
 }
 
 static enum weft_code lock(struct rec_delivery *delivery, unsigned op,
@@ -71,12 +151,12 @@ static enum weft_code lock(struct rec_delivery *delivery, unsigned op,
     const unsigned kind = (unsigned)argument & 0xff;
     if (kind == WEFT_RING_LOCK_SEMAPHORE)
         return semaphore(delivery, op, record, time_ns);
-    struct weft_event event = rec_event_of((enum weft_event_kind)kinds[op], time_ns);
-    event.name = name_of_lock(kind, op == WEFT_OP_LOCK_RELEASED);
+    const struct rec_held lock = { .object = rec_extra(record, 0), .kind = kind };
+    if (delivery->source->stream->is_lossy && !keep_lock(delivery->source, op, &lock))
+        return weft_fail(delivery->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for locks");
+    struct weft_event event = lock_event(delivery, (enum weft_event_kind)kinds[op], &lock, time_ns);
     event.category =
         rec_caller_name(&delivery->convert->names, delivery->source->image, rec_extra(record, 1));
-    event.value = rec_extra(record, 0);
-    event.object_id = rec_place_id(&delivery->convert->names.objects, delivery->pid, event.value);
     if (op == WEFT_OP_LOCK_ACQUIRED || op == WEFT_OP_LOCK_FAILED)
         event.prev_state = (uint32_t)(argument >> 8) & 0xffffff;
     if (op == WEFT_OP_LOCK_FAILED && event.prev_state == 0)
@@ -87,6 +167,33 @@ static enum weft_code lock(struct rec_delivery *delivery, unsigned op,
 /* ---- waits, input and output ------------------------------------------------------------------
  */
 
+/* All objects that are waited for, any of them or all, are arguments of the call. */
+static enum weft_code begin_wait(struct rec_delivery *delivery, const struct rec_record *record,
+                                 uint32_t key, uint64_t time_ns)
+{
+    const unsigned kind = (unsigned)rec_word_argument(record->word) & 0xff;
+    enum weft_code code = enter(delivery, key, time_ns, rec_extra(record, 1));
+    delivery->wait_keys[kind] = key;
+    for (unsigned k = 2; code == WEFT_OK && k < record->n_extra; k++)
+        code = rec_put_call(delivery, WEFT_CALL_ARG, rec_extra(record, k), 0);
+    return code;
+}
+
+/* A poll whose time is over has no error, and no object; a barrier tells one thread that it is the
+ * last. */
+static enum weft_code end_wait(struct rec_delivery *delivery, const struct rec_record *record,
+                               uint64_t time_ns)
+{
+    const unsigned kind = (unsigned)rec_word_argument(record->word) & 0xff;
+    const uint32_t result = result_of(record);
+    const enum weft_code code = leave(delivery, delivery->wait_keys[kind], time_ns);
+    if (code != WEFT_OK || kind == WEFT_WAIT_BARRIER)
+        return code;
+    if (kind == WEFT_WAIT_POLL && result == 0 && record->n_extra < 2)
+        return ended_otherwise(delivery, ETIMEDOUT, time_ns);
+    return result ? ended_otherwise(delivery, result, time_ns) : WEFT_OK;
+}
+
 static enum weft_code wait_or_io(struct rec_delivery *delivery, unsigned op,
                                  const struct rec_record *record, uint64_t time_ns)
 {
@@ -95,7 +202,9 @@ static enum weft_code wait_or_io(struct rec_delivery *delivery, unsigned op,
         return WEFT_OK;
     switch ((enum weft_op)op) {
     case WEFT_OP_WAIT_BEGIN:
-        return enter(delivery, known, time_ns, rec_extra(record, 1));
+        return begin_wait(delivery, record, known, time_ns);
+    case WEFT_OP_WAIT_END:
+        return end_wait(delivery, record, time_ns);
     case WEFT_OP_IO_BEGIN:
         return enter(delivery, known, time_ns, rec_extra(record, 0));
     case WEFT_OP_SIGNAL:

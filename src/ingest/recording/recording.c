@@ -25,7 +25,7 @@ bool weft_recording_sniff(const uint8_t *bytes, size_t n_bytes)
 
 /* What the last pieces of their kinds say. */
 struct about {
-    char command[200], levels[160], folder[256], host[128], lost_threads[24];
+    char command[200], levels[160], folder[256], host[128], lost_threads[24], skipped[24];
     struct weft_record_cost cost;
     uint64_t end_ns;
     bool has_cost, has_end;
@@ -72,6 +72,7 @@ static bool read_about(const struct rec_pieces *pieces, struct about *about)
             take_text(payload, "levels", about->levels, sizeof about->levels);
             take_text(payload, "host", about->host, sizeof about->host);
             take_text(payload, "lost_threads", about->lost_threads, sizeof about->lost_threads);
+            take_text(payload, "skipped", about->skipped, sizeof about->skipped);
             take_text(payload, "folder", about->folder, sizeof about->folder);
         }
     }
@@ -127,6 +128,8 @@ static enum weft_code announce(struct rec_convert *convert)
     if (!read_about(&convert->pieces, &about))
         return kernel_no_memory(&convert->kernel);
     struct weft_str lost = weft_str_of(about.lost_threads);
+    struct weft_str skipped = weft_str_of(about.skipped);
+    (void)rec_take_decimal(&skipped, &convert->n_skipped);
     (void)rec_take_decimal(&lost, &convert->n_lost_threads);
     const int n_details = describe(convert, &about, details, sizeof details);
     const struct weft_sink_begin begin = { .format = WEFT_STR("weft record"),
@@ -259,6 +262,8 @@ static enum weft_code note_all(struct rec_convert *convert)
           "pieces of rings" },
         { WEFT_NOTE_LOST_RECORDS, convert->n_lost_threads, WEFT_NO_OFFSET,
           "threads for which there was no ring; WEFT_RECORD_SLOTS=N allows more" },
+        { WEFT_NOTE_LOST_RECORDS, convert->n_skipped, WEFT_NO_OFFSET,
+          "events that interrupted the recording of another one of their kind" },
         { WEFT_NOTE_TIME_BACKWARD, convert->clocks.n_backward, WEFT_NO_OFFSET, "pairs of clocks" },
     };
     enum weft_code code = WEFT_OK;

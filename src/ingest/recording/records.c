@@ -309,8 +309,6 @@ static enum weft_code convert_of_thread(struct rec_kernel *kernel, struct kernel
     case WEFT_KERNEL_IRQ_ENTER:
     case WEFT_KERNEL_IRQ_EXIT:
         return convert_irq(kernel, now, at);
-    case WEFT_KERNEL_UPROBE:
-        return put_instant(kernel, now, WEFT_STR("uprobe"), at->record.a, WEFT_STR(""));
     default:
         kernel->n_unknown++;
         return WEFT_OK;

@@ -29,6 +29,7 @@ struct rec_stream {
     char name[16]; /* as the last piece has it */
     bool has_ended;
     bool is_renewed; /* its tid had another thread before */
+    bool is_lossy;   /* words are missing somewhere; known once it was surveyed */
 };
 
 struct rec_rings {
@@ -148,6 +149,12 @@ static inline struct rec_record rec_cursor_take(struct rec_cursor *cursor, uint6
         cursor->at += record.n_extra;
     }
     return record;
+}
+
+/* Does it tell that words found no room before it? */
+static inline bool rec_is_loss(const struct rec_record *record)
+{
+    return rec_word_kind(record->word) == WEFT_WORD_OP && rec_word_op(record->word) == WEFT_OP_LOST;
 }
 
 /* A further word of a record; 0 beyond its end. */

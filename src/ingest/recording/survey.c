@@ -39,17 +39,36 @@ static enum rec_known known_of_wait(unsigned wait)
     return wait < sizeof known ? (enum rec_known)known[wait] : REC_KNOWN;
 }
 
+static enum rec_known known_of_timed(enum rec_known known)
+{
+    switch (known) {
+    case REC_COND_WAIT:
+        return REC_COND_TIMEDWAIT;
+    case REC_JOIN:
+        return REC_TIMEDJOIN;
+    case REC_SEM_WAIT:
+        return REC_SEM_TIMEDWAIT;
+    default:
+        return known;
+    }
+}
+
 enum rec_known rec_known_of_op(unsigned op, int64_t argument)
 {
     const unsigned kind = (unsigned)argument & 0xff;
     switch ((enum weft_op)op) {
     case WEFT_OP_LOCK_REQUEST:
+        if (kind != WEFT_RING_LOCK_SEMAPHORE)
+            return REC_KNOWN;
+        return argument & WEFT_REQUEST_TIMED ? REC_SEM_TIMEDWAIT : REC_SEM_WAIT;
     case WEFT_OP_LOCK_ACQUIRED:
     case WEFT_OP_LOCK_FAILED:
         return kind == WEFT_RING_LOCK_SEMAPHORE ? REC_SEM_WAIT : REC_KNOWN;
     case WEFT_OP_LOCK_RELEASED:
         return kind == WEFT_RING_LOCK_SEMAPHORE ? REC_SEM_POST : REC_KNOWN;
     case WEFT_OP_WAIT_BEGIN:
+        return argument & WEFT_WAIT_TIMED ? known_of_timed(known_of_wait(kind))
+                                          : known_of_wait(kind);
     case WEFT_OP_WAIT_END:
         return known_of_wait(kind);
     case WEFT_OP_SIGNAL:
@@ -171,7 +190,7 @@ static bool meet_record(struct survey *survey, const struct rec_record *record)
 /* ---- a thread ---------------------------------------------------------------------------------
  */
 
-static enum weft_code survey_stream(struct survey *survey, const struct rec_stream *stream,
+static enum weft_code survey_stream(struct survey *survey, struct rec_stream *stream,
                                     struct weft_err *err)
 {
     struct rec_convert *convert = survey->convert;
@@ -187,8 +206,10 @@ static enum weft_code survey_stream(struct survey *survey, const struct rec_stre
     rec_cursor_init(&cursor, &convert->pieces, &convert->rings, stream);
     while (is_good && rec_cursor_peek(&cursor, &ticks)) {
         const struct rec_record record = rec_cursor_take(&cursor, ticks);
+        stream->is_lossy |= rec_is_loss(&record);
         is_good = meet_record(survey, &record);
     }
+    stream->is_lossy |= cursor.n_lost_words + cursor.n_bad_words > 0;
     is_good &= !cursor.has_failed;
     rec_cursor_fini(&cursor);
     return is_good ? WEFT_OK : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for rings");

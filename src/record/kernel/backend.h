@@ -33,6 +33,7 @@ struct weft_kernel_backend {
     uint64_t (*lost)(const void *state, uint32_t cpu);
     uint64_t (*made)(const void *state, uint32_t cpu);
     uint64_t (*run_ns)(const void *state);
+    uint64_t (*skipped)(const void *state);
     void (*close)(void *state);
 };
 

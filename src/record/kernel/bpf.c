@@ -364,31 +364,49 @@ static enum weft_code start(void *opened, struct weft_err *err)
     return code;
 }
 
+/* Each program takes its time to go, and switches go last: what the others still tell would be of
+ * threads of which nobody says any more that they run. */
 static void stop(void *opened)
 {
     struct state *state = opened;
+    struct bpf_link *switches = state->skel->links.on_switch;
     for (uint32_t i = 0; i < state->n_cpus; i++) {
         (void)bpf_link__destroy(state->cpus[i].sample_link);
         state->cpus[i].sample_link = NULL;
     }
+    state->skel->links.on_switch = NULL;
     weft_bpf__detach(state->skel);
+    (void)bpf_link__destroy(switches);
 }
 
 /* ---- run time */
 
-static uint64_t run_ns_of_all(const struct state *state)
+/* Of all programs: how long they have run, and how often they were not run. */
+static struct bpf_prog_info sums_of_all(const struct state *state)
 {
-    uint64_t sum_ns = 0;
+    struct bpf_prog_info sums = { 0 };
     struct bpf_program *program;
     bpf_object__for_each_program(program, state->skel->obj)
     {
         struct bpf_prog_info info = { 0 };
         uint32_t n_bytes = sizeof info;
         const int fd = bpf_program__fd(program);
-        if (fd >= 0 && bpf_obj_get_info_by_fd(fd, &info, &n_bytes) == 0)
-            sum_ns += info.run_time_ns;
+        if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &n_bytes) != 0)
+            continue;
+        sums.run_time_ns += info.run_time_ns;
+        sums.recursion_misses += info.recursion_misses;
     }
-    return sum_ns;
+    return sums;
+}
+
+static uint64_t run_ns_of_all(const struct state *state)
+{
+    return sums_of_all(state).run_time_ns;
+}
+
+static uint64_t skipped(const void *opened)
+{
+    return sums_of_all(opened).recursion_misses;
 }
 
 /* Counting the time of programs takes about as long as they do, so it is done a fiftieth of the
@@ -486,5 +504,6 @@ const struct weft_kernel_backend weft_kernel_bpf = {
     .lost = lost,
     .made = made,
     .run_ns = run_ns,
+    .skipped = skipped,
     .close = close_state,
 };

@@ -100,6 +100,11 @@ uint64_t weft_kernel_run_ns(const struct weft_kernel *kernel)
     return kernel->backend->run_ns(kernel->state);
 }
 
+uint64_t weft_kernel_skipped(const struct weft_kernel *kernel)
+{
+    return kernel->backend->skipped(kernel->state);
+}
+
 const char *weft_kernel_means(const struct weft_kernel *kernel)
 {
     return kernel->backend->name;

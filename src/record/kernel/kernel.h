@@ -77,6 +77,10 @@ uint64_t weft_kernel_made(const struct weft_kernel *kernel, uint32_t cpu);
  * costs as much as the programs do; 0 if it cannot be told. */
 uint64_t weft_kernel_run_ns(const struct weft_kernel *kernel);
 
+/* Events so far at which the kernel did not run a BPF program, since it had interrupted that very
+ * program: no record tells of them. */
+uint64_t weft_kernel_skipped(const struct weft_kernel *kernel);
+
 /* "BPF" or "perf events". */
 const char *weft_kernel_means(const struct weft_kernel *kernel);
 

@@ -430,7 +430,7 @@ static uint64_t none(const void *opened, uint32_t cpu)
     return 0;
 }
 
-static uint64_t no_run_ns(const void *opened)
+static uint64_t nothing(const void *opened)
 {
     (void)opened;
     return 0;
@@ -446,6 +446,7 @@ const struct weft_kernel_backend weft_kernel_perf = {
     .n_cpus = n_cpus,
     .lost = lost,
     .made = none,
-    .run_ns = no_run_ns,
+    .run_ns = nothing,
+    .skipped = nothing,
     .close = close_state,
 };

@@ -25,6 +25,8 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Of the first line of a filter that grows. */
+enum { VERSION_OFF = 8, FRONT_BYTES = 16 };
 enum { MAX_FRAMES = 4096, N_COUNTS = 1024, N_PROBES = 8, CULL_NS = 1000, CALIBRATE_NS = 200000 };
 
 struct frame {
@@ -126,6 +128,10 @@ static bool take_line(const char *start, const char *end)
 {
     uint64_t number;
     const char *name_end = end;
+    if (is_word(start, end, "none")) {
+        weft_ranges_only_added();
+        return true;
+    }
     if (!take_last(start, &name_end, 10, &number))
         return take_range(start, end);
     if (is_word(start, name_end, "depth"))
@@ -134,7 +140,7 @@ static bool take_line(const char *start, const char *end)
         min_ticks = number ? ticks_of(number) : 0;
     else if (is_word(start, name_end, "cull"))
         cull_calls = number;
-    else
+    else if (!is_word(start, name_end, "further"))
         return take_range(start, end);
     return true;
 }
@@ -151,20 +157,54 @@ static void take_lines(const char *text, const char *text_end)
     }
 }
 
-static void read_filters(const char *path)
+static char filter_path[1100];
+static size_t n_read; /* bytes of the file */
+
+static void read_more(void);
+
+/* The page whose first line the recorder changes when it has more to say. */
+static bool watch(int fd)
+{
+    const char *page = mmap(NULL, FRONT_BYTES, PROT_READ, MAP_SHARED, fd, 0);
+    if (page == MAP_FAILED)
+        return false;
+    const bool grows = memcmp(page, "further ", VERSION_OFF) == 0;
+    if (grows)
+        weft_ranges_grow(page + VERSION_OFF, read_more);
+    else
+        (void)munmap((void *)(uintptr_t)page, FRONT_BYTES);
+    return grows;
+}
+
+/* What comes behind the bytes that were read. A line that is being written is left for later. */
+static void read_filters(bool is_first)
 {
     struct stat file;
-    const int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+    bool grows = !is_first;
+    const int fd = (int)syscall(SYS_openat, AT_FDCWD, filter_path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return;
-    if (fstat(fd, &file) == 0 && file.st_size > 0) {
+    if (is_first && fstat(fd, &file) == 0 && file.st_size > FRONT_BYTES)
+        grows = watch(fd);
+    if (fstat(fd, &file) == 0 && (size_t)file.st_size > n_read) {
         const char *text = mmap(NULL, (size_t)file.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        size_t end = (size_t)file.st_size;
         if (text != MAP_FAILED) {
-            take_lines(text, text + file.st_size);
+            while (grows && end > n_read && text[end - 1] != '\n')
+                end--;
+            take_lines(text + n_read, text + end);
             (void)munmap((void *)(uintptr_t)text, (size_t)file.st_size);
+            n_read = end;
         }
     }
     (void)syscall(SYS_close, fd);
+}
+
+static void read_more(void)
+{
+    const int kept_errno = errno;
+    read_filters(false);
+    errno = kept_errno;
 }
 
 /* ---- the calls of a thread */
@@ -368,15 +408,14 @@ void weft_filtered_record(enum weft_word_kind kind, uint64_t address)
 void weft_filtered_begin(void)
 {
     static const char name[] = "/filter";
-    char path[1100];
     const int kept_errno = errno;
     const char *folder = weft_ring_folder();
-    const size_t n_bytes = folder ? strlen(folder) : sizeof path;
-    if (n_bytes + sizeof name > sizeof path)
+    const size_t n_bytes = folder ? strlen(folder) : sizeof filter_path;
+    if (n_bytes + sizeof name > sizeof filter_path)
         return;
-    memcpy(path, folder, n_bytes);
-    memcpy(path + n_bytes, name, sizeof name);
-    read_filters(path);
+    memcpy(filter_path, folder, n_bytes);
+    memcpy(filter_path + n_bytes, name, sizeof name);
+    read_filters(true);
     if (cull_calls)
         cull_ticks = ticks_of(CULL_NS);
     weft_functions_are_filtered = max_depth || min_ticks || cull_calls || weft_ranges_exist();

@@ -6,9 +6,12 @@
  *     min_ns N                    no calls that were shorter and hold no other recorded call
  *     cull N                      no more calls of a function that a thread has called N times, if
  *                                 they took less than a microsecond each; reported as CULLED
+ *     further N                   first line, N in 8 digits: the recorder may add lines, and then
+ *                                 changes N
+ *     none                        only functions that `only` names: of none so far
  *     skip MODULE START END       no calls of the functions in [START, END): hexadecimal addresses
- * as in the symbol table of the module, which is named by its path only MODULE START END       only
- * calls of such functions
+ *                                 as in the symbol table of the module, which is named by its path
+ *     only MODULE START END       only calls of such functions
  *
  * The rest of the file is ignored from the first line that is none of these.
  */

@@ -9,9 +9,10 @@
 
 #define IS_OFF WEFT_UNLIKELY(!weft_operations_are_on())
 
-WEFT_INLINE void requested(enum weft_ring_lock kind, const volatile void *lock, uintptr_t caller)
+/* `how`: enum weft_ring_lock, and flags. */
+WEFT_INLINE void requested(int how, const volatile void *lock, uintptr_t caller)
 {
-    weft_ring_put2(WEFT_OP_LOCK_REQUEST, kind, weft_ring_ticks(), (uintptr_t)lock, caller);
+    weft_ring_put2(WEFT_OP_LOCK_REQUEST, how, weft_ring_ticks(), (uintptr_t)lock, caller);
 }
 
 /* The end of a try or a wait; returns `result`. */
@@ -304,26 +305,27 @@ static void waiting_cancelled(struct waiting *waiting)
 }
 
 /* Takes it if it is free, as a wait would; errno is left as it was if it is not. */
-static bool take_semaphore(sem_t *semaphore, uintptr_t caller)
+static bool take_semaphore(sem_t *semaphore, uintptr_t caller, bool is_timed)
 {
+    const int how = WEFT_RING_LOCK_SEMAPHORE | (is_timed ? WEFT_REQUEST_TIMED : 0);
     const int kept_errno = errno;
     pthread_testcancel();
     if (weft_requests_are_all)
-        requested(WEFT_RING_LOCK_SEMAPHORE, semaphore, caller);
+        requested(how, semaphore, caller);
     if (WEFT_REAL(sem_trywait)(semaphore) == 0) {
         (void)decided(WEFT_RING_LOCK_SEMAPHORE, semaphore, caller, 0);
         return true;
     }
     errno = kept_errno;
     if (!weft_requests_are_all)
-        requested(WEFT_RING_LOCK_SEMAPHORE, semaphore, caller);
+        requested(how, semaphore, caller);
     return false;
 }
 
-#define TAKE_SEMAPHORE(the_semaphore, wait_for_it)                                                 \
+#define TAKE_SEMAPHORE(the_semaphore, is_timed, wait_for_it)                                       \
     do {                                                                                           \
         const uintptr_t caller = WEFT_CALLER;                                                      \
-        if (take_semaphore((the_semaphore), caller))                                               \
+        if (take_semaphore((the_semaphore), caller, (is_timed)))                                   \
             return 0;                                                                              \
         __attribute__((cleanup(waiting_cancelled))) struct waiting waiting = { (the_semaphore),    \
                                                                                caller, true };     \
@@ -337,14 +339,14 @@ WEFT_WRAP int sem_wait(sem_t *semaphore)
 {
     if (IS_OFF)
         return WEFT_REAL(sem_wait)(semaphore);
-    TAKE_SEMAPHORE(semaphore, WEFT_REAL(sem_wait)(semaphore));
+    TAKE_SEMAPHORE(semaphore, false, WEFT_REAL(sem_wait)(semaphore));
 }
 
 WEFT_WRAP int sem_timedwait(sem_t *restrict semaphore, const struct timespec *restrict until)
 {
     if (IS_OFF || !is_time(until))
         return WEFT_REAL(sem_timedwait)(semaphore, until);
-    TAKE_SEMAPHORE(semaphore, WEFT_REAL(sem_timedwait)(semaphore, until));
+    TAKE_SEMAPHORE(semaphore, true, WEFT_REAL(sem_timedwait)(semaphore, until));
 }
 
 WEFT_WRAP int sem_clockwait(sem_t *restrict semaphore, clockid_t clock,
@@ -352,7 +354,7 @@ WEFT_WRAP int sem_clockwait(sem_t *restrict semaphore, clockid_t clock,
 {
     if (IS_OFF || !is_time(until) || (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC))
         return WEFT_REAL(sem_clockwait)(semaphore, clock, until);
-    TAKE_SEMAPHORE(semaphore, WEFT_REAL(sem_clockwait)(semaphore, clock, until));
+    TAKE_SEMAPHORE(semaphore, true, WEFT_REAL(sem_clockwait)(semaphore, clock, until));
 }
 
 WEFT_WRAP int sem_trywait(sem_t *semaphore)

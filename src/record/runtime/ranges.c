@@ -2,7 +2,8 @@
  *
  * Addresses of a module become addresses of this process once it is loaded: then all ranges are
  * written into a new table, sorted and without overlaps, which replaces the old one. Old tables are
- * not given back, because another thread may be reading them: as many as there were dlopens.
+ * not given back, because another thread may be reading them: as many as there were dlopens, and
+ * times at which the recorder had rules for what these opened.
  */
 #include "record/runtime/ranges.h"
 
@@ -39,9 +40,13 @@ struct table {
     struct range ranges[]; /* those to skip, then the only ones; each sorted, without overlaps */
 };
 
-static struct rule *rules; /* written before any call is recorded */
+static struct rule *rules; /* written before any call is recorded, or by who has `is_making` */
 static uint64_t n_rules;
 static bool has_only;
+static const _Atomic uint64_t *the_version; /* of the rules; NULL: they stay */
+static _Atomic uint64_t seen_version;
+static _Atomic uint32_t seen_openings;
+static void (*read_rules)(void);
 static _Atomic(struct table *) the_table;
 static atomic_flag is_making = ATOMIC_FLAG_INIT;
 /* address << 1 | is it kept; 0: not decided. Where two functions fall together, the later stays. */
@@ -56,7 +61,19 @@ static void *pages(uint64_t n_bytes)
 
 bool weft_ranges_exist(void)
 {
-    return n_rules > 0;
+    return n_rules > 0 || has_only || the_version;
+}
+
+void weft_ranges_only_added(void)
+{
+    has_only = true;
+}
+
+void weft_ranges_grow(const void *version, void (*read)(void))
+{
+    the_version = version;
+    read_rules = read;
+    atomic_store(&seen_version, atomic_load(the_version));
 }
 
 bool weft_ranges_add(bool is_only, const char *path, uint64_t n_bytes, uint64_t start, uint64_t end)
@@ -170,21 +187,49 @@ static struct table *make_table(uint64_t n_changes)
     return table;
 }
 
-/* The table of the modules that are loaded now. */
-static const struct table *current_table(void)
+static void forget_decisions(void)
+{
+    for (unsigned i = 0; i < N_DECISIONS; i++)
+        atomic_store_explicit(&decisions[i], 0, memory_order_relaxed);
+}
+
+/* The table of the modules that are loaded now. Of a module that is new the recorder is told: it
+ * may have rules for it. */
+static const struct table *current_table(bool has_new_rules)
 {
     uint64_t n_changes = 0;
     (void)dl_iterate_phdr(count_changes, &n_changes);
     struct table *table = atomic_load(&the_table);
-    if ((table && table->n_changes == n_changes) || atomic_flag_test_and_set(&is_making))
+    const bool is_same = table && table->n_changes == n_changes;
+    if ((is_same && !has_new_rules) || atomic_flag_test_and_set(&is_making))
         return table;
-    if ((table = make_table(n_changes))) {
-        atomic_store(&the_table, table);
-        for (unsigned i = 0; i < N_DECISIONS; i++)
-            atomic_store_explicit(&decisions[i], 0, memory_order_relaxed);
+    if (has_new_rules)
+        read_rules();
+    if (table && !is_same)
+        weft_ring_modules_changed();
+    struct table *made = make_table(n_changes);
+    if (made) {
+        atomic_store(&the_table, table = made);
+        forget_decisions();
     }
     atomic_flag_clear(&is_making);
     return table;
+}
+
+/* What was decided holds as long as no module comes or goes, and there are no new rules. */
+static void look_for_news(void)
+{
+    const uint32_t n_openings = atomic_load_explicit(&weft_ring_n_openings, memory_order_relaxed);
+    const uint64_t version =
+        the_version ? atomic_load_explicit(the_version, memory_order_relaxed) : 0;
+    if (n_openings != atomic_load_explicit(&seen_openings, memory_order_relaxed)) {
+        atomic_store(&seen_openings, n_openings);
+        forget_decisions();
+    }
+    if (version != atomic_load_explicit(&seen_version, memory_order_relaxed)) {
+        atomic_store(&seen_version, version);
+        (void)current_table(true);
+    }
 }
 
 static bool is_within(const struct range *ranges, uint64_t n_ranges, uint64_t address)
@@ -203,13 +248,14 @@ static bool is_within(const struct range *ranges, uint64_t n_ranges, uint64_t ad
 
 bool weft_ranges_keep(uint64_t address)
 {
-    if (n_rules == 0)
+    if (n_rules == 0 && !has_only && !the_version)
         return true;
+    look_for_news();
     _Atomic uint64_t *decision = &decisions[(address >> 4 ^ address >> 16) % N_DECISIONS];
     const uint64_t known = atomic_load_explicit(decision, memory_order_relaxed);
     if (known >> 1 == address && known)
         return known & 1;
-    const struct table *table = current_table();
+    const struct table *table = current_table(false);
     if (!table)
         return !has_only;
     const bool is_kept =

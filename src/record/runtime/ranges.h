@@ -13,7 +13,14 @@
 bool weft_ranges_add(bool is_only, const char *path, uint64_t n_bytes, uint64_t start,
                      uint64_t end);
 
-/* Whether any was added. */
+/* Only functions that are added so are recorded: none, so far. */
+void weft_ranges_only_added(void);
+
+/* More may be added while calls are recorded: `read` adds what is new, when the 8 bytes at
+ * `version` (of a page that somebody else writes) have changed. */
+void weft_ranges_grow(const void *version, void (*read)(void));
+
+/* Whether any was added, or may be. */
 bool weft_ranges_exist(void);
 
 /* Whether the function at `address` is to be recorded. Modules that are loaded later are found when

@@ -185,8 +185,6 @@ void weft_wait_cancelled(struct weft_wait *wait);
                                                                             .caller =              \
                                                                                 WEFT_CALLER }
 
-enum { WEFT_WAIT_ALL = 256, WEFT_WAIT_TIMED = 512 };
-
 /* The argument of a record: a kind and a result. */
 WEFT_INLINE int64_t weft_with_result(int kind, int64_t result)
 {

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -223,6 +224,12 @@ static void copy_maps(void)
         (void)syscall(SYS_close, to);
 }
 
+static uint32_t own_namespace(void)
+{
+    struct stat about;
+    return stat("/proc/self/ns/pid", &about) == 0 ? (uint32_t)about.st_ino : 0;
+}
+
 static bool open_file(struct process *process, uint64_t n_slots)
 {
     const char *in_folder = weft_ring_folder();
@@ -246,6 +253,7 @@ static bool open_file(struct process *process, uint64_t n_slots)
     file->library = weft_library;
     file->pid = pid;
     file->parent = (uint32_t)getppid();
+    file->pid_namespace = own_namespace();
     file->n_slots = (uint32_t)n_slots;
     file->n_words = (uint32_t)n_words;
     file->data_off = data_offset(n_slots);
@@ -314,9 +322,17 @@ static void count_change(void)
         atomic_fetch_add(&process->file->n_modules, 1);
 }
 
+_Atomic uint32_t weft_ring_n_openings;
+
+void weft_ring_modules_changed(void)
+{
+    count_change();
+}
+
 void weft_ring_modules_change(void)
 {
     has_opened = true;
+    atomic_fetch_add(&weft_ring_n_openings, 1);
     weft_ring_thread.here->limit = 0;
     count_change();
 }

@@ -82,6 +82,12 @@ const char *weft_ring_folder(void);
  * record, when it is done. */
 void weft_ring_modules_change(void);
 
+/* How often any thread began to load or unload one. */
+extern _Atomic uint32_t weft_ring_n_openings;
+
+/* A module has come or gone: the recorder looks at the maps again. */
+void weft_ring_modules_changed(void);
+
 /* Calls `end` on each thread that ends, before its slot is given back. */
 void weft_ring_on_thread_end(void (*end)(void));
 

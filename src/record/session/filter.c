@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which functions are recorded, by their names: the program and those of its libraries that are not
- * the system's are read, and what matches is written as ranges of addresses, so that the program
- * itself knows no names.
+ * See filter.h: the program and those of its libraries that are not the system's are read, and what
+ * matches is written as ranges of addresses, so that the program itself knows no names. Libraries
+ * and programs that are loaded later are read when the recorder meets them in the maps.
  */
-#include "record/session/levels.h"
+#include "record/session/filter.h"
+
+#include "base/map.h"
+#include "record/session/proc.h"
 #include "symbols/elf_file.h"
 #include "symbols/symbols.h"
 #include "symbols/symtab.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <gelf.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <regex.h>
@@ -23,34 +27,23 @@
 
 extern char **environ;
 
-struct filter {
+/* Of the first line, which tells how often lines were added. */
+enum { VERSION_OFF = 8, VERSION_DIGITS = 8 };
+
+struct session_filter {
+    const struct weft_recorder_opts *opts;
     FILE *out;
     regex_t only, skip;
     bool has_only, has_skip;
     struct weft_symbols *symbols; /* to make names plain */
-    uint64_t n_only;
+    struct weft_strtab *modules;  /* that were read, by path */
+    uint64_t n_only, n_lines;
+    unsigned version;
+    bool may_grow; /* something that was read can load or run other things */
 };
 
 /* ---- the program -------------------------------------------------------------------------------
  */
-
-/* Where execvp would find it; false: nowhere. */
-static bool find_program(const char *name, char *path)
-{
-    char tried[PATH_MAX];
-    const char *at = getenv("PATH");
-    if (strchr(name, '/'))
-        return realpath(name, path) != NULL;
-    while (at && *at) {
-        const size_t n_place = strcspn(at, ":");
-        if (snprintf(tried, sizeof tried, "%.*s/%s", (int)n_place, at, name) < (int)sizeof tried &&
-            access(tried, X_OK) == 0)
-            return realpath(tried, path) != NULL;
-        at += n_place;
-        at += *at == ':';
-    }
-    return false;
-}
 
 /* Libraries of the system are not instrumented. */
 static bool is_of_system(const char *path)
@@ -99,15 +92,16 @@ static bool matches(const regex_t *expression, const char *name)
     return regexec(expression, name, 0, NULL, 0) == 0;
 }
 
-static void write_range(struct filter *filter, const char *what, const char *module,
+static void write_range(struct session_filter *filter, const char *what, const char *module,
                         const struct weft_symtab_function *function)
 {
     const uint64_t n_bytes = function->n_bytes ? function->n_bytes : 1;
     fprintf(filter->out, "%s %s %" PRIx64 " %" PRIx64 "\n", what, module, function->address,
             function->address + n_bytes);
+    filter->n_lines++;
 }
 
-static void write_functions(struct filter *filter, const char *module,
+static void write_functions(struct session_filter *filter, const char *module,
                             const struct weft_symtab *symtab)
 {
     for (size_t k = 0; k < weft_symtab_count(symtab); k++) {
@@ -124,13 +118,42 @@ static void write_functions(struct filter *filter, const char *module,
     }
 }
 
-static enum weft_code write_module(struct filter *filter, const char *module, struct weft_err *err)
+/* Does it ask for a function that loads libraries or runs programs? */
+static bool may_load(const struct weft_elf_file *file)
+{
+    static const char *const names[] = { "dlopen",      "dlmopen", "system",      "popen",
+                                         "posix_spawn", "execve",  "execvp",      "execv",
+                                         "execl",       "execlp",  "posix_spawnp" };
+    GElf_Shdr table;
+    Elf_Scn *section = NULL;
+    GElf_Sym symbol;
+    while ((section = elf_nextscn(file->elf, section)))
+        if (gelf_getshdr(section, &table) && table.sh_type == SHT_DYNSYM)
+            break;
+    Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
+    const size_t n = section && table.sh_entsize ? table.sh_size / table.sh_entsize : 0;
+    for (size_t k = 0; data && k < n && k < INT_MAX && gelf_getsym(data, (int)k, &symbol); k++) {
+        const char *name = elf_strptr(file->elf, table.sh_link, symbol.st_name);
+        for (size_t i = 0; symbol.st_shndx == SHN_UNDEF && name && i < sizeof names / sizeof *names;
+             i++)
+            if (strcmp(name, names[i]) == 0)
+                return true;
+    }
+    return false;
+}
+
+static enum weft_code write_module(struct session_filter *filter, const char *module,
+                                   struct weft_err *err)
 {
     struct weft_elf_file file;
     struct weft_symtab *symtab = NULL;
-    if (!weft_elf_file_open(module, &file))
-        return WEFT_OK;
-    const enum weft_code code = weft_symtab_read(file.elf, &symtab, err);
+    const uint32_t n_before = weft_strtab_count(filter->modules);
+    uint32_t id;
+    enum weft_code code = weft_strtab_intern(filter->modules, weft_str_of(module), &id, err);
+    if (code != WEFT_OK || id < n_before || !weft_elf_file_open(module, &file))
+        return code;
+    filter->may_grow |= may_load(&file);
+    code = weft_symtab_read(file.elf, &symtab, err);
     if (code == WEFT_OK)
         write_functions(filter, module, symtab);
     weft_symtab_free(symtab);
@@ -138,11 +161,12 @@ static enum weft_code write_module(struct filter *filter, const char *module, st
     return code;
 }
 
-static enum weft_code write_modules(struct filter *filter, const char *name, struct weft_err *err)
+static enum weft_code write_modules(struct session_filter *filter, const char *name,
+                                    struct weft_err *err)
 {
     char program[PATH_MAX], line[PATH_MAX + 64], path[PATH_MAX];
     pid_t pid = 0;
-    if (!find_program(name, program))
+    if (!proc_find_program(name, program))
         return WEFT_OK; /* that it cannot be run will be said */
     enum weft_code code = write_module(filter, program, err);
     FILE *lines = code == WEFT_OK ? list_libraries(program, &pid) : NULL;
@@ -189,45 +213,109 @@ static void write_limits(const struct weft_recorder_opts *opts, FILE *out)
         fprintf(out, "cull %" PRIu64 "\n", opts->cull);
 }
 
-static enum weft_code write_file(const struct weft_recorder_opts *opts, struct filter *filter,
-                                 struct weft_err *err)
+static enum weft_code compile_both(struct session_filter *filter, struct weft_err *err)
 {
-    enum weft_code code =
+    const struct weft_recorder_opts *opts = filter->opts;
+    const enum weft_code code =
         compile("function", opts->function, &filter->only, &filter->has_only, err);
-    if (code == WEFT_OK)
-        code = compile("no-function", opts->no_function, &filter->skip, &filter->has_skip, err);
-    write_limits(opts, filter->out);
-    if (code == WEFT_OK && (filter->has_only || filter->has_skip) && opts->argv)
-        code = write_modules(filter, opts->argv[0], err);
-    if (code == WEFT_OK && filter->has_only && filter->n_only == 0)
-        code = weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
+    return code == WEFT_OK
+               ? compile("no-function", opts->no_function, &filter->skip, &filter->has_skip, err)
+               : code;
+}
+
+/* Nothing is called so: a mistake, unless it comes with what is loaded later. */
+static enum weft_code tell_of_none(const struct session_filter *filter, struct weft_err *err)
+{
+    const struct weft_recorder_opts *opts = filter->opts;
+    char text[512];
+    if (!filter->may_grow)
+        return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
                          "--function %s: no function of %s is called so", opts->function,
                          opts->argv ? opts->argv[0] : "the program");
+    (void)snprintf(text, sizeof text,
+                   "--function %.200s: no function of %.200s is called so; what it loads or runs "
+                   "later is looked at then",
+                   opts->function, opts->argv[0]);
+    if (opts->say)
+        opts->say(opts->context, text);
+    return WEFT_OK;
+}
+
+static enum weft_code write_file(struct session_filter *filter, struct weft_err *err)
+{
+    const struct weft_recorder_opts *opts = filter->opts;
+    enum weft_code code = compile_both(filter, err);
+    const bool by_name = filter->has_only || filter->has_skip;
+    if (by_name)
+        fprintf(filter->out, "further %0*u\n", VERSION_DIGITS, filter->version);
+    if (filter->has_only)
+        fprintf(filter->out, "none\n");
+    write_limits(opts, filter->out);
+    if (code == WEFT_OK && by_name && opts->argv)
+        code = write_modules(filter, opts->argv[0], err);
+    if (code == WEFT_OK && filter->has_only && filter->n_only == 0)
+        code = tell_of_none(filter, err);
+    if (code == WEFT_OK && fflush(filter->out) != 0)
+        code = weft_fail_errno(err, errno, "cannot write the filter of functions");
+    return code;
+}
+
+void session_filter_close(struct session_filter *filter)
+{
+    if (!filter)
+        return;
     if (filter->has_only)
         regfree(&filter->only);
     if (filter->has_skip)
         regfree(&filter->skip);
+    if (filter->out)
+        (void)fclose(filter->out);
+    weft_symbols_free(filter->symbols);
+    weft_strtab_free(filter->modules);
+    free(filter);
+}
+
+enum weft_code session_filter_open(const struct weft_recorder_opts *opts, int folder_fd,
+                                   struct session_filter **opened, struct weft_err *err)
+{
+    *opened = NULL;
+    if (!opts->function && !opts->no_function && !opts->depth && !opts->min_ns && !opts->cull)
+        return WEFT_OK;
+    struct session_filter *filter = calloc(1, sizeof *filter);
+    if (!filter)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a filter");
+    filter->opts = opts;
+    const int fd = openat(folder_fd, "filter", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    filter->out = fd >= 0 ? fdopen(fd, "w") : NULL;
+    filter->symbols = weft_symbols_new(NULL);
+    filter->modules = weft_strtab_new();
+    enum weft_code code = WEFT_OK;
+    if (!filter->out)
+        code = weft_fail_errno(err, errno, "cannot write the filter of functions");
+    else if (!filter->symbols || !filter->modules)
+        code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for symbols");
+    if (code == WEFT_OK)
+        code = write_file(filter, err);
+    if (code == WEFT_OK && (filter->has_only || filter->has_skip))
+        *opened = filter;
+    else
+        session_filter_close(filter);
     return code;
 }
 
-enum weft_code levels_write_filter(const struct weft_recorder_opts *opts, int folder_fd,
-                                   struct weft_err *err)
+/* The lines first, then the version that makes programs read them. */
+void session_filter_module(struct session_filter *filter, struct weft_str path)
 {
-    struct filter filter = { 0 };
-    if (!opts->function && !opts->no_function && !opts->depth && !opts->min_ns && !opts->cull)
-        return WEFT_OK;
-    const int fd = openat(folder_fd, "filter", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    filter.out = fd >= 0 ? fdopen(fd, "w") : NULL;
-    filter.symbols = weft_symbols_new(NULL);
-    enum weft_code code = WEFT_OK;
-    if (!filter.out)
-        code = weft_fail_errno(err, errno, "cannot write the filter of functions");
-    else if (!filter.symbols)
-        code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for symbols");
-    if (code == WEFT_OK)
-        code = write_file(opts, &filter, err);
-    if (filter.out && fclose(filter.out) != 0 && code == WEFT_OK)
-        code = weft_fail_errno(err, errno, "cannot write the filter of functions");
-    weft_symbols_free(filter.symbols);
-    return code;
+    char module[PATH_MAX], digits[VERSION_DIGITS + 1];
+    struct weft_err err = { 0 };
+    if (!filter || path.n_bytes == 0 || path.n_bytes >= sizeof module || path.bytes[0] != '/')
+        return;
+    (void)snprintf(module, sizeof module, "%.*s", (int)path.n_bytes, path.bytes);
+    const uint64_t n_before = filter->n_lines;
+    if (is_of_system(module) || write_module(filter, module, &err) != WEFT_OK ||
+        fflush(filter->out) != 0 || filter->n_lines == n_before)
+        return;
+    filter->version = (filter->version + 1) % 100000000;
+    (void)snprintf(digits, sizeof digits, "%0*u", VERSION_DIGITS, filter->version);
+    (void)!pwrite(fileno(filter->out), digits, VERSION_DIGITS, VERSION_OFF);
 }

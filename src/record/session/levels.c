@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/session/levels.h"
 
+#include "record/session/proc.h"
+#include "symbols/elf_file.h"
+#include "symbols/symtab.h"
+
+#include <gelf.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -65,6 +70,44 @@ static void add_text(struct levels *levels, const char *text)
                    text);
 }
 
+static bool has_section(Elf *elf, const char *name)
+{
+    size_t strings;
+    GElf_Shdr head;
+    Elf_Scn *section = NULL;
+    while (elf_getshdrstrndx(elf, &strings) == 0 && (section = elf_nextscn(elf, section))) {
+        const char *found =
+            gelf_getshdr(section, &head) ? elf_strptr(elf, strings, head.sh_name) : NULL;
+        if (found && strcmp(found, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A program with XRay is patched by its own runtime, which is found by its symbols. */
+static void check_xray(const struct weft_recorder_opts *opts)
+{
+    char path[PATH_MAX], text[PATH_MAX + 256];
+    struct weft_elf_file file;
+    struct weft_symtab *symtab = NULL;
+    if (!proc_find_program(opts->argv[0], path) || !weft_elf_file_open(path, &file))
+        return;
+    bool is_found = !has_section(file.elf, "xray_instr_map") ||
+                    weft_symtab_read(file.elf, &symtab, NULL) != WEFT_OK;
+    for (size_t k = 0; !is_found && k < weft_symtab_count(symtab); k++)
+        is_found = strcmp(weft_symtab_at(symtab, k).name.bytes, "__xray_patch") == 0;
+    weft_symtab_free(symtab);
+    weft_elf_file_close(&file);
+    if (is_found)
+        return;
+    (void)snprintf(
+        text, sizeof text,
+        "functions are not recorded: %s was built with XRay, and stripped of the symbols "
+        "of its runtime; strip it with strip -g, which leaves them",
+        path);
+    say(opts, text);
+}
+
 /* Markers come with the library of operations, also where these are not asked for. */
 void levels_find_libraries(const struct weft_recorder_opts *opts, struct levels *levels)
 {
@@ -72,8 +115,10 @@ void levels_find_libraries(const struct weft_recorder_opts *opts, struct levels 
     if (!opts->argv)
         return;
     add_library(opts, levels, "libweft-preload.so", "locks and markers");
-    if (opts->with_functions)
+    if (opts->with_functions) {
         add_library(opts, levels, "libweft-functions.so", "functions");
+        check_xray(opts);
+    }
     if (opts->with_locks && strstr(levels->preload, "libweft-preload"))
         add_text(levels, "locks");
     if (opts->with_functions && strstr(levels->preload, "libweft-functions"))

@@ -24,9 +24,4 @@ void levels_close(struct levels *levels);
 /* Finds the libraries; without a program to load them into there are none. */
 void levels_find_libraries(const struct weft_recorder_opts *opts, struct levels *levels);
 
-/* Writes the file `filter` into the folder of the rings, if there is something to filter.
- * WEFT_E_ARG: a regular expression is wrong. */
-WEFT_CHECKED enum weft_code levels_write_filter(const struct weft_recorder_opts *opts,
-                                                int folder_fd, struct weft_err *err);
-
 #endif

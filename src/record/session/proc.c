@@ -5,7 +5,10 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { STEP_BYTES = 1 << 15, MOST_BYTES = 1 << 24 };
@@ -80,6 +83,23 @@ bool proc_next_map(struct weft_str *text, struct proc_map *map)
         map->path = (struct weft_str){ slash, n_line - (size_t)(slash - line) };
         if (strlen(rights) > 2 && rights[2] == 'x')
             return true;
+    }
+    return false;
+}
+
+bool proc_find_program(const char *name, char *path)
+{
+    char tried[PATH_MAX];
+    const char *at = getenv("PATH");
+    if (strchr(name, '/'))
+        return realpath(name, path) != NULL;
+    while (at && *at) {
+        const size_t n_place = strcspn(at, ":");
+        if (snprintf(tried, sizeof tried, "%.*s/%s", (int)n_place, at, name) < (int)sizeof tried &&
+            access(tried, X_OK) == 0)
+            return realpath(tried, path) != NULL;
+        at += n_place;
+        at += *at == ':';
     }
     return false;
 }

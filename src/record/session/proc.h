@@ -28,6 +28,9 @@ bool proc_read_in(int folder_fd, const char *name, struct proc_text *text);
 /* Where the link /proc/PID/NAME leads; false likewise. */
 bool proc_link(uint32_t pid, const char *name, char *path, size_t n_path);
 
+/* Where execvp would find a program, into PATH_MAX bytes; false: nowhere. */
+bool proc_find_program(const char *name, char *path);
+
 /* "Parent: 0" if it is not known. */
 uint32_t proc_parent(uint32_t pid, struct proc_text *room);
 

@@ -3,6 +3,7 @@
 
 #include "base/vec.h"
 #include "record/session/mark.h"
+#include "record/session/namespace.h"
 #include "record/session/ticks.h"
 #include "symbols/elf_file.h"
 
@@ -128,7 +129,9 @@ void programs_close(struct programs *programs)
     free(programs->folder);
     free(programs->reading.room);
     weft_strtab_free(programs->paths);
+    session_filter_close(programs->filter);
     proc_text_fini(&programs->room);
+    proc_text_fini(&programs->reading.text);
 }
 
 /* ---- what is told of a process ------------------------------------------------------------------
@@ -176,8 +179,10 @@ static enum weft_code put_build_ids(struct programs *programs, struct weft_str m
         const uint32_t n_before = weft_strtab_count(programs->paths);
         uint32_t path;
         code = weft_strtab_intern(programs->paths, map.path, &path, err);
-        if (code == WEFT_OK && path == n_before)
-            code = put_build_id(programs, map.path, err);
+        if (code != WEFT_OK || path != n_before)
+            continue;
+        session_filter_module(programs->filter, map.path);
+        code = put_build_id(programs, map.path, err);
     }
     return code;
 }
@@ -285,6 +290,17 @@ static bool supersede(struct programs *programs, const struct ring_file *file)
     return is_new_program;
 }
 
+/* Who of another namespace writes into it, by the number that it has here. */
+static void find_out(struct programs *programs, struct ring_file *file)
+{
+    char ring[128];
+    const char *slash = strrchr(programs->folder, '/');
+    (void)snprintf(ring, sizeof ring, "%s/%" PRIu32 ".", slash ? slash + 1 : programs->folder,
+                   file->pid);
+    file->pid = namespace_pid(file->pid, ring, &programs->room);
+    file->parent = 0; /* as it is here, if that can be asked */
+}
+
 static enum weft_code add_file(struct programs *programs, const char *name, struct weft_err *err)
 {
     struct ring_file file;
@@ -292,6 +308,8 @@ static enum weft_code add_file(struct programs *programs, const char *name, stru
         programs->has_new = true; /* not ready yet */
         return WEFT_OK;
     }
+    if (!file.is_broken && file.is_elsewhere)
+        find_out(programs, &file);
     const bool is_new_program = !file.is_broken && supersede(programs, &file);
     struct ring_file *place = WEFT_VEC_PUSH(&programs->files);
     struct program *program = place && !file.is_broken ? program_of(programs, file.pid) : NULL;

@@ -7,6 +7,7 @@
 #define WEFT_RECORD_SESSION_PROGRAMS_H
 
 #include "base/map.h"
+#include "record/session/filter.h"
 #include "record/session/proc.h"
 #include "record/session/ring_file.h"
 
@@ -31,7 +32,8 @@ struct programs {
         struct program *items;
         size_t n, cap;
     } programs;
-    struct weft_strtab *paths; /* modules whose build ids were told */
+    struct weft_strtab *paths;     /* modules whose build ids were told */
+    struct session_filter *filter; /* told of modules; NULL: none */
     struct proc_text room;
     bool has_new;  /* a file may have appeared */
     uint64_t lost; /* words of files that are closed */

@@ -51,6 +51,7 @@ struct recorder {
     uint64_t sleep_ns;
     uint64_t *lost_on_cpu; /* of the kernel, as last told */
     uint64_t kernel_records, kernel_lost;
+    uint64_t n_lost_threads, n_skipped; /* as last told */
     uint64_t lost_since_ns;
     bool has_stopped; /* nothing is recorded any more */
 };
@@ -250,6 +251,23 @@ static enum weft_code put_losses(struct recorder *recorder, struct weft_err *err
     return code;
 }
 
+/* What is missing and has no place, when there is more of it. */
+static enum weft_code put_untold(struct recorder *recorder, struct weft_err *err)
+{
+    const struct weft_kernel *kernel = recorder->levels.kernel;
+    const uint64_t n_threads = programs_lost_threads(&recorder->programs);
+    const uint64_t n_skipped = kernel ? weft_kernel_skipped(kernel) : 0;
+    char text[96];
+    if (n_threads == recorder->n_lost_threads && n_skipped == recorder->n_skipped)
+        return WEFT_OK;
+    recorder->n_lost_threads = n_threads;
+    recorder->n_skipped = n_skipped;
+    const int n_text = snprintf(
+        text, sizeof text, "lost_threads=%" PRIu64 "\nskipped=%" PRIu64 "\n", n_threads, n_skipped);
+    return session_put(recorder->output, WEFT_PIECE_META, 0, 0, WEFT_STR(""),
+                       (struct weft_str){ text, (size_t)n_text }, err);
+}
+
 static enum weft_code poll_kernel(struct recorder *recorder, uint32_t *fill_percent,
                                   struct weft_err *err)
 {
@@ -314,8 +332,11 @@ static enum weft_code do_due(struct recorder *recorder, uint64_t now_ns, struct 
         code = put_clock(recorder, err);
     if (code == WEFT_OK)
         code = put_losses(recorder, err);
-    if (code == WEFT_OK && is_time(&recorder->cost_ns, now_ns, COST_NS))
+    if (code == WEFT_OK && is_time(&recorder->cost_ns, now_ns, COST_NS)) {
         code = put_cost(recorder, err);
+        if (code == WEFT_OK)
+            code = put_untold(recorder, err);
+    }
     if (code == WEFT_OK)
         code = look_for_snapshots(recorder, err);
     if (code == WEFT_OK)
@@ -395,16 +416,6 @@ static const char *reason_to_end(struct recorder *recorder, int *n_passed)
     return NULL;
 }
 
-static enum weft_code put_lost_threads(struct recorder *recorder, struct weft_err *err)
-{
-    char text[64];
-    const uint64_t n_lost = programs_lost_threads(&recorder->programs);
-    const int n_text = snprintf(text, sizeof text, "lost_threads=%" PRIu64 "\n", n_lost);
-    return n_lost ? session_put(recorder->output, WEFT_PIECE_META, 0, 0, WEFT_STR(""),
-                                (struct weft_str){ text, (size_t)n_text }, err)
-                  : WEFT_OK;
-}
-
 static enum weft_code finish(struct recorder *recorder, const char *why, struct weft_err *err)
 {
     uint32_t fill;
@@ -416,7 +427,7 @@ static enum weft_code finish(struct recorder *recorder, const char *why, struct 
     if (code == WEFT_OK)
         code = put_losses(recorder, err);
     if (code == WEFT_OK)
-        code = put_lost_threads(recorder, err);
+        code = put_untold(recorder, err);
     if (code == WEFT_OK)
         code = put_cost(recorder, err);
     if (code == WEFT_OK)
@@ -495,7 +506,8 @@ static enum weft_code open_output(struct recorder *recorder, struct weft_err *er
         code = programs_open(&recorder->programs, recorder->output, recorder->trigger, err);
     if (code == WEFT_OK && recorder->opts->snapshot_ns)
         code = write_about(recorder, err);
-    return code == WEFT_OK ? levels_write_filter(recorder->opts, recorder->programs.folder_fd, err)
+    return code == WEFT_OK ? session_filter_open(recorder->opts, recorder->programs.folder_fd,
+                                                 &recorder->programs.filter, err)
                            : code;
 }
 

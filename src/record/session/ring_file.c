@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/session/ring_file.h"
 
+#include "record/session/namespace.h"
+
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -83,7 +85,7 @@ static bool write_tail(const struct ring_file *file, uint32_t place, uint64_t ta
 
 struct file_look {
     uint64_t magic, data_off, start_ticks, lost_threads;
-    uint32_t library, pid, parent, n_slots, n_words, n_modules;
+    uint32_t library, pid, parent, n_slots, n_words, n_modules, pid_namespace;
 };
 
 static bool look_at_file(struct weft_ring_file *head, struct file_look *look)
@@ -97,6 +99,7 @@ static bool look_at_file(struct weft_ring_file *head, struct file_look *look)
     look->library = head->library;
     look->pid = head->pid;
     look->parent = head->parent;
+    look->pid_namespace = head->pid_namespace;
     look->n_slots = head->n_slots;
     look->n_words = head->n_words;
     look->data_off = head->data_off;
@@ -175,6 +178,7 @@ bool ring_file_open(int folder_fd, const char *name, struct ring_file *file)
         return false;
     }
     file->pid = look.pid;
+    file->is_elsewhere = namespace_is_other(look.pid_namespace);
     file->parent = look.parent;
     file->library = look.library;
     file->n_slots = look.n_slots;
@@ -308,7 +312,7 @@ static enum weft_code put_words(struct ring_file *file, uint32_t place, const st
 {
     struct ring_slot *slot = &file->slots[place];
     struct weft_ring_piece piece = { .library = file->library,
-                                     .tid = slot->tid,
+                                     .tid = slot->known_tid,
                                      .start_ticks = slot->start_ticks,
                                      .base_ticks = slot->ticks };
     enum weft_code code = WEFT_OK;
@@ -337,10 +341,12 @@ static enum weft_code put_words(struct ring_file *file, uint32_t place, const st
 }
 
 /* A slot that has another thread now: it was ended, and its words were read. */
-static void turn_to(struct ring_slot *slot, const struct look *look)
+static void turn_to(const struct ring_file *file, struct ring_slot *slot, const struct look *look,
+                    struct proc_text *room)
 {
     if (slot->start_ticks == look->start_ticks && slot->tid == look->tid)
         return;
+    slot->known_tid = file->is_elsewhere ? namespace_tid(file->pid, look->tid, room) : look->tid;
     slot->start_ticks = look->start_ticks;
     slot->tid = look->tid;
     slot->ticks = 0;
@@ -367,7 +373,7 @@ static enum weft_code read_slot(struct ring_file *file, uint32_t place, const st
         return WEFT_OK;
     if (!is_due && fill < FULL_PERCENT && !has_ended)
         return WEFT_OK;
-    turn_to(slot, look);
+    turn_to(file, slot, look, &reading->text);
     enum weft_code code = WEFT_OK;
     code = put_words(file, place, look, head, has_ended, reading, err);
     if (code == WEFT_OK && !file->is_broken &&

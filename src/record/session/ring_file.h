@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "record/session/output.h"
+#include "record/session/proc.h"
 #include "record/session/trigger.h"
 
 #include <stdbool.h>
@@ -19,7 +20,8 @@ struct ring_slot {
     uint64_t tail;        /* words read */
     uint64_t ticks;       /* of the last record read; 0: not known */
     uint64_t start_ticks; /* of the thread whose words are read; 0: of nobody yet */
-    uint32_t tid;
+    uint32_t tid;         /* as the thread says */
+    uint32_t known_tid;   /* as it is called here */
     struct trigger_thread trigger;
 };
 
@@ -27,6 +29,7 @@ struct ring_file {
     char name[64]; /* in the folder */
     int fd;
     uint32_t pid, parent, library, n_slots, n_words;
+    bool is_elsewhere; /* its pids and tids are of another namespace */
     uint64_t data_off, start_ticks;
     struct weft_ring_file *head; /* mapped, with the slots; NULL: no more */
     size_t head_bytes;
@@ -51,6 +54,7 @@ struct ring_reading {
     struct session_output *output;
     struct trigger *trigger; /* NULL: none */
     uint8_t *room;           /* RING_ROOM_BYTES */
+    struct proc_text text;   /* of files in /proc */
     uint64_t n_words;        /* read so far, of all files */
     uint32_t fill_percent;   /* of the fullest slot met */
     bool wants_snapshot;     /* the program asked, or the trigger fired */

@@ -15,6 +15,8 @@ export interface Theme {
   ink3: string;
   accent: string;
   bad: string;
+  /** A lock that is held while others wait. */
+  held: string;
   warn: string;
   edge: string;
   other: string;
@@ -49,6 +51,7 @@ export function readTheme(element: Element): Theme {
     ...{ ink: get('ink'), ink2: get('ink2'), ink3: get('ink3'), accent: get('accent') },
     ...{
       bad: get('bad'),
+      held: get('d-o1'),
       warn: get('warn'),
       edge: get('edge'),
       other: get('other'),

@@ -8,7 +8,7 @@ import type { Glyphs, Window } from '../lib/timelineglyphs';
 import { Raster } from '../lib/timelineraster';
 import { SetIndex } from '../lib/timelineset';
 import { columnNs, levelOf } from '../lib/timelinetiles';
-import { firstTrackAt, TRACK_TOP } from '../lib/timelinetracks';
+import { firstTrackAt, TRACK_FOOT, TRACK_TOP } from '../lib/timelinetracks';
 import type { Track, Tracks } from '../lib/timelinetracks';
 import type { App } from '../state/app';
 import { inferredStrip, stateAt, stateWords } from '../lib/timelinestates';
@@ -18,6 +18,8 @@ import { callSpan, timelineOf } from '../state/timeline';
 import type { StateHit, Timeline, TimelineHit } from '../state/timeline';
 import { StateLoader } from '../state/timelinestates';
 import { TileLoader } from '../state/timelinetiles';
+import { LaneLoader } from '../state/timelinelanes';
+import { LANE, pieceAt, pieceWords } from '../lib/timelinelanes';
 import { paintAxis, ticksOf } from './axis';
 import { BaseStage } from './base';
 import type { Canvases } from './base';
@@ -27,6 +29,8 @@ import type { Scene, Style } from './timelinepaint';
 import { paintFlags } from './timelineflags';
 import { paintStrip, stripStyle } from './timelinestrip';
 import type { StripStyle } from './timelinestrip';
+import { laneStyle, paintLanes } from './timelinelanes';
+import type { LaneStyle } from './timelinelanes';
 import { LabelMasks } from './timelinetext';
 
 const TEXT_MS = 4;
@@ -51,6 +55,10 @@ export class TimelineStage extends BaseStage<Track> {
   private style: Style | null = null;
   private strips: StripStyle | null = null;
   private masks: LabelMasks | null = null;
+  private lanes: LaneLoader | null = null;
+  private laneStyle: LaneStyle | null = null;
+  /** The lock under the pointer when the rows were painted, or ''. */
+  private lock = '';
   private set: { of: CallSet; index: SetIndex } | null = null;
   /** What the axis was painted of; it and an overlay with nothing on it are left alone. */
   private axisOf: unknown[] = [];
@@ -88,6 +96,7 @@ export class TimelineStage extends BaseStage<Track> {
     super.retheme();
     this.style = null;
     this.strips = null;
+    this.laneStyle = null;
     this.masks = null;
   }
 
@@ -95,14 +104,17 @@ export class TimelineStage extends BaseStage<Track> {
   stop(): void {
     this.loader.stop();
     this.states.stop();
+    this.lanes?.stop();
   }
 
   /** Painted, and nothing of it is missing. */
   override async idle(): Promise<void> {
     for (;;) {
       await super.idle();
-      if (this.loader.isIdle && this.states.isIdle && !this.masks?.isShort) return;
-      await Promise.all([this.loader.idle(), this.states.idle()]);
+      const lanes = this.lanes;
+      const isIdle = this.loader.isIdle && this.states.isIdle && lanes?.isIdle !== false;
+      if (isIdle && !this.masks?.isShort) return;
+      await Promise.all([this.loader.idle(), this.states.idle(), lanes?.idle()]);
       await new Promise(resolve => requestAnimationFrame(resolve));
     }
   }
@@ -206,8 +218,51 @@ export class TimelineStage extends BaseStage<Track> {
       this.paintSilence(scene, track.thread, Math.round(top * dpr), bottom);
       const strip = track.strip > 0 ? this.stripOf(track.thread) : undefined;
       if (strip) paintStrip(scene, strip, top + STRIP_TOP, track.strip - 2);
+      this.paintLanes(scene, track, top);
     }
     raster.rect(0, bottom - line, raster.width, bottom, style.line);
+  }
+
+  /** Where the lanes of a track begin. */
+  private laneTop(track: Track, top: number): number {
+    return top + track.height - TRACK_FOOT - track.lanes * LANE + 1;
+  }
+
+  /** Lanes are asked for as soon as it is known whose locks have them. */
+  private laneLoader(): LaneLoader | null {
+    const { laneOrder, hasLanes } = this.timeline.state.get();
+    if (!laneOrder || !hasLanes) return null;
+    const { source, trace } = this.timeline.served;
+    this.lanes ??= new LaneLoader(source, trace.duration, laneOrder, () => this.markBase());
+    return this.lanes;
+  }
+
+  private paintLanes(scene: Scene, track: Track, top: number): void {
+    const loader = track.lanes > 0 ? this.laneLoader() : null;
+    if (!loader) return;
+    this.laneStyle ??= laneStyle(this.theme!);
+    const at = this.laneTop(track, top);
+    paintLanes(scene, this.laneStyle, loader.of(track.thread), at, this.lock);
+  }
+
+  /** The piece of a lane under a place of the area. */
+  private laneAt(x: number, y: number, { track, top }: Placed): StateHit | null {
+    const place = Math.floor((y - this.laneTop(track, top)) / LANE);
+    const lane = place >= 0 ? this.laneLoader()?.of(track.thread)[place] : null;
+    if (!lane) return null;
+    const view = this.view();
+    const i = pieceAt(lane, view.t(x), (view.t1 - view.t0) / view.width);
+    if (i < 0) return null;
+    const [start, end] = [lane.start[i]!, lane.end[i]!];
+    const by = 'a click opens its holders and waiters';
+    return {
+      thread: track.thread,
+      start,
+      end,
+      words: pieceWords(lane, i),
+      by,
+      lock: lane.object.id,
+    };
   }
 
   /** Before its first event and after its last, nothing is known of a thread: that is no idleness. */
@@ -229,9 +284,19 @@ export class TimelineStage extends BaseStage<Track> {
     });
     if (this.timeline.served.trace.hasStates)
       this.states.want(view.t0, view.t1, view.width, ids(placed));
+    this.laneLoader()?.want(view.t0, view.t1, view.width, ids(placed));
+  }
+
+  /** The lock under the pointer is highlighted on every thread: the others are pale. */
+  private followLock(): void {
+    const lock = this.timeline.state.get().over?.lock ?? '';
+    if (lock === this.lock) return;
+    this.lock = lock;
+    this.markBase();
   }
 
   protected paintOver(view: View): void {
+    this.followLock();
     const { app, dpr, canvases, height } = this;
     const { call } = this.timeline.served.state.get();
     const { hover, flags, editing } = this.timeline.state.get();
@@ -301,6 +366,8 @@ export class TimelineStage extends BaseStage<Track> {
   /** The state under a place of the area: where it is and what, in words. */
   stateAt(x: number, y: number): StateHit | null {
     const placed = this.trackAt(y);
+    const lane = placed && placed.track.lanes > 0 ? this.laneAt(x, y, placed) : null;
+    if (lane) return lane;
     const strip = placed && placed.track.strip > 0 ? this.stripOf(placed.track.thread) : null;
     if (!placed || !strip || y - placed.top >= STRIP_TOP + placed.track.strip) return null;
     const i = stateAt(strip, this.view().t(x));

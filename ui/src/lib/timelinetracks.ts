@@ -2,6 +2,8 @@
 // Which threads stand where: pinned ones first, then the others in groups or sorted, each as many
 // levels high as it is to show. Only what is in view is ever looked at closer.
 
+import { LANE } from './timelinelanes';
+
 export const LEVEL = 13; // 12 and a line
 export const TRACK_TOP = 3;
 export const TRACK_FOOT = 5;
@@ -52,6 +54,8 @@ export interface Track {
   allLevels: number;
   /** Px that states take over the calls; 0: none are known. */
   strip: number;
+  /** Lanes of locks below the calls. */
+  lanes: number;
   mode: TrackMode;
   isPinned: boolean;
 }
@@ -72,6 +76,8 @@ export interface TrackOptions {
   busy: Float64Array | null;
   /** Something is known of states. */
   hasStrip?: boolean;
+  /** Lanes of locks by thread. */
+  lanes?: (thread: number) => number;
 }
 
 export interface Tracks {
@@ -96,7 +102,13 @@ function orderOf({ sort, busy }: TrackOptions): Order {
   return byFirst;
 }
 
-function trackOf(thread: TrackThread, mode: TrackMode, isPinned: boolean, hasStrip = false): Track {
+function trackOf(
+  thread: TrackThread,
+  mode: TrackMode,
+  isPinned: boolean,
+  { hasStrip = false, lanes: lanesOf }: TrackOptions,
+): Track {
+  const lanes = mode === 'compact' ? 0 : (lanesOf?.(thread.id) ?? 0);
   const strip = hasStrip ? (mode === 'compact' ? LOW_STRIP : STRIP) : 0;
   const allLevels = thread.maxDepth + 1;
   const levels = mode === 'few' ? Math.min(FEW_LEVELS, allLevels) : allLevels;
@@ -107,11 +119,11 @@ function trackOf(thread: TrackThread, mode: TrackMode, isPinned: boolean, hasStr
   const height =
     mode === 'compact'
       ? COMPACT + strip
-      : Math.max(LEAST_TRACK, TRACK_TOP + strip + drawn * LEVEL + TRACK_FOOT);
+      : Math.max(LEAST_TRACK, TRACK_TOP + strip + drawn * LEVEL + lanes * LANE + TRACK_FOOT);
   return {
     ...{ key: `${isPinned ? 'p' : 't'}${thread.id}`, thread: thread.id, pid: thread.pid },
     ...{ threads: 1, y: 0, height, levels: drawn, levelHeight, allLevels, mode, isPinned },
-    strip,
+    ...{ strip, lanes },
   };
 }
 
@@ -119,6 +131,7 @@ function headOf(pid: number, threads: number): Track {
   return {
     ...{ key: `g${pid}`, thread: -1, pid, threads, y: 0, height: HEAD, levels: 0 },
     ...{ levelHeight: 0, allLevels: 0, mode: 'few', isPinned: false, strip: 0 },
+    lanes: 0,
   };
 }
 
@@ -135,7 +148,7 @@ export function layoutTracks(options: TrackOptions): Tracks {
   };
   for (const id of pins) {
     const thread = byId.get(id);
-    if (thread) put(trackOf(thread, modeOf(id), true, options.hasStrip));
+    if (thread) put(trackOf(thread, modeOf(id), true, options));
   }
   const [pinned, pinnedHeight] = [tracks.length, y];
   const isPinned = new Set(pins);
@@ -150,7 +163,7 @@ export function layoutTracks(options: TrackOptions): Tracks {
     if (sort === 'process' && thread.pid !== pid) put(headOf(thread.pid, sizes.get(thread.pid)!));
     pid = thread.pid;
     if (sort !== 'process' || !closed.has(pid))
-      put(trackOf(thread, modeOf(thread.id), false, options.hasStrip));
+      put(trackOf(thread, modeOf(thread.id), false, options));
   }
   return { tracks, height: y, pinned, pinnedHeight, shown: shown.length + pinned };
 }

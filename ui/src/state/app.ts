@@ -59,6 +59,7 @@ export type Screen =
   | 'overview'
   | 'timeline'
   | 'patterns'
+  | 'interplay'
   | 'path'
   | 'compare'
   | 'functions'

@@ -5,9 +5,11 @@ import { duration, exact, integer, plural } from '../lib/format';
 import type { Span } from '../lib/model';
 import { layoutTracks, TRACK_SORTS } from '../lib/timelinetracks';
 import type { TrackMode, Tracks, TrackSort } from '../lib/timelinetracks';
+import { say } from './actions';
 import type { App } from './app';
 import type { CallAt, Served } from './served';
 import { setServed } from './served';
+import { askLaneOrder } from './timelinelanes';
 
 /** What the pointer is on. */
 export interface TimelineHit {
@@ -35,6 +37,8 @@ export interface StateHit {
   words: string;
   /** Who says so. */
   by: string;
+  /** The lock, if it is a piece of a lane. */
+  lock?: string;
 }
 
 export interface Flag {
@@ -67,6 +71,9 @@ export interface TimelineState {
   /** The flag whose note is being written, or -1. */
   editing: number;
   busy: Float64Array | null;
+  hasLanes: boolean;
+  /** By thread: the locks that have lanes; null: not known yet. */
+  laneOrder: ReadonlyMap<number, readonly string[]> | null;
   /** What is being asked for, in a word; '' when nothing is. */
   asking: string;
   trouble: string;
@@ -82,7 +89,7 @@ const FRESH: TimelineState = {
   ...{ sort: 'first', mode: 'few', modes: new Map(), pins: [], closed: new Set(), hover: null },
   over: null,
   ...{ pointer: null, isTipPinned: false, menu: null, flags: [], editing: -1, busy: null },
-  ...{ asking: '', trouble: '' },
+  ...{ asking: '', trouble: '', hasLanes: true, laneOrder: null },
 };
 
 const all = new WeakMap<App, Timeline>();
@@ -107,13 +114,26 @@ function makeTimeline(app: App, served: Served): Timeline {
     ...{ served, state },
     tracks() {
       const { hidden } = app.state.get();
-      const { sort, mode, modes, pins, closed, busy } = state.get();
+      const { sort, mode, modes, pins, closed, busy, hasLanes, laneOrder } = state.get();
       const { set, isSetOnly } = served.state.get();
-      const parts = [hidden, sort, mode, modes, pins, closed, busy, isSetOnly && set];
+      const parts = [
+        hidden,
+        sort,
+        mode,
+        modes,
+        pins,
+        closed,
+        busy,
+        isSetOnly && set,
+        hasLanes,
+        laneOrder,
+      ];
       if (made && parts.every((part, i) => part === made!.parts[i])) return made.tracks;
       const only = onlyThreads(served);
       const hasStrip = served.trace.hasStates || served.trace.calls > 0;
-      const options = { hidden, sort, mode, modes, pins, closed, busy, only, hasStrip };
+      const lanes = (thread: number): number =>
+        hasLanes ? (laneOrder?.get(thread)?.length ?? 0) : 0;
+      const options = { lanes, hidden, sort, mode, modes, pins, closed, busy, only, hasStrip };
       made = { parts, tracks: layoutTracks({ threads: served.threads, ...options }) };
       return made.tracks;
     },
@@ -161,6 +181,22 @@ export function setMode(app: App, thread: number, mode: TrackMode): void {
   const modes = new Map(timelineOf(app).state.get().modes);
   modes.set(thread, mode);
   setTimeline(app, { modes });
+}
+
+/** Lanes of locks are shown, or not. */
+export function toggleLanes(app: App): void {
+  const { hasLanes, laneOrder } = timelineOf(app).state.get();
+  setTimeline(app, { hasLanes: !hasLanes });
+  if (laneOrder?.size === 0) say(app, 'no lock of this trace was waited for');
+}
+
+/** Learns whose locks have lanes. */
+export function learnLanes(app: App): void {
+  const { state, served } = timelineOf(app);
+  if (state.get().laneOrder) return;
+  askLaneOrder(served.source)
+    .then(laneOrder => setTimeline(app, { laneOrder }))
+    .catch(() => undefined); // without lanes the rest is still there
 }
 
 export function toggleProcess(app: App, pid: number): void {

@@ -53,6 +53,7 @@ function TimelineScreen({ onReady }: { onReady: OnReady }): JSX.Element {
     loadFlags(app);
     const offs = [followSearch(app), followBusy(app)];
     walk.carryItem(app);
+    time.learnLanes(app);
     return () => offs.forEach(off => off());
   }, [app]);
   return (
@@ -151,6 +152,7 @@ export const TIMELINE: ScreenSpec = {
     ['m', 'mark'],
     ['p', 'pin'],
     ['g', 'sort'],
+    ['l', 'locks'],
     ['h', 'filter'],
   ],
   help: [
@@ -163,6 +165,7 @@ export const TIMELINE: ScreenSpec = {
     ['m, Shift+M', 'Timeline: mark; note'],
     ['p', 'Timeline: pin the thread on top'],
     ['g', 'Timeline: sort threads otherwise'],
+    ['l', 'Timeline: lanes of locks: held, held while others wait, waiting'],
     ['e, E', 'Timeline: levels of the thread, of all'],
     ['Alt', 'Timeline: keep the tool-tip; while dragging: do not snap'],
   ],

@@ -4,6 +4,7 @@ import type { TimelineStage } from '../draw/timelinestage';
 import { exact } from '../lib/format';
 import * as act from '../state/actions';
 import type { App } from '../state/app';
+import { interplayOf } from '../state/interplay';
 import { setServed } from '../state/served';
 import * as time from '../state/timeline';
 import * as walk from '../state/timelinewalk';
@@ -44,7 +45,9 @@ export function bindTimeline(app: App, stage: TimelineStage, area: HTMLElement):
       time.setTimeline(app, { isTipPinned: false });
       if (hit && (event.ctrlKey || event.metaKey)) walk.pickHit(app, hit);
       else walk.selectHit(app, hit);
-      if (!hit) rangeOfState(app, stage.stateAt(x, y));
+      const state = hit ? null : stage.stateAt(x, y);
+      if (state?.lock !== undefined) openLock(app, state.lock);
+      else rangeOfState(app, state);
     },
     double: (x, y) => {
       const hit = stage.hit(x, y);
@@ -59,6 +62,12 @@ export function bindTimeline(app: App, stage: TimelineStage, area: HTMLElement):
     },
   };
   return bindPointer(app, pointing, area);
+}
+
+/** Holders, waiters, places and distribution of a lock are on the Interplay. */
+function openLock(app: App, lock: string): void {
+  interplayOf(app).set({ tab: 'objects', object: lock });
+  act.setScreen(app, 'interplay');
 }
 
 /** The time of a state is the range: to be measured, zoomed to, or asked about. */
@@ -135,6 +144,7 @@ function letterSteps(app: App): Steps {
     h: () => toggleSetOnly(app),
     e: () => time.nextMode(app, threadNow(app)),
     E: () => time.nextMode(app, -1),
+    l: () => time.toggleLanes(app),
     t: () => act.say(app, 'the timeline\u2019s time is linear'),
     Enter: () => act.commitRange(app),
   };

@@ -207,7 +207,7 @@ async function groups(ok, browser, server) {
   await page.locator('.cmp-metrics button:text-is("page faults")').click();
   await settle(page);
   ok(
-    (await page.locator('.cmp-group').first().locator('.cmp-hist').count()) === 4,
+    (await page.locator('.cmp-group').first().locator('.cmp-hist').count()) === 5,
     'metrics are added as charts',
   );
   await page.locator('.cmp-hist .link').first().click();

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Interplay of threads: processor time of finding all waits of a trace of SyncTrace's size, of the
+ * table, and of what a screen asks.
+ *
+ * usage: interplay make FILE [CALLS]   writes a made-up trace (default: 14,000,000 calls): one
+ * thread gives work to 42 others, 100,800 times interplay TRACE [MEMORY]      measures; MEMORY:
+ * ceiling in MiB (default: 1024)
+ */
+#include "analysis/interplay.h"
+
+#include "measure.h"
+#include "store/writer.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    WORKERS = 42,
+    WAITS = 2400, /* of each */
+    PERIOD_NS = 1000000,
+    STEP_NS = 3000,
+    WAIT_NS = 300000,
+    LATENCY_NS = 2000,
+    FUNCTIONS = 400,
+    FN_WAIT = FUNCTIONS,
+    FN_SIGNAL,
+    FN_MAIN,
+    ALL_FUNCTIONS,
+    MOST_DEPTH = 14,
+    CONDITIONS = 0x1000,
+};
+
+/* A thread's calls, in order of time. */
+struct writing {
+    struct weft_sink *sink;
+    struct weft_err *err;
+    uint32_t thread_id;
+    uint64_t random;
+    uint32_t stack[MOST_DEPTH + 2];
+    unsigned depth;
+    enum weft_code code;
+};
+
+static void put(struct writing *w, uint64_t time_ns, uint32_t key, enum weft_call_kind kind)
+{
+    const struct weft_call_event event = { .time_ns = time_ns,
+                                           .function_key = key,
+                                           .kind = (uint8_t)kind };
+    if (w->code == WEFT_OK)
+        w->code = w->sink->ops->calls(w->sink, w->thread_id, &event, 1, w->err);
+}
+
+static void leave_to(struct writing *w, unsigned depth, uint64_t time_ns)
+{
+    while (w->depth > depth)
+        put(w, time_ns, w->stack[--w->depth], WEFT_CALL_EXIT);
+}
+
+/* `n_calls` calls in [from_ns, to_ns). */
+static void work(struct writing *w, uint64_t from_ns, uint64_t to_ns, unsigned n_calls)
+{
+    for (unsigned i = 0; i < n_calls; i++) {
+        const uint64_t time_ns = from_ns + (to_ns - from_ns) * i / n_calls;
+        const unsigned depth = 1 + (unsigned)(bench_random(&w->random) % MOST_DEPTH);
+        if (depth < w->depth)
+            leave_to(w, depth, time_ns);
+        if (w->depth > MOST_DEPTH)
+            leave_to(w, MOST_DEPTH, time_ns);
+        w->stack[w->depth] = (uint32_t)(bench_random(&w->random) % 3) + 3 * w->depth;
+        put(w, time_ns, w->stack[w->depth++], WEFT_CALL_ENTER);
+    }
+    leave_to(w, 1, to_ns);
+}
+
+static void call_with(struct writing *w, uint32_t key, uint64_t from_ns, uint64_t to_ns,
+                      uint64_t argument)
+{
+    put(w, from_ns, key, WEFT_CALL_ENTER);
+    put(w, argument, 0, WEFT_CALL_ARG);
+    put(w, to_ns, key, WEFT_CALL_EXIT);
+}
+
+static uint64_t wait_start(unsigned worker, unsigned wait)
+{
+    return STEP_NS + (uint64_t)wait * PERIOD_NS + (uint64_t)worker * STEP_NS * 5;
+}
+
+static void write_worker(struct writing *w, unsigned worker, unsigned calls_a_wait)
+{
+    uint64_t at_ns = 0;
+    put(w, 0, FN_MAIN, WEFT_CALL_ENTER);
+    w->stack[w->depth++] = FN_MAIN;
+    for (unsigned i = 0; i < WAITS; i++) {
+        const uint64_t start_ns = wait_start(worker, i);
+        work(w, at_ns, start_ns, calls_a_wait);
+        call_with(w, FN_WAIT, start_ns, start_ns + WAIT_NS, CONDITIONS + 64 * worker);
+        at_ns = start_ns + WAIT_NS;
+    }
+    leave_to(w, 0, at_ns + 1000);
+}
+
+static void write_farmer(struct writing *w, unsigned calls_a_wait)
+{
+    uint64_t at_ns = 0;
+    put(w, 0, FN_MAIN, WEFT_CALL_ENTER);
+    w->stack[w->depth++] = FN_MAIN;
+    for (unsigned i = 0; i < WAITS; i++)
+        for (unsigned worker = 0; worker < WORKERS; worker++) {
+            const uint64_t signal_ns = wait_start(worker, i) + WAIT_NS - LATENCY_NS;
+            if (worker == 0)
+                work(w, at_ns, signal_ns, calls_a_wait);
+            call_with(w, FN_SIGNAL, signal_ns, signal_ns + 200, CONDITIONS + 64 * worker);
+            at_ns = signal_ns + 200;
+        }
+    leave_to(w, 0, at_ns + 1000);
+}
+
+static enum weft_code fill(struct weft_sink *sink, uint64_t n_calls, struct weft_err *err)
+{
+    const unsigned calls_a_wait = (unsigned)(n_calls / (WORKERS + 1) / WAITS);
+    const struct weft_sink_begin begin = { .format = WEFT_STR("made up"), .is_parallel = true };
+    const struct weft_clock clock = { .frequency_hz = 1000000000 };
+    enum weft_code code = sink->ops->begin(sink, &begin, err);
+    if (code == WEFT_OK)
+        code = sink->ops->clock(sink, &clock, err);
+    for (uint32_t key = 0; key < ALL_FUNCTIONS && code == WEFT_OK; key++) {
+        char text[32];
+        (void)snprintf(text, sizeof text, "function_%" PRIu32, key);
+        const struct weft_function_info info = {
+            .key = key,
+            .name = key == FN_WAIT     ? WEFT_STR("pthread_cond_wait")
+                    : key == FN_SIGNAL ? WEFT_STR("pthread_cond_signal")
+                    : key == FN_MAIN   ? WEFT_STR("run")
+                                       : weft_str_of(text),
+        };
+        code = sink->ops->function(sink, &info, err);
+    }
+    for (unsigned i = 0; i <= WORKERS && code == WEFT_OK; i++) {
+        const struct weft_thread_info info = { .tid = 100 + i, .pid = 100 };
+        struct writing w = { .sink = sink, .err = err, .random = i + 1 };
+        code = sink->ops->thread(sink, &info, &w.thread_id, err);
+        if (code != WEFT_OK)
+            break;
+        if (i == 0)
+            write_farmer(&w, calls_a_wait);
+        else
+            write_worker(&w, i - 1, calls_a_wait);
+        code = w.code == WEFT_OK ? sink->ops->thread_end(sink, w.thread_id, 0, err) : w.code;
+    }
+    return code;
+}
+
+static int fail(const struct weft_err *err)
+{
+    fprintf(stderr, "interplay: %s\n", err->text);
+    return 1;
+}
+
+static int make(const char *path, uint64_t n_calls)
+{
+    const struct weft_writer_opts opts = { .source_name = "interplay" };
+    struct weft_writer *writer = NULL;
+    struct weft_err err = { 0 };
+    enum weft_code code = weft_writer_open(path, &opts, &writer, &err);
+    if (code == WEFT_OK)
+        code = fill(weft_writer_sink(writer), n_calls, &err);
+    if (code == WEFT_OK)
+        code = weft_writer_commit(writer, NULL, &err);
+    return code == WEFT_OK ? 0 : fail(&err);
+}
+
+static uint64_t told(const char *what, uint64_t begin_ns)
+{
+    const uint64_t now_ns = bench_cpu_ns();
+    printf("%-16s %8.3f s\n", what, (double)(now_ns - begin_ns) / 1e9);
+    return bench_cpu_ns();
+}
+
+static int measure(const char *path, const struct weft_run *run)
+{
+    struct weft_trace *trace = NULL;
+    struct weft_interplay *interplay = NULL;
+    struct weft_interplay_table *table = NULL;
+    struct weft_correspondences_table *curves = NULL;
+    struct weft_lock_lanes_table *lanes = NULL;
+    struct weft_blocking_table *blocking = NULL;
+    struct weft_err err = { 0 };
+    enum weft_code code = weft_trace_open(path, &trace, &err);
+    const uint64_t to_ns = code == WEFT_OK ? weft_trace_meta(trace)->duration_ns : 0;
+    uint64_t at_ns = bench_cpu_ns();
+    if (code == WEFT_OK)
+        code = weft_interplay_open(trace, NULL, UINT64_MAX, run, &interplay, &err);
+    at_ns = told("all waits", at_ns);
+    const struct weft_interplay_opts all = { .to_ns = to_ns, .limit = 1000 };
+    if (code == WEFT_OK)
+        code = weft_interplay_run(interplay, NULL, &all, run, &table, &err);
+    at_ns = told("table", at_ns);
+    const struct weft_correspondences_opts seen = {
+        .to_ns = to_ns, .object_id = UINT64_MAX, .width = 1600, .limit = 20000
+    };
+    if (code == WEFT_OK)
+        code = weft_correspondences_run(interplay, NULL, &seen, run, &curves, &err);
+    at_ns = told("correspondences", at_ns);
+    const struct weft_lock_lanes_opts lane = { .to_ns = to_ns,
+                                               .object_id = UINT64_MAX,
+                                               .width = 1600 };
+    if (code == WEFT_OK)
+        code = weft_lock_lanes_run(interplay, NULL, &lane, run, &lanes, &err);
+    at_ns = told("lanes", at_ns);
+    const struct weft_blocking_opts columns = { .to_ns = to_ns, .width = 1600 };
+    if (code == WEFT_OK)
+        code = weft_blocking_run(interplay, NULL, &columns, run, &blocking, &err);
+    (void)told("blocking", at_ns);
+    if (code == WEFT_OK)
+        printf("%" PRIu64 " waits, %" PRIu64 " joined, %zu rows, %zu patterns\n", table->n_waits,
+               table->n_joined, curves->n_rows, table->n_patterns);
+    weft_interplay_table_free(table);
+    weft_correspondences_table_free(curves);
+    weft_lock_lanes_table_free(lanes);
+    weft_blocking_table_free(blocking);
+    weft_interplay_close(interplay);
+    weft_trace_close(trace);
+    return code == WEFT_OK ? 0 : fail(&err);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc >= 3 && strcmp(argv[1], "make") == 0)
+        return make(argv[2], argc > 3 ? strtoull(argv[3], NULL, 10) : 14000000);
+    if (argc < 2) {
+        fputs("usage: interplay make FILE [CALLS] | interplay TRACE [MEMORY]\n", stderr);
+        return 2;
+    }
+    const struct weft_run run = {
+        .pool = weft_pool_new(0),
+        .memory_bytes = (argc > 2 ? strtoull(argv[2], NULL, 10) : 1024) << 20,
+    };
+    const int status = run.pool ? measure(argv[1], &run) : 1;
+    weft_pool_free(run.pool);
+    return status;
+}

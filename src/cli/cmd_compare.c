@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/compare.h"
+#include "cli/ask.h"
+#include "cli/compared.h"
+#include "query/gate.h"
+#include "render/compare.h"
+#include "render/gate.h"
+
+#include <stdio.h>
+
+struct options {
+    struct weft_compared_options compared;
+    const char *a, *b, *gate, *report;
+    uint64_t top;
+};
+
+#define MEMBER(member) offsetof(struct options, member)
+
+static const struct weft_option options[] = {
+    { 0, "a", "FILTER", "the executions of group A, such as 'duration<20ms' (default: all)",
+      WEFT_OPTION_TEXT, MEMBER(a), NULL },
+    { 0, "b", "FILTER", "those of group B, such as 'tag=new and thread=worker' (default: all)",
+      WEFT_OPTION_TEXT, MEMBER(b), NULL },
+    WEFT_OPTIONS_COMPARED(MEMBER(compared)),
+    { 'n', "top", "N", "rows of each list; 0: all (default: 20 as text, else all)",
+      WEFT_OPTION_COUNT, MEMBER(top), NULL },
+    { 0, "gate", "LIMIT",
+      "exit with 1 if B is worse, with evidence, than 'METRIC mean|median|pNN +LIMIT' allows, such "
+      "as 'duration p99 +5%'",
+      WEFT_OPTION_TEXT, MEMBER(gate), NULL },
+    { 0, "report", "FILE", "with --gate: write a report in Markdown", WEFT_OPTION_FILE,
+      MEMBER(report), NULL },
+};
+
+enum { TEXT_LIMIT = 20, HISTOGRAM_BINS = 16 };
+
+struct asked {
+    struct weft_cli *cli;
+    const struct options *opts;
+    struct weft_comparison *comparison;
+    struct weft_compare_table *table;
+    struct weft_arena *arena;
+    struct weft_metric_histogram histogram;
+    struct weft_gate gate;
+    struct weft_gate_result gate_result;
+};
+
+static enum weft_metric_unit unit_of(const struct asked *asked)
+{
+    const struct weft_ecct_matrix *matrix = weft_comparison_matrix(asked->comparison);
+    for (size_t i = 0; i < matrix->n_metrics; i++)
+        if (weft_str_equal(matrix->metrics[i].name, weft_str_of(asked->gate.metric)))
+            return matrix->metrics[i].unit;
+    return WEFT_METRIC_NUMBER;
+}
+
+static struct weft_comparison_view how(const struct asked *asked, uint64_t limit)
+{
+    return (struct weft_comparison_view){ .matrix = weft_comparison_matrix(asked->comparison),
+                                          .table = asked->table,
+                                          .histogram = &asked->histogram,
+                                          .a = asked->opts->a ? asked->opts->a : "",
+                                          .b = asked->opts->b ? asked->opts->b : "",
+                                          .path = asked->cli->inputs[0],
+                                          .limit = limit };
+}
+
+static enum weft_code write_report(struct asked *asked, const struct weft_gate_view *gate)
+{
+    struct weft_output *out;
+    struct weft_err *err = &asked->cli->err;
+    const struct weft_comparison_view view = how(asked, 0);
+    const enum weft_code code = weft_output_to_file(asked->opts->report, &out, err);
+    if (code != WEFT_OK)
+        return code;
+    weft_render_gate_report(out, gate, &view);
+    return weft_output_close(out, err);
+}
+
+static enum weft_code show_gate(struct asked *asked, struct weft_output *out)
+{
+    const struct weft_gate_view gate = { .result = &asked->gate_result,
+                                         .text = asked->opts->gate,
+                                         .unit = unit_of(asked) };
+    if (out)
+        weft_render_gate(out, &gate);
+    return asked->opts->report ? write_report(asked, &gate) : WEFT_OK;
+}
+
+/* The gate comes first as text; CSV and JSON stay what they are, and it is said on stderr. */
+static enum weft_code tell_gate(struct asked *asked, const struct weft_view *view)
+{
+    struct weft_output *err_out;
+    if (!asked->opts->gate)
+        return WEFT_OK;
+    if (view->format == WEFT_FORMAT_TEXT)
+        return show_gate(asked, view->out);
+    enum weft_code code = weft_output_to_fd(2, "standard error", &err_out, &asked->cli->err);
+    if (code != WEFT_OK)
+        return code;
+    code = show_gate(asked, err_out);
+    const enum weft_code closed = weft_output_close(err_out, &asked->cli->err);
+    return code == WEFT_OK ? closed : code;
+}
+
+static enum weft_code show(struct asked *asked)
+{
+    struct weft_view view;
+    enum weft_code code = weft_cli_view(asked->cli, &view);
+    if (code != WEFT_OK)
+        return code;
+    const struct weft_comparison_view comparison =
+        how(asked, weft_cli_limit(&view, asked->opts->top, TEXT_LIMIT));
+    code = tell_gate(asked, &view);
+    weft_render_comparison(&view, &comparison);
+    const enum weft_code closed = weft_output_close(view.out, &asked->cli->err);
+    return code == WEFT_OK ? closed : code;
+}
+
+static enum weft_code compare(struct asked *asked)
+{
+    struct weft_err *err = &asked->cli->err;
+    const struct options *opts = asked->opts;
+    const struct weft_comparison_opts how = { .a = weft_str_of(opts->a ? opts->a : ""),
+                                              .b = weft_str_of(opts->b ? opts->b : ""),
+                                              .n_bootstrap = WEFT_COMPARE_BOOTSTRAP,
+                                              .with_causes = true };
+    enum weft_code code = weft_cli_compared(asked->cli, &opts->compared, &asked->comparison);
+    if (code == WEFT_OK)
+        code = weft_comparison_run(asked->comparison, &how, &asked->table, err);
+    if (code == WEFT_OK)
+        code = weft_comparison_histogram(asked->comparison, 0, HISTOGRAM_BINS, true, asked->arena,
+                                         &asked->histogram, err);
+    if (code == WEFT_OK && opts->gate)
+        code = weft_gate_check(&asked->gate, asked->comparison, &asked->gate_result, err);
+    return code == WEFT_OK ? show(asked) : code;
+}
+
+static int run(struct weft_cli *cli, int argc, char **argv)
+{
+    struct options opts = { .top = WEFT_LIMIT_DEFAULT };
+    if (!weft_cli_parse(cli, &opts, argc, argv))
+        return cli->exit_status;
+    if (opts.report && !opts.gate)
+        return weft_cli_usage(cli, "--report needs --gate");
+    struct asked asked = { .cli = cli, .opts = &opts, .arena = weft_arena_new(0) };
+    enum weft_code code =
+        asked.arena ? WEFT_OK
+                    : weft_fail(&cli->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory to compare");
+    if (code == WEFT_OK && opts.gate)
+        code = weft_gate_parse(opts.gate, &asked.gate, &cli->err);
+    if (code == WEFT_OK)
+        code = compare(&asked);
+    const bool is_worse = code == WEFT_OK && asked.gate_result.is_worse;
+    weft_compare_table_free(asked.table);
+    weft_comparison_close(asked.comparison);
+    weft_arena_free(asked.arena);
+    const int status = weft_cli_end(cli, code);
+    return status == WEFT_EXIT_DONE && is_worse ? WEFT_EXIT_FAILED : status;
+}
+
+const struct weft_command weft_cmd_compare = {
+    .name = "compare",
+    .summary = "what differs between two groups of executions",
+    .arguments = "DATABASE|TRACE",
+    .about =
+        "Executions of two groups that filters choose: how much longer those of B last, with the\n"
+        "evidence; in which contexts, on all threads that they depended on; and what makes the\n"
+        "slow ones slow. The executions are those of a database, or of a trace by rules.",
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+    .common = WEFT_COMMON_FORMAT | WEFT_COMMON_OUTPUT | WEFT_COMMON_WORK | WEFT_COMMON_TALK,
+    .n_inputs_min = 1,
+    .n_inputs_max = 1,
+    .run = run,
+};

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/compare.h"
+#include "analysis/compare_tail.h"
+#include "cli/ask.h"
+#include "cli/compared.h"
+#include "query/database.h"
+#include "query/executions.h"
+#include "render/diagnose.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct options {
+    struct weft_compared_options compared;
+    const char *a, *b;
+};
+
+#define MEMBER(member) offsetof(struct options, member)
+
+static const struct weft_option options[] = {
+    { 0, "a", "FILTER", "compare these executions, such as 'tag=fixed' (default: the usual ones)",
+      WEFT_OPTION_TEXT, MEMBER(a), NULL },
+    { 0, "b", "FILTER", "with these (default: the slow ones)", WEFT_OPTION_TEXT, MEMBER(b), NULL },
+    WEFT_OPTIONS_COMPARED(MEMBER(compared)),
+};
+
+enum { TYPES_MAX = 16, FILTER_BYTES = 64 };
+
+/* A type that was looked at: what the diagnosis borrows from. */
+struct looked {
+    struct weft_comparison *comparison;
+    struct weft_compare_table *table;
+    struct weft_diagnosis diagnosis;
+    char a[FILTER_BYTES], b[FILTER_BYTES];
+};
+
+struct doctor {
+    struct weft_cli *cli;
+    const struct options *opts;
+    struct weft_arena *arena;
+    struct looked looked[TYPES_MAX];
+    size_t n;
+};
+
+static enum weft_code no_memory(struct doctor *doctor)
+{
+    return weft_fail(&doctor->cli->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a diagnosis");
+}
+
+static enum weft_code find_tail(struct doctor *doctor, struct looked *looked)
+{
+    const struct weft_ecct_matrix *matrix = looked->diagnosis.matrix;
+    uint64_t *durations_ns = calloc(matrix->n_items + 1, sizeof *durations_ns);
+    if (!durations_ns)
+        return no_memory(doctor);
+    for (size_t i = 0; i < matrix->n_items; i++)
+        durations_ns[i] = matrix->items[i].end_ns - matrix->items[i].start_ns;
+    const enum weft_code code = weft_slow_tail_find(durations_ns, matrix->n_items,
+                                                    &looked->diagnosis.tail, &doctor->cli->err);
+    free(durations_ns);
+    return code;
+}
+
+/* Compares, by the filters that stand for the groups in what is printed. */
+static enum weft_code compare(struct doctor *doctor, struct looked *looked)
+{
+    struct weft_diagnosis *diagnosis = &looked->diagnosis;
+    const struct weft_comparison_opts how = { .a = weft_str_of(diagnosis->a),
+                                              .b = weft_str_of(diagnosis->b),
+                                              .n_bootstrap = WEFT_COMPARE_BOOTSTRAP,
+                                              .with_causes = true };
+    const enum weft_code code =
+        weft_comparison_run(looked->comparison, &how, &looked->table, &doctor->cli->err);
+    diagnosis->table = looked->table;
+    return code;
+}
+
+static enum weft_code check_groups(struct doctor *doctor, const struct looked *looked)
+{
+    if (looked->table->n_a > 0 && looked->table->n_b > 0)
+        return WEFT_OK;
+    return weft_fail(&doctor->cli->err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                     "no execution of %.*s is in group %s", (int)looked->diagnosis.type.n_bytes,
+                     looked->diagnosis.type.bytes, looked->table->n_a == 0 ? "A" : "B");
+}
+
+/* Takes the comparison of a type; `command` names its executions. */
+static enum weft_code look(struct doctor *doctor, struct weft_comparison *comparison,
+                           struct weft_str type, const char *command)
+{
+    struct looked *looked = &doctor->looked[doctor->n++];
+    struct weft_diagnosis *diagnosis = &looked->diagnosis;
+    *looked = (struct looked){ .comparison = comparison };
+    *diagnosis = (struct weft_diagnosis){ .type = weft_arena_copy(doctor->arena, type),
+                                          .matrix = weft_comparison_matrix(comparison),
+                                          .is_versus = doctor->opts->a || doctor->opts->b,
+                                          .a = doctor->opts->a ? doctor->opts->a : "",
+                                          .b = doctor->opts->b ? doctor->opts->b : "",
+                                          .command = command };
+    enum weft_code code;
+    if (diagnosis->is_versus) {
+        code = compare(doctor, looked);
+        return code == WEFT_OK ? check_groups(doctor, looked) : code;
+    }
+    code = find_tail(doctor, looked);
+    if (code != WEFT_OK || !diagnosis->tail.is_found)
+        return code;
+    (void)snprintf(looked->a, sizeof looked->a, "duration<=%lluns",
+                   (unsigned long long)diagnosis->tail.fast_max_ns);
+    (void)snprintf(looked->b, sizeof looked->b, "duration>=%lluns",
+                   (unsigned long long)diagnosis->tail.slow_min_ns);
+    diagnosis->a = looked->a;
+    diagnosis->b = looked->b;
+    return compare(doctor, looked);
+}
+
+/* "weft compare PATH" and options: how to ask for these executions again. */
+static const char *command_of(struct doctor *doctor, const char *const *names,
+                              const char *const *values, size_t n)
+{
+    char text[2048];
+    size_t at = (size_t)snprintf(text, sizeof text, "weft compare %s", doctor->cli->inputs[0]);
+    for (size_t i = 0; i < n && at < sizeof text; i++)
+        if (values[i] && values[i][0])
+            at += (size_t)snprintf(text + at, sizeof text - at, " --%s '%s'", names[i], values[i]);
+    return weft_arena_copy(doctor->arena, weft_str_of(text)).bytes;
+}
+
+static const char *command_of_rule(struct doctor *doctor, const struct weft_rule_options *rule,
+                                   const char *rules)
+{
+    static const char *const names[] = { "rules", "type", "begin", "end", "match" };
+    const char *const values[] = { rules, rule->type, rule->begin, rule->end, rule->match };
+    return command_of(doctor, names, values, sizeof names / sizeof *names);
+}
+
+/* ---- a database ------------------------------------------------------------------------------ */
+
+static enum weft_code look_in_database(struct doctor *doctor, struct weft_str type)
+{
+    struct weft_cli *cli = doctor->cli;
+    struct weft_comparison *comparison;
+    const struct weft_rule_options rule = { .type = type.bytes };
+    const enum weft_code code = weft_comparison_open(
+        cli->inputs[0], type, doctor->opts->compared.map, &comparison, &cli->err);
+    return code == WEFT_OK ? look(doctor, comparison, type, command_of_rule(doctor, &rule, NULL))
+                           : code;
+}
+
+static enum weft_code look_at_database(struct doctor *doctor)
+{
+    struct weft_cli *cli = doctor->cli;
+    struct weft_database *database;
+    struct weft_execution_type *types = NULL;
+    size_t n_types = 0;
+    if (doctor->opts->compared.rule.type)
+        return look_in_database(doctor, weft_str_of(doctor->opts->compared.rule.type));
+    enum weft_code code =
+        weft_database_open(cli->inputs[0], WEFT_DATABASE_READ, &database, &cli->err);
+    if (code == WEFT_OK)
+        code = weft_database_types(database, doctor->arena, &types, &n_types, &cli->err);
+    weft_database_close(database);
+    for (size_t i = 0; code == WEFT_OK && i < n_types && i < TYPES_MAX; i++) {
+        const struct weft_str type = weft_arena_copy(doctor->arena, types[i].name);
+        code = type.bytes ? look_in_database(doctor, type) : no_memory(doctor);
+    }
+    return code;
+}
+
+/* ---- a trace --------------------------------------------------------------------------------- */
+
+static enum weft_code look_by_rules(struct doctor *doctor, struct weft_rules *rules,
+                                    const char *type, const char *command)
+{
+    struct weft_comparison *comparison;
+    const char *name = type;
+    const enum weft_code code = weft_cli_compared_by_rules(doctor->cli, rules, type, &comparison);
+    if (!name && rules->n_types > 0)
+        return code == WEFT_OK ? look(doctor, comparison, rules->types[0].name, command) : code;
+    return code == WEFT_OK ? look(doctor, comparison, weft_str_of(name ? name : ""), command)
+                           : code;
+}
+
+static const char *text_or_null(struct doctor *doctor, struct weft_str text)
+{
+    return text.n_bytes > 0 ? weft_arena_copy(doctor->arena, text).bytes : NULL;
+}
+
+/* What the trace suggests: executions of other programs than threads that wait for them too. */
+static enum weft_code look_at_proposal(struct doctor *doctor,
+                                       const struct weft_execution_proposal *proposal)
+{
+    struct weft_rules *rules = NULL;
+    const struct weft_rule_options rule = { .type = text_or_null(doctor, proposal->name),
+                                            .begin = text_or_null(doctor, proposal->begin),
+                                            .end = text_or_null(doctor, proposal->end),
+                                            .match = text_or_null(doctor, proposal->match),
+                                            .within = text_or_null(doctor, proposal->within) };
+    enum weft_code code = weft_rules_of_options(&rule, &rules, &doctor->cli->err);
+    if (code == WEFT_OK)
+        code = look_by_rules(doctor, rules, rule.type, command_of_rule(doctor, &rule, NULL));
+    weft_rules_free(rules);
+    return code;
+}
+
+enum { PROPOSAL_EXECUTIONS = 10 };
+
+static bool is_wanted(const struct doctor *doctor, const struct weft_execution_proposal *proposal,
+                      const struct weft_execution_proposal *best)
+{
+    const char *type = doctor->opts->compared.rule.type;
+    if (type)
+        return weft_str_equal(proposal->name, weft_str_of(type));
+    return proposal->count >= PROPOSAL_EXECUTIONS && weft_str_equal(proposal->why, best->why);
+}
+
+/* Of several ways in which a trace suggests executions only the best is taken: what a program
+ * marked, before what only looks like work that begins and ends. */
+static enum weft_code look_at_proposals(struct doctor *doctor)
+{
+    struct weft_execution_proposals *proposals = NULL;
+    enum weft_code code =
+        weft_execution_proposals(doctor->cli->session, &proposals, &doctor->cli->err);
+    size_t n = 0;
+    for (size_t i = 0; code == WEFT_OK && i < proposals->n && n < TYPES_MAX; i++) {
+        const struct weft_execution_proposal *proposal = &proposals->items[i];
+        if (!is_wanted(doctor, proposal, &proposals->items[0]))
+            continue;
+        code = look_at_proposal(doctor, proposal);
+        n++;
+    }
+    weft_execution_proposals_free(proposals);
+    if (code == WEFT_OK && n == 0)
+        return weft_fail(&doctor->cli->err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                         "nothing in the trace begins and ends at least %d times: expected "
+                         "--begin RULE or --rules FILE",
+                         PROPOSAL_EXECUTIONS);
+    return code;
+}
+
+static enum weft_code look_at_types(struct doctor *doctor, struct weft_rules *rules)
+{
+    const struct weft_compared_options *opts = &doctor->opts->compared;
+    enum weft_code code = WEFT_OK;
+    if (opts->rule.type || rules->n_types == 1)
+        return look_by_rules(doctor, rules, opts->rule.type,
+                             command_of_rule(doctor, &opts->rule, opts->rules));
+    for (size_t i = 0; code == WEFT_OK && i < rules->n_types && i < TYPES_MAX; i++) {
+        struct weft_rule_options rule = opts->rule;
+        rule.type = weft_arena_copy(doctor->arena, rules->types[i].name).bytes;
+        code = look_by_rules(doctor, rules, rule.type, command_of_rule(doctor, &rule, opts->rules));
+    }
+    return code;
+}
+
+static enum weft_code look_at_trace(struct doctor *doctor)
+{
+    struct weft_cli *cli = doctor->cli;
+    const struct weft_compared_options *opts = &doctor->opts->compared;
+    struct weft_rules *rules = NULL;
+    enum weft_code code = weft_cli_open_trace(cli, cli->inputs[0], &cli->session);
+    if (code == WEFT_OK && !opts->rules && !opts->rule.begin)
+        return look_at_proposals(doctor);
+    if (code == WEFT_OK)
+        code = weft_cli_compared_rules(cli, opts, &rules);
+    if (code == WEFT_OK)
+        code = look_at_types(doctor, rules);
+    weft_rules_free(rules);
+    return code;
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+/* What costs most first; what is healthy in its order. */
+static int by_cost(const void *a, const void *b)
+{
+    const struct weft_diagnosis *x = a, *y = b;
+    const bool is_x = weft_diagnosis_is_significant(x), is_y = weft_diagnosis_is_significant(y);
+    if (is_x != is_y)
+        return is_x ? -1 : 1;
+    const double cost_x = weft_diagnosis_cost_ns(x), cost_y = weft_diagnosis_cost_ns(y);
+    return cost_x > cost_y ? -1 : cost_x < cost_y ? 1 : weft_str_compare(x->type, y->type);
+}
+
+static enum weft_code show(struct doctor *doctor)
+{
+    struct weft_view view;
+    struct weft_diagnosis diagnoses[TYPES_MAX];
+    for (size_t i = 0; i < doctor->n; i++)
+        diagnoses[i] = doctor->looked[i].diagnosis;
+    qsort(diagnoses, doctor->n, sizeof *diagnoses, by_cost);
+    const enum weft_code code = weft_cli_view(doctor->cli, &view);
+    if (code != WEFT_OK)
+        return code;
+    weft_render_diagnoses(&view, diagnoses, doctor->n);
+    return weft_output_close(view.out, &doctor->cli->err);
+}
+
+static int run(struct weft_cli *cli, int argc, char **argv)
+{
+    struct options opts = { 0 };
+    if (!weft_cli_parse(cli, &opts, argc, argv))
+        return cli->exit_status;
+    struct doctor *doctor = calloc(1, sizeof *doctor);
+    if (!doctor)
+        return weft_cli_end(cli, weft_fail(&cli->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory"));
+    *doctor = (struct doctor){ .cli = cli, .opts = &opts, .arena = weft_arena_new(0) };
+    enum weft_code code = doctor->arena ? weft_cli_begin(cli) : no_memory(doctor);
+    if (code == WEFT_OK)
+        code = weft_database_is(cli->inputs[0]) ? look_at_database(doctor) : look_at_trace(doctor);
+    if (code == WEFT_OK)
+        code = show(doctor);
+    for (size_t i = 0; i < doctor->n; i++) {
+        weft_compare_table_free(doctor->looked[i].table);
+        weft_comparison_close(doctor->looked[i].comparison);
+    }
+    weft_arena_free(doctor->arena);
+    free(doctor);
+    return weft_cli_end(cli, code);
+}
+
+const struct weft_command weft_cmd_diagnose = {
+    .name = "diagnose",
+    .summary = "why some executions are slow, in sentences",
+    .arguments = "TRACE|DATABASE",
+    .about =
+        "Finds the slow executions of each type by itself, compares them with the others, sorts\n"
+        "them by what makes them slow, and says it in sentences, with the evidence and the "
+        "command\n"
+        "that shows more; or says that there is nothing significant. Without rules, the "
+        "executions\n"
+        "are those that the trace suggests.",
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+    .common = WEFT_COMMON_FORMAT | WEFT_COMMON_OUTPUT | WEFT_COMMON_WORK | WEFT_COMMON_TALK,
+    .n_inputs_min = 1,
+    .n_inputs_max = 1,
+    .run = run,
+};

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/compare.h"
+#include "cli/compared.h"
+#include "query/database.h"
+#include "render/export.h"
+#include "render/flame.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+enum format { FORMAT_SVG, FORMAT_FOLDED };
+static const char *const formats[] = { "svg", "folded", NULL };
+static const char *const weights[] = { "self", "calls", "samples", "stacks", NULL };
+
+struct options {
+    struct weft_compared_options compared;
+    const char *a, *b;
+    unsigned format, weight;
+    bool diff;
+};
+
+#define MEMBER(member) offsetof(struct options, member)
+
+static const struct weft_option options[] = {
+    { 0, "diff", NULL, "the difference between two groups of executions", WEFT_OPTION_FLAG,
+      MEMBER(diff), NULL },
+    { 0, "a", "FILTER", "with --diff: the executions of group A (default: all)", WEFT_OPTION_TEXT,
+      MEMBER(a), NULL },
+    { 0, "b", "FILTER", "those of group B, or without --diff those that are shown (default: all)",
+      WEFT_OPTION_TEXT, MEMBER(b), NULL },
+    WEFT_OPTIONS_COMPARED(MEMBER(compared)),
+    { 'f', "format", "svg|folded", "a picture, or folded stacks (default: svg)", WEFT_OPTION_CHOICE,
+      MEMBER(format), formats },
+    { 0, "weight", "self|calls|samples|stacks",
+      "of a trace without rules: own time in ns, calls, weights of samples, stacks (default: self)",
+      WEFT_OPTION_CHOICE, MEMBER(weight), weights },
+};
+
+static enum weft_code put(struct weft_cli *cli, const struct options *opts,
+                          const struct weft_flame *flame)
+{
+    struct weft_output *out;
+    const enum weft_code code = weft_cli_output(cli, &out);
+    if (code != WEFT_OK)
+        return code;
+    if (opts->format == FORMAT_FOLDED)
+        weft_flame_folded(out, flame);
+    else
+        weft_flame_svg(out, flame);
+    return weft_output_close(out, &cli->err);
+}
+
+static const char *text_or_all(const char *filter)
+{
+    return filter && *filter ? filter : "all";
+}
+
+/* Of executions: without a difference both groups are those that are shown. */
+static enum weft_code of_executions(struct weft_cli *cli, const struct options *opts,
+                                    struct weft_arena *arena)
+{
+    struct weft_comparison *comparison;
+    struct weft_compare_table *table = NULL;
+    struct weft_flame flame = { 0 };
+    char title[512];
+    const struct weft_str b = weft_str_of(opts->b ? opts->b : "");
+    const struct weft_comparison_opts how = {
+        .a = opts->diff ? weft_str_of(opts->a ? opts->a : "") : b,
+        .b = b,
+        .n_bootstrap = opts->diff ? WEFT_COMPARE_BOOTSTRAP : 0,
+    };
+    enum weft_code code = weft_cli_compared(cli, &opts->compared, &comparison);
+    if (code == WEFT_OK)
+        code = weft_comparison_run(comparison, &how, &table, &cli->err);
+    if (code == WEFT_OK && (table->n_b == 0 || table->n_a == 0))
+        code = weft_fail(&cli->err, WEFT_E_ARG, WEFT_NO_OFFSET, "no execution is in group %s",
+                         table->n_b == 0 ? "B" : "A");
+    if (code == WEFT_OK)
+        code = weft_flame_of_table(weft_comparison_matrix(comparison), table, arena, &flame,
+                                   &cli->err);
+    if (code == WEFT_OK) {
+        if (opts->diff)
+            (void)snprintf(title, sizeof title, "B: %.200s (%zu) against A: %.200s (%zu)",
+                           text_or_all(opts->b), table->n_b, text_or_all(opts->a), table->n_a);
+        else
+            (void)snprintf(title, sizeof title, "%zu executions, mean: %.200s", table->n_b,
+                           text_or_all(opts->b));
+        flame.title = weft_str_of(title);
+        flame.is_difference = opts->diff;
+        code = put(cli, opts, &flame);
+    }
+    weft_compare_table_free(table);
+    weft_comparison_close(comparison);
+    return code;
+}
+
+static enum weft_code fold(struct weft_cli *cli, const struct options *opts,
+                           struct weft_output **out)
+{
+    struct weft_export_totals totals;
+    const struct weft_thread_filter filter = weft_session_filter(cli->session);
+    const struct weft_export_opts how = { .trace = weft_session_trace(cli->session),
+                                          .name = cli->inputs[0],
+                                          .thread_ids = filter.ids,
+                                          .n_thread_ids = filter.n_ids,
+                                          .window.to_ns = UINT64_MAX,
+                                          .format = WEFT_EXPORT_FOLDED,
+                                          .weight = (enum weft_export_weight)opts->weight,
+                                          .progress = cli->progress };
+    const enum weft_code code = weft_output_to_memory(out, &cli->err);
+    return code == WEFT_OK ? weft_export_write(&how, *out, &totals, &cli->err) : code;
+}
+
+/* Of a trace: its calls or samples. */
+static enum weft_code of_trace(struct weft_cli *cli, const struct options *opts,
+                               struct weft_arena *arena)
+{
+    struct weft_output *folded = NULL;
+    struct weft_flame flame = { 0 };
+    enum weft_code code = weft_cli_open(cli);
+    if (code == WEFT_OK)
+        code = fold(cli, opts, &folded);
+    if (code == WEFT_OK)
+        code = weft_flame_of_folded(weft_output_held(folded), arena, &flame, &cli->err);
+    if (code == WEFT_OK && flame.boxes[0].width <= 0)
+        code = weft_fail(&cli->err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                         "the trace has nothing of this weight: try another --weight, such as "
+                         "stacks");
+    if (code == WEFT_OK) {
+        flame.title = weft_str_of(cli->inputs[0]);
+        flame.is_time = opts->weight == WEFT_EXPORT_SELF;
+        code = put(cli, opts, &flame);
+    }
+    weft_output_abort(folded);
+    return code;
+}
+
+static int run(struct weft_cli *cli, int argc, char **argv)
+{
+    struct options opts = { 0 };
+    if (!weft_cli_parse(cli, &opts, argc, argv))
+        return cli->exit_status;
+    if (opts.a && !opts.diff)
+        return weft_cli_usage(cli, "--a needs --diff");
+    const bool is_executions = weft_database_is(cli->inputs[0]) || opts.compared.rule.begin ||
+                               opts.compared.rules || opts.diff || opts.b;
+    struct weft_arena *arena = weft_arena_new(0);
+    enum weft_code code =
+        !arena ? weft_fail(&cli->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a flame graph")
+        : is_executions ? of_executions(cli, &opts, arena)
+                        : of_trace(cli, &opts, arena);
+    weft_arena_free(arena);
+    return weft_cli_end(cli, code);
+}
+
+const struct weft_command weft_cmd_flame = {
+    .name = "flame",
+    .summary = "flame graph of executions, of their difference, or of a trace",
+    .arguments = "DATABASE|TRACE",
+    .about =
+        "A picture (SVG) or folded stacks. Of executions, each context with all threads that it\n"
+        "depended on, as wide as its mean time; with --diff as wide as in group B, and coloured "
+        "by\n"
+        "the evidence that B is slower or faster there. Of a trace without rules, its calls or\n"
+        "samples.",
+    .options = options,
+    .n_options = sizeof options / sizeof *options,
+    .common = WEFT_COMMON_OUTPUT | WEFT_COMMON_TID | WEFT_COMMON_WORK | WEFT_COMMON_TALK,
+    .n_inputs_min = 1,
+    .n_inputs_max = 1,
+    .run = run,
+};

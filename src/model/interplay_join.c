@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Who ended a wait. Of a lock that is held, the last one to let it go before the wait's end: nobody
+ * could have it before. A signal ends one wait, and none that another signal has ended: of those
+ * that wait when it comes, the one that goes on first; a broadcast ends all that wait. At a barrier
+ * it is the last one to come, at a join the thread that ends.
+ */
+#include "base/map.h"
+#include "base/vec.h"
+#include "model/interplay_parts.h"
+
+#include <stdlib.h>
+
+/* What a thread may take to end after its last word. */
+#define ENDING_NS UINT64_C(1000000)
+/* What a join may take that has not to wait. */
+#define AT_ONCE_NS UINT64_C(50000)
+
+struct join {
+    struct weft_interplay *interplay;
+    const struct weft_lock_op *ops;
+    size_t n_ops;
+    const struct weft_lock_signal *signals;
+    size_t n_signals;
+    uint32_t *signal_of; /* by operation: place of the signal that ended it, + 1 */
+    uint8_t *is_one_of;  /* by operation: another signal may have */
+    size_t n_max;
+    struct {
+        uint32_t *items; /* operations of an object by start; those that wait */
+        size_t n, cap;
+    } order, active;
+};
+
+static enum weft_code no_memory(struct weft_err *err)
+{
+    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for waits");
+}
+
+/* ---- signals --------------------------------------------------------------------------------- */
+
+static int by_start(const void *a, const void *b, void *context)
+{
+    const struct weft_lock_op *ops = context;
+    const uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+    if (ops[i].start_ns != ops[j].start_ns)
+        return ops[i].start_ns < ops[j].start_ns ? -1 : 1;
+    return (i > j) - (i < j);
+}
+
+static void drop_active(struct join *join, size_t at)
+{
+    join->active.items[at] = join->active.items[--join->active.n];
+}
+
+/* Signal `at` ends one of those that wait, or all. */
+static void deliver(struct join *join, size_t at)
+{
+    const struct weft_lock_signal *signal = &join->signals[at];
+    size_t best = SIZE_MAX, n_possible = 0;
+    for (size_t i = 0; i < join->active.n; i++) {
+        const uint32_t op = join->active.items[i];
+        if (join->ops[op].thread_id == signal->thread_id)
+            continue;
+        n_possible++;
+        if (signal->is_broadcast) {
+            join->signal_of[op] = (uint32_t)at + 1;
+            drop_active(join, i--);
+        } else if (best == SIZE_MAX || op < join->active.items[best]) {
+            best = i; /* operations of an object are in the order in which they go on */
+        }
+    }
+    if (best == SIZE_MAX)
+        return;
+    for (size_t i = 0; i < join->active.n && n_possible > 1; i++)
+        join->is_one_of[join->active.items[i]] = 1;
+    join->signal_of[join->active.items[best]] = (uint32_t)at + 1;
+    drop_active(join, best);
+}
+
+/* Whether a signal may have ended it. */
+static bool can_be_ended(const struct join *join, const struct weft_lock_op *op)
+{
+    return op->got_ns > op->start_ns && !(op->flags & WEFT_LOCK_FAILED) &&
+           !weft_interplay_has_failed(join->interplay, op->thread_id, op->got_ns);
+}
+
+static enum weft_code sweep(struct join *join, size_t from, size_t to, size_t signal,
+                            size_t signal_end, struct weft_err *err)
+{
+    size_t next = 0;
+    join->order.n = join->active.n = 0;
+    for (size_t i = from; i < to; i++) {
+        uint32_t *place = WEFT_VEC_PUSH(&join->order);
+        if (!place || !WEFT_VEC_PUSH(&join->active))
+            return no_memory(err);
+        *place = (uint32_t)i;
+    }
+    join->active.n = 0;
+    qsort_r(join->order.items, join->order.n, sizeof *join->order.items, by_start,
+            (void *)(uintptr_t)join->ops);
+    for (; signal < signal_end; signal++) {
+        const uint64_t at_ns = join->signals[signal].at_ns;
+        for (; next < join->order.n && join->ops[join->order.items[next]].start_ns <= at_ns; next++)
+            if (can_be_ended(join, &join->ops[join->order.items[next]]))
+                join->active.items[join->active.n++] = join->order.items[next];
+        for (size_t i = 0; i < join->active.n;)
+            if (join->ops[join->active.items[i]].got_ns < at_ns)
+                drop_active(join, i);
+            else
+                i++;
+        deliver(join, signal);
+    }
+    return WEFT_OK;
+}
+
+static bool is_signalled(uint8_t lock_kind)
+{
+    return lock_kind == WEFT_LOCK_CONDITION || lock_kind == WEFT_LOCK_FUTEX;
+}
+
+static enum weft_code match_signals(struct join *join, struct weft_err *err)
+{
+    enum weft_code code = WEFT_OK;
+    for (size_t from = 0, to, signal = 0; from < join->n_ops && code == WEFT_OK; from = to) {
+        const uint32_t object = join->ops[from].object;
+        const struct weft_lock_object *known = weft_locks_object(join->interplay->locks, object);
+        for (to = from + 1; to < join->n_ops && join->ops[to].object == object;)
+            to++;
+        while (signal < join->n_signals && join->signals[signal].object < object)
+            signal++;
+        size_t end = signal;
+        while (end < join->n_signals && join->signals[end].object == object)
+            end++;
+        if (is_signalled(known->kind) && !known->is_untold && end > signal)
+            code = sweep(join, from, to, signal, end, err);
+        signal = end;
+    }
+    return code;
+}
+
+/* How many signals of others came while the operation waited; counts to 2. */
+static unsigned signals_during(const struct join *join, const struct weft_lock_op *op)
+{
+    size_t low = 0, high = join->n_signals;
+    unsigned n = 0;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const struct weft_lock_signal *signal = &join->signals[middle];
+        if (signal->object < op->object ||
+            (signal->object == op->object && signal->at_ns < op->start_ns))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < join->n_signals && n < 2; low++) {
+        const struct weft_lock_signal *signal = &join->signals[low];
+        if (signal->object != op->object || signal->at_ns > op->got_ns)
+            break;
+        n += signal->thread_id != op->thread_id;
+    }
+    return n;
+}
+
+/* ---- what ended a wait ----------------------------------------------------------------------- */
+
+/* Of a join by its handle alone: the thread of the process that was the last to end meanwhile. It
+ * tells of its end a little before it is gone. */
+static struct weft_lock_end ended_thread(const struct join *join, const struct weft_lock_op *op,
+                                         unsigned *n_found)
+{
+    const struct weft_trace *trace = join->interplay->trace;
+    const struct weft_twins *twins = weft_locks_twins(join->interplay->locks);
+    const struct weft_thread_info *own = &weft_trace_thread(trace, op->thread_id)->info;
+    const uint64_t least_ns = op->start_ns > ENDING_NS ? op->start_ns - ENDING_NS : 0;
+    struct weft_lock_end end = { .thread_id = WEFT_ID_NONE, .site = WEFT_ID_NONE };
+    *n_found = 0;
+    for (uint32_t id = 0; id < twins->n_threads; id++) {
+        const struct weft_thread_info *info = &weft_trace_thread(trace, id)->info;
+        const uint64_t last_ns = join->interplay->last_ns[id];
+        if (twins->first[id] != id || id == op->thread_id || info->pid != own->pid ||
+            info->host_id != own->host_id || last_ns < least_ns || last_ns > op->got_ns)
+            continue;
+        *n_found += last_ns < op->start_ns ? 2 : 1;
+        if (end.thread_id == WEFT_ID_NONE || last_ns >= end.at_ns)
+            end = (struct weft_lock_end){ last_ns, id, WEFT_ID_NONE };
+    }
+    if (end.thread_id != WEFT_ID_NONE && end.at_ns < op->start_ns)
+        end.at_ns = op->start_ns;
+    return end;
+}
+
+static struct weft_lock_end end_of(const struct join *join, size_t at, uint8_t *confidence)
+{
+    const struct weft_locks *locks = join->interplay->locks;
+    const struct weft_lock_op *op = &join->ops[at];
+    const struct weft_lock_object *object = weft_locks_object(locks, op->object);
+    struct weft_lock_end end = { .thread_id = WEFT_ID_NONE, .site = WEFT_ID_NONE };
+    unsigned n_found = 1;
+    if (object->kind == WEFT_LOCK_JOIN && object->thread_id == WEFT_ID_NONE) {
+        end = ended_thread(join, op, &n_found);
+    } else if (is_signalled(object->kind)) {
+        if (join->signal_of[at]) {
+            const struct weft_lock_signal *signal = &join->signals[join->signal_of[at] - 1];
+            end = (struct weft_lock_end){ signal->at_ns, signal->thread_id, signal->site };
+            n_found = join->is_one_of[at] ? 2 : signals_during(join, op);
+        }
+    } else {
+        end = weft_locks_ended_by(locks, at);
+    }
+    if (end.thread_id != WEFT_ID_NONE)
+        *confidence =
+            n_found > 1 || object->is_reused ? WEFT_SURETY_AMBIGUOUS : WEFT_SURETY_RELEASE;
+    return end;
+}
+
+/* ---- waits ----------------------------------------------------------------------------------- */
+
+static uint8_t flags_of(const struct join *join, const struct weft_lock_op *op,
+                        const struct weft_lock_object *object)
+{
+    unsigned flags = 0;
+    if (op->flags & WEFT_LOCK_FAILED)
+        flags |= op->got_ns >= join->interplay->last_ns[op->thread_id] ? WEFT_CORRESPONDENCE_CUT_END
+                                                                       : WEFT_CORRESPONDENCE_FAILED;
+    else if (!weft_lock_is_held(object->kind) && object->kind != WEFT_LOCK_BARRIER &&
+             weft_interplay_has_failed(join->interplay, op->thread_id, op->got_ns))
+        flags |= WEFT_CORRESPONDENCE_FAILED;
+    if (op->flags & WEFT_LOCK_NO_REQUEST)
+        flags |= WEFT_CORRESPONDENCE_CUT_START;
+    if (object->is_untold)
+        flags |= WEFT_CORRESPONDENCE_NO_OBJECT;
+    if (op->flags & WEFT_LOCK_SHARED)
+        flags |= WEFT_CORRESPONDENCE_SHARED;
+    if (op->flags & WEFT_LOCK_REACQUIRED)
+        flags |= WEFT_CORRESPONDENCE_REACQUIRED;
+    return (uint8_t)flags;
+}
+
+static uint8_t unknown_of(unsigned flags)
+{
+    if (flags & WEFT_CORRESPONDENCE_CUT_END)
+        return WEFT_UNKNOWN_CUT_END;
+    if (flags & WEFT_CORRESPONDENCE_FAILED)
+        return WEFT_UNKNOWN_FAILED;
+    return flags & WEFT_CORRESPONDENCE_NO_OBJECT ? WEFT_UNKNOWN_NO_OBJECT : WEFT_UNKNOWN_NO_RELEASE;
+}
+
+/* The name of a site; a path may replace it later. */
+static uint32_t place_of_site(struct join *join, uint32_t site)
+{
+    return weft_interplay_place(join->interplay, WEFT_ID_NONE,
+                                weft_locks_site(join->interplay->locks, site));
+}
+
+static enum weft_code add_wait(struct join *join, size_t at, struct weft_err *err)
+{
+    struct weft_interplay *interplay = join->interplay;
+    const struct weft_lock_op *op = &join->ops[at];
+    const struct weft_lock_object *object = weft_locks_object(interplay->locks, op->object);
+    uint8_t confidence = WEFT_SURETY_NONE;
+    const uint8_t flags = flags_of(join, op, object);
+    const bool has_end =
+        !(flags & (WEFT_CORRESPONDENCE_CUT_END | WEFT_CORRESPONDENCE_FAILED)) && !object->is_untold;
+    const struct weft_lock_end end =
+        has_end ? end_of(join, at, &confidence)
+                : (struct weft_lock_end){ .thread_id = WEFT_ID_NONE, .site = WEFT_ID_NONE };
+    if (interplay->waits.n >= join->n_max)
+        return weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
+                         "there are more than %zu waits, which is what --mem admits: ask for a "
+                         "shorter interval, or allow more",
+                         join->n_max);
+    struct weft_wait *wait = WEFT_VEC_PUSH(&interplay->waits);
+    if (!wait)
+        return no_memory(err);
+    *wait = (struct weft_wait){
+        .start_ns = op->start_ns,
+        .end_ns = op->got_ns,
+        .release_ns = end.at_ns,
+        .waiter_id = op->thread_id,
+        .releaser_id = end.thread_id,
+        .object = op->object,
+        .wait_site = place_of_site(join, op->site),
+        .release_site =
+            end.thread_id == WEFT_ID_NONE ? WEFT_ID_NONE : place_of_site(join, end.site),
+        .kind = interplay->objects.items[op->object].kind,
+        .mode = object->kind == WEFT_LOCK_BARRIER ? WEFT_WAIT_FOR_ALL : WEFT_WAIT_FOR_ONE,
+        .confidence = confidence,
+        .flags = flags,
+        .unknown = unknown_of(flags),
+    };
+    return WEFT_OK;
+}
+
+/* A join of a thread that had ended long before: it is told of at once. */
+static bool is_late_join(const struct join *join, size_t at)
+{
+    const struct weft_lock_op *op = &join->ops[at];
+    const struct weft_lock_object *object = weft_locks_object(join->interplay->locks, op->object);
+    unsigned n_found;
+    return object->kind == WEFT_LOCK_JOIN && object->thread_id == WEFT_ID_NONE &&
+           !object->is_untold && !(op->flags & (WEFT_LOCK_FAILED | WEFT_LOCK_SLEPT)) &&
+           op->got_ns - op->start_ns < AT_ONCE_NS &&
+           ended_thread(join, op, &n_found).thread_id == WEFT_ID_NONE;
+}
+
+/* What is asked for and never had is waited for, though nobody was seen to have it. */
+static bool is_wait_op(const struct join *join, size_t at)
+{
+    const struct weft_lock_op *op = &join->ops[at];
+    if (op->flags & WEFT_LOCK_FAILED && op->got_ns > op->start_ns &&
+        op->got_ns >= join->interplay->last_ns[op->thread_id])
+        return true;
+    return weft_locks_is_contended(join->interplay->locks, at) && !is_late_join(join, at);
+}
+
+static void count_op(struct join *join, const struct weft_lock_op *op, bool is_wait)
+{
+    struct weft_interplay *interplay = join->interplay;
+    struct weft_shared_object *object = &interplay->objects.items[op->object];
+    const bool is_held = object->kind == WEFT_SHARED_MUTEX || object->kind == WEFT_SHARED_RWLOCK;
+    if (!is_wait && is_held && !(op->flags & (WEFT_LOCK_FAILED | WEFT_LOCK_PARTIAL))) {
+        object->uncontended++;
+    }
+    if ((is_held && !(op->flags & (WEFT_LOCK_FAILED | WEFT_LOCK_NO_RELEASE))) ||
+        object->kind == WEFT_SHARED_BARRIER) {
+        object->releases++;
+    }
+}
+
+static void count_signals(struct join *join)
+{
+    for (size_t i = 0; i < join->n_signals; i++)
+        join->interplay->objects.items[join->signals[i].object].releases++;
+    for (size_t i = 0; i < join->interplay->objects.n; i++)
+        if (join->interplay->objects.items[i].kind == WEFT_SHARED_JOIN)
+            join->interplay->objects.items[i].releases++; /* the end of a thread */
+}
+
+/* When processes are last heard of. */
+static bool find_processes(struct weft_interplay *interplay)
+{
+    const uint32_t n_threads = weft_trace_n_threads(interplay->trace);
+    struct weft_map *process_of = weft_map_new();
+    uint64_t *last_ns = calloc((size_t)n_threads + 1, sizeof *last_ns);
+    bool is_good = process_of && last_ns;
+    for (unsigned pass = 0; pass < 2 && is_good; pass++)
+        for (uint32_t id = 0; id < n_threads && is_good; id++) {
+            const struct weft_model_thread *thread = weft_trace_thread(interplay->trace, id);
+            const uint64_t seen_ns =
+                thread->last_ns < interplay->to_ns ? thread->last_ns : interplay->to_ns;
+            const uint32_t place =
+                thread->info.pid
+                    ? weft_map_add(process_of,
+                                   (uint64_t)thread->info.host_id << 48 ^ thread->info.pid, NULL)
+                    : WEFT_MAP_NONE;
+            is_good = place != WEFT_MAP_NONE || thread->info.pid == 0;
+            if (place == WEFT_MAP_NONE)
+                interplay->process_ns[id] = seen_ns;
+            else if (pass == 0)
+                last_ns[place] = seen_ns > last_ns[place] ? seen_ns : last_ns[place];
+            else
+                interplay->process_ns[id] = last_ns[place];
+        }
+    weft_map_free(process_of);
+    free(last_ns);
+    return is_good;
+}
+
+/* When a thread and its twins are first and last heard of. */
+static bool find_lives(struct weft_interplay *interplay)
+{
+    const struct weft_twins *twins = weft_locks_twins(interplay->locks);
+    for (uint32_t id = 0; id < twins->n_threads; id++)
+        interplay->first_ns[id] = UINT64_MAX;
+    for (uint32_t id = 0; id < twins->n_threads; id++) {
+        const struct weft_model_thread *thread = weft_trace_thread(interplay->trace, id);
+        const uint32_t rep = twins->first[id];
+        const uint64_t last_ns =
+            thread->last_ns < interplay->to_ns ? thread->last_ns : interplay->to_ns;
+        if (thread->first_ns < interplay->first_ns[rep])
+            interplay->first_ns[rep] = thread->first_ns;
+        if (last_ns > interplay->last_ns[rep])
+            interplay->last_ns[rep] = last_ns;
+    }
+    return find_processes(interplay);
+}
+
+enum weft_code weft_interplay_join(struct weft_interplay *interplay, uint64_t memory_bytes,
+                                   struct weft_err *err)
+{
+    struct join join = { .interplay = interplay };
+    join.ops = weft_locks_ops(interplay->locks, &join.n_ops);
+    join.signals = weft_locks_signals(interplay->locks, &join.n_signals);
+    join.n_max =
+        memory_bytes ? (size_t)(memory_bytes / (3 * sizeof(struct weft_wait))) + 1 : SIZE_MAX;
+    join.signal_of = calloc(join.n_ops + 1, sizeof *join.signal_of);
+    join.is_one_of = calloc(join.n_ops + 1, sizeof *join.is_one_of);
+    interplay->is_wait = calloc(join.n_ops + 1, 1);
+    interplay->hold_place = calloc(join.n_ops + 1, sizeof *interplay->hold_place);
+    enum weft_code code =
+        join.signal_of && join.is_one_of && interplay->is_wait && interplay->hold_place
+            ? WEFT_OK
+            : no_memory(err);
+    if (code == WEFT_OK) {
+        code = find_lives(interplay) ? match_signals(&join, err) : no_memory(err);
+    }
+    for (size_t i = 0; i < join.n_ops && code == WEFT_OK; i++) {
+        const bool is_wait = is_wait_op(&join, i);
+        count_op(&join, &join.ops[i], is_wait);
+        interplay->is_wait[i] = is_wait;
+        interplay->hold_place[i] = place_of_site(&join, join.ops[i].site);
+        if (is_wait)
+            code = add_wait(&join, i, err);
+    }
+    if (code == WEFT_OK)
+        count_signals(&join);
+    weft_interplay_sort(interplay);
+    free(join.signal_of);
+    free(join.is_one_of);
+    WEFT_VEC_FINI(&join.order);
+    WEFT_VEC_FINI(&join.active);
+    return code;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Steps of making an interplay (model/interplay.h), in this order.
+ */
+#ifndef WEFT_MODEL_INTERPLAY_PARTS_H
+#define WEFT_MODEL_INTERPLAY_PARTS_H
+
+#include "model/interplay.h"
+
+/* Operations on locks become waits; each is joined with what ended it. */
+WEFT_CHECKED enum weft_code weft_interplay_join(struct weft_interplay *interplay,
+                                                uint64_t memory_bytes, struct weft_err *err);
+
+/* A kernel's states: who woke whom confirms who ended waits for locks, or corrects it. On all
+ * workers. */
+WEFT_CHECKED enum weft_code weft_interplay_kernel(struct weft_interplay *interplay,
+                                                  const struct weft_run *run, struct weft_err *err);
+
+/* Calls: where waits and releases were, what else blocks. On all workers. */
+WEFT_CHECKED enum weft_code weft_interplay_scan(struct weft_interplay *interplay,
+                                                const struct weft_run *run, struct weft_err *err);
+
+/* Sleeps that no lock explains: they belong to calls that block, or are waits of their own. */
+WEFT_CHECKED enum weft_code weft_interplay_sleeps(struct weft_interplay *interplay,
+                                                  struct weft_err *err);
+
+/* Puts the waits in order. */
+void weft_interplay_sort(struct weft_interplay *interplay);
+
+#endif

@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: MIT */
+#include "render/diagnose.h"
+
+#include "render/compare_words.h"
+#include "schema/event.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { CAUSE_EXECUTIONS = 3, SHOWN_CAUSES = 5, LISTED_CAUSES = 3, BESIDE = 2 };
+
+/* Of all time of the executions, below which a cause is not worth a sentence. */
+static const double CAUSE_SHARE = 0.005;
+static const double EVIDENCE_P = 0.05;
+
+/* ---- which causes count ---------------------------------------------------------------------- */
+
+enum cause_place { INSIDE, OUTSIDE, CHANCE, SPREAD, SMALL };
+
+static double all_time_ns(const struct weft_diagnosis *diagnosis)
+{
+    double sum_ns = 0;
+    for (size_t i = 0; i < diagnosis->matrix->n_items; i++) {
+        const struct weft_execution_item *item = &diagnosis->matrix->items[i];
+        sum_ns += (double)(item->end_ns - item->start_ns);
+    }
+    return sum_ns;
+}
+
+/* What the executions of a cause last longer than those of A, all together. */
+static double cost_ns(const struct weft_diagnosis *diagnosis,
+                      const struct weft_compare_cause *cause)
+{
+    const double usual_ns = diagnosis->table->metrics[0].mean_a;
+    return (double)cause->n_items * fmax(0, cause->duration_ns - usual_ns);
+}
+
+static const struct weft_compare_node *row_of(const struct weft_compare_table *table, uint32_t node)
+{
+    for (size_t i = 0; i < table->n_nodes; i++)
+        if (table->nodes[i].node == node)
+            return &table->nodes[i];
+    return NULL;
+}
+
+static bool is_preempted(const struct weft_diagnosis *diagnosis, uint32_t node)
+{
+    const struct weft_ecct_matrix *matrix = diagnosis->matrix;
+    for (; node != 0; node = matrix->nodes[node].parent) {
+        const struct weft_frame *frame = &matrix->frames[matrix->nodes[node].frame];
+        if (frame->kind == WEFT_FRAME_STATE && weft_str_equal(frame->name, WEFT_STR("preempted")))
+            return true;
+    }
+    return false;
+}
+
+/* Is it more than chance puts into the slow executions? Any thread of a machine that is shared
+ * loses its processor now and then, which makes executions slow and is no cause that they have in
+ * common: that has to be significant among all nodes. */
+static bool is_evident(const struct weft_diagnosis *diagnosis,
+                       const struct weft_compare_cause *cause)
+{
+    const struct weft_compare_node *row = row_of(diagnosis->table, cause->node);
+    if (!row || !(row->difference_ns > 0))
+        return false;
+    if (is_preempted(diagnosis, cause->node))
+        return row->p_adjusted < EVIDENCE_P && row->interval.low_ns > 0;
+    return true;
+}
+
+static enum cause_place place_of(const struct weft_diagnosis *diagnosis,
+                                 const struct weft_compare_cause *cause)
+{
+    if (cause->node == WEFT_ID_NONE)
+        return SPREAD;
+    if (cause->n_items < CAUSE_EXECUTIONS ||
+        cost_ns(diagnosis, cause) < CAUSE_SHARE * all_time_ns(diagnosis))
+        return SMALL;
+    if (weft_node_is_outside(diagnosis->matrix, cause->node))
+        return OUTSIDE;
+    return is_evident(diagnosis, cause) ? INSIDE : CHANCE;
+}
+
+/* Those of a place, the most expensive first; their number. */
+static size_t list_causes(const struct weft_diagnosis *diagnosis, enum cause_place place,
+                          const struct weft_compare_cause **list, size_t n_most)
+{
+    const struct weft_compare_table *table = diagnosis->table;
+    size_t n = 0, n_all = 0;
+    for (size_t i = 0; table && i < table->n_causes; i++) {
+        const struct weft_compare_cause *cause = &table->causes[i];
+        if (place_of(diagnosis, cause) != place)
+            continue;
+        size_t at = n;
+        while (at > 0 && cost_ns(diagnosis, list[at - 1]) < cost_ns(diagnosis, cause))
+            at--;
+        n_all++;
+        if (at == n_most)
+            continue;
+        n = n < n_most ? n + 1 : n;
+        memmove(&list[at + 1], &list[at], (n - 1 - at) * sizeof(*list));
+        list[at] = cause;
+    }
+    return n_all;
+}
+
+static bool has_evidence(const struct weft_diagnosis *diagnosis)
+{
+    const struct weft_compare_table *table = diagnosis->table;
+    const struct weft_compare_metric *duration = &table->metrics[0];
+    if (table->n_metrics == 0 || table->n_a < 2 || table->n_b < 2)
+        return false;
+    return duration->p < EVIDENCE_P && (duration->low > 0 || duration->high < 0);
+}
+
+bool weft_diagnosis_is_significant(const struct weft_diagnosis *diagnosis)
+{
+    const struct weft_compare_cause *first;
+    if (!diagnosis->table)
+        return false;
+    if (diagnosis->is_versus)
+        return has_evidence(diagnosis);
+    return list_causes(diagnosis, INSIDE, &first, 1) > 0;
+}
+
+double weft_diagnosis_cost_ns(const struct weft_diagnosis *diagnosis)
+{
+    double sum_ns = 0;
+    for (size_t i = 0; diagnosis->table && i < diagnosis->table->n_causes; i++) {
+        const struct weft_compare_cause *cause = &diagnosis->table->causes[i];
+        if (place_of(diagnosis, cause) == INSIDE)
+            sum_ns += cost_ns(diagnosis, cause);
+    }
+    return sum_ns;
+}
+
+/* ---- sentences ------------------------------------------------------------------------------- */
+
+static void put_type(struct weft_output *out, const struct weft_diagnosis *diagnosis)
+{
+    weft_output_text(out, "`");
+    weft_words_name(out, diagnosis->type);
+    weft_output_text(out, "`");
+}
+
+/* Causes in words, the first few. */
+static void put_list(struct weft_output *out, const struct weft_diagnosis *diagnosis,
+                     const struct weft_compare_cause **list, size_t n)
+{
+    for (size_t i = 0; i < n && i < LISTED_CAUSES; i++) {
+        weft_output_text(out, i ? "; " : "");
+        weft_words_cause(out, diagnosis->matrix, list[i]->node);
+    }
+}
+
+static uint64_t items_of(const struct weft_compare_cause **list, size_t n)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += list[i]->n_items;
+    return sum;
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static void put_healthy(struct weft_output *out, const struct weft_diagnosis *diagnosis)
+{
+    const struct weft_slow_tail *tail = &diagnosis->tail;
+    const uint64_t n = tail->n_fast + tail->n_slow;
+    weft_output_text(out, "Nothing significant: ");
+    if (n < 2 * 5) {
+        weft_output_printf(out, "%s of ", weft_human_plural(n, "execution").text);
+        put_type(out, diagnosis);
+        weft_output_text(out, " are too few to tell slow ones from others.");
+        return;
+    }
+    weft_output_printf(out, "none of the %s of ", weft_human_plural(n, "execution").text);
+    put_type(out, diagnosis);
+    weft_output_text(out, " is slow by more than their spread");
+    if (tail->n_slow > 0)
+        weft_output_printf(out, " (the slowest %s last %s instead of %s, %.2g %% of all time)",
+                           weft_human_count(tail->n_slow).text,
+                           weft_human_mean(tail->slow_median_ns).text,
+                           weft_human_mean(tail->fast_median_ns).text, 100 * tail->excess_share);
+    weft_output_text(out, ".");
+}
+
+static bool is_below(const struct weft_ecct_matrix *matrix, uint32_t node, uint32_t ancestor)
+{
+    while (node > ancestor) /* a parent is before its children */
+        node = matrix->nodes[node].parent;
+    return node == ancestor;
+}
+
+/* " (also ...; ...)": what has at least half as much of the difference, in the same context. */
+static void put_beside(struct weft_output *out, const struct weft_diagnosis *diagnosis,
+                       const struct weft_compare_cause *cause)
+{
+    const struct weft_compare_table *table = diagnosis->table;
+    const struct weft_compare_node *named = row_of(table, cause->node);
+    size_t n = 0;
+    for (size_t i = 0; named && cause->context != 0 && i < table->n_ranked && n < BESIDE; i++) {
+        const struct weft_compare_node *row = &table->nodes[table->ranked[i]];
+        if (row == named || row->difference_ns < named->difference_ns / 2 ||
+            !is_below(diagnosis->matrix, row->node, cause->context))
+            continue;
+        weft_output_text(out, n == 0 ? " (also " : "; ");
+        weft_words_cause(out, diagnosis->matrix, row->node);
+        n++;
+    }
+    weft_output_text(out, n > 0 ? ")" : "");
+}
+
+static void put_one_cause(struct weft_output *out, const struct weft_diagnosis *diagnosis,
+                          const struct weft_compare_cause *cause, bool is_first)
+{
+    if (!is_first)
+        weft_output_printf(out, "; %s more (%s) because they are ",
+                           weft_human_count(cause->n_items).text,
+                           weft_human_mean(cause->duration_ns).text);
+    weft_words_cause(out, diagnosis->matrix, cause->node);
+    put_beside(out, diagnosis, cause);
+}
+
+/* What slows the rest. */
+static void put_others(struct weft_output *out, const struct weft_diagnosis *diagnosis)
+{
+    static const struct {
+        enum cause_place place;
+        const char *why;
+    } others[] = { { OUTSIDE, " because another program had the processor: " },
+                   { CHANCE, ", no more often than by chance, because threads of the program share "
+                             "processors: " } };
+    const struct weft_compare_cause *list[SHOWN_CAUSES];
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
+        const size_t n = list_causes(diagnosis, others[k].place, list, SHOWN_CAUSES);
+        if (n == 0)
+            continue;
+        weft_output_printf(out, " %s are slow%s",
+                           weft_human_count(items_of(list, least(n, SHOWN_CAUSES))).text,
+                           others[k].why);
+        put_list(out, diagnosis, list, least(n, SHOWN_CAUSES));
+        weft_output_text(out, ".");
+    }
+}
+
+static void put_slow(struct weft_output *out, const struct weft_diagnosis *diagnosis)
+{
+    const struct weft_compare_cause *list[SHOWN_CAUSES];
+    const struct weft_slow_tail *tail = &diagnosis->tail;
+    const size_t n = list_causes(diagnosis, INSIDE, list, SHOWN_CAUSES);
+    if (n == 0) {
+        weft_output_text(out, "Nothing significant in ");
+        put_type(out, diagnosis);
+        weft_output_printf(out,
+                           " itself: %s of %s are slow (%s instead of %s), none for a reason "
+                           "within the program that stands out.",
+                           weft_human_count(tail->n_slow).text,
+                           weft_human_plural(tail->n_fast + tail->n_slow, "execution").text,
+                           weft_human_mean(tail->slow_median_ns).text,
+                           weft_human_mean(tail->fast_median_ns).text);
+        put_others(out, diagnosis);
+        return;
+    }
+    weft_output_printf(out, "%s of %s of ", weft_human_count(list[0]->n_items).text,
+                       weft_human_plural(tail->n_fast + tail->n_slow, "execution").text);
+    put_type(out, diagnosis);
+    weft_output_printf(out, " are slow (%s instead of %s) because they are ",
+                       weft_human_mean(list[0]->duration_ns).text,
+                       weft_human_mean(tail->fast_median_ns).text);
+    for (size_t i = 0; i < least(n, SHOWN_CAUSES); i++)
+        put_one_cause(out, diagnosis, list[i], i == 0);
+    weft_output_text(out, ".");
+    put_others(out, diagnosis);
+}
+
+static struct weft_comparison_view comparison_of(const struct weft_diagnosis *diagnosis)
+{
+    return (struct weft_comparison_view){
+        .matrix = diagnosis->matrix, .table = diagnosis->table, .a = diagnosis->a, .b = diagnosis->b
+    };
+}
+
+static void put_versus(struct weft_output *out, const struct weft_diagnosis *diagnosis)
+{
+    const struct weft_comparison_view comparison = comparison_of(diagnosis);
+    if (!has_evidence(diagnosis))
+        weft_output_text(out, "Nothing significant: ");
+    weft_render_verdict(out, &comparison);
+    weft_output_text(out, ".");
+}
+
+/* The first sentences: what is slow, how much, and why. */
+static void put_sentences(struct weft_output *out, const struct weft_diagnosis *diagnosis)
+{
+    if (diagnosis->is_versus)
+        put_versus(out, diagnosis);
+    else if (!diagnosis->table)
+        put_healthy(out, diagnosis);
+    else
+        put_slow(out, diagnosis);
+}
+
+/* ---- evidence -------------------------------------------------------------------------------- */
+
+static void put_cause(struct weft_output *out, const struct weft_diagnosis *diagnosis,
+                      const struct weft_compare_cause *cause)
+{
+    const struct weft_compare_node *row = row_of(diagnosis->table, cause->node);
+    weft_output_printf(
+        out, "\n  %s, %s on average: ", weft_human_plural(cause->n_items, "execution").text,
+        weft_human_mean(cause->duration_ns).text);
+    weft_words_cause(out, diagnosis->matrix, cause->node);
+    weft_output_text(out, "\n    where     ");
+    weft_words_path(out, diagnosis->matrix, cause->node, " > ");
+    weft_output_printf(out, "\n    there     %s than in fast ones",
+                       weft_human_change(cause->difference_ns).text);
+    if (row && row->node != 0)
+        weft_output_printf(out, "; of all slow ones %s (95 %% %s to %s, %s, n = %s and %s)",
+                           weft_human_change(row->difference_ns).text,
+                           weft_human_change(row->interval.low_ns).text,
+                           weft_human_change(row->interval.high_ns).text,
+                           weft_human_p(row->p_adjusted).text,
+                           weft_human_count(diagnosis->table->n_a).text,
+                           weft_human_count(diagnosis->table->n_b).text);
+    weft_output_text(out, "\n    example   ");
+    weft_render_open_command(out, diagnosis->matrix, cause->example);
+    weft_output_text(out, "\n");
+}
+
+static void put_evidence(struct weft_output *out, const struct weft_diagnosis *diagnosis)
+{
+    static const enum cause_place places[] = { INSIDE, OUTSIDE, CHANCE };
+    const struct weft_compare_cause *list[SHOWN_CAUSES];
+    if (!diagnosis->table)
+        return;
+    for (size_t k = 0; k < sizeof places / sizeof *places; k++) {
+        const size_t n = list_causes(diagnosis, places[k], list, SHOWN_CAUSES);
+        for (size_t i = 0; i < least(n, SHOWN_CAUSES); i++)
+            put_cause(out, diagnosis, list[i]);
+    }
+    weft_output_printf(out, "\n  more: %s --a '%s' --b '%s'\n", diagnosis->command, diagnosis->a,
+                       diagnosis->b);
+}
+
+static void print_text(const struct weft_view *view, const struct weft_diagnosis *diagnoses,
+                       size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        weft_output_text(view->out, i ? "\n" : "");
+        put_sentences(view->out, &diagnoses[i]);
+        weft_output_text(view->out, "\n");
+        put_evidence(view->out, &diagnoses[i]);
+    }
+}
+
+/* ---- JSON and CSV ---------------------------------------------------------------------------- */
+
+static void json_cause(struct weft_json *json, const struct weft_diagnosis *diagnosis,
+                       const struct weft_compare_cause *cause, struct weft_output *scratch)
+{
+    static const char *const places[] = { "program", "other program", "chance", "spread", "small" };
+    weft_json_new_line(json);
+    weft_json_begin_object(json, NULL);
+    weft_json_u64(json, "executions", cause->n_items);
+    weft_json_real(json, "duration_ns", cause->duration_ns);
+    weft_json_real(json, "difference_ns", cause->difference_ns);
+    weft_json_text(json, "place", places[place_of(diagnosis, cause)]);
+    weft_words_cause(scratch, diagnosis->matrix, cause->node);
+    weft_json_str(json, "cause", weft_output_held(scratch));
+    weft_output_clear(scratch);
+    weft_words_path(scratch, diagnosis->matrix, cause->node, ";");
+    weft_json_str(json, "path", weft_output_held(scratch));
+    weft_output_clear(scratch);
+    weft_render_open_command(scratch, diagnosis->matrix, cause->example);
+    weft_json_str(json, "example", weft_output_held(scratch));
+    weft_output_clear(scratch);
+    weft_json_end_object(json);
+}
+
+static void json_tail(struct weft_json *json, const struct weft_slow_tail *tail)
+{
+    weft_json_begin_object(json, "tail");
+    weft_json_bool(json, "found", tail->is_found);
+    weft_json_u64(json, "n_fast", tail->n_fast);
+    weft_json_u64(json, "n_slow", tail->n_slow);
+    weft_json_u64(json, "fast_max_ns", tail->fast_max_ns);
+    weft_json_u64(json, "slow_min_ns", tail->slow_min_ns);
+    weft_json_real(json, "fast_median_ns", tail->fast_median_ns);
+    weft_json_real(json, "slow_median_ns", tail->slow_median_ns);
+    weft_json_real(json, "separation", tail->separation);
+    weft_json_real(json, "excess_share", tail->excess_share);
+    weft_json_end_object(json);
+}
+
+static void json_diagnosis(struct weft_json *json, const struct weft_diagnosis *diagnosis,
+                           struct weft_output *scratch)
+{
+    const struct weft_compare_table *table = diagnosis->table;
+    weft_json_new_line(json);
+    weft_json_begin_object(json, NULL);
+    weft_json_str(json, "type", diagnosis->type);
+    weft_json_bool(json, "significant", weft_diagnosis_is_significant(diagnosis));
+    put_sentences(scratch, diagnosis);
+    weft_json_str(json, "explanation", weft_output_held(scratch));
+    weft_output_clear(scratch);
+    if (!diagnosis->is_versus)
+        json_tail(json, &diagnosis->tail);
+    weft_json_text(json, "filter_a", diagnosis->a);
+    weft_json_text(json, "filter_b", diagnosis->b);
+    weft_json_begin_array(json, "causes");
+    for (size_t i = 0; table && i < table->n_causes; i++)
+        json_cause(json, diagnosis, &table->causes[i], scratch);
+    weft_json_end_array(json);
+    weft_json_end_object(json);
+}
+
+static void print_json(const struct weft_view *view, const struct weft_diagnosis *diagnoses,
+                       size_t n, struct weft_output *scratch)
+{
+    struct weft_json *json = weft_view_json(view);
+    if (!json)
+        return;
+    weft_json_begin_object(json, NULL);
+    weft_json_begin_array(json, "types");
+    for (size_t i = 0; i < n; i++)
+        json_diagnosis(json, &diagnoses[i], scratch);
+    weft_json_end_array(json);
+    weft_json_end_object(json);
+    weft_view_json_end(view, json);
+}
+
+static const struct weft_column columns[] = {
+    { "type", "type", WEFT_CELL_TEXT },
+    { "significant", "significant", WEFT_CELL_BOOL },
+    { "explanation", "explanation", WEFT_CELL_TEXT },
+};
+
+struct rows {
+    const struct weft_diagnosis *diagnoses;
+    struct weft_output *scratch;
+};
+
+static void diagnosis_row(const void *context, size_t row, struct weft_cell *cells)
+{
+    const struct rows *rows = context;
+    cells[0].text = rows->diagnoses[row].type;
+    cells[1].number = weft_diagnosis_is_significant(&rows->diagnoses[row]);
+    weft_output_clear(rows->scratch);
+    put_sentences(rows->scratch, &rows->diagnoses[row]);
+    cells[2].text = weft_output_held(rows->scratch); /* valid until the next row is asked for */
+}
+
+void weft_render_diagnoses(const struct weft_view *view, const struct weft_diagnosis *diagnoses,
+                           size_t n)
+{
+    struct rows rows = { .diagnoses = diagnoses };
+    struct weft_err err = { 0 };
+    if (weft_output_to_memory(&rows.scratch, &err) != WEFT_OK) {
+        weft_output_fail(view->out, &err);
+        return;
+    }
+    const struct weft_table table = { .columns = columns,
+                                      .n_columns = sizeof columns / sizeof *columns,
+                                      .n_rows = n,
+                                      .row = diagnosis_row,
+                                      .context = &rows };
+    if (view->format == WEFT_FORMAT_JSON)
+        print_json(view, diagnoses, n, rows.scratch);
+    else if (view->format == WEFT_FORMAT_CSV)
+        weft_table_csv(&table, view->out);
+    else
+        print_text(view, diagnoses, n);
+    weft_output_abort(rows.scratch);
+}

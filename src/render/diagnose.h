@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Why executions are slow, in sentences (docs/analyses/diagnose.md).
+ */
+#ifndef WEFT_RENDER_DIAGNOSE_H
+#define WEFT_RENDER_DIAGNOSE_H
+
+#include "render/compare.h"
+#include "render/render.h"
+#include "schema/compare.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What was found of one type of executions. */
+struct weft_diagnosis {
+    struct weft_str type;
+    const struct weft_ecct_matrix *matrix;
+    const struct weft_compare_table *table; /* NULL: no slow executions, nothing was compared */
+    struct weft_slow_tail tail;             /* of two groups that were given: not found */
+    bool is_versus;                         /* the groups were given */
+    const char *a, *b;                      /* filters of the groups */
+    const char *command; /* how the user names these executions: "weft compare run.db --type x" */
+};
+
+/* Is there something in the program to be told? */
+bool weft_diagnosis_is_significant(const struct weft_diagnosis *diagnosis);
+
+/* The time that the causes within the program cost: the more, the earlier it is told. */
+double weft_diagnosis_cost_ns(const struct weft_diagnosis *diagnosis);
+
+/* In the order given. */
+void weft_render_diagnoses(const struct weft_view *view, const struct weft_diagnosis *diagnoses,
+                           size_t n);
+
+#endif

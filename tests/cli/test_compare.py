@@ -1,0 +1,258 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""weft compare, flame and diagnose: statistics against numpy, gates, pictures, errors. TAP."""
+import json
+import math
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import xml.dom.minidom
+
+WEFT, MADE = sys.argv[1:3]
+n_run = n_failed = 0
+
+
+def ok(is_ok, name):
+    global n_run, n_failed
+    n_run += 1
+    n_failed += not is_ok
+    print(f"{'ok' if is_ok else 'not ok'} {n_run} - {name}", flush=True)
+    return is_ok
+
+
+def weft(*arguments):
+    return subprocess.run([WEFT, *arguments], capture_output=True, text=True)
+
+
+def make(path, lines):
+    subprocess.run([MADE, path], input="\n".join(lines) + "\n", text=True, check=True)
+
+
+RUN = "f:main;f:handle;s:running"
+DISK = "f:main;f:handle;f:load;s:blocked:_block_device"
+LOCK = "f:main;f:handle;f:acquire;s:blocked:_futex;t:journal;f:commit;f:remap;s:running"
+PARSE = "f:main;f:handle;f:parse;s:running"
+
+
+def executions(seed, count, parse_ns=0, lock_share=0.05):
+    """Lines, and the values of each, of executions of about a millisecond."""
+    draw = random.Random(seed)
+    lines, rows = [], []
+    for i in range(count):
+        row = {RUN: int(5e5 * draw.lognormvariate(0, 0.1)),
+               DISK: int(2e5 * draw.lognormvariate(0, 0.3))}
+        if draw.random() < lock_share:
+            row[LOCK] = int(2e7 * draw.lognormvariate(0, 0.2))
+        if parse_ns:
+            row[PARSE] = int(parse_ns * draw.lognormvariate(0, 0.2))
+        faults = draw.randrange(5)
+        lines.append(f"item worker {i * 1000000} {faults} "
+                     + " ".join(f"{path}={ns}" for path, ns in row.items()))
+        rows.append((row, faults))
+    return lines, rows
+
+
+def shown(path):
+    return ";".join(part[2:].replace("_", " ") if part[0] != "t" else "thread " + part[2:]
+                    for part in path.split(";"))
+
+
+# ---- the same by numpy --------------------------------------------------------------------------
+
+def student_p(t, df, np):
+    """Two-sided, by integrating the density: nothing is shared with the program."""
+    theta = math.atan2(abs(t), math.sqrt(df))
+    # with t = sqrt(df) tan(x) the density is cos(x) ** (df - 1)
+    nodes, weights = np.polynomial.legendre.leggauss(400)
+
+    def integral(low, high):
+        x = (high - low) / 2 * nodes + (high + low) / 2
+        return (high - low) / 2 * np.sum(weights * np.cos(x) ** (df - 1))
+
+    # the density is narrow where df is large
+    edges = [0, *[k / math.sqrt(df) for k in (0.5, 1, 2, 4, 8, 16) if k / math.sqrt(df) < 1.5],
+             math.pi / 2]
+    def over(low, high):
+        cuts = [low, *[e for e in edges if low < e < high], high]
+        return sum(integral(a, b) for a, b in zip(cuts, cuts[1:]))
+    return over(theta, math.pi / 2) / over(0, math.pi / 2)
+
+
+def near(got, want, tolerance=1e-9):
+    return abs(got - want) <= tolerance * max(abs(want), 1e-300) or abs(got - want) < 1e-12
+
+
+def check_node(got, a, b, np):
+    var_a, var_b = a.var(ddof=1), b.var(ddof=1)
+    error = var_a / len(a) + var_b / len(b)
+    t = (b.mean() - a.mean()) / math.sqrt(error)
+    df = error ** 2 / ((var_a / len(a)) ** 2 / (len(a) - 1) + (var_b / len(b)) ** 2 / (len(b) - 1))
+    pooled = ((len(a) - 1) * var_a + (len(b) - 1) * var_b) / (len(a) + len(b) - 2)
+    g = (b.mean() - a.mean()) / math.sqrt(pooled) * (1 - 3 / (4 * (len(a) + len(b) - 2) - 1))
+    draws = np.random.default_rng(7)
+    means = (draws.choice(b, (4000, len(b))).mean(axis=1) - draws.choice(a, (4000, len(a))).mean(axis=1))
+    low, high = np.percentile(means, [2.5, 97.5])
+    width = high - low
+    return (near(got["mean_a_ns"], a.mean()) and near(got["mean_b_ns"], b.mean())
+            and near(got["sd_a_ns"], math.sqrt(var_a), 1e-7)
+            and near(got["sd_b_ns"], math.sqrt(var_b), 1e-7)
+            and near(got["t"], t, 1e-7) and near(got["df"], df, 1e-7)
+            and near(got["p"], student_p(t, df, np), 1e-6) and near(got["effect"], g, 1e-7)
+            and abs(got["low_ns"] - low) < 0.15 * width and abs(got["high_ns"] - high) < 0.15 * width
+            and got["low_ns"] <= low + 0.03 * width and got["high_ns"] >= high - 0.03 * width)
+
+
+def benjamini_hochberg(p, np):
+    order = np.argsort(p)
+    scaled = p[order] * len(p) / np.arange(1, len(p) + 1)
+    adjusted = np.minimum.accumulate(scaled[::-1])[::-1]
+    out = np.empty(len(p))
+    out[order] = np.minimum(adjusted, 1)
+    return out
+
+
+def test_statistics(database, rows_a, rows_b):
+    try:
+        import numpy as np
+    except ImportError:
+        print(f"ok {n_run + 1} # SKIP python3-numpy is not installed")
+        return
+    answer = json.loads(weft("compare", database, "--a", "tag=base", "--b", "tag=new",
+                             "--json").stdout)
+    by_path = {row["path"]: row for row in answer["differences"]}
+    for path in (RUN, DISK, LOCK, PARSE):
+        a = np.array([float(row.get(path, 0)) for row, _ in rows_a])
+        b = np.array([float(row.get(path, 0)) for row, _ in rows_b])
+        got = by_path[shown(path)]
+        ok(check_node(got, a, b, np), f"numpy has the same of {shown(path)}")
+    p = np.array([row["p"] for row in answer["differences"]])
+    adjusted = np.array([row["p_adjusted"] for row in answer["differences"]])
+    ok(np.allclose(benjamini_hochberg(p, np), adjusted, rtol=1e-12), "Benjamini-Hochberg")
+    a = np.array([float(sum(row.values())) for row, _ in rows_a])
+    b = np.array([float(sum(row.values())) for row, _ in rows_b])
+    duration = answer["metrics"][0]
+    ok(near(duration["mean_a"], a.mean()) and near(duration["p99_b"], np.quantile(b, 0.99))
+       and near(duration["p50_a"], np.median(a)), "means and quantiles of durations")
+    ok(near(answer["metrics"][2]["mean_a"], np.mean([f for _, f in rows_a])),
+       "means of page faults")
+    ok(sum(answer["duration"]["a"]) == len(a) and sum(answer["duration"]["b"]) == len(b),
+       "histograms have all executions")
+
+
+# ---- gates --------------------------------------------------------------------------------------
+
+def test_gates(database, report):
+    worse = weft("compare", database, "--a", "tag=base", "--b", "tag=new", "--gate",
+                 "duration p50 +5%", "--report", report)
+    text = open(report).read() if os.path.exists(report) else ""
+    ok(worse.returncode == 1 and worse.stdout.startswith("gate 'duration p50 +5%': B is worse"),
+       "a gate fails B, which is 14 % slower")
+    ok("Performance: B is worse" in text and "parse" in text and "| B - A |" in text,
+       "and writes a report")
+    same = weft("compare", database, "--a", "tag=base", "--b", "tag=new", "--gate",
+                "duration p50 +25%")
+    ok(same.returncode == 0 and "passed" in same.stdout, "it passes what is allowed")
+    few = weft("compare", database, "--a", "trace=base0.weft", "--b", "trace=new0.weft", "--gate",
+               "duration p50 +5%")
+    ok(few.returncode == 0 and "not decided" in few.stdout and "at least 3" in few.stdout,
+       "it does not decide on one run of each")
+    bad = weft("compare", database, "--gate", "duration 5%")
+    ok(bad.returncode == 1 and "'duration p99 +5%'" in bad.stderr, "a bad gate shows a good one")
+    none = weft("compare", database, "--gate", "speed mean +5%")
+    ok(none.returncode == 1 and "no metric 'speed'" in none.stderr, "a gate of no metric")
+
+
+# ---- words, pictures, errors --------------------------------------------------------------------
+
+def test_words(database):
+    text = weft("compare", database, "--a", "duration<5ms", "--b", "duration>=5ms").stdout
+    verdict = text.splitlines()[0]
+    ok(verdict.startswith("B is ") and "slower than A" in verdict and "remap" in verdict
+       and "thread `journal`" in verdict, "the verdict names the holder's function")
+    ok("weft path base0.weft --thread 42 --from" in text, "executions have a command to open them")
+    found = weft("diagnose", database)
+    first = found.stdout.splitlines()[0]
+    ok(found.returncode == 0 and "remap" in first and "are slow" in first,
+       "the diagnosis names it in its first sentence")
+    ok("more: weft compare" in found.stdout, "and the command that shows more")
+    parsed = json.loads(weft("diagnose", database, "--json").stdout)["types"][0]
+    ok(parsed["significant"] and parsed["tail"]["found"] and len(parsed["causes"]) == 1,
+       "one cause, as JSON")
+    versus = weft("diagnose", database, "--a", "tag=base and duration<5ms", "--b",
+                  "tag=new and duration<5ms").stdout
+    ok("slower than A" in versus.splitlines()[0] and "parse" in versus.splitlines()[0],
+       "builds are compared")
+
+
+def test_pictures(database):
+    picture = weft("flame", database, "--diff", "--a", "duration<5ms", "--b", "duration>=5ms")
+    tree = xml.dom.minidom.parseString(picture.stdout)
+    titles = [title.firstChild.data for title in tree.getElementsByTagName("title")]
+    ok(any(title.startswith("remap: A ") for title in titles), "boxes say both means")
+    ok(not tree.getElementsByTagName("script") and "href" not in picture.stdout,
+       "the picture needs nothing else")
+    folded = weft("flame", database, "--diff", "--a", "duration<5ms", "--b", "duration>=5ms", "-f",
+                  "folded").stdout
+    ok(any(line.startswith("main;handle;acquire;blocked: futex;journal;commit;remap;running 0 ")
+           for line in folded.splitlines()), "folded differences have both means")
+    plain = weft("flame", database, "-f", "folded").stdout
+    ok(any(line.startswith("main;handle;running ") for line in plain.splitlines()),
+       "folded executions")
+
+
+ERRORS = [
+    (["compare", "DB", "--a", "duration<<20ms"], "column 10: expected a value such as 20ms"),
+    (["compare", "DB", "--a", "duration<20"], "column 10: expected a duration such as"),
+    (["compare", "DB", "--a", "speed>3"], "column 1: expected a metric (duration, start"),
+    (["compare", "DB", "--b", "tag=base and"], "found its end"),
+    (["compare", "DB", "--b", "context('nowhere')>1ms"], "no execution has a context 'nowhere'"),
+    (["compare", "DB", "--type", "none"], "none"),
+    (["compare", "DB", "--report", "x.md"], "--report needs --gate"),
+    (["diagnose", "DB", "--b", "tag=unknown"], "is in group B"),
+    (["flame", "DB", "--b", "tag=unknown"], "no execution is in group"),
+    (["flame", "DB", "--a", "all"], "--a needs --diff"),
+]
+
+
+def test_errors(database):
+    for arguments, wanted in ERRORS:
+        got = weft(*[database if word == "DB" else word for word in arguments])
+        if not ok(got.returncode in (1, 2) and wanted in got.stderr, f"{' '.join(arguments)}: {wanted}"):
+            print(f"# {got.stderr}")
+    empty = weft("compare", database, "--b", "tag=unknown")
+    ok(empty.returncode == 0 and empty.stdout.startswith("nothing to compare: group B"),
+       "an empty group is said")
+    one = weft("compare", database, "--a", "tag=base", "--b", "duration>=p100")
+    ok(one.returncode == 0 and "too few executions" in one.stdout, "one execution is too few")
+
+
+def test_healthy(path):
+    lines, _ = executions(99, 300, lock_share=0)
+    make(path, ["source req - calm.weft", *lines])
+    found = weft("diagnose", path)
+    ok(found.stdout.startswith("Nothing significant"), "healthy executions have no diagnosis")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        database = os.path.join(folder, "runs.db")
+        lines, rows = ["metric page_faults count"], {"base": [], "new": []}
+        for tag, parse_ns, seed in (("base", 0, 0), ("new", 100000, 50)):
+            for run in range(3):
+                more, values = executions(seed + run, 150, parse_ns)
+                lines += [f"source req {tag} {tag}{run}.weft", *more]
+                rows[tag] += values
+        make(database, lines)
+        test_statistics(database, rows["base"], rows["new"])
+        test_gates(database, os.path.join(folder, "report.md"))
+        test_words(database)
+        test_pictures(database)
+        test_errors(database)
+        test_healthy(os.path.join(folder, "calm.db"))
+    print(f"1..{n_run}")
+    return 1 if n_failed else 0
+
+
+sys.exit(main())

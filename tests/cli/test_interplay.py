@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""weft interplay against the log of the recorded program: examples/interplay knows of each of its
+waits who ended it.
+usage: test_interplay.py WEFT PROGRAM"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+WEFT, PROGRAM = map(os.path.abspath, sys.argv[1:3])
+SHORTEST_NS = 30_000 # a wait that was so long for the program must have been one
+# Between two looks at the clock, and the record of the wait, the thread may lose its processor.
+MODES = {"mutex": 60, "nested": 60, "rwlock": 60, "queue": 40, "condition": 60, "semaphore": 60,
+         "barrier": 60, "create": 25}
+n_run = n_failed = 0
+
+
+def ok(is_ok, name, note=""):
+    global n_run, n_failed
+    n_run += 1
+    n_failed += not is_ok
+    print(f"{'ok' if is_ok else 'not ok'} {n_run} - {name}", flush=True)
+    if not is_ok and note != "":
+        print("#", str(note)[:1500].replace("\n", "\n# "), flush=True)
+    return is_ok
+
+
+def run(*arguments):
+    return subprocess.run([WEFT, *map(str, arguments)], capture_output=True, text=True, check=False)
+
+
+def record(folder, mode, rounds):
+    trace, log = os.path.join(folder, f"{mode}.weft"), os.path.join(folder, f"{mode}.tsv")
+    got = run("record", "-q", "--no-kernel", "-o", trace, "--", PROGRAM, mode, log, rounds)
+    ok(got.returncode == 0 and os.path.exists(log), f"{mode}: recorded", got.stderr)
+    zero = json.loads(run("info", "--json", trace).stdout)["clock"]["monotonic_ns"]
+    answer = run("interplay", "--json", trace)
+    if not ok(answer.returncode == 0, f"{mode}: answers", answer.stderr):
+        return None, [], trace
+    with open(log, encoding="utf-8") as file:
+        rows = [line.rstrip("\n").split("\t") for line in file]
+    truth = [(kind, int(waiter), int(releaser), int(before) - zero, int(after) - zero)
+             for kind, waiter, releaser, before, after in rows]
+    return json.loads(answer.stdout), truth, trace
+
+
+def compare(mode, document, truth):
+    """Each wait of the answer lies within one of the log: was it ended by the same thread?"""
+    by_thread = {}
+    for row in truth:
+        by_thread.setdefault(row[1], []).append(row)
+    kinds = {row[0] for row in truth}
+    n_same, wrong, found = 0, [], set()
+    for wait in document["waits"]:
+        if wait["kind"] not in kinds:
+            continue
+        around = [row for row in by_thread.get(wait["waiter_tid"], ())
+                  if row[0] == wait["kind"] and row[3] <= wait["start_ns"] + 1000 and
+                  wait["end_ns"] <= row[4] + 1000]
+        if not around:
+            continue # of an object that the program does not log
+        # A condition's wait is the last of those within.
+        found.add(around[0])
+        if wait["releaser_tid"] == around[0][2]:
+            n_same += 1
+        else:
+            wrong.append((wait, around[0]))
+    missed = [row for row in truth if row not in found and row[2] not in (0, row[1]) and
+              row[4] - row[3] >= SHORTEST_NS and row[0] not in ("mutex", "rwlock")]
+    n_all = n_same + len(wrong) + len(missed)
+    text = "\n".join(f"{a['waiter_tid']} {a['start_ns']}..{a['end_ns']} let go by "
+                     f"{a['releaser_tid']} ({a['confidence']}), logged {b}" for a, b in wrong[:6])
+    print(f"# {mode}: {n_same} of {n_all} equal, {len(missed)} of the log not seen")
+    ok(n_all > 0 and n_same >= 0.999 * n_all, f"{mode}: who ended the waits", f"{text}\n{missed[:5]}")
+
+
+def check_functions(mode, document, wait, release):
+    pairs = {(row["wait_function"], row["release_function"]) for row in document["pairs"]}
+    ok((wait, release) in pairs, f"{mode}: {wait} waits, {release} lets go", sorted(map(str, pairs)))
+
+
+def patterns(document):
+    return {row["pattern"] for row in document["patterns"]}
+
+
+def test_modes(folder):
+    functions = {"mutex": ("update", "update"), "nested": ("update_inner", "update_inner"),
+                 "queue": ("wait_for_work", "wake_one"), "condition": ("follower", "run_condition"),
+                 "semaphore": ("runner", "runner"), "barrier": ("marcher", "marcher"),
+                 "create": ("make_thread", "child"), "rwlock": ("write_shared", "rw_release")}
+    wanted = {"semaphore": "leader", "queue": "farmer"}
+    for mode, rounds in MODES.items():
+        document, truth, _ = record(folder, mode, rounds)
+        if not document:
+            continue
+        compare(mode, document, truth)
+        check_functions(mode, document, *functions[mode])
+        if mode in wanted:
+            ok(wanted[mode] in patterns(document), f"{mode}: a {wanted[mode]}", patterns(document))
+        ok(document["n_waits"] == sum(document["confidence"].values()) and
+           document["joined"] + sum(document["unknown"].values()) == document["n_waits"],
+           f"{mode}: every wait is counted once")
+
+
+def test_trylock(folder):
+    document, _, _ = record(folder, "trylock", 60)
+    waits = [row for row in document["waits"] if row["kind"] == "mutex"]
+    ok(not waits and document["uncontended"] >= 240, "trylock: nobody waits for the mutex",
+       f"{waits[:3]} {document['uncontended']}")
+
+
+def test_hang(folder):
+    document, truth, trace = record(folder, "hang", 1)
+    monitor = next(row[1] for row in truth if row[0] == "semaphore")
+    wait = [row for row in document["waits"] if row["waiter_tid"] == monitor]
+    ok(len(wait) == 1 and wait[0]["cut"] and wait[0]["releaser_tid"] is None,
+       "hang: the monitor's wait is cut, and leads nowhere", wait)
+    row = next((row for row in document["patterns"] if row["pattern"] == "unbounded"), None)
+    ok(row and row["tid"] == monitor, "hang: waits its life long without a timeout",
+       document["patterns"])
+    changes = [row for row in document["patterns"] if row["pattern"] == "period_change"]
+    ok(len(changes) == 1 and changes[0]["before_ns"] > 2 * changes[0]["value_ns"],
+       "hang: polls in another period than before", document["patterns"])
+    for jobs in (1, 3):
+        again = json.loads(run("interplay", "--json", "-j", jobs, trace).stdout)
+        ok(again == document, f"the same with -j {jobs}")
+    one = json.loads(run("interplay", "--json", "--tid", monitor, trace).stdout)
+    ok(one["n_waits"] == 1, "one thread alone", one["n_waits"])
+
+
+def test_table(folder):
+    """Functions that a user names wait and signal, too."""
+    table = os.path.join(folder, "functions.txt")
+    trace = os.path.join(folder, "mutex.weft")
+    with open(table, "w", encoding="utf-8") as file:
+        file.write("# of examples/interplay\nwork_us  io  files\n")
+    document = json.loads(run("interplay", "--json", "--table", table, trace).stdout)
+    ok(document["io"] > 100, "a table of functions: input and output", document["io"])
+    with open(table, "w", encoding="utf-8") as file:
+        file.write("update wait\nwork_us waits\n")
+    got = run("interplay", "--table", table, trace)
+    ok(got.returncode != 0 and "line 2" in got.stderr and "waits" in got.stderr,
+       "a line that cannot be read is told", got.stderr)
+
+
+with tempfile.TemporaryDirectory() as scratch:
+    test_modes(scratch)
+    test_trylock(scratch)
+    test_hang(scratch)
+    test_table(scratch)
+print(f"1..{n_run}")
+sys.exit(n_failed > 0)

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Comparison of groups: what chance finds, what was put in, causes, and the same by any way.
+ */
+#include "analysis/compare.h"
+#include "analysis/compare_bootstrap.h"
+#include "base/statistics.h"
+#include "matrix_builder.h"
+#include "tap.h"
+
+/* ---- noise ----------------------------------------------------------------------------------- */
+
+static double uniform(uint64_t *state)
+{
+    return ((double)(tap_random(state) >> 11) + 0.5) * 0x1p-53;
+}
+
+static double normal(uint64_t *state)
+{
+    const double radius = sqrt(-2 * log(uniform(state)));
+    return radius * cos(2 * M_PI * uniform(state));
+}
+
+/* Log-normal: about `mean`, never negative, with a long tail. */
+static uint64_t noisy(uint64_t *state, double mean, double sigma)
+{
+    return (uint64_t)(mean * exp(sigma * normal(state) - sigma * sigma / 2));
+}
+
+enum { LOCK, DISK, CPU, SLEEP, RARE, STEADY, PLACES };
+
+struct scene {
+    uint32_t place[PLACES];
+};
+
+static void scene_begin(struct matrix_builder *made, struct scene *scene)
+{
+    matrix_begin(made);
+    const uint32_t handle = matrix_node(made, 0, WEFT_FRAME_FUNCTION, "handle");
+    const uint32_t lock = matrix_node(made, handle, WEFT_FRAME_FUNCTION, "acquire");
+    const uint32_t load = matrix_node(made, handle, WEFT_FRAME_FUNCTION, "load");
+    const uint32_t nap = matrix_node(made, handle, WEFT_FRAME_FUNCTION, "retry");
+    scene->place[LOCK] = matrix_node(made, lock, WEFT_FRAME_STATE, "blocked: futex");
+    scene->place[DISK] = matrix_node(made, load, WEFT_FRAME_STATE, "blocked: disk");
+    scene->place[CPU] = matrix_node(made, handle, WEFT_FRAME_STATE, "running");
+    scene->place[SLEEP] = matrix_node(made, nap, WEFT_FRAME_STATE, "blocked: timer");
+    scene->place[RARE] = matrix_node(made, load, WEFT_FRAME_STATE, "preempted");
+    scene->place[STEADY] = matrix_node(made, load, WEFT_FRAME_STATE, "running");
+    (void)matrix_source(made, "a.weft", "base");
+}
+
+/* An execution of about 1 ms. */
+static void scene_item(struct matrix_builder *made, const struct scene *scene, uint64_t *state,
+                       uint64_t start_ns)
+{
+    matrix_item(made, 0, "worker", start_ns);
+    matrix_value(made, scene->place[CPU], noisy(state, 500e3, 0.2));
+    matrix_value(made, scene->place[DISK], noisy(state, 300e3, 0.6));
+    matrix_value(made, scene->place[STEADY], 50000);
+    if (uniform(state) < 0.3)
+        matrix_value(made, scene->place[LOCK], noisy(state, 200e3, 0.5));
+    if (uniform(state) < 0.02)
+        matrix_value(made, scene->place[RARE], noisy(state, 5e6, 0.5));
+    if (uniform(state) < 0.5)
+        matrix_value(made, scene->place[SLEEP], noisy(state, 60e3, 0.1));
+}
+
+static struct weft_compare_table *compare(struct weft_comparer *comparer, const uint8_t *members,
+                                          uint32_t n_bootstrap, bool with_causes)
+{
+    const struct weft_compare_opts opts = { .members = members,
+                                            .n_bootstrap = n_bootstrap,
+                                            .with_causes = with_causes };
+    struct weft_compare_table *table = NULL;
+    struct weft_err err = { 0 };
+    if (weft_comparer_run(comparer, &opts, &table, &err) != WEFT_OK)
+        tap_note("%s", err.text);
+    return table;
+}
+
+static bool has_sure(const struct weft_compare_table *table)
+{
+    return table->n_ranked > 0 && table->nodes[table->ranked[0]].is_sure;
+}
+
+static const struct weft_compare_node *row_of(const struct weft_compare_table *table, uint32_t node)
+{
+    for (size_t i = 0; i < table->n_nodes; i++)
+        if (table->nodes[i].node == node)
+            return &table->nodes[i];
+    return NULL;
+}
+
+/* ---- chance ---------------------------------------------------------------------------------- */
+
+/* Random splits of executions that differ by nothing: as many in A as the share says. */
+static void test_same(uint64_t seed, double share, const char *name)
+{
+    enum { SPLITS = 1000, ITEMS = 400 };
+    struct matrix_builder made;
+    struct scene scene;
+    scene_begin(&made, &scene);
+    for (uint64_t i = 0; i < ITEMS; i++)
+        scene_item(&made, &scene, &seed, i * 1000000);
+    struct weft_ecct_matrix *matrix = matrix_end(&made);
+    struct weft_comparer *comparer;
+    uint8_t members[ITEMS];
+    unsigned n_found = 0;
+    if (!tap_ok(weft_comparer_new(matrix, &comparer, NULL) == WEFT_OK, "a comparer"))
+        return;
+    for (unsigned split = 0; split < SPLITS; split++) {
+        for (size_t i = 0; i < ITEMS; i++)
+            members[i] = uniform(&seed) < share ? WEFT_IN_A : WEFT_IN_B;
+        struct weft_compare_table *table = compare(comparer, members, 0, false);
+        n_found += table && has_sure(table);
+        weft_compare_table_free(table);
+    }
+    tap_note("%s: %u of %d splits with a sure node", name, n_found, SPLITS);
+    tap_ok(n_found <= SPLITS / 20, "%s: at most 5 %% of random splits differ", name);
+    weft_comparer_free(comparer);
+    weft_ecct_matrix_free(matrix);
+}
+
+/* ---- what was put in ------------------------------------------------------------------------- */
+
+/* Delays of a known size in B: the interval holds them, and large ones are found. */
+static void test_injected(uint64_t seed, size_t place, double part, const char *name)
+{
+    enum { ROUNDS = 200, ITEMS = 300 };
+    const double mean_ns = 1e6, delay_ns = part * mean_ns;
+    unsigned n_held = 0, n_sure = 0, n_first = 0;
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        struct matrix_builder made;
+        struct scene scene;
+        uint8_t members[ITEMS];
+        double put_ns = 0;
+        scene_begin(&made, &scene);
+        for (size_t i = 0; i < ITEMS; i++) {
+            members[i] = i % 2 ? WEFT_IN_B : WEFT_IN_A;
+            scene_item(&made, &scene, &seed, i * 1000000);
+            if (members[i] == WEFT_IN_B) {
+                const uint64_t ns = noisy(&seed, delay_ns, 0.3);
+                matrix_value(&made, scene.place[place], ns);
+                put_ns += (double)ns;
+            }
+        }
+        struct weft_ecct_matrix *matrix = matrix_end(&made);
+        struct weft_comparer *comparer;
+        if (weft_comparer_new(matrix, &comparer, NULL) != WEFT_OK)
+            return;
+        struct weft_compare_table *table = compare(comparer, members, 8, false);
+        const struct weft_compare_node *row = row_of(table, scene.place[place]);
+        n_held += row->interval.low_ns <= delay_ns && delay_ns <= row->interval.high_ns;
+        n_sure += row->is_sure;
+        n_first += table->nodes[table->ranked[0]].node == scene.place[place];
+        weft_compare_table_free(table);
+        weft_comparer_free(comparer);
+        weft_ecct_matrix_free(matrix);
+    }
+    tap_note("%s %.0f %%: held %u, sure %u, first %u of %d", name, 100 * part, n_held, n_sure,
+             n_first, ROUNDS);
+    tap_ok(n_held * 100 >= ROUNDS * 95, "%s of %.0f %% lies in 95 %% of the intervals", name,
+           100 * part);
+    if (part >= 0.5)
+        tap_ok(n_sure == ROUNDS && n_first == ROUNDS, "%s of %.0f %% is sure, and first", name,
+               100 * part);
+}
+
+/* ---- the same by any way --------------------------------------------------------------------- */
+
+static bool same_tables(const struct weft_compare_table *a, const struct weft_compare_table *b)
+{
+    if (a->n_nodes != b->n_nodes || a->n_ranked != b->n_ranked || a->n_causes != b->n_causes ||
+        a->n_a != b->n_a || a->n_b != b->n_b)
+        return false;
+    return memcmp(a->nodes, b->nodes, a->n_nodes * sizeof *a->nodes) == 0 &&
+           memcmp(a->ranked, b->ranked, a->n_ranked * sizeof *a->ranked) == 0 &&
+           memcmp(a->metrics, b->metrics, a->n_metrics * sizeof *a->metrics) == 0 &&
+           memcmp(a->causes, b->causes, a->n_causes * sizeof *a->causes) == 0;
+}
+
+/* A comparer that is asked again and again answers as a new one. */
+static void test_kept(uint64_t seed)
+{
+    enum { ITEMS = 200, QUESTIONS = 60 };
+    struct matrix_builder made;
+    struct scene scene;
+    scene_begin(&made, &scene);
+    for (uint64_t i = 0; i < ITEMS; i++)
+        scene_item(&made, &scene, &seed, i * 1000000);
+    struct weft_ecct_matrix *matrix = matrix_end(&made);
+    struct weft_comparer *kept, *anew;
+    uint8_t members[ITEMS] = { 0 };
+    unsigned n_same = 0;
+    if (weft_comparer_new(matrix, &kept, NULL) != WEFT_OK)
+        return;
+    for (unsigned question = 0; question < QUESTIONS; question++) {
+        const uint64_t n_changed = tap_random(&seed) % (question % 3 ? 10 : ITEMS);
+        for (uint64_t i = 0; i < n_changed; i++)
+            members[tap_random(&seed) % ITEMS] = (uint8_t)(tap_random(&seed) % 4);
+        if (weft_comparer_new(matrix, &anew, NULL) != WEFT_OK)
+            break;
+        struct weft_compare_table *a = compare(kept, members, 4, true);
+        struct weft_compare_table *b = compare(anew, members, 4, true);
+        n_same += same_tables(a, b);
+        weft_compare_table_free(a);
+        weft_compare_table_free(b);
+        weft_comparer_free(anew);
+    }
+    tap_eq_u64(n_same, QUESTIONS, "sums that are kept are those made anew");
+    weft_comparer_free(kept);
+    weft_ecct_matrix_free(matrix);
+}
+
+/* ---- causes ---------------------------------------------------------------------------------- */
+
+/* Sleeps reached by two callers in two threads, disk waits, and some that nothing slows. */
+static void test_causes(uint64_t seed)
+{
+    enum { ITEMS = 600 };
+    struct matrix_builder made;
+    uint8_t members[ITEMS];
+    matrix_begin(&made);
+    (void)matrix_source(&made, "a.weft", "");
+    const uint32_t batch = matrix_node(&made, 0, WEFT_FRAME_FUNCTION, "batch");
+    const uint32_t run = matrix_node(&made, batch, WEFT_FRAME_STATE, "running");
+    uint32_t nap[2];
+    for (int i = 0; i < 2; i++) {
+        uint32_t at = matrix_node(&made, batch, WEFT_FRAME_FUNCTION, i ? "insert" : "update");
+        at = matrix_node(&made, at, WEFT_FRAME_FUNCTION, "get_pointer");
+        at = matrix_node(&made, at, WEFT_FRAME_FUNCTION, "wait_before_retry");
+        at = matrix_node(&made, at, WEFT_FRAME_FUNCTION, "nanosleep");
+        nap[i] = matrix_node(&made, at, WEFT_FRAME_STATE, "blocked: timer");
+    }
+    uint32_t disk = matrix_node(&made, batch, WEFT_FRAME_FUNCTION, "checkpoint");
+    const uint32_t check_run = matrix_node(&made, disk, WEFT_FRAME_STATE, "running");
+    disk = matrix_node(&made, disk, WEFT_FRAME_FUNCTION, "fdatasync");
+    disk = matrix_node(&made, disk, WEFT_FRAME_STATE, "blocked: disk");
+    unsigned n_nap = 0, n_disk = 0;
+    for (uint64_t i = 0; i < ITEMS; i++) {
+        matrix_item(&made, 0, "w", i * 1000000);
+        matrix_value(&made, run, noisy(&seed, 300e3, 0.1));
+        members[i] = i % 20 < 2 ? WEFT_IN_B : WEFT_IN_A;
+        if (i % 20 == 0) {
+            matrix_value(&made, nap[i / 20 % 2], noisy(&seed, 60e6, 0.05));
+            n_nap++;
+        } else if (i % 20 == 1) {
+            matrix_value(&made, disk, noisy(&seed, 2e6, 0.2));
+            matrix_value(&made, check_run, noisy(&seed, 1e6, 0.2));
+            n_disk++;
+        }
+    }
+    struct weft_ecct_matrix *matrix = matrix_end(&made);
+    struct weft_comparer *comparer;
+    if (weft_comparer_new(matrix, &comparer, NULL) != WEFT_OK)
+        return;
+    struct weft_compare_table *table = compare(comparer, members, 16, true);
+    tap_eq_u64(table->n_causes, 2, "two causes are two groups");
+    for (size_t i = 0; i < table->n_causes; i++)
+        tap_note("cause %zu: node %u, context %u, %u items, %.0f ns", i, table->causes[i].node,
+                 table->causes[i].context, table->causes[i].n_items,
+                 table->causes[i].difference_ns);
+    bool is_nap[2] = { false, false };
+    for (size_t i = 0; i < table->n_causes && i < 2; i++)
+        is_nap[i] = table->causes[i].node == nap[0] || table->causes[i].node == nap[1];
+    tap_ok(is_nap[0] != is_nap[1], "one of them sleeps");
+    tap_eq_u64(table->causes[is_nap[0] ? 0 : 1].n_items, n_nap, "by either caller");
+    tap_eq_u64(table->causes[is_nap[0] ? 1 : 0].node, disk, "the other waits for the disk");
+    tap_eq_u64(table->causes[is_nap[0] ? 1 : 0].n_items, n_disk, "all that wait for the disk");
+    weft_compare_table_free(table);
+    weft_comparer_free(comparer);
+    weft_ecct_matrix_free(matrix);
+}
+
+/* ---- edges ----------------------------------------------------------------------------------- */
+
+static void test_small_groups(uint64_t seed)
+{
+    enum { ITEMS = 3 };
+    struct matrix_builder made;
+    struct scene scene;
+    scene_begin(&made, &scene);
+    for (uint64_t i = 0; i < ITEMS; i++)
+        scene_item(&made, &scene, &seed, i * 1000000);
+    struct weft_ecct_matrix *matrix = matrix_end(&made);
+    struct weft_comparer *comparer;
+    if (weft_comparer_new(matrix, &comparer, NULL) != WEFT_OK)
+        return;
+    for (unsigned which = 0; which < 64; which++) {
+        const uint8_t members[ITEMS] = { which & 3, which >> 2 & 3, which >> 4 & 3 };
+        struct weft_compare_table *table = compare(comparer, members, 4, true);
+        bool is_sound = table != NULL;
+        for (size_t i = 0; is_sound && i < table->n_nodes; i++)
+            is_sound = !table->nodes[i].is_sure && table->nodes[i].p >= 0 &&
+                       table->nodes[i].p_adjusted <= 1 && !isnan(table->nodes[i].t);
+        if (!is_sound)
+            tap_ok(false, "groups of few or no executions, %u", which);
+        weft_compare_table_free(table);
+    }
+    tap_ok(true, "groups of few or no executions");
+    weft_comparer_free(comparer);
+    weft_ecct_matrix_free(matrix);
+}
+
+static void test_statistics(void)
+{
+    static const struct {
+        double t, df, p;
+    } rows[] = {
+        /* by closed forms: df 1 is Cauchy, df 2 is algebraic */
+        { 1, 1, 0.5 }, { 2, 2, 0.18350341907227408 }, { 0, 5, 1 }, { 12.706204736174694, 1, 0.05 },
+        { 1e9, 3, 0 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        tap_ok(fabs(weft_student_p(rows[i].t, rows[i].df) - rows[i].p) < 1e-12,
+               "p of t %g with %g degrees", rows[i].t, rows[i].df);
+    tap_ok(fabs(weft_student_p(2, 1e7) - weft_normal_p(2)) < 1e-7, "many degrees are normal");
+    for (double df = 0.7; df < 1e6; df *= 1.7)
+        if (fabs(weft_student_p(weft_student_95(df), df) - 0.05) > 1e-7)
+            tap_ok(false, "95 %% of %g degrees", df);
+    tap_ok(true, "95 %% of any degrees");
+    double p[] = { 0.01, 0.04, 0.03, 0.005 };
+    uint32_t order[4];
+    weft_adjust_p(p, 4, order, p);
+    tap_ok(fabs(p[0] - 0.02) < 1e-15 && fabs(p[1] - 0.04) < 1e-15 && fabs(p[2] - 0.04) < 1e-15 &&
+               fabs(p[3] - 0.02) < 1e-15,
+           "Benjamini and Hochberg's example");
+}
+
+/* By draws and by moments: the same interval. */
+static void test_bootstrap(uint64_t seed)
+{
+    enum { FEW = 500, MANY = 2000 };
+    double a[MANY], b[MANY], low[2], high[2];
+    for (size_t i = 0; i < MANY; i++) {
+        a[i] = (double)noisy(&seed, 1e6, 0.8);
+        b[i] = (double)noisy(&seed, 2e6, 0.8);
+    }
+    for (unsigned k = 0; k < 2; k++) { /* beside many zeros: what counts is the number of values */
+        const size_t n = k ? FEW : MANY / 2;
+        const struct weft_bootstrap_group from = { a, n, 2 * n }, to = { b, n, 2 * n };
+        if (weft_bootstrap_interval(&from, &to, 1000, 1, &low[k], &high[k], NULL) != WEFT_OK)
+            return;
+    }
+    tap_ok(high[0] > low[0] && high[1] > low[1], "intervals have a width");
+    const double ratio = (high[1] - low[1]) / (high[0] - low[0]);
+    tap_ok(ratio > 1.2 && ratio < 1.65, "half the values: sqrt(2) as wide (%.2f)", ratio);
+}
+
+int main(void)
+{
+    const uint64_t seed = tap_seed(20261123);
+    test_statistics();
+    test_bootstrap(seed);
+    test_small_groups(seed);
+    test_kept(seed);
+    test_causes(seed);
+    test_same(seed, 0.5, "halves");
+    test_same(seed, 0.05, "a small part");
+    test_same(seed, 0.95, "a large part");
+    static const char *const names[] = { "a lock", "a disk", "a processor", "a sleep" };
+    static const double parts[] = { 0.02, 0.1, 0.5 };
+    for (size_t place = LOCK; place <= SLEEP; place++)
+        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+            test_injected(seed + i, place, parts[i], names[place]);
+    return tap_done();
+}

@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: MIT
+// Paints threads of the plate, straight or bent, and the curves between them. Both kinds of frames
+// are drawn by the same rules: only the shape of a bar differs.
+import { inkOn, mix } from '../lib/color';
+import { duration } from '../lib/format';
+import { isBundle, toneOf, TONE_STEPS, toneStep } from '../lib/interplay';
+import type { Curve } from '../lib/interplay';
+import { polar } from '../lib/plate';
+import type { Frame, Point, RingFrame } from '../lib/plate';
+import type { ThreadData } from '../state/interplayload';
+import type { TextMeter } from './text';
+import type { Theme } from './theme';
+
+type Ctx = CanvasRenderingContext2D;
+
+/** Fills by kind and step; [0] of each is the neutral one. */
+export interface PlateStyle {
+  wait: string[];
+  io: string[];
+  bg: string;
+  edge: string;
+  ink3: string;
+  hatch: string;
+  hues: string[];
+  grey: string;
+}
+
+/** Calls in which nothing blocked. */
+export function neutralOf(theme: Pick<Theme, 'isDark' | 'other' | 'ink3'>): string {
+  return mix(theme.ink3, theme.other, theme.isDark ? 0.1 : 0.22);
+}
+
+export function plateStyle(theme: Theme): PlateStyle {
+  const neutral = neutralOf(theme);
+  const [lock, disk] = [theme.states[3]!, theme.states[4]!];
+  const ramp = (hue: string): string[] =>
+    Array.from({ length: TONE_STEPS + 1 }, (_, i) =>
+      i === 0 ? neutral : mix(hue, neutral, 0.25 + (0.75 * i) / TONE_STEPS),
+    );
+  return {
+    ...{ wait: ramp(lock), io: ramp(disk), bg: theme.bg, edge: theme.edge, ink3: theme.ink3 },
+    ...{ hatch: theme.hatch, hues: theme.hues, grey: theme.hues[10]! },
+  };
+}
+
+export interface PlateScene {
+  ctx: Ctx;
+  style: PlateStyle;
+  text: TextMeter;
+  font: string;
+  nameOf: (fn: number) => string;
+  /** Functions that wait: hatched. */
+  isWait: ArrayLike<number>;
+}
+
+const LEAST_LABEL_PX = 30;
+const END_PX = 3;
+const BAR_GAP_PX = 1;
+const LIGHTER = 0.06; // an aggregate is lighter with each level
+const SMALL_PX = 6; // a piece of a ring shorter than this is drawn with straight lines
+
+/* ---- shapes ---- */
+
+/** A bar from t0 to t1 between two heights of a level (0 is its upper or inner edge, 1 the other). */
+export function addBar(
+  path: Path2D,
+  frame: Frame,
+  t0: number,
+  t1: number,
+  level: number,
+  low = 0,
+  high = 1,
+): void {
+  const view = frame.view;
+  const [a, b] = [Math.max(t0, view.t0), Math.min(t1, view.t1)];
+  if (b < a) return;
+  const tall = frame.levels.at(level + 1) - frame.levels.at(level);
+  const gap = tall > 4 && high === 1 ? BAR_GAP_PX : 0;
+  const [from, to] = [
+    frame.levels.at(level) + tall * low,
+    frame.levels.at(level) + tall * high - gap,
+  ];
+  if (frame.isRing) addRing(path, frame, a, b, from, to);
+  else {
+    const x0 = frame.place(a, level).x;
+    const x1 = Math.max(frame.place(b, level).x, x0 + 1);
+    const y = frame.place(a, 0).y;
+    path.rect(x0, y + from, x1 - x0, to - from);
+  }
+}
+
+function addRing(
+  path: Path2D,
+  frame: RingFrame,
+  t0: number,
+  t1: number,
+  from: number,
+  to: number,
+): void {
+  const { center, inner } = frame.ring;
+  const [r0, r1] = [inner + from, inner + to];
+  const a0 = frame.angle(t0);
+  const a1 = Math.min(frame.ring.to, Math.max(frame.angle(t1), a0 + 1 / r1));
+  if ((a1 - a0) * r1 < SMALL_PX) {
+    const corners = [
+      polar(center, a0, r0),
+      polar(center, a0, r1),
+      polar(center, a1, r1),
+      polar(center, a1, r0),
+    ];
+    corners.forEach(({ x, y }, i) => (i === 0 ? path.moveTo(x, y) : path.lineTo(x, y)));
+  } else {
+    const { x, y } = polar(center, a0, r0);
+    path.moveTo(x, y);
+    path.arc(center.x, center.y, r1, Math.PI - a0, Math.PI - a1, true);
+    path.arc(center.x, center.y, r0, Math.PI - a1, Math.PI - a0, false);
+  }
+  path.closePath();
+}
+
+/** The ground on which a thread stands. */
+export function addGround(path: Path2D, frame: Frame): void {
+  const { t0, t1 } = frame.view;
+  const tall = frame.levels.at(frame.shown);
+  if (frame.isRing) addRing(path, frame, t0, t1, 0, tall);
+  else {
+    const { x, y } = frame.place(t0, 0);
+    path.rect(x, y, frame.place(t1, 0).x - x, tall);
+  }
+}
+
+/* ---- threads ---- */
+
+/** Px that a time takes at a level. */
+function lengthAt(frame: Frame, ns: number, level: number): number {
+  const { t0, t1 } = frame.view;
+  const room = frame.isRing
+    ? (frame.ring.to - frame.ring.from) * frame.radius(level)
+    : frame.length;
+  return (ns / Math.max(1, t1 - t0)) * room;
+}
+
+/** Items of a level that are in view. */
+export function eachItem(
+  data: ThreadData,
+  level: number,
+  t0: number,
+  t1: number,
+  see: (i: number) => void,
+): void {
+  const { start, end, depthFrom } = data.calls;
+  if (level + 1 >= depthFrom.length) return;
+  let [low, high] = [depthFrom[level]!, depthFrom[level + 1]!];
+  const last = high;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (end[middle]! < t0) low = middle + 1;
+    else high = middle;
+  }
+  for (let i = low; i < last && start[i]! < t1; i++) see(i);
+}
+
+/** One path a colour: a frame is a few dozen fills, however many bars it has. */
+class Batches {
+  private readonly paths = new Map<string, Path2D>();
+
+  of(color: string): Path2D {
+    let path = this.paths.get(color);
+    if (!path) this.paths.set(color, (path = new Path2D()));
+    return path;
+  }
+
+  fill(ctx: Ctx): void {
+    for (const [color, path] of this.paths) {
+      ctx.fillStyle = color;
+      ctx.fill(path);
+    }
+  }
+}
+
+interface Label {
+  fn: number;
+  ns: number;
+  t0: number;
+  t1: number;
+  level: number;
+  fill: string;
+}
+
+function fillOf(style: PlateStyle, data: ThreadData, i: number, level: number): string {
+  const { calls, shares } = data;
+  const tone = toneOf(shares, calls.start[i]!, calls.end[i]!);
+  const fill =
+    tone.kind === 'none'
+      ? style.wait[0]!
+      : style[tone.kind === 'io' ? 'io' : 'wait'][toneStep(tone.share)]!;
+  if (calls.isCluster[i] !== 1) return fill;
+  return mix(fill, style.bg, Math.max(0.3, 0.62 - LIGHTER * Math.min(level, 5)));
+}
+
+/** The calls of a thread; then their names, where they have room. */
+export function paintThread(scene: PlateScene, frame: Frame, data: ThreadData): void {
+  const { ctx, style } = scene;
+  const { t0, t1 } = frame.view;
+  const bars = new Batches();
+  const ends = new Path2D();
+  const waits = new Path2D();
+  const labels: Label[] = [];
+  for (let level = 0; level < frame.shown; level++) {
+    const tall = frame.levels.at(level + 1) - frame.levels.at(level);
+    eachItem(data, level, t0, t1, i => {
+      const { start, end, isCluster, longestFn, longest } = data.calls;
+      const [a, b] = [start[i]!, end[i]!];
+      const fill = fillOf(style, data, i, level);
+      addBar(bars.of(fill), frame, a, b, level);
+      const px = lengthAt(frame, Math.min(b, t1) - Math.max(a, t0), level);
+      if (isCluster[i] === 1 || px < 4 || tall < 6) return;
+      if (b <= t1) addEnd(ends, frame, b, px, level);
+      if (scene.isWait[longestFn[i]!] === 1 && px >= 8) addBar(waits, frame, a, b, level);
+      if (px >= LEAST_LABEL_PX)
+        labels.push({ fn: longestFn[i]!, ns: longest[i]!, t0: a, t1: b, level, fill });
+    });
+  }
+  bars.fill(ctx);
+  ctx.fillStyle = style.edge;
+  ctx.fill(ends);
+  hatch(scene, waits);
+  for (const label of labels) paintLabel(scene, frame, label);
+}
+
+/** The end of a bar is shaded: how long calls are stands out where they repeat. */
+function addEnd(path: Path2D, frame: Frame, end: number, px: number, level: number): void {
+  const { t0, t1 } = frame.view;
+  const width = px >= 14 ? END_PX : 1;
+  const ns = ((t1 - t0) * width) / Math.max(1, lengthAt(frame, t1 - t0, level));
+  addBar(path, frame, end - ns, end, level);
+}
+
+let hatchTile: { color: string; tile: HTMLCanvasElement } | null = null;
+
+function hatchOf(ctx: Ctx, color: string): CanvasPattern | null {
+  if (hatchTile?.color !== color) {
+    const tile = document.createElement('canvas');
+    tile.width = tile.height = 6;
+    const own = tile.getContext('2d')!;
+    own.strokeStyle = color;
+    own.lineWidth = 1.1;
+    own.beginPath();
+    for (const shift of [-6, 0, 6]) {
+      own.moveTo(shift - 6, 12);
+      own.lineTo(shift + 12, -6);
+    }
+    own.stroke();
+    hatchTile = { color, tile };
+  }
+  return ctx.createPattern(hatchTile.tile, 'repeat');
+}
+
+function hatch({ ctx, style }: PlateScene, path: Path2D): void {
+  const pattern = hatchOf(ctx, style.hatch);
+  if (!pattern) return;
+  ctx.fillStyle = pattern;
+  ctx.fill(path);
+}
+
+function paintLabel(scene: PlateScene, frame: Frame, label: Label): void {
+  const { ctx, text, font, nameOf } = scene;
+  const view = frame.view;
+  const [a, b] = [Math.max(label.t0, view.t0), Math.min(label.t1, view.t1)];
+  const tall = frame.levels.at(label.level + 1) - frame.levels.at(label.level);
+  if (tall < 11) return;
+  const room = lengthAt(frame, b - a, label.level) - 8;
+  const size = tall >= 14 ? 11 : 10;
+  const own = `400 ${size}px ${font}`;
+  const name = nameOf(label.fn);
+  const time = duration(label.ns);
+  const full = `${name}\u2002${time}`;
+  const said = text.width(own, full) <= room ? full : text.fit(own, name, room);
+  if (!said) return;
+  const plate = scene.isWait[label.fn] === 1;
+  ctx.font = own;
+  ctx.textBaseline = 'middle';
+  const width = text.width(own, said);
+  if (frame.isRing) return paintRingLabel(scene, frame, { ...label, said, width, a, b, plate });
+  const { x } = frame.place(a, label.level);
+  const y = Math.round(frame.place(a, label.level).y + tall / 2);
+  if (plate) {
+    ctx.fillStyle = label.fill;
+    ctx.fillRect(x + 2, y - tall / 2 + 1, width + 5, tall - 3);
+  }
+  ctx.textAlign = 'left';
+  ctx.fillStyle = inkOn(label.fill);
+  ctx.fillText(said, x + 4, y);
+}
+
+interface RingLabel extends Label {
+  said: string;
+  width: number;
+  a: number;
+  b: number;
+  plate: boolean;
+}
+
+/** Along the tangent, where the ring is straight enough for the whole word. */
+function paintRingLabel({ ctx }: PlateScene, frame: RingFrame, label: RingLabel): void {
+  const { level, said, width, a, b, fill, plate } = label;
+  const tall = frame.levels.at(level + 1) - frame.levels.at(level);
+  const radius = frame.radius(level) + tall / 2;
+  const sagitta = radius - Math.sqrt(Math.max(0, radius * radius - (width * width) / 4));
+  if (sagitta > 2.5) return;
+  const angle = (frame.angle(a) + frame.angle(b)) / 2;
+  const { x, y } = polar(frame.ring.center, angle, radius - sagitta / 2);
+  ctx.save();
+  ctx.translate(x, y);
+  ctx.rotate(Math.PI / 2 - angle);
+  if (plate) {
+    ctx.fillStyle = fill;
+    ctx.fillRect(-width / 2 - 2, -tall / 2 + 1, width + 4, tall - 3);
+  }
+  ctx.textAlign = 'center';
+  ctx.fillStyle = inkOn(fill);
+  ctx.fillText(said, 0, 0);
+  ctx.restore();
+}
+
+/* ---- curves ---- */
+
+export interface CurveEnds {
+  /** Wait start and wait end, as far as they are in view. */
+  a: Point;
+  b: Point;
+  /** Earliest and latest release. */
+  r0: Point;
+  r1: Point;
+  /** The release is in view. */
+  isSeen: boolean;
+}
+
+function clampTo(frame: Frame, t: number): number {
+  return Math.min(Math.max(t, frame.view.t0), frame.view.t1);
+}
+
+export function curveEnds(from: Frame, to: Frame, curve: Curve): CurveEnds {
+  const level = Math.min(curve.depth, Math.max(0, from.shown - 1));
+  const toLevel = Math.min(curve.toDepth, Math.max(0, to.shown - 1));
+  const [first, last] = [clampTo(to, curve.first), clampTo(to, curve.last)];
+  return {
+    a: from.anchor(clampTo(from, curve.start), level),
+    b: from.anchor(clampTo(from, curve.end), level),
+    r0: to.anchor(first, toLevel),
+    r1: to.anchor(last, toLevel),
+    isSeen: curve.last >= to.view.t0 && curve.first <= to.view.t1,
+  };
+}
+
+const PULL = 0.72;
+
+const towards = (from: Point, to: Point, share: number): Point => ({
+  x: from.x + (to.x - from.x) * share,
+  y: from.y + (to.y - from.y) * share,
+});
+
+/** Straight frames send their curves down first, then to the centre. */
+function pullOf(frame: Frame, at: Point): Point {
+  if (frame.isRing) return towards(at, frame.pull, PULL);
+  return { x: at.x + (frame.pull.x - at.x) * 0.25, y: at.y + (frame.pull.y - at.y) * 1.1 };
+}
+
+/** The curve as a shape: from the wait's start over the release back to its end. Of a bundle, from
+ * the earliest release to the latest, hollow towards the centre. */
+export function curvePath(from: Frame, to: Frame, curve: Curve, ends: CurveEnds): Path2D {
+  const { a, b, r0, r1 } = ends;
+  const path = new Path2D();
+  path.moveTo(a.x, a.y);
+  const [pa, pb, p0, p1] = [pullOf(from, a), pullOf(from, b), pullOf(to, r0), pullOf(to, r1)];
+  path.bezierCurveTo(pa.x, pa.y, p0.x, p0.y, r0.x, r0.y);
+  if (isBundle(curve)) {
+    const middle = towards(towards(r0, r1, 0.5), to.pull, 0.12);
+    path.quadraticCurveTo(middle.x, middle.y, r1.x, r1.y);
+  }
+  path.bezierCurveTo(p1.x, p1.y, pb.x, pb.y, b.x, b.y);
+  path.closePath();
+  return path;
+}
+
+/** The wait on the thread that ended it: what happened there meanwhile. Its start is shaded. */
+export function paintMarker(
+  ctx: Ctx,
+  to: Frame,
+  curve: Curve,
+  color: string,
+  strong: boolean,
+): void {
+  const level = Math.min(curve.toDepth, Math.max(0, to.shown - 1));
+  const bar = new Path2D();
+  addBar(bar, to, curve.start, curve.end, level);
+  ctx.globalAlpha = strong ? 0.55 : 0.2;
+  ctx.fillStyle = color;
+  ctx.fill(bar);
+  if (curve.start >= to.view.t0 && curve.start <= to.view.t1) {
+    const px =
+      (to.view.t1 - to.view.t0) / Math.max(1, lengthAt(to, to.view.t1 - to.view.t0, level));
+    const most = (curve.end - curve.start) / px;
+    [9, 6, 3].forEach(width => {
+      const shade = new Path2D();
+      addBar(shade, to, curve.start, curve.start + Math.min(width, most) * px, level);
+      ctx.globalAlpha = strong ? 0.5 : 0.3;
+      ctx.fill(shade);
+    });
+  }
+  ctx.globalAlpha = 1;
+}
+
+export function paintCurve(
+  ctx: Ctx,
+  frames: { from: Frame; to: Frame },
+  curve: Curve,
+  color: string,
+  strong: boolean,
+): Path2D {
+  const { from, to } = frames;
+  const ends = curveEnds(from, to, curve);
+  const path = curvePath(from, to, curve, ends);
+  const isOne = !isBundle(curve);
+  const base = ends.isSeen ? 1 : 0.45;
+  ctx.fillStyle = ctx.strokeStyle = color;
+  ctx.globalAlpha = base * (strong ? 0.5 : isOne ? 0.2 : 0.42);
+  ctx.fill(path);
+  if (isOne) {
+    ctx.globalAlpha = base * (strong ? 1 : 0.6);
+    ctx.lineWidth = strong ? 1.5 : 1;
+    ctx.stroke(path);
+  }
+  if (isOne && ends.isSeen) {
+    ctx.globalAlpha = 1;
+    ctx.beginPath();
+    ctx.arc(ends.r0.x, ends.r0.y, strong ? 4 : 2.6, 0, 2 * Math.PI);
+    ctx.fill();
+  }
+  ctx.globalAlpha = 1;
+  return path;
+}

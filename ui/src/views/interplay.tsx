@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: MIT
+// Screen 4: who waits for whom (SyncTrace), as a plate, as a ladder, and as a table.
+import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import type { Summary } from '../api/interplay';
+import { duration, integer, percent, plural, span } from '../lib/format';
+import * as act from '../state/actions';
+import type { App } from '../state/app';
+import { interplayOf, MODES, TABS } from '../state/interplay';
+import type { Interplay, InterplayState, PlateHit } from '../state/interplay';
+import type { OnReady, ScreenSpec } from '../state/screens';
+import { InterplayChart } from './interplaychart';
+import './interplay.css';
+import { InterplayPanel, TAB_NAMES } from './interplaypanel';
+import { InterplayTable } from './interplaytable';
+import { InterplayTip } from './interplaytip';
+import { Command } from './parts';
+import { useApp, useAtom, usePart } from './use';
+
+/* ---- headline ---- */
+
+/** The first sentence: it can be wrong, the picture is its evidence. */
+export function headline(screen: Interplay, summary: Summary): string {
+  const { waits, waitNs, threads, cells } = summary;
+  if (waits === 0) return 'No thread is known to have waited here.';
+  const life = threads.reduce((sum, row) => sum + Math.max(0, row.last - row.first), 0);
+  const share = percent(waitNs / Math.max(1, life));
+  const known = cells.filter(({ releaser }) => releaser >= 0);
+  const most = [...known].sort((a, b) => b.ns - a.ns)[0];
+  const who = most
+    ? `; most of it, ${duration(most.ns)}, ${screen.title(most.waiter)} for ${screen.title(most.releaser)}`
+    : '';
+  return `Threads waited ${duration(waitNs)} of thread-time in ${plural(waits, 'wait')}, ${share} of their lives${who}.`;
+}
+
+function Headline({ screen }: { screen: Interplay }): JSX.Element {
+  const summary = useAtom(screen.state, s => s.summary);
+  const trouble = useAtom(screen.state, s => s.trouble);
+  const curves = useAtom(screen.state, s => s.curves);
+  const isAsking = useAtom(screen.state, s => s.isAsking);
+  const mode = useAtom(screen.state, s => s.mode);
+  if (trouble)
+    return (
+      <header class="interplay-head">
+        <p class="bad-text">The waits could not be had: {trouble} The Timeline (2) still works.</p>
+      </header>
+    );
+  if (!summary)
+    return (
+      <header class="interplay-head">
+        <p class="remark">{isAsking ? 'Looking for waits and what ended them \u2026' : ''}</p>
+      </header>
+    );
+  const { joined, waits } = summary;
+  return (
+    <header class="interplay-head">
+      <h1>{headline(screen, summary)}</h1>
+      <p class="remark">
+        {integer(joined)} of {plural(waits, 'wait')} have a known release (
+        {percent(joined / Math.max(1, waits))}); {integer(summary.free)} acquisitions did not wait.{' '}
+        {summary.unknown.map(({ text, count }) => `${integer(count)}: ${text}`).join('; ')}
+        {summary.unknown.length > 0 && '. '}
+        {mode === 'plate' || mode === 'ladder' ? (
+          <>
+            {plural(curves.drawn, 'curve')} drawn
+            {curves.bundled > 0 && `, ${plural(curves.bundled, 'bundle')} of short waits on hover`}
+            {curves.left > 0 && `, ${integer(curves.left)} shorter ones left out: zoom in`}.
+          </>
+        ) : null}
+      </p>
+      {summary.patterns.length > 0 && <Patterns screen={screen} summary={summary} />}
+      {summary.lacks.length > 0 && (
+        <details class="lacks">
+          <summary>{plural(summary.lacks.length, 'thing')} that this trace cannot tell</summary>
+          <ul>
+            {summary.lacks.map(({ name, text }) => (
+              <li key={name}>{text}</li>
+            ))}
+          </ul>
+          <p>
+            To have all of it:{' '}
+            <Command text="sudo weft record --kernel --functions -o app.weft -- ./PROGRAM" />
+          </p>
+        </details>
+      )}
+    </header>
+  );
+}
+
+/** Patterns, each with what says so; a click shows its threads and its time. */
+function Patterns({ screen, summary }: { screen: Interplay; summary: Summary }): JSX.Element {
+  return (
+    <ul class="interplay-patterns" aria-label="Patterns found">
+      {summary.patterns.slice(0, 12).map((pattern, i) => (
+        <li key={i}>
+          <button
+            class="link"
+            title="Show its threads"
+            onClick={() => {
+              const others = pattern.others.filter(one => one !== pattern.thread).slice(0, 8);
+              if (pattern.thread >= 0)
+                screen.set({
+                  focus: pattern.thread,
+                  contexts:
+                    others.length > 0
+                      ? others
+                      : screen.state.get().contexts.filter(one => one !== pattern.thread),
+                  current: pattern.thread,
+                  focused: -1,
+                });
+              if (pattern.to > pattern.from)
+                act.setRange(screen.app, { t0: pattern.from, t1: pattern.to }, false);
+            }}
+          >
+            <b>{pattern.kind.replace(/_/g, ' ')}</b> {pattern.text}
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Why there is nothing, and how to have it. */
+function Nothing({ screen }: { screen: Interplay }): JSX.Element | null {
+  const summary = useAtom(screen.state, s => s.summary);
+  if (!summary || summary.waits > 0 || summary.io > 0) return null;
+  return (
+    <div class="empty-panel nothing">
+      <p>
+        {summary.known.size === 0
+          ? 'This trace does not tell of waits: it has no locks, no blocking calls and nothing of the scheduler.'
+          : 'No wait is in this part of the trace: no thread stood still for another one.'}
+      </p>
+      <p>
+        To have them, record the program with its locks:{' '}
+        <Command text="weft record -o app.weft -- ./PROGRAM" />
+      </p>
+    </div>
+  );
+}
+
+/* ---- screen ---- */
+
+function InterplayScreen({ onReady }: { onReady: OnReady }): JSX.Element {
+  const app = useApp();
+  const screen = interplayOf(app);
+  const mode = useAtom(screen.state, s => s.mode);
+  const summary = useAtom(screen.state, s => s.summary);
+  useEffect(() => screen.watch(), [app]);
+  return (
+    <>
+      <main class="interplay-main">
+        <Headline screen={screen} />
+        {mode === 'table' ? (
+          <InterplayTable screen={screen} onReady={onReady} />
+        ) : (
+          <InterplayChart onReady={onReady} />
+        )}
+        {summary && <Nothing screen={screen} />}
+        <InterplayPanel />
+      </main>
+      <InterplayTip />
+    </>
+  );
+}
+
+const MODE_WORDS = { plate: 'Plate', ladder: 'Ladder', table: 'Table' } as const;
+
+function Settings(): JSX.Element {
+  const screen = interplayOf(useApp());
+  const mode = useAtom(screen.state, s => s.mode);
+  const isByObject = useAtom(screen.state, s => s.isByObject);
+  const views = useAtom(screen.state, s => s.views);
+  usePart(s => s.range);
+  const summary = useAtom(screen.state, s => s.summary);
+  return (
+    <>
+      {summary && (
+        <span>
+          Numbers of <b>{span(summary.span.t0, summary.span.t1)}</b>
+        </span>
+      )}
+      {views.size > 0 && (
+        <button
+          class="plain"
+          title="All threads at the same time (u)"
+          onClick={() => screen.align()}
+        >
+          {plural(views.size, 'thread')} at another time <kbd>u</kbd>
+        </button>
+      )}
+      <button class="plain" title="Plate, ladder, table (v)" onClick={() => nextMode(screen)}>
+        Shown as <b>{MODE_WORDS[mode]}</b> <kbd>v</kbd>
+      </button>
+      <button
+        class="plain"
+        title="Curves in the colour of the thread that waits, or of the object (o)"
+        aria-pressed={isByObject}
+        onClick={() => screen.set({ isByObject: !isByObject })}
+      >
+        Curves by <b>{isByObject ? 'object' : 'thread'}</b> <kbd>o</kbd>
+      </button>
+    </>
+  );
+}
+
+export function nextMode(screen: Interplay): void {
+  const { mode } = screen.state.get();
+  screen.set({
+    mode: MODES[(MODES.indexOf(mode) + 1) % MODES.length]!,
+    hover: null,
+    pointer: null,
+  });
+}
+
+/* ---- keys ---- */
+
+function nextThread(screen: Interplay, by: number): void {
+  const { focus, contexts, current } = screen.state.get();
+  const all = [focus, ...contexts];
+  const at = Math.max(0, all.indexOf(current));
+  const next = all[(at + by + all.length) % all.length]!;
+  screen.set({ current: next });
+  screen.say(`${screen.title(next)} is current.`);
+}
+
+function isOnControl(event: KeyboardEvent): boolean {
+  const on =
+    event.target instanceof HTMLElement && event.target.closest('button, a, summary, input');
+  return on !== null && on !== false && /^(Enter| )$/.test(event.key);
+}
+
+export function interplayKey(app: App, event: KeyboardEvent): boolean {
+  if (event.ctrlKey || event.metaKey || event.altKey || isOnControl(event)) return false;
+  const screen = interplayOf(app);
+  const { current, focus, selected, inner } = screen.state.get();
+  const room = inner > 0 ? inner : 0.6;
+  const thread = current >= 0 ? current : focus;
+  const fast = event.shiftKey ? 3 : 1;
+  const { t0, t1 } = screen.view(thread);
+  const places: Record<string, () => void> = {
+    KeyW: () => screen.zoom(thread, 0.8 ** fast, (t0 + t1) / 2),
+    KeyS: () => screen.zoom(thread, 1.25 ** fast, (t0 + t1) / 2),
+    KeyA: () => screen.pan(thread, -0.1 * fast),
+    KeyD: () => screen.pan(thread, 0.1 * fast),
+    Period: () => screen.step(1),
+    Comma: () => screen.step(-1),
+    ArrowRight: () => screen.step(1),
+    ArrowLeft: () => screen.step(-1),
+    ArrowDown: () => nextThread(screen, 1),
+    ArrowUp: () => nextThread(screen, -1),
+    PageDown: () => screen.foldBy(thread, 1),
+    PageUp: () => screen.foldBy(thread, -1),
+  };
+  const letters: Record<string, () => void> = {
+    v: () => nextMode(screen),
+    o: () => screen.set({ isByObject: !screen.state.get().isByObject }),
+    u: () => screen.align(),
+    f: () => screen.enlarge(thread),
+    F: () => zoomTo(screen, selected),
+    '[': () => screen.toCause(),
+    ']': () => screen.toEffect(),
+    '-': () => screen.set({ inner: Math.max(0.15, room - 0.05) }),
+    '+': () => screen.set({ inner: Math.min(0.95, room + 0.05) }),
+    '=': () => screen.set({ inner: Math.min(0.95, room + 0.05) }),
+    Enter: () => (thread === focus ? act.commitRange(app) : screen.show(thread)),
+    Delete: () => screen.hide(thread),
+    R: () =>
+      selected &&
+      act.setRange(app, { t0: Math.floor(selected.start), t1: Math.ceil(selected.end) }, false),
+    x: () => screen.explain(),
+    t: () => nextTab(screen),
+  };
+  const step = letters[event.key] ?? places[event.code];
+  step?.();
+  return step !== undefined;
+}
+
+function zoomTo(screen: Interplay, hit: PlateHit | null): void {
+  if (!hit) return;
+  const margin = Math.max(10, (hit.end - hit.start) * 0.1);
+  screen.setView(hit.thread, { t0: hit.start - margin, t1: hit.end + margin });
+}
+
+function nextTab(screen: Interplay): void {
+  const { tab } = screen.state.get();
+  const next = TABS[(TABS.indexOf(tab) + 1) % TABS.length]!;
+  screen.set({ tab: next });
+  screen.say(TAB_NAMES.find(([key]) => key === next)![1]);
+}
+
+function clearTop(screen: Interplay): boolean {
+  const { hover, selected, object } = screen.state.get();
+  if (screen.app.state.get().range) act.setRange(screen.app, null, false);
+  else if (selected) screen.select(null);
+  else if (object) screen.set({ object: '' });
+  else if (hover) screen.set({ hover: null, pointer: null });
+  else return false;
+  return true;
+}
+
+/* ---- address ---- */
+
+function write(state: InterplayState): [string, string][] {
+  const {
+    mode,
+    tab,
+    isByObject,
+    focus,
+    contexts,
+    focused,
+    views,
+    folds,
+    split,
+    inner,
+    object,
+    selected,
+  } = state;
+  const ms = (ns: number): string => String(Math.round(ns));
+  return [
+    ['plate', focus >= 0 ? [focus, ...contexts].join('.') : ''],
+    ['as', mode === 'plate' ? '' : mode],
+    ['tab4', tab === 'threads' ? '' : tab],
+    ['curves', isByObject ? 'object' : ''],
+    ['big', focused >= 0 ? String(focused) : ''],
+    ['own', [...views].map(([thread, { t0, t1 }]) => `${thread}.${ms(t0)}-${ms(t1)}`).join(',')],
+    [
+      'fold',
+      [...folds]
+        .filter(([, n]) => n > 0)
+        .map(([thread, n]) => `${thread}.${n}`)
+        .join(','),
+    ],
+    ['split', split === 0.36 ? '' : split.toFixed(2)],
+    ['inner', inner === 0 ? '' : inner.toFixed(2)],
+    ['lock', object],
+    ['wait', selected && selected.item >= 0 ? `${selected.thread}.${selected.item}` : ''],
+  ];
+}
+
+const oneOf = <const T extends string>(text: string, options: readonly T[], otherwise: T): T =>
+  options.find(option => option === text) ?? otherwise;
+
+function read(screen: Interplay, get: (key: string) => string): void {
+  const n = screen.served.threads.length;
+  const ids = (text: string): number[] => [
+    ...new Set(
+      text
+        .split('.')
+        .filter(part => /^\d{1,9}$/.test(part))
+        .map(Number)
+        .filter(id => id < n),
+    ),
+  ];
+  const [focus = -1, ...contexts] = ids(get('plate'));
+  const views = new Map<number, { t0: number; t1: number }>();
+  for (const part of get('own').split(',')) {
+    const match = /^(\d{1,9})\.(\d{1,16})-(\d{1,16})$/.exec(part);
+    if (match && Number(match[3]) > Number(match[2]))
+      views.set(Number(match[1]), { t0: Number(match[2]), t1: Number(match[3]) });
+  }
+  const folds = new Map<number, number>();
+  for (const part of get('fold').split(',')) {
+    const match = /^(\d{1,9})\.(\d{1,4})$/.exec(part);
+    if (match) folds.set(Number(match[1]), Number(match[2]));
+  }
+  const big = Number(get('big') || -1);
+  const share = (text: string, otherwise: number): number =>
+    /^0?\.\d{1,4}$/.test(text) ? Number(text) : otherwise;
+  screen.set({
+    ...{ mode: oneOf(get('as'), MODES, 'plate'), tab: oneOf(get('tab4'), TABS, 'threads') },
+    ...{ isByObject: get('curves') === 'object', views, folds },
+    ...{ split: share(get('split'), 0.36), inner: share(get('inner'), 0) },
+    object: /^\d{1,20}$/.test(get('lock')) ? get('lock') : '',
+    ...(focus >= 0 ? { focus, contexts: contexts.slice(0, 8), current: focus } : {}),
+    focused: contexts.includes(big) ? big : -1,
+  });
+  const wait = /^(\d{1,9})\.(\d{1,9})$/.exec(get('wait'));
+  screen.wantWait(wait ? { thread: Number(wait[1]), item: Number(wait[2]) } : null);
+}
+
+const WRITTEN = [
+  ...['mode', 'tab', 'isByObject', 'focus', 'contexts', 'focused', 'views', 'folds'],
+  ...['split', 'inner', 'object', 'selected'],
+] as unknown as (keyof InterplayState)[];
+
+export const INTERPLAY: ScreenSpec = {
+  ...{ key: 'interplay', digit: 4, name: 'Interplay', View: InterplayScreen },
+  kind: () => ' interplay-page',
+  keys: [
+    ['. ,', 'next, previous wait'],
+    ['\u2191 \u2193', 'thread'],
+    ['[ ]', 'to release, to wait'],
+    ['Enter', 'to the main view'],
+    ['f', 'more room'],
+    ['W S A D', 'zoom, pan'],
+    ['PgUp PgDn', 'unfold, fold'],
+    ['v', 'plate, ladder, table'],
+    ['o', 'objects'],
+    ['x', 'critical path'],
+  ],
+  help: [
+    ['v', 'Interplay: plate, ladder, table'],
+    ['o', 'Interplay: curves by thread or by object'],
+    ['. ,', 'Interplay: next, previous wait of the current thread'],
+    [
+      '\u2191 \u2193',
+      'Interplay: the current thread; Enter makes it the main view, Delete hides it',
+    ],
+    ['[ ]', 'Interplay: to the release that ended the wait; to a wait that the thread ended'],
+    ['f, F', 'Interplay: more room for the current thread; the selected wait as wide as the view'],
+    [
+      'PgUp PgDn',
+      'Interplay: unfold, fold upper levels of the current thread (the wheel does, too)',
+    ],
+    ['+ \u2212', 'Interplay: room for curves, or for levels'],
+    ['u', 'Interplay: all threads at the same time'],
+    ['t', 'Interplay: the next table below'],
+  ],
+  status: app => {
+    const screen = interplayOf(app);
+    const { selected, current } = screen.state.get();
+    if (selected) return screen.sentence(selected);
+    return current >= 0 ? `${screen.title(current)} is current` : '';
+  },
+  onKey: interplayKey,
+  focus: app => {
+    const { selected } = interplayOf(app).state.get();
+    return selected && { t0: selected.start, t1: Math.max(selected.end, selected.start + 1) };
+  },
+  clear: app => clearTop(interplayOf(app)),
+  Settings,
+  write: app => write(interplayOf(app).state.get()),
+  read: (app, get) => read(interplayOf(app), get),
+  watch: (app, changed) =>
+    interplayOf(app).state.subscribe((now, before) => {
+      if (WRITTEN.some(key => now[key] !== before[key])) changed();
+    }),
+  steps: ['as', 'plate'],
+};
