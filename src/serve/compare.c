@@ -7,6 +7,7 @@
 #include "query/database.h"
 #include "query/executions.h"
 #include "render/columns.h"
+#include "render/compare.h"
 #include "render/render.h"
 #include "serve/state.h"
 
@@ -426,9 +427,17 @@ static const struct weft_columns_column cause_columns[] = {
     CAUSE("context_ns", WEFT_COLUMN_F64, WEFT_FROM_F64, context_ns),
 };
 
+/* What the header of a comparison is made of. */
+struct answered {
+    const struct weft_compare_table *table;
+    struct weft_str verdict;
+};
+
 static void put_counts(const void *context, struct weft_json *json)
 {
-    const struct weft_compare_table *table = context;
+    const struct answered *answered = context;
+    const struct weft_compare_table *table = answered->table;
+    weft_json_str(json, "verdict", answered->verdict);
     weft_json_u64(json, "a", table->n_a);
     weft_json_u64(json, "b", table->n_b);
     weft_json_u64(json, "neither", table->n_neither);
@@ -453,10 +462,20 @@ static enum weft_code write_compared(const struct weft_ask *ask,
     uint64_t n_bytes = 0;
     for (size_t i = 0; i < n; i++)
         n_bytes += weft_columns_bytes(&tables[i]);
+    const struct weft_comparison_view how = {
+        .matrix = matrix, .table = table, .a = ask->query->a.bytes, .b = ask->query->b.bytes
+    };
+    struct weft_output *verdict = NULL;
     enum weft_code code = weft_ask_fits(n_bytes, err);
     ask->answer->type = weft_type_columns;
     if (code == WEFT_OK)
-        weft_columns_write(tables, n, put_counts, table, ask->answer->body);
+        code = weft_output_to_memory(&verdict, err);
+    if (code == WEFT_OK) {
+        weft_render_verdict(verdict, &how);
+        const struct answered answered = { table, weft_output_held(verdict) };
+        weft_columns_write(tables, n, put_counts, &answered, ask->answer->body);
+    }
+    weft_output_abort(verdict);
     return code;
 }
 

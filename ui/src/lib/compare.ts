@@ -91,12 +91,12 @@ export function choose(
     const { min, max } = condition;
     for (let i = 0; i < members.length; i++) {
       const value = values[i]!;
-      const own = value !== value ? 0 : value;
+      const own = Number.isNaN(value) ? 0 : value;
       if (own < min || own > max) members[i]! &= other;
     }
   }
   let n = 0;
-  for (let i = 0; i < members.length; i++) n += (members[i]! & bit) === 0 ? 0 : 1;
+  for (const member of members) n += (member & bit) === 0 ? 0 : 1;
   return n;
 }
 
@@ -168,7 +168,7 @@ const GAP = 1.3;
 /** Where the slow ones begin: the widest gap of ratios in the upper half, with at least ten (or one
  * in a hundred) beyond it; without a gap, the slowest tenth against the faster half. */
 export function slowTail(durations: Float64Array): { fast: number; slow: number } {
-  const sorted = Float64Array.from(durations, value => (value !== value ? 0 : value)).sort();
+  const sorted = Float64Array.from(durations, value => (Number.isNaN(value) ? 0 : value)).sort();
   const n = sorted.length;
   if (n < 4) return { fast: sorted[0] ?? 0, slow: sorted[n - 1] ?? 0 };
   const least = Math.min(Math.floor(n / 4), Math.max(LEAST, Math.floor(n / 100)));

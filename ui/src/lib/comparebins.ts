@@ -21,7 +21,7 @@ const log = (value: number): number => Math.log2(value);
 export function makeBins(values: Float64Array, n: number, isLog: boolean): MetricBins {
   let [low, high, none] = [Infinity, -Infinity, 0];
   for (const value of values) {
-    const own = value !== value ? 0 : value;
+    const own = Number.isNaN(value) ? 0 : value;
     if (isLog && own <= 0) none++;
     else {
       if (own < low) low = own;
@@ -37,7 +37,7 @@ export function makeBins(values: Float64Array, n: number, isLog: boolean): Metri
   const scale = n / (isLog ? log(high) - log(low) : high - low);
   const base = isLog ? log(low) : low;
   for (let i = 0; i < values.length; i++) {
-    const value = values[i]! !== values[i]! ? 0 : values[i]!;
+    const value = Number.isNaN(values[i]!) ? 0 : values[i]!;
     const at =
       isLog && value <= 0
         ? 0

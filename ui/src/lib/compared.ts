@@ -149,7 +149,7 @@ const nameOf = ({ place, state, lock }: Where): string =>
 
 /** The answer in one sentence, should the server not say one itself. */
 export function verdictOf(executions: Executions, compared: Compared, what: string): string {
-  if (compared.verdict !== '') return compared.verdict;
+  if (compared.verdict !== '') return compared.verdict.replace(/[^.]$/, '$&.');
   const own = compared.metrics.find(({ metric }) => metric === 0);
   if (compared.nA === 0 || compared.nB === 0)
     return `Group ${compared.nA === 0 ? 'A' : 'B'} is empty: drag over a histogram to choose executions.`;

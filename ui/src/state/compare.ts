@@ -84,6 +84,11 @@ export function initialCompare(): CompareState {
   };
 }
 
+/** What the executions are called. */
+export function whatOf(subject: Subject | null): string {
+  return subject && subject.type !== '' ? subject.type : 'execution';
+}
+
 export function sameSubject(a: Subject | null, b: Subject | null): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
@@ -290,7 +295,14 @@ export class Compare {
       this.fail(error);
     }
     this.isAsking = false;
-    if (isDraft && this.isAgain) void this.ask(true);
+    if (isDraft && this.takeAgain()) void this.ask(true);
+  }
+
+  /** Was something dragged meanwhile? */
+  private takeAgain(): boolean {
+    const { isAgain } = this;
+    this.isAgain = false;
+    return isAgain;
   }
 
   /** The node ranked first, if none is selected. */
@@ -369,7 +381,7 @@ export class Compare {
     const thread = this.threadOf(i);
     if (!executions || thread < 0) return null;
     const [t0, t1] = [executions.start[i]!, executions.end[i]!];
-    const label = `${subject?.type || 'execution'} #${executions.id[i]!}`;
+    const label = `${whatOf(subject)} #${executions.id[i]!}`;
     return { thread, span: { t0, t1: Math.max(t0 + 1, t1) }, label };
   }
 
@@ -403,7 +415,7 @@ const NO_RULES = { type: '', begin: '', end: '', match: '', within: '' };
 /** Duration, what is blocked most, and when: metrics that say something. */
 function firstCharts({ metrics }: Executions): string[] {
   const sum = (values: Float64Array): number =>
-    values.reduce((all, value) => all + (value !== value ? 0 : value), 0);
+    values.reduce((all, value) => all + (Number.isNaN(value) ? 0 : value), 0);
   const told = metrics.filter(
     ({ name, values }) => name !== 'duration' && name !== 'start' && sum(values) > 0,
   );

@@ -12,8 +12,8 @@ import { duration, integer, plural } from '../lib/format';
 import { matchesName, parseQuery } from '../lib/search';
 import * as act from '../state/actions';
 import type { App } from '../state/app';
-import { compareOf } from '../state/compare';
-import type { Compare, Subject } from '../state/compare';
+import { compareOf, whatOf } from '../state/compare';
+import type { Compare } from '../state/compare';
 import type { OnReady, ScreenSpec } from '../state/screens';
 import './compare.css';
 import { CompareFlame, filterByNode, useDiff } from './compareflame';
@@ -24,8 +24,6 @@ import { CompareContext, metricWords, useCompare, useCompareState } from './comp
 import type { CompareScope } from './compareuse';
 import { copyExact } from './functionsuse';
 import { useApp, useAtom } from './use';
-
-const whatOf = (subject: Subject | null): string => subject?.type || 'execution';
 
 /* ---- head ------------------------------------------------------------------------------------ */
 

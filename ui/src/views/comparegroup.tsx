@@ -8,7 +8,8 @@ import type { Condition, Executions, Side } from '../lib/compare';
 import { binRange, countBins } from '../lib/comparebins';
 import type { MetricBins } from '../lib/comparebins';
 import { valueWords } from '../lib/compared';
-import { integer, percent, plural } from '../lib/format';
+import { integer, percent } from '../lib/format';
+import { whatOf } from '../state/compare';
 import {
   chartWords,
   conditionWords,
@@ -218,12 +219,15 @@ export function GroupColumn({
 }): JSX.Element {
   const count = useCompareState(s => s.counts[side]);
   const charts = useCompareState(s => s.charts);
-  const what = useCompareState(s => s.subject?.type ?? '') || 'execution';
+  const what = useCompareState(s => whatOf(s.subject));
   return (
     <section class="cmp-group" aria-label={`Group ${LETTER[side]}`}>
       <h2>
         <SideSwatch side={side} />
-        {LETTER[side]}: <span data-count={count}>{plural(count, what, what)}</span>{' '}
+        {LETTER[side]}:{' '}
+        <span data-count={count}>
+          {integer(count)} {what}
+        </span>{' '}
         <small>
           {percent(count / Math.max(1, executions.n))} of {integer(executions.n)} (grey); drag to
           change

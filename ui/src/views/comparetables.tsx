@@ -453,7 +453,7 @@ function ExecutionRow({
       <td class="num">{value > 0 ? duration(value) : '\u2013'}</td>
       <td class="clip">{executions.threads[executions.thread[i]!]}</td>
       <td class="clip dim" title={source?.path}>
-        {source?.tag || source?.path.split('/').at(-1)}
+        {source && (source.tag === '' ? source.path.split('/').at(-1) : source.tag)}
       </td>
     </tr>
   );

@@ -263,7 +263,7 @@ export function pathScreen(): ScreenSpec {
       const paths = pathsOf(app);
       const one = paths.current();
       const own = one?.path?.segments[paths.state.get().segment];
-      return own ? segmentSentence(own, one!.path!, paths.nameOf) : '';
+      return own ? segmentSentence(own, one.path!, paths.nameOf) : '';
     },
     onKey: keyOn,
     commands: app => [

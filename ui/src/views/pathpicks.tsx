@@ -84,6 +84,7 @@ function FunctionPick(): JSX.Element {
         of function, span or marker{' '}
         <input
           list="path-names"
+          aria-label="Name of a function, span or marker"
           value={name}
           placeholder="name"
           onInput={event => setName(event.currentTarget.value)}

@@ -194,7 +194,7 @@ export function select(paths: Paths, index: number, segment: number): void {
   const one = paths.state.get().asked[index];
   const own = one?.path?.segments[segment];
   if (!own) return;
-  const said = segmentSentence(own, one!.path!, paths.nameOf);
+  const said = segmentSentence(own, one.path!, paths.nameOf);
   paths.app.state.update(now => ({ ...now, said }));
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the parts of the Critical path screen share.
 import { createContext } from 'preact';
-import type { JSX } from 'preact';
+import type { CSSProperties, JSX } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Pane, Panes } from '../draw/pane';
 import { LOOK } from '../lib/timelinestates';
@@ -51,7 +51,7 @@ export function LookSwatch({ look, letter }: { look: number; letter: string }): 
 }
 
 /** Where a tip stands beside the pointer; never over it. */
-export function tipStyle(x: number, y: number): JSX.CSSProperties {
+export function tipStyle(x: number, y: number): CSSProperties {
   const [isLeft, isUp] = [x + 300 > innerWidth, y + 220 > innerHeight];
   return {
     left: isLeft ? 'auto' : `${x + 12}px`,

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execFileSync } from 'node:child_process';
 import { makeData, withIdle } from '../fixtures/make.mjs';
+import { testCompare } from './compare.mjs';
 import { testFunctions } from './functions.mjs';
 import {
   findChromium,
@@ -758,6 +759,7 @@ async function main() {
     if (!given)
       for (const part of [sizes, speed, ribbonSpeed, damaged, withoutPatterns])
         await part(browser, folder);
+    if (!given) await testCompare(ok, browser);
     if (!given) await testFunctions(ok, browser);
     if (!given) await timelineTests(browser, ok);
   } catch (error) {

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: MIT
+// Screens 5 Critical path and 6 Compare of the served page, before a made-up server; and before a
+// real one if WEFT_BIN and WEFT_TRACE say which.
+import { serveCompare } from './fakecompare.mjs';
+import { fragmentOf, newContext, settle } from './page.mjs';
+import { openServed, serve } from './serve.mjs';
+
+const SUBJECT = '&cx=-1%7Cinsert%7Ccall%253Ainsert%7C%7C%7C';
+
+async function open(browser, address, fragment, options = {}) {
+  const context = await newContext(browser, options);
+  const page = await context.newPage();
+  const trouble = [];
+  page.on('console', message => {
+    const isStatus = message.text().startsWith('Failed to load resource');
+    if (message.type() === 'error' && !isStatus) trouble.push(message.text());
+  });
+  page.on('pageerror', error => trouble.push(error.message));
+  await page.goto(address + fragment);
+  await page.evaluate(() => window.weftReady.then(() => true));
+  await settle(page);
+  return { page, context, trouble };
+}
+
+/** Colours of a canvas: a painted one has several. */
+const colours = (page, selector) =>
+  page.evaluate(where => {
+    const canvas = document.querySelector(where);
+    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+    const seen = new Set();
+    for (let i = 0; i < data.length; i += 16)
+      seen.add((data[i] << 16) | (data[i + 1] << 8) | data[i + 2]);
+    return seen.size;
+  }, selector);
+
+async function accessible(ok, page, name) {
+  const problems = await page.evaluate(() => {
+    const out = [];
+    const nameOf = e =>
+      e.getAttribute('aria-label') ||
+      e.textContent.trim() ||
+      e.title ||
+      (e.labels?.length ? 'label' : '');
+    for (const e of document.querySelectorAll(
+      'button, input, select, a, section[aria-label], [role=application]',
+    ))
+      if (!nameOf(e)) out.push(`no name: ${e.outerHTML.slice(0, 80)}`);
+    for (const e of document.querySelectorAll('canvas'))
+      if (e.getAttribute('aria-hidden') !== 'true') out.push('canvas not hidden');
+    for (const e of document.querySelectorAll('table thead th'))
+      if (!e.hasAttribute('scope')) out.push(`no scope: ${e.textContent}`);
+    const ids = [...document.querySelectorAll('[id]')].map(e => e.id);
+    if (new Set(ids).size !== ids.length) out.push('an id twice');
+    if (document.querySelectorAll('main').length !== 1) out.push('not one main');
+    if (document.documentElement.scrollWidth > innerWidth) out.push('horizontal scrolling');
+    return out;
+  });
+  ok(problems.length === 0, `${name}: names, roles, no horizontal scrolling`, problems.join('; '));
+}
+
+/* ---- path ------------------------------------------------------------------------------------ */
+
+const said = page => page.locator('#said').textContent();
+
+async function paths(ok, browser, server) {
+  const { page, context, trouble } = await open(browser, server.address, '#v=1&s=5');
+  ok(
+    (await page.textContent('.path-empty')).includes('No path is chosen'),
+    'an empty screen says how',
+  );
+  await page.locator('.path-form button').first().click();
+  await settle(page);
+  ok(
+    (await page.textContent('.path-headline')).includes('unexplained'),
+    'a path begins with a sentence, and says what is unexplained',
+    await page.textContent('.path-headline'),
+  );
+  ok((await colours(page, '.path-scroll canvas')) > 4, 'its strip is painted');
+  ok((await colours(page, '.path-flame canvas')) > 4, 'and so is its tree');
+  const causes = await page.locator('.path-table').first().textContent();
+  ok(/waits for a disk/.test(causes) && /unexplained/.test(causes), 'causes are summed', causes);
+  await page.fill('.path-form input', server.trace.names?.[3] ?? 'log');
+  await page.selectOption('.path-form select >> nth=1', '3');
+  await page.locator('.path-form button').nth(1).click();
+  await settle(page);
+  const n = await page.locator('.path-labels > li').count();
+  ok(n > 1, 'the longest calls of a function stack below it', `${n} paths`);
+  ok((await fragmentOf(page)).includes('cp=t'), 'the address names them');
+  await page.locator('#path-strip').focus();
+  await page.keyboard.press('{');
+  await page.keyboard.press('.');
+  await settle(page);
+  const first = await said(page);
+  await page.keyboard.press('ArrowRight');
+  const second = await said(page);
+  ok(
+    first !== '' && first !== second,
+    'keys walk segments, and announce them',
+    `${first} | ${second}`,
+  );
+  const box = await page.locator('.path-scroll .path-area').boundingBox();
+  await page.mouse.move(box.x + 60, box.y + 54);
+  await page.locator('.tip').waitFor({ timeout: 5000 });
+  ok((await page.textContent('.tip')).includes('share of the path'), 'hover tells of a segment');
+  await page.mouse.move(box.x + 100, box.y + 54);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 300, box.y + 54, { steps: 4 });
+  await page.mouse.up();
+  ok((await fragmentOf(page)).includes('cpview='), 'a drag zooms');
+  await page.keyboard.press('0');
+  ok(!(await fragmentOf(page)).includes('cpview='), '0 shows all');
+  await accessible(ok, page, 'Path');
+  const fragment = await fragmentOf(page);
+  await page.keyboard.press('Delete');
+  await settle(page);
+  ok((await page.locator('.path-labels > li').count()) === n - 1, 'Del takes a path away');
+  await page.locator('#path-strip').focus();
+  await page.keyboard.press('Enter');
+  await settle(page);
+  ok((await fragmentOf(page)).includes('s=2'), 'Enter shows it in the Timeline');
+  await page.keyboard.press('x');
+  await settle(page);
+  ok((await fragmentOf(page)).includes('s=5'), 'x comes back');
+  await context.close();
+  const again = await open(browser, server.address, fragment);
+  ok((await again.page.locator('.path-labels > li').count()) === n, 'a link shows the same paths');
+  trouble.push(...again.trouble);
+  await again.context.close();
+  ok(trouble.length === 0, 'Path: no console error', trouble.join('; '));
+}
+
+/* ---- compare --------------------------------------------------------------------------------- */
+
+const counts = page =>
+  page.evaluate(() =>
+    [...document.querySelectorAll('[data-count]')].map(e => Number(e.dataset.count)),
+  );
+
+async function drag(page, selector, from, to) {
+  const box = await page.locator(selector).first().boundingBox();
+  const y = box.y + box.height / 3;
+  await page.mouse.move(box.x + box.width * from, y);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * to, y, { steps: 6 });
+  await page.mouse.up();
+  await settle(page);
+}
+
+async function groups(ok, browser, server) {
+  const { page, context, trouble } = await open(browser, server.address, '#v=1&s=6');
+  ok(
+    (await page.textContent('.cmp-begin')).includes('calls that repeat'),
+    'executions are proposed',
+  );
+  await page.locator('.cmp-subjects .row-link').first().click();
+  await settle(page);
+  const verdict = await page.textContent('.cmp-headline');
+  ok(/B is slower by .* per insert/.test(verdict), 'the verdict comes first', verdict);
+  const [a, b] = await counts(page);
+  const slow = server.runs.filter((_, i) => i % 10 === 9).length;
+  ok(b === slow && a === server.runs.length - slow, 'the slow tail is found', `${a} and ${b}`);
+  ok((await colours(page, '.cmp-flame canvas')) > 4, 'the flame graph is painted');
+  ok((await colours(page, '.cmp-plot canvas')) > 3, 'and so are histograms');
+  const first = await page.locator('.cmp-ranked tbody tr').first().textContent();
+  ok(
+    first.includes('flush') && first.includes('journal'),
+    'the first difference is the cause',
+    first,
+  );
+  ok((await page.textContent('.cmp-ranked tfoot')).includes('unexplained'), 'unexplained is a row');
+  await drag(page, '.cmp-group >> nth=1 >> .cmp-plot', 0.02, 0.5);
+  const [, fewer] = await counts(page);
+  ok(fewer !== b, 'a drag changes the group', `${b}, then ${fewer}`);
+  const asked = server.asked.filter(({ name }) => name === 'compare').at(-1);
+  ok(
+    asked.query.b.includes("metric('duration')"),
+    'the server is asked for it',
+    JSON.stringify(asked),
+  );
+  const members = await page.evaluate(async () => {
+    const { app } = await window.weftReady;
+    void app;
+    return [...document.querySelectorAll('.cmp-verdict .remark')].map(e => e.textContent).join();
+  });
+  ok(members.includes(`/ ${fewer.toLocaleString('en-US')}`), 'and its count is the same', members);
+  await page.goBack();
+  await settle(page);
+  ok(
+    (await counts(page))[1] === b,
+    'the browser\u2019s back undoes it',
+    String(await counts(page)),
+  );
+  await page.locator('.cmp-ranked tbody tr').first().click();
+  await page.locator('#cmp-flame').focus();
+  await page.keyboard.press('Alt+b');
+  await settle(page);
+  const chips = await page.locator('.cmp-group >> nth=1 >> .cmp-chips').textContent();
+  ok(/in flush/.test(chips), 'the time in a context is a filter', chips);
+  ok(
+    server.asked.some(({ query }) =>
+      (query.b ?? '').includes("context('insert;page_lock;journal;flush;running')"),
+    ),
+    'which the server is asked by its whole path',
+  );
+  await page.locator('.cmp-group >> nth=1 >> .cmp-chips button').last().click();
+  await settle(page);
+  await page.locator('.cmp-metrics button:text-is("page faults")').click();
+  await settle(page);
+  ok(
+    (await page.locator('.cmp-group').first().locator('.cmp-hist').count()) === 5,
+    'metrics are added as charts',
+  );
+  await page.locator('.cmp-hist .link').first().click();
+  await settle(page);
+  ok((await page.textContent('.cmp-hist-head')).includes('linear'), 'axes can be linear');
+  await page.keyboard.press('.');
+  await settle(page);
+  ok((await fragmentOf(page)).includes('cnode='), '. walks differences, and the address follows');
+  await page.keyboard.press('f');
+  await settle(page);
+  ok((await page.textContent('.cmp-flame h2')).includes('focused'), 'f focuses');
+  await page.keyboard.press('0');
+  await accessible(ok, page, 'Compare');
+  const csv = page.waitForEvent('download');
+  await page.locator('.cmp-export button:text-is("CSV")').click();
+  ok((await csv).suggestedFilename() === 'differences.csv', 'differences are saved');
+  const fragment = await fragmentOf(page);
+  await page.locator('.cmp-executions tbody .link').first().click();
+  await settle(page);
+  ok((await fragmentOf(page)).includes('s=2'), 'a click opens an execution in the Timeline');
+  ok((await fragmentOf(page)).includes('cp=t'), 'with its critical path');
+  await context.close();
+  const again = await open(browser, server.address, fragment);
+  ok(String(await counts(again.page)) === `${a},${b}`, 'a link shows the same groups');
+  trouble.push(...again.trouble);
+  await again.context.close();
+  ok(trouble.length === 0, 'Compare: no console error', trouble.join('; '));
+}
+
+async function narrow(ok, browser, server) {
+  for (const scheme of ['light', 'dark'])
+    for (const [fragment, name] of [
+      ['#v=1&s=6' + SUBJECT, 'Compare'],
+      ['#v=1&s=5&cp=t101.0-1', 'Path'],
+    ]) {
+      const options = { viewport: { width: 1000, height: 700 }, colorScheme: scheme };
+      const { page, context, trouble } = await open(browser, server.address, fragment, options);
+      await accessible(ok, page, `${name}, 1000 x 700, ${scheme}`);
+      ok(trouble.length === 0, `${name}: without trouble`, trouble.join('; '));
+      await context.close();
+    }
+}
+
+async function refused(ok, browser, server) {
+  const fragment = '#v=1&s=6&cx=-1%7Cx%7Ccall%253Anothing%7C%7C%7C';
+  const { page, context } = await open(browser, server.address, fragment);
+  ok(
+    (await page.textContent('.cmp-trouble')).includes('nothing is called nothing'),
+    'what the server refuses is told',
+  );
+  await context.close();
+}
+
+/** How long the page takes for a step of a drag over very many executions: told, not judged. */
+async function many(ok, browser) {
+  const server = await serveCompare(100_000);
+  const { page, context } = await open(browser, server.address, '#v=1&s=6' + SUBJECT);
+  await page.locator('.cmp-group').first().waitFor({ timeout: 60000 });
+  await settle(page, 60000);
+  const box = await page.locator('.cmp-group >> nth=1 >> .cmp-plot').first().boundingBox();
+  await page.mouse.move(box.x + 60, box.y + 40);
+  await page.mouse.down();
+  await page.evaluate(() => {
+    window.frames_ms = [];
+    let last = performance.now();
+    const tick = now => {
+      window.frames_ms.push(now - last);
+      last = now;
+      if (window.frames_ms.length < 1000) requestAnimationFrame(tick);
+    };
+    requestAnimationFrame(tick);
+  });
+  for (let i = 0; i < 30; i++) await page.mouse.move(box.x + 60 + i * 8, box.y + 40);
+  const frames = await page.evaluate(() => window.frames_ms.splice(0));
+  await page.mouse.up();
+  await settle(page, 60000);
+  const [, b] = await counts(page);
+  frames.sort((x, y) => x - y);
+  const at = share => frames[Math.min(frames.length - 1, Math.floor(frames.length * share))] ?? 0;
+  console.log(
+    `# 100,000 executions: ${frames.length} frames of a drag, median ${at(0.5).toFixed(1)} ms, p95 ${at(0.95).toFixed(1)} ms`,
+  );
+  ok(b > 0 && b < 100_000, '100,000 executions are brushed', String(b));
+  await context.close();
+  await server.close();
+}
+
+/** A real server with a real trace: executions by calls of its own. */
+async function real(ok, browser, weft, trace) {
+  const server = await serve(weft, [trace], ['-q']);
+  const opened = await openServed(browser, `${server.url}#v=1&s=6`);
+  try {
+    const { page } = opened;
+    const rows = page.locator('.cmp-subjects .row-link');
+    await rows.first().waitFor({ timeout: 90000 });
+    await rows.first().click();
+    await page.locator('.cmp-ranked').waitFor({ timeout: 90000 });
+    ok(
+      (await counts(page)).every(n => n >= 0),
+      'a real trace: executions are compared',
+    );
+    ok(opened.trouble.length === 0, 'without trouble', opened.trouble.join('; '));
+  } finally {
+    await opened.context.close();
+    await server.stop();
+  }
+}
+
+/** Runs all; `ok` counts. */
+export async function testCompare(ok, browser) {
+  const server = await serveCompare(400);
+  await paths(ok, browser, server);
+  await groups(ok, browser, server);
+  await narrow(ok, browser, server);
+  await refused(ok, browser, server);
+  await server.close();
+  await many(ok, browser);
+  const { WEFT_BIN, WEFT_TRACE } = process.env;
+  if (WEFT_BIN && WEFT_TRACE) await real(ok, browser, WEFT_BIN, WEFT_TRACE);
+}

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: MIT
+// What the Critical path and Compare screens ask of a server, answered from made-up executions: one
+// in ten waits for a lock that the thread `journal` holds. Groups are chosen by looking at each.
+import { makeTrace } from './fakefunctions.mjs';
+import { encodeColumns, startServer } from './timelineserver.mjs';
+
+const FRAMES = [
+  ['insert', 'function'],
+  ['running', 'state'],
+  ['page_lock', 'function'],
+  ['journal', 'thread'],
+  ['flush', 'function'],
+  ['running', 'state'],
+  ['unknown', 'state'],
+].map(([name, kind]) => ({ name, kind, module: '' }));
+const PARENTS = [-1, 0, 1, 1, 3, 4, 5, 3];
+const OWN = { running: 2, journal: 6, unexplained: 7 }; // nodes with time of their own
+
+/** `n` executions of thread 3; times are ns. */
+export function makeRuns(n, tid) {
+  return Array.from({ length: n }, (_, i) => {
+    const base = 200 + ((i * 7919) % 300);
+    const wait = i % 10 === 9 ? 9000 + ((i * 104729) % 3000) : 0;
+    const none = i % 7 === 0 ? 5 : 0;
+    const start = (i * 37) % 100000;
+    return {
+      ...{ id: i + 1, source: 0, tid, thread: 0, start_ns: start, flags: 0 },
+      end_ns: start + base + wait + none,
+      own: { [OWN.running]: base, [OWN.journal]: wait, [OWN.unexplained]: none },
+      metrics: [base + wait + none, start, wait, i % 4],
+    };
+  });
+}
+
+const METRICS = [
+  { name: 'duration', unit: 'ns' },
+  { name: 'start', unit: 'ns' },
+  { name: 'blocked_lock', unit: 'ns' },
+  { name: 'page_faults', unit: 'count' },
+];
+
+function inclusive({ own }, node) {
+  let sum = 0;
+  for (const [at, ns] of Object.entries(own)) {
+    let up = Number(at);
+    while (up > node) up = PARENTS[up];
+    if (up === node) sum += ns;
+  }
+  return sum;
+}
+
+function nodeOf(path) {
+  let node = 0;
+  for (const name of path.split(';'))
+    node = PARENTS.findIndex((up, i) => up === node && i > 0 && FRAMES[i - 1].name === name);
+  return node;
+}
+
+/** Conditions with "and" between, as the page writes them. */
+function chooses(text, run) {
+  if (text === '') return true;
+  return text.split(' and ').every(part => {
+    const match = /^(metric|context)\('(.*)'\)(>=|<=)(-?[\d.]+)(?:ns)?$/.exec(part);
+    if (!match) throw new Error(`no filter: ${part}`);
+    const [, kind, name, op, value] = match;
+    const own =
+      kind === 'metric'
+        ? run.metrics[METRICS.findIndex(metric => metric.name === name)]
+        : inclusive(run, nodeOf(name));
+    return op === '>=' ? own >= Number(value) : own <= Number(value);
+  });
+}
+
+const mean = list => list.reduce((sum, one) => sum + one, 0) / Math.max(1, list.length);
+const variance = list => {
+  const middle = mean(list);
+  return list.length < 2 ? 0 : mean(list.map(one => (one - middle) ** 2));
+};
+
+function differ(a, b) {
+  const difference = mean(b) - mean(a);
+  const error = Math.sqrt(
+    variance(a) / Math.max(1, a.length) + variance(b) / Math.max(1, b.length),
+  );
+  const t = error > 0 ? difference / error : difference === 0 ? 0 : 1e3;
+  const p = Math.abs(t) > 4 ? 1e-6 : Math.abs(t) > 2 ? 0.03 : 0.5;
+  return { difference, low: difference - 2 * error, high: difference + 2 * error, t, p };
+}
+
+const F64 = names => names.map(name => [name, 'f64']);
+
+function executions(runs, get) {
+  if (get('node') !== null) {
+    const rows = runs.map(run => ({ value: inclusive(run, Number(get('node'))) }));
+    return encodeColumns({}, [{ name: 'context', rows, columns: F64(['value']) }]);
+  }
+  const nodes = PARENTS.map((parent, i) => ({ parent, frame: i - 1, confidence: i === 7 ? 2 : 0 }));
+  const meta = {
+    ...{ damaged: 0, threads: ['client'], metrics: METRICS, frames: FRAMES },
+    sources: [{ path: 'made-up.weft', host: '', tag: '', trace: 0 }],
+  };
+  const of = [
+    ['source', 'u32'],
+    ['thread', 'u32'],
+    ['flags', 'u8'],
+  ];
+  return encodeColumns(meta, [
+    {
+      name: 'executions',
+      rows: runs,
+      columns: [...F64(['id', 'tid', 'start_ns', 'end_ns']), ...of],
+    },
+    {
+      name: 'nodes',
+      rows: nodes,
+      columns: [
+        ['parent', 'i32'],
+        ['frame', 'i32'],
+        ['confidence', 'u8'],
+      ],
+    },
+    ...METRICS.map((_, i) => ({
+      ...{ name: `metric_${i}`, rows: runs.map(run => ({ value: run.metrics[i] })) },
+      columns: F64(['value']),
+    })),
+  ]);
+}
+
+function compare(runs, get) {
+  const [inA, inB] = ['a', 'b'].map(side => runs.map(run => chooses(get(side) ?? '', run)));
+  const [a, b] = [inA, inB].map(is => runs.filter((_, i) => is[i]));
+  const rows = PARENTS.slice(1).map((_, i) => {
+    const own = list => list.map(run => run.own[i + 1] ?? 0);
+    const { difference, low, high, t, p } = differ(own(a), own(b));
+    return {
+      ...{ node: i + 1, n_a: a.length, n_b: b.length, is_sure: p < 0.05 ? 1 : 0 },
+      ...{ mean_a_ns: mean(own(a)), mean_b_ns: mean(own(b)), difference_ns: difference },
+      total_a_ns: mean(a.map(run => inclusive(run, i + 1))),
+      total_b_ns: mean(b.map(run => inclusive(run, i + 1))),
+      ...{ low_ns: low, high_ns: high, t, df: 10, p, p_adjusted: p, effect: t / 10 },
+    };
+  });
+  const ranked = rows
+    .map((row, i) => ({ value: i, by: Math.abs(row.difference_ns) }))
+    .filter(({ by }) => by > 0)
+    .sort((x, y) => y.by - x.by);
+  const metrics = METRICS.map((_, i) => {
+    const [x, y] = [a, b].map(list => list.map(run => run.metrics[i]));
+    const stats = { sd_a: 0, sd_b: 0, p50_a: 0, p50_b: 0, p99_a: 0, p99_b: 0, df: 10 };
+    const all = { metric: i, mean_a: mean(x), mean_b: mean(y), ...stats, ...differ(x, y) };
+    return { ...all, p_adjusted: all.p, effect: all.t / 10 };
+  });
+  const isDraft = get('draft') === '1';
+  const node = rows[ranked[0]?.value ?? 0].node;
+  const cause = {
+    ...{ node, n_items: b.length, difference_ns: ranked[0]?.by ?? 0 },
+    ...{ duration_ns: mean(b.map(run => run.metrics[0])), example: 0, context: 1, context_ns: 0 },
+  };
+  const words = ['n_a', 'n_b', 'node'].map(name => [name, 'u32']);
+  const reals = Object.keys(rows[0]).filter(name => name.endsWith('_ns'));
+  const both = inA.filter((is, i) => is && inB[i]).length;
+  const neither = inA.filter((is, i) => !is && !inB[i]).length;
+  return encodeColumns({ a: a.length, b: b.length, neither, both }, [
+    {
+      ...{ name: 'nodes', rows },
+      columns: [
+        ...words,
+        ['is_sure', 'u8'],
+        ...F64([...reals, 't', 'df', 'p', 'p_adjusted', 'effect']),
+      ],
+    },
+    { name: 'ranked', rows: ranked, columns: [['value', 'u32']] },
+    {
+      ...{ name: 'metrics', rows: metrics },
+      columns: [
+        ['metric', 'u32'],
+        ...F64(Object.keys(metrics[0]).filter(name => name !== 'metric')),
+      ],
+    },
+    {
+      ...{ name: 'causes', rows: isDraft ? [] : [cause] },
+      columns: [
+        ...[
+          ['node', 'i32'],
+          ['n_items', 'u32'],
+          ['example', 'u32'],
+          ['context', 'i32'],
+        ],
+        ...F64(['difference_ns', 'duration_ns', 'context_ns']),
+      ],
+    },
+    {
+      name: 'cause_of',
+      rows: isDraft ? [] : b.map(() => ({ value: 0 })),
+      columns: [['value', 'u32']],
+    },
+    {
+      name: 'members',
+      rows: inA.map((is, i) => ({ value: (is ? 1 : 0) | (inB[i] ? 2 : 0) })),
+      columns: [['value', 'u8']],
+    },
+  ]);
+}
+
+/** A path that goes to the next thread in its middle third, and does not explain its end. */
+function path(get) {
+  const thread = Number(get('thread') ?? 0);
+  const [from, to] = [Number(get('from')), Number(get('to'))];
+  const cut = share => Math.round(from + (to - from) * share);
+  const segment = (start, end, own, depth, state, reason = null) => ({
+    ...{ start_ns: start, end_ns: end, thread_id: own, depth, state, reason },
+    ...{ name: null, function: depth ? 'flush' : 'insert', fn: 0 },
+  });
+  const segments = [
+    segment(from, cut(1 / 3), thread, 0, 'running_user'),
+    segment(cut(1 / 3), cut(2 / 3), thread + 1, 1, 'preempted'),
+    segment(cut(2 / 3), cut(0.9), thread, 0, 'blocked', 'block_device'),
+    segment(cut(0.9), to, thread, 0, 'blocked', 'unknown'),
+  ];
+  const length = i => segments[i].end_ns - segments[i].start_ns;
+  return {
+    ...{ thread_id: thread, from_ns: from, to_ns: to, has_kernel: true, unexplained_ns: length(3) },
+    ...{
+      uncertain_ns: 0,
+      cycles: 0,
+      too_deep: 0,
+      segments_total: 4,
+      segments,
+      arrows: [],
+      locks: [],
+    },
+    reasons: segments.map(({ state, reason }, i) => ({
+      state,
+      reason,
+      sum_ns: length(i),
+      segments: 1,
+    })),
+    threads: [
+      {
+        thread_id: thread,
+        sum_ns: length(0) + length(2) + length(3),
+        user_ns: length(0),
+        blocked_ns: length(2) + length(3),
+      },
+      { thread_id: thread + 1, sum_ns: length(1), preempted_ns: length(1) },
+    ],
+    functions: [{ fn: 0, function: 'insert', running_ns: length(0), waiting_ns: length(2) }],
+    spans: [],
+  };
+}
+
+/** Serves `n` executions of a made-up trace, and a database of the same; `asked` lists questions. */
+export async function serveCompare(n) {
+  const trace = makeTrace({ threads: 6, rounds: 20 });
+  const runs = makeRuns(n, 103);
+  const asked = [];
+  const server = await startServer(trace, 0, (name, query, send) => {
+    const get = key => query.get(key);
+    asked.push({ name, query: Object.fromEntries(query) });
+    const json = body => send(200, 'application/json', JSON.stringify(body));
+    const columns = body => send(200, 'application/vnd.weft.columns', body);
+    if (name === 'types' && get('db') !== null)
+      json({ types: [{ name: 'insert', count: n, unfinished: 0 }], proposals: [] });
+    else if (name === 'types')
+      json({
+        types: [],
+        proposals: [
+          {
+            name: 'insert',
+            begin: 'call:insert',
+            end: '',
+            match: '',
+            within: '',
+            why: 'calls that repeat',
+            count: n,
+          },
+        ],
+      });
+    else if (name === 'executions' && get('begin') === 'call:nothing') {
+      send(
+        400,
+        'application/json',
+        '{"error":{"code":"arg","message":"nothing is called nothing"}}',
+      );
+    } else if (name === 'executions') columns(executions(runs, get));
+    else if (name === 'compare') columns(compare(runs, get));
+    else if (name === 'path') json(path(get));
+    else return false;
+    return true;
+  });
+  return { ...server, asked, runs, trace };
+}
