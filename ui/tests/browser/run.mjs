@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { execFileSync } from 'node:child_process';
 import { makeData, withIdle } from '../fixtures/make.mjs';
 import { testFunctions } from './functions.mjs';
+import { testInterplay } from './interplay.mjs';
 import {
   findChromium,
   fragmentOf,
@@ -760,6 +761,7 @@ async function main() {
         await part(browser, folder);
     if (!given) await testFunctions(ok, browser);
     if (!given) await timelineTests(browser, ok);
+    if (!given) await testInterplay(ok, browser);
   } catch (error) {
     threw(error);
   } finally {
