@@ -72,10 +72,11 @@ static uint64_t write_query(struct writing *to, const struct weft_query *query)
         { WEFT_PARAM_MIN_NS, query->min_ns }, { WEFT_PARAM_MAX_NS, query->max_ns },
         { WEFT_PARAM_LIMIT, query->limit },   { WEFT_PARAM_WIDTH, query->width },
         { WEFT_PARAM_AT, query->at_ns },      { WEFT_PARAM_DEPTH, query->depth },
-        { WEFT_PARAM_DEPTHS, query->depths },
+        { WEFT_PARAM_DEPTHS, query->depths }, { WEFT_PARAM_OBJECT, query->object },
     };
     uint64_t written =
-        query->given & (WEFT_PARAM_BIT(WEFT_PARAM_THREADS) | WEFT_PARAM_BIT(WEFT_PARAM_FN));
+        query->given & (WEFT_PARAM_BIT(WEFT_PARAM_THREADS) | WEFT_PARAM_BIT(WEFT_PARAM_FN) |
+                        WEFT_PARAM_BIT(WEFT_PARAM_RELEASERS));
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         if (!weft_query_has(query, numbers[i].param))
             continue;
@@ -85,6 +86,7 @@ static uint64_t write_query(struct writing *to, const struct weft_query *query)
     }
     put_ids(to, WEFT_PARAM_THREADS, &query->threads, query);
     put_ids(to, WEFT_PARAM_FN, &query->fn, query);
+    put_ids(to, WEFT_PARAM_RELEASERS, &query->releasers, query);
     return written;
 }
 
@@ -111,7 +113,8 @@ static void check_again(const struct weft_query *query, struct weft_query *again
         must(again->given == written && again->from_ns == query->from_ns &&
              again->to_ns == query->to_ns && again->width == query->width &&
              again->at_ns == query->at_ns && again->max_ns == query->max_ns &&
-             ids_equal(&again->threads, &query->threads) && ids_equal(&again->fn, &query->fn));
+             ids_equal(&again->threads, &query->threads) && ids_equal(&again->fn, &query->fn) &&
+             again->object == query->object && ids_equal(&again->releasers, &query->releasers));
     }
     free(to);
 }

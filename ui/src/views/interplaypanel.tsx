@@ -164,7 +164,7 @@ function Threads({ screen, summary }: { screen: Interplay; summary: Summary }): 
           ))}
         </tbody>
       </table>
-      <p class="foot">
+      <p class="rows-said">
         {Math.min(SHOWN, rows.length)} of {plural(rows.length, 'thread')} shown; at most 9 in the
         picture at once.
       </p>
@@ -234,7 +234,7 @@ function Matrix({ screen, summary }: { screen: Interplay; summary: Summary }): J
         </tbody>
       </table>
       {order.length > MATRIX && (
-        <p class="foot">
+        <p class="rows-said">
           {MATRIX} of {order.length} threads shown, most time first.
         </p>
       )}
@@ -345,7 +345,7 @@ function Objects({ screen, summary }: { screen: Interplay; summary: Summary }): 
             ))}
           </tbody>
         </table>
-        <p class="foot">
+        <p class="rows-said">
           {Math.min(SHOWN, summary.objects.length)} of {plural(summary.objects.length, 'object')}{' '}
           shown, most waiting first.
         </p>
@@ -425,7 +425,7 @@ function Sites({ screen, summary }: { screen: Interplay; summary: Summary }): JS
           })}
         </tbody>
       </table>
-      <p class="foot">
+      <p class="rows-said">
         {Math.min(SHOWN, summary.pairs.length)} of {plural(summary.pairs.length, 'pair')} of
         functions shown, most time first.
       </p>

@@ -146,7 +146,7 @@ export function InterplayTable({
           </tbody>
         </table>
       </div>
-      <p class="foot">
+      <p class="rows-said">
         {plural(rows.length, 'wait')} of {plural(contexts.length + 1, 'thread')} in view, in order
         of time
       </p>

@@ -5,7 +5,7 @@
 // wait.
 // usage: node fakeinterplay.mjs [PORT]
 import { pathToFileURL } from 'node:url';
-import { encodeColumns, startServer } from './timelineserver.mjs';
+import { encodeColumns, LANE_COLUMNS, PIECE_COLUMNS, startServer } from './timelineserver.mjs';
 
 const MS = 1e6;
 export const DURATION = 2000 * MS;
@@ -39,6 +39,11 @@ class Thread {
 
   done() {
     this.calls.sort((a, b) => a.start - b.start || a.depth - b.depth);
+    const ends = [];
+    for (const { start, end, depth, fn } of this.calls) {
+      if (start < (ends[depth] ?? 0)) throw new Error(`${NAMES[fn]} overlaps at ${start}`);
+      ends[depth] = end;
+    }
     this.first = Math.min(...this.calls.map(({ start }) => start));
     this.last = Math.max(...this.calls.map(({ end }) => end));
     this.maxDepth = Math.max(...this.calls.map(({ depth }) => depth));
@@ -73,9 +78,9 @@ function makeWorkers(main) {
     const rounds = id === 1 ? 40 : id === 2 ? 6 : 2;
     const period = (DURATION - 4 * MS) / rounds;
     for (let i = 0; i < rounds; i++) {
-      const start = 2 * MS + i * period;
+      const start = 2 * MS + id * 40000 + i * period;
       const work = id === 1 ? period * 0.5 : 3 * MS;
-      const depth = 3 + ((i + id) % 3);
+      const depth = 5 + ((i + id) % 3);
       const by = notify(main, start + period - work, depth);
       worker.call('nsThread::ProcessNextEvent', start, start + period - MS / 10, 1);
       worker.wait(start + 1000, start + period - work + 3000, 2, id, by);
@@ -90,7 +95,7 @@ function makeCompressor(main) {
   thread.call('js::SourceCompressorThread::internalCompress', MS, DURATION - MS, 0);
   for (let i = 0; i < 15; i++) {
     const [start, end] = [2 * MS + i * 130 * MS, 128 * MS + i * 130 * MS];
-    thread.wait(start, end, 1, 6, notify(main, end - 3000, 4));
+    thread.wait(start, end, 1, 6, notify(main, end - 3000, 5));
     thread.call('compress', end + 1000, end + 9000, 1);
     thread.call('Monitor::Notify', end + 10000, end + 60000, 1);
   }
@@ -118,9 +123,9 @@ export function makeBrowser() {
   const pure = new Thread(8, 'hasher').call('compute_hash', MS, DURATION - MS, 0);
   const made = new Thread(9, 'created');
   made.call('nsThread::ThreadFunc', 905 * MS, 1200 * MS, 0);
-  made.call('Monitor::Notify', 908 * MS, 908.01 * MS, 1);
-  main.call('nsThreadManager::NewThread', 903 * MS, 909 * MS, 5);
-  main.wait(904 * MS, 908.1 * MS, 6, 9, { thread: 9, at: 908 * MS, depth: 1 });
+  made.call('Monitor::Notify', 907.7 * MS, 907.71 * MS, 1);
+  main.call('nsThreadManager::NewThread', 903 * MS, 907.9 * MS, 5);
+  main.wait(904 * MS, 907.8 * MS, 6, 9, { thread: 9, at: 907.7 * MS, depth: 1 });
   for (let i = 0; i < 60; i++) {
     const at = 4 * MS + i * 20 * MS;
     if (i === 30 || i === 45) continue;
@@ -384,22 +389,10 @@ function lanes(trace, { threads, from, to }) {
           own.map(one => ({ ...one, state: 2 })),
         );
     }
-  const ns = typed('f64', 'held_ns', 'held_waited_ns', 'waits_ns');
   const meta = { from_ns: from, to_ns: to, found: heads.length, objects: objectsOf(trace) };
   return encodeColumns({ ...meta, states: ['held', 'held_waited', 'waits'] }, [
-    {
-      ...{ name: 'lanes', rows: heads },
-      columns: [...typed('u32', 'thread', 'object', 'first_piece', 'n_pieces'), ...ns],
-    },
-    {
-      ...{ name: 'pieces', rows: pieces },
-      columns: [
-        ...typed('f64', 'start_ns', 'end_ns'),
-        ...ns,
-        ...typed('u32', 'count'),
-        ...typed('u8', 'state'),
-      ],
-    },
+    { name: 'lanes', rows: heads, columns: LANE_COLUMNS },
+    { name: 'pieces', rows: pieces, columns: PIECE_COLUMNS },
   ]);
 }
 

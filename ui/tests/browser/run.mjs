@@ -8,6 +8,7 @@ import { execFileSync } from 'node:child_process';
 import { makeData, withIdle } from '../fixtures/make.mjs';
 import { testCompare } from './compare.mjs';
 import { testFunctions } from './functions.mjs';
+import { testInterplay } from './interplay.mjs';
 import {
   findChromium,
   fragmentOf,
@@ -762,6 +763,7 @@ async function main() {
     if (!given) await testCompare(ok, browser);
     if (!given) await testFunctions(ok, browser);
     if (!given) await timelineTests(browser, ok);
+    if (!given) await testInterplay(ok, browser);
   } catch (error) {
     threw(error);
   } finally {

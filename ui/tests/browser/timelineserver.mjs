@@ -334,9 +334,27 @@ function threadList({ threads }) {
   return { threads: list };
 }
 
+const NS_COLUMNS = ['held_ns', 'held_waited_ns', 'waits_ns'].map(name => [name, 'f64']);
+export const LANE_COLUMNS = [
+  ...['thread', 'object', 'first_piece', 'n_pieces'].map(name => [name, 'u32']),
+  ...NS_COLUMNS,
+];
+export const PIECE_COLUMNS = [
+  ...['start_ns', 'end_ns'].map(name => [name, 'f64']),
+  ...NS_COLUMNS,
+  ['count', 'u32'],
+  ['state', 'u8'],
+];
+
 /** Questions of other screens: they are told nothing. */
 const OTHERS = new Set(['regtime', 'shapes', 'functions', 'info', 'progress', 'colors', 'tree']);
-const ANSWERS = { lod, calls, histogram, item, step, outliers, interval, names };
+/** No lock of it was waited for. */
+const lanes = () =>
+  encodeColumns({ objects: [], states: [], found: 0 }, [
+    { name: 'lanes', rows: [], columns: LANE_COLUMNS },
+    { name: 'pieces', rows: [], columns: PIECE_COLUMNS },
+  ]);
+const ANSWERS = { lanes, lod, calls, histogram, item, step, outliers, interval, names };
 
 function partOf(trace, query) {
   const get = name => query.get(name);

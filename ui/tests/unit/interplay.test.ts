@@ -256,7 +256,13 @@ describe.each(['light', 'dark'] as const)('%s theme', theme => {
   const t = new Map([...block.matchAll(/--([\w-]+):\s*(#[0-9a-f]{6});/g)].map(m => [m[1]!, m[2]!]));
   it('keeps waiting, input/output and neither apart for every eye', () => {
     const states = ['bg', 's-run', 's-ready', 's-lock', 's-disk'].map(name => t.get(name)!);
-    const made = { isDark: theme === 'dark', states, other: t.get('other')!, ink3: t.get('ink3')!, bg: t.get('bg')! };
+    const made = {
+      isDark: theme === 'dark',
+      states,
+      other: t.get('other')!,
+      ink3: t.get('ink3')!,
+      bg: t.get('bg')!,
+    };
     const style = plateStyle({ ...made, hues: [], edge: '', hatch: '' } as unknown as Theme);
     for (const vision of VISIONS)
       for (let step = 3; step <= TONE_STEPS; step++) {
