@@ -416,6 +416,7 @@ void weft_filtered_begin(void)
     memcpy(filter_path, folder, n_bytes);
     memcpy(filter_path + n_bytes, name, sizeof name);
     read_filters(true);
+    weft_ranges_begin();
     if (cull_calls)
         cull_ticks = ticks_of(CULL_NS);
     weft_functions_are_filtered = max_depth || min_ticks || cull_calls || weft_ranges_exist();

@@ -261,6 +261,14 @@ bool weft_ranges_keep(uint64_t address)
     const bool is_kept =
         !is_within(table->ranges, table->n_skip, address) &&
         (!has_only || is_within(table->ranges + table->n_skip, table->n_only, address));
-    atomic_store_explicit(decision, address << 1 | is_kept, memory_order_relaxed);
+    atomic_store(decision, address << 1 | is_kept);
+    if (atomic_load(&the_table) != table) /* decisions may have been forgotten just before */
+        atomic_store(decision, 0);
     return is_kept;
+}
+
+void weft_ranges_begin(void)
+{
+    if (weft_ranges_exist())
+        (void)current_table(false);
 }

@@ -23,6 +23,10 @@ void weft_ranges_grow(const void *version, void (*read)(void));
 /* Whether any was added, or may be. */
 bool weft_ranges_exist(void);
 
+/* To be called once, before there are two threads: until the first table is made, nobody knows what
+ * to keep. */
+void weft_ranges_begin(void);
+
 /* Whether the function at `address` is to be recorded. Modules that are loaded later are found when
  * the first function of theirs is asked for. */
 bool weft_ranges_keep(uint64_t address);
