@@ -5,6 +5,7 @@
 #include "analysis/execution_sums.h"
 #include "base/vec.h"
 #include "model/events.h"
+#include "model/graph_trace.h"
 #include "model/states.h"
 
 #include <math.h>
@@ -225,7 +226,7 @@ static enum weft_code read_states(struct work *work, struct weft_history *histor
     uint64_t first_ns, last_ns;
     enum weft_code code =
         weft_history_life(history, work->thread_id, &first_ns, &last_ns, work->err);
-    work->has_states = code == WEFT_OK && last_ns > 0;
+    work->has_states = code == WEFT_OK && last_ns > 0 && weft_trace_has_switches(work->job->trace);
     if (!work->has_states)
         return code;
     code = add_time(work, CPU_TIME, 0, 0); /* known, though it may be none */
