@@ -223,9 +223,10 @@ static enum weft_code count_bytes(struct work *work)
 {
     enum { STEP = 4096 };
     struct weft_rule_plan *plan = work->plan;
-    const uint64_t n = work->part->points.n + work->part->rows.n;
+    const uint64_t n = work->part->points.n + work->part->rows.n + work->part->values.n;
     if (n - work->n_counted < STEP || plan->memory_bytes == 0)
         return WEFT_OK;
+    /* Points and values are less than rows: those that pair up become rows. */
     const uint64_t bytes = (n - work->n_counted) * sizeof(struct weft_execution_found);
     work->n_counted = n;
     if (atomic_fetch_add(&plan->n_bytes, bytes) + bytes <= plan->memory_bytes)
@@ -514,9 +515,10 @@ static enum weft_code read_calls(struct work *work, struct weft_scan *scan)
 
 static uint32_t flags_of_span(const struct weft_event *event)
 {
-    /* A recording says of an execution that its end was not seen. */
-    const bool is_unfinished = event->prev_state == WEFT_CALL_CUT_END &&
-                               weft_str_equal(event->category, WEFT_STR("execution"));
+    /* A recording says of an execution that its end was not seen, Chrome's traces of any span. */
+    const bool is_unfinished = (event->prev_state == WEFT_CALL_CUT_END &&
+                                weft_str_equal(event->category, WEFT_STR("execution"))) ||
+                               event->prev_state & WEFT_SPAN_OPEN;
     return is_unfinished ? WEFT_EXECUTION_UNFINISHED : 0;
 }
 

@@ -22,7 +22,7 @@ struct weft_executions_opts {
 /* The executions of the filter's threads: those of the thread where they begin. Reads every block
  * that may hold what the rules are for once, and for metrics what else is known of the threads that
  * have executions. Memory: the result, those that have not ended yet, and while they are looked for
- * 72 bytes for each begin and end; WEFT_E_LIMIT if that is more than run->memory_bytes. */
+ * 56 bytes for each begin and end; WEFT_E_LIMIT if that is more than run->memory_bytes. */
 WEFT_CHECKED enum weft_code
 weft_executions_run(const struct weft_trace *trace, const struct weft_thread_filter *filter,
                     const struct weft_executions_opts *opts, const struct weft_run *run,

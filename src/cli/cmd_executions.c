@@ -4,6 +4,7 @@
 #include "query/rules.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 struct options {
@@ -92,6 +93,33 @@ static struct weft_str text_or_none(const char *text)
     return text ? weft_str_of(text) : WEFT_STR("");
 }
 
+static bool has_values(const struct weft_executions_table *table, struct weft_str name)
+{
+    const double *values = weft_executions_metric(table, name);
+    for (size_t i = 0; values && i < table->n_rows; i++)
+        if (!isnan(values[i]))
+            return true;
+    return false;
+}
+
+/* Metrics that were asked for and that no execution has: a name that is wrong, mostly. */
+static void tell_missing(struct weft_cli *cli, const struct asked *asked,
+                         const struct weft_executions_table *table)
+{
+    for (size_t t = 0; t < asked->rules->n_types; t++) {
+        const struct weft_execution_rule *type = &asked->rules->types[t];
+        for (size_t i = 0; i < type->n_metrics && table->n_rows && !cli->common.quiet; i++) {
+            const struct weft_str name = type->metrics[i].name;
+            if (has_values(table, name) ||
+                (asked->opts->without_metrics && !type->metrics[i].field.kind))
+                continue;
+            weft_cli_quiet_line(cli);
+            fprintf(stderr, "weft: no execution has the metric '%.*s'\n", (int)name.n_bytes,
+                    name.bytes);
+        }
+    }
+}
+
 /* Adds what was found to the database. */
 static enum weft_code store(struct weft_cli *cli, void *context, const union weft_result *result)
 {
@@ -101,6 +129,7 @@ static enum weft_code store(struct weft_cli *cli, void *context, const union wef
                                            .host = text_or_none(opts->host),
                                            .tag = text_or_none(opts->tag) };
     struct weft_database *database = NULL;
+    tell_missing(cli, asked, result->executions);
     if (!opts->database)
         return WEFT_OK;
     enum weft_code code =

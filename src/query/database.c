@@ -31,7 +31,10 @@ static const char *const migrations[VERSION] = {
 enum weft_code weft_database_fail(const struct weft_database *database, int status,
                                   const char *what, struct weft_err *err)
 {
-    const char *text = database->file ? sqlite3_errmsg(database->file) : sqlite3_errstr(status);
+    /* Its words on damage hold bytes of the file: those alone are not shown. */
+    const char *text = database->file && (status & 0xff) != SQLITE_CORRUPT
+                           ? sqlite3_errmsg(database->file)
+                           : sqlite3_errstr(status);
     switch (status & 0xff) {
     case SQLITE_NOMEM:
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a database");
@@ -264,6 +267,9 @@ static enum weft_code open_file(struct weft_database *database, struct weft_err 
     if (database->mode == WEFT_DATABASE_READ && access(path, R_OK) != 0)
         return weft_fail_errno(err, errno, "opening");
     const int status = sqlite3_open_v2(path, &database->file, flags_of(path, database->mode), NULL);
+    const int number = database->file ? sqlite3_system_errno(database->file) : 0;
+    if (status == SQLITE_CANTOPEN && number)
+        return weft_fail_errno(err, number, "opening");
     if (status != SQLITE_OK)
         return weft_database_fail(database, status, "opening", err);
     (void)sqlite3_extended_result_codes(database->file, 1);

@@ -384,6 +384,13 @@ enum weft_code weft_database_load(struct weft_database *database, struct weft_st
     return code == WEFT_OK ? WEFT_OK : weft_in_file(err, database->path);
 }
 
+/* A damaged number may be less than none. */
+static uint64_t count_in(sqlite3_stmt *row, int column)
+{
+    const int64_t count = sqlite3_column_int64(row, column);
+    return count < 0 ? 0 : (uint64_t)count;
+}
+
 enum weft_code weft_database_types(struct weft_database *database, struct weft_arena *arena,
                                    struct weft_execution_type **types, size_t *n_types,
                                    struct weft_err *err)
@@ -409,8 +416,8 @@ enum weft_code weft_database_types(struct weft_database *database, struct weft_a
         else
             *row = (struct weft_execution_type){
                 .name = weft_arena_copy(arena, weft_database_text(statement, 0)),
-                .count = (uint64_t)sqlite3_column_int64(statement, 1),
-                .unfinished = (uint64_t)sqlite3_column_int64(statement, 2),
+                .count = count_in(statement, 1),
+                .unfinished = count_in(statement, 2),
             };
         if (row && !row->name.bytes)
             code = no_memory(err);

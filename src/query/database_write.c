@@ -505,12 +505,13 @@ static enum weft_code put_confidences(struct weft_database *database, struct wef
     return code;
 }
 
-/* The others of the same trace, type and tag go: complete ones, and what was left by writers that
- * ended early. */
+/* Those of the same trace, type and tag that were begun before go: complete ones, what was left by
+ * writers that ended early, and what others are still adding. The last number stays, so that none
+ * is given twice: who still adds to a source that is gone finds out. */
 static enum weft_code replace(struct weft_database *database, struct weft_err *err)
 {
     static const char same[] =
-        "SELECT o.id FROM sources o, sources s WHERE s.id = ?1 AND o.id != ?1 AND "
+        "SELECT o.id FROM sources o, sources s WHERE s.id = ?1 AND o.id < ?1 AND "
         "o.fingerprint = s.fingerprint AND o.type = s.type AND o.tag = s.tag";
     static const char *const sql[] = {
         "DELETE FROM executions WHERE id >= ?1 << 32 AND id < (?1 + 1) << 32",

@@ -141,8 +141,9 @@ static bool tells_id(struct weft_str payload)
     return payload.n_bytes && memmem(payload.bytes, payload.n_bytes, "\"id\":", 5);
 }
 
-/* The text of a line of trace_marker; empty for another payload. */
-static struct weft_str printed(struct weft_str payload)
+/* The text of a line of trace_marker; empty for another payload. *is_text: the member is "text", as
+ * traces that are text have it, under other names of the point. */
+static struct weft_str printed(struct weft_str payload, bool *is_text)
 {
     static const char *const fronts[] = { "\"buf\":\"", "\"text\":\"" };
     for (size_t i = 0; payload.n_bytes && i < sizeof fronts / sizeof *fronts; i++) {
@@ -152,14 +153,17 @@ static struct weft_str printed(struct weft_str payload)
         at += strlen(fronts[i]);
         const size_t n_left = payload.n_bytes - (size_t)(at - payload.bytes);
         const char *end = memchr(at, '"', n_left);
+        *is_text = i == 1;
         return (struct weft_str){ at, end ? (size_t)(end - at) : n_left };
     }
     return (struct weft_str){ 0 };
 }
 
 /* "B ctl 17": the letter, and the name. */
-static enum weft_code see_print(struct counting *counting, struct weft_str text)
+static enum weft_code see_print(struct counting *counting, struct weft_str text, bool is_text)
 {
+    const struct weft_str begin = is_text ? WEFT_STR("B text") : WEFT_STR("B"),
+                          end = is_text ? WEFT_STR("E text") : WEFT_STR("E");
     struct counted *counted;
     if (text.n_bytes < 3 || (text.bytes[0] != 'B' && text.bytes[0] != 'E') || text.bytes[1] != ' ')
         return WEFT_OK;
@@ -167,8 +171,8 @@ static enum weft_code see_print(struct counting *counting, struct weft_str text)
     const char *blank = memchr(rest.bytes, ' ', rest.n_bytes);
     const struct weft_str name = { rest.bytes,
                                    blank ? (size_t)(blank - rest.bytes) : rest.n_bytes };
-    enum weft_code code = count(counting, PRINTS, name,
-                                text.bytes[0] == 'B' ? WEFT_STR("B") : WEFT_STR("E"), &counted);
+    enum weft_code code =
+        count(counting, PRINTS, name, text.bytes[0] == 'B' ? begin : end, &counted);
     if (counted)
         counted->has_id = blank && blank[1] >= '0' && blank[1] <= '9';
     return code;
@@ -178,9 +182,10 @@ static enum weft_code see_point(struct counting *counting, uint32_t thread_id,
                                 const struct weft_event *event)
 {
     struct counted *counted;
-    const struct weft_str text = printed(event->payload);
+    bool is_text = false;
+    const struct weft_str text = printed(event->payload, &is_text);
     if (weft_str_equal(event->name, WEFT_STR("print")) || text.n_bytes)
-        return see_print(counting, text);
+        return see_print(counting, text, is_text);
     enum weft_code code =
         count(counting, is_of_kernel(event->name) ? KERNEL_POINTS : POINTS, event->name,
               weft_trace_thread(counting->trace, thread_id)->info.name, &counted);
@@ -474,14 +479,18 @@ static enum weft_code propose_prints(struct proposing *proposing, uint32_t id)
     struct weft_str letter;
     const struct weft_str name = name_of(counting, id, &letter);
     const int n = (int)name.n_bytes;
-    if (!weft_str_equal(letter, WEFT_STR("B")) || counted->count < LEAST_SPANS ||
+    const bool is_text = weft_str_equal(letter, WEFT_STR("B text"));
+    const char *point = is_text ? "*" : "print", *field = is_text ? "text" : "buf";
+    if ((!is_text && !weft_str_equal(letter, WEFT_STR("B"))) || counted->count < LEAST_SPANS ||
         memchr(name.bytes, '"', name.n_bytes) || memchr(name.bytes, '\\', name.n_bytes) ||
-        find_name(counting, PRINTS, name, WEFT_STR("E")) == WEFT_ID_NONE)
+        find_name(counting, PRINTS, name, is_text ? WEFT_STR("E text") : WEFT_STR("E")) ==
+            WEFT_ID_NONE)
         return WEFT_OK;
-    return propose(proposing, counted, name,
-                   put(arena, "instant:print where buf.1=B and buf.2=\"%.*s\"", n, name.bytes),
-                   put(arena, "instant:print where buf.1=E and buf.2=\"%.*s\"", n, name.bytes),
-                   counted->has_id ? WEFT_STR("buf.3") : WEFT_STR(""));
+    return propose(
+        proposing, counted, name,
+        put(arena, "instant:%s where %s.1=B and %s.2=\"%.*s\"", point, field, field, n, name.bytes),
+        put(arena, "instant:%s where %s.1=E and %s.2=\"%.*s\"", point, field, field, n, name.bytes),
+        counted->has_id ? is_text ? WEFT_STR("text.3") : WEFT_STR("buf.3") : WEFT_STR(""));
 }
 
 /* Names that end with a number are of one type. */

@@ -86,6 +86,9 @@ enum weft_event_kind {
     WEFT_EVENT_KINDS,     /* how many there are */
 };
 
+/* Joined to the subtype of a SPAN whose end was not seen: it lasts until the trace ends. */
+enum { WEFT_SPAN_OPEN = 0x100 };
+
 /* Any event that is not a function call. Fields that a kind does not name are 0 / NONE / empty. */
 struct weft_event {
     uint64_t time_ns;

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import pathlib
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -67,6 +68,7 @@ event("I", 3, 310, "pop", args={"id": 9}, s="t")  # by another process
 for number in range(2):
     event("b", 1, 200 + 50 * number, f"action:{number}", id=number)
     event("e", 2, 220 + 60 * number, f"action:{number}", id=number)
+event("b", 1, 290, "left:1", id=77)  # never ends
 for at, value in (0, 3), (205, 5), (215, 9), (400, 1):
     event("C", 1, at, "depth", args={"depth": value})
 event("M", 1, 0, "thread_name", args={"name": "producer"})
@@ -111,6 +113,13 @@ ok([row["metrics"]["depth.depth"] for row in actions["executions"]] == [9, 9]
    "a counter at the end, and its change", actions)
 ok(spans(found("--begin", "begin:action:*", "--end", "end:action:*")) == spans(actions),
    "the same by begin and end")
+left = found("--begin", "span:left:*")
+ok([row["flags"] for row in left["executions"]] == ["unfinished"] and
+   left["types"][0]["unfinished"] == 1 and left["types"][0]["mean_ns"] is None,
+   "a span that is left open is unfinished", left)
+ok("unfinished" in found("--begin", "begin:left:*", "--end", "end:left:*")["executions"][0]["flags"],
+   "by begin and end, too")
+ok("unfinished" not in actions["executions"][0]["flags"], "others are not")
 
 # ---- metrics, janks, formats -----------------------------------------------------------------
 
@@ -190,6 +199,155 @@ for tag in "old", "new", "new":
                 WORK / "d.db", "--tag", tag)
     ok(done.returncode == 0 and "5 executions in" in done.stderr, f"into a database, as {tag}",
        done.stderr)
+
+
+def stored(path, *arguments):
+    return weft("executions", TRACE, "--rules", WORK / "rules", "--type", "batch", "--db", path,
+                *arguments)
+
+
+def query(path, sql):
+    base = sqlite3.connect(path)
+    with base:
+        rows = base.execute(sql).fetchall()
+    base.close()
+    return rows
+
+
+DB = WORK / "d.db"
+ok(query(DB, "SELECT tag, executions, is_complete FROM sources ORDER BY tag")
+   == [("new", 5, 1), ("old", 5, 1)], "each tag is there once, the second time replaces")
+ok(query(DB, "SELECT count(*) FROM executions") == [(10,)], "with its executions")
+both = [subprocess.Popen([WEFT, "executions", TRACE, "--rules", WORK / "rules", "--type", "batch",
+                          "--db", WORK / "two.db", "--tag", tag, "-q"], stdout=subprocess.DEVNULL,
+                         stderr=subprocess.PIPE, text=True) for tag in ("a", "b", "c")]
+said = [writer.communicate()[1] for writer in both]
+ok(not any(said) and query(WORK / "two.db", "SELECT tag, executions, is_complete FROM sources "
+                           "ORDER BY tag") == [(tag, 5, 1) for tag in "abc"],
+   "three writers at once make and fill one", said)
+
+version = WORK / "version.db"
+version.write_bytes(DB.read_bytes())
+query(version, "PRAGMA user_version = 9")
+before = version.read_bytes()
+for done in stored(version), weft("compare", version, "--a", "tag=old", "--b", "tag=new"):
+    ok(done.returncode == 1 and "version.db: the database has version 9" in done.stderr
+       and "a newer weft reads it" in done.stderr, "one of a newer version is refused", done.stderr)
+ok(version.read_bytes() == before, "and stays as it is")
+query(version, "PRAGMA user_version = 1")
+query(version, "CREATE TRIGGER t AFTER INSERT ON sources BEGIN DELETE FROM executions; END")
+done = stored(version)
+ok(done.returncode == 1 and query(version, "SELECT count(*) FROM executions") == [(10,)],
+   "one with a trigger is refused", done.stderr)
+for path, expected in ((WORK / "none" / "d.db", "No such file or directory"),
+                       (WORK, "Is a directory")):
+    done = stored(path)
+    ok(done.returncode == 1 and expected in done.stderr, f"says why: {expected}", done.stderr)
+done = stored(TRACE)
+ok(done.returncode == 1 and "expected a database of executions, found another file" in done.stderr,
+   "a trace is no database", done.stderr)
+
+# Bytes of the file change: a clear error or a counted loss.
+whole, damaged = DB.read_bytes(), WORK / "damaged.db"
+n_bad = 0
+for number in range(24):
+    at = (number * 2654435761 + 16) % len(whole)
+    damaged.write_bytes(whole[:at] + bytes([whole[at] ^ 0xff]) + whole[at + 1:])
+    done = weft("compare", damaged, "--a", "tag=old", "--b", "tag=new")
+    if done.returncode not in (0, 1) or (done.returncode and "damaged.db" not in done.stderr):
+        n_bad += 1
+        print(f"# byte {at}: {done.returncode} {done.stderr[:200]}")
+ok(n_bad == 0, "damage to single bytes")
+damaged.write_bytes(whole)
+query(damaged, "UPDATE executions SET tree = x'00' WHERE id = (SELECT min(id) FROM executions)")
+done = weft("compare", damaged, "--a", "tag=old", "--b", "tag=new")
+ok(done.returncode == 0 and "4 executions, tag=old" in done.stdout
+   and "5 executions, tag=new" in done.stdout, "a damaged execution is left out, no other",
+   done.stdout + done.stderr)
+damaged.write_bytes(whole[:len(whole) // 2])
+done = weft("compare", damaged, "--a", "tag=old", "--b", "tag=new")
+ok(done.returncode == 1 and "damaged.db" in done.stderr and ".recover" in done.stderr,
+   "half a file: what to do", done.stderr)
+
+# Names that changed between two versions.
+(WORK / "names").write_text("# OLD -> NEW\nstep -> stride\n")
+done = weft("compare", DB, "--a", "tag=old", "--b", "tag=new", "--map", WORK / "names", "--json")
+inside = weft("compare", DB, "--a", "context('stride')>1us", "--b", "tag=new", "--map",
+              WORK / "names")
+ok(done.returncode == 0 and inside.returncode == 0 and "A: 0 executions" not in inside.stdout,
+   "names stand for others", inside.stdout + inside.stderr)
+(WORK / "names").write_text("step -> stride\nstep = stride\n")
+done = weft("compare", DB, "--a", "tag=old", "--b", "tag=new", "--map", WORK / "names")
+ok(done.returncode == 1 and "names: line 2: expected OLD -> NEW, found 'step = stride'"
+   in done.stderr, "a bad line of names", done.stderr)
+
+# A writer that keeps the file: others wait, then go on.
+holder = sqlite3.connect(DB, isolation_level=None)
+holder.execute("BEGIN IMMEDIATE")
+waiting = subprocess.Popen([WEFT, "executions", TRACE, "--rules", WORK / "rules", "--type",
+                            "batch", "--db", DB, "--tag", "third", "-q"],
+                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+done = weft("compare", DB, "--a", "tag=old", "--b", "tag=new")
+ok(done.returncode == 0, "readers do not wait for it", done.stderr)
+holder.execute("ROLLBACK")
+holder.close()
+ok(waiting.communicate()[1] == "" and waiting.returncode == 0 and
+   query(DB, "SELECT executions FROM sources WHERE tag = 'third'") == [(5,)],
+   "a writer waits for another")
+
+# ---- states: exact times of a trace that was made up ------------------------------------------
+
+SWITCH = ("sched_switch: prev_comm={0} prev_pid={1} prev_prio=120 prev_state={2} ==> "
+          "next_comm={3} next_pid={4} next_prio=120")
+NOBODY, WORKER, OTHER = ("swapper/0", 0), ("worker", 10), ("other", 20)
+ran = []  # (us, who writes the record, record)
+
+
+def switch(at, before, state, after):
+    ran.append((at, before, SWITCH.format(*before, state, *after)))
+
+
+for number in range(3):  # 1 ms each: runs 100 us, is preempted, runs, sleeps, runs
+    start = 1000 * number
+    switch(start, NOBODY, "R", WORKER)
+    ran.append((start + 10, WORKER, f"tracing_mark_write: B job {number}"))
+    for turn in range(number):  # so many times somebody else has its processor, 20 us each
+        switch(start + 100 + 50 * turn, WORKER, "R", OTHER)
+        switch(start + 120 + 50 * turn, OTHER, "S", WORKER)
+    switch(start + 400, WORKER, "S", NOBODY)
+    ran.append((start + 500, NOBODY, "sched_waking: comm=worker pid=10 prio=120 target_cpu=000"))
+    switch(start + 510, NOBODY, "R", WORKER)
+    ran.append((start + 700, WORKER, f"tracing_mark_write: E job {number}"))
+    switch(start + 800, WORKER, "S", NOBODY)
+    ran.append((start + 900, NOBODY, "sched_waking: comm=worker pid=10 prio=120 target_cpu=000"))
+(WORK / "states.txt").write_text("# tracer: nop\n#\n" + "".join(
+    f"{name:>16}-{pid:<7}[000] d..2. {50 + at / 1e6:.6f}: {record}\n"
+    for at, (name, pid), record in ran))
+made = weft("import", "-q", "-o", WORK / "states.weft", WORK / "states.txt")
+ok(made.returncode == 0, "a trace of the kernel imports", made.stderr)
+told = json.loads(weft("executions", WORK / "states.weft", "--json").stdout)["proposals"]
+told = told[0] if told else {"begin": "", "end": "", "match": ""}
+ok(told["match"] == "text.3", "lines that the program wrote are proposed", told)
+done = weft("executions", WORK / "states.weft", "--begin", told["begin"], "--end", told["end"],
+            "--match", told["match"], "--json")
+jobs = json.loads(done.stdout or '{"executions": []}')["executions"]
+ok([(job["duration_ns"], job["metrics"]["cpu_time"], job["metrics"]["preemptions"])
+    for job in jobs]
+   == [(690000, 580000 - 20000 * number, number) for number in range(3)],
+   "time on a processor and preemptions", done.stdout[:900] + done.stderr)
+
+# ---- what is not there -----------------------------------------------------------------------
+
+done = weft("executions", TRACE, "--begin", "instant:nowhere", "--end", "instant:pop")
+ok(done.returncode == 0 and "nothing matches the rules" in done.stdout,
+   "nothing found, and how to go on", done.stdout)
+done = weft("executions", TRACE, "--begin", "call:batch", "--metric", "nowhere,n,counter:none")
+ok(done.returncode == 0 and "no execution has the metric 'nowhere'" in done.stderr
+   and "'none'" in done.stderr and "'n'" not in done.stderr, "metrics that nothing has",
+   done.stderr)
+ok(not weft("executions", TRACE, "--begin", "call:batch", "--metric", "nowhere", "-q").stderr,
+   "quietly")
+
 (WORK / "not.db").write_text("this is no database")
 done = weft("executions", TRACE, "--begin", "call:batch", "--db", WORK / "not.db")
 ok(done.returncode == 1 and "not.db" in done.stderr, "not into another file", done.stderr)

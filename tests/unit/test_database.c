@@ -379,6 +379,31 @@ static void check_two_writers(void)
     weft_ecct_matrix_free(matrix);
 }
 
+/* Three add the same trace at once: who was replaced meanwhile is told, who began last stands. */
+static void check_same_trace(void)
+{
+    const char *path = new_path("same.db");
+    const struct weft_database_source source = { .type = WEFT_STR("request"), .fingerprint = 5 };
+    struct weft_database *writers[3];
+    struct weft_ecct_tree *tree = weft_ecct_tree_new();
+    struct weft_err err = { 0 };
+    for (size_t i = 0; i < 2; i++) {
+        must(weft_database_open(path, WEFT_DATABASE_WRITE, &writers[i], &err), &err);
+        must(weft_database_begin(writers[i], &source, tree, &err), &err);
+    }
+    must(weft_database_end(writers[1], &err), &err);
+    must(weft_database_open(path, WEFT_DATABASE_WRITE, &writers[2], &err), &err);
+    must(weft_database_begin(writers[2], &source, tree, &err), &err);
+    const enum weft_code code = weft_database_end(writers[0], &err);
+    tap_ok(code == WEFT_E_IO && strstr(err.text, "meanwhile"), "who was replaced is told: %s",
+           err.text);
+    must(weft_database_end(writers[2], &err), &err);
+    tap_ok(true, "who began last stands");
+    for (size_t i = 0; i < 3; i++)
+        weft_database_close(writers[i]);
+    weft_ecct_tree_free(tree);
+}
+
 /* Kills a writer after so many commits, and some time. */
 static size_t kill_writer(const char *path, uint64_t *state)
 {
@@ -625,6 +650,7 @@ int main(void)
     check_round_trip(seed);
     check_sources();
     check_two_writers();
+    check_same_trace();
     check_killed(seed);
     check_refusals();
     check_types();

@@ -152,7 +152,7 @@ static enum weft_code send_span(struct pairing *pairing, const struct open_span 
         return code;
     event.kind = WEFT_EVENT_SPAN;
     event.duration_ns = end_time - span->time;
-    event.prev_state = (uint8_t)span->phase;
+    event.prev_state = (uint8_t)span->phase | (end ? 0 : WEFT_SPAN_OPEN);
     if (end && end_thread != span->thread)
         event.next_thread_id = trace->threads.items[end_thread].thread_id;
     return trace->sink->ops->events(trace->sink, trace->threads.items[span->thread].thread_id,
