@@ -253,6 +253,7 @@ static enum weft_code created(struct rec_delivery *delivery, const struct rec_re
     if (convert->has_forks || !begin || rec_word_argument(record->word) != 0)
         return WEFT_OK;
     event.next_thread_id = convert->kernel.threads.items[begin->thread].thread_id;
+    event.value = rec_extra(record, 0); /* by which it will be joined */
     return rec_put_event(delivery, &event);
 }
 
