@@ -274,10 +274,8 @@ static struct weft_lock_end ended_thread(const struct join *join, const struct w
         join->interplay->last_ns[told] <= op->got_ns) {
         const uint64_t last_ns = join->interplay->last_ns[told];
         *n_found = 1;
-        return last_ns < least_ns
-                   ? end
-                   : (struct weft_lock_end){ last_ns > op->start_ns ? last_ns : op->start_ns, told,
-                                             WEFT_ID_NONE };
+        return (struct weft_lock_end){ last_ns > op->start_ns ? last_ns : op->start_ns, told,
+                                       WEFT_ID_NONE };
     }
     for (uint32_t id = 0; id < twins->n_threads; id++) {
         const struct weft_thread_info *info = &weft_trace_thread(trace, id)->info;
@@ -402,10 +400,12 @@ static bool is_late_join(const struct join *join, size_t at)
     const struct weft_lock_op *op = &join->ops[at];
     const struct weft_lock_object *object = weft_locks_object(join->interplay->locks, op->object);
     unsigned n_found;
-    return object->kind == WEFT_LOCK_JOIN && object->thread_id == WEFT_ID_NONE &&
-           !object->is_untold && !(op->flags & (WEFT_LOCK_FAILED | WEFT_LOCK_SLEPT)) &&
-           op->got_ns - op->start_ns < AT_ONCE_NS &&
-           ended_thread(join, op, &n_found).thread_id == WEFT_ID_NONE;
+    if (object->kind != WEFT_LOCK_JOIN || object->thread_id != WEFT_ID_NONE || object->is_untold ||
+        op->flags & (WEFT_LOCK_FAILED | WEFT_LOCK_SLEPT) || op->got_ns - op->start_ns >= AT_ONCE_NS)
+        return false;
+    const struct weft_lock_end end = ended_thread(join, op, &n_found);
+    return end.thread_id == WEFT_ID_NONE ||
+           join->interplay->last_ns[end.thread_id] + ENDING_NS < op->start_ns;
 }
 
 /* What is asked for and never had is waited for, though nobody was seen to have it. */
