@@ -23,6 +23,12 @@ struct handle {
     uint32_t host_id, thread_id;
 };
 
+/* A thread is last heard of. */
+struct ending {
+    uint64_t pid, at_ns;
+    uint32_t host_id, thread_id;
+};
+
 struct join {
     struct weft_interplay *interplay;
     const struct weft_lock_op *ops;
@@ -40,6 +46,10 @@ struct join {
         struct handle *items; /* by host, process, number, time */
         size_t n, cap;
     } handles;
+    struct {
+        struct ending *items; /* by host, process, time, thread */
+        size_t n, cap;
+    } endings;
 };
 
 static enum weft_code no_memory(struct weft_err *err)
@@ -257,39 +267,81 @@ static uint32_t thread_of_handle(const struct join *join, const struct weft_lock
                : WEFT_ID_NONE;
 }
 
-/* Of a join by its handle: its thread, if it ended until then; if nobody tells of handles, the
- * thread of the process that was the last to end meanwhile. It tells of its end a little before it
- * is gone. */
+static int by_process(const void *a, const void *b)
+{
+    const struct ending *x = a, *y = b;
+    if (x->host_id != y->host_id)
+        return x->host_id < y->host_id ? -1 : 1;
+    if (x->pid != y->pid)
+        return x->pid < y->pid ? -1 : 1;
+    if (x->at_ns != y->at_ns)
+        return x->at_ns < y->at_ns ? -1 : 1;
+    return (x->thread_id > y->thread_id) - (x->thread_id < y->thread_id);
+}
+
+static bool find_endings(struct join *join)
+{
+    const struct weft_twins *twins = weft_locks_twins(join->interplay->locks);
+    for (uint32_t id = 0; id < twins->n_threads; id++) {
+        const struct weft_thread_info *info = &weft_trace_thread(join->interplay->trace, id)->info;
+        if (twins->first[id] != id)
+            continue;
+        struct ending *made = WEFT_VEC_PUSH(&join->endings);
+        if (!made)
+            return false;
+        *made = (struct ending){ info->pid, join->interplay->last_ns[id], info->host_id, id };
+    }
+    if (join->endings.n)
+        qsort(join->endings.items, join->endings.n, sizeof *join->endings.items, by_process);
+    return true;
+}
+
+/* The thread of the process that was the last to end meanwhile. It tells of its end a little before
+ * it is gone. O(log threads). */
+static struct weft_lock_end last_ended(const struct join *join, const struct weft_lock_op *op,
+                                       unsigned *n_found)
+{
+    const struct weft_thread_info *own =
+        &weft_trace_thread(join->interplay->trace, op->thread_id)->info;
+    const struct ending wanted = { own->pid, op->got_ns, own->host_id, WEFT_ID_NONE };
+    const uint64_t least_ns = op->start_ns > ENDING_NS ? op->start_ns - ENDING_NS : 0;
+    struct weft_lock_end end = { .thread_id = WEFT_ID_NONE, .site = WEFT_ID_NONE };
+    size_t low = 0, high = join->endings.n;
+    while (low < high) { /* first that ended later */
+        const size_t middle = low + (high - low) / 2;
+        if (by_process(&join->endings.items[middle], &wanted) <= 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (*n_found = 0; low > 0 && *n_found < 2; low--) {
+        const struct ending *ending = &join->endings.items[low - 1];
+        if (ending->pid != own->pid || ending->host_id != own->host_id || ending->at_ns < least_ns)
+            break;
+        if (ending->thread_id == op->thread_id)
+            continue;
+        *n_found += ending->at_ns < op->start_ns ? 2 : 1;
+        if (end.thread_id == WEFT_ID_NONE)
+            end =
+                (struct weft_lock_end){ ending->at_ns > op->start_ns ? ending->at_ns : op->start_ns,
+                                        ending->thread_id, WEFT_ID_NONE };
+    }
+    return end;
+}
+
+/* Of a join by its handle: its thread, if it ended until then; if nobody tells of handles, the last
+ * one to end. */
 static struct weft_lock_end ended_thread(const struct join *join, const struct weft_lock_op *op,
                                          unsigned *n_found)
 {
-    const struct weft_trace *trace = join->interplay->trace;
-    const struct weft_twins *twins = weft_locks_twins(join->interplay->locks);
-    const struct weft_thread_info *own = &weft_trace_thread(trace, op->thread_id)->info;
-    const uint64_t least_ns = op->start_ns > ENDING_NS ? op->start_ns - ENDING_NS : 0;
-    struct weft_lock_end end = { .thread_id = WEFT_ID_NONE, .site = WEFT_ID_NONE };
     const uint32_t told = thread_of_handle(join, op);
-    *n_found = 0;
-    if (told != WEFT_ID_NONE && told != op->thread_id &&
-        join->interplay->last_ns[told] <= op->got_ns) {
-        const uint64_t last_ns = join->interplay->last_ns[told];
-        *n_found = 1;
-        return (struct weft_lock_end){ last_ns > op->start_ns ? last_ns : op->start_ns, told,
-                                       WEFT_ID_NONE };
-    }
-    for (uint32_t id = 0; id < twins->n_threads; id++) {
-        const struct weft_thread_info *info = &weft_trace_thread(trace, id)->info;
-        const uint64_t last_ns = join->interplay->last_ns[id];
-        if (twins->first[id] != id || id == op->thread_id || info->pid != own->pid ||
-            info->host_id != own->host_id || last_ns < least_ns || last_ns > op->got_ns)
-            continue;
-        *n_found += last_ns < op->start_ns ? 2 : 1;
-        if (end.thread_id == WEFT_ID_NONE || last_ns >= end.at_ns)
-            end = (struct weft_lock_end){ last_ns, id, WEFT_ID_NONE };
-    }
-    if (end.thread_id != WEFT_ID_NONE && end.at_ns < op->start_ns)
-        end.at_ns = op->start_ns;
-    return end;
+    if (told == WEFT_ID_NONE || told == op->thread_id ||
+        join->interplay->last_ns[told] > op->got_ns)
+        return last_ended(join, op, n_found);
+    const uint64_t last_ns = join->interplay->last_ns[told];
+    *n_found = 1;
+    return (struct weft_lock_end){ last_ns > op->start_ns ? last_ns : op->start_ns, told,
+                                   WEFT_ID_NONE };
 }
 
 static struct weft_lock_end end_of(const struct join *join, size_t at, uint8_t *confidence)
@@ -503,7 +555,8 @@ enum weft_code weft_interplay_join(struct weft_interplay *interplay, uint64_t me
             ? WEFT_OK
             : no_memory(err);
     if (code == WEFT_OK) {
-        code = find_lives(interplay) ? read_handles(&join, err) : no_memory(err);
+        code = find_lives(interplay) && find_endings(&join) ? read_handles(&join, err)
+                                                            : no_memory(err);
     }
     if (code == WEFT_OK)
         code = match_signals(&join, err);
@@ -523,5 +576,6 @@ enum weft_code weft_interplay_join(struct weft_interplay *interplay, uint64_t me
     WEFT_VEC_FINI(&join.order);
     WEFT_VEC_FINI(&join.active);
     WEFT_VEC_FINI(&join.handles);
+    WEFT_VEC_FINI(&join.endings);
     return code;
 }
