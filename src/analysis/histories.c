@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/histories.h"
 
+#include "model/graph_trace.h"
 #include "model/scan.h"
 
 #include <stdlib.h>
@@ -53,7 +54,7 @@ enum weft_code weft_histories_get(struct weft_histories *histories, unsigned wor
 
 bool weft_histories_are_known(const struct weft_trace *trace)
 {
-    return weft_store_has_arrivals(weft_trace_store(trace));
+    return weft_store_has_arrivals(weft_trace_store(trace)) && weft_trace_has_switches(trace);
 }
 
 bool weft_name_copy(struct weft_arena *arena, struct weft_str text, struct weft_str *last)

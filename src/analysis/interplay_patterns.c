@@ -194,12 +194,20 @@ static uint32_t main_signaller(struct job *job, const struct weft_interplay_thre
 
 /* ---- farmers --------------------------------------------------------------------------------- */
 
+/* Rows are in the order of threads. */
 static const struct weft_interplay_thread *thread_row(const struct job *job, uint32_t thread_id)
 {
-    for (size_t i = 0; i < job->table->n_threads; i++)
-        if (job->table->threads[i].thread_id == thread_id)
-            return &job->table->threads[i];
-    return NULL;
+    size_t low = 0, high = job->table->n_threads;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (job->table->threads[middle].thread_id < thread_id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < job->table->n_threads && job->table->threads[low].thread_id == thread_id
+               ? &job->table->threads[low]
+               : NULL;
 }
 
 static enum weft_code name_farmer(struct job *job, uint32_t farmer, struct weft_err *err)

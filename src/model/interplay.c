@@ -303,19 +303,51 @@ void weft_interplay_sort(struct weft_interplay *interplay)
               by_waiter);
 }
 
+/* Counts a pair of object and thread once. False without memory. */
+static bool count_once(struct weft_map *seen, uint32_t object, uint32_t thread_id, uint32_t *count)
+{
+    bool is_new = false;
+    if (weft_map_add(seen, (uint64_t)object << 32 | thread_id, &is_new) == WEFT_MAP_NONE)
+        return false;
+    *count += is_new;
+    return true;
+}
+
+/* Who let go, whether somebody waited for it or not. */
+static enum weft_code count_releasers(struct weft_interplay *interplay, struct weft_err *err)
+{
+    struct weft_shared_object *objects = interplay->objects.items;
+    struct weft_map *seen = weft_map_new();
+    size_t n_ops, n_signals;
+    const struct weft_lock_op *ops = weft_locks_ops(interplay->locks, &n_ops);
+    const struct weft_lock_signal *signals = weft_locks_signals(interplay->locks, &n_signals);
+    bool is_good = seen != NULL;
+    for (size_t i = 0; i < n_ops && is_good; i++)
+        if (weft_interplay_lets_go(&objects[ops[i].object], &ops[i]))
+            is_good = count_once(seen, ops[i].object, ops[i].thread_id,
+                                 &objects[ops[i].object].n_releasers);
+    for (size_t i = 0; i < n_signals && is_good; i++)
+        is_good = count_once(seen, signals[i].object, signals[i].thread_id,
+                             &objects[signals[i].object].n_releasers);
+    for (size_t i = 0; i < interplay->waits.n && is_good; i++) {
+        const struct weft_wait *wait = &interplay->waits.items[i];
+        if (wait->releaser_id != WEFT_ID_NONE)
+            is_good = count_once(seen, wait->object, wait->releaser_id,
+                                 &objects[wait->object].n_releasers);
+    }
+    weft_map_free(seen);
+    return is_good ? WEFT_OK : no_memory(err);
+}
+
 /* What an object has seen: who waited, who released. */
 static enum weft_code count_objects(struct weft_interplay *interplay, struct weft_err *err)
 {
     struct weft_map *seen = weft_map_new();
-    enum weft_code code = seen ? WEFT_OK : no_memory(err);
-    for (size_t i = 0; i < interplay->waits.n && code == WEFT_OK; i++) {
+    bool is_good = seen != NULL;
+    for (size_t i = 0; i < interplay->waits.n && is_good; i++) {
         const struct weft_wait *wait = &interplay->waits.items[i];
         struct weft_shared_object *object = &interplay->objects.items[wait->object];
-        const uint64_t key = (uint64_t)wait->object << 32;
-        bool is_new = false;
-        if (weft_map_add(seen, key | wait->waiter_id, &is_new) == WEFT_MAP_NONE)
-            code = no_memory(err);
-        object->n_waiters += is_new;
+        is_good = count_once(seen, wait->object, wait->waiter_id, &object->n_waiters);
         object->waits++;
         object->wait_ns += wait->end_ns - wait->start_ns;
     }
@@ -326,7 +358,7 @@ static enum weft_code count_objects(struct weft_interplay *interplay, struct wef
                                     object->waits > 0 && object->releases == 0 &&
                                     !object->is_untold;
     }
-    return code;
+    return is_good ? count_releasers(interplay, err) : no_memory(err);
 }
 
 enum weft_code weft_interplay_open(const struct weft_trace *trace,

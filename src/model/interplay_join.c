@@ -7,6 +7,7 @@
  */
 #include "base/map.h"
 #include "base/vec.h"
+#include "model/events.h"
 #include "model/interplay_parts.h"
 
 #include <stdlib.h>
@@ -15,6 +16,18 @@
 #define ENDING_NS UINT64_C(1000000)
 /* What a join may take that has not to wait. */
 #define AT_ONCE_NS UINT64_C(50000)
+
+/* A thread was made: whoever made it knows it by this number. */
+struct handle {
+    uint64_t pid, number, at_ns;
+    uint32_t host_id, thread_id;
+};
+
+/* A thread is last heard of. */
+struct ending {
+    uint64_t pid, at_ns;
+    uint32_t host_id, thread_id;
+};
 
 struct join {
     struct weft_interplay *interplay;
@@ -29,6 +42,14 @@ struct join {
         uint32_t *items; /* operations of an object by start; those that wait */
         size_t n, cap;
     } order, active;
+    struct {
+        struct handle *items; /* by host, process, number, time */
+        size_t n, cap;
+    } handles;
+    struct {
+        struct ending *items; /* by host, process, time, thread */
+        size_t n, cap;
+    } endings;
 };
 
 static enum weft_code no_memory(struct weft_err *err)
@@ -163,30 +184,164 @@ static unsigned signals_during(const struct join *join, const struct weft_lock_o
 
 /* ---- what ended a wait ----------------------------------------------------------------------- */
 
-/* Of a join by its handle alone: the thread of the process that was the last to end meanwhile. It
- * tells of its end a little before it is gone. */
+static int by_handle(const void *a, const void *b)
+{
+    const struct handle *x = a, *y = b;
+    if (x->host_id != y->host_id)
+        return x->host_id < y->host_id ? -1 : 1;
+    if (x->pid != y->pid)
+        return x->pid < y->pid ? -1 : 1;
+    if (x->number != y->number)
+        return x->number < y->number ? -1 : 1;
+    if (x->at_ns != y->at_ns)
+        return x->at_ns < y->at_ns ? -1 : 1;
+    return (x->thread_id > y->thread_id) - (x->thread_id < y->thread_id);
+}
+
+static enum weft_code add_handle(struct join *join, const struct weft_event *event,
+                                 struct weft_err *err)
+{
+    const struct weft_twins *twins = weft_locks_twins(join->interplay->locks);
+    if (event->value == 0 || event->next_thread_id >= twins->n_threads)
+        return WEFT_OK;
+    const struct weft_thread_info *info =
+        &weft_trace_thread(join->interplay->trace, event->next_thread_id)->info;
+    struct handle *made = WEFT_VEC_PUSH(&join->handles);
+    if (!made)
+        return no_memory(err);
+    *made = (struct handle){ .pid = info->pid,
+                             .number = event->value,
+                             .at_ns = event->time_ns,
+                             .host_id = info->host_id,
+                             .thread_id = twins->first[event->next_thread_id] };
+    return WEFT_OK;
+}
+
+/* Handles of threads, where who made them tells. */
+static enum weft_code read_handles(struct join *join, struct weft_err *err)
+{
+    const struct weft_interplay *interplay = join->interplay;
+    const uint32_t n_threads = weft_trace_n_threads(interplay->trace);
+    struct weft_events *events = NULL;
+    const struct weft_event *event = NULL;
+    if (weft_trace_meta(interplay->trace)->events_of_kind[WEFT_EVENT_FORK] == 0 || n_threads == 0)
+        return WEFT_OK;
+    enum weft_code code = weft_events_open(interplay->trace, 0, UINT32_C(1) << WEFT_EVENT_FORK, 0,
+                                           interplay->to_ns, &events, err);
+    for (uint32_t id = 0; id < n_threads && code == WEFT_OK; id++) {
+        weft_events_turn(events, id);
+        while (code == WEFT_OK && (code = weft_events_next(events, &event, err)) == WEFT_OK &&
+               event)
+            code = add_handle(join, event, err);
+    }
+    weft_events_close(events);
+    if (join->handles.n)
+        qsort(join->handles.items, join->handles.n, sizeof *join->handles.items, by_handle);
+    return code;
+}
+
+/* The thread that had the handle when the join ended: handles are used again. */
+static uint32_t thread_of_handle(const struct join *join, const struct weft_lock_op *op)
+{
+    const struct weft_thread_info *own =
+        &weft_trace_thread(join->interplay->trace, op->thread_id)->info;
+    const struct handle wanted = {
+        .pid = own->pid,
+        .number = weft_locks_object(join->interplay->locks, op->object)->address,
+        .at_ns = op->got_ns,
+        .host_id = own->host_id,
+        .thread_id = WEFT_ID_NONE
+    };
+    size_t low = 0, high = join->handles.n;
+    while (low < high) { /* first that was made later */
+        const size_t middle = low + (high - low) / 2;
+        if (by_handle(&join->handles.items[middle], &wanted) <= 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const struct handle *found = low > 0 ? &join->handles.items[low - 1] : NULL;
+    return found && found->number == wanted.number && found->pid == wanted.pid &&
+                   found->host_id == wanted.host_id
+               ? found->thread_id
+               : WEFT_ID_NONE;
+}
+
+static int by_process(const void *a, const void *b)
+{
+    const struct ending *x = a, *y = b;
+    if (x->host_id != y->host_id)
+        return x->host_id < y->host_id ? -1 : 1;
+    if (x->pid != y->pid)
+        return x->pid < y->pid ? -1 : 1;
+    if (x->at_ns != y->at_ns)
+        return x->at_ns < y->at_ns ? -1 : 1;
+    return (x->thread_id > y->thread_id) - (x->thread_id < y->thread_id);
+}
+
+static bool find_endings(struct join *join)
+{
+    const struct weft_twins *twins = weft_locks_twins(join->interplay->locks);
+    for (uint32_t id = 0; id < twins->n_threads; id++) {
+        const struct weft_thread_info *info = &weft_trace_thread(join->interplay->trace, id)->info;
+        if (twins->first[id] != id)
+            continue;
+        struct ending *made = WEFT_VEC_PUSH(&join->endings);
+        if (!made)
+            return false;
+        *made = (struct ending){ info->pid, join->interplay->last_ns[id], info->host_id, id };
+    }
+    if (join->endings.n)
+        qsort(join->endings.items, join->endings.n, sizeof *join->endings.items, by_process);
+    return true;
+}
+
+/* The thread of the process that was the last to end meanwhile. It tells of its end a little before
+ * it is gone. O(log threads). */
+static struct weft_lock_end last_ended(const struct join *join, const struct weft_lock_op *op,
+                                       unsigned *n_found)
+{
+    const struct weft_thread_info *own =
+        &weft_trace_thread(join->interplay->trace, op->thread_id)->info;
+    const struct ending wanted = { own->pid, op->got_ns, own->host_id, WEFT_ID_NONE };
+    const uint64_t least_ns = op->start_ns > ENDING_NS ? op->start_ns - ENDING_NS : 0;
+    struct weft_lock_end end = { .thread_id = WEFT_ID_NONE, .site = WEFT_ID_NONE };
+    size_t low = 0, high = join->endings.n;
+    while (low < high) { /* first that ended later */
+        const size_t middle = low + (high - low) / 2;
+        if (by_process(&join->endings.items[middle], &wanted) <= 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (*n_found = 0; low > 0 && *n_found < 2; low--) {
+        const struct ending *ending = &join->endings.items[low - 1];
+        if (ending->pid != own->pid || ending->host_id != own->host_id || ending->at_ns < least_ns)
+            break;
+        if (ending->thread_id == op->thread_id)
+            continue;
+        *n_found += ending->at_ns < op->start_ns ? 2 : 1;
+        if (end.thread_id == WEFT_ID_NONE)
+            end =
+                (struct weft_lock_end){ ending->at_ns > op->start_ns ? ending->at_ns : op->start_ns,
+                                        ending->thread_id, WEFT_ID_NONE };
+    }
+    return end;
+}
+
+/* Of a join by its handle: its thread, if it ended until then; if nobody tells of handles, the last
+ * one to end. */
 static struct weft_lock_end ended_thread(const struct join *join, const struct weft_lock_op *op,
                                          unsigned *n_found)
 {
-    const struct weft_trace *trace = join->interplay->trace;
-    const struct weft_twins *twins = weft_locks_twins(join->interplay->locks);
-    const struct weft_thread_info *own = &weft_trace_thread(trace, op->thread_id)->info;
-    const uint64_t least_ns = op->start_ns > ENDING_NS ? op->start_ns - ENDING_NS : 0;
-    struct weft_lock_end end = { .thread_id = WEFT_ID_NONE, .site = WEFT_ID_NONE };
-    *n_found = 0;
-    for (uint32_t id = 0; id < twins->n_threads; id++) {
-        const struct weft_thread_info *info = &weft_trace_thread(trace, id)->info;
-        const uint64_t last_ns = join->interplay->last_ns[id];
-        if (twins->first[id] != id || id == op->thread_id || info->pid != own->pid ||
-            info->host_id != own->host_id || last_ns < least_ns || last_ns > op->got_ns)
-            continue;
-        *n_found += last_ns < op->start_ns ? 2 : 1;
-        if (end.thread_id == WEFT_ID_NONE || last_ns >= end.at_ns)
-            end = (struct weft_lock_end){ last_ns, id, WEFT_ID_NONE };
-    }
-    if (end.thread_id != WEFT_ID_NONE && end.at_ns < op->start_ns)
-        end.at_ns = op->start_ns;
-    return end;
+    const uint32_t told = thread_of_handle(join, op);
+    if (told == WEFT_ID_NONE || told == op->thread_id ||
+        join->interplay->last_ns[told] > op->got_ns)
+        return last_ended(join, op, n_found);
+    const uint64_t last_ns = join->interplay->last_ns[told];
+    *n_found = 1;
+    return (struct weft_lock_end){ last_ns > op->start_ns ? last_ns : op->start_ns, told,
+                                   WEFT_ID_NONE };
 }
 
 static struct weft_lock_end end_of(const struct join *join, size_t at, uint8_t *confidence)
@@ -297,10 +452,12 @@ static bool is_late_join(const struct join *join, size_t at)
     const struct weft_lock_op *op = &join->ops[at];
     const struct weft_lock_object *object = weft_locks_object(join->interplay->locks, op->object);
     unsigned n_found;
-    return object->kind == WEFT_LOCK_JOIN && object->thread_id == WEFT_ID_NONE &&
-           !object->is_untold && !(op->flags & (WEFT_LOCK_FAILED | WEFT_LOCK_SLEPT)) &&
-           op->got_ns - op->start_ns < AT_ONCE_NS &&
-           ended_thread(join, op, &n_found).thread_id == WEFT_ID_NONE;
+    if (object->kind != WEFT_LOCK_JOIN || object->thread_id != WEFT_ID_NONE || object->is_untold ||
+        op->flags & (WEFT_LOCK_FAILED | WEFT_LOCK_SLEPT) || op->got_ns - op->start_ns >= AT_ONCE_NS)
+        return false;
+    const struct weft_lock_end end = ended_thread(join, op, &n_found);
+    return end.thread_id == WEFT_ID_NONE ||
+           join->interplay->last_ns[end.thread_id] + ENDING_NS < op->start_ns;
 }
 
 /* What is asked for and never had is waited for, though nobody was seen to have it. */
@@ -318,13 +475,9 @@ static void count_op(struct join *join, const struct weft_lock_op *op, bool is_w
     struct weft_interplay *interplay = join->interplay;
     struct weft_shared_object *object = &interplay->objects.items[op->object];
     const bool is_held = object->kind == WEFT_SHARED_MUTEX || object->kind == WEFT_SHARED_RWLOCK;
-    if (!is_wait && is_held && !(op->flags & (WEFT_LOCK_FAILED | WEFT_LOCK_PARTIAL))) {
-        object->uncontended++;
-    }
-    if ((is_held && !(op->flags & (WEFT_LOCK_FAILED | WEFT_LOCK_NO_RELEASE))) ||
-        object->kind == WEFT_SHARED_BARRIER) {
-        object->releases++;
-    }
+    object->uncontended +=
+        !is_wait && is_held && !(op->flags & (WEFT_LOCK_FAILED | WEFT_LOCK_PARTIAL));
+    object->releases += weft_interplay_lets_go(object, op);
 }
 
 static void count_signals(struct join *join)
@@ -402,8 +555,11 @@ enum weft_code weft_interplay_join(struct weft_interplay *interplay, uint64_t me
             ? WEFT_OK
             : no_memory(err);
     if (code == WEFT_OK) {
-        code = find_lives(interplay) ? match_signals(&join, err) : no_memory(err);
+        code = find_lives(interplay) && find_endings(&join) ? read_handles(&join, err)
+                                                            : no_memory(err);
     }
+    if (code == WEFT_OK)
+        code = match_signals(&join, err);
     for (size_t i = 0; i < join.n_ops && code == WEFT_OK; i++) {
         const bool is_wait = is_wait_op(&join, i);
         count_op(&join, &join.ops[i], is_wait);
@@ -419,5 +575,7 @@ enum weft_code weft_interplay_join(struct weft_interplay *interplay, uint64_t me
     free(join.is_one_of);
     WEFT_VEC_FINI(&join.order);
     WEFT_VEC_FINI(&join.active);
+    WEFT_VEC_FINI(&join.handles);
+    WEFT_VEC_FINI(&join.endings);
     return code;
 }

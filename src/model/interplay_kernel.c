@@ -168,6 +168,15 @@ static bool signalled(const struct weft_interplay *interplay, const struct weft_
     return false;
 }
 
+/* A join of which only the kernel knows whose end it was. */
+static bool is_join_by(const struct weft_interplay *interplay, const struct weft_wait *wait,
+                       const struct weft_sleep *sleep)
+{
+    return wait->kind == WEFT_SHARED_JOIN && wait->confidence == WEFT_SURETY_AMBIGUOUS &&
+           weft_trace_thread(interplay->trace, wait->waiter_id)->info.pid ==
+               weft_trace_thread(interplay->trace, sleep->waker_id)->info.pid;
+}
+
 /* The kernel says who woke the thread. */
 static void confirm(struct weft_interplay *interplay, struct weft_wait *wait,
                     const struct weft_sleep *sleep)
@@ -187,6 +196,12 @@ static void confirm(struct weft_interplay *interplay, struct weft_wait *wait,
             wait->confidence = WEFT_SURETY_CONFIRMED;
             return;
         }
+    }
+    if (is_join_by(interplay, wait, sleep)) {
+        wait->releaser_id = sleep->waker_id;
+        wait->release_ns = sleep->wake_ns;
+        wait->confidence = WEFT_SURETY_CONFIRMED;
+        return;
     }
     if (wait->releaser_id != WEFT_ID_NONE || wait->flags & WEFT_CORRESPONDENCE_FAILED)
         return;

@@ -24,6 +24,15 @@ WEFT_CHECKED enum weft_code weft_interplay_scan(struct weft_interplay *interplay
 WEFT_CHECKED enum weft_code weft_interplay_sleeps(struct weft_interplay *interplay,
                                                   struct weft_err *err);
 
+/* Whether the operation was one that let others go on: a lock given back, a barrier come to. */
+static inline bool weft_interplay_lets_go(const struct weft_shared_object *object,
+                                          const struct weft_lock_op *op)
+{
+    const bool is_held = object->kind == WEFT_SHARED_MUTEX || object->kind == WEFT_SHARED_RWLOCK;
+    return (is_held && !(op->flags & (WEFT_LOCK_FAILED | WEFT_LOCK_NO_RELEASE))) ||
+           object->kind == WEFT_SHARED_BARRIER;
+}
+
 /* Puts the waits in order. */
 void weft_interplay_sort(struct weft_interplay *interplay);
 

@@ -9,7 +9,10 @@
 #include "model/interplay_parts.h"
 #include "model/scan.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Where a thread was at a time: at the begin of a wait, or when it released. */
 struct moment {
@@ -23,6 +26,8 @@ struct answer {
     uint32_t depth;
 };
 
+enum { MOST_DESCRIPTOR = 1 << 20, SET_BYTES = 96 };
+
 struct frame {
     uint64_t end_ns;
     uint32_t function_id;
@@ -34,6 +39,8 @@ struct blocking {
     uint64_t start_ns, end_ns, object;
     uint32_t function_id, node, depth;
     uint32_t flags; /* enum weft_call_flag */
+    uint32_t n_set; /* descriptors, if it waits for any of several */
+    size_t set;     /* the first of them in the thread's `numbers` */
 };
 
 struct thread {
@@ -46,6 +53,10 @@ struct thread {
         struct blocking *items;
         size_t n, cap;
     } blocking;
+    struct {
+        uint32_t *items;
+        size_t n, cap;
+    } numbers;
     uint64_t calls[WEFT_BLOCKING_KINDS];
 };
 
@@ -181,6 +192,27 @@ static uint64_t first_argument(struct work *work, const struct weft_calls *calls
                : UINT64_MAX;
 }
 
+/* All arguments of a wait for any of several, if all can be descriptors: the call of another source
+ * has a pointer to them. False without memory. */
+static bool take_set(struct work *work, const struct weft_calls *calls, size_t row,
+                     struct blocking *call)
+{
+    call->set = work->thread->numbers.n;
+    for (size_t arg = work->arg; arg < calls->n_args && calls->arg_row[arg] == row; arg++) {
+        if (calls->arg_value[arg] > MOST_DESCRIPTOR) {
+            work->thread->numbers.n = call->set;
+            call->n_set = 0;
+            return true;
+        }
+        uint32_t *number = WEFT_VEC_PUSH(&work->thread->numbers);
+        if (!number)
+            return false;
+        *number = (uint32_t)calls->arg_value[arg];
+        call->n_set++;
+    }
+    return true;
+}
+
 /* A call that blocks: outermost ones count, and those of locks are known already. */
 static enum weft_code see_blocking(struct work *work, const struct weft_calls *calls, size_t row,
                                    struct weft_err *err)
@@ -210,6 +242,9 @@ static enum weft_code see_blocking(struct work *work, const struct weft_calls *c
                                .function_id = calls->function_id[row],
                                .depth = calls->depth[row],
                                .flags = calls->flags ? calls->flags[row] : 0 };
+    if (use->mode == WEFT_WAIT_FOR_ANY && use->shared == WEFT_SHARED_FILES &&
+        !take_set(work, calls, row, made))
+        return no_memory(err);
     return node_of(work, work->stack.n, &made->node) ? WEFT_OK : no_memory(err);
 }
 
@@ -533,18 +568,60 @@ static enum weft_code take_answers(struct job *job, uint32_t thread_id, const ui
     return WEFT_OK;
 }
 
+/* "descriptors 3, 5, 7": a wait for any of them. */
+static struct weft_str name_set(const struct blocking *call, const uint32_t *numbers,
+                                char text[SET_BYTES])
+{
+    size_t n = (size_t)snprintf(text, SET_BYTES, "descriptors");
+    for (uint32_t i = 0; i < call->n_set; i++) {
+        const int more = snprintf(text + n, SET_BYTES - n, "%s %" PRIu32, i ? "," : "", numbers[i]);
+        if (more < 0 || n + (size_t)more + 4 >= SET_BYTES) {
+            memcpy(text + n, ", ...", i ? 5 : 0);
+            n += i ? 5 : 0;
+            break;
+        }
+        n += (size_t)more;
+    }
+    return (struct weft_str){ text, n };
+}
+
+/* Tells sets apart whose names are too long. */
+static uint64_t number_of_set(const struct blocking *call, const uint32_t *numbers)
+{
+    uint64_t hash = call->n_set;
+    for (uint32_t i = 0; i < call->n_set; i++)
+        hash = (hash ^ numbers[i]) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash;
+}
+
+/* What a call waits for, reads or writes; its function stands for what is not told. */
+static uint32_t object_of(struct weft_interplay *interplay, uint64_t pid,
+                          const struct blocking *call, const uint32_t *numbers)
+{
+    const struct weft_blocking_use *use = &interplay->uses[call->function_id];
+    const enum weft_shared_kind kind = (enum weft_shared_kind)use->shared;
+    const struct weft_str name = weft_trace_function(interplay->trace, call->function_id)->name;
+    const bool is_any = use->mode == WEFT_WAIT_FOR_ANY;
+    char text[SET_BYTES];
+    if (kind != WEFT_SHARED_FILES || call->object == UINT64_MAX)
+        return weft_interplay_object(interplay, kind, pid, UINT64_MAX, name);
+    if (call->n_set > 1)
+        return weft_interplay_object(interplay, kind, pid, number_of_set(call, numbers + call->set),
+                                     name_set(call, numbers + call->set, text));
+    return is_any && call->object > MOST_DESCRIPTOR
+               ? weft_interplay_object(interplay, kind, pid, UINT64_MAX, name)
+               : weft_interplay_object(interplay, kind, pid, call->object, WEFT_STR(""));
+}
+
 /* Input and output, and waits for what is no lock. */
 static enum weft_code take_blocking(struct weft_interplay *interplay, uint32_t thread_id,
-                                    const struct blocking *call, uint32_t node,
-                                    struct weft_err *err)
+                                    const struct blocking *call, const uint32_t *numbers,
+                                    uint32_t node, struct weft_err *err)
 {
     const struct weft_blocking_use *use = &interplay->uses[call->function_id];
     const uint32_t rep = weft_locks_twins(interplay->locks)->first[thread_id];
     const uint64_t pid = weft_trace_thread(interplay->trace, thread_id)->info.pid;
-    const bool has_number = call->object != UINT64_MAX && use->shared == WEFT_SHARED_FILES;
-    const uint32_t object = weft_interplay_object(
-        interplay, (enum weft_shared_kind)use->shared, pid, has_number ? call->object : UINT64_MAX,
-        has_number ? WEFT_STR("") : weft_trace_function(interplay->trace, call->function_id)->name);
+    const uint32_t object = object_of(interplay, pid, call, numbers);
     const uint32_t site = weft_interplay_place(interplay, node, WEFT_STR(""));
     /* A thread that waits when its process ends does not tell of its end. */
     const uint64_t seen_ns = call->flags & WEFT_CALL_CUT_END &&
@@ -600,7 +677,7 @@ static enum weft_code take_thread(struct job *job, uint32_t thread_id, struct we
         code = take_answers(job, thread_id, global, err);
     for (size_t i = 0; i < thread->blocking.n && code == WEFT_OK; i++)
         code = take_blocking(job->interplay, thread_id, &thread->blocking.items[i],
-                             global[thread->blocking.items[i].node], err);
+                             thread->numbers.items, global[thread->blocking.items[i].node], err);
     for (unsigned kind = 0; kind < WEFT_BLOCKING_KINDS; kind++)
         job->interplay->calls[kind] += thread->calls[kind];
     free(global);
@@ -646,6 +723,7 @@ enum weft_code weft_interplay_scan(struct weft_interplay *interplay, const struc
     for (uint32_t id = 0; job.threads && id < n_threads; id++) {
         WEFT_VEC_FINI(&job.threads[id].nodes);
         WEFT_VEC_FINI(&job.threads[id].blocking);
+        WEFT_VEC_FINI(&job.threads[id].numbers);
         weft_map_free(job.threads[id].node_of);
     }
     WEFT_VEC_FINI(&job.moments);

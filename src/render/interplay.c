@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 struct interplay {
     const struct weft_view *view;
@@ -348,21 +349,40 @@ static struct weft_table table_of(const struct interplay *interplay, enum weft_i
 
 /* ---- renderings ------------------------------------------------------------------------------ */
 
+/* Threads of who records: their waits are not the program's. By name, as traces tell no more. */
+static bool is_recorder(struct weft_str name)
+{
+    static const char *const fronts[] = { "perf", "trace-cmd", "lttng-", "weft", "rec.sh" };
+    static const char end[] = "-ust"; /* threads of LTTng in the program */
+    for (size_t i = 0; i < sizeof fronts / sizeof *fronts; i++)
+        if (name.n_bytes >= strlen(fronts[i]) &&
+            memcmp(name.bytes, fronts[i], strlen(fronts[i])) == 0)
+            return true;
+    return name.n_bytes >= sizeof end &&
+           memcmp(name.bytes + name.n_bytes - (sizeof end - 1), end, sizeof end - 1) == 0;
+}
+
+/* A thread of a recorder tells least; then processes that wait for each other. */
+static unsigned rank_of(const struct interplay *interplay, const struct weft_interplay_cell *cell)
+{
+    const struct weft_thread_info *waiter = info_of(interplay, cell->waiter_id);
+    const struct weft_thread_info *releaser = info_of(interplay, cell->releaser_id);
+    const bool is_apart = is_recorder(waiter->name) || is_recorder(releaser->name);
+    return (is_apart ? 0 : 2U) + (waiter->pid == releaser->pid ? 1U : 0);
+}
+
 /* Who waits for whom most, in one sentence. */
 static void print_headline(const struct interplay *interplay)
 {
     const struct weft_interplay_table *table = interplay->table;
     struct weft_output *out = interplay->view->out;
-    const struct weft_interplay_cell *most = NULL, *inner = NULL; /* inner: of one process */
-    for (size_t i = 0; i < table->n_cells && !inner; i++) {
+    const struct weft_interplay_cell *most = NULL;
+    for (size_t i = 0; i < table->n_cells; i++) {
         const struct weft_interplay_cell *cell = &table->cells[i];
-        if (cell->releaser_id == WEFT_ID_NONE)
-            continue;
-        most = most ? most : cell;
-        if (info_of(interplay, cell->waiter_id)->pid == info_of(interplay, cell->releaser_id)->pid)
-            inner = cell;
+        if (cell->releaser_id != WEFT_ID_NONE &&
+            (!most || rank_of(interplay, cell) > rank_of(interplay, most)))
+            most = cell;
     }
-    most = inner ? inner : most;
     if (!most) {
         weft_output_text(out, table->n_waits ? "threads wait, but nothing tells for whom\n"
                                              : "no thread waits for another one\n");

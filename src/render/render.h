@@ -127,9 +127,10 @@ void weft_render_locks(const struct weft_view *view, const struct weft_locks_tab
 
 /* ---- states, waits, cpu ---- */
 
-/* Of a file that was written before it kept such things, or that broke off. */
+/* Of a program alone, of a file that was written before it kept such things, or that broke off. */
 #define WEFT_STATES_UNKNOWN                                                                        \
-    "the file does not keep what others did to a thread: import the trace again\n"
+    "nothing tells when threads had a processor: states need the switches of a kernel; of a file " \
+    "by an older version, import the trace again\n"
 
 void weft_render_states(const struct weft_view *view, const struct weft_states_table *table);
 

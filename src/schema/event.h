@@ -78,7 +78,7 @@ enum weft_event_kind {
     WEFT_EVENT_PACKET_RECEIVED,
     WEFT_EVENT_FLOW_BEGIN, /* causal arrow: value = flow id */
     WEFT_EVENT_FLOW_END,
-    WEFT_EVENT_FORK, /* thread_id -> next_thread_id */
+    WEFT_EVENT_FORK, /* thread_id -> next_thread_id, value = its pthread_t, or 0 */
     WEFT_EVENT_EXIT,
     WEFT_EVENT_FLOW_STEP, /* between FLOW_BEGIN and FLOW_END */
     WEFT_EVENT_CALL_ARGS, /* payload = arguments of the call that the thread entered last, in the

@@ -2,11 +2,11 @@
  *
  * Answers that the trace, or its index, knows by heart.
  */
+#include "analysis/histories.h"
 #include "render/directory.h"
 #include "render/render.h"
 #include "serve/files.h"
 #include "serve/state.h"
-#include "store/reader.h"
 
 #include <stdlib.h>
 
@@ -26,9 +26,8 @@ WEFT_ENDPOINT(traces)
         weft_json_u64(json, "id", i);
         weft_json_text(json, "name", served->name);
         weft_render_trace_entry(json, weft_session_trace(served->session));
-        weft_json_bool(
-            json, "has_states",
-            weft_store_has_arrivals(weft_trace_store(weft_session_trace(served->session))));
+        weft_json_bool(json, "has_states",
+                       weft_histories_are_known(weft_session_trace(served->session)));
         weft_json_end_object(json);
     }
     weft_json_end_array(json);

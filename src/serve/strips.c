@@ -2,12 +2,12 @@
  *
  * What the kernel tells of threads, as so many pixels can show it.
  */
+#include "analysis/histories.h"
 #include "base/vec.h"
 #include "model/scan.h"
 #include "model/states.h"
 #include "render/state_strips.h"
 #include "serve/state.h"
-#include "store/reader.h"
 
 struct strips {
     struct weft_history *history;
@@ -131,7 +131,7 @@ static void render(const struct weft_ask *ask, const struct strips *strips)
         .from_ns = ask->from_ns,
         .to_ns = ask->to_ns,
         .pixel_ns = strips->pixel_ns,
-        .is_known = weft_store_has_arrivals(weft_trace_store(ask->trace)),
+        .is_known = weft_histories_are_known(ask->trace),
     };
     ask->answer->type = weft_type_columns;
     weft_render_strips(&view, &shown);

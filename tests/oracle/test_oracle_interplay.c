@@ -475,6 +475,30 @@ static bool waits_same(const struct weft_interplay_table *table)
     return true;
 }
 
+/* Threads that gave the object back, signalled it or posted it. */
+static bool releasers_same(const struct weft_interplay *interplay)
+{
+    for (unsigned object = 0; object < OBJECTS; object++) {
+        uint32_t want = 0, got = 0;
+        for (unsigned t = 0; t < world.n_threads; t++) {
+            bool has_any = false;
+            for (size_t i = 0; i < world.threads[t].n_calls; i++) {
+                const struct call *call = &world.threads[t].calls[i];
+                has_any |= call->argument == address_of(object) &&
+                           (call->function == FN_UNLOCK || call->function == FN_SIGNAL ||
+                            call->function == FN_BROADCAST || call->function == FN_POST);
+            }
+            want += has_any;
+        }
+        for (size_t i = 0; i < interplay->objects.n; i++)
+            if (interplay->objects.items[i].address == address_of(object))
+                got = interplay->objects.items[i].n_releasers;
+        if (got != want)
+            return differ("releasers of an object", got, want);
+    }
+    return true;
+}
+
 /* ---- counts, ns by ns ------------------------------------------------------------------------ */
 
 /* The end of a wait that does not end is where the answer says. */
@@ -697,8 +721,8 @@ static bool try_trace(const struct weft_trace *trace, const struct weft_run *run
     if (!is_same)
         (void)failed(&err);
     const uint64_t from_ns = roll(world.last_ns / 2);
-    is_same = is_same && models_same(interplay, other) && all_same(interplay, run) &&
-              window_same(interplay, run, 0, world.last_ns) &&
+    is_same = is_same && models_same(interplay, other) && releasers_same(interplay) &&
+              all_same(interplay, run) && window_same(interplay, run, 0, world.last_ns) &&
               window_same(interplay, run, from_ns, from_ns + 1 + roll(world.last_ns / 2));
     weft_interplay_close(interplay);
     weft_interplay_close(other);

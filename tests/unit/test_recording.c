@@ -222,7 +222,7 @@ static void test_threads(void)
 {
     static const char *const lines[] = { "thread 0 tid 11 pid 10 name worker\n",
                                          "thread 1 tid 11 pid 10 generation 1 name worker\n",
-                                         "fork  [] 0 @20", NULL };
+                                         "fork  [] 555 @20", NULL };
     struct rb file = { 0 };
     struct rb_ring old = ring_of(TID, WEFT_RING_OPERATIONS, 1010),
                    new = ring_of(TID, WEFT_RING_OPERATIONS, 1400);

@@ -217,8 +217,8 @@ static enum weft_code wait_or_io(struct rec_delivery *delivery, unsigned op,
 /* ---- threads ----------------------------------------------------------------------------------
  */
 
-/* The thread with this handle that began nearest to `ticks`: one may begin before who made it
- * tells of it, and handles are used again. */
+/* The thread with this handle that began first after `ticks`, when its making began: handles are
+ * used again. */
 static const struct rec_begin *find_begin(const struct rec_convert *convert, uint32_t pid,
                                           uint64_t handle, uint64_t ticks)
 {
@@ -233,13 +233,8 @@ static const struct rec_begin *find_begin(const struct rec_convert *convert, uin
         else
             high = middle;
     }
-    const struct rec_begin *after = low < convert->begins.n ? &items[low] : NULL;
-    const struct rec_begin *before = low > 0 ? &items[low - 1] : NULL;
-    after = after && after->pid == pid && after->handle == handle ? after : NULL;
-    before = before && before->pid == pid && before->handle == handle ? before : NULL;
-    if (before && after)
-        return ticks - before->ticks < after->ticks - ticks ? before : after;
-    return before ? before : after;
+    const struct rec_begin *found = low < convert->begins.n ? &items[low] : NULL;
+    return found && found->pid == pid && found->handle == handle ? found : NULL;
 }
 
 /* Unless the kernel told. */
@@ -253,6 +248,7 @@ static enum weft_code created(struct rec_delivery *delivery, const struct rec_re
     if (convert->has_forks || !begin || rec_word_argument(record->word) != 0)
         return WEFT_OK;
     event.next_thread_id = convert->kernel.threads.items[begin->thread].thread_id;
+    event.value = rec_extra(record, 0); /* by which it will be joined */
     return rec_put_event(delivery, &event);
 }
 
