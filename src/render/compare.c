@@ -105,8 +105,9 @@ void weft_render_verdict(struct weft_output *out, const struct weft_comparison_v
     }
     weft_output_printf(out, "B is %s %s than A (", weft_human_mean(fabs(duration->difference)).text,
                        duration->difference > 0 ? "slower" : "faster");
-    if (duration->mean_a > 0)
-        weft_output_printf(out, "%+.3g %%, ", 100 * duration->difference / duration->mean_a);
+    const struct weft_human share = weft_human_growth(duration->difference, duration->mean_a);
+    if (share.text[0])
+        weft_output_printf(out, "%s, ", share.text);
     weft_output_printf(out, "95 %% %s to %s, n = %s and %s)", weft_human_change(duration->low).text,
                        weft_human_change(duration->high).text, weft_human_count(table->n_a).text,
                        weft_human_count(table->n_b).text);
@@ -158,11 +159,13 @@ static void put_word(struct weft_output *out, struct weft_str word)
         return;
     }
     weft_output_text(out, "'");
-    for (size_t i = 0; i < word.n_bytes; i++)
-        if (word.bytes[i] == '\'')
-            weft_output_text(out, "'\\''");
-        else
-            weft_words_name(out, (struct weft_str){ .bytes = word.bytes + i, .n_bytes = 1 });
+    for (size_t at = 0; at < word.n_bytes;) {
+        const char *quote = memchr(word.bytes + at, '\'', word.n_bytes - at);
+        const size_t end = quote ? (size_t)(quote - word.bytes) : word.n_bytes;
+        weft_words_name(out, (struct weft_str){ .bytes = word.bytes + at, .n_bytes = end - at });
+        weft_output_text(out, quote ? "'\\''" : "");
+        at = end + 1;
+    }
     weft_output_text(out, "'");
 }
 

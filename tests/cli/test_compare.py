@@ -228,6 +228,33 @@ def test_errors(database):
     ok(one.returncode == 0 and "too few executions" in one.stdout, "one execution is too few")
 
 
+def spread_out(seed, count, foreign):
+    """Durations without a gap; in some executions a part of them is a wait that others do not have."""
+    draw = random.Random(seed)
+    lines = []
+    for i in range(count):
+        run, disk = 5e5 * draw.lognormvariate(0, 0.4), 4e5 * draw.lognormvariate(0, 0.9)
+        waits = f" {LOCK}={int(4e6 * draw.lognormvariate(0, 0.7))}" if foreign and i % 25 == 3 else ""
+        lines.append(f"item worker {i * 1000000} 0 {RUN}={int(run)} {DISK}={int(disk)}{waits}")
+    return ["metric page_faults count", "source req - spread.weft", *lines]
+
+
+def test_spread(folder):
+    """No gap between slow and fast: what only slow ones do is told, more of the same is not."""
+    found = {True: [], False: []}
+    for seed in range(15):
+        for foreign in found:
+            path = os.path.join(folder, f"spread{seed}{foreign}.db")
+            make(path, spread_out(seed, 500, foreign))
+            kind = json.loads(weft("diagnose", path, "--json").stdout)["types"][0]
+            ok(not kind["tail"]["found"], f"seed {seed}: durations have no gap")
+            found[foreign].append(kind["explanation"])
+    ok(all("`journal`" in text and "remap" in text and "are slow" in text for text in found[True]),
+       "a wait of slow ones alone is told")
+    ok(all(text.startswith("Nothing significant") for text in found[False]),
+       "more of what all have is not")
+
+
 def test_healthy(path):
     lines, _ = executions(99, 300, lock_share=0)
     make(path, ["source req - calm.weft", *lines])
@@ -250,6 +277,7 @@ def main():
         test_words(database)
         test_pictures(database)
         test_errors(database)
+        test_spread(folder)
         test_healthy(os.path.join(folder, "calm.db"))
     print(f"1..{n_run}")
     return 1 if n_failed else 0
