@@ -228,6 +228,38 @@ def test_errors(database):
     ok(one.returncode == 0 and "too few executions" in one.stdout, "one execution is too few")
 
 
+HOSTILE = "f:main;f:<script>x`|[y](z)*\x1b[31m\x07\u202e&amp;;s:blocked:_disk;t:`rm`|</title>;f:\"]]>'"
+
+
+def test_hostile(folder):
+    """Names that would be commands of a terminal, or markup of a picture or a report."""
+    path, report = os.path.join(folder, "hostile.db"), os.path.join(folder, "hostile.md")
+    lines = ["metric page_faults count"]
+    for i in range(60):
+        lines += [f"source req {'new' if i % 2 else 'base'} it's\x1b[1mé{i}.weft"] if i < 6 else []
+    lines += [f"item w\x1b]0;x\x07 {i * 100000000} 0 {RUN}={500000 + i * 997}"
+              + (f" {HOSTILE}={9000000 + i * 991}" if i % 3 == 0 else "") for i in range(90)]
+    make(path, lines)
+    groups = ("--a", "duration<5ms", "--b", "duration>=5ms")
+    texts = {name: weft(*command) for name, command in {
+        "compare": ["compare", path, *groups, "--gate", "duration mean +5%", "--report", report],
+        "diagnose": ["diagnose", path], "flame": ["flame", path, "--diff", *groups],
+        "folded": ["flame", path, "-f", "folded"],
+        "json": ["compare", path, *groups, "--json"]}.items()}
+    for name, found in texts.items():
+        bad = [c for c in found.stdout if (ord(c) < 32 and c not in "\n\t") or ord(c) == 0x7f]
+        ok(found.returncode in (0, 1) and found.stdout and not bad and "Traceback" not in found.stderr,
+           f"hostile names: {name} has nothing that a terminal obeys")
+    xml.dom.minidom.parseString(texts["flame"].stdout)
+    ok(bool(json.loads(texts["json"].stdout)["differences"]), "hostile names: JSON is JSON")
+    ok("é5.weft" in texts["compare"].stdout, "letters beyond ASCII stay in a command")
+    text = open(report, encoding="utf-8").read()
+    rows = [line for line in text.splitlines() if line.startswith("| ")]
+    ok(not any(ord(c) < 32 and c != "\n" for c in text) and "\\<script\\>" in text
+       and all(line.replace("\\|", "").count("|") == 7 for line in rows),
+       "hostile names: a report has no markup but its own")
+
+
 def spread_out(seed, count, foreign):
     """Durations without a gap; in some executions a part of them is a wait that others do not have."""
     draw = random.Random(seed)
@@ -277,6 +309,7 @@ def main():
         test_words(database)
         test_pictures(database)
         test_errors(database)
+        test_hostile(folder)
         test_spread(folder)
         test_healthy(os.path.join(folder, "calm.db"))
     print(f"1..{n_run}")
