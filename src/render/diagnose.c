@@ -65,8 +65,8 @@ static bool is_evident(const struct weft_diagnosis *diagnosis,
     if (!row || !(row->difference_ns > 0))
         return false;
     if (is_preempted(diagnosis, cause->node))
-        return (diagnosis->is_versus || diagnosis->tail.is_found) &&
-               row->p_adjusted < EVIDENCE_P && row->interval.low_ns > 0;
+        return (diagnosis->is_versus || diagnosis->tail.is_found) && row->p_adjusted < EVIDENCE_P &&
+               row->interval.low_ns > 0;
     return true;
 }
 
