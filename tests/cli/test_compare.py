@@ -180,6 +180,17 @@ def test_words(database):
     parsed = json.loads(weft("diagnose", database, "--json").stdout)["types"][0]
     ok(parsed["significant"] and parsed["tail"]["found"] and len(parsed["causes"]) == 1,
        "one cause, as JSON")
+    runs = weft("compare", database, "--a", "tag=base", "--b", "tag=new").stdout.splitlines()[0]
+    ok("no evidence" in runs or "3 runs of A and 3 of B: by runs +" in runs,
+       "builds of several runs: the interval over runs is told")
+    quick = [f"{tag} and duration<5ms" for tag in ("tag=base", "tag=new")]
+    runs = weft("compare", database, "--a", quick[0], "--b", quick[1]).stdout.splitlines()[0]
+    ok("3 runs of A and 3 of B: by runs +" in runs and "no evidence" not in runs,
+       "and is evidence where runs agree")
+    quick = [f"trace={tag}0.weft and duration<5ms" for tag in ("base", "new")]
+    runs = weft("compare", database, "--a", quick[0], "--b", quick[1]).stdout.splitlines()[0]
+    ok("1 run of A and 1 of B: too few" in runs, "one run of each is too few, which is said")
+    ok("runs" not in verdict, "runs with executions of both are no blocks")
     versus = weft("diagnose", database, "--a", "tag=base and duration<5ms", "--b",
                   "tag=new and duration<5ms").stdout
     ok("slower than A" in versus.splitlines()[0] and "parse" in versus.splitlines()[0],
