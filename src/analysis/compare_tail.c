@@ -59,9 +59,9 @@ static void measure(const double *ns, size_t n, size_t split, struct weft_slow_t
         excess_ns += i >= split ? ns[i] - tail->fast_median_ns : 0;
     }
     tail->excess_share = all_ns > 0 ? excess_ns / all_ns : 0;
-    tail->is_found = tail->separation >= SEPARATION &&
-                     tail->slow_median_ns >= SLOWER * tail->fast_median_ns &&
-                     tail->excess_share >= EXCESS;
+    tail->is_worthy =
+        tail->slow_median_ns >= SLOWER * tail->fast_median_ns && tail->excess_share >= EXCESS;
+    tail->is_found = tail->is_worthy && tail->separation >= SEPARATION;
 }
 
 enum weft_code weft_slow_tail_find(const uint64_t *durations_ns, size_t n,

@@ -103,7 +103,7 @@ static enum weft_code look(struct doctor *doctor, struct weft_comparison *compar
         return code == WEFT_OK ? check_groups(doctor, looked) : code;
     }
     code = find_tail(doctor, looked);
-    if (code != WEFT_OK || !diagnosis->tail.is_found)
+    if (code != WEFT_OK || !diagnosis->tail.is_worthy)
         return code;
     (void)snprintf(looked->a, sizeof looked->a, "duration<=%lluns",
                    (unsigned long long)diagnosis->tail.fast_max_ns);

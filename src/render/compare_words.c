@@ -56,12 +56,40 @@ struct weft_human weft_human_p(double p)
     return out;
 }
 
+struct weft_human weft_human_growth(double change, double from)
+{
+    static const double PERCENT_MOST = 9.995 /* "+999 %" */, COUNTED_MOST = 1e15;
+    const double share = from > 0 ? change / from : (double)NAN;
+    struct weft_human out = { .text = "" };
+    if (!isfinite(share))
+        return out;
+    if (share >= PERCENT_MOST && share < COUNTED_MOST)
+        (void)snprintf(out.text, sizeof out.text, "x %.40s",
+                       weft_human_count((uint64_t)(1.5 + share)).text);
+    else
+        (void)snprintf(out.text, sizeof out.text, "%+.3g %%", 100 * share);
+    return out;
+}
+
+/* A name between backticks, which it must not end. */
+static void put_quoted(struct weft_output *out, struct weft_str name)
+{
+    for (size_t at = 0; at < name.n_bytes;) {
+        const char *tick = memchr(name.bytes + at, '`', name.n_bytes - at);
+        const size_t end = tick ? (size_t)(tick - name.bytes) : name.n_bytes;
+        weft_words_name(out, (struct weft_str){ .bytes = name.bytes + at, .n_bytes = end - at });
+        weft_output_text(out, tick ? "'" : "");
+        at = end + 1;
+    }
+}
+
 void weft_words_change(struct weft_output *out, const struct weft_compare_metric *metric,
                        enum weft_metric_unit unit)
 {
     weft_output_printf(out, "%s (", signed_text(metric->difference, unit).text);
-    if (metric->mean_a > 0)
-        weft_output_printf(out, "%+.3g %%, ", 100 * metric->difference / metric->mean_a);
+    const struct weft_human share = weft_human_growth(metric->difference, metric->mean_a);
+    if (share.text[0])
+        weft_output_printf(out, "%s, ", share.text);
     if (isfinite(metric->low) && isfinite(metric->high))
         weft_output_printf(out, "95 %% %s to %s)", signed_text(metric->low, unit).text,
                            signed_text(metric->high, unit).text);
@@ -190,7 +218,7 @@ static void put_functions(struct weft_output *out, const struct weft_ecct_matrix
             shown[n_shown++] = i;
     for (size_t i = n_shown; i-- > 0;) {
         weft_output_text(out, i + 1 == n_shown ? " in `" : " > ");
-        weft_words_name(out, frame_at(matrix, path, shown[i])->name);
+        put_quoted(out, frame_at(matrix, path, shown[i])->name);
     }
     weft_output_text(out, n_shown > 0 ? "`" : "");
 }
@@ -242,7 +270,7 @@ void weft_words_cause(struct weft_output *out, const struct weft_ecct_matrix *ma
     if (!is_preempted)
         put_functions(out, matrix, &path, first, thread);
     weft_output_text(out, is_preempted ? " by thread `" : ", for thread `");
-    weft_words_name(out, frame_at(matrix, &path, thread)->name);
+    put_quoted(out, frame_at(matrix, &path, thread)->name);
     weft_output_text(out, thread + 1 < path.n ? "`, " : "`");
     if (thread + 1 < path.n)
         put_state(out, matrix, &path, thread + 1, "which is");

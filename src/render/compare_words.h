@@ -18,6 +18,8 @@ struct weft_human weft_human_change(double ns);
 struct weft_human weft_human_mean(double ns);
 /* "p < 0.001", "p = 0.012". */
 struct weft_human weft_human_p(double p);
+/* "+23 %", or "x 54" where a share of thousands says less; nothing if `from` is not above 0. */
+struct weft_human weft_human_growth(double change, double from);
 /* "+3.10 ms (+18 %, 95 % 2.40 ms to 3.90 ms)": of a metric in its unit. */
 void weft_words_change(struct weft_output *out, const struct weft_compare_metric *metric,
                        enum weft_metric_unit unit);

@@ -12,6 +12,7 @@ enum { CAUSE_EXECUTIONS = 3, SHOWN_CAUSES = 5, LISTED_CAUSES = 3, BESIDE = 2 };
 /* Of all time of the executions, below which a cause is not worth a sentence. */
 static const double CAUSE_SHARE = 0.005;
 static const double EVIDENCE_P = 0.05;
+static const double FOREIGN = 0.05; /* of the fast executions, that may have it */
 
 /* ---- which causes count ---------------------------------------------------------------------- */
 
@@ -64,8 +65,21 @@ static bool is_evident(const struct weft_diagnosis *diagnosis,
     if (!row || !(row->difference_ns > 0))
         return false;
     if (is_preempted(diagnosis, cause->node))
-        return row->p_adjusted < EVIDENCE_P && row->interval.low_ns > 0;
+        return (diagnosis->is_versus || diagnosis->tail.is_found) && row->p_adjusted < EVIDENCE_P &&
+               row->interval.low_ns > 0;
     return true;
+}
+
+/* Is it of another kind than what the fast executions do? Where durations do not part slow from
+ * fast, the slow ones were chosen by what they have more of: that they have more of it then says
+ * nothing, but that the fast ones lack it does. */
+static bool is_foreign(const struct weft_diagnosis *diagnosis,
+                       const struct weft_compare_cause *cause)
+{
+    const struct weft_compare_node *row = row_of(diagnosis->table, cause->node);
+    return row && row->is_sure && row->difference_ns > 0 &&
+           (double)row->n_a <= FOREIGN * (double)diagnosis->table->n_a &&
+           row->mean_a_ns <= FOREIGN * row->mean_b_ns;
 }
 
 static enum cause_place place_of(const struct weft_diagnosis *diagnosis,
@@ -78,6 +92,8 @@ static enum cause_place place_of(const struct weft_diagnosis *diagnosis,
         return SMALL;
     if (weft_node_is_outside(diagnosis->matrix, cause->node))
         return OUTSIDE;
+    if (!diagnosis->is_versus && !diagnosis->tail.is_found && !is_foreign(diagnosis, cause))
+        return SPREAD;
     return is_evident(diagnosis, cause) ? INSIDE : CHANCE;
 }
 
@@ -252,6 +268,11 @@ static void put_slow(struct weft_output *out, const struct weft_diagnosis *diagn
     const struct weft_compare_cause *list[SHOWN_CAUSES];
     const struct weft_slow_tail *tail = &diagnosis->tail;
     const size_t n = list_causes(diagnosis, INSIDE, list, SHOWN_CAUSES);
+    if (n == 0 && !tail->is_found) {
+        put_healthy(out, diagnosis);
+        put_others(out, diagnosis);
+        return;
+    }
     if (n == 0) {
         weft_output_text(out, "Nothing significant in ");
         put_type(out, diagnosis);

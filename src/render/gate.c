@@ -5,6 +5,7 @@
 #include "schema/event.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { ROWS = 10, EXAMPLES = 3 };
 
@@ -13,7 +14,7 @@ static void put_amount(struct weft_output *out, const struct weft_gate_view *gat
     if (!isfinite(amount))
         weft_output_text(out, "-");
     else if (gate->result->is_relative)
-        weft_output_printf(out, "%+.3g %%", 100 * amount);
+        weft_output_text(out, weft_human_growth(amount, 1).text);
     else
         weft_output_printf(out, "%s%s", amount < 0 ? "-" : "+",
                            weft_human_metric(fabs(amount), gate->unit).text);
@@ -66,12 +67,21 @@ void weft_render_gate(struct weft_output *out, const struct weft_gate_view *gate
     weft_output_text(out, "\n");
 }
 
-/* A path as code; what would end the cell is replaced. */
-static void put_cell(struct weft_output *out, struct weft_output *scratch)
+/* Words as Markdown: names of functions and threads are not markup. With `has_code`, what is
+ * between backticks is code, in which nothing can be escaped, nor need be but what ends a cell. */
+static void put_markdown(struct weft_output *out, struct weft_output *scratch, bool has_code)
 {
+    static const char markup[] = "\\`*_{}[]<>()#|&~!$";
     const struct weft_str text = weft_output_held(scratch);
-    for (size_t i = 0; i < text.n_bytes; i++)
-        weft_output_write(out, text.bytes[i] == '|' ? "/" : text.bytes + i, 1);
+    bool is_code = false;
+    for (size_t i = 0; i < text.n_bytes; i++) {
+        const char letter = text.bytes[i];
+        if (has_code && letter == '`')
+            is_code = !is_code;
+        else if (!is_code && letter != '\0' && strchr(markup, letter))
+            weft_output_text(out, "\\");
+        weft_output_write(out, is_code && letter == '|' ? "/" : &letter, 1);
+    }
     weft_output_clear(scratch);
 }
 
@@ -90,7 +100,7 @@ static void put_differences(struct weft_output *out, struct weft_output *scratch
             weft_human_change(row->interval.high_ns).text, weft_human_p(row->p_adjusted).text,
             weft_human_mean(row->mean_a_ns).text, weft_human_mean(row->mean_b_ns).text);
         weft_words_path(scratch, comparison->matrix, row->node, " > ");
-        put_cell(out, scratch);
+        put_markdown(out, scratch, false);
         weft_output_text(out, " |\n");
     }
 }
@@ -109,7 +119,7 @@ static void put_causes(struct weft_output *out, struct weft_output *scratch,
             out, "- %s, %s on average: ", weft_human_plural(cause->n_items, "execution").text,
             weft_human_mean(cause->duration_ns).text);
         weft_words_cause(scratch, comparison->matrix, cause->node);
-        put_cell(out, scratch);
+        put_markdown(out, scratch, true);
         weft_output_text(out, "\n");
     }
 }
@@ -143,7 +153,8 @@ void weft_render_gate_report(struct weft_output *out, const struct weft_gate_vie
                                                  : "Performance: passed");
     weft_render_gate(out, gate);
     weft_output_text(out, "\n");
-    weft_render_verdict(out, comparison);
+    weft_render_verdict(scratch, comparison);
+    put_markdown(out, scratch, true);
     weft_output_printf(out, ".\n\nA: `%s`, B: `%s`\n", *comparison->a ? comparison->a : "all",
                        *comparison->b ? comparison->b : "all");
     put_differences(out, scratch, comparison);

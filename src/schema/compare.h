@@ -73,7 +73,8 @@ struct weft_compare_table {
 /* Executions that last longer than the others by more than chance spreads them
  * (docs/analyses/diagnose.md). */
 struct weft_slow_tail {
-    bool is_found;
+    bool is_found;  /* the slow ones are a hump of their own */
+    bool is_worthy; /* they cost enough to be looked at, even if durations do not part them */
     uint64_t n_fast, n_slow;
     uint64_t fast_max_ns, slow_min_ns; /* no duration lies between */
     double fast_median_ns, slow_median_ns;

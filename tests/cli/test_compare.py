@@ -180,6 +180,17 @@ def test_words(database):
     parsed = json.loads(weft("diagnose", database, "--json").stdout)["types"][0]
     ok(parsed["significant"] and parsed["tail"]["found"] and len(parsed["causes"]) == 1,
        "one cause, as JSON")
+    runs = weft("compare", database, "--a", "tag=base", "--b", "tag=new").stdout.splitlines()[0]
+    ok("no evidence" in runs or "3 runs of A and 3 of B: by runs +" in runs,
+       "builds of several runs: the interval over runs is told")
+    quick = [f"{tag} and duration<5ms" for tag in ("tag=base", "tag=new")]
+    runs = weft("compare", database, "--a", quick[0], "--b", quick[1]).stdout.splitlines()[0]
+    ok("3 runs of A and 3 of B: by runs +" in runs and "no evidence" not in runs,
+       "and is evidence where runs agree")
+    quick = [f"trace={tag}0.weft and duration<5ms" for tag in ("base", "new")]
+    runs = weft("compare", database, "--a", quick[0], "--b", quick[1]).stdout.splitlines()[0]
+    ok("1 run of A and 1 of B: too few" in runs, "one run of each is too few, which is said")
+    ok("runs" not in verdict, "runs with executions of both are no blocks")
     versus = weft("diagnose", database, "--a", "tag=base and duration<5ms", "--b",
                   "tag=new and duration<5ms").stdout
     ok("slower than A" in versus.splitlines()[0] and "parse" in versus.splitlines()[0],
@@ -228,6 +239,65 @@ def test_errors(database):
     ok(one.returncode == 0 and "too few executions" in one.stdout, "one execution is too few")
 
 
+HOSTILE = "f:main;f:<script>x`|[y](z)*\x1b[31m\x07\u202e&amp;;s:blocked:_disk;t:`rm`|</title>;f:\"]]>'"
+
+
+def test_hostile(folder):
+    """Names that would be commands of a terminal, or markup of a picture or a report."""
+    path, report = os.path.join(folder, "hostile.db"), os.path.join(folder, "hostile.md")
+    lines = ["metric page_faults count"]
+    for i in range(60):
+        lines += [f"source req {'new' if i % 2 else 'base'} it's\x1b[1mé{i}.weft"] if i < 6 else []
+    lines += [f"item w\x1b]0;x\x07 {i * 100000000} 0 {RUN}={500000 + i * 997}"
+              + (f" {HOSTILE}={9000000 + i * 991}" if i % 3 == 0 else "") for i in range(90)]
+    make(path, lines)
+    groups = ("--a", "duration<5ms", "--b", "duration>=5ms")
+    texts = {name: weft(*command) for name, command in {
+        "compare": ["compare", path, *groups, "--gate", "duration mean +5%", "--report", report],
+        "diagnose": ["diagnose", path], "flame": ["flame", path, "--diff", *groups],
+        "folded": ["flame", path, "-f", "folded"],
+        "json": ["compare", path, *groups, "--json"]}.items()}
+    for name, found in texts.items():
+        bad = [c for c in found.stdout if (ord(c) < 32 and c not in "\n\t") or ord(c) == 0x7f]
+        ok(found.returncode in (0, 1) and found.stdout and not bad and "Traceback" not in found.stderr,
+           f"hostile names: {name} has nothing that a terminal obeys")
+    xml.dom.minidom.parseString(texts["flame"].stdout)
+    ok(bool(json.loads(texts["json"].stdout)["differences"]), "hostile names: JSON is JSON")
+    ok("é5.weft" in texts["compare"].stdout, "letters beyond ASCII stay in a command")
+    text = open(report, encoding="utf-8").read()
+    rows = [line for line in text.splitlines() if line.startswith("| ")]
+    ok(not any(ord(c) < 32 and c != "\n" for c in text) and "\\<script\\>" in text
+       and all(line.replace("\\|", "").count("|") == 7 for line in rows),
+       "hostile names: a report has no markup but its own")
+
+
+def spread_out(seed, count, foreign):
+    """Durations without a gap; in some executions a part of them is a wait that others do not have."""
+    draw = random.Random(seed)
+    lines = []
+    for i in range(count):
+        run, disk = 5e5 * draw.lognormvariate(0, 0.4), 4e5 * draw.lognormvariate(0, 0.9)
+        waits = f" {LOCK}={int(4e6 * draw.lognormvariate(0, 0.7))}" if foreign and i % 25 == 3 else ""
+        lines.append(f"item worker {i * 1000000} 0 {RUN}={int(run)} {DISK}={int(disk)}{waits}")
+    return ["metric page_faults count", "source req - spread.weft", *lines]
+
+
+def test_spread(folder):
+    """No gap between slow and fast: what only slow ones do is told, more of the same is not."""
+    found = {True: [], False: []}
+    for seed in range(15):
+        for foreign in found:
+            path = os.path.join(folder, f"spread{seed}{foreign}.db")
+            make(path, spread_out(seed, 500, foreign))
+            kind = json.loads(weft("diagnose", path, "--json").stdout)["types"][0]
+            ok(not kind["tail"]["found"], f"seed {seed}: durations have no gap")
+            found[foreign].append(kind["explanation"])
+    ok(all("`journal`" in text and "remap" in text and "are slow" in text for text in found[True]),
+       "a wait of slow ones alone is told")
+    ok(all(text.startswith("Nothing significant") for text in found[False]),
+       "more of what all have is not")
+
+
 def test_healthy(path):
     lines, _ = executions(99, 300, lock_share=0)
     make(path, ["source req - calm.weft", *lines])
@@ -250,6 +320,8 @@ def main():
         test_words(database)
         test_pictures(database)
         test_errors(database)
+        test_hostile(folder)
+        test_spread(folder)
         test_healthy(os.path.join(folder, "calm.db"))
     print(f"1..{n_run}")
     return 1 if n_failed else 0

@@ -58,11 +58,14 @@ __attribute__((format(printf, 2, 0), unused)) static void tap_line(bool is_ok, c
 TAP_PRINTF(1, 2) static void tap_note(const char *format, ...)
 {
     va_list args;
+    char text[2048];
     va_start(args, format);
-    printf("# ");
-    (void)vprintf(format, args);
-    printf("\n");
+    (void)vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    printf("# ");
+    for (const char *at = text; *at; at++) /* every line of it is a comment */
+        (void)fputs(*at == '\n' ? "\n# " : (const char[]){ *at, '\0' }, stdout);
+    printf("\n");
 }
 
 /* One test named by the printf format; returns `is_ok`. */
