@@ -2,7 +2,7 @@
 // Ranked differences, executions of both groups, and what B is slow for.
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
-import { contextOf } from '../lib/compare';
+import { contextOf, numberOf } from '../lib/compare';
 import type { Executions, Side } from '../lib/compare';
 import { causeWords, isUnsure, pWords, signed, stepOf, whereOf } from '../lib/compared';
 import type { Compared, ComparedCause } from '../lib/compared';
@@ -407,7 +407,7 @@ function ExecutionRow({
   const side: Side | 'none' = (member & 2) !== 0 ? 'b' : (member & 1) !== 0 ? 'a' : 'none';
   const source = executions.sources[executions.source[i]!];
   const canOpen = compare.threadOf(i) >= 0;
-  const id = executions.id[i]!;
+  const id = numberOf(executions, i);
   const open = (): void => {
     if (compare.open(i)) return;
     const href = elsewhere(executions, i);
