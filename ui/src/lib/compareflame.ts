@@ -55,7 +55,7 @@ export function diffTree(
 export function onlyInA({ nodes }: Compared): { count: number; ns: number } {
   let [count, ns] = [0, 0];
   for (let i = 0; i < nodes.n; i++)
-    if (nodes.meanA[i]! > 0 && nodes.meanB[i]! === 0) {
+    if (nodes.meanA[i]! > 0 && !(nodes.meanB[i]! > 0)) {
       count++;
       ns += nodes.meanA[i]!;
     }
