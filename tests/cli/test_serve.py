@@ -589,6 +589,53 @@ def check_states(folder):
     ok(server.end() == 0, "the server of states ends")
 
 
+def check_compared(server, trace, wanted, question, where):
+    """Executions as the command lists them; groups of a comparison as a plain look at each."""
+    told = server.api("executions", **question)
+    rows = told["executions"]
+    ok(sorted((row["start_ns"], row["end_ns"]) for row in rows) == sorted(wanted),
+       f"executions of {where}", f"{len(rows)} {len(wanted)}")
+    lengths = [row["end_ns"] - row["start_ns"] for row in rows]
+    ok([row["value"] for row in told["metric_0"]] == lengths, f"durations of {where}")
+    middle = int(sorted(lengths)[len(lengths) // 2])
+    a, b = (urllib.parse.quote(f"duration{op}{middle}ns") for op in ("<", ">="))
+    answer = server.api("compare", a=a, b=b, **question)
+    slow = [length >= middle for length in lengths]
+    ok((answer["a"], answer["b"]) == (slow.count(False), slow.count(True)) and
+       [row["value"] for row in answer["members"]] == [2 if is_slow else 1 for is_slow in slow] and
+       answer["verdict"], f"groups of {where}", answer["verdict"])
+    for bad in ({"a": urllib.parse.quote("duration<")}, {"node": 1 << 30}, {"draft": 2}):
+        text = "&".join(f"{key}={value}" for key, value in {**question, **bad}.items())
+        name = "executions" if "node" in bad else "compare"
+        status = server.get(f"api/{name}?{text}")[0].status
+        ok(status == 400, f"{name} of {where}: {next(iter(bad))} refused", status)
+
+
+def check_executions(trace, folder):
+    """Paths, executions and comparisons: of a trace, and of a database beside it."""
+    database = folder / "executions.db"
+    rule = ("--begin", "call:get", "--type", "get")
+    done = weft("executions", "-q", *rule, "--db", database, trace)
+    ok(done.returncode == 0, "a database", done.stderr)
+    listed = weft_json("executions", "--begin", "call:get", "--type", "get", "--limit", 0, trace)
+    wanted = [(row["start_ns"], row["end_ns"]) for row in listed["executions"]]
+    server = Server(trace, database)
+    check_compared(server, trace, wanted, {"type": "get", "begin": "call:get"}, "a trace")
+    check_compared(server, trace, wanted, {"db": 0, "type": "get"}, "a database")
+    ok([(row["name"], row["count"]) for row in server.api("types", db=0)["types"]] ==
+       [("get", len(wanted))], "types of a database")
+    start, end = max(wanted, key=lambda one: one[1] - one[0])
+    path = server.api("path", thread=0, from_=int(start), to=int(end))
+    ok(path["segments_total"] == len(path["segments"]) and
+       sum(row["end_ns"] - row["start_ns"] for row in path["segments"]) == end - start,
+       "a path is as long as its time")
+    for bad in ("path?thread=99999", "path?thread=0&from=9&to=3", "types?db=7", "executions",
+                "executions?begin=nonsense", "compare?db=0&type=none", "path?span=none"):
+        status = server.get(f"api/{bad}")[0].status
+        ok(400 <= status < 500, f"{bad} is refused", status)
+    ok(server.end() == 0, "the server of executions ends", server.process.stderr.read())
+
+
 def own_trace(folder):
     rng = random.Random(SEED)
     files = [folder / f"t-{tid}.txt" for tid in (11, 12, 13)]
@@ -626,6 +673,7 @@ def main():
         check_files(trace, folder)
         check_restart(trace, folder)
         check_states(folder)
+        check_executions(own_trace(folder), folder)
     print(f"1..{n_run}")
     sys.exit(n_failed > 0)
 

@@ -181,6 +181,11 @@ export function slowTail(durations: Float64Array): { fast: number; slow: number 
   return { fast: sorted[Math.floor(n / 2)]!, slow: sorted[Math.ceil(n * 0.9) - 1]! };
 }
 
+/** The number of an execution in its source, as databases count them; of a trace its id. */
+export function numberOf({ id }: Executions, i: number): number {
+  return id[i]! % 2 ** 32;
+}
+
 /** Two tags, if there are several; else the fast ones against the slow tail. */
 export function firstGroups({ sources, metrics }: Executions): Record<Side, Group> {
   const tags = [...new Set(sources.map(({ tag }) => tag))].filter(tag => tag !== '');

@@ -51,6 +51,17 @@ export function diffTree(
   return { nodes, tree, placeOf };
 }
 
+/** Contexts in which A spends time and B none: of no width where the width is the mean of B. */
+export function onlyInA({ nodes }: Compared): { count: number; ns: number } {
+  let [count, ns] = [0, 0];
+  for (let i = 0; i < nodes.n; i++)
+    if (nodes.meanA[i]! > 0 && !(nodes.meanB[i]! > 0)) {
+      count++;
+      ns += nodes.meanA[i]!;
+    }
+  return { count, ns };
+}
+
 /** The node of the tree that shows a node of the executions; -1: none. */
 export function treeNode({ tree }: DiffTree, node: number): number {
   return node < 1 ? -1 : tree.fn.indexOf(node - 1);

@@ -381,7 +381,7 @@ export class Compare {
     const thread = this.threadOf(i);
     if (!executions || thread < 0) return null;
     const [t0, t1] = [executions.start[i]!, executions.end[i]!];
-    const label = `${whatOf(subject)} #${executions.id[i]!}`;
+    const label = `${whatOf(subject)} #${compare.numberOf(executions, i)}`;
     return { thread, span: { t0, t1: Math.max(t0 + 1, t1) }, label };
   }
 

@@ -90,7 +90,10 @@ function Tools({ executions }: { executions: Executions }): JSX.Element {
   const charts = useCompareState(s => s.charts);
   const subject = useCompareState(s => s.subject);
   const [isOpen, setOpen] = useState(false);
-  const told = executions.metrics.filter(({ values }) => values.some(value => value > 0));
+  const told = useMemo(
+    () => executions.metrics.filter(({ values }) => values.some(value => value > 0)),
+    [executions],
+  );
   return (
     <div class="cmp-tools">
       <button aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Where B spends its time, against A: the differential flame graph.
 import type { JSX } from 'preact';
-import { useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { diffColors } from '../draw/diff';
 import { ECCT_LEVEL, paintEcct } from '../draw/ecct';
 import type { FrameLook } from '../draw/ecct';
@@ -10,7 +10,7 @@ import { contextOf } from '../lib/compare';
 import type { Executions } from '../lib/compare';
 import { isUnsure, pWords, signed, stepOf } from '../lib/compared';
 import type { Compared } from '../lib/compared';
-import { diffTree, treeNode } from '../lib/compareflame';
+import { diffTree, onlyInA, treeNode } from '../lib/compareflame';
 import type { DiffTree } from '../lib/compareflame';
 import { boxAt, layoutFlame } from '../lib/flame';
 import type { Flame } from '../lib/flame';
@@ -223,6 +223,7 @@ export function CompareFlame({ scope, what }: { scope: FlameScope; what: string 
   const [top, setTop] = useState(0);
   const [over, setOver] = useState<{ at: number; x: number; y: number } | null>(null);
   const asked = useMemo(() => parseQuery(query), [query]);
+  const lost = useMemo(() => onlyInA(compared), [compared]);
   const isSearched = asked.names.length > 0 && asked.error === '';
   const prefix = useMemo(
     () =>
@@ -250,6 +251,13 @@ export function CompareFlame({ scope, what }: { scope: FlameScope; what: string 
     [diff, width, statistic],
   );
   flameRef.current = flame;
+  useEffect(() => {
+    const view = scroller.current;
+    if (!view || node < 1 || treeNode(diff, node) < 0) return;
+    const y = (contextOf(executions, node).length - 1) * ECCT_LEVEL;
+    const isSeen = y >= view.scrollTop && y + ECCT_LEVEL <= view.scrollTop + view.clientHeight;
+    if (!isSeen) view.scrollTop = Math.max(0, y - view.clientHeight / 2);
+  }, [node, flame]);
   const at = (event: MouseEvent): number => {
     const box = holder.current!.getBoundingClientRect();
     const level = Math.floor((event.clientY - box.top + top) / ECCT_LEVEL);
@@ -265,6 +273,8 @@ export function CompareFlame({ scope, what }: { scope: FlameScope; what: string 
           <small>
             critical path of {what}; width: mean of B; colour: exclusive difference B {'\u2212'} A
             {prefix !== '' && `; prefix \u201c${prefix}\u201d hidden`}
+            {lost.count > 0 &&
+              `; ${plural(lost.count, 'context')} only A has, ${duration(lost.ns)}: in the ranking`}
             {flame && flame.merged > 0 && `; ${plural(flame.merged, 'node')} too narrow, merged`}
           </small>
         </span>

@@ -2,7 +2,7 @@
 // Ranked differences, executions of both groups, and what B is slow for.
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
-import { contextOf } from '../lib/compare';
+import { contextOf, numberOf } from '../lib/compare';
 import type { Executions, Side } from '../lib/compare';
 import { causeWords, isUnsure, pWords, signed, stepOf, whereOf } from '../lib/compared';
 import type { Compared, ComparedCause } from '../lib/compared';
@@ -375,19 +375,25 @@ function PartsBar({
   );
 }
 
-/** Places of the executions to list, slowest first. */
+/** Places of all executions, slowest first. */
+function slowestFirst({ n, start, end }: Executions): Uint32Array {
+  const length = Float64Array.from({ length: n }, (_, i) => end[i]! - start[i]!);
+  const order = Uint32Array.from(length, (_, i) => i);
+  return order.sort((a, b) => length[b]! - length[a]! || a - b);
+}
+
+/** Those of `order` to list. */
 function listed(
-  executions: Executions,
+  order: Uint32Array,
   members: Uint8Array,
   list: string,
   ofCause: ReadonlySet<number> | null,
 ): number[] {
   const wanted = { a: 1, b: 2, both: 3, all: 4 }[list] ?? 3;
   const out: number[] = [];
-  for (let i = 0; i < executions.n; i++)
+  for (const i of order)
     if ((wanted === 4 || (members[i]! & wanted) !== 0) && (!ofCause || ofCause.has(i))) out.push(i);
-  const length = (i: number): number => executions.end[i]! - executions.start[i]!;
-  return out.sort((a, b) => length(b) - length(a) || a - b);
+  return out;
 }
 
 function ExecutionRow({
@@ -407,7 +413,7 @@ function ExecutionRow({
   const side: Side | 'none' = (member & 2) !== 0 ? 'b' : (member & 1) !== 0 ? 'a' : 'none';
   const source = executions.sources[executions.source[i]!];
   const canOpen = compare.threadOf(i) >= 0;
-  const id = executions.id[i]!;
+  const id = numberOf(executions, i);
   const open = (): void => {
     if (compare.open(i)) return;
     const href = elsewhere(executions, i);
@@ -502,9 +508,10 @@ export function ExecutionTable({
     });
     return own;
   }, [compared, cause]);
+  const order = useMemo(() => slowestFirst(executions), [executions]); // not at each step of a drag
   const rows = useMemo(
-    () => listed(executions, compare.members, list, ofCause),
-    [executions, turn, list, ofCause],
+    () => listed(order, compare.members, list, ofCause),
+    [order, turn, list, ofCause],
   );
   const view = useRowsInView(rows.length, -1, []);
   const most = rows.length > 0 ? executions.end[rows[0]!]! - executions.start[rows[0]!]! : 1;
