@@ -361,7 +361,7 @@ const BEND_PX = 0.3;
 
 /** Whole characters, at most `most` a piece. */
 function piecesOf(said: string, most: number): string[] {
-  const letters = [...said];
+  const letters = Array.from(said);
   const step = Math.max(1, Math.floor(most));
   return Array.from({ length: Math.ceil(letters.length / step) }, (_, i) =>
     letters.slice(i * step, (i + 1) * step).join(''),

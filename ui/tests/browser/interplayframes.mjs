@@ -26,7 +26,7 @@ async function measure([mode, kind]) {
     flush();
     const started = performance.now();
     act();
-    cancelAnimationFrame(stage.frame);
+    window.cancelAnimationFrame(stage.frame);
     stage.paint();
     flush();
     times.push(performance.now() - started);
