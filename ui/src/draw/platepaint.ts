@@ -17,6 +17,9 @@ type Ctx = CanvasRenderingContext2D;
 export interface PlateStyle {
   wait: string[];
   io: string[];
+  /** The same for aggregates, by level: lighter with each. */
+  paleWait: string[][];
+  paleIo: string[][];
   bg: string;
   edge: string;
   ink3: string;
@@ -37,8 +40,14 @@ export function plateStyle(theme: Theme): PlateStyle {
     Array.from({ length: TONE_STEPS + 1 }, (_, i) =>
       i === 0 ? neutral : mix(hue, neutral, 0.25 + (0.75 * i) / TONE_STEPS),
     );
+  const pale = (fills: string[]): string[][] =>
+    Array.from({ length: PALE_LEVELS }, (_, level) =>
+      fills.map(fill => mix(fill, theme.bg, Math.max(0.3, 0.62 - LIGHTER * level))),
+    );
+  const [wait, io] = [ramp(lock), ramp(disk)];
   return {
-    ...{ wait: ramp(lock), io: ramp(disk), bg: theme.bg, edge: theme.edge, ink3: theme.ink3 },
+    ...{ wait, io, paleWait: pale(wait), paleIo: pale(io) },
+    ...{ bg: theme.bg, edge: theme.edge, ink3: theme.ink3 },
     ...{ hatch: theme.hatch, hues: theme.hues, grey: theme.hues[10]! },
   };
 }
@@ -57,6 +66,7 @@ const LEAST_LABEL_PX = 30;
 const END_PX = 3;
 const BAR_GAP_PX = 1;
 const LIGHTER = 0.06; // an aggregate is lighter with each level
+const PALE_LEVELS = 6;
 const SMALL_PX = 6; // a piece of a ring shorter than this is drawn with straight lines
 
 /* ---- shapes ---- */
@@ -198,13 +208,10 @@ interface Label {
 
 function fillOf(style: PlateStyle, data: ThreadData, i: number, level: number): string {
   const { calls, shares } = data;
-  const tone = toneOf(shares, calls.start[i]!, calls.end[i]!);
-  const fill =
-    tone.kind === 'none'
-      ? style.wait[0]!
-      : style[tone.kind === 'io' ? 'io' : 'wait'][toneStep(tone.share)]!;
-  if (calls.isCluster[i] !== 1) return fill;
-  return mix(fill, style.bg, Math.max(0.3, 0.62 - LIGHTER * Math.min(level, 5)));
+  const { kind, share } = toneOf(shares, calls.start[i]!, calls.end[i]!);
+  const step = kind === 'none' ? 0 : toneStep(share);
+  if (calls.isCluster[i] !== 1) return (kind === 'io' ? style.io : style.wait)[step]!;
+  return (kind === 'io' ? style.paleIo : style.paleWait)[Math.min(level, PALE_LEVELS - 1)]![step]!;
 }
 
 /** The calls of a thread; then their names, where they have room. */
@@ -217,9 +224,13 @@ export function paintThread(scene: PlateScene, frame: Frame, data: ThreadData): 
   const labels: Label[] = [];
   for (let level = 0; level < frame.shown; level++) {
     const tall = frame.levels.at(level + 1) - frame.levels.at(level);
+    const scale = lengthAt(frame, 1, level);
+    let painted = -1; // px: a bar is at least one wide, and hides those within it
     eachItem(data, level, t0, t1, i => {
       const { start, end, isCluster, longestFn, longest } = data.calls;
       const [a, b] = [start[i]!, end[i]!];
+      if ((b - t0) * scale <= painted) return;
+      painted = Math.max((a - t0) * scale + 1, (b - t0) * scale);
       const fill = fillOf(style, data, i, level);
       addBar(bars.of(fill), frame, a, b, level);
       const px = lengthAt(frame, Math.min(b, t1) - Math.max(a, t0), level);
@@ -310,7 +321,7 @@ interface RingLabel extends Label {
   plate: boolean;
 }
 
-/** Letter by letter along the ring. */
+/** In pieces along the ring, so short that they look bent. */
 function paintRingLabel({ ctx, text }: PlateScene, frame: RingFrame, label: RingLabel): void {
   const { level, said, width, a, b, fill, plate } = label;
   const tall = frame.levels.at(level + 1) - frame.levels.at(level);
@@ -333,16 +344,28 @@ function paintRingLabel({ ctx, text }: PlateScene, frame: RingFrame, label: Ring
   ctx.textAlign = 'center';
   ctx.fillStyle = inkOn(fill);
   let at = middle - width / 2 / radius;
-  for (const letter of said) {
-    const own = text.width(ctx.font, letter) / radius;
+  for (const piece of piecesOf(said, Math.sqrt(BEND_PX * 8 * radius) / (width / said.length))) {
+    const own = text.width(ctx.font, piece) / radius;
     const { x, y } = polar(frame.ring.center, at + own / 2, radius);
     ctx.save();
     ctx.translate(x, y);
     ctx.rotate(Math.PI / 2 - at - own / 2);
-    ctx.fillText(letter, 0, 0);
+    ctx.fillText(piece, 0, 0);
     ctx.restore();
     at += own;
   }
+}
+
+/** A straight piece of a label may be so far from the ring. */
+const BEND_PX = 0.3;
+
+/** Whole characters, at most `most` a piece. */
+function piecesOf(said: string, most: number): string[] {
+  const letters = Array.from(said);
+  const step = Math.max(1, Math.floor(most));
+  return Array.from({ length: Math.ceil(letters.length / step) }, (_, i) =>
+    letters.slice(i * step, (i + 1) * step).join(''),
+  );
 }
 
 /* ---- curves ---- */
@@ -420,34 +443,45 @@ export function curvePath(from: Frame, to: Frame, curve: Curve, ends: CurveEnds)
 
 /** Of a level, what is left free above the markers of waits that nobody points at: names stay readable. */
 const MARKER_LOW = 0.68;
+const SHADES_PX = [9, 6, 3];
 
-/** The wait on the thread that ended it: what happened there meanwhile. Its start is shaded. */
-export function paintMarker(
-  ctx: Ctx,
-  to: Frame,
-  curve: Curve,
-  color: string,
-  strong: boolean,
-): void {
-  const level = Math.min(curve.toDepth, Math.max(0, to.shown - 1));
-  const low = strong ? 0 : MARKER_LOW;
-  const bar = new Path2D();
-  addBar(bar, to, curve.start, curve.end, level, low);
-  ctx.globalAlpha = strong ? 0.55 : 0.3;
-  ctx.fillStyle = color;
-  ctx.fill(bar);
-  if (curve.start >= to.view.t0 && curve.start <= to.view.t1) {
-    const px =
-      (to.view.t1 - to.view.t0) / Math.max(1, lengthAt(to, to.view.t1 - to.view.t0, level));
+/** Waits on the threads that ended them: what happened there meanwhile. Their starts are shaded. All
+ * of a colour are painted at once. */
+export class Markers {
+  private readonly byColor = new Map<string, { bars: Path2D; shades: Path2D[] }>();
+
+  constructor(private readonly strong: boolean) {}
+
+  add(to: Frame, curve: Curve, color: string): void {
+    const level = Math.min(curve.toDepth, Math.max(0, to.shown - 1));
+    const low = this.strong ? 0 : MARKER_LOW;
+    const { t0, t1 } = to.view;
+    if (curve.end < t0 || curve.start > t1) return;
+    let own = this.byColor.get(color);
+    if (!own) {
+      own = { bars: new Path2D(), shades: SHADES_PX.map(() => new Path2D()) };
+      this.byColor.set(color, own);
+    }
+    const { bars, shades } = own;
+    addBar(bars, to, curve.start, curve.end, level, low);
+    if (curve.start < t0) return;
+    const px = (t1 - t0) / Math.max(1, lengthAt(to, t1 - t0, level));
     const most = (curve.end - curve.start) / px;
-    [9, 6, 3].forEach(width => {
-      const shade = new Path2D();
-      addBar(shade, to, curve.start, curve.start + Math.min(width, most) * px, level, low);
-      ctx.globalAlpha = strong ? 0.5 : 0.3;
-      ctx.fill(shade);
-    });
+    SHADES_PX.forEach((width, i) =>
+      addBar(shades[i]!, to, curve.start, curve.start + Math.min(width, most) * px, level, low),
+    );
   }
-  ctx.globalAlpha = 1;
+
+  fill(ctx: Ctx): void {
+    for (const [color, { bars, shades }] of this.byColor) {
+      ctx.fillStyle = color;
+      ctx.globalAlpha = this.strong ? 0.55 : 0.3;
+      ctx.fill(bars);
+      ctx.globalAlpha = this.strong ? 0.5 : 0.3;
+      for (const shade of shades) ctx.fill(shade);
+    }
+    ctx.globalAlpha = 1;
+  }
 }
 
 export function paintCurve(

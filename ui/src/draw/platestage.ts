@@ -14,8 +14,8 @@ import {
   addGround,
   curveEnds,
   eachItem,
+  Markers,
   paintCurve,
-  paintMarker,
   paintThread,
   plateStyle,
 } from './platepaint';
@@ -260,6 +260,10 @@ export class PlateStage implements Picture {
     return waits?.objects[waits.object[hit.item]!]?.id ?? null;
   }
 
+  private hueOf(curve: Curve): string {
+    return this.colorOf(curve, this.screen.loader.of(curve.thread)!);
+  }
+
   private paintCurves(frames: readonly Frame[]): void {
     const ctx = this.clear(this.canvases.curves, null);
     const { hover } = this.screen.state.get();
@@ -274,11 +278,13 @@ export class PlateStage implements Picture {
     const shown = all.filter(curve => !isBundle(curve) || curve.thread === hover?.thread);
     const { drawn, left } = longestFirst(shown, MOST_CURVES);
     drawn.sort((a, b) => Number(isBundle(b)) - Number(isBundle(a))); // bundles lie below
+    const markers = new Markers(false);
+    for (const curve of drawn)
+      if (!isBundle(curve)) markers.add(byThread.get(curve.to)!, curve, this.hueOf(curve));
+    markers.fill(ctx);
     this.drawn = drawn.map(curve => {
       const [from, to] = [byThread.get(curve.thread)!, byThread.get(curve.to)!];
-      const color = this.colorOf(curve, this.screen.loader.of(curve.thread)!);
-      if (!isBundle(curve)) paintMarker(ctx, to, curve, color, false);
-      return { curve, path: paintCurve(ctx, { from, to }, curve, color, false) };
+      return { curve, path: paintCurve(ctx, { from, to }, curve, this.hueOf(curve), false) };
     });
     this.screen.tellCurves({ drawn: drawn.length, bundled: all.length - shown.length, left });
   }
@@ -322,8 +328,10 @@ export class PlateStage implements Picture {
     const from = frames.find(({ thread }) => thread === hit.thread);
     const to = frames.find(({ thread }) => thread === curve?.to);
     if (!curve || !from || !to || from === to) return;
-    const color = this.colorOf(curve, this.screen.loader.of(curve.thread)!);
-    paintMarker(ctx, to, curve, color, true);
+    const color = this.hueOf(curve);
+    const marker = new Markers(true);
+    marker.add(to, curve, color);
+    marker.fill(ctx);
     paintCurve(ctx, { from, to }, curve, color, true);
   }
 
