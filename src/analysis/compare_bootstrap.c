@@ -183,8 +183,8 @@ enum weft_code weft_bootstrap_interval(const struct weft_bootstrap_group *a,
                                        struct weft_err *err)
 {
     const double reach = weft_student_95(df);
-    *low = -INFINITY;
-    *high = INFINITY;
+    *low = -(double)INFINITY;
+    *high = (double)INFINITY;
     if (a->n_all < 2 || b->n_all < 2 || !isfinite(reach))
         return WEFT_OK;
     if (a->n_values + b->n_values > WEFT_BOOTSTRAP_VALUES)

@@ -538,7 +538,7 @@ static uint32_t find_example(const struct causes *causes, const size_t *starts, 
                              double mean_ns)
 {
     uint32_t example = 0;
-    double least_ns = INFINITY;
+    double least_ns = (double)INFINITY;
     for (size_t i = starts[cluster]; i < starts[cluster + 1]; i++) {
         const uint32_t item = causes->table->items_b[causes->by_cluster[i]];
         const double apart_ns = fabs(duration_ns(causes->base->matrix, item) - mean_ns);

@@ -90,7 +90,7 @@ double weft_student_95(double df)
 {
     enum { EXPANDED_DF = 15, HALVINGS = 200 };
     if (!(df > 0))
-        return INFINITY;
+        return (double)INFINITY;
     if (df >= EXPANDED_DF)
         return expanded_95(df);
     double low = 0, high = 1;
@@ -118,7 +118,7 @@ static double degrees(double error_a, uint64_t n_a, double error_b, uint64_t n_b
 struct weft_welch weft_welch_test(const struct weft_sample *a, const struct weft_sample *b)
 {
     struct weft_welch welch = {
-        .difference = b->mean - a->mean, .p = 1, .low = -INFINITY, .high = INFINITY
+        .difference = b->mean - a->mean, .p = 1, .low = -(double)INFINITY, .high = (double)INFINITY
     };
     if (a->n < 2 || b->n < 2)
         return welch;
@@ -126,7 +126,7 @@ struct weft_welch weft_welch_test(const struct weft_sample *a, const struct weft
     if (!(error_a + error_b > 0)) {
         const bool is_equal = welch.difference == 0;
         welch.df = (double)(a->n + b->n - 2);
-        welch.t = is_equal ? 0 : copysign(INFINITY, welch.difference);
+        welch.t = is_equal ? 0 : copysign((double)INFINITY, welch.difference);
         welch.p = is_equal ? 1 : 0;
         welch.low = welch.high = welch.difference;
         return welch;

@@ -143,7 +143,8 @@ static enum weft_code object_add(struct weft_lock_finder *finder, const struct k
     }
     struct weft_lock_object *known = &finder->objects.items[*object];
     if (source != WEFT_LOCK_BY_FUTEX && known->sources & ~(unsigned)WEFT_LOCK_BY_FUTEX &&
-        kind != known->kind && !(weft_lock_is_held(known->kind) && weft_lock_is_held(kind)))
+        kind != known->kind &&
+        !(weft_lock_is_held(known->kind) && weft_lock_is_held((uint8_t)kind)))
         known->is_reused = true;
     known->sources |= (uint8_t)source;
     if (kind == WEFT_LOCK_RWLOCK && known->kind == WEFT_LOCK_MUTEX)

@@ -254,7 +254,7 @@ static enum weft_code add_execution(struct loading *loading, uint32_t source, ui
         return WEFT_OK;
     }
     for (size_t i = 0; i < loading->n_metrics; i++)
-        loading->values[i] = NAN;
+        loading->values[i] = (double)NAN;
     for (size_t i = 0; i < execution->values.n; i++)
         loading->values[execution->values.items[i].metric] = execution->values.items[i].value;
     const struct weft_execution_item item = {

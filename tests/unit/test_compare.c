@@ -151,16 +151,12 @@ static unsigned test_injected(uint64_t seed, size_t place, double part, const ch
         struct matrix_builder made;
         struct scene scene;
         uint8_t members[ITEMS];
-        double put_ns = 0;
         scene_begin(&made, &scene);
         for (size_t i = 0; i < ITEMS; i++) {
             members[i] = i % 2 ? WEFT_IN_B : WEFT_IN_A;
             scene_item(&made, &scene, &seed, i * 1000000);
-            if (members[i] == WEFT_IN_B) {
-                const uint64_t ns = noisy(&seed, delay_ns, 0.3);
-                matrix_value(&made, scene.place[place], ns);
-                put_ns += (double)ns;
-            }
+            if (members[i] == WEFT_IN_B)
+                matrix_value(&made, scene.place[place], noisy(&seed, delay_ns, 0.3));
         }
         struct weft_ecct_matrix *matrix = matrix_end(&made);
         struct weft_comparer *comparer;

@@ -192,7 +192,7 @@ static double value_of(const struct weft_ecct_matrix *matrix, const char *name, 
     for (size_t i = 0; i < matrix->n_metrics; i++)
         if (weft_str_equal(matrix->metrics[i].name, weft_str_of(name)))
             return matrix->metrics[i].values[item];
-    return NAN;
+    return (double)NAN;
 }
 
 static char *text_of(const struct weft_ecct_matrix *matrix)
