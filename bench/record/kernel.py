@@ -42,6 +42,7 @@ REDIS = (f"redis-server --port {PORT} --save '' --appendonly no --daemonize no >
 PROGRAMS = {
     "sysbench cpu": "sysbench --threads=2 --events=2500 --time=0 cpu run >/dev/null",
     "find": "find /usr /usr >/dev/null",
+    "trace reader": "$WEFT export --format csv $TRACE >/dev/null",
     "redis": REDIS,
     "sysbench threads": "sysbench --threads=8 --events=700 --time=0 threads run >/dev/null",
 }
@@ -108,6 +109,17 @@ def rows(program, runs):
                f"{max(run['lost'] for run in runs[name])} |")
 
 
+def make_trace(build, folder):
+    """What the trace reader reads, and by what."""
+    os.environ["WEFT"] = f"{build}/weft"
+    os.environ["TRACE"] = f"{folder}/made.weft"
+    subprocess.run([f"{build}/bench/bench_generate", "-c", "2000", "500000", f"{folder}/made.fdr"],
+                   check=True)
+    subprocess.run([f"{build}/weft", "import", "-q", "-o", os.environ["TRACE"], "--map",
+                    f"{folder}/made.fdr.tsv", f"{folder}/made.fdr"], check=True,
+                   stdout=subprocess.DEVNULL)
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("-n", type=int, default=9)
@@ -117,6 +129,9 @@ def main():
     options = parser.parse_args()
     bench = f"{options.b}/bench/record/bench_record_kernel"
     table = []
+    folder = tempfile.TemporaryDirectory()
+    if "trace reader" in options.programs:
+        make_trace(options.b, folder.name)
     for program in options.programs:
         table += rows(program, measure(bench, PROGRAMS[program], options.n))
         print("\n".join(table[-len(CONFIGURATIONS) - len(PERF):]), flush=True)
