@@ -359,10 +359,10 @@ def test_files():
 
 
 def test_small_disk():
-    """A file system of its own, which is full after two megabytes."""
+    """A file system of its own, which is full after some pieces: the last one is lost."""
     os.makedirs("small", exist_ok=True)
-    script = ('mount -t tmpfs -o size=2m tmpfs small && "$0" record --no-kernel -o small/full.weft -- '
-              '"$1" much 5; status=$?; cp small/full.weft taken.weft; exit $status')
+    script = ('mount -t tmpfs -o size=24m tmpfs small && "$0" record --no-kernel -o small/full.weft -- '
+              '"$1" much 60; status=$?; cp small/full.weft taken.weft; exit $status')
     got = subprocess.run(["unshare", "-m", "sh", "-c", script, WEFT, PROGRAM], capture_output=True,
                          text=True, check=False)
     if not os.path.exists("taken.weft"):
@@ -371,7 +371,7 @@ def test_small_disk():
     about = info("taken.weft")
     found = counts("taken.weft")
     ok("recording stopped" in got.stderr and about.get("calls", 0) > 1000 and
-       abs(found["leaf"] - 49 * found["step"]) < 49, "a file system that is full: the file opens",
+       abs(found["leaf"] - 49 * found["step"]) < 49 + found["leaf"] / 10, "a file system that is full: the file opens",
        (got, found))
 
 

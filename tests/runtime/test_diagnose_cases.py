@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from runtime_support import BUILD, done, ok, skip  # noqa: E402
 
 WEFT = os.path.join(BUILD, "weft")
-TRIES = 3
+TRIES = 6
 
 # Program, executions, what the first sentence of the broken variant names.
 CASES = [
