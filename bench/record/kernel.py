@@ -113,7 +113,7 @@ def make_trace(build, folder):
     """What the trace reader reads, and by what."""
     os.environ["WEFT"] = f"{build}/weft"
     os.environ["TRACE"] = f"{folder}/made.weft"
-    subprocess.run([f"{build}/bench/bench_generate", "-c", "2000", "500000", f"{folder}/made.fdr"],
+    subprocess.run([f"{build}/bench/bench_generate", "-c", "2000", "4000000", f"{folder}/made.fdr"],
                    check=True)
     subprocess.run([f"{build}/weft", "import", "-q", "-o", os.environ["TRACE"], "--map",
                     f"{folder}/made.fdr.tsv", f"{folder}/made.fdr"], check=True,
