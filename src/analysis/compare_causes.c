@@ -382,7 +382,7 @@ static enum weft_code no_memory(struct weft_err *err)
     return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the causes");
 }
 
-/* Each execution's cluster, in cause_of for now. */
+/* Puts each execution's cluster where its cause will stand: clusters become causes later. */
 static enum weft_code find_clusters(struct causes *causes, struct weft_err *err)
 {
     for (size_t i = 0; i < causes->table->n_b; i++) {
