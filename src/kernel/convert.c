@@ -96,7 +96,8 @@ enum weft_code kernel_announce_thread(struct kernel_convert *convert, struct ker
     struct weft_thread_info info = { .tid = thread->tid,
                                      .pid = thread->pid,
                                      .host_id = thread->host_id,
-                                     .generation = thread->generation };
+                                     .generation = thread->generation,
+                                     .is_foreign = thread->is_foreign };
     if (thread->thread_id != WEFT_ID_NONE)
         return WEFT_OK;
     if (thread->name != WEFT_ID_NONE)

@@ -211,7 +211,9 @@ enum { WEFT_PIECE_BYTES_MAX = 1 << 24 };
 
 enum weft_piece_kind {
     WEFT_PIECE_META = 1, /* text, lines KEY=VALUE: host, kernel, architecture, ticks, processors,
-                            command, folder, levels; later lines replace earlier ones */
+                            command, folder, levels, target (process id of the program that
+                            was recorded; none: the whole machine), follows (yes, no: its children
+                            are of it); later lines replace earlier ones */
     WEFT_PIECE_CLOCK,    /* struct weft_clock_pair ...: between two, ticks run evenly */
     WEFT_PIECE_PROCESS,  /* pid; text, lines KEY=VALUE: parent, exe, comm, start_ns (of the program
                             that it runs: another one after exec), end_ns, status */

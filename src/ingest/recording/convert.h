@@ -81,6 +81,8 @@ struct rec_convert {
     } culled;
     struct weft_strtab *mark_types;
     uint64_t n_marks_dropped, n_lost_threads, n_skipped;
+    uint64_t target;  /* process id of the program that was recorded; 0: no single one */
+    bool follows;     /* its children are of it, too */
     uint64_t zero_ns; /* CLOCK_MONOTONIC of time 0 */
     bool has_kernel;  /* there are its records */
     bool has_forks, has_irqs;
@@ -89,6 +91,14 @@ struct rec_convert {
 static inline struct weft_progress *rec_progress_of(const struct rec_convert *convert)
 {
     return convert->run ? convert->run->progress : NULL;
+}
+
+/* Is the thread of the recorded program, as far as is known now? */
+static inline bool rec_is_own(const struct rec_convert *convert, const struct kernel_thread *thread)
+{
+    const uint64_t pid = thread->pid ? thread->pid : thread->tid;
+    return thread->is_own || (pid && (pid == convert->target ||
+                                      rec_process_of(&convert->spaces, (uint32_t)pid)));
 }
 
 static inline uint64_t rec_time(const struct rec_convert *convert, size_t *at, uint64_t ticks)

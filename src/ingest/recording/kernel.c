@@ -77,7 +77,7 @@ static bool stream_begins(struct rec_convert *convert, uint32_t stream_id)
         thread = kernel_thread_fork(&kernel->threads, 0, stream->tid);
     if (thread == WEFT_ID_NONE || !kernel->is_survey)
         return thread != WEFT_ID_NONE;
-    kernel->threads.items[thread].is_known = true;
+    kernel->threads.items[thread].is_known = kernel->threads.items[thread].is_own = true;
     kernel->threads.items[thread].pid = stream->pid;
     return kernel_thread_name(&kernel->threads, thread, name) && join(convert, stream_id, thread);
 }

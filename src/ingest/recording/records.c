@@ -133,6 +133,19 @@ static enum weft_code convert_irq(struct rec_kernel *kernel, struct kernel_now *
 /* ---- threads ----------------------------------------------------------------------------------
  */
 
+/* What the program makes is of the program, threads always, processes if they are followed. */
+static void inherit(struct rec_kernel *kernel, const struct kernel_now *now, uint32_t tid,
+                    uint32_t pid)
+{
+    const struct rec_convert *convert = kernel->convert;
+    struct kernel_threads *threads = &kernel->convert->kernel.threads;
+    const uint32_t child = kernel_thread_of(threads, 0, tid, -1, true);
+    const struct kernel_thread *parent = &threads->items[now->thread];
+    if (child != WEFT_ID_NONE && rec_is_own(convert, parent) &&
+        (convert->follows || parent->pid == pid))
+        threads->items[child].is_own = true;
+}
+
 static enum weft_code convert_fork(struct rec_kernel *kernel, struct kernel_now *now,
                                    const struct rec_cpu *at)
 {
@@ -140,7 +153,10 @@ static enum weft_code convert_fork(struct rec_kernel *kernel, struct kernel_now 
     now->numbers[0] = low(at->record.a);
     now->numbers[1] = high(at->record.a);
     now->texts[2] = text_of(at);
-    return kernel_convert_event(&kernel->convert->kernel, now);
+    const enum weft_code code = kernel_convert_event(&kernel->convert->kernel, now);
+    if (code == WEFT_OK && kernel->convert->kernel.is_survey)
+        inherit(kernel, now, low(at->record.a), high(at->record.a));
+    return code;
 }
 
 static enum weft_code convert_task(struct rec_kernel *kernel, struct kernel_now *now,
