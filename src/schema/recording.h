@@ -150,6 +150,8 @@ enum weft_op {
     WEFT_OP_CULLED,    /* words: address, calls seen: no longer recorded */
     WEFT_OP_ENTER_FAR, /* words: address; of one beyond 47 bits */
     WEFT_OP_EXIT_FAR,
+    WEFT_OP_EPOLL_WATCH, /* words: the set's descriptor, one that it watches from now on, the
+                            program's word for it */
     WEFT_OPS,
 };
 
@@ -161,9 +163,10 @@ enum weft_wait_kind {
     WEFT_WAIT_BARRIER,
     WEFT_WAIT_JOIN,
     WEFT_WAIT_SLEEP,
-    WEFT_WAIT_POLL,  /* poll, select, epoll_wait: any of its objects, file descriptors */
+    WEFT_WAIT_POLL,  /* poll, select: any of its objects, file descriptors */
     WEFT_WAIT_CHILD, /* wait, waitpid */
     WEFT_WAIT_ONCE,  /* call_once, pthread_once */
+    WEFT_WAIT_EPOLL, /* any of those that the set watches; it ends with their words (EPOLL_WATCH) */
     WEFT_WAIT_KINDS,
 };
 

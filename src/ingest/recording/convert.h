@@ -33,6 +33,12 @@ struct rec_begin {
     uint32_t pid, thread;
 };
 
+/* A set of epoll watches a descriptor, by which word of the program's own. */
+struct rec_watch {
+    uint64_t epoll_fd, word, ticks, fd;
+    uint32_t pid;
+};
+
 /* The begin or end of an execution whose other one is not of its thread. */
 struct rec_loose_mark {
     uint64_t id, at_ns;
@@ -71,6 +77,10 @@ struct rec_convert {
         struct rec_begin *items; /* by pid, handle, ticks, once surveyed */
         size_t n, cap;
     } begins;
+    struct {
+        struct rec_watch *items; /* by pid, set, word, ticks, once surveyed */
+        size_t n, cap;
+    } watches;
     struct {
         struct rec_loose_mark *items;
         size_t n, cap;
@@ -127,6 +137,16 @@ WEFT_CHECKED enum weft_code rec_survey_end(struct rec_convert *convert, struct w
 /* Which function an operation stands for; REC_KNOWN: none. The end of a wait does not tell whether
  * it had a limit: that is the function of one without. */
 enum rec_known rec_known_of_op(unsigned op, int64_t argument);
+
+/* ---- watches.c: which descriptor a set of epoll means by a word --------------------------------
+ */
+
+/* After the survey. */
+void rec_watches_sort(struct rec_convert *convert);
+/* The one that the process, or one that it was forked from, gave the word last before `ticks`;
+ * false: it is not told. O(log n). */
+bool rec_watch_find(const struct rec_convert *convert, const struct rec_watch *asked,
+                    uint64_t *fd);
 
 /* ---- deliver.c: its calls and events, in order of time. From several workers at once. ----------
  */

@@ -379,6 +379,7 @@ static void convert_fini(struct rec_convert *convert)
     WEFT_VEC_FINI(&convert->threads);
     WEFT_VEC_FINI(&convert->place_of);
     WEFT_VEC_FINI(&convert->begins);
+    WEFT_VEC_FINI(&convert->watches);
     WEFT_VEC_FINI(&convert->marks);
     WEFT_VEC_FINI(&convert->culled);
     weft_strtab_free(convert->mark_types);
