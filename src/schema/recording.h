@@ -216,7 +216,8 @@ enum weft_piece_kind {
     WEFT_PIECE_META = 1, /* text, lines KEY=VALUE: host, kernel, architecture, ticks, processors,
                             command, folder, levels, target (process id of the program that
                             was recorded; none: the whole machine), follows (yes, no: its children
-                            are of it); later lines replace earlier ones */
+                            are of it), stopped (why nothing more was written), unwritten (bytes
+                            that were read and are not here); later lines replace earlier ones */
     WEFT_PIECE_CLOCK,    /* struct weft_clock_pair ...: between two, ticks run evenly */
     WEFT_PIECE_PROCESS,  /* pid; text, lines KEY=VALUE: parent, exe, comm, start_ns (of the program
                             that it runs: another one after exec), end_ns, status */

@@ -26,7 +26,7 @@ bool weft_recording_sniff(const uint8_t *bytes, size_t n_bytes)
 /* What the last pieces of their kinds say. */
 struct about {
     char command[200], levels[160], folder[256], host[128], lost_threads[24], skipped[24];
-    char target[24], follows[8];
+    char target[24], follows[8], stopped[64], unwritten[24];
     struct weft_record_cost cost;
     uint64_t end_ns;
     bool has_cost, has_end;
@@ -77,6 +77,8 @@ static bool read_about(const struct rec_pieces *pieces, struct about *about)
             take_text(payload, "folder", about->folder, sizeof about->folder);
             take_text(payload, "target", about->target, sizeof about->target);
             take_text(payload, "follows", about->follows, sizeof about->follows);
+            take_text(payload, "stopped", about->stopped, sizeof about->stopped);
+            take_text(payload, "unwritten", about->unwritten, sizeof about->unwritten);
         }
     }
     rec_room_fini(&room);
@@ -139,6 +141,19 @@ static enum weft_code take_about(struct rec_convert *convert, struct about *abou
     take_number(about->target, &convert->target);
     convert->follows = strcmp(about->follows, "no") != 0;
     return WEFT_OK;
+}
+
+/* A file that could take no more says so at its end. */
+static enum weft_code note_stopped(struct rec_convert *convert, const struct about *about)
+{
+    char detail[DETAIL_BYTES];
+    uint64_t n_unwritten;
+    if (!about->stopped[0])
+        return WEFT_OK;
+    take_number(about->unwritten, &n_unwritten);
+    (void)snprintf(detail, sizeof detail, "the recording stopped: %s", about->stopped);
+    return kernel_note(&convert->kernel, WEFT_NOTE_TRUNCATED, weft_max_u64(n_unwritten, 1),
+                       WEFT_NO_OFFSET, detail);
 }
 
 static enum weft_code announce(struct rec_convert *convert, const struct about *about)
@@ -339,6 +354,8 @@ static enum weft_code convert_all(struct rec_convert *convert, struct rec_kernel
         code = for_threads(convert, survey_item);
     if (code == WEFT_OK)
         code = announce(convert, &about);
+    if (code == WEFT_OK)
+        code = note_stopped(convert, &about);
     if (code == WEFT_OK)
         code = announce_threads(convert);
     if (code == WEFT_OK)

@@ -35,7 +35,7 @@ enum {
     CLOCK_NS = 100000000,
     SHOW_NS = 250000000,
     COST_NS = 1000000000,
-    PIECE_BYTES = 1 << 20, /* of records of the kernel */
+    PIECE_BYTES = 1 << 18, /* of records of the kernel */
 };
 
 struct recorder {

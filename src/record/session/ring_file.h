@@ -61,7 +61,7 @@ struct ring_reading {
     char why[128];
 };
 
-enum { RING_ROOM_BYTES = 1 << 22 };
+enum { RING_ROOM_BYTES = 1 << 18 };
 
 /* Copies the words of all slots that have new ones to the output; of slots that are `not due` only
  * those that are fuller than a quarter. Of a program that is gone all is final. */
