@@ -180,6 +180,9 @@ static enum weft_code leave(struct kernel_convert *convert, const struct kernel_
     return WEFT_OK;
 }
 
+/* A thread that exits may be preempted, or wait, before it leaves for good: dead or a zombie. */
+enum { DEAD_STATES = 0xf0 };
+
 static enum weft_code convert_switch(struct kernel_convert *convert, struct kernel_now *now)
 {
     struct kernel_cpu *cpu = kernel_cpu_of(&convert->threads, now->host_id, now->cpu);
@@ -201,7 +204,7 @@ static enum weft_code convert_switch(struct kernel_convert *convert, struct kern
     event.prev_state = (uint32_t)now->numbers[2];
     code = kernel_deliver(convert, prev, &event);
     struct kernel_thread *left = &convert->threads.items[prev];
-    left->is_ended |= left->is_leaving;
+    left->is_ended |= left->is_leaving && (now->numbers[2] & DEAD_STATES);
     return code;
 }
 

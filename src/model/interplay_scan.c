@@ -42,8 +42,8 @@ struct blocking {
     uint32_t function_id, node, depth;
     uint32_t flags;  /* enum weft_call_flag */
     uint32_t caller; /* in the thread's `callers`; WEFT_ID_NONE: not told */
-    uint32_t n_set; /* descriptors, if it waits for any of several */
-    size_t set;     /* the first of them in the thread's `numbers` */
+    uint32_t n_set;  /* descriptors, if it waits for any of several */
+    size_t set;      /* the first of them in the thread's `numbers` */
 };
 
 struct thread {

@@ -659,9 +659,8 @@ static bool is_used(struct weft_lock_use use, bool has_lock_events)
 static enum weft_code told_site(struct weft_lock_finder *finder, const struct weft_walk_call *call,
                                 uint32_t *site, struct weft_err *err)
 {
-    const struct weft_str caller = call->n_arg_texts
-                                       ? weft_arguments_caller(call->arg_texts[0])
-                                       : (struct weft_str){ "", 0 };
+    const struct weft_str caller =
+        call->n_arg_texts ? weft_arguments_caller(call->arg_texts[0]) : (struct weft_str){ "", 0 };
     return caller.n_bytes && !finder->span.without_sites
                ? weft_strtab_intern(finder->sites, caller, site, err)
                : WEFT_OK;

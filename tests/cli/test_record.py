@@ -171,6 +171,42 @@ def test_namespace():
        threads[0]["tid"] == threads[0]["pid"], "a program in a namespace of its own", (got, threads))
 
 
+def test_short_threads():
+    """Of threads of a pid namespace that end before they can be asked for, the kernel tells the numbers."""
+    got = run("record", "-q", "-o", "short.weft", "--", "unshare", "-pf", PROGRAM, "known", 40, 7)
+    if "unshare failed" in got.stderr or info("short.weft")["kernel_events"] == 0:
+        ok(True, "# SKIP no namespace can be made, or the kernel not be recorded")
+        return
+    threads = [thread for thread in info("short.weft")["thread_list"] if thread["name"] == "recorded"]
+    ok(len(threads) == 41 and all(thread["tid"] < 1 << 30 for thread in threads) and
+       len({thread["pid"] for thread in threads}) == 1 and not any(thread["foreign"] for thread in threads),
+       "threads that end at once in a namespace", (len(threads), threads[:4], threads[-3:]))
+
+
+def test_foreign():
+    """Told is the recorded program with what it makes, unless asked for all."""
+    other = subprocess.Popen([PROGRAM, "run", "20"])
+    got = run("record", "-q", "-o", "own.weft", "--", "sh", "-c", f"{PROGRAM} run 0.1; true")
+    other.kill()
+    other.wait()
+    about = info("own.weft")
+    if got.returncode != 0 or about["kernel_events"] == 0:
+        ok(True, "# SKIP the kernel cannot be recorded")
+        return
+    names = {thread["name"] for thread in about["thread_list"] if not thread["foreign"]}
+    own = len([thread for thread in about["thread_list"] if not thread["foreign"]])
+    ok(names == {"sh", "recorded"} and own == 2 and other.pid in
+       {thread["tid"] for thread in about["thread_list"] if thread["foreign"]},
+       "which threads are the program's", (names, own))
+    ok(about["foreign_threads"] + own == about["threads"], "and how many are not", about["threads"])
+    for command in ("states", "waits", "info"):
+        few, many = (run(command, "own.weft", *more, *(("--threads",) if command == "info" else ()))
+                     for more in ((), ("--all-processes",)))
+        ok(len(few.stdout) < len(many.stdout) and "--all-processes shows" in few.stdout and
+           "--all-processes shows" not in many.stdout, f"weft {command} says what it leaves out",
+           few.stdout)
+
+
 def test_much():
     """Each call is there, or counted as lost; the trace is made in bounded memory."""
     n = 1350 if IS_FULL else 12
@@ -428,7 +464,8 @@ def test_hostile():
 
 
 def main():
-    tests = [test_calls, test_plugins, test_stripped, test_locks, test_processes, test_namespace, test_much, test_status, test_kills, test_unfinished,
+    tests = [test_calls, test_plugins, test_stripped, test_locks, test_processes, test_namespace,
+             test_short_threads, test_foreign, test_much, test_status, test_kills, test_unfinished,
              test_files, test_small_disk, test_snapshots, test_hostile]
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)

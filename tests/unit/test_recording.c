@@ -75,8 +75,8 @@ static void test_locks(void)
         "lock_released pthread_mutex_unlock [0x0] 4096 @160",
         "lock_acquired pthread_rwlock_rdlock [0x0] 8192 @170",
         "lock_released pthread_rwlock_unlock [0x0] 8192 @180",
-        "lock_acquired pthread_mutex_lock [0x0] 4096 'n' @190",   /* 110: timed out */
-        "E 9 @200\nA 64\nX 9 @210\n", /* sem_wait, sem_post */
+        "lock_acquired pthread_mutex_lock [0x0] 4096 'n' @190", /* 110: timed out */
+        "E 9 @200\nA 64\nX 9 @210\n",                           /* sem_wait, sem_post */
         "call_args  [] 0 @200 {\"caller\":\"0x0\",\"result\":0}\nE 10 @220\nA 64\nX 10 @220\n",
         "function 9 sem_wait",
         NULL
@@ -363,6 +363,39 @@ static void test_program(void)
     }
 }
 
+/* A thread of a pid namespace that ended before the recorder could ask has the number that the
+ * kernel told last of a thread of that name; in no other namespace. */
+static void test_inner(void)
+{
+    static const char *const lines[] = { "thread 2 tid 40 pid 10 name worker\n",
+                                         "tid 1073741831 pid 1073741830", NULL };
+    struct rb file = { 0 }, records = { 0 };
+    struct rb_ring inner = ring_of(7 | WEFT_NUMBER_UNKNOWN, WEFT_RING_OPERATIONS, 1200),
+                   other = ring_of(7 | WEFT_NUMBER_UNKNOWN, WEFT_RING_OPERATIONS, 1201);
+    const uint64_t born[] = { 555, 1 };
+    const struct {
+        char comm[16];
+        uint64_t number;
+    } first = { "a", 7 | UINT64_C(99) << 32 }, second = { "b", 7 | UINT64_C(99) << 32 };
+    begin(&file);
+    rb_text(&file, WEFT_PIECE_PROCESS, 0, PID, 1000, "namespace=99\n");
+    rb_text(&file, WEFT_PIECE_PROCESS, 0, 6 | WEFT_NUMBER_UNKNOWN, 1000, "namespace=98\n");
+    other.pid = 6 | WEFT_NUMBER_UNKNOWN;
+    put_record(&records, 1100, PID, WEFT_KERNEL_FORK, 30 | (uint64_t)PID << 32, 0, &first,
+               sizeof first);
+    put_record(&records, 1110, PID, WEFT_KERNEL_FORK, 40 | (uint64_t)PID << 32, 0, &second,
+               sizeof second);
+    put_record(&records, 1300, PID, WEFT_KERNEL_EXIT, PID, 0, NULL, 0);
+    rb_op(&inner, 1210, WEFT_OP_THREAD_BEGIN, 0, born, 2);
+    rb_op(&other, 1211, WEFT_OP_THREAD_BEGIN, 0, born, 2);
+    rb_piece(&file, WEFT_PIECE_KERNEL, 0, 0, 2000, records.bytes, records.n_bytes);
+    rb_fini(&records);
+    rb_cut(&file, &other, other.n_ends, 2000);
+    rb_ring_fini(&other);
+    finish(&file, &inner);
+    expect(&file, lines, "numbers in a namespace");
+}
+
 /* ---- damage -----------------------------------------------------------------------------------
  */
 
@@ -445,6 +478,7 @@ int main(void)
     test_threads();
     test_kernel();
     test_program();
+    test_inner();
     test_damage();
     test_losses();
     test_heads();

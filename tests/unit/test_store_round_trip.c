@@ -248,9 +248,9 @@ static bool streams_same(const struct stream *streams, uint32_t n_streams, uint3
         is_same = thread_same(store, i, &streams[i].want, block_rows, buf) &&
                   thread_same(store, i, &streams[i].want, block_rows, buf);
     for (uint32_t i = 0; i < n_streams && is_same; i++)
-        is_same = weft_store_thread_get(store, i)->info.is_foreign == is_foreign(i, block_rows) ||
-                  differ("a foreign thread", i, !is_foreign(i, block_rows),
-                         is_foreign(i, block_rows));
+        is_same =
+            weft_store_thread_get(store, i)->info.is_foreign == is_foreign(i, block_rows) ||
+            differ("a foreign thread", i, !is_foreign(i, block_rows), is_foreign(i, block_rows));
     weft_block_buf_free(buf);
     weft_store_close(store);
     return is_same;

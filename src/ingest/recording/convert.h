@@ -107,8 +107,8 @@ static inline struct weft_progress *rec_progress_of(const struct rec_convert *co
 static inline bool rec_is_own(const struct rec_convert *convert, const struct kernel_thread *thread)
 {
     const uint64_t pid = thread->pid ? thread->pid : thread->tid;
-    return thread->is_own || (pid && (pid == convert->target ||
-                                      rec_process_of(&convert->spaces, (uint32_t)pid)));
+    return thread->is_own ||
+           (pid && (pid == convert->target || rec_process_of(&convert->spaces, (uint32_t)pid)));
 }
 
 static inline uint64_t rec_time(const struct rec_convert *convert, size_t *at, uint64_t ticks)
@@ -145,8 +145,7 @@ enum rec_known rec_known_of_op(unsigned op, int64_t argument);
 void rec_watches_sort(struct rec_convert *convert);
 /* The one that the process, or one that it was forked from, gave the word last before `ticks`;
  * false: it is not told. O(log n). */
-bool rec_watch_find(const struct rec_convert *convert, const struct rec_watch *asked,
-                    uint64_t *fd);
+bool rec_watch_find(const struct rec_convert *convert, const struct rec_watch *asked, uint64_t *fd);
 
 /* ---- deliver.c: its calls and events, in order of time. From several workers at once. ----------
  */

@@ -271,9 +271,8 @@ static enum weft_code wait_or_io(struct rec_delivery *delivery, unsigned op,
         return at_once(delivery, known, time_ns, rec_extra(record, 0), rec_extra(record, 1));
     default:
         code = leave(delivery, known, time_ns);
-        return code == WEFT_OK
-                   ? rec_told_result(delivery, known, (int64_t)rec_extra(record, 1))
-                   : code;
+        return code == WEFT_OK ? rec_told_result(delivery, known, (int64_t)rec_extra(record, 1))
+                               : code;
     }
 }
 

@@ -403,7 +403,8 @@ WEFT_WRAP int epoll_pwait2(int fd, struct epoll_event *events, int n_events,
 {
     if (IS_OFF || is_zero(timeout))
         return WEFT_REAL(epoll_pwait2)(fd, events, n_events, timeout, mask);
-    EPOLL(fd, events, timeout != NULL, WEFT_REAL(epoll_pwait2)(fd, events, n_events, timeout, mask));
+    EPOLL(fd, events, timeout != NULL,
+          WEFT_REAL(epoll_pwait2)(fd, events, n_events, timeout, mask));
 }
 
 /* ---- children: the object is the process id that was asked for, then the one that ended */

@@ -274,8 +274,8 @@ static size_t whole_pieces(const uint8_t *bytes, size_t n_bytes, size_t n_writte
     size_t n_whole = 0;
     while (n_bytes - n_whole >= sizeof head) {
         memcpy(&head, bytes + n_whole, sizeof head);
-        const size_t n_piece = sizeof head + ((size_t)head.stored_bytes + ALIGNMENT - 1) /
-                                                 ALIGNMENT * ALIGNMENT;
+        const size_t n_piece =
+            sizeof head + ((size_t)head.stored_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
         if (n_piece > n_written - n_whole)
             break;
         n_whole += n_piece;
@@ -285,7 +285,8 @@ static size_t whole_pieces(const uint8_t *bytes, size_t n_bytes, size_t n_writte
 
 /* The file keeps its whole pieces; in the place of the torn one it says why it ends, as far as that
  * fits. */
-static void end_torn(struct session_output *output, const uint8_t *bytes, size_t n_bytes, int reason)
+static void end_torn(struct session_output *output, const uint8_t *bytes, size_t n_bytes,
+                     int reason)
 {
     struct stat about;
     char text[160];
@@ -299,8 +300,8 @@ static void end_torn(struct session_output *output, const uint8_t *bytes, size_t
         return;
     output->file_bytes += n_whole;
     output->all_bytes += n_whole;
-    const int n_text = snprintf(text, sizeof text, "stopped=%s\nunwritten=%zu\n",
-                                strerror(reason), n_bytes - n_whole);
+    const int n_text = snprintf(text, sizeof text, "stopped=%s\nunwritten=%zu\n", strerror(reason),
+                                n_bytes - n_whole);
     output->opts.size_bytes = output->opts.snapshot_ns = 0;
     output->buffer.n = 0;
     enum weft_code code = session_put(output, WEFT_PIECE_META, 0, 0, WEFT_STR(""),
