@@ -31,7 +31,8 @@ enum weft_common_mask {
     WEFT_COMMON_WORK = 8,  /* --jobs, --mem */
     WEFT_COMMON_TALK = 16, /* --quiet, --verbose */
     WEFT_COMMON_ALL = 31,
-    WEFT_COMMON_MEMORY = 32, /* --mem alone */
+    WEFT_COMMON_MEMORY = 32,    /* --mem alone */
+    WEFT_COMMON_PROCESSES = 64, /* --all-processes; without it, of the recorded program alone */
 };
 
 struct weft_common {
@@ -40,7 +41,7 @@ struct weft_common {
     uint64_t jobs, memory_bytes;
     unsigned format; /* enum weft_format */
     unsigned color;
-    bool json, quiet, verbose, help;
+    bool all_processes, json, quiet, verbose, help;
 };
 
 struct weft_cli;

@@ -62,7 +62,7 @@ const struct weft_command weft_cmd_states = {
              "'other' is who woke it, or who got its processor.",
     .options = options,
     .n_options = sizeof options / sizeof *options,
-    .common = WEFT_COMMON_ALL,
+    .common = WEFT_COMMON_ALL | WEFT_COMMON_PROCESSES,
     .n_inputs_min = 1,
     .n_inputs_max = 1,
     .run = run,

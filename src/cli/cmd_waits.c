@@ -60,7 +60,7 @@ const struct weft_command weft_cmd_waits = {
         "which system call, who woke it, and who had the processor while it could have run.",
     .options = options,
     .n_options = sizeof options / sizeof *options,
-    .common = WEFT_COMMON_ALL,
+    .common = WEFT_COMMON_ALL | WEFT_COMMON_PROCESSES,
     .n_inputs_min = 1,
     .n_inputs_max = 1,
     .run = run,

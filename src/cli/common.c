@@ -38,6 +38,9 @@ static const struct weft_option common_options[] = {
       FIELD(output), NULL },
     { 0, "tid", "TID,...", "only these threads, by the system's thread ids", WEFT_OPTION_NUMBERS,
       FIELD(tids), NULL },
+    { 0, "all-processes", NULL,
+      "of the recording of one program, threads of all other processes, too", WEFT_OPTION_FLAG,
+      FIELD(all_processes), NULL },
     { 'j', "jobs", "N", "worker threads (default: one a CPU, as far as memory allows)",
       WEFT_OPTION_COUNT, FIELD(jobs), NULL },
     { 0, "mem", "BYTES",
@@ -57,6 +60,7 @@ static const unsigned common_groups[] = {
     WEFT_COMMON_FORMAT,
     WEFT_COMMON_OUTPUT,
     WEFT_COMMON_TID,
+    WEFT_COMMON_PROCESSES,
     WEFT_COMMON_WORK,
     WEFT_COMMON_WORK | WEFT_COMMON_MEMORY,
     WEFT_COMMON_TALK,
@@ -223,6 +227,13 @@ static void warn_if_recovered(const struct weft_cli *cli, const char *path,
         fprintf(stderr, WEFT_ENDS_EARLY, path);
 }
 
+/* Who recorded one program asks about that, unless told otherwise. */
+static bool leaves_out_foreign(const struct weft_cli *cli)
+{
+    return cli->command->common & WEFT_COMMON_PROCESSES && !cli->common.all_processes &&
+           cli->common.tids.n == 0;
+}
+
 enum weft_code weft_cli_open_trace(struct weft_cli *cli, const char *path,
                                    struct weft_session **session)
 {
@@ -232,6 +243,8 @@ enum weft_code weft_cli_open_trace(struct weft_cli *cli, const char *path,
     if (code != WEFT_OK)
         return code;
     warn_if_recovered(cli, path, *session);
+    if (leaves_out_foreign(cli))
+        return weft_session_keep_program(*session, &cli->err);
     return weft_session_keep_tids(*session, cli->common.tids.items, cli->common.tids.n, &cli->err);
 }
 
@@ -311,6 +324,8 @@ enum weft_code weft_cli_view(struct weft_cli *cli, struct weft_view *view)
         .style = { .has_colour = wants_colour(cli), .n_columns = terminal_columns(cli) },
         .has_filter = cli->common.tids.n > 0,
     };
+    if (view->trace && leaves_out_foreign(cli))
+        view->n_left_out = weft_trace_n_foreign(view->trace);
     return open_output(cli, &view->out);
 }
 

@@ -125,6 +125,7 @@ static void thread_join(struct thread *into, const struct thread *thread)
     }
     if (!into->info.pid)
         into->info.pid = thread->info.pid;
+    into->info.is_foreign &= thread->info.is_foreign;
     into->first_ns = weft_min_u64(into->first_ns, thread->first_ns);
     into->last_ns = weft_max_u64(into->last_ns, thread->last_ns);
     into->last_trace = thread->last_trace;

@@ -96,7 +96,8 @@ enum weft_code kernel_announce_thread(struct kernel_convert *convert, struct ker
     struct weft_thread_info info = { .tid = thread->tid,
                                      .pid = thread->pid,
                                      .host_id = thread->host_id,
-                                     .generation = thread->generation };
+                                     .generation = thread->generation,
+                                     .is_foreign = thread->is_foreign };
     if (thread->thread_id != WEFT_ID_NONE)
         return WEFT_OK;
     if (thread->name != WEFT_ID_NONE)
@@ -179,6 +180,9 @@ static enum weft_code leave(struct kernel_convert *convert, const struct kernel_
     return WEFT_OK;
 }
 
+/* A thread that exits may be preempted, or wait, before it leaves for good: dead or a zombie. */
+enum { DEAD_STATES = 0xf0 };
+
 static enum weft_code convert_switch(struct kernel_convert *convert, struct kernel_now *now)
 {
     struct kernel_cpu *cpu = kernel_cpu_of(&convert->threads, now->host_id, now->cpu);
@@ -200,7 +204,7 @@ static enum weft_code convert_switch(struct kernel_convert *convert, struct kern
     event.prev_state = (uint32_t)now->numbers[2];
     code = kernel_deliver(convert, prev, &event);
     struct kernel_thread *left = &convert->threads.items[prev];
-    left->is_ended |= left->is_leaving;
+    left->is_ended |= left->is_leaving && (now->numbers[2] & DEAD_STATES);
     return code;
 }
 

@@ -30,6 +30,8 @@ struct kernel_thread {
     bool is_known;   /* an event is of it, or points to it */
     bool is_leaving; /* its exit was seen */
     bool is_ended;   /* it left its processor for the last time */
+    bool is_own;     /* of the recorded program, and so are those that it makes */
+    bool is_foreign; /* as the sink is told (weft_thread_info) */
     struct {
         uint32_t *items; /* functions it is in */
         size_t n, cap;

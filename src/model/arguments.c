@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/arguments.h"
 
+#include <string.h>
+
 enum weft_code weft_call_arguments(const struct weft_trace *trace, uint32_t thread_id, uint64_t row,
                                    uint64_t start_ns,
                                    void (*see)(void *context, const struct weft_walk_call *call),
@@ -23,4 +25,19 @@ enum weft_code weft_call_arguments(const struct weft_trace *trace, uint32_t thre
     }
     weft_walk_close(walk);
     return code;
+}
+
+struct weft_str weft_arguments_caller(struct weft_str text)
+{
+    static const char front[] = "{\"caller\":\"";
+    const size_t n_front = sizeof front - 1;
+    struct weft_str caller = { "", 0 };
+    if (text.n_bytes <= n_front || memcmp(text.bytes, front, n_front) != 0)
+        return caller;
+    size_t end = n_front;
+    while (end < text.n_bytes && text.bytes[end] != '"')
+        end += text.bytes[end] == '\\' ? 2 : 1;
+    if (end < text.n_bytes)
+        caller = (struct weft_str){ text.bytes + n_front, end - n_front };
+    return caller;
 }

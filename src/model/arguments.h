@@ -15,4 +15,8 @@ WEFT_CHECKED enum weft_code weft_call_arguments(const struct weft_trace *trace, 
                                                             const struct weft_walk_call *call),
                                                 void *context, struct weft_err *err);
 
+/* The function that called, if a text of arguments tells it first, as recordings do ({"caller":
+ * NAME ...}); a view of the text, what is escaped in it as it stands. Empty: it does not. */
+struct weft_str weft_arguments_caller(struct weft_str text);
+
 #endif

@@ -6,6 +6,8 @@
  */
 #include "base/map.h"
 #include "base/vec.h"
+#include "model/arguments.h"
+#include "model/events.h"
 #include "model/interplay_parts.h"
 #include "model/scan.h"
 
@@ -38,9 +40,10 @@ struct frame {
 struct blocking {
     uint64_t start_ns, end_ns, object;
     uint32_t function_id, node, depth;
-    uint32_t flags; /* enum weft_call_flag */
-    uint32_t n_set; /* descriptors, if it waits for any of several */
-    size_t set;     /* the first of them in the thread's `numbers` */
+    uint32_t flags;  /* enum weft_call_flag */
+    uint32_t caller; /* in the thread's `callers`; WEFT_ID_NONE: not told */
+    uint32_t n_set;  /* descriptors, if it waits for any of several */
+    size_t set;      /* the first of them in the thread's `numbers` */
 };
 
 struct thread {
@@ -57,6 +60,7 @@ struct thread {
         uint32_t *items;
         size_t n, cap;
     } numbers;
+    struct weft_strtab *callers; /* that arguments of calls tell; NULL: none did */
     uint64_t calls[WEFT_BLOCKING_KINDS];
 };
 
@@ -83,6 +87,8 @@ struct work {
     uint32_t busy_depth;
     bool is_busy;
     size_t arg;
+    struct weft_events *texts;     /* arguments of calls */
+    const struct weft_event *text; /* the next; NULL: there is none */
     struct {
         struct frame *items;
         size_t n, cap;
@@ -213,6 +219,25 @@ static bool take_set(struct work *work, const struct weft_calls *calls, size_t r
     return true;
 }
 
+/* Who called, if the arguments of the call tell it. Rows are asked for in ascending order. */
+static enum weft_code find_caller(struct work *work, uint64_t row, uint32_t *caller,
+                                  struct weft_err *err)
+{
+    enum weft_code code = WEFT_OK;
+    *caller = WEFT_ID_NONE;
+    while (code == WEFT_OK && work->text && work->text->value < row)
+        code = weft_events_next(work->texts, &work->text, err);
+    if (code != WEFT_OK || !work->text || work->text->value != row)
+        return code;
+    const struct weft_str name = weft_arguments_caller(work->text->payload);
+    struct thread *thread = work->thread;
+    if (name.n_bytes && !thread->callers)
+        thread->callers = weft_strtab_new();
+    if (name.n_bytes && !thread->callers)
+        return no_memory(err);
+    return name.n_bytes ? weft_strtab_intern(thread->callers, name, caller, err) : WEFT_OK;
+}
+
 /* A call that blocks: outermost ones count, and those of locks are known already. */
 static enum weft_code see_blocking(struct work *work, const struct weft_calls *calls, size_t row,
                                    struct weft_err *err)
@@ -245,6 +270,11 @@ static enum weft_code see_blocking(struct work *work, const struct weft_calls *c
     if (use->mode == WEFT_WAIT_FOR_ANY && use->shared == WEFT_SHARED_FILES &&
         !take_set(work, calls, row, made))
         return no_memory(err);
+    made->caller = WEFT_ID_NONE;
+    if (!work->scan->is_cut)
+        code = find_caller(work, calls->first_row + row, &made->caller, err);
+    if (code != WEFT_OK)
+        return code;
     return node_of(work, work->stack.n, &made->node) ? WEFT_OK : no_memory(err);
 }
 
@@ -385,7 +415,14 @@ static enum weft_code scan_thread(void *context, struct weft_scan *scan, unsigne
         work.next = first_moment(job, asked);
         work.end = first_moment(job, (uint64_t)asked + 1);
     }
-    enum weft_code code = scan_blocks(&work, err);
+    enum weft_code code =
+        weft_events_open(job->interplay->trace, scan->thread_id, 1U << WEFT_EVENT_CALL_ARGS, 0,
+                         UINT64_MAX, &work.texts, err);
+    if (code == WEFT_OK)
+        code = weft_events_next(work.texts, &work.text, err);
+    if (code == WEFT_OK)
+        code = scan_blocks(&work, err);
+    weft_events_close(work.texts);
     WEFT_VEC_FINI(&work.stack);
     return code;
 }
@@ -615,14 +652,18 @@ static uint32_t object_of(struct weft_interplay *interplay, uint64_t pid,
 
 /* Input and output, and waits for what is no lock. */
 static enum weft_code take_blocking(struct weft_interplay *interplay, uint32_t thread_id,
-                                    const struct blocking *call, const uint32_t *numbers,
+                                    const struct blocking *call, const struct thread *thread,
                                     uint32_t node, struct weft_err *err)
 {
+    const uint32_t *numbers = thread->numbers.items;
     const struct weft_blocking_use *use = &interplay->uses[call->function_id];
     const uint32_t rep = weft_locks_twins(interplay->locks)->first[thread_id];
     const uint64_t pid = weft_trace_thread(interplay->trace, thread_id)->info.pid;
     const uint32_t object = object_of(interplay, pid, call, numbers);
-    const uint32_t site = weft_interplay_place(interplay, node, WEFT_STR(""));
+    const struct weft_str caller = call->caller == WEFT_ID_NONE || is_plain(interplay, node)
+                                       ? WEFT_STR("")
+                                       : weft_strtab_get(thread->callers, call->caller);
+    const uint32_t site = weft_interplay_place(interplay, node, caller);
     /* A thread that waits when its process ends does not tell of its end. */
     const uint64_t seen_ns = call->flags & WEFT_CALL_CUT_END &&
                                      call->end_ns <= interplay->last_ns[rep] &&
@@ -676,8 +717,8 @@ static enum weft_code take_thread(struct job *job, uint32_t thread_id, struct we
     if (code == WEFT_OK)
         code = take_answers(job, thread_id, global, err);
     for (size_t i = 0; i < thread->blocking.n && code == WEFT_OK; i++)
-        code = take_blocking(job->interplay, thread_id, &thread->blocking.items[i],
-                             thread->numbers.items, global[thread->blocking.items[i].node], err);
+        code = take_blocking(job->interplay, thread_id, &thread->blocking.items[i], thread,
+                             global[thread->blocking.items[i].node], err);
     for (unsigned kind = 0; kind < WEFT_BLOCKING_KINDS; kind++)
         job->interplay->calls[kind] += thread->calls[kind];
     free(global);
@@ -724,6 +765,7 @@ enum weft_code weft_interplay_scan(struct weft_interplay *interplay, const struc
         WEFT_VEC_FINI(&job.threads[id].nodes);
         WEFT_VEC_FINI(&job.threads[id].blocking);
         WEFT_VEC_FINI(&job.threads[id].numbers);
+        weft_strtab_free(job.threads[id].callers);
         weft_map_free(job.threads[id].node_of);
     }
     WEFT_VEC_FINI(&job.moments);

@@ -9,6 +9,7 @@
 #include "model/lock_points.h"
 
 #include "base/vec.h"
+#include "model/arguments.h"
 #include "model/blocking_names.h"
 #include "model/events.h"
 #include "model/lock_names.h"
@@ -654,6 +655,17 @@ static bool is_used(struct weft_lock_use use, bool has_lock_events)
            !(is_held && has_lock_events);
 }
 
+/* Of a call that no function of the program encloses: what its arguments tell. */
+static enum weft_code told_site(struct weft_lock_finder *finder, const struct weft_walk_call *call,
+                                uint32_t *site, struct weft_err *err)
+{
+    const struct weft_str caller =
+        call->n_arg_texts ? weft_arguments_caller(call->arg_texts[0]) : (struct weft_str){ "", 0 };
+    return caller.n_bytes && !finder->span.without_sites
+               ? weft_strtab_intern(finder->sites, caller, site, err)
+               : WEFT_OK;
+}
+
 static enum weft_code enter_call(struct reading *reading, const struct weft_walk_call *call,
                                  struct weft_err *err)
 {
@@ -675,6 +687,8 @@ static enum weft_code enter_call(struct reading *reading, const struct weft_walk
     for (size_t i = 0; i < finder->stack.n; i++) /* a lock's own doings are not the program's */
         if (finder->stack.items[i].use.role != WEFT_LOCK_NO_ROLE)
             open.use.role = WEFT_LOCK_NO_ROLE;
+    if (code == WEFT_OK && open.use.role != WEFT_LOCK_NO_ROLE && open.site == WEFT_ID_NONE)
+        code = told_site(finder, call, &open.site, err);
     if (code == WEFT_OK && open.use.role != WEFT_LOCK_NO_ROLE)
         code = object_of_call(finder, reading->thread_id, call, open.use, &open.object, err);
     struct open_call *place = code == WEFT_OK ? WEFT_VEC_PUSH(&finder->stack) : NULL;

@@ -18,7 +18,7 @@ struct weft_trace {
     struct weft_arena *arena;
     struct weft_model_thread *threads;
     struct weft_function *functions;
-    uint32_t n_threads, n_functions;
+    uint32_t n_threads, n_functions, n_foreign;
     struct weft_dependency *dependencies; /* by thread and time that they lead to */
     size_t n_dependencies;
 };
@@ -49,6 +49,7 @@ static enum weft_code load_threads(struct weft_trace *trace, struct weft_err *er
             .n_event_blocks = stored->n_event_blocks,
             .max_depth = stored->max_depth,
         };
+        trace->n_foreign += stored->info.is_foreign;
         char fallback[32];
         (void)snprintf(fallback, sizeof fallback, "T%" PRIu64, stored->info.tid);
         enum weft_code code =
@@ -177,6 +178,11 @@ const struct weft_note *weft_trace_note(const struct weft_trace *trace, size_t n
 uint32_t weft_trace_n_threads(const struct weft_trace *trace)
 {
     return trace->n_threads;
+}
+
+uint32_t weft_trace_n_foreign(const struct weft_trace *trace)
+{
+    return trace->n_foreign;
 }
 
 uint32_t weft_trace_n_functions(const struct weft_trace *trace)

@@ -45,6 +45,9 @@ const struct weft_note *weft_trace_note(const struct weft_trace *trace, size_t n
 uint32_t weft_trace_n_threads(const struct weft_trace *trace);
 uint32_t weft_trace_n_functions(const struct weft_trace *trace);
 const struct weft_model_thread *weft_trace_thread(const struct weft_trace *trace, uint32_t id);
+/* Threads of processes that are not of the recorded program (weft_thread_info.is_foreign); 0 also
+ * where no program was recorded apart from others. */
+uint32_t weft_trace_n_foreign(const struct weft_trace *trace);
 const struct weft_function *weft_trace_function(const struct weft_trace *trace, uint32_t id);
 /* The store below, for scans (weft_store_load and friends; see model/scan.h). */
 struct weft_store *weft_trace_store(const struct weft_trace *trace);

@@ -179,24 +179,53 @@ static enum weft_code check_tids(const struct weft_trace *trace, const uint64_t 
     return WEFT_OK;
 }
 
-enum weft_code weft_session_keep_tids(struct weft_session *session, const uint64_t *tids,
-                                      size_t n_tids, struct weft_err *err)
+/* Forgets which threads were kept, and makes room for all; NULL without memory. */
+static uint32_t *thread_ids_begin(struct weft_session *session, struct weft_err *err)
 {
-    uint32_t n_threads = weft_trace_n_threads(session->trace);
+    const uint32_t n_threads = weft_trace_n_threads(session->trace);
+    session->thread_ids = calloc(n_threads, sizeof *session->thread_ids);
+    if (!session->thread_ids)
+        (void)weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for %" PRIu32 " threads",
+                        n_threads);
+    return session->thread_ids;
+}
+
+static void keep_all(struct weft_session *session)
+{
     free(session->thread_ids);
     session->thread_ids = NULL;
     session->n_thread_ids = 0;
+}
+
+enum weft_code weft_session_keep_tids(struct weft_session *session, const uint64_t *tids,
+                                      size_t n_tids, struct weft_err *err)
+{
+    const uint32_t n_threads = weft_trace_n_threads(session->trace);
+    keep_all(session);
     if (n_tids == 0)
         return WEFT_OK;
     enum weft_code code = check_tids(session->trace, tids, n_tids, err);
     if (code != WEFT_OK)
         return code;
-    session->thread_ids = calloc(n_threads, sizeof *session->thread_ids);
-    if (!session->thread_ids)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for %" PRIu32 " threads",
-                         n_threads);
+    if (!thread_ids_begin(session, err))
+        return WEFT_E_NOMEM;
     for (uint32_t id = 0; id < n_threads; id++)
         if (has_tid(tids, n_tids, weft_trace_thread(session->trace, id)->info.tid))
+            session->thread_ids[session->n_thread_ids++] = id;
+    return WEFT_OK;
+}
+
+enum weft_code weft_session_keep_program(struct weft_session *session, struct weft_err *err)
+{
+    const uint32_t n_threads = weft_trace_n_threads(session->trace);
+    const uint32_t n_foreign = weft_trace_n_foreign(session->trace);
+    keep_all(session);
+    if (n_foreign == 0 || n_foreign == n_threads)
+        return WEFT_OK;
+    if (!thread_ids_begin(session, err))
+        return WEFT_E_NOMEM;
+    for (uint32_t id = 0; id < n_threads; id++)
+        if (!weft_trace_thread(session->trace, id)->info.is_foreign)
             session->thread_ids[session->n_thread_ids++] = id;
     return WEFT_OK;
 }
@@ -204,9 +233,7 @@ enum weft_code weft_session_keep_tids(struct weft_session *session, const uint64
 enum weft_code weft_session_keep_threads(struct weft_session *session, const uint32_t *ids,
                                          size_t n_ids, struct weft_err *err)
 {
-    free(session->thread_ids);
-    session->thread_ids = NULL;
-    session->n_thread_ids = 0;
+    keep_all(session);
     if (n_ids == 0)
         return WEFT_OK;
     enum weft_code code = weft_scan_check(session->trace, ids, n_ids, err);

@@ -53,6 +53,11 @@ WEFT_CHECKED enum weft_code weft_session_keep_tids(struct weft_session *session,
                                                    const uint64_t *tids, size_t n_tids,
                                                    struct weft_err *err);
 
+/* The same by the recorded program: all threads but those of foreign processes
+ * (weft_thread_info.is_foreign). Where none is, or all are, all are kept. */
+WEFT_CHECKED enum weft_code weft_session_keep_program(struct weft_session *session,
+                                                      struct weft_err *err);
+
 /* The same by the trace's dense thread ids, ascending; one that does not exist is WEFT_E_ARG. */
 WEFT_CHECKED enum weft_code weft_session_keep_threads(struct weft_session *session,
                                                       const uint32_t *ids, size_t n_ids,

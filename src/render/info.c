@@ -18,6 +18,8 @@ struct info {
     struct weft_arena *arena;
     struct weft_note_sums notes;
     uint64_t n_unnamed;
+    uint32_t *threads; /* those that are listed */
+    size_t n_listed;
 };
 
 static uint64_t count_unnamed(const struct weft_trace *trace)
@@ -56,12 +58,14 @@ static const struct weft_column thread_columns[] = {
     { "last_ns", "last event", WEFT_CELL_AT },
     { NULL, "life", WEFT_CELL_NS },
     { "events", "events", WEFT_CELL_COUNT },
+    { "foreign", NULL, WEFT_CELL_BOOL },
 };
 
 static void thread_row(const void *context, size_t row, struct weft_cell *cells)
 {
     const struct info *info = context;
-    const struct weft_model_thread *thread = weft_trace_thread(info->view->trace, (uint32_t)row);
+    const struct weft_model_thread *thread =
+        weft_trace_thread(info->view->trace, info->threads[row]);
     bool has_events = thread->last_ns > thread->first_ns || thread->calls > 0 || thread->events > 0;
     cells[0].number = thread->info.tid;
     cells[1] = (struct weft_cell){ .number = thread->info.pid, .is_null = thread->info.pid == 0 };
@@ -75,16 +79,31 @@ static void thread_row(const void *context, size_t row, struct weft_cell *cells)
     cells[9] =
         (struct weft_cell){ .number = thread->last_ns - thread->first_ns, .is_null = !has_events };
     cells[10].number = thread->events;
+    cells[11].number = thread->info.is_foreign;
 }
 
-/* As text, the last column is left out when there are only calls. */
+/* Text and CSV leave out threads of other processes, as asked; JSON has all. False without memory.
+ */
+static bool choose_threads(struct info *info)
+{
+    const struct weft_trace *trace = info->view->trace;
+    const uint32_t n_threads = weft_trace_n_threads(trace);
+    const bool has_all = info->view->format == WEFT_FORMAT_JSON || info->view->n_left_out == 0;
+    info->threads = WEFT_ARENA_NEW(info->arena, n_threads, uint32_t);
+    for (uint32_t id = 0; info->threads && id < n_threads; id++)
+        if (has_all || !weft_trace_thread(trace, id)->info.is_foreign)
+            info->threads[info->n_listed++] = id;
+    return info->threads != NULL;
+}
+
+/* As text, the column of events is left out when there are only calls. */
 static struct weft_table threads_table(const struct info *info)
 {
     const size_t n_columns = sizeof thread_columns / sizeof *thread_columns;
     const bool has_events = info->view->format != WEFT_FORMAT_TEXT || info->meta->events > 0;
     return (struct weft_table){ .columns = thread_columns,
-                                .n_columns = has_events ? n_columns : n_columns - 1,
-                                .n_rows = weft_trace_n_threads(info->view->trace),
+                                .n_columns = has_events ? n_columns : n_columns - 2,
+                                .n_rows = info->n_listed,
                                 .row = thread_row,
                                 .context = info };
 }
@@ -206,7 +225,11 @@ static void print_counts(const struct info *info)
     struct weft_output *out = info->view->out;
     const struct weft_store_meta *meta = info->meta;
     label(info, "threads");
-    weft_output_printf(out, "%s\n", weft_human_count(meta->n_threads).text);
+    weft_output_printf(out, "%s", weft_human_count(meta->n_threads).text);
+    if (weft_trace_n_foreign(info->view->trace) > 0)
+        weft_output_printf(out, ", %s of them of other processes than the recorded program's",
+                           weft_human_count(weft_trace_n_foreign(info->view->trace)).text);
+    weft_output_text(out, "\n");
     label(info, "functions");
     weft_output_printf(out, "%s", weft_human_count(meta->n_functions).text);
     if (info->n_unnamed > 0)
@@ -270,6 +293,7 @@ static void print_text(const struct info *info)
     if (info->opts->with_threads) {
         struct weft_table threads = threads_table(info);
         weft_output_text(info->view->out, "\n");
+        weft_view_left_out(info->view);
         weft_table_text(&threads, &info->view->style, info->view->out);
     }
 }
@@ -316,6 +340,7 @@ static void print_json(const struct info *info)
     weft_json_str(json, "details", meta->details);
     weft_json_u64(json, "version", meta->version);
     weft_json_u64(json, "threads", meta->n_threads);
+    weft_json_u64(json, "foreign_threads", weft_trace_n_foreign(info->view->trace));
     weft_json_u64(json, "functions", meta->n_functions);
     weft_json_u64(json, "unnamed_functions", info->n_unnamed);
     weft_json_u64(json, "calls", meta->calls);
@@ -372,6 +397,8 @@ void weft_render_info(const struct weft_view *view, const struct weft_info_view 
     enum weft_code code =
         arena ? weft_note_sums(view->trace, arena, &info.notes, &err)
               : weft_fail(&err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the notes");
+    if (code == WEFT_OK && !choose_threads(&info))
+        code = weft_fail(&err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the threads");
     if (code != WEFT_OK)
         weft_output_fail(view->out, &err);
     else if (view->format == WEFT_FORMAT_JSON)

@@ -32,8 +32,9 @@ struct weft_view {
     const char *path; /* of the trace, for headlines */
     enum weft_format format;
     struct weft_style style;
-    bool has_filter; /* only some threads were asked for */
-    bool has_ids;    /* JSON: rows have the dense ids of threads and functions too (`fn`) */
+    bool has_filter;     /* only some threads were asked for */
+    uint32_t n_left_out; /* threads of other processes than the recorded program's, not shown */
+    bool has_ids;        /* JSON: rows have the dense ids of threads and functions too (`fn`) */
 };
 
 /* ---- info ---- */
@@ -263,6 +264,11 @@ struct weft_json *weft_view_json(const struct weft_view *view);
 
 /* Ends the document and its line, and frees. */
 void weft_view_json_end(const struct weft_view *view, struct weft_json *json);
+
+/* Text: a line that says that threads of other processes are left out, and how to see them, if it
+ * is so. JSON: the member "left_out_threads" of the open object, always. */
+void weft_view_left_out(const struct weft_view *view);
+void weft_view_left_out_json(const struct weft_view *view, struct weft_json *json);
 
 /* `text` in bold, or dim, if the view has colours. */
 void weft_view_bold(const struct weft_view *view, const char *text);

@@ -75,6 +75,7 @@ static void print_text(const struct listing *listing, const struct weft_table *r
     if (table->n_rows < table->n_found)
         weft_output_printf(out, ", the first %s", weft_human_count(table->n_rows).text);
     weft_output_text(out, "\n");
+    weft_view_left_out(listing->view);
     if (!table->is_known)
         weft_view_dim(listing->view, WEFT_STATES_UNKNOWN);
     if (table->n_rows > 0) {
@@ -108,6 +109,7 @@ void weft_render_states(const struct weft_view *view, const struct weft_states_t
     weft_json_u64(json, "to_ns", table->to_ns);
     weft_json_bool(json, "known", table->is_known);
     weft_json_u64(json, "found", table->n_found);
+    weft_view_left_out_json(view, json);
     weft_table_json(&rows, "states", json);
     weft_json_end_object(json);
     weft_view_json_end(view, json);

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "render/human.h"
+#include "render/json.h"
 #include "render/render.h"
 
 struct weft_json *weft_view_json(const struct weft_view *view)
@@ -31,4 +33,18 @@ void weft_view_bold(const struct weft_view *view, const char *text)
 void weft_view_dim(const struct weft_view *view, const char *text)
 {
     styled(view, "\033[2m", text);
+}
+
+void weft_view_left_out(const struct weft_view *view)
+{
+    if (view->n_left_out == 0)
+        return;
+    weft_output_printf(view->out,
+                       "of the recorded program alone; --all-processes shows %s of others, too\n",
+                       weft_human_plural(view->n_left_out, "thread").text);
+}
+
+void weft_view_left_out_json(const struct weft_view *view, struct weft_json *json)
+{
+    weft_json_u64(json, "left_out_threads", view->n_left_out);
 }

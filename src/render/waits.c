@@ -123,6 +123,7 @@ static void print_text(struct waits *waits, const struct weft_table *threads)
     weft_view_bold(view, view->path);
     weft_output_printf(view->out, "  %s\n",
                        weft_human_plural(waits->table->n_threads, "thread").text);
+    weft_view_left_out(view);
     if (!waits->table->is_known)
         weft_view_dim(view, WEFT_STATES_UNKNOWN);
     if (waits->table->n_threads == 0)
@@ -176,6 +177,7 @@ static void print_json(const struct waits *waits, struct weft_table *threads)
     weft_json_u64(json, "from_ns", waits->table->from_ns);
     weft_json_u64(json, "to_ns", waits->table->to_ns);
     weft_json_bool(json, "known", waits->table->is_known);
+    weft_view_left_out_json(waits->view, json);
     weft_table_json(threads, "threads", json);
     weft_json_end_object(json);
     weft_view_json_end(waits->view, json);

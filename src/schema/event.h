@@ -135,6 +135,7 @@ struct weft_thread_info {
     uint64_t pid; /* 0 unknown */
     uint32_t host_id;
     uint32_t generation;  /* counts reuses of the tid, from 0 */
+    bool is_foreign;      /* one program was recorded, and the thread is not of its processes */
     struct weft_str name; /* empty if unknown */
 };
 

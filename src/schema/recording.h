@@ -150,6 +150,8 @@ enum weft_op {
     WEFT_OP_CULLED,    /* words: address, calls seen: no longer recorded */
     WEFT_OP_ENTER_FAR, /* words: address; of one beyond 47 bits */
     WEFT_OP_EXIT_FAR,
+    WEFT_OP_EPOLL_WATCH, /* words: the set's descriptor, one that it watches from now on, the
+                            program's word for it */
     WEFT_OPS,
 };
 
@@ -161,9 +163,10 @@ enum weft_wait_kind {
     WEFT_WAIT_BARRIER,
     WEFT_WAIT_JOIN,
     WEFT_WAIT_SLEEP,
-    WEFT_WAIT_POLL,  /* poll, select, epoll_wait: any of its objects, file descriptors */
+    WEFT_WAIT_POLL,  /* poll, select: any of its objects, file descriptors */
     WEFT_WAIT_CHILD, /* wait, waitpid */
     WEFT_WAIT_ONCE,  /* call_once, pthread_once */
+    WEFT_WAIT_EPOLL, /* any of those that the set watches; it ends with their words (EPOLL_WATCH) */
     WEFT_WAIT_KINDS,
 };
 
@@ -207,14 +210,19 @@ struct weft_piece_head { /* 40 bytes */
 };
 _Static_assert(sizeof(struct weft_piece_head) == 40, "on disk");
 
-enum { WEFT_PIECE_BYTES_MAX = 1 << 24 };
+enum { WEFT_PIECE_BYTES_MAX = 1 << 24, WEFT_NUMBER_UNKNOWN = 1 << 30 };
 
 enum weft_piece_kind {
     WEFT_PIECE_META = 1, /* text, lines KEY=VALUE: host, kernel, architecture, ticks, processors,
-                            command, folder, levels; later lines replace earlier ones */
+                            command, folder, levels, target (process id of the program that
+                            was recorded; none: the whole machine), follows (yes, no: its children
+                            are of it), stopped (why nothing more was written), unwritten (bytes
+                            that were read and are not here); later lines replace earlier ones */
     WEFT_PIECE_CLOCK,    /* struct weft_clock_pair ...: between two, ticks run evenly */
     WEFT_PIECE_PROCESS,  /* pid; text, lines KEY=VALUE: parent, exe, comm, start_ns (of the program
-                            that it runs: another one after exec), end_ns, status */
+                            that it runs: another one after exec), end_ns, status, namespace (inode
+                            of the one that its own numbers are of, if that is another one). A pid
+                            or tid from WEFT_NUMBER_UNKNOWN on is what it calls itself + that */
     WEFT_PIECE_MAPS,     /* pid; text of /proc/PID/maps at time_ns; stream: 0 of a new program,
                             valid since its start_ns; 1 if the process said that they had changed */
     WEFT_PIECE_RING,     /* pid; struct weft_ring_piece, then words of one slot */
@@ -287,7 +295,9 @@ enum weft_kernel_type {
                                known. Payload 16 bytes: comm of the next, if it is not known yet */
     WEFT_KERNEL_WAKING,     /* a: tid of the woken | target cpu << 32; b: its pid | context << 32 */
     WEFT_KERNEL_WOKEN_NEW,  /* likewise: a new thread */
-    WEFT_KERNEL_FORK,       /* a: tid of the child | its pid << 32; b: clone flags; payload: comm */
+    WEFT_KERNEL_FORK,       /* a: tid of the child | its pid << 32; b: clone flags; payload:
+                               comm, then, unless its process has one number only, its tid in the
+                               innermost pid namespace | inode of that << 32 */
     WEFT_KERNEL_EXEC,       /* a: pid | old tid << 32; payload: file name */
     WEFT_KERNEL_EXIT,       /* a: pid; b: exit code */
     WEFT_KERNEL_TASK,       /* was there when the recording began: a: tid | pid << 32; b: state;

@@ -12,6 +12,7 @@
 struct catalog_thread {
     uint64_t tid, pid;
     uint32_t host_id, generation, name;
+    bool is_foreign;
 };
 
 struct catalog_function {
@@ -141,6 +142,7 @@ enum weft_code weft_catalog_thread(struct weft_catalog *catalog,
         .pid = info->pid,
         .host_id = info->host_id,
         .generation = info->generation,
+        .is_foreign = info->is_foreign,
     };
     if (weft_strtab_intern(catalog->texts, info->name, &thread.name, err) != WEFT_OK)
         return WEFT_E_NOMEM;
@@ -306,6 +308,24 @@ void weft_catalog_put_threads(struct weft_catalog *catalog, uint32_t end_thread,
         put_text(catalog, payload, thread->name);
     }
     catalog->n_threads_put = end_thread;
+}
+
+void weft_catalog_put_foreign(const struct weft_catalog *catalog, struct weft_bytes *payload)
+{
+    size_t last_end = 0, i = 0;
+    payload->n = 0;
+    while (i < catalog->threads.n) {
+        const size_t first = i;
+        while (i < catalog->threads.n && catalog->threads.items[i].is_foreign)
+            i++;
+        if (i > first) {
+            weft_bytes_put_varint(payload, first - last_end);
+            weft_bytes_put_varint(payload, i - first);
+            last_end = i;
+        } else {
+            i++;
+        }
+    }
 }
 
 void weft_catalog_put_functions(struct weft_catalog *catalog, struct weft_bytes *payload)

@@ -55,6 +55,8 @@ WEFT_CHECKED enum weft_code weft_catalog_complete(struct weft_catalog *catalog, 
 void weft_catalog_put_meta(struct weft_catalog *catalog, struct weft_bytes *payload);
 void weft_catalog_put_threads(struct weft_catalog *catalog, uint32_t end_thread,
                               struct weft_bytes *payload);
+/* Runs of threads of foreign processes; of all threads, so once all are known. */
+void weft_catalog_put_foreign(const struct weft_catalog *catalog, struct weft_bytes *payload);
 void weft_catalog_put_functions(struct weft_catalog *catalog, struct weft_bytes *payload);
 WEFT_CHECKED enum weft_code weft_catalog_put_notes(struct weft_catalog *catalog,
                                                    struct weft_bytes *payload,

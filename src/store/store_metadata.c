@@ -92,6 +92,29 @@ static enum weft_code threads_parse(struct weft_store *store, struct weft_cursor
     return WEFT_OK;
 }
 
+/* Runs: threads between it and the one before, its own threads. */
+static enum weft_code foreign_parse(struct weft_store *store, struct weft_cursor *in,
+                                    struct weft_err *err)
+{
+    size_t at = 0;
+    while (weft_cur_left(in) > 0 && !in->fault) {
+        const uint64_t at_off = weft_cur_offset(in);
+        const uint64_t n_own = weft_cur_varint(in);
+        const uint64_t n_foreign = weft_cur_varint(in);
+        if (n_own > store->threads.n - at || n_foreign > store->threads.n - at - n_own)
+            return weft_fail(err, WEFT_E_MALFORMED, at_off,
+                             "expected foreign threads among %zu, found %" PRIu64 " after %" PRIu64,
+                             store->threads.n - at, n_foreign, n_own);
+        at += (size_t)n_own;
+        for (uint64_t i = 0; i < n_foreign; i++)
+            store->threads.items[at++].info.info.is_foreign = true;
+    }
+    if (in->fault)
+        return weft_fail(err, WEFT_E_MALFORMED, weft_cur_offset(in),
+                         "expected runs of foreign threads, found a broken one");
+    return WEFT_OK;
+}
+
 static enum weft_code functions_parse(struct weft_store *store, struct weft_cursor *in,
                                       struct weft_err *err)
 {
@@ -148,7 +171,7 @@ static enum weft_code notes_parse(struct weft_store *store, struct weft_cursor *
 bool weft_store_knows_chunk(uint32_t id)
 {
     return id == WEFT_CHUNK_META || id == WEFT_CHUNK_THREADS || id == WEFT_CHUNK_FUNCTIONS ||
-           id == WEFT_CHUNK_NOTES;
+           id == WEFT_CHUNK_NOTES || id == WEFT_CHUNK_FOREIGN;
 }
 
 /* Content of a chunk; if it had to be decompressed, the store owns the bytes from now on. */
@@ -180,6 +203,10 @@ enum weft_code weft_store_parse_chunk(struct weft_store *store, const struct wef
     case WEFT_CHUNK_THREADS:
         place = "thread table";
         code = threads_parse(store, &content, err);
+        break;
+    case WEFT_CHUNK_FOREIGN:
+        place = "foreign threads";
+        code = foreign_parse(store, &content, err);
         break;
     case WEFT_CHUNK_FUNCTIONS:
         place = "function table";

@@ -690,6 +690,9 @@ static enum weft_code final_metadata(struct weft_writer *writer, struct weft_wri
                         err);
     if (code == WEFT_OK)
         code = announce(writer, (uint32_t)totals->n_threads, err);
+    weft_catalog_put_foreign(writer->catalog, &writer->payload);
+    if (code == WEFT_OK)
+        code = payload_append(writer, WEFT_CHUNK_FOREIGN, 0, err);
     if (code == WEFT_OK)
         code = weft_catalog_put_notes(writer->catalog, &writer->payload, err);
     if (code == WEFT_OK)

@@ -171,6 +171,42 @@ def test_namespace():
        threads[0]["tid"] == threads[0]["pid"], "a program in a namespace of its own", (got, threads))
 
 
+def test_short_threads():
+    """Of threads of a pid namespace that end before they can be asked for, the kernel tells the numbers."""
+    got = run("record", "-q", "-o", "short.weft", "--", "unshare", "-pf", PROGRAM, "known", 40, 7)
+    if "unshare failed" in got.stderr or info("short.weft")["kernel_events"] == 0:
+        ok(True, "# SKIP no namespace can be made, or the kernel not be recorded")
+        return
+    threads = [thread for thread in info("short.weft")["thread_list"] if thread["name"] == "recorded"]
+    ok(len(threads) == 41 and all(thread["tid"] < 1 << 30 for thread in threads) and
+       len({thread["pid"] for thread in threads}) == 1 and not any(thread["foreign"] for thread in threads),
+       "threads that end at once in a namespace", (len(threads), threads[:4], threads[-3:]))
+
+
+def test_foreign():
+    """Told is the recorded program with what it makes, unless asked for all."""
+    other = subprocess.Popen([PROGRAM, "run", "20"])
+    got = run("record", "-q", "-o", "own.weft", "--", "sh", "-c", f"{PROGRAM} run 0.1; true")
+    other.kill()
+    other.wait()
+    about = info("own.weft")
+    if got.returncode != 0 or about["kernel_events"] == 0:
+        ok(True, "# SKIP the kernel cannot be recorded")
+        return
+    names = {thread["name"] for thread in about["thread_list"] if not thread["foreign"]}
+    own = len([thread for thread in about["thread_list"] if not thread["foreign"]])
+    ok(names == {"sh", "recorded"} and own == 2 and other.pid in
+       {thread["tid"] for thread in about["thread_list"] if thread["foreign"]},
+       "which threads are the program's", (names, own))
+    ok(about["foreign_threads"] + own == about["threads"], "and how many are not", about["threads"])
+    for command in ("states", "waits", "info"):
+        few, many = (run(command, "own.weft", *more, *(("--threads",) if command == "info" else ()))
+                     for more in ((), ("--all-processes",)))
+        ok(len(few.stdout) < len(many.stdout) and "--all-processes shows" in few.stdout and
+           "--all-processes shows" not in many.stdout, f"weft {command} says what it leaves out",
+           few.stdout)
+
+
 def test_much():
     """Each call is there, or counted as lost; the trace is made in bounded memory."""
     n = 1350 if IS_FULL else 12
@@ -359,20 +395,27 @@ def test_files():
 
 
 def test_small_disk():
-    """A file system of its own, which is full after some pieces: the last one is lost."""
+    """A file system of its own, which is full after some pieces: what was written before is there to
+    the last call, and the file says why it ends. Rings are so large that none is lost in them."""
     os.makedirs("small", exist_ok=True)
     script = ('mount -t tmpfs -o size=24m tmpfs small && "$0" record --no-kernel -o small/full.weft -- '
-              '"$1" much 60; status=$?; cp small/full.weft taken.weft; exit $status')
+              '"$1" much 40; status=$?; cp small/full.weft taken.weft; exit $status')
     got = subprocess.run(["unshare", "-m", "sh", "-c", script, WEFT, PROGRAM], capture_output=True,
-                         text=True, check=False)
+                         text=True, check=False, env={**os.environ, "WEFT_RECORD_WORDS": str(1 << 24)})
     if not os.path.exists("taken.weft"):
         ok(True, "# SKIP no file system can be mounted")
         return
+    n_bytes = os.path.getsize("taken.weft") # of the recording, which is made a trace now
     about = info("taken.weft")
     found = counts("taken.weft")
-    ok("recording stopped" in got.stderr and about.get("calls", 0) > 1000 and
-       abs(found["leaf"] - 49 * found["step"]) < 49 + found["leaf"] / 10, "a file system that is full: the file opens",
-       (got, found))
+    notes = {note["kind"]: note for note in about.get("notes", [])}
+    # Each step calls 49 leaves: the calls are those that were made first, none is missing.
+    ok("recording stopped" in got.stderr and "lost_records" not in notes and
+       found["step"] > 1000 and 49 * (found["step"] - 1) <= found["leaf"] <= 49 * found["step"],
+       "a file system that is full: each call until then is there", (got, found, notes))
+    ok("No space left" in notes.get("truncated", {}).get("detail", ""), "and the file says so", notes)
+    piece_bytes = (1 << 18) + (1 << 12)
+    ok(n_bytes > 24 * (1 << 20) - piece_bytes, "but for a piece, it is full", n_bytes)
 
 
 def test_snapshots():
@@ -421,7 +464,8 @@ def test_hostile():
 
 
 def main():
-    tests = [test_calls, test_plugins, test_stripped, test_locks, test_processes, test_namespace, test_much, test_status, test_kills, test_unfinished,
+    tests = [test_calls, test_plugins, test_stripped, test_locks, test_processes, test_namespace,
+             test_short_threads, test_foreign, test_much, test_status, test_kills, test_unfinished,
              test_files, test_small_disk, test_snapshots, test_hostile]
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)

@@ -166,11 +166,12 @@ static void files(void)
     select(fds[0] + 1, &set, NULL, NULL, NULL);
     wait_said(0, WEFT_WAIT_POLL, 0, 0, ready, ready);
     const int epoll = epoll_create1(0);
-    struct epoll_event event = { .events = EPOLLIN };
+    struct epoll_event event = { .events = EPOLLIN, .data.u64 = 0xbee };
     epoll_ctl(epoll, EPOLL_CTL_ADD, fds[0], &event);
+    say(0, "EPOLL_WATCH 0 %x %x bee\n", (unsigned)epoll, (unsigned)fds[0]);
     epoll_wait(epoll, &event, 1, -1);
     snprintf(ready, sizeof ready, " %x", (unsigned)epoll);
-    wait_said(0, WEFT_WAIT_POLL, 0, 0, ready, ready);
+    wait_said(0, WEFT_WAIT_EPOLL, 0, 0, ready, " bee");
     io_said(WEFT_IO_READ, fds[0], 16, read(fds[0], bytes, 16));
     io_said(WEFT_IO_WRITE, fds[1], 7, writev(fds[1], parts, 2));
     io_said(WEFT_IO_READ, fds[0], 7, readv(fds[0], parts, 2));

@@ -129,6 +129,8 @@ static enum weft_code rec_thread(struct weft_sink *sink, const struct weft_threa
         rec_add(&rec->trace, " generation %" PRIu32, info->generation);
     if (info->name.n_bytes)
         rec_add(&rec->trace, " name %.*s", REC_STR(info->name));
+    if (info->is_foreign)
+        rec_add(&rec->trace, " foreign");
     rec_add(&rec->trace, "\n");
     return rec_step(sink, err);
 }

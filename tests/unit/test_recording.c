@@ -75,8 +75,9 @@ static void test_locks(void)
         "lock_released pthread_mutex_unlock [0x0] 4096 @160",
         "lock_acquired pthread_rwlock_rdlock [0x0] 8192 @170",
         "lock_released pthread_rwlock_unlock [0x0] 8192 @180",
-        "lock_acquired pthread_mutex_lock [0x0] 4096 'n' @190",   /* 110: timed out */
-        "E 9 @200\nA 64\nX 9 @210\nE 10 @220\nA 64\nX 10 @220\n", /* sem_wait, sem_post */
+        "lock_acquired pthread_mutex_lock [0x0] 4096 'n' @190", /* 110: timed out */
+        "E 9 @200\nA 64\nX 9 @210\n",                           /* sem_wait, sem_post */
+        "call_args  [] 0 @200 {\"caller\":\"0x0\",\"result\":0}\nE 10 @220\nA 64\nX 10 @220\n",
         "function 9 sem_wait",
         NULL
     };
@@ -103,9 +104,19 @@ static void test_waits(void)
         "function 0 pthread_cond_wait",
         "function 4 pthread_join",
         "function 11 read",
-        "E 0 @10\nA 77\nX 0 @40\nE 2 @41\nA 77\nX 2 @41\nE 4 @50\nA 99\nX 4 @60\nE 11 @70\n"
-        "A 3\nX 11 @90\nE 6 @100\nA 3\nA 5\nA 9\nX 6 @110\nE 6 @120\nA 3\nX 6 @130\n"
-        "E 18 @140\nA 77\nX 18 @150\nE 19 @160\nA 55\nX 19 @170\nE 0 @180\nA 77\nX 0 @190\n",
+        "E 0 @10\nA 77\nX 0 @40\ncall_args  [] 0 @10 {\"caller\":\"0x0\",\"result\":0}\n",
+        "E 2 @41\nA 77\nX 2 @41\ncall_args  [] 0 @41 {\"caller\":\"0x0\",\"result\":0}\n",
+        "E 4 @50\nA 99\nX 4 @60\ncall_args  [] 0 @50 {\"caller\":\"0x0\",\"result\":0}\n",
+        "E 11 @70\nA 3\nX 11 @90\ncall_args  [] 0 @70 "
+        "{\"caller\":\"0x0\",\"asked\":100,\"result\":100}\n",
+        "E 6 @100\nA 3\nA 5\nA 9\nX 6 @110\ncall_args  [] 0 @100 "
+        "{\"caller\":\"0x0\",\"ready\":[3]}\n",
+        "E 6 @120\nA 3\nX 6 @130\ncall_args  [] 0 @120 {\"caller\":\"0x0\",\"ready\":[]}\n",
+        "E 18 @140\nA 77\nX 18 @150\n",
+        "call_args  [] 0 @140 {\"caller\":\"0x0\",\"result\":\"ETIMEDOUT\"}\n",
+        "E 19 @160\nA 55\nX 19 @170\n",
+        "call_args  [] 0 @160 {\"caller\":\"0x0\",\"result\":\"EINTR\"}\n",
+        "E 0 @180\nA 77\nX 0 @190\n",
         "I timed out 110 cpu -1 @130",
         "I timed out 110 cpu -1 @150",
         "I failed 4 cpu -1 @170",
@@ -140,6 +151,38 @@ static void test_waits(void)
     expect(&file, lines, "waits");
 }
 
+/* A set of epoll: the words that it ends with are of the descriptors that had them last. What comes
+ * between the begin and the end of a wait leaves it without a result. */
+static void test_watches(void)
+{
+    static const char *const lines[] = {
+        "function 21 epoll_wait",
+        "E 21 @40\nA 5\nX 21 @50\ncall_args  [] 0 @40 {\"caller\":\"0x0\",\"ready\":[8,9]}\n",
+        "E 21 @60\nA 5\ncall_args  [] 0 @60 {\"caller\":\"0x0\"}\nE 5 @61\nA 7\nX 5 @62\n"
+        "call_args  [] 0 @61 {\"caller\":\"0x0\",\"result\":0}\nX 21 @70\nend",
+        NULL
+    };
+    struct rb file = { 0 };
+    struct rb_ring ring = ring_of(TID, WEFT_RING_OPERATIONS, 1000);
+    const uint64_t old[] = { 5, 7, 0xbeef }, new[] = { 5, 8, 0xbeef }, other[] = { 5, 9, 1 },
+                   elsewhere[] = { 6, 10, 1 }, late[] = { 5, 11, 1 }, begun[] = { 1, 5 },
+                   ended[] = { 1, 0xbeef, 1, 77 }, nap[] = { 1, 7 };
+    begin(&file);
+    rb_op(&ring, 1010, WEFT_OP_EPOLL_WATCH, 0, old, 3);
+    rb_op(&ring, 1020, WEFT_OP_EPOLL_WATCH, 0, new, 3);
+    rb_op(&ring, 1030, WEFT_OP_EPOLL_WATCH, 0, other, 3);
+    rb_op(&ring, 1031, WEFT_OP_EPOLL_WATCH, 0, elsewhere, 3);
+    rb_op(&ring, 1040, WEFT_OP_WAIT_BEGIN, WEFT_WAIT_EPOLL, begun, 2);
+    rb_op(&ring, 1050, WEFT_OP_WAIT_END, WEFT_WAIT_EPOLL, ended, 4);
+    rb_op(&ring, 1055, WEFT_OP_EPOLL_WATCH, 0, late, 3);
+    rb_op(&ring, 1060, WEFT_OP_WAIT_BEGIN, WEFT_WAIT_EPOLL, begun, 2);
+    rb_op(&ring, 1061, WEFT_OP_WAIT_BEGIN, WEFT_WAIT_SLEEP, nap, 2);
+    rb_op(&ring, 1062, WEFT_OP_WAIT_END, WEFT_WAIT_SLEEP, nap, 1);
+    rb_op(&ring, 1070, WEFT_OP_WAIT_END, WEFT_WAIT_EPOLL, ended, 2);
+    finish(&file, &ring);
+    expect(&file, lines, "sets of descriptors");
+}
+
 static void test_marks(void)
 {
     static const char *const lines[] = {
@@ -148,7 +191,7 @@ static void test_marks(void)
         "C load 0.5 cpu -1 @20",
         "flow_begin queue [task] 3 @50",
         "flow_end queue [task] 3 @60",
-        "function 21 queue [] 0x0\n",
+        "function 22 queue [] 0x0\n",
         "note not_kept 1 (ends of executions of which no begin is known)",
         "I records lost 5",
         NULL
@@ -287,13 +330,79 @@ static void test_kernel(void)
     expect(&file, lines, "kernel");
 }
 
+/* Of one program and what it makes are its threads; those of others, and of what others make, are
+ * foreign. Without a program nobody is. */
+static void test_program(void)
+{
+    static const char *const lines[] = { "thread 0 tid 11 pid 10 name worker\n",
+                                         "thread 1 tid 20 pid 20\n",
+                                         "thread 2 tid 21 pid 21\n",
+                                         "thread 3 tid 30 pid 30 name other foreign\n",
+                                         "thread 4 tid 31 pid 31 foreign\n",
+                                         NULL };
+    static const char *const all[] = { "thread 3 tid 30 pid 30 name other\n",
+                                       "thread 4 tid 31 pid 31\n", NULL };
+    for (unsigned is_whole = 0; is_whole < 2; is_whole++) {
+        struct rb file = { 0 }, records = { 0 };
+        struct rb_ring ring = ring_of(TID, WEFT_RING_OPERATIONS, 1010);
+        const uint64_t born[] = { 555, 1 };
+        begin(&file);
+        if (!is_whole)
+            rb_text(&file, WEFT_PIECE_META, 0, 0, 1000, "target=10\nfollows=yes\n");
+        rb_op(&ring, 1011, WEFT_OP_THREAD_BEGIN, 0, born, 2);
+        put_record(&records, 1100, TID, WEFT_KERNEL_FORK, 20 | UINT64_C(20) << 32, 0, NULL, 0);
+        put_record(&records, 1110, TID, WEFT_KERNEL_SWITCH, 20 | UINT64_C(1) << 32, 20, NULL, 0);
+        put_record(&records, 1120, 20, WEFT_KERNEL_FORK, 21 | UINT64_C(21) << 32, 0, NULL, 0);
+        put_record(&records, 1130, 20, WEFT_KERNEL_SWITCH, 30 | UINT64_C(1) << 32, 30,
+                   "other\0\0\0\0\0\0\0\0\0\0", 16);
+        put_record(&records, 1140, 30, WEFT_KERNEL_FORK, 31 | UINT64_C(31) << 32, 0, NULL, 0);
+        rb_piece(&file, WEFT_PIECE_KERNEL, 0, 0, 2000, records.bytes, records.n_bytes);
+        rb_fini(&records);
+        finish(&file, &ring);
+        expect(&file, is_whole ? all : lines, is_whole ? "the machine" : "one program");
+    }
+}
+
+/* A thread of a pid namespace that ended before the recorder could ask has the number that the
+ * kernel told last of a thread of that name; in no other namespace. */
+static void test_inner(void)
+{
+    static const char *const lines[] = { "thread 2 tid 40 pid 10 name worker\n",
+                                         "tid 1073741831 pid 1073741830", NULL };
+    struct rb file = { 0 }, records = { 0 };
+    struct rb_ring inner = ring_of(7 | WEFT_NUMBER_UNKNOWN, WEFT_RING_OPERATIONS, 1200),
+                   other = ring_of(7 | WEFT_NUMBER_UNKNOWN, WEFT_RING_OPERATIONS, 1201);
+    const uint64_t born[] = { 555, 1 };
+    const struct {
+        char comm[16];
+        uint64_t number;
+    } first = { "a", 7 | UINT64_C(99) << 32 }, second = { "b", 7 | UINT64_C(99) << 32 };
+    begin(&file);
+    rb_text(&file, WEFT_PIECE_PROCESS, 0, PID, 1000, "namespace=99\n");
+    rb_text(&file, WEFT_PIECE_PROCESS, 0, 6 | WEFT_NUMBER_UNKNOWN, 1000, "namespace=98\n");
+    other.pid = 6 | WEFT_NUMBER_UNKNOWN;
+    put_record(&records, 1100, PID, WEFT_KERNEL_FORK, 30 | (uint64_t)PID << 32, 0, &first,
+               sizeof first);
+    put_record(&records, 1110, PID, WEFT_KERNEL_FORK, 40 | (uint64_t)PID << 32, 0, &second,
+               sizeof second);
+    put_record(&records, 1300, PID, WEFT_KERNEL_EXIT, PID, 0, NULL, 0);
+    rb_op(&inner, 1210, WEFT_OP_THREAD_BEGIN, 0, born, 2);
+    rb_op(&other, 1211, WEFT_OP_THREAD_BEGIN, 0, born, 2);
+    rb_piece(&file, WEFT_PIECE_KERNEL, 0, 0, 2000, records.bytes, records.n_bytes);
+    rb_fini(&records);
+    rb_cut(&file, &other, other.n_ends, 2000);
+    rb_ring_fini(&other);
+    finish(&file, &inner);
+    expect(&file, lines, "numbers in a namespace");
+}
+
 /* ---- damage -----------------------------------------------------------------------------------
  */
 
 /* Two pieces of one slot: what the damaged one held is missing, and counted. */
 static void test_damage(void)
 {
-    static const char *const lines[] = { "E 21 @30\nend", "note bad_record", "(damaged pieces)",
+    static const char *const lines[] = { "E 22 @30\nend", "note bad_record", "(damaged pieces)",
                                          "note lost_records 2 thread 0 at", NULL };
     struct rb file = { 0 };
     struct rb_ring ring = ring_of(TID, WEFT_RING_FUNCTIONS, 1000);
@@ -315,8 +424,8 @@ static void test_damage(void)
  * it was mended; the end of one whose begin is missing ends nothing. */
 static void test_losses(void)
 {
-    static const char *const lines[] = { "E 0 @10\nA 77\nM 0 @40\n",
-                                         "E 4 @60\nA 99\nX 4 @70\nend",
+    static const char *const lines[] = { "call_args  [] 0 @10 {\"caller\":\"0x0\"}\nM 0 @40\n",
+                                         "E 4 @60\nA 99\nX 4 @70\n",
                                          "note exit_ignored 1 thread 0",
                                          "lock_released pthread_mutex_unlock [] 55 '\xff' @40",
                                          "note lost_records 7 (events that interrupted",
@@ -363,10 +472,13 @@ int main(void)
 {
     test_locks();
     test_waits();
+    test_watches();
     test_marks();
     test_images();
     test_threads();
     test_kernel();
+    test_program();
+    test_inner();
     test_damage();
     test_losses();
     test_heads();

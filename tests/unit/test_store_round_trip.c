@@ -195,6 +195,11 @@ static bool failed(const struct weft_err *err)
     return false;
 }
 
+static bool is_foreign(uint32_t stream, uint32_t block_rows)
+{
+    return block_rows >> stream & 1;
+}
+
 /* Writes the streams one after the other, in batches. */
 static bool streams_write(const struct stream *streams, uint32_t n_streams, uint32_t block_rows,
                           size_t batch)
@@ -208,7 +213,9 @@ static bool streams_write(const struct stream *streams, uint32_t n_streams, uint
     const struct weft_sink_begin begin = { .format = WEFT_STR("random") };
     enum weft_code code = sink->ops->begin(sink, &begin, &err);
     for (uint32_t i = 0; i < n_streams && code == WEFT_OK; i++) {
-        const struct weft_thread_info info = { .tid = 100 + i, .name = WEFT_STR("worker") };
+        const struct weft_thread_info info = { .tid = 100 + i,
+                                               .is_foreign = is_foreign(i, block_rows),
+                                               .name = WEFT_STR("worker") };
         uint32_t thread_id;
         code = sink->ops->thread(sink, &info, &thread_id, &err);
         for (size_t at = 0; at < streams[i].n_events && code == WEFT_OK; at += batch) {
@@ -240,6 +247,10 @@ static bool streams_same(const struct stream *streams, uint32_t n_streams, uint3
     for (uint32_t i = 0; i < n_streams && is_same; i++) /* twice: unchecked the second time */
         is_same = thread_same(store, i, &streams[i].want, block_rows, buf) &&
                   thread_same(store, i, &streams[i].want, block_rows, buf);
+    for (uint32_t i = 0; i < n_streams && is_same; i++)
+        is_same =
+            weft_store_thread_get(store, i)->info.is_foreign == is_foreign(i, block_rows) ||
+            differ("a foreign thread", i, !is_foreign(i, block_rows), is_foreign(i, block_rows));
     weft_block_buf_free(buf);
     weft_store_close(store);
     return is_same;

@@ -33,6 +33,12 @@ struct rec_begin {
     uint32_t pid, thread;
 };
 
+/* A set of epoll watches a descriptor, by which word of the program's own. */
+struct rec_watch {
+    uint64_t epoll_fd, word, ticks, fd;
+    uint32_t pid;
+};
+
 /* The begin or end of an execution whose other one is not of its thread. */
 struct rec_loose_mark {
     uint64_t id, at_ns;
@@ -72,6 +78,10 @@ struct rec_convert {
         size_t n, cap;
     } begins;
     struct {
+        struct rec_watch *items; /* by pid, set, word, ticks, once surveyed */
+        size_t n, cap;
+    } watches;
+    struct {
         struct rec_loose_mark *items;
         size_t n, cap;
     } marks;
@@ -81,6 +91,8 @@ struct rec_convert {
     } culled;
     struct weft_strtab *mark_types;
     uint64_t n_marks_dropped, n_lost_threads, n_skipped;
+    uint64_t target;  /* process id of the program that was recorded; 0: no single one */
+    bool follows;     /* its children are of it, too */
     uint64_t zero_ns; /* CLOCK_MONOTONIC of time 0 */
     bool has_kernel;  /* there are its records */
     bool has_forks, has_irqs;
@@ -89,6 +101,14 @@ struct rec_convert {
 static inline struct weft_progress *rec_progress_of(const struct rec_convert *convert)
 {
     return convert->run ? convert->run->progress : NULL;
+}
+
+/* Is the thread of the recorded program, as far as is known now? */
+static inline bool rec_is_own(const struct rec_convert *convert, const struct kernel_thread *thread)
+{
+    const uint64_t pid = thread->pid ? thread->pid : thread->tid;
+    return thread->is_own ||
+           (pid && (pid == convert->target || rec_process_of(&convert->spaces, (uint32_t)pid)));
 }
 
 static inline uint64_t rec_time(const struct rec_convert *convert, size_t *at, uint64_t ticks)
@@ -117,6 +137,15 @@ WEFT_CHECKED enum weft_code rec_survey_end(struct rec_convert *convert, struct w
 /* Which function an operation stands for; REC_KNOWN: none. The end of a wait does not tell whether
  * it had a limit: that is the function of one without. */
 enum rec_known rec_known_of_op(unsigned op, int64_t argument);
+
+/* ---- watches.c: which descriptor a set of epoll means by a word --------------------------------
+ */
+
+/* After the survey. */
+void rec_watches_sort(struct rec_convert *convert);
+/* The one that the process, or one that it was forked from, gave the word last before `ticks`;
+ * false: it is not told. O(log n). */
+bool rec_watch_find(const struct rec_convert *convert, const struct rec_watch *asked, uint64_t *fd);
 
 /* ---- deliver.c: its calls and events, in order of time. From several workers at once. ----------
  */

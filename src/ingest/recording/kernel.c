@@ -63,22 +63,43 @@ static bool join(struct rec_convert *convert, uint32_t stream_id, uint32_t threa
     return true;
 }
 
-static bool stream_begins(struct rec_convert *convert, uint32_t stream_id)
+/* Of a thread that ended before the recorder could ask, the kernel may have told. */
+static void find_true_number(const struct rec_kernel *of, struct rec_stream *stream)
 {
+    const struct rec_process *process = rec_process_of(&of->convert->spaces, stream->pid);
+    const uint64_t inode = process ? process->pid_namespace : 0;
+    const uint32_t own = stream->tid & ~(uint32_t)WEFT_NUMBER_UNKNOWN;
+    stream->true_pid = stream->pid;
+    stream->true_tid = stream->tid;
+    if (stream->tid < WEFT_NUMBER_UNKNOWN || !inode)
+        return;
+    const uint32_t place = weft_map_find(of->inner_of, own | inode << 32);
+    if (place == WEFT_MAP_NONE ||
+        (stream->pid < WEFT_NUMBER_UNKNOWN && of->inners.items[place].pid != stream->pid))
+        return;
+    stream->true_tid = of->inners.items[place].tid;
+    stream->true_pid = of->inners.items[place].pid;
+}
+
+static bool stream_begins(struct rec_kernel *of, uint32_t stream_id)
+{
+    struct rec_convert *convert = of->convert;
     struct kernel_convert *kernel = &convert->kernel;
     struct rec_stream *stream = &convert->rings.items[stream_id];
     const struct weft_str name = kernel_text_in((const uint8_t *)stream->name, sizeof stream->name);
-    uint32_t thread = kernel_thread_of(&kernel->threads, 0, stream->tid, -1, false);
+    if (kernel->is_survey)
+        find_true_number(of, stream);
+    uint32_t thread = kernel_thread_of(&kernel->threads, 0, stream->true_tid, -1, false);
     if (thread == WEFT_ID_NONE)
         return false;
     if (kernel->is_survey)
         stream->is_renewed = is_new_thread(convert, stream, thread);
     if (stream->is_renewed)
-        thread = kernel_thread_fork(&kernel->threads, 0, stream->tid);
+        thread = kernel_thread_fork(&kernel->threads, 0, stream->true_tid);
     if (thread == WEFT_ID_NONE || !kernel->is_survey)
         return thread != WEFT_ID_NONE;
-    kernel->threads.items[thread].is_known = true;
-    kernel->threads.items[thread].pid = stream->pid;
+    kernel->threads.items[thread].is_known = kernel->threads.items[thread].is_own = true;
+    kernel->threads.items[thread].pid = stream->true_pid;
     return kernel_thread_name(&kernel->threads, thread, name) && join(convert, stream_id, thread);
 }
 
@@ -92,7 +113,7 @@ static bool streams_until(struct rec_kernel *kernel, uint64_t ns)
         if (rec_clock_ns(&convert->clocks, &at, convert->rings.items[stream].start_ticks) > ns)
             return true;
         kernel->next_stream++;
-        if (!stream_begins(convert, stream))
+        if (!stream_begins(kernel, stream))
             return false;
     }
     return true;
@@ -313,10 +334,12 @@ enum weft_code rec_kernel_open(struct rec_convert *convert, struct rec_kernel **
     if (!made)
         return kernel_no_memory(&convert->kernel);
     made->convert = convert;
+    made->inner_of = weft_map_new();
     rec_known_init(made);
     convert->kernel.is_survey = true;
     const bool has_stacks = rec_stacks_init(&made->stacks, &convert->spaces);
-    if (!rec_packets_init(&made->packets) || !has_stacks || !sort_streams(made) || !find_cpus(made))
+    if (!made->inner_of || !rec_packets_init(&made->packets) || !has_stacks ||
+        !sort_streams(made) || !find_cpus(made))
         return kernel_no_memory(&convert->kernel);
     convert->has_kernel = made->cpus.n > 0;
     return WEFT_OK;
@@ -344,6 +367,8 @@ void rec_kernel_close(struct rec_kernel *kernel)
     for (size_t k = 0; k < kernel->cpus.n; k++)
         rec_room_fini(&kernel->cpus.items[k].room);
     WEFT_VEC_FINI(&kernel->cpus);
+    WEFT_VEC_FINI(&kernel->inners);
+    weft_map_free(kernel->inner_of);
     rec_packets_fini(&kernel->packets);
     rec_stacks_fini(&kernel->stacks);
     free(kernel->order);

@@ -21,6 +21,11 @@ struct rec_cpu {
     bool has_record;
 };
 
+/* A thread of a pid namespace, as the kernel calls it. */
+struct rec_inner {
+    uint32_t pid, tid;
+};
+
 /* All of them, the earliest first. */
 struct rec_kernel {
     struct rec_convert *convert;
@@ -33,6 +38,11 @@ struct rec_kernel {
     size_t n_heap;
     uint32_t *streams; /* by the time at which they begin */
     size_t next_stream;
+    struct weft_map *inner_of; /* number in a namespace | its inode << 32 -> place in `inners` */
+    struct {
+        struct rec_inner *items; /* the latest thread of each number */
+        size_t n, cap;
+    } inners;
     struct rec_packets packets;
     struct rec_stacks stacks;
     uint64_t n_bad, bad_off; /* records that are cut */

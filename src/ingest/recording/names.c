@@ -28,6 +28,7 @@ static const char *const known_names[REC_KNOWN] = {
     [REC_COND_TIMEDWAIT] = "pthread_cond_timedwait",
     [REC_SEM_TIMEDWAIT] = "sem_timedwait",
     [REC_TIMEDJOIN] = "pthread_timedjoin_np",
+    [REC_EPOLL] = "epoll_wait",
 };
 
 static enum weft_code no_memory(struct weft_err *err)

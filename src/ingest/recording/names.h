@@ -37,6 +37,7 @@ enum rec_known {
     REC_COND_TIMEDWAIT, /* waits with a limit */
     REC_SEM_TIMEDWAIT,
     REC_TIMEDJOIN,
+    REC_EPOLL,
     REC_KNOWN,
 };
 

@@ -29,10 +29,14 @@ static enum weft_code leave(struct rec_delivery *delivery, uint32_t key, uint64_
 }
 
 static enum weft_code at_once(struct rec_delivery *delivery, uint32_t key, uint64_t time_ns,
-                              uint64_t object)
+                              uint64_t object, uint64_t caller)
 {
-    const enum weft_code code = enter(delivery, key, time_ns, object);
-    return code == WEFT_OK ? leave(delivery, key, time_ns) : code;
+    enum weft_code code = enter(delivery, key, time_ns, object);
+    if (code == WEFT_OK)
+        rec_told_begin(delivery, key, time_ns, caller);
+    if (code == WEFT_OK)
+        code = leave(delivery, key, time_ns);
+    return code == WEFT_OK ? rec_told_error(delivery, key, 0) : code;
 }
 
 /* ---- locks ------------------------------------------------------------------------------------
@@ -71,18 +75,24 @@ static uint32_t result_of(const struct rec_record *record)
 static enum weft_code semaphore(struct rec_delivery *delivery, unsigned op,
                                 const struct rec_record *record, uint64_t time_ns)
 {
-    const uint64_t object = rec_extra(record, 0);
+    const uint64_t object = rec_extra(record, 0), caller = rec_extra(record, 1);
     const bool was_asked = delivery->is_in_semaphore;
+    enum weft_code code;
     if (op == WEFT_OP_LOCK_RELEASED)
-        return at_once(delivery, REC_SEM_POST, time_ns, object);
+        return at_once(delivery, REC_SEM_POST, time_ns, object, caller);
     delivery->is_in_semaphore = op == WEFT_OP_LOCK_REQUEST;
     if (op == WEFT_OP_LOCK_REQUEST) {
         delivery->semaphore_key = rec_known_of_op(op, rec_word_argument(record->word));
-        return enter(delivery, delivery->semaphore_key, time_ns, object);
+        code = enter(delivery, delivery->semaphore_key, time_ns, object);
+        if (code == WEFT_OK)
+            rec_told_begin(delivery, delivery->semaphore_key, time_ns, caller);
+        return code;
     }
     if (!was_asked)
-        return at_once(delivery, REC_SEM_WAIT, time_ns, object);
-    const enum weft_code code = leave(delivery, delivery->semaphore_key, time_ns);
+        return at_once(delivery, REC_SEM_WAIT, time_ns, object, caller);
+    code = leave(delivery, delivery->semaphore_key, time_ns);
+    if (code == WEFT_OK)
+        code = rec_told_error(delivery, delivery->semaphore_key, result_of(record));
     return code == WEFT_OK && op == WEFT_OP_LOCK_FAILED
                ? ended_otherwise(delivery, result_of(record), time_ns)
                : code;
@@ -176,7 +186,39 @@ static enum weft_code begin_wait(struct rec_delivery *delivery, const struct rec
     delivery->wait_keys[kind] = key;
     for (unsigned k = 2; code == WEFT_OK && k < record->n_extra; k++)
         code = rec_put_call(delivery, WEFT_CALL_ARG, rec_extra(record, k), 0);
+    if (code == WEFT_OK)
+        rec_told_begin(delivery, key, time_ns, rec_extra(record, 0));
     return code;
+}
+
+/* Descriptors that were ready; of a set of epoll the program's own words for them are told. */
+static enum weft_code tell_ready(struct rec_delivery *delivery, const struct rec_record *record,
+                                 uint32_t key, bool is_epoll)
+{
+    uint64_t objects[WEFT_OP_WORDS_MAX];
+    size_t n_objects = 0;
+    for (unsigned k = 1; k < record->n_extra; k++) {
+        const uint64_t object = rec_extra(record, k);
+        const struct rec_watch asked = { .pid = delivery->pid,
+                                         .epoll_fd = delivery->epoll_fd,
+                                         .word = object,
+                                         .ticks = record->ticks };
+        uint64_t fd = object;
+        if (!is_epoll || rec_watch_find(delivery->convert, &asked, &fd))
+            objects[n_objects++] = fd;
+    }
+    return rec_told_objects(delivery, key, "ready", objects, n_objects);
+}
+
+static enum weft_code tell_end(struct rec_delivery *delivery, const struct rec_record *record,
+                               unsigned kind, uint32_t key)
+{
+    const uint32_t result = result_of(record);
+    if ((kind == WEFT_WAIT_POLL || kind == WEFT_WAIT_EPOLL) && result == 0)
+        return tell_ready(delivery, record, key, kind == WEFT_WAIT_EPOLL);
+    if (kind == WEFT_WAIT_CHILD && result == 0)
+        return rec_told_result(delivery, key, (int64_t)rec_extra(record, 1));
+    return rec_told_error(delivery, key, result);
 }
 
 /* A poll whose time is over has no error, and no object; a barrier tells one thread that it is the
@@ -186,31 +228,51 @@ static enum weft_code end_wait(struct rec_delivery *delivery, const struct rec_r
 {
     const unsigned kind = (unsigned)rec_word_argument(record->word) & 0xff;
     const uint32_t result = result_of(record);
-    const enum weft_code code = leave(delivery, delivery->wait_keys[kind], time_ns);
+    const bool is_poll = kind == WEFT_WAIT_POLL || kind == WEFT_WAIT_EPOLL;
+    enum weft_code code = leave(delivery, delivery->wait_keys[kind], time_ns);
+    if (code == WEFT_OK)
+        code = tell_end(delivery, record, kind, delivery->wait_keys[kind]);
     if (code != WEFT_OK || kind == WEFT_WAIT_BARRIER)
         return code;
-    if (kind == WEFT_WAIT_POLL && result == 0 && record->n_extra < 2)
+    if (is_poll && result == 0 && record->n_extra < 2)
         return ended_otherwise(delivery, ETIMEDOUT, time_ns);
     return result ? ended_otherwise(delivery, result, time_ns) : WEFT_OK;
+}
+
+static enum weft_code begin_io(struct rec_delivery *delivery, const struct rec_record *record,
+                               uint32_t key, uint64_t time_ns)
+{
+    const enum weft_code code = enter(delivery, key, time_ns, rec_extra(record, 0));
+    if (code != WEFT_OK)
+        return code;
+    rec_told_begin(delivery, key, time_ns, rec_extra(record, 2));
+    if (key != REC_FSYNC && key != REC_ACCEPT && key != REC_CONNECT)
+        rec_told_asked(delivery, rec_extra(record, 1));
+    return WEFT_OK;
 }
 
 static enum weft_code wait_or_io(struct rec_delivery *delivery, unsigned op,
                                  const struct rec_record *record, uint64_t time_ns)
 {
     const enum rec_known known = rec_known_of_op(op, rec_word_argument(record->word));
+    enum weft_code code;
     if (known == REC_KNOWN)
         return WEFT_OK;
     switch ((enum weft_op)op) {
     case WEFT_OP_WAIT_BEGIN:
+        if ((rec_word_argument(record->word) & 0xff) == WEFT_WAIT_EPOLL)
+            delivery->epoll_fd = rec_extra(record, 1);
         return begin_wait(delivery, record, known, time_ns);
     case WEFT_OP_WAIT_END:
         return end_wait(delivery, record, time_ns);
     case WEFT_OP_IO_BEGIN:
-        return enter(delivery, known, time_ns, rec_extra(record, 0));
+        return begin_io(delivery, record, known, time_ns);
     case WEFT_OP_SIGNAL:
-        return at_once(delivery, known, time_ns, rec_extra(record, 0));
+        return at_once(delivery, known, time_ns, rec_extra(record, 0), rec_extra(record, 1));
     default:
-        return leave(delivery, known, time_ns);
+        code = leave(delivery, known, time_ns);
+        return code == WEFT_OK ? rec_told_result(delivery, known, (int64_t)rec_extra(record, 1))
+                               : code;
     }
 }
 
@@ -364,6 +426,7 @@ enum weft_code rec_deliver_op(struct rec_delivery *delivery, const struct rec_re
     case WEFT_OP_THREAD_NAME:
     case WEFT_OP_THREAD_BEGIN:
     case WEFT_OP_CULLED:
+    case WEFT_OP_EPOLL_WATCH:
         return WEFT_OK; /* the survey took them */
     default:
         delivery->lost.n_bad++;

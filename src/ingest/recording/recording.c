@@ -26,6 +26,7 @@ bool weft_recording_sniff(const uint8_t *bytes, size_t n_bytes)
 /* What the last pieces of their kinds say. */
 struct about {
     char command[200], levels[160], folder[256], host[128], lost_threads[24], skipped[24];
+    char target[24], follows[8], stopped[64], unwritten[24];
     struct weft_record_cost cost;
     uint64_t end_ns;
     bool has_cost, has_end;
@@ -74,6 +75,10 @@ static bool read_about(const struct rec_pieces *pieces, struct about *about)
             take_text(payload, "lost_threads", about->lost_threads, sizeof about->lost_threads);
             take_text(payload, "skipped", about->skipped, sizeof about->skipped);
             take_text(payload, "folder", about->folder, sizeof about->folder);
+            take_text(payload, "target", about->target, sizeof about->target);
+            take_text(payload, "follows", about->follows, sizeof about->follows);
+            take_text(payload, "stopped", about->stopped, sizeof about->stopped);
+            take_text(payload, "unwritten", about->unwritten, sizeof about->unwritten);
         }
     }
     rec_room_fini(&room);
@@ -120,18 +125,42 @@ static void set_zero(struct rec_convert *convert)
             convert->zero_ns = convert->pieces.items[k].time_ns;
 }
 
-static enum weft_code announce(struct rec_convert *convert)
+static void take_number(const char *text, uint64_t *number)
+{
+    struct weft_str digits = weft_str_of(text);
+    if (!rec_take_decimal(&digits, number))
+        *number = 0;
+}
+
+static enum weft_code take_about(struct rec_convert *convert, struct about *about)
+{
+    if (!read_about(&convert->pieces, about))
+        return kernel_no_memory(&convert->kernel);
+    take_number(about->skipped, &convert->n_skipped);
+    take_number(about->lost_threads, &convert->n_lost_threads);
+    take_number(about->target, &convert->target);
+    convert->follows = strcmp(about->follows, "no") != 0;
+    return WEFT_OK;
+}
+
+/* A file that could take no more says so at its end. */
+static enum weft_code note_stopped(struct rec_convert *convert, const struct about *about)
+{
+    char detail[DETAIL_BYTES];
+    uint64_t n_unwritten;
+    if (!about->stopped[0])
+        return WEFT_OK;
+    take_number(about->unwritten, &n_unwritten);
+    (void)snprintf(detail, sizeof detail, "the recording stopped: %s", about->stopped);
+    return kernel_note(&convert->kernel, WEFT_NOTE_TRUNCATED, weft_max_u64(n_unwritten, 1),
+                       WEFT_NO_OFFSET, detail);
+}
+
+static enum weft_code announce(struct rec_convert *convert, const struct about *about)
 {
     struct weft_sink *sink = convert->kernel.sink;
-    struct about about;
     char details[DETAIL_BYTES];
-    if (!read_about(&convert->pieces, &about))
-        return kernel_no_memory(&convert->kernel);
-    struct weft_str lost = weft_str_of(about.lost_threads);
-    struct weft_str skipped = weft_str_of(about.skipped);
-    (void)rec_take_decimal(&skipped, &convert->n_skipped);
-    (void)rec_take_decimal(&lost, &convert->n_lost_threads);
-    const int n_details = describe(convert, &about, details, sizeof details);
+    const int n_details = describe(convert, about, details, sizeof details);
     const struct weft_sink_begin begin = { .format = WEFT_STR("weft record"),
                                            .details = { details, (size_t)n_details },
                                            .is_parallel = true };
@@ -300,14 +329,16 @@ static enum weft_code deliver_rings(struct rec_convert *convert)
     return code == WEFT_OK ? end_threads(convert) : code;
 }
 
-/* Those of the recorded programs stand before the rest of the machine. */
+/* Those of the recorded program stand before the rest of the machine. */
 static enum weft_code announce_threads(struct rec_convert *convert)
 {
     const struct kernel_threads *threads = &convert->kernel.threads;
     enum weft_code code = WEFT_OK;
     for (size_t k = 0; code == WEFT_OK && k < threads->n; k++) {
         struct kernel_thread *thread = &threads->items[k];
-        if (thread->is_known && rec_process_of(&convert->spaces, (uint32_t)thread->pid))
+        const bool is_own = rec_is_own(convert, thread);
+        thread->is_foreign = convert->target && !is_own;
+        if (thread->is_known && is_own)
             code = kernel_announce_thread(&convert->kernel, thread);
     }
     return code == WEFT_OK ? kernel_announce_threads(&convert->kernel, false) : code;
@@ -315,11 +346,16 @@ static enum weft_code announce_threads(struct rec_convert *convert)
 
 static enum weft_code convert_all(struct rec_convert *convert, struct rec_kernel *kernel)
 {
-    enum weft_code code = rec_kernel_survey(kernel);
+    struct about about;
+    enum weft_code code = take_about(convert, &about);
+    if (code == WEFT_OK)
+        code = rec_kernel_survey(kernel);
     if (code == WEFT_OK)
         code = for_threads(convert, survey_item);
     if (code == WEFT_OK)
-        code = announce(convert);
+        code = announce(convert, &about);
+    if (code == WEFT_OK)
+        code = note_stopped(convert, &about);
     if (code == WEFT_OK)
         code = announce_threads(convert);
     if (code == WEFT_OK)
@@ -360,6 +396,7 @@ static void convert_fini(struct rec_convert *convert)
     WEFT_VEC_FINI(&convert->threads);
     WEFT_VEC_FINI(&convert->place_of);
     WEFT_VEC_FINI(&convert->begins);
+    WEFT_VEC_FINI(&convert->watches);
     WEFT_VEC_FINI(&convert->marks);
     WEFT_VEC_FINI(&convert->culled);
     weft_strtab_free(convert->mark_types);

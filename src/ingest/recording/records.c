@@ -3,6 +3,7 @@
  * What records of the kernel become: the events that other formats of kernels become, by the same
  * means (kernel/convert.h).
  */
+#include "base/vec.h"
 #include "ingest/recording/kernel.h"
 #include "kernel/bytes.h"
 
@@ -133,14 +134,47 @@ static enum weft_code convert_irq(struct rec_kernel *kernel, struct kernel_now *
 /* ---- threads ----------------------------------------------------------------------------------
  */
 
+/* What the program makes is of the program, threads always, processes if they are followed. */
+static void inherit(struct rec_kernel *kernel, const struct kernel_now *now, uint32_t tid,
+                    uint32_t pid)
+{
+    const struct rec_convert *convert = kernel->convert;
+    struct kernel_threads *threads = &kernel->convert->kernel.threads;
+    const uint32_t child = kernel_thread_of(threads, 0, tid, -1, true);
+    const struct kernel_thread *parent = &threads->items[now->thread];
+    if (child != WEFT_ID_NONE && rec_is_own(convert, parent) &&
+        (convert->follows || parent->pid == pid))
+        threads->items[child].is_own = true;
+}
+
+/* A child of a pid namespace, which will call itself by its number there. False without memory. */
+static bool meet_inner(struct rec_kernel *kernel, const struct rec_cpu *at)
+{
+    const uint64_t key = at->record.payload_bytes >= 24 ? weft_load_u64(at->payload + 16) : 0;
+    bool is_new;
+    if (key == 0)
+        return true;
+    const uint32_t place = weft_map_add(kernel->inner_of, key, &is_new);
+    if (place == WEFT_MAP_NONE || (is_new && !WEFT_VEC_PUSH(&kernel->inners)))
+        return false;
+    kernel->inners.items[place] =
+        (struct rec_inner){ .pid = high(at->record.a), .tid = low(at->record.a) };
+    return true;
+}
+
 static enum weft_code convert_fork(struct rec_kernel *kernel, struct kernel_now *now,
                                    const struct rec_cpu *at)
 {
     kernel->convert->has_forks = true;
     now->numbers[0] = low(at->record.a);
     now->numbers[1] = high(at->record.a);
-    now->texts[2] = text_of(at);
-    return kernel_convert_event(&kernel->convert->kernel, now);
+    now->texts[2] =
+        kernel_text_in(at->payload, at->record.payload_bytes < 16 ? at->record.payload_bytes : 16);
+    const enum weft_code code = kernel_convert_event(&kernel->convert->kernel, now);
+    if (code != WEFT_OK || !kernel->convert->kernel.is_survey)
+        return code;
+    inherit(kernel, now, low(at->record.a), high(at->record.a));
+    return meet_inner(kernel, at) ? WEFT_OK : kernel_no_memory(&kernel->convert->kernel);
 }
 
 static enum weft_code convert_task(struct rec_kernel *kernel, struct kernel_now *now,

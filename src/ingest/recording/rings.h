@@ -22,9 +22,10 @@ struct rec_ring_piece {
 /* What one thread wrote into one slot. */
 struct rec_stream {
     uint32_t pid, tid, library;
-    uint32_t first, last; /* in `ring_pieces` */
-    uint32_t thread;      /* of the kernel's numbering, once it is known */
-    uint32_t next;        /* of the same thread; REC_NONE: none */
+    uint32_t first, last;        /* in `ring_pieces` */
+    uint32_t thread;             /* of the kernel's numbering, once it is known */
+    uint32_t true_pid, true_tid; /* likewise: as the kernel calls the thread */
+    uint32_t next;               /* of the same thread; REC_NONE: none */
     uint64_t start_ticks;
     char name[16]; /* as the last piece has it */
     bool has_ended;

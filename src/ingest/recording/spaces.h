@@ -36,7 +36,8 @@ struct rec_process {
     uint32_t pid, parent;
     uint32_t comm; /* in `texts`; UINT32_MAX: not told */
     uint32_t first_image, last_image, n_images;
-    uint64_t start_ns; /* of the program that it runs */
+    uint64_t start_ns;      /* of the program that it runs */
+    uint32_t pid_namespace; /* that its own numbers are of; 0: that of the recorder */
 };
 
 struct rec_spaces {

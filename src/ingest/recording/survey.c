@@ -35,7 +35,7 @@ static enum rec_known known_of_wait(unsigned wait)
         [WEFT_WAIT_CONDITION] = REC_COND_WAIT, [WEFT_WAIT_BARRIER] = REC_BARRIER_WAIT,
         [WEFT_WAIT_JOIN] = REC_JOIN,           [WEFT_WAIT_SLEEP] = REC_SLEEP,
         [WEFT_WAIT_POLL] = REC_POLL,           [WEFT_WAIT_CHILD] = REC_WAITPID,
-        [WEFT_WAIT_ONCE] = REC_ONCE,
+        [WEFT_WAIT_ONCE] = REC_ONCE,           [WEFT_WAIT_EPOLL] = REC_EPOLL,
     };
     return wait < sizeof known ? (enum rec_known)known[wait] : REC_KNOWN;
 }
@@ -102,11 +102,31 @@ static bool meet_function(struct survey *survey, uint64_t address)
     return meet(survey, &survey->convert->names.functions, survey->image, address);
 }
 
+static bool meet_caller(struct survey *survey, uint64_t caller)
+{
+    return meet(survey, &survey->convert->names.callers, survey->image, caller);
+}
+
 static bool meet_lock(struct survey *survey, const struct rec_record *record)
 {
     struct rec_names *names = &survey->convert->names;
     return meet(survey, &names->objects, survey->pid, rec_extra(record, 0)) &&
-           meet(survey, &names->callers, survey->image, rec_extra(record, 1));
+           meet_caller(survey, rec_extra(record, 1));
+}
+
+static bool meet_watch(struct survey *survey, const struct rec_record *record)
+{
+    struct rec_convert *convert = survey->convert;
+    (void)pthread_mutex_lock(&convert->names.lock);
+    struct rec_watch *watch = WEFT_VEC_PUSH(&convert->watches);
+    if (watch)
+        *watch = (struct rec_watch){ .pid = survey->pid,
+                                     .epoll_fd = rec_extra(record, 0),
+                                     .fd = rec_extra(record, 1),
+                                     .word = rec_extra(record, 2),
+                                     .ticks = record->ticks };
+    (void)pthread_mutex_unlock(&convert->names.lock);
+    return watch != NULL;
 }
 
 static bool meet_begin(struct survey *survey, const struct rec_record *record)
@@ -156,7 +176,16 @@ static bool meet_op(struct survey *survey, const struct rec_record *record)
     case WEFT_OP_LOCK_ACQUIRED:
     case WEFT_OP_LOCK_FAILED:
     case WEFT_OP_LOCK_RELEASED:
-        return known < REC_KNOWN || meet_lock(survey, record);
+        return known < REC_KNOWN ? meet_caller(survey, rec_extra(record, 1))
+                                 : meet_lock(survey, record);
+    case WEFT_OP_WAIT_BEGIN:
+        return meet_caller(survey, rec_extra(record, 0));
+    case WEFT_OP_SIGNAL:
+        return meet_caller(survey, rec_extra(record, 1));
+    case WEFT_OP_IO_BEGIN:
+        return meet_caller(survey, rec_extra(record, 2));
+    case WEFT_OP_EPOLL_WATCH:
+        return meet_watch(survey, record);
     case WEFT_OP_THREAD_NAME:
         take_name(survey, rec_extra_text(record, 0));
         return true;
@@ -266,6 +295,7 @@ static int by_handle(const void *a_void, const void *b_void)
 
 enum weft_code rec_survey_end(struct rec_convert *convert, struct weft_err *err)
 {
+    rec_watches_sort(convert);
     if (convert->begins.n)
         qsort(convert->begins.items, convert->begins.n, sizeof *convert->begins.items, by_handle);
     return rec_names_seal(&convert->names, &convert->spaces, convert->kernel.sink, err);

@@ -19,6 +19,24 @@ struct thread_info {
     __u32 cpu;
 };
 
+struct ns_common {
+    unsigned int inum;
+};
+
+struct pid_namespace {
+    struct ns_common ns;
+};
+
+struct upid {
+    int nr;
+    struct pid_namespace *ns;
+};
+
+struct pid {
+    unsigned int level;
+    struct upid numbers[1]; /* level + 1 of them */
+};
+
 struct task_struct {
     struct thread_info thread_info;
     unsigned int __state;
@@ -29,6 +47,7 @@ struct task_struct {
     char comm[16];
     __u64 start_time;
     unsigned int flags;
+    struct pid *thread_pid;
 };
 
 struct linux_binprm {
@@ -44,10 +63,6 @@ struct in6_addr {
     union {
         __u8 u6_addr8[16];
     } in6_u;
-};
-
-struct ns_common {
-    unsigned int inum;
 };
 
 struct net {

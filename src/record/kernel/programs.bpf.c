@@ -217,29 +217,39 @@ int BPF_PROG(on_wakeup_new, struct task_struct *task)
     return emit_waking(task, WEFT_KERNEL_WOKEN_NEW);
 }
 
-/* A record whose payload is the name of a thread. */
-static __always_inline void emit_named(__u32 tid, __u16 type, __u64 a, __u64 b,
-                                       const struct task_struct *named)
+/* What a thread is called in the innermost namespace, and which that is; 0: it has one number only.
+ */
+static __always_inline __u64 inner_number(const struct task_struct *task)
 {
-    struct weft_kernel_record *record = reserve(this_cpu(), sizeof *record + 16);
+    struct pid *pid = BPF_CORE_READ(task, thread_pid);
+    const unsigned int level = BPF_CORE_READ(pid, level);
+    struct upid upid = {};
+    unsigned int inode = 0;
 
-    if (!record)
-        return;
-    fill(record, tid, type, a, b);
-    record->payload_bytes = 16;
-    copy_comm(record + 1, named);
-    submit(record);
+    if (level == 0 || level > 32)
+        return 0;
+    bpf_probe_read_kernel(&upid.nr, sizeof upid.nr, &pid->numbers[level].nr);
+    bpf_probe_read_kernel(&upid.ns, sizeof upid.ns, &pid->numbers[level].ns);
+    bpf_core_read(&inode, sizeof inode, &upid.ns->ns.inum);
+    return (__u32)upid.nr | (__u64)inode << 32;
 }
 
 SEC("tp_btf/task_newtask")
 int BPF_PROG(on_fork, struct task_struct *task, __u64 clone_flags)
 {
     struct task_struct *parent = (struct task_struct *)bpf_get_current_task_btf();
+    struct weft_kernel_record *record = reserve(this_cpu(), sizeof *record + 24);
 
     if (bpf_task_storage_get(&threads, parent, 0, 0))
         bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-    emit_named(parent->pid, WEFT_KERNEL_FORK, (__u32)task->pid | (__u64)task->tgid << 32,
-               clone_flags, task);
+    if (!record)
+        return 0;
+    fill(record, parent->pid, WEFT_KERNEL_FORK, (__u32)task->pid | (__u64)task->tgid << 32,
+         clone_flags);
+    record->payload_bytes = 24;
+    copy_comm(record + 1, task);
+    *((__u64 *)(record + 1) + 2) = inner_number(task);
+    submit(record);
     return 0;
 }
 

@@ -94,6 +94,7 @@ int __ppoll_chk(struct pollfd *fds, nfds_t n_fds, const struct timespec *timeout
     NAME(__ppoll_chk)                                                                              \
     NAME(select)                                                                                   \
     NAME(pselect)                                                                                  \
+    NAME(epoll_ctl)                                                                                \
     NAME(epoll_wait)                                                                               \
     NAME(epoll_pwait)                                                                              \
     NAME(epoll_pwait2)                                                                             \

@@ -352,22 +352,42 @@ WEFT_WRAP int pselect(int n_fds, fd_set *restrict readable, fd_set *restrict wri
            WEFT_REAL(pselect)(n_fds, readable, writable, special, timeout, mask));
 }
 
-/* Of epoll, the object is the set; which of its members was ready only the program knows. */
-#define EPOLL(epoll_fd, is_timed, wait_now)                                                        \
+/* Of epoll, the object is the set. What is ready has the words that the program gave it: those are
+ * told where they are given, so that whoever reads can tell the descriptors. */
+static unsigned epolled(const struct epoll_event *events, int n_events, uint64_t *objects)
+{
+    unsigned n_objects = 0;
+    for (; (int)n_objects < n_events && n_objects < MAX_OBJECTS; n_objects++)
+        objects[n_objects] = events[n_objects].data.u64;
+    return n_objects;
+}
+
+#define EPOLL(epoll_fd, events, is_timed, wait_now)                                                \
     do {                                                                                           \
-        const uint64_t object = (uint64_t)(epoll_fd);                                              \
-        WEFT_WAIT(wait, WEFT_WAIT_POLL);                                                           \
-        weft_wait_begin(&wait, (is_timed) ? WEFT_WAIT_TIMED : 0, &object, 1);                      \
+        uint64_t objects[MAX_OBJECTS] = { (uint64_t)(epoll_fd) };                                  \
+        WEFT_WAIT(wait, WEFT_WAIT_EPOLL);                                                          \
+        weft_wait_begin(&wait, (is_timed) ? WEFT_WAIT_TIMED : 0, objects, 1);                      \
         const int result = (wait_now);                                                             \
-        weft_wait_end(&wait, error_of(result), &object, result > 0);                               \
+        weft_wait_end(&wait, error_of(result), objects, epolled((events), result, objects));       \
         return result;                                                                             \
     } while (0)
+
+WEFT_WRAP int epoll_ctl(int epoll_fd, int what, int fd, struct epoll_event *event)
+{
+    const uint64_t data = event && what != EPOLL_CTL_DEL ? event->data.u64 : 0;
+    const int result = WEFT_REAL(epoll_ctl)(epoll_fd, what, fd, event);
+    if (!IS_OFF && result == 0 && what != EPOLL_CTL_DEL) {
+        const uint64_t words[] = { (uint64_t)epoll_fd, (uint64_t)fd, data };
+        weft_ring_put(WEFT_OP_EPOLL_WATCH, 0, weft_ring_ticks(), words, 3);
+    }
+    return result;
+}
 
 WEFT_WRAP int epoll_wait(int fd, struct epoll_event *events, int n_events, int timeout)
 {
     if (IS_OFF || timeout == 0)
         return WEFT_REAL(epoll_wait)(fd, events, n_events, timeout);
-    EPOLL(fd, timeout > 0, WEFT_REAL(epoll_wait)(fd, events, n_events, timeout));
+    EPOLL(fd, events, timeout > 0, WEFT_REAL(epoll_wait)(fd, events, n_events, timeout));
 }
 
 WEFT_WRAP int epoll_pwait(int fd, struct epoll_event *events, int n_events, int timeout,
@@ -375,7 +395,7 @@ WEFT_WRAP int epoll_pwait(int fd, struct epoll_event *events, int n_events, int 
 {
     if (IS_OFF || timeout == 0)
         return WEFT_REAL(epoll_pwait)(fd, events, n_events, timeout, mask);
-    EPOLL(fd, timeout > 0, WEFT_REAL(epoll_pwait)(fd, events, n_events, timeout, mask));
+    EPOLL(fd, events, timeout > 0, WEFT_REAL(epoll_pwait)(fd, events, n_events, timeout, mask));
 }
 
 WEFT_WRAP int epoll_pwait2(int fd, struct epoll_event *events, int n_events,
@@ -383,7 +403,8 @@ WEFT_WRAP int epoll_pwait2(int fd, struct epoll_event *events, int n_events,
 {
     if (IS_OFF || is_zero(timeout))
         return WEFT_REAL(epoll_pwait2)(fd, events, n_events, timeout, mask);
-    EPOLL(fd, timeout != NULL, WEFT_REAL(epoll_pwait2)(fd, events, n_events, timeout, mask));
+    EPOLL(fd, events, timeout != NULL,
+          WEFT_REAL(epoll_pwait2)(fd, events, n_events, timeout, mask));
 }
 
 /* ---- children: the object is the process id that was asked for, then the one that ended */
@@ -431,5 +452,11 @@ WEFT_WRAP int waitid(idtype_t type, id_t id, siginfo_t *info, int flags)
 {
     if (IS_OFF || flags & WNOHANG)
         return WEFT_REAL(waitid)(type, id, info, flags);
-    WAIT_CHILD(type == P_PID ? (int64_t)id : -1, WEFT_REAL(waitid)(type, id, info, flags));
+    const uint64_t object = (uint64_t)(type == P_PID ? (int64_t)id : -1);
+    WEFT_WAIT(wait, WEFT_WAIT_CHILD);
+    weft_wait_begin(&wait, 0, &object, 1);
+    const int result = WEFT_REAL(waitid)(type, id, info, flags);
+    const uint64_t ended = result == 0 && info ? (uint64_t)info->si_pid : 0;
+    weft_wait_end(&wait, error_of(result), &ended, ended != 0);
+    return result;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/session/namespace.h"
 
+#include "schema/recording.h"
+
 #include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -47,7 +49,7 @@ static uint32_t search_in(const char *path, const struct search *search,
     for (struct dirent *entry; folder && !found && (entry = readdir(folder));) {
         char *end;
         const unsigned long number = strtoul(entry->d_name, &end, 10);
-        if (*end == '\0' && number > 0 && number < NAMESPACE_UNKNOWN &&
+        if (*end == '\0' && number > 0 && number < WEFT_NUMBER_UNKNOWN &&
             is_it(search, (uint32_t)number))
             found = (uint32_t)number;
     }
@@ -79,7 +81,7 @@ uint32_t namespace_pid(uint32_t pid, const char *ring, struct proc_text *room)
 {
     const struct search search = { .number = pid, .ring = ring, .room = room };
     const uint32_t found = search_in("/proc", &search, is_process);
-    return found ? found : pid | NAMESPACE_UNKNOWN;
+    return found ? found : pid | WEFT_NUMBER_UNKNOWN;
 }
 
 uint32_t namespace_tid(uint32_t pid, uint32_t tid, struct proc_text *room)
@@ -88,5 +90,5 @@ uint32_t namespace_tid(uint32_t pid, uint32_t tid, struct proc_text *room)
     char path[48];
     (void)snprintf(path, sizeof path, "/proc/%" PRIu32 "/task", pid);
     const uint32_t found = search_in(path, &search, is_thread);
-    return found ? found : tid | NAMESPACE_UNKNOWN;
+    return found ? found : tid | WEFT_NUMBER_UNKNOWN;
 }

@@ -8,8 +8,8 @@
 
 #include "record/session/proc.h"
 
-/* Added to the number of one that cannot be found any more: no process of this machine has it. */
-#define NAMESPACE_UNKNOWN (UINT32_C(1) << 30)
+/* One that cannot be found any more is what it calls itself + WEFT_NUMBER_UNKNOWN: no process of
+ * this machine has such a number. */
 
 /* Is this inode that of another pid namespace than ours? 0, not known, is not. */
 bool namespace_is_other(uint32_t inode);

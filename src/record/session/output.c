@@ -267,12 +267,61 @@ enum weft_code session_put(struct session_output *output, enum weft_piece_kind k
     return output->buffer.n >= BUFFER_BYTES ? session_flush(output, err) : WEFT_OK;
 }
 
-/* After a failure the file keeps its whole pieces; nothing more is written. */
+/* Of pieces of which `n_written` bytes were written, how many bytes are whole pieces. */
+static size_t whole_pieces(const uint8_t *bytes, size_t n_bytes, size_t n_written)
+{
+    struct weft_piece_head head;
+    size_t n_whole = 0;
+    while (n_bytes - n_whole >= sizeof head) {
+        memcpy(&head, bytes + n_whole, sizeof head);
+        const size_t n_piece =
+            sizeof head + ((size_t)head.stored_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+        if (n_piece > n_written - n_whole)
+            break;
+        n_whole += n_piece;
+    }
+    return n_whole;
+}
+
+/* The file keeps its whole pieces; in the place of the torn one it says why it ends, as far as that
+ * fits. */
+static void end_torn(struct session_output *output, const uint8_t *bytes, size_t n_bytes,
+                     int reason)
+{
+    struct stat about;
+    char text[160];
+    struct weft_err unused = { 0 };
+    if (fstat(output->fd, &about) != 0 || (uint64_t)about.st_size < output->file_bytes)
+        return;
+    const uint64_t n_written = (uint64_t)about.st_size - output->file_bytes;
+    const size_t n_whole =
+        whole_pieces(bytes, n_bytes, n_written < n_bytes ? (size_t)n_written : n_bytes);
+    if (ftruncate(output->fd, (off_t)(output->file_bytes + n_whole)) != 0)
+        return;
+    output->file_bytes += n_whole;
+    output->all_bytes += n_whole;
+    const int n_text = snprintf(text, sizeof text, "stopped=%s\nunwritten=%zu\n", strerror(reason),
+                                n_bytes - n_whole);
+    output->opts.size_bytes = output->opts.snapshot_ns = 0;
+    output->buffer.n = 0;
+    enum weft_code code = session_put(output, WEFT_PIECE_META, 0, 0, WEFT_STR(""),
+                                      (struct weft_str){ text, (size_t)n_text }, &unused);
+    if (code == WEFT_OK)
+        code = session_put(output, WEFT_PIECE_END, 0, 0, WEFT_STR(""),
+                           WEFT_STR("the file could take no more"), &unused);
+    if (code == WEFT_OK)
+        code = weft_fd_write(output->fd, output->buffer.items, output->buffer.n, &unused);
+    output->buffer.n = 0;
+}
+
+/* After a failure nothing more is written. */
 static enum weft_code write_out(struct session_output *output, const void *bytes, size_t n_bytes,
                                 struct weft_err *err)
 {
     const enum weft_code code = weft_fd_write(output->fd, bytes, n_bytes, err);
     if (code != WEFT_OK) {
+        const int reason = errno;
+        end_torn(output, bytes, n_bytes, reason);
         output->has_failed = true;
         return weft_in_file(err, output->files.items[output->files.n - 1]);
     }

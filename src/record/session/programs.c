@@ -223,6 +223,9 @@ enum weft_code programs_tell(struct programs *programs, const struct program_new
         int n_line =
             snprintf(line, sizeof line, "parent=%" PRIu32 "\nexe=%s\nstart_ns=%" PRIu64 "\n",
                      news->parent ? news->parent : told, exe, news->start_ns);
+        if (news->pid_namespace)
+            n_line += snprintf(line + n_line, sizeof line - (size_t)n_line,
+                               "namespace=%" PRIu32 "\n", news->pid_namespace);
         if (has_comm) /* it ends with a line's end */
             n_line += snprintf(line + n_line, sizeof line - (size_t)n_line, "comm=%.64s",
                                programs->room.items);
@@ -323,6 +326,7 @@ static enum weft_code add_file(struct programs *programs, const char *name, stru
     program->n_files++;
     const struct program_news news = { .pid = file.pid,
                                        .parent = file.parent,
+                                       .pid_namespace = file.is_elsewhere ? file.pid_namespace : 0,
                                        .start_ns = ns_of_ticks(programs, file.start_ticks),
                                        .name = name,
                                        .is_new = is_new_program };

@@ -59,9 +59,10 @@ WEFT_CHECKED enum weft_code programs_stop(struct programs *programs, struct weft
 /* What is known of a process before it is asked. */
 struct program_news {
     uint32_t pid, parent;
-    uint64_t start_ns; /* of the program that it runs */
-    const char *name;  /* of its ring file; NULL: it has none */
-    bool is_new;       /* it runs a program that was not told of; else only its maps have changed */
+    uint32_t pid_namespace; /* of its own numbers, if that is another one; else 0 */
+    uint64_t start_ns;      /* of the program that it runs */
+    const char *name;       /* of its ring file; NULL: it has none */
+    bool is_new; /* it runs a program that was not told of; else only its maps have changed */
 };
 
 /* Tells of a process: what it runs, and its maps. Also of those that have no rings. */

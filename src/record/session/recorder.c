@@ -35,7 +35,7 @@ enum {
     CLOCK_NS = 100000000,
     SHOW_NS = 250000000,
     COST_NS = 1000000000,
-    PIECE_BYTES = 1 << 20, /* of records of the kernel */
+    PIECE_BYTES = 1 << 18, /* of records of the kernel */
 };
 
 struct recorder {
@@ -172,6 +172,11 @@ static enum weft_code put_meta(struct recorder *recorder, struct weft_err *err)
             system.release, system.machine, sysconf(_SC_NPROCESSORS_ONLN));
     fprintf(out, "folder=%s\nrecorder=%d\nlevels=%s\n", recorder->programs.folder, (int)getpid(),
             recorder->levels.text);
+    const uint32_t target =
+        recorder->opts->argv ? (uint32_t)recorder->target.pid : recorder->opts->pid;
+    if (target)
+        fprintf(out, "target=%" PRIu32 "\nfollows=%s\n", target,
+                recorder->opts->follows ? "yes" : "no");
     put_command(out, recorder->opts->argv);
     (void)fclose(out);
     const enum weft_code code = session_put(recorder->output, WEFT_PIECE_META, 0, 0, WEFT_STR(""),

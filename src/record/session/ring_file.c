@@ -178,6 +178,7 @@ bool ring_file_open(int folder_fd, const char *name, struct ring_file *file)
         return false;
     }
     file->pid = look.pid;
+    file->pid_namespace = look.pid_namespace;
     file->is_elsewhere = namespace_is_other(look.pid_namespace);
     file->parent = look.parent;
     file->library = look.library;

@@ -29,6 +29,7 @@ struct ring_file {
     char name[64]; /* in the folder */
     int fd;
     uint32_t pid, parent, library, n_slots, n_words;
+    uint32_t pid_namespace;
     bool is_elsewhere; /* its pids and tids are of another namespace */
     uint64_t data_off, start_ticks;
     struct weft_ring_file *head; /* mapped, with the slots; NULL: no more */
@@ -61,7 +62,7 @@ struct ring_reading {
     char why[128];
 };
 
-enum { RING_ROOM_BYTES = 1 << 22 };
+enum { RING_ROOM_BYTES = 1 << 18 };
 
 /* Copies the words of all slots that have new ones to the output; of slots that are `not due` only
  * those that are fuller than a quarter. Of a program that is gone all is final. */

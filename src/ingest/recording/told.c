@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What else is told of an operation's call: from which function it came, and what came of it, as
+ * the text of arguments {"caller": NAME, ..., "result": NUMBER or NAME OF AN ERROR}. It is put by
+ * until the operation ends; where another call begins before that (of a signal's handler), what is
+ * known goes to the store, which gives such a text to the call that was entered last.
+ */
+#include "ingest/recording/deliver.h"
+
+#include <errno.h>
+#include <string.h>
+
+static void key_put(struct weft_json_text *text, const char *key)
+{
+    weft_json_byte(text, text->n_bytes ? ',' : '{');
+    weft_json_string(text, key, strlen(key));
+    weft_json_byte(text, ':');
+}
+
+static void number_put(struct weft_json_text *text, const char *key, uint64_t number)
+{
+    key_put(text, key);
+    weft_json_integer(text, number, true);
+}
+
+enum { SERIAL_THREAD = 0xffffff }; /* PTHREAD_BARRIER_SERIAL_THREAD in 24 bits */
+
+/* "ETIMEDOUT", or the number of an error without a name. */
+static void error_put(struct weft_json_text *text, uint32_t error)
+{
+    const char *name = error == SERIAL_THREAD ? "PTHREAD_BARRIER_SERIAL_THREAD"
+                       : error                ? strerrorname_np((int)error)
+                                              : NULL;
+    if (!name) {
+        number_put(text, "result", error);
+        return;
+    }
+    key_put(text, "result");
+    weft_json_string(text, name, strlen(name));
+}
+
+void rec_told_begin(struct rec_delivery *delivery, uint32_t key, uint64_t time_ns, uint64_t caller)
+{
+    struct rec_told *told = &delivery->told;
+    const struct weft_str name =
+        rec_caller_name(&delivery->convert->names, delivery->source->image, caller);
+    weft_json_reset(&told->text);
+    told->is_open = true;
+    told->key = key;
+    told->start_ns = time_ns;
+    if (name.n_bytes == 0)
+        return;
+    key_put(&told->text, "caller");
+    weft_json_string(&told->text, name.bytes, name.n_bytes);
+}
+
+void rec_told_asked(struct rec_delivery *delivery, uint64_t n_bytes)
+{
+    number_put(&delivery->told.text, "asked", n_bytes);
+}
+
+/* The text belongs to the call that was entered last: that must be with the sink before. */
+enum weft_code rec_told_end(struct rec_delivery *delivery)
+{
+    struct rec_told *told = &delivery->told;
+    struct weft_event event = rec_event_of(WEFT_EVENT_CALL_ARGS, told->start_ns);
+    told->is_open = false;
+    if (told->text.n_bytes == 0)
+        return WEFT_OK;
+    weft_json_byte(&told->text, '}');
+    if (told->text.has_failed)
+        return weft_fail(delivery->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for operations");
+    event.payload = (struct weft_str){ told->text.bytes, told->text.n_bytes };
+    enum weft_code code = rec_flush_calls(delivery);
+    if (code == WEFT_OK)
+        code = rec_put_event(delivery, &event);
+    return code == WEFT_OK ? rec_flush_events(delivery) : code;
+}
+
+/* Is the call whose end this is the one of which is told? */
+static bool is_of(const struct rec_delivery *delivery, uint32_t key)
+{
+    return delivery->told.is_open && delivery->told.key == key;
+}
+
+enum weft_code rec_told_error(struct rec_delivery *delivery, uint32_t key, uint32_t error)
+{
+    if (!is_of(delivery, key))
+        return WEFT_OK;
+    error_put(&delivery->told.text, error);
+    return rec_told_end(delivery);
+}
+
+enum weft_code rec_told_result(struct rec_delivery *delivery, uint32_t key, int64_t result)
+{
+    if (!is_of(delivery, key))
+        return WEFT_OK;
+    if (result < 0 && result >= -4095)
+        error_put(&delivery->told.text, (uint32_t)-result);
+    else
+        number_put(&delivery->told.text, "result", (uint64_t)result);
+    return rec_told_end(delivery);
+}
+
+enum weft_code rec_told_objects(struct rec_delivery *delivery, uint32_t key, const char *name,
+                                const uint64_t *objects, size_t n_objects)
+{
+    struct weft_json_text *text = &delivery->told.text;
+    if (!is_of(delivery, key))
+        return WEFT_OK;
+    key_put(text, name);
+    weft_json_byte(text, '[');
+    for (size_t k = 0; k < n_objects; k++) {
+        if (k)
+            weft_json_byte(text, ',');
+        weft_json_unsigned(text, objects[k]);
+    }
+    weft_json_byte(text, ']');
+    return rec_told_end(delivery);
+}

@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Of each blocking operation its object, its result and who called are in the trace, as the program
+says that it did them: of a program that is not instrumented, and through the C++ library.
+usage: test_record_operations.py WEFT OPERATIONS [OPERATIONS_CXX]"""
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+WEFT, PROGRAM = map(os.path.abspath, sys.argv[1:3])
+CXX = os.path.abspath(sys.argv[3]) if len(sys.argv) > 3 else None
+n_run = n_failed = 0
+
+
+def ok(is_ok, name, note=""):
+    global n_run, n_failed
+    n_run += 1
+    n_failed += not is_ok
+    print(f"{'ok' if is_ok else 'not ok'} {n_run} - {name}", flush=True)
+    if not is_ok and note != "":
+        print("#", str(note)[:2000].replace("\n", "\n# "), flush=True)
+
+
+def weft(*arguments):
+    return subprocess.run([WEFT, *map(str, arguments)], capture_output=True, text=True, check=False)
+
+
+def recorded(program):
+    """The calls of the trace in order of time, as the program says them; and what it said."""
+    got = weft("record", "-q", "--no-kernel", "--no-follow", "-o", "ops.weft", "--", program)
+    rows = list(csv.DictReader(io.StringIO(weft("export", "-f", "csv", "ops.weft", "-o", "-").stdout)))
+    calls = []
+    for row in sorted(rows, key=lambda row: (row["tid"] != row["pid"], int(row["start_ns"]))):
+        told = json.loads(row["args"])
+        calls.append({"function": row["function"], "caller": told.pop("caller"),
+                      "object": told.pop("arg0"), "told": told})
+    return calls, [json.loads(line) for line in got.stderr.splitlines()]
+
+
+def test_operations():
+    calls, said = recorded(PROGRAM)
+    for call, want in zip(calls, said):
+        if want["object"] == 2 ** 64 - 1 and want["function"] == "nanosleep":
+            call["object"] = want["object"] # what it asked for is no time
+        ok(call == want, f"{want['function']} of {want['caller']}", (call, want))
+    ok(len(calls) == len(said) > 30, "no more, and no fewer", (len(calls), len(said)))
+
+
+def test_views():
+    """Who called is shown where waits are."""
+    sites = json.loads(weft("locks", "--json", "ops.weft").stdout)["sites"]
+    found = {site["function"] for site in sites}
+    ok({"condition_here", "barrier_here", "semaphore_here", "join_here"} <= found, "weft locks", found)
+    shown = weft("interplay", "--json", "ops.weft").stdout
+    missing = [name for name in ("condition_here", "join_here", "sleep_here", "poll_here",
+                                 "select_here", "epoll_here", "child_here", "semaphore_here")
+               if name not in shown]
+    ok(not missing, "weft interplay", missing)
+
+
+def test_cxx():
+    """The C++ library calls the C library for the program, or lets it."""
+    calls, _ = recorded(CXX)
+    callers = {call["function"]: call["caller"] for call in calls}
+    for function, own in (("pthread_cond_timedwait", "wait_here"), ("pthread_cond_wait", "wait_long_here"),
+                          ("pthread_join", "wait_long_here")):
+        if function in callers: # a thread that was woken before it waited did not wait
+            ok(own in callers[function] or "std::" in callers[function], function, callers)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        test_operations()
+        test_views()
+        if CXX:
+            test_cxx()
+        os.chdir("/")
+    print(f"1..{n_run}")
+    return n_failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
