@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/interplay.h"
 
+#include "analysis/interplay_headline.h"
 #include "analysis/interplay_patterns.h"
 #include "analysis/interplay_tables.h"
 #include "base/vec.h"
@@ -198,6 +199,7 @@ static enum weft_code add_cell(struct job *job, size_t from, size_t to, struct w
         const bool is_new = i == from || wait->object != wait_at(job, entry - 1)->object;
         object_ns = is_new ? entry->inside_ns : object_ns + entry->inside_ns;
         cell->n_objects += is_new;
+        cell->told += wait->confidence >= WEFT_SURETY_AMBIGUOUS;
         cell->sum_ns += entry->inside_ns;
         if (object_ns > most_ns) {
             most_ns = object_ns;
@@ -488,9 +490,12 @@ static enum weft_code work(struct job *job, const struct weft_thread_filter *fil
                            struct weft_err *err)
 {
     job->is_object = calloc(job->interplay->objects.n + 1, 1);
-    enum weft_code code = job->is_object && weft_interplay_names_init(&job->names, job->interplay)
-                              ? weft_interplay_keep(job->interplay, filter, &job->is_kept, err)
-                              : no_memory(err);
+    enum weft_code code =
+        job->is_object && weft_interplay_names_init(&job->names, job->interplay)
+            ? weft_kept_threads(job->interplay->trace, job->interplay->locks, filter,
+                                job->opts->all_processes ? NULL : &job->table->left_out,
+                                &job->is_kept, err)
+            : no_memory(err);
     if (code == WEFT_OK)
         code = name_functions(job, err);
     if (code == WEFT_OK)
@@ -505,6 +510,8 @@ static enum weft_code work(struct job *job, const struct weft_thread_filter *fil
         code = count_threads(job, err);
     if (code == WEFT_OK && !fill(job))
         code = no_memory(err);
+    if (code == WEFT_OK)
+        code = weft_interplay_find_headline(job->interplay, job->table, err);
     return code == WEFT_OK ? weft_interplay_find_patterns(job->interplay, job->is_kept, &job->names,
                                                           job->table, err)
                            : code;

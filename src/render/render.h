@@ -34,7 +34,7 @@ struct weft_view {
     struct weft_style style;
     bool has_filter;     /* only some threads were asked for */
     uint32_t n_left_out; /* threads of other processes than the recorded program's, not shown */
-    bool has_ids;    /* JSON: rows have the dense ids of threads and functions too (`fn`) */
+    bool has_ids;        /* JSON: rows have the dense ids of threads and functions too (`fn`) */
 };
 
 /* ---- info ---- */

@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/str.h"
+#include "schema/program.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -174,6 +175,7 @@ struct weft_interplay_pair {
 struct weft_interplay_cell {
     uint32_t waiter_id, releaser_id; /* releaser WEFT_ID_NONE: nobody known */
     uint64_t count, sum_ns, longest_ns, longest_at_ns;
+    uint64_t told;              /* of count, those that a release of an object ended */
     uint32_t n_objects, object; /* different ones, and the one of most time */
 };
 
@@ -254,6 +256,7 @@ struct weft_interplay_table {
     size_t n_pairs;
     struct weft_interplay_cell *cells; /* most time first */
     size_t n_cells;
+    uint32_t headline;                     /* the cell to begin with, or WEFT_ID_NONE */
     struct weft_interplay_thread *threads; /* by thread_id; those that live in the window */
     size_t n_threads;
     struct weft_interplay_pattern *patterns; /* by kind, then most time first */
@@ -265,8 +268,9 @@ struct weft_interplay_table {
     uint64_t uncontended;
     uint64_t io, io_ns;
     uint64_t never_released, reused, lost; /* objects, objects, records that the sources lost */
-    uint32_t known;                        /* enum weft_interplay_known */
-    uint32_t sources;                      /* enum weft_lock_source (schema/locks.h) */
+    struct weft_left_out left_out;
+    uint32_t known;   /* enum weft_interplay_known */
+    uint32_t sources; /* enum weft_lock_source (schema/locks.h) */
 };
 
 void weft_interplay_table_free(struct weft_interplay_table *table);

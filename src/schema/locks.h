@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/str.h"
+#include "schema/program.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -127,7 +128,8 @@ struct weft_locks_table {
     size_t n_convoys;
     uint64_t operations[WEFT_LOCK_N_SOURCES]; /* told by each source */
     uint64_t unmatched;                       /* releases of what nobody was seen to acquire */
-    bool has_switches;                        /* a kernel tells of the threads */
+    struct weft_left_out left_out;
+    bool has_switches; /* a kernel tells of the threads */
 };
 
 /* NULL is allowed. */

@@ -97,8 +97,8 @@ static inline struct weft_progress *rec_progress_of(const struct rec_convert *co
 static inline bool rec_is_own(const struct rec_convert *convert, const struct kernel_thread *thread)
 {
     const uint64_t pid = thread->pid ? thread->pid : thread->tid;
-    return thread->is_own || (pid && (pid == convert->target ||
-                                      rec_process_of(&convert->spaces, (uint32_t)pid)));
+    return thread->is_own ||
+           (pid && (pid == convert->target || rec_process_of(&convert->spaces, (uint32_t)pid)));
 }
 
 static inline uint64_t rec_time(const struct rec_convert *convert, size_t *at, uint64_t ticks)

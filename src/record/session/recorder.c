@@ -172,8 +172,8 @@ static enum weft_code put_meta(struct recorder *recorder, struct weft_err *err)
             system.release, system.machine, sysconf(_SC_NPROCESSORS_ONLN));
     fprintf(out, "folder=%s\nrecorder=%d\nlevels=%s\n", recorder->programs.folder, (int)getpid(),
             recorder->levels.text);
-    const uint32_t target = recorder->opts->argv ? (uint32_t)recorder->target.pid
-                                                 : recorder->opts->pid;
+    const uint32_t target =
+        recorder->opts->argv ? (uint32_t)recorder->target.pid : recorder->opts->pid;
     if (target)
         fprintf(out, "target=%" PRIu32 "\nfollows=%s\n", target,
                 recorder->opts->follows ? "yes" : "no");
