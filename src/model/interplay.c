@@ -121,6 +121,8 @@ static struct weft_str name_of_lock(struct weft_interplay *interplay,
         n = snprintf(text, sizeof text, "0x%" PRIx64, object->address);
     else
         n = snprintf(text, sizeof text, "%s", object->is_untold ? "(any)" : "(no address)");
+    if (object->nth && n > 0 && n < MOST_LABEL)
+        n += snprintf(text + n, sizeof text - (size_t)n, " #%" PRIu32, object->nth);
     return label(interplay, text, n);
 }
 

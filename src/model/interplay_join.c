@@ -363,8 +363,7 @@ static struct weft_lock_end end_of(const struct join *join, size_t at, uint8_t *
         end = weft_locks_ended_by(locks, at);
     }
     if (end.thread_id != WEFT_ID_NONE)
-        *confidence =
-            n_found > 1 || object->is_reused ? WEFT_SURETY_AMBIGUOUS : WEFT_SURETY_RELEASE;
+        *confidence = n_found > 1 ? WEFT_SURETY_AMBIGUOUS : WEFT_SURETY_RELEASE;
     return end;
 }
 

@@ -72,6 +72,10 @@ struct weft_lock_finder {
     uint8_t *has_points;        /* by thread: it has events of locks, or futex calls */
     bool has_lock_calls, has_lock_events;
     struct {
+        struct weft_lock_life *items;
+        size_t n, cap;
+    } lives;
+    struct {
         struct open_call *items;
         size_t n, cap;
     } stack;
@@ -123,6 +127,7 @@ static struct key key_of(const struct weft_lock_finder *finder, uint32_t thread_
                          .tag = tag };
 }
 
+/* What is told as of another kind than before at its address is another object there. */
 static enum weft_code object_add(struct weft_lock_finder *finder, const struct key *key,
                                  enum weft_lock_kind kind, enum weft_lock_source source,
                                  uint32_t *object, struct weft_err *err)
@@ -143,9 +148,17 @@ static enum weft_code object_add(struct weft_lock_finder *finder, const struct k
     }
     struct weft_lock_object *known = &finder->objects.items[*object];
     if (source != WEFT_LOCK_BY_FUTEX && known->sources & ~(unsigned)WEFT_LOCK_BY_FUTEX &&
-        kind != known->kind &&
-        !(weft_lock_is_held(known->kind) && weft_lock_is_held((uint8_t)kind)))
-        known->is_reused = true;
+        kind != known->kind && key->kind == 0 &&
+        !(weft_lock_is_held(known->kind) && weft_lock_is_held((uint8_t)kind))) {
+        struct key other = *key;
+        other.kind = (uint8_t)(1 + kind);
+        code = object_add(finder, &other, kind, source, object, err);
+        if (code == WEFT_OK)
+            finder->objects.items[*object].is_reused = true;
+        return code;
+    }
+    if (known->sources == 0)
+        known->kind = (uint8_t)kind;
     known->sources |= (uint8_t)source;
     if (kind == WEFT_LOCK_RWLOCK && known->kind == WEFT_LOCK_MUTEX)
         known->kind = WEFT_LOCK_RWLOCK;
@@ -378,6 +391,7 @@ void weft_lock_finder_close(struct weft_lock_finder *finder)
     weft_strtab_free(finder->word_keys);
     WEFT_VEC_FINI(&finder->objects);
     WEFT_VEC_FINI(&finder->words);
+    WEFT_VEC_FINI(&finder->lives);
     WEFT_VEC_FINI(&finder->stack);
     free(finder->has_points);
     free(finder->uses);
@@ -394,6 +408,30 @@ const struct weft_lock_object *weft_lock_finder_object(const struct weft_lock_fi
                                                        uint32_t object)
 {
     return &finder->objects.items[object];
+}
+
+const struct weft_lock_life *weft_lock_finder_lives(struct weft_lock_finder *finder,
+                                                    int (*order)(const void *, const void *),
+                                                    size_t *n_lives)
+{
+    *n_lives = finder->lives.n;
+    if (finder->lives.n)
+        qsort(finder->lives.items, finder->lives.n, sizeof *finder->lives.items, order);
+    return finder->lives.items;
+}
+
+enum weft_code weft_lock_finder_next_life(struct weft_lock_finder *finder, uint32_t object,
+                                          uint32_t nth, uint32_t *id, struct weft_err *err)
+{
+    struct weft_lock_object *made = WEFT_VEC_PUSH(&finder->objects);
+    if (!made)
+        return no_memory(err);
+    finder->objects.items[object].nth = 1;
+    *made = finder->objects.items[object];
+    made->nth = nth;
+    made->is_reused = true;
+    *id = (uint32_t)finder->objects.n - 1;
+    return WEFT_OK;
 }
 
 struct weft_str weft_lock_finder_site(const struct weft_lock_finder *finder, uint32_t site)
@@ -506,32 +544,6 @@ static enum weft_code read_awake(struct reading *reading, const struct weft_even
     return point_add(reading, &point, err);
 }
 
-static bool is_kernel_frame(struct weft_str frame)
-{
-    static const char kernel[] = "[kernel]", unknown[] = "[unknown]";
-    return (frame.n_bytes >= sizeof kernel - 1 &&
-            memcmp(frame.bytes, kernel, sizeof kernel - 1) == 0) ||
-           (frame.n_bytes >= sizeof unknown - 1 &&
-            memcmp(frame.bytes, unknown, sizeof unknown - 1) == 0);
-}
-
-struct weft_str weft_lock_stack_site(struct weft_str stack)
-{
-    struct weft_str best = { 0 };
-    size_t start = 0;
-    for (size_t i = 0; i <= stack.n_bytes; i++) {
-        if (i < stack.n_bytes && stack.bytes[i] != ';')
-            continue;
-        const struct weft_str frame = { stack.bytes + start, i - start };
-        start = i + 1;
-        if (frame.n_bytes == 0 || is_kernel_frame(frame))
-            continue;
-        if (best.n_bytes == 0 || weft_lock_use_of(frame).role == WEFT_LOCK_NO_ROLE)
-            best = frame;
-    }
-    return best;
-}
-
 /* A stack of the very time of a point is where that happened. */
 static enum weft_code read_stack(struct reading *reading, const struct weft_event *event,
                                  struct weft_err *err)
@@ -612,7 +624,8 @@ static bool read_hex(struct weft_str text, uint64_t *number)
 /* Which lock a call is of: its first argument says so. */
 static enum weft_code object_of_call(struct weft_lock_finder *finder, uint32_t thread_id,
                                      const struct weft_walk_call *call, struct weft_lock_use use,
-                                     uint32_t *object, struct weft_err *err)
+                                     enum weft_lock_source source, uint32_t *object,
+                                     struct weft_err *err)
 {
     struct weft_str name = { 0 };
     uint32_t text_id = 0;
@@ -629,7 +642,7 @@ static enum weft_code object_of_call(struct weft_lock_finder *finder, uint32_t t
         key = key_of(finder, thread_id, 't', text_id);
     }
     key.kind = key.tag == 'a' ? 0 : use.kind;
-    enum weft_code code = object_add(finder, &key, use.kind, WEFT_LOCK_BY_CALLS, object, err);
+    enum weft_code code = object_add(finder, &key, use.kind, source, object, err);
     if (code == WEFT_OK && key.tag == 't')
         finder->objects.items[*object].name = weft_strtab_get(finder->texts, text_id);
     return code;
@@ -647,10 +660,37 @@ static enum weft_code site_of(struct weft_lock_finder *finder, uint32_t function
     return code;
 }
 
+/* A new object at the address: what came before is another one's. */
+static enum weft_code add_life(struct reading *reading, const struct weft_walk_call *call,
+                               struct weft_lock_use use, struct weft_err *err)
+{
+    struct weft_lock_finder *finder = reading->finder;
+    const size_t n_max =
+        finder->memory_bytes
+            ? (size_t)(finder->memory_bytes / MOST_SHARE / sizeof *finder->lives.items) + 1
+            : UINT32_MAX;
+    uint32_t object;
+    enum weft_code code = object_of_call(finder, reading->thread_id, call, use,
+                                         (enum weft_lock_source)0, &object, err);
+    if (code != WEFT_OK || finder->objects.items[object].is_untold)
+        return code;
+    if (finder->lives.n >= n_max)
+        return weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
+                         "more than %zu objects are made and destroyed, which is what --mem "
+                         "admits: ask for a shorter interval, or allow more",
+                         n_max);
+    struct weft_lock_life *life = WEFT_VEC_PUSH(&finder->lives);
+    if (!life)
+        return no_memory(err);
+    *life = (struct weft_lock_life){ call->start_ns + (use.role == WEFT_LOCK_UNMAKES), object };
+    return WEFT_OK;
+}
+
 static bool is_used(struct weft_lock_use use, bool has_lock_events)
 {
     const bool is_held = use.kind == WEFT_LOCK_MUTEX || use.kind == WEFT_LOCK_RWLOCK;
     return use.role != WEFT_LOCK_NO_ROLE && use.role != WEFT_LOCK_PASSES &&
+           use.role != WEFT_LOCK_MAKES && use.role != WEFT_LOCK_UNMAKES &&
            !(is_held && has_lock_events);
 }
 
@@ -670,13 +710,16 @@ static enum weft_code enter_call(struct reading *reading, const struct weft_walk
     enum weft_code code = WEFT_OK;
     if (open.use.role == WEFT_LOCK_NO_ROLE)
         code = site_of(finder, call->function_id, &open.site, err);
+    else if (open.use.role == WEFT_LOCK_MAKES || open.use.role == WEFT_LOCK_UNMAKES)
+        code = add_life(reading, call, open.use, err);
     if (!is_used(open.use, finder->has_lock_events))
         open.use.role = WEFT_LOCK_NO_ROLE;
     for (size_t i = 0; i < finder->stack.n; i++) /* a lock's own doings are not the program's */
         if (finder->stack.items[i].use.role != WEFT_LOCK_NO_ROLE)
             open.use.role = WEFT_LOCK_NO_ROLE;
     if (code == WEFT_OK && open.use.role != WEFT_LOCK_NO_ROLE)
-        code = object_of_call(finder, reading->thread_id, call, open.use, &open.object, err);
+        code = object_of_call(finder, reading->thread_id, call, open.use, WEFT_LOCK_BY_CALLS,
+                              &open.object, err);
     struct open_call *place = code == WEFT_OK ? WEFT_VEC_PUSH(&finder->stack) : NULL;
     if (!place)
         return code == WEFT_OK ? no_memory(err) : code;

@@ -2,6 +2,7 @@
 #include "model/locks.h"
 
 #include "base/vec.h"
+#include "model/lock_lives.h"
 #include "model/lock_machine.h"
 #include "model/lock_rounds.h"
 
@@ -236,6 +237,9 @@ enum weft_code weft_locks_open(const struct weft_trace *trace, const struct weft
                                      err);
     if (code == WEFT_OK)
         code = read_all(made, span->to_ns, memory_bytes, err);
+    if (code != WEFT_OK)
+        return code;
+    code = weft_lock_lives_split(made->finder, &made->ops, &made->signals, err);
     if (code != WEFT_OK)
         return code;
     sort(&made->ops);

@@ -108,7 +108,7 @@ struct weft_shared_object {
     uint8_t kind;           /* enum weft_shared_kind */
     bool is_untold;         /* stands for all whose calls do not tell which one they are of */
     bool is_never_released; /* waited for, and nobody was ever seen to release it */
-    bool is_reused;         /* an address that was an object of another kind before */
+    bool is_reused;         /* another object was at its address before */
 };
 
 /* Where in a program: the innermost function that is no part of a lock, and its callers. */
@@ -246,7 +246,9 @@ const char *weft_known_lack(unsigned place); /* what cannot be known without it:
 struct weft_interplay_table {
     struct weft_arena *arena;
     uint64_t from_ns, to_ns;
-    struct weft_shared_object *objects; /* most waited for first */
+    /* Most waited for first; waits, had at once and releases are those of the threads asked for, in
+     * the window, but that an object is never released is said of all. */
+    struct weft_shared_object *objects;
     size_t n_objects;
     struct weft_interplay_site *sites;
     size_t n_sites;

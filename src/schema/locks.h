@@ -57,7 +57,8 @@ struct weft_lock_object {
     uint8_t kind;         /* enum weft_lock_kind */
     uint8_t sources;      /* enum weft_lock_source */
     bool is_untold;       /* stands for all locks of calls that do not tell which one they are of */
-    bool is_reused;       /* its address was told as of another kind, too */
+    bool is_reused;       /* another one was at its address before */
+    uint32_t nth;         /* which one at its address, from 1; 0: the only one that is told apart */
 };
 
 /* ---- the analysis ---------------------------------------------------------------------------- */

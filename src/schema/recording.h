@@ -150,6 +150,9 @@ enum weft_op {
     WEFT_OP_CULLED,    /* words: address, calls seen: no longer recorded */
     WEFT_OP_ENTER_FAR, /* words: address; of one beyond 47 bits */
     WEFT_OP_EXIT_FAR,
+    /* From now on the address is another object. argument: enum weft_ring_lock */
+    WEFT_OP_OBJECT_MADE, /* words: object, caller */
+    WEFT_OP_OBJECT_GONE, /* likewise */
     WEFT_OPS,
 };
 
