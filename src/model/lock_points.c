@@ -1,17 +1,11 @@
-/* SPDX-License-Identifier: MIT
- *
- * A futex tells no more than that its thread waits, or wakes others, at an address. What it is part
- * of shows in how all threads use that address (struct word): glibc's mutexes wait for the value 2;
- * at a barrier the last one wakes all; conditions and semaphores wait with a bit set, each
- * condition at two words beside each other; whoever joins a thread waits for the value that is its
- * tid.
- */
+/* SPDX-License-Identifier: MIT */
 #include "model/lock_points.h"
 
 #include "base/vec.h"
 #include "model/blocking_names.h"
 #include "model/events.h"
 #include "model/lock_names.h"
+#include "model/lock_words.h"
 #include "model/walk.h"
 
 #include <stdlib.h>
@@ -19,32 +13,7 @@
 #define KIND(name) (UINT32_C(1) << WEFT_EVENT_##name)
 #define LOCK_KINDS (KIND(LOCK_REQUEST) | KIND(LOCK_ACQUIRED) | KIND(LOCK_RELEASED))
 
-enum futex_op {
-    FUTEX_WAIT = 0,
-    FUTEX_WAKE = 1,
-    FUTEX_REQUEUE = 3,
-    FUTEX_CMP_REQUEUE = 4,
-    FUTEX_WAKE_OP = 5,
-    FUTEX_LOCK_PI = 6,
-    FUTEX_UNLOCK_PI = 7,
-    FUTEX_WAIT_BITSET = 9,
-    FUTEX_WAKE_BITSET = 10,
-    FUTEX_LOCK_PI2 = 13,
-    FUTEX_COMMANDS = 0x7f,
-    FUTEX_PRIVATE = 0x80,
-    FUTEX_ALL = 0x7fffffff, /* woken */
-    MUTEX_CONTENDED = 2,
-};
-
 enum { CONDITION_BYTES = 8, MOST_SHARE = 4 };
-
-/* How an address is used as a futex. */
-struct word {
-    uint64_t waits, waits_for_2, bit_waits;
-    bool wakes_all, is_pi;
-    bool is_made; /* `object` is set */
-    uint32_t object;
-};
 
 struct open_call {
     uint32_t site, object;
@@ -57,16 +26,12 @@ struct weft_lock_finder {
     struct weft_locks_span span;
     uint64_t memory_bytes;
     struct weft_strtab *keys, *texts, *sites; /* keys: of objects, by number */
-    struct weft_strtab *word_keys;
-    struct weft_events *events; /* of the thread in work; NULL: none was yet */
+    struct weft_events *events;               /* of the thread in work; NULL: none was yet */
     struct {
         struct weft_lock_object *items;
         size_t n, cap;
     } objects;
-    struct {
-        struct word *items; /* by number of the key */
-        size_t n, cap;
-    } words;
+    struct weft_lock_words *words;
     struct weft_lock_use *uses; /* by function */
     uint32_t *function_sites;   /* by function; WEFT_ID_NONE: not asked for */
     uint8_t *has_points;        /* by thread: it has events of locks, or futex calls */
@@ -203,89 +168,33 @@ static bool is_futex(const struct weft_event *event)
     return event->object_id != WEFT_ID_NONE && weft_event_is_futex(event->name);
 }
 
-static bool is_wait_op(unsigned command)
-{
-    return command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET || command == FUTEX_LOCK_PI ||
-           command == FUTEX_LOCK_PI2;
-}
-
-static bool is_wake_op(unsigned command)
-{
-    return command == FUTEX_WAKE || command == FUTEX_WAKE_OP || command == FUTEX_WAKE_BITSET ||
-           command == FUTEX_REQUEUE || command == FUTEX_CMP_REQUEUE || command == FUTEX_UNLOCK_PI;
-}
-
-/* The thread whose end is waited for: glibc waits until the kernel clears its tid. */
-static uint32_t joined(const struct weft_lock_finder *finder, uint32_t thread_id,
-                       const struct weft_event *event)
-{
-    const struct weft_thread_info *own = &weft_trace_thread(finder->trace, thread_id)->info;
-    const unsigned command = event->prev_state & FUTEX_COMMANDS;
-    if (command != FUTEX_WAIT_BITSET && command != FUTEX_WAIT)
-        return WEFT_ID_NONE;
-    if (event->prev_state & FUTEX_PRIVATE || event->object_id == 0)
-        return WEFT_ID_NONE;
-    for (uint32_t id = 0; id < finder->twins->n_threads; id++) {
-        const struct weft_model_thread *thread = weft_trace_thread(finder->trace, id);
-        if (thread->info.tid == event->object_id && thread->info.host_id == own->host_id &&
-            thread->info.tid != own->tid && thread->last_ns >= event->time_ns &&
-            finder->twins->first[id] == id)
-            return id;
-    }
-    return WEFT_ID_NONE;
-}
-
 static enum weft_code word_of(struct weft_lock_finder *finder, uint32_t thread_id, uint64_t address,
-                              struct word **word, struct weft_err *err)
+                              struct weft_lock_word **word, struct weft_err *err)
 {
     const struct key key = key_of(finder, thread_id, 'a', address);
-    uint32_t number;
-    enum weft_code code = weft_strtab_intern(
-        finder->word_keys, (struct weft_str){ (const char *)&key, sizeof key }, &number, err);
-    if (code == WEFT_OK && number == finder->words.n && !WEFT_VEC_PUSH(&finder->words))
-        code = no_memory(err);
-    *word = code == WEFT_OK ? &finder->words.items[number] : NULL;
-    return code;
+    return weft_lock_word_of(finder->words, (struct weft_str){ (const char *)&key, sizeof key },
+                             word, err);
 }
 
 static enum weft_code survey_futex(struct weft_lock_finder *finder, uint32_t thread_id,
                                    const struct weft_event *event, struct weft_err *err)
 {
-    const unsigned command = event->prev_state & FUTEX_COMMANDS;
-    struct word *word;
-    if ((!is_wait_op(command) && !is_wake_op(command)) ||
-        joined(finder, thread_id, event) != WEFT_ID_NONE)
+    struct weft_lock_word *word;
+    if (!(weft_futex_waits(event) || weft_futex_wakes(event)) ||
+        weft_lock_joined(finder->words, thread_id, event) != WEFT_ID_NONE)
         return WEFT_OK;
-    enum weft_code code = word_of(finder, thread_id, event->value, &word, err);
-    if (code != WEFT_OK)
-        return code;
-    word->is_pi |= command == FUTEX_LOCK_PI || command == FUTEX_LOCK_PI2;
-    if (is_wait_op(command)) {
-        word->waits++;
-        word->waits_for_2 += event->object_id == MUTEX_CONTENDED;
-        word->bit_waits += command == FUTEX_WAIT_BITSET;
-    } else {
-        word->wakes_all |= event->object_id == FUTEX_ALL;
-    }
-    return WEFT_OK;
-}
-
-static enum weft_lock_kind kind_of_word(const struct word *word)
-{
-    if (word->is_pi || (word->waits > 0 && word->waits == word->waits_for_2 && !word->wakes_all))
-        return WEFT_LOCK_MUTEX;
-    if (word->waits > 0 && word->bit_waits == word->waits)
-        return WEFT_LOCK_CONDITION;
-    if (word->waits > 0 && word->bit_waits == 0 && word->wakes_all)
-        return WEFT_LOCK_BARRIER;
-    return WEFT_LOCK_FUTEX;
+    const enum weft_code code = word_of(finder, thread_id, event->value, &word, err);
+    if (code == WEFT_OK)
+        weft_lock_word_see(word, event);
+    return code;
 }
 
 /* A lock that events tell of keeps what they say it is. */
 static enum weft_code object_of_word(struct weft_lock_finder *finder, uint32_t thread_id,
-                                     uint64_t address, struct word *word, struct weft_err *err)
+                                     uint64_t address, struct weft_lock_word *word,
+                                     struct weft_err *err)
 {
-    const enum weft_lock_kind kind = kind_of_word(word);
+    const enum weft_lock_kind kind = weft_lock_word_kind(word);
     struct key key = key_of(finder, thread_id, 'a', address);
     uint32_t n_known = weft_strtab_count(finder->keys);
     enum weft_code code = object_add(finder, &key, kind, WEFT_LOCK_BY_FUTEX, &word->object, err);
@@ -370,11 +279,11 @@ enum weft_code weft_lock_finder_open(const struct weft_trace *trace, const struc
     made->keys = weft_strtab_new();
     made->texts = weft_strtab_new();
     made->sites = weft_strtab_new();
-    made->word_keys = weft_strtab_new();
+    made->words = weft_lock_words_new(trace, twins);
     made->has_points = calloc((size_t)twins->n_threads + 1, 1);
     made->uses = calloc(n_functions + 1, sizeof *made->uses);
     made->function_sites = calloc(n_functions + 1, sizeof *made->function_sites);
-    if (!made->keys || !made->texts || !made->sites || !made->word_keys || !made->uses ||
+    if (!made->keys || !made->texts || !made->sites || !made->words || !made->uses ||
         !made->has_points || !made->function_sites)
         return no_memory(err);
     return survey(made, err);
@@ -388,11 +297,10 @@ void weft_lock_finder_close(struct weft_lock_finder *finder)
     weft_strtab_free(finder->keys);
     weft_strtab_free(finder->texts);
     weft_strtab_free(finder->sites);
-    weft_strtab_free(finder->word_keys);
     WEFT_VEC_FINI(&finder->objects);
-    WEFT_VEC_FINI(&finder->words);
     WEFT_VEC_FINI(&finder->lives);
     WEFT_VEC_FINI(&finder->stack);
+    weft_lock_words_free(finder->words);
     free(finder->has_points);
     free(finder->uses);
     free(finder->function_sites);
@@ -493,8 +401,8 @@ static enum weft_code object_of_futex(struct reading *reading, const struct weft
                                       uint32_t *object, struct weft_err *err)
 {
     struct weft_lock_finder *finder = reading->finder;
-    const uint32_t thread_id = joined(finder, reading->thread_id, event);
-    struct word *word;
+    const uint32_t thread_id = weft_lock_joined(finder->words, reading->thread_id, event);
+    struct weft_lock_word *word;
     enum weft_code code;
     if (thread_id != WEFT_ID_NONE) {
         const struct key key = key_of(finder, reading->thread_id, 'j', thread_id);
@@ -513,17 +421,16 @@ static enum weft_code object_of_futex(struct reading *reading, const struct weft
 static enum weft_code read_futex(struct reading *reading, const struct weft_event *event,
                                  struct weft_err *err)
 {
-    const unsigned command = event->prev_state & FUTEX_COMMANDS;
-    const bool is_wait = is_wait_op(command);
+    const bool is_wait = weft_futex_waits(event);
     struct weft_lock_point point = { .at_ns = event->time_ns,
                                      .site = reading->stack_ns == event->time_ns
                                                  ? reading->stack_site
                                                  : WEFT_ID_NONE,
                                      .kind = is_wait ? WEFT_LOCK_POINT_SLEEP : WEFT_LOCK_POINT_WAKE,
                                      .source = WEFT_LOCK_BY_FUTEX,
-                                     .is_broadcast = event->object_id == FUTEX_ALL };
+                                     .is_broadcast = weft_futex_wakes_all(event) };
     reading->is_asleep = false;
-    if (!is_wait && !is_wake_op(command))
+    if (!is_wait && !weft_futex_wakes(event))
         return WEFT_OK;
     enum weft_code code = object_of_futex(reading, event, &point.object, err);
     reading->is_asleep = is_wait;
@@ -566,7 +473,7 @@ static enum weft_code read_stack(struct reading *reading, const struct weft_even
 static enum weft_code read_events(struct reading *reading, uint32_t thread_id, struct weft_err *err)
 {
     struct weft_lock_finder *finder = reading->finder;
-    const uint32_t futexes = finder->words.n == 0
+    const uint32_t futexes = weft_lock_words_n(finder->words) == 0
                                  ? 0
                                  : KIND(SYSCALL_ENTER) | KIND(SYSCALL_EXIT) |
                                        (finder->span.without_sites ? 0 : KIND(SAMPLE));
