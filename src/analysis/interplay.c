@@ -303,6 +303,7 @@ static void count_wait(struct job *job, const struct entry *entry)
         thread->longest_wait_at_ns = wait->start_ns;
     }
     thread->wait_ns += entry->inside_ns;
+    table->n_lossy += (wait->flags & WEFT_CORRESPONDENCE_LOSSY) != 0;
     thread->failed += (wait->flags & WEFT_CORRESPONDENCE_FAILED) != 0;
     thread->cut += (wait->flags & WEFT_CORRESPONDENCE_CUT_END) != 0;
     if (wait->releaser_id == WEFT_ID_NONE)
@@ -502,6 +503,31 @@ static void set_tallies(struct job *job)
     }
 }
 
+static int by_loss(const void *a, const void *b)
+{
+    const struct weft_interplay_loss *x = a, *y = b;
+    return x->from_ns != y->from_ns ? order(x->from_ns, y->from_ns)
+                                    : order(x->thread_id, y->thread_id);
+}
+
+static bool take_losses(struct job *job)
+{
+    struct weft_interplay_table *table = job->table;
+    const size_t n = job->interplay->losses.n;
+    table->losses = WEFT_ARENA_NEW(table->arena, n, struct weft_interplay_loss);
+    for (size_t i = 0; table->losses && i < n; i++) {
+        const struct weft_loss *loss = &job->interplay->losses.items[i];
+        if (weft_interplay_touches(loss->from_ns, loss->to_ns, job->opts->from_ns,
+                                   job->opts->to_ns))
+            table->losses[table->n_losses++] =
+                (struct weft_interplay_loss){ loss->from_ns, loss->to_ns, loss->n_records,
+                                              loss->thread_id };
+    }
+    if (table->n_losses)
+        qsort(table->losses, table->n_losses, sizeof *table->losses, by_loss);
+    return table->losses != NULL;
+}
+
 static void count_table(struct job *job)
 {
     struct weft_interplay_table *table = job->table;
@@ -526,7 +552,7 @@ static bool fill(struct job *job)
         qsort(job->cells.items, job->cells.n, sizeof *job->cells.items, by_cell_time);
     table->n_pairs = job->pairs.n;
     table->n_cells = job->cells.n;
-    if (!take_rows(job) ||
+    if (!take_rows(job) || !take_losses(job) ||
         !weft_arena_copy_items(table->arena, &table->pairs, job->pairs.items, job->pairs.n,
                                sizeof *table->pairs) ||
         !weft_arena_copy_items(table->arena, &table->cells, job->cells.items, job->cells.n,

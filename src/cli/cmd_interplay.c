@@ -11,7 +11,7 @@ struct options {
 
 #define MEMBER(member) offsetof(struct options, member)
 static const char *const lists[] = { "patterns", "threads", "matrix", "pairs",
-                                     "objects",  "waits",   NULL };
+                                     "objects",  "waits",   "losses", NULL };
 
 static const struct weft_option options[] = {
     WEFT_OPTION_WINDOW(MEMBER(from), MEMBER(to)),
@@ -21,7 +21,7 @@ static const struct weft_option options[] = {
       NULL },
     { 0, "patterns", NULL, "only the patterns that were found", WEFT_OPTION_FLAG,
       MEMBER(is_patterns), NULL },
-    { 0, "list", "patterns|threads|matrix|pairs|objects|waits",
+    { 0, "list", "patterns|threads|matrix|pairs|objects|waits|losses",
       "which list is written as CSV (default: patterns)", WEFT_OPTION_CHOICE, MEMBER(list), lists },
     { 0, "table", "FILE", "what functions do that block, a line each (see weft-interplay(1))",
       WEFT_OPTION_FILE, MEMBER(table), NULL },

@@ -245,7 +245,26 @@ static const struct weft_column wait_columns[] = {
     { "cut", NULL, WEFT_CELL_BOOL },
     { "failed", NULL, WEFT_CELL_BOOL },
     { "timed", NULL, WEFT_CELL_BOOL },
+    { "lossy", NULL, WEFT_CELL_BOOL },
 };
+
+static const struct weft_column loss_columns[] = {
+    { "from_ns", "from", WEFT_CELL_AT },
+    { "to_ns", "to", WEFT_CELL_AT },
+    { "tid", "tid", WEFT_CELL_ID },
+    { "thread", "thread", WEFT_CELL_TEXT },
+    { "records", "records", WEFT_CELL_COUNT },
+};
+
+static void loss_row(const void *context, size_t index, struct weft_cell *cells)
+{
+    const struct interplay *interplay = context;
+    const struct weft_interplay_loss *row = &interplay->table->losses[index];
+    cells[0].number = row->from_ns;
+    cells[1].number = row->to_ns;
+    weft_thread_cells(interplay->view, row->thread_id, cells + 2);
+    cells[4] = (struct weft_cell){ .number = row->n_records, .is_bad = true };
+}
 
 static struct weft_cell call_cell(const struct interplay *interplay, uint32_t site)
 {
@@ -280,6 +299,7 @@ static void wait_row(const void *context, size_t index, struct weft_cell *cells)
     cells[18].number = (row->flags & WEFT_CORRESPONDENCE_CUT_END) != 0;
     cells[19].number = (row->flags & WEFT_CORRESPONDENCE_FAILED) != 0;
     cells[20].number = (row->flags & WEFT_CORRESPONDENCE_TIMED) != 0;
+    cells[21].number = (row->flags & WEFT_CORRESPONDENCE_LOSSY) != 0;
 }
 
 /* ---- lists ----------------------------------------------------------------------------------- */
@@ -297,6 +317,8 @@ static const struct weft_list lists[WEFT_INTERPLAY_LISTS] = {
                                  object_row },
     [WEFT_INTERPLAY_WAITS] = { "waits", "the longest waits", WEFT_LIST_COLUMNS(wait_columns),
                                wait_row },
+    [WEFT_INTERPLAY_LOSSES] = { "losses", "where records are lost", WEFT_LIST_COLUMNS(loss_columns),
+                                loss_row },
 };
 
 /* ---- renderings ------------------------------------------------------------------------------ */
@@ -353,8 +375,9 @@ static void print_counts(const struct interplay *interplay)
         weft_output_printf(out, "%s at addresses that were used again\n",
                            weft_human_plural(table->reused, "object").text);
     if (table->lost)
-        weft_output_printf(out, "%s lost by the source: waits without a release may have had one\n",
-                           weft_human_plural(table->lost, "record").text);
+        weft_output_printf(out, "%s lost by the source: what ended %s is doubtful\n",
+                           weft_human_plural(table->lost, "record").text,
+                           weft_human_plural(table->n_lossy, "wait").text);
     for (unsigned i = 0; i < WEFT_KNOWN_N; i++)
         if (!(table->known >> i & 1))
             weft_output_printf(out, "not told: %s\n", weft_known_lack(i));
@@ -402,6 +425,7 @@ static void print_numbers(const struct interplay *interplay, struct weft_json *j
     weft_json_u64(json, "never_released", table->never_released);
     weft_json_u64(json, "reused", table->reused);
     weft_json_u64(json, "lost", table->lost);
+    weft_json_u64(json, "lossy", table->n_lossy);
 }
 
 static void print_json(const struct interplay *interplay, const struct weft_lists *all)
@@ -425,6 +449,7 @@ void weft_render_interplay(const struct weft_view *view, const struct weft_inter
         [WEFT_INTERPLAY_PATTERNS] = table->n_patterns, [WEFT_INTERPLAY_THREADS] = table->n_threads,
         [WEFT_INTERPLAY_MATRIX] = table->n_cells,      [WEFT_INTERPLAY_PAIRS] = table->n_pairs,
         [WEFT_INTERPLAY_OBJECTS] = table->n_objects,   [WEFT_INTERPLAY_WAITS] = table->n_rows,
+        [WEFT_INTERPLAY_LOSSES] = table->n_losses,
     };
     const struct weft_lists all = { .items = lists,
                                     .n_rows = n_rows,

@@ -229,6 +229,12 @@ struct weft_interplay_pattern {
     struct weft_str text;
 };
 
+/* Where records of a thread are lost, if the trace says when: from its last word to its next one. */
+struct weft_interplay_loss {
+    uint64_t from_ns, to_ns, n_records;
+    uint32_t thread_id;
+};
+
 /* What the sources can tell; what is not set cannot be known. */
 enum weft_interplay_known {
     WEFT_KNOWN_CALLS = 1,       /* from where it waited and released, and nested calls */
@@ -263,6 +269,9 @@ struct weft_interplay_table {
     size_t n_threads;
     struct weft_interplay_pattern *patterns; /* by kind, then most time first */
     size_t n_patterns;
+    struct weft_interplay_loss *losses; /* that touch the window, by from_ns; of all threads */
+    size_t n_losses;
+    uint64_t n_lossy; /* waits for which it is doubtful what ended them, as records are lost */
     uint64_t calls[WEFT_BLOCKING_KINDS]; /* of each kind; OTHER: all other calls */
     uint64_t n_waits, wait_ns;           /* that touch the window; time inside it */
     uint64_t n_joined;                   /* of these, with a releaser: correspondences */
