@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/interplay.h"
 
+#include "analysis/interplay_headline.h"
 #include "analysis/interplay_patterns.h"
 #include "analysis/interplay_tables.h"
 #include "base/vec.h"
+#include "model/interplay_parts.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,12 +18,18 @@ struct entry {
     uint64_t inside_ns;
 };
 
+/* What was done with an object by those that are asked about, in the window. */
+struct tally {
+    uint64_t waits, wait_ns, uncontended, releases;
+};
+
 struct job {
     const struct weft_interplay *interplay;
     const struct weft_interplay_opts *opts;
     const struct weft_run *run;
     uint8_t *is_kept;
-    uint8_t *is_object; /* by object: asked for */
+    uint8_t *is_object;    /* by object: asked for */
+    struct tally *tallies; /* likewise */
     struct weft_interplay_names names;
     struct weft_strtab *functions;
     uint32_t *function_of; /* by place: number of its function's name */
@@ -102,6 +110,47 @@ static enum weft_code choose(struct job *job, struct weft_err *err)
                                                        job->opts->from_ns, job->opts->to_ns) };
     }
     return WEFT_OK;
+}
+
+/* ---- objects --------------------------------------------------------------------------------- */
+
+static bool in_window(const struct job *job, uint64_t at_ns)
+{
+    return at_ns >= job->opts->from_ns && at_ns < job->opts->to_ns;
+}
+
+static bool is_had_at_once(const struct job *job, size_t at, const struct weft_lock_op *op)
+{
+    return weft_lock_is_held(weft_locks_object(job->interplay->locks, op->object)->kind) &&
+           !job->interplay->is_wait[at] && in_window(job, op->got_ns) &&
+           !(op->flags & (WEFT_LOCK_FAILED | WEFT_LOCK_PARTIAL));
+}
+
+/* The end of a thread is a release of who waits for it. */
+static void tally_objects(struct job *job)
+{
+    const struct weft_interplay *interplay = job->interplay;
+    size_t n_ops, n_signals;
+    const struct weft_lock_op *ops = weft_locks_ops(interplay->locks, &n_ops);
+    const struct weft_lock_signal *signals = weft_locks_signals(interplay->locks, &n_signals);
+    for (size_t i = 0; i < job->entries.n; i++) {
+        const struct entry *entry = &job->entries.items[i];
+        struct tally *tally = &job->tallies[wait_at(job, entry)->object];
+        tally->waits++;
+        tally->wait_ns += entry->inside_ns;
+    }
+    for (size_t i = 0; i < n_ops; i++) {
+        if (!job->is_kept[ops[i].thread_id])
+            continue;
+        struct tally *tally = &job->tallies[ops[i].object];
+        tally->uncontended += is_had_at_once(job, i, &ops[i]);
+        tally->releases +=
+            weft_interplay_lets_go(&interplay->objects.items[ops[i].object], &ops[i]) &&
+            in_window(job, ops[i].end_ns);
+    }
+    for (size_t i = 0; i < n_signals; i++)
+        if (job->is_kept[signals[i].thread_id] && in_window(job, signals[i].at_ns))
+            job->tallies[signals[i].object].releases++;
 }
 
 /* ---- sums ------------------------------------------------------------------------------------ */
@@ -198,6 +247,7 @@ static enum weft_code add_cell(struct job *job, size_t from, size_t to, struct w
         const bool is_new = i == from || wait->object != wait_at(job, entry - 1)->object;
         object_ns = is_new ? entry->inside_ns : object_ns + entry->inside_ns;
         cell->n_objects += is_new;
+        cell->told += wait->confidence >= WEFT_SURETY_AMBIGUOUS;
         cell->sum_ns += entry->inside_ns;
         if (object_ns > most_ns) {
             most_ns = object_ns;
@@ -253,6 +303,7 @@ static void count_wait(struct job *job, const struct entry *entry)
         thread->longest_wait_at_ns = wait->start_ns;
     }
     thread->wait_ns += entry->inside_ns;
+    table->n_lossy += (wait->flags & WEFT_CORRESPONDENCE_LOSSY) != 0;
     thread->failed += (wait->flags & WEFT_CORRESPONDENCE_FAILED) != 0;
     thread->cut += (wait->flags & WEFT_CORRESPONDENCE_CUT_END) != 0;
     if (wait->releaser_id == WEFT_ID_NONE)
@@ -265,23 +316,14 @@ static void count_wait(struct job *job, const struct entry *entry)
         releaser->most_depth = wait->release_depth;
 }
 
-static bool in_window(const struct job *job, uint64_t at_ns)
-{
-    return at_ns >= job->opts->from_ns && at_ns < job->opts->to_ns;
-}
-
 static void count_op(struct job *job, size_t at, const struct weft_lock_op *op)
 {
-    const bool is_held =
-        weft_lock_is_held(weft_locks_object(job->interplay->locks, op->object)->kind);
     struct weft_interplay_thread *thread = &job->threads[op->thread_id];
     if (!job->is_object[op->object])
         return;
-    if (is_held && !job->interplay->is_wait[at] && in_window(job, op->got_ns) &&
-        !(op->flags & (WEFT_LOCK_FAILED | WEFT_LOCK_PARTIAL)))
-        thread->uncontended++;
-    if (is_held && !(op->flags & (WEFT_LOCK_FAILED | WEFT_LOCK_NO_RELEASE)) &&
-        in_window(job, op->end_ns))
+    thread->uncontended += is_had_at_once(job, at, op);
+    if (weft_lock_is_held(weft_locks_object(job->interplay->locks, op->object)->kind) &&
+        !(op->flags & (WEFT_LOCK_FAILED | WEFT_LOCK_NO_RELEASE)) && in_window(job, op->end_ns))
         thread->releases++;
 }
 
@@ -419,10 +461,10 @@ static int by_cell_time(const void *a, const void *b)
 
 static int by_object_time(const void *a, const void *b, void *context)
 {
-    const struct weft_shared_object *objects = context;
+    const struct tally *tallies = context;
     const uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
-    if (objects[i].wait_ns != objects[j].wait_ns)
-        return order(objects[j].wait_ns, objects[i].wait_ns);
+    if (tallies[i].wait_ns != tallies[j].wait_ns)
+        return order(tallies[j].wait_ns, tallies[i].wait_ns);
     return order(i, j);
 }
 
@@ -434,17 +476,56 @@ static bool rank_objects(struct job *job)
     uint32_t *ranked = calloc(n + 1, sizeof *ranked), place;
     size_t n_ranked = 0;
     bool is_good = ranked != NULL;
+    tally_objects(job);
     for (uint32_t i = 0; is_good && i < n; i++) {
-        const struct weft_shared_object *object = &job->interplay->objects.items[i];
-        if (job->is_object[i] && (object->waits || object->uncontended || object->releases))
+        const struct tally *tally = &job->tallies[i];
+        if (job->is_object[i] && (tally->waits || tally->uncontended || tally->releases))
             ranked[n_ranked++] = i;
     }
     if (is_good)
-        qsort_r(ranked, n_ranked, sizeof *ranked, by_object_time, job->interplay->objects.items);
+        qsort_r(ranked, n_ranked, sizeof *ranked, by_object_time, job->tallies);
     for (size_t i = 0; is_good && i < n_ranked; i++)
         is_good = weft_interplay_name_object(&job->names, ranked[i], &place);
     free(ranked);
     return is_good;
+}
+
+/* Objects are what they were to those that are asked about. */
+static void set_tallies(struct job *job)
+{
+    for (size_t i = 0; i < job->table->n_objects; i++) {
+        struct weft_shared_object *object = &job->table->objects[i];
+        const struct tally *tally = &job->tallies[job->names.objects.items[i]];
+        object->waits = tally->waits;
+        object->wait_ns = tally->wait_ns;
+        object->uncontended = tally->uncontended;
+        object->releases = tally->releases;
+    }
+}
+
+static int by_loss(const void *a, const void *b)
+{
+    const struct weft_interplay_loss *x = a, *y = b;
+    return x->from_ns != y->from_ns ? order(x->from_ns, y->from_ns)
+                                    : order(x->thread_id, y->thread_id);
+}
+
+static bool take_losses(struct job *job)
+{
+    struct weft_interplay_table *table = job->table;
+    const size_t n = job->interplay->losses.n;
+    table->losses = WEFT_ARENA_NEW(table->arena, n, struct weft_interplay_loss);
+    for (size_t i = 0; table->losses && i < n; i++) {
+        const struct weft_loss *loss = &job->interplay->losses.items[i];
+        if (weft_interplay_touches(loss->from_ns, loss->to_ns, job->opts->from_ns,
+                                   job->opts->to_ns))
+            table->losses[table->n_losses++] =
+                (struct weft_interplay_loss){ loss->from_ns, loss->to_ns, loss->n_records,
+                                              loss->thread_id };
+    }
+    if (table->n_losses)
+        qsort(table->losses, table->n_losses, sizeof *table->losses, by_loss);
+    return table->losses != NULL;
 }
 
 static void count_table(struct job *job)
@@ -471,7 +552,7 @@ static bool fill(struct job *job)
         qsort(job->cells.items, job->cells.n, sizeof *job->cells.items, by_cell_time);
     table->n_pairs = job->pairs.n;
     table->n_cells = job->cells.n;
-    if (!take_rows(job) ||
+    if (!take_rows(job) || !take_losses(job) ||
         !weft_arena_copy_items(table->arena, &table->pairs, job->pairs.items, job->pairs.n,
                                sizeof *table->pairs) ||
         !weft_arena_copy_items(table->arena, &table->cells, job->cells.items, job->cells.n,
@@ -480,6 +561,7 @@ static bool fill(struct job *job)
                                      &table->n_objects) ||
         !weft_interplay_copy_sites(&job->names, table->arena, &table->sites, &table->n_sites))
         return false;
+    set_tallies(job);
     count_table(job);
     return true;
 }
@@ -488,9 +570,13 @@ static enum weft_code work(struct job *job, const struct weft_thread_filter *fil
                            struct weft_err *err)
 {
     job->is_object = calloc(job->interplay->objects.n + 1, 1);
-    enum weft_code code = job->is_object && weft_interplay_names_init(&job->names, job->interplay)
-                              ? weft_interplay_keep(job->interplay, filter, &job->is_kept, err)
-                              : no_memory(err);
+    job->tallies = calloc(job->interplay->objects.n + 1, sizeof *job->tallies);
+    enum weft_code code =
+        job->is_object && job->tallies && weft_interplay_names_init(&job->names, job->interplay)
+            ? weft_kept_threads(job->interplay->trace, job->interplay->locks, filter,
+                                job->opts->all_processes ? NULL : &job->table->left_out,
+                                &job->is_kept, err)
+            : no_memory(err);
     if (code == WEFT_OK)
         code = name_functions(job, err);
     if (code == WEFT_OK)
@@ -505,6 +591,8 @@ static enum weft_code work(struct job *job, const struct weft_thread_filter *fil
         code = count_threads(job, err);
     if (code == WEFT_OK && !fill(job))
         code = no_memory(err);
+    if (code == WEFT_OK)
+        code = weft_interplay_find_headline(job->interplay, job->table, err);
     return code == WEFT_OK ? weft_interplay_find_patterns(job->interplay, job->is_kept, &job->names,
                                                           job->table, err)
                            : code;
@@ -516,6 +604,7 @@ static void job_fini(struct job *job)
     weft_strtab_free(job->functions);
     free(job->is_kept);
     free(job->is_object);
+    free(job->tallies);
     free(job->function_of);
     free(job->threads);
     WEFT_VEC_FINI(&job->entries);

@@ -15,6 +15,7 @@ struct weft_interplay_opts {
     uint64_t from_ns, to_ns;
     struct weft_str object; /* only this one: its address "0x...", or its name; empty: all */
     uint64_t limit;         /* correspondences, at most, the longest; 0: all. Counts are of all */
+    bool all_processes;     /* without a filter: not only threads of the program */
 };
 
 WEFT_CHECKED enum weft_code

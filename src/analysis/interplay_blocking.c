@@ -157,7 +157,8 @@ static enum weft_code work(struct job *job, const struct weft_thread_filter *fil
                            struct weft_err *err)
 {
     const uint32_t n_threads = weft_trace_n_threads(job->interplay->trace);
-    enum weft_code code = weft_interplay_keep(job->interplay, filter, &job->is_kept, err);
+    enum weft_code code = weft_kept_threads(job->interplay->trace, job->interplay->locks, filter,
+                                            NULL, &job->is_kept, err);
     if (code != WEFT_OK)
         return code;
     job->table->threads = WEFT_ARENA_NEW(job->table->arena, n_threads, struct weft_blocking_thread);

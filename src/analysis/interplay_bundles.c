@@ -251,7 +251,8 @@ static enum weft_code work(struct job *job, const struct weft_thread_filter *fil
 {
     job->objects = weft_map_new();
     enum weft_code code = job->objects && weft_interplay_names_init(&job->names, job->interplay)
-                              ? weft_interplay_keep(job->interplay, filter, &job->is_kept, err)
+                              ? weft_kept_threads(job->interplay->trace, job->interplay->locks,
+                                                  filter, NULL, &job->is_kept, err)
                               : no_memory(err);
     if (code == WEFT_OK)
         code = choose_releasers(job, err);

@@ -271,7 +271,8 @@ static enum weft_code work(struct job *job, const struct weft_thread_filter *fil
     const size_t n_waits = job->interplay->waits.n;
     job->by_object = calloc(n_waits + 1, sizeof *job->by_object);
     enum weft_code code = job->by_object && weft_interplay_names_init(&job->names, job->interplay)
-                              ? weft_interplay_keep(job->interplay, filter, &job->is_kept, err)
+                              ? weft_kept_threads(job->interplay->trace, job->interplay->locks,
+                                                  filter, NULL, &job->is_kept, err)
                               : no_memory(err);
     if (code != WEFT_OK)
         return code;

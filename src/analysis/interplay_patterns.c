@@ -210,16 +210,16 @@ static const struct weft_interplay_thread *thread_row(const struct job *job, uin
                : NULL;
 }
 
-static enum weft_code name_farmer(struct job *job, uint32_t farmer, struct weft_err *err)
+/* `workers` are places of its workers in the table's threads. */
+static enum weft_code name_farmer(struct job *job, uint32_t farmer, const uint32_t *workers,
+                                  size_t n_workers, struct weft_err *err)
 {
     char text[TEXT_BYTES];
     uint64_t count = 0, wait_ns = 0, life_ns = 0;
     job->group.n = 0;
-    for (size_t i = 0; i < job->table->n_threads; i++) {
-        const struct weft_interplay_thread *thread = &job->table->threads[i];
+    for (size_t i = 0; i < n_workers; i++) {
+        const struct weft_interplay_thread *thread = &job->table->threads[workers[i]];
         uint64_t ns, n, all_ns;
-        if (job->farmer[thread->thread_id] != farmer)
-            continue;
         (void)main_signaller(job, thread, &ns, &n, &all_ns);
         enum weft_code code = join_group(job, thread->thread_id, err);
         if (code != WEFT_OK)
@@ -228,8 +228,6 @@ static enum weft_code name_farmer(struct job *job, uint32_t farmer, struct weft_
         wait_ns += ns;
         life_ns += life_of(thread);
     }
-    if (job->group.n < FARMER_WORKERS)
-        return WEFT_OK;
     (void)snprintf(text, sizeof text,
                    "%s gives work to %zu threads: it ended %" PRIu64
                    " of their waits, %s in all, %.3g %% of their lives",
@@ -281,30 +279,52 @@ static enum weft_code name_imbalance(struct job *job, uint32_t farmer, struct we
     return add(job, &made, text, err);
 }
 
-static enum weft_code find_farmers(struct job *job, struct weft_err *err)
+/* Places in the table's threads; those of one farmer beside each other. */
+static int by_farmer(const void *a, const void *b, void *context)
 {
-    const uint32_t n_threads = weft_trace_n_threads(job->interplay->trace);
-    uint32_t *workers = calloc((size_t)n_threads + 1, sizeof *workers);
-    enum weft_code code = workers ? WEFT_OK : no_memory(err);
-    for (size_t i = 0; i < job->table->n_threads && code == WEFT_OK; i++) {
+    const struct job *job = context;
+    const uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+    const uint32_t x = job->farmer[job->table->threads[i].thread_id];
+    const uint32_t y = job->farmer[job->table->threads[j].thread_id];
+    return x != y ? (x < y ? -1 : 1) : (i > j) - (i < j);
+}
+
+/* Who has a farmer: places in `workers`. */
+static size_t find_workers(struct job *job, uint32_t *workers)
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < job->table->n_threads; i++) {
         const struct weft_interplay_thread *thread = &job->table->threads[i];
         uint64_t ns, count, all_ns;
         const uint32_t best = main_signaller(job, thread, &ns, &count, &all_ns);
         if (best == WEFT_ID_NONE || ns * 100 < all_ns * FARMER_SHARE || ns * 2 < thread->wait_ns)
             continue;
         job->farmer[thread->thread_id] = best;
-        workers[best]++;
+        workers[n++] = i;
     }
-    for (uint32_t id = 0; id < n_threads && code == WEFT_OK; id++) {
-        if (workers[id] < FARMER_WORKERS)
+    qsort_r(workers, n, sizeof *workers, by_farmer, job);
+    return n;
+}
+
+static enum weft_code find_farmers(struct job *job, struct weft_err *err)
+{
+    const struct weft_interplay_thread *threads = job->table->threads;
+    uint32_t *workers = calloc(job->table->n_threads + 1, sizeof *workers);
+    const size_t n = workers ? find_workers(job, workers) : 0;
+    enum weft_code code = workers ? WEFT_OK : no_memory(err);
+    for (size_t from = 0, to = 0; from < n && code == WEFT_OK; from = to) {
+        const uint32_t farmer = job->farmer[threads[workers[from]].thread_id];
+        for (to = from + 1; to < n && job->farmer[threads[workers[to]].thread_id] == farmer;)
+            to++;
+        if (to - from < FARMER_WORKERS) {
+            for (size_t i = from; i < to; i++)
+                job->farmer[threads[workers[i]].thread_id] = WEFT_ID_NONE;
             continue;
-        code = name_farmer(job, id, err);
+        }
+        code = name_farmer(job, farmer, &workers[from], to - from, err);
         if (code == WEFT_OK)
-            code = name_imbalance(job, id, err);
+            code = name_imbalance(job, farmer, err);
     }
-    for (uint32_t id = 0; id < n_threads && code == WEFT_OK; id++)
-        if (job->farmer[id] != WEFT_ID_NONE && workers[job->farmer[id]] < FARMER_WORKERS)
-            job->farmer[id] = WEFT_ID_NONE;
     free(workers);
     return code;
 }

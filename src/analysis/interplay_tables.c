@@ -3,7 +3,6 @@
 
 #include "base/map.h"
 #include "base/vec.h"
-#include "model/scan.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -181,23 +180,4 @@ bool weft_interplay_row(struct weft_interplay_names *names, const struct weft_wa
     return weft_interplay_name_object(names, wait->object, &row->object) &&
            weft_interplay_name_site(names, wait->wait_site, &row->wait_site) &&
            weft_interplay_name_site(names, wait->release_site, &row->release_site);
-}
-
-enum weft_code weft_interplay_keep(const struct weft_interplay *interplay,
-                                   const struct weft_thread_filter *filter, uint8_t **is_kept,
-                                   struct weft_err *err)
-{
-    const uint32_t n_threads = weft_trace_n_threads(interplay->trace);
-    const struct weft_twins *twins = weft_locks_twins(interplay->locks);
-    const bool is_all = !filter || filter->n_ids == 0;
-    *is_kept = calloc((size_t)n_threads + 1, 1);
-    if (!*is_kept)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for threads");
-    enum weft_code code =
-        is_all ? WEFT_OK : weft_scan_check(interplay->trace, filter->ids, filter->n_ids, err);
-    for (uint32_t id = 0; is_all && id < n_threads; id++)
-        (*is_kept)[id] = 1;
-    for (size_t i = 0; !is_all && code == WEFT_OK && i < filter->n_ids; i++)
-        (*is_kept)[twins->first[filter->ids[i]]] = 1;
-    return code;
 }

@@ -7,6 +7,7 @@
 #define WEFT_ANALYSIS_INTERPLAY_TABLES_H
 
 #include "analysis/interplay.h"
+#include "analysis/kept_threads.h"
 
 /* Objects and sites that rows name, in the order in which they were first named. */
 struct weft_interplay_names {
@@ -37,11 +38,6 @@ bool weft_interplay_copy_sites(const struct weft_interplay_names *names, struct 
 /* The site of a node and a name: its function, as shown; lives as the trace or the model. */
 struct weft_str weft_interplay_function_of(const struct weft_interplay *interplay, uint32_t place,
                                            uint32_t *function_id);
-
-/* By thread: whether it, or a twin, is among those asked for; the caller frees it. */
-WEFT_CHECKED enum weft_code weft_interplay_keep(const struct weft_interplay *interplay,
-                                                const struct weft_thread_filter *filter,
-                                                uint8_t **is_kept, struct weft_err *err);
 
 static inline bool weft_interplay_touches(uint64_t start_ns, uint64_t end_ns, uint64_t from_ns,
                                           uint64_t to_ns)

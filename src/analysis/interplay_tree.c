@@ -430,7 +430,8 @@ static enum weft_code work(struct job *job, const struct weft_thread_filter *fil
     job->texts = weft_strtab_new();
     job->node_of = weft_map_new();
     enum weft_code code = job->texts && job->node_of
-                              ? weft_interplay_keep(job->interplay, filter, &job->is_kept, err)
+                              ? weft_kept_threads(job->interplay->trace, job->interplay->locks,
+                                                  filter, NULL, &job->is_kept, err)
                               : no_memory(err);
     if (code != WEFT_OK)
         return code;

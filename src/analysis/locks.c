@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/locks.h"
 
+#include "analysis/kept_threads.h"
 #include "analysis/locks_context.h"
 #include "analysis/locks_rows.h"
 #include "base/vec.h"
@@ -27,7 +28,8 @@ struct job {
     struct weft_locks *locks;
     const struct weft_lock_op *ops;
     size_t n_ops;
-    uint8_t *is_kept;            /* by thread: the filter has it, or a twin */
+    struct weft_left_out left_out;
+    uint8_t *is_kept;            /* by thread: it is asked for, or a twin */
     struct weft_locks_row *rows; /* by object */
     uint64_t *last_seen;         /* by thread: the last object counted for it, + 1 */
     struct weft_strtab *names;
@@ -72,27 +74,6 @@ static bool counts(const struct job *job, const struct weft_lock_op *op)
     return op->got_ns >= job->opts->from_ns && op->got_ns <= job->opts->to_ns &&
            job->is_kept[op->thread_id] &&
            is_asked_for(weft_locks_object(job->locks, op->object), job->opts->lock);
-}
-
-static enum weft_code keep_threads(struct job *job, const struct weft_thread_filter *filter,
-                                   struct weft_err *err)
-{
-    const uint32_t n_threads = weft_trace_n_threads(job->trace);
-    const struct weft_twins *twins = weft_locks_twins(job->locks);
-    const bool is_all = !filter || filter->n_ids == 0;
-    job->is_kept = calloc((size_t)n_threads + 1, 1);
-    job->last_seen = calloc((size_t)n_threads + 1, sizeof *job->last_seen);
-    if (!job->is_kept || !job->last_seen)
-        return no_memory(err);
-    for (uint32_t id = 0; is_all && id < n_threads; id++)
-        job->is_kept[id] = 1;
-    for (size_t i = 0; !is_all && i < filter->n_ids; i++) {
-        if (filter->ids[i] >= n_threads)
-            return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "the trace has no thread %" PRIu32,
-                             filter->ids[i]);
-        job->is_kept[twins->first[filter->ids[i]]] = 1;
-    }
-    return WEFT_OK;
 }
 
 /* ---- one operation --------------------------------------------------------------------------- */
@@ -395,6 +376,7 @@ static enum weft_code make_table(struct job *job, struct weft_locks_table **resu
         *table = (struct weft_locks_table){ .arena = arena,
                                             .from_ns = job->opts->from_ns,
                                             .to_ns = job->opts->to_ns,
+                                            .left_out = job->left_out,
                                             .unmatched = weft_locks_unmatched(job->locks),
                                             .has_switches = weft_trace_has_switches(job->trace) };
     const bool is_good = table && order && place && fill_table(job, order, place, table);
@@ -431,8 +413,9 @@ static enum weft_code work(struct job *job, struct weft_err *err)
     enum weft_code code = WEFT_OK;
     job->ops = weft_locks_ops(job->locks, &job->n_ops);
     job->rows = calloc(weft_locks_n_objects(job->locks) + 1, sizeof *job->rows);
+    job->last_seen = calloc((size_t)weft_trace_n_threads(job->trace) + 1, sizeof *job->last_seen);
     job->names = weft_strtab_new();
-    if (!job->rows || !job->names)
+    if (!job->rows || !job->last_seen || !job->names)
         return no_memory(err);
     weft_progress_start(job->run->progress, "looking at locks", "operations", job->n_ops);
     for (size_t from = 0, to = 0; from < job->n_ops && code == WEFT_OK; from = to) {
@@ -462,7 +445,8 @@ enum weft_code weft_locks_run(const struct weft_trace *trace,
                                                                             : opts->to_ns };
     enum weft_code code = weft_locks_open(trace, &span, run->memory_bytes / SHARE, &job.locks, err);
     if (code == WEFT_OK)
-        code = keep_threads(&job, filter, err);
+        code = weft_kept_threads(trace, job.locks, filter,
+                                 opts->all_processes ? NULL : &job.left_out, &job.is_kept, err);
     if (code == WEFT_OK)
         code = work(&job, err);
     if (code == WEFT_OK)

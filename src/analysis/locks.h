@@ -13,6 +13,7 @@
 struct weft_locks_opts {
     uint64_t from_ns, to_ns;
     struct weft_str lock; /* only this one: its address ("0x7f00"), or its name; empty: all */
+    bool all_processes;   /* without a filter: not only threads of the program */
 };
 
 /* The filter is of those who ask for locks; whoever made them wait may be any thread. Memory: the

@@ -3,7 +3,7 @@
 
 #include "base/vec.h"
 #include "model/events.h"
-#include "model/lock_points.h"
+#include "model/lock_names.h"
 #include "model/walk.h"
 
 #include <stdlib.h>

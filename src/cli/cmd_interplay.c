@@ -11,7 +11,7 @@ struct options {
 
 #define MEMBER(member) offsetof(struct options, member)
 static const char *const lists[] = { "patterns", "threads", "matrix", "pairs",
-                                     "objects",  "waits",   NULL };
+                                     "objects",  "waits",   "losses", NULL };
 
 static const struct weft_option options[] = {
     WEFT_OPTION_WINDOW(MEMBER(from), MEMBER(to)),
@@ -21,7 +21,7 @@ static const struct weft_option options[] = {
       NULL },
     { 0, "patterns", NULL, "only the patterns that were found", WEFT_OPTION_FLAG,
       MEMBER(is_patterns), NULL },
-    { 0, "list", "patterns|threads|matrix|pairs|objects|waits",
+    { 0, "list", "patterns|threads|matrix|pairs|objects|waits|losses",
       "which list is written as CSV (default: patterns)", WEFT_OPTION_CHOICE, MEMBER(list), lists },
     { 0, "table", "FILE", "what functions do that block, a line each (see weft-interplay(1))",
       WEFT_OPTION_FILE, MEMBER(table), NULL },
@@ -50,6 +50,7 @@ static enum weft_code request(struct weft_cli *cli, void *context, union weft_re
 {
     const struct options *opts = context;
     enum weft_code code = opts->table ? read_table(cli, opts->table) : WEFT_OK;
+    request->interplay.all_processes = cli->common.all_processes;
     request->interplay.object = opts->object ? weft_str_of(opts->object) : (struct weft_str){ 0 };
     return code == WEFT_OK ? weft_cli_window(cli, opts->from, opts->to, &request->interplay.from_ns,
                                              &request->interplay.to_ns)
@@ -94,7 +95,7 @@ const struct weft_command weft_cmd_interplay = {
         "tells, what a kernel tells, or both; each answer says what cannot be known.",
     .options = options,
     .n_options = sizeof options / sizeof *options,
-    .common = WEFT_COMMON_ALL,
+    .common = WEFT_COMMON_ALL | WEFT_COMMON_PROCESSES,
     .n_inputs_min = 1,
     .n_inputs_max = 1,
     .run = run,

@@ -12,9 +12,7 @@ static const char *const lists[] = { "locks",  "sites",   "blockers", "contexts"
                                      "orders", "convoys", NULL };
 
 static const struct weft_option options[] = {
-    { 0, "from", "TIME", "where the window begins, such as 1.5s or @123456789 (default: start)",
-      WEFT_OPTION_TEXT, MEMBER(from), NULL },
-    { 0, "to", "TIME", "where it ends (default: end)", WEFT_OPTION_TEXT, MEMBER(to), NULL },
+    WEFT_OPTION_WINDOW(MEMBER(from), MEMBER(to)),
     { 0, "lock", "LOCK", "only this lock, by its address (0x...) or its name", WEFT_OPTION_TEXT,
       MEMBER(lock), NULL },
     { 0, "list", "locks|sites|blockers|contexts|orders|convoys",
@@ -28,6 +26,7 @@ enum { TEXT_LIMIT = 12 };
 static enum weft_code request(struct weft_cli *cli, void *context, union weft_request *request)
 {
     const struct options *opts = context;
+    request->locks.all_processes = cli->common.all_processes;
     request->locks.lock = opts->lock ? weft_str_of(opts->lock) : (struct weft_str){ 0 };
     return weft_cli_window(cli, opts->from, opts->to, &request->locks.from_ns,
                            &request->locks.to_ns);
@@ -66,7 +65,7 @@ const struct weft_command weft_cmd_locks = {
         "pthread_mutex_lock, or from futex system calls alone; each answer says which.",
     .options = options,
     .n_options = sizeof options / sizeof *options,
-    .common = WEFT_COMMON_ALL,
+    .common = WEFT_COMMON_ALL | WEFT_COMMON_PROCESSES,
     .n_inputs_min = 1,
     .n_inputs_max = 1,
     .run = run,

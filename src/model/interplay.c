@@ -121,6 +121,8 @@ static struct weft_str name_of_lock(struct weft_interplay *interplay,
         n = snprintf(text, sizeof text, "0x%" PRIx64, object->address);
     else
         n = snprintf(text, sizeof text, "%s", object->is_untold ? "(any)" : "(no address)");
+    if (object->nth && n > 0 && n < MOST_LABEL)
+        n += snprintf(text + n, sizeof text - (size_t)n, " #%" PRIu32, object->nth);
     return label(interplay, text, n);
 }
 
@@ -175,8 +177,25 @@ bool weft_interplay_has_failed(const struct weft_interplay *interplay, uint32_t 
                    by_thread) != NULL;
 }
 
-/* Instants of the category "wait" tell of time outs and errors (weft record). */
-static enum weft_code read_failures(struct weft_interplay *interplay, struct weft_err *err)
+static enum weft_code see_instant(struct weft_interplay *interplay, uint32_t thread_id,
+                                  const struct weft_event *event, struct weft_err *err)
+{
+    if (weft_str_equal(event->category, WEFT_STR("recording")) &&
+        weft_str_equal(event->name, WEFT_STR("records lost")))
+        return weft_interplay_add_loss(interplay, thread_id, event->time_ns, event->value)
+                   ? WEFT_OK
+                   : no_memory(err);
+    if (!weft_str_equal(event->category, WEFT_STR("wait")))
+        return WEFT_OK;
+    struct weft_wait_failure *failure = WEFT_VEC_PUSH(&interplay->failures);
+    if (!failure)
+        return no_memory(err);
+    *failure = (struct weft_wait_failure){ event->time_ns, thread_id };
+    return WEFT_OK;
+}
+
+/* Instants of the category "wait" tell of time outs and errors, others of losses (weft record). */
+static enum weft_code read_instants(struct weft_interplay *interplay, struct weft_err *err)
 {
     const uint32_t instants = UINT32_C(1) << WEFT_EVENT_INSTANT;
     const struct weft_twins *twins = weft_locks_twins(interplay->locks);
@@ -189,15 +208,8 @@ static enum weft_code read_failures(struct weft_interplay *interplay, struct wef
     for (uint32_t id = 0; id < twins->n_threads && code == WEFT_OK; id++) {
         weft_events_turn(events, id);
         while (code == WEFT_OK && (code = weft_events_next(events, &event, err)) == WEFT_OK &&
-               event) {
-            if (!weft_str_equal(event->category, WEFT_STR("wait")))
-                continue;
-            struct weft_wait_failure *failure = WEFT_VEC_PUSH(&interplay->failures);
-            if (failure)
-                *failure = (struct weft_wait_failure){ event->time_ns, twins->first[id] };
-            else
-                code = no_memory(err);
-        }
+               event)
+            code = see_instant(interplay, twins->first[id], event, err);
     }
     weft_events_close(events);
     if (interplay->failures.n)
@@ -239,16 +251,13 @@ static void count_lost(struct weft_interplay *interplay)
     }
 }
 
-/* Events are lost: what nobody was seen to release may have been. */
-static void mark_lossy(struct weft_interplay *interplay)
+/* Losses without a time: what nobody was seen to release may have been, anywhere. */
+static bool has_untimed_losses(const struct weft_interplay *interplay)
 {
-    for (size_t i = 0; i < interplay->waits.n; i++) {
-        struct weft_wait *wait = &interplay->waits.items[i];
-        if (wait->releaser_id != WEFT_ID_NONE || wait->unknown != WEFT_UNKNOWN_NO_RELEASE)
-            continue;
-        wait->unknown = WEFT_UNKNOWN_LOSSY;
-        wait->flags |= WEFT_CORRESPONDENCE_LOSSY;
-    }
+    uint64_t n_timed = 0;
+    for (size_t i = 0; i < interplay->losses.n; i++)
+        n_timed += interplay->losses.items[i].n_records;
+    return interplay->lost > n_timed;
 }
 
 /* A kernel knows of sleeps that go beyond what events the thread itself has. */
@@ -381,7 +390,7 @@ enum weft_code weft_interplay_open(const struct weft_trace *trace,
     if (code == WEFT_OK)
         code = take_objects(made, err);
     if (code == WEFT_OK)
-        code = read_failures(made, err);
+        code = read_instants(made, err);
     if (code == WEFT_OK)
         code = weft_interplay_join(made, run->memory_bytes / SHARE, err);
     if (code == WEFT_OK)
@@ -394,8 +403,8 @@ enum weft_code weft_interplay_open(const struct weft_trace *trace,
         code = count_objects(made, err);
     if (code == WEFT_OK) {
         count_lost(made);
-        if (made->lost)
-            mark_lossy(made);
+        weft_interplay_order_losses(made);
+        weft_interplay_mark_losses(made, has_untimed_losses(made));
         widen_lives(made);
         find_known(made);
         *interplay = made;
@@ -414,6 +423,7 @@ void weft_interplay_close(struct weft_interplay *interplay)
     WEFT_VEC_FINI(&interplay->io);
     WEFT_VEC_FINI(&interplay->sleeps);
     WEFT_VEC_FINI(&interplay->failures);
+    WEFT_VEC_FINI(&interplay->losses);
     WEFT_VEC_FINI(&interplay->objects);
     WEFT_VEC_FINI(&interplay->places);
     WEFT_VEC_FINI(&interplay->nodes);

@@ -56,6 +56,14 @@ struct weft_wait_failure {
     uint32_t thread_id;
 };
 
+/* Records of a thread are lost in [from_ns, to_ns]. */
+struct weft_loss {
+    uint64_t from_ns, to_ns;
+    uint64_t latest_ns; /* to_ns of this or an earlier one of the process */
+    uint64_t n_records, pid;
+    uint32_t host_id, thread_id;
+};
+
 /* A place in the program: a path of calls, or a name where no calls tell. */
 struct weft_interplay_place {
     uint32_t node;        /* of the innermost call, or WEFT_ID_NONE */
@@ -101,6 +109,10 @@ struct weft_interplay {
         struct weft_wait_failure *items; /* by thread_id, at_ns */
         size_t n, cap;
     } failures;
+    struct {
+        struct weft_loss *items; /* by host_id, pid, from_ns */
+        size_t n, cap;
+    } losses;             /* of which the trace says when */
     uint32_t *hold_place; /* by operation of `locks` that is held: where it was got, in places */
     uint8_t *is_wait;     /* by operation of `locks`: it is one of `waits` */
     uint64_t *process_ns; /* by thread: when its process is last heard of */

@@ -39,9 +39,12 @@ struct join {
     uint8_t *is_one_of;  /* by operation: another signal may have */
     size_t n_max;
     struct {
-        uint32_t *items; /* operations of an object by start; those that wait */
+        uint32_t *items; /* operations of an object by start; those that wait; of the signaller */
         size_t n, cap;
-    } order, active;
+    } order, active, own;
+    uint32_t n_shared;         /* signals for which more than one waited */
+    uint32_t *n_shared_before; /* by operation: when it began to wait */
+    uint32_t *n_waiting;       /* by thread: operations of it in `active` */
     struct {
         struct handle *items; /* by host, process, number, time */
         size_t n, cap;
@@ -68,34 +71,74 @@ static int by_start(const void *a, const void *b, void *context)
     return (i > j) - (i < j);
 }
 
-static void drop_active(struct join *join, size_t at)
+/* Operations that wait are a heap, at its top the one that goes on first: operations of an object
+ * are in that order. */
+static void sink(uint32_t *heap, size_t n, size_t at)
 {
-    join->active.items[at] = join->active.items[--join->active.n];
+    for (size_t least = at;; at = least) {
+        for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < n; child++)
+            if (heap[child] < heap[least])
+                least = child;
+        if (least == at)
+            return;
+        const uint32_t moved = heap[at];
+        heap[at] = heap[least];
+        heap[least] = moved;
+    }
 }
 
-/* Signal `at` ends one of those that wait, or all. */
+static void add_active(struct join *join, uint32_t op)
+{
+    uint32_t *heap = join->active.items;
+    size_t at = join->active.n++;
+    for (; at > 0 && heap[(at - 1) / 2] > op; at = (at - 1) / 2)
+        heap[at] = heap[(at - 1) / 2];
+    heap[at] = op;
+}
+
+static uint32_t take_active(struct join *join)
+{
+    uint32_t *heap = join->active.items;
+    const uint32_t op = heap[0];
+    heap[0] = heap[--join->active.n];
+    sink(heap, join->active.n, 0);
+    return op;
+}
+
+static void begin_to_wait(struct join *join, uint32_t op)
+{
+    join->n_shared_before[op] = join->n_shared;
+    join->n_waiting[join->ops[op].thread_id]++;
+    add_active(join, op);
+}
+
+/* While it waited, a signal may have ended another one. */
+static void end_to_wait(struct join *join, uint32_t op)
+{
+    join->n_waiting[join->ops[op].thread_id]--;
+    join->is_one_of[op] |= join->n_shared > join->n_shared_before[op];
+}
+
+/* Signal `at` ends one of those that wait, or all, but none of its own thread. */
 static void deliver(struct join *join, size_t at)
 {
     const struct weft_lock_signal *signal = &join->signals[at];
-    size_t best = SIZE_MAX, n_possible = 0;
-    for (size_t i = 0; i < join->active.n; i++) {
-        const uint32_t op = join->active.items[i];
-        if (join->ops[op].thread_id == signal->thread_id)
+    const size_t n_possible = join->active.n - join->n_waiting[signal->thread_id];
+    bool is_over = false;
+    join->own.n = 0;
+    while (join->active.n > 0 && !is_over) {
+        const uint32_t op = take_active(join);
+        if (join->ops[op].thread_id == signal->thread_id) {
+            join->own.items[join->own.n++] = op;
             continue;
-        n_possible++;
-        if (signal->is_broadcast) {
-            join->signal_of[op] = (uint32_t)at + 1;
-            drop_active(join, i--);
-        } else if (best == SIZE_MAX || op < join->active.items[best]) {
-            best = i; /* operations of an object are in the order in which they go on */
         }
+        is_over = !signal->is_broadcast;
+        join->n_shared += is_over && n_possible > 1;
+        join->signal_of[op] = (uint32_t)at + 1;
+        end_to_wait(join, op);
     }
-    if (best == SIZE_MAX)
-        return;
-    for (size_t i = 0; i < join->active.n && n_possible > 1; i++)
-        join->is_one_of[join->active.items[i]] = 1;
-    join->signal_of[join->active.items[best]] = (uint32_t)at + 1;
-    drop_active(join, best);
+    while (join->own.n > 0)
+        add_active(join, join->own.items[--join->own.n]);
 }
 
 /* Whether a signal may have ended it. */
@@ -109,10 +152,10 @@ static enum weft_code sweep(struct join *join, size_t from, size_t to, size_t si
                             size_t signal_end, struct weft_err *err)
 {
     size_t next = 0;
-    join->order.n = join->active.n = 0;
+    join->order.n = join->active.n = join->own.n = 0;
     for (size_t i = from; i < to; i++) {
         uint32_t *place = WEFT_VEC_PUSH(&join->order);
-        if (!place || !WEFT_VEC_PUSH(&join->active))
+        if (!place || !WEFT_VEC_PUSH(&join->active) || !WEFT_VEC_PUSH(&join->own))
             return no_memory(err);
         *place = (uint32_t)i;
     }
@@ -123,14 +166,13 @@ static enum weft_code sweep(struct join *join, size_t from, size_t to, size_t si
         const uint64_t at_ns = join->signals[signal].at_ns;
         for (; next < join->order.n && join->ops[join->order.items[next]].start_ns <= at_ns; next++)
             if (can_be_ended(join, &join->ops[join->order.items[next]]))
-                join->active.items[join->active.n++] = join->order.items[next];
-        for (size_t i = 0; i < join->active.n;)
-            if (join->ops[join->active.items[i]].got_ns < at_ns)
-                drop_active(join, i);
-            else
-                i++;
+                begin_to_wait(join, join->order.items[next]);
+        while (join->active.n > 0 && join->ops[join->active.items[0]].got_ns < at_ns)
+            end_to_wait(join, take_active(join));
         deliver(join, signal);
     }
+    while (join->active.n > 0)
+        end_to_wait(join, take_active(join));
     return WEFT_OK;
 }
 
@@ -363,8 +405,7 @@ static struct weft_lock_end end_of(const struct join *join, size_t at, uint8_t *
         end = weft_locks_ended_by(locks, at);
     }
     if (end.thread_id != WEFT_ID_NONE)
-        *confidence =
-            n_found > 1 || object->is_reused ? WEFT_SURETY_AMBIGUOUS : WEFT_SURETY_RELEASE;
+        *confidence = n_found > 1 ? WEFT_SURETY_AMBIGUOUS : WEFT_SURETY_RELEASE;
     return end;
 }
 
@@ -548,12 +589,15 @@ enum weft_code weft_interplay_join(struct weft_interplay *interplay, uint64_t me
         memory_bytes ? (size_t)(memory_bytes / (3 * sizeof(struct weft_wait))) + 1 : SIZE_MAX;
     join.signal_of = calloc(join.n_ops + 1, sizeof *join.signal_of);
     join.is_one_of = calloc(join.n_ops + 1, sizeof *join.is_one_of);
+    join.n_waiting =
+        calloc((size_t)weft_trace_n_threads(interplay->trace) + 1, sizeof *join.n_waiting);
+    join.n_shared_before = calloc(join.n_ops + 1, sizeof *join.n_shared_before);
     interplay->is_wait = calloc(join.n_ops + 1, 1);
     interplay->hold_place = calloc(join.n_ops + 1, sizeof *interplay->hold_place);
-    enum weft_code code =
-        join.signal_of && join.is_one_of && interplay->is_wait && interplay->hold_place
-            ? WEFT_OK
-            : no_memory(err);
+    enum weft_code code = join.signal_of && join.is_one_of && join.n_shared_before &&
+                                  join.n_waiting && interplay->is_wait && interplay->hold_place
+                              ? WEFT_OK
+                              : no_memory(err);
     if (code == WEFT_OK) {
         code = find_lives(interplay) && find_endings(&join) ? read_handles(&join, err)
                                                             : no_memory(err);
@@ -573,8 +617,11 @@ enum weft_code weft_interplay_join(struct weft_interplay *interplay, uint64_t me
     weft_interplay_sort(interplay);
     free(join.signal_of);
     free(join.is_one_of);
+    free(join.n_shared_before);
+    free(join.n_waiting);
     WEFT_VEC_FINI(&join.order);
     WEFT_VEC_FINI(&join.active);
+    WEFT_VEC_FINI(&join.own);
     WEFT_VEC_FINI(&join.handles);
     WEFT_VEC_FINI(&join.endings);
     return code;

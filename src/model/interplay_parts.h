@@ -33,6 +33,14 @@ static inline bool weft_interplay_lets_go(const struct weft_shared_object *objec
            object->kind == WEFT_SHARED_BARRIER;
 }
 
+/* A loss of records of a thread, after its word at that time. False without memory. */
+bool weft_interplay_add_loss(struct weft_interplay *interplay, uint32_t thread_id, uint64_t at_ns,
+                             uint64_t n_records);
+/* Once all are there, and lives are known. */
+void weft_interplay_order_losses(struct weft_interplay *interplay);
+/* What ended waits is doubtful where records are lost; has_untimed: also nobody knows where. */
+void weft_interplay_mark_losses(struct weft_interplay *interplay, bool has_untimed);
+
 /* Puts the waits in order. */
 void weft_interplay_sort(struct weft_interplay *interplay);
 

@@ -36,6 +36,18 @@ static const struct row rows[] = {
     { "pthread_barrier_wait", { WEFT_LOCK_WAITS, WEFT_LOCK_BARRIER, false, false } },
     { "pthread_join|pthread_timedjoin_np|pthread_clockjoin_np|thrd_join|std::thread::join",
       { WEFT_LOCK_WAITS, WEFT_LOCK_JOIN, false, false } },
+    { "pthread_mutex_init|pthread_spin_init|mtx_init",
+      { WEFT_LOCK_MAKES, WEFT_LOCK_MUTEX, false, false } },
+    { "pthread_mutex_destroy|pthread_spin_destroy|mtx_destroy",
+      { WEFT_LOCK_UNMAKES, WEFT_LOCK_MUTEX, false, false } },
+    { "pthread_rwlock_init", { WEFT_LOCK_MAKES, WEFT_LOCK_RWLOCK, false, false } },
+    { "pthread_rwlock_destroy", { WEFT_LOCK_UNMAKES, WEFT_LOCK_RWLOCK, false, false } },
+    { "pthread_cond_init|cnd_init|sem_init",
+      { WEFT_LOCK_MAKES, WEFT_LOCK_CONDITION, false, false } },
+    { "pthread_cond_destroy|cnd_destroy|sem_destroy",
+      { WEFT_LOCK_UNMAKES, WEFT_LOCK_CONDITION, false, false } },
+    { "pthread_barrier_init", { WEFT_LOCK_MAKES, WEFT_LOCK_BARRIER, false, false } },
+    { "pthread_barrier_destroy", { WEFT_LOCK_UNMAKES, WEFT_LOCK_BARRIER, false, false } },
     { "lll_lock_wait|lll_lock_wake|lll_lock_wait_private|lll_lock_wake_private|futex_wait|"
       "futex_wake|futex_abstimed_wait_common|futex_abstimed_wait|futex_abstimed_wait64|"
       "futex_abstimed_wait_cancelable64|pthread_mutex_trylock|pthread_mutex_cond_lock|syscall|"
@@ -84,4 +96,32 @@ struct weft_lock_use weft_lock_use_of(struct weft_str name)
         if (is_one_of(whole, rows[i].names) || is_one_of(bare, rows[i].names))
             return rows[i].use;
     return (struct weft_lock_use){ .role = WEFT_LOCK_NO_ROLE };
+}
+
+/* ---- stacks ---------------------------------------------------------------------------------- */
+
+static bool is_kernel_frame(struct weft_str frame)
+{
+    static const char kernel[] = "[kernel]", unknown[] = "[unknown]";
+    return (frame.n_bytes >= sizeof kernel - 1 &&
+            memcmp(frame.bytes, kernel, sizeof kernel - 1) == 0) ||
+           (frame.n_bytes >= sizeof unknown - 1 &&
+            memcmp(frame.bytes, unknown, sizeof unknown - 1) == 0);
+}
+
+struct weft_str weft_lock_stack_site(struct weft_str stack)
+{
+    struct weft_str best = { 0 };
+    size_t start = 0;
+    for (size_t i = 0; i <= stack.n_bytes; i++) {
+        if (i < stack.n_bytes && stack.bytes[i] != ';')
+            continue;
+        const struct weft_str frame = { stack.bytes + start, i - start };
+        start = i + 1;
+        if (frame.n_bytes == 0 || is_kernel_frame(frame))
+            continue;
+        if (best.n_bytes == 0 || weft_lock_use_of(frame).role == WEFT_LOCK_NO_ROLE)
+            best = frame;
+    }
+    return best;
 }

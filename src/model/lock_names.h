@@ -14,7 +14,9 @@ enum weft_lock_role {
     WEFT_LOCK_RELEASES,
     WEFT_LOCK_WAITS, /* for a signal, for others, for a thread's end */
     WEFT_LOCK_SIGNALS,
-    WEFT_LOCK_PASSES, /* is part of how locks are made: nobody's place in a program */
+    WEFT_LOCK_MAKES,   /* a new object begins at the address */
+    WEFT_LOCK_UNMAKES, /* and ends */
+    WEFT_LOCK_PASSES,  /* is part of how locks are made: nobody's place in a program */
 };
 
 struct weft_lock_use {
@@ -26,5 +28,9 @@ struct weft_lock_use {
 /* What a function of this name does. Of a qualified C++ name the whole name counts, without
  * arguments. */
 struct weft_lock_use weft_lock_use_of(struct weft_str name);
+
+/* The function of a folded stack in which the thread's program was: the innermost one that is
+ * neither the kernel's nor part of how locks are made. */
+struct weft_str weft_lock_stack_site(struct weft_str stack);
 
 #endif

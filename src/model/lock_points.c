@@ -1,11 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * A futex tells no more than that its thread waits, or wakes others, at an address. What it is part
- * of shows in how all threads use that address (struct word): glibc's mutexes wait for the value 2;
- * at a barrier the last one wakes all; conditions and semaphores wait with a bit set, each
- * condition at two words beside each other; whoever joins a thread waits for the value that is its
- * tid.
- */
+/* SPDX-License-Identifier: MIT */
 #include "model/lock_points.h"
 
 #include "base/vec.h"
@@ -13,6 +6,7 @@
 #include "model/blocking_names.h"
 #include "model/events.h"
 #include "model/lock_names.h"
+#include "model/lock_words.h"
 #include "model/walk.h"
 
 #include <stdlib.h>
@@ -20,32 +14,7 @@
 #define KIND(name) (UINT32_C(1) << WEFT_EVENT_##name)
 #define LOCK_KINDS (KIND(LOCK_REQUEST) | KIND(LOCK_ACQUIRED) | KIND(LOCK_RELEASED))
 
-enum futex_op {
-    FUTEX_WAIT = 0,
-    FUTEX_WAKE = 1,
-    FUTEX_REQUEUE = 3,
-    FUTEX_CMP_REQUEUE = 4,
-    FUTEX_WAKE_OP = 5,
-    FUTEX_LOCK_PI = 6,
-    FUTEX_UNLOCK_PI = 7,
-    FUTEX_WAIT_BITSET = 9,
-    FUTEX_WAKE_BITSET = 10,
-    FUTEX_LOCK_PI2 = 13,
-    FUTEX_COMMANDS = 0x7f,
-    FUTEX_PRIVATE = 0x80,
-    FUTEX_ALL = 0x7fffffff, /* woken */
-    MUTEX_CONTENDED = 2,
-};
-
 enum { CONDITION_BYTES = 8, MOST_SHARE = 4 };
-
-/* How an address is used as a futex. */
-struct word {
-    uint64_t waits, waits_for_2, bit_waits;
-    bool wakes_all, is_pi;
-    bool is_made; /* `object` is set */
-    uint32_t object;
-};
 
 struct open_call {
     uint32_t site, object;
@@ -58,20 +27,20 @@ struct weft_lock_finder {
     struct weft_locks_span span;
     uint64_t memory_bytes;
     struct weft_strtab *keys, *texts, *sites; /* keys: of objects, by number */
-    struct weft_strtab *word_keys;
-    struct weft_events *events; /* of the thread in work; NULL: none was yet */
+    struct weft_events *events;               /* of the thread in work; NULL: none was yet */
     struct {
         struct weft_lock_object *items;
         size_t n, cap;
     } objects;
-    struct {
-        struct word *items; /* by number of the key */
-        size_t n, cap;
-    } words;
+    struct weft_lock_words *words;
     struct weft_lock_use *uses; /* by function */
     uint32_t *function_sites;   /* by function; WEFT_ID_NONE: not asked for */
     uint8_t *has_points;        /* by thread: it has events of locks, or futex calls */
     bool has_lock_calls, has_lock_events;
+    struct {
+        struct weft_lock_life *items;
+        size_t n, cap;
+    } lives;
     struct {
         struct open_call *items;
         size_t n, cap;
@@ -124,6 +93,7 @@ static struct key key_of(const struct weft_lock_finder *finder, uint32_t thread_
                          .tag = tag };
 }
 
+/* What is told as of another kind than before at its address is another object there. */
 static enum weft_code object_add(struct weft_lock_finder *finder, const struct key *key,
                                  enum weft_lock_kind kind, enum weft_lock_source source,
                                  uint32_t *object, struct weft_err *err)
@@ -144,9 +114,17 @@ static enum weft_code object_add(struct weft_lock_finder *finder, const struct k
     }
     struct weft_lock_object *known = &finder->objects.items[*object];
     if (source != WEFT_LOCK_BY_FUTEX && known->sources & ~(unsigned)WEFT_LOCK_BY_FUTEX &&
-        kind != known->kind &&
-        !(weft_lock_is_held(known->kind) && weft_lock_is_held((uint8_t)kind)))
-        known->is_reused = true;
+        kind != known->kind && key->kind == 0 &&
+        !(weft_lock_is_held(known->kind) && weft_lock_is_held((uint8_t)kind))) {
+        struct key other = *key;
+        other.kind = (uint8_t)(1 + kind);
+        code = object_add(finder, &other, kind, source, object, err);
+        if (code == WEFT_OK)
+            finder->objects.items[*object].is_reused = true;
+        return code;
+    }
+    if (known->sources == 0)
+        known->kind = (uint8_t)kind;
     known->sources |= (uint8_t)source;
     if (kind == WEFT_LOCK_RWLOCK && known->kind == WEFT_LOCK_MUTEX)
         known->kind = WEFT_LOCK_RWLOCK;
@@ -191,89 +169,33 @@ static bool is_futex(const struct weft_event *event)
     return event->object_id != WEFT_ID_NONE && weft_event_is_futex(event->name);
 }
 
-static bool is_wait_op(unsigned command)
-{
-    return command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET || command == FUTEX_LOCK_PI ||
-           command == FUTEX_LOCK_PI2;
-}
-
-static bool is_wake_op(unsigned command)
-{
-    return command == FUTEX_WAKE || command == FUTEX_WAKE_OP || command == FUTEX_WAKE_BITSET ||
-           command == FUTEX_REQUEUE || command == FUTEX_CMP_REQUEUE || command == FUTEX_UNLOCK_PI;
-}
-
-/* The thread whose end is waited for: glibc waits until the kernel clears its tid. */
-static uint32_t joined(const struct weft_lock_finder *finder, uint32_t thread_id,
-                       const struct weft_event *event)
-{
-    const struct weft_thread_info *own = &weft_trace_thread(finder->trace, thread_id)->info;
-    const unsigned command = event->prev_state & FUTEX_COMMANDS;
-    if (command != FUTEX_WAIT_BITSET && command != FUTEX_WAIT)
-        return WEFT_ID_NONE;
-    if (event->prev_state & FUTEX_PRIVATE || event->object_id == 0)
-        return WEFT_ID_NONE;
-    for (uint32_t id = 0; id < finder->twins->n_threads; id++) {
-        const struct weft_model_thread *thread = weft_trace_thread(finder->trace, id);
-        if (thread->info.tid == event->object_id && thread->info.host_id == own->host_id &&
-            thread->info.tid != own->tid && thread->last_ns >= event->time_ns &&
-            finder->twins->first[id] == id)
-            return id;
-    }
-    return WEFT_ID_NONE;
-}
-
 static enum weft_code word_of(struct weft_lock_finder *finder, uint32_t thread_id, uint64_t address,
-                              struct word **word, struct weft_err *err)
+                              struct weft_lock_word **word, struct weft_err *err)
 {
     const struct key key = key_of(finder, thread_id, 'a', address);
-    uint32_t number;
-    enum weft_code code = weft_strtab_intern(
-        finder->word_keys, (struct weft_str){ (const char *)&key, sizeof key }, &number, err);
-    if (code == WEFT_OK && number == finder->words.n && !WEFT_VEC_PUSH(&finder->words))
-        code = no_memory(err);
-    *word = code == WEFT_OK ? &finder->words.items[number] : NULL;
-    return code;
+    return weft_lock_word_of(finder->words, (struct weft_str){ (const char *)&key, sizeof key },
+                             word, err);
 }
 
 static enum weft_code survey_futex(struct weft_lock_finder *finder, uint32_t thread_id,
                                    const struct weft_event *event, struct weft_err *err)
 {
-    const unsigned command = event->prev_state & FUTEX_COMMANDS;
-    struct word *word;
-    if ((!is_wait_op(command) && !is_wake_op(command)) ||
-        joined(finder, thread_id, event) != WEFT_ID_NONE)
+    struct weft_lock_word *word;
+    if (!(weft_futex_waits(event) || weft_futex_wakes(event)) ||
+        weft_lock_joined(finder->words, thread_id, event) != WEFT_ID_NONE)
         return WEFT_OK;
-    enum weft_code code = word_of(finder, thread_id, event->value, &word, err);
-    if (code != WEFT_OK)
-        return code;
-    word->is_pi |= command == FUTEX_LOCK_PI || command == FUTEX_LOCK_PI2;
-    if (is_wait_op(command)) {
-        word->waits++;
-        word->waits_for_2 += event->object_id == MUTEX_CONTENDED;
-        word->bit_waits += command == FUTEX_WAIT_BITSET;
-    } else {
-        word->wakes_all |= event->object_id == FUTEX_ALL;
-    }
-    return WEFT_OK;
-}
-
-static enum weft_lock_kind kind_of_word(const struct word *word)
-{
-    if (word->is_pi || (word->waits > 0 && word->waits == word->waits_for_2 && !word->wakes_all))
-        return WEFT_LOCK_MUTEX;
-    if (word->waits > 0 && word->bit_waits == word->waits)
-        return WEFT_LOCK_CONDITION;
-    if (word->waits > 0 && word->bit_waits == 0 && word->wakes_all)
-        return WEFT_LOCK_BARRIER;
-    return WEFT_LOCK_FUTEX;
+    const enum weft_code code = word_of(finder, thread_id, event->value, &word, err);
+    if (code == WEFT_OK)
+        weft_lock_word_see(word, event);
+    return code;
 }
 
 /* A lock that events tell of keeps what they say it is. */
 static enum weft_code object_of_word(struct weft_lock_finder *finder, uint32_t thread_id,
-                                     uint64_t address, struct word *word, struct weft_err *err)
+                                     uint64_t address, struct weft_lock_word *word,
+                                     struct weft_err *err)
 {
-    const enum weft_lock_kind kind = kind_of_word(word);
+    const enum weft_lock_kind kind = weft_lock_word_kind(word);
     struct key key = key_of(finder, thread_id, 'a', address);
     uint32_t n_known = weft_strtab_count(finder->keys);
     enum weft_code code = object_add(finder, &key, kind, WEFT_LOCK_BY_FUTEX, &word->object, err);
@@ -358,11 +280,11 @@ enum weft_code weft_lock_finder_open(const struct weft_trace *trace, const struc
     made->keys = weft_strtab_new();
     made->texts = weft_strtab_new();
     made->sites = weft_strtab_new();
-    made->word_keys = weft_strtab_new();
+    made->words = weft_lock_words_new(trace, twins);
     made->has_points = calloc((size_t)twins->n_threads + 1, 1);
     made->uses = calloc(n_functions + 1, sizeof *made->uses);
     made->function_sites = calloc(n_functions + 1, sizeof *made->function_sites);
-    if (!made->keys || !made->texts || !made->sites || !made->word_keys || !made->uses ||
+    if (!made->keys || !made->texts || !made->sites || !made->words || !made->uses ||
         !made->has_points || !made->function_sites)
         return no_memory(err);
     return survey(made, err);
@@ -376,10 +298,10 @@ void weft_lock_finder_close(struct weft_lock_finder *finder)
     weft_strtab_free(finder->keys);
     weft_strtab_free(finder->texts);
     weft_strtab_free(finder->sites);
-    weft_strtab_free(finder->word_keys);
     WEFT_VEC_FINI(&finder->objects);
-    WEFT_VEC_FINI(&finder->words);
+    WEFT_VEC_FINI(&finder->lives);
     WEFT_VEC_FINI(&finder->stack);
+    weft_lock_words_free(finder->words);
     free(finder->has_points);
     free(finder->uses);
     free(finder->function_sites);
@@ -395,6 +317,30 @@ const struct weft_lock_object *weft_lock_finder_object(const struct weft_lock_fi
                                                        uint32_t object)
 {
     return &finder->objects.items[object];
+}
+
+const struct weft_lock_life *weft_lock_finder_lives(struct weft_lock_finder *finder,
+                                                    int (*order)(const void *, const void *),
+                                                    size_t *n_lives)
+{
+    *n_lives = finder->lives.n;
+    if (finder->lives.n)
+        qsort(finder->lives.items, finder->lives.n, sizeof *finder->lives.items, order);
+    return finder->lives.items;
+}
+
+enum weft_code weft_lock_finder_next_life(struct weft_lock_finder *finder, uint32_t object,
+                                          uint32_t nth, uint32_t *id, struct weft_err *err)
+{
+    struct weft_lock_object *made = WEFT_VEC_PUSH(&finder->objects);
+    if (!made)
+        return no_memory(err);
+    finder->objects.items[object].nth = 1;
+    *made = finder->objects.items[object];
+    made->nth = nth;
+    made->is_reused = true;
+    *id = (uint32_t)finder->objects.n - 1;
+    return WEFT_OK;
 }
 
 struct weft_str weft_lock_finder_site(const struct weft_lock_finder *finder, uint32_t site)
@@ -456,8 +402,8 @@ static enum weft_code object_of_futex(struct reading *reading, const struct weft
                                       uint32_t *object, struct weft_err *err)
 {
     struct weft_lock_finder *finder = reading->finder;
-    const uint32_t thread_id = joined(finder, reading->thread_id, event);
-    struct word *word;
+    const uint32_t thread_id = weft_lock_joined(finder->words, reading->thread_id, event);
+    struct weft_lock_word *word;
     enum weft_code code;
     if (thread_id != WEFT_ID_NONE) {
         const struct key key = key_of(finder, reading->thread_id, 'j', thread_id);
@@ -476,17 +422,16 @@ static enum weft_code object_of_futex(struct reading *reading, const struct weft
 static enum weft_code read_futex(struct reading *reading, const struct weft_event *event,
                                  struct weft_err *err)
 {
-    const unsigned command = event->prev_state & FUTEX_COMMANDS;
-    const bool is_wait = is_wait_op(command);
+    const bool is_wait = weft_futex_waits(event);
     struct weft_lock_point point = { .at_ns = event->time_ns,
                                      .site = reading->stack_ns == event->time_ns
                                                  ? reading->stack_site
                                                  : WEFT_ID_NONE,
                                      .kind = is_wait ? WEFT_LOCK_POINT_SLEEP : WEFT_LOCK_POINT_WAKE,
                                      .source = WEFT_LOCK_BY_FUTEX,
-                                     .is_broadcast = event->object_id == FUTEX_ALL };
+                                     .is_broadcast = weft_futex_wakes_all(event) };
     reading->is_asleep = false;
-    if (!is_wait && !is_wake_op(command))
+    if (!is_wait && !weft_futex_wakes(event))
         return WEFT_OK;
     enum weft_code code = object_of_futex(reading, event, &point.object, err);
     reading->is_asleep = is_wait;
@@ -505,32 +450,6 @@ static enum weft_code read_awake(struct reading *reading, const struct weft_even
         return WEFT_OK;
     reading->is_asleep = false;
     return point_add(reading, &point, err);
-}
-
-static bool is_kernel_frame(struct weft_str frame)
-{
-    static const char kernel[] = "[kernel]", unknown[] = "[unknown]";
-    return (frame.n_bytes >= sizeof kernel - 1 &&
-            memcmp(frame.bytes, kernel, sizeof kernel - 1) == 0) ||
-           (frame.n_bytes >= sizeof unknown - 1 &&
-            memcmp(frame.bytes, unknown, sizeof unknown - 1) == 0);
-}
-
-struct weft_str weft_lock_stack_site(struct weft_str stack)
-{
-    struct weft_str best = { 0 };
-    size_t start = 0;
-    for (size_t i = 0; i <= stack.n_bytes; i++) {
-        if (i < stack.n_bytes && stack.bytes[i] != ';')
-            continue;
-        const struct weft_str frame = { stack.bytes + start, i - start };
-        start = i + 1;
-        if (frame.n_bytes == 0 || is_kernel_frame(frame))
-            continue;
-        if (best.n_bytes == 0 || weft_lock_use_of(frame).role == WEFT_LOCK_NO_ROLE)
-            best = frame;
-    }
-    return best;
 }
 
 /* A stack of the very time of a point is where that happened. */
@@ -555,7 +474,7 @@ static enum weft_code read_stack(struct reading *reading, const struct weft_even
 static enum weft_code read_events(struct reading *reading, uint32_t thread_id, struct weft_err *err)
 {
     struct weft_lock_finder *finder = reading->finder;
-    const uint32_t futexes = finder->words.n == 0
+    const uint32_t futexes = weft_lock_words_n(finder->words) == 0
                                  ? 0
                                  : KIND(SYSCALL_ENTER) | KIND(SYSCALL_EXIT) |
                                        (finder->span.without_sites ? 0 : KIND(SAMPLE));
@@ -613,7 +532,8 @@ static bool read_hex(struct weft_str text, uint64_t *number)
 /* Which lock a call is of: its first argument says so. */
 static enum weft_code object_of_call(struct weft_lock_finder *finder, uint32_t thread_id,
                                      const struct weft_walk_call *call, struct weft_lock_use use,
-                                     uint32_t *object, struct weft_err *err)
+                                     enum weft_lock_source source, uint32_t *object,
+                                     struct weft_err *err)
 {
     struct weft_str name = { 0 };
     uint32_t text_id = 0;
@@ -630,7 +550,7 @@ static enum weft_code object_of_call(struct weft_lock_finder *finder, uint32_t t
         key = key_of(finder, thread_id, 't', text_id);
     }
     key.kind = key.tag == 'a' ? 0 : use.kind;
-    enum weft_code code = object_add(finder, &key, use.kind, WEFT_LOCK_BY_CALLS, object, err);
+    enum weft_code code = object_add(finder, &key, use.kind, source, object, err);
     if (code == WEFT_OK && key.tag == 't')
         finder->objects.items[*object].name = weft_strtab_get(finder->texts, text_id);
     return code;
@@ -648,10 +568,37 @@ static enum weft_code site_of(struct weft_lock_finder *finder, uint32_t function
     return code;
 }
 
+/* A new object at the address: what came before is another one's. */
+static enum weft_code add_life(struct reading *reading, const struct weft_walk_call *call,
+                               struct weft_lock_use use, struct weft_err *err)
+{
+    struct weft_lock_finder *finder = reading->finder;
+    const size_t n_max =
+        finder->memory_bytes
+            ? (size_t)(finder->memory_bytes / MOST_SHARE / sizeof *finder->lives.items) + 1
+            : UINT32_MAX;
+    uint32_t object;
+    enum weft_code code = object_of_call(finder, reading->thread_id, call, use,
+                                         (enum weft_lock_source)0, &object, err);
+    if (code != WEFT_OK || finder->objects.items[object].is_untold)
+        return code;
+    if (finder->lives.n >= n_max)
+        return weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
+                         "more than %zu objects are made and destroyed, which is what --mem "
+                         "admits: ask for a shorter interval, or allow more",
+                         n_max);
+    struct weft_lock_life *life = WEFT_VEC_PUSH(&finder->lives);
+    if (!life)
+        return no_memory(err);
+    *life = (struct weft_lock_life){ call->start_ns + (use.role == WEFT_LOCK_UNMAKES), object };
+    return WEFT_OK;
+}
+
 static bool is_used(struct weft_lock_use use, bool has_lock_events)
 {
     const bool is_held = use.kind == WEFT_LOCK_MUTEX || use.kind == WEFT_LOCK_RWLOCK;
     return use.role != WEFT_LOCK_NO_ROLE && use.role != WEFT_LOCK_PASSES &&
+           use.role != WEFT_LOCK_MAKES && use.role != WEFT_LOCK_UNMAKES &&
            !(is_held && has_lock_events);
 }
 
@@ -682,6 +629,8 @@ static enum weft_code enter_call(struct reading *reading, const struct weft_walk
     enum weft_code code = WEFT_OK;
     if (open.use.role == WEFT_LOCK_NO_ROLE)
         code = site_of(finder, call->function_id, &open.site, err);
+    else if (open.use.role == WEFT_LOCK_MAKES || open.use.role == WEFT_LOCK_UNMAKES)
+        code = add_life(reading, call, open.use, err);
     if (!is_used(open.use, finder->has_lock_events))
         open.use.role = WEFT_LOCK_NO_ROLE;
     for (size_t i = 0; i < finder->stack.n; i++) /* a lock's own doings are not the program's */
@@ -690,7 +639,8 @@ static enum weft_code enter_call(struct reading *reading, const struct weft_walk
     if (code == WEFT_OK && open.use.role != WEFT_LOCK_NO_ROLE && open.site == WEFT_ID_NONE)
         code = told_site(finder, call, &open.site, err);
     if (code == WEFT_OK && open.use.role != WEFT_LOCK_NO_ROLE)
-        code = object_of_call(finder, reading->thread_id, call, open.use, &open.object, err);
+        code = object_of_call(finder, reading->thread_id, call, open.use, WEFT_LOCK_BY_CALLS,
+                              &open.object, err);
     struct open_call *place = code == WEFT_OK ? WEFT_VEC_PUSH(&finder->stack) : NULL;
     if (!place)
         return code == WEFT_OK ? no_memory(err) : code;

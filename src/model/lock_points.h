@@ -36,6 +36,12 @@ struct weft_lock_points {
     size_t n, cap;
 };
 
+/* From then on an address is a new object. */
+struct weft_lock_life {
+    uint64_t from_ns;
+    uint32_t object;
+};
+
 struct weft_lock_finder;
 
 /* Of a part of the trace: looks at all lock events and futex calls there once, to learn which locks
@@ -58,10 +64,14 @@ WEFT_CHECKED enum weft_code weft_lock_finder_read(struct weft_lock_finder *finde
 size_t weft_lock_finder_n_objects(const struct weft_lock_finder *finder);
 const struct weft_lock_object *weft_lock_finder_object(const struct weft_lock_finder *finder,
                                                        uint32_t object);
+/* Lives that were found, in `order`. */
+const struct weft_lock_life *weft_lock_finder_lives(struct weft_lock_finder *finder,
+                                                    int (*order)(const void *, const void *),
+                                                    size_t *n_lives);
+/* Adds the object that was the `nth` (2 ...) at the address of `object`, the first. */
+WEFT_CHECKED enum weft_code weft_lock_finder_next_life(struct weft_lock_finder *finder,
+                                                       uint32_t object, uint32_t nth, uint32_t *id,
+                                                       struct weft_err *err);
 struct weft_str weft_lock_finder_site(const struct weft_lock_finder *finder, uint32_t site);
-
-/* The function of a folded stack in which the thread's program was: the innermost one that is
- * neither the kernel's nor part of how locks are made. */
-struct weft_str weft_lock_stack_site(struct weft_str stack);
 
 #endif

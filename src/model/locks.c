@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/locks.h"
 
+#include "base/map.h"
 #include "base/vec.h"
+#include "model/lock_lives.h"
 #include "model/lock_machine.h"
 #include "model/lock_rounds.h"
 
@@ -182,18 +184,35 @@ static uint64_t last_of(const struct weft_locks *locks, uint32_t thread_id, uint
     return last_ns < to_ns ? last_ns : to_ns;
 }
 
-/* When the thread's process is last heard of. O(threads). */
-static uint64_t process_last_of(const struct weft_locks *locks, uint32_t thread_id, uint64_t to_ns)
+/* By thread, until then: when its process is last heard of; 0 where none is told. The caller frees
+ * it; NULL without memory. */
+static uint64_t *processes_last(const struct weft_locks *locks, uint64_t to_ns)
 {
-    const struct weft_thread_info *own = &weft_trace_thread(locks->trace, thread_id)->info;
-    uint64_t last_ns = last_of(locks, thread_id, to_ns);
-    for (uint32_t id = 0; own->pid && id < locks->twins.n_threads; id++) {
-        const struct weft_model_thread *thread = weft_trace_thread(locks->trace, id);
-        if (thread->info.pid == own->pid && thread->info.host_id == own->host_id &&
-            thread->last_ns > last_ns)
-            last_ns = thread->last_ns;
-    }
-    return last_ns < to_ns ? last_ns : to_ns;
+    const uint32_t n_threads = locks->twins.n_threads;
+    struct weft_map *process_of = weft_map_new();
+    uint64_t *latest_ns = calloc((size_t)n_threads + 1, sizeof *latest_ns); /* by process */
+    uint64_t *last_ns = calloc((size_t)n_threads + 1, sizeof *last_ns);
+    bool is_good = process_of && latest_ns && last_ns;
+    for (unsigned pass = 0; pass < 2; pass++)
+        for (uint32_t id = 0; id < n_threads && is_good; id++) {
+            const struct weft_model_thread *thread = weft_trace_thread(locks->trace, id);
+            const uint64_t here_ns = thread->last_ns < to_ns ? thread->last_ns : to_ns;
+            if (thread->info.pid == 0)
+                continue;
+            const uint32_t process = weft_map_add(
+                process_of, (uint64_t)thread->info.host_id << 48 ^ thread->info.pid, NULL);
+            is_good = process != WEFT_MAP_NONE;
+            if (is_good && pass == 0 && here_ns > latest_ns[process])
+                latest_ns[process] = here_ns;
+            else if (is_good && pass == 1)
+                last_ns[id] = latest_ns[process];
+        }
+    weft_map_free(process_of);
+    free(latest_ns);
+    if (is_good)
+        return last_ns;
+    free(last_ns);
+    return NULL;
 }
 
 static enum weft_code read_all(struct weft_locks *locks, uint64_t to_ns, uint64_t memory_bytes,
@@ -205,18 +224,21 @@ static enum weft_code read_all(struct weft_locks *locks, uint64_t to_ns, uint64_
     struct weft_lock_points points = { 0 };
     struct weft_lock_machine *machine =
         weft_lock_machine_new(locks->finder, &locks->ops, &locks->signals, n_max);
-    enum weft_code code = machine ? WEFT_OK : no_memory(err);
+    uint64_t *process_ns = processes_last(locks, to_ns);
+    enum weft_code code = machine && process_ns ? WEFT_OK : no_memory(err);
     for (uint32_t id = 0; id < locks->twins.n_threads && code == WEFT_OK; id++) {
         if (locks->twins.first[id] != id)
             continue;
         code = weft_lock_finder_read(locks->finder, id, &points, err);
+        const uint64_t last_ns = last_of(locks, id, to_ns);
         if (code == WEFT_OK && points.n)
-            code = weft_lock_machine_run(machine, id, &points, last_of(locks, id, to_ns),
-                                         process_last_of(locks, id, to_ns), err);
+            code = weft_lock_machine_run(machine, id, &points, last_ns,
+                                         process_ns[id] > last_ns ? process_ns[id] : last_ns, err);
     }
     if (machine)
         locks->unmatched = weft_lock_machine_unmatched(machine);
     weft_lock_machine_free(machine);
+    free(process_ns);
     WEFT_VEC_FINI(&points);
     return code;
 }
@@ -236,6 +258,9 @@ enum weft_code weft_locks_open(const struct weft_trace *trace, const struct weft
                                      err);
     if (code == WEFT_OK)
         code = read_all(made, span->to_ns, memory_bytes, err);
+    if (code != WEFT_OK)
+        return code;
+    code = weft_lock_lives_split(made->finder, &made->ops, &made->signals, err);
     if (code != WEFT_OK)
         return code;
     sort(&made->ops);
@@ -401,8 +426,9 @@ static struct weft_lock_end last_release(const struct weft_locks *locks, size_t 
     struct weft_lock_end end = { .thread_id = WEFT_ID_NONE, .site = WEFT_ID_NONE };
     for (size_t i = at; i-- > 0 && is_one_object(&locks->ops, i, at);) {
         const struct weft_lock_op *other = &locks->ops.items[i];
-        if (locks->latest_ns[i] < op->start_ns)
-            break;
+        if (locks->latest_ns[i] < op->start_ns ||
+            (end.thread_id != WEFT_ID_NONE && locks->latest_ns[i] <= end.at_ns))
+            break; /* none before is later */
         if (other->thread_id == op->thread_id || other->flags & WEFT_LOCK_FAILED ||
             other->end_ns < op->start_ns || other->end_ns > op->got_ns ||
             other->got_ns == other->end_ns || (other->flags & op->flags & WEFT_LOCK_SHARED))

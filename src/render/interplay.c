@@ -4,17 +4,14 @@
  * matrix, functions, objects, patterns and waits.
  */
 #include "render/human.h"
-#include "render/render.h"
+#include "render/lists.h"
 #include "schema/locks.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 struct interplay {
     const struct weft_view *view;
     const struct weft_interplay_table *table;
-    const struct weft_interplay_view *opts;
 };
 
 /* ---- cells ----------------------------------------------------------------------------------- */
@@ -24,31 +21,10 @@ static const struct weft_thread_info *info_of(const struct interplay *interplay,
     return &weft_trace_thread(interplay->view->trace, thread_id)->info;
 }
 
-static void thread_cells(const struct interplay *interplay, uint32_t thread_id,
-                         struct weft_cell *cells)
-{
-    if (thread_id == WEFT_ID_NONE) {
-        cells[0].is_null = cells[1].is_null = true;
-        return;
-    }
-    cells[0].number = info_of(interplay, thread_id)->tid;
-    cells[1].text = info_of(interplay, thread_id)->name;
-}
-
-static struct weft_cell text_cell(struct weft_str text)
-{
-    return (struct weft_cell){ .text = text, .is_null = text.n_bytes == 0 };
-}
-
 static struct weft_cell function_cell(const struct interplay *interplay, uint32_t site)
 {
     return site == WEFT_ID_NONE ? (struct weft_cell){ .is_null = true }
-                                : text_cell(interplay->table->sites[site].function);
-}
-
-static struct weft_cell at_cell(uint64_t at_ns, bool is_known)
-{
-    return (struct weft_cell){ .number = at_ns, .is_null = !is_known };
+                                : weft_text_cell(interplay->table->sites[site].function);
 }
 
 static struct weft_cell kind_cell(uint8_t kind)
@@ -97,13 +73,13 @@ static void thread_row(const void *context, size_t index, struct weft_cell *cell
     const struct interplay *interplay = context;
     const struct weft_interplay_thread *row = &interplay->table->threads[index];
     const bool has_depth = row->released > 0;
-    thread_cells(interplay, row->thread_id, cells);
+    weft_thread_cells(interplay->view, row->thread_id, cells);
     cells[2].number = row->waits;
     cells[3].number = row->wait_ns;
     cells[4].real = share_of(row->wait_ns, row->last_ns - row->first_ns);
     cells[5].number = row->longest_wait_ns;
-    cells[6] = at_cell(row->longest_wait_at_ns, row->waits > 0);
-    thread_cells(interplay, row->main_releaser_id, cells + 7);
+    cells[6] = weft_known_cell(row->longest_wait_at_ns, row->waits > 0);
+    weft_thread_cells(interplay->view, row->main_releaser_id, cells + 7);
     cells[9].number = row->main_releaser_ns;
     cells[10].number = row->n_releasers;
     cells[11].number = row->io;
@@ -114,8 +90,8 @@ static void thread_row(const void *context, size_t index, struct weft_cell *cell
     cells[16].number = row->released_ns;
     cells[17].number = row->failed;
     cells[18].number = row->cut;
-    cells[19] = at_cell(row->least_depth, has_depth);
-    cells[20] = at_cell(row->most_depth, has_depth);
+    cells[19] = weft_known_cell(row->least_depth, has_depth);
+    cells[20] = weft_known_cell(row->most_depth, has_depth);
     cells[21].number = row->never_waits;
     cells[22].number = row->waits_all_along;
     cells[23].number = row->first_ns;
@@ -137,8 +113,8 @@ static void cell_row(const void *context, size_t index, struct weft_cell *cells)
     const struct interplay *interplay = context;
     const struct weft_interplay_cell *row = &interplay->table->cells[index];
     const struct weft_shared_object *object = &interplay->table->objects[row->object];
-    thread_cells(interplay, row->waiter_id, cells);
-    thread_cells(interplay, row->releaser_id, cells + 2);
+    weft_thread_cells(interplay->view, row->waiter_id, cells);
+    weft_thread_cells(interplay->view, row->releaser_id, cells + 2);
     cells[4].number = row->count;
     cells[5].number = row->sum_ns;
     cells[6].real = share_of(row->sum_ns, interplay->table->wait_ns);
@@ -146,7 +122,7 @@ static void cell_row(const void *context, size_t index, struct weft_cell *cells)
     cells[8].number = row->longest_at_ns;
     cells[9].number = row->n_objects;
     cells[10].number = object->id;
-    cells[11] = text_cell(object->name);
+    cells[11] = weft_text_cell(object->name);
     cells[12] = kind_cell(object->kind);
 }
 
@@ -179,10 +155,10 @@ static void pair_row(const void *context, size_t index, struct weft_cell *cells)
     cells[7].number = info_of(interplay, row->longest_waiter_id)->tid;
     cells[8] = row->wait_site == WEFT_ID_NONE
                    ? (struct weft_cell){ .is_null = true }
-                   : text_cell(interplay->table->sites[row->wait_site].path);
+                   : weft_text_cell(interplay->table->sites[row->wait_site].path);
     cells[9] = row->release_site == WEFT_ID_NONE
                    ? (struct weft_cell){ .is_null = true }
-                   : text_cell(interplay->table->sites[row->release_site].path);
+                   : weft_text_cell(interplay->table->sites[row->release_site].path);
     cells[10].number = row->confidence[WEFT_SURETY_CONFIRMED];
     cells[11].number = row->confidence[WEFT_SURETY_AMBIGUOUS];
 }
@@ -206,9 +182,9 @@ static void object_row(const void *context, size_t index, struct weft_cell *cell
     const struct interplay *interplay = context;
     const struct weft_shared_object *row = &interplay->table->objects[index];
     cells[0].number = row->id;
-    cells[1] = text_cell(row->name);
+    cells[1] = weft_text_cell(row->name);
     cells[2] = kind_cell(row->kind);
-    cells[3] = at_cell(row->pid, row->pid != 0);
+    cells[3] = weft_known_cell(row->pid, row->pid != 0);
     cells[4].number = row->waits;
     cells[5].number = row->wait_ns;
     cells[6].number = row->n_waiters;
@@ -233,17 +209,18 @@ static void pattern_row(const void *context, size_t index, struct weft_cell *cel
     const struct interplay *interplay = context;
     const struct weft_interplay_pattern *row = &interplay->table->patterns[index];
     cells[0].text = weft_str_of(weft_pattern_kind_name((enum weft_pattern_kind)row->kind));
-    thread_cells(interplay, row->thread_id, cells + 1);
+    weft_thread_cells(interplay->view, row->thread_id, cells + 1);
     cells[3].number = (uint64_t)row->n_others + 1;
-    cells[4] = row->object == WEFT_ID_NONE ? (struct weft_cell){ .is_null = true }
-                                           : text_cell(interplay->table->objects[row->object].name);
+    cells[4] = row->object == WEFT_ID_NONE
+                   ? (struct weft_cell){ .is_null = true }
+                   : weft_text_cell(interplay->table->objects[row->object].name);
     cells[5].number = row->from_ns;
     cells[6].number = row->to_ns;
     cells[7].number = row->count;
     cells[8].number = row->value_ns;
     cells[9].number = row->before_ns;
     cells[10].real = row->share;
-    cells[11] = text_cell(row->text);
+    cells[11] = weft_text_cell(row->text);
 }
 
 static const struct weft_column wait_columns[] = {
@@ -268,12 +245,31 @@ static const struct weft_column wait_columns[] = {
     { "cut", NULL, WEFT_CELL_BOOL },
     { "failed", NULL, WEFT_CELL_BOOL },
     { "timed", NULL, WEFT_CELL_BOOL },
+    { "lossy", NULL, WEFT_CELL_BOOL },
 };
+
+static const struct weft_column loss_columns[] = {
+    { "from_ns", "from", WEFT_CELL_AT },
+    { "to_ns", "to", WEFT_CELL_AT },
+    { "tid", "tid", WEFT_CELL_ID },
+    { "thread", "thread", WEFT_CELL_TEXT },
+    { "records", "records", WEFT_CELL_COUNT },
+};
+
+static void loss_row(const void *context, size_t index, struct weft_cell *cells)
+{
+    const struct interplay *interplay = context;
+    const struct weft_interplay_loss *row = &interplay->table->losses[index];
+    cells[0].number = row->from_ns;
+    cells[1].number = row->to_ns;
+    weft_thread_cells(interplay->view, row->thread_id, cells + 2);
+    cells[4] = (struct weft_cell){ .number = row->n_records, .is_bad = true };
+}
 
 static struct weft_cell call_cell(const struct interplay *interplay, uint32_t site)
 {
     return site == WEFT_ID_NONE ? (struct weft_cell){ .is_null = true }
-                                : text_cell(interplay->table->sites[site].call);
+                                : weft_text_cell(interplay->table->sites[site].call);
 }
 
 static void wait_row(const void *context, size_t index, struct weft_cell *cells)
@@ -285,15 +281,15 @@ static void wait_row(const void *context, size_t index, struct weft_cell *cells)
     cells[0].number = row->start_ns;
     cells[1].number = row->sum_ns;
     cells[2].number = row->end_ns;
-    cells[3] = at_cell(row->last_release_ns, is_joined);
-    thread_cells(interplay, row->waiter_id, cells + 4);
+    cells[3] = weft_known_cell(row->last_release_ns, is_joined);
+    weft_thread_cells(interplay->view, row->waiter_id, cells + 4);
     cells[6] = function_cell(interplay, row->wait_site);
     cells[7] = call_cell(interplay, row->wait_site);
-    thread_cells(interplay, row->releaser_id, cells + 8);
+    weft_thread_cells(interplay->view, row->releaser_id, cells + 8);
     cells[10] = function_cell(interplay, row->release_site);
     cells[11] = call_cell(interplay, row->release_site);
     cells[12].number = object->id;
-    cells[13] = text_cell(object->name);
+    cells[13] = weft_text_cell(object->name);
     cells[14] = kind_cell(row->kind);
     cells[15].text = weft_str_of(weft_wait_mode_name((enum weft_wait_mode)row->mode));
     cells[16].text =
@@ -303,86 +299,37 @@ static void wait_row(const void *context, size_t index, struct weft_cell *cells)
     cells[18].number = (row->flags & WEFT_CORRESPONDENCE_CUT_END) != 0;
     cells[19].number = (row->flags & WEFT_CORRESPONDENCE_FAILED) != 0;
     cells[20].number = (row->flags & WEFT_CORRESPONDENCE_TIMED) != 0;
+    cells[21].number = (row->flags & WEFT_CORRESPONDENCE_LOSSY) != 0;
 }
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
-struct list {
-    const char *key, *title;
-    const struct weft_column *columns;
-    size_t n_columns;
-    void (*row)(const void *context, size_t row, struct weft_cell *cells);
-};
-
-#define COLUMNS(columns) (columns), sizeof(columns) / sizeof *(columns)
-
-static const struct list lists[WEFT_INTERPLAY_LISTS] = {
-    [WEFT_INTERPLAY_PATTERNS] = { "patterns", "patterns", COLUMNS(pattern_columns), pattern_row },
-    [WEFT_INTERPLAY_THREADS] = { "threads", "threads", COLUMNS(thread_columns), thread_row },
-    [WEFT_INTERPLAY_MATRIX] = { "matrix", "who waits for whom", COLUMNS(cell_columns), cell_row },
+static const struct weft_list lists[WEFT_INTERPLAY_LISTS] = {
+    [WEFT_INTERPLAY_PATTERNS] = { "patterns", "patterns", WEFT_LIST_COLUMNS(pattern_columns),
+                                  pattern_row },
+    [WEFT_INTERPLAY_THREADS] = { "threads", "threads", WEFT_LIST_COLUMNS(thread_columns),
+                                 thread_row },
+    [WEFT_INTERPLAY_MATRIX] = { "matrix", "who waits for whom", WEFT_LIST_COLUMNS(cell_columns),
+                                cell_row },
     [WEFT_INTERPLAY_PAIRS] = { "pairs", "where they wait, and from where they go on",
-                               COLUMNS(pair_columns), pair_row },
-    [WEFT_INTERPLAY_OBJECTS] = { "objects", "for what", COLUMNS(object_columns), object_row },
-    [WEFT_INTERPLAY_WAITS] = { "waits", "the longest waits", COLUMNS(wait_columns), wait_row },
+                               WEFT_LIST_COLUMNS(pair_columns), pair_row },
+    [WEFT_INTERPLAY_OBJECTS] = { "objects", "for what", WEFT_LIST_COLUMNS(object_columns),
+                                 object_row },
+    [WEFT_INTERPLAY_WAITS] = { "waits", "the longest waits", WEFT_LIST_COLUMNS(wait_columns),
+                               wait_row },
+    [WEFT_INTERPLAY_LOSSES] = { "losses", "where records are lost", WEFT_LIST_COLUMNS(loss_columns),
+                                loss_row },
 };
-
-static size_t n_rows_of(const struct weft_interplay_table *table, enum weft_interplay_list list)
-{
-    const size_t n_rows[WEFT_INTERPLAY_LISTS] = {
-        [WEFT_INTERPLAY_PATTERNS] = table->n_patterns, [WEFT_INTERPLAY_THREADS] = table->n_threads,
-        [WEFT_INTERPLAY_MATRIX] = table->n_cells,      [WEFT_INTERPLAY_PAIRS] = table->n_pairs,
-        [WEFT_INTERPLAY_OBJECTS] = table->n_objects,   [WEFT_INTERPLAY_WAITS] = table->n_rows,
-    };
-    return n_rows[list];
-}
-
-static struct weft_table table_of(const struct interplay *interplay, enum weft_interplay_list list)
-{
-    const size_t n_rows = n_rows_of(interplay->table, list);
-    const uint64_t limit = interplay->opts->limit;
-    return (struct weft_table){ .columns = lists[list].columns,
-                                .n_columns = lists[list].n_columns,
-                                .n_rows = limit && n_rows > limit ? (size_t)limit : n_rows,
-                                .row = lists[list].row,
-                                .context = interplay };
-}
 
 /* ---- renderings ------------------------------------------------------------------------------ */
-
-/* Threads of who records: their waits are not the program's. By name, as traces tell no more. */
-static bool is_recorder(struct weft_str name)
-{
-    static const char *const fronts[] = { "perf", "trace-cmd", "lttng-", "weft", "rec.sh" };
-    static const char end[] = "-ust"; /* threads of LTTng in the program */
-    for (size_t i = 0; i < sizeof fronts / sizeof *fronts; i++)
-        if (name.n_bytes >= strlen(fronts[i]) &&
-            memcmp(name.bytes, fronts[i], strlen(fronts[i])) == 0)
-            return true;
-    return name.n_bytes >= sizeof end &&
-           memcmp(name.bytes + name.n_bytes - (sizeof end - 1), end, sizeof end - 1) == 0;
-}
-
-/* A thread of a recorder tells least; then processes that wait for each other. */
-static unsigned rank_of(const struct interplay *interplay, const struct weft_interplay_cell *cell)
-{
-    const struct weft_thread_info *waiter = info_of(interplay, cell->waiter_id);
-    const struct weft_thread_info *releaser = info_of(interplay, cell->releaser_id);
-    const bool is_apart = is_recorder(waiter->name) || is_recorder(releaser->name);
-    return (is_apart ? 0 : 2U) + (waiter->pid == releaser->pid ? 1U : 0);
-}
 
 /* Who waits for whom most, in one sentence. */
 static void print_headline(const struct interplay *interplay)
 {
     const struct weft_interplay_table *table = interplay->table;
     struct weft_output *out = interplay->view->out;
-    const struct weft_interplay_cell *most = NULL;
-    for (size_t i = 0; i < table->n_cells; i++) {
-        const struct weft_interplay_cell *cell = &table->cells[i];
-        if (cell->releaser_id != WEFT_ID_NONE &&
-            (!most || rank_of(interplay, cell) > rank_of(interplay, most)))
-            most = cell;
-    }
+    const struct weft_interplay_cell *most =
+        table->headline == WEFT_ID_NONE ? NULL : &table->cells[table->headline];
     if (!most) {
         weft_output_text(out, table->n_waits ? "threads wait, but nothing tells for whom\n"
                                              : "no thread waits for another one\n");
@@ -428,38 +375,23 @@ static void print_counts(const struct interplay *interplay)
         weft_output_printf(out, "%s at addresses that were used again\n",
                            weft_human_plural(table->reused, "object").text);
     if (table->lost)
-        weft_output_printf(out, "%s lost by the source: waits without a release may have had one\n",
-                           weft_human_plural(table->lost, "record").text);
+        weft_output_printf(out, "%s lost by the source: what ended %s is doubtful\n",
+                           weft_human_plural(table->lost, "record").text,
+                           weft_human_plural(table->n_lossy, "wait").text);
     for (unsigned i = 0; i < WEFT_KNOWN_N; i++)
         if (!(table->known >> i & 1))
             weft_output_printf(out, "not told: %s\n", weft_known_lack(i));
 }
 
-static bool is_shown(const struct interplay *interplay, unsigned list)
-{
-    return !interplay->opts->lists || interplay->opts->lists >> list & 1;
-}
-
-static void print_text(const struct interplay *interplay)
+static void print_text(const struct interplay *interplay, const struct weft_lists *all)
 {
     const struct weft_view *view = interplay->view;
     weft_view_bold(view, view->path);
     weft_output_text(view->out, "  ");
     print_headline(interplay);
     print_counts(interplay);
-    for (unsigned list = 0; list < WEFT_INTERPLAY_LISTS; list++) {
-        const struct weft_table table = table_of(interplay, list);
-        const size_t n_rows = n_rows_of(interplay->table, list);
-        if (n_rows == 0 || !is_shown(interplay, list))
-            continue;
-        weft_output_text(view->out, "\n");
-        weft_view_bold(view, lists[list].title);
-        weft_output_text(view->out, "\n");
-        weft_table_text(&table, &view->style, view->out);
-        if (table.n_rows < n_rows)
-            weft_output_printf(view->out, "%s more; --limit 0 shows all\n",
-                               weft_human_count(n_rows - table.n_rows).text);
-    }
+    weft_left_out_text(view, &interplay->table->left_out);
+    weft_lists_text(all, view);
 }
 
 static void print_numbers(const struct interplay *interplay, struct weft_json *json)
@@ -493,20 +425,18 @@ static void print_numbers(const struct interplay *interplay, struct weft_json *j
     weft_json_u64(json, "never_released", table->never_released);
     weft_json_u64(json, "reused", table->reused);
     weft_json_u64(json, "lost", table->lost);
+    weft_json_u64(json, "lossy", table->n_lossy);
 }
 
-static void print_json(const struct interplay *interplay)
+static void print_json(const struct interplay *interplay, const struct weft_lists *all)
 {
     struct weft_json *json = weft_view_json(interplay->view);
     if (!json)
         return;
     weft_json_begin_object(json, NULL);
     print_numbers(interplay, json);
-    for (unsigned list = 0; list < WEFT_INTERPLAY_LISTS; list++) {
-        const struct weft_table table = table_of(interplay, list);
-        if (is_shown(interplay, list))
-            weft_table_json(&table, lists[list].key, json);
-    }
+    weft_left_out_json(interplay->view, &interplay->table->left_out, json);
+    weft_lists_json(all, json);
     weft_json_end_object(json);
     weft_view_json_end(interplay->view, json);
 }
@@ -514,13 +444,23 @@ static void print_json(const struct interplay *interplay)
 void weft_render_interplay(const struct weft_view *view, const struct weft_interplay_table *table,
                            const struct weft_interplay_view *opts)
 {
-    const struct interplay interplay = { .view = view, .table = table, .opts = opts };
-    if (view->format == WEFT_FORMAT_JSON) {
-        print_json(&interplay);
-    } else if (view->format == WEFT_FORMAT_CSV) {
-        const struct weft_table csv = table_of(&interplay, opts->list);
-        weft_table_csv(&csv, view->out);
-    } else {
-        print_text(&interplay);
-    }
+    const struct interplay interplay = { .view = view, .table = table };
+    const size_t n_rows[WEFT_INTERPLAY_LISTS] = {
+        [WEFT_INTERPLAY_PATTERNS] = table->n_patterns, [WEFT_INTERPLAY_THREADS] = table->n_threads,
+        [WEFT_INTERPLAY_MATRIX] = table->n_cells,      [WEFT_INTERPLAY_PAIRS] = table->n_pairs,
+        [WEFT_INTERPLAY_OBJECTS] = table->n_objects,   [WEFT_INTERPLAY_WAITS] = table->n_rows,
+        [WEFT_INTERPLAY_LOSSES] = table->n_losses,
+    };
+    const struct weft_lists all = { .items = lists,
+                                    .n_rows = n_rows,
+                                    .n = WEFT_INTERPLAY_LISTS,
+                                    .shown = opts->lists,
+                                    .limit = opts->limit,
+                                    .context = &interplay };
+    if (view->format == WEFT_FORMAT_JSON)
+        print_json(&interplay, &all);
+    else if (view->format == WEFT_FORMAT_CSV)
+        weft_lists_csv(&all, opts->list, view->out);
+    else
+        print_text(&interplay, &all);
 }

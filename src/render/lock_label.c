@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { NAME_BYTES = 64 };
 
@@ -33,4 +34,7 @@ void weft_lock_label_make(const struct weft_trace *trace, const struct weft_lock
     else
         (void)snprintf(label->text, sizeof label->text, "%s",
                        object->is_untold ? "(any)" : "(no address)");
+    const size_t n = strlen(label->text);
+    if (object->nth)
+        (void)snprintf(label->text + n, sizeof label->text - n, " #%" PRIu32, object->nth);
 }

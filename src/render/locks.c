@@ -3,8 +3,8 @@
  * Locks: a list of them, and lists of call sites, blockers, what these did, orders and convoys.
  */
 #include "render/human.h"
+#include "render/lists.h"
 #include "render/lock_label.h"
-#include "render/render.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,15 +12,9 @@
 struct locks {
     const struct weft_view *view;
     const struct weft_locks_table *table;
-    const struct weft_locks_view *opts;
     struct weft_lock_label *labels;  /* by row */
     struct weft_lock_label *sources; /* by row */
 };
-
-static const struct weft_thread_info *thread_of(const struct locks *locks, uint32_t thread_id)
-{
-    return &weft_trace_thread(locks->view->trace, thread_id)->info;
-}
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
@@ -34,21 +28,10 @@ static void label_sources(const struct weft_lock_object *object, struct weft_loc
                                   weft_lock_source_name(bit));
 }
 
-static struct weft_cell text_cell(struct weft_str text)
-{
-    return (struct weft_cell){ .text = text, .is_null = text.n_bytes == 0 };
-}
-
 static void lock_cells(const struct locks *locks, uint32_t lock, struct weft_cell *cells)
 {
     cells[0].number = lock;
     cells[1].text = weft_str_of(locks->labels[lock].text);
-}
-
-static void thread_cells(const struct locks *locks, uint32_t thread_id, struct weft_cell *cells)
-{
-    cells[0].number = thread_of(locks, thread_id)->tid;
-    cells[1].text = thread_of(locks, thread_id)->name;
 }
 
 /* ---- columns --------------------------------------------------------------------------------- */
@@ -118,7 +101,7 @@ static void site_row(const void *context, size_t index, struct weft_cell *cells)
     const struct locks *locks = context;
     const struct weft_locks_site *row = &locks->table->sites[index];
     lock_cells(locks, row->lock, cells);
-    cells[2] = text_cell(row->name);
+    cells[2] = weft_text_cell(row->name);
     cells[3].number = row->acquisitions;
     cells[4].number = row->contended;
     cells[5].number = row->wait_ns;
@@ -139,8 +122,8 @@ static void pair_row(const void *context, size_t index, struct weft_cell *cells)
     const struct locks *locks = context;
     const struct weft_locks_pair *row = &locks->table->pairs[index];
     lock_cells(locks, row->lock, cells);
-    thread_cells(locks, row->blocker_id, cells + 2);
-    thread_cells(locks, row->waiter_id, cells + 4);
+    weft_thread_cells(locks->view, row->blocker_id, cells + 2);
+    weft_thread_cells(locks->view, row->waiter_id, cells + 4);
     cells[6].number = row->count;
     cells[7].number = row->sum_ns;
     cells[8].number = row->longest_ns;
@@ -160,8 +143,8 @@ static void context_row(const void *context, size_t index, struct weft_cell *cel
     const struct weft_locks_context *row = &locks->table->contexts[index];
     const uint64_t all_ns = locks->table->rows[row->lock].blocking_ns;
     lock_cells(locks, row->lock, cells);
-    thread_cells(locks, row->thread_id, cells + 2);
-    cells[4] = text_cell(row->name);
+    weft_thread_cells(locks->view, row->thread_id, cells + 2);
+    cells[4] = weft_text_cell(row->name);
     cells[5].number = row->sum_ns;
     cells[6].real = all_ns ? (double)row->sum_ns / (double)all_ns : 0;
 }
@@ -213,47 +196,19 @@ static void convoy_row(const void *context, size_t index, struct weft_cell *cell
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
-struct list {
-    const char *key, *title;
-    const struct weft_column *columns;
-    size_t n_columns;
-    void (*row)(const void *context, size_t row, struct weft_cell *cells);
-};
-
-#define COLUMNS(columns) (columns), sizeof(columns) / sizeof *(columns)
-
-static const struct list lists[WEFT_LOCKS_LISTS] = {
-    [WEFT_LOCKS_LOCKS] = { "locks", "locks", COLUMNS(lock_columns), lock_row },
-    [WEFT_LOCKS_SITES] = { "sites", "where they are asked for", COLUMNS(site_columns), site_row },
-    [WEFT_LOCKS_BLOCKERS] = { "blockers", "who made whom wait", COLUMNS(pair_columns), pair_row },
-    [WEFT_LOCKS_CONTEXTS] = { "contexts", "what those did meanwhile", COLUMNS(context_columns),
-                              context_row },
-    [WEFT_LOCKS_ORDERS] = { "orders", "taken while another one is held", COLUMNS(order_columns),
-                            order_row },
+static const struct weft_list lists[WEFT_LOCKS_LISTS] = {
+    [WEFT_LOCKS_LOCKS] = { "locks", "locks", WEFT_LIST_COLUMNS(lock_columns), lock_row },
+    [WEFT_LOCKS_SITES] = { "sites", "where they are asked for", WEFT_LIST_COLUMNS(site_columns),
+                           site_row },
+    [WEFT_LOCKS_BLOCKERS] = { "blockers", "who made whom wait", WEFT_LIST_COLUMNS(pair_columns),
+                              pair_row },
+    [WEFT_LOCKS_CONTEXTS] = { "contexts", "what those did meanwhile",
+                              WEFT_LIST_COLUMNS(context_columns), context_row },
+    [WEFT_LOCKS_ORDERS] = { "orders", "taken while another one is held",
+                            WEFT_LIST_COLUMNS(order_columns), order_row },
     [WEFT_LOCKS_CONVOYS] = { "convoys", "convoys: each waited for the one before",
-                             COLUMNS(convoy_columns), convoy_row },
+                             WEFT_LIST_COLUMNS(convoy_columns), convoy_row },
 };
-
-static size_t n_rows_of(const struct weft_locks_table *table, enum weft_locks_list list)
-{
-    const size_t n_rows[WEFT_LOCKS_LISTS] = {
-        [WEFT_LOCKS_LOCKS] = table->n_rows,     [WEFT_LOCKS_SITES] = table->n_sites,
-        [WEFT_LOCKS_BLOCKERS] = table->n_pairs, [WEFT_LOCKS_CONTEXTS] = table->n_contexts,
-        [WEFT_LOCKS_ORDERS] = table->n_orders,  [WEFT_LOCKS_CONVOYS] = table->n_convoys,
-    };
-    return n_rows[list];
-}
-
-static struct weft_table table_of(const struct locks *locks, enum weft_locks_list list)
-{
-    const size_t n_rows = n_rows_of(locks->table, list);
-    const uint64_t limit = locks->opts->limit;
-    return (struct weft_table){ .columns = lists[list].columns,
-                                .n_columns = lists[list].n_columns,
-                                .n_rows = limit && n_rows > limit ? (size_t)limit : n_rows,
-                                .row = lists[list].row,
-                                .context = locks };
-}
 
 /* ---- renderings ------------------------------------------------------------------------------ */
 
@@ -277,28 +232,17 @@ static void print_sources(const struct locks *locks)
                            weft_human_plural(locks->table->unmatched, "release").text);
 }
 
-static void print_text(const struct locks *locks)
+static void print_text(const struct locks *locks, const struct weft_lists *all)
 {
     const struct weft_view *view = locks->view;
     weft_view_bold(view, view->path);
     weft_output_printf(view->out, "  %s\n", weft_human_plural(locks->table->n_rows, "lock").text);
     print_sources(locks);
-    for (unsigned list = 0; list < WEFT_LOCKS_LISTS; list++) {
-        const struct weft_table table = table_of(locks, list);
-        const size_t n_rows = n_rows_of(locks->table, list);
-        if (n_rows == 0)
-            continue;
-        weft_output_text(view->out, "\n");
-        weft_view_bold(view, lists[list].title);
-        weft_output_text(view->out, "\n");
-        weft_table_text(&table, &view->style, view->out);
-        if (table.n_rows < n_rows)
-            weft_output_printf(view->out, "%s more; --limit 0 shows all\n",
-                               weft_human_count(n_rows - table.n_rows).text);
-    }
+    weft_left_out_text(view, &locks->table->left_out);
+    weft_lists_text(all, view);
 }
 
-static void print_json(const struct locks *locks)
+static void print_json(const struct locks *locks, const struct weft_lists *all)
 {
     struct weft_json *json = weft_view_json(locks->view);
     if (!json)
@@ -310,31 +254,38 @@ static void print_json(const struct locks *locks)
         weft_json_u64(json, weft_lock_source_name(bit), locks->table->operations[bit]);
     weft_json_u64(json, "unmatched_releases", locks->table->unmatched);
     weft_json_bool(json, "has_kernel", locks->table->has_switches);
-    for (unsigned list = 0; list < WEFT_LOCKS_LISTS; list++) {
-        const struct weft_table table = table_of(locks, list);
-        weft_table_json(&table, lists[list].key, json);
-    }
+    weft_left_out_json(locks->view, &locks->table->left_out, json);
+    weft_lists_json(all, json);
     weft_json_end_object(json);
     weft_view_json_end(locks->view, json);
 }
 
-static void print(const struct locks *locks)
+static void print(const struct locks *locks, const struct weft_locks_view *opts)
 {
-    if (locks->view->format == WEFT_FORMAT_JSON) {
-        print_json(locks);
-    } else if (locks->view->format == WEFT_FORMAT_CSV) {
-        const struct weft_table table = table_of(locks, locks->opts->list);
-        weft_table_csv(&table, locks->view->out);
-    } else {
-        print_text(locks);
-    }
+    const struct weft_locks_table *table = locks->table;
+    const size_t n_rows[WEFT_LOCKS_LISTS] = {
+        [WEFT_LOCKS_LOCKS] = table->n_rows,     [WEFT_LOCKS_SITES] = table->n_sites,
+        [WEFT_LOCKS_BLOCKERS] = table->n_pairs, [WEFT_LOCKS_CONTEXTS] = table->n_contexts,
+        [WEFT_LOCKS_ORDERS] = table->n_orders,  [WEFT_LOCKS_CONVOYS] = table->n_convoys,
+    };
+    const struct weft_lists all = { .items = lists,
+                                    .n_rows = n_rows,
+                                    .n = WEFT_LOCKS_LISTS,
+                                    .limit = opts->limit,
+                                    .context = locks };
+    if (locks->view->format == WEFT_FORMAT_JSON)
+        print_json(locks, &all);
+    else if (locks->view->format == WEFT_FORMAT_CSV)
+        weft_lists_csv(&all, opts->list, locks->view->out);
+    else
+        print_text(locks, &all);
 }
 
 void weft_render_locks(const struct weft_view *view, const struct weft_locks_table *table,
                        const struct weft_locks_view *opts)
 {
     struct weft_arena *arena = weft_arena_new(0);
-    struct locks locks = { .view = view, .table = table, .opts = opts };
+    struct locks locks = { .view = view, .table = table };
     locks.labels = arena ? WEFT_ARENA_NEW(arena, table->n_rows, struct weft_lock_label) : NULL;
     locks.sources = arena ? WEFT_ARENA_NEW(arena, table->n_rows, struct weft_lock_label) : NULL;
     if (locks.labels && locks.sources) {
@@ -342,7 +293,7 @@ void weft_render_locks(const struct weft_view *view, const struct weft_locks_tab
             weft_lock_label_make(view->trace, &table->rows[i].object, &locks.labels[i]);
             label_sources(&table->rows[i].object, &locks.sources[i]);
         }
-        print(&locks);
+        print(&locks, opts);
     } else {
         struct weft_err err = { 0 };
         (void)weft_fail(&err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for locks");

@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/str.h"
+#include "schema/program.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -107,7 +108,7 @@ struct weft_shared_object {
     uint8_t kind;           /* enum weft_shared_kind */
     bool is_untold;         /* stands for all whose calls do not tell which one they are of */
     bool is_never_released; /* waited for, and nobody was ever seen to release it */
-    bool is_reused;         /* an address that was an object of another kind before */
+    bool is_reused;         /* another object was at its address before */
 };
 
 /* Where in a program: the innermost function that is no part of a lock, and its callers. */
@@ -174,6 +175,7 @@ struct weft_interplay_pair {
 struct weft_interplay_cell {
     uint32_t waiter_id, releaser_id; /* releaser WEFT_ID_NONE: nobody known */
     uint64_t count, sum_ns, longest_ns, longest_at_ns;
+    uint64_t told;              /* of count, those that a release of an object ended */
     uint32_t n_objects, object; /* different ones, and the one of most time */
 };
 
@@ -227,6 +229,12 @@ struct weft_interplay_pattern {
     struct weft_str text;
 };
 
+/* Where records of a thread are lost, if the trace says when: from its last word to its next one. */
+struct weft_interplay_loss {
+    uint64_t from_ns, to_ns, n_records;
+    uint32_t thread_id;
+};
+
 /* What the sources can tell; what is not set cannot be known. */
 enum weft_interplay_known {
     WEFT_KNOWN_CALLS = 1,       /* from where it waited and released, and nested calls */
@@ -244,7 +252,9 @@ const char *weft_known_lack(unsigned place); /* what cannot be known without it:
 struct weft_interplay_table {
     struct weft_arena *arena;
     uint64_t from_ns, to_ns;
-    struct weft_shared_object *objects; /* most waited for first */
+    /* Most waited for first; waits, had at once and releases are those of the threads asked for, in
+     * the window, but that an object is never released is said of all. */
+    struct weft_shared_object *objects;
     size_t n_objects;
     struct weft_interplay_site *sites;
     size_t n_sites;
@@ -254,10 +264,14 @@ struct weft_interplay_table {
     size_t n_pairs;
     struct weft_interplay_cell *cells; /* most time first */
     size_t n_cells;
+    uint32_t headline;                     /* the cell to begin with, or WEFT_ID_NONE */
     struct weft_interplay_thread *threads; /* by thread_id; those that live in the window */
     size_t n_threads;
     struct weft_interplay_pattern *patterns; /* by kind, then most time first */
     size_t n_patterns;
+    struct weft_interplay_loss *losses; /* that touch the window, by from_ns; of all threads */
+    size_t n_losses;
+    uint64_t n_lossy; /* waits for which it is doubtful what ended them, as records are lost */
     uint64_t calls[WEFT_BLOCKING_KINDS]; /* of each kind; OTHER: all other calls */
     uint64_t n_waits, wait_ns;           /* that touch the window; time inside it */
     uint64_t n_joined;                   /* of these, with a releaser: correspondences */
@@ -265,8 +279,9 @@ struct weft_interplay_table {
     uint64_t uncontended;
     uint64_t io, io_ns;
     uint64_t never_released, reused, lost; /* objects, objects, records that the sources lost */
-    uint32_t known;                        /* enum weft_interplay_known */
-    uint32_t sources;                      /* enum weft_lock_source (schema/locks.h) */
+    struct weft_left_out left_out;
+    uint32_t known;   /* enum weft_interplay_known */
+    uint32_t sources; /* enum weft_lock_source (schema/locks.h) */
 };
 
 void weft_interplay_table_free(struct weft_interplay_table *table);

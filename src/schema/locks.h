@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/str.h"
+#include "schema/program.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,7 +57,8 @@ struct weft_lock_object {
     uint8_t kind;         /* enum weft_lock_kind */
     uint8_t sources;      /* enum weft_lock_source */
     bool is_untold;       /* stands for all locks of calls that do not tell which one they are of */
-    bool is_reused;       /* its address was told as of another kind, too */
+    bool is_reused;       /* another one was at its address before */
+    uint32_t nth;         /* which one at its address, from 1; 0: the only one that is told apart */
 };
 
 /* ---- the analysis ---------------------------------------------------------------------------- */
@@ -127,7 +129,8 @@ struct weft_locks_table {
     size_t n_convoys;
     uint64_t operations[WEFT_LOCK_N_SOURCES]; /* told by each source */
     uint64_t unmatched;                       /* releases of what nobody was seen to acquire */
-    bool has_switches;                        /* a kernel tells of the threads */
+    struct weft_left_out left_out;
+    bool has_switches; /* a kernel tells of the threads */
 };
 
 /* NULL is allowed. */

@@ -152,6 +152,9 @@ enum weft_op {
     WEFT_OP_EXIT_FAR,
     WEFT_OP_EPOLL_WATCH, /* words: the set's descriptor, one that it watches from now on, the
                             program's word for it */
+    /* From now on the address is another object. argument: enum weft_ring_lock */
+    WEFT_OP_OBJECT_MADE, /* words: object, caller */
+    WEFT_OP_OBJECT_GONE, /* likewise */
     WEFT_OPS,
 };
 

@@ -12,7 +12,7 @@ OPS = ["", "LOST", "THREAD_NAME", "THREAD_CREATE", "THREAD_BEGIN", "THREAD_END",
        "LOCK_ACQUIRED", "LOCK_FAILED", "LOCK_RELEASED", "WAIT_BEGIN", "WAIT_END", "SIGNAL", "IO_BEGIN",
        "IO_END", "MARK_BEGIN", "MARK_END", "MARK_METRIC", "MARK_INSTANT", "MARK_COUNTER",
        "TASK_QUEUED", "TASK_BEGIN", "TASK_END", "SNAPSHOT", "CULLED", "ENTER_FAR", "EXIT_FAR",
-       "EPOLL_WATCH"]
+       "EPOLL_WATCH", "OBJECT_MADE", "OBJECT_GONE"]
 LOCKS = ["mutex", "read", "write", "spin", "semaphore", "condition", "barrier"]
 WAITS = ["condition", "barrier", "join", "sleep", "poll", "child", "once"]
 IOS = ["read", "write", "sync", "accept", "connect", "receive", "send"]

@@ -29,6 +29,20 @@ static const char *const known_names[REC_KNOWN] = {
     [REC_SEM_TIMEDWAIT] = "sem_timedwait",
     [REC_TIMEDJOIN] = "pthread_timedjoin_np",
     [REC_EPOLL] = "epoll_wait",
+    [REC_MADE + WEFT_RING_LOCK_MUTEX] = "pthread_mutex_init",
+    [REC_MADE + WEFT_RING_LOCK_READ] = "pthread_rwlock_init",
+    [REC_MADE + WEFT_RING_LOCK_WRITE] = "pthread_rwlock_init",
+    [REC_MADE + WEFT_RING_LOCK_SPIN] = "pthread_spin_init",
+    [REC_MADE + WEFT_RING_LOCK_SEMAPHORE] = "sem_init",
+    [REC_MADE + WEFT_RING_LOCK_CONDITION] = "pthread_cond_init",
+    [REC_MADE + WEFT_RING_LOCK_BARRIER] = "pthread_barrier_init",
+    [REC_GONE + WEFT_RING_LOCK_MUTEX] = "pthread_mutex_destroy",
+    [REC_GONE + WEFT_RING_LOCK_READ] = "pthread_rwlock_destroy",
+    [REC_GONE + WEFT_RING_LOCK_WRITE] = "pthread_rwlock_destroy",
+    [REC_GONE + WEFT_RING_LOCK_SPIN] = "pthread_spin_destroy",
+    [REC_GONE + WEFT_RING_LOCK_SEMAPHORE] = "sem_destroy",
+    [REC_GONE + WEFT_RING_LOCK_CONDITION] = "pthread_cond_destroy",
+    [REC_GONE + WEFT_RING_LOCK_BARRIER] = "pthread_barrier_destroy",
 };
 
 static enum weft_code no_memory(struct weft_err *err)

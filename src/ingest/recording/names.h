@@ -10,6 +10,7 @@
 #include "base/map.h"
 #include "ingest/recording/spaces.h"
 #include "schema/event.h"
+#include "schema/recording.h"
 #include "schema/sink.h"
 
 #include <pthread.h>
@@ -38,7 +39,9 @@ enum rec_known {
     REC_SEM_TIMEDWAIT,
     REC_TIMEDJOIN,
     REC_EPOLL,
-    REC_KNOWN,
+    REC_MADE, /* + enum weft_ring_lock: objects are made; the reader's side of a lock is its own */
+    REC_GONE = REC_MADE + WEFT_RING_LOCK_BARRIER + 1, /* likewise: and destroyed */
+    REC_KNOWN = REC_GONE + WEFT_RING_LOCK_BARRIER + 1,
 };
 
 /* An address in a space: an image, or a process. */

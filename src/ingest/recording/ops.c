@@ -268,6 +268,8 @@ static enum weft_code wait_or_io(struct rec_delivery *delivery, unsigned op,
     case WEFT_OP_IO_BEGIN:
         return begin_io(delivery, record, known, time_ns);
     case WEFT_OP_SIGNAL:
+    case WEFT_OP_OBJECT_MADE:
+    case WEFT_OP_OBJECT_GONE:
         return at_once(delivery, known, time_ns, rec_extra(record, 0), rec_extra(record, 1));
     default:
         code = leave(delivery, known, time_ns);
@@ -406,6 +408,8 @@ enum weft_code rec_deliver_op(struct rec_delivery *delivery, const struct rec_re
     case WEFT_OP_WAIT_BEGIN:
     case WEFT_OP_WAIT_END:
     case WEFT_OP_SIGNAL:
+    case WEFT_OP_OBJECT_MADE:
+    case WEFT_OP_OBJECT_GONE:
     case WEFT_OP_IO_BEGIN:
     case WEFT_OP_IO_END:
         return wait_or_io(delivery, op, record, time_ns);

@@ -76,6 +76,11 @@ enum rec_known rec_known_of_op(unsigned op, int64_t argument)
         if (kind != WEFT_WAIT_CONDITION)
             return REC_KNOWN;
         return argument >> 8 & 1 ? REC_COND_BROADCAST : REC_COND_SIGNAL;
+    case WEFT_OP_OBJECT_MADE:
+    case WEFT_OP_OBJECT_GONE:
+        if (kind > WEFT_RING_LOCK_BARRIER)
+            return REC_KNOWN;
+        return (enum rec_known)((op == WEFT_OP_OBJECT_MADE ? REC_MADE : REC_GONE) + kind);
     case WEFT_OP_IO_BEGIN:
     case WEFT_OP_IO_END:
         return kind <= WEFT_IO_SEND ? (enum rec_known)(REC_READ + kind) : REC_KNOWN;

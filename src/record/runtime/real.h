@@ -65,6 +65,22 @@ int __ppoll_chk(struct pollfd *fds, nfds_t n_fds, const struct timespec *timeout
     NAME(pthread_cond_signal)                                                                      \
     NAME(pthread_cond_broadcast)                                                                   \
     NAME(pthread_barrier_wait)                                                                     \
+    NAME(pthread_mutex_init)                                                                       \
+    NAME(pthread_mutex_destroy)                                                                    \
+    NAME(mtx_init)                                                                                 \
+    NAME(mtx_destroy)                                                                              \
+    NAME(pthread_rwlock_init)                                                                      \
+    NAME(pthread_rwlock_destroy)                                                                   \
+    NAME(pthread_spin_init)                                                                        \
+    NAME(pthread_spin_destroy)                                                                     \
+    NAME(sem_init)                                                                                 \
+    NAME(sem_destroy)                                                                              \
+    NAME(pthread_cond_init)                                                                        \
+    NAME(pthread_cond_destroy)                                                                     \
+    NAME(cnd_init)                                                                                 \
+    NAME(cnd_destroy)                                                                              \
+    NAME(pthread_barrier_init)                                                                     \
+    NAME(pthread_barrier_destroy)                                                                  \
     NAME(mtx_lock)                                                                                 \
     NAME(mtx_trylock)                                                                              \
     NAME(mtx_timedlock)                                                                            \
