@@ -566,14 +566,23 @@ bool weft_ring_nested(uintptr_t frame)
 void weft_ring_put(enum weft_op op, int64_t argument, uint64_t now, const uint64_t *words,
                    unsigned n_words)
 {
+    const uint64_t n_units = (1 + (uint64_t)n_words) * WEFT_WORD_UNITS;
     uint64_t delta;
     if (!weft_ring_enter())
         return;
-    struct weft_ring *ring = weft_ring_reserve((1 + n_words) * (uint64_t)WEFT_WORD_UNITS, now, &delta);
+    struct weft_ring *ring = weft_ring_reserve(n_units, now, &delta);
     if (ring) {
-        weft_ring_append(ring, weft_ring_op_word(op, n_words, argument, delta));
+        const uint64_t front = weft_ring_op_word(op, n_words, argument, delta);
+        uint32_t *row = weft_ring_row(ring, n_units);
+        if (row)
+            weft_ring_set_word(row, front);
+        else
+            weft_ring_append(ring, front);
         for (unsigned i = 0; i < n_words; i++)
-            weft_ring_append(ring, words[i]);
+            if (row)
+                weft_ring_set_word(row += WEFT_WORD_UNITS, words[i]);
+            else
+                weft_ring_append(ring, words[i]);
         weft_ring_publish(ring);
     }
     weft_ring_leave();

@@ -166,17 +166,31 @@ WEFT_INLINE void weft_ring_publish(struct weft_ring *ring)
     atomic_store_explicit(&ring->slot->head, ring->head, memory_order_release);
 }
 
+WEFT_INLINE void weft_ring_set_word(uint32_t *units, uint64_t word)
+{
+    memcpy(units, &word, sizeof word);
+}
+
+/* Where n_units can be written in a row, which they then are; NULL where the ring ends before. */
+WEFT_INLINE uint32_t *weft_ring_row(struct weft_ring *ring, uint64_t n_units)
+{
+    const uint64_t at = ring->head & ring->mask;
+    if (WEFT_UNLIKELY(at + n_units > ring->mask + 1))
+        return NULL;
+    ring->head += n_units;
+    return &ring->units[at];
+}
+
 /* A word whose first unit is the last of the ring goes on at its beginning. */
 WEFT_INLINE void weft_ring_append(struct weft_ring *ring, uint64_t word)
 {
-    const uint64_t at = ring->head & ring->mask;
-    if (WEFT_LIKELY(at != ring->mask)) {
-        memcpy(&ring->units[at], &word, sizeof word);
+    uint32_t *row = weft_ring_row(ring, WEFT_WORD_UNITS);
+    if (WEFT_LIKELY(row != NULL)) {
+        weft_ring_set_word(row, word);
     } else {
-        ring->units[at] = (uint32_t)word;
-        ring->units[0] = (uint32_t)(word >> 32);
+        ring->units[ring->head++ & ring->mask] = (uint32_t)word;
+        ring->units[ring->head++ & ring->mask] = (uint32_t)(word >> 32);
     }
-    ring->head += WEFT_WORD_UNITS;
 }
 
 WEFT_INLINE uint64_t weft_ring_op_word(enum weft_op op, unsigned n_words, int64_t argument,
@@ -213,9 +227,17 @@ WEFT_INLINE void weft_ring_put2(enum weft_op op, int64_t argument, uint64_t now,
         return;
     struct weft_ring *ring = weft_ring_reserve(3 * WEFT_WORD_UNITS, now, &delta);
     if (WEFT_LIKELY(ring != NULL)) {
-        weft_ring_append(ring, weft_ring_op_word(op, 2, argument, delta));
-        weft_ring_append(ring, first);
-        weft_ring_append(ring, second);
+        const uint64_t front = weft_ring_op_word(op, 2, argument, delta);
+        uint32_t *row = weft_ring_row(ring, 3 * WEFT_WORD_UNITS);
+        if (WEFT_LIKELY(row != NULL)) {
+            weft_ring_set_word(row, front);
+            weft_ring_set_word(row + WEFT_WORD_UNITS, first);
+            weft_ring_set_word(row + 2 * WEFT_WORD_UNITS, second);
+        } else {
+            weft_ring_append(ring, front);
+            weft_ring_append(ring, first);
+            weft_ring_append(ring, second);
+        }
         weft_ring_publish(ring);
     }
     weft_ring_leave();
