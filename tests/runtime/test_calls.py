@@ -197,7 +197,7 @@ def losses():
 def lap():
     """A small ring that is read while it is written: what was read and what LOST says is missing are
     the program's calls, in order. Whether the ring was gone around depends on the machine."""
-    with Recorded([target("target_calls"), "11", "1", "150000"], preload=(FUNCTIONS,),
+    with Recorded([target("target_calls"), "11", "1", "60000", "slow"], preload=(FUNCTIONS,),
                   env={"WEFT_RECORD_WORDS": "4096"}) as it:
         rings, found = {}, []
 
