@@ -23,6 +23,7 @@ sys.path.insert(0, str(ROOT / "tests/support"))
 import ring_reader  # noqa: E402
 
 SOURCE = ROOT / "bench/record/micro.c"
+N_WARM, N_CALLS = 14, 40000 # as there
 CLANG = shutil.which("clang-14") or shutil.which("clang")
 LTTNG = "/usr/lib/x86_64-linux-gnu/liblttng-ust-"
 
@@ -56,7 +57,8 @@ class Reader:
     def stop(self):
         self.is_over = True
         self.thread.join()
-        return sum(slot.lost for ring in self.rings.values() for slot in ring.slots())
+        slots = [slot for ring in self.rings.values() for slot in ring.slots()]
+        return sum(slot.lost for slot in slots), 4 * sum(slot.head for slot in slots)
 
 
 def rows(command, **env):
@@ -70,9 +72,12 @@ def by_weft(program, what, repeats, library):
     with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as folder:
         reader = Reader(folder)
         found = rows([program, what, repeats], WEFT_RECORD=folder, LD_PRELOAD=library)
-        n_lost = reader.stop()
+        n_lost, n_bytes = reader.stop()
         if n_lost:
-            print(f"# {library}: {n_lost} words found no room", file=sys.stderr)
+            print(f"# {library}: {n_lost} records found no room", file=sys.stderr)
+        if what == "calls":
+            n_calls = N_CALLS * (N_WARM + int(repeats)) - n_lost / 2
+            print(f"# {n_bytes / n_calls:.3f} bytes a call in the ring", file=sys.stderr)
         return found
 
 

@@ -18,14 +18,18 @@
  *
  * The recorder makes a folder and names it in WEFT_RECORD. Each library that is loaded into a
  * process makes one file in it, PID.LIBRARY.N, sparse, and each thread that has something to say
- * takes a free slot. Words are written by the thread alone: word i lies at i modulo n_words; `head`
- * counts the words written, always whole records, `tail` those the recorder has read. A thread
- * never waits: what finds no room is counted in `lost`, and LOST stands in the ring when there is
- * room again, and a TIME behind it. A slot begins with a TIME. Of a new program (not after a mere
- * fork) PID.LIBRARY.N.maps, made before the file is ready, is what /proc/self/maps was: a program
- * may be gone before the recorder can ask. */
+ * takes a free slot. Records are written by the thread alone, in units of 4 bytes: unit i lies at i
+ * modulo n_units; `head` counts the units written, always whole records, `tail` those the recorder
+ * has read. A thread never waits: a record that finds no room is counted in `lost`, and LOST stands
+ * in the ring when there is room again, and a TIME behind it. A slot begins with a TIME. Of a new
+ * program (not after a mere fork) PID.LIBRARY.N.maps, made before the file is ready, is what
+ * /proc/self/maps was: a program may be gone before the recorder can ask.
+ *
+ * Functions are called by numbers, which the file explains: `functions_off` leads to their
+ * addresses. A number is given once, by any thread, and its address stands there before the number
+ * stands in a record; `n_functions` only grows. Number 0 is address 0. */
 
-#define WEFT_RING_MAGIC UINT64_C(0x31474e4952544657) /* "WFTRING1" */
+#define WEFT_RING_MAGIC UINT64_C(0x32474e4952544657) /* "WFTRING2" */
 #define WEFT_RING_ENV "WEFT_RECORD"
 
 enum weft_ring_library {
@@ -41,31 +45,32 @@ enum weft_ring_state {
 
 /* One a slot, 128 bytes: two cache lines, the writer's and the reader's. A slot is taken again and
  * again: head, tail and lost go on counting; tid, start_ticks and name are those of the new thread
- * as soon as head lies above the words of the old one. The reader makes an ENDED slot FREE, when
+ * as soon as head lies above the units of the old one. The reader makes an ENDED slot FREE, when
  * tail is head. */
 struct weft_ring_slot {
     _Atomic uint32_t state; /* enum weft_ring_state */
     uint32_t tid;
     uint64_t start_ticks;  /* when the thread took the slot; with tid, its identity */
-    _Atomic uint64_t head; /* words written */
-    _Atomic uint64_t lost; /* words that found no room, ever */
+    _Atomic uint64_t head; /* units written */
+    _Atomic uint64_t lost; /* records that found no room, ever */
     char name[16];         /* of the thread, when it began or was last renamed */
-    /* With a filter by duration, the words from head to here may be taken back; when the process is
+    /* With a filter by duration, the units from head to here may be taken back; when the process is
      * gone, they are final. Otherwise not above head. */
     _Atomic uint64_t drafted;
     uint64_t reserved_writer;
-    _Atomic uint64_t tail; /* words read */
+    _Atomic uint64_t tail; /* units read */
     uint64_t reserved_reader[7];
 };
 _Static_assert(sizeof(struct weft_ring_slot) == 128, "two cache lines");
 
-/* The file: this header, then n_slots slots, then from data_off on the words of each slot. */
+/* The file: this header, n_slots slots, from functions_off on the addresses of functions, and from
+ * data_off on the units of each slot. */
 struct weft_ring_file {
     _Atomic uint64_t magic; /* written last */
     uint32_t library;       /* enum weft_ring_library */
     uint32_t pid;
     uint32_t n_slots;
-    uint32_t n_words;              /* of a slot: a power of two */
+    uint32_t n_units;              /* of a slot: a power of two */
     uint64_t data_off;             /* a multiple of the page size */
     uint64_t start_ticks;          /* when the library began in this process */
     _Atomic uint64_t lost_threads; /* threads that found no slot */
@@ -73,31 +78,38 @@ struct weft_ring_file {
     _Atomic uint32_t n_modules;    /* counts dlopen and dlclose: maps have changed */
     uint32_t parent;               /* process id */
     uint32_t pid_namespace;        /* its inode, in which pid and tids count; 0: not known */
-    uint8_t reserved[64];
+    uint64_t functions_off;        /* a multiple of the page size */
+    uint32_t functions_cap;        /* addresses that there is place for, 8 bytes each */
+    _Atomic uint32_t n_functions;  /* addresses that stand there */
+    uint8_t reserved[48];
 };
 _Static_assert(sizeof(struct weft_ring_file) == 128, "a head as long as a slot's");
 
-/* ---- words of a ring
+/* ---- records of a ring
  *
- * Bits 0-1 of a word are its kind. Ticks are those of the time stamp counter on x86-64 (elsewhere
- * ns of CLOCK_MONOTONIC); a delta counts from the record before, in 15 bits; after a longer time a
- * TIME comes first. Addresses are of user space: 47 bits. */
-enum weft_word_kind {
-    WEFT_WORD_ENTER, /* bits 2-48 address of the function; 49-63 delta */
-    WEFT_WORD_EXIT,  /* likewise */
-    WEFT_WORD_TIME,  /* bits 2-63: ticks; later deltas count from here */
-    WEFT_WORD_OP,    /* bits 2-9 enum weft_op; 10-15 words that follow (0-63); 16-48 argument
+ * Bits 0-1 of a record's first unit are its kind. A call is one unit. What is longer is made of
+ * words of 8 bytes, the lower unit first; a word that begins in the last unit of the ring ends in
+ * the first. Ticks are those of the time stamp counter on x86-64 (elsewhere ns of CLOCK_MONOTONIC);
+ * a delta counts from the record before, in 15 bits; after a longer time a TIME comes first. */
+enum weft_unit_kind {
+    WEFT_UNIT_ENTER, /* bits 2-16 number of the function; 17-31 delta */
+    WEFT_UNIT_EXIT,  /* likewise */
+    WEFT_UNIT_TIME,  /* a word; bits 2-63: ticks; later deltas count from here */
+    WEFT_UNIT_OP,    /* a word; bits 2-9 enum weft_op; 10-15 words that follow (0-63); 16-48 argument
                         (33 bits, two's complement); 49-63 delta */
 };
 
 enum {
-    WEFT_WORD_ADDRESS_SHIFT = 2,
+    WEFT_UNIT_NUMBER_SHIFT = 2,
+    WEFT_UNIT_DELTA_SHIFT = 17,
+    WEFT_WORD_UNITS = 2,
     WEFT_WORD_OP_SHIFT = 2,
     WEFT_WORD_COUNT_SHIFT = 10,
     WEFT_WORD_ARGUMENT_SHIFT = 16,
     WEFT_WORD_DELTA_SHIFT = 49,
-    WEFT_WORD_DELTA_MAX = (1 << 15) - 1,
+    WEFT_DELTA_MAX = (1 << 15) - 1,
     WEFT_OP_WORDS_MAX = 63,
+    WEFT_RING_FUNCTIONS_MAX = 1 << 15, /* that have a number; the calls of others are FAR */
 };
 
 /* Objects of locks: the low 8 bits of the argument of a lock's record, so that each record can be
@@ -116,7 +128,7 @@ enum weft_ring_lock {
  * argument of the record, as far as 33 bits hold it. Text: a word with its length in bytes, then
  * its bytes, the last word filled up with zeros. */
 enum weft_op {
-    WEFT_OP_LOST = 1,      /* words: how many words found no room since the record before */
+    WEFT_OP_LOST = 1,      /* words: how many records found no room since the record before */
     WEFT_OP_THREAD_NAME,   /* text */
     WEFT_OP_THREAD_CREATE, /* argument: result; words: pthread_t of the new thread, caller */
     WEFT_OP_THREAD_BEGIN,  /* words: pthread_t of this thread, start routine */
@@ -148,7 +160,8 @@ enum weft_op {
     WEFT_OP_SNAPSHOT,     /* the program asks for the flight recorder's file; words: text, why */
     /* Functions. */
     WEFT_OP_CULLED,    /* words: address, calls seen: no longer recorded */
-    WEFT_OP_ENTER_FAR, /* words: address; of one beyond 47 bits */
+    WEFT_OP_ENTER_FAR, /* words: address; of a function that has no number: too many have, or it
+                          lies beyond 47 bits */
     WEFT_OP_EXIT_FAR,
     WEFT_OP_EPOLL_WATCH, /* words: the set's descriptor, one that it watches from now on, the
                             program's word for it */
@@ -188,7 +201,7 @@ enum weft_io_kind {
 #define WEFT_RECORDING_MAGIC "WEFTREC\n"
 #define WEFT_PIECE_MAGIC UINT32_C(0x63705257) /* "WRpc" */
 
-enum { WEFT_RECORDING_VERSION = 1 };
+enum { WEFT_RECORDING_VERSION = 2 };
 
 struct weft_recording_head { /* 32 bytes */
     char magic[8];
@@ -228,13 +241,14 @@ enum weft_piece_kind {
                             or tid from WEFT_NUMBER_UNKNOWN on is what it calls itself + that */
     WEFT_PIECE_MAPS,     /* pid; text of /proc/PID/maps at time_ns; stream: 0 of a new program,
                             valid since its start_ns; 1 if the process said that they had changed */
-    WEFT_PIECE_RING,     /* pid; struct weft_ring_piece, then words of one slot */
+    WEFT_PIECE_RING,     /* pid; struct weft_ring_piece, then units of one slot */
     WEFT_PIECE_KERNEL,   /* stream: processor; struct weft_kernel_record ... in order of time */
     WEFT_PIECE_LOST,     /* stream: processor; u64 records that the kernel's ring had no room for,
                             u64 ns since when they may have been lost */
     WEFT_PIECE_COST,     /* struct weft_record_cost: what recording has taken until time_ns */
     WEFT_PIECE_BUILD,    /* text, lines BUILD-ID-IN-HEX SPACE PATH: of modules mapped */
     WEFT_PIECE_END,      /* the recording was ended in order; text: why */
+    WEFT_PIECE_FUNCTIONS, /* pid; struct weft_functions_piece, then addresses, u64 */
     WEFT_PIECES,
 };
 
@@ -244,28 +258,37 @@ struct weft_clock_pair {
     uint64_t realtime_ns;
 };
 
-/* The slot that words are of. Words of (pid, library, start_ticks, tid) follow each other without a
- * gap, unless pieces between them were thrown away; what found no room stands in the words. A piece
- * begins and ends between records, and tells its time, so that it can be read without those before
- * it. */
+/* The slot that units are of. Units of (pid, library, start_ticks, tid) follow each other without a
+ * gap, unless pieces between them were thrown away; what found no room stands in the records. A
+ * piece begins and ends between records, and tells its time, so that it can be read without those
+ * before it. */
 struct weft_ring_piece {
     uint32_t library;
     uint32_t tid;
     uint64_t start_ticks;
-    uint64_t first_word; /* number of the first word in its slot */
+    uint64_t first_unit; /* number of the first unit in its slot */
     char name[16];
-    uint32_t has_ended; /* no more words will come */
+    uint32_t has_ended; /* no more units will come */
     uint32_t reserved;
     uint64_t base_ticks; /* that the first delta counts from; 0: a TIME comes before any */
+    uint64_t file_ticks; /* start_ticks of the ring's file: with pid, whose functions these are */
 };
-_Static_assert(sizeof(struct weft_ring_piece) == 56, "on disk");
+_Static_assert(sizeof(struct weft_ring_piece) == 64, "on disk");
+
+/* Addresses of functions by number, of the ring file of `pid` with these start_ticks; told before
+ * the units that name them. */
+struct weft_functions_piece {
+    uint64_t file_ticks;
+    uint64_t first; /* number of the first */
+};
+_Static_assert(sizeof(struct weft_functions_piece) == 16, "on disk");
 
 struct weft_record_cost {
     uint64_t recorder_cpu_ns; /* user and system time of the recorder */
     uint64_t target_cpu_ns;   /* of the recorded processes, as far as they were waited for */
     uint64_t bpf_ns;          /* run time of the programs in the kernel, if it is counted */
     uint64_t bytes;           /* written */
-    uint64_t events;          /* words of rings and records of the kernel */
+    uint64_t events;          /* records of rings and of the kernel */
     uint64_t lost;            /* of them found no room */
 };
 

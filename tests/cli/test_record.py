@@ -221,14 +221,14 @@ def test_much():
     found = counts("much.weft")
     n_steps, n_leaves = 2000 * n, 2000 * 49 * n
     n_calls = found["step"] + found["leaf"]
-    n_missing = n_steps + n_leaves - n_calls # of a call that is missing one word is, or both
+    n_missing = n_steps + n_leaves - n_calls # of a call that is missing one record is, or both
     ok(status == 0 and 0 <= n_missing <= about["lost"] and
        (about["lost"] or (found["step"], found["leaf"]) == (n_steps, n_leaves)),
-       f"{16 * 2000 * 50 * n / 1e6:.0f} MB of calls", (status, found, about["lost"]))
+       f"{8 * 2000 * 50 * n / 1e6:.0f} MB of calls", (status, found, about["lost"]))
     ok(used.ru_maxrss < 600e3, "in bounded memory", used.ru_maxrss)
     cpu_s = sum(b - a for a, b in zip(before[:2], after[:2]))
     print(f"# {time.monotonic() - begin_s:.1f} s, {cpu_s:.1f} s of processors, {used.ru_maxrss / 1e3:.0f}"
-          f" MB of memory at most, {about['lost']} words lost, trace of "
+          f" MB of memory at most, {about['lost']} records lost, trace of "
           f"{os.path.getsize('much.weft') / 1e6:.0f} MB", flush=True)
     os.unlink("much.weft")
 

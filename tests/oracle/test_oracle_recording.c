@@ -68,7 +68,8 @@ static void make_calls(struct scene *scene, struct thread *thread)
         const uint64_t address = is_exit ? stack[--depth] : address_of(draw(N_FUNCTIONS));
         if (!is_exit)
             stack[depth++] = address;
-        rb_call(&thread->rings[draw(thread->n_rings)], ticks, is_exit, address);
+        (draw(10) ? rb_call : rb_call_far)(&thread->rings[draw(thread->n_rings)], ticks, is_exit,
+                                           address);
         thread->calls[thread->n_calls++] = (struct call){ ticks, address, is_exit };
     }
 }
@@ -319,9 +320,9 @@ static void make_loss(struct loss *loss, uint64_t seed)
             } else {
                 rb_cut(&loss->file, &loss->ring, loss->ring.n_ends, 1);
                 for (uint64_t n = 0; n < n_missing; n++)
-                    rb_word(&loss->ring, 0);
+                    rb_unit(&loss->ring, 0);
                 loss->ring.n_cut = loss->ring.n;
-                loss->ring.ticks = ticks - WEFT_WORD_DELTA_MAX - 1; /* a TIME comes first */
+                loss->ring.ticks = ticks - WEFT_DELTA_MAX - 1; /* a TIME comes first */
                 loss->ring.cut_ticks = 0;
             }
             n_missing = 0;

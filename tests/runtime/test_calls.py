@@ -140,21 +140,31 @@ def long_enough(it, begin, end):
     return events[end].ticks - events[begin].ticks > 97000 * least_per_ns
 
 
-def culling():
+def cull():
+    """Whether each CULLED tells of the calls before it, and no entry of the function comes after it;
+    and of how many there were. On a busy machine no function may be quick enough."""
     with run([target("target_calls"), "5", "1", "6000"], preload=(FUNCTIONS,),
              filters="cull 50\n") as it:
         events = it.events(LIB)[0]
-        culled = [event for event in events if event.kind == "CULLED"]
         n_calls, are_right = {}, []
         for event in events:
             if event.kind == "EXIT":
                 n_calls[event.address] = n_calls.get(event.address, 0) + 1
             elif event.kind == "CULLED":
                 are_right.append(n_calls[event.words[0]] == event.words[1] >= 50)
-        ok(culled and all(are_right), "cull: counts are told", culled)
         ended = {event.words[0]: i for i, event in enumerate(events) if event.kind == "CULLED"}
-        ok(all(not (event.kind == "ENTER" and ended.get(event.address, i) < i)
-               for i, event in enumerate(events)), "cull: no entry afterwards")
+        are_over = all(not (event.kind == "ENTER" and ended.get(event.address, i) < i)
+                       for i, event in enumerate(events))
+        return all(are_right), are_over, len(are_right)
+
+
+def culling():
+    for _ in range(50):
+        are_right, are_over, n_culled = cull()
+        if not are_right or not are_over or n_culled:
+            break
+    ok(n_culled and are_right, "cull: counts are told", f"{n_culled} culled")
+    ok(are_over, "cull: no entry afterwards")
 
 
 def jumps():
@@ -179,15 +189,15 @@ def losses():
         ring = it.rings(LIB)[0]
         slot = ring.slots()[0]
         told, found = truth(it.out)[0], calls(slot.events())
-        ok(ring.n_words == 4096 and 3000 < len(found) <= 4096 and told[:len(found)] == found,
-           "a full ring holds the beginning", f"{ring.n_words} {len(found)}")
+        ok(ring.n_units == 8192 and 7000 < len(found) <= 8192 and told[:len(found)] == found,
+           "a full ring holds the beginning", f"{ring.n_units} {len(found)}")
         equal(slot.lost, len(told) - len(found), "each call that found no room is counted")
 
 
 def lap():
     """A small ring that is read while it is written: what was read and what LOST says is missing are
     the program's calls, in order. Whether the ring was gone around depends on the machine."""
-    with Recorded([target("target_calls"), "11", "1", "150000"], preload=(FUNCTIONS,),
+    with Recorded([target("target_calls"), "11", "1", "60000", "slow"], preload=(FUNCTIONS,),
                   env={"WEFT_RECORD_WORDS": "4096"}) as it:
         rings, found = {}, []
 
@@ -212,7 +222,7 @@ def lap():
                 at += 1
         slot = list(rings.values())[0].slots()[0]
         is_right = n_wrong == 0 and at + slot.lost - n_lost == len(told)
-        return is_right, len(found) > 4096, (f"{n_wrong} wrong, {len(found)} found, {n_lost} of "
+        return is_right, len(found) > 8192, (f"{n_wrong} wrong, {len(found)} found, {n_lost} of "
                                              f"{slot.lost} lost, {at} {len(told)}")
 
 

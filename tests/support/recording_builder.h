@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Builds recordings (docs/recording-format.md): pieces, and words of rings.
+ * Builds recordings (docs/recording-format.md): pieces, and records of rings.
  */
 #ifndef WEFT_TESTS_RECORDING_BUILDER_H
 #define WEFT_TESTS_RECORDING_BUILDER_H
@@ -94,31 +94,40 @@ __attribute__((unused)) static void rb_clock(struct rb *rb, uint64_t ticks, uint
     rb_piece(rb, WEFT_PIECE_CLOCK, 0, 0, ns, &pair, sizeof pair);
 }
 
-/* ---- words ----------------------------------------------------------------------------------- */
+/* ---- rings ------------------------------------------------------------------------------------ */
 
-/* The words of one slot, as a library writes them; pieces are cut from them. */
+/* The units of one slot, as a library writes them; pieces are cut from them. */
 struct rb_ring {
-    uint64_t *words;
+    uint32_t *units;
     size_t n, cap;
     uint64_t ticks; /* of the last record */
-    size_t n_cut;   /* words that stand in pieces */
+    size_t n_cut;   /* units that stand in pieces */
     uint64_t cut_ticks;
     struct weft_ring_piece piece;
     uint32_t pid;
     size_t *ends; /* of records, where pieces may end */
     uint64_t *end_ticks;
     size_t n_ends, cap_ends;
+    /* Each ring has a file of its own. */
+    uint64_t *functions; /* addresses by number */
+    size_t n_functions, n_told;
 };
 
-__attribute__((unused)) static void rb_word(struct rb_ring *ring, uint64_t word)
+__attribute__((unused)) static void rb_unit(struct rb_ring *ring, uint32_t unit)
 {
     if (ring->n == ring->cap) {
         ring->cap = ring->cap * 2 + 64;
-        ring->words = realloc(ring->words, ring->cap * sizeof *ring->words);
-        if (!ring->words)
+        ring->units = realloc(ring->units, ring->cap * sizeof *ring->units);
+        if (!ring->units)
             abort();
     }
-    ring->words[ring->n++] = word;
+    ring->units[ring->n++] = unit;
+}
+
+__attribute__((unused)) static void rb_word(struct rb_ring *ring, uint64_t word)
+{
+    rb_unit(ring, (uint32_t)word);
+    rb_unit(ring, (uint32_t)(word >> 32));
 }
 
 __attribute__((unused)) static void rb_record_end(struct rb_ring *ring)
@@ -134,24 +143,16 @@ __attribute__((unused)) static void rb_record_end(struct rb_ring *ring)
     ring->end_ticks[ring->n_ends++] = ring->ticks;
 }
 
-/* The delta to `ticks`, shifted; with a TIME before it if it is too long. */
+/* The delta to `ticks`; with a TIME before it if it is too long. */
 __attribute__((unused)) static uint64_t rb_delta(struct rb_ring *ring, uint64_t ticks)
 {
     uint64_t delta = ticks - ring->ticks;
-    if (delta > WEFT_WORD_DELTA_MAX || ring->n == 0) {
-        rb_word(ring, ticks << 2 | WEFT_WORD_TIME);
+    if (delta > WEFT_DELTA_MAX || ring->n == 0) {
+        rb_word(ring, ticks << 2 | WEFT_UNIT_TIME);
         delta = 0;
     }
     ring->ticks = ticks;
-    return delta << WEFT_WORD_DELTA_SHIFT;
-}
-
-__attribute__((unused)) static void rb_call(struct rb_ring *ring, uint64_t ticks, bool is_exit,
-                                            uint64_t address)
-{
-    const uint64_t delta = rb_delta(ring, ticks);
-    rb_word(ring, delta | address << WEFT_WORD_ADDRESS_SHIFT | is_exit);
-    rb_record_end(ring);
+    return delta;
 }
 
 __attribute__((unused)) static void rb_op(struct rb_ring *ring, uint64_t ticks, enum weft_op op,
@@ -159,11 +160,45 @@ __attribute__((unused)) static void rb_op(struct rb_ring *ring, uint64_t ticks, 
 {
     const uint64_t delta = rb_delta(ring, ticks);
     const uint64_t bits = (uint64_t)argument & ((UINT64_C(1) << 33) - 1);
-    rb_word(ring, delta | bits << WEFT_WORD_ARGUMENT_SHIFT | n_extra << WEFT_WORD_COUNT_SHIFT |
-                      (uint64_t)op << WEFT_WORD_OP_SHIFT | WEFT_WORD_OP);
+    rb_word(ring, delta << WEFT_WORD_DELTA_SHIFT | bits << WEFT_WORD_ARGUMENT_SHIFT |
+                      n_extra << WEFT_WORD_COUNT_SHIFT | (uint64_t)op << WEFT_WORD_OP_SHIFT |
+                      WEFT_UNIT_OP);
     for (size_t k = 0; k < n_extra; k++)
         rb_word(ring, extra[k]);
     rb_record_end(ring);
+}
+
+/* The number of a function; 0 is address 0. */
+__attribute__((unused)) static uint32_t rb_number(struct rb_ring *ring, uint64_t address)
+{
+    if (!ring->functions) {
+        ring->functions = calloc(WEFT_RING_FUNCTIONS_MAX, sizeof *ring->functions);
+        ring->n_functions = 1;
+    }
+    for (uint32_t number = 0; ring->functions && number < ring->n_functions; number++)
+        if (ring->functions[number] == address)
+            return number;
+    if (!ring->functions || ring->n_functions == WEFT_RING_FUNCTIONS_MAX)
+        abort();
+    ring->functions[ring->n_functions] = address;
+    return (uint32_t)ring->n_functions++;
+}
+
+/* Of a function that has a number. */
+__attribute__((unused)) static void rb_call(struct rb_ring *ring, uint64_t ticks, bool is_exit,
+                                            uint64_t address)
+{
+    const uint32_t delta = (uint32_t)rb_delta(ring, ticks);
+    rb_unit(ring, delta << WEFT_UNIT_DELTA_SHIFT |
+                      rb_number(ring, address) << WEFT_UNIT_NUMBER_SHIFT | is_exit);
+    rb_record_end(ring);
+}
+
+/* Of one that has none. */
+__attribute__((unused)) static void rb_call_far(struct rb_ring *ring, uint64_t ticks, bool is_exit,
+                                                uint64_t address)
+{
+    rb_op(ring, ticks, is_exit ? WEFT_OP_EXIT_FAR : WEFT_OP_ENTER_FAR, 0, &address, 1);
 }
 
 /* Words `front`, then a text. */
@@ -179,16 +214,41 @@ __attribute__((unused)) static void rb_op_text(struct rb_ring *ring, uint64_t ti
     rb_op(ring, ticks, op, 0, extra, n_front + 1 + (strlen(text) + 7) / 8);
 }
 
-/* A piece with all records up to the `end`-th (exclusive). */
+__attribute__((unused)) static uint64_t rb_file_ticks(const struct rb_ring *ring)
+{
+    return ring->piece.start_ticks + ((uint64_t)ring->piece.tid << 40) +
+           ((uint64_t)ring->piece.library << 60);
+}
+
+/* A piece with the functions that none has told of yet, if there are any. */
+__attribute__((unused)) static void rb_functions(struct rb *rb, struct rb_ring *ring,
+                                                 uint64_t time_ns)
+{
+    const struct weft_functions_piece piece = { .file_ticks = rb_file_ticks(ring),
+                                                .first = ring->n_told };
+    struct rb payload = { 0 };
+    if (ring->n_told == ring->n_functions)
+        return;
+    rb_put(&payload, &piece, sizeof piece);
+    rb_put(&payload, ring->functions + ring->n_told,
+           (ring->n_functions - ring->n_told) * sizeof *ring->functions);
+    rb_piece(rb, WEFT_PIECE_FUNCTIONS, 0, ring->pid, time_ns, payload.bytes, payload.n_bytes);
+    rb_fini(&payload);
+    ring->n_told = ring->n_functions;
+}
+
+/* A piece with all records up to the `end`-th (exclusive), after one with their functions. */
 __attribute__((unused)) static void rb_cut(struct rb *rb, struct rb_ring *ring, size_t end,
                                            uint64_t time_ns)
 {
     const size_t n_end = end ? ring->ends[end - 1] : 0;
     struct rb payload = { 0 };
-    ring->piece.first_word = ring->n_cut;
+    rb_functions(rb, ring, time_ns);
+    ring->piece.first_unit = ring->n_cut;
     ring->piece.base_ticks = ring->cut_ticks;
+    ring->piece.file_ticks = rb_file_ticks(ring);
     rb_put(&payload, &ring->piece, sizeof ring->piece);
-    rb_put(&payload, ring->words + ring->n_cut, (n_end - ring->n_cut) * sizeof *ring->words);
+    rb_put(&payload, ring->units + ring->n_cut, (n_end - ring->n_cut) * sizeof *ring->units);
     rb_piece(rb, WEFT_PIECE_RING, 0, ring->pid, time_ns, payload.bytes, payload.n_bytes);
     rb_fini(&payload);
     ring->n_cut = n_end;
@@ -197,9 +257,10 @@ __attribute__((unused)) static void rb_cut(struct rb *rb, struct rb_ring *ring, 
 
 __attribute__((unused)) static void rb_ring_fini(struct rb_ring *ring)
 {
-    free(ring->words);
+    free(ring->units);
     free(ring->ends);
     free(ring->end_ticks);
+    free(ring->functions);
     *ring = (struct rb_ring){ 0 };
 }
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Reads a ring file of the recorder's runtime (src/schema/recording.h) as plainly as it can be read,
-for tests that know each word that must stand there."""
+for tests that know each record that must stand there."""
 import mmap
 import os
 import struct
 
-MAGIC = 0x31474e4952544657
+MAGIC = 0x32474e4952544657
 FREE, LIVE, ENDED = 0, 1, 2
 OPERATIONS, FUNCTIONS = 1, 2
 OPS = ["", "LOST", "THREAD_NAME", "THREAD_CREATE", "THREAD_BEGIN", "THREAD_END", "LOCK_REQUEST",
@@ -47,29 +47,34 @@ class Slot:
         self.ring, self.at = ring, at
         self.index = (at - 128) // 128
 
-    def words(self):
-        base = self.ring.data_off + self.index * self.ring.n_words * 8
-        first = max(self.tail, self.head - self.ring.n_words)
+    def units(self):
+        base = self.ring.data_off + self.index * self.ring.n_units * 4
+        first = max(self.tail, self.head - self.ring.n_units)
         for i in range(first, self.head):
-            yield struct.unpack_from("<Q", self.ring.map, base + i % self.ring.n_words * 8)[0]
+            yield struct.unpack_from("<I", self.ring.map, base + i % self.ring.n_units * 4)[0]
 
     def events(self):
-        words = self.words()
+        """ENTER and EXIT whether they are FAR or not; those have words, too."""
+        units = self.units()
         clocks = self.ring.clocks # of what was read before
-        for word in words:
-            kind = word & 3
+        for unit in units:
+            kind = unit & 3
+            word = unit | next(units) << 32 if kind > 1 else unit
             if kind == 2:
                 clocks[self.index] = word >> 2
                 continue
             assert self.index in clocks, "a TIME comes before any delta"
-            ticks = clocks[self.index] = clocks[self.index] + (word >> 49)
+            ticks = clocks[self.index] = clocks[self.index] + (word >> (49 if kind == 3 else 17))
             if kind != 3:
-                yield Event("EXIT" if kind else "ENTER", ticks, word >> 2 & (1 << 47) - 1)
+                number = unit >> 2 & 0x7fff
+                yield Event("EXIT" if kind else "ENTER", ticks, self.ring.function(number))
                 continue
             argument = word >> 16 & (1 << 33) - 1
             argument -= (argument >> 32) << 33
-            op, n_words = word >> 2 & 0xff, word >> 10 & 63
-            yield Event(OPS[op], ticks, 0, argument, [next(words) for _ in range(n_words)])
+            op, n_words = OPS[word >> 2 & 0xff], word >> 10 & 63
+            words = [next(units) | next(units) << 32 for _ in range(n_words)]
+            is_far = op.endswith("_FAR")
+            yield Event(op.removesuffix("_FAR"), ticks, words[0] if is_far else 0, argument, words)
 
 
 class Ring:
@@ -77,11 +82,22 @@ class Ring:
         self.path, self.clocks = path, {}
         with open(path, "r+b") as file:
             self.map = mmap.mmap(file.fileno(), 0)
-        (magic, self.library, self.pid, self.n_slots, self.n_words, self.data_off, self.start_ticks,
-         self.lost_threads, self.is_stopped, self.n_modules) = struct.unpack_from("<QIIIIQQQII",
-                                                                                 self.map, 0)
+        (magic, self.library, self.pid, self.n_slots, self.n_units, self.data_off, self.start_ticks,
+         self.lost_threads, self.is_stopped, self.n_modules, _, _, self.functions_off,
+         self.functions_cap) = struct.unpack_from("<QIIIIQQQIIIIQI", self.map, 0)
         assert magic == MAGIC, "magic"
-        assert self.data_off + self.n_slots * self.n_words * 8 == len(self.map), "size"
+        assert self.data_off + self.n_slots * self.n_units * 4 == len(self.map), "size"
+        assert self.functions_off + self.functions_cap * 8 <= self.data_off, "functions"
+
+    def n_functions(self):
+        return struct.unpack_from("<I", self.map, 76)[0]
+
+    def function(self, number):
+        """Its address, which stands there before the number stands in a record."""
+        assert number < self.n_functions() <= self.functions_cap, "the number of a function"
+        address = struct.unpack_from("<Q", self.map, self.functions_off + number * 8)[0]
+        assert (address != 0) == (number != 0), "the address of a function"
+        return address
 
     def slots(self):
         """Those that were ever taken."""

@@ -412,12 +412,39 @@ static void test_damage(void)
     rb_call(&ring, 1025, true, 0x80);
     rb_call(&ring, 1030, false, 0x40);
     rb_cut(&file, &ring, 1, 1100);
+    rb_functions(&file, &ring, 1200);
     const size_t at = file.n_bytes;
     rb_cut(&file, &ring, 3, 1200);
     file.bytes[at + 60] ^= 4;
     rb_cut(&file, &ring, 4, 1300);
     rb_ring_fini(&ring);
     expect(&file, lines, "damage");
+}
+
+/* Calls of the function that the damaged piece would have told of are missing, and their times
+ * count; a function without a number, and a later piece about others, are as they were. */
+static void test_damaged_functions(void)
+{
+    static const char *const lines[] = { "E 21 @10\nE 23 @40\nM 21 @45\nend @50\n",
+                                         "function 21  [] 0x40\nfunction 22  [] 0xc0\n",
+                                         "function 23  [] 0x7fffffffffffffff\n",
+                                         "note bad_record 2 thread 0 at", NULL };
+    struct rb file = { 0 };
+    struct rb_ring ring = ring_of(TID, WEFT_RING_FUNCTIONS, 1000);
+    begin(&file);
+    rb_call(&ring, 1010, false, 0x40);
+    rb_cut(&file, &ring, 1, 1100);
+    rb_call(&ring, 1020, false, 0x80);
+    rb_call(&ring, 1030, true, 0x80);
+    const size_t at = file.n_bytes;
+    rb_functions(&file, &ring, 1200);
+    file.bytes[at + 60] ^= 4;
+    rb_call_far(&ring, 1040, false, INT64_MAX);
+    rb_call(&ring, 1045, true, 0x40);
+    rb_call(&ring, 1050, true, 0xc0);
+    rb_cut(&file, &ring, 6, 1300);
+    rb_ring_fini(&ring);
+    expect(&file, lines, "damaged functions");
 }
 
 /* A wait that was open when words went missing is over where the next record stands, and says that
@@ -458,9 +485,15 @@ static void test_heads(void)
     const uint64_t sum = XXH3_64bits(file.bytes, 24);
     memcpy(file.bytes + 24, &sum, sizeof sum);
     got = import(&file, file.n_bytes);
-    tap_ok(strstr(got, "version 9") != NULL, "a newer version");
+    tap_ok(strstr(got, "version 9, which is newer") != NULL, "a newer version");
     free(got);
-    file.bytes[8] = 1; /* a wrong sum: the pieces count */
+    file.bytes[8] = 1;
+    const uint64_t old_sum = XXH3_64bits(file.bytes, 24);
+    memcpy(file.bytes + 24, &old_sum, sizeof old_sum);
+    got = import(&file, file.n_bytes);
+    tap_ok(strstr(got, "version 1, which is older") != NULL, "an older version");
+    free(got);
+    file.bytes[8] = 7; /* a wrong sum: the pieces count */
     got = import(&file, file.n_bytes);
     tap_ok(strstr(got, "clock 1000000000 zero 1000 monotonic 1000 realtime 5000") != NULL,
            "a damaged header");
@@ -480,6 +513,7 @@ int main(void)
     test_program();
     test_inner();
     test_damage();
+    test_damaged_functions();
     test_losses();
     test_heads();
     return tap_done();

@@ -4,7 +4,7 @@
  *
  *     pieces --> clocks, spaces, rings            (whole file, once)
  *     records of the kernel, by time, twice       (kernel.c: threads, then events)
- *     words of rings, a thread at a time, twice   (survey.c: names, then deliver.c)
+ *     units of rings, a thread at a time, twice   (survey.c: names, then deliver.c)
  */
 #ifndef WEFT_INGEST_RECORDING_CONVERT_H
 #define WEFT_INGEST_RECORDING_CONVERT_H
@@ -54,7 +54,7 @@ struct rec_culled {
 };
 
 struct rec_lost {
-    uint64_t n_words, n_bad, at_off;
+    uint64_t n_records, n_bad, at_off;
 };
 
 struct rec_convert {
@@ -127,7 +127,7 @@ void rec_kernel_close(struct rec_kernel *kernel); /* NULL is allowed */
 WEFT_CHECKED enum weft_code rec_kernel_survey(struct rec_kernel *kernel);
 WEFT_CHECKED enum weft_code rec_kernel_deliver(struct rec_kernel *kernel);
 
-/* ---- survey.c: what the words of a thread point to. From several workers at once. -------------
+/* ---- survey.c: what the records of a thread point to. From several workers at once. -------------
  */
 
 WEFT_CHECKED enum weft_code rec_survey_thread(struct rec_convert *convert,

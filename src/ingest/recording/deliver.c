@@ -66,18 +66,17 @@ static enum weft_code look_for_loss(struct rec_delivery *delivery, const struct 
                                     uint64_t time_ns)
 {
     struct rec_source *source = delivery->source;
-    const uint64_t n_missed = source->cursor.n_lost_words + source->cursor.n_bad_words;
+    const uint64_t n_missed = source->cursor.n_lost_units + source->cursor.n_bad_units;
     if (n_missed == source->n_missed && !rec_is_loss(record))
         return WEFT_OK;
     source->n_missed = n_missed;
-    return rec_words_missing(delivery, time_ns);
+    return rec_records_missing(delivery, time_ns);
 }
 
 static enum weft_code deliver_record(struct rec_delivery *delivery, const struct rec_record *record)
 {
     struct rec_source *source = delivery->source;
     const uint64_t time_ns = rec_time(delivery->convert, &source->clock_at, record->ticks);
-    const unsigned kind = rec_word_kind(record->word);
     if (time_ns >= source->image_end_ns)
         next_image(delivery->convert, source, time_ns);
     if (delivery->thread->last_ns < time_ns)
@@ -86,10 +85,10 @@ static enum weft_code deliver_record(struct rec_delivery *delivery, const struct
         source->is_lossy ? look_for_loss(delivery, record, time_ns) : WEFT_OK;
     if (code != WEFT_OK)
         return code;
-    if (kind == WEFT_WORD_OP)
+    if (record->kind == WEFT_UNIT_OP)
         return rec_deliver_op(delivery, record, time_ns);
-    return rec_put_call(delivery, kind == WEFT_WORD_ENTER ? WEFT_CALL_ENTER : WEFT_CALL_EXIT,
-                        time_ns, rec_function_key(delivery, rec_word_address(record->word)));
+    return rec_put_call(delivery, record->kind == WEFT_UNIT_ENTER ? WEFT_CALL_ENTER : WEFT_CALL_EXIT,
+                        time_ns, rec_function_key(delivery, record->address));
 }
 
 /* Until the record in front is later than `limit`, or there is none. Events show what is in the
@@ -101,7 +100,7 @@ static enum weft_code run_source(struct rec_delivery *delivery, uint64_t limit)
     while (code == WEFT_OK && source->has_next && source->ticks <= limit) {
         const struct rec_record record = rec_cursor_take(&source->cursor, source->ticks);
         code = deliver_record(delivery, &record);
-        if (code == WEFT_OK && source->cursor.at >= source->cursor.n_words)
+        if (code == WEFT_OK && source->cursor.at >= source->cursor.n_units)
             code = rec_flush_events(delivery);
         source->has_next = rec_cursor_peek(&source->cursor, &source->ticks);
     }
@@ -171,10 +170,10 @@ static bool close_all(struct rec_delivery *delivery, struct sources *sources)
     bool is_good = true;
     for (size_t k = 0; k < sources->n; k++) {
         struct rec_cursor *cursor = &sources->items[k].cursor;
-        if (cursor->n_lost_words + cursor->n_bad_words && !delivery->lost.at_off)
+        if (cursor->n_lost_units + cursor->n_bad_units && !delivery->lost.at_off)
             delivery->lost.at_off = cursor->lost_off;
-        delivery->lost.n_words += cursor->n_lost_words;
-        delivery->lost.n_bad += cursor->n_bad_words;
+        delivery->lost.n_records += cursor->n_lost_units;
+        delivery->lost.n_bad += cursor->n_bad_units;
         is_good &= !cursor->has_failed;
         rec_cursor_fini(cursor);
         WEFT_VEC_FINI(&sources->items[k].open);
@@ -268,10 +267,10 @@ enum weft_code rec_deliver_thread(struct rec_convert *convert, struct rec_thread
         delivery->cache[k].image = REC_NO_IMAGE - 1; /* none */
     enum weft_code code = delivery->types ? deliver_streams(delivery) : no_memory(err);
     if (code == WEFT_OK)
-        code = note(delivery, WEFT_NOTE_LOST_RECORDS, delivery->lost.n_words,
-                    "words of rings that found no room, or are not in the recording");
+        code = note(delivery, WEFT_NOTE_LOST_RECORDS, delivery->lost.n_records,
+                    "records that found no room in a ring, and units of rings that are not in the recording");
     if (code == WEFT_OK)
-        code = note(delivery, WEFT_NOTE_BAD_RECORD, delivery->lost.n_bad, "words of rings");
+        code = note(delivery, WEFT_NOTE_BAD_RECORD, delivery->lost.n_bad, "units of rings");
     if (code == WEFT_OK)
         code = note(delivery, WEFT_NOTE_EXIT_IGNORED, delivery->n_strays,
                     "of calls whose entries are missing");

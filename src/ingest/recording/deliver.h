@@ -25,14 +25,14 @@ struct rec_source {
     size_t clock_at;
     uint32_t image;
     uint64_t image_end_ns; /* since zero */
-    uint64_t n_missed;     /* words that the cursor had missed when it was last looked at */
-    bool is_lossy;         /* words are missing somewhere in its stream */
-    bool has_lost;         /* words are missing before the record in work */
+    uint64_t n_missed;     /* units that the cursor had missed when it was last looked at */
+    bool is_lossy;         /* records are missing somewhere in its stream */
+    bool has_lost;         /* records are missing before the record in work */
     struct {
         uint32_t *items; /* keys of its open calls, if its stream is lossy */
         size_t n, cap;
     } open;
-    size_t n_doubtful; /* of them, outermost first: words went missing since they were entered */
+    size_t n_doubtful; /* of them, outermost first: records went missing since they were entered */
     struct {
         struct rec_held *items; /* locks it has, likewise; the latest last */
         size_t n, cap;
@@ -94,13 +94,13 @@ static inline enum weft_code rec_hand_call(struct rec_delivery *delivery,
     return delivery->n_calls < REC_BATCH ? WEFT_OK : rec_flush_calls(delivery);
 }
 
-/* open_calls.c: an entry or exit of a stream in which words are missing. An exit behind them that
+/* open_calls.c: an entry or exit of a stream in which records are missing. An exit behind them that
  * may be of a later call than the one that is open is marked as repaired; one whose entry is
  * missing is left out, for it would be taken for that of a call from before the trace. */
 WEFT_CHECKED enum weft_code rec_put_doubtful(struct rec_delivery *delivery,
                                              struct weft_call_event call);
-/* Words are missing before the record in work, which happened at `time_ns`. */
-WEFT_CHECKED enum weft_code rec_words_missing(struct rec_delivery *delivery, uint64_t time_ns);
+/* Records are missing before the record in work, which happened at `time_ns`. */
+WEFT_CHECKED enum weft_code rec_records_missing(struct rec_delivery *delivery, uint64_t time_ns);
 
 /* told.c: the call of the function `key`, entered just now, came from the function at `caller`. */
 void rec_told_begin(struct rec_delivery *delivery, uint32_t key, uint64_t time_ns, uint64_t caller);
@@ -144,7 +144,7 @@ static inline enum weft_code rec_put_event(struct rec_delivery *delivery,
 /* ops.c: what an operation becomes. */
 WEFT_CHECKED enum weft_code rec_deliver_op(struct rec_delivery *delivery,
                                            const struct rec_record *record, uint64_t time_ns);
-/* Locks of a thread that missed words are given back where it writes again: it may have done so,
+/* Locks of a thread that missed records are given back where it writes again: it may have done so,
  * and taken them anew. */
 WEFT_CHECKED enum weft_code rec_locks_leave(struct rec_delivery *delivery, uint64_t time_ns);
 /* Key of the function at an address of the source in work. */

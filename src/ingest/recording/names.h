@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What words of rings point to: functions by address, tasks by text, locks by address. All are met
+ * What records of rings point to: functions by address, tasks by text, locks by address. All are met
  * in a first reading, by several workers at once; then each gets its number, which depends on the
  * words alone.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Calls across missing words. What was open when words went missing may have ended in them, and
- * begun again: the next exit that fits may be of another call. So of a stream in which words are
+ * Calls across missing records. What was open when records went missing may have ended in them, and
+ * begun again: the next exit that fits may be of another call. So of a stream in which records are
  * missing the open calls are kept, and nothing doubtful is told as certain.
  */
 #include "base/vec.h"
@@ -52,7 +52,7 @@ enum weft_code rec_put_doubtful(struct rec_delivery *delivery, struct weft_call_
 }
 
 /* A wait, or input and output, is over when its thread writes of anything else. */
-enum weft_code rec_words_missing(struct rec_delivery *delivery, uint64_t time_ns)
+enum weft_code rec_records_missing(struct rec_delivery *delivery, uint64_t time_ns)
 {
     struct rec_source *source = delivery->source;
     enum weft_code code = WEFT_OK;

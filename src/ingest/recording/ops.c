@@ -109,7 +109,7 @@ static struct weft_event lock_event(const struct rec_delivery *delivery, enum we
     return event;
 }
 
-/* Of a stream in which words are missing: what the thread has. False without memory. */
+/* Of a stream in which records are missing: what the thread has. False without memory. */
 static bool keep_lock(struct rec_source *source, unsigned op, const struct rec_held *lock)
 {
     source->is_asking = op == WEFT_OP_LOCK_REQUEST;
@@ -329,9 +329,9 @@ static enum weft_code lost(struct rec_delivery *delivery, const struct rec_recor
     event.name = WEFT_STR("records lost");
     event.category = WEFT_STR("recording");
     event.value = rec_extra(record, 0);
-    if (delivery->lost.n_words == 0)
+    if (delivery->lost.n_records == 0)
         delivery->lost.at_off = record->off;
-    delivery->lost.n_words = weft_add_sat_u64(delivery->lost.n_words, event.value);
+    delivery->lost.n_records = weft_add_sat_u64(delivery->lost.n_records, event.value);
     return rec_put_event(delivery, &event);
 }
 

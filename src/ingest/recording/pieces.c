@@ -172,10 +172,11 @@ static enum weft_code check_head(const struct weft_mapped *file, uint64_t *head_
     *head_bytes = weft_load_u16(bytes + 10);
     const bool is_right = XXH3_64bits(bytes, offsetof(struct weft_recording_head, checksum)) ==
                           weft_load_u64(bytes + offsetof(struct weft_recording_head, checksum));
-    if (is_right && version > WEFT_RECORDING_VERSION)
+    if (is_right && version != WEFT_RECORDING_VERSION)
         return weft_fail(err, WEFT_E_UNSUPPORTED, 8,
-                         "a recording of version %u, which is newer than this program: expected %u",
-                         version, WEFT_RECORDING_VERSION);
+                         "a recording of version %u, which is %s than this program: expected %u",
+                         version, version > WEFT_RECORDING_VERSION ? "newer" : "older",
+                         WEFT_RECORDING_VERSION);
     if (!is_right || *head_bytes < n_head || *head_bytes % ALIGNMENT)
         *head_bytes = n_head; /* a damaged header tells nothing that pieces do not */
     return WEFT_OK;

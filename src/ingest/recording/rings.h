@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Words of rings (schema/recording.h), put together from pieces: a stream for each slot that a
+ * Units of rings (schema/recording.h), put together from pieces: a stream for each slot that a
  * thread had, and a cursor that goes through the records of one.
  */
 #ifndef WEFT_INGEST_RECORDING_RINGS_H
@@ -16,8 +16,18 @@
 struct rec_ring_piece {
     uint32_t piece; /* in rec_pieces */
     uint32_t next;  /* of the stream; REC_NONE: the last */
-    uint64_t first_word, base_ticks;
+    uint64_t first_unit, base_ticks;
 };
+
+/* The functions that the numbers of a ring file are of. */
+struct rec_functions {
+    uint32_t pid;
+    uint64_t file_ticks;
+    uint64_t *items; /* addresses; REC_NO_FUNCTION of a number that was not told */
+    size_t n, cap;
+};
+
+#define REC_NO_FUNCTION UINT64_MAX
 
 /* What one thread wrote into one slot. */
 struct rec_stream {
@@ -27,10 +37,11 @@ struct rec_stream {
     uint32_t true_pid, true_tid; /* likewise: as the kernel calls the thread */
     uint32_t next;               /* of the same thread; REC_NONE: none */
     uint64_t start_ticks;
+    uint64_t file_ticks; /* of its ring file */
     char name[16]; /* as the last piece has it */
     bool has_ended;
     bool is_renewed; /* its tid had another thread before */
-    bool is_lossy;   /* words are missing somewhere; known once it was surveyed */
+    bool is_lossy;   /* units are missing somewhere; known once it was surveyed */
 };
 
 struct rec_rings {
@@ -42,7 +53,11 @@ struct rec_rings {
         struct rec_ring_piece *items;
         size_t n, cap;
     } pieces;
-    struct weft_map *of_key;
+    struct {
+        struct rec_functions *items; /* by first piece */
+        size_t n, cap;
+    } functions;
+    struct weft_map *of_key, *functions_of_key;
     uint64_t n_bad_pieces, bad_off; /* too short for what they should hold */
 };
 
@@ -53,10 +68,12 @@ void rec_rings_fini(struct rec_rings *rings);
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-/* One record: an OP, or a call (words of the kinds ENTER and EXIT, whose op is 0). */
+/* One record: an OP, or a call. */
 struct rec_record {
     uint64_t ticks;
-    uint64_t word;        /* the first one */
+    enum weft_unit_kind kind;
+    uint64_t address;     /* of the function, of ENTER and EXIT */
+    uint64_t word;        /* the first one, of an OP */
     const uint8_t *extra; /* words that follow it */
     unsigned n_extra;
     uint64_t off; /* in the file, of its piece */
@@ -67,42 +84,45 @@ struct rec_cursor {
     const struct rec_rings *rings;
     struct rec_room room;
     uint32_t next; /* piece to be opened */
-    const uint8_t *words;
-    size_t n_words, at;     /* of the open piece */
+    const uint64_t *functions; /* addresses by number; NULL: none */
+    size_t n_functions;
+    const uint8_t *units;
+    size_t n_units, at;     /* of the open piece */
     uint64_t ticks;         /* of the record before */
-    uint64_t expected_word; /* number of the first word of the next piece */
+    uint64_t expected_unit; /* number of the first unit of the next piece */
     uint64_t off;           /* of the open piece */
     bool has_ticks;         /* the time is known */
     bool is_begun;          /* a piece was opened */
     bool has_failed;        /* no memory */
-    uint64_t n_lost_words;  /* between pieces: thrown away, or damaged */
-    uint64_t n_bad_words;   /* that are no records */
-    uint64_t lost_off;      /* of the first place where words are missing */
+    uint64_t n_lost_units;  /* between pieces: thrown away, or damaged */
+    uint64_t n_bad_units;   /* that are no records */
+    uint64_t lost_off;      /* of the first place where units are missing */
 };
 
 void rec_cursor_init(struct rec_cursor *cursor, const struct rec_pieces *pieces,
                      const struct rec_rings *rings, const struct rec_stream *stream);
 void rec_cursor_fini(struct rec_cursor *cursor);
 
+static inline uint32_t rec_unit_at(const struct rec_cursor *cursor, size_t at)
+{
+    return weft_load_u32(cursor->units + 4 * at);
+}
+
 static inline uint64_t rec_word_at(const struct rec_cursor *cursor, size_t at)
 {
-    return weft_load_u64(cursor->words + 8 * at);
+    return weft_load_u64(cursor->units + 4 * at);
 }
 
-static inline unsigned rec_word_kind(uint64_t word)
+static inline bool rec_unit_is_call(uint32_t unit)
 {
-    return word & 3;
+    return (unit & 3) <= WEFT_UNIT_EXIT;
 }
 
-static inline uint64_t rec_word_delta(uint64_t word)
+/* The address of the function that a call is of. */
+static inline uint64_t rec_unit_address(const struct rec_cursor *cursor, uint32_t unit)
 {
-    return word >> WEFT_WORD_DELTA_SHIFT;
-}
-
-static inline uint64_t rec_word_address(uint64_t word)
-{
-    return word << (64 - WEFT_WORD_DELTA_SHIFT) >> (64 - WEFT_WORD_DELTA_SHIFT) >>
-           WEFT_WORD_ADDRESS_SHIFT;
+    const uint32_t number = unit >> WEFT_UNIT_NUMBER_SHIFT & (WEFT_RING_FUNCTIONS_MAX - 1);
+    return number < cursor->n_functions ? cursor->functions[number] : REC_NO_FUNCTION;
 }
 
 static inline unsigned rec_word_op(uint64_t word)
@@ -127,10 +147,10 @@ bool rec_cursor_peek_slow(struct rec_cursor *cursor, uint64_t *ticks);
 
 static inline bool rec_cursor_peek(struct rec_cursor *cursor, uint64_t *ticks)
 {
-    if (cursor->at < cursor->n_words && cursor->has_ticks) {
-        const uint64_t word = rec_word_at(cursor, cursor->at);
-        if (rec_word_kind(word) <= WEFT_WORD_EXIT) {
-            *ticks = cursor->ticks + rec_word_delta(word);
+    if (cursor->at < cursor->n_units && cursor->has_ticks) {
+        const uint32_t unit = rec_unit_at(cursor, cursor->at);
+        if (rec_unit_is_call(unit) && rec_unit_address(cursor, unit) != REC_NO_FUNCTION) {
+            *ticks = cursor->ticks + (unit >> WEFT_UNIT_DELTA_SHIFT);
             return true;
         }
     }
@@ -140,22 +160,25 @@ static inline bool rec_cursor_peek(struct rec_cursor *cursor, uint64_t *ticks)
 /* Takes the record that was peeked at, which happened at `ticks`. */
 static inline struct rec_record rec_cursor_take(struct rec_cursor *cursor, uint64_t ticks)
 {
-    struct rec_record record = { .ticks = ticks,
-                                 .word = rec_word_at(cursor, cursor->at++),
-                                 .off = cursor->off };
+    const uint32_t unit = rec_unit_at(cursor, cursor->at);
+    struct rec_record record = { .ticks = ticks, .kind = unit & 3, .off = cursor->off };
     cursor->ticks = ticks;
-    if (rec_word_kind(record.word) == WEFT_WORD_OP) {
-        record.extra = cursor->words + 8 * cursor->at;
-        record.n_extra = rec_word_count(record.word);
-        cursor->at += record.n_extra;
+    if (rec_unit_is_call(unit)) {
+        record.address = rec_unit_address(cursor, unit);
+        cursor->at++;
+        return record;
     }
+    record.word = rec_word_at(cursor, cursor->at);
+    record.n_extra = rec_word_count(record.word);
+    record.extra = cursor->units + 4 * (cursor->at + WEFT_WORD_UNITS);
+    cursor->at += (1 + (size_t)record.n_extra) * WEFT_WORD_UNITS;
     return record;
 }
 
-/* Does it tell that words found no room before it? */
+/* Does it tell that records found no room before it? */
 static inline bool rec_is_loss(const struct rec_record *record)
 {
-    return rec_word_kind(record->word) == WEFT_WORD_OP && rec_word_op(record->word) == WEFT_OP_LOST;
+    return record->kind == WEFT_UNIT_OP && rec_word_op(record->word) == WEFT_OP_LOST;
 }
 
 /* A further word of a record; 0 beyond its end. */

@@ -20,7 +20,7 @@ struct survey {
     uint64_t image_end_ns; /* CLOCK_MONOTONIC */
     size_t clock_at;
     bool is_known_seen[REC_KNOWN];
-    bool has_lost; /* words of the stream */
+    bool has_lost; /* records of the stream */
     bool has_name;
     char name[256];
     size_t n_name;
@@ -220,9 +220,9 @@ static bool meet_record(struct survey *survey, const struct rec_record *record)
         survey->image = survey->convert->spaces.images.items[survey->image].next;
         survey->image_end_ns = rec_image_end(&survey->convert->spaces, survey->image);
     }
-    if (rec_word_kind(record->word) == WEFT_WORD_OP)
+    if (record->kind == WEFT_UNIT_OP)
         return meet_op(survey, record);
-    return meet_function(survey, rec_word_address(record->word));
+    return meet_function(survey, record->address);
 }
 
 /* ---- a thread ---------------------------------------------------------------------------------
@@ -247,7 +247,7 @@ static enum weft_code survey_stream(struct survey *survey, struct rec_stream *st
         const struct rec_record record = rec_cursor_take(&cursor, ticks);
         is_good = meet_record(survey, &record);
     }
-    stream->is_lossy = survey->has_lost || cursor.n_lost_words + cursor.n_bad_words > 0;
+    stream->is_lossy = survey->has_lost || cursor.n_lost_units + cursor.n_bad_units > 0;
     is_good &= !cursor.has_failed;
     rec_cursor_fini(&cursor);
     return is_good ? WEFT_OK : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for rings");

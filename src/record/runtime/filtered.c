@@ -251,7 +251,7 @@ static bool is_culled(struct calls *calls, uint64_t address)
 static void write_culled(const struct count *count, uint64_t now)
 {
     uint64_t delta;
-    struct weft_ring *ring = weft_ring_reserve(3, now, &delta);
+    struct weft_ring *ring = weft_ring_reserve(3 * WEFT_WORD_UNITS, now, &delta);
     if (!ring)
         return;
     weft_ring_append(ring, weft_ring_op_word(WEFT_OP_CULLED, 2, 0, delta));
@@ -321,7 +321,7 @@ static void write_entry(struct calls *calls, struct frame *frame)
     const struct weft_ring *before = weft_ring_thread.here;
     frame->head_before = before->head;
     frame->last_before = before->last_ticks;
-    weft_functions_write(WEFT_WORD_ENTER, frame->address, frame->ticks);
+    weft_functions_write(WEFT_UNIT_ENTER, frame->address, frame->ticks);
     struct weft_ring *ring = weft_ring_thread.here;
     frame->is_recorded = ring != before || ring->head != frame->head_before;
     if (!frame->is_recorded)
@@ -386,16 +386,16 @@ static void leave(struct calls *calls, uint64_t address)
             return;
         }
     }
-    weft_functions_write(WEFT_WORD_EXIT, address, now);
+    weft_functions_write(WEFT_UNIT_EXIT, address, now);
     (void)count_call(calls, frame, now);
     if (weft_ring_thread.here->slot)
         weft_ring_publish(weft_ring_thread.here);
 }
 
-void weft_filtered_record(enum weft_word_kind kind, uint64_t address)
+void weft_filtered_record(enum weft_unit_kind kind, uint64_t address)
 {
     struct calls *calls = get_calls();
-    if (calls && kind == WEFT_WORD_ENTER)
+    if (calls && kind == WEFT_UNIT_ENTER)
         enter(calls, address);
     else if (calls)
         leave(calls, address);

@@ -25,6 +25,6 @@ void weft_filtered_begin(void);
 
 /* Records an entry or exit if the filters let it pass; takes the time only then. The caller has
  * entered; this leaves. */
-void weft_filtered_record(enum weft_word_kind kind, uint64_t address);
+void weft_filtered_record(enum weft_unit_kind kind, uint64_t address);
 
 #endif

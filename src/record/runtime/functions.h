@@ -7,6 +7,7 @@
 #define WEFT_RECORD_RUNTIME_FUNCTIONS_H
 
 #include "record/runtime/filtered.h"
+#include "record/runtime/numbers.h"
 #include "record/runtime/ring.h"
 
 /* Whether calls go through the filters (filtered.h). */
@@ -16,21 +17,37 @@ extern bool weft_functions_are_filtered;
 void __cyg_profile_func_enter(void *function, void *callsite);
 void __cyg_profile_func_exit(void *function, void *callsite);
 
-/* Writes one word, enter or exit of the function at `address`, or what stands for it when it finds
- * no room at once, comes late or is far away. Does not show it. The caller has entered. */
-void weft_functions_write(enum weft_word_kind kind, uint64_t address, uint64_t now);
+/* Writes enter or exit of the function at `address`, whether there is room at once or not, whether
+ * it has a number or not, however late it comes. Does not show it. The caller has entered. */
+void weft_functions_write(enum weft_unit_kind kind, uint64_t address, uint64_t now);
+
+WEFT_INLINE uint32_t weft_functions_unit(enum weft_unit_kind kind, uint64_t number_bits,
+                                         uint64_t delta)
+{
+    return (uint32_t)(kind | number_bits | delta << WEFT_UNIT_DELTA_SHIFT);
+}
 
 /* What the quick way has no room for. The caller has entered; this leaves. */
-void weft_functions_record_slow(enum weft_word_kind kind, uint64_t address, uint64_t now);
+void weft_functions_record_slow(enum weft_unit_kind kind, uint64_t address, uint64_t now);
+
+/* What a handler of a signal calls while a record is being written below it, or was left. */
+void weft_functions_record_nested(enum weft_unit_kind kind, uint64_t address, uintptr_t frame);
 
 /* Installs and patches the sleds of a program with XRay; nothing without. */
 void weft_xray_begin(void);
 
-/* Records enter or exit of the function at `address`. */
-WEFT_INLINE void weft_functions_record(enum weft_word_kind kind, uint64_t address)
+/* Records enter or exit of the function at `address`. What is rare is a call at the very end, so
+ * that nothing has to be saved on the way here. */
+WEFT_INLINE void weft_functions_record(enum weft_unit_kind kind, uint64_t address)
 {
-    if (!weft_ring_is_on || !weft_ring_enter())
+    if (!weft_ring_is_on)
         return;
+    const uintptr_t frame = weft_ring_stack();
+    if (WEFT_UNLIKELY(weft_ring_thread.busy != 0)) {
+        weft_functions_record_nested(kind, address, frame);
+        return;
+    }
+    weft_ring_begin_record(frame);
     if (WEFT_UNLIKELY(weft_functions_are_filtered)) {
         weft_filtered_record(kind, address);
         return;
@@ -39,12 +56,14 @@ WEFT_INLINE void weft_functions_record(enum weft_word_kind kind, uint64_t addres
     struct weft_ring *ring = weft_ring_thread.here;
     const uint64_t delta = now - ring->last_ticks;
     const uint64_t head = ring->head;
-    if (WEFT_UNLIKELY(delta > WEFT_WORD_DELTA_MAX || head >= ring->limit || address >> 47)) {
+    uint64_t number = UINT64_MAX;
+    if (WEFT_LIKELY(head < ring->limit)) /* there are places */
+        number = weft_number_bits(address);
+    if (WEFT_UNLIKELY(delta > WEFT_DELTA_MAX || number > WEFT_NUMBER_BITS_MAX)) {
         weft_functions_record_slow(kind, address, now);
         return;
     }
-    ring->words[head & ring->mask] =
-        (uint64_t)kind | address << WEFT_WORD_ADDRESS_SHIFT | delta << WEFT_WORD_DELTA_SHIFT;
+    ring->units[head & ring->mask] = weft_functions_unit(kind, number, delta);
     ring->last_ticks = now;
     ring->head = head + 1;
     weft_ring_publish(ring);

@@ -24,11 +24,12 @@ enum {
     N_SLOTS = 1024,
     N_SLOTS_MIN = 8,
     N_SLOTS_MAX = 1 << 16,
-    N_WORDS = 1 << 19,
+    N_WORDS = 1 << 19, /* of a ring, of 8 bytes, as settings have them */
     N_WORDS_MIN = 1 << 12,
     N_WORDS_MAX = 1 << 26,
-    PIECE_WORDS = 1 << 12, /* that are given memory at a time: 32 KiB */
-    RETRY_WORDS = 1 << 12, /* lost before memory, or a slot, is asked for again */
+    PIECE_UNITS = 1 << 13,   /* that are given memory at a time: 32 KiB */
+    RETRY_RECORDS = 1 << 12, /* lost before memory, or a slot, is asked for again */
+    UNIT_BYTES = sizeof(uint32_t),
     LAST_ROUND = PTHREAD_DESTRUCTOR_ITERATIONS,
 };
 
@@ -45,7 +46,7 @@ struct process {
 
 static struct weft_ring nowhere; /* has no room, ever */
 __thread struct weft_ring_thread weft_ring_thread = { .here = &nowhere };
-static __thread uint64_t missed_words; /* of a thread without a slot */
+static __thread uint64_t missed_records; /* of a thread without a slot */
 static __thread uint64_t retry_missed; /* asks for a slot again when so many were missed; 0: never
                                           asked */
 static __thread bool is_over;          /* its last destructor has run */
@@ -134,15 +135,23 @@ static int create_file(const char *in_folder, uint32_t pid)
     return -1;
 }
 
-static size_t data_offset(uint64_t n_slots)
+static size_t whole_pages(size_t n_bytes)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    const size_t heads = sizeof(struct weft_ring_file) + n_slots * sizeof(struct weft_ring_slot);
-    return (heads + page - 1) / page * page;
+    return (n_bytes + page - 1) / page * page;
 }
 
-/* The file's pages, from `from` on, get memory; false when there is none (a page without would be a
- * SIGBUS when it is written). */
+static size_t functions_offset(uint64_t n_slots)
+{
+    return whole_pages(sizeof(struct weft_ring_file) + n_slots * sizeof(struct weft_ring_slot));
+}
+
+static size_t data_offset(uint64_t n_slots)
+{
+    const size_t n_functions = weft_library == WEFT_RING_FUNCTIONS ? WEFT_RING_FUNCTIONS_MAX : 0;
+    return functions_offset(n_slots) + whole_pages(n_functions * sizeof(uint64_t));
+}
+
 static bool populate(struct weft_ring_file *file, size_t from, size_t n_bytes)
 {
     char *const at = (char *)file + from;
@@ -163,15 +172,29 @@ static bool populate(struct weft_ring_file *file, size_t from, size_t n_bytes)
     return status == 0;
 }
 
-/* The largest file that fits below the limits, at most n_slots of n_words; maps it. */
-static struct weft_ring_file *map_file(int fd, uint64_t *n_slots, uint64_t *n_words,
+struct weft_ring_file *weft_ring_own_file(void)
+{
+    struct process *process = atomic_load(&the_process);
+    return process ? process->file : NULL;
+}
+
+bool weft_ring_populate(uint64_t from, uint64_t n_bytes)
+{
+    const int kept_errno = errno;
+    const bool is_done = populate(weft_ring_own_file(), from, n_bytes);
+    errno = kept_errno;
+    return is_done;
+}
+
+/* The largest file that fits below the limits, at most n_slots of n_units; maps it. */
+static struct weft_ring_file *map_file(int fd, uint64_t *n_slots, uint64_t *n_units,
                                        size_t *n_bytes)
 {
     struct rlimit most;
     if (getrlimit(RLIMIT_FSIZE, &most) != 0)
         most.rlim_cur = RLIM_INFINITY;
     for (;;) {
-        *n_bytes = data_offset(*n_slots) + *n_slots * *n_words * sizeof(uint64_t);
+        *n_bytes = data_offset(*n_slots) + *n_slots * *n_units * UNIT_BYTES;
         /* Beyond the limit there is a signal beside the error. */
         if (*n_bytes <= most.rlim_cur && syscall(SYS_ftruncate, fd, (off_t)*n_bytes) == 0) {
             void *map =
@@ -179,8 +202,8 @@ static struct weft_ring_file *map_file(int fd, uint64_t *n_slots, uint64_t *n_wo
             if (map != MAP_FAILED)
                 return map;
         }
-        if (*n_words > N_WORDS_MIN)
-            *n_words /= 2;
+        if (*n_units > N_WORDS_MIN * WEFT_WORD_UNITS)
+            *n_units /= 2;
         else if (*n_slots > N_SLOTS_MIN)
             *n_slots /= 2;
         else
@@ -230,20 +253,27 @@ static uint32_t own_namespace(void)
     return stat("/proc/self/ns/pid", &about) == 0 ? (uint32_t)about.st_ino : 0;
 }
 
+/* That are needed from the first record on; further pages as there are more functions and units. */
+static size_t first_bytes(uint64_t n_slots)
+{
+    const size_t n_heads = functions_offset(n_slots);
+    return n_heads + (data_offset(n_slots) > n_heads ? whole_pages(1) : 0);
+}
+
 static bool open_file(struct process *process, uint64_t n_slots)
 {
     const char *in_folder = weft_ring_folder();
     const uint32_t pid = (uint32_t)getpid();
-    uint64_t n_words =
-        power_within(weft_ring_setting("WEFT_RECORD_WORDS", N_WORDS), N_WORDS_MIN, N_WORDS_MAX);
+    uint64_t n_units = WEFT_WORD_UNITS * power_within(weft_ring_setting("WEFT_RECORD_WORDS", N_WORDS),
+                                                      N_WORDS_MIN, N_WORDS_MAX);
     if (!in_folder || weft_ring_setting("WEFT_RECORD_ONLY", pid) != pid)
         return false;
     const int fd = create_file(in_folder, pid);
     if (fd < 0)
         return false;
-    struct weft_ring_file *file = map_file(fd, &n_slots, &n_words, &process->file_bytes);
+    struct weft_ring_file *file = map_file(fd, &n_slots, &n_units, &process->file_bytes);
     (void)syscall(SYS_close, fd);
-    if (!file || !populate(file, 0, data_offset(n_slots))) {
+    if (!file || !populate(file, 0, first_bytes(n_slots))) {
         if (file)
             (void)munmap(file, process->file_bytes);
         (void)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
@@ -255,7 +285,10 @@ static bool open_file(struct process *process, uint64_t n_slots)
     file->parent = (uint32_t)getppid();
     file->pid_namespace = own_namespace();
     file->n_slots = (uint32_t)n_slots;
-    file->n_words = (uint32_t)n_words;
+    file->n_units = (uint32_t)n_units;
+    file->functions_off = functions_offset(n_slots);
+    file->functions_cap = (uint32_t)((data_offset(n_slots) - file->functions_off) / sizeof(uint64_t));
+    file->n_functions = file->functions_cap ? 1 : 0; /* the first is address 0 */
     file->data_off = data_offset(n_slots);
     file->start_ticks = weft_ring_ticks();
     if (!has_begun) /* a child has its parent's */
@@ -300,7 +333,7 @@ static bool begin(void)
     if (!has_begun)
         weft_library_begin();
     has_begun = true;
-    missed_words = retry_missed = 0;
+    missed_records = retry_missed = 0;
     atomic_store(&process->status, STATUS_ON);
     return true;
 }
@@ -349,13 +382,13 @@ static struct weft_ring *take_slot(struct process *process)
             !atomic_compare_exchange_strong(&slot->state, &state, WEFT_RING_LIVE))
             continue;
         struct weft_ring *ring = &process->rings[i];
-        ring->mask = file->n_words - 1;
-        ring->words =
-            (uint64_t *)(void *)((char *)file + file->data_off) + (uint64_t)i * file->n_words;
+        ring->mask = file->n_units - 1;
+        ring->units =
+            (uint32_t *)(void *)((char *)file + file->data_off) + (uint64_t)i * file->n_units;
         ring->limit = ring->last_ticks = ring->retry_lost = 0;
-        ring->pending_lost = missed_words;
-        slot->lost += missed_words;
-        missed_words = 0;
+        ring->pending_lost = missed_records;
+        slot->lost += missed_records;
+        missed_records = 0;
         slot->tid = (uint32_t)syscall(SYS_gettid);
         (void)syscall(SYS_prctl, PR_GET_NAME, slot->name, 0, 0, 0);
         slot->start_ticks = weft_ring_ticks();
@@ -376,13 +409,13 @@ static struct weft_ring *attach(void)
             return NULL;
         process = atomic_load(&the_process);
     }
-    if (missed_words < retry_missed)
+    if (missed_records < retry_missed)
         return NULL;
     struct weft_ring *ring = take_slot(process);
     if (!ring) {
         if (retry_missed == 0)
             atomic_fetch_add(&process->file->lost_threads, 1);
-        retry_missed = missed_words + RETRY_WORDS;
+        retry_missed = missed_records + RETRY_RECORDS;
         return NULL;
     }
     weft_ring_thread.here = ring;
@@ -427,71 +460,87 @@ static bool is_stopped(const struct process *process)
     return atomic_load_explicit(&process->file->is_stopped, memory_order_relaxed) != 0;
 }
 
-/* More memory for the words of a ring that has not been filled once yet. */
+/* More memory for the units of a ring that has not been filled once yet. */
 static void grow(struct process *process, struct weft_ring *ring)
 {
-    const uint64_t from = (uint64_t)((char *)ring->words - (char *)process->file);
+    const uint64_t from = (uint64_t)((char *)ring->units - (char *)process->file);
     if (ring->pending_lost < ring->retry_lost)
         return;
-    if (populate(process->file, from + ring->populated * sizeof(uint64_t),
-                 PIECE_WORDS * sizeof(uint64_t)))
-        ring->populated += PIECE_WORDS;
+    if (populate(process->file, from + ring->populated * UNIT_BYTES, PIECE_UNITS * UNIT_BYTES))
+        ring->populated += PIECE_UNITS;
     else
-        ring->retry_lost = ring->pending_lost + RETRY_WORDS;
+        ring->retry_lost = ring->pending_lost + RETRY_RECORDS;
 }
 
-/* Whether n_words more fit. */
-static bool has_room(struct process *process, struct weft_ring *ring, uint64_t n_words)
+/* Whether n_units more fit. */
+static bool has_room(struct process *process, struct weft_ring *ring, uint64_t n_units)
 {
     const uint64_t n_all = ring->mask + 1;
     const uint64_t tail = atomic_load_explicit(&ring->slot->tail, memory_order_acquire);
     if (ring->head - tail > n_all) /* also if tail is ahead */
         return false;
-    if (ring->populated < n_all && ring->head + n_words > ring->populated)
+    if (ring->populated < n_all && ring->head + n_units > ring->populated)
         grow(process, ring);
     ring->limit = tail + n_all;
     if (ring->populated < n_all && ring->limit > ring->populated)
         ring->limit = ring->populated;
-    return ring->head + n_words <= ring->limit;
+    return ring->head + n_units <= ring->limit;
 }
 
-static struct weft_ring *find_room(uint64_t n_words, uint64_t now)
+static void count_lost(struct weft_ring *ring)
+{
+    ring->pending_lost++;
+    atomic_store_explicit(&ring->slot->lost, ring->slot->lost + 1, memory_order_relaxed);
+}
+
+static struct weft_ring *find_room(uint64_t n_units, uint64_t now)
 {
     struct weft_ring *ring = weft_ring_thread.here;
+    const bool is_record = n_units > 0;
     if (!ring->slot && !(ring = attach())) {
-        missed_words += weft_ring_is_on ? n_words : 0;
+        missed_records += weft_ring_is_on && is_record;
         return NULL;
     }
     struct process *process = atomic_load(&the_process);
-    const uint64_t n_before = ring->pending_lost ? 4 : 1;
-    if (ring->head + n_before + n_words > ring->limit &&
-        !has_room(process, ring, n_before + n_words)) {
-        if (is_stopped(process))
-            return NULL;
-        ring->pending_lost += n_words;
-        atomic_store_explicit(&ring->slot->lost, ring->slot->lost + n_words, memory_order_relaxed);
+    const uint64_t n_before = (ring->pending_lost ? 4 : 1) * WEFT_WORD_UNITS;
+    if (ring->head + n_before + n_units > ring->limit &&
+        !has_room(process, ring, n_before + n_units)) {
+        if (is_record && !is_stopped(process))
+            count_lost(ring);
         return NULL;
     }
-    weft_ring_append(ring, now << 2 | WEFT_WORD_TIME);
+    weft_ring_append(ring, now << 2 | WEFT_UNIT_TIME);
     if (ring->pending_lost) {
         weft_ring_append(ring, weft_ring_op_word(WEFT_OP_LOST, 1, 0, 0));
         weft_ring_append(ring, ring->pending_lost);
-        weft_ring_append(ring, now << 2 | WEFT_WORD_TIME);
+        weft_ring_append(ring, now << 2 | WEFT_UNIT_TIME);
         ring->pending_lost = ring->retry_lost = 0;
     }
     return ring;
 }
 
-struct weft_ring *weft_ring_room(uint64_t n_words, uint64_t now)
+struct weft_ring *weft_ring_room(uint64_t n_units, uint64_t now)
 {
     const int kept_errno = errno;
     if (has_opened) {
         has_opened = false;
         count_change();
     }
-    struct weft_ring *ring = weft_ring_is_on ? find_room(n_words, now) : NULL;
+    struct weft_ring *ring = weft_ring_is_on ? find_room(n_units, now) : NULL;
     errno = kept_errno;
     return ring;
+}
+
+/* Goes back to where the last record ended; false: nothing stood behind it. */
+static bool drop_begun(struct weft_ring *ring)
+{
+    const uint64_t shown = atomic_load_explicit(&ring->slot->head, memory_order_relaxed);
+    const uint64_t drafted = atomic_load_explicit(&ring->slot->drafted, memory_order_relaxed);
+    const uint64_t end = drafted > shown ? drafted : shown;
+    const bool has_begun_one = ring->head > end;
+    if (has_begun_one)
+        ring->head = end;
+    return has_begun_one;
 }
 
 bool weft_ring_nested(uintptr_t frame)
@@ -503,14 +552,13 @@ bool weft_ring_nested(uintptr_t frame)
      * does not lie above this one has been left by a jump. */
     const bool is_other = sigaltstack(NULL, &stack) != 0 || (stack.ss_flags & SS_ONSTACK);
     errno = kept_errno;
-    if (!is_other && frame >= weft_ring_thread.busy)
-        return true;
+    const bool is_left = !is_other && frame >= weft_ring_thread.busy;
     if (ring->slot) {
         ring->limit = 0; /* so that the next record asks for room, and LOST comes before it */
-        ring->pending_lost++;
-        atomic_store_explicit(&ring->slot->lost, ring->slot->lost + 1, memory_order_relaxed);
+        if (!is_left || drop_begun(ring))
+            count_lost(ring);
     }
-    return false;
+    return is_left;
 }
 
 /* ---- records of any size */
@@ -518,14 +566,23 @@ bool weft_ring_nested(uintptr_t frame)
 void weft_ring_put(enum weft_op op, int64_t argument, uint64_t now, const uint64_t *words,
                    unsigned n_words)
 {
+    const uint64_t n_units = (1 + (uint64_t)n_words) * WEFT_WORD_UNITS;
     uint64_t delta;
     if (!weft_ring_enter())
         return;
-    struct weft_ring *ring = weft_ring_reserve(1 + n_words, now, &delta);
+    struct weft_ring *ring = weft_ring_reserve(n_units, now, &delta);
     if (ring) {
-        weft_ring_append(ring, weft_ring_op_word(op, n_words, argument, delta));
+        const uint64_t front = weft_ring_op_word(op, n_words, argument, delta);
+        uint32_t *row = weft_ring_row(ring, n_units);
+        if (row)
+            weft_ring_set_word(row, front);
+        else
+            weft_ring_append(ring, front);
         for (unsigned i = 0; i < n_words; i++)
-            weft_ring_append(ring, words[i]);
+            if (row)
+                weft_ring_set_word(row += WEFT_WORD_UNITS, words[i]);
+            else
+                weft_ring_append(ring, words[i]);
         weft_ring_publish(ring);
     }
     weft_ring_leave();

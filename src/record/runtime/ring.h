@@ -5,9 +5,9 @@
  * something cannot be had, nothing is recorded, and the program goes on.
  *
  *     static process state         anonymous pages, wiped by fork      the file, shared
- *     weft_ring_here (a thread) -> struct weft_ring of its slot  ----> slot and its words
+ *     weft_ring_here (a thread) -> struct weft_ring of its slot  ----> slot and its units
  *
- * A thread's way to its words leads through memory that fork gives to the child as zeros, where
+ * A thread's way to its units leads through memory that fork gives to the child as zeros, where
  * head == limit: so the child's first record finds no room, asks, and gets a file of its own, and
  * no fast path has to look at process ids. A vfork child shares its parent's memory and is recorded
  * as its parent's thread, which stands still meanwhile.
@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #ifdef __x86_64__
 #include <x86intrin.h>
 #else
@@ -32,14 +33,14 @@
 
 /* What one thread writes with. All zeros: it has no slot (yet). */
 struct weft_ring {
-    uint64_t head;       /* words that stand in the ring */
-    uint64_t limit;      /* words that may stand there before room must be asked for */
+    uint64_t head;       /* units that stand in the ring */
+    uint64_t limit;      /* units that may stand there before room must be asked for */
     uint64_t last_ticks; /* of the record before */
-    uint64_t mask;       /* n_words - 1 */
-    uint64_t *words;
+    uint64_t mask;       /* n_units - 1 */
+    uint32_t *units;
     struct weft_ring_slot *slot;
-    uint64_t populated;    /* words of the ring that have memory */
-    uint64_t pending_lost; /* words lost that no LOST tells of yet */
+    uint64_t populated;    /* units of the ring that have memory */
+    uint64_t pending_lost; /* records lost that no LOST tells of yet */
     uint64_t retry_lost;   /* no memory: asks again when so many have been lost */
     uint64_t reserved[7];
 };
@@ -68,12 +69,21 @@ void weft_ring_begin(void);
 extern bool weft_ring_is_on;
 
 /* A record was asked for while another is being written on the same thread, by a signal handler:
- * counts it as lost. True if the other will never be finished (longjmp from a handler). */
+ * counts it as lost. True if the other will never be finished (longjmp from a handler): what it
+ * wrote is dropped. */
 bool weft_ring_nested(uintptr_t frame);
 
-/* Makes room for `n_words` words of a record at `now`, and for a TIME before them, and writes the
- * LOST and the TIME that must stand before them. NULL when there is no room: they are counted. */
-struct weft_ring *weft_ring_room(uint64_t n_words, uint64_t now);
+/* Makes room for a record of `n_units` at `now`, and for a TIME before it, and writes the LOST and
+ * the TIME that must stand before it. NULL when there is no room: the record is counted, unless it
+ * is none (0 units). */
+struct weft_ring *weft_ring_room(uint64_t n_units, uint64_t now);
+
+/* The file of this process; NULL: it has none (yet). */
+struct weft_ring_file *weft_ring_own_file(void);
+
+/* Gives memory to bytes [from, from + n_bytes) of it; false when there is none (a page without would
+ * be a SIGBUS when it is written). */
+bool weft_ring_populate(uint64_t from, uint64_t n_bytes);
 
 /* The folder of the recording, or NULL. */
 const char *weft_ring_folder(void);
@@ -128,14 +138,19 @@ WEFT_INLINE uintptr_t weft_ring_stack(void)
 #endif
 }
 
+WEFT_INLINE void weft_ring_begin_record(uintptr_t frame)
+{
+    weft_ring_thread.busy = frame;
+    atomic_signal_fence(memory_order_seq_cst);
+}
+
 /* Begins to write; false when the record must be left out. Every true is followed by a leave. */
 WEFT_INLINE bool weft_ring_enter(void)
 {
     const uintptr_t frame = weft_ring_stack();
     if (WEFT_UNLIKELY(weft_ring_thread.busy != 0) && !weft_ring_nested(frame))
         return false;
-    weft_ring_thread.busy = frame;
-    atomic_signal_fence(memory_order_seq_cst);
+    weft_ring_begin_record(frame);
     return true;
 }
 
@@ -151,29 +166,50 @@ WEFT_INLINE void weft_ring_publish(struct weft_ring *ring)
     atomic_store_explicit(&ring->slot->head, ring->head, memory_order_release);
 }
 
+WEFT_INLINE void weft_ring_set_word(uint32_t *units, uint64_t word)
+{
+    memcpy(units, &word, sizeof word);
+}
+
+/* Where n_units can be written in a row, which they then are; NULL where the ring ends before. */
+WEFT_INLINE uint32_t *weft_ring_row(struct weft_ring *ring, uint64_t n_units)
+{
+    const uint64_t at = ring->head & ring->mask;
+    if (WEFT_UNLIKELY(at + n_units > ring->mask + 1))
+        return NULL;
+    ring->head += n_units;
+    return &ring->units[at];
+}
+
+/* A word whose first unit is the last of the ring goes on at its beginning. */
 WEFT_INLINE void weft_ring_append(struct weft_ring *ring, uint64_t word)
 {
-    ring->words[ring->head & ring->mask] = word;
-    ring->head++;
+    uint32_t *row = weft_ring_row(ring, WEFT_WORD_UNITS);
+    if (WEFT_LIKELY(row != NULL)) {
+        weft_ring_set_word(row, word);
+    } else {
+        ring->units[ring->head++ & ring->mask] = (uint32_t)word;
+        ring->units[ring->head++ & ring->mask] = (uint32_t)(word >> 32);
+    }
 }
 
 WEFT_INLINE uint64_t weft_ring_op_word(enum weft_op op, unsigned n_words, int64_t argument,
                                        uint64_t delta)
 {
-    return (uint64_t)WEFT_WORD_OP | (uint64_t)op << WEFT_WORD_OP_SHIFT |
+    return (uint64_t)WEFT_UNIT_OP | (uint64_t)op << WEFT_WORD_OP_SHIFT |
            (uint64_t)n_words << WEFT_WORD_COUNT_SHIFT |
            ((uint64_t)argument & 0x1ffffffff) << WEFT_WORD_ARGUMENT_SHIFT |
            delta << WEFT_WORD_DELTA_SHIFT;
 }
 
-/* The ring with room for `n_words`, and in `*delta` the time since the record before; NULL when
+/* The ring with room for `n_units`, and in `*delta` the time since the record before; NULL when
  * there is none. */
-WEFT_INLINE struct weft_ring *weft_ring_reserve(uint64_t n_words, uint64_t now, uint64_t *delta)
+WEFT_INLINE struct weft_ring *weft_ring_reserve(uint64_t n_units, uint64_t now, uint64_t *delta)
 {
     struct weft_ring *ring = weft_ring_thread.here;
     *delta = now - ring->last_ticks;
-    if (WEFT_UNLIKELY(*delta > WEFT_WORD_DELTA_MAX || ring->head + n_words > ring->limit)) {
-        ring = weft_ring_room(n_words, now);
+    if (WEFT_UNLIKELY(*delta > WEFT_DELTA_MAX || ring->head + n_units > ring->limit)) {
+        ring = weft_ring_room(n_units, now);
         *delta = 0;
         if (!ring)
             return NULL;
@@ -189,11 +225,19 @@ WEFT_INLINE void weft_ring_put2(enum weft_op op, int64_t argument, uint64_t now,
     uint64_t delta;
     if (!weft_ring_enter())
         return;
-    struct weft_ring *ring = weft_ring_reserve(3, now, &delta);
+    struct weft_ring *ring = weft_ring_reserve(3 * WEFT_WORD_UNITS, now, &delta);
     if (WEFT_LIKELY(ring != NULL)) {
-        weft_ring_append(ring, weft_ring_op_word(op, 2, argument, delta));
-        weft_ring_append(ring, first);
-        weft_ring_append(ring, second);
+        const uint64_t front = weft_ring_op_word(op, 2, argument, delta);
+        uint32_t *row = weft_ring_row(ring, 3 * WEFT_WORD_UNITS);
+        if (WEFT_LIKELY(row != NULL)) {
+            weft_ring_set_word(row, front);
+            weft_ring_set_word(row + WEFT_WORD_UNITS, first);
+            weft_ring_set_word(row + 2 * WEFT_WORD_UNITS, second);
+        } else {
+            weft_ring_append(ring, front);
+            weft_ring_append(ring, first);
+            weft_ring_append(ring, second);
+        }
         weft_ring_publish(ring);
     }
     weft_ring_leave();

@@ -46,9 +46,9 @@ static void handle(int32_t id, enum xray_entry entry)
     if ((uint32_t)id >= n_addresses)
         return;
     if (entry == XRAY_ENTRY || entry == XRAY_ENTRY_WITH_ARGUMENT)
-        weft_functions_record(WEFT_WORD_ENTER, addresses[id]);
+        weft_functions_record(WEFT_UNIT_ENTER, addresses[id]);
     else if (entry == XRAY_EXIT || entry == XRAY_TAIL)
-        weft_functions_record(WEFT_WORD_EXIT, addresses[id]);
+        weft_functions_record(WEFT_UNIT_EXIT, addresses[id]);
 }
 
 /* ---- the symbol table of the program's file */

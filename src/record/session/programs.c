@@ -410,7 +410,7 @@ static void drop_file(struct programs *programs, size_t place)
 {
     struct ring_file *file = &programs->files.items[place];
     (void)ring_file_modules_changed(file); /* for the threads that found no slot */
-    programs->lost += file->lost_words;
+    programs->lost += file->lost_records;
     programs->lost_threads += file->lost_threads;
     char maps[96];
     (void)snprintf(maps, sizeof maps, "%s.maps", file->name);
@@ -478,7 +478,7 @@ uint64_t programs_lost(const struct programs *programs)
 {
     uint64_t n_lost = programs->lost;
     for (size_t k = 0; k < programs->files.n; k++)
-        n_lost += programs->files.items[k].lost_words;
+        n_lost += programs->files.items[k].lost_records;
     return n_lost;
 }
 

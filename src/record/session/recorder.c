@@ -107,7 +107,7 @@ static uint64_t bpf_ns(const struct recorder *recorder)
 static struct weft_recorder_state state_of(const struct recorder *recorder)
 {
     return (struct weft_recorder_state){
-        .events = recorder->programs.reading.n_words + recorder->kernel_records,
+        .events = recorder->programs.reading.n_records + recorder->kernel_records,
         .lost = programs_lost(&recorder->programs) + recorder->kernel_lost,
         .bytes = session_output_bytes(recorder->output),
         .elapsed_ns = session_clock_ns(CLOCK_MONOTONIC) - recorder->start_ns,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/session/ring_file.h"
 
+#include "base/cursor.h"
+#include "base/vec.h"
 #include "record/session/namespace.h"
 
 #include <fcntl.h>
@@ -15,10 +17,10 @@
 
 enum {
     SLOTS_MAX = 1 << 16,
-    WORDS_MAX = 1 << 26,
+    UNITS_MAX = 1 << 27,
     LOOK_AHEAD = 64, /* free slots behind the last one that was used */
     FULL_PERCENT = 25,
-    WORD_BYTES = sizeof(uint64_t),
+    UNIT_BYTES = sizeof(uint32_t),
 };
 
 /* ---- pages that are gone ----------------------------------------------------------------------
@@ -84,8 +86,9 @@ static bool write_tail(const struct ring_file *file, uint32_t place, uint64_t ta
 }
 
 struct file_look {
-    uint64_t magic, data_off, start_ticks, lost_threads;
-    uint32_t library, pid, parent, n_slots, n_words, n_modules, pid_namespace;
+    uint64_t magic, data_off, start_ticks, lost_threads, functions_off;
+    uint32_t library, pid, parent, n_slots, n_units, n_modules, pid_namespace;
+    uint32_t functions_cap, n_functions;
 };
 
 static bool look_at_file(struct weft_ring_file *head, struct file_look *look)
@@ -101,9 +104,12 @@ static bool look_at_file(struct weft_ring_file *head, struct file_look *look)
     look->parent = head->parent;
     look->pid_namespace = head->pid_namespace;
     look->n_slots = head->n_slots;
-    look->n_words = head->n_words;
+    look->n_units = head->n_units;
     look->data_off = head->data_off;
     look->start_ticks = head->start_ticks;
+    look->functions_off = head->functions_off;
+    look->functions_cap = head->functions_cap;
+    look->n_functions = atomic_load_explicit(&head->n_functions, memory_order_acquire);
     look->lost_threads = atomic_load_explicit(&head->lost_threads, memory_order_relaxed);
     look->n_modules = atomic_load_explicit(&head->n_modules, memory_order_relaxed);
     is_guarded = 0;
@@ -118,6 +124,14 @@ static uint64_t head_bytes_of(uint32_t n_slots)
     return sizeof(struct weft_ring_file) + (uint64_t)n_slots * sizeof(struct weft_ring_slot);
 }
 
+/* Do `n` things of `n_bytes` each lie behind the heads, and in the file? */
+static bool is_within(const struct file_look *look, uint64_t off, uint64_t n, uint64_t n_bytes,
+                      uint64_t file_bytes)
+{
+    return off >= head_bytes_of(look->n_slots) && off <= file_bytes &&
+           n <= (file_bytes - off) / n_bytes;
+}
+
 /* Is the head that of a file of this size? */
 static bool is_sound(const struct file_look *look, const char *name, uint64_t file_bytes)
 {
@@ -125,10 +139,13 @@ static bool is_sound(const struct file_look *look, const char *name, uint64_t fi
     return (look->library == WEFT_RING_OPERATIONS || look->library == WEFT_RING_FUNCTIONS) &&
            sscanf(name, "%u.%u.%u", &pid, &library, &number) == 3 && look->pid == pid &&
            look->library == library && look->n_slots > 0 && look->n_slots <= SLOTS_MAX &&
-           look->n_words > 0 && look->n_words <= WORDS_MAX &&
-           (look->n_words & (look->n_words - 1)) == 0 &&
-           look->data_off >= head_bytes_of(look->n_slots) && look->data_off <= file_bytes &&
-           (uint64_t)look->n_slots * look->n_words <= (file_bytes - look->data_off) / WORD_BYTES;
+           look->n_units > 0 && look->n_units <= UNITS_MAX &&
+           (look->n_units & (look->n_units - 1)) == 0 &&
+           look->functions_cap <= WEFT_RING_FUNCTIONS_MAX &&
+           is_within(look, look->functions_off, look->functions_cap, sizeof(uint64_t),
+                     file_bytes) &&
+           is_within(look, look->data_off, (uint64_t)look->n_slots * look->n_units, UNIT_BYTES,
+                     file_bytes);
 }
 
 /* Maps the head and reads what it says; false: not ready. */
@@ -183,8 +200,10 @@ bool ring_file_open(int folder_fd, const char *name, struct ring_file *file)
     file->parent = look.parent;
     file->library = look.library;
     file->n_slots = look.n_slots;
-    file->n_words = look.n_words;
+    file->n_units = look.n_units;
     file->data_off = look.data_off;
+    file->functions_off = look.functions_off;
+    file->functions_cap = look.functions_cap;
     file->start_ticks = look.start_ticks;
     file->n_modules = look.n_modules;
     return true;
@@ -197,6 +216,7 @@ void ring_file_close(struct ring_file *file)
     file->head = NULL;
     free(file->slots);
     file->slots = NULL;
+    WEFT_VEC_FINI(&file->functions);
     if (file->fd >= 0)
         (void)close(file->fd);
     file->fd = -1;
@@ -228,33 +248,68 @@ bool ring_file_modules_changed(struct ring_file *file)
     return true;
 }
 
-/* ---- words -------------------------------------------------------------------------------------
+/* ---- functions ---------------------------------------------------------------------------------
  */
 
-/* Copies words [from, from + n_words) of a slot; false: they are not there. */
-static bool copy_words(const struct ring_file *file, uint32_t place, uint64_t from, size_t n_words,
+/* Tells the output the addresses of functions that have got a number. A number stands in a record
+ * later than its address in the file: what was shown of a slot before this is explained by it. */
+static enum weft_code put_functions(struct ring_file *file, struct session_output *output,
+                                    struct weft_err *err)
+{
+    struct file_look look;
+    const size_t n_before = file->functions.n;
+    if (!look_at_file(file->head, &look)) {
+        file->is_broken = true;
+        return WEFT_OK;
+    }
+    const size_t n_all =
+        look.n_functions < file->functions_cap ? look.n_functions : file->functions_cap;
+    if (n_all <= n_before)
+        return WEFT_OK;
+    if (!weft_vec_reserve(&file->functions.items, &file->functions.cap, n_all, sizeof(uint64_t)))
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for functions");
+    uint64_t *news = file->functions.items + n_before;
+    const size_t n_bytes = (n_all - n_before) * sizeof *news;
+    if (pread(file->fd, news, n_bytes,
+              (off_t)(file->functions_off + n_before * sizeof *news)) != (ssize_t)n_bytes) {
+        file->is_broken = true;
+        return WEFT_OK;
+    }
+    file->functions.n = n_all;
+    const struct weft_functions_piece piece = { .file_ticks = file->start_ticks,
+                                                .first = n_before };
+    return session_put(output, WEFT_PIECE_FUNCTIONS, 0, file->pid,
+                       (struct weft_str){ (const char *)&piece, sizeof piece },
+                       (struct weft_str){ (const char *)news, n_bytes }, err);
+}
+
+/* ---- records -----------------------------------------------------------------------------------
+ */
+
+/* Copies units [from, from + n_units) of a slot; false: they are not there. */
+static bool copy_units(const struct ring_file *file, uint32_t place, uint64_t from, size_t n_units,
                        uint8_t *room)
 {
-    const uint64_t slot_off = file->data_off + (uint64_t)place * file->n_words * WORD_BYTES;
-    for (size_t n_done = 0; n_done < n_words;) {
-        const uint64_t at = (from + n_done) & (file->n_words - 1);
+    const uint64_t slot_off = file->data_off + (uint64_t)place * file->n_units * UNIT_BYTES;
+    for (size_t n_done = 0; n_done < n_units;) {
+        const uint64_t at = (from + n_done) & (file->n_units - 1);
         size_t n_part =
-            file->n_words - at < n_words - n_done ? (size_t)(file->n_words - at) : n_words - n_done;
-        const ssize_t n_read = pread(file->fd, room + n_done * WORD_BYTES, n_part * WORD_BYTES,
-                                     (off_t)(slot_off + at * WORD_BYTES));
-        if (n_read < (ssize_t)WORD_BYTES)
+            file->n_units - at < n_units - n_done ? (size_t)(file->n_units - at) : n_units - n_done;
+        const ssize_t n_read = pread(file->fd, room + n_done * UNIT_BYTES, n_part * UNIT_BYTES,
+                                     (off_t)(slot_off + at * UNIT_BYTES));
+        if (n_read < (ssize_t)UNIT_BYTES)
             return false;
-        n_done += (size_t)n_read / WORD_BYTES;
+        n_done += (size_t)n_read / UNIT_BYTES;
     }
     return true;
 }
 
-static uint64_t word_at(const uint8_t *room, size_t place)
-{
-    uint64_t word;
-    memcpy(&word, room + place * WORD_BYTES, sizeof word);
-    return word;
-}
+/* One that is read of a slot. */
+struct walk {
+    struct ring_file *file;
+    struct ring_slot *slot;
+    struct ring_reading *reading;
+};
 
 static void ask_for_snapshot(struct ring_reading *reading, const char *why, size_t n_why)
 {
@@ -264,84 +319,110 @@ static void ask_for_snapshot(struct ring_reading *reading, const char *why, size
     (void)snprintf(reading->why, sizeof reading->why, "%.*s", (int)n_why, why);
 }
 
-static void look_at_op(struct ring_reading *reading, const uint8_t *room, size_t at, size_t n_extra)
+static void look_at_call(const struct walk *walk, bool is_exit, uint64_t address)
 {
-    const uint64_t word = word_at(room, at);
-    if ((word >> WEFT_WORD_OP_SHIFT & 0xff) != WEFT_OP_SNAPSHOT)
-        return;
-    const size_t n_most = n_extra > 1 ? (n_extra - 1) * WORD_BYTES : 0;
-    const uint64_t n_text = n_extra ? word_at(room, at + 1) : 0;
-    size_t n_why = n_text < n_most ? (size_t)n_text : n_most;
-    n_why = n_why < sizeof reading->why ? n_why : sizeof reading->why - 1;
-    ask_for_snapshot(reading, (const char *)room + (at + 2) * WORD_BYTES, n_why);
+    struct ring_reading *reading = walk->reading;
+    if (trigger_call(reading->trigger, &walk->slot->trigger, walk->file->pid, is_exit, address,
+                     walk->slot->ticks))
+        ask_for_snapshot(reading, trigger_text(reading->trigger),
+                         strlen(trigger_text(reading->trigger)));
+}
+
+/* An operation: the text of a snapshot's words is its length, then its bytes. */
+static void look_at_op(const struct walk *walk, const uint8_t *bytes, size_t n_extra)
+{
+    const unsigned op = weft_load_u64(bytes) >> WEFT_WORD_OP_SHIFT & 0xff;
+    const uint64_t first = n_extra ? weft_load_u64(bytes + 8) : 0;
+    if (op == WEFT_OP_SNAPSHOT) {
+        const size_t n_most = n_extra > 1 ? (n_extra - 1) * 8 : 0;
+        size_t n_why = first < n_most ? (size_t)first : n_most;
+        n_why = n_why < sizeof walk->reading->why ? n_why : sizeof walk->reading->why - 1;
+        ask_for_snapshot(walk->reading, (const char *)bytes + 16, n_why);
+    } else if ((op == WEFT_OP_ENTER_FAR || op == WEFT_OP_EXIT_FAR) && walk->reading->trigger) {
+        look_at_call(walk, op == WEFT_OP_EXIT_FAR, first);
+    }
+}
+
+/* Units of the record that begins here, at most `n_left`; 0: it is cut. Takes its time. */
+static size_t walk_record(const struct walk *walk, const uint8_t *bytes, size_t n_left)
+{
+    const uint32_t unit = weft_load_u32(bytes);
+    const unsigned kind = unit & 3;
+    if (kind <= WEFT_UNIT_EXIT) {
+        const uint32_t number = unit >> WEFT_UNIT_NUMBER_SHIFT & (WEFT_RING_FUNCTIONS_MAX - 1);
+        walk->slot->ticks += unit >> WEFT_UNIT_DELTA_SHIFT;
+        walk->reading->n_records++;
+        if (walk->reading->trigger && number < walk->file->functions.n)
+            look_at_call(walk, kind == WEFT_UNIT_EXIT, walk->file->functions.items[number]);
+        return 1;
+    }
+    const uint64_t word = n_left >= WEFT_WORD_UNITS ? weft_load_u64(bytes) : 0;
+    if (kind == WEFT_UNIT_TIME && n_left >= WEFT_WORD_UNITS) {
+        walk->slot->ticks = word >> 2;
+        return WEFT_WORD_UNITS;
+    }
+    const size_t n_extra = word >> WEFT_WORD_COUNT_SHIFT & WEFT_OP_WORDS_MAX;
+    if (n_left < (1 + n_extra) * WEFT_WORD_UNITS)
+        return 0;
+    walk->slot->ticks += word >> WEFT_WORD_DELTA_SHIFT;
+    walk->reading->n_records++;
+    look_at_op(walk, bytes, n_extra);
+    return (1 + n_extra) * WEFT_WORD_UNITS;
 }
 
 /* Goes through the records, to know the time at their end, and what they ask for; gives how many
- * words are whole records. */
-static size_t walk_words(struct ring_file *file, uint32_t place, struct ring_reading *reading,
-                         size_t n_words)
+ * units are whole records. */
+static size_t walk_units(const struct walk *walk, size_t n_units)
 {
-    struct ring_slot *slot = &file->slots[place];
-    const uint8_t *room = reading->room;
-    uint64_t ticks = slot->ticks;
     size_t at = 0;
-    while (at < n_words) {
-        const uint64_t word = word_at(room, at);
-        const unsigned kind = word & 3;
-        const size_t n_extra =
-            kind == WEFT_WORD_OP ? word >> WEFT_WORD_COUNT_SHIFT & WEFT_OP_WORDS_MAX : 0;
-        if (n_extra >= n_words - at)
+    while (at < n_units) {
+        const size_t n_own =
+            walk_record(walk, walk->reading->room + at * UNIT_BYTES, n_units - at);
+        if (n_own == 0)
             break;
-        ticks = kind == WEFT_WORD_TIME ? word >> 2 : ticks + (word >> WEFT_WORD_DELTA_SHIFT);
-        if (kind == WEFT_WORD_OP)
-            look_at_op(reading, room, at, n_extra);
-        else if (kind <= WEFT_WORD_EXIT && reading->trigger &&
-                 trigger_call(reading->trigger, &slot->trigger, file->pid, kind == WEFT_WORD_EXIT,
-                              word << 15 >> 17, ticks))
-            ask_for_snapshot(reading, trigger_text(reading->trigger),
-                             strlen(trigger_text(reading->trigger)));
-        at += 1 + n_extra;
+        at += n_own;
     }
-    slot->ticks = ticks;
     return at;
 }
 
-/* Words that are there, and one piece of them at a time. */
-static enum weft_code put_words(struct ring_file *file, uint32_t place, const struct look *look,
+/* Units that are there, and one piece of them at a time. */
+static enum weft_code put_units(struct ring_file *file, uint32_t place, const struct look *look,
                                 uint64_t head, bool has_ended, struct ring_reading *reading,
                                 struct weft_err *err)
 {
     struct ring_slot *slot = &file->slots[place];
+    const struct walk walk = { .file = file, .slot = slot, .reading = reading };
     struct weft_ring_piece piece = { .library = file->library,
                                      .tid = slot->known_tid,
                                      .start_ticks = slot->start_ticks,
-                                     .base_ticks = slot->ticks };
-    enum weft_code code = WEFT_OK;
+                                     .file_ticks = file->start_ticks };
+    enum weft_code code = put_functions(file, reading->output, err);
     memcpy(piece.name, look->name, sizeof piece.name);
+    if (code != WEFT_OK || file->is_broken)
+        return code;
     do {
         const uint64_t n_left = head - slot->tail;
-        const size_t n_most = RING_ROOM_BYTES / WORD_BYTES;
-        const size_t n_words = n_left < n_most ? (size_t)n_left : n_most;
-        piece.first_word = slot->tail;
+        const size_t n_most = RING_ROOM_BYTES / UNIT_BYTES;
+        const size_t n_units = n_left < n_most ? (size_t)n_left : n_most;
+        piece.first_unit = slot->tail;
         piece.base_ticks = slot->ticks;
-        if (!copy_words(file, place, slot->tail, n_words, reading->room)) {
+        if (!copy_units(file, place, slot->tail, n_units, reading->room)) {
             file->is_broken = true;
             return WEFT_OK;
         }
-        size_t n_whole = walk_words(file, place, reading, n_words);
-        if (n_whole == 0 || n_words == n_left)
-            n_whole = n_words; /* what is cut at the head is no fault of the reader's */
+        size_t n_whole = walk_units(&walk, n_units);
+        if (n_whole == 0 || n_units == n_left)
+            n_whole = n_units; /* what is cut at the head is no fault of the reader's */
         piece.has_ended = has_ended && n_whole == n_left;
         const struct weft_str front = { (const char *)&piece, sizeof piece };
-        const struct weft_str words = { (const char *)reading->room, n_whole * WORD_BYTES };
-        code = session_put(reading->output, WEFT_PIECE_RING, 0, file->pid, front, words, err);
+        const struct weft_str units = { (const char *)reading->room, n_whole * UNIT_BYTES };
+        code = session_put(reading->output, WEFT_PIECE_RING, 0, file->pid, front, units, err);
         slot->tail += n_whole;
-        reading->n_words += n_whole;
     } while (code == WEFT_OK && slot->tail < head);
     return code;
 }
 
-/* A slot that has another thread now: it was ended, and its words were read. */
+/* A slot that has another thread now: it was ended, and its units were read. */
 static void turn_to(const struct ring_file *file, struct ring_slot *slot, const struct look *look,
                     struct proc_text *room)
 {
@@ -363,11 +444,11 @@ static enum weft_code read_slot(struct ring_file *file, uint32_t place, const st
     if (is_last && look->drafted > head)
         head = look->drafted;
     const uint64_t n_new = head - slot->tail;
-    if (n_new > file->n_words) { /* no writer of ours does that */
+    if (n_new > file->n_units) { /* no writer of ours does that */
         file->is_broken = true;
         return WEFT_OK;
     }
-    const uint32_t fill = (uint32_t)(n_new * 100 / file->n_words);
+    const uint32_t fill = (uint32_t)(n_new * 100 / file->n_units);
     const bool has_ended = look->state == WEFT_RING_ENDED || is_last;
     reading->fill_percent = fill > reading->fill_percent ? fill : reading->fill_percent;
     if (n_new == 0 && !(has_ended && look->state != WEFT_RING_FREE && !is_last))
@@ -376,7 +457,7 @@ static enum weft_code read_slot(struct ring_file *file, uint32_t place, const st
         return WEFT_OK;
     turn_to(file, slot, look, &reading->text);
     enum weft_code code = WEFT_OK;
-    code = put_words(file, place, look, head, has_ended, reading, err);
+    code = put_units(file, place, look, head, has_ended, reading, err);
     if (code == WEFT_OK && !file->is_broken &&
         !write_tail(file, place, slot->tail, look->state == WEFT_RING_ENDED))
         file->is_broken = true;
@@ -402,6 +483,6 @@ enum weft_code ring_file_read(struct ring_file *file, struct ring_reading *readi
         file->n_used = k >= file->n_used ? k + 1 : file->n_used;
         code = read_slot(file, k, &look, reading, is_due, err);
     }
-    file->lost_words = n_lost > file->lost_words ? n_lost : file->lost_words;
+    file->lost_records = n_lost > file->lost_records ? n_lost : file->lost_records;
     return code;
 }

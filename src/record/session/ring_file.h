@@ -17,9 +17,9 @@
 
 /* What is known of a slot. */
 struct ring_slot {
-    uint64_t tail;        /* words read */
+    uint64_t tail;        /* units read */
     uint64_t ticks;       /* of the last record read; 0: not known */
-    uint64_t start_ticks; /* of the thread whose words are read; 0: of nobody yet */
+    uint64_t start_ticks; /* of the thread whose units are read; 0: of nobody yet */
     uint32_t tid;         /* as the thread says */
     uint32_t known_tid;   /* as it is called here */
     struct trigger_thread trigger;
@@ -28,10 +28,15 @@ struct ring_slot {
 struct ring_file {
     char name[64]; /* in the folder */
     int fd;
-    uint32_t pid, parent, library, n_slots, n_words;
+    uint32_t pid, parent, library, n_slots, n_units;
     uint32_t pid_namespace;
     bool is_elsewhere; /* its pids and tids are of another namespace */
-    uint64_t data_off, start_ticks;
+    uint64_t data_off, start_ticks, functions_off;
+    uint32_t functions_cap;
+    struct {
+        uint64_t *items; /* addresses by number, as far as the output was told of them */
+        size_t n, cap;
+    } functions;
     struct weft_ring_file *head; /* mapped, with the slots; NULL: no more */
     size_t head_bytes;
     struct ring_slot *slots;
@@ -39,7 +44,7 @@ struct ring_file {
     uint32_t n_modules;  /* as last seen */
     bool is_broken;      /* not what it should be: left alone */
     bool is_over;        /* its program is gone, or runs another one: read once more */
-    uint64_t lost_words; /* so far */
+    uint64_t lost_records; /* so far */
     uint64_t lost_threads;
 };
 
@@ -56,7 +61,7 @@ struct ring_reading {
     struct trigger *trigger; /* NULL: none */
     uint8_t *room;           /* RING_ROOM_BYTES */
     struct proc_text text;   /* of files in /proc */
-    uint64_t n_words;        /* read so far, of all files */
+    uint64_t n_records;      /* read so far, of all files */
     uint32_t fill_percent;   /* of the fullest slot met */
     bool wants_snapshot;     /* the program asked, or the trigger fired */
     char why[128];
@@ -64,7 +69,7 @@ struct ring_reading {
 
 enum { RING_ROOM_BYTES = 1 << 18 };
 
-/* Copies the words of all slots that have new ones to the output; of slots that are `not due` only
+/* Copies the units of all slots that have new ones to the output, and what explains them before; of slots that are `not due` only
  * those that are fuller than a quarter. Of a program that is gone all is final. */
 WEFT_CHECKED enum weft_code ring_file_read(struct ring_file *file, struct ring_reading *reading,
                                            bool is_due, struct weft_err *err);
