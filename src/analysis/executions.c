@@ -8,7 +8,8 @@
  *     thread 1  |-- read ---|- - - - - -          has few points left, then what lies before the
  *     merged    |-- paired -|                     least of them is paired
  *
- * What is kept is what is open, the executions, and a bounded number of points of each thread.
+ * After each round what ended is handed on. What is kept is what is open, and a bounded number of
+ * points and executions of each thread.
  */
 #include "analysis/executions.h"
 
@@ -38,8 +39,15 @@ struct item {
     uint64_t n_counted; /* in the job's bytes */
 };
 
+/* Where executions go, with their values. */
+typedef enum weft_code (*take_fn)(void *context, struct weft_execution_found *found,
+                                  struct weft_err *err);
+
 struct job {
     struct weft_rule_plan plan;
+    bool has_plan;
+    take_fn take;
+    void *context;
     struct item *items;
     size_t n_items;
     size_t n_points; /* of a thread in a round */
@@ -64,22 +72,35 @@ static enum weft_code no_memory(struct weft_err *err)
     return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for executions");
 }
 
-/* Are those that are held, open ones too, within the ceiling? */
-static enum weft_code count_held(struct job *job, const struct weft_executions_found *found,
-                                 const struct weft_execution_pairs *pairs, size_t n_waiting,
-                                 uint64_t *n_counted, struct weft_err *err)
+/* Is what is open, or waits to be paired, within the ceiling? */
+static enum weft_code count_held(struct job *job, uint64_t n, uint64_t *n_counted,
+                                 struct weft_err *err)
 {
-    const uint64_t n = found->n + pairs->n_open + n_waiting;
     if (job->memory_bytes == 0 || n < *n_counted + COUNT_STEP)
         return WEFT_OK;
-    const uint64_t bytes = (n - *n_counted) * sizeof *found->items;
+    const uint64_t bytes = (n - *n_counted) * sizeof(struct weft_execution_pending);
     *n_counted = n;
     if (atomic_fetch_add(&job->n_bytes, bytes) + bytes <= job->memory_bytes)
         return WEFT_OK;
     return weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
-                     "the rules find more than %" PRIu64 " executions, which is what --mem admits: "
-                     "add conditions (where ...), or allow more",
-                     job->memory_bytes / sizeof *found->items);
+                     "more than %" PRIu64 " executions are open at once, which is what --mem "
+                     "admits: add conditions (where ...), or allow more",
+                     job->memory_bytes / sizeof(struct weft_execution_pending));
+}
+
+/* Hands on what was found. */
+static enum weft_code hand_on(const struct job *job, struct weft_executions_found *found,
+                              struct weft_err *err)
+{
+    enum weft_code code = WEFT_OK;
+    for (size_t i = 0; i < found->n; i++) {
+        if (code == WEFT_OK)
+            code = job->take(job->context, &found->items[i], err);
+        free(found->items[i].begin);
+        free(found->items[i].end);
+    }
+    found->n = 0;
+    return code;
 }
 
 /* ---- a thread -------------------------------------------------------------------------------- */
@@ -117,15 +138,15 @@ static enum weft_code read_thread(void *context, struct weft_scan *scan, unsigne
     if (!job->bufs[worker])
         return no_memory(err);
     while (code == WEFT_OK && !item->reader.is_done &&
-           item->ready.n - item->ready.at < job->n_points) {
+           item->ready.n - item->ready.at < job->n_points && item->found.n < job->n_points) {
         struct weft_execution_point point;
         code =
             weft_execution_reader_step(&item->reader, scan, job->bufs[worker], &item->found, err);
         while (code == WEFT_OK && weft_execution_reader_next(&item->reader, &point))
             code = take_point(job, item, &point, err);
         if (code == WEFT_OK)
-            code = count_held(job, &item->found, &item->pairs,
-                              weft_execution_queue_n(&item->reader.queue), &item->n_counted, err);
+            code = count_held(job, item->pairs.n_open + weft_execution_queue_n(&item->reader.queue),
+                              &item->n_counted, err);
     }
     return code == WEFT_OK && item->reader.is_done ? finish_thread(item, scan, err) : code;
 }
@@ -219,7 +240,9 @@ static enum weft_code pair_before(struct job *job, uint64_t limit_ns, struct wef
             weft_execution_pairs_take(&job->across, group->items, group->n, true, &job->found, err);
         group->n = 0;
         if (code == WEFT_OK)
-            code = count_held(job, &job->found, &job->across, 0, &job->n_counted, err);
+            code = count_held(job, job->across.n_open, &job->n_counted, err);
+        if (code == WEFT_OK)
+            code = hand_on(job, &job->found, err);
     }
     return code;
 }
@@ -255,39 +278,13 @@ static enum weft_code find_all(struct job *job, const struct weft_run *run, stru
                     weft_min_u64(limit_ns, weft_execution_reader_reached_ns(&job->items[i].reader));
         if (code == WEFT_OK)
             code = pair_before(job, limit_ns, err);
+        for (size_t i = 0; i < job->n_items && code == WEFT_OK; i++)
+            code = hand_on(job, &job->items[i].found, err);
     }
     if (code == WEFT_OK)
         code = weft_execution_pairs_finish(
             &job->across, weft_trace_meta(job->plan.trace)->duration_ns, &job->found, err);
-    return code;
-}
-
-/* Those of all threads, in `found`; without_open: none that did not end. */
-static enum weft_code gather(struct job *job, bool without_open, struct weft_err *err)
-{
-    struct weft_executions_found *all = &job->found;
-    size_t n = all->n, n_kept = 0;
-    for (size_t i = 0; i < job->n_items; i++)
-        n += job->items[i].found.n;
-    if (n && !weft_vec_reserve(&all->items, &all->cap, n, sizeof *all->items))
-        return no_memory(err);
-    for (size_t i = 0; i < job->n_items; i++) {
-        struct weft_executions_found *found = &job->items[i].found;
-        if (found->n)
-            memcpy(all->items + all->n, found->items, found->n * sizeof *all->items);
-        all->n += found->n;
-        WEFT_VEC_FINI(found);
-    }
-    for (size_t i = 0; i < all->n && without_open; i++) {
-        if (!(all->items[i].row.flags & WEFT_EXECUTION_UNFINISHED)) {
-            all->items[n_kept++] = all->items[i];
-            continue;
-        }
-        free(all->items[i].begin);
-        free(all->items[i].end);
-    }
-    all->n = without_open ? n_kept : all->n;
-    return WEFT_OK;
+    return code == WEFT_OK ? hand_on(job, &job->found, err) : code;
 }
 
 static uint64_t n_unmatched(const struct job *job)
@@ -348,7 +345,64 @@ static void job_fini(struct job *job)
     weft_execution_list_fini(&job->group);
     weft_execution_pairs_fini(&job->across);
     weft_executions_found_fini(&job->found);
-    weft_rule_plan_fini(&job->plan);
+    if (job->has_plan)
+        weft_rule_plan_fini(&job->plan);
+}
+
+/* Finds all of them; `job` is to be finished. */
+static enum weft_code run_job(struct job *job, const struct weft_trace *trace,
+                              const struct weft_thread_filter *filter,
+                              const struct weft_executions_opts *opts, const struct weft_run *run,
+                              struct weft_err *err)
+{
+    const struct weft_rules *rules = opts->rules;
+    const uint32_t *ids = filter ? filter->ids : NULL;
+    const size_t n_ids = filter ? filter->n_ids : 0;
+    const bool is_of_dependencies = opts->of_dependencies;
+    enum weft_code code = weft_scan_check(trace, ids, n_ids, err);
+    if (code != WEFT_OK)
+        return code;
+    if (!rules)
+        return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "expected rules of executions");
+    job->n_items = weft_scan_n_threads(trace, ids, n_ids);
+    job->has_plan = true;
+    code = weft_rule_plan_init(&job->plan, trace,
+                               is_of_dependencies ? rules->dependencies : rules->types,
+                               is_of_dependencies ? rules->n_dependencies : rules->n_types, err);
+    if (code == WEFT_OK)
+        code = job_init(job, ids, n_ids, run, err);
+    weft_progress_start(run->progress, "executions", "calls", weft_scan_calls(trace, ids, n_ids));
+    return code == WEFT_OK ? find_all(job, run, err) : code;
+}
+
+/* ---- to a table ------------------------------------------------------------------------------ */
+
+struct gathering {
+    struct weft_executions_found all;
+    uint64_t memory_bytes;
+    bool without_open;
+};
+
+_Static_assert(sizeof(struct weft_execution_found) == WEFT_EXECUTION_BYTES, "as promised");
+
+static enum weft_code gather(void *context, struct weft_execution_found *found,
+                             struct weft_err *err)
+{
+    struct gathering *gathering = context;
+    const size_t n_most = (size_t)(gathering->memory_bytes / WEFT_EXECUTION_BYTES);
+    if (gathering->without_open && found->row.flags & WEFT_EXECUTION_UNFINISHED)
+        return WEFT_OK;
+    if (gathering->memory_bytes && gathering->all.n > n_most)
+        return weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
+                         "the rules find more than %zu executions, which is what --mem admits: "
+                         "add conditions (where ...), or allow more",
+                         n_most);
+    struct weft_execution_found *kept = WEFT_VEC_PUSH(&gathering->all);
+    if (!kept)
+        return no_memory(err);
+    *kept = *found;
+    found->begin = found->end = NULL;
+    return WEFT_OK;
 }
 
 enum weft_code weft_executions_run(const struct weft_trace *trace,
@@ -357,32 +411,43 @@ enum weft_code weft_executions_run(const struct weft_trace *trace,
                                    const struct weft_run *run, struct weft_executions_table **table,
                                    struct weft_err *err)
 {
-    const struct weft_rules *rules = opts->rules;
+    struct gathering gathering = { .memory_bytes = run->memory_bytes,
+                                   .without_open = opts->of_dependencies };
+    struct job job = { .take = gather, .context = &gathering };
     *table = NULL;
-    if (!rules)
-        return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "expected rules of executions");
-    const uint32_t *ids = filter ? filter->ids : NULL;
-    const size_t n_ids = filter ? filter->n_ids : 0;
-    const bool is_of_dependencies = opts->of_dependencies;
-    struct job job = { .n_items = weft_scan_n_threads(trace, ids, n_ids) };
-    enum weft_code code = weft_scan_check(trace, ids, n_ids, err);
-    if (code != WEFT_OK)
-        return code;
-    code = weft_rule_plan_init(&job.plan, trace,
-                               is_of_dependencies ? rules->dependencies : rules->types,
-                               is_of_dependencies ? rules->n_dependencies : rules->n_types, err);
+    enum weft_code code = run_job(&job, trace, filter, opts, run, err);
     if (code == WEFT_OK)
-        code = job_init(&job, ids, n_ids, run, err);
-    weft_progress_start(run->progress, "executions", "calls", weft_scan_calls(trace, ids, n_ids));
-    if (code == WEFT_OK)
-        code = find_all(&job, run, err);
-    if (code == WEFT_OK)
-        code = gather(&job, is_of_dependencies, err);
-    if (code == WEFT_OK)
-        code = weft_execution_table_make(&job.plan, &job.found, !opts->without_metrics, run, table,
-                                         err);
+        code = weft_execution_table_make(&job.plan, &gathering.all, !opts->without_metrics, run,
+                                         table, err);
     if (code == WEFT_OK)
         (*table)->ends_unmatched = n_unmatched(&job);
+    weft_executions_found_fini(&gathering.all);
+    job_fini(&job);
+    return code;
+}
+
+/* ---- to anybody ------------------------------------------------------------------------------ */
+
+struct showing {
+    weft_execution_see_fn see;
+    void *context;
+};
+
+static enum weft_code show(void *context, struct weft_execution_found *found, struct weft_err *err)
+{
+    const struct showing *showing = context;
+    return showing->see(showing->context, &found->row, err);
+}
+
+enum weft_code weft_executions_stream(const struct weft_trace *trace,
+                                      const struct weft_thread_filter *filter,
+                                      const struct weft_executions_opts *opts,
+                                      const struct weft_run *run, weft_execution_see_fn see,
+                                      void *context, struct weft_err *err)
+{
+    struct showing showing = { see, context };
+    struct job job = { .take = show, .context = &showing };
+    const enum weft_code code = run_job(&job, trace, filter, opts, run, err);
     job_fini(&job);
     return code;
 }

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 enum { SEEDS = 1500, MOST_ITEMS = 60, MOST_THREADS = 4, MOST_ROWS = 2048, N_FUNCTIONS = 4 };
-enum { LITTLE_BYTES = 64 << 10 };
+enum { LITTLE_BYTES = 256 << 10 };
 
 enum item_kind { ENTER, EXIT, INSTANT, SPAN, SYSCALL_ENTER, SYSCALL_EXIT };
 
