@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/execution_metrics.h"
 
+#include "analysis/execution_bytes.h"
 #include "analysis/execution_counters.h"
 #include "analysis/execution_sums.h"
 #include "base/vec.h"
@@ -70,6 +71,7 @@ struct work {
     struct weft_sum_borders borders;
     struct weft_sums sums[N_SUMS];
     bool has_states;
+    bool has_told_bytes; /* calls told of bytes: system calls are the same ones again */
     struct {
         struct request *items;
         size_t n, cap;
@@ -104,21 +106,21 @@ static enum weft_code add_time(struct work *work, unsigned sum, uint64_t start_n
                : no_memory(work->err);
 }
 
+static enum weft_code add_bytes(void *context, enum weft_bytes_way way, uint64_t at_ns,
+                                uint64_t n_bytes, struct weft_err *err)
+{
+    (void)err;
+    return add(context, way == WEFT_BYTES_READ ? BYTES_READ : BYTES_WRITTEN, at_ns, n_bytes);
+}
+
 /* What a call that moves bytes returned is how many. */
 static enum weft_code see_syscall(struct work *work, const struct weft_event *event)
 {
-    static const char *const reads[] = { "read",     "pread64", "readv", "preadv", "preadv2",
-                                         "recvfrom", "recvmsg", "recv",  NULL };
-    static const char *const writes[] = { "write",    "pwrite64",   "writev",  "pwritev",
-                                          "pwritev2", "sendto",     "sendmsg", "send",
-                                          "sendfile", "sendfile64", NULL };
-    const unsigned sum = is_one_of(event->name, reads)    ? BYTES_READ
-                         : is_one_of(event->name, writes) ? BYTES_WRITTEN
-                                                          : N_SUMS;
+    const enum weft_bytes_way way = weft_bytes_way_of(event->name);
     const int64_t n_bytes = (int64_t)event->value;
-    if (sum == N_SUMS)
+    if (way == WEFT_BYTES_NONE || work->has_told_bytes)
         return WEFT_OK;
-    return add(work, sum, event->time_ns, n_bytes > 0 ? (uint64_t)n_bytes : 0);
+    return add_bytes(work, way, event->time_ns, n_bytes > 0 ? (uint64_t)n_bytes : 0, work->err);
 }
 
 static bool contains(struct weft_str text, const char *part)
@@ -128,7 +130,8 @@ static bool contains(struct weft_str text, const char *part)
 
 static enum weft_code see_point(struct work *work, const struct weft_event *event)
 {
-    if (contains(event->name, "page_fault") || contains(event->name, "page-fault"))
+    if (contains(event->name, "page_fault") || contains(event->name, "page-fault") ||
+        weft_str_equal(event->name, WEFT_STR("page fault")))
         return add(work, PAGE_FAULTS, event->time_ns, 1);
     if (weft_str_equal(event->category, WEFT_STR("recording")) &&
         weft_str_equal(event->name, WEFT_STR("records lost")))
@@ -186,6 +189,16 @@ static enum weft_code see_event(struct work *work, const struct weft_event *even
     default:
         return see_lock(work, event);
     }
+}
+
+static enum weft_code read_bytes(struct work *work)
+{
+    if (weft_trace_meta(work->job->trace)->events_of_kind[WEFT_EVENT_CALL_ARGS] == 0)
+        return WEFT_OK;
+    const enum weft_code code =
+        weft_execution_bytes_read(work->job->trace, work->thread_id, add_bytes, work, work->err);
+    work->has_told_bytes = work->sums[BYTES_READ].whole || work->sums[BYTES_WRITTEN].whole;
+    return code;
 }
 
 static enum weft_code read_events(struct work *work)
@@ -300,6 +313,8 @@ static enum weft_code run_item(void *context, size_t item, unsigned worker, stru
     const size_t n_rows = job->starts[item + 1] - job->starts[item];
     struct work work = { .job = job, .err = err, .thread_id = job->threads[item] };
     enum weft_code code = make_borders(&work, rows, n_rows) ? WEFT_OK : no_memory(err);
+    if (code == WEFT_OK)
+        code = read_bytes(&work);
     if (code == WEFT_OK)
         code = read_events(&work);
     if (code == WEFT_OK)

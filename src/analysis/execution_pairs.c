@@ -5,6 +5,10 @@
 #include "base/vec.h"
 #include "schema/event.h"
 
+#include <stdlib.h>
+
+enum { LEAST_KEYS = 1024 }; /* are kept, whether anything is open under them or not */
+
 static enum weft_code no_memory(struct weft_err *err)
 {
     return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for executions");
@@ -12,33 +16,75 @@ static enum weft_code no_memory(struct weft_err *err)
 
 void weft_execution_pairs_fini(struct weft_execution_pairs *pairs)
 {
+    for (size_t i = 0; i < pairs->pending.n; i++)
+        free(pairs->pending.items[i].begin.values);
     weft_map_free(pairs->keys);
     WEFT_VEC_FINI(&pairs->tops);
     WEFT_VEC_FINI(&pairs->pending);
     *pairs = (struct weft_execution_pairs){ 0 };
 }
 
-/* The innermost open one of a key; NULL without memory. */
-static uint32_t *top_of(struct weft_execution_pairs *pairs, uint64_t key)
+void weft_executions_found_fini(struct weft_executions_found *found)
 {
-    if (!pairs->keys)
-        pairs->keys = weft_map_new();
-    bool is_new = false;
-    const uint32_t id = pairs->keys ? weft_map_add(pairs->keys, key, &is_new) : WEFT_MAP_NONE;
-    if (id == WEFT_MAP_NONE)
-        return NULL;
-    if (id == pairs->tops.n) {
-        uint32_t *top = WEFT_VEC_PUSH(&pairs->tops);
-        if (!top)
-            return NULL;
-        *top = WEFT_ID_NONE;
+    for (size_t i = 0; i < found->n; i++) {
+        free(found->items[i].begin);
+        free(found->items[i].end);
     }
-    return &pairs->tops.items[id];
+    WEFT_VEC_FINI(found);
 }
 
-static bool open_one(struct weft_execution_pairs *pairs, const struct weft_execution_point *point)
+/* Of keys under which nothing is open none is kept, but for a few. */
+static bool forget_keys(struct weft_execution_pairs *pairs)
 {
-    uint32_t *top = top_of(pairs, point->key);
+    size_t n = 0;
+    uint64_t *keys = calloc(pairs->n_open + 1, sizeof *keys);
+    bool is_ok = keys != NULL;
+    for (uint32_t id = 0; is_ok && id < pairs->tops.n; id++)
+        if (pairs->tops.items[id] != WEFT_ID_NONE) {
+            keys[n] = weft_map_key(pairs->keys, id);
+            pairs->tops.items[n++] = pairs->tops.items[id];
+        }
+    if (is_ok) {
+        weft_map_reset(pairs->keys);
+        pairs->tops.n = n;
+    }
+    for (size_t i = 0; is_ok && i < n; i++)
+        is_ok = weft_map_add(pairs->keys, keys[i], NULL) != WEFT_MAP_NONE;
+    free(keys);
+    return is_ok;
+}
+
+/* The innermost open one of a key, which is made; NULL without memory. */
+static uint32_t *add_key(struct weft_execution_pairs *pairs, uint64_t key)
+{
+    bool is_new = false;
+    if (!pairs->keys)
+        pairs->keys = weft_map_new();
+    if (!pairs->keys ||
+        (pairs->tops.n >= LEAST_KEYS && pairs->tops.n / 4 >= pairs->n_open && !forget_keys(pairs)))
+        return NULL;
+    const uint32_t id = weft_map_add(pairs->keys, key, &is_new);
+    if (id == WEFT_MAP_NONE)
+        return NULL;
+    if (!is_new)
+        return &pairs->tops.items[id];
+    uint32_t *top = WEFT_VEC_PUSH(&pairs->tops);
+    if (top)
+        *top = WEFT_ID_NONE;
+    return top;
+}
+
+/* The same, NULL if nothing is open. */
+static uint32_t *find_key(struct weft_execution_pairs *pairs, uint64_t key)
+{
+    const uint32_t id = pairs->keys ? weft_map_find(pairs->keys, key) : WEFT_MAP_NONE;
+    return id == WEFT_MAP_NONE || pairs->tops.items[id] == WEFT_ID_NONE ? NULL
+                                                                        : &pairs->tops.items[id];
+}
+
+static bool open_one(struct weft_execution_pairs *pairs, struct weft_execution_point *point)
+{
+    uint32_t *top = add_key(pairs, point->key);
     uint32_t place = pairs->free - 1;
     if (!top)
         return false;
@@ -50,12 +96,14 @@ static bool open_one(struct weft_execution_pairs *pairs, const struct weft_execu
         return false;
     pairs->pending.items[place] =
         (struct weft_execution_pending){ .begin = *point, .below = *top, .is_open = true };
+    point->values = NULL;
     *top = place;
+    pairs->n_open++;
     return true;
 }
 
-static bool add_row(struct weft_executions_found *found, const struct weft_execution_point *begin,
-                    uint64_t end_ns, const struct weft_execution_point *end)
+static bool add_row(struct weft_executions_found *found, struct weft_execution_point *begin,
+                    uint64_t end_ns, struct weft_execution_point *end)
 {
     struct weft_execution_found *row = WEFT_VEC_PUSH(found);
     if (!row)
@@ -69,39 +117,39 @@ static bool add_row(struct weft_executions_found *found, const struct weft_execu
                                      .end_ns = weft_max_u64(end_ns, begin->at_ns),
                                      .key = begin->shown };
     row->begin = begin->values;
-    if (end)
+    begin->values = NULL;
+    if (end) {
         row->end = end->values;
+        end->values = NULL;
+    }
     return true;
 }
 
 /* Ends what is innermost, if anything is open, and, of a late end, if that is of another thread. */
 static enum weft_code end_one(struct weft_execution_pairs *pairs,
-                              const struct weft_execution_point *point, bool is_late,
-                              bool *is_matched, struct weft_executions_found *found,
-                              struct weft_err *err)
+                              struct weft_execution_point *point, bool is_late, bool *is_matched,
+                              struct weft_executions_found *found, struct weft_err *err)
 {
-    uint32_t *top = top_of(pairs, point->key);
-    if (!top)
-        return no_memory(err);
-    const uint32_t place = *top;
-    *is_matched = place != WEFT_ID_NONE &&
-                  (!is_late || pairs->pending.items[place].begin.thread_id != point->thread_id);
+    uint32_t *top = find_key(pairs, point->key);
+    const uint32_t place = top ? *top : 0;
+    struct weft_execution_pending *pending = top ? &pairs->pending.items[place] : NULL;
+    *is_matched = pending && (!is_late || pending->begin.thread_id != point->thread_id);
     if (!*is_matched)
         return WEFT_OK;
-    struct weft_execution_pending *pending = &pairs->pending.items[place];
     *top = pending->below;
+    const bool is_ok = point->is_dropped || add_row(found, &pending->begin, point->at_ns, point);
+    free(pending->begin.values);
+    pending->begin.values = NULL;
     pending->is_open = false;
     pending->below = pairs->free;
     pairs->free = place + 1;
-    return point->is_dropped || add_row(found, &pending->begin, point->at_ns, point)
-               ? WEFT_OK
-               : no_memory(err);
+    pairs->n_open--;
+    return is_ok ? WEFT_OK : no_memory(err);
 }
 
 static enum weft_code take_one(struct weft_execution_pairs *pairs,
-                               const struct weft_execution_point *point, bool is_late,
-                               bool *is_matched, struct weft_executions_found *found,
-                               struct weft_err *err)
+                               struct weft_execution_point *point, bool is_late, bool *is_matched,
+                               struct weft_executions_found *found, struct weft_err *err)
 {
     *is_matched = true;
     if (point->is_end)
@@ -114,7 +162,7 @@ static enum weft_code take_one(struct weft_execution_pairs *pairs,
 /* Points of one ns. Late ends are those that found nothing open when they came: they may find what
  * began on another thread in that ns. */
 static enum weft_code take_group(struct weft_execution_pairs *pairs,
-                                 const struct weft_execution_point *points, size_t n_points,
+                                 struct weft_execution_point *points, size_t n_points,
                                  struct weft_executions_found *found, struct weft_err *err)
 {
     enum weft_code code = WEFT_OK;
@@ -139,7 +187,7 @@ static enum weft_code take_group(struct weft_execution_pairs *pairs,
 }
 
 enum weft_code weft_execution_pairs_take(struct weft_execution_pairs *pairs,
-                                         const struct weft_execution_point *points, size_t n_points,
+                                         struct weft_execution_point *points, size_t n_points,
                                          bool is_across, struct weft_executions_found *found,
                                          struct weft_err *err)
 {
@@ -149,6 +197,10 @@ enum weft_code weft_execution_pairs_take(struct weft_execution_pairs *pairs,
         while (is_across && end < n_points && points[end].at_ns == points[i].at_ns)
             end++;
         code = take_group(pairs, points + i, end - i, found, err);
+    }
+    for (size_t i = 0; i < n_points; i++) {
+        free(points[i].values);
+        points[i].values = NULL;
     }
     return code;
 }
@@ -162,7 +214,10 @@ enum weft_code weft_execution_pairs_finish(struct weft_execution_pairs *pairs, u
         if (pairs->pending.items[i].is_open &&
             !add_row(found, &pairs->pending.items[i].begin, end_ns, NULL))
             code = no_memory(err);
+    for (size_t i = 0; i < pairs->pending.n; i++)
+        free(pairs->pending.items[i].begin.values);
     pairs->pending.n = pairs->tops.n = 0;
+    pairs->n_open = 0;
     pairs->free = 0;
     if (pairs->keys)
         weft_map_reset(pairs->keys);

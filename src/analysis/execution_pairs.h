@@ -15,26 +15,34 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Values of user metrics: [first, first + n) of a list. */
-struct weft_execution_values {
-    uint32_t item; /* thread by thread */
-    uint32_t first, n;
+struct weft_metric_value {
+    uint32_t name; /* in the plan's names */
+    double value;
 };
 
+/* Values of user metrics, in one piece of memory; NULL: none. */
+struct weft_execution_values {
+    size_t n;
+    struct weft_metric_value items[];
+};
+
+/* Owns its values, and who takes it does. */
 struct weft_execution_point {
     uint64_t at_ns;
-    uint64_t key;   /* of type, scope and matched field together */
-    uint64_t shown; /* value of the matched field */
+    uint64_t key;      /* of type, scope and matched field together */
+    uint64_t shown;    /* value of the matched field */
+    uint64_t sequence; /* on its thread */
     uint32_t type, thread_id;
-    uint32_t sequence; /* on its thread */
     bool is_end;
     bool is_dropped; /* an end with which the execution does not count */
-    struct weft_execution_values values;
+    struct weft_execution_values *values;
 };
 
+/* Owns its values. */
 struct weft_execution_found {
     struct weft_execution_row row;
-    struct weft_execution_values begin, end;
+    struct weft_execution_values *begin, *end;
+    uint64_t sequence; /* among those that are equal */
 };
 
 struct weft_executions_found {
@@ -59,17 +67,20 @@ struct weft_execution_pairs {
         struct weft_execution_pending *items;
         size_t n, cap;
     } pending;
+    size_t n_open;
     uint32_t free;        /* first of a list along `below` + 1; 0: none */
     uint64_t n_unmatched; /* ends */
 };
 
 void weft_execution_pairs_fini(struct weft_execution_pairs *pairs);
+void weft_executions_found_fini(struct weft_executions_found *found);
 
-/* Takes the points, which are in order of time; `is_across`: of several threads, of which those of
- * one ns have no order: an end may come before its begin. Those that end go to `found`.
- * WEFT_E_NOMEM. */
+/* Takes the points, which are in order of time, and their values, which are NULL afterwards, also
+ * when it fails; `is_across`: of several threads, of which those of one ns have no order: an end
+ * may come before its begin, and one call has all points of a ns. Those that end go to `found`.
+ * Expected O(1) for a point. WEFT_E_NOMEM. */
 WEFT_CHECKED enum weft_code weft_execution_pairs_take(struct weft_execution_pairs *pairs,
-                                                      const struct weft_execution_point *points,
+                                                      struct weft_execution_point *points,
                                                       size_t n_points, bool is_across,
                                                       struct weft_executions_found *found,
                                                       struct weft_err *err);

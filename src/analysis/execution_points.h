@@ -1,79 +1,84 @@
 /* SPDX-License-Identifier: MIT
  *
- * The begins and ends of executions on one thread, from its calls and events, as rules say.
+ * The begins and ends of executions on one thread, from its calls and events, as rules say: read a
+ * block at a time, and handed out in order of time.
+ *
+ *     while (!reader.is_done) {
+ *         weft_execution_reader_step(&reader, scan, buf, &rows, err)
+ *         while (weft_execution_reader_next(&reader, &point)) ...
+ *     }
  */
 #ifndef WEFT_ANALYSIS_EXECUTION_POINTS_H
 #define WEFT_ANALYSIS_EXECUTION_POINTS_H
 
 #include "analysis/execution_pairs.h"
+#include "analysis/execution_plan.h"
+#include "analysis/execution_queue.h"
+#include "analysis/rule_view.h"
+#include "model/events.h"
+#include "model/overlap.h"
 #include "model/scan.h"
-#include "schema/rules.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
-
-/* Which part a rule has in its type. */
-struct weft_rule_use {
-    const struct weft_execution_rule *type;
-    const struct weft_rule *rule;
-    uint32_t type_id;
-    bool is_end;
+/* A call that rules for its end are for, while it lasts. */
+struct weft_execution_call {
+    uint64_t start_ns, end_ns;
+    uint32_t function_id, depth;
+    uint8_t flags;
 };
 
-/* Names of user metrics, under numbers that depend on who came first. */
-struct weft_metric_names {
-    struct weft_strtab *table;
-    pthread_mutex_t lock;
-};
-
-/* What all threads share: the rules, and which functions they are for. */
-struct weft_rule_plan {
-    const struct weft_trace *trace;
-    const struct weft_execution_rule *types;
-    size_t n_types;
-    struct weft_rule_use *uses; /* two a type, at most */
-    size_t n_uses;
-    uint8_t *functions; /* by id: is there a rule for it? NULL: no rule is for calls */
-    uint32_t *starts;   /* n_functions + 1: its uses are use_of[starts[id]] ... */
-    uint32_t *use_of;
-    uint32_t event_kinds;     /* that rules are for */
-    bool with_texts;          /* rules ask for arguments of calls that stand in events */
-    uint64_t memory_bytes;    /* 0: no bound */
-    _Atomic uint64_t n_bytes; /* of points and rows so far */
-    struct weft_metric_names names;
-};
-
-WEFT_CHECKED enum weft_code weft_rule_plan_init(struct weft_rule_plan *plan,
-                                                const struct weft_trace *trace,
-                                                const struct weft_execution_rule *types,
-                                                size_t n_types, uint64_t memory_bytes,
-                                                struct weft_err *err);
-void weft_rule_plan_fini(struct weft_rule_plan *plan);
-
-struct weft_metric_value {
-    uint32_t name;
-    double value;
-};
-
-/* What a thread gave. */
-struct weft_execution_part {
+/* A thread, and how far it is read. Between two steps nothing of the thread stays decoded, but for
+ * a block of texts where rules ask for those of calls. */
+struct weft_execution_reader {
+    struct weft_rule_plan *plan;
+    uint32_t thread_id;
+    bool is_done;
+    size_t n_points_most;  /* that a step makes of calls, about */
+    uint8_t *is_of_thread; /* by use */
+    struct weft_rule_view view;
+    struct weft_execution_queue queue;
+    struct weft_executions_found *rows; /* of the step under way, as is err */
+    struct weft_err *err;
     struct {
-        struct weft_execution_point *items; /* in order of time */
-        size_t n, cap;
-    } points;
-    struct weft_executions_found rows; /* whole executions */
+        bool is_begun, is_done;
+        uint64_t reached_ns; /* no point comes before */
+        struct weft_overlap overlap;
+        uint64_t row; /* of the block last read, from which on it is still to be read; 0: none */
+        struct {
+            struct weft_execution_call *items;
+            size_t n, cap;
+        } open;
+        struct weft_events *texts; /* of arguments, by rows of calls */
+        const struct weft_event *text;
+    } calls;
     struct {
-        struct weft_metric_value *items;
-        size_t n, cap;
-    } values;
+        bool is_done;
+        uint64_t reached_ns;
+        uint64_t next_block, n_blocks;
+        uint64_t *first_ns; /* by block: the earliest event in it and in those behind it */
+    } events;
 };
 
-void weft_execution_part_fini(struct weft_execution_part *part);
+/* `n_points_most` 0: no limit. WEFT_E_NOMEM. In both cases to be finished. */
+WEFT_CHECKED enum weft_code weft_execution_reader_init(struct weft_execution_reader *reader,
+                                                       struct weft_rule_plan *plan,
+                                                       uint32_t thread_id, size_t n_points_most,
+                                                       struct weft_err *err);
+void weft_execution_reader_fini(struct weft_execution_reader *reader);
 
-/* Fails as loading blocks does; WEFT_E_LIMIT where plan->memory_bytes is not enough. */
-WEFT_CHECKED enum weft_code weft_execution_part_read(struct weft_rule_plan *plan,
-                                                     struct weft_scan *scan,
-                                                     struct weft_execution_part *part,
-                                                     struct weft_err *err);
+/* Reads on by a block of calls or of events, whichever lie behind. `scan`: of the thread, without a
+ * window, not of necessity the same one each time; `buf`: any, for decoding. Whole executions go to
+ * `rows`. Fails as loading blocks does. */
+WEFT_CHECKED enum weft_code weft_execution_reader_step(struct weft_execution_reader *reader,
+                                                       struct weft_scan *scan,
+                                                       struct weft_event_buf *buf,
+                                                       struct weft_executions_found *rows,
+                                                       struct weft_err *err);
+
+/* The next point, if none can come before it any more; its values are the caller's. */
+bool weft_execution_reader_next(struct weft_execution_reader *reader,
+                                struct weft_execution_point *point);
+
+/* All points before this time were handed out. */
+uint64_t weft_execution_reader_reached_ns(const struct weft_execution_reader *reader);
 
 #endif

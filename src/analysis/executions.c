@@ -1,28 +1,70 @@
 /* SPDX-License-Identifier: MIT
  *
- * Executions: one pass over each thread finds their begins and ends; those of one thread are paired
- * there, those of several threads afterwards, in order of time.
+ * Executions, in one pass: each thread hands out begins and ends in order of time, a part at a
+ * time. Those that stay on the thread are paired there and then. The others wait for the threads
+ * that lie behind, and are merged as far as all threads are read:
+ *
+ *     thread 0  |-- read ----------|- - -         in rounds: the workers read on each thread that
+ *     thread 1  |-- read ---|- - - - - -          has few points left, then what lies before the
+ *     merged    |-- paired -|                     least of them is paired
+ *
+ * After each round what ended is handed on. What is kept is what is open, and a bounded number of
+ * points and executions of each thread.
  */
 #include "analysis/executions.h"
 
-#include "analysis/execution_metrics.h"
 #include "analysis/execution_points.h"
+#include "analysis/execution_table.h"
 #include "base/checked.h"
 #include "base/vec.h"
 
-#include <math.h>
+#include <inttypes.h>
+#include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
+
+enum {
+    POINTS = 1 << 19,  /* read and not yet paired, of all threads, about */
+    LEAST_POINTS = 64, /* of a thread */
+    MEMORY_SHARE = 16, /* of the ceiling for them: one part in so many */
+    COUNT_STEP = 4096, /* executions that are held are counted a little later than they come */
+};
+
+/* A thread. */
+struct item {
+    struct weft_execution_reader reader;
+    struct weft_execution_pairs pairs;  /* of types that stay on it */
+    struct weft_execution_list ready;   /* points of the others, in order of time */
+    struct weft_executions_found found; /* whole, and paired here */
+    bool is_finished;
+    uint64_t n_counted; /* in the job's bytes */
+};
+
+/* Where executions go, with their values. */
+typedef enum weft_code (*take_fn)(void *context, struct weft_execution_found *found,
+                                  struct weft_err *err);
 
 struct job {
     struct weft_rule_plan plan;
-    struct weft_execution_part *parts;   /* by item: thread */
-    struct weft_executions_found *found; /* by item: paired on the thread */
-    uint64_t *n_unmatched;               /* by item */
+    bool has_plan;
+    take_fn take;
+    void *context;
+    struct item *items;
     size_t n_items;
-    struct weft_executions_found across; /* paired over threads */
-    struct weft_executions_found all;
-    uint64_t n_across_unmatched;
+    size_t n_points; /* of a thread in a round */
+    struct weft_scan_piece *pieces;
+    size_t *lagging;              /* the item of each */
+    struct weft_event_buf **bufs; /* by worker */
+    unsigned n_workers;
+    uint64_t memory_bytes; /* 0: no bound */
+    _Atomic uint64_t n_bytes;
+    struct {
+        size_t *items; /* that have points ready: the one with the earliest on top */
+        size_t n;
+    } heap;
+    struct weft_execution_list group; /* points of one ns */
+    struct weft_execution_pairs across;
+    struct weft_executions_found found;
+    uint64_t n_counted;
 };
 
 static enum weft_code no_memory(struct weft_err *err)
@@ -30,51 +72,86 @@ static enum weft_code no_memory(struct weft_err *err)
     return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for executions");
 }
 
-static bool is_of_thread(const struct job *job, const struct weft_execution_point *point)
+/* Is what is open, or waits to be paired, within the ceiling? */
+static enum weft_code count_held(struct job *job, uint64_t n, uint64_t *n_counted,
+                                 struct weft_err *err)
 {
-    return job->plan.types[point->type].scope == WEFT_SCOPE_THREAD;
+    if (job->memory_bytes == 0 || n < *n_counted + COUNT_STEP)
+        return WEFT_OK;
+    const uint64_t bytes = (n - *n_counted) * sizeof(struct weft_execution_pending);
+    *n_counted = n;
+    if (atomic_fetch_add(&job->n_bytes, bytes) + bytes <= job->memory_bytes)
+        return WEFT_OK;
+    return weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
+                     "more than %" PRIu64 " executions are open at once, which is what --mem "
+                     "admits: add conditions (where ...), or allow more",
+                     job->memory_bytes / sizeof(struct weft_execution_pending));
 }
 
-/* Pairs the points of types that stay on a thread, and leaves the others. */
-static enum weft_code pair_thread(struct job *job, size_t item, const struct weft_scan *scan,
-                                  struct weft_err *err)
+/* Hands on what was found. */
+static enum weft_code hand_on(const struct job *job, struct weft_executions_found *found,
+                              struct weft_err *err)
 {
-    struct weft_execution_part *part = &job->parts[item];
-    struct weft_execution_pairs pairs = { 0 };
     enum weft_code code = WEFT_OK;
-    size_t n_left = 0;
-    for (size_t i = 0; i < part->points.n && code == WEFT_OK; i++) {
-        const struct weft_execution_point *point = &part->points.items[i];
-        if (is_of_thread(job, point))
-            code = weft_execution_pairs_take(&pairs, point, 1, false, &job->found[item], err);
-        else
-            part->points.items[n_left++] = *point;
+    for (size_t i = 0; i < found->n; i++) {
+        if (code == WEFT_OK)
+            code = job->take(job->context, &found->items[i], err);
+        free(found->items[i].begin);
+        free(found->items[i].end);
     }
-    part->points.n = n_left;
-    if (code == WEFT_OK)
-        code = weft_execution_pairs_finish(&pairs, scan->thread->last_ns, &job->found[item], err);
-    job->n_unmatched[item] = pairs.n_unmatched;
-    weft_execution_pairs_fini(&pairs);
-    if (n_left == 0)
-        WEFT_VEC_FINI(&part->points);
+    found->n = 0;
     return code;
 }
 
-static enum weft_code run_item(void *context, struct weft_scan *scan, unsigned worker,
-                               struct weft_err *err)
+/* ---- a thread -------------------------------------------------------------------------------- */
+
+static enum weft_code take_point(struct job *job, struct item *item,
+                                 struct weft_execution_point *point, struct weft_err *err)
+{
+    if (job->plan.types[point->type].scope == WEFT_SCOPE_THREAD)
+        return weft_execution_pairs_take(&item->pairs, point, 1, false, &item->found, err);
+    struct weft_execution_point *ready = weft_execution_list_add(&item->ready);
+    if (ready)
+        *ready = *point;
+    else
+        free(point->values);
+    return ready ? WEFT_OK : no_memory(err);
+}
+
+/* The thread is read to its end: what is open stays so. */
+static enum weft_code finish_thread(struct item *item, const struct weft_scan *scan,
+                                    struct weft_err *err)
+{
+    item->is_finished = true;
+    return weft_execution_pairs_finish(&item->pairs, scan->thread->last_ns, &item->found, err);
+}
+
+/* Reads on until there are points enough for others to be paired with. */
+static enum weft_code read_thread(void *context, struct weft_scan *scan, unsigned worker,
+                                  struct weft_err *err)
 {
     struct job *job = context;
-    (void)worker;
-    enum weft_code code = weft_execution_part_read(&job->plan, scan, &job->parts[scan->item], err);
-    return code == WEFT_OK ? pair_thread(job, scan->item, scan, err) : code;
+    struct item *item = &job->items[job->lagging[scan->item]];
+    enum weft_code code = WEFT_OK;
+    if (!job->bufs[worker])
+        job->bufs[worker] = weft_event_buf_new();
+    if (!job->bufs[worker])
+        return no_memory(err);
+    while (code == WEFT_OK && !item->reader.is_done &&
+           item->ready.n - item->ready.at < job->n_points && item->found.n < job->n_points) {
+        struct weft_execution_point point;
+        code =
+            weft_execution_reader_step(&item->reader, scan, job->bufs[worker], &item->found, err);
+        while (code == WEFT_OK && weft_execution_reader_next(&item->reader, &point))
+            code = take_point(job, item, &point, err);
+        if (code == WEFT_OK)
+            code = count_held(job, item->pairs.n_open + weft_execution_queue_n(&item->reader.queue),
+                              &item->n_counted, err);
+    }
+    return code == WEFT_OK && item->reader.is_done ? finish_thread(item, scan, err) : code;
 }
 
 /* ---- across threads -------------------------------------------------------------------------- */
-
-struct points {
-    struct weft_execution_point *items;
-    size_t n, cap;
-};
 
 static int by_time(const void *a_void, const void *b_void)
 {
@@ -86,252 +163,246 @@ static int by_time(const void *a_void, const void *b_void)
     return (a->sequence > b->sequence) - (a->sequence < b->sequence);
 }
 
-/* The points of all threads that are left. */
-static enum weft_code gather(struct job *job, struct points *all, struct weft_err *err)
+static const struct weft_execution_point *first_ready(const struct job *job, size_t item)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < job->n_items; i++)
-        n += job->parts[i].points.n;
-    if (n == 0)
-        return WEFT_OK;
-    if (!weft_vec_reserve(&all->items, &all->cap, n, sizeof *all->items))
-        return no_memory(err);
-    for (size_t i = 0; i < job->n_items; i++) {
-        struct weft_execution_part *part = &job->parts[i];
-        if (part->points.n)
-            memcpy(all->items + all->n, part->points.items, part->points.n * sizeof *all->items);
-        all->n += part->points.n;
-        WEFT_VEC_FINI(&part->points);
-    }
-    qsort(all->items, all->n, sizeof *all->items, by_time);
-    return WEFT_OK;
+    const struct weft_execution_list *ready = &job->items[item].ready;
+    return ready->at < ready->n ? &ready->items[ready->at] : NULL;
 }
 
-static enum weft_code pair_across(struct job *job, struct weft_err *err)
+static bool is_earlier(const struct job *job, size_t a, size_t b)
 {
-    struct points points = { 0 };
-    struct weft_execution_pairs pairs = { 0 };
-    enum weft_code code = gather(job, &points, err);
-    if (code == WEFT_OK)
-        code = weft_execution_pairs_take(&pairs, points.items, points.n, true, &job->across, err);
-    if (code == WEFT_OK)
-        code = weft_execution_pairs_finish(&pairs, weft_trace_meta(job->plan.trace)->duration_ns,
-                                           &job->across, err);
-    job->n_across_unmatched = pairs.n_unmatched;
-    weft_execution_pairs_fini(&pairs);
-    WEFT_VEC_FINI(&points);
-    return code;
+    const uint64_t a_ns = first_ready(job, a)->at_ns, b_ns = first_ready(job, b)->at_ns;
+    return a_ns != b_ns ? a_ns < b_ns : a < b;
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
-
-static int by_start(const void *a_void, const void *b_void)
+static void heap_sift(struct job *job, size_t at)
 {
-    const struct weft_execution_found *a = a_void, *b = b_void;
-    const struct weft_execution_row *x = &a->row, *y = &b->row;
-    if (x->start_ns != y->start_ns)
-        return x->start_ns < y->start_ns ? -1 : 1;
-    if (x->end_ns != y->end_ns)
-        return x->end_ns > y->end_ns ? -1 : 1;
-    if (x->thread_id != y->thread_id)
-        return x->thread_id < y->thread_id ? -1 : 1;
-    if (x->type != y->type)
-        return x->type < y->type ? -1 : 1;
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    if (x->end_thread_id != y->end_thread_id)
-        return x->end_thread_id < y->end_thread_id ? -1 : 1;
-    if (x->flags != y->flags)
-        return x->flags < y->flags ? -1 : 1;
-    return (a->begin.first > b->begin.first) - (a->begin.first < b->begin.first);
-}
-
-static bool append(struct weft_executions_found *all, struct weft_executions_found *some,
-                   bool without_open)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < some->n; i++)
-        n += !without_open || !(some->items[i].row.flags & WEFT_EXECUTION_UNFINISHED);
-    if (!weft_vec_reserve(&all->items, &all->cap, all->n + n, sizeof *all->items))
-        return false;
-    for (size_t i = 0; i < some->n; i++)
-        if (!without_open || !(some->items[i].row.flags & WEFT_EXECUTION_UNFINISHED))
-            all->items[all->n++] = some->items[i];
-    WEFT_VEC_FINI(some);
-    return true;
-}
-
-static enum weft_code sort_all(struct job *job, bool without_open, struct weft_err *err)
-{
-    bool is_ok = append(&job->all, &job->across, without_open);
-    for (size_t i = 0; is_ok && i < job->n_items; i++)
-        is_ok = append(&job->all, &job->parts[i].rows, without_open) &&
-                append(&job->all, &job->found[i], without_open);
-    if (!is_ok)
-        return no_memory(err);
-    if (job->all.n)
-        qsort(job->all.items, job->all.n, sizeof *job->all.items, by_start);
-    return WEFT_OK;
-}
-
-/* An execution is nested if one of its type on its thread began before, or with it, and does not
- * end before it: rows are in order of begin, the longer ones first. */
-static enum weft_code mark_nested(const struct job *job, struct weft_execution_row *rows,
-                                  size_t n_rows, struct weft_err *err)
-{
-    struct weft_map *keys = weft_map_new();
-    struct {
-        uint64_t *items; /* by thread and type: the latest end so far */
-        size_t n, cap;
-    } ends = { 0 };
-    bool is_ok = keys != NULL;
-    for (size_t i = 0; i < n_rows && is_ok; i++) {
-        bool is_new;
-        const uint32_t id = weft_map_add(
-            keys, (uint64_t)rows[i].thread_id * job->plan.n_types + rows[i].type, &is_new);
-        is_ok = id != WEFT_MAP_NONE && (!is_new || WEFT_VEC_PUSH(&ends));
-        if (!is_ok)
+    size_t *items = job->heap.items;
+    const size_t moved = items[at];
+    for (size_t next = 2 * at + 1; next < job->heap.n; next = 2 * at + 1) {
+        next += next + 1 < job->heap.n && is_earlier(job, items[next + 1], items[next]);
+        if (!is_earlier(job, items[next], moved))
             break;
-        if (!is_new && ends.items[id] >= rows[i].end_ns)
-            rows[i].flags |= WEFT_EXECUTION_NESTED;
-        ends.items[id] = is_new ? rows[i].end_ns : weft_max_u64(ends.items[id], rows[i].end_ns);
+        items[at] = items[next];
+        at = next;
     }
-    weft_map_free(keys);
-    WEFT_VEC_FINI(&ends);
-    return is_ok ? WEFT_OK : no_memory(err);
+    items[at] = moved;
 }
 
-static bool copy_types(const struct job *job, struct weft_executions_table *table)
+/* The threads that have points before limit_ns. */
+static void heap_fill(struct job *job, uint64_t limit_ns)
 {
-    table->n_types = job->plan.n_types;
-    table->types = WEFT_ARENA_NEW(table->arena, table->n_types, struct weft_execution_type);
-    for (size_t i = 0; table->types && i < table->n_types; i++) {
-        table->types[i].name = weft_arena_copy(table->arena, job->plan.types[i].name);
-        if (!table->types[i].name.bytes)
-            return false;
+    job->heap.n = 0;
+    for (size_t i = 0; i < job->n_items; i++) {
+        const struct weft_execution_point *first = first_ready(job, i);
+        if (first && first->at_ns < limit_ns)
+            job->heap.items[job->heap.n++] = i;
     }
-    return table->types != NULL;
+    for (size_t at = job->heap.n / 2; at-- > 0;)
+        heap_sift(job, at);
 }
 
-static enum weft_code copy_rows(struct job *job, struct weft_executions_table *table,
-                                struct weft_err *err)
+/* Moves the earliest point to the group. */
+static enum weft_code take_first(struct job *job, uint64_t limit_ns, struct weft_err *err)
 {
-    table->n_rows = job->all.n;
-    table->rows = WEFT_ARENA_NEW(table->arena, table->n_rows, struct weft_execution_row);
-    if (!table->rows)
+    const size_t item = job->heap.items[0];
+    struct weft_execution_list *ready = &job->items[item].ready;
+    struct weft_execution_point *point = WEFT_VEC_PUSH(&job->group);
+    if (!point)
         return no_memory(err);
-    for (size_t i = 0; i < job->all.n; i++) {
-        const struct weft_execution_row *row = &job->all.items[i].row;
-        table->rows[i] = *row;
-        table->types[row->type].count++;
-        table->types[row->type].unfinished += (row->flags & WEFT_EXECUTION_UNFINISHED) != 0;
-    }
-    table->ends_unmatched = job->n_across_unmatched;
-    for (size_t i = 0; i < job->n_items; i++)
-        table->ends_unmatched += job->n_unmatched[i];
-    return mark_nested(job, table->rows, table->n_rows, err);
-}
-
-/* ---- metrics that are known already ---------------------------------------------------------- */
-
-static enum weft_code add_times(struct weft_executions_table *table, struct weft_err *err)
-{
-    double *durations = weft_executions_add_metric(table, WEFT_STR("duration"), WEFT_METRIC_NS);
-    double *starts = weft_executions_add_metric(table, WEFT_STR("start"), WEFT_METRIC_NS);
-    if (!durations || !starts)
-        return no_memory(err);
-    for (size_t i = 0; i < table->n_rows; i++) {
-        durations[i] = (double)(table->rows[i].end_ns - table->rows[i].start_ns);
-        starts[i] = (double)table->rows[i].start_ns;
-    }
+    *point = ready->items[ready->at++];
+    const struct weft_execution_point *next = first_ready(job, item);
+    if (!next)
+        ready->at = ready->n = 0;
+    if (!next || next->at_ns >= limit_ns)
+        job->heap.items[0] = job->heap.items[--job->heap.n];
+    if (job->heap.n)
+        heap_sift(job, 0);
     return WEFT_OK;
 }
 
-/* The first value of a name counts: what the begin says, before what the end does. */
-static void put_values(const struct job *job, const struct weft_execution_values *values,
-                       size_t row, double *const *columns)
+/* Pairs what lies before limit_ns. */
+static enum weft_code pair_before(struct job *job, uint64_t limit_ns, struct weft_err *err)
 {
-    for (uint32_t i = values->first; i < values->first + values->n; i++) {
-        const struct weft_metric_value *value = &job->parts[values->item].values.items[i];
-        if (isnan(columns[value->name][row]))
-            columns[value->name][row] = value->value;
+    struct weft_execution_list *group = &job->group;
+    enum weft_code code = WEFT_OK;
+    heap_fill(job, limit_ns);
+    while (job->heap.n && code == WEFT_OK) {
+        const uint64_t at_ns = first_ready(job, job->heap.items[0])->at_ns;
+        while (code == WEFT_OK && job->heap.n &&
+               first_ready(job, job->heap.items[0])->at_ns == at_ns)
+            code = take_first(job, limit_ns, err);
+        if (code != WEFT_OK)
+            break;
+        if (group->n > 1)
+            qsort(group->items, group->n, sizeof *group->items, by_time);
+        code =
+            weft_execution_pairs_take(&job->across, group->items, group->n, true, &job->found, err);
+        group->n = 0;
+        if (code == WEFT_OK)
+            code = count_held(job, job->across.n_open, &job->n_counted, err);
+        if (code == WEFT_OK)
+            code = hand_on(job, &job->found, err);
     }
-}
-
-static int by_text(const void *a_void, const void *b_void, void *names)
-{
-    return weft_str_compare(weft_strtab_get(names, *(const uint32_t *)a_void),
-                            weft_strtab_get(names, *(const uint32_t *)b_void));
-}
-
-/* User metrics, in order of their names: their numbers depend on which thread came first. */
-static enum weft_code add_user_metrics(struct job *job, struct weft_executions_table *table,
-                                       struct weft_err *err)
-{
-    struct weft_strtab *names = job->plan.names.table;
-    const uint32_t n_names = weft_strtab_count(names);
-    uint32_t *order = calloc((size_t)n_names + 1, sizeof *order);
-    double **columns = calloc((size_t)n_names + 1, sizeof *columns);
-    bool is_ok = order && columns;
-    for (uint32_t i = 0; is_ok && i < n_names; i++)
-        order[i] = i;
-    if (is_ok && n_names)
-        qsort_r(order, n_names, sizeof *order, by_text, names);
-    for (uint32_t i = 0; is_ok && i < n_names; i++) {
-        columns[order[i]] =
-            weft_executions_add_metric(table, weft_strtab_get(names, order[i]), WEFT_METRIC_NUMBER);
-        is_ok = columns[order[i]] != NULL;
-    }
-    for (size_t i = 0; is_ok && i < table->n_rows; i++) {
-        put_values(job, &job->all.items[i].begin, i, columns);
-        put_values(job, &job->all.items[i].end, i, columns);
-    }
-    free(order);
-    free(columns);
-    return is_ok ? WEFT_OK : no_memory(err);
-}
-
-/* ---- all of it ------------------------------------------------------------------------------- */
-
-static enum weft_code make_table(struct job *job, const struct weft_executions_opts *opts,
-                                 const struct weft_run *run, struct weft_executions_table **result,
-                                 struct weft_err *err)
-{
-    struct weft_arena *arena = weft_arena_new(0);
-    struct weft_executions_table *table =
-        arena ? WEFT_ARENA_NEW(arena, 1, struct weft_executions_table) : NULL;
-    enum weft_code code = table ? WEFT_OK : no_memory(err);
-    if (table)
-        table->arena = arena;
-    if (code == WEFT_OK && !copy_types(job, table))
-        code = no_memory(err);
-    if (code == WEFT_OK)
-        code = copy_rows(job, table, err);
-    if (code == WEFT_OK)
-        code = add_times(table, err);
-    if (code == WEFT_OK && !opts->without_metrics)
-        code = weft_execution_metrics_add(job->plan.trace, job->plan.types, table, run, err);
-    if (code == WEFT_OK)
-        code = add_user_metrics(job, table, err);
-    if (code == WEFT_OK)
-        *result = table;
-    else if (arena)
-        weft_arena_free(arena);
     return code;
+}
+
+/* ---- all threads ----------------------------------------------------------------------------- */
+
+/* Those that are not read to their end and have few points left. */
+static size_t list_lagging(struct job *job)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < job->n_items; i++) {
+        struct item *item = &job->items[i];
+        if (item->is_finished || item->ready.n - item->ready.at >= job->n_points)
+            continue;
+        const uint32_t id = item->reader.thread_id;
+        job->pieces[n] =
+            (struct weft_scan_piece){ .thread_id = id,
+                                      .calls = weft_trace_thread(job->plan.trace, id)->calls };
+        job->lagging[n++] = i;
+    }
+    return n;
+}
+
+static enum weft_code find_all(struct job *job, const struct weft_run *run, struct weft_err *err)
+{
+    enum weft_code code = WEFT_OK;
+    for (size_t n; code == WEFT_OK && (n = list_lagging(job)) > 0;) {
+        uint64_t limit_ns = UINT64_MAX;
+        code = weft_scan_pieces(job->plan.trace, job->pieces, n, NULL, run, read_thread, job, err);
+        for (size_t i = 0; i < job->n_items; i++)
+            if (!job->items[i].is_finished)
+                limit_ns =
+                    weft_min_u64(limit_ns, weft_execution_reader_reached_ns(&job->items[i].reader));
+        if (code == WEFT_OK)
+            code = pair_before(job, limit_ns, err);
+        for (size_t i = 0; i < job->n_items && code == WEFT_OK; i++)
+            code = hand_on(job, &job->items[i].found, err);
+    }
+    if (code == WEFT_OK)
+        code = weft_execution_pairs_finish(
+            &job->across, weft_trace_meta(job->plan.trace)->duration_ns, &job->found, err);
+    return code == WEFT_OK ? hand_on(job, &job->found, err) : code;
+}
+
+static uint64_t n_unmatched(const struct job *job)
+{
+    uint64_t n = job->across.n_unmatched;
+    for (size_t i = 0; i < job->n_items; i++)
+        n += job->items[i].pairs.n_unmatched;
+    return n;
+}
+
+/* How many points of each thread may wait. */
+static size_t points_of_thread(const struct job *job)
+{
+    const uint64_t n_fit = job->memory_bytes / MEMORY_SHARE / sizeof(struct weft_execution_point);
+    const uint64_t n = job->memory_bytes ? weft_min_u64(n_fit, POINTS) : POINTS;
+    return (size_t)weft_max_u64(n / (job->n_items + 1), LEAST_POINTS);
+}
+
+static enum weft_code job_init(struct job *job, const uint32_t *ids, size_t n_ids,
+                               const struct weft_run *run, struct weft_err *err)
+{
+    enum weft_code code = WEFT_OK;
+    job->n_workers = weft_pool_workers(run->pool);
+    job->memory_bytes = run->memory_bytes;
+    job->n_points = points_of_thread(job);
+    job->items = calloc(job->n_items + 1, sizeof *job->items);
+    job->pieces = calloc(job->n_items + 1, sizeof *job->pieces);
+    job->lagging = calloc(job->n_items + 1, sizeof *job->lagging);
+    job->heap.items = calloc(job->n_items + 1, sizeof *job->heap.items);
+    job->bufs = calloc(job->n_workers, sizeof *job->bufs);
+    if (!job->items || !job->pieces || !job->lagging || !job->heap.items || !job->bufs)
+        return no_memory(err);
+    for (size_t i = 0; i < job->n_items && code == WEFT_OK; i++)
+        code = weft_execution_reader_init(&job->items[i].reader, &job->plan,
+                                          weft_scan_thread_id(ids, n_ids, i), job->n_points, err);
+    return code;
+}
+
+static void item_fini(struct item *item)
+{
+    weft_execution_reader_fini(&item->reader);
+    weft_execution_pairs_fini(&item->pairs);
+    weft_execution_list_fini(&item->ready);
+    weft_executions_found_fini(&item->found);
 }
 
 static void job_fini(struct job *job)
 {
-    for (size_t i = 0; job->parts && i < job->n_items; i++)
-        weft_execution_part_fini(&job->parts[i]);
-    for (size_t i = 0; job->found && i < job->n_items; i++)
-        WEFT_VEC_FINI(&job->found[i]);
-    free(job->parts);
-    free(job->found);
-    free(job->n_unmatched);
-    WEFT_VEC_FINI(&job->across);
-    WEFT_VEC_FINI(&job->all);
-    weft_rule_plan_fini(&job->plan);
+    for (size_t i = 0; job->items && i < job->n_items; i++)
+        item_fini(&job->items[i]);
+    for (unsigned i = 0; job->bufs && i < job->n_workers; i++)
+        weft_event_buf_free(job->bufs[i]);
+    free(job->items);
+    free(job->pieces);
+    free(job->lagging);
+    free(job->heap.items);
+    free(job->bufs);
+    weft_execution_list_fini(&job->group);
+    weft_execution_pairs_fini(&job->across);
+    weft_executions_found_fini(&job->found);
+    if (job->has_plan)
+        weft_rule_plan_fini(&job->plan);
+}
+
+/* Finds all of them; `job` is to be finished. */
+static enum weft_code run_job(struct job *job, const struct weft_trace *trace,
+                              const struct weft_thread_filter *filter,
+                              const struct weft_executions_opts *opts, const struct weft_run *run,
+                              struct weft_err *err)
+{
+    const struct weft_rules *rules = opts->rules;
+    const uint32_t *ids = filter ? filter->ids : NULL;
+    const size_t n_ids = filter ? filter->n_ids : 0;
+    const bool is_of_dependencies = opts->of_dependencies;
+    enum weft_code code = weft_scan_check(trace, ids, n_ids, err);
+    if (code != WEFT_OK)
+        return code;
+    if (!rules)
+        return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "expected rules of executions");
+    job->n_items = weft_scan_n_threads(trace, ids, n_ids);
+    job->has_plan = true;
+    code = weft_rule_plan_init(&job->plan, trace,
+                               is_of_dependencies ? rules->dependencies : rules->types,
+                               is_of_dependencies ? rules->n_dependencies : rules->n_types, err);
+    if (code == WEFT_OK)
+        code = job_init(job, ids, n_ids, run, err);
+    weft_progress_start(run->progress, "executions", "calls", weft_scan_calls(trace, ids, n_ids));
+    return code == WEFT_OK ? find_all(job, run, err) : code;
+}
+
+/* ---- to a table ------------------------------------------------------------------------------ */
+
+struct gathering {
+    struct weft_executions_found all;
+    uint64_t memory_bytes;
+    bool without_open;
+};
+
+_Static_assert(sizeof(struct weft_execution_found) == WEFT_EXECUTION_BYTES, "as promised");
+
+static enum weft_code gather(void *context, struct weft_execution_found *found,
+                             struct weft_err *err)
+{
+    struct gathering *gathering = context;
+    const size_t n_most = (size_t)(gathering->memory_bytes / WEFT_EXECUTION_BYTES);
+    if (gathering->without_open && found->row.flags & WEFT_EXECUTION_UNFINISHED)
+        return WEFT_OK;
+    if (gathering->memory_bytes && gathering->all.n > n_most)
+        return weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
+                         "the rules find more than %zu executions, which is what --mem admits: "
+                         "add conditions (where ...), or allow more",
+                         n_most);
+    struct weft_execution_found *kept = WEFT_VEC_PUSH(&gathering->all);
+    if (!kept)
+        return no_memory(err);
+    *kept = *found;
+    found->begin = found->end = NULL;
+    return WEFT_OK;
 }
 
 enum weft_code weft_executions_run(const struct weft_trace *trace,
@@ -340,31 +411,43 @@ enum weft_code weft_executions_run(const struct weft_trace *trace,
                                    const struct weft_run *run, struct weft_executions_table **table,
                                    struct weft_err *err)
 {
-    const struct weft_rules *rules = opts->rules;
+    struct gathering gathering = { .memory_bytes = run->memory_bytes,
+                                   .without_open = opts->of_dependencies };
+    struct job job = { .take = gather, .context = &gathering };
     *table = NULL;
-    if (!rules)
-        return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "expected rules of executions");
-    const uint32_t *ids = filter ? filter->ids : NULL;
-    const size_t n_ids = filter ? filter->n_ids : 0;
-    const bool is_of_dependencies = opts->of_dependencies;
-    struct job job = { .n_items = weft_scan_n_threads(trace, ids, n_ids) };
-    enum weft_code code = weft_rule_plan_init(
-        &job.plan, trace, is_of_dependencies ? rules->dependencies : rules->types,
-        is_of_dependencies ? rules->n_dependencies : rules->n_types, run->memory_bytes, err);
-    job.parts = calloc(job.n_items + 1, sizeof *job.parts);
-    job.found = calloc(job.n_items + 1, sizeof *job.found);
-    job.n_unmatched = calloc(job.n_items + 1, sizeof *job.n_unmatched);
-    if (code == WEFT_OK && (!job.parts || !job.found || !job.n_unmatched))
-        code = no_memory(err);
-    weft_progress_start(run->progress, "executions", "calls", weft_scan_calls(trace, ids, n_ids));
+    enum weft_code code = run_job(&job, trace, filter, opts, run, err);
     if (code == WEFT_OK)
-        code = weft_scan_threads(trace, ids, n_ids, NULL, run, run_item, &job, err);
+        code = weft_execution_table_make(&job.plan, &gathering.all, !opts->without_metrics, run,
+                                         table, err);
     if (code == WEFT_OK)
-        code = pair_across(&job, err);
-    if (code == WEFT_OK)
-        code = sort_all(&job, is_of_dependencies, err);
-    if (code == WEFT_OK)
-        code = make_table(&job, opts, run, table, err);
+        (*table)->ends_unmatched = n_unmatched(&job);
+    weft_executions_found_fini(&gathering.all);
+    job_fini(&job);
+    return code;
+}
+
+/* ---- to anybody ------------------------------------------------------------------------------ */
+
+struct showing {
+    weft_execution_see_fn see;
+    void *context;
+};
+
+static enum weft_code show(void *context, struct weft_execution_found *found, struct weft_err *err)
+{
+    const struct showing *showing = context;
+    return showing->see(showing->context, &found->row, err);
+}
+
+enum weft_code weft_executions_stream(const struct weft_trace *trace,
+                                      const struct weft_thread_filter *filter,
+                                      const struct weft_executions_opts *opts,
+                                      const struct weft_run *run, weft_execution_see_fn see,
+                                      void *context, struct weft_err *err)
+{
+    struct showing showing = { see, context };
+    struct job job = { .take = show, .context = &showing };
+    const enum weft_code code = run_job(&job, trace, filter, opts, run, err);
     job_fini(&job);
     return code;
 }

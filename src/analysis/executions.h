@@ -21,11 +21,27 @@ struct weft_executions_opts {
 
 /* The executions of the filter's threads: those of the thread where they begin. Reads every block
  * that may hold what the rules are for once, and for metrics what else is known of the threads that
- * have executions. Memory: the result, those that have not ended yet, and while they are looked for
- * 56 bytes for each begin and end; WEFT_E_LIMIT if that is more than run->memory_bytes. */
+ * have executions. Memory: the result, of which run->memory_bytes admits one execution for each
+ * WEFT_EXECUTION_BYTES of it (else WEFT_E_LIMIT), and what weft_executions_stream needs. */
 WEFT_CHECKED enum weft_code
 weft_executions_run(const struct weft_trace *trace, const struct weft_thread_filter *filter,
                     const struct weft_executions_opts *opts, const struct weft_run *run,
                     struct weft_executions_table **table, struct weft_err *err);
+
+enum { WEFT_EXECUTION_BYTES = 64 };
+
+/* An execution that ended, or did not; valid during the call. Its flags lack NESTED and LOSSY,
+ * which only all of them tell. */
+typedef enum weft_code (*weft_execution_see_fn)(void *context, const struct weft_execution_row *row,
+                                                struct weft_err *err);
+
+/* Hands over each execution soon after it ended, on the calling thread, in an order that depends on
+ * nothing but the trace, the rules and run->memory_bytes. In one pass. Memory: what is open, and
+ * some hundred thousand begins and ends at most, whatever the number of executions; WEFT_E_LIMIT if
+ * more are open than run->memory_bytes admits. */
+WEFT_CHECKED enum weft_code
+weft_executions_stream(const struct weft_trace *trace, const struct weft_thread_filter *filter,
+                       const struct weft_executions_opts *opts, const struct weft_run *run,
+                       weft_execution_see_fn see, void *context, struct weft_err *err);
 
 #endif

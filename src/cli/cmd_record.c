@@ -16,7 +16,7 @@ struct options {
     uint64_t pid, hz, wait_threshold_ns, duration_ns, snapshot_ns, size_bytes;
     uint64_t depth, min_ns, cull;
     const char *trigger, *function, *no_function;
-    bool all, no_kernel, no_stacks, no_locks, no_functions, no_follow, no_bpf;
+    bool all, faults, no_kernel, no_stacks, no_locks, no_functions, no_follow, no_bpf;
 };
 
 #define FIELD(member) offsetof(struct options, member)
@@ -34,6 +34,8 @@ static const struct weft_option options[] = {
       FIELD(no_locks), NULL },
     { 0, "no-functions", NULL, "no calls of instrumented functions", WEFT_OPTION_FLAG,
       FIELD(no_functions), NULL },
+    { 0, "faults", NULL, "page faults of the program, too: one record each", WEFT_OPTION_FLAG,
+      FIELD(faults), NULL },
     { 0, "no-follow", NULL, "not the children of the program", WEFT_OPTION_FLAG, FIELD(no_follow),
       NULL },
     { 0, "no-bpf", NULL, "of the kernel by perf events, even where BPF is allowed",
@@ -164,6 +166,7 @@ static int record(struct weft_cli *cli, const struct options *opts, const char *
         .with_stacks = !opts->no_stacks,
         .with_locks = !opts->no_locks,
         .with_functions = !opts->no_functions,
+        .with_faults = opts->faults,
         .follows = !opts->no_follow,
         .without_bpf = opts->no_bpf,
         .sample_hz = (uint32_t)opts->hz,

@@ -21,6 +21,14 @@ struct open_call {
     struct weft_lock_use use;
 };
 
+/* The name of the last event of a kind, and what it says. */
+struct last_name {
+    char bytes[64];
+    size_t n_bytes;
+    enum weft_lock_kind kind;
+    bool is_shared;
+};
+
 struct weft_lock_finder {
     const struct weft_trace *trace;
     const struct weft_twins *twins;
@@ -37,6 +45,7 @@ struct weft_lock_finder {
     uint32_t *function_sites;   /* by function; WEFT_ID_NONE: not asked for */
     uint8_t *has_points;        /* by thread: it has events of locks, or futex calls */
     bool has_lock_calls, has_lock_events;
+    struct last_name last_names[WEFT_EVENT_LOCK_RELEASED - WEFT_EVENT_LOCK_REQUEST + 1];
     struct {
         struct weft_lock_life *items;
         size_t n, cap;
@@ -141,7 +150,7 @@ static bool has_part(struct weft_str text, const char *part)
 }
 
 /* By the name of the operation: "mutex_lock", "rwlock_rdlock". */
-static enum weft_lock_kind kind_of_event(struct weft_str name, bool *is_shared)
+static enum weft_lock_kind kind_of_name(struct weft_str name, bool *is_shared)
 {
     static const char *const writes[] = { "rwlock", "wrlock", "write_lock", "writelock" };
     bool is_rw = *is_shared =
@@ -151,6 +160,23 @@ static enum weft_lock_kind kind_of_event(struct weft_str name, bool *is_shared)
     return is_rw ? WEFT_LOCK_RWLOCK : WEFT_LOCK_MUTEX;
 }
 
+/* The same, of the name that events of its kind had last if it still is that. */
+static enum weft_lock_kind kind_of_event(struct weft_lock_finder *finder,
+                                         const struct weft_event *event, bool *is_shared)
+{
+    struct last_name *last = &finder->last_names[event->kind - WEFT_EVENT_LOCK_REQUEST];
+    const struct weft_str name = event->name;
+    if (name.n_bytes == 0 || name.n_bytes > sizeof last->bytes)
+        return kind_of_name(name, is_shared);
+    if (name.n_bytes != last->n_bytes || memcmp(name.bytes, last->bytes, name.n_bytes) != 0) {
+        memcpy(last->bytes, name.bytes, name.n_bytes);
+        last->n_bytes = name.n_bytes;
+        last->kind = kind_of_name(name, &last->is_shared);
+    }
+    *is_shared = last->is_shared;
+    return last->kind;
+}
+
 static enum weft_code object_of_event(struct weft_lock_finder *finder, uint32_t thread_id,
                                       const struct weft_event *event, uint32_t *object,
                                       bool *is_shared, struct weft_err *err)
@@ -158,7 +184,7 @@ static enum weft_code object_of_event(struct weft_lock_finder *finder, uint32_t 
     struct key key = { .number = event->object_id, .tag = 'n' };
     if (event->value)
         key = key_of(finder, thread_id, 'a', event->value);
-    return object_add(finder, &key, kind_of_event(event->name, is_shared), WEFT_LOCK_BY_EVENTS,
+    return object_add(finder, &key, kind_of_event(finder, event, is_shared), WEFT_LOCK_BY_EVENTS,
                       object, err);
 }
 
@@ -711,7 +737,10 @@ static int by_time(const void *a, const void *b)
 
 static void put_in_order(struct weft_lock_points *points)
 {
-    if (points->n)
+    bool is_ordered = true; /* as points of events mostly are */
+    for (size_t i = 1; i < points->n; i++)
+        is_ordered &= by_time(&points->items[i - 1], &points->items[i]) <= 0;
+    if (!is_ordered)
         qsort(points->items, points->n, sizeof *points->items, by_time);
     for (size_t i = 0; i < points->n; i++)
         points->items[i].order = (uint32_t)i;

@@ -14,8 +14,12 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
-/* Of executions in a chunk. Nothing of it depends on the number of workers. */
-enum { LEAST_ROWS = 16, MOST_ROWS = 4096, MOST_CHUNKS = 8, CHUNKS_OF_WORKER = 2 };
+/* Of executions in a chunk: each collects what lies at its borders again. Nothing of it depends on
+ * the number of workers. */
+enum { LEAST_ROWS = 16, MOST_ROWS = 16384, MOST_CHUNKS = 8, CHUNKS_OF_WORKER = 2 };
+
+/* A window that is too much is made so many times smaller. */
+enum { SMALLER = 8, ROWS_OF_PAUSE = 4096 };
 
 /* An execution that was made: its entries in the chunk, and what its path tells. */
 struct made {
@@ -132,33 +136,33 @@ static int by_row(const void *a, const void *b)
     return (x->row > y->row) - (x->row < y->row);
 }
 
-/* The part of the trace that executions [from, to) need. */
-static enum weft_code open_window(struct build *build, struct worker *worker, size_t from,
-                                  size_t to, struct weft_err *err)
+/* The part of the trace that the next n executions of the chunk need. */
+static enum weft_code open_window(const struct build *build, const struct chunk *chunk,
+                                  struct worker *worker, size_t n, struct weft_err *err)
 {
     uint64_t from_ns = UINT64_MAX, to_ns = 0;
-    for (size_t i = from; i < to; i++) {
-        const struct weft_execution_row *row = &build->rows[i];
+    for (size_t i = chunk->n_made; i < chunk->n_made + n; i++) {
+        const struct weft_execution_row *row = &build->rows[chunk->first + chunk->made[i].row];
         from_ns = row->start_ns < from_ns ? row->start_ns : from_ns;
         to_ns = row->end_ns > to_ns ? row->end_ns : to_ns;
     }
     return weft_ecct_maker_window(worker->maker, from_ns, to_ns, err);
 }
 
-/* Those that are left of a chunk, with a window of all of them, or one for each. */
+/* Those that are left of a chunk, with windows of n_window at a time. */
 static enum weft_code make_rows(struct build *build, struct chunk *chunk, struct worker *worker,
-                                bool is_each, struct weft_err *err)
+                                size_t n_window, struct weft_err *err)
 {
     enum weft_code code = WEFT_OK;
-    if (!is_each)
-        code = open_window(build, worker, chunk->first, chunk->first + chunk->n, err);
-    for (; code == WEFT_OK && chunk->n_made < chunk->n; chunk->n_made += code == WEFT_OK) {
-        struct made *made = &chunk->made[chunk->n_made];
-        const size_t i = chunk->first + made->row;
-        if (is_each)
-            code = open_window(build, worker, i, i + 1, err);
+    for (size_t n = 0; code == WEFT_OK && chunk->n_made < chunk->n; n--) {
+        const size_t n_left = chunk->n - chunk->n_made;
+        if (n == 0) {
+            n = n_left < n_window ? n_left : n_window;
+            code = open_window(build, chunk, worker, n, err);
+        }
         if (code == WEFT_OK)
-            code = make_row(build, chunk, worker, made, err);
+            code = make_row(build, chunk, worker, &chunk->made[chunk->n_made], err);
+        chunk->n_made += code == WEFT_OK;
     }
     return code;
 }
@@ -175,24 +179,27 @@ static bool chunk_init(struct build *build, struct chunk *chunk)
     return true;
 }
 
-/* What is too much for one window is not too much for windows of single executions, mostly. */
+/* What is too much for one window is not too much for smaller ones, mostly. */
 static enum weft_code make_chunk(void *context, size_t item, unsigned worker_id,
                                  struct weft_err *err)
 {
     struct build *build = context;
     struct chunk *chunk = &build->chunks[item];
     struct worker *worker = &build->workers[worker_id];
-    struct weft_err first = { 0 };
+    enum weft_code code = WEFT_OK;
     chunk->worker = worker_id;
     if (!worker->maker)
         worker->maker = weft_ecct_maker_new(build->trace, build->names, &build->opts);
     if (!worker->maker || !chunk_init(build, chunk))
         return no_memory(err);
-    enum weft_code code = make_rows(build, chunk, worker, false, &first);
-    if (code == WEFT_E_LIMIT && chunk->n > 1)
-        code = make_rows(build, chunk, worker, true, err);
-    else if (code != WEFT_OK && err)
-        *err = first;
+    for (size_t n = chunk->n; n > 0; n /= SMALLER) {
+        struct weft_err failure = { 0 };
+        code = make_rows(build, chunk, worker, n, &failure);
+        if (code != WEFT_OK && (code != WEFT_E_LIMIT || n < SMALLER) && err)
+            *err = failure;
+        if (code != WEFT_E_LIMIT)
+            break;
+    }
     if (code == WEFT_OK)
         qsort(chunk->made, chunk->n, sizeof *chunk->made, by_row);
     return code;
@@ -306,6 +313,18 @@ static enum weft_code join_row(struct build *build, const struct chunk *chunk, s
     return code == WEFT_OK ? build->put(build->context, &made, err) : code;
 }
 
+static enum weft_code join_chunk(struct build *build, const struct chunk *chunk,
+                                 struct weft_err *err)
+{
+    enum weft_code code = WEFT_OK;
+    for (size_t i = 0; i < chunk->n && code == WEFT_OK; i++) {
+        code = join_row(build, chunk, i, err);
+        if (code == WEFT_OK && build->pause && i % ROWS_OF_PAUSE == ROWS_OF_PAUSE - 1)
+            code = build->pause(build->context, err);
+    }
+    return code == WEFT_OK && build->pause ? build->pause(build->context, err) : code;
+}
+
 static size_t rows_of_chunk(size_t n_rows)
 {
     const size_t n = n_rows / MOST_CHUNKS;
@@ -326,12 +345,9 @@ static enum weft_code run(struct build *build, struct weft_pool *pool, struct we
         }
         code = weft_pool_run(pool, n, make_chunk, build, build->progress, err);
         for (size_t i = 0; i < n && code == WEFT_OK; i++)
-            for (size_t k = 0; k < build->chunks[i].n && code == WEFT_OK; k++)
-                code = join_row(build, &build->chunks[i], k, err);
+            code = join_chunk(build, &build->chunks[i], err);
         if (code == WEFT_OK)
             code = join_confidences(build, err);
-        if (code == WEFT_OK && build->pause)
-            code = build->pause(build->context, err);
     }
     return code;
 }

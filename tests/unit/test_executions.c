@@ -77,8 +77,15 @@ static enum weft_code put_calls(struct weft_sink *sink, uint32_t thread, struct 
             event_of(1005 + 100 * i, WEFT_EVENT_INSTANT, "app:job_start"),
             event_of(1045 + 100 * i, WEFT_EVENT_INSTANT, "app:job_done"),
         };
+        struct weft_event args = event_of(1010 + 100 * i, WEFT_EVENT_CALL_ARGS, "");
         events[0].payload = events[1].payload = WEFT_STR("{\"id\":7}");
-        code = sink->ops->calls(sink, thread, calls, 4, err);
+        args.payload = i == 1 ? WEFT_STR("{\"asked\":64,\"result\":\"EAGAIN\"}")
+                              : WEFT_STR("{\"caller\":\"x\",\"asked\":64,\"result\":42}");
+        code = sink->ops->calls(sink, thread, calls, 2, err);
+        if (code == WEFT_OK)
+            code = sink->ops->events(sink, thread, &args, 1, err);
+        if (code == WEFT_OK)
+            code = sink->ops->calls(sink, thread, calls + 2, 2, err);
         if (code == WEFT_OK)
             code = sink->ops->events(sink, thread, events, 2, err);
     }
@@ -87,7 +94,7 @@ static enum weft_code put_calls(struct weft_sink *sink, uint32_t thread, struct 
 
 static enum weft_code write_trace(const char *path, struct weft_err *err)
 {
-    static const char *const functions[] = { "handle", "parse" };
+    static const char *const functions[] = { "handle", "pread" };
     static const char *const threads[] = { "front", "back" };
     const struct weft_writer_opts opts = { .source_name = "executions" };
     const struct weft_sink_begin begin = { .format = WEFT_STR("executions") };
@@ -178,6 +185,21 @@ static void metrics(struct weft_session *session)
                      (double[]){ 1e4, 1e4, 1e4, 1e4, 1e4, 1e4, 1e4, 1e4, 1e4, 1e4 });
         tap_ok(!weft_executions_metric(table, WEFT_STR("name")), "texts are no metrics");
     }
+    weft_query_discard("executions", &result);
+}
+
+/* Of a call that told what it read: one that failed read nothing. */
+static void told_bytes(struct weft_session *session)
+{
+    union weft_result result;
+    struct weft_err err = { 0 };
+    bool is_ok = find(session, "execution h is call:handle", false, &result, &err) == WEFT_OK;
+    const double *values =
+        is_ok ? weft_executions_metric(result.executions, WEFT_STR("bytes_read")) : NULL;
+    is_ok = values && result.executions->n_rows == 25;
+    for (size_t i = 0; is_ok && i < 25; i++)
+        is_ok = values[i] == (i == 1 ? 0 : 42);
+    tap_ok(is_ok, "bytes that calls told");
     weft_query_discard("executions", &result);
 }
 
@@ -300,6 +322,7 @@ int main(void)
     (void)snprintf(database_path, sizeof database_path, "%s.db", path);
     (void)remove(database_path);
     metrics(session);
+    told_bytes(session);
     proposals(session);
     memory(session);
     weft_session_close(session);

@@ -27,7 +27,8 @@ struct weft_recorder_opts {
     bool all;          /* stacks of all processes */
 
     bool with_kernel, with_stacks, with_locks, with_functions;
-    bool follows; /* children, too */
+    bool with_faults; /* page faults */
+    bool follows;     /* children, too */
     bool without_bpf;
     uint32_t sample_hz;
     uint64_t wait_threshold_ns;

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What rules of executions ask of a trace: which functions, which kinds of events, which names of
+ * metrics. Shared by all threads that are read.
+ */
+#ifndef WEFT_ANALYSIS_EXECUTION_PLAN_H
+#define WEFT_ANALYSIS_EXECUTION_PLAN_H
+
+#include "base/error.h"
+#include "base/str.h"
+#include "model/trace.h"
+#include "schema/rules.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Which part a rule has in its type. */
+struct weft_rule_use {
+    const struct weft_execution_rule *type;
+    const struct weft_rule *rule;
+    uint32_t type_id;
+    bool is_end;
+};
+
+/* Names of user metrics, under numbers that depend on who came first. */
+struct weft_metric_names {
+    struct weft_strtab *table;
+    pthread_mutex_t lock;
+};
+
+/* What all threads share: the rules, and which functions they are for. */
+struct weft_rule_plan {
+    const struct weft_trace *trace;
+    const struct weft_execution_rule *types;
+    size_t n_types;
+    struct weft_rule_use *uses; /* two a type, at most */
+    size_t n_uses;
+    uint8_t *functions; /* by id: is there a rule for it? NULL: no rule is for calls */
+    uint32_t *starts;   /* n_functions + 1: its uses are use_of[starts[id]] ... */
+    uint32_t *use_of;
+    uint32_t event_kinds; /* that rules are for */
+    bool with_texts;      /* rules ask for arguments of calls that stand in events */
+    struct weft_metric_names names;
+};
+
+WEFT_CHECKED enum weft_code weft_rule_plan_init(struct weft_rule_plan *plan,
+                                                const struct weft_trace *trace,
+                                                const struct weft_execution_rule *types,
+                                                size_t n_types, struct weft_err *err);
+void weft_rule_plan_fini(struct weft_rule_plan *plan);
+
+/* Is the rule for calls of functions, and not for events? */
+bool weft_rule_is_for_calls(const struct weft_rule *rule);
+
+#endif
