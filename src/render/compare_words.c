@@ -133,6 +133,28 @@ void weft_words_name(struct weft_output *out, struct weft_str name)
     weft_arena_free(arena);
 }
 
+void weft_words_argument(struct weft_output *out, struct weft_str word)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+                                "-_./@:+,=";
+    bool is_plain = word.n_bytes > 0;
+    for (size_t i = 0; i < word.n_bytes; i++)
+        is_plain = is_plain && word.bytes[i] != '\0' && strchr(plain, word.bytes[i]);
+    if (is_plain) {
+        weft_output_write(out, word.bytes, word.n_bytes);
+        return;
+    }
+    weft_output_text(out, "'");
+    for (size_t at = 0; at < word.n_bytes;) {
+        const char *quote = memchr(word.bytes + at, '\'', word.n_bytes - at);
+        const size_t end = quote ? (size_t)(quote - word.bytes) : word.n_bytes;
+        weft_words_name(out, (struct weft_str){ .bytes = word.bytes + at, .n_bytes = end - at });
+        weft_output_text(out, quote ? "'\\''" : "");
+        at = end + 1;
+    }
+    weft_output_text(out, "'");
+}
+
 struct weft_str weft_words_take(struct weft_output *out, struct weft_arena *arena)
 {
     const struct weft_str text = weft_arena_copy(arena, weft_output_held(out));

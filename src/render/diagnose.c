@@ -7,16 +7,25 @@
 #include <math.h>
 #include <string.h>
 
-enum { CAUSE_EXECUTIONS = 3, SHOWN_CAUSES = 5, LISTED_CAUSES = 3, BESIDE = 2 };
+enum {
+    CAUSE_EXECUTIONS = 3,
+    SHOWN_CAUSES = 5,
+    LISTED_CAUSES = 3,
+    BESIDE = 2,
+    SHOWN_ALONE = 8,
+    LISTED_ALONE = 3,
+    PARTS = 3,
+};
 
 /* Of all time of the executions, below which a cause is not worth a sentence. */
 static const double CAUSE_SHARE = 0.005;
 static const double EVIDENCE_P = 0.05;
 static const double FOREIGN = 0.05; /* of the fast executions, that may have it */
+static const double PAUSE = 0.5;    /* of the time of fast executions, that is for a timer */
 
 /* ---- which causes count ---------------------------------------------------------------------- */
 
-enum cause_place { INSIDE, OUTSIDE, CHANCE, SPREAD, SMALL };
+enum cause_place { INSIDE, OUTSIDE, CHANCE, SPREAD, SMALL, ALONE };
 
 static double all_time_ns(const struct weft_diagnosis *diagnosis)
 {
@@ -87,6 +96,9 @@ static enum cause_place place_of(const struct weft_diagnosis *diagnosis,
 {
     if (cause->node == WEFT_ID_NONE)
         return SPREAD;
+    if (diagnosis->tail.is_alone ||
+        (cause->n_items < CAUSE_EXECUTIONS && diagnosis->tail.is_found))
+        return ALONE;
     if (cause->n_items < CAUSE_EXECUTIONS ||
         cost_ns(diagnosis, cause) < CAUSE_SHARE * all_time_ns(diagnosis))
         return SMALL;
@@ -129,6 +141,47 @@ static bool has_evidence(const struct weft_diagnosis *diagnosis)
     return duration->p < EVIDENCE_P && (duration->low > 0 || duration->high < 0);
 }
 
+/* Does nothing between the root and the node belong to another thread, or to a lock? The number of
+ * functions on the way. */
+static bool is_own(const struct weft_ecct_matrix *matrix, uint32_t node, size_t *n_functions)
+{
+    *n_functions = 0;
+    for (; node != 0; node = matrix->nodes[node].parent) {
+        const enum weft_frame_kind kind = matrix->frames[matrix->nodes[node].frame].kind;
+        if (kind == WEFT_FRAME_THREAD || kind == WEFT_FRAME_LOCK)
+            return false;
+        *n_functions += kind == WEFT_FRAME_FUNCTION;
+    }
+    return true;
+}
+
+static bool is_state(const struct weft_ecct_matrix *matrix, uint32_t node, struct weft_str name)
+{
+    const struct weft_frame *frame = &matrix->frames[matrix->nodes[node].frame];
+    return node != 0 && frame->kind == WEFT_FRAME_STATE && weft_str_equal(frame->name, name);
+}
+
+/* The share of the time of fast executions in which their own thread waits for a timer. */
+static double timer_share(const struct weft_diagnosis *diagnosis)
+{
+    const struct weft_compare_table *table = diagnosis->table;
+    double sum_ns = 0;
+    size_t n_functions;
+    for (size_t i = 0; i < table->n_nodes; i++)
+        if (is_state(diagnosis->matrix, table->nodes[i].node, WEFT_STR("blocked: timer")) &&
+            is_own(diagnosis->matrix, table->nodes[i].node, &n_functions))
+            sum_ns += table->nodes[i].mean_a_ns;
+    return table->metrics[0].mean_a > 0 ? sum_ns / table->metrics[0].mean_a : 0;
+}
+
+/* A function that does little but sleep, and that nobody asked about, is a pause of the program:
+ * how long it lasts says nothing. */
+static bool is_pause(const struct weft_diagnosis *diagnosis)
+{
+    return diagnosis->is_proposed && diagnosis->table && diagnosis->table->n_metrics > 0 &&
+           timer_share(diagnosis) >= PAUSE;
+}
+
 bool weft_diagnosis_is_significant(const struct weft_diagnosis *diagnosis)
 {
     const struct weft_compare_cause *first;
@@ -136,7 +189,23 @@ bool weft_diagnosis_is_significant(const struct weft_diagnosis *diagnosis)
         return false;
     if (diagnosis->is_versus)
         return has_evidence(diagnosis);
-    return list_causes(diagnosis, INSIDE, &first, 1) > 0;
+    return !is_pause(diagnosis) && list_causes(diagnosis, INSIDE, &first, 1) > 0;
+}
+
+unsigned weft_diagnosis_rank(const struct weft_diagnosis *diagnosis)
+{
+    enum { TELLS, IS_SLOW, HAS_ALONE, HEALTHY };
+    const struct weft_compare_cause *first;
+    size_t n_functions;
+    if (weft_diagnosis_is_significant(diagnosis)) {
+        if (diagnosis->is_versus || list_causes(diagnosis, INSIDE, &first, 1) == 0)
+            return TELLS;
+        return is_own(diagnosis->matrix, first->node, &n_functions) && n_functions <= 1 &&
+                       is_state(diagnosis->matrix, first->node, WEFT_STR("running"))
+                   ? IS_SLOW
+                   : TELLS;
+    }
+    return diagnosis->table && list_causes(diagnosis, ALONE, &first, 1) > 0 ? HAS_ALONE : HEALTHY;
 }
 
 double weft_diagnosis_cost_ns(const struct weft_diagnosis *diagnosis)
@@ -263,11 +332,129 @@ static void put_others(struct weft_output *out, const struct weft_diagnosis *dia
     }
 }
 
+/* ---- single executions ----------------------------------------------------------------------- */
+
+/* An execution of B that is slow for a reason of its own. */
+struct alone {
+    uint32_t item;
+    const struct weft_compare_cause *cause;
+    uint64_t ns;
+};
+
+/* The slowest first; their number. */
+static size_t list_alone(const struct weft_diagnosis *diagnosis, struct alone *list)
+{
+    const struct weft_compare_table *table = diagnosis->table;
+    size_t n = 0, n_all = 0;
+    for (size_t i = 0; i < table->n_b && table->n_causes > 0; i++) {
+        const struct weft_execution_item *item = &diagnosis->matrix->items[table->items_b[i]];
+        const struct alone alone = { .item = table->items_b[i],
+                                     .cause = &table->causes[table->cause_of[i]],
+                                     .ns = item->end_ns - item->start_ns };
+        if (place_of(diagnosis, alone.cause) != ALONE)
+            continue;
+        size_t at = n;
+        while (at > 0 && list[at - 1].ns < alone.ns)
+            at--;
+        n_all++;
+        if (at == SHOWN_ALONE)
+            continue;
+        n = n < SHOWN_ALONE ? n + 1 : n;
+        memmove(&list[at + 1], &list[at], (n - 1 - at) * sizeof *list);
+        list[at] = alone;
+    }
+    return n_all;
+}
+
+/* How much longer the execution is at a node than the usual ones. */
+static double more_ns(const struct weft_diagnosis *diagnosis, uint32_t item, uint32_t node)
+{
+    const struct weft_ecct_matrix *matrix = diagnosis->matrix;
+    const struct weft_compare_node *row = row_of(diagnosis->table, node);
+    double ns = row ? -row->mean_a_ns : 0;
+    for (uint64_t at = matrix->starts[item]; at < matrix->starts[item + 1]; at++)
+        ns += matrix->node[at] == node ? (double)matrix->ns[at] : 0;
+    return ns;
+}
+
+/* "10.2 s at 1.20 s on thread `w`, 9.90 s of it more than usual blocked: lock in `f`" */
+static void put_one_alone(struct weft_output *out, const struct weft_diagnosis *diagnosis,
+                          const struct alone *alone)
+{
+    const struct weft_execution_item *item = &diagnosis->matrix->items[alone->item];
+    weft_output_printf(out, "%s at %s", weft_human_ns(alone->ns).text,
+                       weft_human_at(item->start_ns).text);
+    weft_output_text(out, " on thread `");
+    weft_words_name(out, item->thread);
+    weft_output_printf(out, "`, %s more than usual ",
+                       weft_human_mean(more_ns(diagnosis, alone->item, alone->cause->node)).text);
+    weft_words_cause(out, diagnosis->matrix, alone->cause->node);
+}
+
+static void put_each_alone(struct weft_output *out, const struct weft_diagnosis *diagnosis,
+                           const struct alone *list, size_t n)
+{
+    for (size_t i = 0; i < least(n, LISTED_ALONE); i++) {
+        weft_output_text(out, i ? "; " : "");
+        put_one_alone(out, diagnosis, &list[i]);
+    }
+    if (n > LISTED_ALONE)
+        weft_output_printf(out, "; and %s more", weft_human_count(n - LISTED_ALONE).text);
+    weft_output_text(out, ".");
+}
+
+/* Too few to be compared: each for itself. */
+static void put_only_alone(struct weft_output *out, const struct weft_diagnosis *diagnosis)
+{
+    struct alone list[SHOWN_ALONE];
+    const struct weft_slow_tail *tail = &diagnosis->tail;
+    const size_t n = list_alone(diagnosis, list);
+    weft_output_printf(out, "%s of %s of ", weft_human_count(tail->n_slow).text,
+                       weft_human_plural(tail->n_fast + tail->n_slow, "execution").text);
+    put_type(out, diagnosis);
+    weft_output_printf(out, " %s far slower than all others (%s usually, %s at most): ",
+                       tail->n_slow == 1 ? "is" : "are",
+                       weft_human_mean(tail->fast_median_ns).text,
+                       weft_human_ns(tail->fast_max_ns).text);
+    put_each_alone(out, diagnosis, list, n);
+}
+
+/* Those among the slow ones whose reason nothing else shares. */
+static void put_alone_too(struct weft_output *out, const struct weft_diagnosis *diagnosis)
+{
+    struct alone list[SHOWN_ALONE];
+    const size_t n = list_alone(diagnosis, list);
+    if (n == 0)
+        return;
+    weft_output_printf(out, " %s slow for %s: ",
+                       n == 1 ? "1 is" : weft_human_count(n).text,
+                       n == 1 ? "a reason of its own" : "reasons of their own");
+    put_each_alone(out, diagnosis, list, n);
+}
+
+static void put_pause(struct weft_output *out, const struct weft_diagnosis *diagnosis)
+{
+    weft_output_text(out, "Nothing significant: ");
+    put_type(out, diagnosis);
+    weft_output_printf(out,
+                       " is a pause that the program takes: %.0f %% of its time it waits for a "
+                       "timer.",
+                       100 * timer_share(diagnosis));
+}
+
 static void put_slow(struct weft_output *out, const struct weft_diagnosis *diagnosis)
 {
     const struct weft_compare_cause *list[SHOWN_CAUSES];
     const struct weft_slow_tail *tail = &diagnosis->tail;
     const size_t n = list_causes(diagnosis, INSIDE, list, SHOWN_CAUSES);
+    if (is_pause(diagnosis)) {
+        put_pause(out, diagnosis);
+        return;
+    }
+    if (tail->is_alone) {
+        put_only_alone(out, diagnosis);
+        return;
+    }
     if (n == 0 && !tail->is_found) {
         put_healthy(out, diagnosis);
         put_others(out, diagnosis);
@@ -284,6 +471,7 @@ static void put_slow(struct weft_output *out, const struct weft_diagnosis *diagn
                            weft_human_mean(tail->slow_median_ns).text,
                            weft_human_mean(tail->fast_median_ns).text);
         put_others(out, diagnosis);
+        put_alone_too(out, diagnosis);
         return;
     }
     weft_output_printf(out, "%s of %s of ", weft_human_count(list[0]->n_items).text,
@@ -296,6 +484,7 @@ static void put_slow(struct weft_output *out, const struct weft_diagnosis *diagn
         put_one_cause(out, diagnosis, list[i], i == 0);
     weft_output_text(out, ".");
     put_others(out, diagnosis);
+    put_alone_too(out, diagnosis);
 }
 
 static struct weft_comparison_view comparison_of(const struct weft_diagnosis *diagnosis)
@@ -352,6 +541,46 @@ static void put_cause(struct weft_output *out, const struct weft_diagnosis *diag
     weft_output_text(out, "\n");
 }
 
+/* What its path holds more of than usual, the most first. */
+static void put_parts(struct weft_output *out, const struct weft_diagnosis *diagnosis,
+                      uint32_t item)
+{
+    const struct weft_ecct_matrix *matrix = diagnosis->matrix;
+    uint32_t parts[PARTS];
+    size_t n = 0;
+    for (uint64_t i = matrix->starts[item]; i < matrix->starts[item + 1]; i++) {
+        const uint32_t node = matrix->node[i];
+        const double ns = more_ns(diagnosis, item, node);
+        size_t at = n;
+        while (at > 0 && more_ns(diagnosis, item, parts[at - 1]) < ns)
+            at--;
+        if (at == PARTS || !(ns > 0))
+            continue;
+        n = n < PARTS ? n + 1 : n;
+        memmove(&parts[at + 1], &parts[at], (n - 1 - at) * sizeof *parts);
+        parts[at] = node;
+    }
+    for (size_t i = 0; i < n; i++) {
+        weft_output_printf(out, "\n    %s  %s ", i ? "        " : "its path",
+                           weft_human_change(more_ns(diagnosis, item, parts[i])).text);
+        weft_words_cause(out, matrix, parts[i]);
+    }
+}
+
+static void put_alone_evidence(struct weft_output *out, const struct weft_diagnosis *diagnosis)
+{
+    struct alone list[SHOWN_ALONE];
+    const size_t n = list_alone(diagnosis, list);
+    for (size_t i = 0; i < least(n, SHOWN_ALONE); i++) {
+        weft_output_text(out, "\n  ");
+        put_one_alone(out, diagnosis, &list[i]);
+        put_parts(out, diagnosis, list[i].item);
+        weft_output_text(out, "\n    to open   ");
+        weft_render_open_command(out, diagnosis->matrix, list[i].item);
+        weft_output_text(out, "\n");
+    }
+}
+
 static void put_evidence(struct weft_output *out, const struct weft_diagnosis *diagnosis)
 {
     static const enum cause_place places[] = { INSIDE, OUTSIDE, CHANCE };
@@ -363,6 +592,7 @@ static void put_evidence(struct weft_output *out, const struct weft_diagnosis *d
         for (size_t i = 0; i < least(n, SHOWN_CAUSES); i++)
             put_cause(out, diagnosis, list[i]);
     }
+    put_alone_evidence(out, diagnosis);
     weft_output_printf(out, "\n  more: %s --a '%s' --b '%s'\n", diagnosis->command, diagnosis->a,
                        diagnosis->b);
 }
@@ -383,7 +613,8 @@ static void print_text(const struct weft_view *view, const struct weft_diagnosis
 static void json_cause(struct weft_json *json, const struct weft_diagnosis *diagnosis,
                        const struct weft_compare_cause *cause, struct weft_output *scratch)
 {
-    static const char *const places[] = { "program", "other program", "chance", "spread", "small" };
+    static const char *const places[] = { "program", "other program", "chance", "spread", "small",
+                                          "alone" };
     weft_json_new_line(json);
     weft_json_begin_object(json, NULL);
     weft_json_u64(json, "executions", cause->n_items);
@@ -406,6 +637,7 @@ static void json_tail(struct weft_json *json, const struct weft_slow_tail *tail)
 {
     weft_json_begin_object(json, "tail");
     weft_json_bool(json, "found", tail->is_found);
+    weft_json_bool(json, "alone", tail->is_alone);
     weft_json_u64(json, "n_fast", tail->n_fast);
     weft_json_u64(json, "n_slow", tail->n_slow);
     weft_json_u64(json, "fast_max_ns", tail->fast_max_ns);
@@ -414,6 +646,7 @@ static void json_tail(struct weft_json *json, const struct weft_slow_tail *tail)
     weft_json_real(json, "slow_median_ns", tail->slow_median_ns);
     weft_json_real(json, "separation", tail->separation);
     weft_json_real(json, "excess_share", tail->excess_share);
+    weft_json_real(json, "p", tail->p);
     weft_json_end_object(json);
 }
 
@@ -430,6 +663,9 @@ static void json_diagnosis(struct weft_json *json, const struct weft_diagnosis *
     weft_output_clear(scratch);
     if (!diagnosis->is_versus)
         json_tail(json, &diagnosis->tail);
+    weft_json_u64(json, "executions", diagnosis->matrix->n_items);
+    weft_json_u64(json, "damaged", diagnosis->matrix->n_damaged);
+    weft_json_u64(json, "unfinished", weft_ecct_matrix_unfinished(diagnosis->matrix));
     weft_json_text(json, "filter_a", diagnosis->a);
     weft_json_text(json, "filter_b", diagnosis->b);
     weft_json_begin_array(json, "causes");
