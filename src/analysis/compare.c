@@ -245,10 +245,10 @@ static double test_executions(const struct weft_compare_sums *sums, struct weft_
 static double test_runs(const struct weft_compare_runs *runs,
                         const struct weft_run_squares *squares, struct weft_compare_node *row)
 {
-    const struct weft_sample a = weft_compare_runs_sample(
-        runs, WEFT_GROUP_A, row->mean_a_ns, squares->of[WEFT_GROUP_A][row->node]);
-    const struct weft_sample b = weft_compare_runs_sample(
-        runs, WEFT_GROUP_B, row->mean_b_ns, squares->of[WEFT_GROUP_B][row->node]);
+    const struct weft_sample a = weft_compare_runs_sample(runs, WEFT_GROUP_A, row->mean_a_ns,
+                                                          squares->of[WEFT_GROUP_A][row->node]);
+    const struct weft_sample b = weft_compare_runs_sample(runs, WEFT_GROUP_B, row->mean_b_ns,
+                                                          squares->of[WEFT_GROUP_B][row->node]);
     const struct weft_welch welch = weft_welch_test(&a, &b);
     set_test(row, &welch);
     return weft_compare_runs_p_together(&a, &b);
@@ -516,10 +516,9 @@ static enum weft_code compare_metrics(struct weft_comparer *comparer,
     enum weft_code code = WEFT_OK;
     for (size_t i = 0; code == WEFT_OK && i < n; i++) {
         table->metrics[i].metric = (uint32_t)i;
-        code = weft_compare_metric(&comparer->orders[i], opts->members,
-                                   opts->n_bootstrap > 0 && !table->is_by_runs,
-                                   table->seed ^ ~(uint64_t)i, comparer->scratch,
-                                   &table->metrics[i], err);
+        code = weft_compare_metric(
+            &comparer->orders[i], opts->members, opts->n_bootstrap > 0 && !table->is_by_runs,
+            table->seed ^ ~(uint64_t)i, comparer->scratch, &table->metrics[i], err);
         if (table->is_by_runs)
             compare_metric_by_runs(comparer, opts->members, &table->metrics[i]);
     }

@@ -157,11 +157,13 @@ static void cut_tail(const struct sorted *sorted, size_t part, struct weft_slow_
     const size_t least = around / 3 > RARE_EXECUTIONS ? around / 3 : RARE_EXECUTIONS;
     const size_t to = least_of(WINDOW * most, sorted->n * 3 / 4);
     struct weft_slow_tail *tail = &tails->cuts[tails->n_cuts];
-    const size_t k = around >= RARE_EXECUTIONS ? change_point(sorted, least, most, to) : 0;
+    const size_t changed = around >= RARE_EXECUTIONS ? change_point(sorted, least, most, to) : 0;
+    const size_t k = changed > 0 ? gap_above(sorted, changed) : 0;
+    const bool is_beyond = changed == most || (changed == least && changed > RARE_EXECUTIONS);
     *tail = (struct weft_slow_tail){ 0 };
-    if (k == 0 || k == most || (k == least && k > RARE_EXECUTIONS))
-        return; /* if there is any, it lies beyond */
-    measure(sorted, sorted->n - gap_above(sorted, k), tail);
+    if (k == 0 || (k == changed && is_beyond))
+        return;
+    measure(sorted, sorted->n - k, tail);
     tail->p = fmin(1, p_of_tail(sorted, k, to) * (double)(most - least + 1) * DECADES);
     tail->is_worthy =
         tail->slow_median_ns >= SLOWER * tail->fast_median_ns && tail->excess_share >= RARE_EXCESS;
@@ -240,7 +242,7 @@ enum weft_code weft_slow_tails_find(const uint64_t *durations_ns, size_t n,
         cut_alone(&sorted, tails);
     }
     sorted_fini(&sorted);
-    return has_memory ? WEFT_OK
-                      : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for %zu durations",
-                                  n);
+    return has_memory
+               ? WEFT_OK
+               : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for %zu durations", n);
 }

@@ -101,34 +101,40 @@ static uint32_t count_worthy(const struct weft_slow_tails *tails)
     return n;
 }
 
-/* Cuts there until one has a cause in the program, or all were tried; then the first one that is
- * worth to be told of. Humps come first: what is rarer lies on their slow side, too. */
+/* Is the second a better cut than the first, which has no table yet, or is one? What costs most; of
+ * those that have no cause in the program single executions, unless there is a hump; else the
+ * first. */
+static bool is_better(const struct weft_diagnosis *first, const struct weft_diagnosis *second)
+{
+    const bool is_first = weft_diagnosis_is_significant(first);
+    const bool is_second = weft_diagnosis_is_significant(second);
+    if (!first->table || is_first != is_second)
+        return !first->table || is_second;
+    if (is_first)
+        return weft_diagnosis_cost_ns(second) > weft_diagnosis_cost_ns(first);
+    return second->tail.is_alone && !first->tail.is_found;
+}
+
+/* Cuts at each place, and stays with the one that tells most. */
 static enum weft_code try_cuts(struct doctor *doctor, struct looked *looked,
                                const struct weft_slow_tails *tails)
 {
     const uint32_t n_looks = count_worthy(tails);
-    struct looked first = *looked;
+    struct looked best = *looked;
     enum weft_code code = WEFT_OK;
     for (size_t i = 0; i < tails->n_cuts && code == WEFT_OK; i++) {
         if (!tails->cuts[i].is_worthy)
             continue;
         cut(looked, &tails->cuts[i]);
         code = compare(doctor, looked, n_looks);
-        if (code != WEFT_OK || weft_diagnosis_is_significant(&looked->diagnosis))
+        if (code != WEFT_OK)
             break;
-        const bool is_better = !first.table || (tails->cuts[i].is_alone &&
-                                                !first.diagnosis.tail.is_found);
-        struct weft_compare_table *worse = is_better ? first.table : looked->table;
-        if (is_better)
-            first = *looked;
-        weft_compare_table_free(worse);
-        looked->table = NULL;
+        const bool is_new = is_better(&best.diagnosis, &looked->diagnosis);
+        weft_compare_table_free(is_new ? best.table : looked->table);
+        if (is_new)
+            best = *looked;
     }
-    if (looked->table) {
-        weft_compare_table_free(first.table);
-    } else {
-        *looked = first;
-    }
+    *looked = best;
     return code;
 }
 

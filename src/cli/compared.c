@@ -13,8 +13,8 @@ enum weft_code weft_cli_compared_rules(struct weft_cli *cli,
                                        struct weft_rules **rules)
 {
     const struct weft_rule_options *rule = &opts->rule;
-    if (opts->rules && (rule->begin || rule->end || rule->match || rule->within || rule->thread ||
-                        rule->metrics))
+    if (opts->rules &&
+        (rule->begin || rule->end || rule->match || rule->within || rule->thread || rule->metrics))
         return weft_fail(&cli->err, WEFT_E_ARG, WEFT_NO_OFFSET,
                          "--rules, and --begin, --end, --match, --within, --thread, --metric "
                          "exclude each other");
@@ -78,7 +78,7 @@ const char *weft_cli_compared_command(struct weft_cli *cli, const char *verb,
                                       const struct weft_rule_options *rule, const char *rules,
                                       struct weft_arena *arena)
 {
-    static const char *const names[] = { "rules",  "type",   "begin", "end",
+    static const char *const names[] = { "rules", "type",   "begin",  "end",
                                          "match", "within", "thread", "metric" };
     const char *const values[] = { rules,       rule->type,   rule->begin,  rule->end,
                                    rule->match, rule->within, rule->thread, rule->metrics };

@@ -83,8 +83,8 @@ WEFT_CHECKED enum weft_code weft_cli_compared(struct weft_cli *cli,
                                               const struct weft_compared_options *opts,
                                               struct weft_comparison **comparison);
 
-/* How to ask for the same executions again: "weft VERB INPUT --type ...", in the arena; NULL without
- * memory. `rule` and `rules` are those of the options, or of what the trace suggests. */
+/* How to ask for the same executions again: "weft VERB INPUT --type ...", in the arena; NULL
+ * without memory. `rule` and `rules` are those of the options, or of what the trace suggests. */
 const char *weft_cli_compared_command(struct weft_cli *cli, const char *verb,
                                       const struct weft_rule_options *rule, const char *rules,
                                       struct weft_arena *arena);

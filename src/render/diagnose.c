@@ -2,13 +2,13 @@
 #include "render/diagnose.h"
 
 #include "render/compare_words.h"
+#include "render/diagnose_causes.h"
 #include "schema/event.h"
 
 #include <math.h>
 #include <string.h>
 
 enum {
-    CAUSE_EXECUTIONS = 3,
     SHOWN_CAUSES = 5,
     LISTED_CAUSES = 3,
     BESIDE = 2,
@@ -16,208 +16,6 @@ enum {
     LISTED_ALONE = 3,
     PARTS = 3,
 };
-
-/* Of all time of the executions, below which a cause is not worth a sentence. */
-static const double CAUSE_SHARE = 0.005;
-static const double EVIDENCE_P = 0.05;
-static const double FOREIGN = 0.05; /* of the fast executions, that may have it */
-static const double PAUSE = 0.5;    /* of the time of fast executions, that is for a timer */
-
-/* ---- which causes count ---------------------------------------------------------------------- */
-
-enum cause_place { INSIDE, OUTSIDE, CHANCE, SPREAD, SMALL, ALONE };
-
-static double all_time_ns(const struct weft_diagnosis *diagnosis)
-{
-    double sum_ns = 0;
-    for (size_t i = 0; i < diagnosis->matrix->n_items; i++) {
-        const struct weft_execution_item *item = &diagnosis->matrix->items[i];
-        sum_ns += (double)(item->end_ns - item->start_ns);
-    }
-    return sum_ns;
-}
-
-/* What the executions of a cause last longer than those of A, all together. */
-static double cost_ns(const struct weft_diagnosis *diagnosis,
-                      const struct weft_compare_cause *cause)
-{
-    const double usual_ns = diagnosis->table->metrics[0].mean_a;
-    return (double)cause->n_items * fmax(0, cause->duration_ns - usual_ns);
-}
-
-static const struct weft_compare_node *row_of(const struct weft_compare_table *table, uint32_t node)
-{
-    for (size_t i = 0; i < table->n_nodes; i++)
-        if (table->nodes[i].node == node)
-            return &table->nodes[i];
-    return NULL;
-}
-
-static bool is_preempted(const struct weft_diagnosis *diagnosis, uint32_t node)
-{
-    const struct weft_ecct_matrix *matrix = diagnosis->matrix;
-    for (; node != 0; node = matrix->nodes[node].parent) {
-        const struct weft_frame *frame = &matrix->frames[matrix->nodes[node].frame];
-        if (frame->kind == WEFT_FRAME_STATE && weft_str_equal(frame->name, WEFT_STR("preempted")))
-            return true;
-    }
-    return false;
-}
-
-/* Is it more than chance puts into the slow executions? Any thread of a machine that is shared
- * loses its processor now and then, which makes executions slow and is no cause that they have in
- * common: that has to be significant among all nodes. */
-static bool is_evident(const struct weft_diagnosis *diagnosis,
-                       const struct weft_compare_cause *cause)
-{
-    const struct weft_compare_node *row = row_of(diagnosis->table, cause->node);
-    if (!row || !(row->difference_ns > 0))
-        return false;
-    if (is_preempted(diagnosis, cause->node))
-        return (diagnosis->is_versus || diagnosis->tail.is_found) && row->p_adjusted < EVIDENCE_P &&
-               row->interval.low_ns > 0;
-    return true;
-}
-
-/* Is it of another kind than what the fast executions do? Where durations do not part slow from
- * fast, the slow ones were chosen by what they have more of: that they have more of it then says
- * nothing, but that the fast ones lack it does. */
-static bool is_foreign(const struct weft_diagnosis *diagnosis,
-                       const struct weft_compare_cause *cause)
-{
-    const struct weft_compare_node *row = row_of(diagnosis->table, cause->node);
-    return row && row->is_sure && row->difference_ns > 0 &&
-           (double)row->n_a <= FOREIGN * (double)diagnosis->table->n_a &&
-           row->mean_a_ns <= FOREIGN * row->mean_b_ns;
-}
-
-static enum cause_place place_of(const struct weft_diagnosis *diagnosis,
-                                 const struct weft_compare_cause *cause)
-{
-    if (cause->node == WEFT_ID_NONE)
-        return SPREAD;
-    if (diagnosis->tail.is_alone ||
-        (cause->n_items < CAUSE_EXECUTIONS && diagnosis->tail.is_found))
-        return ALONE;
-    if (cause->n_items < CAUSE_EXECUTIONS ||
-        cost_ns(diagnosis, cause) < CAUSE_SHARE * all_time_ns(diagnosis))
-        return SMALL;
-    if (weft_node_is_outside(diagnosis->matrix, cause->node))
-        return OUTSIDE;
-    if (!diagnosis->is_versus && !diagnosis->tail.is_found && !is_foreign(diagnosis, cause))
-        return SPREAD;
-    return is_evident(diagnosis, cause) ? INSIDE : CHANCE;
-}
-
-/* Those of a place, the most expensive first; their number. */
-static size_t list_causes(const struct weft_diagnosis *diagnosis, enum cause_place place,
-                          const struct weft_compare_cause **list, size_t n_most)
-{
-    const struct weft_compare_table *table = diagnosis->table;
-    size_t n = 0, n_all = 0;
-    for (size_t i = 0; table && i < table->n_causes; i++) {
-        const struct weft_compare_cause *cause = &table->causes[i];
-        if (place_of(diagnosis, cause) != place)
-            continue;
-        size_t at = n;
-        while (at > 0 && cost_ns(diagnosis, list[at - 1]) < cost_ns(diagnosis, cause))
-            at--;
-        n_all++;
-        if (at == n_most)
-            continue;
-        n = n < n_most ? n + 1 : n;
-        memmove(&list[at + 1], &list[at], (n - 1 - at) * sizeof(*list));
-        list[at] = cause;
-    }
-    return n_all;
-}
-
-static bool has_evidence(const struct weft_diagnosis *diagnosis)
-{
-    const struct weft_compare_table *table = diagnosis->table;
-    const struct weft_compare_metric *duration = &table->metrics[0];
-    if (table->n_metrics == 0 || table->n_a < 2 || table->n_b < 2)
-        return false;
-    return duration->p < EVIDENCE_P && (duration->low > 0 || duration->high < 0);
-}
-
-/* Does nothing between the root and the node belong to another thread, or to a lock? The number of
- * functions on the way. */
-static bool is_own(const struct weft_ecct_matrix *matrix, uint32_t node, size_t *n_functions)
-{
-    *n_functions = 0;
-    for (; node != 0; node = matrix->nodes[node].parent) {
-        const enum weft_frame_kind kind = matrix->frames[matrix->nodes[node].frame].kind;
-        if (kind == WEFT_FRAME_THREAD || kind == WEFT_FRAME_LOCK)
-            return false;
-        *n_functions += kind == WEFT_FRAME_FUNCTION;
-    }
-    return true;
-}
-
-static bool is_state(const struct weft_ecct_matrix *matrix, uint32_t node, struct weft_str name)
-{
-    const struct weft_frame *frame = &matrix->frames[matrix->nodes[node].frame];
-    return node != 0 && frame->kind == WEFT_FRAME_STATE && weft_str_equal(frame->name, name);
-}
-
-/* The share of the time of fast executions in which their own thread waits for a timer. */
-static double timer_share(const struct weft_diagnosis *diagnosis)
-{
-    const struct weft_compare_table *table = diagnosis->table;
-    double sum_ns = 0;
-    size_t n_functions;
-    for (size_t i = 0; i < table->n_nodes; i++)
-        if (is_state(diagnosis->matrix, table->nodes[i].node, WEFT_STR("blocked: timer")) &&
-            is_own(diagnosis->matrix, table->nodes[i].node, &n_functions))
-            sum_ns += table->nodes[i].mean_a_ns;
-    return table->metrics[0].mean_a > 0 ? sum_ns / table->metrics[0].mean_a : 0;
-}
-
-/* A function that does little but sleep, and that nobody asked about, is a pause of the program:
- * how long it lasts says nothing. */
-static bool is_pause(const struct weft_diagnosis *diagnosis)
-{
-    return diagnosis->is_proposed && diagnosis->table && diagnosis->table->n_metrics > 0 &&
-           timer_share(diagnosis) >= PAUSE;
-}
-
-bool weft_diagnosis_is_significant(const struct weft_diagnosis *diagnosis)
-{
-    const struct weft_compare_cause *first;
-    if (!diagnosis->table)
-        return false;
-    if (diagnosis->is_versus)
-        return has_evidence(diagnosis);
-    return !is_pause(diagnosis) && list_causes(diagnosis, INSIDE, &first, 1) > 0;
-}
-
-unsigned weft_diagnosis_rank(const struct weft_diagnosis *diagnosis)
-{
-    enum { TELLS, IS_SLOW, HAS_ALONE, HEALTHY };
-    const struct weft_compare_cause *first;
-    size_t n_functions;
-    if (weft_diagnosis_is_significant(diagnosis)) {
-        if (diagnosis->is_versus || list_causes(diagnosis, INSIDE, &first, 1) == 0)
-            return TELLS;
-        return is_own(diagnosis->matrix, first->node, &n_functions) && n_functions <= 1 &&
-                       is_state(diagnosis->matrix, first->node, WEFT_STR("running"))
-                   ? IS_SLOW
-                   : TELLS;
-    }
-    return diagnosis->table && list_causes(diagnosis, ALONE, &first, 1) > 0 ? HAS_ALONE : HEALTHY;
-}
-
-double weft_diagnosis_cost_ns(const struct weft_diagnosis *diagnosis)
-{
-    double sum_ns = 0;
-    for (size_t i = 0; diagnosis->table && i < diagnosis->table->n_causes; i++) {
-        const struct weft_compare_cause *cause = &diagnosis->table->causes[i];
-        if (place_of(diagnosis, cause) == INSIDE)
-            sum_ns += cost_ns(diagnosis, cause);
-    }
-    return sum_ns;
-}
 
 /* ---- sentences ------------------------------------------------------------------------------- */
 
@@ -262,15 +60,20 @@ static void put_healthy(struct weft_output *out, const struct weft_diagnosis *di
         weft_output_text(out, " are too few to tell slow ones from others.");
         return;
     }
-    weft_output_printf(out, "none of the %s of ", weft_human_plural(n, "execution").text);
-    put_type(out, diagnosis);
-    weft_output_text(out, " is slow by more than their spread");
-    if (tail->n_slow > 0)
-        weft_output_printf(out, " (the slowest %s last %s instead of %s, %.2g %% of all time)",
-                           weft_human_count(tail->n_slow).text,
+    if (tail->is_worthy) {
+        weft_output_printf(out, "the slowest %s of the %s of ", weft_human_count(tail->n_slow).text,
+                           weft_human_plural(n, "execution").text);
+        put_type(out, diagnosis);
+        weft_output_printf(out,
+                           " last %s instead of %s, %.2g %% of all time, but neither a gap nor "
+                           "anything that the others do not do parts them from those.",
                            weft_human_mean(tail->slow_median_ns).text,
                            weft_human_mean(tail->fast_median_ns).text, 100 * tail->excess_share);
-    weft_output_text(out, ".");
+        return;
+    }
+    weft_output_printf(out, "none of the %s of ", weft_human_plural(n, "execution").text);
+    put_type(out, diagnosis);
+    weft_output_text(out, " is slow by more than their spread.");
 }
 
 static bool is_below(const struct weft_ecct_matrix *matrix, uint32_t node, uint32_t ancestor)
@@ -285,7 +88,7 @@ static void put_beside(struct weft_output *out, const struct weft_diagnosis *dia
                        const struct weft_compare_cause *cause)
 {
     const struct weft_compare_table *table = diagnosis->table;
-    const struct weft_compare_node *named = row_of(table, cause->node);
+    const struct weft_compare_node *named = weft_compare_row_of(table, cause->node);
     size_t n = 0;
     for (size_t i = 0; named && cause->context != 0 && i < table->n_ranked && n < BESIDE; i++) {
         const struct weft_compare_node *row = &table->nodes[table->ranked[i]];
@@ -314,14 +117,15 @@ static void put_one_cause(struct weft_output *out, const struct weft_diagnosis *
 static void put_others(struct weft_output *out, const struct weft_diagnosis *diagnosis)
 {
     static const struct {
-        enum cause_place place;
+        enum weft_cause_place place;
         const char *why;
-    } others[] = { { OUTSIDE, " because another program had the processor: " },
-                   { CHANCE, ", no more often than by chance, because threads of the program share "
-                             "processors: " } };
+    } others[] = { { WEFT_CAUSE_OUTSIDE, " because another program had the processor: " },
+                   { WEFT_CAUSE_CHANCE,
+                     ", no more often than by chance, because threads of the program share "
+                     "processors: " } };
     const struct weft_compare_cause *list[SHOWN_CAUSES];
     for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
-        const size_t n = list_causes(diagnosis, others[k].place, list, SHOWN_CAUSES);
+        const size_t n = weft_causes_list(diagnosis, others[k].place, list, SHOWN_CAUSES);
         if (n == 0)
             continue;
         weft_output_printf(out, " %s are slow%s",
@@ -337,7 +141,6 @@ static void put_others(struct weft_output *out, const struct weft_diagnosis *dia
 /* An execution of B that is slow for a reason of its own. */
 struct alone {
     uint32_t item;
-    const struct weft_compare_cause *cause;
     uint64_t ns;
 };
 
@@ -348,10 +151,8 @@ static size_t list_alone(const struct weft_diagnosis *diagnosis, struct alone *l
     size_t n = 0, n_all = 0;
     for (size_t i = 0; i < table->n_b && table->n_causes > 0; i++) {
         const struct weft_execution_item *item = &diagnosis->matrix->items[table->items_b[i]];
-        const struct alone alone = { .item = table->items_b[i],
-                                     .cause = &table->causes[table->cause_of[i]],
-                                     .ns = item->end_ns - item->start_ns };
-        if (place_of(diagnosis, alone.cause) != ALONE)
+        const struct alone alone = { table->items_b[i], item->end_ns - item->start_ns };
+        if (weft_cause_place_of(diagnosis, &table->causes[table->cause_of[i]]) != WEFT_CAUSE_ALONE)
             continue;
         size_t at = n;
         while (at > 0 && list[at - 1].ns < alone.ns)
@@ -370,11 +171,33 @@ static size_t list_alone(const struct weft_diagnosis *diagnosis, struct alone *l
 static double more_ns(const struct weft_diagnosis *diagnosis, uint32_t item, uint32_t node)
 {
     const struct weft_ecct_matrix *matrix = diagnosis->matrix;
-    const struct weft_compare_node *row = row_of(diagnosis->table, node);
+    const struct weft_compare_node *row = weft_compare_row_of(diagnosis->table, node);
     double ns = row ? -row->mean_a_ns : 0;
     for (uint64_t at = matrix->starts[item]; at < matrix->starts[item + 1]; at++)
         ns += matrix->node[at] == node ? (double)matrix->ns[at] : 0;
     return ns;
+}
+
+/* The nodes at which an execution is longer than the usual ones, the most first; their number. */
+static size_t find_parts(const struct weft_diagnosis *diagnosis, uint32_t item, uint32_t *parts)
+{
+    const struct weft_ecct_matrix *matrix = diagnosis->matrix;
+    double most_ns[PARTS];
+    size_t n = 0;
+    for (uint64_t i = matrix->starts[item]; i < matrix->starts[item + 1]; i++) {
+        const double ns = more_ns(diagnosis, item, matrix->node[i]);
+        size_t at = n;
+        while (at > 0 && most_ns[at - 1] < ns)
+            at--;
+        if (at == PARTS || !(ns > 0))
+            continue;
+        n = n < PARTS ? n + 1 : n;
+        memmove(&parts[at + 1], &parts[at], (n - 1 - at) * sizeof *parts);
+        memmove(&most_ns[at + 1], &most_ns[at], (n - 1 - at) * sizeof *most_ns);
+        parts[at] = matrix->node[i];
+        most_ns[at] = ns;
+    }
+    return n;
 }
 
 /* "10.2 s at 1.20 s on thread `w`, 9.90 s of it more than usual blocked: lock in `f`" */
@@ -382,13 +205,18 @@ static void put_one_alone(struct weft_output *out, const struct weft_diagnosis *
                           const struct alone *alone)
 {
     const struct weft_execution_item *item = &diagnosis->matrix->items[alone->item];
+    uint32_t parts[PARTS];
+    const bool is_known = find_parts(diagnosis, alone->item, parts) > 0;
     weft_output_printf(out, "%s at %s", weft_human_ns(alone->ns).text,
                        weft_human_at(item->start_ns).text);
     weft_output_text(out, " on thread `");
     weft_words_name(out, item->thread);
-    weft_output_printf(out, "`, %s more than usual ",
-                       weft_human_mean(more_ns(diagnosis, alone->item, alone->cause->node)).text);
-    weft_words_cause(out, diagnosis->matrix, alone->cause->node);
+    weft_output_text(out, "`");
+    if (!is_known)
+        return;
+    weft_output_printf(out, ", %s more than usual ",
+                       weft_human_mean(more_ns(diagnosis, alone->item, parts[0])).text);
+    weft_words_cause(out, diagnosis->matrix, parts[0]);
 }
 
 static void put_each_alone(struct weft_output *out, const struct weft_diagnosis *diagnosis,
@@ -413,8 +241,7 @@ static void put_only_alone(struct weft_output *out, const struct weft_diagnosis 
                        weft_human_plural(tail->n_fast + tail->n_slow, "execution").text);
     put_type(out, diagnosis);
     weft_output_printf(out, " %s far slower than all others (%s usually, %s at most): ",
-                       tail->n_slow == 1 ? "is" : "are",
-                       weft_human_mean(tail->fast_median_ns).text,
+                       tail->n_slow == 1 ? "is" : "are", weft_human_mean(tail->fast_median_ns).text,
                        weft_human_ns(tail->fast_max_ns).text);
     put_each_alone(out, diagnosis, list, n);
 }
@@ -426,8 +253,7 @@ static void put_alone_too(struct weft_output *out, const struct weft_diagnosis *
     const size_t n = list_alone(diagnosis, list);
     if (n == 0)
         return;
-    weft_output_printf(out, " %s slow for %s: ",
-                       n == 1 ? "1 is" : weft_human_count(n).text,
+    weft_output_printf(out, " %s %s slow for %s: ", weft_human_count(n).text, n == 1 ? "is" : "are",
                        n == 1 ? "a reason of its own" : "reasons of their own");
     put_each_alone(out, diagnosis, list, n);
 }
@@ -439,15 +265,15 @@ static void put_pause(struct weft_output *out, const struct weft_diagnosis *diag
     weft_output_printf(out,
                        " is a pause that the program takes: %.0f %% of its time it waits for a "
                        "timer.",
-                       100 * timer_share(diagnosis));
+                       100 * weft_diagnosis_timer_share(diagnosis));
 }
 
 static void put_slow(struct weft_output *out, const struct weft_diagnosis *diagnosis)
 {
     const struct weft_compare_cause *list[SHOWN_CAUSES];
     const struct weft_slow_tail *tail = &diagnosis->tail;
-    const size_t n = list_causes(diagnosis, INSIDE, list, SHOWN_CAUSES);
-    if (is_pause(diagnosis)) {
+    const size_t n = weft_causes_list(diagnosis, WEFT_CAUSE_INSIDE, list, SHOWN_CAUSES);
+    if (weft_diagnosis_is_pause(diagnosis)) {
         put_pause(out, diagnosis);
         return;
     }
@@ -497,7 +323,7 @@ static struct weft_comparison_view comparison_of(const struct weft_diagnosis *di
 static void put_versus(struct weft_output *out, const struct weft_diagnosis *diagnosis)
 {
     const struct weft_comparison_view comparison = comparison_of(diagnosis);
-    if (!has_evidence(diagnosis))
+    if (!weft_diagnosis_has_evidence(diagnosis))
         weft_output_text(out, "Nothing significant: ");
     weft_render_verdict(out, &comparison);
     weft_output_text(out, ".");
@@ -519,7 +345,7 @@ static void put_sentences(struct weft_output *out, const struct weft_diagnosis *
 static void put_cause(struct weft_output *out, const struct weft_diagnosis *diagnosis,
                       const struct weft_compare_cause *cause)
 {
-    const struct weft_compare_node *row = row_of(diagnosis->table, cause->node);
+    const struct weft_compare_node *row = weft_compare_row_of(diagnosis->table, cause->node);
     weft_output_printf(
         out, "\n  %s, %s on average: ", weft_human_plural(cause->n_items, "execution").text,
         weft_human_mean(cause->duration_ns).text);
@@ -541,29 +367,16 @@ static void put_cause(struct weft_output *out, const struct weft_diagnosis *diag
     weft_output_text(out, "\n");
 }
 
-/* What its path holds more of than usual, the most first. */
+/* What its path holds more of than usual. */
 static void put_parts(struct weft_output *out, const struct weft_diagnosis *diagnosis,
                       uint32_t item)
 {
-    const struct weft_ecct_matrix *matrix = diagnosis->matrix;
     uint32_t parts[PARTS];
-    size_t n = 0;
-    for (uint64_t i = matrix->starts[item]; i < matrix->starts[item + 1]; i++) {
-        const uint32_t node = matrix->node[i];
-        const double ns = more_ns(diagnosis, item, node);
-        size_t at = n;
-        while (at > 0 && more_ns(diagnosis, item, parts[at - 1]) < ns)
-            at--;
-        if (at == PARTS || !(ns > 0))
-            continue;
-        n = n < PARTS ? n + 1 : n;
-        memmove(&parts[at + 1], &parts[at], (n - 1 - at) * sizeof *parts);
-        parts[at] = node;
-    }
+    const size_t n = find_parts(diagnosis, item, parts);
     for (size_t i = 0; i < n; i++) {
         weft_output_printf(out, "\n    %s  %s ", i ? "        " : "its path",
                            weft_human_change(more_ns(diagnosis, item, parts[i])).text);
-        weft_words_cause(out, matrix, parts[i]);
+        weft_words_cause(out, diagnosis->matrix, parts[i]);
     }
 }
 
@@ -583,12 +396,13 @@ static void put_alone_evidence(struct weft_output *out, const struct weft_diagno
 
 static void put_evidence(struct weft_output *out, const struct weft_diagnosis *diagnosis)
 {
-    static const enum cause_place places[] = { INSIDE, OUTSIDE, CHANCE };
+    static const enum weft_cause_place places[] = { WEFT_CAUSE_INSIDE, WEFT_CAUSE_OUTSIDE,
+                                                    WEFT_CAUSE_CHANCE };
     const struct weft_compare_cause *list[SHOWN_CAUSES];
     if (!diagnosis->table)
         return;
     for (size_t k = 0; k < sizeof places / sizeof *places; k++) {
-        const size_t n = list_causes(diagnosis, places[k], list, SHOWN_CAUSES);
+        const size_t n = weft_causes_list(diagnosis, places[k], list, SHOWN_CAUSES);
         for (size_t i = 0; i < least(n, SHOWN_CAUSES); i++)
             put_cause(out, diagnosis, list[i]);
     }
@@ -600,12 +414,20 @@ static void put_evidence(struct weft_output *out, const struct weft_diagnosis *d
 static void print_text(const struct weft_view *view, const struct weft_diagnosis *diagnoses,
                        size_t n)
 {
+    bool is_any = false;
     for (size_t i = 0; i < n; i++) {
         weft_output_text(view->out, i ? "\n" : "");
         put_sentences(view->out, &diagnoses[i]);
         weft_output_text(view->out, "\n");
         put_evidence(view->out, &diagnoses[i]);
+        is_any = is_any || weft_diagnosis_is_significant(&diagnoses[i]);
     }
+    if (is_any || !view->trace)
+        return;
+    weft_output_text(view->out, "\nNo slow executions have a cause in common; who waits for whom: "
+                                "weft interplay ");
+    weft_words_argument(view->out, weft_str_of(view->path));
+    weft_output_text(view->out, "\n");
 }
 
 /* ---- JSON and CSV ---------------------------------------------------------------------------- */
@@ -613,14 +435,14 @@ static void print_text(const struct weft_view *view, const struct weft_diagnosis
 static void json_cause(struct weft_json *json, const struct weft_diagnosis *diagnosis,
                        const struct weft_compare_cause *cause, struct weft_output *scratch)
 {
-    static const char *const places[] = { "program", "other program", "chance", "spread", "small",
-                                          "alone" };
+    static const char *const places[] = { "program", "other program", "chance",
+                                          "spread",  "small",         "alone" };
     weft_json_new_line(json);
     weft_json_begin_object(json, NULL);
     weft_json_u64(json, "executions", cause->n_items);
     weft_json_real(json, "duration_ns", cause->duration_ns);
     weft_json_real(json, "difference_ns", cause->difference_ns);
-    weft_json_text(json, "place", places[place_of(diagnosis, cause)]);
+    weft_json_text(json, "place", places[weft_cause_place_of(diagnosis, cause)]);
     weft_words_cause(scratch, diagnosis->matrix, cause->node);
     weft_json_str(json, "cause", weft_output_held(scratch));
     weft_output_clear(scratch);

@@ -27,8 +27,8 @@ struct weft_diagnosis {
 /* Is there something in the program to be told? */
 bool weft_diagnosis_is_significant(const struct weft_diagnosis *diagnosis);
 
-/* The lower, the earlier it is told: what has a cause that says more than the name of the type; what
- * has causes; single executions; what is healthy. */
+/* The lower, the earlier it is told: what has a cause that says more than the name of the type;
+ * what has causes; single executions; what is healthy. */
 unsigned weft_diagnosis_rank(const struct weft_diagnosis *diagnosis);
 
 /* The time that the causes within the program cost: the more, the earlier it is told. */

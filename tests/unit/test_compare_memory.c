@@ -37,10 +37,9 @@ static struct weft_ecct_matrix *make_matrix(void)
 static enum weft_code run_once(const char *a, const char *b, struct weft_arena *arena,
                                struct weft_ecct_matrix *matrix, size_t *n_ranked)
 {
-    const struct weft_comparison_opts opts = { .a = weft_str_of(a),
-                                               .b = weft_str_of(b),
-                                               .n_bootstrap = 8,
-                                               .with_causes = true };
+    const struct weft_comparison_opts opts = {
+        .a = weft_str_of(a), .b = weft_str_of(b), .n_bootstrap = 8, .with_causes = true
+    };
     struct weft_comparison *comparison;
     struct weft_compare_table *table = NULL;
     struct weft_metric_histogram histogram;
