@@ -5,6 +5,7 @@ import json
 import math
 import os
 import random
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -246,7 +247,8 @@ ERRORS = [
     (["compare", "DB", "--a", "speed>3"], "column 1: expected a metric (duration, start"),
     (["compare", "DB", "--b", "tag=base and"], "found its end"),
     (["compare", "DB", "--b", "context('nowhere')>1ms"], "no execution has a context 'nowhere'"),
-    (["compare", "DB", "--type", "none"], "none"),
+    (["compare", "DB", "--type", "none"], "no executions are of type 'none'; there are req"),
+    (["diagnose", "DB", "--type", "none"], "no executions are of type 'none'; there are req"),
     (["compare", "DB", "--report", "x.md"], "--report needs --gate"),
     (["diagnose", "DB", "--b", "tag=unknown"], "is in group B"),
     (["flame", "DB", "--b", "tag=unknown"], "no execution is in group"),
@@ -332,6 +334,47 @@ def test_healthy(path):
     ok(found.stdout.startswith("Nothing significant"), "healthy executions have no diagnosis")
 
 
+def test_rare(folder):
+    """A tail of 0.1 %, and single executions."""
+    for n, slow in ((10000, 10), (400, 2)):
+        path = os.path.join(folder, f"rare{n}.db")
+        lines, _ = executions(7, n, lock_share=0)
+        for i in range(slow):
+            lines[1 + i * (n // slow)] += f" {LOCK}={int(4e7 + 1e6 * i)}"
+        make(path, ["metric page_faults count", "source req - rare.weft", *lines])
+        kind = json.loads(weft("diagnose", path, "--json").stdout)["types"][0]
+        said = kind["explanation"].split(". ")[0]
+        ok(kind["tail"]["n_slow"] == slow and "remap" in said and "`journal`" in said,
+           f"{slow} of {n} are found, and named")
+        ok(kind["significant"] == (slow == 10) and kind["tail"]["alone"] == (slow == 2),
+           "too few for a comparison are told one by one" if slow == 2 else "with evidence")
+    ok("2 of 400 executions of `req` are far slower than all others" in said, "in the first sentence")
+    text = weft("diagnose", path).stdout
+    ok(text.count("weft path rare.weft --thread 42") == 2 and text.count("its path") == 2,
+       "with a command, and what its path holds, for each")
+
+
+def test_left_out(folder):
+    """Damaged and unfinished executions are told."""
+    path = os.path.join(folder, "damaged.db")
+    lines, _ = executions(8, 60)
+    lines[5:7] = [line.replace("item", "unfinished", 1) for line in lines[5:7]]
+    make(path, ["metric page_faults count", "source req - some.weft", *lines])
+    with sqlite3.connect(path) as database:
+        database.execute("UPDATE executions SET tree = x'00' WHERE id = (SELECT max(id) FROM executions)")
+    database.close()
+    for command in (["compare"], ["diagnose"], ["flame", "-f", "folded"]):
+        found = weft(*command, path)
+        ok("left out: 1 execution, damaged" in found.stderr and "2 of 59 executions" in found.stderr,
+           f"{command[0]} says what is left out, and what is unfinished")
+        ok(weft(*command, "-q", path).stderr == "", f"{command[0]} -q does not")
+    parsed = json.loads(weft("compare", path, "--json").stdout)
+    ok(parsed["damaged"] == 1 and parsed["unfinished"] == 2, "compare has it in JSON")
+    kind = json.loads(weft("diagnose", path, "--json").stdout)["types"][0]
+    ok(kind["damaged"] == 1 and kind["unfinished"] == 2 and kind["executions"] == 59,
+       "diagnose has it in JSON")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         database = os.path.join(folder, "runs.db")
@@ -349,6 +392,8 @@ def main():
         test_errors(database)
         test_hostile(folder)
         test_spread(folder)
+        test_rare(folder)
+        test_left_out(folder)
         test_healthy(os.path.join(folder, "calm.db"))
     print(f"1..{n_run}")
     return 1 if n_failed else 0
