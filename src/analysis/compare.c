@@ -3,6 +3,7 @@
 
 #include "analysis/compare_bootstrap.h"
 #include "analysis/compare_causes.h"
+#include "analysis/compare_runs.h"
 #include "base/statistics.h"
 #include "schema/event.h"
 
@@ -17,6 +18,7 @@ enum { SURE_EXECUTIONS = 10 };
 struct weft_comparer {
     const struct weft_ecct_matrix *matrix;
     struct weft_compare_sums sums;
+    struct weft_compare_runs runs;
     struct weft_metric_order *orders;            /* by metric */
     double *scratch;                             /* two values an item */
     double *mean_a_ns, *total_a_ns, *total_b_ns; /* by node of the matrix, of the last question */
@@ -39,6 +41,8 @@ static enum weft_code fill_comparer(struct weft_comparer *comparer, struct weft_
         !comparer->total_a_ns)
         return no_memory(err);
     enum weft_code code = weft_compare_sums_init(&comparer->sums, matrix, err);
+    if (code == WEFT_OK)
+        code = weft_compare_runs_init(&comparer->runs, matrix, err);
     for (size_t i = 0; code == WEFT_OK && i < matrix->n_metrics; i++)
         code =
             weft_metric_order_init(&comparer->orders[i], &matrix->metrics[i], matrix->n_items, err);
@@ -67,6 +71,7 @@ void weft_comparer_free(struct weft_comparer *comparer)
     for (size_t i = 0; comparer->orders && i < comparer->matrix->n_metrics; i++)
         weft_metric_order_fini(&comparer->orders[i]);
     weft_compare_sums_fini(&comparer->sums);
+    weft_compare_runs_fini(&comparer->runs);
     free(comparer->orders);
     free(comparer->scratch);
     free(comparer->mean_a_ns);
@@ -202,7 +207,18 @@ static double p_together(const struct weft_node_sum *a, uint64_t n_a, const stru
     return weft_normal_p(difference_ns / sqrt(variance * (1 / (double)n_a + 1 / (double)n_b)));
 }
 
-static double test_node(const struct weft_compare_sums *sums, struct weft_compare_node *row)
+/* Executions, or runs as blocks, tell groups apart. */
+static void set_test(struct weft_compare_node *row, const struct weft_welch *welch)
+{
+    row->difference_ns = welch->difference;
+    row->interval = (struct weft_interval_ns){ .low_ns = welch->low, .high_ns = welch->high };
+    row->t = welch->t;
+    row->df = welch->df;
+    row->p = welch->p;
+}
+
+/* Gives how likely the difference is if all executions are of one kind. */
+static double test_executions(const struct weft_compare_sums *sums, struct weft_compare_node *row)
 {
     const struct weft_node_sum *sum_a = &sums->nodes[WEFT_GROUP_A][row->node];
     const struct weft_node_sum *sum_b = &sums->nodes[WEFT_GROUP_B][row->node];
@@ -220,34 +236,71 @@ static double test_node(const struct weft_compare_sums *sums, struct weft_compar
     row->mean_b_ns = b.mean;
     row->sd_a_ns = sqrt(a.variance);
     row->sd_b_ns = sqrt(b.variance);
-    row->difference_ns = welch.difference;
-    row->interval = (struct weft_interval_ns){ .low_ns = welch.low, .high_ns = welch.high };
-    row->t = welch.t;
-    row->df = welch.df;
-    row->p = welch.p;
+    set_test(row, &welch);
     row->effect = weft_hedges_g(&a, &b);
     return p_together(sum_a, n_a, sum_b, n_b, welch.difference);
 }
 
-static void test_nodes(const struct weft_compare_sums *sums, struct weft_compare_table *table,
-                       struct nodes *nodes)
+/* The same of runs; `squares` are those of all nodes. */
+static double test_runs(const struct weft_compare_runs *runs,
+                        const struct weft_run_squares *squares, struct weft_compare_node *row)
 {
+    const struct weft_sample a = weft_compare_runs_sample(runs, WEFT_GROUP_A, row->mean_a_ns,
+                                                          squares->of[WEFT_GROUP_A][row->node]);
+    const struct weft_sample b = weft_compare_runs_sample(runs, WEFT_GROUP_B, row->mean_b_ns,
+                                                          squares->of[WEFT_GROUP_B][row->node]);
+    const struct weft_welch welch = weft_welch_test(&a, &b);
+    set_test(row, &welch);
+    return weft_compare_runs_p_together(&a, &b);
+}
+
+static void count_looks(double *p, size_t n, uint32_t n_looks)
+{
+    for (size_t i = 0; i < n && n_looks > 1; i++)
+        p[i] = fmin(1, p[i] * n_looks);
+}
+
+/* Of each node with a value; `squares` are NULL where executions are what is compared. */
+static void test_each(const struct weft_comparer *comparer, const struct weft_run_squares *squares,
+                      struct weft_compare_table *table, struct nodes *nodes)
+{
+    const struct weft_compare_sums *sums = &comparer->sums;
+
     for (size_t i = 0; i < table->n_nodes; i++) {
         struct weft_compare_node *row = &table->nodes[i];
         if (!has_value(sums, row->node))
             continue;
-        nodes->p_together[nodes->n_tested] = test_node(sums, row);
+        double together = test_executions(sums, row);
+        if (squares)
+            together = test_runs(&comparer->runs, squares, row);
+        nodes->p_together[nodes->n_tested] = together;
         nodes->p[nodes->n_tested] = row->p;
         nodes->tested[nodes->n_tested++] = (uint32_t)i;
     }
+}
+
+static enum weft_code test_nodes(const struct weft_comparer *comparer, uint32_t n_looks,
+                                 struct weft_compare_table *table, struct nodes *nodes,
+                                 struct weft_err *err)
+{
+    struct weft_run_squares squares = { 0 };
+    enum weft_code code = WEFT_OK;
+    if (table->is_by_runs)
+        code = weft_compare_runs_squares(&comparer->runs, &comparer->sums, &squares, err);
+    if (code == WEFT_OK)
+        test_each(comparer, table->is_by_runs ? &squares : NULL, table, nodes);
+    weft_run_squares_fini(&squares);
     weft_adjust_p(nodes->p_together, nodes->n_tested, nodes->order, nodes->adjusted_together);
     weft_adjust_p(nodes->p, nodes->n_tested, nodes->order, nodes->p);
+    count_looks(nodes->adjusted_together, nodes->n_tested, n_looks);
+    count_looks(nodes->p, nodes->n_tested, n_looks);
     for (size_t i = 0; i < nodes->n_tested; i++) {
         struct weft_compare_node *row = &table->nodes[nodes->tested[i]];
         row->p_adjusted = nodes->p[i];
         row->is_sure = row->p_adjusted < SURE_P && nodes->adjusted_together[i] < SURE_P &&
                        table->n_a >= SURE_EXECUTIONS && table->n_b >= SURE_EXECUTIONS;
     }
+    return code;
 }
 
 static void judge_interval(struct weft_compare_node *row)
@@ -399,13 +452,14 @@ static enum weft_code compare_nodes(struct weft_comparer *comparer,
     enum weft_code code = list_nodes(comparer, table, err);
     if (code == WEFT_OK && !nodes_init(&nodes, table->n_nodes))
         code = no_memory(err);
+    if (code == WEFT_OK)
+        code = test_nodes(comparer, opts->n_looks, table, &nodes, err);
     if (code == WEFT_OK) {
-        test_nodes(&comparer->sums, table, &nodes);
         for (size_t i = 0; i < table->n_nodes; i++)
             judge_interval(&table->nodes[i]);
         code = rank_nodes(table, &nodes, err);
     }
-    if (code == WEFT_OK && opts->n_bootstrap > 0)
+    if (code == WEFT_OK && opts->n_bootstrap > 0 && !table->is_by_runs)
         code = bootstrap(comparer, table, opts, err);
     nodes_fini(&nodes);
     return code;
@@ -430,6 +484,27 @@ static enum weft_code adjust_metrics(struct weft_compare_table *table, struct we
     return has_memory ? WEFT_OK : no_memory(err);
 }
 
+static void compare_metric_by_runs(const struct weft_comparer *comparer, const uint8_t *members,
+                                   struct weft_compare_metric *row)
+{
+    const struct weft_compare_runs *runs = &comparer->runs;
+    const double *values = comparer->matrix->metrics[row->metric].values;
+    const double means[] = { row->mean_a, row->mean_b };
+    struct weft_sample samples[WEFT_GROUPS];
+    for (size_t i = 0; i < WEFT_GROUPS; i++) {
+        const enum weft_group group = (enum weft_group)i;
+        samples[i] = weft_compare_runs_sample(
+            runs, group, means[i],
+            weft_compare_runs_value_squares(runs, members, group, values, means[i]));
+    }
+    const struct weft_welch welch = weft_welch_test(&samples[WEFT_GROUP_A], &samples[WEFT_GROUP_B]);
+    row->low = welch.low;
+    row->high = welch.high;
+    row->t = welch.t;
+    row->df = welch.df;
+    row->p = row->p_adjusted = welch.p;
+}
+
 static enum weft_code compare_metrics(struct weft_comparer *comparer,
                                       const struct weft_compare_opts *opts,
                                       struct weft_compare_table *table, struct weft_err *err)
@@ -441,9 +516,11 @@ static enum weft_code compare_metrics(struct weft_comparer *comparer,
     enum weft_code code = WEFT_OK;
     for (size_t i = 0; code == WEFT_OK && i < n; i++) {
         table->metrics[i].metric = (uint32_t)i;
-        code = weft_compare_metric(&comparer->orders[i], opts->members, opts->n_bootstrap > 0,
-                                   table->seed ^ ~(uint64_t)i, comparer->scratch,
-                                   &table->metrics[i], err);
+        code = weft_compare_metric(
+            &comparer->orders[i], opts->members, opts->n_bootstrap > 0 && !table->is_by_runs,
+            table->seed ^ ~(uint64_t)i, comparer->scratch, &table->metrics[i], err);
+        if (table->is_by_runs)
+            compare_metric_by_runs(comparer, opts->members, &table->metrics[i]);
     }
     table->n_metrics = n;
     return code == WEFT_OK ? adjust_metrics(table, err) : code;
@@ -459,6 +536,11 @@ static enum weft_code run(struct weft_comparer *comparer, const struct weft_comp
                                            .total_ns = comparer->total_a_ns,
                                            .total_b_ns = comparer->total_b_ns };
     weft_compare_sums_set(&comparer->sums, opts->members);
+    weft_compare_runs_set(&comparer->runs, opts->members);
+    table->n_runs_a = comparer->runs.n_runs[WEFT_GROUP_A];
+    table->n_runs_b = comparer->runs.n_runs[WEFT_GROUP_B];
+    table->runs_are_apart = comparer->runs.are_apart;
+    table->is_by_runs = comparer->runs.are_blocks;
     enum weft_code code = list_items(table, opts->members, comparer->matrix->n_items, err);
     if (code == WEFT_OK)
         code = compare_nodes(comparer, opts, table, err);

@@ -11,7 +11,7 @@
 struct options {
     struct weft_compared_options compared;
     const char *a, *b, *gate, *report;
-    uint64_t top;
+    uint64_t limit;
 };
 
 #define MEMBER(member) offsetof(struct options, member)
@@ -22,8 +22,8 @@ static const struct weft_option options[] = {
     { 0, "b", "FILTER", "those of group B, such as 'tag=new and thread=worker' (default: all)",
       WEFT_OPTION_TEXT, MEMBER(b), NULL },
     WEFT_OPTIONS_COMPARED(MEMBER(compared)),
-    { 'n', "top", "N", "rows of each list; 0: all (default: 20 as text, else all)",
-      WEFT_OPTION_COUNT, MEMBER(top), NULL },
+    { 'n', "limit", "N", "rows of each list, at most; 0: all (default: 20 as text, else all)",
+      WEFT_OPTION_COUNT, MEMBER(limit), NULL },
     { 0, "gate", "LIMIT",
       "exit with 1 if B is worse, with evidence, than 'METRIC mean|median|pNN +LIMIT' allows, such "
       "as 'duration p99 +5%'",
@@ -43,6 +43,7 @@ struct asked {
     struct weft_metric_histogram histogram;
     struct weft_gate gate;
     struct weft_gate_result gate_result;
+    struct weft_gate_view gate_view;
 };
 
 static enum weft_metric_unit unit_of(const struct asked *asked)
@@ -79,15 +80,11 @@ static enum weft_code write_report(struct asked *asked, const struct weft_gate_v
 
 static enum weft_code show_gate(struct asked *asked, struct weft_output *out)
 {
-    const struct weft_gate_view gate = { .result = &asked->gate_result,
-                                         .text = asked->opts->gate,
-                                         .unit = unit_of(asked) };
-    if (out)
-        weft_render_gate(out, &gate);
-    return asked->opts->report ? write_report(asked, &gate) : WEFT_OK;
+    weft_render_gate(out, &asked->gate_view);
+    return asked->opts->report ? write_report(asked, &asked->gate_view) : WEFT_OK;
 }
 
-/* The gate comes first as text; CSV and JSON stay what they are, and it is said on stderr. */
+/* The gate comes first as text; of JSON it is part, and else it is said on stderr. */
 static enum weft_code tell_gate(struct asked *asked, const struct weft_view *view)
 {
     struct weft_output *err_out;
@@ -109,8 +106,14 @@ static enum weft_code show(struct asked *asked)
     enum weft_code code = weft_cli_view(asked->cli, &view);
     if (code != WEFT_OK)
         return code;
-    const struct weft_comparison_view comparison =
-        how(asked, weft_cli_limit(&view, asked->opts->top, TEXT_LIMIT));
+    struct weft_comparison_view comparison =
+        how(asked, weft_cli_limit(&view, asked->opts->limit, TEXT_LIMIT));
+    if (asked->opts->gate) {
+        asked->gate_view = (struct weft_gate_view){ .result = &asked->gate_result,
+                                                    .text = asked->opts->gate,
+                                                    .unit = unit_of(asked) };
+        comparison.gate = &asked->gate_view;
+    }
     code = tell_gate(asked, &view);
     weft_render_comparison(&view, &comparison);
     const enum weft_code closed = weft_output_close(view.out, &asked->cli->err);
@@ -138,7 +141,7 @@ static enum weft_code compare(struct asked *asked)
 
 static int run(struct weft_cli *cli, int argc, char **argv)
 {
-    struct options opts = { .top = WEFT_LIMIT_DEFAULT };
+    struct options opts = { .limit = WEFT_LIMIT_DEFAULT };
     if (!weft_cli_parse(cli, &opts, argc, argv))
         return cli->exit_status;
     if (opts.report && !opts.gate)

@@ -5,6 +5,7 @@
 #include "cli/compared.h"
 #include "query/database.h"
 #include "query/executions.h"
+#include "render/compare_words.h"
 #include "render/diagnose.h"
 
 #include <stdio.h>
@@ -40,6 +41,7 @@ struct doctor {
     struct weft_arena *arena;
     struct looked looked[TYPES_MAX];
     size_t n;
+    bool is_proposed; /* the trace suggests the types, nobody asked for them */
 };
 
 static enum weft_code no_memory(struct doctor *doctor)
@@ -47,31 +49,92 @@ static enum weft_code no_memory(struct doctor *doctor)
     return weft_fail(&doctor->cli->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a diagnosis");
 }
 
-static enum weft_code find_tail(struct doctor *doctor, struct looked *looked)
+static enum weft_code find_tails(struct doctor *doctor, const struct weft_ecct_matrix *matrix,
+                                 struct weft_slow_tails *tails)
 {
-    const struct weft_ecct_matrix *matrix = looked->diagnosis.matrix;
     uint64_t *durations_ns = calloc(matrix->n_items + 1, sizeof *durations_ns);
     if (!durations_ns)
         return no_memory(doctor);
     for (size_t i = 0; i < matrix->n_items; i++)
         durations_ns[i] = matrix->items[i].end_ns - matrix->items[i].start_ns;
-    const enum weft_code code = weft_slow_tail_find(durations_ns, matrix->n_items,
-                                                    &looked->diagnosis.tail, &doctor->cli->err);
+    const enum weft_code code =
+        weft_slow_tails_find(durations_ns, matrix->n_items, tails, &doctor->cli->err);
     free(durations_ns);
     return code;
 }
 
 /* Compares, by the filters that stand for the groups in what is printed. */
-static enum weft_code compare(struct doctor *doctor, struct looked *looked)
+static enum weft_code compare(struct doctor *doctor, struct looked *looked, uint32_t n_looks)
 {
     struct weft_diagnosis *diagnosis = &looked->diagnosis;
     const struct weft_comparison_opts how = { .a = weft_str_of(diagnosis->a),
                                               .b = weft_str_of(diagnosis->b),
                                               .n_bootstrap = WEFT_COMPARE_BOOTSTRAP,
-                                              .with_causes = true };
+                                              .with_causes = true,
+                                              .n_looks = n_looks };
     const enum weft_code code =
         weft_comparison_run(looked->comparison, &how, &looked->table, &doctor->cli->err);
     diagnosis->table = looked->table;
+    return code;
+}
+
+/* ---- which cut of the durations tells most --------------------------------------------------- */
+
+static void cut(struct looked *looked, const struct weft_slow_tail *tail)
+{
+    looked->diagnosis.tail = *tail;
+    looked->table = NULL;
+    looked->diagnosis.table = NULL;
+    (void)snprintf(looked->a, sizeof looked->a, "duration<=%lluns",
+                   (unsigned long long)tail->fast_max_ns);
+    (void)snprintf(looked->b, sizeof looked->b, "duration>=%lluns",
+                   (unsigned long long)tail->slow_min_ns);
+    looked->diagnosis.a = looked->a;
+    looked->diagnosis.b = looked->b;
+}
+
+static uint32_t count_worthy(const struct weft_slow_tails *tails)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < tails->n_cuts; i++)
+        n += tails->cuts[i].is_worthy && !tails->cuts[i].is_alone;
+    return n;
+}
+
+/* Is the second a better cut than the first, which has no table yet, or is one? What costs most; of
+ * those that have no cause in the program single executions, unless there is a hump; else the
+ * first. */
+static bool is_better(const struct weft_diagnosis *first, const struct weft_diagnosis *second)
+{
+    const bool is_first = weft_diagnosis_is_significant(first);
+    const bool is_second = weft_diagnosis_is_significant(second);
+    if (!first->table || is_first != is_second)
+        return !first->table || is_second;
+    if (is_first)
+        return weft_diagnosis_cost_ns(second) > weft_diagnosis_cost_ns(first);
+    return second->tail.is_alone && !first->tail.is_found;
+}
+
+/* Cuts at each place, and stays with the one that tells most. */
+static enum weft_code try_cuts(struct doctor *doctor, struct looked *looked,
+                               const struct weft_slow_tails *tails)
+{
+    const uint32_t n_looks = count_worthy(tails);
+    struct looked best = *looked;
+    enum weft_code code = WEFT_OK;
+    for (size_t i = 0; i < tails->n_cuts && code == WEFT_OK; i++) {
+        if (!tails->cuts[i].is_worthy)
+            continue;
+        cut(looked, &tails->cuts[i]);
+        code = compare(doctor, looked, n_looks);
+        if (code != WEFT_OK)
+            break;
+        const bool is_new = is_better(&best.diagnosis, &looked->diagnosis);
+        weft_compare_table_free(is_new ? best.table : looked->table);
+        if (is_new)
+            best = *looked;
+    }
+    *looked = best;
     return code;
 }
 
@@ -90,48 +153,32 @@ static enum weft_code look(struct doctor *doctor, struct weft_comparison *compar
 {
     struct looked *looked = &doctor->looked[doctor->n++];
     struct weft_diagnosis *diagnosis = &looked->diagnosis;
+    struct weft_slow_tails tails;
     *looked = (struct looked){ .comparison = comparison };
     *diagnosis = (struct weft_diagnosis){ .type = weft_arena_copy(doctor->arena, type),
                                           .matrix = weft_comparison_matrix(comparison),
                                           .is_versus = doctor->opts->a || doctor->opts->b,
+                                          .is_proposed = doctor->is_proposed,
                                           .a = doctor->opts->a ? doctor->opts->a : "",
                                           .b = doctor->opts->b ? doctor->opts->b : "",
                                           .command = command };
+    if (!command)
+        return no_memory(doctor);
+    weft_cli_compared_remark(doctor->cli, comparison);
     enum weft_code code;
     if (diagnosis->is_versus) {
-        code = compare(doctor, looked);
+        code = compare(doctor, looked, 1);
         return code == WEFT_OK ? check_groups(doctor, looked) : code;
     }
-    code = find_tail(doctor, looked);
-    if (code != WEFT_OK || !diagnosis->tail.is_worthy)
-        return code;
-    (void)snprintf(looked->a, sizeof looked->a, "duration<=%lluns",
-                   (unsigned long long)diagnosis->tail.fast_max_ns);
-    (void)snprintf(looked->b, sizeof looked->b, "duration>=%lluns",
-                   (unsigned long long)diagnosis->tail.slow_min_ns);
-    diagnosis->a = looked->a;
-    diagnosis->b = looked->b;
-    return compare(doctor, looked);
-}
-
-/* "weft compare PATH" and options: how to ask for these executions again. */
-static const char *command_of(struct doctor *doctor, const char *const *names,
-                              const char *const *values, size_t n)
-{
-    char text[2048];
-    size_t at = (size_t)snprintf(text, sizeof text, "weft compare %s", doctor->cli->inputs[0]);
-    for (size_t i = 0; i < n && at < sizeof text; i++)
-        if (values[i] && values[i][0])
-            at += (size_t)snprintf(text + at, sizeof text - at, " --%s '%s'", names[i], values[i]);
-    return weft_arena_copy(doctor->arena, weft_str_of(text)).bytes;
+    code = find_tails(doctor, diagnosis->matrix, &tails);
+    diagnosis->tail = tails.cuts[0];
+    return code == WEFT_OK ? try_cuts(doctor, looked, &tails) : code;
 }
 
 static const char *command_of_rule(struct doctor *doctor, const struct weft_rule_options *rule,
                                    const char *rules)
 {
-    static const char *const names[] = { "rules", "type", "begin", "end", "match" };
-    const char *const values[] = { rules, rule->type, rule->begin, rule->end, rule->match };
-    return command_of(doctor, names, values, sizeof names / sizeof *names);
+    return weft_cli_compared_command(doctor->cli, "compare", rule, rules, doctor->arena);
 }
 
 /* ---- a database ------------------------------------------------------------------------------ */
@@ -203,7 +250,7 @@ static enum weft_code look_at_proposal(struct doctor *doctor,
     return code;
 }
 
-enum { PROPOSAL_EXECUTIONS = 10 };
+enum { PROPOSAL_EXECUTIONS = 10, PROPOSALS_NAMED = 12 };
 
 static bool is_wanted(const struct doctor *doctor, const struct weft_execution_proposal *proposal,
                       const struct weft_execution_proposal *best)
@@ -214,6 +261,38 @@ static bool is_wanted(const struct doctor *doctor, const struct weft_execution_p
     return proposal->count >= PROPOSAL_EXECUTIONS && weft_str_equal(proposal->why, best->why);
 }
 
+/* Names of what the trace suggests: "a, b, c". */
+static const char *list_proposals(struct doctor *doctor,
+                                  const struct weft_execution_proposals *proposals)
+{
+    struct weft_output *out;
+    if (weft_output_to_memory(&out, &doctor->cli->err) != WEFT_OK)
+        return "";
+    for (size_t i = 0; i < proposals->n && i < PROPOSALS_NAMED; i++) {
+        weft_output_text(out, i ? ", " : "");
+        weft_words_name(out, proposals->items[i].name);
+    }
+    weft_output_text(out, proposals->n > PROPOSALS_NAMED ? " ..." : "");
+    const char *text = weft_words_take(out, doctor->arena).bytes;
+    weft_output_abort(out);
+    return text ? text : "";
+}
+
+static enum weft_code nothing_to_look_at(struct doctor *doctor,
+                                         const struct weft_execution_proposals *proposals)
+{
+    const char *type = doctor->opts->compared.rule.type;
+    if (type && proposals->n > 0)
+        return weft_fail(&doctor->cli->err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                         "the trace suggests no executions of type '%.60s'; there are %s "
+                         "(others: --begin RULE or --rules FILE)",
+                         type, list_proposals(doctor, proposals));
+    return weft_fail(&doctor->cli->err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                     "nothing in the trace begins and ends at least %d times: expected "
+                     "--begin RULE or --rules FILE; who waits for whom: weft interplay",
+                     PROPOSAL_EXECUTIONS);
+}
+
 /* Of several ways in which a trace suggests executions only the best is taken: what a program
  * marked, before what only looks like work that begins and ends. */
 static enum weft_code look_at_proposals(struct doctor *doctor)
@@ -222,6 +301,7 @@ static enum weft_code look_at_proposals(struct doctor *doctor)
     enum weft_code code =
         weft_execution_proposals(doctor->cli->session, &proposals, &doctor->cli->err);
     size_t n = 0;
+    doctor->is_proposed = doctor->opts->compared.rule.type == NULL;
     for (size_t i = 0; code == WEFT_OK && i < proposals->n && n < TYPES_MAX; i++) {
         const struct weft_execution_proposal *proposal = &proposals->items[i];
         if (!is_wanted(doctor, proposal, &proposals->items[0]))
@@ -229,12 +309,9 @@ static enum weft_code look_at_proposals(struct doctor *doctor)
         code = look_at_proposal(doctor, proposal);
         n++;
     }
-    weft_execution_proposals_free(proposals);
     if (code == WEFT_OK && n == 0)
-        return weft_fail(&doctor->cli->err, WEFT_E_ARG, WEFT_NO_OFFSET,
-                         "nothing in the trace begins and ends at least %d times: expected "
-                         "--begin RULE or --rules FILE",
-                         PROPOSAL_EXECUTIONS);
+        code = nothing_to_look_at(doctor, proposals);
+    weft_execution_proposals_free(proposals);
     return code;
 }
 
@@ -249,6 +326,8 @@ static enum weft_code look_at_types(struct doctor *doctor, struct weft_rules *ru
         struct weft_rule_options rule = opts->rule;
         rule.type = weft_arena_copy(doctor->arena, rules->types[i].name).bytes;
         code = look_by_rules(doctor, rules, rule.type, command_of_rule(doctor, &rule, opts->rules));
+        if (code == WEFT_E_ARG && (doctor->n > 0 || i + 1 < rules->n_types))
+            code = WEFT_OK; /* the trace has none of this type, and has or may have others */
     }
     return code;
 }
@@ -275,9 +354,9 @@ static enum weft_code look_at_trace(struct doctor *doctor)
 static int by_cost(const void *a, const void *b)
 {
     const struct weft_diagnosis *x = a, *y = b;
-    const bool is_x = weft_diagnosis_is_significant(x), is_y = weft_diagnosis_is_significant(y);
-    if (is_x != is_y)
-        return is_x ? -1 : 1;
+    const unsigned rank_x = weft_diagnosis_rank(x), rank_y = weft_diagnosis_rank(y);
+    if (rank_x != rank_y)
+        return rank_x < rank_y ? -1 : 1;
     const double cost_x = weft_diagnosis_cost_ns(x), cost_y = weft_diagnosis_cost_ns(y);
     return cost_x > cost_y ? -1 : cost_x < cost_y ? 1 : weft_str_compare(x->type, y->type);
 }

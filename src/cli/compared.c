@@ -4,14 +4,20 @@
 #include "query/build.h"
 #include "query/database.h"
 #include "query/executions.h"
+#include "render/compare_words.h"
+
+#include <stdio.h>
 
 enum weft_code weft_cli_compared_rules(struct weft_cli *cli,
                                        const struct weft_compared_options *opts,
                                        struct weft_rules **rules)
 {
-    if (opts->rules && opts->rule.begin)
+    const struct weft_rule_options *rule = &opts->rule;
+    if (opts->rules &&
+        (rule->begin || rule->end || rule->match || rule->within || rule->thread || rule->metrics))
         return weft_fail(&cli->err, WEFT_E_ARG, WEFT_NO_OFFSET,
-                         "--rules and --begin exclude each other");
+                         "--rules, and --begin, --end, --match, --within, --thread, --metric "
+                         "exclude each other");
     if (opts->rules)
         return weft_rules_read(opts->rules, rules, &cli->err);
     if (opts->rule.begin)
@@ -34,22 +40,87 @@ enum weft_code weft_cli_compared(struct weft_cli *cli, const struct weft_compare
     struct weft_rules *rules = NULL;
     *comparison = NULL;
     enum weft_code code = weft_cli_begin(cli);
-    if (code == WEFT_OK && weft_database_is(cli->inputs[0]))
-        return open_database(cli, opts, comparison);
+    if (code == WEFT_OK && weft_database_is(cli->inputs[0])) {
+        code = open_database(cli, opts, comparison);
+    } else {
+        if (code == WEFT_OK)
+            code = weft_cli_open_trace(cli, cli->inputs[0], &cli->session);
+        if (code == WEFT_OK)
+            code = weft_cli_compared_rules(cli, opts, &rules);
+        if (code == WEFT_OK)
+            code = weft_cli_compared_by_rules(cli, rules, opts->rule.type, comparison);
+        weft_rules_free(rules);
+    }
     if (code == WEFT_OK)
-        code = weft_cli_open_trace(cli, cli->inputs[0], &cli->session);
-    if (code == WEFT_OK)
-        code = weft_cli_compared_rules(cli, opts, &rules);
-    if (code == WEFT_OK)
-        code = weft_cli_compared_by_rules(cli, rules, opts->rule.type, comparison);
-    weft_rules_free(rules);
+        weft_cli_compared_remark(cli, *comparison);
     return code;
+}
+
+void weft_cli_compared_remark(struct weft_cli *cli, const struct weft_comparison *comparison)
+{
+    const struct weft_ecct_matrix *matrix = weft_comparison_matrix(comparison);
+    const uint64_t n_unfinished = weft_ecct_matrix_unfinished(matrix);
+    if (cli->common.quiet || (matrix->n_damaged == 0 && n_unfinished == 0))
+        return;
+    weft_cli_quiet_line(cli);
+    if (matrix->n_damaged > 0)
+        fprintf(stderr, "weft: left out: %s, damaged in the database\n",
+                weft_human_plural(matrix->n_damaged, "execution").text);
+    if (n_unfinished > 0)
+        fprintf(stderr,
+                "weft: %s of %s did not end in the trace, and may last longer ('not "
+                "flag=unfinished' leaves such out)\n",
+                weft_human_count(n_unfinished).text,
+                weft_human_plural(matrix->n_items, "execution").text);
+}
+
+const char *weft_cli_compared_command(struct weft_cli *cli, const char *verb,
+                                      const struct weft_rule_options *rule, const char *rules,
+                                      struct weft_arena *arena)
+{
+    static const char *const names[] = { "rules", "type",   "begin",  "end",
+                                         "match", "within", "thread", "metric" };
+    const char *const values[] = { rules,       rule->type,   rule->begin,  rule->end,
+                                   rule->match, rule->within, rule->thread, rule->metrics };
+    struct weft_output *out;
+    if (weft_output_to_memory(&out, &cli->err) != WEFT_OK)
+        return NULL;
+    weft_output_printf(out, "weft %s ", verb);
+    weft_words_argument(out, weft_str_of(cli->inputs[0]));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (!values[i] || !values[i][0])
+            continue;
+        weft_output_printf(out, " --%s ", names[i]);
+        weft_words_argument(out, weft_str_of(values[i]));
+    }
+    const char *text = weft_words_take(out, arena).bytes;
+    weft_output_abort(out);
+    return text;
+}
+
+/* ---- types ----------------------------------------------------------------------------------- */
+
+/* Names of those that have executions: "page, event". */
+static void list_types(const struct weft_executions_table *table, char *names, size_t n_bytes)
+{
+    size_t n = 0;
+    names[0] = '\0';
+    for (uint32_t i = 0; i < table->n_types; i++) {
+        const struct weft_str name = table->types[i].name;
+        const int put = table->types[i].count == 0
+                            ? 0
+                            : snprintf(names + n, n_bytes - n, "%s%.*s", n ? ", " : "",
+                                       (int)(name.n_bytes < 60 ? name.n_bytes : 60), name.bytes);
+        n += put > 0 && (size_t)put < n_bytes - n ? (size_t)put : 0;
+    }
 }
 
 /* The place of the type `name`, or of the only one (NULL) that has executions. */
 static enum weft_code choose_type(struct weft_cli *cli, const struct weft_executions_table *table,
                                   const char *name, uint32_t *type)
 {
+    enum { NAMES_BYTES = 200 };
+    char names[NAMES_BYTES];
     size_t n_found = 0;
     for (uint32_t i = 0; i < table->n_types; i++) {
         const bool is_wanted = !name || weft_str_equal(table->types[i].name, weft_str_of(name));
@@ -58,15 +129,18 @@ static enum weft_code choose_type(struct weft_cli *cli, const struct weft_execut
         *type = i;
         n_found++;
     }
+    list_types(table, names, sizeof names);
     if (n_found == 1)
         return WEFT_OK;
     if (n_found > 1)
         return weft_fail(&cli->err, WEFT_E_ARG, WEFT_NO_OFFSET,
-                         "executions of %zu types: expected --type NAME, such as '%.*s'", n_found,
-                         (int)table->types[*type].name.n_bytes, table->types[*type].name.bytes);
+                         "executions of %zu types: expected --type NAME, one of %s", n_found,
+                         names);
+    if (!name || !names[0])
+        return weft_fail(&cli->err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                         "the trace has no execution by these rules");
     return weft_fail(&cli->err, WEFT_E_ARG, WEFT_NO_OFFSET,
-                     "the trace has no execution by these rules%s%s", name ? " of type " : "",
-                     name ? name : "");
+                     "no executions are of type '%.60s'; there are %s", name, names);
 }
 
 enum weft_code weft_cli_compared_by_rules(struct weft_cli *cli, const struct weft_rules *rules,
@@ -78,7 +152,9 @@ enum weft_code weft_cli_compared_by_rules(struct weft_cli *cli, const struct wef
     struct weft_ecct_matrix *matrix = NULL;
     uint32_t place = 0;
     *comparison = NULL;
-    enum weft_code code = weft_query_run(cli->session, "executions", &request, &result, &cli->err);
+    enum weft_code code = weft_session_depend(cli->session, rules, NULL, &cli->err);
+    if (code == WEFT_OK)
+        code = weft_query_run(cli->session, "executions", &request, &result, &cli->err);
     if (code == WEFT_OK)
         code = choose_type(cli, result.executions, type, &place);
     if (code == WEFT_OK)

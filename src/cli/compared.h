@@ -46,6 +46,27 @@ struct weft_compared_options {
           WEFT_COMPARED_AT(base, rule.match),                                                      \
           NULL },                                                                                  \
         { 0,                                                                                       \
+          "within",                                                                                \
+          "thread|process|trace",                                                                  \
+          "of a trace: where the end may be (default: the thread, with --match the process)",      \
+          WEFT_OPTION_TEXT,                                                                        \
+          WEFT_COMPARED_AT(base, rule.within),                                                     \
+          NULL },                                                                                  \
+        { 0,                                                                                       \
+          "thread",                                                                                \
+          "NAME|TID",                                                                              \
+          "of a trace: only executions that begin on such a thread",                               \
+          WEFT_OPTION_TEXT,                                                                        \
+          WEFT_COMPARED_AT(base, rule.thread),                                                     \
+          NULL },                                                                                  \
+        { 0,                                                                                       \
+          "metric",                                                                                \
+          "NAME[=FIELD],...",                                                                      \
+          "of a trace: fields of begin or end, or counters (counter:NAME), that are metrics",      \
+          WEFT_OPTION_TEXT,                                                                        \
+          WEFT_COMPARED_AT(base, rule.metrics),                                                    \
+          NULL },                                                                                  \
+        { 0,                                                                                       \
           "rules",                                                                                 \
           "FILE",                                                                                  \
           "of a trace: types of executions, from a file of rules",                                 \
@@ -61,6 +82,16 @@ struct weft_compared_options {
 WEFT_CHECKED enum weft_code weft_cli_compared(struct weft_cli *cli,
                                               const struct weft_compared_options *opts,
                                               struct weft_comparison **comparison);
+
+/* How to ask for the same executions again: "weft VERB INPUT --type ...", in the arena; NULL
+ * without memory. `rule` and `rules` are those of the options, or of what the trace suggests. */
+const char *weft_cli_compared_command(struct weft_cli *cli, const char *verb,
+                                      const struct weft_rule_options *rule, const char *rules,
+                                      struct weft_arena *arena);
+
+/* Says on stderr, unless -q: executions that are damaged, and so left out, and those whose end was
+ * not seen, which last at least as long as they are shown. */
+void weft_cli_compared_remark(struct weft_cli *cli, const struct weft_comparison *comparison);
 
 /* The rules that the options give for a trace; the caller frees them. */
 WEFT_CHECKED enum weft_code weft_cli_compared_rules(struct weft_cli *cli,

@@ -166,6 +166,9 @@ static enum weft_code cause(struct weft_graph *graph, uint32_t thread_id,
         code = weft_graph_tasks_cause(of(graph)->tasks, thread_id, state, edge, err);
     if (code == WEFT_OK && state->reason == WEFT_PATH_TASK && !weft_graph_has_source(edge))
         state->reason = WEFT_PATH_WAKER_UNKNOWN; /* in no call, and nobody knows why */
+    else if (code == WEFT_OK && state->is_of_program && state->reason == WEFT_PATH_WAKER_UNKNOWN &&
+             !weft_graph_has_source(edge))
+        state->reason = weft_graph_user_reason(of(graph)->user, thread_id, state);
     return code;
 }
 

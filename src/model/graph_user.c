@@ -18,8 +18,9 @@ enum { KEPT_PARTS = 2 * 64, LIST_SHARE = 4 };
 /* From start_ns to that of the next one. */
 struct span {
     uint64_t start_ns;
-    bool is_wait; /* in a function that waits */
-    bool is_gap;  /* in no call */
+    bool is_wait;     /* in a function that waits */
+    bool is_gap;      /* in no call */
+    uint8_t for_what; /* enum weft_wait_for, of the outermost function on the way that says it */
 };
 
 /* A lock that was asked for, and had to be released first. */
@@ -49,7 +50,7 @@ struct weft_graph_user {
     uint32_t *kept;                     /* threads with parts */
     size_t n_kept;
     uint64_t n_uses;
-    uint8_t *waits; /* by function: 0 not asked yet, 1 no, 2 yes */
+    uint8_t *waits; /* by function: 0 not asked yet, 1 no, from 2 on what it waits for */
 };
 
 static enum weft_code no_memory(struct weft_err *err)
@@ -101,8 +102,19 @@ static bool function_waits(struct weft_graph_user *user, uint32_t function_id)
 {
     uint8_t *known = &user->waits[function_id];
     if (*known == 0)
-        *known = weft_is_wait_name(weft_trace_function(user->trace, function_id)->name) ? 2 : 1;
-    return *known == 2;
+        *known = weft_is_wait_name(weft_trace_function(user->trace, function_id)->name)
+                     ? (uint8_t)(2 + weft_wait_for_of_name(
+                                         weft_trace_function(user->trace, function_id)->name))
+                     : 1;
+    return *known >= 2;
+}
+
+/* In a wait: the function, or one that it calls, says what for. */
+static void see_wait(struct weft_graph_user *user, struct part *part, uint32_t function_id)
+{
+    struct span *span = &part->spans.items[part->spans.n - 1];
+    if (span->for_what == WEFT_WAITS_FOR_ANY && function_waits(user, function_id))
+        span->for_what = (uint8_t)(user->waits[function_id] - 2);
 }
 
 static bool has_kind(const struct weft_graph_user *user, enum weft_event_kind kind)
@@ -240,6 +252,8 @@ static enum weft_code read_spans(struct weft_graph_user *user, struct part *part
             if (wait_depth == 0 && function_waits(user, call.function_id))
                 wait_depth = depth;
             code = add_span(part, call.start_ns, depth, wait_depth, err);
+            if (code == WEFT_OK && wait_depth > 0)
+                see_wait(user, part, call.function_id);
         } else {
             if (wait_depth == (size_t)call.depth + 1)
                 wait_depth = 0;
@@ -421,4 +435,20 @@ void weft_graph_user_cause(const struct weft_graph_user *user, uint32_t thread_i
 {
     if (state->reason == WEFT_PATH_LOCK)
         cause_of_lock(user, thread_id, state, edge);
+}
+
+enum weft_path_reason weft_graph_user_reason(const struct weft_graph_user *user, uint32_t thread_id,
+                                             const struct weft_graph_state *state)
+{
+    const struct part *part = user->parts[thread_id];
+    if (!part || !is_inside(part, state->end_ns))
+        return WEFT_PATH_WAKER_UNKNOWN;
+    switch ((enum weft_wait_for)part->spans.items[find_span(part, state->end_ns)].for_what) {
+    case WEFT_WAITS_FOR_TIMER:
+        return WEFT_PATH_TIMER;
+    case WEFT_WAITS_FOR_NETWORK:
+        return WEFT_PATH_NETWORK;
+    default:
+        return WEFT_PATH_WAKER_UNKNOWN;
+    }
 }

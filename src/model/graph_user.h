@@ -31,4 +31,10 @@ WEFT_CHECKED enum weft_code weft_graph_user_before(struct weft_graph_user *user,
 void weft_graph_user_cause(const struct weft_graph_user *user, uint32_t thread_id,
                            const struct weft_graph_state *state, struct weft_graph_edge *edge);
 
+/* What a wait that nobody is known to have ended was for, as the function says in which the thread
+ * waited: a timer (nanosleep), the network (recv); WEFT_PATH_WAKER_UNKNOWN if it does not. Of a
+ * state that was told last for the thread. */
+enum weft_path_reason weft_graph_user_reason(const struct weft_graph_user *user, uint32_t thread_id,
+                                             const struct weft_graph_state *state);
+
 #endif

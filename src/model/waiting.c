@@ -166,6 +166,21 @@ bool weft_is_wait_name(struct weft_str name)
     return false;
 }
 
+enum weft_wait_for weft_wait_for_of_name(struct weft_str name)
+{
+    static const char *const timers[] = { "sleep", "nanosleep", "usleep", "msleep" };
+    static const char *const networks[] = { "recv", "recvfrom", "recvmsg", "accept", "accept4" };
+    struct words words = { 0 };
+    split(last_component(name), &words);
+    for (size_t i = 0; i < words.n; i++) {
+        if (IS_ONE_OF(words.text[i], timers))
+            return WEFT_WAITS_FOR_TIMER;
+        if (IS_ONE_OF(words.text[i], networks))
+            return WEFT_WAITS_FOR_NETWORK;
+    }
+    return WEFT_WAITS_FOR_ANY;
+}
+
 /* A verb and what it is done with, side by side, in either order. */
 bool weft_is_task_name(struct weft_str name)
 {

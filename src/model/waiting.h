@@ -15,6 +15,11 @@
  * case turns into upper case. */
 bool weft_is_wait_name(struct weft_str name);
 
+/* What a function that waits (the above) waits for, if its name says so: "nanosleep" a timer,
+ * "recvmsg" or "accept" the network. Looks at the same words. */
+enum weft_wait_for { WEFT_WAITS_FOR_ANY, WEFT_WAITS_FOR_TIMER, WEFT_WAITS_FOR_NETWORK };
+enum weft_wait_for weft_wait_for_of_name(struct weft_str name);
+
 /* Whether a function of this name runs one task of many, as the loop of a thread calls it:
  * "RunTask", "process_event". Looks at the same words. */
 bool weft_is_task_name(struct weft_str name);

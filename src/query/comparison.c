@@ -98,7 +98,8 @@ enum weft_code weft_comparison_run_members(struct weft_comparison *comparison,
 {
     const struct weft_compare_opts how = { .members = comparison->members,
                                            .n_bootstrap = opts->n_bootstrap,
-                                           .with_causes = opts->with_causes };
+                                           .with_causes = opts->with_causes,
+                                           .n_looks = opts->n_looks };
     memmove(comparison->members, members, comparison->matrix->n_items);
     return weft_comparer_run(comparison->comparer, &how, table, err);
 }

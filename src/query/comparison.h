@@ -40,6 +40,7 @@ struct weft_comparison_opts {
         n_bootstrap;  /* nodes ranked first whose intervals are bootstrapped, and metrics; 0:
                        * none, as fast as a dragged filter needs (WEFT_COMPARE_BOOTSTRAP else) */
     bool with_causes; /* groups of B by what makes them slow */
+    uint32_t n_looks; /* how many groups are tried (analysis/compare.h); 0 is 1 */
 };
 
 /* Chooses the groups and compares them; `*table` is the caller's (weft_compare_table_free). Groups

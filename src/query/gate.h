@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { WEFT_GATE_METRIC_BYTES = 128, WEFT_GATE_RUNS_MIN = 3 };
+enum { WEFT_GATE_METRIC_BYTES = 128, WEFT_GATE_RUNS_MIN = WEFT_RUNS_MIN };
 
 struct weft_gate {
     char metric[WEFT_GATE_METRIC_BYTES]; /* its name, with a NUL */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "render/compare.h"
 
-#include "base/statistics.h"
 #include "render/compare_words.h"
+#include "render/gate.h"
 #include "schema/event.h"
 
 #include <inttypes.h>
@@ -53,80 +53,21 @@ static void put_where(struct weft_output *out, const struct weft_comparison_view
     }
 }
 
-/* The mean durations of the runs of each group: of A from the front, of B from the back. False if
- * a run has executions of both groups. */
-static bool find_runs(const struct weft_ecct_matrix *matrix, const struct weft_compare_table *table,
-                      double *sums, uint64_t *counts, double *means, size_t *n_a, size_t *n_b)
+/* Where groups are of different runs: executions of one run are alike for reasons of that run. */
+static void put_runs(struct weft_output *out, const struct weft_compare_table *table)
 {
-    const uint32_t *const items[] = { table->items_a, table->items_b };
-    const size_t n_items[] = { table->n_a, table->n_b };
-    *n_a = *n_b = 0;
-    for (size_t group = 0; group < 2; group++)
-        for (size_t i = 0; i < n_items[group]; i++) {
-            const struct weft_execution_item *item = &matrix->items[items[group][i]];
-            const size_t at = 2 * (size_t)item->source + group;
-            sums[at] += (double)(item->end_ns - item->start_ns);
-            counts[at]++;
-        }
-    for (size_t source = 0; source < matrix->n_sources; source++) {
-        const uint64_t *count = &counts[2 * source];
-        if (count[0] > 0 && count[1] > 0)
-            return false;
-        if (count[0] > 0)
-            means[(*n_a)++] = sums[2 * source] / (double)count[0];
-        if (count[1] > 0)
-            means[matrix->n_sources - ++*n_b] = sums[2 * source + 1] / (double)count[1];
-    }
-    return true;
-}
-
-static struct weft_sample sample_of(const double *values, size_t n)
-{
-    struct weft_sample sample = { .n = n };
-    for (size_t i = 0; i < n; i++)
-        sample.mean += values[i] / (double)n;
-    for (size_t i = 0; n > 1 && i < n; i++)
-        sample.variance += (values[i] - sample.mean) * (values[i] - sample.mean) / (double)(n - 1);
-    return sample;
-}
-
-static void put_run_interval(struct weft_output *out, const struct weft_sample *a,
-                             const struct weft_sample *b)
-{
-    enum { RUNS_MIN = 3 }; /* on each side, as a gate needs */
-    const struct weft_welch welch = weft_welch_test(a, b);
-    weft_output_printf(out, "; executions were counted, of %s of A and %s of B: ",
-                       weft_human_plural(a->n, "run").text, weft_human_count(b->n).text);
-    if (a->n < RUNS_MIN || b->n < RUNS_MIN)
-        weft_output_text(out, "too few to tell what runs differ by anyway");
+    if (!table->runs_are_apart || table->n_runs_a == 0 || table->n_runs_b == 0)
+        return;
+    if (table->is_by_runs)
+        weft_output_printf(out, "; runs were compared: %s of A and %s of B",
+                           weft_human_count(table->n_runs_a).text,
+                           weft_human_count(table->n_runs_b).text);
     else
-        weft_output_printf(out, "by runs %s (95 %% %s to %s%s)",
-                           weft_human_change(welch.difference).text,
-                           weft_human_change(welch.low).text, weft_human_change(welch.high).text,
-                           welch.low <= 0 && welch.high >= 0 ? ", no evidence" : "");
-}
-
-/* Where groups are of different runs: executions of one run are alike for reasons of that run, so
- * what is between the means of runs is told besides. */
-static void put_runs(struct weft_output *out, const struct weft_comparison_view *comparison)
-{
-    const struct weft_ecct_matrix *matrix = comparison->matrix;
-    const size_t n = matrix->n_sources;
-    double *sums = calloc(2 * n + 1, sizeof *sums), *means = calloc(n + 1, sizeof *means);
-    uint64_t *counts = calloc(2 * n + 1, sizeof *counts);
-    size_t n_a, n_b;
-    if (!sums || !means || !counts) {
-        struct weft_err err = { 0 };
-        (void)weft_fail(&err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a verdict by runs");
-        weft_output_fail(out, &err);
-    } else if (find_runs(matrix, comparison->table, sums, counts, means, &n_a, &n_b) && n_a > 0 &&
-               n_b > 0) {
-        const struct weft_sample a = sample_of(means, n_a), b = sample_of(means + n - n_b, n_b);
-        put_run_interval(out, &a, &b);
-    }
-    free(sums);
-    free(means);
-    free(counts);
+        weft_output_printf(out,
+                           "; executions were counted, of %s of A and %s of B: too few to tell "
+                           "what runs differ by anyway",
+                           weft_human_plural(table->n_runs_a, "run").text,
+                           weft_human_count(table->n_runs_b).text);
 }
 
 static size_t n_sure(const struct weft_compare_table *table)
@@ -156,6 +97,7 @@ static void put_no_evidence(struct weft_output *out, const struct weft_compariso
         weft_output_printf(out, "%s ", weft_human_change(row->difference_ns).text);
         weft_words_cause(out, comparison->matrix, row->node);
     }
+    put_runs(out, table);
 }
 
 void weft_render_verdict(struct weft_output *out, const struct weft_comparison_view *comparison)
@@ -189,7 +131,7 @@ void weft_render_verdict(struct weft_output *out, const struct weft_comparison_v
                        weft_human_change(duration->high).text, weft_human_count(table->n_a).text,
                        weft_human_count(table->n_b).text);
     put_where(out, comparison, duration->difference);
-    put_runs(out, comparison);
+    put_runs(out, table);
 }
 
 /* ---- executions ------------------------------------------------------------------------------ */
@@ -224,35 +166,12 @@ size_t weft_pick_items(const struct weft_ecct_matrix *matrix, const uint32_t *it
     return n;
 }
 
-/* In quotes, if the shell would see more than one word. */
-static void put_word(struct weft_output *out, struct weft_str word)
-{
-    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-                                "-_./@:+,=";
-    bool is_plain = word.n_bytes > 0;
-    for (size_t i = 0; i < word.n_bytes; i++)
-        is_plain = is_plain && word.bytes[i] != '\0' && strchr(plain, word.bytes[i]);
-    if (is_plain) {
-        weft_output_write(out, word.bytes, word.n_bytes);
-        return;
-    }
-    weft_output_text(out, "'");
-    for (size_t at = 0; at < word.n_bytes;) {
-        const char *quote = memchr(word.bytes + at, '\'', word.n_bytes - at);
-        const size_t end = quote ? (size_t)(quote - word.bytes) : word.n_bytes;
-        weft_words_name(out, (struct weft_str){ .bytes = word.bytes + at, .n_bytes = end - at });
-        weft_output_text(out, quote ? "'\\''" : "");
-        at = end + 1;
-    }
-    weft_output_text(out, "'");
-}
-
 void weft_render_open_command(struct weft_output *out, const struct weft_ecct_matrix *matrix,
                               uint32_t item)
 {
     const struct weft_execution_item *row = &matrix->items[item];
     weft_output_text(out, "weft path ");
-    put_word(out, matrix->sources[row->source].path);
+    weft_words_argument(out, matrix->sources[row->source].path);
     weft_output_printf(out, " --thread %" PRIu64 " --from %" PRIu64 "ns --to %" PRIu64 "ns",
                        row->tid, row->start_ns, row->end_ns);
 }
@@ -570,7 +489,7 @@ static void print_list(const struct page *page, const char *head, const struct w
     weft_output_printf(out, "\n%s\n", head);
     weft_table_text(table, &page->view->style, out);
     if (table->n_rows < n_all)
-        weft_output_printf(out, "%s more %s; --top 0 shows all\n",
+        weft_output_printf(out, "%s more %s; --limit 0 shows all\n",
                            weft_human_count(n_all - table->n_rows).text, what);
 }
 
@@ -645,8 +564,15 @@ static void print_json(struct page *page)
     weft_json_u64(json, "n_b", table->n_b);
     weft_json_u64(json, "n_neither", table->n_neither);
     weft_json_u64(json, "n_both", table->n_both);
+    weft_json_u64(json, "runs_a", table->n_runs_a);
+    weft_json_u64(json, "runs_b", table->n_runs_b);
+    weft_json_bool(json, "by_runs", table->is_by_runs);
+    weft_json_u64(json, "damaged", page->opts->matrix->n_damaged);
+    weft_json_u64(json, "unfinished", weft_ecct_matrix_unfinished(page->opts->matrix));
     weft_json_u64(json, "n_differences", table->n_ranked);
     weft_json_u64(json, "seed", table->seed);
+    if (page->opts->gate)
+        weft_render_gate_json(json, page->opts->gate);
     json_histogram(page, json);
     weft_table_json(&metrics, "metrics", json);
     weft_table_json(&nodes, "differences", json);

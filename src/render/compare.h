@@ -13,13 +13,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct weft_gate_view;
+
 struct weft_comparison_view {
     const struct weft_ecct_matrix *matrix;
     const struct weft_compare_table *table;
     const struct weft_metric_histogram *histogram; /* of the duration; NULL: none */
     const char *a, *b;                             /* the filters */
-    const char *path; /* of the database or trace; "-" in commands if NULL */
-    uint64_t limit;   /* rows of each list; 0: all */
+    const char *path;                  /* of the database or trace; "-" in commands if NULL */
+    uint64_t limit;                    /* rows of each list; 0: all */
+    const struct weft_gate_view *gate; /* in JSON, too; NULL: none */
 };
 
 void weft_render_comparison(const struct weft_view *view,

@@ -133,6 +133,28 @@ void weft_words_name(struct weft_output *out, struct weft_str name)
     weft_arena_free(arena);
 }
 
+void weft_words_argument(struct weft_output *out, struct weft_str word)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+                                "-_./@:+,=";
+    bool is_plain = word.n_bytes > 0;
+    for (size_t i = 0; i < word.n_bytes; i++)
+        is_plain = is_plain && word.bytes[i] != '\0' && strchr(plain, word.bytes[i]);
+    if (is_plain) {
+        weft_output_write(out, word.bytes, word.n_bytes);
+        return;
+    }
+    weft_output_text(out, "'");
+    for (size_t at = 0; at < word.n_bytes;) {
+        const char *quote = memchr(word.bytes + at, '\'', word.n_bytes - at);
+        const size_t end = quote ? (size_t)(quote - word.bytes) : word.n_bytes;
+        weft_words_name(out, (struct weft_str){ .bytes = word.bytes + at, .n_bytes = end - at });
+        weft_output_text(out, quote ? "'\\''" : "");
+        at = end + 1;
+    }
+    weft_output_text(out, "'");
+}
+
 struct weft_str weft_words_take(struct weft_output *out, struct weft_arena *arena)
 {
     const struct weft_str text = weft_arena_copy(arena, weft_output_held(out));
@@ -206,16 +228,23 @@ static bool is_named(const struct weft_frame *frame)
     return frame->kind == WEFT_FRAME_FUNCTION || frame->kind == WEFT_FRAME_LOCK;
 }
 
+/* Of the kernel, and no symbol is known: its address says nothing. */
+static bool is_nameless(const struct weft_frame *frame)
+{
+    return begins_with(frame->name, "[kernel]+0x");
+}
+
 /* "in `h > g > f`": the innermost function, which says how, and those outside it that are the
  * program's own, which say why. */
 static void put_functions(struct weft_output *out, const struct weft_ecct_matrix *matrix,
                           const struct path *path, size_t from, size_t to)
 {
     size_t n_shown = 0, shown[NAMED_FUNCTIONS];
-    for (size_t i = to; i-- > from && n_shown < NAMED_FUNCTIONS;)
-        if (is_named(frame_at(matrix, path, i)) &&
-            (n_shown == 0 || !is_library(frame_at(matrix, path, i))))
+    for (size_t i = to; i-- > from && n_shown < NAMED_FUNCTIONS;) {
+        const struct weft_frame *frame = frame_at(matrix, path, i);
+        if (is_named(frame) && !is_nameless(frame) && (n_shown == 0 || !is_library(frame)))
             shown[n_shown++] = i;
+    }
     for (size_t i = n_shown; i-- > 0;) {
         weft_output_text(out, i + 1 == n_shown ? " in `" : " > ");
         put_quoted(out, frame_at(matrix, path, shown[i])->name);

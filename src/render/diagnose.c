@@ -2,153 +2,20 @@
 #include "render/diagnose.h"
 
 #include "render/compare_words.h"
+#include "render/diagnose_causes.h"
 #include "schema/event.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { CAUSE_EXECUTIONS = 3, SHOWN_CAUSES = 5, LISTED_CAUSES = 3, BESIDE = 2 };
-
-/* Of all time of the executions, below which a cause is not worth a sentence. */
-static const double CAUSE_SHARE = 0.005;
-static const double EVIDENCE_P = 0.05;
-static const double FOREIGN = 0.05; /* of the fast executions, that may have it */
-
-/* ---- which causes count ---------------------------------------------------------------------- */
-
-enum cause_place { INSIDE, OUTSIDE, CHANCE, SPREAD, SMALL };
-
-static double all_time_ns(const struct weft_diagnosis *diagnosis)
-{
-    double sum_ns = 0;
-    for (size_t i = 0; i < diagnosis->matrix->n_items; i++) {
-        const struct weft_execution_item *item = &diagnosis->matrix->items[i];
-        sum_ns += (double)(item->end_ns - item->start_ns);
-    }
-    return sum_ns;
-}
-
-/* What the executions of a cause last longer than those of A, all together. */
-static double cost_ns(const struct weft_diagnosis *diagnosis,
-                      const struct weft_compare_cause *cause)
-{
-    const double usual_ns = diagnosis->table->metrics[0].mean_a;
-    return (double)cause->n_items * fmax(0, cause->duration_ns - usual_ns);
-}
-
-static const struct weft_compare_node *row_of(const struct weft_compare_table *table, uint32_t node)
-{
-    for (size_t i = 0; i < table->n_nodes; i++)
-        if (table->nodes[i].node == node)
-            return &table->nodes[i];
-    return NULL;
-}
-
-static bool is_preempted(const struct weft_diagnosis *diagnosis, uint32_t node)
-{
-    const struct weft_ecct_matrix *matrix = diagnosis->matrix;
-    for (; node != 0; node = matrix->nodes[node].parent) {
-        const struct weft_frame *frame = &matrix->frames[matrix->nodes[node].frame];
-        if (frame->kind == WEFT_FRAME_STATE && weft_str_equal(frame->name, WEFT_STR("preempted")))
-            return true;
-    }
-    return false;
-}
-
-/* Is it more than chance puts into the slow executions? Any thread of a machine that is shared
- * loses its processor now and then, which makes executions slow and is no cause that they have in
- * common: that has to be significant among all nodes. */
-static bool is_evident(const struct weft_diagnosis *diagnosis,
-                       const struct weft_compare_cause *cause)
-{
-    const struct weft_compare_node *row = row_of(diagnosis->table, cause->node);
-    if (!row || !(row->difference_ns > 0))
-        return false;
-    if (is_preempted(diagnosis, cause->node))
-        return (diagnosis->is_versus || diagnosis->tail.is_found) && row->p_adjusted < EVIDENCE_P &&
-               row->interval.low_ns > 0;
-    return true;
-}
-
-/* Is it of another kind than what the fast executions do? Where durations do not part slow from
- * fast, the slow ones were chosen by what they have more of: that they have more of it then says
- * nothing, but that the fast ones lack it does. */
-static bool is_foreign(const struct weft_diagnosis *diagnosis,
-                       const struct weft_compare_cause *cause)
-{
-    const struct weft_compare_node *row = row_of(diagnosis->table, cause->node);
-    return row && row->is_sure && row->difference_ns > 0 &&
-           (double)row->n_a <= FOREIGN * (double)diagnosis->table->n_a &&
-           row->mean_a_ns <= FOREIGN * row->mean_b_ns;
-}
-
-static enum cause_place place_of(const struct weft_diagnosis *diagnosis,
-                                 const struct weft_compare_cause *cause)
-{
-    if (cause->node == WEFT_ID_NONE)
-        return SPREAD;
-    if (cause->n_items < CAUSE_EXECUTIONS ||
-        cost_ns(diagnosis, cause) < CAUSE_SHARE * all_time_ns(diagnosis))
-        return SMALL;
-    if (weft_node_is_outside(diagnosis->matrix, cause->node))
-        return OUTSIDE;
-    if (!diagnosis->is_versus && !diagnosis->tail.is_found && !is_foreign(diagnosis, cause))
-        return SPREAD;
-    return is_evident(diagnosis, cause) ? INSIDE : CHANCE;
-}
-
-/* Those of a place, the most expensive first; their number. */
-static size_t list_causes(const struct weft_diagnosis *diagnosis, enum cause_place place,
-                          const struct weft_compare_cause **list, size_t n_most)
-{
-    const struct weft_compare_table *table = diagnosis->table;
-    size_t n = 0, n_all = 0;
-    for (size_t i = 0; table && i < table->n_causes; i++) {
-        const struct weft_compare_cause *cause = &table->causes[i];
-        if (place_of(diagnosis, cause) != place)
-            continue;
-        size_t at = n;
-        while (at > 0 && cost_ns(diagnosis, list[at - 1]) < cost_ns(diagnosis, cause))
-            at--;
-        n_all++;
-        if (at == n_most)
-            continue;
-        n = n < n_most ? n + 1 : n;
-        memmove(&list[at + 1], &list[at], (n - 1 - at) * sizeof(*list));
-        list[at] = cause;
-    }
-    return n_all;
-}
-
-static bool has_evidence(const struct weft_diagnosis *diagnosis)
-{
-    const struct weft_compare_table *table = diagnosis->table;
-    const struct weft_compare_metric *duration = &table->metrics[0];
-    if (table->n_metrics == 0 || table->n_a < 2 || table->n_b < 2)
-        return false;
-    return duration->p < EVIDENCE_P && (duration->low > 0 || duration->high < 0);
-}
-
-bool weft_diagnosis_is_significant(const struct weft_diagnosis *diagnosis)
-{
-    const struct weft_compare_cause *first;
-    if (!diagnosis->table)
-        return false;
-    if (diagnosis->is_versus)
-        return has_evidence(diagnosis);
-    return list_causes(diagnosis, INSIDE, &first, 1) > 0;
-}
-
-double weft_diagnosis_cost_ns(const struct weft_diagnosis *diagnosis)
-{
-    double sum_ns = 0;
-    for (size_t i = 0; diagnosis->table && i < diagnosis->table->n_causes; i++) {
-        const struct weft_compare_cause *cause = &diagnosis->table->causes[i];
-        if (place_of(diagnosis, cause) == INSIDE)
-            sum_ns += cost_ns(diagnosis, cause);
-    }
-    return sum_ns;
-}
+enum {
+    SHOWN_CAUSES = 5,
+    LISTED_CAUSES = 3,
+    BESIDE = 2,
+    SHOWN_ALONE = 8,
+    LISTED_ALONE = 3,
+    PARTS = 3,
+};
 
 /* ---- sentences ------------------------------------------------------------------------------- */
 
@@ -193,15 +60,20 @@ static void put_healthy(struct weft_output *out, const struct weft_diagnosis *di
         weft_output_text(out, " are too few to tell slow ones from others.");
         return;
     }
-    weft_output_printf(out, "none of the %s of ", weft_human_plural(n, "execution").text);
-    put_type(out, diagnosis);
-    weft_output_text(out, " is slow by more than their spread");
-    if (tail->n_slow > 0)
-        weft_output_printf(out, " (the slowest %s last %s instead of %s, %.2g %% of all time)",
-                           weft_human_count(tail->n_slow).text,
+    if (tail->is_worthy) {
+        weft_output_printf(out, "the slowest %s of the %s of ", weft_human_count(tail->n_slow).text,
+                           weft_human_plural(n, "execution").text);
+        put_type(out, diagnosis);
+        weft_output_printf(out,
+                           " last %s instead of %s, %.2g %% of all time, but neither a gap nor "
+                           "anything that the others do not do parts them from those.",
                            weft_human_mean(tail->slow_median_ns).text,
                            weft_human_mean(tail->fast_median_ns).text, 100 * tail->excess_share);
-    weft_output_text(out, ".");
+        return;
+    }
+    weft_output_printf(out, "none of the %s of ", weft_human_plural(n, "execution").text);
+    put_type(out, diagnosis);
+    weft_output_text(out, " is slow by more than their spread.");
 }
 
 static bool is_below(const struct weft_ecct_matrix *matrix, uint32_t node, uint32_t ancestor)
@@ -216,7 +88,7 @@ static void put_beside(struct weft_output *out, const struct weft_diagnosis *dia
                        const struct weft_compare_cause *cause)
 {
     const struct weft_compare_table *table = diagnosis->table;
-    const struct weft_compare_node *named = row_of(table, cause->node);
+    const struct weft_compare_node *named = weft_compare_row_of(table, cause->node);
     size_t n = 0;
     for (size_t i = 0; named && cause->context != 0 && i < table->n_ranked && n < BESIDE; i++) {
         const struct weft_compare_node *row = &table->nodes[table->ranked[i]];
@@ -245,14 +117,15 @@ static void put_one_cause(struct weft_output *out, const struct weft_diagnosis *
 static void put_others(struct weft_output *out, const struct weft_diagnosis *diagnosis)
 {
     static const struct {
-        enum cause_place place;
+        enum weft_cause_place place;
         const char *why;
-    } others[] = { { OUTSIDE, " because another program had the processor: " },
-                   { CHANCE, ", no more often than by chance, because threads of the program share "
-                             "processors: " } };
+    } others[] = { { WEFT_CAUSE_OUTSIDE, " because another program had the processor: " },
+                   { WEFT_CAUSE_CHANCE,
+                     ", no more often than by chance, because threads of the program share "
+                     "processors: " } };
     const struct weft_compare_cause *list[SHOWN_CAUSES];
     for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
-        const size_t n = list_causes(diagnosis, others[k].place, list, SHOWN_CAUSES);
+        const size_t n = weft_causes_list(diagnosis, others[k].place, list, SHOWN_CAUSES);
         if (n == 0)
             continue;
         weft_output_printf(out, " %s are slow%s",
@@ -263,11 +136,151 @@ static void put_others(struct weft_output *out, const struct weft_diagnosis *dia
     }
 }
 
+/* ---- single executions ----------------------------------------------------------------------- */
+
+/* An execution of B that is slow for a reason of its own. */
+struct alone {
+    uint32_t item;
+    uint64_t ns;
+};
+
+/* The slowest first; their number. */
+static size_t list_alone(const struct weft_diagnosis *diagnosis, struct alone *list)
+{
+    const struct weft_compare_table *table = diagnosis->table;
+    size_t n = 0, n_all = 0;
+    for (size_t i = 0; i < table->n_b && table->n_causes > 0; i++) {
+        const struct weft_execution_item *item = &diagnosis->matrix->items[table->items_b[i]];
+        const struct alone alone = { table->items_b[i], item->end_ns - item->start_ns };
+        if (weft_cause_place_of(diagnosis, &table->causes[table->cause_of[i]]) != WEFT_CAUSE_ALONE)
+            continue;
+        size_t at = n;
+        while (at > 0 && list[at - 1].ns < alone.ns)
+            at--;
+        n_all++;
+        if (at == SHOWN_ALONE)
+            continue;
+        n = n < SHOWN_ALONE ? n + 1 : n;
+        memmove(&list[at + 1], &list[at], (n - 1 - at) * sizeof *list);
+        list[at] = alone;
+    }
+    return n_all;
+}
+
+/* How much longer the execution is at a node than the usual ones. */
+static double more_ns(const struct weft_diagnosis *diagnosis, uint32_t item, uint32_t node)
+{
+    const struct weft_ecct_matrix *matrix = diagnosis->matrix;
+    const struct weft_compare_node *row = weft_compare_row_of(diagnosis->table, node);
+    double ns = row ? -row->mean_a_ns : 0;
+    for (uint64_t at = matrix->starts[item]; at < matrix->starts[item + 1]; at++)
+        ns += matrix->node[at] == node ? (double)matrix->ns[at] : 0;
+    return ns;
+}
+
+/* The nodes at which an execution is longer than the usual ones, the most first; their number. */
+static size_t find_parts(const struct weft_diagnosis *diagnosis, uint32_t item, uint32_t *parts)
+{
+    const struct weft_ecct_matrix *matrix = diagnosis->matrix;
+    double most_ns[PARTS];
+    size_t n = 0;
+    for (uint64_t i = matrix->starts[item]; i < matrix->starts[item + 1]; i++) {
+        const double ns = more_ns(diagnosis, item, matrix->node[i]);
+        size_t at = n;
+        while (at > 0 && most_ns[at - 1] < ns)
+            at--;
+        if (at == PARTS || !(ns > 0))
+            continue;
+        n = n < PARTS ? n + 1 : n;
+        memmove(&parts[at + 1], &parts[at], (n - 1 - at) * sizeof *parts);
+        memmove(&most_ns[at + 1], &most_ns[at], (n - 1 - at) * sizeof *most_ns);
+        parts[at] = matrix->node[i];
+        most_ns[at] = ns;
+    }
+    return n;
+}
+
+/* "10.2 s at 1.20 s on thread `w`, 9.90 s of it more than usual blocked: lock in `f`" */
+static void put_one_alone(struct weft_output *out, const struct weft_diagnosis *diagnosis,
+                          const struct alone *alone)
+{
+    const struct weft_execution_item *item = &diagnosis->matrix->items[alone->item];
+    uint32_t parts[PARTS];
+    const bool is_known = find_parts(diagnosis, alone->item, parts) > 0;
+    weft_output_printf(out, "%s at %s", weft_human_ns(alone->ns).text,
+                       weft_human_at(item->start_ns).text);
+    weft_output_text(out, " on thread `");
+    weft_words_name(out, item->thread);
+    weft_output_text(out, "`");
+    if (!is_known)
+        return;
+    weft_output_printf(out, ", %s more than usual ",
+                       weft_human_mean(more_ns(diagnosis, alone->item, parts[0])).text);
+    weft_words_cause(out, diagnosis->matrix, parts[0]);
+}
+
+static void put_each_alone(struct weft_output *out, const struct weft_diagnosis *diagnosis,
+                           const struct alone *list, size_t n)
+{
+    for (size_t i = 0; i < least(n, LISTED_ALONE); i++) {
+        weft_output_text(out, i ? "; " : "");
+        put_one_alone(out, diagnosis, &list[i]);
+    }
+    if (n > LISTED_ALONE)
+        weft_output_printf(out, "; and %s more", weft_human_count(n - LISTED_ALONE).text);
+    weft_output_text(out, ".");
+}
+
+/* Too few to be compared: each for itself. */
+static void put_only_alone(struct weft_output *out, const struct weft_diagnosis *diagnosis)
+{
+    struct alone list[SHOWN_ALONE];
+    const struct weft_slow_tail *tail = &diagnosis->tail;
+    const size_t n = list_alone(diagnosis, list);
+    weft_output_printf(out, "%s of %s of ", weft_human_count(tail->n_slow).text,
+                       weft_human_plural(tail->n_fast + tail->n_slow, "execution").text);
+    put_type(out, diagnosis);
+    weft_output_printf(out, " %s far slower than all others (%s usually, %s at most): ",
+                       tail->n_slow == 1 ? "is" : "are", weft_human_mean(tail->fast_median_ns).text,
+                       weft_human_ns(tail->fast_max_ns).text);
+    put_each_alone(out, diagnosis, list, n);
+}
+
+/* Those among the slow ones whose reason nothing else shares. */
+static void put_alone_too(struct weft_output *out, const struct weft_diagnosis *diagnosis)
+{
+    struct alone list[SHOWN_ALONE];
+    const size_t n = list_alone(diagnosis, list);
+    if (n == 0)
+        return;
+    weft_output_printf(out, " %s %s slow for %s: ", weft_human_count(n).text, n == 1 ? "is" : "are",
+                       n == 1 ? "a reason of its own" : "reasons of their own");
+    put_each_alone(out, diagnosis, list, n);
+}
+
+static void put_pause(struct weft_output *out, const struct weft_diagnosis *diagnosis)
+{
+    weft_output_text(out, "Nothing significant: ");
+    put_type(out, diagnosis);
+    weft_output_printf(out,
+                       " is a pause that the program takes: %.0f %% of its time it waits for a "
+                       "timer.",
+                       100 * weft_diagnosis_timer_share(diagnosis));
+}
+
 static void put_slow(struct weft_output *out, const struct weft_diagnosis *diagnosis)
 {
     const struct weft_compare_cause *list[SHOWN_CAUSES];
     const struct weft_slow_tail *tail = &diagnosis->tail;
-    const size_t n = list_causes(diagnosis, INSIDE, list, SHOWN_CAUSES);
+    const size_t n = weft_causes_list(diagnosis, WEFT_CAUSE_INSIDE, list, SHOWN_CAUSES);
+    if (weft_diagnosis_is_pause(diagnosis)) {
+        put_pause(out, diagnosis);
+        return;
+    }
+    if (tail->is_alone) {
+        put_only_alone(out, diagnosis);
+        return;
+    }
     if (n == 0 && !tail->is_found) {
         put_healthy(out, diagnosis);
         put_others(out, diagnosis);
@@ -284,6 +297,7 @@ static void put_slow(struct weft_output *out, const struct weft_diagnosis *diagn
                            weft_human_mean(tail->slow_median_ns).text,
                            weft_human_mean(tail->fast_median_ns).text);
         put_others(out, diagnosis);
+        put_alone_too(out, diagnosis);
         return;
     }
     weft_output_printf(out, "%s of %s of ", weft_human_count(list[0]->n_items).text,
@@ -296,6 +310,7 @@ static void put_slow(struct weft_output *out, const struct weft_diagnosis *diagn
         put_one_cause(out, diagnosis, list[i], i == 0);
     weft_output_text(out, ".");
     put_others(out, diagnosis);
+    put_alone_too(out, diagnosis);
 }
 
 static struct weft_comparison_view comparison_of(const struct weft_diagnosis *diagnosis)
@@ -308,7 +323,7 @@ static struct weft_comparison_view comparison_of(const struct weft_diagnosis *di
 static void put_versus(struct weft_output *out, const struct weft_diagnosis *diagnosis)
 {
     const struct weft_comparison_view comparison = comparison_of(diagnosis);
-    if (!has_evidence(diagnosis))
+    if (!weft_diagnosis_has_evidence(diagnosis))
         weft_output_text(out, "Nothing significant: ");
     weft_render_verdict(out, &comparison);
     weft_output_text(out, ".");
@@ -330,7 +345,7 @@ static void put_sentences(struct weft_output *out, const struct weft_diagnosis *
 static void put_cause(struct weft_output *out, const struct weft_diagnosis *diagnosis,
                       const struct weft_compare_cause *cause)
 {
-    const struct weft_compare_node *row = row_of(diagnosis->table, cause->node);
+    const struct weft_compare_node *row = weft_compare_row_of(diagnosis->table, cause->node);
     weft_output_printf(
         out, "\n  %s, %s on average: ", weft_human_plural(cause->n_items, "execution").text,
         weft_human_mean(cause->duration_ns).text);
@@ -352,17 +367,46 @@ static void put_cause(struct weft_output *out, const struct weft_diagnosis *diag
     weft_output_text(out, "\n");
 }
 
+/* What its path holds more of than usual. */
+static void put_parts(struct weft_output *out, const struct weft_diagnosis *diagnosis,
+                      uint32_t item)
+{
+    uint32_t parts[PARTS];
+    const size_t n = find_parts(diagnosis, item, parts);
+    for (size_t i = 0; i < n; i++) {
+        weft_output_printf(out, "\n    %s  %s ", i ? "        " : "its path",
+                           weft_human_change(more_ns(diagnosis, item, parts[i])).text);
+        weft_words_cause(out, diagnosis->matrix, parts[i]);
+    }
+}
+
+static void put_alone_evidence(struct weft_output *out, const struct weft_diagnosis *diagnosis)
+{
+    struct alone list[SHOWN_ALONE];
+    const size_t n = list_alone(diagnosis, list);
+    for (size_t i = 0; i < least(n, SHOWN_ALONE); i++) {
+        weft_output_text(out, "\n  ");
+        put_one_alone(out, diagnosis, &list[i]);
+        put_parts(out, diagnosis, list[i].item);
+        weft_output_text(out, "\n    to open   ");
+        weft_render_open_command(out, diagnosis->matrix, list[i].item);
+        weft_output_text(out, "\n");
+    }
+}
+
 static void put_evidence(struct weft_output *out, const struct weft_diagnosis *diagnosis)
 {
-    static const enum cause_place places[] = { INSIDE, OUTSIDE, CHANCE };
+    static const enum weft_cause_place places[] = { WEFT_CAUSE_INSIDE, WEFT_CAUSE_OUTSIDE,
+                                                    WEFT_CAUSE_CHANCE };
     const struct weft_compare_cause *list[SHOWN_CAUSES];
     if (!diagnosis->table)
         return;
     for (size_t k = 0; k < sizeof places / sizeof *places; k++) {
-        const size_t n = list_causes(diagnosis, places[k], list, SHOWN_CAUSES);
+        const size_t n = weft_causes_list(diagnosis, places[k], list, SHOWN_CAUSES);
         for (size_t i = 0; i < least(n, SHOWN_CAUSES); i++)
             put_cause(out, diagnosis, list[i]);
     }
+    put_alone_evidence(out, diagnosis);
     weft_output_printf(out, "\n  more: %s --a '%s' --b '%s'\n", diagnosis->command, diagnosis->a,
                        diagnosis->b);
 }
@@ -370,12 +414,20 @@ static void put_evidence(struct weft_output *out, const struct weft_diagnosis *d
 static void print_text(const struct weft_view *view, const struct weft_diagnosis *diagnoses,
                        size_t n)
 {
+    bool is_any = false;
     for (size_t i = 0; i < n; i++) {
         weft_output_text(view->out, i ? "\n" : "");
         put_sentences(view->out, &diagnoses[i]);
         weft_output_text(view->out, "\n");
         put_evidence(view->out, &diagnoses[i]);
+        is_any = is_any || weft_diagnosis_is_significant(&diagnoses[i]);
     }
+    if (is_any || !view->trace)
+        return;
+    weft_output_text(view->out, "\nNo slow executions have a cause in common; who waits for whom: "
+                                "weft interplay ");
+    weft_words_argument(view->out, weft_str_of(view->path));
+    weft_output_text(view->out, "\n");
 }
 
 /* ---- JSON and CSV ---------------------------------------------------------------------------- */
@@ -383,13 +435,14 @@ static void print_text(const struct weft_view *view, const struct weft_diagnosis
 static void json_cause(struct weft_json *json, const struct weft_diagnosis *diagnosis,
                        const struct weft_compare_cause *cause, struct weft_output *scratch)
 {
-    static const char *const places[] = { "program", "other program", "chance", "spread", "small" };
+    static const char *const places[] = { "program", "other program", "chance",
+                                          "spread",  "small",         "alone" };
     weft_json_new_line(json);
     weft_json_begin_object(json, NULL);
     weft_json_u64(json, "executions", cause->n_items);
     weft_json_real(json, "duration_ns", cause->duration_ns);
     weft_json_real(json, "difference_ns", cause->difference_ns);
-    weft_json_text(json, "place", places[place_of(diagnosis, cause)]);
+    weft_json_text(json, "place", places[weft_cause_place_of(diagnosis, cause)]);
     weft_words_cause(scratch, diagnosis->matrix, cause->node);
     weft_json_str(json, "cause", weft_output_held(scratch));
     weft_output_clear(scratch);
@@ -406,6 +459,7 @@ static void json_tail(struct weft_json *json, const struct weft_slow_tail *tail)
 {
     weft_json_begin_object(json, "tail");
     weft_json_bool(json, "found", tail->is_found);
+    weft_json_bool(json, "alone", tail->is_alone);
     weft_json_u64(json, "n_fast", tail->n_fast);
     weft_json_u64(json, "n_slow", tail->n_slow);
     weft_json_u64(json, "fast_max_ns", tail->fast_max_ns);
@@ -414,6 +468,7 @@ static void json_tail(struct weft_json *json, const struct weft_slow_tail *tail)
     weft_json_real(json, "slow_median_ns", tail->slow_median_ns);
     weft_json_real(json, "separation", tail->separation);
     weft_json_real(json, "excess_share", tail->excess_share);
+    weft_json_real(json, "p", tail->p);
     weft_json_end_object(json);
 }
 
@@ -430,6 +485,9 @@ static void json_diagnosis(struct weft_json *json, const struct weft_diagnosis *
     weft_output_clear(scratch);
     if (!diagnosis->is_versus)
         json_tail(json, &diagnosis->tail);
+    weft_json_u64(json, "executions", diagnosis->matrix->n_items);
+    weft_json_u64(json, "damaged", diagnosis->matrix->n_damaged);
+    weft_json_u64(json, "unfinished", weft_ecct_matrix_unfinished(diagnosis->matrix));
     weft_json_text(json, "filter_a", diagnosis->a);
     weft_json_text(json, "filter_b", diagnosis->b);
     weft_json_begin_array(json, "causes");

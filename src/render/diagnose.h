@@ -19,12 +19,17 @@ struct weft_diagnosis {
     const struct weft_compare_table *table; /* NULL: no slow executions, nothing was compared */
     struct weft_slow_tail tail;             /* of two groups that were given: not found */
     bool is_versus;                         /* the groups were given */
+    bool is_proposed;                       /* the trace suggests the type, nobody asked for it */
     const char *a, *b;                      /* filters of the groups */
     const char *command; /* how the user names these executions: "weft compare run.db --type x" */
 };
 
 /* Is there something in the program to be told? */
 bool weft_diagnosis_is_significant(const struct weft_diagnosis *diagnosis);
+
+/* The lower, the earlier it is told: what has a cause that says more than the name of the type;
+ * what has causes; single executions; what is healthy. */
+unsigned weft_diagnosis_rank(const struct weft_diagnosis *diagnosis);
 
 /* The time that the causes within the program cost: the more, the earlier it is told. */
 double weft_diagnosis_cost_ns(const struct weft_diagnosis *diagnosis);

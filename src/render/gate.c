@@ -67,6 +67,32 @@ void weft_render_gate(struct weft_output *out, const struct weft_gate_view *gate
     weft_output_text(out, "\n");
 }
 
+void weft_render_gate_json(struct weft_json *json, const struct weft_gate_view *gate)
+{
+    static const char *const units[] = { [WEFT_GATE_RUNS] = "runs",
+                                         [WEFT_GATE_PAIRS] = "pairs",
+                                         [WEFT_GATE_EXECUTIONS] = "executions" };
+    const struct weft_gate_result *result = gate->result;
+    weft_json_begin_object(json, "gate");
+    weft_json_text(json, "gate", gate->text);
+    weft_json_text(json, "result",
+                   !result->is_decided ? "not decided"
+                   : result->is_worse  ? "worse"
+                                       : "passed");
+    weft_json_text(json, "units", units[result->units]);
+    weft_json_u64(json, "n_a", result->n_a);
+    weft_json_u64(json, "n_b", result->n_b);
+    weft_json_u64(json, "n_needed", result->n_needed);
+    weft_json_real(json, "value_a", result->value_a);
+    weft_json_real(json, "value_b", result->value_b);
+    weft_json_bool(json, "relative", result->is_relative);
+    weft_json_real(json, "change", result->change);
+    weft_json_real(json, "low", result->low);
+    weft_json_real(json, "high", result->high);
+    weft_json_real(json, "allowed", result->allowed);
+    weft_json_end_object(json);
+}
+
 /* Words as Markdown: names of functions and threads are not markup. With `has_code`, what is
  * between backticks is code, in which nothing can be escaped, nor need be but what ends a cell. */
 static void put_markdown(struct weft_output *out, struct weft_output *scratch, bool has_code)

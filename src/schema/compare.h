@@ -13,6 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Runs of each group, for runs to be compared. */
+enum { WEFT_RUNS_MIN = 3 };
+
 struct weft_interval_ns {
     double low_ns, high_ns; /* 95 % */
 };
@@ -27,7 +30,7 @@ struct weft_compare_node {
     double difference_ns;             /* exclusive */
     struct weft_interval_ns interval; /* of the difference: Welch's, and for the first ranked ones
                                        * at least that of the bootstrap */
-    double t, df, p;                  /* Welch; p raw */
+    double t, df, p;                  /* Welch, of executions or of runs; p raw */
     double p_adjusted;                /* Benjamini-Hochberg, over all nodes that were tested */
     double effect;                    /* Hedges' g */
     bool is_sure; /* p_adjusted < 0.05, with the variance of both groups together too; at least 10
@@ -57,6 +60,9 @@ struct weft_compare_table {
     struct weft_arena *arena;
     uint32_t *items_a, *items_b; /* ascending places in the matrix */
     size_t n_a, n_b, n_neither, n_both;
+    uint64_t n_runs_a, n_runs_b; /* runs (sources) that the groups are of */
+    bool runs_are_apart;         /* no run has executions of both */
+    bool is_by_runs; /* and there are enough: intervals, t, df, p are of runs, not of executions */
     struct weft_compare_node *nodes; /* by node, those with a value in A or B, or below them */
     size_t n_nodes;
     uint32_t *ranked; /* places in nodes: largest |exclusive difference| first, sure ones before */
@@ -75,10 +81,13 @@ struct weft_compare_table {
 struct weft_slow_tail {
     bool is_found;  /* the slow ones are a hump of their own */
     bool is_worthy; /* they cost enough to be looked at, even if durations do not part them */
+    bool is_alone;  /* one to four, far from all others: too few to be compared, each for itself */
     uint64_t n_fast, n_slow;
     uint64_t fast_max_ns, slow_min_ns; /* no duration lies between */
     double fast_median_ns, slow_median_ns;
-    double separation;   /* share of the variance of log durations that lies between both */
+    double separation; /* of a cut between humps: the share of the variance of log durations that
+                        * lies between both */
+    double p; /* of a cut in the tail: how likely such a tail is by chance, over all places */
     double excess_share; /* of all time: what the slow ones last longer than the fast median */
 };
 

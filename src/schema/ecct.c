@@ -18,3 +18,11 @@ void weft_ecct_matrix_free(struct weft_ecct_matrix *matrix)
     if (matrix)
         weft_arena_free(matrix->arena);
 }
+
+uint64_t weft_ecct_matrix_unfinished(const struct weft_ecct_matrix *matrix)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < matrix->n_items; i++)
+        n += (matrix->items[i].flags & WEFT_EXECUTION_UNFINISHED) != 0;
+    return n;
+}

@@ -85,6 +85,9 @@ struct weft_ecct_matrix {
     uint64_t n_damaged; /* executions left out: damaged rows of a database */
 };
 
+/* Executions whose end was not seen. */
+uint64_t weft_ecct_matrix_unfinished(const struct weft_ecct_matrix *matrix);
+
 /* NULL is allowed. */
 void weft_ecct_matrix_free(struct weft_ecct_matrix *matrix);
 

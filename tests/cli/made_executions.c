@@ -8,6 +8,7 @@
  *     source TYPE TAG PATH                        "-": no tag
  *     item THREAD START_NS VALUE,... PATH=NS ...  VALUE: of the metrics, or "-"; PATH: frames by
  * ';', each f:, s:, l: or t: and its name ('_' is ' ')
+ *     unfinished ...                              the same, of one whose end was not seen
  */
 #include "query/database.h"
 #include "schema/event.h"
@@ -125,9 +126,11 @@ static size_t read_values(struct maker *maker, char *line, struct value *found)
     return n;
 }
 
-static void add_item(struct maker *maker, char *line)
+static void add_item(struct maker *maker, char *line, uint32_t flags)
 {
-    struct weft_execution_item item = { .tid = 42, .thread = kept(maker, word(&line)) };
+    struct weft_execution_item item = { .tid = 42,
+                                        .flags = flags,
+                                        .thread = kept(maker, word(&line)) };
     double numbers[METRICS_MAX];
     struct value found[NODES_MAX];
     uint32_t nodes[NODES_MAX];
@@ -167,7 +170,7 @@ int main(int argc, char **argv)
         else if (strcmp(what, "source") == 0)
             add_source(&maker, rest);
         else
-            add_item(&maker, rest);
+            add_item(&maker, rest, strcmp(what, "unfinished") == 0 ? WEFT_EXECUTION_UNFINISHED : 0);
     }
     end_source(&maker);
     weft_database_close(maker.database);

@@ -5,6 +5,7 @@ import json
 import math
 import os
 import random
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -30,6 +31,7 @@ def make(path, lines):
     subprocess.run([MADE, path], input="\n".join(lines) + "\n", text=True, check=True)
 
 
+RUNS, HALF = 3, 75  # of each build; half of the executions of a run, one a millisecond
 RUN = "f:main;f:handle;s:running"
 DISK = "f:main;f:handle;f:load;s:blocked:_block_device"
 LOCK = "f:main;f:handle;f:acquire;s:blocked:_futex;t:journal;f:commit;f:remap;s:running"
@@ -84,6 +86,19 @@ def near(got, want, tolerance=1e-9):
     return abs(got - want) <= tolerance * max(abs(want), 1e-300) or abs(got - want) < 1e-12
 
 
+def check_runs(got, runs_a, runs_b, np):
+    """Groups of runs of equal size: Welch's test of the means of runs."""
+    a, b = (np.array([run.mean() for run in runs]) for runs in (runs_a, runs_b))
+    error = a.var(ddof=1) / len(a) + b.var(ddof=1) / len(b)
+    df = error ** 2 / ((a.var(ddof=1) / len(a)) ** 2 / (len(a) - 1)
+                       + (b.var(ddof=1) / len(b)) ** 2 / (len(b) - 1))
+    t = (b.mean() - a.mean()) / math.sqrt(error)
+    return (near(got["mean_a_ns"], a.mean()) and near(got["mean_b_ns"], b.mean())
+            and near(got["difference_ns"], b.mean() - a.mean(), 1e-7)
+            and near(got["t"], t, 1e-6) and near(got["df"], df, 1e-6)
+            and near(got["p"], student_p(t, df, np), 1e-5))
+
+
 def check_node(got, a, b, np):
     var_a, var_b = a.var(ddof=1), b.var(ddof=1)
     error = var_a / len(a) + var_b / len(b)
@@ -122,11 +137,21 @@ def test_statistics(database, rows_a, rows_b):
     answer = json.loads(weft("compare", database, "--a", "tag=base", "--b", "tag=new",
                              "--json").stdout)
     by_path = {row["path"]: row for row in answer["differences"]}
+    ok(answer["by_runs"] and answer["runs_a"] == answer["runs_b"] == RUNS, "runs are compared")
     for path in (RUN, DISK, LOCK, PARSE):
-        a = np.array([float(row.get(path, 0)) for row, _ in rows_a])
-        b = np.array([float(row.get(path, 0)) for row, _ in rows_b])
-        got = by_path[shown(path)]
-        ok(check_node(got, a, b, np), f"numpy has the same of {shown(path)}")
+        runs = [np.array([float(row.get(path, 0)) for row, _ in rows]).reshape(RUNS, -1)
+                for rows in (rows_a, rows_b)]
+        ok(check_runs(by_path[shown(path)], runs[0], runs[1], np),
+           f"numpy has the same of runs of {shown(path)}")
+    halves = json.loads(weft("compare", database, "--a", f"start<{HALF}ms", "--b",
+                             f"start>={HALF}ms", "--json").stdout)
+    ok(not halves["by_runs"], "runs with executions of both groups are no blocks")
+    by_half = {row["path"]: row for row in halves["differences"]}
+    for path in (RUN, DISK, LOCK, PARSE):
+        values = np.array([float(row.get(path, 0)) for row, _ in rows_a + rows_b])
+        split = values.reshape(2 * RUNS, 2, -1)
+        ok(check_node(by_half[shown(path)], split[:, 0].ravel(), split[:, 1].ravel(), np),
+           f"numpy has the same of {shown(path)}")
     p = np.array([row["p"] for row in answer["differences"]])
     adjusted = np.array([row["p_adjusted"] for row in answer["differences"]])
     ok(np.allclose(benjamini_hochberg(p, np), adjusted, rtol=1e-12), "Benjamini-Hochberg")
@@ -151,6 +176,10 @@ def test_gates(database, report):
        "a gate fails B, which is 14 % slower")
     ok("Performance: B is worse" in text and "parse" in text and "| B - A |" in text,
        "and writes a report")
+    parsed = json.loads(weft("compare", database, "--a", "tag=base", "--b", "tag=new", "--gate",
+                             "duration p50 +5%", "--json").stdout)["gate"]
+    ok(parsed["result"] == "worse" and parsed["units"] == "runs" and parsed["n_a"] == RUNS
+       and parsed["low"] > 0 and abs(parsed["allowed"] - 0.05) < 1e-12, "the gate is in JSON, too")
     same = weft("compare", database, "--a", "tag=base", "--b", "tag=new", "--gate",
                 "duration p50 +25%")
     ok(same.returncode == 0 and "passed" in same.stdout, "it passes what is allowed")
@@ -181,12 +210,11 @@ def test_words(database):
     ok(parsed["significant"] and parsed["tail"]["found"] and len(parsed["causes"]) == 1,
        "one cause, as JSON")
     runs = weft("compare", database, "--a", "tag=base", "--b", "tag=new").stdout.splitlines()[0]
-    ok("no evidence" in runs or "3 runs of A and 3 of B: by runs +" in runs,
-       "builds of several runs: the interval over runs is told")
+    ok("runs were compared: 3 of A and 3 of B" in runs, "builds of several runs: runs are compared")
     quick = [f"{tag} and duration<5ms" for tag in ("tag=base", "tag=new")]
     runs = weft("compare", database, "--a", quick[0], "--b", quick[1]).stdout.splitlines()[0]
-    ok("3 runs of A and 3 of B: by runs +" in runs and "no evidence" not in runs,
-       "and is evidence where runs agree")
+    ok("runs were compared: 3 of A" in runs and "no evidence" not in runs and "parse" in runs,
+       "which is evidence where runs agree")
     quick = [f"trace={tag}0.weft and duration<5ms" for tag in ("base", "new")]
     runs = weft("compare", database, "--a", quick[0], "--b", quick[1]).stdout.splitlines()[0]
     ok("1 run of A and 1 of B: too few" in runs, "one run of each is too few, which is said")
@@ -219,7 +247,8 @@ ERRORS = [
     (["compare", "DB", "--a", "speed>3"], "column 1: expected a metric (duration, start"),
     (["compare", "DB", "--b", "tag=base and"], "found its end"),
     (["compare", "DB", "--b", "context('nowhere')>1ms"], "no execution has a context 'nowhere'"),
-    (["compare", "DB", "--type", "none"], "none"),
+    (["compare", "DB", "--type", "none"], "no executions are of type 'none'; there are req"),
+    (["diagnose", "DB", "--type", "none"], "no executions are of type 'none'; there are req"),
     (["compare", "DB", "--report", "x.md"], "--report needs --gate"),
     (["diagnose", "DB", "--b", "tag=unknown"], "is in group B"),
     (["flame", "DB", "--b", "tag=unknown"], "no execution is in group"),
@@ -305,13 +334,54 @@ def test_healthy(path):
     ok(found.stdout.startswith("Nothing significant"), "healthy executions have no diagnosis")
 
 
+def test_rare(folder):
+    """A tail of 0.1 %, and single executions."""
+    for n, slow in ((10000, 10), (400, 2)):
+        path = os.path.join(folder, f"rare{n}.db")
+        lines, _ = executions(7, n, lock_share=0)
+        for i in range(slow):
+            lines[1 + i * (n // slow)] += f" {LOCK}={int(4e7 + 1e6 * i)}"
+        make(path, ["metric page_faults count", "source req - rare.weft", *lines])
+        kind = json.loads(weft("diagnose", path, "--json").stdout)["types"][0]
+        said = kind["explanation"].split(". ")[0]
+        ok(kind["tail"]["n_slow"] == slow and "remap" in said and "`journal`" in said,
+           f"{slow} of {n} are found, and named")
+        ok(kind["significant"] == (slow == 10) and kind["tail"]["alone"] == (slow == 2),
+           "too few for a comparison are told one by one" if slow == 2 else "with evidence")
+    ok("2 of 400 executions of `req` are far slower than all others" in said, "in the first sentence")
+    text = weft("diagnose", path).stdout
+    ok(text.count("weft path rare.weft --thread 42") == 2 and text.count("its path") == 2,
+       "with a command, and what its path holds, for each")
+
+
+def test_left_out(folder):
+    """Damaged and unfinished executions are told."""
+    path = os.path.join(folder, "damaged.db")
+    lines, _ = executions(8, 60)
+    lines[5:7] = [line.replace("item", "unfinished", 1) for line in lines[5:7]]
+    make(path, ["metric page_faults count", "source req - some.weft", *lines])
+    with sqlite3.connect(path) as database:
+        database.execute("UPDATE executions SET tree = x'00' WHERE id = (SELECT max(id) FROM executions)")
+    database.close()
+    for command in (["compare"], ["diagnose"], ["flame", "-f", "folded"]):
+        found = weft(*command, path)
+        ok("left out: 1 execution, damaged" in found.stderr and "2 of 59 executions" in found.stderr,
+           f"{command[0]} says what is left out, and what is unfinished")
+        ok(weft(*command, "-q", path).stderr == "", f"{command[0]} -q does not")
+    parsed = json.loads(weft("compare", path, "--json").stdout)
+    ok(parsed["damaged"] == 1 and parsed["unfinished"] == 2, "compare has it in JSON")
+    kind = json.loads(weft("diagnose", path, "--json").stdout)["types"][0]
+    ok(kind["damaged"] == 1 and kind["unfinished"] == 2 and kind["executions"] == 59,
+       "diagnose has it in JSON")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         database = os.path.join(folder, "runs.db")
         lines, rows = ["metric page_faults count"], {"base": [], "new": []}
         for tag, parse_ns, seed in (("base", 0, 0), ("new", 100000, 50)):
-            for run in range(3):
-                more, values = executions(seed + run, 150, parse_ns)
+            for run in range(RUNS):
+                more, values = executions(seed + run, 2 * HALF, parse_ns)
                 lines += [f"source req {tag} {tag}{run}.weft", *more]
                 rows[tag] += values
         make(database, lines)
@@ -322,6 +392,8 @@ def main():
         test_errors(database)
         test_hostile(folder)
         test_spread(folder)
+        test_rare(folder)
+        test_left_out(folder)
         test_healthy(os.path.join(folder, "calm.db"))
     print(f"1..{n_run}")
     return 1 if n_failed else 0

@@ -139,6 +139,48 @@ static void test_same(uint64_t seed, double share, unsigned n_splits, const char
     weft_ecct_matrix_free(matrix);
 }
 
+/* Runs that differ by more than their executions do: random splits of whole runs, as many in A as
+ * in B or `n_a` of them. */
+static void test_same_runs(uint64_t seed, size_t n_runs, size_t n_a, unsigned n_splits)
+{
+    enum { OF_RUN = 30, MOST_RUNS = 40 };
+    uint8_t members[OF_RUN * MOST_RUNS];
+    unsigned n_found = 0, n_by_runs = 0;
+    for (unsigned split = 0; split < n_splits; split++) {
+        struct matrix_builder made;
+        struct scene scene;
+        scene_begin(&made, &scene);
+        for (size_t run = 0; run < n_runs; run++) {
+            const double lock = exp(0.3 * normal(&seed)), disk = exp(0.3 * normal(&seed));
+            const uint32_t source = run == 0 ? 0 : matrix_source(&made, "b.weft", "other");
+            const size_t n = OF_RUN / 2 + tap_random(&seed) % (OF_RUN / 2);
+            for (size_t i = 0; i < n; i++) {
+                members[made.items.n] = run < n_a ? WEFT_IN_A : WEFT_IN_B;
+                matrix_item(&made, source, "worker", i * 1000000);
+                matrix_value(&made, scene.place[CPU], noisy(&seed, 500e3, 0.2));
+                matrix_value(&made, scene.place[DISK], noisy(&seed, disk * 300e3, 0.2));
+                matrix_value(&made, scene.place[LOCK], noisy(&seed, lock * 200e3, 0.2));
+                matrix_value(&made, scene.place[STEADY], 50000);
+            }
+        }
+        struct weft_ecct_matrix *matrix = matrix_end(&made);
+        struct weft_comparer *comparer;
+        if (weft_comparer_new(matrix, &comparer, NULL) == WEFT_OK) {
+            struct weft_compare_table *table = compare(comparer, members, 0, false);
+            n_found += has_sure(table);
+            n_by_runs += table->is_by_runs;
+            weft_compare_table_free(table);
+        }
+        weft_comparer_free(comparer);
+        weft_ecct_matrix_free(matrix);
+    }
+    tap_note("%zu against %zu runs: %u of %u with a sure node", n_a, n_runs - n_a, n_found,
+             n_splits);
+    tap_eq_u64(n_by_runs, n_splits, "runs are what is compared");
+    tap_ok(n_found <= chance_most(n_splits, 0.05), "%zu against %zu runs differ by chance alone",
+           n_a, n_runs - n_a);
+}
+
 /* ---- what was put in ------------------------------------------------------------------------- */
 
 /* Delays of a known size in B: large ones are found. How many of 50 intervals hold them. */
@@ -371,6 +413,9 @@ int main(void)
     test_same(seed, 0.5, 1000, "halves");
     test_same(seed, 0.05, 200, "a small part");
     test_same(seed, 0.95, 200, "a large part");
+    test_same_runs(seed, 6, 3, 300);
+    test_same_runs(seed, 20, 10, 200);
+    test_same_runs(seed, 20, 3, 200);
     static const char *const names[] = { "a lock", "a disk", "a processor", "a sleep" };
     static const double parts[] = { 0.02, 0.1, 0.5 };
     unsigned n_held = 0, n_all = 0;

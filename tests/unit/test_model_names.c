@@ -92,6 +92,26 @@ static void test_waiting(void)
            "a name of 5,000 bytes");
 }
 
+static void test_wait_for(void)
+{
+    static const struct {
+        const char *name;
+        enum weft_wait_for what;
+    } rows[] = {
+        { "nanosleep", WEFT_WAITS_FOR_TIMER },
+        { "__GI___clock_nanosleep", WEFT_WAITS_FOR_TIMER },
+        { "io::sleepUntil", WEFT_WAITS_FOR_TIMER },
+        { "recvmsg", WEFT_WAITS_FOR_NETWORK },
+        { "accept4", WEFT_WAITS_FOR_NETWORK },
+        { "pthread_cond_wait", WEFT_WAITS_FOR_ANY },
+        { "poll", WEFT_WAITS_FOR_ANY },
+        { "", WEFT_WAITS_FOR_ANY },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        tap_eq_u64(weft_wait_for_of_name(weft_str_of(rows[i].name)), rows[i].what,
+                   "what %s waits for", rows[i].name);
+}
+
 static void test_display(void)
 {
     static const struct {
@@ -128,6 +148,7 @@ static void test_display(void)
 int main(void)
 {
     test_waiting();
+    test_wait_for();
     test_display();
     return tap_done();
 }

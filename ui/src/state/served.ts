@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What a served page knows besides the regimes: the server, the trace's threads and names, and the
 // set of calls that screens hand to each other.
-import { Refused } from '../api/source';
 import type { Source } from '../api/source';
 import { num, objects, text } from '../api/json';
 import type { Json } from '../api/json';
@@ -119,26 +118,18 @@ function decodeNames(rows: Json[]): Names {
   };
 }
 
-/** A server of databases alone has no threads. */
-function noTrace(error: unknown): null {
-  if (error instanceof Refused && error.status === 400) return null;
-  throw error;
-}
-
-/** What every screen needs, in three quick questions. */
+/** What every screen needs, in three quick questions; databases alone have no threads to ask for. */
 export async function loadServed(source: Source): Promise<Served> {
-  const [traces, threads, names] = await Promise.all([
-    source.json('traces', { trace: undefined }),
-    source.json('threads').catch(noTrace),
-    source.json('names').catch(noTrace),
-  ]);
-  const hasTrace = objects(traces, 'traces').length > 0;
-  if (hasTrace && (!threads || !names)) throw new Error(`there is no trace ${source.trace}`);
-  const functions = decodeNames(objects(names ?? {}, 'functions'));
+  const traces = await source.json('traces', { trace: undefined });
   const own =
     [...objects(traces, 'traces'), ...objects(traces, 'databases')].find(
       one => num(one, 'id') === source.trace,
     ) ?? {};
+  const hasTrace = objects(traces, 'traces').length > 0;
+  const [threads, names] = hasTrace
+    ? await Promise.all([source.json('threads'), source.json('names')])
+    : [{}, {}];
+  const functions = decodeNames(objects(names, 'functions'));
   return {
     source,
     traces: objects(traces, 'traces').map(one => ({ id: num(one, 'id'), name: text(one, 'name') })),
@@ -148,7 +139,7 @@ export async function loadServed(source: Source): Promise<Served> {
       format: text(own, 'format'),
       hasStates: own['has_states'] === true,
     },
-    threads: objects(threads ?? {}, 'threads').map(decodeThread),
+    threads: objects(threads, 'threads').map(decodeThread),
     names: functions,
     families: buildFamilies(functions),
     state: new Atom<ServedState>({

@@ -108,11 +108,11 @@ function Body({ scope: { paths } }: { scope: PathScope }): JSX.Element {
 }
 
 function Settings(): JSX.Element {
-  const paths = pathsOf(useApp());
+  const path = usePathState(s => s.asked[s.now]?.path);
   return (
     <span>
-      Aligned on <b>start</b> ·{' '}
-      {paths.served.trace.hasStates ? 'states measured' : 'states inferred'}
+      Aligned on <b>start</b>
+      {path && ` · ${path.hasKernel ? 'states measured' : 'states inferred'}`}
     </span>
   );
 }

@@ -5,7 +5,7 @@ import * as compare from '../../src/lib/compare';
 import type { Condition, Group } from '../../src/lib/compare';
 import { BinAxis, binRange, countBins, makeBins } from '../../src/lib/comparebins';
 import { isUnsure, pWords, rankedCsv, stepOf, verdictOf, whereOf } from '../../src/lib/compared';
-import { diffTree, treeNode } from '../../src/lib/compareflame';
+import { diffTree, onlyInA, treeNode } from '../../src/lib/compareflame';
 import { flameSvg } from '../../src/lib/comparesvg';
 import { difference } from '../../src/lib/color';
 import type { Vision } from '../../src/lib/color';
@@ -188,6 +188,14 @@ describe('an answer', () => {
     const focused = diffTree(executions, compared, 3, 'b');
     expect(focused.tree.sum[0]).toBe(5e7);
     expect(diffTree(executions, compared, -1, 'a').tree.sum[0]).toBe(1.5e6);
+  });
+
+  it('says what only A has', () => {
+    const { nodes } = compared;
+    const meanB = nodes.meanB.map((mean, i) => (i === nodes.n - 1 ? 0 : mean));
+    const lost = onlyInA({ ...compared, nodes: { ...nodes, meanB } });
+    expect(onlyInA(compared).count).toBe(lost.count - 1);
+    expect(lost.ns - onlyInA(compared).ns).toBe(nodes.meanA[nodes.n - 1]!);
   });
 
   it('is exported whole', () => {

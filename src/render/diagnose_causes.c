@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+#include "render/diagnose_causes.h"
+
+#include "render/compare_words.h"
+#include "schema/event.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { CAUSE_EXECUTIONS = 3 };
+
+/* Of all time of the executions, below which a cause is not worth a sentence. */
+static const double CAUSE_SHARE = 0.005;
+static const double EVIDENCE_P = 0.05;
+static const double FOREIGN = 0.05; /* of the fast executions, that may have it */
+static const double PAUSE = 0.5;    /* of the time of fast executions, that is for a timer */
+
+static double all_time_ns(const struct weft_diagnosis *diagnosis)
+{
+    double sum_ns = 0;
+    for (size_t i = 0; i < diagnosis->matrix->n_items; i++) {
+        const struct weft_execution_item *item = &diagnosis->matrix->items[i];
+        sum_ns += (double)(item->end_ns - item->start_ns);
+    }
+    return sum_ns;
+}
+
+/* What the executions of a cause last longer than those of A, all together. */
+static double cost_ns(const struct weft_diagnosis *diagnosis,
+                      const struct weft_compare_cause *cause)
+{
+    const double usual_ns = diagnosis->table->metrics[0].mean_a;
+    return (double)cause->n_items * fmax(0, cause->duration_ns - usual_ns);
+}
+
+const struct weft_compare_node *weft_compare_row_of(const struct weft_compare_table *table,
+                                                    uint32_t node)
+{
+    for (size_t i = 0; i < table->n_nodes; i++)
+        if (table->nodes[i].node == node)
+            return &table->nodes[i];
+    return NULL;
+}
+
+static bool is_preempted(const struct weft_diagnosis *diagnosis, uint32_t node)
+{
+    const struct weft_ecct_matrix *matrix = diagnosis->matrix;
+    for (; node != 0; node = matrix->nodes[node].parent) {
+        const struct weft_frame *frame = &matrix->frames[matrix->nodes[node].frame];
+        if (frame->kind == WEFT_FRAME_STATE && weft_str_equal(frame->name, WEFT_STR("preempted")))
+            return true;
+    }
+    return false;
+}
+
+/* Is it more than chance puts into the slow executions? Any thread of a machine that is shared
+ * loses its processor now and then, which makes executions slow and is no cause that they have in
+ * common: that has to be significant among all nodes. */
+static bool is_evident(const struct weft_diagnosis *diagnosis,
+                       const struct weft_compare_cause *cause)
+{
+    const struct weft_compare_node *row = weft_compare_row_of(diagnosis->table, cause->node);
+    if (!row || !(row->difference_ns > 0))
+        return false;
+    if (is_preempted(diagnosis, cause->node))
+        return (diagnosis->is_versus || diagnosis->tail.is_found) && row->p_adjusted < EVIDENCE_P &&
+               row->interval.low_ns > 0;
+    return true;
+}
+
+/* Is it of another kind than what the fast executions do? Where durations do not part slow from
+ * fast, the slow ones were chosen by what they have more of: that they have more of it then says
+ * nothing, but that the fast ones lack it does. */
+static bool is_foreign(const struct weft_diagnosis *diagnosis,
+                       const struct weft_compare_cause *cause)
+{
+    const struct weft_compare_node *row = weft_compare_row_of(diagnosis->table, cause->node);
+    return row && row->is_sure && row->difference_ns > 0 &&
+           (double)row->n_a <= FOREIGN * (double)diagnosis->table->n_a &&
+           row->mean_a_ns <= FOREIGN * row->mean_b_ns;
+}
+
+enum weft_cause_place weft_cause_place_of(const struct weft_diagnosis *diagnosis,
+                                          const struct weft_compare_cause *cause)
+{
+    if (cause->node == WEFT_ID_NONE)
+        return WEFT_CAUSE_SPREAD;
+    if (diagnosis->tail.is_alone)
+        return WEFT_CAUSE_ALONE;
+    if (cost_ns(diagnosis, cause) < CAUSE_SHARE * all_time_ns(diagnosis))
+        return WEFT_CAUSE_SMALL;
+    if (cause->n_items < CAUSE_EXECUTIONS)
+        return diagnosis->tail.is_found ? WEFT_CAUSE_ALONE : WEFT_CAUSE_SMALL;
+    if (weft_node_is_outside(diagnosis->matrix, cause->node))
+        return WEFT_CAUSE_OUTSIDE;
+    if (!diagnosis->is_versus && !diagnosis->tail.is_found && !is_foreign(diagnosis, cause))
+        return WEFT_CAUSE_SPREAD;
+    return is_evident(diagnosis, cause) ? WEFT_CAUSE_INSIDE : WEFT_CAUSE_CHANCE;
+}
+
+size_t weft_causes_list(const struct weft_diagnosis *diagnosis, enum weft_cause_place place,
+                        const struct weft_compare_cause **list, size_t n_most)
+{
+    const struct weft_compare_table *table = diagnosis->table;
+    size_t n = 0, n_all = 0;
+    for (size_t i = 0; table && i < table->n_causes; i++) {
+        const struct weft_compare_cause *cause = &table->causes[i];
+        if (weft_cause_place_of(diagnosis, cause) != place)
+            continue;
+        size_t at = n;
+        while (at > 0 && cost_ns(diagnosis, list[at - 1]) < cost_ns(diagnosis, cause))
+            at--;
+        n_all++;
+        if (at == n_most)
+            continue;
+        n = n < n_most ? n + 1 : n;
+        memmove(&list[at + 1], &list[at], (n - 1 - at) * sizeof(*list));
+        list[at] = cause;
+    }
+    return n_all;
+}
+
+bool weft_diagnosis_has_evidence(const struct weft_diagnosis *diagnosis)
+{
+    const struct weft_compare_table *table = diagnosis->table;
+    const struct weft_compare_metric *duration = &table->metrics[0];
+    if (table->n_metrics == 0 || table->n_a < 2 || table->n_b < 2)
+        return false;
+    return duration->p < EVIDENCE_P && (duration->low > 0 || duration->high < 0);
+}
+
+/* Does nothing between the root and the node belong to another thread, or to a lock? */
+static bool is_own(const struct weft_ecct_matrix *matrix, uint32_t node)
+{
+    for (; node != 0; node = matrix->nodes[node].parent) {
+        const unsigned kind = matrix->frames[matrix->nodes[node].frame].kind;
+        if (kind == WEFT_FRAME_THREAD || kind == WEFT_FRAME_LOCK)
+            return false;
+    }
+    return true;
+}
+
+static bool is_state(const struct weft_ecct_matrix *matrix, uint32_t node, struct weft_str name)
+{
+    const struct weft_frame *frame = &matrix->frames[matrix->nodes[node].frame];
+    return node != 0 && frame->kind == WEFT_FRAME_STATE && weft_str_equal(frame->name, name);
+}
+
+/* Is the node what the type is called by, a function that ran? That says nothing of why. */
+static bool is_type_itself(const struct weft_diagnosis *diagnosis, uint32_t node)
+{
+    const struct weft_ecct_matrix *matrix = diagnosis->matrix;
+    if (is_state(matrix, node, WEFT_STR("running")))
+        node = matrix->nodes[node].parent;
+    return node != 0 && is_own(matrix, node) &&
+           weft_str_equal(matrix->frames[matrix->nodes[node].frame].name, diagnosis->type);
+}
+
+double weft_diagnosis_timer_share(const struct weft_diagnosis *diagnosis)
+{
+    const struct weft_compare_table *table = diagnosis->table;
+    double sum_ns = 0;
+    for (size_t i = 0; i < table->n_nodes; i++)
+        if (is_state(diagnosis->matrix, table->nodes[i].node, WEFT_STR("blocked: timer")) &&
+            is_own(diagnosis->matrix, table->nodes[i].node))
+            sum_ns += table->nodes[i].mean_a_ns;
+    return table->metrics[0].mean_a > 0 ? sum_ns / table->metrics[0].mean_a : 0;
+}
+
+bool weft_diagnosis_is_pause(const struct weft_diagnosis *diagnosis)
+{
+    return diagnosis->is_proposed && diagnosis->table && diagnosis->table->n_metrics > 0 &&
+           weft_diagnosis_timer_share(diagnosis) >= PAUSE;
+}
+
+bool weft_diagnosis_is_significant(const struct weft_diagnosis *diagnosis)
+{
+    const struct weft_compare_cause *first;
+    if (!diagnosis->table)
+        return false;
+    if (diagnosis->is_versus)
+        return weft_diagnosis_has_evidence(diagnosis);
+    return !weft_diagnosis_is_pause(diagnosis) &&
+           weft_causes_list(diagnosis, WEFT_CAUSE_INSIDE, &first, 1) > 0;
+}
+
+unsigned weft_diagnosis_rank(const struct weft_diagnosis *diagnosis)
+{
+    enum { TELLS, IS_SLOW, HAS_ALONE, HEALTHY };
+    const struct weft_compare_cause *first;
+    if (weft_diagnosis_is_significant(diagnosis)) {
+        const bool is_cause =
+            !diagnosis->is_versus && weft_causes_list(diagnosis, WEFT_CAUSE_INSIDE, &first, 1) > 0;
+        return is_cause && is_type_itself(diagnosis, first->node) ? IS_SLOW : TELLS;
+    }
+    return diagnosis->table && weft_causes_list(diagnosis, WEFT_CAUSE_ALONE, &first, 1) > 0
+               ? HAS_ALONE
+               : HEALTHY;
+}
+
+double weft_diagnosis_cost_ns(const struct weft_diagnosis *diagnosis)
+{
+    double sum_ns = 0;
+    for (size_t i = 0; diagnosis->table && i < diagnosis->table->n_causes; i++) {
+        const struct weft_compare_cause *cause = &diagnosis->table->causes[i];
+        if (weft_cause_place_of(diagnosis, cause) == WEFT_CAUSE_INSIDE)
+            sum_ns += cost_ns(diagnosis, cause);
+    }
+    return sum_ns;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which causes of a diagnosis count (docs/analyses/diagnose.md, "Causes that count").
+ */
+#ifndef WEFT_RENDER_DIAGNOSE_CAUSES_H
+#define WEFT_RENDER_DIAGNOSE_CAUSES_H
+
+#include "render/diagnose.h"
+
+enum weft_cause_place {
+    WEFT_CAUSE_INSIDE,  /* in the program */
+    WEFT_CAUSE_OUTSIDE, /* another program had the processor */
+    WEFT_CAUSE_CHANCE,  /* no more of it than chance puts there */
+    WEFT_CAUSE_SPREAD,  /* more of what all have, or of nothing in particular */
+    WEFT_CAUSE_SMALL,   /* not worth a sentence */
+    WEFT_CAUSE_ALONE,   /* of too few executions to be compared: each is told for itself */
+};
+
+enum weft_cause_place weft_cause_place_of(const struct weft_diagnosis *diagnosis,
+                                          const struct weft_compare_cause *cause);
+
+/* Those of a place, the most expensive first, at most `n_most`; the number of all. */
+size_t weft_causes_list(const struct weft_diagnosis *diagnosis, enum weft_cause_place place,
+                        const struct weft_compare_cause **list, size_t n_most);
+
+/* The row of a node of the matrix; NULL if no execution compared has it. */
+const struct weft_compare_node *weft_compare_row_of(const struct weft_compare_table *table,
+                                                    uint32_t node);
+
+/* Of two groups that were given: do their durations differ? */
+bool weft_diagnosis_has_evidence(const struct weft_diagnosis *diagnosis);
+
+/* A type that nobody asked about and that does little but sleep is a pause of the program: how long
+ * it lasts says nothing. The share of its time in which its own thread waits for a timer. */
+bool weft_diagnosis_is_pause(const struct weft_diagnosis *diagnosis);
+double weft_diagnosis_timer_share(const struct weft_diagnosis *diagnosis);
+
+#endif
