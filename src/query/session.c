@@ -7,13 +7,27 @@
 #include "query/parse.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* All waits of a trace, and how many point at them. */
+struct waits {
+    struct weft_interplay *interplay;
+    unsigned n_users;
+};
+
+/* What all sessions of a trace have together. */
+struct common {
+    pthread_mutex_t lock; /* guards what follows, also while it is made */
+    struct waits *waits;  /* NULL: not asked yet */
+};
+
 struct weft_session {
     struct weft_trace *trace;
-    bool is_shared; /* the trace is another session's */
+    struct common *common;
+    bool is_shared; /* both are another session's */
     struct weft_run run;
     uint32_t *thread_ids; /* kept, ascending; NULL: all */
     size_t n_thread_ids;
@@ -21,8 +35,18 @@ struct weft_session {
     uint64_t *medians_ns;                   /* by function id; NULL: not asked yet */
     struct weft_lod_reader *lod;            /* NULL: not asked yet */
     struct weft_blocking_names *names;      /* NULL: what is known alone */
-    struct weft_interplay *interplay;       /* NULL: not asked yet */
+    struct waits *waits;                    /* of the last question; NULL: not asked yet */
 };
+
+/* With the lock held. NULL is allowed. */
+static void let_go(struct waits **waits)
+{
+    if (*waits && --(*waits)->n_users == 0) {
+        weft_interplay_close((*waits)->interplay);
+        free(*waits);
+    }
+    *waits = NULL;
+}
 
 enum weft_code weft_session_open(const char *path, const struct weft_run *run,
                                  struct weft_session **session, struct weft_err *err)
@@ -32,11 +56,16 @@ enum weft_code weft_session_open(const char *path, const struct weft_run *run,
     if (!made)
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a session");
     made->run = *run;
-    enum weft_code code = weft_trace_open(path, &made->trace, err);
+    made->common = calloc(1, sizeof *made->common);
+    enum weft_code code = made->common ? weft_trace_open(path, &made->trace, err)
+                                       : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET,
+                                                   "no memory for a session");
     if (code != WEFT_OK) {
+        free(made->common);
         free(made);
         return code;
     }
+    pthread_mutex_init(&made->common->lock, NULL);
     *session = made;
     return WEFT_OK;
 }
@@ -47,8 +76,19 @@ enum weft_code weft_session_share(const struct weft_session *base, const struct 
     *session = calloc(1, sizeof **session);
     if (!*session)
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a session");
-    **session = (struct weft_session){ .trace = base->trace, .is_shared = true, .run = *run };
+    **session = (struct weft_session){
+        .trace = base->trace, .common = base->common, .is_shared = true, .run = *run
+    };
     return WEFT_OK;
+}
+
+static void forget_waits(struct weft_session *session)
+{
+    pthread_mutex_lock(&session->common->lock);
+    let_go(&session->waits);
+    if (!session->is_shared)
+        let_go(&session->common->waits);
+    pthread_mutex_unlock(&session->common->lock);
 }
 
 void weft_session_close(struct weft_session *session)
@@ -57,10 +97,13 @@ void weft_session_close(struct weft_session *session)
         return;
     weft_functions_table_free(session->functions);
     weft_lod_reader_free(session->lod);
-    weft_interplay_close(session->interplay);
+    forget_waits(session);
     weft_blocking_names_free(session->names);
-    if (!session->is_shared)
+    if (!session->is_shared) {
+        pthread_mutex_destroy(&session->common->lock);
+        free(session->common);
         weft_trace_close(session->trace);
+    }
     free(session->thread_ids);
     free(session->medians_ns);
     free(session);
@@ -126,27 +169,50 @@ enum weft_code weft_session_blocking_names(struct weft_session *session, struct 
     enum weft_code code = weft_blocking_names_new(text, path, &names, err);
     if (code != WEFT_OK)
         return code;
-    weft_interplay_close(session->interplay);
-    session->interplay = NULL;
+    forget_waits(session);
     weft_blocking_names_free(session->names);
     session->names = names;
     return WEFT_OK;
 }
 
+/* All until to_ns, or as much more as memory admits. */
+static enum weft_code make_waits(const struct weft_session *session, uint64_t to_ns,
+                                 struct waits **waits, struct weft_err *err)
+{
+    struct waits *made = calloc(1, sizeof *made);
+    if (!made)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a session");
+    enum weft_code code = weft_interplay_open(session->trace, session->names, UINT64_MAX,
+                                              &session->run, &made->interplay, err);
+    if (code == WEFT_E_LIMIT && to_ns < weft_trace_meta(session->trace)->duration_ns)
+        code = weft_interplay_open(session->trace, session->names, to_ns, &session->run,
+                                   &made->interplay, err);
+    if (code == WEFT_OK)
+        *waits = made;
+    else
+        free(made);
+    return code;
+}
+
 enum weft_code weft_session_interplay(struct weft_session *session, uint64_t to_ns,
                                       const struct weft_interplay **interplay, struct weft_err *err)
 {
+    struct common *common = session->common;
     enum weft_code code = WEFT_OK;
-    if (!session->interplay || session->interplay->to_ns < to_ns) {
-        weft_interplay_close(session->interplay);
-        session->interplay = NULL;
-        code = weft_interplay_open(session->trace, session->names, UINT64_MAX, &session->run,
-                                   &session->interplay, err);
-        if (code == WEFT_E_LIMIT && to_ns < weft_trace_meta(session->trace)->duration_ns)
-            code = weft_interplay_open(session->trace, session->names, to_ns, &session->run,
-                                       &session->interplay, err);
+    pthread_mutex_lock(&common->lock); /* who asks meanwhile waits for the same */
+    let_go(&session->waits);
+    if (!common->waits || common->waits->interplay->to_ns < to_ns) {
+        let_go(&common->waits);
+        code = make_waits(session, to_ns, &common->waits, err);
+        if (code == WEFT_OK)
+            common->waits->n_users = 1;
     }
-    *interplay = session->interplay;
+    if (code == WEFT_OK) {
+        session->waits = common->waits;
+        session->waits->n_users++;
+    }
+    pthread_mutex_unlock(&common->lock);
+    *interplay = session->waits ? session->waits->interplay : NULL;
     return code;
 }
 

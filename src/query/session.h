@@ -33,8 +33,8 @@ struct weft_session;
 WEFT_CHECKED enum weft_code weft_session_open(const char *path, const struct weft_run *run,
                                               struct weft_session **session, struct weft_err *err);
 
-/* A session of its own over the trace of `base`, for another thread: it shares nothing but the
- * trace, which must stay open longer. */
+/* A session of its own over the trace of `base`, for another thread: it shares the trace, and what
+ * is known of its waits. `base` must stay open longer. */
 WEFT_CHECKED enum weft_code weft_session_share(const struct weft_session *base,
                                                const struct weft_run *run,
                                                struct weft_session **session, struct weft_err *err);
@@ -94,8 +94,9 @@ WEFT_CHECKED enum weft_code weft_session_blocking_names(struct weft_session *ses
                                                         struct weft_str text, const char *path,
                                                         struct weft_err *err);
 
-/* All waits of the trace, made once; where memory does not hold them, those until to_ns. Valid
- * until the next question about interplay, or close. */
+/* All waits of the trace, made once for all sessions that share it: who asks while they are made
+ * waits for them. Where memory does not hold them, those until to_ns. Valid until this session's
+ * next question about interplay, or its close. */
 WEFT_CHECKED enum weft_code weft_session_interplay(struct weft_session *session, uint64_t to_ns,
                                                    const struct weft_interplay **interplay,
                                                    struct weft_err *err);

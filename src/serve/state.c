@@ -417,7 +417,7 @@ static const struct weft_query whole_trace; /* nothing is given */
 /* What a page asks first comes first, for all traces. */
 static bool compute_ahead(struct weft_serve_state *state)
 {
-    static const char *const names[] = { "regtime", "functions", "shapes" };
+    static const char *const names[] = { "names", "regtime", "functions", "shapes" };
     const size_t n_names = sizeof names / sizeof *names;
     state->ahead = calloc(n_names * state->n_traces + 1, sizeof *state->ahead);
     if (!state->ahead)
@@ -432,6 +432,7 @@ static bool compute_ahead(struct weft_serve_state *state)
         errand->ask.to_ns = weft_trace_meta(errand->ask.trace)->duration_ns;
         errand_init(errand, weft_endpoint_find(weft_str_of(names[i / state->n_traces])),
                     &whole_trace);
+        errand->job.lane = WEFT_LANE_HEAVY; /* all workers of its pool, and its session */
         errand->job.run = run_ahead;
         weft_jobs_leave(state->jobs, &errand->job);
     }

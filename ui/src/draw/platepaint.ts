@@ -3,10 +3,11 @@
 // are drawn by the same rules: only the shape of a bar differs.
 import { inkOn, mix } from '../lib/color';
 import { duration } from '../lib/format';
-import { isBundle, toneOf, TONE_STEPS, toneStep } from '../lib/interplay';
+import { isBundle, TONE_STEPS } from '../lib/interplay';
 import type { Curve } from '../lib/interplay';
 import { polar } from '../lib/plate';
 import type { Frame, Point, RingFrame } from '../lib/plate';
+import { pixelOf } from '../lib/platestrip';
 import type { ThreadData } from '../state/interplayload';
 import type { TextMeter } from './text';
 import type { Theme } from './theme';
@@ -17,9 +18,11 @@ type Ctx = CanvasRenderingContext2D;
 export interface PlateStyle {
   wait: string[];
   io: string[];
+  /** Both by tone (lib/interplay): as text, and as pixels. */
+  fills: string[];
+  pixels: Uint32Array;
   /** The same for aggregates, by level: lighter with each. */
-  paleWait: string[][];
-  paleIo: string[][];
+  pale: Uint32Array[];
   bg: string;
   edge: string;
   ink3: string;
@@ -40,13 +43,14 @@ export function plateStyle(theme: Theme): PlateStyle {
     Array.from({ length: TONE_STEPS + 1 }, (_, i) =>
       i === 0 ? neutral : mix(hue, neutral, 0.25 + (0.75 * i) / TONE_STEPS),
     );
-  const pale = (fills: string[]): string[][] =>
-    Array.from({ length: PALE_LEVELS }, (_, level) =>
-      fills.map(fill => mix(fill, theme.bg, Math.max(0.3, 0.62 - LIGHTER * level))),
-    );
   const [wait, io] = [ramp(lock), ramp(disk)];
+  const fills = [...wait, ...io.slice(1)];
+  const pale = Array.from({ length: PALE_LEVELS }, (_, level) =>
+    fills.map(fill => mix(fill, theme.bg, Math.max(0.3, 0.62 - LIGHTER * level))),
+  );
+  const pixels = (list: readonly string[]): Uint32Array => Uint32Array.from(list, pixelOf);
   return {
-    ...{ wait, io, paleWait: pale(wait), paleIo: pale(io) },
+    ...{ wait, io, fills, pixels: pixels(fills), pale: pale.map(pixels) },
     ...{ bg: theme.bg, edge: theme.edge, ink3: theme.ink3 },
     ...{ hatch: theme.hatch, hues: theme.hues, grey: theme.hues[10]! },
   };
@@ -62,11 +66,10 @@ export interface PlateScene {
   isWait: ArrayLike<number>;
 }
 
-const LEAST_LABEL_PX = 30;
-const END_PX = 3;
-const BAR_GAP_PX = 1;
+/** Between levels that are high enough. */
+export const barGap = (tall: number): number => (tall > 4 ? 1 : 0);
 const LIGHTER = 0.06; // an aggregate is lighter with each level
-const PALE_LEVELS = 6;
+export const PALE_LEVELS = 6;
 const SMALL_PX = 6; // a piece of a ring shorter than this is drawn with straight lines
 
 /* ---- shapes ---- */
@@ -85,7 +88,7 @@ export function addBar(
   const [a, b] = [Math.max(t0, view.t0), Math.min(t1, view.t1)];
   if (b < a) return;
   const tall = frame.levels.at(level + 1) - frame.levels.at(level);
-  const gap = tall > 4 && high === 1 ? BAR_GAP_PX : 0;
+  const gap = high === 1 ? barGap(tall) : 0;
   const [from, to] = [
     frame.levels.at(level) + tall * low,
     frame.levels.at(level) + tall * high - gap,
@@ -137,26 +140,27 @@ function ringPiece(
   path.closePath();
 }
 
-/** The ground on which a thread stands. */
-export function addGround(path: Path2D, frame: Frame): void {
-  const { t0, t1 } = frame.view;
-  const tall = frame.levels.at(frame.shown);
-  if (frame.isRing) addRing(path, frame, t0, t1, 0, tall);
-  else {
-    const { x, y } = frame.place(t0, 0);
-    path.rect(x, y, frame.place(t1, 0).x - x, tall);
-  }
-}
-
 /* ---- threads ---- */
 
 /** Px that a time takes at a level. */
-function lengthAt(frame: Frame, ns: number, level: number): number {
+export function lengthAt(frame: Frame, ns: number, level: number): number {
   const { t0, t1 } = frame.view;
   const room = frame.isRing
     ? (frame.ring.to - frame.ring.from) * frame.radius(level)
     : frame.length;
   return (ns / Math.max(1, t1 - t0)) * room;
+}
+
+/** The first call of a level that ends at `t0` or later. */
+export function firstItem({ calls }: ThreadData, level: number, t0: number): number {
+  const { end, depthFrom } = calls;
+  let [low, high] = [depthFrom[level]!, depthFrom[level + 1]!];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (end[middle]! < t0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** Items of a level that are in view. */
@@ -167,93 +171,20 @@ export function eachItem(
   t1: number,
   see: (i: number) => void,
 ): void {
-  const { start, end, depthFrom } = data.calls;
+  const { start, depthFrom } = data.calls;
   if (level + 1 >= depthFrom.length) return;
-  let [low, high] = [depthFrom[level]!, depthFrom[level + 1]!];
-  const last = high;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (end[middle]! < t0) low = middle + 1;
-    else high = middle;
-  }
-  for (let i = low; i < last && start[i]! < t1; i++) see(i);
+  const last = depthFrom[level + 1]!;
+  for (let i = firstItem(data, level, t0); i < last && start[i]! < t1; i++) see(i);
 }
 
-/** One path a colour: a frame is a few dozen fills, however many bars it has. */
-class Batches {
-  private readonly paths = new Map<string, Path2D>();
-
-  of(color: string): Path2D {
-    let path = this.paths.get(color);
-    if (!path) this.paths.set(color, (path = new Path2D()));
-    return path;
-  }
-
-  fill(ctx: Ctx): void {
-    for (const [color, path] of this.paths) {
-      ctx.fillStyle = color;
-      ctx.fill(path);
-    }
-  }
-}
-
-interface Label {
+/** The name of a call that has room for it. */
+export interface Label {
   fn: number;
   ns: number;
   t0: number;
   t1: number;
   level: number;
   fill: string;
-}
-
-function fillOf(style: PlateStyle, data: ThreadData, i: number, level: number): string {
-  const { calls, shares } = data;
-  const { kind, share } = toneOf(shares, calls.start[i]!, calls.end[i]!);
-  const step = kind === 'none' ? 0 : toneStep(share);
-  if (calls.isCluster[i] !== 1) return (kind === 'io' ? style.io : style.wait)[step]!;
-  return (kind === 'io' ? style.paleIo : style.paleWait)[Math.min(level, PALE_LEVELS - 1)]![step]!;
-}
-
-/** The calls of a thread; then their names, where they have room. */
-export function paintThread(scene: PlateScene, frame: Frame, data: ThreadData): void {
-  const { ctx, style } = scene;
-  const { t0, t1 } = frame.view;
-  const bars = new Batches();
-  const ends = new Path2D();
-  const waits = new Path2D();
-  const labels: Label[] = [];
-  for (let level = 0; level < frame.shown; level++) {
-    const tall = frame.levels.at(level + 1) - frame.levels.at(level);
-    const scale = lengthAt(frame, 1, level);
-    let painted = -1; // px: a bar is at least one wide, and hides those within it
-    eachItem(data, level, t0, t1, i => {
-      const { start, end, isCluster, longestFn, longest } = data.calls;
-      const [a, b] = [start[i]!, end[i]!];
-      if ((b - t0) * scale <= painted) return;
-      painted = Math.max((a - t0) * scale + 1, (b - t0) * scale);
-      const fill = fillOf(style, data, i, level);
-      addBar(bars.of(fill), frame, a, b, level);
-      const px = lengthAt(frame, Math.min(b, t1) - Math.max(a, t0), level);
-      if (isCluster[i] === 1 || px < 4 || tall < 6) return;
-      if (b <= t1) addEnd(ends, frame, b, px, level);
-      if (scene.isWait[longestFn[i]!] === 1 && px >= 8) addBar(waits, frame, a, b, level);
-      if (px >= LEAST_LABEL_PX)
-        labels.push({ fn: longestFn[i]!, ns: longest[i]!, t0: a, t1: b, level, fill });
-    });
-  }
-  bars.fill(ctx);
-  ctx.fillStyle = style.edge;
-  ctx.fill(ends);
-  hatch(scene, waits);
-  for (const label of labels) paintLabel(scene, frame, label);
-}
-
-/** The end of a bar is shaded: how long calls are stands out where they repeat. */
-function addEnd(path: Path2D, frame: Frame, end: number, px: number, level: number): void {
-  const { t0, t1 } = frame.view;
-  const width = px >= 14 ? END_PX : 1;
-  const ns = ((t1 - t0) * width) / Math.max(1, lengthAt(frame, t1 - t0, level));
-  addBar(path, frame, end - ns, end, level);
 }
 
 let hatchTile: { color: string; tile: HTMLCanvasElement } | null = null;
@@ -276,14 +207,14 @@ function hatchOf(ctx: Ctx, color: string): CanvasPattern | null {
   return ctx.createPattern(hatchTile.tile, 'repeat');
 }
 
-function hatch({ ctx, style }: PlateScene, path: Path2D): void {
+export function hatch({ ctx, style }: PlateScene, path: Path2D): void {
   const pattern = hatchOf(ctx, style.hatch);
   if (!pattern) return;
   ctx.fillStyle = pattern;
   ctx.fill(path);
 }
 
-function paintLabel(scene: PlateScene, frame: Frame, label: Label): void {
+export function paintLabel(scene: PlateScene, frame: Frame, label: Label): void {
   const { ctx, text, font, nameOf } = scene;
   const view = frame.view;
   const [a, b] = [Math.max(label.t0, view.t0), Math.min(label.t1, view.t1)];

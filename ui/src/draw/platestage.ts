@@ -9,17 +9,9 @@ import type { Interplay, PlateHit } from '../state/interplay';
 import { SITE_FN } from '../state/interplayload';
 import type { ThreadData } from '../state/interplayload';
 import type { Picture } from '../state/screens';
-import {
-  addBar,
-  addGround,
-  curveEnds,
-  eachItem,
-  Markers,
-  paintCurve,
-  paintThread,
-  plateStyle,
-} from './platepaint';
+import { addBar, curveEnds, eachItem, Markers, paintCurve, plateStyle } from './platepaint';
 import type { PlateScene, PlateStyle } from './platepaint';
+import { PlateImage } from './plateimage';
 import { TextMeter } from './text';
 import { readTheme } from './theme';
 import type { Theme } from './theme';
@@ -50,6 +42,7 @@ export class PlateStage implements Picture {
   private text: TextMeter;
   private dpr = 1;
   private drawn: DrawnCurve[] = [];
+  private readonly image = new PlateImage();
   width = 100;
   height = 100;
   /** How long the last painting took, in ms: threads, and curves. */
@@ -208,36 +201,16 @@ export class PlateStage implements Picture {
 
   private paintBase(frames: readonly Frame[]): void {
     const theme = this.theme!;
-    const ctx = this.clear(this.canvases.base, theme.bg);
-    const scene = this.scene(ctx);
-    for (const frame of frames) {
-      const ground = new Path2D();
-      addGround(ground, frame);
-      ctx.fillStyle = theme.panel;
-      ctx.fill(ground);
-      this.paintLife(ctx, frame);
-      const data = this.screen.loader.of(frame.thread);
-      if (!data) continue;
-      ctx.save();
-      ctx.clip(ground);
-      paintThread(scene, frame, data);
-      ctx.restore();
-    }
-    if (frames[0]?.isRing === false && this.screen.state.get().mode === 'plate') {
+    const ctx = this.clear(this.canvases.base, null);
+    const { served, loader, state } = this.screen;
+    const threads = frames.map(frame => ({
+      ...{ frame, life: served.threads[frame.thread], data: loader.of(frame.thread) },
+    }));
+    this.image.paint(this.scene(ctx), theme, threads, this.dpr);
+    if (frames[0]?.isRing === false && state.get().mode === 'plate') {
       ctx.fillStyle = theme.line;
       ctx.fillRect(0, this.plate().split - 2, this.width, 1);
     }
-  }
-
-  /** From its first event to its last something is known of a thread. */
-  private paintLife(ctx: CanvasRenderingContext2D, frame: Frame): void {
-    const thread = this.screen.served.threads[frame.thread];
-    if (!thread || thread.last < frame.view.t0 || thread.first > frame.view.t1) return;
-    const path = new Path2D();
-    for (let level = 0; level < frame.shown; level++)
-      addBar(path, frame, thread.first, thread.last, level, 0, 1.01);
-    ctx.fillStyle = this.theme!.bg;
-    ctx.fill(path);
   }
 
   /* ---- curves ---- */

@@ -168,6 +168,12 @@ export function toneStep(share: number): number {
   return Math.max(1, Math.min(TONE_STEPS, Math.ceil(share * TONE_STEPS)));
 }
 
+/** A tone as one number: 0 neutral, then steps of waiting, then those of input and output. */
+export function toneCode({ kind, share }: Tone): number {
+  if (kind === 'none') return 0;
+  return toneStep(share) + (kind === 'io' ? TONE_STEPS : 0);
+}
+
 /* ---- threads ---- */
 
 /** Hue by thread: as long as there are enough, each has its own; then at least neighbours of `order`,

@@ -7,7 +7,7 @@ import { decodeBlocking, decodeCorrespondences, noWaits } from '../api/interplay
 import type { Rows } from '../api/interplay';
 import { Superseded } from '../api/source';
 import type { Params } from '../api/source';
-import { waitsIn } from '../lib/interplay';
+import { toneCode, toneOf, waitsIn } from '../lib/interplay';
 import type { Shares, Waits } from '../lib/interplay';
 import type { Span } from '../lib/model';
 import type { Tile } from '../lib/timelinetiles';
@@ -31,6 +31,8 @@ export interface ThreadData {
   isBare: boolean;
   waits: Waits;
   shares: Shares | null;
+  /** By call: toneCode. */
+  tones: Uint8Array;
 }
 
 export interface WantedView {
@@ -38,6 +40,12 @@ export interface WantedView {
   view: Span;
   /** Columns that the view has. */
   columns: number;
+}
+
+function tonesOf({ n, start, end }: Tile, shares: Shares | null): Uint8Array {
+  const tones = new Uint8Array(n);
+  if (shares) for (let i = 0; i < n; i++) tones[i] = toneCode(toneOf(shares, start[i]!, end[i]!));
+  return tones;
 }
 
 /** The waits of a thread that has no calls, as bars; what is narrower than a column is joined. */
@@ -204,7 +212,8 @@ export class PlateLoader {
       const isBare = this.served.threads[tile.thread]?.calls === 0;
       const calls = isBare ? barsOf(waits, tile.thread, from, to, pixel) : tile;
       const own = shares.get(tile.thread) ?? null;
-      this.keep(tile.thread, { from, to, pixel, calls, isBare, waits, shares: own });
+      const tones = tonesOf(calls, own);
+      this.keep(tile.thread, { from, to, pixel, calls, isBare, waits, shares: own, tones });
     }
   }
 
