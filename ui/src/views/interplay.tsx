@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Screen 4: who waits for whom (SyncTrace), as a plate, as a ladder, and as a table.
 import type { JSX } from 'preact';
-import { useEffect } from 'preact/hooks';
-import type { Summary } from '../api/interplay';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { Pattern, Summary } from '../api/interplay';
 import { duration, integer, percent, plural, span } from '../lib/format';
+import { MOST_CONTEXTS } from '../lib/interplay';
 import * as act from '../state/actions';
 import { interplayOf, MODES, TABS } from '../state/interplay';
 import type { Interplay, InterplayState } from '../state/interplay';
@@ -87,36 +88,58 @@ function Headline({ screen }: { screen: Interplay }): JSX.Element {
   );
 }
 
+/** Patterns in view until more are asked for, and at most. */
+const FEW_PATTERNS = 6;
+const MOST_PATTERNS = 200;
+
+/** The first of each kind, then the others: many of one kind do not hide the rest. */
+function byKind(patterns: readonly Pattern[]): Pattern[] {
+  const kinds = new Set<string>();
+  const isFirst = patterns.map(({ kind }) => !kinds.has(kind) && !!kinds.add(kind));
+  return [...patterns.filter((_, i) => isFirst[i]), ...patterns.filter((_, i) => !isFirst[i])];
+}
+
+/** A pattern's threads come into the picture, its time becomes the range. */
+function showPattern(screen: Interplay, { thread, others, from, to }: Pattern): void {
+  const around = others.filter(one => one !== thread).slice(0, MOST_CONTEXTS);
+  const kept = screen.state.get().contexts.filter(one => one !== thread);
+  if (thread >= 0) {
+    const contexts = around.length > 0 ? around : kept;
+    screen.set({ focus: thread, contexts, current: thread, focused: -1 });
+  }
+  if (to > from) act.setRange(screen.app, { t0: from, t1: to }, false);
+}
+
 /** Patterns, each with what says so; a click shows its threads and its time. */
 function Patterns({ screen, summary }: { screen: Interplay; summary: Summary }): JSX.Element {
+  const [isAll, setAll] = useState(false);
+  const sorted = useMemo(() => byKind(summary.patterns), [summary]);
+  const shown = sorted.slice(0, isAll ? MOST_PATTERNS : FEW_PATTERNS);
+  const more = sorted.length - FEW_PATTERNS;
   return (
-    <ul class="interplay-patterns" aria-label="Patterns found">
-      {summary.patterns.slice(0, 12).map((pattern, i) => (
-        <li key={i}>
-          <button
-            class="link"
-            title="Show its threads"
-            onClick={() => {
-              const others = pattern.others.filter(one => one !== pattern.thread).slice(0, 8);
-              if (pattern.thread >= 0)
-                screen.set({
-                  focus: pattern.thread,
-                  contexts:
-                    others.length > 0
-                      ? others
-                      : screen.state.get().contexts.filter(one => one !== pattern.thread),
-                  current: pattern.thread,
-                  focused: -1,
-                });
-              if (pattern.to > pattern.from)
-                act.setRange(screen.app, { t0: pattern.from, t1: pattern.to }, false);
-            }}
-          >
-            <b>{pattern.kind.replace(/_/g, ' ')}</b> {pattern.text}
-          </button>
-        </li>
-      ))}
-    </ul>
+    <div class={isAll ? 'interplay-patterns all' : 'interplay-patterns'}>
+      <ul aria-label="Patterns found">
+        {shown.map((pattern, i) => (
+          <li key={i}>
+            <button
+              class="link"
+              title={`${pattern.text}. A click shows its threads and its time`}
+              onClick={() => showPattern(screen, pattern)}
+            >
+              <b>{pattern.kind.replace(/_/g, ' ')}</b> {pattern.text}
+            </button>
+          </li>
+        ))}
+      </ul>
+      {more > 0 && (
+        <button class="link more" aria-expanded={isAll} onClick={() => setAll(!isAll)}>
+          {isAll ? 'fewer patterns' : plural(more, 'more pattern')}
+        </button>
+      )}
+      {isAll && sorted.length > MOST_PATTERNS && (
+        <small>{integer(sorted.length - MOST_PATTERNS)} more: weft interplay --patterns</small>
+      )}
+    </div>
   );
 }
 
