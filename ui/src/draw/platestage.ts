@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 // The plate as a picture: icicles on one canvas, curves on the next, what the pointer is on on the
 // last, so that hovering paints neither calls nor curves again.
-import { curvesOf, isBundle, longestFirst, waitAt } from '../lib/interplay';
+import { curvesOf, isBundle, longestFirst } from '../lib/interplay';
 import type { Curve } from '../lib/interplay';
 import { layoutLadder, layoutPlate, MOST_LEVEL_PX, outerRadius } from '../lib/plate';
 import type { Frame, Plate, RingFrame, StraightFrame } from '../lib/plate';
 import type { Interplay, PlateHit } from '../state/interplay';
 import { SITE_FN } from '../state/interplayload';
 import type { ThreadData } from '../state/interplayload';
+import { hitOf } from '../state/interplaywalk';
 import type { Picture } from '../state/screens';
 import { addBar, curveEnds, eachItem, Markers, paintCurve, plateStyle } from './platepaint';
 import type { PlateScene, PlateStyle } from './platepaint';
@@ -340,19 +341,7 @@ export class PlateStage implements Picture {
       const away = Math.max(0, start[i]! - spot.t, spot.t - end[i]!);
       if (away < miss) [best, miss] = [i, away];
     });
-    return best < 0 ? null : this.hitOf(data, frame.thread, spot.level, best, spot.t);
-  }
-
-  hitOf(data: ThreadData, thread: number, depth: number, i: number, t: number): PlateHit {
-    const { start, end, count, longestFn, isCluster } = data.calls;
-    const [a, b] = [start[i]!, end[i]!];
-    const { wait, io } = data.shares?.in(a, b) ?? { wait: 0, io: 0 };
-    const within = Math.min(Math.max(t, a), Math.max(a, b - 1));
-    const isAggregate = data.isBare || isCluster[i] === 1;
-    return {
-      ...{ thread, depth, start: a, end: b, fn: longestFn[i]!, count: count[i]!, t: within },
-      ...{ wait, io, item: waitAt(data.waits, within, data.isBare ? 0 : depth, isAggregate) },
-    };
+    return best < 0 ? null : hitOf(data, frame.thread, spot.level, best, spot.t);
   }
 
   /** The curve under a place, in the room between the threads. */

@@ -119,6 +119,12 @@ function placeCommands({ screens, served }: App): Command[] {
   return list;
 }
 
+/** A key that the screen has for something else does not lead to a command of all screens. */
+function withoutKeysOf(own: readonly Command[], rest: readonly Command[]): Command[] {
+  const taken = new Set(own.flatMap(({ key = '', also = [] }) => [key, ...also]));
+  return rest.map(one => (taken.has(one.key ?? '') ? { ...one, key: undefined } : one));
+}
+
 /** Commands that hold now: those of the screen first. */
 export function commandsOf(app: App): Command[] {
   const own = currentScreen(app).commands?.(app) ?? [];
@@ -128,7 +134,8 @@ export function commandsOf(app: App): Command[] {
   const themes: Command[] = THEMES.map(theme => ({
     ...{ name: `Theme: ${theme}`, run: (a: App) => act.setTheme(a, theme) },
   }));
-  const all = [...own, ...placeCommands(app), ...COMMON, ...regimeCommands(app)];
+  const common = withoutKeysOf(own, COMMON);
+  const all = [...own, ...placeCommands(app), ...common, ...regimeCommands(app)];
   const kept = [...pinCommands(app), ...pastCommands(app)];
   return [...all, ...kept, ...sorts, ...themes].filter(({ isFor }) => isFor?.(app) ?? true);
 }

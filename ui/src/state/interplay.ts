@@ -8,7 +8,7 @@ import { Superseded } from '../api/source';
 import { Atom } from '../lib/atom';
 import { duration, exact } from '../lib/format';
 import { MOST_CONTEXTS, pickContexts, pickFocus, threadHues } from '../lib/interplay';
-import type { Pair, Shares, Site, Waits } from '../lib/interplay';
+import type { Curve, Pair, Shares, Site, Waits } from '../lib/interplay';
 import type { Span } from '../lib/model';
 import * as act from './actions';
 import type { App } from './app';
@@ -400,6 +400,13 @@ export class Interplay {
       ...{ fn: SITE_FN + Math.max(0, site), count: waits.count[item]!, wait: waits.sum[item]! },
       ...{ io: 0, item },
     };
+  }
+
+  /** A curve as what is pointed at: its wait, or all that are bundled in it. */
+  curveHit(curve: Curve): PlateHit | null {
+    const first = this.waitHit(curve.thread, curve.item);
+    const { start, end, count, ns } = curve;
+    return first && { ...first, start, end, count, wait: ns, t: (start + end) / 2 };
   }
 
   /** Selects a wait, and shows it: its thread is brought into the picture, its time into view. */

@@ -299,7 +299,14 @@ function toggleTallOf(app: App): void {
   if (item) act.toggleTall(app, item.thread);
 }
 
+/** Enter and the space bar belong to the control that has the focus. */
+function isForControl({ key, target }: KeyboardEvent): boolean {
+  if (!/^(Enter| )$/.test(key) || !(target instanceof HTMLElement)) return false;
+  return target.closest('button, a, summary, input') !== null;
+}
+
 export function pageKey(app: App, event: KeyboardEvent): boolean {
+  if (isForControl(event)) return false;
   const own = currentScreen(app).onKey;
   if (!event.ctrlKey && !event.metaKey && own?.(app, event)) return true;
   return runKeyed(app, event);

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
 // Screen 4: who waits for whom (SyncTrace), as a plate, as a ladder, and as a table.
 import type { JSX } from 'preact';
-import { useEffect } from 'preact/hooks';
-import type { Summary } from '../api/interplay';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { Pattern, Summary } from '../api/interplay';
 import { duration, integer, percent, plural, span } from '../lib/format';
+import { MOST_CONTEXTS } from '../lib/interplay';
 import * as act from '../state/actions';
-import type { App } from '../state/app';
 import { interplayOf, MODES, TABS } from '../state/interplay';
-import type { Interplay, InterplayState, PlateHit } from '../state/interplay';
+import type { Interplay, InterplayState } from '../state/interplay';
 import type { OnReady, ScreenSpec } from '../state/screens';
 import { InterplayChart } from './interplaychart';
 import './interplay.css';
-import { InterplayPanel, TAB_NAMES } from './interplaypanel';
+import { interplayCommands, interplayKey, nextMode } from './interplaykeys';
+import { InterplayPanel } from './interplaypanel';
 import { InterplayTable } from './interplaytable';
 import { InterplayTip } from './interplaytip';
 import { Command } from './parts';
@@ -87,36 +88,58 @@ function Headline({ screen }: { screen: Interplay }): JSX.Element {
   );
 }
 
+/** Patterns in view until more are asked for, and at most. */
+const FEW_PATTERNS = 6;
+const MOST_PATTERNS = 200;
+
+/** The first of each kind, then the others: many of one kind do not hide the rest. */
+function byKind(patterns: readonly Pattern[]): Pattern[] {
+  const kinds = new Set<string>();
+  const isFirst = patterns.map(({ kind }) => !kinds.has(kind) && !!kinds.add(kind));
+  return [...patterns.filter((_, i) => isFirst[i]), ...patterns.filter((_, i) => !isFirst[i])];
+}
+
+/** A pattern's threads come into the picture, its time becomes the range. */
+function showPattern(screen: Interplay, { thread, others, from, to }: Pattern): void {
+  const around = others.filter(one => one !== thread).slice(0, MOST_CONTEXTS);
+  const kept = screen.state.get().contexts.filter(one => one !== thread);
+  if (thread >= 0) {
+    const contexts = around.length > 0 ? around : kept;
+    screen.set({ focus: thread, contexts, current: thread, focused: -1 });
+  }
+  if (to > from) act.setRange(screen.app, { t0: from, t1: to }, false);
+}
+
 /** Patterns, each with what says so; a click shows its threads and its time. */
 function Patterns({ screen, summary }: { screen: Interplay; summary: Summary }): JSX.Element {
+  const [isAll, setAll] = useState(false);
+  const sorted = useMemo(() => byKind(summary.patterns), [summary]);
+  const shown = sorted.slice(0, isAll ? MOST_PATTERNS : FEW_PATTERNS);
+  const more = sorted.length - FEW_PATTERNS;
   return (
-    <ul class="interplay-patterns" aria-label="Patterns found">
-      {summary.patterns.slice(0, 12).map((pattern, i) => (
-        <li key={i}>
-          <button
-            class="link"
-            title="Show its threads"
-            onClick={() => {
-              const others = pattern.others.filter(one => one !== pattern.thread).slice(0, 8);
-              if (pattern.thread >= 0)
-                screen.set({
-                  focus: pattern.thread,
-                  contexts:
-                    others.length > 0
-                      ? others
-                      : screen.state.get().contexts.filter(one => one !== pattern.thread),
-                  current: pattern.thread,
-                  focused: -1,
-                });
-              if (pattern.to > pattern.from)
-                act.setRange(screen.app, { t0: pattern.from, t1: pattern.to }, false);
-            }}
-          >
-            <b>{pattern.kind.replace(/_/g, ' ')}</b> {pattern.text}
-          </button>
-        </li>
-      ))}
-    </ul>
+    <div class={isAll ? 'interplay-patterns all' : 'interplay-patterns'}>
+      <ul aria-label="Patterns found">
+        {shown.map((pattern, i) => (
+          <li key={i}>
+            <button
+              class="link"
+              title={`${pattern.text}. A click shows its threads and its time`}
+              onClick={() => showPattern(screen, pattern)}
+            >
+              <b>{pattern.kind.replace(/_/g, ' ')}</b> {pattern.text}
+            </button>
+          </li>
+        ))}
+      </ul>
+      {more > 0 && (
+        <button class="link more" aria-expanded={isAll} onClick={() => setAll(!isAll)}>
+          {isAll ? 'fewer patterns' : plural(more, 'more pattern')}
+        </button>
+      )}
+      {isAll && sorted.length > MOST_PATTERNS && (
+        <small>{integer(sorted.length - MOST_PATTERNS)} more: weft interplay --patterns</small>
+      )}
+    </div>
   );
 }
 
@@ -202,91 +225,6 @@ function Settings(): JSX.Element {
       </button>
     </>
   );
-}
-
-export function nextMode(screen: Interplay): void {
-  const { mode } = screen.state.get();
-  screen.set({
-    mode: MODES[(MODES.indexOf(mode) + 1) % MODES.length]!,
-    hover: null,
-    pointer: null,
-  });
-}
-
-/* ---- keys ---- */
-
-function nextThread(screen: Interplay, by: number): void {
-  const { focus, contexts, current } = screen.state.get();
-  const all = [focus, ...contexts];
-  const at = Math.max(0, all.indexOf(current));
-  const next = all[(at + by + all.length) % all.length]!;
-  screen.set({ current: next });
-  screen.say(`${screen.title(next)} is current.`);
-}
-
-function isOnControl(event: KeyboardEvent): boolean {
-  const on =
-    event.target instanceof HTMLElement && event.target.closest('button, a, summary, input');
-  return on !== null && on !== false && /^(Enter| )$/.test(event.key);
-}
-
-export function interplayKey(app: App, event: KeyboardEvent): boolean {
-  if (event.ctrlKey || event.metaKey || event.altKey || isOnControl(event)) return false;
-  const screen = interplayOf(app);
-  const { current, focus, selected, inner } = screen.state.get();
-  const room = inner > 0 ? inner : 0.6;
-  const thread = current >= 0 ? current : focus;
-  const fast = event.shiftKey ? 3 : 1;
-  const { t0, t1 } = screen.view(thread);
-  const places: Record<string, () => void> = {
-    KeyW: () => screen.zoom(thread, 0.8 ** fast, (t0 + t1) / 2),
-    KeyS: () => screen.zoom(thread, 1.25 ** fast, (t0 + t1) / 2),
-    KeyA: () => screen.pan(thread, -0.1 * fast),
-    KeyD: () => screen.pan(thread, 0.1 * fast),
-    Period: () => screen.step(1),
-    Comma: () => screen.step(-1),
-    ArrowRight: () => screen.step(1),
-    ArrowLeft: () => screen.step(-1),
-    ArrowDown: () => nextThread(screen, 1),
-    ArrowUp: () => nextThread(screen, -1),
-    PageDown: () => screen.foldBy(thread, 1),
-    PageUp: () => screen.foldBy(thread, -1),
-  };
-  const letters: Record<string, () => void> = {
-    v: () => nextMode(screen),
-    o: () => screen.set({ isByObject: !screen.state.get().isByObject }),
-    u: () => screen.align(),
-    f: () => screen.enlarge(thread),
-    F: () => zoomTo(screen, selected),
-    '[': () => screen.toCause(),
-    ']': () => screen.toEffect(),
-    '-': () => screen.set({ inner: Math.max(0.15, room - 0.05) }),
-    '+': () => screen.set({ inner: Math.min(0.95, room + 0.05) }),
-    '=': () => screen.set({ inner: Math.min(0.95, room + 0.05) }),
-    Enter: () => (thread === focus ? act.commitRange(app) : screen.show(thread)),
-    Delete: () => screen.hide(thread),
-    R: () =>
-      selected &&
-      act.setRange(app, { t0: Math.floor(selected.start), t1: Math.ceil(selected.end) }, false),
-    x: () => screen.explain(),
-    t: () => nextTab(screen),
-  };
-  const step = letters[event.key] ?? places[event.code];
-  step?.();
-  return step !== undefined;
-}
-
-function zoomTo(screen: Interplay, hit: PlateHit | null): void {
-  if (!hit) return;
-  const margin = Math.max(10, (hit.end - hit.start) * 0.1);
-  screen.setView(hit.thread, { t0: hit.start - margin, t1: hit.end + margin });
-}
-
-function nextTab(screen: Interplay): void {
-  const { tab } = screen.state.get();
-  const next = TABS[(TABS.indexOf(tab) + 1) % TABS.length]!;
-  screen.set({ tab: next });
-  screen.say(TAB_NAMES.find(([key]) => key === next)![1]);
 }
 
 function clearTop(screen: Interplay): boolean {
@@ -399,24 +337,8 @@ export const INTERPLAY: ScreenSpec = {
     ['o', 'objects'],
     ['x', 'critical path'],
   ],
-  help: [
-    ['v', 'Interplay: plate, ladder, table'],
-    ['o', 'Interplay: curves by thread or by object'],
-    ['. ,', 'Interplay: next, previous wait of the current thread'],
-    [
-      '\u2191 \u2193',
-      'Interplay: the current thread; Enter makes it the main view, Delete hides it',
-    ],
-    ['[ ]', 'Interplay: to the release that ended the wait; to a wait that the thread ended'],
-    ['f, F', 'Interplay: more room for the current thread; the selected wait as wide as the view'],
-    [
-      'PgUp PgDn',
-      'Interplay: unfold, fold upper levels of the current thread (the wheel does, too)',
-    ],
-    ['+ \u2212', 'Interplay: room for curves, or for levels'],
-    ['u', 'Interplay: all threads at the same time'],
-    ['t', 'Interplay: the next table below'],
-  ],
+  help: [],
+  commands: interplayCommands,
   status: app => {
     const screen = interplayOf(app);
     const { selected, current } = screen.state.get();

@@ -143,6 +143,10 @@ function bindPlate(screen: Interplay, stage: PlateStage, area: HTMLElement): () 
     const box = area.getBoundingClientRect();
     return { x: event.clientX - box.left, y: event.clientY - box.top };
   };
+  const waitAt = (x: number, y: number): PlateHit | null => {
+    const curve = stage.curveAt(x, y);
+    return curve && screen.curveHit(curve);
+  };
   const timeAt = (thread: number, x: number, y: number): number | null => {
     const frame = stage.frames().find(one => one.thread === thread);
     const spot = frame?.spot(x, y);
@@ -168,7 +172,7 @@ function bindPlate(screen: Interplay, stage: PlateStage, area: HTMLElement): () 
   const hover = (x: number, y: number, event: PointerEvent): void => {
     const edge = stage.gripAt(x, y);
     area.style.cursor = edge === 'split' ? 'ns-resize' : edge === 'inner' ? 'move' : '';
-    const hit = stage.hit(x, y);
+    const hit = stage.hit(x, y) ?? waitAt(x, y);
     const now = screen.state.get().hover;
     if (!hit && !now) return;
     const pointer = hit ? { x: event.clientX, y: event.clientY } : null;
@@ -199,6 +203,7 @@ function bindPlate(screen: Interplay, stage: PlateStage, area: HTMLElement): () 
     }
   };
   const up = (event: PointerEvent): void => {
+    if (event.button > 0) return void (grip = null);
     const { x, y } = place(event);
     const done = grip;
     grip = null;
@@ -206,8 +211,9 @@ function bindPlate(screen: Interplay, stage: PlateStage, area: HTMLElement): () 
       const { range } = screen.app.state.get();
       return act.setRange(screen.app, range, false);
     }
-    if (done?.kind === 'range') screen.select(stage.hit(x, y));
-    else if (!done && event.button === 0) pickCurve(screen, stage, x, y);
+    const hit = done?.kind === 'range' ? stage.hit(x, y) : null;
+    if (hit) screen.select(hit);
+    else if (!done || done.kind === 'range') pickCurve(screen, stage, x, y);
   };
   const leave = (): void => {
     if (screen.state.get().hover) screen.set({ hover: null, pointer: null });
@@ -215,7 +221,7 @@ function bindPlate(screen: Interplay, stage: PlateStage, area: HTMLElement): () 
   const double = (event: MouseEvent): void => {
     if ((event.target as HTMLElement).closest('button')) return;
     const { x, y } = place(event);
-    const hit = stage.hit(x, y);
+    const hit = stage.hit(x, y) ?? waitAt(x, y);
     if (!hit) return;
     const margin = (hit.end - hit.start) * 0.1;
     screen.setView(hit.thread, { t0: hit.start - margin, t1: hit.end + margin });

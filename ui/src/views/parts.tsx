@@ -19,8 +19,18 @@ export function Name({ fn }: { fn: number }): JSX.Element {
   return <span title={model.fullName(fn)}>{model.name(fn)}</span>;
 }
 
+const KEY_WORDS: Record<string, string> = {
+  ...{ ArrowLeft: '\u2190', ArrowRight: '\u2192', ArrowUp: '\u2191', ArrowDown: '\u2193' },
+  ...{ PageUp: 'PgUp', PageDown: 'PgDn', Delete: 'Del', Escape: 'Esc', '-': '\u2212' },
+};
+
+/** A key, as it is written on keyboards, of what events call it ("Shift+ArrowLeft"). */
+function keyWords(key: string): string {
+  return key.replace(/[A-Z][a-zA-Z]+|-$/g, name => KEY_WORDS[name] ?? name);
+}
+
 export function Key({ children }: { children: ComponentChildren }): JSX.Element {
-  return <kbd>{children}</kbd>;
+  return <kbd>{typeof children === 'string' ? keyWords(children) : children}</kbd>;
 }
 
 /** Copies text; falls back to a selection where the clipboard is not to be had (file://). */

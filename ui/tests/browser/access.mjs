@@ -83,7 +83,8 @@ function lookAround() {
 
   const parse = text => {
     const [r, g, b, a = 1] = (text.match(/[\d.]+/g) ?? [0, 0, 0, 0]).map(Number);
-    return { rgb: [r, g, b], a };
+    const whole = text.startsWith('color(srgb') ? 255 : 1; // a mix counts to 1
+    return { rgb: [r * whole, g * whole, b * whole], a };
   };
   const over = (top, below) => top.rgb.map((c, i) => c * top.a + below[i] * (1 - top.a));
   const light = rgb => {

@@ -5,6 +5,7 @@
 import { troubleOf } from './access.mjs';
 import { DURATION, serveBrowser } from './fakeinterplay.mjs';
 import { fragmentOf, newContext, settle } from './page.mjs';
+import { badges, hits, rowOf, spotOf, tab, tipAt, viewsOf } from './plate.mjs';
 import { startBinary } from './timelineserver.mjs';
 
 const PATIENCE_MS = 30000;
@@ -36,68 +37,6 @@ async function until(page, what, ...args) {
     if (found || Date.now() > end) return found;
     await settle(page);
   }
-}
-
-const rowOf = (page, name) => page.locator('table.interplay-threads tbody tr', { hasText: name });
-const tab = (page, name) => page.locator('.interplay-panel [role=tab]', { hasText: name }).click();
-const badges = page =>
-  page.locator('.badge-thread').evaluateAll(all => all.map(one => Number(one.dataset.thread)));
-
-/** The middle of a call of a thread in the picture, in px of the page. */
-const spotOf = (page, thread, t, level) =>
-  page.evaluate(
-    async ([id, at, depth]) => {
-      const { stage } = await window.weftReady;
-      const box = document.querySelector('.plate').getBoundingClientRect();
-      const frame = stage.frames().find(one => one.thread === id);
-      const { x, y } = frame.place(at, depth + 0.5);
-      return { x: box.left + x, y: box.top + y };
-    },
-    [thread, t, level],
-  );
-
-async function tipAt(page, thread, t, level) {
-  const { x, y } = await spotOf(page, thread, t, level);
-  await page.mouse.move(x, y);
-  await settle(page);
-  const tip = page.locator('.plate-tip');
-  return (await tip.count()) > 0 ? tip.textContent() : '';
-}
-
-/** What the stage says is at a place is what was drawn there, on straight threads and on bent ones. */
-async function hits(ok, page) {
-  const wrong = await page.evaluate(async () => {
-    const { stage, app } = await window.weftReady;
-    void app;
-    const out = [];
-    let looked = 0;
-    for (const frame of stage.frames()) {
-      const { calls } = stage.screen.loader.of(frame.thread);
-      for (let level = 0; level + 1 < calls.depthFrom.length && level < frame.shown; level++)
-        for (let i = calls.depthFrom[level]; i < calls.depthFrom[level + 1]; i++) {
-          const [start, end] = [calls.start[i], calls.end[i]];
-          if (end <= frame.view.t0 || start >= frame.view.t1) continue;
-          const { x, y } = frame.place((start + end) / 2, level + 0.5);
-          const a = frame.place(start, level + 0.5);
-          const b = frame.place(end, level + 0.5);
-          if (Math.hypot(a.x - b.x, a.y - b.y) < 2) continue;
-          looked++;
-          const hit = stage.hit(x, y);
-          const isIt =
-            hit?.thread === frame.thread &&
-            hit.depth === level &&
-            hit.start === start &&
-            hit.end === end;
-          if (!isIt) out.push(`${frame.thread} ${level} ${start}: ${JSON.stringify(hit)}`);
-        }
-    }
-    return { out, looked };
-  });
-  ok(
-    wrong.out.length === 0 && wrong.looked > 300,
-    'the call under the pointer is the one drawn there',
-    `${wrong.looked} looked at; ${wrong.out.slice(0, 3).join('; ')}`,
-  );
 }
 
 /** Section V, first part: who waits for whom, who never waits, and for whom all wait. */
@@ -304,25 +243,19 @@ async function views(ok, page) {
   await tab(page, 'Threads');
   await rowOf(page, 'T100 main').locator('.row-link').click();
   await settle(page);
-  const viewsOf = () =>
-    page.evaluate(async () =>
-      (await window.weftReady).stage
-        .frames()
-        .map(({ thread, view }) => [thread, view.t1 - view.t0]),
-    );
   const { x, y } = await spotOf(page, 1, 1000e6, 0);
   await page.mouse.move(x, y);
   await page.keyboard.down('Control');
   await page.mouse.wheel(0, -300);
   await page.keyboard.up('Control');
   await settle(page);
-  const zoomed = new Map(await viewsOf());
+  const zoomed = new Map(await viewsOf(page));
   ok(
     zoomed.get(1) < DURATION && zoomed.get(0) === DURATION && zoomed.get(2) === DURATION,
     'a context thread zooms alone',
   );
   await page.keyboard.press('u');
-  ok(new Map(await viewsOf()).get(1) === DURATION, 'and goes back to the time of all');
+  ok(new Map(await viewsOf(page)).get(1) === DURATION, 'and goes back to the time of all');
   const sizes = () =>
     page.evaluate(async () =>
       (await window.weftReady).stage
@@ -362,7 +295,7 @@ async function views(ok, page) {
   await page.mouse.move(overview.x + overview.width * 0.5, overview.y + 20, { steps: 4 });
   await page.mouse.up();
   await settle(page);
-  const brushed = new Map(await viewsOf()).get(0);
+  const brushed = new Map(await viewsOf(page)).get(0);
   ok(Math.abs(brushed / DURATION - 0.25) < 0.02, 'the overview has a brush', String(brushed));
   await page.keyboard.press('0');
   await page.locator('.badge-thread[data-thread="3"]').dblclick();
@@ -378,7 +311,7 @@ async function forms(ok, browser, address, page) {
     (await window.weftReady).stage.frames().map(({ isRing }) => isRing),
   );
   ok(frames.length > 4 && frames.every(isRing => !isRing), 'one key makes it a ladder');
-  await hits(ok, page);
+  await hits(ok, page, 300);
   await page.keyboard.press('v');
   await settle(page);
   const rows = await page.locator('table.waits tbody tr:not(.gap)').count();
@@ -456,7 +389,7 @@ async function real(ok, browser, binary, trace) {
     return rows ? rows.rows : 0;
   });
   ok(waits > 0, 'a recording: its waits are there', String(waits));
-  await hits(ok, page);
+  await hits(ok, page, 300);
   for (const name of ['Who waits', 'Locks', 'From where', 'Selected']) await tab(page, name);
   for (const key of ['.', 'v', 'v', 'v', 'o', 'o']) await page.keyboard.press(key);
   await page.keyboard.press('2');
@@ -469,7 +402,7 @@ async function real(ok, browser, binary, trace) {
 export async function testInterplay(ok, browser) {
   const server = await serveBrowser();
   const { page, context, trouble } = await open(browser, server.address);
-  await hits(ok, page);
+  await hits(ok, page, 300);
   await overview(ok, page);
   await workers(ok, page);
   await hangMonitor(ok, page);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Pictures of every screen of the served page, light and dark: docs/img/screen-NAME-THEME.png.
 // usage: node shots.mjs WEFT TRACE.weft FOLDER [NAME...]
+// Without names: all but those that need waits and executions (interplay, path, compare).
 //
 // 1600 x 1000 at one pixel a pixel, without the time of day in them: the same program and trace give
 // the same pictures. With pngquant on the path they are a third as large.
@@ -50,7 +51,30 @@ async function health(page) {
   await show(page, '9');
 }
 
+/** A wait in the middle is selected; its curve stands out. */
+async function interplay(page) {
+  await show(page, '4');
+  await page.locator('table.interplay-threads td .link').nth(3).click();
+  await quiet(page, PATIENCE_MS);
+  await page.locator('.interplay-panel [role=tab]').first().click();
+}
+
+/** The three longest calls of the function that the tutorial asks about. */
+async function path(page) {
+  await show(page, '5');
+  await page.getByLabel(/^Longest/).selectOption('3');
+  await page.locator('.path-form input').last().fill('load_page');
+  await page.locator('.path-form button[type=submit]').last().click();
+}
+
+/** The executions that are proposed first: the slow ones against the fast ones. */
+async function compare(page) {
+  await show(page, '6');
+  await page.locator('.cmp-subjects .row-link').first().click();
+}
+
 const SCREENS = { overview, timeline, patterns, functions, health };
+const WITH_WAITS = { interplay, path, compare };
 
 function shrink(path) {
   const args = ['--force', '--skip-if-larger', '--speed', '1', '--output', path, '256', path];
@@ -63,7 +87,7 @@ async function shoot(browser, url, name, colorScheme, folder) {
     colorScheme,
     reducedMotion: 'reduce',
   });
-  await SCREENS[name](page);
+  await { ...SCREENS, ...WITH_WAITS }[name](page);
   await page.mouse.move(800, 12); // over nothing
   await quiet(page, PATIENCE_MS);
   const path = join(folder, `screen-${name}-${colorScheme}.png`);
