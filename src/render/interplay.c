@@ -377,8 +377,10 @@ static void print_counts(const struct interplay *interplay)
         weft_output_printf(out, "%s at addresses that were used again\n",
                            weft_human_plural(table->reused, "object").text);
     if (table->lost)
-        weft_output_printf(out, "%s lost by the source: what ended %s is doubtful\n",
-                           weft_human_plural(table->lost, "record").text,
+        weft_output_printf(out, "%s lost by the source\n",
+                           weft_human_plural(table->lost, "record").text);
+    if (table->n_lossy)
+        weft_output_printf(out, "%s: what ended them is doubtful, as records are lost there\n",
                            weft_human_plural(table->n_lossy, "wait").text);
     for (unsigned i = 0; i < WEFT_KNOWN_N; i++)
         if (!(table->known >> i & 1))

@@ -231,7 +231,8 @@ struct weft_interplay_pattern {
     struct weft_str text;
 };
 
-/* Where records of a thread are lost, if the trace says when: from its last word to its next one. */
+/* Where records of a thread are lost, if the trace says when: from its last word to its next one.
+ */
 struct weft_interplay_loss {
     uint64_t from_ns, to_ns, n_records;
     uint32_t thread_id;
