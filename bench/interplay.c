@@ -4,8 +4,10 @@
  * table, and of what a screen asks.
  *
  * usage: interplay make FILE [CALLS]   writes a made-up trace (default: 14,000,000 calls): one
- * thread gives work to 42 others, 100,800 times interplay TRACE [MEMORY]      measures; MEMORY:
- * ceiling in MiB (default: 1024)
+ * thread gives work to 42 others, 100,800 times
+ *        interplay many FILE [THREADS]   likewise: so many threads (default: 100,000) wait for one
+ * condition at once, then each for its own
+ *        interplay TRACE [MEMORY]        measures; MEMORY: ceiling in MiB (default: 1024)
  */
 #include "analysis/interplay.h"
 
@@ -31,6 +33,7 @@ enum {
     ALL_FUNCTIONS,
     MOST_DEPTH = 14,
     CONDITIONS = 0x1000,
+    MANY_STEP_NS = 100,
 };
 
 /* A thread's calls, in order of time. */
@@ -118,9 +121,61 @@ static void write_farmer(struct writing *w, unsigned calls_a_wait)
     leave_to(w, 0, at_ns + 1000);
 }
 
-static enum weft_code fill(struct weft_sink *sink, uint64_t n_calls, struct weft_err *err)
+/* ---- many threads ---------------------------------------------------------------------------- */
+
+/* When the waits of a thread end: for the one condition, then for its own. */
+static uint64_t shared_end(unsigned n_threads, unsigned thread)
 {
-    const unsigned calls_a_wait = (unsigned)(n_calls / (WORKERS + 1) / WAITS);
+    return (uint64_t)n_threads + MANY_STEP_NS * (1 + (uint64_t)thread);
+}
+
+static uint64_t own_end(unsigned n_threads, unsigned thread)
+{
+    return shared_end(n_threads, n_threads + thread);
+}
+
+static void write_waiter(struct writing *w, unsigned thread, unsigned n_threads)
+{
+    const uint64_t shared_ns = shared_end(n_threads, thread), own_ns = own_end(n_threads, thread);
+    put(w, 0, FN_MAIN, WEFT_CALL_ENTER);
+    call_with(w, FN_WAIT, 1 + thread, shared_ns, CONDITIONS);
+    call_with(w, FN_WAIT, shared_ns + 1, own_ns, CONDITIONS + 64 * (1 + (uint64_t)thread));
+    put(w, own_ns + 1, FN_MAIN, WEFT_CALL_EXIT);
+}
+
+static void write_waker(struct writing *w, unsigned n_threads)
+{
+    put(w, 0, FN_MAIN, WEFT_CALL_ENTER);
+    for (unsigned i = 0; i < 2 * n_threads; i++) {
+        const uint64_t at_ns = shared_end(n_threads, i) - MANY_STEP_NS / 2;
+        call_with(w, FN_SIGNAL, at_ns, at_ns + 1,
+                  i < n_threads ? CONDITIONS : CONDITIONS + 64 * (1 + (uint64_t)i - n_threads));
+    }
+    put(w, own_end(n_threads, n_threads), FN_MAIN, WEFT_CALL_EXIT);
+}
+
+/* ---- traces ---------------------------------------------------------------------------------- */
+
+/* What is made up: threads that are given work, with so many calls; or that wait at once. */
+struct plan {
+    unsigned n_threads, calls_a_wait;
+    bool is_many;
+};
+
+static void write_thread(struct writing *w, const struct plan *plan, unsigned thread)
+{
+    if (plan->is_many && thread == 0)
+        write_waker(w, plan->n_threads);
+    else if (plan->is_many)
+        write_waiter(w, thread - 1, plan->n_threads);
+    else if (thread == 0)
+        write_farmer(w, plan->calls_a_wait);
+    else
+        write_worker(w, thread - 1, plan->calls_a_wait);
+}
+
+static enum weft_code fill(struct weft_sink *sink, const struct plan *plan, struct weft_err *err)
+{
     const struct weft_sink_begin begin = { .format = WEFT_STR("made up"), .is_parallel = true };
     const struct weft_clock clock = { .frequency_hz = 1000000000 };
     enum weft_code code = sink->ops->begin(sink, &begin, err);
@@ -138,16 +193,13 @@ static enum weft_code fill(struct weft_sink *sink, uint64_t n_calls, struct weft
         };
         code = sink->ops->function(sink, &info, err);
     }
-    for (unsigned i = 0; i <= WORKERS && code == WEFT_OK; i++) {
+    for (unsigned i = 0; i <= plan->n_threads && code == WEFT_OK; i++) {
         const struct weft_thread_info info = { .tid = 100 + i, .pid = 100 };
         struct writing w = { .sink = sink, .err = err, .random = i + 1 };
         code = sink->ops->thread(sink, &info, &w.thread_id, err);
         if (code != WEFT_OK)
             break;
-        if (i == 0)
-            write_farmer(&w, calls_a_wait);
-        else
-            write_worker(&w, i - 1, calls_a_wait);
+        write_thread(&w, plan, i);
         code = w.code == WEFT_OK ? sink->ops->thread_end(sink, w.thread_id, 0, err) : w.code;
     }
     return code;
@@ -159,14 +211,14 @@ static int fail(const struct weft_err *err)
     return 1;
 }
 
-static int make(const char *path, uint64_t n_calls)
+static int make(const char *path, const struct plan *plan)
 {
     const struct weft_writer_opts opts = { .source_name = "interplay" };
     struct weft_writer *writer = NULL;
     struct weft_err err = { 0 };
     enum weft_code code = weft_writer_open(path, &opts, &writer, &err);
     if (code == WEFT_OK)
-        code = fill(weft_writer_sink(writer), n_calls, &err);
+        code = fill(weft_writer_sink(writer), plan, &err);
     if (code == WEFT_OK)
         code = weft_writer_commit(writer, NULL, &err);
     return code == WEFT_OK ? 0 : fail(&err);
@@ -228,10 +280,19 @@ static int measure(const char *path, const struct weft_run *run)
 
 int main(int argc, char **argv)
 {
-    if (argc >= 3 && strcmp(argv[1], "make") == 0)
-        return make(argv[2], argc > 3 ? strtoull(argv[3], NULL, 10) : 14000000);
+    const bool is_many = argc >= 3 && strcmp(argv[1], "many") == 0;
+    if (is_many || (argc >= 3 && strcmp(argv[1], "make") == 0)) {
+        const uint64_t asked = argc > 3 ? strtoull(argv[3], NULL, 10) : is_many ? 100000 : 14000000;
+        const struct plan plan = {
+            .n_threads = is_many ? (unsigned)asked : WORKERS,
+            .calls_a_wait = (unsigned)(asked / (WORKERS + 1) / WAITS),
+            .is_many = is_many,
+        };
+        return make(argv[2], &plan);
+    }
     if (argc < 2) {
-        fputs("usage: interplay make FILE [CALLS] | interplay TRACE [MEMORY]\n", stderr);
+        fputs("usage: interplay make FILE [CALLS] | many FILE [THREADS] | TRACE [MEMORY]\n",
+              stderr);
         return 2;
     }
     const struct weft_run run = {

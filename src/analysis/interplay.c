@@ -499,7 +499,8 @@ static void set_tallies(struct job *job)
         object->waits = tally->waits;
         object->wait_ns = tally->wait_ns;
         object->uncontended = tally->uncontended;
-        object->releases = tally->releases;
+        if (object->kind != WEFT_SHARED_JOIN) /* the end of its thread is one */
+            object->releases = tally->releases;
     }
 }
 

@@ -18,6 +18,7 @@ enum {
     BALANCE_SHARE = 10, /* per cent of a life that they differ */
     SHORT_WAITS = 5,
     SHORT_SHARE = 80,
+    FIRST_OF_KIND = 3, /* patterns that stand before those of other kinds, if they cost more */
     NAME_BYTES = 48,
     TEXT_BYTES = 640,
 };
@@ -73,6 +74,19 @@ static struct small time_text(uint64_t ns)
             return small;
         }
     (void)snprintf(small.text, sizeof small.text, "%" PRIu64 " ns", ns);
+    return small;
+}
+
+/* Three digits, as everywhere. */
+static struct small share_text(double share)
+{
+    const double percent = 100 * share;
+    struct small small;
+    (void)snprintf(small.text, sizeof small.text, "%.*f %%",
+                   percent < 9.995   ? 2
+                   : percent < 99.95 ? 1
+                                     : 0,
+                   percent);
     return small;
 }
 
@@ -230,9 +244,9 @@ static enum weft_code name_farmer(struct job *job, uint32_t farmer, const uint32
     }
     (void)snprintf(text, sizeof text,
                    "%s gives work to %zu threads: it ended %" PRIu64
-                   " of their waits, %s in all, %.3g %% of their lives",
+                   " of their waits, %s in all, %s of their lives",
                    thread_text(job, farmer).text, job->group.n, count, time_text(wait_ns).text,
-                   100 * share_of(wait_ns, life_ns));
+                   share_text(share_of(wait_ns, life_ns)).text);
     const struct weft_interplay_pattern made = { .kind = WEFT_PATTERN_FARMER,
                                                  .thread_id = farmer,
                                                  .object = WEFT_ID_NONE,
@@ -352,12 +366,13 @@ static enum weft_code name_unbounded(struct job *job, const struct weft_interpla
         weft_interplay_function_of(job->interplay, wait->wait_site, &function_id);
     if (!weft_interplay_name_object(job->names, wait->object, &object))
         return no_memory(err);
-    (void)snprintf(
-        text, sizeof text, "%s waits in %.*s for %s, %.3g %% of its life, without a timeout%s",
-        thread_text(job, thread->thread_id).text,
-        (int)(function.n_bytes < 100 ? function.n_bytes : 100), function.bytes,
-        time_text(inside(job, wait)).text, 100 * share_of(inside(job, wait), life_of(thread)),
-        wait->flags & WEFT_CORRESPONDENCE_CUT_END ? ": nobody ever lets it go on" : "");
+    (void)snprintf(text, sizeof text,
+                   "%s waits in %.*s for %s, %s of its life, without a timeout%s",
+                   thread_text(job, thread->thread_id).text,
+                   (int)(function.n_bytes < 100 ? function.n_bytes : 100), function.bytes,
+                   time_text(inside(job, wait)).text,
+                   share_text(share_of(inside(job, wait), life_of(thread))).text,
+                   wait->flags & WEFT_CORRESPONDENCE_CUT_END ? ": nobody ever lets it go on" : "");
     const struct weft_interplay_pattern made = {
         .kind = WEFT_PATTERN_UNBOUNDED,
         .thread_id = thread->thread_id,
@@ -377,14 +392,14 @@ static enum weft_code name_idle(struct job *job, const struct weft_interplay_thr
 {
     char text[TEXT_BYTES];
     const uint32_t farmer = job->farmer[thread->thread_id];
-    (void)snprintf(
-        text, sizeof text,
-        "%s does next to nothing: it waits %.4g %% of its life, and works for %s in %" PRIu64
-        " pieces%s%s",
-        thread_text(job, thread->thread_id).text, 100 * share_of(thread->wait_ns, life_of(thread)),
-        time_text(busy_of(thread)).text, thread->waits,
-        farmer != WEFT_ID_NONE ? "; a superfluous worker of " : "",
-        farmer != WEFT_ID_NONE ? thread_text(job, farmer).text : "");
+    (void)snprintf(text, sizeof text,
+                   "%s does next to nothing: it waits %s of its life, and works for %s in %" PRIu64
+                   " pieces%s%s",
+                   thread_text(job, thread->thread_id).text,
+                   share_text(share_of(thread->wait_ns, life_of(thread))).text,
+                   time_text(busy_of(thread)).text, thread->waits,
+                   farmer != WEFT_ID_NONE ? "; a superfluous worker of " : "",
+                   farmer != WEFT_ID_NONE ? thread_text(job, farmer).text : "");
     const struct weft_interplay_pattern made = {
         .kind = WEFT_PATTERN_IDLE_WORKER,
         .thread_id = thread->thread_id,
@@ -519,8 +534,8 @@ static void turns_text(const struct job *job, const struct weft_turns *turns, ch
     case WEFT_PATTERN_IMBALANCE:
         (void)snprintf(text, TEXT_BYTES,
                        "%s comes last to a barrier where %zu others wait: %" PRIu64
-                       " of the waits there, %.3g %%, were for it, %s in all",
-                       who.text, n_others, turns->count, 100 * turns->share, value.text);
+                       " of the waits there, %s, were for it, %s in all",
+                       who.text, n_others, turns->count, share_text(turns->share).text, value.text);
         break;
     case WEFT_PATTERN_POLLING:
         (void)snprintf(text, TEXT_BYTES,
@@ -564,9 +579,32 @@ static enum weft_code take_turns(void *context, const struct weft_turns *turns,
     return add(job, &made, text, err);
 }
 
-static int by_kind(const void *a, const void *b)
+/* Time that threads were kept waiting. Who polls waits for time alone. */
+static uint64_t cost_of(const struct weft_interplay_pattern *pattern)
+{
+    switch ((enum weft_pattern_kind)pattern->kind) {
+    case WEFT_PATTERN_POLLING:
+    case WEFT_PATTERN_PERIOD_CHANGE:
+        return 0;
+    case WEFT_PATTERN_IDLE_WORKER: /* value_ns is what it works */
+        return pattern->to_ns - pattern->from_ns - pattern->value_ns;
+    case WEFT_PATTERN_SHORT_WORK:
+        return pattern->count * pattern->before_ns;
+    case WEFT_PATTERN_IMBALANCE: /* of a farmer: what the least busy one could do */
+        return pattern->object == WEFT_ID_NONE ? pattern->value_ns - pattern->before_ns
+                                               : pattern->value_ns;
+    default:
+        return pattern->value_ns;
+    }
+}
+
+static int by_cost(const void *a, const void *b)
 {
     const struct weft_interplay_pattern *x = a, *y = b;
+    if (x->is_further != y->is_further)
+        return x->is_further ? 1 : -1;
+    if (x->cost_ns != y->cost_ns)
+        return x->cost_ns > y->cost_ns ? -1 : 1;
     if (x->kind != y->kind)
         return x->kind < y->kind ? -1 : 1;
     if (x->value_ns != y->value_ns)
@@ -576,6 +614,21 @@ static int by_kind(const void *a, const void *b)
     if (x->from_ns != y->from_ns)
         return x->from_ns < y->from_ns ? -1 : 1;
     return (x->object > y->object) - (x->object < y->object);
+}
+
+/* What costs most comes first; but more of a kind than a few come after all others. */
+static void rank(struct job *job)
+{
+    struct weft_interplay_pattern *items = job->patterns.items;
+    size_t n_of_kind[WEFT_PATTERNS] = { 0 };
+    for (size_t i = 0; i < job->patterns.n; i++)
+        items[i].cost_ns = cost_of(&items[i]);
+    if (job->patterns.n == 0)
+        return;
+    qsort(items, job->patterns.n, sizeof *items, by_cost);
+    for (size_t i = 0; i < job->patterns.n; i++)
+        items[i].is_further = n_of_kind[items[i].kind]++ >= FIRST_OF_KIND;
+    qsort(items, job->patterns.n, sizeof *items, by_cost);
 }
 
 static enum weft_code find_all(struct job *job, struct weft_err *err)
@@ -615,8 +668,8 @@ enum weft_code weft_interplay_find_patterns(const struct weft_interplay *interpl
         job.farmer[id] = WEFT_ID_NONE;
     if (code == WEFT_OK)
         code = find_all(&job, err);
-    if (code == WEFT_OK && job.patterns.n)
-        qsort(job.patterns.items, job.patterns.n, sizeof *job.patterns.items, by_kind);
+    if (code == WEFT_OK)
+        rank(&job);
     table->n_patterns = job.patterns.n;
     if (code == WEFT_OK &&
         !weft_arena_copy_items(table->arena, &table->patterns, job.patterns.items, job.patterns.n,

@@ -201,7 +201,8 @@ static const struct weft_column pattern_columns[] = {
     { "object", NULL, WEFT_CELL_TEXT },       { "from_ns", NULL, WEFT_CELL_AT },
     { "to_ns", NULL, WEFT_CELL_AT },          { "count", NULL, WEFT_CELL_COUNT },
     { "value_ns", NULL, WEFT_CELL_NS },       { "before_ns", NULL, WEFT_CELL_NS },
-    { "share", NULL, WEFT_CELL_RATIO },       { "text", "evidence", WEFT_CELL_TEXT },
+    { "cost_ns", "cost", WEFT_CELL_NS },      { "share", NULL, WEFT_CELL_RATIO },
+    { "text", "evidence", WEFT_CELL_TEXT },
 };
 
 static void pattern_row(const void *context, size_t index, struct weft_cell *cells)
@@ -219,8 +220,9 @@ static void pattern_row(const void *context, size_t index, struct weft_cell *cel
     cells[7].number = row->count;
     cells[8].number = row->value_ns;
     cells[9].number = row->before_ns;
-    cells[10].real = row->share;
-    cells[11] = weft_text_cell(row->text);
+    cells[10] = (struct weft_cell){ .number = row->cost_ns, .is_null = row->cost_ns == 0 };
+    cells[11].real = row->share;
+    cells[12] = weft_text_cell(row->text);
 }
 
 static const struct weft_column wait_columns[] = {
@@ -375,8 +377,10 @@ static void print_counts(const struct interplay *interplay)
         weft_output_printf(out, "%s at addresses that were used again\n",
                            weft_human_plural(table->reused, "object").text);
     if (table->lost)
-        weft_output_printf(out, "%s lost by the source: what ended %s is doubtful\n",
-                           weft_human_plural(table->lost, "record").text,
+        weft_output_printf(out, "%s lost by the source\n",
+                           weft_human_plural(table->lost, "record").text);
+    if (table->n_lossy)
+        weft_output_printf(out, "%s: what ended them is doubtful, as records are lost there\n",
                            weft_human_plural(table->n_lossy, "wait").text);
     for (unsigned i = 0; i < WEFT_KNOWN_N; i++)
         if (!(table->known >> i & 1))

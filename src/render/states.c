@@ -78,7 +78,10 @@ static void print_text(const struct listing *listing, const struct weft_table *r
     weft_view_left_out(listing->view);
     if (!table->is_known)
         weft_view_dim(listing->view, WEFT_STATES_UNKNOWN);
-    if (table->n_rows > 0) {
+    if (!table->is_known && table->n_found > 0)
+        weft_output_text(out,
+                         "what could be guessed is not listed; --format csv and json have it\n");
+    if (table->is_known && table->n_rows > 0) {
         weft_output_text(out, "\n");
         weft_table_text(rows, &listing->view->style, out);
     }

@@ -225,11 +225,14 @@ struct weft_interplay_pattern {
     uint64_t count;          /* waits, turns, acquisitions: by kind */
     uint64_t value_ns;       /* time waited, period: by kind */
     uint64_t before_ns;      /* PERIOD_CHANGE: the period before; SHORT_WORK: of the notification */
+    uint64_t cost_ns;        /* how long threads were kept waiting; 0 of those that poll */
     double share;            /* of the thread's life, of the waits: by kind */
+    bool is_further;         /* three of its kind cost more: comes after those of all kinds */
     struct weft_str text;
 };
 
-/* Where records of a thread are lost, if the trace says when: from its last word to its next one. */
+/* Where records of a thread are lost, if the trace says when: from its last word to its next one.
+ */
 struct weft_interplay_loss {
     uint64_t from_ns, to_ns, n_records;
     uint32_t thread_id;
@@ -267,7 +270,7 @@ struct weft_interplay_table {
     uint32_t headline;                     /* the cell to begin with, or WEFT_ID_NONE */
     struct weft_interplay_thread *threads; /* by thread_id; those that live in the window */
     size_t n_threads;
-    struct weft_interplay_pattern *patterns; /* by kind, then most time first */
+    struct weft_interplay_pattern *patterns; /* those of most cost first, but is_further last */
     size_t n_patterns;
     struct weft_interplay_loss *losses; /* that touch the window, by from_ns; of all threads */
     size_t n_losses;

@@ -42,7 +42,9 @@ static enum weft_code width_of(const struct weft_ask *ask, uint64_t least, uint3
 
 WEFT_ENDPOINT(interplay)
 {
-    union weft_request request = { .interplay = { .from_ns = ask->from_ns, .to_ns = ask->to_ns } };
+    union weft_request request = {
+        .interplay = { .from_ns = ask->from_ns, .to_ns = ask->to_ns, .all_processes = true }
+    };
     union weft_result result;
     enum weft_code code = limit_of(ask, LISTED, LISTED_MAX, &request.interplay.limit, err);
     if (code != WEFT_OK)

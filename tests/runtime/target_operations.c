@@ -43,6 +43,16 @@ __attribute__((format(printf, 2, 3))) static void say(int thread, const char *fo
 
 #define ADDRESS(object) ((unsigned long)(uintptr_t)(object))
 
+static void made(int kind, const volatile void *object)
+{
+    say(0, "OBJECT_MADE %x %lx caller\n", (unsigned)kind, ADDRESS(object));
+}
+
+static void gone(int kind, const volatile void *object)
+{
+    say(0, "OBJECT_GONE %x %lx caller\n", (unsigned)kind, ADDRESS(object));
+}
+
 static void had(int thread, int kind, const volatile void *object)
 {
     say(thread, "LOCK_ACQUIRED %x %lx caller\n", (unsigned)kind, ADDRESS(object));
@@ -83,14 +93,16 @@ static void locks(void)
     pthread_rwlock_wrlock(&rwlock), had(0, WEFT_RING_LOCK_WRITE, &rwlock);
     pthread_rwlock_tryrdlock(&rwlock), failed(0, WEFT_RING_LOCK_READ, &rwlock, EBUSY);
     pthread_rwlock_unlock(&rwlock), released(0, WEFT_RING_LOCK_WRITE, &rwlock);
-    pthread_spin_init(&spin, 0);
+    pthread_spin_init(&spin, 0), made(WEFT_RING_LOCK_SPIN, &spin);
     pthread_spin_lock(&spin), had(0, WEFT_RING_LOCK_SPIN, &spin);
     pthread_spin_unlock(&spin), released(0, WEFT_RING_LOCK_SPIN, &spin);
-    sem_init(&semaphore, 0, 0);
+    sem_init(&semaphore, 0, 0), made(WEFT_RING_LOCK_SEMAPHORE, &semaphore);
     sem_post(&semaphore), released(0, WEFT_RING_LOCK_SEMAPHORE, &semaphore);
     sem_wait(&semaphore), had(0, WEFT_RING_LOCK_SEMAPHORE, &semaphore);
     sem_trywait(&semaphore), failed(0, WEFT_RING_LOCK_SEMAPHORE, &semaphore, EAGAIN);
-    mtx_init(&c11, mtx_plain);
+    mtx_init(&c11, mtx_plain), made(WEFT_RING_LOCK_MUTEX, &c11);
+    mtx_destroy(&c11), gone(WEFT_RING_LOCK_MUTEX, &c11);
+    mtx_init(&c11, mtx_plain), made(WEFT_RING_LOCK_MUTEX, &c11);
     mtx_lock(&c11), had(0, WEFT_RING_LOCK_MUTEX, &c11);
     mtx_trylock(&c11), failed(0, WEFT_RING_LOCK_MUTEX, &c11, EBUSY);
     mtx_unlock(&c11), released(0, WEFT_RING_LOCK_MUTEX, &c11);
@@ -121,7 +133,7 @@ static void waits(void)
     say(0, "SIGNAL %x %lx caller\n", WEFT_WAIT_CONDITION, ADDRESS(&condition));
     pthread_cond_broadcast(&condition);
     say(0, "SIGNAL %x %lx caller\n", WEFT_WAIT_CONDITION | 256, ADDRESS(&condition));
-    pthread_barrier_init(&barrier, NULL, 1);
+    pthread_barrier_init(&barrier, NULL, 1), made(WEFT_RING_LOCK_BARRIER, &barrier);
     pthread_barrier_wait(&barrier);
     snprintf(text, sizeof text, " %lx", ADDRESS(&barrier));
     wait_said(0, WEFT_WAIT_BARRIER, 256, PTHREAD_BARRIER_SERIAL_THREAD, text, text);
