@@ -81,8 +81,8 @@ struct weft_ring *weft_ring_room(uint64_t n_units, uint64_t now);
 /* The file of this process; NULL: it has none (yet). */
 struct weft_ring_file *weft_ring_own_file(void);
 
-/* Gives memory to bytes [from, from + n_bytes) of it; false when there is none (a page without would
- * be a SIGBUS when it is written). */
+/* Gives memory to bytes [from, from + n_bytes) of it; false when there is none (a page without
+ * would be a SIGBUS when it is written). */
 bool weft_ring_populate(uint64_t from, uint64_t n_bytes);
 
 /* The folder of the recording, or NULL. */
