@@ -517,6 +517,7 @@ static struct weft_ring *find_room(uint64_t n_units, uint64_t now)
         weft_ring_append(ring, ring->pending_lost);
         weft_ring_append(ring, now << 2 | WEFT_UNIT_TIME);
         ring->pending_lost = ring->retry_lost = 0;
+        ring->n_losts++;
     }
     return ring;
 }

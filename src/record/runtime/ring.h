@@ -42,7 +42,8 @@ struct weft_ring {
     uint64_t populated;    /* units of the ring that have memory */
     uint64_t pending_lost; /* records lost that no LOST tells of yet */
     uint64_t retry_lost;   /* no memory: asks again when so many have been lost */
-    uint64_t reserved[7];
+    uint64_t n_losts;      /* LOST records written */
+    uint64_t reserved[6];
 };
 _Static_assert(sizeof(struct weft_ring) == 128, "two cache lines");
 
