@@ -95,8 +95,8 @@ enum weft_unit_kind {
     WEFT_UNIT_ENTER, /* bits 2-16 number of the function; 17-31 delta */
     WEFT_UNIT_EXIT,  /* likewise */
     WEFT_UNIT_TIME,  /* a word; bits 2-63: ticks; later deltas count from here */
-    WEFT_UNIT_OP,    /* a word; bits 2-9 enum weft_op; 10-15 words that follow (0-63); 16-48 argument
-                        (33 bits, two's complement); 49-63 delta */
+    WEFT_UNIT_OP, /* a word; bits 2-9 enum weft_op; 10-15 words that follow (0-63); 16-48 argument
+                     (33 bits, two's complement); 49-63 delta */
 };
 
 enum {
@@ -229,25 +229,25 @@ _Static_assert(sizeof(struct weft_piece_head) == 40, "on disk");
 enum { WEFT_PIECE_BYTES_MAX = 1 << 24, WEFT_NUMBER_UNKNOWN = 1 << 30 };
 
 enum weft_piece_kind {
-    WEFT_PIECE_META = 1, /* text, lines KEY=VALUE: host, kernel, architecture, ticks, processors,
-                            command, folder, levels, target (process id of the program that
-                            was recorded; none: the whole machine), follows (yes, no: its children
-                            are of it), stopped (why nothing more was written), unwritten (bytes
-                            that were read and are not here); later lines replace earlier ones */
-    WEFT_PIECE_CLOCK,    /* struct weft_clock_pair ...: between two, ticks run evenly */
-    WEFT_PIECE_PROCESS,  /* pid; text, lines KEY=VALUE: parent, exe, comm, start_ns (of the program
-                            that it runs: another one after exec), end_ns, status, namespace (inode
-                            of the one that its own numbers are of, if that is another one). A pid
-                            or tid from WEFT_NUMBER_UNKNOWN on is what it calls itself + that */
-    WEFT_PIECE_MAPS,     /* pid; text of /proc/PID/maps at time_ns; stream: 0 of a new program,
-                            valid since its start_ns; 1 if the process said that they had changed */
-    WEFT_PIECE_RING,     /* pid; struct weft_ring_piece, then units of one slot */
-    WEFT_PIECE_KERNEL,   /* stream: processor; struct weft_kernel_record ... in order of time */
-    WEFT_PIECE_LOST,     /* stream: processor; u64 records that the kernel's ring had no room for,
-                            u64 ns since when they may have been lost */
-    WEFT_PIECE_COST,     /* struct weft_record_cost: what recording has taken until time_ns */
-    WEFT_PIECE_BUILD,    /* text, lines BUILD-ID-IN-HEX SPACE PATH: of modules mapped */
-    WEFT_PIECE_END,      /* the recording was ended in order; text: why */
+    WEFT_PIECE_META = 1,  /* text, lines KEY=VALUE: host, kernel, architecture, ticks, processors,
+                             command, folder, levels, target (process id of the program that
+                             was recorded; none: the whole machine), follows (yes, no: its children
+                             are of it), stopped (why nothing more was written), unwritten (bytes
+                             that were read and are not here); later lines replace earlier ones */
+    WEFT_PIECE_CLOCK,     /* struct weft_clock_pair ...: between two, ticks run evenly */
+    WEFT_PIECE_PROCESS,   /* pid; text, lines KEY=VALUE: parent, exe, comm, start_ns (of the program
+                             that it runs: another one after exec), end_ns, status, namespace (inode
+                             of the one that its own numbers are of, if that is another one). A pid
+                             or tid from WEFT_NUMBER_UNKNOWN on is what it calls itself + that */
+    WEFT_PIECE_MAPS,      /* pid; text of /proc/PID/maps at time_ns; stream: 0 of a new program,
+                             valid since its start_ns; 1 if the process said that they had changed */
+    WEFT_PIECE_RING,      /* pid; struct weft_ring_piece, then units of one slot */
+    WEFT_PIECE_KERNEL,    /* stream: processor; struct weft_kernel_record ... in order of time */
+    WEFT_PIECE_LOST,      /* stream: processor; u64 records that the kernel's ring had no room for,
+                             u64 ns since when they may have been lost */
+    WEFT_PIECE_COST,      /* struct weft_record_cost: what recording has taken until time_ns */
+    WEFT_PIECE_BUILD,     /* text, lines BUILD-ID-IN-HEX SPACE PATH: of modules mapped */
+    WEFT_PIECE_END,       /* the recording was ended in order; text: why */
     WEFT_PIECE_FUNCTIONS, /* pid; struct weft_functions_piece, then addresses, u64 */
     WEFT_PIECES,
 };

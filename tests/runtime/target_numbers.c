@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * A program that says which functions it calls, by calling the hooks itself: of many functions, more
- * than have a number, at addresses of all kinds, from several threads at once that meet new ones at
- * the same time, soon after each other and late. Prints a line a call: process, thread, E or X,
- * address, ticks before and after.
+ * A program that says which functions it calls, by calling the hooks itself: of many functions,
+ * more than have a number, at addresses of all kinds, from several threads at once that meet new
+ * ones at the same time, soon after each other and late. Prints a line a call: process, thread, E
+ * or X, address, ticks before and after.
  *
  * usage: target_numbers SEED N_THREADS N_CALLS N_FUNCTIONS [fork]
  */

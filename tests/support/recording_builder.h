@@ -94,7 +94,7 @@ __attribute__((unused)) static void rb_clock(struct rb *rb, uint64_t ticks, uint
     rb_piece(rb, WEFT_PIECE_CLOCK, 0, 0, ns, &pair, sizeof pair);
 }
 
-/* ---- rings ------------------------------------------------------------------------------------ */
+/* ---- rings ----------------------------------------------------------------------------------- */
 
 /* The units of one slot, as a library writes them; pieces are cut from them. */
 struct rb_ring {

@@ -87,8 +87,9 @@ static enum weft_code deliver_record(struct rec_delivery *delivery, const struct
         return code;
     if (record->kind == WEFT_UNIT_OP)
         return rec_deliver_op(delivery, record, time_ns);
-    return rec_put_call(delivery, record->kind == WEFT_UNIT_ENTER ? WEFT_CALL_ENTER : WEFT_CALL_EXIT,
-                        time_ns, rec_function_key(delivery, record->address));
+    return rec_put_call(delivery,
+                        record->kind == WEFT_UNIT_ENTER ? WEFT_CALL_ENTER : WEFT_CALL_EXIT, time_ns,
+                        rec_function_key(delivery, record->address));
 }
 
 /* Until the record in front is later than `limit`, or there is none. Events show what is in the
@@ -268,7 +269,8 @@ enum weft_code rec_deliver_thread(struct rec_convert *convert, struct rec_thread
     enum weft_code code = delivery->types ? deliver_streams(delivery) : no_memory(err);
     if (code == WEFT_OK)
         code = note(delivery, WEFT_NOTE_LOST_RECORDS, delivery->lost.n_records,
-                    "records that found no room in a ring, and units of rings that are not in the recording");
+                    "records that found no room in a ring, and units of rings that are not in the "
+                    "recording");
     if (code == WEFT_OK)
         code = note(delivery, WEFT_NOTE_BAD_RECORD, delivery->lost.n_bad, "units of rings");
     if (code == WEFT_OK)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What records of rings point to: functions by address, tasks by text, locks by address. All are met
- * in a first reading, by several workers at once; then each gets its number, which depends on the
- * words alone.
+ * What records of rings point to: functions by address, tasks by text, locks by address. All are
+ * met in a first reading, by several workers at once; then each gets its number, which depends on
+ * the words alone.
  */
 #ifndef WEFT_INGEST_RECORDING_NAMES_H
 #define WEFT_INGEST_RECORDING_NAMES_H

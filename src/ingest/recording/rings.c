@@ -206,8 +206,7 @@ void rec_rings_fini(struct rec_rings *rings)
 void rec_cursor_init(struct rec_cursor *cursor, const struct rec_pieces *pieces,
                      const struct rec_rings *rings, const struct rec_stream *stream)
 {
-    const struct rec_functions *functions =
-        find_functions(rings, stream->pid, stream->file_ticks);
+    const struct rec_functions *functions = find_functions(rings, stream->pid, stream->file_ticks);
     *cursor = (struct rec_cursor){ .pieces = pieces,
                                    .rings = rings,
                                    .next = stream->first,
@@ -314,8 +313,7 @@ bool rec_cursor_peek_slow(struct rec_cursor *cursor, uint64_t *ticks)
             cursor->at += n_units;
         } else if (!cursor->has_ticks) {
             drop_units(cursor, n_units); /* when it happened is not known */
-        } else if (rec_unit_is_call(unit) &&
-                   rec_unit_address(cursor, unit) == REC_NO_FUNCTION) {
+        } else if (rec_unit_is_call(unit) && rec_unit_address(cursor, unit) == REC_NO_FUNCTION) {
             cursor->ticks += delta_of(cursor);
             drop_units(cursor, n_units); /* of which function is not known */
         } else {

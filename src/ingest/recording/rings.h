@@ -38,7 +38,7 @@ struct rec_stream {
     uint32_t next;               /* of the same thread; REC_NONE: none */
     uint64_t start_ticks;
     uint64_t file_ticks; /* of its ring file */
-    char name[16]; /* as the last piece has it */
+    char name[16];       /* as the last piece has it */
     bool has_ended;
     bool is_renewed; /* its tid had another thread before */
     bool is_lossy;   /* units are missing somewhere; known once it was surveyed */
@@ -83,7 +83,7 @@ struct rec_cursor {
     const struct rec_pieces *pieces;
     const struct rec_rings *rings;
     struct rec_room room;
-    uint32_t next; /* piece to be opened */
+    uint32_t next;             /* piece to be opened */
     const uint64_t *functions; /* addresses by number; NULL: none */
     size_t n_functions;
     const uint8_t *units;

@@ -321,13 +321,15 @@ static void write_entry(struct calls *calls, struct frame *frame)
     const struct weft_ring *before = weft_ring_thread.here;
     frame->head_before = before->head;
     frame->last_before = before->last_ticks;
+    const uint64_t n_losts = before->n_losts;
     weft_functions_write(WEFT_UNIT_ENTER, frame->address, frame->ticks);
     struct weft_ring *ring = weft_ring_thread.here;
     frame->is_recorded = ring != before || ring->head != frame->head_before;
     if (!frame->is_recorded)
         return;
     check_slot(calls, ring);
-    frame->head_after = ring == before ? ring->head : UINT64_MAX;
+    /* What tells of a loss before the entry is not taken back with it. */
+    frame->head_after = ring == before && ring->n_losts == n_losts ? ring->head : UINT64_MAX;
     calls->n_recorded++;
     show_before(calls, ring, frame);
 }

@@ -5,8 +5,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Places looked at for one function, ever farther from each other, to leave a crowd: half of all are
- * free, and hardly ever are so many taken. */
+/* Places looked at for one function, ever farther from each other, to leave a crowd: half of all
+ * are free, and hardly ever are so many taken. */
 enum { N_STEPS = 32 };
 
 /* What fork wipes. */

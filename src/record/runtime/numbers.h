@@ -7,8 +7,8 @@
  *     place of an address ----> address << 17 | number << 2
  *
  * A place is filled once and never changes. What finds its place taken lies a few steps on, where
- * `weft_number_find` looks, but `weft_number_bits` does not. Fork gives the child places of zeros, as
- * it gives it no file.
+ * `weft_number_find` looks, but `weft_number_bits` does not. Fork gives the child places of zeros,
+ * as it gives it no file.
  */
 #ifndef WEFT_RECORD_RUNTIME_NUMBERS_H
 #define WEFT_RECORD_RUNTIME_NUMBERS_H
@@ -42,8 +42,8 @@ WEFT_INLINE uint64_t weft_number_home(uint64_t address)
  * more than 47 bits; otherwise more than WEFT_NUMBER_BITS_MAX. */
 WEFT_INLINE uint64_t weft_number_bits(uint64_t address)
 {
-    const uint64_t held = atomic_load_explicit(
-        &weft_number_places[weft_number_home(address)], memory_order_acquire);
+    const uint64_t held =
+        atomic_load_explicit(&weft_number_places[weft_number_home(address)], memory_order_acquire);
     return (held ^ address << WEFT_UNIT_DELTA_SHIFT) | (address >> 47 << WEFT_UNIT_DELTA_SHIFT);
 }
 

@@ -47,9 +47,9 @@ struct process {
 static struct weft_ring nowhere; /* has no room, ever */
 __thread struct weft_ring_thread weft_ring_thread = { .here = &nowhere };
 static __thread uint64_t missed_records; /* of a thread without a slot */
-static __thread uint64_t retry_missed; /* asks for a slot again when so many were missed; 0: never
-                                          asked */
-static __thread bool is_over;          /* its last destructor has run */
+static __thread uint64_t retry_missed;   /* asks for a slot again when so many were missed; 0: never
+                                            asked */
+static __thread bool is_over;            /* its last destructor has run */
 static __thread bool has_opened; /* it has loaded or unloaded a module since its last record */
 bool weft_ring_is_on = true;
 
@@ -264,8 +264,9 @@ static bool open_file(struct process *process, uint64_t n_slots)
 {
     const char *in_folder = weft_ring_folder();
     const uint32_t pid = (uint32_t)getpid();
-    uint64_t n_units = WEFT_WORD_UNITS * power_within(weft_ring_setting("WEFT_RECORD_WORDS", N_WORDS),
-                                                      N_WORDS_MIN, N_WORDS_MAX);
+    uint64_t n_units =
+        WEFT_WORD_UNITS *
+        power_within(weft_ring_setting("WEFT_RECORD_WORDS", N_WORDS), N_WORDS_MIN, N_WORDS_MAX);
     if (!in_folder || weft_ring_setting("WEFT_RECORD_ONLY", pid) != pid)
         return false;
     const int fd = create_file(in_folder, pid);
@@ -287,7 +288,8 @@ static bool open_file(struct process *process, uint64_t n_slots)
     file->n_slots = (uint32_t)n_slots;
     file->n_units = (uint32_t)n_units;
     file->functions_off = functions_offset(n_slots);
-    file->functions_cap = (uint32_t)((data_offset(n_slots) - file->functions_off) / sizeof(uint64_t));
+    file->functions_cap =
+        (uint32_t)((data_offset(n_slots) - file->functions_off) / sizeof(uint64_t));
     file->n_functions = file->functions_cap ? 1 : 0; /* the first is address 0 */
     file->data_off = data_offset(n_slots);
     file->start_ticks = weft_ring_ticks();
@@ -515,6 +517,7 @@ static struct weft_ring *find_room(uint64_t n_units, uint64_t now)
         weft_ring_append(ring, ring->pending_lost);
         weft_ring_append(ring, now << 2 | WEFT_UNIT_TIME);
         ring->pending_lost = ring->retry_lost = 0;
+        ring->n_losts++;
     }
     return ring;
 }

@@ -42,7 +42,8 @@ struct weft_ring {
     uint64_t populated;    /* units of the ring that have memory */
     uint64_t pending_lost; /* records lost that no LOST tells of yet */
     uint64_t retry_lost;   /* no memory: asks again when so many have been lost */
-    uint64_t reserved[7];
+    uint64_t n_losts;      /* LOST records written */
+    uint64_t reserved[6];
 };
 _Static_assert(sizeof(struct weft_ring) == 128, "two cache lines");
 
@@ -81,8 +82,8 @@ struct weft_ring *weft_ring_room(uint64_t n_units, uint64_t now);
 /* The file of this process; NULL: it has none (yet). */
 struct weft_ring_file *weft_ring_own_file(void);
 
-/* Gives memory to bytes [from, from + n_bytes) of it; false when there is none (a page without would
- * be a SIGBUS when it is written). */
+/* Gives memory to bytes [from, from + n_bytes) of it; false when there is none (a page without
+ * would be a SIGBUS when it is written). */
 bool weft_ring_populate(uint64_t from, uint64_t n_bytes);
 
 /* The folder of the recording, or NULL. */

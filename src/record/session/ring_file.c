@@ -270,8 +270,8 @@ static enum weft_code put_functions(struct ring_file *file, struct session_outpu
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for functions");
     uint64_t *news = file->functions.items + n_before;
     const size_t n_bytes = (n_all - n_before) * sizeof *news;
-    if (pread(file->fd, news, n_bytes,
-              (off_t)(file->functions_off + n_before * sizeof *news)) != (ssize_t)n_bytes) {
+    if (pread(file->fd, news, n_bytes, (off_t)(file->functions_off + n_before * sizeof *news)) !=
+        (ssize_t)n_bytes) {
         file->is_broken = true;
         return WEFT_OK;
     }
@@ -376,8 +376,7 @@ static size_t walk_units(const struct walk *walk, size_t n_units)
 {
     size_t at = 0;
     while (at < n_units) {
-        const size_t n_own =
-            walk_record(walk, walk->reading->room + at * UNIT_BYTES, n_units - at);
+        const size_t n_own = walk_record(walk, walk->reading->room + at * UNIT_BYTES, n_units - at);
         if (n_own == 0)
             break;
         at += n_own;

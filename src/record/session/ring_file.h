@@ -40,10 +40,10 @@ struct ring_file {
     struct weft_ring_file *head; /* mapped, with the slots; NULL: no more */
     size_t head_bytes;
     struct ring_slot *slots;
-    uint32_t n_used;     /* slots beyond are not looked at often */
-    uint32_t n_modules;  /* as last seen */
-    bool is_broken;      /* not what it should be: left alone */
-    bool is_over;        /* its program is gone, or runs another one: read once more */
+    uint32_t n_used;       /* slots beyond are not looked at often */
+    uint32_t n_modules;    /* as last seen */
+    bool is_broken;        /* not what it should be: left alone */
+    bool is_over;          /* its program is gone, or runs another one: read once more */
     uint64_t lost_records; /* so far */
     uint64_t lost_threads;
 };
@@ -69,8 +69,9 @@ struct ring_reading {
 
 enum { RING_ROOM_BYTES = 1 << 18 };
 
-/* Copies the units of all slots that have new ones to the output, and what explains them before; of slots that are `not due` only
- * those that are fuller than a quarter. Of a program that is gone all is final. */
+/* Copies the units of all slots that have new ones to the output, and what explains them before; of
+ * slots that are `not due` only those that are fuller than a quarter. Of a program that is gone all
+ * is final. */
 WEFT_CHECKED enum weft_code ring_file_read(struct ring_file *file, struct ring_reading *reading,
                                            bool is_due, struct weft_err *err);
 
