@@ -631,3 +631,40 @@ enum weft_code weft_execution_tree(struct weft_session *session,
     build_fini(&build);
     return code;
 }
+
+/* ---- paths alone ----------------------------------------------------------------------------- */
+
+static enum weft_code put_to_columns(void *context, const struct weft_matrix_row *row,
+                                     struct weft_err *err)
+{
+    double *const *columns = context;
+    (void)err;
+    for (unsigned i = 0; i < WEFT_EXECUTION_PATH_VALUES; i++)
+        columns[i][row->item->id] = isnan(row->values[i]) ? 0 : row->values[i];
+    return WEFT_OK;
+}
+
+enum weft_code weft_executions_add_paths(struct weft_session *session,
+                                         struct weft_executions_table *table, struct weft_err *err)
+{
+    double *columns[WEFT_EXECUTION_PATH_VALUES];
+    struct build build;
+    enum weft_code code = WEFT_OK;
+    for (unsigned i = 0; i < WEFT_EXECUTION_PATH_VALUES && code == WEFT_OK; i++) {
+        const char *name = weft_execution_path_value_name(i);
+        columns[i] = weft_executions_add_metric(table, weft_str_of(name), WEFT_METRIC_NS);
+        code = columns[i] ? WEFT_OK : no_memory(err);
+    }
+    if (code != WEFT_OK)
+        return code;
+    code = build_init(&build, session, NULL, 0, err);
+    build.rows = table->rows;
+    build.n_rows = table->n_rows;
+    build.put = put_to_columns;
+    build.context = columns;
+    weft_progress_start(build.progress, "paths", "executions", table->n_rows);
+    if (code == WEFT_OK)
+        code = run(&build, weft_session_run(session)->pool, err);
+    build_fini(&build);
+    return code;
+}

@@ -39,6 +39,12 @@ WEFT_CHECKED enum weft_code weft_execution_tree(struct weft_session *session,
                                                 struct weft_ecct_matrix **matrix,
                                                 struct weft_err *err);
 
+/* Adds the values of critical paths (schema/executions.h) to the metrics: of each execution, on all
+ * workers, what is collected of a part of the trace serving many of them. */
+WEFT_CHECKED enum weft_code weft_executions_add_paths(struct weft_session *session,
+                                                      struct weft_executions_table *table,
+                                                      struct weft_err *err);
+
 /* A number that traces of other contents do not have: of their counts and times. */
 uint64_t weft_trace_fingerprint(const struct weft_trace *trace);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Executions for front ends: found by rules, with what their critical paths tell; and which rules a
+ * Executions for front ends: how they are asked for, dependencies between them, and which rules a
  * trace suggests.
  */
 #ifndef WEFT_QUERY_EXECUTIONS_H
@@ -27,12 +27,6 @@ struct weft_executions_request {
 WEFT_CHECKED enum weft_code weft_session_depend(struct weft_session *session,
                                                 const struct weft_rules *rules, uint64_t *n_found,
                                                 struct weft_err *err);
-
-/* Adds the values of critical paths (schema/executions.h) to the metrics. Takes a critical path for
- * each execution, on the session's workers. */
-WEFT_CHECKED enum weft_code weft_executions_add_paths(struct weft_session *session,
-                                                      struct weft_executions_table *table,
-                                                      struct weft_err *err);
 
 struct weft_execution_proposals {
     struct weft_arena *arena;
