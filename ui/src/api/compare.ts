@@ -120,6 +120,7 @@ export function decodeCompared(columns: Columns): Compared {
   return {
     ...{ nA: num(meta, 'a'), nB: num(meta, 'b'), neither: num(meta, 'neither') },
     ...{ both: num(meta, 'both'), verdict: text(meta, 'verdict') },
+    isByRuns: meta['by_runs'] === true,
     nodes: {
       ...{ n: node.length, node, nA: word('n_a'), nB: word('n_b') },
       isSure: take<Uint8Array>(columns, 'nodes', 'is_sure'),

@@ -65,6 +65,8 @@ export interface Compared {
   members: Uint8Array;
   /** In the server's words; '' if it has none. */
   verdict: string;
+  /** Runs were compared as blocks, not their executions. */
+  isByRuns: boolean;
 }
 
 /** What colours the difference of a node. */
@@ -135,17 +137,25 @@ export interface Where {
   lock: string;
 }
 
+/** An address in the kernel of which no symbol is known says nothing. */
+const isNamed = (name: string): boolean => !name.startsWith('[kernel]+0x');
+
 export function whereOf(frames: readonly Frame[]): Where {
   const last = (kind: Frame['kind']): string =>
     frames.filter(one => one.kind === kind).at(-1)?.name ?? '';
   const at = frames.map(({ kind }) => kind).lastIndexOf('thread');
   const own = frames.slice(at + 1);
-  const place = own.filter(({ kind }) => kind === 'function').at(-1)?.name ?? '';
+  const functions = own.filter(({ kind }) => kind === 'function').map(({ name }) => name);
+  const place = functions.filter(isNamed).at(-1) ?? functions.at(-1) ?? '';
   return { place, state: last('state'), thread: last('thread'), lock: last('lock') };
 }
 
 const nameOf = ({ place, state, lock }: Where): string =>
   [state, lock && `for ${lock}`, place && `in ${place}`].filter(Boolean).join(' ');
+
+/** How intervals and p-values came about. */
+export const methodOf = ({ isByRuns }: Compared): string =>
+  isByRuns ? 'Welch, of runs' : 'Welch and bootstrap';
 
 /** The answer in one sentence, should the server not say one itself. */
 export function verdictOf(executions: Executions, compared: Compared, what: string): string {

@@ -5,7 +5,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Panes } from '../draw/pane';
 import { contextOf, writeGroup } from '../lib/compare';
 import type { Executions, Side } from '../lib/compare';
-import { rankedCsv, STATISTICS, verdictOf } from '../lib/compared';
+import { methodOf, rankedCsv, STATISTICS, verdictOf } from '../lib/compared';
 import type { Compared, Statistic } from '../lib/compared';
 import { flameSvg } from '../lib/comparesvg';
 import { duration, integer, plural } from '../lib/format';
@@ -51,8 +51,8 @@ function Verdict({
         {own && `Mean ${duration(own.meanA)} \u2192 ${duration(own.meanB)}. `}n ={' '}
         {integer(counts.a)} / {integer(counts.b)};{' '}
         <b>{plural(Math.max(0, rest), 'execution')} in neither group</b>
-        {compared && compared.both > 0 && `, ${integer(compared.both)} in both`}. Interval: 95 %,
-        Welch and bootstrap.
+        {compared && compared.both > 0 && `, ${integer(compared.both)} in both`}. Interval: 95 %,{' '}
+        {compared ? methodOf(compared) : 'Welch'}.
         {isDraft && ' So far without bootstrap, while you drag.'}
         {waiting === 'compare' && ' Comparing\u2026'}
       </p>

@@ -4,7 +4,7 @@ import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { contextOf, numberOf } from '../lib/compare';
 import type { Executions, Side } from '../lib/compare';
-import { causeWords, isUnsure, pWords, signed, stepOf, whereOf } from '../lib/compared';
+import { causeWords, isUnsure, methodOf, pWords, signed, stepOf, whereOf } from '../lib/compared';
 import type { Compared, ComparedCause } from '../lib/compared';
 import { duration, exact, integer, percent, plural } from '../lib/format';
 import { quoted } from '../lib/health';
@@ -22,7 +22,7 @@ interface Scale {
   ticks: number[];
 }
 
-const PLOT = 150;
+const PLOT = 128;
 
 /** From the least to the greatest interval, 0 in it. */
 function scaleOf({ nodes, ranked }: Compared): Scale {
@@ -172,8 +172,8 @@ export function Ranked({
       <h2>
         Ranked differences{' '}
         <small>
-          exclusive, mean of an execution; p adjusted over {plural(ranked.length, 'node')}; 95 % by
-          Welch and bootstrap
+          exclusive, mean of an execution; p adjusted over {plural(ranked.length, 'node')}; 95 % by{' '}
+          {methodOf(compared)}
         </small>
       </h2>
       <div
@@ -253,8 +253,8 @@ export function Ranked({
                 <td class="num key">{duration(whole.meanB)}</td>
                 <td class="num key">{signed(whole.difference)}</td>
                 <td colSpan={3} class="dim">
-                  {shown} of {ranked.length} nodes listed
-                  {rest > 0 && `, the others differ by at most ${duration(rest)}`}
+                  {shown} of {ranked.length} nodes
+                  {rest > 0 && `, others differ by at most ${duration(rest)}`}
                 </td>
               </tr>
             )}

@@ -19,7 +19,7 @@ import { PathStrip, select } from './pathstrip';
 import { PathTables } from './pathtables';
 import { PathContext, usePaths, usePathState } from './pathuse';
 import type { PathScope } from './pathuse';
-import { useApp } from './use';
+import { useApp, useAtom } from './use';
 
 function Headline(): JSX.Element {
   const paths = usePaths();
@@ -108,7 +108,7 @@ function Body({ scope: { paths } }: { scope: PathScope }): JSX.Element {
 }
 
 function Settings(): JSX.Element {
-  const path = usePathState(s => s.asked[s.now]?.path);
+  const path = useAtom(pathsOf(useApp()).state, s => s.asked[s.now]?.path);
   return (
     <span>
       Aligned on <b>start</b>
