@@ -175,16 +175,16 @@ export class PlateStage implements Picture {
     const { served } = this.screen;
     return {
       ...{ ctx, style: this.style!, text: this.text, font: this.theme!.font },
-      nameOf: fn => this.nameOf(fn),
+      nameOf: (thread, fn) => this.nameOf(thread, fn),
       isWait: served.names.isWait,
     };
   }
 
   /** Short names; bars that stand for waits have that of the function that waits. */
-  nameOf(fn: number): string {
+  nameOf(thread: number, fn: number): string {
     const { families } = this.screen.served;
     if (fn < SITE_FN) return families.short[fn] ?? 'unknown function';
-    const site = this.screen.siteOf(fn - SITE_FN);
+    const site = this.screen.siteOf(thread, fn - SITE_FN);
     return site ? site.call || site.name : 'waits';
   }
 
