@@ -161,6 +161,7 @@ export class PlateStage implements Picture {
     const { isBaseDirty, areCurvesDirty } = this;
     this.isBaseDirty = this.areCurvesDirty = false;
     const started = performance.now();
+    this.image.drawn = 0;
     if (isBaseDirty) this.paintBase(frames);
     const middle = performance.now();
     if (areCurvesDirty) this.paintCurves(frames);
@@ -384,6 +385,11 @@ export class PlateStage implements Picture {
     const from = frames.find(({ thread }) => thread === curve.thread);
     const to = frames.find(({ thread }) => thread === curve.to);
     return from && to ? curveEnds(from, to, curve) : null;
+  }
+
+  /** Calls that the last painting drew: those of threads that had changed. */
+  get drawnCalls(): number {
+    return this.image.drawn;
   }
 
   curves(): readonly Curve[] {

@@ -122,9 +122,10 @@ export class PlateLoader {
     return this.all?.isExact ? this.all : null;
   }
 
-  /** There are so many waits in all of the trace. */
+  /** There are so many waits in all of the trace: they are asked for while the picture is laid out. */
   tellWaits(count: number): void {
     this.isMany = count > ROWS;
+    if (!this.all && !this.isMany) this.served.source.ahead('correspondences', { limit: ROWS });
   }
 
   /** Waits are not held one by one. */
