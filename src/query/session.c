@@ -57,9 +57,9 @@ enum weft_code weft_session_open(const char *path, const struct weft_run *run,
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a session");
     made->run = *run;
     made->common = calloc(1, sizeof *made->common);
-    enum weft_code code = made->common ? weft_trace_open(path, &made->trace, err)
-                                       : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET,
-                                                   "no memory for a session");
+    enum weft_code code =
+        made->common ? weft_trace_open(path, &made->trace, err)
+                     : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a session");
     if (code != WEFT_OK) {
         free(made->common);
         free(made);

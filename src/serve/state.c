@@ -414,27 +414,48 @@ void weft_state_answer(struct weft_serve_state *state, struct weft_str name, str
 
 static const struct weft_query whole_trace; /* nothing is given */
 
-/* What a page asks first comes first, for all traces. */
-static bool compute_ahead(struct weft_serve_state *state)
+/* Waits are found ahead where that takes a few seconds and leaves room for the rest. */
+#define AHEAD_CALLS UINT64_C(50000000)
+#define AHEAD_BYTES (UINT64_C(512) << 20)
+
+static bool is_done_ahead(const struct weft_serve_state *state,
+                          const struct weft_endpoint *endpoint, const struct weft_served *served,
+                          uint64_t memory_bytes)
 {
-    static const char *const names[] = { "names", "regtime", "functions", "shapes" };
+    const struct weft_trace *trace = weft_session_trace(served->session);
+    return endpoint->keeps != WEFT_KEPT_INTERPLAY ||
+           (served == state->traces && weft_trace_meta(trace)->calls <= AHEAD_CALLS &&
+            (memory_bytes == 0 || memory_bytes >= AHEAD_BYTES));
+}
+
+static void leave_ahead(struct weft_serve_state *state, struct weft_errand *errand,
+                        const struct weft_endpoint *endpoint, struct weft_served *served)
+{
+    errand->ask = (struct weft_ask){ .state = state,
+                                     .served = served,
+                                     .trace = weft_session_trace(served->session),
+                                     .answer = &errand->answer };
+    errand->ask.to_ns = weft_trace_meta(errand->ask.trace)->duration_ns;
+    errand_init(errand, endpoint, &whole_trace);
+    errand->job.lane = WEFT_LANE_HEAVY; /* all workers of its pool, and its session */
+    errand->job.run = run_ahead;
+    weft_jobs_leave(state->jobs, &errand->job);
+}
+
+/* What a page asks first comes first, for all traces; waits of the first trace alone. */
+static bool compute_ahead(struct weft_serve_state *state, uint64_t memory_bytes)
+{
+    static const char *const names[] = { "names", "regtime", "functions", "interplay", "shapes" };
     const size_t n_names = sizeof names / sizeof *names;
     state->ahead = calloc(n_names * state->n_traces + 1, sizeof *state->ahead);
     if (!state->ahead)
         return false;
     for (size_t i = 0; i < n_names * state->n_traces; i++) {
-        struct weft_errand *errand = &state->ahead[i];
+        const struct weft_endpoint *endpoint =
+            weft_endpoint_find(weft_str_of(names[i / state->n_traces]));
         struct weft_served *served = &state->traces[i % state->n_traces];
-        errand->ask = (struct weft_ask){ .state = state,
-                                         .served = served,
-                                         .trace = weft_session_trace(served->session),
-                                         .answer = &errand->answer };
-        errand->ask.to_ns = weft_trace_meta(errand->ask.trace)->duration_ns;
-        errand_init(errand, weft_endpoint_find(weft_str_of(names[i / state->n_traces])),
-                    &whole_trace);
-        errand->job.lane = WEFT_LANE_HEAVY; /* all workers of its pool, and its session */
-        errand->job.run = run_ahead;
-        weft_jobs_leave(state->jobs, &errand->job);
+        if (is_done_ahead(state, endpoint, served, memory_bytes))
+            leave_ahead(state, &state->ahead[i], endpoint, served);
     }
     return true;
 }
@@ -485,7 +506,7 @@ enum weft_code weft_state_init(struct weft_serve_state *state, const struct weft
         code = weft_colors_read(opts->colors_path, state->colors, err);
     if (code == WEFT_OK)
         code = weft_jobs_new(n_quick, opts->run, &state->jobs, err);
-    if (code == WEFT_OK && !compute_ahead(state))
+    if (code == WEFT_OK && !compute_ahead(state, memory_bytes))
         code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the server");
     return code;
 }

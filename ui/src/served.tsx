@@ -9,6 +9,7 @@ import { readFragment } from './lib/fragment';
 import { makeApp } from './state/app';
 import type { App } from './state/app';
 import { offerColors } from './state/colors';
+import { interplayOf } from './state/interplay';
 import { askSketch, Live } from './state/live';
 import { Searches } from './state/sets';
 import { bareTrace, loadServed } from './state/served';
@@ -63,13 +64,17 @@ function offerServedColors(app: App, answer: Json): void {
 function startServed(): void {
   const source = new Source(new URL('.', location.href).pathname, wantedTrace());
   const early = startsWhole() ? askSketch(source, null) : null;
+  if (readFragment(location.hash)?.screen === 4) source.ahead('interplay');
   const colors = source.json('colors');
   for (const asked of [early, colors]) asked?.catch(() => undefined); // told by who awaits it
   startPage(
     () => makeServed(source, early),
     async app => {
       offerServedColors(app, await colors);
-      await app.live?.start();
+      if (app.state.get().screen !== 'interplay') return app.live?.start();
+      void interplayOf(app)
+        .hasShown()
+        .then(() => app.live?.start()); // regimes come behind what is looked at
     },
   );
 }

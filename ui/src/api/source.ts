@@ -57,6 +57,8 @@ const pause = (ms: number): Promise<void> => new Promise(resolve => setTimeout(r
 export class Source {
   readonly link = new Atom<Link>({ isLost: false, waiting: 0 });
   private readonly lanes = new Map<string, AbortController>();
+  /** Answers on their way to questions that nobody has asked yet, by address. */
+  private readonly early = new Map<string, Promise<ArrayBuffer>>();
 
   /** `base`: the address of the page, which ends in '/'. */
   constructor(
@@ -74,10 +76,22 @@ export class Source {
     return decodeColumns(await this.ask(name, params, lane));
   }
 
+  /** Asks now what will be asked: whoever does so first, with the same parameters, has the answer. */
+  ahead(name: string, params: Params = {}): void {
+    const answer = this.ask(name, params, '');
+    answer.catch(() => undefined); // told by who asks
+    this.early.set(this.address(name, params), answer);
+  }
+
   /** Gives up what is under way in `lane`. */
   cancel(lane: string): void {
     this.lanes.get(lane)?.abort();
     this.lanes.delete(lane);
+  }
+
+  private address(name: string, params: Params): string {
+    const of = OF_ALL.has(name) ? {} : { trace: this.trace };
+    return `${this.base}api/${name}?${writeParams({ ...of, ...params })}`;
   }
 
   private async ask(name: string, params: Params, lane: string): Promise<ArrayBuffer> {
@@ -86,8 +100,10 @@ export class Source {
       this.cancel(lane);
       this.lanes.set(lane, control);
     }
-    const of = OF_ALL.has(name) ? {} : { trace: this.trace };
-    const url = `${this.base}api/${name}?${writeParams({ ...of, ...params })}`;
+    const url = this.address(name, params);
+    const early = this.early.get(url);
+    this.early.delete(url);
+    if (early) return early;
     this.count(1);
     try {
       return await this.fetch(url, control.signal);

@@ -61,7 +61,7 @@ export interface PlateScene {
   style: PlateStyle;
   text: TextMeter;
   font: string;
-  nameOf: (fn: number) => string;
+  nameOf: (thread: number, fn: number) => string;
   /** Functions that wait: hatched. */
   isWait: ArrayLike<number>;
 }
@@ -223,7 +223,7 @@ export function paintLabel(scene: PlateScene, frame: Frame, label: Label): void 
   const room = lengthAt(frame, b - a, label.level) - 8;
   const size = tall >= 14 ? 11 : 10;
   const own = `400 ${size}px ${font}`;
-  const name = nameOf(label.fn);
+  const name = nameOf(frame.thread, label.fn);
   const time = duration(label.ns);
   const full = `${name}\u2002${time}`;
   const said = text.width(own, full) <= room ? full : text.fit(own, name, room);

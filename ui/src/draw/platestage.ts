@@ -162,6 +162,7 @@ export class PlateStage implements Picture {
     const { isBaseDirty, areCurvesDirty } = this;
     this.isBaseDirty = this.areCurvesDirty = false;
     const started = performance.now();
+    this.image.drawn = 0;
     if (isBaseDirty) this.paintBase(frames);
     const middle = performance.now();
     if (areCurvesDirty) this.paintCurves(frames);
@@ -176,16 +177,16 @@ export class PlateStage implements Picture {
     const { served } = this.screen;
     return {
       ...{ ctx, style: this.style!, text: this.text, font: this.theme!.font },
-      nameOf: fn => this.nameOf(fn),
+      nameOf: (thread, fn) => this.nameOf(thread, fn),
       isWait: served.names.isWait,
     };
   }
 
   /** Short names; bars that stand for waits have that of the function that waits. */
-  nameOf(fn: number): string {
+  nameOf(thread: number, fn: number): string {
     const { families } = this.screen.served;
     if (fn < SITE_FN) return families.short[fn] ?? 'unknown function';
-    const site = this.screen.siteOf(fn - SITE_FN);
+    const site = this.screen.siteOf(thread, fn - SITE_FN);
     return site ? site.call || site.name : 'waits';
   }
 
@@ -373,6 +374,11 @@ export class PlateStage implements Picture {
     const from = frames.find(({ thread }) => thread === curve.thread);
     const to = frames.find(({ thread }) => thread === curve.to);
     return from && to ? curveEnds(from, to, curve) : null;
+  }
+
+  /** Calls that the last painting drew: those of threads that had changed. */
+  get drawnCalls(): number {
+    return this.image.drawn;
   }
 
   curves(): readonly Curve[] {

@@ -7,7 +7,7 @@ import { num, objects } from '../api/json';
 import { Superseded } from '../api/source';
 import { Atom } from '../lib/atom';
 import { duration, exact } from '../lib/format';
-import { MOST_CONTEXTS, pickContexts, pickFocus, threadHues } from '../lib/interplay';
+import { MOST_CONTEXTS, pickContexts, pickFocus, threadHues, waitAt } from '../lib/interplay';
 import type { Curve, Pair, Shares, Site, Waits } from '../lib/interplay';
 import type { Span } from '../lib/model';
 import * as act from './actions';
@@ -109,7 +109,11 @@ export class Interplay {
     readonly served: Served,
   ) {
     this.loader = new PlateLoader(served, () => {
-      this.set({ loaded: this.state.get().loaded + 1 });
+      const { loaded, hover, selected } = this.state.get();
+      const again = this.loader.isBundled
+        ? { hover: this.findAgain(hover), selected: this.findAgain(selected) }
+        : {};
+      this.set({ loaded: loaded + 1, ...again });
       this.takeWanted();
     });
   }
@@ -132,6 +136,23 @@ export class Interplay {
     });
   }
 
+  /** Resolves when the first picture is there, cannot be, or another screen is shown. */
+  hasShown(): Promise<void> {
+    return new Promise(resolve => {
+      const offs: (() => void)[] = [];
+      const look = (): void => {
+        const { summary, trouble, mode, focus, loaded } = this.state.get();
+        const hasPicture = loaded > 0 || mode === 'table' || focus < 0;
+        const isOther = this.app.state.get().screen !== 'interplay';
+        if (!isOther && !trouble && !(summary && hasPicture)) return;
+        offs.forEach(off => off());
+        resolve();
+      };
+      offs.push(this.state.subscribe(look), this.app.state.subscribe(look));
+      look();
+    });
+  }
+
   private async ask(): Promise<void> {
     if (this.app.state.get().isPreview) return;
     const span = committedSpan(this.app);
@@ -143,6 +164,7 @@ export class Interplay {
       const { source } = this.served;
       const params = span ? { from: Math.floor(span.t0), to: Math.ceil(span.t1) } : {};
       const summary = decodeSummary(await source.columns('interplay', params, 'interplay'));
+      if (!span) this.loader.tellWaits(summary.waits);
       this.set({ summary, trouble: '', isAsking: false });
       this.begin();
     } catch (error) {
@@ -319,10 +341,9 @@ export class Interplay {
     act.say(this.app, said);
   }
 
-  /** A place where a thread waits: by its place in the list of the thread's waits. */
-  siteOf(place: number): Site | undefined {
-    const [waits] = this.loader.rows?.byThread.values() ?? [];
-    return waits?.sites[place];
+  /** A place where a thread waits: by its place in the list that came with its waits. */
+  siteOf(thread: number, place: number): Site | undefined {
+    return this.waitsOf(thread)?.sites[place];
   }
 
   /** Objects that several threads waited for have hues, in order of their time. */
@@ -354,7 +375,7 @@ export class Interplay {
 
   hitName(hit: PlateHit): string {
     if (hit.fn < SITE_FN) return this.fnName(hit.fn) || 'unknown function';
-    const site = this.waitsOf(hit.thread)?.sites[hit.fn - SITE_FN];
+    const site = this.siteOf(hit.thread, hit.fn - SITE_FN);
     return site ? site.call || site.name : 'wait';
   }
 
@@ -386,6 +407,15 @@ export class Interplay {
 
   waitsOf(thread: number): Waits | undefined {
     return this.loader.rows?.byThread.get(thread) ?? this.loader.of(thread)?.waits;
+  }
+
+  /** Other bundles are there: the one that holds what was pointed at. */
+  private findAgain(hit: PlateHit | null): PlateHit | null {
+    const waits = hit && this.waitsOf(hit.thread);
+    if (!waits) return hit;
+    const isBare = this.served.threads[hit.thread]?.calls === 0;
+    const item = waitAt(waits, hit.t, isBare ? 0 : hit.depth, isBare || hit.count > 1);
+    return item === hit.item ? hit : { ...hit, item };
   }
 
   /** A wait as what is selected. */
@@ -532,7 +562,7 @@ export class Interplay {
   private means: Map<number, { count: number; ns: number }> | null = null;
   private asksMeans = false;
 
-  /** Mean durations of functions, for tool-tips: once, when nothing waits for it. */
+  /** Mean durations of functions, for tool-tips: once. */
   learnMeans(): void {
     if (this.means || this.asksMeans || this.served.trace.calls === 0) return;
     this.asksMeans = true;

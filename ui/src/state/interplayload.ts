@@ -16,7 +16,8 @@ import { tilesFrom } from './timelinetiles';
 
 const MARGIN = 0.5; // of the view, on either side
 const KEPT = 64; // threads
-const ROWS = 200000; // waits that are held at once
+/** Waits that are held one by one; where there are more, those of a view, bundled by its columns. */
+export const ROWS = 200000;
 const SILENCE_MS = 4000; // after the server refused a question
 /** Functions of bars that stand for waits alone are places of sites, from here. */
 export const SITE_FN = 0x80000000;
@@ -99,6 +100,7 @@ export function barsOf(
 export class PlateLoader {
   private readonly known = new Map<number, ThreadData>();
   private all: Rows | null = null;
+  private isMany = false;
   private wanted: readonly WantedView[] = [];
   private isAsking = false;
   private isStopped = true;
@@ -118,6 +120,17 @@ export class PlateLoader {
   /** All waits of the trace by thread; null: not known yet, or too many. */
   get rows(): Rows | null {
     return this.all?.isExact ? this.all : null;
+  }
+
+  /** There are so many waits in all of the trace: they are asked for while the picture is laid out. */
+  tellWaits(count: number): void {
+    this.isMany = count > ROWS;
+    if (!this.all && !this.isMany) this.served.source.ahead('correspondences', { limit: ROWS });
+  }
+
+  /** Waits are not held one by one. */
+  get isBundled(): boolean {
+    return this.isMany || this.all?.isExact === false;
   }
 
   get isIdle(): boolean {
@@ -181,13 +194,19 @@ export class PlateLoader {
   }
 
   private async waits(params: Params): Promise<Rows> {
-    const { source } = this.served;
-    this.all ??= decodeCorrespondences(
-      await source.columns('correspondences', { limit: ROWS }, 'plate waits'),
-    );
-    if (this.all.isExact) return this.all;
-    const bundled = { ...params, limit: ROWS };
-    return decodeCorrespondences(await source.columns('correspondences', bundled, 'plate waits'));
+    const ask = async (part: Params): Promise<Rows> =>
+      decodeCorrespondences(
+        await this.served.source.columns(
+          'correspondences',
+          { ...part, limit: ROWS },
+          'plate waits',
+        ),
+      );
+    if (!this.isBundled) this.all ??= await ask({});
+    if (this.all?.isExact) return this.all;
+    this.all = null; // some of them, the longest, are no more use
+    this.isMany = true;
+    return ask(params);
   }
 
   private async fetch(group: readonly WantedView[], { t0, t1 }: Span): Promise<void> {

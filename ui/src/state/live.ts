@@ -186,7 +186,9 @@ export class Live {
   }
 
   private async sketch(): Promise<void> {
-    const { t0, t1 } = this.app.state.get().window;
+    const { window, screen } = this.app.state.get();
+    if (screen === 'interplay') return; // it has no rows
+    const { t0, t1 } = window;
     const isWhole = t0 === 0 && t1 >= this.bare.duration;
     const early = isWhole ? this.early : null;
     this.early = null;

@@ -8,6 +8,7 @@ import { MOST_CONTEXTS } from '../lib/interplay';
 import * as act from '../state/actions';
 import { interplayOf, MODES, TABS } from '../state/interplay';
 import type { Interplay, InterplayState } from '../state/interplay';
+import { ROWS } from '../state/interplayload';
 import type { OnReady, ScreenSpec } from '../state/screens';
 import { InterplayChart } from './interplaychart';
 import './interplay.css';
@@ -40,6 +41,7 @@ function Headline({ screen }: { screen: Interplay }): JSX.Element {
   const curves = useAtom(screen.state, s => s.curves);
   const isAsking = useAtom(screen.state, s => s.isAsking);
   const mode = useAtom(screen.state, s => s.mode);
+  useAtom(screen.state, s => s.loaded); // whether waits are bundled
   if (trouble)
     return (
       <header class="interplay-head">
@@ -66,6 +68,8 @@ function Headline({ screen }: { screen: Interplay }): JSX.Element {
             {plural(curves.drawn, 'curve')} drawn
             {curves.bundled > 0 && `, ${plural(curves.bundled, 'bundle')} of short waits on hover`}
             {curves.left > 0 && `, ${integer(curves.left)} shorter ones left out: zoom in`}.
+            {screen.loader.isBundled &&
+              ` More than ${integer(ROWS)} waits: those shorter than a pixel are one where they begin in the same, and keys step over these.`}
           </>
         ) : null}
       </p>

@@ -145,7 +145,10 @@ export function InterplayTip(): JSX.Element | null {
   const hover = useAtom(screen.state, s => s.hover);
   const pointer = useAtom(screen.state, s => s.pointer);
   const told = useTold(screen, hover);
-  useEffect(() => screen.learnMeans(), []);
+  const isHovering = hover !== null;
+  useEffect(() => {
+    if (isHovering) screen.learnMeans();
+  }, [isHovering]);
   if (!hover || !pointer) return null;
   const waits = screen.waitsOf(hover.thread);
   const isUp = pointer.y + 230 > innerHeight;
