@@ -6,14 +6,16 @@ usage: bench/record/kernel.py [-n RUNS] [-b BUILD] [--table] [PROGRAM...]
 
 The five configurations of TraceCompare (nothing; scheduling; and the stacks of waits; and samples;
 everything, with copies of stacks), weft's perf events, and perf itself with and without stacks, run
-in turn, RUNS times, on programs of a fixed amount of work. CPU time is that of the program and its children (of redis:
-of server and client); the recorder's own is shown beside it. `sysbench threads` does not do the same
-work twice, so its time a switch of its threads is shown, too. Medians. --table writes the rows into
-docs/performance-record.md.
+in turn, RUNS times, on programs of a fixed amount of work. CPU time is that of the program and its
+children (of redis: of server and client); the recorder's own is shown beside it. `sysbench threads`
+does not do the same work twice, so its time a switch of its threads is shown, too. Medians; changes
+are medians of the ratios to the unrecorded run of the same round, with their 95 % intervals.
+--table writes the rows into docs/performance-record.md.
 """
 import argparse
 import os
 import pathlib
+import random
 import re
 import resource
 import statistics
@@ -77,13 +79,24 @@ def by_perf(options, command):
 
 
 def measure(bench, command, n_runs):
-    runs = {}
-    for _ in range(n_runs):
-        for name, options in CONFIGURATIONS.items():
-            runs.setdefault(name, []).append(by_weft(bench, options, command))
-        for name, options in PERF.items():
-            runs.setdefault(name, []).append(by_perf(options, command))
+    """Each configuration has each place in the round equally often: a program that runs right after
+    the idle seconds of another runs faster than one that follows on work."""
+    ways = [(name, by_weft, (bench, options, command)) for name, options in CONFIGURATIONS.items()]
+    ways += [(name, by_perf, (options, command)) for name, options in PERF.items()]
+    runs = {name: [] for name, _, _ in ways}
+    for number in range(n_runs):
+        for place in range(len(ways)):
+            name, run, arguments = ways[(number + place) % len(ways)]
+            runs[name].append(run(*arguments))
     return runs
+
+
+def interval(values, n_samples=2000):
+    """The 95 % interval of the median, by bootstrap."""
+    dice = random.Random(1)
+    medians = sorted(statistics.median(dice.choices(values, k=len(values)))
+                     for _ in range(n_samples))
+    return medians[n_samples // 40], medians[-1 - n_samples // 40]
 
 
 def rows(program, runs):
@@ -91,8 +104,11 @@ def rows(program, runs):
         return statistics.median(run[key] for run in runs[name])
 
     def change(name, key):
-        base = median("nothing", key)
-        return "-" if name == "nothing" else f"{100 * (median(name, key) - base) / base:+.1f} %"
+        if name == "nothing":
+            return "-"
+        ratios = [run[key] / base[key] - 1 for run, base in zip(runs[name], runs["nothing"])]
+        low, high = interval(ratios)
+        return f"{100 * statistics.median(ratios):+.1f} % ({100 * low:+.1f} to {100 * high:+.1f})"
 
     def a_switch(name):
         if not all(run["switches"] for run in runs[name]):
