@@ -34,6 +34,8 @@ export interface TrackThread {
   pid: number;
   name: string;
   calls: number;
+  /** Other events than calls. */
+  events: number;
   first: number;
   maxDepth: number;
 }
@@ -91,8 +93,13 @@ export interface Tracks {
 
 type Order = (a: TrackThread, b: TrackThread) => number;
 
+/** Threads with calls come before those that only the kernel knows, and these before those that others
+ * name alone: else the machine's threads stand above the program's. */
+const rankOf = ({ calls, events }: TrackThread): number => (calls > 0 ? 0 : events > 0 ? 1 : 2);
+
 function orderOf({ sort, busy }: TrackOptions): Order {
-  const byFirst: Order = (a, b) => a.first - b.first || a.tid - b.tid || a.id - b.id;
+  const byFirst: Order = (a, b) =>
+    rankOf(a) - rankOf(b) || a.first - b.first || a.tid - b.tid || a.id - b.id;
   if (sort === 'calls') return (a, b) => b.calls - a.calls || byFirst(a, b);
   if (sort === 'name')
     return (a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }) || a.tid - b.tid;

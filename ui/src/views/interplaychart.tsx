@@ -388,6 +388,17 @@ function paintOverview(
 
 /* ---- chart ---- */
 
+/** Why nothing is around the main view. */
+function Alone({ screen }: { screen: Interplay }): JSX.Element {
+  return (
+    <p class="plate-alone">
+      {screen.served.threads.length > 1
+        ? 'No other thread is in the picture: tick some in the table Threads.'
+        : 'This trace has one thread: there is none that it could wait for.'}
+    </p>
+  );
+}
+
 export function InterplayChart({ onReady }: { onReady: OnReady }): JSX.Element {
   const app = useApp();
   const screen = interplayOf(app);
@@ -399,6 +410,7 @@ export function InterplayChart({ onReady }: { onReady: OnReady }): JSX.Element {
   const [, redraw] = useReducer((n: number) => n + 1, 0);
   const focus = useAtom(screen.state, s => s.focus);
   const focused = useAtom(screen.state, s => s.focused);
+  const isAlone = useAtom(screen.state, s => s.contexts.length === 0);
   const mode = useAtom(screen.state, s => s.mode);
   useLayoutEffect(() => {
     const made = new PlateStage(screen, {
@@ -444,6 +456,7 @@ export function InterplayChart({ onReady }: { onReady: OnReady }): JSX.Element {
         <canvas ref={curves} aria-hidden="true" class="over" />
         <canvas ref={over} aria-hidden="true" class="over" />
         {stage && focus >= 0 && <Badges screen={screen} stage={stage} />}
+        {focus >= 0 && isAlone && <Alone screen={screen} />}
       </div>
     </section>
   );

@@ -18,6 +18,10 @@ import { useAsked } from './interplayuse';
 import { useApp, useAtom } from './use';
 
 const SHOWN = 200;
+/** What the server calls a function that nothing tells. */
+const NO_FUNCTION = '(unknown)';
+/** What a thread can have for a while. */
+const HELD = new Set(['mutex', 'rwlock', 'futex']);
 
 export const TAB_NAMES: [Tab, string][] = [
   ['threads', 'Threads'],
@@ -297,6 +301,17 @@ function ObjectRow({
   );
 }
 
+const NO_STACKS =
+  'Nothing of it is known here: it takes calls or stack samples (weft record --functions).';
+
+/** Why an object has no tree. */
+function whyEmpty(kind: TreeKind, object: WaitObject | null): string {
+  const isNoLock = kind === 'sections' && object !== null && !HELD.has(object.kind);
+  return isNoLock
+    ? `Nobody has a ${object.kind} for a while: it has no critical sections.`
+    : NO_STACKS;
+}
+
 function Objects({ screen, summary }: { screen: Interplay; summary: Summary }): JSX.Element {
   const object = useAtom(screen.state, s => s.object);
   const [kind, setKind] = useState<TreeKind>('who');
@@ -362,7 +377,7 @@ function Objects({ screen, summary }: { screen: Interplay; summary: Summary }): 
         {kind === 'who' ? (
           <LockCard screen={screen} object={object} span={summary.span} />
         ) : (
-          <LockFlame screen={screen} tree={tree} trouble={trouble} />
+          <LockFlame screen={screen} tree={tree} trouble={trouble} why={whyEmpty(kind, now)} />
         )}
       </div>
     </div>
@@ -454,12 +469,18 @@ function siteWords(waits: Waits, place: number): string {
   return site.call && site.call !== site.name ? `${site.call} in ${site.name}` : site.name;
 }
 
+/** " in put_task": where it was released; '' if nothing tells. */
+function releasedIn(waits: Waits, i: number): string {
+  const name = waits.sites[waits.releaseSite[i]!]?.name ?? NO_FUNCTION;
+  return name === NO_FUNCTION ? '' : ` in ${name}`;
+}
+
 export function waitWords(screen: Interplay, waits: Waits, i: number): string {
   const to = waits.releaser[i]!;
   const what = objectName(waits.objects[waits.object[i]!]);
   const who =
     to >= 0
-      ? `ended by ${screen.title(to)} in ${waits.sites[waits.releaseSite[i]!]?.name ?? 'an unknown function'} (${waits.confidences[waits.confidence[i]!] ?? ''})`
+      ? `ended by ${screen.title(to)}${releasedIn(waits, i)} (${waits.confidences[waits.confidence[i]!] ?? ''})`
       : (waits.reasons[waits.unknown[i]!] ?? 'who ended it is not known');
   return `${what}, ${who}`;
 }
@@ -537,7 +558,7 @@ function Selection({ screen }: { screen: Interplay }): JSX.Element {
           What {to >= 0 ? screen.label(to) : 'others'} did meanwhile{' '}
           <small>calls within the wait</small>
         </p>
-        <LockFlame screen={screen} tree={tree} trouble={trouble} />
+        <LockFlame screen={screen} tree={tree} trouble={trouble} why={NO_STACKS} />
       </div>
     </div>
   );

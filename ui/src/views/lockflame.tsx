@@ -31,10 +31,13 @@ export function LockFlame({
   screen,
   tree,
   trouble,
+  why,
 }: {
   screen: Interplay;
   tree: LockTree | null;
   trouble: string;
+  /** Why there is nothing, if there is. */
+  why: string;
 }): JSX.Element {
   const holder = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -100,13 +103,7 @@ export function LockFlame({
   return (
     <div class="lock-flame">
       {trouble && <p class="bad-text">{trouble}</p>}
-      {!made && !trouble && (
-        <p class="remark">
-          {tree
-            ? 'Nothing of it is known here: it takes calls or stack samples (weft record --functions).'
-            : '\u2026'}
-        </p>
-      )}
+      {!made && !trouble && <p class="remark">{tree ? why : '\u2026'}</p>}
       <div ref={holder} class="flame-holder" onMouseMove={point} onMouseLeave={() => setOver(null)}>
         <canvas ref={canvas} aria-hidden="true" hidden={!made} />
       </div>

@@ -121,7 +121,8 @@ export function TimelineTip(): JSX.Element | null {
           {served.threads[over!.thread]!.label} · starts {exact(over!.start)} · {over!.by}
         </p>
         <p class="keys">
-          <Key>click</Key> its time is the range
+          <Key>click</Key>{' '}
+          {over!.lock === undefined ? 'its time is the range' : 'its holders and waiters'}
         </p>
       </div>
     );

@@ -59,7 +59,9 @@ describe('states of threads', () => {
   });
 
   it('take their room over the calls, if there are any', () => {
-    const threads = [{ id: 0, tid: 1, pid: 1, name: '', calls: 1, first: 0, maxDepth: 8 }];
+    const threads = [
+      { id: 0, tid: 1, pid: 1, name: '', calls: 1, events: 0, first: 0, maxDepth: 8 },
+    ];
     const base = {
       ...{ threads, hidden: new Set<number>(), only: null, pins: [], sort: 'first' as const },
       ...{ modes: new Map(), closed: new Set<number>(), busy: null },

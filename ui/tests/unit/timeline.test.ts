@@ -274,7 +274,7 @@ describe('raster', () => {
 describe('tracks', () => {
   const threads: TrackThread[] = Array.from({ length: 3000 }, (_, id) => ({
     ...{ id, tid: 100 + id, pid: id % 3, name: `n${id}`, calls: (id * 7919) % 1000 },
-    ...{ first: 3000 - id, maxDepth: id % 20 },
+    ...{ events: id === 1000 ? 0 : 5, first: 3000 - id, maxDepth: id % 20 },
   }));
   const base: TrackOptions = {
     ...{ threads, hidden: new Set<number>(), only: null, pins: [], sort: 'first', mode: 'few' },
@@ -304,6 +304,7 @@ describe('tracks', () => {
     const ids = (options: Partial<TrackOptions>): number[] =>
       layoutTracks({ ...base, ...options }).tracks.map(track => track.thread);
     expect(ids({})[0]).toBe(2999);
+    expect(ids({}).slice(-3)).toEqual([2000, 0, 1000]); // without calls, then without events
     const byCalls = ids({ sort: 'calls' }).map(id => threads[id]!.calls);
     expect(byCalls).toEqual([...byCalls].sort((a, b) => b - a));
     expect(ids({ sort: 'name' }).slice(0, 3)).toEqual([0, 1, 2]);
