@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -188,11 +189,18 @@ static void ping_pong(void)
         (void)pthread_join(threads[i], NULL);
 }
 
+/* N_NAPS of which are slept through: a thread that is preempted between setting the timer and
+ * sleeping may find its time over. */
 __attribute__((noinline)) static void take_naps(void)
 {
     const struct timespec nap = { .tv_nsec = NAP_NS };
-    for (int i = 0; i < N_NAPS; i++) /* syscall() makes no frame of its own */
+    struct rusage before, after;
+    for (int n_slept = 0; n_slept < N_NAPS;) { /* syscall() makes no frame of its own */
+        (void)getrusage(RUSAGE_THREAD, &before);
         (void)syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &nap, NULL);
+        (void)getrusage(RUSAGE_THREAD, &after);
+        n_slept += after.ru_nvcsw > before.ru_nvcsw && after.ru_nivcsw == before.ru_nivcsw;
+    }
 }
 
 __attribute__((noinline)) static void spin(void)
@@ -571,6 +579,22 @@ static struct seen look(const struct recording *recording, uint32_t pid)
     return seen;
 }
 
+/* Switches of which the kernel told nobody: a wait that ended in one has no stack. */
+static size_t n_untold(const struct recording *recording)
+{
+    uint32_t current[MOST_CPUS];
+    size_t n = 0;
+    memset(current, 0xff, sizeof current);
+    for (size_t i = 0; i < recording->all.n; i++) {
+        const struct one *one = &recording->all.items[i];
+        if (one->record.type != WEFT_KERNEL_SWITCH)
+            continue;
+        n += current[one->cpu] != UINT32_MAX && current[one->cpu] != one->record.tid;
+        current[one->cpu] = (uint32_t)one->record.a;
+    }
+    return n;
+}
+
 static void test_stacks(bool with_results)
 {
     static struct recording recording;
@@ -585,11 +609,12 @@ static void test_stacks(bool with_results)
     } else {
         finish(&child, (struct recording *[]){ &recording }, 1);
         const struct seen seen = look(&recording, (uint32_t)child.pid);
-        tap_eq_u64(seen.n_naps, N_NAPS, "every long call, with number and argument");
-        tap_eq_u64(seen.n_returned, with_results ? N_NAPS : 0, "and result, if that is wanted");
-        tap_eq_u64(seen.n_short, 0, "and no less time than it slept");
-        tap_ok(seen.n_stacks >= N_NAPS, "%ju stacks of waits", (uintmax_t)seen.n_stacks);
-        tap_eq_u64(seen.n_callers, N_NAPS, "with the caller that frame pointers lose");
+        tap_ok(seen.n_naps - seen.n_short + n_untold(&recording) >= N_NAPS,
+               "every long call, with number, argument and no less time than it slept");
+        tap_eq_u64(seen.n_returned, with_results ? seen.n_naps : 0,
+                   "and result, if that is wanted");
+        tap_ok(seen.n_stacks >= seen.n_naps, "%ju stacks of waits", (uintmax_t)seen.n_stacks);
+        tap_eq_u64(seen.n_callers, seen.n_naps, "with the caller that frame pointers lose");
         tap_ok(seen.n_samples >= 60 && seen.n_samples <= 130,
                "%ju samples of 100 ms of its time, 1 a ms", (uintmax_t)seen.n_samples);
         tap_ok(seen.n_spins >= seen.n_samples / 2, "%ju of them where it spins",

@@ -28,7 +28,8 @@ struct weft_bpf_cpu {
     unsigned int timer;   /* 1: in the function of a timer */
     unsigned long long lost;
     unsigned long long made;
-    unsigned long long reserved[4];
+    unsigned int tid; /* of the thread that came last */
+    unsigned int reserved[7];
 };
 
 #endif

@@ -153,6 +153,21 @@ static __always_inline __u32 arrive(struct task_struct *next, __u64 now)
     return WEFT_BPF_IS_TARGET | (with_waits && thread->waited_ns ? WEFT_BPF_HAS_WAITED : 0);
 }
 
+/* Of some switches to a thread (a few in a thousand where init works hard) the kernel tells nobody:
+ * it must not seem to have waited until now. */
+static __always_inline void leave(const struct weft_bpf_cpu *cpu, struct task_struct *prev,
+                                  __u64 off_ns)
+{
+    const bool has_come = cpu->tid == prev->pid;
+    struct thread *thread;
+
+    if (has_come && !(off_ns && cpu->current & WEFT_BPF_IS_TARGET))
+        return;
+    thread = prev->pid ? thread_of(prev) : NULL;
+    if (thread)
+        thread->off_ns = off_ns;
+}
+
 /* A thread that has waited long tells its stack as soon as it runs: the wakeup of the ring, which
  * nobody waits for, interrupts the processor when the switch is over (on_irq_work). So no other
  * switch, and no call, costs anything. */
@@ -165,13 +180,10 @@ int BPF_PROG(on_switch, bool is_preempted, struct task_struct *prev, struct task
     const __u64 state = is_preempted ? 0 : reported_state(prev_state, prev->exit_state);
     const __u64 now = bpf_ktime_get_ns();
 
-    if (with_waits && state && cpu->current & WEFT_BPF_IS_TARGET) {
-        struct thread *thread = thread_of(prev);
-
-        if (thread)
-            thread->off_ns = now;
-    }
+    if (with_waits)
+        leave(cpu, prev, state ? now : 0);
     cpu->current = arrive(next, now);
+    cpu->tid = next->pid;
     if (!record)
         return 0;
     record->time_ns = now;
