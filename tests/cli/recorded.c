@@ -3,6 +3,8 @@
  * A program to be recorded, built with -finstrument-functions: does one thing, whose calls are
  * known. usage: recorded MODE [NUMBER [NUMBER]]
  */
+#include "weft/mark.h"
+
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -189,6 +191,20 @@ SILENT static void run_plugin(const char *path)
     (void)dlclose(library);
 }
 
+/* `n` pages that nobody has touched before, each one once, in a marked execution. */
+SILENT static void touch(long n)
+{
+    const size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE), n_bytes = (size_t)n * page_bytes;
+    char *pages = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED)
+        exit(9);
+    (void)madvise(pages, n_bytes, MADV_NOHUGEPAGE);
+    weft_mark_begin("touch", 1);
+    for (long k = 0; k < n; k++)
+        ((volatile char *)pages)[(size_t)k * page_bytes] = 1;
+    weft_mark_end("touch", 1);
+}
+
 SILENT static void run_slow(void)
 {
     const struct timespec pause = { .tv_nsec = 5000000 };
@@ -294,6 +310,8 @@ SILENT int main(int argc, char **argv)
         run_hands((long)first, (long)second);
     } else if (strcmp(mode, "much") == 0) {
         run_much((long)first);
+    } else if (strcmp(mode, "touch") == 0) {
+        touch((long)first);
     } else if (strcmp(mode, "slow") == 0) {
         run_slow();
     } else if (strcmp(mode, "scribble") == 0) {

@@ -207,6 +207,52 @@ def test_foreign():
            few.stdout)
 
 
+def faults_of(path):
+    got = run("executions", path, "--begin", "mark:touch", "--json", "--slower-than", "0")
+    rows = json.loads(got.stdout)["executions"] if got.returncode == 0 else []
+    return rows[0]["metrics"].get("page_faults", 0) if len(rows) == 1 else got.stderr
+
+
+def test_faults():
+    """With --faults each page that is touched first is a fault of the execution that touches it."""
+    n = 3000
+    run("record", "-q", "-o", "faults.weft", "--faults", "--", PROGRAM, "touch", n)
+    run("record", "-q", "-o", "few.weft", "--", PROGRAM, "touch", n)
+    about = info("faults.weft")
+    if about.get("kernel_events", 0) == 0 or faults_of("faults.weft") == 0:
+        ok(True, "# SKIP page faults cannot be recorded")
+        return
+    found = faults_of("faults.weft")
+    ok(n - about["lost"] <= found <= n + 50 and (found >= n or about["lost"]),
+       f"{n} pages touched are {n} page faults", (found, about["lost"]))
+    ok(faults_of("few.weft") == 0, "which are not recorded unasked", faults_of("few.weft"))
+
+
+def test_running():
+    """Of a process that runs already: it and what it makes from then on are the program."""
+    shell = subprocess.Popen(["sh", "-c", f"read line; {PROGRAM} known 2 7; exit 3"],
+                             stdin=subprocess.PIPE)
+    other = subprocess.Popen([PROGRAM, "run", "20"])
+    recorder = subprocess.Popen([WEFT, "record", "-q", "-o", "running.weft", "-p", str(shell.pid)],
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    begun = until(lambda: recorder.poll() is not None or # what comes first is of the kernel
+                  (os.path.exists("running.weft") and os.path.getsize("running.weft") > 4096))
+    shell.stdin.write(b"go\n")
+    shell.stdin.close()
+    said, _ = recorder.communicate(timeout=60)
+    shell.wait()
+    other.kill()
+    other.wait()
+    about = info("running.weft")
+    if recorder.returncode != 0 or about.get("kernel_events", 0) == 0:
+        ok("only the kernel can tell" in said, "# SKIP the kernel cannot be recorded", (begun, said))
+        return
+    own = [thread for thread in about["thread_list"] if not thread["foreign"]]
+    ok(sorted(thread["name"] for thread in own) == ["recorded"] * 3 + ["sh"] and
+       shell.pid in {thread["tid"] for thread in own}, "a process that runs, and its later children",
+       own)
+
+
 def test_much():
     """Each call is there, or counted as lost; the trace is made in bounded memory."""
     n = 1350 if IS_FULL else 12
@@ -465,7 +511,7 @@ def test_hostile():
 
 def main():
     tests = [test_calls, test_plugins, test_stripped, test_locks, test_processes, test_namespace,
-             test_short_threads, test_foreign, test_much, test_status, test_kills, test_unfinished,
+             test_short_threads, test_foreign, test_faults, test_running, test_much, test_status, test_kills, test_unfinished,
              test_files, test_small_disk, test_snapshots, test_hostile]
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)

@@ -151,6 +151,50 @@ PLAIN static void signals(long n, int jumps)
     setitimer(ITIMER_REAL, &never, NULL);
 }
 
+/* A handler that forks: the child goes on where its parent was interrupted. */
+static _Atomic int is_child;
+static int n_bad_children;
+
+PLAIN static void fork_here(int number)
+{
+    const int kept_errno = errno;
+    int status = 1;
+    (void)number;
+    n_signals++;
+    const pid_t child = fork();
+    if (child == 0) {
+        is_child = 1;
+    } else {
+        while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+            ;
+        n_bad_children += status != 0;
+    }
+    errno = kept_errno;
+}
+
+/* One at a time: handlers that take longer than the time between them leave none for the program.
+ */
+PLAIN static void handler_forks(long n)
+{
+    struct sigaction action = { .sa_handler = fork_here };
+    sigaction(SIGALRM, &action, NULL);
+    for (int k = 0; k < n && !is_child; k++) {
+        const struct itimerval once = { { 0, 0 }, { 0, 20 + k % 50 } };
+        setitimer(ITIMER_REAL, &once, NULL);
+        while (n_signals == k) {
+            leaf();
+            if (pthread_mutex_lock(&mutex) == 0)
+                pthread_mutex_unlock(&mutex);
+        }
+    }
+    for (int i = 0; is_child && i < 7; i++)
+        leaf();
+    if (is_child)
+        _exit(0);
+    if (n_bad_children)
+        exit(3);
+}
+
 /* ---- keys whose destructors are recorded too, in any order */
 
 static pthread_key_t keys[8];
@@ -259,6 +303,8 @@ PLAIN int main(int argc, char **argv)
         signals(n, 0);
     else if (strcmp(how, "jumps") == 0)
         signals(n, 1);
+    else if (strcmp(how, "handler-forks") == 0)
+        handler_forks(n);
     else if (strcmp(how, "destructors") == 0)
         destructors();
     else if (strcmp(how, "daemon") == 0)

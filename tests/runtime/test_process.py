@@ -96,6 +96,22 @@ def signals():
             ok(how == "jumps" or not [1 for event in events if event.ticks == 0], "times are told")
 
 
+def handlers_that_fork():
+    """The child goes on in the middle of a hook, and is recorded from its next record on."""
+    with process("handler-forks", 100, env={"WEFT_RECORD_SLOTS": "8", "WEFT_RECORD_WORDS": "4096"}) as it:
+        rings = it.rings(CALLS)
+        n_exits = [sum(event.kind == "EXIT" for events in ring.drain().values() for event in events)
+                   for ring in rings]
+        parent = max(range(len(rings)), key=lambda k: n_exits[k]) if rings else 0
+        children_of = [n for k, n in enumerate(n_exits) if k != parent]
+        ok(it.status == 0 and len(rings) == 101 and all(7 <= n <= 8 for n in children_of),
+           "handlers that fork: no child is harmed, and each is recorded",
+           f"{it.status} {it.err} {len(rings)} {sorted(set(n_exits))}")
+        if rings:
+            kinds = {event.kind for event in list(rings[parent].slots()[0].events())}
+            ok(kinds <= {"ENTER", "EXIT", "LOST"}, "and the parent's ring is whole", kinds)
+
+
 def threads_that_end():
     with process("destructors") as it:
         ring = it.rings(CALLS)[0]
@@ -185,6 +201,7 @@ def stopped():
 children()
 many_threads()
 signals()
+handlers_that_fork()
 threads_that_end()
 odds()
 hostile()

@@ -45,6 +45,10 @@ struct process {
 };
 
 static struct weft_ring nowhere; /* has no room, ever */
+/* Of a child whose first record its parent began (weft_ring_forked): what is written there nobody
+ * reads. */
+static struct weft_ring_slot no_slot;
+static uint32_t no_units[WEFT_WORD_UNITS];
 __thread struct weft_ring_thread weft_ring_thread = { .here = &nowhere };
 static __thread uint64_t missed_records; /* of a thread without a slot */
 static __thread uint64_t retry_missed;   /* asks for a slot again when so many were missed; 0: never
@@ -459,16 +463,19 @@ static void thread_ends(void *round)
 
 static bool is_stopped(const struct process *process)
 {
-    return atomic_load_explicit(&process->file->is_stopped, memory_order_relaxed) != 0;
+    return !process->file || /* of a child that goes on in the middle */
+           atomic_load_explicit(&process->file->is_stopped, memory_order_relaxed) != 0;
 }
 
 /* More memory for the units of a ring that has not been filled once yet. */
 static void grow(struct process *process, struct weft_ring *ring)
 {
-    const uint64_t from = (uint64_t)((char *)ring->units - (char *)process->file);
-    if (ring->pending_lost < ring->retry_lost)
+    struct weft_ring_file *const file = process->file;
+    const uint64_t from = (uint64_t)((char *)ring->units - (char *)file);
+    /* A ring that fork wiped meanwhile stands elsewhere. */
+    if (ring->pending_lost < ring->retry_lost || from >= mapped_bytes)
         return;
-    if (populate(process->file, from + ring->populated * UNIT_BYTES, PIECE_UNITS * UNIT_BYTES))
+    if (populate(file, from + ring->populated * UNIT_BYTES, PIECE_UNITS * UNIT_BYTES))
         ring->populated += PIECE_UNITS;
     else
         ring->retry_lost = ring->pending_lost + RETRY_RECORDS;
@@ -495,10 +502,26 @@ static void count_lost(struct weft_ring *ring)
     atomic_store_explicit(&ring->slot->lost, ring->slot->lost + 1, memory_order_relaxed);
 }
 
+/* Stale pointers of the interrupted writer, too, lead to memory of the child's own from here on. */
+void weft_ring_forked(void)
+{
+    const int kept_errno = errno;
+    struct weft_ring *ring = weft_ring_thread.here;
+    if (weft_ring_thread.busy != 0 && ring != &nowhere) {
+        if (mapped_file)
+            (void)mmap(mapped_file, mapped_bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+        *ring = (struct weft_ring){ .units = no_units, .populated = UINT64_MAX, .slot = &no_slot };
+    }
+    errno = kept_errno;
+}
+
 static struct weft_ring *find_room(uint64_t n_units, uint64_t now)
 {
     struct weft_ring *ring = weft_ring_thread.here;
     const bool is_record = n_units > 0;
+    if (ring->slot == &no_slot)
+        *ring = (struct weft_ring){ 0 };
     if (!ring->slot && !(ring = attach())) {
         missed_records += weft_ring_is_on && is_record;
         return NULL;

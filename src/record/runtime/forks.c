@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A signal handler may fork while its thread writes a record, which in the child goes on when the
+ * handler returns, on memory that is wiped: so the ring is told in time. Whoever forks by a system
+ * call of his own in such a handler is not seen here.
+ */
+#include "record/runtime/ring.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#define WEFT_WRAP __attribute__((visibility("default")))
+
+static pid_t (*real_fork)(void);
+static pid_t (*real_fork_alone)(void);
+
+/* When the library is loaded: a handler may not look anything up. */
+__attribute__((constructor)) static void resolve(void)
+{
+    *(void **)&real_fork = dlsym(RTLD_NEXT, "fork");
+    *(void **)&real_fork_alone = dlsym(RTLD_NEXT, "_Fork");
+}
+
+static pid_t forked(pid_t child)
+{
+    if (child == 0)
+        weft_ring_forked();
+    return child;
+}
+
+WEFT_WRAP pid_t fork(void)
+{
+    if (!real_fork)
+        resolve();
+    return forked(real_fork());
+}
+
+WEFT_WRAP pid_t _Fork(void)
+{
+    if (!real_fork_alone)
+        resolve();
+    return forked(real_fork_alone());
+}
