@@ -494,14 +494,25 @@ static struct turns perf_turns_of(uint32_t tid)
     return turns;
 }
 
-/* The last program that was begun and has two threads: perf begins it. */
-static uint32_t pinger_of(const struct recording *recording, uint32_t *tids)
+static bool is_made_by(const struct recording *recording, uint32_t pid, uint32_t parent)
+{
+    for (size_t i = 0; i < recording->all.n; i++) {
+        const struct weft_kernel_record *record = &recording->all.items[i].record;
+        if (record->type == WEFT_KERNEL_FORK && (uint32_t)record->a == pid)
+            return record->tid == parent;
+    }
+    return false;
+}
+
+/* The last program with two threads that `perf` began. */
+static uint32_t pinger_of(const struct recording *recording, uint32_t perf, uint32_t *tids)
 {
     uint32_t pinger = 0, found[3];
     uint64_t begun_ns = 0;
     for (size_t i = 0; i < recording->all.n; i++) {
         const struct weft_kernel_record *record = &recording->all.items[i].record;
         if (record->type != WEFT_KERNEL_EXEC || record->time_ns < begun_ns ||
+            !is_made_by(recording, (uint32_t)record->a, perf) ||
             threads_of(recording, (uint32_t)record->a, found, 3) != 2)
             continue;
         pinger = (uint32_t)record->a;
@@ -525,7 +536,7 @@ static void test_perf_tool(void)
         tap_skip("BPF programs are not allowed here");
     } else {
         finish(&child, (struct recording *[]){ &recording }, 1);
-        if (pinger_of(&recording, tids) == 0 || access(perf_file, R_OK) != 0)
+        if (pinger_of(&recording, (uint32_t)child.pid, tids) == 0 || access(perf_file, R_OK) != 0)
             tap_skip("there is no perf here");
         else
             for (int i = 0; i < 2; i++)
