@@ -155,6 +155,13 @@ static enum weft_code add_user_metrics(const struct weft_rule_plan *plan,
     return is_ok ? WEFT_OK : no_memory(err);
 }
 
+static void count_lossy(struct weft_executions_table *table)
+{
+    for (size_t i = 0; i < table->n_rows; i++)
+        table->types[table->rows[i].type].lossy +=
+            (table->rows[i].flags & WEFT_EXECUTION_LOSSY) != 0;
+}
+
 /* ---- all of it ------------------------------------------------------------------------------- */
 
 enum weft_code weft_execution_table_make(const struct weft_rule_plan *plan,
@@ -179,6 +186,8 @@ enum weft_code weft_execution_table_make(const struct weft_rule_plan *plan,
         code = weft_execution_metrics_add(plan->trace, plan->types, table, run, err);
     if (code == WEFT_OK)
         code = add_user_metrics(plan, found, table, err);
+    if (code == WEFT_OK)
+        count_lossy(table);
     if (code == WEFT_OK)
         *result = table;
     else if (arena)
