@@ -146,7 +146,7 @@ static enum weft_code add_user_metrics(const struct weft_rule_plan *plan,
             weft_executions_add_metric(table, weft_strtab_get(names, order[i]), WEFT_METRIC_NUMBER);
         is_ok = columns[order[i]] != NULL;
     }
-    for (size_t i = 0; is_ok && i < table->n_rows; i++) {
+    for (size_t i = 0; is_ok && i < found->n; i++) {
         put_values(found->items[i].begin, i, columns);
         put_values(found->items[i].end, i, columns);
     }
@@ -180,6 +180,8 @@ enum weft_code weft_execution_table_make(const struct weft_rule_plan *plan,
         code = no_memory(err);
     if (code == WEFT_OK)
         code = copy_rows(plan, found, table, err);
+    if (weft_strtab_count(plan->names.table) == 0)
+        weft_executions_found_fini(found); /* values are all that it has besides the rows */
     if (code == WEFT_OK)
         code = add_times(table, err);
     if (code == WEFT_OK && with_metrics)
