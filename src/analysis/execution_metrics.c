@@ -289,9 +289,12 @@ static void put_values(struct work *work, const size_t *rows, size_t n_rows)
     atomic_fetch_or(&job->known, known);
     for (size_t i = 0; i < n_rows; i++) {
         struct weft_execution_row *row = &job->table->rows[rows[i]];
-        for (unsigned m = 0; m < N_METRICS; m++)
-            job->values[m][rows[i]] =
-                (double)weft_sums_get(&work->sums[m], &work->borders, row->start_ns, row->end_ns);
+        for (unsigned m = 0; m < N_METRICS; m++) {
+            const uint64_t value =
+                weft_sums_get(&work->sums[m], &work->borders, row->start_ns, row->end_ns);
+            if (value) /* pages of metrics that nothing tells of stay unused */
+                job->values[m][rows[i]] = (double)value;
+        }
         if (!work->has_states)
             job->values[CPU_TIME][rows[i]] = job->values[PREEMPTIONS][rows[i]] = (double)NAN;
         if (weft_sums_get(&work->sums[LOST], &work->borders, row->start_ns, row->end_ns))
@@ -396,6 +399,8 @@ static enum weft_code keep_values(struct job *job, struct weft_err *err)
             return no_memory(err);
         if (table->n_rows)
             memcpy(values, job->values[m], table->n_rows * sizeof *values);
+        free(job->values[m]);
+        job->values[m] = NULL;
     }
     return WEFT_OK;
 }

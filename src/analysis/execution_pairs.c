@@ -21,6 +21,7 @@ void weft_execution_pairs_fini(struct weft_execution_pairs *pairs)
     weft_map_free(pairs->keys);
     WEFT_VEC_FINI(&pairs->tops);
     WEFT_VEC_FINI(&pairs->pending);
+    WEFT_VEC_FINI(&pairs->ends);
     *pairs = (struct weft_execution_pairs){ 0 };
 }
 
@@ -125,6 +126,23 @@ static bool add_row(struct weft_executions_found *found, struct weft_execution_p
     return true;
 }
 
+/* The ends of a type that made no row; NULL without memory. */
+static struct weft_execution_ends *ends_of(struct weft_execution_pairs *pairs, uint32_t type)
+{
+    while (pairs->ends.n <= type)
+        if (!WEFT_VEC_PUSH(&pairs->ends))
+            return NULL;
+    return &pairs->ends.items[type];
+}
+
+static bool drop_one(struct weft_execution_pairs *pairs, uint32_t type)
+{
+    struct weft_execution_ends *ends = ends_of(pairs, type);
+    if (ends)
+        ends->dropped++;
+    return ends != NULL;
+}
+
 /* Ends what is innermost, if anything is open, and, of a late end, if that is of another thread. */
 static enum weft_code end_one(struct weft_execution_pairs *pairs,
                               struct weft_execution_point *point, bool is_late, bool *is_matched,
@@ -137,7 +155,8 @@ static enum weft_code end_one(struct weft_execution_pairs *pairs,
     if (!*is_matched)
         return WEFT_OK;
     *top = pending->below;
-    const bool is_ok = point->is_dropped || add_row(found, &pending->begin, point->at_ns, point);
+    const bool is_ok = point->is_dropped ? drop_one(pairs, point->type)
+                                         : add_row(found, &pending->begin, point->at_ns, point);
     free(pending->begin.values);
     pending->begin.values = NULL;
     pending->is_open = false;
@@ -179,7 +198,13 @@ static enum weft_code take_group(struct weft_execution_pairs *pairs,
         if (!is_late[i])
             continue;
         code = take_one(pairs, &points[i], true, &is_matched, found, err);
-        pairs->n_unmatched += code == WEFT_OK && !is_matched;
+        if (code != WEFT_OK || is_matched)
+            continue;
+        struct weft_execution_ends *ends = ends_of(pairs, points[i].type);
+        if (ends)
+            ends->unmatched++;
+        else
+            code = no_memory(err);
     }
     if (is_late != few)
         free(is_late);

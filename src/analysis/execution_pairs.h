@@ -56,6 +56,12 @@ struct weft_execution_pending {
     bool is_open;
 };
 
+/* Ends that made no row, of a type. */
+struct weft_execution_ends {
+    uint64_t unmatched; /* nothing was open */
+    uint64_t dropped;
+};
+
 /* All zero is empty. */
 struct weft_execution_pairs {
     struct weft_map *keys;
@@ -68,8 +74,11 @@ struct weft_execution_pairs {
         size_t n, cap;
     } pending;
     size_t n_open;
-    uint32_t free;        /* first of a list along `below` + 1; 0: none */
-    uint64_t n_unmatched; /* ends */
+    uint32_t free; /* first of a list along `below` + 1; 0: none */
+    struct {
+        struct weft_execution_ends *items; /* by type, as far as there are any */
+        size_t n, cap;
+    } ends;
 };
 
 void weft_execution_pairs_fini(struct weft_execution_pairs *pairs);

@@ -146,13 +146,20 @@ static enum weft_code add_user_metrics(const struct weft_rule_plan *plan,
             weft_executions_add_metric(table, weft_strtab_get(names, order[i]), WEFT_METRIC_NUMBER);
         is_ok = columns[order[i]] != NULL;
     }
-    for (size_t i = 0; is_ok && i < table->n_rows; i++) {
+    for (size_t i = 0; is_ok && i < found->n; i++) {
         put_values(found->items[i].begin, i, columns);
         put_values(found->items[i].end, i, columns);
     }
     free(order);
     free(columns);
     return is_ok ? WEFT_OK : no_memory(err);
+}
+
+static void count_lossy(struct weft_executions_table *table)
+{
+    for (size_t i = 0; i < table->n_rows; i++)
+        table->types[table->rows[i].type].lossy +=
+            (table->rows[i].flags & WEFT_EXECUTION_LOSSY) != 0;
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */
@@ -173,12 +180,16 @@ enum weft_code weft_execution_table_make(const struct weft_rule_plan *plan,
         code = no_memory(err);
     if (code == WEFT_OK)
         code = copy_rows(plan, found, table, err);
+    if (weft_strtab_count(plan->names.table) == 0)
+        weft_executions_found_fini(found); /* values are all that it has besides the rows */
     if (code == WEFT_OK)
         code = add_times(table, err);
     if (code == WEFT_OK && with_metrics)
         code = weft_execution_metrics_add(plan->trace, plan->types, table, run, err);
     if (code == WEFT_OK)
         code = add_user_metrics(plan, found, table, err);
+    if (code == WEFT_OK)
+        count_lossy(table);
     if (code == WEFT_OK)
         *result = table;
     else if (arena)

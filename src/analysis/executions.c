@@ -287,12 +287,14 @@ static enum weft_code find_all(struct job *job, const struct weft_run *run, stru
     return code == WEFT_OK ? hand_on(job, &job->found, err) : code;
 }
 
-static uint64_t n_unmatched(const struct job *job)
+static void count_ends(struct weft_executions_table *table,
+                       const struct weft_execution_pairs *pairs)
 {
-    uint64_t n = job->across.n_unmatched;
-    for (size_t i = 0; i < job->n_items; i++)
-        n += job->items[i].pairs.n_unmatched;
-    return n;
+    for (size_t i = 0; i < pairs->ends.n; i++) {
+        table->types[i].left_out += pairs->ends.items[i].dropped;
+        table->types[i].ends_unmatched += pairs->ends.items[i].unmatched;
+        table->ends_unmatched += pairs->ends.items[i].unmatched;
+    }
 }
 
 /* How many points of each thread may wait. */
@@ -419,8 +421,10 @@ enum weft_code weft_executions_run(const struct weft_trace *trace,
     if (code == WEFT_OK)
         code = weft_execution_table_make(&job.plan, &gathering.all, !opts->without_metrics, run,
                                          table, err);
+    for (size_t i = 0; code == WEFT_OK && i < job.n_items; i++)
+        count_ends(*table, &job.items[i].pairs);
     if (code == WEFT_OK)
-        (*table)->ends_unmatched = n_unmatched(&job);
+        count_ends(*table, &job.across);
     weft_executions_found_fini(&gathering.all);
     job_fini(&job);
     return code;

@@ -4,14 +4,15 @@
 #include "base/vec.h"
 #include "model/lock_names.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A lock is asked for so long before its thread sleeps, at most; and waits that begin so long
  * before the path are looked for. */
 #define MARGIN_NS UINT64_C(1000000)
 #define MOST_BACK_NS UINT64_C(2000000000)
+
+enum { KEY_NAME_BYTES = 128 };
 
 /* Locks of a process that the path came to; threads of others have nothing to do with them. */
 struct process {
@@ -156,21 +157,30 @@ static enum weft_path_edge kind_of(const struct weft_lock_object *object, enum w
     return object->kind == WEFT_LOCK_FUTEX ? told : (enum weft_path_edge)kinds[object->kind];
 }
 
-/* The number of an object for edges, which is the same however often locks are read. */
+/* What an object is known by, however often locks are read: as bytes, as it is asked for at each
+ * wait. */
+static struct weft_str key_of(const struct weft_lock_object *object, char *bytes)
+{
+    const uint64_t numbers[] = { object->pid, object->address, object->thread_id, object->kind };
+    const size_t n_name =
+        object->name.n_bytes < KEY_NAME_BYTES ? object->name.n_bytes : KEY_NAME_BYTES;
+    memcpy(bytes, numbers, sizeof numbers);
+    if (n_name)
+        memcpy(bytes + sizeof numbers, object->name.bytes, n_name);
+    return (struct weft_str){ bytes, sizeof numbers + n_name };
+}
+
+/* The number of an object for edges. */
 static enum weft_code number_of(struct locks_graph *graph, const struct weft_lock_object *object,
                                 uint32_t *number, struct weft_err *err)
 {
-    char text[256];
-    const int n = snprintf(text, sizeof text, "%" PRIu64 " %" PRIx64 " %" PRIu32 " %u %.*s",
-                           object->pid, object->address, object->thread_id, object->kind,
-                           (int)(object->name.n_bytes < 128 ? object->name.n_bytes : 128),
-                           object->name.bytes ? object->name.bytes : "");
-    const struct weft_str key = { text, n > 0 ? (size_t)n : 0 };
+    char bytes[4 * sizeof(uint64_t) + KEY_NAME_BYTES];
     uint32_t name;
-    enum weft_code code = weft_strtab_intern(graph->keys, key, number, err);
-    if (code == WEFT_OK)
-        code = weft_strtab_intern(graph->names, object->name, &name, err);
+    enum weft_code code = weft_strtab_intern(graph->keys, key_of(object, bytes), number, err);
     if (code != WEFT_OK || *number < graph->objects.n)
+        return code;
+    code = weft_strtab_intern(graph->names, object->name, &name, err);
+    if (code != WEFT_OK)
         return code;
     struct weft_lock_object *kept = WEFT_VEC_PUSH(&graph->objects);
     if (!kept)

@@ -91,6 +91,9 @@ static const struct weft_column type_columns[] = {
     { "type", "type", WEFT_CELL_TEXT },
     { "count", "count", WEFT_CELL_COUNT },
     { "unfinished", "unfinished", WEFT_CELL_COUNT },
+    { "lossy", NULL, WEFT_CELL_COUNT },
+    { "left_out", NULL, WEFT_CELL_COUNT },
+    { "ends_unmatched", NULL, WEFT_CELL_COUNT },
     { "sum_ns", "total", WEFT_CELL_NS },
     { "mean_ns", "mean", WEFT_CELL_NS },
     { "sd_ns", "sd", WEFT_CELL_NS },
@@ -109,18 +112,21 @@ static void type_row(const void *context, size_t index, struct weft_cell *cells)
     cells[0].text = type->name;
     cells[1].number = type->count;
     cells[2] = (struct weft_cell){ .number = type->unfinished, .is_bad = type->unfinished > 0 };
-    cells[3].number = times->sum_ns;
-    for (size_t i = 4; i < sizeof type_columns / sizeof *type_columns; i++)
+    cells[3].number = type->lossy;
+    cells[4].number = type->left_out;
+    cells[5].number = type->ends_unmatched;
+    cells[6].number = times->sum_ns;
+    for (size_t i = 7; i < sizeof type_columns / sizeof *type_columns; i++)
         cells[i].is_null = times->n == 0;
     if (times->n == 0)
         return;
-    cells[4].number = times->sum_ns / times->n;
-    cells[5].number = (uint64_t)deviation(times);
-    cells[6].number = times->ns[0];
-    cells[7].number = quantile(times, 500);
-    cells[8].number = quantile(times, 900);
-    cells[9].number = quantile(times, 990);
-    cells[10].number = times->ns[times->n - 1];
+    cells[7].number = times->sum_ns / times->n;
+    cells[8].number = (uint64_t)deviation(times);
+    cells[9].number = times->ns[0];
+    cells[10].number = quantile(times, 500);
+    cells[11].number = quantile(times, 900);
+    cells[12].number = quantile(times, 990);
+    cells[13].number = times->ns[times->n - 1];
 }
 
 static struct weft_table type_table(const struct list *list)
@@ -272,6 +278,27 @@ static struct weft_table execution_table(const struct list *list)
 
 /* ---- text, JSON ------------------------------------------------------------------------------ */
 
+/* What the times of a type do not tell: damage, and ends that found no begin, though some are
+ * open: of another thread, or with another value of the field that they have to agree in. */
+static void print_type_remarks(const struct weft_view *view, const struct weft_execution_type *type)
+{
+    const int n_bytes = (int)type->name.n_bytes;
+    if (type->lossy)
+        weft_output_printf(view->out, "\n%.*s: %s of %s with records of their time lost\n", n_bytes,
+                           type->name.bytes, weft_human_count(type->lossy).text,
+                           weft_human_count(type->count).text);
+    if (type->count == 0 || type->unfinished < type->count || type->left_out)
+        return;
+    weft_output_printf(view->out, "\n%.*s: %s began and none ended: ", n_bytes, type->name.bytes,
+                       weft_human_count(type->count).text);
+    if (type->ends_unmatched)
+        weft_output_printf(view->out, "%s of the rule %s no begin: see --match and --within\n",
+                           weft_human_plural(type->ends_unmatched, "end").text,
+                           type->ends_unmatched == 1 ? "has" : "have");
+    else
+        weft_output_text(view->out, "nothing matches the rule of the end\n");
+}
+
 static void print_text(const struct list *list)
 {
     const struct weft_view *view = list->view;
@@ -284,6 +311,8 @@ static void print_text(const struct list *list)
     if (n_unmatched)
         weft_output_printf(view->out, "\n%s without a begin\n",
                            weft_human_plural(n_unmatched, "end").text);
+    for (size_t i = 0; i < list->table->n_types; i++)
+        print_type_remarks(view, &list->table->types[i]);
     if (list->opts->slower_than_ns)
         weft_output_printf(view->out, "\n%s take %s or more\n",
                            weft_human_plural(list->n_slow, "execution").text,

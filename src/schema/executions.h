@@ -24,6 +24,9 @@ enum weft_execution_flag {
 struct weft_execution_type {
     struct weft_str name;
     uint64_t count, unfinished;
+    uint64_t lossy;          /* rows that have the flag */
+    uint64_t left_out;       /* that ended, but not as the rule's condition on the whole demands */
+    uint64_t ends_unmatched; /* ends that no begin belongs to */
 };
 
 struct weft_execution_row {
@@ -57,7 +60,7 @@ struct weft_executions_table {
     size_t n_rows;
     struct weft_metric *metrics; /* "duration" first, then "start" */
     size_t n_metrics;
-    uint64_t ends_unmatched; /* ends that no begin belongs to */
+    uint64_t ends_unmatched; /* of all types */
 };
 
 /* A type of executions that a trace suggests. */

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """weft executions, from outside: types of every kind of rule, metrics, janks, proposals, errors.
-usage: test_executions.py WEFT"""
+usage: test_executions.py WEFT TRANSFERS    (TRANSFERS: transfers.c)"""
 import csv
 import io
 import json
@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-WEFT = sys.argv[1]
+WEFT, TRANSFERS = sys.argv[1:3]
 WORK = pathlib.Path(tempfile.mkdtemp(dir=os.environ.get("WEFT_BUILD_ROOT")))
 n_run = 0
 n_failed = 0
@@ -226,6 +226,20 @@ ok(not any(said) and query(WORK / "two.db", "SELECT tag, executions, is_complete
                            "ORDER BY tag") == [(tag, 5, 1) for tag in "abc"],
    "three writers at once make and fill one", said)
 
+# Many, in chunks that any worker may take: the same bytes.
+(WORK / "many.json").write_text(json.dumps({"traceEvents": [
+    {"ph": "X", "pid": 7, "tid": 1 + number % 3, "ts": 10 * number + nested,
+     "dur": 28 - 5 * nested - number % 4, "name": ("turn", "inner", f"leaf {number % 9}")[nested]}
+    for number in range(900) for nested in range(3)]}))
+made = weft("import", "-q", "-o", WORK / "many.weft", WORK / "many.json")
+for jobs in 1, 2, 5:
+    done = weft("executions", WORK / "many.weft", "--begin", "call:turn", "--db",
+                WORK / f"{jobs}.db", "-q", "-j", jobs)
+    made = made if done.returncode == 0 else done
+ok(made.returncode == 0 and query(WORK / "1.db", "SELECT count(*) FROM executions") == [(900,)] and
+   len({(WORK / f"{jobs}.db").read_bytes() for jobs in (1, 2, 5)}) == 1,
+   "a database has the same bytes for 1, 2 and 5 workers", made.stderr)
+
 version = WORK / "version.db"
 version.write_bytes(DB.read_bytes())
 query(version, "PRAGMA user_version = 9")
@@ -336,11 +350,28 @@ ok([(job["duration_ns"], job["metrics"]["cpu_time"], job["metrics"]["preemptions
    == [(690000, 580000 - 20000 * number, number) for number in range(3)],
    "time on a processor and preemptions", done.stdout[:900] + done.stderr)
 
+# ---- bytes: a recording of a program that moves known amounts ---------------------------------
+
+made = weft("record", "-q", "--no-kernel", "-o", WORK / "transfers.weft", "--", TRANSFERS)
+ok(made.returncode == 0, "a program that transfers is recorded", made.stderr)
+done = weft("executions", WORK / "transfers.weft", "--begin", "mark:job", "--json")
+jobs = json.loads(done.stdout or '{"executions": []}')["executions"]
+ok([(job["metrics"].get("bytes_read"), job["metrics"].get("bytes_written")) for job in jobs]
+   == [(1010 * n, 1010 * n) for n in range(1, 6)],
+   "bytes that each read and wrote, whatever it asked for", done.stdout[:900] + done.stderr)
+
 # ---- what is not there -----------------------------------------------------------------------
 
 done = weft("executions", TRACE, "--begin", "instant:nowhere", "--end", "instant:pop")
 ok(done.returncode == 0 and "nothing matches the rules" in done.stdout,
    "nothing found, and how to go on", done.stdout)
+for begin, end, why in (("instant:push", "instant:nowhere", "nothing matches the rule of the end"),
+                        ("instant:push", "instant:pop", "4 ends of the rule have no begin")):
+    done = weft("executions", TRACE, "--type", "item", "--begin", begin, "--end", end)
+    ok(done.returncode == 0 and f"item: 4 began and none ended: {why}" in done.stdout,
+       f"begins without an end: {why}", done.stdout + done.stderr)
+ok("none ended" not in weft("executions", TRACE, "--begin", "instant:push", "--end",
+                            "instant:pop", "--match", "id").stdout, "but not if some end")
 done = weft("executions", TRACE, "--begin", "call:batch", "--metric", "nowhere,n,counter:none")
 ok(done.returncode == 0 and "no execution has the metric 'nowhere'" in done.stderr
    and "'none'" in done.stderr and "'n'" not in done.stderr, "metrics that nothing has",
