@@ -246,8 +246,19 @@ static void march(bool is_same)
         }
 }
 
+static void look_at_parties(const struct weft_interplay *interplay,
+                            const struct weft_interplay_table *table)
+{
+    bool is_good = table->n_rows > 0 && interplay->waits.n == table->n_rows;
+    for (size_t i = 0; i < table->n_rows; i++)
+        is_good &= table->rows[i].mode == WEFT_WAIT_FOR_ALL && table->rows[i].n_awaited == 3;
+    tap_ok(is_good, "at a barrier each waits for all of three");
+}
+
 static void test_barrier(void)
 {
+    march(true);
+    with_table(look_at_parties);
     march(true);
     expect(WEFT_PATTERN_IMBALANCE, 1, 2, "the same one comes last to a barrier");
     march(false);
