@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Records that are lost, where the trace says when: what a thread of the process did meanwhile may
- * have ended a wait, unseen. A loss lasts from the thread's last word to its next one; whoever tells
- * of it may do so at either.
+ * have ended a wait, unseen. A loss lasts from the thread's last word to its next one; whoever
+ * tells of it may do so at either.
  */
 #include "base/vec.h"
 #include "model/interplay_parts.h"
@@ -53,8 +53,8 @@ static void set_span(const struct weft_interplay *interplay, struct weft_loss *l
     loss->from_ns = before && before->thread_id == thread_id ? before->got_ns
                     : interplay->first_ns[thread_id] < at_ns ? interplay->first_ns[thread_id]
                                                              : at_ns;
-    loss->to_ns = after && after->thread_id == thread_id ? after->got_ns
-                                                         : interplay->last_ns[thread_id];
+    loss->to_ns =
+        after && after->thread_id == thread_id ? after->got_ns : interplay->last_ns[thread_id];
     loss->to_ns = loss->to_ns > at_ns ? loss->to_ns : at_ns;
 }
 

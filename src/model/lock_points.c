@@ -44,7 +44,7 @@ struct weft_lock_finder {
     struct weft_lock_use *uses; /* by function */
     uint32_t *function_sites;   /* by function; WEFT_ID_NONE: not asked for */
     uint8_t *has_points;        /* by thread: it has events of locks, or futex calls */
-    bool has_lock_calls; /* that must be read: objects' lives alone matter to nobody */
+    bool has_lock_calls;        /* that must be read: objects' lives alone matter to nobody */
     bool has_lock_events;
     struct last_name last_names[WEFT_EVENT_LOCK_RELEASED - WEFT_EVENT_LOCK_REQUEST + 1];
     struct {
@@ -273,9 +273,8 @@ static enum weft_code survey_events(struct weft_lock_finder *finder, struct weft
     if (finder->twins->n_threads == 0 ||
         !has_events(finder->trace, LOCK_KINDS | KIND(SYSCALL_ENTER)))
         return WEFT_OK;
-    enum weft_code code =
-        weft_events_open(finder->trace, 0, LOCK_KINDS | KIND(SYSCALL_ENTER), finder->span.from_ns,
-                         finder->span.to_ns, &events, err);
+    enum weft_code code = weft_events_open(finder->trace, 0, LOCK_KINDS | KIND(SYSCALL_ENTER),
+                                           finder->span.from_ns, finder->span.to_ns, &events, err);
     for (uint32_t id = 0; id < finder->twins->n_threads && code == WEFT_OK; id++)
         if (is_asked_for(finder, id))
             code = survey_thread(finder, events, id, err);
