@@ -29,7 +29,7 @@ struct job {
     struct {
         struct weft_blocking_column *items;
         size_t n, cap;
-    } columns; /* of a thread: all of them */
+    } columns; /* of a thread: those with any, ascending; there is room for all */
 };
 
 static enum weft_code no_memory(struct weft_err *err)
@@ -74,21 +74,30 @@ static uint32_t column_of(const struct job *job, uint64_t at_ns)
     return column < job->opts->width ? (uint32_t)column : job->opts->width - 1;
 }
 
+/* Times come in ascending order: the column is the last one so far, or comes after it. */
+static struct weft_blocking_column *column_at(struct job *job, uint32_t column)
+{
+    struct weft_blocking_column *items = job->columns.items;
+    if (job->columns.n == 0 || items[job->columns.n - 1].column != column)
+        items[job->columns.n++] = (struct weft_blocking_column){ .column = column };
+    return &items[job->columns.n - 1];
+}
+
 static void add_time(struct job *job, struct weft_blocking_thread *thread, uint8_t kind,
                      uint64_t start_ns, uint64_t end_ns)
 {
+    const bool is_io = kind == WEFT_BLOCKING_IO;
     if (start_ns >= end_ns)
         return;
-    for (uint32_t column = column_of(job, start_ns); column < job->opts->width; column++) {
-        struct weft_blocking_column *made = &job->columns.items[column];
+    for (uint32_t column = column_of(job, start_ns); start_ns < end_ns; column++) {
         const uint64_t edge_ns = edge_of(job, (uint64_t)column + 1);
         const uint64_t to_ns = edge_ns < end_ns ? edge_ns : end_ns;
-        const uint64_t ns = to_ns > start_ns ? to_ns - start_ns : 0;
-        *(kind == WEFT_BLOCKING_IO ? &made->io_ns : &made->wait_ns) += ns;
-        *(kind == WEFT_BLOCKING_IO ? &thread->io_ns : &thread->wait_ns) += ns;
+        if (to_ns <= start_ns)
+            continue;
+        struct weft_blocking_column *made = column_at(job, column);
+        *(is_io ? &made->io_ns : &made->wait_ns) += to_ns - start_ns;
+        *(is_io ? &thread->io_ns : &thread->wait_ns) += to_ns - start_ns;
         start_ns = to_ns;
-        if (start_ns >= end_ns)
-            break;
     }
 }
 
@@ -128,11 +137,9 @@ static bool take_thread(struct job *job, uint32_t thread_id)
 {
     const struct weft_interplay *interplay = job->interplay;
     struct weft_blocking_thread *thread = &job->table->threads[job->table->n_threads++];
-    size_t first, end, n = 0;
+    size_t first, end;
     *thread = (struct weft_blocking_thread){ .thread_id = thread_id };
-    job->pieces.n = 0;
-    for (uint32_t i = 0; i < job->opts->width; i++)
-        job->columns.items[i] = (struct weft_blocking_column){ .column = i };
+    job->pieces.n = job->columns.n = 0;
     weft_interplay_waits_of(interplay, thread_id, &first, &end);
     bool is_good = true;
     for (size_t i = first; i < end && is_good; i++)
@@ -145,12 +152,9 @@ static bool take_thread(struct job *job, uint32_t thread_id)
                             WEFT_BLOCKING_IO);
     }
     sum_pieces(job, thread);
-    for (uint32_t i = 0; i < job->opts->width; i++)
-        if (job->columns.items[i].wait_ns || job->columns.items[i].io_ns)
-            job->columns.items[n++] = job->columns.items[i];
-    thread->n_columns = n;
+    thread->n_columns = job->columns.n;
     return is_good && weft_arena_copy_items(job->table->arena, &thread->columns, job->columns.items,
-                                            n, sizeof *thread->columns);
+                                            job->columns.n, sizeof *thread->columns);
 }
 
 static enum weft_code work(struct job *job, const struct weft_thread_filter *filter,

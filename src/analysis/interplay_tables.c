@@ -171,6 +171,7 @@ bool weft_interplay_row(struct weft_interplay_names *names, const struct weft_wa
         .wait_depth = wait->wait_depth,
         .release_depth = wait->release_depth,
         .n_objects = 1,
+        .n_awaited = wait->n_awaited,
         .kind = wait->kind,
         .mode = wait->mode,
         .confidence = wait->confidence,

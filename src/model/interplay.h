@@ -27,6 +27,7 @@ struct weft_wait {
     uint32_t object;                  /* place in objects */
     uint32_t wait_site, release_site; /* place in sites, or WEFT_ID_NONE */
     uint32_t wait_depth, release_depth;
+    uint32_t n_awaited; /* of which any or all: descriptors, threads; 0: not told, or one */
     uint8_t kind;       /* enum weft_shared_kind */
     uint8_t mode;       /* enum weft_wait_mode */
     uint8_t confidence; /* enum weft_surety */

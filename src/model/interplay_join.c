@@ -579,6 +579,39 @@ static bool find_lives(struct weft_interplay *interplay)
     return find_processes(interplay);
 }
 
+static int by_round(const void *a, const void *b, void *context)
+{
+    const struct weft_wait *waits = context;
+    const struct weft_wait *x = &waits[*(const uint32_t *)a], *y = &waits[*(const uint32_t *)b];
+    if (x->object != y->object)
+        return x->object < y->object ? -1 : 1;
+    if (x->release_ns != y->release_ns)
+        return x->release_ns < y->release_ns ? -1 : 1;
+    return (x->releaser_id > y->releaser_id) - (x->releaser_id < y->releaser_id);
+}
+
+/* Whom a barrier waits for: those that its last one lets go, and that one. */
+static enum weft_code count_parties(struct weft_interplay *interplay, struct weft_err *err)
+{
+    struct weft_wait *waits = interplay->waits.items;
+    size_t n = 0;
+    uint32_t *order = calloc(interplay->waits.n + 1, sizeof *order);
+    if (!order)
+        return no_memory(err);
+    for (uint32_t i = 0; i < interplay->waits.n; i++)
+        if (waits[i].mode == WEFT_WAIT_FOR_ALL && waits[i].releaser_id != WEFT_ID_NONE)
+            order[n++] = i;
+    qsort_r(order, n, sizeof *order, by_round, waits);
+    for (size_t from = 0, to = 0; from < n; from = to) {
+        while (to < n && by_round(&order[from], &order[to], waits) == 0)
+            to++;
+        for (size_t i = from; i < to; i++)
+            waits[order[i]].n_awaited = (uint32_t)(to - from) + 1;
+    }
+    free(order);
+    return WEFT_OK;
+}
+
 enum weft_code weft_interplay_join(struct weft_interplay *interplay, uint64_t memory_bytes,
                                    struct weft_err *err)
 {
@@ -612,8 +645,10 @@ enum weft_code weft_interplay_join(struct weft_interplay *interplay, uint64_t me
         if (is_wait)
             code = add_wait(&join, i, err);
     }
-    if (code == WEFT_OK)
+    if (code == WEFT_OK) {
         count_signals(&join);
+        code = count_parties(interplay, err);
+    }
     weft_interplay_sort(interplay);
     free(join.signal_of);
     free(join.is_one_of);

@@ -230,6 +230,12 @@ static enum weft_shared_kind kind_of_call(const char *call, uint8_t reason)
     return reason == WEFT_WAIT_TIMER ? WEFT_SHARED_TIMER : WEFT_SHARED_OTHER;
 }
 
+/* How many is not told: the number is an argument, and what is told of a sleep is its call. */
+static bool waits_for_any(const char *call, enum weft_shared_kind kind)
+{
+    return kind == WEFT_SHARED_FILES || strcmp(call, "futex_waitv") == 0;
+}
+
 /* A sleep that no program tells of. */
 static enum weft_code take_sleep(struct weft_interplay *interplay, const struct weft_sleep *sleep,
                                  struct weft_err *err)
@@ -267,7 +273,7 @@ static enum weft_code take_sleep(struct weft_interplay *interplay, const struct 
         .release_site =
             is_known ? weft_interplay_place(interplay, WEFT_ID_NONE, WEFT_STR("")) : WEFT_ID_NONE,
         .kind = (uint8_t)kind,
-        .mode = kind == WEFT_SHARED_FILES ? WEFT_WAIT_FOR_ANY : WEFT_WAIT_FOR_ONE,
+        .mode = waits_for_any(sleep->call, kind) ? WEFT_WAIT_FOR_ANY : WEFT_WAIT_FOR_ONE,
         .confidence = is_known ? WEFT_SURETY_WAKEUP : WEFT_SURETY_NONE,
         .flags = (uint8_t)(WEFT_CORRESPONDENCE_NO_OBJECT |
                            (sleep->is_open ? WEFT_CORRESPONDENCE_CUT_END : 0)),

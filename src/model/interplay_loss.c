@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Records that are lost, where the trace says when: what a thread of the process did meanwhile may
- * have ended a wait, unseen. A loss lasts from the thread's last word to its next one.
+ * have ended a wait, unseen. A loss lasts from the thread's last word to its next one; whoever
+ * tells of it may do so at either.
  */
 #include "base/vec.h"
 #include "model/interplay_parts.h"
@@ -26,26 +27,35 @@ static int by_process(const void *a, const void *b)
     return (x->thread_id > y->thread_id) - (x->thread_id < y->thread_id);
 }
 
-/* When the thread next tells of a lock after that time, at the latest. O(log n). */
-static uint64_t next_word(const struct weft_interplay *interplay, uint32_t thread_id,
-                          uint64_t at_ns)
+/* Words of a thread about locks, before that time and after it: the loss is between them.
+ * O(log n). */
+static void set_span(const struct weft_interplay *interplay, struct weft_loss *loss)
 {
+    const uint32_t thread_id = loss->thread_id;
+    const uint64_t at_ns = loss->from_ns;
     size_t n_ops;
     const struct weft_lock_op *ops = weft_locks_ops(interplay->locks, &n_ops);
     const uint32_t *by_thread = weft_locks_by_thread(interplay->locks);
     size_t low = 0, high = n_ops;
-    while (low < high) { /* first that was got later */
+    while (low < high) { /* first that was got then or later */
         const size_t middle = low + (high - low) / 2;
         const struct weft_lock_op *op = &ops[by_thread[middle]];
-        if (op->thread_id < thread_id || (op->thread_id == thread_id && op->got_ns <= at_ns))
+        if (op->thread_id < thread_id || (op->thread_id == thread_id && op->got_ns < at_ns))
             low = middle + 1;
         else
             high = middle;
     }
-    const struct weft_lock_op *op = low < n_ops ? &ops[by_thread[low]] : NULL;
-    if (!op || op->thread_id != thread_id)
-        return interplay->last_ns[thread_id];
-    return op->start_ns > at_ns ? op->start_ns : op->got_ns;
+    const struct weft_lock_op *before = low > 0 ? &ops[by_thread[low - 1]] : NULL;
+    while (low < n_ops && ops[by_thread[low]].thread_id == thread_id &&
+           ops[by_thread[low]].got_ns == at_ns)
+        low++;
+    const struct weft_lock_op *after = low < n_ops ? &ops[by_thread[low]] : NULL;
+    loss->from_ns = before && before->thread_id == thread_id ? before->got_ns
+                    : interplay->first_ns[thread_id] < at_ns ? interplay->first_ns[thread_id]
+                                                             : at_ns;
+    loss->to_ns =
+        after && after->thread_id == thread_id ? after->got_ns : interplay->last_ns[thread_id];
+    loss->to_ns = loss->to_ns > at_ns ? loss->to_ns : at_ns;
 }
 
 bool weft_interplay_add_loss(struct weft_interplay *interplay, uint32_t thread_id, uint64_t at_ns,
@@ -69,12 +79,11 @@ static bool is_one_process(const struct weft_loss *a, const struct weft_loss *b)
 void weft_interplay_order_losses(struct weft_interplay *interplay)
 {
     struct weft_loss *items = interplay->losses.items;
+    for (size_t i = 0; i < interplay->losses.n; i++)
+        set_span(interplay, &items[i]);
     if (interplay->losses.n)
         qsort(items, interplay->losses.n, sizeof *items, by_process);
     for (size_t i = 0; i < interplay->losses.n; i++) {
-        items[i].to_ns = next_word(interplay, items[i].thread_id, items[i].from_ns);
-        if (items[i].to_ns < items[i].from_ns)
-            items[i].to_ns = items[i].from_ns;
         items[i].latest_ns = items[i].to_ns;
         if (i > 0 && is_one_process(&items[i - 1], &items[i]) &&
             items[i - 1].latest_ns > items[i].latest_ns)

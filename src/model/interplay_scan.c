@@ -696,6 +696,7 @@ static enum weft_code take_blocking(struct weft_interplay *interplay, uint32_t t
         .wait_depth = call->depth,
         .kind = use->shared,
         .mode = use->mode,
+        .n_awaited = call->n_set > 1 ? call->n_set : 0,
         .flags = (uint8_t)((use->is_timed ? WEFT_CORRESPONDENCE_TIMED : 0) |
                            (call->flags & WEFT_CALL_CUT_START ? WEFT_CORRESPONDENCE_CUT_START : 0) |
                            (has_failed ? WEFT_CORRESPONDENCE_FAILED : 0) |

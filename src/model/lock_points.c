@@ -44,7 +44,8 @@ struct weft_lock_finder {
     struct weft_lock_use *uses; /* by function */
     uint32_t *function_sites;   /* by function; WEFT_ID_NONE: not asked for */
     uint8_t *has_points;        /* by thread: it has events of locks, or futex calls */
-    bool has_lock_calls, has_lock_events;
+    bool has_lock_calls;        /* that must be read: objects' lives alone matter to nobody */
+    bool has_lock_events;
     struct last_name last_names[WEFT_EVENT_LOCK_RELEASED - WEFT_EVENT_LOCK_REQUEST + 1];
     struct {
         struct weft_lock_life *items;
@@ -266,27 +267,45 @@ static bool has_events(const struct weft_trace *trace, uint32_t kinds)
     return false;
 }
 
+static enum weft_code survey_events(struct weft_lock_finder *finder, struct weft_err *err)
+{
+    struct weft_events *events = NULL; /* one for all: threads of few events share blocks */
+    if (finder->twins->n_threads == 0 ||
+        !has_events(finder->trace, LOCK_KINDS | KIND(SYSCALL_ENTER)))
+        return WEFT_OK;
+    enum weft_code code = weft_events_open(finder->trace, 0, LOCK_KINDS | KIND(SYSCALL_ENTER),
+                                           finder->span.from_ns, finder->span.to_ns, &events, err);
+    for (uint32_t id = 0; id < finder->twins->n_threads && code == WEFT_OK; id++)
+        if (is_asked_for(finder, id))
+            code = survey_thread(finder, events, id, err);
+    weft_events_close(events);
+    return code;
+}
+
+static bool has_any_points(const struct weft_lock_finder *finder)
+{
+    for (uint32_t id = 0; id < finder->twins->n_threads; id++)
+        if (finder->has_points[id])
+            return true;
+    return false;
+}
+
 static enum weft_code survey(struct weft_lock_finder *finder, struct weft_err *err)
 {
-    enum weft_code code = WEFT_OK;
+    bool has_lives = false;
     for (uint32_t id = 0; id < weft_trace_n_functions(finder->trace); id++) {
         const struct weft_lock_use use =
             weft_blocking_use_of(finder->span.names, weft_trace_function(finder->trace, id)->name)
                 .lock;
         finder->uses[id] = use;
         finder->function_sites[id] = WEFT_ID_NONE;
-        finder->has_lock_calls |= use.role != WEFT_LOCK_NO_ROLE && use.role != WEFT_LOCK_PASSES;
+        const bool is_life = use.role == WEFT_LOCK_MAKES || use.role == WEFT_LOCK_UNMAKES;
+        has_lives |= is_life;
+        finder->has_lock_calls |=
+            !is_life && use.role != WEFT_LOCK_NO_ROLE && use.role != WEFT_LOCK_PASSES;
     }
-    if (!has_events(finder->trace, LOCK_KINDS | KIND(SYSCALL_ENTER)))
-        return WEFT_OK;
-    struct weft_events *events = NULL; /* one for all: threads of few events share blocks */
-    if (finder->twins->n_threads > 0)
-        code = weft_events_open(finder->trace, 0, LOCK_KINDS | KIND(SYSCALL_ENTER),
-                                finder->span.from_ns, finder->span.to_ns, &events, err);
-    for (uint32_t id = 0; id < finder->twins->n_threads && code == WEFT_OK; id++)
-        if (is_asked_for(finder, id))
-            code = survey_thread(finder, events, id, err);
-    weft_events_close(events);
+    const enum weft_code code = survey_events(finder, err);
+    finder->has_lock_calls |= has_lives && has_any_points(finder);
     return code;
 }
 

@@ -241,7 +241,8 @@ static const struct weft_column wait_columns[] = {
     { "object_id", NULL, WEFT_CELL_ID },
     { "object", "object", WEFT_CELL_TEXT },
     { "kind", "kind", WEFT_CELL_TEXT },
-    { "mode", NULL, WEFT_CELL_TEXT },
+    { "mode", "for", WEFT_CELL_TEXT },
+    { "awaited", "of", WEFT_CELL_COUNT },
     { "confidence", "sure", WEFT_CELL_TEXT },
     { "unknown", NULL, WEFT_CELL_TEXT },
     { "cut", NULL, WEFT_CELL_BOOL },
@@ -294,14 +295,15 @@ static void wait_row(const void *context, size_t index, struct weft_cell *cells)
     cells[13] = weft_text_cell(object->name);
     cells[14] = kind_cell(row->kind);
     cells[15].text = weft_str_of(weft_wait_mode_name((enum weft_wait_mode)row->mode));
-    cells[16].text =
+    cells[16] = weft_known_cell(row->n_awaited, row->n_awaited > 0);
+    cells[17].text =
         weft_str_of(is_joined ? weft_surety_name((enum weft_surety)row->confidence)
                               : weft_unknown_reason_name((enum weft_unknown_reason)row->unknown));
-    cells[17] = is_joined ? (struct weft_cell){ .is_null = true } : cells[16];
-    cells[18].number = (row->flags & WEFT_CORRESPONDENCE_CUT_END) != 0;
-    cells[19].number = (row->flags & WEFT_CORRESPONDENCE_FAILED) != 0;
-    cells[20].number = (row->flags & WEFT_CORRESPONDENCE_TIMED) != 0;
-    cells[21].number = (row->flags & WEFT_CORRESPONDENCE_LOSSY) != 0;
+    cells[18] = is_joined ? (struct weft_cell){ .is_null = true } : cells[17];
+    cells[19].number = (row->flags & WEFT_CORRESPONDENCE_CUT_END) != 0;
+    cells[20].number = (row->flags & WEFT_CORRESPONDENCE_FAILED) != 0;
+    cells[21].number = (row->flags & WEFT_CORRESPONDENCE_TIMED) != 0;
+    cells[22].number = (row->flags & WEFT_CORRESPONDENCE_LOSSY) != 0;
 }
 
 /* ---- lists ----------------------------------------------------------------------------------- */

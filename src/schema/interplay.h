@@ -39,7 +39,7 @@ enum weft_shared_kind {
     WEFT_SHARED_KINDS,
 };
 
-/* Of which objects a wait waits. */
+/* Of which objects a wait waits; at a barrier, of which threads. */
 enum weft_wait_mode {
     WEFT_WAIT_FOR_ONE,
     WEFT_WAIT_FOR_ANY,
@@ -135,6 +135,7 @@ struct weft_correspondence {
     uint32_t wait_depth;              /* of the call that waits; of a bundle: the least */
     uint32_t release_depth;
     uint32_t n_objects; /* different ones in the bundle; 1 if count is 1 */
+    uint32_t n_awaited; /* of which any or all: descriptors, threads; 0: not told, or one */
     uint8_t kind;       /* enum weft_shared_kind */
     uint8_t mode;       /* enum weft_wait_mode */
     uint8_t confidence; /* enum weft_surety; of a bundle the lowest */

@@ -100,6 +100,10 @@ def test_modes(folder):
         joins = [row for row in document["waits"] if row["kind"] == "join" and not row["cut"]]
         ok(all(row["confidence"] == "release" and row["releaser_tid"] for row in joins),
            f"{mode}: threads are joined by their handles", joins[:3])
+        if mode == "barrier":
+            barriers = [row for row in document["waits"] if row["kind"] == "barrier" and not row["cut"]]
+            ok(barriers and all((row["mode"], row["awaited"]) == ("all", 4) for row in barriers),
+               "barrier: each waits for all of four", barriers[:3])
         if mode in wanted:
             ok(wanted[mode] in patterns(document), f"{mode}: a {wanted[mode]}", patterns(document))
         ok(document["n_waits"] == sum(document["confidence"].values()) and

@@ -246,8 +246,19 @@ static void march(bool is_same)
         }
 }
 
+static void look_at_parties(const struct weft_interplay *interplay,
+                            const struct weft_interplay_table *table)
+{
+    bool is_good = table->n_rows > 0 && interplay->waits.n == table->n_rows;
+    for (size_t i = 0; i < table->n_rows; i++)
+        is_good &= table->rows[i].mode == WEFT_WAIT_FOR_ALL && table->rows[i].n_awaited == 3;
+    tap_ok(is_good, "at a barrier each waits for all of three");
+}
+
 static void test_barrier(void)
 {
+    march(true);
+    with_table(look_at_parties);
     march(true);
     expect(WEFT_PATTERN_IMBALANCE, 1, 2, "the same one comes last to a barrier");
     march(false);
@@ -390,14 +401,17 @@ static const struct weft_wait *only_wait(const struct weft_interplay *interplay,
 }
 
 static const char *wanted_name;
+static uint32_t wanted_number; /* of descriptors */
 
 static void look_at_set(const struct weft_interplay *interplay,
                         const struct weft_interplay_table *table)
 {
     const struct weft_wait *wait = only_wait(interplay, 0);
-    (void)table;
     tap_ok(wait && wait->mode == WEFT_WAIT_FOR_ANY && wait->kind == WEFT_SHARED_FILES,
            "poll waits for any");
+    tap_ok(wait && wait->n_awaited == wanted_number && table->n_rows == 1 &&
+               table->rows[0].n_awaited == wanted_number && table->rows[0].mode == wait->mode,
+           "of %u", wanted_number);
     tap_ok(wait && weft_str_equal(interplay->objects.items[wait->object].name,
                                   weft_str_of(wanted_name)),
            "of %s", wanted_name);
@@ -411,9 +425,11 @@ static void test_sets(void)
     threads[0].calls[0].args[2] = 8;
     threads[0].calls[0].n_args = 3;
     wanted_name = "descriptors 3, 5, 8";
+    wanted_number = 3;
     with_table(look_at_set);
     threads[0].calls[0].n_args = 1;
     wanted_name = "descriptor 3";
+    wanted_number = 0;
     with_table(look_at_set);
     threads[0].calls[0].args[0] = UINT64_C(0x7f0012345678); /* of another source: a pointer */
     threads[0].calls[0].n_args = 3;
