@@ -334,7 +334,8 @@ const touches = (a: Box, b: Box): boolean =>
 /** Where labels of the ring's threads stand: around it, next to their sections; from below upwards,
  * each moved aside until it touches none before it. The left upper corners, in the order of `frames`. */
 export function labelSpots(frames: readonly RingFrame[], widths: readonly number[]): Point[] {
-  const spots = frames.map(({ ring: { center, outer, from, to } }, i) => {
+  const outer = Math.max(...frames.map(frame => frame.radius(frame.shown)));
+  const spots = frames.map(({ ring: { center, from, to } }, i) => {
     const angle = (from + to) / 2;
     const corner = 5 * Math.abs(Math.sin(2 * angle)); // that is next to the ring there
     const at = polar(center, angle, outer + LABEL_GAP_PX + corner);

@@ -103,7 +103,7 @@ function ThreadBadge({
   );
 }
 
-const LETTER_PX = 6.8;
+const LETTER_PX = 8.5;
 const MOST_LETTERS = 12;
 
 /** Of a label on the ring: its dot, and the thread's number. */

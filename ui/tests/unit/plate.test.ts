@@ -182,7 +182,8 @@ describe('labels', () => {
     ] as const)
       for (let n = 1; n <= 8; n++)
         for (let focused = 0; focused <= n; focused++) {
-          const { rings, center, outer } = plateOf(width, height, n, focused);
+          const { rings, center } = plateOf(width, height, n, focused);
+          const outer = Math.max(...rings.map(ring => ring.radius(ring.shown)));
           const widths = rings.map((_, i) => 44 + ((i * 17) % 50));
           const spots = labelSpots(rings, widths);
           spots.forEach((a, i) => {
