@@ -2,6 +2,7 @@
 #include "render/interplay_columns.h"
 
 #include "base/vec.h"
+#include "render/lists.h"
 #include "render/lod.h"
 
 #include <inttypes.h>
@@ -292,9 +293,15 @@ static void put_counts(struct weft_json *json, const char *key, const uint64_t *
     weft_json_end_array(json);
 }
 
+struct summary {
+    const struct weft_view *view;
+    const struct weft_interplay_table *table;
+};
+
 static void put_interplay(const void *context, struct weft_json *json)
 {
-    const struct weft_interplay_table *table = context;
+    const struct summary *summary = context;
+    const struct weft_interplay_table *table = summary->table;
     put_span(json, table->from_ns, table->to_ns);
     weft_json_u64(json, "waits", table->n_waits);
     weft_json_u64(json, "wait_ns", table->wait_ns);
@@ -305,6 +312,7 @@ static void put_interplay(const void *context, struct weft_json *json)
     weft_json_u64(json, "never_released", table->never_released);
     weft_json_u64(json, "reused", table->reused);
     weft_json_u64(json, "lost", table->lost);
+    weft_left_out_json(summary->view, &table->left_out, json);
     put_counts(json, "by_confidence", table->by_confidence, WEFT_SURETIES);
     put_counts(json, "by_unknown", table->by_unknown, WEFT_UNKNOWN_REASONS);
     put_row_words(json);
@@ -325,7 +333,8 @@ void weft_render_interplay_columns(const struct weft_view *view,
         TABLE("cells", cell_columns, table->cells, table->n_cells),
         TABLE("pairs", pair_columns, table->pairs, table->n_pairs),
     };
-    weft_columns_write(tables, N_OF(tables), put_interplay, table, view->out);
+    const struct summary summary = { view, table };
+    weft_columns_write(tables, N_OF(tables), put_interplay, &summary, view->out);
 }
 
 /* ---- blocking -------------------------------------------------------------------------------- */

@@ -40,18 +40,36 @@ static enum weft_code width_of(const struct weft_ask *ask, uint64_t least, uint3
     return code;
 }
 
+/* Unless threads are named, or all asked for: those of the recorded program, as the command line
+ * has it. How many are not asked about. */
+static enum weft_code keep_program(const struct weft_ask *ask, uint32_t *n_left_out,
+                                   struct weft_err *err)
+{
+    const uint32_t n_foreign = weft_trace_n_foreign(ask->trace);
+    *n_left_out = 0;
+    if (ask->query->is_all == 1 || ask->query->threads.n > 0)
+        return WEFT_OK;
+    if (n_foreign < weft_trace_n_threads(ask->trace))
+        *n_left_out = n_foreign;
+    return weft_session_keep_program(ask->session, err);
+}
+
 WEFT_ENDPOINT(interplay)
 {
-    union weft_request request = {
-        .interplay = { .from_ns = ask->from_ns, .to_ns = ask->to_ns, .all_processes = true }
-    };
+    union weft_request request = { .interplay = { .from_ns = ask->from_ns,
+                                                  .to_ns = ask->to_ns,
+                                                  .all_processes = ask->query->is_all == 1 } };
     union weft_result result;
+    uint32_t n_left_out = 0;
     enum weft_code code = limit_of(ask, LISTED, LISTED_MAX, &request.interplay.limit, err);
+    if (code == WEFT_OK)
+        code = keep_program(ask, &n_left_out, err);
     if (code != WEFT_OK)
         return code;
     code = weft_query_run(ask->session, "interplay", &request, &result, err);
     if (code == WEFT_OK) {
-        const struct weft_view view = weft_ask_view(ask);
+        struct weft_view view = weft_ask_view(ask);
+        view.n_left_out = n_left_out;
         ask->answer->type = weft_type_columns;
         weft_render_interplay_columns(&view, result.interplay);
     }

@@ -50,7 +50,7 @@ static const struct weft_endpoint endpoints[] = {
     { "histogram", WEFT_ANSWER_HEAVY, PART | BIT(FN) | BIT(SELF), BIT(FN), -1,
       weft_serve_histogram },
     { "info", WEFT_ANSWER_NOW, BIT(TRACE), 0, -1, weft_serve_info },
-    { "interplay", WEFT_ANSWER_HEAVY, PART | BIT(LIMIT), 0, WEFT_KEPT_INTERPLAY,
+    { "interplay", WEFT_ANSWER_HEAVY, PART | BIT(LIMIT) | BIT(ALL), 0, WEFT_KEPT_INTERPLAY,
       weft_serve_interplay },
     { "interval", WEFT_ANSWER_QUICK, PART | BIT(LIMIT), 0, -1, weft_serve_interval },
     { "item", WEFT_ANSWER_QUICK, BIT(TRACE) | BIT(THREAD) | BIT(AT) | BIT(DEPTH),

@@ -66,6 +66,7 @@ static const struct row rows[] = {
     { "object", NUMBER, FIELD(object), UINT64_MAX, NULL },
     { "releasers", IDS, FIELD(releasers), UINT32_MAX - 1, NULL },
     { "kind", CHOICE, FIELD(kind), 0, kinds },
+    { "all", CHOICE, FIELD(is_all), 0, flags },
 };
 _Static_assert(sizeof rows / sizeof *rows == WEFT_PARAMS, "one row a parameter");
 

@@ -210,6 +210,8 @@ export interface Summary {
   io: number;
   ioNs: number;
   lost: number;
+  /** Threads that are not of the recorded program, and are not asked about. */
+  leftOut: number;
   known: ReadonlySet<string>;
   /** What the sources do not tell, in sentences. */
   lacks: { name: string; text: string }[];
@@ -266,7 +268,8 @@ export function decodeSummary(answer: Columns): Summary {
     })),
     ...{ waits: num(meta, 'waits'), waitNs: num(meta, 'wait_ns'), joined: num(meta, 'joined') },
     ...{ free: num(meta, 'uncontended'), io: num(meta, 'io'), ioNs: num(meta, 'io_ns') },
-    ...{ lost: num(meta, 'lost'), known: new Set(list<string>(meta, 'known').map(String)) },
+    ...{ lost: num(meta, 'lost'), leftOut: Number(meta['left_out_threads'] ?? 0) },
+    ...{ known: new Set(list<string>(meta, 'known').map(String)) },
     lacks: objects(meta, 'lacks').map(row => ({
       name: text(row, 'name'),
       text: text(row, 'text'),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Paints threads of the plate, straight or bent, and the curves between them. Both kinds of frames
 // are drawn by the same rules: only the shape of a bar differs.
-import { inkOn, mix } from '../lib/color';
+import { contrast, mix } from '../lib/color';
 import { duration } from '../lib/format';
 import { isBundle, TONE_STEPS } from '../lib/interplay';
 import type { Curve } from '../lib/interplay';
@@ -214,6 +214,21 @@ export function hatch({ ctx, style }: PlateScene, path: Path2D): void {
   ctx.fill(path);
 }
 
+const LEAST_CONTRAST = 6; // small bent letters lose some of it
+
+/** Black or white on a fill, and the paler or darker ground that gives it contrast where the fill
+ * does not. */
+export function lookOf(fill: string): { ink: string; ground: string; isPlain: boolean } {
+  const [white, black] = ['#ffffff', '#000000'];
+  const isLight = contrast(white, fill) >= contrast(black, fill);
+  const ink = isLight ? white : black;
+  const isPlain = contrast(ink, fill) >= LEAST_CONTRAST;
+  let ground = fill;
+  for (let share = 0.9; contrast(ink, ground) < LEAST_CONTRAST; share -= 0.1)
+    ground = mix(fill, isLight ? black : white, share);
+  return { ink, ground, isPlain };
+}
+
 export function paintLabel(scene: PlateScene, frame: Frame, label: Label): void {
   const { ctx, text, font, nameOf } = scene;
   const view = frame.view;
@@ -227,20 +242,22 @@ export function paintLabel(scene: PlateScene, frame: Frame, label: Label): void 
   const time = duration(label.ns);
   const full = `${name}\u2002${time}`;
   const said = text.width(own, full) <= room ? full : text.fit(own, name, room);
-  if (!said) return;
-  const plate = scene.isWait[label.fn] === 1;
+  if (!said || (said !== full && said !== name && name.startsWith('('))) return; // no name: not a part of it
+  const { ink, ground, isPlain } = lookOf(label.fill);
+  const plate = scene.isWait[label.fn] === 1 || !isPlain;
   ctx.font = own;
   ctx.textBaseline = 'middle';
   const width = text.width(own, said);
-  if (frame.isRing) return paintRingLabel(scene, frame, { ...label, said, width, a, b, plate });
+  if (frame.isRing)
+    return paintRingLabel(scene, frame, { ...label, said, width, a, b, plate, ink, ground });
   const { x } = frame.place(a, label.level);
   const y = Math.round(frame.place(a, label.level).y + tall / 2);
   if (plate) {
-    ctx.fillStyle = label.fill;
+    ctx.fillStyle = ground;
     ctx.fillRect(x + 2, y - tall / 2 + 1, width + 5, tall - 3);
   }
   ctx.textAlign = 'left';
-  ctx.fillStyle = inkOn(label.fill);
+  ctx.fillStyle = ink;
   ctx.fillText(said, x + 4, y);
 }
 
@@ -250,11 +267,13 @@ interface RingLabel extends Label {
   a: number;
   b: number;
   plate: boolean;
+  ink: string;
+  ground: string;
 }
 
 /** In pieces along the ring, so short that they look bent. */
 function paintRingLabel({ ctx, text }: PlateScene, frame: RingFrame, label: RingLabel): void {
-  const { level, said, width, a, b, fill, plate } = label;
+  const { level, said, width, a, b, plate, ink, ground } = label;
   const tall = frame.levels.at(level + 1) - frame.levels.at(level);
   const radius = frame.radius(level) + tall / 2;
   const middle = (frame.angle(a) + frame.angle(b)) / 2;
@@ -269,11 +288,11 @@ function paintRingLabel({ ctx, text }: PlateScene, frame: RingFrame, label: Ring
       radius - tall / 2 + 1,
       radius + tall / 2 - 2,
     );
-    ctx.fillStyle = fill;
+    ctx.fillStyle = ground;
     ctx.fill(under);
   }
   ctx.textAlign = 'center';
-  ctx.fillStyle = inkOn(fill);
+  ctx.fillStyle = ink;
   let at = middle - width / 2 / radius;
   for (const piece of piecesOf(said, Math.sqrt(BEND_PX * 8 * radius) / (width / said.length))) {
     const own = text.width(ctx.font, piece) / radius;

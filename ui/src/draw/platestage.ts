@@ -3,7 +3,7 @@
 // last, so that hovering paints neither calls nor curves again.
 import { curvesOf, isBundle, longestFirst } from '../lib/interplay';
 import type { Curve } from '../lib/interplay';
-import { layoutLadder, layoutPlate, MOST_LEVEL_PX, outerRadius } from '../lib/plate';
+import { defaultSplit, layoutLadder, layoutPlate, MOST_LEVEL_PX, outerRadius } from '../lib/plate';
 import type { Frame, Plate, RingFrame, StraightFrame } from '../lib/plate';
 import type { Interplay, PlateHit } from '../state/interplay';
 import { SITE_FN } from '../state/interplayload';
@@ -108,26 +108,35 @@ export class PlateStage implements Picture {
   }
 
   private options(): Parameters<typeof layoutPlate>[0] {
-    const { focus, contexts, focused, split, inner } = this.screen.state.get();
+    const { focus, contexts, focused, inner } = this.screen.state.get();
     const { width, height, screen } = this;
+    const split = this.splitOf(focus);
+    screen.drawnSplit = split / height;
     return {
-      ...{ width, height, split: Math.round(height * split), focus, contexts, focused },
-      inner: this.innerRadius(contexts, inner),
+      ...{ width, height, split, focus, contexts, focused },
+      inner: this.innerRadius(contexts, inner, split),
       view: thread => screen.view(thread),
       fold: thread => screen.fold(thread),
-      deep: thread => (screen.served.threads[thread]?.maxDepth ?? 0) + 1,
+      deep: thread => this.deep(thread),
     };
   }
 
+  private deep(thread: number): number {
+    return (this.screen.served.threads[thread]?.maxDepth ?? 0) + 1;
+  }
+
+  /** As chosen; else as the levels of the focus need it. */
+  private splitOf(focus: number): number {
+    const { split } = this.screen.state.get();
+    const levels = this.deep(focus) - this.screen.fold(focus);
+    return split > 0 ? Math.round(this.height * split) : defaultSplit(this.height, levels);
+  }
+
   /** As chosen; else so that the deepest context thread has room for high levels. */
-  private innerRadius(contexts: readonly number[], chosen: number): number {
-    const { width, height, screen } = this;
-    const outer = outerRadius(width, height, Math.round(height * screen.state.get().split));
+  private innerRadius(contexts: readonly number[], chosen: number, split: number): number {
+    const outer = outerRadius(this.width, this.height, split);
     if (chosen > 0) return Math.round(outer * chosen);
-    const deep = Math.max(
-      1,
-      ...contexts.map(one => (screen.served.threads[one]?.maxDepth ?? 0) + 1),
-    );
+    const deep = Math.max(1, ...contexts.map(one => this.deep(one)));
     const own = outer - deep * MOST_LEVEL_PX;
     return Math.round(Math.min(outer * 0.82, Math.max(outer * 0.5, own)));
   }

@@ -16,8 +16,12 @@ export const MOST_LEVEL_PX = 26;
 export const FOLDED_PX = 3;
 /** Between neighbours on the half circle. */
 export const SECTION_GAP_PX = 10;
-/** Room within the ring for the labels of its threads. */
-export const LABEL_PX = 30;
+/** Height of the labels of the ring's threads, which stand around it. */
+export const LABEL_PX = 20;
+const LABEL_GAP_PX = 4;
+/** Between the levels of the focus and the ring: the focus's label. */
+const FOCUS_LABEL_PX = 34;
+const MOST_SPLIT = 0.36;
 export const LEAST_INNER_PX = 60;
 /** A context thread that is focused has so many times the section of the others. */
 export const FOCUS_WEIGHT = 4;
@@ -242,9 +246,17 @@ export interface Plate {
 const MARGIN_PX = 8;
 export const LEAST_SPLIT_PX = 60;
 
-/** The radius that the half circle may have. */
+/** The radius that the half circle may have: its labels have room around it. */
 export function outerRadius(width: number, height: number, split: number): number {
-  return Math.max(LEAST_INNER_PX + 20, Math.min(width / 2, height - split - 2) - MARGIN_PX);
+  const below = height - split - 2 - LABEL_PX - LABEL_GAP_PX;
+  return Math.max(LEAST_INNER_PX + 20, Math.min(width / 2 - 48, below) - MARGIN_PX);
+}
+
+/** Where nobody chose one: no more than the focus's levels need, so that the ring has the rest. */
+export function defaultSplit(height: number, levels: number): number {
+  const tall = Math.min(MOST_LEVEL_PX, Math.max(LEVEL_PX, Math.floor(height / 24)));
+  const needed = Math.max(LEAST_SPLIT_PX, levels * tall + FOCUS_LABEL_PX);
+  return Math.round(Math.min(height * MOST_SPLIT, needed));
 }
 
 export function layoutPlate(options: PlateOptions): Plate {
@@ -308,8 +320,41 @@ export function layoutLadder(options: PlateOptions, label: number): StraightFram
   });
 }
 
-/** Where labels of the ring's threads stand. */
-export function labelSpot(frame: RingFrame): Point {
-  const { center, inner, from, to } = frame.ring;
-  return polar(center, (from + to) / 2, inner - LABEL_PX / 2);
+interface Box {
+  x: number;
+  y: number;
+  width: number;
+}
+
+const touches = (a: Box, b: Box): boolean =>
+  a.x < b.x + b.width + LABEL_GAP_PX &&
+  b.x < a.x + a.width + LABEL_GAP_PX &&
+  Math.abs(a.y - b.y) < LABEL_PX + 2;
+
+/** Where labels of the ring's threads stand: around it, next to their sections; from below upwards,
+ * each moved aside until it touches none before it. The left upper corners, in the order of `frames`. */
+export function labelSpots(frames: readonly RingFrame[], widths: readonly number[]): Point[] {
+  const outer = Math.max(...frames.map(frame => frame.radius(frame.shown)));
+  const spots = frames.map(({ ring: { center, from, to } }, i) => {
+    const angle = (from + to) / 2;
+    const corner = 5 * Math.abs(Math.sin(2 * angle)); // that is next to the ring there
+    const at = polar(center, angle, outer + LABEL_GAP_PX + corner);
+    const width = widths[i]!;
+    const left = (width * (1 + Math.cos(angle))) / 2;
+    const above = (LABEL_PX * (1 - Math.sin(angle))) / 2;
+    const y = Math.max(center.y + 2, at.y - above);
+    return { i, x: at.x - left, y, width, side: Math.sign(at.x - center.x) || 1, low: at.y };
+  });
+  const done: Box[] = [];
+  for (const spot of [...spots].sort((a, b) => b.low - a.low || a.i - b.i)) {
+    for (let over = done.find(one => touches(one, spot)); over; )
+      over = moveAside(spot, over, done);
+    done.push(spot);
+  }
+  return spots.map(({ x, y }) => ({ x, y }));
+}
+
+function moveAside(spot: Box & { side: number }, over: Box, done: readonly Box[]): Box | undefined {
+  spot.x = spot.side < 0 ? over.x - spot.width - LABEL_GAP_PX : over.x + over.width + LABEL_GAP_PX;
+  return done.find(one => touches(one, spot));
 }

@@ -43,6 +43,8 @@ export interface InterplayState {
   mode: Mode;
   tab: Tab;
   isByObject: boolean;
+  /** Threads that are not of the recorded program, too. */
+  isAll: boolean;
   focus: number;
   contexts: readonly number[];
   /** The context thread that has a bigger section, or -1. */
@@ -50,7 +52,7 @@ export interface InterplayState {
   /** Of threads that are not at the time of the window. */
   views: ReadonlyMap<number, Span>;
   folds: ReadonlyMap<number, number>;
-  /** Of the picture's height, the focus's part. */
+  /** Of the picture's height, the focus's part; 0: as its levels need it. */
   split: number;
   /** Radius of level 0, of the greatest possible; 0: as the levels need it. */
   inner: number;
@@ -73,8 +75,9 @@ export interface InterplayState {
 
 function fresh(): InterplayState {
   return {
-    ...{ mode: 'plate', tab: 'threads', isByObject: false, focus: -1, contexts: [], focused: -1 },
-    ...{ views: new Map(), folds: new Map(), split: 0.36, inner: 0, current: -1, hover: null },
+    ...{ mode: 'plate', tab: 'threads', isByObject: false, isAll: false, focus: -1 },
+    ...{ contexts: [], focused: -1 },
+    ...{ views: new Map(), folds: new Map(), split: 0, inner: 0, current: -1, hover: null },
     ...{ pointer: null, selected: null, summary: null, trouble: '', isAsking: false, loaded: 0 },
     object: '',
     curves: { drawn: 0, bundled: 0, left: 0 },
@@ -103,6 +106,8 @@ export class Interplay {
   private asked = '';
   /** Shares of all of a thread's life, for its overview. */
   readonly overviews = new Map<number, Shares>();
+  /** Of the picture's height, the focus's part as it was drawn last. */
+  drawnSplit = 0.36;
 
   constructor(
     readonly app: App,
@@ -126,14 +131,20 @@ export class Interplay {
   watch(): () => void {
     const look = (): void => void this.ask();
     look();
-    return this.app.state.subscribe((now, before) => {
-      if (
-        now.crumbs !== before.crumbs ||
-        now.range !== before.range ||
-        now.window !== before.window
-      )
-        look();
-    });
+    const offs = [
+      this.app.state.subscribe((now, before) => {
+        if (
+          now.crumbs !== before.crumbs ||
+          now.range !== before.range ||
+          now.window !== before.window
+        )
+          look();
+      }),
+      this.state.subscribe((now, before) => {
+        if (now.isAll !== before.isAll) look();
+      }),
+    ];
+    return () => offs.forEach(off => off());
   }
 
   /** Resolves when the first picture is there, cannot be, or another screen is shown. */
@@ -156,13 +167,17 @@ export class Interplay {
   private async ask(): Promise<void> {
     if (this.app.state.get().isPreview) return;
     const span = committedSpan(this.app);
-    const key = span ? `${span.t0}-${span.t1}` : 'whole';
+    const { isAll } = this.state.get();
+    const key = `${span ? `${span.t0}-${span.t1}` : 'whole'} ${isAll}`;
     if (key === this.asked) return;
     this.asked = key;
     this.set({ isAsking: true });
     try {
       const { source } = this.served;
-      const params = span ? { from: Math.floor(span.t0), to: Math.ceil(span.t1) } : {};
+      const params = {
+        ...(span ? { from: Math.floor(span.t0), to: Math.ceil(span.t1) } : {}),
+        ...(isAll ? { all: 1 } : {}),
+      };
       const summary = decodeSummary(await source.columns('interplay', params, 'interplay'));
       if (!span) this.loader.tellWaits(summary.waits);
       this.set({ summary, trouble: '', isAsking: false });
@@ -265,6 +280,15 @@ export class Interplay {
     const { focused, contexts } = this.state.get();
     if (contexts.includes(thread))
       this.set({ focused: focused === thread ? -1 : thread, current: thread });
+  }
+
+  /** Threads of all processes, or of the recorded program. */
+  toggleAll(): void {
+    const { isAll, summary } = this.state.get();
+    if (!isAll && summary?.leftOut === 0)
+      return this.say('No thread is left out: all are of the recorded program.');
+    this.set({ isAll: !isAll });
+    this.say(isAll ? 'Threads of the recorded program wait.' : 'Threads of all processes wait.');
   }
 
   /* ---- views ---- */

@@ -35,6 +35,23 @@ export function headline(screen: Interplay, summary: Summary): string {
   return `Threads waited ${duration(waitNs)} of thread-time in ${plural(waits, 'wait')}, ${share} of their lives${who}.`;
 }
 
+/** Whose waits are not told of, and how to have them told. */
+function LeftOut({ screen, summary }: { screen: Interplay; summary: Summary }): JSX.Element | null {
+  const isAll = useAtom(screen.state, s => s.isAll);
+  if (!isAll && summary.leftOut === 0) return null;
+  return (
+    <span class="left-out">
+      {isAll
+        ? 'Threads of all processes wait here: '
+        : `${plural(summary.leftOut, 'thread')} of other processes ${summary.leftOut === 1 ? 'is' : 'are'} left out: `}
+      <button class="link" title="Whose waits are told of (e)" onClick={() => screen.toggleAll()}>
+        {isAll ? 'show the recorded program alone' : 'show all'}
+      </button>{' '}
+      <kbd>e</kbd>.{' '}
+    </span>
+  );
+}
+
 function Headline({ screen }: { screen: Interplay }): JSX.Element {
   const summary = useAtom(screen.state, s => s.summary);
   const trouble = useAtom(screen.state, s => s.trouble);
@@ -63,6 +80,7 @@ function Headline({ screen }: { screen: Interplay }): JSX.Element {
         {percent(joined / Math.max(1, waits))}); {integer(summary.free)} acquisitions did not wait.{' '}
         {summary.unknown.map(({ text, count }) => `${integer(count)}: ${text}`).join('; ')}
         {summary.unknown.length > 0 && '. '}
+        <LeftOut screen={screen} summary={summary} />
         {mode === 'plate' || mode === 'ladder' ? (
           <>
             {plural(curves.drawn, 'curve')} drawn
@@ -248,6 +266,7 @@ function write(state: InterplayState): [string, string][] {
     mode,
     tab,
     isByObject,
+    isAll,
     focus,
     contexts,
     focused,
@@ -273,7 +292,8 @@ function write(state: InterplayState): [string, string][] {
         .map(([thread, n]) => `${thread}.${n}`)
         .join(','),
     ],
-    ['split', split === 0.36 ? '' : split.toFixed(2)],
+    ['everyone', isAll ? '1' : ''],
+    ['split', split === 0 ? '' : split.toFixed(2)],
     ['inner', inner === 0 ? '' : inner.toFixed(2)],
     ['lock', object],
     ['wait', selected && selected.item >= 0 ? `${selected.thread}.${selected.item}` : ''],
@@ -311,8 +331,8 @@ function read(screen: Interplay, get: (key: string) => string): void {
     /^0?\.\d{1,4}$/.test(text) ? Number(text) : otherwise;
   screen.set({
     ...{ mode: oneOf(get('as'), MODES, 'plate'), tab: oneOf(get('tab4'), TABS, 'threads') },
-    ...{ isByObject: get('curves') === 'object', views, folds },
-    ...{ split: share(get('split'), 0.36), inner: share(get('inner'), 0) },
+    ...{ isByObject: get('curves') === 'object', isAll: get('everyone') === '1', views, folds },
+    ...{ split: share(get('split'), 0), inner: share(get('inner'), 0) },
     object: /^\d{1,20}$/.test(get('lock')) ? get('lock') : '',
     ...(focus >= 0 ? { focus, contexts: contexts.slice(0, 8), current: focus } : {}),
     focused: contexts.includes(big) ? big : -1,
@@ -322,7 +342,7 @@ function read(screen: Interplay, get: (key: string) => string): void {
 }
 
 const WRITTEN = [
-  ...['mode', 'tab', 'isByObject', 'focus', 'contexts', 'focused', 'views', 'folds'],
+  ...['mode', 'tab', 'isByObject', 'isAll', 'focus', 'contexts', 'focused', 'views', 'folds'],
   ...['split', 'inner', 'object', 'selected'],
 ] as unknown as (keyof InterplayState)[];
 
@@ -339,6 +359,7 @@ export const INTERPLAY: ScreenSpec = {
     ['PgUp PgDn', 'unfold, fold'],
     ['v', 'plate, ladder, table'],
     ['o', 'objects'],
+    ['e', 'all processes'],
     ['x', 'critical path'],
   ],
   help: [],

@@ -9,7 +9,8 @@ import type { Pane } from '../draw/pane';
 import { plateStyle } from '../draw/platepaint';
 import { toneOf, toneStep } from '../lib/interplay';
 import { duration, percent } from '../lib/format';
-import { labelSpot } from '../lib/plate';
+import { labelSpots } from '../lib/plate';
+import type { RingFrame } from '../lib/plate';
 import * as act from '../state/actions';
 import { interplayOf } from '../state/interplay';
 import type { Interplay, PlateHit } from '../state/interplay';
@@ -45,7 +46,7 @@ function ThreadBadge({
   screen: Interplay;
   stage: PlateStage;
   thread: number;
-  at: { x: number; y: number };
+  at: { x: number; y: number; width?: number };
   isWide: boolean;
 }): JSX.Element {
   const { focus, focused, current } = screen.state.get();
@@ -73,7 +74,10 @@ function ThreadBadge({
     <button
       class={`badge-thread${thread === current ? ' now' : ''}${drag ? ' dragged' : ''}`}
       data-thread={thread}
-      style={{ left: `${at.x}px`, top: `${at.y}px` }}
+      style={{
+        ...{ left: `${at.x}px`, top: `${at.y}px` },
+        ...(at.width === undefined ? {} : { width: `${at.width}px` }),
+      }}
       title={`${screen.title(thread)}, ${what}${text ? `, ${text}` : ''}. Drag onto another thread to swap; double click hides; Enter makes it the main view; f gives it more room`}
       onPointerDown={event => {
         event.currentTarget.setPointerCapture(event.pointerId);
@@ -99,22 +103,32 @@ function ThreadBadge({
   );
 }
 
+const LETTER_PX = 8.5;
+const MOST_LETTERS = 12;
+
+/** Of a label on the ring: its dot, and the thread's number. */
+const badgeWidth = (label: string): number =>
+  Math.ceil(30 + LETTER_PX * Math.min(MOST_LETTERS, label.length));
+
 function Badges({ screen, stage }: { screen: Interplay; stage: PlateStage }): JSX.Element {
   const { mode } = screen.state.get();
+  const frames = stage.frames();
+  const rings = frames.filter((frame): frame is RingFrame => frame.isRing);
+  const widths = rings.map(({ thread }) => badgeWidth(screen.label(thread)));
+  const spots = labelSpots(rings, widths);
+  const first = frames.length - rings.length;
   return (
     <div role="group" aria-label="Threads in the picture">
-      {stage.frames().map(frame => {
-        const isWide = !frame.isRing;
-        const spot = frame.isRing
-          ? labelSpot(frame)
+      {frames.map((frame, i) => {
+        const at = frame.isRing
+          ? { ...spots[i - first]!, width: widths[i - first]! }
           : mode === 'ladder'
             ? { x: 4, y: frame.place(frame.view.t0, 0).y + 2 }
             : { x: 6, y: stage.plate().split - 30 };
-        const at = frame.isRing ? { x: spot.x - 24, y: spot.y - 10 } : spot;
         return (
           <ThreadBadge
             key={frame.thread}
-            {...{ screen, stage, at, isWide }}
+            {...{ screen, stage, at, isWide: !frame.isRing }}
             thread={frame.thread}
           />
         );

@@ -75,7 +75,7 @@ function moveInner(screen: Interplay, by: number): void {
 }
 
 function moveSplit(screen: Interplay, by: number): void {
-  screen.set({ split: between(0.1, screen.state.get().split + by, 0.85) });
+  screen.set({ split: between(0.1, screen.drawnSplit + by, 0.85) });
 }
 
 function rangeOfSelected({ app, screen }: At): void {
@@ -186,6 +186,10 @@ const ACTIONS: readonly Action[] = [
   {
     ...{ name: 'curves in the colour of the thread, or of the object', keys: ['o'] },
     run: ({ screen }) => toggleObjects(screen),
+  },
+  {
+    ...{ name: 'threads of all processes, or of the recorded program', keys: ['e'] },
+    run: ({ screen }) => screen.toggleAll(),
   },
   {
     ...{ name: 'more room for curves', keys: ['+', '='] },

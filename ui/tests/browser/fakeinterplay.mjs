@@ -336,7 +336,14 @@ function interplay(trace, part) {
   const meta = {
     ...{ from_ns: part.from, to_ns: part.to, waits: rows.length, wait_ns, uncontended: 12 },
     ...{ joined: rows.filter(({ releaser }) => releaser >= 0).length, io: 21, io_ns: 10 * MS },
-    ...{ never_released: 1, reused: 0, lost: 0, by_confidence: [], by_unknown: [1, 0, 90] },
+    ...{
+      never_released: 1,
+      reused: 0,
+      lost: 0,
+      left_out_threads: part.leftOut,
+      by_confidence: [],
+      by_unknown: [1, 0, 90],
+    },
     ...{ ...WORDS, known: ['calls', 'objects', 'io'], patterns: PATTERNS },
     lacks: [{ name: 'wakeups', text: 'without a kernel, who woke whom is not confirmed' }],
     ...{ objects: objectsOf(trace), sites: sitesOf(trace) },
@@ -435,6 +442,13 @@ function names(trace) {
   return { functions };
 }
 
+/** Threads of other processes than the recorded one do not wait. */
+function leaveOut(trace, part) {
+  const kept = part.threads.filter(({ name }) => !trace.foreign.includes(name));
+  part.leftOut = part.threads.length - kept.length;
+  part.threads = kept;
+}
+
 const ANSWERS = { interplay, correspondences, blocking, lanes, locktree };
 
 /** Answers what the screens of waits ask; true: it did. */
@@ -450,15 +464,18 @@ export function answerInterplay(trace) {
     const part = {
       threads: list('threads')?.map(id => trace.threads[id]) ?? trace.threads,
       ...{ from: number('from', 0), to: number('to', trace.duration), width: number('width', 1) },
-      ...{ releasers: list('releasers'), object: query.get('object') },
+      ...{ releasers: list('releasers'), object: query.get('object'), leftOut: 0 },
     };
+    if (name === 'interplay' && query.get('all') !== '1' && !query.has('threads'))
+      leaveOut(trace, part);
     send(200, 'application/vnd.weft.columns', ANSWERS[name](trace, part));
     return true;
   };
 }
 
-export function serveBrowser(port = 0) {
-  const trace = makeBrowser();
+/** `foreign`: names of threads that are not of the recorded process. */
+export function serveBrowser(port = 0, foreign = []) {
+  const trace = { ...makeBrowser(), foreign };
   return startServer(trace, port, answerInterplay(trace)).then(server => ({ ...server, trace }));
 }
 

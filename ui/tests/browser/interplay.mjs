@@ -399,6 +399,71 @@ async function real(ok, browser, binary, trace) {
   server.close();
 }
 
+/** Threads of other processes are left out until somebody asks for them; the address says so. */
+async function processes(ok, browser) {
+  const server = await serveBrowser(0, ['poller', 'hasher']);
+  const { page, context, trouble } = await open(browser, server.address);
+  const said = () => page.locator('.left-out').textContent();
+  const polls = () => rowOf(page, 'poller').count();
+  ok((await said()).startsWith('2 threads of other processes are left out'), 'who is left out');
+  ok((await polls()) === 0, 'threads of other processes do not wait');
+  await page.keyboard.press('e');
+  await settle(page);
+  await until(page, () =>
+    document.querySelector('.left-out')?.textContent.startsWith('Threads of'),
+  );
+  ok((await polls()) === 1, 'e: threads of all processes wait');
+  const fragment = await fragmentOf(page);
+  ok(fragment.includes('everyone=1'), 'the address says so', fragment);
+  const again = await open(browser, server.address, fragment);
+  ok((await rowOf(again.page, 'poller').count()) === 1, 'an address shows all processes');
+  await again.page.locator('.left-out button').click();
+  await until(again.page, () => document.querySelector('.left-out')?.textContent.startsWith('2'));
+  ok((await rowOf(again.page, 'poller').count()) === 0, 'a click shows the recorded program');
+  await again.context.close();
+  ok(trouble.length === 0, 'processes: no console error', trouble.join('; '));
+  await context.close();
+  server.close();
+}
+
+/** Labels of threads touch neither each other nor the ring, in small windows and large ones. */
+async function labels(ok, page) {
+  const before = page.viewportSize();
+  for (const size of [
+    { width: 1280, height: 720 },
+    { width: 1920, height: 1080 },
+  ])
+    for (const key of ['f', 'f']) {
+      await page.setViewportSize(size);
+      await page.keyboard.press('ArrowDown');
+      await page.keyboard.press(key);
+      await settle(page);
+      const wrong = await page.evaluate(async () => {
+        const { stage } = await window.weftReady;
+        const area = document.querySelector('.plate').getBoundingClientRect();
+        const all = [...document.querySelectorAll('.badge-thread')].map(one => ({
+          of: Number(one.dataset.thread),
+          box: one.getBoundingClientRect(),
+        }));
+        const isOver = (a, b) =>
+          a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+        const rings = stage.frames().filter(({ isRing }) => isRing);
+        return all.flatMap(({ of, box }, i) => [
+          ...all.slice(i + 1).filter(one => isOver(box, one.box)),
+          ...(box.bottom > area.bottom || box.left < area.left || box.right > area.right
+            ? [`${of} outside`]
+            : []),
+          ...rings
+            .filter(ring => ring.spot((box.left + box.right) / 2 - area.left, box.top - area.top))
+            .map(() => `${of} on the ring`),
+        ]);
+      });
+      ok(wrong.length === 0, `labels stand apart, ${size.width} ${key}`, JSON.stringify(wrong));
+    }
+  await page.setViewportSize(before);
+  await settle(page);
+}
+
 export async function testInterplay(ok, browser) {
   const server = await serveBrowser();
   const { page, context, trouble } = await open(browser, server.address);
@@ -414,8 +479,13 @@ export async function testInterplay(ok, browser) {
   await views(ok, page);
   await forms(ok, browser, server.address, page);
   await lanes(ok, page);
-  ok(trouble.length === 0, 'Interplay: no console error', trouble.join('; '));
+  await processes(ok, browser);
   await context.close();
+  const own = await open(browser, server.address);
+  await labels(ok, own.page);
+  trouble.push(...own.trouble);
+  ok(trouble.length === 0, 'Interplay: no console error', trouble.join('; '));
+  await own.context.close();
   server.close();
   const { WEFT_BIN, WEFT_RECORDED } = process.env;
   if (WEFT_BIN && WEFT_RECORDED) await real(ok, browser, WEFT_BIN, WEFT_RECORDED);

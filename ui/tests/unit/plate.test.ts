@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
 import { describe, expect, it } from 'vitest';
+import { lookOf } from '../../src/draw/platepaint';
+import { contrast, toHex } from '../../src/lib/color';
 import {
+  defaultSplit,
+  LABEL_PX,
+  labelSpots,
   layoutLadder,
   layoutPlate,
   Levels,
@@ -10,7 +15,7 @@ import {
   StraightFrame,
   unpolar,
 } from '../../src/lib/plate';
-import type { Frame, PlateOptions } from '../../src/lib/plate';
+import type { Frame, Plate, PlateOptions } from '../../src/lib/plate';
 
 /** The same numbers in every run. */
 function random(seed: number): () => number {
@@ -159,4 +164,52 @@ it('a ladder has the same threads below each other', () => {
       expect(row.spot(x, y)!.level).toBe(level);
     });
   }
+});
+
+describe('labels', () => {
+  const plateOf = (width: number, height: number, n: number, focused: number): Plate =>
+    layoutPlate({
+      ...{ width, height, split: defaultSplit(height, 4), inner: 0.5 * height, focus: 0 },
+      ...{ contexts: Array.from({ length: n }, (_, i) => i + 1), focused },
+      ...{ view: () => ({ t0: 0, t1: 100 }), fold: () => 0, deep: () => 4 },
+    });
+  it('touch neither each other nor the ring', () => {
+    for (const [width, height] of [
+      [1200, 330],
+      [1200, 240],
+      [1800, 700],
+      [600, 900],
+    ] as const)
+      for (let n = 1; n <= 8; n++)
+        for (let focused = 0; focused <= n; focused++) {
+          const { rings, center } = plateOf(width, height, n, focused);
+          const outer = Math.max(...rings.map(ring => ring.radius(ring.shown)));
+          const widths = rings.map((_, i) => 44 + ((i * 17) % 50));
+          const spots = labelSpots(rings, widths);
+          spots.forEach((a, i) => {
+            expect(a.y + LABEL_PX).toBeLessThanOrEqual(center.y + outer + LABEL_PX + 6);
+            const x = Math.max(a.x, Math.min(center.x, a.x + widths[i]!));
+            const y = Math.max(a.y, Math.min(center.y, a.y + LABEL_PX));
+            expect(Math.hypot(x - center.x, y - center.y)).toBeGreaterThan(outer - 4);
+            spots.slice(0, i).forEach((b, k) => {
+              const apart =
+                a.x + widths[i]! <= b.x ||
+                b.x + widths[k]! <= a.x ||
+                Math.abs(a.y - b.y) >= LABEL_PX;
+              expect(apart, `${width} ${n} ${focused}: ${i} ${k}`).toBe(true);
+            });
+          });
+        }
+  });
+  it('leave the ring what the levels of the main view do not need', () => {
+    expect(defaultSplit(330, 4)).toBe(90);
+    expect(defaultSplit(330, 40)).toBe(119);
+    expect(defaultSplit(700, 1)).toBe(60);
+  });
+  it('have contrast on every fill', () => {
+    for (let grey = 0; grey < 256; grey++) {
+      const { ink, ground } = lookOf(toHex([grey, grey, grey]));
+      expect(contrast(ink, ground)).toBeGreaterThanOrEqual(6);
+    }
+  });
 });
