@@ -256,10 +256,23 @@ function placeWords({ threads, firstOffset }: HealthNote): string {
   return parts.filter(Boolean).join(', ');
 }
 
+/** Switches that the kernel's side missed: no call is missing, and nothing was recorded too much. */
+const SWITCHES: Advice = {
+  means:
+    'Some events say of a thread what is impossible unless it was switched meanwhile. Each such switch was put in between; until then what the thread did is unknown, and hatched red on the Timeline. Calls are all there.',
+  todo: 'A few at the ends of a recording, or on a busy machine, are nothing to mind. Of many: record fewer events of the kernel.',
+};
+
+function adviceOf(note: HealthNote, info: Info, trace: string): Advice {
+  if (note.kind === 'lost_records' && note.detail.startsWith('switches of threads'))
+    return SWITCHES;
+  return ADVICE[note.kind]?.(info, trace) ?? UNKNOWN;
+}
+
 const isBytes = (kind: string): boolean => kind === 'truncated' || kind === 'bad_record';
 
 function findingOf(note: HealthNote, info: Info, trace: string): Finding {
-  const advice = ADVICE[note.kind]?.(info, trace) ?? UNKNOWN;
+  const advice = adviceOf(note, info, trace);
   const isCut = note.kind === 'exit_without_entry';
   const threads = isCut ? info.threads.filter(({ cutCalls }) => cutCalls > 0) : [];
   return {

@@ -56,11 +56,13 @@ function ThreadTime({ story }: { story: StoryData }): JSX.Element | null {
           ))}
         </tbody>
       </table>
-      <p class="remark">
-        * inferred from calls: silence over {duration(settings.pauseThreshold)}
-        {served && !served.trace.hasStates && '; this trace has no scheduling events'}
-        {served?.trace.hasStates && '; what the kernel saw of it is on the Timeline'}.
-      </p>
+      {story.table.some(row => row.isInferred) && (
+        <p class="remark">
+          * inferred from calls: silence over {duration(settings.pauseThreshold)}
+          {served && !served.trace.hasStates && '; this trace has no scheduling events'}
+          {served?.trace.hasStates && '; what the kernel saw of it is on the Timeline'}.
+        </p>
+      )}
     </>
   );
 }

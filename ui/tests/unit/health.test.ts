@@ -48,6 +48,13 @@ it('losses come first, and make the verdict', () => {
   expect(verdictOf(infoOf([]))).toContain('Healthy');
 });
 
+it('switches that were missed are no calls that were lost', () => {
+  const missed = { ...note('lost_records', 'lost'), detail: 'switches of threads, inferred' };
+  const [finding] = findingsOf(infoOf([missed]), 't.weft');
+  expect(finding!.means).toContain('Calls are all there');
+  expect(finding!.command).toBe('');
+});
+
 it('says by thread what is known by thread', () => {
   const [finding] = findingsOf(infoOf([note('exit_without_entry', 'repaired')]), 't.weft');
   expect(finding!.threads.map(({ tid, count }) => [tid, count])).toEqual([
