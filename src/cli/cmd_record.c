@@ -34,8 +34,10 @@ static const struct weft_option options[] = {
       FIELD(no_locks), NULL },
     { 0, "no-functions", NULL, "no calls of instrumented functions", WEFT_OPTION_FLAG,
       FIELD(no_functions), NULL },
-    { 0, "faults", NULL, "page faults of the program, too: one record each", WEFT_OPTION_FLAG,
-      FIELD(faults), NULL },
+    { 0, "faults", NULL,
+      "page faults of the program, too: one record each; with them, executions have the metric "
+      "page_faults",
+      WEFT_OPTION_FLAG, FIELD(faults), NULL },
     { 0, "no-follow", NULL, "not the children of the program", WEFT_OPTION_FLAG, FIELD(no_follow),
       NULL },
     { 0, "no-bpf", NULL, "of the kernel by perf events, even where BPF is allowed",

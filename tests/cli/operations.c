@@ -78,6 +78,7 @@ CALLED static void condition_here(void)
 CALLED static void barrier_here(void)
 {
     (void)pthread_barrier_init(&barrier, NULL, 1);
+    SAY("pthread_barrier_init", (uintptr_t)&barrier, "\"result\":0");
     (void)pthread_barrier_wait(&barrier);
     SAY("pthread_barrier_wait", (uintptr_t)&barrier,
         "\"result\":\"PTHREAD_BARRIER_SERIAL_THREAD\"");
@@ -88,6 +89,7 @@ CALLED static void semaphore_here(void)
 {
     const struct timespec until = soon();
     (void)sem_init(&semaphore, 0, 0);
+    SAY("sem_init", (uintptr_t)&semaphore, "\"result\":0");
     (void)sem_post(&semaphore);
     SAY("sem_post", (uintptr_t)&semaphore, "\"result\":0");
     (void)sem_wait(&semaphore);

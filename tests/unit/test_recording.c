@@ -191,7 +191,7 @@ static void test_marks(void)
         "C load 0.5 cpu -1 @20",
         "flow_begin queue [task] 3 @50",
         "flow_end queue [task] 3 @60",
-        "function 22 queue [] 0x0\n",
+        "function 36 queue [] 0x0\n",
         "note not_kept 1 (ends of executions of which no begin is known)",
         "I records lost 5",
         NULL
@@ -402,7 +402,7 @@ static void test_inner(void)
 /* Two pieces of one slot: what the damaged one held is missing, and counted. */
 static void test_damage(void)
 {
-    static const char *const lines[] = { "E 22 @30\nend", "note bad_record", "(damaged pieces)",
+    static const char *const lines[] = { "E 36 @30\nend", "note bad_record", "(damaged pieces)",
                                          "note lost_records 2 thread 0 at", NULL };
     struct rb file = { 0 };
     struct rb_ring ring = ring_of(TID, WEFT_RING_FUNCTIONS, 1000);
@@ -425,9 +425,9 @@ static void test_damage(void)
  * count; a function without a number, and a later piece about others, are as they were. */
 static void test_damaged_functions(void)
 {
-    static const char *const lines[] = { "E 21 @10\nE 23 @40\nM 21 @45\nend @50\n",
-                                         "function 21  [] 0x40\nfunction 22  [] 0xc0\n",
-                                         "function 23  [] 0x7fffffffffffffff\n",
+    static const char *const lines[] = { "E 36 @10\nE 38 @40\nM 36 @45\nend @50\n",
+                                         "function 36  [] 0x40\nfunction 37  [] 0xc0\n",
+                                         "function 38  [] 0x7fffffffffffffff\n",
                                          "note bad_record 2 thread 0 at", NULL };
     struct rb file = { 0 };
     struct rb_ring ring = ring_of(TID, WEFT_RING_FUNCTIONS, 1000);

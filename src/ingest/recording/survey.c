@@ -186,6 +186,8 @@ static bool meet_op(struct survey *survey, const struct rec_record *record)
     case WEFT_OP_WAIT_BEGIN:
         return meet_caller(survey, rec_extra(record, 0));
     case WEFT_OP_SIGNAL:
+    case WEFT_OP_OBJECT_MADE:
+    case WEFT_OP_OBJECT_GONE:
         return meet_caller(survey, rec_extra(record, 1));
     case WEFT_OP_IO_BEGIN:
         return meet_caller(survey, rec_extra(record, 2));
