@@ -216,16 +216,54 @@ static enum weft_code look_at_database(struct doctor *doctor)
 
 /* ---- a trace --------------------------------------------------------------------------------- */
 
-static enum weft_code look_by_rules(struct doctor *doctor, struct weft_rules *rules,
-                                    const char *type, const char *command)
+/* Those of a type; `rule` says how to ask for them again. */
+static enum weft_code look_at_type(struct doctor *doctor,
+                                   const struct weft_executions_table *executions,
+                                   struct weft_str type, const struct weft_rule_options *rule)
 {
     struct weft_comparison *comparison;
-    const char *name = type;
-    const enum weft_code code = weft_cli_compared_by_rules(doctor->cli, rules, type, &comparison);
-    if (!name && rules->n_types > 0)
-        return code == WEFT_OK ? look(doctor, comparison, rules->types[0].name, command) : code;
-    return code == WEFT_OK ? look(doctor, comparison, weft_str_of(name ? name : ""), command)
+    const char *rules = doctor->opts->compared.rules;
+    const struct weft_str name = weft_arena_copy(doctor->arena, type);
+    if (!name.bytes)
+        return no_memory(doctor);
+    const enum weft_code code =
+        weft_cli_compared_type(doctor->cli, executions, name.bytes, &comparison);
+    return code == WEFT_OK ? look(doctor, comparison, name, command_of_rule(doctor, rule, rules))
                            : code;
+}
+
+/* Each type of which the trace has any. */
+static enum weft_code look_at_types(struct doctor *doctor,
+                                    const struct weft_executions_table *executions)
+{
+    struct weft_rule_options rule = doctor->opts->compared.rule;
+    enum weft_code code = WEFT_OK;
+    for (uint32_t i = 0; code == WEFT_OK && i < executions->n_types && doctor->n < TYPES_MAX; i++) {
+        const struct weft_str type = executions->types[i].name;
+        if (executions->types[i].count == 0)
+            continue;
+        rule.type = weft_arena_copy(doctor->arena, type).bytes;
+        code = look_at_type(doctor, executions, type, &rule);
+    }
+    if (code == WEFT_OK && doctor->n == 0)
+        code = weft_fail(&doctor->cli->err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                         "the trace has no execution by these rules");
+    return code;
+}
+
+/* However many types they have, the trace is read once for all. */
+static enum weft_code look_by_rules(struct doctor *doctor, const struct weft_rules *rules,
+                                    const struct weft_rule_options *rule)
+{
+    union weft_result result;
+    enum weft_code code = weft_cli_compared_executions(doctor->cli, rules, &result);
+    if (code == WEFT_OK && (rule->type || rules->n_types == 1))
+        code = look_at_type(doctor, result.executions,
+                            rule->type ? weft_str_of(rule->type) : rules->types[0].name, rule);
+    else if (code == WEFT_OK)
+        code = look_at_types(doctor, result.executions);
+    weft_query_discard("executions", &result);
+    return code;
 }
 
 static const char *text_or_null(struct doctor *doctor, struct weft_str text)
@@ -245,7 +283,7 @@ static enum weft_code look_at_proposal(struct doctor *doctor,
                                             .within = text_or_null(doctor, proposal->within) };
     enum weft_code code = weft_rules_of_options(&rule, &rules, &doctor->cli->err);
     if (code == WEFT_OK)
-        code = look_by_rules(doctor, rules, rule.type, command_of_rule(doctor, &rule, NULL));
+        code = look_by_rules(doctor, rules, &rule);
     weft_rules_free(rules);
     return code;
 }
@@ -315,23 +353,6 @@ static enum weft_code look_at_proposals(struct doctor *doctor)
     return code;
 }
 
-static enum weft_code look_at_types(struct doctor *doctor, struct weft_rules *rules)
-{
-    const struct weft_compared_options *opts = &doctor->opts->compared;
-    enum weft_code code = WEFT_OK;
-    if (opts->rule.type || rules->n_types == 1)
-        return look_by_rules(doctor, rules, opts->rule.type,
-                             command_of_rule(doctor, &opts->rule, opts->rules));
-    for (size_t i = 0; code == WEFT_OK && i < rules->n_types && i < TYPES_MAX; i++) {
-        struct weft_rule_options rule = opts->rule;
-        rule.type = weft_arena_copy(doctor->arena, rules->types[i].name).bytes;
-        code = look_by_rules(doctor, rules, rule.type, command_of_rule(doctor, &rule, opts->rules));
-        if (code == WEFT_E_ARG && (doctor->n > 0 || i + 1 < rules->n_types))
-            code = WEFT_OK; /* the trace has none of this type, and has or may have others */
-    }
-    return code;
-}
-
 static enum weft_code look_at_trace(struct doctor *doctor)
 {
     struct weft_cli *cli = doctor->cli;
@@ -343,7 +364,7 @@ static enum weft_code look_at_trace(struct doctor *doctor)
     if (code == WEFT_OK)
         code = weft_cli_compared_rules(cli, opts, &rules);
     if (code == WEFT_OK)
-        code = look_at_types(doctor, rules);
+        code = look_by_rules(doctor, rules, &opts->rule);
     weft_rules_free(rules);
     return code;
 }

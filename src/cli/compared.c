@@ -143,23 +143,39 @@ static enum weft_code choose_type(struct weft_cli *cli, const struct weft_execut
                      "no executions are of type '%.60s'; there are %s", name, names);
 }
 
-enum weft_code weft_cli_compared_by_rules(struct weft_cli *cli, const struct weft_rules *rules,
-                                          const char *type, struct weft_comparison **comparison)
+enum weft_code weft_cli_compared_executions(struct weft_cli *cli, const struct weft_rules *rules,
+                                            union weft_result *executions)
 {
-    union weft_request request = { .executions.opts.rules = rules };
-    union weft_result result = { 0 };
+    const union weft_request request = { .executions.opts.rules = rules };
+    const enum weft_code code = weft_session_depend(cli->session, rules, NULL, &cli->err);
+    *executions = (union weft_result){ 0 };
+    return code == WEFT_OK
+               ? weft_query_run(cli->session, "executions", &request, executions, &cli->err)
+               : code;
+}
+
+enum weft_code weft_cli_compared_type(struct weft_cli *cli,
+                                      const struct weft_executions_table *executions,
+                                      const char *type, struct weft_comparison **comparison)
+{
     const struct weft_build_opts opts = { .path = weft_str_of(cli->inputs[0]) };
     struct weft_ecct_matrix *matrix = NULL;
     uint32_t place = 0;
     *comparison = NULL;
-    enum weft_code code = weft_session_depend(cli->session, rules, NULL, &cli->err);
+    enum weft_code code = choose_type(cli, executions, type, &place);
     if (code == WEFT_OK)
-        code = weft_query_run(cli->session, "executions", &request, &result, &cli->err);
-    if (code == WEFT_OK)
-        code = choose_type(cli, result.executions, type, &place);
-    if (code == WEFT_OK)
-        code = weft_executions_matrix(cli->session, result.executions, place, &opts, &matrix,
-                                      &cli->err);
-    weft_query_discard("executions", &result);
+        code = weft_executions_matrix(cli->session, executions, place, &opts, &matrix, &cli->err);
     return code == WEFT_OK ? weft_comparison_of(matrix, comparison, &cli->err) : code;
+}
+
+enum weft_code weft_cli_compared_by_rules(struct weft_cli *cli, const struct weft_rules *rules,
+                                          const char *type, struct weft_comparison **comparison)
+{
+    union weft_result result;
+    *comparison = NULL;
+    enum weft_code code = weft_cli_compared_executions(cli, rules, &result);
+    if (code == WEFT_OK)
+        code = weft_cli_compared_type(cli, result.executions, type, comparison);
+    weft_query_discard("executions", &result);
+    return code;
 }

@@ -98,6 +98,19 @@ WEFT_CHECKED enum weft_code weft_cli_compared_rules(struct weft_cli *cli,
                                                     const struct weft_compared_options *opts,
                                                     struct weft_rules **rules);
 
+/* The executions of the session's trace by these rules, of all types in one pass; the rules'
+ * dependencies become part of the session. `*executions` is the caller's (weft_query_discard
+ * "executions", after a failure too). */
+WEFT_CHECKED enum weft_code weft_cli_compared_executions(struct weft_cli *cli,
+                                                         const struct weft_rules *rules,
+                                                         union weft_result *executions);
+
+/* Those of the type called `type` (NULL: of the only one that has any). WEFT_E_ARG: there are
+ * none, or of several types. */
+WEFT_CHECKED enum weft_code
+weft_cli_compared_type(struct weft_cli *cli, const struct weft_executions_table *executions,
+                       const char *type, struct weft_comparison **comparison);
+
 /* The trace of the session by these rules; of several types the one called `type` (NULL: of the
  * only one). */
 WEFT_CHECKED enum weft_code weft_cli_compared_by_rules(struct weft_cli *cli,

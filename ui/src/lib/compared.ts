@@ -157,9 +157,19 @@ const nameOf = ({ place, state, lock }: Where): string =>
 export const methodOf = ({ isByRuns }: Compared): string =>
   isByRuns ? 'Welch, of runs' : 'Welch and bootstrap';
 
+const signs = (words: string): string =>
+  words.replace(/(^|[\s([])-(?=\d)/g, '$1\u2212').replace(/\bx (?=\d)/g, '\u00d7\u00a0');
+
+/** A clause of the terminal, set as a sentence; names, between back-ticks, stay as they are. */
+function sentence(clause: string): string {
+  const parts = clause.split('`').map((part, i) => (i % 2 === 0 ? signs(part) : part));
+  const text = parts.join('`').replace(/[^.]$/, '$&.');
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
 /** The answer in one sentence, should the server not say one itself. */
 export function verdictOf(executions: Executions, compared: Compared, what: string): string {
-  if (compared.verdict !== '') return compared.verdict.replace(/[^.]$/, '$&.');
+  if (compared.verdict !== '') return sentence(compared.verdict);
   const own = compared.metrics.find(({ metric }) => metric === 0);
   if (compared.nA === 0 || compared.nB === 0)
     return `Group ${compared.nA === 0 ? 'A' : 'B'} is empty: drag over a histogram to choose executions.`;

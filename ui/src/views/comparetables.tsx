@@ -458,9 +458,11 @@ function ExecutionRow({
       </td>
       <td class="num">{value > 0 ? duration(value) : '\u2013'}</td>
       <td class="clip">{executions.threads[executions.thread[i]!]}</td>
-      <td class="clip dim" title={source?.path}>
-        {source && (source.tag === '' ? source.path.split('/').at(-1) : source.tag)}
-      </td>
+      {executions.sources.length > 1 && (
+        <td class="clip dim" title={source?.path}>
+          {source && (source.tag === '' ? source.path.split('/').at(-1) : source.tag)}
+        </td>
+      )}
     </tr>
   );
 }
@@ -515,6 +517,8 @@ export function ExecutionTable({
   );
   const view = useRowsInView(rows.length, -1, []);
   const most = rows.length > 0 ? executions.end[rows[0]!]! - executions.start[rows[0]!]! : 1;
+  const hasTraces = executions.sources.length > 1; // of one the head of the page tells
+  const columns = hasTraces ? 8 : 7;
   const metric = executions.metrics.findIndex(
     ({ name, unit }) =>
       unit === 'ns' && name !== 'duration' && name !== 'start' && charts.includes(name),
@@ -572,17 +576,19 @@ export function ExecutionTable({
               <th scope="col" class="cmp-thread">
                 thread
               </th>
-              <th scope="col" class="cmp-thread">
-                trace
-              </th>
+              {hasTraces && (
+                <th scope="col" class="cmp-thread">
+                  trace
+                </th>
+              )}
             </tr>
           </thead>
           <tbody>
-            <Gap rows={view.first} columns={8} />
+            <Gap rows={view.first} columns={columns} />
             {rows.slice(view.first, view.end).map(i => (
               <ExecutionRow key={i} {...{ executions, i, most, metric }} />
             ))}
-            <Gap rows={rows.length - view.end} columns={8} />
+            <Gap rows={rows.length - view.end} columns={columns} />
           </tbody>
         </table>
       </div>

@@ -7,6 +7,7 @@ import type { Cause, Path } from '../lib/path';
 import { LookSwatch, usePaths, usePathState } from './pathuse';
 
 const MOST_ROWS = 40;
+const NONE = '\u2013';
 
 interface Row {
   key: string;
@@ -83,10 +84,12 @@ function SumTable({
               </th>
               {row.sums.map((sum, i) => (
                 <td key={i} class={i === now ? 'num key' : 'num'} data-ns={String(Math.round(sum))}>
-                  {sum > 0 ? duration(sum) : '\u2013'}
+                  {sum > 0 ? duration(sum) : NONE}
                 </td>
               ))}
-              <td class="num dim">{percent(row.sums[now]! / (wholes[now] ?? 1))}</td>
+              <td class="num dim">
+                {row.sums[now]! > 0 ? percent(row.sums[now]! / (wholes[now] ?? 1)) : NONE}
+              </td>
             </tr>
           ))}
         </tbody>

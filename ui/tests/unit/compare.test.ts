@@ -169,6 +169,13 @@ describe('an answer', () => {
     );
     expect(verdictOf(executions, { ...compared, nA: 0 }, 'insert')).toContain('Group A is empty');
     expect(verdictOf(executions, { ...compared, verdict: 'So.' }, 'insert')).toBe('So.');
+    const told = {
+      ...compared,
+      verdict: 'no evidence: -1.84 ms (x 5, 95 % -2 ms to +1 ms) in `f -1`',
+    };
+    expect(plain(verdictOf(executions, told, 'insert'))).toBe(
+      'No evidence: \u22121.84 ms (\u00d7 5, 95 % \u22122 ms to +1 ms) in `f -1`.',
+    );
     const even = { ...compared, metrics: [{ ...compared.metrics[0]!, low: -1, high: 1 }] };
     expect(verdictOf(executions, even, 'insert')).toContain('No difference in duration is certain');
     const frames = ['write', '[kernel]+0xffff81'].map(name => ({
