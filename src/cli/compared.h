@@ -107,9 +107,10 @@ WEFT_CHECKED enum weft_code weft_cli_compared_executions(struct weft_cli *cli,
 
 /* Those of the type called `type` (NULL: of the only one that has any). WEFT_E_ARG: there are
  * none, or of several types. */
-WEFT_CHECKED enum weft_code
-weft_cli_compared_type(struct weft_cli *cli, const struct weft_executions_table *executions,
-                       const char *type, struct weft_comparison **comparison);
+WEFT_CHECKED enum weft_code weft_cli_compared_type(struct weft_cli *cli,
+                                                   const struct weft_executions_table *executions,
+                                                   const char *type,
+                                                   struct weft_comparison **comparison);
 
 /* The trace of the session by these rules; of several types the one called `type` (NULL: of the
  * only one). */
