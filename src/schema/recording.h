@@ -21,9 +21,10 @@
  * takes a free slot. Records are written by the thread alone, in units of 4 bytes: unit i lies at i
  * modulo n_units; `head` counts the units written, always whole records, `tail` those the recorder
  * has read. A thread never waits: a record that finds no room is counted in `lost`, and LOST stands
- * in the ring when there is room again, and a TIME behind it. A slot begins with a TIME. Of a new
- * program (not after a mere fork) PID.LIBRARY.N.maps, made before the file is ready, is what
- * /proc/self/maps was: a program may be gone before the recorder can ask.
+ * in the ring when there is room again, and a TIME behind it; of those that were lost behind all
+ * that stands there, at a thread's end or the recording's, the recorder tells. A slot begins with a
+ * TIME. Of a new program (not after a mere fork) PID.LIBRARY.N.maps, made before the file is ready,
+ * is what /proc/self/maps was: a program may be gone before the recorder can ask.
  *
  * Functions are called by numbers, which the file explains: `functions_off` leads to their
  * addresses. A number is given once, by any thread, and its address stands there before the number
@@ -57,8 +58,8 @@ struct weft_ring_slot {
     /* With a filter by duration, the units from head to here may be taken back; when the process is
      * gone, they are final. Otherwise not above head. */
     _Atomic uint64_t drafted;
-    uint64_t reserved_writer;
-    _Atomic uint64_t tail; /* units read */
+    _Atomic uint64_t lost_ticks; /* when the last one was lost */
+    _Atomic uint64_t tail;       /* units read */
     uint64_t reserved_reader[7];
 };
 _Static_assert(sizeof(struct weft_ring_slot) == 128, "two cache lines");
@@ -261,7 +262,8 @@ struct weft_clock_pair {
 /* The slot that units are of. Units of (pid, library, start_ticks, tid) follow each other without a
  * gap, unless pieces between them were thrown away; what found no room stands in the records. A
  * piece begins and ends between records, and tells its time, so that it can be read without those
- * before it. */
+ * before it. What a slot lost behind its last unit is a piece of its own, behind the others: a
+ * TIME, when the last record found no room, and a LOST. */
 struct weft_ring_piece {
     uint32_t library;
     uint32_t tid;

@@ -5,9 +5,11 @@ waits who ended it.
 usage: test_interplay.py WEFT PROGRAM"""
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 WEFT, PROGRAM = map(os.path.abspath, sys.argv[1:3])
 SHORTEST_NS = 30_000 # a wait that was so long for the program must have been one
@@ -111,6 +113,41 @@ def test_modes(folder):
            f"{mode}: every wait is counted once")
 
 
+def stand_still(command):
+    """Runs a recorder with small rings that is stopped from the program's first rounds to its end."""
+    with subprocess.Popen(command, env={**os.environ, "WEFT_RECORD_WORDS": "4096"}) as recorder:
+        time.sleep(0.2)
+        recorder.send_signal(signal.SIGSTOP)
+        time.sleep(3)
+        recorder.send_signal(signal.SIGCONT)
+        return recorder.wait()
+
+
+def test_losses(folder):
+    """The recorder stands still while rings overflow and threads end: what is not doubtful is right."""
+    trace, log = os.path.join(folder, "lost.weft"), os.path.join(folder, "lost.tsv")
+    ok(stand_still([WEFT, "record", "-q", "--no-kernel", "-o", trace, "--", PROGRAM, "mutex", log,
+                    "1500"]) == 0, "losses: recorded")
+    zero = json.loads(run("info", "--json", trace).stdout)["clock"]["monotonic_ns"]
+    document = json.loads(run("interplay", "--json", trace).stdout)
+    truth = {}
+    with open(log, encoding="utf-8") as file:
+        for line in file:
+            _, waiter, releaser, before, after = line.split("\t")
+            truth.setdefault(int(waiter), []).append((int(before) - zero, int(after) - zero, int(releaser)))
+    sure = [wait for wait in document["waits"] if wait["kind"] == "mutex" and wait["releaser_tid"] and
+            wait["confidence"] == "release" and not wait["lossy"]]
+    wrong = [wait for wait in sure
+             if not any(before <= wait["start_ns"] + 1000 and wait["end_ns"] <= after + 1000 and
+                        releaser == wait["releaser_tid"]
+                        for before, after, releaser in truth.get(wait["waiter_tid"], ()))]
+    print(f"# losses: {document['lost']} records, {len(document['losses'])} places, {len(sure)} waits "
+          f"not doubtful, {len(wrong)} of them wrong")
+    ok(not wrong, "losses: what is not doubtful is right", wrong[:5])
+    ok(document["lost"] == sum(loss["records"] for loss in document["losses"]),
+       "losses: it says where each was", document["losses"])
+
+
 def test_trylock(folder):
     document, _, _ = record(folder, "trylock", 60)
     waits = [row for row in document["waits"] if row["kind"] == "mutex"]
@@ -171,6 +208,7 @@ def test_table(folder):
 
 with tempfile.TemporaryDirectory() as scratch:
     test_modes(scratch)
+    test_losses(scratch)
     test_trylock(scratch)
     test_hang(scratch)
     test_table(scratch)

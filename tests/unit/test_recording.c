@@ -474,6 +474,21 @@ static void test_losses(void)
     expect(&file, lines, "a wait across a loss");
 }
 
+/* As the recorder tells of what a thread lost at its very end: behind its last piece. */
+static void test_loss_at_end(void)
+{
+    static const char *const lines[] = { "I records lost 9", "note lost_records 9", NULL };
+    struct rb file = { 0 };
+    struct rb_ring ring = ring_of(TID, WEFT_RING_OPERATIONS, 1000);
+    const uint64_t mutex[] = { 55, 1 }, n_lost[] = { 9 };
+    begin(&file);
+    rb_op(&ring, 1005, WEFT_OP_LOCK_ACQUIRED, WEFT_RING_LOCK_MUTEX, mutex, 2);
+    rb_cut(&file, &ring, ring.n_ends, 2000);
+    rb_op(&ring, 1040, WEFT_OP_LOST, 0, n_lost, 1);
+    finish(&file, &ring);
+    expect(&file, lines, "a loss behind a thread's last record");
+}
+
 static void test_heads(void)
 {
     struct rb file = { 0 };
@@ -515,6 +530,7 @@ int main(void)
     test_damage();
     test_damaged_functions();
     test_losses();
+    test_loss_at_end();
     test_heads();
     return tap_done();
 }

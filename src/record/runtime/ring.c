@@ -496,10 +496,11 @@ static bool has_room(struct process *process, struct weft_ring *ring, uint64_t n
     return ring->head + n_units <= ring->limit;
 }
 
-static void count_lost(struct weft_ring *ring)
+static void count_lost(struct weft_ring *ring, uint64_t now)
 {
     ring->pending_lost++;
-    atomic_store_explicit(&ring->slot->lost, ring->slot->lost + 1, memory_order_relaxed);
+    atomic_store_explicit(&ring->slot->lost_ticks, now, memory_order_relaxed);
+    atomic_store_explicit(&ring->slot->lost, ring->slot->lost + 1, memory_order_release);
 }
 
 /* Stale pointers of the interrupted writer, too, lead to memory of the child's own from here on. */
@@ -531,7 +532,7 @@ static struct weft_ring *find_room(uint64_t n_units, uint64_t now)
     if (ring->head + n_before + n_units > ring->limit &&
         !has_room(process, ring, n_before + n_units)) {
         if (is_record && !is_stopped(process))
-            count_lost(ring);
+            count_lost(ring, now);
         return NULL;
     }
     weft_ring_append(ring, now << 2 | WEFT_UNIT_TIME);
@@ -582,7 +583,7 @@ bool weft_ring_nested(uintptr_t frame)
     if (ring->slot) {
         ring->limit = 0; /* so that the next record asks for room, and LOST comes before it */
         if (!is_left || drop_begun(ring))
-            count_lost(ring);
+            count_lost(ring, weft_ring_ticks());
     }
     return is_left;
 }

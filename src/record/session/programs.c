@@ -471,6 +471,7 @@ enum weft_code programs_stop(struct programs *programs, struct weft_err *err)
     enum weft_code code = programs_poll(programs, true, err);
     for (size_t k = 0; k < programs->files.n; k++)
         ring_file_stop(&programs->files.items[k]);
+    programs->reading.is_final = true;
     return code == WEFT_OK ? programs_poll(programs, true, err) : code;
 }
 

@@ -47,7 +47,7 @@ void ring_files_begin(void)
 /* What one look at the head of the file and its slots gives; copied, so that it cannot change. */
 struct look {
     uint32_t state, tid;
-    uint64_t start_ticks, head, drafted, lost;
+    uint64_t start_ticks, head, drafted, lost, lost_ticks;
     char name[16];
 };
 
@@ -62,7 +62,8 @@ static bool look_at(const struct ring_file *file, uint32_t place, struct look *l
     look->state = atomic_load_explicit(&slot->state, memory_order_acquire);
     look->head = atomic_load_explicit(&slot->head, memory_order_acquire);
     look->drafted = atomic_load_explicit(&slot->drafted, memory_order_relaxed);
-    look->lost = atomic_load_explicit(&slot->lost, memory_order_relaxed);
+    look->lost = atomic_load_explicit(&slot->lost, memory_order_acquire);
+    look->lost_ticks = atomic_load_explicit(&slot->lost_ticks, memory_order_relaxed);
     look->tid = slot->tid;
     look->start_ticks = slot->start_ticks;
     memcpy(look->name, slot->name, sizeof look->name);
@@ -366,6 +367,8 @@ static size_t walk_record(const struct walk *walk, const uint8_t *bytes, size_t 
         return 0;
     walk->slot->ticks += word >> WEFT_WORD_DELTA_SHIFT;
     walk->reading->n_records++;
+    if (n_extra && (word >> WEFT_WORD_OP_SHIFT & 0xff) == WEFT_OP_LOST)
+        walk->slot->n_lost_told += weft_load_u64(bytes + sizeof word);
     look_at_op(walk, bytes, n_extra);
     return (1 + n_extra) * WEFT_WORD_UNITS;
 }
@@ -384,6 +387,19 @@ static size_t walk_units(const struct walk *walk, size_t n_units)
     return at;
 }
 
+static struct weft_ring_piece piece_of(const struct ring_file *file, const struct ring_slot *slot,
+                                       const struct look *look)
+{
+    struct weft_ring_piece piece = { .library = file->library,
+                                     .tid = slot->known_tid,
+                                     .start_ticks = slot->start_ticks,
+                                     .first_unit = slot->tail,
+                                     .base_ticks = slot->ticks,
+                                     .file_ticks = file->start_ticks };
+    memcpy(piece.name, look->name, sizeof piece.name);
+    return piece;
+}
+
 /* Units that are there, and one piece of them at a time. */
 static enum weft_code put_units(struct ring_file *file, uint32_t place, const struct look *look,
                                 uint64_t head, bool has_ended, struct ring_reading *reading,
@@ -391,20 +407,14 @@ static enum weft_code put_units(struct ring_file *file, uint32_t place, const st
 {
     struct ring_slot *slot = &file->slots[place];
     const struct walk walk = { .file = file, .slot = slot, .reading = reading };
-    struct weft_ring_piece piece = { .library = file->library,
-                                     .tid = slot->known_tid,
-                                     .start_ticks = slot->start_ticks,
-                                     .file_ticks = file->start_ticks };
     enum weft_code code = put_functions(file, reading->output, err);
-    memcpy(piece.name, look->name, sizeof piece.name);
     if (code != WEFT_OK || file->is_broken)
         return code;
     do {
         const uint64_t n_left = head - slot->tail;
         const size_t n_most = RING_ROOM_BYTES / UNIT_BYTES;
         const size_t n_units = n_left < n_most ? (size_t)n_left : n_most;
-        piece.first_unit = slot->tail;
-        piece.base_ticks = slot->ticks;
+        struct weft_ring_piece piece = piece_of(file, slot, look);
         if (!copy_units(file, place, slot->tail, n_units, reading->room)) {
             file->is_broken = true;
             return WEFT_OK;
@@ -419,6 +429,28 @@ static enum weft_code put_units(struct ring_file *file, uint32_t place, const st
         slot->tail += n_whole;
     } while (code == WEFT_OK && slot->tail < head);
     return code;
+}
+
+/* Records that were lost behind the last unit: there will be no room for the LOST that tells of
+ * them. Its units have numbers behind those of the slot, where this thread has no more. */
+static enum weft_code put_last_losses(struct ring_file *file, struct ring_slot *slot,
+                                      const struct look *look, bool has_ended,
+                                      struct ring_reading *reading, struct weft_err *err)
+{
+    if (look->lost <= slot->n_lost_told)
+        return WEFT_OK;
+    struct weft_ring_piece piece = piece_of(file, slot, look);
+    const uint64_t ticks = look->lost_ticks > slot->ticks ? look->lost_ticks : slot->ticks;
+    const uint64_t words[] = {
+        ticks << 2 | WEFT_UNIT_TIME,
+        WEFT_UNIT_OP | WEFT_OP_LOST << WEFT_WORD_OP_SHIFT | 1 << WEFT_WORD_COUNT_SHIFT,
+        look->lost - slot->n_lost_told,
+    };
+    piece.has_ended = has_ended;
+    slot->n_lost_told = look->lost;
+    return session_put(reading->output, WEFT_PIECE_RING, 0, file->pid,
+                       (struct weft_str){ (const char *)&piece, sizeof piece },
+                       (struct weft_str){ (const char *)words, sizeof words }, err);
 }
 
 /* A slot that has another thread now: it was ended, and its units were read. */
@@ -450,13 +482,16 @@ static enum weft_code read_slot(struct ring_file *file, uint32_t place, const st
     const uint32_t fill = (uint32_t)(n_new * 100 / file->n_units);
     const bool has_ended = look->state == WEFT_RING_ENDED || is_last;
     reading->fill_percent = fill > reading->fill_percent ? fill : reading->fill_percent;
-    if (n_new == 0 && !(has_ended && look->state != WEFT_RING_FREE && !is_last))
+    const bool is_all = has_ended || reading->is_final;
+    if (n_new == 0 && !(is_all && look->lost > slot->n_lost_told) &&
+        !(has_ended && look->state != WEFT_RING_FREE && !is_last))
         return WEFT_OK;
     if (!is_due && fill < FULL_PERCENT && !has_ended)
         return WEFT_OK;
     turn_to(file, slot, look, &reading->text);
-    enum weft_code code = WEFT_OK;
-    code = put_units(file, place, look, head, has_ended, reading, err);
+    enum weft_code code = put_units(file, place, look, head, has_ended, reading, err);
+    if (code == WEFT_OK && !file->is_broken && is_all)
+        code = put_last_losses(file, slot, look, has_ended, reading, err);
     if (code == WEFT_OK && !file->is_broken &&
         !write_tail(file, place, slot->tail, look->state == WEFT_RING_ENDED))
         file->is_broken = true;

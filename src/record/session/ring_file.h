@@ -20,6 +20,7 @@ struct ring_slot {
     uint64_t tail;        /* units read */
     uint64_t ticks;       /* of the last record read; 0: not known */
     uint64_t start_ticks; /* of the thread whose units are read; 0: of nobody yet */
+    uint64_t n_lost_told; /* records that LOST ones have told of, of all its threads */
     uint32_t tid;         /* as the thread says */
     uint32_t known_tid;   /* as it is called here */
     struct trigger_thread trigger;
@@ -63,6 +64,7 @@ struct ring_reading {
     struct proc_text text;   /* of files in /proc */
     uint64_t n_records;      /* read so far, of all files */
     uint32_t fill_percent;   /* of the fullest slot met */
+    bool is_final;           /* nothing will be read any more: of no file */
     bool wants_snapshot;     /* the program asked, or the trigger fired */
     char why[128];
 };
@@ -71,7 +73,8 @@ enum { RING_ROOM_BYTES = 1 << 18 };
 
 /* Copies the units of all slots that have new ones to the output, and what explains them before; of
  * slots that are `not due` only those that are fuller than a quarter. Of a program that is gone all
- * is final. */
+ * is final. Records that were lost behind the last unit of a thread that ended, or of any in the
+ * final reading, are told as LOST, at the time of the last of them. */
 WEFT_CHECKED enum weft_code ring_file_read(struct ring_file *file, struct ring_reading *reading,
                                            bool is_due, struct weft_err *err);
 
