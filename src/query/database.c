@@ -9,21 +9,25 @@
 #include <unistd.h>
 
 /* "weft" */
-enum { APPLICATION_ID = 0x77656674, VERSION = 1, WAIT_MS = 60000, LENGTH_MAX = 1 << 26 };
+enum { APPLICATION_ID = 0x77656674, VERSION = 2, WAIT_MS = 60000, LENGTH_MAX = 1 << 26 };
 
-/* What brings a file of version i to version i + 1. A version's tables are never changed: a file is
- * refused that has others. */
-static const char *const migrations[VERSION] = {
-    "CREATE TABLE frames(id INTEGER PRIMARY KEY, kind INTEGER, name TEXT, module TEXT);"
+/* Tables that all versions have, and the one of each that holds its executions. A version's tables
+ * are never changed: a file is refused that has others. */
+static const char *const tables[] = {
+    "CREATE TABLE frames(id INTEGER PRIMARY KEY, kind INTEGER, name TEXT, module TEXT)",
     "CREATE TABLE nodes(id INTEGER PRIMARY KEY, parent INTEGER, frame INTEGER, "
-    "confidence INTEGER);"
-    "CREATE TABLE threads(id INTEGER PRIMARY KEY, name TEXT);"
-    "CREATE TABLE metrics(id INTEGER PRIMARY KEY, unit INTEGER, name TEXT);"
+    "confidence INTEGER)",
+    "CREATE TABLE threads(id INTEGER PRIMARY KEY, name TEXT)",
+    "CREATE TABLE metrics(id INTEGER PRIMARY KEY, unit INTEGER, name TEXT)",
     "CREATE TABLE sources(id INTEGER PRIMARY KEY, type TEXT, tag TEXT, fingerprint INTEGER, "
     "path TEXT, host TEXT, realtime_ns INTEGER, metrics BLOB, executions INTEGER, unfinished "
     "INTEGER, "
-    "is_complete INTEGER);"
-    "CREATE TABLE executions(id INTEGER PRIMARY KEY, tree BLOB);",
+    "is_complete INTEGER)",
+};
+enum { N_TABLES = sizeof tables / sizeof *tables };
+static const char *const tables_of_executions[VERSION] = {
+    "CREATE TABLE executions(id INTEGER PRIMARY KEY, tree BLOB)",
+    "CREATE TABLE blocks(id INTEGER PRIMARY KEY, bytes BLOB)",
 };
 
 /* ---- errors and statements ------------------------------------------------------------------- */
@@ -142,11 +146,11 @@ void weft_database_wait(struct weft_database *database, uint32_t limit_ms)
 /* Whether the statement that made a table is one of ours. */
 static bool is_ours(struct weft_str sql, int64_t version)
 {
-    for (int64_t i = 0; i < version; i++)
-        for (const char *at = migrations[i]; *at; at = strchr(at, ';') + 1)
-            if (weft_str_equal(sql, (struct weft_str){ at, strcspn(at, ";") }))
-                return true;
-    return false;
+    bool is_found =
+        version > 0 && weft_str_equal(sql, weft_str_of(tables_of_executions[version - 1]));
+    for (size_t i = 0; i < N_TABLES && version > 0; i++)
+        is_found |= weft_str_equal(sql, weft_str_of(tables[i]));
+    return is_found;
 }
 
 /* Tables of other forms, views and triggers could make a query do anything. */
@@ -168,63 +172,82 @@ static enum weft_code check_tables(struct weft_database *database, int64_t versi
         n_tables += code == WEFT_OK && has_row;
     }
     (void)sqlite3_finalize(statement);
-    if (code == WEFT_OK && n_tables < 6 && version > 0)
+    if (code == WEFT_OK && n_tables <= N_TABLES && version > 0)
         code = weft_fail(err, WEFT_E_MALFORMED, WEFT_NO_OFFSET,
-                         "expected 6 tables of executions, found %zu", n_tables);
+                         "expected %d tables of executions, found %zu", N_TABLES + 1, n_tables);
     return code;
 }
 
-static enum weft_code read_version(struct weft_database *database, int64_t *version,
-                                   struct weft_err *err)
+enum weft_code weft_database_check(struct weft_database *database, struct weft_err *err)
 {
-    int64_t application = 0, n_tables = 0;
+    int64_t application = 0, n_tables = 0, version = 0;
     enum weft_code code =
         weft_database_number(database, "PRAGMA application_id", &application, err);
     if (code == WEFT_OK)
-        code = weft_database_number(database, "PRAGMA user_version", version, err);
+        code = weft_database_number(database, "PRAGMA user_version", &version, err);
     if (code == WEFT_OK)
         code = weft_database_number(database, "SELECT count(*) FROM sqlite_master", &n_tables, err);
     if (code != WEFT_OK)
         return code;
-    const bool is_new = application == 0 && *version == 0 && n_tables == 0;
+    const bool is_new = application == 0 && version == 0 && n_tables == 0;
     if (application != APPLICATION_ID && !(is_new && database->mode == WEFT_DATABASE_WRITE))
         return weft_fail(err, WEFT_E_MALFORMED, WEFT_NO_OFFSET,
                          "expected a database of executions, found one of another program");
-    if (*version > VERSION)
+    if (version > VERSION)
         return weft_fail(err, WEFT_E_UNSUPPORTED, WEFT_NO_OFFSET,
                          "the database has version %lld, this program knows %d: a newer weft reads "
                          "it",
-                         (long long)*version, VERSION);
-    if (*version < 0 || (*version < VERSION && database->mode == WEFT_DATABASE_READ))
-        return weft_fail(err, WEFT_E_UNSUPPORTED, WEFT_NO_OFFSET,
-                         "the database has version %lld: adding executions to it brings it to %d",
-                         (long long)*version, VERSION);
-    return check_tables(database, *version, err);
+                         (long long)version, VERSION);
+    if (version < 1 && !is_new)
+        return weft_fail(err, WEFT_E_MALFORMED, WEFT_NO_OFFSET,
+                         "expected a database of version 1 to %d, found %lld", VERSION,
+                         (long long)version);
+    database->version = version;
+    return check_tables(database, version, err);
 }
 
-static enum weft_code migrate(struct weft_database *database, int64_t version, struct weft_err *err)
+/* From no tables at all. */
+static enum weft_code make_tables(struct weft_database *database, struct weft_err *err)
+{
+    enum weft_code code =
+        weft_database_do(database, tables_of_executions[VERSION - 1], "making tables", err);
+    for (size_t i = 0; i < N_TABLES && code == WEFT_OK; i++)
+        code = weft_database_do(database, tables[i], "making tables", err);
+    return code;
+}
+
+/* From version 1 to 2. */
+static enum weft_code make_blocks(struct weft_database *database, struct weft_err *err)
+{
+    enum weft_code code = weft_database_do(database, tables_of_executions[1], "upgrading", err);
+    if (code == WEFT_OK)
+        code = weft_database_upgrade_1(database, err);
+    return code == WEFT_OK ? weft_database_do(database, "DROP TABLE executions", "upgrading", err)
+                           : code;
+}
+
+static enum weft_code migrate(struct weft_database *database, struct weft_err *err)
 {
     char sql[96];
     (void)snprintf(sql, sizeof sql, "PRAGMA application_id = %d; PRAGMA user_version = %d",
                    APPLICATION_ID, VERSION);
-    enum weft_code code = WEFT_OK;
-    for (int64_t i = version; i < VERSION && code == WEFT_OK; i++)
-        code = weft_database_do(database, migrations[i], "making tables", err);
+    enum weft_code code =
+        database->version == 0 ? make_tables(database, err) : make_blocks(database, err);
+    database->version = VERSION;
     return code == WEFT_OK ? weft_database_do(database, sql, "making tables", err) : code;
 }
 
-/* Of two that make a file, the second waits, and finds it made. */
+/* Of two that make a file, or bring it to this version, the second waits, and finds it done. */
 static enum weft_code bring_up(struct weft_database *database, struct weft_err *err)
 {
-    int64_t version = 0;
-    enum weft_code code = read_version(database, &version, err);
-    if (code != WEFT_OK || version == VERSION)
+    enum weft_code code = weft_database_check(database, err);
+    if (code != WEFT_OK || database->version == VERSION || database->mode == WEFT_DATABASE_READ)
         return code;
     code = weft_database_lock(database, err);
     if (code == WEFT_OK)
-        code = read_version(database, &version, err);
-    if (code == WEFT_OK && version < VERSION)
-        code = migrate(database, version, err);
+        code = weft_database_check(database, err);
+    if (code == WEFT_OK && database->version < VERSION)
+        code = migrate(database, err);
     if (code == WEFT_OK)
         code = weft_database_commit(database, err);
     weft_database_rollback(database);

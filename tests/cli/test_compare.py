@@ -359,9 +359,10 @@ def test_left_out(folder):
     path = os.path.join(folder, "damaged.db")
     lines, _ = executions(8, 60)
     lines[5:7] = [line.replace("item", "unfinished", 1) for line in lines[5:7]]
+    lines[9] = lines[9].replace("worker", "lonely", 1)
     make(path, ["metric page_faults count", "source req - some.weft", *lines])
     with sqlite3.connect(path) as database:
-        database.execute("UPDATE executions SET tree = x'00' WHERE id = (SELECT max(id) FROM executions)")
+        database.execute("DELETE FROM threads WHERE name = 'lonely'")
     database.close()
     for command in (["compare"], ["diagnose"], ["flame", "-f", "folded"]):
         found = weft(*command, path)

@@ -217,7 +217,8 @@ def query(path, sql):
 DB = WORK / "d.db"
 ok(query(DB, "SELECT tag, executions, is_complete FROM sources ORDER BY tag")
    == [("new", 5, 1), ("old", 5, 1)], "each tag is there once, the second time replaces")
-ok(query(DB, "SELECT count(*) FROM executions") == [(10,)], "with its executions")
+ok(query(DB, "SELECT id FROM blocks ORDER BY id") == [(1 << 32,), (3 << 32,)],
+   "with its executions, a block each")
 both = [subprocess.Popen([WEFT, "executions", TRACE, "--rules", WORK / "rules", "--type", "batch",
                           "--db", WORK / "two.db", "--tag", tag, "-q"], stdout=subprocess.DEVNULL,
                          stderr=subprocess.PIPE, text=True) for tag in ("a", "b", "c")]
@@ -236,7 +237,7 @@ for jobs in 1, 2, 5:
     done = weft("executions", WORK / "many.weft", "--begin", "call:turn", "--db",
                 WORK / f"{jobs}.db", "-q", "-j", jobs)
     made = made if done.returncode == 0 else done
-ok(made.returncode == 0 and query(WORK / "1.db", "SELECT count(*) FROM executions") == [(900,)] and
+ok(made.returncode == 0 and query(WORK / "1.db", "SELECT executions FROM sources") == [(900,)] and
    len({(WORK / f"{jobs}.db").read_bytes() for jobs in (1, 2, 5)}) == 1,
    "a database has the same bytes for 1, 2 and 5 workers", made.stderr)
 
@@ -248,10 +249,10 @@ for done in stored(version), weft("compare", version, "--a", "tag=old", "--b", "
     ok(done.returncode == 1 and "version.db: the database has version 9" in done.stderr
        and "a newer weft reads it" in done.stderr, "one of a newer version is refused", done.stderr)
 ok(version.read_bytes() == before, "and stays as it is")
-query(version, "PRAGMA user_version = 1")
-query(version, "CREATE TRIGGER t AFTER INSERT ON sources BEGIN DELETE FROM executions; END")
+query(version, "PRAGMA user_version = 2")
+query(version, "CREATE TRIGGER t AFTER INSERT ON sources BEGIN DELETE FROM blocks; END")
 done = stored(version)
-ok(done.returncode == 1 and query(version, "SELECT count(*) FROM executions") == [(10,)],
+ok(done.returncode == 1 and query(version, "SELECT count(*) FROM blocks") == [(2,)],
    "one with a trigger is refused", done.stderr)
 for path, expected in ((WORK / "none" / "d.db", "No such file or directory"),
                        (WORK, "Is a directory")):
@@ -273,10 +274,10 @@ for number in range(24):
         print(f"# byte {at}: {done.returncode} {done.stderr[:200]}")
 ok(n_bad == 0, "damage to single bytes")
 damaged.write_bytes(whole)
-query(damaged, "UPDATE executions SET tree = x'00' WHERE id = (SELECT min(id) FROM executions)")
-done = weft("compare", damaged, "--a", "tag=old", "--b", "tag=new")
-ok(done.returncode == 0 and "4 executions, tag=old" in done.stdout
-   and "5 executions, tag=new" in done.stdout, "a damaged execution is left out, no other",
+query(damaged, "UPDATE blocks SET bytes = x'00' WHERE id = (SELECT min(id) FROM blocks)")
+done = weft("compare", damaged, "--a", "duration>0", "--b", "tag=new")
+ok(done.returncode == 0 and "left out: 5 executions, damaged" in done.stderr
+   and "A: 5 executions, duration>0" in done.stdout, "a damaged block is left out, no other",
    done.stdout + done.stderr)
 damaged.write_bytes(whole[:len(whole) // 2])
 done = weft("compare", damaged, "--a", "tag=old", "--b", "tag=new")
