@@ -39,6 +39,9 @@ enum weft_code weft_database_fail(const struct weft_database *database, int stat
     const char *text = database->file && (status & 0xff) != SQLITE_CORRUPT
                            ? sqlite3_errmsg(database->file)
                            : sqlite3_errstr(status);
+    const int number = database->file && (status & 0xff) == SQLITE_IOERR
+                           ? sqlite3_system_errno(database->file)
+                           : 0;
     switch (status & 0xff) {
     case SQLITE_NOMEM:
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a database");
@@ -56,12 +59,19 @@ enum weft_code weft_database_fail(const struct weft_database *database, int stat
                          "%s: the database is damaged (%s); `sqlite3 FILE .recover | sqlite3 NEW` "
                          "saves what can be read",
                          what, text);
+    case SQLITE_READONLY:
+        return weft_fail(err, WEFT_E_IO, WEFT_NO_OFFSET,
+                         status == SQLITE_READONLY_ROLLBACK
+                             ? "%s: a writer was killed, and who puts that right must be allowed "
+                               "to write the database and its folder"
+                             : "%s: the database, or the folder that it is in, may not be written",
+                         what);
     case SQLITE_IOERR:
     case SQLITE_FULL:
     case SQLITE_CANTOPEN:
-    case SQLITE_READONLY:
     case SQLITE_PERM:
-        return weft_fail(err, WEFT_E_IO, WEFT_NO_OFFSET, "%s: %s", what, text);
+        return weft_fail(err, WEFT_E_IO, WEFT_NO_OFFSET, "%s: %s%s%s", what, text,
+                         number ? ": " : "", number ? strerror(number) : "");
     default:
         return weft_fail(err, WEFT_E_MALFORMED, WEFT_NO_OFFSET,
                          "%s: the database is not as expected: %s", what, text);
@@ -278,6 +288,28 @@ static int flags_of(const char *path, enum weft_database_mode mode)
     return how | SQLITE_OPEN_NOMUTEX;
 }
 
+/* SQLite opens what it may not write to be read, and does not tell what else failed. The file is
+ * not opened to find out: to close it would end the locks that this program has on it. */
+static enum weft_code check_path(char *path, enum weft_database_mode mode, struct weft_err *err)
+{
+    const bool is_write = mode == WEFT_DATABASE_WRITE;
+    struct stat about;
+    int status = stat(path, &about);
+    if (status == 0 && S_ISDIR(about.st_mode))
+        return weft_fail_errno(err, EISDIR, "opening");
+    if (status == 0 && !S_ISREG(about.st_mode))
+        return weft_fail(err, WEFT_E_IO, WEFT_NO_OFFSET, "expected a regular file");
+    if (status == 0)
+        status = access(path, is_write ? R_OK | W_OK : R_OK);
+    else if (is_write && errno == ENOENT) {
+        char *name = strrchr(path, '/') + 1, first = *name; /* the path has one */
+        *name = 0;
+        status = access(path, W_OK | X_OK);
+        *name = first;
+    }
+    return status == 0 ? WEFT_OK : weft_fail_errno(err, errno, "opening");
+}
+
 static enum weft_code open_file(struct weft_database *database, struct weft_err *err)
 {
     static const char settings[] = "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; "
@@ -287,12 +319,10 @@ static enum weft_code open_file(struct weft_database *database, struct weft_err 
         snprintf(path, sizeof path, "%s%s", database->path[0] == '/' ? "" : "./", database->path);
     if (n < 0 || (size_t)n >= sizeof path || database->path[0] == 0)
         return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "expected the name of a database");
-    if (database->mode == WEFT_DATABASE_READ && access(path, R_OK) != 0)
-        return weft_fail_errno(err, errno, "opening");
+    enum weft_code code = check_path(path, database->mode, err);
+    if (code != WEFT_OK)
+        return code;
     const int status = sqlite3_open_v2(path, &database->file, flags_of(path, database->mode), NULL);
-    const int number = database->file ? sqlite3_system_errno(database->file) : 0;
-    if (status == SQLITE_CANTOPEN && number)
-        return weft_fail_errno(err, number, "opening");
     if (status != SQLITE_OK)
         return weft_database_fail(database, status, "opening", err);
     (void)sqlite3_extended_result_codes(database->file, 1);
