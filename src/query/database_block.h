@@ -84,7 +84,7 @@ bool weft_database_block_encode(const struct weft_database_block *block,
                                 const struct weft_database_block_classes *classes,
                                 struct weft_arena *arena, struct weft_blob_bytes *bytes);
 
-/* Adds the executions in any bytes; memory is O(n_bytes), with a factor of 1,000 at most. The arena
+/* Adds the executions in any bytes; memory is O(n_bytes), with a factor of 2,000 at most. The arena
  * is reset. WEFT_E_MALFORMED for what is not from weft_database_block_encode, WEFT_E_NOMEM; then
  * the block holds what it held. */
 WEFT_CHECKED enum weft_code weft_database_block_decode(const uint8_t *bytes, size_t n_bytes,

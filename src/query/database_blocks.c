@@ -23,7 +23,7 @@ bool weft_database_blocks_class(struct weft_database_blocks_out *out, size_t nod
 }
 
 enum weft_code weft_database_blocks_put(struct weft_database *database,
-                                        struct weft_database_blocks_out *out, int64_t first,
+                                        struct weft_database_blocks_out *out, int64_t id,
                                         const struct weft_database_block *block,
                                         struct weft_err *err)
 {
@@ -36,11 +36,11 @@ enum weft_code weft_database_blocks_put(struct weft_database *database,
         out->bytes.n > INT32_MAX)
         return no_memory(err);
     if (!out->statement)
-        code = weft_database_prepare(database, "INSERT OR REPLACE INTO blocks VALUES(?1, ?2)",
-                                     &out->statement, err);
+        code = weft_database_prepare(database, "INSERT INTO blocks VALUES(?1, ?2)", &out->statement,
+                                     err);
     if (code != WEFT_OK)
         return code;
-    if (sqlite3_bind_int64(out->statement, 1, first) != SQLITE_OK ||
+    if (sqlite3_bind_int64(out->statement, 1, id) != SQLITE_OK ||
         sqlite3_bind_blob(out->statement, 2, out->bytes.items, (int)out->bytes.n, SQLITE_STATIC) !=
             SQLITE_OK)
         return no_memory(err);

@@ -112,13 +112,10 @@ WEFT_CHECKED enum weft_code weft_database_check(struct weft_database *database,
 bool weft_database_blocks_class(struct weft_database_blocks_out *out, size_t node, int64_t kind,
                                 uint32_t frame);
 
-/* Writes a block in the place of the one of the same source that begins with the same execution, if
- * there is one. */
-WEFT_CHECKED enum weft_code weft_database_blocks_put(struct weft_database *database,
-                                                     struct weft_database_blocks_out *out,
-                                                     int64_t first,
-                                                     const struct weft_database_block *block,
-                                                     struct weft_err *err);
+/* Adds a block; its id is that of its first execution. */
+WEFT_CHECKED enum weft_code
+weft_database_blocks_put(struct weft_database *database, struct weft_database_blocks_out *out,
+                         int64_t id, const struct weft_database_block *block, struct weft_err *err);
 void weft_database_blocks_out_fini(struct weft_database_blocks_out *out);
 
 /* Brings executions of version 1 in blocks; within a transaction. */

@@ -314,13 +314,14 @@ static enum weft_code put_block(struct weft_database *database, struct weft_err 
 {
     struct weft_database_writer *writer = database->writer;
     const uint64_t first = writer->n_added - writer->block.rows.n;
+    const int64_t id = writer->source << WEFT_EXECUTION_BITS | (int64_t)first;
     if (writer->n_written == writer->n_added)
         return WEFT_OK;
     enum weft_code code = take_classes(writer, err);
+    if (code == WEFT_OK && writer->n_written > first) /* now: its pages are used again at once */
+        code = put_row(database, "DELETE FROM blocks WHERE id = ?1", &id, 1, NULL, 0, err);
     if (code == WEFT_OK)
-        code = weft_database_blocks_put(database, &writer->out,
-                                        writer->source << WEFT_EXECUTION_BITS | (int64_t)first,
-                                        &writer->block, err);
+        code = weft_database_blocks_put(database, &writer->out, id, &writer->block, err);
     writer->n_written = writer->n_added;
     if (weft_database_block_is_full(&writer->block))
         weft_database_block_reset(&writer->block);

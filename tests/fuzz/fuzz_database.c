@@ -79,7 +79,7 @@ static void block_try(const uint8_t *bytes, size_t n_bytes)
     memcpy(mended, bytes, n_bytes);
     mend(mended, n_bytes, SUM_BYTES);
     if (weft_database_block_decode(mended, n_bytes, arena, &first, NULL) == WEFT_OK) {
-        must(weft_arena_bytes(arena) < (1 << 20) + 1000 * n_bytes);
+        must(weft_arena_bytes(arena) < (1 << 20) + 2000 * n_bytes);
         rows_check(&first);
         must(weft_database_block_encode(&first, &classes, arena, &written));
         must(weft_database_block_decode(written.items, written.n, arena, &again, NULL) == WEFT_OK);
