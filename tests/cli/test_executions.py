@@ -29,7 +29,7 @@ def ok(is_ok, name, note=""):
 
 def weft(*arguments):
     return subprocess.run([WEFT, *map(str, arguments)], capture_output=True, text=True,
-                          stdin=subprocess.DEVNULL, check=False)
+                          errors="backslashreplace", stdin=subprocess.DEVNULL, check=False)
 
 
 def found(*arguments):
@@ -255,9 +255,21 @@ done = stored(version)
 ok(done.returncode == 1 and query(version, "SELECT count(*) FROM blocks") == [(2,)],
    "one with a trigger is refused", done.stderr)
 for path, expected in ((WORK / "none" / "d.db", "No such file or directory"),
-                       (WORK, "Is a directory")):
+                       (WORK, "Is a directory"), ("/dev/null", "expected a regular file")):
     done = stored(path)
     ok(done.returncode == 1 and expected in done.stderr, f"says why: {expected}", done.stderr)
+if os.geteuid() != 0:  # who may write anything
+    closed = WORK / "closed"
+    closed.mkdir()
+    (closed / "d.db").write_bytes(DB.read_bytes())
+    closed.chmod(0o555)
+    done = weft("compare", closed / "d.db", "--a", "tag=old", "--b", "tag=new")
+    ok(done.returncode == 0, "one in a folder that may not be written is read", done.stderr)
+    for name, expected in (("new.db", "opening: Permission denied"),
+                           ("d.db", "the folder that it is in, may not be written")):
+        done = stored(closed / name)
+        ok(done.returncode == 1 and expected in done.stderr, f"says why: {expected}", done.stderr)
+    closed.chmod(0o755)
 done = stored(TRACE)
 ok(done.returncode == 1 and "expected a database of executions, found another file" in done.stderr,
    "a trace is no database", done.stderr)
@@ -283,6 +295,16 @@ damaged.write_bytes(whole[:len(whole) // 2])
 done = weft("compare", damaged, "--a", "tag=old", "--b", "tag=new")
 ok(done.returncode == 1 and "damaged.db" in done.stderr and ".recover" in done.stderr,
    "half a file: what to do", done.stderr)
+
+# One of version 1, and a name of bytes that are no text.
+first = WORK / os.fsdecode(b"version \xff 1.db")
+first.write_bytes((pathlib.Path(__file__).parents[1] / "data/database/version_1.db").read_bytes())
+done = weft("compare", first, "--a", "duration>0", "--b", "duration>0")
+ok(done.returncode == 0 and "A: 20 executions" in done.stdout, "one of version 1 is read", done.stderr)
+done = stored(first)
+ok(done.returncode == 0 and query(first, "PRAGMA user_version") == [(2,)] and
+   sorted(query(first, "SELECT executions FROM sources")) == [(5,), (20,)],
+   "who adds to it brings it up", done.stderr)
 
 # Names that changed between two versions.
 (WORK / "names").write_text("# OLD -> NEW\nstep -> stride\n")
