@@ -61,10 +61,10 @@ struct weft_database_block_row weft_database_block_row(const struct weft_databas
         .thread = row->thread,
         .tid = row->tid,
         .start_ns = row->start_ns,
-        .nodes = block->nodes.items + nodes,
-        .ns = block->ns.items + nodes,
+        .nodes = block->nodes.n ? block->nodes.items + nodes : NULL,
+        .ns = block->nodes.n ? block->ns.items + nodes : NULL,
         .n_nodes = row->nodes_end - nodes,
-        .values = block->values.items + values,
+        .values = block->values.n ? block->values.items + values : NULL,
         .n_values = row->values_end - values,
     };
 }

@@ -221,11 +221,11 @@ static bool get_ns(struct decoder *from)
 static void add_ns(const struct decoder *from, const uint64_t *class, int64_t *values)
 {
     const struct weft_database_layout *layout = &from->layout;
-    const uint64_t *ns = from->block->ns.items + from->first_node;
+    const size_t first = from->first_node;
     for (size_t row = 0, i = 0; row < from->n_rows; row++)
-        for (; from->first_node + i < row_of(from, row)->nodes_end; i++)
+        for (; first + i < row_of(from, row)->nodes_end; i++)
             if (!class || from->classes[layout->places[i]] == *class)
-                values[row] = (int64_t)((uint64_t)values[row] + ns[i]);
+                values[row] = (int64_t)((uint64_t)values[row] + from->block->ns.items[first + i]);
 }
 
 static bool add_base(const struct decoder *from, uint64_t form, int64_t *values)
