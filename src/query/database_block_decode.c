@@ -55,7 +55,7 @@ static void *checked(struct decoder *from, void *memory)
 /* n numbers, in a column that the next call may move or change; NULL: a fault, or no memory. */
 static const int64_t *get_column(struct decoder *from, size_t n, uint64_t most)
 {
-    if (from->n_column < n) {
+    if (!from->column || from->n_column < n) {
         from->n_column = n < 2 * from->n_column ? 2 * from->n_column : n;
         from->column = NEW(from, from->n_column, int64_t);
         from->scratch = NEW(from, 2 * from->n_column, int64_t);

@@ -245,6 +245,7 @@ static void random_block(uint64_t seed, struct weft_database_block *block, uint3
     const uint64_t n_shapes = 1 + below(&state, 6), kind = tap_random(&state),
                    shapes = tap_random(&state);
     const bool has_zeros = below(&state, 3) == 0, has_far = below(&state, 4) == 0;
+    const uint64_t most_nodes = below(&state, 8) ? MOST_NODES : below(&state, 3);
     uint64_t start_ns = has_far ? tap_random(&state) >> 8 : below(&state, 1000000);
     for (uint32_t i = 0; i < N_NODES; i++)
         classes[i] = below(&state, 2) ? 0 : 2 + (uint32_t)below(&state, 4);
@@ -260,7 +261,7 @@ static void random_block(uint64_t seed, struct weft_database_block *block, uint3
                                                .nodes = nodes,
                                                .ns = ns,
                                                .values = values };
-        while (row.n_nodes < MOST_NODES && (node += 1 + (uint32_t)below(&shape, 30)) < N_NODES) {
+        while (row.n_nodes < most_nodes && (node += 1 + (uint32_t)below(&shape, 30)) < N_NODES) {
             nodes[row.n_nodes] = node;
             ns[row.n_nodes++] = some_number(&state, kind + node);
         }
