@@ -57,7 +57,7 @@ enum weft_code weft_database_fail(const struct weft_database *database, int stat
     case SQLITE_CORRUPT:
         return weft_fail(err, WEFT_E_MALFORMED, WEFT_NO_OFFSET,
                          "%s: the database is damaged (%s); `sqlite3 FILE .recover | sqlite3 NEW` "
-                         "saves what can be read",
+                         "saves what can be read, with an sqlite3 that has it (Debian's does not)",
                          what, text);
     case SQLITE_READONLY:
         return weft_fail(err, WEFT_E_IO, WEFT_NO_OFFSET,
@@ -247,10 +247,21 @@ static enum weft_code migrate(struct weft_database *database, struct weft_err *e
     return code == WEFT_OK ? weft_database_do(database, sql, "making tables", err) : code;
 }
 
+/* All that is checked is of one state of the file, which another program may be making. */
+static enum weft_code check_alone(struct weft_database *database, struct weft_err *err)
+{
+    enum weft_code code = weft_database_do(database, "BEGIN", "reading", err);
+    database->is_open = code == WEFT_OK;
+    if (code == WEFT_OK)
+        code = weft_database_check(database, err);
+    weft_database_rollback(database);
+    return code;
+}
+
 /* Of two that make a file, or bring it to this version, the second waits, and finds it done. */
 static enum weft_code bring_up(struct weft_database *database, struct weft_err *err)
 {
-    enum weft_code code = weft_database_check(database, err);
+    enum weft_code code = check_alone(database, err);
     if (code != WEFT_OK || database->version == VERSION || database->mode == WEFT_DATABASE_READ)
         return code;
     code = weft_database_lock(database, err);

@@ -14,6 +14,9 @@
 /* Rows that are missing among those of a table: damage that is borne with. */
 enum { MOST_MISSING = 1 << 16 };
 
+/* Where a page is damaged, rows are looked for so many executions further on, so many times. */
+enum { STEP_OVER_DAMAGE = 64, MOST_TRIES = 1 << 16 };
+
 struct loading {
     struct weft_database *database;
     struct weft_str type;
@@ -309,12 +312,11 @@ static enum weft_code add_block(struct loading *loading, uint32_t source, sqlite
     return code;
 }
 
-static enum weft_code read_executions(struct loading *loading, uint32_t source,
-                                      struct weft_err *err)
+/* Reads rows from an id on. */
+static enum weft_code read_rows(struct loading *loading, uint32_t source, uint64_t from,
+                                uint64_t *next, struct weft_err *err)
 {
-    const uint64_t first = loading->sources.items[source].id << WEFT_EXECUTION_BITS;
-    const uint64_t end = first + loading->counts.items[source];
-    uint64_t next = first;
+    const uint64_t end = (loading->sources.items[source].id + 1) << WEFT_EXECUTION_BITS;
     sqlite3_stmt *statement = NULL;
     bool has_row = true;
     enum weft_code code = weft_database_prepare(
@@ -324,18 +326,39 @@ static enum weft_code read_executions(struct loading *loading, uint32_t source,
             : "SELECT id, bytes FROM blocks WHERE id >= ?1 AND id < ?2 ORDER BY id",
         &statement, err);
     if (code == WEFT_OK) {
-        (void)sqlite3_bind_int64(statement, 1, (int64_t)first);
-        (void)sqlite3_bind_int64(statement, 2,
-                                 (int64_t)(first + (UINT64_C(1) << WEFT_EXECUTION_BITS)));
+        (void)sqlite3_bind_int64(statement, 1, (int64_t)from);
+        (void)sqlite3_bind_int64(statement, 2, (int64_t)end);
     }
     while (code == WEFT_OK && has_row) {
         code = weft_database_step(loading->database, statement, &has_row, err);
         if (code == WEFT_OK && has_row)
-            code = add_block(loading, source, statement, &next, err);
+            code = add_block(loading, source, statement, next, err);
     }
     (void)sqlite3_finalize(statement);
-    loading->n_damaged += next < end ? end - next : 0;
     return code;
+}
+
+/* Pages of the file that are damaged are gone round: rows of other pages are found by their ids. */
+static enum weft_code read_executions(struct loading *loading, uint32_t source,
+                                      struct weft_err *err)
+{
+    const uint64_t first = loading->sources.items[source].id << WEFT_EXECUTION_BITS;
+    const uint64_t end = first + loading->counts.items[source];
+    uint64_t next = first, from = first, n_left = MOST_TRIES;
+    struct weft_err damage = { 0 };
+    enum weft_code code = read_rows(loading, source, from, &next, &damage);
+    while (code == WEFT_E_MALFORMED && from < end && n_left-- > 0) {
+        from = weft_max_u64(from, next) + STEP_OVER_DAMAGE;
+        damage = (struct weft_err){ 0 };
+        code = read_rows(loading, source, from, &next, &damage);
+    }
+    if (code != WEFT_OK && code != WEFT_E_MALFORMED) {
+        if (err)
+            *err = damage;
+        return code;
+    }
+    loading->n_damaged += next < end ? end - next : 0;
+    return WEFT_OK;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 #include "query/database_block.h"
 #include "tap.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <sqlite3.h>
@@ -667,11 +668,6 @@ static void check_names(void)
     weft_database_close(database);
 }
 
-/* ---- version 1 ------------------------------------------------------------------------------- */
-
-static const char version_1[] = "tests/data/database/version_1.db"; /* the first of `plain` */
-enum { N_VERSION_1 = 20 };
-
 static int64_t number_in(const char *path, const char *sql)
 {
     sqlite3 *file;
@@ -685,6 +681,35 @@ static int64_t number_in(const char *path, const char *sql)
     (void)sqlite3_close(file);
     return number;
 }
+
+/* A page of blocks is overwritten: those of other pages are there. */
+static void check_damaged_page(void)
+{
+    const char *path = new_path("page.db");
+    struct added added = plain;
+    added.n_rows = 3 * WEFT_DATABASE_BLOCK_ROWS;
+    added.batch = added.n_rows;
+    add(path, &added);
+    const int64_t page_bytes = number_in(path, "PRAGMA page_size");
+    const int64_t page = number_in(path, "SELECT pageno FROM dbstat WHERE name = 'blocks' AND "
+                                         "pagetype = 'overflow' ORDER BY path LIMIT 1");
+    const int fd = open(path, O_RDWR | O_CLOEXEC);
+    char *zeros = calloc(1, (size_t)page_bytes);
+    if (fd < 0 || pwrite(fd, zeros, (size_t)page_bytes, (page - 1) * page_bytes) != page_bytes)
+        abort();
+    (void)close(fd);
+    free(zeros);
+    struct weft_ecct_matrix *matrix = load(path, "request");
+    tap_ok(matrix->n_damaged > 0 && matrix->n_items > 0 &&
+               matrix->n_items + matrix->n_damaged == added.n_rows,
+           "a page of zeros: %zu of %zu executions are there", matrix->n_items, added.n_rows);
+    weft_ecct_matrix_free(matrix);
+}
+
+/* ---- version 1 ------------------------------------------------------------------------------- */
+
+static const char version_1[] = "tests/data/database/version_1.db"; /* the first of `plain` */
+enum { N_VERSION_1 = 20 };
 
 /* A copy of it that has its executions so many times, as one source. */
 static const char *copy_version_1(const char *name, unsigned n_times)
@@ -813,6 +838,7 @@ int main(void)
     check_types();
     check_locked();
     check_damage();
+    check_damaged_page();
     check_names();
     check_version_1();
     check_killed_upgrade(seed);
