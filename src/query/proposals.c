@@ -538,11 +538,11 @@ static enum weft_code propose_points(struct proposing *proposing, uint32_t id)
     if (!is_split)
         counted.count = n_points;
     return propose(proposing, &counted,
-                   !is_split                          ? name
-                   : counted.source == KERNEL_POINTS ? put(arena, "%.*s: %.*s", (int)thread.n_bytes,
-                                                            thread.bytes, (int)name.n_bytes,
-                                                            name.bytes)
-                                                      : thread,
+                   !is_split ? name
+                   : counted.source == KERNEL_POINTS
+                       ? put(arena, "%.*s: %.*s", (int)thread.n_bytes, thread.bytes,
+                             (int)name.n_bytes, name.bytes)
+                       : thread,
                    point_text(arena, name, is_split ? thread : WEFT_STR("")),
                    point_text(arena, end_text, is_split ? thread : WEFT_STR("")),
                    has_id ? WEFT_STR("id") : WEFT_STR(""));

@@ -7,9 +7,9 @@
 #include "render/render.h"
 
 static const struct weft_column proposal_columns[] = {
-    { "type", "type", WEFT_CELL_TEXT },   { "count", "count", WEFT_CELL_COUNT },
-    { "why", "because", WEFT_CELL_TEXT }, { "begin", "--begin", WEFT_CELL_TEXT },
-    { "end", "--end", WEFT_CELL_TEXT },   { "match", "--match", WEFT_CELL_TEXT },
+    { "type", "type", WEFT_CELL_TEXT },       { "count", "count", WEFT_CELL_COUNT },
+    { "why", "because", WEFT_CELL_TEXT },     { "begin", "--begin", WEFT_CELL_TEXT },
+    { "end", "--end", WEFT_CELL_TEXT },       { "match", "--match", WEFT_CELL_TEXT },
     { "within", "--within", WEFT_CELL_TEXT },
 };
 

@@ -51,7 +51,8 @@ struct weft_ecct_node {
 struct weft_execution_source {
     struct weft_str path; /* of the trace, as it was given */
     struct weft_str host;
-    struct weft_str tag; /* version, configuration, run: what the user called it; may be empty */
+    struct weft_str tag;   /* version, configuration, run: what the user called it; may be empty */
+    struct weft_str rules; /* file of rules, whose dependencies the paths follow; mostly empty */
     uint64_t id;
     uint64_t realtime_ns; /* wall clock at the trace's start; 0 unknown */
 };

@@ -155,8 +155,9 @@ static void options(void)
 /* Rule, text, rule again: what stands in quotes stays what it was. */
 static void round_trip(void)
 {
-    static const char *const names[] = { "f", "ns::f(int, char)", "say \"hi\" \\ twice", "",
-                                         "a#b", "#400", "Gr\xc3\xb6\xc3\x9f\x65" };
+    static const char *const names[] = {
+        "f", "ns::f(int, char)", "say \"hi\" \\ twice", "", "a#b", "#400", "Gr\xc3\xb6\xc3\x9f\x65"
+    };
     struct weft_arena *arena = weft_arena_new(0);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char text[256];
