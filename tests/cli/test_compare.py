@@ -353,6 +353,27 @@ def test_rare(folder):
        "with a command, and what its path holds, for each")
 
 
+def test_many_contexts(folder):
+    """No context stands for the difference: its state does. Frames without a symbol are one."""
+    path = os.path.join(folder, "many.db")
+    lines = ["metric preempted ns", "metric lock_waits count", "source req - some.weft"]
+    for i in range(120):
+        lost = f"f:main;f:step{i};f:[kernel]+0x1;f:[kernel]+0x2;s:preempted={10**7 + 10**4 * i}"
+        lines.append(f"item worker {i * 10**8} {10**7 + 10**4 * i if i % 2 else 0},0 "
+                     f"f:main;s:running={10**6 + 1000 * (i % 7)} {lost if i % 2 else ''}")
+    make(path, lines)
+    groups = ["--a", "duration<5ms", "--b", "duration>5ms"]
+    told = weft("compare", path, *groups).stdout
+    ok("100 % of that is preempted, in many contexts" in told.splitlines()[0],
+       "a difference that is spread is told by its state")
+    ok("main > step119 > [kernel] > preempted" in told, "frames without a symbol are one")
+    rows = [line.split()[0] for line in told.splitlines() if line.strip()]
+    parsed = json.loads(weft("compare", path, *groups, "--json").stdout)
+    ok("preempted" in rows and "lock_waits" not in rows
+       and "lock_waits" in [row["metric"] for row in parsed["metrics"]],
+       "metrics that are 0 everywhere are no lines of text")
+
+
 def test_left_out(folder):
     """Damaged and unfinished executions are told."""
     path = os.path.join(folder, "damaged.db")
@@ -392,6 +413,7 @@ def main():
         test_hostile(folder)
         test_spread(folder)
         test_rare(folder)
+        test_many_contexts(folder)
         test_left_out(folder)
         test_healthy(os.path.join(folder, "calm.db"))
     print(f"1..{n_run}")
