@@ -15,6 +15,7 @@
 #include "model/trace.h"
 #include "render/output.h"
 #include "render/table.h"
+#include "schema/ecct.h"
 #include "schema/executions.h"
 #include "schema/interplay.h"
 #include "schema/locks.h"
@@ -43,6 +44,10 @@ struct weft_info_view {
     bool with_threads; /* text, CSV: a table of the threads too (JSON always has it) */
 };
 void weft_render_info(const struct weft_view *view, const struct weft_info_view *opts);
+
+/* The same of a database of executions: its sources. */
+void weft_render_sources(const struct weft_view *view, const struct weft_source_info *sources,
+                         size_t n_sources);
 
 /* ---- executions ---- */
 

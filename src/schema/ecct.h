@@ -57,6 +57,14 @@ struct weft_execution_source {
     uint64_t realtime_ns; /* wall clock at the trace's start; 0 unknown */
 };
 
+/* What the table of sources says of one, however it came about. */
+struct weft_source_info {
+    struct weft_str type, tag, host, path;
+    uint64_t executions, unfinished;
+    uint64_t realtime_ns; /* wall clock at the trace's start; 0 unknown */
+    bool is_complete;     /* all of its executions are there */
+};
+
 struct weft_execution_item {
     uint64_t id; /* in the database */
     uint32_t source;
