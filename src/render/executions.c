@@ -280,47 +280,55 @@ static struct weft_table execution_table(const struct list *list)
 
 /* What the times of a type do not tell: damage, and ends that found no begin, though some are
  * open: of another thread, or with another value of the field that they have to agree in. */
-static void print_type_remarks(const struct weft_view *view, const struct weft_execution_type *type)
+static void put_type_remarks(struct weft_output *out, const struct weft_execution_type *type,
+                             const char *front)
 {
     const int n_bytes = (int)type->name.n_bytes;
     if (type->lossy)
-        weft_output_printf(view->out, "\n%.*s: %s of %s with records of their time lost\n", n_bytes,
-                           type->name.bytes, weft_human_count(type->lossy).text,
+        weft_output_printf(out, "%s%.*s: %s of %s with records of their time lost\n", front,
+                           n_bytes, type->name.bytes, weft_human_count(type->lossy).text,
                            weft_human_count(type->count).text);
     if (type->count == 0 || type->unfinished < type->count || type->left_out)
         return;
-    weft_output_printf(view->out, "\n%.*s: %s began and none ended: ", n_bytes, type->name.bytes,
+    weft_output_printf(out, "%s%.*s: %s began and none ended: ", front, n_bytes, type->name.bytes,
                        weft_human_count(type->count).text);
     if (type->ends_unmatched)
-        weft_output_printf(view->out, "%s of the rule %s no begin: see --match and --within\n",
+        weft_output_printf(out, "%s of the rule %s no begin: see --match and --within\n",
                            weft_human_plural(type->ends_unmatched, "end").text,
                            type->ends_unmatched == 1 ? "has" : "have");
     else
-        weft_output_text(view->out, "nothing matches the rule of the end\n");
+        weft_output_text(out, "nothing matches the rule of the end\n");
+}
+
+void weft_render_executions_remarks(struct weft_output *out,
+                                    const struct weft_executions_table *table, const char *front)
+{
+    if (table->ends_unmatched)
+        weft_output_printf(out, "%s%s without a begin\n", front,
+                           weft_human_plural(table->ends_unmatched, "end").text);
+    for (size_t i = 0; i < table->n_types; i++)
+        put_type_remarks(out, &table->types[i], front);
+    if (table->n_rows == 0)
+        weft_output_printf(out,
+                           "%snothing matches the rules: names are compared whole, * stands for "
+                           "anything, and\na field to match has to be there; without rules, weft "
+                           "executions proposes some\n",
+                           front);
 }
 
 static void print_text(const struct list *list)
 {
     const struct weft_view *view = list->view;
     const struct weft_table types = type_table(list), rows = execution_table(list);
-    const uint64_t n_unmatched = list->table->ends_unmatched;
     weft_view_bold(view, view->path);
     weft_output_printf(view->out, "  %s\n\n",
                        weft_human_plural(list->table->n_rows, "execution").text);
     weft_table_text(&types, &view->style, view->out);
-    if (n_unmatched)
-        weft_output_printf(view->out, "\n%s without a begin\n",
-                           weft_human_plural(n_unmatched, "end").text);
-    for (size_t i = 0; i < list->table->n_types; i++)
-        print_type_remarks(view, &list->table->types[i]);
+    weft_render_executions_remarks(view->out, list->table, "\n");
     if (list->opts->slower_than_ns)
         weft_output_printf(view->out, "\n%s take %s or more\n",
                            weft_human_plural(list->n_slow, "execution").text,
                            weft_human_ns(list->opts->slower_than_ns).text);
-    if (list->table->n_rows == 0)
-        weft_output_text(view->out, "\nnothing matches the rules: names are compared whole, * "
-                                    "stands for anything;\nwithout rules, weft executions "
-                                    "proposes some\n");
     if (list->n_rows == 0)
         return;
     weft_output_text(view->out, "\n");

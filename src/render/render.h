@@ -59,6 +59,11 @@ struct weft_executions_view {
 void weft_render_executions(const struct weft_view *view, const struct weft_executions_table *table,
                             const struct weft_executions_view *opts);
 
+/* What the statistics do not tell, a line each with `front` before it: losses, ends without a
+ * begin, rules that nothing matches. Text has them itself. */
+void weft_render_executions_remarks(struct weft_output *out,
+                                    const struct weft_executions_table *table, const char *front);
+
 /* Types that the trace suggests, and the command that finds their executions. */
 void weft_render_proposals(const struct weft_view *view,
                            const struct weft_execution_proposal *proposals, size_t n_proposals);
