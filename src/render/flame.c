@@ -183,6 +183,18 @@ enum weft_code weft_flame_of_folded(struct weft_str text, struct weft_arena *are
     return code;
 }
 
+void weft_flame_strip(struct weft_flame *flame, struct weft_str prefix)
+{
+    for (size_t i = 0; i < flame->n_boxes && prefix.n_bytes > 0; i++) {
+        struct weft_str *name = &flame->boxes[i].name;
+        if (name->n_bytes <= prefix.n_bytes ||
+            memcmp(name->bytes, prefix.bytes, prefix.n_bytes) != 0)
+            continue;
+        name->bytes += prefix.n_bytes;
+        name->n_bytes -= prefix.n_bytes;
+    }
+}
+
 /* ---- layout ---------------------------------------------------------------------------------- */
 
 /* Where a box stands. */

@@ -234,11 +234,14 @@ def test_pictures(database):
        "the picture needs nothing else")
     folded = weft("flame", database, "--diff", "--a", "duration<5ms", "--b", "duration>=5ms", "-f",
                   "folded").stdout
-    ok(any(line.startswith("main;handle;acquire;blocked: futex;journal;commit;remap;running 0 ")
+    ok(any(line.startswith("main;handle;acquire;blocked: futex;thread journal;commit;remap;running 0 ")
            for line in folded.splitlines()), "folded differences have both means")
     plain = weft("flame", database, "-f", "folded").stdout
     ok(any(line.startswith("main;handle;running ") for line in plain.splitlines()),
        "folded executions")
+    short = weft("flame", database, "-f", "folded", "--strip", "ha").stdout
+    ok(any(line.startswith("main;ndle;running ") for line in short.splitlines()),
+       "a front that names have in common is left out")
 
 
 ERRORS = [
