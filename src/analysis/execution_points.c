@@ -415,7 +415,8 @@ static uint32_t flags_of_span(const struct weft_event *event)
     const bool is_unfinished = (event->prev_state == WEFT_CALL_CUT_END &&
                                 weft_str_equal(event->category, WEFT_STR("execution"))) ||
                                event->prev_state & WEFT_SPAN_OPEN;
-    return is_unfinished ? WEFT_EXECUTION_UNFINISHED : 0;
+    const uint32_t begun = event->prev_state & WEFT_SPAN_CUT ? WEFT_EXECUTION_CUT_START : 0;
+    return begun | (is_unfinished ? WEFT_EXECUTION_UNFINISHED : 0);
 }
 
 static enum weft_code see_use(struct weft_execution_reader *reader, const struct weft_rule_use *use,
@@ -426,9 +427,11 @@ static enum weft_code see_use(struct weft_execution_reader *reader, const struct
     case WEFT_RULE_SPAN:
         return is_span ? see_whole(reader, use, event->value, flags_of_span(event)) : WEFT_OK;
     case WEFT_RULE_BEGIN:
-        return is_span ? see_point(reader, use, event->time_ns) : WEFT_OK;
+        return is_span && !(flags_of_span(event) & WEFT_EXECUTION_CUT_START)
+                   ? see_point(reader, use, event->time_ns)
+                   : WEFT_OK;
     case WEFT_RULE_END:
-        return is_span && !flags_of_span(event)
+        return is_span && !(flags_of_span(event) & WEFT_EXECUTION_UNFINISHED)
                    ? see_point(reader, use, weft_add_sat_u64(event->time_ns, event->duration_ns))
                    : WEFT_OK;
     case WEFT_RULE_EVENT:

@@ -227,7 +227,7 @@ static enum weft_code look_at_type(struct doctor *doctor,
     if (!name.bytes)
         return no_memory(doctor);
     const enum weft_code code =
-        weft_cli_compared_type(doctor->cli, executions, name.bytes, &comparison);
+        weft_cli_compared_type(doctor->cli, executions, name.bytes, rules, &comparison);
     return code == WEFT_OK ? look(doctor, comparison, name, command_of_rule(doctor, rule, rules))
                            : code;
 }

@@ -43,6 +43,13 @@ WEFT_CHECKED enum weft_code weft_database_types(struct weft_database *database,
                                                 struct weft_execution_type **types, size_t *n_types,
                                                 struct weft_err *err);
 
+/* The sources by type, tag and number, those that are about to be replaced too; `*sources` lives as
+ * the arena. */
+WEFT_CHECKED enum weft_code weft_database_sources(struct weft_database *database,
+                                                  struct weft_arena *arena,
+                                                  struct weft_source_info **sources,
+                                                  size_t *n_sources, struct weft_err *err);
+
 /* All executions of a type (an empty name: of the only one; if there are several, WEFT_E_ARG names
  * them). Those that are damaged or missing are left out, and counted in the matrix. */
 WEFT_CHECKED enum weft_code weft_database_load(struct weft_database *database, struct weft_str type,

@@ -104,6 +104,12 @@ struct path {
     size_t n;
 };
 
+static bool begins_with(struct weft_str text, const char *start)
+{
+    const size_t n_bytes = strlen(start);
+    return text.n_bytes >= n_bytes && memcmp(text.bytes, start, n_bytes) == 0;
+}
+
 /* Of a longer path the innermost frames. */
 static void find_path(const struct weft_ecct_matrix *matrix, uint32_t node, struct path *path)
 {
@@ -162,17 +168,46 @@ struct weft_str weft_words_take(struct weft_output *out, struct weft_arena *aren
     return text;
 }
 
+static void put_frame(struct weft_output *out, const struct weft_frame *frame)
+{
+    if (frame->kind == WEFT_FRAME_THREAD)
+        weft_output_text(out, "thread ");
+    weft_words_name(out, frame->name);
+}
+
 void weft_words_path(struct weft_output *out, const struct weft_ecct_matrix *matrix, uint32_t node,
                      const char *between)
 {
     struct path path;
     find_path(matrix, node, &path);
     for (size_t i = 0; i < path.n; i++) {
-        const struct weft_frame *frame = frame_at(matrix, &path, i);
         weft_output_text(out, i > 0 ? between : "");
-        if (frame->kind == WEFT_FRAME_THREAD)
-            weft_output_text(out, "thread ");
-        weft_words_name(out, frame->name);
+        put_frame(out, frame_at(matrix, &path, i));
+    }
+}
+
+/* Of the kernel, and no symbol is known: its address says nothing. */
+static bool is_nameless(const struct weft_frame *frame)
+{
+    return begins_with(frame->name, "[kernel]+0x");
+}
+
+void weft_words_where(struct weft_output *out, const struct weft_ecct_matrix *matrix, uint32_t node)
+{
+    struct path path;
+    bool was_nameless = false;
+    find_path(matrix, node, &path);
+    for (size_t i = 0; i < path.n; i++) {
+        const struct weft_frame *frame = frame_at(matrix, &path, i);
+        const bool is_kernel = is_nameless(frame);
+        if (is_kernel && was_nameless)
+            continue;
+        was_nameless = is_kernel;
+        weft_output_text(out, i > 0 ? " > " : "");
+        if (is_kernel)
+            weft_output_text(out, "[kernel]");
+        else
+            put_frame(out, frame);
     }
 }
 
@@ -193,12 +228,6 @@ void weft_words_threads(struct weft_output *out, const struct weft_ecct_matrix *
 }
 
 /* ---- causes ---------------------------------------------------------------------------------- */
-
-static bool begins_with(struct weft_str text, const char *start)
-{
-    const size_t n_bytes = strlen(start);
-    return text.n_bytes >= n_bytes && memcmp(text.bytes, start, n_bytes) == 0;
-}
 
 /* What every program has below its own functions: it says how something is done, not why. */
 static bool is_library(const struct weft_frame *frame)
@@ -226,12 +255,6 @@ static bool is_library(const struct weft_frame *frame)
 static bool is_named(const struct weft_frame *frame)
 {
     return frame->kind == WEFT_FRAME_FUNCTION || frame->kind == WEFT_FRAME_LOCK;
-}
-
-/* Of the kernel, and no symbol is known: its address says nothing. */
-static bool is_nameless(const struct weft_frame *frame)
-{
-    return begins_with(frame->name, "[kernel]+0x");
 }
 
 /* "in `h > g > f`": the innermost function, which says how, and those outside it that are the

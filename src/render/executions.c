@@ -280,47 +280,55 @@ static struct weft_table execution_table(const struct list *list)
 
 /* What the times of a type do not tell: damage, and ends that found no begin, though some are
  * open: of another thread, or with another value of the field that they have to agree in. */
-static void print_type_remarks(const struct weft_view *view, const struct weft_execution_type *type)
+static void put_type_remarks(struct weft_output *out, const struct weft_execution_type *type,
+                             const char *front)
 {
     const int n_bytes = (int)type->name.n_bytes;
     if (type->lossy)
-        weft_output_printf(view->out, "\n%.*s: %s of %s with records of their time lost\n", n_bytes,
-                           type->name.bytes, weft_human_count(type->lossy).text,
+        weft_output_printf(out, "%s%.*s: %s of %s with records of their time lost\n", front,
+                           n_bytes, type->name.bytes, weft_human_count(type->lossy).text,
                            weft_human_count(type->count).text);
     if (type->count == 0 || type->unfinished < type->count || type->left_out)
         return;
-    weft_output_printf(view->out, "\n%.*s: %s began and none ended: ", n_bytes, type->name.bytes,
+    weft_output_printf(out, "%s%.*s: %s began and none ended: ", front, n_bytes, type->name.bytes,
                        weft_human_count(type->count).text);
     if (type->ends_unmatched)
-        weft_output_printf(view->out, "%s of the rule %s no begin: see --match and --within\n",
+        weft_output_printf(out, "%s of the rule %s no begin: see --match and --within\n",
                            weft_human_plural(type->ends_unmatched, "end").text,
                            type->ends_unmatched == 1 ? "has" : "have");
     else
-        weft_output_text(view->out, "nothing matches the rule of the end\n");
+        weft_output_text(out, "nothing matches the rule of the end\n");
+}
+
+void weft_render_executions_remarks(struct weft_output *out,
+                                    const struct weft_executions_table *table, const char *front)
+{
+    if (table->ends_unmatched)
+        weft_output_printf(out, "%s%s without a begin\n", front,
+                           weft_human_plural(table->ends_unmatched, "end").text);
+    for (size_t i = 0; i < table->n_types; i++)
+        put_type_remarks(out, &table->types[i], front);
+    if (table->n_rows == 0)
+        weft_output_printf(out,
+                           "%snothing matches the rules: names are compared whole, * stands for "
+                           "anything, and\na field to match has to be there; without rules, weft "
+                           "executions proposes some\n",
+                           front);
 }
 
 static void print_text(const struct list *list)
 {
     const struct weft_view *view = list->view;
     const struct weft_table types = type_table(list), rows = execution_table(list);
-    const uint64_t n_unmatched = list->table->ends_unmatched;
     weft_view_bold(view, view->path);
     weft_output_printf(view->out, "  %s\n\n",
                        weft_human_plural(list->table->n_rows, "execution").text);
     weft_table_text(&types, &view->style, view->out);
-    if (n_unmatched)
-        weft_output_printf(view->out, "\n%s without a begin\n",
-                           weft_human_plural(n_unmatched, "end").text);
-    for (size_t i = 0; i < list->table->n_types; i++)
-        print_type_remarks(view, &list->table->types[i]);
+    weft_render_executions_remarks(view->out, list->table, "\n");
     if (list->opts->slower_than_ns)
         weft_output_printf(view->out, "\n%s take %s or more\n",
                            weft_human_plural(list->n_slow, "execution").text,
                            weft_human_ns(list->opts->slower_than_ns).text);
-    if (list->table->n_rows == 0)
-        weft_output_text(view->out, "\nnothing matches the rules: names are compared whole, * "
-                                    "stands for anything;\nwithout rules, weft executions "
-                                    "proposes some\n");
     if (list->n_rows == 0)
         return;
     weft_output_text(view->out, "\n");
@@ -399,90 +407,4 @@ void weft_render_executions(const struct weft_view *view, const struct weft_exec
     free(list.times);
     free(list.has_keys);
     free(list.rows);
-}
-
-/* ---- proposals ------------------------------------------------------------------------------- */
-
-static const struct weft_column proposal_columns[] = {
-    { "type", "type", WEFT_CELL_TEXT },   { "count", "count", WEFT_CELL_COUNT },
-    { "why", "because", WEFT_CELL_TEXT }, { "begin", "--begin", WEFT_CELL_TEXT },
-    { "end", "--end", WEFT_CELL_TEXT },   { "match", "--match", WEFT_CELL_TEXT },
-    { "within", NULL, WEFT_CELL_TEXT },
-};
-
-static struct weft_cell maybe(struct weft_str text)
-{
-    return (struct weft_cell){ .text = text, .is_null = text.n_bytes == 0 };
-}
-
-static void proposal_row(const void *context, size_t index, struct weft_cell *cells)
-{
-    const struct weft_execution_proposal *proposal =
-        &((const struct weft_execution_proposal *)context)[index];
-    cells[0].text = proposal->name;
-    cells[1].number = proposal->count;
-    cells[2].text = proposal->why;
-    cells[3].text = proposal->begin;
-    cells[4] = maybe(proposal->end);
-    cells[5] = maybe(proposal->match);
-    cells[6] = maybe(proposal->within);
-}
-
-/* An argument as shells take it. */
-static void print_argument(struct weft_output *out, const char *option, struct weft_str text)
-{
-    if (text.n_bytes == 0)
-        return;
-    weft_output_printf(out, " %s '", option);
-    for (size_t i = 0; i < text.n_bytes; i++)
-        if (text.bytes[i] == '\'')
-            weft_output_text(out, "'\\''");
-        else if ((unsigned char)text.bytes[i] >= ' ' && text.bytes[i] != 0x7f)
-            weft_output_write(out, &text.bytes[i], 1);
-    weft_output_text(out, "'");
-}
-
-static void print_proposals(const struct weft_view *view, const struct weft_table *table)
-{
-    const struct weft_execution_proposal *first = table->context;
-    weft_view_bold(view, view->path);
-    if (table->n_rows == 0) {
-        weft_output_text(view->out, "  nothing in it repeats that has a name for its begin and its "
-                                    "end; say it with --begin and --end\n");
-        return;
-    }
-    weft_output_printf(view->out, "  %s of executions that it suggests\n\n",
-                       weft_human_plural(table->n_rows, "type").text);
-    weft_table_text(table, &view->style, view->out);
-    weft_output_printf(view->out, "\nweft executions %s", view->path);
-    print_argument(view->out, "--type", first->name);
-    print_argument(view->out, "--begin", first->begin);
-    print_argument(view->out, "--end", first->end);
-    print_argument(view->out, "--match", first->match);
-    print_argument(view->out, "--within", first->within);
-    weft_output_text(view->out, "\n");
-}
-
-void weft_render_proposals(const struct weft_view *view,
-                           const struct weft_execution_proposal *proposals, size_t n_proposals)
-{
-    const struct weft_table table = { .columns = proposal_columns,
-                                      .n_columns =
-                                          sizeof proposal_columns / sizeof *proposal_columns,
-                                      .n_rows = n_proposals,
-                                      .row = proposal_row,
-                                      .context = proposals };
-    if (view->format == WEFT_FORMAT_CSV) {
-        weft_table_csv(&table, view->out);
-    } else if (view->format == WEFT_FORMAT_TEXT) {
-        print_proposals(view, &table);
-    } else {
-        struct weft_json *json = weft_view_json(view);
-        if (!json)
-            return;
-        weft_json_begin_object(json, NULL);
-        weft_table_json(&table, "proposals", json);
-        weft_json_end_object(json);
-        weft_view_json_end(view, json);
-    }
 }

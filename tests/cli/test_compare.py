@@ -187,9 +187,9 @@ def test_gates(database, report):
                "duration p50 +5%")
     ok(few.returncode == 0 and "not decided" in few.stdout and "at least 3" in few.stdout,
        "it does not decide on one run of each")
-    bad = weft("compare", database, "--gate", "duration 5%")
+    bad = weft("compare", database, "--a", "all", "--gate", "duration 5%")
     ok(bad.returncode == 1 and "'duration p99 +5%'" in bad.stderr, "a bad gate shows a good one")
-    none = weft("compare", database, "--gate", "speed mean +5%")
+    none = weft("compare", database, "--a", "all", "--gate", "speed mean +5%")
     ok(none.returncode == 1 and "no metric 'speed'" in none.stderr, "a gate of no metric")
 
 
@@ -234,11 +234,14 @@ def test_pictures(database):
        "the picture needs nothing else")
     folded = weft("flame", database, "--diff", "--a", "duration<5ms", "--b", "duration>=5ms", "-f",
                   "folded").stdout
-    ok(any(line.startswith("main;handle;acquire;blocked: futex;journal;commit;remap;running 0 ")
+    ok(any(line.startswith("main;handle;acquire;blocked: futex;thread journal;commit;remap;running 0 ")
            for line in folded.splitlines()), "folded differences have both means")
     plain = weft("flame", database, "-f", "folded").stdout
     ok(any(line.startswith("main;handle;running ") for line in plain.splitlines()),
        "folded executions")
+    short = weft("flame", database, "-f", "folded", "--strip", "ha").stdout
+    ok(any(line.startswith("main;ndle;running ") for line in short.splitlines()),
+       "a front that names have in common is left out")
 
 
 ERRORS = [
@@ -247,9 +250,11 @@ ERRORS = [
     (["compare", "DB", "--a", "speed>3"], "column 1: expected a metric (duration, start"),
     (["compare", "DB", "--b", "tag=base and"], "found its end"),
     (["compare", "DB", "--b", "context('nowhere')>1ms"], "no execution has a context 'nowhere'"),
-    (["compare", "DB", "--type", "none"], "no executions are of type 'none'; there are req"),
+    (["compare", "DB", "--a", "all", "--type", "none"], "no executions are of type 'none'; there are req"),
     (["diagnose", "DB", "--type", "none"], "no executions are of type 'none'; there are req"),
     (["compare", "DB", "--report", "x.md"], "--report needs --gate"),
+    (["compare", "DB"], "expected --a FILTER, --b FILTER or both"),
+    (["compare", "DB", "--b", "tag=unknown"], "no execution is in group B (tag=unknown)"),
     (["diagnose", "DB", "--b", "tag=unknown"], "is in group B"),
     (["flame", "DB", "--b", "tag=unknown"], "no execution is in group"),
     (["flame", "DB", "--a", "all"], "--a needs --diff"),
@@ -261,9 +266,6 @@ def test_errors(database):
         got = weft(*[database if word == "DB" else word for word in arguments])
         if not ok(got.returncode in (1, 2) and wanted in got.stderr, f"{' '.join(arguments)}: {wanted}"):
             print(f"# {got.stderr}")
-    empty = weft("compare", database, "--b", "tag=unknown")
-    ok(empty.returncode == 0 and empty.stdout.startswith("nothing to compare: group B"),
-       "an empty group is said")
     one = weft("compare", database, "--a", "tag=base", "--b", "duration>=p100")
     ok(one.returncode == 0 and "too few executions" in one.stdout, "one execution is too few")
 
@@ -354,6 +356,27 @@ def test_rare(folder):
        "with a command, and what its path holds, for each")
 
 
+def test_many_contexts(folder):
+    """No context stands for the difference: its state does. Frames without a symbol are one."""
+    path = os.path.join(folder, "many.db")
+    lines = ["metric preempted ns", "metric lock_waits count", "source req - some.weft"]
+    for i in range(120):
+        lost = f"f:main;f:step{i};f:[kernel]+0x1;f:[kernel]+0x2;s:preempted={10**7 + 10**4 * i}"
+        lines.append(f"item worker {i * 10**8} {10**7 + 10**4 * i if i % 2 else 0},0 "
+                     f"f:main;s:running={10**6 + 1000 * (i % 7)} {lost if i % 2 else ''}")
+    make(path, lines)
+    groups = ["--a", "duration<5ms", "--b", "duration>5ms"]
+    told = weft("compare", path, *groups).stdout
+    ok("100 % of that is preempted, in many contexts" in told.splitlines()[0],
+       "a difference that is spread is told by its state")
+    ok("main > step119 > [kernel] > preempted" in told, "frames without a symbol are one")
+    rows = [line.split()[0] for line in told.splitlines() if line.strip()]
+    parsed = json.loads(weft("compare", path, *groups, "--json").stdout)
+    ok("preempted" in rows and "lock_waits" not in rows
+       and "lock_waits" in [row["metric"] for row in parsed["metrics"]],
+       "metrics that are 0 everywhere are no lines of text")
+
+
 def test_left_out(folder):
     """Damaged and unfinished executions are told."""
     path = os.path.join(folder, "damaged.db")
@@ -364,12 +387,12 @@ def test_left_out(folder):
     with sqlite3.connect(path) as database:
         database.execute("DELETE FROM threads WHERE name = 'lonely'")
     database.close()
-    for command in (["compare"], ["diagnose"], ["flame", "-f", "folded"]):
+    for command in (["compare", "--a", "all"], ["diagnose"], ["flame", "-f", "folded"]):
         found = weft(*command, path)
         ok("left out: 1 execution, damaged" in found.stderr and "2 of 59 executions" in found.stderr,
            f"{command[0]} says what is left out, and what is unfinished")
         ok(weft(*command, "-q", path).stderr == "", f"{command[0]} -q does not")
-    parsed = json.loads(weft("compare", path, "--json").stdout)
+    parsed = json.loads(weft("compare", path, "--a", "all", "--json").stdout)
     ok(parsed["damaged"] == 1 and parsed["unfinished"] == 2, "compare has it in JSON")
     kind = json.loads(weft("diagnose", path, "--json").stdout)["types"][0]
     ok(kind["damaged"] == 1 and kind["unfinished"] == 2 and kind["executions"] == 59,
@@ -394,6 +417,7 @@ def main():
         test_hostile(folder)
         test_spread(folder)
         test_rare(folder)
+        test_many_contexts(folder)
         test_left_out(folder)
         test_healthy(os.path.join(folder, "calm.db"))
     print(f"1..{n_run}")

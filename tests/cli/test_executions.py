@@ -182,6 +182,21 @@ done = weft("executions", TRACE, "--rules", WORK / "bad")
 ok(done.returncode == 1 and "bad: line 3: column 8: expected a rule" in done.stderr,
    "a bad file names line and column", done.stderr)
 
+# ---- cut at both ends ------------------------------------------------------------------------
+
+(WORK / "long.json").write_text(json.dumps({"traceEvents": [
+    {"ph": phase, "pid": 7, "tid": 1, "id": number, "ts": 100 * number + at, "name": "turn",
+     "cat": "test"} for number in range(5) for phase, at in (("b", 0), ("e", 150))]}))
+weft("import", "-q", "-o", WORK / "long.weft", WORK / "long.json")
+weft("cut", "-q", "-o", WORK / "part.weft", WORK / "long.weft", "--from", "120us", "--to", "320us")
+for begin, end in ("span:turn", None), ("begin:turn", "end:turn"):
+    done = weft("executions", WORK / "part.weft", "--json", "--begin", begin,
+                *(["--end", end, "--match", "id"] if end else []))
+    seen = [(row["flags"], row["duration_ns"]) for row in json.loads(done.stdout)["executions"]]
+    cut = [] if end else [("cut_start", 130000), ("cut_start nested", 30000)]
+    ok(seen == [*cut, ("unfinished", 120000), ("unfinished nested", 20000)],
+       f"{begin}: what a cut took is told", seen)
+
 # ---- proposals, dependencies, database -------------------------------------------------------
 
 proposed = json.loads(weft("executions", TRACE, "--json").stdout)["proposals"]
