@@ -19,7 +19,8 @@ enum { SIGNATURE_FUNCTIONS = 3, NEST_CLUSTERS_MAX = 1024 };
 
 static const double HALF = 0.5;     /* of what is slower, for a node that stands out */
 static const double UNUSUAL = 0.05; /* of B's time in a function, if A has less */
-static const double NAMING = 0.01;  /* of what is slower below a context, for a node to name it */
+static const double NAMING = 0.1; /* of what is slower below a context, for what does not only happen
+                                   * to the thread to name it */
 static const double NESTED =
     0.3; /* of what a cluster is slower, for one within it to be the same */
 
@@ -38,12 +39,13 @@ struct cause_tree {
 /* Sums by node of one or several executions; only what is touched is cleared. */
 struct profile {
     double *own, *total; /* exclusive, inclusive */
+    double *weighted;    /* exclusive; one execution far slower than the others counts less */
     double *best;        /* largest excess of a child */
     uint32_t *best_child;
     bool *is_touched;
     uint32_t *touched; /* ascending once ended */
     size_t n_touched;
-    size_t n_items;
+    double n_items, weight;
 };
 
 struct cluster {
@@ -71,12 +73,13 @@ static bool profile_init(struct profile *profile, size_t n_nodes)
     *profile = (struct profile){
         .own = calloc(n_nodes, sizeof(double)),
         .total = calloc(n_nodes, sizeof(double)),
+        .weighted = calloc(n_nodes, sizeof(double)),
         .best = calloc(n_nodes, sizeof(double)),
         .best_child = calloc(n_nodes, sizeof(uint32_t)),
         .is_touched = calloc(n_nodes, sizeof(bool)),
         .touched = calloc(n_nodes, sizeof(uint32_t)),
     };
-    return profile->own && profile->total && profile->best && profile->best_child &&
+    return profile->own && profile->total && profile->weighted && profile->best && profile->best_child &&
            profile->is_touched && profile->touched;
 }
 
@@ -84,6 +87,7 @@ static void profile_fini(struct profile *profile)
 {
     free(profile->own);
     free(profile->total);
+    free(profile->weighted);
     free(profile->best);
     free(profile->best_child);
     free(profile->is_touched);
@@ -94,10 +98,11 @@ static void profile_clear(struct profile *profile)
 {
     for (size_t i = 0; i < profile->n_touched; i++) {
         const uint32_t node = profile->touched[i];
-        profile->own[node] = profile->total[node] = 0;
+        profile->own[node] = profile->total[node] = profile->weighted[node] = 0;
         profile->is_touched[node] = false;
     }
-    profile->n_touched = profile->n_items = 0;
+    profile->n_touched = 0;
+    profile->n_items = profile->weight = 0;
 }
 
 static void touch(struct profile *profile, const struct cause_tree *tree, uint32_t node)
@@ -108,7 +113,7 @@ static void touch(struct profile *profile, const struct cause_tree *tree, uint32
     }
 }
 
-static void profile_add(struct causes *causes, uint32_t item)
+static void profile_add(struct causes *causes, uint32_t item, double weight)
 {
     const struct weft_ecct_matrix *matrix = causes->base->matrix;
     struct profile *profile = &causes->profile;
@@ -117,8 +122,10 @@ static void profile_add(struct causes *causes, uint32_t item)
         const uint32_t node = causes->tree.of[matrix->node[at]];
         touch(profile, &causes->tree, node);
         profile->own[node] += (double)matrix->ns[at];
+        profile->weighted[node] += weight * (double)matrix->ns[at];
     }
     profile->n_items++;
+    profile->weight += weight;
 }
 
 static int ascending(const void *a, const void *b)
@@ -133,7 +140,8 @@ static void profile_end(struct profile *profile, const struct cause_tree *tree)
     qsort(profile->touched, profile->n_touched, sizeof *profile->touched, ascending);
     for (size_t i = 0; i < profile->n_touched; i++) {
         const uint32_t node = profile->touched[i];
-        profile->own[node] /= (double)profile->n_items;
+        profile->own[node] /= profile->n_items;
+        profile->weighted[node] /= profile->weight;
         profile->total[node] = profile->own[node];
     }
     for (size_t i = profile->n_touched; i-- > 1;) {
@@ -198,32 +206,41 @@ static bool is_mishap(const struct causes *causes, uint32_t node, uint32_t conte
     return false;
 }
 
-/* The node at `context` or below whose exclusive mean exceeds A's most, by at least `least_ns`;
- * WEFT_ID_NONE if none does. */
-static uint32_t largest_of(const struct causes *causes, uint32_t context, bool with_mishaps,
-                           double least_ns)
+/* What is slower at `context` and below, exclusive means that exceed A's: of what only happens to the
+ * thread, or of the rest; and the node of it that has most, WEFT_ID_NONE if none has any. */
+struct largest {
+    uint32_t node;
+    double most_ns, sum_ns;
+};
+
+static struct largest largest_of(const struct causes *causes, uint32_t context, bool is_of_mishaps)
 {
     const struct profile *profile = &causes->profile;
-    uint32_t largest = WEFT_ID_NONE;
-    double most_ns = least_ns;
+    struct largest largest = { .node = WEFT_ID_NONE };
     for (size_t i = 0; i < profile->n_touched; i++) {
         const uint32_t node = profile->touched[i];
-        const double slower_ns = profile->own[node] - causes->tree.mean_ns[node];
-        if (slower_ns > most_ns && is_below(&causes->tree, node, context) &&
-            (with_mishaps || !is_mishap(causes, node, context))) {
-            most_ns = slower_ns;
-            largest = node;
+        const double slower_ns = profile->weighted[node] - causes->tree.mean_ns[node];
+        if (!(slower_ns > 0) || !is_below(&causes->tree, node, context) ||
+            is_mishap(causes, node, context) != is_of_mishaps)
+            continue;
+        largest.sum_ns += slower_ns;
+        if (slower_ns > largest.most_ns) {
+            largest.most_ns = slower_ns;
+            largest.node = node;
         }
     }
     return largest;
 }
 
-/* What names a context: what happens to the thread anywhere only if nothing else does. */
+/* What names a context: what happens to the thread anywhere only if there is little else. A thread
+ * that holds a lock is preempted all the longer the busier the machine is, but it is the lock that
+ * others wait for. */
 static uint32_t largest_own(const struct causes *causes, uint32_t context)
 {
-    const double least_ns = NAMING * fmax(0, excess(causes, context));
-    const uint32_t node = largest_of(causes, context, false, least_ns);
-    return node != WEFT_ID_NONE ? node : largest_of(causes, context, true, 0);
+    const struct largest own = largest_of(causes, context, false);
+    const struct largest mishaps = largest_of(causes, context, true);
+    const bool is_own = own.sum_ns >= NAMING * (own.sum_ns + mishaps.sum_ns);
+    return is_own && own.node != WEFT_ID_NONE ? own.node : mishaps.node;
 }
 
 /* ---- likeness -------------------------------------------------------------------------------- */
@@ -387,7 +404,7 @@ static enum weft_code find_clusters(struct causes *causes, struct weft_err *err)
 {
     for (size_t i = 0; i < causes->table->n_b; i++) {
         profile_clear(&causes->profile);
-        profile_add(causes, causes->table->items_b[i]);
+        profile_add(causes, causes->table->items_b[i], 1);
         profile_end(&causes->profile, &causes->tree);
         const uint32_t key = function_of(causes, standing_out(causes));
         const uint32_t cluster = weft_map_add(causes->keys, key, NULL);
@@ -449,12 +466,28 @@ static void sort_items(struct causes *causes, size_t *starts)
     starts[0] = 0;
 }
 
-/* The profile of a cluster's executions. */
+/* How much longer an execution lasts than those of A. */
+static double slower_ns(const struct causes *causes, uint32_t item)
+{
+    const struct weft_execution_item *of = &causes->base->matrix->items[item];
+    return (double)(of->end_ns - of->start_ns) - causes->tree.total_ns[0];
+}
+
+/* The profile of a cluster's executions, each of which counts alike however slow it is, but for
+ * those that are least slow. */
 static void profile_cluster(struct causes *causes, const size_t *starts, uint32_t cluster)
 {
-    profile_clear(&causes->profile);
+    const uint32_t *items_b = causes->table->items_b;
+    const double n = (double)(starts[cluster + 1] - starts[cluster]);
+    double mean_ns = 0;
     for (size_t i = starts[cluster]; i < starts[cluster + 1]; i++)
-        profile_add(causes, causes->table->items_b[causes->by_cluster[i]]);
+        mean_ns += slower_ns(causes, items_b[causes->by_cluster[i]]) / n;
+    profile_clear(&causes->profile);
+    for (size_t i = starts[cluster]; i < starts[cluster + 1]; i++) {
+        const uint32_t item = items_b[causes->by_cluster[i]];
+        const double least_ns = fmax(HALF * mean_ns, 1);
+        profile_add(causes, item, 1 / fmax(slower_ns(causes, item), least_ns));
+    }
     profile_end(&causes->profile, &causes->tree);
 }
 

@@ -41,7 +41,7 @@ struct doctor {
     struct weft_arena *arena;
     struct looked looked[TYPES_MAX];
     size_t n;
-    bool is_proposed; /* the trace suggests the types, nobody asked for them */
+    bool is_proposed; /* the type is a function that repeats, nobody asked for it */
 };
 
 static enum weft_code no_memory(struct doctor *doctor)
@@ -299,6 +299,13 @@ static bool is_wanted(const struct doctor *doctor, const struct weft_execution_p
     return proposal->count >= PROPOSAL_EXECUTIONS && weft_str_equal(proposal->why, best->why);
 }
 
+/* Is it a function that repeats, rather than what a program said of itself? */
+static bool is_call(struct weft_str rule)
+{
+    const struct weft_str call = WEFT_STR("call:");
+    return rule.n_bytes > call.n_bytes && memcmp(rule.bytes, call.bytes, call.n_bytes) == 0;
+}
+
 /* Names of what the trace suggests: "a, b, c". */
 static const char *list_proposals(struct doctor *doctor,
                                   const struct weft_execution_proposals *proposals)
@@ -339,11 +346,11 @@ static enum weft_code look_at_proposals(struct doctor *doctor)
     enum weft_code code =
         weft_execution_proposals(doctor->cli->session, &proposals, &doctor->cli->err);
     size_t n = 0;
-    doctor->is_proposed = doctor->opts->compared.rule.type == NULL;
     for (size_t i = 0; code == WEFT_OK && i < proposals->n && n < TYPES_MAX; i++) {
         const struct weft_execution_proposal *proposal = &proposals->items[i];
         if (!is_wanted(doctor, proposal, &proposals->items[0]))
             continue;
+        doctor->is_proposed = !doctor->opts->compared.rule.type && is_call(proposal->begin);
         code = look_at_proposal(doctor, proposal);
         n++;
     }

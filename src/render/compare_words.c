@@ -200,8 +200,7 @@ static bool begins_with(struct weft_str text, const char *start)
     return text.n_bytes >= n_bytes && memcmp(text.bytes, start, n_bytes) == 0;
 }
 
-/* What every program has below its own functions: it says how something is done, not why. */
-static bool is_library(const struct weft_frame *frame)
+bool weft_frame_is_library(const struct weft_frame *frame)
 {
     static const char *const modules[] = { "libc.",   "libc-", "libpthread", "ld-linux",
                                            "[kernel", "[vdso", "linux-vdso" };
@@ -242,7 +241,7 @@ static void put_functions(struct weft_output *out, const struct weft_ecct_matrix
     size_t n_shown = 0, shown[NAMED_FUNCTIONS];
     for (size_t i = to; i-- > from && n_shown < NAMED_FUNCTIONS;) {
         const struct weft_frame *frame = frame_at(matrix, path, i);
-        if (is_named(frame) && !is_nameless(frame) && (n_shown == 0 || !is_library(frame)))
+        if (is_named(frame) && !is_nameless(frame) && (n_shown == 0 || !weft_frame_is_library(frame)))
             shown[n_shown++] = i;
     }
     for (size_t i = n_shown; i-- > 0;) {
