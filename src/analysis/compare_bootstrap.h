@@ -36,8 +36,8 @@ enum {
  * - Student's t with the variance of both groups, if they could be samples of one: a small group
  *   that missed the rare large values of the other has next to none of its own.
  *
- * `low` and `high` are infinite if a group has less than two executions. O(rounds x values), at most
- * some milliseconds. */
+ * `low` and `high` are infinite if a group has less than two executions. O(rounds x values), at
+ * most some milliseconds. */
 WEFT_CHECKED enum weft_code weft_bootstrap_interval(const struct weft_bootstrap_group *a,
                                                     const struct weft_bootstrap_group *b, double df,
                                                     uint64_t seed, double *low, double *high,

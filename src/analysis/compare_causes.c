@@ -8,6 +8,7 @@
  */
 #include "analysis/compare_causes.h"
 
+#include "analysis/compare_names.h"
 #include "base/map.h"
 #include "schema/event.h"
 
@@ -19,8 +20,8 @@ enum { SIGNATURE_FUNCTIONS = 3, NEST_CLUSTERS_MAX = 1024 };
 
 static const double HALF = 0.5;     /* of what is slower, for a node that stands out */
 static const double UNUSUAL = 0.05; /* of B's time in a function, if A has less */
-static const double NAMING = 0.1; /* of what is slower below a context, for what does not only happen
-                                   * to the thread to name it */
+static const double NAMING = 0.1;   /* of what is slower below a context, for what does not only
+                                     * happen   to the thread to name it */
 static const double NESTED =
     0.3; /* of what a cluster is slower, for one within it to be the same */
 
@@ -79,8 +80,8 @@ static bool profile_init(struct profile *profile, size_t n_nodes)
         .is_touched = calloc(n_nodes, sizeof(bool)),
         .touched = calloc(n_nodes, sizeof(uint32_t)),
     };
-    return profile->own && profile->total && profile->weighted && profile->best && profile->best_child &&
-           profile->is_touched && profile->touched;
+    return profile->own && profile->total && profile->weighted && profile->best &&
+           profile->best_child && profile->is_touched && profile->touched;
 }
 
 static void profile_fini(struct profile *profile)
@@ -206,8 +207,8 @@ static bool is_mishap(const struct causes *causes, uint32_t node, uint32_t conte
     return false;
 }
 
-/* What is slower at `context` and below, exclusive means that exceed A's: of what only happens to the
- * thread, or of the rest; and the node of it that has most, WEFT_ID_NONE if none has any. */
+/* What is slower at `context` and below, exclusive means that exceed A's: of what only happens to
+ * the thread, or of the rest; and the node of it that has most, WEFT_ID_NONE if none has any. */
 struct largest {
     uint32_t node;
     double most_ns, sum_ns;
@@ -232,6 +233,23 @@ static struct largest largest_of(const struct causes *causes, uint32_t context, 
     return largest;
 }
 
+/* Does the execution's own thread compute, where the usual ones do too? It does so longer whenever
+ * it was interrupted. */
+static bool is_noise(const struct causes *causes, uint32_t node)
+{
+    const struct cause_tree *tree = &causes->tree;
+    const struct weft_frame *frames = causes->base->matrix->frames;
+    if (!tree->is_usual[node])
+        return false;
+    for (; node != 0; node = tree->parent[node]) {
+        const struct weft_frame *frame = &frames[tree->frame[node]];
+        if (frame->kind == WEFT_FRAME_THREAD || frame->kind == WEFT_FRAME_LOCK ||
+            (frame->kind == WEFT_FRAME_STATE && !weft_frame_is_running(frame)))
+            return false;
+    }
+    return true;
+}
+
 /* What names a context: what happens to the thread anywhere only if there is little else. A thread
  * that holds a lock is preempted all the longer the busier the machine is, but it is the lock that
  * others wait for. */
@@ -239,34 +257,18 @@ static uint32_t largest_own(const struct causes *causes, uint32_t context)
 {
     const struct largest own = largest_of(causes, context, false);
     const struct largest mishaps = largest_of(causes, context, true);
-    const bool is_own = own.sum_ns >= NAMING * (own.sum_ns + mishaps.sum_ns);
-    return is_own && own.node != WEFT_ID_NONE ? own.node : mishaps.node;
+    if (own.node == WEFT_ID_NONE)
+        return mishaps.node;
+    const double least = is_noise(causes, own.node) ? HALF : NAMING;
+    return own.sum_ns >= least * (own.sum_ns + mishaps.sum_ns) ? own.node : mishaps.node;
 }
 
 /* ---- likeness -------------------------------------------------------------------------------- */
 
-static bool begins_with(struct weft_str text, const char *start)
-{
-    const size_t n_bytes = strlen(start);
-    return text.n_bytes >= n_bytes && memcmp(text.bytes, start, n_bytes) == 0;
-}
-
 bool weft_frame_is_running(const struct weft_frame *frame)
 {
-    return frame->kind == WEFT_FRAME_STATE && !begins_with(frame->name, "blocked") &&
-           !begins_with(frame->name, "preempted");
-}
-
-/* FNV-1a, going on from `hash`. */
-static uint64_t hash_frame(uint64_t hash, const struct weft_frame *frame)
-{
-    for (size_t i = 0; i < frame->name.n_bytes; i++) {
-        const unsigned char byte = (unsigned char)frame->name.bytes[i];
-        const bool is_digit = byte >= '0' && byte <= '9';
-        if (!is_digit || frame->kind != WEFT_FRAME_THREAD)
-            hash = (hash ^ byte) * UINT64_C(0x100000001b3);
-    }
-    return (hash ^ (0x100u + frame->kind)) * UINT64_C(0x100000001b3);
+    return frame->kind == WEFT_FRAME_STATE && !weft_frame_begins_with(frame, "blocked") &&
+           !weft_frame_begins_with(frame, "preempted");
 }
 
 /* What stands for a node that stands out: its function, if only slow executions call it; else, as
@@ -291,14 +293,25 @@ static uint32_t function_of(const struct causes *causes, uint32_t node)
 static uint64_t likeness(const struct causes *causes, uint32_t node)
 {
     const struct weft_frame *frames = causes->base->matrix->frames;
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    uint64_t hash = WEFT_FRAME_HASH;
     for (unsigned n_functions = 0; node != 0 && n_functions < SIGNATURE_FUNCTIONS;
          node = causes->tree.parent[node]) {
         const struct weft_frame *frame = &frames[causes->tree.frame[node]];
-        hash = hash_frame(hash, frame);
+        hash = weft_frame_hash(hash, frame);
         n_functions += frame->kind == WEFT_FRAME_FUNCTION || frame->kind == WEFT_FRAME_LOCK;
     }
     return hash;
+}
+
+/* The same for what a sentence would say of the node. */
+static uint64_t spoken_likeness(const struct causes *causes, uint32_t node)
+{
+    const struct weft_frame *frames = causes->base->matrix->frames;
+    struct weft_frame_path path = { .n = 0 };
+    for (; node != 0 && path.n < WEFT_PATH_DEPTH; node = causes->tree.parent[node])
+        path.frames[path.n++] = &frames[causes->tree.frame[node]];
+    weft_frame_path_turn(&path);
+    return weft_path_likeness(&path);
 }
 
 /* ---- the tree of causes ---------------------------------------------------------------------- */
@@ -328,8 +341,8 @@ static void tree_fini(struct cause_tree *tree)
 /* Does it happen to a thread wherever it is? */
 static bool is_anywhere(const struct weft_frame *frame)
 {
-    return frame->kind == WEFT_FRAME_STATE &&
-           (begins_with(frame->name, "preempted") || begins_with(frame->name, "interrupted"));
+    return frame->kind == WEFT_FRAME_STATE && (weft_frame_begins_with(frame, "preempted") ||
+                                               weft_frame_begins_with(frame, "interrupted"));
 }
 
 /* Is the function around a node part of executions of A, too? What happens to a thread in a
@@ -532,7 +545,7 @@ static uint64_t name_of(struct causes *causes, uint32_t cluster)
         return UINT64_MAX;
     const uint32_t context = standing_out(causes);
     const uint32_t largest = largest_own(causes, context == WEFT_ID_NONE ? 0 : context);
-    return largest == WEFT_ID_NONE ? UINT64_MAX - 1 : likeness(causes, largest);
+    return largest == WEFT_ID_NONE ? UINT64_MAX - 1 : spoken_likeness(causes, largest);
 }
 
 /* Joins those that would be named alike. */

@@ -40,9 +40,6 @@ void weft_words_threads(struct weft_output *out, const struct weft_ecct_matrix *
 void weft_words_cause(struct weft_output *out, const struct weft_ecct_matrix *matrix,
                       uint32_t node);
 
-/* What every program has below its own functions: it says how something is done, not why. */
-bool weft_frame_is_library(const struct weft_frame *frame);
-
 /* Does the path leave the program because another one had the processor? */
 bool weft_node_is_outside(const struct weft_ecct_matrix *matrix, uint32_t node);
 

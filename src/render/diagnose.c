@@ -167,12 +167,13 @@ static void put_others(struct weft_output *out, const struct weft_diagnosis *dia
     static const struct {
         enum weft_cause_place place;
         const char *why;
-    } others[] = { { WEFT_CAUSE_OUTSIDE, " because another program had the processor: " },
-                   { WEFT_CAUSE_SHARED,
-                     " because threads that do the same work take the processors from each other: " },
-                { WEFT_CAUSE_CHANCE,
-                     ", no more often than by chance, because threads of the program share "
-                     "processors: " } };
+    } others[] = {
+        { WEFT_CAUSE_OUTSIDE, " because another program had the processor: " },
+        { WEFT_CAUSE_SHARED,
+          " because threads that do the same work take the processors from each other: " },
+        { WEFT_CAUSE_CHANCE, ", no more often than by chance, because threads of the program share "
+                             "processors: " }
+    };
     const struct weft_compare_cause *list[SHOWN_CAUSES];
     for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
         const size_t n = weft_causes_list(diagnosis, others[k].place, list, SHOWN_CAUSES);
@@ -318,6 +319,20 @@ static void put_pause(struct weft_output *out, const struct weft_diagnosis *diag
                        100 * weft_diagnosis_timer_share(diagnosis));
 }
 
+static void put_trifle(struct weft_output *out, const struct weft_diagnosis *diagnosis)
+{
+    const struct weft_slow_tail *tail = &diagnosis->tail;
+    weft_output_printf(out, "Nothing significant: %s of %s of ",
+                       weft_human_count(tail->n_slow).text,
+                       weft_human_plural(tail->n_fast + tail->n_slow, "execution").text);
+    put_type(out, diagnosis);
+    weft_output_printf(out, " last %s instead of %s, which costs %s of %s.",
+                       weft_human_mean(tail->slow_median_ns).text,
+                       weft_human_mean(tail->fast_median_ns).text,
+                       weft_human_mean(weft_diagnosis_cost_ns(diagnosis)).text,
+                       weft_human_ns(diagnosis->trace_ns).text);
+}
+
 static void put_slow(struct weft_output *out, const struct weft_diagnosis *diagnosis)
 {
     const struct weft_compare_cause *list[SHOWN_CAUSES];
@@ -325,6 +340,10 @@ static void put_slow(struct weft_output *out, const struct weft_diagnosis *diagn
     const size_t n = weft_causes_list(diagnosis, WEFT_CAUSE_INSIDE, list, SHOWN_CAUSES);
     if (weft_diagnosis_is_pause(diagnosis)) {
         put_pause(out, diagnosis);
+        return;
+    }
+    if (n > 0 && weft_diagnosis_is_trifle(diagnosis)) {
+        put_trifle(out, diagnosis);
         return;
     }
     if (tail->is_alone) {

@@ -20,6 +20,7 @@ struct weft_diagnosis {
     struct weft_slow_tail tail;             /* of two groups that were given: not found */
     bool is_versus;                         /* the groups were given */
     bool is_proposed;                       /* a function that repeats, nobody asked for it */
+    uint64_t trace_ns;                      /* that was recorded; of a function that repeats */
     const char *a, *b;                      /* filters of the groups */
     const char *command; /* how the user names these executions: "weft compare run.db --type x" */
 };

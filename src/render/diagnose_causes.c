@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 #include "render/diagnose_causes.h"
 
+#include "analysis/compare_causes.h"
+#include "analysis/compare_names.h"
 #include "render/compare_words.h"
 #include "schema/event.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { CAUSE_EXECUTIONS = 3, PLACE_DEPTH = 64 };
+enum { CAUSE_EXECUTIONS = 3, NOISE_EXECUTIONS = 10, PLACE_DEPTH = 64 };
 
 /* Of all time of the executions, below which a cause is not worth a sentence. */
 static const double CAUSE_SHARE = 0.005;
 static const double EVIDENCE_P = 0.05;
 static const double FOREIGN = 0.05; /* of the fast executions, that may have it */
+static const double NOISE = 5;      /* times the usual duration, that noise is not */
+static const double MANY = 0.4;     /* of all executions: more are another kind, */
+static const double FAR = 3;        /* unless they last so many times as long */
+static const double TRIFLE = 0.002; /* of the time that was recorded */
 static const double PAUSE = 0.5;    /* of the time of fast executions, that is for a timer */
 
 static double all_time_ns(const struct weft_diagnosis *diagnosis)
@@ -88,16 +94,31 @@ static bool is_own_place(const struct weft_ecct_matrix *matrix, uint32_t thread,
     return place != WEFT_ID_NONE;
 }
 
-/* Did a thread take the processor that was at the same as executions of the type are? */
-static bool is_shared(const struct weft_diagnosis *diagnosis, uint32_t node)
+/* Threads of one name, but for digits. */
+static bool is_alike(struct weft_str a, struct weft_str b)
+{
+    const struct weft_frame of_a = { .name = a, .kind = WEFT_FRAME_THREAD };
+    const struct weft_frame of_b = { .name = b, .kind = WEFT_FRAME_THREAD };
+    return weft_frame_hash(WEFT_FRAME_HASH, &of_a) == weft_frame_hash(WEFT_FRAME_HASH, &of_b);
+}
+
+/* Did a thread take the processor that was at the same as executions of the type are? Without
+ * functions, one of the same name. */
+static bool is_shared(const struct weft_diagnosis *diagnosis,
+                      const struct weft_compare_cause *cause)
 {
     const struct weft_ecct_matrix *matrix = diagnosis->matrix;
+    uint32_t node = cause->node;
     const uint32_t thread = preempter_of(matrix, node);
-    if (thread == WEFT_ID_NONE || matrix->frames[matrix->nodes[thread].frame].kind != WEFT_FRAME_THREAD)
+    if (thread == WEFT_ID_NONE ||
+        matrix->frames[matrix->nodes[thread].frame].kind != WEFT_FRAME_THREAD)
         return false;
     while (node > thread && (!is_function(matrix, node) ||
                              weft_frame_is_library(&matrix->frames[matrix->nodes[node].frame])))
         node = matrix->nodes[node].parent;
+    if (node <= thread)
+        return is_alike(matrix->frames[matrix->nodes[thread].frame].name,
+                        matrix->items[cause->example].thread);
     return is_own_place(matrix, thread, node);
 }
 
@@ -111,8 +132,7 @@ static bool is_evident(const struct weft_diagnosis *diagnosis,
     if (!row || !(row->difference_ns > 0))
         return false;
     if (preempter_of(diagnosis->matrix, cause->node) != WEFT_ID_NONE)
-        return (diagnosis->is_versus || diagnosis->tail.is_found) && row->p_adjusted < EVIDENCE_P &&
-               row->interval.low_ns > 0;
+        return (diagnosis->is_versus || diagnosis->tail.is_found) && cause->p < EVIDENCE_P;
     return true;
 }
 
@@ -128,6 +148,28 @@ static bool is_foreign(const struct weft_diagnosis *diagnosis,
            row->mean_a_ns <= FOREIGN * row->mean_b_ns;
 }
 
+/* Is it rather another kind of execution than a slow one? */
+static bool is_kind(const struct weft_diagnosis *diagnosis, const struct weft_compare_cause *cause)
+{
+    return cause->n_items > MANY * (double)diagnosis->matrix->n_items &&
+           cause->duration_ns < FAR * diagnosis->table->metrics[0].mean_a;
+}
+
+static bool is_own(const struct weft_ecct_matrix *matrix, uint32_t node);
+
+/* Does the execution's own thread compute where the usual ones compute too? A processor that is
+ * not told of as taken away, as under a hypervisor, looks like that: of few it has to be far. */
+static bool is_noise(const struct weft_diagnosis *diagnosis, const struct weft_compare_cause *cause)
+{
+    const struct weft_ecct_matrix *matrix = diagnosis->matrix;
+    const struct weft_compare_node *row = weft_compare_row_of(diagnosis->table, cause->node);
+    const struct weft_frame *frame = &matrix->frames[matrix->nodes[cause->node].frame];
+    return cause->n_items < NOISE_EXECUTIONS &&
+           cause->duration_ns < NOISE * diagnosis->table->metrics[0].mean_a && row &&
+           row->mean_a_ns > FOREIGN * row->mean_b_ns && is_own(matrix, cause->node) &&
+           (frame->kind == WEFT_FRAME_FUNCTION || weft_frame_is_running(frame));
+}
+
 enum weft_cause_place weft_cause_place_of(const struct weft_diagnosis *diagnosis,
                                           const struct weft_compare_cause *cause)
 {
@@ -139,11 +181,14 @@ enum weft_cause_place weft_cause_place_of(const struct weft_diagnosis *diagnosis
         return WEFT_CAUSE_SMALL;
     if (cause->n_items < CAUSE_EXECUTIONS)
         return diagnosis->tail.is_found ? WEFT_CAUSE_ALONE : WEFT_CAUSE_SMALL;
+    if (!diagnosis->is_versus && is_noise(diagnosis, cause))
+        return WEFT_CAUSE_ALONE;
     if (weft_node_is_outside(diagnosis->matrix, cause->node))
         return WEFT_CAUSE_OUTSIDE;
-    if (is_shared(diagnosis, cause->node))
+    if (is_shared(diagnosis, cause))
         return WEFT_CAUSE_SHARED;
-    if (!diagnosis->is_versus && !diagnosis->tail.is_found && !is_foreign(diagnosis, cause))
+    if (!diagnosis->is_versus && !diagnosis->tail.is_found &&
+        (!is_foreign(diagnosis, cause) || is_kind(diagnosis, cause)))
         return WEFT_CAUSE_SPREAD;
     return is_evident(diagnosis, cause) ? WEFT_CAUSE_INSIDE : WEFT_CAUSE_CHANCE;
 }
@@ -232,6 +277,12 @@ bool weft_diagnosis_is_pause(const struct weft_diagnosis *diagnosis)
     return true;
 }
 
+bool weft_diagnosis_is_trifle(const struct weft_diagnosis *diagnosis)
+{
+    return diagnosis->is_proposed && diagnosis->table &&
+           weft_diagnosis_cost_ns(diagnosis) < TRIFLE * (double)diagnosis->trace_ns;
+}
+
 bool weft_diagnosis_is_significant(const struct weft_diagnosis *diagnosis)
 {
     const struct weft_compare_cause *first;
@@ -239,7 +290,7 @@ bool weft_diagnosis_is_significant(const struct weft_diagnosis *diagnosis)
         return false;
     if (diagnosis->is_versus)
         return weft_diagnosis_has_evidence(diagnosis);
-    return !weft_diagnosis_is_pause(diagnosis) &&
+    return !weft_diagnosis_is_pause(diagnosis) && !weft_diagnosis_is_trifle(diagnosis) &&
            weft_causes_list(diagnosis, WEFT_CAUSE_INSIDE, &first, 1) > 0;
 }
 
