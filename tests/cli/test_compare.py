@@ -189,6 +189,10 @@ def test_gates(database, report):
        "it does not decide on one run of each")
     bad = weft("compare", database, "--gate", "duration 5%")
     ok(bad.returncode == 1 and "'duration p99 +5%'" in bad.stderr, "a bad gate shows a good one")
+    for limit, want in (("duration mean +5", "+200us"), ("duration mean +5kB", "+200us"),
+                        ("page_faults mean +5us", "+3")):
+        unit = weft("compare", database, "--gate", limit)
+        ok(unit.returncode == 1 and f"such as {want}" in unit.stderr, f"gate {limit}: the unit is wrong")
     none = weft("compare", database, "--gate", "speed mean +5%")
     ok(none.returncode == 1 and "no metric 'speed'" in none.stderr, "a gate of no metric")
 
