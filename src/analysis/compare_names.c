@@ -56,10 +56,15 @@ static bool is_inlined(const struct weft_frame *frame)
                0;
 }
 
+bool weft_frame_is_nameless(const struct weft_frame *frame)
+{
+    return begins_with(frame->name, "[kernel]+0x");
+}
+
 static bool is_named(const struct weft_frame *frame)
 {
     return (frame->kind == WEFT_FRAME_FUNCTION || frame->kind == WEFT_FRAME_LOCK) &&
-           !begins_with(frame->name, "[kernel]+0x"); /* its address says nothing */
+           !weft_frame_is_nameless(frame);
 }
 
 void weft_frame_path_turn(struct weft_frame_path *path)

@@ -48,6 +48,9 @@ size_t weft_path_functions(const struct weft_frame_path *path, const struct weft
 /* What every program has below its own functions. */
 bool weft_frame_is_library(const struct weft_frame *frame);
 
+/* Of the kernel, and no symbol is known: its address says nothing. */
+bool weft_frame_is_nameless(const struct weft_frame *frame);
+
 bool weft_frame_begins_with(const struct weft_frame *frame, const char *start);
 
 /* A number that paths of the same words share, but for digits of thread names. */

@@ -321,7 +321,8 @@ static enum weft_code check_unit(const struct weft_gate *gate, const struct weft
                                  struct weft_err *err)
 {
     const bool is_time = metric->unit == WEFT_METRIC_NS;
-    if (gate->is_relative || gate->allowed == 0 || (gate->has_unit ? gate->unit == metric->unit : !is_time))
+    if (gate->is_relative || gate->allowed == 0 ||
+        (gate->has_unit ? gate->unit == metric->unit : !is_time))
         return WEFT_OK;
     return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
                      "%.60s is %s: expected a limit such as %s, or in per cent", gate->metric,

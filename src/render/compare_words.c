@@ -138,17 +138,39 @@ struct weft_str weft_words_take(struct weft_output *out, struct weft_arena *aren
     return text;
 }
 
+static void put_frame(struct weft_output *out, const struct weft_frame *frame)
+{
+    if (frame->kind == WEFT_FRAME_THREAD)
+        weft_output_text(out, "thread ");
+    weft_words_name(out, frame->name);
+}
+
 void weft_words_path(struct weft_output *out, const struct weft_ecct_matrix *matrix, uint32_t node,
                      const char *between)
 {
     struct weft_frame_path path;
     weft_frame_path_of(matrix, node, &path);
     for (size_t i = 0; i < path.n; i++) {
-        const struct weft_frame *frame = path.frames[i];
         weft_output_text(out, i > 0 ? between : "");
-        if (frame->kind == WEFT_FRAME_THREAD)
-            weft_output_text(out, "thread ");
-        weft_words_name(out, frame->name);
+        put_frame(out, path.frames[i]);
+    }
+}
+
+void weft_words_where(struct weft_output *out, const struct weft_ecct_matrix *matrix, uint32_t node)
+{
+    struct weft_frame_path path;
+    bool was_nameless = false;
+    weft_frame_path_of(matrix, node, &path);
+    for (size_t i = 0; i < path.n; i++) {
+        const bool is_nameless = weft_frame_is_nameless(path.frames[i]);
+        if (is_nameless && was_nameless)
+            continue;
+        was_nameless = is_nameless;
+        weft_output_text(out, i > 0 ? " > " : "");
+        if (is_nameless)
+            weft_output_text(out, "[kernel]");
+        else
+            put_frame(out, path.frames[i]);
     }
 }
 

@@ -420,7 +420,7 @@ static void put_cause(struct weft_output *out, const struct weft_diagnosis *diag
         weft_human_mean(cause->duration_ns).text);
     weft_words_cause(out, diagnosis->matrix, cause->node);
     weft_output_text(out, "\n    where     ");
-    weft_words_path(out, diagnosis->matrix, cause->node, " > ");
+    weft_words_where(out, diagnosis->matrix, cause->node);
     weft_output_printf(out, "\n    there     %s than in fast ones",
                        weft_human_change(cause->difference_ns).text);
     if (row && row->node != 0)

@@ -358,6 +358,44 @@ def test_rare(folder):
        "with a command, and what its path holds, for each")
 
 
+def slow_ones(path, others):
+    """1 ms each; of 400 some have another wait, by their number."""
+    lines = ["metric page_faults count", "source req - some.weft"]
+    for i in range(400):
+        more = "".join(f" {frames}={ns}" for every, at, frames, ns in others if i % every == at)
+        lines.append(f"item worker-{i % 2} {i * 1000000} 0 {RUN}={1000000 + i % 7 * 1000}{more}")
+    make(path, lines)
+    return json.loads(weft("diagnose", path, "--json").stdout)["types"][0]
+
+
+def test_names(folder):
+    """Whole chains, in whichever stacks: one cause. Threads that do the same work are none."""
+    wait = "f:main;f:handle;f:acquire;s:blocked:_futex;t:low"
+    holder = "s:preempted;t:middle;f:communicate;s:running"
+    kind = slow_ones(os.path.join(folder, "chain.db"),
+                     [(50, 3, f"{wait};f:update;f:store;{holder}", 25000000),
+                      (50, 7, f"{wait};{holder}", 24000000)])
+    said = kind["explanation"].split(". ")[0]
+    ok(said.startswith("16 of 400") and "for thread `low`, preempted by thread `middle`" in said
+       and "communicate" in said, "a chain is told whole, and is one cause")
+    kind = slow_ones(os.path.join(folder, "queue.db"),
+                     [(40, 3, f"{wait};f:update;s:running", 9000000),
+                      (40, 7, f"{wait.replace('low', 'worker-1')};f:main;f:handle;f:acquire;"
+                       "s:blocked:_futex;t:low;f:update;s:running", 9500000)])
+    ok(kind["explanation"].startswith("20 of 400") and len(kind["causes"]) == 1,
+       "a queue of threads for one lock is one cause")
+    kind = slow_ones(os.path.join(folder, "peers.db"),
+                     [(20, 5, "f:main;f:handle;s:preempted;t:worker-1;f:main;f:handle;s:running", 3000000)])
+    ok(not kind["significant"] and kind["causes"][0]["place"] == "shared"
+       and "threads that do the same work" in kind["explanation"], "peers that preempt are no cause")
+    kind = slow_ones(os.path.join(folder, "other.db"),
+                     [(20, 5, f"f:main;f:handle;{holder}", 3000000)])
+    ok(kind["significant"] and "`communicate`" in kind["explanation"].split(". ")[0],
+       "another thread of the program is")
+    kind = slow_ones(os.path.join(folder, "kinds.db"), [(2, 1, f"{wait};f:update;s:running", 1000000)])
+    ok(not kind["significant"], "half of all, twice as long, are another kind and not slow")
+
+
 def test_left_out(folder):
     """Damaged and unfinished executions are told."""
     path = os.path.join(folder, "damaged.db")
@@ -397,6 +435,7 @@ def main():
         test_hostile(folder)
         test_spread(folder)
         test_rare(folder)
+        test_names(folder)
         test_left_out(folder)
         test_healthy(os.path.join(folder, "calm.db"))
     print(f"1..{n_run}")
