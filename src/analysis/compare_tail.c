@@ -11,8 +11,6 @@ static const double SEPARATION = 0.76;
 static const double SMALL = 3; /* more than that by this / n: small samples are parted by chance */
 static const double SLOWER = 1.2;
 static const double EXCESS = 0.02;
-static const double MANY = 0.4; /* of all: two kinds of executions, unless the slow ones are */
-static const double FAR = 3;    /* so many times slower */
 static const double RARE_EXCESS = 0.005; /* of few, that are as many times slower */
 static const double CHANCE = 0.01;       /* of a tail to be believed, over all places looked at */
 static const double APART = 2;           /* times the slowest of the others, of single ones */
@@ -87,11 +85,7 @@ static void cut_between_humps(const struct sorted *sorted, struct weft_slow_tail
     measure(sorted, find_gap(sorted->logs, split), tail);
     tail->is_worthy =
         tail->slow_median_ns >= SLOWER * tail->fast_median_ns && tail->excess_share >= EXCESS;
-    const bool are_apart = tail->separation >= SEPARATION + SMALL / (double)sorted->n;
-    if (are_apart && (double)tail->n_slow > MANY * (double)sorted->n &&
-        tail->slow_median_ns < FAR * tail->fast_median_ns)
-        tail->is_worthy = false;
-    tail->is_found = tail->is_worthy && are_apart;
+    tail->is_found = tail->is_worthy && tail->separation >= SEPARATION + SMALL / (double)sorted->n;
 }
 
 /* ---- the tail -------------------------------------------------------------------------------- */

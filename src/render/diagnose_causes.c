@@ -15,8 +15,9 @@ enum { CAUSE_EXECUTIONS = 3, NOISE_EXECUTIONS = 10, PLACE_DEPTH = 64 };
 static const double CAUSE_SHARE = 0.005;
 static const double EVIDENCE_P = 0.05;
 static const double FOREIGN = 0.05; /* of the fast executions, that may have it */
+static const double MOST = 0.5;     /* of the slow ones */
 static const double NOISE = 5;      /* times the usual duration, that noise is not */
-static const double MANY = 0.4;     /* of all executions: more are another kind, */
+static const double MANY = 0.5;     /* of all executions: more are another kind, */
 static const double FAR = 3;        /* unless they last so many times as long */
 static const double TRIFLE = 0.002; /* of the time that was recorded */
 static const double PAUSE = 0.5;    /* of the time of fast executions, that is for a timer */
@@ -124,16 +125,22 @@ static bool is_shared(const struct weft_diagnosis *diagnosis,
 
 /* Is it more than chance puts into the slow executions? Any thread of a machine that is shared
  * loses its processor now and then, which makes executions slow and is no cause that they have in
- * common: that has to be significant among all nodes. */
+ * common: that has to be significant among all nodes, or, of most slow ones, in all stacks
+ * together.
+ */
 static bool is_evident(const struct weft_diagnosis *diagnosis,
                        const struct weft_compare_cause *cause)
 {
     const struct weft_compare_node *row = weft_compare_row_of(diagnosis->table, cause->node);
     if (!row || !(row->difference_ns > 0))
         return false;
-    if (preempter_of(diagnosis->matrix, cause->node) != WEFT_ID_NONE)
-        return (diagnosis->is_versus || diagnosis->tail.is_found) && cause->p < EVIDENCE_P;
-    return true;
+    if (preempter_of(diagnosis->matrix, cause->node) == WEFT_ID_NONE)
+        return true;
+    if (!diagnosis->is_versus && !diagnosis->tail.is_found)
+        return false;
+    if ((double)cause->n_items >= MOST * (double)diagnosis->table->n_b)
+        return cause->p < EVIDENCE_P;
+    return row->p_adjusted < EVIDENCE_P && row->interval.low_ns > 0;
 }
 
 /* Is it of another kind than what the fast executions do? Where durations do not part slow from

@@ -392,8 +392,6 @@ def test_names(folder):
                      [(20, 5, f"f:main;f:handle;{holder}", 3000000)])
     ok(kind["significant"] and "`communicate`" in kind["explanation"].split(". ")[0],
        "another thread of the program is")
-    kind = slow_ones(os.path.join(folder, "kinds.db"), [(2, 1, f"{wait};f:update;s:running", 1000000)])
-    ok(not kind["significant"], "half of all, twice as long, are another kind and not slow")
 
 
 def test_left_out(folder):
