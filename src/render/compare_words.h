@@ -31,8 +31,7 @@ void weft_words_path(struct weft_output *out, const struct weft_ecct_matrix *mat
                      const char *between);
 
 /* The same for people, " > " between them: frames of the kernel of which no symbol is known are
- * one,
- * "[kernel]". */
+ * one, "[kernel]". */
 void weft_words_where(struct weft_output *out, const struct weft_ecct_matrix *matrix,
                       uint32_t node);
 

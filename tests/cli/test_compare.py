@@ -189,6 +189,10 @@ def test_gates(database, report):
        "it does not decide on one run of each")
     bad = weft("compare", database, "--a", "all", "--gate", "duration 5%")
     ok(bad.returncode == 1 and "'duration p99 +5%'" in bad.stderr, "a bad gate shows a good one")
+    for limit, want in (("duration mean +5", "+200us"), ("duration mean +5kB", "+200us"),
+                        ("page_faults mean +5us", "+3")):
+        unit = weft("compare", database, "--a", "all", "--gate", limit)
+        ok(unit.returncode == 1 and f"such as {want}" in unit.stderr, f"gate {limit}: the unit is wrong")
     none = weft("compare", database, "--a", "all", "--gate", "speed mean +5%")
     ok(none.returncode == 1 and "no metric 'speed'" in none.stderr, "a gate of no metric")
 
@@ -377,6 +381,42 @@ def test_many_contexts(folder):
        "metrics that are 0 everywhere are no lines of text")
 
 
+def slow_ones(path, others):
+    """1 ms each; of 400 some have another wait, by their number."""
+    lines = ["metric page_faults count", "source req - some.weft"]
+    for i in range(400):
+        more = "".join(f" {frames}={ns}" for every, at, frames, ns in others if i % every == at)
+        lines.append(f"item worker-{i % 2} {i * 1000000} 0 {RUN}={1000000 + i % 7 * 1000}{more}")
+    make(path, lines)
+    return json.loads(weft("diagnose", path, "--json").stdout)["types"][0]
+
+
+def test_names(folder):
+    """Whole chains, in whichever stacks: one cause. Threads that do the same work are none."""
+    wait = "f:main;f:handle;f:acquire;s:blocked:_futex;t:low"
+    holder = "s:preempted;t:middle;f:communicate;s:running"
+    kind = slow_ones(os.path.join(folder, "chain.db"),
+                     [(50, 3, f"{wait};f:update;f:store;{holder}", 25000000),
+                      (50, 7, f"{wait};{holder}", 24000000)])
+    said = kind["explanation"].split(". ")[0]
+    ok(said.startswith("16 of 400") and "for thread `low`, preempted by thread `middle`" in said
+       and "communicate" in said, "a chain is told whole, and is one cause")
+    kind = slow_ones(os.path.join(folder, "queue.db"),
+                     [(40, 3, f"{wait};f:update;s:running", 9000000),
+                      (40, 7, f"{wait.replace('low', 'worker-1')};f:main;f:handle;f:acquire;"
+                       "s:blocked:_futex;t:low;f:update;s:running", 9500000)])
+    ok(kind["explanation"].startswith("20 of 400") and len(kind["causes"]) == 1,
+       "a queue of threads for one lock is one cause")
+    kind = slow_ones(os.path.join(folder, "peers.db"),
+                     [(20, 5, "f:main;f:handle;s:preempted;t:worker-1;f:main;f:handle;s:running", 3000000)])
+    ok(not kind["significant"] and kind["causes"][0]["place"] == "shared"
+       and "threads that do the same work" in kind["explanation"], "peers that preempt are no cause")
+    kind = slow_ones(os.path.join(folder, "other.db"),
+                     [(20, 5, f"f:main;f:handle;{holder}", 3000000)])
+    ok(kind["significant"] and "`communicate`" in kind["explanation"].split(". ")[0],
+       "another thread of the program is")
+
+
 def test_left_out(folder):
     """Damaged and unfinished executions are told."""
     path = os.path.join(folder, "damaged.db")
@@ -418,6 +458,7 @@ def main():
         test_spread(folder)
         test_rare(folder)
         test_many_contexts(folder)
+        test_names(folder)
         test_left_out(folder)
         test_healthy(os.path.join(folder, "calm.db"))
     print(f"1..{n_run}")
