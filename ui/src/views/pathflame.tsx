@@ -81,6 +81,12 @@ function FlameTip({
   );
 }
 
+function levelsOf(nodes: readonly EcctNode[]): number {
+  const depth: number[] = [];
+  nodes.forEach(({ parent }, i) => (depth[i] = parent < 0 ? 1 : depth[parent]! + 1));
+  return depth.reduce((most, one) => Math.max(most, one), 1);
+}
+
 export function PathFlame(): JSX.Element {
   const paths = usePaths();
   const one = usePathState(s => s.asked[s.now]);
@@ -136,6 +142,7 @@ export function PathFlame(): JSX.Element {
         ref={scroller}
         id="path-flame"
         class="path-boxes"
+        style={{ '--levels': levelsOf(nodes) }}
         tabIndex={0}
         role="application"
         aria-label="Flame graph of the path; the tables have its sums"

@@ -6,6 +6,7 @@ import { paintPaths, STRIP_AXIS } from '../draw/pathstrip';
 import { duration, exact, percent } from '../lib/format';
 import { causeOf, placeOf, segmentAt, segmentSentence } from '../lib/path';
 import type { Path, PathSegment } from '../lib/path';
+import { isNamed } from '../lib/names';
 import { layoutStrip, LINE, partAt } from '../lib/pathlayout';
 import type { StripLayout, StripPart } from '../lib/pathlayout';
 import type { Paths } from '../state/path';
@@ -20,6 +21,7 @@ interface Over {
 }
 
 const CLICK = 4;
+const FOOT = 6; // px below the last path
 
 function PartLabel({ part, top }: { part: StripPart; top: number }): JSX.Element {
   const paths = usePaths();
@@ -79,7 +81,7 @@ function Other({ segment }: { segment: PathSegment }): JSX.Element | null {
       <th scope="row">{state === 'preempted' ? 'on its processor' : 'ended by'}</th>
       <td>
         {paths.nameOf(segment.other)}
-        {otherFunction && `, ${otherFunction}`}
+        {otherFunction && isNamed(otherFunction) && `, ${otherFunction}`}
       </td>
     </tr>
   );
@@ -257,7 +259,11 @@ export function PathStrip({ onOpen }: { onOpen: () => void }): JSX.Element {
     }
   };
   return (
-    <section class="path-strip" aria-label="Paths">
+    <section
+      class="path-strip"
+      aria-label="Paths"
+      style={{ height: `${layout.height + STRIP_AXIS + FOOT}px` }}
+    >
       <ul class="path-labels" aria-label="Threads of each path">
         {layout.parts.map(part => (
           <PartLabel key={part.index} part={part} top={top} />
