@@ -346,8 +346,7 @@ const oneOf = <const T extends string>(
   text: string,
   words: readonly T[],
   otherwise: NoInfer<T>,
-): T =>
-  words.find(word => word === text) ?? otherwise;
+): T => words.find(word => word === text) ?? otherwise;
 
 /** What an address says of the view; charts are left as they are if it names none. */
 export function readView(

@@ -181,7 +181,8 @@ export function framesOf(stack: string): string[] {
 /** The function in which a segment was, by its calls or by its samples; '' if nothing tells. */
 export function placeOf({ function: name, stack, span }: PathSegment): string {
   if (name !== '' && isNamed(name)) return name;
-  return framesOf(stack).at(-1) || span || name;
+  const place = framesOf(stack).at(-1) ?? span;
+  return place === '' ? name : place;
 }
 
 const share = (part: number, whole: number): string => percent(part / Math.max(1, whole));

@@ -83,7 +83,16 @@ export function initialCompare(): CompareState {
     ...{ databases: null, proposals: [], subject: null, executions: null },
     ...{ groups: { a: [], b: [] }, counts: { a: 0, b: 0 }, turn: 0, compared: null },
     ...{ isDraft: false, waiting: '', error: '', charts: [], linear: new Set(['start']) },
-    ...{ by: 'b', scale: 'fit', statistic: 'p', node: -1, focus: -1, ticked: [], cause: -1, list: 'both' },
+    ...{
+      by: 'b',
+      scale: 'fit',
+      statistic: 'p',
+      node: -1,
+      focus: -1,
+      ticked: [],
+      cause: -1,
+      list: 'both',
+    },
   };
 }
 
@@ -418,7 +427,9 @@ export class Compare {
   tick(i: number): void {
     const { ticked } = this.state.get();
     this.set({
-      ticked: ticked.includes(i) ? ticked.filter(one => one !== i) : [...ticked.slice(1 - compare.MOST_TICKED), i],
+      ticked: ticked.includes(i)
+        ? ticked.filter(one => one !== i)
+        : [...ticked.slice(1 - compare.MOST_TICKED), i],
     });
   }
 }

@@ -18,6 +18,7 @@ import { duration, integer, plural } from '../lib/format';
 import { commonPrefix, stripPrefix } from '../lib/names';
 import { matchesName, parseQuery } from '../lib/search';
 import type { Compare } from '../state/compare';
+import { useClientHeight } from './canvas';
 import { Key } from './parts';
 import { tipStyle } from './pathuse';
 import { useCompareCanvas, useCompareState } from './compareuse';
@@ -237,6 +238,7 @@ export function CompareFlame({ scope, what }: { scope: FlameScope; what: string 
   const statistic = useCompareState(s => s.statistic);
   const query = usePart(s => s.query);
   const scroller = useRef<HTMLDivElement>(null);
+  const seen = useClientHeight(scroller, 160);
   const [top, setTop] = useState(0);
   const [over, setOver] = useState<{ at: number; x: number; y: number } | null>(null);
   const asked = useMemo(() => parseQuery(query), [query]);
@@ -294,9 +296,8 @@ export function CompareFlame({ scope, what }: { scope: FlameScope; what: string 
         <span>
           Where {one} spends its {duration(mean)}, against {other}{' '}
           <small>
-            critical path of {what}; width: mean of {one}; colour: exclusive difference B{' '}
-            {'\u2212'} A
-            {prefix !== '' && `; prefix \u201c${prefix}\u201d hidden`}
+            critical path of {what}; width: mean of {one}; colour: exclusive difference B {'\u2212'}{' '}
+            A{prefix !== '' && `; prefix \u201c${prefix}\u201d hidden`}
             {lost.count > 0 &&
               `; ${plural(lost.count, 'context')} only ${other} has, ${duration(lost.ns)}: in the ranking`}
             {flame && flame.merged > 0 && `; ${plural(flame.merged, 'node')} too narrow, merged`}
@@ -323,7 +324,7 @@ export function CompareFlame({ scope, what }: { scope: FlameScope; what: string 
           <div
             ref={holder}
             class="cmp-area"
-            style={{ height: `${scroller.current?.clientHeight ?? 160}px` }}
+            style={{ height: `${seen}px` }}
             onMouseMove={event => {
               const found = at(event);
               setOver(found < 0 ? null : { at: found, x: event.clientX, y: event.clientY });

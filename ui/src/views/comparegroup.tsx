@@ -336,7 +336,7 @@ export function GroupColumn({
         <span data-count={count}>
           {integer(count)} {what}
         </span>{' '}
-        <small>
+        <small title="Grey: all of them">
           {percent(count / Math.max(1, executions.n))} of {integer(executions.n)} (grey); drag to
           change
         </small>

@@ -35,7 +35,7 @@ function scaleOf({ nodes, ranked }: Compared): Scale {
   const width = Math.max(1, high - low);
   const step = [1, 2, 5, 10]
     .map(m => m * 10 ** Math.floor(Math.log10(width / 3)))
-    .find(one => one >= width / 3.4)!;
+    .find(one => one >= width / 2.6)!;
   const ticks: number[] = [];
   for (let i = Math.ceil(low / step); i * step <= high; i++) ticks.push(i * step);
   const x = (ns: number): number =>
@@ -453,7 +453,8 @@ function ExecutionRow({
             onChange={() => compare.tick(i)}
             aria-label={`Tick execution ${id}`}
           />{' '}
-          <SideSwatch side={side} /> {member === 3 ? 'A B' : side === 'none' ? '\u2013' : LETTER[side]}
+          <SideSwatch side={side} />{' '}
+          {member === 3 ? 'A B' : side === 'none' ? '\u2013' : LETTER[side]}
         </label>
       </td>
       <th scope="row" class="num">

@@ -13,6 +13,7 @@ import { pathTree } from '../lib/pathtree';
 import { matchesName, parseQuery } from '../lib/search';
 import { LOOK } from '../lib/timelinestates';
 import type { CallTree } from '../lib/tree';
+import { useClientHeight } from './canvas';
 import { Key } from './parts';
 import { tipStyle, usePathCanvas, usePaths, usePathState } from './pathuse';
 import { usePart } from './use';
@@ -93,6 +94,7 @@ export function PathFlame(): JSX.Element {
   const node = usePathState(s => s.node);
   const query = usePart(s => s.query);
   const scroller = useRef<HTMLDivElement>(null);
+  const seen = useClientHeight(scroller, 120);
   const [top, setTop] = useState(0);
   const [over, setOver] = useState<Over | null>(null);
   const path = one?.path ?? null;
@@ -152,7 +154,7 @@ export function PathFlame(): JSX.Element {
           <div
             ref={holder}
             class="path-area"
-            style={{ height: `${scroller.current?.clientHeight ?? 120}px` }}
+            style={{ height: `${seen}px` }}
             onMouseMove={event => {
               const found = at(event);
               setOver(found < 0 ? null : { node: found, x: event.clientX, y: event.clientY });

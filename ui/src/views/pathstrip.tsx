@@ -10,6 +10,7 @@ import { isNamed } from '../lib/names';
 import { layoutStrip, LINE, partAt } from '../lib/pathlayout';
 import type { StripLayout, StripPart } from '../lib/pathlayout';
 import type { Paths } from '../state/path';
+import { useClientHeight } from './canvas';
 import { Key } from './parts';
 import { LookSwatch, tipStyle, usePathCanvas, usePaths, usePathState } from './pathuse';
 
@@ -214,6 +215,7 @@ export function PathStrip({ onOpen }: { onOpen: () => void }): JSX.Element {
   const segment = usePathState(s => s.segment);
   usePathState(s => s.view);
   const scroller = useRef<HTMLDivElement>(null);
+  const seen = useClientHeight(scroller, 200);
   const [top, setTop] = useState(0);
   const [over, setOver] = useState<Over | null>(null);
   const [press, setPress] = useState<Press | null>(null);
@@ -283,7 +285,7 @@ export function PathStrip({ onOpen }: { onOpen: () => void }): JSX.Element {
           <div
             ref={holder}
             class="path-area"
-            style={{ height: `${scroller.current?.clientHeight ?? 200}px` }}
+            style={{ height: `${seen}px` }}
             onPointerDown={event => {
               if (event.button > 1) return;
               event.currentTarget.setPointerCapture(event.pointerId);

@@ -134,7 +134,11 @@ export function PathTables(): JSX.Element {
   );
   const threads = merge(all, now, path =>
     path.threads.map(({ thread, sum }) => ({
-      ...{ key: String(thread), head: <span title={paths.nameOf(thread)}>{paths.nameOf(thread)}</span>, sum },
+      ...{
+        key: String(thread),
+        head: <span title={paths.nameOf(thread)}>{paths.nameOf(thread)}</span>,
+        sum,
+      },
     })),
   );
   const functions = merge(all, now, path =>
@@ -144,7 +148,11 @@ export function PathTables(): JSX.Element {
   );
   const locks = merge(all, now, path =>
     path.locks.map(({ name, edge, sum }) => ({
-      ...{ key: `${edge} ${name}`, head: <span title={`${edge} of ${name}`}>{`${edge} of ${name}`}</span>, sum },
+      ...{
+        key: `${edge} ${name}`,
+        head: <span title={`${edge} of ${name}`}>{`${edge} of ${name}`}</span>,
+        sum,
+      },
     })),
   );
   return (

@@ -148,8 +148,16 @@ describe('the view in the address', () => {
     const odd = compare.readView(
       executions,
       from([
-        ...([['charts', 'gone,#no;where'], ['ccount', 'x'], ['cnode', '~99999']] as const),
-        ...([['ctick', '1,99999999,x'], ['ccause', '-1'], ['clist', 'c']] as const),
+        ...([
+          ['charts', 'gone,#no;where'],
+          ['ccount', 'x'],
+          ['cnode', '~99999'],
+        ] as const),
+        ...([
+          ['ctick', '1,99999999,x'],
+          ['ccause', '-1'],
+          ['clist', 'c'],
+        ] as const),
       ] as [string, string][]),
       6,
     );
@@ -162,7 +170,11 @@ describe('the view in the address', () => {
 
 describe('bins', () => {
   it('are walked by keys: an edge a step, never none', () => {
-    const bins = makeBins(Float64Array.from({ length: 100 }, (_, i) => i), 10, false);
+    const bins = makeBins(
+      Float64Array.from({ length: 100 }, (_, i) => i),
+      10,
+      false,
+    );
     const at = (range: { min: number; max: number } | null, which: EdgeMove, by: number) =>
       moveRange(bins, range, which, by);
     const most = at(null, 'high', -1)!;
@@ -194,9 +206,13 @@ describe('bins', () => {
       expect(ticks.length).toBeGreaterThan(1);
       expect(ticks.every(({ x }) => x >= 0 && x <= 200)).toBe(true);
     }
-    expect(['1.50 ms', '10.0 ms', '500 ms', '2.00e+5', '0 ns'].map(shortWords)).toEqual(
-      ['1.5 ms', '10 ms', '500 ms', '2e+5', '0 ns'],
-    );
+    expect(['1.50 ms', '10.0 ms', '500 ms', '2.00e+5', '0 ns'].map(shortWords)).toEqual([
+      '1.5 ms',
+      '10 ms',
+      '500 ms',
+      '2e+5',
+      '0 ns',
+    ]);
   });
 
   it.each([true, false])('hold every execution once (log: %s)', isLog => {
@@ -311,7 +327,12 @@ describe('an answer', () => {
     const csv = rankedCsv(executions, compared).trimEnd().split('\n');
     expect(csv).toHaveLength(3);
     expect(csv[1]).toContain('1,"insert;journal;it\'s; a\\lock;blocked: lock",0,50000000,50000000');
-    const svg = flameSvg(executions, compared, { statistic: 'p', focus: -1, by: 'b', title: 'A < B & "C"' });
+    const svg = flameSvg(executions, compared, {
+      statistic: 'p',
+      focus: -1,
+      by: 'b',
+      title: 'A < B & "C"',
+    });
     expect(svg).toContain('A &#60; B &#38; &#34;C&#34;');
     expect(svg).toContain('#b85500');
     expect(svg.match(/<g>/g)).toHaveLength(5);
