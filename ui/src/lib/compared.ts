@@ -181,6 +181,8 @@ export function verdictOf(executions: Executions, compared: Compared, what: stri
   if (compared.nA === 0 || compared.nB === 0)
     return `Group ${compared.nA === 0 ? 'A' : 'B'} is empty: drag over a histogram to choose executions.`;
   if (!own) return 'Nothing is known of their durations.';
+  if (!Number.isFinite(own.low) || !Number.isFinite(own.high))
+    return `Too few executions for a verdict: B lasts ${duration(own.meanB)}, A ${duration(own.meanA)} on average.`;
   const interval = `[${duration(own.low)}, ${duration(own.high)}]`;
   const isSure = own.low > 0 || own.high < 0;
   if (!isSure)

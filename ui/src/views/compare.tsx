@@ -511,6 +511,11 @@ export function compareScreen(): ScreenSpec {
     help: [
       ['Alt+A Alt+B', 'Compare: group A, B by the time in the selected context'],
       ['. ,', 'Compare: next, previous difference'],
+      [
+        '\u2190 \u2192',
+        'Compare: on a histogram, its upper edge by a bin; with Shift the lower one',
+      ],
+      ['PgUp PgDn', 'Compare: on a histogram, both edges; Del takes the condition away'],
       ['f 0', 'Compare: focus the tree below the selected box; the whole tree'],
       ['Enter', 'Compare: the ticked executions, or the slowest of A and B, side by side'],
     ],

@@ -355,6 +355,23 @@ async function verdicts(ok, browser) {
   ok(trouble.length === 0, 'verdict: no console error', trouble.join('; '));
 }
 
+/** A database without a trace: nothing is asked of a trace, and nothing said of one. */
+async function alone(ok, browser) {
+  const server = await serveCompare(200, { isAlone: true });
+  const { page, context, trouble } = await open(browser, server.address, '');
+  const verdict = await page.textContent('.cmp-headline');
+  ok(verdict.includes('slower'), 'a database alone is compared at once', verdict);
+  const failed = server.asked.filter(({ name, query }) => name === 'lod' || 'trace' in query);
+  ok(failed.length === 0, 'and nothing is asked of a trace', JSON.stringify(failed));
+  const top = await page.textContent('.top');
+  ok(/runs\.db.*database of executions/.test(top), 'the head names the database', top);
+  ok((await page.textContent('.cmp-tools')).includes('of runs.db'), 'and so do the executions');
+  await accessible(ok, page, 'a database alone');
+  await context.close();
+  await server.close();
+  ok(trouble.length === 0, 'a database alone: no console error', trouble.join('; '));
+}
+
 /** One execution in each group, and none in one of them: there are no intervals. */
 async function few(ok, browser) {
   const server = await serveCompare(2);
@@ -462,6 +479,7 @@ export async function testCompare(ok, browser) {
   await keys(ok, browser, server);
   await verdicts(ok, browser);
   await few(ok, browser);
+  await alone(ok, browser);
   await narrow(ok, browser, server);
   await refused(ok, browser, server);
   await server.close();

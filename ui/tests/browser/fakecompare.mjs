@@ -260,8 +260,9 @@ function path(get) {
   };
 }
 
-/** Serves `n` executions of a made-up trace, and a database of the same; `asked` lists questions. */
-export async function serveCompare(n, { verdict = '' } = {}) {
+/** Serves `n` executions of a made-up trace, and a database of the same; `asked` lists questions.
+ * `isAlone`: the database without a trace. */
+export async function serveCompare(n, { verdict = '', isAlone = false } = {}) {
   const trace = makeTrace({ threads: 6, rounds: 20 });
   const runs = makeRuns(n, 103);
   const asked = [];
@@ -270,7 +271,10 @@ export async function serveCompare(n, { verdict = '' } = {}) {
     asked.push({ name, query: Object.fromEntries(query) });
     const json = body => send(200, 'application/json', JSON.stringify(body));
     const columns = body => send(200, 'application/vnd.weft.columns', body);
-    if (name === 'types' && get('db') !== null)
+    if (isAlone && name === 'traces')
+      json({ version: '0', traces: [], databases: [{ id: 0, name: 'runs.db' }] });
+    else if (isAlone && get('trace') !== null) send(400, 'text/plain', 'there is no trace');
+    else if (name === 'types' && get('db') !== null)
       json({ types: [{ name: 'insert', count: n, unfinished: 0 }], proposals: [] });
     else if (name === 'types')
       json({

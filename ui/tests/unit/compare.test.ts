@@ -278,6 +278,8 @@ describe('an answer', () => {
     expect(plain(verdictOf(executions, told, 'insert'))).toBe(
       'No evidence: \u22121.84 ms (\u00d7 5, 95 % \u22122 ms to +1 ms) in `f -1`.',
     );
+    const few = { ...compared, metrics: [{ ...compared.metrics[0]!, low: NaN, high: NaN }] };
+    expect(verdictOf(executions, few, 'insert')).toContain('Too few executions');
     const even = { ...compared, metrics: [{ ...compared.metrics[0]!, low: -1, high: 1 }] };
     expect(verdictOf(executions, even, 'insert')).toContain('No difference in duration is certain');
     const frames = ['write', '[kernel]+0xffff81'].map(name => ({
