@@ -109,6 +109,8 @@ export class Compare {
   readonly state = new Atom<CompareState>(initialCompare());
   /** Bits of the groups by execution, as they are dragged. */
   members = new Uint8Array();
+  /** The groups without the drag under way: a drag is one step in the address, however slow. */
+  settled: Groups = { a: [], b: [] };
   private readonly contexts = new Map<number, Float64Array>();
   private readonly bins = new Map<string, MetricBins>();
   private timer = 0;
@@ -244,6 +246,7 @@ export class Compare {
   }
 
   setGroups(groups: Groups, isDragged = false): void {
+    if (!isDragged) this.settled = groups;
     this.set({ groups, cause: -1 });
     this.regroup(isDragged);
   }

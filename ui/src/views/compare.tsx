@@ -433,8 +433,9 @@ function clearTop(app: App): boolean {
 const SUBJECT_KEYS = ['type', 'begin', 'end', 'match', 'within'] as const;
 
 function writeState(app: App): [string, string][] {
-  const state = compareOf(app).state.get();
-  const { subject, executions, groups } = state;
+  const { settled: groups, state: atom } = compareOf(app);
+  const state = atom.get();
+  const { subject, executions } = state;
   if (!subject) return [];
   return [
     ['cx', [subject.db, ...SUBJECT_KEYS.map(key => encodeURIComponent(subject[key]))].join('|')],

@@ -295,6 +295,7 @@ function Histogram({
         }}
         onPointerMove={move}
         onPointerUp={up}
+        onPointerCancel={up}
         onPointerLeave={() => setOver(-1)}
       >
         <canvas ref={canvas} aria-hidden="true" />

@@ -156,7 +156,9 @@ async function drag(page, selector, from, to) {
   const y = box.y + box.height / 3;
   await page.mouse.move(box.x + box.width * from, y);
   await page.mouse.down();
-  await page.mouse.move(box.x + box.width * to, y, { steps: 6 });
+  await page.mouse.move(box.x + box.width * ((from + to) / 2), y, { steps: 3 });
+  await settle(page); // a drag that rests is still one step of the address
+  await page.mouse.move(box.x + box.width * to, y, { steps: 3 });
   await page.mouse.up();
   await settle(page);
 }
