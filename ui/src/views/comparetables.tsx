@@ -599,7 +599,7 @@ export function ExecutionTable({
                   class="num cmp-time clip"
                   title={metricWords(executions.metrics[metric]!.name)}
                 >
-                  {metricWords(executions.metrics[metric]!.name).replace('blocked ', '')}
+                  {metricWords(executions.metrics[metric]!.name).replace('blocked ', 'on ')}
                 </th>
               )}
               <th scope="col" class="cmp-thread">
