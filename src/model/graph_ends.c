@@ -177,7 +177,10 @@ enum weft_code weft_graph_ends_points(struct weft_graph_ends *ends, const struct
     bool is_full;
     if (ends->has_points)
         return WEFT_OK;
-    const enum weft_code code = read_all(ends, trace, &wanted, from_ns, to_ns, &is_full, err);
+    const uint64_t first_ns = from_ns > WEFT_GRAPH_BESIDE_NS ? from_ns - WEFT_GRAPH_BESIDE_NS : 0;
+    const uint64_t last_ns =
+        to_ns < UINT64_MAX - WEFT_GRAPH_BESIDE_NS ? to_ns + WEFT_GRAPH_BESIDE_NS : UINT64_MAX;
+    const enum weft_code code = read_all(ends, trace, &wanted, first_ns, last_ns, &is_full, err);
     ends->has_points = code == WEFT_OK;
     if (is_full)
         ends->ready.n = ends->files.n = 0;

@@ -11,6 +11,10 @@
 #include "model/graph.h"
 #include "model/trace.h"
 
+/* What happened so long before the path matters to waits that began before it; calls that wait for
+ * a file are known as far as they end so long after it. */
+#define WEFT_GRAPH_BESIDE_NS UINT64_C(2000000000)
+
 struct weft_graph_handle { /* of a thread, since it was made */
     uint64_t pid, handle, at_ns;
     uint32_t host_id, thread_id;
@@ -45,8 +49,9 @@ struct weft_graph_ends {
 
 void weft_graph_ends_fini(struct weft_graph_ends *ends);
 
-/* Reads who made which thread, until `to_ns`; and what happened to descriptors in [from_ns, to_ns].
- * Once each. What needs more than `memory_bytes` (0: no bound) is left out, all of it. */
+/* Reads who made which thread, until `to_ns`; and what happened to descriptors in [from_ns,
+ * to_ns], and WEFT_GRAPH_BESIDE_NS before and behind that. Once each. What needs more than
+ * `memory_bytes` (0: no bound) is left out, all of it. */
 WEFT_CHECKED enum weft_code weft_graph_ends_handles(struct weft_graph_ends *ends,
                                                     const struct weft_trace *trace, uint64_t to_ns,
                                                     uint64_t memory_bytes, struct weft_err *err);

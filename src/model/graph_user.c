@@ -137,7 +137,7 @@ static bool is_wait(struct weft_graph_user *user, const struct weft_walk_call *c
 {
     enum weft_wait_for what;
     return waits_for(user, call->function_id, &what) &&
-           (what != WEFT_WAITS_FOR_INPUT || call->end_ns - call->start_ns >= LONG_CALL_NS);
+           (what < WEFT_WAITS_FOR_INPUT || call->end_ns - call->start_ns >= LONG_CALL_NS);
 }
 
 /* In a wait: the function, or one that it calls, says what for. */
@@ -416,7 +416,7 @@ static void tell_span(const struct weft_model_thread *thread, const struct part 
     const size_t place = find_span(part, at_ns);
     const struct span *span = &part->spans.items[place];
     state->start_ns = span->start_ns;
-    state->end_ns = end_of(part, place);
+    state->end_ns = end_of(part, place) < at_ns ? end_of(part, place) : at_ns;
     state->state = span->is_wait ? WEFT_PATH_BLOCKED : WEFT_PATH_USER;
     if (span->is_wait)
         state->reason = WEFT_PATH_WAKER_UNKNOWN;
@@ -597,7 +597,7 @@ enum weft_code weft_graph_user_cause(struct weft_graph_user *user, uint32_t thre
     const struct wait_call *call = call_of(user, thread_id, state, &what);
     if (call && what == WEFT_WAITS_FOR_THREAD)
         code = cause_of_join(user, thread_id, state, call, edge, err);
-    else if (call && what != WEFT_WAITS_FOR_TIMER)
+    else if (call && what != WEFT_WAITS_FOR_TIMER && what != WEFT_WAITS_FOR_OUTPUT)
         code = cause_of_ready(user, thread_id, state, call, edge, err);
     if (code == WEFT_OK && weft_graph_has_source(edge))
         state->reason = WEFT_PATH_THREAD;
@@ -606,7 +606,7 @@ enum weft_code weft_graph_user_cause(struct weft_graph_user *user, uint32_t thre
 
 /* ---- what a wait is for that nobody is known to have ended ----------------------------------- */
 
-/* The call of the thread that waited for a file, of which the wait is a part. */
+/* The wait is a call that was for a file. */
 static bool is_of_file(const struct weft_graph_user *user, uint32_t thread_id,
                        const struct weft_graph_state *state)
 {
@@ -614,7 +614,7 @@ static bool is_of_file(const struct weft_graph_user *user, uint32_t thread_id,
     for (size_t i = weft_graph_ends_file(ends, state->end_ns);
          i < ends->files.n && ends->files.items[i].start_ns < state->end_ns; i++)
         if (ends->files.items[i].thread_id == thread_id &&
-            ends->files.items[i].end_ns >= state->end_ns)
+            ends->files.items[i].end_ns == state->end_ns)
             return true;
     return false;
 }
@@ -647,9 +647,9 @@ static enum weft_code name_ready(const struct weft_graph_user *user, uint32_t th
     return code;
 }
 
-static enum weft_code name_input(struct weft_graph_user *user, uint32_t thread_id,
-                                 const struct wait_call *call, struct weft_graph_state *state,
-                                 struct weft_err *err)
+static enum weft_code name_io(struct weft_graph_user *user, uint32_t thread_id,
+                              const struct wait_call *call, struct weft_graph_state *state,
+                              struct weft_err *err)
 {
     const enum weft_code code = weft_graph_ends_points(
         &user->ends, user->trace, user->from_ns, user->to_ns, user->memory_bytes / LIST_SHARE, err);
@@ -678,7 +678,8 @@ enum weft_code weft_graph_user_reason(struct weft_graph_user *user, uint32_t thr
     case WEFT_WAITS_FOR_READY:
         return name_ready(user, thread_id, call, state, err);
     case WEFT_WAITS_FOR_INPUT:
-        return name_input(user, thread_id, call, state, err);
+    case WEFT_WAITS_FOR_OUTPUT:
+        return name_io(user, thread_id, call, state, err);
     default:
         return WEFT_OK;
     }
@@ -696,7 +697,8 @@ enum weft_code weft_graph_user_sharers(struct weft_graph_user *user, uint32_t th
         const struct weft_graph_file *file = &ends->files.items[i];
         const uint64_t start_ns = file->start_ns > from_ns ? file->start_ns : from_ns;
         const uint64_t end_ns = file->end_ns < to_ns ? file->end_ns : to_ns;
-        if (file->thread_id != thread_id && start_ns < end_ns)
+        if (file->thread_id != thread_id && start_ns < end_ns &&
+            file->end_ns - end_ns <= WEFT_GRAPH_BESIDE_NS)
             code = see(context, file->thread_id, start_ns, end_ns, err);
     }
     return code;

@@ -174,13 +174,23 @@ static bool is_name_of(struct weft_str name, const char *const *list, size_t n)
     return false;
 }
 
+static bool is_input_name(struct weft_str name)
+{
+    static const char *const names[] = { "read", "pread", "pread64", "readv", "preadv" };
+    return is_name_of(name, names, sizeof names / sizeof *names);
+}
+
+static bool is_output_name(struct weft_str name)
+{
+    static const char *const names[] = { "write",    "pwrite",  "pwrite64", "writev",
+                                         "pwritev",  "send",    "sendto",   "sendmsg",
+                                         "sendmmsg", "connect", "fsync",    "fdatasync" };
+    return is_name_of(name, names, sizeof names / sizeof *names);
+}
+
 bool weft_may_wait_name(struct weft_str name)
 {
-    static const char *const names[] = { "read",     "pread",    "pread64",  "readv",   "preadv",
-                                         "write",    "pwrite",   "pwrite64", "writev",  "pwritev",
-                                         "fsync",    "send",     "sendto",   "sendmsg", "connect",
-                                         "sendmmsg", "fdatasync" };
-    return is_name_of(name, names, sizeof names / sizeof *names);
+    return is_input_name(name) || is_output_name(name);
 }
 
 bool weft_is_sync_name(struct weft_str name)
@@ -202,7 +212,7 @@ enum weft_wait_for weft_wait_for_of_name(struct weft_str name)
     if (is_name_of(name, threads, sizeof threads / sizeof *threads))
         return WEFT_WAITS_FOR_THREAD;
     if (weft_may_wait_name(name))
-        return WEFT_WAITS_FOR_INPUT;
+        return is_input_name(name) ? WEFT_WAITS_FOR_INPUT : WEFT_WAITS_FOR_OUTPUT;
     split(last_component(name), &words);
     for (size_t i = 0; i < words.n; i++) {
         if (IS_ONE_OF(words.text[i], timers))

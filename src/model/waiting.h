@@ -24,7 +24,8 @@ enum weft_wait_for {
     WEFT_WAITS_FOR_NETWORK,
     WEFT_WAITS_FOR_READY,  /* poll, select, epoll_wait */
     WEFT_WAITS_FOR_THREAD, /* pthread_join */
-    WEFT_WAITS_FOR_INPUT,  /* read, write, fsync, connect: see weft_may_wait_name */
+    WEFT_WAITS_FOR_INPUT,  /* read: see weft_may_wait_name */
+    WEFT_WAITS_FOR_OUTPUT, /* write, send, connect, fsync: likewise */
 };
 enum weft_wait_for weft_wait_for_of_name(struct weft_str name);
 
