@@ -11,26 +11,16 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
+import tap  # noqa: E402
+from tap import ok  # noqa: E402
+
 WEFT, PROGRAM = map(os.path.abspath, sys.argv[1:3])
+run = tap.runner(WEFT)
 SHORTEST_NS = 30_000 # a wait that was so long for the program must have been one
 # Between two looks at the clock, and the record of the wait, the thread may lose its processor.
 MODES = {"mutex": 60, "nested": 60, "rwlock": 60, "queue": 40, "condition": 60, "semaphore": 60,
          "barrier": 60, "create": 25}
-n_run = n_failed = 0
-
-
-def ok(is_ok, name, note=""):
-    global n_run, n_failed
-    n_run += 1
-    n_failed += not is_ok
-    print(f"{'ok' if is_ok else 'not ok'} {n_run} - {name}", flush=True)
-    if not is_ok and note != "":
-        print("#", str(note)[:1500].replace("\n", "\n# "), flush=True)
-    return is_ok
-
-
-def run(*arguments):
-    return subprocess.run([WEFT, *map(str, arguments)], capture_output=True, text=True, check=False)
 
 
 def record(folder, mode, rounds):
@@ -242,5 +232,4 @@ with tempfile.TemporaryDirectory() as scratch:
     test_trylock(scratch)
     test_hang(scratch)
     test_table(scratch)
-print(f"1..{n_run}")
-sys.exit(n_failed > 0)
+tap.done()
