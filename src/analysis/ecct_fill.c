@@ -443,9 +443,16 @@ static uint64_t end_of_samples(const struct weft_path_walked *walked, size_t pla
 
 enum { NAME_BYTES = 96 };
 
-/* "blocked: block device, in flight" */
+/* "blocked: block device, in flight"; "blocked: in poll"; "blocked: poll, timed out" */
 static void name_wait(const struct weft_path_segment *segment, char name[NAME_BYTES])
 {
+    const struct weft_str call = segment->name;
+    const bool is_call = segment->reason == WEFT_PATH_CALL && call.n_bytes > 0;
+    if (is_call || weft_path_is_timed_out(segment)) {
+        (void)snprintf(name, NAME_BYTES, "blocked: %s%.*s", is_call ? "in " : "",
+                       (int)(call.n_bytes < 64 ? call.n_bytes : 64), call.bytes);
+        return;
+    }
     (void)snprintf(name, NAME_BYTES, "blocked: %s%s",
                    weft_path_reason_name((enum weft_path_reason)segment->reason),
                    segment->flags & WEFT_PATH_IN_FLIGHT ? ", in flight" : "");

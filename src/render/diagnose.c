@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "render/diagnose.h"
 
+#include "model/graph_trace.h"
 #include "render/compare_words.h"
 #include "render/diagnose_causes.h"
 #include "schema/event.h"
@@ -480,6 +481,16 @@ static void put_evidence(struct weft_output *out, const struct weft_diagnosis *d
                        diagnosis->b);
 }
 
+/* Without a kernel nobody tells who had a processor: that is not a reason that was ruled out. */
+static bool is_without_kernel(const struct weft_view *view, const struct weft_diagnosis *diagnoses,
+                              size_t n)
+{
+    bool is_compared = false;
+    for (size_t i = 0; i < n; i++)
+        is_compared = is_compared || diagnoses[i].table;
+    return is_compared && view->trace && !weft_trace_has_switches(view->trace);
+}
+
 static void print_text(const struct weft_view *view, const struct weft_diagnosis *diagnoses,
                        size_t n)
 {
@@ -491,6 +502,12 @@ static void print_text(const struct weft_view *view, const struct weft_diagnosis
         put_evidence(view->out, &diagnoses[i]);
         is_any = is_any || weft_diagnosis_is_significant(&diagnoses[i]);
     }
+    if (is_without_kernel(view, diagnoses, n))
+        weft_output_text(
+            view->out, "\nThe trace has no scheduling events: a thread that is longer in a "
+                       "function may have run there, or waited for a processor. With the kernel's "
+                       "level (weft record as root, or with CAP_BPF and CAP_PERFMON) that is "
+                       "told apart.\n");
     if (is_any || !view->trace)
         return;
     weft_output_text(view->out, "\nNo slow executions have a cause in common; who waits for whom: "

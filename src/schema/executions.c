@@ -70,6 +70,7 @@ static const struct {
     { "blocked_lock", WEFT_PATH_BLOCKED, WEFT_PATH_LOCK },
     { "blocked_task", WEFT_PATH_BLOCKED, WEFT_PATH_TASK },
     { "blocked_idle_cpu", WEFT_PATH_BLOCKED, WEFT_PATH_IDLE },
+    { "blocked_call", WEFT_PATH_BLOCKED, WEFT_PATH_CALL },
     { "unexplained", WEFT_PATH_UNKNOWN, WEFT_PATH_WAKER_UNKNOWN }, /* unknown states too */
 };
 

@@ -92,7 +92,7 @@ const char *weft_execution_flag_name(unsigned place);
 /* What a critical path tells of its execution: the time in each state, the names of which are
  * "running", "preempted", "blocked_lock" ..., all WEFT_METRIC_NS. Each segment of the path counts
  * for one of them, so that they sum to the duration. Segments alone are read. */
-enum { WEFT_EXECUTION_PATH_VALUES = 13 };
+enum { WEFT_EXECUTION_PATH_VALUES = 14 };
 const char *weft_execution_path_value_name(unsigned place);
 void weft_execution_path_values(const struct weft_path_table *path, double *values); /* so many */
 

@@ -116,6 +116,7 @@ const BLOCKED: Record<string, [string, number, string]> = {
   ipi: ['waits for another processor', LOOK.UNKNOWN, ''],
   thread: ['waits for a thread', LOOK.UNKNOWN, ''],
   task: ['waits for its turn', LOOK.UNKNOWN, ''],
+  call: ['waits in a call', LOOK.UNKNOWN, ''],
 };
 
 const OTHERS: Record<string, [string, number]> = {
