@@ -559,6 +559,7 @@ void weft_execution_reader_fini(struct weft_execution_reader *reader)
     WEFT_VEC_FINI(&reader->calls.open);
     free(reader->events.first_ns);
     free(reader->is_of_thread);
+    *reader = (struct weft_execution_reader){ 0 };
 }
 
 enum weft_code weft_execution_reader_step(struct weft_execution_reader *reader,
