@@ -10,6 +10,7 @@
 #include "analysis/execution_threads.h"
 #include "analysis/execution_waits.h"
 #include "analysis/execution_window.h"
+#include "base/checked.h"
 #include "base/vec.h"
 #include "model/events.h"
 #include "model/graph_trace.h"
@@ -33,6 +34,9 @@ enum {
     LOST = N_METRICS, /* not a metric, but a flag */
     N_SUMS,
 };
+
+/* States are read in order of time: little of what was read is asked for again. */
+enum { HISTORY_BYTES = 16 << 20 };
 
 _Static_assert((int)N_SUMS == (int)WEFT_EXECUTION_SUMS, "all that are taken at once");
 
@@ -338,12 +342,13 @@ static enum weft_code read_window(struct work *work, struct weft_history *histor
 static enum weft_code look_ahead(struct work *work, struct weft_history *history)
 {
     const struct weft_trace *trace = work->job->trace;
-    uint64_t first_ns, last_ns;
-    enum weft_code code =
-        weft_history_life(history, work->thread_id, &first_ns, &last_ns, work->err);
+    uint64_t first_ns = 0, last_ns = 0;
+    enum weft_code code = WEFT_OK;
+    if (work->job->has_switches)
+        code = weft_history_life(history, work->thread_id, &first_ns, &last_ns, work->err);
     if (code != WEFT_OK)
         return code;
-    work->has_states = last_ns > 0 && work->job->has_switches;
+    work->has_states = last_ns > 0;
     if (work->has_states) /* known, though it may be none */
         work->window.seen |= UINT32_C(1) << CPU_TIME | UINT32_C(1) << PREEMPTIONS;
     if (weft_trace_meta(trace)->events_of_kind[WEFT_EVENT_CALL_ARGS])
@@ -401,7 +406,7 @@ static enum weft_code job_init(struct job *job, const struct weft_run *run, stru
     const unsigned n_workers = weft_pool_workers(run->pool);
     const uint64_t *of_kind = weft_trace_meta(job->trace)->events_of_kind;
     (void)pthread_mutex_init(&job->lock, NULL);
-    job->memory_bytes = run->memory_bytes / 4 / n_workers;
+    job->memory_bytes = weft_min_u64(run->memory_bytes / 4 / n_workers, HISTORY_BYTES);
     job->has_switches = weft_trace_has_switches(job->trace);
     job->has_locks = of_kind[WEFT_EVENT_LOCK_REQUEST] > 0;
     job->histories = calloc(n_workers, sizeof(struct weft_history *));
