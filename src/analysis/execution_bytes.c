@@ -36,9 +36,8 @@ static const struct weft_block_info *block_of(const struct weft_bytes_reader *re
                                               uint64_t *block)
 {
     const uint64_t n_blocks = weft_store_thread_get(reader->store, reader->thread_id)->n_blocks;
-    WEFT_SEARCH(
-        *block, n_blocks,
-        weft_store_block_get(reader->store, reader->thread_id, *block)->first_row <= row);
+    WEFT_SEARCH(*block, n_blocks,
+                weft_store_block_get(reader->store, reader->thread_id, *block)->first_row <= row);
     if (*block == 0)
         return NULL;
     const struct weft_block_info *info =
@@ -57,8 +56,8 @@ static enum weft_code function_of(struct weft_bytes_reader *reader, uint64_t row
         *calls = (struct weft_calls){ 0 };
         if (!block_of(reader, row, &block))
             return WEFT_OK;
-        const enum weft_code code = weft_store_load(reader->store, reader->thread_id, block,
-                                                    reader->buf, calls, err);
+        const enum weft_code code =
+            weft_store_load(reader->store, reader->thread_id, block, reader->buf, calls, err);
         if (code != WEFT_OK)
             return code;
     }

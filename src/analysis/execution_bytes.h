@@ -28,11 +28,9 @@ struct weft_bytes_told {
  * with such calls. */
 struct weft_bytes_reader;
 
-WEFT_CHECKED enum weft_code weft_bytes_reader_open(const struct weft_trace *trace,
-                                                   uint32_t thread_id, uint64_t from_ns,
-                                                   uint64_t to_ns,
-                                                   struct weft_bytes_reader **reader,
-                                                   struct weft_err *err);
+WEFT_CHECKED enum weft_code
+weft_bytes_reader_open(const struct weft_trace *trace, uint32_t thread_id, uint64_t from_ns,
+                       uint64_t to_ns, struct weft_bytes_reader **reader, struct weft_err *err);
 
 /* NULL is allowed. */
 void weft_bytes_reader_close(struct weft_bytes_reader *reader);

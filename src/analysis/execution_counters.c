@@ -107,8 +107,7 @@ static enum weft_code add_columns(struct weft_executions_table *table, struct we
     const int n_bytes = asprintf(&change, "%.*s_change", (int)name.n_bytes, name.bytes);
     if (n_bytes < 0)
         return no_memory(err);
-    enum weft_code code =
-        weft_executions_add_metric(table, name, WEFT_METRIC_NUMBER, values, err);
+    enum weft_code code = weft_executions_add_metric(table, name, WEFT_METRIC_NUMBER, values, err);
     if (code == WEFT_OK)
         code = weft_executions_add_metric(table, weft_str_of(change), WEFT_METRIC_NUMBER, changes,
                                           err);

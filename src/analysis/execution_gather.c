@@ -86,8 +86,7 @@ static enum weft_code keep_values(struct weft_execution_gather *gather,
 {
     const size_t n_begin = found->begin ? found->begin->n : 0;
     const size_t n_end = found->end ? found->end->n : 0;
-    const size_t n_bytes =
-        sizeof **kept + (n_begin + n_end) * sizeof(struct weft_metric_value);
+    const size_t n_bytes = sizeof **kept + (n_begin + n_end) * sizeof(struct weft_metric_value);
     if (n_begin + n_end == 0)
         return WEFT_OK;
     const enum weft_code code = reserve_values(gather, n_bytes, err);

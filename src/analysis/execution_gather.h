@@ -16,7 +16,7 @@
 /* As it is sorted: by start, the longer ones first, then by the rest of the row. */
 struct weft_execution_gathered {
     struct weft_execution_row row;
-    uint64_t sequence; /* in which it was added */
+    uint64_t sequence;                          /* in which it was added */
     const struct weft_execution_values *values; /* of the begin, then of the end; NULL: none */
 };
 

@@ -198,9 +198,8 @@ static enum weft_code read_told(struct work *work, uint64_t from_ns, uint64_t to
 
 static enum weft_code read_bytes(struct work *work)
 {
-    return work->has_told_bytes
-               ? read_told(work, work->window.from_ns, work->window.to_ns, false)
-               : WEFT_OK;
+    return work->has_told_bytes ? read_told(work, work->window.from_ns, work->window.to_ns, false)
+                                : WEFT_OK;
 }
 
 /* ---- locks ----------------------------------------------------------------------------------- */
@@ -362,8 +361,8 @@ static enum weft_code read_thread(struct work *work, struct weft_history *histor
 {
     enum weft_code code = look_ahead(work, history);
     for (bool is_there = true; code == WEFT_OK;) {
-        code = weft_execution_window_next(&work->window, work->job->window_rows, &is_there,
-                                          work->err);
+        code =
+            weft_execution_window_next(&work->window, work->job->window_rows, &is_there, work->err);
         if (!is_there)
             break;
         if (code == WEFT_OK)
@@ -383,10 +382,9 @@ static enum weft_code run_item(void *context, size_t item, unsigned worker, stru
 {
     struct job *job = context;
     const struct weft_execution_threads *threads = &job->threads;
-    struct work work = { .job = job,
-                         .err = err,
-                         .thread_id = threads->ids[item],
-                         .first = threads->starts[item] };
+    struct work work = {
+        .job = job, .err = err, .thread_id = threads->ids[item], .first = threads->starts[item]
+    };
     weft_execution_window_init(&work.window, threads->spans + work.first,
                                threads->starts[item + 1] - work.first);
     enum weft_code code = history_of(job, worker, err);

@@ -93,8 +93,8 @@ static enum weft_code put_rows(struct making *making, struct weft_err *err)
 static enum weft_code add_times(struct weft_executions_table *table, struct weft_err *err)
 {
     double *durations, *starts;
-    enum weft_code code = weft_executions_add_metric(table, WEFT_STR("duration"), WEFT_METRIC_NS,
-                                                     &durations, err);
+    enum weft_code code =
+        weft_executions_add_metric(table, WEFT_STR("duration"), WEFT_METRIC_NS, &durations, err);
     if (code == WEFT_OK)
         code = weft_executions_add_metric(table, WEFT_STR("start"), WEFT_METRIC_NS, &starts, err);
     for (size_t i = 0; code == WEFT_OK && i < table->n_rows; i++) {

@@ -40,7 +40,7 @@ struct weft_execution_open {
 };
 
 struct weft_execution_window {
-    uint64_t from_ns, to_ns; /* what lies there is to be added, and nothing else counts */
+    uint64_t from_ns, to_ns;    /* what lies there is to be added, and nothing else counts */
     uint64_t first_ns, last_ns; /* where executions are in it */
     uint32_t seen;              /* bit k: something was added to sum k, in this window or before */
     const struct weft_execution_span *spans; /* in order of start */

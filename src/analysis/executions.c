@@ -436,8 +436,8 @@ enum weft_code weft_executions_run(const struct weft_trace *trace,
                                    .without_open = opts->of_dependencies };
     struct job job = { .take = gather, .context = &gathering };
     *table = NULL;
-    enum weft_code code = gathering.all ? run_job(&job, trace, filter, opts, run, err)
-                                        : no_memory(err);
+    enum weft_code code =
+        gathering.all ? run_job(&job, trace, filter, opts, run, err) : no_memory(err);
     job_release(&job);
     if (code == WEFT_OK)
         code = make_table(&job, gathering.all, !opts->without_metrics, run, table, err);

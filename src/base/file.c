@@ -140,9 +140,9 @@ enum weft_code weft_scratch_open(int *fd, struct weft_err *err)
     *fd = -1;
     for (size_t i = 0; *fd < 0 && i < sizeof folders / sizeof *folders; i++)
         *fd = scratch_in(folders[i]);
-    return *fd >= 0 ? WEFT_OK
-                    : weft_fail_errno(err, errno, "cannot create a temporary file in %s",
-                                      folders[0]);
+    return *fd >= 0
+               ? WEFT_OK
+               : weft_fail_errno(err, errno, "cannot create a temporary file in %s", folders[0]);
 }
 
 enum weft_code weft_fd_write(int fd, const void *bytes_ptr, size_t n_bytes, struct weft_err *err)

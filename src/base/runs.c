@@ -83,8 +83,8 @@ static enum weft_code spill(struct weft_runs *runs, struct weft_err *err)
     struct run *run = WEFT_VEC_PUSH(&runs->runs);
     if (!run)
         return no_memory(err);
-    const enum weft_code code = weft_spool_array(runs->spool, runs->held.n,
-                                                 runs->opts.record_bytes, &run->records, err);
+    const enum weft_code code =
+        weft_spool_array(runs->spool, runs->held.n, runs->opts.record_bytes, &run->records, err);
     if (code != WEFT_OK) {
         runs->runs.n--;
         return code;
@@ -122,8 +122,7 @@ enum weft_code weft_runs_add(struct weft_runs *runs, const void *record, struct 
     uint8_t *to = runs->held.items + runs->held.n * record_bytes;
     memcpy(to, record, record_bytes);
     if (runs->held.n && runs->held.is_sorted)
-        runs->held.is_sorted =
-            runs->opts.compare(to - record_bytes, to, runs->opts.context) <= 0;
+        runs->held.is_sorted = runs->opts.compare(to - record_bytes, to, runs->opts.context) <= 0;
     runs->held.n++;
     runs->n_added++;
     return WEFT_OK;
@@ -195,8 +194,7 @@ const void *weft_runs_next(struct weft_runs *runs)
 {
     if (runs->has_read)
         pass(runs);
-    runs->has_read =
-        runs->heap.n && (runs->opts.n_most == 0 || runs->n_read < runs->opts.n_most);
+    runs->has_read = runs->heap.n && (runs->opts.n_most == 0 || runs->n_read < runs->opts.n_most);
     if (!runs->has_read) {
         runs->heap.n = 0;
         return NULL;

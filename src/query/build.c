@@ -658,8 +658,8 @@ enum weft_code weft_executions_add_paths(struct weft_session *session,
     enum weft_code code = WEFT_OK;
     for (unsigned i = 0; i < WEFT_EXECUTION_PATH_VALUES && code == WEFT_OK; i++) {
         const char *name = weft_execution_path_value_name(i);
-        code = weft_executions_add_metric(table, weft_str_of(name), WEFT_METRIC_NS, &columns[i],
-                                          err);
+        code =
+            weft_executions_add_metric(table, weft_str_of(name), WEFT_METRIC_NS, &columns[i], err);
     }
     if (code != WEFT_OK)
         return code;

@@ -368,9 +368,8 @@ static enum weft_code list_slow(struct list *list, struct weft_runs *runs, struc
     const void *next;
     enum weft_code code = choose_slow(list, runs, listed, err);
     list->n_slow = (size_t)weft_runs_count(runs);
-    list->n_rows = list->opts->limit && list->n_slow > list->opts->limit
-                       ? (size_t)list->opts->limit
-                       : list->n_slow;
+    list->n_rows = list->opts->limit && list->n_slow > list->opts->limit ? (size_t)list->opts->limit
+                                                                         : list->n_slow;
     if (code == WEFT_OK)
         code = weft_spool_array(list->spool, list->n_rows, list->listed_bytes, &list->listed, err);
     for (size_t i = 0; code == WEFT_OK && (next = weft_runs_next(runs)); i++) {

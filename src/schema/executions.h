@@ -56,7 +56,7 @@ struct weft_metric {
 
 struct weft_executions_table {
     struct weft_arena *arena;
-    struct weft_spool *spool; /* rows and values lie in it; NULL: in the arena */
+    struct weft_spool *spool;          /* rows and values lie in it; NULL: in the arena */
     struct weft_execution_type *types; /* in the order of their rules */
     size_t n_types;
     struct weft_execution_row *rows; /* by start_ns, end_ns descending, thread_id */
