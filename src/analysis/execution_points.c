@@ -311,18 +311,20 @@ static enum weft_code see_row(struct weft_execution_reader *reader, const struct
                : code;
 }
 
-/* From calls.row on, until there are enough points: the rest is read by the next step. */
+/* From calls.row on, until there are enough points, or executions: the rest is read by the next
+ * step. */
 static enum weft_code see_block(struct weft_execution_reader *reader,
                                 const struct weft_calls *calls)
 {
     const uint64_t *n_put = &reader->queue.n_put[WEFT_POINTS_OF_CALLS];
     const uint64_t n_most = reader->n_points_most ? *n_put + reader->n_points_most : UINT64_MAX;
+    const size_t n_rows_most = reader->n_points_most ? reader->n_points_most : SIZE_MAX;
     enum weft_code code = WEFT_OK;
     size_t arg = 0, i = reader->calls.row;
     while (i == 0 && code == WEFT_OK && reader->calls.open.n > 0 && !is_open_in(reader, calls))
         code = leave_call(reader);
     for (; i < calls->n_rows && code == WEFT_OK; i++) {
-        if (i > 0 && *n_put >= n_most)
+        if (i > 0 && (*n_put >= n_most || reader->rows->n >= n_rows_most))
             break;
         if (reader->calls.open.n > 0)
             code = leave_calls(reader, calls->depth[i]);
@@ -562,6 +564,7 @@ void weft_execution_reader_fini(struct weft_execution_reader *reader)
     WEFT_VEC_FINI(&reader->calls.open);
     free(reader->events.first_ns);
     free(reader->is_of_thread);
+    *reader = (struct weft_execution_reader){ 0 };
 }
 
 enum weft_code weft_execution_reader_step(struct weft_execution_reader *reader,
