@@ -178,8 +178,9 @@ static enum weft_code take_one(struct weft_execution_pairs *pairs,
     return open_one(pairs, point) ? WEFT_OK : no_memory(err);
 }
 
-/* Points of one ns. Late ends are those that found nothing open when they came: they may find what
- * began on another thread in that ns. */
+/* Points of one ns. The end of what the point itself begins anew is of the one before alone: the
+ * first of them ends nothing. Other late ends are those that found nothing open when they came:
+ * they may find what began on another thread in that ns. */
 static enum weft_code take_group(struct weft_execution_pairs *pairs,
                                  struct weft_execution_point *points, size_t n_points,
                                  struct weft_executions_found *found, struct weft_err *err)
@@ -192,7 +193,7 @@ static enum weft_code take_group(struct weft_execution_pairs *pairs,
         return no_memory(err);
     for (size_t i = 0; i < n_points && code == WEFT_OK; i++) {
         code = take_one(pairs, &points[i], false, &is_matched, found, err);
-        is_late[i] = !is_matched;
+        is_late[i] = !is_matched && !points[i].is_turn;
     }
     for (size_t i = 0; i < n_points && code == WEFT_OK; i++) {
         if (!is_late[i])

@@ -34,6 +34,7 @@ struct weft_execution_point {
     uint64_t sequence; /* on its thread */
     uint32_t type, thread_id;
     bool is_end;
+    bool is_turn;    /* an end behind which the next one begins at once */
     bool is_dropped; /* an end with which the execution does not count */
     struct weft_execution_values *values;
 };

@@ -33,6 +33,13 @@ static bool use_asks_for_texts(const struct weft_rule_use *use)
     return asks && weft_rule_is_for_calls(use->rule);
 }
 
+/* Do begins and ends stand at the same points: entries, say? */
+static bool turns(const struct weft_execution_rule *type)
+{
+    return type->begin.kind == type->end.kind &&
+           (type->begin.kind != WEFT_RULE_EVENT || type->begin.event == type->end.event);
+}
+
 static void add_use(struct weft_rule_plan *plan, size_t type, bool is_end)
 {
     const struct weft_execution_rule *rule = &plan->types[type];
@@ -40,7 +47,8 @@ static void add_use(struct weft_rule_plan *plan, size_t type, bool is_end)
     *use = (struct weft_rule_use){ .type = rule,
                                    .rule = is_end ? &rule->end : &rule->begin,
                                    .type_id = (uint32_t)type,
-                                   .is_end = is_end };
+                                   .is_end = is_end,
+                                   .turns = turns(rule) };
     if (use->rule->kind == WEFT_RULE_EVENT)
         plan->event_kinds |= UINT32_C(1) << use->rule->event;
     else if (!weft_rule_is_for_calls(use->rule))
@@ -99,9 +107,10 @@ enum weft_code weft_rule_plan_init(struct weft_rule_plan *plan, const struct wef
     plan->names.table = weft_strtab_new();
     bool has_calls = false;
     for (size_t t = 0; plan->uses && t < n_types; t++) {
-        add_use(plan, t, false);
-        if (types[t].end.kind != WEFT_RULE_NONE)
-            add_use(plan, t, true);
+        const bool has_end = types[t].end.kind != WEFT_RULE_NONE, ends_first = turns(&types[t]);
+        add_use(plan, t, ends_first);
+        if (has_end)
+            add_use(plan, t, !ends_first);
     }
     for (size_t u = 0; u < plan->n_uses; u++)
         has_calls |= weft_rule_is_for_calls(plan->uses[u].rule);

@@ -22,6 +22,7 @@ struct weft_rule_use {
     const struct weft_rule *rule;
     uint32_t type_id;
     bool is_end;
+    bool turns; /* the same point may begin one and end another: the end comes first */
 };
 
 /* Names of user metrics, under numbers that depend on who came first. */

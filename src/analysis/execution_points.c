@@ -115,6 +115,18 @@ static bool match_of(struct weft_execution_reader *reader, const struct weft_rul
     return value.kind != WEFT_VALUE_ABSENT;
 }
 
+/* Does the next execution of the same key begin where this one ends? */
+static bool is_turn(struct weft_execution_reader *reader, const struct weft_rule_use *use,
+                    uint64_t shown)
+{
+    const struct weft_rule_use begin = { .type = use->type, .rule = &use->type->begin };
+    uint64_t begin_shown;
+    return use->is_end && use->turns &&
+           weft_rule_names(begin.rule, weft_rule_view_name(&reader->view)) &&
+           weft_rule_holds(&reader->view, begin.rule) && match_of(reader, &begin, &begin_shown) &&
+           begin_shown == shown;
+}
+
 /* Spans may end on another thread. */
 static uint32_t end_thread_of(const struct weft_execution_reader *reader)
 {
@@ -142,6 +154,7 @@ static enum weft_code see_point(struct weft_execution_reader *reader,
         .type = use->type_id,
         .thread_id = is_end_of_span ? end_thread_of(reader) : reader->thread_id,
         .is_end = use->is_end,
+        .is_turn = is_turn(reader, use, shown),
         .is_dropped =
             use->is_end && keep->kind != WEFT_RULE_NONE && !weft_rule_holds(&reader->view, keep),
     };

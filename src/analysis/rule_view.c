@@ -276,7 +276,7 @@ static struct weft_rule_value descriptor(const struct weft_rule_view *view)
     return is_exit ? event_number(view, WEFT_FIELD_RET) : argument(view, 0);
 }
 
-static struct weft_str name_of(const struct weft_rule_view *view)
+struct weft_str weft_rule_view_name(const struct weft_rule_view *view)
 {
     return view->event ? view->event->name
                        : weft_trace_function(view->trace, view->function_id)->name;
@@ -290,7 +290,7 @@ struct weft_rule_value weft_rule_field_get(struct weft_rule_view *view,
         return value;
     switch (field->kind) {
     case WEFT_FIELD_NAME:
-        return text_value(name_of(view), field->word);
+        return text_value(weft_rule_view_name(view), field->word);
     case WEFT_FIELD_CATEGORY:
         return text_value(view->event ? view->event->category
                                       : weft_trace_function(view->trace, view->function_id)->module,

@@ -44,6 +44,9 @@ struct weft_rule_view {
 
 void weft_rule_view_fini(struct weft_rule_view *view);
 
+/* Of the event, or of the function that is called. */
+struct weft_str weft_rule_view_name(const struct weft_rule_view *view);
+
 /* The field's value, valid until the next one is asked for. Members of the payload are those of a
  * JSON object, "a.b" also the member b of the member a. Without memory it is absent. */
 struct weft_rule_value weft_rule_field_get(struct weft_rule_view *view,

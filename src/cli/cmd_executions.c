@@ -25,7 +25,8 @@ static const struct weft_option options[] = {
       "syscall_exit:accept, each with 'where FIELD=VALUE'; or a whole one: call:NAME, span:NAME, "
       "mark:NAME, syscall:NAME",
       WEFT_OPTION_TEXT, MEMBER(rule.begin), NULL },
-    { 0, "end", "RULE", "where it ends", WEFT_OPTION_TEXT, MEMBER(rule.end), NULL },
+    { 0, "end", "RULE", "where it ends; the same point as the begin: from one to the next",
+      WEFT_OPTION_TEXT, MEMBER(rule.end), NULL },
     { 0, "match", "FIELD[=FIELD]",
       "a field, such as id or fd, that begin and end have to agree in (default: the same thread)",
       WEFT_OPTION_TEXT, MEMBER(rule.match), NULL },

@@ -106,6 +106,19 @@ ok(len([row for row in found("--begin", "instant:push", "--end", "instant:pop", 
    "which counts within the trace")
 ok([row["key"] for row in queue["executions"]] == [0, 1, 2, 9], "the matched field")
 
+turns = found("--begin", "instant:push", "--end", "instant:push")
+ok([(*row, "unfinished" in execution["flags"])
+    for row, execution in zip(spans(turns), turns["executions"])]
+   == [(10, 11, 1, 1, False), (11, 12, 1, 1, False), (12, 300, 1, 1, False),
+       (300, 414, 1, 1, True)], "from marker to marker", turns)
+ok(turns["ends_unmatched"] == 0, "of which the first ends nothing", turns)
+steps = found("--begin", "enter:batch where depth = 0", "--end", "enter:batch")
+ok([row[:2] for row in spans(steps)] == [(0, 100), (100, 102), (200, 300), (300, 400), (400, 414)],
+   "from turn to turn of a loop, which another call ends, too", steps)
+left = found("--begin", "instant:push", "--end", "instant:push", "--match", "id")
+ok(left["types"][0]["unfinished"] == 4 and left["ends_unmatched"] == 0,
+   "each of its own key", left)
+
 actions = found("--begin", "span:action:*", "--metric", "counter:depth.depth")
 ok(spans(actions) == [(200, 220, 1, 2), (250, 280, 1, 2)], "spans", actions)
 ok([row["metrics"]["depth.depth"] for row in actions["executions"]] == [9, 9]

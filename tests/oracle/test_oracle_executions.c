@@ -89,6 +89,11 @@ static struct point e(const struct item *i)
     return point_of(i->kind == INSTANT && i->name == 1, i->at_ns, i->id);
 }
 
+static struct point b_or_e(const struct item *i)
+{
+    return point_of(i->kind == INSTANT, i->at_ns, i->id);
+}
+
 static struct point e_with_x(const struct item *i)
 {
     return point_of(i->kind == INSTANT && i->name == 1 && i->has_x && i->x > 0, i->at_ns, 0);
@@ -102,6 +107,11 @@ static struct point span_begin(const struct item *i)
 static struct point span_end(const struct item *i)
 {
     return point_of(i->kind == SPAN && i->name == 1, i->end_ns, i->id);
+}
+
+static struct point end_of_s0(const struct item *i)
+{
+    return point_of(i->kind == SPAN && i->name == 0, i->end_ns, i->id);
 }
 
 static struct point read_exit(const struct item *i)
@@ -152,24 +162,41 @@ static const struct pair {
     struct point (*end)(const struct item *); /* NULL: whole */
     bool (*keeps)(const struct item *);       /* NULL: all ends do */
     enum weft_rule_scope scope;
+    bool turns; /* one point may be end and begin */
 } pairs[] = {
-    { "is call:f*", whole_f, NULL, NULL, WEFT_SCOPE_THREAD },
-    { "is call:f1 where duration > 2 and depth < 3", whole_f1, NULL, NULL, WEFT_SCOPE_THREAD },
-    { "is span:s? where x != 3", whole_span, NULL, NULL, WEFT_SCOPE_THREAD },
-    { "begin enter:f0 end exit:f?", enter_f0, exit_f, NULL, WEFT_SCOPE_THREAD },
+    { "is call:f*", whole_f, NULL, NULL, WEFT_SCOPE_THREAD, false },
+    { "is call:f1 where duration > 2 and depth < 3", whole_f1, NULL, NULL, WEFT_SCOPE_THREAD,
+      false },
+    { "is span:s? where x != 3", whole_span, NULL, NULL, WEFT_SCOPE_THREAD, false },
+    { "begin enter:f0 end exit:f?", enter_f0, exit_f, NULL, WEFT_SCOPE_THREAD, false },
     { "begin enter:f0 end exit:f1 where duration >= 2ns within process", enter_f0, exit_f1_long,
-      NULL, WEFT_SCOPE_PROCESS },
-    { "begin instant:b end instant:p:e match id", b, e, NULL, WEFT_SCOPE_PROCESS },
-    { "begin instant:b end instant:e match id within thread", b, e, NULL, WEFT_SCOPE_THREAD },
-    { "begin instant:b end instant:e match id=id within trace", b, e, NULL, WEFT_SCOPE_TRACE },
+      NULL, WEFT_SCOPE_PROCESS, false },
+    { "begin instant:b end instant:p:e match id", b, e, NULL, WEFT_SCOPE_PROCESS, false },
+    { "begin instant:b end instant:e match id within thread", b, e, NULL, WEFT_SCOPE_THREAD,
+      false },
+    { "begin instant:b end instant:e match id=id within trace", b, e, NULL, WEFT_SCOPE_TRACE,
+      false },
     { "begin instant:b where id != 1 end instant:e where x > 0", b_but_1, e_with_x, NULL,
-      WEFT_SCOPE_THREAD },
+      WEFT_SCOPE_THREAD, false },
     { "begin begin:s0 end end:s1 match id within trace", span_begin, span_end, NULL,
-      WEFT_SCOPE_TRACE },
+      WEFT_SCOPE_TRACE, false },
     { "begin syscall_exit:read end syscall_enter match fd", read_exit, any_enter, NULL,
-      WEFT_SCOPE_PROCESS },
-    { "is syscall:read where ret > 1", read_enter, read_exit_0, returned_much, WEFT_SCOPE_THREAD },
-    { "begin enter:f0 end instant:e within trace", enter_f0, e, NULL, WEFT_SCOPE_TRACE },
+      WEFT_SCOPE_PROCESS, false },
+    { "is syscall:read where ret > 1", read_enter, read_exit_0, returned_much, WEFT_SCOPE_THREAD,
+      false },
+    { "begin enter:f0 end instant:e within trace", enter_f0, e, NULL, WEFT_SCOPE_TRACE, false },
+    { "begin instant:b end instant:b", b, b, NULL, WEFT_SCOPE_THREAD, true },
+    { "begin instant:b end instant match id within trace", b, b_or_e, NULL, WEFT_SCOPE_TRACE,
+      true },
+    { "begin instant:b where id != 1 end instant:b within process", b_but_1, b, NULL,
+      WEFT_SCOPE_PROCESS, true },
+    { "begin enter:f0 end enter:f0 within trace", enter_f0, enter_f0, NULL, WEFT_SCOPE_TRACE,
+      true },
+    { "begin exit:f1 where duration >= 2 end exit:f?", exit_f1_long, exit_f, NULL,
+      WEFT_SCOPE_THREAD, true },
+    { "begin end:s0 end end:s0 match id", end_of_s0, end_of_s0, NULL, WEFT_SCOPE_PROCESS, true },
+    { "begin begin:s0 end end:s0 match id", span_begin, end_of_s0, NULL, WEFT_SCOPE_PROCESS,
+      false },
 };
 
 enum { N_PAIRS = sizeof pairs / sizeof *pairs };
@@ -355,8 +382,8 @@ struct twin_point {
     uint64_t at_ns;
     const struct item *item;
     uint64_t key;
-    uint32_t use;
     bool is_end, is_used;
+    bool is_turn; /* an end, of a point that begins one, too: it comes first */
 };
 
 struct twin {
@@ -383,7 +410,10 @@ static int by_order(const void *a_void, const void *b_void)
         return is_call(x->item) ? -1 : 1;
     if (x->item->index != y->item->index)
         return x->item->index < y->item->index ? -1 : 1;
-    return (x->is_end > y->is_end) - (x->is_end < y->is_end);
+    const bool x_waits = x->is_end && !x->is_turn, y_waits = y->is_end && !y->is_turn;
+    if (x_waits != y_waits)
+        return x_waits ? 1 : -1;
+    return (x->is_end < y->is_end) - (x->is_end > y->is_end);
 }
 
 static void add_row(struct twin *twin, const struct scene *scene, uint32_t type,
@@ -453,7 +483,7 @@ static void pair_points(struct twin *twin, const struct scene *scene, uint32_t t
                 end_with(twin, scene, type, begin, &points[k]);
         }
         for (size_t k = i; k < behind; k++) {
-            if (!points[k].is_end || points[k].is_used)
+            if (!points[k].is_end || points[k].is_used || points[k].is_turn)
                 continue;
             struct twin_point *begin = find_begin(scene, type, points, behind, &points[k]);
             if (begin && begin->item->thread != points[k].item->thread)
@@ -475,6 +505,8 @@ static size_t add_point(struct twin_point *points, size_t n, const struct pair *
                                      .item = item,
                                      .key = has_match(pair) || !pair->end ? point.key : 0,
                                      .is_end = is_end };
+    if (is_end && pair->turns && pair->begin(item).is_there)
+        points[n].is_turn = !has_match(pair) || pair->begin(item).key == point.key;
     return n + point.is_there;
 }
 
