@@ -20,9 +20,12 @@
 struct weft_rule_use {
     const struct weft_execution_rule *type;
     const struct weft_rule *rule;
+    enum weft_rule_kind kind; /* the rule's; ENTER and EXIT of system calls that are operations */
+    bool of_operations;
     uint32_t type_id;
     bool is_end;
-    bool turns; /* the same point may begin one and end another: the end comes first */
+    bool turns; /* the same point may begin one and end another: the end comes first, and its use
+                   stands before the begin's */
 };
 
 /* Names of user metrics, under numbers that depend on who came first. */
@@ -43,6 +46,7 @@ struct weft_rule_plan {
     uint32_t *use_of;
     uint32_t event_kinds; /* that rules are for */
     bool with_texts;      /* rules ask for arguments of calls that stand in events */
+    bool keeps_arguments; /* rules for exits ask for arguments */
     struct weft_metric_names names;
 };
 
@@ -52,7 +56,11 @@ WEFT_CHECKED enum weft_code weft_rule_plan_init(struct weft_rule_plan *plan,
                                                 size_t n_types, struct weft_err *err);
 void weft_rule_plan_fini(struct weft_rule_plan *plan);
 
-/* Is the rule for calls of functions, and not for events? */
-bool weft_rule_is_for_calls(const struct weft_rule *rule);
+/* Is it for calls of functions, and not for events? */
+bool weft_rule_use_is_of_calls(const struct weft_rule_use *use);
+
+/* Is the function one that the use, which is of calls, is for? */
+bool weft_rule_use_is_of_function(const struct weft_trace *trace, const struct weft_rule_use *use,
+                                  uint32_t function_id);
 
 #endif

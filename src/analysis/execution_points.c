@@ -115,16 +115,22 @@ static bool match_of(struct weft_execution_reader *reader, const struct weft_rul
     return value.kind != WEFT_VALUE_ABSENT;
 }
 
+/* Is the event or function of the view one that the use is for? */
+static bool is_named(const struct weft_execution_reader *reader, const struct weft_rule_use *use)
+{
+    const struct weft_rule_view *view = &reader->view;
+    return view->event ? weft_rule_names(use->rule, view->event->name)
+                       : weft_rule_use_is_of_function(view->trace, use, view->function_id);
+}
+
 /* Does the next execution of the same key begin where this one ends? */
 static bool is_turn(struct weft_execution_reader *reader, const struct weft_rule_use *use,
                     uint64_t shown)
 {
-    const struct weft_rule_use begin = { .type = use->type, .rule = &use->type->begin };
+    const struct weft_rule_use *begin = use + 1;
     uint64_t begin_shown;
-    return use->is_end && use->turns &&
-           weft_rule_names(begin.rule, weft_rule_view_name(&reader->view)) &&
-           weft_rule_holds(&reader->view, begin.rule) && match_of(reader, &begin, &begin_shown) &&
-           begin_shown == shown;
+    return use->turns && is_named(reader, begin) && weft_rule_holds(&reader->view, begin->rule) &&
+           match_of(reader, begin, &begin_shown) && begin_shown == shown;
 }
 
 /* Spans may end on another thread. */
@@ -141,7 +147,7 @@ static uint32_t end_thread_of(const struct weft_execution_reader *reader)
 static enum weft_code see_point(struct weft_execution_reader *reader,
                                 const struct weft_rule_use *use, uint64_t at_ns)
 {
-    const bool is_end_of_span = use->rule->kind == WEFT_RULE_END;
+    const bool is_end_of_span = use->kind == WEFT_RULE_END;
     const struct weft_rule *keep = &use->type->keep;
     uint64_t shown;
     reader->view.at_ns = at_ns;
@@ -199,6 +205,14 @@ static uint32_t flags_of(uint8_t call_flags)
            (call_flags & WEFT_CALL_CUT_END ? WEFT_EXECUTION_UNFINISHED : 0);
 }
 
+static void view_arguments(struct weft_execution_reader *reader,
+                           const struct weft_execution_arguments *arguments)
+{
+    reader->view.args = arguments->values;
+    reader->view.n_args = arguments->n;
+    reader->view.payload = arguments->texts;
+}
+
 static void view_call(struct weft_execution_reader *reader, const struct weft_execution_call *call)
 {
     reader->view.event = NULL;
@@ -206,9 +220,8 @@ static void view_call(struct weft_execution_reader *reader, const struct weft_ex
     reader->view.depth = call->depth;
     reader->view.start_ns = call->start_ns;
     reader->view.duration_ns = call->end_ns - call->start_ns;
-    reader->view.args = NULL;
-    reader->view.n_args = 0;
-    reader->view.payload = (struct weft_str){ 0 };
+    reader->view.is_exit = false;
+    view_arguments(reader, &(struct weft_execution_arguments){ 0 });
 }
 
 /* Rules of one kind for the function of the view. */
@@ -220,8 +233,9 @@ static enum weft_code see_function(struct weft_execution_reader *reader, enum we
     enum weft_code code = WEFT_OK;
     for (uint32_t i = plan->starts[id]; i < plan->starts[id + 1] && code == WEFT_OK; i++) {
         const struct weft_rule_use *use = &plan->uses[plan->use_of[i]];
-        if (use->rule->kind != kind || !reader->is_of_thread[plan->use_of[i]])
+        if (use->kind != kind || !reader->is_of_thread[plan->use_of[i]])
             continue;
+        reader->view.is_operation = use->of_operations;
         code = kind == WEFT_RULE_CALL ? see_whole(reader, use, 0, flags_of(flags))
                                       : see_point(reader, use, at_ns);
     }
@@ -232,7 +246,7 @@ static bool has_exits(const struct weft_execution_reader *reader, uint32_t funct
 {
     const struct weft_rule_plan *plan = reader->plan;
     for (uint32_t i = plan->starts[function_id]; i < plan->starts[function_id + 1]; i++)
-        if (plan->uses[plan->use_of[i]].rule->kind == WEFT_RULE_EXIT)
+        if (plan->uses[plan->use_of[i]].kind == WEFT_RULE_EXIT)
             return true;
     return false;
 }
@@ -241,10 +255,15 @@ static bool has_exits(const struct weft_execution_reader *reader, uint32_t funct
 static enum weft_code leave_call(struct weft_execution_reader *reader)
 {
     const struct weft_execution_call call = reader->calls.open.items[--reader->calls.open.n];
+    enum weft_code code = WEFT_OK;
     view_call(reader, &call);
-    return call.flags & WEFT_CALL_CUT_END
-               ? WEFT_OK
-               : see_function(reader, WEFT_RULE_EXIT, call.end_ns, call.flags);
+    reader->view.is_exit = true;
+    if (call.kept)
+        view_arguments(reader, call.kept);
+    if (!(call.flags & WEFT_CALL_CUT_END))
+        code = see_function(reader, WEFT_RULE_EXIT, call.end_ns, call.flags);
+    free(call.kept);
+    return code;
 }
 
 /* Calls of that depth and deeper are over. */
@@ -269,26 +288,53 @@ static bool is_open_in(const struct weft_execution_reader *reader, const struct 
            open->function_id == call->function_id;
 }
 
-static enum weft_code see_call(struct weft_execution_reader *reader,
-                               const struct weft_execution_call *call, const uint64_t *args,
-                               size_t n_args, struct weft_str texts)
+/* For the exit, a copy in one piece of memory; NULL without memory. */
+static struct weft_execution_arguments *copy_of(const struct weft_execution_arguments *arguments)
 {
-    enum weft_code code = leave_calls(reader, call->depth);
-    view_call(reader, call);
-    reader->view.args = args;
-    reader->view.n_args = n_args;
-    reader->view.payload = texts;
-    if (code == WEFT_OK)
-        code = see_function(reader, WEFT_RULE_CALL, call->start_ns, call->flags);
-    if (code == WEFT_OK && !(call->flags & WEFT_CALL_CUT_START))
-        code = see_function(reader, WEFT_RULE_ENTER, call->start_ns, call->flags);
-    if (code != WEFT_OK || !has_exits(reader, call->function_id))
-        return code;
+    const size_t n_bytes = arguments->n * sizeof *arguments->values;
+    struct weft_execution_arguments *copy =
+        malloc(sizeof *copy + n_bytes + arguments->texts.n_bytes);
+    if (!copy)
+        return NULL;
+    uint64_t *values = (uint64_t *)(copy + 1);
+    char *text = (char *)(copy + 1) + n_bytes;
+    if (n_bytes)
+        memcpy(values, arguments->values, n_bytes);
+    if (arguments->texts.n_bytes)
+        memcpy(text, arguments->texts.bytes, arguments->texts.n_bytes);
+    *copy = (struct weft_execution_arguments){ .values = values,
+                                               .n = arguments->n,
+                                               .texts = { text, arguments->texts.n_bytes } };
+    return copy;
+}
+
+/* Is looked at again when it ends. */
+static enum weft_code keep_call(struct weft_execution_reader *reader,
+                                const struct weft_execution_call *call,
+                                const struct weft_execution_arguments *arguments)
+{
     struct weft_execution_call *kept = WEFT_VEC_PUSH(&reader->calls.open);
     if (!kept)
         return no_memory(reader->err);
     *kept = *call;
-    return WEFT_OK;
+    kept->kept = reader->plan->keeps_arguments ? copy_of(arguments) : NULL;
+    return kept->kept || !reader->plan->keeps_arguments ? WEFT_OK : no_memory(reader->err);
+}
+
+static enum weft_code see_call(struct weft_execution_reader *reader,
+                               const struct weft_execution_call *call,
+                               const struct weft_execution_arguments *arguments)
+{
+    enum weft_code code = leave_calls(reader, call->depth);
+    view_call(reader, call);
+    view_arguments(reader, arguments);
+    if (code == WEFT_OK)
+        code = see_function(reader, WEFT_RULE_CALL, call->start_ns, call->flags);
+    if (code == WEFT_OK && !(call->flags & WEFT_CALL_CUT_START))
+        code = see_function(reader, WEFT_RULE_ENTER, call->start_ns, call->flags);
+    return code == WEFT_OK && has_exits(reader, call->function_id)
+               ? keep_call(reader, call, arguments)
+               : code;
 }
 
 /* Texts of the arguments of the call in that row: rows are asked for in order. */
@@ -313,15 +359,14 @@ static enum weft_code see_row(struct weft_execution_reader *reader, const struct
                                               .function_id = calls->function_id[row],
                                               .depth = calls->depth[row],
                                               .flags = calls->flags ? calls->flags[row] : 0 };
-    struct weft_str texts = { 0 };
-    size_t n_args = 0;
-    while (arg + n_args < calls->n_args && calls->arg_row[arg + n_args] == row)
-        n_args++;
+    struct weft_execution_arguments arguments = { 0 };
+    while (arg + arguments.n < calls->n_args && calls->arg_row[arg + arguments.n] == row)
+        arguments.n++;
+    if (arguments.n)
+        arguments.values = calls->arg_value + arg;
     const enum weft_code code =
-        reader->calls.texts ? texts_of(reader, calls->first_row + row, &texts) : WEFT_OK;
-    return code == WEFT_OK
-               ? see_call(reader, &call, n_args ? calls->arg_value + arg : NULL, n_args, texts)
-               : code;
+        reader->calls.texts ? texts_of(reader, calls->first_row + row, &arguments.texts) : WEFT_OK;
+    return code == WEFT_OK ? see_call(reader, &call, &arguments) : code;
 }
 
 /* From calls.row on, until there are enough points, or executions: the rest is read by the next
@@ -364,7 +409,7 @@ static enum weft_code see_cut_calls(struct weft_execution_reader *reader)
                                                   .flags =
                                                       (uint8_t)(cut->flags | WEFT_CALL_CUT_START) };
         if (reader->plan->functions[call.function_id])
-            code = see_call(reader, &call, NULL, 0, (struct weft_str){ 0 });
+            code = see_call(reader, &call, &(struct weft_execution_arguments){ 0 });
     }
     return code;
 }
@@ -438,7 +483,7 @@ static enum weft_code see_use(struct weft_execution_reader *reader, const struct
                               const struct weft_event *event)
 {
     const bool is_span = event->kind == WEFT_EVENT_SPAN;
-    switch (use->rule->kind) {
+    switch (use->kind) {
     case WEFT_RULE_SPAN:
         return is_span ? see_whole(reader, use, event->value, flags_of_span(event)) : WEFT_OK;
     case WEFT_RULE_BEGIN:
@@ -466,7 +511,7 @@ static enum weft_code see_event(struct weft_execution_reader *reader,
     reader->view.payload = event->payload;
     for (size_t u = 0; u < reader->plan->n_uses && code == WEFT_OK; u++) {
         const struct weft_rule_use *use = &reader->plan->uses[u];
-        if (reader->is_of_thread[u] && !weft_rule_is_for_calls(use->rule) &&
+        if (reader->is_of_thread[u] && !weft_rule_use_is_of_calls(use) &&
             weft_rule_names(use->rule, event->name))
             code = see_use(reader, use, event);
     }
@@ -534,10 +579,10 @@ static void choose_uses(struct weft_execution_reader *reader)
     const struct weft_rule_plan *plan = reader->plan;
     bool has_calls = false, has_events = false;
     for (size_t u = 0; u < plan->n_uses; u++) {
-        const struct weft_rule *rule = plan->uses[u].rule;
-        const bool is_here = weft_rule_is_of_thread(plan->trace, reader->thread_id, rule);
+        const struct weft_rule_use *use = &plan->uses[u];
+        const bool is_here = weft_rule_is_of_thread(plan->trace, reader->thread_id, use->rule);
         reader->is_of_thread[u] = is_here;
-        *(weft_rule_is_for_calls(rule) ? &has_calls : &has_events) |= is_here;
+        *(weft_rule_use_is_of_calls(use) ? &has_calls : &has_events) |= is_here;
     }
     reader->calls.is_done = !has_calls;
     reader->calls.reached_ns = has_calls ? 0 : UINT64_MAX;
@@ -574,6 +619,8 @@ void weft_execution_reader_fini(struct weft_execution_reader *reader)
     weft_rule_view_fini(&reader->view);
     weft_overlap_fini(&reader->calls.overlap);
     weft_events_close(reader->calls.texts);
+    for (size_t i = 0; i < reader->calls.open.n; i++)
+        free(reader->calls.open.items[i].kept);
     WEFT_VEC_FINI(&reader->calls.open);
     free(reader->events.first_ns);
     free(reader->is_of_thread);

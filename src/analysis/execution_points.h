@@ -19,11 +19,19 @@
 #include "model/overlap.h"
 #include "model/scan.h"
 
+/* What is known of a call's arguments. */
+struct weft_execution_arguments {
+    const uint64_t *values;
+    size_t n;
+    struct weft_str texts;
+};
+
 /* A call that rules for its end are for, while it lasts. */
 struct weft_execution_call {
     uint64_t start_ns, end_ns;
     uint32_t function_id, depth;
     uint8_t flags;
+    struct weft_execution_arguments *kept; /* owned; NULL: no rule asks for them at the end */
 };
 
 /* A thread, and how far it is read. Between two steps nothing of the thread stays decoded, but for

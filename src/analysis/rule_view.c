@@ -2,6 +2,7 @@
 #include "analysis/rule_view.h"
 
 #include "base/json_read.h"
+#include "model/operations.h"
 
 #include <errno.h>
 #include <math.h>
@@ -269,17 +270,49 @@ static struct weft_rule_value event_number(const struct weft_rule_view *view,
                                      .number = weft_counter_double(event->value) };
 }
 
-/* The descriptor of a system call: what it returned, or its first argument. */
-static struct weft_rule_value descriptor(const struct weft_rule_view *view)
-{
-    const bool is_exit = view->event && view->event->kind == WEFT_EVENT_SYSCALL_EXIT;
-    return is_exit ? event_number(view, WEFT_FIELD_RET) : argument(view, 0);
-}
-
 struct weft_str weft_rule_view_name(const struct weft_rule_view *view)
 {
     return view->event ? view->event->name
                        : weft_trace_function(view->trace, view->function_id)->name;
+}
+
+/* Numbers of errors have been below this for thirty years. */
+enum { MOST_ERRORS = 4096 };
+
+/* "EAGAIN" as the kernel returns it. */
+static struct weft_rule_value error_value(struct weft_str name)
+{
+    for (int number = 1; number < MOST_ERRORS; number++) {
+        const char *known = strerrorname_np(number);
+        if (known && weft_str_equal(name, weft_str_of(known)))
+            return whole(-(int64_t)number);
+    }
+    return (struct weft_rule_value){ 0 };
+}
+
+/* What an operation returned, at its end. */
+static struct weft_rule_value result(struct weft_rule_view *view)
+{
+    const struct weft_rule_field field = { .kind = WEFT_FIELD_MEMBER, .name = WEFT_STR("result") };
+    struct weft_rule_value value = { 0 };
+    if (view->is_operation && view->is_exit)
+        value = member_value(view, &field);
+    return value.kind == WEFT_VALUE_TEXT ? error_value(value.text) : value;
+}
+
+/* The descriptor of a system call: what it returned, unless it failed, or its first argument. Of
+ * operations the argument is known at the end, too. */
+static struct weft_rule_value descriptor(struct weft_rule_view *view)
+{
+    const bool is_returned = view->event
+                                 ? view->event->kind == WEFT_EVENT_SYSCALL_EXIT
+                                 : view->is_operation && view->is_exit &&
+                                       weft_operation_makes_descriptor(weft_rule_view_name(view));
+    if (!is_returned)
+        return argument(view, 0);
+    const struct weft_rule_value returned =
+        view->event ? event_number(view, WEFT_FIELD_RET) : result(view);
+    return returned.integer < 0 ? (struct weft_rule_value){ 0 } : returned;
 }
 
 struct weft_rule_value weft_rule_field_get(struct weft_rule_view *view,
@@ -309,8 +342,9 @@ struct weft_rule_value weft_rule_field_get(struct weft_rule_view *view,
         return view->event ? value : whole(view->depth);
     case WEFT_FIELD_TIME:
         return whole((int64_t)view->at_ns);
-    case WEFT_FIELD_VALUE:
     case WEFT_FIELD_RET:
+        return view->event ? event_number(view, WEFT_FIELD_RET) : result(view);
+    case WEFT_FIELD_VALUE:
     case WEFT_FIELD_OBJECT:
     case WEFT_FIELD_CPU:
         return event_number(view, field->kind);

@@ -33,7 +33,9 @@ struct weft_rule_view {
     uint64_t at_ns, start_ns, duration_ns;
     const struct weft_event *event;
     uint32_t function_id, depth; /* of a call */
-    const uint64_t *args;        /* of a call's entry */
+    bool is_exit;                /* of a call */
+    bool is_operation;           /* the call stands for a system call (model/operations.h) */
+    const uint64_t *args;        /* of a call */
     size_t n_args;
     struct weft_str payload; /* of the event; arguments of the call */
     struct {

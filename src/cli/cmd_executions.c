@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/ask.h"
 #include "query/build.h"
+#include "query/executions.h"
 #include "query/rules.h"
 
 #include <inttypes.h>
@@ -121,33 +122,14 @@ static void tell_missing(struct weft_cli *cli, const struct asked *asked,
     }
 }
 
-static bool has_kind(const struct weft_store_meta *meta, const struct weft_rule *rule)
-{
-    switch (rule->kind) {
-    case WEFT_RULE_NONE:
-        return true;
-    case WEFT_RULE_CALL:
-    case WEFT_RULE_ENTER:
-    case WEFT_RULE_EXIT:
-        return meta->calls > 0;
-    case WEFT_RULE_SPAN:
-    case WEFT_RULE_BEGIN:
-    case WEFT_RULE_END:
-        return meta->events_of_kind[WEFT_EVENT_SPAN] > 0;
-    case WEFT_RULE_EVENT:
-        break;
-    }
-    return meta->events_of_kind[rule->event] > 0;
-}
-
 /* Rules of a kind that the trace has nothing of: no system calls were recorded, mostly. */
 static void tell_absent(struct weft_cli *cli, const struct weft_rules *rules)
 {
-    const struct weft_store_meta *meta = weft_trace_meta(weft_session_trace(cli->session));
+    const struct weft_trace *trace = weft_session_trace(cli->session);
     for (size_t t = 0; t < rules->n_types && !cli->common.quiet; t++) {
         const struct weft_rule *ends[] = { &rules->types[t].begin, &rules->types[t].end };
         for (size_t i = 0; i < 2; i++) {
-            if (has_kind(meta, ends[i]))
+            if (weft_rule_has_kind(trace, ends[i]))
                 continue;
             weft_cli_quiet_line(cli);
             fprintf(stderr, "weft: the trace has nothing of the kind '%s', which '%.*s' asks for\n",

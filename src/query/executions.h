@@ -28,6 +28,9 @@ WEFT_CHECKED enum weft_code weft_session_depend(struct weft_session *session,
                                                 const struct weft_rules *rules, uint64_t *n_found,
                                                 struct weft_err *err);
 
+/* Has the trace anything of the rule's kind: calls, spans, system calls? O(functions). */
+bool weft_rule_has_kind(const struct weft_trace *trace, const struct weft_rule *rule);
+
 struct weft_execution_proposals {
     struct weft_arena *arena;
     struct weft_execution_proposal *items; /* the most likely first */

@@ -5,6 +5,7 @@
  */
 #include "base/vec.h"
 #include "model/events.h"
+#include "model/operations.h"
 #include "model/scan.h"
 #include "model/waiting.h"
 #include "query/executions.h"
@@ -29,7 +30,7 @@ enum {
 };
 
 /* In the order in which they are proposed. */
-enum source { MARKED, POINTS, PRINTS, TASKS, SPANS, CALLS, KERNEL_POINTS, SOURCES };
+enum source { MARKED, POINTS, PRINTS, TASKS, SPANS, CALLS, CONNECTIONS, KERNEL_POINTS, SOURCES };
 
 static const char *const why[SOURCES] = {
     [MARKED] = "marked by the program",
@@ -38,6 +39,7 @@ static const char *const why[SOURCES] = {
     [TASKS] = "tasks",
     [SPANS] = "spans",
     [CALLS] = "calls that repeat at the top",
+    [CONNECTIONS] = "connections of a server",
     [KERNEL_POINTS] = "tracepoints of the kernel",
 };
 
@@ -304,6 +306,40 @@ static enum weft_code count_calls(void *context, struct weft_scan *scan, unsigne
     return code;
 }
 
+/* Of a connection: what repeats is not that. */
+static bool is_last_word(const struct weft_trace *trace, uint32_t function_id)
+{
+    return weft_operation_is(trace, function_id, WEFT_STR("shutdown")) ||
+           weft_operation_is(trace, function_id, WEFT_STR("close"));
+}
+
+static uint64_t n_operations(const struct counting *counting, const struct calls_job *job,
+                             struct weft_str name)
+{
+    uint64_t n = 0;
+    for (uint32_t f = 0; f < job->n_functions; f++)
+        if (weft_operation_is(counting->trace, f, name))
+            n += job->functions[f].n_calls;
+    return n;
+}
+
+/* Accepted, and shut down, unless most are closed without that. */
+static enum weft_code count_connections(struct counting *counting, const struct calls_job *job)
+{
+    const uint64_t n_accepted = n_operations(counting, job, WEFT_STR("accept")),
+                   n_shut = n_operations(counting, job, WEFT_STR("shutdown")),
+                   n_closed = n_operations(counting, job, WEFT_STR("close"));
+    const bool is_shut = n_shut >= n_accepted / 2 && n_shut > 0;
+    struct counted *counted;
+    if (n_accepted < LEAST_SPANS || (!is_shut && n_closed == 0))
+        return WEFT_OK;
+    const enum weft_code code = count(counting, CONNECTIONS, WEFT_STR("connection"),
+                                      is_shut ? WEFT_STR("shutdown") : WEFT_STR("close"), &counted);
+    if (counted)
+        counted->count = n_accepted;
+    return code;
+}
+
 /* A rule finds all calls of a name: they are what is counted. */
 static enum weft_code unite_names(const struct counting *counting, const struct calls_job *job,
                                   struct weft_strtab *names, struct called *called)
@@ -317,7 +353,8 @@ static enum weft_code unite_names(const struct counting *counting, const struct 
             break;
         called[id].n_calls += job->functions[f].n_calls;
         called[id].sum_ns += job->functions[f].sum_ns;
-        called[id].is_repeated |= job->functions[f].is_repeated;
+        called[id].is_repeated |=
+            job->functions[f].is_repeated && !is_last_word(counting->trace, f);
     }
     return code;
 }
@@ -380,6 +417,8 @@ static enum weft_code read_calls(struct counting *counting, const struct weft_ru
     end_counts(&job, n_workers);
     if (code == WEFT_OK)
         code = take_names(counting, &job);
+    if (code == WEFT_OK)
+        code = count_connections(counting, &job);
     (void)pthread_mutex_destroy(&job.lock);
     free(job.functions);
     return code;
@@ -428,6 +467,7 @@ static enum weft_code propose(struct proposing *proposing, const struct counted 
     struct counting *counting = proposing->counting;
     struct proposed *made = WEFT_VEC_PUSH(&proposing->list);
     const struct weft_str copy = weft_arena_copy(counting->arena, name);
+    const bool is_on_thread = match.n_bytes > 0 && counted->source != CONNECTIONS;
     if (!made || !copy.bytes || !begin.bytes || !end.bytes)
         return no_memory(counting->err);
     made->source = (enum source)counted->source;
@@ -436,8 +476,8 @@ static enum weft_code propose(struct proposing *proposing, const struct counted 
                                                        .begin = begin,
                                                        .end = end,
                                                        .match = match,
-                                                       .within = match.n_bytes ? WEFT_STR("thread")
-                                                                               : WEFT_STR(""),
+                                                       .within = is_on_thread ? WEFT_STR("thread")
+                                                                              : WEFT_STR(""),
                                                        .why = weft_str_of(why[counted->source]),
                                                        .count = counted->count };
     return WEFT_OK;
@@ -600,6 +640,15 @@ static enum weft_code propose_call(struct proposing *proposing, uint32_t id)
                    WEFT_STR(""), WEFT_STR(""));
 }
 
+static enum weft_code propose_connection(struct proposing *proposing, uint32_t id)
+{
+    const struct counting *counting = proposing->counting;
+    struct weft_str end;
+    const struct weft_str name = name_of(counting, id, &end);
+    return propose(proposing, &counting->list.items[id], name, WEFT_STR("syscall_exit:accept*"),
+                   weft_rule_text(counting->arena, "syscall_enter", end), WEFT_STR("fd"));
+}
+
 /* What the kernel does for itself comes last, before that what is too rare to compare. */
 static unsigned rank_of(const struct proposed *proposed)
 {
@@ -623,8 +672,13 @@ static int by_rank(const void *a_void, const void *b_void)
 static enum weft_code propose_all(struct proposing *proposing)
 {
     static enum weft_code (*const propose_one[SOURCES])(struct proposing *, uint32_t) = {
-        [MARKED] = propose_span,          [POINTS] = propose_points, [PRINTS] = propose_prints,
-        [TASKS] = propose_call,           [SPANS] = propose_span,    [CALLS] = propose_call,
+        [MARKED] = propose_span,
+        [POINTS] = propose_points,
+        [PRINTS] = propose_prints,
+        [TASKS] = propose_call,
+        [SPANS] = propose_span,
+        [CALLS] = propose_call,
+        [CONNECTIONS] = propose_connection,
         [KERNEL_POINTS] = propose_points,
     };
     const struct counting *counting = proposing->counting;

@@ -198,6 +198,8 @@ enum weft_io_kind {
     WEFT_IO_CONNECT,
     WEFT_IO_RECEIVE,
     WEFT_IO_SEND,
+    WEFT_IO_SHUTDOWN, /* bytes asked: how */
+    WEFT_IO_CLOSE,
 };
 
 /* Flag: it took long (100,000 ticks), and was of a file or a block device. */

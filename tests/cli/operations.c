@@ -221,6 +221,12 @@ CALLED static void socket_here(void)
     SAY("recv", server, "\"asked\":9,\"result\":7");
     (void)recv(server, bytes, 9, MSG_DONTWAIT);
     SAY("recv", server, "\"asked\":9,\"result\":\"EAGAIN\"");
+    (void)shutdown(server, SHUT_WR);
+    SAY("shutdown", server, "\"result\":0");
+    (void)close(server);
+    SAY("close", server, "\"result\":0");
+    (void)close(server);
+    SAY("close", server, "\"result\":\"EBADF\"");
     NO_TAIL_CALL;
 }
 

@@ -166,6 +166,11 @@ static void wakes_said(int kind, int fd, size_t n_bytes, long result, int woken)
     say(0, "IO_END %x %lx %lx caller\n", (unsigned)kind, (unsigned long)fd, (unsigned long)result);
 }
 
+static void closed(int fd)
+{
+    io_said(WEFT_IO_CLOSE, fd, 0, close(fd));
+}
+
 /* Numbers of descriptors are used again: what is told of them ends when they are closed. */
 static void used_again(void)
 {
@@ -173,18 +178,18 @@ static void used_again(void)
     uint64_t one = 1;
     if (pipe2(fds, O_CLOEXEC) != 0)
         return;
-    close(fds[1]);
+    closed(fds[1]);
     int again = open("/dev/null", O_WRONLY | O_CLOEXEC);
     io_said(WEFT_IO_WRITE, again, 1, write(again, &one, 1));
-    close(again);
-    close(fds[0]);
+    closed(again);
+    closed(fds[0]);
     event = eventfd(0, EFD_CLOEXEC);
     wakes_said(WEFT_IO_WRITE, event, 8, write(event, &one, 8), event);
     again = open("/dev/null", O_WRONLY | O_CLOEXEC);
     dup2(again, event);
     io_said(WEFT_IO_WRITE, event, 8, write(event, &one, 8));
-    close(event);
-    close(again);
+    closed(event);
+    closed(again);
 }
 
 static void connection(void)
@@ -204,10 +209,13 @@ static void connection(void)
     io_said(WEFT_IO_RECEIVE, server, 4, recv(server, bytes, 4, 0));
     wakes_said(WEFT_IO_WRITE, server, 2, write(server, bytes, 2), client);
     io_said(WEFT_IO_RECEIVE, client, 4, recv(client, bytes, 4, 0));
-    close(client);
+    wakes_said(WEFT_IO_SHUTDOWN, client, SHUT_WR, shutdown(client, SHUT_WR), server);
+    closed(client);
     io_said(WEFT_IO_SEND, server, 2, send(server, bytes, 2, MSG_NOSIGNAL));
-    close(server);
-    close(listening);
+    io_said(WEFT_IO_SHUTDOWN, server, SHUT_RDWR, shutdown(server, SHUT_RDWR));
+    closed(server);
+    io_said(WEFT_IO_SHUTDOWN, listening, SHUT_RD, shutdown(listening, SHUT_RD));
+    closed(listening);
 }
 
 static void files(void)

@@ -35,6 +35,8 @@ enum rec_known {
     REC_CONNECT,
     REC_RECV,
     REC_SEND,
+    REC_SHUTDOWN,
+    REC_CLOSE,
     REC_COND_TIMEDWAIT, /* waits with a limit */
     REC_SEM_TIMEDWAIT,
     REC_TIMEDJOIN,

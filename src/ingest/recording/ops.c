@@ -261,7 +261,7 @@ static enum weft_code begin_io(struct rec_delivery *delivery, const struct rec_r
     if (code != WEFT_OK)
         return code;
     rec_told_begin(delivery, key, time_ns, rec_extra(record, 2));
-    if (key != REC_FSYNC && key != REC_ACCEPT && key != REC_CONNECT)
+    if (key == REC_READ || key == REC_WRITE || key == REC_RECV || key == REC_SEND)
         rec_told_asked(delivery, rec_extra(record, 1));
     return WEFT_OK;
 }

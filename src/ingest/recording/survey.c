@@ -83,7 +83,7 @@ enum rec_known rec_known_of_op(unsigned op, int64_t argument)
         return (enum rec_known)((op == WEFT_OP_OBJECT_MADE ? REC_MADE : REC_GONE) + kind);
     case WEFT_OP_IO_BEGIN:
     case WEFT_OP_IO_END:
-        return kind <= WEFT_IO_SEND ? (enum rec_known)(REC_READ + kind) : REC_KNOWN;
+        return kind <= WEFT_IO_CLOSE ? (enum rec_known)(REC_READ + kind) : REC_KNOWN;
     default:
         return REC_KNOWN;
     }

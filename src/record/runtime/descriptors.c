@@ -27,9 +27,8 @@ static void pair(int from, int to, bool is_both_ways)
         atomic_store(&weft_descriptor_peers[to], is_both_ways ? from + 1 : -(from + 1));
 }
 
-/* Before it is closed, as its number may be another one's at once; so is the other end's word for
- * it forgotten. */
-static void forget(int fd)
+/* Forgets it, and the other end's word for it. */
+void weft_descriptor_closes(int fd)
 {
     if (!is_followed(fd) ||
         atomic_load_explicit(&weft_descriptor_peers[fd], memory_order_relaxed) == 0)
@@ -43,23 +42,17 @@ static void forget(int fd)
         (void)atomic_compare_exchange_strong(&weft_descriptor_peers[other], &told, 0);
 }
 
-WEFT_WRAP int close(int fd)
-{
-    forget(fd);
-    return WEFT_REAL(close)(fd);
-}
-
 WEFT_WRAP int dup2(int fd, int as)
 {
     if (fd != as)
-        forget(as);
+        weft_descriptor_closes(as);
     return WEFT_REAL(dup2)(fd, as);
 }
 
 WEFT_WRAP int dup3(int fd, int as, int flags)
 {
     if (fd != as)
-        forget(as);
+        weft_descriptor_closes(as);
     return WEFT_REAL(dup3)(fd, as, flags);
 }
 
@@ -141,7 +134,7 @@ static void meet(int fd, const uint8_t *own, const uint8_t *peer)
     _Atomic uint64_t *const mine = &meetings[here >> (64 - MEETING_BITS)];
     _Atomic uint64_t *const its = &meetings[there >> (64 - MEETING_BITS)];
     const uint64_t entry = here << 32 | (uint32_t)(fd + 1);
-    forget(fd);
+    weft_descriptor_closes(fd);
     atomic_store(mine, entry);
     uint64_t found = atomic_load(its);
     if (found >> 32 != (there & UINT32_MAX) || (uint32_t)found == 0)

@@ -24,7 +24,8 @@ struct io {
 
 static void io_begin(struct io *io, uint64_t n_bytes)
 {
-    const bool is_output = io->kind == WEFT_IO_WRITE || io->kind == WEFT_IO_SEND;
+    const bool is_output = io->kind == WEFT_IO_WRITE || io->kind == WEFT_IO_SEND ||
+                           (io->kind == WEFT_IO_SHUTDOWN && n_bytes != SHUT_RD);
     const int woken = is_output ? weft_descriptor_wakes(io->fd) : -1;
     const uint64_t words[] = { (uint64_t)io->fd, n_bytes, io->caller, (uint64_t)woken };
     io->is_open = true;
@@ -269,4 +270,16 @@ WEFT_WRAP int sendmmsg(int fd, struct mmsghdr *messages, unsigned n_messages, in
     const uint64_t n_bytes =
         n_messages ? bytes_of(messages->msg_hdr.msg_iov, (int)messages->msg_hdr.msg_iovlen) : 0;
     IO(int, WEFT_IO_SEND, fd, n_bytes, WEFT_REAL(sendmmsg)(fd, messages, n_messages, flags));
+}
+
+/* Who reads the other end comes to its end. */
+WEFT_WRAP int shutdown(int fd, int how)
+{
+    IO(int, WEFT_IO_SHUTDOWN, fd, (uint64_t)how, WEFT_REAL(shutdown)(fd, how));
+}
+
+WEFT_WRAP int close(int fd)
+{
+    weft_descriptor_closes(fd);
+    IO(int, WEFT_IO_CLOSE, fd, 0, WEFT_REAL(close)(fd));
 }

@@ -154,6 +154,7 @@ int __ppoll_chk(struct pollfd *fds, nfds_t n_fds, const struct timespec *timeout
     NAME(recvmsg)                                                                                  \
     NAME(recvmmsg)                                                                                 \
     NAME(send)                                                                                     \
+    NAME(shutdown)                                                                                 \
     NAME(sendto)                                                                                   \
     NAME(sendmsg)                                                                                  \
     NAME(sendmmsg)
@@ -211,6 +212,8 @@ WEFT_INLINE int weft_descriptor_wakes(int fd)
  * from now on. `fd` -1: it failed. Keep errno. */
 void weft_descriptor_accepted(int fd);
 void weft_descriptor_connects(int fd, const struct sockaddr *to, socklen_t to_bytes);
+/* Before it is closed, as its number may be another one's at once. */
+void weft_descriptor_closes(int fd);
 
 /* ---- what the records of one wait have in common (waits.c) */
 

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/operations.h"
+
+#include "schema/rules.h"
+
+#include <stddef.h>
+
+/* A function that is wrapped, and the system calls that it, and those recorded as it, make. */
+static const struct {
+    const char *function;
+    const char *calls[8];
+} operations[] = {
+    { "accept", { "accept", "accept4" } },
+    { "close", { "close" } },
+    { "connect", { "connect" } },
+    { "epoll_wait", { "epoll_wait", "epoll_pwait", "epoll_pwait2" } },
+    { "fsync", { "fsync", "fdatasync" } },
+    { "nanosleep", { "nanosleep", "clock_nanosleep" } },
+    { "poll", { "poll", "ppoll", "select", "pselect6" } },
+    { "read", { "read", "readv", "pread64", "preadv", "pread" } },
+    { "recv", { "recv", "recvfrom", "recvmsg", "recvmmsg" } },
+    { "send", { "send", "sendto", "sendmsg", "sendmmsg" } },
+    { "shutdown", { "shutdown" } },
+    { "waitpid", { "waitpid", "wait4", "waitid" } },
+    { "write", { "write", "writev", "pwrite64", "pwritev", "pwrite" } },
+};
+
+static bool has_system_calls(const struct weft_trace *trace)
+{
+    return weft_trace_meta(trace)->events_of_kind[WEFT_EVENT_SYSCALL_ENTER] > 0;
+}
+
+bool weft_operation_is(const struct weft_trace *trace, uint32_t function_id,
+                       struct weft_str pattern)
+{
+    const struct weft_function *function = weft_trace_function(trace, function_id);
+    if (function->module.n_bytes > 0 || has_system_calls(trace))
+        return false;
+    for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
+        if (!weft_str_equal(function->name, weft_str_of(operations[i].function)))
+            continue;
+        for (size_t k = 0; k < 8 && operations[i].calls[k]; k++)
+            if (weft_rule_text_matches(pattern, weft_str_of(operations[i].calls[k])))
+                return true;
+    }
+    return false;
+}
+
+bool weft_operation_makes_descriptor(struct weft_str function)
+{
+    return weft_str_equal(function, WEFT_STR("accept"));
+}
