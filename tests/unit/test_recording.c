@@ -112,16 +112,16 @@ static void test_waits(void)
         "E 6 @100\nA 3\nA 5\nA 9\nX 6 @110\ncall_args  [] 0 @100 "
         "{\"caller\":\"0x0\",\"ready\":[3]}\n",
         "E 6 @120\nA 3\nX 6 @130\ncall_args  [] 0 @120 {\"caller\":\"0x0\",\"ready\":[]}\n",
-        "E 18 @140\nA 77\nX 18 @150\n",
+        "E 20 @140\nA 77\nX 20 @150\n",
         "call_args  [] 0 @140 {\"caller\":\"0x0\",\"result\":\"ETIMEDOUT\"}\n",
-        "E 19 @160\nA 55\nX 19 @170\n",
+        "E 21 @160\nA 55\nX 21 @170\n",
         "call_args  [] 0 @160 {\"caller\":\"0x0\",\"result\":\"EINTR\"}\n",
         "E 0 @180\nA 77\nX 0 @190\n",
         "I timed out 110 cpu -1 @130",
         "I timed out 110 cpu -1 @150",
         "I failed 4 cpu -1 @170",
-        "function 18 pthread_cond_timedwait",
-        "function 19 sem_timedwait",
+        "function 20 pthread_cond_timedwait",
+        "function 21 sem_timedwait",
         NULL
     };
     struct rb file = { 0 };
@@ -156,10 +156,10 @@ static void test_waits(void)
 static void test_watches(void)
 {
     static const char *const lines[] = {
-        "function 21 epoll_wait",
-        "E 21 @40\nA 5\nX 21 @50\ncall_args  [] 0 @40 {\"caller\":\"0x0\",\"ready\":[8,9]}\n",
-        "E 21 @60\nA 5\ncall_args  [] 0 @60 {\"caller\":\"0x0\"}\nE 5 @61\nA 7\nX 5 @62\n"
-        "call_args  [] 0 @61 {\"caller\":\"0x0\",\"result\":0}\nX 21 @70\nend",
+        "function 23 epoll_wait",
+        "E 23 @40\nA 5\nX 23 @50\ncall_args  [] 0 @40 {\"caller\":\"0x0\",\"ready\":[8,9]}\n",
+        "E 23 @60\nA 5\ncall_args  [] 0 @60 {\"caller\":\"0x0\"}\nE 5 @61\nA 7\nX 5 @62\n"
+        "call_args  [] 0 @61 {\"caller\":\"0x0\",\"result\":0}\nX 23 @70\nend",
         NULL
     };
     struct rb file = { 0 };
@@ -213,7 +213,7 @@ static void test_marks(void)
         "C load 0.5 cpu -1 @20",
         "flow_begin queue [task] 3 @50",
         "flow_end queue [task] 3 @60",
-        "function 36 queue [] 0x0\n",
+        "function 38 queue [] 0x0\n",
         "note not_kept 1 (ends of executions of which no begin is known)",
         "I records lost 5",
         NULL
@@ -424,7 +424,7 @@ static void test_inner(void)
 /* Two pieces of one slot: what the damaged one held is missing, and counted. */
 static void test_damage(void)
 {
-    static const char *const lines[] = { "E 36 @30\nend", "note bad_record", "(damaged pieces)",
+    static const char *const lines[] = { "E 38 @30\nend", "note bad_record", "(damaged pieces)",
                                          "note lost_records 2 thread 0 at", NULL };
     struct rb file = { 0 };
     struct rb_ring ring = ring_of(TID, WEFT_RING_FUNCTIONS, 1000);
@@ -447,9 +447,9 @@ static void test_damage(void)
  * count; a function without a number, and a later piece about others, are as they were. */
 static void test_damaged_functions(void)
 {
-    static const char *const lines[] = { "E 36 @10\nE 38 @40\nM 36 @45\nend @50\n",
-                                         "function 36  [] 0x40\nfunction 37  [] 0xc0\n",
-                                         "function 38  [] 0x7fffffffffffffff\n",
+    static const char *const lines[] = { "E 38 @10\nE 40 @40\nM 38 @45\nend @50\n",
+                                         "function 38  [] 0x40\nfunction 39  [] 0xc0\n",
+                                         "function 40  [] 0x7fffffffffffffff\n",
                                          "note bad_record 2 thread 0 at", NULL };
     struct rb file = { 0 };
     struct rb_ring ring = ring_of(TID, WEFT_RING_FUNCTIONS, 1000);
