@@ -2,6 +2,7 @@
 #include "analysis/ecct_names.h"
 
 #include "base/map.h"
+#include "model/kin.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@ struct weft_ecct_names {
     const struct weft_trace *trace;
     struct weft_str *labels;   /* by thread */
     struct weft_str *programs; /* by thread: the name of its process; empty: not known */
+    uint32_t *leaders;         /* by thread: of its kin; NULL: the trace names processes */
 };
 
 static bool begins_with(struct weft_str text, const char *start)
@@ -111,19 +113,42 @@ static bool find_labels(struct weft_ecct_names *names)
     return is_good;
 }
 
-struct weft_ecct_names *weft_ecct_names_new(const struct weft_trace *trace)
+/* A process that is not named is called like its first thread. */
+static enum weft_code find_kin(struct weft_ecct_names *names, struct weft_err *err)
+{
+    const uint32_t n_threads = weft_trace_n_threads(names->trace);
+    if (!weft_kin_are_untold(names->trace))
+        return WEFT_OK;
+    names->leaders = calloc((size_t)n_threads + 1, sizeof *names->leaders);
+    if (!names->leaders)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for names of threads");
+    const enum weft_code code = weft_kin_find(names->trace, names->leaders, err);
+    for (uint32_t id = 0; code == WEFT_OK && id < n_threads; id++)
+        names->programs[id] = names->labels[names->leaders[id]];
+    return code;
+}
+
+enum weft_code weft_ecct_names_new(const struct weft_trace *trace, struct weft_ecct_names **names,
+                                   struct weft_err *err)
 {
     const size_t n_threads = weft_trace_n_threads(trace);
-    struct weft_ecct_names *names = calloc(1, sizeof *names);
-    if (!names)
-        return NULL;
-    names->trace = trace;
-    names->labels = calloc(n_threads + 1, sizeof *names->labels);
-    names->programs = calloc(n_threads + 1, sizeof *names->programs);
-    if (names->labels && names->programs && find_programs(names) && find_labels(names))
-        return names;
-    weft_ecct_names_free(names);
-    return NULL;
+    struct weft_ecct_names *made = calloc(1, sizeof *made);
+    enum weft_code code = WEFT_E_NOMEM;
+    *names = NULL;
+    if (made) {
+        made->trace = trace;
+        made->labels = calloc(n_threads + 1, sizeof *made->labels);
+        made->programs = calloc(n_threads + 1, sizeof *made->programs);
+    }
+    if (made && made->labels && made->programs && find_programs(made) && find_labels(made))
+        code = find_kin(made, err);
+    else
+        code = weft_fail(err, code, WEFT_NO_OFFSET, "no memory for names of threads");
+    if (code == WEFT_OK)
+        *names = made;
+    else
+        weft_ecct_names_free(made);
+    return code;
 }
 
 void weft_ecct_names_free(struct weft_ecct_names *names)
@@ -132,18 +157,26 @@ void weft_ecct_names_free(struct weft_ecct_names *names)
         return;
     free(names->labels);
     free(names->programs);
+    free(names->leaders);
     free(names);
+}
+
+/* Are they of two processes, as far as is known? */
+static bool is_other(const struct weft_ecct_names *names, uint32_t thread_id, uint32_t first)
+{
+    const struct weft_thread_info *info = &weft_trace_thread(names->trace, thread_id)->info,
+                                  *mine = &weft_trace_thread(names->trace, first)->info;
+    if (!names->leaders)
+        return info->pid && mine->pid && (info->pid != mine->pid || info->host_id != mine->host_id);
+    return names->leaders[thread_id] != names->leaders[first] &&
+           !weft_str_equal(names->labels[thread_id], names->labels[first]);
 }
 
 struct weft_frame weft_ecct_names_frame(const struct weft_ecct_names *names, uint32_t thread_id,
                                         uint32_t first)
 {
-    const struct weft_thread_info *info = &weft_trace_thread(names->trace, thread_id)->info,
-                                  *mine = &weft_trace_thread(names->trace, first)->info;
-    const bool is_other =
-        info->pid && mine->pid && (info->pid != mine->pid || info->host_id != mine->host_id);
-    return (struct weft_frame){ .name = names->labels[thread_id],
-                                .module =
-                                    is_other ? names->programs[thread_id] : (struct weft_str){ 0 },
-                                .kind = WEFT_FRAME_THREAD };
+    struct weft_frame frame = { .name = names->labels[thread_id], .kind = WEFT_FRAME_THREAD };
+    if (is_other(names, thread_id, first))
+        frame.module = names->programs[thread_id];
+    return frame;
 }

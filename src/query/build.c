@@ -438,7 +438,6 @@ static enum weft_code build_init(struct build *build, struct weft_session *sessi
         .table = table,
         .opts = { .max_threads = max_threads, .memory_bytes = run->memory_bytes / n_workers },
         .progress = run->progress,
-        .names = weft_ecct_names_new(weft_session_trace(session)),
         .tree = weft_ecct_tree_new(),
         .workers = calloc(n_workers, sizeof *build->workers),
         .n_workers = n_workers,
@@ -449,11 +448,11 @@ static enum weft_code build_init(struct build *build, struct weft_session *sessi
         .path_values = calloc(n_metrics, sizeof *build->path_values),
         .values = calloc(n_metrics, sizeof *build->values),
     };
-    if (!build->names || !build->tree || !build->workers || !build->chunks || !build->metrics ||
-        !build->columns || !build->path_values || !build->values)
+    if (!build->tree || !build->workers || !build->chunks || !build->metrics || !build->columns ||
+        !build->path_values || !build->values)
         return no_memory(err);
     choose_metrics(build);
-    return WEFT_OK;
+    return weft_ecct_names_new(build->trace, &build->names, err);
 }
 
 /* Of all types (WEFT_ID_NONE), or of one. */
