@@ -48,6 +48,7 @@ struct weft_rule_plan {
     bool with_texts;      /* rules ask for arguments of calls that stand in events */
     bool keeps_arguments; /* rules for exits ask for arguments */
     struct weft_metric_names names;
+    struct weft_strtab *labels; /* of points that are not paired; under the same lock; or NULL */
 };
 
 WEFT_CHECKED enum weft_code weft_rule_plan_init(struct weft_rule_plan *plan,

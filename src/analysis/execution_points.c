@@ -4,6 +4,8 @@
 #include "base/checked.h"
 #include "base/vec.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,6 +83,68 @@ static enum weft_code take_values(struct weft_execution_reader *reader,
     return adding.code;
 }
 
+/* ---- labels ---------------------------------------------------------------------------------- */
+
+enum { LABEL_BYTES = 256 }; /* of a label, at most */
+
+/* One of the fields; no part of a letter is left at the end. */
+static size_t put_field(char *label, size_t n, const struct weft_rule_value *value)
+{
+    char number[32] = "-";
+    struct weft_str text = value->text;
+    if (value->kind == WEFT_VALUE_WHOLE)
+        (void)snprintf(number, sizeof number, "%" PRId64, value->integer);
+    else if (value->kind == WEFT_VALUE_REAL)
+        (void)snprintf(number, sizeof number, "%.9g", value->number);
+    if (!text.bytes)
+        text = weft_str_of(number);
+    if (text.n_bytes > LABEL_BYTES - n) {
+        text.n_bytes = LABEL_BYTES - n;
+        while (text.n_bytes && ((uint8_t)text.bytes[text.n_bytes] & 0xc0) == 0x80)
+            text.n_bytes--;
+    }
+    if (text.n_bytes)
+        memcpy(label + n, text.bytes, text.n_bytes);
+    return n + text.n_bytes;
+}
+
+/* A row of something that is not paired. */
+static enum weft_code see_labelled(struct weft_execution_reader *reader,
+                                   const struct weft_rule_use *use, uint64_t at_ns,
+                                   uint64_t duration_ns)
+{
+    struct weft_rule_plan *plan = reader->plan;
+    char label[LABEL_BYTES];
+    uint32_t id = 0;
+    size_t n = 0;
+    reader->view.at_ns = at_ns;
+    if (!weft_rule_holds(&reader->view, use->rule))
+        return WEFT_OK;
+    for (size_t i = 0; i < use->type->n_metrics; i++) {
+        const struct weft_rule_value value =
+            weft_rule_field_get(&reader->view, &use->type->metrics[i].field);
+        if (i > 0 && n + 2 <= LABEL_BYTES) {
+            memcpy(label + n, ", ", 2);
+            n += 2;
+        }
+        n = put_field(label, n, &value);
+    }
+    (void)pthread_mutex_lock(&plan->names.lock);
+    const enum weft_code code =
+        weft_strtab_intern(plan->labels, (struct weft_str){ label, n }, &id, reader->err);
+    (void)pthread_mutex_unlock(&plan->names.lock);
+    struct weft_execution_found *found = code == WEFT_OK ? WEFT_VEC_PUSH(reader->rows) : NULL;
+    if (!found)
+        return code == WEFT_OK ? no_memory(reader->err) : code;
+    found->row = (struct weft_execution_row){ .type = use->type_id,
+                                              .thread_id = reader->thread_id,
+                                              .end_thread_id = reader->thread_id,
+                                              .start_ns = at_ns,
+                                              .end_ns = weft_add_sat_u64(at_ns, duration_ns),
+                                              .key = id };
+    return WEFT_OK;
+}
+
 /* ---- points and rows ------------------------------------------------------------------------- */
 
 static uint64_t scope_of(const struct weft_execution_reader *reader, enum weft_rule_scope scope)
@@ -150,6 +214,8 @@ static enum weft_code see_point(struct weft_execution_reader *reader,
     const bool is_end_of_span = use->kind == WEFT_RULE_END;
     const struct weft_rule *keep = &use->type->keep;
     uint64_t shown;
+    if (reader->plan->labels)
+        return see_labelled(reader, use, at_ns, 0);
     reader->view.at_ns = at_ns;
     if (!weft_rule_holds(&reader->view, use->rule) || !match_of(reader, use, &shown))
         return WEFT_OK;
@@ -180,6 +246,8 @@ static enum weft_code see_whole(struct weft_execution_reader *reader,
 {
     const struct weft_rule_view *view = &reader->view;
     uint64_t shown;
+    if (reader->plan->labels)
+        return see_labelled(reader, use, view->start_ns, view->duration_ns);
     reader->view.at_ns = view->start_ns;
     if (!weft_rule_holds(&reader->view, use->rule) || !match_of(reader, use, &shown))
         return WEFT_OK;

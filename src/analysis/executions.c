@@ -377,6 +377,7 @@ static enum weft_code run_job(struct job *job, const struct weft_trace *trace,
     code = weft_rule_plan_init(&job->plan, trace,
                                is_of_dependencies ? rules->dependencies : rules->types,
                                is_of_dependencies ? rules->n_dependencies : rules->n_types, err);
+    job->plan.labels = opts->labels;
     if (code == WEFT_OK)
         code = job_init(job, ids, n_ids, run, err);
     weft_progress_start(run->progress, "executions", "calls", weft_scan_calls(trace, ids, n_ids));

@@ -25,6 +25,9 @@ struct weft_executions_opts {
     bool
         without_metrics; /* only "duration" and "start", and the user's that rules and marks give */
     const struct weft_execution_sizes *sizes; /* NULL: as is good */
+    struct weft_strtab *labels; /* not NULL: nothing is paired. Each point of a type's begin is a
+                                   row, whose key is a text here: the values of the type's metrics
+                                   (fields alone), with ", " between */
 };
 
 /* The executions of the filter's threads: those of the thread where they begin. Reads every block

@@ -10,7 +10,7 @@
 
 struct options {
     struct weft_rule_options rule;
-    const char *rules, *database, *tag, *host;
+    const char *rules, *database, *tag, *host, *count, *by;
     uint64_t slower_than_ns, limit;
     unsigned sort;
     bool with_paths, without_metrics;
@@ -56,6 +56,12 @@ static const struct weft_option options[] = {
       NULL },
     { 0, "slower-than", "TIME", "list only those that take so long, the longest first",
       WEFT_OPTION_DURATION, MEMBER(slower_than_ns), NULL },
+    { 0, "count", "RULE",
+      "instead of a list: how often this happens during slow ones (--slower-than) and others, and "
+      "how long; with --path: on their critical paths",
+      WEFT_OPTION_TEXT, MEMBER(count), NULL },
+    { 0, "by", "FIELD,...", "with --count: fields that tell apart what is counted (default: name)",
+      WEFT_OPTION_TEXT, MEMBER(by), NULL },
     { 0, "sort", "start|duration", "by begin, or the longest first", WEFT_OPTION_CHOICE,
       MEMBER(sort), sorts },
     { 'n', "limit", "N", "rows of the list, at most; 0: all (default: 20 as text, else all)",
@@ -90,6 +96,79 @@ static void render(const struct weft_view *view, void *context, const union weft
     weft_render_executions(view, result->executions, &how);
 }
 
+/* Rules of a kind that the trace has nothing of: no system calls were recorded, mostly. */
+static void tell_absent(struct weft_cli *cli, const struct weft_rules *rules)
+{
+    const struct weft_trace *trace = weft_session_trace(cli->session);
+    for (size_t t = 0; t < rules->n_types && !cli->common.quiet; t++) {
+        const struct weft_rule *ends[] = { &rules->types[t].begin, &rules->types[t].end };
+        for (size_t i = 0; i < 2; i++) {
+            if (weft_rule_has_kind(trace, ends[i]))
+                continue;
+            weft_cli_quiet_line(cli);
+            fprintf(stderr, "weft: the trace has nothing of the kind '%s', which '%.*s' asks for\n",
+                    weft_rule_kind_name(ends[i]), (int)rules->types[t].name.n_bytes,
+                    rules->types[t].name.bytes);
+        }
+    }
+}
+
+/* ---- what happens during executions ---------------------------------------------------------- */
+
+struct asked_frequencies {
+    const struct options *opts;
+    struct weft_rules *executions, *counted;
+};
+
+static enum weft_code request_frequencies(struct weft_cli *cli, void *context,
+                                          union weft_request *request)
+{
+    const struct asked_frequencies *asked = context;
+    request->frequencies =
+        (struct weft_frequencies_request){ .executions = asked->executions,
+                                           .counted = asked->counted,
+                                           .slower_than_ns = asked->opts->slower_than_ns,
+                                           .of_paths = asked->opts->with_paths };
+    return weft_session_depend(cli->session, asked->executions, NULL, &cli->err);
+}
+
+static enum weft_code examine_frequencies(struct weft_cli *cli, void *context,
+                                          const union weft_result *result)
+{
+    const struct asked_frequencies *asked = context;
+    (void)result;
+    tell_absent(cli, asked->executions);
+    tell_absent(cli, asked->counted);
+    return WEFT_OK;
+}
+
+static void render_frequencies(const struct weft_view *view, void *context,
+                               const union weft_result *result)
+{
+    const struct asked_frequencies *asked = context;
+    weft_render_frequencies(view, result->frequencies,
+                            weft_cli_limit(view, asked->opts->limit, TEXT_LIMIT));
+}
+
+/* Takes the rules of executions. */
+static int count(struct weft_cli *cli, const struct options *opts, struct weft_rules *executions)
+{
+    struct asked_frequencies asked = { .opts = opts, .executions = executions };
+    const struct weft_question question = {
+        .analysis = "frequencies",
+        .context = &asked,
+        .request = request_frequencies,
+        .examine = examine_frequencies,
+        .render = render_frequencies,
+    };
+    const enum weft_code code =
+        weft_rules_of_count(opts->count, opts->by, &asked.counted, &cli->err);
+    const int status = code == WEFT_OK ? weft_cli_ask(cli, &question) : weft_cli_end(cli, code);
+    weft_rules_free(asked.counted);
+    weft_rules_free(executions);
+    return status;
+}
+
 static struct weft_str text_or_none(const char *text)
 {
     return text ? weft_str_of(text) : WEFT_STR("");
@@ -118,23 +197,6 @@ static void tell_missing(struct weft_cli *cli, const struct asked *asked,
             weft_cli_quiet_line(cli);
             fprintf(stderr, "weft: no execution has the metric '%.*s'\n", (int)name.n_bytes,
                     name.bytes);
-        }
-    }
-}
-
-/* Rules of a kind that the trace has nothing of: no system calls were recorded, mostly. */
-static void tell_absent(struct weft_cli *cli, const struct weft_rules *rules)
-{
-    const struct weft_trace *trace = weft_session_trace(cli->session);
-    for (size_t t = 0; t < rules->n_types && !cli->common.quiet; t++) {
-        const struct weft_rule *ends[] = { &rules->types[t].begin, &rules->types[t].end };
-        for (size_t i = 0; i < 2; i++) {
-            if (weft_rule_has_kind(trace, ends[i]))
-                continue;
-            weft_cli_quiet_line(cli);
-            fprintf(stderr, "weft: the trace has nothing of the kind '%s', which '%.*s' asks for\n",
-                    weft_rule_kind_name(ends[i]), (int)rules->types[t].name.n_bytes,
-                    rules->types[t].name.bytes);
         }
     }
 }
@@ -225,14 +287,21 @@ static int run(struct weft_cli *cli, int argc, char **argv)
     if (!weft_cli_parse(cli, &opts, argc, argv))
         return cli->exit_status;
     if (!opts.rules && !opts.rule.begin)
-        return propose(cli, &opts);
+        return opts.count ? weft_cli_usage(cli, "expected --begin RULE or --rules FILE")
+                          : propose(cli, &opts);
     if ((opts.tag || opts.host) && !opts.database)
         return weft_cli_usage(cli, "--tag and --host belong to --db FILE");
     if (opts.rules && (opts.rule.begin || opts.rule.end || opts.rule.match || opts.rule.within ||
                        opts.rule.thread || opts.rule.metrics))
         return weft_cli_usage(cli, "--rules, and --begin, --end, --match, --within, --thread, "
                                    "--metric exclude each other");
+    if (opts.by && !opts.count)
+        return weft_cli_usage(cli, "--by belongs to --count RULE");
+    if (opts.count && opts.database)
+        return weft_cli_usage(cli, "--count and --db exclude each other");
     const enum weft_code code = get_rules(cli, &opts, &asked.rules);
+    if (code == WEFT_OK && opts.count)
+        return count(cli, &opts, asked.rules);
     const int status = code == WEFT_OK ? weft_cli_ask(cli, &question) : weft_cli_end(cli, code);
     weft_rules_free(asked.rules);
     return status;

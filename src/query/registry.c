@@ -125,6 +125,18 @@ static void discard_executions(union weft_result *result)
     weft_executions_table_free(result->executions);
 }
 
+static enum weft_code run_frequencies(struct weft_session *session,
+                                      const union weft_request *request, union weft_result *result,
+                                      struct weft_err *err)
+{
+    return weft_session_frequencies(session, &request->frequencies, &result->frequencies, err);
+}
+
+static void discard_frequencies(union weft_result *result)
+{
+    weft_frequencies_table_free(result->frequencies);
+}
+
 static enum weft_code run_functions(struct weft_session *session, const union weft_request *request,
                                     union weft_result *result, struct weft_err *err)
 {
@@ -349,6 +361,8 @@ static const struct weft_analysis analyses[] = {
       discard_ecct },
     { "executions", "what a program does again and again, each from a begin to an end",
       run_executions, discard_executions },
+    { "frequencies", "what happens during executions, in slow ones and in others", run_frequencies,
+      discard_frequencies },
     { "functions", "calls, times and percentiles of every function", run_functions,
       discard_functions },
     { "histogram", "durations or self times of the calls of functions, in bins", run_histogram,

@@ -428,6 +428,17 @@ static enum weft_code set_thread(struct rules_lexer *lexer, struct making *makin
 }
 
 /* What was said, as a whole. */
+/* The type as it stands, with its metrics. */
+static enum weft_code take_making(struct rules_lexer *lexer, const struct making *making,
+                                  struct weft_execution_rule *rule)
+{
+    *rule = making->rule;
+    return weft_arena_copy_items(lexer->arena, &rule->metrics, making->metrics, rule->n_metrics,
+                                 sizeof *rule->metrics)
+               ? WEFT_OK
+               : no_memory(lexer->err);
+}
+
 static enum weft_code finish(struct rules_lexer *lexer, struct making *making,
                              struct weft_execution_rule *rule)
 {
@@ -442,13 +453,7 @@ static enum weft_code finish(struct rules_lexer *lexer, struct making *making,
         code = split_syscall(lexer, &making->rule);
     if (!making->has_scope && making->rule.has_match && !making->is_whole)
         making->rule.scope = WEFT_SCOPE_PROCESS;
-    *rule = making->rule;
-    rule->metrics = WEFT_ARENA_NEW(lexer->arena, rule->n_metrics, struct weft_rule_metric);
-    if (!rule->metrics)
-        return no_memory(lexer->err);
-    if (rule->n_metrics)
-        memcpy(rule->metrics, making->metrics, rule->n_metrics * sizeof *rule->metrics);
-    return code;
+    return code == WEFT_OK ? take_making(lexer, making, rule) : code;
 }
 
 /* ---- statements ------------------------------------------------------------------------------ */
@@ -662,6 +667,52 @@ enum weft_code weft_rules_of_options(const struct weft_rule_options *options,
         code = weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "expected --begin RULE");
     if (code == WEFT_OK)
         code = take_options(&lexer, making, options, &rule);
+    if (code == WEFT_OK)
+        code = keep(lexer.arena, &types, &none, rules, err);
+    if (code != WEFT_OK && lexer.arena)
+        weft_arena_free(lexer.arena);
+    free(making);
+    return code;
+}
+
+/* Any rule but for a whole system call, of which the begin alone would be found. */
+static enum weft_code set_counted(struct rules_lexer *lexer, struct making *making)
+{
+    enum whole whole;
+    rules_skip_blanks(lexer);
+    const struct rules_lexer before = *lexer;
+    enum weft_code code = take_rule(lexer, &making->rule.begin, &whole);
+    if (code != WEFT_OK || whole != WHOLE_SYSCALL)
+        return code;
+    *lexer = before;
+    return rules_fail(lexer, "syscall_enter:NAME or syscall_exit:NAME", NULL);
+}
+
+static enum weft_code add_fields(struct rules_lexer *lexer, struct making *making)
+{
+    enum weft_code code = add_metrics(lexer, making);
+    for (size_t i = 0; i < making->rule.n_metrics && code == WEFT_OK; i++)
+        if (!making->metrics[i].field.kind)
+            code = rules_fail(lexer, "fields", "counters tell nothing apart");
+    return code;
+}
+
+enum weft_code weft_rules_of_count(const char *rule, const char *by, struct weft_rules **rules,
+                                   struct weft_err *err)
+{
+    struct rules_lexer lexer = { .arena = weft_arena_new(0), .err = err };
+    struct making *making = calloc(1, sizeof *making);
+    struct weft_execution_rule type = { 0 };
+    const struct list types = { .items = &type, .n = 1 }, none = { 0 };
+    *rules = NULL;
+    enum weft_code code = lexer.arena && making ? WEFT_OK : no_memory(err);
+    if (code == WEFT_OK)
+        code = take_option(&lexer, making, "--count", rule, set_counted);
+    if (code == WEFT_OK)
+        code = take_option(&lexer, making, "--by", by ? by : "name", add_fields);
+    if (code == WEFT_OK)
+        code = take_making(&lexer, making, &type);
+    type.name = type.begin.name;
     if (code == WEFT_OK)
         code = keep(lexer.arena, &types, &none, rules, err);
     if (code != WEFT_OK && lexer.arena)

@@ -45,6 +45,11 @@ struct weft_rule_options {
 WEFT_CHECKED enum weft_code weft_rules_of_options(const struct weft_rule_options *options,
                                                   struct weft_rules **rules, struct weft_err *err);
 
+/* What is counted: one rule, of whole ones or of points, told apart by fields ("src_func,src_file";
+ * NULL: by name), which are the metrics of the one type. Errors name --count or --by. */
+WEFT_CHECKED enum weft_code weft_rules_of_count(const char *rule, const char *by,
+                                                struct weft_rules **rules, struct weft_err *err);
+
 /* Leaves only the type `name`; the dependencies stay. WEFT_E_ARG if there is none, or several. */
 WEFT_CHECKED enum weft_code weft_rules_choose(struct weft_rules *rules, const char *name,
                                               struct weft_err *err);

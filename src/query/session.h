@@ -21,6 +21,7 @@
 #include "model/lod.h"
 #include "model/trace.h"
 #include "query/executions.h"
+#include "query/frequencies.h"
 #include "schema/ecct.h"
 #include "schema/tables.h"
 
@@ -158,6 +159,7 @@ union weft_request {
     struct weft_histogram_opts histogram;
     struct weft_tree_opts tree;
     struct weft_executions_request executions;
+    struct weft_frequencies_request frequencies;
     struct weft_functions_opts functions;
     struct weft_regtime_opts regtime;
     struct weft_outliers_opts outliers;
@@ -184,6 +186,7 @@ union weft_result {
     struct weft_histogram_table *histogram;
     struct weft_tree_table *tree;
     struct weft_executions_table *executions;
+    struct weft_frequencies_table *frequencies;
     struct weft_functions_table *functions;
     struct weft_regtime_table *regtime;
     struct weft_outliers_table *outliers;

@@ -17,6 +17,7 @@
 #include "render/table.h"
 #include "schema/ecct.h"
 #include "schema/executions.h"
+#include "schema/frequencies.h"
 #include "schema/interplay.h"
 #include "schema/locks.h"
 #include "schema/tables.h"
@@ -58,6 +59,10 @@ struct weft_executions_view {
 };
 void weft_render_executions(const struct weft_view *view, const struct weft_executions_table *table,
                             const struct weft_executions_view *opts);
+
+/* What happens during executions; `limit` 0: all rows. */
+void weft_render_frequencies(const struct weft_view *view,
+                             const struct weft_frequencies_table *table, uint64_t limit);
 
 /* What the statistics do not tell, a line each with `front` before it: losses, ends without a
  * begin, rules that nothing matches. Text has them itself. */

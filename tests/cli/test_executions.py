@@ -163,6 +163,45 @@ ok(one == three and one, "the same for any number of workers")
 ok("running" in found("--begin", "call:batch", "--path")["executions"][0]["metrics"],
    "times of critical paths")
 
+# ---- what happens during them ----------------------------------------------------------------
+
+
+def counted(*arguments):
+    done = weft("executions", TRACE, "--json", "--begin", "call:batch where depth = 0", "--slower-than",
+                "20us", *arguments)
+    if done.returncode != 0:
+        ok(False, " ".join(map(str, arguments)), done.stderr)
+        return {"frequencies": []}
+    document = json.loads(done.stdout)
+    return {row["label"]: [row[key] for key in ("count", "slow_count", "others_count", "slow_mean_ns",
+                                                "others_mean_ns")] for row in document["frequencies"]}
+
+
+ok(counted("--count", "call:*", "--by", "name,depth") == {
+    "batch, 0": [5, 1, 4, 60000, 11750], "step, 1": [4, 1, 3, 4000, 3000],
+    "batch, 1": [1, 0, 1, 0, 1000]}, "how often, and how long: in the slow one, in each other",
+   counted("--count", "call:*", "--by", "name,depth"))
+ok(counted("--count", "instant:*", "--by", "name,id") == {
+    "push, 9": [1, 1, 0, 0, 0]}, "points, of the same process alone",
+   counted("--count", "instant:*", "--by", "name,id"))
+ok(counted("--count", "span:action:*", "--by", "id,absent") == {"0, -": [1, 0, 1, 0, 3000]},
+   "spans, by a field that is not there", counted("--count", "span:action:*", "--by", "id,absent"))
+ok(counted("--count", "call:step", "--path") == {"step": [4, 1, 3, 4000, 3000]}, "on their paths",
+   counted("--count", "call:step", "--path"))
+plain = weft("executions", TRACE, "--begin", "call:batch where depth = 0", "--count", "call:step")
+ok("during 5 executions" in plain.stdout and "in each" in plain.stdout, "without a limit: of all",
+   plain.stdout)
+for arguments, status, expected in [
+        (["--count", "cal:f"], 1, "--count: line 1: column 1"),
+        (["--count", "syscall:read"], 1, "expected syscall_enter:NAME"),
+        (["--count", "call:f", "--by", "counter:depth"], 1, "--by: line 1"),
+        (["--count", "call:f", "--by", ""], 1, "--by: line 1"),
+        (["--by", "name"], 2, "--by belongs to --count"),
+        (["--count", "call:f", "--db", WORK / "no.db"], 2, "exclude each other")]:
+    done = weft("executions", TRACE, "--begin", "call:batch", *arguments)
+    ok(done.returncode == status and expected in done.stderr and not done.stdout,
+       f"{' '.join(map(str, arguments)).replace(str(WORK), '')} is refused", done.stderr)
+
 # ---- rules from a file -----------------------------------------------------------------------
 
 (WORK / "rules").write_text("""# two types, and how they depend on each other

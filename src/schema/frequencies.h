@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What happens during executions, and how often: tasks by type, say, in slow ones and in the others
+ * (docs/analyses/frequencies.md).
+ */
+#ifndef WEFT_SCHEMA_FREQUENCIES_H
+#define WEFT_SCHEMA_FREQUENCIES_H
+
+#include "base/arena.h"
+#include "base/str.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum weft_frequency_group { WEFT_FREQUENCY_SLOW, WEFT_FREQUENCY_OTHERS, WEFT_FREQUENCY_GROUPS };
+
+/* What is counted has a label, which is the value of the fields that it is told apart by. */
+struct weft_frequency_row {
+    struct weft_str label;
+    uint64_t n_all;                         /* in the trace, during executions or not */
+    uint64_t count[WEFT_FREQUENCY_GROUPS];  /* in executions: once in each */
+    uint64_t sum_ns[WEFT_FREQUENCY_GROUPS]; /* of its time, what lies in executions: likewise */
+};
+
+struct weft_frequencies_table {
+    struct weft_arena *arena;
+    uint64_t slower_than_ns; /* 0: all executions are in the first group */
+    uint64_t n_executions[WEFT_FREQUENCY_GROUPS];
+    bool is_of_paths; /* counted is what the critical paths went through, once for each time */
+    /* What happens in any. By how much more there is in a slow execution than in another: of time,
+     * then of number. */
+    struct weft_frequency_row *rows;
+    size_t n_rows;
+};
+
+/* NULL is allowed. */
+void weft_frequencies_table_free(struct weft_frequencies_table *table);
+
+#endif
