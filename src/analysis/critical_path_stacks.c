@@ -29,7 +29,7 @@ struct slot {
 struct weft_path_stacks {
     const struct weft_trace *trace;
     struct weft_strtab *texts;
-    struct slot slots[WEFT_SLOTS]; /* a path goes to and fro between a few threads */
+    struct slot slots[WEFT_SLOTS_FEW]; /* a path goes to and fro between a few threads */
     struct weft_slots uses;
     struct {
         struct seen *items;
@@ -59,7 +59,7 @@ void weft_path_stacks_free(struct weft_path_stacks *stacks)
     if (!stacks)
         return;
     weft_strtab_free(stacks->texts);
-    for (size_t i = 0; i < WEFT_SLOTS; i++)
+    for (size_t i = 0; i < WEFT_SLOTS_FEW; i++)
         weft_event_buf_free(stacks->slots[i].buf);
     WEFT_VEC_FINI(&stacks->seen);
     WEFT_VEC_FINI(&stacks->told);
@@ -70,7 +70,8 @@ static enum weft_code load(struct weft_path_stacks *stacks, uint32_t thread_id, 
                            const struct slot **loaded, struct weft_err *err)
 {
     bool is_held;
-    const size_t place = weft_slots_find(&stacks->uses, WEFT_SLOTS, thread_id, block, &is_held);
+    const size_t place =
+        weft_slots_find(&stacks->uses, WEFT_SLOTS_FEW, thread_id, block, &is_held);
     struct slot *slot = &stacks->slots[place];
     *loaded = slot;
     if (is_held)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 /* Contexts looked at for one segment; the rest count for their callers. */
-enum { CONTEXTS_MAX = 1 << 16, KEPT_SHARE = 4 };
+enum { CONTEXTS_MAX = 1 << 16, KEPT_SHARE = 4, BLOCKS_SHARE = 2 };
 
 struct weft_ecct_stacks {
     const struct weft_trace *trace;
@@ -49,6 +49,7 @@ struct weft_ecct_stacks *weft_ecct_stacks_new(const struct weft_trace *trace,
     if (stacks->reader && stacks->samples && stacks->frames) {
         weft_interval_reader_limit(stacks->reader, CONTEXTS_MAX);
         weft_interval_reader_keep(stacks->reader, (size_t)(memory_bytes / KEPT_SHARE));
+        weft_interval_reader_blocks(stacks->reader, memory_bytes / BLOCKS_SHARE);
         return stacks;
     }
     weft_ecct_stacks_free(stacks);

@@ -7,10 +7,14 @@
 #include "model/graph_edges.h"
 #include "model/slots.h"
 #include "model/waiting.h"
+#include "store/format.h"
 
 #include <stdlib.h>
 
-enum { LIST_SHARE = 4 };
+enum { LIST_SHARE = 4, ROOTS_SHARE = 2 };
+
+/* Of a block, all of whose calls are root calls. */
+enum { ROOTS_BYTES = 40 * WEFT_FORMAT_BLOCK_ROWS };
 
 /* Ends of flows that are looked at for the origin of one root call. */
 enum { FLOWS_MAX = 4096 };
@@ -111,7 +115,8 @@ static enum weft_code roots_of(struct weft_graph_tasks *tasks, uint32_t thread_i
                                const struct slot **found, struct weft_err *err)
 {
     bool is_held;
-    const size_t place = weft_slots_find(&tasks->uses, WEFT_SLOTS, thread_id, block, &is_held);
+    const size_t most = weft_slots_most(tasks->memory_bytes / ROOTS_SHARE, ROOTS_BYTES);
+    const size_t place = weft_slots_find(&tasks->uses, most, thread_id, block, &is_held);
     struct slot *slot = &tasks->slots[place];
     struct weft_calls calls;
     *found = slot;

@@ -71,9 +71,7 @@ struct weft_interval_reader *weft_interval_reader_new(const struct weft_trace *t
         return NULL;
     reader->trace = trace;
     reader->walker.sums = &reader->sums;
-    const bool has_sums = weft_interval_sums_init(&reader->sums, weft_trace_store(trace));
-    const bool is_ok = weft_parts_init(&reader->opened) && has_sums;
-    if (is_ok)
+    if (weft_interval_sums_init(&reader->sums, weft_trace_store(trace)))
         return reader;
     weft_interval_reader_free(reader);
     return NULL;
@@ -87,6 +85,11 @@ void weft_interval_reader_limit(struct weft_interval_reader *reader, size_t n_co
 void weft_interval_reader_keep(struct weft_interval_reader *reader, size_t n_bytes)
 {
     weft_interval_sums_keep(&reader->sums, n_bytes);
+}
+
+void weft_interval_reader_blocks(struct weft_interval_reader *reader, uint64_t n_bytes)
+{
+    weft_parts_keep(&reader->opened, n_bytes);
 }
 
 void weft_interval_reader_free(struct weft_interval_reader *reader)

@@ -65,6 +65,9 @@ void weft_interval_reader_limit(struct weft_interval_reader *reader, size_t n_co
  * many intervals. What is kept makes answers faster, never different. */
 void weft_interval_reader_keep(struct weft_interval_reader *reader, size_t n_bytes);
 
+/* Keeps so many bytes of blocks open, a few at least: for who goes to and fro between threads. */
+void weft_interval_reader_blocks(struct weft_interval_reader *reader, uint64_t n_bytes);
+
 /* The contexts of `thread_id` in [from_ns, to_ns). Fails as loading a block does. */
 WEFT_CHECKED enum weft_code weft_interval_cct(struct weft_interval_reader *reader,
                                               uint32_t thread_id, uint64_t from_ns, uint64_t to_ns,

@@ -11,7 +11,7 @@ bool weft_lod_cache_init(struct weft_lod_cache *cache, struct weft_store *store)
     cache->store = store;
     cache->buf = weft_block_buf_new();
     cache->slots = calloc(SLOTS, sizeof(struct weft_lod_details *));
-    return weft_parts_init(&cache->opened) && cache->buf && cache->slots;
+    return cache->buf && cache->slots;
 }
 
 static void details_free(struct weft_lod_details *details)

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { WEFT_SLOTS = 16 };
+enum { WEFT_SLOTS = 256, WEFT_SLOTS_FEW = 16, WEFT_SLOT_HINTS = 64 };
 
 struct weft_slots {
     struct {
@@ -18,8 +18,13 @@ struct weft_slots {
         uint64_t block;
         uint32_t thread_id;
     } items[WEFT_SLOTS];
+    uint16_t hints[WEFT_SLOT_HINTS]; /* by some bits of what is asked for: where it was last */
     uint64_t n_uses;
 };
+
+/* How many places there may be of `place_bytes` each: WEFT_SLOTS_FEW or more, WEFT_SLOTS at most.
+ * As many as threads that a path goes to and fro between, else each is decoded again and again. */
+size_t weft_slots_most(uint64_t memory_bytes, uint64_t place_bytes);
 
 /* The place below `n` that holds the block, which is used now; if none does, the one that was not
  * used for longest, which then holds nothing. */
