@@ -29,7 +29,8 @@ struct lock_wait {
 };
 
 struct part {
-    uint64_t from_ns, to_ns; /* what the spans tile */
+    uint64_t from_ns, to_ns;             /* what is told of it, as if that were all */
+    uint64_t known_from_ns, known_to_ns; /* what the spans tile: blocks as a whole */
     struct {
         struct span *items;
         size_t n, cap;
@@ -74,6 +75,19 @@ enum weft_code weft_graph_user_open(const struct weft_trace *trace, uint64_t fro
     made->kept = calloc(KEPT_PARTS, sizeof *made->kept);
     made->waits = calloc((size_t)weft_trace_n_functions(trace) + 1, 1);
     return made->parts && made->kept && made->waits ? WEFT_OK : no_memory(err);
+}
+
+void weft_graph_user_window(struct weft_graph_user *user, uint64_t from_ns, uint64_t to_ns)
+{
+    user->from_ns = from_ns;
+    user->to_ns = to_ns;
+    weft_graph_sources_fini(&user->released);
+    for (size_t i = 0; i < user->n_kept; i++) {
+        struct part *part = user->parts[user->kept[i]];
+        part->from_ns = part->to_ns = 0;
+        part->locks.n = 0;
+        part->has_locks = false;
+    }
 }
 
 static void part_free(struct part *part)
@@ -244,7 +258,7 @@ static enum weft_code read_spans(struct weft_graph_user *user, struct part *part
     enum weft_step step;
     struct weft_walk_call call;
     size_t depth = 0, wait_depth = 0;
-    enum weft_code code = add_span(part, part->from_ns, 0, 0, err);
+    enum weft_code code = add_span(part, part->known_from_ns, 0, 0, err);
     while (code == WEFT_OK && (code = weft_walk_next(walk, &step, &call, err)) == WEFT_OK &&
            step != WEFT_STEP_END) {
         if (step == WEFT_STEP_ENTER) {
@@ -264,38 +278,68 @@ static enum weft_code read_spans(struct weft_graph_user *user, struct part *part
     return code;
 }
 
+/* How many blocks begin before `at_ns`. */
+static uint64_t blocks_before(const struct weft_graph_user *user, uint32_t thread_id,
+                              uint64_t at_ns)
+{
+    struct weft_store *store = weft_trace_store(user->trace);
+    uint64_t low;
+    WEFT_SEARCH(low, weft_store_thread_get(store, thread_id)->n_blocks,
+                weft_store_block_get(store, thread_id, low)->first_ns < at_ns);
+    return low;
+}
+
 /* Where the block begins that holds the last call entered before `at_ns`, or the one before that;
  * 0 for the first. */
 static uint64_t find_begin(const struct weft_graph_user *user, uint32_t thread_id, uint64_t at_ns,
                            unsigned n_back)
 {
-    struct weft_store *store = weft_trace_store(user->trace);
-    uint64_t low = 0, high = weft_store_thread_get(store, thread_id)->n_blocks;
-    while (low < high) { /* first block that begins at at_ns or later */
-        const uint64_t middle = low + (high - low) / 2;
-        if (weft_store_block_get(store, thread_id, middle)->first_ns < at_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low > 1 + n_back ? weft_store_block_get(store, thread_id, low - 1 - n_back)->first_ns
-                            : 0;
+    const uint64_t n = blocks_before(user, thread_id, at_ns);
+    return n > 1 + n_back
+               ? weft_store_block_get(weft_trace_store(user->trace), thread_id, n - 1 - n_back)
+                     ->first_ns
+               : 0;
 }
 
-static enum weft_code make_part(struct weft_graph_user *user, struct part *part, uint32_t thread_id,
-                                uint64_t from_ns, uint64_t to_ns, struct weft_err *err)
+/* Where the next block begins. */
+static uint64_t find_end(const struct weft_graph_user *user, uint32_t thread_id, uint64_t at_ns)
+{
+    struct weft_store *store = weft_trace_store(user->trace);
+    const uint64_t n = blocks_before(user, thread_id, at_ns);
+    return n < weft_store_thread_get(store, thread_id)->n_blocks
+               ? weft_store_block_get(store, thread_id, n)->first_ns
+               : UINT64_MAX;
+}
+
+static enum weft_code read_part(struct weft_graph_user *user, struct part *part, uint32_t thread_id,
+                                uint64_t from_ns, uint64_t at_ns, struct weft_err *err)
 {
     struct weft_walk *walk = NULL;
-    const struct weft_walk_opts opts = { .window = { .from_ns = from_ns, .to_ns = to_ns } };
+    const struct weft_walk_opts opts = {
+        .window = { .from_ns = from_ns, .to_ns = find_end(user, thread_id, at_ns) }
+    };
     part->spans.n = 0;
-    part->from_ns = from_ns;
-    part->to_ns = to_ns;
+    part->known_from_ns = from_ns;
+    part->known_to_ns = opts.window.to_ns;
     enum weft_code code = weft_walk_open(user->trace, thread_id, &opts, &walk, err);
     if (code == WEFT_OK)
         code = read_spans(user, part, walk, err);
     weft_walk_close(walk);
     if (code != WEFT_OK)
-        part->from_ns = part->to_ns = 0;
+        part->known_to_ns = 0;
+    return code;
+}
+
+/* Tells [from_ns, to_ns]. Blocks are read as a whole, and stay: executions that end later, and
+ * those of later parts of the trace, ask for the same ones. */
+static enum weft_code make_part(struct weft_graph_user *user, struct part *part, uint32_t thread_id,
+                                uint64_t from_ns, uint64_t to_ns, struct weft_err *err)
+{
+    const bool is_known = part->known_from_ns <= from_ns && to_ns <= part->known_to_ns;
+    const enum weft_code code =
+        is_known ? WEFT_OK : read_part(user, part, thread_id, from_ns, to_ns, err);
+    part->from_ns = code == WEFT_OK ? from_ns : 0;
+    part->to_ns = code == WEFT_OK ? to_ns : 0;
     return code;
 }
 
@@ -309,9 +353,16 @@ static size_t find_span(const struct part *part, uint64_t at_ns)
     return low - 1;
 }
 
+static uint64_t start_of(const struct part *part, const struct span *span)
+{
+    return span->start_ns > part->from_ns ? span->start_ns : part->from_ns;
+}
+
 static uint64_t end_of(const struct part *part, size_t span)
 {
-    return span + 1 < part->spans.n ? part->spans.items[span + 1].start_ns : part->to_ns;
+    return span + 1 < part->spans.n && part->spans.items[span + 1].start_ns < part->to_ns
+               ? part->spans.items[span + 1].start_ns
+               : part->to_ns;
 }
 
 static bool is_inside(const struct part *part, uint64_t at_ns)
@@ -368,7 +419,7 @@ static void tell_span(const struct weft_model_thread *thread, const struct part 
 {
     const size_t place = find_span(part, at_ns);
     const struct span *span = &part->spans.items[place];
-    state->start_ns = span->start_ns;
+    state->start_ns = start_of(part, span);
     state->end_ns = end_of(part, place);
     state->state = span->is_wait ? WEFT_PATH_BLOCKED : WEFT_PATH_USER;
     if (span->is_wait)
