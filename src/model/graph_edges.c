@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/graph_edges.h"
 
+#include "base/order.h"
 #include "base/vec.h"
 #include "model/events.h"
 
@@ -30,14 +31,24 @@ uint64_t weft_graph_key(const struct weft_event *event)
                                : event->value;
 }
 
-static int by_key(const void *a, const void *b)
+/* By key, then time, then thread: they come in that order of threads. */
+static enum weft_code put_in_order(struct weft_graph_sources *sources, struct weft_err *err)
 {
-    const struct weft_graph_source *x = a, *y = b;
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    if (x->at_ns != y->at_ns)
-        return x->at_ns < y->at_ns ? -1 : 1;
-    return (x->thread_id > y->thread_id) - (x->thread_id < y->thread_id);
+    struct weft_order order = { 0 };
+    const size_t n = sources->n;
+    bool is_good = weft_order_reserve(&order, n);
+    for (size_t i = 0; i < n && is_good; i++)
+        order.items[i] = (struct weft_order_item){ sources->items[i].at_ns, (uint32_t)i };
+    if (is_good)
+        weft_order_sort(&order, n);
+    for (size_t i = 0; i < n && is_good; i++)
+        order.items[i].key = sources->items[order.items[i].place].key;
+    if (is_good)
+        weft_order_sort(&order, n);
+    is_good = is_good && weft_order_apply(&order, n, sources->items, sizeof *sources->items);
+    weft_order_fini(&order);
+    return is_good ? WEFT_OK
+                   : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for edges");
 }
 
 static enum weft_code add(const struct weft_graph_wanted *wanted, uint32_t thread_id,
@@ -96,9 +107,8 @@ enum weft_code weft_graph_sources_collect(const struct weft_trace *trace,
     weft_events_close(events);
     for (size_t i = 0; i < n_wanted && code == WEFT_OK; i++) {
         struct weft_graph_sources *into = wanted[i].into;
-        if (into->n)
-            qsort(into->items, into->n, sizeof *into->items, by_key);
-        into->is_made = true;
+        code = into->n ? put_in_order(into, err) : WEFT_OK;
+        into->is_made = code == WEFT_OK;
     }
     return code;
 }
