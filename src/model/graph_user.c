@@ -40,6 +40,7 @@ struct part {
         size_t n, cap;
     } locks; /* of the whole interval */
     uint64_t last_use;
+    size_t span_near, lock_near; /* where it was asked last: a path goes step by step */
     bool has_locks;
 };
 
@@ -346,10 +347,11 @@ static enum weft_code make_part(struct weft_graph_user *user, struct part *part,
 /* ---- states ---------------------------------------------------------------------------------- */
 
 /* The span in which the instant before at_ns lies. */
-static size_t find_span(const struct part *part, uint64_t at_ns)
+static size_t find_span(struct part *part, uint64_t at_ns)
 {
     size_t low;
-    WEFT_SEARCH(low, part->spans.n, part->spans.items[low].start_ns < at_ns);
+    WEFT_SEARCH_NEAR(low, part->spans.n, part->span_near, part->spans.items[low].start_ns < at_ns);
+    part->span_near = low;
     return low - 1;
 }
 
@@ -393,17 +395,12 @@ static enum weft_code need_part(struct weft_graph_user *user, struct part *part,
 
 /* The wait for a lock in which the instant before at_ns lies; else the time since the last one and
  * until the next one. */
-static const struct lock_wait *find_lock(const struct part *part, uint64_t at_ns,
-                                         uint64_t *start_ns, uint64_t *end_ns)
+static const struct lock_wait *find_lock(struct part *part, uint64_t at_ns, uint64_t *start_ns,
+                                         uint64_t *end_ns)
 {
-    size_t low = 0, high = part->locks.n;
-    while (low < high) { /* first that begins at at_ns or later */
-        const size_t middle = low + (high - low) / 2;
-        if (part->locks.items[middle].start_ns < at_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    WEFT_SEARCH_NEAR(low, part->locks.n, part->lock_near, part->locks.items[low].start_ns < at_ns);
+    part->lock_near = low;
     if (low < part->locks.n && part->locks.items[low].start_ns < *end_ns)
         *end_ns = part->locks.items[low].start_ns;
     const struct lock_wait *wait = low > 0 ? &part->locks.items[low - 1] : NULL;
@@ -414,7 +411,7 @@ static const struct lock_wait *find_lock(const struct part *part, uint64_t at_ns
     return NULL;
 }
 
-static void tell_span(const struct weft_model_thread *thread, const struct part *part,
+static void tell_span(const struct weft_model_thread *thread, struct part *part,
                       uint64_t at_ns, struct weft_graph_state *state)
 {
     const size_t place = find_span(part, at_ns);
@@ -491,7 +488,7 @@ void weft_graph_user_cause(const struct weft_graph_user *user, uint32_t thread_i
 enum weft_path_reason weft_graph_user_reason(const struct weft_graph_user *user, uint32_t thread_id,
                                              const struct weft_graph_state *state)
 {
-    const struct part *part = user->parts[thread_id];
+    struct part *part = user->parts[thread_id];
     if (!part || !is_inside(part, state->end_ns))
         return WEFT_PATH_WAKER_UNKNOWN;
     switch ((enum weft_wait_for)part->spans.items[find_span(part, state->end_ns)].for_what) {

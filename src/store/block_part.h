@@ -28,6 +28,9 @@ WEFT_CHECKED enum weft_code weft_block_part_open(struct weft_store *store, uint3
                                                  uint64_t block, struct weft_block_part *part,
                                                  struct weft_err *err);
 
+/* Whether the times of all rows are kept: then a few rows cost nothing to look at. */
+bool weft_block_part_is_whole(const struct weft_block_part *part);
+
 size_t weft_block_part_n_rows(const struct weft_block_part *part);
 
 /* When a row begins. */
