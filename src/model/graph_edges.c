@@ -2,6 +2,7 @@
 #include "model/graph_edges.h"
 
 #include "base/order.h"
+#include "base/search.h"
 #include "base/vec.h"
 #include "model/events.h"
 
@@ -123,22 +124,32 @@ enum weft_code weft_graph_sources_make(const struct weft_trace *trace, enum weft
                : weft_graph_sources_collect(trace, &wanted, 1, from_ns, to_ns, memory_bytes, err);
 }
 
-const struct weft_graph_source *weft_graph_sources_find(const struct weft_graph_sources *sources,
+static struct weft_graph_sources_key *key_of(struct weft_graph_sources *sources, uint64_t key)
+{
+    const struct weft_graph_source *items = sources->items;
+    struct weft_graph_sources_key *known =
+        &sources->keys[(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) % WEFT_GRAPH_KEYS];
+    if (known->end && known->key == key)
+        return known;
+    *known = (struct weft_graph_sources_key){ .key = key };
+    WEFT_SEARCH(known->first, sources->n, items[known->first].key < key);
+    WEFT_SEARCH(known->end, sources->n, items[known->end].key <= key);
+    known->near = known->first;
+    return known;
+}
+
+const struct weft_graph_source *weft_graph_sources_find(struct weft_graph_sources *sources,
                                                         uint64_t key, uint64_t from_ns,
                                                         uint64_t to_ns, uint32_t except_thread_id)
 {
-    size_t low = 0, high = sources->n; /* first after (key, to_ns) */
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        const struct weft_graph_source *source = &sources->items[middle];
-        if (source->key < key || (source->key == key && source->at_ns <= to_ns))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    while (low > 0) {
+    struct weft_graph_sources_key *known = key_of(sources, key);
+    size_t low; /* first after to_ns */
+    WEFT_SEARCH_NEAR(low, known->end, known->near,
+                     low < known->first || sources->items[low].at_ns <= to_ns);
+    known->near = low;
+    while (low > known->first) {
         const struct weft_graph_source *source = &sources->items[--low];
-        if (source->key != key || source->at_ns < from_ns)
+        if (source->at_ns < from_ns)
             return NULL;
         if (source->thread_id != except_thread_id)
             return source;
@@ -149,5 +160,6 @@ const struct weft_graph_source *weft_graph_sources_find(const struct weft_graph_
 void weft_graph_sources_fini(struct weft_graph_sources *sources)
 {
     WEFT_VEC_FINI(sources);
+    memset(sources->keys, 0, sizeof sources->keys);
     sources->is_made = false;
 }

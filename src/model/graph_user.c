@@ -461,7 +461,7 @@ enum weft_code weft_graph_user_before(struct weft_graph_user *user, uint32_t thr
 
 /* ---- what ended a wait ----------------------------------------------------------------------- */
 
-static void cause_of_lock(const struct weft_graph_user *user, uint32_t thread_id,
+static void cause_of_lock(struct weft_graph_user *user, uint32_t thread_id,
                           const struct weft_graph_state *state, struct weft_graph_edge *edge)
 {
     uint64_t start_ns = 0, end_ns = UINT64_MAX;
@@ -478,7 +478,7 @@ static void cause_of_lock(const struct weft_graph_user *user, uint32_t thread_id
                                           .kind = WEFT_PATH_RELEASE };
 }
 
-void weft_graph_user_cause(const struct weft_graph_user *user, uint32_t thread_id,
+void weft_graph_user_cause(struct weft_graph_user *user, uint32_t thread_id,
                            const struct weft_graph_state *state, struct weft_graph_edge *edge)
 {
     if (state->reason == WEFT_PATH_LOCK)

@@ -31,7 +31,7 @@ WEFT_CHECKED enum weft_code weft_graph_user_before(struct weft_graph_user *user,
                                                    struct weft_err *err);
 
 /* Who released the lock for which a LOCK waits. */
-void weft_graph_user_cause(const struct weft_graph_user *user, uint32_t thread_id,
+void weft_graph_user_cause(struct weft_graph_user *user, uint32_t thread_id,
                            const struct weft_graph_state *state, struct weft_graph_edge *edge);
 
 /* What a wait that nobody is known to have ended was for, as the function says in which the thread
