@@ -70,8 +70,7 @@ static enum weft_code load(struct weft_path_stacks *stacks, uint32_t thread_id, 
                            const struct slot **loaded, struct weft_err *err)
 {
     bool is_held;
-    const size_t place =
-        weft_slots_find(&stacks->uses, WEFT_SLOTS_FEW, thread_id, block, &is_held);
+    const size_t place = weft_slots_find(&stacks->uses, WEFT_SLOTS_FEW, thread_id, block, &is_held);
     struct slot *slot = &stacks->slots[place];
     *loaded = slot;
     if (is_held)

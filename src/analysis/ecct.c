@@ -76,12 +76,11 @@ enum weft_code weft_ecct_maker_window(struct weft_ecct_maker *maker, uint64_t fr
     close_locks(maker);
     if (!weft_ecct_stacks_window(maker->stacks, from_ns, to_ns))
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for executions");
-    enum weft_code code =
-        maker->graph_of_trace
-            ? weft_trace_graph_window(maker->graph_of_trace, from_ns, to_ns, err)
-            : weft_trace_graph_open(maker->trace, from_ns, to_ns,
-                                    maker->opts.memory_bytes / GRAPH_SHARE, &maker->graph_of_trace,
-                                    err);
+    enum weft_code code = maker->graph_of_trace
+                              ? weft_trace_graph_window(maker->graph_of_trace, from_ns, to_ns, err)
+                              : weft_trace_graph_open(maker->trace, from_ns, to_ns,
+                                                      maker->opts.memory_bytes / GRAPH_SHARE,
+                                                      &maker->graph_of_trace, err);
     return code == WEFT_OK
                ? weft_locks_graph_open(maker->trace, maker->graph_of_trace, from_ns, to_ns,
                                        maker->opts.memory_bytes / LOCKS_SHARE, &maker->graph, err)

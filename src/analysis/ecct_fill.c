@@ -53,8 +53,8 @@ struct weft_ecct_fill {
         size_t n, cap;
     } pieces;
     struct weft_ecct_parts parts, shares;
-    struct wait waits[WAITS];                 /* of this path */
-    uint32_t states[WEFT_PATH_REASONS][2];    /* frames + 1 of waits, in flight or not; 0: not known */
+    struct wait waits[WAITS];              /* of this path */
+    uint32_t states[WEFT_PATH_REASONS][2]; /* frames + 1 of waits, in flight or not; 0: not known */
     struct {
         struct weft_ecct_entry *items;
         size_t n, cap;
@@ -487,9 +487,8 @@ static enum weft_code go_to_reason(struct weft_ecct_fill *fill,
                        is_in_flight ? ", in flight" : "");
         for (char *at = name; *at; at++)
             *at = *at == '_' ? ' ' : *at;
-        const enum weft_code code =
-            weft_ecct_tree_frame(fill->tree, weft_str_of(name), (struct weft_str){ 0 },
-                                 WEFT_FRAME_STATE, &id, err);
+        const enum weft_code code = weft_ecct_tree_frame(
+            fill->tree, weft_str_of(name), (struct weft_str){ 0 }, WEFT_FRAME_STATE, &id, err);
         if (code != WEFT_OK)
             return code;
         *known = id + 1;

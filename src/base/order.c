@@ -82,9 +82,9 @@ void weft_order_sort(struct weft_order *order, size_t n)
 bool weft_order_apply(const struct weft_order *order, size_t n, void *elements,
                       size_t element_bytes)
 {
-    unsigned char *copy = malloc(n * element_bytes + 1);
+    unsigned char *copy = n ? malloc(n * element_bytes) : NULL;
     if (!copy)
-        return false;
+        return n == 0;
     memcpy(copy, elements, n * element_bytes);
     for (size_t i = 0; i < n; i++)
         memcpy((unsigned char *)elements + i * element_bytes,

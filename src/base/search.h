@@ -30,9 +30,8 @@
         __typeof__(place) search_low = 0, search_high = (n), search_step = 1;                      \
         (place) = (near);                                                                          \
         if ((place) < search_high && (is_before)) {                                                \
-            for (search_low = (place) + 1;                                                         \
-                 search_high - search_low >= search_step &&                                        \
-                 ((place) = search_low + search_step - 1, (is_before));                            \
+            for (search_low = (place) + 1; search_high - search_low >= search_step &&              \
+                                           ((place) = search_low + search_step - 1, (is_before));  \
                  search_step *= 2)                                                                 \
                 search_low = (place) + 1;                                                          \
             if (search_high - search_low >= search_step)                                           \

@@ -316,9 +316,8 @@ static enum weft_code read_part(struct weft_graph_user *user, struct part *part,
                                 uint64_t from_ns, uint64_t at_ns, struct weft_err *err)
 {
     struct weft_walk *walk = NULL;
-    const struct weft_walk_opts opts = {
-        .window = { .from_ns = from_ns, .to_ns = find_end(user, thread_id, at_ns) }
-    };
+    const struct weft_walk_opts opts = { .window = { .from_ns = from_ns,
+                                                     .to_ns = find_end(user, thread_id, at_ns) } };
     part->spans.n = 0;
     part->known_from_ns = from_ns;
     part->known_to_ns = opts.window.to_ns;
@@ -411,8 +410,8 @@ static const struct lock_wait *find_lock(struct part *part, uint64_t at_ns, uint
     return NULL;
 }
 
-static void tell_span(const struct weft_model_thread *thread, struct part *part,
-                      uint64_t at_ns, struct weft_graph_state *state)
+static void tell_span(const struct weft_model_thread *thread, struct part *part, uint64_t at_ns,
+                      struct weft_graph_state *state)
 {
     const size_t place = find_span(part, at_ns);
     const struct span *span = &part->spans.items[place];

@@ -187,8 +187,8 @@ static enum weft_code object_of_event(struct weft_lock_finder *finder, uint32_t 
     if (event->value)
         key = key_of(finder, thread_id, 'a', event->value);
     const enum weft_code code = object_add(finder, &key, kind, WEFT_LOCK_BY_EVENTS, object, err);
-    *memo = (struct memo){ number, *object, thread_id, code == WEFT_OK, event->value != 0,
-                           (uint8_t)kind };
+    *memo = (struct memo){ number,          *object,           thread_id,
+                           code == WEFT_OK, event->value != 0, (uint8_t)kind };
     return code;
 }
 
@@ -211,10 +211,9 @@ static struct weft_lock_point point_of(const struct weft_event *event, uint32_t 
 /* Points of a thread, or early ones of all, at most. */
 static size_t points_most(const struct weft_lock_finder *finder)
 {
-    return finder->memory_bytes ? (size_t)(finder->memory_bytes / MOST_SHARE /
-                                           sizeof(struct weft_lock_point)) +
-                                      1
-                                : UINT32_MAX;
+    return finder->memory_bytes
+               ? (size_t)(finder->memory_bytes / MOST_SHARE / sizeof(struct weft_lock_point)) + 1
+               : UINT32_MAX;
 }
 
 /* ---- futexes --------------------------------------------------------------------------------- */
@@ -579,9 +578,10 @@ static enum weft_code read_events(struct reading *reading, uint32_t thread_id, s
                                        (finder->span.without_sites ? 0 : KIND(SAMPLE));
     const struct weft_event *event = NULL;
     bool is_known;
-    enum weft_code code = weft_lock_early_read(&finder->early, thread_id, reading->points, &is_known)
-                              ? WEFT_OK
-                              : no_memory(err);
+    enum weft_code code =
+        weft_lock_early_read(&finder->early, thread_id, reading->points, &is_known)
+            ? WEFT_OK
+            : no_memory(err);
     if (code != WEFT_OK || is_known)
         return code;
     if (finder->events)

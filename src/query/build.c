@@ -168,9 +168,9 @@ static bool chunk_init(struct build *build, struct chunk *chunk)
         !weft_order_reserve(&chunk->order, chunk->n))
         return false;
     for (size_t i = 0; i < chunk->n; i++)
-        chunk->order.items[i] = (struct weft_order_item){
-            UINT64_MAX - build->rows[chunk->first + i].end_ns, (uint32_t)i
-        };
+        chunk->order.items[i] =
+            (struct weft_order_item){ UINT64_MAX - build->rows[chunk->first + i].end_ns,
+                                      (uint32_t)i };
     weft_order_sort(&chunk->order, chunk->n);
     return true;
 }
