@@ -19,6 +19,7 @@ struct weft_block_part;
 
 /* NULL without memory. */
 struct weft_block_part *weft_block_part_new(void);
+/* NULL is allowed. */
 void weft_block_part_free(struct weft_block_part *part);
 
 /* Opens a block. What weft_store_load checks is checked, but for the longest call and the greatest

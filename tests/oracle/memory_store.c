@@ -397,6 +397,8 @@ static void steps_clear(struct weft_block_part *part)
 
 void weft_block_part_free(struct weft_block_part *part)
 {
+    if (!part)
+        return;
     weft_block_buf_free(part->buf);
     free(part->open);
     steps_clear(part);
