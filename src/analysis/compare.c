@@ -3,6 +3,7 @@
 
 #include "analysis/compare_bootstrap.h"
 #include "analysis/compare_causes.h"
+#include "analysis/compare_evidence.h"
 #include "analysis/compare_runs.h"
 #include "base/statistics.h"
 #include "schema/event.h"
@@ -548,6 +549,10 @@ static enum weft_code run(struct weft_comparer *comparer, const struct weft_comp
         code = compare_metrics(comparer, opts, table, err);
     if (code == WEFT_OK && opts->with_causes && table->n_a > 0)
         code = weft_compare_find_causes(&base, table, err);
+    if (code == WEFT_OK && table->n_causes > 0)
+        code = weft_compare_causes_test(comparer->matrix, table, err);
+    for (size_t i = 0; i < table->n_causes && opts->n_looks > 1; i++)
+        table->causes[i].p = fmin(1, table->causes[i].p * opts->n_looks);
     return code;
 }
 

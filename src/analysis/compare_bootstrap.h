@@ -26,11 +26,18 @@ enum {
     WEFT_BOOTSTRAP_VALUES = 1024,
 };
 
-/* 95 % interval of mean B - mean A. Percentiles of the bootstrap distribution (Efron 1979), widened
- * for small groups (Hesterberg 2015, 4.2): each group's draws spread by sqrt(n / (n - 1)), and as
- * far as Student's t with `df` degrees (of Welch's test) has 95 %. The same seed gives the same
- * interval. `low` and `high` are infinite if a group has less than two executions. O(rounds x
- * values), at most some milliseconds. */
+/* 95 % interval of mean B - mean A: the outer ends of three.
+ *
+ * - Percentiles of the bootstrap distribution (Efron 1979), widened for small groups (Hesterberg
+ *   2015, 4.2): each group's draws spread by sqrt(n / (n - 1)), and as far as Student's t with `df`
+ *   degrees (of Welch's test) has 95 %. The same seed gives the same interval.
+ * - Student's t of the studentised difference without its skew (Hall 1992; of two samples Zhou and
+ *   Dinh 2005): percentiles of few or skewed values reach too little towards the long tail.
+ * - Student's t with the variance of both groups, if they could be samples of one: a small group
+ *   that missed the rare large values of the other has next to none of its own.
+ *
+ * `low` and `high` are infinite if a group has less than two executions. O(rounds x values), at
+ * most some milliseconds. */
 WEFT_CHECKED enum weft_code weft_bootstrap_interval(const struct weft_bootstrap_group *a,
                                                     const struct weft_bootstrap_group *b, double df,
                                                     uint64_t seed, double *low, double *high,

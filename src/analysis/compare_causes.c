@@ -8,6 +8,7 @@
  */
 #include "analysis/compare_causes.h"
 
+#include "analysis/compare_names.h"
 #include "base/map.h"
 #include "schema/event.h"
 
@@ -19,7 +20,8 @@ enum { SIGNATURE_FUNCTIONS = 3, NEST_CLUSTERS_MAX = 1024 };
 
 static const double HALF = 0.5;     /* of what is slower, for a node that stands out */
 static const double UNUSUAL = 0.05; /* of B's time in a function, if A has less */
-static const double NAMING = 0.01;  /* of what is slower below a context, for a node to name it */
+static const double NAMING = 0.1;   /* of what is slower below a context, for what does not only
+                                     * happen   to the thread to name it */
 static const double NESTED =
     0.3; /* of what a cluster is slower, for one within it to be the same */
 
@@ -38,12 +40,13 @@ struct cause_tree {
 /* Sums by node of one or several executions; only what is touched is cleared. */
 struct profile {
     double *own, *total; /* exclusive, inclusive */
+    double *weighted;    /* exclusive; one execution far slower than the others counts less */
     double *best;        /* largest excess of a child */
     uint32_t *best_child;
     bool *is_touched;
     uint32_t *touched; /* ascending once ended */
     size_t n_touched;
-    size_t n_items;
+    double n_items, weight;
 };
 
 struct cluster {
@@ -71,19 +74,21 @@ static bool profile_init(struct profile *profile, size_t n_nodes)
     *profile = (struct profile){
         .own = calloc(n_nodes, sizeof(double)),
         .total = calloc(n_nodes, sizeof(double)),
+        .weighted = calloc(n_nodes, sizeof(double)),
         .best = calloc(n_nodes, sizeof(double)),
         .best_child = calloc(n_nodes, sizeof(uint32_t)),
         .is_touched = calloc(n_nodes, sizeof(bool)),
         .touched = calloc(n_nodes, sizeof(uint32_t)),
     };
-    return profile->own && profile->total && profile->best && profile->best_child &&
-           profile->is_touched && profile->touched;
+    return profile->own && profile->total && profile->weighted && profile->best &&
+           profile->best_child && profile->is_touched && profile->touched;
 }
 
 static void profile_fini(struct profile *profile)
 {
     free(profile->own);
     free(profile->total);
+    free(profile->weighted);
     free(profile->best);
     free(profile->best_child);
     free(profile->is_touched);
@@ -94,10 +99,11 @@ static void profile_clear(struct profile *profile)
 {
     for (size_t i = 0; i < profile->n_touched; i++) {
         const uint32_t node = profile->touched[i];
-        profile->own[node] = profile->total[node] = 0;
+        profile->own[node] = profile->total[node] = profile->weighted[node] = 0;
         profile->is_touched[node] = false;
     }
-    profile->n_touched = profile->n_items = 0;
+    profile->n_touched = 0;
+    profile->n_items = profile->weight = 0;
 }
 
 static void touch(struct profile *profile, const struct cause_tree *tree, uint32_t node)
@@ -108,7 +114,7 @@ static void touch(struct profile *profile, const struct cause_tree *tree, uint32
     }
 }
 
-static void profile_add(struct causes *causes, uint32_t item)
+static void profile_add(struct causes *causes, uint32_t item, double weight)
 {
     const struct weft_ecct_matrix *matrix = causes->base->matrix;
     struct profile *profile = &causes->profile;
@@ -117,8 +123,10 @@ static void profile_add(struct causes *causes, uint32_t item)
         const uint32_t node = causes->tree.of[matrix->node[at]];
         touch(profile, &causes->tree, node);
         profile->own[node] += (double)matrix->ns[at];
+        profile->weighted[node] += weight * (double)matrix->ns[at];
     }
     profile->n_items++;
+    profile->weight += weight;
 }
 
 static int ascending(const void *a, const void *b)
@@ -133,7 +141,8 @@ static void profile_end(struct profile *profile, const struct cause_tree *tree)
     qsort(profile->touched, profile->n_touched, sizeof *profile->touched, ascending);
     for (size_t i = 0; i < profile->n_touched; i++) {
         const uint32_t node = profile->touched[i];
-        profile->own[node] /= (double)profile->n_items;
+        profile->own[node] /= profile->n_items;
+        profile->weighted[node] /= profile->weight;
         profile->total[node] = profile->own[node];
     }
     for (size_t i = profile->n_touched; i-- > 1;) {
@@ -198,58 +207,68 @@ static bool is_mishap(const struct causes *causes, uint32_t node, uint32_t conte
     return false;
 }
 
-/* The node at `context` or below whose exclusive mean exceeds A's most, by at least `least_ns`;
- * WEFT_ID_NONE if none does. */
-static uint32_t largest_of(const struct causes *causes, uint32_t context, bool with_mishaps,
-                           double least_ns)
+/* What is slower at `context` and below, exclusive means that exceed A's: of what only happens to
+ * the thread, or of the rest; and the node of it that has most, WEFT_ID_NONE if none has any. */
+struct largest {
+    uint32_t node;
+    double most_ns, sum_ns;
+};
+
+static struct largest largest_of(const struct causes *causes, uint32_t context, bool is_of_mishaps)
 {
     const struct profile *profile = &causes->profile;
-    uint32_t largest = WEFT_ID_NONE;
-    double most_ns = least_ns;
+    struct largest largest = { .node = WEFT_ID_NONE };
     for (size_t i = 0; i < profile->n_touched; i++) {
         const uint32_t node = profile->touched[i];
-        const double slower_ns = profile->own[node] - causes->tree.mean_ns[node];
-        if (slower_ns > most_ns && is_below(&causes->tree, node, context) &&
-            (with_mishaps || !is_mishap(causes, node, context))) {
-            most_ns = slower_ns;
-            largest = node;
+        const double slower_ns = profile->weighted[node] - causes->tree.mean_ns[node];
+        if (!(slower_ns > 0) || !is_below(&causes->tree, node, context) ||
+            is_mishap(causes, node, context) != is_of_mishaps)
+            continue;
+        largest.sum_ns += slower_ns;
+        if (slower_ns > largest.most_ns) {
+            largest.most_ns = slower_ns;
+            largest.node = node;
         }
     }
     return largest;
 }
 
-/* What names a context: what happens to the thread anywhere only if nothing else does. */
+/* Does the execution's own thread compute, where the usual ones do too? It does so longer whenever
+ * it was interrupted. */
+static bool is_noise(const struct causes *causes, uint32_t node)
+{
+    const struct cause_tree *tree = &causes->tree;
+    const struct weft_frame *frames = causes->base->matrix->frames;
+    if (!tree->is_usual[node])
+        return false;
+    for (; node != 0; node = tree->parent[node]) {
+        const struct weft_frame *frame = &frames[tree->frame[node]];
+        if (frame->kind == WEFT_FRAME_THREAD || frame->kind == WEFT_FRAME_LOCK ||
+            (frame->kind == WEFT_FRAME_STATE && !weft_frame_is_running(frame)))
+            return false;
+    }
+    return true;
+}
+
+/* What names a context: what happens to the thread anywhere only if there is little else. A thread
+ * that holds a lock is preempted all the longer the busier the machine is, but it is the lock that
+ * others wait for. */
 static uint32_t largest_own(const struct causes *causes, uint32_t context)
 {
-    const double least_ns = NAMING * fmax(0, excess(causes, context));
-    const uint32_t node = largest_of(causes, context, false, least_ns);
-    return node != WEFT_ID_NONE ? node : largest_of(causes, context, true, 0);
+    const struct largest own = largest_of(causes, context, false);
+    const struct largest mishaps = largest_of(causes, context, true);
+    if (own.node == WEFT_ID_NONE)
+        return mishaps.node;
+    const double least = is_noise(causes, own.node) ? HALF : NAMING;
+    return own.sum_ns >= least * (own.sum_ns + mishaps.sum_ns) ? own.node : mishaps.node;
 }
 
 /* ---- likeness -------------------------------------------------------------------------------- */
 
-static bool begins_with(struct weft_str text, const char *start)
-{
-    const size_t n_bytes = strlen(start);
-    return text.n_bytes >= n_bytes && memcmp(text.bytes, start, n_bytes) == 0;
-}
-
 bool weft_frame_is_running(const struct weft_frame *frame)
 {
-    return frame->kind == WEFT_FRAME_STATE && !begins_with(frame->name, "blocked") &&
-           !begins_with(frame->name, "preempted");
-}
-
-/* FNV-1a, going on from `hash`. */
-static uint64_t hash_frame(uint64_t hash, const struct weft_frame *frame)
-{
-    for (size_t i = 0; i < frame->name.n_bytes; i++) {
-        const unsigned char byte = (unsigned char)frame->name.bytes[i];
-        const bool is_digit = byte >= '0' && byte <= '9';
-        if (!is_digit || frame->kind != WEFT_FRAME_THREAD)
-            hash = (hash ^ byte) * UINT64_C(0x100000001b3);
-    }
-    return (hash ^ (0x100u + frame->kind)) * UINT64_C(0x100000001b3);
+    return frame->kind == WEFT_FRAME_STATE && !weft_frame_begins_with(frame, "blocked") &&
+           !weft_frame_begins_with(frame, "preempted");
 }
 
 /* What stands for a node that stands out: its function, if only slow executions call it; else, as
@@ -274,14 +293,25 @@ static uint32_t function_of(const struct causes *causes, uint32_t node)
 static uint64_t likeness(const struct causes *causes, uint32_t node)
 {
     const struct weft_frame *frames = causes->base->matrix->frames;
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    uint64_t hash = WEFT_FRAME_HASH;
     for (unsigned n_functions = 0; node != 0 && n_functions < SIGNATURE_FUNCTIONS;
          node = causes->tree.parent[node]) {
         const struct weft_frame *frame = &frames[causes->tree.frame[node]];
-        hash = hash_frame(hash, frame);
+        hash = weft_frame_hash(hash, frame);
         n_functions += frame->kind == WEFT_FRAME_FUNCTION || frame->kind == WEFT_FRAME_LOCK;
     }
     return hash;
+}
+
+/* The same for what a sentence would say of the node. */
+static uint64_t spoken_likeness(const struct causes *causes, uint32_t node)
+{
+    const struct weft_frame *frames = causes->base->matrix->frames;
+    struct weft_frame_path path = { .n = 0 };
+    for (; node != 0 && path.n < WEFT_PATH_DEPTH; node = causes->tree.parent[node])
+        path.frames[path.n++] = &frames[causes->tree.frame[node]];
+    weft_frame_path_turn(&path);
+    return weft_path_likeness(&path);
 }
 
 /* ---- the tree of causes ---------------------------------------------------------------------- */
@@ -311,8 +341,8 @@ static void tree_fini(struct cause_tree *tree)
 /* Does it happen to a thread wherever it is? */
 static bool is_anywhere(const struct weft_frame *frame)
 {
-    return frame->kind == WEFT_FRAME_STATE &&
-           (begins_with(frame->name, "preempted") || begins_with(frame->name, "interrupted"));
+    return frame->kind == WEFT_FRAME_STATE && (weft_frame_begins_with(frame, "preempted") ||
+                                               weft_frame_begins_with(frame, "interrupted"));
 }
 
 /* Is the function around a node part of executions of A, too? What happens to a thread in a
@@ -387,7 +417,7 @@ static enum weft_code find_clusters(struct causes *causes, struct weft_err *err)
 {
     for (size_t i = 0; i < causes->table->n_b; i++) {
         profile_clear(&causes->profile);
-        profile_add(causes, causes->table->items_b[i]);
+        profile_add(causes, causes->table->items_b[i], 1);
         profile_end(&causes->profile, &causes->tree);
         const uint32_t key = function_of(causes, standing_out(causes));
         const uint32_t cluster = weft_map_add(causes->keys, key, NULL);
@@ -449,12 +479,28 @@ static void sort_items(struct causes *causes, size_t *starts)
     starts[0] = 0;
 }
 
-/* The profile of a cluster's executions. */
+/* How much longer an execution lasts than those of A. */
+static double slower_ns(const struct causes *causes, uint32_t item)
+{
+    const struct weft_execution_item *of = &causes->base->matrix->items[item];
+    return (double)(of->end_ns - of->start_ns) - causes->tree.total_ns[0];
+}
+
+/* The profile of a cluster's executions, each of which counts alike however slow it is, but for
+ * those that are least slow. */
 static void profile_cluster(struct causes *causes, const size_t *starts, uint32_t cluster)
 {
-    profile_clear(&causes->profile);
+    const uint32_t *items_b = causes->table->items_b;
+    const double n = (double)(starts[cluster + 1] - starts[cluster]);
+    double mean_ns = 0;
     for (size_t i = starts[cluster]; i < starts[cluster + 1]; i++)
-        profile_add(causes, causes->table->items_b[causes->by_cluster[i]]);
+        mean_ns += slower_ns(causes, items_b[causes->by_cluster[i]]) / n;
+    profile_clear(&causes->profile);
+    for (size_t i = starts[cluster]; i < starts[cluster + 1]; i++) {
+        const uint32_t item = items_b[causes->by_cluster[i]];
+        const double least_ns = fmax(HALF * mean_ns, 1);
+        profile_add(causes, item, 1 / fmax(slower_ns(causes, item), least_ns));
+    }
     profile_end(&causes->profile, &causes->tree);
 }
 
@@ -499,7 +545,7 @@ static uint64_t name_of(struct causes *causes, uint32_t cluster)
         return UINT64_MAX;
     const uint32_t context = standing_out(causes);
     const uint32_t largest = largest_own(causes, context == WEFT_ID_NONE ? 0 : context);
-    return largest == WEFT_ID_NONE ? UINT64_MAX - 1 : likeness(causes, largest);
+    return largest == WEFT_ID_NONE ? UINT64_MAX - 1 : spoken_likeness(causes, largest);
 }
 
 /* Joins those that would be named alike. */

@@ -85,8 +85,7 @@ static void cut_between_humps(const struct sorted *sorted, struct weft_slow_tail
     measure(sorted, find_gap(sorted->logs, split), tail);
     tail->is_worthy =
         tail->slow_median_ns >= SLOWER * tail->fast_median_ns && tail->excess_share >= EXCESS;
-    const double enough = SEPARATION + SMALL / (double)sorted->n;
-    tail->is_found = tail->is_worthy && tail->separation >= enough;
+    tail->is_found = tail->is_worthy && tail->separation >= SEPARATION + SMALL / (double)sorted->n;
 }
 
 /* ---- the tail -------------------------------------------------------------------------------- */

@@ -27,7 +27,7 @@ struct weft_slow_tails {
  * - between humps: where the logarithms of both sides spread least (Otsu 1979), believed if at
  *   least 76 % (and 3 / n) of their variance lies between the sides (one hump, of any normal,
  *   exponential or even uniform shape, stays below), the slow median is at least 1.2 times the fast
- * one, and the slow ones cost at least 2 % of all time;
+ *   one, and the slow ones cost at least 2 % of all time;
  * - around the slowest 10, 1, 0.1 and 0.01 %, at least 10: where the tail changes most from what it
  *   was before (the change point of Renyi's normalised spacings), believed if it is heavier from
  *   there on than chance makes the tail of any power law, or of a lighter one; worth a look if the

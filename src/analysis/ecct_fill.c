@@ -473,20 +473,38 @@ static uint64_t end_of_samples(const struct weft_path_walked *walked, size_t pla
 
 enum { NAME_BYTES = 96 };
 
-/* "blocked: block device, in flight" */
+/* "blocked: block device, in flight"; "blocked: in poll"; "blocked: poll, timed out" */
+static void name_wait(const struct weft_path_segment *segment, bool is_named, char name[NAME_BYTES])
+{
+    const struct weft_str call = segment->name;
+    if (is_named) {
+        (void)snprintf(name, NAME_BYTES, "blocked: %s%.*s",
+                       segment->reason == WEFT_PATH_CALL ? "in " : "",
+                       (int)(call.n_bytes < 64 ? call.n_bytes : 64), call.bytes);
+        return;
+    }
+    (void)snprintf(name, NAME_BYTES, "blocked: %s%s",
+                   weft_path_reason_name((enum weft_path_reason)segment->reason),
+                   segment->flags & WEFT_PATH_IN_FLIGHT ? ", in flight" : "");
+    for (char *at = name; *at; at++)
+        *at = *at == '_' ? ' ' : *at;
+}
+
+/* Waits that only their reason names have the same frame each time. */
 static enum weft_code go_to_reason(struct weft_ecct_fill *fill,
                                    const struct weft_path_segment *segment,
                                    struct weft_ecct_spot *spot, struct weft_err *err)
 {
+    const bool is_named = weft_path_is_timed_out(segment) ||
+                          (segment->reason == WEFT_PATH_CALL && segment->name.n_bytes > 0);
     const bool is_in_flight = segment->flags & WEFT_PATH_IN_FLIGHT;
     uint32_t *known = &fill->states[segment->reason][is_in_flight], id;
+    char name[NAME_BYTES];
+    if (is_named || *known == 0)
+        name_wait(segment, is_named, name);
+    if (is_named)
+        return go_to_state(fill, name, spot, err);
     if (*known == 0) {
-        char name[NAME_BYTES];
-        (void)snprintf(name, NAME_BYTES, "blocked: %s%s",
-                       weft_path_reason_name((enum weft_path_reason)segment->reason),
-                       is_in_flight ? ", in flight" : "");
-        for (char *at = name; *at; at++)
-            *at = *at == '_' ? ' ' : *at;
         const enum weft_code code = weft_ecct_tree_frame(
             fill->tree, weft_str_of(name), (struct weft_str){ 0 }, WEFT_FRAME_STATE, &id, err);
         if (code != WEFT_OK)

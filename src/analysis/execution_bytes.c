@@ -2,9 +2,11 @@
 #include "analysis/execution_bytes.h"
 
 #include "analysis/rule_view.h"
+#include "base/search.h"
 #include "model/events.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 
 enum weft_bytes_way weft_bytes_way_of(struct weft_str name)
 {
@@ -20,36 +22,47 @@ enum weft_bytes_way weft_bytes_way_of(struct weft_str name)
     return WEFT_BYTES_NONE;
 }
 
-/* The block in which the rows of a thread are looked up, in ascending order. */
-struct rows {
+struct weft_bytes_reader {
     struct weft_store *store;
     uint32_t thread_id;
-    uint64_t next_block;
+    struct weft_rule_view view;
+    struct weft_events *events;
     struct weft_block_buf *buf;
-    struct weft_calls calls;
+    struct weft_calls calls; /* the block in which a row was looked up last */
 };
 
-/* The function that the row is a call of; WEFT_ID_NONE if there is no such row. */
-static enum weft_code function_of(struct rows *rows, uint64_t row, uint32_t *function_id,
-                                  struct weft_err *err)
+/* The block that the row lies in, if there is one; blocks have their rows in ascending order. */
+static const struct weft_block_info *block_of(const struct weft_bytes_reader *reader, uint64_t row,
+                                              uint64_t *block)
 {
-    const uint64_t n_blocks = weft_store_thread_get(rows->store, rows->thread_id)->n_blocks;
-    enum weft_code code = WEFT_OK;
+    const uint64_t n_blocks = weft_store_thread_get(reader->store, reader->thread_id)->n_blocks;
+    WEFT_SEARCH(*block, n_blocks,
+                weft_store_block_get(reader->store, reader->thread_id, *block)->first_row <= row);
+    if (*block == 0)
+        return NULL;
+    const struct weft_block_info *info =
+        weft_store_block_get(reader->store, reader->thread_id, --*block);
+    return row - info->first_row < info->n_rows ? info : NULL;
+}
+
+/* The function that the row is a call of; WEFT_ID_NONE if there is no such row. */
+static enum weft_code function_of(struct weft_bytes_reader *reader, uint64_t row,
+                                  uint32_t *function_id, struct weft_err *err)
+{
+    struct weft_calls *calls = &reader->calls;
+    uint64_t block;
     *function_id = WEFT_ID_NONE;
-    while (code == WEFT_OK && row >= rows->calls.first_row + rows->calls.n_rows &&
-           rows->next_block < n_blocks) {
-        const uint64_t block = rows->next_block++;
-        const struct weft_block_info *info =
-            weft_store_block_get(rows->store, rows->thread_id, block);
-        rows->calls = (struct weft_calls){ .first_row = info->first_row, .n_rows = info->n_rows };
-        if (row < rows->calls.first_row + info->n_rows)
-            code =
-                weft_store_load(rows->store, rows->thread_id, block, rows->buf, &rows->calls, err);
+    if (row < calls->first_row || row - calls->first_row >= calls->n_rows) {
+        *calls = (struct weft_calls){ 0 };
+        if (!block_of(reader, row, &block))
+            return WEFT_OK;
+        const enum weft_code code =
+            weft_store_load(reader->store, reader->thread_id, block, reader->buf, calls, err);
+        if (code != WEFT_OK)
+            return code;
     }
-    if (code == WEFT_OK && rows->calls.function_id && row >= rows->calls.first_row &&
-        row < rows->calls.first_row + rows->calls.n_rows)
-        *function_id = rows->calls.function_id[row - rows->calls.first_row];
-    return code;
+    *function_id = calls->function_id[row - calls->first_row];
+    return WEFT_OK;
 }
 
 static struct weft_rule_value member_of(struct weft_rule_view *view, struct weft_str name)
@@ -58,45 +71,61 @@ static struct weft_rule_value member_of(struct weft_rule_view *view, struct weft
     return weft_rule_field_get(view, &field);
 }
 
-static enum weft_code see_text(struct rows *rows, struct weft_rule_view *view,
-                               const struct weft_event *event, weft_bytes_see_fn see, void *context,
-                               struct weft_err *err)
+static enum weft_code see_text(struct weft_bytes_reader *reader, const struct weft_event *event,
+                               struct weft_bytes_told *told, struct weft_err *err)
 {
+    struct weft_rule_view *view = &reader->view;
     uint32_t function_id;
+    view->event = event;
     view->payload = event->payload;
     if (member_of(view, WEFT_STR("asked")).kind != WEFT_VALUE_WHOLE)
         return WEFT_OK;
     const struct weft_rule_value result = member_of(view, WEFT_STR("result"));
-    const uint64_t n_bytes =
+    told->at_ns = event->time_ns;
+    told->n_bytes =
         result.kind == WEFT_VALUE_WHOLE && result.integer > 0 ? (uint64_t)result.integer : 0;
-    const enum weft_code code = function_of(rows, event->value, &function_id, err);
-    if (code != WEFT_OK || function_id >= weft_trace_n_functions(view->trace))
-        return code;
-    const enum weft_bytes_way way =
-        weft_bytes_way_of(weft_trace_function(view->trace, function_id)->name);
-    return way == WEFT_BYTES_NONE ? WEFT_OK : see(context, way, event->time_ns, n_bytes, err);
+    const enum weft_code code = function_of(reader, event->value, &function_id, err);
+    if (code == WEFT_OK && function_id < weft_trace_n_functions(view->trace))
+        told->way = weft_bytes_way_of(weft_trace_function(view->trace, function_id)->name);
+    return code;
 }
 
-enum weft_code weft_execution_bytes_read(const struct weft_trace *trace, uint32_t thread_id,
-                                         weft_bytes_see_fn see, void *context, struct weft_err *err)
+enum weft_code weft_bytes_reader_open(const struct weft_trace *trace, uint32_t thread_id,
+                                      uint64_t from_ns, uint64_t to_ns,
+                                      struct weft_bytes_reader **reader_ptr, struct weft_err *err)
 {
-    struct rows rows = { .store = weft_trace_store(trace),
-                         .thread_id = thread_id,
-                         .buf = weft_block_buf_new() };
-    struct weft_rule_view view = { .trace = trace, .thread_id = thread_id };
-    struct weft_events *events = NULL;
+    struct weft_bytes_reader *reader = calloc(1, sizeof *reader);
+    *reader_ptr = reader;
+    if (reader)
+        reader->buf = weft_block_buf_new();
+    if (!reader || !reader->buf)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for bytes of calls");
+    reader->store = weft_trace_store(trace);
+    reader->thread_id = thread_id;
+    reader->view = (struct weft_rule_view){ .trace = trace, .thread_id = thread_id };
+    return weft_events_open(trace, thread_id, UINT32_C(1) << WEFT_EVENT_CALL_ARGS, from_ns, to_ns,
+                            &reader->events, err);
+}
+
+void weft_bytes_reader_close(struct weft_bytes_reader *reader)
+{
+    if (!reader)
+        return;
+    weft_events_close(reader->events);
+    weft_rule_view_fini(&reader->view);
+    if (reader->buf)
+        weft_block_buf_free(reader->buf);
+    free(reader);
+}
+
+enum weft_code weft_bytes_reader_next(struct weft_bytes_reader *reader,
+                                      struct weft_bytes_told *told, struct weft_err *err)
+{
     const struct weft_event *event = NULL;
-    enum weft_code code =
-        rows.buf ? weft_events_open(trace, thread_id, UINT32_C(1) << WEFT_EVENT_CALL_ARGS, 0,
-                                    UINT64_MAX, &events, err)
-                 : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for bytes of calls");
-    while (code == WEFT_OK && (code = weft_events_next(events, &event, err)) == WEFT_OK && event) {
-        view.event = event;
-        code = see_text(&rows, &view, event, see, context, err);
-    }
-    weft_events_close(events);
-    weft_rule_view_fini(&view);
-    if (rows.buf)
-        weft_block_buf_free(rows.buf);
+    enum weft_code code = WEFT_OK;
+    *told = (struct weft_bytes_told){ WEFT_BYTES_NONE, 0, 0 };
+    while (code == WEFT_OK && told->way == WEFT_BYTES_NONE &&
+           (code = weft_events_next(reader->events, &event, err)) == WEFT_OK && event)
+        code = see_text(reader, event, told, err);
     return code;
 }

@@ -18,13 +18,26 @@ enum weft_bytes_way { WEFT_BYTES_NONE, WEFT_BYTES_READ, WEFT_BYTES_WRITTEN };
 /* What a call, or system call, of this name does with bytes. */
 enum weft_bytes_way weft_bytes_way_of(struct weft_str name);
 
-/* `n_bytes` at at_ns, when the call began; 0 of one that failed. */
-typedef enum weft_code (*weft_bytes_see_fn)(void *context, enum weft_bytes_way way, uint64_t at_ns,
-                                            uint64_t n_bytes, struct weft_err *err);
+/* What a call did, when it began; 0 bytes if it failed. */
+struct weft_bytes_told {
+    enum weft_bytes_way way;
+    uint64_t at_ns, n_bytes;
+};
 
-/* Calls `see` for each call of the thread that tells. Decodes texts, and blocks with such calls. */
-WEFT_CHECKED enum weft_code weft_execution_bytes_read(const struct weft_trace *trace,
-                                                      uint32_t thread_id, weft_bytes_see_fn see,
-                                                      void *context, struct weft_err *err);
+/* Reads what calls of the thread that begin in [from_ns, to_ns) tell. Decodes texts, and blocks
+ * with such calls. */
+struct weft_bytes_reader;
+
+WEFT_CHECKED enum weft_code
+weft_bytes_reader_open(const struct weft_trace *trace, uint32_t thread_id, uint64_t from_ns,
+                       uint64_t to_ns, struct weft_bytes_reader **reader, struct weft_err *err);
+
+/* NULL is allowed. */
+void weft_bytes_reader_close(struct weft_bytes_reader *reader);
+
+/* The next call that tells; its way is WEFT_BYTES_NONE at the end. */
+WEFT_CHECKED enum weft_code weft_bytes_reader_next(struct weft_bytes_reader *reader,
+                                                   struct weft_bytes_told *told,
+                                                   struct weft_err *err);
 
 #endif

@@ -100,30 +100,37 @@ static double value_at(const struct readings *readings, uint64_t process, uint64
                : (double)NAN;
 }
 
+static enum weft_code add_columns(struct weft_executions_table *table, struct weft_str name,
+                                  double **values, double **changes, struct weft_err *err)
+{
+    char *change = NULL;
+    const int n_bytes = asprintf(&change, "%.*s_change", (int)name.n_bytes, name.bytes);
+    if (n_bytes < 0)
+        return no_memory(err);
+    enum weft_code code = weft_executions_add_metric(table, name, WEFT_METRIC_NUMBER, values, err);
+    if (code == WEFT_OK)
+        code = weft_executions_add_metric(table, weft_str_of(change), WEFT_METRIC_NUMBER, changes,
+                                          err);
+    free(change);
+    return code;
+}
+
 static enum weft_code add_counter(const struct weft_trace *trace, uint32_t type,
                                   struct weft_str name, const struct readings *readings,
                                   struct weft_executions_table *table, struct weft_err *err)
 {
-    char *change = NULL;
-    const int n_bytes = asprintf(&change, "%.*s_change", (int)name.n_bytes, name.bytes);
-    double *values =
-        n_bytes < 0 ? NULL : weft_executions_add_metric(table, name, WEFT_METRIC_NUMBER);
-    double *changes =
-        n_bytes < 0 ? NULL
-                    : weft_executions_add_metric(table, weft_str_of(change), WEFT_METRIC_NUMBER);
-    if (n_bytes >= 0)
-        free(change);
-    if (!values || !changes)
-        return no_memory(err);
-    for (size_t i = 0; i < table->n_rows; i++) {
+    double *values, *changes;
+    const enum weft_code code = add_columns(table, name, &values, &changes, err);
+    for (size_t i = 0; code == WEFT_OK && i < table->n_rows; i++) {
         const struct weft_execution_row *row = &table->rows[i];
+        weft_executions_passed(table, i);
         if (row->type != type)
             continue;
         const uint64_t process = process_of(trace, row->thread_id);
         values[i] = value_at(readings, process, row->end_ns);
         changes[i] = values[i] - value_at(readings, process, row->start_ns);
     }
-    return WEFT_OK;
+    return code;
 }
 
 enum weft_code weft_execution_counters_add(const struct weft_trace *trace,

@@ -1,15 +1,23 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Each thread is read in windows of time (execution_window.h), and its values are written one after
+ * the other, thread by thread; in the end they are brought to the order of the table.
+ */
 #include "analysis/execution_metrics.h"
 
 #include "analysis/execution_bytes.h"
 #include "analysis/execution_counters.h"
-#include "analysis/execution_sums.h"
+#include "analysis/execution_threads.h"
+#include "analysis/execution_waits.h"
+#include "analysis/execution_window.h"
+#include "base/checked.h"
 #include "base/vec.h"
 #include "model/events.h"
 #include "model/graph_trace.h"
 #include "model/states.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,8 +35,10 @@ enum {
     N_SUMS,
 };
 
-/* A request of a lock that is granted sooner had not to wait. */
-enum { LOCK_WAIT_LEAST_NS = 1000 };
+/* States are read in order of time: little of what was read is asked for again. */
+enum { HISTORY_BYTES = 16 << 20 };
+
+_Static_assert((int)N_SUMS == (int)WEFT_EXECUTION_SUMS, "all that are taken at once");
 
 static const struct {
     const char *name;
@@ -43,24 +53,23 @@ static const struct {
     [LOCK_WAIT] = { "lock_wait", WEFT_METRIC_NS },
 };
 
+/* Values of a sum by place, made when there is one that is not 0. */
+struct column {
+    double *values;
+};
+
 struct job {
     const struct weft_trace *trace;
     struct weft_executions_table *table;
-    uint32_t *threads; /* that have executions, ascending */
-    size_t n_threads;
-    size_t *starts; /* n_threads + 1: their rows are rows[starts[i]] ... */
-    size_t *rows;
-    double *values[N_METRICS]; /* by row */
-    bool has_locks;            /* events of a lock library tell of waits; else futex calls do */
-    uint64_t memory_bytes;     /* of a worker's history */
+    struct weft_execution_threads threads;
+    size_t window_rows;
+    struct column columns[N_SUMS];
+    pthread_mutex_t lock; /* of columns */
+    bool has_switches;
+    bool has_locks;        /* events of a lock library tell of waits; else futex calls do */
+    uint64_t memory_bytes; /* of a worker's history */
     struct weft_history **histories; /* by worker */
     _Atomic uint32_t known;          /* bit k: something was seen of sum k */
-};
-
-/* A lock that was asked for. */
-struct request {
-    uint32_t object_id;
-    uint64_t at_ns;
 };
 
 /* The thread in work. */
@@ -68,14 +77,16 @@ struct work {
     struct job *job;
     struct weft_err *err;
     uint32_t thread_id;
-    struct weft_sum_borders borders;
-    struct weft_sums sums[N_SUMS];
+    size_t first; /* place of its first execution */
+    struct weft_execution_window window;
+    struct column columns[N_SUMS]; /* as far as it has asked for them */
+    struct weft_execution_waits waits;
+    struct {
+        struct weft_lock_wait *items; /* that go on behind the window */
+        size_t n, cap;
+    } waiting;
     bool has_states;
     bool has_told_bytes; /* calls told of bytes: system calls are the same ones again */
-    struct {
-        struct request *items;
-        size_t n, cap;
-    } requests;
 };
 
 static enum weft_code no_memory(struct weft_err *err)
@@ -95,22 +106,13 @@ static bool is_one_of(struct weft_str name, const char *const *names)
 
 static enum weft_code add(struct work *work, unsigned sum, uint64_t at_ns, uint64_t amount)
 {
-    return weft_sums_add(&work->sums[sum], &work->borders, at_ns, amount) ? WEFT_OK
-                                                                          : no_memory(work->err);
+    return weft_execution_window_add(&work->window, sum, at_ns, amount, work->err);
 }
 
-static enum weft_code add_time(struct work *work, unsigned sum, uint64_t start_ns, uint64_t end_ns)
+static enum weft_code add_bytes(struct work *work, enum weft_bytes_way way, uint64_t at_ns,
+                                uint64_t n_bytes)
 {
-    return weft_sums_add_time(&work->sums[sum], &work->borders, start_ns, end_ns)
-               ? WEFT_OK
-               : no_memory(work->err);
-}
-
-static enum weft_code add_bytes(void *context, enum weft_bytes_way way, uint64_t at_ns,
-                                uint64_t n_bytes, struct weft_err *err)
-{
-    (void)err;
-    return add(context, way == WEFT_BYTES_READ ? BYTES_READ : BYTES_WRITTEN, at_ns, n_bytes);
+    return add(work, way == WEFT_BYTES_READ ? BYTES_READ : BYTES_WRITTEN, at_ns, n_bytes);
 }
 
 /* What a call that moves bytes returned is how many. */
@@ -120,7 +122,7 @@ static enum weft_code see_syscall(struct work *work, const struct weft_event *ev
     const int64_t n_bytes = (int64_t)event->value;
     if (way == WEFT_BYTES_NONE || work->has_told_bytes)
         return WEFT_OK;
-    return add_bytes(work, way, event->time_ns, n_bytes > 0 ? (uint64_t)n_bytes : 0, work->err);
+    return add_bytes(work, way, event->time_ns, n_bytes > 0 ? (uint64_t)n_bytes : 0);
 }
 
 static bool contains(struct weft_str text, const char *part)
@@ -149,34 +151,6 @@ static enum weft_code see_sample(struct work *work, const struct weft_event *eve
                : WEFT_OK;
 }
 
-static enum weft_code wait_for_lock(struct work *work, uint64_t start_ns, uint64_t end_ns)
-{
-    enum weft_code code = add(work, LOCK_WAITS, start_ns, 1);
-    return code == WEFT_OK ? add_time(work, LOCK_WAIT, start_ns, end_ns) : code;
-}
-
-/* From a request to what answers it, on one thread. */
-static enum weft_code see_lock(struct work *work, const struct weft_event *event)
-{
-    if (event->kind == WEFT_EVENT_LOCK_REQUEST) {
-        struct request *request = WEFT_VEC_PUSH(&work->requests);
-        if (!request)
-            return no_memory(work->err);
-        *request = (struct request){ event->object_id, event->time_ns };
-        return WEFT_OK;
-    }
-    for (size_t i = work->requests.n; i-- > 0;) {
-        const struct request request = work->requests.items[i];
-        if (request.object_id != event->object_id)
-            continue;
-        work->requests.n = i; /* what was asked for later and never granted is forgotten */
-        return event->time_ns >= request.at_ns + LOCK_WAIT_LEAST_NS
-                   ? wait_for_lock(work, request.at_ns, event->time_ns)
-                   : WEFT_OK;
-    }
-    return WEFT_OK;
-}
-
 static enum weft_code see_event(struct work *work, const struct weft_event *event)
 {
     switch (event->kind) {
@@ -184,36 +158,91 @@ static enum weft_code see_event(struct work *work, const struct weft_event *even
         return see_syscall(work, event);
     case WEFT_EVENT_INSTANT:
         return see_point(work, event);
-    case WEFT_EVENT_SAMPLE:
-        return see_sample(work, event);
     default:
-        return see_lock(work, event);
+        return see_sample(work, event);
     }
-}
-
-static enum weft_code read_bytes(struct work *work)
-{
-    if (weft_trace_meta(work->job->trace)->events_of_kind[WEFT_EVENT_CALL_ARGS] == 0)
-        return WEFT_OK;
-    const enum weft_code code =
-        weft_execution_bytes_read(work->job->trace, work->thread_id, add_bytes, work, work->err);
-    work->has_told_bytes = work->sums[BYTES_READ].whole || work->sums[BYTES_WRITTEN].whole;
-    return code;
 }
 
 static enum weft_code read_events(struct work *work)
 {
-    const uint32_t kinds = 1U << WEFT_EVENT_SYSCALL_EXIT | 1U << WEFT_EVENT_INSTANT |
-                           1U << WEFT_EVENT_SAMPLE | 1U << WEFT_EVENT_LOCK_REQUEST |
-                           1U << WEFT_EVENT_LOCK_ACQUIRED;
+    const uint32_t kinds = UINT32_C(1) << WEFT_EVENT_SYSCALL_EXIT |
+                           UINT32_C(1) << WEFT_EVENT_INSTANT | UINT32_C(1) << WEFT_EVENT_SAMPLE;
     struct weft_events *events = NULL;
     const struct weft_event *event = NULL;
-    enum weft_code code = weft_events_open(work->job->trace, work->thread_id, kinds, 0, UINT64_MAX,
-                                           &events, work->err);
+    enum weft_code code =
+        weft_events_open(work->job->trace, work->thread_id, kinds, work->window.from_ns,
+                         work->window.to_ns, &events, work->err);
     while (code == WEFT_OK && (code = weft_events_next(events, &event, work->err)) == WEFT_OK &&
            event)
         code = see_event(work, event);
     weft_events_close(events);
+    return code;
+}
+
+/* Looks at what texts tell until to_ns, or until something is found if it is only asked whether
+ * there is anything. */
+static enum weft_code read_told(struct work *work, uint64_t from_ns, uint64_t to_ns, bool is_asked)
+{
+    struct weft_bytes_reader *reader = NULL;
+    struct weft_bytes_told told = { WEFT_BYTES_NONE, 0, 0 };
+    enum weft_code code = weft_bytes_reader_open(work->job->trace, work->thread_id, from_ns, to_ns,
+                                                 &reader, work->err);
+    while (code == WEFT_OK &&
+           (code = weft_bytes_reader_next(reader, &told, work->err)) == WEFT_OK &&
+           told.way != WEFT_BYTES_NONE && !is_asked)
+        code = add_bytes(work, told.way, told.at_ns, told.n_bytes);
+    work->has_told_bytes |= told.way != WEFT_BYTES_NONE;
+    weft_bytes_reader_close(reader);
+    return code;
+}
+
+static enum weft_code read_bytes(struct work *work)
+{
+    return work->has_told_bytes ? read_told(work, work->window.from_ns, work->window.to_ns, false)
+                                : WEFT_OK;
+}
+
+/* ---- locks ----------------------------------------------------------------------------------- */
+
+static enum weft_code wait_for_lock(struct work *work, uint64_t start_ns, uint64_t end_ns)
+{
+    const enum weft_code code = add(work, LOCK_WAITS, start_ns, 1);
+    return code == WEFT_OK ? weft_execution_window_add_time(&work->window, LOCK_WAIT, start_ns,
+                                                            end_ns, work->err)
+                           : code;
+}
+
+/* Those of former windows that are not over. */
+static enum weft_code wait_on(struct work *work)
+{
+    enum weft_code code = WEFT_OK;
+    size_t n = 0;
+    for (size_t i = 0; i < work->waiting.n && code == WEFT_OK; i++) {
+        const struct weft_lock_wait wait = work->waiting.items[i];
+        code = wait_for_lock(work, wait.start_ns, wait.end_ns);
+        if (wait.end_ns > work->window.to_ns)
+            work->waiting.items[n++] = wait;
+    }
+    work->waiting.n = n;
+    return code;
+}
+
+static enum weft_code read_locks(struct work *work)
+{
+    struct weft_lock_wait wait;
+    bool is_there = true;
+    enum weft_code code = wait_on(work);
+    while (code == WEFT_OK &&
+           (code = weft_execution_waits_next(&work->waits, work->window.to_ns, &wait, &is_there,
+                                             work->err)) == WEFT_OK &&
+           is_there) {
+        struct weft_lock_wait *waiting =
+            wait.end_ns > work->window.to_ns ? WEFT_VEC_PUSH(&work->waiting) : &wait;
+        if (!waiting)
+            return no_memory(work->err);
+        *waiting = wait;
+        code = wait_for_lock(work, wait.start_ns, wait.end_ns);
+    }
     return code;
 }
 
@@ -222,7 +251,8 @@ static enum weft_code read_events(struct work *work)
 static enum weft_code see_state(struct work *work, const struct weft_state *state)
 {
     if (state->kind == WEFT_STATE_RUNNING_USER || state->kind == WEFT_STATE_RUNNING_KERNEL)
-        return add_time(work, CPU_TIME, state->start_ns, state->end_ns);
+        return weft_execution_window_add_time(&work->window, CPU_TIME, state->start_ns,
+                                              state->end_ns, work->err);
     if (state->kind == WEFT_STATE_PREEMPTED && !(state->flags & WEFT_STATE_WOKEN))
         return add(work, PREEMPTIONS, state->start_ns, 1);
     if (state->kind == WEFT_STATE_BLOCKED && !work->job->has_locks &&
@@ -233,21 +263,13 @@ static enum weft_code see_state(struct work *work, const struct weft_state *stat
 
 static enum weft_code read_states(struct work *work, struct weft_history *history)
 {
-    const struct weft_sum_borders *borders = &work->borders;
+    const struct weft_execution_window *window = &work->window;
     struct weft_states *states = NULL;
     const struct weft_state *state = NULL;
-    uint64_t first_ns, last_ns;
-    enum weft_code code =
-        weft_history_life(history, work->thread_id, &first_ns, &last_ns, work->err);
-    work->has_states = code == WEFT_OK && last_ns > 0 && weft_trace_has_switches(work->job->trace);
     if (!work->has_states)
-        return code;
-    code = add_time(work, CPU_TIME, 0, 0); /* known, though it may be none */
-    if (code == WEFT_OK)
-        code = add(work, PREEMPTIONS, UINT64_MAX, 0);
-    if (code == WEFT_OK)
-        code = weft_states_open(history, work->thread_id, borders->ns[0],
-                                borders->ns[borders->n - 1], &states, work->err);
+        return WEFT_OK;
+    enum weft_code code = weft_states_open(history, work->thread_id, window->first_ns,
+                                           window->last_ns, &states, work->err);
     while (code == WEFT_OK && (code = weft_states_next(states, &state, work->err)) == WEFT_OK &&
            state)
         code = see_state(work, state);
@@ -257,49 +279,96 @@ static enum weft_code read_states(struct work *work, struct weft_history *histor
 
 /* ---- a thread -------------------------------------------------------------------------------- */
 
-static int by_number(const void *a, const void *b)
+/* A thread that the kernel's events do not concern has run nobody knows when. */
+static double value_of(const struct work *work, unsigned sum, uint64_t total)
 {
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
+    const bool is_of_states = sum == CPU_TIME || sum == PREEMPTIONS;
+    return is_of_states && !work->has_states && work->job->has_switches ? (double)NAN
+                                                                        : (double)total;
 }
 
-static bool make_borders(struct work *work, const size_t *rows, size_t n_rows)
-{
-    struct weft_sum_borders *borders = &work->borders;
-    borders->ns = calloc(2 * n_rows, sizeof *borders->ns);
-    if (!borders->ns)
-        return false;
-    for (size_t i = 0; i < n_rows; i++) {
-        borders->ns[2 * i] = work->job->table->rows[rows[i]].start_ns;
-        borders->ns[2 * i + 1] = work->job->table->rows[rows[i]].end_ns;
-    }
-    qsort(borders->ns, 2 * n_rows, sizeof *borders->ns, by_number);
-    for (size_t i = 0; i < 2 * n_rows; i++)
-        if (i == 0 || borders->ns[i] != borders->ns[borders->n - 1])
-            borders->ns[borders->n++] = borders->ns[i];
-    return true;
-}
-
-static void put_values(struct work *work, const size_t *rows, size_t n_rows)
+static enum weft_code make_column(struct work *work, unsigned sum)
 {
     struct job *job = work->job;
-    uint32_t known = 0;
-    for (unsigned m = 0; m < N_SUMS; m++)
-        known |= work->sums[m].whole ? 1U << m : 0;
-    atomic_fetch_or(&job->known, known);
-    for (size_t i = 0; i < n_rows; i++) {
-        struct weft_execution_row *row = &job->table->rows[rows[i]];
-        for (unsigned m = 0; m < N_METRICS; m++) {
-            const uint64_t value =
-                weft_sums_get(&work->sums[m], &work->borders, row->start_ns, row->end_ns);
-            if (value) /* pages of metrics that nothing tells of stay unused */
-                job->values[m][rows[i]] = (double)value;
-        }
-        if (!work->has_states)
-            job->values[CPU_TIME][rows[i]] = job->values[PREEMPTIONS][rows[i]] = (double)NAN;
-        if (weft_sums_get(&work->sums[LOST], &work->borders, row->start_ns, row->end_ns))
-            row->flags |= WEFT_EXECUTION_LOSSY;
+    enum weft_code code = WEFT_OK;
+    (void)pthread_mutex_lock(&job->lock);
+    if (!job->columns[sum].values)
+        code = weft_spool_array(job->table->spool, job->table->n_rows, sizeof(double),
+                                &job->columns[sum].values, work->err);
+    work->columns[sum] = job->columns[sum];
+    (void)pthread_mutex_unlock(&job->lock);
+    return code;
+}
+
+static enum weft_code put_totals(void *context, size_t place,
+                                 const struct weft_execution_totals *totals, struct weft_err *err)
+{
+    struct work *work = context;
+    enum weft_code code = WEFT_OK;
+    (void)err;
+    for (unsigned k = 0; k < N_SUMS && code == WEFT_OK; k++) {
+        const double value = value_of(work, k, totals->of[k]);
+        if (value == 0)
+            continue;
+        if (!work->columns[k].values)
+            code = make_column(work, k);
+        if (code == WEFT_OK)
+            work->columns[k].values[work->first + place] = value;
     }
+    return code;
+}
+
+static enum weft_code read_window(struct work *work, struct weft_history *history)
+{
+    const struct weft_execution_window *window = &work->window;
+    enum weft_code code = WEFT_OK;
+    if (window->from_ns < window->to_ns) {
+        code = read_bytes(work);
+        if (code == WEFT_OK)
+            code = read_events(work);
+        if (code == WEFT_OK)
+            code = read_locks(work);
+        if (code == WEFT_OK)
+            code = read_states(work, history);
+    }
+    if (code == WEFT_OK)
+        code = weft_execution_window_end(&work->window, put_totals, work, work->err);
+    weft_spool_forget(work->job->table->spool);
+    return code;
+}
+
+/* What is to be known of all of the thread beforehand. */
+static enum weft_code look_ahead(struct work *work, struct weft_history *history)
+{
+    const struct weft_trace *trace = work->job->trace;
+    uint64_t first_ns = 0, last_ns = 0;
+    enum weft_code code = WEFT_OK;
+    if (work->job->has_switches)
+        code = weft_history_life(history, work->thread_id, &first_ns, &last_ns, work->err);
+    if (code != WEFT_OK)
+        return code;
+    work->has_states = last_ns > 0;
+    if (work->has_states) /* known, though it may be none */
+        work->window.seen |= UINT32_C(1) << CPU_TIME | UINT32_C(1) << PREEMPTIONS;
+    if (weft_trace_meta(trace)->events_of_kind[WEFT_EVENT_CALL_ARGS])
+        code = read_told(work, 0, UINT64_MAX, true);
+    return code == WEFT_OK
+               ? weft_execution_waits_read(&work->waits, trace, work->thread_id, work->err)
+               : code;
+}
+
+static enum weft_code read_thread(struct work *work, struct weft_history *history)
+{
+    enum weft_code code = look_ahead(work, history);
+    for (bool is_there = true; code == WEFT_OK;) {
+        code =
+            weft_execution_window_next(&work->window, work->job->window_rows, &is_there, work->err);
+        if (!is_there)
+            break;
+        if (code == WEFT_OK)
+            code = read_window(work, history);
+    }
+    return code;
 }
 
 static enum weft_code history_of(struct job *job, unsigned worker, struct weft_err *err)
@@ -312,113 +381,96 @@ static enum weft_code history_of(struct job *job, unsigned worker, struct weft_e
 static enum weft_code run_item(void *context, size_t item, unsigned worker, struct weft_err *err)
 {
     struct job *job = context;
-    const size_t *rows = job->rows + job->starts[item];
-    const size_t n_rows = job->starts[item + 1] - job->starts[item];
-    struct work work = { .job = job, .err = err, .thread_id = job->threads[item] };
-    enum weft_code code = make_borders(&work, rows, n_rows) ? WEFT_OK : no_memory(err);
+    const struct weft_execution_threads *threads = &job->threads;
+    struct work work = {
+        .job = job, .err = err, .thread_id = threads->ids[item], .first = threads->starts[item]
+    };
+    weft_execution_window_init(&work.window, threads->spans + work.first,
+                               threads->starts[item + 1] - work.first);
+    enum weft_code code = history_of(job, worker, err);
     if (code == WEFT_OK)
-        code = read_bytes(&work);
-    if (code == WEFT_OK)
-        code = read_events(&work);
-    if (code == WEFT_OK)
-        code = history_of(job, worker, err);
-    if (code == WEFT_OK)
-        code = read_states(&work, job->histories[worker]);
-    if (code == WEFT_OK)
-        put_values(&work, rows, n_rows);
-    for (unsigned m = 0; m < N_SUMS; m++)
-        weft_sums_fini(&work.sums[m]);
-    WEFT_VEC_FINI(&work.requests);
-    free(work.borders.ns);
+        code = read_thread(&work, job->histories[worker]);
+    atomic_fetch_or(&job->known, work.window.seen);
+    weft_execution_window_fini(&work.window);
+    weft_execution_waits_fini(&work.waits);
+    WEFT_VEC_FINI(&work.waiting);
     return code;
 }
 
 /* ---- all threads ----------------------------------------------------------------------------- */
 
-/* The rows of each thread. */
-static bool list_rows(struct job *job)
-{
-    const struct weft_executions_table *table = job->table;
-    const uint32_t n_all = weft_trace_n_threads(job->trace);
-    size_t *counts = calloc((size_t)n_all + 1, sizeof *counts);
-    job->threads = calloc((size_t)n_all + 1, sizeof *job->threads);
-    job->starts = calloc((size_t)n_all + 2, sizeof *job->starts);
-    job->rows = calloc(table->n_rows + 1, sizeof *job->rows);
-    const bool is_ok = counts && job->threads && job->starts && job->rows;
-    for (size_t i = 0; is_ok && i < table->n_rows; i++)
-        counts[table->rows[i].thread_id]++;
-    for (uint32_t id = 0; is_ok && id < n_all; id++) {
-        const size_t n = counts[id];
-        counts[id] = job->starts[job->n_threads];
-        if (n == 0)
-            continue;
-        job->threads[job->n_threads++] = id;
-        job->starts[job->n_threads] = counts[id] + n;
-    }
-    for (size_t i = 0; is_ok && i < table->n_rows; i++)
-        job->rows[counts[table->rows[i].thread_id]++] = i;
-    free(counts);
-    return is_ok;
-}
-
 static enum weft_code job_init(struct job *job, const struct weft_run *run, struct weft_err *err)
 {
     const unsigned n_workers = weft_pool_workers(run->pool);
     const uint64_t *of_kind = weft_trace_meta(job->trace)->events_of_kind;
-    job->memory_bytes = run->memory_bytes / 4 / n_workers;
+    (void)pthread_mutex_init(&job->lock, NULL);
+    job->memory_bytes = weft_min_u64(run->memory_bytes / 4 / n_workers, HISTORY_BYTES);
+    job->has_switches = weft_trace_has_switches(job->trace);
     job->has_locks = of_kind[WEFT_EVENT_LOCK_REQUEST] > 0;
-    job->histories = calloc(n_workers, sizeof *job->histories);
-    bool is_ok = job->histories && list_rows(job);
-    for (unsigned m = 0; m < N_METRICS && is_ok; m++)
-        is_ok = (job->values[m] = calloc(job->table->n_rows + 1, sizeof **job->values)) != NULL;
-    return is_ok ? WEFT_OK : no_memory(err);
+    job->histories = calloc(n_workers, sizeof(struct weft_history *));
+    return job->histories ? weft_execution_threads_init(&job->threads, job->table,
+                                                        weft_trace_n_threads(job->trace), err)
+                          : no_memory(err);
 }
 
 static void job_fini(struct job *job, unsigned n_workers)
 {
     for (unsigned w = 0; job->histories && w < n_workers; w++)
         weft_history_close(job->histories[w]);
-    for (unsigned m = 0; m < N_METRICS; m++)
-        free(job->values[m]);
     free(job->histories);
-    free(job->threads);
-    free(job->starts);
-    free(job->rows);
+    for (unsigned k = 0; k < N_SUMS; k++)
+        weft_spool_drop(job->table->spool, job->columns[k].values);
+    weft_execution_threads_fini(&job->threads);
+    (void)pthread_mutex_destroy(&job->lock);
 }
 
-/* Metrics of which nothing is known anywhere are left out. */
-static enum weft_code keep_values(struct job *job, struct weft_err *err)
+/* Values that are not 0 come from a column; where there is none they all are. */
+static enum weft_code keep_values(struct job *job, unsigned sum, struct weft_err *err)
 {
-    struct weft_executions_table *table = job->table;
-    for (unsigned m = 0; m < N_METRICS; m++) {
-        if (!(job->known >> m & 1))
-            continue;
-        double *values =
-            weft_executions_add_metric(table, weft_str_of(metrics[m].name), metrics[m].unit);
-        if (!values)
-            return no_memory(err);
-        if (table->n_rows)
-            memcpy(values, job->values[m], table->n_rows * sizeof *values);
-        free(job->values[m]);
-        job->values[m] = NULL;
+    double *values;
+    if (!(job->known >> sum & 1))
+        return WEFT_OK;
+    const enum weft_code code = weft_executions_add_metric(
+        job->table, weft_str_of(metrics[sum].name), metrics[sum].unit, &values, err);
+    for (size_t i = 0; code == WEFT_OK && !job->columns[sum].values && i < job->table->n_rows;
+         i++) {
+        values[i] = 0;
+        weft_executions_passed(job->table, i);
     }
-    return WEFT_OK;
+    if (code == WEFT_OK && job->columns[sum].values)
+        weft_execution_threads_order(&job->threads, job->columns[sum].values, values);
+    weft_spool_drop(job->table->spool, job->columns[sum].values);
+    job->columns[sum].values = NULL;
+    return code;
+}
+
+static void mark_lossy(const struct job *job)
+{
+    const struct weft_executions_table *table = job->table;
+    const double *values = job->columns[LOST].values;
+    for (size_t i = 0; values && i < table->n_rows; i++) {
+        if (values[job->threads.places[i]] != 0)
+            table->rows[i].flags |= WEFT_EXECUTION_LOSSY;
+        weft_executions_passed(table, i);
+    }
 }
 
 enum weft_code weft_execution_metrics_add(const struct weft_trace *trace,
                                           const struct weft_execution_rule *types,
-                                          struct weft_executions_table *table,
+                                          struct weft_executions_table *table, size_t window_rows,
                                           const struct weft_run *run, struct weft_err *err)
 {
-    struct job job = { .trace = trace, .table = table };
+    struct job job = { .trace = trace, .table = table, .window_rows = window_rows };
     if (weft_trace_meta(trace)->events == 0 || table->n_rows == 0)
         return WEFT_OK;
     enum weft_code code = job_init(&job, run, err);
-    weft_progress_start(run->progress, "metrics", "threads", job.n_threads);
+    weft_progress_start(run->progress, "metrics", "threads", job.threads.n);
     if (code == WEFT_OK)
-        code = weft_pool_run(run->pool, job.n_threads, run_item, &job, run->progress, err);
+        code = weft_pool_run(run->pool, job.threads.n, run_item, &job, run->progress, err);
+    for (unsigned k = 0; k < N_METRICS && code == WEFT_OK; k++)
+        code = keep_values(&job, k, err);
     if (code == WEFT_OK)
-        code = keep_values(&job, err);
+        mark_lossy(&job);
     job_fini(&job, weft_pool_workers(run->pool));
     return code == WEFT_OK ? weft_execution_counters_add(trace, types, table, run, err) : code;
 }

@@ -42,7 +42,6 @@ struct weft_execution_point {
 struct weft_execution_found {
     struct weft_execution_row row;
     struct weft_execution_values *begin, *end;
-    uint64_t sequence; /* among those that are equal */
 };
 
 struct weft_executions_found {

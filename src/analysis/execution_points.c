@@ -311,18 +311,20 @@ static enum weft_code see_row(struct weft_execution_reader *reader, const struct
                : code;
 }
 
-/* From calls.row on, until there are enough points: the rest is read by the next step. */
+/* From calls.row on, until there are enough points, or executions: the rest is read by the next
+ * step. */
 static enum weft_code see_block(struct weft_execution_reader *reader,
                                 const struct weft_calls *calls)
 {
     const uint64_t *n_put = &reader->queue.n_put[WEFT_POINTS_OF_CALLS];
     const uint64_t n_most = reader->n_points_most ? *n_put + reader->n_points_most : UINT64_MAX;
+    const size_t n_rows_most = reader->n_points_most ? reader->n_points_most : SIZE_MAX;
     enum weft_code code = WEFT_OK;
     size_t arg = 0, i = reader->calls.row;
     while (i == 0 && code == WEFT_OK && reader->calls.open.n > 0 && !is_open_in(reader, calls))
         code = leave_call(reader);
     for (; i < calls->n_rows && code == WEFT_OK; i++) {
-        if (i > 0 && *n_put >= n_most)
+        if (i > 0 && (*n_put >= n_most || reader->rows->n >= n_rows_most))
             break;
         if (reader->calls.open.n > 0)
             code = leave_calls(reader, calls->depth[i]);
@@ -415,7 +417,8 @@ static uint32_t flags_of_span(const struct weft_event *event)
     const bool is_unfinished = (event->prev_state == WEFT_CALL_CUT_END &&
                                 weft_str_equal(event->category, WEFT_STR("execution"))) ||
                                event->prev_state & WEFT_SPAN_OPEN;
-    return is_unfinished ? WEFT_EXECUTION_UNFINISHED : 0;
+    const uint32_t begun = event->prev_state & WEFT_SPAN_CUT ? WEFT_EXECUTION_CUT_START : 0;
+    return begun | (is_unfinished ? WEFT_EXECUTION_UNFINISHED : 0);
 }
 
 static enum weft_code see_use(struct weft_execution_reader *reader, const struct weft_rule_use *use,
@@ -426,9 +429,11 @@ static enum weft_code see_use(struct weft_execution_reader *reader, const struct
     case WEFT_RULE_SPAN:
         return is_span ? see_whole(reader, use, event->value, flags_of_span(event)) : WEFT_OK;
     case WEFT_RULE_BEGIN:
-        return is_span ? see_point(reader, use, event->time_ns) : WEFT_OK;
+        return is_span && !(flags_of_span(event) & WEFT_EXECUTION_CUT_START)
+                   ? see_point(reader, use, event->time_ns)
+                   : WEFT_OK;
     case WEFT_RULE_END:
-        return is_span && !flags_of_span(event)
+        return is_span && !(flags_of_span(event) & WEFT_EXECUTION_UNFINISHED)
                    ? see_point(reader, use, weft_add_sat_u64(event->time_ns, event->duration_ns))
                    : WEFT_OK;
     case WEFT_RULE_EVENT:
@@ -559,6 +564,7 @@ void weft_execution_reader_fini(struct weft_execution_reader *reader)
     WEFT_VEC_FINI(&reader->calls.open);
     free(reader->events.first_ns);
     free(reader->is_of_thread);
+    *reader = (struct weft_execution_reader){ 0 };
 }
 
 enum weft_code weft_execution_reader_step(struct weft_execution_reader *reader,

@@ -14,18 +14,23 @@
 /* Where intervals begin and end, ascending, each once. */
 struct weft_sum_borders {
     uint64_t *ns;
-    size_t n;
+    size_t n, cap;
 };
 
-/* All zero is empty, and means that nothing was added. */
+/* All zero is empty. */
 struct weft_sums {
     uint64_t *whole;  /* by border: sums of what is over there */
     uint64_t *n_open; /* changes of how many pieces of time are under way */
     uint64_t *starts; /* and of the sum of their starts */
+    size_t whole_cap, open_cap;
+    bool is_used, has_times; /* since the last reset */
     bool is_summed;
 };
 
 void weft_sums_fini(struct weft_sums *sums);
+
+/* Empties it, for other borders; its memory is used again. */
+void weft_sums_reset(struct weft_sums *sums);
 
 /* Something at at_ns; false without memory. */
 bool weft_sums_add(struct weft_sums *sums, const struct weft_sum_borders *borders, uint64_t at_ns,
@@ -35,8 +40,12 @@ bool weft_sums_add(struct weft_sums *sums, const struct weft_sum_borders *border
 bool weft_sums_add_time(struct weft_sums *sums, const struct weft_sum_borders *borders,
                         uint64_t start_ns, uint64_t end_ns);
 
-/* What lies in [start_ns, end_ns), both of which are borders. Nothing may be added any more. */
-uint64_t weft_sums_get(struct weft_sums *sums, const struct weft_sum_borders *borders,
-                       uint64_t start_ns, uint64_t end_ns);
+/* The first border at at_ns or later; n if there is none. */
+size_t weft_sum_place(const struct weft_sum_borders *borders, uint64_t at_ns);
+
+/* What lies before a border, but for a constant: an interval's sum is the difference at its ends.
+ * Nothing may be added any more. */
+uint64_t weft_sums_before(struct weft_sums *sums, const struct weft_sum_borders *borders,
+                          size_t place);
 
 #endif

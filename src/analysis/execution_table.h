@@ -5,15 +5,16 @@
 #ifndef WEFT_ANALYSIS_EXECUTION_TABLE_H
 #define WEFT_ANALYSIS_EXECUTION_TABLE_H
 
-#include "analysis/execution_pairs.h"
+#include "analysis/execution_gather.h"
 #include "analysis/execution_plan.h"
 #include "base/pool.h"
 #include "schema/executions.h"
 
 /* Orders what was found, says which are nested, and adds metrics: times, the user's, and
- * `with_metrics` those that the trace tells. ends_unmatched is left 0. O(n log n). */
+ * `with_metrics` those that the trace tells. ends_unmatched is left 0. The table takes the spool of
+ * `found`. O(n log n). */
 WEFT_CHECKED enum weft_code weft_execution_table_make(const struct weft_rule_plan *plan,
-                                                      struct weft_executions_found *found,
+                                                      struct weft_execution_gather *found,
                                                       bool with_metrics, const struct weft_run *run,
                                                       struct weft_executions_table **table,
                                                       struct weft_err *err);

@@ -13,6 +13,7 @@
  */
 #include "analysis/executions.h"
 
+#include "analysis/execution_gather.h"
 #include "analysis/execution_points.h"
 #include "analysis/execution_table.h"
 #include "base/checked.h"
@@ -325,28 +326,33 @@ static enum weft_code job_init(struct job *job, const uint32_t *ids, size_t n_id
     return code;
 }
 
-static void item_fini(struct item *item)
+/* What is needed to find executions, but for the names of metrics and the numbers of ends. */
+static void job_release(struct job *job)
 {
-    weft_execution_reader_fini(&item->reader);
-    weft_execution_pairs_fini(&item->pairs);
-    weft_execution_list_fini(&item->ready);
-    weft_executions_found_fini(&item->found);
+    for (size_t i = 0; job->items && i < job->n_items; i++) {
+        weft_execution_reader_fini(&job->items[i].reader);
+        weft_execution_list_fini(&job->items[i].ready);
+        weft_executions_found_fini(&job->items[i].found);
+    }
+    for (unsigned i = 0; job->bufs && i < job->n_workers; i++) {
+        weft_event_buf_free(job->bufs[i]);
+        job->bufs[i] = NULL;
+    }
+    weft_execution_list_fini(&job->group);
+    weft_executions_found_fini(&job->found);
 }
 
 static void job_fini(struct job *job)
 {
+    job_release(job);
     for (size_t i = 0; job->items && i < job->n_items; i++)
-        item_fini(&job->items[i]);
-    for (unsigned i = 0; job->bufs && i < job->n_workers; i++)
-        weft_event_buf_free(job->bufs[i]);
+        weft_execution_pairs_fini(&job->items[i].pairs);
     free(job->items);
     free(job->pieces);
     free(job->lagging);
     free(job->heap.items);
     free(job->bufs);
-    weft_execution_list_fini(&job->group);
     weft_execution_pairs_fini(&job->across);
-    weft_executions_found_fini(&job->found);
     if (job->has_plan)
         weft_rule_plan_fini(&job->plan);
 }
@@ -379,32 +385,44 @@ static enum weft_code run_job(struct job *job, const struct weft_trace *trace,
 
 /* ---- to a table ------------------------------------------------------------------------------ */
 
+enum { SPOOL_BYTES = 32 << 20, RUN_BYTES = 16 << 20, WINDOW_ROWS = 1 << 16, SPOOL_SHARE = 8 };
+
 struct gathering {
-    struct weft_executions_found all;
-    uint64_t memory_bytes;
+    struct weft_execution_gather *all;
     bool without_open;
 };
-
-_Static_assert(sizeof(struct weft_execution_found) == WEFT_EXECUTION_BYTES, "as promised");
 
 static enum weft_code gather(void *context, struct weft_execution_found *found,
                              struct weft_err *err)
 {
-    struct gathering *gathering = context;
-    const size_t n_most = (size_t)(gathering->memory_bytes / WEFT_EXECUTION_BYTES);
+    const struct gathering *gathering = context;
     if (gathering->without_open && found->row.flags & WEFT_EXECUTION_UNFINISHED)
         return WEFT_OK;
-    if (gathering->memory_bytes && gathering->all.n > n_most)
-        return weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
-                         "the rules find more than %zu executions, which is what --mem admits: "
-                         "add conditions (where ...), or allow more",
-                         n_most);
-    struct weft_execution_found *kept = WEFT_VEC_PUSH(&gathering->all);
-    if (!kept)
-        return no_memory(err);
-    *kept = *found;
-    found->begin = found->end = NULL;
-    return WEFT_OK;
+    return weft_execution_gather_add(gathering->all, found, err);
+}
+
+static struct weft_execution_sizes sizes_of(const struct weft_run *run)
+{
+    const uint64_t share = run->memory_bytes / SPOOL_SHARE;
+    const uint64_t most = run->memory_bytes ? weft_min_u64(share, SPOOL_BYTES) : SPOOL_BYTES;
+    return (struct weft_execution_sizes){ .spool_bytes = most,
+                                          .run_bytes = (size_t)weft_min_u64(most, RUN_BYTES),
+                                          .window_rows = WINDOW_ROWS };
+}
+
+static enum weft_code make_table(struct job *job, struct weft_execution_gather *all,
+                                 bool with_metrics, const struct weft_run *run,
+                                 struct weft_executions_table **table, struct weft_err *err)
+{
+    struct weft_executions_table *made = NULL;
+    const enum weft_code code =
+        weft_execution_table_make(&job->plan, all, with_metrics, run, &made, err);
+    for (size_t i = 0; code == WEFT_OK && i < job->n_items; i++)
+        count_ends(made, &job->items[i].pairs);
+    if (code == WEFT_OK)
+        count_ends(made, &job->across);
+    *table = made;
+    return code;
 }
 
 enum weft_code weft_executions_run(const struct weft_trace *trace,
@@ -413,19 +431,17 @@ enum weft_code weft_executions_run(const struct weft_trace *trace,
                                    const struct weft_run *run, struct weft_executions_table **table,
                                    struct weft_err *err)
 {
-    struct gathering gathering = { .memory_bytes = run->memory_bytes,
+    const struct weft_execution_sizes sizes = opts->sizes ? *opts->sizes : sizes_of(run);
+    struct gathering gathering = { .all = weft_execution_gather_new(&sizes),
                                    .without_open = opts->of_dependencies };
     struct job job = { .take = gather, .context = &gathering };
     *table = NULL;
-    enum weft_code code = run_job(&job, trace, filter, opts, run, err);
+    enum weft_code code =
+        gathering.all ? run_job(&job, trace, filter, opts, run, err) : no_memory(err);
+    job_release(&job);
     if (code == WEFT_OK)
-        code = weft_execution_table_make(&job.plan, &gathering.all, !opts->without_metrics, run,
-                                         table, err);
-    for (size_t i = 0; code == WEFT_OK && i < job.n_items; i++)
-        count_ends(*table, &job.items[i].pairs);
-    if (code == WEFT_OK)
-        count_ends(*table, &job.across);
-    weft_executions_found_fini(&gathering.all);
+        code = make_table(&job, gathering.all, !opts->without_metrics, run, table, err);
+    weft_execution_gather_free(gathering.all);
     job_fini(&job);
     return code;
 }

@@ -10,6 +10,13 @@
 #include "schema/executions.h"
 #include "schema/rules.h"
 
+/* How much is in memory at once; the result does not depend on it. */
+struct weft_execution_sizes {
+    uint64_t spool_bytes; /* of tables: what is more lies in a temporary file */
+    size_t run_bytes;     /* that are sorted at once */
+    size_t window_rows;   /* of a thread, whose metrics are taken at once */
+};
+
 struct weft_executions_opts {
     const struct weft_rules *rules;
     bool of_dependencies; /* not its types, but its dependencies: what is depended on and what
@@ -17,18 +24,18 @@ struct weft_executions_opts {
                            */
     bool
         without_metrics; /* only "duration" and "start", and the user's that rules and marks give */
+    const struct weft_execution_sizes *sizes; /* NULL: as is good */
 };
 
 /* The executions of the filter's threads: those of the thread where they begin. Reads every block
  * that may hold what the rules are for once, and for metrics what else is known of the threads that
- * have executions. Memory: the result, of which run->memory_bytes admits one execution for each
- * WEFT_EXECUTION_BYTES of it (else WEFT_E_LIMIT), and what weft_executions_stream needs. */
+ * have executions. The table lies in a temporary file, but for a small one. Memory: 128 MB at most,
+ * and what weft_executions_stream needs, whatever the number of executions. WEFT_E_IO where the
+ * file cannot be made, or has no room. */
 WEFT_CHECKED enum weft_code
 weft_executions_run(const struct weft_trace *trace, const struct weft_thread_filter *filter,
                     const struct weft_executions_opts *opts, const struct weft_run *run,
                     struct weft_executions_table **table, struct weft_err *err);
-
-enum { WEFT_EXECUTION_BYTES = 64 };
 
 /* An execution that ended, or did not; valid during the call. Its flags lack NESTED and LOSSY,
  * which only all of them tell. */

@@ -125,6 +125,26 @@ enum weft_code weft_temp_open(const char *beside, int *fd, struct weft_err *err)
     return weft_in_file(err, beside);
 }
 
+static int scratch_in(const char *folder)
+{
+    char beside[PATH_MAX];
+    const int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    const int n_written = snprintf(beside, sizeof beside, "%s/weft", folder);
+    return fd >= 0 || n_written < 0 || n_written >= PATH_MAX ? fd : temp_by_name(beside);
+}
+
+enum weft_code weft_scratch_open(int *fd, struct weft_err *err)
+{
+    const char *named = getenv("TMPDIR");
+    const char *const folders[] = { named && *named ? named : "/var/tmp", "/var/tmp", "/tmp" };
+    *fd = -1;
+    for (size_t i = 0; *fd < 0 && i < sizeof folders / sizeof *folders; i++)
+        *fd = scratch_in(folders[i]);
+    return *fd >= 0
+               ? WEFT_OK
+               : weft_fail_errno(err, errno, "cannot create a temporary file in %s", folders[0]);
+}
+
 enum weft_code weft_fd_write(int fd, const void *bytes_ptr, size_t n_bytes, struct weft_err *err)
 {
     const uint8_t *bytes = bytes_ptr;

@@ -39,6 +39,9 @@ void weft_mapped_done(const struct weft_mapped *file, uint64_t off, uint64_t n_b
  * `*fd` is closed and no map of it is left. The caller closes. WEFT_E_IO. */
 WEFT_CHECKED enum weft_code weft_temp_open(const char *beside, int *fd, struct weft_err *err);
 
+/* The same for what has no place of its own: in TMPDIR, else /var/tmp, else /tmp. */
+WEFT_CHECKED enum weft_code weft_scratch_open(int *fd, struct weft_err *err);
+
 /* Writes all of it at the file's position; short writes are retried. A full disk is WEFT_E_IO. */
 WEFT_CHECKED enum weft_code weft_fd_write(int fd, const void *bytes, size_t n_bytes,
                                           struct weft_err *err);

@@ -2,10 +2,10 @@
 #include "base/sort.h"
 
 #include "base/checked.h"
+#include "base/file.h"
 #include "base/vec.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,33 +138,6 @@ static enum weft_code lane_sort(struct lane *lane, struct weft_err *err)
 
 /* ---- the file ------------------------------------------------------------------------------- */
 
-static int open_in(const char *folder)
-{
-    int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (fd >= 0)
-        return fd;
-    char path[4096];
-    int n = snprintf(path, sizeof path, "%s/weft-sort.XXXXXX", folder);
-    if (n < 0 || (size_t)n >= sizeof path)
-        return -1;
-    fd = mkostemp(path, O_CLOEXEC);
-    if (fd >= 0)
-        (void)unlink(path);
-    return fd;
-}
-
-static enum weft_code file_open(struct weft_sorter *sorter, struct weft_err *err)
-{
-    const char *named = getenv("TMPDIR");
-    const char *const folders[] = { named && *named ? named : "/var/tmp", "/var/tmp", "/tmp" };
-    for (size_t k = 0; sorter->fd < 0 && k < sizeof folders / sizeof *folders; k++)
-        sorter->fd = open_in(folders[k]);
-    if (sorter->fd < 0)
-        return weft_fail_errno(err, errno, "cannot create a temporary file for sorting in %s",
-                               folders[0]);
-    return WEFT_OK;
-}
-
 static enum weft_code file_write(struct weft_sorter *sorter, const void *bytes, size_t n_bytes,
                                  struct weft_err *err)
 {
@@ -224,7 +197,7 @@ static enum weft_code lane_spill(struct weft_sorter *sorter, struct lane *lane,
 
 static enum weft_code spill(struct weft_sorter *sorter, struct weft_err *err)
 {
-    enum weft_code code = sorter->fd < 0 ? file_open(sorter, err) : WEFT_OK;
+    enum weft_code code = sorter->fd < 0 ? weft_scratch_open(&sorter->fd, err) : WEFT_OK;
     for (size_t k = 0; code == WEFT_OK && k < sorter->lanes.n; k++)
         if (sorter->lanes.items[k].n)
             code = lane_spill(sorter, &sorter->lanes.items[k], err);

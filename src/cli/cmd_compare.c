@@ -120,6 +120,19 @@ static enum weft_code show(struct asked *asked)
     return code == WEFT_OK ? closed : code;
 }
 
+/* A group without an execution is a filter that is wrong, mostly. */
+static enum weft_code check_groups(struct asked *asked)
+{
+    const struct weft_compare_table *table = asked->table;
+    const bool is_a = table->n_a == 0;
+    const char *filter = is_a ? asked->opts->a : asked->opts->b;
+    if (table->n_a > 0 && table->n_b > 0)
+        return WEFT_OK;
+    return weft_fail(&asked->cli->err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                     "no execution is in group %s (%s)", is_a ? "A" : "B",
+                     filter && *filter ? filter : "all");
+}
+
 static enum weft_code compare(struct asked *asked)
 {
     struct weft_err *err = &asked->cli->err;
@@ -131,6 +144,8 @@ static enum weft_code compare(struct asked *asked)
     enum weft_code code = weft_cli_compared(asked->cli, &opts->compared, &asked->comparison);
     if (code == WEFT_OK)
         code = weft_comparison_run(asked->comparison, &how, &asked->table, err);
+    if (code == WEFT_OK)
+        code = check_groups(asked);
     if (code == WEFT_OK)
         code = weft_comparison_histogram(asked->comparison, 0, HISTOGRAM_BINS, true, asked->arena,
                                          &asked->histogram, err);
@@ -146,6 +161,9 @@ static int run(struct weft_cli *cli, int argc, char **argv)
         return cli->exit_status;
     if (opts.report && !opts.gate)
         return weft_cli_usage(cli, "--report needs --gate");
+    if (!opts.a && !opts.b)
+        return weft_cli_usage(cli, "expected --a FILTER, --b FILTER or both: of all executions "
+                                   "against all there is nothing to tell");
     struct asked asked = { .cli = cli, .opts = &opts, .arena = weft_arena_new(0) };
     enum weft_code code =
         asked.arena ? WEFT_OK

@@ -41,7 +41,8 @@ struct doctor {
     struct weft_arena *arena;
     struct looked looked[TYPES_MAX];
     size_t n;
-    bool is_proposed; /* the trace suggests the types, nobody asked for them */
+    uint64_t trace_ns; /* that was recorded; of a database 0 */
+    bool is_proposed;  /* the type is a function that repeats, nobody asked for it */
 };
 
 static enum weft_code no_memory(struct doctor *doctor)
@@ -159,6 +160,7 @@ static enum weft_code look(struct doctor *doctor, struct weft_comparison *compar
                                           .matrix = weft_comparison_matrix(comparison),
                                           .is_versus = doctor->opts->a || doctor->opts->b,
                                           .is_proposed = doctor->is_proposed,
+                                          .trace_ns = doctor->trace_ns,
                                           .a = doctor->opts->a ? doctor->opts->a : "",
                                           .b = doctor->opts->b ? doctor->opts->b : "",
                                           .command = command };
@@ -227,7 +229,7 @@ static enum weft_code look_at_type(struct doctor *doctor,
     if (!name.bytes)
         return no_memory(doctor);
     const enum weft_code code =
-        weft_cli_compared_type(doctor->cli, executions, name.bytes, &comparison);
+        weft_cli_compared_type(doctor->cli, executions, name.bytes, rules, &comparison);
     return code == WEFT_OK ? look(doctor, comparison, name, command_of_rule(doctor, rule, rules))
                            : code;
 }
@@ -299,6 +301,38 @@ static bool is_wanted(const struct doctor *doctor, const struct weft_execution_p
     return proposal->count >= PROPOSAL_EXECUTIONS && weft_str_equal(proposal->why, best->why);
 }
 
+/* Is it a function that repeats, rather than what a program said of itself? */
+static bool is_call(struct weft_str rule)
+{
+    const struct weft_str call = WEFT_STR("call:");
+    return rule.n_bytes > call.n_bytes && memcmp(rule.bytes, call.bytes, call.n_bytes) == 0;
+}
+
+/* Is it a call that moves bytes, rather than work of the program? How long it takes says what the
+ * other side does. */
+static bool is_transfer(const struct weft_execution_proposal *proposal)
+{
+    static const char *const names[] = { "read",  "write",   "pread",    "pwrite", "pread64",
+                                         "readv", "writev",  "pwrite64", "recv",   "recvfrom",
+                                         "send",  "recvmsg", "sendmsg",  "sendto", "close",
+                                         "open",  "openat",  "lseek",    "malloc", "free" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (weft_str_equal(proposal->name, weft_str_of(names[i])))
+            return is_call(proposal->begin);
+    return false;
+}
+
+/* Such calls are told of if there is nothing else. */
+static bool is_work_proposed(const struct doctor *doctor,
+                             const struct weft_execution_proposals *proposals)
+{
+    for (size_t i = 0; i < proposals->n; i++)
+        if (is_wanted(doctor, &proposals->items[i], &proposals->items[0]) &&
+            !is_transfer(&proposals->items[i]))
+            return true;
+    return false;
+}
+
 /* Names of what the trace suggests: "a, b, c". */
 static const char *list_proposals(struct doctor *doctor,
                                   const struct weft_execution_proposals *proposals)
@@ -338,12 +372,15 @@ static enum weft_code look_at_proposals(struct doctor *doctor)
     struct weft_execution_proposals *proposals = NULL;
     enum weft_code code =
         weft_execution_proposals(doctor->cli->session, &proposals, &doctor->cli->err);
+    const bool has_work =
+        code == WEFT_OK && !doctor->opts->compared.rule.type && is_work_proposed(doctor, proposals);
     size_t n = 0;
-    doctor->is_proposed = doctor->opts->compared.rule.type == NULL;
     for (size_t i = 0; code == WEFT_OK && i < proposals->n && n < TYPES_MAX; i++) {
         const struct weft_execution_proposal *proposal = &proposals->items[i];
-        if (!is_wanted(doctor, proposal, &proposals->items[0]))
+        if (!is_wanted(doctor, proposal, &proposals->items[0]) ||
+            (has_work && is_transfer(proposal)))
             continue;
+        doctor->is_proposed = !doctor->opts->compared.rule.type && is_call(proposal->begin);
         code = look_at_proposal(doctor, proposal);
         n++;
     }
@@ -359,6 +396,8 @@ static enum weft_code look_at_trace(struct doctor *doctor)
     const struct weft_compared_options *opts = &doctor->opts->compared;
     struct weft_rules *rules = NULL;
     enum weft_code code = weft_cli_open_trace(cli, cli->inputs[0], &cli->session);
+    if (code == WEFT_OK)
+        doctor->trace_ns = weft_trace_meta(weft_session_trace(cli->session))->duration_ns;
     if (code == WEFT_OK && !opts->rules && !opts->rule.begin)
         return look_at_proposals(doctor);
     if (code == WEFT_OK)

@@ -120,6 +120,56 @@ static void tell_missing(struct weft_cli *cli, const struct asked *asked,
     }
 }
 
+static bool has_kind(const struct weft_store_meta *meta, const struct weft_rule *rule)
+{
+    switch (rule->kind) {
+    case WEFT_RULE_NONE:
+        return true;
+    case WEFT_RULE_CALL:
+    case WEFT_RULE_ENTER:
+    case WEFT_RULE_EXIT:
+        return meta->calls > 0;
+    case WEFT_RULE_SPAN:
+    case WEFT_RULE_BEGIN:
+    case WEFT_RULE_END:
+        return meta->events_of_kind[WEFT_EVENT_SPAN] > 0;
+    case WEFT_RULE_EVENT:
+        break;
+    }
+    return meta->events_of_kind[rule->event] > 0;
+}
+
+/* Rules of a kind that the trace has nothing of: no system calls were recorded, mostly. */
+static void tell_absent(struct weft_cli *cli, const struct weft_rules *rules)
+{
+    const struct weft_store_meta *meta = weft_trace_meta(weft_session_trace(cli->session));
+    for (size_t t = 0; t < rules->n_types && !cli->common.quiet; t++) {
+        const struct weft_rule *ends[] = { &rules->types[t].begin, &rules->types[t].end };
+        for (size_t i = 0; i < 2; i++) {
+            if (has_kind(meta, ends[i]))
+                continue;
+            weft_cli_quiet_line(cli);
+            fprintf(stderr, "weft: the trace has nothing of the kind '%s', which '%.*s' asks for\n",
+                    weft_rule_kind_name(ends[i]), (int)rules->types[t].name.n_bytes,
+                    rules->types[t].name.bytes);
+        }
+    }
+}
+
+/* Of CSV and JSON, which have no place for sentences. */
+static enum weft_code tell_remarks(struct weft_cli *cli, const struct weft_executions_table *table)
+{
+    struct weft_output *out;
+    if (cli->common.format == WEFT_FORMAT_TEXT || cli->common.quiet)
+        return WEFT_OK;
+    const enum weft_code code = weft_output_to_fd(2, "standard error", &out, &cli->err);
+    if (code != WEFT_OK)
+        return code;
+    weft_cli_quiet_line(cli);
+    weft_render_executions_remarks(out, table, "weft: ");
+    return weft_output_close(out, &cli->err);
+}
+
 /* Adds what was found to the database. */
 static enum weft_code store(struct weft_cli *cli, void *context, const union weft_result *result)
 {
@@ -130,10 +180,12 @@ static enum weft_code store(struct weft_cli *cli, void *context, const union wef
                                            .tag = text_or_none(opts->tag) };
     struct weft_database *database = NULL;
     tell_missing(cli, asked, result->executions);
-    if (!opts->database)
+    tell_absent(cli, asked->rules);
+    enum weft_code code = tell_remarks(cli, result->executions);
+    if (code == WEFT_OK && !opts->database)
         return WEFT_OK;
-    enum weft_code code =
-        weft_database_open(opts->database, WEFT_DATABASE_WRITE, &database, &cli->err);
+    if (code == WEFT_OK)
+        code = weft_database_open(opts->database, WEFT_DATABASE_WRITE, &database, &cli->err);
     if (code == WEFT_OK)
         code = weft_executions_build(cli->session, result->executions, database, &build, &cli->err);
     weft_database_close(database);

@@ -14,7 +14,7 @@ static const char *const weights[] = { "self", "calls", "samples", "stacks", NUL
 
 struct options {
     struct weft_compared_options compared;
-    const char *a, *b;
+    const char *a, *b, *strip;
     unsigned format, weight;
     bool diff;
 };
@@ -29,6 +29,8 @@ static const struct weft_option options[] = {
     { 0, "b", "FILTER", "those of group B, or without --diff those that are shown (default: all)",
       WEFT_OPTION_TEXT, MEMBER(b), NULL },
     WEFT_OPTIONS_COMPARED(MEMBER(compared)),
+    { 0, "strip", "PREFIX", "leave this out where names begin with it, such as a namespace",
+      WEFT_OPTION_TEXT, MEMBER(strip), NULL },
     { 'f', "format", "svg|folded", "a picture, or folded stacks (default: svg)", WEFT_OPTION_CHOICE,
       MEMBER(format), formats },
     { 0, "weight", "self|calls|samples|stacks",
@@ -37,9 +39,11 @@ static const struct weft_option options[] = {
 };
 
 static enum weft_code put(struct weft_cli *cli, const struct options *opts,
-                          const struct weft_flame *flame)
+                          struct weft_flame *flame)
 {
     struct weft_output *out;
+    if (opts->strip)
+        weft_flame_strip(flame, weft_str_of(opts->strip));
     const enum weft_code code = weft_cli_output(cli, &out);
     if (code != WEFT_OK)
         return code;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
+#include "query/database.h"
 
 struct options {
     bool threads;
@@ -10,27 +11,64 @@ static const struct weft_option options[] = {
       offsetof(struct options, threads), NULL },
 };
 
+static enum weft_code show_trace(struct weft_cli *cli, const struct options *opts)
+{
+    struct weft_view view;
+    enum weft_code code = weft_cli_open_trace(cli, cli->inputs[0], &cli->session);
+    if (code == WEFT_OK)
+        code = weft_cli_view(cli, &view);
+    if (code != WEFT_OK)
+        return code;
+    weft_render_info(&view, &(struct weft_info_view){ .with_threads = opts->threads });
+    return weft_output_close(view.out, &cli->err);
+}
+
+static enum weft_code show_sources(struct weft_cli *cli, const struct weft_source_info *sources,
+                                   size_t n_sources)
+{
+    struct weft_view view;
+    const enum weft_code code = weft_cli_view(cli, &view);
+    if (code != WEFT_OK)
+        return code;
+    weft_render_sources(&view, sources, n_sources);
+    return weft_output_close(view.out, &cli->err);
+}
+
+static enum weft_code show_database(struct weft_cli *cli)
+{
+    struct weft_database *database = NULL;
+    struct weft_source_info *sources = NULL;
+    size_t n_sources = 0;
+    struct weft_arena *arena = weft_arena_new(0);
+    enum weft_code code =
+        arena ? weft_database_open(cli->inputs[0], WEFT_DATABASE_READ, &database, &cli->err)
+              : weft_fail(&cli->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a database");
+    if (code == WEFT_OK)
+        code = weft_database_sources(database, arena, &sources, &n_sources, &cli->err);
+    weft_database_close(database);
+    if (code == WEFT_OK)
+        code = show_sources(cli, sources, n_sources);
+    weft_arena_free(arena);
+    return code;
+}
+
 static int run(struct weft_cli *cli, int argc, char **argv)
 {
     struct options opts = { 0 };
-    struct weft_view view;
     if (!weft_cli_parse(cli, &opts, argc, argv))
         return cli->exit_status;
-    enum weft_code code = weft_cli_open(cli);
+    enum weft_code code = weft_cli_begin(cli);
     if (code == WEFT_OK)
-        code = weft_cli_view(cli, &view);
-    if (code == WEFT_OK) {
-        weft_render_info(&view, &(struct weft_info_view){ .with_threads = opts.threads });
-        code = weft_output_close(view.out, &cli->err);
-    }
+        code = weft_database_is(cli->inputs[0]) ? show_database(cli) : show_trace(cli, &opts);
     return weft_cli_end(cli, code);
 }
 
 const struct weft_command weft_cmd_info = {
     .name = "info",
     .summary = "what is in a trace, and what was lost or repaired",
-    .arguments = "TRACE",
-    .about = "Reads the directory of a .weft file only: it takes milliseconds at any size.",
+    .arguments = "TRACE|DATABASE",
+    .about = "Reads the directory of a .weft file only: it takes milliseconds at any size. Of a\n"
+             "database of executions: of which traces they are, under which types and tags.",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .common = (WEFT_COMMON_ALL & ~(unsigned)WEFT_COMMON_TID) | WEFT_COMMON_PROCESSES,

@@ -44,6 +44,15 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+static void tell_written(const struct weft_cli *cli, uint64_t n_bytes, uint32_t n_left_out)
+{
+    fprintf(stderr, "weft: wrote %s, %s", cli->common.output, weft_human_bytes(n_bytes).text);
+    if (n_left_out > 0)
+        fprintf(stderr, "; %s of other processes left out, --all-processes has them",
+                weft_human_plural(n_left_out, "thread").text);
+    fprintf(stderr, "\n");
+}
+
 static enum weft_code write_page(struct weft_cli *cli, const struct options *opts,
                                  const struct results *results)
 {
@@ -72,7 +81,7 @@ static enum weft_code write_page(struct weft_cli *cli, const struct options *opt
     uint64_t n_bytes = weft_output_offset(view.out);
     code = weft_output_close(view.out, &cli->err);
     if (code == WEFT_OK && !cli->common.quiet)
-        fprintf(stderr, "weft: wrote %s, %s\n", cli->common.output, weft_human_bytes(n_bytes).text);
+        tell_written(cli, n_bytes, view.n_left_out);
     return code;
 }
 
@@ -106,7 +115,8 @@ const struct weft_command weft_cmd_report = {
         "the behaviours of the program with their ribbons.",
     .options = options,
     .n_options = sizeof options / sizeof *options,
-    .common = WEFT_COMMON_OUTPUT | WEFT_COMMON_TID | WEFT_COMMON_WORK | WEFT_COMMON_TALK,
+    .common = WEFT_COMMON_OUTPUT | WEFT_COMMON_TID | WEFT_COMMON_WORK | WEFT_COMMON_TALK |
+              WEFT_COMMON_PROCESSES,
     .n_inputs_min = 1,
     .n_inputs_max = 1,
     .run = run,

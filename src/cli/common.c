@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 #include "cli/progress.h"
 #include "cli/recording.h"
+#include "query/database.h"
 #include "render/human.h"
 
 #include <errno.h>
@@ -238,6 +239,10 @@ enum weft_code weft_cli_open_trace(struct weft_cli *cli, const char *path,
                                    struct weft_session **session)
 {
     enum weft_code code = weft_cli_complete(cli, &path);
+    if (code == WEFT_OK && weft_database_is(path))
+        return weft_fail(&cli->err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                         "expected a trace, found a database of executions, which weft info, "
+                         "compare, flame, diagnose and serve read");
     if (code == WEFT_OK)
         code = weft_session_open(path, &cli->run, session, &cli->err);
     if (code != WEFT_OK)

@@ -34,6 +34,21 @@ static enum weft_code open_database(struct weft_cli *cli, const struct weft_comp
     return weft_comparison_open(cli->inputs[0], type, opts->map, comparison, &cli->err);
 }
 
+/* The trace of the session by these rules; of several types the one that the options name. */
+static enum weft_code compare_by_rules(struct weft_cli *cli,
+                                       const struct weft_compared_options *opts,
+                                       const struct weft_rules *rules,
+                                       struct weft_comparison **comparison)
+{
+    union weft_result result;
+    enum weft_code code = weft_cli_compared_executions(cli, rules, &result);
+    if (code == WEFT_OK)
+        code = weft_cli_compared_type(cli, result.executions, opts->rule.type, opts->rules,
+                                      comparison);
+    weft_query_discard("executions", &result);
+    return code;
+}
+
 enum weft_code weft_cli_compared(struct weft_cli *cli, const struct weft_compared_options *opts,
                                  struct weft_comparison **comparison)
 {
@@ -48,7 +63,7 @@ enum weft_code weft_cli_compared(struct weft_cli *cli, const struct weft_compare
         if (code == WEFT_OK)
             code = weft_cli_compared_rules(cli, opts, &rules);
         if (code == WEFT_OK)
-            code = weft_cli_compared_by_rules(cli, rules, opts->rule.type, comparison);
+            code = compare_by_rules(cli, opts, rules, comparison);
         weft_rules_free(rules);
     }
     if (code == WEFT_OK)
@@ -156,7 +171,8 @@ enum weft_code weft_cli_compared_executions(struct weft_cli *cli, const struct w
 
 enum weft_code weft_cli_compared_type(struct weft_cli *cli,
                                       const struct weft_executions_table *executions,
-                                      const char *type, struct weft_comparison **comparison)
+                                      const char *type, const char *rules,
+                                      struct weft_comparison **comparison)
 {
     const struct weft_build_opts opts = { .path = weft_str_of(cli->inputs[0]) };
     struct weft_ecct_matrix *matrix = NULL;
@@ -165,17 +181,8 @@ enum weft_code weft_cli_compared_type(struct weft_cli *cli,
     enum weft_code code = choose_type(cli, executions, type, &place);
     if (code == WEFT_OK)
         code = weft_executions_matrix(cli->session, executions, place, &opts, &matrix, &cli->err);
+    if (code == WEFT_OK && rules)
+        for (size_t i = 0; i < matrix->n_sources; i++)
+            matrix->sources[i].rules = weft_str_of(rules);
     return code == WEFT_OK ? weft_comparison_of(matrix, comparison, &cli->err) : code;
-}
-
-enum weft_code weft_cli_compared_by_rules(struct weft_cli *cli, const struct weft_rules *rules,
-                                          const char *type, struct weft_comparison **comparison)
-{
-    union weft_result result;
-    *comparison = NULL;
-    enum weft_code code = weft_cli_compared_executions(cli, rules, &result);
-    if (code == WEFT_OK)
-        code = weft_cli_compared_type(cli, result.executions, type, comparison);
-    weft_query_discard("executions", &result);
-    return code;
 }

@@ -105,18 +105,12 @@ WEFT_CHECKED enum weft_code weft_cli_compared_executions(struct weft_cli *cli,
                                                          const struct weft_rules *rules,
                                                          union weft_result *executions);
 
-/* Those of the type called `type` (NULL: of the only one that has any). WEFT_E_ARG: there are
- * none, or of several types. */
+/* Those of the type called `type` (NULL: of the only one that has any); `rules` is the file that
+ * their rules are of (NULL: none), for the commands that open them, and must stay. WEFT_E_ARG:
+ * there are none, or of several types. */
 WEFT_CHECKED enum weft_code weft_cli_compared_type(struct weft_cli *cli,
                                                    const struct weft_executions_table *executions,
-                                                   const char *type,
+                                                   const char *type, const char *rules,
                                                    struct weft_comparison **comparison);
-
-/* The trace of the session by these rules; of several types the one called `type` (NULL: of the
- * only one). */
-WEFT_CHECKED enum weft_code weft_cli_compared_by_rules(struct weft_cli *cli,
-                                                       const struct weft_rules *rules,
-                                                       const char *type,
-                                                       struct weft_comparison **comparison);
 
 #endif

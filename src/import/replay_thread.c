@@ -167,13 +167,17 @@ static bool event_clip(const struct weft_replay_source *source, const struct wef
 {
     const struct weft_replay *replay = source->replay;
     const uint64_t begin_ns = weft_max_u64(from->time_ns, replay->from_ns);
-    const uint64_t end_ns =
-        weft_min_u64(weft_add_sat_u64(from->time_ns, from->duration_ns), replay->to_ns);
+    const uint64_t whole_end_ns = weft_add_sat_u64(from->time_ns, from->duration_ns);
+    const uint64_t end_ns = weft_min_u64(whole_end_ns, replay->to_ns);
     *event = *from;
     if (from->time_ns >= replay->to_ns || (from->time_ns < begin_ns && end_ns <= begin_ns))
         return false;
     event->time_ns = weft_replay_time(replay, source->thread_id, begin_ns);
     event->duration_ns = weft_replay_time(replay, source->thread_id, end_ns) - event->time_ns;
+    if (event->kind == WEFT_EVENT_SPAN && from->time_ns < begin_ns)
+        event->prev_state |= WEFT_SPAN_CUT;
+    if (event->kind == WEFT_EVENT_SPAN && end_ns < whole_end_ns)
+        event->prev_state |= WEFT_SPAN_OPEN;
     if (event->next_thread_id != WEFT_ID_NONE)
         event->next_thread_id = replay->thread_ids[event->next_thread_id];
     return true;

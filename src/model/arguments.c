@@ -65,3 +65,24 @@ bool weft_argument_address(struct weft_str text, uint64_t *number)
     }
     return true;
 }
+
+/* Within a string of the text the first quote would be escaped. */
+bool weft_arguments_ready(struct weft_str text, uint64_t *fds, size_t n_max, size_t *n_fds)
+{
+    static const char front[] = "\"ready\":[";
+    const char *const end = text.bytes + text.n_bytes;
+    const char *at =
+        text.n_bytes ? memmem(text.bytes, text.n_bytes, front, sizeof front - 1) : NULL;
+    *n_fds = 0;
+    if (!at)
+        return false;
+    for (at += sizeof front - 1; at < end && *at >= '0' && *at <= '9';
+         at += at < end && *at == ',') {
+        uint64_t fd = 0;
+        for (; at < end && *at >= '0' && *at <= '9'; at++)
+            fd = fd * 10 + (uint64_t)(*at - '0');
+        if (*n_fds < n_max)
+            fds[(*n_fds)++] = fd;
+    }
+    return true;
+}

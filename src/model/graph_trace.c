@@ -132,8 +132,8 @@ static enum weft_code cause_of_lock(struct trace_graph *graph, uint32_t thread_i
     enum weft_code code = weft_graph_user_before(graph->user, thread_id, state->end_ns, &told, err);
     if (code != WEFT_OK || told.reason != WEFT_PATH_LOCK)
         return code;
-    weft_graph_user_cause(graph->user, thread_id, &told, edge);
-    if (weft_graph_has_source(edge)) {
+    code = weft_graph_user_cause(graph->user, thread_id, &told, edge, err);
+    if (code == WEFT_OK && weft_graph_has_source(edge)) {
         state->reason = WEFT_PATH_LOCK;
         edge->to_ns = state->end_ns;
         edge->from_ns = edge->from_ns < edge->to_ns ? edge->from_ns : edge->to_ns;
@@ -160,7 +160,7 @@ static enum weft_code cause(struct weft_graph *graph, uint32_t thread_id,
     if (cause_of_dependency(of(graph), thread_id, state, edge))
         return WEFT_OK;
     if (state->is_of_program)
-        weft_graph_user_cause(of(graph)->user, thread_id, state, edge);
+        code = weft_graph_user_cause(of(graph)->user, thread_id, state, edge, err);
     else if (state->reason != WEFT_PATH_TASK)
         code = cause_of_kernel(of(graph), thread_id, state, edge, err);
     if (code == WEFT_OK)
@@ -169,7 +169,7 @@ static enum weft_code cause(struct weft_graph *graph, uint32_t thread_id,
         state->reason = WEFT_PATH_WAKER_UNKNOWN; /* in no call, and nobody knows why */
     else if (code == WEFT_OK && state->is_of_program && state->reason == WEFT_PATH_WAKER_UNKNOWN &&
              !weft_graph_has_source(edge))
-        state->reason = weft_graph_user_reason(of(graph)->user, thread_id, state);
+        code = weft_graph_user_reason(of(graph)->user, thread_id, state, err);
     return code;
 }
 
@@ -196,7 +196,8 @@ static enum weft_code sharers(struct weft_graph *graph, uint32_t thread_id, uint
                               struct weft_err *err)
 {
     if (!of(graph)->kernel)
-        return WEFT_OK;
+        return weft_graph_user_sharers(of(graph)->user, thread_id, from_ns, to_ns, see, context,
+                                       err);
     return weft_graph_kernel_sharers(of(graph)->kernel, thread_id, from_ns, to_ns, see, context,
                                      err);
 }

@@ -7,13 +7,20 @@
 
 #include "base/search.h"
 #include "base/vec.h"
+#include "model/arguments.h"
 #include "model/events.h"
+#include "model/graph_ends.h"
 #include "model/waiting.h"
 #include "model/walk.h"
 
 #include <stdlib.h>
 
-enum { KEPT_PARTS = 2 * 64, LIST_SHARE = 4 };
+enum { KEPT_PARTS = 2 * 64, LIST_SHARE = 8, MOST_DESCRIPTORS = 64 };
+
+/* A call of input or output that lasts so long is a wait; and in shorter waits for descriptors it
+ * is not worth it to look for who ended them. */
+#define LONG_CALL_NS UINT64_C(50000)
+#define LONG_WAIT_NS UINT64_C(10000)
 
 /* From start_ns to that of the next one. */
 struct span {
@@ -21,6 +28,13 @@ struct span {
     bool is_wait;     /* in a function that waits */
     bool is_gap;      /* in no call */
     uint8_t for_what; /* enum weft_wait_for, of the outermost function on the way that says it */
+};
+
+/* The call that says what a wait is for. */
+struct wait_call {
+    uint64_t span_ns; /* where its span begins */
+    uint64_t start_ns, row;
+    uint32_t function_id;
 };
 
 /* A lock that was asked for, and had to be released first. */
@@ -36,6 +50,10 @@ struct part {
         size_t n, cap;
     } spans;
     struct {
+        struct wait_call *items; /* by span */
+        size_t n, cap;
+    } calls;
+    struct {
         struct lock_wait *items;
         size_t n, cap;
     } locks; /* of the whole interval */
@@ -48,8 +66,9 @@ struct weft_graph_user {
     const struct weft_trace *trace;
     uint64_t from_ns, to_ns, memory_bytes;
     struct weft_graph_sources released; /* of locks */
-    struct part **parts;                /* by thread; NULL: not asked for */
-    uint32_t *kept;                     /* threads with parts */
+    struct weft_graph_ends ends;
+    struct part **parts; /* by thread; NULL: not asked for */
+    uint32_t *kept;      /* threads with parts */
     size_t n_kept;
     uint64_t n_uses;
     uint8_t *waits; /* by function: 0 not asked yet, 1 no, from 2 on what it waits for */
@@ -83,6 +102,7 @@ void weft_graph_user_window(struct weft_graph_user *user, uint64_t from_ns, uint
     user->from_ns = from_ns;
     user->to_ns = to_ns;
     weft_graph_sources_fini(&user->released);
+    weft_graph_ends_fini(&user->ends);
     for (size_t i = 0; i < user->n_kept; i++) {
         struct part *part = user->parts[user->kept[i]];
         part->from_ns = part->to_ns = 0;
@@ -96,6 +116,7 @@ static void part_free(struct part *part)
     if (!part)
         return;
     WEFT_VEC_FINI(&part->spans);
+    WEFT_VEC_FINI(&part->calls);
     WEFT_VEC_FINI(&part->locks);
     free(part);
 }
@@ -107,29 +128,60 @@ void weft_graph_user_close(struct weft_graph_user *user)
     for (size_t i = 0; i < user->n_kept; i++)
         part_free(user->parts[user->kept[i]]);
     weft_graph_sources_fini(&user->released);
+    weft_graph_ends_fini(&user->ends);
     free(user->parts);
     free(user->kept);
     free(user->waits);
     free(user);
 }
 
-static bool function_waits(struct weft_graph_user *user, uint32_t function_id)
+/* What a function waits for; none: it is not there to wait. */
+static bool waits_for(struct weft_graph_user *user, uint32_t function_id, enum weft_wait_for *what)
 {
     uint8_t *known = &user->waits[function_id];
-    if (*known == 0)
-        *known = weft_is_wait_name(weft_trace_function(user->trace, function_id)->name)
-                     ? (uint8_t)(2 + weft_wait_for_of_name(
-                                         weft_trace_function(user->trace, function_id)->name))
+    if (*known == 0) {
+        const struct weft_str name = weft_trace_function(user->trace, function_id)->name;
+        *known = weft_is_wait_name(name) || weft_may_wait_name(name)
+                     ? (uint8_t)(2 + weft_wait_for_of_name(name))
                      : 1;
+    }
+    *what = *known >= 2 ? (enum weft_wait_for)(*known - 2) : WEFT_WAITS_FOR_ANY;
     return *known >= 2;
 }
 
+/* A call that was cut where the walk begins may be one: nothing is told of its span, which begins
+ * further back. `*is_undecided` if it may last longer than the walk, which goes until walk_to_ns.
+ */
+static bool is_wait(struct weft_graph_user *user, const struct weft_walk_call *call,
+                    uint64_t walk_to_ns, bool *is_undecided)
+{
+    enum weft_wait_for what;
+    if (!waits_for(user, call->function_id, &what))
+        return false;
+    if (what < WEFT_WAITS_FOR_INPUT || call->row == UINT64_MAX ||
+        call->end_ns - call->start_ns >= LONG_CALL_NS)
+        return true;
+    *is_undecided |= call->end_ns == walk_to_ns;
+    return false;
+}
+
 /* In a wait: the function, or one that it calls, says what for. */
-static void see_wait(struct weft_graph_user *user, struct part *part, uint32_t function_id)
+static bool see_wait(struct weft_graph_user *user, struct part *part,
+                     const struct weft_walk_call *call)
 {
     struct span *span = &part->spans.items[part->spans.n - 1];
-    if (span->for_what == WEFT_WAITS_FOR_ANY && function_waits(user, function_id))
-        span->for_what = (uint8_t)(user->waits[function_id] - 2);
+    enum weft_wait_for what;
+    if (span->for_what != WEFT_WAITS_FOR_ANY || !waits_for(user, call->function_id, &what) ||
+        what == WEFT_WAITS_FOR_ANY)
+        return true;
+    span->for_what = (uint8_t)what;
+    struct wait_call *kept = WEFT_VEC_PUSH(&part->calls);
+    if (kept)
+        *kept = (struct wait_call){ .span_ns = span->start_ns,
+                                    .start_ns = call->start_ns,
+                                    .row = call->row,
+                                    .function_id = call->function_id };
+    return kept != NULL;
 }
 
 static bool has_kind(const struct weft_graph_user *user, enum weft_event_kind kind)
@@ -252,23 +304,26 @@ static enum weft_code add_span(struct part *part, uint64_t start_ns, size_t dept
     return WEFT_OK;
 }
 
-/* Depths count from 1: 0 is no call. */
+/* Depths count from 1: 0 is no call. What happens from the end of the part on is not of it. */
 static enum weft_code read_spans(struct weft_graph_user *user, struct part *part,
-                                 struct weft_walk *walk, struct weft_err *err)
+                                 struct weft_walk *walk, uint64_t walk_to_ns, bool *is_undecided,
+                                 struct weft_err *err)
 {
     enum weft_step step;
     struct weft_walk_call call;
     size_t depth = 0, wait_depth = 0;
+    *is_undecided = false;
     enum weft_code code = add_span(part, part->known_from_ns, 0, 0, err);
     while (code == WEFT_OK && (code = weft_walk_next(walk, &step, &call, err)) == WEFT_OK &&
-           step != WEFT_STEP_END) {
+           step != WEFT_STEP_END &&
+           (step == WEFT_STEP_ENTER ? call.start_ns : call.end_ns) < part->known_to_ns) {
         if (step == WEFT_STEP_ENTER) {
             depth = (size_t)call.depth + 1;
-            if (wait_depth == 0 && function_waits(user, call.function_id))
+            if (wait_depth == 0 && is_wait(user, &call, walk_to_ns, is_undecided))
                 wait_depth = depth;
             code = add_span(part, call.start_ns, depth, wait_depth, err);
-            if (code == WEFT_OK && wait_depth > 0)
-                see_wait(user, part, call.function_id);
+            if (code == WEFT_OK && wait_depth > 0 && !see_wait(user, part, &call))
+                return no_memory(err);
         } else {
             if (wait_depth == (size_t)call.depth + 1)
                 wait_depth = 0;
@@ -312,19 +367,35 @@ static uint64_t find_end(const struct weft_graph_user *user, uint32_t thread_id,
                : UINT64_MAX;
 }
 
+/* What the walk of [known_from_ns, walk_to_ns) tells of [known_from_ns, known_to_ns). */
+static enum weft_code read_until(struct weft_graph_user *user, struct part *part,
+                                 uint32_t thread_id, uint64_t walk_to_ns, bool *is_undecided,
+                                 struct weft_err *err)
+{
+    struct weft_walk *walk = NULL;
+    const struct weft_walk_opts opts = { .window = { .from_ns = part->known_from_ns,
+                                                     .to_ns = walk_to_ns } };
+    part->spans.n = part->calls.n = 0;
+    enum weft_code code = weft_walk_open(user->trace, thread_id, &opts, &walk, err);
+    if (code == WEFT_OK)
+        code = read_spans(user, part, walk, walk_to_ns, is_undecided, err);
+    weft_walk_close(walk);
+    return code;
+}
+
+/* Goes on into the next block only where whether a call is long depends on it. */
 static enum weft_code read_part(struct weft_graph_user *user, struct part *part, uint32_t thread_id,
                                 uint64_t from_ns, uint64_t at_ns, struct weft_err *err)
 {
-    struct weft_walk *walk = NULL;
-    const struct weft_walk_opts opts = { .window = { .from_ns = from_ns,
-                                                     .to_ns = find_end(user, thread_id, at_ns) } };
-    part->spans.n = 0;
+    bool is_undecided;
+    const uint64_t to_ns = find_end(user, thread_id, at_ns);
     part->known_from_ns = from_ns;
-    part->known_to_ns = opts.window.to_ns;
-    enum weft_code code = weft_walk_open(user->trace, thread_id, &opts, &walk, err);
-    if (code == WEFT_OK)
-        code = read_spans(user, part, walk, err);
-    weft_walk_close(walk);
+    part->known_to_ns = to_ns;
+    enum weft_code code = read_until(user, part, thread_id, to_ns, &is_undecided, err);
+    if (code == WEFT_OK && is_undecided)
+        code = read_until(user, part, thread_id,
+                          to_ns < UINT64_MAX - LONG_CALL_NS ? to_ns + LONG_CALL_NS : UINT64_MAX,
+                          &is_undecided, err);
     if (code != WEFT_OK)
         part->known_to_ns = 0;
     return code;
@@ -416,7 +487,7 @@ static void tell_span(const struct weft_model_thread *thread, struct part *part,
     const size_t place = find_span(part, at_ns);
     const struct span *span = &part->spans.items[place];
     state->start_ns = start_of(part, span);
-    state->end_ns = end_of(part, place);
+    state->end_ns = end_of(part, place) < at_ns ? end_of(part, place) : at_ns;
     state->state = span->is_wait ? WEFT_PATH_BLOCKED : WEFT_PATH_USER;
     if (span->is_wait)
         state->reason = WEFT_PATH_WAKER_UNKNOWN;
@@ -477,25 +548,229 @@ static void cause_of_lock(struct weft_graph_user *user, uint32_t thread_id,
                                           .kind = WEFT_PATH_RELEASE };
 }
 
-void weft_graph_user_cause(struct weft_graph_user *user, uint32_t thread_id,
-                           const struct weft_graph_state *state, struct weft_graph_edge *edge)
-{
-    if (state->reason == WEFT_PATH_LOCK)
-        cause_of_lock(user, thread_id, state, edge);
-}
-
-enum weft_path_reason weft_graph_user_reason(const struct weft_graph_user *user, uint32_t thread_id,
-                                             const struct weft_graph_state *state)
+/* The call that says what the wait is for, or NULL; of a state that was told last for the thread.
+ */
+static const struct wait_call *call_of(struct weft_graph_user *user, uint32_t thread_id,
+                                       const struct weft_graph_state *state,
+                                       enum weft_wait_for *what)
 {
     struct part *part = user->parts[thread_id];
+    size_t place;
+    *what = WEFT_WAITS_FOR_ANY;
     if (!part || !is_inside(part, state->end_ns))
-        return WEFT_PATH_WAKER_UNKNOWN;
-    switch ((enum weft_wait_for)part->spans.items[find_span(part, state->end_ns)].for_what) {
-    case WEFT_WAITS_FOR_TIMER:
-        return WEFT_PATH_TIMER;
-    case WEFT_WAITS_FOR_NETWORK:
-        return WEFT_PATH_NETWORK;
-    default:
-        return WEFT_PATH_WAKER_UNKNOWN;
+        return NULL;
+    const struct span *span = &part->spans.items[find_span(part, state->end_ns)];
+    WEFT_SEARCH(place, part->calls.n, part->calls.items[place].span_ns < span->start_ns);
+    if (!span->is_wait || place == part->calls.n ||
+        part->calls.items[place].span_ns != span->start_ns)
+        return NULL;
+    *what = (enum weft_wait_for)span->for_what;
+    return &part->calls.items[place];
+}
+
+/* What the arguments of a call tell. */
+struct told {
+    uint64_t objects[MOST_DESCRIPTORS]; /* waited for, or that were ready if that is told */
+    size_t n_objects;
+    bool is_timed_out;
+};
+
+static void see_told(void *context, const struct weft_walk_call *call)
+{
+    struct told *told = context;
+    size_t n_ready;
+    for (; told->n_objects < call->n_args && told->n_objects < MOST_DESCRIPTORS; told->n_objects++)
+        told->objects[told->n_objects] = call->args[told->n_objects];
+    for (size_t i = 0; i < call->n_arg_texts; i++)
+        if (weft_arguments_ready(call->arg_texts[i], told->objects, MOST_DESCRIPTORS, &n_ready)) {
+            told->n_objects = n_ready;
+            told->is_timed_out = n_ready == 0;
+        }
+}
+
+static enum weft_code read_told(const struct weft_graph_user *user, uint32_t thread_id,
+                                const struct wait_call *call, struct told *told,
+                                struct weft_err *err)
+{
+    told->n_objects = 0;
+    told->is_timed_out = false;
+    return weft_call_arguments(user->trace, thread_id, call->row, call->start_ns, see_told, told,
+                               err);
+}
+
+/* The end of the thread that is joined. */
+static enum weft_code cause_of_join(struct weft_graph_user *user, uint32_t thread_id,
+                                    const struct weft_graph_state *state,
+                                    const struct wait_call *call, struct weft_graph_edge *edge,
+                                    struct weft_err *err)
+{
+    struct told told;
+    enum weft_code code = weft_graph_ends_handles(&user->ends, user->trace, user->to_ns,
+                                                  user->memory_bytes / LIST_SHARE, err);
+    if (code == WEFT_OK)
+        code = read_told(user, thread_id, call, &told, err);
+    if (code != WEFT_OK || told.n_objects == 0)
+        return code;
+    const uint32_t joined =
+        weft_graph_ends_thread(&user->ends, &weft_trace_thread(user->trace, thread_id)->info,
+                               told.objects[0], state->end_ns);
+    if (joined == WEFT_ID_NONE || joined == thread_id)
+        return WEFT_OK;
+    const uint64_t last_ns = weft_trace_thread(user->trace, joined)->last_ns;
+    if (last_ns > state->start_ns)
+        *edge =
+            (struct weft_graph_edge){ .from_ns = last_ns < state->end_ns ? last_ns : state->end_ns,
+                                      .to_ns = state->end_ns,
+                                      .from_thread_id = joined,
+                                      .kind = WEFT_PATH_END };
+    return WEFT_OK;
+}
+
+/* Who made one of the descriptors ready, first. */
+static enum weft_code cause_of_ready(struct weft_graph_user *user, uint32_t thread_id,
+                                     const struct weft_graph_state *state,
+                                     const struct wait_call *call, struct weft_graph_edge *edge,
+                                     struct weft_err *err)
+{
+    struct told told;
+    const struct weft_graph_ready *first = NULL;
+    enum weft_code code = weft_graph_ends_points(&user->ends, user->trace, user->from_ns,
+                                                 user->to_ns, user->memory_bytes / LIST_SHARE, err);
+    if (code != WEFT_OK || user->ends.ready.n == 0)
+        return code;
+    code = read_told(user, thread_id, call, &told, err);
+    for (size_t i = 0; code == WEFT_OK && i < told.n_objects; i++) {
+        const struct weft_graph_ready *ready =
+            weft_graph_ends_ready(&user->ends, &weft_trace_thread(user->trace, thread_id)->info,
+                                  thread_id, told.objects[i], state->start_ns, state->end_ns);
+        if (ready && (!first || ready->at_ns < first->at_ns))
+            first = ready;
     }
+    if (first)
+        *edge = (struct weft_graph_edge){ .from_ns = first->at_ns,
+                                          .to_ns = state->end_ns,
+                                          .from_thread_id = first->thread_id,
+                                          .kind = WEFT_PATH_FLOW,
+                                          .is_uncertain = true };
+    return code;
+}
+
+enum weft_code weft_graph_user_cause(struct weft_graph_user *user, uint32_t thread_id,
+                                     struct weft_graph_state *state, struct weft_graph_edge *edge,
+                                     struct weft_err *err)
+{
+    enum weft_wait_for what;
+    enum weft_code code = WEFT_OK;
+    if (state->reason == WEFT_PATH_LOCK)
+        cause_of_lock(user, thread_id, state, edge);
+    if (state->reason != WEFT_PATH_WAKER_UNKNOWN || state->end_ns - state->start_ns < LONG_WAIT_NS)
+        return WEFT_OK;
+    const struct wait_call *call = call_of(user, thread_id, state, &what);
+    if (call && what == WEFT_WAITS_FOR_THREAD)
+        code = cause_of_join(user, thread_id, state, call, edge, err);
+    else if (call && what != WEFT_WAITS_FOR_TIMER && what != WEFT_WAITS_FOR_OUTPUT)
+        code = cause_of_ready(user, thread_id, state, call, edge, err);
+    if (code == WEFT_OK && weft_graph_has_source(edge))
+        state->reason = WEFT_PATH_THREAD;
+    return code;
+}
+
+/* ---- what a wait is for that nobody is known to have ended ----------------------------------- */
+
+/* The wait is a call that was for a file. */
+static bool is_of_file(const struct weft_graph_user *user, uint32_t thread_id,
+                       const struct weft_graph_state *state)
+{
+    const struct weft_graph_ends *ends = &user->ends;
+    for (size_t i = weft_graph_ends_file(ends, state->end_ns);
+         i < ends->files.n && ends->files.items[i].start_ns < state->end_ns; i++)
+        if (ends->files.items[i].thread_id == thread_id &&
+            ends->files.items[i].end_ns == state->end_ns)
+            return true;
+    return false;
+}
+
+/* "poll, timed out" */
+static struct weft_str timed_out(struct weft_str name)
+{
+    static const char *const names[] = { "ppoll",       "pselect",      "select",
+                                         "epoll_pwait", "epoll_pwait2", "epoll_wait" };
+    static const char *const texts[] = { "ppoll, timed out",        "pselect, timed out",
+                                         "select, timed out",       "epoll_pwait, timed out",
+                                         "epoll_pwait2, timed out", "epoll_wait, timed out" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (weft_str_equal(name, weft_str_of(names[i])))
+            return weft_str_of(texts[i]);
+    return WEFT_STR("poll, timed out");
+}
+
+static enum weft_code name_ready(const struct weft_graph_user *user, uint32_t thread_id,
+                                 const struct wait_call *call, struct weft_graph_state *state,
+                                 struct weft_err *err)
+{
+    struct told told = { 0 };
+    const enum weft_code code = read_told(user, thread_id, call, &told, err);
+    state->name = weft_trace_function(user->trace, call->function_id)->name;
+    state->reason = told.is_timed_out ? WEFT_PATH_TIMER : WEFT_PATH_CALL;
+    state->is_uncertain |= !told.is_timed_out;
+    if (told.is_timed_out)
+        state->name = timed_out(state->name);
+    return code;
+}
+
+static enum weft_code name_io(struct weft_graph_user *user, uint32_t thread_id,
+                              const struct wait_call *call, struct weft_graph_state *state,
+                              struct weft_err *err)
+{
+    const enum weft_code code = weft_graph_ends_points(
+        &user->ends, user->trace, user->from_ns, user->to_ns, user->memory_bytes / LIST_SHARE, err);
+    state->name = weft_trace_function(user->trace, call->function_id)->name;
+    state->reason = weft_is_sync_name(state->name) || is_of_file(user, thread_id, state)
+                        ? WEFT_PATH_BLOCK_DEVICE
+                        : WEFT_PATH_CALL;
+    state->is_uncertain = true; /* it may have been without a processor, too */
+    return code;
+}
+
+enum weft_code weft_graph_user_reason(struct weft_graph_user *user, uint32_t thread_id,
+                                      struct weft_graph_state *state, struct weft_err *err)
+{
+    enum weft_wait_for what;
+    const struct wait_call *call = call_of(user, thread_id, state, &what);
+    if (!call)
+        return WEFT_OK;
+    switch (what) {
+    case WEFT_WAITS_FOR_TIMER:
+        state->reason = WEFT_PATH_TIMER;
+        return WEFT_OK;
+    case WEFT_WAITS_FOR_NETWORK:
+        state->reason = WEFT_PATH_NETWORK;
+        return WEFT_OK;
+    case WEFT_WAITS_FOR_READY:
+        return name_ready(user, thread_id, call, state, err);
+    case WEFT_WAITS_FOR_INPUT:
+    case WEFT_WAITS_FOR_OUTPUT:
+        return name_io(user, thread_id, call, state, err);
+    default:
+        return WEFT_OK;
+    }
+}
+
+enum weft_code weft_graph_user_sharers(struct weft_graph_user *user, uint32_t thread_id,
+                                       uint64_t from_ns, uint64_t to_ns, weft_graph_see_fn see,
+                                       void *context, struct weft_err *err)
+{
+    enum weft_code code = weft_graph_ends_points(&user->ends, user->trace, user->from_ns,
+                                                 user->to_ns, user->memory_bytes / LIST_SHARE, err);
+    const struct weft_graph_ends *ends = &user->ends;
+    for (size_t i = weft_graph_ends_file(ends, from_ns);
+         code == WEFT_OK && i < ends->files.n && ends->files.items[i].start_ns < to_ns; i++) {
+        const struct weft_graph_file *file = &ends->files.items[i];
+        const uint64_t start_ns = file->start_ns > from_ns ? file->start_ns : from_ns;
+        const uint64_t end_ns = file->end_ns < to_ns ? file->end_ns : to_ns;
+        if (file->thread_id != thread_id && start_ns < end_ns &&
+            file->end_ns - end_ns <= WEFT_GRAPH_BESIDE_NS)
+            code = see(context, file->thread_id, start_ns, end_ns, err);
+    }
+    return code;
 }

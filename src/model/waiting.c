@@ -166,11 +166,53 @@ bool weft_is_wait_name(struct weft_str name)
     return false;
 }
 
+static bool is_name_of(struct weft_str name, const char *const *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (weft_str_equal(name, weft_str_of(list[i])))
+            return true;
+    return false;
+}
+
+static bool is_input_name(struct weft_str name)
+{
+    static const char *const names[] = { "read", "pread", "pread64", "readv", "preadv" };
+    return is_name_of(name, names, sizeof names / sizeof *names);
+}
+
+static bool is_output_name(struct weft_str name)
+{
+    static const char *const names[] = { "write",    "pwrite",  "pwrite64", "writev",
+                                         "pwritev",  "send",    "sendto",   "sendmsg",
+                                         "sendmmsg", "connect", "fsync",    "fdatasync" };
+    return is_name_of(name, names, sizeof names / sizeof *names);
+}
+
+bool weft_may_wait_name(struct weft_str name)
+{
+    return is_input_name(name) || is_output_name(name);
+}
+
+bool weft_is_sync_name(struct weft_str name)
+{
+    return weft_str_equal(name, WEFT_STR("fsync")) || weft_str_equal(name, WEFT_STR("fdatasync"));
+}
+
 enum weft_wait_for weft_wait_for_of_name(struct weft_str name)
 {
+    static const char *const ready[] = { "poll",    "ppoll",      "select",      "__poll_chk",
+                                         "pselect", "epoll_wait", "epoll_pwait", "epoll_pwait2" };
+    static const char *const threads[] = { "pthread_join", "pthread_timedjoin_np",
+                                           "pthread_clockjoin_np", "thrd_join" };
     static const char *const timers[] = { "sleep", "nanosleep", "usleep", "msleep" };
     static const char *const networks[] = { "recv", "recvfrom", "recvmsg", "accept", "accept4" };
     struct words words = { 0 };
+    if (is_name_of(name, ready, sizeof ready / sizeof *ready))
+        return WEFT_WAITS_FOR_READY;
+    if (is_name_of(name, threads, sizeof threads / sizeof *threads))
+        return WEFT_WAITS_FOR_THREAD;
+    if (weft_may_wait_name(name))
+        return is_input_name(name) ? WEFT_WAITS_FOR_INPUT : WEFT_WAITS_FOR_OUTPUT;
     split(last_component(name), &words);
     for (size_t i = 0; i < words.n; i++) {
         if (IS_ONE_OF(words.text[i], timers))

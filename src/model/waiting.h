@@ -16,9 +16,25 @@
 bool weft_is_wait_name(struct weft_str name);
 
 /* What a function that waits (the above) waits for, if its name says so: "nanosleep" a timer,
- * "recvmsg" or "accept" the network. Looks at the same words. */
-enum weft_wait_for { WEFT_WAITS_FOR_ANY, WEFT_WAITS_FOR_TIMER, WEFT_WAITS_FOR_NETWORK };
+ * "recvmsg" or "accept" the network. Looks at the same words. Those of the C library that wait for
+ * descriptors, or for a thread, are told by their whole names. */
+enum weft_wait_for {
+    WEFT_WAITS_FOR_ANY,
+    WEFT_WAITS_FOR_TIMER,
+    WEFT_WAITS_FOR_NETWORK,
+    WEFT_WAITS_FOR_READY,  /* poll, select, epoll_wait */
+    WEFT_WAITS_FOR_THREAD, /* pthread_join */
+    WEFT_WAITS_FOR_INPUT,  /* read: see weft_may_wait_name */
+    WEFT_WAITS_FOR_OUTPUT, /* write, send, connect, fsync: likewise */
+};
 enum weft_wait_for weft_wait_for_of_name(struct weft_str name);
+
+/* Whether it is a function of the C library that waits now and then, as its whole name says: input
+ * and output. A long call of it is a wait, a short one is not. */
+bool weft_may_wait_name(struct weft_str name);
+
+/* Whether it is one that waits until data are on the disk: fsync, fdatasync. */
+bool weft_is_sync_name(struct weft_str name);
 
 /* Whether a function of this name runs one task of many, as the loop of a thread calls it:
  * "RunTask", "process_event". Looks at the same words. */

@@ -29,7 +29,9 @@ struct made {
 };
 
 struct chunk {
-    size_t first, n; /* executions, in the order of build->rows */
+    size_t first, n; /* executions, of those that are built, in the order of the table */
+    size_t *places;  /* n: of each, in build->rows */
+    size_t places_cap;
     unsigned worker;
     struct {
         struct weft_ecct_entry *items; /* of all, one after the other; nodes of the worker's tree */
@@ -57,9 +59,12 @@ typedef enum weft_code (*pause_fn)(void *context, struct weft_err *err);
 struct build {
     const struct weft_trace *trace;
     const struct weft_executions_table *table; /* NULL: one execution without metrics */
-    const struct weft_execution_row *rows;     /* those of a type */
-    const size_t *places;                      /* in the table, of each of them */
-    size_t n_rows;
+    const struct weft_execution_row *rows;     /* of the table */
+    struct weft_spool *spool;                  /* they lie in; or NULL */
+    size_t n_table_rows, next_row;             /* next_row: not yet in a chunk */
+    bool has_type;                             /* only those of `type` are built */
+    uint32_t type;
+    size_t n_rows; /* that are built */
     struct weft_ecct_opts opts;
     struct weft_progress *progress;
     struct weft_ecct_names *names;
@@ -97,18 +102,18 @@ static enum weft_code no_memory(struct weft_err *err)
 
 /* ---- one chunk, on a worker ------------------------------------------------------------------ */
 
-/* The execution that is made as the nth of a chunk. */
 static const struct weft_execution_row *row_of(const struct build *build, const struct chunk *chunk,
-                                               size_t n)
+                                               size_t i)
 {
-    return &build->rows[chunk->first + chunk->order.items[n].place];
+    return &build->rows[chunk->places[i]];
 }
 
 static enum weft_code make_row(struct build *build, struct chunk *chunk, struct worker *worker,
                                struct weft_err *err)
 {
-    const struct weft_execution_row *row = row_of(build, chunk, chunk->n_made);
-    struct made *made = &chunk->made[chunk->order.items[chunk->n_made].place];
+    const uint32_t place = chunk->order.items[chunk->n_made].place;
+    const struct weft_execution_row *row = row_of(build, chunk, place);
+    struct made *made = &chunk->made[place];
     struct weft_ecct_made tree;
     enum weft_code code = weft_ecct_make(worker->maker, row->end_thread_id, row->start_ns,
                                          row->end_ns, build->progress, &tree, err);
@@ -135,7 +140,7 @@ static enum weft_code open_window(const struct build *build, const struct chunk 
 {
     uint64_t from_ns = UINT64_MAX, to_ns = 0;
     for (size_t i = chunk->n_made; i < chunk->n_made + n; i++) {
-        const struct weft_execution_row *row = row_of(build, chunk, i);
+        const struct weft_execution_row *row = row_of(build, chunk, chunk->order.items[i].place);
         from_ns = row->start_ns < from_ns ? row->start_ns : from_ns;
         to_ns = row->end_ns > to_ns ? row->end_ns : to_ns;
     }
@@ -161,7 +166,7 @@ static enum weft_code make_rows(struct build *build, struct chunk *chunk, struct
 }
 
 /* Paths go backward: what is decoded for one that ends late serves those that end earlier. */
-static bool chunk_init(struct build *build, struct chunk *chunk)
+static bool chunk_init(const struct build *build, struct chunk *chunk)
 {
     chunk->entries.n = chunk->n_made = 0;
     if (!weft_vec_reserve(&chunk->made, &chunk->cap, chunk->n, sizeof *chunk->made) ||
@@ -169,8 +174,7 @@ static bool chunk_init(struct build *build, struct chunk *chunk)
         return false;
     for (size_t i = 0; i < chunk->n; i++)
         chunk->order.items[i] =
-            (struct weft_order_item){ UINT64_MAX - build->rows[chunk->first + i].end_ns,
-                                      (uint32_t)i };
+            (struct weft_order_item){ UINT64_MAX - row_of(build, chunk, i)->end_ns, (uint32_t)i };
     weft_order_sort(&chunk->order, chunk->n);
     return true;
 }
@@ -299,12 +303,11 @@ static enum weft_code join_nodes(struct build *build, const struct chunk *chunk,
 static enum weft_code join_row(struct build *build, const struct chunk *chunk, size_t i,
                                struct weft_err *err)
 {
-    const size_t at = chunk->first + i;
-    const struct weft_execution_row *row = &build->rows[at];
+    const struct weft_execution_row *row = row_of(build, chunk, i);
     const struct weft_thread_info *thread =
         &weft_trace_thread(build->trace, row->end_thread_id)->info;
     const double *of_path = chunk->made[i].values;
-    const struct weft_execution_item item = { .id = at,
+    const struct weft_execution_item item = { .id = chunk->first + i,
                                               .flags = row->flags,
                                               .tid = thread->tid,
                                               .thread = thread->name,
@@ -312,7 +315,7 @@ static enum weft_code join_row(struct build *build, const struct chunk *chunk, s
                                               .end_ns = row->end_ns };
     enum weft_code code = join_nodes(build, chunk, i, err);
     for (size_t k = 0; k < build->n_metrics; k++) {
-        const double value = build->columns[k] ? build->columns[k][build->places[at]]
+        const double value = build->columns[k] ? build->columns[k][chunk->places[i]]
                                                : of_path[build->path_values[k]];
         build->values[k] = value == 0 ? (double)NAN : value; /* what is not there counts as 0 */
     }
@@ -333,6 +336,23 @@ static enum weft_code join_chunk(struct build *build, const struct chunk *chunk,
     return code == WEFT_OK && build->pause ? build->pause(build->context, err) : code;
 }
 
+/* The next executions that are built; false without memory. */
+static bool fill_chunk(struct build *build, struct chunk *chunk, size_t first, size_t n)
+{
+    chunk->first = first;
+    chunk->n = 0;
+    if (!weft_vec_reserve(&chunk->places, &chunk->places_cap, n, sizeof *chunk->places))
+        return false;
+    while (chunk->n < n && build->next_row < build->n_table_rows) {
+        const size_t place = build->next_row++;
+        if (!build->has_type || build->rows[place].type == build->type)
+            chunk->places[chunk->n++] = place;
+        if (place % WEFT_EXECUTIONS_AT_ONCE == WEFT_EXECUTIONS_AT_ONCE - 1)
+            weft_spool_forget(build->spool);
+    }
+    return true;
+}
+
 static size_t rows_of_chunk(size_t n_rows)
 {
     const size_t n = n_rows / MOST_CHUNKS;
@@ -347,8 +367,8 @@ static enum weft_code run(struct build *build, struct weft_pool *pool, struct we
         size_t n = 0;
         for (; n < build->n_chunks && at < build->n_rows; n++) {
             const size_t left = build->n_rows - at;
-            build->chunks[n].first = at;
-            build->chunks[n].n = left < most ? left : most;
+            if (!fill_chunk(build, &build->chunks[n], at, left < most ? left : most))
+                return no_memory(err);
             at += build->chunks[n].n;
         }
         code = weft_pool_run(pool, n, make_chunk, build, build->progress, err);
@@ -372,6 +392,7 @@ static void build_fini(struct build *build)
         WEFT_VEC_FINI(&build->chunks[i].entries);
         free(build->chunks[i].made);
         weft_order_fini(&build->chunks[i].order);
+        free(build->chunks[i].places);
     }
     free(build->workers);
     free(build->chunks);
@@ -438,30 +459,19 @@ static enum weft_code build_init(struct build *build, struct weft_session *sessi
     return WEFT_OK;
 }
 
-/* The rows of a type, and where they stand in the table. */
-struct chosen {
-    struct weft_execution_row *rows;
-    size_t *places;
-    size_t n;
-};
-
-static bool choose_rows(const struct weft_executions_table *table, uint32_t type,
-                        struct chosen *chosen)
+/* Of all types (WEFT_ID_NONE), or of one. */
+static void choose_rows(struct build *build, const struct weft_executions_table *table,
+                        uint32_t type)
 {
-    *chosen = (struct chosen){ .rows = calloc(table->n_rows + 1, sizeof *chosen->rows),
-                               .places = calloc(table->n_rows + 1, sizeof *chosen->places) };
-    for (size_t i = 0; chosen->rows && chosen->places && i < table->n_rows; i++)
-        if (table->rows[i].type == type) {
-            chosen->places[chosen->n] = i;
-            chosen->rows[chosen->n++] = table->rows[i];
-        }
-    return chosen->rows && chosen->places;
-}
-
-static void chosen_fini(struct chosen *chosen)
-{
-    free(chosen->rows);
-    free(chosen->places);
+    build->rows = table->rows;
+    build->spool = table->spool;
+    build->n_table_rows = table->n_rows;
+    build->has_type = type != WEFT_ID_NONE;
+    build->type = type;
+    for (size_t i = 0; i < table->n_rows; i++) {
+        build->n_rows += !build->has_type || table->rows[i].type == type;
+        weft_executions_passed(table, i);
+    }
 }
 
 static struct weft_execution_source source_of(const struct weft_trace *trace,
@@ -517,13 +527,8 @@ static enum weft_code build_type(struct weft_session *session,
                                  struct weft_err *err)
 {
     struct build build;
-    struct chosen chosen = { 0 };
     enum weft_code code = build_init(&build, session, table, opts->max_threads, err);
-    if (code == WEFT_OK && !choose_rows(table, type, &chosen))
-        code = no_memory(err);
-    build.rows = chosen.rows;
-    build.places = chosen.places;
-    build.n_rows = chosen.n;
+    choose_rows(&build, table, type);
     build.put = put_to_database;
     build.pause = commit_to_database;
     build.context = database;
@@ -541,7 +546,6 @@ static enum weft_code build_type(struct weft_session *session,
     if (code == WEFT_OK)
         code = weft_database_end(database, err);
     build_fini(&build);
-    chosen_fini(&chosen);
     return code;
 }
 
@@ -554,8 +558,10 @@ enum weft_code weft_executions_build(struct weft_session *session,
     weft_progress_start(weft_session_run(session)->progress, "trees", "executions", table->n_rows);
     for (uint32_t type = 0; type < table->n_types && code == WEFT_OK; type++) {
         bool has_any = false;
-        for (size_t i = 0; i < table->n_rows && !has_any; i++)
+        for (size_t i = 0; i < table->n_rows && !has_any; i++) {
             has_any = table->rows[i].type == type;
+            weft_executions_passed(table, i);
+        }
         if (has_any)
             code = build_type(session, table, type, database, opts, err);
     }
@@ -599,22 +605,16 @@ enum weft_code weft_executions_matrix(struct weft_session *session,
                                       struct weft_ecct_matrix **matrix, struct weft_err *err)
 {
     struct build build;
-    struct chosen chosen = { 0 };
     *matrix = NULL;
     if (type >= table->n_types)
         return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "there is no type %u of executions",
                          type);
     enum weft_code code = build_init(&build, session, table, opts->max_threads, err);
-    if (code == WEFT_OK && !choose_rows(table, type, &chosen))
-        code = no_memory(err);
-    build.rows = chosen.rows;
-    build.places = chosen.places;
-    build.n_rows = chosen.n;
+    choose_rows(&build, table, type);
     weft_progress_start(build.progress, "trees", "executions", build.n_rows);
     if (code == WEFT_OK)
         code = build_matrix(&build, session, opts, matrix, err);
     build_fini(&build);
-    chosen_fini(&chosen);
     return code;
 }
 
@@ -634,7 +634,7 @@ enum weft_code weft_execution_tree(struct weft_session *session,
                          request->thread_id);
     enum weft_code code = build_init(&build, session, NULL, request->max_threads, err);
     build.rows = &row;
-    build.n_rows = 1;
+    build.n_rows = build.n_table_rows = 1;
     if (code == WEFT_OK)
         code = build_matrix(&build, session, &opts, matrix, err);
     build_fini(&build);
@@ -661,14 +661,13 @@ enum weft_code weft_executions_add_paths(struct weft_session *session,
     enum weft_code code = WEFT_OK;
     for (unsigned i = 0; i < WEFT_EXECUTION_PATH_VALUES && code == WEFT_OK; i++) {
         const char *name = weft_execution_path_value_name(i);
-        columns[i] = weft_executions_add_metric(table, weft_str_of(name), WEFT_METRIC_NS);
-        code = columns[i] ? WEFT_OK : no_memory(err);
+        code =
+            weft_executions_add_metric(table, weft_str_of(name), WEFT_METRIC_NS, &columns[i], err);
     }
     if (code != WEFT_OK)
         return code;
     code = build_init(&build, session, NULL, 0, err);
-    build.rows = table->rows;
-    build.n_rows = table->n_rows;
+    choose_rows(&build, table, WEFT_ID_NONE);
     build.put = put_to_columns;
     build.context = columns;
     weft_progress_start(build.progress, "paths", "executions", table->n_rows);

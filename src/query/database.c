@@ -9,21 +9,25 @@
 #include <unistd.h>
 
 /* "weft" */
-enum { APPLICATION_ID = 0x77656674, VERSION = 1, WAIT_MS = 60000, LENGTH_MAX = 1 << 26 };
+enum { APPLICATION_ID = 0x77656674, VERSION = 2, WAIT_MS = 60000, LENGTH_MAX = 1 << 26 };
 
-/* What brings a file of version i to version i + 1. A version's tables are never changed: a file is
- * refused that has others. */
-static const char *const migrations[VERSION] = {
-    "CREATE TABLE frames(id INTEGER PRIMARY KEY, kind INTEGER, name TEXT, module TEXT);"
+/* Tables that all versions have, and the one of each that holds its executions. A version's tables
+ * are never changed: a file is refused that has others. */
+static const char *const tables[] = {
+    "CREATE TABLE frames(id INTEGER PRIMARY KEY, kind INTEGER, name TEXT, module TEXT)",
     "CREATE TABLE nodes(id INTEGER PRIMARY KEY, parent INTEGER, frame INTEGER, "
-    "confidence INTEGER);"
-    "CREATE TABLE threads(id INTEGER PRIMARY KEY, name TEXT);"
-    "CREATE TABLE metrics(id INTEGER PRIMARY KEY, unit INTEGER, name TEXT);"
+    "confidence INTEGER)",
+    "CREATE TABLE threads(id INTEGER PRIMARY KEY, name TEXT)",
+    "CREATE TABLE metrics(id INTEGER PRIMARY KEY, unit INTEGER, name TEXT)",
     "CREATE TABLE sources(id INTEGER PRIMARY KEY, type TEXT, tag TEXT, fingerprint INTEGER, "
     "path TEXT, host TEXT, realtime_ns INTEGER, metrics BLOB, executions INTEGER, unfinished "
     "INTEGER, "
-    "is_complete INTEGER);"
-    "CREATE TABLE executions(id INTEGER PRIMARY KEY, tree BLOB);",
+    "is_complete INTEGER)",
+};
+enum { N_TABLES = sizeof tables / sizeof *tables };
+static const char *const tables_of_executions[VERSION] = {
+    "CREATE TABLE executions(id INTEGER PRIMARY KEY, tree BLOB)",
+    "CREATE TABLE blocks(id INTEGER PRIMARY KEY, bytes BLOB)",
 };
 
 /* ---- errors and statements ------------------------------------------------------------------- */
@@ -35,6 +39,9 @@ enum weft_code weft_database_fail(const struct weft_database *database, int stat
     const char *text = database->file && (status & 0xff) != SQLITE_CORRUPT
                            ? sqlite3_errmsg(database->file)
                            : sqlite3_errstr(status);
+    const int number = database->file && (status & 0xff) == SQLITE_IOERR
+                           ? sqlite3_system_errno(database->file)
+                           : 0;
     switch (status & 0xff) {
     case SQLITE_NOMEM:
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a database");
@@ -50,14 +57,21 @@ enum weft_code weft_database_fail(const struct weft_database *database, int stat
     case SQLITE_CORRUPT:
         return weft_fail(err, WEFT_E_MALFORMED, WEFT_NO_OFFSET,
                          "%s: the database is damaged (%s); `sqlite3 FILE .recover | sqlite3 NEW` "
-                         "saves what can be read",
+                         "saves what can be read, with an sqlite3 that has it (Debian's does not)",
                          what, text);
+    case SQLITE_READONLY:
+        return weft_fail(err, WEFT_E_IO, WEFT_NO_OFFSET,
+                         status == SQLITE_READONLY_ROLLBACK
+                             ? "%s: a writer was killed, and who puts that right must be allowed "
+                               "to write the database and its folder"
+                             : "%s: the database, or the folder that it is in, may not be written",
+                         what);
     case SQLITE_IOERR:
     case SQLITE_FULL:
     case SQLITE_CANTOPEN:
-    case SQLITE_READONLY:
     case SQLITE_PERM:
-        return weft_fail(err, WEFT_E_IO, WEFT_NO_OFFSET, "%s: %s", what, text);
+        return weft_fail(err, WEFT_E_IO, WEFT_NO_OFFSET, "%s: %s%s%s", what, text,
+                         number ? ": " : "", number ? strerror(number) : "");
     default:
         return weft_fail(err, WEFT_E_MALFORMED, WEFT_NO_OFFSET,
                          "%s: the database is not as expected: %s", what, text);
@@ -142,11 +156,11 @@ void weft_database_wait(struct weft_database *database, uint32_t limit_ms)
 /* Whether the statement that made a table is one of ours. */
 static bool is_ours(struct weft_str sql, int64_t version)
 {
-    for (int64_t i = 0; i < version; i++)
-        for (const char *at = migrations[i]; *at; at = strchr(at, ';') + 1)
-            if (weft_str_equal(sql, (struct weft_str){ at, strcspn(at, ";") }))
-                return true;
-    return false;
+    bool is_found =
+        version > 0 && weft_str_equal(sql, weft_str_of(tables_of_executions[version - 1]));
+    for (size_t i = 0; i < N_TABLES && version > 0; i++)
+        is_found |= weft_str_equal(sql, weft_str_of(tables[i]));
+    return is_found;
 }
 
 /* Tables of other forms, views and triggers could make a query do anything. */
@@ -168,63 +182,93 @@ static enum weft_code check_tables(struct weft_database *database, int64_t versi
         n_tables += code == WEFT_OK && has_row;
     }
     (void)sqlite3_finalize(statement);
-    if (code == WEFT_OK && n_tables < 6 && version > 0)
+    if (code == WEFT_OK && n_tables <= N_TABLES && version > 0)
         code = weft_fail(err, WEFT_E_MALFORMED, WEFT_NO_OFFSET,
-                         "expected 6 tables of executions, found %zu", n_tables);
+                         "expected %d tables of executions, found %zu", N_TABLES + 1, n_tables);
     return code;
 }
 
-static enum weft_code read_version(struct weft_database *database, int64_t *version,
-                                   struct weft_err *err)
+enum weft_code weft_database_check(struct weft_database *database, struct weft_err *err)
 {
-    int64_t application = 0, n_tables = 0;
+    int64_t application = 0, n_tables = 0, version = 0;
     enum weft_code code =
         weft_database_number(database, "PRAGMA application_id", &application, err);
     if (code == WEFT_OK)
-        code = weft_database_number(database, "PRAGMA user_version", version, err);
+        code = weft_database_number(database, "PRAGMA user_version", &version, err);
     if (code == WEFT_OK)
         code = weft_database_number(database, "SELECT count(*) FROM sqlite_master", &n_tables, err);
     if (code != WEFT_OK)
         return code;
-    const bool is_new = application == 0 && *version == 0 && n_tables == 0;
+    const bool is_new = application == 0 && version == 0 && n_tables == 0;
     if (application != APPLICATION_ID && !(is_new && database->mode == WEFT_DATABASE_WRITE))
         return weft_fail(err, WEFT_E_MALFORMED, WEFT_NO_OFFSET,
                          "expected a database of executions, found one of another program");
-    if (*version > VERSION)
+    if (version > VERSION)
         return weft_fail(err, WEFT_E_UNSUPPORTED, WEFT_NO_OFFSET,
                          "the database has version %lld, this program knows %d: a newer weft reads "
                          "it",
-                         (long long)*version, VERSION);
-    if (*version < 0 || (*version < VERSION && database->mode == WEFT_DATABASE_READ))
-        return weft_fail(err, WEFT_E_UNSUPPORTED, WEFT_NO_OFFSET,
-                         "the database has version %lld: adding executions to it brings it to %d",
-                         (long long)*version, VERSION);
-    return check_tables(database, *version, err);
+                         (long long)version, VERSION);
+    if (version < 1 && !is_new)
+        return weft_fail(err, WEFT_E_MALFORMED, WEFT_NO_OFFSET,
+                         "expected a database of version 1 to %d, found %lld", VERSION,
+                         (long long)version);
+    database->version = version;
+    return check_tables(database, version, err);
 }
 
-static enum weft_code migrate(struct weft_database *database, int64_t version, struct weft_err *err)
+/* From no tables at all. */
+static enum weft_code make_tables(struct weft_database *database, struct weft_err *err)
+{
+    enum weft_code code =
+        weft_database_do(database, tables_of_executions[VERSION - 1], "making tables", err);
+    for (size_t i = 0; i < N_TABLES && code == WEFT_OK; i++)
+        code = weft_database_do(database, tables[i], "making tables", err);
+    return code;
+}
+
+/* From version 1 to 2. */
+static enum weft_code make_blocks(struct weft_database *database, struct weft_err *err)
+{
+    enum weft_code code = weft_database_do(database, tables_of_executions[1], "upgrading", err);
+    if (code == WEFT_OK)
+        code = weft_database_upgrade_1(database, err);
+    return code == WEFT_OK ? weft_database_do(database, "DROP TABLE executions", "upgrading", err)
+                           : code;
+}
+
+static enum weft_code migrate(struct weft_database *database, struct weft_err *err)
 {
     char sql[96];
     (void)snprintf(sql, sizeof sql, "PRAGMA application_id = %d; PRAGMA user_version = %d",
                    APPLICATION_ID, VERSION);
-    enum weft_code code = WEFT_OK;
-    for (int64_t i = version; i < VERSION && code == WEFT_OK; i++)
-        code = weft_database_do(database, migrations[i], "making tables", err);
+    enum weft_code code =
+        database->version == 0 ? make_tables(database, err) : make_blocks(database, err);
+    database->version = VERSION;
     return code == WEFT_OK ? weft_database_do(database, sql, "making tables", err) : code;
 }
 
-/* Of two that make a file, the second waits, and finds it made. */
+/* All that is checked is of one state of the file, which another program may be making. */
+static enum weft_code check_alone(struct weft_database *database, struct weft_err *err)
+{
+    enum weft_code code = weft_database_do(database, "BEGIN", "reading", err);
+    database->is_open = code == WEFT_OK;
+    if (code == WEFT_OK)
+        code = weft_database_check(database, err);
+    weft_database_rollback(database);
+    return code;
+}
+
+/* Of two that make a file, or bring it to this version, the second waits, and finds it done. */
 static enum weft_code bring_up(struct weft_database *database, struct weft_err *err)
 {
-    int64_t version = 0;
-    enum weft_code code = read_version(database, &version, err);
-    if (code != WEFT_OK || version == VERSION)
+    enum weft_code code = check_alone(database, err);
+    if (code != WEFT_OK || database->version == VERSION || database->mode == WEFT_DATABASE_READ)
         return code;
     code = weft_database_lock(database, err);
     if (code == WEFT_OK)
-        code = read_version(database, &version, err);
-    if (code == WEFT_OK && version < VERSION)
-        code = migrate(database, version, err);
+        code = weft_database_check(database, err);
+    if (code == WEFT_OK && database->version < VERSION)
+        code = migrate(database, err);
     if (code == WEFT_OK)
         code = weft_database_commit(database, err);
     weft_database_rollback(database);
@@ -255,6 +299,28 @@ static int flags_of(const char *path, enum weft_database_mode mode)
     return how | SQLITE_OPEN_NOMUTEX;
 }
 
+/* SQLite opens what it may not write to be read, and does not tell what else failed. The file is
+ * not opened to find out: to close it would end the locks that this program has on it. */
+static enum weft_code check_path(char *path, enum weft_database_mode mode, struct weft_err *err)
+{
+    const bool is_write = mode == WEFT_DATABASE_WRITE;
+    struct stat about;
+    int status = stat(path, &about);
+    if (status == 0 && S_ISDIR(about.st_mode))
+        return weft_fail_errno(err, EISDIR, "opening");
+    if (status == 0 && !S_ISREG(about.st_mode))
+        return weft_fail(err, WEFT_E_IO, WEFT_NO_OFFSET, "expected a regular file");
+    if (status == 0)
+        status = access(path, is_write ? R_OK | W_OK : R_OK);
+    else if (is_write && errno == ENOENT) {
+        char *name = strrchr(path, '/') + 1, first = *name; /* the path has one */
+        *name = 0;
+        status = access(path, W_OK | X_OK);
+        *name = first;
+    }
+    return status == 0 ? WEFT_OK : weft_fail_errno(err, errno, "opening");
+}
+
 static enum weft_code open_file(struct weft_database *database, struct weft_err *err)
 {
     static const char settings[] = "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; "
@@ -264,12 +330,10 @@ static enum weft_code open_file(struct weft_database *database, struct weft_err 
         snprintf(path, sizeof path, "%s%s", database->path[0] == '/' ? "" : "./", database->path);
     if (n < 0 || (size_t)n >= sizeof path || database->path[0] == 0)
         return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "expected the name of a database");
-    if (database->mode == WEFT_DATABASE_READ && access(path, R_OK) != 0)
-        return weft_fail_errno(err, errno, "opening");
+    enum weft_code code = check_path(path, database->mode, err);
+    if (code != WEFT_OK)
+        return code;
     const int status = sqlite3_open_v2(path, &database->file, flags_of(path, database->mode), NULL);
-    const int number = database->file ? sqlite3_system_errno(database->file) : 0;
-    if (status == SQLITE_CANTOPEN && number)
-        return weft_fail_errno(err, number, "opening");
     if (status != SQLITE_OK)
         return weft_database_fail(database, status, "opening", err);
     (void)sqlite3_extended_result_codes(database->file, 1);

@@ -25,8 +25,8 @@ enum weft_database_mode {
 /* Is the file a database, by its first bytes? */
 bool weft_database_is(const char *path);
 
-/* WEFT_E_MALFORMED for another file or a damaged one, WEFT_E_UNSUPPORTED for one of a newer version
- * (or of an older one, to read from). */
+/* WEFT_E_MALFORMED for another file or a damaged one, WEFT_E_UNSUPPORTED for one of a newer
+ * version. Those of older versions are read, and brought to this one by who opens them to write. */
 WEFT_CHECKED enum weft_code weft_database_open(const char *path, enum weft_database_mode mode,
                                                struct weft_database **database,
                                                struct weft_err *err);
@@ -43,8 +43,15 @@ WEFT_CHECKED enum weft_code weft_database_types(struct weft_database *database,
                                                 struct weft_execution_type **types, size_t *n_types,
                                                 struct weft_err *err);
 
+/* The sources by type, tag and number, those that are about to be replaced too; `*sources` lives as
+ * the arena. */
+WEFT_CHECKED enum weft_code weft_database_sources(struct weft_database *database,
+                                                  struct weft_arena *arena,
+                                                  struct weft_source_info **sources,
+                                                  size_t *n_sources, struct weft_err *err);
+
 /* All executions of a type (an empty name: of the only one; if there are several, WEFT_E_ARG names
- * them). Damaged rows are left out, and counted in the matrix. */
+ * them). Those that are damaged or missing are left out, and counted in the matrix. */
 WEFT_CHECKED enum weft_code weft_database_load(struct weft_database *database, struct weft_str type,
                                                struct weft_ecct_matrix **matrix,
                                                struct weft_err *err);

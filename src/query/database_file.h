@@ -7,12 +7,23 @@
 
 #include "base/map.h"
 #include "query/database.h"
-#include "query/database_blob.h"
+#include "query/database_block.h"
 
 #include <sqlite3.h>
 
 /* Executions are numbered within their source; both make the id of a row. */
 enum { WEFT_EXECUTION_BITS = 32, WEFT_SOURCE_BITS = 30 };
+
+/* Writes blocks, as rows of their table. All zero is ready. */
+struct weft_database_blocks_out {
+    sqlite3_stmt *statement;
+    struct weft_arena *arena;
+    struct weft_blob_bytes bytes;
+    struct { /* by node (weft_database_block_classes) */
+        uint32_t *items;
+        size_t n, cap;
+    } classes;
+};
 
 /* What is being added. */
 struct weft_database_writer {
@@ -27,9 +38,21 @@ struct weft_database_writer {
     uint32_t *metrics; /* of the source: rows of the table */
     size_t n_metrics;
     int64_t source;
-    sqlite3_stmt *insert; /* of executions; NULL until the first one */
-    uint64_t n_added, n_unfinished, n_committed;
-    struct weft_blob_execution execution; /* memory, used again */
+    struct weft_database_block block;    /* those that follow the last full block */
+    struct weft_database_blocks_out out; /* of blocks */
+    uint64_t n_added, n_unfinished, n_committed, n_written;
+    struct {
+        uint32_t *items;
+        size_t n, cap;
+    } nodes; /* memory of a row, used again */
+    struct {
+        uint64_t *items;
+        size_t n, cap;
+    } ns;
+    struct {
+        struct weft_database_block_value *items;
+        size_t n, cap;
+    } values;
     struct weft_blob_bytes bytes;
 };
 
@@ -37,6 +60,7 @@ struct weft_database {
     sqlite3 *file;
     char *path;
     enum weft_database_mode mode;
+    int64_t version;
     bool is_open; /* a transaction is */
     struct weft_database_writer *writer;
     struct weft_strtab *mapped; /* texts of map_from and map_to */
@@ -78,6 +102,25 @@ WEFT_CHECKED enum weft_code weft_database_number(struct weft_database *database,
 WEFT_CHECKED enum weft_code weft_database_lock(struct weft_database *database,
                                                struct weft_err *err);
 void weft_database_rollback(struct weft_database *database);
+
+/* Reads the version, and whether the tables are those of it. */
+WEFT_CHECKED enum weft_code weft_database_check(struct weft_database *database,
+                                                struct weft_err *err);
+
+/* The class of a node whose frame is of a kind: states have their own, other frames none. False
+ * without memory. */
+bool weft_database_blocks_class(struct weft_database_blocks_out *out, size_t node, int64_t kind,
+                                uint32_t frame);
+
+/* Adds a block; its id is that of its first execution. */
+WEFT_CHECKED enum weft_code
+weft_database_blocks_put(struct weft_database *database, struct weft_database_blocks_out *out,
+                         int64_t id, const struct weft_database_block *block, struct weft_err *err);
+void weft_database_blocks_out_fini(struct weft_database_blocks_out *out);
+
+/* Brings executions of version 1 in blocks; within a transaction. */
+WEFT_CHECKED enum weft_code weft_database_upgrade_1(struct weft_database *database,
+                                                    struct weft_err *err);
 
 void weft_database_writer_free(struct weft_database_writer *writer);
 

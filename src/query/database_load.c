@@ -2,6 +2,7 @@
  *
  * Reading a database: whatever is in it, rows that do not fit are left out and counted.
  */
+#include "base/checked.h"
 #include "base/cursor.h"
 #include "base/vec.h"
 #include "query/database_file.h"
@@ -12,6 +13,9 @@
 
 /* Rows that are missing among those of a table: damage that is borne with. */
 enum { MOST_MISSING = 1 << 16 };
+
+/* Where a page is damaged, rows are looked for so many executions further on, so many times. */
+enum { STEP_OVER_DAMAGE = 64, MOST_TRIES = 1 << 16 };
 
 struct loading {
     struct weft_database *database;
@@ -27,8 +31,13 @@ struct loading {
         struct weft_execution_source *items;
         size_t n, cap;
     } sources;
-    struct weft_blob_execution execution;
+    struct weft_database_block block; /* the one that is read */
+    struct weft_arena *block_arena;
     double *values;
+    struct {
+        uint64_t *items; /* how many executions a source should have */
+        size_t n, cap;
+    } counts;
     uint64_t n_damaged;
 };
 
@@ -169,6 +178,13 @@ static enum weft_code read_tables(struct loading *loading, struct weft_err *err)
 
 /* ---- sources --------------------------------------------------------------------------------- */
 
+/* A damaged number may be less than none. */
+static uint64_t count_in(sqlite3_stmt *row, int column)
+{
+    const int64_t count = sqlite3_column_int64(row, column);
+    return count < 0 ? 0 : (uint64_t)count;
+}
+
 /* Of one trace, type and tag: the last complete one; if none is, the last. */
 #define PRESENT                                                                                    \
     "FROM (SELECT *, max((is_complete << 40) + id) FROM sources GROUP BY type, tag, fingerprint) " \
@@ -189,8 +205,10 @@ static enum weft_code add_source(struct loading *loading, sqlite3_stmt *row, str
             weft_matrix_keep_metric(loading->maker, metric - 1);
     }
     struct weft_execution_source *source = WEFT_VEC_PUSH(&loading->sources);
-    if (!source)
+    uint64_t *count = WEFT_VEC_PUSH(&loading->counts);
+    if (!source || !count)
         return no_memory(err);
+    *count = weft_min_u64(count_in(row, 6), UINT64_C(1) << WEFT_EXECUTION_BITS);
     *source = (struct weft_execution_source){
         .path = weft_arena_copy(loading->arena, texts[0]),
         .host = weft_arena_copy(loading->arena, texts[1]),
@@ -209,7 +227,7 @@ static enum weft_code read_sources(struct loading *loading, struct weft_err *err
     bool has_row = true;
     enum weft_code code = weft_database_prepare(
         loading->database,
-        "SELECT s.id, s.realtime_ns, s.path, s.host, s.tag, s.metrics " PRESENT
+        "SELECT s.id, s.realtime_ns, s.path, s.host, s.tag, s.metrics, s.executions " PRESENT
         "WHERE s.type = ?1 ORDER BY s.id",
         &statement, err);
     if (code == WEFT_OK && !weft_database_bind_text(statement, 1, loading->type))
@@ -226,75 +244,121 @@ static enum weft_code read_sources(struct loading *loading, struct weft_err *err
 /* ---- executions ------------------------------------------------------------------------------ */
 
 /* Whether all that it names is there. */
-static bool is_whole(const struct loading *loading)
+static bool is_whole(const struct loading *loading, const struct weft_database_block_row *row)
 {
-    const struct weft_blob_execution *execution = &loading->execution;
-    bool is_good = execution->thread > 0 && loading->threads[execution->thread].bytes;
-    for (size_t i = 0; is_good && i < execution->nodes.n; i++)
-        is_good = loading->nodes[execution->nodes.items[i]].parent != WEFT_ID_NONE;
-    for (size_t i = 0; is_good && i < execution->values.n; i++)
-        is_good = loading->metrics[execution->values.items[i].metric].name.bytes != NULL;
+    bool is_good =
+        row->thread > 0 && row->thread < loading->n_threads && loading->threads[row->thread].bytes;
+    for (size_t i = 0; is_good && i < row->n_nodes; i++)
+        is_good = row->nodes[i] < loading->n_nodes &&
+                  loading->nodes[row->nodes[i]].parent != WEFT_ID_NONE;
+    for (size_t i = 0; is_good && i < row->n_values; i++)
+        is_good = row->values[i].metric < loading->n_metrics &&
+                  loading->metrics[row->values[i].metric].name.bytes;
     return is_good;
 }
 
 static enum weft_code add_execution(struct loading *loading, uint32_t source, uint64_t id,
-                                    sqlite3_stmt *row, struct weft_err *err)
+                                    const struct weft_database_block_row *row, struct weft_err *err)
 {
-    const struct weft_blob_limits limits = { (uint32_t)loading->n_nodes,
-                                             (uint32_t)loading->n_threads,
-                                             (uint32_t)loading->n_metrics };
-    struct weft_blob_execution *execution = &loading->execution;
-    const void *bytes = sqlite3_column_blob(row, 1);
-    enum weft_code code =
-        weft_blob_decode(bytes, (size_t)sqlite3_column_bytes(row, 1), &limits, execution, NULL);
-    if (code == WEFT_E_NOMEM)
-        return no_memory(err);
-    if (code != WEFT_OK || !is_whole(loading)) {
+    if (!is_whole(loading, row)) {
         loading->n_damaged++;
         return WEFT_OK;
     }
     for (size_t i = 0; i < loading->n_metrics; i++)
         loading->values[i] = (double)NAN;
-    for (size_t i = 0; i < execution->values.n; i++)
-        loading->values[execution->values.items[i].metric] = execution->values.items[i].value;
+    for (size_t i = 0; i < row->n_values; i++)
+        loading->values[row->values[i].metric] = row->values[i].value;
     const struct weft_execution_item item = {
         .id = id,
         .source = source,
-        .flags = execution->flags,
-        .tid = execution->tid,
-        .thread = loading->threads[execution->thread],
-        .start_ns = execution->start_ns,
-        .end_ns = weft_blob_end_ns(execution),
+        .flags = row->flags,
+        .tid = row->tid,
+        .thread = loading->threads[row->thread],
+        .start_ns = row->start_ns,
+        .end_ns = weft_database_block_row_end_ns(row),
     };
     const struct weft_matrix_row made = { .item = &item,
-                                          .nodes = execution->nodes.items,
-                                          .ns = execution->ns.items,
-                                          .n_nodes = execution->nodes.n,
+                                          .nodes = row->nodes,
+                                          .ns = row->ns,
+                                          .n_nodes = row->n_nodes,
                                           .values = loading->values + 1 };
     return weft_matrix_add(loading->maker, &made, err);
 }
 
-static enum weft_code read_executions(struct loading *loading, uint32_t source,
-                                      struct weft_err *err)
+/* Adds those of a row that is not damaged. `*next` is the id of the execution that should come;
+ * what is missing before this one was in rows that are damaged or gone. */
+static enum weft_code add_block(struct loading *loading, uint32_t source, sqlite3_stmt *row,
+                                uint64_t *next, struct weft_err *err)
 {
-    const int64_t first = (int64_t)loading->sources.items[source].id << WEFT_EXECUTION_BITS;
+    struct weft_database_block *block = &loading->block;
+    const uint64_t id = (uint64_t)sqlite3_column_int64(row, 0);
+    const void *bytes = sqlite3_column_blob(row, 1);
+    const size_t n_bytes = (size_t)sqlite3_column_bytes(row, 1);
+    weft_database_block_reset(block);
+    enum weft_code code =
+        loading->database->version == 1
+            ? weft_database_block_decode_1(bytes, n_bytes, block, NULL)
+            : weft_database_block_decode(bytes, n_bytes, loading->block_arena, block, NULL);
+    if (code == WEFT_E_NOMEM)
+        return no_memory(err);
+    if (code != WEFT_OK || id < *next) /* executions may not be there twice */
+        return WEFT_OK;
+    loading->n_damaged += id - *next;
+    *next = id + block->rows.n;
+    for (size_t i = 0; i < block->rows.n && code == WEFT_OK; i++) {
+        const struct weft_database_block_row execution = weft_database_block_row(block, i);
+        code = add_execution(loading, source, id + i, &execution, err);
+    }
+    return code;
+}
+
+/* Reads rows from an id on. */
+static enum weft_code read_rows(struct loading *loading, uint32_t source, uint64_t from,
+                                uint64_t *next, struct weft_err *err)
+{
+    const uint64_t end = (loading->sources.items[source].id + 1) << WEFT_EXECUTION_BITS;
     sqlite3_stmt *statement = NULL;
     bool has_row = true;
     enum weft_code code = weft_database_prepare(
-        loading->database, "SELECT id, tree FROM executions WHERE id >= ?1 AND id < ?2 ORDER BY id",
+        loading->database,
+        loading->database->version == 1
+            ? "SELECT id, tree FROM executions WHERE id >= ?1 AND id < ?2 ORDER BY id"
+            : "SELECT id, bytes FROM blocks WHERE id >= ?1 AND id < ?2 ORDER BY id",
         &statement, err);
     if (code == WEFT_OK) {
-        (void)sqlite3_bind_int64(statement, 1, first);
-        (void)sqlite3_bind_int64(statement, 2, first + (INT64_C(1) << WEFT_EXECUTION_BITS));
+        (void)sqlite3_bind_int64(statement, 1, (int64_t)from);
+        (void)sqlite3_bind_int64(statement, 2, (int64_t)end);
     }
     while (code == WEFT_OK && has_row) {
         code = weft_database_step(loading->database, statement, &has_row, err);
         if (code == WEFT_OK && has_row)
-            code = add_execution(loading, source, (uint64_t)sqlite3_column_int64(statement, 0),
-                                 statement, err);
+            code = add_block(loading, source, statement, next, err);
     }
     (void)sqlite3_finalize(statement);
     return code;
+}
+
+/* Pages of the file that are damaged are gone round: rows of other pages are found by their ids. */
+static enum weft_code read_executions(struct loading *loading, uint32_t source,
+                                      struct weft_err *err)
+{
+    const uint64_t first = loading->sources.items[source].id << WEFT_EXECUTION_BITS;
+    const uint64_t end = first + loading->counts.items[source];
+    uint64_t next = first, from = first, n_left = MOST_TRIES;
+    struct weft_err damage = { 0 };
+    enum weft_code code = read_rows(loading, source, from, &next, &damage);
+    while (code == WEFT_E_MALFORMED && from < end && n_left-- > 0) {
+        from = weft_max_u64(from, next) + STEP_OVER_DAMAGE;
+        damage = (struct weft_err){ 0 };
+        code = read_rows(loading, source, from, &next, &damage);
+    }
+    if (code != WEFT_OK && code != WEFT_E_MALFORMED) {
+        if (err)
+            *err = damage;
+        return code;
+    }
+    loading->n_damaged += next < end ? end - next : 0;
+    return WEFT_OK;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -350,14 +414,15 @@ static enum weft_code find_type(const struct weft_execution_type *types, size_t 
                      "the database has executions of several types: choose one of %s", names);
 }
 
-/* All is read of one state of the database. */
+/* All is read of one state of the database; since it was opened another program may have brought it
+ * to a newer version. */
 static enum weft_code begin_reading(struct weft_database *database, struct weft_err *err)
 {
     if (database->is_open || database->writer)
         return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "executions are being added");
     enum weft_code code = weft_database_do(database, "BEGIN", "reading", err);
     database->is_open = code == WEFT_OK;
-    return code;
+    return code == WEFT_OK ? weft_database_check(database, err) : code;
 }
 
 enum weft_code weft_database_load(struct weft_database *database, struct weft_str type,
@@ -367,8 +432,12 @@ enum weft_code weft_database_load(struct weft_database *database, struct weft_st
     struct weft_execution_type *types = NULL;
     size_t n_types = 0;
     *matrix = NULL;
-    if (!loading.arena)
+    loading.block_arena = weft_arena_new(0);
+    if (!loading.arena || !loading.block_arena) {
+        weft_arena_free(loading.arena);
+        weft_arena_free(loading.block_arena);
         return no_memory(err);
+    }
     enum weft_code code = weft_database_types(database, loading.arena, &types, &n_types, err);
     if (code == WEFT_OK)
         code = find_type(types, n_types, &loading.type, err);
@@ -378,17 +447,12 @@ enum weft_code weft_database_load(struct weft_database *database, struct weft_st
         code = load(&loading, matrix, err);
     weft_database_rollback(database);
     weft_matrix_maker_free(loading.maker);
-    weft_blob_execution_fini(&loading.execution);
+    weft_database_block_fini(&loading.block);
     WEFT_VEC_FINI(&loading.sources);
+    WEFT_VEC_FINI(&loading.counts);
+    weft_arena_free(loading.block_arena);
     weft_arena_free(loading.arena);
     return code == WEFT_OK ? WEFT_OK : weft_in_file(err, database->path);
-}
-
-/* A damaged number may be less than none. */
-static uint64_t count_in(sqlite3_stmt *row, int column)
-{
-    const int64_t count = sqlite3_column_int64(row, column);
-    return count < 0 ? 0 : (uint64_t)count;
 }
 
 enum weft_code weft_database_types(struct weft_database *database, struct weft_arena *arena,

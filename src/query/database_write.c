@@ -19,13 +19,16 @@ void weft_database_writer_free(struct weft_database_writer *writer)
 {
     if (!writer)
         return;
-    (void)sqlite3_finalize(writer->insert);
+    weft_database_blocks_out_fini(&writer->out);
+    weft_database_block_fini(&writer->block);
     weft_ecct_tree_free(writer->mirror);
     weft_strtab_free(writer->threads);
     weft_strtab_free(writer->metric_names);
     WEFT_VEC_FINI(&writer->places);
     free(writer->metrics);
-    weft_blob_execution_fini(&writer->execution);
+    WEFT_VEC_FINI(&writer->nodes);
+    WEFT_VEC_FINI(&writer->ns);
+    WEFT_VEC_FINI(&writer->values);
     WEFT_VEC_FINI(&writer->bytes);
     free(writer);
 }
@@ -250,24 +253,24 @@ static enum weft_code place_of(struct weft_database *database, uint32_t node, ui
 static enum weft_code put_nodes(struct weft_database *database, const struct weft_matrix_row *row,
                                 struct weft_err *err)
 {
-    struct weft_blob_execution *execution = &database->writer->execution;
-    execution->nodes.n = execution->ns.n = 0;
+    struct weft_database_writer *writer = database->writer;
+    writer->nodes.n = writer->ns.n = 0;
     for (size_t i = 0; i < row->n_nodes; i++) {
         uint32_t place;
         enum weft_code code = place_of(database, row->nodes[i], &place, err);
         if (code != WEFT_OK)
             return code;
-        uint32_t *node = WEFT_VEC_PUSH(&execution->nodes);
-        uint64_t *ns = WEFT_VEC_PUSH(&execution->ns);
+        uint32_t *node = WEFT_VEC_PUSH(&writer->nodes);
+        uint64_t *ns = WEFT_VEC_PUSH(&writer->ns);
         if (!node || !ns)
             return no_memory(err);
         size_t at = i; /* the numbers of a database are mostly in the order of the tree's */
-        for (; at > 0 && execution->nodes.items[at - 1] > place; at--) {
-            execution->nodes.items[at] = execution->nodes.items[at - 1];
-            execution->ns.items[at] = execution->ns.items[at - 1];
+        for (; at > 0 && writer->nodes.items[at - 1] > place; at--) {
+            writer->nodes.items[at] = writer->nodes.items[at - 1];
+            writer->ns.items[at] = writer->ns.items[at - 1];
         }
-        execution->nodes.items[at] = place;
-        execution->ns.items[at] = row->ns[i];
+        writer->nodes.items[at] = place;
+        writer->ns.items[at] = row->ns[i];
     }
     return WEFT_OK;
 }
@@ -275,59 +278,83 @@ static enum weft_code put_nodes(struct weft_database *database, const struct wef
 static enum weft_code put_values(struct weft_database_writer *writer,
                                  const struct weft_matrix_row *row, struct weft_err *err)
 {
-    struct weft_blob_execution *execution = &writer->execution;
-    execution->values.n = 0;
+    writer->values.n = 0;
     for (size_t i = 0; i < writer->n_metrics; i++) {
         if (isnan(row->values[i]))
             continue;
-        struct weft_blob_value *value = WEFT_VEC_PUSH(&execution->values);
+        struct weft_database_block_value *value = WEFT_VEC_PUSH(&writer->values);
         if (!value)
             return no_memory(err);
-        size_t at = execution->values.n - 1;
-        for (; at > 0 && execution->values.items[at - 1].metric > writer->metrics[i]; at--)
-            execution->values.items[at] = execution->values.items[at - 1];
-        execution->values.items[at] =
-            (struct weft_blob_value){ writer->metrics[i], row->values[i] };
+        size_t at = writer->values.n - 1;
+        for (; at > 0 && writer->values.items[at - 1].metric > writer->metrics[i]; at--)
+            writer->values.items[at] = writer->values.items[at - 1];
+        writer->values.items[at] =
+            (struct weft_database_block_value){ writer->metrics[i], row->values[i] };
     }
     return WEFT_OK;
 }
 
-static bool bind_execution(const struct weft_database_writer *writer)
+/* The classes of nodes that came to the mirror. */
+static enum weft_code take_classes(struct weft_database_writer *writer, struct weft_err *err)
 {
-    const int64_t id = writer->source << WEFT_EXECUTION_BITS | (int64_t)writer->n_added;
-    return writer->bytes.n <= INT32_MAX && sqlite3_bind_int64(writer->insert, 1, id) == SQLITE_OK &&
-           sqlite3_bind_blob(writer->insert, 2, writer->bytes.items, (int)writer->bytes.n,
-                             SQLITE_STATIC) == SQLITE_OK;
+    const size_t n = weft_ecct_tree_n_nodes(writer->mirror);
+    const struct weft_ecct_node *nodes = weft_ecct_tree_nodes(writer->mirror);
+    for (size_t i = writer->out.classes.n; i < n; i++) {
+        const struct weft_frame *frame =
+            i ? &weft_ecct_tree_frames(writer->mirror)[nodes[i].frame] : NULL;
+        if (!weft_database_blocks_class(&writer->out, i, frame ? frame->kind : 0,
+                                        i ? nodes[i].frame + 1 : 0))
+            return no_memory(err);
+    }
+    return WEFT_OK;
+}
+
+/* Writes what is in the block, which is written again with what comes to it, until it is full. */
+static enum weft_code put_block(struct weft_database *database, struct weft_err *err)
+{
+    struct weft_database_writer *writer = database->writer;
+    const uint64_t first = writer->n_added - writer->block.rows.n;
+    const int64_t id = writer->source << WEFT_EXECUTION_BITS | (int64_t)first;
+    if (writer->n_written == writer->n_added)
+        return WEFT_OK;
+    enum weft_code code = take_classes(writer, err);
+    if (code == WEFT_OK && writer->n_written > first) /* now: its pages are used again at once */
+        code = put_row(database, "DELETE FROM blocks WHERE id = ?1", &id, 1, NULL, 0, err);
+    if (code == WEFT_OK)
+        code = weft_database_blocks_put(database, &writer->out, id, &writer->block, err);
+    writer->n_written = writer->n_added;
+    if (weft_database_block_is_full(&writer->block))
+        weft_database_block_reset(&writer->block);
+    return code;
 }
 
 static enum weft_code put_execution(struct weft_database *database,
                                     const struct weft_matrix_row *row, struct weft_err *err)
 {
     struct weft_database_writer *writer = database->writer;
-    struct weft_blob_execution *execution = &writer->execution;
-    bool has_row;
-    enum weft_code code =
-        name_of(database, writer->threads, row->item->thread, NULL, &execution->thread, err);
-    execution->flags = row->item->flags;
-    execution->tid = row->item->tid;
-    execution->start_ns = row->item->start_ns;
+    uint32_t thread;
+    enum weft_code code = name_of(database, writer->threads, row->item->thread, NULL, &thread, err);
     if (code == WEFT_OK)
         code = put_nodes(database, row, err);
     if (code == WEFT_OK)
         code = put_values(writer, row, err);
-    if (code == WEFT_OK && !weft_blob_encode(execution, &writer->bytes))
+    const struct weft_database_block_row made = {
+        .flags = row->item->flags,
+        .thread = thread,
+        .tid = row->item->tid,
+        .start_ns = row->item->start_ns,
+        .nodes = writer->nodes.items,
+        .ns = writer->ns.items,
+        .n_nodes = writer->nodes.n,
+        .values = writer->values.items,
+        .n_values = writer->values.n,
+    };
+    if (code == WEFT_OK && !weft_database_block_add(&writer->block, &made))
         code = no_memory(err);
-    if (code == WEFT_OK && !writer->insert)
-        code = weft_database_prepare(database, "INSERT INTO executions VALUES(?1, ?2)",
-                                     &writer->insert, err);
-    if (code == WEFT_OK && !bind_execution(writer))
-        code = no_memory(err);
-    if (code == WEFT_OK)
-        code = weft_database_step(database, writer->insert, &has_row, err);
-    (void)sqlite3_reset(writer->insert);
     writer->n_added++;
     writer->n_unfinished += row->item->flags & WEFT_EXECUTION_UNFINISHED ? 1 : 0;
-    return code;
+    return code == WEFT_OK && weft_database_block_is_full(&writer->block) ? put_block(database, err)
+                                                                          : code;
 }
 
 static enum weft_code nothing_begun(struct weft_err *err)
@@ -456,17 +483,20 @@ static enum weft_code commit(struct weft_database *database, struct weft_err *er
     return code;
 }
 
-/* How many there are now. The source may be gone: another program added the same one meanwhile. */
+/* The rest of what was added, and how many there are now. The source may be gone: another program
+ * added the same one meanwhile. */
 static enum weft_code put_counts(struct weft_database *database, bool is_complete,
                                  struct weft_err *err)
 {
     struct weft_database_writer *writer = database->writer;
     const int64_t numbers[] = { writer->source, (int64_t)writer->n_added,
                                 (int64_t)writer->n_unfinished, is_complete };
-    enum weft_code code = put_row(database,
-                                  "UPDATE sources SET executions = ?2, unfinished = ?3, "
-                                  "is_complete = ?4 WHERE id = ?1",
-                                  numbers, 4, NULL, 0, err);
+    enum weft_code code = put_block(database, err);
+    if (code == WEFT_OK)
+        code = put_row(database,
+                       "UPDATE sources SET executions = ?2, unfinished = ?3, is_complete = ?4 "
+                       "WHERE id = ?1",
+                       numbers, 4, NULL, 0, err);
     if (code == WEFT_OK && sqlite3_changes(database->file) != 1)
         code = weft_fail(err, WEFT_E_IO, WEFT_NO_OFFSET,
                          "another program has added the same executions meanwhile");
@@ -514,7 +544,7 @@ static enum weft_code replace(struct weft_database *database, struct weft_err *e
         "SELECT o.id FROM sources o, sources s WHERE s.id = ?1 AND o.id < ?1 AND "
         "o.fingerprint = s.fingerprint AND o.type = s.type AND o.tag = s.tag";
     static const char *const sql[] = {
-        "DELETE FROM executions WHERE id >= ?1 << 32 AND id < (?1 + 1) << 32",
+        "DELETE FROM blocks WHERE id >= ?1 << 32 AND id < (?1 + 1) << 32",
         "DELETE FROM sources WHERE id = ?1",
     };
     sqlite3_stmt *statement = NULL;

@@ -166,9 +166,25 @@ static bool is_value_byte(const char *bytes, size_t i)
     return isalnum((unsigned char)bytes[i]) || (unsigned char)bytes[i] >= 0x80;
 }
 
-/* "20ms", "3", "p95". */
+/* The length of a unit behind a number and a blank, "20 ms"; 0 if there is none. */
+static size_t unit_behind(const char *bytes)
+{
+    static const char *const units[] = { "ns",  "us", "\xc2\xb5s", "\xce\xbcs", "ms",  "s",
+                                         "min", "h",  "k",         "kB",        "KiB", "MB",
+                                         "MiB", "GB", "GiB",       "B" };
+    size_t n_bytes = 0;
+    while (isalnum((unsigned char)bytes[n_bytes]) || (unsigned char)bytes[n_bytes] >= 0x80)
+        n_bytes++;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strlen(units[i]) == n_bytes && memcmp(units[i], bytes, n_bytes) == 0)
+            return n_bytes;
+    return 0;
+}
+
+/* "20ms", "20 ms", "3", "p95". */
 static enum weft_code take_value(struct parser *parser, struct weft_test_value *value)
 {
+    char joined[64];
     skip_space(parser);
     const char *bytes = parser->bytes + parser->at;
     size_t n_bytes = 0;
@@ -178,7 +194,16 @@ static enum weft_code take_value(struct parser *parser, struct weft_test_value *
     if (n_bytes == 0 || !memchr("+-.0123456789p", bytes[0], 14))
         return expected(parser, parser->at, "a value such as 20ms, 3 or p95");
     parser->at += n_bytes;
-    return keep(parser, bytes, n_bytes, &value->text);
+    const size_t n_blanks = strspn(bytes + n_bytes, " \t");
+    const size_t n_unit = n_blanks && isdigit((unsigned char)bytes[n_bytes - 1])
+                              ? unit_behind(bytes + n_bytes + n_blanks)
+                              : 0;
+    if (n_unit == 0 || n_bytes + n_unit > sizeof joined)
+        return keep(parser, bytes, n_bytes, &value->text);
+    memcpy(joined, bytes, n_bytes);
+    memcpy(joined + n_bytes, bytes + n_bytes + n_blanks, n_unit);
+    parser->at += n_blanks + n_unit;
+    return keep(parser, joined, n_bytes + n_unit, &value->text);
 }
 
 /* ---- tests ----------------------------------------------------------------------------------- */

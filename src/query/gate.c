@@ -37,10 +37,10 @@ static bool read_statistic(const char *word, struct weft_gate *gate)
     return *end == '\0' && gate->share <= 1;
 }
 
-/* "+5%", "+200us", "+3". */
+/* "+5%", "+200us", "+1kB", "+3". */
 static bool read_allowed(const char *word, struct weft_gate *gate)
 {
-    uint64_t ns;
+    uint64_t amount;
     char *end;
     if (word[0] != '+' || !((word[1] >= '0' && word[1] <= '9') || word[1] == '.'))
         return false;
@@ -50,9 +50,15 @@ static bool read_allowed(const char *word, struct weft_gate *gate)
         gate->allowed /= 100;
     if (gate->is_relative || *end == '\0')
         return isfinite(gate->allowed);
-    const bool is_duration = weft_parse_duration(word + 1, &ns, NULL) == WEFT_OK;
-    gate->allowed = is_duration ? (double)ns : 0;
-    return is_duration;
+    gate->has_unit = true;
+    gate->unit = WEFT_METRIC_NS;
+    if (weft_parse_duration(word + 1, &amount, NULL) != WEFT_OK) {
+        gate->unit = WEFT_METRIC_BYTES;
+        if (weft_parse_bytes(word + 1, &amount, NULL) != WEFT_OK)
+            return false;
+    }
+    gate->allowed = (double)amount;
+    return true;
 }
 
 enum weft_code weft_gate_parse(const char *text, struct weft_gate *gate, struct weft_err *err)
@@ -310,6 +316,24 @@ static enum weft_code decide(struct check *check, struct weft_err *err)
     return code;
 }
 
+/* A time without a unit says too little, as in filters; another unit is none of the metric. */
+static enum weft_code check_unit(const struct weft_gate *gate, const struct weft_metric *metric,
+                                 struct weft_err *err)
+{
+    const bool is_time = metric->unit == WEFT_METRIC_NS;
+    if (gate->is_relative || gate->allowed == 0 ||
+        (gate->has_unit ? gate->unit == metric->unit : !is_time))
+        return WEFT_OK;
+    return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                     "%.60s is %s: expected a limit such as %s, or in per cent", gate->metric,
+                     is_time                             ? "a time"
+                     : metric->unit == WEFT_METRIC_BYTES ? "a number of bytes"
+                                                         : "a number",
+                     is_time                             ? "+200us"
+                     : metric->unit == WEFT_METRIC_BYTES ? "+64kB"
+                                                         : "+3");
+}
+
 enum weft_code weft_gate_check(const struct weft_gate *gate,
                                const struct weft_comparison *comparison,
                                struct weft_gate_result *result, struct weft_err *err)
@@ -324,7 +348,9 @@ enum weft_code weft_gate_check(const struct weft_gate *gate,
     if (!check.metric)
         return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
                          "the executions have no metric '%.60s' for the gate", gate->metric);
-    enum weft_code code = find_runs(&check, weft_comparison_members(comparison), err);
+    enum weft_code code = check_unit(gate, check.metric, err);
+    if (code == WEFT_OK)
+        code = find_runs(&check, weft_comparison_members(comparison), err);
     if (code == WEFT_OK)
         code = decide(&check, err);
     free(check.runs);

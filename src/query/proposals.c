@@ -229,16 +229,21 @@ static enum weft_code read_events(struct counting *counting)
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/* By depth and function. */
+/* Of one thread; all_calls of all threads that the worker had. */
 struct calls_of_thread {
-    uint64_t *counts, *sums_ns;
+    uint64_t *counts, *sums_ns; /* by depth and function */
+    uint64_t *all_calls;        /* by function, at whatever depth */
+};
+
+/* Of a function, or of all functions of a name. */
+struct called {
+    uint64_t n_calls, sum_ns; /* the sum is of calls at the level where it repeats */
+    bool is_repeated;
 };
 
 struct calls_job {
     struct calls_of_thread *workers;
-    struct {
-        uint64_t count, sum_ns;
-    } * functions; /* of all threads */
+    struct called *functions; /* of all threads */
     uint32_t n_functions;
     pthread_mutex_t lock;
 };
@@ -254,10 +259,28 @@ static void take_level(struct calls_job *job, const struct calls_of_thread *call
             if (calls->counts[at] < LEAST_CALLS)
                 continue;
             is_found = true;
-            job->functions[f].count += calls->counts[at];
+            job->functions[f].is_repeated = true;
             job->functions[f].sum_ns += calls->sums_ns[at];
         }
     (void)pthread_mutex_unlock(&job->lock);
+}
+
+/* Places for the counts of another thread. */
+static enum weft_code begin_counts(const struct calls_job *job, struct calls_of_thread *counted,
+                                   struct weft_err *err)
+{
+    const size_t n = (size_t)job->n_functions * MOST_DEPTH + 1;
+    if (!counted->counts)
+        counted->counts = malloc(n * sizeof *counted->counts);
+    if (!counted->sums_ns)
+        counted->sums_ns = malloc(n * sizeof *counted->sums_ns);
+    if (!counted->all_calls)
+        counted->all_calls = calloc((size_t)job->n_functions + 1, sizeof *counted->all_calls);
+    if (!counted->counts || !counted->sums_ns || !counted->all_calls)
+        return no_memory(err);
+    memset(counted->counts, 0, n * sizeof *counted->counts);
+    memset(counted->sums_ns, 0, n * sizeof *counted->sums_ns);
+    return WEFT_OK;
 }
 
 static enum weft_code count_calls(void *context, struct weft_scan *scan, unsigned worker,
@@ -265,19 +288,11 @@ static enum weft_code count_calls(void *context, struct weft_scan *scan, unsigne
 {
     struct calls_job *job = context;
     struct calls_of_thread *counted = &job->workers[worker];
-    const size_t n = (size_t)job->n_functions * MOST_DEPTH + 1;
     const struct weft_calls *calls = NULL;
-    enum weft_code code;
-    if (!counted->counts)
-        counted->counts = malloc(n * sizeof *counted->counts);
-    if (!counted->sums_ns)
-        counted->sums_ns = malloc(n * sizeof *counted->sums_ns);
-    if (!counted->counts || !counted->sums_ns)
-        return no_memory(err);
-    memset(counted->counts, 0, n * sizeof *counted->counts);
-    memset(counted->sums_ns, 0, n * sizeof *counted->sums_ns);
-    while ((code = weft_scan_next(scan, &calls, err)) == WEFT_OK && calls)
+    enum weft_code code = begin_counts(job, counted, err);
+    while (code == WEFT_OK && (code = weft_scan_next(scan, &calls, err)) == WEFT_OK && calls)
         for (size_t i = 0; i < calls->n_rows; i++) {
+            counted->all_calls[calls->function_id[i]]++;
             if (calls->depth[i] >= MOST_DEPTH || scan->is_cut)
                 continue;
             const size_t at = (size_t)calls->depth[i] * job->n_functions + calls->function_id[i];
@@ -287,6 +302,68 @@ static enum weft_code count_calls(void *context, struct weft_scan *scan, unsigne
     if (code == WEFT_OK)
         take_level(job, counted);
     return code;
+}
+
+/* A rule finds all calls of a name: they are what is counted. */
+static enum weft_code unite_names(const struct counting *counting, const struct calls_job *job,
+                                  struct weft_strtab *names, struct called *called)
+{
+    enum weft_code code = WEFT_OK;
+    for (uint32_t f = 0; f < job->n_functions && code == WEFT_OK; f++) {
+        uint32_t id;
+        code = weft_strtab_intern(names, weft_trace_function(counting->trace, f)->name, &id,
+                                  counting->err);
+        if (code != WEFT_OK)
+            break;
+        called[id].n_calls += job->functions[f].n_calls;
+        called[id].sum_ns += job->functions[f].sum_ns;
+        called[id].is_repeated |= job->functions[f].is_repeated;
+    }
+    return code;
+}
+
+static enum weft_code count_names(struct counting *counting, const struct weft_strtab *names,
+                                  const struct called *called)
+{
+    enum weft_code code = WEFT_OK;
+    for (uint32_t id = 0; id < weft_strtab_count(names) && code == WEFT_OK; id++) {
+        const struct weft_str name = weft_strtab_get(names, id);
+        struct counted *counted;
+        if (!called[id].is_repeated || weft_is_wait_name(name))
+            continue;
+        code = count(counting, CALLS, name, WEFT_STR(""), &counted);
+        if (counted) {
+            counted->count += called[id].n_calls - 1;
+            counted->sum_ns += called[id].sum_ns;
+        }
+    }
+    return code;
+}
+
+static enum weft_code take_names(struct counting *counting, const struct calls_job *job)
+{
+    struct weft_strtab *names = weft_strtab_new();
+    struct called *called = calloc((size_t)job->n_functions + 1, sizeof *called);
+    enum weft_code code = names && called ? WEFT_OK : no_memory(counting->err);
+    if (code == WEFT_OK)
+        code = unite_names(counting, job, names, called);
+    if (code == WEFT_OK)
+        code = count_names(counting, names, called);
+    weft_strtab_free(names);
+    free(called);
+    return code;
+}
+
+static void end_counts(struct calls_job *job, unsigned n_workers)
+{
+    for (unsigned w = 0; job->workers && w < n_workers; w++) {
+        for (uint32_t f = 0; job->workers[w].all_calls && f < job->n_functions; f++)
+            job->functions[f].n_calls += job->workers[w].all_calls[f];
+        free(job->workers[w].counts);
+        free(job->workers[w].sums_ns);
+        free(job->workers[w].all_calls);
+    }
+    free(job->workers);
 }
 
 static enum weft_code read_calls(struct counting *counting, const struct weft_run *run)
@@ -300,23 +377,10 @@ static enum weft_code read_calls(struct counting *counting, const struct weft_ru
     enum weft_code code = job.workers && job.functions ? WEFT_OK : no_memory(counting->err);
     if (code == WEFT_OK && job.n_functions)
         code = weft_scan_threads(trace, NULL, 0, NULL, run, count_calls, &job, counting->err);
-    for (uint32_t f = 0; f < job.n_functions && code == WEFT_OK; f++) {
-        const struct weft_str name = weft_trace_function(trace, f)->name;
-        struct counted *counted;
-        if (job.functions[f].count == 0 || weft_is_wait_name(name))
-            continue;
-        code = count(counting, CALLS, name, WEFT_STR(""), &counted);
-        if (counted) {
-            counted->count += job.functions[f].count - 1;
-            counted->sum_ns += job.functions[f].sum_ns;
-        }
-    }
-    for (unsigned w = 0; job.workers && w < n_workers; w++) {
-        free(job.workers[w].counts);
-        free(job.workers[w].sums_ns);
-    }
+    end_counts(&job, n_workers);
+    if (code == WEFT_OK)
+        code = take_names(counting, &job);
     (void)pthread_mutex_destroy(&job.lock);
-    free(job.workers);
     free(job.functions);
     return code;
 }
@@ -439,6 +503,17 @@ static unsigned n_threads_of(const struct counting *counting, struct weft_str na
     return n;
 }
 
+/* The rule of a point, on threads of this name unless it is empty. */
+static struct weft_str point_text(struct weft_arena *arena, struct weft_str name,
+                                  struct weft_str thread)
+{
+    const struct weft_str rule = weft_rule_text(arena, "instant", name);
+    return thread.n_bytes == 0 || !rule.bytes
+               ? rule
+               : put(arena, "%.*s where thread=\"%.*s\"", (int)rule.n_bytes, rule.bytes,
+                     (int)thread.n_bytes, thread.bytes);
+}
+
 /* Points on threads of different names are different types, if there are few. The end is on the
  * thread of the begin: else other threads might use the same numbers. */
 static enum weft_code propose_points(struct proposing *proposing, uint32_t id)
@@ -458,16 +533,18 @@ static enum weft_code propose_points(struct proposing *proposing, uint32_t id)
                           !memchr(thread.bytes, '"', thread.n_bytes);
     const bool has_id = counted.has_id && counting->list.items[end].has_id;
     struct weft_arena *arena = counting->arena;
-    struct weft_str begin = weft_rule_text(arena, "instant", name);
     if (!is_split && id != first)
         return WEFT_OK;
     if (!is_split)
         counted.count = n_points;
-    else if (begin.bytes)
-        begin = put(arena, "%.*s where thread=\"%.*s\"", (int)begin.n_bytes, begin.bytes,
-                    (int)thread.n_bytes, thread.bytes);
-    return propose(proposing, &counted, is_split ? thread : name, begin,
-                   weft_rule_text(arena, "instant", end_text),
+    return propose(proposing, &counted,
+                   !is_split ? name
+                   : counted.source == KERNEL_POINTS
+                       ? put(arena, "%.*s: %.*s", (int)thread.n_bytes, thread.bytes,
+                             (int)name.n_bytes, name.bytes)
+                       : thread,
+                   point_text(arena, name, is_split ? thread : WEFT_STR("")),
+                   point_text(arena, end_text, is_split ? thread : WEFT_STR("")),
                    has_id ? WEFT_STR("id") : WEFT_STR(""));
 }
 

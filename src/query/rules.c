@@ -645,7 +645,7 @@ static enum weft_code take_options(struct rules_lexer *lexer, struct making *mak
         code = finish(lexer, making, rule);
     if (code != WEFT_OK)
         return weft_in_file(lexer->err, making->is_whole ? "--begin" : "--end");
-    rule->name = options->type ? weft_str_of(options->type) : rule->begin.name;
+    rule->name = options->type && *options->type ? weft_str_of(options->type) : rule->begin.name;
     return copy_text(lexer, &rule->name) ? WEFT_OK : no_memory(lexer->err);
 }
 

@@ -22,10 +22,16 @@ static char here(const struct rules_lexer *lexer)
     return lexer->at < lexer->text.n_bytes ? lexer->text.bytes[lexer->at] : '\0';
 }
 
+/* Where a word could begin: functions without a name are called "#400". */
+static bool is_comment(const struct rules_lexer *lexer)
+{
+    return here(lexer) == '#' && (lexer->at == 0 || is_blank(lexer->text.bytes[lexer->at - 1]));
+}
+
 void rules_skip_blanks(struct rules_lexer *lexer)
 {
     while (lexer->at < lexer->text.n_bytes) {
-        if (here(lexer) == '#')
+        if (is_comment(lexer))
             while (lexer->at < lexer->text.n_bytes && here(lexer) != '\n')
                 lexer->at++;
         else if (is_blank(here(lexer)))
@@ -46,14 +52,22 @@ static enum weft_code fail_at(struct rules_lexer *lexer, size_t at, const char *
                               const char *expected, const char *go_on)
 {
     uint64_t line = 1;
-    size_t line_at = 0;
-    for (size_t i = 0; i < at; i++)
-        if (lexer->text.bytes[i] == '\n') {
-            line++;
-            line_at = i + 1;
-        }
+    size_t column = 1; /* in letters */
+    for (size_t i = 0; i < at; i++) {
+        const char c = lexer->text.bytes[i];
+        line += c == '\n';
+        column = c == '\n' ? 1 : column + (((uint8_t)c & 0xc0) != 0x80);
+    }
     return weft_fail_line(lexer->err, WEFT_E_MALFORMED, at, line, "column %zu: expected %s, %s%s%s",
-                          at - line_at + 1, expected, what, go_on ? "; " : "", go_on ? go_on : "");
+                          column, expected, what, go_on ? "; " : "", go_on ? go_on : "");
+}
+
+/* By a terminal: controls, of UTF-8 too (U+0080 to U+009F). */
+static bool is_obeyed(const char *text, size_t at, size_t n_bytes)
+{
+    const uint8_t byte = (uint8_t)text[at];
+    return byte < ' ' || byte == 0x7f ||
+           (byte == 0xc2 && at + 1 < n_bytes && (uint8_t)text[at + 1] < 0xa0);
 }
 
 enum weft_code rules_fail(struct rules_lexer *lexer, const char *expected, const char *go_on)
@@ -64,10 +78,12 @@ enum weft_code rules_fail(struct rules_lexer *lexer, const char *expected, const
     const char *word = lexer->text.bytes + lexer->at;
     while (lexer->at + n < lexer->text.n_bytes && n < SHOWN_BYTES && !is_blank(word[n]))
         n++;
+    while (n > 0 && lexer->at + n < lexer->text.n_bytes && ((uint8_t)word[n] & 0xc0) == 0x80)
+        n--; /* no part of a letter */
     if (n > 0) {
         memcpy(what, "found '", 7);
-        for (size_t i = 0; i < n; i++) /* nothing that a terminal obeys */
-            what[7 + i] = word[i] >= ' ' && word[i] < 0x7f ? word[i] : '?';
+        for (size_t i = 0; i < n; i++)
+            what[7 + i] = is_obeyed(word, i, n) ? '?' : word[i];
         memcpy(what + 7 + n, "'", 2);
     }
     return fail_at(lexer, lexer->at, what, expected, go_on);

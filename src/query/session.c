@@ -109,6 +109,18 @@ void weft_session_close(struct weft_session *session)
     free(session);
 }
 
+/* They are kept in memory, once here and once with the trace. */
+static enum weft_code check_dependencies(size_t n, uint64_t memory_bytes, struct weft_err *err)
+{
+    const uint64_t n_most = memory_bytes / 2 / sizeof(struct weft_dependency);
+    if (memory_bytes == 0 || n <= n_most)
+        return WEFT_OK;
+    return weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
+                     "the rules find more than %" PRIu64 " dependencies, which is what --mem "
+                     "admits: add conditions (where ...), or allow more",
+                     n_most);
+}
+
 static enum weft_code depend_on(struct weft_trace *trace, const struct weft_executions_table *table,
                                 struct weft_err *err)
 {
@@ -138,6 +150,8 @@ enum weft_code weft_session_depend(struct weft_session *session, const struct we
         return WEFT_OK;
     enum weft_code code =
         weft_executions_run(session->trace, NULL, &opts, &session->run, &table, err);
+    if (code == WEFT_OK)
+        code = check_dependencies(table->n_rows, session->run.memory_bytes, err);
     if (code == WEFT_OK)
         code = depend_on(session->trace, table, err);
     if (code == WEFT_OK && n_found)

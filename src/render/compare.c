@@ -7,12 +7,14 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { SAMPLES = 5, CAUSE_SAMPLES = 1, BAR_COLUMNS = 24 };
 
 static const double EVIDENCE_P = 0.05;
+static const double LEAST_SHARE = 0.1; /* of a difference, for a context to stand for it */
 
 /* What tables of this page need: their texts live in the arena. */
 struct page {
@@ -22,6 +24,8 @@ struct page {
     struct weft_output *scratch;
     const uint32_t *items; /* of the list of executions shown */
     size_t n_items;
+    size_t *metrics; /* places in the table of those that are shown */
+    size_t n_metrics;
 };
 
 static uint64_t limited(uint64_t limit, size_t n)
@@ -36,20 +40,64 @@ static const struct weft_compare_metric *duration_of(const struct weft_compare_t
     return table->n_metrics > 0 ? &table->metrics[0] : NULL;
 }
 
-/* "; 78 % of that is blocked: timer in `f`": of the first node that goes the same way, if sure. */
-static void put_where(struct weft_output *out, const struct weft_comparison_view *comparison,
-                      double difference_ns)
+/* The first node that goes the same way, if sure; NULL if none is. */
+static const struct weft_compare_node *sure_node(const struct weft_compare_table *table,
+                                                 double difference_ns)
 {
-    const struct weft_compare_table *table = comparison->table;
     for (size_t i = 0; i < table->n_ranked; i++) {
         const struct weft_compare_node *row = &table->nodes[table->ranked[i]];
         if (!row->is_sure)
             break;
-        if ((row->difference_ns > 0) != (difference_ns > 0))
-            continue;
-        weft_output_printf(out, "; %.0f %% of that is ", 100 * row->difference_ns / difference_ns);
-        weft_words_cause(out, comparison->matrix, row->node);
-        return;
+        if ((row->difference_ns > 0) == (difference_ns > 0))
+            return row;
+    }
+    return NULL;
+}
+
+static bool is_path_value(struct weft_str name)
+{
+    for (unsigned i = 0; i < WEFT_EXECUTION_PATH_VALUES; i++)
+        if (weft_str_equal(name, weft_str_of(weft_execution_path_value_name(i))))
+            return true;
+    return false;
+}
+
+/* The state on the path of which most of the difference is, if there is evidence; NULL if not. */
+static const struct weft_compare_metric *most_state(const struct weft_comparison_view *comparison,
+                                                    double difference_ns)
+{
+    const struct weft_compare_table *table = comparison->table;
+    const struct weft_compare_metric *most = NULL;
+    for (size_t i = 0; i < table->n_metrics; i++) {
+        const struct weft_compare_metric *row = &table->metrics[i];
+        const double share = row->difference / difference_ns;
+        if (is_path_value(comparison->matrix->metrics[row->metric].name) &&
+            row->p_adjusted < EVIDENCE_P && share > 0 &&
+            (!most || share > most->difference / difference_ns))
+            most = row;
+    }
+    return most;
+}
+
+/* "; 78 % of that is blocked: timer in `f`". A difference that is spread over many contexts is
+ * told by its state: "; 66 % of that is preempted, in many contexts". */
+static void put_where(struct weft_output *out, const struct weft_comparison_view *comparison,
+                      double difference_ns)
+{
+    const struct weft_compare_node *node = sure_node(comparison->table, difference_ns);
+    const struct weft_compare_metric *state = most_state(comparison, difference_ns);
+    const double of_node = node ? node->difference_ns / difference_ns : 0,
+                 of_state = state ? state->difference / difference_ns : 0;
+    if (of_node < LEAST_SHARE && of_state >= LEAST_SHARE) {
+        char name[32];
+        const struct weft_str is = comparison->matrix->metrics[state->metric].name;
+        (void)snprintf(name, sizeof name, "%.*s", (int)is.n_bytes, is.bytes);
+        for (char *at = strchr(name, '_'); at; at = strchr(at, '_'))
+            *at = ' ';
+        weft_output_printf(out, "; %.0f %% of that is %s, in many contexts", 100 * of_state, name);
+    } else if (node) {
+        weft_output_printf(out, "; %.0f %% of that is ", 100 * of_node);
+        weft_words_cause(out, comparison->matrix, node->node);
     }
 }
 
@@ -174,6 +222,10 @@ void weft_render_open_command(struct weft_output *out, const struct weft_ecct_ma
     weft_words_argument(out, matrix->sources[row->source].path);
     weft_output_printf(out, " --thread %" PRIu64 " --from %" PRIu64 "ns --to %" PRIu64 "ns",
                        row->tid, row->start_ns, row->end_ns);
+    if (matrix->sources[row->source].rules.n_bytes > 0) {
+        weft_output_text(out, " --rules ");
+        weft_words_argument(out, matrix->sources[row->source].rules);
+    }
 }
 
 static const struct weft_column item_columns[] = {
@@ -283,7 +335,7 @@ static void node_row(const void *context, size_t index, struct weft_cell *cells)
         weft_confidence_name((enum weft_confidence)matrix->nodes[row->node].confidence));
     weft_words_path(page->scratch, matrix, row->node, ";");
     cells[25].text = weft_words_take(page->scratch, page->arena);
-    weft_words_path(page->scratch, matrix, row->node, " > ");
+    weft_words_where(page->scratch, matrix, row->node);
     cells[26].text = weft_words_take(page->scratch, page->arena);
 }
 
@@ -317,7 +369,7 @@ static const struct weft_column metric_columns[] = {
 static void metric_row(const void *context, size_t index, struct weft_cell *cells)
 {
     struct page *page = (struct page *)(uintptr_t)context;
-    const struct weft_compare_metric *row = &page->opts->table->metrics[index];
+    const struct weft_compare_metric *row = &page->opts->table->metrics[page->metrics[index]];
     const struct weft_metric *metric = &page->opts->matrix->metrics[row->metric];
     cells[0].text = metric->name;
     cells[1] = real(row->mean_a);
@@ -347,11 +399,23 @@ static void metric_row(const void *context, size_t index, struct weft_cell *cell
     cells[24] = real(row->effect);
 }
 
-static struct weft_table metric_table(const struct page *page)
+static bool is_zero(const struct weft_compare_metric *metric)
 {
+    return metric->mean_a == 0 && metric->mean_b == 0 && metric->sd_a == 0 && metric->sd_b == 0;
+}
+
+/* Text shows no metrics that are 0 everywhere. */
+static struct weft_table metric_table(struct page *page)
+{
+    const struct weft_compare_table *table = page->opts->table;
+    page->n_metrics = 0;
+    page->metrics = WEFT_ARENA_NEW(page->arena, table->n_metrics, size_t);
+    for (size_t i = 0; page->metrics && i < table->n_metrics; i++)
+        if (page->view->format != WEFT_FORMAT_TEXT || !is_zero(&table->metrics[i]))
+            page->metrics[page->n_metrics++] = i;
     return (struct weft_table){ .columns = metric_columns,
                                 .n_columns = sizeof metric_columns / sizeof *metric_columns,
-                                .n_rows = page->opts->table->n_metrics,
+                                .n_rows = page->n_metrics,
                                 .row = metric_row,
                                 .context = page };
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "render/compare_words.h"
 
+#include "analysis/compare_names.h"
 #include "render/utf8.h"
 #include "schema/event.h"
 
@@ -8,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DEPTH_MAX = 1024, NAMED_FUNCTIONS = 4 };
+enum { SHOWN_THREADS = 3 };
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
@@ -99,31 +100,6 @@ void weft_words_change(struct weft_output *out, const struct weft_compare_metric
 
 /* ---- paths ----------------------------------------------------------------------------------- */
 
-struct path {
-    uint32_t nodes[DEPTH_MAX]; /* from below the root down */
-    size_t n;
-};
-
-/* Of a longer path the innermost frames. */
-static void find_path(const struct weft_ecct_matrix *matrix, uint32_t node, struct path *path)
-{
-    path->n = 0;
-    for (; node != 0 && node != WEFT_ID_NONE && path->n < DEPTH_MAX;
-         node = matrix->nodes[node].parent)
-        path->nodes[path->n++] = node;
-    for (size_t i = 0; i < path->n / 2; i++) {
-        const uint32_t other = path->nodes[path->n - 1 - i];
-        path->nodes[path->n - 1 - i] = path->nodes[i];
-        path->nodes[i] = other;
-    }
-}
-
-static const struct weft_frame *frame_at(const struct weft_ecct_matrix *matrix,
-                                         const struct path *path, size_t at)
-{
-    return &matrix->frames[matrix->nodes[path->nodes[at]].frame];
-}
-
 void weft_words_name(struct weft_output *out, struct weft_str name)
 {
     struct weft_arena *arena = weft_arena_new(0);
@@ -162,28 +138,50 @@ struct weft_str weft_words_take(struct weft_output *out, struct weft_arena *aren
     return text;
 }
 
+static void put_frame(struct weft_output *out, const struct weft_frame *frame)
+{
+    if (frame->kind == WEFT_FRAME_THREAD)
+        weft_output_text(out, "thread ");
+    weft_words_name(out, frame->name);
+}
+
 void weft_words_path(struct weft_output *out, const struct weft_ecct_matrix *matrix, uint32_t node,
                      const char *between)
 {
-    struct path path;
-    find_path(matrix, node, &path);
+    struct weft_frame_path path;
+    weft_frame_path_of(matrix, node, &path);
     for (size_t i = 0; i < path.n; i++) {
-        const struct weft_frame *frame = frame_at(matrix, &path, i);
         weft_output_text(out, i > 0 ? between : "");
-        if (frame->kind == WEFT_FRAME_THREAD)
-            weft_output_text(out, "thread ");
-        weft_words_name(out, frame->name);
+        put_frame(out, path.frames[i]);
+    }
+}
+
+void weft_words_where(struct weft_output *out, const struct weft_ecct_matrix *matrix, uint32_t node)
+{
+    struct weft_frame_path path;
+    bool was_nameless = false;
+    weft_frame_path_of(matrix, node, &path);
+    for (size_t i = 0; i < path.n; i++) {
+        const bool is_nameless = weft_frame_is_nameless(path.frames[i]);
+        if (is_nameless && was_nameless)
+            continue;
+        was_nameless = is_nameless;
+        weft_output_text(out, i > 0 ? " > " : "");
+        if (is_nameless)
+            weft_output_text(out, "[kernel]");
+        else
+            put_frame(out, path.frames[i]);
     }
 }
 
 void weft_words_threads(struct weft_output *out, const struct weft_ecct_matrix *matrix,
                         uint32_t node)
 {
-    struct path path;
+    struct weft_frame_path path;
     bool is_first = true;
-    find_path(matrix, node, &path);
+    weft_frame_path_of(matrix, node, &path);
     for (size_t i = 0; i < path.n; i++) {
-        const struct weft_frame *frame = frame_at(matrix, &path, i);
+        const struct weft_frame *frame = path.frames[i];
         if (frame->kind != WEFT_FRAME_THREAD)
             continue;
         weft_output_text(out, is_first ? "" : ", ");
@@ -194,128 +192,90 @@ void weft_words_threads(struct weft_output *out, const struct weft_ecct_matrix *
 
 /* ---- causes ---------------------------------------------------------------------------------- */
 
-static bool begins_with(struct weft_str text, const char *start)
+/* " in `h > g > f`" */
+static void put_functions(struct weft_output *out, const struct weft_frame_path *path,
+                          const struct weft_path_part *part)
 {
-    const size_t n_bytes = strlen(start);
-    return text.n_bytes >= n_bytes && memcmp(text.bytes, start, n_bytes) == 0;
-}
-
-/* What every program has below its own functions: it says how something is done, not why. */
-static bool is_library(const struct weft_frame *frame)
-{
-    static const char *const modules[] = { "libc.",   "libc-", "libpthread", "ld-linux",
-                                           "[kernel", "[vdso", "linux-vdso" };
-    static const char *const names[] = { "__",           "syscall", "do_syscall", "entry_SYSCALL",
-                                         "start_thread", "clone" };
-    const char *slash =
-        frame->module.n_bytes > 0 ? memrchr(frame->module.bytes, '/', frame->module.n_bytes) : NULL;
-    struct weft_str module = frame->module;
-    if (slash) {
-        module.n_bytes -= (size_t)(slash + 1 - module.bytes);
-        module.bytes = slash + 1;
+    size_t places[WEFT_NAMED_FUNCTIONS];
+    const size_t n = weft_path_functions(path, part, places);
+    for (size_t i = n; i-- > 0;) {
+        weft_output_text(out, i + 1 == n ? " in `" : " > ");
+        put_quoted(out, path->frames[places[i]]->name);
     }
-    for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
-        if (begins_with(module, modules[i]))
-            return true;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (begins_with(frame->name, names[i]))
-            return true;
-    return false;
+    weft_output_text(out, n > 0 ? "`" : "");
 }
 
-static bool is_named(const struct weft_frame *frame)
+/* What a thread does for itself: "blocked: timer in `f`". */
+static void put_last(struct weft_output *out, const struct weft_frame_path *path,
+                     const struct weft_path_part *part)
 {
-    return frame->kind == WEFT_FRAME_FUNCTION || frame->kind == WEFT_FRAME_LOCK;
-}
-
-/* Of the kernel, and no symbol is known: its address says nothing. */
-static bool is_nameless(const struct weft_frame *frame)
-{
-    return begins_with(frame->name, "[kernel]+0x");
-}
-
-/* "in `h > g > f`": the innermost function, which says how, and those outside it that are the
- * program's own, which say why. */
-static void put_functions(struct weft_output *out, const struct weft_ecct_matrix *matrix,
-                          const struct path *path, size_t from, size_t to)
-{
-    size_t n_shown = 0, shown[NAMED_FUNCTIONS];
-    for (size_t i = to; i-- > from && n_shown < NAMED_FUNCTIONS;) {
-        const struct weft_frame *frame = frame_at(matrix, path, i);
-        if (is_named(frame) && !is_nameless(frame) && (n_shown == 0 || !is_library(frame)))
-            shown[n_shown++] = i;
-    }
-    for (size_t i = n_shown; i-- > 0;) {
-        weft_output_text(out, i + 1 == n_shown ? " in `" : " > ");
-        put_quoted(out, frame_at(matrix, path, shown[i])->name);
-    }
-    weft_output_text(out, n_shown > 0 ? "`" : "");
-}
-
-/* The innermost frame of a kind in [from, to); `to` if there is none. */
-static size_t last_of(const struct weft_ecct_matrix *matrix, const struct path *path, size_t from,
-                      size_t to, enum weft_frame_kind kind)
-{
-    for (size_t i = to; i-- > from;)
-        if (frame_at(matrix, path, i)->kind == kind)
-            return i;
-    return to;
-}
-
-/* What a thread by itself does: "blocked: timer in `f`". */
-static void put_state(struct weft_output *out, const struct weft_ecct_matrix *matrix,
-                      const struct path *path, size_t from, const char *without)
-{
-    const size_t state = last_of(matrix, path, from, path->n, WEFT_FRAME_STATE);
-    if (state < path->n)
-        weft_words_name(out, frame_at(matrix, path, state)->name);
+    if (part->state < part->to)
+        weft_words_name(out, path->frames[part->state]->name);
     else
-        weft_output_text(out, without);
-    put_functions(out, matrix, path, from, path->n);
+        weft_output_text(out, part->from == 0 ? "longer" : "which is");
+    put_functions(out, path, part);
+}
+
+/* Why it does not: "waiting in `f`, for thread `g`", "preempted by thread `g`". */
+static void put_waiting(struct weft_output *out, const struct weft_frame_path *path,
+                        const struct weft_path_part *part)
+{
+    if (part->state < part->to)
+        weft_words_name(out, path->frames[part->state]->name);
+    else
+        weft_output_text(out, "waiting");
+    if (!part->is_preempted)
+        put_functions(out, path, part);
+    weft_output_text(out, part->is_preempted ? " by thread `" : ", for thread `");
+    put_quoted(out, path->frames[part->to]->name);
+    weft_output_text(out, part->to + 1 < path->n ? "`, " : "`");
+}
+
+/* Of a long chain the first thread and the last ones. */
+static size_t skip_threads(const struct weft_frame_path *path, size_t from)
+{
+    size_t starts[SHOWN_THREADS] = { from }, n = 0;
+    for (size_t i = from; i < path->n; i++)
+        if (path->frames[i]->kind == WEFT_FRAME_THREAD)
+            starts[n++ % SHOWN_THREADS] = i + 1;
+    return n > SHOWN_THREADS ? starts[n % SHOWN_THREADS] : from;
 }
 
 void weft_words_cause(struct weft_output *out, const struct weft_ecct_matrix *matrix, uint32_t node)
 {
-    struct path path;
+    struct weft_frame_path path;
     if (node == WEFT_ID_NONE || node == 0) {
         weft_output_text(out, "no single context");
         return;
     }
-    find_path(matrix, node, &path);
-    const size_t thread = last_of(matrix, &path, 0, path.n, WEFT_FRAME_THREAD);
-    if (thread == path.n) {
-        put_state(out, matrix, &path, 0, "longer");
-        return;
+    weft_frame_path_of(matrix, node, &path);
+    struct weft_path_part part = weft_path_part_at(&path, 0);
+    while (part.to < path.n) {
+        const size_t next = part.to + 1, from = part.from == 0 ? skip_threads(&path, next) : next;
+        put_waiting(out, &path, &part);
+        if (from > next) {
+            weft_output_text(out, "... in the end thread `");
+            put_quoted(out, path.frames[from - 1]->name);
+            weft_output_text(out, from < path.n ? "`, " : "`");
+        }
+        if (from >= path.n)
+            return;
+        part = weft_path_part_at(&path, from);
     }
-    const size_t before = last_of(matrix, &path, 0, thread, WEFT_FRAME_THREAD);
-    const size_t first = before < thread ? before + 1 : 0;
-    const size_t state = last_of(matrix, &path, first, thread, WEFT_FRAME_STATE);
-    const bool is_preempted =
-        state < thread && begins_with(frame_at(matrix, &path, state)->name, "preempted");
-    if (state < thread)
-        weft_words_name(out, frame_at(matrix, &path, state)->name);
-    else
-        weft_output_text(out, "waiting");
-    if (!is_preempted)
-        put_functions(out, matrix, &path, first, thread);
-    weft_output_text(out, is_preempted ? " by thread `" : ", for thread `");
-    put_quoted(out, frame_at(matrix, &path, thread)->name);
-    weft_output_text(out, thread + 1 < path.n ? "`, " : "`");
-    if (thread + 1 < path.n)
-        put_state(out, matrix, &path, thread + 1, "which is");
+    put_last(out, &path, &part);
 }
 
 bool weft_node_is_outside(const struct weft_ecct_matrix *matrix, uint32_t node)
 {
-    struct path path;
+    struct weft_frame_path path;
     if (node == WEFT_ID_NONE)
         return false;
-    find_path(matrix, node, &path);
+    weft_frame_path_of(matrix, node, &path);
     for (size_t i = 1; i < path.n; i++) {
-        const struct weft_frame *frame = frame_at(matrix, &path, i);
-        const struct weft_frame *above = frame_at(matrix, &path, i - 1);
+        const struct weft_frame *frame = path.frames[i];
+        const struct weft_frame *above = path.frames[i - 1];
         if (frame->kind == WEFT_FRAME_THREAD && frame->module.n_bytes > 0 &&
-            above->kind == WEFT_FRAME_STATE && begins_with(above->name, "preempted"))
+            above->kind == WEFT_FRAME_STATE && weft_frame_begins_with(above, "preempted"))
             return true;
     }
     return false;

@@ -30,6 +30,11 @@ struct weft_human weft_human_metric(double value, enum weft_metric_unit unit);
 void weft_words_path(struct weft_output *out, const struct weft_ecct_matrix *matrix, uint32_t node,
                      const char *between);
 
+/* The same for people, " > " between them: frames of the kernel of which no symbol is known are
+ * one, "[kernel]". */
+void weft_words_where(struct weft_output *out, const struct weft_ecct_matrix *matrix,
+                      uint32_t node);
+
 /* The threads that the path goes through besides that of the execution: "journal, disk"; nothing
  * if it stays there. */
 void weft_words_threads(struct weft_output *out, const struct weft_ecct_matrix *matrix,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "render/diagnose.h"
 
+#include "model/graph_trace.h"
 #include "render/compare_words.h"
 #include "render/diagnose_causes.h"
 #include "schema/event.h"
@@ -15,6 +16,7 @@ enum {
     SHOWN_ALONE = 8,
     LISTED_ALONE = 3,
     PARTS = 3,
+    MOST_TOLD = 8,
 };
 
 /* ---- sentences ------------------------------------------------------------------------------- */
@@ -26,14 +28,56 @@ static void put_type(struct weft_output *out, const struct weft_diagnosis *diagn
     weft_output_text(out, "`");
 }
 
+/* Nodes in words that were told already: those of two stacks may be the same. */
+struct told {
+    struct weft_arena *arena;
+    struct weft_output *scratch; /* NULL without memory: then nothing is left out */
+    struct weft_str texts[MOST_TOLD];
+    size_t n;
+};
+
+static void told_init(struct told *told)
+{
+    struct weft_err err = { 0 };
+    *told = (struct told){ .arena = weft_arena_new(0) };
+    if (!told->arena || weft_output_to_memory(&told->scratch, &err) != WEFT_OK)
+        told->scratch = NULL;
+}
+
+static void told_fini(struct told *told)
+{
+    weft_output_abort(told->scratch);
+    weft_arena_free(told->arena);
+}
+
+/* Is it new? Then it counts as told. */
+static bool tell(struct told *told, const struct weft_ecct_matrix *matrix, uint32_t node)
+{
+    if (!told->scratch)
+        return true;
+    weft_words_cause(told->scratch, matrix, node);
+    const struct weft_str text = weft_words_take(told->scratch, told->arena);
+    for (size_t i = 0; i < told->n; i++)
+        if (weft_str_equal(told->texts[i], text))
+            return false;
+    if (told->n < MOST_TOLD)
+        told->texts[told->n++] = text;
+    return true;
+}
+
 /* Causes in words, the first few. */
 static void put_list(struct weft_output *out, const struct weft_diagnosis *diagnosis,
                      const struct weft_compare_cause **list, size_t n)
 {
-    for (size_t i = 0; i < n && i < LISTED_CAUSES; i++) {
+    struct told told;
+    told_init(&told);
+    for (size_t i = 0; i < n && told.n < LISTED_CAUSES; i++) {
+        if (!tell(&told, diagnosis->matrix, list[i]->node))
+            continue;
         weft_output_text(out, i ? "; " : "");
         weft_words_cause(out, diagnosis->matrix, list[i]->node);
     }
+    told_fini(&told);
 }
 
 static uint64_t items_of(const struct weft_compare_cause **list, size_t n)
@@ -89,17 +133,22 @@ static void put_beside(struct weft_output *out, const struct weft_diagnosis *dia
 {
     const struct weft_compare_table *table = diagnosis->table;
     const struct weft_compare_node *named = weft_compare_row_of(table, cause->node);
+    struct told told;
     size_t n = 0;
+    told_init(&told);
+    (void)tell(&told, diagnosis->matrix, cause->node);
     for (size_t i = 0; named && cause->context != 0 && i < table->n_ranked && n < BESIDE; i++) {
         const struct weft_compare_node *row = &table->nodes[table->ranked[i]];
         if (row == named || row->difference_ns < named->difference_ns / 2 ||
-            !is_below(diagnosis->matrix, row->node, cause->context))
+            !is_below(diagnosis->matrix, row->node, cause->context) ||
+            !tell(&told, diagnosis->matrix, row->node))
             continue;
         weft_output_text(out, n == 0 ? " (also " : "; ");
         weft_words_cause(out, diagnosis->matrix, row->node);
         n++;
     }
     weft_output_text(out, n > 0 ? ")" : "");
+    told_fini(&told);
 }
 
 static void put_one_cause(struct weft_output *out, const struct weft_diagnosis *diagnosis,
@@ -119,10 +168,13 @@ static void put_others(struct weft_output *out, const struct weft_diagnosis *dia
     static const struct {
         enum weft_cause_place place;
         const char *why;
-    } others[] = { { WEFT_CAUSE_OUTSIDE, " because another program had the processor: " },
-                   { WEFT_CAUSE_CHANCE,
-                     ", no more often than by chance, because threads of the program share "
-                     "processors: " } };
+    } others[] = {
+        { WEFT_CAUSE_OUTSIDE, " because another program had the processor: " },
+        { WEFT_CAUSE_SHARED,
+          " because threads that do the same work take the processors from each other: " },
+        { WEFT_CAUSE_CHANCE, ", no more often than by chance, because threads of the program share "
+                             "processors: " }
+    };
     const struct weft_compare_cause *list[SHOWN_CAUSES];
     for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
         const size_t n = weft_causes_list(diagnosis, others[k].place, list, SHOWN_CAUSES);
@@ -200,7 +252,7 @@ static size_t find_parts(const struct weft_diagnosis *diagnosis, uint32_t item, 
     return n;
 }
 
-/* "10.2 s at 1.20 s on thread `w`, 9.90 s of it more than usual blocked: lock in `f`" */
+/* "10.2 s at 1.20 s on thread `w`, 9.90 s more than usual: blocked: lock in `f`" */
 static void put_one_alone(struct weft_output *out, const struct weft_diagnosis *diagnosis,
                           const struct alone *alone)
 {
@@ -214,7 +266,7 @@ static void put_one_alone(struct weft_output *out, const struct weft_diagnosis *
     weft_output_text(out, "`");
     if (!is_known)
         return;
-    weft_output_printf(out, ", %s more than usual ",
+    weft_output_printf(out, ", %s more than usual: ",
                        weft_human_mean(more_ns(diagnosis, alone->item, parts[0])).text);
     weft_words_cause(out, diagnosis->matrix, parts[0]);
 }
@@ -268,6 +320,20 @@ static void put_pause(struct weft_output *out, const struct weft_diagnosis *diag
                        100 * weft_diagnosis_timer_share(diagnosis));
 }
 
+static void put_trifle(struct weft_output *out, const struct weft_diagnosis *diagnosis)
+{
+    const struct weft_slow_tail *tail = &diagnosis->tail;
+    weft_output_printf(out, "Nothing significant: %s of %s of ",
+                       weft_human_count(tail->n_slow).text,
+                       weft_human_plural(tail->n_fast + tail->n_slow, "execution").text);
+    put_type(out, diagnosis);
+    weft_output_printf(out, " last %s instead of %s, which costs %s of %s.",
+                       weft_human_mean(tail->slow_median_ns).text,
+                       weft_human_mean(tail->fast_median_ns).text,
+                       weft_human_mean(weft_diagnosis_cost_ns(diagnosis)).text,
+                       weft_human_ns(diagnosis->trace_ns).text);
+}
+
 static void put_slow(struct weft_output *out, const struct weft_diagnosis *diagnosis)
 {
     const struct weft_compare_cause *list[SHOWN_CAUSES];
@@ -275,6 +341,10 @@ static void put_slow(struct weft_output *out, const struct weft_diagnosis *diagn
     const size_t n = weft_causes_list(diagnosis, WEFT_CAUSE_INSIDE, list, SHOWN_CAUSES);
     if (weft_diagnosis_is_pause(diagnosis)) {
         put_pause(out, diagnosis);
+        return;
+    }
+    if (n > 0 && weft_diagnosis_is_trifle(diagnosis)) {
+        put_trifle(out, diagnosis);
         return;
     }
     if (tail->is_alone) {
@@ -351,7 +421,7 @@ static void put_cause(struct weft_output *out, const struct weft_diagnosis *diag
         weft_human_mean(cause->duration_ns).text);
     weft_words_cause(out, diagnosis->matrix, cause->node);
     weft_output_text(out, "\n    where     ");
-    weft_words_path(out, diagnosis->matrix, cause->node, " > ");
+    weft_words_where(out, diagnosis->matrix, cause->node);
     weft_output_printf(out, "\n    there     %s than in fast ones",
                        weft_human_change(cause->difference_ns).text);
     if (row && row->node != 0)
@@ -397,7 +467,7 @@ static void put_alone_evidence(struct weft_output *out, const struct weft_diagno
 static void put_evidence(struct weft_output *out, const struct weft_diagnosis *diagnosis)
 {
     static const enum weft_cause_place places[] = { WEFT_CAUSE_INSIDE, WEFT_CAUSE_OUTSIDE,
-                                                    WEFT_CAUSE_CHANCE };
+                                                    WEFT_CAUSE_SHARED, WEFT_CAUSE_CHANCE };
     const struct weft_compare_cause *list[SHOWN_CAUSES];
     if (!diagnosis->table)
         return;
@@ -411,6 +481,16 @@ static void put_evidence(struct weft_output *out, const struct weft_diagnosis *d
                        diagnosis->b);
 }
 
+/* Without a kernel nobody tells who had a processor: that is not a reason that was ruled out. */
+static bool is_without_kernel(const struct weft_view *view, const struct weft_diagnosis *diagnoses,
+                              size_t n)
+{
+    bool is_compared = false;
+    for (size_t i = 0; i < n; i++)
+        is_compared = is_compared || diagnoses[i].table;
+    return is_compared && view->trace && !weft_trace_has_switches(view->trace);
+}
+
 static void print_text(const struct weft_view *view, const struct weft_diagnosis *diagnoses,
                        size_t n)
 {
@@ -422,6 +502,12 @@ static void print_text(const struct weft_view *view, const struct weft_diagnosis
         put_evidence(view->out, &diagnoses[i]);
         is_any = is_any || weft_diagnosis_is_significant(&diagnoses[i]);
     }
+    if (is_without_kernel(view, diagnoses, n))
+        weft_output_text(
+            view->out, "\nThe trace has no scheduling events: a thread that is longer in a "
+                       "function may have run there, or waited for a processor. With the kernel's "
+                       "level (weft record as root, or with CAP_BPF and CAP_PERFMON) that is "
+                       "told apart.\n");
     if (is_any || !view->trace)
         return;
     weft_output_text(view->out, "\nNo slow executions have a cause in common; who waits for whom: "
@@ -435,7 +521,7 @@ static void print_text(const struct weft_view *view, const struct weft_diagnosis
 static void json_cause(struct weft_json *json, const struct weft_diagnosis *diagnosis,
                        const struct weft_compare_cause *cause, struct weft_output *scratch)
 {
-    static const char *const places[] = { "program", "other program", "chance",
+    static const char *const places[] = { "program", "other program", "shared", "chance",
                                           "spread",  "small",         "alone" };
     weft_json_new_line(json);
     weft_json_begin_object(json, NULL);

@@ -19,7 +19,8 @@ struct weft_diagnosis {
     const struct weft_compare_table *table; /* NULL: no slow executions, nothing was compared */
     struct weft_slow_tail tail;             /* of two groups that were given: not found */
     bool is_versus;                         /* the groups were given */
-    bool is_proposed;                       /* the trace suggests the type, nobody asked for it */
+    bool is_proposed;                       /* a function that repeats, nobody asked for it */
+    uint64_t trace_ns;                      /* that was recorded; of a function that repeats */
     const char *a, *b;                      /* filters of the groups */
     const char *command; /* how the user names these executions: "weft compare run.db --type x" */
 };

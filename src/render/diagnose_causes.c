@@ -1,18 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 #include "render/diagnose_causes.h"
 
+#include "analysis/compare_causes.h"
+#include "analysis/compare_names.h"
 #include "render/compare_words.h"
 #include "schema/event.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { CAUSE_EXECUTIONS = 3 };
+enum { CAUSE_EXECUTIONS = 3, NOISE_EXECUTIONS = 10, PLACE_DEPTH = 64 };
 
 /* Of all time of the executions, below which a cause is not worth a sentence. */
 static const double CAUSE_SHARE = 0.005;
 static const double EVIDENCE_P = 0.05;
 static const double FOREIGN = 0.05; /* of the fast executions, that may have it */
+static const double MOST = 0.5;     /* of the slow ones */
+static const double NOISE = 5;      /* times the usual duration, that noise is not */
+static const double MANY = 0.5;     /* of all executions: more are another kind, */
+static const double FAR = 3;        /* unless they last so many times as long */
+static const double TRIFLE = 0.002; /* of the time that was recorded */
 static const double PAUSE = 0.5;    /* of the time of fast executions, that is for a timer */
 
 static double all_time_ns(const struct weft_diagnosis *diagnosis)
@@ -42,30 +49,98 @@ const struct weft_compare_node *weft_compare_row_of(const struct weft_compare_ta
     return NULL;
 }
 
-static bool is_preempted(const struct weft_diagnosis *diagnosis, uint32_t node)
+static bool is_state(const struct weft_ecct_matrix *matrix, uint32_t node, struct weft_str name)
+{
+    const struct weft_frame *frame = &matrix->frames[matrix->nodes[node].frame];
+    return node != 0 && frame->kind == WEFT_FRAME_STATE && weft_str_equal(frame->name, name);
+}
+
+/* The node of what a thread does that took the processor from another; WEFT_ID_NONE: none did. */
+static uint32_t preempter_of(const struct weft_ecct_matrix *matrix, uint32_t node)
+{
+    for (uint32_t below = WEFT_ID_NONE; node != 0; node = matrix->nodes[node].parent) {
+        if (is_state(matrix, node, WEFT_STR("preempted")))
+            return below == WEFT_ID_NONE ? node : below;
+        below = node;
+    }
+    return WEFT_ID_NONE;
+}
+
+static bool is_function(const struct weft_ecct_matrix *matrix, uint32_t node)
+{
+    return node != 0 && matrix->frames[matrix->nodes[node].frame].kind == WEFT_FRAME_FUNCTION;
+}
+
+static uint32_t child_of(const struct weft_ecct_matrix *matrix, uint32_t parent, uint32_t frame)
+{
+    for (uint32_t node = parent + 1; node < matrix->n_nodes; node++) /* a parent is before them */
+        if (matrix->nodes[node].parent == parent && matrix->nodes[node].frame == frame)
+            return node;
+    return WEFT_ID_NONE;
+}
+
+/* Are executions of the type, in their own thread, where another one is whose functions lie between
+ * `thread` and `node`? Not if it has none. */
+static bool is_own_place(const struct weft_ecct_matrix *matrix, uint32_t thread, uint32_t node)
+{
+    uint32_t frames[PLACE_DEPTH], place = 0;
+    size_t n = 0;
+    for (; node > thread && n < PLACE_DEPTH; node = matrix->nodes[node].parent)
+        if (is_function(matrix, node))
+            frames[n++] = matrix->nodes[node].frame;
+    if (n == 0 || n == PLACE_DEPTH)
+        return false;
+    while (n > 0 && place != WEFT_ID_NONE)
+        place = child_of(matrix, place, frames[--n]);
+    return place != WEFT_ID_NONE;
+}
+
+/* Threads of one name, but for digits. */
+static bool is_alike(struct weft_str a, struct weft_str b)
+{
+    const struct weft_frame of_a = { .name = a, .kind = WEFT_FRAME_THREAD };
+    const struct weft_frame of_b = { .name = b, .kind = WEFT_FRAME_THREAD };
+    return weft_frame_hash(WEFT_FRAME_HASH, &of_a) == weft_frame_hash(WEFT_FRAME_HASH, &of_b);
+}
+
+/* Did a thread take the processor that was at the same as executions of the type are? Without
+ * functions, one of the same name. */
+static bool is_shared(const struct weft_diagnosis *diagnosis,
+                      const struct weft_compare_cause *cause)
 {
     const struct weft_ecct_matrix *matrix = diagnosis->matrix;
-    for (; node != 0; node = matrix->nodes[node].parent) {
-        const struct weft_frame *frame = &matrix->frames[matrix->nodes[node].frame];
-        if (frame->kind == WEFT_FRAME_STATE && weft_str_equal(frame->name, WEFT_STR("preempted")))
-            return true;
-    }
-    return false;
+    uint32_t node = cause->node;
+    const uint32_t thread = preempter_of(matrix, node);
+    if (thread == WEFT_ID_NONE ||
+        matrix->frames[matrix->nodes[thread].frame].kind != WEFT_FRAME_THREAD)
+        return false;
+    while (node > thread && (!is_function(matrix, node) ||
+                             weft_frame_is_library(&matrix->frames[matrix->nodes[node].frame])))
+        node = matrix->nodes[node].parent;
+    if (node <= thread)
+        return is_alike(matrix->frames[matrix->nodes[thread].frame].name,
+                        matrix->items[cause->example].thread);
+    return is_own_place(matrix, thread, node);
 }
 
 /* Is it more than chance puts into the slow executions? Any thread of a machine that is shared
  * loses its processor now and then, which makes executions slow and is no cause that they have in
- * common: that has to be significant among all nodes. */
+ * common: that has to be significant among all nodes, or, of most slow ones, in all stacks
+ * together.
+ */
 static bool is_evident(const struct weft_diagnosis *diagnosis,
                        const struct weft_compare_cause *cause)
 {
     const struct weft_compare_node *row = weft_compare_row_of(diagnosis->table, cause->node);
     if (!row || !(row->difference_ns > 0))
         return false;
-    if (is_preempted(diagnosis, cause->node))
-        return (diagnosis->is_versus || diagnosis->tail.is_found) && row->p_adjusted < EVIDENCE_P &&
-               row->interval.low_ns > 0;
-    return true;
+    if (preempter_of(diagnosis->matrix, cause->node) == WEFT_ID_NONE)
+        return true;
+    if (!diagnosis->is_versus && !diagnosis->tail.is_found)
+        return false;
+    if ((double)cause->n_items >= MOST * (double)diagnosis->table->n_b)
+        return cause->p < EVIDENCE_P;
+    return row->p_adjusted < EVIDENCE_P && row->interval.low_ns > 0;
 }
 
 /* Is it of another kind than what the fast executions do? Where durations do not part slow from
@@ -80,6 +155,28 @@ static bool is_foreign(const struct weft_diagnosis *diagnosis,
            row->mean_a_ns <= FOREIGN * row->mean_b_ns;
 }
 
+/* Is it rather another kind of execution than a slow one? */
+static bool is_kind(const struct weft_diagnosis *diagnosis, const struct weft_compare_cause *cause)
+{
+    return cause->n_items > MANY * (double)diagnosis->matrix->n_items &&
+           cause->duration_ns < FAR * diagnosis->table->metrics[0].mean_a;
+}
+
+static bool is_own(const struct weft_ecct_matrix *matrix, uint32_t node);
+
+/* Does the execution's own thread compute where the usual ones compute too? A processor that is
+ * not told of as taken away, as under a hypervisor, looks like that: of few it has to be far. */
+static bool is_noise(const struct weft_diagnosis *diagnosis, const struct weft_compare_cause *cause)
+{
+    const struct weft_ecct_matrix *matrix = diagnosis->matrix;
+    const struct weft_compare_node *row = weft_compare_row_of(diagnosis->table, cause->node);
+    const struct weft_frame *frame = &matrix->frames[matrix->nodes[cause->node].frame];
+    return cause->n_items < NOISE_EXECUTIONS &&
+           cause->duration_ns < NOISE * diagnosis->table->metrics[0].mean_a && row &&
+           row->mean_a_ns > FOREIGN * row->mean_b_ns && is_own(matrix, cause->node) &&
+           (frame->kind == WEFT_FRAME_FUNCTION || weft_frame_is_running(frame));
+}
+
 enum weft_cause_place weft_cause_place_of(const struct weft_diagnosis *diagnosis,
                                           const struct weft_compare_cause *cause)
 {
@@ -91,9 +188,14 @@ enum weft_cause_place weft_cause_place_of(const struct weft_diagnosis *diagnosis
         return WEFT_CAUSE_SMALL;
     if (cause->n_items < CAUSE_EXECUTIONS)
         return diagnosis->tail.is_found ? WEFT_CAUSE_ALONE : WEFT_CAUSE_SMALL;
+    if (!diagnosis->is_versus && is_noise(diagnosis, cause))
+        return WEFT_CAUSE_ALONE;
     if (weft_node_is_outside(diagnosis->matrix, cause->node))
         return WEFT_CAUSE_OUTSIDE;
-    if (!diagnosis->is_versus && !diagnosis->tail.is_found && !is_foreign(diagnosis, cause))
+    if (is_shared(diagnosis, cause))
+        return WEFT_CAUSE_SHARED;
+    if (!diagnosis->is_versus && !diagnosis->tail.is_found &&
+        (!is_foreign(diagnosis, cause) || is_kind(diagnosis, cause)))
         return WEFT_CAUSE_SPREAD;
     return is_evident(diagnosis, cause) ? WEFT_CAUSE_INSIDE : WEFT_CAUSE_CHANCE;
 }
@@ -140,12 +242,6 @@ static bool is_own(const struct weft_ecct_matrix *matrix, uint32_t node)
     return true;
 }
 
-static bool is_state(const struct weft_ecct_matrix *matrix, uint32_t node, struct weft_str name)
-{
-    const struct weft_frame *frame = &matrix->frames[matrix->nodes[node].frame];
-    return node != 0 && frame->kind == WEFT_FRAME_STATE && weft_str_equal(frame->name, name);
-}
-
 /* Is the node what the type is called by, a function that ran? That says nothing of why. */
 static bool is_type_itself(const struct weft_diagnosis *diagnosis, uint32_t node)
 {
@@ -167,10 +263,31 @@ double weft_diagnosis_timer_share(const struct weft_diagnosis *diagnosis)
     return table->metrics[0].mean_a > 0 ? sum_ns / table->metrics[0].mean_a : 0;
 }
 
+/* Do slow executions only sleep longer where all sleep? */
+static bool is_longer_sleep(const struct weft_diagnosis *diagnosis,
+                            const struct weft_compare_cause *cause)
+{
+    return is_state(diagnosis->matrix, cause->node, WEFT_STR("blocked: timer")) &&
+           is_own(diagnosis->matrix, cause->node) && !is_foreign(diagnosis, cause);
+}
+
 bool weft_diagnosis_is_pause(const struct weft_diagnosis *diagnosis)
 {
-    return diagnosis->is_proposed && diagnosis->table && diagnosis->table->n_metrics > 0 &&
-           weft_diagnosis_timer_share(diagnosis) >= PAUSE;
+    const struct weft_compare_table *table = diagnosis->table;
+    if (!diagnosis->is_proposed || !table || table->n_metrics == 0 ||
+        weft_diagnosis_timer_share(diagnosis) < PAUSE)
+        return false;
+    for (size_t i = 0; i < table->n_causes; i++)
+        if (weft_cause_place_of(diagnosis, &table->causes[i]) == WEFT_CAUSE_INSIDE &&
+            !is_longer_sleep(diagnosis, &table->causes[i]))
+            return false;
+    return true;
+}
+
+bool weft_diagnosis_is_trifle(const struct weft_diagnosis *diagnosis)
+{
+    return diagnosis->is_proposed && diagnosis->table &&
+           weft_diagnosis_cost_ns(diagnosis) < TRIFLE * (double)diagnosis->trace_ns;
 }
 
 bool weft_diagnosis_is_significant(const struct weft_diagnosis *diagnosis)
@@ -180,7 +297,7 @@ bool weft_diagnosis_is_significant(const struct weft_diagnosis *diagnosis)
         return false;
     if (diagnosis->is_versus)
         return weft_diagnosis_has_evidence(diagnosis);
-    return !weft_diagnosis_is_pause(diagnosis) &&
+    return !weft_diagnosis_is_pause(diagnosis) && !weft_diagnosis_is_trifle(diagnosis) &&
            weft_causes_list(diagnosis, WEFT_CAUSE_INSIDE, &first, 1) > 0;
 }
 

@@ -10,6 +10,7 @@
 enum weft_cause_place {
     WEFT_CAUSE_INSIDE,  /* in the program */
     WEFT_CAUSE_OUTSIDE, /* another program had the processor */
+    WEFT_CAUSE_SHARED,  /* threads that do the same work have too few processors */
     WEFT_CAUSE_CHANCE,  /* no more of it than chance puts there */
     WEFT_CAUSE_SPREAD,  /* more of what all have, or of nothing in particular */
     WEFT_CAUSE_SMALL,   /* not worth a sentence */
@@ -30,9 +31,14 @@ const struct weft_compare_node *weft_compare_row_of(const struct weft_compare_ta
 /* Of two groups that were given: do their durations differ? */
 bool weft_diagnosis_has_evidence(const struct weft_diagnosis *diagnosis);
 
-/* A type that nobody asked about and that does little but sleep is a pause of the program: how long
- * it lasts says nothing. The share of its time in which its own thread waits for a timer. */
+/* A function that nobody asked about and that does little but sleep is a pause of the program: that
+ * it sleeps longer says nothing, unless slow ones do it in another place. The share of its time in
+ * which its own thread waits for a timer. */
 bool weft_diagnosis_is_pause(const struct weft_diagnosis *diagnosis);
 double weft_diagnosis_timer_share(const struct weft_diagnosis *diagnosis);
+
+/* A function that nobody asked about, whose slow calls together cost next to nothing of the time
+ * that was recorded. */
+bool weft_diagnosis_is_trifle(const struct weft_diagnosis *diagnosis);
 
 #endif

@@ -24,6 +24,22 @@ static enum weft_code no_memory(struct weft_err *err)
 
 /* ---- boxes ----------------------------------------------------------------------------------- */
 
+/* As paths have it: "thread journal" is no function of that name. */
+static struct weft_str name_of(struct weft_arena *arena, const struct weft_frame *frame)
+{
+    static const char front[] = "thread ";
+    const size_t n_front = sizeof front - 1;
+    if (frame->kind != WEFT_FRAME_THREAD)
+        return frame->name;
+    char *name = weft_arena_alloc(arena, n_front + frame->name.n_bytes + 1, 1);
+    if (!name)
+        return frame->name;
+    memcpy(name, front, n_front);
+    if (frame->name.n_bytes)
+        memcpy(name + n_front, frame->name.bytes, frame->name.n_bytes);
+    return (struct weft_str){ name, n_front + frame->name.n_bytes };
+}
+
 enum weft_code weft_flame_of_table(const struct weft_ecct_matrix *matrix,
                                    const struct weft_compare_table *table, struct weft_arena *arena,
                                    struct weft_flame *flame, struct weft_err *err)
@@ -41,7 +57,7 @@ enum weft_code weft_flame_of_table(const struct weft_ecct_matrix *matrix,
         const bool is_root = in->parent == WEFT_ID_NONE;
         place[node->node] = (uint32_t)i;
         flame->boxes[i] = (struct weft_flame_box){
-            .name = is_root ? WEFT_STR("all") : matrix->frames[in->frame].name,
+            .name = is_root ? WEFT_STR("all") : name_of(arena, &matrix->frames[in->frame]),
             .parent = is_root ? WEFT_ID_NONE : place[in->parent],
             .width = node->total_b_ns,
             .node = node,
@@ -165,6 +181,18 @@ enum weft_code weft_flame_of_folded(struct weft_str text, struct weft_arena *are
     weft_strtab_free(folding.names);
     WEFT_VEC_FINI(&folding.boxes);
     return code;
+}
+
+void weft_flame_strip(struct weft_flame *flame, struct weft_str prefix)
+{
+    for (size_t i = 0; i < flame->n_boxes && prefix.n_bytes > 0; i++) {
+        struct weft_str *name = &flame->boxes[i].name;
+        if (name->n_bytes <= prefix.n_bytes ||
+            memcmp(name->bytes, prefix.bytes, prefix.n_bytes) != 0)
+            continue;
+        name->bytes += prefix.n_bytes;
+        name->n_bytes -= prefix.n_bytes;
+    }
 }
 
 /* ---- layout ---------------------------------------------------------------------------------- */

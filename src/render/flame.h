@@ -32,6 +32,9 @@ struct weft_flame {
     bool is_time; /* widths are ns; else samples or calls */
 };
 
+/* Names that begin with this, and go on, lose it. */
+void weft_flame_strip(struct weft_flame *flame, struct weft_str prefix);
+
 /* Of the nodes of a table: the means of B. Lives as the matrix, the table and the arena. */
 WEFT_CHECKED enum weft_code weft_flame_of_table(const struct weft_ecct_matrix *matrix,
                                                 const struct weft_compare_table *table,

@@ -125,7 +125,7 @@ static void put_differences(struct weft_output *out, struct weft_output *scratch
             row->is_sure ? "" : " (unsure)", weft_human_change(row->interval.low_ns).text,
             weft_human_change(row->interval.high_ns).text, weft_human_p(row->p_adjusted).text,
             weft_human_mean(row->mean_a_ns).text, weft_human_mean(row->mean_b_ns).text);
-        weft_words_path(scratch, comparison->matrix, row->node, " > ");
+        weft_words_where(scratch, comparison->matrix, row->node);
         put_markdown(out, scratch, false);
         weft_output_text(out, " |\n");
     }

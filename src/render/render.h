@@ -15,6 +15,7 @@
 #include "model/trace.h"
 #include "render/output.h"
 #include "render/table.h"
+#include "schema/ecct.h"
 #include "schema/executions.h"
 #include "schema/interplay.h"
 #include "schema/locks.h"
@@ -44,6 +45,10 @@ struct weft_info_view {
 };
 void weft_render_info(const struct weft_view *view, const struct weft_info_view *opts);
 
+/* The same of a database of executions: its sources. */
+void weft_render_sources(const struct weft_view *view, const struct weft_source_info *sources,
+                         size_t n_sources);
+
 /* ---- executions ---- */
 
 struct weft_executions_view {
@@ -53,6 +58,11 @@ struct weft_executions_view {
 };
 void weft_render_executions(const struct weft_view *view, const struct weft_executions_table *table,
                             const struct weft_executions_view *opts);
+
+/* What the statistics do not tell, a line each with `front` before it: losses, ends without a
+ * begin, rules that nothing matches. Text has them itself. */
+void weft_render_executions_remarks(struct weft_output *out,
+                                    const struct weft_executions_table *table, const char *front);
 
 /* Types that the trace suggests, and the command that finds their executions. */
 void weft_render_proposals(const struct weft_view *view,

@@ -16,6 +16,8 @@
 /* Runs of each group, for runs to be compared. */
 enum { WEFT_RUNS_MIN = 3 };
 
+enum { WEFT_CAUSES_TESTED = 64 };
+
 struct weft_interval_ns {
     double low_ns, high_ns; /* 95 % */
 };
@@ -54,6 +56,8 @@ struct weft_compare_cause {
     uint32_t context; /* the deepest node below which at least half of what is slower lies; the root
                        * if that is spread */
     double context_ns; /* inclusive difference of that node, mean over the items */
+    double p;          /* that group B has more, by chance, of all nodes that are called the same;
+                        * Bonferroni's over the causes; 1 beyond the first WEFT_CAUSES_TESTED */
 };
 
 struct weft_compare_table {

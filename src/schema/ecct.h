@@ -51,9 +51,18 @@ struct weft_ecct_node {
 struct weft_execution_source {
     struct weft_str path; /* of the trace, as it was given */
     struct weft_str host;
-    struct weft_str tag; /* version, configuration, run: what the user called it; may be empty */
+    struct weft_str tag;   /* version, configuration, run: what the user called it; may be empty */
+    struct weft_str rules; /* file of rules, whose dependencies the paths follow; mostly empty */
     uint64_t id;
     uint64_t realtime_ns; /* wall clock at the trace's start; 0 unknown */
+};
+
+/* What the table of sources says of one, however it came about. */
+struct weft_source_info {
+    struct weft_str type, tag, host, path;
+    uint64_t executions, unfinished;
+    uint64_t realtime_ns; /* wall clock at the trace's start; 0 unknown */
+    bool is_complete;     /* all of its executions are there */
 };
 
 struct weft_execution_item {

@@ -86,8 +86,9 @@ enum weft_event_kind {
     WEFT_EVENT_KINDS,     /* how many there are */
 };
 
-/* Joined to the subtype of a SPAN whose end was not seen: it lasts until the trace ends. */
-enum { WEFT_SPAN_OPEN = 0x100 };
+/* Joined to the subtype of a SPAN whose end was not seen: it lasts until the trace ends; and of one
+ * that began before the trace, or the part of it that was cut out. */
+enum { WEFT_SPAN_OPEN = 0x100, WEFT_SPAN_CUT = 0x200 };
 
 /* Any event that is not a function call. Fields that a kind does not name are 0 / NONE / empty. */
 struct weft_event {

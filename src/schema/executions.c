@@ -6,8 +6,10 @@
 
 void weft_executions_table_free(struct weft_executions_table *table)
 {
-    if (table)
-        weft_arena_free(table->arena);
+    if (!table)
+        return;
+    weft_spool_free(table->spool);
+    weft_arena_free(table->arena);
 }
 
 double *weft_executions_metric(const struct weft_executions_table *table, struct weft_str name)
@@ -18,27 +20,56 @@ double *weft_executions_metric(const struct weft_executions_table *table, struct
     return NULL;
 }
 
-double *weft_executions_add_metric(struct weft_executions_table *table, struct weft_str name,
-                                   enum weft_metric_unit unit)
+static enum weft_code no_memory(struct weft_err *err)
 {
-    double *values = weft_executions_metric(table, name);
-    if (values)
-        return values;
+    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for executions");
+}
+
+enum weft_code weft_executions_array(struct weft_executions_table *table, size_t count,
+                                     size_t object_bytes, void *array, struct weft_err *err)
+{
+    if (table->spool)
+        return weft_spool_array(table->spool, count, object_bytes, array, err);
+    void *objects = weft_arena_alloc(table->arena, count, object_bytes);
+    memcpy(array, &objects, sizeof objects);
+    return objects ? WEFT_OK : no_memory(err);
+}
+
+static struct weft_metric *push_metric(struct weft_executions_table *table, struct weft_str name)
+{
     struct weft_metric *metrics =
         WEFT_ARENA_NEW(table->arena, table->n_metrics + 1, struct weft_metric);
-    values = WEFT_ARENA_NEW(table->arena, table->n_rows, double);
     const struct weft_str copy = weft_arena_copy(table->arena, name);
-    if (!metrics || !values || !copy.bytes)
+    if (!metrics || !copy.bytes)
         return NULL;
     if (table->n_metrics)
         memcpy(metrics, table->metrics, table->n_metrics * sizeof *metrics);
-    for (size_t i = 0; i < table->n_rows; i++)
-        values[i] = (double)NAN;
-    metrics[table->n_metrics] =
-        (struct weft_metric){ .name = copy, .unit = unit, .values = values };
+    metrics[table->n_metrics].name = copy;
     table->metrics = metrics;
-    table->n_metrics++;
-    return values;
+    return &metrics[table->n_metrics++];
+}
+
+enum weft_code weft_executions_add_metric(struct weft_executions_table *table, struct weft_str name,
+                                          enum weft_metric_unit unit, double **values,
+                                          struct weft_err *err)
+{
+    *values = weft_executions_metric(table, name);
+    if (*values)
+        return WEFT_OK;
+    const enum weft_code code =
+        weft_executions_array(table, table->n_rows, sizeof **values, values, err);
+    if (code != WEFT_OK)
+        return code;
+    for (size_t i = 0; i < table->n_rows; i++) {
+        (*values)[i] = (double)NAN;
+        weft_executions_passed(table, i);
+    }
+    struct weft_metric *metric = push_metric(table, name);
+    if (!metric)
+        return no_memory(err);
+    metric->unit = unit;
+    metric->values = *values;
+    return WEFT_OK;
 }
 
 const char *weft_metric_unit_name(enum weft_metric_unit unit)
@@ -70,6 +101,7 @@ static const struct {
     { "blocked_lock", WEFT_PATH_BLOCKED, WEFT_PATH_LOCK },
     { "blocked_task", WEFT_PATH_BLOCKED, WEFT_PATH_TASK },
     { "blocked_idle_cpu", WEFT_PATH_BLOCKED, WEFT_PATH_IDLE },
+    { "blocked_call", WEFT_PATH_BLOCKED, WEFT_PATH_CALL },
     { "unexplained", WEFT_PATH_UNKNOWN, WEFT_PATH_WAKER_UNKNOWN }, /* unknown states too */
 };
 

@@ -7,6 +7,8 @@
 #define WEFT_SCHEMA_EXECUTIONS_H
 
 #include "base/arena.h"
+#include "base/error.h"
+#include "base/spool.h"
 #include "base/str.h"
 #include "schema/path.h"
 
@@ -54,6 +56,7 @@ struct weft_metric {
 
 struct weft_executions_table {
     struct weft_arena *arena;
+    struct weft_spool *spool;          /* rows and values lie in it; NULL: in the arena */
     struct weft_execution_type *types; /* in the order of their rules */
     size_t n_types;
     struct weft_execution_row *rows; /* by start_ns, end_ns descending, thread_id */
@@ -80,9 +83,26 @@ void weft_executions_table_free(struct weft_executions_table *table);
 /* The values of the metric `name`, n_rows, or NULL. */
 double *weft_executions_metric(const struct weft_executions_table *table, struct weft_str name);
 
-/* The same; one that is not there yet is added, all its values NAN. NULL without memory. */
-double *weft_executions_add_metric(struct weft_executions_table *table, struct weft_str name,
-                                   enum weft_metric_unit unit);
+/* The same; one that is not there yet is added, all its values NAN. WEFT_E_NOMEM; WEFT_E_IO where
+ * a temporary file has no room. */
+WEFT_CHECKED enum weft_code weft_executions_add_metric(struct weft_executions_table *table,
+                                                       struct weft_str name,
+                                                       enum weft_metric_unit unit, double **values,
+                                                       struct weft_err *err);
+
+/* An array of `count` objects that lives as long as the table, zeroed. Fails likewise. */
+WEFT_CHECKED enum weft_code weft_executions_array(struct weft_executions_table *table, size_t count,
+                                                  size_t object_bytes, void *array,
+                                                  struct weft_err *err);
+
+/* Who walks through rows calls this for each: what lies behind leaves memory now and then, if it is
+ * in a file. */
+enum { WEFT_EXECUTIONS_AT_ONCE = 1 << 16 };
+static inline void weft_executions_passed(const struct weft_executions_table *table, size_t row)
+{
+    if (row % WEFT_EXECUTIONS_AT_ONCE == WEFT_EXECUTIONS_AT_ONCE - 1)
+        weft_spool_forget(table->spool);
+}
 
 /* Stable names: "ns"; of the flag 1 << place, "cut_start". */
 const char *weft_metric_unit_name(enum weft_metric_unit unit);
@@ -92,7 +112,7 @@ const char *weft_execution_flag_name(unsigned place);
 /* What a critical path tells of its execution: the time in each state, the names of which are
  * "running", "preempted", "blocked_lock" ..., all WEFT_METRIC_NS. Each segment of the path counts
  * for one of them, so that they sum to the duration. Segments alone are read. */
-enum { WEFT_EXECUTION_PATH_VALUES = 13 };
+enum { WEFT_EXECUTION_PATH_VALUES = 14 };
 const char *weft_execution_path_value_name(unsigned place);
 void weft_execution_path_values(const struct weft_path_table *path, double *values); /* so many */
 

@@ -39,6 +39,7 @@ enum weft_path_reason {
     WEFT_PATH_TASK,          /* for a message, or for something to do */
     WEFT_PATH_IDLE,          /* woken where nothing ran: by an interrupt that was not recorded */
     WEFT_PATH_WAKER_UNKNOWN, /* nothing tells who ended it */
+    WEFT_PATH_CALL,          /* nor that; it is in a call, by name, that waits for descriptors */
     WEFT_PATH_REASONS,
 };
 
@@ -165,6 +166,10 @@ struct weft_path_table {
     uint64_t n_cycles, n_too_deep;
     bool has_kernel; /* states are those the kernel told, not inferred from calls and locks */
 };
+
+/* A wait for something else that ended because its time was over: its name says so ("poll, timed
+ * out"). */
+bool weft_path_is_timed_out(const struct weft_path_segment *segment);
 
 /* NULL is allowed. */
 void weft_path_table_free(struct weft_path_table *table);

@@ -147,8 +147,11 @@ enum weft_op {
                            objects that ended it, if known */
     WEFT_OP_SIGNAL,     /* argument: enum weft_wait_kind + 256 x broadcast; words: object, caller */
     /* Blocking input and output. */
-    WEFT_OP_IO_BEGIN, /* argument: enum weft_io_kind; words: file descriptor, bytes asked, caller */
-    WEFT_OP_IO_END,   /* argument: enum weft_io_kind; words: file descriptor, result, caller */
+    WEFT_OP_IO_BEGIN, /* argument: enum weft_io_kind; words: file descriptor, bytes asked, caller;
+                         then, of output, the descriptor of the process that it makes ready, if one
+                         is known */
+    WEFT_OP_IO_END,   /* argument: enum weft_io_kind + WEFT_IO_OF_FILE; words: file descriptor,
+                         result, caller */
     /* Markers (weft/mark.h). */
     WEFT_OP_MARK_BEGIN,   /* argument: 0 an execution; words: id, text of the type */
     WEFT_OP_MARK_END,     /* likewise */
@@ -196,6 +199,9 @@ enum weft_io_kind {
     WEFT_IO_RECEIVE,
     WEFT_IO_SEND,
 };
+
+/* Flag: it took long (100,000 ticks), and was of a file or a block device. */
+enum { WEFT_IO_OF_FILE = 256 };
 
 /* ---- the file: a header, then pieces, each at a multiple of 8, to its end */
 

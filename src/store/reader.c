@@ -62,7 +62,7 @@ static enum weft_code header_check(const struct weft_store *store, struct weft_e
     if (memcmp(bytes, WEFT_FORMAT_MAGIC, sizeof header.magic) != 0)
         return weft_fail(err, WEFT_E_MALFORMED, 0,
                          "expected a .weft file (57 45 46 54 0d 0a 1a 0a), found %02x %02x %02x "
-                         "%02x %02x %02x %02x %02x",
+                         "%02x %02x %02x %02x %02x; weft import makes one of other traces",
                          bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6],
                          bytes[7]);
     if (n_bytes < sizeof header)

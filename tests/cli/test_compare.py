@@ -187,9 +187,13 @@ def test_gates(database, report):
                "duration p50 +5%")
     ok(few.returncode == 0 and "not decided" in few.stdout and "at least 3" in few.stdout,
        "it does not decide on one run of each")
-    bad = weft("compare", database, "--gate", "duration 5%")
+    bad = weft("compare", database, "--a", "all", "--gate", "duration 5%")
     ok(bad.returncode == 1 and "'duration p99 +5%'" in bad.stderr, "a bad gate shows a good one")
-    none = weft("compare", database, "--gate", "speed mean +5%")
+    for limit, want in (("duration mean +5", "+200us"), ("duration mean +5kB", "+200us"),
+                        ("page_faults mean +5us", "+3")):
+        unit = weft("compare", database, "--a", "all", "--gate", limit)
+        ok(unit.returncode == 1 and f"such as {want}" in unit.stderr, f"gate {limit}: the unit is wrong")
+    none = weft("compare", database, "--a", "all", "--gate", "speed mean +5%")
     ok(none.returncode == 1 and "no metric 'speed'" in none.stderr, "a gate of no metric")
 
 
@@ -234,11 +238,14 @@ def test_pictures(database):
        "the picture needs nothing else")
     folded = weft("flame", database, "--diff", "--a", "duration<5ms", "--b", "duration>=5ms", "-f",
                   "folded").stdout
-    ok(any(line.startswith("main;handle;acquire;blocked: futex;journal;commit;remap;running 0 ")
+    ok(any(line.startswith("main;handle;acquire;blocked: futex;thread journal;commit;remap;running 0 ")
            for line in folded.splitlines()), "folded differences have both means")
     plain = weft("flame", database, "-f", "folded").stdout
     ok(any(line.startswith("main;handle;running ") for line in plain.splitlines()),
        "folded executions")
+    short = weft("flame", database, "-f", "folded", "--strip", "ha").stdout
+    ok(any(line.startswith("main;ndle;running ") for line in short.splitlines()),
+       "a front that names have in common is left out")
 
 
 ERRORS = [
@@ -247,9 +254,11 @@ ERRORS = [
     (["compare", "DB", "--a", "speed>3"], "column 1: expected a metric (duration, start"),
     (["compare", "DB", "--b", "tag=base and"], "found its end"),
     (["compare", "DB", "--b", "context('nowhere')>1ms"], "no execution has a context 'nowhere'"),
-    (["compare", "DB", "--type", "none"], "no executions are of type 'none'; there are req"),
+    (["compare", "DB", "--a", "all", "--type", "none"], "no executions are of type 'none'; there are req"),
     (["diagnose", "DB", "--type", "none"], "no executions are of type 'none'; there are req"),
     (["compare", "DB", "--report", "x.md"], "--report needs --gate"),
+    (["compare", "DB"], "expected --a FILTER, --b FILTER or both"),
+    (["compare", "DB", "--b", "tag=unknown"], "no execution is in group B (tag=unknown)"),
     (["diagnose", "DB", "--b", "tag=unknown"], "is in group B"),
     (["flame", "DB", "--b", "tag=unknown"], "no execution is in group"),
     (["flame", "DB", "--a", "all"], "--a needs --diff"),
@@ -261,9 +270,6 @@ def test_errors(database):
         got = weft(*[database if word == "DB" else word for word in arguments])
         if not ok(got.returncode in (1, 2) and wanted in got.stderr, f"{' '.join(arguments)}: {wanted}"):
             print(f"# {got.stderr}")
-    empty = weft("compare", database, "--b", "tag=unknown")
-    ok(empty.returncode == 0 and empty.stdout.startswith("nothing to compare: group B"),
-       "an empty group is said")
     one = weft("compare", database, "--a", "tag=base", "--b", "duration>=p100")
     ok(one.returncode == 0 and "too few executions" in one.stdout, "one execution is too few")
 
@@ -354,21 +360,79 @@ def test_rare(folder):
        "with a command, and what its path holds, for each")
 
 
+def test_many_contexts(folder):
+    """No context stands for the difference: its state does. Frames without a symbol are one."""
+    path = os.path.join(folder, "many.db")
+    lines = ["metric preempted ns", "metric lock_waits count", "source req - some.weft"]
+    for i in range(120):
+        lost = f"f:main;f:step{i};f:[kernel]+0x1;f:[kernel]+0x2;s:preempted={10**7 + 10**4 * i}"
+        lines.append(f"item worker {i * 10**8} {10**7 + 10**4 * i if i % 2 else 0},0 "
+                     f"f:main;s:running={10**6 + 1000 * (i % 7)} {lost if i % 2 else ''}")
+    make(path, lines)
+    groups = ["--a", "duration<5ms", "--b", "duration>5ms"]
+    told = weft("compare", path, *groups).stdout
+    ok("100 % of that is preempted, in many contexts" in told.splitlines()[0],
+       "a difference that is spread is told by its state")
+    ok("main > step119 > [kernel] > preempted" in told, "frames without a symbol are one")
+    rows = [line.split()[0] for line in told.splitlines() if line.strip()]
+    parsed = json.loads(weft("compare", path, *groups, "--json").stdout)
+    ok("preempted" in rows and "lock_waits" not in rows
+       and "lock_waits" in [row["metric"] for row in parsed["metrics"]],
+       "metrics that are 0 everywhere are no lines of text")
+
+
+def slow_ones(path, others):
+    """1 ms each; of 400 some have another wait, by their number."""
+    lines = ["metric page_faults count", "source req - some.weft"]
+    for i in range(400):
+        more = "".join(f" {frames}={ns}" for every, at, frames, ns in others if i % every == at)
+        lines.append(f"item worker-{i % 2} {i * 1000000} 0 {RUN}={1000000 + i % 7 * 1000}{more}")
+    make(path, lines)
+    return json.loads(weft("diagnose", path, "--json").stdout)["types"][0]
+
+
+def test_names(folder):
+    """Whole chains, in whichever stacks: one cause. Threads that do the same work are none."""
+    wait = "f:main;f:handle;f:acquire;s:blocked:_futex;t:low"
+    holder = "s:preempted;t:middle;f:communicate;s:running"
+    kind = slow_ones(os.path.join(folder, "chain.db"),
+                     [(50, 3, f"{wait};f:update;f:store;{holder}", 25000000),
+                      (50, 7, f"{wait};{holder}", 24000000)])
+    said = kind["explanation"].split(". ")[0]
+    ok(said.startswith("16 of 400") and "for thread `low`, preempted by thread `middle`" in said
+       and "communicate" in said, "a chain is told whole, and is one cause")
+    kind = slow_ones(os.path.join(folder, "queue.db"),
+                     [(40, 3, f"{wait};f:update;s:running", 9000000),
+                      (40, 7, f"{wait.replace('low', 'worker-1')};f:main;f:handle;f:acquire;"
+                       "s:blocked:_futex;t:low;f:update;s:running", 9500000)])
+    ok(kind["explanation"].startswith("20 of 400") and len(kind["causes"]) == 1,
+       "a queue of threads for one lock is one cause")
+    kind = slow_ones(os.path.join(folder, "peers.db"),
+                     [(20, 5, "f:main;f:handle;s:preempted;t:worker-1;f:main;f:handle;s:running", 3000000)])
+    ok(not kind["significant"] and kind["causes"][0]["place"] == "shared"
+       and "threads that do the same work" in kind["explanation"], "peers that preempt are no cause")
+    kind = slow_ones(os.path.join(folder, "other.db"),
+                     [(20, 5, f"f:main;f:handle;{holder}", 3000000)])
+    ok(kind["significant"] and "`communicate`" in kind["explanation"].split(". ")[0],
+       "another thread of the program is")
+
+
 def test_left_out(folder):
     """Damaged and unfinished executions are told."""
     path = os.path.join(folder, "damaged.db")
     lines, _ = executions(8, 60)
     lines[5:7] = [line.replace("item", "unfinished", 1) for line in lines[5:7]]
+    lines[9] = lines[9].replace("worker", "lonely", 1)
     make(path, ["metric page_faults count", "source req - some.weft", *lines])
     with sqlite3.connect(path) as database:
-        database.execute("UPDATE executions SET tree = x'00' WHERE id = (SELECT max(id) FROM executions)")
+        database.execute("DELETE FROM threads WHERE name = 'lonely'")
     database.close()
-    for command in (["compare"], ["diagnose"], ["flame", "-f", "folded"]):
+    for command in (["compare", "--a", "all"], ["diagnose"], ["flame", "-f", "folded"]):
         found = weft(*command, path)
         ok("left out: 1 execution, damaged" in found.stderr and "2 of 59 executions" in found.stderr,
            f"{command[0]} says what is left out, and what is unfinished")
         ok(weft(*command, "-q", path).stderr == "", f"{command[0]} -q does not")
-    parsed = json.loads(weft("compare", path, "--json").stdout)
+    parsed = json.loads(weft("compare", path, "--a", "all", "--json").stdout)
     ok(parsed["damaged"] == 1 and parsed["unfinished"] == 2, "compare has it in JSON")
     kind = json.loads(weft("diagnose", path, "--json").stdout)["types"][0]
     ok(kind["damaged"] == 1 and kind["unfinished"] == 2 and kind["executions"] == 59,
@@ -393,6 +457,8 @@ def main():
         test_hostile(folder)
         test_spread(folder)
         test_rare(folder)
+        test_many_contexts(folder)
+        test_names(folder)
         test_left_out(folder)
         test_healthy(os.path.join(folder, "calm.db"))
     print(f"1..{n_run}")

@@ -29,7 +29,7 @@ def ok(is_ok, name, note=""):
 
 def weft(*arguments):
     return subprocess.run([WEFT, *map(str, arguments)], capture_output=True, text=True,
-                          stdin=subprocess.DEVNULL, check=False)
+                          errors="backslashreplace", stdin=subprocess.DEVNULL, check=False)
 
 
 def found(*arguments):
@@ -182,6 +182,21 @@ done = weft("executions", TRACE, "--rules", WORK / "bad")
 ok(done.returncode == 1 and "bad: line 3: column 8: expected a rule" in done.stderr,
    "a bad file names line and column", done.stderr)
 
+# ---- cut at both ends ------------------------------------------------------------------------
+
+(WORK / "long.json").write_text(json.dumps({"traceEvents": [
+    {"ph": phase, "pid": 7, "tid": 1, "id": number, "ts": 100 * number + at, "name": "turn",
+     "cat": "test"} for number in range(5) for phase, at in (("b", 0), ("e", 150))]}))
+weft("import", "-q", "-o", WORK / "long.weft", WORK / "long.json")
+weft("cut", "-q", "-o", WORK / "part.weft", WORK / "long.weft", "--from", "120us", "--to", "320us")
+for begin, end in ("span:turn", None), ("begin:turn", "end:turn"):
+    done = weft("executions", WORK / "part.weft", "--json", "--begin", begin,
+                *(["--end", end, "--match", "id"] if end else []))
+    seen = [(row["flags"], row["duration_ns"]) for row in json.loads(done.stdout)["executions"]]
+    cut = [] if end else [("cut_start", 130000), ("cut_start nested", 30000)]
+    ok(seen == [*cut, ("unfinished", 120000), ("unfinished nested", 20000)],
+       f"{begin}: what a cut took is told", seen)
+
 # ---- proposals, dependencies, database -------------------------------------------------------
 
 proposed = json.loads(weft("executions", TRACE, "--json").stdout)["proposals"]
@@ -217,7 +232,8 @@ def query(path, sql):
 DB = WORK / "d.db"
 ok(query(DB, "SELECT tag, executions, is_complete FROM sources ORDER BY tag")
    == [("new", 5, 1), ("old", 5, 1)], "each tag is there once, the second time replaces")
-ok(query(DB, "SELECT count(*) FROM executions") == [(10,)], "with its executions")
+ok(query(DB, "SELECT id FROM blocks ORDER BY id") == [(1 << 32,), (3 << 32,)],
+   "with its executions, a block each")
 both = [subprocess.Popen([WEFT, "executions", TRACE, "--rules", WORK / "rules", "--type", "batch",
                           "--db", WORK / "two.db", "--tag", tag, "-q"], stdout=subprocess.DEVNULL,
                          stderr=subprocess.PIPE, text=True) for tag in ("a", "b", "c")]
@@ -236,7 +252,7 @@ for jobs in 1, 2, 5:
     done = weft("executions", WORK / "many.weft", "--begin", "call:turn", "--db",
                 WORK / f"{jobs}.db", "-q", "-j", jobs)
     made = made if done.returncode == 0 else done
-ok(made.returncode == 0 and query(WORK / "1.db", "SELECT count(*) FROM executions") == [(900,)] and
+ok(made.returncode == 0 and query(WORK / "1.db", "SELECT executions FROM sources") == [(900,)] and
    len({(WORK / f"{jobs}.db").read_bytes() for jobs in (1, 2, 5)}) == 1,
    "a database has the same bytes for 1, 2 and 5 workers", made.stderr)
 
@@ -248,15 +264,27 @@ for done in stored(version), weft("compare", version, "--a", "tag=old", "--b", "
     ok(done.returncode == 1 and "version.db: the database has version 9" in done.stderr
        and "a newer weft reads it" in done.stderr, "one of a newer version is refused", done.stderr)
 ok(version.read_bytes() == before, "and stays as it is")
-query(version, "PRAGMA user_version = 1")
-query(version, "CREATE TRIGGER t AFTER INSERT ON sources BEGIN DELETE FROM executions; END")
+query(version, "PRAGMA user_version = 2")
+query(version, "CREATE TRIGGER t AFTER INSERT ON sources BEGIN DELETE FROM blocks; END")
 done = stored(version)
-ok(done.returncode == 1 and query(version, "SELECT count(*) FROM executions") == [(10,)],
+ok(done.returncode == 1 and query(version, "SELECT count(*) FROM blocks") == [(2,)],
    "one with a trigger is refused", done.stderr)
 for path, expected in ((WORK / "none" / "d.db", "No such file or directory"),
-                       (WORK, "Is a directory")):
+                       (WORK, "Is a directory"), ("/dev/null", "expected a regular file")):
     done = stored(path)
     ok(done.returncode == 1 and expected in done.stderr, f"says why: {expected}", done.stderr)
+if os.geteuid() != 0:  # who may write anything
+    closed = WORK / "closed"
+    closed.mkdir()
+    (closed / "d.db").write_bytes(DB.read_bytes())
+    closed.chmod(0o555)
+    done = weft("compare", closed / "d.db", "--a", "tag=old", "--b", "tag=new")
+    ok(done.returncode == 0, "one in a folder that may not be written is read", done.stderr)
+    for name, expected in (("new.db", "opening: Permission denied"),
+                           ("d.db", "the folder that it is in, may not be written")):
+        done = stored(closed / name)
+        ok(done.returncode == 1 and expected in done.stderr, f"says why: {expected}", done.stderr)
+    closed.chmod(0o755)
 done = stored(TRACE)
 ok(done.returncode == 1 and "expected a database of executions, found another file" in done.stderr,
    "a trace is no database", done.stderr)
@@ -273,15 +301,25 @@ for number in range(24):
         print(f"# byte {at}: {done.returncode} {done.stderr[:200]}")
 ok(n_bad == 0, "damage to single bytes")
 damaged.write_bytes(whole)
-query(damaged, "UPDATE executions SET tree = x'00' WHERE id = (SELECT min(id) FROM executions)")
-done = weft("compare", damaged, "--a", "tag=old", "--b", "tag=new")
-ok(done.returncode == 0 and "4 executions, tag=old" in done.stdout
-   and "5 executions, tag=new" in done.stdout, "a damaged execution is left out, no other",
+query(damaged, "UPDATE blocks SET bytes = x'00' WHERE id = (SELECT min(id) FROM blocks)")
+done = weft("compare", damaged, "--a", "duration>0", "--b", "tag=new")
+ok(done.returncode == 0 and "left out: 5 executions, damaged" in done.stderr
+   and "A: 5 executions, duration>0" in done.stdout, "a damaged block is left out, no other",
    done.stdout + done.stderr)
 damaged.write_bytes(whole[:len(whole) // 2])
 done = weft("compare", damaged, "--a", "tag=old", "--b", "tag=new")
 ok(done.returncode == 1 and "damaged.db" in done.stderr and ".recover" in done.stderr,
    "half a file: what to do", done.stderr)
+
+# One of version 1, and a name of bytes that are no text.
+first = WORK / os.fsdecode(b"version \xff 1.db")
+first.write_bytes((pathlib.Path(__file__).parents[1] / "data/database/version_1.db").read_bytes())
+done = weft("compare", first, "--a", "duration>0", "--b", "duration>0")
+ok(done.returncode == 0 and "A: 20 executions" in done.stdout, "one of version 1 is read", done.stderr)
+done = stored(first)
+ok(done.returncode == 0 and query(first, "PRAGMA user_version") == [(2,)] and
+   sorted(query(first, "SELECT executions FROM sources")) == [(5,), (20,)],
+   "who adds to it brings it up", done.stderr)
 
 # Names that changed between two versions.
 (WORK / "names").write_text("# OLD -> NEW\nstep -> stride\n")

@@ -19,26 +19,16 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
+import tap  # noqa: E402
+from tap import ok  # noqa: E402
+
 WEFT, PROGRAM = map(os.path.abspath, sys.argv[1:3])
+run = tap.runner(WEFT)
 IS_FULL = "full" in sys.argv[3:]
 SEED = int(os.environ.get("WEFT_SEED", "1"))
 LATEST_S = 0.1  # what a killed recorder may take along
 latest = []  # what it took
-n_run = n_failed = 0
-
-
-def ok(is_ok, name, note=""):
-    global n_run, n_failed
-    n_run += 1
-    n_failed += not is_ok
-    print(f"{'ok' if is_ok else 'not ok'} {n_run} - {name}", flush=True)
-    if not is_ok and note != "":
-        print("#", str(note)[:600].replace("\n", "\n# "), flush=True)
-
-
-def run(*arguments, **more):
-    return subprocess.run([WEFT, *map(str, arguments)], capture_output=True, text=True,
-                          check=False, **more)
 
 
 def record(*options, program=(), **more):
@@ -519,9 +509,8 @@ def main():
         for test in tests:
             test()
         os.chdir("/")
-    print(f"1..{n_run}")
-    return n_failed > 0
+    tap.done()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -7,26 +7,16 @@ import csv
 import io
 import json
 import os
-import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
+import tap  # noqa: E402
+from tap import ok  # noqa: E402
+
 WEFT, PROGRAM = map(os.path.abspath, sys.argv[1:3])
+weft = tap.runner(WEFT)
 CXX = os.path.abspath(sys.argv[3]) if len(sys.argv) > 3 else None
-n_run = n_failed = 0
-
-
-def ok(is_ok, name, note=""):
-    global n_run, n_failed
-    n_run += 1
-    n_failed += not is_ok
-    print(f"{'ok' if is_ok else 'not ok'} {n_run} - {name}", flush=True)
-    if not is_ok and note != "":
-        print("#", str(note)[:2000].replace("\n", "\n# "), flush=True)
-
-
-def weft(*arguments):
-    return subprocess.run([WEFT, *map(str, arguments)], capture_output=True, text=True, check=False)
 
 
 def recorded(program):
@@ -80,9 +70,8 @@ def main():
         if CXX:
             test_cxx()
         os.chdir("/")
-    print(f"1..{n_run}")
-    return n_failed > 0
+    tap.done()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

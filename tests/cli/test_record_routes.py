@@ -18,24 +18,12 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
+import tap  # noqa: E402
+from tap import ok, skip  # noqa: E402
+
 WEFT, PROGRAM = map(os.path.abspath, sys.argv[1:3])
 LTTNG = "/usr/lib/x86_64-linux-gnu/liblttng-ust-"
-n_run = n_failed = 0
-
-
-def ok(is_ok, name, note=""):
-    global n_run, n_failed
-    n_run += 1
-    n_failed += not is_ok
-    print(f"{'ok' if is_ok else 'not ok'} {n_run} - {name}", flush=True)
-    if not is_ok:
-        print("#", str(note)[:900].replace("\n", "\n# "), flush=True)
-
-
-def skip(why):
-    global n_run
-    n_run += 1
-    print(f"ok {n_run} # SKIP {why}", flush=True)
 
 
 def run(*command, **more):
@@ -276,9 +264,8 @@ def main():
         test_lttng_calls(ours)
         test_locks()
         os.chdir("/")
-    print(f"1..{n_run}")
-    return n_failed > 0
+    tap.done()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

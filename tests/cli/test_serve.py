@@ -24,25 +24,16 @@ import tempfile
 import time
 import urllib.parse
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
+import tap  # noqa: E402
+from tap import ok  # noqa: E402
+
 WEFT = sys.argv[1]
+weft = tap.runner(WEFT, text=False)
 SEED = int(os.environ.get("WEFT_SEED", "1"))
 NAMES = ["main", "get", "put", "hash", "lock_wait", "log"]
 TYPES = {"u8": "B", "u16": "H", "u32": "I", "i32": "i", "f64": "d"}
 Call = collections.namedtuple("Call", "thread start end depth name self")
-n_run = n_failed = 0
-
-
-def ok(is_ok, name, note=""):
-    global n_run, n_failed
-    n_run += 1
-    n_failed += not is_ok
-    print(f"{'ok' if is_ok else 'not ok'} {n_run} - {name}", flush=True)
-    if not is_ok and note != "":
-        print("#", str(note)[:600].replace("\n", "\n# "), flush=True)
-
-
-def weft(*arguments):
-    return subprocess.run([WEFT, *map(str, arguments)], capture_output=True, check=False)
 
 
 def weft_json(*arguments):
@@ -674,8 +665,7 @@ def main():
         check_restart(trace, folder)
         check_states(folder)
         check_executions(own_trace(folder), folder)
-    print(f"1..{n_run}")
-    sys.exit(n_failed > 0)
+    tap.done()
 
 
 main()

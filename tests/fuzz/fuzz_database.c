@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The input as a database of executions, or, if it does not begin as one, as the bytes of one
- * execution, the checksum of which is put right. What is checked besides the absence of a crash:
- * the promises of schema/ecct.h, and that what is read is written as it was read.
+ * The input as a database of executions, or, if it does not begin as one, as the bytes of a block
+ * of executions, and of one execution of version 1, the checksums of which are put right. What is
+ * checked besides the absence of a crash: the promises of schema/ecct.h, memory, and that what is
+ * read is written as it was read.
  */
 #include "query/database.h"
-#include "query/database_blob.h"
+#include "query/database_block.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -23,47 +24,80 @@ static void must(bool is_true)
         abort();
 }
 
-/* ---- one execution --------------------------------------------------------------------------- */
+/* ---- a row ----------------------------------------------------------------------------------- */
 
-static bool is_equal(const struct weft_blob_execution *a, const struct weft_blob_execution *b)
+static void rows_check(const struct weft_database_block *block)
 {
-    bool is_good = a->flags == b->flags && a->thread == b->thread && a->tid == b->tid &&
-                   a->start_ns == b->start_ns && a->nodes.n == b->nodes.n &&
-                   a->values.n == b->values.n;
-    for (size_t i = 0; is_good && i < a->nodes.n; i++)
-        is_good = a->nodes.items[i] == b->nodes.items[i] && a->ns.items[i] == b->ns.items[i];
-    for (size_t i = 0; is_good && i < a->values.n; i++)
-        is_good = a->values.items[i].metric == b->values.items[i].metric &&
-                  fabs(a->values.items[i].value - b->values.items[i].value) == 0;
+    for (size_t i = 0; i < block->rows.n; i++) {
+        const struct weft_database_block_row row = weft_database_block_row(block, i);
+        must(weft_database_block_row_end_ns(&row) >= row.start_ns);
+        for (size_t k = 0; k < row.n_nodes; k++)
+            must(row.ns[k] > 0 && row.nodes[k] > (k ? row.nodes[k - 1] : 0));
+        for (size_t k = 0; k < row.n_values; k++)
+            must(!isnan(row.values[k].value) &&
+                 (k == 0 || row.values[k].metric > row.values[k - 1].metric));
+    }
+}
+
+static bool is_equal(const struct weft_database_block *x, const struct weft_database_block *y)
+{
+    bool is_good = x->rows.n == y->rows.n;
+    for (size_t i = 0; is_good && i < x->rows.n; i++) {
+        const struct weft_database_block_row a = weft_database_block_row(x, i),
+                                             b = weft_database_block_row(y, i);
+        is_good = a.flags == b.flags && a.thread == b.thread && a.tid == b.tid &&
+                  a.start_ns == b.start_ns && a.n_nodes == b.n_nodes && a.n_values == b.n_values;
+        for (size_t k = 0; is_good && k < a.n_nodes; k++)
+            is_good = a.nodes[k] == b.nodes[k] && a.ns[k] == b.ns[k];
+        for (size_t k = 0; is_good && k < a.n_values; k++)
+            is_good = a.values[k].metric == b.values[k].metric &&
+                      memcmp(&a.values[k].value, &b.values[k].value, sizeof(double)) == 0;
+    }
     return is_good;
 }
 
-static void blob_try(const uint8_t *bytes, size_t n_bytes)
+/* The checksum of so many bytes before the rest is put right. */
+static void mend(uint8_t *bytes, size_t n_bytes, size_t n_sum)
 {
-    const struct weft_blob_limits limits = { 1000, 100, 50 };
-    struct weft_blob_execution first = { 0 }, again = { 0 };
+    const uint64_t sum = n_bytes >= n_sum ? XXH3_64bits(bytes + n_sum, n_bytes - n_sum) : 0;
+    for (size_t i = 0; n_bytes >= n_sum && i < n_sum; i++)
+        bytes[i] = (uint8_t)(sum >> (8 * i));
+}
+
+static void block_try(const uint8_t *bytes, size_t n_bytes)
+{
+    enum { N_CLASSES = 64, SUM_BYTES = 8 };
+    uint32_t classes_of_nodes[N_CLASSES];
+    const struct weft_database_block_classes classes = { classes_of_nodes, N_CLASSES };
+    struct weft_database_block first = { 0 }, again = { 0 }, single = { 0 };
     struct weft_blob_bytes written = { 0 };
+    struct weft_arena *arena = weft_arena_new(0);
     uint8_t *mended = malloc(n_bytes + 1);
-    must(mended != NULL);
+    must(mended && arena);
+    for (uint32_t i = 0; i < N_CLASSES; i++)
+        classes_of_nodes[i] = i % 4;
     memcpy(mended, bytes, n_bytes);
-    if (n_bytes >= 2) {
-        const uint64_t sum = XXH3_64bits(mended + 2, n_bytes - 2);
-        mended[0] = (uint8_t)sum;
-        mended[1] = (uint8_t)(sum >> 8);
+    mend(mended, n_bytes, SUM_BYTES);
+    if (weft_database_block_decode(mended, n_bytes, arena, &first, NULL) == WEFT_OK) {
+        must(weft_arena_bytes(arena) < (1 << 20) + 2000 * n_bytes);
+        rows_check(&first);
+        must(weft_database_block_encode(&first, &classes, arena, &written));
+        must(weft_database_block_decode(written.items, written.n, arena, &again, NULL) == WEFT_OK);
+        must(is_equal(&first, &again));
+    } else {
+        must(first.rows.n == 0 && first.nodes.n == 0 && first.ns.n == 0 && first.values.n == 0);
     }
-    if (weft_blob_decode(mended, n_bytes, &limits, &first, NULL) == WEFT_OK) {
-        bool has_infinity = false;
-        for (size_t i = 0; i < first.values.n; i++)
-            has_infinity |= isinf(first.values.items[i].value);
-        must(weft_blob_encode(&first, &written));
-        must(weft_blob_decode(written.items, written.n, &limits, &again, NULL) == WEFT_OK);
-        must(has_infinity || is_equal(&first, &again));
-        must(weft_blob_end_ns(&first) >= first.start_ns);
-    }
+    memcpy(mended, bytes, n_bytes);
+    mend(mended, n_bytes, 2);
+    if (weft_database_block_decode_1(mended, n_bytes, &single, NULL) == WEFT_OK)
+        must(single.rows.n == 1);
+    rows_check(&single);
     free(mended);
     free(written.items);
-    weft_blob_execution_fini(&first);
-    weft_blob_execution_fini(&again);
+    weft_arena_free(arena);
+    weft_database_block_fini(&first);
+    weft_database_block_fini(&again);
+    weft_database_block_fini(&single);
 }
 
 /* ---- a file ---------------------------------------------------------------------------------- */
@@ -163,6 +197,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes)
     if (n_bytes >= sizeof magic && memcmp(bytes, magic, sizeof magic) == 0)
         file_try(bytes, n_bytes);
     else
-        blob_try(bytes, n_bytes);
+        block_try(bytes, n_bytes);
     return 0;
 }

@@ -2,9 +2,10 @@
  *
  * Executions of random traces, against a list of all points in order of time that is searched
  * backward for every end. The twin has rules of its own, as functions, and never sees their texts.
- * And sums over intervals, against loops over all of them.
+ * And sums over intervals, and over executions in windows, against loops over all of them.
  */
 #include "analysis/execution_sums.h"
+#include "analysis/execution_window.h"
 #include "analysis/executions.h"
 #include "query/rules.h"
 #include "store/writer.h"
@@ -14,7 +15,7 @@
 #include <unistd.h>
 
 enum { SEEDS = 1500, MOST_ITEMS = 60, MOST_THREADS = 4, MOST_ROWS = 2048, N_FUNCTIONS = 4 };
-enum { LITTLE_BYTES = 256 << 10 };
+enum { LITTLE_BYTES = 256 << 10, IN_FILE = 40 };
 
 enum item_kind { ENTER, EXIT, INSTANT, SPAN, SYSCALL_ENTER, SYSCALL_EXIT };
 
@@ -566,10 +567,11 @@ static void order_rows(struct twin *twin)
 
 /* With little memory threads are read in many rounds, and blocks of calls a part at a time. */
 static struct weft_executions_table *run(const struct weft_rules *rules, unsigned n_workers,
-                                         uint64_t memory_bytes)
+                                         uint64_t memory_bytes,
+                                         const struct weft_execution_sizes *sizes)
 {
     struct weft_run how = { .pool = weft_pool_new(n_workers), .memory_bytes = memory_bytes };
-    const struct weft_executions_opts opts = { .rules = rules };
+    const struct weft_executions_opts opts = { .rules = rules, .sizes = sizes };
     struct weft_executions_table *table = NULL;
     struct weft_trace *trace = NULL;
     struct weft_err err = { 0 };
@@ -637,7 +639,14 @@ static bool tables_equal(const struct weft_executions_table *a,
     return is_same;
 }
 
-static bool check(const struct scene *scene, const struct weft_rules *rules, uint32_t block_rows)
+/* Sorted two at a time, metrics by windows of three rows; all in a file, but that takes time. */
+static const struct weft_execution_sizes tiny = { .spool_bytes = 1 << 20,
+                                                  .run_bytes = 1,
+                                                  .window_rows = 3 };
+static const struct weft_execution_sizes tiny_in_file = { .run_bytes = 1, .window_rows = 3 };
+
+static bool check(const struct scene *scene, const struct weft_rules *rules, uint32_t block_rows,
+                  bool is_in_file)
 {
     static struct twin twin;
     struct weft_err err = { 0 };
@@ -650,7 +659,9 @@ static bool check(const struct scene *scene, const struct weft_rules *rules, uin
         tap_note("%s", err.text);
         return false;
     }
-    struct weft_executions_table *table = run(rules, 1, 0), *other = run(rules, 3, LITTLE_BYTES);
+    struct weft_executions_table *table = run(rules, 1, 0, NULL),
+                                 *other = run(rules, 3, LITTLE_BYTES,
+                                              is_in_file ? &tiny_in_file : &tiny);
     const bool is_ok = table && other && is_equal(&twin, table) && tables_equal(table, other);
     weft_executions_table_free(table);
     weft_executions_table_free(other);
@@ -680,7 +691,7 @@ static void check_executions(uint64_t seed)
         uint64_t state = seed + i;
         random_scene(&scene, &state);
         order_cut(&scene);
-        if (!check(&scene, rules, 1 + (uint32_t)(i % 5 ? i % 7 : 64))) {
+        if (!check(&scene, rules, 1 + (uint32_t)(i % 5 ? i % 7 : 64), i % IN_FILE == 0)) {
             tap_note("seed %" PRIu64, seed + i);
             n_bad++;
         }
@@ -697,6 +708,12 @@ static uint64_t overlap(uint64_t a, uint64_t b, uint64_t from, uint64_t to)
 {
     const uint64_t begin = a > from ? a : from, end = b < to ? b : to;
     return end > begin ? end - begin : 0;
+}
+
+static uint64_t between(struct weft_sums *sums, const struct weft_sum_borders *borders, size_t a,
+                        size_t c)
+{
+    return weft_sums_before(sums, borders, c) - weft_sums_before(sums, borders, a);
 }
 
 static bool check_sums_once(uint64_t *state)
@@ -721,11 +738,84 @@ static bool check_sums_once(uint64_t *state)
                 time += overlap(from[i], to[i], ns[a], ns[c]);
                 sum += from[i] >= ns[a] && from[i] < ns[c] ? i + 1 : 0;
             }
-            is_ok &= weft_sums_get(&times, &borders, ns[a], ns[c]) == time &&
-                     weft_sums_get(&counts, &borders, ns[a], ns[c]) == sum;
+            is_ok &=
+                between(&times, &borders, a, c) == time && between(&counts, &borders, a, c) == sum;
         }
     weft_sums_fini(&times);
     weft_sums_fini(&counts);
+    return is_ok;
+}
+
+/* ---- windows --------------------------------------------------------------------------------- */
+
+enum { MOST_SPANS = 14, WINDOW_SEEDS = 20000 };
+
+struct seen_totals {
+    struct weft_execution_totals totals[MOST_SPANS];
+    unsigned n[MOST_SPANS];
+};
+
+static enum weft_code see_totals(void *context, size_t place,
+                                 const struct weft_execution_totals *totals, struct weft_err *err)
+{
+    struct seen_totals *seen = context;
+    (void)err;
+    seen->totals[place] = *totals;
+    seen->n[place]++;
+    return WEFT_OK;
+}
+
+static int by_begin(const void *a, const void *b)
+{
+    const struct weft_execution_span *x = a, *y = b;
+    return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+}
+
+/* Each window is told of all times, and of all points, whether they lie in it or not. */
+static bool run_windows(struct weft_execution_window *window, const uint64_t *from,
+                        const uint64_t *to, size_t n, size_t n_rows, struct seen_totals *seen)
+{
+    bool is_there = true, is_ok = true;
+    struct weft_err err = { 0 };
+    while (is_ok && weft_execution_window_next(window, n_rows, &is_there, &err) == WEFT_OK &&
+           is_there) {
+        for (size_t i = 0; i < n; i++)
+            is_ok &= weft_execution_window_add_time(window, 2, from[i], to[i], &err) == WEFT_OK &&
+                     weft_execution_window_add(window, 5, from[i], i + 1, &err) == WEFT_OK;
+        is_ok &= weft_execution_window_end(window, see_totals, seen, &err) == WEFT_OK;
+    }
+    return is_ok;
+}
+
+static bool check_windows_once(uint64_t *state)
+{
+    struct weft_execution_span spans[MOST_SPANS];
+    uint64_t from[MOST_PIECES], to[MOST_PIECES];
+    struct seen_totals seen = { 0 };
+    struct weft_execution_window window;
+    const size_t n_spans = 1 + tap_random(state) % MOST_SPANS, n = tap_random(state) % MOST_PIECES;
+    for (size_t i = 0; i < n_spans; i++) {
+        spans[i].start_ns = tap_random(state) % 20;
+        spans[i].end_ns = spans[i].start_ns + tap_random(state) % (tap_random(state) % 3 ? 5 : 30);
+    }
+    qsort(spans, n_spans, sizeof *spans, by_begin);
+    for (size_t i = 0; i < n; i++) {
+        from[i] = tap_random(state) % 40;
+        to[i] = from[i] + tap_random(state) % 25;
+    }
+    weft_execution_window_init(&window, spans, n_spans);
+    bool is_ok = run_windows(&window, from, to, n, 1 + tap_random(state) % 4, &seen);
+    for (size_t k = 0; k < n_spans; k++) {
+        uint64_t time = 0, sum = 0;
+        for (size_t i = 0; i < n; i++) {
+            time += overlap(from[i], to[i], spans[k].start_ns, spans[k].end_ns);
+            sum += from[i] >= spans[k].start_ns && from[i] < spans[k].end_ns ? i + 1 : 0;
+        }
+        is_ok &= seen.n[k] == 1 && seen.totals[k].of[2] == time && seen.totals[k].of[5] == sum &&
+                 seen.totals[k].of[0] == 0;
+    }
+    is_ok &= window.seen == (n ? 1U << 2 | 1U << 5 : 0) && window.open.n == 0;
+    weft_execution_window_fini(&window);
     return is_ok;
 }
 
@@ -734,11 +824,17 @@ int main(void)
     uint64_t state = tap_seed(1);
     unsigned n_bad = 0;
     const char *root = getenv("WEFT_BUILD_ROOT");
+    if (access("/dev/shm", W_OK) == 0)
+        (void)setenv("TMPDIR", "/dev/shm", 1); /* of many small files */
     (void)snprintf(path, sizeof path, "%s/executions.%d.weft", root ? root : ".", (int)getpid());
     check_executions(state);
     for (int i = 0; i < SUM_SEEDS; i++)
         n_bad += !check_sums_once(&state);
     tap_eq_u64(n_bad, 0, "sums over intervals, %d times", SUM_SEEDS);
+    n_bad = 0;
+    for (int i = 0; i < WINDOW_SEEDS; i++)
+        n_bad += !check_windows_once(&state);
+    tap_eq_u64(n_bad, 0, "sums over executions in windows, %d times", WINDOW_SEEDS);
     (void)unlink(path);
     return tap_done();
 }

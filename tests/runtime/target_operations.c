@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -18,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -156,6 +158,58 @@ static void io_said(int kind, int fd, size_t n_bytes, long result)
     say(0, "IO_END %x %lx %lx caller\n", (unsigned)kind, (unsigned long)fd, (unsigned long)result);
 }
 
+/* Output that makes a descriptor of this process ready. */
+static void wakes_said(int kind, int fd, size_t n_bytes, long result, int woken)
+{
+    say(0, "IO_BEGIN %x %lx %zx caller %x\n", (unsigned)kind, (unsigned long)fd, n_bytes,
+        (unsigned)woken);
+    say(0, "IO_END %x %lx %lx caller\n", (unsigned)kind, (unsigned long)fd, (unsigned long)result);
+}
+
+/* Numbers of descriptors are used again: what is told of them ends when they are closed. */
+static void used_again(void)
+{
+    int fds[2], event;
+    uint64_t one = 1;
+    if (pipe2(fds, O_CLOEXEC) != 0)
+        return;
+    close(fds[1]);
+    int again = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    io_said(WEFT_IO_WRITE, again, 1, write(again, &one, 1));
+    close(again);
+    close(fds[0]);
+    event = eventfd(0, EFD_CLOEXEC);
+    wakes_said(WEFT_IO_WRITE, event, 8, write(event, &one, 8), event);
+    again = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    dup2(again, event);
+    io_said(WEFT_IO_WRITE, event, 8, write(event, &one, 8));
+    close(event);
+    close(again);
+}
+
+static void connection(void)
+{
+    struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    socklen_t n_bytes = sizeof at;
+    char bytes[4] = { 0 };
+    const int listening = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (bind(listening, (struct sockaddr *)&at, sizeof at) != 0 || listen(listening, 1) != 0 ||
+        getsockname(listening, (struct sockaddr *)&at, &n_bytes) != 0)
+        return;
+    io_said(WEFT_IO_CONNECT, client, 0, connect(client, (struct sockaddr *)&at, sizeof at));
+    const int server = accept(listening, NULL, NULL);
+    io_said(WEFT_IO_ACCEPT, listening, 0, server);
+    wakes_said(WEFT_IO_SEND, client, 4, send(client, bytes, 4, 0), server);
+    io_said(WEFT_IO_RECEIVE, server, 4, recv(server, bytes, 4, 0));
+    wakes_said(WEFT_IO_WRITE, server, 2, write(server, bytes, 2), client);
+    io_said(WEFT_IO_RECEIVE, client, 4, recv(client, bytes, 4, 0));
+    close(client);
+    io_said(WEFT_IO_SEND, server, 2, send(server, bytes, 2, MSG_NOSIGNAL));
+    close(server);
+    close(listening);
+}
+
 static void files(void)
 {
     int fds[2];
@@ -164,7 +218,7 @@ static void files(void)
     struct iovec parts[] = { { bytes, 3 }, { bytes, 4 } };
     if (pipe(fds) != 0)
         return;
-    io_said(WEFT_IO_WRITE, fds[1], 5, write(fds[1], bytes, 5));
+    wakes_said(WEFT_IO_WRITE, fds[1], 5, write(fds[1], bytes, 5), fds[0]);
     struct pollfd polled[] = { { fds[0], POLLIN, 0 }, { fds[1], POLLIN, 0 } };
     poll(polled, 2, 1000);
     snprintf(text, sizeof text, " %x %x", (unsigned)fds[0], (unsigned)fds[1]);
@@ -185,7 +239,7 @@ static void files(void)
     snprintf(ready, sizeof ready, " %x", (unsigned)epoll);
     wait_said(0, WEFT_WAIT_EPOLL, 0, 0, ready, " bee");
     io_said(WEFT_IO_READ, fds[0], 16, read(fds[0], bytes, 16));
-    io_said(WEFT_IO_WRITE, fds[1], 7, writev(fds[1], parts, 2));
+    wakes_said(WEFT_IO_WRITE, fds[1], 7, writev(fds[1], parts, 2), fds[0]);
     io_said(WEFT_IO_READ, fds[0], 7, readv(fds[0], parts, 2));
     preadv(fds[0], parts, 2, 0), io_said(WEFT_IO_READ, fds[0], 7, -ESPIPE);
     (void)!read(-1, bytes, 1), io_said(WEFT_IO_READ, -1, 1, -EBADF);
@@ -193,11 +247,13 @@ static void files(void)
     fsync(fds[0]), io_said(WEFT_IO_SYNC, fds[0], 0, -EINVAL);
     int pair[2];
     socketpair(AF_UNIX, SOCK_STREAM, 0, pair);
-    io_said(WEFT_IO_SEND, pair[0], 3, send(pair[0], bytes, 3, 0));
+    wakes_said(WEFT_IO_SEND, pair[0], 3, send(pair[0], bytes, 3, 0), pair[1]);
     io_said(WEFT_IO_RECEIVE, pair[1], 9, recv(pair[1], bytes, 9, 0));
     struct mmsghdr message = { .msg_hdr = { .msg_iov = parts, .msg_iovlen = 2 } };
-    io_said(WEFT_IO_SEND, pair[0], 7, sendmmsg(pair[0], &message, 1, 0));
+    wakes_said(WEFT_IO_SEND, pair[0], 7, sendmmsg(pair[0], &message, 1, 0), pair[1]);
     io_said(WEFT_IO_RECEIVE, pair[1], 7, recvmmsg(pair[1], &message, 1, 0, NULL));
+    used_again();
+    connection();
 }
 
 /* ---- another thread, that has to wait for a lock */

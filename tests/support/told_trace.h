@@ -6,12 +6,16 @@
  *     20 1 waking 2 1 0       2 wakes 1 for processor 0; woken: the same
  *     20 1 irq 2 softirq 3    an interrupt on 2's processor, with name and number; done: its end
  *     13 0 sent 1 7           packet 7; received: the same
- *     5 0 fork 1 2            1 makes 2
+ *     5 0 fork 1 2            1 makes 2; a third number is its handle
  *     4 0 request 1 9         lock 9; acquired, released: the same
  *     6 0 begin 1 33          flow 33; end: the same
- *     2 0 enter 1 4           function 4 is called; exit: it returns
+ *     2 0 enter 1 4           function 4 is called; exit: it returns. A third number is an argument
+ *     2 0 args 1 {"ready":[]} text of arguments of the call that was entered last
+ *     7 0 ready 1 5           1 made descriptor 5 ready
+ *     9 0 file 1 4            1 has waited 4 ns for a file
  *
  * Threads are numbered from 0 as they are named to told_trace_write; thread ids are those numbers.
+ * Those with a tid from TOLD_PROCESS on are of one process, the others of one each.
  */
 #ifndef WEFT_TESTS_TOLD_TRACE_H
 #define WEFT_TESTS_TOLD_TRACE_H
@@ -21,7 +25,7 @@
 
 #include <stddef.h>
 
-enum { TOLD_LINES = 256 };
+enum { TOLD_LINES = 256, TOLD_PROCESS = 1000 };
 
 struct told_thread {
     uint64_t tid;
@@ -54,6 +58,9 @@ static enum weft_event_kind told_kind(const char *kind)
         { "released", WEFT_EVENT_LOCK_RELEASED },
         { "begin", WEFT_EVENT_FLOW_BEGIN },
         { "end", WEFT_EVENT_FLOW_END },
+        { "args", WEFT_EVENT_CALL_ARGS },
+        { "ready", WEFT_EVENT_INSTANT },
+        { "file", WEFT_EVENT_INSTANT },
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(kinds[i].name, kind) == 0)
@@ -85,6 +92,14 @@ static struct weft_event told_event(const struct told_line *line)
     case WEFT_EVENT_LOCK_ACQUIRED:
     case WEFT_EVENT_LOCK_RELEASED:
         event.object_id = (uint32_t)first;
+        break;
+    case WEFT_EVENT_CALL_ARGS:
+        event.payload = weft_str_of(line->first);
+        break;
+    case WEFT_EVENT_INSTANT:
+        event.name = line->kind[0] == 'r' ? WEFT_STR("made ready") : WEFT_STR("waited for a file");
+        event.category = WEFT_STR("descriptor");
+        event.value = first;
         break;
     case WEFT_EVENT_PACKET_SENT:
     case WEFT_EVENT_PACKET_RECEIVED:
@@ -126,7 +141,11 @@ static enum weft_code told_deliver(struct weft_sink *sink, uint32_t id,
                                               .function_key =
                                                   (uint32_t)strtoul(line->first, NULL, 10),
                                               .kind = is_enter ? WEFT_CALL_ENTER : WEFT_CALL_EXIT };
-        return sink->ops->calls(sink, id, &call, 1, err);
+        const struct weft_call_event argument = { .value = strtoull(line->second, NULL, 10),
+                                                  .kind = WEFT_CALL_ARG };
+        const enum weft_code code = sink->ops->calls(sink, id, &call, 1, err);
+        return code == WEFT_OK && line->second[0] ? sink->ops->calls(sink, id, &argument, 1, err)
+                                                  : code;
     }
     const struct weft_event event = told_event(line);
     return sink->ops->events(sink, id, &event, 1, err);
@@ -135,7 +154,8 @@ static enum weft_code told_deliver(struct weft_sink *sink, uint32_t id,
 static enum weft_code told_functions(struct weft_sink *sink, struct weft_err *err)
 {
     static const char *const names[] = { "main",   "work", "cond_wait", "task",
-                                         "helper", "lock", "RunTask" };
+                                         "helper", "lock", "RunTask",   "pthread_join",
+                                         "poll",   "read", "fsync" };
     enum weft_code code = WEFT_OK;
     for (uint32_t key = 0; key < sizeof names / sizeof *names && code == WEFT_OK; key++) {
         const struct weft_function_info info = { .key = key, .name = weft_str_of(names[key]) };
@@ -144,7 +164,13 @@ static enum weft_code told_functions(struct weft_sink *sink, struct weft_err *er
     return code;
 }
 
-/* Writes the trace; functions are main, work, cond_wait, task, helper, lock, RunTask. */
+static uint64_t told_pid(uint64_t tid)
+{
+    return tid >= TOLD_PROCESS ? TOLD_PROCESS : tid;
+}
+
+/* Writes the trace; functions are main, work, cond_wait, task, helper, lock, RunTask, pthread_join,
+ * poll, read, fsync. */
 static enum weft_code told_trace_write(const char *path, const struct told_thread *threads,
                                        size_t n_threads, const char *text)
 {
@@ -165,7 +191,7 @@ static enum weft_code told_trace_write(const char *path, const struct told_threa
         code = told_functions(sink, &err);
     for (uint32_t id = 0; id < n_threads && code == WEFT_OK; id++) {
         const struct weft_thread_info info = { .tid = threads[id].tid,
-                                               .pid = threads[id].tid,
+                                               .pid = told_pid(threads[id].tid),
                                                .host_id = threads[id].host_id,
                                                .generation = threads[id].generation };
         uint32_t given;

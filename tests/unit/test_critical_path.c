@@ -257,6 +257,125 @@ static const struct told_case cases[] = {
       40,
       "0:running_user 0-10 <main, 0:blocked(unknown) 10-30 <cond_wait, "
       "0:running_user 30-40 <main" },
+    { "without a kernel: the end of a thread that is joined; the handle was another one's before",
+      3,
+      { { 1001, 0, 0 }, { 1002, 0, 0 }, { 1003, 0, 0 } },
+      "0 0 enter 0 0\n"
+      "100 0 fork 0 2 77\n"
+      "200 0 enter 2 1\n"
+      "300 0 exit 2 1\n"
+      "1000 0 fork 0 1 77\n"
+      "2000 0 enter 1 4\n"
+      "3000 0 enter 0 7 77\n"
+      "60000 0 exit 1 4\n"
+      "62000 0 exit 0 7\n"
+      "65000 0 fork 0 2 77\n"
+      "70000 0 exit 0 0\n",
+      0,
+      0,
+      70000,
+      "0:running_user 0-3000 <main, 1:running_user 3000-60000 <helper, "
+      "0:blocked(thread) 60000-62000~ <pthread_join, 0:running_user 62000-70000 <main" },
+    { "without a kernel: a thread that is joined when it has ended",
+      2,
+      { { 1001, 0, 0 }, { 1002, 0, 0 } },
+      "0 0 enter 0 0\n"
+      "1000 0 fork 0 1 77\n"
+      "2000 0 enter 1 4\n"
+      "3000 0 exit 1 4\n"
+      "5000 0 enter 0 7 77\n"
+      "25000 0 exit 0 7\n"
+      "30000 0 exit 0 0\n",
+      0,
+      0,
+      30000,
+      "0:running_user 0-5000 <main, 0:blocked(unknown) 5000-25000 <pthread_join, "
+      "0:running_user 25000-30000 <main" },
+    { "without a kernel: who made a descriptor ready that was polled; others, and the thread "
+      "itself, "
+      "do not count",
+      3,
+      { { 1001, 0, 0 }, { 1002, 0, 0 }, { 1003, 0, 0 } },
+      "0 0 enter 0 0\n"
+      "0 0 enter 1 4\n"
+      "0 0 enter 2 1\n"
+      "500 0 ready 2 5\n"
+      "1000 0 enter 0 8 5\n"
+      "1000 0 args 0 {\"ready\":[5]}\n"
+      "10000 0 ready 2 6\n"
+      "20000 0 ready 0 5\n"
+      "40000 0 ready 1 5\n"
+      "40500 0 ready 2 5\n"
+      "41000 0 exit 0 8\n"
+      "50000 0 exit 0 0\n"
+      "60000 0 exit 1 4\n"
+      "60000 0 exit 2 1\n",
+      0,
+      0,
+      50000,
+      "0:running_user 0-1000 <main, 1:running_user 1000-40000? <helper, "
+      "0:blocked(thread) 40000-41000~? <poll, 0:running_user 41000-50000 <main" },
+    { "without a kernel: who wrote what was read",
+      2,
+      { { 1001, 0, 0 }, { 1002, 0, 0 } },
+      "0 0 enter 0 0\n"
+      "0 0 enter 1 4\n"
+      "1000 0 enter 0 9 5\n"
+      "60000 0 ready 1 5\n"
+      "61000 0 exit 0 9\n"
+      "70000 0 exit 0 0\n"
+      "70000 0 exit 1 4\n",
+      0,
+      0,
+      70000,
+      "0:running_user 0-1000 <main, 1:running_user 1000-60000? <helper, "
+      "0:blocked(thread) 60000-61000~? <read, 0:running_user 61000-70000 <main" },
+    { "without a kernel: a poll whose time was over",
+      1,
+      { { 1001, 0, 0 } },
+      "0 0 enter 0 0\n"
+      "1000 0 enter 0 8 5\n"
+      "1000 0 args 0 {\"ready\":[]}\n"
+      "41000 0 exit 0 8\n"
+      "50000 0 exit 0 0\n",
+      0,
+      0,
+      50000,
+      "0:running_user 0-1000 <main, 0:blocked(timer) 1000-41000 <poll, "
+      "0:running_user 41000-50000 <main" },
+    { "without a kernel: a poll that nobody is known to have ended",
+      1,
+      { { 1001, 0, 0 } },
+      "0 0 enter 0 0\n"
+      "1000 0 enter 0 8 5\n"
+      "41000 0 exit 0 8\n"
+      "50000 0 exit 0 0\n",
+      0,
+      0,
+      50000,
+      "0:running_user 0-1000 <main, 0:blocked(call) 1000-41000? <poll, "
+      "0:running_user 41000-50000 <main" },
+    { "without a kernel: reads, short, long and of a file; asked for in the middle of the last one",
+      1,
+      { { 1001, 0, 0 } },
+      "0 0 enter 0 0\n"
+      "1000 0 enter 0 9 5\n"
+      "50999 0 exit 0 9\n"
+      "60000 0 enter 0 9 5\n"
+      "110000 0 exit 0 9\n"
+      "120000 0 enter 0 9 5\n"
+      "190000 0 exit 0 9\n"
+      "190000 0 file 0 70000\n"
+      "200000 0 enter 0 10 5\n"
+      "300000 0 exit 0 10\n"
+      "300000 0 file 0 100000\n"
+      "310000 0 exit 0 0\n",
+      0,
+      0,
+      210000,
+      "0:running_user 0-60000 <read, 0:blocked(call) 60000-110000? <read, "
+      "0:running_user 110000-120000 <main, 0:blocked(block_device) 120000-190000? <read, "
+      "0:running_user 190000-200000 <main, 0:blocked(block_device) 200000-210000? <fsync" },
 };
 
 static size_t put_segment(const struct weft_trace *trace, const struct weft_path_segment *segment,

@@ -4,8 +4,10 @@
  * killed, and from files that are damaged.
  */
 #include "query/database.h"
+#include "query/database_block.h"
 #include "tap.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <sqlite3.h>
@@ -504,9 +506,13 @@ static void check_refusals(void)
     fails(path, WEFT_DATABASE_READ, WEFT_E_UNSUPPORTED, "version 7");
     fails(path, WEFT_DATABASE_WRITE, WEFT_E_UNSUPPORTED, "version 7");
     change(path, "PRAGMA user_version = 0");
-    fails(path, WEFT_DATABASE_READ, WEFT_E_UNSUPPORTED, "brings it to 1");
-    change(path, "PRAGMA user_version = 1; CREATE TRIGGER t AFTER INSERT ON sources BEGIN "
-                 "DELETE FROM executions; END");
+    fails(path, WEFT_DATABASE_READ, WEFT_E_MALFORMED, "version 1 to 2, found 0");
+    fails(path, WEFT_DATABASE_WRITE, WEFT_E_MALFORMED, "version 1 to 2, found 0");
+    change(path, "PRAGMA user_version = 1");
+    fails(path, WEFT_DATABASE_READ, WEFT_E_MALFORMED, "found others");
+    fails(path, WEFT_DATABASE_WRITE, WEFT_E_MALFORMED, "found others");
+    change(path, "PRAGMA user_version = 2; CREATE TRIGGER t AFTER INSERT ON sources BEGIN "
+                 "DELETE FROM blocks; END");
     fails(path, WEFT_DATABASE_WRITE, WEFT_E_MALFORMED, "found others");
     change(path, "DROP TRIGGER t; DROP TABLE metrics");
     fails(path, WEFT_DATABASE_READ, WEFT_E_MALFORMED, "found 5");
@@ -565,33 +571,55 @@ static void check_locked(void)
     weft_ecct_tree_free(tree);
 }
 
+/* Changes a database of three blocks, and loads the rest. */
+static void damage(const char *path, const char *sql, uint64_t n_lost)
+{
+    change(path, sql);
+    struct weft_ecct_matrix *matrix = load(path, "request");
+    const uint64_t n_added = WEFT_DATABASE_BLOCK_ROWS + 2 * N_EXECUTIONS;
+    tap_ok(matrix->n_damaged > 0 && matrix->n_items > 0 &&
+               matrix->n_damaged + matrix->n_items == n_added &&
+               (n_lost == 0 || matrix->n_damaged == n_lost),
+           "%s: %" PRIu64 " left out of %" PRIu64, sql, matrix->n_damaged, n_added);
+    weft_ecct_matrix_free(matrix);
+}
+
 static void check_damage(void)
 {
     static const struct {
-        const char *name, *sql;
+        const char *sql;
+        uint64_t n_lost; /* 0: some */
     } cases[] = {
-        { "a byte", "UPDATE executions SET tree = CAST(substr(tree, 1, 4) || x'ff' || "
-                    "substr(tree, 6) AS BLOB) WHERE (id & 0xff) = 5" },
-        { "an empty tree", "UPDATE executions SET tree = x'' WHERE (id & 0xff) = 5" },
-        { "no tree", "UPDATE executions SET tree = NULL WHERE (id & 0xff) = 5" },
-        { "a number", "UPDATE executions SET tree = 17 WHERE (id & 0xff) = 5" },
-        { "threads", "DELETE FROM threads WHERE id = 2" },
-        { "nodes", "DELETE FROM nodes WHERE id = 1" },
-        { "frames", "UPDATE frames SET kind = 99 WHERE id = 1" },
-        { "parents", "UPDATE nodes SET parent = id WHERE id = 2" },
-        { "far numbers", "UPDATE nodes SET id = 1 << 60 WHERE id = 2" },
-        { "metrics", "DELETE FROM metrics WHERE id = 1" },
+        { "UPDATE blocks SET bytes = CAST(substr(bytes, 1, 40) || x'ffff' || substr(bytes, 43) AS "
+          "BLOB) WHERE id = (SELECT max(id) FROM blocks)",
+          N_EXECUTIONS },
+        { "UPDATE blocks SET bytes = x'' WHERE id = 1 << 32", WEFT_DATABASE_BLOCK_ROWS },
+        { "UPDATE blocks SET bytes = NULL WHERE id > 1 << 32 AND id < 2 << 32", N_EXECUTIONS },
+        { "UPDATE blocks SET bytes = 17 WHERE id = 1 << 32", WEFT_DATABASE_BLOCK_ROWS },
+        { "DELETE FROM blocks WHERE id > 1 << 32 AND id < 2 << 32", N_EXECUTIONS },
+        { "DELETE FROM threads WHERE id = 2", 0 },
+        { "DELETE FROM nodes WHERE id = 1", 0 },
+        { "UPDATE frames SET kind = 99 WHERE id = 1", 0 },
+        { "UPDATE nodes SET parent = id WHERE id = 2", 0 },
+        { "UPDATE nodes SET id = 1 << 60 WHERE id = 2", 0 },
+        { "DELETE FROM metrics WHERE id = 1", 0 },
     };
+    char whole[2 * PATH_BYTES];
+    (void)snprintf(whole, sizeof whole, "%s", new_path("whole.db"));
+    struct added added = plain;
+    added.n_rows = WEFT_DATABASE_BLOCK_ROWS + N_EXECUTIONS;
+    added.batch = added.n_rows;
+    add(whole, &added);
+    added.tag = "other";
+    added.n_rows = N_EXECUTIONS;
+    add(whole, &added);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *path = new_path("damage.db");
-        add(path, &plain);
-        change(path, cases[i].sql);
-        struct weft_ecct_matrix *matrix = load(path, "request");
-        tap_ok(matrix->n_damaged > 0 && matrix->n_items > 0 &&
-                   matrix->n_damaged + matrix->n_items == N_EXECUTIONS,
-               "damaged %s: %" PRIu64 " left out of %d", cases[i].name, matrix->n_damaged,
-               N_EXECUTIONS);
-        weft_ecct_matrix_free(matrix);
+        char command[8 * PATH_BYTES];
+        (void)snprintf(command, sizeof command, "cp '%s' '%s'", whole, path);
+        if (system(command) != 0)
+            abort();
+        damage(path, cases[i].sql, cases[i].n_lost);
     }
 }
 
@@ -640,6 +668,160 @@ static void check_names(void)
     weft_database_close(database);
 }
 
+static int64_t number_in(const char *path, const char *sql)
+{
+    sqlite3 *file;
+    sqlite3_stmt *statement;
+    if (sqlite3_open(path, &file) != SQLITE_OK ||
+        sqlite3_prepare_v2(file, sql, -1, &statement, NULL) != SQLITE_OK ||
+        sqlite3_step(statement) != SQLITE_ROW)
+        abort();
+    const int64_t number = sqlite3_column_int64(statement, 0);
+    (void)sqlite3_finalize(statement);
+    (void)sqlite3_close(file);
+    return number;
+}
+
+/* A page of blocks is overwritten: those of other pages are there. */
+static void check_damaged_page(void)
+{
+    const char *path = new_path("page.db");
+    struct added added = plain;
+    added.n_rows = 3 * WEFT_DATABASE_BLOCK_ROWS;
+    added.batch = added.n_rows;
+    add(path, &added);
+    const int64_t page_bytes = number_in(path, "PRAGMA page_size");
+    const int64_t page = number_in(path, "SELECT pageno FROM dbstat WHERE name = 'blocks' AND "
+                                         "pagetype = 'overflow' ORDER BY path LIMIT 1");
+    const int fd = open(path, O_RDWR | O_CLOEXEC);
+    char *zeros = calloc(1, (size_t)page_bytes);
+    if (fd < 0 || pwrite(fd, zeros, (size_t)page_bytes, (page - 1) * page_bytes) != page_bytes)
+        abort();
+    (void)close(fd);
+    free(zeros);
+    struct weft_ecct_matrix *matrix = load(path, "request");
+    tap_ok(matrix->n_damaged > 0 && matrix->n_items > 0 &&
+               matrix->n_items + matrix->n_damaged == added.n_rows,
+           "a page of zeros: %zu of %zu executions are there", matrix->n_items, added.n_rows);
+    weft_ecct_matrix_free(matrix);
+}
+
+/* ---- version 1 ------------------------------------------------------------------------------- */
+
+static const char version_1[] = "tests/data/database/version_1.db"; /* the first of `plain` */
+enum { N_VERSION_1 = 20 };
+
+/* A copy of it that has its executions so many times, as one source. */
+static const char *copy_version_1(const char *name, unsigned n_times)
+{
+    const char *path = new_path(name);
+    char text[8 * PATH_BYTES];
+    (void)snprintf(text, sizeof text, "cp '%s' '%s' && chmod u+w '%s'", version_1, path, path);
+    if (system(text) != 0)
+        abort();
+    (void)snprintf(text, sizeof text,
+                   "WITH RECURSIVE k(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM k WHERE i + 1 < "
+                   "%u) INSERT INTO executions SELECT id + i * %d, tree FROM executions, k WHERE "
+                   "%u > 1; UPDATE sources SET executions = %u",
+                   n_times, N_VERSION_1, n_times, n_times * N_VERSION_1);
+    change(path, text);
+    return path;
+}
+
+static void check_version_1(void)
+{
+    const char *path = copy_version_1("v1.db", 1);
+    is_as_added(path, "request", plain.seed, N_VERSION_1, "version 1");
+    tap_eq_u64((uint64_t)number_in(path, "PRAGMA user_version"), 1, "readers leave it so");
+    struct added added = plain;
+    added.tag = "other";
+    add(path, &added);
+    tap_ok(number_in(path, "PRAGMA user_version") == 2 &&
+               number_in(path, "SELECT count(*) FROM sqlite_master WHERE name = 'executions'") == 0,
+           "writers bring it up");
+    tap_eq_u64(count_of(path, "request"), N_VERSION_1 + N_EXECUTIONS, "with all that it had");
+    struct weft_ecct_matrix *matrix = load(path, "request");
+    char *got = text_of(matrix), *want = text_of_rows(plain.seed, N_VERSION_1);
+    tap_ok(strncmp(got, want, strlen(want)) == 0, "as it was");
+    free(got);
+    free(want);
+    weft_ecct_matrix_free(matrix);
+    path = copy_version_1("v1.db", 300);
+    change(path, "UPDATE executions SET tree = x'00' WHERE (id & 0xffffffff) IN (5, 3000); DELETE "
+                 "FROM executions WHERE (id & 0xffffffff) BETWEEN 100 AND 109");
+    for (int turn = 0; turn < 2; turn++) {
+        matrix = load(path, "request");
+        tap_ok(matrix->n_damaged == 12 && matrix->n_items == 300 * N_VERSION_1 - 12,
+               "damage is counted %s", turn ? "after" : "before");
+        weft_ecct_matrix_free(matrix);
+        struct weft_err err = { 0 };
+        struct weft_database *database;
+        must(weft_database_open(path, WEFT_DATABASE_WRITE, &database, &err), &err);
+        weft_database_close(database);
+    }
+}
+
+/* Killed in the middle it is what it was. */
+static void check_killed_upgrade(uint64_t seed)
+{
+    enum { N_ROUNDS = 12, N_TIMES = 1000 };
+    uint64_t state = seed;
+    size_t n_whole = 0;
+    for (size_t i = 0; i < N_ROUNDS; i++) {
+        const char *path = copy_version_1("v1_killed.db", N_TIMES);
+        const pid_t child = fork();
+        if (child == 0) {
+            struct weft_err err = { 0 };
+            struct weft_database *database;
+            must(weft_database_open(path, WEFT_DATABASE_WRITE, &database, &err), &err);
+            for (;;)
+                (void)pause();
+        }
+        const struct timespec pause = { .tv_nsec = (long)(tap_random(&state) % 100000000) };
+        (void)nanosleep(&pause, NULL);
+        (void)kill(child, SIGKILL);
+        (void)waitpid(child, NULL, 0);
+        struct weft_ecct_matrix *matrix = load(path, "request");
+        const bool is_whole =
+            matrix->n_items == (size_t)N_TIMES * N_VERSION_1 && !matrix->n_damaged;
+        const int64_t version = number_in(path, "PRAGMA user_version");
+        n_whole += is_whole && (version == 1 || version == 2);
+        weft_ecct_matrix_free(matrix);
+    }
+    tap_eq_u64(n_whole, N_ROUNDS, "killed while it is brought up: all is there");
+}
+
+/* A reader that opened it before it was brought up reads it afterwards. */
+static void check_upgraded_meanwhile(void)
+{
+    const char *path = copy_version_1("v1.db", 1);
+    struct weft_err err = { 0 };
+    struct weft_database *reader, *writer;
+    struct weft_ecct_matrix *matrix;
+    must(weft_database_open(path, WEFT_DATABASE_READ, &reader, &err), &err);
+    must(weft_database_open(path, WEFT_DATABASE_WRITE, &writer, &err), &err);
+    weft_database_close(writer);
+    must(weft_database_load(reader, WEFT_STR("request"), &matrix, &err), &err);
+    tap_eq_u64(matrix->n_items, N_VERSION_1, "brought up while a reader has it open");
+    weft_ecct_matrix_free(matrix);
+    weft_database_close(reader);
+}
+
+/* Commits, however many, leave full blocks and one rest. */
+static void check_blocks(void)
+{
+    const char *path = new_path("blocks.db");
+    struct added added = plain;
+    added.n_rows = WEFT_DATABASE_BLOCK_ROWS + 300;
+    added.batch = 50;
+    added.is_left = true;
+    add(path, &added);
+    tap_eq_u64((uint64_t)number_in(path, "SELECT count(*) FROM blocks"), 2, "no rests pile up");
+    tap_eq_u64((uint64_t)number_in(path, "SELECT max(id) & 0xffffffff FROM blocks"),
+               WEFT_DATABASE_BLOCK_ROWS, "a block is named by its first execution");
+    tap_eq_u64(count_of(path, "request"), WEFT_DATABASE_BLOCK_ROWS + 300, "and all is there");
+}
+
 int main(void)
 {
     const uint64_t seed = tap_seed(1);
@@ -656,7 +838,12 @@ int main(void)
     check_types();
     check_locked();
     check_damage();
+    check_damaged_page();
     check_names();
+    check_version_1();
+    check_killed_upgrade(seed);
+    check_upgraded_meanwhile();
+    check_blocks();
     char command[2 * PATH_BYTES];
     (void)snprintf(command, sizeof command, "rm -rf '%s'", folder);
     if (system(command) != 0)

@@ -104,7 +104,15 @@ static void test_wait_for(void)
         { "recvmsg", WEFT_WAITS_FOR_NETWORK },
         { "accept4", WEFT_WAITS_FOR_NETWORK },
         { "pthread_cond_wait", WEFT_WAITS_FOR_ANY },
-        { "poll", WEFT_WAITS_FOR_ANY },
+        { "poll", WEFT_WAITS_FOR_READY },
+        { "epoll_wait", WEFT_WAITS_FOR_READY },
+        { "uv__io_poll", WEFT_WAITS_FOR_ANY },
+        { "pthread_join", WEFT_WAITS_FOR_THREAD },
+        { "std::thread::join()", WEFT_WAITS_FOR_ANY },
+        { "read", WEFT_WAITS_FOR_INPUT },
+        { "File::read", WEFT_WAITS_FOR_ANY },
+        { "write", WEFT_WAITS_FOR_OUTPUT },
+        { "fsync", WEFT_WAITS_FOR_OUTPUT },
         { "", WEFT_WAITS_FOR_ANY },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

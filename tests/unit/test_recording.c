@@ -183,6 +183,28 @@ static void test_watches(void)
     expect(&file, lines, "sets of descriptors");
 }
 
+/* Who made a descriptor ready, and who waited for a file, is told where no kernel tells of waits.
+ */
+static void test_descriptors(void)
+{
+    static const char *const lines[] = { "I made ready 3 cpu -1 @10",
+                                         "{\"caller\":\"0x0\",\"asked\":100,\"result\":100}\n",
+                                         "I waited for a file 20 cpu -1 @50",
+                                         "I waited for a file 7 cpu -1 @67", NULL };
+    struct rb file = { 0 };
+    struct rb_ring ring = ring_of(TID, WEFT_RING_OPERATIONS, 1000);
+    const uint64_t out[] = { 4, 100, 1, 3 }, read[] = { 5, 100, 1 };
+    begin(&file);
+    rb_op(&ring, 1010, WEFT_OP_IO_BEGIN, WEFT_IO_WRITE, out, 4);
+    rb_op(&ring, 1015, WEFT_OP_IO_END, WEFT_IO_WRITE, out, 3);
+    rb_op(&ring, 1030, WEFT_OP_IO_BEGIN, WEFT_IO_READ, read, 3);
+    rb_op(&ring, 1050, WEFT_OP_IO_END, WEFT_IO_READ | WEFT_IO_OF_FILE, read, 3);
+    rb_op(&ring, 1060, WEFT_OP_IO_BEGIN, WEFT_IO_SYNC, read, 3);
+    rb_op(&ring, 1067, WEFT_OP_IO_END, WEFT_IO_SYNC, read, 3);
+    finish(&file, &ring);
+    expect(&file, lines, "descriptors");
+}
+
 static void test_marks(void)
 {
     static const char *const lines[] = {
@@ -521,6 +543,7 @@ int main(void)
     test_locks();
     test_waits();
     test_watches();
+    test_descriptors();
     test_marks();
     test_images();
     test_threads();

@@ -53,6 +53,7 @@ static void refusals(void)
         { "execution a is call:\"f", "expected quotes on both sides of a text", 1 },
         { "execution a is call:f is call:g", "expected one begin for a type", 1 },
         { "# nothing\n\ndepend q to enter:f", "column 10: expected 'from RULE'", 3 },
+        { "execution r is call: #400", "a value, found the end", 1 },
         { "depend q from exit:f", "expected 'to RULE'", 1 },
         { "depend q from call:f to enter:g", "column 15: expected a point of time", 1 },
         { "execution a is call:f\x1b[31m\n x", "found 'x'", 2 },
@@ -131,6 +132,9 @@ static void options(void)
         { { .begin = "call:f", .end = "exit:f" }, "--begin", "no end" },
         { { .begin = "enter:f" }, "--end", "an end rule" },
         { { .begin = "enter:f g", .end = "exit:f" }, "--begin", "nothing more, found 'g'" },
+        { { .begin = "mark:\xc3\xa9 \xc3\xa4\x1b" },
+          "--begin",
+          "column 8: expected nothing more, found '\xc3\xa4?'" },
         { { .begin = "enter:f", .end = "exit:f", .within = "x" }, "--within", "found 'x'" },
         { { .begin = "call:f", .metrics = "a,,b" }, "--metric", "a field" },
     };
@@ -151,8 +155,9 @@ static void options(void)
 /* Rule, text, rule again: what stands in quotes stays what it was. */
 static void round_trip(void)
 {
-    static const char *const names[] = { "f", "ns::f(int, char)", "say \"hi\" \\ twice", "",
-                                         "a#b" };
+    static const char *const names[] = {
+        "f", "ns::f(int, char)", "say \"hi\" \\ twice", "", "a#b", "#400", "Gr\xc3\xb6\xc3\x9f\x65"
+    };
     struct weft_arena *arena = weft_arena_new(0);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char text[256];

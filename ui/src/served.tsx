@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The page of `weft serve`: asks its server for what each screen shows.
 import type { Columns } from './api/columns';
-import { object } from './api/json';
+import { object, objects } from './api/json';
 import type { Json } from './api/json';
 import { Source } from './api/source';
 import type { OwnColor } from './lib/colorfile';
@@ -60,10 +60,17 @@ function offerServedColors(app: App, answer: Json): void {
   offerColors(app, colors);
 }
 
+/** The picture of the whole trace; of databases alone there is none to ask for. */
+async function firstSketch(source: Source): Promise<Columns> {
+  const known = objects(await source.json('traces'), 'traces');
+  if (known.length === 0) throw new Error('no trace is served');
+  return askSketch(source, null);
+}
+
 /** All that the first picture needs is asked for at once. */
 function startServed(): void {
   const source = new Source(new URL('.', location.href).pathname, wantedTrace());
-  const early = startsWhole() ? askSketch(source, null) : null;
+  const early = startsWhole() ? firstSketch(source) : null;
   if (readFragment(location.hash)?.screen === 4) source.ahead('interplay');
   const colors = source.json('colors');
   for (const asked of [early, colors]) asked?.catch(() => undefined); // told by who awaits it

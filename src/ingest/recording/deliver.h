@@ -81,7 +81,8 @@ struct rec_delivery {
     uint32_t semaphore_key;              /* of the function that asked */
     uint32_t wait_keys[WEFT_WAIT_KINDS]; /* of the latest wait of each kind */
     struct rec_told told;
-    uint64_t epoll_fd; /* of the latest wait for a set of epoll */
+    uint64_t epoll_fd;    /* of the latest wait for a set of epoll */
+    uint64_t io_start_ns; /* of the latest input or output */
 };
 
 WEFT_CHECKED enum weft_code rec_flush_calls(struct rec_delivery *delivery);

@@ -239,10 +239,25 @@ static enum weft_code end_wait(struct rec_delivery *delivery, const struct rec_r
     return result ? ended_otherwise(delivery, result, time_ns) : WEFT_OK;
 }
 
+/* Where no kernel tells who ended a wait, these do: a descriptor that a thread made ready, and a
+ * file that it waited for (model/graph_ends.h). */
+static enum weft_code descriptor(struct rec_delivery *delivery, const char *name, uint64_t value,
+                                 uint64_t time_ns)
+{
+    struct weft_event event = rec_event_of(WEFT_EVENT_INSTANT, time_ns);
+    event.name = weft_str_of(name);
+    event.category = WEFT_STR("descriptor");
+    event.value = value;
+    return delivery->convert->has_kernel ? WEFT_OK : rec_put_event(delivery, &event);
+}
+
 static enum weft_code begin_io(struct rec_delivery *delivery, const struct rec_record *record,
                                uint32_t key, uint64_t time_ns)
 {
-    const enum weft_code code = enter(delivery, key, time_ns, rec_extra(record, 0));
+    enum weft_code code = enter(delivery, key, time_ns, rec_extra(record, 0));
+    delivery->io_start_ns = time_ns;
+    if (code == WEFT_OK && record->n_extra > 3)
+        code = descriptor(delivery, "made ready", rec_extra(record, 3), time_ns);
     if (code != WEFT_OK)
         return code;
     rec_told_begin(delivery, key, time_ns, rec_extra(record, 2));
@@ -251,11 +266,22 @@ static enum weft_code begin_io(struct rec_delivery *delivery, const struct rec_r
     return WEFT_OK;
 }
 
+static enum weft_code end_io(struct rec_delivery *delivery, const struct rec_record *record,
+                             uint32_t key, uint64_t time_ns)
+{
+    const bool is_of_file = key == REC_FSYNC || rec_word_argument(record->word) & WEFT_IO_OF_FILE;
+    enum weft_code code = leave(delivery, key, time_ns);
+    if (code == WEFT_OK)
+        code = rec_told_result(delivery, key, (int64_t)rec_extra(record, 1));
+    return code == WEFT_OK && is_of_file && time_ns > delivery->io_start_ns
+               ? descriptor(delivery, "waited for a file", time_ns - delivery->io_start_ns, time_ns)
+               : code;
+}
+
 static enum weft_code wait_or_io(struct rec_delivery *delivery, unsigned op,
                                  const struct rec_record *record, uint64_t time_ns)
 {
     const enum rec_known known = rec_known_of_op(op, rec_word_argument(record->word));
-    enum weft_code code;
     if (known == REC_KNOWN)
         return WEFT_OK;
     switch ((enum weft_op)op) {
@@ -272,9 +298,7 @@ static enum weft_code wait_or_io(struct rec_delivery *delivery, unsigned op,
     case WEFT_OP_OBJECT_GONE:
         return at_once(delivery, known, time_ns, rec_extra(record, 0), rec_extra(record, 1));
     default:
-        code = leave(delivery, known, time_ns);
-        return code == WEFT_OK ? rec_told_result(delivery, known, (int64_t)rec_extra(record, 1))
-                               : code;
+        return end_io(delivery, record, known, time_ns);
     }
 }
 

@@ -5,7 +5,12 @@
  */
 #include "record/runtime/real.h"
 
+#include <sys/stat.h>
+
 enum { MAX_PARTS = 1024 }; /* more is an error */
+enum {
+    SLOW_TICKS = 100 * 1000
+}; /* so long reads and writes are asked whether they are of a file */
 
 #define IS_OFF WEFT_UNLIKELY(!weft_operations_are_on())
 
@@ -14,21 +19,41 @@ struct io {
     int fd;
     uintptr_t caller;
     bool is_open;
+    uint64_t begin_ticks;
 };
 
 static void io_begin(struct io *io, uint64_t n_bytes)
 {
-    const uint64_t words[] = { (uint64_t)io->fd, n_bytes, io->caller };
+    const bool is_output = io->kind == WEFT_IO_WRITE || io->kind == WEFT_IO_SEND;
+    const int woken = is_output ? weft_descriptor_wakes(io->fd) : -1;
+    const uint64_t words[] = { (uint64_t)io->fd, n_bytes, io->caller, (uint64_t)woken };
     io->is_open = true;
-    weft_ring_put(WEFT_OP_IO_BEGIN, io->kind, weft_ring_ticks(), words, 3);
+    io->begin_ticks = weft_ring_ticks();
+    weft_ring_put(WEFT_OP_IO_BEGIN, io->kind, io->begin_ticks, words, woken < 0 ? 3 : 4);
+}
+
+/* Of what took long, a disk may be the reason: only then it is worth the 0.3 us to ask. */
+static bool is_slow_file(const struct io *io, uint64_t now)
+{
+    struct stat status;
+    if (now - io->begin_ticks < SLOW_TICKS ||
+        (io->kind != WEFT_IO_READ && io->kind != WEFT_IO_WRITE))
+        return false;
+    const int kept_errno = errno;
+    const bool is_file =
+        fstat(io->fd, &status) == 0 && (S_ISREG(status.st_mode) || S_ISBLK(status.st_mode));
+    errno = kept_errno;
+    return is_file;
 }
 
 static void io_end(struct io *io, int64_t result)
 {
     const uint64_t words[] = { (uint64_t)io->fd, (uint64_t)(result == -1 ? -errno : result),
                                io->caller };
+    const uint64_t now = weft_ring_ticks();
     io->is_open = false;
-    weft_ring_put(WEFT_OP_IO_END, io->kind, weft_ring_ticks(), words, 3);
+    weft_ring_put(WEFT_OP_IO_END, (int)io->kind | (is_slow_file(io, now) ? WEFT_IO_OF_FILE : 0),
+                  now, words, 3);
 }
 
 /* Ends a call that is left by cancellation. */
@@ -52,7 +77,7 @@ static uint64_t bytes_of(const struct iovec *parts, int n_parts)
         if (IS_OFF)                                                                                \
             return call;                                                                           \
         __attribute__((cleanup(io_cancelled))) struct io io = { (of_kind), (of_fd), WEFT_CALLER,   \
-                                                                false };                           \
+                                                                false, 0 };                        \
         io_begin(&io, (n_bytes));                                                                  \
         const type result = call;                                                                  \
         io_end(&io, result);                                                                       \
@@ -150,19 +175,34 @@ WEFT_WRAP int fdatasync(int fd)
     IO(int, WEFT_IO_SYNC, fd, 0, WEFT_REAL(fdatasync)(fd));
 }
 
+static int accepted(int fd)
+{
+    if (weft_operations_are_on())
+        weft_descriptor_accepted(fd);
+    return fd;
+}
+
 WEFT_WRAP int accept(int fd, __SOCKADDR_ARG from, socklen_t *restrict from_bytes)
 {
-    IO(int, WEFT_IO_ACCEPT, fd, 0, WEFT_REAL(accept)(fd, from, from_bytes));
+    IO(int, WEFT_IO_ACCEPT, fd, 0, accepted(WEFT_REAL(accept)(fd, from, from_bytes)));
 }
 
 WEFT_WRAP int accept4(int fd, __SOCKADDR_ARG from, socklen_t *restrict from_bytes, int flags)
 {
-    IO(int, WEFT_IO_ACCEPT, fd, 0, WEFT_REAL(accept4)(fd, from, from_bytes, flags));
+    IO(int, WEFT_IO_ACCEPT, fd, 0, accepted(WEFT_REAL(accept4)(fd, from, from_bytes, flags)));
+}
+
+static int connects(int fd, const struct sockaddr *to, socklen_t to_bytes, int result)
+{
+    if (weft_operations_are_on() && (result == 0 || errno == EINPROGRESS))
+        weft_descriptor_connects(fd, to, to_bytes);
+    return result;
 }
 
 WEFT_WRAP int connect(int fd, __CONST_SOCKADDR_ARG to, socklen_t to_bytes)
 {
-    IO(int, WEFT_IO_CONNECT, fd, 0, WEFT_REAL(connect)(fd, to, to_bytes));
+    IO(int, WEFT_IO_CONNECT, fd, 0,
+       connects(fd, to.__sockaddr__, to_bytes, WEFT_REAL(connect)(fd, to, to_bytes)));
 }
 
 WEFT_WRAP ssize_t recv(int fd, void *buffer, size_t n_bytes, int flags)

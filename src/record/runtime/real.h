@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -139,6 +140,13 @@ int __ppoll_chk(struct pollfd *fds, nfds_t n_fds, const struct timespec *timeout
     NAME(accept)                                                                                   \
     NAME(accept4)                                                                                  \
     NAME(connect)                                                                                  \
+    NAME(close)                                                                                    \
+    NAME(dup2)                                                                                     \
+    NAME(dup3)                                                                                     \
+    NAME(pipe)                                                                                     \
+    NAME(pipe2)                                                                                    \
+    NAME(socketpair)                                                                               \
+    NAME(eventfd)                                                                                  \
     NAME(recv)                                                                                     \
     NAME(__recv_chk)                                                                               \
     NAME(recvfrom)                                                                                 \
@@ -180,6 +188,29 @@ WEFT_INLINE bool weft_operations_are_on(void)
 void weft_threads_begin(void);
 /* From now on, programs find the hooks of weft/mark.h (marks.c). */
 void weft_marks_begin(void);
+
+/* ---- descriptors.c: which descriptor becomes ready when another one is written to */
+
+enum { WEFT_DESCRIPTORS = 1 << 16 }; /* those from here on are not followed */
+
+/* By descriptor: p + 1, writing to it makes p ready; -(p + 1), writing to p makes it ready; 0: not
+ * known. */
+extern _Atomic int32_t weft_descriptor_peers[WEFT_DESCRIPTORS];
+
+/* The descriptor of this process that becomes ready when `fd` is written to; -1: none is known. */
+WEFT_INLINE int weft_descriptor_wakes(int fd)
+{
+    const int32_t peer =
+        fd >= 0 && fd < WEFT_DESCRIPTORS
+            ? atomic_load_explicit(&weft_descriptor_peers[fd], memory_order_relaxed)
+            : 0;
+    return peer > 0 ? peer - 1 : -1;
+}
+
+/* A socket was accepted, or connects to `to`: if its other end is in this process, both are known
+ * from now on. `fd` -1: it failed. Keep errno. */
+void weft_descriptor_accepted(int fd);
+void weft_descriptor_connects(int fd, const struct sockaddr *to, socklen_t to_bytes);
 
 /* ---- what the records of one wait have in common (waits.c) */
 

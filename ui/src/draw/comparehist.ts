@@ -5,16 +5,17 @@ import { BinAxis, binRange } from '../lib/comparebins';
 import type { MetricBins } from '../lib/comparebins';
 import type { MetricUnit } from '../lib/compare';
 import { valueWords } from '../lib/compared';
-import { integer } from '../lib/format';
+import { compact } from '../lib/format';
 import { fittingScale, heightOf, heightTicks } from '../lib/histogram';
 import type { CountScale } from '../lib/histogram';
 import { mix } from '../lib/color';
 import { diffColors } from './diff';
 import type { Pane } from './pane';
 
-export const HIST_SIDE = 34; // px for the counts
+export const HIST_SIDE = 42; // px for the counts
 export const HIST_AXIS = 18; // px for the values
 const TOP = 4;
+const LABEL = 12; // px of a line of words
 const TICK_GAP = 62;
 
 export interface CompareHistScene {
@@ -32,29 +33,47 @@ export function scaleOf({ bins, scale }: Pick<CompareHistScene, 'bins' | 'scale'
   return scale === 'fit' ? fittingScale([...bins.all]) : scale;
 }
 
-interface Tick {
+export interface Tick {
   value: number;
   x: number;
 }
 
-/** Round values: powers of ten and 3 of them, or steps of 1, 2, 5. */
-function valueTicks(bins: MetricBins, axis: BinAxis, width: number): Tick[] {
-  const { low, high, isLog } = bins;
+/** Multiples of a step of 1, 2 or 5. */
+function linearValues(low: number, high: number, room: number): number[] {
+  const least = (high - low) / room;
+  const power = 10 ** Math.floor(Math.log10(least));
+  const step = [1, 2, 5, 10].map(m => m * power).find(one => one >= least)!;
   const values: number[] = [];
-  if (isLog) {
-    const decades = Math.log10(high / low);
-    const leads = width / Math.max(0.1, decades) > 2 * TICK_GAP ? [1, 3] : [1];
-    for (let power = 10 ** Math.floor(Math.log10(low)); power <= high; power *= 10)
-      for (const lead of leads) values.push(lead * power);
-  } else {
-    const least = ((high - low) * TICK_GAP) / Math.max(TICK_GAP, width);
-    const power = 10 ** Math.floor(Math.log10(least));
-    const step = [1, 2, 5, 10].map(m => m * power).find(one => one >= least)!;
-    for (let i = Math.ceil(low / step); i * step <= high; i++) values.push(i * step);
-  }
-  const ticks = values.filter(value => value >= low && value <= high);
-  return ticks.map(value => ({ value, x: axis.x(value) * width }));
+  for (let i = Math.ceil(low / step); i * step <= high; i++) values.push(i * step);
+  return values;
 }
+
+/** Powers of ten, with 3, or 2 and 5 of them, as far as there is room. */
+function logValues(low: number, high: number, room: number): number[] {
+  let values: number[] = [];
+  for (const leads of [[1], [1, 3], [1, 2, 5]]) {
+    const finer: number[] = [];
+    for (let power = 10 ** Math.floor(Math.log10(low)); power <= high; power *= 10)
+      for (const lead of leads)
+        if (lead * power >= low && lead * power <= high) finer.push(lead * power);
+    if (finer.length > room && values.length > 1) break;
+    values = finer;
+  }
+  return values;
+}
+
+/** Round values. A logarithmic axis within a decade may have none but linear ones. */
+export function valueTicks(bins: MetricBins, axis: BinAxis, width: number): Tick[] {
+  const { low, high, isLog } = bins;
+  const room = Math.max(2, width / TICK_GAP);
+  const powers = isLog ? logValues(low, high, room) : [];
+  const values = powers.length > 1 ? powers : linearValues(low, high, room);
+  return values.map(value => ({ value, x: axis.x(value) * width }));
+}
+
+/** "1.5 ms" of "1.50 ms", "10 ms" of "10.0 ms". */
+export const shortWords = (words: string): string =>
+  words.replace(/(\.\d*?)0+(?=\D|$)/, '$1').replace(/\.(?=\D|$)/, '');
 
 class HistPainter {
   private readonly axis: BinAxis;
@@ -112,7 +131,7 @@ class HistPainter {
     for (const value of heightTicks(this.most, this.scale, 20 / Math.max(20, room))) {
       const y = this.bottom - heightOf(value, this.most, this.scale) * room;
       this.fill(theme.grid, HIST_SIDE, width, y, y + 1);
-      this.words(integer(value), HIST_SIDE - 5, y, 'right');
+      this.words(compact(value), HIST_SIDE - 5, Math.max(LABEL / 2, y), 'right');
     }
   }
 
@@ -131,6 +150,7 @@ class HistPainter {
     const { theme, width } = this.pane;
     this.fill(theme.line2, HIST_SIDE, width, this.bottom, this.bottom + 1);
     let last = -Infinity;
+    let said = '';
     if (this.scene.bins.hasNone) {
       const [left, right] = this.axis.place(0);
       this.words(
@@ -144,10 +164,10 @@ class HistPainter {
     for (const { value, x } of valueTicks(this.scene.bins, this.axis, this.width)) {
       const at = HIST_SIDE + x;
       this.fill(theme.ink3, at, at + 1, this.bottom, this.bottom + 4);
-      if (at - last < TICK_GAP * 0.8 || at > width - 8) continue;
-      const words = valueWords(value, this.scene.unit).replace(/\.0+(?=\D|$)/, '');
+      const words = shortWords(valueWords(value, this.scene.unit));
+      if (at - last < TICK_GAP * 0.8 || at > width - 8 || words === said) continue;
       this.words(words, Math.min(width - 18, at), this.bottom + 10, 'center');
-      last = at;
+      [last, said] = [at, words];
     }
   }
 

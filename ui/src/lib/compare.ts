@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Executions with their metrics, and two groups of them that conditions choose. The server compares;
 // counts and histograms follow a drag here, without asking.
+import type { Statistic } from './compared';
 import type { FrameKind } from './ecct';
+import type { CountScale } from './histogram';
 
 export type MetricUnit = 'ns' | 'count' | 'bytes' | 'number';
 
@@ -181,6 +183,16 @@ export function slowTail(durations: Float64Array): { fast: number; slow: number 
   return { fast: sorted[Math.floor(n / 2)]!, slow: sorted[Math.ceil(n * 0.9) - 1]! };
 }
 
+/** The roundest value between two; the lower one if there is none between. */
+export function roundBetween(low: number, high: number): number {
+  const middle = Math.sqrt(Math.max(1, low) * high);
+  for (let digits = 1; digits <= 6; digits++) {
+    const value = Number(middle.toPrecision(digits));
+    if (value > low && value < high) return value;
+  }
+  return low;
+}
+
 /** The number of an execution in its source, as databases count them; of a trace its id. */
 export function numberOf({ id }: Executions, i: number): number {
   return id[i]! % 2 ** 32;
@@ -193,7 +205,10 @@ export function firstGroups({ sources, metrics }: Executions): Record<Side, Grou
     return { a: [{ kind: 'tag', text: tags[0]! }], b: [{ kind: 'tag', text: tags[1]! }] };
   const duration = metrics[0];
   if (!duration || duration.values.length === 0) return { a: [], b: [] };
-  const { fast, slow } = slowTail(duration.values);
+  const tail = slowTail(duration.values);
+  const isGap = tail.slow / Math.max(1, tail.fast) > GAP;
+  const cut = isGap ? roundBetween(tail.fast, tail.slow) : tail.fast;
+  const [fast, slow] = cut > tail.fast ? [cut, cut] : [tail.fast, tail.slow];
   const own = { kind: 'metric' as const, name: duration.name };
   return {
     a: [{ ...own, min: -Infinity, max: fast }],
@@ -258,3 +273,111 @@ export function readGroup(executions: Executions, text: string): Group {
     return node > 0 ? [{ kind: 'context', node, ...range }] : [];
   });
 }
+
+/** How the groups are shown, as the address has it. */
+export interface View {
+  /** Metrics, and contexts as "#NODE". */
+  charts: readonly string[];
+  linear: ReadonlySet<string>;
+  scale: CountScale | 'fit';
+  statistic: Statistic;
+  by: Side;
+  node: number;
+  focus: number;
+  ticked: readonly number[];
+  cause: number;
+  list: 'both' | 'a' | 'b' | 'all';
+}
+
+const DEEP = 40; // frames of a path that an address spells out
+
+/** The frames of a path by ";"; of a very deep one its number in this tree, "~12". */
+function writeNode(executions: Executions, node: number): string {
+  if (node < 1) return '';
+  const path = contextOf(executions, node);
+  return path.length > DEEP
+    ? `~${node}`
+    : path.map(({ name }) => encodeURIComponent(name)).join(';');
+}
+
+function readNode(executions: Executions, text: string): number {
+  if (text === '') return -1;
+  const number = /^~(\d{1,9})$/.exec(text);
+  const node = number
+    ? Number(number[1])
+    : nodeOf(executions, text.split(';').filter(Boolean).map(decode));
+  return node > 0 && node < executions.parent.length ? node : -1;
+}
+
+function writeChart(executions: Executions, chart: string): string {
+  if (!chart.startsWith('#')) return encodeURIComponent(chart);
+  return `#${writeNode(executions, Number(chart.slice(1)))}`;
+}
+
+/** '' if the executions have no such metric or context. */
+function readChart(executions: Executions, text: string): string {
+  if (text.startsWith('#')) {
+    const node = readNode(executions, text.slice(1));
+    return node > 0 ? `#${node}` : '';
+  }
+  const name = decode(text);
+  return executions.metrics.some(metric => metric.name === name) ? name : '';
+}
+
+/** Keys and values; what is as at first is ''. */
+export function writeView(executions: Executions, view: View): [string, string][] {
+  const list = (charts: Iterable<string>): string =>
+    [...charts].map(chart => writeChart(executions, chart)).join(',');
+  return [
+    ['charts', list(view.charts)],
+    ['clin', list([...view.linear].sort())],
+    ['ccount', view.scale === 'fit' ? '' : view.scale],
+    ['cstat', view.statistic === 'p' ? '' : view.statistic],
+    ['cwidth', view.by === 'b' ? '' : view.by],
+    ['cnode', writeNode(executions, view.node)],
+    ['cfocus', writeNode(executions, view.focus)],
+    ['ctick', view.ticked.join(',')],
+    ['ccause', view.cause >= 0 ? String(view.cause) : ''],
+    ['clist', view.list === 'both' ? '' : view.list],
+  ];
+}
+
+const oneOf = <const T extends string>(
+  text: string,
+  words: readonly T[],
+  otherwise: NoInfer<T>,
+): T => words.find(word => word === text) ?? otherwise;
+
+/** What an address says of the view; charts are left as they are if it names none. */
+export function readView(
+  executions: Executions,
+  get: (key: string) => string,
+  mostCharts: number,
+): Partial<View> {
+  const list = (key: string): string[] =>
+    get(key)
+      .split(',')
+      .map(text => readChart(executions, text))
+      .filter(Boolean);
+  const charts = list('charts').slice(0, mostCharts);
+  const index = (text: string, n: number): number =>
+    /^\d{1,9}$/.test(text) && Number(text) < n ? Number(text) : -1;
+  return {
+    ...(charts.length > 0 ? { charts, linear: new Set(list('clin')) } : {}),
+    scale: oneOf(get('ccount'), ['fit', 'linear', 'root', 'log'], 'fit'),
+    statistic: oneOf(get('cstat'), ['p', 'effect', 'difference'], 'p'),
+    by: oneOf(get('cwidth'), ['a', 'b'], 'b'),
+    node: readNode(executions, get('cnode')),
+    focus: readNode(executions, get('cfocus')),
+    ticked: get('ctick')
+      .split(',')
+      .map(text => index(text, executions.n))
+      .filter(i => i >= 0)
+      .slice(0, MOST_TICKED),
+    cause: index(get('ccause'), executions.n),
+    list: oneOf(get('clist'), ['both', 'a', 'b', 'all'], 'both'),
+  };
+}
+
+/** At most so many executions are ticked, to be opened side by side. */
+export const MOST_TICKED = 8;

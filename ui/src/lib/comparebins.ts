@@ -16,6 +16,7 @@ export interface MetricBins {
 }
 
 const log = (value: number): number => Math.log2(value);
+const WIDEN = Math.SQRT2; // so that a single value stands in the middle
 
 /** Bins of equal width, or of equal ratio for values above 0. */
 export function makeBins(values: Float64Array, n: number, isLog: boolean): MetricBins {
@@ -29,7 +30,7 @@ export function makeBins(values: Float64Array, n: number, isLog: boolean): Metri
     }
   }
   if (low > high) [low, high] = isLog ? [1, 2] : [0, 1];
-  if (low === high) high = isLog ? low * 2 : low + 1;
+  if (low === high) [low, high] = isLog ? [low / WIDEN, low * WIDEN] : [low - 0.5, low + 0.5];
   const hasNone = none > 0;
   const first = hasNone ? 1 : 0;
   const bin = new Uint16Array(values.length);
@@ -62,6 +63,43 @@ export function binRange(bins: MetricBins, at: number): [number, number] {
   if (i < 0) return [0, 0];
   if (!isLog) return [low + ((high - low) * i) / n, low + ((high - low) * (i + 1)) / n];
   return [low * (high / low) ** (i / n), low * (high / low) ** ((i + 1) / n)];
+}
+
+/** From the least value to the greatest, where bins meet; -Infinity and Infinity are its ends. */
+function edgesOf(bins: MetricBins): number[] {
+  const inner = Array.from({ length: bins.all.length - 1 }, (_, i) => binRange(bins, i)[1]);
+  return [-Infinity, ...inner, Infinity];
+}
+
+const nearest = (edges: readonly number[], value: number): number => {
+  const at = edges.findIndex(edge => edge >= value);
+  if (at <= 0 || edges[at] === value) return Math.max(0, at);
+  return edges[at]! - value < value - edges[at - 1]! ? at : at - 1;
+};
+
+export type EdgeMove = 'low' | 'high' | 'both';
+
+/** A range with an edge (or both) moved by so many bins, at least one bin wide; null: it is all. */
+export function moveRange(
+  bins: MetricBins,
+  range: { min: number; max: number } | null,
+  which: EdgeMove,
+  by: number,
+): { min: number; max: number } | null {
+  const edges = edgesOf(bins);
+  const last = edges.length - 1;
+  const between = (value: number, low: number, high: number): number =>
+    Math.max(low, Math.min(high, value));
+  let low = nearest(edges, range?.min ?? -Infinity);
+  let high = Math.max(low + 1, range && range.max < Infinity ? nearest(edges, range.max) : last);
+  high = Math.min(high, last);
+  if (which === 'both') {
+    const step = between(by, -low, last - high);
+    [low, high] = [low + step, high + step];
+  } else if (which === 'low') low = between(low + by, 0, high - 1);
+  else high = between(high + by, low + 1, last);
+  if (low === 0 && high === last) return null;
+  return { min: edges[low]!, max: edges[high]! };
 }
 
 /** Values and where they are, in shares of the axis; "none" has a place of its own at the left. */

@@ -3,6 +3,7 @@
 import { contextOf } from './compare';
 import type { Executions, Frame, MetricUnit } from './compare';
 import { bytes, duration, integer, percent } from './format';
+import { isNamed } from './names';
 
 /** Columns by node that has a value in A or B, or below it. Differences are B - A, ns. */
 export interface ComparedNodes {
@@ -137,9 +138,6 @@ export interface Where {
   lock: string;
 }
 
-/** An address in the kernel of which no symbol is known says nothing. */
-const isNamed = (name: string): boolean => !name.startsWith('[kernel]+0x');
-
 export function whereOf(frames: readonly Frame[]): Where {
   const last = (kind: Frame['kind']): string =>
     frames.filter(one => one.kind === kind).at(-1)?.name ?? '';
@@ -167,13 +165,24 @@ function sentence(clause: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
+/** Where a verdict leaves the matter, and says what was counted. */
+const COUNTED = /; (?=(?:executions were counted|runs were compared)\b)/;
+
+/** What was counted for the verdict, if the server says it: a sentence of its own. */
+export function countedOf({ verdict }: Compared): string {
+  const counted = verdict.split(COUNTED)[1];
+  return counted === undefined ? '' : sentence(counted);
+}
+
 /** The answer in one sentence, should the server not say one itself. */
 export function verdictOf(executions: Executions, compared: Compared, what: string): string {
-  if (compared.verdict !== '') return sentence(compared.verdict);
+  if (compared.verdict !== '') return sentence(compared.verdict.split(COUNTED)[0]!);
   const own = compared.metrics.find(({ metric }) => metric === 0);
   if (compared.nA === 0 || compared.nB === 0)
     return `Group ${compared.nA === 0 ? 'A' : 'B'} is empty: drag over a histogram to choose executions.`;
   if (!own) return 'Nothing is known of their durations.';
+  if (!Number.isFinite(own.low) || !Number.isFinite(own.high))
+    return `Too few executions for a verdict: B lasts ${duration(own.meanB)}, A ${duration(own.meanA)} on average.`;
   const interval = `[${duration(own.low)}, ${duration(own.high)}]`;
   const isSure = own.low > 0 || own.high < 0;
   if (!isSure)

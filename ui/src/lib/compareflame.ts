@@ -51,15 +51,34 @@ export function diffTree(
   return { nodes, tree, placeOf };
 }
 
-/** Contexts in which A spends time and B none: of no width where the width is the mean of B. */
-export function onlyInA({ nodes }: Compared): { count: number; ns: number } {
+/** Contexts in which only the side that gives no widths spends time: of no width. */
+export function withoutWidth({ nodes }: Compared, by: 'a' | 'b'): { count: number; ns: number } {
+  const [own, other] = by === 'b' ? [nodes.meanB, nodes.meanA] : [nodes.meanA, nodes.meanB];
   let [count, ns] = [0, 0];
   for (let i = 0; i < nodes.n; i++)
-    if (nodes.meanA[i]! > 0 && !(nodes.meanB[i]! > 0)) {
+    if (other[i]! > 0 && !(own[i]! > 0)) {
       count++;
-      ns += nodes.meanA[i]!;
+      ns += other[i]!;
     }
   return { count, ns };
+}
+
+/** Levels of the tree of all executions. */
+export function depthOf({ parent }: Executions): number {
+  const depth = new Uint32Array(parent.length);
+  let most = 0;
+  for (let i = 1; i < parent.length; i++) {
+    depth[i] = depth[parent[i]!]! + 1;
+    most = Math.max(most, depth[i]!);
+  }
+  return most;
+}
+
+/** The node, or the nearest above it, that has a width; -1: none. */
+export function widestOf(executions: Executions, diff: DiffTree, node: number): number {
+  let i = node;
+  while (i > 0 && !(diff.tree.sum[treeNode(diff, i)]! > 0)) i = executions.parent[i]!;
+  return i > 0 ? i : -1;
 }
 
 /** The node of the tree that shows a node of the executions; -1: none. */

@@ -21,10 +21,12 @@ export interface SvgOptions {
   statistic: Statistic;
   focus: number;
   title: string;
+  /** Whose mean the widths are. */
+  by: 'a' | 'b';
 }
 
 export function flameSvg(executions: Executions, compared: Compared, options: SvgOptions): string {
-  const { nodes, tree, placeOf } = diffTree(executions, compared, options.focus, 'b');
+  const { nodes, tree, placeOf } = diffTree(executions, compared, options.focus, options.by);
   const flame = layoutFlame(tree, { width: WIDTH - 40, order: 'time', nameOf: String });
   const whole = compared.metrics.find(({ metric }) => metric === 0)?.difference ?? 0;
   const height = TOP + flame.levels * LEVEL + 24;
@@ -52,7 +54,7 @@ export function flameSvg(executions: Executions, compared: Compared, options: Sv
     `<rect width="${WIDTH}" height="${height}" fill="#ffffff"/>`,
     `<text x="20" y="26" font-size="15" font-weight="600" fill="#15181c">${escape(options.title)}</text>`,
     ...boxes,
-    `<text x="20" y="${height - 8}" fill="#616a76">Width: mean of B. Colour: exclusive difference B \u2212 A, blue faster, orange slower. Hatched: not sure.</text>`,
+    `<text x="20" y="${height - 8}" fill="#616a76">Width: mean of ${options.by.toUpperCase()}. Colour: exclusive difference B \u2212 A, blue faster, orange slower. Hatched: not sure.</text>`,
     '</svg>',
   ].join('\n');
 }

@@ -94,3 +94,6 @@ export function family(name: string): string {
   if (isProject && words[0] !== 'rec' && words[0] !== 'log' && words[0] !== 'txn') words.shift();
   return words[0] ?? plain;
 }
+
+/** An address in the kernel of which no symbol is known says nothing. */
+export const isNamed = (name: string): boolean => !name.startsWith('[kernel]+0x');

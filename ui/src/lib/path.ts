@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Critical paths: what a thread's time depended on, segment by segment, and the words for it.
 import { duration, percent, plural } from './format';
+import { isNamed } from './names';
 import { LOOK } from './timelinestates';
 
 /** Times are ns since the start of the trace; threads and functions are dense ids, -1: none. */
@@ -115,6 +116,7 @@ const BLOCKED: Record<string, [string, number, string]> = {
   ipi: ['waits for another processor', LOOK.UNKNOWN, ''],
   thread: ['waits for a thread', LOOK.UNKNOWN, ''],
   task: ['waits for its turn', LOOK.UNKNOWN, ''],
+  call: ['waits in a call', LOOK.UNKNOWN, ''],
 };
 
 const OTHERS: Record<string, [string, number]> = {
@@ -171,14 +173,17 @@ const ENTRIES = ['entry_SYSCALL', 'entry_SYSENTER', 'asm_', 'el0t_', 'el1h_', '_
 export function framesOf(stack: string): string[] {
   if (stack === '') return [];
   const frames = stack.split(';');
-  const at = frames.findIndex(frame => ENTRIES.some(entry => frame.startsWith(entry)));
+  const isKernel = (frame: string): boolean =>
+    !isNamed(frame) || ENTRIES.some(entry => frame.startsWith(entry));
+  const at = frames.findIndex(isKernel);
   return at > 0 ? frames.slice(0, at) : frames;
 }
 
 /** The function in which a segment was, by its calls or by its samples; '' if nothing tells. */
 export function placeOf({ function: name, stack, span }: PathSegment): string {
-  if (name !== '') return name;
-  return framesOf(stack).at(-1) ?? span;
+  if (name !== '' && isNamed(name)) return name;
+  const place = framesOf(stack).at(-1) ?? span;
+  return place === '' ? name : place;
 }
 
 const share = (part: number, whole: number): string => percent(part / Math.max(1, whole));
@@ -271,7 +276,8 @@ export function segmentAt({ segments }: Path, t: number): number {
 /** Time by function and span; where the trace has no calls, by the innermost frame of samples. */
 export function placeSums(path: Path): PathSum[] {
   const told = [...path.functions, ...path.spans];
-  if (told.length > 0) return told;
+  const isWhole = path.segments.length >= path.total;
+  if (told.length > 0 && (!isWhole || told.every(({ name }) => isNamed(name)))) return told;
   const sums = new Map<string, PathSum>();
   for (const segment of path.segments) {
     const name = placeOf(segment);

@@ -28,10 +28,10 @@ function chainsOf(segments: readonly PathSegment[], first: number): number[][] {
 
 /** Where a segment was: its stack of samples, or its function, or its span. */
 function placesOf({ stack, function: name, span }: PathSegment): string[] {
-  if (name !== '') return [name];
   const frames = framesOf(stack);
   if (frames.length > 0) return frames;
-  return span === '' ? [] : [span];
+  const place = name !== '' ? name : span;
+  return place === '' ? [] : [place];
 }
 
 /** Sums to the length of the path, if all its segments are there. */

@@ -13,6 +13,7 @@ import type { Condition, Executions, Group, Ranged, Side } from '../lib/compare'
 import { makeBins } from '../lib/comparebins';
 import type { MetricBins } from '../lib/comparebins';
 import type { Compared, Statistic } from '../lib/compared';
+import type { CountScale } from '../lib/histogram';
 import type { Pick } from '../lib/pathpick';
 import type { App } from './app';
 import { pathsOf, showInTimeline, showPaths } from './path';
@@ -58,8 +59,10 @@ export interface CompareState {
   charts: readonly string[];
   /** Of charts: linear axes. */
   linear: ReadonlySet<string>;
-  scale: 'fit' | 'linear' | 'log';
+  scale: CountScale | 'fit';
   statistic: Statistic;
+  /** Whose mean the widths of the flame graph are. */
+  by: Side;
   /** Nodes of the tree, -1: none. */
   node: number;
   focus: number;
@@ -80,7 +83,16 @@ export function initialCompare(): CompareState {
     ...{ databases: null, proposals: [], subject: null, executions: null },
     ...{ groups: { a: [], b: [] }, counts: { a: 0, b: 0 }, turn: 0, compared: null },
     ...{ isDraft: false, waiting: '', error: '', charts: [], linear: new Set(['start']) },
-    ...{ scale: 'fit', statistic: 'p', node: -1, focus: -1, ticked: [], cause: -1, list: 'both' },
+    ...{
+      by: 'b',
+      scale: 'fit',
+      statistic: 'p',
+      node: -1,
+      focus: -1,
+      ticked: [],
+      cause: -1,
+      list: 'both',
+    },
   };
 }
 
@@ -97,6 +109,8 @@ export class Compare {
   readonly state = new Atom<CompareState>(initialCompare());
   /** Bits of the groups by execution, as they are dragged. */
   members = new Uint8Array();
+  /** The groups without the drag under way: a drag is one step in the address, however slow. */
+  settled: Groups = { a: [], b: [] };
   private readonly contexts = new Map<number, Float64Array>();
   private readonly bins = new Map<string, MetricBins>();
   private timer = 0;
@@ -198,17 +212,12 @@ export class Compare {
           b: compare.readGroup(executions, get('B')),
         }
       : compare.firstGroups(executions);
-    const charts = get('charts')
-      .split(',')
-      .filter(name => executions.metrics.some(metric => metric.name === name));
-    const node = compare.nodeOf(
-      executions,
-      get('cnode').split(';').filter(Boolean).map(decodeURIComponent),
-    );
-    this.set({ node: node > 0 ? node : -1 });
-    if (charts.length > 0) this.set({ charts: charts.slice(0, MOST_CHARTS) });
+    this.set(compare.readView(executions, get, MOST_CHARTS));
     const before = this.state.get().groups;
-    if (isFirst || JSON.stringify(before) !== JSON.stringify(groups)) this.setGroups(groups);
+    if (!isFirst && JSON.stringify(before) === JSON.stringify(groups)) return;
+    const { cause } = this.state.get();
+    this.setGroups(groups);
+    this.set({ cause });
   }
 
   /* ---- groups ---- */
@@ -237,6 +246,7 @@ export class Compare {
   }
 
   setGroups(groups: Groups, isDragged = false): void {
+    if (!isDragged) this.settled = groups;
     this.set({ groups, cause: -1 });
     this.regroup(isDragged);
   }
@@ -355,6 +365,21 @@ export class Compare {
     else this.set({ charts: [...charts.slice(-MOST_CHARTS + 1), chart] });
   }
 
+  /** A chart of a metric, if it has none. */
+  showChart(chart: string): void {
+    if (!this.state.get().charts.includes(chart)) this.toggleChart(chart);
+  }
+
+  /** How counts become heights: the next after the one that is seen. */
+  turnCounts(seen: CountScale): void {
+    const next = { linear: 'root', root: 'log', log: 'linear' } as const;
+    this.set({ scale: next[seen] });
+  }
+
+  turnWidths(): void {
+    this.set({ by: this.state.get().by === 'b' ? 'a' : 'b' });
+  }
+
   toggleLinear(chart: string): void {
     const linear = new Set(this.state.get().linear);
     if (!linear.delete(chart)) linear.add(chart);
@@ -405,7 +430,9 @@ export class Compare {
   tick(i: number): void {
     const { ticked } = this.state.get();
     this.set({
-      ticked: ticked.includes(i) ? ticked.filter(one => one !== i) : [...ticked.slice(-7), i],
+      ticked: ticked.includes(i)
+        ? ticked.filter(one => one !== i)
+        : [...ticked.slice(1 - compare.MOST_TICKED), i],
     });
   }
 }

@@ -5,6 +5,8 @@ import type { Json } from '../api/json';
 import { take } from '../api/columns';
 import type { Column, Columns } from '../api/columns';
 import { unlessSuperseded } from '../api/source';
+import { argumentsOf } from '../lib/arguments';
+import type { Argument } from '../lib/arguments';
 import { Atom } from '../lib/atom';
 import { allBelow } from '../lib/timelinebelow';
 import type { Below, Contexts } from '../lib/timelinebelow';
@@ -18,7 +20,7 @@ export interface Details {
   self: number;
   /** cut_start, cut_end, repaired */
   flags: string[];
-  arguments: string[];
+  arguments: Argument[];
   ancestors: CallAt[];
   below: Below[];
 }
@@ -47,16 +49,15 @@ export function callFrom(json: Json, thread: number): CallAt | null {
   };
 }
 
-function argumentsOf(json: Json): string[] {
-  return [...list<unknown>(json, 'numbers'), ...list<unknown>(json, 'texts')].map(String);
-}
+const readArguments = (json: Json): Argument[] =>
+  argumentsOf(list<unknown>(json, 'numbers'), list<unknown>(json, 'texts').map(String));
 
 function detailsFrom(json: Json, call: CallAt): Details {
   const own = callFrom(json, call.thread) ?? call;
   return {
     call: own,
     ...{ self: num(json, 'self_ns'), flags: list<string>(json, 'flags').map(String) },
-    arguments: argumentsOf(object(json, 'arguments')),
+    arguments: readArguments(object(json, 'arguments')),
     ancestors: objects(json, 'ancestors').flatMap(one => callFrom(one, call.thread) ?? []),
     below: objects(json, 'children').map(one => ({
       ...{ fn: num(one, 'function'), count: num(one, 'count') },

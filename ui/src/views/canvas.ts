@@ -40,3 +40,17 @@ export function useOwnCanvas(panes: Panes, draw: (pane: Pane) => void): OwnCanva
   useEffect(() => painter.current?.markBase());
   return { holder, canvas, painter, ...size };
 }
+
+/** The height of what scrolls, px, as it changes; `first` until it is known. */
+export function useClientHeight(scroller: { current: HTMLElement | null }, first: number): number {
+  const [height, setHeight] = useState(first);
+  useLayoutEffect(() => {
+    const own = scroller.current!;
+    const measure = (): void => setHeight(own.clientHeight);
+    const observer = new ResizeObserver(measure);
+    observer.observe(own);
+    measure();
+    return () => observer.disconnect();
+  }, []);
+  return height;
+}

@@ -3,17 +3,18 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Panes } from '../draw/pane';
-import { contextOf, writeGroup } from '../lib/compare';
+import { contextOf, writeGroup, writeView } from '../lib/compare';
 import type { Executions, Side } from '../lib/compare';
-import { methodOf, rankedCsv, STATISTICS, verdictOf } from '../lib/compared';
+import { countedOf, methodOf, rankedCsv, STATISTICS, verdictOf } from '../lib/compared';
 import type { Compared, Statistic } from '../lib/compared';
 import { flameSvg } from '../lib/comparesvg';
 import { duration, integer, plural } from '../lib/format';
+import { plainOf } from '../lib/prose';
 import { matchesName, parseQuery } from '../lib/search';
 import * as act from '../state/actions';
 import type { App } from '../state/app';
 import { compareOf, whatOf } from '../state/compare';
-import type { Compare } from '../state/compare';
+import type { Compare, CompareState } from '../state/compare';
 import type { OnReady, ScreenSpec } from '../state/screens';
 import './compare.css';
 import { CompareFlame, filterByNode, useDiff } from './compareflame';
@@ -23,6 +24,7 @@ import { ExecutionTable, Ranked } from './comparetables';
 import { CompareContext, metricWords, useCompare, useCompareState } from './compareuse';
 import type { CompareScope } from './compareuse';
 import { copyExact } from './functionsuse';
+import { Sentence } from './parts';
 import { useApp, useAtom } from './use';
 
 /* ---- head ------------------------------------------------------------------------------------ */
@@ -42,17 +44,23 @@ function Verdict({
   const rest = executions.n - counts.a - counts.b + (compared?.both ?? 0);
   return (
     <section class="cmp-verdict" aria-label="Verdict">
-      <h2 class="cmp-headline" aria-live="polite">
-        {compared
-          ? verdictOf(executions, compared, whatOf(subject))
-          : `${plural(executions.n, whatOf(subject))}: comparing\u2026`}
+      <h2
+        class={own && own.difference < 0 ? 'cmp-headline faster' : 'cmp-headline'}
+        aria-live="polite"
+      >
+        {compared ? (
+          <Sentence text={verdictOf(executions, compared, whatOf(subject))} />
+        ) : (
+          `${plural(executions.n, whatOf(subject))}: comparing\u2026`
+        )}
       </h2>
       <p class="remark">
         {own && `Mean ${duration(own.meanA)} \u2192 ${duration(own.meanB)}. `}n ={' '}
         {integer(counts.a)} / {integer(counts.b)};{' '}
         <b>{plural(Math.max(0, rest), 'execution')} in neither group</b>
-        {compared && compared.both > 0 && `, ${integer(compared.both)} in both`}. Interval: 95 %,{' '}
-        {compared ? methodOf(compared) : 'Welch'}.
+        {compared && compared.both > 0 && `, ${integer(compared.both)} in both`}.{' '}
+        {own && Number.isFinite(own.low) && `Interval: 95 %, ${methodOf(compared!)}. `}
+        {compared && countedOf(compared)}
         {isDraft && ' So far without bootstrap, while you drag.'}
         {waiting === 'compare' && ' Comparing\u2026'}
       </p>
@@ -74,33 +82,42 @@ function exportCsv(compare: Compare): void {
 }
 
 function exportSvg(compare: Compare): void {
-  const { executions, compared, statistic, focus, subject } = compare.state.get();
+  const { executions, compared, statistic, focus, subject, by } = compare.state.get();
   if (!executions || !compared) return;
-  const title = verdictOf(executions, compared, whatOf(subject));
+  const title = plainOf(verdictOf(executions, compared, whatOf(subject)));
   save(
     'differences.svg',
     'image/svg+xml',
-    flameSvg(executions, compared, { statistic, focus, title }),
+    flameSvg(executions, compared, { statistic, focus, title, by }),
   );
 }
+
+const MOST_METRICS = 12; // shown before one asks for all
 
 function Tools({ executions }: { executions: Executions }): JSX.Element {
   const compare = useCompare();
   const app = useApp();
   const charts = useCompareState(s => s.charts);
   const subject = useCompareState(s => s.subject);
+  const database = useCompareState(s => s.databases?.find(({ id }) => id === subject?.db));
   const [isOpen, setOpen] = useState(false);
+  const [hasAll, setAll] = useState(false);
   const told = useMemo(
     () => executions.metrics.filter(({ values }) => values.some(value => value > 0)),
     [executions],
   );
+  const shown =
+    hasAll || told.length <= MOST_METRICS
+      ? told
+      : told.filter(({ name }, i) => i < MOST_METRICS || charts.includes(name));
   return (
     <div class="cmp-tools">
       <button aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         Executions <b>{whatOf(subject)}</b> {integer(executions.n)}
+        {database && <small> of {database.name}</small>}
       </button>
       <span class="cmp-metrics" role="group" aria-label="Charts of metrics">
-        {told.map(({ name }) => (
+        {shown.map(({ name }) => (
           <button
             key={name}
             class="crumb"
@@ -122,6 +139,11 @@ function Tools({ executions }: { executions: Executions }): JSX.Element {
               in {contextOf(executions, Number(chart.slice(1))).at(-1)?.name}
             </button>
           ))}
+        {told.length > MOST_METRICS && (
+          <button class="link" aria-expanded={hasAll} onClick={() => setAll(!hasAll)}>
+            {hasAll ? 'fewer' : `all ${told.length} metrics`}
+          </button>
+        )}
       </span>
       <span class="cmp-export" role="group" aria-label="Groups, and export">
         <button class="link" onClick={() => compare.swap()}>
@@ -239,14 +261,50 @@ function CompareView({ scope, onReady }: { scope: CompareScope; onReady: OnReady
   );
 }
 
+const COUNTS = [
+  ['fit', 'as fits'],
+  ['linear', 'linear'],
+  ['root', 'square root'],
+  ['log', 'log'],
+] as const;
+
 function Settings(): JSX.Element {
   const { state } = compareOf(useApp());
   const statistic = useAtom(state, s => s.statistic);
+  const scale = useAtom(state, s => s.scale);
+  const by = useAtom(state, s => s.by);
   return (
     <>
-      <span>
-        Value <b>exclusive</b>
-      </span>
+      <label>
+        Counts{' '}
+        <select
+          value={scale}
+          onChange={event =>
+            state.update(now => ({
+              ...now,
+              scale: event.currentTarget.value as CompareState['scale'],
+            }))
+          }
+        >
+          {COUNTS.map(([key, word]) => (
+            <option key={key} value={key}>
+              {word}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        Width{' '}
+        <select
+          value={by}
+          onChange={event =>
+            state.update(now => ({ ...now, by: event.currentTarget.value as Side }))
+          }
+        >
+          <option value="b">mean of B</option>
+          <option value="a">mean of A</option>
+        </select>
+      </label>
       <label>
         Colour{' '}
         <select
@@ -263,7 +321,10 @@ function Settings(): JSX.Element {
         </select>
       </label>
       <span>
-        Hatch <b>not sure</b>
+        Hatch{' '}
+        <b>
+          p {'\u2265'} 0.05 or n {'<'} 10
+        </b>
       </span>
     </>
   );
@@ -372,15 +433,15 @@ function clearTop(app: App): boolean {
 const SUBJECT_KEYS = ['type', 'begin', 'end', 'match', 'within'] as const;
 
 function writeState(app: App): [string, string][] {
-  const { subject, executions, groups, charts, node } = compareOf(app).state.get();
+  const { settled: groups, state: atom } = compareOf(app);
+  const state = atom.get();
+  const { subject, executions } = state;
   if (!subject) return [];
-  const path = executions && node > 0 ? contextOf(executions, node) : [];
   return [
     ['cx', [subject.db, ...SUBJECT_KEYS.map(key => encodeURIComponent(subject[key]))].join('|')],
     ['A', executions ? writeGroup(executions, groups.a) : ''],
     ['B', executions ? writeGroup(executions, groups.b) : ''],
-    ['charts', charts.filter(chart => !chart.startsWith('#')).join(',')],
-    ['cnode', path.map(({ name }) => encodeURIComponent(name)).join(';')],
+    ...(executions ? writeView(executions, state) : []),
   ];
 }
 
@@ -451,6 +512,11 @@ export function compareScreen(): ScreenSpec {
     help: [
       ['Alt+A Alt+B', 'Compare: group A, B by the time in the selected context'],
       ['. ,', 'Compare: next, previous difference'],
+      [
+        '\u2190 \u2192',
+        'Compare: on a histogram, its upper edge by a bin; with Shift the lower one',
+      ],
+      ['PgUp PgDn', 'Compare: on a histogram, both edges; Del takes the condition away'],
       ['f 0', 'Compare: focus the tree below the selected box; the whole tree'],
       ['Enter', 'Compare: the ticked executions, or the slowest of A and B, side by side'],
     ],
@@ -458,6 +524,24 @@ export function compareScreen(): ScreenSpec {
     onKey: keyOn,
     commands: app => [
       { name: 'Compare: swap A and B', run: () => compareOf(app).swap() },
+      {
+        name: 'Compare: counts linear, square root, log',
+        run: () => {
+          const { scale } = compareOf(app).state.get();
+          compareOf(app).turnCounts(scale === 'fit' ? 'linear' : scale);
+        },
+      },
+      {
+        name: 'Compare: axis of the first chart linear, log',
+        run: () => {
+          const { charts } = compareOf(app).state.get();
+          if (charts[0] !== undefined) compareOf(app).toggleLinear(charts[0]);
+        },
+      },
+      {
+        name: 'Compare: widths by the mean of A, of B',
+        run: () => compareOf(app).turnWidths(),
+      },
       { name: 'Compare: save the flame graph as SVG', run: () => exportSvg(compareOf(app)) },
       { name: 'Compare: save the differences as CSV', run: () => exportCsv(compareOf(app)) },
       {

@@ -8,16 +8,17 @@ import type { FrameLook } from '../draw/ecct';
 import type { Pane } from '../draw/pane';
 import { contextOf } from '../lib/compare';
 import type { Executions } from '../lib/compare';
-import { isUnsure, pWords, signed, stepOf } from '../lib/compared';
+import { isUnsure, pWords, signed, stepOf, valueWords } from '../lib/compared';
 import type { Compared } from '../lib/compared';
-import { diffTree, onlyInA, treeNode } from '../lib/compareflame';
+import { depthOf, diffTree, treeNode, widestOf, withoutWidth } from '../lib/compareflame';
 import type { DiffTree } from '../lib/compareflame';
 import { boxAt, layoutFlame } from '../lib/flame';
 import type { Flame } from '../lib/flame';
-import { duration, plural } from '../lib/format';
+import { duration, integer, plural } from '../lib/format';
 import { commonPrefix, stripPrefix } from '../lib/names';
 import { matchesName, parseQuery } from '../lib/search';
 import type { Compare } from '../state/compare';
+import { useClientHeight } from './canvas';
 import { Key } from './parts';
 import { tipStyle } from './pathuse';
 import { useCompareCanvas, useCompareState } from './compareuse';
@@ -109,12 +110,17 @@ function NodeTip({
           ['with all below, A', duration(nodes.totalA[place]!)],
           ['with all below, B', duration(nodes.totalB[place]!)],
           ['difference, own', signed(nodes.difference[place]!)],
-          ['95 % interval', `${duration(nodes.low[place]!)} to ${duration(nodes.high[place]!)}`],
+          [
+            '95 % interval',
+            Number.isFinite(nodes.low[place]!)
+              ? `${signed(nodes.low[place]!)} to ${signed(nodes.high[place]!)}`
+              : 'too few to tell',
+          ],
           ['p, adjusted', pWords(nodes.pAdjusted[place]!)],
-          ['effect size', nodes.effect[place]!.toFixed(2)],
+          ['effect size', valueWords(nodes.effect[place]!, 'number')],
           [
             'n that have it',
-            `${nodes.nA[place]!} of ${compared.nA} in A, ${nodes.nB[place]!} of ${compared.nB} in B`,
+            `${integer(nodes.nA[place]!)} of ${integer(compared.nA)} in A, ${integer(nodes.nB[place]!)} of ${integer(compared.nB)} in B`,
           ],
         ];
   return (
@@ -163,16 +169,17 @@ function Legend(): JSX.Element {
       <span class="cmp-steps" aria-hidden="true">
         <i class="cmp-unsure" />
       </span>
-      <small>
-        not sure: p {'\u2265'} 0.05, n {'<'} 10, or 0 in the interval
+      <small title="p, adjusted, is at least 0.05; or a group has less than 10 executions; or the interval holds 0">
+        not sure
       </small>
     </span>
   );
 }
 
 function Context({ scope }: { scope: FlameScope }): JSX.Element | null {
-  const { compare, executions } = scope;
+  const { compare, executions, diff } = scope;
   const node = useCompareState(s => s.node);
+  const by = useCompareState(s => s.by);
   if (node < 1)
     return <p class="cmp-selected remark">Click a box to filter by its time, or to focus it.</p>;
   const path = contextOf(executions, node);
@@ -183,6 +190,17 @@ function Context({ scope }: { scope: FlameScope }): JSX.Element | null {
           .slice(-4)
           .map(({ name }) => name)
           .join(' \u203a ')}
+        {!(diff.tree.sum[treeNode(diff, node)]! > 0) && (
+          <>
+            {' '}
+            <small>
+              of no width here: {by === 'b' ? 'only A has it' : 'only B has it'}{' '}
+              <button class="link" onClick={() => compare.turnWidths()}>
+                widths by {by === 'b' ? 'A' : 'B'}
+              </button>
+            </small>
+          </>
+        )}
       </span>
       <button class="link" onClick={() => compare.set({ focus: node })}>
         focus <Key>f</Key>
@@ -220,10 +238,13 @@ export function CompareFlame({ scope, what }: { scope: FlameScope; what: string 
   const statistic = useCompareState(s => s.statistic);
   const query = usePart(s => s.query);
   const scroller = useRef<HTMLDivElement>(null);
+  const seen = useClientHeight(scroller, 160);
   const [top, setTop] = useState(0);
   const [over, setOver] = useState<{ at: number; x: number; y: number } | null>(null);
   const asked = useMemo(() => parseQuery(query), [query]);
-  const lost = useMemo(() => onlyInA(compared), [compared]);
+  const by = useCompareState(s => s.by);
+  const lost = useMemo(() => withoutWidth(compared, by), [compared, by]);
+  const levels = useMemo(() => depthOf(executions), [executions]);
   const isSearched = asked.names.length > 0 && asked.error === '';
   const prefix = useMemo(
     () =>
@@ -253,10 +274,12 @@ export function CompareFlame({ scope, what }: { scope: FlameScope; what: string 
   flameRef.current = flame;
   useEffect(() => {
     const view = scroller.current;
-    if (!view || node < 1 || treeNode(diff, node) < 0) return;
-    const y = (contextOf(executions, node).length - 1) * ECCT_LEVEL;
+    const shown = view && flame ? widestOf(executions, diff, node) : -1;
+    if (!view || shown < 1) return;
+    const y = (contextOf(executions, shown).length - 1) * ECCT_LEVEL;
     const isSeen = y >= view.scrollTop && y + ECCT_LEVEL <= view.scrollTop + view.clientHeight;
-    if (!isSeen) view.scrollTop = Math.max(0, y - view.clientHeight / 2);
+    // its callers above it; below it what there is room for
+    if (!isSeen) view.scrollTop = Math.max(0, y + 2 * ECCT_LEVEL - view.clientHeight);
   }, [node, flame]);
   const at = (event: MouseEvent): number => {
     const box = holder.current!.getBoundingClientRect();
@@ -264,17 +287,19 @@ export function CompareFlame({ scope, what }: { scope: FlameScope; what: string 
     const found = flame && boxAt(flame, event.clientX - box.left, level);
     return found?.kind === 'node' ? found.node : -1;
   };
-  const mean = compared.metrics.find(({ metric }) => metric === 0)?.meanB ?? 0;
+  const own = compared.metrics.find(({ metric }) => metric === 0);
+  const mean = (by === 'b' ? own?.meanB : own?.meanA) ?? 0;
+  const [one, other] = by === 'b' ? ['B', 'A'] : ['A', 'B'];
   return (
     <section class="cmp-flame" aria-label="Differential flame graph">
       <h2>
         <span>
-          Where B spends its {duration(mean)}, against A{' '}
+          Where {one} spends its {duration(mean)}, against {other}{' '}
           <small>
-            critical path of {what}; width: mean of B; colour: exclusive difference B {'\u2212'} A
-            {prefix !== '' && `; prefix \u201c${prefix}\u201d hidden`}
+            critical path of {what}; width: mean of {one}; colour: exclusive difference B {'\u2212'}{' '}
+            A{prefix !== '' && `; prefix \u201c${prefix}\u201d hidden`}
             {lost.count > 0 &&
-              `; ${plural(lost.count, 'context')} only A has, ${duration(lost.ns)}: in the ranking`}
+              `; ${plural(lost.count, 'context')} only ${other} has, ${duration(lost.ns)}: in the ranking`}
             {flame && flame.merged > 0 && `; ${plural(flame.merged, 'node')} too narrow, merged`}
           </small>
         </span>
@@ -289,6 +314,7 @@ export function CompareFlame({ scope, what }: { scope: FlameScope; what: string 
         ref={scroller}
         id="cmp-flame"
         class="cmp-boxes"
+        style={{ '--levels': levels }}
         tabIndex={0}
         role="application"
         aria-label="Differential flame graph; the ranked differences are the same as a table"
@@ -298,7 +324,7 @@ export function CompareFlame({ scope, what }: { scope: FlameScope; what: string 
           <div
             ref={holder}
             class="cmp-area"
-            style={{ height: `${scroller.current?.clientHeight ?? 160}px` }}
+            style={{ height: `${seen}px` }}
             onMouseMove={event => {
               const found = at(event);
               setOver(found < 0 ? null : { at: found, x: event.clientX, y: event.clientY });
@@ -325,5 +351,9 @@ export function CompareFlame({ scope, what }: { scope: FlameScope; what: string 
 
 export function useDiff(executions: Executions, compared: Compared): DiffTree {
   const focus = useCompareState(s => s.focus);
-  return useMemo(() => diffTree(executions, compared, focus, 'b'), [executions, compared, focus]);
+  const by = useCompareState(s => s.by);
+  return useMemo(
+    () => diffTree(executions, compared, focus, by),
+    [executions, compared, focus, by],
+  );
 }

@@ -5,15 +5,17 @@ import { useMemo, useRef, useState } from 'preact/hooks';
 import { paintCompareHist, scaleOf, valueAt, xOf } from '../draw/comparehist';
 import { BIT } from '../lib/compare';
 import type { Condition, Executions, Side } from '../lib/compare';
-import { binRange, countBins } from '../lib/comparebins';
-import type { MetricBins } from '../lib/comparebins';
+import { binRange, countBins, moveRange } from '../lib/comparebins';
+import type { EdgeMove, MetricBins } from '../lib/comparebins';
 import { valueWords } from '../lib/compared';
 import { integer, percent } from '../lib/format';
 import { whatOf } from '../state/compare';
+import type { Compare } from '../state/compare';
 import {
   chartWords,
   conditionWords,
   LETTER,
+  metricWords,
   SideSwatch,
   unitOf,
   useCompare,
@@ -21,8 +23,82 @@ import {
   useCompareState,
 } from './compareuse';
 
+/** Of what a key moves the edge, by how many bins. */
+const MOVES: Record<string, [EdgeMove, number]> = {
+  ...{ ArrowRight: ['high', 1], ArrowLeft: ['high', -1] },
+  ...{ 'Shift+ArrowRight': ['low', 1], 'Shift+ArrowLeft': ['low', -1] },
+  ...{ PageUp: ['both', 1], PageDown: ['both', -1] },
+  ...{ Home: ['low', -Infinity], End: ['high', Infinity] },
+};
+
 const CLICK = 3;
 const GRIP = 5;
+
+const MOST_CHOICES = 200;
+
+interface Choice {
+  key: string;
+  words: string;
+  take: (compare: Compare) => void;
+}
+
+/** What a group can be chosen by besides what is clicked and dragged. */
+function choicesOf({ sources, threads, metrics }: Executions, side: Side): [string, Choice[]][] {
+  const of = (kind: 'tag' | 'thread', texts: readonly string[]): Choice[] =>
+    [...new Set(texts)]
+      .filter(text => text !== '')
+      .slice(0, MOST_CHOICES)
+      .map(text => ({
+        ...{ key: `${kind} ${text}`, words: text },
+        take: compare => compare.add(side, { kind, text }),
+      }));
+  const ranges = metrics.map(({ name }): Choice => {
+    const take = (compare: Compare): void => compare.showChart(name);
+    return { key: `metric ${name}`, words: metricWords(name), take };
+  });
+  const tags = of(
+    'tag',
+    sources.map(({ tag }) => tag),
+  );
+  return [
+    ['Tag', tags],
+    ['Thread', threads.length > 1 ? of('thread', threads) : []],
+    ['Metric: a chart to drag over', ranges],
+  ];
+}
+
+function AddCondition({ side, executions }: { side: Side; executions: Executions }): JSX.Element {
+  const compare = useCompare();
+  const choices = useMemo(() => choicesOf(executions, side), [executions, side]);
+  return (
+    <select
+      class="cmp-add"
+      value=""
+      aria-label={`Add a condition to group ${LETTER[side]}`}
+      onChange={event => {
+        const { value } = event.currentTarget;
+        event.currentTarget.value = '';
+        choices
+          .flatMap(([, list]) => list)
+          .find(({ key }) => key === value)
+          ?.take(compare);
+      }}
+    >
+      <option value="">+ condition</option>
+      {choices
+        .filter(([, list]) => list.length > 0)
+        .map(([head, list]) => (
+          <optgroup key={head} label={head}>
+            {list.map(({ key, words }) => (
+              <option key={key} value={key}>
+                {words}
+              </option>
+            ))}
+          </optgroup>
+        ))}
+    </select>
+  );
+}
 
 function Chips({ side, executions }: { side: Side; executions: Executions }): JSX.Element {
   const compare = useCompare();
@@ -40,6 +116,7 @@ function Chips({ side, executions }: { side: Side; executions: Executions }): JS
         </button>
       ))}
       {group.length === 0 && <small>no condition: all of them</small>}
+      <AddCondition side={side} executions={executions} />
     </span>
   );
 }
@@ -153,6 +230,24 @@ function Histogram({
   };
   const isLinear = linear.has(chart);
   const words = chartWords(executions, chart);
+  /** Without a pointer: edges go from bin to bin. */
+  const key = (event: KeyboardEvent): void => {
+    const move = MOVES[`${event.shiftKey ? 'Shift+' : ''}${event.key}`];
+    const isAway = range && (event.key === 'Delete' || event.key === 'Backspace');
+    if (!bins || (!move && !isAway) || event.altKey || event.ctrlKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const next = move ? moveRange(bins, range, ...move) : null;
+    const fresh = next && compare.chartCondition(chart, next.min, next.max);
+    if (fresh) compare.add(side, fresh);
+    else if (range) compare.remove(side, range);
+    const said = fresh ? conditionWords(executions, fresh) : `${words}: all`;
+    const n = compare.state.get().counts[side];
+    compare.app.state.update(now => ({
+      ...now,
+      said: `${LETTER[side]}: ${said}, ${integer(n)} of ${integer(executions.n)}`,
+    }));
+  };
   const value = mean && (side === 'a' ? mean.meanA : mean.meanB);
   return (
     <div class={isLarge ? 'cmp-hist large' : 'cmp-hist'}>
@@ -169,16 +264,29 @@ function Histogram({
           >
             {isLinear ? 'linear' : 'log'}
           </button>
-          {isLarge &&
-            bins &&
-            `; count ${{ root: 'as square root', log: 'log', linear: 'linear' }[scaleOf({ bins, scale })]}`}
+          {isLarge && bins && '; count '}
+          {isLarge && bins && (
+            <button
+              class="link"
+              title="Linear, square root, or logarithmic counts, of all charts"
+              onClick={() => compare.turnCounts(scaleOf({ bins, scale }))}
+            >
+              {{ root: 'square root', log: 'log', linear: 'linear' }[scaleOf({ bins, scale })]}
+            </button>
+          )}
         </small>
       </p>
       <div
         ref={holder}
         class="cmp-plot"
-        role="img"
-        aria-label={`Histogram of ${words}, group ${LETTER[side]}; drag to choose executions`}
+        tabIndex={0}
+        role="application"
+        data-chart={chart}
+        aria-label={`Histogram of ${words}, group ${LETTER[side]}, ${
+          range ? conditionWords(executions, range) : 'all'
+        }; drag, or left and right, with Shift the lower end, to choose executions`}
+        aria-describedby="said"
+        onKeyDown={key}
         onPointerDown={event => {
           if (event.button !== 0) return;
           event.currentTarget.setPointerCapture(event.pointerId);
@@ -187,6 +295,7 @@ function Histogram({
         }}
         onPointerMove={move}
         onPointerUp={up}
+        onPointerCancel={up}
         onPointerLeave={() => setOver(-1)}
       >
         <canvas ref={canvas} aria-hidden="true" />
@@ -228,7 +337,7 @@ export function GroupColumn({
         <span data-count={count}>
           {integer(count)} {what}
         </span>{' '}
-        <small>
+        <small title="Grey: all of them">
           {percent(count / Math.max(1, executions.n))} of {integer(executions.n)} (grey); drag to
           change
         </small>

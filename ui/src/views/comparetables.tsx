@@ -6,6 +6,7 @@ import { contextOf, numberOf } from '../lib/compare';
 import type { Executions, Side } from '../lib/compare';
 import { causeWords, isUnsure, methodOf, pWords, signed, stepOf, whereOf } from '../lib/compared';
 import type { Compared, ComparedCause } from '../lib/compared';
+import { shortWords } from '../draw/comparehist';
 import { duration, exact, integer, percent, plural } from '../lib/format';
 import { quoted } from '../lib/health';
 import { Gap, useRowsInView } from './functionsuse';
@@ -22,22 +23,40 @@ interface Scale {
   ticks: number[];
 }
 
-const PLOT = 128;
+const PLOT = 142;
 
 /** From the least to the greatest interval, 0 in it. */
 function scaleOf({ nodes, ranked }: Compared): Scale {
   const shown = [...ranked.slice(0, 12)];
-  const low = Math.min(0, ...shown.map(i => Math.min(nodes.low[i]!, nodes.difference[i]!)));
-  const high = Math.max(0, ...shown.map(i => Math.max(nodes.high[i]!, nodes.difference[i]!)));
+  const ends = shown
+    .flatMap(i => [nodes.low[i]!, nodes.high[i]!, nodes.difference[i]!])
+    .filter(value => Number.isFinite(value)); // of one execution there is no interval
+  const [low, high] = [Math.min(0, ...ends), Math.max(0, ...ends)];
   const width = Math.max(1, high - low);
   const step = [1, 2, 5, 10]
     .map(m => m * 10 ** Math.floor(Math.log10(width / 3)))
-    .find(one => one >= width / 4)!;
+    .find(one => one >= width / 2.6)!;
   const ticks: number[] = [];
   for (let i = Math.ceil(low / step); i * step <= high; i++) ticks.push(i * step);
   const x = (ns: number): number =>
     6 + ((Math.max(low, Math.min(high, ns)) - low) / width) * (PLOT - 12);
   return { x, ticks };
+}
+
+/** The unit stands at the last one alone, and at the first if that is not 0. */
+function tickWords({ ticks }: Scale, i: number): string {
+  const tick = ticks[i]!;
+  if (tick === 0) return '0';
+  const [words, last] = [tick, ticks.at(-1)! || ticks[0]!].map(one => shortWords(signed(one)));
+  const unit = /\s\D+$/;
+  const isSame = unit.exec(words!)?.[0] === unit.exec(last!)?.[0];
+  return isSame && words !== last ? words!.replace(unit, '') : words!;
+}
+
+/** Words at an end do not stand beyond it. */
+function anchorOf({ ticks, x }: Scale, i: number): 'start' | 'middle' | 'end' {
+  const at = x(ticks[i]!);
+  return at > PLOT - 20 ? 'end' : at < 16 ? 'start' : 'middle';
 }
 
 function DifferenceBar({
@@ -69,7 +88,9 @@ function DifferenceBar({
           class={`step${step}`}
         />
       )}
-      <path d={`M${low} 9H${high}M${low} 5.5v7M${high} 5.5v7`} class="whisker" />
+      {Number.isFinite(nodes.low[i]!) && (
+        <path d={`M${low} 9H${high}M${low} 5.5v7M${high} 5.5v7`} class="whisker" />
+      )}
       {isHollow ? (
         <circle cx={own} cy="9" r="3.5" class="hollow" />
       ) : (
@@ -114,7 +135,7 @@ function RankedRow({
           <span>{where.place || where.thread || 'all'}</span>
         </button>
       </th>
-      <td class="dim clip">{[where.state, where.lock].filter(Boolean).join(', ')}</td>
+      <td class="dim clip">{[where.state || 'running', where.lock].filter(Boolean).join(', ')}</td>
       <td class="clip">{where.thread || '\u2013'}</td>
       <td class="num" data-ns={String(Math.round(nodes.meanA[i]!))}>
         {duration(nodes.meanA[i]!)}
@@ -204,9 +225,9 @@ export function Ranked({
               ))}
               <th scope="col" class="cmp-plot-head">
                 <svg class="cmp-bar" width={PLOT} height="16" aria-label="from 0">
-                  {scale.ticks.map(tick => (
-                    <text key={tick} x={scale.x(tick)} y="12" text-anchor="middle">
-                      {tick === 0 ? '0' : signed(tick).replace(/\.0+(?=\D)/, '')}
+                  {scale.ticks.map((tick, i) => (
+                    <text key={tick} x={scale.x(tick)} y="12" text-anchor={anchorOf(scale, i)}>
+                      {tickWords(scale, i)}
                     </text>
                   ))}
                 </svg>
@@ -253,8 +274,9 @@ export function Ranked({
                 <td class="num key">{duration(whole.meanB)}</td>
                 <td class="num key">{signed(whole.difference)}</td>
                 <td colSpan={3} class="dim">
-                  {shown} of {ranked.length} nodes
-                  {rest > 0 && `, others differ by at most ${duration(rest)}`}
+                  {rest > 0
+                    ? `${shown} of ${ranked.length}; others at most ${duration(rest)}`
+                    : `all ${plural(ranked.length, 'node')}`}
                 </td>
               </tr>
             )}
@@ -262,7 +284,7 @@ export function Ranked({
         </table>
       </div>
       <p class="remark">
-        Hollow: not sure. A row is one calling context; its full path is in the tool-tip.
+        Hollow: not sure. A row is one calling context, of which the tool-tip has the whole path.
       </p>
       <Causes executions={executions} compared={compared} />
     </section>
@@ -431,7 +453,8 @@ function ExecutionRow({
             onChange={() => compare.tick(i)}
             aria-label={`Tick execution ${id}`}
           />{' '}
-          <SideSwatch side={side} /> {side === 'none' ? '\u2013' : LETTER[side]}
+          <SideSwatch side={side} />{' '}
+          {member === 3 ? 'A B' : side === 'none' ? '\u2013' : LETTER[side]}
         </label>
       </td>
       <th scope="row" class="num">
@@ -456,7 +479,7 @@ function ExecutionRow({
       <td class="num key" data-ns={String(executions.end[i]! - executions.start[i]!)}>
         {duration(executions.end[i]! - executions.start[i]!)}
       </td>
-      <td class="num">{value > 0 ? duration(value) : '\u2013'}</td>
+      {metric >= 0 && <td class="num">{value > 0 ? duration(value) : '\u2013'}</td>}
       <td class="clip">{executions.threads[executions.thread[i]!]}</td>
       {executions.sources.length > 1 && (
         <td class="clip dim" title={source?.path}>
@@ -473,7 +496,9 @@ function elsewhere(executions: Executions, i: number): string {
   if (!source || source.trace < 0) return '';
   const ms = (ns: number): string => (ns / 1e6).toFixed(6);
   const span = `${ms(executions.start[i]!)}-${ms(executions.end[i]! + 1)}`;
-  return `?trace=${source.trace}#v=1&s=5&r=${span}&cp=t${executions.tid[i]!}.${span}`;
+  const room = (executions.end[i]! - executions.start[i]!) / 2;
+  const window = `${ms(Math.max(0, executions.start[i]! - room))}-${ms(executions.end[i]! + room)}`;
+  return `?trace=${source.trace}#v=1&s=2&w=${window}&r=${span}&cp=t${executions.tid[i]!}.${span}`;
 }
 
 function elsewhereWords(executions: Executions, i: number): string {
@@ -518,11 +543,11 @@ export function ExecutionTable({
   const view = useRowsInView(rows.length, -1, []);
   const most = rows.length > 0 ? executions.end[rows[0]!]! - executions.start[rows[0]!]! : 1;
   const hasTraces = executions.sources.length > 1; // of one the head of the page tells
-  const columns = hasTraces ? 8 : 7;
   const metric = executions.metrics.findIndex(
     ({ name, unit }) =>
       unit === 'ns' && name !== 'duration' && name !== 'start' && charts.includes(name),
   );
+  const columns = 6 + Number(hasTraces) + Number(metric >= 0);
   return (
     <section class="cmp-executions" aria-label="Executions">
       <h2>
@@ -568,11 +593,15 @@ export function ExecutionTable({
               <th scope="col" class="num cmp-time" aria-sort="descending">
                 duration
               </th>
-              <th scope="col" class="num cmp-time">
-                {metric >= 0
-                  ? metricWords(executions.metrics[metric]!.name).replace('blocked ', '')
-                  : ''}
-              </th>
+              {metric >= 0 && (
+                <th
+                  scope="col"
+                  class="num cmp-time clip"
+                  title={metricWords(executions.metrics[metric]!.name)}
+                >
+                  {metricWords(executions.metrics[metric]!.name).replace('blocked ', 'on ')}
+                </th>
+              )}
               <th scope="col" class="cmp-thread">
                 thread
               </th>

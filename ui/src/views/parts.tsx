@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Small parts that several panels share.
 import type { ComponentChildren, JSX } from 'preact';
+import { elide } from '../lib/names';
 import { GREY_HUE } from '../lib/palette';
+import { proseOf } from '../lib/prose';
 import { useApp } from './use';
 
 export function hueVar(hue: number): string {
@@ -46,6 +48,34 @@ export async function copyText(text: string): Promise<void> {
     document.execCommand('copy');
     area.remove();
   }
+}
+
+const LONGEST_NAME = 48; // letters of a name in a sentence
+
+/** Names of a call path, long ones shortened. */
+function pathWords(path: string): string {
+  const fits = (text: string): boolean => text.length <= LONGEST_NAME;
+  return path
+    .split(' > ')
+    .map(name => elide(name, fits) || name)
+    .join(' \u203a ');
+}
+
+/** A sentence of the server: names between back-ticks as code, whole in their tool-tips. */
+export function Sentence({ text }: { text: string }): JSX.Element {
+  return (
+    <>
+      {proseOf(text).map((part, i) =>
+        part.isCode ? (
+          <code key={i} title={part.text}>
+            {pathWords(part.text)}
+          </code>
+        ) : (
+          part.text
+        ),
+      )}
+    </>
+  );
 }
 
 export function Command({ text }: { text: string }): JSX.Element {

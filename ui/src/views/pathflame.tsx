@@ -13,6 +13,7 @@ import { pathTree } from '../lib/pathtree';
 import { matchesName, parseQuery } from '../lib/search';
 import { LOOK } from '../lib/timelinestates';
 import type { CallTree } from '../lib/tree';
+import { useClientHeight } from './canvas';
 import { Key } from './parts';
 import { tipStyle, usePathCanvas, usePaths, usePathState } from './pathuse';
 import { usePart } from './use';
@@ -81,12 +82,19 @@ function FlameTip({
   );
 }
 
+function levelsOf(nodes: readonly EcctNode[]): number {
+  const depth: number[] = [];
+  nodes.forEach(({ parent }, i) => (depth[i] = parent < 0 ? 1 : depth[parent]! + 1));
+  return depth.reduce((most, one) => Math.max(most, one), 1);
+}
+
 export function PathFlame(): JSX.Element {
   const paths = usePaths();
   const one = usePathState(s => s.asked[s.now]);
   const node = usePathState(s => s.node);
   const query = usePart(s => s.query);
   const scroller = useRef<HTMLDivElement>(null);
+  const seen = useClientHeight(scroller, 120);
   const [top, setTop] = useState(0);
   const [over, setOver] = useState<Over | null>(null);
   const path = one?.path ?? null;
@@ -136,6 +144,7 @@ export function PathFlame(): JSX.Element {
         ref={scroller}
         id="path-flame"
         class="path-boxes"
+        style={{ '--levels': levelsOf(nodes) }}
         tabIndex={0}
         role="application"
         aria-label="Flame graph of the path; the tables have its sums"
@@ -145,7 +154,7 @@ export function PathFlame(): JSX.Element {
           <div
             ref={holder}
             class="path-area"
-            style={{ height: `${scroller.current?.clientHeight ?? 120}px` }}
+            style={{ height: `${seen}px` }}
             onMouseMove={event => {
               const found = at(event);
               setOver(found < 0 ? null : { node: found, x: event.clientX, y: event.clientY });

@@ -6,9 +6,11 @@ import { paintPaths, STRIP_AXIS } from '../draw/pathstrip';
 import { duration, exact, percent } from '../lib/format';
 import { causeOf, placeOf, segmentAt, segmentSentence } from '../lib/path';
 import type { Path, PathSegment } from '../lib/path';
+import { isNamed } from '../lib/names';
 import { layoutStrip, LINE, partAt } from '../lib/pathlayout';
 import type { StripLayout, StripPart } from '../lib/pathlayout';
 import type { Paths } from '../state/path';
+import { useClientHeight } from './canvas';
 import { Key } from './parts';
 import { LookSwatch, tipStyle, usePathCanvas, usePaths, usePathState } from './pathuse';
 
@@ -20,6 +22,7 @@ interface Over {
 }
 
 const CLICK = 4;
+const FOOT = 6; // px below the last path
 
 function PartLabel({ part, top }: { part: StripPart; top: number }): JSX.Element {
   const paths = usePaths();
@@ -79,7 +82,7 @@ function Other({ segment }: { segment: PathSegment }): JSX.Element | null {
       <th scope="row">{state === 'preempted' ? 'on its processor' : 'ended by'}</th>
       <td>
         {paths.nameOf(segment.other)}
-        {otherFunction && `, ${otherFunction}`}
+        {otherFunction && isNamed(otherFunction) && `, ${otherFunction}`}
       </td>
     </tr>
   );
@@ -212,6 +215,7 @@ export function PathStrip({ onOpen }: { onOpen: () => void }): JSX.Element {
   const segment = usePathState(s => s.segment);
   usePathState(s => s.view);
   const scroller = useRef<HTMLDivElement>(null);
+  const seen = useClientHeight(scroller, 200);
   const [top, setTop] = useState(0);
   const [over, setOver] = useState<Over | null>(null);
   const [press, setPress] = useState<Press | null>(null);
@@ -257,7 +261,11 @@ export function PathStrip({ onOpen }: { onOpen: () => void }): JSX.Element {
     }
   };
   return (
-    <section class="path-strip" aria-label="Paths">
+    <section
+      class="path-strip"
+      aria-label="Paths"
+      style={{ height: `${layout.height + STRIP_AXIS + FOOT}px` }}
+    >
       <ul class="path-labels" aria-label="Threads of each path">
         {layout.parts.map(part => (
           <PartLabel key={part.index} part={part} top={top} />
@@ -277,7 +285,7 @@ export function PathStrip({ onOpen }: { onOpen: () => void }): JSX.Element {
           <div
             ref={holder}
             class="path-area"
-            style={{ height: `${scroller.current?.clientHeight ?? 200}px` }}
+            style={{ height: `${seen}px` }}
             onPointerDown={event => {
               if (event.button > 1) return;
               event.currentTarget.setPointerCapture(event.pointerId);

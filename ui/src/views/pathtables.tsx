@@ -51,6 +51,7 @@ function SumTable({
 }): JSX.Element {
   const asked = usePathState(s => s.asked);
   const now = usePathState(s => s.now);
+  const isOne = asked.length === 1; // else each time has its share as a tool-tip
   const wholes = asked.map(({ pick: { span } }) => Math.max(1, span.t1 - span.t0));
   return (
     <section class="path-table" aria-label={title}>
@@ -71,9 +72,11 @@ function SumTable({
                 {asked.length > 1 ? `path ${i + 1}` : 'time'}
               </th>
             ))}
-            <th scope="col" class="num path-share">
-              share
-            </th>
+            {isOne && (
+              <th scope="col" class="num path-share">
+                share
+              </th>
+            )}
           </tr>
         </thead>
         <tbody>
@@ -83,13 +86,20 @@ function SumTable({
                 {row.head}
               </th>
               {row.sums.map((sum, i) => (
-                <td key={i} class={i === now ? 'num key' : 'num'} data-ns={String(Math.round(sum))}>
+                <td
+                  key={i}
+                  class={i === now ? 'num key' : 'num'}
+                  data-ns={String(Math.round(sum))}
+                  title={sum > 0 ? `${percent(sum / (wholes[i] ?? 1))} of path ${i + 1}` : ''}
+                >
                   {sum > 0 ? duration(sum) : NONE}
                 </td>
               ))}
-              <td class="num dim">
-                {row.sums[now]! > 0 ? percent(row.sums[now]! / (wholes[now] ?? 1)) : NONE}
-              </td>
+              {isOne && (
+                <td class="num dim">
+                  {row.sums[0]! > 0 ? percent(row.sums[0]! / (wholes[0] ?? 1)) : NONE}
+                </td>
+              )}
             </tr>
           ))}
         </tbody>
@@ -106,7 +116,7 @@ function SumTable({
 
 function CauseHead({ cause }: { cause: Cause }): JSX.Element {
   return (
-    <span class={cause.isUnexplained ? 'path-unexplained' : ''}>
+    <span class={cause.isUnexplained ? 'path-unexplained' : ''} title={cause.words}>
       <LookSwatch look={cause.look} letter={cause.letter} /> {cause.words}
     </span>
   );
@@ -124,7 +134,11 @@ export function PathTables(): JSX.Element {
   );
   const threads = merge(all, now, path =>
     path.threads.map(({ thread, sum }) => ({
-      ...{ key: String(thread), head: <>{paths.nameOf(thread)}</>, sum },
+      ...{
+        key: String(thread),
+        head: <span title={paths.nameOf(thread)}>{paths.nameOf(thread)}</span>,
+        sum,
+      },
     })),
   );
   const functions = merge(all, now, path =>
@@ -134,11 +148,21 @@ export function PathTables(): JSX.Element {
   );
   const locks = merge(all, now, path =>
     path.locks.map(({ name, edge, sum }) => ({
-      ...{ key: `${edge} ${name}`, head: <>{`${edge} of ${name}`}</>, sum },
+      ...{
+        key: `${edge} ${name}`,
+        head: <span title={`${edge} of ${name}`}>{`${edge} of ${name}`}</span>,
+        sum,
+      },
     })),
   );
   return (
-    <div class="path-tables scroll" tabIndex={0} role="region" aria-label="Sums of the paths">
+    <div
+      class="path-tables scroll"
+      style={{ '--columns': Math.max(2, asked.length) }}
+      tabIndex={0}
+      role="region"
+      aria-label="Sums of the paths"
+    >
       <SumTable title="By cause" remark="unexplained is what nothing tells" rows={causes} />
       <SumTable title="By thread" remark="on whichever the path was" rows={threads} />
       <SumTable title="By function and span" remark="running and waiting" rows={functions} />

@@ -119,8 +119,15 @@ function CallFacts({ call, details }: { call: CallAt; details: Details | null })
               more={plural(details.below.length, 'function')}
             />
           )}
-          {details?.arguments.map((value, i) => (
-            <Fact key={i} name={`Argument ${i + 1}`} value={value} />
+          {details?.arguments.map(({ name, value }, i) => (
+            <tr key={i}>
+              <th scope="row" class="clip" title={name}>
+                {name}
+              </th>
+              <td class="argument" colSpan={2} title={value}>
+                {value}
+              </td>
+            </tr>
           ))}
         </tbody>
       </table>

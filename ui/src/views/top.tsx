@@ -73,13 +73,15 @@ function Suggestions({
   query: string;
   choose: (text: string) => void;
 }): JSX.Element | null {
-  const { model } = useApp();
+  const app = useApp();
+  const { model } = app;
   const hits = findHits(model, query);
   if (!hits?.functions || hits.query.error) return null;
   const { functions } = model.trace;
   const found: number[] = [];
   hits.functions.forEach((is, fn) => is && found.push(fn));
   found.sort((a, b) => functions.inclusive[b]! - functions.inclusive[a]!);
+  if (found.length === 0 && currentScreen(app).search) return null; // it says itself what it found
   if (found.length === 0) return <div class="suggest empty">No function has that in its name.</div>;
   return (
     <ul class="suggest" role="listbox" aria-label="Functions found">
@@ -262,6 +264,7 @@ function SetCrumb({ served }: { served: Served }): JSX.Element | null {
 export function TopBar(): JSX.Element {
   const app = useApp();
   const { trace } = app.model;
+  const hasTrace = app.served?.hasTrace ?? true; // else databases alone
   const theme = usePart(s => s.theme);
   const [copied, setCopied] = useState(false);
   const next = { system: 'light', light: 'dark', dark: 'system' } as const;
@@ -280,13 +283,14 @@ export function TopBar(): JSX.Element {
         <h1>{trace.name}</h1>
       )}
       <span class="meta">
-        {duration(trace.duration)} · {plural(trace.threads.length, 'thread')} ·{' '}
-        {plural(trace.calls, 'call')}
+        {hasTrace
+          ? `${duration(trace.duration)} · ${plural(trace.threads.length, 'thread')} · ${plural(trace.calls, 'call')}`
+          : 'database of executions'}
       </span>
       <Badges />
       {app.served && <LinkBadge served={app.served} />}
       <Omnibox />
-      <button onClick={() => act.toggleDrawer(app, 'threads')}>Threads</button>
+      {hasTrace && <button onClick={() => act.toggleDrawer(app, 'threads')}>Threads</button>}
       <button class="for-legend" onClick={() => act.toggleDrawer(app, 'legend')}>
         Legend
       </button>
@@ -360,10 +364,11 @@ export function Crumbs(): JSX.Element {
   const query = usePart(s => s.query);
   const hidden = usePart(s => s.hidden);
   const whole = `Whole trace ${duration(trace.duration)}`;
+  const hasTrace = app.served?.hasTrace ?? true;
   return (
     <nav class="crumbs" aria-label="Where you are">
       {isWhole ? (
-        <span class={range ? 'crumb' : 'crumb now'}>{whole}</span>
+        hasTrace && <span class={range ? 'crumb' : 'crumb now'}>{whole}</span>
       ) : (
         <button class="crumb" onClick={() => act.resetView(app)}>
           {whole}

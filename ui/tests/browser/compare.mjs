@@ -110,6 +110,19 @@ async function paths(ok, browser, server) {
   ok((await fragmentOf(page)).includes('cpview='), 'a drag zooms');
   await page.keyboard.press('0');
   ok(!(await fragmentOf(page)).includes('cpview='), '0 shows all');
+  const cut = await page.evaluate(() =>
+    [...document.querySelectorAll('.path-table th.clip')]
+      .filter(e => e.scrollWidth > e.clientWidth + 1 && !e.querySelector('[title]'))
+      .map(e => e.textContent),
+  );
+  ok(cut.length === 0, 'names in the tables are whole, or have a tool-tip', cut.join());
+  const hidden = await page.evaluate(() => {
+    const [scroll, area] = ['.path-scroll', '.path-scroll .path-area'].map(one =>
+      document.querySelector(one),
+    );
+    return scroll.clientHeight - area.clientHeight;
+  });
+  ok(hidden === 0, 'the strip is painted as high as it is seen', String(hidden));
   await accessible(ok, page, 'Path');
   const fragment = await fragmentOf(page);
   await page.keyboard.press('Delete');
@@ -143,7 +156,9 @@ async function drag(page, selector, from, to) {
   const y = box.y + box.height / 3;
   await page.mouse.move(box.x + box.width * from, y);
   await page.mouse.down();
-  await page.mouse.move(box.x + box.width * to, y, { steps: 6 });
+  await page.mouse.move(box.x + box.width * ((from + to) / 2), y, { steps: 3 });
+  await settle(page); // a drag that rests is still one step of the address
+  await page.mouse.move(box.x + box.width * to, y, { steps: 3 });
   await page.mouse.up();
   await settle(page);
 }
@@ -223,6 +238,7 @@ async function groups(ok, browser, server) {
   ok((await page.textContent('.cmp-flame h2')).includes('focused'), 'f focuses');
   await page.keyboard.press('0');
   await accessible(ok, page, 'Compare');
+  await linked(ok, page, browser, server);
   const csv = page.waitForEvent('download');
   await page.locator('.cmp-export button:text-is("CSV")').click();
   ok((await csv).suggestedFilename() === 'differences.csv', 'differences are saved');
@@ -237,6 +253,142 @@ async function groups(ok, browser, server) {
   trouble.push(...again.trouble);
   await again.context.close();
   ok(trouble.length === 0, 'Compare: no console error', trouble.join('; '));
+}
+
+/** What a link must bring back: the groups, the charts with their axes, and how all is drawn. */
+const shown = page =>
+  page.evaluate(() => ({
+    heads: [...document.querySelectorAll('.cmp-hist-head, .cmp-chips .crumb')].map(
+      e => e.textContent,
+    ),
+    settings: [...document.querySelectorAll('.settings select')].map(e => e.value),
+    flame: document.querySelector('.cmp-flame h2').textContent,
+    now: document.querySelector('.cmp-ranked tr.now')?.textContent,
+    ticked: document.querySelectorAll('.cmp-executions :checked').length,
+    list: document.querySelector('.cmp-switch [aria-pressed=true]').textContent,
+  }));
+
+async function linked(ok, page, browser, server) {
+  const before = await fragmentOf(page);
+  await page.locator('.cmp-hist-head button').nth(1).click(); // how counts become heights
+  await page.locator('.cmp-hist-head .link:text-is("linear")').last().click();
+  await page.getByLabel('Width', { exact: false }).first().selectOption('a');
+  await page.getByLabel('Colour', { exact: false }).first().selectOption('effect');
+  await page.locator('.cmp-selected .link:text-is("its time as a chart")').click();
+  await page.locator('.cmp-executions tbody input').first().check();
+  await page.locator('.cmp-switch button:text-is("all")').click();
+  await settle(page);
+  const want = await shown(page);
+  ok(want.flame.startsWith('Where A spends'), 'widths can be the mean of A', want.flame);
+  ok(
+    new Set(want.settings).has('log'),
+    'counts are linear, square root or log',
+    want.settings.join(),
+  );
+  ok(
+    want.heads.some(text => text.startsWith('in ')),
+    'a context has a chart',
+    want.heads.join(),
+  );
+  const again = await open(browser, server.address, await fragmentOf(page));
+  const got = await shown(again.page);
+  ok(
+    JSON.stringify(got) === JSON.stringify(want),
+    'a link brings back charts, axes, counts, widths, colours, ticks',
+    `${JSON.stringify(want)} | ${JSON.stringify(got)}`,
+  );
+  ok(again.trouble.length === 0, 'without console error', again.trouble.join('; '));
+  await again.context.close();
+  await page.evaluate(hash => (location.hash = hash), before);
+  await settle(page);
+}
+
+/** Groups without a mouse, by tags; and names that want to be markup. */
+async function keys(ok, browser, server) {
+  const fragment = '#v=1&s=6' + SUBJECT;
+  const { page, context, trouble } = await open(browser, server.address, fragment);
+  const [a, b] = await counts(page);
+  await page.locator('.cmp-group >> nth=1 >> .cmp-plot').first().focus();
+  await page.keyboard.press('Shift+ArrowRight');
+  await page.keyboard.press('ArrowLeft');
+  const [, fewer] = await counts(page);
+  const words = await said(page);
+  ok(
+    fewer < b && words.startsWith('B: duration'),
+    'keys move the edges of a group',
+    `${b}, ${fewer}`,
+  );
+  ok(
+    words.includes(`${fewer.toLocaleString('en-US')} of`),
+    'and announce how many there are',
+    words,
+  );
+  await page.keyboard.press('Delete');
+  ok((await counts(page))[1] === server.runs.length, 'Del takes the condition away');
+  await page.keyboard.press('Home');
+  ok((await counts(page))[0] === a, 'the other group stays as it was');
+  await page.getByLabel('Add a condition to group B').selectOption({ label: 'page faults' });
+  await settle(page);
+  const charts = await page.locator('.cmp-group >> nth=1 >> .cmp-hist').count();
+  ok(charts === 4, 'a metric is added from the list of conditions', String(charts));
+  await context.close();
+  ok(trouble.length === 0, 'keys: no console error', trouble.join('; '));
+}
+
+async function verdicts(ok, browser) {
+  const server = await serveCompare(400, {
+    verdict:
+      'B is 1 ms slower than A; 90 % of that is in `a > <img src=x>`; executions were counted, of 1 run of A and 1 of B: too few',
+  });
+  const fragment = '#v=1&s=6' + SUBJECT;
+  const { page, context, trouble } = await open(browser, server.address, fragment);
+  const html = await page.innerHTML('.cmp-headline');
+  const text = await page.textContent('.cmp-headline');
+  ok(
+    text === 'B is 1 ms slower than A; 90 % of that is in a \u203a <img src=x>.',
+    'names of the verdict stand without back-ticks, what was counted is no part of it',
+    text,
+  );
+  ok(html.includes('<code') && !html.includes('<img'), 'as code, and never as markup', html);
+  const remark = await page.textContent('.cmp-verdict .remark');
+  ok(remark.includes('Executions were counted'), 'what was counted is the remark', remark);
+  await context.close();
+  await server.close();
+  ok(trouble.length === 0, 'verdict: no console error', trouble.join('; '));
+}
+
+/** A database without a trace: nothing is asked of a trace, and nothing said of one. */
+async function alone(ok, browser) {
+  const server = await serveCompare(200, { isAlone: true });
+  const { page, context, trouble } = await open(browser, server.address, '');
+  const verdict = await page.textContent('.cmp-headline');
+  ok(verdict.includes('slower'), 'a database alone is compared at once', verdict);
+  const failed = server.asked.filter(({ name, query }) => name === 'lod' || 'trace' in query);
+  ok(failed.length === 0, 'and nothing is asked of a trace', JSON.stringify(failed));
+  const top = await page.textContent('.top');
+  ok(/runs\.db.*database of executions/.test(top), 'the head names the database', top);
+  ok((await page.textContent('.cmp-tools')).includes('of runs.db'), 'and so do the executions');
+  await accessible(ok, page, 'a database alone');
+  await context.close();
+  await server.close();
+  ok(trouble.length === 0, 'a database alone: no console error', trouble.join('; '));
+}
+
+/** One execution in each group, and none in one of them: there are no intervals. */
+async function few(ok, browser) {
+  const server = await serveCompare(2);
+  for (const [groups, name] of [
+    ['', 'one execution each'],
+    ['&A=m~duration~~1&B=', 'an empty group'],
+  ]) {
+    const opened = await open(browser, server.address, '#v=1&s=6' + SUBJECT + groups);
+    const { page, context, trouble } = opened;
+    const drawn = await page.innerHTML('.cmp-main');
+    ok(!/NaN|Infinity/.test(drawn), `${name}: no number that is none`);
+    ok(trouble.length === 0, `${name}: no console error`, trouble.join('; '));
+    await context.close();
+  }
+  await server.close();
 }
 
 async function narrow(ok, browser, server) {
@@ -326,6 +478,10 @@ export async function testCompare(ok, browser) {
   const server = await serveCompare(400);
   await paths(ok, browser, server);
   await groups(ok, browser, server);
+  await keys(ok, browser, server);
+  await verdicts(ok, browser);
+  await few(ok, browser);
+  await alone(ok, browser);
   await narrow(ok, browser, server);
   await refused(ok, browser, server);
   await server.close();

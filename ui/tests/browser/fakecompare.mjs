@@ -87,6 +87,10 @@ function differ(a, b) {
   const error = Math.sqrt(
     variance(a) / Math.max(1, a.length) + variance(b) / Math.max(1, b.length),
   );
+  if (a.length < 2 || b.length < 2) {
+    const none = { low: NaN, high: NaN, t: NaN, p: NaN }; // as of the server
+    return { difference, ...none };
+  }
   const t = error > 0 ? difference / error : difference === 0 ? 0 : 1e3;
   const p = Math.abs(t) > 4 ? 1e-6 : Math.abs(t) > 2 ? 0.03 : 0.5;
   return { difference, low: difference - 2 * error, high: difference + 2 * error, t, p };
@@ -131,7 +135,7 @@ function executions(runs, get) {
   ]);
 }
 
-function compare(runs, get) {
+function compare(runs, get, verdict) {
   const [inA, inB] = ['a', 'b'].map(side => runs.map(chooser(get(side) ?? '')));
   const groups = [inA, inB].map(is => runs.filter((_, i) => is[i]));
   // of very many a share tells as much, and this process is that of the test, too
@@ -167,7 +171,7 @@ function compare(runs, get) {
   const reals = Object.keys(rows[0]).filter(name => name.endsWith('_ns'));
   const both = inA.filter((is, i) => is && inB[i]).length;
   const neither = inA.filter((is, i) => !is && !inB[i]).length;
-  return encodeColumns({ a: groups[0].length, b: groups[1].length, neither, both }, [
+  return encodeColumns({ a: groups[0].length, b: groups[1].length, neither, both, verdict }, [
     {
       ...{ name: 'nodes', rows },
       columns: [
@@ -256,8 +260,9 @@ function path(get) {
   };
 }
 
-/** Serves `n` executions of a made-up trace, and a database of the same; `asked` lists questions. */
-export async function serveCompare(n) {
+/** Serves `n` executions of a made-up trace, and a database of the same; `asked` lists questions.
+ * `isAlone`: the database without a trace. */
+export async function serveCompare(n, { verdict = '', isAlone = false } = {}) {
   const trace = makeTrace({ threads: 6, rounds: 20 });
   const runs = makeRuns(n, 103);
   const asked = [];
@@ -266,7 +271,10 @@ export async function serveCompare(n) {
     asked.push({ name, query: Object.fromEntries(query) });
     const json = body => send(200, 'application/json', JSON.stringify(body));
     const columns = body => send(200, 'application/vnd.weft.columns', body);
-    if (name === 'types' && get('db') !== null)
+    if (isAlone && name === 'traces')
+      json({ version: '0', traces: [], databases: [{ id: 0, name: 'runs.db' }] });
+    else if (isAlone && get('trace') !== null) send(400, 'text/plain', 'there is no trace');
+    else if (name === 'types' && get('db') !== null)
       json({ types: [{ name: 'insert', count: n, unfinished: 0 }], proposals: [] });
     else if (name === 'types')
       json({
@@ -290,7 +298,7 @@ export async function serveCompare(n) {
         '{"error":{"code":"arg","message":"nothing is called nothing"}}',
       );
     } else if (name === 'executions') columns(executions(runs, get));
-    else if (name === 'compare') columns(compare(runs, get));
+    else if (name === 'compare') columns(compare(runs, get, verdict));
     else if (name === 'path') json(path(get));
     else return false;
     return true;

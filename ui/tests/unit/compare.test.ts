@@ -3,9 +3,11 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import * as compare from '../../src/lib/compare';
 import type { Condition, Group } from '../../src/lib/compare';
-import { BinAxis, binRange, countBins, makeBins } from '../../src/lib/comparebins';
+import { shortWords, valueTicks } from '../../src/draw/comparehist';
+import { BinAxis, binRange, countBins, makeBins, moveRange } from '../../src/lib/comparebins';
+import type { EdgeMove } from '../../src/lib/comparebins';
 import { isUnsure, pWords, rankedCsv, stepOf, verdictOf, whereOf } from '../../src/lib/compared';
-import { diffTree, onlyInA, treeNode } from '../../src/lib/compareflame';
+import { depthOf, diffTree, treeNode, widestOf, withoutWidth } from '../../src/lib/compareflame';
 import { flameSvg } from '../../src/lib/comparesvg';
 import { difference } from '../../src/lib/color';
 import type { Vision } from '../../src/lib/color';
@@ -112,7 +114,107 @@ describe('groups', () => {
   });
 });
 
+describe('a cut between fast and slow', () => {
+  it('is round, and between them', () => {
+    expect(compare.roundBetween(11.3e6, 60.3e6)).toBe(3e7);
+    expect(compare.roundBetween(100, 101)).toBe(100.5);
+    expect(compare.roundBetween(5, 5)).toBe(5);
+    const { a, b } = compare.firstGroups({
+      ...{ ...executions, sources: [executions.sources[0]!] },
+    });
+    const [fast, slow] = [a[0], b[0]] as compare.Ranged[];
+    expect(fast!.max).toBe(slow!.min);
+  });
+});
+
+describe('the view in the address', () => {
+  const from = (pairs: [string, string][]) => {
+    const map = new Map(pairs);
+    return (key: string): string => map.get(key) ?? '';
+  };
+  const view: compare.View = {
+    ...{ charts: ['duration', '#3', 'blocked_lock'], linear: new Set(['duration', '#3']) },
+    ...{ scale: 'log', statistic: 'effect', by: 'a', node: 3, focus: 2, ticked: [4, 1] },
+    ...{ cause: 1, list: 'all' },
+  };
+
+  it('comes back as it was', () => {
+    const pairs = compare.writeView(executions, view);
+    expect(compare.readView(executions, from(pairs), 6)).toEqual(view);
+    expect(compare.readView(executions, from(pairs), 2).charts).toEqual(['duration', '#3']);
+  });
+
+  it('leaves out what there is not', () => {
+    const odd = compare.readView(
+      executions,
+      from([
+        ...([
+          ['charts', 'gone,#no;where'],
+          ['ccount', 'x'],
+          ['cnode', '~99999'],
+        ] as const),
+        ...([
+          ['ctick', '1,99999999,x'],
+          ['ccause', '-1'],
+          ['clist', 'c'],
+        ] as const),
+      ] as [string, string][]),
+      6,
+    );
+    expect(odd).toEqual({
+      ...{ scale: 'fit', statistic: 'p', by: 'b', node: -1, focus: -1, ticked: [1] },
+      ...{ cause: -1, list: 'both' },
+    });
+  });
+});
+
 describe('bins', () => {
+  it('are walked by keys: an edge a step, never none', () => {
+    const bins = makeBins(
+      Float64Array.from({ length: 100 }, (_, i) => i),
+      10,
+      false,
+    );
+    const at = (range: { min: number; max: number } | null, which: EdgeMove, by: number) =>
+      moveRange(bins, range, which, by);
+    const most = at(null, 'high', -1)!;
+    expect(most.min).toBe(-Infinity);
+    expect(most.max).toBeCloseTo(89.1);
+    expect(at(most, 'high', 1)).toBeNull();
+    expect(at(most, 'high', -100)!.max).toBeCloseTo(9.9);
+    const inner = at(most, 'low', 3)!;
+    expect(inner.min).toBeCloseTo(29.7);
+    const moved = at(inner, 'both', -2)!;
+    expect([moved.min, moved.max].map(Math.round)).toEqual([10, 69]);
+    expect(at(moved, 'both', -5)!.min).toBe(-Infinity);
+    expect(at(moved, 'low', -Infinity)!.min).toBe(-Infinity);
+    expect(at(null, 'low', 1)).toEqual({ min: binRange(bins, 0)[1], max: Infinity });
+    const one = makeBins(Float64Array.of(0, 0), 4, true);
+    expect(moveRange(one, null, 'high', -10)).toEqual({ min: -Infinity, max: 0 });
+  });
+
+  it('have labels on any axis', () => {
+    for (const [values, isLog] of [
+      [[58e6, 60e6], true],
+      [[1e3, 1e9], true],
+      [[3e6, 3e6], false],
+      [[0, 0], true],
+      [[5e9, 5.001e9], false],
+    ] as const) {
+      const bins = makeBins(Float64Array.from(values), 48, isLog);
+      const ticks = valueTicks(bins, new BinAxis(bins), 200);
+      expect(ticks.length).toBeGreaterThan(1);
+      expect(ticks.every(({ x }) => x >= 0 && x <= 200)).toBe(true);
+    }
+    expect(['1.50 ms', '10.0 ms', '500 ms', '2.00e+5', '0 ns'].map(shortWords)).toEqual([
+      '1.5 ms',
+      '10 ms',
+      '500 ms',
+      '2e+5',
+      '0 ns',
+    ]);
+  });
+
   it.each([true, false])('hold every execution once (log: %s)', isLog => {
     for (const { values } of executions.metrics) {
       const bins = makeBins(values, 48, isLog);
@@ -146,7 +248,7 @@ describe('bins', () => {
 
   it('of nothing, or of one value', () => {
     expect(makeBins(new Float64Array(), 5, true).all).toHaveLength(5);
-    expect([...makeBins(Float64Array.of(7, 7), 5, false).all]).toEqual([2, 0, 0, 0, 0]);
+    expect([...makeBins(Float64Array.of(7, 7), 5, false).all]).toEqual([0, 0, 2, 0, 0]);
     expect([...makeBins(Float64Array.of(0, NaN), 2, true).all]).toEqual([2, 0, 0]);
   });
 });
@@ -176,6 +278,8 @@ describe('an answer', () => {
     expect(plain(verdictOf(executions, told, 'insert'))).toBe(
       'No evidence: \u22121.84 ms (\u00d7 5, 95 % \u22122 ms to +1 ms) in `f -1`.',
     );
+    const few = { ...compared, metrics: [{ ...compared.metrics[0]!, low: NaN, high: NaN }] };
+    expect(verdictOf(executions, few, 'insert')).toContain('Too few executions');
     const even = { ...compared, metrics: [{ ...compared.metrics[0]!, low: -1, high: 1 }] };
     expect(verdictOf(executions, even, 'insert')).toContain('No difference in duration is certain');
     const frames = ['write', '[kernel]+0xffff81'].map(name => ({
@@ -203,16 +307,34 @@ describe('an answer', () => {
 
   it('says what only A has', () => {
     const { nodes } = compared;
-    expect(onlyInA(compared)).toEqual({ count: 0, ns: 0 });
+    expect(withoutWidth(compared, 'b')).toEqual({ count: 0, ns: 0 });
     const meanB = nodes.meanB.map(() => 0);
-    expect(onlyInA({ ...compared, nodes: { ...nodes, meanB } })).toEqual({ count: 1, ns: 1.5e6 });
+    const noneInB = { ...compared, nodes: { ...nodes, meanB } };
+    expect(withoutWidth(noneInB, 'b')).toEqual({ count: 1, ns: 1.5e6 });
+    expect(withoutWidth(noneInB, 'a')).toEqual({ count: 0, ns: 0 });
+  });
+
+  it('shows the nearest caller that has a width', () => {
+    const diff = diffTree(executions, compared, -1, 'b');
+    const shown = compared.nodes.node[compared.ranked[0]!]!;
+    expect(widestOf(executions, diff, shown)).toBe(shown);
+    const none = diffTree(executions, { ...compared, nodes: { ...compared.nodes, n: 0 } }, -1, 'b');
+    expect(widestOf(executions, none, shown)).toBe(-1);
+    expect(depthOf(executions)).toBe(
+      Math.max(...[...executions.parent.keys()].map(i => compare.contextOf(executions, i).length)),
+    );
   });
 
   it('is exported whole', () => {
     const csv = rankedCsv(executions, compared).trimEnd().split('\n');
     expect(csv).toHaveLength(3);
     expect(csv[1]).toContain('1,"insert;journal;it\'s; a\\lock;blocked: lock",0,50000000,50000000');
-    const svg = flameSvg(executions, compared, { statistic: 'p', focus: -1, title: 'A < B & "C"' });
+    const svg = flameSvg(executions, compared, {
+      statistic: 'p',
+      focus: -1,
+      by: 'b',
+      title: 'A < B & "C"',
+    });
     expect(svg).toContain('A &#60; B &#38; &#34;C&#34;');
     expect(svg).toContain('#b85500');
     expect(svg.match(/<g>/g)).toHaveLength(5);

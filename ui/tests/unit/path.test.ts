@@ -82,6 +82,7 @@ describe('a path', () => {
     expect(framesOf('main;serve;asm_sysvec;tick')).toEqual(['main', 'serve']);
     expect(framesOf('asm_sysvec;tick')).toEqual(['asm_sysvec', 'tick']);
     expect(framesOf('')).toEqual([]);
+    expect(framesOf('main;wait;[kernel]+0xffff81;[kernel]+0xffff82')).toEqual(['main', 'wait']);
     expect(placeSums(path)).toEqual([
       { name: 'ask', id: -1, running: 10, waiting: 0 },
       { name: 'serve', id: -1, running: 10, waiting: 0 },
