@@ -3,6 +3,7 @@
 #include "query/build.h"
 #include "query/executions.h"
 #include "query/rules.h"
+#include "render/utf8.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -96,19 +97,37 @@ static void render(const struct weft_view *view, void *context, const union weft
     weft_render_executions(view, result->executions, &how);
 }
 
-/* Rules of a kind that the trace has nothing of: no system calls were recorded, mostly. */
+/* A name that no function has, and one that it may have been meant for, which is of the trace. */
+static void tell_no_function(struct weft_cli *cli, const struct weft_rule *rule,
+                             struct weft_str other)
+{
+    struct weft_arena *arena = weft_arena_new(0);
+    const struct weft_str shown =
+        arena ? weft_utf8_printable(arena, other) : (struct weft_str){ 0 };
+    weft_cli_quiet_line(cli);
+    fprintf(stderr, "weft: no function is called '%.*s'", (int)rule->name.n_bytes,
+            rule->name.bytes);
+    if (shown.n_bytes)
+        fprintf(stderr, "; one is '%.*s'", (int)shown.n_bytes, shown.bytes);
+    fprintf(stderr, "\n");
+    weft_arena_free(arena);
+}
+
+/* Rules of a kind that the trace has nothing of: no system calls were recorded, mostly; and rules
+ * for functions that it does not have. */
 static void tell_absent(struct weft_cli *cli, const struct weft_rules *rules)
 {
     const struct weft_trace *trace = weft_session_trace(cli->session);
-    for (size_t t = 0; t < rules->n_types && !cli->common.quiet; t++) {
-        const struct weft_rule *ends[] = { &rules->types[t].begin, &rules->types[t].end };
-        for (size_t i = 0; i < 2; i++) {
-            if (weft_rule_has_kind(trace, ends[i]))
-                continue;
+    for (size_t i = 0; i < 2 * rules->n_types && !cli->common.quiet; i++) {
+        const struct weft_execution_rule *type = &rules->types[i / 2];
+        const struct weft_rule *rule = i % 2 ? &type->end : &type->begin;
+        struct weft_str other;
+        if (!weft_rule_has_kind(trace, rule)) {
             weft_cli_quiet_line(cli);
             fprintf(stderr, "weft: the trace has nothing of the kind '%s', which '%.*s' asks for\n",
-                    weft_rule_kind_name(ends[i]), (int)rules->types[t].name.n_bytes,
-                    rules->types[t].name.bytes);
+                    weft_rule_kind_name(rule), (int)type->name.n_bytes, type->name.bytes);
+        } else if (!weft_rule_has_function(trace, rule, &other)) {
+            tell_no_function(cli, rule, other);
         }
     }
 }

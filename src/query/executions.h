@@ -31,6 +31,12 @@ WEFT_CHECKED enum weft_code weft_session_depend(struct weft_session *session,
 /* Has the trace anything of the rule's kind: calls, spans, system calls? O(functions). */
 bool weft_rule_has_kind(const struct weft_trace *trace, const struct weft_rule *rule);
 
+/* Of a rule for calls: is any function called so? If none is, and the name is a part of another one
+ * (in any case), `*other` is the shortest such, else empty. True of all other rules. O(functions).
+ */
+bool weft_rule_has_function(const struct weft_trace *trace, const struct weft_rule *rule,
+                            struct weft_str *other);
+
 struct weft_execution_proposals {
     struct weft_arena *arena;
     struct weft_execution_proposal *items; /* the most likely first */

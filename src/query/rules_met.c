@@ -5,6 +5,8 @@
 #include "model/operations.h"
 #include "query/executions.h"
 
+#include <ctype.h>
+
 /* Recordings tell system calls as operations. */
 static bool has_operation(const struct weft_trace *trace, const struct weft_rule *rule)
 {
@@ -34,4 +36,47 @@ bool weft_rule_has_kind(const struct weft_trace *trace, const struct weft_rule *
     const bool is_of_system =
         rule->event == WEFT_EVENT_SYSCALL_ENTER || rule->event == WEFT_EVENT_SYSCALL_EXIT;
     return meta->events_of_kind[rule->event] > 0 || (is_of_system && has_operation(trace, rule));
+}
+
+/* Without * at both ends. */
+static struct weft_str bare(struct weft_str pattern)
+{
+    while (pattern.n_bytes && pattern.bytes[0] == '*') {
+        pattern.bytes++;
+        pattern.n_bytes--;
+    }
+    while (pattern.n_bytes && pattern.bytes[pattern.n_bytes - 1] == '*')
+        pattern.n_bytes--;
+    return pattern;
+}
+
+static bool holds_in_any_case(struct weft_str text, struct weft_str part)
+{
+    for (size_t at = 0; part.n_bytes && at + part.n_bytes <= text.n_bytes; at++) {
+        size_t n = 0;
+        while (n < part.n_bytes &&
+               tolower((unsigned char)text.bytes[at + n]) == tolower((unsigned char)part.bytes[n]))
+            n++;
+        if (n == part.n_bytes)
+            return true;
+    }
+    return false;
+}
+
+bool weft_rule_has_function(const struct weft_trace *trace, const struct weft_rule *rule,
+                            struct weft_str *other)
+{
+    const struct weft_str part = bare(rule->name);
+    *other = (struct weft_str){ 0 };
+    if (rule->kind != WEFT_RULE_CALL && rule->kind != WEFT_RULE_ENTER &&
+        rule->kind != WEFT_RULE_EXIT)
+        return true;
+    for (uint32_t id = 0; id < weft_trace_n_functions(trace); id++) {
+        const struct weft_str name = weft_trace_function(trace, id)->name;
+        if (weft_rule_text_matches(rule->name, name))
+            return true;
+        if (holds_in_any_case(name, part) && (!other->bytes || name.n_bytes < other->n_bytes))
+            *other = name;
+    }
+    return false;
 }

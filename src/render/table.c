@@ -15,13 +15,14 @@ enum { COLUMN_GAP = 2, LEAST_TEXT_COLUMNS = 12 };
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-/* A table laid out: formatted cells by row, and the width of every text column. */
+/* The width of every column, and the formatted cells of one row: each row is asked for twice, so
+ * that a table of any length takes no more memory than that. */
 struct layout {
     const struct weft_table *table;
     const struct weft_style *style;
-    struct weft_arena *arena;
-    struct weft_str *texts; /* n_rows * n_columns */
-    bool *are_bad;
+    struct weft_arena *arena; /* of the row */
+    struct weft_str texts[WEFT_TABLE_COLUMNS_MAX];
+    bool are_bad[WEFT_TABLE_COLUMNS_MAX];
     size_t widths[WEFT_TABLE_COLUMNS_MAX];
 };
 
@@ -69,18 +70,17 @@ static void widen(struct layout *layout, size_t column, struct weft_str text)
         layout->widths[column] = n_columns;
 }
 
-static void lay_out_row(struct layout *layout, size_t row)
+static void format_row(struct layout *layout, size_t row)
 {
     const struct weft_table *table = layout->table;
     struct weft_cell cells[WEFT_TABLE_COLUMNS_MAX] = { 0 };
+    weft_arena_reset(layout->arena);
     table->row(table->context, row, cells);
     for (size_t i = 0; i < table->n_columns; i++) {
         if (!table->columns[i].head)
             continue;
-        size_t at = row * table->n_columns + i;
-        layout->texts[at] = format_cell(layout, &cells[i], table->columns[i].kind);
-        layout->are_bad[at] = cells[i].is_bad;
-        widen(layout, i, layout->texts[at]);
+        layout->texts[i] = format_cell(layout, &cells[i], table->columns[i].kind);
+        layout->are_bad[i] = cells[i].is_bad;
     }
 }
 
@@ -123,17 +123,18 @@ static bool lay_out(struct layout *layout)
 {
     const struct weft_table *table = layout->table;
     assert(table->n_columns <= WEFT_TABLE_COLUMNS_MAX);
-    size_t n_cells = table->n_rows * table->n_columns;
     layout->arena = weft_arena_new(0);
-    layout->texts = layout->arena ? WEFT_ARENA_NEW(layout->arena, n_cells, struct weft_str) : NULL;
-    layout->are_bad = layout->arena ? WEFT_ARENA_NEW(layout->arena, n_cells, bool) : NULL;
-    if (!layout->texts || !layout->are_bad)
+    if (!layout->arena)
         return false;
     for (size_t i = 0; i < table->n_columns; i++)
         if (table->columns[i].head)
             widen(layout, i, weft_str_of(table->columns[i].head));
-    for (size_t row = 0; row < table->n_rows; row++)
-        lay_out_row(layout, row);
+    for (size_t row = 0; row < table->n_rows; row++) {
+        format_row(layout, row);
+        for (size_t i = 0; i < table->n_columns; i++)
+            if (table->columns[i].head)
+                widen(layout, i, layout->texts[i]);
+    }
     fit_width(layout);
     return true;
 }
@@ -169,19 +170,18 @@ static void print_head(const struct layout *layout, struct weft_output *out)
     weft_output_text(out, "\n");
 }
 
-static void print_row(const struct layout *layout, size_t row, struct weft_output *out)
+static void print_row(struct layout *layout, size_t row, struct weft_output *out)
 {
     size_t n_blank = 0;
-    for (size_t i = 0; i < layout->table->n_columns; i++) {
-        size_t at = row * layout->table->n_columns + i;
+    format_row(layout, row);
+    for (size_t i = 0; i < layout->table->n_columns; i++)
         if (layout->table->columns[i].head)
-            print_cell(layout, i, layout->texts[at], layout->are_bad[at] ? "\033[31m" : NULL,
+            print_cell(layout, i, layout->texts[i], layout->are_bad[i] ? "\033[31m" : NULL,
                        &n_blank, out);
-    }
     weft_output_text(out, "\n");
 }
 
-static void print_layout(const struct layout *layout, struct weft_output *out)
+static void print_layout(struct layout *layout, struct weft_output *out)
 {
     print_head(layout, out);
     for (size_t row = 0; row < layout->table->n_rows && !weft_output_has_failed(out); row++)

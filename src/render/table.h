@@ -61,7 +61,8 @@ struct weft_style {
     size_t n_columns; /* width of the terminal; 0: not a terminal, nothing is elided */
 };
 
-/* With a width, the widest text column is elided until the table fits. */
+/* With a width, the widest text column is elided until the table fits. Asks for each row twice, and
+ * keeps one at a time. */
 void weft_table_text(const struct weft_table *table, const struct weft_style *style,
                      struct weft_output *out);
 

@@ -229,6 +229,19 @@ for arguments, status, expected in [
     ok(done.returncode == status and expected in done.stderr and not done.stdout,
        f"{' '.join(str(word) for word in arguments[-2:]).replace(str(WORK), '')} is refused",
        done.stderr)
+for arguments, expected in [
+        (["--begin", "call:bat"], "no function is called 'bat'; one is 'batch'"),
+        (["--begin", "enter:batch", "--end", "exit:BATCH*"], "no function is called 'BATCH*'; one is"),
+        (["--begin", "call:none"], "no function is called 'none'\n"),
+        (["--begin", "call:batch", "--count", "enter:none"], "no function is called 'none'"),
+        (["--begin", "switch", "--end", "switch"], "nothing of the kind 'switch'")]:
+    done = weft("executions", TRACE, *arguments)
+    ok(done.returncode == 0 and expected in done.stderr, f"{arguments[-1]}: says what is not there",
+       done.stderr)
+long = weft("executions", TRACE, "--begin", "call:*", "--limit", "0").stdout.splitlines()
+ok(len({line.index("producer") for line in long if "producer" in line}) == 1 and
+   sum("producer" in line for line in long) == 10,
+   "columns stand below each other", long)
 (WORK / "bad").write_text("execution a\n  begin call:f\n  end  whenever\n")
 done = weft("executions", TRACE, "--rules", WORK / "bad")
 ok(done.returncode == 1 and "bad: line 3: column 8: expected a rule" in done.stderr,
