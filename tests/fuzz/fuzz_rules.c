@@ -114,6 +114,12 @@ static void check_option(struct weft_str text)
     err = (struct weft_err){ 0 };
     must((weft_rules_of_options(&whole, &rules, &err) == WEFT_OK) == (rules != NULL));
     weft_rules_free(rules);
+    err = (struct weft_err){ 0 };
+    must((weft_rules_of_count(copy, copy, &rules, &err) == WEFT_OK) == (rules != NULL));
+    weft_rules_free(rules);
+    err = (struct weft_err){ 0 };
+    must((weft_rules_of_count("call:*", copy, &rules, &err) == WEFT_OK) == (rules != NULL));
+    weft_rules_free(rules);
     free(copy);
 }
 

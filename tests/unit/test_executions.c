@@ -253,11 +253,56 @@ static enum weft_code trees(struct weft_session *session, const struct weft_exec
     return code;
 }
 
+/* What happens during executions of `type`, told apart by `by`. */
+static enum weft_code count(struct weft_session *session, const char *type, const char *rule,
+                            const char *by, bool of_paths, union weft_result *result)
+{
+    struct weft_rules *executions = NULL, *counted = NULL;
+    union weft_request request = { .frequencies = { .slower_than_ns = 1, .of_paths = of_paths } };
+    *result = (union weft_result){ 0 };
+    enum weft_code code = weft_rules_parse(weft_str_of(type), &executions, NULL);
+    if (code == WEFT_OK)
+        code = weft_rules_of_count(rule, by, &counted, NULL);
+    request.frequencies.executions = executions;
+    request.frequencies.counted = counted;
+    if (code == WEFT_OK)
+        code = weft_query_run(session, "frequencies", &request, result, NULL);
+    weft_rules_free(executions);
+    weft_rules_free(counted);
+    return code;
+}
+
+static void frequencies(struct weft_session *session)
+{
+    union weft_result result;
+    const enum weft_code code = count(session, "execution b is call:handle",
+                                      "exit:* where duration > 1", "name", false, &result);
+    const struct weft_frequencies_table *table = result.frequencies;
+    tap_ok(code == WEFT_OK && table->n_rows > 0 &&
+               table->rows[0].count[WEFT_FREQUENCY_SLOW] <= table->rows[0].n_all &&
+               table->n_executions[WEFT_FREQUENCY_SLOW] > 0 &&
+               table->n_executions[WEFT_FREQUENCY_OTHERS] == 0,
+           "exits during calls are counted");
+    weft_query_discard("frequencies", &result);
+}
+
+static enum weft_code counts(struct weft_session *session)
+{
+    union weft_result result;
+    enum weft_code code = count(session, "execution b is call:handle",
+                                "exit:* where arg0 != 7 and x != 9", "id,name", false, &result);
+    weft_query_discard("frequencies", &result);
+    if (code == WEFT_OK)
+        code = count(session, "execution b is call:handle", "call:*", NULL, true, &result);
+    weft_query_discard("frequencies", &result);
+    return code;
+}
+
 static enum weft_code all_of_it(struct weft_session *session)
 {
     static const char rules[] =
         "execution a is mark:request metric counter:depth metric deep.n\n"
-        "execution b begin enter:handle end exit:handle\n"
+        "execution b begin enter:handle end exit:handle where arg0 != 7\n"
         "execution c begin instant:job_start end instant:job_done match id metric id\n";
     union weft_result result;
     struct weft_execution_proposals *found = NULL;
@@ -268,7 +313,7 @@ static enum weft_code all_of_it(struct weft_session *session)
     if (code == WEFT_OK)
         code = weft_execution_proposals(session, &found, NULL);
     weft_execution_proposals_free(found);
-    return code;
+    return code == WEFT_OK ? counts(session) : code;
 }
 
 static void memory(struct weft_session *session)
@@ -324,6 +369,7 @@ int main(void)
     metrics(session);
     told_bytes(session);
     proposals(session);
+    frequencies(session);
     memory(session);
     weft_session_close(session);
     weft_pool_free(run.pool);
