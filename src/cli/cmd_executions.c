@@ -132,6 +132,58 @@ static void tell_absent(struct weft_cli *cli, const struct weft_rules *rules)
     }
 }
 
+static void tell_unmet(struct weft_cli *cli, const struct weft_rule *rule, struct weft_str field)
+{
+    weft_cli_quiet_line(cli);
+    if (field.bytes)
+        fprintf(stderr, "weft: no %s:%.*s has the field '%.*s'\n", weft_rule_kind_name(rule),
+                (int)rule->name.n_bytes, rule->name.bytes, (int)field.n_bytes, field.bytes);
+    else
+        fprintf(stderr, "weft: there is no %s:%.*s\n", weft_rule_kind_name(rule),
+                (int)rule->name.n_bytes, rule->name.bytes);
+}
+
+/* Why nothing meets a rule for what the trace does have: its name, or a field that it asks for. */
+static enum weft_code explain_rule(struct weft_cli *cli, const struct weft_rule *rule,
+                                   const struct weft_rule_field *match)
+{
+    const struct weft_trace *trace = weft_session_trace(cli->session);
+    struct weft_str other;
+    bool has_point = true;
+    if (rule->kind == WEFT_RULE_NONE || !weft_rule_has_kind(trace, rule) ||
+        !weft_rule_has_function(trace, rule, &other))
+        return WEFT_OK; /* which is told */
+    enum weft_code code = weft_session_has_point(cli->session, rule, NULL, &has_point, &cli->err);
+    if (code == WEFT_OK && !has_point)
+        tell_unmet(cli, rule, (struct weft_str){ 0 });
+    for (size_t i = 0; code == WEFT_OK && has_point && i <= rule->n_conditions; i++) {
+        const bool is_match = i == rule->n_conditions;
+        const struct weft_rule_field *field = is_match ? match : &rule->conditions[i].field;
+        bool has_field = true;
+        if (field)
+            code = weft_session_has_point(cli->session, rule, field, &has_field, &cli->err);
+        if (code == WEFT_OK && !has_field)
+            tell_unmet(cli, rule, field->name);
+    }
+    return code;
+}
+
+/* Types of which nothing was found, or nothing that ended. */
+static enum weft_code explain(struct weft_cli *cli, const struct weft_rules *rules,
+                              const struct weft_executions_table *table)
+{
+    enum weft_code code = WEFT_OK;
+    for (size_t t = 0; t < table->n_types && !cli->common.quiet && code == WEFT_OK; t++) {
+        const struct weft_execution_rule *rule = &rules->types[t];
+        const struct weft_execution_type *type = &table->types[t];
+        if (type->count == 0)
+            code = explain_rule(cli, &rule->begin, rule->has_match ? &rule->match_begin : NULL);
+        if (code == WEFT_OK && type->count == type->unfinished)
+            code = explain_rule(cli, &rule->end, rule->has_match ? &rule->match_end : NULL);
+    }
+    return code;
+}
+
 /* ---- what happens during executions ---------------------------------------------------------- */
 
 struct asked_frequencies {
@@ -245,7 +297,9 @@ static enum weft_code store(struct weft_cli *cli, void *context, const union wef
     struct weft_database *database = NULL;
     tell_missing(cli, asked, result->executions);
     tell_absent(cli, asked->rules);
-    enum weft_code code = tell_remarks(cli, result->executions);
+    enum weft_code code = explain(cli, asked->rules, result->executions);
+    if (code == WEFT_OK)
+        code = tell_remarks(cli, result->executions);
     if (code == WEFT_OK && !opts->database)
         return WEFT_OK;
     if (code == WEFT_OK)

@@ -37,6 +37,13 @@ bool weft_rule_has_kind(const struct weft_trace *trace, const struct weft_rule *
 bool weft_rule_has_function(const struct weft_trace *trace, const struct weft_rule *rule,
                             struct weft_str *other);
 
+/* Has the trace a point that the rule names, whatever its conditions, and that has the field (NULL:
+ * any point)? Reads until one is found. */
+WEFT_CHECKED enum weft_code weft_session_has_point(struct weft_session *session,
+                                                   const struct weft_rule *rule,
+                                                   const struct weft_rule_field *field,
+                                                   bool *has_point, struct weft_err *err);
+
 struct weft_execution_proposals {
     struct weft_arena *arena;
     struct weft_execution_proposal *items; /* the most likely first */

@@ -4,6 +4,7 @@
  */
 #include "model/operations.h"
 #include "query/executions.h"
+#include "query/session.h"
 
 #include <ctype.h>
 
@@ -79,4 +80,46 @@ bool weft_rule_has_function(const struct weft_trace *trace, const struct weft_ru
             *other = name;
     }
     return false;
+}
+
+/* ---- points ---------------------------------------------------------------------------------- */
+
+struct looking {
+    const struct weft_strtab *labels;
+    bool for_field, has_point;
+};
+
+/* One is enough: what is not there has the label "-". */
+static enum weft_code see_point(void *context, const struct weft_execution_row *row,
+                                struct weft_err *err)
+{
+    struct looking *looking = context;
+    const struct weft_str label = weft_strtab_get(looking->labels, (uint32_t)row->key);
+    (void)err;
+    looking->has_point = !looking->for_field || !weft_str_equal(label, WEFT_STR("-"));
+    return looking->has_point ? WEFT_E_CANCELLED : WEFT_OK;
+}
+
+enum weft_code weft_session_has_point(struct weft_session *session, const struct weft_rule *rule,
+                                      const struct weft_rule_field *field, bool *has_point,
+                                      struct weft_err *err)
+{
+    struct weft_rule_metric metric = { .name = WEFT_STR("field") };
+    struct weft_execution_rule type = {
+        .name = rule->name, .begin = *rule, .metrics = &metric, .n_metrics = field != NULL
+    };
+    const struct weft_rules rules = { .types = &type, .n_types = 1 };
+    struct weft_executions_opts opts = { .rules = &rules, .without_metrics = true };
+    struct weft_strtab *labels = opts.labels = weft_strtab_new();
+    struct looking looking = { .labels = labels, .for_field = field != NULL };
+    type.begin.n_conditions = 0;
+    if (field)
+        metric.field = *field;
+    enum weft_code code =
+        labels ? weft_executions_stream(weft_session_trace(session), NULL, &opts,
+                                        weft_session_run(session), see_point, &looking, err)
+               : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for rules");
+    *has_point = looking.has_point;
+    weft_strtab_free(labels);
+    return code == WEFT_E_CANCELLED && looking.has_point ? WEFT_OK : code;
 }

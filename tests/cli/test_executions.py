@@ -234,6 +234,13 @@ for arguments, expected in [
         (["--begin", "enter:batch", "--end", "exit:BATCH*"], "no function is called 'BATCH*'; one is"),
         (["--begin", "call:none"], "no function is called 'none'\n"),
         (["--begin", "call:batch", "--count", "enter:none"], "no function is called 'none'"),
+        (["--begin", "instant:pus", "--end", "instant:pop"], "there is no instant:pus\n"),
+        (["--begin", "instant:push", "--end", "instant:po"], "there is no instant:po\n"),
+        (["--begin", "call:batch where m = 1"], "no call:batch has the field 'm'"),
+        (["--begin", "instant:push", "--end", "instant:pop", "--match", "idd"],
+         "no instant:push has the field 'idd'"),
+        (["--begin", "instant:push", "--end", "instant:pop", "--match", "id=waitd"],
+         "no instant:pop has the field 'waitd'"),
         (["--begin", "switch", "--end", "switch"], "nothing of the kind 'switch'")]:
     done = weft("executions", TRACE, *arguments)
     ok(done.returncode == 0 and expected in done.stderr, f"{arguments[-1]}: says what is not there",
