@@ -140,8 +140,12 @@ struct weft_frame weft_ecct_names_frame(const struct weft_ecct_names *names, uin
 {
     const struct weft_thread_info *info = &weft_trace_thread(names->trace, thread_id)->info,
                                   *mine = &weft_trace_thread(names->trace, first)->info;
-    const bool is_other =
+    const bool is_apart =
         info->pid && mine->pid && (info->pid != mine->pid || info->host_id != mine->host_id);
+    /* what the recorded program started is of it, where that is told */
+    const bool is_kin =
+        weft_trace_n_foreign(names->trace) > 0 && !info->is_foreign && !mine->is_foreign;
+    const bool is_other = is_apart && !is_kin;
     return (struct weft_frame){ .name = names->labels[thread_id],
                                 .module =
                                     is_other ? names->programs[thread_id] : (struct weft_str){ 0 },

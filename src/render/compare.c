@@ -118,6 +118,15 @@ static void put_runs(struct weft_output *out, const struct weft_compare_table *t
                            weft_human_count(table->n_runs_b).text);
 }
 
+static void put_small(struct weft_output *out, const struct weft_compare_table *table)
+{
+    if (table->is_small)
+        weft_output_printf(out,
+                           "; a group of fewer than %d executions is not to be trusted: what is "
+                           "rare may be missing from it",
+                           WEFT_TRUSTED_EXECUTIONS);
+}
+
 static size_t n_sure(const struct weft_compare_table *table)
 {
     size_t n = 0;
@@ -146,6 +155,7 @@ static void put_no_evidence(struct weft_output *out, const struct weft_compariso
         weft_words_cause(out, comparison->matrix, row->node);
     }
     put_runs(out, table);
+    put_small(out, table);
 }
 
 void weft_render_verdict(struct weft_output *out, const struct weft_comparison_view *comparison)
@@ -180,6 +190,7 @@ void weft_render_verdict(struct weft_output *out, const struct weft_comparison_v
                        weft_human_count(table->n_b).text);
     put_where(out, comparison, duration->difference);
     put_runs(out, table);
+    put_small(out, table);
 }
 
 /* ---- executions ------------------------------------------------------------------------------ */
@@ -631,6 +642,7 @@ static void print_json(struct page *page)
     weft_json_u64(json, "runs_a", table->n_runs_a);
     weft_json_u64(json, "runs_b", table->n_runs_b);
     weft_json_bool(json, "by_runs", table->is_by_runs);
+    weft_json_bool(json, "too_small", table->is_small);
     weft_json_u64(json, "damaged", page->opts->matrix->n_damaged);
     weft_json_u64(json, "unfinished", weft_ecct_matrix_unfinished(page->opts->matrix));
     weft_json_u64(json, "n_differences", table->n_ranked);

@@ -402,11 +402,38 @@ static void test_bootstrap(uint64_t seed)
     tap_ok(ratio > 1.2 && ratio < 1.65, "half the values: sqrt(2) as wide (%.2f)", ratio);
 }
 
+/* Small groups of skewed times, that A does not have: their logarithms show the tail. */
+static void test_small_skewed(uint64_t seed)
+{
+    enum { ROUNDS = 400, SIZE = 7 };
+    static const double zeros[SIZE];
+    double b[SIZE];
+    unsigned n_held = 0;
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        double low, high;
+        for (size_t i = 0; i < SIZE; i++)
+            b[i] = (double)noisy(&seed, 1e6, 1);
+        const struct weft_bootstrap_group from = { zeros, 0, SIZE }, to = { b, SIZE, SIZE };
+        if (weft_bootstrap_interval(&from, &to, SIZE - 1, round, &low, &high, NULL) != WEFT_OK)
+            return;
+        n_held += low <= 1e6 && 1e6 <= high;
+    }
+    tap_note("%u of %d intervals of %d log-normal times hold their mean", n_held, ROUNDS, SIZE);
+    tap_ok(ROUNDS - n_held <= chance_most(ROUNDS, 1 - HELD_SHARE),
+           "small groups of skewed times, but for chance");
+    const double far[] = { 1, 1e9, 1, 1e9, 1, 1e9 };
+    const struct weft_bootstrap_group from = { zeros, 0, 6 }, to = { far, 6, 6 };
+    double low, high;
+    if (weft_bootstrap_interval(&from, &to, 5, 1, &low, &high, NULL) == WEFT_OK)
+        tap_ok(isfinite(low) && high <= 1001 * 5e8, "however skewed, an interval ends");
+}
+
 int main(void)
 {
     const uint64_t seed = tap_seed(20261123);
     test_statistics();
     test_bootstrap(seed);
+    test_small_skewed(seed);
     test_small_groups(seed);
     test_kept(seed);
     test_causes(seed);
