@@ -297,8 +297,10 @@ static enum weft_code test_nodes(const struct weft_comparer *comparer, uint32_t 
     for (size_t i = 0; i < nodes->n_tested; i++) {
         struct weft_compare_node *row = &table->nodes[nodes->tested[i]];
         row->p_adjusted = nodes->p[i];
-        row->is_sure =
-            row->p_adjusted < SURE_P && nodes->adjusted_together[i] < SURE_P && !table->is_small;
+        /* few executions spread over runs as if they had no variance */
+        const bool is_rare = table->is_by_runs && row->n_a + row->n_b < WEFT_TRUSTED_EXECUTIONS;
+        row->is_sure = row->p_adjusted < SURE_P && nodes->adjusted_together[i] < SURE_P &&
+                       !table->is_small && !is_rare;
     }
     return code;
 }

@@ -15,6 +15,7 @@ enum { SAMPLES = 5, CAUSE_SAMPLES = 1, BAR_COLUMNS = 24 };
 
 static const double EVIDENCE_P = 0.05;
 static const double LEAST_SHARE = 0.1; /* of a difference, for a context to stand for it */
+static const double TRIFLE = 0.01;     /* of the duration: a context that differs by less */
 
 /* What tables of this page need: their texts live in the arena. */
 struct page {
@@ -79,13 +80,29 @@ static const struct weft_compare_metric *most_state(const struct weft_comparison
     return most;
 }
 
+/* Of the nodes that are not sure the largest that goes the same way, if it is most of the
+ * difference and has some evidence for itself; NULL if not. */
+static const struct weft_compare_node *likely_node(const struct weft_compare_table *table,
+                                                   double difference_ns)
+{
+    for (size_t i = 0; i < table->n_ranked; i++) {
+        const struct weft_compare_node *row = &table->nodes[table->ranked[i]];
+        if (!row->is_sure && row->p < EVIDENCE_P &&
+            row->difference_ns / difference_ns >= LEAST_SHARE)
+            return row;
+    }
+    return NULL;
+}
+
 /* "; 78 % of that is blocked: timer in `f`". A difference that is spread over many contexts is
- * told by its state: "; 66 % of that is preempted, in many contexts". */
+ * told by its state: "; 66 % of that is preempted, in many contexts"; one whose context is not sure
+ * beside all others by what seems to be it. */
 static void put_where(struct weft_output *out, const struct weft_comparison_view *comparison,
                       double difference_ns)
 {
     const struct weft_compare_node *node = sure_node(comparison->table, difference_ns);
     const struct weft_compare_metric *state = most_state(comparison, difference_ns);
+    const struct weft_compare_node *likely = likely_node(comparison->table, difference_ns);
     const double of_node = node ? node->difference_ns / difference_ns : 0,
                  of_state = state ? state->difference / difference_ns : 0;
     if (of_node < LEAST_SHARE && of_state >= LEAST_SHARE) {
@@ -95,9 +112,16 @@ static void put_where(struct weft_output *out, const struct weft_comparison_view
         for (char *at = strchr(name, '_'); at; at = strchr(at, '_'))
             *at = ' ';
         weft_output_printf(out, "; %.0f %% of that is %s, in many contexts", 100 * of_state, name);
-    } else if (node) {
+    } else if (of_node >= LEAST_SHARE) {
         weft_output_printf(out, "; %.0f %% of that is ", 100 * of_node);
         weft_words_cause(out, comparison->matrix, node->node);
+    } else if (likely) {
+        weft_output_printf(out, "; %.0f %% of that seems to be ",
+                           100 * likely->difference_ns / difference_ns);
+        weft_words_cause(out, comparison->matrix, likely->node);
+        weft_output_printf(out, " (%s)", weft_human_p(likely->p_adjusted).text);
+    } else {
+        weft_output_text(out, "; no context stands out");
     }
 }
 
@@ -148,10 +172,11 @@ static void put_no_evidence(struct weft_output *out, const struct weft_compariso
     weft_output_text(out, "no evidence that B lasts longer or shorter than A: ");
     weft_words_change(out, duration, WEFT_METRIC_NS);
     put_counts(out, table);
-    if (n_sure(table) > 0) {
-        weft_output_text(out, "; but its time differs: ");
-        const struct weft_compare_node *row = &table->nodes[table->ranked[0]];
-        weft_output_printf(out, "%s ", weft_human_change(row->difference_ns).text);
+    const struct weft_compare_node *row =
+        n_sure(table) > 0 ? &table->nodes[table->ranked[0]] : NULL;
+    if (row && fabs(row->difference_ns) >= TRIFLE * duration->mean_a) {
+        weft_output_printf(out, "; but its time differs: %s ",
+                           weft_human_change(row->difference_ns).text);
         weft_words_cause(out, comparison->matrix, row->node);
     }
     put_runs(out, table);

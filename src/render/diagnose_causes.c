@@ -22,7 +22,8 @@ static const double MANY = 0.5;        /* of all executions: more are another ki
 static const double FAR = 3;           /* unless they last so many times as long */
 static const double PEERS = 1. / 3;    /* of all, that wait for threads that do the same work */
 static const double PART = 0.25;       /* of what is slower, that computing has to be */
-static const double SMALL_SHARE = 0.2; /* of all time, and */
+static const double SMALL_SHARE = 0.2; /* of all time, */
+static const double SMALL_PART = 0.1;  /* of all executions, and */
 static const double SMALL = 5;         /* times the usual duration: less is a small tail */
 static const double TRIFLE = 0.002;    /* of the time that was recorded */
 static const double PAUSE = 0.5;       /* of the time of fast executions, that is for a timer */
@@ -237,6 +238,7 @@ bool weft_cause_is_small(const struct weft_diagnosis *diagnosis,
                          const struct weft_compare_cause *cause)
 {
     return weft_cause_share(diagnosis, cause) < SMALL_SHARE &&
+           cause->n_items < SMALL_PART * (double)diagnosis->matrix->n_items &&
            cause->duration_ns < SMALL * diagnosis->table->metrics[0].mean_a;
 }
 

@@ -26,8 +26,8 @@ enum weft_cause_place weft_cause_place_of(const struct weft_diagnosis *diagnosis
 double weft_cause_share(const struct weft_diagnosis *diagnosis,
                         const struct weft_compare_cause *cause);
 
-/* Is it worth a sentence, but not much more? It costs less than 20 % of all time, and its
- * executions last less than 5 times as long as the usual ones. */
+/* Is it worth a sentence, but not much more? It costs less than 20 % of all time, and fewer than
+ * 10 % of the executions have it and last less than 5 times as long as the usual ones. */
 bool weft_cause_is_small(const struct weft_diagnosis *diagnosis,
                          const struct weft_compare_cause *cause);
 

@@ -181,6 +181,38 @@ static void test_same_runs(uint64_t seed, size_t n_runs, size_t n_a, unsigned n_
            n_a, n_runs - n_a);
 }
 
+/* One execution of each of three runs has a context, none of three others: nearly the same times
+ * are no variance that could be known. */
+static void test_rare_in_runs(uint64_t seed)
+{
+    enum { OF_RUN = 20, RUNS = 6 };
+    uint8_t members[OF_RUN * RUNS];
+    struct matrix_builder made;
+    struct scene scene;
+    scene_begin(&made, &scene);
+    for (size_t run = 0; run < RUNS; run++) {
+        const uint32_t source = run == 0 ? 0 : matrix_source(&made, "b.weft", "other");
+        for (size_t i = 0; i < OF_RUN; i++) {
+            members[made.items.n] = run < RUNS / 2 ? WEFT_IN_A : WEFT_IN_B;
+            matrix_item(&made, source, "worker", i * 1000000);
+            matrix_value(&made, scene.place[CPU], noisy(&seed, 500e3, 0.2));
+            if (run < RUNS / 2 && i == 3)
+                matrix_value(&made, scene.place[RARE], noisy(&seed, 300e3, 0.01));
+        }
+    }
+    struct weft_ecct_matrix *matrix = matrix_end(&made);
+    struct weft_comparer *comparer;
+    if (weft_comparer_new(matrix, &comparer, NULL) == WEFT_OK) {
+        struct weft_compare_table *table = compare(comparer, members, 0, false);
+        const struct weft_compare_node *row = row_of(table, scene.place[RARE]);
+        tap_ok(table->is_by_runs && row->p_adjusted < 0.05 && !row->is_sure,
+               "a context of one execution of each run is not sure");
+        weft_compare_table_free(table);
+    }
+    weft_comparer_free(comparer);
+    weft_ecct_matrix_free(matrix);
+}
+
 /* ---- what was put in ------------------------------------------------------------------------- */
 
 /* Delays of a known size in B: large ones are found. How many of 50 intervals hold them. */
@@ -443,6 +475,7 @@ int main(void)
     test_same_runs(seed, 6, 3, 300);
     test_same_runs(seed, 20, 10, 200);
     test_same_runs(seed, 20, 3, 200);
+    test_rare_in_runs(seed);
     static const char *const names[] = { "a lock", "a disk", "a processor", "a sleep" };
     static const double parts[] = { 0.02, 0.1, 0.5 };
     unsigned n_held = 0, n_all = 0;
