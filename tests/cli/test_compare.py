@@ -465,6 +465,24 @@ def test_few(folder):
            f"a group of {border}")
 
 
+def test_seems(folder):
+    """Runs that prove a difference of durations, and of no context beside all others."""
+    path = os.path.join(folder, "seems.db")
+    lines = ["metric page_faults count"]
+    for run in range(6):
+        lines.append(f"source req {'base' if run < 3 else 'new'} run{run}.weft")
+        for i in range(20):
+            waits = f" {LOCK}={(700, 1000, 1400)[run - 3] * 1000}" if run >= 3 else ""
+            small = " ".join(f"f:main;f:step{k};s:running={1000 + (run * 7 + k * 3) % 11}" for k in range(20))
+            lines.append(f"item worker {i * 1000000} 0 {RUN}=1000000 {small}{waits}")
+    make(path, lines)
+    verdict = weft("compare", path, "--a", "tag=base", "--b", "tag=new").stdout.splitlines()[0]
+    ok("slower than A" in verdict and "100 % of that seems to be" in verdict and "`journal`" in verdict
+       and "(p = 0." in verdict, "a verdict says what its cause seems to be")
+    answer = json.loads(weft("compare", path, "--a", "tag=base", "--b", "tag=new", "--json").stdout)
+    ok(not any(row["sure"] for row in answer["differences"]), "though no context is sure")
+
+
 def test_left_out(folder):
     """Damaged and unfinished executions are told."""
     path = os.path.join(folder, "damaged.db")
@@ -510,6 +528,7 @@ def main():
         test_sizes(folder)
         test_other_programs(folder)
         test_few(folder)
+        test_seems(folder)
         test_left_out(folder)
         test_healthy(os.path.join(folder, "calm.db"))
     print(f"1..{n_run}")
