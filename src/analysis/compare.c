@@ -14,7 +14,6 @@
 #define SEED UINT64_C(0x77656674) /* any number: fixed, so that the answer is */
 
 static const double SURE_P = 0.05;
-enum { SURE_EXECUTIONS = 10 };
 
 struct weft_comparer {
     const struct weft_ecct_matrix *matrix;
@@ -298,8 +297,10 @@ static enum weft_code test_nodes(const struct weft_comparer *comparer, uint32_t 
     for (size_t i = 0; i < nodes->n_tested; i++) {
         struct weft_compare_node *row = &table->nodes[nodes->tested[i]];
         row->p_adjusted = nodes->p[i];
+        /* few executions spread over runs as if they had no variance */
+        const bool is_rare = table->is_by_runs && row->n_a + row->n_b < WEFT_TRUSTED_EXECUTIONS;
         row->is_sure = row->p_adjusted < SURE_P && nodes->adjusted_together[i] < SURE_P &&
-                       table->n_a >= SURE_EXECUTIONS && table->n_b >= SURE_EXECUTIONS;
+                       !table->is_small && !is_rare;
     }
     return code;
 }
@@ -543,6 +544,7 @@ static enum weft_code run(struct weft_comparer *comparer, const struct weft_comp
     table->runs_are_apart = comparer->runs.are_apart;
     table->is_by_runs = comparer->runs.are_blocks;
     enum weft_code code = list_items(table, opts->members, comparer->matrix->n_items, err);
+    table->is_small = table->n_a < WEFT_TRUSTED_EXECUTIONS || table->n_b < WEFT_TRUSTED_EXECUTIONS;
     if (code == WEFT_OK)
         code = compare_nodes(comparer, opts, table, err);
     if (code == WEFT_OK)

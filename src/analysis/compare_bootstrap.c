@@ -12,6 +12,11 @@
  * cent. */
 static const double SAFETY = 1.05;
 
+/* Executions of a group that does not show the tail of its times. */
+enum { SMALL_LEAST = 5, SMALL_MOST = 30 };
+
+static const double FAR = 1000; /* times the mean, beyond which no tail is taken to reach */
+
 /* ---- by draws -------------------------------------------------------------------------------- */
 
 /* How many of n_all draws hit one of the values: a binomial number, by the table of its cumulative
@@ -245,6 +250,48 @@ static void widen_together(const struct spread *a, const struct spread *b, doubl
     *high = fmax(*high, difference + reach);
 }
 
+/* How far the mean of a group may lie below and above that of its sample. */
+struct reach {
+    double below, above;
+};
+
+/* Of `t` standard errors; and, of a small group of times that are all above 0, as far as the mean
+ * of log-normal times may lie (Cox's method with Student's t: Olsson 2005): so few values do not
+ * show the tail that they are from, but their logarithms do. */
+static struct reach reach_of(const struct weft_bootstrap_group *group, const struct spread *spread,
+                             double t)
+{
+    const double n = spread->n, error = sqrt(spread->squares / (n * (n - 1)));
+    struct reach reach = { .below = t * error, .above = t * error };
+    double mean = 0, squares = 0;
+    if (n < SMALL_LEAST || n > SMALL_MOST || group->n_values != group->n_all)
+        return reach;
+    for (size_t i = 0; i < group->n_values; i++) {
+        if (!(group->values[i] > 0))
+            return reach;
+        mean += log(group->values[i]) / n;
+    }
+    for (size_t i = 0; i < group->n_values; i++)
+        squares += (log(group->values[i]) - mean) * (log(group->values[i]) - mean);
+    const double variance = squares / (n - 1), middle = mean + variance / 2;
+    const double half = t * sqrt(variance / n + variance * variance / (2 * (n - 1)));
+    const double most = log(spread->mean) + log(FAR);
+    reach.below = fmax(reach.below, spread->mean - exp(middle - half));
+    reach.above = fmax(reach.above, exp(fmin(middle + half, most)) - spread->mean);
+    return reach;
+}
+
+/* The reaches of both means make that of their difference (Zou, Huo and Taleban 2009). */
+static void widen_small(const struct weft_bootstrap_group *a, const struct spread *from,
+                        const struct weft_bootstrap_group *b, const struct spread *to, double t,
+                        double *low, double *high)
+{
+    const double difference = to->mean - from->mean;
+    const struct reach of_a = reach_of(a, from, t), of_b = reach_of(b, to, t);
+    *low = fmin(*low, difference - hypot(of_b.below, of_a.above));
+    *high = fmax(*high, difference + hypot(of_b.above, of_a.below));
+}
+
 enum weft_code weft_bootstrap_interval(const struct weft_bootstrap_group *a,
                                        const struct weft_bootstrap_group *b, double df,
                                        uint64_t seed, double *low, double *high,
@@ -262,5 +309,6 @@ enum weft_code weft_bootstrap_interval(const struct weft_bootstrap_group *a,
     const struct spread from = spread_of(a), to = spread_of(b);
     widen_by_skew(&from, &to, reach, low, high);
     widen_together(&from, &to, low, high);
+    widen_small(a, &from, b, &to, reach, low, high);
     return WEFT_OK;
 }

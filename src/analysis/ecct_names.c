@@ -166,6 +166,9 @@ static bool is_other(const struct weft_ecct_names *names, uint32_t thread_id, ui
 {
     const struct weft_thread_info *info = &weft_trace_thread(names->trace, thread_id)->info,
                                   *mine = &weft_trace_thread(names->trace, first)->info;
+    /* what the recorded program started is of it, where that is told */
+    if (weft_trace_n_foreign(names->trace) > 0 && !info->is_foreign && !mine->is_foreign)
+        return false;
     if (!names->leaders)
         return info->pid && mine->pid && (info->pid != mine->pid || info->host_id != mine->host_id);
     return names->leaders[thread_id] != names->leaders[first] &&

@@ -15,6 +15,7 @@ enum { SAMPLES = 5, CAUSE_SAMPLES = 1, BAR_COLUMNS = 24 };
 
 static const double EVIDENCE_P = 0.05;
 static const double LEAST_SHARE = 0.1; /* of a difference, for a context to stand for it */
+static const double TRIFLE = 0.01;     /* of the duration: a context that differs by less */
 
 /* What tables of this page need: their texts live in the arena. */
 struct page {
@@ -79,13 +80,29 @@ static const struct weft_compare_metric *most_state(const struct weft_comparison
     return most;
 }
 
+/* Of the nodes that are not sure the largest that goes the same way, if it is most of the
+ * difference and has some evidence for itself; NULL if not. */
+static const struct weft_compare_node *likely_node(const struct weft_compare_table *table,
+                                                   double difference_ns)
+{
+    for (size_t i = 0; i < table->n_ranked; i++) {
+        const struct weft_compare_node *row = &table->nodes[table->ranked[i]];
+        if (!row->is_sure && row->p < EVIDENCE_P &&
+            row->difference_ns / difference_ns >= LEAST_SHARE)
+            return row;
+    }
+    return NULL;
+}
+
 /* "; 78 % of that is blocked: timer in `f`". A difference that is spread over many contexts is
- * told by its state: "; 66 % of that is preempted, in many contexts". */
+ * told by its state: "; 66 % of that is preempted, in many contexts"; one whose context is not sure
+ * beside all others by what seems to be it. */
 static void put_where(struct weft_output *out, const struct weft_comparison_view *comparison,
                       double difference_ns)
 {
     const struct weft_compare_node *node = sure_node(comparison->table, difference_ns);
     const struct weft_compare_metric *state = most_state(comparison, difference_ns);
+    const struct weft_compare_node *likely = likely_node(comparison->table, difference_ns);
     const double of_node = node ? node->difference_ns / difference_ns : 0,
                  of_state = state ? state->difference / difference_ns : 0;
     if (of_node < LEAST_SHARE && of_state >= LEAST_SHARE) {
@@ -95,9 +112,16 @@ static void put_where(struct weft_output *out, const struct weft_comparison_view
         for (char *at = strchr(name, '_'); at; at = strchr(at, '_'))
             *at = ' ';
         weft_output_printf(out, "; %.0f %% of that is %s, in many contexts", 100 * of_state, name);
-    } else if (node) {
+    } else if (of_node >= LEAST_SHARE) {
         weft_output_printf(out, "; %.0f %% of that is ", 100 * of_node);
         weft_words_cause(out, comparison->matrix, node->node);
+    } else if (likely) {
+        weft_output_printf(out, "; %.0f %% of that seems to be ",
+                           100 * likely->difference_ns / difference_ns);
+        weft_words_cause(out, comparison->matrix, likely->node);
+        weft_output_printf(out, " (%s)", weft_human_p(likely->p_adjusted).text);
+    } else {
+        weft_output_text(out, "; no context stands out");
     }
 }
 
@@ -116,6 +140,15 @@ static void put_runs(struct weft_output *out, const struct weft_compare_table *t
                            "what runs differ by anyway",
                            weft_human_plural(table->n_runs_a, "run").text,
                            weft_human_count(table->n_runs_b).text);
+}
+
+static void put_small(struct weft_output *out, const struct weft_compare_table *table)
+{
+    if (table->is_small)
+        weft_output_printf(out,
+                           "; a group of fewer than %d executions is not to be trusted: what is "
+                           "rare may be missing from it",
+                           WEFT_TRUSTED_EXECUTIONS);
 }
 
 static size_t n_sure(const struct weft_compare_table *table)
@@ -139,13 +172,15 @@ static void put_no_evidence(struct weft_output *out, const struct weft_compariso
     weft_output_text(out, "no evidence that B lasts longer or shorter than A: ");
     weft_words_change(out, duration, WEFT_METRIC_NS);
     put_counts(out, table);
-    if (n_sure(table) > 0) {
-        weft_output_text(out, "; but its time differs: ");
-        const struct weft_compare_node *row = &table->nodes[table->ranked[0]];
-        weft_output_printf(out, "%s ", weft_human_change(row->difference_ns).text);
+    const struct weft_compare_node *row =
+        n_sure(table) > 0 ? &table->nodes[table->ranked[0]] : NULL;
+    if (row && fabs(row->difference_ns) >= TRIFLE * duration->mean_a) {
+        weft_output_printf(out, "; but its time differs: %s ",
+                           weft_human_change(row->difference_ns).text);
         weft_words_cause(out, comparison->matrix, row->node);
     }
     put_runs(out, table);
+    put_small(out, table);
 }
 
 void weft_render_verdict(struct weft_output *out, const struct weft_comparison_view *comparison)
@@ -180,6 +215,7 @@ void weft_render_verdict(struct weft_output *out, const struct weft_comparison_v
                        weft_human_count(table->n_b).text);
     put_where(out, comparison, duration->difference);
     put_runs(out, table);
+    put_small(out, table);
 }
 
 /* ---- executions ------------------------------------------------------------------------------ */
@@ -631,6 +667,7 @@ static void print_json(struct page *page)
     weft_json_u64(json, "runs_a", table->n_runs_a);
     weft_json_u64(json, "runs_b", table->n_runs_b);
     weft_json_bool(json, "by_runs", table->is_by_runs);
+    weft_json_bool(json, "too_small", table->is_small);
     weft_json_u64(json, "damaged", page->opts->matrix->n_damaged);
     weft_json_u64(json, "unfinished", weft_ecct_matrix_unfinished(page->opts->matrix));
     weft_json_u64(json, "n_differences", table->n_ranked);

@@ -93,6 +93,11 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
+static void put_share(struct weft_output *out, double share)
+{
+    weft_output_printf(out, share < 0.1 ? "%.2g %%" : "%.0f %%", 100 * share);
+}
+
 static void put_healthy(struct weft_output *out, const struct weft_diagnosis *diagnosis)
 {
     const struct weft_slow_tail *tail = &diagnosis->tail;
@@ -108,11 +113,12 @@ static void put_healthy(struct weft_output *out, const struct weft_diagnosis *di
         weft_output_printf(out, "the slowest %s of the %s of ", weft_human_count(tail->n_slow).text,
                            weft_human_plural(n, "execution").text);
         put_type(out, diagnosis);
-        weft_output_printf(out,
-                           " last %s instead of %s, %.2g %% of all time, but neither a gap nor "
-                           "anything that the others do not do parts them from those.",
+        weft_output_printf(out, " last %s instead of %s, ",
                            weft_human_mean(tail->slow_median_ns).text,
-                           weft_human_mean(tail->fast_median_ns).text, 100 * tail->excess_share);
+                           weft_human_mean(tail->fast_median_ns).text);
+        put_share(out, tail->excess_share);
+        weft_output_text(out, " of all time, but neither a gap nor anything that the others do not "
+                              "do parts them from those.");
         return;
     }
     weft_output_printf(out, "none of the %s of ", weft_human_plural(n, "execution").text);
@@ -162,21 +168,22 @@ static void put_one_cause(struct weft_output *out, const struct weft_diagnosis *
     put_beside(out, diagnosis, cause);
 }
 
-/* What slows the rest. */
-static void put_others(struct weft_output *out, const struct weft_diagnosis *diagnosis)
+/* What slows the rest; without other programs, if those were told already. */
+static void put_others(struct weft_output *out, const struct weft_diagnosis *diagnosis,
+                       bool without_outside)
 {
     static const struct {
         enum weft_cause_place place;
         const char *why;
     } others[] = {
         { WEFT_CAUSE_OUTSIDE, " because another program had the processor: " },
-        { WEFT_CAUSE_SHARED,
-          " because threads that do the same work take the processors from each other: " },
+        { WEFT_CAUSE_SHARED, " because threads that do the same work wait for each other, or take "
+                             "the processors from each other: " },
         { WEFT_CAUSE_CHANCE, ", no more often than by chance, because threads of the program share "
                              "processors: " }
     };
     const struct weft_compare_cause *list[SHOWN_CAUSES];
-    for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
+    for (size_t k = without_outside ? 1 : 0; k < sizeof others / sizeof *others; k++) {
         const size_t n = weft_causes_list(diagnosis, others[k].place, list, SHOWN_CAUSES);
         if (n == 0)
             continue;
@@ -334,6 +341,31 @@ static void put_trifle(struct weft_output *out, const struct weft_diagnosis *dia
                        weft_human_ns(diagnosis->trace_ns).text);
 }
 
+/* The slow ones are slow for nothing in the program; for another one, if that is so of most. */
+static void put_none_inside(struct weft_output *out, const struct weft_diagnosis *diagnosis)
+{
+    const struct weft_compare_cause *list[SHOWN_CAUSES];
+    const struct weft_slow_tail *tail = &diagnosis->tail;
+    const size_t n = weft_causes_list(diagnosis, WEFT_CAUSE_OUTSIDE, list, SHOWN_CAUSES);
+    const uint64_t n_outside = items_of(list, least(n, SHOWN_CAUSES));
+    const bool is_outside = 2 * n_outside > tail->n_slow;
+    weft_output_text(out, "Nothing significant in ");
+    put_type(out, diagnosis);
+    weft_output_printf(
+        out, " itself: %s of %s are slow (%s instead of %s), ", weft_human_count(tail->n_slow).text,
+        weft_human_plural(tail->n_fast + tail->n_slow, "execution").text,
+        weft_human_mean(tail->slow_median_ns).text, weft_human_mean(tail->fast_median_ns).text);
+    if (is_outside) {
+        weft_output_printf(out, "%s of them because another program had the processor: ",
+                           weft_human_count(n_outside).text);
+        put_list(out, diagnosis, list, least(n, SHOWN_CAUSES));
+        weft_output_text(out, ".");
+    } else {
+        weft_output_text(out, "none for a reason within the program that stands out.");
+    }
+    put_others(out, diagnosis, is_outside);
+}
+
 static void put_slow(struct weft_output *out, const struct weft_diagnosis *diagnosis)
 {
     const struct weft_compare_cause *list[SHOWN_CAUSES];
@@ -353,33 +385,28 @@ static void put_slow(struct weft_output *out, const struct weft_diagnosis *diagn
     }
     if (n == 0 && !tail->is_found) {
         put_healthy(out, diagnosis);
-        put_others(out, diagnosis);
+        put_others(out, diagnosis, false);
         return;
     }
     if (n == 0) {
-        weft_output_text(out, "Nothing significant in ");
-        put_type(out, diagnosis);
-        weft_output_printf(out,
-                           " itself: %s of %s are slow (%s instead of %s), none for a reason "
-                           "within the program that stands out.",
-                           weft_human_count(tail->n_slow).text,
-                           weft_human_plural(tail->n_fast + tail->n_slow, "execution").text,
-                           weft_human_mean(tail->slow_median_ns).text,
-                           weft_human_mean(tail->fast_median_ns).text);
-        put_others(out, diagnosis);
+        put_none_inside(out, diagnosis);
         put_alone_too(out, diagnosis);
         return;
     }
-    weft_output_printf(out, "%s of %s of ", weft_human_count(list[0]->n_items).text,
+    const bool is_small = weft_cause_is_small(diagnosis, list[0]);
+    weft_output_printf(out, "%s%s of %s of ", is_small ? "A small tail: " : "",
+                       weft_human_count(list[0]->n_items).text,
                        weft_human_plural(tail->n_fast + tail->n_slow, "execution").text);
     put_type(out, diagnosis);
-    weft_output_printf(out, " are slow (%s instead of %s) because they are ",
+    weft_output_printf(out, " are %s (%s instead of %s, which costs ", is_small ? "slower" : "slow",
                        weft_human_mean(list[0]->duration_ns).text,
                        weft_human_mean(tail->fast_median_ns).text);
+    put_share(out, weft_cause_share(diagnosis, list[0]));
+    weft_output_text(out, " of all time) because they are ");
     for (size_t i = 0; i < least(n, SHOWN_CAUSES); i++)
         put_one_cause(out, diagnosis, list[i], i == 0);
     weft_output_text(out, ".");
-    put_others(out, diagnosis);
+    put_others(out, diagnosis, false);
     put_alone_too(out, diagnosis);
 }
 
@@ -477,6 +504,11 @@ static void put_evidence(struct weft_output *out, const struct weft_diagnosis *d
             put_cause(out, diagnosis, list[i]);
     }
     put_alone_evidence(out, diagnosis);
+    if (diagnosis->table->is_small && !diagnosis->is_versus && !diagnosis->tail.is_alone)
+        weft_output_printf(out,
+                           "\n  means and intervals of fewer than %d executions are not to be "
+                           "trusted: what is rare may be missing from them\n",
+                           WEFT_TRUSTED_EXECUTIONS);
     weft_output_printf(out, "\n  more: %s --a '%s' --b '%s'\n", diagnosis->command, diagnosis->a,
                        diagnosis->b);
 }
@@ -529,6 +561,8 @@ static void json_cause(struct weft_json *json, const struct weft_diagnosis *diag
     weft_json_real(json, "duration_ns", cause->duration_ns);
     weft_json_real(json, "difference_ns", cause->difference_ns);
     weft_json_text(json, "place", places[weft_cause_place_of(diagnosis, cause)]);
+    weft_json_real(json, "cost_share", weft_cause_share(diagnosis, cause));
+    weft_json_bool(json, "small", weft_cause_is_small(diagnosis, cause));
     weft_words_cause(scratch, diagnosis->matrix, cause->node);
     weft_json_str(json, "cause", weft_output_held(scratch));
     weft_output_clear(scratch);
@@ -576,6 +610,7 @@ static void json_diagnosis(struct weft_json *json, const struct weft_diagnosis *
     weft_json_u64(json, "unfinished", weft_ecct_matrix_unfinished(diagnosis->matrix));
     weft_json_text(json, "filter_a", diagnosis->a);
     weft_json_text(json, "filter_b", diagnosis->b);
+    weft_json_bool(json, "too_small", table && table->is_small);
     weft_json_begin_array(json, "causes");
     for (size_t i = 0; table && i < table->n_causes; i++)
         json_cause(json, diagnosis, &table->causes[i], scratch);

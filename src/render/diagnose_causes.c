@@ -6,6 +6,7 @@
 #include "render/compare_words.h"
 #include "schema/event.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -14,13 +15,18 @@ enum { CAUSE_EXECUTIONS = 3, NOISE_EXECUTIONS = 10, PLACE_DEPTH = 64 };
 /* Of all time of the executions, below which a cause is not worth a sentence. */
 static const double CAUSE_SHARE = 0.005;
 static const double EVIDENCE_P = 0.05;
-static const double FOREIGN = 0.05; /* of the fast executions, that may have it */
-static const double MOST = 0.5;     /* of the slow ones */
-static const double NOISE = 5;      /* times the usual duration, that noise is not */
-static const double MANY = 0.5;     /* of all executions: more are another kind, */
-static const double FAR = 3;        /* unless they last so many times as long */
-static const double TRIFLE = 0.002; /* of the time that was recorded */
-static const double PAUSE = 0.5;    /* of the time of fast executions, that is for a timer */
+static const double FOREIGN = 0.05;    /* of the fast executions, that may have it */
+static const double MOST = 0.5;        /* of the slow ones */
+static const double NOISE = 5;         /* times the usual duration, that noise is not */
+static const double MANY = 0.5;        /* of all executions: more are another kind, */
+static const double FAR = 3;           /* unless they last so many times as long */
+static const double PEERS = 1. / 3;    /* of all, that wait for threads that do the same work */
+static const double PART = 0.25;       /* of what is slower, that computing has to be */
+static const double SMALL_SHARE = 0.2; /* of all time, */
+static const double SMALL_PART = 0.1;  /* of all executions, and */
+static const double SMALL = 5;         /* times the usual duration: less is a small tail */
+static const double TRIFLE = 0.002;    /* of the time that was recorded */
+static const double PAUSE = 0.5;       /* of the time of fast executions, that is for a timer */
 
 static double all_time_ns(const struct weft_diagnosis *diagnosis)
 {
@@ -95,22 +101,29 @@ static bool is_own_place(const struct weft_ecct_matrix *matrix, uint32_t thread,
     return place != WEFT_ID_NONE;
 }
 
+/* Without digits at its end, and what joins them to the rest. */
+static struct weft_str stem_of(struct weft_str name)
+{
+    while (name.n_bytes > 0 && !isalpha((unsigned char)name.bytes[name.n_bytes - 1]))
+        name.n_bytes--;
+    return name;
+}
+
 /* Threads of one name, but for digits. */
 static bool is_alike(struct weft_str a, struct weft_str b)
 {
-    const struct weft_frame of_a = { .name = a, .kind = WEFT_FRAME_THREAD };
-    const struct weft_frame of_b = { .name = b, .kind = WEFT_FRAME_THREAD };
+    const struct weft_frame of_a = { .name = stem_of(a), .kind = WEFT_FRAME_THREAD };
+    const struct weft_frame of_b = { .name = stem_of(b), .kind = WEFT_FRAME_THREAD };
     return weft_frame_hash(WEFT_FRAME_HASH, &of_a) == weft_frame_hash(WEFT_FRAME_HASH, &of_b);
 }
 
-/* Did a thread take the processor that was at the same as executions of the type are? Without
- * functions, one of the same name. */
-static bool is_shared(const struct weft_diagnosis *diagnosis,
-                      const struct weft_compare_cause *cause)
+/* Is the thread of the node `thread`, above the cause's, at the same as executions of the type are?
+ * Without functions, it is one of the same name. */
+static bool is_peer(const struct weft_diagnosis *diagnosis, const struct weft_compare_cause *cause,
+                    uint32_t thread)
 {
     const struct weft_ecct_matrix *matrix = diagnosis->matrix;
     uint32_t node = cause->node;
-    const uint32_t thread = preempter_of(matrix, node);
     if (thread == WEFT_ID_NONE ||
         matrix->frames[matrix->nodes[thread].frame].kind != WEFT_FRAME_THREAD)
         return false;
@@ -121,6 +134,28 @@ static bool is_shared(const struct weft_diagnosis *diagnosis,
         return is_alike(matrix->frames[matrix->nodes[thread].frame].name,
                         matrix->items[cause->example].thread);
     return is_own_place(matrix, thread, node);
+}
+
+/* The node of the thread that is waited for in the end; WEFT_ID_NONE: none is. */
+static uint32_t awaited(const struct weft_ecct_matrix *matrix, uint32_t node)
+{
+    for (; node != 0; node = matrix->nodes[node].parent)
+        if (matrix->frames[matrix->nodes[node].frame].kind == WEFT_FRAME_THREAD)
+            return node;
+    return WEFT_ID_NONE;
+}
+
+/* Threads that do the same work take the processors from each other; or so many of them wait for
+ * each other that this is how they work, and not why a few are slow. */
+static bool is_shared(const struct weft_diagnosis *diagnosis,
+                      const struct weft_compare_cause *cause)
+{
+    const uint32_t preempter = preempter_of(diagnosis->matrix, cause->node);
+    if (preempter != WEFT_ID_NONE)
+        return is_peer(diagnosis, cause, preempter);
+    return !diagnosis->is_versus && cause->n_items > PEERS * (double)diagnosis->matrix->n_items &&
+           cause->duration_ns < FAR * diagnosis->table->metrics[0].mean_a &&
+           is_peer(diagnosis, cause, awaited(diagnosis->matrix, cause->node));
 }
 
 /* Is it more than chance puts into the slow executions? Any thread of a machine that is shared
@@ -164,17 +199,47 @@ static bool is_kind(const struct weft_diagnosis *diagnosis, const struct weft_co
 
 static bool is_own(const struct weft_ecct_matrix *matrix, uint32_t node);
 
-/* Does the execution's own thread compute where the usual ones compute too? A processor that is
- * not told of as taken away, as under a hypervisor, looks like that: of few it has to be far. */
-static bool is_noise(const struct weft_diagnosis *diagnosis, const struct weft_compare_cause *cause)
+/* Does the execution's own thread compute where the usual ones compute too? */
+static bool is_computing(const struct weft_diagnosis *diagnosis,
+                         const struct weft_compare_cause *cause)
 {
     const struct weft_ecct_matrix *matrix = diagnosis->matrix;
     const struct weft_compare_node *row = weft_compare_row_of(diagnosis->table, cause->node);
     const struct weft_frame *frame = &matrix->frames[matrix->nodes[cause->node].frame];
-    return cause->n_items < NOISE_EXECUTIONS &&
-           cause->duration_ns < NOISE * diagnosis->table->metrics[0].mean_a && row &&
-           row->mean_a_ns > FOREIGN * row->mean_b_ns && is_own(matrix, cause->node) &&
+    return row && row->mean_a_ns > FOREIGN * row->mean_b_ns && is_own(matrix, cause->node) &&
            (frame->kind == WEFT_FRAME_FUNCTION || weft_frame_is_running(frame));
+}
+
+/* A processor that is not told of as taken away, as under a hypervisor, looks like computing: of
+ * few it has to be far. */
+static bool is_noise(const struct weft_diagnosis *diagnosis, const struct weft_compare_cause *cause)
+{
+    return cause->n_items < NOISE_EXECUTIONS &&
+           cause->duration_ns < NOISE * diagnosis->table->metrics[0].mean_a &&
+           is_computing(diagnosis, cause);
+}
+
+/* Does it compute where all do, and is that the lesser part of what is slower? Then it is what was
+ * left of something that is spread, such as many other programs. */
+static bool is_rest(const struct weft_diagnosis *diagnosis, const struct weft_compare_cause *cause)
+{
+    const double slower_ns = cause->duration_ns - diagnosis->table->metrics[0].mean_a;
+    return is_computing(diagnosis, cause) && cause->difference_ns < PART * slower_ns;
+}
+
+double weft_cause_share(const struct weft_diagnosis *diagnosis,
+                        const struct weft_compare_cause *cause)
+{
+    const double all_ns = all_time_ns(diagnosis);
+    return all_ns > 0 ? cost_ns(diagnosis, cause) / all_ns : 0;
+}
+
+bool weft_cause_is_small(const struct weft_diagnosis *diagnosis,
+                         const struct weft_compare_cause *cause)
+{
+    return weft_cause_share(diagnosis, cause) < SMALL_SHARE &&
+           cause->n_items < SMALL_PART * (double)diagnosis->matrix->n_items &&
+           cause->duration_ns < SMALL * diagnosis->table->metrics[0].mean_a;
 }
 
 enum weft_cause_place weft_cause_place_of(const struct weft_diagnosis *diagnosis,
@@ -184,12 +249,14 @@ enum weft_cause_place weft_cause_place_of(const struct weft_diagnosis *diagnosis
         return WEFT_CAUSE_SPREAD;
     if (diagnosis->tail.is_alone)
         return WEFT_CAUSE_ALONE;
-    if (cost_ns(diagnosis, cause) < CAUSE_SHARE * all_time_ns(diagnosis))
+    if (weft_cause_share(diagnosis, cause) < CAUSE_SHARE)
         return WEFT_CAUSE_SMALL;
     if (cause->n_items < CAUSE_EXECUTIONS)
         return diagnosis->tail.is_found ? WEFT_CAUSE_ALONE : WEFT_CAUSE_SMALL;
     if (!diagnosis->is_versus && is_noise(diagnosis, cause))
         return WEFT_CAUSE_ALONE;
+    if (!diagnosis->is_versus && is_rest(diagnosis, cause))
+        return WEFT_CAUSE_SPREAD;
     if (weft_node_is_outside(diagnosis->matrix, cause->node))
         return WEFT_CAUSE_OUTSIDE;
     if (is_shared(diagnosis, cause))

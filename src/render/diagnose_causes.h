@@ -10,7 +10,8 @@
 enum weft_cause_place {
     WEFT_CAUSE_INSIDE,  /* in the program */
     WEFT_CAUSE_OUTSIDE, /* another program had the processor */
-    WEFT_CAUSE_SHARED,  /* threads that do the same work have too few processors */
+    WEFT_CAUSE_SHARED,  /* threads that do the same work have too few processors, or wait for each
+                         * other most of the time */
     WEFT_CAUSE_CHANCE,  /* no more of it than chance puts there */
     WEFT_CAUSE_SPREAD,  /* more of what all have, or of nothing in particular */
     WEFT_CAUSE_SMALL,   /* not worth a sentence */
@@ -19,6 +20,16 @@ enum weft_cause_place {
 
 enum weft_cause_place weft_cause_place_of(const struct weft_diagnosis *diagnosis,
                                           const struct weft_compare_cause *cause);
+
+/* Of all time of the executions: what those of the cause last longer than the usual ones, 0 to 1.
+ */
+double weft_cause_share(const struct weft_diagnosis *diagnosis,
+                        const struct weft_compare_cause *cause);
+
+/* Is it worth a sentence, but not much more? It costs less than 20 % of all time, and fewer than
+ * 10 % of the executions have it and last less than 5 times as long as the usual ones. */
+bool weft_cause_is_small(const struct weft_diagnosis *diagnosis,
+                         const struct weft_compare_cause *cause);
 
 /* Those of a place, the most expensive first, at most `n_most`; the number of all. */
 size_t weft_causes_list(const struct weft_diagnosis *diagnosis, enum weft_cause_place place,

@@ -16,6 +16,9 @@
 /* Runs of each group, for runs to be compared. */
 enum { WEFT_RUNS_MIN = 3 };
 
+/* Executions of a group, below which it is not trusted: what is rare may be missing from it. */
+enum { WEFT_TRUSTED_EXECUTIONS = 10 };
+
 enum { WEFT_CAUSES_TESTED = 64 };
 
 struct weft_interval_ns {
@@ -67,6 +70,7 @@ struct weft_compare_table {
     uint64_t n_runs_a, n_runs_b; /* runs (sources) that the groups are of */
     bool runs_are_apart;         /* no run has executions of both */
     bool is_by_runs; /* and there are enough: intervals, t, df, p are of runs, not of executions */
+    bool is_small;   /* a group has fewer than WEFT_TRUSTED_EXECUTIONS: no node is sure */
     struct weft_compare_node *nodes; /* by node, those with a value in A or B, or below them */
     size_t n_nodes;
     uint32_t *ranked; /* places in nodes: largest |exclusive difference| first, sure ones before */

@@ -443,6 +443,7 @@ static void put_counts(const void *context, struct weft_json *json)
     weft_json_u64(json, "neither", table->n_neither);
     weft_json_u64(json, "both", table->n_both);
     weft_json_bool(json, "by_runs", table->is_by_runs);
+    weft_json_bool(json, "too_small", table->is_small);
 }
 
 static enum weft_code write_compared(const struct weft_ask *ask,

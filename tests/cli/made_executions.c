@@ -7,7 +7,7 @@
  *     metric page_faults count                    before the first source; ns, count, bytes, number
  *     source TYPE TAG PATH                        "-": no tag
  *     item THREAD START_NS VALUE,... PATH=NS ...  VALUE: of the metrics, or "-"; PATH: frames by
- * ';', each f:, s:, l: or t: and its name ('_' is ' ')
+ * ';', each f:, s:, l:, t: or o: (a thread of another program) and its name ('_' is ' ')
  *     unfinished ...                              the same, of one whose end was not seen
  */
 #include "query/database.h"
@@ -90,12 +90,14 @@ static uint32_t node_of(struct maker *maker, char *path)
     uint32_t node = 0, frame = 0;
     char *rest;
     for (char *part = strtok_r(path, ";", &rest); part; part = strtok_r(NULL, ";", &rest)) {
-        const char *at = strchr("fslt", part[0]);
+        const bool is_other = part[0] == 'o';
+        const char *at = strchr("fslt", is_other ? 't' : part[0]);
         const enum weft_frame_kind kind = (enum weft_frame_kind)(at - "fslt");
+        const struct weft_str module = weft_str_of(is_other ? "other" : "");
         for (char *byte = part + 2; *byte; byte++)
             *byte = *byte == '_' ? ' ' : *byte;
-        must(maker, weft_ecct_tree_frame(maker->tree, weft_str_of(part + 2), WEFT_STR(""), kind,
-                                         &frame, &maker->err));
+        must(maker, weft_ecct_tree_frame(maker->tree, weft_str_of(part + 2), module, kind, &frame,
+                                         &maker->err));
         must(maker, weft_ecct_tree_node(maker->tree, node, frame, WEFT_CONFIDENCE_EXACT, &node,
                                         &maker->err));
     }

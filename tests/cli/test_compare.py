@@ -417,6 +417,72 @@ def test_names(folder):
        "another thread of the program is")
 
 
+def test_sizes(folder):
+    """A tail that costs little is called small; what most do is no exception."""
+    wait = "f:main;f:handle;f:acquire;s:blocked:_futex;t:low;f:update;s:running"
+    kind = slow_ones(os.path.join(folder, "small.db"), [(40, 3, wait, 2500000)])
+    ok(kind["significant"] and kind["explanation"].startswith("A small tail: 10 of 400 executions")
+       and "which costs 5.9 % of all time" in kind["explanation"] and kind["causes"][0]["small"]
+       and abs(kind["causes"][0]["cost_share"] - 0.0587) < 0.001, "a small tail is called that")
+    kind = slow_ones(os.path.join(folder, "large.db"), [(40, 3, wait, 25000000)])
+    ok(kind["explanation"].startswith("10 of 400 executions") and not kind["causes"][0]["small"]
+       and "which costs 38 % of all time" in kind["explanation"], "a large one is not")
+    for name, thread, place in (("waiters", "t:worker-1;f:main;f:handle;s:running", "shared"),
+                                ("waiting", "t:low;f:update;s:running", "program")):
+        kind = slow_ones(os.path.join(folder, f"{name}.db"),
+                         [(5, at, f"f:main;f:handle;s:blocked:_futex;{thread}", 1400000) for at in (1, 3)])
+        ok(kind["causes"][0]["place"] == place and kind["significant"] == (place == "program"),
+           "two of five that wait for threads of the same work" if place == "shared" else "for another")
+
+
+def test_other_programs(folder):
+    """Told in the first sentence if most are slow for them; what is left of many is no cause."""
+    other = "f:main;f:handle;s:preempted;o:"
+    kind = slow_ones(os.path.join(folder, "hog.db"), [(20, 5, other + "hog;s:running", 9000000)])
+    said = kind["explanation"].split(". ")[0]
+    ok(not kind["significant"] and said.startswith("Nothing significant in `req` itself: 20 of 400")
+       and "20 of them because another program had the processor: preempted by thread `hog`" in said,
+       "another program comes first if nothing else does")
+    crowd = [(20, 5, f"f:main;f:handle;f:step{k};s:preempted;o:p{k};f:f{k};s:running", 900000)
+             for k in range(8)]
+    parse = [(20, at, PARSE, 1100000 if at == 5 else 100000) for at in range(20)]
+    kind = slow_ones(os.path.join(folder, "crowd.db"), [*parse, *crowd])
+    ok(not kind["significant"], "the lesser part, where all compute, is no cause")
+
+
+def test_few(folder):
+    """Groups that are too small to be trusted, said in words and in JSON."""
+    path = os.path.join(folder, "few.db")
+    lines, _ = executions(5, 40)
+    make(path, ["metric page_faults count", "source req - few.weft", *lines])
+    for border, is_small in ((7, True), (12, False)):
+        groups = ["--a", f"start<{border}ms", "--b", f"start>={border}ms"]
+        verdict = weft("compare", path, *groups).stdout.splitlines()[0]
+        answer = json.loads(weft("compare", path, *groups, "--json").stdout)
+        told = json.loads(weft("diagnose", path, *groups, "--json").stdout)["types"][0]
+        ok(answer["n_a"] == border and answer["too_small"] == told["too_small"] == is_small
+           and ("a group of fewer than 10 executions is not to be trusted" in verdict) == is_small,
+           f"a group of {border}")
+
+
+def test_seems(folder):
+    """Runs that prove a difference of durations, and of no context beside all others."""
+    path = os.path.join(folder, "seems.db")
+    lines = ["metric page_faults count"]
+    for run in range(6):
+        lines.append(f"source req {'base' if run < 3 else 'new'} run{run}.weft")
+        for i in range(20):
+            waits = f" {LOCK}={(700, 1000, 1400)[run - 3] * 1000}" if run >= 3 else ""
+            small = " ".join(f"f:main;f:step{k};s:running={1000 + (run * 7 + k * 3) % 11}" for k in range(20))
+            lines.append(f"item worker {i * 1000000} 0 {RUN}=1000000 {small}{waits}")
+    make(path, lines)
+    verdict = weft("compare", path, "--a", "tag=base", "--b", "tag=new").stdout.splitlines()[0]
+    ok("slower than A" in verdict and "100 % of that seems to be" in verdict and "`journal`" in verdict
+       and "(p = 0." in verdict, "a verdict says what its cause seems to be")
+    answer = json.loads(weft("compare", path, "--a", "tag=base", "--b", "tag=new", "--json").stdout)
+    ok(not any(row["sure"] for row in answer["differences"]), "though no context is sure")
+
+
 def test_left_out(folder):
     """Damaged and unfinished executions are told."""
     path = os.path.join(folder, "damaged.db")
@@ -459,6 +525,10 @@ def main():
         test_rare(folder)
         test_many_contexts(folder)
         test_names(folder)
+        test_sizes(folder)
+        test_other_programs(folder)
+        test_few(folder)
+        test_seems(folder)
         test_left_out(folder)
         test_healthy(os.path.join(folder, "calm.db"))
     print(f"1..{n_run}")

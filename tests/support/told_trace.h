@@ -15,7 +15,8 @@
  *     9 0 file 1 4            1 has waited 4 ns for a file
  *
  * Threads are numbered from 0 as they are named to told_trace_write; thread ids are those numbers.
- * Those with a tid from TOLD_PROCESS on are of one process, the others of one each.
+ * Those with a tid from TOLD_PROCESS on are of one process, the others of one each; those from
+ * TOLD_FOREIGN on are not of the recorded program.
  */
 #ifndef WEFT_TESTS_TOLD_TRACE_H
 #define WEFT_TESTS_TOLD_TRACE_H
@@ -25,7 +26,7 @@
 
 #include <stddef.h>
 
-enum { TOLD_LINES = 256, TOLD_PROCESS = 1000 };
+enum { TOLD_LINES = 256, TOLD_PROCESS = 1000, TOLD_FOREIGN = 2000 };
 
 struct told_thread {
     uint64_t tid;
@@ -166,7 +167,7 @@ static enum weft_code told_functions(struct weft_sink *sink, struct weft_err *er
 
 static uint64_t told_pid(uint64_t tid)
 {
-    return tid >= TOLD_PROCESS ? TOLD_PROCESS : tid;
+    return tid >= TOLD_PROCESS && tid < TOLD_FOREIGN ? TOLD_PROCESS : tid;
 }
 
 /* Writes the trace; functions are main, work, cond_wait, task, helper, lock, RunTask, pthread_join,
@@ -193,7 +194,8 @@ static enum weft_code told_trace_write(const char *path, const struct told_threa
         const struct weft_thread_info info = { .tid = threads[id].tid,
                                                .pid = told_pid(threads[id].tid),
                                                .host_id = threads[id].host_id,
-                                               .generation = threads[id].generation };
+                                               .generation = threads[id].generation,
+                                               .is_foreign = threads[id].tid >= TOLD_FOREIGN };
         uint32_t given;
         code = sink->ops->thread(sink, &info, &given, &err);
     }

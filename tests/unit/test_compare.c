@@ -181,6 +181,38 @@ static void test_same_runs(uint64_t seed, size_t n_runs, size_t n_a, unsigned n_
            n_a, n_runs - n_a);
 }
 
+/* One execution of each of three runs has a context, none of three others: nearly the same times
+ * are no variance that could be known. */
+static void test_rare_in_runs(uint64_t seed)
+{
+    enum { OF_RUN = 20, RUNS = 6 };
+    uint8_t members[OF_RUN * RUNS];
+    struct matrix_builder made;
+    struct scene scene;
+    scene_begin(&made, &scene);
+    for (size_t run = 0; run < RUNS; run++) {
+        const uint32_t source = run == 0 ? 0 : matrix_source(&made, "b.weft", "other");
+        for (size_t i = 0; i < OF_RUN; i++) {
+            members[made.items.n] = run < RUNS / 2 ? WEFT_IN_A : WEFT_IN_B;
+            matrix_item(&made, source, "worker", i * 1000000);
+            matrix_value(&made, scene.place[CPU], noisy(&seed, 500e3, 0.2));
+            if (run < RUNS / 2 && i == 3)
+                matrix_value(&made, scene.place[RARE], noisy(&seed, 300e3, 0.01));
+        }
+    }
+    struct weft_ecct_matrix *matrix = matrix_end(&made);
+    struct weft_comparer *comparer;
+    if (weft_comparer_new(matrix, &comparer, NULL) == WEFT_OK) {
+        struct weft_compare_table *table = compare(comparer, members, 0, false);
+        const struct weft_compare_node *row = row_of(table, scene.place[RARE]);
+        tap_ok(table->is_by_runs && row->p_adjusted < 0.05 && !row->is_sure,
+               "a context of one execution of each run is not sure");
+        weft_compare_table_free(table);
+    }
+    weft_comparer_free(comparer);
+    weft_ecct_matrix_free(matrix);
+}
+
 /* ---- what was put in ------------------------------------------------------------------------- */
 
 /* Delays of a known size in B: large ones are found. How many of 50 intervals hold them. */
@@ -402,11 +434,38 @@ static void test_bootstrap(uint64_t seed)
     tap_ok(ratio > 1.2 && ratio < 1.65, "half the values: sqrt(2) as wide (%.2f)", ratio);
 }
 
+/* Small groups of skewed times, that A does not have: their logarithms show the tail. */
+static void test_small_skewed(uint64_t seed)
+{
+    enum { ROUNDS = 400, SIZE = 7 };
+    static const double zeros[SIZE];
+    double b[SIZE];
+    unsigned n_held = 0;
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        double low, high;
+        for (size_t i = 0; i < SIZE; i++)
+            b[i] = (double)noisy(&seed, 1e6, 1);
+        const struct weft_bootstrap_group from = { zeros, 0, SIZE }, to = { b, SIZE, SIZE };
+        if (weft_bootstrap_interval(&from, &to, SIZE - 1, round, &low, &high, NULL) != WEFT_OK)
+            return;
+        n_held += low <= 1e6 && 1e6 <= high;
+    }
+    tap_note("%u of %d intervals of %d log-normal times hold their mean", n_held, ROUNDS, SIZE);
+    tap_ok(ROUNDS - n_held <= chance_most(ROUNDS, 1 - HELD_SHARE),
+           "small groups of skewed times, but for chance");
+    const double far[] = { 1, 1e9, 1, 1e9, 1, 1e9 };
+    const struct weft_bootstrap_group from = { zeros, 0, 6 }, to = { far, 6, 6 };
+    double low, high;
+    if (weft_bootstrap_interval(&from, &to, 5, 1, &low, &high, NULL) == WEFT_OK)
+        tap_ok(isfinite(low) && high <= 1001 * 5e8, "however skewed, an interval ends");
+}
+
 int main(void)
 {
     const uint64_t seed = tap_seed(20261123);
     test_statistics();
     test_bootstrap(seed);
+    test_small_skewed(seed);
     test_small_groups(seed);
     test_kept(seed);
     test_causes(seed);
@@ -416,6 +475,7 @@ int main(void)
     test_same_runs(seed, 6, 3, 300);
     test_same_runs(seed, 20, 10, 200);
     test_same_runs(seed, 20, 3, 200);
+    test_rare_in_runs(seed);
     static const char *const names[] = { "a lock", "a disk", "a processor", "a sleep" };
     static const double parts[] = { 0.02, 0.1, 0.5 };
     unsigned n_held = 0, n_all = 0;

@@ -265,6 +265,40 @@ static void check_told(void)
     free(path);
 }
 
+/* Thread 1 is preempted by 2: of another process, which its program started, if it is known which
+ * threads are not of it. */
+static void check_kin(void)
+{
+    const char *events = "0 0 switch 0 0 1\n"
+                         "1 0 enter 1 0\n"
+                         "5 0 switch 1 0 2\n"
+                         "15 0 switch 2 1 1\n"
+                         "20 0 exit 1 0\n";
+    for (unsigned is_told = 0; is_told < 2; is_told++) {
+        const struct told_thread threads[] = {
+            { 0, 0, 0 }, { 11, 0, 0 }, { 12, 0, 0 }, { is_told ? TOLD_FOREIGN : 13, 0, 0 }
+        };
+        char *path = path_of("kin.weft");
+        const struct weft_execution_row row = {
+            .thread_id = 1, .end_thread_id = 1, .start_ns = 2, .end_ns = 18
+        };
+        struct weft_ecct_matrix *matrix = NULL;
+        if (told_trace_write(path, threads, 4, events) != WEFT_OK)
+            abort();
+        free(build(path, &row, 1, 1, &matrix));
+        size_t n_threads = 0, n_other = 0;
+        for (size_t i = 0; i < matrix->n_frames; i++) {
+            n_threads += matrix->frames[i].kind == WEFT_FRAME_THREAD;
+            n_other += matrix->frames[i].module.n_bytes > 0;
+        }
+        tap_ok(n_threads == 1 && n_other == !is_told, "what the program started is %s",
+               is_told ? "of it" : "another program, if nobody tells");
+        weft_ecct_matrix_free(matrix);
+        (void)unlink(path);
+        free(path);
+    }
+}
+
 /* ---- random traces --------------------------------------------------------------------------- */
 
 enum { N_THREADS = 6, N_ROWS = 40, N_TRACES = 40 };
@@ -366,6 +400,7 @@ int main(void)
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
         check_figure(&figures[i]);
     check_told();
+    check_kin();
     check_random(seed);
     if (rmdir(folder) != 0)
         abort();

@@ -165,13 +165,12 @@ function sentence(clause: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Where a verdict leaves the matter, and says what was counted. */
-const COUNTED = /; (?=(?:executions were counted|runs were compared)\b)/;
+/** Where a verdict leaves the matter, and says what was counted, and how far to trust it. */
+const COUNTED = /; (?=(?:executions were counted|runs were compared|a group of fewer than)\b)/;
 
-/** What was counted for the verdict, if the server says it: a sentence of its own. */
+/** What was counted for the verdict, if the server says it: sentences of their own. */
 export function countedOf({ verdict }: Compared): string {
-  const counted = verdict.split(COUNTED)[1];
-  return counted === undefined ? '' : sentence(counted);
+  return verdict.split(COUNTED).slice(1).map(sentence).join(' ');
 }
 
 /** The answer in one sentence, should the server not say one itself. */

@@ -6,7 +6,15 @@ import type { Condition, Group } from '../../src/lib/compare';
 import { shortWords, valueTicks } from '../../src/draw/comparehist';
 import { BinAxis, binRange, countBins, makeBins, moveRange } from '../../src/lib/comparebins';
 import type { EdgeMove } from '../../src/lib/comparebins';
-import { isUnsure, pWords, rankedCsv, stepOf, verdictOf, whereOf } from '../../src/lib/compared';
+import {
+  countedOf,
+  isUnsure,
+  pWords,
+  rankedCsv,
+  stepOf,
+  verdictOf,
+  whereOf,
+} from '../../src/lib/compared';
 import { depthOf, diffTree, treeNode, widestOf, withoutWidth } from '../../src/lib/compareflame';
 import { flameSvg } from '../../src/lib/comparesvg';
 import { difference } from '../../src/lib/color';
@@ -278,6 +286,13 @@ describe('an answer', () => {
     expect(plain(verdictOf(executions, told, 'insert'))).toBe(
       'No evidence: \u22121.84 ms (\u00d7 5, 95 % \u22122 ms to +1 ms) in `f -1`.',
     );
+    const small = {
+      ...told,
+      verdict: 'no; runs were compared: 3 of A; a group of fewer than 10 is',
+    };
+    expect(verdictOf(executions, small, 'insert')).toBe('No.');
+    expect(countedOf(small)).toBe('Runs were compared: 3 of A. A group of fewer than 10 is.');
+    expect(countedOf(told)).toBe('');
     const few = { ...compared, metrics: [{ ...compared.metrics[0]!, low: NaN, high: NaN }] };
     expect(verdictOf(executions, few, 'insert')).toContain('Too few executions');
     const even = { ...compared, metrics: [{ ...compared.metrics[0]!, low: -1, high: 1 }] };
