@@ -40,16 +40,16 @@ function foldNameless(nodes: readonly EcctNode[]): Int32Array {
   return boxOf;
 }
 
-export const foldedName = (n: number): string => `[kernel] (${n} unnamed)`;
+const foldedName = (n: number): string => `[kernel] (${n} unnamed)`;
 
-/** Names of a path, nameless ones that follow each other as one. */
+/** Names of a path, nameless ones that follow each other as one: "[kernel]". */
 export function foldedNames(path: readonly { name: string; kind: string }[]): string[] {
   const names: string[] = [];
   let run = 0;
   for (const { name, kind } of path) {
     const isNameless = kind === 'function' && !isNamed(name);
     run = isNameless ? run + 1 : 0;
-    if (run > 1) names[names.length - 1] = foldedName(run);
+    if (run > 1) names[names.length - 1] = '[kernel]';
     else names.push(name);
   }
   return names;
