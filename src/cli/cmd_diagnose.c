@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/compare.h"
-#include "analysis/compare_tail.h"
 #include "cli/ask.h"
 #include "cli/compared.h"
+#include "query/comparison_cut.h"
 #include "query/database.h"
 #include "query/executions.h"
 #include "render/compare_words.h"
@@ -25,14 +25,13 @@ static const struct weft_option options[] = {
     WEFT_OPTIONS_COMPARED(MEMBER(compared)),
 };
 
-enum { TYPES_MAX = 16, FILTER_BYTES = 64 };
+enum { TYPES_MAX = 16 };
 
 /* A type that was looked at: what the diagnosis borrows from. */
 struct looked {
     struct weft_comparison *comparison;
-    struct weft_compare_table *table;
+    struct weft_compare_cut cut;
     struct weft_diagnosis diagnosis;
-    char a[FILTER_BYTES], b[FILTER_BYTES];
 };
 
 struct doctor {
@@ -50,102 +49,43 @@ static enum weft_code no_memory(struct doctor *doctor)
     return weft_fail(&doctor->cli->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a diagnosis");
 }
 
-static enum weft_code find_tails(struct doctor *doctor, const struct weft_ecct_matrix *matrix,
-                                 struct weft_slow_tails *tails)
-{
-    uint64_t *durations_ns = calloc(matrix->n_items + 1, sizeof *durations_ns);
-    if (!durations_ns)
-        return no_memory(doctor);
-    for (size_t i = 0; i < matrix->n_items; i++)
-        durations_ns[i] = matrix->items[i].end_ns - matrix->items[i].start_ns;
-    const enum weft_code code =
-        weft_slow_tails_find(durations_ns, matrix->n_items, tails, &doctor->cli->err);
-    free(durations_ns);
-    return code;
-}
-
-/* Compares, by the filters that stand for the groups in what is printed. */
-static enum weft_code compare(struct doctor *doctor, struct looked *looked, uint32_t n_looks)
+/* The groups that were given. */
+static enum weft_code compare_given(struct doctor *doctor, struct looked *looked)
 {
     struct weft_diagnosis *diagnosis = &looked->diagnosis;
     const struct weft_comparison_opts how = { .a = weft_str_of(diagnosis->a),
                                               .b = weft_str_of(diagnosis->b),
                                               .n_bootstrap = WEFT_COMPARE_BOOTSTRAP,
                                               .with_causes = true,
-                                              .n_looks = n_looks };
+                                              .n_looks = 1 };
     const enum weft_code code =
-        weft_comparison_run(looked->comparison, &how, &looked->table, &doctor->cli->err);
-    diagnosis->table = looked->table;
+        weft_comparison_run(looked->comparison, &how, &looked->cut.table, &doctor->cli->err);
+    diagnosis->table = looked->cut.table;
     return code;
 }
 
-/* ---- which cut of the durations tells most --------------------------------------------------- */
-
-static void cut(struct looked *looked, const struct weft_slow_tail *tail)
+/* The slow ones and the others, at the cut that tells most. */
+static enum weft_code compare_slow(struct doctor *doctor, struct looked *looked)
 {
-    looked->diagnosis.tail = *tail;
-    looked->table = NULL;
-    looked->diagnosis.table = NULL;
-    (void)snprintf(looked->a, sizeof looked->a, "duration<=%lluns",
-                   (unsigned long long)tail->fast_max_ns);
-    (void)snprintf(looked->b, sizeof looked->b, "duration>=%lluns",
-                   (unsigned long long)tail->slow_min_ns);
-    looked->diagnosis.a = looked->a;
-    looked->diagnosis.b = looked->b;
-}
-
-static uint32_t count_worthy(const struct weft_slow_tails *tails)
-{
-    uint32_t n = 0;
-    for (size_t i = 0; i < tails->n_cuts; i++)
-        n += tails->cuts[i].is_worthy && !tails->cuts[i].is_alone;
-    return n;
-}
-
-/* Is the second a better cut than the first, which has no table yet, or is one? What costs most; of
- * those that have no cause in the program single executions, unless there is a hump; else the
- * first. */
-static bool is_better(const struct weft_diagnosis *first, const struct weft_diagnosis *second)
-{
-    const bool is_first = weft_diagnosis_is_significant(first);
-    const bool is_second = weft_diagnosis_is_significant(second);
-    if (!first->table || is_first != is_second)
-        return !first->table || is_second;
-    if (is_first)
-        return weft_diagnosis_cost_ns(second) > weft_diagnosis_cost_ns(first);
-    return second->tail.is_alone && !first->tail.is_found;
-}
-
-/* Cuts at each place, and stays with the one that tells most. */
-static enum weft_code try_cuts(struct doctor *doctor, struct looked *looked,
-                               const struct weft_slow_tails *tails)
-{
-    const uint32_t n_looks = count_worthy(tails);
-    struct looked best = *looked;
-    enum weft_code code = WEFT_OK;
-    for (size_t i = 0; i < tails->n_cuts && code == WEFT_OK; i++) {
-        if (!tails->cuts[i].is_worthy)
-            continue;
-        cut(looked, &tails->cuts[i]);
-        code = compare(doctor, looked, n_looks);
-        if (code != WEFT_OK)
-            break;
-        const bool is_new = is_better(&best.diagnosis, &looked->diagnosis);
-        weft_compare_table_free(is_new ? best.table : looked->table);
-        if (is_new)
-            best = *looked;
-    }
-    *looked = best;
+    struct weft_diagnosis *diagnosis = &looked->diagnosis;
+    const struct weft_cut_judge judge = { weft_diagnosis_is_better, diagnosis };
+    const enum weft_code code =
+        weft_comparison_cut_find(looked->comparison, &judge, &looked->cut, &doctor->cli->err);
+    diagnosis->tail = looked->cut.tail;
+    diagnosis->table = looked->cut.table;
+    diagnosis->a = looked->cut.a;
+    diagnosis->b = looked->cut.b;
     return code;
 }
 
 static enum weft_code check_groups(struct doctor *doctor, const struct looked *looked)
 {
-    if (looked->table->n_a > 0 && looked->table->n_b > 0)
+    const struct weft_compare_table *table = looked->cut.table;
+    if (table->n_a > 0 && table->n_b > 0)
         return WEFT_OK;
     return weft_fail(&doctor->cli->err, WEFT_E_ARG, WEFT_NO_OFFSET,
                      "no execution of %.*s is in group %s", (int)looked->diagnosis.type.n_bytes,
-                     looked->diagnosis.type.bytes, looked->table->n_a == 0 ? "A" : "B");
+                     looked->diagnosis.type.bytes, table->n_a == 0 ? "A" : "B");
 }
 
 /* Takes the comparison of a type; `command` names its executions. */
@@ -154,7 +94,6 @@ static enum weft_code look(struct doctor *doctor, struct weft_comparison *compar
 {
     struct looked *looked = &doctor->looked[doctor->n++];
     struct weft_diagnosis *diagnosis = &looked->diagnosis;
-    struct weft_slow_tails tails;
     *looked = (struct looked){ .comparison = comparison };
     *diagnosis = (struct weft_diagnosis){ .type = weft_arena_copy(doctor->arena, type),
                                           .matrix = weft_comparison_matrix(comparison),
@@ -167,14 +106,10 @@ static enum weft_code look(struct doctor *doctor, struct weft_comparison *compar
     if (!command)
         return no_memory(doctor);
     weft_cli_compared_remark(doctor->cli, comparison);
-    enum weft_code code;
-    if (diagnosis->is_versus) {
-        code = compare(doctor, looked, 1);
-        return code == WEFT_OK ? check_groups(doctor, looked) : code;
-    }
-    code = find_tails(doctor, diagnosis->matrix, &tails);
-    diagnosis->tail = tails.cuts[0];
-    return code == WEFT_OK ? try_cuts(doctor, looked, &tails) : code;
+    if (!diagnosis->is_versus)
+        return compare_slow(doctor, looked);
+    const enum weft_code code = compare_given(doctor, looked);
+    return code == WEFT_OK ? check_groups(doctor, looked) : code;
 }
 
 static const char *command_of_rule(struct doctor *doctor, const struct weft_rule_options *rule,
@@ -450,7 +385,7 @@ static int run(struct weft_cli *cli, int argc, char **argv)
     if (code == WEFT_OK)
         code = show(doctor);
     for (size_t i = 0; i < doctor->n; i++) {
-        weft_compare_table_free(doctor->looked[i].table);
+        weft_compare_table_free(doctor->looked[i].cut.table);
         weft_comparison_close(doctor->looked[i].comparison);
     }
     weft_arena_free(doctor->arena);

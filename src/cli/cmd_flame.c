@@ -44,7 +44,11 @@ static enum weft_code put(struct weft_cli *cli, const struct options *opts,
     struct weft_output *out;
     if (opts->strip)
         weft_flame_strip(flame, weft_str_of(opts->strip));
-    const enum weft_code code = weft_cli_output(cli, &out);
+    enum weft_code code = WEFT_OK;
+    if (opts->format != FORMAT_FOLDED)
+        code = weft_flame_fold_nameless(flame, &cli->err);
+    if (code == WEFT_OK)
+        code = weft_cli_output(cli, &out);
     if (code != WEFT_OK)
         return code;
     if (opts->format == FORMAT_FOLDED)

@@ -8,6 +8,7 @@
 #include "render/compare.h"
 #include "render/render.h"
 #include "schema/compare.h"
+#include "schema/compare_cut.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,6 +35,12 @@ unsigned weft_diagnosis_rank(const struct weft_diagnosis *diagnosis);
 
 /* The time that the causes within the program cost: the more, the earlier it is told. */
 double weft_diagnosis_cost_ns(const struct weft_diagnosis *diagnosis);
+
+/* Is the second a better cut of the executions of `diagnosis` (a struct weft_diagnosis) than the
+ * first? What costs most; of those that have no cause in the program single executions, unless
+ * there is a hump; else the first. For struct weft_cut_judge. */
+bool weft_diagnosis_is_better(const void *diagnosis, const struct weft_compare_cut *first,
+                              const struct weft_compare_cut *second);
 
 /* In the order given. */
 void weft_render_diagnoses(const struct weft_view *view, const struct weft_diagnosis *diagnoses,

@@ -320,6 +320,21 @@ static struct weft_human amount(const struct weft_flame *flame, double value)
     return flame->is_time ? weft_human_mean(value) : weft_human_metric(value, WEFT_METRIC_NUMBER);
 }
 
+/* Of several contexts: their times; and the evidence of the one that differs most. */
+static void put_folded(struct weft_output *out, const struct weft_flame_box *box)
+{
+    const struct weft_compare_node *node = box->node;
+    const struct weft_human p = weft_human_p(node->p_adjusted);
+    weft_output_printf(out,
+                       ": A %s, B %s; themselves A %s, B %s, %s; the one that differs most %s (",
+                       weft_human_mean(box->total_a_ns).text, weft_human_mean(box->total_b_ns).text,
+                       weft_human_mean(box->own_a_ns).text, weft_human_mean(box->own_b_ns).text,
+                       weft_human_change(box->own_b_ns - box->own_a_ns).text,
+                       weft_human_change(node->difference_ns).text);
+    put_escaped(out, p.text, strlen(p.text));
+    weft_output_printf(out, ")%s", node->is_sure ? "" : ", unsure");
+}
+
 static void put_title(struct weft_output *out, const struct weft_flame *flame,
                       const struct weft_flame_box *box, struct weft_str name)
 {
@@ -330,6 +345,8 @@ static void put_title(struct weft_output *out, const struct weft_flame *flame,
     if (!flame->is_difference || !node) {
         weft_output_printf(out, ": %s, %.3g %%", amount(flame, box->width).text,
                            all > 0 ? 100 * box->width / all : 0);
+    } else if (box->n_folded > 1) {
+        put_folded(out, box);
     } else {
         weft_output_printf(
             out, ": A %s, B %s; itself A %s, B %s, %s", weft_human_mean(node->total_a_ns).text,

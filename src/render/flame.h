@@ -20,7 +20,10 @@ struct weft_flame_box {
     struct weft_str name;
     uint32_t parent;                      /* WEFT_ID_NONE for box 0 */
     double width;                         /* with all below it: of a difference, mean of B in ns */
-    const struct weft_compare_node *node; /* of a difference; else NULL */
+    const struct weft_compare_node *node; /* of a difference; else NULL; of several contexts that of
+                                           * the largest exclusive difference */
+    uint32_t n_folded; /* contexts that no symbol names (weft_flame_fold_nameless); else 0 */
+    double total_a_ns, total_b_ns, own_a_ns, own_b_ns; /* of those, if it has a node */
 };
 
 struct weft_flame {
@@ -44,6 +47,11 @@ WEFT_CHECKED enum weft_code weft_flame_of_table(const struct weft_ecct_matrix *m
 /* Of lines "a;b;c 12". WEFT_E_MALFORMED names the line; WEFT_E_LIMIT: too many boxes. O(bytes). */
 WEFT_CHECKED enum weft_code weft_flame_of_folded(struct weft_str text, struct weft_arena *arena,
                                                  struct weft_flame *flame, struct weft_err *err);
+
+/* Frames of the kernel that no symbol names, below one frame and each other, become one box, whose
+ * width is that of all; for pictures: stacks as text have each. O(boxes). */
+WEFT_CHECKED enum weft_code weft_flame_fold_nameless(struct weft_flame *flame,
+                                                     struct weft_err *err);
 
 /* Boxes of equal parent stand in the order of their names, so that two pictures can be compared by
  * eye; those too narrow to be seen are left out, and counted. */

@@ -45,6 +45,7 @@ static const struct weft_endpoint endpoints[] = {
     { "correspondences", WEFT_ANSWER_QUICK,
       PART | BIT(WIDTH) | BIT(LIMIT) | BIT(OBJECT) | BIT(RELEASERS), 0, -1,
       weft_serve_correspondences },
+    { "cut", WEFT_ANSWER_HEAVY, EXECUTIONS, 0, -1, weft_serve_cut },
     { "executions", WEFT_ANSWER_HEAVY, EXECUTIONS | BIT(NODE), 0, -1, weft_serve_executions },
     { "functions", WEFT_ANSWER_HEAVY, PART, 0, WEFT_KEPT_FUNCTIONS, weft_serve_functions },
     { "histogram", WEFT_ANSWER_HEAVY, PART | BIT(FN) | BIT(SELF), BIT(FN), -1,

@@ -154,6 +154,7 @@ WEFT_ENDPOINT(outliers);
 WEFT_ENDPOINT(types); /* compare.c */
 WEFT_ENDPOINT(executions);
 WEFT_ENDPOINT(compare);
+WEFT_ENDPOINT(cut); /* cut.c */
 
 /* ---- state.c --------------------------------------------------------------------------------- */
 

@@ -602,6 +602,34 @@ def check_compared(server, trace, wanted, question, where):
         ok(status == 400, f"{name} of {where}: {next(iter(bad))} refused", status)
 
 
+def check_cut(server, question, path, where):
+    """The groups to begin with are those of `weft diagnose`, which are told in its command."""
+    told = server.api("cut", **question)
+    options = ["--type", question["type"]] if "db" in question else ["--begin", question["begin"]]
+    found = weft_json("diagnose", *options, path)["types"][0]
+    if not found["filter_a"]:
+        ok(told == {"by": "nothing"}, f"no cut of {where}, as diagnose has none", told)
+        return
+    wanted = {"by": "durations", "a_max_ns": found["tail"]["fast_max_ns"],
+              "b_min_ns": found["tail"]["slow_min_ns"]}
+    ok(told == wanted, f"the cut of {where} is that of diagnose", f"{told} {found['tail']}")
+
+
+def check_builds(folder):
+    """Of builds the one that was put in first is the base, whatever its name."""
+    database = folder / "builds.db"
+    for tag in ("zebra", "middle", "ape"):
+        trace = own_trace(folder)
+        done = weft("executions", "-q", "--begin", "call:get", "--type", "get", "--tag", tag,
+                    "--db", database, trace)
+        ok(done.returncode == 0, f"a build {tag}", done.stderr)
+    server = Server(own_trace(folder), database)
+    ok(server.api("cut", db=0, type="get") == {"by": "tags", "a": "zebra", "b": "ape"},
+       "the build that was there first is A, the last B", server.api("cut", db=0, type="get"))
+    ok(server.get("api/cut?db=0&type=none")[0].status == 400, "the cut of no type is refused")
+    ok(server.end() == 0, "the server of builds ends", server.process.stderr.read())
+
+
 def check_executions(trace, folder):
     """Paths, executions and comparisons: of a trace, and of a database beside it."""
     database = folder / "executions.db"
@@ -613,6 +641,8 @@ def check_executions(trace, folder):
     server = Server(trace, database)
     check_compared(server, trace, wanted, {"type": "get", "begin": "call:get"}, "a trace")
     check_compared(server, trace, wanted, {"db": 0, "type": "get"}, "a database")
+    check_cut(server, {"type": "get", "begin": "call:get"}, trace, "a trace")
+    check_cut(server, {"db": 0, "type": "get"}, database, "a database")
     ok([(row["name"], row["count"]) for row in server.api("types", db=0)["types"]] ==
        [("get", len(wanted))], "types of a database")
     start, end = max(wanted, key=lambda one: one[1] - one[0])
@@ -665,6 +695,7 @@ def main():
         check_restart(trace, folder)
         check_states(folder)
         check_executions(own_trace(folder), folder)
+        check_builds(folder)
     tap.done()
 
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Answers of `types`, `executions` and `compare` (docs/http-api.md).
-import type { Executions, Frame, Metric, MetricUnit, Source } from '../lib/compare';
+import type { Executions, FirstCut, Frame, Metric, MetricUnit, Source } from '../lib/compare';
 import type { Compared, ComparedCause, ComparedMetric } from '../lib/compared';
 import type { FrameKind } from '../lib/ecct';
 import { take } from './columns';
@@ -36,6 +36,18 @@ export function decodeTypes(json: Json): { types: ExecutionType[]; proposals: Pr
       count: num(one, 'count'),
     })),
   };
+}
+
+/** The groups to begin with. */
+export function decodeCut(json: Json): FirstCut {
+  switch (text(json, 'by')) {
+    case 'tags':
+      return { by: 'tags', a: text(json, 'a'), b: text(json, 'b') };
+    case 'durations':
+      return { by: 'durations', aMax: num(json, 'a_max_ns'), bMin: num(json, 'b_min_ns') };
+    default:
+      return { by: 'nothing' };
+  }
 }
 
 const KINDS = new Set<string>(['function', 'state', 'lock', 'thread']);

@@ -9,7 +9,7 @@ import type { Mask, Raster } from '../lib/timelineraster';
 import type { SetIndex } from '../lib/timelineset';
 import { Cover } from '../lib/timelinetiles';
 import type { TileStore } from '../lib/timelinetiles';
-import { TRACK_TOP } from '../lib/timelinetracks';
+import { callsTop } from '../lib/timelinetracks';
 import type { Track } from '../lib/timelinetracks';
 import type { Theme } from './theme';
 import type { LabelMasks } from './timelinetext';
@@ -102,7 +102,7 @@ export class TrackPainter {
     this.cover.fill(store, track.thread, level, window.t0, window.t1);
     const step = track.levelHeight;
     for (let depth = 0; depth < track.levels; depth++) {
-      const y = top + TRACK_TOP + track.strip + depth * step;
+      const y = top + callsTop(track) + depth * step;
       const tall = step > 4 ? step - 1 : step;
       const [y0, y1] = [Math.round(y * dpr), Math.round((y + tall) * dpr)];
       if (y1 <= 0 || y0 >= raster.height) continue;

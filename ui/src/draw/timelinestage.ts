@@ -8,7 +8,7 @@ import type { Glyphs, Window } from '../lib/timelineglyphs';
 import { Raster } from '../lib/timelineraster';
 import { SetIndex } from '../lib/timelineset';
 import { columnNs, levelOf } from '../lib/timelinetiles';
-import { firstTrackAt, TRACK_FOOT, TRACK_TOP } from '../lib/timelinetracks';
+import { callsTop, firstTrackAt, TRACK_FOOT } from '../lib/timelinetracks';
 import type { Track, Tracks } from '../lib/timelinetracks';
 import type { App } from '../state/app';
 import { inferredStrip, stateAt, stateWords } from '../lib/timelinestates';
@@ -20,6 +20,8 @@ import { StateLoader } from '../state/timelinestates';
 import { TileLoader } from '../state/timelinetiles';
 import { LaneLoader } from '../state/timelinelanes';
 import { LANE, pieceAt, pieceWords } from '../lib/timelinelanes';
+import { segmentSentence } from '../lib/path';
+import { laneSegmentAt } from '../lib/timelinepath';
 import { paintAxis, ticksOf } from './axis';
 import { BaseStage } from './base';
 import type { Canvases } from './base';
@@ -29,6 +31,8 @@ import type { Scene, Style } from './timelinepaint';
 import { paintFlags } from './timelineflags';
 import { paintStrip, stripStyle } from './timelinestrip';
 import type { StripStyle } from './timelinestrip';
+import { paintHops, paintPathLane, pathStyle } from './timelinepath';
+import type { PathBox, PathPlace, PathStyle } from './timelinepath';
 import { laneStyle, paintLanes } from './timelinelanes';
 import type { LaneStyle } from './timelinelanes';
 import { LabelMasks } from './timelinetext';
@@ -38,6 +42,11 @@ const MERGE_PX = 2;
 const CELL_COLUMNS = 32;
 const STRIP_TOP = 2;
 const MARGIN = 300; // px above and below that are asked for ahead
+
+/** Where the strip of a path is on a track, in CSS px. */
+function pathBox({ path }: Track, top: number): PathBox {
+  return { top: top + STRIP_TOP, height: path - 2 };
+}
 
 /** A track where it is on the canvas. */
 export interface Placed {
@@ -57,6 +66,7 @@ export class TimelineStage extends BaseStage<Track> {
   private masks: LabelMasks | null = null;
   private lanes: LaneLoader | null = null;
   private laneStyle: LaneStyle | null = null;
+  private pathStyle: PathStyle | null = null;
   /** The lock under the pointer when the rows were painted, or ''. */
   private lock = '';
   private set: { of: CallSet; index: SetIndex } | null = null;
@@ -97,6 +107,7 @@ export class TimelineStage extends BaseStage<Track> {
     this.style = null;
     this.strips = null;
     this.laneStyle = null;
+    this.pathStyle = null;
     this.masks = null;
   }
 
@@ -186,6 +197,7 @@ export class TimelineStage extends BaseStage<Track> {
     const { pinnedHeight } = this.timeline.tracks();
     if (pinnedHeight > 0) raster.clear(0, Math.round(pinnedHeight * this.dpr));
     for (const one of placed) if (one.track.isPinned) this.paintTrack(scene, one, line);
+    this.paintArrows(scene);
     ctx.putImageData(this.image!, 0, 0);
     this.want(view, placed);
     if (scene.masks.isShort) this.markBase();
@@ -217,10 +229,67 @@ export class TimelineStage extends BaseStage<Track> {
       this.painter.paint(scene, track, top);
       this.paintSilence(scene, track.thread, Math.round(top * dpr), bottom);
       const strip = track.strip > 0 ? this.stripOf(track.thread) : undefined;
-      if (strip) paintStrip(scene, strip, top + STRIP_TOP, track.strip - 2);
+      if (strip) paintStrip(scene, strip, top + STRIP_TOP + track.path, track.strip - 2);
       this.paintLanes(scene, track, top);
+      this.paintPath(scene, track, top);
     }
     raster.rect(0, bottom - line, raster.width, bottom, style.line);
+  }
+
+  private paintPath(scene: Scene, track: Track, top: number): void {
+    const { path } = this.timeline.state.get();
+    const lane = track.path > 0 ? path?.lanes.get(track.thread) : undefined;
+    if (!path || !lane) return;
+    this.pathStyle ??= pathStyle(this.theme!);
+    paintPathLane(scene, this.pathStyle, path, lane, pathBox(track, top));
+  }
+
+  /** Between tracks that are in view or scrolled out of it. */
+  private paintArrows(scene: Scene): void {
+    const { path } = this.timeline.state.get();
+    if (!path || path.hops.length === 0) return;
+    const { tracks, pinnedHeight } = this.timeline.tracks();
+    const places = new Map<number, PathPlace>();
+    for (const track of tracks) {
+      if (track.path === 0) continue;
+      const box = pathBox(track, track.isPinned ? track.y : track.y - this.scrollTop);
+      const isSeen = track.isPinned || box.top >= pinnedHeight;
+      places.set(
+        track.thread,
+        isSeen ? { ...box, isSeen } : { top: pinnedHeight, height: 0, isSeen },
+      );
+    }
+    this.pathStyle ??= pathStyle(this.theme!);
+    paintHops(scene, this.pathStyle, path, thread => places.get(thread) ?? null);
+  }
+
+  /** The stretch of the path under a place of the area. */
+  private segmentAt(x: number, y: number, { track, top }: Placed): StateHit | null {
+    const { path } = this.timeline.state.get();
+    const box = pathBox(track, top);
+    if (!path || track.path === 0 || y < box.top || y >= box.top + box.height) return null;
+    const view = this.view();
+    const near = ((view.t1 - view.t0) / view.width) * 2;
+    const segment = laneSegmentAt(path, track.thread, view.t(x), near);
+    if (segment < 0) return null;
+    const own = path.path.segments[segment]!;
+    const nameOf = (id: number): string => this.timeline.served.threads[id]?.label ?? 'a thread';
+    return {
+      ...{ thread: track.thread, start: own.start, end: own.end, segment },
+      words: segmentSentence(own, path.path, nameOf),
+      by: `critical path of ${path.title}`,
+    };
+  }
+
+  /** The selected segment of the path has an outline. */
+  private outlineSegment(ctx: CanvasRenderingContext2D, view: View): void {
+    const { path, segment } = this.timeline.state.get();
+    const own = path?.path.segments[segment];
+    const placed = own && this.placed().find(({ track }) => track.thread === own.thread);
+    if (!own || !placed || placed.track.path === 0) return;
+    const box = pathBox(placed.track, placed.top);
+    const [x0, x1] = [view.x(own.start), view.x(own.end)];
+    this.outline(ctx, { x0, x1: Math.max(x0 + 1, x1), y0: box.top, y1: box.top + box.height }, 2);
   }
 
   /** Where the lanes of a track begin. */
@@ -309,7 +378,9 @@ export class TimelineStage extends BaseStage<Track> {
     if (hasAxis) paintAxis(axis, theme, view, dpr, range ?? callSpan(call), false);
     const seen = flags.filter(({ t }) => t >= view.t0 && t <= view.t1);
     const box = call && this.boxOf(call, view);
-    const isEmpty = !range && !hover && !box && seen.length === 0;
+    const { path, segment } = this.timeline.state.get();
+    const hasSegment = path !== null && segment >= 0;
+    const isEmpty = !range && !hover && !box && !hasSegment && seen.length === 0;
     if (isEmpty && this.isOverEmpty) return;
     this.isOverEmpty = isEmpty;
     const ctx = canvases.overlay.getContext('2d')!;
@@ -317,6 +388,7 @@ export class TimelineStage extends BaseStage<Track> {
     paintBands({ ctx, theme, view, dpr }, range, isPreview, null);
     if (hover) this.outline(ctx, hover, 1);
     if (box) this.outline(ctx, box, 2);
+    if (hasSegment) this.outlineSegment(ctx, view);
     const now = flags[editing] ?? null;
     paintFlags({ axis: hasAxis ? axis : null, over: ctx, theme, view, dpr, height }, seen, now);
   }
@@ -342,7 +414,7 @@ export class TimelineStage extends BaseStage<Track> {
       ({ track }) => track.thread === call.thread && call.depth < track.levels,
     );
     if (!own) return null;
-    const y0 = own.top + TRACK_TOP + own.track.strip + call.depth * own.track.levelHeight;
+    const y0 = own.top + callsTop(own.track) + call.depth * own.track.levelHeight;
     const [x0, x1] = [view.x(call.start), view.x(call.end)];
     const ns = call.end - call.start;
     return {
@@ -366,10 +438,13 @@ export class TimelineStage extends BaseStage<Track> {
   /** The state under a place of the area: where it is and what, in words. */
   stateAt(x: number, y: number): StateHit | null {
     const placed = this.trackAt(y);
+    const own = placed && this.segmentAt(x, y, placed);
+    if (own) return own;
     const lane = placed && placed.track.lanes > 0 ? this.laneAt(x, y, placed) : null;
     if (lane) return lane;
     const strip = placed && placed.track.strip > 0 ? this.stripOf(placed.track.thread) : null;
-    if (!placed || !strip || y - placed.top >= STRIP_TOP + placed.track.strip) return null;
+    const stripTop = (placed?.top ?? 0) + (placed?.track.path ?? 0);
+    if (!placed || !strip || y - stripTop >= STRIP_TOP + placed.track.strip) return null;
     const i = stateAt(strip, this.view().t(x));
     if (i < 0) return null;
     const { thread } = placed.track;
@@ -382,7 +457,7 @@ export class TimelineStage extends BaseStage<Track> {
     const placed = this.trackAt(y);
     if (!placed || placed.track.thread < 0 || !this.theme) return null;
     const { track, top } = placed;
-    const depth = Math.floor((y - top - TRACK_TOP - track.strip) / track.levelHeight);
+    const depth = Math.floor((y - top - callsTop(track)) / track.levelHeight);
     if (depth < 0 || depth >= track.levels) return null;
     const scene = this.scene(this.view());
     const { calls, blocks } = this.painter.glyphsOf(scene, track.thread, depth);
@@ -394,7 +469,7 @@ export class TimelineStage extends BaseStage<Track> {
   }
 
   private hitOf(glyphs: Glyphs, i: number, { track, top }: Placed, depth: number): TimelineHit {
-    const y0 = top + TRACK_TOP + track.strip + depth * track.levelHeight;
+    const y0 = top + callsTop(track) + depth * track.levelHeight;
     return {
       ...{ thread: track.thread, depth, start: glyphs.from[i]!, end: glyphs.to[i]! },
       ...{ fn: glyphs.fn[i]!, count: glyphs.count[i]!, covered: glyphs.covered[i]! },

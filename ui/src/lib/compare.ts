@@ -164,23 +164,24 @@ export function withCondition(group: Group, fresh: Condition): Group {
 
 /* ---- the groups to begin with ---------------------------------------------------------------- */
 
-const LEAST = 10; // executions of a group, if there are so many
-const GAP = 1.3;
+/** What the server says of the groups to begin with: builds, or where `weft diagnose` cuts. */
+export type FirstCut =
+  | { by: 'tags'; a: string; b: string }
+  | { by: 'durations'; aMax: number; bMin: number }
+  | { by: 'nothing' };
 
-/** Where the slow ones begin: the widest gap of ratios in the upper half, with at least ten (or one
- * in a hundred) beyond it; without a gap, the slowest tenth against the faster half. */
-export function slowTail(durations: Float64Array): { fast: number; slow: number } {
+/** Where nothing is to be told apart: the faster half, and the slowest tenth. */
+function withoutCut(durations: Float64Array): [fast: number, slow: number] {
   const sorted = Float64Array.from(durations, value => (Number.isNaN(value) ? 0 : value)).sort();
   const n = sorted.length;
-  if (n < 4) return { fast: sorted[0] ?? 0, slow: sorted[n - 1] ?? 0 };
-  const least = Math.min(Math.floor(n / 4), Math.max(LEAST, Math.floor(n / 100)));
-  let [at, widest] = [-1, GAP];
-  for (let i = Math.floor(n / 2); i < n - least; i++) {
-    const ratio = sorted[i + 1]! / Math.max(1, sorted[i]!);
-    if (ratio > widest) [at, widest] = [i, ratio];
-  }
-  if (at >= 0) return { fast: sorted[at]!, slow: sorted[at + 1]! };
-  return { fast: sorted[Math.floor(n / 2)]!, slow: sorted[Math.ceil(n * 0.9) - 1]! };
+  if (n < 4) return [sorted[0] ?? 0, sorted[n - 1] ?? 0];
+  return [sorted[Math.floor(n / 2)]!, sorted[Math.ceil(n * 0.9) - 1]!];
+}
+
+/** The round value between, where there is one: no execution lies between either. */
+function atCut(fast: number, slow: number): [fast: number, slow: number] {
+  const cut = roundBetween(fast, slow);
+  return cut > fast ? [cut, cut] : [fast, slow];
 }
 
 /** The roundest value between two; the lower one if there is none between. */
@@ -198,22 +199,34 @@ export function numberOf({ id }: Executions, i: number): number {
   return id[i]! % 2 ** 32;
 }
 
-/** Two tags, if there are several; else the fast ones against the slow tail. */
-export function firstGroups({ sources, metrics }: Executions): Record<Side, Group> {
-  const tags = [...new Set(sources.map(({ tag }) => tag))].filter(tag => tag !== '');
-  if (tags.length >= 2)
-    return { a: [{ kind: 'tag', text: tags[0]! }], b: [{ kind: 'tag', text: tags[1]! }] };
+export function firstGroups({ metrics }: Executions, cut: FirstCut): Record<Side, Group> {
+  if (cut.by === 'tags')
+    return { a: [{ kind: 'tag', text: cut.a }], b: [{ kind: 'tag', text: cut.b }] };
   const duration = metrics[0];
   if (!duration || duration.values.length === 0) return { a: [], b: [] };
-  const tail = slowTail(duration.values);
-  const isGap = tail.slow / Math.max(1, tail.fast) > GAP;
-  const cut = isGap ? roundBetween(tail.fast, tail.slow) : tail.fast;
-  const [fast, slow] = cut > tail.fast ? [cut, cut] : [tail.fast, tail.slow];
+  const [fast, slow] =
+    cut.by === 'durations' ? atCut(cut.aMax, cut.bMin) : withoutCut(duration.values);
   const own = { kind: 'metric' as const, name: duration.name };
   return {
     a: [{ ...own, min: -Infinity, max: fast }],
     b: [{ ...own, min: slow, max: Infinity }],
   };
+}
+
+/** Whose cut it is, if the groups are still those to begin with, in either order; else ''. */
+export function cutWords(
+  executions: Executions,
+  groups: Record<Side, Group>,
+  cut: FirstCut,
+): string {
+  const first = firstGroups(executions, cut);
+  const same = (x: Group, y: Group): boolean => JSON.stringify(x) === JSON.stringify(y);
+  const isFirst = same(groups.a, first.a) && same(groups.b, first.b);
+  const isSwapped = same(groups.a, first.b) && same(groups.b, first.a);
+  if (!isFirst && !isSwapped) return '';
+  if (cut.by === 'tags') return `${cut.a} was recorded first: it is ${isFirst ? 'A' : 'B'}.`;
+  if (cut.by === 'durations') return 'Cut where weft diagnose cuts.';
+  return 'Nothing tells slow ones apart: the slowest tenth, and the faster half.';
 }
 
 /* ---- the address ----------------------------------------------------------------------------- */

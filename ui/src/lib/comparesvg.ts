@@ -4,7 +4,7 @@ import type { Executions } from './compare';
 import { inkOn } from './color';
 import { isUnsure, signed, stepOf } from './compared';
 import type { Compared, Statistic } from './compared';
-import { diffTree } from './compareflame';
+import { diffTree, nodeAt } from './compareflame';
 import { layoutFlame } from './flame';
 import { duration } from './format';
 
@@ -26,17 +26,18 @@ export interface SvgOptions {
 }
 
 export function flameSvg(executions: Executions, compared: Compared, options: SvgOptions): string {
-  const { nodes, tree, placeOf } = diffTree(executions, compared, options.focus, options.by);
+  const diff = diffTree(executions, compared, options.focus, options.by);
+  const { nodes, tree, placeOf } = diff;
   const flame = layoutFlame(tree, { width: WIDTH - 40, order: 'time', nameOf: String });
   const whole = compared.metrics.find(({ metric }) => metric === 0)?.difference ?? 0;
   const height = TOP + flame.levels * LEVEL + 24;
   const boxes = flame.boxes.map(box => {
     const [x, w] = [20 + box.x0, Math.max(0.5, box.x1 - box.x0 - 1)];
     const y = TOP + box.level * LEVEL;
-    const place = box.kind === 'node' ? (placeOf[tree.fn[box.node]! + 1] ?? -1) : -1;
+    const place = box.kind === 'node' ? (placeOf[nodeAt(diff, box.node)] ?? -1) : -1;
     const step = place < 0 ? 2 : stepOf(compared.nodes, place, options.statistic, whole);
     const name = box.kind === 'node' ? nodes[tree.fn[box.node]!]!.name : `\u00d7${box.n}`;
-    const own = place < 0 ? 0 : compared.nodes.difference[place]!;
+    const own = box.kind === 'node' ? diff.difference[tree.fn[box.node]!]! : 0;
     const words = `${name}  ${duration(box.ns)}${own === 0 ? '' : `  ${signed(own)}`}`;
     const label = words.slice(0, Math.floor((w - 8) / PX_PER_LETTER));
     const unsure = place >= 0 && isUnsure(compared, place);

@@ -3,6 +3,7 @@
 // levels high as it is to show. Only what is in view is ever looked at closer.
 
 import { LANE } from './timelinelanes';
+import { LOW_PATH, PATH_STRIP } from './timelinepath';
 
 export const LEVEL = 13; // 12 and a line
 export const TRACK_TOP = 3;
@@ -56,6 +57,8 @@ export interface Track {
   allLevels: number;
   /** Px that states take over the calls; 0: none are known. */
   strip: number;
+  /** Px that a critical path takes over the states; 0: it is not on this thread. */
+  path: number;
   /** Lanes of locks below the calls. */
   lanes: number;
   mode: TrackMode;
@@ -80,6 +83,8 @@ export interface TrackOptions {
   hasStrip?: boolean;
   /** Lanes of locks by thread. */
   lanes?: (thread: number) => number;
+  /** Threads of the critical path that is shown. */
+  onPath?: { has: (thread: number) => boolean } | null;
 }
 
 export interface Tracks {
@@ -113,10 +118,11 @@ function trackOf(
   thread: TrackThread,
   mode: TrackMode,
   isPinned: boolean,
-  { hasStrip = false, lanes: lanesOf }: TrackOptions,
+  { hasStrip = false, lanes: lanesOf, onPath }: TrackOptions,
 ): Track {
   const lanes = mode === 'compact' ? 0 : (lanesOf?.(thread.id) ?? 0);
   const strip = hasStrip ? (mode === 'compact' ? LOW_STRIP : STRIP) : 0;
+  const path = onPath?.has(thread.id) ? (mode === 'compact' ? LOW_PATH : PATH_STRIP) : 0;
   const allLevels = thread.maxDepth + 1;
   const levels = mode === 'few' ? Math.min(FEW_LEVELS, allLevels) : allLevels;
   const levelHeight =
@@ -125,20 +131,25 @@ function trackOf(
     mode === 'compact' ? Math.min(levels, Math.floor((COMPACT - 4) / levelHeight)) : levels;
   const height =
     mode === 'compact'
-      ? COMPACT + strip
-      : Math.max(LEAST_TRACK, TRACK_TOP + strip + drawn * LEVEL + lanes * LANE + TRACK_FOOT);
+      ? COMPACT + strip + path
+      : Math.max(LEAST_TRACK, TRACK_TOP + path + strip + drawn * LEVEL + lanes * LANE + TRACK_FOOT);
   return {
     ...{ key: `${isPinned ? 'p' : 't'}${thread.id}`, thread: thread.id, pid: thread.pid },
     ...{ threads: 1, y: 0, height, levels: drawn, levelHeight, allLevels, mode, isPinned },
-    ...{ strip, lanes },
+    ...{ strip, path, lanes },
   };
+}
+
+/** Px from a track's upper border to its calls. */
+export function callsTop({ path, strip }: Track): number {
+  return TRACK_TOP + path + strip;
 }
 
 function headOf(pid: number, threads: number): Track {
   return {
     ...{ key: `g${pid}`, thread: -1, pid, threads, y: 0, height: HEAD, levels: 0 },
     ...{ levelHeight: 0, allLevels: 0, mode: 'few', isPinned: false, strip: 0 },
-    lanes: 0,
+    ...{ path: 0, lanes: 0 },
   };
 }
 

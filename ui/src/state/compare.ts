@@ -2,14 +2,20 @@
 // The Compare screen: which executions, the two groups, and its questions to the server. A drag is
 // followed here at once, and by the server as fast as it answers; what it says in full comes when
 // the drag rests.
-import { decodeCompared, decodeContext, decodeExecutions, decodeTypes } from '../api/compare';
+import {
+  decodeCompared,
+  decodeContext,
+  decodeCut,
+  decodeExecutions,
+  decodeTypes,
+} from '../api/compare';
 import type { ExecutionType, Proposal } from '../api/compare';
 import { num, objects, text } from '../api/json';
 import { Superseded } from '../api/source';
 import type { Params } from '../api/source';
 import { Atom } from '../lib/atom';
 import * as compare from '../lib/compare';
-import type { Condition, Executions, Group, Ranged, Side } from '../lib/compare';
+import type { Condition, Executions, FirstCut, Group, Ranged, Side } from '../lib/compare';
 import { makeBins } from '../lib/comparebins';
 import type { MetricBins } from '../lib/comparebins';
 import type { Compared, Statistic } from '../lib/compared';
@@ -45,6 +51,8 @@ export interface CompareState {
   subject: Subject | null;
   executions: Executions | null;
   groups: Groups;
+  /** The groups to begin with, as the server has them. */
+  cut: FirstCut;
   /** Counts by side, of the groups as they are dragged. */
   counts: Record<Side, number>;
   /** Counts changes of the members. */
@@ -82,6 +90,7 @@ export function initialCompare(): CompareState {
   return {
     ...{ databases: null, proposals: [], subject: null, executions: null },
     ...{ groups: { a: [], b: [] }, counts: { a: 0, b: 0 }, turn: 0, compared: null },
+    cut: { by: 'nothing' },
     ...{ isDraft: false, waiting: '', error: '', charts: [], linear: new Set(['start']) },
     ...{
       by: 'b',
@@ -189,12 +198,24 @@ export class Compare {
     );
     if (!sameSubject(subject, this.state.get().subject)) return;
     const executions = decodeExecutions(answer);
+    const cut = await this.askCut(subject);
+    if (!sameSubject(subject, this.state.get().subject)) return;
     this.members = new Uint8Array(executions.n);
-    this.set({ executions, waiting: '', charts: firstCharts(executions) });
+    this.set({ executions, cut, waiting: '', charts: firstCharts(executions) });
     const { wanted } = this;
     this.wanted = null;
     if (wanted) this.readPlace(executions, wanted, true);
-    else this.setGroups(compare.firstGroups(executions));
+    else this.setGroups(compare.firstGroups(executions, cut));
+  }
+
+  /** Which groups to begin with; without an answer, what can be said of durations alone. */
+  private async askCut(subject: Subject): Promise<FirstCut> {
+    try {
+      return decodeCut(await this.served.source.json('cut', this.params(subject), 'compare.cut'));
+    } catch (error) {
+      if (error instanceof Superseded) throw error;
+      return { by: 'nothing' };
+    }
   }
 
   /** The groups of an address; taken when the executions are there. */
@@ -211,7 +232,7 @@ export class Compare {
           a: compare.readGroup(executions, get('A')),
           b: compare.readGroup(executions, get('B')),
         }
-      : compare.firstGroups(executions);
+      : compare.firstGroups(executions, this.state.get().cut);
     this.set(compare.readView(executions, get, MOST_CHARTS));
     const before = this.state.get().groups;
     if (!isFirst && JSON.stringify(before) === JSON.stringify(groups)) return;

@@ -3,6 +3,7 @@
 import { Atom } from '../lib/atom';
 import { duration, exact, integer, plural } from '../lib/format';
 import type { Span } from '../lib/model';
+import type { TimelinePath } from '../lib/timelinepath';
 import { layoutTracks, TRACK_SORTS } from '../lib/timelinetracks';
 import type { TrackMode, Tracks, TrackSort } from '../lib/timelinetracks';
 import { say } from './actions';
@@ -39,6 +40,8 @@ export interface StateHit {
   by: string;
   /** The lock, if it is a piece of a lane. */
   lock?: string;
+  /** The segment, if it is a stretch of the critical path. */
+  segment?: number;
 }
 
 export interface Flag {
@@ -74,6 +77,12 @@ export interface TimelineState {
   hasLanes: boolean;
   /** By thread: the locks that have lanes; null: not known yet. */
   laneOrder: ReadonlyMap<number, readonly string[]> | null;
+  /** The critical path is drawn, if there is one. */
+  hasPath: boolean;
+  /** The one that is drawn (state/timelinepath); null: none, or it is switched off. */
+  path: TimelinePath | null;
+  /** Its selected segment, or -1. */
+  segment: number;
   /** What is being asked for, in a word; '' when nothing is. */
   asking: string;
   trouble: string;
@@ -90,6 +99,7 @@ const FRESH: TimelineState = {
   over: null,
   ...{ pointer: null, isTipPinned: false, menu: null, flags: [], editing: -1, busy: null },
   ...{ asking: '', trouble: '', hasLanes: true, laneOrder: null },
+  ...{ hasPath: true, path: null, segment: -1 },
 };
 
 const all = new WeakMap<App, Timeline>();
@@ -114,7 +124,7 @@ function makeTimeline(app: App, served: Served): Timeline {
     ...{ served, state },
     tracks() {
       const { hidden } = app.state.get();
-      const { sort, mode, modes, pins, closed, busy, hasLanes, laneOrder } = state.get();
+      const { sort, mode, modes, pins, closed, busy, hasLanes, laneOrder, path } = state.get();
       const { set, isSetOnly } = served.state.get();
       const parts = [
         hidden,
@@ -127,13 +137,16 @@ function makeTimeline(app: App, served: Served): Timeline {
         isSetOnly && set,
         hasLanes,
         laneOrder,
+        path,
       ];
       if (made && parts.every((part, i) => part === made!.parts[i])) return made.tracks;
       const only = onlyThreads(served);
       const hasStrip = served.trace.hasStates || served.trace.calls > 0;
       const lanes = (thread: number): number =>
         hasLanes ? (laneOrder?.get(thread)?.length ?? 0) : 0;
-      const options = { lanes, hidden, sort, mode, modes, pins, closed, busy, only, hasStrip };
+      const onPath = path?.lanes ?? null;
+      const look = { sort, mode, modes, pins, closed, busy };
+      const options = { ...look, lanes, hidden, only, hasStrip, onPath };
       made = { parts, tracks: layoutTracks({ threads: served.threads, ...options }) };
       return made.tracks;
     },
@@ -148,7 +161,7 @@ export function setTimeline(app: App, change: Partial<TimelineState>): void {
 /** Tells when something changes that the address names. */
 export function watchPlace(app: App, tell: () => void): () => void {
   const { state, served } = timelineOf(app);
-  const keys = ['pins', 'sort', 'mode', 'modes', 'closed'] as const;
+  const keys = ['pins', 'sort', 'mode', 'modes', 'closed', 'hasPath'] as const;
   const offs = [
     state.subscribe((now, before) => {
       if (keys.some(key => now[key] !== before[key])) tell();

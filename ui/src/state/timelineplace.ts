@@ -16,7 +16,7 @@ function atText(app: App, call: CallAt | null): string {
 
 export function writePlace(app: App): [string, string][] {
   const { served, state } = timelineOf(app);
-  const { pins, sort, mode, modes, closed } = state.get();
+  const { pins, sort, mode, modes, closed, hasPath } = state.get();
   const { call, isSetOnly } = served.state.get();
   const tidOf = (id: number): number => served.threads[id]!.tid;
   const own = [...modes].map(([id, one]) => `t${tidOf(id)}.${one}`);
@@ -27,6 +27,7 @@ export function writePlace(app: App): [string, string][] {
     ['levels', [mode === 'few' ? '' : mode, ...own].filter(Boolean).join(',')],
     ['shut', [...closed].join(',')],
     ['setonly', isSetOnly ? '1' : ''],
+    ['onpath', hasPath ? '' : '0'],
   ];
 }
 
@@ -74,6 +75,7 @@ export function readPlace(app: App, get: (key: string) => string): void {
   setTimeline(app, {
     ...{ pins, mode, modes, closed: new Set(closed) },
     sort: TRACK_SORTS.find(([key]) => key === get('tracks'))?.[0] ?? 'first',
+    hasPath: get('onpath') !== '0',
   });
   setServed(served, { isSetOnly: get('setonly') === '1' });
   readCall(app, get('at'), byTid);

@@ -3,7 +3,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Panes } from '../draw/pane';
-import { contextOf, writeGroup, writeView } from '../lib/compare';
+import { contextOf, cutWords, writeGroup, writeView } from '../lib/compare';
 import type { Executions, Side } from '../lib/compare';
 import { countedOf, methodOf, rankedCsv, STATISTICS, verdictOf } from '../lib/compared';
 import type { Compared, Statistic } from '../lib/compared';
@@ -24,7 +24,7 @@ import { ExecutionTable, Ranked } from './comparetables';
 import { CompareContext, metricWords, useCompare, useCompareState } from './compareuse';
 import type { CompareScope } from './compareuse';
 import { copyExact } from './functionsuse';
-import { Sentence } from './parts';
+import { Key, Sentence } from './parts';
 import { useApp, useAtom } from './use';
 
 /* ---- head ------------------------------------------------------------------------------------ */
@@ -39,7 +39,10 @@ function Verdict({
   const subject = useCompareState(s => s.subject);
   const counts = useCompareState(s => s.counts);
   const isDraft = useCompareState(s => s.isDraft);
+  const groups = useCompareState(s => s.groups);
+  const cut = useCompareState(s => s.cut);
   const waiting = useCompareState(s => s.waiting);
+  const words = cutWords(executions, groups, cut);
   const own = compared?.metrics.find(({ metric }) => metric === 0);
   const rest = executions.n - counts.a - counts.b + (compared?.both ?? 0);
   return (
@@ -61,6 +64,7 @@ function Verdict({
         {compared && compared.both > 0 && `, ${integer(compared.both)} in both`}.{' '}
         {own && Number.isFinite(own.low) && `Interval: 95 %, ${methodOf(compared!)}. `}
         {compared && countedOf(compared)}
+        {words && ` ${words}`}
         {isDraft && ' So far without bootstrap, while you drag.'}
         {waiting === 'compare' && ' Comparing\u2026'}
       </p>
@@ -147,7 +151,7 @@ function Tools({ executions }: { executions: Executions }): JSX.Element {
       </span>
       <span class="cmp-export" role="group" aria-label="Groups, and export">
         <button class="link" onClick={() => compare.swap()}>
-          swap A and B
+          swap A and B <Key>b</Key>
         </button>
         <button class="link" onClick={() => exportSvg(compare)}>
           SVG
@@ -395,6 +399,7 @@ function keyOn(app: App, event: KeyboardEvent): boolean {
     F: () => compare.set({ focus: node }),
     '0': () => compare.set({ focus: -1 }),
     Enter: () => openPair(compare, ticked),
+    b: () => compare.swap(),
     ...(isFlame ? arrows : {}),
   };
   const run = steps[event.key];
@@ -502,6 +507,7 @@ export function compareScreen(): ScreenSpec {
     },
     kind: () => ' compare-page',
     keys: [
+      ['b', 'swap A and B'],
       ['Alt+A', 'filter A'],
       ['Alt+B', 'filter B'],
       ['. ,', 'next difference'],
@@ -510,6 +516,7 @@ export function compareScreen(): ScreenSpec {
       ['Enter', 'open a pair side by side'],
     ],
     help: [
+      ['b', 'Compare: what was A is B, and the other way round'],
       ['Alt+A Alt+B', 'Compare: group A, B by the time in the selected context'],
       ['. ,', 'Compare: next, previous difference'],
       [
@@ -523,7 +530,7 @@ export function compareScreen(): ScreenSpec {
     status: statusOf,
     onKey: keyOn,
     commands: app => [
-      { name: 'Compare: swap A and B', run: () => compareOf(app).swap() },
+      { name: 'Compare: swap A and B', key: 'b', run: () => compareOf(app).swap() },
       {
         name: 'Compare: counts linear, square root, log',
         run: () => {

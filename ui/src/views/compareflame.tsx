@@ -10,7 +10,15 @@ import { contextOf } from '../lib/compare';
 import type { Executions } from '../lib/compare';
 import { isUnsure, pWords, signed, stepOf, valueWords } from '../lib/compared';
 import type { Compared } from '../lib/compared';
-import { depthOf, diffTree, treeNode, widestOf, withoutWidth } from '../lib/compareflame';
+import {
+  depthOf,
+  diffTree,
+  foldedNames,
+  nodeAt,
+  treeNode,
+  widestOf,
+  withoutWidth,
+} from '../lib/compareflame';
 import type { DiffTree } from '../lib/compareflame';
 import { boxAt, layoutFlame } from '../lib/flame';
 import type { Flame } from '../lib/flame';
@@ -33,7 +41,7 @@ export interface FlameScope {
 
 /** The place of a box in the answer; -1: it has none. */
 function placeAt({ diff }: FlameScope, at: number): number {
-  return diff.placeOf[diff.tree.fn[at]! + 1] ?? -1;
+  return diff.placeOf[nodeAt(diff, at)] ?? -1;
 }
 
 export function wholeDifference({ metrics }: Compared): number {
@@ -72,11 +80,13 @@ export function labelsAt(scope: FlameScope, at: number, prefix: string): string[
   const words = `${VERB[kind]}${kind === 'function' ? stripPrefix(name, prefix) : name}`;
   const mean = duration(scope.diff.tree.sum[at]!);
   const place = placeAt(scope, at);
-  const own = place < 0 ? 0 : scope.compared.nodes.difference[place]!;
+  const box = scope.diff.tree.fn[at]!;
+  const own = scope.diff.difference[box]!;
   const { low, high } = scope.compared.nodes;
   const long = `${words}  ${mean}`;
   const isOwn = scope.diff.tree.self[at]! > scope.diff.tree.sum[at]! / 2;
-  if (own === 0 || !isOwn || isUnsure(scope.compared, place)) return [long, words];
+  if (own === 0 || !isOwn || place < 0 || isUnsure(scope.compared, place)) return [long, words];
+  if (scope.diff.folded[box]! > 1) return [`${long}  ${signed(own)}`, long, words];
   return [
     `${long}  ${signed(own)}  95 % ${duration(low[place]!)} to ${duration(high[place]!)}`,
     `${long}  ${signed(own)}`,
@@ -97,7 +107,9 @@ function NodeTip({
   y: number;
 }): JSX.Element {
   const { diff, executions, compared } = scope;
-  const id = diff.tree.fn[at]! + 1;
+  const box = diff.tree.fn[at]!;
+  const many = diff.folded[box]! > 1;
+  const id = nodeAt(diff, at);
   const place = placeAt(scope, at);
   const path = contextOf(executions, id);
   const { nodes } = compared;
@@ -126,16 +138,19 @@ function NodeTip({
   return (
     <div class="tip" role="tooltip" style={tipStyle(x, y)}>
       <div class="line">
-        <b class="grow">{path.at(-1)?.name ?? 'all'}</b>
+        <b class="grow">{diff.nodes[box]!.name}</b>
         <b>{duration(diff.tree.sum[at]!)}</b>
       </div>
       <p class="remark">
-        {path
-          .slice(-6, -1)
-          .map(({ name }) => name)
-          .join(' \u203a ')}
+        {foldedNames(path.slice(0, -1)).slice(-5).join(' \u203a ')}
         {place >= 0 && isUnsure(compared, place) && '; not sure'}
       </p>
+      {many && (
+        <p class="remark">
+          No symbol names these {diff.folded[box]} contexts; of their own they differ by{' '}
+          {signed(diff.difference[box]!)}. The one that differs most, {path.at(-1)?.name}:
+        </p>
+      )}
       <table>
         <tbody>
           {rows.map(([name, value]) => (
@@ -186,10 +201,7 @@ function Context({ scope }: { scope: FlameScope }): JSX.Element | null {
   return (
     <p class="cmp-selected">
       <span class="grow" title={path.map(({ name }) => name).join(' \u203a ')}>
-        {path
-          .slice(-4)
-          .map(({ name }) => name)
-          .join(' \u203a ')}
+        {foldedNames(path).slice(-4).join(' \u203a ')}
         {!(diff.tree.sum[treeNode(diff, node)]! > 0) && (
           <>
             {' '}
@@ -276,7 +288,7 @@ export function CompareFlame({ scope, what }: { scope: FlameScope; what: string 
     const view = scroller.current;
     const shown = view && flame ? widestOf(executions, diff, node) : -1;
     if (!view || shown < 1) return;
-    const y = (contextOf(executions, shown).length - 1) * ECCT_LEVEL;
+    const y = (diff.tree.depth[treeNode(diff, shown)]! - 1) * ECCT_LEVEL;
     const isSeen = y >= view.scrollTop && y + ECCT_LEVEL <= view.scrollTop + view.clientHeight;
     // its callers above it; below it what there is room for
     if (!isSeen) view.scrollTop = Math.max(0, y + 2 * ECCT_LEVEL - view.clientHeight);
@@ -332,11 +344,11 @@ export function CompareFlame({ scope, what }: { scope: FlameScope; what: string 
             onMouseLeave={() => setOver(null)}
             onClick={event => {
               const found = at(event);
-              compare.set({ node: found < 0 ? -1 : diff.tree.fn[found]! + 1 });
+              compare.set({ node: found < 0 ? -1 : nodeAt(diff, found) });
             }}
             onDblClick={event => {
               const found = at(event);
-              if (found >= 0) compare.set({ focus: diff.tree.fn[found]! + 1 });
+              if (found >= 0) compare.set({ focus: nodeAt(diff, found) });
             }}
           >
             <canvas ref={canvas} aria-hidden="true" />

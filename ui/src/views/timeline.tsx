@@ -10,9 +10,11 @@ import * as act from '../state/actions';
 import type { App } from '../state/app';
 import type { OnReady, ScreenSpec } from '../state/screens';
 import { setServed } from '../state/served';
+import { pathsOf } from '../state/path';
 import * as time from '../state/timeline';
 import { timelineOf } from '../state/timeline';
 import { followBusy } from '../state/timelinebusy';
+import { followPath, showPath, togglePath } from '../state/timelinepath';
 import { readPlace, writePlace } from '../state/timelineplace';
 import { followSearch, searchText } from '../state/timelinesearch';
 import * as walk from '../state/timelinewalk';
@@ -51,7 +53,7 @@ function TimelineScreen({ onReady }: { onReady: OnReady }): JSX.Element {
   const app = useApp();
   useEffect(() => {
     loadFlags(app);
-    const offs = [followSearch(app), followBusy(app)];
+    const offs = [followSearch(app), followBusy(app), followPath(app)];
     walk.carryItem(app);
     time.learnLanes(app);
     return () => offs.forEach(off => off());
@@ -153,6 +155,7 @@ export const TIMELINE: ScreenSpec = {
     ['p', 'pin'],
     ['g', 'sort'],
     ['l', 'locks'],
+    ['c', 'path'],
     ['h', 'filter'],
   ],
   help: [
@@ -166,10 +169,21 @@ export const TIMELINE: ScreenSpec = {
     ['p', 'Timeline: pin the thread on top'],
     ['g', 'Timeline: sort threads otherwise'],
     ['l', 'Timeline: lanes of locks: held, held while others wait, waiting'],
+    ['c', 'Timeline: the critical path that was asked for last, on the threads that it is on'],
+    ['[ ]', 'Timeline: along the path, to the thread that it came from or goes on in'],
+    ['{ }', 'Timeline: the path before, the next one'],
     ['e, E', 'Timeline: levels of the thread, of all'],
     ['Alt', 'Timeline: keep the tool-tip; while dragging: do not snap'],
   ],
   status: () => '',
+  commands: app => [
+    { name: 'Timeline: draw the critical path, or no longer', run: () => togglePath(app) },
+    {
+      name: 'Timeline: the whole critical path in the window',
+      run: () => showPath(app),
+      isFor: () => pathsOf(app).current() !== null,
+    },
+  ],
   onKey: timelineKey,
   search: { text: searchText, step: (app, direction) => walk.stepHit(app, direction) },
   focus: walk.focusSpan,

@@ -14,6 +14,7 @@ import type { CallAt, ServedThread } from '../state/served';
 import * as time from '../state/timeline';
 import { timelineOf } from '../state/timeline';
 import { MiniMap } from './timelinemap';
+import { PathBar } from './timelinepath';
 import { bindTimeline } from './timelinekeys';
 import { useAtom } from './timelineuse';
 import { useApp, usePart } from './use';
@@ -295,6 +296,7 @@ export function TimelineChart({ onReady }: { onReady: OnReady }): JSX.Element {
         <Shown stage={stage} />
         <canvas ref={axis} aria-hidden="true" class="axis" />
       </div>
+      <PathBar />
       <div
         ref={scroller}
         id="chart"

@@ -11,7 +11,7 @@ import type { App } from '../state/app';
 import { showPaths } from '../state/path';
 import * as time from '../state/timeline';
 import { timelineOf } from '../state/timeline';
-import type { TimelineHit } from '../state/timeline';
+import type { StateHit, TimelineHit } from '../state/timeline';
 import * as walk from '../state/timelinewalk';
 import { copyText, hueVar, Key } from './parts';
 import { useAtom } from './timelineuse';
@@ -96,6 +96,12 @@ function MergedRows({ hit }: { hit: TimelineHit }): JSX.Element {
   );
 }
 
+/** What a click on a state does. */
+function clickWord({ lock, segment }: StateHit): string {
+  if (segment !== undefined) return 'select it';
+  return lock === undefined ? 'its time is the range' : 'its holders and waiters';
+}
+
 export function TimelineTip(): JSX.Element | null {
   const app = useApp();
   const { served, state } = timelineOf(app);
@@ -121,8 +127,7 @@ export function TimelineTip(): JSX.Element | null {
           {served.threads[over!.thread]!.label} · starts {exact(over!.start)} · {over!.by}
         </p>
         <p class="keys">
-          <Key>click</Key>{' '}
-          {over!.lock === undefined ? 'its time is the range' : 'its holders and waiters'}
+          <Key>click</Key> {clickWord(over!)}
         </p>
       </div>
     );

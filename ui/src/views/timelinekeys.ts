@@ -5,8 +5,10 @@ import { exact } from '../lib/format';
 import * as act from '../state/actions';
 import type { App } from '../state/app';
 import { interplayOf } from '../state/interplay';
+import { pathsOf } from '../state/path';
 import { setServed } from '../state/served';
 import * as time from '../state/timeline';
+import * as onPath from '../state/timelinepath';
 import * as walk from '../state/timelinewalk';
 import { bindPointer } from './gestures';
 import type { Pointing } from './gestures';
@@ -46,7 +48,8 @@ export function bindTimeline(app: App, stage: TimelineStage, area: HTMLElement):
       if (hit && (event.ctrlKey || event.metaKey)) walk.pickHit(app, hit);
       else walk.selectHit(app, hit);
       const state = hit ? null : stage.stateAt(x, y);
-      if (state?.lock !== undefined) openLock(app, state.lock);
+      if (state?.segment !== undefined) onPath.selectSegment(app, state.segment);
+      else if (state?.lock !== undefined) openLock(app, state.lock);
       else rangeOfState(app, state);
     },
     double: (x, y) => {
@@ -145,6 +148,11 @@ function letterSteps(app: App): Steps {
     e: () => time.nextMode(app, threadNow(app)),
     E: () => time.nextMode(app, -1),
     l: () => time.toggleLanes(app),
+    c: () => onPath.togglePath(app),
+    '[': () => onPath.stepPath(app, -1),
+    ']': () => onPath.stepPath(app, 1),
+    '{': () => onPath.otherPath(app, -1),
+    '}': () => onPath.otherPath(app, 1),
     t: () => act.say(app, 'the timeline\u2019s time is linear'),
     Enter: () => act.commitRange(app),
   };
@@ -178,6 +186,7 @@ export function clearTimeline(app: App): boolean {
   if (menu) time.setTimeline(app, { menu: null });
   else if (editing >= 0) time.setTimeline(app, { editing: -1 });
   else if (isTipPinned) time.setTimeline(app, { isTipPinned: false, hover: null, pointer: null });
+  else if (state.get().segment >= 0) pathsOf(app).set({ segment: -1 });
   else if (app.state.get().range) act.setRange(app, null, false);
   else if (isSetOnly) setServed(served, { isSetOnly: false });
   else if (call) time.selectCall(app, null);

@@ -4,6 +4,7 @@
 import { serveCompare } from './fakecompare.mjs';
 import { fragmentOf, newContext, PATIENCE_MS, settle } from './page.mjs';
 import { openServed, serve } from './serve.mjs';
+import { testTimelinePath } from './timelinepath.mjs';
 
 const SUBJECT = '&cx=-1%7Cinsert%7Ccall%253Ainsert%7C%7C%7C';
 
@@ -247,6 +248,7 @@ async function groups(ok, browser, server) {
   await settle(page);
   ok((await fragmentOf(page)).includes('s=2'), 'a click opens an execution in the Timeline');
   ok((await fragmentOf(page)).includes('cp=t'), 'with its critical path');
+  await testTimelinePath(ok, page, browser, server);
   await context.close();
   const again = await open(browser, server.address, fragment);
   ok(String(await counts(again.page)) === `${a},${b}`, 'a link shows the same groups');

@@ -214,6 +214,16 @@ function compare(runs, get, verdict) {
 }
 
 /** A path that goes to the next thread in its middle third, and does not explain its end. */
+/** One in ten waits for longer than all others take. */
+function cut(runs) {
+  const lengths = runs.map(run => run.metrics[0]);
+  const fast = lengths.filter(ns => ns < 5000);
+  if (fast.length === lengths.length) return { by: 'nothing' };
+  const slow = lengths.filter(ns => ns >= 5000);
+  const least = list => list.reduce((a, b) => Math.min(a, b), Infinity);
+  return { by: 'durations', a_max_ns: -least(fast.map(ns => -ns)), b_min_ns: least(slow) };
+}
+
 function path(get) {
   const thread = Number(get('thread') ?? 0);
   const [from, to] = [Number(get('from')), Number(get('to'))];
@@ -300,6 +310,7 @@ export async function serveCompare(n, { verdict = '', isAlone = false } = {}) {
     } else if (name === 'executions') columns(executions(runs, get));
     else if (name === 'compare') columns(compare(runs, get, verdict));
     else if (name === 'path') json(path(get));
+    else if (name === 'cut') json(cut(runs));
     else return false;
     return true;
   });

@@ -111,14 +111,26 @@ describe('groups', () => {
   });
 
   it('begin with tags, or with the slow tail', () => {
-    expect(compare.firstGroups(executions).a).toEqual([{ kind: 'tag', text: 'base' }]);
-    const one = { ...executions, sources: [executions.sources[0]!, executions.sources[0]!] };
-    const { a, b } = compare.firstGroups(one);
+    const tags = { by: 'tags' as const, a: 'base', b: 'new' };
+    const builds = compare.firstGroups(executions, tags);
+    expect([builds.a, builds.b]).toEqual([
+      [{ kind: 'tag', text: 'base' }],
+      [{ kind: 'tag', text: 'new' }],
+    ]);
+    expect(compare.cutWords(executions, builds, tags)).toContain(
+      'base was recorded first: it is A',
+    );
+    const swapped = { a: builds.b, b: builds.a };
+    expect(compare.cutWords(executions, swapped, tags)).toContain('it is B');
+    expect(compare.cutWords(executions, { ...builds, a: [] }, tags)).toBe('');
+    const sorted = [...executions.metrics[0]!.values].sort((x, y) => x - y);
+    const cut = { by: 'durations' as const, aMax: sorted[899]!, bMin: sorted[900]! };
+    const { a, b } = compare.firstGroups(executions, cut);
     expect([chosen(a).length, chosen(b).length]).toEqual([900, 100]);
-    const even = compare.slowTail(Float64Array.from({ length: 100 }, (_, i) => 1000 + i));
-    expect([even.fast, even.slow]).toEqual([1050, 1089]);
-    expect(compare.slowTail(Float64Array.of(NaN))).toEqual({ fast: 0, slow: 0 });
-    expect(compare.slowTail(new Float64Array())).toEqual({ fast: 0, slow: 0 });
+    expect(compare.cutWords(executions, { a, b }, cut)).toContain('weft diagnose');
+    const none = compare.firstGroups(executions, { by: 'nothing' });
+    expect((none.a[0] as compare.Ranged).max).toBe(sorted[500]);
+    expect((none.b[0] as compare.Ranged).min).toBe(sorted[899]);
   });
 });
 
@@ -127,9 +139,8 @@ describe('a cut between fast and slow', () => {
     expect(compare.roundBetween(11.3e6, 60.3e6)).toBe(3e7);
     expect(compare.roundBetween(100, 101)).toBe(100.5);
     expect(compare.roundBetween(5, 5)).toBe(5);
-    const { a, b } = compare.firstGroups({
-      ...{ ...executions, sources: [executions.sources[0]!] },
-    });
+    const cut = { by: 'durations' as const, aMax: 11.3e6, bMin: 60.3e6 };
+    const { a, b } = compare.firstGroups(executions, cut);
     const [fast, slow] = [a[0], b[0]] as compare.Ranged[];
     expect(fast!.max).toBe(slow!.min);
   });

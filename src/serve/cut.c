@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which two groups a comparison begins with (docs/http-api.md): builds, the base first, or the
+ * usual and the slow executions, as `weft diagnose` has them.
+ */
+#include "query/comparison_cut.h"
+#include "render/diagnose.h"
+#include "render/render.h"
+#include "serve/state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- builds ---------------------------------------------------------------------------------- */
+
+/* A tag, and when it was there first. */
+struct tag {
+    struct weft_str name;
+    uint64_t realtime_ns; /* of its first recording; 0: not known */
+    uint64_t id;          /* of its first source in the database */
+};
+
+struct tags {
+    struct tag *items; /* the first that was there first */
+    size_t n;
+};
+
+static struct tag *find_tag(struct tags *tags, struct weft_str name)
+{
+    for (size_t i = 0; i < tags->n; i++)
+        if (weft_str_equal(tags->items[i].name, name))
+            return &tags->items[i];
+    return NULL;
+}
+
+static void add_source(struct tags *tags, const struct weft_execution_source *source)
+{
+    struct tag *known = find_tag(tags, source->tag);
+    if (!known) {
+        tags->items[tags->n++] = (struct tag){ source->tag, source->realtime_ns, source->id };
+        return;
+    }
+    if (source->realtime_ns < known->realtime_ns)
+        known->realtime_ns = source->realtime_ns;
+    if (source->id < known->id)
+        known->id = source->id;
+}
+
+static int by_id(const void *a_ptr, const void *b_ptr)
+{
+    const struct tag *a = a_ptr, *b = b_ptr;
+    return (a->id > b->id) - (a->id < b->id);
+}
+
+static int by_time(const void *a_ptr, const void *b_ptr)
+{
+    const struct tag *a = a_ptr, *b = b_ptr;
+    const int order = (a->realtime_ns > b->realtime_ns) - (a->realtime_ns < b->realtime_ns);
+    return order ? order : by_id(a, b);
+}
+
+/* The tag that was recorded first is the base; where a recording does not tell when it was, the one
+ * that came into the database first. */
+static bool list_tags(const struct weft_ecct_matrix *matrix, struct weft_arena *arena,
+                      struct tags *tags)
+{
+    bool has_times = true;
+    tags->items = WEFT_ARENA_NEW(arena, matrix->n_sources + 1, struct tag);
+    if (!tags->items)
+        return false;
+    for (size_t i = 0; i < matrix->n_sources; i++)
+        if (matrix->sources[i].tag.n_bytes > 0) {
+            has_times = has_times && matrix->sources[i].realtime_ns > 0;
+            add_source(tags, &matrix->sources[i]);
+        }
+    qsort(tags->items, tags->n, sizeof *tags->items, has_times ? by_time : by_id);
+    return true;
+}
+
+static void put_tags(struct weft_json *json, const struct tags *tags)
+{
+    weft_json_text(json, "by", "tags");
+    weft_json_str(json, "a", tags->items[0].name);
+    weft_json_str(json, "b", tags->items[tags->n - 1].name);
+}
+
+/* ---- slow executions ------------------------------------------------------------------------- */
+
+/* A function that repeats is looked at as what nobody asked for. */
+static struct weft_diagnosis diagnosis_of(const struct weft_ask *ask,
+                                          const struct weft_ecct_matrix *matrix)
+{
+    static const char call[] = "call:";
+    const struct weft_query *query = ask->query;
+    return (struct weft_diagnosis){
+        .type = { query->type.bytes, query->type.n },
+        .matrix = matrix,
+        .is_proposed = ask->trace && strncmp(query->begin.bytes, call, sizeof call - 1) == 0,
+        .trace_ns = ask->trace ? weft_trace_meta(ask->trace)->duration_ns : 0,
+    };
+}
+
+static void put_cut(struct weft_json *json, const struct weft_compare_cut *cut)
+{
+    weft_json_text(json, "by", cut->table ? "durations" : "nothing");
+    if (!cut->table)
+        return;
+    weft_json_u64(json, "a_max_ns", cut->tail.fast_max_ns);
+    weft_json_u64(json, "b_min_ns", cut->tail.slow_min_ns);
+}
+
+/* ---- the answer ------------------------------------------------------------------------------ */
+
+static void render(const struct weft_ask *ask, const struct tags *tags,
+                   const struct weft_compare_cut *cut)
+{
+    const struct weft_view view = weft_ask_view(ask);
+    struct weft_json *json = weft_view_json(&view);
+    if (!json)
+        return; /* the view holds the failure */
+    weft_json_begin_object(json, NULL);
+    if (tags->n > 1)
+        put_tags(json, tags);
+    else
+        put_cut(json, cut);
+    weft_json_end_object(json);
+    weft_view_json_end(&view, json);
+}
+
+static enum weft_code answer(const struct weft_ask *ask, struct weft_comparison *comparison,
+                             struct weft_arena *arena, struct weft_err *err)
+{
+    const struct weft_ecct_matrix *matrix = weft_comparison_matrix(comparison);
+    struct weft_diagnosis diagnosis = diagnosis_of(ask, matrix);
+    const struct weft_cut_judge judge = { weft_diagnosis_is_better, &diagnosis };
+    struct weft_compare_cut cut = { .table = NULL };
+    struct tags tags = { 0 };
+    enum weft_code code = WEFT_OK;
+    if (!list_tags(matrix, arena, &tags))
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for tags");
+    if (tags.n < 2)
+        code = weft_comparison_cut_find(comparison, &judge, &cut, err);
+    if (code == WEFT_OK)
+        render(ask, &tags, &cut);
+    weft_compare_table_free(cut.table);
+    return code;
+}
+
+WEFT_ENDPOINT(cut)
+{
+    struct weft_comparison *comparison = NULL;
+    struct weft_arena *arena = weft_arena_new(0);
+    if (!arena)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a cut");
+    enum weft_code code = weft_comparisons_get(ask, &comparison, err);
+    if (code == WEFT_OK)
+        code = answer(ask, comparison, arena, err);
+    weft_arena_free(arena);
+    return code;
+}
