@@ -300,6 +300,12 @@ static enum weft_code place_of(struct weft_ecct_fill *fill, uint32_t frame, stru
 
 /* ---- running --------------------------------------------------------------------------------- */
 
+static int by_names(const void *a, const void *b, void *tree)
+{
+    const struct weft_ecct_part *x = a, *y = b;
+    return weft_ecct_tree_compare(tree, x->spot.node, y->spot.node);
+}
+
 /* Spends an interval on the stacks of a thread that ran in it. `call` is the system call that it
  * was in, `ending` the name of a state below, or NULL. `ns` is the interval's length, or its share.
  */
@@ -321,6 +327,9 @@ static enum weft_code run(struct weft_ecct_fill *fill, const struct weft_ecct_in
             return no_memory(err);
         *rest = (struct weft_ecct_part){ *below, length_ns - sum_ns };
     }
+    /* what is left over when they are shared out goes by their order */
+    if (!is_share && ns != length_ns && fill->parts.n > 1)
+        qsort_r(fill->parts.items, fill->parts.n, sizeof *fill->parts.items, by_names, fill->tree);
     weft_ecct_share(fill->parts.items, fill->parts.n, ns);
     for (size_t i = 0; i < fill->parts.n && code == WEFT_OK; i++) {
         struct weft_ecct_spot spot = fill->parts.items[i].spot;
