@@ -136,12 +136,13 @@ static enum weft_code make_row(struct build *build, struct chunk *chunk, struct 
         return code;
     made->first = chunk->entries.n;
     made->n = tree.filled.n_entries;
-    for (size_t i = 0; i < made->n; i++) {
-        struct weft_ecct_entry *entry = WEFT_VEC_PUSH(&chunk->entries);
-        if (!entry)
-            return no_memory(err);
-        *entry = tree.filled.entries[i];
-    }
+    if (!weft_vec_reserve(&chunk->entries.items, &chunk->entries.cap, made->first + made->n,
+                          sizeof *chunk->entries.items))
+        return no_memory(err);
+    if (made->n)
+        memcpy(chunk->entries.items + made->first, tree.filled.entries,
+               made->n * sizeof *chunk->entries.items);
+    chunk->entries.n += made->n;
     const struct weft_path_table path = { .segments = tree.segments,
                                           .n_segments = tree.n_segments };
     weft_execution_path_values(&path, made->values);
