@@ -65,6 +65,12 @@ void weft_ecct_maker_free(struct weft_ecct_maker *maker)
     free(maker);
 }
 
+void weft_ecct_maker_trust(struct weft_ecct_maker *maker)
+{
+    weft_ecct_tree_trust(maker->tree);
+    weft_ecct_stacks_trust(maker->stacks);
+}
+
 const struct weft_ecct_tree *weft_ecct_maker_tree(const struct weft_ecct_maker *maker)
 {
     return maker->tree;

@@ -54,6 +54,7 @@ struct weft_ecct_fill {
     } pieces;
     struct weft_ecct_parts parts, shares;
     struct wait waits[WAITS];              /* of this path */
+    uint32_t running;                      /* its frame + 1; 0: not known */
     uint32_t states[WEFT_PATH_REASONS][2]; /* frames + 1 of waits, in flight or not; 0: not known */
     struct {
         struct weft_ecct_entry *items;
@@ -140,6 +141,22 @@ static enum weft_code go_to_state(struct weft_ecct_fill *fill, const char *name,
 {
     const struct weft_frame frame = { .name = weft_str_of(name), .kind = WEFT_FRAME_STATE };
     return go_down(fill, &frame, spot, err);
+}
+
+/* Likewise, of a name that is the same each time: `*known` is its frame + 1, 0 at first. */
+static enum weft_code go_to_known(struct weft_ecct_fill *fill, uint32_t *known, const char *name,
+                                  struct weft_ecct_spot *spot, struct weft_err *err)
+{
+    uint32_t id;
+    if (*known == 0) {
+        const enum weft_code code = weft_ecct_tree_frame(
+            fill->tree, weft_str_of(name), (struct weft_str){ 0 }, WEFT_FRAME_STATE, &id, err);
+        if (code != WEFT_OK)
+            return code;
+        *known = id + 1;
+    }
+    return weft_ecct_tree_node(fill->tree, spot->node, *known - 1, spot->confidence, &spot->node,
+                               err);
 }
 
 static void doubt(struct weft_ecct_spot *spot, enum weft_confidence confidence)
@@ -300,6 +317,12 @@ static enum weft_code place_of(struct weft_ecct_fill *fill, uint32_t frame, stru
 
 /* ---- running --------------------------------------------------------------------------------- */
 
+static int by_names(const void *a, const void *b, void *tree)
+{
+    const struct weft_ecct_part *x = a, *y = b;
+    return weft_ecct_tree_compare(tree, x->spot.node, y->spot.node);
+}
+
 /* Spends an interval on the stacks of a thread that ran in it. `call` is the system call that it
  * was in, `ending` the name of a state below, or NULL. `ns` is the interval's length, or its share.
  */
@@ -321,6 +344,9 @@ static enum weft_code run(struct weft_ecct_fill *fill, const struct weft_ecct_in
             return no_memory(err);
         *rest = (struct weft_ecct_part){ *below, length_ns - sum_ns };
     }
+    /* what is left over when they are shared out goes by their order */
+    if (!is_share && ns != length_ns && fill->parts.n > 1)
+        qsort_r(fill->parts.items, fill->parts.n, sizeof *fill->parts.items, by_names, fill->tree);
     weft_ecct_share(fill->parts.items, fill->parts.n, ns);
     for (size_t i = 0; i < fill->parts.n && code == WEFT_OK; i++) {
         struct weft_ecct_spot spot = fill->parts.items[i].spot;
@@ -328,7 +354,8 @@ static enum weft_code run(struct weft_ecct_fill *fill, const struct weft_ecct_in
             continue;
         code = go_to_call(fill, call, &spot, err);
         if (code == WEFT_OK && (ending || spot.node == below->node))
-            code = go_to_state(fill, ending ? ending : "running", &spot, err);
+            code = ending ? go_to_state(fill, ending, &spot, err)
+                          : go_to_known(fill, &fill->running, "running", &spot, err);
         if (code == WEFT_OK)
             code = spend(fill, &spot, fill->parts.items[i].weight, err);
     }
@@ -498,21 +525,12 @@ static enum weft_code go_to_reason(struct weft_ecct_fill *fill,
     const bool is_named = weft_path_is_timed_out(segment) ||
                           (segment->reason == WEFT_PATH_CALL && segment->name.n_bytes > 0);
     const bool is_in_flight = segment->flags & WEFT_PATH_IN_FLIGHT;
-    uint32_t *known = &fill->states[segment->reason][is_in_flight], id;
+    uint32_t *known = &fill->states[segment->reason][is_in_flight];
     char name[NAME_BYTES];
     if (is_named || *known == 0)
         name_wait(segment, is_named, name);
-    if (is_named)
-        return go_to_state(fill, name, spot, err);
-    if (*known == 0) {
-        const enum weft_code code = weft_ecct_tree_frame(
-            fill->tree, weft_str_of(name), (struct weft_str){ 0 }, WEFT_FRAME_STATE, &id, err);
-        if (code != WEFT_OK)
-            return code;
-        *known = id + 1;
-    }
-    return weft_ecct_tree_node(fill->tree, spot->node, *known - 1, spot->confidence, &spot->node,
-                               err);
+    return is_named ? go_to_state(fill, name, spot, err)
+                    : go_to_known(fill, known, name, spot, err);
 }
 
 static enum weft_code blocked(struct weft_ecct_fill *fill, const struct weft_path_segment *segment,

@@ -12,6 +12,9 @@ struct weft_ecct_names {
     struct weft_str *labels;   /* by thread */
     struct weft_str *programs; /* by thread: the name of its process; empty: not known */
     uint32_t *leaders;         /* by thread: of its kin; NULL: the trace names processes */
+    struct weft_strtab *functions;
+    uint32_t *first;      /* by number in functions; NULL: not collected */
+    uint32_t n_functions; /* of different names: what is interned later has no first one */
 };
 
 static bool begins_with(struct weft_str text, const char *start)
@@ -158,6 +161,8 @@ void weft_ecct_names_free(struct weft_ecct_names *names)
     free(names->labels);
     free(names->programs);
     free(names->leaders);
+    weft_strtab_free(names->functions);
+    free(names->first);
     free(names);
 }
 
@@ -182,4 +187,39 @@ struct weft_frame weft_ecct_names_frame(const struct weft_ecct_names *names, uin
     if (is_other(names, thread_id, first))
         frame.module = names->programs[thread_id];
     return frame;
+}
+
+static enum weft_code collect_functions(struct weft_ecct_names *names, struct weft_err *err)
+{
+    const uint32_t n_functions = weft_trace_n_functions(names->trace);
+    names->functions = weft_strtab_new();
+    names->first = calloc((size_t)n_functions + 1, sizeof *names->first);
+    if (!names->functions || !names->first)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for functions");
+    enum weft_code code = WEFT_OK;
+    for (uint32_t id = 0; id < n_functions && code == WEFT_OK; id++) {
+        const uint32_t n_before = weft_strtab_count(names->functions);
+        uint32_t number;
+        code = weft_strtab_intern(names->functions, weft_trace_function(names->trace, id)->name,
+                                  &number, err);
+        if (code == WEFT_OK && number >= n_before)
+            names->first[number] = id;
+    }
+    names->n_functions = weft_strtab_count(names->functions);
+    return code;
+}
+
+enum weft_code weft_ecct_names_module(struct weft_ecct_names *names, const struct weft_frame *frame,
+                                      struct weft_str *module, struct weft_err *err)
+{
+    *module = frame->module;
+    if (frame->kind != WEFT_FRAME_FUNCTION)
+        return WEFT_OK;
+    enum weft_code code = names->first ? WEFT_OK : collect_functions(names, err);
+    uint32_t number;
+    if (code == WEFT_OK)
+        code = weft_strtab_intern(names->functions, frame->name, &number, err);
+    if (code == WEFT_OK && number < names->n_functions)
+        *module = weft_trace_function(names->trace, names->first[number])->module;
+    return code;
 }

@@ -28,4 +28,11 @@ void weft_ecct_names_free(struct weft_ecct_names *names);
 struct weft_frame weft_ecct_names_frame(const struct weft_ecct_names *names, uint32_t thread_id,
                                         uint32_t first);
 
+/* The module of a function, whichever of those of its name made the frame: that of the first one of
+ * the trace. That of the frame, if there is none, or it is no function. By one worker at a time, as
+ * it collects them once. Expected O(bytes). */
+WEFT_CHECKED enum weft_code weft_ecct_names_module(struct weft_ecct_names *names,
+                                                   const struct weft_frame *frame,
+                                                   struct weft_str *module, struct weft_err *err);
+
 #endif

@@ -6,17 +6,24 @@
 #include "base/vec.h"
 #include "model/graph_locks.h"
 #include "model/interval.h"
+#include "model/tops.h"
 
 #include <stdlib.h>
 
 /* Contexts looked at for one segment; the rest count for their callers. */
-enum { CONTEXTS_MAX = 1 << 16, KEPT_SHARE = 4, BLOCKS_SHARE = 2 };
+enum { CONTEXTS_MAX = 1 << 16, KEPT_SHARE = 4, BLOCKS_SHARE = 2, TOPS_SHARE = 4 };
 
 struct weft_ecct_stacks {
     const struct weft_trace *trace;
     const struct weft_ecct_names *names;
     uint64_t memory_bytes;
     struct weft_interval_reader *reader;
+    struct weft_tops *tops;       /* of short intervals */
+    uint64_t n_turns, first_turn; /* nodes are known of turns since the first one */
+    struct {
+        uint32_t *items; /* contexts of a block: those that have time; those above one */
+        size_t n, cap;
+    } touched, above;
     struct weft_path_stacks *samples;
     struct weft_path_spans *spans;
     uint32_t *frames; /* by function: its frame + 1; 0: not known yet */
@@ -43,10 +50,11 @@ struct weft_ecct_stacks *weft_ecct_stacks_new(const struct weft_trace *trace,
         .names = names,
         .memory_bytes = memory_bytes,
         .reader = weft_interval_reader_new(trace),
+        .tops = weft_tops_new(trace, memory_bytes / TOPS_SHARE),
         .samples = weft_path_stacks_new(trace),
         .frames = calloc((size_t)weft_trace_n_functions(trace) + 1, sizeof *stacks->frames),
     };
-    if (stacks->reader && stacks->samples && stacks->frames) {
+    if (stacks->reader && stacks->tops && stacks->samples && stacks->frames) {
         weft_interval_reader_limit(stacks->reader, CONTEXTS_MAX);
         weft_interval_reader_keep(stacks->reader, (size_t)(memory_bytes / KEPT_SHARE));
         weft_interval_reader_blocks(stacks->reader, memory_bytes / BLOCKS_SHARE);
@@ -61,11 +69,19 @@ void weft_ecct_stacks_free(struct weft_ecct_stacks *stacks)
     if (!stacks)
         return;
     weft_interval_reader_free(stacks->reader);
+    weft_tops_free(stacks->tops);
     weft_path_stacks_free(stacks->samples);
     weft_path_spans_free(stacks->spans);
     free(stacks->frames);
     WEFT_VEC_FINI(&stacks->nodes);
+    WEFT_VEC_FINI(&stacks->touched);
+    WEFT_VEC_FINI(&stacks->above);
     free(stacks);
+}
+
+void weft_ecct_stacks_trust(struct weft_ecct_stacks *stacks)
+{
+    stacks->first_turn = ++stacks->n_turns;
 }
 
 bool weft_ecct_stacks_window(struct weft_ecct_stacks *stacks, uint64_t from_ns, uint64_t to_ns)
@@ -89,6 +105,42 @@ static enum weft_code frame_of(struct weft_ecct_stacks *stacks, struct weft_ecct
         *known = code == WEFT_OK ? *frame + 1 : 0;
     }
     *frame = *known - 1;
+    return code;
+}
+
+/* The node of a context of a block below a spot. Those that were asked for below the same one are
+ * known, until how certain they are counts anew. */
+static enum weft_code node_of(struct weft_ecct_stacks *stacks, struct weft_ecct_tree *tree,
+                              struct weft_top_block *block, uint32_t context,
+                              const struct weft_ecct_spot *below, uint32_t *node,
+                              struct weft_err *err)
+{
+    const uint64_t key = (uint64_t)below->node << 2 | below->confidence;
+    enum weft_code code = WEFT_OK;
+    if (block->turn < stacks->first_turn || block->turn == 0 || block->key != key) {
+        block->turn = ++stacks->n_turns;
+        block->key = key;
+    }
+    stacks->above.n = 0;
+    for (; context != WEFT_ID_NONE && block->contexts[context].turn != block->turn;
+         context = block->contexts[context].parent) {
+        uint32_t *above = WEFT_VEC_PUSH(&stacks->above);
+        if (!above)
+            return no_memory(err);
+        *above = context;
+    }
+    *node = context == WEFT_ID_NONE ? below->node : block->contexts[context].node;
+    for (size_t i = stacks->above.n; i-- > 0 && code == WEFT_OK;) {
+        struct weft_top_context *known = &block->contexts[stacks->above.items[i]];
+        uint32_t frame;
+        code = frame_of(stacks, tree, known->function_id, &frame, err);
+        if (code == WEFT_OK)
+            code = weft_ecct_tree_node(tree, *node, frame, below->confidence, node, err);
+        if (code != WEFT_OK)
+            return code;
+        known->node = *node;
+        known->turn = block->turn;
+    }
     return code;
 }
 
@@ -131,14 +183,73 @@ static enum weft_code add_part(struct weft_ecct_parts *parts, uint32_t node,
     return part || weight == 0 ? WEFT_OK : no_memory(err);
 }
 
+/* The block that tells what is on top in an interval, or NULL. */
+static enum weft_code find_tops(struct weft_ecct_stacks *stacks, uint32_t thread_id,
+                                uint64_t from_ns, uint64_t to_ns, struct weft_top_block **block,
+                                size_t *place, struct weft_err *err)
+{
+    *block = NULL;
+    return weft_trace_thread(stacks->trace, thread_id)->calls && from_ns < to_ns
+               ? weft_tops_find(stacks->tops, thread_id, from_ns, to_ns, block, place, err)
+               : WEFT_OK;
+}
+
+/* What is on top in an interval: times by context. False without memory. */
+static bool sum_tops(struct weft_ecct_stacks *stacks, struct weft_top_block *block, size_t place,
+                     const struct weft_ecct_interval *from)
+{
+    stacks->touched.n = 0;
+    for (const struct weft_top *top = &block->items[place]; top->start_ns < from->to_ns; top++) {
+        const uint64_t start_ns = top->start_ns > from->from_ns ? top->start_ns : from->from_ns,
+                       end_ns = top[1].start_ns < from->to_ns ? top[1].start_ns : from->to_ns;
+        if (top->context == WEFT_ID_NONE || end_ns == start_ns)
+            continue;
+        struct weft_top_context *context = &block->contexts[top->context];
+        if (context->ns == 0) {
+            uint32_t *touched = WEFT_VEC_PUSH(&stacks->touched);
+            if (!touched)
+                return false;
+            *touched = top->context;
+        }
+        context->ns += end_ns - start_ns;
+    }
+    return true;
+}
+
+static enum weft_code run_tops(struct weft_ecct_stacks *stacks, struct weft_ecct_tree *tree,
+                               struct weft_top_block *block, size_t place,
+                               const struct weft_ecct_interval *from,
+                               const struct weft_ecct_spot *below, struct weft_ecct_parts *parts,
+                               struct weft_err *err)
+{
+    enum weft_code code = sum_tops(stacks, block, place, from) ? WEFT_OK : no_memory(err);
+    for (size_t i = 0; i < stacks->touched.n; i++) {
+        const uint32_t context = stacks->touched.items[i];
+        uint32_t node = 0;
+        if (code == WEFT_OK)
+            code = node_of(stacks, tree, block, context, below, &node, err);
+        if (code == WEFT_OK)
+            code = add_part(parts, node, below->confidence, block->contexts[context].ns, err);
+        block->contexts[context].ns = 0;
+    }
+    return code;
+}
+
 static enum weft_code run_calls(struct weft_ecct_stacks *stacks, struct weft_ecct_tree *tree,
                                 const struct weft_ecct_interval *from,
                                 const struct weft_ecct_spot *below, struct weft_ecct_parts *parts,
                                 struct weft_err *err)
 {
     struct weft_interval interval;
-    enum weft_code code = read_contexts(stacks, tree, from->thread_id, from->from_ns, from->to_ns,
-                                        below, &interval, err);
+    struct weft_top_block *block;
+    size_t place;
+    enum weft_code code =
+        find_tops(stacks, from->thread_id, from->from_ns, from->to_ns, &block, &place, err);
+    if (code != WEFT_OK || block)
+        return code == WEFT_OK ? run_tops(stacks, tree, block, place, from, below, parts, err)
+                               : code;
+    code = read_contexts(stacks, tree, from->thread_id, from->from_ns, from->to_ns, below,
+                         &interval, err);
     for (size_t i = 0; i < interval.n_contexts && code == WEFT_OK; i++)
         code = add_part(parts, stacks->nodes.items[i], below->confidence,
                         interval.contexts[i].self_ns + interval.contexts[i].folded_ns, err);
@@ -287,9 +398,15 @@ static enum weft_code wait_in_call(struct weft_ecct_stacks *stacks, struct weft_
                                    bool *is_found, struct weft_err *err)
 {
     struct weft_interval interval;
-    enum weft_code code =
-        read_contexts(stacks, tree, thread_id, at_ns, at_ns + 1, spot, &interval, err);
-    *is_found = false;
+    struct weft_top_block *block;
+    size_t place;
+    enum weft_code code = find_tops(stacks, thread_id, at_ns, at_ns + 1, &block, &place, err);
+    *is_found = code == WEFT_OK && block && block->items[place].context != WEFT_ID_NONE;
+    if (*is_found)
+        return node_of(stacks, tree, block, block->items[place].context, spot, &spot->node, err);
+    if (code != WEFT_OK || block)
+        return code;
+    code = read_contexts(stacks, tree, thread_id, at_ns, at_ns + 1, spot, &interval, err);
     for (size_t i = 0; i < interval.n_contexts && code == WEFT_OK && !*is_found; i++) {
         *is_found = interval.contexts[i].self_ns + interval.contexts[i].folded_ns > 0;
         if (*is_found)

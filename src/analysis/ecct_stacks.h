@@ -22,6 +22,9 @@ struct weft_ecct_stacks *weft_ecct_stacks_new(const struct weft_trace *trace,
 /* NULL is allowed. */
 void weft_ecct_stacks_free(struct weft_ecct_stacks *stacks);
 
+/* The tree's nodes are told anew how certain they are, also those that it has got of the stacks. */
+void weft_ecct_stacks_trust(struct weft_ecct_stacks *stacks);
+
 /* Questions are about [from_ns, to_ns] from now on. False without memory. */
 bool weft_ecct_stacks_window(struct weft_ecct_stacks *stacks, uint64_t from_ns, uint64_t to_ns);
 

@@ -115,6 +115,46 @@ enum weft_code weft_ecct_tree_node(struct weft_ecct_tree *tree, uint32_t parent,
     return WEFT_OK;
 }
 
+void weft_ecct_tree_trust(struct weft_ecct_tree *tree)
+{
+    for (size_t i = 0; i < tree->nodes.n; i++)
+        tree->nodes.items[i].confidence = WEFT_CONFIDENCE_EXACT;
+}
+
+static size_t depth_of(const struct weft_ecct_node *nodes, uint32_t node)
+{
+    size_t depth = 0;
+    for (; node; node = nodes[node].parent)
+        depth++;
+    return depth;
+}
+
+static int by_frame(const struct weft_frame *a, const struct weft_frame *b)
+{
+    int order = (a->kind > b->kind) - (a->kind < b->kind);
+    if (order == 0)
+        order = weft_str_compare(a->name, b->name);
+    return order ? order : weft_str_compare(a->module, b->module);
+}
+
+int weft_ecct_tree_compare(const struct weft_ecct_tree *tree, uint32_t a, uint32_t b)
+{
+    const struct weft_ecct_node *nodes = tree->nodes.items;
+    size_t depth_a = depth_of(nodes, a), depth_b = depth_of(nodes, b);
+    const int by_depth = (depth_a > depth_b) - (depth_a < depth_b);
+    for (; depth_a > depth_b; depth_a--)
+        a = nodes[a].parent;
+    for (; depth_b > depth_a; depth_b--)
+        b = nodes[b].parent;
+    if (a == b)
+        return by_depth;
+    while (nodes[a].parent != nodes[b].parent) {
+        a = nodes[a].parent;
+        b = nodes[b].parent;
+    }
+    return by_frame(&tree->frames.items[nodes[a].frame], &tree->frames.items[nodes[b].frame]);
+}
+
 size_t weft_ecct_tree_n_frames(const struct weft_ecct_tree *tree)
 {
     return tree->frames.n;

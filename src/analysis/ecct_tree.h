@@ -28,6 +28,13 @@ WEFT_CHECKED enum weft_code weft_ecct_tree_node(struct weft_ecct_tree *tree, uin
                                                 uint32_t frame, enum weft_confidence confidence,
                                                 uint32_t *node, struct weft_err *err);
 
+/* All nodes are exact again: what is told of them next counts alone. O(n). */
+void weft_ecct_tree_trust(struct weft_ecct_tree *tree);
+
+/* The order of two nodes by the names of their frames from the root on, whatever they are numbered:
+ * those above come first. O(depth). */
+int weft_ecct_tree_compare(const struct weft_ecct_tree *tree, uint32_t a, uint32_t b);
+
 size_t weft_ecct_tree_n_frames(const struct weft_ecct_tree *tree);
 size_t weft_ecct_tree_n_nodes(const struct weft_ecct_tree *tree);
 

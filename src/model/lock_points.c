@@ -7,6 +7,7 @@
 #include "model/events.h"
 #include "model/lock_early.h"
 #include "model/lock_names.h"
+#include "model/lock_point.h"
 #include "model/lock_words.h"
 #include "model/walk.h"
 
@@ -192,22 +193,6 @@ static enum weft_code object_of_event(struct weft_lock_finder *finder, uint32_t 
     return code;
 }
 
-static struct weft_lock_point point_of(const struct weft_event *event, uint32_t object,
-                                       bool is_shared)
-{
-    return (struct weft_lock_point){
-        .at_ns = event->time_ns,
-        .object = object,
-        .site = WEFT_ID_NONE,
-        .kind = event->kind == WEFT_EVENT_LOCK_REQUEST    ? WEFT_LOCK_POINT_REQUEST
-                : event->kind == WEFT_EVENT_LOCK_RELEASED ? WEFT_LOCK_POINT_RELEASED
-                : event->prev_state == 0                  ? WEFT_LOCK_POINT_ACQUIRED
-                                                          : WEFT_LOCK_POINT_FAILED,
-        .source = WEFT_LOCK_BY_EVENTS,
-        .is_shared = is_shared,
-    };
-}
-
 /* Points of a thread, or early ones of all, at most. */
 static size_t points_most(const struct weft_lock_finder *finder)
 {
@@ -281,7 +266,7 @@ static enum weft_code survey_lock(struct weft_lock_finder *finder, uint32_t thre
     uint32_t object;
     bool is_shared;
     enum weft_code code = object_of_event(finder, thread_id, event, &object, &is_shared, err);
-    const struct weft_lock_point point = point_of(event, object, is_shared);
+    const struct weft_lock_point point = weft_lock_point_of(event, object, is_shared);
     finder->has_lock_events = true;
     finder->has_points[thread_id] = 1;
     if (code == WEFT_OK)
@@ -490,7 +475,7 @@ static enum weft_code read_lock(struct reading *reading, const struct weft_event
     bool is_shared;
     enum weft_code code =
         object_of_event(reading->finder, reading->thread_id, event, &object, &is_shared, err);
-    struct weft_lock_point point = point_of(event, object, is_shared);
+    struct weft_lock_point point = weft_lock_point_of(event, object, is_shared);
     if (code == WEFT_OK && event->category.n_bytes && !reading->finder->span.without_sites)
         code = weft_strtab_intern(reading->finder->sites, event->category, &point.site, err);
     return code == WEFT_OK ? point_add(reading, &point, err) : code;
@@ -780,25 +765,6 @@ static enum weft_code read_calls(struct reading *reading, uint32_t thread_id, st
     return code;
 }
 
-static int by_time(const void *a, const void *b)
-{
-    const struct weft_lock_point *x = a, *y = b;
-    if (x->at_ns != y->at_ns)
-        return x->at_ns < y->at_ns ? -1 : 1;
-    return (x->order > y->order) - (x->order < y->order);
-}
-
-static void put_in_order(struct weft_lock_points *points)
-{
-    bool is_ordered = true; /* as points of events mostly are */
-    for (size_t i = 1; i < points->n; i++)
-        is_ordered &= by_time(&points->items[i - 1], &points->items[i]) <= 0;
-    if (!is_ordered)
-        qsort(points->items, points->n, sizeof *points->items, by_time);
-    for (size_t i = 0; i < points->n; i++)
-        points->items[i].order = (uint32_t)i;
-}
-
 enum weft_code weft_lock_finder_read(struct weft_lock_finder *finder, uint32_t thread_id,
                                      struct weft_lock_points *points, struct weft_err *err)
 {
@@ -813,7 +779,7 @@ enum weft_code weft_lock_finder_read(struct weft_lock_finder *finder, uint32_t t
             code = read_events(&reading, id, err);
         id = finder->twins->next[id];
     } while (code == WEFT_OK && id != thread_id);
-    put_in_order(points);
+    weft_lock_points_sort(points);
     do {
         const struct weft_model_thread *thread = weft_trace_thread(finder->trace, id);
         if (code == WEFT_OK && thread->calls + thread->cut_calls > 0 &&
@@ -822,6 +788,6 @@ enum weft_code weft_lock_finder_read(struct weft_lock_finder *finder, uint32_t t
             code = read_calls(&reading, id, err);
         id = finder->twins->next[id];
     } while (code == WEFT_OK && id != thread_id);
-    put_in_order(points);
+    weft_lock_points_sort(points);
     return code;
 }

@@ -28,6 +28,12 @@ struct made {
     double values[WEFT_EXECUTION_PATH_VALUES];
 };
 
+/* A node with an execution's time at it or below. */
+struct used {
+    uint32_t node;      /* of the worker's tree */
+    uint8_t confidence; /* enum weft_confidence: the least of the chunk's executions */
+};
+
 struct chunk {
     size_t first, n; /* executions, of those that are built, in the order of the table */
     size_t *places;  /* n: of each, in build->rows */
@@ -40,10 +46,19 @@ struct chunk {
     struct made *made; /* n; in the order of the executions */
     size_t cap, n_made;
     struct weft_order order; /* in which they are made: places in made */
+    struct {
+        struct used *items;
+        size_t n, cap;
+    } used;
 };
 
 struct worker {
     struct weft_ecct_maker *maker;
+    struct {
+        uint32_t *items; /* by node of its tree: the last of its chunks that has it */
+        size_t n, cap;
+    } seen;
+    uint32_t n_chunks;
     struct {
         uint32_t *items; /* by node of its tree: that of the whole + 1; 0: not known yet */
         size_t n, cap;
@@ -121,12 +136,13 @@ static enum weft_code make_row(struct build *build, struct chunk *chunk, struct 
         return code;
     made->first = chunk->entries.n;
     made->n = tree.filled.n_entries;
-    for (size_t i = 0; i < made->n; i++) {
-        struct weft_ecct_entry *entry = WEFT_VEC_PUSH(&chunk->entries);
-        if (!entry)
-            return no_memory(err);
-        *entry = tree.filled.entries[i];
-    }
+    if (!weft_vec_reserve(&chunk->entries.items, &chunk->entries.cap, made->first + made->n,
+                          sizeof *chunk->entries.items))
+        return no_memory(err);
+    if (made->n)
+        memcpy(chunk->entries.items + made->first, tree.filled.entries,
+               made->n * sizeof *chunk->entries.items);
+    chunk->entries.n += made->n;
     const struct weft_path_table path = { .segments = tree.segments,
                                           .n_segments = tree.n_segments };
     weft_execution_path_values(&path, made->values);
@@ -179,6 +195,29 @@ static bool chunk_init(const struct build *build, struct chunk *chunk)
     return true;
 }
 
+/* The nodes that have time of the chunk's executions, and those above them. */
+static bool keep_used(struct chunk *chunk, struct worker *worker)
+{
+    const struct weft_ecct_tree *tree = weft_ecct_maker_tree(worker->maker);
+    const struct weft_ecct_node *nodes = weft_ecct_tree_nodes(tree);
+    const uint32_t number = ++worker->n_chunks;
+    chunk->used.n = 0;
+    while (worker->seen.n < weft_ecct_tree_n_nodes(tree))
+        if (!WEFT_VEC_PUSH(&worker->seen))
+            return false;
+    uint32_t *seen = worker->seen.items;
+    for (size_t i = 0; i < chunk->entries.n; i++)
+        for (uint32_t node = chunk->entries.items[i].node; node && seen[node] != number;
+             node = nodes[node].parent) {
+            struct used *used = WEFT_VEC_PUSH(&chunk->used);
+            if (!used)
+                return false;
+            *used = (struct used){ node, nodes[node].confidence };
+            seen[node] = number;
+        }
+    return true;
+}
+
 /* What is too much for one window is not too much for smaller ones, mostly. */
 static enum weft_code make_chunk(void *context, size_t item, unsigned worker_id,
                                  struct weft_err *err)
@@ -192,6 +231,7 @@ static enum weft_code make_chunk(void *context, size_t item, unsigned worker_id,
         worker->maker = weft_ecct_maker_new(build->trace, build->names, &build->opts);
     if (!worker->maker || !chunk_init(build, chunk))
         return no_memory(err);
+    weft_ecct_maker_trust(worker->maker);
     for (size_t n = chunk->n; n > 0; n /= SMALLER) {
         struct weft_err failure = { 0 };
         code = make_rows(build, chunk, worker, n, &failure);
@@ -200,56 +240,72 @@ static enum weft_code make_chunk(void *context, size_t item, unsigned worker_id,
         if (code != WEFT_E_LIMIT)
             break;
     }
-    return code;
+    return code != WEFT_OK || keep_used(chunk, worker) ? code : no_memory(err);
 }
 
 /* ---- joining --------------------------------------------------------------------------------- */
 
-/* The node of the whole tree for one of a worker's. Those above it are found first. */
-static enum weft_code place_of(struct build *build, struct worker *worker, uint32_t node,
-                               uint32_t *place, struct weft_err *err)
+static int by_names(const void *a, const void *b, void *tree)
+{
+    return weft_ecct_tree_compare(tree, *(const uint32_t *)a, *(const uint32_t *)b);
+}
+
+/* The places of the chunk's nodes that were of none before: in the order of their names, as their
+ * numbers are of what their worker has made before. */
+static enum weft_code place_nodes(struct build *build, const struct chunk *chunk,
+                                  struct worker *worker, struct weft_err *err)
 {
     const struct weft_ecct_tree *tree = weft_ecct_maker_tree(worker->maker);
     const struct weft_ecct_node *nodes = weft_ecct_tree_nodes(tree);
-    while (worker->places.n < weft_ecct_tree_n_nodes(tree))
-        if (!WEFT_VEC_PUSH(&worker->places))
+    build->nodes.n = 0;
+    for (size_t i = 0; i < chunk->used.n; i++) {
+        if (worker->places.items[chunk->used.items[i].node])
+            continue;
+        uint32_t *node = WEFT_VEC_PUSH(&build->nodes);
+        if (!node)
             return no_memory(err);
-    uint32_t *places = worker->places.items;
-    enum weft_code code = WEFT_OK;
-    places[0] = 1;
-    while (code == WEFT_OK && places[node] == 0) {
-        uint32_t lowest = node, id; /* whose parent is known */
-        while (places[nodes[lowest].parent] == 0)
-            lowest = nodes[lowest].parent;
-        const struct weft_frame *frame = &weft_ecct_tree_frames(tree)[nodes[lowest].frame];
-        code = weft_ecct_tree_frame(build->tree, frame->name, frame->module,
-                                    (enum weft_frame_kind)frame->kind, &id, err);
-        if (code == WEFT_OK)
-            code = weft_ecct_tree_node(build->tree, places[nodes[lowest].parent] - 1, id,
-                                       (enum weft_confidence)nodes[lowest].confidence,
-                                       &places[lowest], err);
-        places[lowest] += code == WEFT_OK;
+        *node = chunk->used.items[i].node;
     }
-    *place = places[node] - 1;
+    if (build->nodes.n)
+        qsort_r(build->nodes.items, build->nodes.n, sizeof *build->nodes.items, by_names,
+                (void *)(uintptr_t)tree);
+    enum weft_code code = WEFT_OK;
+    for (size_t i = 0; i < build->nodes.n && code == WEFT_OK; i++) {
+        const struct weft_ecct_node *node = &nodes[build->nodes.items[i]];
+        const struct weft_frame *frame = &weft_ecct_tree_frames(tree)[node->frame];
+        uint32_t *place = &worker->places.items[build->nodes.items[i]], id;
+        struct weft_str module;
+        code = weft_ecct_names_module(build->names, frame, &module, err);
+        if (code == WEFT_OK)
+            code = weft_ecct_tree_frame(build->tree, frame->name, module,
+                                        (enum weft_frame_kind)frame->kind, &id, err);
+        if (code == WEFT_OK)
+            code = weft_ecct_tree_node(build->tree, worker->places.items[node->parent] - 1, id,
+                                       WEFT_CONFIDENCE_EXACT, place, err);
+        *place += code == WEFT_OK;
+    }
     return code;
 }
 
-/* A worker may have found nodes less certain since they were joined. */
-static enum weft_code join_confidences(struct build *build, struct weft_err *err)
+/* What a chunk tells of its nodes, before its executions are put anywhere. */
+static enum weft_code join_nodes(struct build *build, const struct chunk *chunk,
+                                 struct weft_err *err)
 {
-    enum weft_code code = WEFT_OK;
-    for (unsigned i = 0; i < build->n_workers; i++) {
-        const struct worker *worker = &build->workers[i];
-        for (size_t k = 1; k < worker->places.n && code == WEFT_OK; k++) {
-            const struct weft_ecct_node *from =
-                &weft_ecct_tree_nodes(weft_ecct_maker_tree(worker->maker))[k];
-            uint32_t place = worker->places.items[k];
-            if (place == 0)
-                continue;
-            const struct weft_ecct_node to = weft_ecct_tree_nodes(build->tree)[place - 1];
-            code = weft_ecct_tree_node(build->tree, to.parent, to.frame,
-                                       (enum weft_confidence)from->confidence, &place, err);
-        }
+    struct worker *worker = &build->workers[chunk->worker];
+    const size_t n_nodes = weft_ecct_tree_n_nodes(weft_ecct_maker_tree(worker->maker));
+    while (worker->places.n < n_nodes)
+        if (!WEFT_VEC_PUSH(&worker->places))
+            return no_memory(err);
+    worker->places.items[0] = 1;
+    enum weft_code code = place_nodes(build, chunk, worker, err);
+    for (size_t i = 0; i < chunk->used.n && code == WEFT_OK; i++) {
+        const struct used *used = &chunk->used.items[i];
+        if (used->confidence == WEFT_CONFIDENCE_EXACT)
+            continue;
+        uint32_t place = worker->places.items[used->node] - 1;
+        const struct weft_ecct_node to = weft_ecct_tree_nodes(build->tree)[place];
+        code = weft_ecct_tree_node(build->tree, to.parent, to.frame,
+                                   (enum weft_confidence)used->confidence, &place, err);
     }
     return code;
 }
@@ -275,21 +331,21 @@ static void sort_entries(struct weft_ecct_entry *entries, size_t n)
     }
 }
 
-static enum weft_code join_nodes(struct build *build, const struct chunk *chunk, size_t i,
-                                 struct weft_err *err)
+static enum weft_code join_entries(struct build *build, const struct chunk *chunk, size_t i,
+                                   struct weft_err *err)
 {
+    const uint32_t *places = build->workers[chunk->worker].places.items;
     const struct made *made = &chunk->made[i];
-    enum weft_code code = WEFT_OK;
     build->row.n = build->nodes.n = build->ns.n = 0;
-    for (size_t k = made->first; k < made->first + made->n && code == WEFT_OK; k++) {
+    for (size_t k = made->first; k < made->first + made->n; k++) {
         struct weft_ecct_entry *entry = WEFT_VEC_PUSH(&build->row);
         if (!entry)
             return no_memory(err);
         *entry = chunk->entries.items[k];
-        code = place_of(build, &build->workers[chunk->worker], entry->node, &entry->node, err);
+        entry->node = places[entry->node] - 1;
     }
     sort_entries(build->row.items, build->row.n);
-    for (size_t k = 0; k < build->row.n && code == WEFT_OK; k++) {
+    for (size_t k = 0; k < build->row.n; k++) {
         uint32_t *node = WEFT_VEC_PUSH(&build->nodes);
         uint64_t *ns = WEFT_VEC_PUSH(&build->ns);
         if (!node || !ns)
@@ -297,7 +353,7 @@ static enum weft_code join_nodes(struct build *build, const struct chunk *chunk,
         *node = build->row.items[k].node;
         *ns = build->row.items[k].ns;
     }
-    return code;
+    return WEFT_OK;
 }
 
 static enum weft_code join_row(struct build *build, const struct chunk *chunk, size_t i,
@@ -313,7 +369,7 @@ static enum weft_code join_row(struct build *build, const struct chunk *chunk, s
                                               .thread = thread->name,
                                               .start_ns = row->start_ns,
                                               .end_ns = row->end_ns };
-    enum weft_code code = join_nodes(build, chunk, i, err);
+    enum weft_code code = join_entries(build, chunk, i, err);
     for (size_t k = 0; k < build->n_metrics; k++) {
         const double value = build->columns[k] ? build->columns[k][chunk->places[i]]
                                                : of_path[build->path_values[k]];
@@ -327,7 +383,7 @@ static enum weft_code join_row(struct build *build, const struct chunk *chunk, s
 static enum weft_code join_chunk(struct build *build, const struct chunk *chunk,
                                  struct weft_err *err)
 {
-    enum weft_code code = WEFT_OK;
+    enum weft_code code = join_nodes(build, chunk, err);
     for (size_t i = 0; i < chunk->n && code == WEFT_OK; i++) {
         code = join_row(build, chunk, i, err);
         if (code == WEFT_OK && build->pause && i % ROWS_OF_PAUSE == ROWS_OF_PAUSE - 1)
@@ -374,8 +430,6 @@ static enum weft_code run(struct build *build, struct weft_pool *pool, struct we
         code = weft_pool_run(pool, n, make_chunk, build, build->progress, err);
         for (size_t i = 0; i < n && code == WEFT_OK; i++)
             code = join_chunk(build, &build->chunks[i], err);
-        if (code == WEFT_OK)
-            code = join_confidences(build, err);
     }
     return code;
 }
@@ -387,9 +441,11 @@ static void build_fini(struct build *build)
     for (unsigned i = 0; build->workers && i < build->n_workers; i++) {
         weft_ecct_maker_free(build->workers[i].maker);
         WEFT_VEC_FINI(&build->workers[i].places);
+        WEFT_VEC_FINI(&build->workers[i].seen);
     }
     for (size_t i = 0; build->chunks && i < build->n_chunks; i++) {
         WEFT_VEC_FINI(&build->chunks[i].entries);
+        WEFT_VEC_FINI(&build->chunks[i].used);
         free(build->chunks[i].made);
         weft_order_fini(&build->chunks[i].order);
         free(build->chunks[i].places);

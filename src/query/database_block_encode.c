@@ -30,6 +30,7 @@ struct encoder {
     struct distinct threads; /* with flags */
     uint32_t *table, *classes;
     size_t n_table, n_listed, n_classes;
+    uint32_t *places; /* of each entry's node in the table */
     struct weft_database_layout layout;
     int64_t *column, *scratch;
     int64_t *sums; /* ns, by class and row */
@@ -80,6 +81,8 @@ static bool find_distinct(struct encoder *to)
                   distinct_add(&to->threads, &to->block->rows.items[i],
                                offsetof(struct weft_database_block_head, start_ns), i);
     }
+    for (size_t i = 0; is_good && i < to->lists.n; i++)
+        to->n_listed += to->lists.n_bytes[i] / sizeof *to->table;
     return is_good;
 }
 
@@ -101,35 +104,39 @@ static size_t sort_unique(uint32_t *items, size_t n)
     return n_kept;
 }
 
-static uint32_t place_of(const struct encoder *to, uint32_t node)
+/* The block's nodes in their order, and the place of each entry's among them. */
+static bool make_table(struct encoder *to)
 {
-    size_t low = 0, high = to->n_table;
-    while (high - low > 1) {
-        const size_t middle = low + (high - low) / 2;
-        if (to->table[middle] <= node)
-            low = middle;
-        else
-            high = middle;
+    const size_t n = to->block->nodes.n;
+    struct weft_map *numbers = weft_map_new();
+    to->places = WEFT_ARENA_NEW(to->arena, n, uint32_t);
+    bool is_good = numbers && to->places;
+    for (size_t i = 0; is_good && i < n; i++) {
+        to->places[i] = weft_map_add(numbers, to->block->nodes.items[i], NULL);
+        is_good = to->places[i] != WEFT_MAP_NONE;
     }
-    return (uint32_t)low;
+    to->n_table = is_good ? weft_map_count(numbers) : 0;
+    to->table = WEFT_ARENA_NEW(to->arena, to->n_table, uint32_t);
+    uint32_t *place_of = WEFT_ARENA_NEW(to->arena, to->n_table, uint32_t);
+    is_good = is_good && to->table && place_of;
+    for (size_t i = 0; is_good && i < to->n_table; i++)
+        to->table[i] = (uint32_t)weft_map_key(numbers, (uint32_t)i);
+    if (is_good)
+        (void)sort_unique(to->table, to->n_table);
+    for (size_t i = 0; is_good && i < to->n_table; i++)
+        place_of[weft_map_find(numbers, to->table[i])] = (uint32_t)i;
+    for (size_t i = 0; is_good && i < n; i++)
+        to->places[i] = place_of[to->places[i]];
+    weft_map_free(numbers);
+    return is_good;
 }
 
-/* The block's nodes, and their classes by first appearance. */
-static bool make_table(struct encoder *to, const struct weft_database_block_classes *classes)
+/* The nodes' classes, by first appearance. */
+static bool number_classes(struct encoder *to, const struct weft_database_block_classes *classes)
 {
-    for (size_t i = 0; i < to->lists.n; i++)
-        to->n_listed += to->lists.n_bytes[i] / sizeof *to->table;
-    to->table = WEFT_ARENA_NEW(to->arena, to->n_listed, uint32_t);
     struct weft_map *numbers = weft_map_new();
-    bool is_good = to->table && numbers && weft_map_add(numbers, 0, NULL) == 0;
-    for (size_t i = 0; is_good && i < to->lists.n; i++) {
-        if (to->lists.n_bytes[i])
-            memcpy(to->table + to->n_table, to->lists.items[i], to->lists.n_bytes[i]);
-        to->n_table += to->lists.n_bytes[i] / sizeof *to->table;
-    }
-    to->n_table = is_good ? sort_unique(to->table, to->n_table) : 0;
-    to->classes = is_good ? WEFT_ARENA_NEW(to->arena, to->n_table, uint32_t) : NULL;
-    is_good = to->classes != NULL;
+    to->classes = WEFT_ARENA_NEW(to->arena, to->n_table, uint32_t);
+    const bool is_good = to->classes && numbers && weft_map_add(numbers, 0, NULL) == 0;
     for (size_t i = 0; is_good && i < to->n_table; i++) {
         const uint32_t node = to->table[i], class = node < classes->n ? classes->items[node] : 0,
                        number = weft_map_count(numbers) < MOST_CLASSES
@@ -144,13 +151,10 @@ static bool make_table(struct encoder *to, const struct weft_database_block_clas
 
 static bool make_layout(struct encoder *to)
 {
-    const size_t n = to->block->nodes.n;
-    uint32_t *places = WEFT_ARENA_NEW(to->arena, n, uint32_t);
-    for (size_t i = 0; places && i < n; i++)
-        places[i] = place_of(to, to->block->nodes.items[i]);
-    to->layout =
-        (struct weft_database_layout){ .n_nodes = to->n_table, .n_entries = n, .places = places };
-    return places && weft_database_layout_make(&to->layout, to->arena);
+    to->layout = (struct weft_database_layout){ .n_nodes = to->n_table,
+                                                .n_entries = to->block->nodes.n,
+                                                .places = to->places };
+    return weft_database_layout_make(&to->layout, to->arena);
 }
 
 /* ---- trees ----------------------------------------------------------------------------------- */
@@ -179,10 +183,12 @@ static bool put_lists(struct encoder *to)
     if (!weft_blob_put_varint(to->bytes, to->lists.n) || !put_column(to, to->lists.n))
         return false;
     for (size_t i = 0; i < to->lists.n; i++) {
-        const uint32_t *nodes = to->lists.items[i];
+        const size_t n_nodes = to->lists.n_bytes[i] / sizeof(uint32_t);
+        const uint32_t *nodes = to->lists.items[i],
+                       *places = n_nodes ? to->places + (nodes - to->block->nodes.items) : NULL;
         int64_t next = 0;
-        for (size_t k = 0; k < to->lists.n_bytes[i] / sizeof *nodes; k++) {
-            const int64_t place = place_of(to, nodes[k]);
+        for (size_t k = 0; k < n_nodes; k++) {
+            const int64_t place = places[k];
             to->column[n++] = place - next;
             next = place + 1;
         }
@@ -427,8 +433,8 @@ bool weft_database_block_encode(const struct weft_database_block *block,
     bool is_good = true;
     for (unsigned i = 0; is_good && i < WEFT_DATABASE_BLOCK_CHECKSUM_BYTES; i++)
         is_good = weft_blob_put(bytes, 0);
-    is_good = is_good && find_distinct(&to) && make_table(&to, classes) && make_layout(&to) &&
-              make_columns(&to) && find_metrics(&to) && sum_classes(&to) &&
+    is_good = is_good && find_distinct(&to) && make_table(&to) && number_classes(&to, classes) &&
+              make_layout(&to) && make_columns(&to) && find_metrics(&to) && sum_classes(&to) &&
               weft_blob_put_varint(bytes, to.n_rows) &&
               weft_blob_put_varint(bytes, block->rows.items[0].start_ns) && put_table(&to) &&
               put_lists(&to) && put_threads(&to) && put_rows(&to) && put_ns(&to) &&

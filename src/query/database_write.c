@@ -227,24 +227,25 @@ static enum weft_code put_node(struct weft_database *database, uint32_t parent,
                   : put_row(database, LESS_CERTAIN, numbers, 2, NULL, 0, err);
 }
 
-/* The place in the mirror of a node of the tree. Those above it are found first. */
+/* The place in the mirror of a node of the tree. Those of lower numbers, which are those above it
+ * and more of the same executions, are put there first: in the order of the tree. */
 static enum weft_code place_of(struct weft_database *database, uint32_t node, uint32_t *place,
                                struct weft_err *err)
 {
     struct weft_database_writer *writer = database->writer;
     const struct weft_ecct_node *nodes = weft_ecct_tree_nodes(writer->tree);
-    while (writer->places.n < weft_ecct_tree_n_nodes(writer->tree))
-        if (!WEFT_VEC_PUSH(&writer->places))
-            return no_memory(err);
     enum weft_code code = WEFT_OK;
-    while (code == WEFT_OK && node && writer->places.items[node] == 0) {
-        uint32_t lowest = node; /* whose parent is known */
-        while (nodes[lowest].parent && writer->places.items[nodes[lowest].parent] == 0)
-            lowest = nodes[lowest].parent;
-        code = put_node(database, writer->places.items[nodes[lowest].parent], &nodes[lowest],
-                        &writer->places.items[lowest], err);
+    while (writer->places.n <= node && code == WEFT_OK) {
+        const size_t next = writer->places.n;
+        uint32_t *made = WEFT_VEC_PUSH(&writer->places);
+        if (!made)
+            return no_memory(err);
+        if (next > 0)
+            code = put_node(database, writer->places.items[nodes[next].parent], &nodes[next], made,
+                            err);
+        writer->places.n -= code != WEFT_OK;
     }
-    *place = node ? writer->places.items[node] : 0;
+    *place = code == WEFT_OK ? writer->places.items[node] : 0;
     return code;
 }
 

@@ -195,29 +195,50 @@ static char *build(const char *path, const struct weft_execution_row *rows, size
     return text_of(*matrix);
 }
 
-static char *build_through_database(const char *path, const struct weft_execution_row *rows,
-                                    size_t n_rows)
+/* A database of them, written twice; the second takes the place of the first. */
+static void build_database(const char *path, const struct weft_execution_row *rows, size_t n_rows,
+                           unsigned n_workers, const char *file)
 {
-    const struct weft_run run = { .pool = weft_pool_new(2) };
+    const struct weft_run run = { .pool = weft_pool_new(n_workers) };
     const struct weft_build_opts opts = { .path = weft_str_of(path), .tag = WEFT_STR("tag") };
-    char *file = path_of("trees.db");
     struct weft_session *session;
     struct weft_database *database;
-    struct weft_ecct_matrix *matrix;
     struct weft_err err = { 0 };
     must(weft_session_open(path, &run, &session, &err), &err);
     must(weft_database_open(file, WEFT_DATABASE_WRITE, &database, &err), &err);
-    must(weft_executions_build(session, table_new(rows, n_rows), database, &opts, &err), &err);
-    must(weft_executions_build(session, table_new(rows, n_rows), database, &opts, &err), &err);
-    must(weft_database_load(database, WEFT_STR(""), &matrix, &err), &err);
+    for (size_t i = 0; i < 2; i++)
+        must(weft_executions_build(session, table_new(rows, n_rows), database, &opts, &err), &err);
     weft_database_close(database);
     weft_session_close(session);
     weft_pool_free(run.pool);
-    (void)unlink(file);
-    free(file);
+}
+
+static char *text_of_database(const char *file)
+{
+    struct weft_database *database;
+    struct weft_ecct_matrix *matrix;
+    struct weft_err err = { 0 };
+    must(weft_database_open(file, WEFT_DATABASE_READ, &database, &err), &err);
+    must(weft_database_load(database, WEFT_STR(""), &matrix, &err), &err);
+    weft_database_close(database);
     char *text = text_of(matrix);
     weft_ecct_matrix_free(matrix);
     return text;
+}
+
+static bool has_same_bytes(const char *a, const char *b)
+{
+    FILE *files[2] = { fopen(a, "rb"), fopen(b, "rb") };
+    int x = 0, y = 0;
+    if (!files[0] || !files[1])
+        abort();
+    while (x == y && x != EOF) {
+        x = getc(files[0]);
+        y = getc(files[1]);
+    }
+    (void)fclose(files[0]);
+    (void)fclose(files[1]);
+    return x == y;
 }
 
 /* Thread 1 is preempted by 3, waits for 2, which naps; its calls are known, those of 2 as well. */
@@ -253,9 +274,9 @@ static void check_told(void)
         abort();
     char *text = build(path, &row, 1, 1, &matrix);
     tap_eq_str(text,
-               "11 2-80: main=18 main;preempted;thread;running=10 main;work=10 "
+               "11 2-80: main=18 main;work=10 main;work;preempted=5 "
                "main;work;thread;helper=10 main;work;thread;helper;blocked: timer=21 "
-               "main;work;thread;helper;preempted=4 main;work;preempted=5 running=38 "
+               "main;work;thread;helper;preempted=4 main;preempted;thread;running=10 running=38 "
                "preempted=19 blocked_timer=21\n"
                "exact exact exact exact exact exact exact exact exact exact",
                "a trace of calls and a kernel");
@@ -344,8 +365,8 @@ static bool is_whole(const struct weft_ecct_matrix *matrix)
 
 static void check_random(uint64_t seed)
 {
-    char *path = path_of("random.weft");
-    size_t n_whole = 0, n_same = 0, n_stored = 0, n_single = 0, n_nodes = 0;
+    char *path = path_of("random.weft"), *file = path_of("trees.db"), *other = path_of("other.db");
+    size_t n_whole = 0, n_same = 0, n_equal = 0, n_stored = 0, n_single = 0, n_nodes = 0;
     for (size_t i = 0; i < N_TRACES; i++) {
         uint64_t state = seed + i, start_ns = 0;
         struct told_thread threads[N_THREADS];
@@ -365,10 +386,15 @@ static void check_random(uint64_t seed)
         }
         char *one = build(path, rows, N_ROWS, 1, &matrix),
              *many = build(path, rows, N_ROWS, 3, &again);
-        char *stored = build_through_database(path, rows, N_ROWS);
+        build_database(path, rows, N_ROWS, 1, file);
+        build_database(path, rows, N_ROWS, 3, other);
+        char *stored = text_of_database(file);
         n_whole += is_whole(matrix);
         n_same += strcmp(one, many) == 0;
         n_stored += strcmp(one, stored) == 0;
+        n_equal += has_same_bytes(file, other);
+        (void)unlink(file);
+        (void)unlink(other);
         n_nodes += matrix->n_nodes;
         weft_ecct_matrix_free(again);
         weft_ecct_matrix_free(matrix);
@@ -383,10 +409,13 @@ static void check_random(uint64_t seed)
     }
     (void)unlink(path);
     free(path);
+    free(file);
+    free(other);
     tap_eq_u64(n_whole, N_TRACES, "times sum to the durations, exactly");
     tap_eq_u64(n_single, N_TRACES, "of single ones, too");
     tap_eq_u64(n_same, N_TRACES, "three workers find what one finds");
     tap_eq_u64(n_stored, N_TRACES, "what comes out of a database is what would be without");
+    tap_eq_u64(n_equal, N_TRACES, "databases of one worker and of three have the same bytes");
     tap_ok(n_nodes > 20 * (size_t)N_TRACES, "there were nodes: %zu", n_nodes);
 }
 
