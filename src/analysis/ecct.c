@@ -41,12 +41,17 @@ struct weft_ecct_maker *weft_ecct_maker_new(const struct weft_trace *trace,
     return NULL;
 }
 
-static void close_graphs(struct weft_ecct_maker *maker)
+static void close_locks(struct weft_ecct_maker *maker)
 {
     weft_path_walked_fini(&maker->walked); /* its names are the graph's */
     weft_locks_graph_close(maker->graph);
+    maker->graph = NULL;
+}
+
+static void close_graphs(struct weft_ecct_maker *maker)
+{
+    close_locks(maker);
     weft_trace_graph_close(maker->graph_of_trace);
-    maker->graph = maker->graph_of_trace = NULL;
 }
 
 void weft_ecct_maker_free(struct weft_ecct_maker *maker)
@@ -68,12 +73,14 @@ const struct weft_ecct_tree *weft_ecct_maker_tree(const struct weft_ecct_maker *
 enum weft_code weft_ecct_maker_window(struct weft_ecct_maker *maker, uint64_t from_ns,
                                       uint64_t to_ns, struct weft_err *err)
 {
-    close_graphs(maker);
+    close_locks(maker);
     if (!weft_ecct_stacks_window(maker->stacks, from_ns, to_ns))
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for executions");
-    enum weft_code code =
-        weft_trace_graph_open(maker->trace, from_ns, to_ns, maker->opts.memory_bytes / GRAPH_SHARE,
-                              &maker->graph_of_trace, err);
+    enum weft_code code = maker->graph_of_trace
+                              ? weft_trace_graph_window(maker->graph_of_trace, from_ns, to_ns, err)
+                              : weft_trace_graph_open(maker->trace, from_ns, to_ns,
+                                                      maker->opts.memory_bytes / GRAPH_SHARE,
+                                                      &maker->graph_of_trace, err);
     return code == WEFT_OK
                ? weft_locks_graph_open(maker->trace, maker->graph_of_trace, from_ns, to_ns,
                                        maker->opts.memory_bytes / LOCKS_SHARE, &maker->graph, err)

@@ -26,6 +26,16 @@ struct piece {
     uint64_t sum_ns; /* of a device: of all requests of the thread */
 };
 
+/* Where a wait hangs: it is asked for by what the path went to, and by what is left of the wait. */
+struct wait {
+    uint64_t at_ns;
+    uint32_t thread_id;
+    struct weft_ecct_spot from, to;
+    bool is_known;
+};
+
+enum { WAITS = 16 };
+
 struct weft_ecct_fill {
     struct weft_ecct_tree *tree;
     const struct weft_ecct_ops *ops;
@@ -43,6 +53,8 @@ struct weft_ecct_fill {
         size_t n, cap;
     } pieces;
     struct weft_ecct_parts parts, shares;
+    struct wait waits[WAITS];              /* of this path */
+    uint32_t states[WEFT_PATH_REASONS][2]; /* frames + 1 of waits, in flight or not; 0: not known */
     struct {
         struct weft_ecct_entry *items;
         size_t n, cap;
@@ -206,13 +218,31 @@ static bool is_on_chain(const struct weft_ecct_fill *fill, uint32_t frame, uint3
     return false;
 }
 
+static enum weft_code go_to_stack(struct weft_ecct_fill *fill, uint32_t thread_id, uint64_t at_ns,
+                                  struct weft_ecct_spot *spot, struct weft_err *err)
+{
+    struct wait *wait = &fill->waits[(at_ns ^ at_ns >> 7 ^ thread_id) % WAITS];
+    if (wait->is_known && wait->at_ns == at_ns && wait->thread_id == thread_id &&
+        wait->from.node == spot->node && wait->from.confidence == spot->confidence) {
+        *spot = wait->to;
+        return WEFT_OK;
+    }
+    wait->from = *spot;
+    const enum weft_code code =
+        fill->ops->waiting(fill->stacks, fill->tree, thread_id, at_ns, spot, err);
+    wait->at_ns = at_ns;
+    wait->thread_id = thread_id;
+    wait->to = *spot;
+    wait->is_known = code == WEFT_OK;
+    return code;
+}
+
 /* What the thread of the frame waited in: its stack, the system call, the lock. */
 static enum weft_code go_to_wait(struct weft_ecct_fill *fill, uint32_t thread_id, uint64_t wait_ns,
                                  struct weft_str call, uint32_t lock, struct weft_ecct_spot *spot,
                                  struct weft_err *err)
 {
-    enum weft_code code =
-        fill->ops->waiting(fill->stacks, fill->tree, thread_id, wait_ns, spot, err);
+    enum weft_code code = go_to_stack(fill, thread_id, wait_ns, spot, err);
     if (code == WEFT_OK)
         code = go_to_call(fill, call, spot, err);
     const struct weft_frame frame = { .name = lock
@@ -444,12 +474,12 @@ static uint64_t end_of_samples(const struct weft_path_walked *walked, size_t pla
 enum { NAME_BYTES = 96 };
 
 /* "blocked: block device, in flight"; "blocked: in poll"; "blocked: poll, timed out" */
-static void name_wait(const struct weft_path_segment *segment, char name[NAME_BYTES])
+static void name_wait(const struct weft_path_segment *segment, bool is_named, char name[NAME_BYTES])
 {
     const struct weft_str call = segment->name;
-    const bool is_call = segment->reason == WEFT_PATH_CALL && call.n_bytes > 0;
-    if (is_call || weft_path_is_timed_out(segment)) {
-        (void)snprintf(name, NAME_BYTES, "blocked: %s%.*s", is_call ? "in " : "",
+    if (is_named) {
+        (void)snprintf(name, NAME_BYTES, "blocked: %s%.*s",
+                       segment->reason == WEFT_PATH_CALL ? "in " : "",
                        (int)(call.n_bytes < 64 ? call.n_bytes : 64), call.bytes);
         return;
     }
@@ -460,22 +490,45 @@ static void name_wait(const struct weft_path_segment *segment, char name[NAME_BY
         *at = *at == '_' ? ' ' : *at;
 }
 
+/* Waits that only their reason names have the same frame each time. */
+static enum weft_code go_to_reason(struct weft_ecct_fill *fill,
+                                   const struct weft_path_segment *segment,
+                                   struct weft_ecct_spot *spot, struct weft_err *err)
+{
+    const bool is_named = weft_path_is_timed_out(segment) ||
+                          (segment->reason == WEFT_PATH_CALL && segment->name.n_bytes > 0);
+    const bool is_in_flight = segment->flags & WEFT_PATH_IN_FLIGHT;
+    uint32_t *known = &fill->states[segment->reason][is_in_flight], id;
+    char name[NAME_BYTES];
+    if (is_named || *known == 0)
+        name_wait(segment, is_named, name);
+    if (is_named)
+        return go_to_state(fill, name, spot, err);
+    if (*known == 0) {
+        const enum weft_code code = weft_ecct_tree_frame(
+            fill->tree, weft_str_of(name), (struct weft_str){ 0 }, WEFT_FRAME_STATE, &id, err);
+        if (code != WEFT_OK)
+            return code;
+        *known = id + 1;
+    }
+    return weft_ecct_tree_node(fill->tree, spot->node, *known - 1, spot->confidence, &spot->node,
+                               err);
+}
+
 static enum weft_code blocked(struct weft_ecct_fill *fill, const struct weft_path_segment *segment,
                               const struct weft_path_place *place, struct weft_ecct_spot *spot,
                               struct weft_err *err)
 {
-    char name[NAME_BYTES];
     const bool is_queued =
         segment->reason == WEFT_PATH_TASK && segment->flags & WEFT_PATH_IN_FLIGHT;
     enum weft_code code = WEFT_OK;
-    name_wait(segment, name);
     if (segment->reason == WEFT_PATH_WAKER_UNKNOWN || segment->reason == WEFT_PATH_IDLE)
         doubt(spot, WEFT_CONFIDENCE_UNEXPLAINED);
     if (!is_queued)
         code = go_to_wait(fill, segment->thread_id, place->wait_ns, place->call, place->lock, spot,
                           err);
     if (code == WEFT_OK)
-        code = go_to_state(fill, name, spot, err);
+        code = go_to_reason(fill, segment, spot, err);
     if (code != WEFT_OK)
         return code;
     if (segment->reason == WEFT_PATH_BLOCK_DEVICE)
@@ -496,9 +549,11 @@ static enum weft_code ran(struct weft_ecct_fill *fill, size_t i, const struct we
                                                  segment->end_ns, end_of_samples(fill->walked, i) };
     const bool is_interrupted = segment->state == WEFT_PATH_INTERRUPTED;
     char ending[NAME_BYTES];
-    (void)snprintf(ending, sizeof ending, "interrupted%s%.*s", segment->name.n_bytes ? ": " : "",
-                   (int)(segment->name.n_bytes < 64 ? segment->name.n_bytes : 64),
-                   segment->name.n_bytes ? segment->name.bytes : "");
+    if (is_interrupted)
+        (void)snprintf(ending, sizeof ending, "interrupted%s%.*s",
+                       segment->name.n_bytes ? ": " : "",
+                       (int)(segment->name.n_bytes < 64 ? segment->name.n_bytes : 64),
+                       segment->name.n_bytes ? segment->name.bytes : "");
     return run(fill, &interval, segment->end_ns - segment->start_ns,
                segment->state == WEFT_PATH_KERNEL ? segment->name : (struct weft_str){ 0 },
                is_interrupted ? ending : NULL, spot, err);
@@ -571,6 +626,8 @@ enum weft_code weft_ecct_fill(struct weft_ecct_fill *fill, struct weft_graph *gr
     for (size_t i = 0; i < fill->entries.n; i++)
         fill->entry_of.items[fill->entries.items[i].node] = 0;
     fill->entries.n = fill->places.n = 0;
+    for (size_t i = 0; i < WAITS; i++)
+        fill->waits[i].is_known = false;
     fill->graph = graph;
     fill->walked = walked;
     fill->filled = (struct weft_ecct_filled){ 0 };

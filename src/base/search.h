@@ -24,4 +24,35 @@
         (place) = search_low;                                                                      \
     } while (0)
 
+/* The same, for who knows about where it is: O(log of how far it is from there). */
+#define WEFT_SEARCH_NEAR(place, n, near, is_before)                                                \
+    do {                                                                                           \
+        __typeof__(place) search_low = 0, search_high = (n), search_step = 1;                      \
+        (place) = (near);                                                                          \
+        if ((place) < search_high && (is_before)) {                                                \
+            for (search_low = (place) + 1; search_high - search_low >= search_step &&              \
+                                           ((place) = search_low + search_step - 1, (is_before));  \
+                 search_step *= 2)                                                                 \
+                search_low = (place) + 1;                                                          \
+            if (search_high - search_low >= search_step)                                           \
+                search_high = search_low + search_step - 1;                                        \
+        } else {                                                                                   \
+            search_high = (place) < search_high ? (place) : search_high;                           \
+            for (; search_high >= search_step &&                                                   \
+                   ((place) = search_high - search_step, !(is_before));                            \
+                 search_step *= 2)                                                                 \
+                search_high = (place);                                                             \
+            if (search_high >= search_step)                                                        \
+                search_low = search_high - search_step + 1;                                        \
+        }                                                                                          \
+        while (search_low < search_high) {                                                         \
+            (place) = search_low + (search_high - search_low) / 2;                                 \
+            if (is_before)                                                                         \
+                search_low = (place) + 1;                                                          \
+            else                                                                                   \
+                search_high = (place);                                                             \
+        }                                                                                          \
+        (place) = search_low;                                                                      \
+    } while (0)
+
 #endif

@@ -42,6 +42,30 @@ struct weft_str weft_arguments_caller(struct weft_str text)
     return caller;
 }
 
+struct weft_str weft_arguments_first(struct weft_str text)
+{
+    size_t start = 0, end;
+    while (start < text.n_bytes && strchr("( ", text.bytes[start]))
+        start++;
+    for (end = start; end < text.n_bytes && !strchr(",) ", text.bytes[end]);)
+        end++;
+    return (struct weft_str){ text.bytes + start, end - start };
+}
+
+bool weft_argument_address(struct weft_str text, uint64_t *number)
+{
+    *number = 0;
+    if (text.n_bytes < 3 || text.n_bytes > 18 || memcmp(text.bytes, "0x", 2) != 0)
+        return false;
+    for (size_t i = 2; i < text.n_bytes; i++) {
+        const char *digit = memchr("0123456789abcdef", text.bytes[i], 16);
+        if (!digit)
+            return false;
+        *number = *number << 4 | (uint64_t)(digit - "0123456789abcdef");
+    }
+    return true;
+}
+
 /* Within a string of the text the first quote would be escaped. */
 bool weft_arguments_ready(struct weft_str text, uint64_t *fds, size_t n_max, size_t *n_fds)
 {

@@ -21,6 +21,11 @@ WEFT_CHECKED enum weft_code weft_call_arguments(const struct weft_trace *trace, 
  * NAME ...}); a view of the text, what is escaped in it as it stands. Empty: it does not. */
 struct weft_str weft_arguments_caller(struct weft_str text);
 
+/* The first of some arguments: "0x7f00" of "(0x7f00, 3)"; a view of the text. */
+struct weft_str weft_arguments_first(struct weft_str text);
+
+/* An argument that is a number like 0x7f00. */
+bool weft_argument_address(struct weft_str text, uint64_t *number);
 /* The descriptors of which such a text tells that they were ready, at most `n_max`; false if it
  * does not tell of any such list. Empty: the time was over. */
 bool weft_arguments_ready(struct weft_str text, uint64_t *fds, size_t n_max, size_t *n_fds);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/graph_edges.h"
 
+#include "base/order.h"
+#include "base/search.h"
 #include "base/vec.h"
 #include "model/events.h"
 
@@ -30,14 +32,24 @@ uint64_t weft_graph_key(const struct weft_event *event)
                                : event->value;
 }
 
-static int by_key(const void *a, const void *b)
+/* By key, then time, then thread: they come in that order of threads. */
+static enum weft_code put_in_order(struct weft_graph_sources *sources, struct weft_err *err)
 {
-    const struct weft_graph_source *x = a, *y = b;
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    if (x->at_ns != y->at_ns)
-        return x->at_ns < y->at_ns ? -1 : 1;
-    return (x->thread_id > y->thread_id) - (x->thread_id < y->thread_id);
+    struct weft_order order = { 0 };
+    const size_t n = sources->n;
+    bool is_good = weft_order_reserve(&order, n);
+    for (size_t i = 0; i < n && is_good; i++)
+        order.items[i] = (struct weft_order_item){ sources->items[i].at_ns, (uint32_t)i };
+    if (is_good)
+        weft_order_sort(&order, n);
+    for (size_t i = 0; i < n && is_good; i++)
+        order.items[i].key = sources->items[order.items[i].place].key;
+    if (is_good)
+        weft_order_sort(&order, n);
+    is_good = is_good && weft_order_apply(&order, n, sources->items, sizeof *sources->items);
+    weft_order_fini(&order);
+    return is_good ? WEFT_OK
+                   : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for edges");
 }
 
 static enum weft_code add(const struct weft_graph_wanted *wanted, uint32_t thread_id,
@@ -96,9 +108,8 @@ enum weft_code weft_graph_sources_collect(const struct weft_trace *trace,
     weft_events_close(events);
     for (size_t i = 0; i < n_wanted && code == WEFT_OK; i++) {
         struct weft_graph_sources *into = wanted[i].into;
-        if (into->n)
-            qsort(into->items, into->n, sizeof *into->items, by_key);
-        into->is_made = true;
+        code = into->n ? put_in_order(into, err) : WEFT_OK;
+        into->is_made = code == WEFT_OK;
     }
     return code;
 }
@@ -113,22 +124,32 @@ enum weft_code weft_graph_sources_make(const struct weft_trace *trace, enum weft
                : weft_graph_sources_collect(trace, &wanted, 1, from_ns, to_ns, memory_bytes, err);
 }
 
-const struct weft_graph_source *weft_graph_sources_find(const struct weft_graph_sources *sources,
+static struct weft_graph_sources_key *key_of(struct weft_graph_sources *sources, uint64_t key)
+{
+    const struct weft_graph_source *items = sources->items;
+    struct weft_graph_sources_key *known =
+        &sources->keys[(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) % WEFT_GRAPH_KEYS];
+    if (known->end && known->key == key)
+        return known;
+    *known = (struct weft_graph_sources_key){ .key = key };
+    WEFT_SEARCH(known->first, sources->n, items[known->first].key < key);
+    WEFT_SEARCH(known->end, sources->n, items[known->end].key <= key);
+    known->near = known->first;
+    return known;
+}
+
+const struct weft_graph_source *weft_graph_sources_find(struct weft_graph_sources *sources,
                                                         uint64_t key, uint64_t from_ns,
                                                         uint64_t to_ns, uint32_t except_thread_id)
 {
-    size_t low = 0, high = sources->n; /* first after (key, to_ns) */
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        const struct weft_graph_source *source = &sources->items[middle];
-        if (source->key < key || (source->key == key && source->at_ns <= to_ns))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    while (low > 0) {
+    struct weft_graph_sources_key *known = key_of(sources, key);
+    size_t low; /* first after to_ns */
+    WEFT_SEARCH_NEAR(low, known->end, known->near,
+                     low < known->first || sources->items[low].at_ns <= to_ns);
+    known->near = low;
+    while (low > known->first) {
         const struct weft_graph_source *source = &sources->items[--low];
-        if (source->key != key || source->at_ns < from_ns)
+        if (source->at_ns < from_ns)
             return NULL;
         if (source->thread_id != except_thread_id)
             return source;
@@ -139,5 +160,6 @@ const struct weft_graph_source *weft_graph_sources_find(const struct weft_graph_
 void weft_graph_sources_fini(struct weft_graph_sources *sources)
 {
     WEFT_VEC_FINI(sources);
+    memset(sources->keys, 0, sizeof sources->keys);
     sources->is_made = false;
 }

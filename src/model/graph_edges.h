@@ -13,9 +13,18 @@ struct weft_graph_source {
     uint32_t thread_id;
 };
 
+enum { WEFT_GRAPH_KEYS = 64 };
+
+/* Where those of a key lie, and which of them was asked for last. */
+struct weft_graph_sources_key {
+    uint64_t key;
+    size_t first, end, near;
+};
+
 struct weft_graph_sources {
     struct weft_graph_source *items;
     size_t n, cap;
+    struct weft_graph_sources_key keys[WEFT_GRAPH_KEYS]; /* that were asked for; end 0: none */
     bool is_made;
 };
 
@@ -45,8 +54,8 @@ WEFT_CHECKED enum weft_code weft_graph_sources_make(const struct weft_trace *tra
                                                     struct weft_err *err);
 
 /* The latest of `key` in [from_ns, to_ns] that is not of `except_thread_id`, or NULL. O(log n +
- * those of that thread). */
-const struct weft_graph_source *weft_graph_sources_find(const struct weft_graph_sources *sources,
+ * those of that thread), less if what was asked for before is near. */
+const struct weft_graph_source *weft_graph_sources_find(struct weft_graph_sources *sources,
                                                         uint64_t key, uint64_t from_ns,
                                                         uint64_t to_ns, uint32_t except_thread_id);
 

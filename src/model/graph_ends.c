@@ -17,6 +17,7 @@ void weft_graph_ends_fini(struct weft_graph_ends *ends)
     WEFT_VEC_FINI(&ends->handles);
     WEFT_VEC_FINI(&ends->ready);
     WEFT_VEC_FINI(&ends->files);
+    ends->longest_ns = 0;
     ends->has_handles = ends->has_points = false;
 }
 

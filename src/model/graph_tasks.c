@@ -28,7 +28,7 @@ struct origin {
 struct root {
     uint64_t start_ns, end_ns;
     uint32_t function_id;
-    bool is_asked; /* for its origin */
+    uint32_t asked; /* for its origin, in this window; 0: it was not */
     struct origin origin;
 };
 
@@ -43,6 +43,7 @@ struct slot {
 struct weft_graph_tasks {
     const struct weft_trace *trace;
     uint64_t from_ns, to_ns, memory_bytes;
+    uint32_t window; /* counts from 1 */
     bool has_flows;
     struct weft_graph_sources begun;
     struct weft_block_buf *buf;
@@ -68,9 +69,18 @@ enum weft_code weft_graph_tasks_open(const struct weft_trace *trace, uint64_t fr
     made->from_ns = from_ns;
     made->to_ns = to_ns;
     made->memory_bytes = memory_bytes;
+    made->window = 1;
     made->has_flows = of_kind[WEFT_EVENT_FLOW_BEGIN] > 0 && of_kind[WEFT_EVENT_FLOW_END] > 0;
     made->buf = weft_block_buf_new();
     return made->buf ? WEFT_OK : no_memory(err);
+}
+
+void weft_graph_tasks_window(struct weft_graph_tasks *tasks, uint64_t from_ns, uint64_t to_ns)
+{
+    tasks->from_ns = from_ns;
+    tasks->to_ns = to_ns;
+    tasks->window++;
+    weft_graph_sources_fini(&tasks->begun);
 }
 
 void weft_graph_tasks_close(struct weft_graph_tasks *tasks)
@@ -231,12 +241,12 @@ static enum weft_code origin_find(struct weft_graph_tasks *tasks, uint32_t threa
 {
     struct weft_graph_edge edge = { .from_thread_id = WEFT_ID_NONE };
     enum weft_code code = WEFT_OK;
-    if (root->is_asked)
+    if (root->asked == tasks->window)
         return WEFT_OK;
     if (tasks->has_flows)
         code =
             first_flow(tasks, thread_id, root->start_ns, root->end_ns, root->start_ns, &edge, err);
-    root->is_asked = code == WEFT_OK;
+    root->asked = code == WEFT_OK ? tasks->window : 0;
     root->origin = (struct origin){ edge.from_ns, edge.from_thread_id };
     return code;
 }

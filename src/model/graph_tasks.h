@@ -23,6 +23,9 @@ WEFT_CHECKED enum weft_code weft_graph_tasks_open(const struct weft_trace *trace
                                                   struct weft_graph_tasks **tasks,
                                                   struct weft_err *err);
 
+/* From now on of another part; what is known of calls stays. */
+void weft_graph_tasks_window(struct weft_graph_tasks *tasks, uint64_t from_ns, uint64_t to_ns);
+
 /* NULL is allowed. */
 void weft_graph_tasks_close(struct weft_graph_tasks *tasks);
 

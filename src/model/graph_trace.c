@@ -17,6 +17,7 @@ struct trace_graph {
     struct weft_graph_kernel *kernel; /* NULL: the trace has none */
     struct weft_graph_user *user;
     struct weft_graph_tasks *tasks;
+    uint64_t memory_bytes;
     uint64_t kernel_last_ns; /* of its last switch */
     uint8_t *tellers;        /* by thread: enum teller */
 };
@@ -208,6 +209,28 @@ bool weft_trace_has_switches(const struct weft_trace *trace)
     return weft_trace_meta(trace)->events_of_kind[WEFT_EVENT_SWITCH] > 0;
 }
 
+static enum weft_code open_kernel(struct trace_graph *graph, uint64_t from_ns, uint64_t to_ns,
+                                  struct weft_err *err)
+{
+    if (!weft_trace_has_switches(graph->trace))
+        return WEFT_OK;
+    const enum weft_code code = weft_graph_kernel_open(
+        graph->trace, from_ns, to_ns, graph->memory_bytes / 2, &graph->kernel, err);
+    if (code == WEFT_OK)
+        graph->kernel_last_ns = weft_graph_kernel_last_ns(graph->kernel);
+    return code;
+}
+
+enum weft_code weft_trace_graph_window(struct weft_graph *graph, uint64_t from_ns, uint64_t to_ns,
+                                       struct weft_err *err)
+{
+    weft_graph_kernel_close(of(graph)->kernel);
+    of(graph)->kernel = NULL;
+    weft_graph_user_window(of(graph)->user, from_ns, to_ns);
+    weft_graph_tasks_window(of(graph)->tasks, from_ns, to_ns);
+    return open_kernel(of(graph), from_ns, to_ns, err);
+}
+
 enum weft_code weft_trace_graph_open(const struct weft_trace *trace, uint64_t from_ns,
                                      uint64_t to_ns, uint64_t memory_bytes,
                                      struct weft_graph **graph, struct weft_err *err)
@@ -218,6 +241,7 @@ enum weft_code weft_trace_graph_open(const struct weft_trace *trace, uint64_t fr
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a graph");
     made->graph.ops = &trace_ops;
     made->trace = trace;
+    made->memory_bytes = memory_bytes;
     made->tellers = calloc((size_t)weft_trace_n_threads(trace) + 1, 1);
     enum weft_code code =
         made->tellers
@@ -225,10 +249,8 @@ enum weft_code weft_trace_graph_open(const struct weft_trace *trace, uint64_t fr
             : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a graph");
     if (code == WEFT_OK)
         code = weft_graph_tasks_open(trace, from_ns, to_ns, memory_bytes / 4, &made->tasks, err);
-    if (code == WEFT_OK && weft_trace_has_switches(trace))
-        code = weft_graph_kernel_open(trace, from_ns, to_ns, memory_bytes / 2, &made->kernel, err);
-    if (code == WEFT_OK && made->kernel)
-        made->kernel_last_ns = weft_graph_kernel_last_ns(made->kernel);
+    if (code == WEFT_OK)
+        code = open_kernel(made, from_ns, to_ns, err);
     if (code == WEFT_OK)
         *graph = &made->graph;
     else

@@ -17,6 +17,10 @@ WEFT_CHECKED enum weft_code weft_trace_graph_open(const struct weft_trace *trace
                                                   uint64_t to_ns, uint64_t memory_bytes,
                                                   struct weft_graph **graph, struct weft_err *err);
 
+/* From now on of another part: as if it were opened anew, but what is known of calls stays. */
+WEFT_CHECKED enum weft_code weft_trace_graph_window(struct weft_graph *graph, uint64_t from_ns,
+                                                    uint64_t to_ns, struct weft_err *err);
+
 /* NULL is allowed. */
 void weft_trace_graph_close(struct weft_graph *graph);
 

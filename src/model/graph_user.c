@@ -43,7 +43,8 @@ struct lock_wait {
 };
 
 struct part {
-    uint64_t from_ns, to_ns; /* what the spans tile */
+    uint64_t from_ns, to_ns;             /* what is told of it, as if that were all */
+    uint64_t known_from_ns, known_to_ns; /* what the spans tile: blocks as a whole */
     struct {
         struct span *items;
         size_t n, cap;
@@ -57,6 +58,7 @@ struct part {
         size_t n, cap;
     } locks; /* of the whole interval */
     uint64_t last_use;
+    size_t span_near, lock_near; /* where it was asked last: a path goes step by step */
     bool has_locks;
 };
 
@@ -93,6 +95,20 @@ enum weft_code weft_graph_user_open(const struct weft_trace *trace, uint64_t fro
     made->kept = calloc(KEPT_PARTS, sizeof *made->kept);
     made->waits = calloc((size_t)weft_trace_n_functions(trace) + 1, 1);
     return made->parts && made->kept && made->waits ? WEFT_OK : no_memory(err);
+}
+
+void weft_graph_user_window(struct weft_graph_user *user, uint64_t from_ns, uint64_t to_ns)
+{
+    user->from_ns = from_ns;
+    user->to_ns = to_ns;
+    weft_graph_sources_fini(&user->released);
+    weft_graph_ends_fini(&user->ends);
+    for (size_t i = 0; i < user->n_kept; i++) {
+        struct part *part = user->parts[user->kept[i]];
+        part->from_ns = part->to_ns = 0;
+        part->locks.n = 0;
+        part->has_locks = false;
+    }
 }
 
 static void part_free(struct part *part)
@@ -133,11 +149,20 @@ static bool waits_for(struct weft_graph_user *user, uint32_t function_id, enum w
     return *known >= 2;
 }
 
-static bool is_wait(struct weft_graph_user *user, const struct weft_walk_call *call)
+/* A call that was cut where the walk begins may be one: nothing is told of its span, which begins
+ * further back. `*is_undecided` if it may last longer than the walk, which goes until walk_to_ns.
+ */
+static bool is_wait(struct weft_graph_user *user, const struct weft_walk_call *call,
+                    uint64_t walk_to_ns, bool *is_undecided)
 {
     enum weft_wait_for what;
-    return waits_for(user, call->function_id, &what) &&
-           (what < WEFT_WAITS_FOR_INPUT || call->end_ns - call->start_ns >= LONG_CALL_NS);
+    if (!waits_for(user, call->function_id, &what))
+        return false;
+    if (what < WEFT_WAITS_FOR_INPUT || call->row == UINT64_MAX ||
+        call->end_ns - call->start_ns >= LONG_CALL_NS)
+        return true;
+    *is_undecided |= call->end_ns == walk_to_ns;
+    return false;
 }
 
 /* In a wait: the function, or one that it calls, says what for. */
@@ -281,18 +306,20 @@ static enum weft_code add_span(struct part *part, uint64_t start_ns, size_t dept
 
 /* Depths count from 1: 0 is no call. What happens from the end of the part on is not of it. */
 static enum weft_code read_spans(struct weft_graph_user *user, struct part *part,
-                                 struct weft_walk *walk, struct weft_err *err)
+                                 struct weft_walk *walk, uint64_t walk_to_ns, bool *is_undecided,
+                                 struct weft_err *err)
 {
     enum weft_step step;
     struct weft_walk_call call;
     size_t depth = 0, wait_depth = 0;
-    enum weft_code code = add_span(part, part->from_ns, 0, 0, err);
+    *is_undecided = false;
+    enum weft_code code = add_span(part, part->known_from_ns, 0, 0, err);
     while (code == WEFT_OK && (code = weft_walk_next(walk, &step, &call, err)) == WEFT_OK &&
            step != WEFT_STEP_END &&
-           (step == WEFT_STEP_ENTER ? call.start_ns : call.end_ns) < part->to_ns) {
+           (step == WEFT_STEP_ENTER ? call.start_ns : call.end_ns) < part->known_to_ns) {
         if (step == WEFT_STEP_ENTER) {
             depth = (size_t)call.depth + 1;
-            if (wait_depth == 0 && is_wait(user, &call))
+            if (wait_depth == 0 && is_wait(user, &call, walk_to_ns, is_undecided))
                 wait_depth = depth;
             code = add_span(part, call.start_ns, depth, wait_depth, err);
             if (code == WEFT_OK && wait_depth > 0 && !see_wait(user, part, &call))
@@ -307,58 +334,107 @@ static enum weft_code read_spans(struct weft_graph_user *user, struct part *part
     return code;
 }
 
+/* How many blocks begin before `at_ns`. */
+static uint64_t blocks_before(const struct weft_graph_user *user, uint32_t thread_id,
+                              uint64_t at_ns)
+{
+    struct weft_store *store = weft_trace_store(user->trace);
+    uint64_t low;
+    WEFT_SEARCH(low, weft_store_thread_get(store, thread_id)->n_blocks,
+                weft_store_block_get(store, thread_id, low)->first_ns < at_ns);
+    return low;
+}
+
 /* Where the block begins that holds the last call entered before `at_ns`, or the one before that;
  * 0 for the first. */
 static uint64_t find_begin(const struct weft_graph_user *user, uint32_t thread_id, uint64_t at_ns,
                            unsigned n_back)
 {
-    struct weft_store *store = weft_trace_store(user->trace);
-    uint64_t low = 0, high = weft_store_thread_get(store, thread_id)->n_blocks;
-    while (low < high) { /* first block that begins at at_ns or later */
-        const uint64_t middle = low + (high - low) / 2;
-        if (weft_store_block_get(store, thread_id, middle)->first_ns < at_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low > 1 + n_back ? weft_store_block_get(store, thread_id, low - 1 - n_back)->first_ns
-                            : 0;
+    const uint64_t n = blocks_before(user, thread_id, at_ns);
+    return n > 1 + n_back
+               ? weft_store_block_get(weft_trace_store(user->trace), thread_id, n - 1 - n_back)
+                     ->first_ns
+               : 0;
 }
 
+/* Where the next block begins. */
+static uint64_t find_end(const struct weft_graph_user *user, uint32_t thread_id, uint64_t at_ns)
+{
+    struct weft_store *store = weft_trace_store(user->trace);
+    const uint64_t n = blocks_before(user, thread_id, at_ns);
+    return n < weft_store_thread_get(store, thread_id)->n_blocks
+               ? weft_store_block_get(store, thread_id, n)->first_ns
+               : UINT64_MAX;
+}
+
+/* What the walk of [known_from_ns, walk_to_ns) tells of [known_from_ns, known_to_ns). */
+static enum weft_code read_until(struct weft_graph_user *user, struct part *part,
+                                 uint32_t thread_id, uint64_t walk_to_ns, bool *is_undecided,
+                                 struct weft_err *err)
+{
+    struct weft_walk *walk = NULL;
+    const struct weft_walk_opts opts = { .window = { .from_ns = part->known_from_ns,
+                                                     .to_ns = walk_to_ns } };
+    part->spans.n = part->calls.n = 0;
+    enum weft_code code = weft_walk_open(user->trace, thread_id, &opts, &walk, err);
+    if (code == WEFT_OK)
+        code = read_spans(user, part, walk, walk_to_ns, is_undecided, err);
+    weft_walk_close(walk);
+    return code;
+}
+
+/* Goes on into the next block only where whether a call is long depends on it. */
+static enum weft_code read_part(struct weft_graph_user *user, struct part *part, uint32_t thread_id,
+                                uint64_t from_ns, uint64_t at_ns, struct weft_err *err)
+{
+    bool is_undecided;
+    const uint64_t to_ns = find_end(user, thread_id, at_ns);
+    part->known_from_ns = from_ns;
+    part->known_to_ns = to_ns;
+    enum weft_code code = read_until(user, part, thread_id, to_ns, &is_undecided, err);
+    if (code == WEFT_OK && is_undecided)
+        code = read_until(user, part, thread_id,
+                          to_ns < UINT64_MAX - LONG_CALL_NS ? to_ns + LONG_CALL_NS : UINT64_MAX,
+                          &is_undecided, err);
+    if (code != WEFT_OK)
+        part->known_to_ns = 0;
+    return code;
+}
+
+/* Tells [from_ns, to_ns]. Blocks are read as a whole, and stay: executions that end later, and
+ * those of later parts of the trace, ask for the same ones. */
 static enum weft_code make_part(struct weft_graph_user *user, struct part *part, uint32_t thread_id,
                                 uint64_t from_ns, uint64_t to_ns, struct weft_err *err)
 {
-    struct weft_walk *walk = NULL;
-    /* so far that whether a call is long does not depend on where the part ends */
-    const struct weft_walk_opts opts = {
-        .window = { .from_ns = from_ns,
-                    .to_ns = to_ns < UINT64_MAX - LONG_CALL_NS ? to_ns + LONG_CALL_NS : UINT64_MAX }
-    };
-    part->spans.n = part->calls.n = 0;
-    part->from_ns = from_ns;
-    part->to_ns = to_ns;
-    enum weft_code code = weft_walk_open(user->trace, thread_id, &opts, &walk, err);
-    if (code == WEFT_OK)
-        code = read_spans(user, part, walk, err);
-    weft_walk_close(walk);
-    if (code != WEFT_OK)
-        part->from_ns = part->to_ns = 0;
+    const bool is_known = part->known_from_ns <= from_ns && to_ns <= part->known_to_ns;
+    const enum weft_code code =
+        is_known ? WEFT_OK : read_part(user, part, thread_id, from_ns, to_ns, err);
+    part->from_ns = code == WEFT_OK ? from_ns : 0;
+    part->to_ns = code == WEFT_OK ? to_ns : 0;
     return code;
 }
 
 /* ---- states ---------------------------------------------------------------------------------- */
 
 /* The span in which the instant before at_ns lies. */
-static size_t find_span(const struct part *part, uint64_t at_ns)
+static size_t find_span(struct part *part, uint64_t at_ns)
 {
     size_t low;
-    WEFT_SEARCH(low, part->spans.n, part->spans.items[low].start_ns < at_ns);
+    WEFT_SEARCH_NEAR(low, part->spans.n, part->span_near, part->spans.items[low].start_ns < at_ns);
+    part->span_near = low;
     return low - 1;
+}
+
+static uint64_t start_of(const struct part *part, const struct span *span)
+{
+    return span->start_ns > part->from_ns ? span->start_ns : part->from_ns;
 }
 
 static uint64_t end_of(const struct part *part, size_t span)
 {
-    return span + 1 < part->spans.n ? part->spans.items[span + 1].start_ns : part->to_ns;
+    return span + 1 < part->spans.n && part->spans.items[span + 1].start_ns < part->to_ns
+               ? part->spans.items[span + 1].start_ns
+               : part->to_ns;
 }
 
 static bool is_inside(const struct part *part, uint64_t at_ns)
@@ -389,17 +465,12 @@ static enum weft_code need_part(struct weft_graph_user *user, struct part *part,
 
 /* The wait for a lock in which the instant before at_ns lies; else the time since the last one and
  * until the next one. */
-static const struct lock_wait *find_lock(const struct part *part, uint64_t at_ns,
-                                         uint64_t *start_ns, uint64_t *end_ns)
+static const struct lock_wait *find_lock(struct part *part, uint64_t at_ns, uint64_t *start_ns,
+                                         uint64_t *end_ns)
 {
-    size_t low = 0, high = part->locks.n;
-    while (low < high) { /* first that begins at at_ns or later */
-        const size_t middle = low + (high - low) / 2;
-        if (part->locks.items[middle].start_ns < at_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low;
+    WEFT_SEARCH_NEAR(low, part->locks.n, part->lock_near, part->locks.items[low].start_ns < at_ns);
+    part->lock_near = low;
     if (low < part->locks.n && part->locks.items[low].start_ns < *end_ns)
         *end_ns = part->locks.items[low].start_ns;
     const struct lock_wait *wait = low > 0 ? &part->locks.items[low - 1] : NULL;
@@ -410,12 +481,12 @@ static const struct lock_wait *find_lock(const struct part *part, uint64_t at_ns
     return NULL;
 }
 
-static void tell_span(const struct weft_model_thread *thread, const struct part *part,
-                      uint64_t at_ns, struct weft_graph_state *state)
+static void tell_span(const struct weft_model_thread *thread, struct part *part, uint64_t at_ns,
+                      struct weft_graph_state *state)
 {
     const size_t place = find_span(part, at_ns);
     const struct span *span = &part->spans.items[place];
-    state->start_ns = span->start_ns;
+    state->start_ns = start_of(part, span);
     state->end_ns = end_of(part, place) < at_ns ? end_of(part, place) : at_ns;
     state->state = span->is_wait ? WEFT_PATH_BLOCKED : WEFT_PATH_USER;
     if (span->is_wait)
@@ -460,7 +531,7 @@ enum weft_code weft_graph_user_before(struct weft_graph_user *user, uint32_t thr
 
 /* ---- what ended a wait ----------------------------------------------------------------------- */
 
-static void cause_of_lock(const struct weft_graph_user *user, uint32_t thread_id,
+static void cause_of_lock(struct weft_graph_user *user, uint32_t thread_id,
                           const struct weft_graph_state *state, struct weft_graph_edge *edge)
 {
     uint64_t start_ns = 0, end_ns = UINT64_MAX;
@@ -479,11 +550,11 @@ static void cause_of_lock(const struct weft_graph_user *user, uint32_t thread_id
 
 /* The call that says what the wait is for, or NULL; of a state that was told last for the thread.
  */
-static const struct wait_call *call_of(const struct weft_graph_user *user, uint32_t thread_id,
+static const struct wait_call *call_of(struct weft_graph_user *user, uint32_t thread_id,
                                        const struct weft_graph_state *state,
                                        enum weft_wait_for *what)
 {
-    const struct part *part = user->parts[thread_id];
+    struct part *part = user->parts[thread_id];
     size_t place;
     *what = WEFT_WAITS_FOR_ANY;
     if (!part || !is_inside(part, state->end_ns))

@@ -20,6 +20,9 @@ WEFT_CHECKED enum weft_code weft_graph_user_open(const struct weft_trace *trace,
                                                  struct weft_graph_user **user,
                                                  struct weft_err *err);
 
+/* From now on of another part; what is known of calls stays. */
+void weft_graph_user_window(struct weft_graph_user *user, uint64_t from_ns, uint64_t to_ns);
+
 /* NULL is allowed. */
 void weft_graph_user_close(struct weft_graph_user *user);
 

@@ -4,6 +4,9 @@
 #include "base/checked.h"
 #include "base/vec.h"
 
+/* Of a block whose times are known. */
+enum { FEW_ROWS = 256 };
+
 void weft_interval_walker_fini(struct weft_interval_walker *walker)
 {
     WEFT_VEC_FINI(&walker->stack);
@@ -245,7 +248,9 @@ enum weft_code weft_interval_walk_part(struct weft_interval_walker *walker,
     walk.now_ns = weft_max_u64(walk.now_ns, walk.from_ns);
     walk.limit_ns = weft_min_u64(walk.limit_ns, walk.to_ns);
     *n_calls = end - first;
-    const bool begins_later = first < end && weft_block_part_start_ns(part, first) > walk.from_ns;
+    const bool is_at_hand = weft_block_part_is_whole(part) && end - first <= FEW_ROWS;
+    const bool begins_later =
+        !is_at_hand && first < end && weft_block_part_start_ns(part, first) > walk.from_ns;
     return begins_later ? walk_steps(walker, part, walk, first, end, err)
                         : walk_calls(walker, part, walk, first, end, err);
 }

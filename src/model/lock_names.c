@@ -98,6 +98,27 @@ struct weft_lock_use weft_lock_use_of(struct weft_str name)
     return (struct weft_lock_use){ .role = WEFT_LOCK_NO_ROLE };
 }
 
+/* ---- events ---------------------------------------------------------------------------------- */
+
+static bool has_part(struct weft_str text, const char *part)
+{
+    const size_t n_part = strlen(part);
+    for (size_t i = 0; i + n_part <= text.n_bytes; i++)
+        if (memcmp(text.bytes + i, part, n_part) == 0)
+            return true;
+    return false;
+}
+
+enum weft_lock_kind weft_lock_kind_of_name(struct weft_str name, bool *is_shared)
+{
+    static const char *const writes[] = { "rwlock", "wrlock", "write_lock", "writelock" };
+    bool is_rw = *is_shared =
+        has_part(name, "rdlock") || has_part(name, "read_lock") || has_part(name, "readlock");
+    for (size_t i = 0; i < sizeof writes / sizeof *writes; i++)
+        is_rw |= has_part(name, writes[i]);
+    return is_rw ? WEFT_LOCK_RWLOCK : WEFT_LOCK_MUTEX;
+}
+
 /* ---- stacks ---------------------------------------------------------------------------------- */
 
 static bool is_kernel_frame(struct weft_str frame)

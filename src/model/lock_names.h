@@ -29,6 +29,9 @@ struct weft_lock_use {
  * arguments. */
 struct weft_lock_use weft_lock_use_of(struct weft_str name);
 
+/* What an event works on, by the name of its operation: "mutex_lock", "rwlock_rdlock". */
+enum weft_lock_kind weft_lock_kind_of_name(struct weft_str name, bool *is_shared);
+
 /* The function of a folded stack in which the thread's program was: the innermost one that is
  * neither the kernel's nor part of how locks are made. */
 struct weft_str weft_lock_stack_site(struct weft_str stack);

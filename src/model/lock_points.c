@@ -5,6 +5,7 @@
 #include "model/arguments.h"
 #include "model/blocking_names.h"
 #include "model/events.h"
+#include "model/lock_early.h"
 #include "model/lock_names.h"
 #include "model/lock_words.h"
 #include "model/walk.h"
@@ -14,7 +15,9 @@
 #define KIND(name) (UINT32_C(1) << WEFT_EVENT_##name)
 #define LOCK_KINDS (KIND(LOCK_REQUEST) | KIND(LOCK_ACQUIRED) | KIND(LOCK_RELEASED))
 
-enum { CONDITION_BYTES = 8, MOST_SHARE = 4 };
+#define SYSCALL_KINDS (KIND(SYSCALL_ENTER) | KIND(SYSCALL_EXIT))
+
+enum { CONDITION_BYTES = 8, MOST_SHARE = 4, MEMOS = 64 };
 
 struct open_call {
     uint32_t site, object;
@@ -27,6 +30,14 @@ struct last_name {
     size_t n_bytes;
     enum weft_lock_kind kind;
     bool is_shared;
+};
+
+/* The object of an event that was asked for before. */
+struct memo {
+    uint64_t number;
+    uint32_t object, thread_id;
+    bool is_set, is_address;
+    uint8_t kind;
 };
 
 struct weft_lock_finder {
@@ -47,6 +58,8 @@ struct weft_lock_finder {
     bool has_lock_calls;        /* that must be read: objects' lives alone matter to nobody */
     bool has_lock_events;
     struct last_name last_names[WEFT_EVENT_LOCK_RELEASED - WEFT_EVENT_LOCK_REQUEST + 1];
+    struct memo memos[MEMOS];
+    struct weft_lock_early early;
     struct {
         struct weft_lock_life *items;
         size_t n, cap;
@@ -141,26 +154,6 @@ static enum weft_code object_add(struct weft_lock_finder *finder, const struct k
     return WEFT_OK;
 }
 
-static bool has_part(struct weft_str text, const char *part)
-{
-    const size_t n_part = strlen(part);
-    for (size_t i = 0; i + n_part <= text.n_bytes; i++)
-        if (memcmp(text.bytes + i, part, n_part) == 0)
-            return true;
-    return false;
-}
-
-/* By the name of the operation: "mutex_lock", "rwlock_rdlock". */
-static enum weft_lock_kind kind_of_name(struct weft_str name, bool *is_shared)
-{
-    static const char *const writes[] = { "rwlock", "wrlock", "write_lock", "writelock" };
-    bool is_rw = *is_shared =
-        has_part(name, "rdlock") || has_part(name, "read_lock") || has_part(name, "readlock");
-    for (size_t i = 0; i < sizeof writes / sizeof *writes; i++)
-        is_rw |= has_part(name, writes[i]);
-    return is_rw ? WEFT_LOCK_RWLOCK : WEFT_LOCK_MUTEX;
-}
-
 /* The same, of the name that events of its kind had last if it still is that. */
 static enum weft_lock_kind kind_of_event(struct weft_lock_finder *finder,
                                          const struct weft_event *event, bool *is_shared)
@@ -168,11 +161,11 @@ static enum weft_lock_kind kind_of_event(struct weft_lock_finder *finder,
     struct last_name *last = &finder->last_names[event->kind - WEFT_EVENT_LOCK_REQUEST];
     const struct weft_str name = event->name;
     if (name.n_bytes == 0 || name.n_bytes > sizeof last->bytes)
-        return kind_of_name(name, is_shared);
+        return weft_lock_kind_of_name(name, is_shared);
     if (name.n_bytes != last->n_bytes || memcmp(name.bytes, last->bytes, name.n_bytes) != 0) {
         memcpy(last->bytes, name.bytes, name.n_bytes);
         last->n_bytes = name.n_bytes;
-        last->kind = kind_of_name(name, &last->is_shared);
+        last->kind = weft_lock_kind_of_name(name, &last->is_shared);
     }
     *is_shared = last->is_shared;
     return last->kind;
@@ -183,10 +176,44 @@ static enum weft_code object_of_event(struct weft_lock_finder *finder, uint32_t 
                                       bool *is_shared, struct weft_err *err)
 {
     struct key key = { .number = event->object_id, .tag = 'n' };
+    const enum weft_lock_kind kind = kind_of_event(finder, event, is_shared);
+    const uint64_t number = event->value ? event->value : event->object_id;
+    struct memo *memo = &finder->memos[(number * UINT64_C(0x9e3779b97f4a7c15) >> 32) % MEMOS];
+    if (memo->is_set && memo->number == number && memo->thread_id == thread_id &&
+        memo->is_address == (event->value != 0) && memo->kind == (uint8_t)kind) {
+        *object = memo->object;
+        return WEFT_OK;
+    }
     if (event->value)
         key = key_of(finder, thread_id, 'a', event->value);
-    return object_add(finder, &key, kind_of_event(finder, event, is_shared), WEFT_LOCK_BY_EVENTS,
-                      object, err);
+    const enum weft_code code = object_add(finder, &key, kind, WEFT_LOCK_BY_EVENTS, object, err);
+    *memo = (struct memo){ number,          *object,           thread_id,
+                           code == WEFT_OK, event->value != 0, (uint8_t)kind };
+    return code;
+}
+
+static struct weft_lock_point point_of(const struct weft_event *event, uint32_t object,
+                                       bool is_shared)
+{
+    return (struct weft_lock_point){
+        .at_ns = event->time_ns,
+        .object = object,
+        .site = WEFT_ID_NONE,
+        .kind = event->kind == WEFT_EVENT_LOCK_REQUEST    ? WEFT_LOCK_POINT_REQUEST
+                : event->kind == WEFT_EVENT_LOCK_RELEASED ? WEFT_LOCK_POINT_RELEASED
+                : event->prev_state == 0                  ? WEFT_LOCK_POINT_ACQUIRED
+                                                          : WEFT_LOCK_POINT_FAILED,
+        .source = WEFT_LOCK_BY_EVENTS,
+        .is_shared = is_shared,
+    };
+}
+
+/* Points of a thread, or early ones of all, at most. */
+static size_t points_most(const struct weft_lock_finder *finder)
+{
+    return finder->memory_bytes
+               ? (size_t)(finder->memory_bytes / MOST_SHARE / sizeof(struct weft_lock_point)) + 1
+               : UINT32_MAX;
 }
 
 /* ---- futexes --------------------------------------------------------------------------------- */
@@ -238,19 +265,40 @@ static enum weft_code object_of_word(struct weft_lock_finder *finder, uint32_t t
 
 /* ---- the survey ------------------------------------------------------------------------------ */
 
+static bool has_syscalls(const struct weft_lock_finder *finder, uint32_t thread_id)
+{
+    const struct weft_store *store = weft_trace_store(finder->trace);
+    const uint64_t n_blocks = weft_store_thread_get(store, thread_id)->n_event_blocks;
+    for (uint64_t i = 0; i < n_blocks; i++)
+        if (weft_store_event_block_get(store, thread_id, i)->kinds & SYSCALL_KINDS)
+            return true;
+    return false;
+}
+
+static enum weft_code survey_lock(struct weft_lock_finder *finder, uint32_t thread_id,
+                                  const struct weft_event *event, struct weft_err *err)
+{
+    uint32_t object;
+    bool is_shared;
+    enum weft_code code = object_of_event(finder, thread_id, event, &object, &is_shared, err);
+    const struct weft_lock_point point = point_of(event, object, is_shared);
+    finder->has_lock_events = true;
+    finder->has_points[thread_id] = 1;
+    if (code == WEFT_OK)
+        weft_lock_early_add(&finder->early, thread_id, &point);
+    return code;
+}
+
 static enum weft_code survey_thread(struct weft_lock_finder *finder, struct weft_events *events,
                                     uint32_t thread_id, struct weft_err *err)
 {
     const struct weft_event *event = NULL;
-    uint32_t object;
-    bool is_shared;
     enum weft_code code = WEFT_OK;
+    weft_lock_early_begin(&finder->early, thread_id, !has_syscalls(finder, thread_id));
     weft_events_turn(events, thread_id);
     while (code == WEFT_OK && (code = weft_events_next(events, &event, err)) == WEFT_OK && event) {
         if (event->kind != WEFT_EVENT_SYSCALL_ENTER) {
-            finder->has_lock_events = true;
-            finder->has_points[thread_id] = 1;
-            code = object_of_event(finder, thread_id, event, &object, &is_shared, err);
+            code = survey_lock(finder, thread_id, event, err);
         } else if (is_futex(event)) {
             finder->has_points[thread_id] = 1;
             code = survey_futex(finder, thread_id, event, err);
@@ -332,6 +380,9 @@ enum weft_code weft_lock_finder_open(const struct weft_trace *trace, const struc
     if (!made->keys || !made->texts || !made->sites || !made->words || !made->uses ||
         !made->has_points || !made->function_sites)
         return no_memory(err);
+    if (span->without_sites && /* else they need the names of places */
+        !weft_lock_early_init(&made->early, twins->n_threads, points_most(made)))
+        return no_memory(err);
     return survey(made, err);
 }
 
@@ -347,6 +398,7 @@ void weft_lock_finder_close(struct weft_lock_finder *finder)
     WEFT_VEC_FINI(&finder->lives);
     WEFT_VEC_FINI(&finder->stack);
     weft_lock_words_free(finder->words);
+    weft_lock_early_fini(&finder->early);
     free(finder->has_points);
     free(finder->uses);
     free(finder->function_sites);
@@ -388,6 +440,13 @@ enum weft_code weft_lock_finder_next_life(struct weft_lock_finder *finder, uint3
     return WEFT_OK;
 }
 
+void weft_lock_finder_finish(struct weft_lock_finder *finder)
+{
+    weft_events_close(finder->events);
+    finder->events = NULL;
+    weft_lock_early_fini(&finder->early);
+}
+
 struct weft_str weft_lock_finder_site(const struct weft_lock_finder *finder, uint32_t site)
 {
     return site == WEFT_ID_NONE ? WEFT_STR("") : weft_strtab_get(finder->sites, site);
@@ -410,9 +469,7 @@ static enum weft_code point_add(struct reading *reading, const struct weft_lock_
 {
     const struct weft_lock_finder *finder = reading->finder;
     struct weft_lock_points *points = reading->points;
-    const size_t n_max = finder->memory_bytes
-                             ? (size_t)(finder->memory_bytes / MOST_SHARE / sizeof *made) + 1
-                             : UINT32_MAX;
+    const size_t n_max = points_most(finder);
     if (points->n >= n_max)
         return weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
                          "a thread works on locks more than %zu times, which is what --mem admits: "
@@ -429,17 +486,13 @@ static enum weft_code point_add(struct reading *reading, const struct weft_lock_
 static enum weft_code read_lock(struct reading *reading, const struct weft_event *event,
                                 struct weft_err *err)
 {
-    struct weft_lock_point point = { .at_ns = event->time_ns,
-                                     .site = WEFT_ID_NONE,
-                                     .source = WEFT_LOCK_BY_EVENTS };
-    enum weft_code code = object_of_event(reading->finder, reading->thread_id, event, &point.object,
-                                          &point.is_shared, err);
+    uint32_t object;
+    bool is_shared;
+    enum weft_code code =
+        object_of_event(reading->finder, reading->thread_id, event, &object, &is_shared, err);
+    struct weft_lock_point point = point_of(event, object, is_shared);
     if (code == WEFT_OK && event->category.n_bytes && !reading->finder->span.without_sites)
         code = weft_strtab_intern(reading->finder->sites, event->category, &point.site, err);
-    point.kind = event->kind == WEFT_EVENT_LOCK_REQUEST    ? WEFT_LOCK_POINT_REQUEST
-                 : event->kind == WEFT_EVENT_LOCK_RELEASED ? WEFT_LOCK_POINT_RELEASED
-                 : event->prev_state == 0                  ? WEFT_LOCK_POINT_ACQUIRED
-                                                           : WEFT_LOCK_POINT_FAILED;
     return code == WEFT_OK ? point_add(reading, &point, err) : code;
 }
 
@@ -524,7 +577,13 @@ static enum weft_code read_events(struct reading *reading, uint32_t thread_id, s
                                  : KIND(SYSCALL_ENTER) | KIND(SYSCALL_EXIT) |
                                        (finder->span.without_sites ? 0 : KIND(SAMPLE));
     const struct weft_event *event = NULL;
-    enum weft_code code = WEFT_OK;
+    bool is_known;
+    enum weft_code code =
+        weft_lock_early_read(&finder->early, thread_id, reading->points, &is_known)
+            ? WEFT_OK
+            : no_memory(err);
+    if (code != WEFT_OK || is_known)
+        return code;
     if (finder->events)
         weft_events_turn(finder->events, thread_id);
     else
@@ -549,31 +608,6 @@ static enum weft_code read_events(struct reading *reading, uint32_t thread_id, s
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/* "(0x7f00, 3)": the first of the arguments. */
-static struct weft_str first_argument(struct weft_str text)
-{
-    size_t start = 0, end;
-    while (start < text.n_bytes && strchr("( ", text.bytes[start]))
-        start++;
-    for (end = start; end < text.n_bytes && !strchr(",) ", text.bytes[end]);)
-        end++;
-    return (struct weft_str){ text.bytes + start, end - start };
-}
-
-static bool read_hex(struct weft_str text, uint64_t *number)
-{
-    *number = 0;
-    if (text.n_bytes < 3 || text.n_bytes > 18 || memcmp(text.bytes, "0x", 2) != 0)
-        return false;
-    for (size_t i = 2; i < text.n_bytes; i++) {
-        const char *digit = memchr("0123456789abcdef", text.bytes[i], 16);
-        if (!digit)
-            return false;
-        *number = *number << 4 | (uint64_t)(digit - "0123456789abcdef");
-    }
-    return true;
-}
-
 /* Which lock a call is of: its first argument says so. */
 static enum weft_code object_of_call(struct weft_lock_finder *finder, uint32_t thread_id,
                                      const struct weft_walk_call *call, struct weft_lock_use use,
@@ -585,8 +619,8 @@ static enum weft_code object_of_call(struct weft_lock_finder *finder, uint32_t t
     uint64_t address = call->n_args ? call->args[0] : 0;
     struct key key = key_of(finder, thread_id, 'u', 0);
     if (!address && call->n_arg_texts)
-        name = first_argument(call->arg_texts[0]);
-    if (address || read_hex(name, &address)) {
+        name = weft_arguments_first(call->arg_texts[0]);
+    if (address || weft_argument_address(name, &address)) {
         key = key_of(finder, thread_id, 'a', address);
     } else if (name.n_bytes) {
         enum weft_code code = weft_strtab_intern(finder->texts, name, &text_id, err);

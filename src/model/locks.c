@@ -2,6 +2,7 @@
 #include "model/locks.h"
 
 #include "base/map.h"
+#include "base/order.h"
 #include "base/vec.h"
 #include "model/lock_lives.h"
 #include "model/lock_machine.h"
@@ -18,6 +19,7 @@ struct weft_locks {
     struct weft_lock_finder *finder;
     struct weft_lock_ops ops; /* by object, got_ns */
     struct weft_lock_signals signals;
+    struct weft_order order; /* room to sort in */
     uint32_t *by_thread;
     uint64_t *latest_ns; /* by operation: until when those up to it, of its object, were held */
     uint32_t *last_of; /* by operation of a barrier: who came last to its round, or WEFT_ID_NONE */
@@ -55,21 +57,29 @@ static int by_signal(const void *a, const void *b)
     return (x->thread_id > y->thread_id) - (x->thread_id < y->thread_id);
 }
 
-static int by_thread(const void *a, const void *b, void *context)
+/* By object, then got_ns, and where those are the same by the rest. */
+static enum weft_code sort(struct weft_locks *locks, struct weft_err *err)
 {
-    const struct weft_lock_op *ops = context;
-    const uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
-    if (ops[i].thread_id != ops[j].thread_id)
-        return ops[i].thread_id < ops[j].thread_id ? -1 : 1;
-    if (ops[i].got_ns != ops[j].got_ns)
-        return ops[i].got_ns < ops[j].got_ns ? -1 : 1;
-    return (i > j) - (i < j);
-}
-
-static void sort(struct weft_lock_ops *ops)
-{
-    if (ops->n)
-        qsort(ops->items, ops->n, sizeof *ops->items, by_object);
+    struct weft_lock_ops *ops = &locks->ops;
+    struct weft_order *order = &locks->order;
+    if (!weft_order_reserve(order, ops->n))
+        return no_memory(err);
+    for (size_t i = 0; i < ops->n; i++)
+        order->items[i] = (struct weft_order_item){ ops->items[i].got_ns, (uint32_t)i };
+    weft_order_sort(order, ops->n);
+    for (size_t i = 0; i < ops->n; i++)
+        order->items[i].key = ops->items[order->items[i].place].object;
+    weft_order_sort(order, ops->n);
+    if (!weft_order_apply(order, ops->n, ops->items, sizeof *ops->items))
+        return no_memory(err);
+    for (size_t from = 0, to = 0; from < ops->n; from = to) {
+        for (to = from + 1; to < ops->n && ops->items[to].object == ops->items[from].object &&
+                            ops->items[to].got_ns == ops->items[from].got_ns;)
+            to++;
+        if (to - from > 1)
+            qsort(&ops->items[from], to - from, sizeof *ops->items, by_object);
+    }
+    return WEFT_OK;
 }
 
 /* ---- what only all together tell ------------------------------------------------------------- */
@@ -94,8 +104,9 @@ static void find_begin(struct weft_lock_ops *ops, size_t at)
     op->start_ns = op->got_ns = start_ns > before_ns ? start_ns : before_ns;
 }
 
-static void find_begins(const struct weft_locks *locks, struct weft_lock_ops *ops)
+static enum weft_code find_begins(struct weft_locks *locks, struct weft_err *err)
 {
+    struct weft_lock_ops *ops = &locks->ops;
     bool has_found = false;
     for (size_t i = 0; i < ops->n; i++)
         if (ops->items[i].flags & WEFT_LOCK_PARTIAL &&
@@ -103,8 +114,7 @@ static void find_begins(const struct weft_locks *locks, struct weft_lock_ops *op
             find_begin(ops, i);
             has_found = true;
         }
-    if (has_found)
-        sort(ops);
+    return has_found ? sort(locks, err) : WEFT_OK;
 }
 
 /* Nobody has a lock any more when another thread gets it: what is told of releases comes late. */
@@ -133,6 +143,7 @@ static void clip(const struct weft_locks *locks, struct weft_lock_ops *ops)
 static enum weft_code index_ops(struct weft_locks *locks, struct weft_err *err)
 {
     const struct weft_lock_ops *ops = &locks->ops;
+    struct weft_order_item *items = locks->order.items; /* there is room: they were sorted */
     locks->by_thread = calloc(ops->n + 1, sizeof *locks->by_thread);
     locks->latest_ns = calloc(ops->n + 1, sizeof *locks->latest_ns);
     if (!locks->by_thread || !locks->latest_ns)
@@ -141,10 +152,16 @@ static enum weft_code index_ops(struct weft_locks *locks, struct weft_err *err)
         const struct weft_lock_op *op = &ops->items[i];
         const uint64_t before_ns =
             i > 0 && is_one_object(ops, i - 1, i) ? locks->latest_ns[i - 1] : 0;
-        locks->by_thread[i] = (uint32_t)i;
+        items[i] = (struct weft_order_item){ op->got_ns, (uint32_t)i };
         locks->latest_ns[i] = op->end_ns > before_ns ? op->end_ns : before_ns;
     }
-    qsort_r(locks->by_thread, ops->n, sizeof *locks->by_thread, by_thread, ops->items);
+    weft_order_sort(&locks->order, ops->n);
+    for (size_t i = 0; i < ops->n; i++)
+        items[i].key = ops->items[items[i].place].thread_id;
+    weft_order_sort(&locks->order, ops->n);
+    for (size_t i = 0; i < ops->n; i++)
+        locks->by_thread[i] = items[i].place;
+    weft_order_fini(&locks->order);
     return WEFT_OK;
 }
 
@@ -238,6 +255,7 @@ static enum weft_code read_all(struct weft_locks *locks, uint64_t to_ns, uint64_
     if (machine)
         locks->unmatched = weft_lock_machine_unmatched(machine);
     weft_lock_machine_free(machine);
+    weft_lock_finder_finish(locks->finder);
     free(process_ns);
     WEFT_VEC_FINI(&points);
     return code;
@@ -263,10 +281,13 @@ enum weft_code weft_locks_open(const struct weft_trace *trace, const struct weft
     code = weft_lock_lives_split(made->finder, &made->ops, &made->signals, err);
     if (code != WEFT_OK)
         return code;
-    sort(&made->ops);
     if (made->signals.n)
         qsort(made->signals.items, made->signals.n, sizeof *made->signals.items, by_signal);
-    find_begins(made, &made->ops);
+    code = sort(made, err);
+    if (code == WEFT_OK)
+        code = find_begins(made, err);
+    if (code != WEFT_OK)
+        return code;
     clip(made, &made->ops);
     code = index_ops(made, err);
     return code == WEFT_OK ? find_rounds(made, err) : code;
@@ -280,6 +301,7 @@ void weft_locks_close(struct weft_locks *locks)
     weft_twins_fini(&locks->twins);
     WEFT_VEC_FINI(&locks->ops);
     WEFT_VEC_FINI(&locks->signals);
+    weft_order_fini(&locks->order);
     free(locks->by_thread);
     free(locks->latest_ns);
     free(locks->last_of);

@@ -7,6 +7,7 @@
 #include "query/build.h"
 
 #include "analysis/ecct.h"
+#include "base/order.h"
 #include "base/vec.h"
 #include "schema/event.h"
 
@@ -19,12 +20,10 @@
 enum { LEAST_ROWS = 16, MOST_ROWS = 16384, MOST_CHUNKS = 8, CHUNKS_OF_WORKER = 2 };
 
 /* A window that is too much is made so many times smaller. */
-enum { SMALLER = 8, ROWS_OF_PAUSE = 4096 };
+enum { SMALLER = 8, ROWS_OF_PAUSE = 4096, FEW_ENTRIES = 32 };
 
 /* An execution that was made: its entries in the chunk, and what its path tells. */
 struct made {
-    size_t row; /* less chunk->first; until it is made: which one */
-    uint64_t end_ns;
     size_t first, n;
     double values[WEFT_EXECUTION_PATH_VALUES];
 };
@@ -40,6 +39,7 @@ struct chunk {
     } entries;
     struct made *made; /* n; in the order of the executions */
     size_t cap, n_made;
+    struct weft_order order; /* in which they are made: places in made */
 };
 
 struct worker {
@@ -109,9 +109,11 @@ static const struct weft_execution_row *row_of(const struct build *build, const 
 }
 
 static enum weft_code make_row(struct build *build, struct chunk *chunk, struct worker *worker,
-                               struct made *made, struct weft_err *err)
+                               struct weft_err *err)
 {
-    const struct weft_execution_row *row = row_of(build, chunk, made->row);
+    const uint32_t place = chunk->order.items[chunk->n_made].place;
+    const struct weft_execution_row *row = row_of(build, chunk, place);
+    struct made *made = &chunk->made[place];
     struct weft_ecct_made tree;
     enum weft_code code = weft_ecct_make(worker->maker, row->end_thread_id, row->start_ns,
                                          row->end_ns, build->progress, &tree, err);
@@ -132,28 +134,13 @@ static enum weft_code make_row(struct build *build, struct chunk *chunk, struct 
     return WEFT_OK;
 }
 
-/* Paths go backward: what is decoded for one that ends late serves those that end earlier. */
-static int by_end(const void *a, const void *b)
-{
-    const struct made *x = a, *y = b;
-    if (x->end_ns != y->end_ns)
-        return x->end_ns > y->end_ns ? -1 : 1;
-    return (x->row > y->row) - (x->row < y->row);
-}
-
-static int by_row(const void *a, const void *b)
-{
-    const struct made *x = a, *y = b;
-    return (x->row > y->row) - (x->row < y->row);
-}
-
 /* The part of the trace that the next n executions of the chunk need. */
 static enum weft_code open_window(const struct build *build, const struct chunk *chunk,
                                   struct worker *worker, size_t n, struct weft_err *err)
 {
     uint64_t from_ns = UINT64_MAX, to_ns = 0;
     for (size_t i = chunk->n_made; i < chunk->n_made + n; i++) {
-        const struct weft_execution_row *row = row_of(build, chunk, chunk->made[i].row);
+        const struct weft_execution_row *row = row_of(build, chunk, chunk->order.items[i].place);
         from_ns = row->start_ns < from_ns ? row->start_ns : from_ns;
         to_ns = row->end_ns > to_ns ? row->end_ns : to_ns;
     }
@@ -172,20 +159,23 @@ static enum weft_code make_rows(struct build *build, struct chunk *chunk, struct
             code = open_window(build, chunk, worker, n, err);
         }
         if (code == WEFT_OK)
-            code = make_row(build, chunk, worker, &chunk->made[chunk->n_made], err);
+            code = make_row(build, chunk, worker, err);
         chunk->n_made += code == WEFT_OK;
     }
     return code;
 }
 
+/* Paths go backward: what is decoded for one that ends late serves those that end earlier. */
 static bool chunk_init(const struct build *build, struct chunk *chunk)
 {
     chunk->entries.n = chunk->n_made = 0;
-    if (!weft_vec_reserve(&chunk->made, &chunk->cap, chunk->n, sizeof *chunk->made))
+    if (!weft_vec_reserve(&chunk->made, &chunk->cap, chunk->n, sizeof *chunk->made) ||
+        !weft_order_reserve(&chunk->order, chunk->n))
         return false;
     for (size_t i = 0; i < chunk->n; i++)
-        chunk->made[i] = (struct made){ .row = i, .end_ns = row_of(build, chunk, i)->end_ns };
-    qsort(chunk->made, chunk->n, sizeof *chunk->made, by_end);
+        chunk->order.items[i] =
+            (struct weft_order_item){ UINT64_MAX - row_of(build, chunk, i)->end_ns, (uint32_t)i };
+    weft_order_sort(&chunk->order, chunk->n);
     return true;
 }
 
@@ -210,8 +200,6 @@ static enum weft_code make_chunk(void *context, size_t item, unsigned worker_id,
         if (code != WEFT_E_LIMIT)
             break;
     }
-    if (code == WEFT_OK)
-        qsort(chunk->made, chunk->n, sizeof *chunk->made, by_row);
     return code;
 }
 
@@ -272,6 +260,21 @@ static int by_node(const void *a, const void *b)
     return (x->node > y->node) - (x->node < y->node);
 }
 
+static void sort_entries(struct weft_ecct_entry *entries, size_t n)
+{
+    if (n > FEW_ENTRIES) {
+        qsort(entries, n, sizeof *entries, by_node);
+        return;
+    }
+    for (size_t i = 1; i < n; i++) {
+        const struct weft_ecct_entry entry = entries[i];
+        size_t at = i;
+        for (; at > 0 && entries[at - 1].node > entry.node; at--)
+            entries[at] = entries[at - 1];
+        entries[at] = entry;
+    }
+}
+
 static enum weft_code join_nodes(struct build *build, const struct chunk *chunk, size_t i,
                                  struct weft_err *err)
 {
@@ -285,8 +288,7 @@ static enum weft_code join_nodes(struct build *build, const struct chunk *chunk,
         *entry = chunk->entries.items[k];
         code = place_of(build, &build->workers[chunk->worker], entry->node, &entry->node, err);
     }
-    if (build->row.n)
-        qsort(build->row.items, build->row.n, sizeof *build->row.items, by_node);
+    sort_entries(build->row.items, build->row.n);
     for (size_t k = 0; k < build->row.n && code == WEFT_OK; k++) {
         uint32_t *node = WEFT_VEC_PUSH(&build->nodes);
         uint64_t *ns = WEFT_VEC_PUSH(&build->ns);
@@ -389,6 +391,7 @@ static void build_fini(struct build *build)
     for (size_t i = 0; build->chunks && i < build->n_chunks; i++) {
         WEFT_VEC_FINI(&build->chunks[i].entries);
         free(build->chunks[i].made);
+        weft_order_fini(&build->chunks[i].order);
         free(build->chunks[i].places);
     }
     free(build->workers);

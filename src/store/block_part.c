@@ -2,6 +2,7 @@
 #include "store/block_part.h"
 
 #include "base/checked.h"
+#include "base/search.h"
 #include "base/vec.h"
 #include "store/store.h"
 
@@ -40,6 +41,7 @@ struct weft_block_part {
     bool is_open;
     bool is_whole; /* start_ns and end_ns are those of all rows */
     uint32_t n_asked;
+    size_t near; /* the row that was looked for last */
     struct plane gaps, tails;
     uint32_t depth_end; /* calls open at the block's end */
     struct {
@@ -498,6 +500,11 @@ enum weft_code weft_block_part_open(struct weft_store *store, uint32_t thread_id
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
+bool weft_block_part_is_whole(const struct weft_block_part *part)
+{
+    return part->is_whole;
+}
+
 size_t weft_block_part_n_rows(const struct weft_block_part *part)
 {
     return part->block.head.n_rows;
@@ -616,15 +623,14 @@ size_t weft_block_part_find(struct weft_block_part *part, uint64_t time_ns)
 {
     if (!part->is_whole && ++part->n_asked >= ASKED_OFTEN)
         whole_decode(part);
-    size_t low = 0, high = part->block.head.n_rows;
-    while (low < high) {
-        const size_t mid = low + (high - low) / 2;
-        if (start_of(part, mid) < time_ns)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
+    const size_t n_rows = part->block.head.n_rows;
+    size_t row;
+    if (part->is_whole)
+        WEFT_SEARCH_NEAR(row, n_rows, part->near, part->start_ns.items[row] < time_ns);
+    else
+        WEFT_SEARCH(row, n_rows, start_of(part, row) < time_ns);
+    part->near = row;
+    return row;
 }
 
 /* The calls open before the first row. */

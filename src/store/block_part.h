@@ -19,6 +19,7 @@ struct weft_block_part;
 
 /* NULL without memory. */
 struct weft_block_part *weft_block_part_new(void);
+/* NULL is allowed. */
 void weft_block_part_free(struct weft_block_part *part);
 
 /* Opens a block. What weft_store_load checks is checked, but for the longest call and the greatest
@@ -27,6 +28,9 @@ void weft_block_part_free(struct weft_block_part *part);
 WEFT_CHECKED enum weft_code weft_block_part_open(struct weft_store *store, uint32_t thread_id,
                                                  uint64_t block, struct weft_block_part *part,
                                                  struct weft_err *err);
+
+/* Whether the times of all rows are kept: then a few rows cost nothing to look at. */
+bool weft_block_part_is_whole(const struct weft_block_part *part);
 
 size_t weft_block_part_n_rows(const struct weft_block_part *part);
 

@@ -149,6 +149,29 @@ def test_processes():
        f"{n} threads, one after the other", (got.stderr, found))
 
 
+def ring_files(pid):
+    return [path for folder in ("/dev/shm", tempfile.gettempdir())
+            for path in pathlib.Path(folder).glob(f"weft-*/{pid}.*") if path.suffix != ".maps"]
+
+
+def test_exec():
+    """Two programs of one process that the recorder hears of at once: it reads on in the later one."""
+    script = 'kill -STOP $PPID; exec "$@"'
+    with subprocess.Popen([WEFT, "record", "-q", "--no-kernel", "--no-functions", "-o",
+                           "exec.weft", "--", "sh", "-c",
+                           script, "sh", PROGRAM, "run", "1"]) as recorder:
+        _, status = os.waitpid(recorder.pid, os.WUNTRACED)
+        own = pathlib.Path(f"/proc/{recorder.pid}/task/{recorder.pid}/children").read_text().split()
+        end = time.monotonic() + 20
+        while len(ring_files(own[0])) < 2 and time.monotonic() < end:
+            time.sleep(0.01)
+        n_files = len(ring_files(own[0]))
+        recorder.send_signal(signal.SIGCONT)
+    about = info("exec.weft")
+    ok(os.WIFSTOPPED(status) and n_files >= 2 and about.get("duration_ns", 0) > 900_000_000,
+       "a program that became another one before anybody looked", (status, n_files, about))
+
+
 def test_namespace():
     """In a pid namespace processes call themselves 1, 2, 3: they are told by their numbers outside."""
     got = run("record", "-q", "--no-kernel", "-o", "inner.weft", "--", "unshare", "-pf", PROGRAM, "run",
@@ -501,9 +524,10 @@ def test_hostile():
 
 
 def main():
-    tests = [test_calls, test_plugins, test_stripped, test_locks, test_processes, test_namespace,
-             test_short_threads, test_foreign, test_faults, test_running, test_much, test_status, test_kills, test_unfinished,
-             test_files, test_small_disk, test_snapshots, test_hostile]
+    tests = [test_calls, test_plugins, test_stripped, test_locks, test_processes, test_exec,
+             test_namespace, test_short_threads, test_foreign, test_faults, test_running, test_much,
+             test_status, test_kills, test_unfinished, test_files, test_small_disk, test_snapshots,
+             test_hostile]
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         for test in tests:

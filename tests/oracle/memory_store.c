@@ -417,6 +417,12 @@ uint64_t weft_block_part_start_ns(const struct weft_block_part *part, size_t row
     return part->calls.start_ns[row];
 }
 
+bool weft_block_part_is_whole(const struct weft_block_part *part)
+{
+    (void)part;
+    return false;
+}
+
 size_t weft_block_part_n_rows(const struct weft_block_part *part)
 {
     return part->calls.n_rows;

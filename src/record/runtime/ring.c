@@ -48,7 +48,6 @@ static struct weft_ring nowhere; /* has no room, ever */
 /* Of a child whose first record its parent began (weft_ring_forked): what is written there nobody
  * reads. */
 static struct weft_ring_slot no_slot;
-static uint32_t no_units[WEFT_WORD_UNITS];
 __thread struct weft_ring_thread weft_ring_thread = { .here = &nowhere };
 static __thread uint64_t missed_records; /* of a thread without a slot */
 static __thread uint64_t retry_missed;   /* asks for a slot again when so many were missed; 0: never
@@ -69,6 +68,7 @@ static void (*end_hook)(void);
 static char path[PATH_BYTES + 64];
 static struct weft_ring_file *mapped_file;
 static size_t mapped_bytes;
+static uint32_t *mapped_units; /* of its first slot */
 
 /* ---- settings */
 
@@ -313,6 +313,7 @@ static void forget_parent(struct process *process)
         (void)munmap(mapped_file, mapped_bytes);
     mapped_file = process->file;
     mapped_bytes = process->file_bytes;
+    mapped_units = (uint32_t *)(void *)((char *)mapped_file + mapped_file->data_off);
 }
 
 static void thread_ends(void *round);
@@ -503,16 +504,17 @@ static void count_lost(struct weft_ring *ring, uint64_t now)
     atomic_store_explicit(&ring->slot->lost, ring->slot->lost + 1, memory_order_release);
 }
 
-/* Stale pointers of the interrupted writer, too, lead to memory of the child's own from here on. */
+/* Stale pointers of the interrupted writer, too, lead to memory of the child's own from here on,
+ * and so do a stale place and the ring's units together: all slots are equally long. */
 void weft_ring_forked(void)
 {
     const int kept_errno = errno;
     struct weft_ring *ring = weft_ring_thread.here;
-    if (weft_ring_thread.busy != 0 && ring != &nowhere) {
-        if (mapped_file)
-            (void)mmap(mapped_file, mapped_bytes, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-        *ring = (struct weft_ring){ .units = no_units, .populated = UINT64_MAX, .slot = &no_slot };
+    if (weft_ring_thread.busy != 0 && ring != &nowhere) { /* so there was a file */
+        (void)mmap(mapped_file, mapped_bytes, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+        *ring =
+            (struct weft_ring){ .units = mapped_units, .populated = UINT64_MAX, .slot = &no_slot };
     }
     errno = kept_errno;
 }

@@ -276,17 +276,19 @@ static uint64_t ns_of_ticks(const struct programs *programs, uint64_t ticks)
     return at_ns > 0 ? (uint64_t)at_ns : 0;
 }
 
-/* A second file of one library: the process runs another program, and writes into the first one no
- * more. */
-static bool supersede(struct programs *programs, const struct ring_file *file)
+/* A second file of one library: the process runs another program, and writes into the one that
+ * began first no more. */
+static bool supersede(struct programs *programs, struct ring_file *file)
 {
     bool is_new_program = true;
     for (size_t k = 0; k < programs->files.n; k++) {
         struct ring_file *other = &programs->files.items[k];
         if (other->pid != file->pid || other->is_broken)
             continue;
-        if (other->library == file->library)
+        if (other->library == file->library && other->start_ticks <= file->start_ticks)
             other->is_over = true;
+        else if (other->library == file->library)
+            file->is_over = true;
         else if (!other->is_over)
             is_new_program = false;
     }
@@ -304,31 +306,29 @@ static void find_out(struct programs *programs, struct ring_file *file)
     file->parent = 0; /* as it is here, if that can be asked */
 }
 
-static enum weft_code add_file(struct programs *programs, const char *name, struct weft_err *err)
+static enum weft_code add_file(struct programs *programs, struct ring_file *file,
+                               struct weft_err *err)
 {
-    struct ring_file file;
-    if (!ring_file_open(programs->folder_fd, name, &file) && !file.is_broken) {
-        programs->has_new = true; /* not ready yet */
-        return WEFT_OK;
-    }
-    if (!file.is_broken && file.is_elsewhere)
-        find_out(programs, &file);
-    const bool is_new_program = !file.is_broken && supersede(programs, &file);
+    if (!file->is_broken && file->is_elsewhere)
+        find_out(programs, file);
+    const bool is_new_program = !file->is_broken && supersede(programs, file);
     struct ring_file *place = WEFT_VEC_PUSH(&programs->files);
-    struct program *program = place && !file.is_broken ? program_of(programs, file.pid) : NULL;
-    if (!place || (!program && !file.is_broken)) {
-        ring_file_close(&file);
+    struct program *program = place && !file->is_broken ? program_of(programs, file->pid) : NULL;
+    if (!place || (!program && !file->is_broken)) {
+        programs->files.n -= place != NULL;
         return no_memory(err);
     }
-    *place = file;
-    if (file.is_broken)
+    *place = *file;
+    *file = (struct ring_file){ .fd = -1 };
+    if (place->is_broken)
         return WEFT_OK;
     program->n_files++;
-    const struct program_news news = { .pid = file.pid,
-                                       .parent = file.parent,
-                                       .pid_namespace = file.is_elsewhere ? file.pid_namespace : 0,
-                                       .start_ns = ns_of_ticks(programs, file.start_ticks),
-                                       .name = name,
+    const struct program_news news = { .pid = place->pid,
+                                       .parent = place->parent,
+                                       .pid_namespace =
+                                           place->is_elsewhere ? place->pid_namespace : 0,
+                                       .start_ns = ns_of_ticks(programs, place->start_ticks),
+                                       .name = place->name,
                                        .is_new = is_new_program };
     return programs_tell(programs, &news, err);
 }
@@ -353,9 +353,50 @@ static void take_mark(struct programs *programs, const char *name)
                    is_read ? programs->room.items : "weft mark");
 }
 
+/* Files that nobody has read, as the folder lists them. */
+struct new_files {
+    struct ring_file *items;
+    size_t n, cap;
+};
+
+static enum weft_code open_new(struct programs *programs, const char *name, struct new_files *files,
+                               struct weft_err *err)
+{
+    struct ring_file *file = WEFT_VEC_PUSH(files);
+    if (!file)
+        return no_memory(err);
+    if (!ring_file_open(programs->folder_fd, name, file) && !file->is_broken) {
+        programs->has_new = true; /* not ready yet */
+        files->n--;
+    }
+    return WEFT_OK;
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const struct ring_file *x = a, *y = b;
+    return (x->start_ticks > y->start_ticks) - (x->start_ticks < y->start_ticks);
+}
+
+/* As they began: a folder lists them in any order, and a process that runs another program has two.
+ */
+static enum weft_code add_files(struct programs *programs, struct new_files *files,
+                                struct weft_err *err)
+{
+    enum weft_code code = WEFT_OK;
+    if (files->n)
+        qsort(files->items, files->n, sizeof *files->items, by_start);
+    for (size_t k = 0; k < files->n && code == WEFT_OK; k++)
+        code = add_file(programs, &files->items[k], err);
+    for (size_t k = 0; k < files->n; k++)
+        ring_file_close(&files->items[k]);
+    return code;
+}
+
 static enum weft_code find_files(struct programs *programs, struct weft_err *err)
 {
     enum weft_code code = WEFT_OK;
+    struct new_files files = { 0 };
     const int fd = dup(programs->folder_fd);
     DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
     programs->has_new = false;
@@ -369,9 +410,11 @@ static enum weft_code find_files(struct programs *programs, struct weft_err *err
         if (strncmp(entry->d_name, SESSION_MARK_FRONT, strlen(SESSION_MARK_FRONT)) == 0)
             take_mark(programs, entry->d_name);
         else if (is_ring_name(entry->d_name) && !is_known(programs, entry->d_name))
-            code = add_file(programs, entry->d_name, err);
+            code = open_new(programs, entry->d_name, &files, err);
     (void)closedir(folder);
-    return code;
+    const enum weft_code added = add_files(programs, &files, err);
+    WEFT_VEC_FINI(&files);
+    return code == WEFT_OK ? added : code;
 }
 
 static void take_notices(struct programs *programs)

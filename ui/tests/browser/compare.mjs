@@ -2,7 +2,7 @@
 // Screens 5 Critical path and 6 Compare of the served page, before a made-up server; and before a
 // real one if WEFT_BIN and WEFT_TRACE say which.
 import { serveCompare } from './fakecompare.mjs';
-import { fragmentOf, newContext, settle } from './page.mjs';
+import { fragmentOf, newContext, PATIENCE_MS, settle } from './page.mjs';
 import { openServed, serve } from './serve.mjs';
 import { testTimelinePath } from './timelinepath.mjs';
 
@@ -102,7 +102,7 @@ async function paths(ok, browser, server) {
   );
   const box = await page.locator('.path-scroll .path-area').boundingBox();
   await page.mouse.move(box.x + 60, box.y + 54);
-  await page.locator('.tip').waitFor({ timeout: 5000 });
+  await page.locator('.tip').waitFor({ timeout: PATIENCE_MS });
   ok((await page.textContent('.tip')).includes('share of the path'), 'hover tells of a segment');
   await page.mouse.move(box.x + 100, box.y + 54);
   await page.mouse.down();
@@ -421,7 +421,7 @@ async function refused(ok, browser, server) {
 async function many(ok, browser) {
   const server = await serveCompare(100_000);
   const { page, context } = await open(browser, server.address, '#v=1&s=6' + SUBJECT);
-  await page.locator('.cmp-group').first().waitFor({ timeout: 60000 });
+  await page.locator('.cmp-group').first().waitFor({ timeout: PATIENCE_MS });
   await settle(page, 60000);
   const box = await page.locator('.cmp-group >> nth=1 >> .cmp-plot').first().boundingBox();
   await page.mouse.move(box.x + 60, box.y + 40);
@@ -461,9 +461,9 @@ async function real(ok, browser, weft, trace) {
   try {
     const { page } = opened;
     const rows = page.locator('.cmp-subjects .row-link');
-    await rows.first().waitFor({ timeout: 90000 });
+    await rows.first().waitFor({ timeout: PATIENCE_MS });
     await rows.first().click();
-    await page.locator('.cmp-ranked').waitFor({ timeout: 90000 });
+    await page.locator('.cmp-ranked').waitFor({ timeout: PATIENCE_MS });
     ok(
       (await counts(page)).every(n => n >= 0),
       'a real trace: executions are compared',

@@ -3,7 +3,7 @@
 // if WEFT_BIN and WEFT_TRACE say which.
 import { execFileSync } from 'node:child_process';
 import { chosenCalls, functionRows, makeTrace, serveFake } from './fakefunctions.mjs';
-import { fragmentOf, newContext, settle } from './page.mjs';
+import { fragmentOf, newContext, PATIENCE_MS, settle } from './page.mjs';
 import { startBefore, startBinary } from './timelineserver.mjs';
 
 async function open(browser, address, fragment = '#v=1&s=7', options = {}) {
@@ -341,7 +341,7 @@ async function tree(ok, { page }) {
   await page.locator('.tree-main .scroll').focus();
   await page.keyboard.press('ArrowLeft');
   await settle(page);
-  await page.locator('.tree-table tr.now').first().waitFor({ timeout: 5000 });
+  await page.locator('.tree-table tr.now').first().waitFor({ timeout: PATIENCE_MS });
   ok((await page.locator('.tree-table tr.now').count()) === 1, 'arrows close and walk it');
   await page.keyboard.press('*');
   for (let i = 0; i < 40; i++) await page.keyboard.press('ArrowDown');
@@ -364,7 +364,7 @@ async function tree(ok, { page }) {
   await settle(page);
   const area = await page.locator('.flame-area').boundingBox();
   await page.mouse.move(area.x + 40, area.y + 12);
-  await page.locator('.tip').waitFor({ timeout: 2000 });
+  await page.locator('.tip').waitFor({ timeout: PATIENCE_MS });
   ok((await page.textContent('.tip')).includes('thread-time'), 'hover names the path and its time');
   await page.mouse.click(area.x + 40, area.y + 12);
   await settle(page);
@@ -482,7 +482,7 @@ async function link(ok, browser, address, { page }) {
 async function health(ok, browser, trace) {
   const lossy = await serveFake(trace);
   const { page, context, trouble } = await open(browser, lossy.address, '#v=1&s=1');
-  await page.locator('.badge.bad').waitFor({ timeout: 3000 });
+  await page.locator('.badge.bad').waitFor({ timeout: PATIENCE_MS });
   ok(
     (await page.textContent('.badge.bad')).includes('113,899'),
     'the badge says what was lost, on every screen',
@@ -540,7 +540,7 @@ async function trouble(ok, browser, trace) {
     (await foot(late.page)).includes('times of single calls are being read'),
     'before the times are there, counts are shown',
   );
-  await late.page.locator('.waiting').first().waitFor({ timeout: 3000 });
+  await late.page.locator('.waiting').first().waitFor({ timeout: PATIENCE_MS });
   ok(true, 'a line shows that an answer is on its way');
   await late.context.close();
   await slow.close();

@@ -4,11 +4,9 @@
 // real recording, if WEFT_BIN and WEFT_RECORDED say which.
 import { troubleOf } from './access.mjs';
 import { DURATION, serveBrowser } from './fakeinterplay.mjs';
-import { fragmentOf, newContext, settle } from './page.mjs';
+import { fragmentOf, newContext, PATIENCE_MS, settle } from './page.mjs';
 import { badges, hits, rowOf, spotOf, tab, tipAt, viewsOf } from './plate.mjs';
 import { startBinary } from './timelineserver.mjs';
-
-const PATIENCE_MS = 30000;
 
 async function open(browser, address, fragment = '#v=1&s=4', options = {}) {
   const context = await newContext(browser, options);

@@ -17,6 +17,9 @@ export const FLAGS = [
   '--disable-lcd-text',
 ];
 
+/** How long a test waits for what must come, on a machine that others use too. */
+export const PATIENCE_MS = 90000;
+
 export function writePage(json, path, dist = new URL('../../dist/', import.meta.url).pathname) {
   const data = gzipSync(Buffer.from(json)).toString('base64');
   const tag = `<script id="weft-data" type="application/octet-stream+gzip;base64">${data}</script>`;

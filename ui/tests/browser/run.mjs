@@ -15,6 +15,7 @@ import {
   makeTap,
   newContext,
   openBrowser,
+  PATIENCE_MS,
   settle,
   writePage,
 } from './page.mjs';
@@ -110,7 +111,7 @@ async function pointing(page) {
   const item = await wideItem(page);
   await page.mouse.move(item.x, item.y);
   const tip = page.locator('.tip');
-  await tip.waitFor({ timeout: 2000 });
+  await tip.waitFor({ timeout: PATIENCE_MS });
   ok((await tip.textContent()).includes(item.name), 'hover names the call', item.name);
   const delay = await page.evaluate(async ({ x, y }) => {
     const { app } = await window.weftReady;
@@ -291,7 +292,7 @@ async function patterns(page) {
   ok(bar !== null, 'ribbons are painted');
   await page.mouse.move(bar.x, bar.y);
   const tip = page.locator('.tip');
-  await tip.waitFor({ timeout: 2000 });
+  await tip.waitFor({ timeout: PATIENCE_MS });
   ok((await tip.textContent()).includes(bar.title), 'hover names the behaviour', bar.title);
   ok((await patternState(page)).over === bar.cluster, 'and highlights it everywhere');
   await page.mouse.click(bar.x, bar.y);
@@ -440,7 +441,7 @@ async function ownColors(page, folder) {
   const file = join(folder, 'colors.txt');
   writeFileSync(file, `${names[0]} #0b7a75 1\nnot_a_function navy 0.5\nbroken\n`);
   await page.setInputFiles('input[type=file]', file);
-  await page.locator('.own-colors li').first().waitFor({ timeout: 2000 });
+  await page.locator('.own-colors li').first().waitFor({ timeout: PATIENCE_MS });
   await settle(page);
   const warnings = await page.locator('.warnings').textContent();
   ok(/line 3/.test(warnings), 'a broken line of a colour file is named', warnings);
@@ -483,7 +484,7 @@ async function ownColors(page, folder) {
   await page.locator('[role=tab]:has-text("Behaviours")').click();
   await page.locator('#c0 .row-link').click();
   await page.locator('.facts .color-input input').fill('#123456');
-  await page.locator('.own-colors li').first().waitFor({ timeout: 2000 });
+  await page.locator('.own-colors li').first().waitFor({ timeout: PATIENCE_MS });
   ok(true, 'one behaviour can be given a colour');
   await page.locator('.own-colors .link').first().click();
   ok((await page.locator('.own-colors').count()) === 0, 'and be freed of it');
@@ -523,7 +524,7 @@ async function standIns(page) {
         chosen: { ...chosen, at: { thread: at.thread, start, end, shape: -1 } },
       }));
     }, found);
-    await page.locator('.stand-in').waitFor({ timeout: 2000 });
+    await page.locator('.stand-in').waitFor({ timeout: PATIENCE_MS });
     ok((await page.locator('.icicle span').count()) > 0, 'a bare run shows calls of its behaviour');
   }
   await page.locator('#chart').focus();

@@ -3,7 +3,7 @@
 // Its answers must be those of the same program on the command line. Prints TAP.
 import { spawnSync } from 'node:child_process';
 import { troubleOf, walkByTab } from './access.mjs';
-import { findChromium, makeTap, openBrowser, settle } from './page.mjs';
+import { findChromium, makeTap, openBrowser, PATIENCE_MS, settle } from './page.mjs';
 import { ask, openServed, quiet, serve } from './serve.mjs';
 
 const [weft, trace, kernel] = process.argv.slice(2);
@@ -526,7 +526,7 @@ async function lost(browser) {
   await quiet(page);
   await server.stop();
   await drag(page, 0.4, 0.5);
-  await page.locator('.badge.bad', { hasText: 'no connection' }).waitFor({ timeout: 15000 });
+  await page.locator('.badge.bad', { hasText: 'no connection' }).waitFor({ timeout: PATIENCE_MS });
   ok(true, 'the page says when its server is gone');
   ok((await page.locator('.interval tbody tr').count()) > 0, 'and shows what it knows');
   await context.close();

@@ -7,10 +7,8 @@
 // the same pictures. With pngquant on the path they are a third as large.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { openBrowser } from './page.mjs';
+import { openBrowser, PATIENCE_MS } from './page.mjs';
 import { openServed, quiet, serve } from './serve.mjs';
-
-const PATIENCE_MS = 60000;
 
 async function show(page, digit) {
   await page.locator('body').press(digit);

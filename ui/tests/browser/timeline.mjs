@@ -2,7 +2,7 @@
 // The timeline in a headless browser, before a stand-in for the server; before the real one when
 // WEFT_BIN and WEFT_TRACE say which. usage: node timeline.mjs (after npm run build), or from run.mjs.
 import { pathToFileURL } from 'node:url';
-import { makeTap, newContext, openBrowser, settle } from './page.mjs';
+import { makeTap, newContext, openBrowser, PATIENCE_MS, settle } from './page.mjs';
 import { makeTrace, startBefore, startBinary, startServer } from './timelineserver.mjs';
 
 let ok = () => undefined;
@@ -108,7 +108,7 @@ async function hovers(page) {
     const word = await ask(page, 'item', { thread, at: Math.ceil(start), depth });
     if (word.found && Math.abs(word.start_ns - start) < 1 && word.function === place.fn) right++;
     await page.mouse.move(place.x, place.y);
-    await page.locator('.tip').waitFor({ timeout: 2000 });
+    await page.locator('.tip').waitFor({ timeout: PATIENCE_MS });
     if ((await page.textContent('.tip')).includes(name)) named++;
   }
   const n = places.length;
@@ -142,7 +142,7 @@ async function selects(page) {
   const facts = await page.textContent('.tpanel .facts');
   ok(facts.includes(place.name) && facts.includes('Self'), 'timeline: with its facts');
   ok((await page.textContent('#said')).includes(place.name), 'timeline: it is announced');
-  await page.locator('.versus .plot').waitFor({ timeout: 5000 });
+  await page.locator('.versus .plot').waitFor({ timeout: PATIENCE_MS });
   const { count } = await ask(page, 'histogram', { fn: [place.fn] });
   const words = await page.textContent('.versus h2');
   ok(
