@@ -410,12 +410,14 @@ function listed(
   members: Uint8Array,
   list: string,
   ofCause: ReadonlySet<number> | null,
-): number[] {
+): Uint32Array {
   const wanted = { a: 1, b: 2, both: 3, all: 4 }[list] ?? 3;
-  const out: number[] = [];
+  const out = new Uint32Array(order.length);
+  let n = 0;
   for (const i of order)
-    if ((wanted === 4 || (members[i]! & wanted) !== 0) && (!ofCause || ofCause.has(i))) out.push(i);
-  return out;
+    if ((wanted === 4 || (members[i]! & wanted) !== 0) && (!ofCause || ofCause.has(i)))
+      out[n++] = i;
+  return out.subarray(0, n);
 }
 
 function ExecutionRow({
@@ -614,7 +616,7 @@ export function ExecutionTable({
           </thead>
           <tbody>
             <Gap rows={view.first} columns={columns} />
-            {rows.slice(view.first, view.end).map(i => (
+            {[...rows.subarray(view.first, view.end)].map(i => (
               <ExecutionRow key={i} {...{ executions, i, most, metric }} />
             ))}
             <Gap rows={rows.length - view.end} columns={columns} />
