@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * A generic tree of executions (docs/analyses/ecct.md): the union of many trees, one node for each
- * path of frames from the root, numbered by first occurrence.
+ * path of frames from the root, numbered in the order in which they were added.
  */
 #ifndef WEFT_ANALYSIS_ECCT_TREE_H
 #define WEFT_ANALYSIS_ECCT_TREE_H
