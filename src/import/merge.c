@@ -366,7 +366,10 @@ static enum weft_code prepare(struct job *job, struct weft_err *err)
             .note_prefix = job->n_inputs > 1 ? weft_str_of(job->inputs[k].name) : WEFT_STR("")
         };
     job->joins = job->alignment == WEFT_ALIGNED_MONOTONIC;
-    return has_offsets(job) ? WEFT_OK : sync_hosts(job, err);
+    const enum weft_code code = has_offsets(job) ? WEFT_OK : sync_hosts(job, err);
+    for (size_t k = 0; k < job->n_inputs; k++)
+        job->replays[k].first_host_id = job->hosts[k];
+    return code;
 }
 
 static void discard(struct job *job)

@@ -166,6 +166,12 @@ static enum weft_code note(struct weft_sink *sink, const struct weft_note *about
     return below->ops->note(below, about, err);
 }
 
+static enum weft_code object(struct weft_sink *sink, const struct weft_object_info *info,
+                             struct weft_err *err)
+{
+    return weft_sink_object(naming_of(sink)->below, info, err);
+}
+
 static const struct weft_sink_ops naming_ops = {
     .begin = begin,
     .clock = clock_is,
@@ -175,6 +181,7 @@ static const struct weft_sink_ops naming_ops = {
     .events = events,
     .thread_end = thread_end,
     .note = note,
+    .object = object,
 };
 
 struct weft_naming *weft_naming_new(struct weft_sink *below, const char *place)

@@ -215,11 +215,27 @@ static void list_sources(struct job *job)
     job->first_source[job->n_threads] = job->n_items;
 }
 
+static enum weft_code objects_put(const struct weft_replay *replay, struct weft_sink *sink,
+                                  struct weft_err *err)
+{
+    enum weft_code code = WEFT_OK;
+    for (size_t k = 0; code == WEFT_OK && k < weft_store_n_objects(replay->store); k++) {
+        struct weft_object_info info = *weft_store_object_get(replay->store, k);
+        info.host_id += replay->first_host_id;
+        code = weft_sink_object(sink, &info, err);
+    }
+    return code;
+}
+
 static enum weft_code play_all(struct job *job, const struct weft_replay *replays, size_t n_replays,
                                struct weft_err *err)
 {
-    enum weft_code code =
-        weft_pool_run(job->run->pool, job->n_threads, play_thread, job, job->run->progress, err);
+    enum weft_code code = WEFT_OK;
+    for (size_t k = 0; code == WEFT_OK && k < n_replays; k++)
+        code = objects_put(&replays[k], job->sink, err);
+    if (code == WEFT_OK)
+        code = weft_pool_run(job->run->pool, job->n_threads, play_thread, job, job->run->progress,
+                             err);
     for (size_t k = 0; code == WEFT_OK && k < n_replays; k++)
         code = notes_put(job, &replays[k], err);
     return code;

@@ -29,6 +29,7 @@
 struct weft_replay {
     struct weft_store *store;
     uint64_t from_ns, to_ns; /* from <= time < to; to UINT64_MAX: no end */
+    uint32_t first_host_id;  /* added to the ids of hosts, as its threads were announced */
     uint64_t shift_ns;       /* added to times after from_ns was taken off */
     /* By thread of the store: the sink's id, already announced; WEFT_ID_NONE leaves it out.
      * Threads of several traces that have one id become one thread: at most one of them may have
@@ -54,7 +55,7 @@ uint64_t weft_replay_time(const struct weft_replay *replay, uint32_t thread_id, 
 /* True if the thread lived within the window: something happened in it or a call was open. */
 bool weft_replay_is_alive(const struct weft_replay *replay, uint32_t thread_id);
 
-/* Delivers calls, events, thread ends and notes of the traces, the first one's threads first. The
+/* Delivers names of objects, calls, events, thread ends and notes of the traces, the first one's threads first. The
  * sink has begun (parallel), and knows the threads. */
 WEFT_CHECKED enum weft_code weft_replay_run(const struct weft_replay *replays, size_t n_replays,
                                             struct weft_sink *sink, const struct weft_run *run,

@@ -135,6 +135,9 @@ static enum weft_code object_add(struct weft_lock_finder *finder, const struct k
                                            .thread_id = WEFT_ID_NONE,
                                            .kind = (uint8_t)kind,
                                            .is_untold = key->tag == 'u' };
+        if (key->tag == 'a')
+            made->name = weft_store_object_name(weft_trace_store(finder->trace), key->host_id,
+                                                key->pid, key->number);
     }
     struct weft_lock_object *known = &finder->objects.items[*object];
     if (source != WEFT_LOCK_BY_FUTEX && known->sources & ~(unsigned)WEFT_LOCK_BY_FUTEX &&

@@ -149,6 +149,14 @@ struct weft_function_info {
     struct weft_str build_id; /* of the module, raw bytes; empty: unknown. Not stored */
 };
 
+/* A variable of a process that threads wait for, as a lock: what a program calls it. Of several
+ * names for one place the first one counts. */
+struct weft_object_info {
+    uint64_t pid, address;
+    uint32_t host_id;
+    struct weft_str name;
+};
+
 struct weft_clock {
     uint64_t frequency_hz; /* of the source's ticks; 1e9 if it already counted ns */
     uint64_t zero_ticks;   /* the source's tick that became time 0 */

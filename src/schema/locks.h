@@ -50,7 +50,7 @@ const char *weft_lock_source_name(unsigned place); /* of the bit 1 << place */
 
 /* One lock of one process. */
 struct weft_lock_object {
-    struct weft_str name; /* as calls name it; may be empty */
+    struct weft_str name; /* as calls or the program name it; may be empty */
     uint64_t address;     /* 0: not told */
     uint64_t pid;         /* 0: not told */
     uint32_t thread_id;   /* JOIN: whose end it is, or WEFT_ID_NONE */

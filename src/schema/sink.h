@@ -5,7 +5,7 @@
  *
  * Order of calls
  *   1. begin, once.
- *   2. clock, function, thread, note: from one thread at a time, at any moment until end. Functions
+ *   2. clock, function, thread, object, note: from one thread at a time, at any moment until end. Functions
  *      may also become known after calls that use their key.
  *   3. calls, events, thread_end: for *different* threads from different workers at once, if begin
  *      declared is_parallel; for one thread always from one worker at a time and in time order.
@@ -68,11 +68,21 @@ struct weft_sink_ops {
     enum weft_code (*thread_end)(struct weft_sink *, uint32_t thread_id, uint64_t last_ns,
                                  struct weft_err *);
     enum weft_code (*note)(struct weft_sink *, const struct weft_note *, struct weft_err *);
+    /* NULL: names of objects are not kept. */
+    enum weft_code (*object)(struct weft_sink *, const struct weft_object_info *,
+                             struct weft_err *);
 };
 
 /* Embedded as the first member of an implementation. */
 struct weft_sink {
     const struct weft_sink_ops *ops;
 };
+
+static inline enum weft_code weft_sink_object(struct weft_sink *sink,
+                                              const struct weft_object_info *info,
+                                              struct weft_err *err)
+{
+    return sink->ops->object ? sink->ops->object(sink, info, err) : WEFT_OK;
+}
 
 #endif

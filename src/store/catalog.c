@@ -20,6 +20,11 @@ struct catalog_function {
     uint32_t key, name, module;
 };
 
+struct catalog_object {
+    uint64_t pid, address;
+    uint32_t host_id, name;
+};
+
 struct catalog_note {
     uint64_t count, at_off;
     uint32_t kind, thread_id, detail;
@@ -42,6 +47,10 @@ struct weft_catalog {
         struct catalog_note *items;
         size_t n, cap;
     } notes;
+    struct {
+        struct catalog_object *items;
+        size_t n, cap;
+    } objects;
     size_t n_threads_put, n_functions_put;
     uint32_t format, details, source;
     uint64_t bytes_in;
@@ -85,6 +94,7 @@ void weft_catalog_free(struct weft_catalog *catalog)
     WEFT_VEC_FINI(&catalog->threads);
     WEFT_VEC_FINI(&catalog->functions);
     WEFT_VEC_FINI(&catalog->notes);
+    WEFT_VEC_FINI(&catalog->objects);
     free(catalog);
 }
 
@@ -195,6 +205,21 @@ enum weft_code weft_catalog_seen(struct weft_catalog *catalog, const uint32_t *k
     for (size_t i = 0; i < n_keys; i++)
         if (weft_map_add(catalog->seen, keys[i], NULL) == WEFT_MAP_NONE)
             return no_memory(err);
+    return WEFT_OK;
+}
+
+enum weft_code weft_catalog_object(struct weft_catalog *catalog,
+                                   const struct weft_object_info *info, struct weft_err *err)
+{
+    struct catalog_object object = { .pid = info->pid,
+                                     .address = info->address,
+                                     .host_id = info->host_id };
+    if (weft_strtab_intern(catalog->texts, info->name, &object.name, err) != WEFT_OK)
+        return WEFT_E_NOMEM;
+    struct catalog_object *added = WEFT_VEC_PUSH(&catalog->objects);
+    if (!added)
+        return no_memory(err);
+    *added = object;
     return WEFT_OK;
 }
 
@@ -325,6 +350,21 @@ void weft_catalog_put_foreign(const struct weft_catalog *catalog, struct weft_by
         } else {
             i++;
         }
+    }
+}
+
+void weft_catalog_put_objects(const struct weft_catalog *catalog, struct weft_bytes *payload)
+{
+    payload->n = 0;
+    if (catalog->objects.n == 0)
+        return;
+    weft_bytes_put_varint(payload, catalog->objects.n);
+    for (size_t i = 0; i < catalog->objects.n; i++) {
+        const struct catalog_object *object = &catalog->objects.items[i];
+        weft_bytes_put_varint(payload, object->host_id);
+        weft_bytes_put_varint(payload, object->pid);
+        weft_bytes_put_varint(payload, object->address);
+        put_text(catalog, payload, object->name);
     }
 }
 

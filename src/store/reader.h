@@ -126,6 +126,12 @@ const struct weft_store_thread *weft_store_thread_get(const struct weft_store *s
                                                       uint32_t thread_id);
 const struct weft_store_function *weft_store_function_get(const struct weft_store *store,
                                                           uint32_t function_id);
+/* Names of objects that processes wait for, by host, process and address. */
+size_t weft_store_n_objects(const struct weft_store *store);
+const struct weft_object_info *weft_store_object_get(const struct weft_store *store, size_t object);
+/* The name of what lies at `address` of a process; empty: not told. O(log objects). */
+struct weft_str weft_store_object_name(const struct weft_store *store, uint32_t host_id,
+                                       uint64_t pid, uint64_t address);
 const struct weft_note *weft_store_note_get(const struct weft_store *store, size_t note);
 const struct weft_block_info *weft_store_block_get(const struct weft_store *store,
                                                    uint32_t thread_id, uint64_t block);

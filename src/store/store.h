@@ -59,6 +59,11 @@ struct store_processor {
     int32_t cpu;
 };
 
+struct store_object {
+    struct weft_object_info info;
+    size_t place; /* in the file */
+};
+
 /* While blocks are added, crossing holds function keys for ids, levels for depths (as two's
  * complement), and no cut frames; thread_finish makes it what readers see: cut frames by depth,
  * then the calls that cross a border in order of entry. */
@@ -117,6 +122,10 @@ struct weft_store {
         size_t n, cap;
     } notes;
     struct {
+        struct store_object *items; /* by host, process and address, then as they came */
+        size_t n, cap;
+    } objects;
+    struct {
         uint8_t **items; /* decompressed chunks: names point into them */
         size_t n, cap;
     } rooms;
@@ -128,6 +137,9 @@ struct weft_store {
 WEFT_CHECKED enum weft_code weft_store_parse_chunk(struct weft_store *store,
                                                    const struct weft_chunk *chunk,
                                                    struct weft_err *err);
+
+/* Puts the names of objects in order, once all are read. */
+void weft_store_sort_objects(struct weft_store *store);
 
 /* True for chunks that weft_store_parse_chunk knows. */
 bool weft_store_knows_chunk(uint32_t id);

@@ -407,6 +407,7 @@ enum weft_code weft_store_finish(struct weft_store *store, struct weft_err *err)
     enum weft_code code = functions_sort(store, err);
     if (code == WEFT_OK)
         code = functions_index(store, err);
+    weft_store_sort_objects(store);
     for (size_t i = 0; i < store->threads.n && code == WEFT_OK; i++) {
         struct store_thread *thread = &store->threads.items[i];
         code = crossing_join(thread, err);

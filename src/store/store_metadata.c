@@ -168,10 +168,91 @@ static enum weft_code notes_parse(struct weft_store *store, struct weft_cursor *
     return WEFT_OK;
 }
 
+/* ---- names of objects ------------------------------------------------------------------------ */
+
+static enum weft_code objects_parse(struct weft_store *store, struct weft_cursor *in,
+                                    struct weft_err *err)
+{
+    const uint64_t at_off = weft_cur_offset(in);
+    const uint64_t n_objects = weft_cur_varint(in);
+    if (in->fault || n_objects > weft_cur_left(in) / 4)
+        return weft_fail(err, WEFT_E_MALFORMED, at_off,
+                         "expected objects that fit %zu bytes, found %" PRIu64, weft_cur_left(in),
+                         n_objects);
+    for (uint64_t i = 0; i < n_objects; i++) {
+        struct store_object *object = WEFT_VEC_PUSH(&store->objects);
+        if (!object)
+            return no_memory(err);
+        object->place = store->objects.n;
+        object->info.host_id = take_u32(in);
+        object->info.pid = weft_cur_varint(in);
+        object->info.address = weft_cur_varint(in);
+        object->info.name = take_str(in);
+    }
+    if (in->fault || weft_cur_left(in) > 0)
+        return weft_fail(err, WEFT_E_MALFORMED, weft_cur_offset(in),
+                         "expected %" PRIu64 " objects, found other bytes", n_objects);
+    return WEFT_OK;
+}
+
+static int compare_places(const struct weft_object_info *a, const struct weft_object_info *b)
+{
+    if (a->host_id != b->host_id)
+        return a->host_id < b->host_id ? -1 : 1;
+    if (a->pid != b->pid)
+        return a->pid < b->pid ? -1 : 1;
+    return (a->address > b->address) - (a->address < b->address);
+}
+
+static int compare_objects(const void *a_void, const void *b_void)
+{
+    const struct store_object *a = a_void;
+    const struct store_object *b = b_void;
+    const int order = compare_places(&a->info, &b->info);
+    return order ? order : (a->place > b->place) - (a->place < b->place);
+}
+
+void weft_store_sort_objects(struct weft_store *store)
+{
+    if (store->objects.n)
+        qsort(store->objects.items, store->objects.n, sizeof *store->objects.items,
+              compare_objects);
+}
+
+size_t weft_store_n_objects(const struct weft_store *store)
+{
+    return store->objects.n;
+}
+
+const struct weft_object_info *weft_store_object_get(const struct weft_store *store, size_t object)
+{
+    return &store->objects.items[object].info;
+}
+
+struct weft_str weft_store_object_name(const struct weft_store *store, uint32_t host_id,
+                                       uint64_t pid, uint64_t address)
+{
+    const struct weft_object_info asked = { .host_id = host_id, .pid = pid, .address = address };
+    size_t low = 0, high = store->objects.n;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (compare_places(&store->objects.items[middle].info, &asked) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < store->objects.n && compare_places(&store->objects.items[low].info, &asked) == 0
+               ? store->objects.items[low].info.name
+               : WEFT_STR("");
+}
+
+/* ---- chunks ---------------------------------------------------------------------------------- */
+
 bool weft_store_knows_chunk(uint32_t id)
 {
     return id == WEFT_CHUNK_META || id == WEFT_CHUNK_THREADS || id == WEFT_CHUNK_FUNCTIONS ||
-           id == WEFT_CHUNK_NOTES || id == WEFT_CHUNK_FOREIGN;
+           id == WEFT_CHUNK_NOTES || id == WEFT_CHUNK_FOREIGN ||
+           id == WEFT_CHUNK_OBJECTS;
 }
 
 /* Content of a chunk; if it had to be decompressed, the store owns the bytes from now on. */
@@ -207,6 +288,10 @@ enum weft_code weft_store_parse_chunk(struct weft_store *store, const struct wef
     case WEFT_CHUNK_FOREIGN:
         place = "foreign threads";
         code = foreign_parse(store, &content, err);
+        break;
+    case WEFT_CHUNK_OBJECTS:
+        place = "names of objects";
+        code = objects_parse(store, &content, err);
         break;
     case WEFT_CHUNK_FUNCTIONS:
         place = "function table";

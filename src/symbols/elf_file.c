@@ -83,7 +83,10 @@ bool weft_elf_file_segment(const struct weft_elf_file *file, size_t *at,
         return false;
     *segment = (struct weft_elf_segment){ .file_off = header.p_offset,
                                           .n_bytes = header.p_filesz,
-                                          .address = header.p_vaddr };
+                                          .address = header.p_vaddr,
+                                          .n_memory_bytes = header.p_memsz,
+                                          .is_writable = (header.p_flags & PF_W) != 0,
+                                          .is_executable = (header.p_flags & PF_X) != 0 };
     return true;
 }
 

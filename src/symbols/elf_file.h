@@ -33,6 +33,8 @@ bool weft_elf_file_has_symbols(const struct weft_elf_file *file);
 struct weft_elf_segment {
     uint64_t file_off, n_bytes; /* in the file */
     uint64_t address;           /* as in the symbol table */
+    uint64_t n_memory_bytes;    /* behind those of the file are zeros: .bss */
+    bool is_writable, is_executable;
 };
 
 /* The next part that is loaded from the `*at`-th header on, which moves behind it; false: none. */

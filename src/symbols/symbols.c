@@ -23,6 +23,7 @@ struct module {
     uint32_t path, build_id; /* in `texts` */
     enum weft_symbols_state state;
     struct weft_symtab *symtab; /* NULL: nothing is known */
+    struct weft_symtab *data;   /* its variables, likewise */
     uint64_t bias;
     struct {
         struct weft_elf_segment *items;
@@ -30,7 +31,7 @@ struct module {
     } segments;
     char *file, *debug_file; /* that were believed; NULL: none */
     struct weft_inlines *inlines;
-    bool has_sought_inlines;
+    bool has_sought_inlines, has_sought_data;
 };
 
 struct weft_symbols {
@@ -67,6 +68,7 @@ struct weft_symbols *weft_symbols_new(const char *place)
 static void module_fini(struct module *module)
 {
     weft_symtab_free(module->symtab);
+    weft_symtab_free(module->data);
     weft_inlines_free(module->inlines);
     WEFT_VEC_FINI(&module->segments);
     free(module->file);
@@ -364,6 +366,73 @@ struct weft_str weft_symbols_name(struct weft_symbols *symbols, uint32_t module,
         return name;
     return weft_symbols_plain(symbols, name.bytes);
 }
+
+/* ---- variables ------------------------------------------------------------------------------- */
+
+bool weft_symbols_base(const struct weft_symbols *symbols, uint32_t module, uint64_t begin,
+                       uint64_t end, uint64_t file_off, uint64_t *base)
+{
+    const struct module *own = &symbols->modules.items[module];
+    const uint64_t n_mapped_bytes = end - begin;
+    for (size_t k = 0; k < own->segments.n; k++) {
+        const struct weft_elf_segment *segment = &own->segments.items[k];
+        /* Whole pages are mapped: the part may begin before the segment, or within it. */
+        const bool overlaps = segment->file_off >= file_off
+                                  ? segment->file_off - file_off < n_mapped_bytes
+                                  : file_off - segment->file_off < segment->n_bytes;
+        if (!segment->is_executable || !overlaps)
+            continue;
+        *base = begin - file_off + segment->file_off - segment->address + own->bias;
+        return true;
+    }
+    return false;
+}
+
+bool weft_symbols_data_part(const struct weft_symbols *symbols, uint32_t module, size_t *at,
+                            uint64_t *begin, uint64_t *end)
+{
+    const struct module *own = &symbols->modules.items[module];
+    while (*at < own->segments.n) {
+        const struct weft_elf_segment *segment = &own->segments.items[(*at)++];
+        *begin = segment->address - own->bias;
+        *end = *begin + segment->n_memory_bytes;
+        if (segment->is_writable && *begin < *end)
+            return true;
+    }
+    return false;
+}
+
+/* They stand in the file that the names of functions are of. */
+static enum weft_code read_data(struct module *module, struct weft_err *err)
+{
+    const char *path = module->debug_file ? module->debug_file : module->file;
+    struct weft_elf_file file;
+    enum weft_code code = WEFT_OK;
+    if (!module->has_sought_data && path && weft_elf_file_open(path, &file)) {
+        code = weft_symtab_read_data(file.elf, &module->data, err);
+        weft_elf_file_close(&file);
+    }
+    module->has_sought_data = true;
+    return code;
+}
+
+enum weft_code weft_symbols_data_name(struct weft_symbols *symbols, uint32_t module,
+                                      uint64_t address, struct weft_str *name,
+                                      uint64_t *offset_bytes, struct weft_err *err)
+{
+    struct module *own = &symbols->modules.items[module];
+    const enum weft_code code = read_data(own, err);
+    *name = WEFT_STR("");
+    *offset_bytes = 0;
+    if (code == WEFT_OK && own->data)
+        *name = weft_symtab_find_around(own->data, address + own->bias, offset_bytes);
+    if (name->n_bytes)
+        *name = weft_symbols_plain(symbols, name->bytes);
+    return code;
+}
+
+/* ---- names as people write them, and what was inlined ------------------------------------------
+ */
 
 struct weft_str weft_symbols_plain(struct weft_symbols *symbols, const char *name)
 {

@@ -60,6 +60,23 @@ uint64_t weft_symbols_address(const struct weft_symbols *symbols, uint32_t modul
  * Valid until the next call. O(log functions). */
 struct weft_str weft_symbols_name(struct weft_symbols *symbols, uint32_t module, uint64_t address);
 
+/* Where a part of the module's file that can be executed, mapped from `file_off` on to [begin,
+ * end), puts the addresses as weft_symbols_name takes them: `*base` is that of 0. False: it is no
+ * such part, or the file is not known. */
+bool weft_symbols_base(const struct weft_symbols *symbols, uint32_t module, uint64_t begin,
+                       uint64_t end, uint64_t file_off, uint64_t *base);
+
+/* Variables of the module, its .bss too, lie in [*begin, *end) of such addresses: part `*at`, which
+ * moves on; false: there are no more. */
+bool weft_symbols_data_part(const struct weft_symbols *symbols, uint32_t module, size_t *at,
+                            uint64_t *begin, uint64_t *end);
+
+/* The variable that `address` lies in, as people write it, and how far behind its begin; empty: not
+ * known. They are read when this is first asked. Valid until the next call. WEFT_E_NOMEM. */
+WEFT_CHECKED enum weft_code weft_symbols_data_name(struct weft_symbols *symbols, uint32_t module,
+                                                   uint64_t address, struct weft_str *name,
+                                                   uint64_t *offset_bytes, struct weft_err *err);
+
 /* A name as people write it: demangled, or as it is. Valid until the next call. */
 struct weft_str weft_symbols_plain(struct weft_symbols *symbols, const char *name);
 

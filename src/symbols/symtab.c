@@ -27,15 +27,24 @@ struct weft_symtab {
         size_t n, cap;
     } names;
     struct symbols symbols; /* sorted once all are read */
+    bool is_of_data;        /* variables, no functions */
 };
+
+/* Marks like __TMC_END__ are variables of no size, and stand where others do. */
+static bool is_wanted(const struct weft_symtab *symtab, const GElf_Sym *symbol)
+{
+    const unsigned type = GELF_ST_TYPE(symbol->st_info);
+    if (symbol->st_shndx == SHN_UNDEF)
+        return false;
+    return symtab->is_of_data ? (type == STT_OBJECT || type == STT_COMMON) && symbol->st_size > 0
+                              : type == STT_FUNC || type == STT_GNU_IFUNC;
+}
 
 static enum weft_code keep_symbol(struct weft_symtab *symtab, const GElf_Sym *symbol,
                                   const char *name, struct weft_err *err)
 {
-    const unsigned type = GELF_ST_TYPE(symbol->st_info);
     const unsigned binding = GELF_ST_BIND(symbol->st_info);
-    if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol->st_shndx == SHN_UNDEF || !name ||
-        !*name)
+    if (!is_wanted(symtab, symbol) || !name || !*name)
         return WEFT_OK;
     const size_t n_name = strlen(name) + 1;
     const size_t name_at = symtab->names.n;
@@ -183,7 +192,8 @@ static enum weft_code read_all(struct weft_symtab *symtab, Elf *elf, struct weft
 {
     enum weft_code code = read_sections(symtab, elf, SHT_SYMTAB, err);
     if (code == WEFT_OK && symtab->symbols.n == 0) {
-        code = read_debug_names(symtab, elf, err);
+        if (!symtab->is_of_data)
+            code = read_debug_names(symtab, elf, err);
         if (code == WEFT_OK)
             code = read_sections(symtab, elf, SHT_DYNSYM, err);
     }
@@ -192,20 +202,30 @@ static enum weft_code read_all(struct weft_symtab *symtab, Elf *elf, struct weft
     return code;
 }
 
-enum weft_code weft_symtab_read(Elf *elf, struct weft_symtab **symtab, struct weft_err *err)
+static enum weft_code read_table(Elf *elf, bool is_of_data, struct weft_symtab **symtab,
+                                 struct weft_err *err)
 {
     struct weft_symtab *made = calloc(1, sizeof *made);
-    enum weft_code code = WEFT_E_NOMEM;
     *symtab = NULL;
-    if (made)
-        code = read_all(made, elf, err);
-    else
-        code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "symbols");
+    if (!made)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "symbols");
+    made->is_of_data = is_of_data;
+    const enum weft_code code = read_all(made, elf, err);
     if (code == WEFT_OK)
         *symtab = made;
     else
         weft_symtab_free(made);
     return code;
+}
+
+enum weft_code weft_symtab_read(Elf *elf, struct weft_symtab **symtab, struct weft_err *err)
+{
+    return read_table(elf, false, symtab, err);
+}
+
+enum weft_code weft_symtab_read_data(Elf *elf, struct weft_symtab **symtab, struct weft_err *err)
+{
+    return read_table(elf, true, symtab, err);
 }
 
 void weft_symtab_free(struct weft_symtab *symtab)
@@ -253,6 +273,14 @@ struct weft_symtab_function weft_symtab_at(const struct weft_symtab *symtab, siz
 
 struct weft_str weft_symtab_find(const struct weft_symtab *symtab, uint64_t address)
 {
+    uint64_t unused;
+    return weft_symtab_find_around(symtab, address, &unused);
+}
+
+struct weft_str weft_symtab_find_around(const struct weft_symtab *symtab, uint64_t address,
+                                        uint64_t *offset_bytes)
+{
     const struct symbol *symbol = find(symtab, address);
+    *offset_bytes = symbol ? address - symbol->address : 0;
     return symbol ? weft_str_of(symtab->names.items + symbol->name_at) : WEFT_STR("");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The functions of a program or library by address: from its symbol table, else from its debugging
- * information and its dynamic symbols.
+ * information and its dynamic symbols. Likewise its variables, from the symbols alone.
  */
 #ifndef WEFT_SYMBOLS_SYMTAB_H
 #define WEFT_SYMBOLS_SYMTAB_H
@@ -20,6 +20,9 @@ struct weft_symtab;
  * early. O(n) of its symbols; the caller frees. WEFT_E_NOMEM. */
 WEFT_CHECKED enum weft_code weft_symtab_read(Elf *elf, struct weft_symtab **symtab,
                                              struct weft_err *err);
+/* The same of its variables that have a size; those of threads, which have no address, are none. */
+WEFT_CHECKED enum weft_code weft_symtab_read_data(Elf *elf, struct weft_symtab **symtab,
+                                                  struct weft_err *err);
 /* NULL is allowed. */
 void weft_symtab_free(struct weft_symtab *symtab);
 
@@ -37,5 +40,8 @@ struct weft_symtab_function weft_symtab_at(const struct weft_symtab *symtab, siz
  * covers it; of several names the global one, then the weak one, then the one met first. Empty:
  * none. Valid until the table is freed, and followed by a NUL. O(log n). */
 struct weft_str weft_symtab_find(const struct weft_symtab *symtab, uint64_t address);
+/* The same, and how far behind its begin the address lies. */
+struct weft_str weft_symtab_find_around(const struct weft_symtab *symtab, uint64_t address,
+                                        uint64_t *offset_bytes);
 
 #endif

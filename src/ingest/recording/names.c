@@ -2,6 +2,7 @@
 #include "ingest/recording/names.h"
 
 #include "base/vec.h"
+#include "ingest/recording/objects.h"
 
 #include <stdlib.h>
 #include <xxhash.h>
@@ -223,13 +224,16 @@ static enum weft_code seal_functions(struct rec_names *names, const struct rec_s
     return code;
 }
 
-static enum weft_code seal_objects(struct rec_names *names, struct weft_err *err)
+static enum weft_code seal_objects(struct rec_names *names, const struct rec_spaces *spaces,
+                                   struct weft_sink *sink, struct weft_err *err)
 {
     struct rec_place **order = sorted(&names->objects);
     for (uint32_t k = 0; order && k < names->objects.n; k++)
         order[k]->id = k;
+    const enum weft_code code =
+        order ? rec_objects_tell(order, names->objects.n, spaces, sink, err) : no_memory(err);
     free(order);
-    return order ? WEFT_OK : no_memory(err);
+    return code;
 }
 
 /* A call returns behind itself: its last byte is in the function. */
@@ -329,5 +333,5 @@ enum weft_code rec_names_seal(struct rec_names *names, const struct rec_spaces *
         code = seal_functions(names, spaces, sink, err);
     if (code == WEFT_OK)
         code = seal_callers(names, spaces, err);
-    return code == WEFT_OK ? seal_objects(names, err) : code;
+    return code == WEFT_OK ? seal_objects(names, spaces, sink, err) : code;
 }

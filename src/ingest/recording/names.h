@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What records of rings point to: functions by address, tasks by text, locks by address. All are
- * met in a first reading, by several workers at once; then each gets its number, which depends on
+ * What records of rings point to: functions by address, tasks by text, locks and what else is
+ * waited for by address. All are met in a first reading, by several workers at once; then each gets its number, which depends on
  * the words alone.
  */
 #ifndef WEFT_INGEST_RECORDING_NAMES_H
@@ -64,7 +64,7 @@ struct rec_places {
 struct rec_names {
     pthread_mutex_t lock;
     struct rec_places functions, objects;
-    struct rec_places callers; /* of operations on locks; ids: their names in `sites` */
+    struct rec_places callers; /* of operations on them; ids: their names in `sites` */
     struct weft_strtab *texts; /* of tasks */
     struct weft_strtab *sites; /* functions, by name */
     struct {
@@ -85,7 +85,7 @@ bool rec_names_meet(struct rec_names *names, struct rec_places *places, uint32_t
 bool rec_names_meet_text(struct rec_names *names, struct weft_str text);
 void rec_names_meet_known(struct rec_names *names, enum rec_known known);
 
-/* Numbers all of them, and tells the sink of the functions. WEFT_E_NOMEM and the sink's. */
+/* Numbers all of them, and tells the sink of the functions, and of objects that have names. WEFT_E_NOMEM and the sink's. */
 WEFT_CHECKED enum weft_code rec_names_seal(struct rec_names *names, const struct rec_spaces *spaces,
                                            struct weft_sink *sink, struct weft_err *err);
 

@@ -341,3 +341,12 @@ const struct rec_mapping *rec_mapping_of(const struct rec_spaces *spaces, uint32
         step += (found = find(&images[k], address)) == NULL;
     return found;
 }
+
+void rec_mappings_beside(const struct rec_spaces *spaces, uint32_t image, uint64_t address,
+                         const struct rec_mapping *beside[2])
+{
+    const struct rec_image *own = &spaces->images.items[image];
+    const size_t place = lower_bound(own, address);
+    beside[0] = place > 0 ? &own->maps.items[place - 1] : NULL;
+    beside[1] = place < own->maps.n ? &own->maps.items[place] : NULL;
+}

@@ -79,6 +79,11 @@ uint64_t rec_image_end(const struct rec_spaces *spaces, uint32_t image);
 const struct rec_mapping *rec_mapping_of(const struct rec_spaces *spaces, uint32_t image,
                                          uint64_t address);
 
+/* The last mapping of the image that ends at or below the address, and the first that ends behind
+ * it; NULL: none. */
+void rec_mappings_beside(const struct rec_spaces *spaces, uint32_t image, uint64_t address,
+                         const struct rec_mapping *beside[2]);
+
 struct weft_str rec_build_id(const struct rec_spaces *spaces, uint32_t path);
 
 #endif

@@ -112,11 +112,24 @@ static bool meet_caller(struct survey *survey, uint64_t caller)
     return meet(survey, &survey->convert->names.callers, survey->image, caller);
 }
 
-static bool meet_lock(struct survey *survey, const struct rec_record *record)
+static bool meet_object(struct survey *survey, uint64_t address)
 {
-    struct rec_names *names = &survey->convert->names;
-    return meet(survey, &names->objects, survey->pid, rec_extra(record, 0)) &&
-           meet_caller(survey, rec_extra(record, 1));
+    return meet(survey, &survey->convert->names.objects, survey->pid, address);
+}
+
+/* An operation on an object, told with its caller. */
+static bool meet_use(struct survey *survey, const struct rec_record *record)
+{
+    return meet_object(survey, rec_extra(record, 0)) && meet_caller(survey, rec_extra(record, 1));
+}
+
+static bool meet_wait(struct survey *survey, const struct rec_record *record)
+{
+    const unsigned kind = (unsigned)rec_word_argument(record->word) & 0xff;
+    const bool is_object = kind == WEFT_WAIT_CONDITION || kind == WEFT_WAIT_BARRIER ||
+                           kind == WEFT_WAIT_ONCE;
+    return (!is_object || meet_object(survey, rec_extra(record, 1))) &&
+           meet_caller(survey, rec_extra(record, 0));
 }
 
 static bool meet_watch(struct survey *survey, const struct rec_record *record)
@@ -181,14 +194,12 @@ static bool meet_op(struct survey *survey, const struct rec_record *record)
     case WEFT_OP_LOCK_ACQUIRED:
     case WEFT_OP_LOCK_FAILED:
     case WEFT_OP_LOCK_RELEASED:
-        return known < REC_KNOWN ? meet_caller(survey, rec_extra(record, 1))
-                                 : meet_lock(survey, record);
-    case WEFT_OP_WAIT_BEGIN:
-        return meet_caller(survey, rec_extra(record, 0));
     case WEFT_OP_SIGNAL:
     case WEFT_OP_OBJECT_MADE:
     case WEFT_OP_OBJECT_GONE:
-        return meet_caller(survey, rec_extra(record, 1));
+        return meet_use(survey, record);
+    case WEFT_OP_WAIT_BEGIN:
+        return meet_wait(survey, record);
     case WEFT_OP_IO_BEGIN:
         return meet_caller(survey, rec_extra(record, 2));
     case WEFT_OP_EPOLL_WATCH:

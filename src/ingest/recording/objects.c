@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+#include "ingest/recording/objects.h"
+
+#include "base/vec.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* Longer names are cut; C++ has such. */
+enum { MOST_NAME_BYTES = 400, NAME_BYTES = 512, PLACE_BYTES = 300 };
+
+/* What is known of an object. */
+struct object {
+    uint32_t name, place; /* in `texts`; WEFT_ID_NONE: none */
+};
+
+struct naming {
+    const struct rec_spaces *spaces;
+    struct weft_strtab *texts;
+    struct {
+        struct object *items; /* those of one process */
+        size_t n, cap;
+    } objects;
+    struct {
+        uint32_t *items; /* by text: objects of the process with that name */
+        size_t n, cap;
+    } counts;
+};
+
+static enum weft_code no_memory(struct weft_err *err)
+{
+    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for names of locks");
+}
+
+/* ---- where an address lies ------------------------------------------------------------------- */
+
+struct variable {
+    uint32_t path, module;
+    uint64_t address; /* in the module */
+    bool is_found;
+};
+
+/* Is the address in the data of the module that the mapping is a part of? */
+static enum weft_code look_in(const struct rec_spaces *spaces, const struct rec_mapping *mapping,
+                              uint64_t address, struct variable *variable, struct weft_err *err)
+{
+    const struct weft_str path = weft_strtab_get(spaces->texts, mapping->path);
+    uint64_t base, begin, end;
+    if (path.bytes[0] != '/')
+        return WEFT_OK; /* the kernel's own has no data */
+    const enum weft_code code = weft_symbols_module(
+        spaces->symbols, path, rec_build_id(spaces, mapping->path), &variable->module, err);
+    if (code != WEFT_OK || !weft_symbols_base(spaces->symbols, variable->module, mapping->begin,
+                                              mapping->end, mapping->file_off, &base))
+        return code;
+    variable->path = mapping->path;
+    variable->address = address - base;
+    for (size_t at = 0; !variable->is_found && weft_symbols_data_part(
+                                                   spaces->symbols, variable->module, &at, &begin, &end);)
+        variable->is_found = variable->address - begin < end - begin;
+    return WEFT_OK;
+}
+
+/* Modules lie side by side: that of an address has code next to it, mostly before its data. */
+static enum weft_code find_variable(const struct rec_spaces *spaces, uint32_t image,
+                                    uint64_t address, struct variable *variable,
+                                    struct weft_err *err)
+{
+    const struct rec_mapping *beside[2];
+    enum weft_code code = WEFT_OK;
+    *variable = (struct variable){ 0 };
+    rec_mappings_beside(spaces, image, address, beside);
+    for (size_t k = 0; code == WEFT_OK && !variable->is_found && k < 2; k++)
+        if (beside[k])
+            code = look_in(spaces, beside[k], address, variable, err);
+    return code;
+}
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+static enum weft_code name_variable(struct naming *naming, const struct variable *variable,
+                                    struct object *object, struct weft_err *err)
+{
+    const struct rec_spaces *spaces = naming->spaces;
+    const struct weft_str path = weft_strtab_get(spaces->texts, variable->path);
+    char text[NAME_BYTES], place[PLACE_BYTES];
+    struct weft_str name;
+    uint64_t offset_bytes;
+    enum weft_code code = weft_symbols_data_name(spaces->symbols, variable->module,
+                                                 variable->address, &name, &offset_bytes, err);
+    if (code != WEFT_OK || name.n_bytes == 0)
+        return code;
+    int n = snprintf(text, sizeof text, "%.*s",
+                     (int)(name.n_bytes < MOST_NAME_BYTES ? name.n_bytes : MOST_NAME_BYTES),
+                     name.bytes);
+    if (offset_bytes)
+        n += snprintf(text + n, sizeof text - (size_t)n, "+0x%" PRIx64, offset_bytes);
+    code = weft_strtab_intern(naming->texts, (struct weft_str){ text, (size_t)n }, &object->name,
+                              err);
+    const size_t n_place = weft_symbols_place_name(path, variable->address, place, sizeof place);
+    return code == WEFT_OK ? weft_strtab_intern(naming->texts, (struct weft_str){ place, n_place },
+                                                &object->place, err)
+                           : code;
+}
+
+/* In all images of the process; those where nothing lies there say nothing. */
+static enum weft_code name_object(struct naming *naming, const struct rec_place *place,
+                                  struct object *object, struct weft_err *err)
+{
+    const struct rec_spaces *spaces = naming->spaces;
+    enum weft_code code = WEFT_OK;
+    bool is_first = true;
+    *object = (struct object){ WEFT_ID_NONE, WEFT_ID_NONE };
+    for (uint32_t image = rec_image_at(spaces, place->space, 0);
+         code == WEFT_OK && image != REC_NO_IMAGE; image = spaces->images.items[image].next) {
+        struct object here = { WEFT_ID_NONE, WEFT_ID_NONE };
+        struct variable variable;
+        code = find_variable(spaces, image, place->address, &variable, err);
+        if (code == WEFT_OK && variable.is_found)
+            code = name_variable(naming, &variable, &here, err);
+        if (code != WEFT_OK || !variable.is_found)
+            continue;
+        if (!is_first && here.name != object->name) {
+            *object = (struct object){ WEFT_ID_NONE, WEFT_ID_NONE };
+            break;
+        }
+        *object = here;
+        is_first = false;
+    }
+    return code;
+}
+
+static bool count(struct naming *naming, uint32_t text)
+{
+    while (naming->counts.n <= text)
+        if (!WEFT_VEC_PUSH(&naming->counts))
+            return false;
+    naming->counts.items[text]++;
+    return true;
+}
+
+static enum weft_code tell(const struct naming *naming, const struct rec_place *place,
+                           const struct object *object, struct weft_sink *sink,
+                           struct weft_err *err)
+{
+    char text[NAME_BYTES + PLACE_BYTES + 4];
+    const struct weft_str name = weft_strtab_get(naming->texts, object->name);
+    const struct weft_str where = weft_strtab_get(naming->texts, object->place);
+    struct weft_object_info info = { .pid = place->space, .address = place->address, .name = name };
+    if (naming->counts.items[object->name] > 1) {
+        const int n = snprintf(text, sizeof text, "%.*s (%.*s)", (int)name.n_bytes, name.bytes,
+                               (int)where.n_bytes, where.bytes);
+        info.name = (struct weft_str){ text, (size_t)n };
+    }
+    return weft_sink_object(sink, &info, err);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static enum weft_code name_process(struct naming *naming, struct rec_place *const *places,
+                                   size_t n_places, struct weft_sink *sink, struct weft_err *err)
+{
+    enum weft_code code = WEFT_OK;
+    naming->objects.n = naming->counts.n = 0;
+    for (size_t k = 0; code == WEFT_OK && k < n_places; k++) {
+        struct object *object = WEFT_VEC_PUSH(&naming->objects);
+        code = object ? name_object(naming, places[k], object, err) : no_memory(err);
+        if (code == WEFT_OK && object->name != WEFT_ID_NONE && !count(naming, object->name))
+            code = no_memory(err);
+    }
+    for (size_t k = 0; code == WEFT_OK && k < n_places; k++)
+        if (naming->objects.items[k].name != WEFT_ID_NONE)
+            code = tell(naming, places[k], &naming->objects.items[k], sink, err);
+    return code;
+}
+
+enum weft_code rec_objects_tell(struct rec_place *const *objects, size_t n_objects,
+                                const struct rec_spaces *spaces, struct weft_sink *sink,
+                                struct weft_err *err)
+{
+    struct naming naming = { .spaces = spaces, .texts = weft_strtab_new() };
+    enum weft_code code = naming.texts ? WEFT_OK : no_memory(err);
+    for (size_t first = 0, end = 0; code == WEFT_OK && first < n_objects; first = end) {
+        while (end < n_objects && objects[end]->space == objects[first]->space)
+            end++;
+        code = name_process(&naming, objects + first, end - first, sink, err);
+    }
+    weft_strtab_free(naming.texts);
+    WEFT_VEC_FINI(&naming.objects);
+    WEFT_VEC_FINI(&naming.counts);
+    return code;
+}
