@@ -14,6 +14,7 @@ struct locks {
     const struct weft_locks_table *table;
     struct weft_lock_label *labels;  /* by row */
     struct weft_lock_label *sources; /* by row */
+    struct weft_lock_label *addresses;
 };
 
 /* ---- names ----------------------------------------------------------------------------------- */
@@ -26,6 +27,13 @@ static void label_sources(const struct weft_lock_object *object, struct weft_loc
         if (object->sources >> bit & 1)
             n += (size_t)snprintf(label->text + n, sizeof label->text - n, "%s%s", n ? "+" : "",
                                   weft_lock_source_name(bit));
+}
+
+static void label_address(const struct weft_lock_object *object, struct weft_lock_label *label)
+{
+    label->text[0] = '\0';
+    if (object->address)
+        (void)snprintf(label->text, sizeof label->text, "0x%" PRIx64, object->address);
 }
 
 static void lock_cells(const struct locks *locks, uint32_t lock, struct weft_cell *cells)
@@ -56,6 +64,7 @@ static const struct weft_column lock_columns[] = {
     { "partial", NULL, WEFT_CELL_COUNT },
     { "convoys", "convoys", WEFT_CELL_COUNT },
     { "longest_convoy", NULL, WEFT_CELL_COUNT },
+    { "address", NULL, WEFT_CELL_TEXT },
 };
 
 static void lock_row(const void *context, size_t index, struct weft_cell *cells)
@@ -83,6 +92,7 @@ static void lock_row(const void *context, size_t index, struct weft_cell *cells)
     cells[16].number = row->partial;
     cells[17] = (struct weft_cell){ .number = row->convoys, .is_null = !is_held };
     cells[18] = (struct weft_cell){ .number = row->longest_convoy, .is_null = !is_held };
+    cells[19] = weft_text_cell(weft_str_of(locks->addresses[index].text));
 }
 
 static const struct weft_column site_columns[] = {
@@ -288,10 +298,12 @@ void weft_render_locks(const struct weft_view *view, const struct weft_locks_tab
     struct locks locks = { .view = view, .table = table };
     locks.labels = arena ? WEFT_ARENA_NEW(arena, table->n_rows, struct weft_lock_label) : NULL;
     locks.sources = arena ? WEFT_ARENA_NEW(arena, table->n_rows, struct weft_lock_label) : NULL;
-    if (locks.labels && locks.sources) {
+    locks.addresses = arena ? WEFT_ARENA_NEW(arena, table->n_rows, struct weft_lock_label) : NULL;
+    if (locks.labels && locks.sources && locks.addresses) {
         for (size_t i = 0; i < table->n_rows; i++) {
             weft_lock_label_make(view->trace, &table->rows[i].object, &locks.labels[i]);
             label_sources(&table->rows[i].object, &locks.sources[i]);
+            label_address(&table->rows[i].object, &locks.addresses[i]);
         }
         print(&locks, opts);
     } else {

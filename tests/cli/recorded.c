@@ -185,6 +185,7 @@ SILENT static void run_plugin(const char *path)
     if (!wanted || !other)
         exit(9);
     for (int k = 0; k < 100; k++) {
+        lock_here();
         (void)wanted(other(k));
         (void)nanosleep(&pause, NULL);
     }

@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import resource
 import shutil
 import signal
@@ -109,6 +110,10 @@ def test_plugins():
     found = counts("plugin.weft")
     ok(got.returncode == 0 and found["plugin_wanted"] == 100 and found["plugin_other"] < 80,
        "or all but some of them", (got.stderr, found))
+    names = {lock["lock"] for lock in json.loads(run("locks", "plugin.weft", "--json").stdout)["locks"]}
+    want = [r"mutex \(recorded\+0x[0-9a-f]+\)", r"mutex \(recorded_plugin\.so\+0x[0-9a-f]+\)", r"plugin_locks\+0x28"]
+    ok(all(any(re.fullmatch(one, name) for name in names) for one in want), "locks of one name in two modules",
+       names)
 
 
 def test_stripped():
@@ -126,10 +131,20 @@ def test_stripped():
 
 def test_locks():
     record("-o", "locks.weft", program=("locks", 100))
-    sites = json.loads(run("locks", "locks.weft", "--json").stdout)["sites"]
+    told = json.loads(run("locks", "locks.weft", "--json").stdout)
+    sites = told["sites"]
     found = {site["function"]: site["acquisitions"] for site in sites}
     ok(found == {"lock_here": 100, "lock_there": 50}, "who asked for a lock, without its calls",
        found)
+    lock = next((one for one in told["locks"] if one["acquisitions"] == 150), {})
+    ok(lock.get("lock") == "mutex" and int(lock["address"], 16) > 4096, "a lock by its variable, and its address",
+       lock)
+    by_name, by_address = (run("locks", "locks.weft", "--lock", which, "--json").stdout
+                           for which in ("mutex", lock.get("address", "")))
+    ok(by_name == by_address and json.loads(by_name)["locks"] == [lock], "asked for by either", by_name)
+    run("cut", "locks.weft", "-o", "part.weft", "--from", "1us")
+    part = json.loads(run("locks", "part.weft", "--json").stdout)["locks"]
+    ok([one["lock"] for one in part] == ["mutex"], "names go along with a part", part)
 
 
 def test_processes():

@@ -250,8 +250,9 @@ def test_locks():
             theirs[parts[1] == "unlock", int(parts[2], 16)] += 1
     found = json.loads(run(WEFT, "locks", "locks.weft", "--json").stdout)
     own = next(site["lock"] for site in found["sites"] if site["function"] == "lock_here")
+    address = next(lock["address"] for lock in found["locks"] if lock["lock"] == own)
     counts = [lock["acquisitions"] for lock in found["locks"] if lock["lock"] == own]
-    counts += [theirs[is_unlock, int(own, 16)] for is_unlock in (False, True)]
+    counts += [theirs[is_unlock, int(address, 16)] for is_unlock in (False, True)]
     ok(counts == [750] * 3, "LTTng and weft count the same locks of one run", (own, counts))
 
 

@@ -142,9 +142,19 @@ static enum weft_code check_note(struct weft_sink *sink, const struct weft_note 
     return WEFT_OK;
 }
 
+static enum weft_code check_object(struct weft_sink *sink, const struct weft_object_info *info,
+                                   struct weft_err *err)
+{
+    struct check_sink *self = check_of(sink);
+    (void)err;
+    check(self->has_begun && info->name.n_bytes > 0);
+    check_str(self, info->name);
+    return WEFT_OK;
+}
+
 static const struct weft_sink_ops check_ops = { check_begin,      check_clock, check_function,
                                                 check_thread,     check_calls, check_events,
-                                                check_thread_end, check_note };
+                                                check_thread_end, check_note,  check_object };
 
 /* The caller frees; NULL without memory. */
 static struct check_sink *check_sink_new(void)

@@ -230,8 +230,17 @@ static enum weft_code rec_note(struct weft_sink *sink, const struct weft_note *n
     return rec_step(sink, err);
 }
 
-static const struct weft_sink_ops rec_ops = { rec_begin, rec_clock,  rec_function,   rec_thread,
-                                              rec_calls, rec_events, rec_thread_end, rec_note };
+static enum weft_code rec_object(struct weft_sink *sink, const struct weft_object_info *info,
+                                 struct weft_err *err)
+{
+    rec_add(&rec_of(sink)->trace, "object 0x%" PRIx64 " pid %" PRIu64 " %.*s\n", info->address,
+            info->pid, REC_STR(info->name));
+    return rec_step(sink, err);
+}
+
+static const struct weft_sink_ops rec_ops = { rec_begin, rec_clock,  rec_function,
+                                              rec_thread, rec_calls, rec_events,
+                                              rec_thread_end, rec_note, rec_object };
 
 __attribute__((unused)) static void rec_init(struct rec_sink *rec)
 {

@@ -9,6 +9,9 @@
 #include "recording_sink.h"
 #include "tap.h"
 
+#include <inttypes.h>
+#include <unistd.h>
+
 enum { PID = 10, TID = 11, OTHER = 12 };
 
 /* Ticks are ns; time 0 is 1000. */
@@ -97,6 +100,101 @@ static void test_locks(void)
     finish(&file, &ring);
     expect(&file, lines, "locks");
 }
+
+/* ---- names of objects ------------------------------------------------------------------------ */
+
+/* Variables of this test that stand for locks; with data, and of .bss. */
+enum { LOCK_BYTES = 1 << 14 };
+
+static _Alignas(LOCK_BYTES) char bss_lock[LOCK_BYTES];
+static _Alignas(LOCK_BYTES) char other_lock[LOCK_BYTES];
+static _Alignas(64) char data_lock[64] = "data";
+static void *lock_place; /* heap */
+
+/* The program's code, as the kernel tells of it, moved by so many bytes. */
+static void code_line(char *line, size_t n_line, char *path, size_t n_path, uint64_t moved_bytes)
+{
+    char text[4096];
+    const uint64_t code = (uint64_t)(uintptr_t)&code_line;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    const ssize_t n = readlink("/proc/self/exe", path, n_path - 1);
+    *line = '\0';
+    if (!maps || n <= 0)
+        abort();
+    path[n] = '\0';
+    while (!*line && fgets(text, sizeof text, maps)) {
+        uint64_t begin, end, file_off;
+        if (sscanf(text, "%" SCNx64 "-%" SCNx64 " r-xp %" SCNx64, &begin, &end, &file_off) == 3 &&
+            code >= begin && code < end)
+            (void)snprintf(line, n_line, "%" PRIx64 "-%" PRIx64 " r-xp %" PRIx64 " 00:00 1 %s\n",
+                           begin + moved_bytes, end + moved_bytes, file_off, path);
+    }
+    if (fclose(maps) != 0 || !*line)
+        abort();
+}
+
+static void use_lock(struct rb_ring *ring, uint64_t ticks, const void *lock)
+{
+    const uint64_t words[] = { (uint64_t)(uintptr_t)lock, 1 };
+    rb_op(ring, ticks, WEFT_OP_LOCK_ACQUIRED, WEFT_RING_LOCK_MUTEX, words, 2);
+}
+
+static void expect_object(const char *got, uint32_t pid, const void *lock, const char *name,
+                          const char *what)
+{
+    char line[256], nameless[64];
+    (void)snprintf(nameless, sizeof nameless, "object 0x%" PRIx64 " pid %" PRIu32 " ",
+                   (uint64_t)(uintptr_t)lock, pid);
+    (void)snprintf(line, sizeof line, "%s%s\n", nameless, name ? name : "");
+    const bool is_right = name ? strstr(got, line) != NULL : strstr(got, nameless) == NULL;
+    tap_ok(is_right, "%s", what);
+    if (!is_right)
+        tap_note("no %s in: %s", line, got);
+}
+
+/* The same address is another variable in a process whose program lies elsewhere. */
+static void test_objects(void)
+{
+    char line[8192], moved[8192], path[4096];
+    struct rb file = { 0 };
+    struct rb_ring ring = ring_of(TID, WEFT_RING_OPERATIONS, 1000);
+    struct rb_ring other = ring_of(OTHER, WEFT_RING_OPERATIONS, 1000);
+    const uint64_t apart_bytes = (uint64_t)(uintptr_t)bss_lock - (uint64_t)(uintptr_t)other_lock;
+    code_line(line, sizeof line, path, sizeof path, 0);
+    code_line(moved, sizeof moved, path, sizeof path, apart_bytes);
+    other.pid = OTHER;
+    lock_place = malloc(64);
+    begin(&file);
+    rb_text(&file, WEFT_PIECE_MAPS, 0, PID, 1010, line);
+    rb_text(&file, WEFT_PIECE_MAPS, 0, OTHER, 1010, moved);
+    use_lock(&ring, 1100, bss_lock);
+    use_lock(&ring, 1110, data_lock);
+    use_lock(&ring, 1120, other_lock + 0x28);
+    use_lock(&ring, 1130, lock_place);
+    use_lock(&other, 1140, bss_lock);
+    rb_cut(&file, &other, other.n_ends, 2000);
+    rb_ring_fini(&other);
+    finish(&file, &ring);
+    const struct weft_recording_opts opts = { .symbols_path = path };
+    const struct weft_mapped mapped = { .bytes = file.bytes, .n_bytes = file.n_bytes };
+    struct rec_sink rec;
+    struct weft_err err = { 0 };
+    rec_init(&rec);
+    tap_ok(weft_recording_import(&mapped, &opts, &rec.sink, NULL, &err) == WEFT_OK,
+           "variables: imports");
+    const char *got = rec_str(&rec.trace);
+    expect_object(got, PID, bss_lock, "bss_lock", "a variable of .bss");
+    expect_object(got, PID, data_lock, "data_lock", "a variable with data");
+    expect_object(got, PID, other_lock + 0x28, "other_lock+0x28", "a place within a variable");
+    expect_object(got, PID, lock_place, NULL, "a heap has no names");
+    expect_object(got, OTHER, bss_lock, "other_lock", "the address in another process");
+    rec_fini(&rec);
+    rb_fini(&file);
+    free(lock_place);
+}
+
+/* ---- waits ------------------------------------------------------------------------------------
+ */
 
 static void test_waits(void)
 {
@@ -541,6 +639,7 @@ static void test_heads(void)
 int main(void)
 {
     test_locks();
+    test_objects();
     test_waits();
     test_watches();
     test_descriptors();

@@ -200,6 +200,42 @@ static bool is_foreign(uint32_t stream, uint32_t block_rows)
     return block_rows >> stream & 1;
 }
 
+/* Every second one has a name, told after another one's; of two for one place the first counts. */
+static struct weft_object_info object_of(uint32_t stream)
+{
+    return (struct weft_object_info){ .host_id = stream % 2,
+                                      .pid = 1000 - stream,
+                                      .address = UINT64_C(0xffff800000000000) + stream,
+                                      .name = stream % 2 ? WEFT_STR("lock") : WEFT_STR("a+0x28") };
+}
+
+static enum weft_code objects_write(struct weft_sink *sink, uint32_t n_streams,
+                                    struct weft_err *err)
+{
+    enum weft_code code = WEFT_OK;
+    for (uint32_t i = 0; i < 2 * n_streams && code == WEFT_OK; i++) {
+        struct weft_object_info info = object_of(i % n_streams);
+        if (i >= n_streams)
+            info.name = WEFT_STR("later");
+        code = i % n_streams % 3 ? weft_sink_object(sink, &info, err) : WEFT_OK;
+    }
+    return code;
+}
+
+static bool objects_same(const struct weft_store *store, uint32_t n_streams)
+{
+    for (uint32_t i = 0; i < n_streams; i++) {
+        const struct weft_object_info info = object_of(i);
+        const struct weft_str want = i % 3 ? info.name : WEFT_STR("");
+        if (!weft_str_equal(
+                weft_store_object_name(store, info.host_id, info.pid, info.address), want) ||
+            weft_store_object_name(store, info.host_id, info.pid, info.address + 1).n_bytes ||
+            weft_store_object_name(store, info.host_id + 1, info.pid, info.address).n_bytes)
+            return differ("the name of an object", i, want.n_bytes, 0);
+    }
+    return true;
+}
+
 /* Writes the streams one after the other, in batches. */
 static bool streams_write(const struct stream *streams, uint32_t n_streams, uint32_t block_rows,
                           size_t batch)
@@ -226,6 +262,8 @@ static bool streams_write(const struct stream *streams, uint32_t n_streams, uint
         if (code == WEFT_OK)
             code = sink->ops->thread_end(sink, thread_id, streams[i].last_ns, &err);
     }
+    if (code == WEFT_OK)
+        code = objects_write(sink, n_streams, &err);
     if (code != WEFT_OK) {
         weft_writer_abort(writer);
         return failed(&err);
@@ -251,6 +289,7 @@ static bool streams_same(const struct stream *streams, uint32_t n_streams, uint3
         is_same =
             weft_store_thread_get(store, i)->info.is_foreign == is_foreign(i, block_rows) ||
             differ("a foreign thread", i, !is_foreign(i, block_rows), is_foreign(i, block_rows));
+    is_same = is_same && objects_same(store, n_streams);
     weft_block_buf_free(buf);
     weft_store_close(store);
     return is_same;
