@@ -87,8 +87,14 @@ static enum weft_code add_note(struct weft_sink *sink, const struct weft_note *n
     return WEFT_OK;
 }
 
-static const struct weft_sink_ops add_ops = { add_begin, add_clock,  add_function,   add_thread,
-                                              add_calls, add_events, add_thread_end, add_note };
+static const struct weft_sink_ops add_ops = { .begin = add_begin,
+                                              .clock = add_clock,
+                                              .function = add_function,
+                                              .thread = add_thread,
+                                              .calls = add_calls,
+                                              .events = add_events,
+                                              .thread_end = add_thread_end,
+                                              .note = add_note };
 
 static enum weft_code measure(const char *path, unsigned n_runs, struct weft_err *err)
 {

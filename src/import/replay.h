@@ -55,8 +55,8 @@ uint64_t weft_replay_time(const struct weft_replay *replay, uint32_t thread_id, 
 /* True if the thread lived within the window: something happened in it or a call was open. */
 bool weft_replay_is_alive(const struct weft_replay *replay, uint32_t thread_id);
 
-/* Delivers names of objects, calls, events, thread ends and notes of the traces, the first one's threads first. The
- * sink has begun (parallel), and knows the threads. */
+/* Delivers names of objects, calls, events, thread ends and notes of the traces, the first one's
+ * threads first. The sink has begun (parallel), and knows the threads. */
 WEFT_CHECKED enum weft_code weft_replay_run(const struct weft_replay *replays, size_t n_replays,
                                             struct weft_sink *sink, const struct weft_run *run,
                                             struct weft_err *err);

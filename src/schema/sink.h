@@ -5,8 +5,8 @@
  *
  * Order of calls
  *   1. begin, once.
- *   2. clock, function, thread, object, note: from one thread at a time, at any moment until end. Functions
- *      may also become known after calls that use their key.
+ *   2. clock, function, thread, object, note: from one thread at a time, at any moment until end.
+ * Functions may also become known after calls that use their key.
  *   3. calls, events, thread_end: for *different* threads from different workers at once, if begin
  *      declared is_parallel; for one thread always from one worker at a time and in time order.
  *      note may then also be called concurrently (the sink locks).
@@ -78,9 +78,8 @@ struct weft_sink {
     const struct weft_sink_ops *ops;
 };
 
-static inline enum weft_code weft_sink_object(struct weft_sink *sink,
-                                              const struct weft_object_info *info,
-                                              struct weft_err *err)
+static inline enum weft_code
+weft_sink_object(struct weft_sink *sink, const struct weft_object_info *info, struct weft_err *err)
 {
     return sink->ops->object ? sink->ops->object(sink, info, err) : WEFT_OK;
 }

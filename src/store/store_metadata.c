@@ -251,8 +251,7 @@ struct weft_str weft_store_object_name(const struct weft_store *store, uint32_t 
 bool weft_store_knows_chunk(uint32_t id)
 {
     return id == WEFT_CHUNK_META || id == WEFT_CHUNK_THREADS || id == WEFT_CHUNK_FUNCTIONS ||
-           id == WEFT_CHUNK_NOTES || id == WEFT_CHUNK_FOREIGN ||
-           id == WEFT_CHUNK_OBJECTS;
+           id == WEFT_CHUNK_NOTES || id == WEFT_CHUNK_FOREIGN || id == WEFT_CHUNK_OBJECTS;
 }
 
 /* Content of a chunk; if it had to be decompressed, the store owns the bytes from now on. */

@@ -238,9 +238,9 @@ static enum weft_code rec_object(struct weft_sink *sink, const struct weft_objec
     return rec_step(sink, err);
 }
 
-static const struct weft_sink_ops rec_ops = { rec_begin, rec_clock,  rec_function,
-                                              rec_thread, rec_calls, rec_events,
-                                              rec_thread_end, rec_note, rec_object };
+static const struct weft_sink_ops rec_ops = { rec_begin,      rec_clock, rec_function,
+                                              rec_thread,     rec_calls, rec_events,
+                                              rec_thread_end, rec_note,  rec_object };
 
 __attribute__((unused)) static void rec_init(struct rec_sink *rec)
 {

@@ -227,8 +227,8 @@ static bool objects_same(const struct weft_store *store, uint32_t n_streams)
     for (uint32_t i = 0; i < n_streams; i++) {
         const struct weft_object_info info = object_of(i);
         const struct weft_str want = i % 3 ? info.name : WEFT_STR("");
-        if (!weft_str_equal(
-                weft_store_object_name(store, info.host_id, info.pid, info.address), want) ||
+        if (!weft_str_equal(weft_store_object_name(store, info.host_id, info.pid, info.address),
+                            want) ||
             weft_store_object_name(store, info.host_id, info.pid, info.address + 1).n_bytes ||
             weft_store_object_name(store, info.host_id + 1, info.pid, info.address).n_bytes)
             return differ("the name of an object", i, want.n_bytes, 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * What records of rings point to: functions by address, tasks by text, locks and what else is
- * waited for by address. All are met in a first reading, by several workers at once; then each gets its number, which depends on
- * the words alone.
+ * waited for by address. All are met in a first reading, by several workers at once; then each gets
+ * its number, which depends on the words alone.
  */
 #ifndef WEFT_INGEST_RECORDING_NAMES_H
 #define WEFT_INGEST_RECORDING_NAMES_H
@@ -85,7 +85,8 @@ bool rec_names_meet(struct rec_names *names, struct rec_places *places, uint32_t
 bool rec_names_meet_text(struct rec_names *names, struct weft_str text);
 void rec_names_meet_known(struct rec_names *names, enum rec_known known);
 
-/* Numbers all of them, and tells the sink of the functions, and of objects that have names. WEFT_E_NOMEM and the sink's. */
+/* Numbers all of them, and tells the sink of the functions, and of objects that have names.
+ * WEFT_E_NOMEM and the sink's. */
 WEFT_CHECKED enum weft_code rec_names_seal(struct rec_names *names, const struct rec_spaces *spaces,
                                            struct weft_sink *sink, struct weft_err *err);
 

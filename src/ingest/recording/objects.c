@@ -6,16 +6,25 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Longer names are cut; C++ has such. */
-enum { MOST_NAME_BYTES = 400, NAME_BYTES = 512, PLACE_BYTES = 300 };
+/* Longer names are cut; C++ has such. Of the images of a process the first ones are looked at. */
+enum { MOST_NAME_BYTES = 400, NAME_BYTES = 512, PLACE_BYTES = 300, MOST_IMAGES = 64 };
 
 /* What is known of an object. */
 struct object {
     uint32_t name, place; /* in `texts`; WEFT_ID_NONE: none */
 };
 
+/* Code that is mapped, and where the addresses of its module begin. */
+struct code {
+    const struct rec_mapping *mapping; /* NULL: none was looked at yet */
+    uint64_t base;
+    uint32_t module;
+    bool is_known;
+};
+
 struct naming {
     const struct rec_spaces *spaces;
+    struct code beside[2]; /* the last ones: addresses come in order */
     struct weft_strtab *texts;
     struct {
         struct object *items; /* those of one process */
@@ -40,39 +49,49 @@ struct variable {
     bool is_found;
 };
 
-/* Is the address in the data of the module that the mapping is a part of? */
-static enum weft_code look_in(const struct rec_spaces *spaces, const struct rec_mapping *mapping,
-                              uint64_t address, struct variable *variable, struct weft_err *err)
+/* The kernel's own library has no data. */
+static enum weft_code look_at(const struct rec_spaces *spaces, const struct rec_mapping *mapping,
+                              struct code *known, struct weft_err *err)
 {
     const struct weft_str path = weft_strtab_get(spaces->texts, mapping->path);
-    uint64_t base, begin, end;
-    if (path.bytes[0] != '/')
-        return WEFT_OK; /* the kernel's own has no data */
-    const enum weft_code code = weft_symbols_module(
-        spaces->symbols, path, rec_build_id(spaces, mapping->path), &variable->module, err);
-    if (code != WEFT_OK || !weft_symbols_base(spaces->symbols, variable->module, mapping->begin,
-                                              mapping->end, mapping->file_off, &base))
-        return code;
-    variable->path = mapping->path;
-    variable->address = address - base;
-    for (size_t at = 0; !variable->is_found && weft_symbols_data_part(
-                                                   spaces->symbols, variable->module, &at, &begin, &end);)
+    enum weft_code code = WEFT_OK;
+    if (known->mapping == mapping)
+        return WEFT_OK;
+    *known = (struct code){ .mapping = mapping };
+    if (path.bytes[0] == '/')
+        code = weft_symbols_module(spaces->symbols, path, rec_build_id(spaces, mapping->path),
+                                   &known->module, err);
+    known->is_known = path.bytes[0] == '/' && code == WEFT_OK &&
+                      weft_symbols_base(spaces->symbols, known->module, mapping->begin,
+                                        mapping->end, mapping->file_off, &known->base);
+    return code;
+}
+
+/* Is the address in the data of the module that the code is a part of? */
+static void look_in(const struct rec_spaces *spaces, const struct code *code, uint64_t address,
+                    struct variable *variable)
+{
+    uint64_t begin, end;
+    *variable = (struct variable){ .path = code->mapping->path,
+                                   .module = code->module,
+                                   .address = address - code->base };
+    for (size_t at = 0; code->is_known && !variable->is_found &&
+                        weft_symbols_data_part(spaces->symbols, code->module, &at, &begin, &end);)
         variable->is_found = variable->address - begin < end - begin;
-    return WEFT_OK;
 }
 
 /* Modules lie side by side: that of an address has code next to it, mostly before its data. */
-static enum weft_code find_variable(const struct rec_spaces *spaces, uint32_t image,
-                                    uint64_t address, struct variable *variable,
-                                    struct weft_err *err)
+static enum weft_code find_variable(struct naming *naming, uint32_t image, uint64_t address,
+                                    struct variable *variable, struct weft_err *err)
 {
     const struct rec_mapping *beside[2];
     enum weft_code code = WEFT_OK;
     *variable = (struct variable){ 0 };
-    rec_mappings_beside(spaces, image, address, beside);
+    rec_mappings_beside(naming->spaces, image, address, beside);
     for (size_t k = 0; code == WEFT_OK && !variable->is_found && k < 2; k++)
-        if (beside[k])
-            code = look_in(spaces, beside[k], address, variable, err);
+        if (beside[k] &&
+            (code = look_at(naming->spaces, beside[k], &naming->beside[k], err)) == WEFT_OK)
+            look_in(naming->spaces, &naming->beside[k], address, variable);
     return code;
 }
 
@@ -95,8 +114,8 @@ static enum weft_code name_variable(struct naming *naming, const struct variable
                      name.bytes);
     if (offset_bytes)
         n += snprintf(text + n, sizeof text - (size_t)n, "+0x%" PRIx64, offset_bytes);
-    code = weft_strtab_intern(naming->texts, (struct weft_str){ text, (size_t)n }, &object->name,
-                              err);
+    code =
+        weft_strtab_intern(naming->texts, (struct weft_str){ text, (size_t)n }, &object->name, err);
     const size_t n_place = weft_symbols_place_name(path, variable->address, place, sizeof place);
     return code == WEFT_OK ? weft_strtab_intern(naming->texts, (struct weft_str){ place, n_place },
                                                 &object->place, err)
@@ -110,12 +129,14 @@ static enum weft_code name_object(struct naming *naming, const struct rec_place 
     const struct rec_spaces *spaces = naming->spaces;
     enum weft_code code = WEFT_OK;
     bool is_first = true;
+    unsigned n_images = 0;
     *object = (struct object){ WEFT_ID_NONE, WEFT_ID_NONE };
     for (uint32_t image = rec_image_at(spaces, place->space, 0);
-         code == WEFT_OK && image != REC_NO_IMAGE; image = spaces->images.items[image].next) {
+         code == WEFT_OK && image != REC_NO_IMAGE && n_images++ < MOST_IMAGES;
+         image = spaces->images.items[image].next) {
         struct object here = { WEFT_ID_NONE, WEFT_ID_NONE };
         struct variable variable;
-        code = find_variable(spaces, image, place->address, &variable, err);
+        code = find_variable(naming, image, place->address, &variable, err);
         if (code == WEFT_OK && variable.is_found)
             code = name_variable(naming, &variable, &here, err);
         if (code != WEFT_OK || !variable.is_found)

@@ -12,8 +12,8 @@
 /* Tells the sink the names of `objects` (by process, then address, each once): "queue_lock";
  * "queue+0x28" for one within a variable; "lock (libx.so+0x4028)" where several that are met in a
  * process have one name. An address that was that of different variables, as a process ran several
- * programs, has none. O(objects * images of their process * log mappings). WEFT_E_NOMEM and the
- * sink's. */
+ * programs, has none. O(objects * images of their process, at most 64, * log mappings).
+ * WEFT_E_NOMEM and the sink's. */
 WEFT_CHECKED enum weft_code rec_objects_tell(struct rec_place *const *objects, size_t n_objects,
                                              const struct rec_spaces *spaces,
                                              struct weft_sink *sink, struct weft_err *err);

@@ -126,8 +126,8 @@ static bool meet_use(struct survey *survey, const struct rec_record *record)
 static bool meet_wait(struct survey *survey, const struct rec_record *record)
 {
     const unsigned kind = (unsigned)rec_word_argument(record->word) & 0xff;
-    const bool is_object = kind == WEFT_WAIT_CONDITION || kind == WEFT_WAIT_BARRIER ||
-                           kind == WEFT_WAIT_ONCE;
+    const bool is_object =
+        kind == WEFT_WAIT_CONDITION || kind == WEFT_WAIT_BARRIER || kind == WEFT_WAIT_ONCE;
     return (!is_object || meet_object(survey, rec_extra(record, 1))) &&
            meet_caller(survey, rec_extra(record, 0));
 }
