@@ -147,7 +147,7 @@ static enum weft_code check_object(struct weft_sink *sink, const struct weft_obj
 {
     struct check_sink *self = check_of(sink);
     (void)err;
-    check(self->has_begun && info->name.n_bytes > 0);
+    check(self->has_begun);
     check_str(self, info->name);
     return WEFT_OK;
 }
