@@ -386,15 +386,16 @@ enum weft_code weft_path_walk(struct weft_graph *graph, const struct weft_path_w
                               struct weft_path_walked *walked, struct weft_err *err)
 {
     *walked = (struct weft_path_walked){ 0 };
-    struct walk *walk = calloc(1, sizeof *walk);
+    struct walk *walk = malloc(sizeof *walk); /* not cleared: few of its frames are used */
     if (!walk)
         return no_memory(err);
-    *walk = (struct walk){ .graph = graph,
-                           .opts = opts,
-                           .to = walked,
-                           .n_frames = 1,
-                           .at_ns = opts->to_ns,
-                           .hop_ns = UINT64_MAX };
+    walk->graph = graph;
+    walk->opts = opts;
+    walk->to = walked;
+    walk->n_frames = 1;
+    walk->at_ns = opts->to_ns;
+    walk->hop_ns = UINT64_MAX;
+    walk->now = (struct weft_path_place){ 0 };
     walk->frames[0] = (struct frame){ .thread_id = opts->thread_id,
                                       .limit_ns = opts->from_ns,
                                       .top_ns = opts->to_ns };

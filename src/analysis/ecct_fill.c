@@ -5,6 +5,7 @@
 #include "base/vec.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Others that are told apart in one wait for a device; the rest is not told of. */
 enum { MOST_SHARERS = 256 };
@@ -34,6 +35,16 @@ struct wait {
     bool is_known;
 };
 
+/* What a system call is below a node: paths make few, again and again. */
+enum { CALLS = 256, CALL_BYTES = 32 };
+
+struct call {
+    uint32_t node, frame;
+    bool is_told;    /* by the stack itself */
+    uint8_t n_bytes; /* 0: not known */
+    char name[CALL_BYTES];
+};
+
 enum { WAITS = 16 };
 
 struct weft_ecct_fill {
@@ -53,7 +64,8 @@ struct weft_ecct_fill {
         size_t n, cap;
     } pieces;
     struct weft_ecct_parts parts, shares;
-    struct wait waits[WAITS];              /* of this path */
+    struct wait waits[WAITS]; /* of this path */
+    struct call calls[CALLS];
     uint32_t running;                      /* its frame + 1; 0: not known */
     uint32_t states[WEFT_PATH_REASONS][2]; /* frames + 1 of waits, in flight or not; 0: not known */
     struct {
@@ -104,9 +116,11 @@ void weft_ecct_share(struct weft_ecct_part *parts, size_t n_parts, uint64_t tota
 {
     weft_u128 sum = 0;
     uint64_t left = total, few[64];
-    uint64_t *rests = n_parts <= sizeof few / sizeof *few ? few : calloc(n_parts, sizeof *rests);
     for (size_t i = 0; i < n_parts; i++)
         sum += parts[i].weight;
+    if (sum == total) /* each has its share */
+        return;
+    uint64_t *rests = n_parts <= sizeof few / sizeof *few ? few : calloc(n_parts, sizeof *rests);
     for (size_t i = 0; sum && i < n_parts; i++) {
         const weft_u128 product = (weft_u128)total * parts[i].weight;
         parts[i].weight = (uint64_t)(product / sum);
@@ -187,13 +201,37 @@ static bool tells_of_call(const struct weft_ecct_tree *tree, uint32_t node, stru
     return false;
 }
 
-static enum weft_code go_to_call(struct weft_ecct_fill *fill, struct weft_str call,
+static enum weft_code find_call(struct weft_ecct_fill *fill, struct weft_str name, uint32_t node,
+                                struct call *call, struct weft_err *err)
+{
+    call->n_bytes = 0;
+    call->node = node;
+    call->is_told = tells_of_call(fill->tree, node, name);
+    const enum weft_code code = call->is_told
+                                    ? WEFT_OK
+                                    : weft_ecct_tree_frame(fill->tree, name, (struct weft_str){ 0 },
+                                                           WEFT_FRAME_FUNCTION, &call->frame, err);
+    if (code == WEFT_OK && name.n_bytes <= CALL_BYTES) {
+        memcpy(call->name, name.bytes, name.n_bytes);
+        call->n_bytes = (uint8_t)name.n_bytes;
+    }
+    return code;
+}
+
+static enum weft_code go_to_call(struct weft_ecct_fill *fill, struct weft_str name,
                                  struct weft_ecct_spot *spot, struct weft_err *err)
 {
-    if (call.n_bytes == 0 || tells_of_call(fill->tree, spot->node, call))
+    enum weft_code code = WEFT_OK;
+    if (name.n_bytes == 0)
         return WEFT_OK;
-    const struct weft_frame frame = { .name = call, .kind = WEFT_FRAME_FUNCTION };
-    return go_down(fill, &frame, spot, err);
+    struct call *call = &fill->calls[(spot->node ^ name.n_bytes << 3) % CALLS];
+    if (call->node != spot->node || call->n_bytes != name.n_bytes ||
+        memcmp(call->name, name.bytes, name.n_bytes) != 0)
+        code = find_call(fill, name, spot->node, call, err);
+    return code == WEFT_OK && !call->is_told
+               ? weft_ecct_tree_node(fill->tree, spot->node, call->frame, spot->confidence,
+                                     &spot->node, err)
+               : code;
 }
 
 static enum weft_code spend(struct weft_ecct_fill *fill, const struct weft_ecct_spot *spot,

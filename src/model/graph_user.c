@@ -42,9 +42,9 @@ struct lock_wait {
     uint64_t start_ns, end_ns, key;
 };
 
-struct part {
-    uint64_t from_ns, to_ns;             /* what is told of it, as if that were all */
-    uint64_t known_from_ns, known_to_ns; /* what the spans tile: blocks as a whole */
+/* Blocks as a whole, which spans tile. */
+struct piece {
+    uint64_t from_ns, to_ns;
     struct {
         struct span *items;
         size_t n, cap;
@@ -53,12 +53,18 @@ struct part {
         struct wait_call *items; /* by span */
         size_t n, cap;
     } calls;
+    size_t near; /* where it was asked last: a path goes step by step */
+};
+
+struct part {
+    uint64_t from_ns, to_ns;  /* what is told of it, as if that were all */
+    struct piece now, before; /* paths around the begin of a block go to and fro */
     struct {
         struct lock_wait *items;
         size_t n, cap;
     } locks; /* of the whole interval */
     uint64_t last_use;
-    size_t span_near, lock_near; /* where it was asked last: a path goes step by step */
+    size_t lock_near; /* likewise */
     bool has_locks;
 };
 
@@ -66,6 +72,7 @@ struct weft_graph_user {
     const struct weft_trace *trace;
     uint64_t from_ns, to_ns, memory_bytes;
     struct weft_graph_sources released; /* of locks */
+    struct weft_events *lock_events;    /* threads may share what is decoded */
     struct weft_graph_ends ends;
     struct part **parts; /* by thread; NULL: not asked for */
     uint32_t *kept;      /* threads with parts */
@@ -102,6 +109,8 @@ void weft_graph_user_window(struct weft_graph_user *user, uint64_t from_ns, uint
     user->from_ns = from_ns;
     user->to_ns = to_ns;
     weft_graph_sources_fini(&user->released);
+    weft_events_close(user->lock_events);
+    user->lock_events = NULL;
     weft_graph_ends_fini(&user->ends);
     for (size_t i = 0; i < user->n_kept; i++) {
         struct part *part = user->parts[user->kept[i]];
@@ -115,8 +124,10 @@ static void part_free(struct part *part)
 {
     if (!part)
         return;
-    WEFT_VEC_FINI(&part->spans);
-    WEFT_VEC_FINI(&part->calls);
+    WEFT_VEC_FINI(&part->now.spans);
+    WEFT_VEC_FINI(&part->now.calls);
+    WEFT_VEC_FINI(&part->before.spans);
+    WEFT_VEC_FINI(&part->before.calls);
     WEFT_VEC_FINI(&part->locks);
     free(part);
 }
@@ -128,6 +139,7 @@ void weft_graph_user_close(struct weft_graph_user *user)
     for (size_t i = 0; i < user->n_kept; i++)
         part_free(user->parts[user->kept[i]]);
     weft_graph_sources_fini(&user->released);
+    weft_events_close(user->lock_events);
     weft_graph_ends_fini(&user->ends);
     free(user->parts);
     free(user->kept);
@@ -169,13 +181,13 @@ static bool is_wait(struct weft_graph_user *user, const struct weft_walk_call *c
 static bool see_wait(struct weft_graph_user *user, struct part *part,
                      const struct weft_walk_call *call)
 {
-    struct span *span = &part->spans.items[part->spans.n - 1];
+    struct span *span = &part->now.spans.items[part->now.spans.n - 1];
     enum weft_wait_for what;
     if (span->for_what != WEFT_WAITS_FOR_ANY || !waits_for(user, call->function_id, &what) ||
         what == WEFT_WAITS_FOR_ANY)
         return true;
     span->for_what = (uint8_t)what;
-    struct wait_call *kept = WEFT_VEC_PUSH(&part->calls);
+    struct wait_call *kept = WEFT_VEC_PUSH(&part->now.calls);
     if (kept)
         *kept = (struct wait_call){ .span_ns = span->start_ns,
                                     .start_ns = call->start_ns,
@@ -241,14 +253,13 @@ static enum weft_code add_lock(struct weft_graph_user *user, struct part *part, 
 
 /* Waits of one thread for locks do not overlap: the last request before an acquisition counts. */
 static enum weft_code read_locks(struct weft_graph_user *user, struct part *part,
-                                 uint32_t thread_id, struct weft_events *events,
-                                 struct weft_err *err)
+                                 uint32_t thread_id, struct weft_err *err)
 {
     const struct weft_event *event = NULL;
     struct lock_wait wait = { 0 };
     bool is_open = false;
     enum weft_code code;
-    while ((code = weft_events_next(events, &event, err)) == WEFT_OK && event) {
+    while ((code = weft_events_next(user->lock_events, &event, err)) == WEFT_OK && event) {
         const uint64_t key = weft_graph_key(event);
         if (event->kind == WEFT_EVENT_LOCK_REQUEST) {
             wait = (struct lock_wait){ .start_ns = event->time_ns, .key = key };
@@ -269,35 +280,35 @@ static enum weft_code find_locks(struct weft_graph_user *user, struct part *part
 {
     const uint32_t kinds = UINT32_C(1) << WEFT_EVENT_LOCK_REQUEST | UINT32_C(1)
                                                                         << WEFT_EVENT_LOCK_ACQUIRED;
-    struct weft_events *events = NULL;
     part->has_locks = true;
     if (!has_kind(user, WEFT_EVENT_LOCK_ACQUIRED) || !has_kind(user, WEFT_EVENT_LOCK_RELEASED))
         return WEFT_OK;
     enum weft_code code = need(user, WEFT_EVENT_LOCK_RELEASED, &user->released, err);
-    if (code == WEFT_OK)
+    if (code == WEFT_OK && !user->lock_events)
         code = weft_events_open(user->trace, thread_id, kinds, user->from_ns,
-                                user->to_ns < UINT64_MAX ? user->to_ns + 1 : user->to_ns, &events,
-                                err);
-    if (code == WEFT_OK)
-        code = read_locks(user, part, thread_id, events, err);
-    weft_events_close(events);
-    return code;
+                                user->to_ns < UINT64_MAX ? user->to_ns + 1 : user->to_ns,
+                                &user->lock_events, err);
+    if (code != WEFT_OK)
+        return code;
+    weft_events_turn(user->lock_events, thread_id);
+    return read_locks(user, part, thread_id, err);
 }
 
 static enum weft_code add_span(struct part *part, uint64_t start_ns, size_t depth,
                                size_t wait_depth, struct weft_err *err)
 {
     struct span made = { .start_ns = start_ns, .is_wait = wait_depth > 0, .is_gap = depth == 0 };
-    struct span *last = part->spans.n ? &part->spans.items[part->spans.n - 1] : NULL;
+    struct span *last = part->now.spans.n ? &part->now.spans.items[part->now.spans.n - 1] : NULL;
     if (last && last->start_ns == start_ns) { /* nothing happened in between */
         *last = made;
-        if (part->spans.n > 1 && last[-1].is_wait == made.is_wait && last[-1].is_gap == made.is_gap)
-            part->spans.n--;
+        if (part->now.spans.n > 1 && last[-1].is_wait == made.is_wait &&
+            last[-1].is_gap == made.is_gap)
+            part->now.spans.n--;
         return WEFT_OK;
     }
     if (last && last->is_wait == made.is_wait && last->is_gap == made.is_gap)
         return WEFT_OK;
-    struct span *span = WEFT_VEC_PUSH(&part->spans);
+    struct span *span = WEFT_VEC_PUSH(&part->now.spans);
     if (!span)
         return no_memory(err);
     *span = made;
@@ -313,10 +324,10 @@ static enum weft_code read_spans(struct weft_graph_user *user, struct part *part
     struct weft_walk_call call;
     size_t depth = 0, wait_depth = 0;
     *is_undecided = false;
-    enum weft_code code = add_span(part, part->known_from_ns, 0, 0, err);
+    enum weft_code code = add_span(part, part->now.from_ns, 0, 0, err);
     while (code == WEFT_OK && (code = weft_walk_next(walk, &step, &call, err)) == WEFT_OK &&
            step != WEFT_STEP_END &&
-           (step == WEFT_STEP_ENTER ? call.start_ns : call.end_ns) < part->known_to_ns) {
+           (step == WEFT_STEP_ENTER ? call.start_ns : call.end_ns) < part->now.to_ns) {
         if (step == WEFT_STEP_ENTER) {
             depth = (size_t)call.depth + 1;
             if (wait_depth == 0 && is_wait(user, &call, walk_to_ns, is_undecided))
@@ -373,9 +384,9 @@ static enum weft_code read_until(struct weft_graph_user *user, struct part *part
                                  struct weft_err *err)
 {
     struct weft_walk *walk = NULL;
-    const struct weft_walk_opts opts = { .window = { .from_ns = part->known_from_ns,
+    const struct weft_walk_opts opts = { .window = { .from_ns = part->now.from_ns,
                                                      .to_ns = walk_to_ns } };
-    part->spans.n = part->calls.n = 0;
+    part->now.spans.n = part->now.calls.n = 0;
     enum weft_code code = weft_walk_open(user->trace, thread_id, &opts, &walk, err);
     if (code == WEFT_OK)
         code = read_spans(user, part, walk, walk_to_ns, is_undecided, err);
@@ -389,16 +400,21 @@ static enum weft_code read_part(struct weft_graph_user *user, struct part *part,
 {
     bool is_undecided;
     const uint64_t to_ns = find_end(user, thread_id, at_ns);
-    part->known_from_ns = from_ns;
-    part->known_to_ns = to_ns;
+    part->now.from_ns = from_ns;
+    part->now.to_ns = to_ns;
     enum weft_code code = read_until(user, part, thread_id, to_ns, &is_undecided, err);
     if (code == WEFT_OK && is_undecided)
         code = read_until(user, part, thread_id,
                           to_ns < UINT64_MAX - LONG_CALL_NS ? to_ns + LONG_CALL_NS : UINT64_MAX,
                           &is_undecided, err);
     if (code != WEFT_OK)
-        part->known_to_ns = 0;
+        part->now.to_ns = 0;
     return code;
+}
+
+static bool has_all(const struct piece *piece, uint64_t from_ns, uint64_t to_ns)
+{
+    return piece->from_ns <= from_ns && to_ns <= piece->to_ns;
 }
 
 /* Tells [from_ns, to_ns]. Blocks are read as a whole, and stay: executions that end later, and
@@ -406,9 +422,14 @@ static enum weft_code read_part(struct weft_graph_user *user, struct part *part,
 static enum weft_code make_part(struct weft_graph_user *user, struct part *part, uint32_t thread_id,
                                 uint64_t from_ns, uint64_t to_ns, struct weft_err *err)
 {
-    const bool is_known = part->known_from_ns <= from_ns && to_ns <= part->known_to_ns;
-    const enum weft_code code =
-        is_known ? WEFT_OK : read_part(user, part, thread_id, from_ns, to_ns, err);
+    if (!has_all(&part->now, from_ns, to_ns)) {
+        const struct piece now = part->now;
+        part->now = part->before;
+        part->before = now;
+    }
+    const enum weft_code code = has_all(&part->now, from_ns, to_ns)
+                                    ? WEFT_OK
+                                    : read_part(user, part, thread_id, from_ns, to_ns, err);
     part->from_ns = code == WEFT_OK ? from_ns : 0;
     part->to_ns = code == WEFT_OK ? to_ns : 0;
     return code;
@@ -420,8 +441,9 @@ static enum weft_code make_part(struct weft_graph_user *user, struct part *part,
 static size_t find_span(struct part *part, uint64_t at_ns)
 {
     size_t low;
-    WEFT_SEARCH_NEAR(low, part->spans.n, part->span_near, part->spans.items[low].start_ns < at_ns);
-    part->span_near = low;
+    WEFT_SEARCH_NEAR(low, part->now.spans.n, part->now.near,
+                     part->now.spans.items[low].start_ns < at_ns);
+    part->now.near = low;
     return low - 1;
 }
 
@@ -432,8 +454,8 @@ static uint64_t start_of(const struct part *part, const struct span *span)
 
 static uint64_t end_of(const struct part *part, size_t span)
 {
-    return span + 1 < part->spans.n && part->spans.items[span + 1].start_ns < part->to_ns
-               ? part->spans.items[span + 1].start_ns
+    return span + 1 < part->now.spans.n && part->now.spans.items[span + 1].start_ns < part->to_ns
+               ? part->now.spans.items[span + 1].start_ns
                : part->to_ns;
 }
 
@@ -447,7 +469,7 @@ static enum weft_code need_part(struct weft_graph_user *user, struct part *part,
                                 uint64_t at_ns, struct weft_err *err)
 {
     if (is_inside(part, at_ns)) {
-        const struct span *span = &part->spans.items[find_span(part, at_ns)];
+        const struct span *span = &part->now.spans.items[find_span(part, at_ns)];
         if (span->start_ns > part->from_ns || part->from_ns == 0 ||
             !(span->is_wait || span->is_gap))
             return WEFT_OK;
@@ -457,7 +479,7 @@ static enum weft_code need_part(struct weft_graph_user *user, struct part *part,
         enum weft_code code = make_part(user, part, thread_id, from_ns, at_ns, err);
         if (code != WEFT_OK || from_ns == 0)
             return code;
-        const struct span *span = &part->spans.items[find_span(part, at_ns)];
+        const struct span *span = &part->now.spans.items[find_span(part, at_ns)];
         if (span->start_ns > from_ns || !(span->is_wait || span->is_gap))
             return WEFT_OK;
     }
@@ -485,7 +507,7 @@ static void tell_span(const struct weft_model_thread *thread, struct part *part,
                       struct weft_graph_state *state)
 {
     const size_t place = find_span(part, at_ns);
-    const struct span *span = &part->spans.items[place];
+    const struct span *span = &part->now.spans.items[place];
     state->start_ns = start_of(part, span);
     state->end_ns = end_of(part, place) < at_ns ? end_of(part, place) : at_ns;
     state->state = span->is_wait ? WEFT_PATH_BLOCKED : WEFT_PATH_USER;
@@ -559,13 +581,13 @@ static const struct wait_call *call_of(struct weft_graph_user *user, uint32_t th
     *what = WEFT_WAITS_FOR_ANY;
     if (!part || !is_inside(part, state->end_ns))
         return NULL;
-    const struct span *span = &part->spans.items[find_span(part, state->end_ns)];
-    WEFT_SEARCH(place, part->calls.n, part->calls.items[place].span_ns < span->start_ns);
-    if (!span->is_wait || place == part->calls.n ||
-        part->calls.items[place].span_ns != span->start_ns)
+    const struct span *span = &part->now.spans.items[find_span(part, state->end_ns)];
+    WEFT_SEARCH(place, part->now.calls.n, part->now.calls.items[place].span_ns < span->start_ns);
+    if (!span->is_wait || place == part->now.calls.n ||
+        part->now.calls.items[place].span_ns != span->start_ns)
         return NULL;
     *what = (enum weft_wait_for)span->for_what;
-    return &part->calls.items[place];
+    return &part->now.calls.items[place];
 }
 
 /* What the arguments of a call tell. */

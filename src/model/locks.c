@@ -89,16 +89,44 @@ static bool is_one_object(const struct weft_lock_ops *ops, size_t i, size_t j)
     return j < ops->n && ops->items[i].object == ops->items[j].object;
 }
 
-/* A release of a lock that nobody was seen to get: it was held while others waited for it, since
- * the release before it. */
-static void find_begin(struct weft_lock_ops *ops, size_t at)
+/* Until when those up to each operation, of its object, were held. */
+static void find_latest(struct weft_locks *locks)
 {
+    const struct weft_lock_ops *ops = &locks->ops;
+    for (size_t i = 0; i < ops->n; i++) {
+        const uint64_t before_ns =
+            i > 0 && is_one_object(ops, i - 1, i) ? locks->latest_ns[i - 1] : 0;
+        locks->latest_ns[i] = ops->items[i].end_ns > before_ns ? ops->items[i].end_ns : before_ns;
+    }
+}
+
+/* From when on those from each operation on, of its object, wait: as keys of the order, which has
+ * room, as they were sorted. */
+static void find_earliest(struct weft_locks *locks)
+{
+    const struct weft_lock_ops *ops = &locks->ops;
+    for (size_t i = ops->n; i-- > 0;) {
+        const uint64_t after_ns =
+            is_one_object(ops, i, i + 1) ? locks->order.items[i + 1].key : UINT64_MAX;
+        const uint64_t start_ns = ops->items[i].start_ns;
+        locks->order.items[i].key = start_ns < after_ns ? start_ns : after_ns;
+    }
+}
+
+/* A release of a lock that nobody was seen to get: it was held while others waited for it, since
+ * the release before it. Looks no further where nothing beyond can tell more. */
+static void find_begin(struct weft_locks *locks, size_t at)
+{
+    struct weft_lock_ops *ops = &locks->ops;
     struct weft_lock_op *op = &ops->items[at];
     uint64_t start_ns = op->end_ns, before_ns = 0;
-    for (size_t i = at; i-- > 0 && is_one_object(ops, i, at) && at - i <= LOOK_AHEAD;)
+    for (size_t i = at; i-- > 0 && is_one_object(ops, i, at) && at - i <= LOOK_AHEAD &&
+                        locks->latest_ns[i] > before_ns;)
         if (ops->items[i].end_ns <= op->end_ns && ops->items[i].end_ns > before_ns)
             before_ns = ops->items[i].end_ns;
-    for (size_t i = at + 1; is_one_object(ops, at, i) && i - at <= LOOK_AHEAD; i++)
+    for (size_t i = at + 1; is_one_object(ops, at, i) && i - at <= LOOK_AHEAD &&
+                            locks->order.items[i].key < start_ns && start_ns > before_ns;
+         i++)
         if (ops->items[i].thread_id != op->thread_id && ops->items[i].start_ns < start_ns)
             start_ns = ops->items[i].start_ns;
     op->start_ns = op->got_ns = start_ns > before_ns ? start_ns : before_ns;
@@ -111,7 +139,11 @@ static enum weft_code find_begins(struct weft_locks *locks, struct weft_err *err
     for (size_t i = 0; i < ops->n; i++)
         if (ops->items[i].flags & WEFT_LOCK_PARTIAL &&
             weft_lock_is_held(weft_locks_object(locks, ops->items[i].object)->kind)) {
-            find_begin(ops, i);
+            if (!has_found) {
+                find_latest(locks);
+                find_earliest(locks);
+            }
+            find_begin(locks, i);
             has_found = true;
         }
     return has_found ? sort(locks, err) : WEFT_OK;
@@ -145,16 +177,11 @@ static enum weft_code index_ops(struct weft_locks *locks, struct weft_err *err)
     const struct weft_lock_ops *ops = &locks->ops;
     struct weft_order_item *items = locks->order.items; /* there is room: they were sorted */
     locks->by_thread = calloc(ops->n + 1, sizeof *locks->by_thread);
-    locks->latest_ns = calloc(ops->n + 1, sizeof *locks->latest_ns);
-    if (!locks->by_thread || !locks->latest_ns)
+    if (!locks->by_thread)
         return no_memory(err);
-    for (size_t i = 0; i < ops->n; i++) {
-        const struct weft_lock_op *op = &ops->items[i];
-        const uint64_t before_ns =
-            i > 0 && is_one_object(ops, i - 1, i) ? locks->latest_ns[i - 1] : 0;
-        items[i] = (struct weft_order_item){ op->got_ns, (uint32_t)i };
-        locks->latest_ns[i] = op->end_ns > before_ns ? op->end_ns : before_ns;
-    }
+    find_latest(locks);
+    for (size_t i = 0; i < ops->n; i++)
+        items[i] = (struct weft_order_item){ ops->items[i].got_ns, (uint32_t)i };
     weft_order_sort(&locks->order, ops->n);
     for (size_t i = 0; i < ops->n; i++)
         items[i].key = ops->items[items[i].place].thread_id;
@@ -285,7 +312,9 @@ enum weft_code weft_locks_open(const struct weft_trace *trace, const struct weft
         qsort(made->signals.items, made->signals.n, sizeof *made->signals.items, by_signal);
     code = sort(made, err);
     if (code == WEFT_OK)
-        code = find_begins(made, err);
+        made->latest_ns = calloc(made->ops.n + 1, sizeof *made->latest_ns);
+    if (code == WEFT_OK)
+        code = made->latest_ns ? find_begins(made, err) : no_memory(err);
     if (code != WEFT_OK)
         return code;
     clip(made, &made->ops);

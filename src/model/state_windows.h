@@ -19,7 +19,12 @@
 #include "model/state_ends.h"
 #include "model/state_machine.h"
 
-enum { WEFT_HISTORY_BLOCKS = 3, WEFT_HISTORY_CPU_BUFS = 16, WEFT_HISTORY_GUESSES = 256 };
+enum {
+    WEFT_HISTORY_BLOCKS = 3,
+    WEFT_HISTORY_CPU_BUFS = 16,
+    WEFT_HISTORY_GUESSES = 256,
+    WEFT_HISTORY_NEAR = 64
+};
 #define WEFT_HISTORY_NONE UINT32_MAX
 
 /* States of a window; in a list by use. */
@@ -27,6 +32,7 @@ struct weft_state_slot {
     struct weft_state *states; /* NULL: not decoded, or let go */
     size_t n;
     uint64_t end_window; /* the next window of the thread; n_blocks + 1: there is none */
+    size_t near;         /* the state that was asked for last */
     uint32_t newer, older;
     bool is_known;
 };
@@ -70,6 +76,10 @@ struct weft_history {
         size_t n, cap;
     } slots;
     uint32_t newest, oldest;
+    struct {
+        uint32_t thread_id;
+        uint32_t slot; /* 1 + the one that was asked for last; 0: none */
+    } near[WEFT_HISTORY_NEAR];
     struct weft_map *of_block; /* thread and block -> sync */
     struct {
         struct weft_state_sync *items;

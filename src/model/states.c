@@ -4,6 +4,7 @@
  */
 #include "model/states.h"
 
+#include "base/search.h"
 #include "base/vec.h"
 #include "model/state_windows.h"
 
@@ -244,35 +245,62 @@ static struct weft_state unknown_state(uint64_t start_ns, uint64_t end_ns)
 /* The first state that ends at or after `t_ns`; slot->n if there is none. */
 static size_t state_find(const struct weft_state_slot *slot, uint64_t t_ns)
 {
-    size_t low = 0;
-    size_t high = slot->n;
-    while (low < high) {
-        const size_t mid = low + (high - low) / 2;
-        if (slot->states[mid].end_ns < t_ns)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    size_t low;
+    WEFT_SEARCH_NEAR(low, slot->n, slot->near, slot->states[low].end_ns < t_ns);
     return low;
 }
 
-enum weft_code weft_history_before(struct weft_history *history, uint32_t thread_id, uint64_t t_ns,
-                                   struct weft_state *state, struct weft_err *err)
+/* The window that holds t_ns and was asked for last for the thread: most questions are for what
+ * lies just before the last one. NULL if it is not that. */
+static struct weft_state_slot *slot_near(struct weft_history *history, uint32_t thread_id,
+                                         uint64_t t_ns)
+{
+    const uint32_t id = history->near[thread_id % WEFT_HISTORY_NEAR].slot;
+    if (id == 0 || history->near[thread_id % WEFT_HISTORY_NEAR].thread_id != thread_id)
+        return NULL;
+    struct weft_state_slot *slot = &history->slots.items[id - 1];
+    if (!slot->is_known || slot->n == 0 || t_ns <= slot->states[0].start_ns ||
+        slot->states[slot->n - 1].end_ns < t_ns)
+        return NULL;
+    slot_use(history, id - 1);
+    return slot;
+}
+
+/* The window in which t_ns lies. */
+static enum weft_code slot_of(struct weft_history *history, uint32_t thread_id, uint64_t t_ns,
+                              struct weft_state_slot **slot, struct weft_err *err)
 {
     struct weft_thread_facts facts;
-    const struct weft_state_slot *slot = NULL;
+    const struct weft_state_slot *found = NULL;
     uint64_t window = 0;
-    *state = unknown_state(0, 0);
-    if (t_ns == 0)
+    *slot = slot_near(history, thread_id, t_ns);
+    if (*slot)
         return WEFT_OK;
     enum weft_code code = weft_history_facts(history, thread_id, &facts, err);
     if (code == WEFT_OK)
         code = weft_window_of(history, thread_id, &facts, t_ns, &window, err);
     if (code == WEFT_OK)
-        code = window_get(history, thread_id, &facts, window, &slot, err);
+        code = window_get(history, thread_id, &facts, window, &found, err);
     if (code != WEFT_OK)
         return code;
-    const size_t at = state_find(slot, t_ns);
+    const uint32_t id = (uint32_t)(found - history->slots.items);
+    history->near[thread_id % WEFT_HISTORY_NEAR].thread_id = thread_id;
+    history->near[thread_id % WEFT_HISTORY_NEAR].slot = id + 1;
+    *slot = &history->slots.items[id];
+    return WEFT_OK;
+}
+
+enum weft_code weft_history_before(struct weft_history *history, uint32_t thread_id, uint64_t t_ns,
+                                   struct weft_state *state, struct weft_err *err)
+{
+    struct weft_state_slot *slot = NULL;
+    *state = unknown_state(0, 0);
+    if (t_ns == 0)
+        return WEFT_OK;
+    enum weft_code code = slot_of(history, thread_id, t_ns, &slot, err);
+    if (code != WEFT_OK)
+        return code;
+    const size_t at = slot->near = state_find(slot, t_ns);
     if (at < slot->n && slot->states[at].start_ns < t_ns) {
         *state = slot->states[at];
         return WEFT_OK;

@@ -86,16 +86,12 @@ static uint64_t coded(int64_t value, enum form form, int64_t base)
     return form == AROUND ? zigzag(difference) : (uint64_t)difference;
 }
 
-/* A number of `length` bits: of class 0 below 2^k, else of the class by which it is longer. */
-static size_t bits_of(unsigned length, unsigned k)
-{
-    return length <= k ? 1 + (size_t)k : 2 * (size_t)(length - k) + k;
-}
-
-/* The best k of a form. */
+/* The best k of a form. A number of `length` bits is of class 0 below 2^k, in 1 + k bits; else of
+ * the class by which it is longer, in 2 (length - k) + k. */
 static struct plan plan_form(const int64_t *values, size_t n, enum form form, int64_t base)
 {
     size_t n_of_length[WORD_BITS + 1] = { 0 };
+    size_t n_short = 0, n_longer_bits = 0; /* up to k bits; twice the lengths of the others */
     struct plan best = { .form = form, .base = base, .n_bits = SIZE_MAX };
     unsigned most = 0;
     for (size_t i = 0; i < n; i++) {
@@ -103,10 +99,13 @@ static struct plan plan_form(const int64_t *values, size_t n, enum form form, in
         n_of_length[length]++;
         most = length > most ? length : most;
     }
+    for (unsigned length = 1; length <= most; length++)
+        n_longer_bits += 2 * length * n_of_length[length];
     for (unsigned k = 0; k < WORD_BITS && k <= most; k++) {
-        size_t n_bits = 8 + varint_bits(zigzag(base));
-        for (unsigned length = 0; length <= most; length++)
-            n_bits += n_of_length[length] * bits_of(length, k);
+        n_short += n_of_length[k];
+        n_longer_bits -= 2 * k * n_of_length[k];
+        const size_t n_bits = 8 + varint_bits(zigzag(base)) + (1 + (size_t)k) * n_short +
+                              n_longer_bits - k * (n - n_short);
         if (n_bits < best.n_bits) {
             best.n_bits = n_bits;
             best.k = k;
@@ -162,11 +161,11 @@ static size_t split(const int64_t *values, size_t n, int64_t base, int64_t *scra
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
+/* Has room for all bits. */
 struct bit_writer {
-    struct weft_blob_bytes *bytes;
+    uint8_t *at;
     uint64_t word; /* bits that no byte has yet, from the lowest */
     unsigned n_bits;
-    bool is_good;
 };
 
 /* At most 32 bits. */
@@ -175,7 +174,7 @@ static void put_bits(struct bit_writer *to, uint64_t bits, unsigned n_bits)
     to->word |= bits << to->n_bits;
     to->n_bits += n_bits;
     for (; to->n_bits >= 8; to->n_bits -= 8, to->word >>= 8)
-        to->is_good = weft_blob_put(to->bytes, (uint8_t)to->word) && to->is_good;
+        *to->at++ = (uint8_t)to->word;
 }
 
 static void put_number(struct bit_writer *to, uint64_t value, unsigned k)
@@ -197,15 +196,18 @@ static void put_number(struct bit_writer *to, uint64_t value, unsigned k)
 static bool write_plan(struct weft_blob_bytes *bytes, const struct plan *plan,
                        const int64_t *values, size_t n)
 {
-    struct bit_writer to = { .bytes = bytes, .is_good = true };
     if (!weft_blob_put(bytes, (uint8_t)((unsigned)plan->form | plan->k << FORM_BITS)) ||
-        !weft_blob_put_svarint(bytes, plan->base))
+        !weft_blob_put_svarint(bytes, plan->base) ||
+        !weft_vec_reserve(&bytes->items, &bytes->cap, bytes->n + plan->n_bits / 8 + 1,
+                          sizeof *bytes->items))
         return false;
+    struct bit_writer to = { .at = bytes->items + bytes->n };
     for (size_t i = 0; plan->form != ALL_EQUAL && i < n; i++)
         put_number(&to, coded(values[i], plan->form, plan->base), plan->k);
     if (to.n_bits)
         put_bits(&to, 0, 8 - to.n_bits);
-    return to.is_good;
+    bytes->n = (size_t)(to.at - bytes->items);
+    return true;
 }
 
 bool weft_column_write(struct weft_blob_bytes *bytes, const int64_t *values, size_t n,

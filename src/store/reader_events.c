@@ -250,21 +250,23 @@ static void kinds_read(struct event_load *load, uint32_t first, uint32_t end)
     struct weft_event *events = load->buf->events;
     const uint8_t *kinds = load->raw[WEFT_EVENT_COLUMN_KIND].at;
     const unsigned only = (unsigned)__builtin_ctz(load->all.kinds);
+    /* Copied: to make one for each event costs as much as to read it. */
+    const struct weft_event none = {
+        .time_ns = load->head->base_ns,
+        .next_thread_id = WEFT_ID_NONE,
+        .object_id = WEFT_ID_NONE,
+        .stack_id = WEFT_ID_NONE,
+        .cpu = -1,
+        .name = WEFT_STR(""),
+        .category = WEFT_STR(""),
+        .payload = WEFT_STR(""),
+    };
     for (uint32_t i = first; i < end; i++) {
         const unsigned kind = has(load, WEFT_EVENT_COLUMN_KIND) ? kinds[i] : only;
         load->is_broken |= kind >= WEFT_EVENT_KINDS;
         load->counts[kind % WEFT_EVENT_KINDS]++;
-        events[i] = (struct weft_event){
-            .time_ns = load->head->base_ns,
-            .next_thread_id = WEFT_ID_NONE,
-            .object_id = WEFT_ID_NONE,
-            .stack_id = WEFT_ID_NONE,
-            .cpu = -1,
-            .kind = (enum weft_event_kind)(kind % WEFT_EVENT_KINDS),
-            .name = WEFT_STR(""),
-            .category = WEFT_STR(""),
-            .payload = WEFT_STR(""),
-        };
+        events[i] = none;
+        events[i].kind = (enum weft_event_kind)(kind % WEFT_EVENT_KINDS);
     }
 }
 
