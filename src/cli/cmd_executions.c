@@ -400,7 +400,8 @@ static int run(struct weft_cli *cli, int argc, char **argv)
     if (opts.count && opts.database)
         return weft_cli_usage(cli, "--count and --db exclude each other");
     if (opts.count && (opts.sort != NO_SORT || opts.rule.metrics))
-        return weft_cli_usage(cli, "--sort and --metric belong to the list, which --count replaces");
+        return weft_cli_usage(cli,
+                              "--sort and --metric belong to the list, which --count replaces");
     const enum weft_code code = get_rules(cli, &opts, &asked.rules);
     if (code == WEFT_OK && opts.count)
         return count(cli, &opts, asked.rules);
