@@ -203,14 +203,41 @@ static enum weft_code request_frequencies(struct weft_cli *cli, void *context,
     return weft_session_depend(cli->session, asked->executions, NULL, &cli->err);
 }
 
+/* Fields that nothing of what is counted has: all their labels are "-". */
+static enum weft_code explain_labels(struct weft_cli *cli, const struct weft_execution_rule *type)
+{
+    enum weft_code code = WEFT_OK;
+    for (size_t i = 0; i < type->n_metrics && code == WEFT_OK; i++) {
+        const struct weft_rule_field *field = &type->metrics[i].field;
+        bool has_field;
+        code = weft_session_has_point(cli->session, &type->begin, field, &has_field, &cli->err);
+        if (code == WEFT_OK && !has_field)
+            tell_unmet(cli, &type->begin, field->name);
+    }
+    return code;
+}
+
 static enum weft_code examine_frequencies(struct weft_cli *cli, void *context,
                                           const union weft_result *result)
 {
     const struct asked_frequencies *asked = context;
-    (void)result;
+    const struct weft_frequencies_table *table = result->frequencies;
+    const uint64_t *n = table->n_executions;
+    const bool has_executions = n[WEFT_FREQUENCY_SLOW] + n[WEFT_FREQUENCY_OTHERS] > 0;
+    enum weft_code code = WEFT_OK;
     tell_absent(cli, asked->executions);
     tell_absent(cli, asked->counted);
-    return WEFT_OK;
+    if (cli->common.quiet)
+        return WEFT_OK;
+    for (size_t t = 0; t < asked->executions->n_types && !has_executions && code == WEFT_OK; t++) {
+        code = explain_rule(cli, &asked->executions->types[t].begin, NULL);
+        if (code == WEFT_OK)
+            code = explain_rule(cli, &asked->executions->types[t].end, NULL);
+    }
+    if (code == WEFT_OK && has_executions)
+        code = table->n_rows ? explain_labels(cli, asked->counted->types)
+                             : explain_rule(cli, &asked->counted->types->begin, NULL);
+    return code;
 }
 
 static void render_frequencies(const struct weft_view *view, void *context,
@@ -372,6 +399,9 @@ static int run(struct weft_cli *cli, int argc, char **argv)
         return weft_cli_usage(cli, "--by belongs to --count RULE");
     if (opts.count && opts.database)
         return weft_cli_usage(cli, "--count and --db exclude each other");
+    if (opts.count && (opts.sort != NO_SORT || opts.rule.metrics))
+        return weft_cli_usage(cli,
+                              "--sort and --metric belong to the list, which --count replaces");
     const enum weft_code code = get_rules(cli, &opts, &asked.rules);
     if (code == WEFT_OK && opts.count)
         return count(cli, &opts, asked.rules);
