@@ -12,6 +12,7 @@ import { quoted } from '../lib/health';
 import { Gap, useRowsInView } from './functionsuse';
 import { filterByNode, wholeDifference } from './compareflame';
 import { LETTER, metricWords, SideSwatch, useCompare, useCompareState } from './compareuse';
+import { memo, useLater } from './use';
 
 const MOST_RANKED = 200;
 const UNEXPLAINED = 2; // of weft_confidence
@@ -420,20 +421,19 @@ function listed(
   return out.subarray(0, n);
 }
 
-function ExecutionRow({
-  executions,
-  i,
-  most,
-  metric,
-}: {
+interface RowShows {
   executions: Executions;
   i: number;
+  /** Bits of the groups it is in. */
+  member: number;
   most: number;
   metric: number;
-}): JSX.Element {
+  isTicked: boolean;
+}
+
+/** Drawn again only when it shows something else: a drag moves most rows, and changes few. */
+const ExecutionRow = memo(({ executions, i, member, most, metric, isTicked }: RowShows) => {
   const compare = useCompare();
-  const isTicked = useCompareState(s => s.ticked.includes(i));
-  const member = compare.members[i]!;
   const side: Side | 'none' = (member & 2) !== 0 ? 'b' : (member & 1) !== 0 ? 'a' : 'none';
   const source = executions.sources[executions.source[i]!];
   const canOpen = compare.threadOf(i) >= 0;
@@ -490,7 +490,7 @@ function ExecutionRow({
       )}
     </tr>
   );
-}
+});
 
 /** The address of an execution of another trace that is served; '' if it is of none. */
 function elsewhere(executions: Executions, i: number): string {
@@ -515,17 +515,12 @@ const LISTS = [
   ['all', 'all'],
 ] as const;
 
-export function ExecutionTable({
-  executions,
-  compared,
-}: {
-  executions: Executions;
-  compared: Compared | null;
-}): JSX.Element {
+export function ExecutionTable({ executions }: { executions: Executions }): JSX.Element {
   const compare = useCompare();
   const list = useCompareState(s => s.list);
-  const turn = useCompareState(s => s.turn);
+  const turn = useLater(useCompareState(s => s.turns.a + s.turns.b));
   const cause = useCompareState(s => s.cause);
+  const compared = useCompareState(s => (s.cause < 0 ? null : s.compared));
   const ticked = useCompareState(s => s.ticked);
   const charts = useCompareState(s => s.charts);
   const ofCause = useMemo(() => {
@@ -617,7 +612,12 @@ export function ExecutionTable({
           <tbody>
             <Gap rows={view.first} columns={columns} />
             {[...rows.subarray(view.first, view.end)].map(i => (
-              <ExecutionRow key={i} {...{ executions, i, most, metric }} />
+              <ExecutionRow
+                key={i}
+                {...{ executions, i, most, metric }}
+                member={compare.members[i]!}
+                isTicked={ticked.includes(i)}
+              />
             ))}
             <Gap rows={rows.length - view.end} columns={columns} />
           </tbody>
