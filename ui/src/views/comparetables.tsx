@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Ranked differences, executions of both groups, and what B is slow for.
 import type { JSX } from 'preact';
-import { useMemo } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { contextOf, numberOf } from '../lib/compare';
 import type { Executions, Side } from '../lib/compare';
 import { causeWords, isUnsure, methodOf, pWords, signed, stepOf, whereOf } from '../lib/compared';
@@ -333,6 +333,9 @@ function CauseButton({
   );
 }
 
+const FIRST_CAUSES = 3; // there is room for, below the differences
+const MOST_CAUSES = 12;
+
 function Causes({
   executions,
   compared,
@@ -340,18 +343,30 @@ function Causes({
   executions: Executions;
   compared: Compared;
 }): JSX.Element | null {
-  if (compared.causes.length === 0) return null;
+  const now = useCompareState(s => s.cause);
+  const [isOpen, setOpen] = useState(false);
+  const { causes } = compared;
+  if (causes.length === 0) return null;
+  const hasAll = isOpen || now >= FIRST_CAUSES; // the one that is chosen is seen
+  const more = causes.length - FIRST_CAUSES;
   return (
     <div class="cmp-causes">
-      <b>B in itself</b>
+      <p>
+        <b>B in itself</b>
+        {more > 0 && (
+          <button class="link" aria-expanded={hasAll} onClick={() => setOpen(!hasAll)}>
+            {hasAll ? 'fewer' : `${integer(more)} more`}
+          </button>
+        )}
+      </p>
       <ul>
-        {compared.causes.slice(0, 6).map((cause, i) => (
+        {causes.slice(0, hasAll ? MOST_CAUSES : FIRST_CAUSES).map((cause, i) => (
           <CauseButton key={i} index={i} {...{ executions, cause }} />
         ))}
+        {hasAll && causes.length > MOST_CAUSES && (
+          <li class="dim">{plural(causes.length - MOST_CAUSES, 'smaller group')} not listed</li>
+        )}
       </ul>
-      {compared.causes.length > 6 && (
-        <small>{compared.causes.length - 6} smaller groups more</small>
-      )}
     </div>
   );
 }
