@@ -119,6 +119,7 @@ function RankedRow({
   const where = whereOf(contextOf(executions, nodes.node[i]!));
   const whole = wholeDifference(compared);
   const isSure = !isUnsure(compared, i);
+  const state = [where.state || 'running', where.lock].filter(Boolean).join(', ');
   const own = nodes.difference[i]!;
   return (
     <tr
@@ -136,7 +137,9 @@ function RankedRow({
           <span>{where.place || where.thread || 'all'}</span>
         </button>
       </th>
-      <td class="dim clip">{[where.state || 'running', where.lock].filter(Boolean).join(', ')}</td>
+      <td class="dim clip" title={state}>
+        {state}
+      </td>
       <td class="clip">{where.thread || '\u2013'}</td>
       <td class="num" data-ns={String(Math.round(nodes.meanA[i]!))}>
         {duration(nodes.meanA[i]!)}

@@ -39,7 +39,9 @@ function PartLabel({ part, top }: { part: StripPart; top: number }): JSX.Element
           title={`${paths.title(one)}, from ${exact(span.t0)}`}
           onClick={() => paths.choose(part.index)}
         >
-          <b>{part.index + 1}</b> {one.pick.label || paths.nameOf(one.pick.thread)}{' '}
+          <span class="clip">
+            <b>{part.index + 1}</b> {one.pick.label || paths.nameOf(one.pick.thread)}
+          </span>{' '}
           <small>{duration(span.t1 - span.t0)}</small>
         </button>
         <button

@@ -4,8 +4,8 @@ import { Component, createContext, createElement } from 'preact';
 import type { ComponentType, JSX, VNode } from 'preact';
 import { useContext, useEffect, useReducer, useRef, useState } from 'preact/hooks';
 import type { Atom } from '../lib/atom';
-import { inTurn, notInTurn } from '../lib/turns';
 import type { App, State } from '../state/app';
+import { inTurn, notInTurn } from './turns';
 
 export const AppContext = createContext<App | null>(null);
 
