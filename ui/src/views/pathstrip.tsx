@@ -30,6 +30,9 @@ function PartLabel({ part, top }: { part: StripPart; top: number }): JSX.Element
   const now = usePathState(s => s.now);
   if (!one) return <></>;
   const { span } = one.pick;
+  const whole = one.pick.label || paths.nameOf(one.pick.thread);
+  const number = /#\d+$/.exec(whole)?.[0] ?? ''; // it is not cut
+  const name = whole.slice(0, whole.length - number.length);
   return (
     <li style={{ top: `${part.top - top + STRIP_AXIS}px`, height: `${part.height}px` }}>
       <p class="path-title">
@@ -40,9 +43,9 @@ function PartLabel({ part, top }: { part: StripPart; top: number }): JSX.Element
           onClick={() => paths.choose(part.index)}
         >
           <span class="clip">
-            <b>{part.index + 1}</b> {one.pick.label || paths.nameOf(one.pick.thread)}
+            <b>{part.index + 1}</b> {name}
           </span>{' '}
-          <small>{duration(span.t1 - span.t0)}</small>
+          {number && <span>{number}</span>} <small>{duration(span.t1 - span.t0)}</small>
         </button>
         <button
           class="link"
