@@ -89,17 +89,27 @@ export function choose(
       continue;
     }
     const values = valuesOf(condition);
-    if (!values) continue;
-    const { min, max } = condition;
-    for (let i = 0; i < members.length; i++) {
-      const value = values[i]!;
-      const own = Number.isNaN(value) ? 0 : value;
-      if (own < min || own > max) members[i]! &= other;
-    }
+    if (values) keepRange(values, condition, members, other);
   }
+  const shift = bit - 1;
   let n = 0;
-  for (const member of members) n += (member & bit) === 0 ? 0 : 1;
+  for (const member of members) n += (member >> shift) & 1;
   return n;
+}
+
+/** Nothing but comparisons: a drag asks for it at each step. A NaN is within what 0 is within. */
+function keepRange(
+  values: Float64Array,
+  { min, max }: Ranged,
+  members: Uint8Array,
+  other: number,
+): void {
+  const has0 = min <= 0 && max >= 0;
+  for (let i = 0; i < members.length; i++) {
+    const value = values[i]!;
+    const isIn = has0 ? !(value < min || value > max) : value >= min && value <= max;
+    if (!isIn) members[i] = members[i]! & other;
+  }
 }
 
 function keepText(

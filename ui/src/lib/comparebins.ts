@@ -52,7 +52,9 @@ export function makeBins(values: Float64Array, n: number, isLog: boolean): Metri
 /** How many of a side are in each bin. */
 export function countBins({ bin, all }: MetricBins, members: Uint8Array, bit: number): Uint32Array {
   const counts = new Uint32Array(all.length);
-  for (let i = 0; i < bin.length; i++) if ((members[i]! & bit) !== 0) counts[bin[i]!]!++;
+  const shift = bit - 1;
+  // added, not asked for: who is in is as good as random, and a drag counts at each step
+  for (let i = 0; i < bin.length; i++) counts[bin[i]!]! += (members[i]! >> shift) & 1;
   return counts;
 }
 

@@ -55,8 +55,8 @@ export interface CompareState {
   cut: FirstCut;
   /** Counts by side, of the groups as they are dragged. */
   counts: Record<Side, number>;
-  /** Counts changes of the members. */
-  turn: number;
+  /** Counts changes of the members, by side. */
+  turns: Record<Side, number>;
   /** The server's answer; of a draft, without bootstrap and causes. */
   compared: Compared | null;
   isDraft: boolean;
@@ -89,7 +89,8 @@ export const BINS = 48;
 export function initialCompare(): CompareState {
   return {
     ...{ databases: null, proposals: [], subject: null, executions: null },
-    ...{ groups: { a: [], b: [] }, counts: { a: 0, b: 0 }, turn: 0, compared: null },
+    ...{ groups: { a: [], b: [] }, counts: { a: 0, b: 0 }, compared: null },
+    turns: { a: 0, b: 0 },
     cut: { by: 'nothing' },
     ...{ isDraft: false, waiting: '', error: '', charts: [], linear: new Set(['start']) },
     ...{
@@ -267,9 +268,11 @@ export class Compare {
   }
 
   setGroups(groups: Groups, isDragged = false): void {
+    const before = this.state.get().groups;
     if (!isDragged) this.settled = groups;
     this.set({ groups, cause: -1 });
-    this.regroup(isDragged);
+    const changed = compare.SIDES.filter(side => groups[side] !== before[side]);
+    this.regroup(isDragged, changed);
   }
 
   setGroup(side: Side, group: Group, isDragged = false): void {
@@ -290,12 +293,16 @@ export class Compare {
   }
 
   /** Members and counts as the conditions have them, then the server's answer. */
-  private regroup(isDragged = false): void {
-    const { executions, groups, turn } = this.state.get();
+  private regroup(isDragged = false, sides: readonly Side[] = compare.SIDES): void {
+    const { executions, groups } = this.state.get();
     if (!executions) return;
-    const count = (side: Side): number =>
-      compare.choose(executions, groups[side], side, this.valuesOf, this.members);
-    this.set({ counts: { a: count('a'), b: count('b') }, turn: turn + 1 });
+    const counts = { ...this.state.get().counts };
+    const turns = { ...this.state.get().turns };
+    for (const side of sides) {
+      counts[side] = compare.choose(executions, groups[side], side, this.valuesOf, this.members);
+      turns[side]++;
+    }
+    this.set({ counts, turns });
     this.askSoon(isDragged);
   }
 

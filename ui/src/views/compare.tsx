@@ -6,7 +6,7 @@ import { Panes } from '../draw/pane';
 import { contextOf, cutWords, writeGroup, writeView } from '../lib/compare';
 import type { Executions, Side } from '../lib/compare';
 import { countedOf, methodOf, rankedCsv, STATISTICS, verdictOf } from '../lib/compared';
-import type { Compared, Statistic } from '../lib/compared';
+import type { Statistic } from '../lib/compared';
 import { flameSvg } from '../lib/comparesvg';
 import { duration, integer, plural } from '../lib/format';
 import { plainOf } from '../lib/prose';
@@ -25,17 +25,12 @@ import { CompareContext, metricWords, useCompare, useCompareState } from './comp
 import type { CompareScope } from './compareuse';
 import { copyExact } from './functionsuse';
 import { Key, Sentence } from './parts';
-import { useApp, useAtom } from './use';
+import { useApp, useAtom, useLater } from './use';
 
 /* ---- head ------------------------------------------------------------------------------------ */
 
-function Verdict({
-  executions,
-  compared,
-}: {
-  executions: Executions;
-  compared: Compared | null;
-}): JSX.Element {
+function Verdict({ executions }: { executions: Executions }): JSX.Element {
+  const compared = useCompareState(s => s.compared);
   const subject = useCompareState(s => s.subject);
   const counts = useCompareState(s => s.counts);
   const isDraft = useCompareState(s => s.isDraft);
@@ -184,29 +179,29 @@ function Trouble(): JSX.Element | null {
 
 /* ---- body ------------------------------------------------------------------------------------ */
 
-function Diff({
-  executions,
-  compared,
-}: {
-  executions: Executions;
-  compared: Compared;
-}): JSX.Element {
+/** What the server said, each part in a frame of its own: a drag gets an answer every few frames. */
+function Flame({ executions }: { executions: Executions }): JSX.Element {
   const compare = useCompare();
+  const compared = useLater(useCompareState(s => s.compared));
   const subject = useCompareState(s => s.subject);
   const diff = useDiff(executions, compared);
-  const scope = { compare, executions, compared, diff };
-  return (
-    <>
-      <CompareFlame scope={scope} what={whatOf(subject)} />
-      <Ranked executions={executions} compared={compared} />
-    </>
-  );
+  if (!compared || !diff) return <div class="cmp-flame" />;
+  return <CompareFlame scope={{ compare, executions, compared, diff }} what={whatOf(subject)} />;
+}
+
+function Differences({ executions }: { executions: Executions }): JSX.Element | null {
+  const compared = useLater(useCompareState(s => s.compared));
+  return compared && <Ranked executions={executions} compared={compared} />;
+}
+
+function Line(): JSX.Element | null {
+  const waiting = useCompareState(s => s.waiting);
+  return waiting === 'compare' ? <div class="cmp-line" /> : null;
 }
 
 function Body(): JSX.Element {
   const executions = useCompareState(s => s.executions);
-  const compared = useCompareState(s => s.compared);
-  const waiting = useCompareState(s => s.waiting);
+  const waiting = useCompareState(s => (s.executions ? '' : s.waiting));
   const subject = useCompareState(s => s.subject);
   if (!executions)
     return (
@@ -227,8 +222,8 @@ function Body(): JSX.Element {
     );
   return (
     <>
-      {waiting === 'compare' && <div class="cmp-line" />}
-      <Verdict executions={executions} compared={compared} />
+      <Line />
+      <Verdict executions={executions} />
       <Trouble />
       <Tools executions={executions} />
       <div class="cmp-groups">
@@ -236,12 +231,9 @@ function Body(): JSX.Element {
         <GroupColumn side="b" executions={executions} />
       </div>
       <div class="cmp-below">
-        {compared ? (
-          <Diff executions={executions} compared={compared} />
-        ) : (
-          <div class="cmp-flame" />
-        )}
-        <ExecutionTable executions={executions} compared={compared} />
+        <Flame executions={executions} />
+        <Differences executions={executions} />
+        <ExecutionTable executions={executions} />
       </div>
     </>
   );

@@ -361,11 +361,11 @@ export function CompareFlame({ scope, what }: { scope: FlameScope; what: string 
   );
 }
 
-export function useDiff(executions: Executions, compared: Compared): DiffTree {
+export function useDiff(executions: Executions, compared: Compared | null): DiffTree | null {
   const focus = useCompareState(s => s.focus);
   const by = useCompareState(s => s.by);
   return useMemo(
-    () => diffTree(executions, compared, focus, by),
+    () => compared && diffTree(executions, compared, focus, by),
     [executions, compared, focus, by],
   );
 }

@@ -122,8 +122,9 @@ function Chips({ side, executions }: { side: Side; executions: Executions }): JS
 }
 
 interface Drag {
+  /** Of the chart in the page: it does not move meanwhile. */
+  left: number;
   from: number;
-  to: number;
   /** A border that stays where it is. */
   fixed: number | null;
   isMoved: boolean;
@@ -157,6 +158,22 @@ function BinTip({
   );
 }
 
+/** Of each answer; the chart below it stays as it is. */
+function Mean({ side, chart, executions, unit }: MeanOf): JSX.Element | null {
+  const value = useCompareState(s => {
+    const own = s.compared?.metrics.find(one => executions.metrics[one.metric]?.name === chart);
+    return side === 'a' ? own?.meanA : own?.meanB;
+  });
+  return value === undefined ? null : <>mean {valueWords(value, unit)} </>;
+}
+
+interface MeanOf {
+  side: Side;
+  chart: string;
+  executions: Executions;
+  unit: ReturnType<typeof unitOf>;
+}
+
 function Histogram({
   side,
   chart,
@@ -169,14 +186,12 @@ function Histogram({
   isLarge: boolean;
 }): JSX.Element {
   const compare = useCompare();
-  const turn = useCompareState(s => s.turn);
-  const linear = useCompareState(s => s.linear);
+  const turn = useCompareState(s => s.turns[side]);
+  const isLinear = useCompareState(s => s.linear.has(chart));
   const scale = useCompareState(s => s.scale);
   const group = useCompareState(s => s.groups[side]);
-  const mean = useCompareState(s =>
-    s.compared?.metrics.find(one => executions.metrics[one.metric]?.name === chart),
-  );
-  const [drag, setDrag] = useState<Drag | null>(null);
+  const drag = useRef<Drag | null>(null);
+  const [isDragged, setDragged] = useState(false);
   const [over, setOver] = useState(-1);
   const unit = chart.startsWith('#') ? 'ns' : unitOf(executions, chart);
   const bins = compare.chartBins(chart);
@@ -190,12 +205,12 @@ function Histogram({
     if (bins)
       paintCompareHist(pane, {
         ...{ bins, own, side, unit, scale },
-        ...{ brush: range && { min: range.min, max: range.max }, isPreview: drag !== null },
+        ...{ brush: range && { min: range.min, max: range.max }, isPreview: isDragged },
       });
   });
   const frame = useRef(0);
   const place = (event: PointerEvent): number =>
-    event.clientX - holder.current!.getBoundingClientRect().left;
+    event.clientX - (drag.current?.left ?? holder.current!.getBoundingClientRect().left);
   /** Once a frame: what comes in between is not drawn. */
   const brush = (a: number, b: number, isFree: boolean, isDragged: boolean): void => {
     cancelAnimationFrame(frame.current);
@@ -216,19 +231,20 @@ function Histogram({
   };
   const move = (event: PointerEvent): void => {
     const x = place(event);
-    if (!drag) return setOver(binUnder(bins, width, x));
-    const isMoved = drag.isMoved || Math.abs(x - drag.from) > CLICK;
-    setDrag({ ...drag, to: x, isMoved });
-    if (isMoved) brush(drag.fixed ?? drag.from, x, event.altKey, true);
+    const own = drag.current;
+    if (!own) return setOver(binUnder(bins, width, x));
+    own.isMoved ||= Math.abs(x - own.from) > CLICK;
+    if (own.isMoved) brush(own.fixed ?? own.from, x, event.altKey, true);
   };
   const up = (event: PointerEvent): void => {
-    if (!drag) return;
-    setDrag(null);
+    const own = drag.current;
+    if (!own) return;
     const x = place(event);
-    if (drag.isMoved) brush(drag.fixed ?? drag.from, x, event.altKey, false);
+    drag.current = null;
+    setDragged(false);
+    if (own.isMoved) brush(own.fixed ?? own.from, x, event.altKey, false);
     else if (range) compare.remove(side, range);
   };
-  const isLinear = linear.has(chart);
   const words = chartWords(executions, chart);
   /** Without a pointer: edges go from bin to bin. */
   const key = (event: KeyboardEvent): void => {
@@ -248,7 +264,6 @@ function Histogram({
       said: `${LETTER[side]}: ${said}, ${integer(n)} of ${integer(executions.n)}`,
     }));
   };
-  const value = mean && (side === 'a' ? mean.meanA : mean.meanB);
   return (
     <div class={isLarge ? 'cmp-hist large' : 'cmp-hist'}>
       <p class="cmp-hist-head">
@@ -256,7 +271,7 @@ function Histogram({
           {words}
         </b>
         <small>
-          {value !== undefined && `mean ${valueWords(value, unit)} `}
+          <Mean {...{ side, chart, executions, unit }} />
           <button
             class="link"
             title="Linear or logarithmic axis"
@@ -290,8 +305,10 @@ function Histogram({
         onPointerDown={event => {
           if (event.button !== 0) return;
           event.currentTarget.setPointerCapture(event.pointerId);
-          const x = place(event);
-          setDrag({ from: x, to: x, fixed: edgeNear(x), isMoved: false });
+          const { left } = event.currentTarget.getBoundingClientRect();
+          const from = event.clientX - left;
+          drag.current = { left, from, fixed: edgeNear(from), isMoved: false };
+          setDragged(true);
         }}
         onPointerMove={move}
         onPointerUp={up}

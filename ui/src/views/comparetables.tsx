@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Ranked differences, executions of both groups, and what B is slow for.
 import type { JSX } from 'preact';
-import { useMemo } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { contextOf, numberOf } from '../lib/compare';
 import type { Executions, Side } from '../lib/compare';
 import { causeWords, isUnsure, methodOf, pWords, signed, stepOf, whereOf } from '../lib/compared';
@@ -12,6 +12,7 @@ import { quoted } from '../lib/health';
 import { Gap, useRowsInView } from './functionsuse';
 import { filterByNode, wholeDifference } from './compareflame';
 import { LETTER, metricWords, SideSwatch, useCompare, useCompareState } from './compareuse';
+import { memo, useLater } from './use';
 
 const MOST_RANKED = 200;
 const UNEXPLAINED = 2; // of weft_confidence
@@ -118,6 +119,7 @@ function RankedRow({
   const where = whereOf(contextOf(executions, nodes.node[i]!));
   const whole = wholeDifference(compared);
   const isSure = !isUnsure(compared, i);
+  const state = [where.state || 'running', where.lock].filter(Boolean).join(', ');
   const own = nodes.difference[i]!;
   return (
     <tr
@@ -135,7 +137,9 @@ function RankedRow({
           <span>{where.place || where.thread || 'all'}</span>
         </button>
       </th>
-      <td class="dim clip">{[where.state || 'running', where.lock].filter(Boolean).join(', ')}</td>
+      <td class="dim clip" title={state}>
+        {state}
+      </td>
       <td class="clip">{where.thread || '\u2013'}</td>
       <td class="num" data-ns={String(Math.round(nodes.meanA[i]!))}>
         {duration(nodes.meanA[i]!)}
@@ -332,6 +336,9 @@ function CauseButton({
   );
 }
 
+const FIRST_CAUSES = 3; // there is room for, below the differences
+const MOST_CAUSES = 12;
+
 function Causes({
   executions,
   compared,
@@ -339,18 +346,30 @@ function Causes({
   executions: Executions;
   compared: Compared;
 }): JSX.Element | null {
-  if (compared.causes.length === 0) return null;
+  const now = useCompareState(s => s.cause);
+  const [isOpen, setOpen] = useState(false);
+  const { causes } = compared;
+  if (causes.length === 0) return null;
+  const hasAll = isOpen || now >= FIRST_CAUSES; // the one that is chosen is seen
+  const more = causes.length - FIRST_CAUSES;
   return (
     <div class="cmp-causes">
-      <b>B in itself</b>
+      <p>
+        <b>B in itself</b>
+        {more > 0 && (
+          <button class="link" aria-expanded={hasAll} onClick={() => setOpen(!hasAll)}>
+            {hasAll ? 'fewer' : `${integer(more)} more`}
+          </button>
+        )}
+      </p>
       <ul>
-        {compared.causes.slice(0, 6).map((cause, i) => (
+        {causes.slice(0, hasAll ? MOST_CAUSES : FIRST_CAUSES).map((cause, i) => (
           <CauseButton key={i} index={i} {...{ executions, cause }} />
         ))}
+        {hasAll && causes.length > MOST_CAUSES && (
+          <li class="dim">{plural(causes.length - MOST_CAUSES, 'smaller group')} not listed</li>
+        )}
       </ul>
-      {compared.causes.length > 6 && (
-        <small>{compared.causes.length - 6} smaller groups more</small>
-      )}
     </div>
   );
 }
@@ -420,20 +439,19 @@ function listed(
   return out.subarray(0, n);
 }
 
-function ExecutionRow({
-  executions,
-  i,
-  most,
-  metric,
-}: {
+interface RowShows {
   executions: Executions;
   i: number;
+  /** Bits of the groups it is in. */
+  member: number;
   most: number;
   metric: number;
-}): JSX.Element {
+  isTicked: boolean;
+}
+
+/** Drawn again only when it shows something else: a drag moves most rows, and changes few. */
+const ExecutionRow = memo(({ executions, i, member, most, metric, isTicked }: RowShows) => {
   const compare = useCompare();
-  const isTicked = useCompareState(s => s.ticked.includes(i));
-  const member = compare.members[i]!;
   const side: Side | 'none' = (member & 2) !== 0 ? 'b' : (member & 1) !== 0 ? 'a' : 'none';
   const source = executions.sources[executions.source[i]!];
   const canOpen = compare.threadOf(i) >= 0;
@@ -490,7 +508,7 @@ function ExecutionRow({
       )}
     </tr>
   );
-}
+});
 
 /** The address of an execution of another trace that is served; '' if it is of none. */
 function elsewhere(executions: Executions, i: number): string {
@@ -515,17 +533,12 @@ const LISTS = [
   ['all', 'all'],
 ] as const;
 
-export function ExecutionTable({
-  executions,
-  compared,
-}: {
-  executions: Executions;
-  compared: Compared | null;
-}): JSX.Element {
+export function ExecutionTable({ executions }: { executions: Executions }): JSX.Element {
   const compare = useCompare();
   const list = useCompareState(s => s.list);
-  const turn = useCompareState(s => s.turn);
+  const turn = useLater(useCompareState(s => s.turns.a + s.turns.b));
   const cause = useCompareState(s => s.cause);
+  const compared = useCompareState(s => (s.cause < 0 ? null : s.compared));
   const ticked = useCompareState(s => s.ticked);
   const charts = useCompareState(s => s.charts);
   const ofCause = useMemo(() => {
@@ -617,7 +630,12 @@ export function ExecutionTable({
           <tbody>
             <Gap rows={view.first} columns={columns} />
             {[...rows.subarray(view.first, view.end)].map(i => (
-              <ExecutionRow key={i} {...{ executions, i, most, metric }} />
+              <ExecutionRow
+                key={i}
+                {...{ executions, i, most, metric }}
+                member={compare.members[i]!}
+                isTicked={ticked.includes(i)}
+              />
             ))}
             <Gap rows={rows.length - view.end} columns={columns} />
           </tbody>

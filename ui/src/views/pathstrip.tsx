@@ -30,6 +30,9 @@ function PartLabel({ part, top }: { part: StripPart; top: number }): JSX.Element
   const now = usePathState(s => s.now);
   if (!one) return <></>;
   const { span } = one.pick;
+  const whole = one.pick.label || paths.nameOf(one.pick.thread);
+  const number = /#\d+$/.exec(whole)?.[0] ?? ''; // it is not cut
+  const name = whole.slice(0, whole.length - number.length);
   return (
     <li style={{ top: `${part.top - top + STRIP_AXIS}px`, height: `${part.height}px` }}>
       <p class="path-title">
@@ -39,8 +42,10 @@ function PartLabel({ part, top }: { part: StripPart; top: number }): JSX.Element
           title={`${paths.title(one)}, from ${exact(span.t0)}`}
           onClick={() => paths.choose(part.index)}
         >
-          <b>{part.index + 1}</b> {one.pick.label || paths.nameOf(one.pick.thread)}{' '}
-          <small>{duration(span.t1 - span.t0)}</small>
+          <span class="clip">
+            <b>{part.index + 1}</b> {name}
+          </span>{' '}
+          {number && <span>{number}</span>} <small>{duration(span.t1 - span.t0)}</small>
         </button>
         <button
           class="link"

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // How components listen to the state.
-import { createContext } from 'preact';
+import { Component, createContext, createElement } from 'preact';
+import type { ComponentType, JSX, VNode } from 'preact';
 import { useContext, useEffect, useReducer, useRef, useState } from 'preact/hooks';
 import type { Atom } from '../lib/atom';
 import type { App, State } from '../state/app';
+import { inTurn, notInTurn } from './turns';
 
 export const AppContext = createContext<App | null>(null);
 
@@ -54,6 +56,26 @@ export function useRested<T>(
   return held.value;
 }
 
+/** Each value a frame or more after it came, and at most one such piece of work a frame; of several
+ * that come meanwhile, the last. A panel that costs does not hold up what follows a drag. */
+export function useLater<T>(value: T): T {
+  const [, redraw] = useReducer((n: number) => n + 1, 0);
+  const [held] = useState(() => {
+    const own = { shown: value, next: value, take: (): void => undefined };
+    own.take = (): void => {
+      own.shown = own.next;
+      redraw(undefined);
+    };
+    return own;
+  });
+  held.next = value;
+  useEffect(() => {
+    if (!Object.is(held.shown, value)) inTurn(held.take);
+  }, [value]);
+  useEffect(() => () => notInTurn(held.take), []);
+  return held.shown;
+}
+
 /** The same of any atom. */
 export function useAtom<A, T>(state: Atom<A>, choose: (state: A) => T): T {
   const [, redraw] = useReducer((n: number) => n + 1, 0);
@@ -70,4 +92,18 @@ export function useAtom<A, T>(state: Atom<A>, choose: (state: A) => T): T {
     return state.subscribe(look);
   }, [state]);
   return value;
+}
+
+/** A component that is drawn again only for other properties (or by what it listens to itself). */
+export function memo<P extends object>(draw: (props: P) => JSX.Element): ComponentType<P> {
+  return class extends Component<P> {
+    override shouldComponentUpdate(next: P): boolean {
+      const keys = Object.keys(next) as (keyof P)[];
+      return keys.some(key => !Object.is(next[key], this.props[key]));
+    }
+
+    override render(): VNode {
+      return createElement(draw as ComponentType<object>, this.props);
+    }
+  };
 }
