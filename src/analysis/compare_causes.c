@@ -21,7 +21,7 @@ enum { SIGNATURE_FUNCTIONS = 3, NEST_CLUSTERS_MAX = 1024 };
 static const double HALF = 0.5;     /* of what is slower, for a node that stands out */
 static const double UNUSUAL = 0.05; /* of B's time in a function, if A has less */
 static const double NAMING = 0.1;   /* of what is slower below a context, for what does not only
-                                     * happen   to the thread to name it */
+                                     * happen to the thread to name it */
 static const double NESTED =
     0.3; /* of what a cluster is slower, for one within it to be the same */
 
@@ -207,14 +207,31 @@ static bool is_mishap(const struct causes *causes, uint32_t node, uint32_t conte
     return false;
 }
 
-/* What is slower at `context` and below, exclusive means that exceed A's: of what only happens to
- * the thread, or of the rest; and the node of it that has most, WEFT_ID_NONE if none has any. */
+/* What takes time below a context: a wait or work; what only happens to the thread, because of
+ * threads of its program or of another one. */
+enum kind { KIND_WORK, KIND_MISHAP, KIND_MISHAP_OF_OTHERS };
+
+static enum kind kind_of(const struct causes *causes, uint32_t node, uint32_t context)
+{
+    const struct weft_frame *frames = causes->base->matrix->frames;
+    if (!is_mishap(causes, node, context))
+        return KIND_WORK;
+    for (; node > context; node = causes->tree.parent[node]) {
+        const struct weft_frame *frame = &frames[causes->tree.frame[node]];
+        if (frame->kind == WEFT_FRAME_THREAD && frame->module.n_bytes > 0)
+            return KIND_MISHAP_OF_OTHERS;
+    }
+    return KIND_MISHAP;
+}
+
+/* What is slower at `context` and below, exclusive means that exceed A's, of a kind; and the node
+ * of it that has most, WEFT_ID_NONE if none has any. */
 struct largest {
     uint32_t node;
     double most_ns, sum_ns;
 };
 
-static struct largest largest_of(const struct causes *causes, uint32_t context, bool is_of_mishaps)
+static struct largest largest_of(const struct causes *causes, uint32_t context, enum kind kind)
 {
     const struct profile *profile = &causes->profile;
     struct largest largest = { .node = WEFT_ID_NONE };
@@ -222,7 +239,7 @@ static struct largest largest_of(const struct causes *causes, uint32_t context, 
         const uint32_t node = profile->touched[i];
         const double slower_ns = profile->weighted[node] - causes->tree.mean_ns[node];
         if (!(slower_ns > 0) || !is_below(&causes->tree, node, context) ||
-            is_mishap(causes, node, context) != is_of_mishaps)
+            kind_of(causes, node, context) != kind)
             continue;
         largest.sum_ns += slower_ns;
         if (slower_ns > largest.most_ns) {
@@ -252,15 +269,20 @@ static bool is_noise(const struct causes *causes, uint32_t node)
 
 /* What names a context: what happens to the thread anywhere only if there is little else. A thread
  * that holds a lock is preempted all the longer the busier the machine is, but it is the lock that
- * others wait for. */
-static uint32_t largest_own(const struct causes *causes, uint32_t context)
+ * others wait for. What threads of the program do to most slow executions names them, even if
+ * another program does more. */
+static uint32_t largest_own(const struct causes *causes, uint32_t context, size_t n_items)
 {
-    const struct largest own = largest_of(causes, context, false);
-    const struct largest mishaps = largest_of(causes, context, true);
-    if (own.node == WEFT_ID_NONE)
-        return mishaps.node;
-    const double least = is_noise(causes, own.node) ? HALF : NAMING;
-    return own.sum_ns >= least * (own.sum_ns + mishaps.sum_ns) ? own.node : mishaps.node;
+    const struct largest work = largest_of(causes, context, KIND_WORK);
+    const struct largest own = largest_of(causes, context, KIND_MISHAP);
+    const struct largest others = largest_of(causes, context, KIND_MISHAP_OF_OTHERS);
+    const double mishaps_ns = own.sum_ns + others.sum_ns;
+    const double of_work = work.node != WEFT_ID_NONE && is_noise(causes, work.node) ? HALF : NAMING;
+    const bool is_of_most = (double)n_items > HALF * (double)causes->table->n_b;
+    const double of_own = is_of_most ? NAMING : HALF;
+    if (work.node != WEFT_ID_NONE && work.sum_ns >= of_work * (work.sum_ns + mishaps_ns))
+        return work.node;
+    return own.node != WEFT_ID_NONE && own.sum_ns >= of_own * mishaps_ns ? own.node : others.node;
 }
 
 /* ---- likeness -------------------------------------------------------------------------------- */
@@ -544,7 +566,8 @@ static uint64_t name_of(struct causes *causes, uint32_t cluster)
     if (causes->clusters[cluster].key == WEFT_ID_NONE)
         return UINT64_MAX;
     const uint32_t context = standing_out(causes);
-    const uint32_t largest = largest_own(causes, context == WEFT_ID_NONE ? 0 : context);
+    const uint32_t largest = largest_own(causes, context == WEFT_ID_NONE ? 0 : context,
+                                         causes->clusters[cluster].n_items);
     return largest == WEFT_ID_NONE ? UINT64_MAX - 1 : spoken_likeness(causes, largest);
 }
 
@@ -649,7 +672,7 @@ static void fill_cause(struct causes *causes, const size_t *starts, uint32_t clu
         return;
     uint32_t context = standing_out(causes);
     context = context == WEFT_ID_NONE ? 0 : context;
-    const uint32_t named = largest_own(causes, context);
+    const uint32_t named = largest_own(causes, context, cause->n_items);
     cause->context_ns = excess(causes, context);
     if (named != WEFT_ID_NONE)
         cause->node = real_node(causes, starts, cluster, named, &cause->difference_ns);

@@ -21,6 +21,15 @@ BROKEN = [
 FIXED = [("case1_cpu_fixed", "ctl-100hz"), ("case3_lock_fixed", None)]
 
 
+def nameless_store(name):
+    """The trace of a run whose programs are not at hand."""
+    folder = next(unpack_all(f"kernel/{name}")[0].rglob("truth.tsv")).parent
+    store = WORK / f"{name}-nameless.weft"
+    if not store.exists():
+        run("import", "-q", "-o", store, folder / "perf.data")
+    return store
+
+
 def named_store(name):
     """The trace of a run, with the names of its programs."""
     folder = next(unpack_all(f"kernel/{name}")[0].rglob("truth.tsv")).parent
@@ -47,6 +56,10 @@ def check_broken():
         sentence = first_sentence(found["explanation"])
         ok(found["significant"] and all(word in sentence for word in wanted),
            f"{name}: the first sentence names {', '.join(wanted)}", sentence)
+    found = diagnose(nameless_store("case1_cpu_bug"), None)[0]
+    ok(found["significant"] and "thread `tlm-30hz`" in first_sentence(found["explanation"]),
+       "case1 without names of functions: its own thread is told, beside another program",
+       found["explanation"])
     causes = [cause for cause in diagnose(named_store("case4_sleep_bug"), None)[0]["causes"]
               if cause["place"] == "program"]
     ok(len(causes) == 2 and causes[0]["executions"] == 23 and "wait_before_retry" in causes[0]["path"]

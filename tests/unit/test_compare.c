@@ -359,6 +359,45 @@ static void test_causes(uint64_t seed)
     weft_ecct_matrix_free(matrix);
 }
 
+/* A thread of the program and one of another program take the processor from all slow executions;
+ * the program's own is named if it does a tenth of it, though the other does more. */
+static void test_preempted(uint64_t seed, double own_share, bool is_own)
+{
+    enum { ITEMS = 200 };
+    struct matrix_builder made;
+    uint8_t members[ITEMS];
+    matrix_begin(&made);
+    (void)matrix_source(&made, "a.weft", "");
+    const uint32_t step = matrix_node(&made, 0, WEFT_FRAME_FUNCTION, "step");
+    const uint32_t run = matrix_node(&made, step, WEFT_FRAME_STATE, "running");
+    const uint32_t lost = matrix_node(&made, step, WEFT_FRAME_STATE, "preempted");
+    const uint32_t own = matrix_node(&made, lost, WEFT_FRAME_THREAD, "telemetry");
+    const uint32_t other = matrix_node(&made, lost, WEFT_FRAME_THREAD, "zip");
+    made.frames.items[made.nodes.items[other].frame].module = matrix_text(&made, "zip");
+    const uint32_t encode = matrix_node(&made, own, WEFT_FRAME_FUNCTION, "encode");
+    const uint32_t compress = matrix_node(&made, other, WEFT_FRAME_FUNCTION, "compress");
+    for (uint64_t i = 0; i < ITEMS; i++) {
+        matrix_item(&made, 0, "control", i * 1000000);
+        matrix_value(&made, run, noisy(&seed, 300e3, 0.1));
+        members[i] = i % 2 ? WEFT_IN_B : WEFT_IN_A;
+        if (members[i] == WEFT_IN_A)
+            continue;
+        matrix_value(&made, encode, noisy(&seed, own_share * 10e6, 0.05));
+        matrix_value(&made, compress, noisy(&seed, (1 - own_share) * 10e6, 0.05));
+    }
+    struct weft_ecct_matrix *matrix = matrix_end(&made);
+    struct weft_comparer *comparer;
+    if (weft_comparer_new(matrix, &comparer, NULL) != WEFT_OK)
+        return;
+    struct weft_compare_table *table = compare(comparer, members, 16, true);
+    tap_ok(table->n_causes == 1 && table->causes[0].node == (is_own ? encode : compress),
+           "%.0f %% of what preempts is the program's own: it is %s", own_share * 100,
+           is_own ? "named" : "not named");
+    weft_compare_table_free(table);
+    weft_comparer_free(comparer);
+    weft_ecct_matrix_free(matrix);
+}
+
 /* ---- edges ----------------------------------------------------------------------------------- */
 
 static void test_small_groups(uint64_t seed)
@@ -469,6 +508,8 @@ int main(void)
     test_small_groups(seed);
     test_kept(seed);
     test_causes(seed);
+    test_preempted(seed, 0.2, true);
+    test_preempted(seed, 0.05, false);
     test_same(seed, 0.5, 1000, "halves");
     test_same(seed, 0.05, 200, "a small part");
     test_same(seed, 0.95, 200, "a large part");
