@@ -9,10 +9,10 @@
 #include <ctype.h>
 
 /* Recordings tell system calls as operations. */
-static bool has_operation(const struct weft_trace *trace, const struct weft_rule *rule)
+static bool has_operations(const struct weft_trace *trace)
 {
     for (uint32_t id = 0; id < weft_trace_n_functions(trace); id++)
-        if (weft_operation_is(trace, id, rule->name))
+        if (weft_operation_is(trace, id, WEFT_STR("*")))
             return true;
     return false;
 }
@@ -36,7 +36,7 @@ bool weft_rule_has_kind(const struct weft_trace *trace, const struct weft_rule *
     }
     const bool is_of_system =
         rule->event == WEFT_EVENT_SYSCALL_ENTER || rule->event == WEFT_EVENT_SYSCALL_EXIT;
-    return meta->events_of_kind[rule->event] > 0 || (is_of_system && has_operation(trace, rule));
+    return meta->events_of_kind[rule->event] > 0 || (is_of_system && has_operations(trace));
 }
 
 /* Without * at both ends. */
