@@ -328,8 +328,12 @@ export function longestFirst(curves: Curve[], most: number): { drawn: Curve[]; l
 
 /* ---- objects ---- */
 
-/** An address alone does not say what is there. */
+const LOCKS = /^(mutex|rwlock|spin|condition|semaphore|barrier|once|join)/;
+
+/** An address or a variable's name alone does not say what is there. */
 export function objectName(object: Pick<WaitObject, 'name' | 'kind'> | undefined): string {
   if (!object) return 'object not told';
-  return object.name.startsWith('0x') ? `${object.kind} ${object.name}` : object.name;
+  const { name, kind } = object;
+  const isBare = name.startsWith('0x') || (LOCKS.test(kind) && !name.includes(kind));
+  return isBare ? `${kind} ${name}` : name;
 }
