@@ -3,25 +3,28 @@
  * Binary search, for all that is in some order:
  *
  *     size_t row;
- *     WEFT_SEARCH(row, n_rows, rows[row].start_ns < at_ns); // the first that begins at at_ns or
- * later
+ *     WEFT_SEARCH(row, n_rows, rows[row].start_ns < at_ns); // the first that begins no earlier
  */
 #ifndef WEFT_BASE_SEARCH_H
 #define WEFT_BASE_SEARCH_H
+
+/* Between search_low and search_high, of either search below. */
+#define WEFT_SEARCH_REST(place, is_before)                                                         \
+    while (search_low < search_high) {                                                             \
+        (place) = search_low + (search_high - search_low) / 2;                                     \
+        if (is_before)                                                                             \
+            search_low = (place) + 1;                                                              \
+        else                                                                                       \
+            search_high = (place);                                                                 \
+    }                                                                                              \
+    (place) = search_low
 
 /* Sets the variable `place` to the first place below `n` at which `is_before`, an expression of
  * `place`, is false: it is true of those before, false of those behind. `n`, if there is none. */
 #define WEFT_SEARCH(place, n, is_before)                                                           \
     do {                                                                                           \
         __typeof__(place) search_low = 0, search_high = (n);                                       \
-        while (search_low < search_high) {                                                         \
-            (place) = search_low + (search_high - search_low) / 2;                                 \
-            if (is_before)                                                                         \
-                search_low = (place) + 1;                                                          \
-            else                                                                                   \
-                search_high = (place);                                                             \
-        }                                                                                          \
-        (place) = search_low;                                                                      \
+        WEFT_SEARCH_REST(place, is_before);                                                        \
     } while (0)
 
 /* The same, for who knows about where it is: O(log of how far it is from there). */
@@ -45,14 +48,7 @@
             if (search_high >= search_step)                                                        \
                 search_low = search_high - search_step + 1;                                        \
         }                                                                                          \
-        while (search_low < search_high) {                                                         \
-            (place) = search_low + (search_high - search_low) / 2;                                 \
-            if (is_before)                                                                         \
-                search_low = (place) + 1;                                                          \
-            else                                                                                   \
-                search_high = (place);                                                             \
-        }                                                                                          \
-        (place) = search_low;                                                                      \
+        WEFT_SEARCH_REST(place, is_before);                                                        \
     } while (0)
 
 #endif
