@@ -10,18 +10,12 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
+import tap  # noqa: E402
+from tap import ok  # noqa: E402
+
 WEFT = sys.argv[1]
 WORK = pathlib.Path(tempfile.mkdtemp(dir=os.environ.get("WEFT_BUILD_ROOT")))
-n_run = n_failed = 0
-
-
-def ok(is_ok, name, note=""):
-    global n_run, n_failed
-    n_run += 1
-    n_failed += not is_ok
-    print(f"{'ok' if is_ok else 'not ok'} {n_run} - {name}", flush=True)
-    if not is_ok:
-        print("#", str(note)[:900].replace("\n", "\n# "))
 
 
 def weft(*arguments):
@@ -151,5 +145,4 @@ for form in "csv", "json":
 done = weft("executions", TRACE, "--begin", "syscall_exit:accept*", "--end",
             "syscall_enter:shutdown", "--match", "fd")
 ok("nothing of the kind 'syscall_exit'" in done.stderr, "what the trace lacks is told", done.stderr)
-print(f"1..{n_run}")
-sys.exit(1 if n_failed else 0)
+tap.done()

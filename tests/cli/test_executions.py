@@ -12,19 +12,12 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
+import tap  # noqa: E402
+from tap import ok  # noqa: E402
+
 WEFT, TRANSFERS = sys.argv[1:3]
 WORK = pathlib.Path(tempfile.mkdtemp(dir=os.environ.get("WEFT_BUILD_ROOT")))
-n_run = 0
-n_failed = 0
-
-
-def ok(is_ok, name, note=""):
-    global n_run, n_failed
-    n_run += 1
-    n_failed += not is_ok
-    print(f"{'ok' if is_ok else 'not ok'} {n_run} - {name}", flush=True)
-    if not is_ok:
-        print("#", str(note)[:900].replace("\n", "\n# "))
 
 
 def weft(*arguments):
@@ -494,6 +487,5 @@ done = weft("executions", TRACE, "--begin", "call:batch", "--db", WORK / "not.db
 ok(done.returncode == 1 and "not.db" in done.stderr, "not into another file", done.stderr)
 ok((WORK / "not.db").read_text() == "this is no database", "which stays as it is")
 
-print(f"1..{n_run}")
 subprocess.run(["rm", "-rf", WORK], check=False)
-sys.exit(n_failed > 0)
+tap.done()
