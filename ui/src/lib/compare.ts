@@ -299,15 +299,20 @@ export function readGroup(executions: Executions, text: string): Group {
 
 /** How the groups are shown, as the address has it. */
 export interface View {
-  /** Metrics, and contexts as "#NODE". */
+  /** Metrics, and contexts as "#NODE", with a chart of their own. */
   charts: readonly string[];
+  /** Of charts: linear axes. */
   linear: ReadonlySet<string>;
   scale: CountScale | 'fit';
   statistic: Statistic;
+  /** Whose mean the widths of the flame graph are. */
   by: Side;
+  /** Nodes of the tree, -1: none. */
   node: number;
   focus: number;
+  /** Executions ticked. */
   ticked: readonly number[];
+  /** Only the executions of this cause are listed; -1: all. */
   cause: number;
   list: 'both' | 'a' | 'b' | 'all';
 }

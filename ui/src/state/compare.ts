@@ -18,7 +18,7 @@ import * as compare from '../lib/compare';
 import type { Condition, Executions, FirstCut, Group, Ranged, Side } from '../lib/compare';
 import { makeBins } from '../lib/comparebins';
 import type { MetricBins } from '../lib/comparebins';
-import type { Compared, Statistic } from '../lib/compared';
+import type { Compared } from '../lib/compared';
 import type { CountScale } from '../lib/histogram';
 import type { Pick } from '../lib/pathpick';
 import type { App } from './app';
@@ -44,7 +44,7 @@ export interface Database {
 
 export type Groups = Record<Side, Group>;
 
-export interface CompareState {
+export interface CompareState extends compare.View {
   /** null: not asked yet. */
   databases: readonly Database[] | null;
   proposals: readonly Proposal[];
@@ -63,22 +63,6 @@ export interface CompareState {
   /** Something is asked. */
   waiting: '' | 'types' | 'executions' | 'compare';
   error: string;
-  /** Metrics, and contexts as "#NODE", with a chart of their own. */
-  charts: readonly string[];
-  /** Of charts: linear axes. */
-  linear: ReadonlySet<string>;
-  scale: CountScale | 'fit';
-  statistic: Statistic;
-  /** Whose mean the widths of the flame graph are. */
-  by: Side;
-  /** Nodes of the tree, -1: none. */
-  node: number;
-  focus: number;
-  /** Executions ticked. */
-  ticked: readonly number[];
-  /** Only the executions of this cause are listed; -1: all. */
-  cause: number;
-  list: 'both' | 'a' | 'b' | 'all';
 }
 
 const DRAFT_MS = 30; // between two questions of a drag
