@@ -23,7 +23,8 @@ struct finding {
 
 /* Where the events of a thread are read. */
 struct place {
-    bool is_in_futex, is_interrupted;
+    bool is_in_futex;
+    unsigned n_interrupts; /* one within the other */
 };
 
 bool weft_kin_are_untold(const struct weft_trace *trace)
@@ -80,11 +81,13 @@ static bool see(struct finding *finding, uint32_t thread_id, const struct weft_e
                              weft_str_equal(event->name, WEFT_STR("futex"));
         break;
     case WEFT_EVENT_IRQ_ENTER:
+        place->n_interrupts++;
+        break;
     case WEFT_EVENT_IRQ_EXIT:
-        place->is_interrupted = event->kind == WEFT_EVENT_IRQ_ENTER;
+        place->n_interrupts -= place->n_interrupts > 0;
         break;
     case WEFT_EVENT_WAKING:
-        if (place->is_in_futex && !place->is_interrupted)
+        if (place->is_in_futex && place->n_interrupts == 0)
             tie(finding, thread_id, event->next_thread_id);
         break;
     case WEFT_EVENT_INSTANT:

@@ -12,7 +12,11 @@
 
 /* Of a block of calls that all differ in time; and how many calls are written down in the time of
  * one question without. */
-enum { BLOCK_BYTES = 2 * WEFT_FORMAT_BLOCK_ROWS * sizeof(struct weft_top), ROWS_OF_QUESTION = 32 };
+enum {
+    BLOCK_BYTES =
+        WEFT_FORMAT_BLOCK_ROWS * (2 * sizeof(struct weft_top) + sizeof(struct weft_top_context)),
+    ROWS_OF_QUESTION = 32
+};
 
 /* A call that is open. */
 struct frame {
@@ -181,7 +185,7 @@ enum weft_code weft_tops_find(struct weft_tops *tops, uint32_t thread_id, uint64
     *block = NULL;
     const struct weft_block_info *info =
         tops->most ? block_of(tops, thread_id, from_ns, to_ns, &number) : NULL;
-    if (!info)
+    if (!info || info->n_rows > WEFT_FORMAT_BLOCK_ROWS) /* larger ones, of others, are not kept */
         return WEFT_OK;
     const size_t slot = weft_slots_find(&tops->uses, tops->most, thread_id, number, &is_held);
     struct weft_top_block *found = &tops->blocks[slot];

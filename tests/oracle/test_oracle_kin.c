@@ -142,6 +142,18 @@ static bool is_within(const struct scene *scene, uint32_t t, size_t at, enum wha
     return false;
 }
 
+/* Interrupts lie within each other; an end without a begin says nothing. */
+static bool is_interrupted(const struct scene *scene, uint32_t t, size_t at)
+{
+    int depth = 0;
+    for (size_t i = 0; i < at; i++)
+        if (scene->events[t][i].what == IRQ_BEGIN)
+            depth++;
+        else if (scene->events[t][i].what == IRQ_END && depth > 0)
+            depth--;
+    return depth > 0;
+}
+
 static void twin_leaders(const struct scene *scene, uint32_t *leaders)
 {
     bool is_tied[MOST_THREADS][MOST_THREADS] = { 0 };
@@ -153,7 +165,7 @@ static void twin_leaders(const struct scene *scene, uint32_t *leaders)
             const bool is_fork = what == FORK && !runs_another(scene, to);
             const bool is_wake = what == WAKE &&
                                  is_within(scene, t, i, FUTEX_BEGIN, OTHER_BEGIN, CALL_END) &&
-                                 !is_within(scene, t, i, IRQ_BEGIN, IRQ_END, IRQ_END);
+                                 !is_interrupted(scene, t, i);
             if ((is_fork || is_wake) && scene->tids[t] && scene->tids[to])
                 is_tied[t][to] = is_tied[to][t] = true;
         }

@@ -141,7 +141,7 @@ static enum weft_code name_object(struct naming *naming, const struct rec_place 
             code = name_variable(naming, &variable, &here, err);
         if (code != WEFT_OK || !variable.is_found)
             continue;
-        if (!is_first && here.name != object->name) {
+        if (!is_first && (here.name != object->name || here.place != object->place)) {
             *object = (struct object){ WEFT_ID_NONE, WEFT_ID_NONE };
             break;
         }
@@ -182,7 +182,7 @@ static enum weft_code name_process(struct naming *naming, struct rec_place *cons
                                    size_t n_places, struct weft_sink *sink, struct weft_err *err)
 {
     enum weft_code code = WEFT_OK;
-    naming->objects.n = naming->counts.n = 0;
+    naming->objects.n = 0;
     for (size_t k = 0; code == WEFT_OK && k < n_places; k++) {
         struct object *object = WEFT_VEC_PUSH(&naming->objects);
         code = object ? name_object(naming, places[k], object, err) : no_memory(err);
@@ -192,6 +192,9 @@ static enum weft_code name_process(struct naming *naming, struct rec_place *cons
     for (size_t k = 0; code == WEFT_OK && k < n_places; k++)
         if (naming->objects.items[k].name != WEFT_ID_NONE)
             code = tell(naming, places[k], &naming->objects.items[k], sink, err);
+    for (size_t k = 0; k < naming->objects.n; k++) /* another process has names of its own */
+        if (naming->objects.items[k].name < naming->counts.n)
+            naming->counts.items[naming->objects.items[k].name] = 0;
     return code;
 }
 

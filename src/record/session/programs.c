@@ -362,6 +362,9 @@ struct new_files {
 static enum weft_code open_new(struct programs *programs, const char *name, struct new_files *files,
                                struct weft_err *err)
 {
+    for (size_t k = 0; k < files->n; k++) /* a folder that changes may list it twice */
+        if (strcmp(files->items[k].name, name) == 0)
+            return WEFT_OK;
     struct ring_file *file = WEFT_VEC_PUSH(files);
     if (!file)
         return no_memory(err);
@@ -375,7 +378,8 @@ static enum weft_code open_new(struct programs *programs, const char *name, stru
 static int by_start(const void *a, const void *b)
 {
     const struct ring_file *x = a, *y = b;
-    return (x->start_ticks > y->start_ticks) - (x->start_ticks < y->start_ticks);
+    const int by_ticks = (x->start_ticks > y->start_ticks) - (x->start_ticks < y->start_ticks);
+    return by_ticks ? by_ticks : strcmp(x->name, y->name);
 }
 
 /* As they began: a folder lists them in any order, and a process that runs another program has two.

@@ -82,7 +82,10 @@ export function otherPath(app: App, by: 1 | -1): void {
   const { asked, now } = paths.state.get();
   const next = asked[now + by];
   if (!next) {
-    act.say(app, asked.length > 1 ? 'no path behind it' : 'only one path is chosen');
+    act.say(
+      app,
+      asked.length > 1 ? `no path ${by > 0 ? 'behind' : 'before'} it` : 'only one path is chosen',
+    );
     return;
   }
   paths.choose(now + by);
