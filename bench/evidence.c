@@ -208,7 +208,7 @@ static void measure_same(struct world *world, size_t n_rounds, bool is_made)
     uint8_t *members = room(n, 1);
     uint64_t state = 1;
     for (size_t k = 0; k < sizeof shares / sizeof *shares; k++) {
-        size_t n_found = 0, n_apart = 0;
+        size_t n_found = 0, n_apart = 0, n_places = 0;
         for (size_t round = 0; round < n_rounds; round++) {
             if (is_made)
                 make_executions(world, &state);
@@ -216,12 +216,14 @@ static void measure_same(struct world *world, size_t n_rounds, bool is_made)
             struct weft_compare_table *table = compare(&world->matrix, members);
             n_found += table->n_ranked > 0 && table->nodes[table->ranked[0]].is_sure;
             n_apart += table->metrics[0].low > 0 || table->metrics[0].high < 0;
+            n_places += table->focus.node != WEFT_ID_NONE && table->focus.is_sure;
             weft_compare_table_free(table);
         }
-        printf("%3.0f %% in A: a sure context in %.1f %%, a duration that differs in %.1f %% of "
-               "%zu splits\n",
+        printf("%3.0f %% in A: a sure context in %.1f %%, a duration that differs in %.1f %%, one "
+               "place in %.1f %% of %zu splits\n",
                100 * shares[k], 100 * (double)n_found / (double)n_rounds,
-               100 * (double)n_apart / (double)n_rounds, n_rounds);
+               100 * (double)n_apart / (double)n_rounds, 100 * (double)n_places / (double)n_rounds,
+               n_rounds);
         fflush(stdout);
     }
     free(members);

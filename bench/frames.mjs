@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Frame times of the served page while a script pans and zooms.
+// Frame times of the served page while a script pans and zooms, or drags.
 // usage: node bench/frames.mjs WEFT TRACE.weft [SECONDS [SCREEN...]]
+//        node bench/frames.mjs WEFT EXECUTIONS.db [SECONDS]
 //
-// One step of panning or zooming a frame, for SECONDS (60) on each SCREEN (digits, 1 2 3). Prints the
+// One step of panning or zooming a frame, for SECONDS (60) on each SCREEN (digits, 1 2 3). Of a
+// database of executions the range of a group is dragged to and fro, on its large chart. Prints the
 // time between frames and the time that the page itself took in each (from the step to the end of
 // the painting): median, 99th percentile, maximum. The distance of frames is that of the machine,
 // with its other load; the work is the page's. What does not hang on the load is the time that the
@@ -57,6 +59,36 @@ function drive(page, ms) {
   }, ms);
 }
 
+/** Drags an end of what a group of Compare takes, a step as often as the pointer tells of one. */
+async function drag(page, ms) {
+  const plot = page.locator(".cmp-group .cmp-plot").first();
+  const box = await plot.boundingBox();
+  const to = (share) =>
+    page.mouse.move(box.x + box.width * share, box.y + box.height / 2);
+  await to(0.1);
+  await page.mouse.down();
+  await page.evaluate(() => {
+    window.gaps_ms = [];
+    let last = 0;
+    const frame = (t) => {
+      if (last > 0) window.gaps_ms.push(t - last);
+      last = t;
+      if (!window.dragEnds) requestAnimationFrame(frame);
+    };
+    requestAnimationFrame(frame);
+  });
+  const started = performance.now();
+  for (let t = 0; t < ms; t = performance.now() - started) {
+    await to(0.55 + 0.4 * Math.sin(t / 300));
+    await page.waitForTimeout(8);
+  }
+  await page.mouse.up();
+  return page.evaluate(() => {
+    window.dragEnds = true;
+    return window.gaps_ms;
+  });
+}
+
 /** Seconds of the main thread on a processor so far, by what it did. */
 async function spent(session) {
   const { metrics } = await session.send("Performance.getMetrics");
@@ -83,13 +115,7 @@ function summary(list) {
   return `median ${at(0.5)} ms, p99 ${at(0.99)} ms, longest ${at(1)} ms, n ${sorted.length}`;
 }
 
-const server = await serve(weft, [trace]);
-const browser = await openBrowser();
-try {
-  const { page, first_ms } = await openServed(browser, server.url);
-  console.log(`first picture ${first_ms} ms`);
-  const session = await page.context().newCDPSession(page);
-  await session.send("Performance.enable", { timeDomain: "threadTicks" });
+async function panAll(page, session) {
   for (const digit of digits.length > 0 ? digits : ["1", "2", "3"]) {
     await quiet(page, 600000);
     await page.locator("body").press(digit);
@@ -102,6 +128,30 @@ try {
     );
     console.log(`  processor time of the page's main thread a frame: ${cpu}`);
   }
+}
+
+async function dragOne(page, session) {
+  await page.locator(".cmp-group .cmp-plot").first().waitFor();
+  await page.waitForTimeout(2000); // the first answers are painted
+  const before = await spent(session);
+  const gaps = await drag(page, Number(seconds) * 1000);
+  const cpu = spentWords(before, await spent(session), gaps.length + 1);
+  console.log(`a drag: between frames ${summary(gaps)}`);
+  console.log(`  processor time of the page's main thread a frame: ${cpu}`);
+}
+
+const server = await serve(weft, [trace]);
+const browser = await openBrowser();
+try {
+  const { page, first_ms } = await openServed(browser, server.url);
+  console.log(`first picture ${first_ms} ms`);
+  const session = await page.context().newCDPSession(page);
+  await session.send("Performance.enable", { timeDomain: "threadTicks" });
+  const hasTrace = await page.evaluate(async () => {
+    const { app } = await window.weftReady;
+    return Boolean(app.live);
+  });
+  await (hasTrace ? panAll : dragOne)(page, session);
 } finally {
   await browser.close();
   await server.stop();

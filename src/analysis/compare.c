@@ -4,6 +4,7 @@
 #include "analysis/compare_bootstrap.h"
 #include "analysis/compare_causes.h"
 #include "analysis/compare_evidence.h"
+#include "analysis/compare_focus.h"
 #include "analysis/compare_runs.h"
 #include "base/statistics.h"
 #include "schema/event.h"
@@ -469,18 +470,21 @@ static enum weft_code compare_nodes(struct weft_comparer *comparer,
 
 /* ---- metrics --------------------------------------------------------------------------------- */
 
+/* The duration, the first, is what is asked about: its p is its own. The others are looked through.
+ */
 static enum weft_code adjust_metrics(struct weft_compare_table *table, struct weft_err *err)
 {
-    const size_t n = table->n_metrics;
+    struct weft_compare_metric *others = table->n_metrics > 0 ? table->metrics + 1 : NULL;
+    const size_t n = table->n_metrics > 0 ? table->n_metrics - 1 : 0;
     double *p = calloc(n + 1, sizeof *p);
     uint32_t *order = calloc(n + 1, sizeof *order);
     const bool has_memory = p && order;
     for (size_t i = 0; has_memory && i < n; i++)
-        p[i] = table->metrics[i].p;
+        p[i] = others[i].p;
     if (has_memory)
         weft_adjust_p(p, n, order, p);
     for (size_t i = 0; has_memory && i < n; i++)
-        table->metrics[i].p_adjusted = p[i];
+        others[i].p_adjusted = p[i];
     free(p);
     free(order);
     return has_memory ? WEFT_OK : no_memory(err);
@@ -544,11 +548,14 @@ static enum weft_code run(struct weft_comparer *comparer, const struct weft_comp
     table->runs_are_apart = comparer->runs.are_apart;
     table->is_by_runs = comparer->runs.are_blocks;
     enum weft_code code = list_items(table, opts->members, comparer->matrix->n_items, err);
+    table->focus.node = WEFT_ID_NONE;
     table->is_small = table->n_a < WEFT_TRUSTED_EXECUTIONS || table->n_b < WEFT_TRUSTED_EXECUTIONS;
     if (code == WEFT_OK)
         code = compare_nodes(comparer, opts, table, err);
     if (code == WEFT_OK)
         code = compare_metrics(comparer, opts, table, err);
+    if (code == WEFT_OK && opts->n_bootstrap > 0 && !table->is_by_runs)
+        code = weft_compare_find_focus(comparer->matrix, &comparer->sums, table, err);
     if (code == WEFT_OK && opts->with_causes && table->n_a > 0)
         code = weft_compare_find_causes(&base, table, err);
     if (code == WEFT_OK && table->n_causes > 0)

@@ -8,6 +8,7 @@
  */
 #include "analysis/compare_causes.h"
 
+#include "analysis/compare_causes_tree.h"
 #include "analysis/compare_names.h"
 #include "base/map.h"
 #include "schema/event.h"
@@ -18,24 +19,13 @@
 
 enum { SIGNATURE_FUNCTIONS = 3, NEST_CLUSTERS_MAX = 1024 };
 
-static const double HALF = 0.5;     /* of what is slower, for a node that stands out */
-static const double UNUSUAL = 0.05; /* of B's time in a function, if A has less */
-static const double NAMING = 0.1;   /* of what is slower below a context, for what does not only
-                                     * happen to the thread to name it */
+static const double HALF = 0.5;   /* of what is slower, for a node that stands out */
+static const double NAMING = 0.1; /* of what is slower below a context, for what does not only
+                                   * happen to the thread to name it */
+static const double SEEN = 0.05;  /* of what ran in no stack that is known, for a function to stand
+                                   * for it */
 static const double NESTED =
     0.3; /* of what a cluster is slower, for one within it to be the same */
-
-/* The tree in which causes are looked for: that of the matrix, but for what happens to a thread
- * wherever it is: who preempts it, and what interrupts it, has its place below the root, so that it
- * is one cause. A parent is before its children. */
-struct cause_tree {
-    uint32_t *of;     /* by node of the matrix */
-    uint32_t *parent; /* the rest: by node of this tree; WEFT_ID_NONE for the root */
-    uint32_t *frame;
-    double *mean_ns, *total_ns; /* of group A */
-    bool *is_usual;             /* A has it, too */
-    size_t n;
-};
 
 /* Sums by node of one or several executions; only what is touched is cleared. */
 struct profile {
@@ -58,7 +48,7 @@ struct cluster {
 struct causes {
     const struct weft_causes_base *base;
     struct weft_compare_table *table;
-    struct cause_tree tree;
+    struct weft_cause_tree tree;
     double *own_ns; /* by node of the matrix, of one cluster */
     struct profile profile;
     struct cluster *clusters;
@@ -106,7 +96,7 @@ static void profile_clear(struct profile *profile)
     profile->n_items = profile->weight = 0;
 }
 
-static void touch(struct profile *profile, const struct cause_tree *tree, uint32_t node)
+static void touch(struct profile *profile, const struct weft_cause_tree *tree, uint32_t node)
 {
     for (; node != WEFT_ID_NONE && !profile->is_touched[node]; node = tree->parent[node]) {
         profile->is_touched[node] = true;
@@ -136,7 +126,7 @@ static int ascending(const void *a, const void *b)
 }
 
 /* Makes means of sums, and inclusive ones of exclusive ones. */
-static void profile_end(struct profile *profile, const struct cause_tree *tree)
+static void profile_end(struct profile *profile, const struct weft_cause_tree *tree)
 {
     qsort(profile->touched, profile->n_touched, sizeof *profile->touched, ascending);
     for (size_t i = 0; i < profile->n_touched; i++) {
@@ -156,14 +146,12 @@ static double excess(const struct causes *causes, uint32_t node)
     return causes->profile.total[node] - causes->tree.total_ns[node];
 }
 
-static bool is_anywhere(const struct weft_frame *frame);
-
 /* Is it what happens to a thread anywhere, but here stayed with a function that only slow ones
  * call? */
 static bool is_kept(const struct causes *causes, uint32_t node)
 {
     return causes->tree.parent[node] != 0 &&
-           is_anywhere(&causes->base->matrix->frames[causes->tree.frame[node]]);
+           weft_frame_happens_anywhere(&causes->base->matrix->frames[causes->tree.frame[node]]);
 }
 
 /* The deepest node that has at least half of all that the profile is slower, as have all above it;
@@ -191,7 +179,7 @@ static uint32_t standing_out(struct causes *causes)
     return node;
 }
 
-static bool is_below(const struct cause_tree *tree, uint32_t node, uint32_t ancestor)
+static bool is_below(const struct weft_cause_tree *tree, uint32_t node, uint32_t ancestor)
 {
     while (node > ancestor) /* a parent is before its children */
         node = tree->parent[node];
@@ -202,7 +190,7 @@ static bool is_below(const struct cause_tree *tree, uint32_t node, uint32_t ance
 static bool is_mishap(const struct causes *causes, uint32_t node, uint32_t context)
 {
     for (; node > context; node = causes->tree.parent[node])
-        if (is_anywhere(&causes->base->matrix->frames[causes->tree.frame[node]]))
+        if (weft_frame_happens_anywhere(&causes->base->matrix->frames[causes->tree.frame[node]]))
             return true;
     return false;
 }
@@ -254,7 +242,7 @@ static struct largest largest_of(const struct causes *causes, uint32_t context, 
  * it was interrupted. */
 static bool is_noise(const struct causes *causes, uint32_t node)
 {
-    const struct cause_tree *tree = &causes->tree;
+    const struct weft_cause_tree *tree = &causes->tree;
     const struct weft_frame *frames = causes->base->matrix->frames;
     if (!tree->is_usual[node])
         return false;
@@ -265,6 +253,53 @@ static bool is_noise(const struct causes *causes, uint32_t node)
             return false;
     }
     return true;
+}
+
+/* Is it the place of a thread that runs in no stack that is known? */
+static bool is_blank(const struct causes *causes, uint32_t node)
+{
+    const struct weft_frame *frames = causes->base->matrix->frames;
+    if (node == 0 || node == WEFT_ID_NONE ||
+        !weft_frame_is_running(&frames[causes->tree.frame[node]]))
+        return false;
+    const uint32_t parent = causes->tree.parent[node];
+    return parent == 0 || frames[causes->tree.frame[parent]].kind == WEFT_FRAME_THREAD;
+}
+
+/* Does a node tell in which function its thread, whose place is `parent`, ran? */
+static bool tells_function(const struct causes *causes, uint32_t node, uint32_t parent)
+{
+    const struct weft_frame *frames = causes->base->matrix->frames;
+    bool is_in_function = false;
+    if (node == parent || node == WEFT_ID_NONE || !is_below(&causes->tree, node, parent))
+        return false;
+    for (; node != parent; node = causes->tree.parent[node]) {
+        const struct weft_frame *frame = &frames[causes->tree.frame[node]];
+        if (frame->kind == WEFT_FRAME_THREAD || frame->kind == WEFT_FRAME_LOCK ||
+            (frame->kind == WEFT_FRAME_STATE && !weft_frame_is_running(frame)))
+            return false;
+        is_in_function |= frame->kind == WEFT_FRAME_FUNCTION;
+    }
+    return is_in_function;
+}
+
+/* Samples miss stacks: what ran in none that is known is taken for what the thread is seen to do
+ * else. */
+static uint32_t function_for(const struct causes *causes, uint32_t blank)
+{
+    const struct profile *profile = &causes->profile;
+    const uint32_t parent = causes->tree.parent[blank];
+    double most_ns = SEEN * (profile->weighted[blank] - causes->tree.mean_ns[blank]);
+    uint32_t found = blank;
+    for (size_t i = 0; i < profile->n_touched; i++) {
+        const uint32_t node = profile->touched[i];
+        const double slower_ns = profile->weighted[node] - causes->tree.mean_ns[node];
+        if (slower_ns > most_ns && tells_function(causes, node, parent)) {
+            most_ns = slower_ns;
+            found = node;
+        }
+    }
+    return found;
 }
 
 /* What names a context: what happens to the thread anywhere only if there is little else. A thread
@@ -281,7 +316,7 @@ static uint32_t largest_own(const struct causes *causes, uint32_t context, size_
     const bool is_of_most = (double)n_items > HALF * (double)causes->table->n_b;
     const double of_own = is_of_most ? NAMING : HALF;
     if (work.node != WEFT_ID_NONE && work.sum_ns >= of_work * (work.sum_ns + mishaps_ns))
-        return work.node;
+        return is_blank(causes, work.node) ? function_for(causes, work.node) : work.node;
     return own.node != WEFT_ID_NONE && own.sum_ns >= of_own * mishaps_ns ? own.node : others.node;
 }
 
@@ -297,7 +332,7 @@ bool weft_frame_is_running(const struct weft_frame *frame)
  * what runs in one place now and now is interrupted there is the same, its function. */
 static uint32_t function_of(const struct causes *causes, uint32_t node)
 {
-    const struct cause_tree *tree = &causes->tree;
+    const struct weft_cause_tree *tree = &causes->tree;
     const struct weft_frame *frames = causes->base->matrix->frames;
     if (node == WEFT_ID_NONE || node == 0)
         return node;
@@ -334,79 +369,6 @@ static uint64_t spoken_likeness(const struct causes *causes, uint32_t node)
         path.frames[path.n++] = &frames[causes->tree.frame[node]];
     weft_frame_path_turn(&path);
     return weft_path_likeness(&path);
-}
-
-/* ---- the tree of causes ---------------------------------------------------------------------- */
-
-static bool tree_alloc(struct cause_tree *tree, size_t n_nodes)
-{
-    *tree = (struct cause_tree){ .of = calloc(n_nodes + 1, sizeof *tree->of),
-                                 .parent = calloc(n_nodes + 1, sizeof *tree->parent),
-                                 .frame = calloc(n_nodes + 1, sizeof *tree->frame),
-                                 .mean_ns = calloc(n_nodes + 1, sizeof *tree->mean_ns),
-                                 .total_ns = calloc(n_nodes + 1, sizeof *tree->total_ns),
-                                 .is_usual = calloc(n_nodes + 1, sizeof *tree->is_usual) };
-    return tree->of && tree->parent && tree->frame && tree->mean_ns && tree->total_ns &&
-           tree->is_usual;
-}
-
-static void tree_fini(struct cause_tree *tree)
-{
-    free(tree->of);
-    free(tree->parent);
-    free(tree->frame);
-    free(tree->mean_ns);
-    free(tree->total_ns);
-    free(tree->is_usual);
-}
-
-/* Does it happen to a thread wherever it is? */
-static bool is_anywhere(const struct weft_frame *frame)
-{
-    return frame->kind == WEFT_FRAME_STATE && (weft_frame_begins_with(frame, "preempted") ||
-                                               weft_frame_begins_with(frame, "interrupted"));
-}
-
-/* Is the function around a node part of executions of A, too? What happens to a thread in a
- * function that only slow ones call is of that function. */
-static bool is_usual(const struct weft_causes_base *base, uint32_t node)
-{
-    const struct weft_ecct_matrix *matrix = base->matrix;
-    node = matrix->nodes[node].parent;
-    while (node != 0 && matrix->frames[matrix->nodes[node].frame].kind != WEFT_FRAME_FUNCTION)
-        node = matrix->nodes[node].parent;
-    return base->total_ns[node] >= UNUSUAL * base->total_b_ns[node];
-}
-
-/* `keys` is used, and left empty. */
-static bool tree_init(struct cause_tree *tree, const struct weft_causes_base *base,
-                      struct weft_map *keys)
-{
-    const struct weft_ecct_matrix *matrix = base->matrix;
-    if (!tree_alloc(tree, matrix->n_nodes) || weft_map_add(keys, UINT64_MAX, NULL) == WEFT_MAP_NONE)
-        return false;
-    tree->parent[0] = WEFT_ID_NONE;
-    for (size_t node = 1; node < matrix->n_nodes; node++) {
-        const uint32_t frame = matrix->nodes[node].frame;
-        const bool is_apart = is_anywhere(&matrix->frames[frame]) && is_usual(base, (uint32_t)node);
-        const uint32_t parent = is_apart ? 0 : tree->of[matrix->nodes[node].parent];
-        const uint32_t id = weft_map_add(keys, (uint64_t)parent << 32 | frame, NULL);
-        if (id == WEFT_MAP_NONE)
-            return false;
-        tree->of[node] = id;
-        tree->parent[id] = parent;
-        tree->frame[id] = frame;
-    }
-    tree->n = weft_map_count(keys);
-    weft_map_reset(keys);
-    for (size_t node = 0; node < matrix->n_nodes; node++) {
-        tree->mean_ns[tree->of[node]] += base->mean_ns[node];
-        tree->is_usual[tree->of[node]] |= base->total_ns[node] >= UNUSUAL * base->total_b_ns[node];
-    }
-    memcpy(tree->total_ns, tree->mean_ns, tree->n * sizeof *tree->total_ns);
-    for (size_t id = tree->n; id-- > 1;)
-        tree->total_ns[tree->parent[id]] += tree->total_ns[id];
-    return true;
 }
 
 /* ---- clusters -------------------------------------------------------------------------------- */
@@ -561,14 +523,35 @@ static void join_nested(struct causes *causes, size_t *starts)
 }
 
 /* What a cluster, whose profile is there, is named by: those of one name are one. */
-static uint64_t name_of(struct causes *causes, uint32_t cluster)
+static uint64_t name_of(struct causes *causes, uint32_t cluster, uint32_t *largest)
 {
+    *largest = WEFT_ID_NONE;
     if (causes->clusters[cluster].key == WEFT_ID_NONE)
         return UINT64_MAX;
     const uint32_t context = standing_out(causes);
-    const uint32_t largest = largest_own(causes, context == WEFT_ID_NONE ? 0 : context,
-                                         causes->clusters[cluster].n_items);
-    return largest == WEFT_ID_NONE ? UINT64_MAX - 1 : spoken_likeness(causes, largest);
+    *largest = largest_own(causes, context == WEFT_ID_NONE ? 0 : context,
+                           causes->clusters[cluster].n_items);
+    return *largest == WEFT_ID_NONE ? UINT64_MAX - 1 : spoken_likeness(causes, *largest);
+}
+
+/* Joins those that ran in no stack that is known with the largest one whose thread is seen to run
+ * in a function there; `largest` are the nodes that name them. */
+static void join_blank(struct causes *causes, const uint32_t *largest)
+{
+    for (uint32_t k = 0; k < causes->n_clusters; k++) {
+        uint32_t found = WEFT_ID_NONE;
+        if (causes->clusters[k].n_items == 0 || !is_blank(causes, largest[k]))
+            continue;
+        for (uint32_t i = 0; i < causes->n_clusters; i++)
+            if (causes->clusters[i].n_items > 0 && largest[i] != WEFT_ID_NONE &&
+                tells_function(causes, largest[i], causes->tree.parent[largest[k]]) &&
+                (found == WEFT_ID_NONE ||
+                 causes->clusters[i].n_items > causes->clusters[found].n_items))
+                found = i;
+        if (found != WEFT_ID_NONE &&
+            causes->clusters[found].n_items >= SEEN * causes->clusters[k].n_items)
+            join(causes, k, found);
+    }
 }
 
 /* Joins those that would be named alike. */
@@ -577,13 +560,15 @@ static enum weft_code join_names(struct causes *causes, size_t *starts, struct w
     weft_map_reset(causes->keys);
     sort_items(causes, starts);
     uint32_t *first = calloc(causes->n_clusters + 1, sizeof *first);
-    enum weft_code code = first ? WEFT_OK : no_memory(err);
+    uint32_t *largest = calloc(causes->n_clusters + 1, sizeof *largest);
+    enum weft_code code = first && largest ? WEFT_OK : no_memory(err);
     for (uint32_t k = 0; code == WEFT_OK && k < causes->n_clusters; k++) {
         bool is_new;
+        largest[k] = WEFT_ID_NONE;
         if (causes->clusters[k].n_items == 0)
             continue;
         profile_cluster(causes, starts, k);
-        const uint32_t id = weft_map_add(causes->keys, name_of(causes, k), &is_new);
+        const uint32_t id = weft_map_add(causes->keys, name_of(causes, k, &largest[k]), &is_new);
         if (id == WEFT_MAP_NONE)
             code = no_memory(err);
         else if (is_new)
@@ -591,6 +576,9 @@ static enum weft_code join_names(struct causes *causes, size_t *starts, struct w
         else
             join(causes, first[id], k);
     }
+    if (code == WEFT_OK)
+        join_blank(causes, largest);
+    free(largest);
     free(first);
     return code;
 }
@@ -754,10 +742,10 @@ enum weft_code weft_compare_find_causes(const struct weft_causes_base *base,
     causes.own_ns = calloc(base->matrix->n_nodes + 1, sizeof *causes.own_ns);
     const bool has_memory = profile_init(&causes.profile, base->matrix->n_nodes + 1) &&
                             table->cause_of && causes.by_cluster && causes.keys && causes.own_ns &&
-                            tree_init(&causes.tree, base, causes.keys);
+                            weft_cause_tree_init(&causes.tree, base, causes.keys);
     const enum weft_code code = has_memory ? find(&causes, err) : no_memory(err);
     profile_fini(&causes.profile);
-    tree_fini(&causes.tree);
+    weft_cause_tree_fini(&causes.tree);
     free(causes.own_ns);
     weft_map_free(causes.keys);
     free(causes.by_cluster);

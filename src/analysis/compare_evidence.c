@@ -33,19 +33,6 @@ static struct weft_sample sample_of(const struct weft_ecct_matrix *matrix, const
     return sample;
 }
 
-/* The larger p of two tests: with the variances of both groups, and with that of all executions. */
-static double p_of(const struct weft_sample *a, const struct weft_sample *b)
-{
-    const struct weft_welch welch = weft_welch_test(a, b);
-    const double n_a = (double)a->n, n_b = (double)b->n, n = n_a + n_b;
-    if (a->n < 2 || b->n < 2)
-        return 1;
-    const double squares = a->variance * (n_a - 1) + b->variance * (n_b - 1) +
-                           welch.difference * welch.difference * n_a * n_b / n;
-    const double error = sqrt(squares / (n - 1) * (1 / n_a + 1 / n_b));
-    return error > 0 ? fmax(welch.p, weft_normal_p(welch.difference / error)) : 1;
-}
-
 enum weft_code weft_compare_causes_test(const struct weft_ecct_matrix *matrix,
                                         struct weft_compare_table *table, struct weft_err *err)
 {
@@ -64,7 +51,7 @@ enum weft_code weft_compare_causes_test(const struct weft_ecct_matrix *matrix,
             sample_of(matrix, table->items_a, table->n_a, likenesses, likeness);
         const struct weft_sample b =
             sample_of(matrix, table->items_b, table->n_b, likenesses, likeness);
-        cause->p = b.mean > a.mean ? fmin(1, p_of(&a, &b) * (double)table->n_causes) : 1;
+        cause->p = b.mean > a.mean ? fmin(1, weft_samples_p(&a, &b) * (double)table->n_causes) : 1;
     }
     free(likenesses);
     return WEFT_OK;

@@ -3,6 +3,7 @@
 
 #include "schema/event.h"
 
+#include <ctype.h>
 #include <string.h>
 
 static bool begins_with(struct weft_str text, const char *start)
@@ -24,12 +25,34 @@ static bool begins_with_any(struct weft_str text, const char *const *starts, siz
     return false;
 }
 
+/* Of the namespaces of C++'s library, whatever it was inlined into, or made for: "std::f",
+ * "void std::f<int>()". */
+static bool is_of_std(struct weft_str name)
+{
+    static const char *const spaces[] = { "std::", "__gnu_cxx::" };
+    size_t at = 0;
+    for (size_t i = 0; i < name.n_bytes && name.bytes[i] != '(' && name.bytes[i] != '<'; i++)
+        at = name.bytes[i] == ' ' ? i + 1 : at;
+    const struct weft_str rest = { name.bytes + at, name.n_bytes - at };
+    return begins_with_any(name, spaces, sizeof spaces / sizeof *spaces) ||
+           begins_with_any(rest, spaces, sizeof spaces / sizeof *spaces);
+}
+
+/* "prog+0x1be1": no name. */
+static bool is_address(const struct weft_frame *frame)
+{
+    size_t n = frame->name.n_bytes;
+    while (n > 0 && isxdigit((unsigned char)frame->name.bytes[n - 1]))
+        n--;
+    return n > 3 && n < frame->name.n_bytes && memcmp(frame->name.bytes + n - 3, "+0x", 3) == 0;
+}
+
 bool weft_frame_is_library(const struct weft_frame *frame)
 {
     static const char *const modules[] = { "libc.",   "libc-", "libpthread", "ld-linux",  "libweft",
                                            "[kernel", "[vdso", "linux-vdso", "libstdc++." };
     static const char *const names[] = { "__",           "syscall", "do_syscall", "entry_SYSCALL",
-                                         "start_thread", "clone" };
+                                         "start_thread", "clone",   "_start" };
     struct weft_str module = frame->module;
     const char *slash = module.n_bytes > 0 ? memrchr(module.bytes, '/', module.n_bytes) : NULL;
     if (slash) {
@@ -37,7 +60,10 @@ bool weft_frame_is_library(const struct weft_frame *frame)
         module.bytes = slash + 1;
     }
     return begins_with_any(module, modules, sizeof modules / sizeof *modules) ||
-           begins_with_any(frame->name, names, sizeof names / sizeof *names);
+           begins_with_any(frame->name, names, sizeof names / sizeof *names) ||
+           (is_address(frame) &&
+            begins_with_any(frame->name, modules, sizeof modules / sizeof *modules)) ||
+           is_of_std(frame->name);
 }
 
 /* Where threads and programs begin: says nothing of what they do. */
@@ -63,8 +89,8 @@ bool weft_frame_is_nameless(const struct weft_frame *frame)
 
 static bool is_named(const struct weft_frame *frame)
 {
-    return (frame->kind == WEFT_FRAME_FUNCTION || frame->kind == WEFT_FRAME_LOCK) &&
-           !weft_frame_is_nameless(frame);
+    return (frame->kind == WEFT_FRAME_FUNCTION && !weft_frame_is_nameless(frame)) ||
+           frame->kind == WEFT_FRAME_LOCK;
 }
 
 void weft_frame_path_turn(struct weft_frame_path *path)
@@ -103,7 +129,7 @@ struct weft_path_part weft_path_part_at(const struct weft_frame_path *path, size
 /* Is the function of a library? What was inlined is of what it was inlined into. */
 static bool is_library_at(const struct weft_frame_path *path, size_t from, size_t at)
 {
-    while (at > from && is_inlined(path->frames[at]))
+    while (at > from && is_inlined(path->frames[at]) && !weft_frame_is_library(path->frames[at]))
         at--;
     return weft_frame_is_library(path->frames[at]);
 }
@@ -112,10 +138,16 @@ size_t weft_path_functions(const struct weft_frame_path *path, const struct weft
                            size_t *places)
 {
     size_t n = 0, n_own = 0;
+    bool has_address = false; /* of several of the program's the innermost says enough */
     for (size_t i = part->to; i-- > part->from && n < WEFT_NAMED_FUNCTIONS;) {
         if (!is_named(path->frames[i]))
             continue;
         if (!is_library_at(path, part->from, i)) {
+            if (has_address && is_address(path->frames[i]))
+                continue;
+            has_address = has_address || is_address(path->frames[i]);
+            if (n == 1 && n_own == 0 && is_address(path->frames[places[0]]))
+                n = 0; /* a library's says less than who calls it */
             places[n++] = i;
             n_own++;
         } else if (n_own == 0 && (n == 0 || !is_start(path->frames[i]))) {

@@ -40,8 +40,9 @@ struct weft_path_part {
 struct weft_path_part weft_path_part_at(const struct weft_frame_path *path, size_t from);
 
 /* Places of the functions and locks that say what a thread does, the innermost first: the program's
- * own, which say why, and below them the one of a library that they called, which says how. Their
- * number, at most WEFT_NAMED_FUNCTIONS. */
+ * own, which say why, and below them the one of a library that they called, which says how. Of
+ * addresses without names only the program's innermost, or a library's if there is nothing else.
+ * Their number, at most WEFT_NAMED_FUNCTIONS. */
 size_t weft_path_functions(const struct weft_frame_path *path, const struct weft_path_part *part,
                            size_t *places);
 

@@ -95,9 +95,15 @@ static enum weft_code add_segment(struct walk *walk, const struct weft_graph_sta
 {
     struct weft_path_segments *segments = &walk->to->segments;
     const struct frame *frame = top_of(walk);
+    if (start_ns == walk->at_ns)
+        return WEFT_OK;
     if (frame->is_uncertain || state->is_uncertain)
         flags |= WEFT_PATH_UNCERTAIN;
-    const struct weft_path_segment made = {
+    if (!weft_vec_reserve(&segments->items, &segments->cap, segments->n + 1,
+                          sizeof *segments->items))
+        return no_memory(err);
+    struct weft_path_segment *made = &segments->items[segments->n];
+    *made = (struct weft_path_segment){
         .start_ns = start_ns,
         .end_ns = walk->at_ns,
         .thread_id = frame->thread_id,
@@ -111,20 +117,15 @@ static enum weft_code add_segment(struct walk *walk, const struct weft_graph_sta
         .reason = (uint8_t)state->reason,
         .flags = (uint8_t)flags,
     };
-    if (made.start_ns == made.end_ns)
-        return WEFT_OK;
     walk->at_ns = start_ns;
-    if (is_same(walk, &made)) {
-        segments->items[segments->n - 1].start_ns = start_ns;
+    if (is_same(walk, made)) {
+        made[-1].start_ns = start_ns;
         return WEFT_OK;
     }
     const size_t most = walk->opts->max_segments;
     if (most && segments->n >= most)
         return too_many(most, "segments", err);
-    struct weft_path_segment *segment = WEFT_VEC_PUSH(segments);
-    if (!segment)
-        return no_memory(err);
-    *segment = made;
+    segments->n++;
     return keep_place(walk) ? WEFT_OK : no_memory(err);
 }
 
@@ -367,7 +368,7 @@ static void put_in_order(struct weft_path_walked *walked)
         places[n - 1 - i] = places[i];
         places[i] = last;
     }
-    if (walked->arrows.n)
+    if (walked->arrows.n && !walked->frames.n) /* who wants frames has no use for them */
         qsort(walked->arrows.items, walked->arrows.n, sizeof *walked->arrows.items, by_time);
 }
 
@@ -385,7 +386,8 @@ static bool keep_first(struct walk *walk)
 enum weft_code weft_path_walk(struct weft_graph *graph, const struct weft_path_walk_opts *opts,
                               struct weft_path_walked *walked, struct weft_err *err)
 {
-    *walked = (struct weft_path_walked){ 0 };
+    walked->segments.n = walked->arrows.n = walked->frames.n = walked->places.n = 0;
+    walked->n_cycles = walked->n_too_deep = 0;
     struct walk *walk = malloc(sizeof *walk); /* not cleared: few of its frames are used */
     if (!walk)
         return no_memory(err);

@@ -27,7 +27,7 @@ struct weft_path_walk_opts {
     size_t max_segments; /* more, or more arrows, are WEFT_E_LIMIT; 0: any number */
     const struct weft_progress *progress; /* asked whether the work was interrupted; may be NULL */
     bool with_frames; /* wants frames, and a place of each segment; segments of several are not
-                         joined then */
+                         joined then, and arrows are in no order */
 };
 
 /* On which thread the path was, and which wait of another one it stood for. */
@@ -74,7 +74,8 @@ struct weft_path_walked {
 };
 
 /* The path of opts->thread_id; function_id and other_ns are left to others. Of PREEMPTED segments
- * other_thread_id is WEFT_ID_NONE. `walked` is the caller's to free, also after a failure. Time:
+ * other_thread_id is WEFT_ID_NONE. `walked`, all zero or of a path before, is the caller's to
+ * free, also after a failure. Time:
  * O(segments x WEFT_PATH_DEPTH_MAX) and as many questions to the graph. */
 WEFT_CHECKED enum weft_code weft_path_walk(struct weft_graph *graph,
                                            const struct weft_path_walk_opts *opts,

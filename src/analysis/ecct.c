@@ -8,8 +8,8 @@
 
 #include <stdlib.h>
 
-/* Of memory. */
-enum { GRAPH_SHARE = 2, SEGMENTS_SHARE = 8, LOCKS_SHARE = 8, STACKS_SHARE = 8 };
+/* Of memory: 1/2 + 1/8 + 1/8 + 1/4. */
+enum { GRAPH_SHARE = 2, SEGMENTS_SHARE = 8, LOCKS_SHARE = 8, STACKS_SHARE = 4 };
 
 struct weft_ecct_maker {
     const struct weft_trace *trace;
@@ -113,7 +113,6 @@ enum weft_code weft_ecct_make(struct weft_ecct_maker *maker, uint32_t thread_id,
         return weft_fail(
             err, WEFT_E_ARG, WEFT_NO_OFFSET,
             "expected an execution of a thread of the trace that ends after it begins");
-    weft_path_walked_fini(&maker->walked);
     enum weft_code code = weft_path_walk(maker->graph, &walk, &maker->walked, err);
     if (code == WEFT_OK)
         code = weft_ecct_fill(maker->fill, maker->graph, &maker->walked, &made->filled, err);

@@ -11,7 +11,10 @@
 #include <stdlib.h>
 
 /* Contexts looked at for one segment; the rest count for their callers. */
-enum { CONTEXTS_MAX = 1 << 16, KEPT_SHARE = 4, BLOCKS_SHARE = 2, TOPS_SHARE = 4 };
+enum { CONTEXTS_MAX = 1 << 16 };
+
+/* Of memory: 1/8 + 1/8 + 1/4 + 1/2. */
+enum { KEPT_SHARE = 8, BLOCKS_SHARE = 8, TOPS_SHARE = 4, SPANS_SHARE = 2 };
 
 struct weft_ecct_stacks {
     const struct weft_trace *trace;
@@ -87,7 +90,8 @@ void weft_ecct_stacks_trust(struct weft_ecct_stacks *stacks)
 bool weft_ecct_stacks_window(struct weft_ecct_stacks *stacks, uint64_t from_ns, uint64_t to_ns)
 {
     weft_path_spans_free(stacks->spans);
-    stacks->spans = weft_path_spans_new(stacks->trace, from_ns, to_ns, stacks->memory_bytes);
+    stacks->spans =
+        weft_path_spans_new(stacks->trace, from_ns, to_ns, stacks->memory_bytes / SPANS_SHARE);
     return stacks->spans != NULL;
 }
 

@@ -8,13 +8,15 @@
 #include <stdlib.h>
 
 /* Two texts and a kind make one key. */
-enum { TEXT_BITS = 30 };
+enum { TEXT_BITS = 30, GUESSES = 1 << 12 };
 _Static_assert(WEFT_FRAME_KINDS <= 4, "a kind has two bits of the key");
 
 struct weft_ecct_tree {
     struct weft_strtab *texts;
     struct weft_map *frame_of; /* name, kind and, of threads, module: place in frames */
     struct weft_map *node_of;  /* parent and frame: place in nodes, less one */
+    uint32_t frames_near[GUESSES], nodes_near[GUESSES]; /* where they were found last, by some bits
+                                                           of what was asked for */
     struct {
         struct weft_frame *items;
         size_t n, cap;
@@ -73,6 +75,23 @@ static enum weft_code key_of(struct weft_ecct_tree *tree, struct weft_str name,
     return code;
 }
 
+/* Where a frame was found last whose name stood in the same place: most are asked for again and
+ * again. */
+static uint32_t *frame_near(struct weft_ecct_tree *tree, struct weft_str name,
+                            enum weft_frame_kind kind)
+{
+    const uintptr_t at = (uintptr_t)name.bytes;
+    return &tree->frames_near[(at ^ at >> 12 ^ (uintptr_t)kind << 10) % GUESSES];
+}
+
+static bool is_frame(const struct weft_ecct_tree *tree, uint32_t frame, struct weft_str name,
+                     struct weft_str module, enum weft_frame_kind kind)
+{
+    const struct weft_frame *known = frame < tree->frames.n ? &tree->frames.items[frame] : NULL;
+    return known && known->kind == kind && weft_str_equal(known->name, name) &&
+           (kind != WEFT_FRAME_THREAD || weft_str_equal(known->module, module));
+}
+
 enum weft_code weft_ecct_tree_frame(struct weft_ecct_tree *tree, struct weft_str name,
                                     struct weft_str module, enum weft_frame_kind kind,
                                     uint32_t *frame, struct weft_err *err)
@@ -80,6 +99,10 @@ enum weft_code weft_ecct_tree_frame(struct weft_ecct_tree *tree, struct weft_str
     uint32_t texts[2];
     uint64_t key;
     bool is_new;
+    uint32_t *near = frame_near(tree, name, kind);
+    *frame = *near;
+    if (is_frame(tree, *near, name, module, kind))
+        return WEFT_OK;
     enum weft_code code = key_of(tree, name, module, kind, texts, &key, err);
     if (code != WEFT_OK)
         return code;
@@ -92,6 +115,7 @@ enum weft_code weft_ecct_tree_frame(struct weft_ecct_tree *tree, struct weft_str
         *made = (struct weft_frame){ .name = weft_strtab_get(tree->texts, texts[0]),
                                      .module = weft_strtab_get(tree->texts, texts[1]),
                                      .kind = (uint8_t)kind };
+    *near = *frame;
     return WEFT_OK;
 }
 
@@ -100,6 +124,14 @@ enum weft_code weft_ecct_tree_node(struct weft_ecct_tree *tree, uint32_t parent,
                                    struct weft_err *err)
 {
     bool is_new;
+    uint32_t *near = &tree->nodes_near[(parent * UINT32_C(31) + frame) % GUESSES];
+    struct weft_ecct_node *found = &tree->nodes.items[*near < tree->nodes.n ? *near : 0];
+    if (found->parent == parent && found->frame == frame && *near) {
+        *node = *near;
+        if (confidence > found->confidence)
+            found->confidence = (uint8_t)confidence;
+        return WEFT_OK;
+    }
     const uint32_t place = weft_map_add(tree->node_of, (uint64_t)parent << 32 | frame, &is_new);
     if (place == WEFT_MAP_NONE)
         return no_memory(err);
@@ -109,6 +141,7 @@ enum weft_code weft_ecct_tree_node(struct weft_ecct_tree *tree, uint32_t parent,
         return no_memory(err);
     if (made)
         *made = (struct weft_ecct_node){ .parent = parent, .frame = frame };
+    *near = *node;
     made = &tree->nodes.items[*node];
     if (confidence > made->confidence)
         made->confidence = (uint8_t)confidence;

@@ -465,6 +465,7 @@ enum weft_code weft_execution_metrics_add(const struct weft_trace *trace,
         return WEFT_OK;
     enum weft_code code = job_init(&job, run, err);
     weft_progress_start(run->progress, "metrics", "threads", job.threads.n);
+    weft_events_keep(trace, run->memory_bytes);
     if (code == WEFT_OK)
         code = weft_pool_run(run->pool, job.threads.n, run_item, &job, run->progress, err);
     for (unsigned k = 0; k < N_METRICS && code == WEFT_OK; k++)
@@ -472,5 +473,6 @@ enum weft_code weft_execution_metrics_add(const struct weft_trace *trace,
     if (code == WEFT_OK)
         mark_lossy(&job);
     job_fini(&job, weft_pool_workers(run->pool));
+    weft_events_drop(trace);
     return code == WEFT_OK ? weft_execution_counters_add(trace, types, table, run, err) : code;
 }

@@ -39,6 +39,13 @@ static bool asks_for_arguments(const struct weft_rule_use *use, const struct wef
            field->kind == WEFT_FIELD_FD;
 }
 
+static bool asks_for_descriptor(const struct weft_rule_use *use,
+                                const struct weft_rule_field *field)
+{
+    (void)use;
+    return field->kind == WEFT_FIELD_FD;
+}
+
 /* Does any field of the use ask so? */
 static bool any_asks(const struct weft_rule_use *use,
                      bool (*asks)(const struct weft_rule_use *, const struct weft_rule_field *))
@@ -79,6 +86,16 @@ static struct weft_rule_use use_of(const struct weft_rule_plan *plan, size_t typ
     return use;
 }
 
+/* The argument of a system call stands at its begin. */
+static void add_entries(struct weft_rule_plan *plan, const struct weft_rule_use *use)
+{
+    if (use->kind != WEFT_RULE_EVENT || use->rule->event != WEFT_EVENT_SYSCALL_EXIT ||
+        !any_asks(use, asks_for_descriptor))
+        return;
+    plan->keeps_entries = true;
+    plan->event_kinds |= UINT32_C(1) << WEFT_EVENT_SYSCALL_ENTER;
+}
+
 static void add_use(struct weft_rule_plan *plan, const struct weft_rule_use *use)
 {
     plan->uses[plan->n_uses++] = *use;
@@ -88,6 +105,7 @@ static void add_use(struct weft_rule_plan *plan, const struct weft_rule_use *use
         plan->event_kinds |= UINT32_C(1) << WEFT_EVENT_SPAN;
     else
         plan->with_texts |= any_asks(use, asks_for_texts);
+    add_entries(plan, use);
     plan->keeps_arguments |= use->kind == WEFT_RULE_EXIT && any_asks(use, asks_for_arguments);
 }
 

@@ -47,6 +47,7 @@ struct weft_rule_plan {
     uint32_t event_kinds; /* that rules are for */
     bool with_texts;      /* rules ask for arguments of calls that stand in events */
     bool keeps_arguments; /* rules for exits ask for arguments */
+    bool keeps_entries;   /* rules for ends of system calls ask for arguments */
     struct weft_metric_names names;
     struct weft_strtab *labels; /* of points that are not paired; under the same lock; or NULL */
 };

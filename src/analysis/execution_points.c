@@ -528,6 +528,11 @@ static enum weft_code read_calls(struct weft_execution_reader *reader, struct we
     else if (code == WEFT_OK)
         code = leave_calls(reader, 0);
     reader->calls.is_done = !calls;
+    if (!calls) {
+        weft_events_close(reader->calls.texts); /* of many threads they would come to much */
+        reader->calls.texts = NULL;
+        reader->calls.text = NULL;
+    }
     if (!calls)
         reader->calls.reached_ns = UINT64_MAX;
     else if (points->n > points->at) /* they come in order */
@@ -583,6 +588,8 @@ static enum weft_code see_event(struct weft_execution_reader *reader,
             weft_rule_names(use->rule, event->name))
             code = see_use(reader, use, event);
     }
+    if (reader->plan->keeps_entries)
+        weft_rule_view_passed(&reader->view, event);
     return code;
 }
 

@@ -381,7 +381,12 @@ static enum weft_code run_job(struct job *job, const struct weft_trace *trace,
     if (code == WEFT_OK)
         code = job_init(job, ids, n_ids, run, err);
     weft_progress_start(run->progress, "executions", "calls", weft_scan_calls(trace, ids, n_ids));
-    return code == WEFT_OK ? find_all(job, run, err) : code;
+    if (code != WEFT_OK)
+        return code;
+    weft_events_keep(trace, run->memory_bytes); /* threads share chunks */
+    code = find_all(job, run, err);
+    weft_events_drop(trace);
+    return code;
 }
 
 /* ---- to a table ------------------------------------------------------------------------------ */

@@ -10,9 +10,12 @@
  */
 #include "analysis/frequencies.h"
 
+#include "analysis/frequency_tests.h"
 #include "base/map.h"
+#include "base/statistics.h"
 #include "base/vec.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +34,7 @@ struct scope {
 
 struct weft_frequencies {
     struct weft_map *scope_ids;
+    struct weft_frequency_tests *tests;
     struct {
         struct scope *items;
         size_t n, cap;
@@ -46,14 +50,16 @@ static enum weft_code no_memory(struct weft_err *err)
     return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for frequencies");
 }
 
-struct weft_frequencies *weft_frequencies_new(void)
+struct weft_frequencies *weft_frequencies_new(uint64_t memory_bytes, uint64_t n_looks)
 {
     struct weft_frequencies *made = calloc(1, sizeof *made);
-    if (made)
-        made->scope_ids = weft_map_new();
-    if (made && made->scope_ids)
+    if (!made)
+        return NULL;
+    made->scope_ids = weft_map_new();
+    made->tests = weft_frequency_tests_new(memory_bytes, n_looks);
+    if (made->scope_ids && made->tests)
         return made;
-    free(made);
+    weft_frequencies_free(made);
     return NULL;
 }
 
@@ -73,6 +79,7 @@ void weft_frequencies_free(struct weft_frequencies *frequencies)
             times_fini(&frequencies->scopes.items[i].groups[g].ends);
         }
     weft_map_free(frequencies->scope_ids);
+    weft_frequency_tests_free(frequencies->tests);
     WEFT_VEC_FINI(&frequencies->scopes);
     WEFT_VEC_FINI(&frequencies->rows);
     free(frequencies);
@@ -81,8 +88,8 @@ void weft_frequencies_free(struct weft_frequencies *frequencies)
 /* ---- intervals ------------------------------------------------------------------------------- */
 
 enum weft_code weft_frequencies_interval(struct weft_frequencies *frequencies, uint64_t scope,
-                                         enum weft_frequency_group group, uint64_t start_ns,
-                                         uint64_t end_ns, struct weft_err *err)
+                                         uint32_t execution, enum weft_frequency_group group,
+                                         uint64_t start_ns, uint64_t end_ns, struct weft_err *err)
 {
     bool is_new = false;
     if (end_ns <= start_ns)
@@ -97,7 +104,8 @@ enum weft_code weft_frequencies_interval(struct weft_frequencies *frequencies, u
         return no_memory(err);
     *start = start_ns;
     *end = end_ns;
-    return WEFT_OK;
+    return weft_frequency_tests_piece(frequencies->tests, id, execution, group, start_ns, end_ns,
+                                      err);
 }
 
 static int by_time(const void *a_void, const void *b_void)
@@ -125,6 +133,7 @@ enum weft_code weft_frequencies_seal(struct weft_frequencies *frequencies, struc
             if (!times_seal(&frequencies->scopes.items[i].groups[g].starts) ||
                 !times_seal(&frequencies->scopes.items[i].groups[g].ends))
                 return no_memory(err);
+    weft_frequency_tests_seal(frequencies->tests);
     return WEFT_OK;
 }
 
@@ -175,9 +184,10 @@ enum weft_code weft_frequencies_count(struct weft_frequencies *frequencies, uint
     struct weft_frequency_row *row = &frequencies->rows.items[label_id];
     const uint32_t id = weft_map_find(frequencies->scope_ids, scope);
     row->n_all++;
-    if (id != WEFT_MAP_NONE)
-        count_in(&frequencies->scopes.items[id], row, start_ns, end_ns);
-    return WEFT_OK;
+    if (id == WEFT_MAP_NONE)
+        return WEFT_OK;
+    count_in(&frequencies->scopes.items[id], row, start_ns, end_ns);
+    return weft_frequency_tests_count(frequencies->tests, id, label_id, start_ns, end_ns, err);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -204,9 +214,28 @@ static int by_more(const void *a_void, const void *b_void, void *context)
     return weft_str_compare(a->label, b->label);
 }
 
-enum weft_code weft_frequencies_finish(const struct weft_frequencies *frequencies,
-                                       const struct weft_strtab *labels,
-                                       struct weft_frequencies_table *table, struct weft_err *err)
+static enum weft_code adjust(struct weft_frequencies_table *table, struct weft_err *err)
+{
+    double *p = calloc(table->n_rows + 1, sizeof *p);
+    uint32_t *order = calloc(table->n_rows + 1, sizeof *order);
+    const bool has_memory = p && order;
+    /* all of them have a p, or none has */
+    const bool is_tested = table->n_rows > 0 && !isnan(table->rows[0].p);
+    for (size_t i = 0; has_memory && i < table->n_rows; i++)
+        p[i] = table->rows[i].p;
+    if (has_memory && is_tested)
+        weft_adjust_p(p, table->n_rows, order, p);
+    for (size_t i = 0; has_memory && i < table->n_rows; i++)
+        table->rows[i].p_adjusted = p[i];
+    free(p);
+    free(order);
+    return has_memory ? WEFT_OK : no_memory(err);
+}
+
+/* The rows of what is in any execution; p by label. */
+static enum weft_code list_rows(const struct weft_frequencies *frequencies,
+                                const struct weft_strtab *labels, const double *p,
+                                struct weft_frequencies_table *table, struct weft_err *err)
 {
     const size_t n = frequencies->rows.n;
     table->rows = WEFT_ARENA_NEW(table->arena, n + 1, struct weft_frequency_row);
@@ -215,6 +244,7 @@ enum weft_code weft_frequencies_finish(const struct weft_frequencies *frequencie
     for (uint32_t i = 0; i < n; i++) {
         struct weft_frequency_row *row = &table->rows[table->n_rows];
         *row = frequencies->rows.items[i];
+        row->p = p[i];
         if (row->count[WEFT_FREQUENCY_SLOW] + row->count[WEFT_FREQUENCY_OTHERS] == 0)
             continue;
         row->label = weft_arena_copy(table->arena, weft_strtab_get(labels, i));
@@ -222,6 +252,25 @@ enum weft_code weft_frequencies_finish(const struct weft_frequencies *frequencie
             return no_memory(err);
         table->n_rows++;
     }
+    return adjust(table, err);
+}
+
+enum weft_code weft_frequencies_finish(const struct weft_frequencies *frequencies,
+                                       const struct weft_strtab *labels,
+                                       struct weft_frequencies_table *table, struct weft_err *err)
+{
+    const size_t n = frequencies->rows.n;
+    double *p = calloc(n + 1, sizeof *p);
+    table->is_too_much = weft_frequency_tests_gave_up(frequencies->tests);
+    enum weft_code code =
+        p ? weft_frequency_tests_finish(frequencies->tests, frequencies->rows.items, n,
+                                        table->n_executions, p, err)
+          : no_memory(err);
+    if (code == WEFT_OK)
+        code = list_rows(frequencies, labels, p, table, err);
+    free(p);
+    if (code != WEFT_OK)
+        return code;
     if (table->n_rows)
         qsort_r(table->rows, table->n_rows, sizeof *table->rows, by_more, table);
     return WEFT_OK;

@@ -69,11 +69,52 @@ static bool is_asked_for(const struct weft_lock_object *object, struct weft_str 
             weft_str_equal((struct weft_str){ address, (size_t)n }, lock));
 }
 
-static bool counts(const struct job *job, const struct weft_lock_op *op)
+/* Of whatever lock. */
+static bool is_within(const struct job *job, const struct weft_lock_op *op)
 {
     return op->got_ns >= job->opts->from_ns && op->got_ns <= job->opts->to_ns &&
-           job->is_kept[op->thread_id] &&
+           job->is_kept[op->thread_id];
+}
+
+static bool counts(const struct job *job, const struct weft_lock_op *op)
+{
+    return is_within(job, op) &&
            is_asked_for(weft_locks_object(job->locks, op->object), job->opts->lock);
+}
+
+static size_t count_locks_within(const struct job *job)
+{
+    size_t n = 0;
+    uint32_t last = WEFT_ID_NONE;
+    for (size_t i = 0; i < job->n_ops; i++)
+        if (job->ops[i].object != last && is_within(job, &job->ops[i])) {
+            last = job->ops[i].object;
+            n++;
+        }
+    return n;
+}
+
+/* Is there any such lock? */
+static enum weft_code check_lock(const struct job *job, struct weft_err *err)
+{
+    const struct weft_str lock = job->opts->lock;
+    const size_t n_objects = weft_locks_n_objects(job->locks);
+    bool is_known = lock.n_bytes == 0;
+    for (uint32_t object = 0; object < n_objects && !is_known; object++)
+        is_known = is_asked_for(weft_locks_object(job->locks, object), lock);
+    if (is_known)
+        return WEFT_OK;
+    const size_t n_locks = count_locks_within(job);
+    const int n_shown = lock.n_bytes < 80 ? (int)lock.n_bytes : 80;
+    if (n_locks == 0)
+        return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                         "no lock is called '%.*s': nothing here tells of locks", n_shown,
+                         lock.bytes);
+    return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                     "no lock is called '%.*s', nor is it the address of one; there %s %zu "
+                     "('weft locks' lists %s)",
+                     n_shown, lock.bytes, n_locks == 1 ? "is" : "are", n_locks,
+                     n_locks == 1 ? "it" : "them");
 }
 
 /* ---- one operation --------------------------------------------------------------------------- */
@@ -378,6 +419,7 @@ static enum weft_code make_table(struct job *job, struct weft_locks_table **resu
                                             .to_ns = job->opts->to_ns,
                                             .left_out = job->left_out,
                                             .unmatched = weft_locks_unmatched(job->locks),
+                                            .has_others = job->n_ops > 0,
                                             .has_switches = weft_trace_has_switches(job->trace) };
     const bool is_good = table && order && place && fill_table(job, order, place, table);
     free(order);
@@ -410,13 +452,13 @@ static void job_fini(struct job *job)
 
 static enum weft_code work(struct job *job, struct weft_err *err)
 {
-    enum weft_code code = WEFT_OK;
     job->ops = weft_locks_ops(job->locks, &job->n_ops);
     job->rows = calloc(weft_locks_n_objects(job->locks) + 1, sizeof *job->rows);
     job->last_seen = calloc((size_t)weft_trace_n_threads(job->trace) + 1, sizeof *job->last_seen);
     job->names = weft_strtab_new();
     if (!job->rows || !job->last_seen || !job->names)
         return no_memory(err);
+    enum weft_code code = check_lock(job, err);
     weft_progress_start(job->run->progress, "looking at locks", "operations", job->n_ops);
     for (size_t from = 0, to = 0; from < job->n_ops && code == WEFT_OK; from = to) {
         for (to = from + 1; to < job->n_ops && job->ops[to].object == job->ops[from].object;)

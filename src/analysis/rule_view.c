@@ -300,16 +300,41 @@ static struct weft_rule_value result(struct weft_rule_view *view)
     return value.kind == WEFT_VALUE_TEXT ? error_value(value.text) : value;
 }
 
-/* The descriptor of a system call: what it returned, unless it failed, or its first argument. Of
- * operations the argument is known at the end, too. */
+static uint64_t hash_of(struct weft_str name)
+{
+    return weft_rule_value_key(&(struct weft_rule_value){ .kind = WEFT_VALUE_TEXT, .text = name });
+}
+
+void weft_rule_view_passed(struct weft_rule_view *view, const struct weft_event *event)
+{
+    if (event->kind == WEFT_EVENT_SYSCALL_EXIT)
+        view->entry.is_known = false;
+    if (event->kind != WEFT_EVENT_SYSCALL_ENTER)
+        return;
+    view->entry.is_known = true;
+    view->entry.name = hash_of(event->name);
+    view->entry.argument = event->value;
+}
+
+/* The first argument of a system call, at its begin or at its end. Of operations it is known at the
+ * end, too. */
+static struct weft_rule_value first_argument(const struct weft_rule_view *view)
+{
+    if (!view->event || view->event->kind != WEFT_EVENT_SYSCALL_EXIT)
+        return argument(view, 0);
+    return view->entry.is_known && view->entry.name == hash_of(view->event->name)
+               ? whole((int64_t)view->entry.argument)
+               : (struct weft_rule_value){ 0 };
+}
+
+/* The descriptor of a system call: what it returned, if it makes one and did not fail, or its first
+ * argument. */
 static struct weft_rule_value descriptor(struct weft_rule_view *view)
 {
-    const bool is_returned = view->event
-                                 ? view->event->kind == WEFT_EVENT_SYSCALL_EXIT
-                                 : view->is_operation && view->is_exit &&
-                                       weft_operation_makes_descriptor(weft_rule_view_name(view));
-    if (!is_returned)
-        return argument(view, 0);
+    const bool is_end = view->event ? view->event->kind == WEFT_EVENT_SYSCALL_EXIT
+                                    : view->is_operation && view->is_exit;
+    if (!is_end || !weft_operation_makes_descriptor(weft_rule_view_name(view)))
+        return first_argument(view);
     const struct weft_rule_value returned =
         view->event ? event_number(view, WEFT_FIELD_RET) : result(view);
     return returned.integer < 0 ? (struct weft_rule_value){ 0 } : returned;

@@ -39,6 +39,10 @@ struct weft_rule_view {
     size_t n_args;
     struct weft_str payload; /* of the event; arguments of the call */
     struct {
+        uint64_t name, argument; /* a hash of its name; the first argument */
+        bool is_known;
+    } entry; /* of the system call that the thread is in */
+    struct {
         char *bytes;
         size_t cap;
     } text; /* where escapes are resolved; weft_rule_view_fini frees it */
@@ -48,6 +52,10 @@ void weft_rule_view_fini(struct weft_rule_view *view);
 
 /* Of the event, or of the function that is called. */
 struct weft_str weft_rule_view_name(const struct weft_rule_view *view);
+
+/* The event is behind the view: what its end will be asked is kept of a system call that begins.
+ * Where nobody calls this, ends know no descriptors but those that they returned. */
+void weft_rule_view_passed(struct weft_rule_view *view, const struct weft_event *event);
 
 /* The field's value, valid until the next one is asked for. Members of the payload are those of a
  * JSON object, "a.b" also the member b of the member a. Without memory it is absent. */

@@ -141,6 +141,18 @@ struct weft_welch weft_welch_test(const struct weft_sample *a, const struct weft
     return welch;
 }
 
+double weft_samples_p(const struct weft_sample *a, const struct weft_sample *b)
+{
+    const struct weft_welch welch = weft_welch_test(a, b);
+    const double n_a = (double)a->n, n_b = (double)b->n, n = n_a + n_b;
+    if (a->n < 2 || b->n < 2)
+        return 1;
+    const double squares = a->variance * (n_a - 1) + b->variance * (n_b - 1) +
+                           welch.difference * welch.difference * n_a * n_b / n;
+    const double error = sqrt(squares / (n - 1) * (1 / n_a + 1 / n_b));
+    return error > 0 ? fmax(welch.p, weft_normal_p(welch.difference / error)) : 1;
+}
+
 double weft_hedges_g(const struct weft_sample *a, const struct weft_sample *b)
 {
     if (a->n < 2 || b->n < 2)

@@ -43,6 +43,11 @@ struct weft_welch {
  * beyond doubt (t infinite, p 0). */
 struct weft_welch weft_welch_test(const struct weft_sample *a, const struct weft_sample *b);
 
+/* The larger p of two tests: Welch's, and a normal one with the variance of all values together, as
+ * a small sample that missed rare large values has next to none of its own. 1 without two values in
+ * each. */
+double weft_samples_p(const struct weft_sample *a, const struct weft_sample *b);
+
 /* Hedges' g: the difference in standard deviations of both samples together, corrected for small
  * ones; 0 without a deviation. */
 double weft_hedges_g(const struct weft_sample *a, const struct weft_sample *b);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/compare.h"
+#include "analysis/compare_causes_tree.h"
+#include "base/vec.h"
 #include "cli/ask.h"
 #include "cli/compared.h"
+#include "model/graph_trace.h"
 #include "query/comparison_cut.h"
 #include "query/database.h"
 #include "query/executions.h"
@@ -10,6 +13,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct options {
     struct weft_compared_options compared;
@@ -40,6 +44,7 @@ struct doctor {
     struct weft_arena *arena;
     struct looked looked[TYPES_MAX];
     size_t n;
+    struct weft_rhythms rhythms;
     uint64_t trace_ns; /* that was recorded; of a database 0 */
     bool is_proposed;  /* the type is a function that repeats, nobody asked for it */
 };
@@ -88,24 +93,36 @@ static enum weft_code check_groups(struct doctor *doctor, const struct looked *l
                      looked->diagnosis.type.bytes, table->n_a == 0 ? "A" : "B");
 }
 
+/* Does anything tell who had the processors? */
+static bool has_switches(const struct doctor *doctor, const struct weft_ecct_matrix *matrix)
+{
+    const struct weft_session *session = doctor->cli->session;
+    return session ? weft_trace_has_switches(weft_session_trace(session))
+                   : weft_matrix_has_switches(matrix);
+}
+
 /* Takes the comparison of a type; `command` names its executions. */
 static enum weft_code look(struct doctor *doctor, struct weft_comparison *comparison,
                            struct weft_str type, const char *command)
 {
     struct looked *looked = &doctor->looked[doctor->n++];
     struct weft_diagnosis *diagnosis = &looked->diagnosis;
+    const struct weft_ecct_matrix *matrix = weft_comparison_matrix(comparison);
     *looked = (struct looked){ .comparison = comparison };
     *diagnosis = (struct weft_diagnosis){ .type = weft_arena_copy(doctor->arena, type),
-                                          .matrix = weft_comparison_matrix(comparison),
+                                          .matrix = matrix,
+                                          .all_ns = weft_ecct_matrix_time_ns(matrix),
                                           .is_versus = doctor->opts->a || doctor->opts->b,
                                           .is_proposed = doctor->is_proposed,
+                                          .is_without_switches = !has_switches(doctor, matrix),
                                           .trace_ns = doctor->trace_ns,
                                           .a = doctor->opts->a ? doctor->opts->a : "",
                                           .b = doctor->opts->b ? doctor->opts->b : "",
                                           .command = command };
     if (!command)
         return no_memory(doctor);
-    weft_cli_compared_remark(doctor->cli, comparison);
+    if (!doctor->is_proposed) /* the last turn of a thread never ends */
+        weft_cli_compared_remark(doctor->cli, comparison);
     if (!diagnosis->is_versus)
         return compare_slow(doctor, looked);
     const enum weft_code code = compare_given(doctor, looked);
@@ -236,11 +253,20 @@ static bool is_wanted(const struct doctor *doctor, const struct weft_execution_p
     return proposal->count >= PROPOSAL_EXECUTIONS && weft_str_equal(proposal->why, best->why);
 }
 
-/* Is it a function that repeats, rather than what a program said of itself? */
+static bool begins_with(struct weft_str text, const char *start)
+{
+    return text.n_bytes > strlen(start) && memcmp(text.bytes, start, strlen(start)) == 0;
+}
+
 static bool is_call(struct weft_str rule)
 {
-    const struct weft_str call = WEFT_STR("call:");
-    return rule.n_bytes > call.n_bytes && memcmp(rule.bytes, call.bytes, call.n_bytes) == 0;
+    return begins_with(rule, "call:");
+}
+
+/* Is it a function that repeats, or a thread's turn, rather than what a program said of itself? */
+static bool is_guess(struct weft_str rule)
+{
+    return is_call(rule) || begins_with(rule, "exit:");
 }
 
 /* Is it a call that moves bytes, rather than work of the program? How long it takes says what the
@@ -315,7 +341,7 @@ static enum weft_code look_at_proposals(struct doctor *doctor)
         if (!is_wanted(doctor, proposal, &proposals->items[0]) ||
             (has_work && is_transfer(proposal)))
             continue;
-        doctor->is_proposed = !doctor->opts->compared.rule.type && is_call(proposal->begin);
+        doctor->is_proposed = !doctor->opts->compared.rule.type && is_guess(proposal->begin);
         code = look_at_proposal(doctor, proposal);
         n++;
     }
@@ -360,12 +386,17 @@ static enum weft_code show(struct doctor *doctor)
 {
     struct weft_view view;
     struct weft_diagnosis diagnoses[TYPES_MAX];
-    for (size_t i = 0; i < doctor->n; i++)
+    enum weft_code code = WEFT_OK;
+    for (size_t i = 0; i < doctor->n && code == WEFT_OK; i++) {
         diagnoses[i] = doctor->looked[i].diagnosis;
-    qsort(diagnoses, doctor->n, sizeof *diagnoses, by_cost);
-    const enum weft_code code = weft_cli_view(doctor->cli, &view);
+        diagnoses[i].rhythms = &doctor->rhythms;
+        code = weft_rhythms_add(&doctor->rhythms, diagnoses[i].matrix, &doctor->cli->err);
+    }
+    if (code == WEFT_OK)
+        code = weft_cli_view(doctor->cli, &view);
     if (code != WEFT_OK)
         return code;
+    qsort(diagnoses, doctor->n, sizeof *diagnoses, by_cost);
     weft_render_diagnoses(&view, diagnoses, doctor->n);
     return weft_output_close(view.out, &doctor->cli->err);
 }
@@ -388,6 +419,7 @@ static int run(struct weft_cli *cli, int argc, char **argv)
         weft_compare_table_free(doctor->looked[i].cut.table);
         weft_comparison_close(doctor->looked[i].comparison);
     }
+    WEFT_VEC_FINI(&doctor->rhythms);
     weft_arena_free(doctor->arena);
     free(doctor);
     return weft_cli_end(cli, code);

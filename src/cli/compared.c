@@ -75,9 +75,15 @@ void weft_cli_compared_remark(struct weft_cli *cli, const struct weft_comparison
 {
     const struct weft_ecct_matrix *matrix = weft_comparison_matrix(comparison);
     const uint64_t n_unfinished = weft_ecct_matrix_unfinished(matrix);
-    if (cli->common.quiet || (matrix->n_damaged == 0 && n_unfinished == 0))
+    if (cli->common.quiet || matrix->n_damaged + matrix->n_partial + n_unfinished == 0)
         return;
     weft_cli_quiet_line(cli);
+    if (matrix->n_partial > 0)
+        fprintf(stderr,
+                "weft: of %s of %s not all executions are there: adding them was cut off, or goes "
+                "on; weft executions --db adds them all\n",
+                weft_human_count(matrix->n_partial).text,
+                weft_human_plural(matrix->n_sources, "run").text);
     if (matrix->n_damaged > 0)
         fprintf(stderr, "weft: left out: %s, damaged in the database\n",
                 weft_human_plural(matrix->n_damaged, "execution").text);

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/events.h"
 
+#include "base/checked.h"
+#include "base/search.h"
+
 #include <stdbool.h>
 #include <stdlib.h>
+
+enum { KEPT_SHARE = 64, LEAST_KEPT_BYTES = 4 << 20 /* some chunks that threads share */ };
 
 struct weft_events {
     struct weft_store *store;
@@ -61,8 +66,15 @@ static enum weft_code load(struct weft_events *events, uint64_t block, struct we
         events->buf = weft_event_buf_new();
     if (!events->buf)
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for events");
-    return weft_store_load_events(events->store, events->thread_id, block, events->buf,
-                                  &events->items, &events->n, err);
+    enum weft_code code = weft_store_load_events(events->store, events->thread_id, block,
+                                                 events->buf, &events->items, &events->n, err);
+    if (code != WEFT_OK || !weft_event_buf_is_in_order(events->buf))
+        return code;
+    size_t end;
+    WEFT_SEARCH(events->at, events->n, events->items[events->at].time_ns < events->from_ns);
+    WEFT_SEARCH(end, events->n, events->items[end].time_ns < events->to_ns);
+    events->n = end;
+    return WEFT_OK;
 }
 
 enum weft_code weft_events_next(struct weft_events *events, const struct weft_event **event,
@@ -86,4 +98,15 @@ enum weft_code weft_events_next(struct weft_events *events, const struct weft_ev
         if (code != WEFT_OK)
             return code;
     }
+}
+
+void weft_events_keep(const struct weft_trace *trace, uint64_t memory_bytes)
+{
+    weft_store_keep_events(weft_trace_store(trace),
+                           weft_max_u64(memory_bytes / KEPT_SHARE, LEAST_KEPT_BYTES));
+}
+
+void weft_events_drop(const struct weft_trace *trace)
+{
+    weft_store_drop_events(weft_trace_store(trace));
 }

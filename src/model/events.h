@@ -29,4 +29,9 @@ void weft_events_close(struct weft_events *events);
 WEFT_CHECKED enum weft_code weft_events_next(struct weft_events *events,
                                              const struct weft_event **event, struct weft_err *err);
 
+/* What is decoded of the trace's events stays for others, in a small share of a ceiling on memory
+ * (0: none), from keep to drop; both nest. */
+void weft_events_keep(const struct weft_trace *trace, uint64_t memory_bytes);
+void weft_events_drop(const struct weft_trace *trace);
+
 #endif

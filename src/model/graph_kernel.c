@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/graph_kernel.h"
 
+#include "base/checked.h"
 #include "base/search.h"
 #include "base/vec.h"
 #include "model/events.h"
@@ -15,7 +16,8 @@
 /* How long before a wakeup, or after it, a packet may have been received that is its cause. */
 #define PACKET_NEAR_NS UINT64_C(10000000)
 
-enum { HISTORY_SHARE = 2, LIST_SHARE = 4 };
+/* Of memory; states, which stay from part to part, take so much at most. */
+enum { HISTORY_SHARE = 2, LIST_SHARE = 4, HISTORY_BYTES = 32 << 20 };
 
 /* Runs on one processor, read ahead: segments come in order of time. */
 struct runs {
@@ -62,7 +64,16 @@ enum weft_code weft_graph_kernel_open(const struct weft_trace *trace, uint64_t f
     made->has_packets = of_kind(trace, WEFT_EVENT_PACKET_SENT) > 0 &&
                         of_kind(trace, WEFT_EVENT_PACKET_RECEIVED) > 0;
     made->has_wakers = of_kind(trace, WEFT_EVENT_WAKING) > 0;
-    return weft_history_open(trace, memory_bytes / HISTORY_SHARE, &made->history, err);
+    return weft_history_open(trace, weft_min_u64(memory_bytes / HISTORY_SHARE, HISTORY_BYTES),
+                             &made->history, err);
+}
+
+void weft_graph_kernel_window(struct weft_graph_kernel *kernel, uint64_t from_ns, uint64_t to_ns)
+{
+    kernel->from_ns = from_ns;
+    kernel->to_ns = to_ns;
+    weft_graph_sources_fini(&kernel->sent);
+    weft_graph_requests_fini(&kernel->requests);
 }
 
 void weft_graph_kernel_close(struct weft_graph_kernel *kernel)

@@ -17,6 +17,9 @@ WEFT_CHECKED enum weft_code weft_graph_kernel_open(const struct weft_trace *trac
                                                    struct weft_graph_kernel **kernel,
                                                    struct weft_err *err);
 
+/* Of another part from now on; states and who had a processor stay known. */
+void weft_graph_kernel_window(struct weft_graph_kernel *kernel, uint64_t from_ns, uint64_t to_ns);
+
 /* NULL is allowed. */
 void weft_graph_kernel_close(struct weft_graph_kernel *kernel);
 

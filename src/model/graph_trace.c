@@ -224,11 +224,12 @@ static enum weft_code open_kernel(struct trace_graph *graph, uint64_t from_ns, u
 enum weft_code weft_trace_graph_window(struct weft_graph *graph, uint64_t from_ns, uint64_t to_ns,
                                        struct weft_err *err)
 {
-    weft_graph_kernel_close(of(graph)->kernel);
-    of(graph)->kernel = NULL;
     weft_graph_user_window(of(graph)->user, from_ns, to_ns);
     weft_graph_tasks_window(of(graph)->tasks, from_ns, to_ns);
-    return open_kernel(of(graph), from_ns, to_ns, err);
+    if (!of(graph)->kernel)
+        return open_kernel(of(graph), from_ns, to_ns, err);
+    weft_graph_kernel_window(of(graph)->kernel, from_ns, to_ns);
+    return WEFT_OK;
 }
 
 enum weft_code weft_trace_graph_open(const struct weft_trace *trace, uint64_t from_ns,

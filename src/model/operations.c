@@ -46,7 +46,44 @@ bool weft_operation_is(const struct weft_trace *trace, uint32_t function_id,
     return false;
 }
 
-bool weft_operation_makes_descriptor(struct weft_str function)
+bool weft_operation_makes_descriptor(struct weft_str name)
 {
-    return weft_str_equal(function, WEFT_STR("accept"));
+    static const char *const names[] = { "accept",
+                                         "accept4",
+                                         "creat",
+                                         "dup",
+                                         "dup2",
+                                         "dup3",
+                                         "epoll_create",
+                                         "epoll_create1",
+                                         "eventfd",
+                                         "eventfd2",
+                                         "fanotify_init",
+                                         "fsmount",
+                                         "fsopen",
+                                         "fspick",
+                                         "inotify_init",
+                                         "inotify_init1",
+                                         "io_uring_setup",
+                                         "landlock_create_ruleset",
+                                         "memfd_create",
+                                         "memfd_secret",
+                                         "mq_open",
+                                         "open",
+                                         "open_by_handle_at",
+                                         "open_tree",
+                                         "openat",
+                                         "openat2",
+                                         "perf_event_open",
+                                         "pidfd_getfd",
+                                         "pidfd_open",
+                                         "signalfd",
+                                         "signalfd4",
+                                         "socket",
+                                         "timerfd_create",
+                                         "userfaultfd" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (weft_str_equal(name, weft_str_of(names[i])))
+            return true;
+    return false;
 }

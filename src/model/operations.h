@@ -17,7 +17,7 @@
 bool weft_operation_is(const struct weft_trace *trace, uint32_t function_id,
                        struct weft_str pattern);
 
-/* Does it return a descriptor that it has made? */
-bool weft_operation_makes_descriptor(struct weft_str function);
+/* Does the system call, or the function of that name, return a descriptor that it has made? */
+bool weft_operation_makes_descriptor(struct weft_str name);
 
 #endif

@@ -31,6 +31,18 @@ size_t weft_slots_most(uint64_t memory_bytes, uint64_t place_bytes);
 size_t weft_slots_find(struct weft_slots *slots, size_t n, uint32_t thread_id, uint64_t block,
                        bool *is_held);
 
+/* Whether the place still holds the block, which is used now then. */
+static inline bool weft_slots_use(struct weft_slots *slots, size_t place, uint32_t thread_id,
+                                  uint64_t block)
+{
+    const bool is_held = slots->items[place].last_use &&
+                         slots->items[place].thread_id == thread_id &&
+                         slots->items[place].block == block;
+    if (is_held)
+        slots->items[place].last_use = ++slots->n_uses;
+    return is_held;
+}
+
 /* The block is at the place from now on. */
 void weft_slots_hold(struct weft_slots *slots, size_t place, uint32_t thread_id, uint64_t block);
 

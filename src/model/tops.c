@@ -15,7 +15,9 @@
 enum {
     BLOCK_BYTES =
         WEFT_FORMAT_BLOCK_ROWS * (2 * sizeof(struct weft_top) + sizeof(struct weft_top_context)),
-    ROWS_OF_QUESTION = 32
+    ROWS_OF_QUESTION = 32,
+    LEAST_BLOCKS = 4,
+    NEAR = 64
 };
 
 /* A call that is open. */
@@ -24,12 +26,21 @@ struct frame {
     uint32_t context;
 };
 
+/* Where the last answer for a thread came from: most questions are for the same block. */
+struct near {
+    uint64_t from_ns, to_ns; /* which it tells of; both 0: there was none */
+    uint64_t number;
+    size_t slot;
+    uint32_t thread_id;
+};
+
 struct weft_tops {
     const struct weft_trace *trace;
     struct weft_top_block blocks[WEFT_SLOTS];
     struct weft_slots uses;
     size_t most;
-    uint64_t near; /* the block that was asked for last */
+    uint64_t near;           /* the block that was asked for last */
+    struct near nears[NEAR]; /* by thread */
     struct weft_block_part *part;
     struct weft_map *children; /* by parent and function: contexts of the block that is read */
     struct {
@@ -49,9 +60,8 @@ struct weft_tops *weft_tops_new(const struct weft_trace *trace, uint64_t memory_
     if (!tops)
         return NULL;
     tops->trace = trace;
-    tops->most = memory_bytes == 0 || memory_bytes / BLOCK_BYTES >= WEFT_SLOTS_FEW
-                     ? weft_slots_most(memory_bytes, BLOCK_BYTES)
-                     : 0;
+    const uint64_t n_fit = memory_bytes ? memory_bytes / BLOCK_BYTES : WEFT_SLOTS;
+    tops->most = n_fit < LEAST_BLOCKS ? 0 : n_fit < WEFT_SLOTS ? (size_t)n_fit : WEFT_SLOTS;
     tops->part = weft_block_part_new();
     tops->children = weft_map_new();
     if (tops->part && tops->children)
@@ -176,13 +186,36 @@ static const struct weft_block_info *block_of(struct weft_tops *tops, uint32_t t
                                                                                           : NULL;
 }
 
+/* The block of the last answer for the thread, if it tells this, too; or NULL. */
+static struct weft_top_block *find_near(struct weft_tops *tops, uint32_t thread_id,
+                                        uint64_t from_ns, uint64_t to_ns)
+{
+    const struct near *near = &tops->nears[thread_id % NEAR];
+    return near->thread_id == thread_id && from_ns >= near->from_ns && to_ns <= near->to_ns &&
+                   weft_slots_use(&tops->uses, near->slot, thread_id, near->number) &&
+                   tops->blocks[near->slot].is_read
+               ? &tops->blocks[near->slot]
+               : NULL;
+}
+
+static void tell(struct weft_top_block *block, uint64_t at_ns, size_t *place)
+{
+    WEFT_SEARCH_NEAR(*place, block->n, block->near, block->items[*place].start_ns <= at_ns);
+    block->near = *place;
+    *place -= 1;
+}
+
 enum weft_code weft_tops_find(struct weft_tops *tops, uint32_t thread_id, uint64_t from_ns,
                               uint64_t to_ns, struct weft_top_block **block, size_t *place,
                               struct weft_err *err)
 {
     uint64_t number;
     bool is_held;
-    *block = NULL;
+    *block = find_near(tops, thread_id, from_ns, to_ns);
+    if (*block) {
+        tell(*block, from_ns, place);
+        return WEFT_OK;
+    }
     const struct weft_block_info *info =
         tops->most ? block_of(tops, thread_id, from_ns, to_ns, &number) : NULL;
     if (!info || info->n_rows > WEFT_FORMAT_BLOCK_ROWS) /* larger ones, of others, are not kept */
@@ -201,9 +234,14 @@ enum weft_code weft_tops_find(struct weft_tops *tops, uint32_t thread_id, uint64
         found->is_read ? WEFT_OK : read_block(tops, thread_id, number, found, err);
     if (code != WEFT_OK)
         return code;
-    WEFT_SEARCH_NEAR(*place, found->n, found->near, found->items[*place].start_ns <= from_ns);
-    found->near = *place;
-    *place -= 1;
+    tell(found, from_ns, place);
+    tops->nears[thread_id % NEAR] = (struct near){
+        .from_ns = found->items[0].start_ns,
+        .to_ns = info->last_ns,
+        .number = number,
+        .slot = slot,
+        .thread_id = thread_id,
+    };
     *block = found;
     return WEFT_OK;
 }

@@ -7,20 +7,34 @@
 #include "query/build.h"
 
 #include "analysis/ecct.h"
+#include "base/marks.h"
 #include "base/order.h"
+#include "base/turns.h"
 #include "base/vec.h"
+#include "model/events.h"
 #include "schema/event.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <xxhash.h>
 
-/* Of executions in a chunk: each collects what lies at its borders again. Nothing of it depends on
- * the number of workers. */
-enum { LEAST_ROWS = 16, MOST_ROWS = 16384, MOST_CHUNKS = 8, CHUNKS_OF_WORKER = 2 };
+/* Of executions in a chunk: a process that is killed loses the last one, but each collects what
+ * lies at its borders again. Nothing of it depends on the number of workers. */
+enum { LEAST_ROWS = 16, MOST_ROWS = 16384, LEAST_CHUNKS = 8 };
+
+/* Roughly, as they are on a processor of 2020: what an execution takes, and a call or event of the
+ * trace; how long a chunk should take, and how many times as long as its executions its part of the
+ * trace should be. */
+#define ROW_NS UINT64_C(10000)
+#define EVENT_NS UINT64_C(300)
+#define CHUNK_NS UINT64_C(25000000)
+enum { DURATIONS_OF_CHUNK = 4 };
 
 /* A window that is too much is made so many times smaller. */
-enum { SMALLER = 8, ROWS_OF_PAUSE = 4096, FEW_ENTRIES = 32 };
+enum { SMALLER = 8 };
+
+/* What workers do to chunks in the order of the chunks. */
+enum { FILL, JOIN };
 
 /* An execution that was made: its entries in the chunk, and what its path tells. */
 struct made {
@@ -38,7 +52,6 @@ struct chunk {
     size_t first, n; /* executions, of those that are built, in the order of the table */
     size_t *places;  /* n: of each, in build->rows */
     size_t places_cap;
-    unsigned worker;
     struct {
         struct weft_ecct_entry *items; /* of all, one after the other; nodes of the worker's tree */
         size_t n, cap;
@@ -54,6 +67,7 @@ struct chunk {
 
 struct worker {
     struct weft_ecct_maker *maker;
+    struct chunk chunk; /* that it works at */
     struct {
         uint32_t *items; /* by node of its tree: the last of its chunks that has it */
         size_t n, cap;
@@ -79,32 +93,30 @@ struct build {
     size_t n_table_rows, next_row;             /* next_row: not yet in a chunk */
     bool has_type;                             /* only those of `type` are built */
     uint32_t type;
-    size_t n_rows; /* that are built */
+    size_t n_rows;   /* that are built */
+    uint64_t sum_ns; /* of their durations */
     struct weft_ecct_opts opts;
     struct weft_progress *progress;
     struct weft_ecct_names *names;
     struct weft_ecct_tree *tree;
     struct worker *workers;
     unsigned n_workers;
-    struct chunk *chunks;
-    size_t n_chunks; /* at a time */
+    size_t n_chunk_rows; /* of each chunk but the last */
+    struct weft_turns turns;
     struct weft_metric *metrics;
     const double **columns; /* of each metric: values by row of the table, or NULL: of the path */
     unsigned *path_values;  /* of each metric: which value of the path */
     size_t n_metrics;
     double *values; /* memory of one execution */
     struct {
-        struct weft_ecct_entry *items;
-        size_t n, cap;
-    } row;
-    struct {
         uint32_t *items;
         size_t n, cap;
     } nodes;
-    struct {
-        uint64_t *items;
-        size_t n, cap;
-    } ns;
+    uint64_t *ns; /* with the first of nodes, those of an execution in order */
+    size_t n_row, cap_ns;
+    uint64_t *sums;          /* by node of the whole, where it is marked */
+    struct weft_marks marks; /* nodes of an execution */
+    size_t cap_sums;
     put_fn put;
     pause_fn pause;
     void *context;
@@ -219,14 +231,10 @@ static bool keep_used(struct chunk *chunk, struct worker *worker)
 }
 
 /* What is too much for one window is not too much for smaller ones, mostly. */
-static enum weft_code make_chunk(void *context, size_t item, unsigned worker_id,
-                                 struct weft_err *err)
+static enum weft_code make_chunk(struct build *build, struct worker *worker, struct weft_err *err)
 {
-    struct build *build = context;
-    struct chunk *chunk = &build->chunks[item];
-    struct worker *worker = &build->workers[worker_id];
+    struct chunk *chunk = &worker->chunk;
     enum weft_code code = WEFT_OK;
-    chunk->worker = worker_id;
     if (!worker->maker)
         worker->maker = weft_ecct_maker_new(build->trace, build->names, &build->opts);
     if (!worker->maker || !chunk_init(build, chunk))
@@ -252,9 +260,9 @@ static int by_names(const void *a, const void *b, void *tree)
 
 /* The places of the chunk's nodes that were of none before: in the order of their names, as their
  * numbers are of what their worker has made before. */
-static enum weft_code place_nodes(struct build *build, const struct chunk *chunk,
-                                  struct worker *worker, struct weft_err *err)
+static enum weft_code place_nodes(struct build *build, struct worker *worker, struct weft_err *err)
 {
+    const struct chunk *chunk = &worker->chunk;
     const struct weft_ecct_tree *tree = weft_ecct_maker_tree(worker->maker);
     const struct weft_ecct_node *nodes = weft_ecct_tree_nodes(tree);
     build->nodes.n = 0;
@@ -288,16 +296,15 @@ static enum weft_code place_nodes(struct build *build, const struct chunk *chunk
 }
 
 /* What a chunk tells of its nodes, before its executions are put anywhere. */
-static enum weft_code join_nodes(struct build *build, const struct chunk *chunk,
-                                 struct weft_err *err)
+static enum weft_code join_nodes(struct build *build, struct worker *worker, struct weft_err *err)
 {
-    struct worker *worker = &build->workers[chunk->worker];
+    const struct chunk *chunk = &worker->chunk;
     const size_t n_nodes = weft_ecct_tree_n_nodes(weft_ecct_maker_tree(worker->maker));
     while (worker->places.n < n_nodes)
         if (!WEFT_VEC_PUSH(&worker->places))
             return no_memory(err);
     worker->places.items[0] = 1;
-    enum weft_code code = place_nodes(build, chunk, worker, err);
+    enum weft_code code = place_nodes(build, worker, err);
     for (size_t i = 0; i < chunk->used.n && code == WEFT_OK; i++) {
         const struct used *used = &chunk->used.items[i];
         if (used->confidence == WEFT_CONFIDENCE_EXACT)
@@ -310,55 +317,38 @@ static enum weft_code join_nodes(struct build *build, const struct chunk *chunk,
     return code;
 }
 
-static int by_node(const void *a, const void *b)
-{
-    const struct weft_ecct_entry *x = a, *y = b;
-    return (x->node > y->node) - (x->node < y->node);
-}
-
-static void sort_entries(struct weft_ecct_entry *entries, size_t n)
-{
-    if (n > FEW_ENTRIES) {
-        qsort(entries, n, sizeof *entries, by_node);
-        return;
-    }
-    for (size_t i = 1; i < n; i++) {
-        const struct weft_ecct_entry entry = entries[i];
-        size_t at = i;
-        for (; at > 0 && entries[at - 1].node > entry.node; at--)
-            entries[at] = entries[at - 1];
-        entries[at] = entry;
-    }
-}
-
-static enum weft_code join_entries(struct build *build, const struct chunk *chunk, size_t i,
+/* Nodes of the whole have numbers of their own, in whose order they are put. */
+static enum weft_code join_entries(struct build *build, const struct worker *worker, size_t i,
                                    struct weft_err *err)
 {
-    const uint32_t *places = build->workers[chunk->worker].places.items;
+    const struct chunk *chunk = &worker->chunk;
+    const uint32_t *places = worker->places.items;
     const struct made *made = &chunk->made[i];
-    build->row.n = build->nodes.n = build->ns.n = 0;
+    const size_t n_nodes = weft_ecct_tree_n_nodes(build->tree);
+    uint32_t place;
+    build->n_row = 0;
+    if (!weft_marks_reserve(&build->marks, n_nodes) ||
+        !weft_vec_reserve(&build->sums, &build->cap_sums, n_nodes, sizeof *build->sums) ||
+        !weft_vec_reserve(&build->nodes.items, &build->nodes.cap, made->n,
+                          sizeof *build->nodes.items) ||
+        !weft_vec_reserve(&build->ns, &build->cap_ns, made->n, sizeof *build->ns))
+        return no_memory(err);
     for (size_t k = made->first; k < made->first + made->n; k++) {
-        struct weft_ecct_entry *entry = WEFT_VEC_PUSH(&build->row);
-        if (!entry)
-            return no_memory(err);
-        *entry = chunk->entries.items[k];
-        entry->node = places[entry->node] - 1;
+        const struct weft_ecct_entry *entry = &chunk->entries.items[k];
+        build->sums[places[entry->node] - 1] = entry->ns;
+        weft_marks_add(&build->marks, places[entry->node] - 1);
     }
-    sort_entries(build->row.items, build->row.n);
-    for (size_t k = 0; k < build->row.n; k++) {
-        uint32_t *node = WEFT_VEC_PUSH(&build->nodes);
-        uint64_t *ns = WEFT_VEC_PUSH(&build->ns);
-        if (!node || !ns)
-            return no_memory(err);
-        *node = build->row.items[k].node;
-        *ns = build->row.items[k].ns;
+    for (; weft_marks_take(&build->marks, &place); build->n_row++) {
+        build->nodes.items[build->n_row] = place;
+        build->ns[build->n_row] = build->sums[place];
     }
     return WEFT_OK;
 }
 
-static enum weft_code join_row(struct build *build, const struct chunk *chunk, size_t i,
+static enum weft_code join_row(struct build *build, const struct worker *worker, size_t i,
                                struct weft_err *err)
 {
+    const struct chunk *chunk = &worker->chunk;
     const struct weft_execution_row *row = row_of(build, chunk, i);
     const struct weft_thread_info *thread =
         &weft_trace_thread(build->trace, row->end_thread_id)->info;
@@ -369,26 +359,22 @@ static enum weft_code join_row(struct build *build, const struct chunk *chunk, s
                                               .thread = thread->name,
                                               .start_ns = row->start_ns,
                                               .end_ns = row->end_ns };
-    enum weft_code code = join_entries(build, chunk, i, err);
+    enum weft_code code = join_entries(build, worker, i, err);
     for (size_t k = 0; k < build->n_metrics; k++) {
         const double value = build->columns[k] ? build->columns[k][chunk->places[i]]
                                                : of_path[build->path_values[k]];
         build->values[k] = value == 0 ? (double)NAN : value; /* what is not there counts as 0 */
     }
-    const struct weft_matrix_row made = { &item, build->nodes.items, build->ns.items,
-                                          build->nodes.n, build->values };
+    const struct weft_matrix_row made = { &item, build->nodes.items, build->ns, build->n_row,
+                                          build->values };
     return code == WEFT_OK ? build->put(build->context, &made, err) : code;
 }
 
-static enum weft_code join_chunk(struct build *build, const struct chunk *chunk,
-                                 struct weft_err *err)
+static enum weft_code join_chunk(struct build *build, struct worker *worker, struct weft_err *err)
 {
-    enum weft_code code = join_nodes(build, chunk, err);
-    for (size_t i = 0; i < chunk->n && code == WEFT_OK; i++) {
-        code = join_row(build, chunk, i, err);
-        if (code == WEFT_OK && build->pause && i % ROWS_OF_PAUSE == ROWS_OF_PAUSE - 1)
-            code = build->pause(build->context, err);
-    }
+    enum weft_code code = join_nodes(build, worker, err);
+    for (size_t i = 0; i < worker->chunk.n && code == WEFT_OK; i++)
+        code = join_row(build, worker, i, err);
     return code == WEFT_OK && build->pause ? build->pause(build->context, err) : code;
 }
 
@@ -409,58 +395,95 @@ static bool fill_chunk(struct build *build, struct chunk *chunk, size_t first, s
     return true;
 }
 
-static size_t rows_of_chunk(size_t n_rows)
+/* `n` of the build's rows for each `whole` of something of which there is `part` in a chunk. */
+static size_t share_of_rows(const struct build *build, uint64_t part, uint64_t whole)
 {
-    const size_t n = n_rows / MOST_CHUNKS;
-    return n < LEAST_ROWS ? LEAST_ROWS : n > MOST_ROWS ? MOST_ROWS : n;
+    const double n = (double)build->n_rows * ((double)part / (double)(whole ? whole : 1));
+    return n < MOST_ROWS ? (size_t)n : MOST_ROWS;
+}
+
+static size_t rows_of_chunk(const struct build *build)
+{
+    const struct weft_store_meta *meta = weft_trace_meta(build->trace);
+    const size_t n_most = build->n_rows / LEAST_CHUNKS;
+    const uint64_t work_ns = build->n_rows * ROW_NS + (meta->calls + meta->events) * EVENT_NS;
+    const size_t n_work = share_of_rows(build, CHUNK_NS, work_ns),
+                 n_long = share_of_rows(build, build->n_rows ? build->sum_ns / build->n_rows : 0,
+                                        meta->duration_ns / DURATIONS_OF_CHUNK),
+                 n = n_work > n_long ? n_work : n_long;
+    if (n < n_most)
+        return n ? n : 1;
+    return n_most < LEAST_ROWS ? LEAST_ROWS : n_most > MOST_ROWS ? MOST_ROWS : n_most;
+}
+
+/* A chunk, on a worker: joining it is for one at a time, while the others make theirs. */
+static enum weft_code build_chunk(void *context, size_t item, unsigned worker_id,
+                                  struct weft_err *err)
+{
+    struct build *build = context;
+    struct worker *worker = &build->workers[worker_id];
+    const size_t first = item * build->n_chunk_rows, left = build->n_rows - first;
+    const size_t n = left < build->n_chunk_rows ? left : build->n_chunk_rows;
+    enum weft_code code = weft_turns_wait(&build->turns, FILL, item, err);
+    if (code == WEFT_OK && !fill_chunk(build, &worker->chunk, first, n))
+        code = no_memory(err);
+    if (code == WEFT_OK) {
+        weft_turns_pass(&build->turns, FILL);
+        code = make_chunk(build, worker, err);
+    }
+    if (code == WEFT_OK)
+        code = weft_turns_wait(&build->turns, JOIN, item, err);
+    if (code == WEFT_OK)
+        code = join_chunk(build, worker, err);
+    if (code == WEFT_OK)
+        weft_turns_pass(&build->turns, JOIN);
+    else
+        weft_turns_fail(&build->turns, item);
+    return code;
 }
 
 static enum weft_code run(struct build *build, struct weft_pool *pool, struct weft_err *err)
 {
-    const size_t most = rows_of_chunk(build->n_rows);
-    enum weft_code code = WEFT_OK;
-    for (size_t at = 0; at < build->n_rows && code == WEFT_OK;) {
-        size_t n = 0;
-        for (; n < build->n_chunks && at < build->n_rows; n++) {
-            const size_t left = build->n_rows - at;
-            if (!fill_chunk(build, &build->chunks[n], at, left < most ? left : most))
-                return no_memory(err);
-            at += build->chunks[n].n;
-        }
-        code = weft_pool_run(pool, n, make_chunk, build, build->progress, err);
-        for (size_t i = 0; i < n && code == WEFT_OK; i++)
-            code = join_chunk(build, &build->chunks[i], err);
-    }
+    build->n_chunk_rows = rows_of_chunk(build);
+    const size_t n_chunks = (build->n_rows + build->n_chunk_rows - 1) / build->n_chunk_rows;
+    weft_turns_init(&build->turns);
+    const enum weft_code code =
+        weft_pool_run(pool, n_chunks, build_chunk, build, build->progress, err);
+    weft_turns_fini(&build->turns);
     return code;
 }
 
 /* ---- what is built --------------------------------------------------------------------------- */
 
+static void chunk_fini(struct chunk *chunk)
+{
+    WEFT_VEC_FINI(&chunk->entries);
+    WEFT_VEC_FINI(&chunk->used);
+    weft_order_fini(&chunk->order);
+    free(chunk->made);
+    free(chunk->places);
+}
+
 static void build_fini(struct build *build)
 {
+    weft_events_drop(build->trace);
     for (unsigned i = 0; build->workers && i < build->n_workers; i++) {
         weft_ecct_maker_free(build->workers[i].maker);
         WEFT_VEC_FINI(&build->workers[i].places);
         WEFT_VEC_FINI(&build->workers[i].seen);
-    }
-    for (size_t i = 0; build->chunks && i < build->n_chunks; i++) {
-        WEFT_VEC_FINI(&build->chunks[i].entries);
-        WEFT_VEC_FINI(&build->chunks[i].used);
-        free(build->chunks[i].made);
-        weft_order_fini(&build->chunks[i].order);
-        free(build->chunks[i].places);
+        chunk_fini(&build->workers[i].chunk);
     }
     free(build->workers);
-    free(build->chunks);
     free(build->metrics);
     free(build->columns);
     free(build->path_values);
     free(build->values);
     weft_ecct_names_free(build->names);
     weft_ecct_tree_free(build->tree);
-    WEFT_VEC_FINI(&build->row);
     WEFT_VEC_FINI(&build->nodes);
-    WEFT_VEC_FINI(&build->ns);
+    weft_marks_fini(&build->marks);
+    free(build->ns);
+    free(build->sums);
 }
 
 /* Metrics of the table but for those that follow from the executions, then those of paths. */
@@ -500,14 +523,13 @@ static enum weft_code build_init(struct build *build, struct weft_session *sessi
         .tree = weft_ecct_tree_new(),
         .workers = calloc(n_workers, sizeof *build->workers),
         .n_workers = n_workers,
-        .chunks = calloc((size_t)n_workers * CHUNKS_OF_WORKER, sizeof *build->chunks),
-        .n_chunks = (size_t)n_workers * CHUNKS_OF_WORKER,
         .metrics = calloc(n_metrics, sizeof *build->metrics),
         .columns = calloc(n_metrics, sizeof *build->columns),
         .path_values = calloc(n_metrics, sizeof *build->path_values),
         .values = calloc(n_metrics, sizeof *build->values),
     };
-    if (!build->tree || !build->workers || !build->chunks || !build->metrics || !build->columns ||
+    weft_events_keep(build->trace, run->memory_bytes);
+    if (!build->tree || !build->workers || !build->metrics || !build->columns ||
         !build->path_values || !build->values)
         return no_memory(err);
     choose_metrics(build);
@@ -524,7 +546,10 @@ static void choose_rows(struct build *build, const struct weft_executions_table 
     build->has_type = type != WEFT_ID_NONE;
     build->type = type;
     for (size_t i = 0; i < table->n_rows; i++) {
-        build->n_rows += !build->has_type || table->rows[i].type == type;
+        if (!build->has_type || table->rows[i].type == type) {
+            build->n_rows++;
+            build->sum_ns += table->rows[i].end_ns - table->rows[i].start_ns;
+        }
         weft_executions_passed(table, i);
     }
 }
@@ -573,7 +598,7 @@ static enum weft_code put_to_database(void *context, const struct weft_matrix_ro
 
 static enum weft_code commit_to_database(void *context, struct weft_err *err)
 {
-    return weft_database_commit(context, err);
+    return weft_database_commit_blocks(context, err);
 }
 
 static enum weft_code build_type(struct weft_session *session,

@@ -90,6 +90,11 @@ WEFT_CHECKED enum weft_code weft_database_add(struct weft_database *database,
 WEFT_CHECKED enum weft_code weft_database_commit(struct weft_database *database,
                                                  struct weft_err *err);
 
+/* The same, but where blocks became full since the last commit, only what is in these: the last
+ * one, of at most WEFT_DATABASE_BLOCK_ROWS executions, need not be written twice then. */
+WEFT_CHECKED enum weft_code weft_database_commit_blocks(struct weft_database *database,
+                                                        struct weft_err *err);
+
 /* All of the source was added: it takes the place of what it replaces. After a failure, or a close
  * without this, what was committed stays (and is loaded if there is nothing that it would replace).
  */

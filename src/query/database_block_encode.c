@@ -10,7 +10,7 @@
 #define MOST_INTEGER 9007199254740992.0
 
 /* Of more classes the others are as nodes of none. */
-enum { MOST_CLASSES = 64 };
+enum { MOST_CLASSES = 64, NEAR_NODES = 1024 };
 
 /* Different things of one kind, by first appearance. */
 struct distinct {
@@ -108,11 +108,17 @@ static size_t sort_unique(uint32_t *items, size_t n)
 static bool make_table(struct encoder *to)
 {
     const size_t n = to->block->nodes.n;
+    const uint32_t *nodes = to->block->nodes.items;
     struct weft_map *numbers = weft_map_new();
+    uint32_t near[NEAR_NODES] = { 0 }; /* the last entry of a node, by some of its bits */
     to->places = WEFT_ARENA_NEW(to->arena, n, uint32_t);
     bool is_good = numbers && to->places;
     for (size_t i = 0; is_good && i < n; i++) {
-        to->places[i] = weft_map_add(numbers, to->block->nodes.items[i], NULL);
+        const uint32_t before = near[nodes[i] % NEAR_NODES];
+        near[nodes[i] % NEAR_NODES] = (uint32_t)i;
+        to->places[i] = before < i && nodes[before] == nodes[i]
+                            ? to->places[before]
+                            : weft_map_add(numbers, nodes[i], NULL);
         is_good = to->places[i] != WEFT_MAP_NONE;
     }
     to->n_table = is_good ? weft_map_count(numbers) : 0;

@@ -127,7 +127,8 @@ static int64_t majority(const int64_t *values, size_t n)
     return kept;
 }
 
-static struct plan plan_dense(const int64_t *values, size_t n)
+/* `common` is what most of them are, if any is. */
+static struct plan plan_dense(const int64_t *values, size_t n, int64_t common)
 {
     int64_t least = values[0], most = values[0];
     for (size_t i = 1; i < n; i++) {
@@ -139,7 +140,7 @@ static struct plan plan_dense(const int64_t *values, size_t n)
                               .base = least,
                               .n_bits = 8 + varint_bits(zigzag(least)) };
     const struct plan above = plan_form(values, n, ABOVE, least);
-    const struct plan around = plan_form(values, n, AROUND, majority(values, n));
+    const struct plan around = plan_form(values, n, AROUND, common);
     return above.n_bits <= around.n_bits ? above : around;
 }
 
@@ -180,6 +181,11 @@ static void put_bits(struct bit_writer *to, uint64_t bits, unsigned n_bits)
 static void put_number(struct bit_writer *to, uint64_t value, unsigned k)
 {
     const unsigned class = length_of(value >> k), n_low = class ? class - 1 + k : k;
+    if (class + n_low < 32) { /* all at once */
+        const uint64_t low = value & ((UINT64_C(1) << n_low) - 1);
+        put_bits(to, (low << 1 | 1) << class, class + 1 + n_low);
+        return;
+    }
     for (unsigned left = class; left > 0;) {
         const unsigned n = left < 32 ? left : 32;
         put_bits(to, 0, n);
@@ -215,13 +221,13 @@ bool weft_column_write(struct weft_blob_bytes *bytes, const int64_t *values, siz
 {
     if (n == 0)
         return true;
-    const struct plan dense = plan_dense(values, n);
     const int64_t base = majority(values, n);
+    const struct plan dense = plan_dense(values, n, base);
     const size_t n_others = split(values, n, base, scratch);
     if (n_others == 0 || n_others > n / 2)
         return write_plan(bytes, &dense, values, n);
-    const struct plan places = plan_dense(scratch, n_others),
-                      others = plan_dense(scratch + n, n_others);
+    const struct plan places = plan_dense(scratch, n_others, majority(scratch, n_others)),
+                      others = plan_dense(scratch + n, n_others, majority(scratch + n, n_others));
     if (dense.n_bits <=
         8 + varint_bits(zigzag(base)) + varint_bits(n_others) + places.n_bits + others.n_bits)
         return write_plan(bytes, &dense, values, n);

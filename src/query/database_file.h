@@ -41,6 +41,7 @@ struct weft_database_writer {
     struct weft_database_block block;    /* those that follow the last full block */
     struct weft_database_blocks_out out; /* of blocks */
     uint64_t n_added, n_unfinished, n_committed, n_written;
+    uint64_t n_whole_unfinished; /* of executions in full blocks */
     struct {
         uint32_t *items;
         size_t n, cap;

@@ -38,7 +38,7 @@ struct loading {
         uint64_t *items; /* how many executions a source should have */
         size_t n, cap;
     } counts;
-    uint64_t n_damaged;
+    uint64_t n_damaged, n_partial;
 };
 
 static enum weft_code no_memory(struct weft_err *err)
@@ -209,6 +209,7 @@ static enum weft_code add_source(struct loading *loading, sqlite3_stmt *row, str
     if (!source || !count)
         return no_memory(err);
     *count = weft_min_u64(count_in(row, 6), UINT64_C(1) << WEFT_EXECUTION_BITS);
+    loading->n_partial += sqlite3_column_int(row, 7) == 0;
     *source = (struct weft_execution_source){
         .path = weft_arena_copy(loading->arena, texts[0]),
         .host = weft_arena_copy(loading->arena, texts[1]),
@@ -227,8 +228,8 @@ static enum weft_code read_sources(struct loading *loading, struct weft_err *err
     bool has_row = true;
     enum weft_code code = weft_database_prepare(
         loading->database,
-        "SELECT s.id, s.realtime_ns, s.path, s.host, s.tag, s.metrics, s.executions " PRESENT
-        "WHERE s.type = ?1 ORDER BY s.id",
+        "SELECT s.id, s.realtime_ns, s.path, s.host, s.tag, s.metrics, s.executions, "
+        "s.is_complete " PRESENT "WHERE s.type = ?1 ORDER BY s.id",
         &statement, err);
     if (code == WEFT_OK && !weft_database_bind_text(statement, 1, loading->type))
         code = no_memory(err);
@@ -379,9 +380,11 @@ static enum weft_code load(struct loading *loading, struct weft_ecct_matrix **ma
                                            loading->n_nodes };
     if (code == WEFT_OK)
         code = weft_matrix_finish(loading->maker, &tree, matrix, err);
-    if (code == WEFT_OK)
-        (*matrix)->n_damaged = loading->n_damaged;
-    return code;
+    if (code != WEFT_OK)
+        return code;
+    (*matrix)->n_damaged = loading->n_damaged;
+    (*matrix)->n_partial = loading->n_partial;
+    return WEFT_OK;
 }
 
 /* The only type, or the one that is asked for, must be there. */

@@ -255,16 +255,19 @@ static enum weft_code put_nodes(struct weft_database *database, const struct wef
                                 struct weft_err *err)
 {
     struct weft_database_writer *writer = database->writer;
-    writer->nodes.n = writer->ns.n = 0;
+    writer->nodes.n = writer->ns.n = row->n_nodes;
+    if (!weft_vec_reserve(&writer->nodes.items, &writer->nodes.cap, row->n_nodes,
+                          sizeof *writer->nodes.items) ||
+        !weft_vec_reserve(&writer->ns.items, &writer->ns.cap, row->n_nodes,
+                          sizeof *writer->ns.items))
+        return no_memory(err);
     for (size_t i = 0; i < row->n_nodes; i++) {
-        uint32_t place;
-        enum weft_code code = place_of(database, row->nodes[i], &place, err);
+        const uint32_t node = row->nodes[i];
+        uint32_t place = node < writer->places.n ? writer->places.items[node] : 0;
+        enum weft_code code =
+            node < writer->places.n ? WEFT_OK : place_of(database, node, &place, err);
         if (code != WEFT_OK)
             return code;
-        uint32_t *node = WEFT_VEC_PUSH(&writer->nodes);
-        uint64_t *ns = WEFT_VEC_PUSH(&writer->ns);
-        if (!node || !ns)
-            return no_memory(err);
         size_t at = i; /* the numbers of a database are mostly in the order of the tree's */
         for (; at > 0 && writer->nodes.items[at - 1] > place; at--) {
             writer->nodes.items[at] = writer->nodes.items[at - 1];
@@ -324,8 +327,10 @@ static enum weft_code put_block(struct weft_database *database, struct weft_err 
     if (code == WEFT_OK)
         code = weft_database_blocks_put(database, &writer->out, id, &writer->block, err);
     writer->n_written = writer->n_added;
-    if (weft_database_block_is_full(&writer->block))
+    if (weft_database_block_is_full(&writer->block)) {
         weft_database_block_reset(&writer->block);
+        writer->n_whole_unfinished = writer->n_unfinished;
+    }
     return code;
 }
 
@@ -484,24 +489,33 @@ static enum weft_code commit(struct weft_database *database, struct weft_err *er
     return code;
 }
 
-/* The rest of what was added, and how many there are now. The source may be gone: another program
- * added the same one meanwhile. */
-static enum weft_code put_counts(struct weft_database *database, bool is_complete,
-                                 struct weft_err *err)
+/* How many executions there are now. The source may be gone: another program added the same one
+ * meanwhile. */
+static enum weft_code put_counts(struct weft_database *database, uint64_t n_added,
+                                 uint64_t n_unfinished, bool is_complete, struct weft_err *err)
 {
-    struct weft_database_writer *writer = database->writer;
-    const int64_t numbers[] = { writer->source, (int64_t)writer->n_added,
-                                (int64_t)writer->n_unfinished, is_complete };
-    enum weft_code code = put_block(database, err);
-    if (code == WEFT_OK)
-        code = put_row(database,
-                       "UPDATE sources SET executions = ?2, unfinished = ?3, is_complete = ?4 "
-                       "WHERE id = ?1",
-                       numbers, 4, NULL, 0, err);
+    const int64_t numbers[] = { database->writer->source, (int64_t)n_added, (int64_t)n_unfinished,
+                                is_complete };
+    enum weft_code code =
+        put_row(database,
+                "UPDATE sources SET executions = ?2, unfinished = ?3, is_complete = ?4 "
+                "WHERE id = ?1",
+                numbers, 4, NULL, 0, err);
     if (code == WEFT_OK && sqlite3_changes(database->file) != 1)
         code = weft_fail(err, WEFT_E_IO, WEFT_NO_OFFSET,
                          "another program has added the same executions meanwhile");
     return code;
+}
+
+/* The rest of what was added, too. */
+static enum weft_code put_all(struct weft_database *database, bool is_complete,
+                              struct weft_err *err)
+{
+    const struct weft_database_writer *writer = database->writer;
+    const enum weft_code code = put_block(database, err);
+    return code == WEFT_OK
+               ? put_counts(database, writer->n_added, writer->n_unfinished, is_complete, err)
+               : code;
 }
 
 enum weft_code weft_database_commit(struct weft_database *database, struct weft_err *err)
@@ -510,13 +524,28 @@ enum weft_code weft_database_commit(struct weft_database *database, struct weft_
     if (!database->is_open)
         return WEFT_OK;
     if (database->writer && database->writer->n_added > database->writer->n_committed)
-        code = put_counts(database, false, err);
+        code = put_all(database, false, err);
     if (code == WEFT_OK)
         code = commit(database, err);
     if (code != WEFT_OK)
         return give_up(database, code, err);
     if (database->writer)
         database->writer->n_committed = database->writer->n_added;
+    return WEFT_OK;
+}
+
+enum weft_code weft_database_commit_blocks(struct weft_database *database, struct weft_err *err)
+{
+    struct weft_database_writer *writer = database->writer;
+    const uint64_t n_whole = writer ? writer->n_added - writer->block.rows.n : 0;
+    if (!database->is_open || !writer || n_whole <= writer->n_committed)
+        return weft_database_commit(database, err);
+    enum weft_code code = put_counts(database, n_whole, writer->n_whole_unfinished, false, err);
+    if (code == WEFT_OK)
+        code = commit(database, err);
+    if (code != WEFT_OK)
+        return give_up(database, code, err);
+    writer->n_committed = n_whole;
     return WEFT_OK;
 }
 
@@ -569,7 +598,7 @@ enum weft_code weft_database_end(struct weft_database *database, struct weft_err
         return nothing_begun(err);
     enum weft_code code = weft_database_lock(database, err);
     if (code == WEFT_OK)
-        code = put_counts(database, true, err);
+        code = put_all(database, true, err);
     if (code == WEFT_OK)
         code = put_confidences(database, err);
     if (code == WEFT_OK)

@@ -14,6 +14,7 @@ struct counting {
     struct weft_frequencies *frequencies;
     struct weft_strtab *labels;
     struct weft_frequencies_table *table;
+    uint32_t execution; /* the number of the one that is added */
 };
 
 static enum weft_code no_memory(struct weft_err *err)
@@ -33,8 +34,8 @@ static enum weft_code add_interval(struct counting *counting, uint32_t thread_id
                                    enum weft_frequency_group group, uint64_t start_ns,
                                    uint64_t end_ns, struct weft_err *err)
 {
-    return weft_frequencies_interval(counting->frequencies, scope_of(counting, thread_id), group,
-                                     start_ns, end_ns, err);
+    return weft_frequencies_interval(counting->frequencies, scope_of(counting, thread_id),
+                                     counting->execution, group, start_ns, end_ns, err);
 }
 
 /* Segments of a thread that follow each other are one. */
@@ -68,6 +69,7 @@ static enum weft_code see_execution(void *context, const struct weft_execution_r
     if (row->flags & (WEFT_EXECUTION_CUT_START | WEFT_EXECUTION_UNFINISHED))
         return WEFT_OK;
     counting->table->n_executions[group]++;
+    counting->execution++;
     return counting->request->of_paths
                ? add_path(counting, row, group, err)
                : add_interval(counting, row->thread_id, group, row->start_ns, row->end_ns, err);
@@ -123,7 +125,8 @@ enum weft_code weft_session_frequencies(struct weft_session *session,
 {
     struct counting counting = { .session = session,
                                  .request = request,
-                                 .frequencies = weft_frequencies_new(),
+                                 .frequencies = weft_frequencies_new(
+                                     weft_session_run(session)->memory_bytes, 0),
                                  .labels = weft_strtab_new(),
                                  .table = table_new(request) };
     *table = NULL;

@@ -11,6 +11,7 @@
 #include "query/executions.h"
 #include "query/rules.h"
 #include "query/session.h"
+#include "query/thread_turns.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -30,7 +31,18 @@ enum {
 };
 
 /* In the order in which they are proposed. */
-enum source { MARKED, POINTS, PRINTS, TASKS, SPANS, CALLS, CONNECTIONS, KERNEL_POINTS, SOURCES };
+enum source {
+    MARKED,
+    POINTS,
+    PRINTS,
+    TASKS,
+    SPANS,
+    CALLS,
+    CONNECTIONS,
+    TURNS,
+    KERNEL_POINTS,
+    SOURCES
+};
 
 static const char *const why[SOURCES] = {
     [MARKED] = "marked by the program",
@@ -40,6 +52,7 @@ static const char *const why[SOURCES] = {
     [SPANS] = "spans",
     [CALLS] = "calls that repeat at the top",
     [CONNECTIONS] = "connections of a server",
+    [TURNS] = "turns of threads, from wait to wait",
     [KERNEL_POINTS] = "tracepoints of the kernel",
 };
 
@@ -48,6 +61,7 @@ struct counted {
     uint64_t count, sum_ns;
     uint8_t source;
     bool has_id;
+    bool is_of_library; /* a call that weft record saw of the C library */
 };
 
 struct counting {
@@ -59,6 +73,7 @@ struct counting {
     } list;
     struct weft_arena *arena;
     struct weft_err *err;
+    bool has_functions; /* of the program: not of the C library alone */
 };
 
 static enum weft_code no_memory(struct weft_err *err)
@@ -241,6 +256,7 @@ struct calls_of_thread {
 struct called {
     uint64_t n_calls, sum_ns; /* the sum is of calls at the level where it repeats */
     bool is_repeated;
+    bool is_of_program; /* any of them; others are the C library's, as weft record saw them */
 };
 
 struct calls_job {
@@ -340,6 +356,11 @@ static enum weft_code count_connections(struct counting *counting, const struct 
     return code;
 }
 
+static bool is_recording(const struct weft_trace *trace)
+{
+    return weft_str_equal(weft_trace_meta(trace)->format, WEFT_STR("weft record"));
+}
+
 /* A rule finds all calls of a name: they are what is counted. */
 static enum weft_code unite_names(const struct counting *counting, const struct calls_job *job,
                                   struct weft_strtab *names, struct called *called)
@@ -353,6 +374,9 @@ static enum weft_code unite_names(const struct counting *counting, const struct 
             break;
         called[id].n_calls += job->functions[f].n_calls;
         called[id].sum_ns += job->functions[f].sum_ns;
+        called[id].is_of_program |= job->functions[f].n_calls > 0 &&
+                                    (!is_recording(counting->trace) ||
+                                     weft_trace_function(counting->trace, f)->module.n_bytes > 0);
         called[id].is_repeated |=
             job->functions[f].is_repeated && !is_last_word(counting->trace, f);
     }
@@ -366,10 +390,12 @@ static enum weft_code count_names(struct counting *counting, const struct weft_s
     for (uint32_t id = 0; id < weft_strtab_count(names) && code == WEFT_OK; id++) {
         const struct weft_str name = weft_strtab_get(names, id);
         struct counted *counted;
+        counting->has_functions |= called[id].is_of_program;
         if (!called[id].is_repeated || weft_is_wait_name(name))
             continue;
         code = count(counting, CALLS, name, WEFT_STR(""), &counted);
         if (counted) {
+            counted->is_of_library = !called[id].is_of_program;
             counted->count += called[id].n_calls - 1;
             counted->sum_ns += called[id].sum_ns;
         }
@@ -430,6 +456,7 @@ struct proposed {
     struct weft_execution_proposal proposal;
     enum source source;
     uint64_t sum_ns;
+    bool is_of_library;
 };
 
 struct proposing {
@@ -472,6 +499,7 @@ static enum weft_code propose(struct proposing *proposing, const struct counted 
         return no_memory(counting->err);
     made->source = (enum source)counted->source;
     made->sum_ns = counted->sum_ns;
+    made->is_of_library = counted->is_of_library;
     made->proposal = (struct weft_execution_proposal){ .name = copy,
                                                        .begin = begin,
                                                        .end = end,
@@ -649,10 +677,33 @@ static enum weft_code propose_connection(struct proposing *proposing, uint32_t i
                    weft_rule_text(counting->arena, "syscall_enter", end), WEFT_STR("fd"));
 }
 
-/* What the kernel does for itself comes last, before that what is too rare to compare. */
+/* What threads do between two waits, if nothing in the trace tells what functions they call. */
+static enum weft_code propose_turns(struct proposing *proposing, const struct weft_run *run)
+{
+    struct counting *counting = proposing->counting;
+    struct weft_thread_turn *turns;
+    size_t n_turns;
+    if (counting->has_functions || !is_recording(counting->trace))
+        return WEFT_OK;
+    enum weft_code code = weft_thread_turns_find(counting->trace, run, counting->arena, &turns,
+                                                 &n_turns, counting->err);
+    for (size_t i = 0; code == WEFT_OK && i < n_turns; i++) {
+        const struct counted counted = { .count = turns[i].count,
+                                         .sum_ns = turns[i].sum_ns,
+                                         .source = TURNS };
+        code =
+            propose(proposing, &counted, turns[i].name, turns[i].begin, turns[i].end, WEFT_STR(""));
+    }
+    return code;
+}
+
+/* What the kernel does for itself comes last, before that what is too rare to compare, or a step of
+ * the C library's. */
 static unsigned rank_of(const struct proposed *proposed)
 {
-    return proposed->source == KERNEL_POINTS ? 2 : proposed->proposal.count < ENOUGH;
+    return proposed->source == KERNEL_POINTS
+               ? 2
+               : proposed->proposal.count < ENOUGH || proposed->is_of_library;
 }
 
 static int by_rank(const void *a_void, const void *b_void)
@@ -669,7 +720,7 @@ static int by_rank(const void *a_void, const void *b_void)
     return weft_str_compare(a->proposal.begin, b->proposal.begin);
 }
 
-static enum weft_code propose_all(struct proposing *proposing)
+static enum weft_code propose_all(struct proposing *proposing, const struct weft_run *run)
 {
     static enum weft_code (*const propose_one[SOURCES])(struct proposing *, uint32_t) = {
         [MARKED] = propose_span,
@@ -685,6 +736,8 @@ static enum weft_code propose_all(struct proposing *proposing)
     enum weft_code code = WEFT_OK;
     for (uint32_t id = 0; id < counting->list.n && code == WEFT_OK; id++)
         code = propose_one[counting->list.items[id].source](proposing, id);
+    if (code == WEFT_OK)
+        code = propose_turns(proposing, run);
     if (proposing->list.n)
         qsort(proposing->list.items, proposing->list.n, sizeof *proposing->list.items, by_rank);
     return code;
@@ -725,7 +778,7 @@ enum weft_code weft_execution_proposals(struct weft_session *session,
     if (code == WEFT_OK)
         code = read_calls(&counting, weft_session_run(session));
     if (code == WEFT_OK)
-        code = propose_all(&proposing);
+        code = propose_all(&proposing, weft_session_run(session));
     if (code == WEFT_OK)
         code = keep(&proposing, proposals, err);
     if (code != WEFT_OK && counting.arena)

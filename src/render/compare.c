@@ -13,10 +13,6 @@
 
 enum { SAMPLES = 5, CAUSE_SAMPLES = 1, BAR_COLUMNS = 24 };
 
-static const double EVIDENCE_P = 0.05;
-static const double LEAST_SHARE = 0.1; /* of a difference, for a context to stand for it */
-static const double TRIFLE = 0.01;     /* of the duration: a context that differs by less */
-
 /* What tables of this page need: their texts live in the arena. */
 struct page {
     const struct weft_view *view;
@@ -29,193 +25,14 @@ struct page {
     size_t n_metrics;
 };
 
-static uint64_t limited(uint64_t limit, size_t n)
-{
-    return limit > 0 && limit < n ? limit : n;
-}
-
-/* ---- verdict --------------------------------------------------------------------------------- */
-
 static const struct weft_compare_metric *duration_of(const struct weft_compare_table *table)
 {
     return table->n_metrics > 0 ? &table->metrics[0] : NULL;
 }
 
-/* The first node that goes the same way, if sure; NULL if none is. */
-static const struct weft_compare_node *sure_node(const struct weft_compare_table *table,
-                                                 double difference_ns)
+static uint64_t limited(uint64_t limit, size_t n)
 {
-    for (size_t i = 0; i < table->n_ranked; i++) {
-        const struct weft_compare_node *row = &table->nodes[table->ranked[i]];
-        if (!row->is_sure)
-            break;
-        if ((row->difference_ns > 0) == (difference_ns > 0))
-            return row;
-    }
-    return NULL;
-}
-
-static bool is_path_value(struct weft_str name)
-{
-    for (unsigned i = 0; i < WEFT_EXECUTION_PATH_VALUES; i++)
-        if (weft_str_equal(name, weft_str_of(weft_execution_path_value_name(i))))
-            return true;
-    return false;
-}
-
-/* The state on the path of which most of the difference is, if there is evidence; NULL if not. */
-static const struct weft_compare_metric *most_state(const struct weft_comparison_view *comparison,
-                                                    double difference_ns)
-{
-    const struct weft_compare_table *table = comparison->table;
-    const struct weft_compare_metric *most = NULL;
-    for (size_t i = 0; i < table->n_metrics; i++) {
-        const struct weft_compare_metric *row = &table->metrics[i];
-        const double share = row->difference / difference_ns;
-        if (is_path_value(comparison->matrix->metrics[row->metric].name) &&
-            row->p_adjusted < EVIDENCE_P && share > 0 &&
-            (!most || share > most->difference / difference_ns))
-            most = row;
-    }
-    return most;
-}
-
-/* Of the nodes that are not sure the largest that goes the same way, if it is most of the
- * difference and has some evidence for itself; NULL if not. */
-static const struct weft_compare_node *likely_node(const struct weft_compare_table *table,
-                                                   double difference_ns)
-{
-    for (size_t i = 0; i < table->n_ranked; i++) {
-        const struct weft_compare_node *row = &table->nodes[table->ranked[i]];
-        if (!row->is_sure && row->p < EVIDENCE_P &&
-            row->difference_ns / difference_ns >= LEAST_SHARE)
-            return row;
-    }
-    return NULL;
-}
-
-/* "; 78 % of that is blocked: timer in `f`". A difference that is spread over many contexts is
- * told by its state: "; 66 % of that is preempted, in many contexts"; one whose context is not sure
- * beside all others by what seems to be it. */
-static void put_where(struct weft_output *out, const struct weft_comparison_view *comparison,
-                      double difference_ns)
-{
-    const struct weft_compare_node *node = sure_node(comparison->table, difference_ns);
-    const struct weft_compare_metric *state = most_state(comparison, difference_ns);
-    const struct weft_compare_node *likely = likely_node(comparison->table, difference_ns);
-    const double of_node = node ? node->difference_ns / difference_ns : 0,
-                 of_state = state ? state->difference / difference_ns : 0;
-    if (of_node < LEAST_SHARE && of_state >= LEAST_SHARE) {
-        char name[32];
-        const struct weft_str is = comparison->matrix->metrics[state->metric].name;
-        (void)snprintf(name, sizeof name, "%.*s", (int)is.n_bytes, is.bytes);
-        for (char *at = strchr(name, '_'); at; at = strchr(at, '_'))
-            *at = ' ';
-        weft_output_printf(out, "; %.0f %% of that is %s, in many contexts", 100 * of_state, name);
-    } else if (of_node >= LEAST_SHARE) {
-        weft_output_printf(out, "; %.0f %% of that is ", 100 * of_node);
-        weft_words_cause(out, comparison->matrix, node->node);
-    } else if (likely) {
-        weft_output_printf(out, "; %.0f %% of that seems to be ",
-                           100 * likely->difference_ns / difference_ns);
-        weft_words_cause(out, comparison->matrix, likely->node);
-        weft_output_printf(out, " (%s)", weft_human_p(likely->p_adjusted).text);
-    } else {
-        weft_output_text(out, "; no context stands out");
-    }
-}
-
-/* Where groups are of different runs: executions of one run are alike for reasons of that run. */
-static void put_runs(struct weft_output *out, const struct weft_compare_table *table)
-{
-    if (!table->runs_are_apart || table->n_runs_a == 0 || table->n_runs_b == 0)
-        return;
-    if (table->is_by_runs)
-        weft_output_printf(out, "; runs were compared: %s of A and %s of B",
-                           weft_human_count(table->n_runs_a).text,
-                           weft_human_count(table->n_runs_b).text);
-    else
-        weft_output_printf(out,
-                           "; executions were counted, of %s of A and %s of B: too few to tell "
-                           "what runs differ by anyway",
-                           weft_human_plural(table->n_runs_a, "run").text,
-                           weft_human_count(table->n_runs_b).text);
-}
-
-static void put_small(struct weft_output *out, const struct weft_compare_table *table)
-{
-    if (table->is_small)
-        weft_output_printf(out,
-                           "; a group of fewer than %d executions is not to be trusted: what is "
-                           "rare may be missing from it",
-                           WEFT_TRUSTED_EXECUTIONS);
-}
-
-static size_t n_sure(const struct weft_compare_table *table)
-{
-    size_t n = 0;
-    while (n < table->n_ranked && table->nodes[table->ranked[n]].is_sure)
-        n++;
-    return n;
-}
-
-static void put_counts(struct weft_output *out, const struct weft_compare_table *table)
-{
-    weft_output_printf(out, " (n = %s and %s)", weft_human_count(table->n_a).text,
-                       weft_human_count(table->n_b).text);
-}
-
-static void put_no_evidence(struct weft_output *out, const struct weft_comparison_view *comparison,
-                            const struct weft_compare_metric *duration)
-{
-    const struct weft_compare_table *table = comparison->table;
-    weft_output_text(out, "no evidence that B lasts longer or shorter than A: ");
-    weft_words_change(out, duration, WEFT_METRIC_NS);
-    put_counts(out, table);
-    const struct weft_compare_node *row =
-        n_sure(table) > 0 ? &table->nodes[table->ranked[0]] : NULL;
-    if (row && fabs(row->difference_ns) >= TRIFLE * duration->mean_a) {
-        weft_output_printf(out, "; but its time differs: %s ",
-                           weft_human_change(row->difference_ns).text);
-        weft_words_cause(out, comparison->matrix, row->node);
-    }
-    put_runs(out, table);
-    put_small(out, table);
-}
-
-void weft_render_verdict(struct weft_output *out, const struct weft_comparison_view *comparison)
-{
-    const struct weft_compare_table *table = comparison->table;
-    const struct weft_compare_metric *duration = duration_of(table);
-    if (table->n_a == 0 || table->n_b == 0 || !duration) {
-        weft_output_printf(out, "nothing to compare: group %s has no execution",
-                           table->n_a == 0 && table->n_b == 0 ? "A, and group B,"
-                           : table->n_a == 0                  ? "A"
-                                                              : "B");
-        return;
-    }
-    if (table->n_a < 2 || table->n_b < 2) {
-        weft_output_printf(out, "too few executions for a verdict: B lasts %s, A %s on average",
-                           weft_human_mean(duration->mean_b).text,
-                           weft_human_mean(duration->mean_a).text);
-        put_counts(out, table);
-        return;
-    }
-    if (duration->p >= EVIDENCE_P || (duration->low <= 0 && duration->high >= 0)) {
-        put_no_evidence(out, comparison, duration);
-        return;
-    }
-    weft_output_printf(out, "B is %s %s than A (", weft_human_mean(fabs(duration->difference)).text,
-                       duration->difference > 0 ? "slower" : "faster");
-    const struct weft_human share = weft_human_growth(duration->difference, duration->mean_a);
-    if (share.text[0])
-        weft_output_printf(out, "%s, ", share.text);
-    weft_output_printf(out, "95 %% %s to %s, n = %s and %s)", weft_human_change(duration->low).text,
-                       weft_human_change(duration->high).text, weft_human_count(table->n_a).text,
-                       weft_human_count(table->n_b).text);
-    put_where(out, comparison, duration->difference);
-    put_runs(out, table);
-    put_small(out, table);
+    return limit > 0 && limit < n ? limit : n;
 }
 
 /* ---- executions ------------------------------------------------------------------------------ */
@@ -321,6 +138,7 @@ static const struct weft_column node_columns[] = {
     { NULL, "adjusted", WEFT_CELL_TEXT },    { "effect", NULL, WEFT_CELL_RATIO },
     { "sure", "sure", WEFT_CELL_BOOL },      { "threads", NULL, WEFT_CELL_TEXT },
     { "confidence", NULL, WEFT_CELL_TEXT },  { "path", NULL, WEFT_CELL_TEXT },
+    { "share", NULL, WEFT_CELL_RATIO },      { NULL, "share", WEFT_CELL_TEXT },
     { NULL, "where", WEFT_CELL_TEXT },
 };
 
@@ -371,8 +189,16 @@ static void node_row(const void *context, size_t index, struct weft_cell *cells)
         weft_confidence_name((enum weft_confidence)matrix->nodes[row->node].confidence));
     weft_words_path(page->scratch, matrix, row->node, ";");
     cells[25].text = weft_words_take(page->scratch, page->arena);
+    const struct weft_compare_metric *duration = duration_of(table);
+    const double share = duration ? row->difference_ns / duration->difference : (double)NAN;
+    cells[26] = real(share);
+    if (isfinite(share))
+        weft_output_printf(page->scratch, "%+.3g %%", 100 * share);
+    else
+        weft_output_text(page->scratch, "-");
+    cells[27].text = weft_words_take(page->scratch, page->arena);
     weft_words_where(page->scratch, matrix, row->node);
-    cells[26].text = weft_words_take(page->scratch, page->arena);
+    cells[28].text = weft_words_take(page->scratch, page->arena);
 }
 
 static struct weft_table node_table(const struct page *page)
@@ -669,6 +495,7 @@ static void print_json(struct page *page)
     weft_json_bool(json, "by_runs", table->is_by_runs);
     weft_json_bool(json, "too_small", table->is_small);
     weft_json_u64(json, "damaged", page->opts->matrix->n_damaged);
+    weft_json_u64(json, "partial_runs", page->opts->matrix->n_partial);
     weft_json_u64(json, "unfinished", weft_ecct_matrix_unfinished(page->opts->matrix));
     weft_json_u64(json, "n_differences", table->n_ranked);
     weft_json_u64(json, "seed", table->seed);

@@ -10,6 +10,7 @@
 #include "render/render.h"
 #include "schema/compare.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,8 +29,13 @@ struct weft_comparison_view {
 void weft_render_comparison(const struct weft_view *view,
                             const struct weft_comparison_view *comparison);
 
-/* "B is 3.10 ms slower than A ...": one sentence, without a line end. */
+/* "B is 3.10 ms slower than A ...": without the point at its end. What was counted, and how far to
+ * trust that, are sentences behind the first. */
 void weft_render_verdict(struct weft_output *out, const struct weft_comparison_view *comparison);
+
+/* Does B differ from A in one context for sure, whatever there is of the whole duration? One in
+ * which a thread waits, or that the other group has next to nothing of. */
+bool weft_comparison_differs_in_place(const struct weft_comparison_view *comparison);
 
 /* Examples of a group, of all durations: up to `n_most` items, ascending by duration, the first,
  * the last and those between them. Returns how many. `picked` has room for n_most. */

@@ -5,11 +5,21 @@
 #include "render/utf8.h"
 #include "schema/event.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { SHOWN_THREADS = 3 };
+enum {
+    SHOWN_THREADS = 3,
+    LONG_NAME = 40,    /* bytes of a name, beyond which arguments are left out */
+    LEAST_TOLD = 2,    /* functions of one or two threads, however long */
+    ROOM_OF_LAST = 36, /* bytes of names of the functions of the last of several others */
+    ROOM_OF_TWO = 56,  /* bytes of names of a thread's functions, if another one is told of, and of
+                          the last, */
+    ROOM_OF_MORE = 24, /* or several are */
+    NAME_LOOKED_AT = 1024, /* bytes of a name, of which arguments are left out */
+};
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
@@ -192,15 +202,100 @@ void weft_words_threads(struct weft_output *out, const struct weft_ecct_matrix *
 
 /* ---- causes ---------------------------------------------------------------------------------- */
 
+/* How many bytes from an opening bracket to the one that closes it; 0: none does. */
+static size_t bracketed(struct weft_str name, size_t at)
+{
+    const char open = name.bytes[at], close = open == '(' ? ')' : '>';
+    size_t depth = 0;
+    for (size_t i = at; i < name.n_bytes; i++) {
+        depth += name.bytes[i] == open;
+        depth -= name.bytes[i] == close && name.bytes[i - 1] != '-';
+        if (depth == 0)
+            return i + 1 - at;
+    }
+    return 0;
+}
+
+/* Does a name of C++ have an operator that is written as a bracket here? */
+static bool is_operator(struct weft_str name, size_t at)
+{
+    const struct weft_str word = WEFT_STR("operator");
+    while (at > 0 && (name.bytes[at - 1] == '<' || name.bytes[at - 1] == '('))
+        at--;
+    if (at < word.n_bytes || memcmp(name.bytes + at - word.n_bytes, word.bytes, word.n_bytes) != 0)
+        return false;
+    const char before = at > word.n_bytes ? name.bytes[at - word.n_bytes - 1] : ':';
+    return !isalnum((unsigned char)before) && before != '_';
+}
+
+/* That it was inlined is told by the path. */
+static size_t told_bytes(struct weft_str name)
+{
+    const struct weft_str end = WEFT_STR(" (inlined)");
+    return name.n_bytes > end.n_bytes &&
+                   memcmp(name.bytes + name.n_bytes - end.n_bytes, end.bytes, end.n_bytes) == 0
+               ? name.n_bytes - end.n_bytes
+               : name.n_bytes;
+}
+
+/* In a sentence: of a long name of C++ no arguments, neither of templates nor of the function. */
+static void put_function(struct weft_output *out, struct weft_str name)
+{
+    const struct weft_str no_name = WEFT_STR("(anonymous namespace)");
+    name.n_bytes = told_bytes(name);
+    for (size_t at = 0, n;
+         name.n_bytes > LONG_NAME && name.n_bytes < NAME_LOOKED_AT && at < name.n_bytes; at += n) {
+        n = 1;
+        if (at == 0 || (name.bytes[at] != '(' && name.bytes[at] != '<') || is_operator(name, at))
+            continue;
+        const size_t n_inside = bracketed(name, at);
+        const bool is_kept =
+            n_inside <= 2 || (n_inside == no_name.n_bytes &&
+                              memcmp(name.bytes + at, no_name.bytes, no_name.n_bytes) == 0);
+        if (n_inside > 0)
+            n = n_inside;
+        if (is_kept)
+            continue;
+        put_quoted(out, (struct weft_str){ name.bytes, at + 1 });
+        weft_output_text(out, "\xe2\x80\xa6");
+        name = (struct weft_str){ name.bytes + at + n - 1, name.n_bytes - at - n + 1 };
+        at = 0;
+        n = 1;
+    }
+    put_quoted(out, name);
+}
+
+/* Of `n` places, the innermost first, how many are told: the more threads there are to tell of, the
+ * less of each. */
+static size_t n_told(const struct weft_frame_path *path, const struct weft_path_part *part,
+                     const size_t *places, size_t n)
+{
+    size_t n_threads = 0, n_bytes = 0, n_fit = 0;
+    for (size_t i = 0; i < path->n; i++)
+        n_threads += path->frames[i]->kind == WEFT_FRAME_THREAD;
+    const bool is_last = part->to == path->n; /* what is told of it all ends there */
+    size_t room = n_threads == 0 ? SIZE_MAX : ROOM_OF_TWO;
+    if (n_threads > 1)
+        room = is_last ? ROOM_OF_LAST : ROOM_OF_MORE;
+    const size_t least = n_threads < 2 ? LEAST_TOLD : 1;
+    for (; n_fit < n; n_fit++) {
+        const size_t length = told_bytes(path->frames[places[n_fit]]->name);
+        n_bytes += length < LONG_NAME ? length : LONG_NAME;
+        if (n_fit >= least && n_bytes > room)
+            break;
+    }
+    return n_fit;
+}
+
 /* " in `h > g > f`" */
 static void put_functions(struct weft_output *out, const struct weft_frame_path *path,
                           const struct weft_path_part *part)
 {
     size_t places[WEFT_NAMED_FUNCTIONS];
-    const size_t n = weft_path_functions(path, part, places);
+    const size_t n = n_told(path, part, places, weft_path_functions(path, part, places));
     for (size_t i = n; i-- > 0;) {
         weft_output_text(out, i + 1 == n ? " in `" : " > ");
-        put_quoted(out, path->frames[places[i]]->name);
+        put_function(out, path->frames[places[i]]->name);
     }
     weft_output_text(out, n > 0 ? "`" : "");
 }

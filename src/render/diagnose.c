@@ -7,6 +7,7 @@
 #include "schema/event.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -106,7 +107,8 @@ static void put_healthy(struct weft_output *out, const struct weft_diagnosis *di
     if (n < 2 * 5) {
         weft_output_printf(out, "%s of ", weft_human_plural(n, "execution").text);
         put_type(out, diagnosis);
-        weft_output_text(out, " are too few to tell slow ones from others.");
+        weft_output_printf(out, " %s too few to tell slow ones from others.",
+                           n == 1 ? "is" : "are");
         return;
     }
     if (tail->is_worthy) {
@@ -133,7 +135,27 @@ static bool is_below(const struct weft_ecct_matrix *matrix, uint32_t node, uint3
     return node == ancestor;
 }
 
-/* " (also ...; ...)": what has at least half as much of the difference, in the same context. */
+/* The node that tells of a cause: its own, or one below it that has at least half as much of the
+ * difference, and so tells with whom the thread shares what it waits for. */
+static uint32_t told_node(const struct weft_diagnosis *diagnosis,
+                          const struct weft_compare_cause *cause)
+{
+    const struct weft_compare_table *table = diagnosis->table;
+    const struct weft_compare_node *named = weft_compare_row_of(table, cause->node);
+    const struct weft_compare_node *most = NULL;
+    for (size_t i = 0; named && cause->node != 0 && i < table->n_nodes; i++) {
+        const struct weft_compare_node *row = &table->nodes[i];
+        if (row != named && row->difference_ns >= named->difference_ns / 2 &&
+            row->difference_ns > 0 && is_below(diagnosis->matrix, row->node, cause->node) &&
+            !weft_node_is_outside(diagnosis->matrix, row->node) &&
+            (!most || row->difference_ns > most->difference_ns))
+            most = row;
+    }
+    return most ? most->node : cause->node;
+}
+
+/* " There, too: ...; ...": what has at least half as much of the difference, in the same context.
+ */
 static void put_beside(struct weft_output *out, const struct weft_diagnosis *diagnosis,
                        const struct weft_compare_cause *cause)
 {
@@ -143,49 +165,61 @@ static void put_beside(struct weft_output *out, const struct weft_diagnosis *dia
     size_t n = 0;
     told_init(&told);
     (void)tell(&told, diagnosis->matrix, cause->node);
+    (void)tell(&told, diagnosis->matrix, told_node(diagnosis, cause));
     for (size_t i = 0; named && cause->context != 0 && i < table->n_ranked && n < BESIDE; i++) {
         const struct weft_compare_node *row = &table->nodes[table->ranked[i]];
         if (row == named || row->difference_ns < named->difference_ns / 2 ||
             !is_below(diagnosis->matrix, row->node, cause->context) ||
+            weft_node_is_outside(diagnosis->matrix, row->node) ||
             !tell(&told, diagnosis->matrix, row->node))
             continue;
-        weft_output_text(out, n == 0 ? " (also " : "; ");
+        weft_output_text(out, n == 0 ? " There, too, they are " : "; ");
         weft_words_cause(out, diagnosis->matrix, row->node);
         n++;
     }
-    weft_output_text(out, n > 0 ? ")" : "");
+    weft_output_text(out, n > 0 ? "." : "");
     told_fini(&told);
 }
 
-static void put_one_cause(struct weft_output *out, const struct weft_diagnosis *diagnosis,
-                          const struct weft_compare_cause *cause, bool is_first)
+/* The others, each with a sentence of its own: the first one stays short. */
+static void put_further(struct weft_output *out, const struct weft_diagnosis *diagnosis,
+                        const struct weft_compare_cause **list, size_t n)
 {
-    if (!is_first)
-        weft_output_printf(out, "; %s more (%s) because they are ",
-                           weft_human_count(cause->n_items).text,
-                           weft_human_mean(cause->duration_ns).text);
-    weft_words_cause(out, diagnosis->matrix, cause->node);
-    put_beside(out, diagnosis, cause);
+    put_beside(out, diagnosis, list[0]);
+    for (size_t i = 1; i < n; i++) {
+        weft_output_printf(out, " %s more (%s) are %s because they are ",
+                           weft_human_count(list[i]->n_items).text,
+                           weft_human_mean(list[i]->duration_ns).text,
+                           weft_cause_is_small(diagnosis, list[i]) ? "slower" : "slow");
+        weft_words_cause(out, diagnosis->matrix, told_node(diagnosis, list[i]));
+        weft_output_text(out, ".");
+        put_beside(out, diagnosis, list[i]);
+    }
 }
 
-/* What slows the rest; without other programs, if those were told already. */
+static const struct other {
+    enum weft_cause_place place;
+    const char *why;
+} others[] = {
+    { WEFT_CAUSE_OUTSIDE, " because another program had the processor: " },
+    { WEFT_CAUSE_DUE, " because a thread that is due more often goes first, and they still end "
+                      "before their next one is due: " },
+    { WEFT_CAUSE_SHARED, " because threads that do the same work wait for each other, or take the "
+                         "processors from each other: " },
+    { WEFT_CAUSE_CHANCE, ", no more often than by chance, because threads of the program share "
+                         "processors: " },
+    { WEFT_CAUSE_UNTOLD, ", which may be no more than waits for a processor, as nothing tells who "
+                         "had the processors: " }
+};
+
+/* What slows the rest; `told`, of those above, was told already, or is NULL. */
 static void put_others(struct weft_output *out, const struct weft_diagnosis *diagnosis,
-                       bool without_outside)
+                       const struct other *told)
 {
-    static const struct {
-        enum weft_cause_place place;
-        const char *why;
-    } others[] = {
-        { WEFT_CAUSE_OUTSIDE, " because another program had the processor: " },
-        { WEFT_CAUSE_SHARED, " because threads that do the same work wait for each other, or take "
-                             "the processors from each other: " },
-        { WEFT_CAUSE_CHANCE, ", no more often than by chance, because threads of the program share "
-                             "processors: " }
-    };
     const struct weft_compare_cause *list[SHOWN_CAUSES];
-    for (size_t k = without_outside ? 1 : 0; k < sizeof others / sizeof *others; k++) {
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
         const size_t n = weft_causes_list(diagnosis, others[k].place, list, SHOWN_CAUSES);
-        if (n == 0)
+        if (n == 0 || &others[k] == told)
             continue;
         weft_output_printf(out, " %s are slow%s",
                            weft_human_count(items_of(list, least(n, SHOWN_CAUSES))).text,
@@ -203,15 +237,26 @@ struct alone {
     uint64_t ns;
 };
 
+/* By cause; the caller frees them. NULL: without memory, or without causes. */
+static bool *alone_causes(const struct weft_diagnosis *diagnosis)
+{
+    const struct weft_compare_table *table = diagnosis->table;
+    bool *is_alone = table->n_causes ? calloc(table->n_causes, sizeof *is_alone) : NULL;
+    for (size_t i = 0; is_alone && i < table->n_causes; i++)
+        is_alone[i] = weft_cause_place_of(diagnosis, &table->causes[i]) == WEFT_CAUSE_ALONE;
+    return is_alone;
+}
+
 /* The slowest first; their number. */
 static size_t list_alone(const struct weft_diagnosis *diagnosis, struct alone *list)
 {
     const struct weft_compare_table *table = diagnosis->table;
+    bool *is_alone = alone_causes(diagnosis);
     size_t n = 0, n_all = 0;
-    for (size_t i = 0; i < table->n_b && table->n_causes > 0; i++) {
+    for (size_t i = 0; is_alone && i < table->n_b; i++) {
         const struct weft_execution_item *item = &diagnosis->matrix->items[table->items_b[i]];
         const struct alone alone = { table->items_b[i], item->end_ns - item->start_ns };
-        if (weft_cause_place_of(diagnosis, &table->causes[table->cause_of[i]]) != WEFT_CAUSE_ALONE)
+        if (!is_alone[table->cause_of[i]])
             continue;
         size_t at = n;
         while (at > 0 && list[at - 1].ns < alone.ns)
@@ -223,6 +268,7 @@ static size_t list_alone(const struct weft_diagnosis *diagnosis, struct alone *l
         memmove(&list[at + 1], &list[at], (n - 1 - at) * sizeof *list);
         list[at] = alone;
     }
+    free(is_alone);
     return n_all;
 }
 
@@ -341,73 +387,85 @@ static void put_trifle(struct weft_output *out, const struct weft_diagnosis *dia
                        weft_human_ns(diagnosis->trace_ns).text);
 }
 
-/* The slow ones are slow for nothing in the program; for another one, if that is so of most. */
+/* That makes most executions slow that are: another program, or a thread that is due more often;
+ * NULL: neither does. */
+static const struct other *find_most(const struct weft_diagnosis *diagnosis)
+{
+    const struct weft_compare_cause *list[SHOWN_CAUSES];
+    for (size_t k = 0; k < 2; k++) {
+        const size_t n = weft_causes_list(diagnosis, others[k].place, list, SHOWN_CAUSES);
+        if (2 * items_of(list, least(n, SHOWN_CAUSES)) > diagnosis->tail.n_slow)
+            return &others[k];
+    }
+    return NULL;
+}
+
+/* The slow ones are slow for nothing that is wrong in the program. */
 static void put_none_inside(struct weft_output *out, const struct weft_diagnosis *diagnosis)
 {
     const struct weft_compare_cause *list[SHOWN_CAUSES];
     const struct weft_slow_tail *tail = &diagnosis->tail;
-    const size_t n = weft_causes_list(diagnosis, WEFT_CAUSE_OUTSIDE, list, SHOWN_CAUSES);
-    const uint64_t n_outside = items_of(list, least(n, SHOWN_CAUSES));
-    const bool is_outside = 2 * n_outside > tail->n_slow;
+    const struct other *most = find_most(diagnosis);
     weft_output_text(out, "Nothing significant in ");
     put_type(out, diagnosis);
     weft_output_printf(
         out, " itself: %s of %s are slow (%s instead of %s), ", weft_human_count(tail->n_slow).text,
         weft_human_plural(tail->n_fast + tail->n_slow, "execution").text,
         weft_human_mean(tail->slow_median_ns).text, weft_human_mean(tail->fast_median_ns).text);
-    if (is_outside) {
-        weft_output_printf(out, "%s of them because another program had the processor: ",
-                           weft_human_count(n_outside).text);
-        put_list(out, diagnosis, list, least(n, SHOWN_CAUSES));
+    if (most) {
+        const size_t n =
+            least(weft_causes_list(diagnosis, most->place, list, SHOWN_CAUSES), SHOWN_CAUSES);
+        weft_output_printf(out, "%s of them%s", weft_human_count(items_of(list, n)).text,
+                           most->why);
+        put_list(out, diagnosis, list, n);
         weft_output_text(out, ".");
     } else {
         weft_output_text(out, "none for a reason within the program that stands out.");
     }
-    put_others(out, diagnosis, is_outside);
+    put_others(out, diagnosis, most);
+}
+
+/* How many are slow for the cause that most have, how much that costs, and what it is. */
+static void put_first(struct weft_output *out, const struct weft_diagnosis *diagnosis,
+                      const struct weft_compare_cause *first)
+{
+    const struct weft_slow_tail *tail = &diagnosis->tail;
+    const bool is_small = weft_cause_is_small(diagnosis, first);
+    weft_output_printf(out, "%s%s of %s of ", is_small ? "A small tail: " : "",
+                       weft_human_count(first->n_items).text,
+                       weft_human_plural(tail->n_fast + tail->n_slow, "execution").text);
+    put_type(out, diagnosis);
+    weft_output_printf(out, " are %s (%s instead of %s, which costs ", is_small ? "slower" : "slow",
+                       weft_human_mean(first->duration_ns).text,
+                       weft_human_mean(tail->fast_median_ns).text);
+    put_share(out, weft_cause_share(diagnosis, first));
+    weft_output_text(out, " of all time) because they are ");
+    weft_words_cause(out, diagnosis->matrix, told_node(diagnosis, first));
+    weft_output_text(out, ".");
 }
 
 static void put_slow(struct weft_output *out, const struct weft_diagnosis *diagnosis)
 {
     const struct weft_compare_cause *list[SHOWN_CAUSES];
-    const struct weft_slow_tail *tail = &diagnosis->tail;
     const size_t n = weft_causes_list(diagnosis, WEFT_CAUSE_INSIDE, list, SHOWN_CAUSES);
     if (weft_diagnosis_is_pause(diagnosis)) {
         put_pause(out, diagnosis);
-        return;
-    }
-    if (n > 0 && weft_diagnosis_is_trifle(diagnosis)) {
+    } else if (n > 0 && weft_diagnosis_is_trifle(diagnosis)) {
         put_trifle(out, diagnosis);
-        return;
-    }
-    if (tail->is_alone) {
+    } else if (diagnosis->tail.is_alone) {
         put_only_alone(out, diagnosis);
-        return;
-    }
-    if (n == 0 && !tail->is_found) {
-        put_healthy(out, diagnosis);
-        put_others(out, diagnosis, false);
-        return;
-    }
-    if (n == 0) {
+    } else if (n > 0) {
+        put_first(out, diagnosis, list[0]);
+        put_further(out, diagnosis, list, least(n, SHOWN_CAUSES));
+        put_others(out, diagnosis, NULL);
+        put_alone_too(out, diagnosis);
+    } else if (diagnosis->tail.is_found) {
         put_none_inside(out, diagnosis);
         put_alone_too(out, diagnosis);
-        return;
+    } else {
+        put_healthy(out, diagnosis);
+        put_others(out, diagnosis, NULL);
     }
-    const bool is_small = weft_cause_is_small(diagnosis, list[0]);
-    weft_output_printf(out, "%s%s of %s of ", is_small ? "A small tail: " : "",
-                       weft_human_count(list[0]->n_items).text,
-                       weft_human_plural(tail->n_fast + tail->n_slow, "execution").text);
-    put_type(out, diagnosis);
-    weft_output_printf(out, " are %s (%s instead of %s, which costs ", is_small ? "slower" : "slow",
-                       weft_human_mean(list[0]->duration_ns).text,
-                       weft_human_mean(tail->fast_median_ns).text);
-    put_share(out, weft_cause_share(diagnosis, list[0]));
-    weft_output_text(out, " of all time) because they are ");
-    for (size_t i = 0; i < least(n, SHOWN_CAUSES); i++)
-        put_one_cause(out, diagnosis, list[i], i == 0);
-    weft_output_text(out, ".");
-    put_others(out, diagnosis, false);
-    put_alone_too(out, diagnosis);
 }
 
 static struct weft_comparison_view comparison_of(const struct weft_diagnosis *diagnosis)
@@ -494,7 +552,8 @@ static void put_alone_evidence(struct weft_output *out, const struct weft_diagno
 static void put_evidence(struct weft_output *out, const struct weft_diagnosis *diagnosis)
 {
     static const enum weft_cause_place places[] = { WEFT_CAUSE_INSIDE, WEFT_CAUSE_OUTSIDE,
-                                                    WEFT_CAUSE_SHARED, WEFT_CAUSE_CHANCE };
+                                                    WEFT_CAUSE_DUE,    WEFT_CAUSE_SHARED,
+                                                    WEFT_CAUSE_CHANCE, WEFT_CAUSE_UNTOLD };
     const struct weft_compare_cause *list[SHOWN_CAUSES];
     if (!diagnosis->table)
         return;
@@ -553,7 +612,8 @@ static void print_text(const struct weft_view *view, const struct weft_diagnosis
 static void json_cause(struct weft_json *json, const struct weft_diagnosis *diagnosis,
                        const struct weft_compare_cause *cause, struct weft_output *scratch)
 {
-    static const char *const places[] = { "program", "other program", "shared", "chance",
+    static const char *const places[] = { "program", "other program", "due first",
+                                          "shared",  "chance",        "untold",
                                           "spread",  "small",         "alone" };
     weft_json_new_line(json);
     weft_json_begin_object(json, NULL);
@@ -607,6 +667,7 @@ static void json_diagnosis(struct weft_json *json, const struct weft_diagnosis *
         json_tail(json, &diagnosis->tail);
     weft_json_u64(json, "executions", diagnosis->matrix->n_items);
     weft_json_u64(json, "damaged", diagnosis->matrix->n_damaged);
+    weft_json_u64(json, "partial_runs", diagnosis->matrix->n_partial);
     weft_json_u64(json, "unfinished", weft_ecct_matrix_unfinished(diagnosis->matrix));
     weft_json_text(json, "filter_a", diagnosis->a);
     weft_json_text(json, "filter_b", diagnosis->b);

@@ -5,6 +5,7 @@
 #ifndef WEFT_RENDER_DIAGNOSE_H
 #define WEFT_RENDER_DIAGNOSE_H
 
+#include "analysis/rhythm.h"
 #include "render/compare.h"
 #include "render/render.h"
 #include "schema/compare.h"
@@ -17,11 +18,14 @@
 struct weft_diagnosis {
     struct weft_str type;
     const struct weft_ecct_matrix *matrix;
+    double all_ns; /* of its executions together: weft_ecct_matrix_time_ns */
     const struct weft_compare_table *table; /* NULL: no slow executions, nothing was compared */
     struct weft_slow_tail tail;             /* of two groups that were given: not found */
     bool is_versus;                         /* the groups were given */
     bool is_proposed;                       /* a function that repeats, nobody asked for it */
+    bool is_without_switches;               /* nothing tells who had a processor */
     uint64_t trace_ns;                      /* that was recorded; of a function that repeats */
+    const struct weft_rhythms *rhythms;     /* of the threads of all types told; or NULL */
     const char *a, *b;                      /* filters of the groups */
     const char *command; /* how the user names these executions: "weft compare run.db --type x" */
 };

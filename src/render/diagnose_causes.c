@@ -3,6 +3,7 @@
 
 #include "analysis/compare_causes.h"
 #include "analysis/compare_names.h"
+#include "render/compare.h"
 #include "render/compare_words.h"
 #include "schema/event.h"
 
@@ -20,23 +21,17 @@ static const double MOST = 0.5;        /* of the slow ones */
 static const double NOISE = 5;         /* times the usual duration, that noise is not */
 static const double MANY = 0.5;        /* of all executions: more are another kind, */
 static const double FAR = 3;           /* unless they last so many times as long */
+static const double FAR_WAIT = 10;     /* times the usual duration, that a spread does not reach */
 static const double PEERS = 1. / 3;    /* of all, that wait for threads that do the same work */
 static const double PART = 0.25;       /* of what is slower, that computing has to be */
 static const double SMALL_SHARE = 0.2; /* of all time, */
 static const double SMALL_PART = 0.1;  /* of all executions, and */
 static const double SMALL = 5;         /* times the usual duration: less is a small tail */
 static const double TRIFLE = 0.002;    /* of the time that was recorded */
+static const double OFTENER = 1.5;     /* times, that another thread is due, for it to go first */
+static const double FEW = 0.2;         /* of all executions: more are no exception */
+static const double SLICE_NS = 4e6;    /* that a thread has a processor for while others wait */
 static const double PAUSE = 0.5;       /* of the time of fast executions, that is for a timer */
-
-static double all_time_ns(const struct weft_diagnosis *diagnosis)
-{
-    double sum_ns = 0;
-    for (size_t i = 0; i < diagnosis->matrix->n_items; i++) {
-        const struct weft_execution_item *item = &diagnosis->matrix->items[i];
-        sum_ns += (double)(item->end_ns - item->start_ns);
-    }
-    return sum_ns;
-}
 
 /* What the executions of a cause last longer than those of A, all together. */
 static double cost_ns(const struct weft_diagnosis *diagnosis,
@@ -158,6 +153,23 @@ static bool is_shared(const struct weft_diagnosis *diagnosis,
            is_peer(diagnosis, cause, awaited(diagnosis->matrix, cause->node));
 }
 
+/* Has a thread the processor that has to be ready more often, and is the execution still in time?
+ * That is the order which lets all of them keep their periods (Liu and Layland 1973). */
+static bool is_due_first(const struct weft_diagnosis *diagnosis,
+                         const struct weft_compare_cause *cause)
+{
+    const struct weft_ecct_matrix *matrix = diagnosis->matrix;
+    const uint32_t preempter = preempter_of(matrix, cause->node);
+    if (!diagnosis->rhythms || preempter == WEFT_ID_NONE ||
+        matrix->frames[matrix->nodes[preempter].frame].kind != WEFT_FRAME_THREAD)
+        return false;
+    const double own_ns =
+        weft_rhythms_period_ns(diagnosis->rhythms, matrix->items[cause->example].thread);
+    const double other_ns = weft_rhythms_period_ns(
+        diagnosis->rhythms, matrix->frames[matrix->nodes[preempter].frame].name);
+    return other_ns > 0 && OFTENER * other_ns <= own_ns && cause->duration_ns < own_ns;
+}
+
 /* Is it more than chance puts into the slow executions? Any thread of a machine that is shared
  * loses its processor now and then, which makes executions slow and is no cause that they have in
  * common: that has to be significant among all nodes, or, of most slow ones, in all stacks
@@ -190,14 +202,31 @@ static bool is_foreign(const struct weft_diagnosis *diagnosis,
            row->mean_a_ns <= FOREIGN * row->mean_b_ns;
 }
 
-/* Is it rather another kind of execution than a slow one? */
+/* Is it rather another kind of execution than a slow one? Not what a gap parts from the others,
+ * unless nobody asked about the function; nor what only happens to it. */
 static bool is_kind(const struct weft_diagnosis *diagnosis, const struct weft_compare_cause *cause)
 {
-    return cause->n_items > MANY * (double)diagnosis->matrix->n_items &&
-           cause->duration_ns < FAR * diagnosis->table->metrics[0].mean_a;
+    return (diagnosis->is_proposed || !diagnosis->tail.is_found) &&
+           cause->n_items > MANY * (double)diagnosis->matrix->n_items &&
+           cause->duration_ns < FAR * diagnosis->table->metrics[0].mean_a &&
+           preempter_of(diagnosis->matrix, cause->node) == WEFT_ID_NONE;
 }
 
 static bool is_own(const struct weft_ecct_matrix *matrix, uint32_t node);
+static bool is_computing(const struct weft_diagnosis *diagnosis,
+                         const struct weft_compare_cause *cause);
+
+/* Do they wait so much longer for what all wait for, at such a cost, that no spread of that tells
+ * them? */
+static bool is_far_wait(const struct weft_diagnosis *diagnosis,
+                        const struct weft_compare_cause *cause)
+{
+    const struct weft_compare_node *row = weft_compare_row_of(diagnosis->table, cause->node);
+    return row && row->is_sure && row->difference_ns > 0 && !is_computing(diagnosis, cause) &&
+           cause->duration_ns >= FAR_WAIT * diagnosis->tail.fast_median_ns &&
+           cause->n_items < FEW * (double)diagnosis->matrix->n_items &&
+           weft_cause_share(diagnosis, cause) >= SMALL_SHARE;
+}
 
 /* Does the execution's own thread compute where the usual ones compute too? */
 static bool is_computing(const struct weft_diagnosis *diagnosis,
@@ -208,6 +237,79 @@ static bool is_computing(const struct weft_diagnosis *diagnosis,
     const struct weft_frame *frame = &matrix->frames[matrix->nodes[cause->node].frame];
     return row && row->mean_a_ns > FOREIGN * row->mean_b_ns && is_own(matrix, cause->node) &&
            (frame->kind == WEFT_FRAME_FUNCTION || weft_frame_is_running(frame));
+}
+
+/* Is the innermost state one of which a wait for a processor cannot be told apart, where the trace
+ * does not say who had it? A call that hands bytes over wakes another thread, which may take it. */
+static bool is_vague_wait(const struct weft_ecct_matrix *matrix, uint32_t node)
+{
+    static const char *const states[] = { "blocked: in send", "blocked: in write",
+                                          "blocked: thread, in flight",
+                                          "blocked: lock, in flight" };
+    if (is_state(matrix, node, WEFT_STR("blocked: unknown"))) {
+        const uint32_t parent = matrix->nodes[node].parent;
+        return parent == 0 || matrix->frames[matrix->nodes[parent].frame].kind == WEFT_FRAME_THREAD;
+    }
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++)
+        if (is_state(matrix, node, weft_str_of(states[i])))
+            return true;
+    return false;
+}
+
+static bool is_longer_sleep(const struct weft_diagnosis *diagnosis,
+                            const struct weft_compare_cause *cause);
+
+/* Of few executions, which cost little: do they compute longer by so little, or for so short a
+ * time, where all do most of the time, as threads wait for a processor? */
+static bool is_like_preemption(const struct weft_diagnosis *diagnosis,
+                               const struct weft_compare_cause *cause)
+{
+    const struct weft_compare_node *row = weft_compare_row_of(diagnosis->table, cause->node);
+    const double usual_ns = diagnosis->table->metrics[0].mean_a;
+    return weft_cause_share(diagnosis, cause) < SMALL_SHARE &&
+           cause->n_items < FEW * (double)diagnosis->matrix->n_items &&
+           (cause->duration_ns < SMALL * usual_ns ||
+            (row && cause->duration_ns - usual_ns < SLICE_NS &&
+             (row->mean_a_ns > MOST * usual_ns || cause->n_items < NOISE_EXECUTIONS)));
+}
+
+/* Does the execution's own thread run where usual ones run too, however short that is? */
+static bool is_running_there(const struct weft_diagnosis *diagnosis,
+                             const struct weft_compare_cause *cause)
+{
+    const struct weft_ecct_matrix *matrix = diagnosis->matrix;
+    const struct weft_compare_node *row = weft_compare_row_of(diagnosis->table, cause->node);
+    const struct weft_frame *frame = &matrix->frames[matrix->nodes[cause->node].frame];
+    return row && row->n_a > FOREIGN * (double)diagnosis->table->n_a &&
+           is_own(matrix, cause->node) &&
+           (frame->kind == WEFT_FRAME_FUNCTION || weft_frame_is_running(frame));
+}
+
+/* Might no more than waits for a processor be behind it, which the trace does not tell of? What
+ * computes or sleeps longer where all do, if that is little; ends of waits, and calls that wake
+ * others. */
+static bool is_untold(const struct weft_diagnosis *diagnosis,
+                      const struct weft_compare_cause *cause)
+{
+    if (!diagnosis->is_without_switches || diagnosis->is_versus)
+        return false;
+    return is_vague_wait(diagnosis->matrix, cause->node) ||
+           (is_like_preemption(diagnosis, cause) &&
+            (is_running_there(diagnosis, cause) || is_longer_sleep(diagnosis, cause)));
+}
+
+/* Is the function, which nobody asked about, there to wait for something to do? It waits for
+ * another thread most of the times that it is called, or always for one that sleeps
+ * and then not much longer. */
+static bool is_idle(const struct weft_diagnosis *diagnosis, const struct weft_compare_cause *cause)
+{
+    const struct weft_compare_node *row = weft_compare_row_of(diagnosis->table, cause->node);
+    const double usual_ns = diagnosis->table->metrics[0].mean_a;
+    if (!diagnosis->is_proposed || awaited(diagnosis->matrix, cause->node) == WEFT_ID_NONE)
+        return false;
+    return cause->n_items > MANY * (double)diagnosis->matrix->n_items ||
+           (is_state(diagnosis->matrix, cause->node, WEFT_STR("blocked: timer")) && row &&
+            row->mean_a_ns > MOST * usual_ns && cause->duration_ns < FAR * usual_ns);
 }
 
 /* A processor that is not told of as taken away, as under a hypervisor, looks like computing: of
@@ -230,8 +332,7 @@ static bool is_rest(const struct weft_diagnosis *diagnosis, const struct weft_co
 double weft_cause_share(const struct weft_diagnosis *diagnosis,
                         const struct weft_compare_cause *cause)
 {
-    const double all_ns = all_time_ns(diagnosis);
-    return all_ns > 0 ? cost_ns(diagnosis, cause) / all_ns : 0;
+    return diagnosis->all_ns > 0 ? cost_ns(diagnosis, cause) / diagnosis->all_ns : 0;
 }
 
 bool weft_cause_is_small(const struct weft_diagnosis *diagnosis,
@@ -257,12 +358,18 @@ enum weft_cause_place weft_cause_place_of(const struct weft_diagnosis *diagnosis
         return WEFT_CAUSE_ALONE;
     if (!diagnosis->is_versus && is_rest(diagnosis, cause))
         return WEFT_CAUSE_SPREAD;
+    if (!diagnosis->is_versus && (is_kind(diagnosis, cause) || is_idle(diagnosis, cause)))
+        return WEFT_CAUSE_SPREAD;
     if (weft_node_is_outside(diagnosis->matrix, cause->node))
         return WEFT_CAUSE_OUTSIDE;
+    if (!diagnosis->is_versus && is_due_first(diagnosis, cause))
+        return WEFT_CAUSE_DUE;
+    if (is_untold(diagnosis, cause))
+        return WEFT_CAUSE_UNTOLD;
     if (is_shared(diagnosis, cause))
         return WEFT_CAUSE_SHARED;
-    if (!diagnosis->is_versus && !diagnosis->tail.is_found &&
-        (!is_foreign(diagnosis, cause) || is_kind(diagnosis, cause)))
+    if (!diagnosis->is_versus && !diagnosis->tail.is_found && !is_foreign(diagnosis, cause) &&
+        !is_far_wait(diagnosis, cause))
         return WEFT_CAUSE_SPREAD;
     return is_evident(diagnosis, cause) ? WEFT_CAUSE_INSIDE : WEFT_CAUSE_CHANCE;
 }
@@ -293,8 +400,11 @@ bool weft_diagnosis_has_evidence(const struct weft_diagnosis *diagnosis)
 {
     const struct weft_compare_table *table = diagnosis->table;
     const struct weft_compare_metric *duration = &table->metrics[0];
+    const struct weft_comparison_view comparison = { .matrix = diagnosis->matrix, .table = table };
     if (table->n_metrics == 0 || table->n_a < 2 || table->n_b < 2)
         return false;
+    if (weft_comparison_differs_in_place(&comparison))
+        return true;
     return duration->p < EVIDENCE_P && (duration->low > 0 || duration->high < 0);
 }
 

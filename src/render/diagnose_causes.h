@@ -10,9 +10,12 @@
 enum weft_cause_place {
     WEFT_CAUSE_INSIDE,  /* in the program */
     WEFT_CAUSE_OUTSIDE, /* another program had the processor */
+    WEFT_CAUSE_DUE,     /* a thread had it that is due more often, and the execution ended before
+                         * the next of its thread was due */
     WEFT_CAUSE_SHARED,  /* threads that do the same work have too few processors, or wait for each
                          * other most of the time */
     WEFT_CAUSE_CHANCE,  /* no more of it than chance puts there */
+    WEFT_CAUSE_UNTOLD,  /* without scheduling events: may be no more than a wait for a processor */
     WEFT_CAUSE_SPREAD,  /* more of what all have, or of nothing in particular */
     WEFT_CAUSE_SMALL,   /* not worth a sentence */
     WEFT_CAUSE_ALONE,   /* of too few executions to be compared: each is told for itself */

@@ -2,10 +2,27 @@
  *
  * What happens during executions: of each label how often, and how long, in slow ones and others.
  */
+#include "render/compare_words.h"
 #include "render/human.h"
 #include "render/render.h"
+#include "schema/compare.h"
 
-enum { LABEL, ALL, SLOW, SLOW_EACH, OTHERS, OTHERS_EACH, SLOW_TIME, OTHERS_TIME, COLUMNS };
+#include <math.h>
+
+enum {
+    LABEL,
+    ALL,
+    SLOW,
+    SLOW_EACH,
+    OTHERS,
+    OTHERS_EACH,
+    SLOW_TIME,
+    OTHERS_TIME,
+    P,
+    ADJUSTED,
+    ADJUSTED_TEXT,
+    COLUMNS
+};
 
 /* Of one group alone, those of the other are left out of text. */
 static const struct weft_column columns[COLUMNS] = {
@@ -17,6 +34,9 @@ static const struct weft_column columns[COLUMNS] = {
     [OTHERS_EACH] = { "others_mean", "each", WEFT_CELL_RATIO },
     [SLOW_TIME] = { "slow_mean_ns", "time in slow", WEFT_CELL_NS },
     [OTHERS_TIME] = { "others_mean_ns", "in others", WEFT_CELL_NS },
+    [P] = { "p", NULL, WEFT_CELL_RATIO },
+    [ADJUSTED] = { "p_adjusted", NULL, WEFT_CELL_RATIO },
+    [ADJUSTED_TEXT] = { NULL, "adjusted", WEFT_CELL_TEXT },
 };
 
 static const struct weft_column of_one_group[COLUMNS] = {
@@ -28,6 +48,9 @@ static const struct weft_column of_one_group[COLUMNS] = {
     [OTHERS_EACH] = { "others_mean", NULL, WEFT_CELL_RATIO },
     [SLOW_TIME] = { "slow_mean_ns", "time in each", WEFT_CELL_NS },
     [OTHERS_TIME] = { "others_mean_ns", NULL, WEFT_CELL_NS },
+    [P] = { "p", NULL, WEFT_CELL_RATIO },
+    [ADJUSTED] = { "p_adjusted", NULL, WEFT_CELL_RATIO },
+    [ADJUSTED_TEXT] = { NULL, NULL, WEFT_CELL_TEXT },
 };
 
 static void put_group(const struct weft_frequencies_table *table,
@@ -43,6 +66,17 @@ static void put_group(const struct weft_frequencies_table *table,
     time->number = row->sum_ns[group] / n;
 }
 
+/* "p = 0.012", as long as the table is; "-" if it was not tested. */
+static struct weft_str probability(const struct weft_frequencies_table *table,
+                                   const struct weft_frequency_row *row)
+{
+    if (isnan(row->p_adjusted))
+        return WEFT_STR("-");
+    const struct weft_str text =
+        weft_arena_copy(table->arena, weft_str_of(weft_human_p(row->p_adjusted).text));
+    return text.bytes ? text : WEFT_STR("-");
+}
+
 static void frequency_row(const void *context, size_t index, struct weft_cell *cells)
 {
     const struct weft_frequencies_table *table = context;
@@ -52,6 +86,22 @@ static void frequency_row(const void *context, size_t index, struct weft_cell *c
     put_group(table, row, WEFT_FREQUENCY_SLOW, &cells[SLOW], &cells[SLOW_EACH], &cells[SLOW_TIME]);
     put_group(table, row, WEFT_FREQUENCY_OTHERS, &cells[OTHERS], &cells[OTHERS_EACH],
               &cells[OTHERS_TIME]);
+    cells[P] = (struct weft_cell){ .real = row->p, .is_null = isnan(row->p) };
+    cells[ADJUSTED] =
+        (struct weft_cell){ .real = row->p_adjusted, .is_null = isnan(row->p_adjusted) };
+    cells[ADJUSTED_TEXT].text = probability(table, row);
+}
+
+/* Why there is no p: there is too much, or too little. */
+static void explain_untested(struct weft_output *out, const struct weft_frequencies_table *table)
+{
+    if (table->n_rows == 0 || table->slower_than_ns == 0 || !isnan(table->rows[0].p))
+        return;
+    if (table->is_too_much)
+        weft_output_text(out, "not tested: too many executions have too many of these\n");
+    else
+        weft_output_printf(out, "not tested: fewer than %d executions in a group prove nothing\n",
+                           WEFT_TRUSTED_EXECUTIONS);
 }
 
 static void print_text(const struct weft_view *view, const struct weft_frequencies_table *table,
@@ -72,6 +122,7 @@ static void print_text(const struct weft_view *view, const struct weft_frequenci
         weft_output_text(out, "nothing of what is counted happens there\n");
     else
         weft_table_text(rows, &view->style, out);
+    explain_untested(out, table);
     if (rows->n_rows < table->n_rows)
         weft_output_printf(out, "%s of %s; --limit 0 shows all\n",
                            weft_human_count(rows->n_rows).text,
@@ -89,6 +140,7 @@ static void print_json(const struct weft_view *view, const struct weft_frequenci
     weft_json_bool(json, "of_paths", table->is_of_paths);
     weft_json_u64(json, "slow_executions", table->n_executions[WEFT_FREQUENCY_SLOW]);
     weft_json_u64(json, "other_executions", table->n_executions[WEFT_FREQUENCY_OTHERS]);
+    weft_json_bool(json, "too_many_to_test", table->is_too_much);
     weft_table_json(rows, "frequencies", json);
     weft_json_end_object(json);
     weft_view_json_end(view, json);

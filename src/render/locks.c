@@ -236,7 +236,10 @@ static void print_sources(const struct locks *locks)
                            weft_human_count(locks->table->operations[bit]).text, texts[bit]);
         has_any = true;
     }
-    weft_output_text(out, has_any ? "\n" : "nothing tells of locks\n");
+    weft_output_text(out, has_any ? "\n"
+                          : locks->table->has_others
+                              ? "operations on locks are of other threads or times\n"
+                              : "nothing tells of locks\n");
     if (locks->table->unmatched)
         weft_output_printf(out, "%s of what nobody was seen to have\n",
                            weft_human_plural(locks->table->unmatched, "release").text);

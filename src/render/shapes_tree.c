@@ -2,6 +2,7 @@
  *
  * Shapes drawn: the card of a cluster, and two shapes side by side.
  */
+#include "base/search.h"
 #include "render/human.h"
 #include "render/shapes.h"
 #include "render/utf8.h"
@@ -197,16 +198,10 @@ struct card {
 static const struct weft_shape_presence *find_presence(const struct weft_shape_thread *thread,
                                                        uint32_t cluster_id)
 {
-    size_t low = 0, high = thread->n_presences;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (thread->presences[middle].cluster_id < cluster_id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < thread->n_presences && thread->presences[low].cluster_id == cluster_id
-               ? &thread->presences[low]
+    size_t place;
+    WEFT_SEARCH(place, thread->n_presences, thread->presences[place].cluster_id < cluster_id);
+    return place < thread->n_presences && thread->presences[place].cluster_id == cluster_id
+               ? &thread->presences[place]
                : NULL;
 }
 

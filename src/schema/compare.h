@@ -46,7 +46,8 @@ struct weft_compare_metric {
     uint32_t metric; /* place in the matrix */
     double mean_a, mean_b, sd_a, sd_b;
     double p50_a, p50_b, p99_a, p99_b;
-    double difference, low, high, t, df, p, p_adjusted, effect;
+    double difference, low, high, t, df, p, effect;
+    double p_adjusted; /* of the duration p; of the others Benjamini-Hochberg, over these */
 };
 
 /* Executions of B that are slow for one reason (CP-67, TC 4.4). */
@@ -63,6 +64,18 @@ struct weft_compare_cause {
                         * Bonferroni's over the causes; 1 beyond the first WEFT_CAUSES_TESTED */
 };
 
+/* Where most of the difference lies, apart from what other programs took: a node and all below. */
+struct weft_compare_focus {
+    uint32_t context;            /* the deepest that has half of it; the root if it is spread */
+    uint32_t node;               /* what has most of it there; WEFT_ID_NONE: not looked for */
+    double node_ns;              /* exclusive difference of that */
+    double mean_a_ns, mean_b_ns; /* of the context with all below */
+    double difference_ns;        /* of these */
+    struct weft_interval_ns interval; /* Welch's */
+    double p;                         /* Bonferroni's over all nodes */
+    bool is_sure; /* p < 0.05, or the node is sure; at least 10 in each group, interval without 0 */
+};
+
 struct weft_compare_table {
     struct weft_arena *arena;
     uint32_t *items_a, *items_b; /* ascending places in the matrix */
@@ -77,6 +90,7 @@ struct weft_compare_table {
     size_t n_ranked;
     struct weft_compare_metric *metrics; /* in the matrix's order */
     size_t n_metrics;
+    struct weft_compare_focus focus; /* if intervals are those of the bootstrap, of executions */
     struct weft_compare_cause
         *causes; /* most items first; the largest difference first of equals */
     size_t n_causes;

@@ -19,6 +19,14 @@ void weft_ecct_matrix_free(struct weft_ecct_matrix *matrix)
         weft_arena_free(matrix->arena);
 }
 
+double weft_ecct_matrix_time_ns(const struct weft_ecct_matrix *matrix)
+{
+    double sum_ns = 0;
+    for (size_t i = 0; i < matrix->n_items; i++)
+        sum_ns += (double)(matrix->items[i].end_ns - matrix->items[i].start_ns);
+    return sum_ns;
+}
+
 uint64_t weft_ecct_matrix_unfinished(const struct weft_ecct_matrix *matrix)
 {
     uint64_t n = 0;

@@ -92,10 +92,15 @@ struct weft_ecct_matrix {
     struct weft_metric *metrics; /* "duration" first, then "start"; values by item */
     size_t n_metrics;
     uint64_t n_damaged; /* executions left out: damaged rows of a database */
+    uint64_t n_partial; /* sources of a database of which not all executions were added: who did so
+                         * was killed, or is still at it */
 };
 
 /* Executions whose end was not seen. */
 uint64_t weft_ecct_matrix_unfinished(const struct weft_ecct_matrix *matrix);
+
+/* Durations of all executions together. O(executions). */
+double weft_ecct_matrix_time_ns(const struct weft_ecct_matrix *matrix);
 
 /* NULL is allowed. */
 void weft_ecct_matrix_free(struct weft_ecct_matrix *matrix);

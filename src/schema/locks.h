@@ -130,6 +130,7 @@ struct weft_locks_table {
     uint64_t operations[WEFT_LOCK_N_SOURCES]; /* told by each source */
     uint64_t unmatched;                       /* releases of what nobody was seen to acquire */
     struct weft_left_out left_out;
+    bool has_others;   /* operations that do not count, such as of other threads or times */
     bool has_switches; /* a kernel tells of the threads */
 };
 

@@ -71,9 +71,9 @@ struct weft_ring_file {
     uint32_t library;       /* enum weft_ring_library */
     uint32_t pid;
     uint32_t n_slots;
-    uint32_t n_units;              /* of a slot: a power of two */
-    uint64_t data_off;             /* a multiple of the page size */
-    uint64_t start_ticks;          /* when the library began in this process */
+    uint32_t n_units;     /* of a slot: a power of two */
+    uint64_t data_off;    /* a multiple of the page size */
+    uint64_t start_ticks; /* when the library began in this process; of a child, its fork */
     _Atomic uint64_t lost_threads; /* threads that found no slot */
     _Atomic uint32_t is_stopped;   /* set by the recorder: write nothing any more */
     _Atomic uint32_t n_modules;    /* counts dlopen and dlclose: maps have changed */

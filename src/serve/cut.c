@@ -3,13 +3,14 @@
  * Which two groups a comparison begins with (docs/http-api.md): builds, the base first, or the
  * usual and the slow executions, as `weft diagnose` has them.
  */
+#include "analysis/compare_causes_tree.h"
+#include "model/graph_trace.h"
 #include "query/comparison_cut.h"
 #include "render/diagnose.h"
 #include "render/render.h"
 #include "serve/state.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- builds ---------------------------------------------------------------------------------- */
 
@@ -25,25 +26,9 @@ struct tags {
     size_t n;
 };
 
-static struct tag *find_tag(struct tags *tags, struct weft_str name)
+static int by_name(const void *a, const void *b)
 {
-    for (size_t i = 0; i < tags->n; i++)
-        if (weft_str_equal(tags->items[i].name, name))
-            return &tags->items[i];
-    return NULL;
-}
-
-static void add_source(struct tags *tags, const struct weft_execution_source *source)
-{
-    struct tag *known = find_tag(tags, source->tag);
-    if (!known) {
-        tags->items[tags->n++] = (struct tag){ source->tag, source->realtime_ns, source->id };
-        return;
-    }
-    if (source->realtime_ns < known->realtime_ns)
-        known->realtime_ns = source->realtime_ns;
-    if (source->id < known->id)
-        known->id = source->id;
+    return weft_str_compare(((const struct tag *)a)->name, ((const struct tag *)b)->name);
 }
 
 static int by_id(const void *a_ptr, const void *b_ptr)
@@ -59,6 +44,30 @@ static int by_time(const void *a_ptr, const void *b_ptr)
     return order ? order : by_id(a, b);
 }
 
+/* Of tags by name: one of each. */
+static void fold_tags(struct tags *tags)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < tags->n; i++) {
+        const struct tag *tag = &tags->items[i];
+        struct tag *last = n > 0 ? &tags->items[n - 1] : NULL;
+        if (!last || !weft_str_equal(last->name, tag->name)) {
+            tags->items[n++] = *tag;
+            continue;
+        }
+        if (tag->realtime_ns < last->realtime_ns)
+            last->realtime_ns = tag->realtime_ns;
+        if (tag->id < last->id)
+            last->id = tag->id;
+    }
+    tags->n = n;
+}
+
+static void sort_tags(struct tags *tags, int (*order)(const void *, const void *))
+{
+    qsort(tags->items, tags->n, sizeof *tags->items, order);
+}
+
 /* The tag that was recorded first is the base; where a recording does not tell when it was, the one
  * that came into the database first. */
 static bool list_tags(const struct weft_ecct_matrix *matrix, struct weft_arena *arena,
@@ -68,12 +77,16 @@ static bool list_tags(const struct weft_ecct_matrix *matrix, struct weft_arena *
     tags->items = WEFT_ARENA_NEW(arena, matrix->n_sources + 1, struct tag);
     if (!tags->items)
         return false;
-    for (size_t i = 0; i < matrix->n_sources; i++)
-        if (matrix->sources[i].tag.n_bytes > 0) {
-            has_times = has_times && matrix->sources[i].realtime_ns > 0;
-            add_source(tags, &matrix->sources[i]);
-        }
-    qsort(tags->items, tags->n, sizeof *tags->items, has_times ? by_time : by_id);
+    for (size_t i = 0; i < matrix->n_sources; i++) {
+        const struct weft_execution_source *source = &matrix->sources[i];
+        if (source->tag.n_bytes == 0)
+            continue;
+        has_times = has_times && source->realtime_ns > 0;
+        tags->items[tags->n++] = (struct tag){ source->tag, source->realtime_ns, source->id };
+    }
+    sort_tags(tags, by_name);
+    fold_tags(tags);
+    sort_tags(tags, has_times ? by_time : by_id);
     return true;
 }
 
@@ -86,18 +99,18 @@ static void put_tags(struct weft_json *json, const struct tags *tags)
 
 /* ---- slow executions ------------------------------------------------------------------------- */
 
-/* A function that repeats is looked at as what nobody asked for. */
+/* Who asks for executions asks about them, whatever they are called by: nothing is proposed, as of
+ * `weft diagnose` with --begin or --type. */
 static struct weft_diagnosis diagnosis_of(const struct weft_ask *ask,
                                           const struct weft_ecct_matrix *matrix)
 {
-    static const char call[] = "call:";
     const struct weft_query *query = ask->query;
-    return (struct weft_diagnosis){
-        .type = { query->type.bytes, query->type.n },
-        .matrix = matrix,
-        .is_proposed = ask->trace && strncmp(query->begin.bytes, call, sizeof call - 1) == 0,
-        .trace_ns = ask->trace ? weft_trace_meta(ask->trace)->duration_ns : 0,
-    };
+    const bool has_switches =
+        ask->trace ? weft_trace_has_switches(ask->trace) : weft_matrix_has_switches(matrix);
+    return (struct weft_diagnosis){ .type = { query->type.bytes, query->type.n },
+                                    .matrix = matrix,
+                                    .all_ns = weft_ecct_matrix_time_ns(matrix),
+                                    .is_without_switches = !has_switches };
 }
 
 static void put_cut(struct weft_json *json, const struct weft_compare_cut *cut)

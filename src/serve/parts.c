@@ -2,6 +2,7 @@
  *
  * Answers about parts of a trace, in milliseconds.
  */
+#include "base/search.h"
 #include "base/vec.h"
 #include "model/scan.h"
 #include "render/calls.h"
@@ -36,15 +37,9 @@ struct levels {
 /* Items of depths below `depths`; they are in order of depth. */
 static size_t n_above(const struct weft_lod *lod, uint64_t depths)
 {
-    size_t low = 0, high = lod->n_items;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (lod->items[middle].depth < depths)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    size_t place;
+    WEFT_SEARCH(place, lod->n_items, lod->items[place].depth < depths);
+    return place;
 }
 
 static enum weft_code add_thread(const struct weft_ask *ask, uint32_t thread_id,

@@ -45,6 +45,7 @@ void weft_store_close(struct weft_store *store)
 {
     if (!store)
         return;
+    weft_event_cache_fini(&store->event_cache);
     weft_store_reset(store);
     weft_column_decoder_free(store->decoder);
     weft_mapped_close(&store->file);

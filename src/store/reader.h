@@ -208,6 +208,17 @@ const struct weft_event_block_info *weft_store_event_block_get(const struct weft
 struct weft_event_buf *weft_event_buf_new(void);
 void weft_event_buf_free(struct weft_event_buf *buf);
 
+/* Whether the events that were loaded last, which must have been, are in order of time, and take
+ * none: who wants those of a part can look for it. */
+bool weft_event_buf_is_in_order(const struct weft_event_buf *buf);
+
+/* Blocks of events that were decoded stay for whoever asks for them next, in so many bytes at most,
+ * or as many as another wants, besides those that buffers hold: until each that keeps them has
+ * dropped them. For a part of the trace that many ask about, or one again and again. Thread-safe.
+ */
+void weft_store_keep_events(struct weft_store *store, uint64_t most_bytes);
+void weft_store_drop_events(struct weft_store *store);
+
 /* Decodes and (the first time) validates one block of events, in the order in which the importer
  * gave them. Kinds and thread ids are in range; rows of CALL_ARGS are those of calls of the thread
  * and never descend, over all its blocks (in a recovered file, UINT64_MAX if the call is lost).

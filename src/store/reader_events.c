@@ -1,39 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
  * Loads a block of events that are no calls. Blocks that share a chunk are decoded together; a
- * buffer remembers the chunk, so that those of many threads are decoded once.
+ * buffer holds the chunk, so that those of many threads are decoded once.
  */
 #include "base/vec.h"
-#include "store/event_block.h"
+#include "store/event_cache.h"
 #include "store/reader.h"
 #include "store/store.h"
 
 #include <assert.h>
 #include <inttypes.h>
 
-/* A block within a chunk. */
-struct event_run {
-    struct weft_event_head head;
-    uint64_t head_checksum;
-    uint32_t first; /* of its events */
-};
-
-/* Arrays that grow to the largest chunk seen. */
 struct weft_event_buf {
-    struct weft_column_decoder *decoder;
-    uint8_t *raw; /* decompressed columns */
-    struct weft_event *events;
-    struct weft_str *strings; /* the first is empty */
-    struct {
-        struct event_run *items;
-        size_t n, cap;
-    } runs;
-    size_t cap_raw, cap_events, cap_strings;
-
-    /* The chunk that is decoded, if any, and the block in it that was asked for last. */
-    const struct weft_store *store;
-    uint64_t off, checksum;
-    size_t last_run;
+    struct weft_column_decoder *decoder; /* NULL: nothing was decoded here yet */
+    struct event_chunk *chunk;           /* that was asked for last; or NULL */
+    size_t last_run;                     /* the block in it that was asked for last */
 };
 
 /* A load in work. */
@@ -42,6 +23,7 @@ struct event_load {
     enum store_stream stream;
     struct store_event_block *block;
     struct weft_event_buf *buf;
+    struct event_chunk *to;             /* the buffer's */
     struct weft_event_head all;         /* events and kinds of the chunk */
     const struct weft_event_head *head; /* of the run in work */
     struct weft_event_columns columns;
@@ -55,18 +37,12 @@ struct event_load {
     uint64_t previous[WEFT_EVENT_KINDS];
     uint32_t counts[WEFT_EVENT_KINDS];
     bool is_broken;
+    bool is_in_order;
 };
 
 struct weft_event_buf *weft_event_buf_new(void)
 {
-    struct weft_event_buf *buf = calloc(1, sizeof *buf);
-    if (!buf)
-        return NULL;
-    buf->decoder = weft_column_decoder_new();
-    if (buf->decoder)
-        return buf;
-    free(buf);
-    return NULL;
+    return calloc(1, sizeof(struct weft_event_buf));
 }
 
 void weft_event_buf_free(struct weft_event_buf *buf)
@@ -74,10 +50,7 @@ void weft_event_buf_free(struct weft_event_buf *buf)
     if (!buf)
         return;
     weft_column_decoder_free(buf->decoder);
-    free(buf->raw);
-    free(buf->events);
-    free(buf->strings);
-    WEFT_VEC_FINI(&buf->runs);
+    weft_event_chunk_drop(buf->chunk);
     free(buf);
 }
 
@@ -106,8 +79,15 @@ static bool is_chunk_of(enum store_stream stream, uint32_t id)
 /* Does the buffer hold the chunk, which was right when it was decoded? */
 static bool is_held(const struct event_load *load)
 {
-    return load->buf->store == load->store && load->buf->off == load->block->off &&
-           load->buf->checksum == load->checksum;
+    const struct event_chunk *held = load->buf->chunk;
+    return held && held->store == load->store && held->off == load->block->off &&
+           held->checksum == load->checksum;
+}
+
+static uint64_t checksum_of(const struct event_load *load)
+{
+    return weft_load_u64(load->store->file.bytes + load->block->off +
+                         offsetof(struct weft_disk_chunk, checksum));
 }
 
 /* Finds the chunk; the checksum is compared the first time only. */
@@ -123,8 +103,7 @@ static enum weft_code chunk_find(struct event_load *load, struct weft_chunk *chu
         chunk->chunk_bytes != block->info.n_bytes)
         return weft_fail(err, WEFT_E_MALFORMED, block->off,
                          "expected the chunk that the index names, found another");
-    load->checksum =
-        weft_load_u64(file->bytes + block->off + offsetof(struct weft_disk_chunk, checksum));
+    load->checksum = checksum_of(load);
     if (!atomic_load_explicit(&load->block->is_valid, memory_order_acquire) && !is_held(load))
         code = weft_chunk_verify(file->bytes, chunk, err);
     return code;
@@ -134,16 +113,16 @@ static enum weft_code chunk_find(struct event_load *load, struct weft_chunk *chu
 static enum weft_code heads_parse(struct event_load *load, const struct weft_chunk *chunk,
                                   struct weft_err *err)
 {
-    struct weft_event_buf *buf = load->buf;
+    struct event_chunk *to = load->to;
     struct weft_event_head *all = &load->all;
     load->packed = weft_cur_init(chunk->stored, chunk->stored_bytes,
                                  chunk->off + sizeof(struct weft_disk_chunk));
     const uint64_t n_runs = chunk->id == WEFT_CHUNK_EVENTS
                                 ? 1
                                 : weft_cur_varint_max(&load->packed, WEFT_FORMAT_MAX_BLOCK_EVENTS);
-    buf->runs.n = 0;
+    to->runs.n = 0;
     for (uint64_t i = 0; i < n_runs; i++) {
-        struct event_run *run = WEFT_VEC_PUSH(&buf->runs);
+        struct event_run *run = WEFT_VEC_PUSH(&to->runs);
         if (!run)
             return no_memory(load, err);
         const uint8_t *start = load->packed.at;
@@ -170,9 +149,9 @@ static enum weft_code columns_unpack(struct event_load *load, struct weft_err *e
     size_t n_raw = 1;
     for (int i = 0; i < WEFT_EVENT_COLUMNS; i++)
         n_raw += load->columns.items[i].raw_bytes;
-    if (!weft_vec_reserve(&load->buf->raw, &load->buf->cap_raw, n_raw, 1))
+    if (!weft_vec_reserve(&load->to->raw, &load->to->cap_raw, n_raw, 1))
         return no_memory(load, err);
-    uint8_t *raw = load->buf->raw;
+    uint8_t *raw = load->to->raw;
     for (int i = 0; i < WEFT_EVENT_COLUMNS; i++) {
         const struct weft_block_column_entry *column = &load->columns.items[i];
         const uint64_t at_off = weft_cur_offset(&load->packed);
@@ -224,20 +203,20 @@ static inline bool has(const struct event_load *load, enum weft_event_column col
 static enum weft_code strings_read(struct event_load *load, struct weft_err *err)
 {
     struct weft_cursor in = load->raw[WEFT_EVENT_COLUMN_STRINGS];
-    struct weft_event_buf *buf = load->buf;
+    struct event_chunk *to = load->to;
     const size_t n_most = (size_t)load->all.n_events * 2 + 1;
     const size_t n_fit = weft_cur_left(&in) / 2 + 1;
-    if (!weft_vec_reserve(&buf->strings, &buf->cap_strings, n_fit < n_most ? n_fit : n_most,
-                          sizeof *buf->strings))
+    if (!weft_vec_reserve(&to->strings, &to->cap_strings, n_fit < n_most ? n_fit : n_most,
+                          sizeof *to->strings))
         return no_memory(load, err);
     size_t n_strings = 0;
-    buf->strings[n_strings++] = WEFT_STR("");
+    to->strings[n_strings++] = WEFT_STR("");
     while (weft_cur_left(&in) > 0 && !in.fault) {
         const size_t n_bytes = (size_t)weft_cur_varint_max(&in, WEFT_FORMAT_MAX_NAME_BYTES);
         const uint8_t *bytes = weft_cur_take(&in, n_bytes);
         if (!bytes || n_bytes == 0 || n_strings == n_most)
             return broken(load, err, "strings");
-        buf->strings[n_strings++] =
+        to->strings[n_strings++] =
             (struct weft_str){ .bytes = (const char *)bytes, .n_bytes = n_bytes };
     }
     load->n_strings = n_strings;
@@ -247,7 +226,7 @@ static enum weft_code strings_read(struct event_load *load, struct weft_err *err
 /* Kinds, and all other fields as if their columns were left out. */
 static void kinds_read(struct event_load *load, uint32_t first, uint32_t end)
 {
-    struct weft_event *events = load->buf->events;
+    struct weft_event *events = load->to->events;
     const uint8_t *kinds = load->raw[WEFT_EVENT_COLUMN_KIND].at;
     const unsigned only = (unsigned)__builtin_ctz(load->all.kinds);
     /* Copied: to make one for each event costs as much as to read it. */
@@ -272,14 +251,17 @@ static void kinds_read(struct event_load *load, uint32_t first, uint32_t end)
 
 static void times_read(struct event_load *load, uint32_t first, uint32_t end)
 {
-    struct weft_event *events = load->buf->events;
+    struct weft_event *events = load->to->events;
     struct weft_cursor *times = &load->raw[WEFT_EVENT_COLUMN_TIME];
     struct weft_cursor *durations = &load->raw[WEFT_EVENT_COLUMN_DURATION];
     const bool has_times = has(load, WEFT_EVENT_COLUMN_TIME);
     const bool has_durations = has(load, WEFT_EVENT_COLUMN_DURATION);
     uint64_t time_ns = load->time_ns;
+    load->is_in_order &= !has_durations;
     for (uint32_t i = first; i < end; i++) {
-        time_ns += has_times ? unzigzag(take(times)) : 0;
+        const uint64_t step = has_times ? take(times) : 0;
+        time_ns += unzigzag(step);
+        load->is_in_order &= !(step & 1);
         const uint64_t duration_ns = has_durations ? take(durations) : 0;
         load->is_broken |= time_ns > WEFT_FORMAT_MAX_NS || duration_ns > WEFT_FORMAT_MAX_NS;
         const uint64_t end_ns = time_ns + duration_ns; /* unless broken, this does not overflow */
@@ -296,7 +278,7 @@ static void values_read(struct event_load *load, uint32_t first, uint32_t end)
     struct weft_cursor *values = &load->raw[WEFT_EVENT_COLUMN_VALUE];
     const bool has_values = has(load, WEFT_EVENT_COLUMN_VALUE);
     for (uint32_t i = first; i < end; i++) {
-        struct weft_event *event = &load->buf->events[i];
+        struct weft_event *event = &load->to->events[i];
         const uint64_t code = has_values ? take(values) : 0;
         switch (weft_event_value_code(event->kind)) {
         case WEFT_VALUE_SIGNED:
@@ -320,16 +302,16 @@ static void names_read(struct event_load *load, uint32_t first, uint32_t end)
 {
     struct weft_cursor *names = &load->raw[WEFT_EVENT_COLUMN_NAME];
     struct weft_cursor *categories = &load->raw[WEFT_EVENT_COLUMN_CATEGORY];
-    const struct weft_str *strings = load->buf->strings;
+    const struct weft_str *strings = load->to->strings;
     for (uint32_t i = first; i < end && has(load, WEFT_EVENT_COLUMN_NAME); i++) {
         const uint64_t index = take(names);
         load->is_broken |= index >= load->n_strings;
-        load->buf->events[i].name = strings[index < load->n_strings ? index : 0];
+        load->to->events[i].name = strings[index < load->n_strings ? index : 0];
     }
     for (uint32_t i = first; i < end && has(load, WEFT_EVENT_COLUMN_CATEGORY); i++) {
         const uint64_t index = take(categories);
         load->is_broken |= index >= load->n_strings;
-        load->buf->events[i].category = strings[index < load->n_strings ? index : 0];
+        load->to->events[i].category = strings[index < load->n_strings ? index : 0];
     }
 }
 
@@ -342,7 +324,7 @@ static void payloads_read(struct event_load *load, uint32_t first, uint32_t end)
         load->is_broken |= n_bytes > weft_cur_left(bytes);
         if (n_bytes == 0 || load->is_broken)
             continue;
-        load->buf->events[i].payload = (struct weft_str){
+        load->to->events[i].payload = (struct weft_str){
             .bytes = (const char *)weft_cur_take(bytes, (size_t)n_bytes),
             .n_bytes = (size_t)n_bytes,
         };
@@ -359,7 +341,7 @@ static uint32_t id_take(struct event_load *load, enum weft_event_column column)
 
 static void ids_read(struct event_load *load, uint32_t first, uint32_t end)
 {
-    struct weft_event *events = load->buf->events;
+    struct weft_event *events = load->to->events;
     for (uint32_t i = first; i < end && has(load, WEFT_EVENT_COLUMN_THREAD); i++) {
         const uint32_t id = id_take(load, WEFT_EVENT_COLUMN_THREAD);
         const bool is_known = id == WEFT_ID_NONE || id < load->store->threads.n;
@@ -374,7 +356,7 @@ static void ids_read(struct event_load *load, uint32_t first, uint32_t end)
 
 static void cpus_read(struct event_load *load, uint32_t first, uint32_t end)
 {
-    struct weft_event *events = load->buf->events;
+    struct weft_event *events = load->to->events;
     for (uint32_t i = first; i < end && has(load, WEFT_EVENT_COLUMN_CPU); i++) {
         const int64_t code = (int64_t)unzigzag(take(&load->raw[WEFT_EVENT_COLUMN_CPU]));
         const bool fits = code > INT32_MIN && code <= (int64_t)INT32_MAX + 1;
@@ -395,7 +377,7 @@ static enum weft_code run_check(const struct event_load *load, const struct even
                                 struct weft_err *err)
 {
     const struct weft_event_head *head = &run->head;
-    const struct weft_event *events = &load->buf->events[run->first];
+    const struct weft_event *events = &load->to->events[run->first];
     if (load->is_broken)
         return broken(load, err, "values in range");
     if (memcmp(load->counts, head->counts, sizeof head->counts) != 0)
@@ -427,7 +409,7 @@ static enum weft_code rows_check(struct event_load *load, const struct event_run
     if (!load->store->meta.is_recovered)
         return broken(load, err, "calls of the thread");
     for (uint32_t i = 0; i < head->n_events; i++) {
-        struct weft_event *event = &load->buf->events[run->first + i];
+        struct weft_event *event = &load->to->events[run->first + i];
         if (event->kind == WEFT_EVENT_CALL_ARGS && event->value >= n_calls)
             event->value = UINT64_MAX;
     }
@@ -435,8 +417,7 @@ static enum weft_code rows_check(struct event_load *load, const struct event_run
 }
 
 /* A slice of all columns at a time: its events stay in the cache. */
-static enum weft_code run_read(struct event_load *load, const struct event_run *run,
-                               struct weft_err *err)
+static enum weft_code run_read(struct event_load *load, struct event_run *run, struct weft_err *err)
 {
     enum { SLICE = 256 };
     const uint32_t run_end = run->first + run->head.n_events;
@@ -444,6 +425,7 @@ static enum weft_code run_read(struct event_load *load, const struct event_run *
     load->time_ns = run->head.base_ns;
     load->first_ns = UINT64_MAX;
     load->last_ns = 0;
+    load->is_in_order = true;
     load->row = run->head.first_row;
     memset(load->previous, 0, sizeof load->previous);
     memset(load->counts, 0, sizeof load->counts);
@@ -457,6 +439,7 @@ static enum weft_code run_read(struct event_load *load, const struct event_run *
         ids_read(load, first, end);
         cpus_read(load, first, end);
     }
+    run->is_in_order = load->is_in_order;
     const enum weft_code code = run_check(load, run, err);
     return code == WEFT_OK ? rows_check(load, run, err) : code;
 }
@@ -476,18 +459,43 @@ static enum weft_code columns_check(struct event_load *load, struct weft_err *er
 
 static enum weft_code columns_read(struct event_load *load, struct weft_err *err)
 {
-    struct weft_event_buf *buf = load->buf;
-    if (!weft_vec_reserve(&buf->events, &buf->cap_events, load->all.n_events, sizeof *buf->events))
+    struct event_chunk *to = load->to;
+    if (!weft_vec_reserve(&to->events, &to->cap_events, load->all.n_events, sizeof *to->events))
         return no_memory(load, err);
     enum weft_code code = strings_read(load, err);
-    for (size_t i = 0; i < buf->runs.n && code == WEFT_OK; i++)
-        code = run_read(load, &buf->runs.items[i], err);
+    for (size_t i = 0; i < to->runs.n && code == WEFT_OK; i++)
+        code = run_read(load, &to->runs.items[i], err);
     return code == WEFT_OK ? columns_check(load, err) : code;
 }
 
 /* ---- the door ------------------------------------------------------------------------------- */
 
-/* Decodes the chunk, unless the buffer holds it. */
+/* Decodes the chunk into the room that the buffer has. */
+static enum weft_code chunk_decode(struct event_load *load, const struct weft_chunk *chunk,
+                                   struct weft_err *err)
+{
+    struct event_cache *cache = &load->store->event_cache;
+    struct event_chunk *to = weft_event_cache_room(cache, load->buf->chunk);
+    load->buf->chunk = load->to = to;
+    if (!load->buf->decoder)
+        load->buf->decoder = weft_column_decoder_new();
+    if (!to || !load->buf->decoder)
+        return no_memory(load, err);
+    enum weft_code code = heads_parse(load, chunk, err);
+    if (code == WEFT_OK)
+        code = columns_unpack(load, err);
+    if (code == WEFT_OK)
+        code = columns_read(load, err);
+    if (code != WEFT_OK)
+        return code;
+    to->store = load->store;
+    to->off = load->block->off;
+    to->checksum = load->checksum;
+    weft_event_cache_keep(cache, to);
+    return WEFT_OK;
+}
+
+/* The chunk, decoded: the buffer holds it, or another one does or did, or it is decoded now. */
 static enum weft_code chunk_load(struct event_load *load, struct weft_err *err)
 {
     struct weft_event_buf *buf = load->buf;
@@ -495,18 +503,23 @@ static enum weft_code chunk_load(struct event_load *load, struct weft_err *err)
     enum weft_code code = chunk_find(load, &chunk, err);
     if (code != WEFT_OK || is_held(load))
         return code;
-    buf->store = NULL;
-    code = heads_parse(load, &chunk, err);
-    if (code == WEFT_OK)
-        code = columns_unpack(load, err);
-    if (code == WEFT_OK)
-        code = columns_read(load, err);
-    if (code != WEFT_OK)
-        return code;
-    buf->store = load->store;
-    buf->off = load->block->off;
-    buf->checksum = load->checksum;
+    struct event_chunk *known =
+        weft_event_cache_find(&load->store->event_cache, load->block->off, load->checksum);
+    if (!known)
+        return chunk_decode(load, &chunk, err);
+    weft_event_chunk_drop(buf->chunk);
+    buf->chunk = known;
     return WEFT_OK;
+}
+
+/* Nothing is left to be found or compared: most questions are for the block of the last one. */
+static bool is_at_hand(struct event_load *load)
+{
+    if (!load->buf->chunk || load->buf->chunk->off != load->block->off ||
+        !atomic_load_explicit(&load->block->is_valid, memory_order_acquire))
+        return false;
+    load->checksum = checksum_of(load);
+    return is_held(load);
 }
 
 /* The run of a row's block; its summary must be that of the index. NULL if there is none. Who reads
@@ -514,14 +527,15 @@ static enum weft_code chunk_load(struct event_load *load, struct weft_err *err)
 static const struct event_run *run_find(const struct event_load *load, uint32_t row)
 {
     struct weft_event_buf *buf = load->buf;
-    size_t at = buf->last_run < buf->runs.n ? buf->last_run : 0;
-    for (size_t i = 0; i < buf->runs.n; i++) {
-        const struct event_run *run = &buf->runs.items[at];
+    const struct event_chunk *chunk = buf->chunk;
+    size_t at = buf->last_run < chunk->runs.n ? buf->last_run : 0;
+    for (size_t i = 0; i < chunk->runs.n; i++) {
+        const struct event_run *run = &chunk->runs.items[at];
         if (run->head.thread_id == row && run->head_checksum == load->block->head_checksum) {
             buf->last_run = at;
             return run;
         }
-        at = at + 1 < buf->runs.n ? at + 1 : 0;
+        at = at + 1 < chunk->runs.n ? at + 1 : 0;
     }
     return NULL;
 }
@@ -530,7 +544,7 @@ static enum weft_code block_load(struct event_load *load, uint32_t row, uint64_t
                                  const struct weft_event **events, size_t *n_events,
                                  struct weft_err *err)
 {
-    enum weft_code code = chunk_load(load, err);
+    enum weft_code code = is_at_hand(load) ? WEFT_OK : chunk_load(load, err);
     const struct event_run *run = code == WEFT_OK ? run_find(load, row) : NULL;
     if (code == WEFT_OK && !run)
         code = weft_fail(err, WEFT_E_MALFORMED, load->block->off,
@@ -541,7 +555,7 @@ static enum weft_code block_load(struct event_load *load, uint32_t row, uint64_t
         return code;
     }
     atomic_store_explicit(&load->block->is_valid, true, memory_order_release);
-    *events = &load->buf->events[run->first];
+    *events = &load->buf->chunk->events[run->first];
     *n_events = run->head.n_events;
     return WEFT_OK;
 }
@@ -569,4 +583,19 @@ enum weft_code weft_store_load_arrivals(struct weft_store *store, uint32_t row, 
                                .block = &store->arrivals.items[row].items[block],
                                .buf = buf };
     return block_load(&load, row, block, events, n_events, err);
+}
+
+bool weft_event_buf_is_in_order(const struct weft_event_buf *buf)
+{
+    return buf->chunk->runs.items[buf->last_run].is_in_order;
+}
+
+void weft_store_keep_events(struct weft_store *store, uint64_t most_bytes)
+{
+    weft_event_cache_begin(&store->event_cache, most_bytes);
+}
+
+void weft_store_drop_events(struct weft_store *store)
+{
+    weft_event_cache_end(&store->event_cache);
 }

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "store/block.h"
 #include "store/chunk.h"
+#include "store/event_cache.h"
 #include "store/reader.h"
 
 #include <stdatomic.h>
@@ -129,6 +130,7 @@ struct weft_store {
         uint8_t **items; /* decompressed chunks: names point into them */
         size_t n, cap;
     } rooms;
+    struct event_cache event_cache;
     char *path;
     bool has_index; /* the last events of threads are known, not guessed from their blocks */
 };

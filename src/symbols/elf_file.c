@@ -63,6 +63,12 @@ bool weft_elf_file_has_symbols(const struct weft_elf_file *file)
     return false;
 }
 
+bool weft_elf_file_is_scattered(const struct weft_elf_file *file)
+{
+    size_t n_headers;
+    return elf_getphdrnum(file->elf, &n_headers) == 0 && n_headers > WEFT_ELF_MOST_PARTS;
+}
+
 /* The next header of a part that is loaded. */
 static bool next_load(const struct weft_elf_file *file, size_t *at, GElf_Phdr *header)
 {

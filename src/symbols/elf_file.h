@@ -29,6 +29,12 @@ const char *weft_elf_file_debug_link(const struct weft_elf_file *file);
 /* True if it has a symbol table; programs are often installed without. */
 bool weft_elf_file_has_symbols(const struct weft_elf_file *file);
 
+/* Headers of parts that a program may have: Linux loads none with more than 64 KiB of them. */
+enum { WEFT_ELF_MOST_PARTS = 65536 / sizeof(Elf64_Phdr) };
+
+/* True if it has more. No such file ran, and to read even its build id may take long. */
+bool weft_elf_file_is_scattered(const struct weft_elf_file *file);
+
 /* A part of the file that is loaded. */
 struct weft_elf_segment {
     uint64_t file_off, n_bytes; /* in the file */

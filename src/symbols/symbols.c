@@ -28,7 +28,8 @@ struct module {
     struct {
         struct weft_elf_segment *items;
         size_t n, cap;
-    } segments;
+    } segments; /* at most WEFT_ELF_MOST_PARTS, since each address passes them */
+
     char *file, *debug_file; /* that were believed; NULL: none */
     struct weft_inlines *inlines;
     bool has_sought_inlines, has_sought_data;
@@ -121,8 +122,8 @@ static bool read_debug_file(struct search *search, const char *path, struct weft
     struct weft_elf_file file;
     if (!weft_elf_file_open(path, &file))
         return false;
-    const bool is_right =
-        weft_elf_file_has_symbols(&file) && weft_str_equal(weft_elf_file_build_id(&file), id);
+    const bool is_right = !weft_elf_file_is_scattered(&file) && weft_elf_file_has_symbols(&file) &&
+                          weft_str_equal(weft_elf_file_build_id(&file), id);
     if (is_right) {
         search->code = weft_symtab_read(file.elf, &search->module->symtab, search->err);
         search->module->debug_file = strdup(path); /* without memory: it has no inlined functions */
@@ -205,8 +206,11 @@ static void try_file(struct search *search, const char *path, bool is_trusted)
     struct weft_elf_file file;
     if (search->is_over || !weft_elf_file_open(path, &file))
         return;
-    if (search->build_id.n_bytes ? weft_str_equal(weft_elf_file_build_id(&file), search->build_id)
-                                 : is_trusted)
+    if (weft_elf_file_is_scattered(&file))
+        search->module->state = WEFT_SYMBOLS_SCATTERED;
+    else if (search->build_id.n_bytes
+                 ? weft_str_equal(weft_elf_file_build_id(&file), search->build_id)
+                 : is_trusted)
         read_file(search, path, &file);
     else
         search->module->state =
@@ -331,6 +335,8 @@ const char *weft_symbols_why(enum weft_symbols_state state)
         return "the trace does not say which build it was; --symbols takes what you give";
     case WEFT_SYMBOLS_NO_NAMES:
         return "stripped; its debugging information gives names";
+    case WEFT_SYMBOLS_SCATTERED:
+        return "it is to be loaded in more parts than a program can have: it was not read";
     }
     return "";
 }
@@ -431,8 +437,7 @@ enum weft_code weft_symbols_data_name(struct weft_symbols *symbols, uint32_t mod
     return code;
 }
 
-/* ---- names as people write them, and what was inlined ------------------------------------------
- */
+/* ---- names as people write them, and what was inlined ---------------------------------------- */
 
 struct weft_str weft_symbols_plain(struct weft_symbols *symbols, const char *name)
 {

@@ -25,6 +25,7 @@ enum weft_symbols_state {
     WEFT_SYMBOLS_OTHER_BUILD, /* files of that name are of other builds */
     WEFT_SYMBOLS_UNPROVEN,    /* there is one, but the trace tells no build id to prove it by */
     WEFT_SYMBOLS_NO_NAMES,    /* the file has no symbols */
+    WEFT_SYMBOLS_SCATTERED,   /* it has more parts than a program that runs: it is not read */
 };
 
 /* `place`: a folder of programs and libraries, or one of them; NULL: none. Not copied. Opens

@@ -9,7 +9,7 @@ int main(int argc, char **argv)
 {
     struct plain_graph *plain = calloc(1, sizeof *plain);
     char *text = calloc(1, PLAIN_TEXT);
-    struct weft_path_walked walked;
+    struct weft_path_walked walked = { 0 };
     struct weft_err err = { 0 };
     if (argc != 6 || !plain || !text)
         return 2;

@@ -18,7 +18,7 @@ BROKEN = [
     ("case3_lock_bug", None, ["apply_insert", "thread `journal`", "remap_private_view"]),
     ("case4_sleep_bug", None, ["blocked: timer", "wait_before_retry"]),
 ]
-FIXED = [("case1_cpu_fixed", "ctl-100hz"), ("case3_lock_fixed", None)]
+FIXED = [("case1_cpu_fixed", "ctl-100hz"), ("case1_cpu_fixed", None), ("case3_lock_fixed", None)]
 
 
 def nameless_store(name):

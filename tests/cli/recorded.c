@@ -287,6 +287,24 @@ SILENT static void scribble(double seconds)
     }
 }
 
+CALLED static void early(void)
+{
+    __asm__ volatile("");
+}
+
+/* A call, a child that calls, and then another program. */
+SILENT static void become(char **arguments)
+{
+    early();
+    if (fork() == 0) {
+        early();
+        _exit(0);
+    }
+    (void)wait(NULL);
+    (void)execv(arguments[0], arguments);
+    exit(9);
+}
+
 SILENT int main(int argc, char **argv)
 {
     const char *mode = argc > 1 ? argv[1] : "";
@@ -315,6 +333,8 @@ SILENT int main(int argc, char **argv)
         touch((long)first);
     } else if (strcmp(mode, "slow") == 0) {
         run_slow();
+    } else if (strcmp(mode, "become") == 0 && argc > 2) {
+        become(argv + 2);
     } else if (strcmp(mode, "scribble") == 0) {
         scribble(first);
     } else {

@@ -11,16 +11,13 @@ import sys
 import tempfile
 import xml.dom.minidom
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
+import tap  # noqa: E402
+from tap import ok  # noqa: E402
+
 WEFT, MADE = sys.argv[1:3]
-n_run = n_failed = 0
 
 
-def ok(is_ok, name):
-    global n_run, n_failed
-    n_run += 1
-    n_failed += not is_ok
-    print(f"{'ok' if is_ok else 'not ok'} {n_run} - {name}", flush=True)
-    return is_ok
 
 
 def weft(*arguments):
@@ -132,7 +129,7 @@ def test_statistics(database, rows_a, rows_b):
     try:
         import numpy as np
     except ImportError:
-        print(f"ok {n_run + 1} # SKIP python3-numpy is not installed")
+        tap.skip("python3-numpy is not installed")
         return
     answer = json.loads(weft("compare", database, "--a", "tag=base", "--b", "tag=new",
                              "--json").stdout)
@@ -214,10 +211,10 @@ def test_words(database):
     ok(parsed["significant"] and parsed["tail"]["found"] and len(parsed["causes"]) == 1,
        "one cause, as JSON")
     runs = weft("compare", database, "--a", "tag=base", "--b", "tag=new").stdout.splitlines()[0]
-    ok("runs were compared: 3 of A and 3 of B" in runs, "builds of several runs: runs are compared")
+    ok("Runs were compared: 3 of A and 3 of B" in runs, "builds of several runs: runs are compared")
     quick = [f"{tag} and duration<5ms" for tag in ("tag=base", "tag=new")]
     runs = weft("compare", database, "--a", quick[0], "--b", quick[1]).stdout.splitlines()[0]
-    ok("runs were compared: 3 of A" in runs and "no evidence" not in runs and "parse" in runs,
+    ok("Runs were compared: 3 of A" in runs and "no evidence" not in runs and "parse" in runs,
        "which is evidence where runs agree")
     quick = [f"trace={tag}0.weft and duration<5ms" for tag in ("base", "new")]
     runs = weft("compare", database, "--a", quick[0], "--b", quick[1]).stdout.splitlines()[0]
@@ -338,6 +335,11 @@ def test_healthy(path):
     make(path, ["source req - calm.weft", *lines])
     found = weft("diagnose", path)
     ok(found.stdout.startswith("Nothing significant"), "healthy executions have no diagnosis")
+    for n, said in ((1, "1 execution of `req` is too few"), (2, "2 executions of `req` are too few")):
+        few = f"{path}.few{n}"
+        make(few, ["source req - calm.weft", *lines[:n]])
+        text = weft("diagnose", few).stdout
+        ok(text.startswith(f"Nothing significant: {said} to tell slow ones from others."), said)
 
 
 def test_rare(folder):
@@ -379,6 +381,11 @@ def test_many_contexts(folder):
     ok("preempted" in rows and "lock_waits" not in rows
        and "lock_waits" in [row["metric"] for row in parsed["metrics"]],
        "metrics that are 0 everywhere are no lines of text")
+    lines = [line.replace("s:running=100", "s:running=1") for line in lines]  # A has next to none
+    make(path, lines)
+    told = weft("compare", path, *groups).stdout.splitlines()[0]
+    ok("100 % of that is preempted, in many contexts, and 100 % " in told and "e+" not in told,
+       "all of it is 100 %", told)
 
 
 def slow_ones(path, others):
@@ -450,6 +457,33 @@ def test_other_programs(folder):
     ok(not kind["significant"], "the lesser part, where all compute, is no cause")
 
 
+def rhythm_lines(slow_ms, jitter_ms):
+    """A thread that is due every 10 ms takes 3 ms of the processor of one that is every `slow_ms`."""
+    draw = random.Random(7)
+    lines = ["metric page_faults count", "source often - a.weft"]
+    lines += [f"item ctl {i * 10**7} 0 {RUN}={3000000 + i % 7 * 1000}" for i in range(400)]
+    lines.append("source seldom - a.weft")
+    for i in range(200):
+        at = int((i * slow_ms + draw.uniform(0, jitter_ms)) * 10**6)
+        lost = "f:main;f:handle;s:preempted;t:ctl;f:main;f:step;s:running=3000000"
+        lines.append(f"item tlm {at} 0 {RUN}={1000000 + i % 7 * 1000} {lost if i % 10 == 3 else ''}")
+    return lines
+
+
+def test_rhythms(folder):
+    """Who is due more often goes first: that is no fault, if the other is still in time."""
+    for slow_ms, jitter_ms, is_fault in ((33, 5, False), (33, 200, True), (3, 0.2, True)):
+        path = os.path.join(folder, f"rhythm-{slow_ms}-{jitter_ms}.db")
+        make(path, rhythm_lines(slow_ms, jitter_ms))
+        kinds = json.loads(weft("diagnose", path, "--json").stdout)["types"]
+        kind = next(kind for kind in kinds if kind["type"] == "seldom")
+        ok(kind["significant"] == is_fault
+           and (kind["causes"][0]["place"] == "due first") == (not is_fault)
+           and ("is due more often goes first" in kind["explanation"]) == (not is_fault),
+           f"every {slow_ms} ms, {jitter_ms} ms late at most: "
+           + ("preemption is a cause" if is_fault else "the other is due first"))
+
+
 def test_few(folder):
     """Groups that are too small to be trusted, said in words and in JSON."""
     path = os.path.join(folder, "few.db")
@@ -461,8 +495,64 @@ def test_few(folder):
         answer = json.loads(weft("compare", path, *groups, "--json").stdout)
         told = json.loads(weft("diagnose", path, *groups, "--json").stdout)["types"][0]
         ok(answer["n_a"] == border and answer["too_small"] == told["too_small"] == is_small
-           and ("a group of fewer than 10 executions is not to be trusted" in verdict) == is_small,
+           and ("A group of fewer than 10 executions is not to be trusted" in verdict) == is_small,
            f"a group of {border}")
+
+
+def test_one_place(folder):
+    """B waits for a disk now and then; what others take of the processor hides it in the duration."""
+    path = os.path.join(folder, "place.db")
+    draw = random.Random(8)
+    hog = "f:main;f:handle;s:preempted;o:hog;s:running"
+    lines = ["metric page_faults count"]
+    for tag in "fixed", "broken":
+        lines.append(f"source req {tag} {tag}.weft")
+        for i in range(500):
+            slow = f" {DISK}={2000000 + i}" if tag == "broken" and i % 20 == 3 else ""
+            taken = f" {hog}={int(4e7 * draw.random())}" if draw.random() < 0.02 else ""
+            lines.append(f"item worker {i * 1000000} 0 {RUN}={int(2e5 * draw.lognormvariate(0, 0.02))}{slow}{taken}")
+    make(path, lines)
+    groups = ["--a", "tag=fixed", "--b", "tag=broken"]
+    answer = json.loads(weft("compare", path, *groups, "--json").stdout)
+    ok("slower than A in one place" in answer["verdict"] and "load" in answer["verdict"]
+       and "of the whole duration there is no evidence" in answer["verdict"], "one place differs for sure")
+    told = json.loads(weft("diagnose", path, *groups, "--json").stdout)["types"][0]
+    ok(told["significant"] and "blocked: block device" in told["explanation"].split(". ")[0],
+       "which the first sentence of the diagnosis names")
+    duration = next(row for row in answer["metrics"] if row["metric"] == "duration")
+    ok(duration["p"] == duration["p_adjusted"], "the duration's p is not adjusted")
+    ok(all(abs(row["share"] * duration["difference"] - row["difference_ns"]) < 1 for row in answer["differences"]),
+       "shares have a sign")
+
+
+def test_short(folder):
+    """Long names of C++, addresses, threads that wait for threads: the first sentence stays short."""
+    path = os.path.join(folder, "long.db")
+    long = ";".join(f"f:app::Service<std::vector<std::pair<std::string,_int>_>_>::step{k}(std::map<int,_std::string>_const&)"
+                    for k in range(6))
+    wait = f"f:main;{long};s:blocked:_lock"
+    chain = f"{wait};t:one;{long};s:blocked:_lock;t:two;{long};s:blocked:_block_device"
+    lines = ["metric page_faults count", "source req - long.weft"]
+    for i in range(400):
+        slow = f" {chain}=20000000" if i % 20 == 5 else ""
+        lines.append(f"item worker {i * 1000000} 0 {RUN}={1000000 + i}{slow}")
+    make(path, lines)
+    told = json.loads(weft("diagnose", path, "--json").stdout)["types"][0]
+    first = told["explanation"].split(". ")[0]
+    ok(told["significant"] and "thread `one`" in first and "thread `two`" in first and "block device" in first
+       and "step5" in first, "it names the chain")
+    ok(len(first) <= 300 and "std::map" not in first, f"in {len(first)} characters")
+    ok("std::map<int, std::string> const&" in told["causes"][0]["path"], "the path has whole names")
+    blank = os.path.join(folder, "blank.db")
+    lines = ["metric page_faults count", "source req - blank.weft"]
+    for i in range(400):
+        seen = f"{PARSE}=9000000" if i % 80 == 5 else "s:running=9000000"
+        slow = f" {seen}" if i % 20 == 5 else ""
+        lines.append(f"item worker {i * 1000000} 0 f:main;s:running={1000000 + i}{slow}")
+    make(blank, lines)
+    kind = json.loads(weft("diagnose", blank, "--json").stdout)["types"][0]
+    ok(kind["explanation"].startswith("20 of 400 ") and "handle > parse" in kind["explanation"],
+       "what ran in no stack that is known is what was seen")
 
 
 def test_seems(folder):
@@ -505,6 +595,23 @@ def test_left_out(folder):
        "diagnose has it in JSON")
 
 
+def test_cut_off(folder):
+    """Runs whose executions were not all added, as of a writer that was killed."""
+    path = os.path.join(folder, "cut-off.db")
+    make(path, ["metric page_faults count", "source req base a.weft", *executions(3, 40)[0],
+                "source req new b.weft", *executions(4, 40)[0]])
+    with sqlite3.connect(path) as database:
+        database.execute("UPDATE sources SET is_complete = 0 WHERE tag = 'new'")
+    database.close()
+    for command in (["compare", "--a", "tag=base", "--b", "tag=new"], ["diagnose"]):
+        found = weft(*command, path)
+        ok(found.returncode == 0 and "of 1 of 2 runs not all executions are there" in found.stderr,
+           f"{command[0]} says whose executions are not all there")
+        answer = json.loads(weft(*command, path, "--json").stdout)
+        ok((answer if command[0] == "compare" else answer["types"][0])["partial_runs"] == 1,
+           f"{command[0]} has it in JSON")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         database = os.path.join(folder, "runs.db")
@@ -527,12 +634,15 @@ def main():
         test_names(folder)
         test_sizes(folder)
         test_other_programs(folder)
+        test_rhythms(folder)
         test_few(folder)
+        test_one_place(folder)
+        test_short(folder)
         test_seems(folder)
         test_left_out(folder)
+        test_cut_off(folder)
         test_healthy(os.path.join(folder, "calm.db"))
-    print(f"1..{n_run}")
-    return 1 if n_failed else 0
+    tap.done()
 
 
-sys.exit(main())
+main()

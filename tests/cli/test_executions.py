@@ -181,8 +181,13 @@ ok(counted("--count", "span:action:*", "--by", "id,absent") == {"0, -": [1, 0, 1
    "spans, by a field that is not there", counted("--count", "span:action:*", "--by", "id,absent"))
 ok(counted("--count", "call:step", "--path") == {"step": [4, 1, 3, 4000, 3000]}, "on their paths",
    counted("--count", "call:step", "--path"))
+few = weft("executions", TRACE, "--begin", "call:batch where depth = 0", "--slower-than", "20us",
+           "--count", "call:step")
+ok("not tested: fewer than 10 executions in a group prove nothing" in few.stdout
+   and "too many" not in few.stdout, "few executions are not tested, for that reason", few.stdout)
 plain = weft("executions", TRACE, "--begin", "call:batch where depth = 0", "--count", "call:step")
-ok("during 5 executions" in plain.stdout and "in each" in plain.stdout, "without a limit: of all",
+ok("during 5 executions" in plain.stdout and "in each" in plain.stdout
+   and "not tested" not in plain.stdout, "without a limit: of all",
    plain.stdout)
 for arguments, status, expected in [
         (["--count", "cal:f"], 1, "--count: line 1: column 1"),

@@ -18,20 +18,17 @@ import tempfile
 
 import perfetto_reader
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
+import tap  # noqa: E402
+from tap import ok  # noqa: E402
+
 WEFT = sys.argv[1]
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORK = pathlib.Path(tempfile.mkdtemp(dir=os.environ.get("WEFT_BUILD_ROOT")))
 FORMATS = ["chrome", "perfetto", "folded", "csv", "speedscope"]
 SEED = int(os.environ.get("WEFT_SEED", "1"))
-n_run = 0
 
 
-def ok(is_ok, name, note=""):
-    global n_run
-    n_run += 1
-    print(f"{'ok' if is_ok else 'not ok'} {n_run} - {name}", flush=True)
-    if not is_ok and note:
-        print("#", str(note)[:600].replace("\n", "\n# "))
 
 
 def weft(*arguments):
@@ -476,4 +473,4 @@ try:
     random_traces()
 finally:
     shutil.rmtree(WORK, ignore_errors=True)
-print(f"1..{n_run}")
+tap.done()

@@ -172,19 +172,21 @@ def ring_files(pid):
 def test_exec():
     """Two programs of one process that the recorder hears of at once: it reads on in the later one."""
     script = 'kill -STOP $PPID; exec "$@"'
-    with subprocess.Popen([WEFT, "record", "-q", "--no-kernel", "--no-functions", "-o",
-                           "exec.weft", "--", "sh", "-c",
-                           script, "sh", PROGRAM, "run", "1"]) as recorder:
+    with subprocess.Popen([WEFT, "record", "-q", "--no-kernel", "-o", "exec.weft", "--", "sh", "-c",
+                           script, "sh", PROGRAM, "become", PROGRAM, "run", "1"]) as recorder:
         _, status = os.waitpid(recorder.pid, os.WUNTRACED)
         own = pathlib.Path(f"/proc/{recorder.pid}/task/{recorder.pid}/children").read_text().split()
         end = time.monotonic() + 20
-        while len(ring_files(own[0])) < 2 and time.monotonic() < end:
+        while len(ring_files(own[0])) < 4 and time.monotonic() < end:
             time.sleep(0.01)
         n_files = len(ring_files(own[0]))
         recorder.send_signal(signal.SIGCONT)
     about = info("exec.weft")
-    ok(os.WIFSTOPPED(status) and n_files >= 2 and about.get("duration_ns", 0) > 900_000_000,
+    ok(os.WIFSTOPPED(status) and n_files >= 4 and about.get("duration_ns", 0) > 900_000_000,
        "a program that became another one before anybody looked", (status, n_files, about))
+    found = counts("exec.weft")
+    ok(found["early"] == 2 and found["step"] > 0 and not [name for name in found if "0x" in name],
+       "the first, and its child, have their own names", found)
 
 
 def test_namespace():

@@ -615,14 +615,43 @@ def check_cut(server, question, path, where):
     ok(told == wanted, f"the cut of {where} is that of diagnose", f"{told} {found['tail']}")
 
 
+def check_trifles(folder):
+    """Calls that cost next to nothing are no less than what somebody asks for."""
+    rng, now, lines = random.Random(1), 1000, ["0 main 0"]
+    kinds = ["disk"] * 60 + ["net"] * 12 + [None] * 528
+    rng.shuffle(kinds)
+    for kind in kinds:
+        start = now + rng.randint(2500000, 5000000)
+        now = start + rng.randint(900, 1100)
+        lines.append(f"0 get {start}")
+        if kind:
+            lines.append(f"0 {kind} {now}")
+            now += rng.randint(2000, 2100) if kind == "disk" else rng.randint(40000, 42000)
+            lines.append(f"1 {kind} {now}")
+        now += 3
+        lines.append(f"1 get {now}")
+    (folder / "trifles.txt").write_text("\n".join([*lines, f"1 main {now + 10}"]) + "\n")
+    trace = folder / "trifles.weft"
+    done = weft("import", "-q", "-o", trace, folder / "trifles.txt")
+    ok(done.returncode == 0, "a trace of trifles", done.stderr)
+    proposed = weft_json("diagnose", trace)["types"][0]
+    asked = weft_json("diagnose", "--begin", "call:get", trace)["types"][0]
+    ok(not proposed["significant"] and asked["significant"] and
+       proposed["filter_b"] != asked["filter_b"], "trifles are told to whom asks for them",
+       f"{proposed['filter_b']} {asked['filter_b']}")
+    server = Server(trace)
+    check_cut(server, {"type": "get", "begin": "call:get"}, trace, "trifles")
+    ok(server.end() == 0, "the server of trifles ends", server.process.stderr.read())
+
+
 def check_builds(folder):
     """Of builds the one that was put in first is the base, whatever its name."""
     database = folder / "builds.db"
-    for tag in ("zebra", "middle", "ape"):
-        trace = own_trace(folder)
+    for i, tag in enumerate(("zebra", "middle", "ape", "zebra", "middle")):
+        trace = own_trace(folder, SEED + i)
         done = weft("executions", "-q", "--begin", "call:get", "--type", "get", "--tag", tag,
                     "--db", database, trace)
-        ok(done.returncode == 0, f"a build {tag}", done.stderr)
+        ok(done.returncode == 0, f"a build {tag} {i}", done.stderr)
     server = Server(own_trace(folder), database)
     ok(server.api("cut", db=0, type="get") == {"by": "tags", "a": "zebra", "b": "ape"},
        "the build that was there first is A, the last B", server.api("cut", db=0, type="get"))
@@ -657,8 +686,8 @@ def check_executions(trace, folder):
     ok(server.end() == 0, "the server of executions ends", server.process.stderr.read())
 
 
-def own_trace(folder):
-    rng = random.Random(SEED)
+def own_trace(folder, seed=SEED):
+    rng = random.Random(seed)
     files = [folder / f"t-{tid}.txt" for tid in (11, 12, 13)]
     for path in files:
         write_trace(path, rng, 120)
@@ -695,6 +724,7 @@ def main():
         check_restart(trace, folder)
         check_states(folder)
         check_executions(own_trace(folder), folder)
+        check_trifles(folder)
         check_builds(folder)
     tap.done()
 

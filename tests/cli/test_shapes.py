@@ -15,18 +15,15 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
+import tap  # noqa: E402
+from tap import ok  # noqa: E402
+
 WEFT = sys.argv[1]
 SEED = int(os.environ.get("WEFT_SEED", "1"))
 NAMES = ["main", "get", "put", "hash", "lock", "log"]
-n_run = 0
 
 
-def ok(is_ok, name, note=""):
-    global n_run
-    n_run += 1
-    print(f"{'ok' if is_ok else 'not ok'} {n_run} - {name}", flush=True)
-    if not is_ok and note:
-        print("#", str(note)[:600].replace("\n", "\n# "))
 
 
 def weft(*arguments):
@@ -394,7 +391,7 @@ def main():
         check_versus(trace, files, threads)
         check_usage(trace, summary)
         check_options(trace)
-    print(f"1..{n_run}")
+    tap.done()
 
 
 main()

@@ -118,6 +118,31 @@ static bool events_load(struct weft_store *store)
     return is_good;
 }
 
+static int places_compare(const struct weft_object_info *a, const struct weft_object_info *b)
+{
+    if (a->host_id != b->host_id)
+        return a->host_id < b->host_id ? -1 : 1;
+    if (a->pid != b->pid)
+        return a->pid < b->pid ? -1 : 1;
+    return (a->address > b->address) - (a->address < b->address);
+}
+
+/* Objects stand in order of their places; of several at one place the first gives its name. */
+static void objects_ask(const struct weft_store *store)
+{
+    const struct weft_object_info *last = NULL;
+    struct weft_str name = { 0 };
+    for (size_t i = 0; i < weft_store_n_objects(store); i++) {
+        const struct weft_object_info *info = weft_store_object_get(store, i);
+        const int order = last ? places_compare(last, info) : -1;
+        must(order <= 0);
+        name = order < 0 ? info->name : name;
+        must(weft_str_equal(weft_store_object_name(store, info->host_id, info->pid, info->address),
+                            name));
+        last = info;
+    }
+}
+
 /* A replay keeps the rules of the sink, whole and in part; of a good trace it does not fail. */
 static void replays_run(struct weft_store *store, bool is_good)
 {
@@ -400,6 +425,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes)
     if (weft_store_open(path, &store, NULL) == WEFT_OK) {
         const bool is_good = blocks_load(store);
         must(event_promises_kept(store));
+        objects_ask(store);
         contexts_load(store);
         levels_load(store);
         const bool is_small = weft_store_meta_get(store)->calls <= MAX_QUERY_CALLS;

@@ -102,6 +102,9 @@ golden locks.csv locks --format csv l.weft
 golden locks_blockers.csv locks --format csv --list blockers l.weft
 golden locks_kernel.txt locks k.weft
 golden locks_none.txt locks t.weft
+golden locks_other.txt locks --from 190us --lock cache l.weft
+golden error_locks_name.txt locks --lock cash l.weft
+golden error_locks_none.txt locks --lock cash t.weft
 golden error_locks.txt locks --list holds t.weft
 golden interplay.txt interplay -n 0 l.weft
 golden interplay_limit.txt interplay --patterns --matrix -n 2 --tid 22 --to 60us l.weft

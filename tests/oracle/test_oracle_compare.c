@@ -162,6 +162,46 @@ static bool is_right_table(const struct weft_compare_table *table, const struct 
     return at == table->n_nodes;
 }
 
+/* B - A of a node and all below it. */
+static double more_of(const struct dense *dense, const struct weft_ecct_matrix *matrix,
+                      const uint8_t *members, size_t node)
+{
+    return total_of(dense, matrix, members, WEFT_IN_B, node) -
+           total_of(dense, matrix, members, WEFT_IN_A, node);
+}
+
+/* Is the focus the deepest node that has half of the difference, as have all above it? */
+static bool is_right_focus(const struct weft_compare_table *table, const struct dense *dense,
+                           const struct weft_ecct_matrix *matrix, const uint8_t *members)
+{
+    const struct weft_compare_focus *focus = &table->focus;
+    const double all = more_of(dense, matrix, members, 0), sign = all < 0 ? -1 : 1;
+    const double loss = 1e-6 * fabs(all) + 1e-3;
+    if (table->n_a < 2 || table->n_b < 2)
+        return focus->node == WEFT_ID_NONE;
+    for (uint32_t node = focus->context; node != 0; node = matrix->nodes[node].parent)
+        if (sign * more_of(dense, matrix, members, node) < sign * all / 2 - loss)
+            return false;
+    for (uint32_t node = 1; node < dense->n_nodes; node++)
+        if (matrix->nodes[node].parent == focus->context && fabs(all) > loss &&
+            sign * more_of(dense, matrix, members, node) > sign * all / 2 + loss)
+            return false;
+    const double scale = total_of(dense, matrix, members, WEFT_IN_A, 0) +
+                         total_of(dense, matrix, members, WEFT_IN_B, 0);
+    return near(focus->difference_ns, more_of(dense, matrix, members, focus->context), scale) &&
+           near(focus->mean_b_ns - focus->mean_a_ns, focus->difference_ns, scale) &&
+           (!focus->is_sure || (focus->interval.low_ns > 0) == (focus->difference_ns > 0));
+}
+
+/* The duration's p is its own; those of others are adjusted. */
+static bool are_metrics_right(const struct weft_compare_table *table)
+{
+    bool is_ok = table->n_metrics > 0 && table->metrics[0].p_adjusted == table->metrics[0].p;
+    for (size_t i = 1; i < table->n_metrics; i++)
+        is_ok = is_ok && table->metrics[i].p_adjusted >= table->metrics[i].p * (1 - CLOSE);
+    return is_ok;
+}
+
 static unsigned test_matrix(uint64_t *seed)
 {
     struct dense dense;
@@ -180,7 +220,8 @@ static unsigned test_matrix(uint64_t *seed)
                                                 .with_causes = question % 2 };
         struct weft_compare_table *table = NULL;
         n_right += weft_comparer_run(comparer, &opts, &table, NULL) == WEFT_OK &&
-                   is_right_table(table, &dense, matrix, members);
+                   is_right_table(table, &dense, matrix, members) && are_metrics_right(table) &&
+                   (opts.n_bootstrap == 0 || is_right_focus(table, &dense, matrix, members));
         weft_compare_table_free(table);
     }
     weft_comparer_free(comparer);

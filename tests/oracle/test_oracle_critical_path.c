@@ -68,7 +68,7 @@ static void check_graphs(uint64_t seed)
         abort();
     for (size_t i = 0; i < N_GRAPHS; i++) {
         uint64_t state = seed + i;
-        struct weft_path_walked walked;
+        struct weft_path_walked walked = { 0 };
         struct weft_err err = { 0 };
         const uint32_t n_threads = 1 + (uint32_t)(tap_random(&state) % 12);
         random_graph(&state, plain, n_threads);
@@ -249,7 +249,7 @@ static void check_programs(uint64_t seed)
         draw_program(program, plain);
         const struct weft_path_walk_opts opts = { .to_ns = ends_ns[0],
                                                   .max_segments = 8 * (ends_ns[0] + 1) };
-        struct weft_path_walked walked;
+        struct weft_path_walked walked = { 0 };
         struct weft_err err = { 0 };
         if (weft_path_walk(&plain->graph, &opts, &walked, &err) != WEFT_OK)
             abort();

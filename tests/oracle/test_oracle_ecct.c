@@ -261,7 +261,7 @@ static void check_world(uint64_t seed, struct plain_world *world, struct twin *t
     opts.from_ns = tap_random(&state) % LENGTH;
     opts.to_ns = opts.from_ns + tap_random(&state) % (LENGTH - opts.from_ns);
     const unsigned max_threads = 1 + (unsigned)(tap_random(&state) % 6);
-    struct weft_path_walked walked;
+    struct weft_path_walked walked = { 0 };
     struct weft_ecct_filled filled;
     struct weft_err err = { 0 };
     struct weft_ecct_tree *tree = weft_ecct_tree_new();

@@ -31,6 +31,8 @@ struct item {
     uint32_t depth;         /* of calls */
     bool has_x, is_cut_end;
     int x;
+    bool has_fd; /* SYSCALL_EXIT */
+    uint64_t fd;
 };
 
 struct scene {
@@ -45,7 +47,7 @@ struct scene {
 
 static char path[512];
 static const char *const functions[N_FUNCTIONS] = { "f0", "f1", "f2", "g" };
-static const char *const calls_of_system[] = { "read", "write" };
+static const char *const calls_of_system[] = { "read", "accept" };
 
 /* ---- rules, and the twin's ------------------------------------------------------------------- */
 
@@ -116,7 +118,17 @@ static struct point end_of_s0(const struct item *i)
 
 static struct point read_exit(const struct item *i)
 {
-    return point_of(i->kind == SYSCALL_EXIT && i->name == 0, i->at_ns, i->id);
+    return point_of(i->kind == SYSCALL_EXIT && i->name == 0 && i->has_fd, i->at_ns, i->fd);
+}
+
+static struct point accept_exit(const struct item *i)
+{
+    return point_of(i->kind == SYSCALL_EXIT && i->name == 1 && i->has_fd, i->at_ns, i->fd);
+}
+
+static struct point any_exit_of_1(const struct item *i)
+{
+    return point_of(i->kind == SYSCALL_EXIT && i->has_fd && i->fd == 1, i->at_ns, 0);
 }
 
 static struct point any_enter(const struct item *i)
@@ -182,6 +194,10 @@ static const struct pair {
       WEFT_SCOPE_TRACE, false },
     { "begin syscall_exit:read end syscall_enter match fd", read_exit, any_enter, NULL,
       WEFT_SCOPE_PROCESS, false },
+    { "begin syscall_exit:accept end syscall_exit:read match fd", accept_exit, read_exit, NULL,
+      WEFT_SCOPE_PROCESS, false },
+    { "begin instant:b end syscall_exit where fd = 1", b, any_exit_of_1, NULL, WEFT_SCOPE_THREAD,
+      false },
     { "is syscall:read where ret > 1", read_enter, read_exit_0, returned_much, WEFT_SCOPE_THREAD,
       false },
     { "begin enter:f0 end instant:e within trace", enter_f0, e, NULL, WEFT_SCOPE_TRACE, false },
@@ -255,6 +271,8 @@ static void add_event(struct scene *scene, uint32_t thread, uint64_t at_ns, uint
     item->id = tap_random(state) % 3;
     item->has_x = (item->kind == INSTANT || item->kind == SPAN) && tap_random(state) % 2;
     item->x = (int)(tap_random(state) % 5) - 1;
+    if (item->kind == SYSCALL_EXIT && item->name == 1 && item->x == 3)
+        item->id = (uint64_t)-11;
     if (item->kind != SPAN)
         return;
     const uint64_t length_ns = tap_random(state) % 6;
@@ -290,6 +308,26 @@ static void fill_thread(struct scene *scene, uint32_t thread, uint64_t *state)
     }
 }
 
+/* At the end of a system call: what `accept` returned, unless it failed; else the argument of its
+ * begin, if that is the last thing that is known of system calls of the thread. */
+static void find_descriptors(struct scene *scene)
+{
+    for (size_t i = 0; i < scene->n_items; i++) {
+        struct item *exit = &scene->items[i];
+        const struct item *last = NULL;
+        if (exit->kind != SYSCALL_EXIT)
+            continue;
+        for (size_t k = 0; k < i; k++)
+            if (scene->items[k].thread == exit->thread &&
+                (scene->items[k].kind == SYSCALL_ENTER || scene->items[k].kind == SYSCALL_EXIT))
+                last = &scene->items[k];
+        const bool is_made = exit->name == 1;
+        exit->has_fd = is_made ? (int64_t)exit->id >= 0
+                               : last && last->kind == SYSCALL_ENTER && last->name == exit->name;
+        exit->fd = is_made ? exit->id : last ? last->id : 0;
+    }
+}
+
 static void random_scene(struct scene *scene, uint64_t *state)
 {
     *scene = (struct scene){ .n_threads = 1 + (uint32_t)(tap_random(state) % MOST_THREADS) };
@@ -297,6 +335,7 @@ static void random_scene(struct scene *scene, uint64_t *state)
         scene->pid[t] = 10 + 10 * (uint32_t)(tap_random(state) % 2);
         fill_thread(scene, t, state);
     }
+    find_descriptors(scene);
 }
 
 /* ---- the trace ------------------------------------------------------------------------------- */

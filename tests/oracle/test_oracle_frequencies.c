@@ -3,7 +3,11 @@
  * How often, and how long, something happens in intervals, against a loop over all of them.
  */
 #include "analysis/frequencies.h"
+#include "base/statistics.h"
+#include "schema/compare.h"
 #include "tap.h"
+
+#include <math.h>
 
 enum { SEEDS = 3000, MOST = 40, LABELS = 4, SCOPES = 3 };
 
@@ -63,6 +67,54 @@ static void twin_rows(const struct scene *scene, struct weft_frequency_row rows[
     }
 }
 
+/* What an interval has of a label: its time, or how many. */
+static double twin_value(const struct scene *scene, const struct piece *interval, unsigned label,
+                         bool has_time)
+{
+    struct weft_frequency_row row = { 0 };
+    for (size_t i = 0; i < scene->n_items; i++)
+        if (scene->items[i].kind == label && scene->items[i].scope == interval->scope)
+            twin_count(interval, &scene->items[i], &row);
+    return (double)(has_time ? row.sum_ns[interval->kind] : row.count[interval->kind]);
+}
+
+static struct weft_sample twin_sample(const struct scene *scene, unsigned group, unsigned label,
+                                      bool has_time)
+{
+    struct weft_sample sample = { 0 };
+    double squares = 0;
+    for (size_t i = 0; i < scene->n_intervals; i++)
+        if (scene->intervals[i].kind == group) {
+            sample.mean += twin_value(scene, &scene->intervals[i], label, has_time);
+            sample.n++;
+        }
+    sample.mean /= sample.n ? (double)sample.n : 1;
+    for (size_t i = 0; i < scene->n_intervals; i++)
+        if (scene->intervals[i].kind == group)
+            squares +=
+                pow(twin_value(scene, &scene->intervals[i], label, has_time) - sample.mean, 2);
+    sample.variance = sample.n > 1 ? squares / (double)(sample.n - 1) : 0;
+    return sample;
+}
+
+/* The same p as that of the twin; NaN with few executions in a group. */
+static bool is_same_p(const struct scene *scene, const struct weft_frequency_row *row)
+{
+    const unsigned label = (unsigned)(row->label.bytes[0] - 'a');
+    const bool has_time = row->sum_ns[0] + row->sum_ns[1] > 0;
+    const struct weft_sample slow = twin_sample(scene, WEFT_FREQUENCY_SLOW, label, has_time),
+                             others = twin_sample(scene, WEFT_FREQUENCY_OTHERS, label, has_time);
+    if (slow.n < WEFT_TRUSTED_EXECUTIONS || others.n < WEFT_TRUSTED_EXECUTIONS)
+        return isnan(row->p) && isnan(row->p_adjusted);
+    const double want = weft_samples_p(&others, &slow);
+    if (fabs(row->p - want) <= 1e-9 && row->p_adjusted >= row->p * (1 - 1e-9) &&
+        row->p_adjusted <= 1)
+        return true;
+    tap_note("row %c: p %g, adjusted %g; want %g", row->label.bytes[0], row->p, row->p_adjusted,
+             want);
+    return false;
+}
+
 /* ---- comparison ------------------------------------------------------------------------------ */
 
 static enum weft_code run(const struct scene *scene, const struct weft_strtab *labels,
@@ -73,7 +125,7 @@ static enum weft_code run(const struct scene *scene, const struct weft_strtab *l
     for (size_t i = 0; i < scene->n_intervals && code == WEFT_OK; i++) {
         const struct piece *piece = &scene->intervals[i];
         table->n_executions[piece->kind]++;
-        code = weft_frequencies_interval(frequencies, piece->scope,
+        code = weft_frequencies_interval(frequencies, piece->scope, (uint32_t)i,
                                          (enum weft_frequency_group)piece->kind, piece->start_ns,
                                          piece->end_ns, err);
     }
@@ -105,7 +157,7 @@ static bool is_in_order(const struct weft_frequencies_table *table, size_t i)
     return weft_str_compare(a->label, b->label) < 0;
 }
 
-static bool is_same(const struct weft_frequencies_table *table,
+static bool is_same(const struct scene *scene, const struct weft_frequencies_table *table,
                     const struct weft_frequency_row *want)
 {
     size_t n_want = 0;
@@ -125,6 +177,7 @@ static bool is_same(const struct weft_frequencies_table *table,
                      row->label.bytes[0], row->count[0], row->count[1], row->sum_ns[0],
                      row->sum_ns[1], twin->count[0], twin->count[1], twin->sum_ns[0],
                      twin->sum_ns[1]);
+        is_ok = is_ok && is_same_p(scene, row);
     }
     return is_ok;
 }
@@ -132,17 +185,86 @@ static bool is_same(const struct weft_frequencies_table *table,
 static bool check(const struct scene *scene, const struct weft_strtab *labels)
 {
     struct weft_frequency_row want[LABELS];
-    struct weft_frequencies *frequencies = weft_frequencies_new();
+    struct weft_frequencies *frequencies = weft_frequencies_new(0, 0);
     struct weft_arena *arena = weft_arena_new(0);
     struct weft_frequencies_table *table = WEFT_ARENA_NEW(arena, 1, struct weft_frequencies_table);
     struct weft_err err = { 0 };
     table->arena = arena;
     twin_rows(scene, want);
     const bool is_ok =
-        run(scene, labels, frequencies, table, &err) == WEFT_OK && is_same(table, want);
+        run(scene, labels, frequencies, table, &err) == WEFT_OK && is_same(scene, table, want);
     weft_frequencies_free(frequencies);
     weft_frequencies_table_free(table);
     return is_ok;
+}
+
+/* ---- bounds ---------------------------------------------------------------------------------- */
+
+enum { SLOW = 12, OTHERS = 20 };
+
+/* `n_slow` executions that each have all items of label a, and as many others as there always are
+ * that have none: a p, if there may be one. */
+static void apart_scene(struct scene *scene, size_t n_slow)
+{
+    scene->n_intervals = n_slow + OTHERS;
+    for (size_t i = 0; i < scene->n_intervals; i++)
+        scene->intervals[i] = i < n_slow
+                                  ? (struct piece){ 0, 10, 0, WEFT_FREQUENCY_SLOW }
+                                  : (struct piece){ 20 + i, 21 + i, 0, WEFT_FREQUENCY_OTHERS };
+    scene->n_items = 3;
+    for (size_t i = 0; i < scene->n_items; i++)
+        scene->items[i] = (struct piece){ i, i + 2, 0, 0 };
+}
+
+/* Within bounds: is there a p, are there too many? */
+struct tested {
+    bool has_p, is_too_much, is_done;
+};
+
+static struct tested test_within(const struct weft_strtab *labels, size_t n_slow,
+                                 uint64_t memory_bytes, uint64_t n_looks)
+{
+    static struct scene scene;
+    struct weft_frequencies *frequencies = weft_frequencies_new(memory_bytes, n_looks);
+    struct weft_arena *arena = weft_arena_new(0);
+    struct weft_frequencies_table table = { .arena = arena };
+    struct weft_err err = { 0 };
+    apart_scene(&scene, n_slow);
+    const bool is_done = run(&scene, labels, frequencies, &table, &err) == WEFT_OK &&
+                         table.n_rows == 1 &&
+                         table.rows[0].count[WEFT_FREQUENCY_SLOW] == 3 * n_slow;
+    const struct tested tested = { is_done && !isnan(table.rows[0].p), table.is_too_much, is_done };
+    weft_frequencies_free(frequencies);
+    weft_arena_free(arena);
+    return tested;
+}
+
+static bool is_tested(struct tested tested)
+{
+    return tested.is_done && tested.has_p && !tested.is_too_much;
+}
+
+static bool is_given_up(struct tested tested)
+{
+    return tested.is_done && !tested.has_p && tested.is_too_much;
+}
+
+static void test_bounds(const struct weft_strtab *labels)
+{
+    const uint64_t pair_bytes = 120, share = 4, n_looks = 3 * SLOW; /* no look is at another one */
+    tap_ok(is_tested(test_within(labels, SLOW, 0, 0)), "without bounds");
+    tap_ok(is_tested(test_within(labels, SLOW, SLOW * pair_bytes * share, 0)),
+           "as many pairs as there is memory for");
+    tap_ok(is_given_up(test_within(labels, SLOW, SLOW * pair_bytes * share - 1, 0)),
+           "a pair more: counted, but not tested");
+    tap_ok(is_tested(test_within(labels, SLOW, 0, n_looks)), "as many looks as it may take");
+    tap_ok(is_given_up(test_within(labels, SLOW, 0, n_looks - 1)), "a look more: not tested");
+    for (size_t n = 2; n <= SLOW; n++) {
+        const struct tested tested = test_within(labels, n, 0, 0);
+        tap_ok(tested.is_done && !tested.is_too_much &&
+                   tested.has_p == (n >= WEFT_TRUSTED_EXECUTIONS),
+               "%zu slow ones", n);
+    }
 }
 
 int main(void)
@@ -164,6 +286,7 @@ int main(void)
         }
     }
     tap_eq_u64(n_bad, 0, "frequencies in %d random scenes", SEEDS);
+    test_bounds(labels);
     weft_strtab_free(labels);
     return tap_done();
 }

@@ -3,13 +3,14 @@
  * Orders of keys against a plain stable sort; searches that begin anywhere against ones from the
  * ends.
  */
+#include "base/marks.h"
 #include "base/order.h"
 #include "base/search.h"
 #include "tap.h"
 
 #include <stdlib.h>
 
-enum { ROUNDS = 300, MOST = 6000 };
+enum { ROUNDS = 300, MOST = 6000, MOST_MARKS = 20000 };
 
 static int by_key(const void *a, const void *b)
 {
@@ -83,10 +84,39 @@ static void test_search(uint64_t state)
     tap_eq_u64(n_bad, 0, "a search finds the same, wherever it begins");
 }
 
+/* Sets of numbers, filled and emptied again and again. */
+static void test_marks(uint64_t state)
+{
+    struct weft_marks marks = { 0 };
+    uint8_t *is_in = calloc(MOST_MARKS, 1);
+    unsigned n_bad = 0;
+    for (unsigned round = 0; round < ROUNDS && is_in; round++) {
+        const size_t below = 1 + tap_random(&state) % (round % 3 ? 300 : MOST_MARKS);
+        uint32_t got = 0;
+        n_bad += !weft_marks_reserve(&marks, below);
+        for (size_t i = tap_random(&state) % 500; i > 0; i--) {
+            const uint32_t number = (uint32_t)(tap_random(&state) % below);
+            weft_marks_add(&marks, number);
+            is_in[number] = 1;
+        }
+        for (uint32_t want = 0; want < below; want++) {
+            if (!is_in[want])
+                continue;
+            n_bad += !weft_marks_take(&marks, &got) || got != want;
+            is_in[want] = 0;
+        }
+        n_bad += weft_marks_take(&marks, &got);
+    }
+    tap_eq_u64(n_bad, 0, "%d sets are taken in order", ROUNDS);
+    weft_marks_fini(&marks);
+    free(is_in);
+}
+
 int main(void)
 {
     const uint64_t seed = tap_seed(1);
     test_order(seed);
     test_search(seed);
+    test_marks(seed);
     return tap_done();
 }

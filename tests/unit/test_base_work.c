@@ -5,6 +5,7 @@
  */
 #include "base/file.h"
 #include "base/pool.h"
+#include "base/turns.h"
 #include "tap.h"
 
 #include <signal.h>
@@ -292,8 +293,64 @@ static void test_loops(unsigned n_workers)
     weft_pool_free(pool);
 }
 
+/* What is put in order while others are made; any of several items may fail, at any place. */
+struct in_order {
+    struct weft_turns turns;
+    size_t joined[N_ITEMS], n_joined;
+    bool fails[N_ITEMS];
+};
+
+static enum weft_code put_in_order(void *context, size_t item, unsigned worker,
+                                   struct weft_err *err)
+{
+    struct in_order *test = context;
+    (void)worker;
+    enum weft_code code = weft_turns_wait(&test->turns, 0, item, err);
+    if (code == WEFT_OK)
+        weft_turns_pass(&test->turns, 0);
+    if (code == WEFT_OK && test->fails[item])
+        code = weft_fail(err, WEFT_E_MALFORMED, item, "item %zu", item);
+    if (code == WEFT_OK)
+        code = weft_turns_wait(&test->turns, 1, item, err);
+    if (code != WEFT_OK) {
+        weft_turns_fail(&test->turns, item);
+        return code;
+    }
+    test->joined[test->n_joined++] = item;
+    weft_turns_pass(&test->turns, 1);
+    return WEFT_OK;
+}
+
+static void test_turns(unsigned n_workers, uint64_t *state)
+{
+    struct weft_pool *pool = weft_pool_new(n_workers);
+    static struct in_order test;
+    unsigned n_wrong = 0;
+    for (unsigned round = 0; round < 30; round++) {
+        size_t n_before = N_ITEMS;
+        test = (struct in_order){ .n_joined = 0 };
+        for (unsigned i = 0; i < round % 4; i++) {
+            const size_t item = tap_random(state) % N_ITEMS;
+            test.fails[item] = true;
+            n_before = item < n_before ? item : n_before;
+        }
+        struct weft_err err = { 0 };
+        weft_turns_init(&test.turns);
+        const enum weft_code code = weft_pool_run(pool, N_ITEMS, put_in_order, &test, NULL, &err);
+        weft_turns_fini(&test.turns);
+        n_wrong += test.n_joined != n_before;
+        n_wrong += n_before < N_ITEMS ? code != WEFT_E_MALFORMED || err.at_off != n_before
+                                      : code != WEFT_OK;
+        for (size_t i = 0; i < test.n_joined; i++)
+            n_wrong += test.joined[i] != i;
+    }
+    tap_eq_u64(n_wrong, 0, "%u workers: in order, up to the first item that fails", n_workers);
+    weft_pool_free(pool);
+}
+
 int main(void)
 {
+    uint64_t state = tap_seed(20261125);
     if (!mkdtemp(folder))
         return 1;
     snprintf(target, sizeof target, "%s/target", folder);
@@ -305,6 +362,8 @@ int main(void)
     test_pieces();
     for (unsigned n_workers = 1; n_workers <= 4; n_workers++)
         test_loops(n_workers);
+    for (unsigned n_workers = 1; n_workers <= 8; n_workers++)
+        test_turns(n_workers, &state);
     weft_pool_free(weft_pool_new(8));
     test_silent_failure();
     test_workers_are_apart();

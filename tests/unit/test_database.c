@@ -219,8 +219,9 @@ struct added {
     const char *type, *tag;
     uint64_t fingerprint, seed;
     size_t n_rows, batch;
-    bool is_left; /* without an end */
-    int told_fd;  /* gets a byte after each commit; -1: none */
+    bool is_left;   /* without an end */
+    int told_fd;    /* gets a byte after each commit; -1: none */
+    bool by_blocks; /* commits full blocks, where there are any */
 };
 
 static void add(const char *path, const struct added *added)
@@ -247,11 +248,14 @@ static void add(const char *path, const struct added *added)
         must(weft_database_add(database, &made, &err), &err);
         if ((i + 1) % added->batch)
             continue;
-        must(weft_database_commit(database, &err), &err);
+        must(added->by_blocks ? weft_database_commit_blocks(database, &err)
+                              : weft_database_commit(database, &err),
+             &err);
         if (added->told_fd >= 0 && write(added->told_fd, "", 1) != 1)
             abort();
     }
-    must(weft_database_commit(database, &err), &err);
+    if (!added->by_blocks)
+        must(weft_database_commit(database, &err), &err);
     if (!added->is_left)
         must(weft_database_end(database, &err), &err);
     weft_database_close(database);
@@ -288,7 +292,7 @@ static void is_as_added(const char *path, const char *type, uint64_t seed, size_
     weft_ecct_matrix_free(matrix);
 }
 
-static const struct added plain = { "request", "base", 1, 77, N_EXECUTIONS, 64, false, -1 };
+static const struct added plain = { "request", "base", 1, 77, N_EXECUTIONS, 64, false, -1, false };
 
 static void check_round_trip(uint64_t seed)
 {
@@ -417,6 +421,7 @@ static size_t kill_writer(const char *path, uint64_t *state)
         struct added added = plain;
         added.batch = 5;
         added.told_fd = told[1];
+        added.by_blocks = true;
         (void)close(told[0]);
         add(path, &added);
         _exit(0);
@@ -463,6 +468,31 @@ static void check_killed(uint64_t seed)
     }
     tap_eq_u64(n_kept, n_rounds, "what was committed before SIGKILL is there");
     tap_eq_u64(n_whole, 2 * n_rounds, "and whole; the next writer replaces it");
+}
+
+/* Full blocks stay, and what came after them if no block became full since the commit before. */
+static void check_full_blocks(void)
+{
+    struct added added = plain;
+    const char *path = new_path("blocks.db");
+    const size_t n_each[] = { 1000, 1500, 700 }, n_kept[] = { 1000, 2 * 1024, 700 };
+    added.by_blocks = added.is_left = true;
+    for (size_t i = 0; i < 3; i++) {
+        char tag[8];
+        (void)snprintf(tag, sizeof tag, "t%zu", i);
+        added.tag = tag;
+        added.n_rows = i == 1 ? 2 * n_each[i] : n_each[i];
+        added.batch = n_each[i];
+        const size_t n_before = i ? count_of(path, "request") : 0;
+        add(path, &added);
+        const size_t n = count_of(path, "request") - n_before;
+        tap_eq_u64(n, n_kept[i], "%zu executions, committed each %zu", added.n_rows, added.batch);
+    }
+    added.is_left = false;
+    added.tag = "t1";
+    added.n_rows = 3000;
+    add(path, &added);
+    tap_eq_u64(count_of(path, "request"), 1700 + 3000, "all of them when they end");
 }
 
 /* ---- what is wrong --------------------------------------------------------------------------- */
@@ -834,6 +864,7 @@ int main(void)
     check_two_writers();
     check_same_trace();
     check_killed(seed);
+    check_full_blocks();
     check_refusals();
     check_types();
     check_locked();

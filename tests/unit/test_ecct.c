@@ -92,7 +92,7 @@ static void check_figure(const struct figure *figure)
     const struct weft_path_walk_opts opts = { .from_ns = figure->from_ns,
                                               .to_ns = figure->to_ns,
                                               .with_frames = true };
-    struct weft_path_walked walked;
+    struct weft_path_walked walked = { 0 };
     struct weft_ecct_filled filled;
     struct weft_err err = { 0 };
     char text[WORLD_TEXT];

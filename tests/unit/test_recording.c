@@ -12,7 +12,7 @@
 #include <inttypes.h>
 #include <unistd.h>
 
-enum { PID = 10, TID = 11, OTHER = 12 };
+enum { PID = 10, TID = 11, OTHER = 12, PARENT = 30, CHILD = 31 };
 
 /* Ticks are ns; time 0 is 1000. */
 static void begin(struct rb *file)
@@ -159,10 +159,12 @@ static void test_objects(void)
     struct rb file = { 0 };
     struct rb_ring ring = ring_of(TID, WEFT_RING_OPERATIONS, 1000);
     struct rb_ring other = ring_of(OTHER, WEFT_RING_OPERATIONS, 1000);
+    struct rb_ring child = ring_of(CHILD, WEFT_RING_OPERATIONS, 1200);
     const uint64_t apart_bytes = (uint64_t)(uintptr_t)bss_lock - (uint64_t)(uintptr_t)other_lock;
     code_line(line, sizeof line, path, sizeof path, 0);
     code_line(moved, sizeof moved, path, sizeof path, apart_bytes);
     other.pid = OTHER;
+    child.pid = CHILD;
     lock_place = malloc(64);
     begin(&file);
     rb_text(&file, WEFT_PIECE_MAPS, 0, PID, 1010, line);
@@ -172,8 +174,16 @@ static void test_objects(void)
     use_lock(&ring, 1120, other_lock + 0x28);
     use_lock(&ring, 1130, lock_place);
     use_lock(&other, 1140, bss_lock);
+    rb_text(&file, WEFT_PIECE_PROCESS, 0, PARENT, 1100, "start_ns=1100\n");
+    rb_text(&file, WEFT_PIECE_MAPS, 0, PARENT, 1110, line);
+    rb_text(&file, WEFT_PIECE_PROCESS, 0, PARENT, 1300, "start_ns=1300\n");
+    rb_text(&file, WEFT_PIECE_MAPS, 0, PARENT, 1310, moved);
+    rb_text(&file, WEFT_PIECE_PROCESS, 0, CHILD, 1320, "parent=30\nstart_ns=1200\n");
+    use_lock(&child, 1350, bss_lock);
     rb_cut(&file, &other, other.n_ends, 2000);
+    rb_cut(&file, &child, child.n_ends, 2000);
     rb_ring_fini(&other);
+    rb_ring_fini(&child);
     finish(&file, &ring);
     const struct weft_recording_opts opts = { .symbols_path = path };
     const struct weft_mapped mapped = { .bytes = file.bytes, .n_bytes = file.n_bytes };
@@ -188,6 +198,7 @@ static void test_objects(void)
     expect_object(got, PID, other_lock + 0x28, "other_lock+0x28", "a place within a variable");
     expect_object(got, PID, lock_place, NULL, "a heap has no names");
     expect_object(got, OTHER, bss_lock, "other_lock", "the address in another process");
+    expect_object(got, CHILD, bss_lock, "bss_lock", "in a child, though its parent is another now");
     rec_fini(&rec);
     rb_fini(&file);
     free(lock_place);
@@ -351,13 +362,20 @@ static void test_marks(void)
 
 static void test_images(void)
 {
-    /* The same address before and after exec, and in a child that was never asked. */
-    static const char *const lines[] = { "[/none/first] 0x100\n", "[/none/second] 0x1100\n",
-                                         "[/none/late] 0x20\n", NULL };
+    /* The same address before and after exec, and in children that were never asked; one is of the
+     * parent's first program, and has a program of its own later. */
+    static const char *const lines[] = { "[/none/first] 0x100\n",
+                                         "[/none/second] 0x1100\n",
+                                         "[/none/late] 0x20\n",
+                                         "[/none/first] 0x200\n",
+                                         "[/none/first] 0x300\n",
+                                         "[/none/own] 0x400\n",
+                                         NULL };
     struct rb file = { 0 };
     struct rb_ring first = ring_of(PID, WEFT_RING_FUNCTIONS, 1000),
                    second = ring_of(PID, WEFT_RING_FUNCTIONS, 1500),
-                   child = ring_of(20, WEFT_RING_FUNCTIONS, 1600);
+                   child = ring_of(20, WEFT_RING_FUNCTIONS, 1600),
+                   early = ring_of(21, WEFT_RING_FUNCTIONS, 1400);
     begin(&file);
     rb_text(&file, WEFT_PIECE_PROCESS, 0, PID, 1000, "parent=1\nstart_ns=1000\n");
     rb_text(&file, WEFT_PIECE_MAPS, 0, PID, 1010, "1000-2000 r-xp 00000000 00:00 1 /none/first\n");
@@ -372,9 +390,18 @@ static void test_images(void)
     rb_call(&second, 1506, false, 0x8020); /* before its maps were read */
     child.pid = 20;
     rb_call(&child, 1610, false, 0x1100);
+    rb_text(&file, WEFT_PIECE_PROCESS, 0, 21, 1601, "parent=10\nstart_ns=1400\n");
+    rb_text(&file, WEFT_PIECE_PROCESS, 0, 21, 1710, "start_ns=1700\n");
+    rb_text(&file, WEFT_PIECE_MAPS, 0, 21, 1720, "1000-2000 r-xp 00000000 00:00 4 /none/own\n");
+    early.pid = 21;
+    rb_call(&early, 1410, false, 0x1200);
+    rb_call(&early, 1610, false, 0x1300);
+    rb_call(&early, 1705, false, 0x1400);
     rb_cut(&file, &first, 1, 2000);
     rb_cut(&file, &second, 2, 2000);
     rb_cut(&file, &child, 1, 2000);
+    rb_cut(&file, &early, early.n_ends, 2000);
+    rb_ring_fini(&early);
     rb_ring_fini(&first);
     rb_ring_fini(&second);
     rb_ring_fini(&child);

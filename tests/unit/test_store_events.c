@@ -6,6 +6,7 @@
 #include "base/pool.h"
 #include "random_calls.h"
 #include "random_events.h"
+#include "store/event_cache.h"
 #include "store/reader.h"
 #include "store/writer.h"
 #include "tap.h"
@@ -163,6 +164,16 @@ static bool block_same(const struct weft_event_block_info *info, const struct we
     return true;
 }
 
+/* Whether what the buffer says of the order of what was loaded last is so. */
+static bool order_same(const struct weft_event_buf *buf, const struct weft_event *events, size_t n)
+{
+    bool is_in_order = true;
+    for (size_t i = 0; i < n; i++)
+        is_in_order &=
+            events[i].duration_ns == 0 && (i == 0 || events[i - 1].time_ns <= events[i].time_ns);
+    return is_in_order || !weft_event_buf_is_in_order(buf);
+}
+
 static bool thread_same(struct weft_store *store, uint32_t thread_id, const struct twin *want,
                         struct weft_event_buf *buf)
 {
@@ -181,12 +192,34 @@ static bool thread_same(struct weft_store *store, uint32_t thread_id, const stru
         if (!block_same(weft_store_event_block_get(store, thread_id, i), events,
                         want->events + n_seen, n_events, i))
             return false;
+        if (!order_same(buf, events, n_events))
+            return differ("order of block", i, true, false);
         if (n_seen == 0 && thread->first_ns > events[0].time_ns)
             return differ("first event of thread", thread_id, thread->first_ns, events[0].time_ns);
         n_seen += n_events;
     }
     SAME(n_seen, want->n_events, "events of all blocks", thread_id);
     return true;
+}
+
+/* Blocks of all threads in some order, with several buffers, whatever stays decoded. */
+static bool kept_same(struct weft_store *store, const struct twin *twins, uint32_t n_threads)
+{
+    static const uint64_t bounds[] = { 1, 300000, UINT64_C(1) << 30, 20000 };
+    struct weft_event_buf *bufs[3] = { weft_event_buf_new(), weft_event_buf_new(),
+                                       weft_event_buf_new() };
+    bool is_same = bufs[0] && bufs[1] && bufs[2];
+    for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++) {
+        weft_store_keep_events(store, bounds[i]);
+        for (uint32_t k = 0; k < 2 * n_threads && is_same; k++)
+            is_same =
+                thread_same(store, k * 7 % n_threads, &twins[k * 7 % n_threads], bufs[k * k % 3]);
+        if (i % 2)
+            weft_store_drop_events(store);
+    }
+    for (size_t i = 0; i < 3; i++)
+        weft_event_buf_free(bufs[i]);
+    return is_same;
 }
 
 static bool dropped_same(const struct weft_store *store, const struct twin *twins,
@@ -231,9 +264,12 @@ static bool file_same(const struct twin *twins, uint32_t n_threads)
         if (meta->events_of_kind[kind] != n_want)
             is_same = differ("events of kind", (uint64_t)kind, meta->events_of_kind[kind], n_want);
     }
-    is_same = is_same && dropped_same(store, twins, n_threads);
+    is_same =
+        is_same && dropped_same(store, twins, n_threads) && kept_same(store, twins, n_threads);
+    weft_store_keep_events(store, 100000);
+    is_same = is_same && (n_threads == 0 || thread_same(store, 0, &twins[0], buf));
+    weft_store_close(store); /* first: a buffer is its own */
     weft_event_buf_free(buf);
-    weft_store_close(store);
     return is_same;
 }
 
@@ -508,6 +544,19 @@ static void refusals(void)
     }
 }
 
+/* Who keeps least, or ends first, takes nothing from another. */
+static void keepers(void)
+{
+    struct event_cache cache = { 0 };
+    weft_event_cache_begin(&cache, 1000);
+    weft_event_cache_begin(&cache, 10);
+    tap_eq_u64(cache.most_bytes, 1000, "two keep events: as many as the first one wants");
+    weft_event_cache_end(&cache);
+    tap_eq_u64(cache.most_bytes, 1000, "and still when the other one has ended");
+    weft_event_cache_end(&cache);
+    tap_eq_u64(cache.most_bytes, 0, "none when both have");
+}
+
 int main(void)
 {
     const char *root = getenv("WEFT_BUILD_ROOT");
@@ -535,6 +584,7 @@ int main(void)
         tap_note("seed %" PRIu64 ": %s", failed_seed, what);
     long_texts();
     deep_calls();
+    keepers();
     refusals();
     free(one);
     free(other);

@@ -54,6 +54,35 @@ static void write_elf(const char *name, struct eb_opts opts)
         abort();
 }
 
+/* The program in `n_parts` parts, each with a page for variables. */
+static void write_parts(const char *name, uint16_t n_parts)
+{
+    static struct eb_out out;
+    const struct eb_opts opts = { .functions = functions,
+                                  .n_functions = 3,
+                                  .build_id = "12345678" };
+    make_folders(name);
+    eb_build(&out, &opts);
+    Elf64_Ehdr header;
+    memcpy(&header, out.bytes, sizeof header);
+    header.e_phoff = out.n_bytes;
+    header.e_phentsize = sizeof(Elf64_Phdr);
+    header.e_phnum = n_parts;
+    memcpy(out.bytes, &header, sizeof header);
+    FILE *file = fopen(path_of(name), "wb");
+    bool is_ok = file && fwrite(out.bytes, 1, out.n_bytes, file) == out.n_bytes;
+    for (uint64_t k = 0; is_ok && k < n_parts; k++) {
+        const Elf64_Phdr part = { .p_type = PT_LOAD,
+                                  .p_flags = PF_R | PF_W,
+                                  .p_vaddr = 0x1000 * k,
+                                  .p_memsz = 0x1000,
+                                  .p_align = 0x1000 };
+        is_ok = fwrite(&part, sizeof part, 1, file) == 1;
+    }
+    if (!is_ok || fclose(file) != 0)
+        abort();
+}
+
 /* "READ first|kvs::put(int)|": the state and the names of 0x1004, 0x1010, 0x1020. */
 static void expect(const char *place, const char *path, const char *build_id,
                    enum weft_symbols_state state, const char *want, const char *what)
@@ -142,6 +171,45 @@ static void test_debug_files(void)
            "debugging information by build id");
 }
 
+/* ---- parts ----------------------------------------------------------------------------------- */
+
+/* Parts with variables that an address would be sought in. */
+static void expect_parts(const char *name, size_t want, const char *what)
+{
+    struct weft_symbols *symbols = weft_symbols_new(NULL);
+    uint32_t module;
+    uint64_t begin, end;
+    size_t n_parts = 0;
+    if (weft_symbols_module(symbols, weft_str_of(path_of(name)), WEFT_STR("12345678"), &module,
+                            NULL) == WEFT_OK)
+        for (size_t at = 0; weft_symbols_data_part(symbols, module, &at, &begin, &end);)
+            n_parts++;
+    tap_eq_u64(n_parts, want, "%s: parts", what);
+    weft_symbols_free(symbols);
+}
+
+/* Whatever a file says, an address is sought in as many parts as a program can have. */
+static void test_parts(void)
+{
+    static const struct {
+        uint16_t n_parts;
+        enum weft_symbols_state state;
+        const char *names, *what;
+    } cases[] = { { 2, WEFT_SYMBOLS_READ, all, "few parts" },
+                  { 1170, WEFT_SYMBOLS_READ, all, "as many parts as Linux loads" },
+                  { 1171, WEFT_SYMBOLS_SCATTERED, none, "one part more than Linux loads" },
+                  { 65000, WEFT_SYMBOLS_SCATTERED, none, "as many parts as a file can have" } };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        write_parts("bin/parts", cases[k].n_parts);
+        expect(NULL, path_of("bin/parts"), "12345678", cases[k].state, cases[k].names,
+               cases[k].what);
+        expect_parts("bin/parts", cases[k].state == WEFT_SYMBOLS_READ ? cases[k].n_parts : 0,
+                     cases[k].what);
+    }
+    expect(NULL, path_of("bin/parts"), "12345679", WEFT_SYMBOLS_SCATTERED, none,
+           "many parts of any build");
+}
+
 /* ---- damage ---------------------------------------------------------------------------------- */
 
 static void test_damage(void)
@@ -190,7 +258,9 @@ static void test_naming(void)
     struct weft_naming *naming = weft_naming_new(&below.sink, NULL);
     struct weft_sink *sink = weft_naming_sink(naming);
     write_elf("bin/prog", (struct eb_opts){ .build_id = "12345678" });
+    write_parts("bin/parts", 2000);
     const struct weft_str path = weft_str_of(path_of("bin/prog"));
+    const struct weft_str parts = weft_str_of(path_of("bin/parts"));
     const struct weft_function_info infos[] = {
         { .key = 0, .module = path, .address = 0x1000, .build_id = WEFT_STR("12345678") },
         { .key = 1, .module = path, .address = 0x5000, .build_id = WEFT_STR("12345678") },
@@ -202,6 +272,7 @@ static void test_naming(void)
           .address = 0x20 },
         { .key = 5, .address = 0x77 },
         { .key = 6 },
+        { .key = 7, .module = parts, .address = 0x1000, .build_id = WEFT_STR("12345678") },
     };
     const struct weft_note old = { .kind = WEFT_NOTE_UNNAMED_FUNCTION,
                                    .count = 9,
@@ -222,10 +293,13 @@ static void test_naming(void)
                    "function 4 lib.so+0x20 [/gone/lib.so] 0x20\n"
                    "function 5 0x77 [] 0x77\n"
                    "function 6  [] 0x0\n"
+                   "function 7 parts+0x1000 [%s] 0x1000\n"
                    "note unnamed_function 1 (%s: not among its symbols)\n"
                    "note unnamed_function 2 (/gone/lib.so: not found; --symbols says where it "
-                   "is)\n",
-                   path.bytes, path.bytes, path.bytes, path.bytes);
+                   "is)\n"
+                   "note unnamed_function 1 (%s: it is to be loaded in more parts than a program "
+                   "can have: it was not read)\n",
+                   path.bytes, path.bytes, path.bytes, parts.bytes, path.bytes, parts.bytes);
     tap_eq_str(rec_str(&below.trace), want,
                "names, or places as names; what has none is noted with its reason");
     weft_naming_free(naming);
@@ -245,6 +319,7 @@ int main(void)
     test_builds();
     test_places();
     test_debug_files();
+    test_parts();
     test_damage();
     test_naming();
     return tap_done();

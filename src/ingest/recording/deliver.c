@@ -47,9 +47,9 @@ uint32_t rec_function_key(struct rec_delivery *delivery, uint64_t address)
     return delivery->cache[slot].key;
 }
 
-static uint64_t end_since_zero(const struct rec_convert *convert, uint32_t image)
+static uint64_t end_since_zero(const struct rec_convert *convert, const struct rec_source *source)
 {
-    const uint64_t end_ns = rec_image_end(&convert->spaces, image);
+    const uint64_t end_ns = rec_image_end(&convert->spaces, source->stream->pid, source->image);
     return end_ns == UINT64_MAX ? UINT64_MAX : kernel_time_since(end_ns, convert->zero_ns);
 }
 
@@ -57,8 +57,8 @@ static void next_image(const struct rec_convert *convert, struct rec_source *sou
                        uint64_t time_ns)
 {
     while (time_ns >= source->image_end_ns) {
-        source->image = convert->spaces.images.items[source->image].next;
-        source->image_end_ns = end_since_zero(convert, source->image);
+        source->image = rec_image_next(&convert->spaces, source->stream->pid, source->image);
+        source->image_end_ns = end_since_zero(convert, source);
     }
 }
 
@@ -122,7 +122,7 @@ static bool source_open(struct rec_delivery *delivery, struct rec_source *source
     const uint64_t start_ns =
         rec_clock_ns(&convert->clocks, &source->clock_at, source->stream->start_ticks);
     source->image = rec_image_at(&convert->spaces, source->stream->pid, start_ns);
-    source->image_end_ns = end_since_zero(convert, source->image);
+    source->image_end_ns = end_since_zero(convert, source);
     source->is_lossy = source->stream->is_lossy;
     rec_cursor_init(&source->cursor, &convert->pieces, &convert->rings, source->stream);
     source->has_next = rec_cursor_peek(&source->cursor, &source->ticks);

@@ -133,7 +133,7 @@ static enum weft_code name_object(struct naming *naming, const struct rec_place 
     *object = (struct object){ WEFT_ID_NONE, WEFT_ID_NONE };
     for (uint32_t image = rec_image_at(spaces, place->space, 0);
          code == WEFT_OK && image != REC_NO_IMAGE && n_images++ < MOST_IMAGES;
-         image = spaces->images.items[image].next) {
+         image = rec_image_next(spaces, place->space, image)) {
         struct object here = { WEFT_ID_NONE, WEFT_ID_NONE };
         struct variable variable;
         code = find_variable(naming, image, place->address, &variable, err);

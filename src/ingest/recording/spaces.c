@@ -146,6 +146,13 @@ static struct rec_process *process_add(struct rec_spaces *spaces, uint32_t pid)
     return process;
 }
 
+static void set_start(struct rec_process *process, uint64_t ns)
+{
+    process->start_ns = ns;
+    if (ns && (!process->began_ns || ns < process->began_ns))
+        process->began_ns = ns;
+}
+
 static bool read_process(struct rec_spaces *spaces, uint32_t pid, struct weft_str text)
 {
     struct rec_process *process = process_add(spaces, pid);
@@ -162,7 +169,7 @@ static bool read_process(struct rec_spaces *spaces, uint32_t pid, struct weft_st
         if (weft_str_equal(key, WEFT_STR("parent")))
             process->parent = (uint32_t)number;
         else if (weft_str_equal(key, WEFT_STR("start_ns")))
-            process->start_ns = number;
+            set_start(process, number);
         else if (weft_str_equal(key, WEFT_STR("namespace")))
             process->pid_namespace = (uint32_t)number;
     }
@@ -307,24 +314,49 @@ const struct rec_process *rec_process_of(const struct rec_spaces *spaces, uint32
     return index == WEFT_MAP_NONE ? NULL : &spaces->processes.items[index];
 }
 
-/* A child has what its parent has until its own maps are read. */
+/* Does the process still have at `ns` what it was forked with? */
+static bool is_forked(const struct rec_spaces *spaces, const struct rec_process *process,
+                      uint64_t ns)
+{
+    const uint64_t own_ns = spaces->images.items[process->first_image].from_ns;
+    return process->began_ns && process->began_ns < own_ns && ns < own_ns;
+}
+
 uint32_t rec_image_at(const struct rec_spaces *spaces, uint32_t pid, uint64_t ns)
 {
     const struct rec_process *process = rec_process_of(spaces, pid);
-    for (int step = 0; process && process->first_image == REC_NO_IMAGE && step < MOST_STEPS; step++)
+    uint32_t image = REC_NO_IMAGE;
+    for (int step = 0; process && step < MOST_STEPS; step++) {
+        if (process->first_image != REC_NO_IMAGE) {
+            image = process->first_image;
+            if (!is_forked(spaces, process, ns))
+                break;
+        }
+        if (process->began_ns)
+            ns = process->began_ns;
         process = rec_process_of(spaces, process->parent);
-    if (!process || process->first_image == REC_NO_IMAGE)
-        return REC_NO_IMAGE;
-    uint32_t image = process->first_image;
-    while (spaces->images.items[image].next != REC_NO_IMAGE &&
+    }
+    while (image != REC_NO_IMAGE && spaces->images.items[image].next != REC_NO_IMAGE &&
            spaces->images.items[spaces->images.items[image].next].from_ns <= ns)
         image = spaces->images.items[image].next;
     return image;
 }
 
-uint64_t rec_image_end(const struct rec_spaces *spaces, uint32_t image)
+uint32_t rec_image_next(const struct rec_spaces *spaces, uint32_t pid, uint32_t image)
 {
-    const uint32_t next = image == REC_NO_IMAGE ? image : spaces->images.items[image].next;
+    const struct rec_process *process = rec_process_of(spaces, pid);
+    if (image == REC_NO_IMAGE || !process)
+        return REC_NO_IMAGE;
+    if (spaces->images.items[image].pid == pid)
+        return spaces->images.items[image].next;
+    if (process->first_image != REC_NO_IMAGE || process->began_ns)
+        return process->first_image;
+    return spaces->images.items[image].next; /* forked nobody knows when */
+}
+
+uint64_t rec_image_end(const struct rec_spaces *spaces, uint32_t pid, uint32_t image)
+{
+    const uint32_t next = rec_image_next(spaces, pid, image);
     return next == REC_NO_IMAGE ? UINT64_MAX : spaces->images.items[next].from_ns;
 }
 

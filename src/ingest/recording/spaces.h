@@ -37,6 +37,7 @@ struct rec_process {
     uint32_t comm; /* in `texts`; UINT32_MAX: not told */
     uint32_t first_image, last_image, n_images;
     uint64_t start_ns;      /* of the program that it runs */
+    uint64_t began_ns;      /* of the first one that it ran, or its fork; 0: not known */
     uint32_t pid_namespace; /* that its own numbers are of; 0: that of the recorder */
 };
 
@@ -68,11 +69,15 @@ void rec_spaces_fini(struct rec_spaces *spaces);
 /* NULL: nothing was told of it. */
 const struct rec_process *rec_process_of(const struct rec_spaces *spaces, uint32_t pid);
 
-/* The image that `pid`, or else its parent, had at `ns`; the first, if that is before it. */
+/* The image that `pid` had at `ns`: until it has its own that which its parent had when it was
+ * forked. The first, if `ns` is before it. */
 uint32_t rec_image_at(const struct rec_spaces *spaces, uint32_t pid, uint64_t ns);
 
-/* When the next image of the process begins; UINT64_MAX: never. */
-uint64_t rec_image_end(const struct rec_spaces *spaces, uint32_t image);
+/* That which `pid` has after `image`; REC_NO_IMAGE: none. */
+uint32_t rec_image_next(const struct rec_spaces *spaces, uint32_t pid, uint32_t image);
+
+/* When it begins; UINT64_MAX: never. */
+uint64_t rec_image_end(const struct rec_spaces *spaces, uint32_t pid, uint32_t image);
 
 /* The mapping that holds the address, in this image or one that the process had later (maps are
  * read a little after they changed), else before; NULL: none. */

@@ -227,11 +227,12 @@ static bool meet_op(struct survey *survey, const struct rec_record *record)
 
 static bool meet_record(struct survey *survey, const struct rec_record *record)
 {
+    const struct rec_spaces *spaces = &survey->convert->spaces;
     while (survey->image_end_ns != UINT64_MAX &&
            rec_clock_ns(&survey->convert->clocks, &survey->clock_at, record->ticks) >=
                survey->image_end_ns) {
-        survey->image = survey->convert->spaces.images.items[survey->image].next;
-        survey->image_end_ns = rec_image_end(&survey->convert->spaces, survey->image);
+        survey->image = rec_image_next(spaces, survey->pid, survey->image);
+        survey->image_end_ns = rec_image_end(spaces, survey->pid, survey->image);
     }
     if (record->kind == WEFT_UNIT_OP)
         return meet_op(survey, record);
@@ -254,7 +255,7 @@ static enum weft_code survey_stream(struct survey *survey, struct rec_stream *st
     survey->image =
         rec_image_at(&convert->spaces, stream->pid,
                      rec_clock_ns(&convert->clocks, &survey->clock_at, stream->start_ticks));
-    survey->image_end_ns = rec_image_end(&convert->spaces, survey->image);
+    survey->image_end_ns = rec_image_end(&convert->spaces, survey->pid, survey->image);
     rec_cursor_init(&cursor, &convert->pieces, &convert->rings, stream);
     while (is_good && rec_cursor_peek(&cursor, &ticks)) {
         const struct rec_record record = rec_cursor_take(&cursor, ticks);

@@ -21,10 +21,10 @@ __attribute__((constructor)) static void resolve(void)
     *(void **)&real_fork_alone = dlsym(RTLD_NEXT, "_Fork");
 }
 
-static pid_t forked(pid_t child)
+static pid_t forked(pid_t child, uint64_t ticks)
 {
     if (child == 0)
-        weft_ring_forked();
+        weft_ring_forked(ticks);
     return child;
 }
 
@@ -32,12 +32,14 @@ WEFT_WRAP pid_t fork(void)
 {
     if (!real_fork)
         resolve();
-    return forked(real_fork());
+    const uint64_t ticks = weft_ring_ticks(); /* before the parent can become another program */
+    return forked(real_fork(), ticks);
 }
 
 WEFT_WRAP pid_t _Fork(void)
 {
     if (!real_fork_alone)
         resolve();
-    return forked(real_fork_alone());
+    const uint64_t ticks = weft_ring_ticks();
+    return forked(real_fork_alone(), ticks);
 }

@@ -69,6 +69,8 @@ static char path[PATH_BYTES + 64];
 static struct weft_ring_file *mapped_file;
 static size_t mapped_bytes;
 static uint32_t *mapped_units; /* of its first slot */
+static uint64_t fork_ticks;    /* of the process fork_pid */
+static uint32_t fork_pid;
 
 /* ---- settings */
 
@@ -296,7 +298,7 @@ static bool open_file(struct process *process, uint64_t n_slots)
         (uint32_t)((data_offset(n_slots) - file->functions_off) / sizeof(uint64_t));
     file->n_functions = file->functions_cap ? 1 : 0; /* the first is address 0 */
     file->data_off = data_offset(n_slots);
-    file->start_ticks = weft_ring_ticks();
+    file->start_ticks = fork_pid == pid ? fork_ticks : weft_ring_ticks();
     if (!has_begun) /* a child has its parent's */
         copy_maps();
     atomic_store_explicit(&file->magic, WEFT_RING_MAGIC, memory_order_release);
@@ -506,10 +508,12 @@ static void count_lost(struct weft_ring *ring, uint64_t now)
 
 /* Stale pointers of the interrupted writer, too, lead to memory of the child's own from here on,
  * and so do a stale place and the ring's units together: all slots are equally long. */
-void weft_ring_forked(void)
+void weft_ring_forked(uint64_t ticks)
 {
     const int kept_errno = errno;
     struct weft_ring *ring = weft_ring_thread.here;
+    fork_ticks = ticks;
+    fork_pid = (uint32_t)getpid();
     if (weft_ring_thread.busy != 0 && ring != &nowhere) { /* so there was a file */
         (void)mmap(mapped_file, mapped_bytes, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);

@@ -79,9 +79,10 @@ bool weft_ring_nested(uintptr_t frame);
  * is none (0 units). */
 struct weft_ring *weft_ring_room(uint64_t n_units, uint64_t now);
 
-/* Called in a child of fork: a record that its parent's thread was writing when a signal's handler
- * forked, and that goes on when that returns, is written to nowhere. */
-void weft_ring_forked(void);
+/* Called in a child of fork, with the time of that: its file tells it. A record that its parent's
+ * thread was writing when a signal's handler forked, and that goes on when that returns, is written
+ * to nowhere. */
+void weft_ring_forked(uint64_t ticks);
 
 /* The file of this process; NULL: it has none (yet). */
 struct weft_ring_file *weft_ring_own_file(void);

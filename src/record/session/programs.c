@@ -28,8 +28,7 @@ static enum weft_code no_memory(struct weft_err *err)
     return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for programs");
 }
 
-/* ---- the folder --------------------------------------------------------------------------------
- */
+/* ---- the folder ------------------------------------------------------------------------------ */
 
 static void remove_files(int folder_fd)
 {
@@ -131,11 +130,11 @@ void programs_close(struct programs *programs)
     weft_strtab_free(programs->paths);
     session_filter_close(programs->filter);
     proc_text_fini(&programs->room);
+    proc_text_fini(&programs->maps);
     proc_text_fini(&programs->reading.text);
 }
 
-/* ---- what is told of a process ------------------------------------------------------------------
- */
+/* ---- what is told of a process --------------------------------------------------------------- */
 
 static enum weft_code put_text(struct programs *programs, enum weft_piece_kind kind,
                                uint32_t stream, uint32_t pid, struct weft_str text,
@@ -170,6 +169,13 @@ static enum weft_code put_build_id(struct programs *programs, struct weft_str pa
                     err);
 }
 
+enum maps_found { MAPS_NONE, MAPS_NOW, MAPS_THEN };
+
+static struct weft_str maps_of(const struct proc_text *text)
+{
+    return (struct weft_str){ text->items, text->n };
+}
+
 static enum weft_code put_build_ids(struct programs *programs, struct weft_str maps,
                                     struct weft_err *err)
 {
@@ -187,52 +193,96 @@ static enum weft_code put_build_ids(struct programs *programs, struct weft_str m
     return code;
 }
 
-/* As they are, or, of a program that is gone, as they were when it began. */
-static bool read_maps(struct programs *programs, const struct program_news *news)
+/* What was mapped when the ring file NAME was made; false: it is that of a child of fork. */
+static bool read_then(const struct programs *programs, const char *name, struct proc_text *maps)
 {
-    char name[96];
-    if (proc_read(news->pid, "maps", &programs->room))
-        return true;
-    if (!news->name || !news->is_new)
+    char path[96];
+    (void)snprintf(path, sizeof path, "%s.maps", name);
+    return proc_read_in(programs->folder_fd, path, maps);
+}
+
+/* Does another program lie in memory now? Its own code comes first in the maps. */
+static bool is_another(struct weft_str then, struct weft_str now)
+{
+    struct proc_map own, map;
+    if (!proc_next_map(&then, &own))
         return false;
-    (void)snprintf(name, sizeof name, "%s.maps", news->name);
-    return proc_read_in(programs->folder_fd, name, &programs->room);
+    while (proc_next_map(&now, &map)) /* "(deleted)" may have come behind the path */
+        if (map.begin == own.begin && map.end == own.end && map.file_off == own.file_off &&
+            map.path.n_bytes >= own.path.n_bytes &&
+            memcmp(map.path.bytes, own.path.bytes, own.path.n_bytes) == 0)
+            return false;
+    return true;
+}
+
+/* Maps as they are, or, of a program that is gone or has become another one, as they were when it
+ * began. Of a child of fork that is gone nothing is known but what its parent had. */
+static enum maps_found read_maps(struct programs *programs, const struct program_news *news)
+{
+    struct proc_text then = { 0 };
+    const bool has_then = news->name && news->is_new && read_then(programs, news->name, &then);
+    const bool has_now = !news->is_past && proc_read(news->pid, "maps", &programs->maps);
+    const bool is_then =
+        has_then && (!has_now || is_another(maps_of(&then), maps_of(&programs->maps)));
+    if (is_then) {
+        const struct proc_text now = programs->maps;
+        programs->maps = then;
+        then = now;
+    }
+    proc_text_fini(&then);
+    return is_then ? MAPS_THEN : has_now ? MAPS_NOW : MAPS_NONE;
 }
 
 static enum weft_code put_maps(struct programs *programs, const struct program_news *news,
                                struct weft_err *err)
 {
-    if (!read_maps(programs, news))
-        return WEFT_OK;
-    const struct weft_str maps = { programs->room.items, programs->room.n };
+    const struct weft_str maps = maps_of(&programs->maps);
     const enum weft_code code =
         put_text(programs, WEFT_PIECE_MAPS, news->is_new ? 0 : 1, news->pid, maps, err);
     trigger_forget(programs->reading.trigger, news->pid);
     return code == WEFT_OK ? put_build_ids(programs, maps, err) : code;
 }
 
+/* The program's own file. */
+static void find_exe(struct programs *programs, const struct program_news *news,
+                     enum maps_found found, char exe[PATH_MAX])
+{
+    struct weft_str maps = maps_of(&programs->maps);
+    struct proc_map own;
+    *exe = '\0';
+    if (found == MAPS_THEN && proc_next_map(&maps, &own))
+        (void)snprintf(exe, PATH_MAX, "%.*s", (int)own.path.n_bytes, own.path.bytes);
+    else if (!news->is_past)
+        (void)proc_link(news->pid, "exe", exe, PATH_MAX);
+}
+
+static enum weft_code put_process(struct programs *programs, const struct program_news *news,
+                                  enum maps_found found, struct weft_err *err)
+{
+    char exe[PATH_MAX], line[PATH_MAX + 256];
+    const uint32_t told = proc_parent(news->pid, &programs->room);
+    const bool has_comm = proc_read(news->pid, "comm", &programs->room);
+    find_exe(programs, news, found, exe);
+    int n_line = snprintf(line, sizeof line, "parent=%" PRIu32 "\nexe=%s\nstart_ns=%" PRIu64 "\n",
+                          news->parent ? news->parent : told, exe, news->start_ns);
+    if (news->pid_namespace)
+        n_line += snprintf(line + n_line, sizeof line - (size_t)n_line, "namespace=%" PRIu32 "\n",
+                           news->pid_namespace);
+    if (has_comm) /* it ends with a line's end */
+        n_line += snprintf(line + n_line, sizeof line - (size_t)n_line, "comm=%.64s",
+                           programs->room.items);
+    return put_text(programs, WEFT_PIECE_PROCESS, 0, news->pid,
+                    (struct weft_str){ line, (size_t)n_line }, err);
+}
+
 enum weft_code programs_tell(struct programs *programs, const struct program_news *news,
                              struct weft_err *err)
 {
-    char exe[PATH_MAX] = "", line[PATH_MAX + 256];
+    const enum maps_found found = read_maps(programs, news);
     enum weft_code code = WEFT_OK;
-    if (news->is_new) {
-        const uint32_t told = proc_parent(news->pid, &programs->room);
-        const bool has_comm = proc_read(news->pid, "comm", &programs->room);
-        (void)proc_link(news->pid, "exe", exe, sizeof exe);
-        int n_line =
-            snprintf(line, sizeof line, "parent=%" PRIu32 "\nexe=%s\nstart_ns=%" PRIu64 "\n",
-                     news->parent ? news->parent : told, exe, news->start_ns);
-        if (news->pid_namespace)
-            n_line += snprintf(line + n_line, sizeof line - (size_t)n_line,
-                               "namespace=%" PRIu32 "\n", news->pid_namespace);
-        if (has_comm) /* it ends with a line's end */
-            n_line += snprintf(line + n_line, sizeof line - (size_t)n_line, "comm=%.64s",
-                               programs->room.items);
-        code = put_text(programs, WEFT_PIECE_PROCESS, 0, news->pid,
-                        (struct weft_str){ line, (size_t)n_line }, err);
-    }
-    return code == WEFT_OK ? put_maps(programs, news, err) : code;
+    if (news->is_new)
+        code = put_process(programs, news, found, err);
+    return code == WEFT_OK && found != MAPS_NONE ? put_maps(programs, news, err) : code;
 }
 
 static enum weft_code tell_end(struct programs *programs, uint32_t pid, struct weft_err *err)
@@ -244,8 +294,7 @@ static enum weft_code tell_end(struct programs *programs, uint32_t pid, struct w
                     err);
 }
 
-/* ---- files that appear --------------------------------------------------------------------------
- */
+/* ---- files that appear ----------------------------------------------------------------------- */
 
 static struct program *program_of(struct programs *programs, uint32_t pid)
 {
@@ -276,6 +325,18 @@ static uint64_t ns_of_ticks(const struct programs *programs, uint64_t ticks)
     return at_ns > 0 ? (uint64_t)at_ns : 0;
 }
 
+/* Do files of both libraries belong to one program? What a child of fork has does not tell. */
+static bool is_same_program(struct programs *programs, const struct ring_file *file,
+                            const struct ring_file *other)
+{
+    struct proc_text maps = { 0 };
+    const bool is_same = !read_then(programs, file->name, &programs->maps) ||
+                         !read_then(programs, other->name, &maps) ||
+                         !is_another(maps_of(&maps), maps_of(&programs->maps));
+    proc_text_fini(&maps);
+    return is_same;
+}
+
 /* A second file of one library: the process runs another program, and writes into the one that
  * began first no more. */
 static bool supersede(struct programs *programs, struct ring_file *file)
@@ -289,8 +350,8 @@ static bool supersede(struct programs *programs, struct ring_file *file)
             other->is_over = true;
         else if (other->library == file->library)
             file->is_over = true;
-        else if (!other->is_over)
-            is_new_program = false;
+        else if (!other->is_over && is_new_program)
+            is_new_program = !is_same_program(programs, file, other);
     }
     return is_new_program;
 }
@@ -306,7 +367,8 @@ static void find_out(struct programs *programs, struct ring_file *file)
     file->parent = 0; /* as it is here, if that can be asked */
 }
 
-static enum weft_code add_file(struct programs *programs, struct ring_file *file,
+/* `is_past`: its process runs another program by now. */
+static enum weft_code add_file(struct programs *programs, struct ring_file *file, bool is_past,
                                struct weft_err *err)
 {
     if (!file->is_broken && file->is_elsewhere)
@@ -329,7 +391,8 @@ static enum weft_code add_file(struct programs *programs, struct ring_file *file
                                            place->is_elsewhere ? place->pid_namespace : 0,
                                        .start_ns = ns_of_ticks(programs, place->start_ticks),
                                        .name = place->name,
-                                       .is_new = is_new_program };
+                                       .is_new = is_new_program,
+                                       .is_past = is_past || place->is_over };
     return programs_tell(programs, &news, err);
 }
 
@@ -382,6 +445,17 @@ static int by_start(const void *a, const void *b)
     return by_ticks ? by_ticks : strcmp(x->name, y->name);
 }
 
+/* Does the process of the file run another program by now? */
+static bool has_later(const struct new_files *files, size_t place)
+{
+    const struct ring_file *file = &files->items[place];
+    for (size_t k = place + 1; k < files->n; k++)
+        if (files->items[k].pid == file->pid && files->items[k].library == file->library &&
+            files->items[k].pid_namespace == file->pid_namespace && !files->items[k].is_broken)
+            return true;
+    return false;
+}
+
 /* As they began: a folder lists them in any order, and a process that runs another program has two.
  */
 static enum weft_code add_files(struct programs *programs, struct new_files *files,
@@ -391,7 +465,7 @@ static enum weft_code add_files(struct programs *programs, struct new_files *fil
     if (files->n)
         qsort(files->items, files->n, sizeof *files->items, by_start);
     for (size_t k = 0; k < files->n && code == WEFT_OK; k++)
-        code = add_file(programs, &files->items[k], err);
+        code = add_file(programs, &files->items[k], has_later(files, k), err);
     for (size_t k = 0; k < files->n; k++)
         ring_file_close(&files->items[k]);
     return code;
@@ -430,8 +504,7 @@ static void take_notices(struct programs *programs)
         programs->has_new = true;
 }
 
-/* ---- processes that are gone --------------------------------------------------------------------
- */
+/* ---- processes that are gone ----------------------------------------------------------------- */
 
 static bool is_gone(const struct program *program)
 {
@@ -482,8 +555,7 @@ static enum weft_code drop_programs(struct programs *programs, struct weft_err *
     return code;
 }
 
-/* ---- reading -----------------------------------------------------------------------------------
- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static enum weft_code read_file(struct programs *programs, struct ring_file *file, bool is_due,
                                 struct weft_err *err)

@@ -34,7 +34,7 @@ struct programs {
     } programs;
     struct weft_strtab *paths;     /* modules whose build ids were told */
     struct session_filter *filter; /* told of modules; NULL: none */
-    struct proc_text room;
+    struct proc_text room, maps;
     bool has_new;  /* a file may have appeared */
     uint64_t lost; /* words of files that are closed */
     uint64_t lost_threads;
@@ -62,7 +62,8 @@ struct program_news {
     uint32_t pid_namespace; /* of its own numbers, if that is another one; else 0 */
     uint64_t start_ns;      /* of the program that it runs */
     const char *name;       /* of its ring file; NULL: it has none */
-    bool is_new; /* it runs a program that was not told of; else only its maps have changed */
+    bool is_new;  /* it runs a program that was not told of; else only its maps have changed */
+    bool is_past; /* it runs another program by now, or is gone */
 };
 
 /* Tells of a process: what it runs, and its maps. Also of those that have no rings. */

@@ -91,6 +91,7 @@ export function decodeExecutions(columns: Columns): Executions {
     frame: take<Int32Array>(columns, 'nodes', 'frame'),
     confidence: take<Uint8Array>(columns, 'nodes', 'confidence'),
     damaged: num(meta, 'damaged'),
+    partialRuns: num(meta, 'partial_runs'),
   };
 }
 

@@ -49,6 +49,8 @@ export interface Executions {
   confidence: Uint8Array;
   /** Rows of the database that could not be read. */
   damaged: number;
+  /** Runs of a database of which not all executions were added. */
+  partialRuns: number;
 }
 
 /** Of weft_execution_flag. */

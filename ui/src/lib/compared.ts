@@ -166,19 +166,25 @@ function sentence(clause: string): string {
 }
 
 /** Where a verdict leaves the matter, and says what was counted, and how far to trust it. */
-const COUNTED = /; (?=(?:executions were counted|runs were compared|a group of fewer than)\b)/;
+const COUNTED = /[.;] (?=(?:executions were counted|runs were compared|a group of fewer than)\b)/i;
 
 /** What was counted for the verdict, if the server says it: sentences of their own. */
 export function countedOf({ verdict }: Compared): string {
   return verdict.split(COUNTED).slice(1).map(sentence).join(' ');
 }
 
+/** "Group A is empty"; '' if neither is. */
+export function emptyWords({ nA, nB }: Compared): string {
+  if (nA === 0 && nB === 0) return 'Both groups are empty';
+  return nA === 0 ? 'Group A is empty' : nB === 0 ? 'Group B is empty' : '';
+}
+
 /** The answer in one sentence, should the server not say one itself. */
 export function verdictOf(executions: Executions, compared: Compared, what: string): string {
   if (compared.verdict !== '') return sentence(compared.verdict.split(COUNTED)[0]!);
   const own = compared.metrics.find(({ metric }) => metric === 0);
-  if (compared.nA === 0 || compared.nB === 0)
-    return `Group ${compared.nA === 0 ? 'A' : 'B'} is empty: drag over a histogram to choose executions.`;
+  const empty = emptyWords(compared);
+  if (empty !== '') return `${empty}: drag over a histogram to choose executions.`;
   if (!own) return 'Nothing is known of their durations.';
   if (!Number.isFinite(own.low) || !Number.isFinite(own.high))
     return `Too few executions for a verdict: B lasts ${duration(own.meanB)}, A ${duration(own.meanA)} on average.`;

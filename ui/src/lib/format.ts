@@ -49,6 +49,11 @@ export function percent(share: number): string {
   return `${text}${NBSP}%`;
 }
 
+/** The same with its sign: what goes the other way is less than nothing of a sum. */
+export function signedPercent(share: number): string {
+  return share < 0 ? `\u2212${percent(-share)}` : percent(share);
+}
+
 /** 4,400 x, 1.5 x */
 export function times(value: number): string {
   return `${value >= 100 ? integer(value) : digits(value, 2)}${NBSP}\u00d7`;

@@ -40,6 +40,8 @@ export interface Database {
   id: number;
   name: string;
   types: ExecutionType[];
+  /** Why nothing is known of it; the others can be compared. */
+  error: string;
 }
 
 export type Groups = Record<Side, Group>;
@@ -95,6 +97,9 @@ export function whatOf(subject: Subject | null): string {
   return subject && subject.type !== '' ? subject.type : 'execution';
 }
 
+const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
+
 export function sameSubject(a: Subject | null, b: Subject | null): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
@@ -125,7 +130,7 @@ export class Compare {
 
   private fail(error: unknown): void {
     if (error instanceof Superseded) return;
-    this.set({ waiting: '', error: error instanceof Error ? error.message : String(error) });
+    this.set({ waiting: '', error: messageOf(error) });
   }
 
   /* ---- which executions ---- */
@@ -144,8 +149,14 @@ export class Compare {
     const databases: Database[] = [];
     for (const one of known) {
       const id = num(one, 'id');
-      const { types } = decodeTypes(await source.json('types', { trace: undefined, db: id }, ''));
-      databases.push({ id, name: text(one, 'name'), types });
+      const database = { id, name: text(one, 'name'), types: [], error: '' };
+      try {
+        const json = await source.json('types', { trace: undefined, db: id }, '');
+        databases.push({ ...database, types: decodeTypes(json).types });
+      } catch (error) {
+        if (error instanceof Superseded) throw error;
+        databases.push({ ...database, error: messageOf(error) });
+      }
     }
     this.set({ databases, waiting: '' });
     const first = databases.find(({ types }) => types.length > 0);

@@ -20,7 +20,9 @@ export function followPath(app: App): () => void {
     const one = hasPath ? paths.current() : null;
     let path: TimelinePath | null = null;
     if (one?.path) {
-      path = made.get(one.path) ?? timelinePath(one.path, paths.title(one));
+      const [title, kept] = [paths.title(one), made.get(one.path)];
+      if (!kept) path = timelinePath(one.path, title);
+      else path = kept.title === title ? kept : { ...kept, title };
       made.set(one.path, path);
     }
     const segment = path ? paths.state.get().segment : -1;

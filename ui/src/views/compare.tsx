@@ -39,6 +39,7 @@ function Verdict({ executions }: { executions: Executions }): JSX.Element {
   const waiting = useCompareState(s => s.waiting);
   const words = cutWords(executions, groups, cut);
   const own = compared?.metrics.find(({ metric }) => metric === 0);
+  const hasBoth = compared !== null && compared.nA > 0 && compared.nB > 0;
   const rest = executions.n - counts.a - counts.b + (compared?.both ?? 0);
   return (
     <section class="cmp-verdict" aria-label="Verdict">
@@ -53,7 +54,7 @@ function Verdict({ executions }: { executions: Executions }): JSX.Element {
         )}
       </h2>
       <p class="remark">
-        {own && `Mean ${duration(own.meanA)} \u2192 ${duration(own.meanB)}. `}n ={' '}
+        {own && hasBoth && `Mean ${duration(own.meanA)} \u2192 ${duration(own.meanB)}. `}n ={' '}
         {integer(counts.a)} / {integer(counts.b)};{' '}
         <b>{plural(Math.max(0, rest), 'execution')} in neither group</b>
         {compared && compared.both > 0 && `, ${integer(compared.both)} in both`}.{' '}

@@ -195,8 +195,13 @@ function Context({ scope }: { scope: FlameScope }): JSX.Element | null {
   const { compare, executions, diff } = scope;
   const node = useCompareState(s => s.node);
   const by = useCompareState(s => s.by);
+  const isEmpty = useCompareState(s => (s.by === 'b' ? s.compared?.nB : s.compared?.nA) === 0);
   if (node < 1)
-    return <p class="cmp-selected remark">Click a box to filter by its time, or to focus it.</p>;
+    return (
+      <p class="cmp-selected remark">
+        {!isEmpty && 'Click a box to filter by its time, or to focus it.'}
+      </p>
+    );
   const path = contextOf(executions, node);
   return (
     <p class="cmp-selected">
@@ -302,11 +307,14 @@ export function CompareFlame({ scope, what }: { scope: FlameScope; what: string 
   const own = compared.metrics.find(({ metric }) => metric === 0);
   const mean = (by === 'b' ? own?.meanB : own?.meanA) ?? 0;
   const [one, other] = by === 'b' ? ['B', 'A'] : ['A', 'B'];
+  const [n, nOther] = by === 'b' ? [compared.nB, compared.nA] : [compared.nA, compared.nB];
   return (
     <section class="cmp-flame" aria-label="Differential flame graph">
       <h2>
         <span>
-          Where {one} spends its {duration(mean)}, against {other}{' '}
+          {n === 0
+            ? `Group ${one} has no executions`
+            : `Where ${one} spends its ${duration(mean)}${nOther > 0 ? `, against ${other}` : ''}`}{' '}
           <small>
             critical path of {what}; width: mean of {one}; colour: exclusive difference B {'\u2212'}{' '}
             A{prefix !== '' && `; prefix \u201c${prefix}\u201d hidden`}

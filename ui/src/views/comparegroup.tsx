@@ -162,7 +162,8 @@ function BinTip({
 function Mean({ side, chart, executions, unit }: MeanOf): JSX.Element | null {
   const value = useCompareState(s => {
     const own = s.compared?.metrics.find(one => executions.metrics[one.metric]?.name === chart);
-    return side === 'a' ? own?.meanA : own?.meanB;
+    const n = (side === 'a' ? s.compared?.nA : s.compared?.nB) ?? 0;
+    return n === 0 ? undefined : side === 'a' ? own?.meanA : own?.meanB;
   });
   return value === undefined ? null : <>mean {valueWords(value, unit)} </>;
 }

@@ -55,11 +55,16 @@ export function SubjectList(): JSX.Element {
   const { hasTrace, trace } = compare.served;
   return (
     <div class="cmp-subjects">
-      {(databases ?? []).map(({ id, name, types }) => (
+      {(databases ?? []).map(({ id, name, types, error }) => (
         <section key={id} aria-label={`Database ${name}`}>
           <h2>
             {name} <small>database</small>
           </h2>
+          {error !== '' && (
+            <p class="cmp-trouble" role="alert">
+              {error}.
+            </p>
+          )}
           <ul>
             {types.map(type => (
               <li key={type.name}>

@@ -4,10 +4,19 @@ import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { contextOf, numberOf } from '../lib/compare';
 import type { Executions, Side } from '../lib/compare';
-import { causeWords, isUnsure, methodOf, pWords, signed, stepOf, whereOf } from '../lib/compared';
+import {
+  causeWords,
+  emptyWords,
+  isUnsure,
+  methodOf,
+  pWords,
+  signed,
+  stepOf,
+  whereOf,
+} from '../lib/compared';
 import type { Compared, ComparedCause } from '../lib/compared';
 import { shortWords } from '../draw/comparehist';
-import { duration, exact, integer, percent, plural } from '../lib/format';
+import { duration, exact, integer, plural, signedPercent } from '../lib/format';
 import { quoted } from '../lib/health';
 import { Gap, useRowsInView } from './functionsuse';
 import { filterByNode, wholeDifference } from './compareflame';
@@ -156,7 +165,7 @@ function RankedRow({
       <td>
         <DifferenceBar compared={compared} i={i} scale={scale} />
       </td>
-      <td class="num">{whole === 0 ? '\u2013' : percent(Math.abs(own / whole))}</td>
+      <td class="num">{whole === 0 ? '\u2013' : signedPercent(own / whole)}</td>
       <td class={isSure ? 'num' : 'num dim'}>{pWords(nodes.pAdjusted[i]!)}</td>
     </tr>
   );
@@ -173,13 +182,23 @@ function unexplained({ confidence }: Executions, { nodes }: Compared): [number, 
   return [a, b];
 }
 
-export function Ranked({
-  executions,
-  compared,
-}: {
+interface RankedOf {
   executions: Executions;
   compared: Compared;
-}): JSX.Element {
+}
+
+export function Ranked({ executions, compared }: RankedOf): JSX.Element {
+  const empty = emptyWords(compared);
+  if (empty === '') return <RankedTable {...{ executions, compared }} />;
+  return (
+    <section class="cmp-ranked" aria-label="Ranked differences">
+      <h2>Ranked differences</h2>
+      <p class="remark">{empty}: there is nothing to compare.</p>
+    </section>
+  );
+}
+
+function RankedTable({ executions, compared }: RankedOf): JSX.Element {
   const { ranked, nodes, metrics } = compared;
   const scale = useMemo(() => scaleOf(compared), [compared]);
   const shown = Math.min(MOST_RANKED, ranked.length);
@@ -346,18 +365,23 @@ function Causes({
   executions: Executions;
   compared: Compared;
 }): JSX.Element | null {
+  const compare = useCompare();
   const now = useCompareState(s => s.cause);
   const [isOpen, setOpen] = useState(false);
   const { causes } = compared;
   if (causes.length === 0) return null;
   const hasAll = isOpen || now >= FIRST_CAUSES; // the one that is chosen is seen
   const more = causes.length - FIRST_CAUSES;
+  const toggle = (): void => {
+    setOpen(!hasAll);
+    if (hasAll && now >= FIRST_CAUSES) compare.set({ cause: -1 });
+  };
   return (
     <div class="cmp-causes">
       <p>
         <b>B in itself</b>
         {more > 0 && (
-          <button class="link" aria-expanded={hasAll} onClick={() => setOpen(!hasAll)}>
+          <button class="link" aria-expanded={hasAll} onClick={toggle}>
             {hasAll ? 'fewer' : `${integer(more)} more`}
           </button>
         )}
@@ -645,6 +669,8 @@ export function ExecutionTable({ executions }: { executions: Executions }): JSX.
         {integer(rows.length)} of {plural(executions.n, 'execution')} listed, slowest first
         {executions.damaged > 0 &&
           `; ${plural(executions.damaged, 'damaged row')} of the database left out`}
+        {executions.partialRuns > 0 &&
+          `; of ${plural(executions.partialRuns, 'run')} not all executions were added`}
       </p>
     </section>
   );

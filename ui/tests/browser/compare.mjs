@@ -393,6 +393,64 @@ async function few(ok, browser) {
   await server.close();
 }
 
+/** What an empty group has no mean of is not told as if it had. */
+async function empty(ok, browser) {
+  const server = await serveCompare(100);
+  const none = 'm~duration~~1';
+  for (const [groups, words, means] of [
+    [`&A=${none}&B=`, 'Group A is empty', 3],
+    [`&A=&B=${none}`, 'Group B is empty', 3],
+    [`&A=${none}&B=${none}`, 'Both groups are empty', 0],
+  ]) {
+    const opened = await open(browser, server.address, '#v=1&s=6' + SUBJECT + groups);
+    const { page, context, trouble } = opened;
+    const headline = await page.textContent('.cmp-headline');
+    ok(headline.startsWith(words), `${words}: so says the headline`, headline);
+    const ranked = await page.textContent('.cmp-ranked');
+    const rows = await page.locator('.cmp-ranked tr, .cmp-causes').count();
+    ok(ranked.includes(words) && rows === 0, `${words}: no differences to nothing`, ranked);
+    const heads = await page.locator('.cmp-hist-head').allTextContents();
+    const told = heads.filter(text => text.includes('mean')).length;
+    ok(told === means, `${words}: no mean of none`, heads.join(' | '));
+    const remark = await page.textContent('.cmp-verdict .remark');
+    const flame = await page.textContent('.cmp-flame h2');
+    ok(!remark.includes('Mean') && !flame.includes('against'), `${words}: nor a comparison`, flame);
+    await accessible(ok, page, words);
+    ok(trouble.length === 0, `${words}: no console error`, trouble.join('; '));
+    await context.close();
+  }
+  await server.close();
+}
+
+/** What the slow ones are slow for: the first few, and more when one asks. */
+async function causes(ok, browser) {
+  const server = await serveCompare(400, { nCauses: 15 });
+  const opened = await open(browser, server.address, '#v=1&s=6' + SUBJECT);
+  const { page, context, trouble } = opened;
+  const listed = () => page.locator('.cmp-causes li').count();
+  const more = page.locator('.cmp-causes button[aria-expanded]');
+  const isOpen = () => more.getAttribute('aria-expanded');
+  ok((await listed()) === 3 && (await more.textContent()) === '12 more', 'three causes, and more');
+  await more.click();
+  const last = await page.locator('.cmp-causes li').last().textContent();
+  ok((await listed()) === 13 && last === '3 smaller groups not listed', 'a dozen at most', last);
+  await more.click();
+  ok((await listed()) === 3 && (await isOpen()) === 'false', 'and fewer again');
+  await more.click();
+  await page.locator('.cmp-causes li .row-link').nth(8).click();
+  await settle(page);
+  const list = await page.locator('.cmp-executions tbody tr:not(.gap)').count();
+  ok(list === 3, 'a cause lists its executions', String(list)); // of 40, the 9th of 15
+  await more.click();
+  await settle(page);
+  const pressed = await page.locator('.cmp-causes [aria-pressed=true]').count();
+  ok((await listed()) === 3 && pressed === 0, 'one that is chosen is let go with the others');
+  await accessible(ok, page, 'causes');
+  await context.close();
+  await server.close();
+  ok(trouble.length === 0, 'causes: no console error', trouble.join('; '));
+}
+
 async function narrow(ok, browser, server) {
   for (const scheme of ['light', 'dark'])
     for (const [fragment, name] of [
@@ -483,6 +541,8 @@ export async function testCompare(ok, browser) {
   await keys(ok, browser, server);
   await verdicts(ok, browser);
   await few(ok, browser);
+  await empty(ok, browser);
+  await causes(ok, browser);
   await alone(ok, browser);
   await narrow(ok, browser, server);
   await refused(ok, browser, server);

@@ -105,7 +105,7 @@ function executions(runs, get) {
   }
   const nodes = PARENTS.map((parent, i) => ({ parent, frame: i - 1, confidence: i === 7 ? 2 : 0 }));
   const meta = {
-    ...{ damaged: 0, threads: ['client'], metrics: METRICS, frames: FRAMES },
+    ...{ damaged: 0, partial_runs: 0, threads: ['client'], metrics: METRICS, frames: FRAMES },
     sources: [{ path: 'made-up.weft', host: '', tag: '', trace: 0 }],
   };
   const of = [
@@ -135,7 +135,7 @@ function executions(runs, get) {
   ]);
 }
 
-function compare(runs, get, verdict) {
+function compare(runs, get, verdict, nCauses) {
   const [inA, inB] = ['a', 'b'].map(side => runs.map(chooser(get(side) ?? '')));
   const groups = [inA, inB].map(is => runs.filter((_, i) => is[i]));
   // of very many a share tells as much, and this process is that of the test, too
@@ -162,11 +162,12 @@ function compare(runs, get, verdict) {
     return { ...all, p_adjusted: all.p, effect: all.t / 10 };
   });
   const isDraft = get('draft') === '1';
-  const node = rows[ranked[0]?.value ?? 0].node;
-  const cause = {
-    ...{ node, n_items: groups[1].length, difference_ns: ranked[0]?.by ?? 0 },
+  const causes = Array.from({ length: nCauses }, (_, i) => ({
+    node: rows[ranked[i % Math.max(1, ranked.length)]?.value ?? 0].node,
+    n_items: groups[1].filter((_, k) => k % nCauses === i).length,
+    difference_ns: (ranked[0]?.by ?? 0) / (i + 1),
     ...{ duration_ns: mean(b.map(run => run.metrics[0])), example: 0, context: 1, context_ns: 0 },
-  };
+  })).filter(cause => cause.n_items > 0);
   const words = ['n_a', 'n_b', 'node'].map(name => [name, 'u32']);
   const reals = Object.keys(rows[0]).filter(name => name.endsWith('_ns'));
   const both = inA.filter((is, i) => is && inB[i]).length;
@@ -189,7 +190,7 @@ function compare(runs, get, verdict) {
       ],
     },
     {
-      ...{ name: 'causes', rows: isDraft ? [] : [cause] },
+      ...{ name: 'causes', rows: isDraft ? [] : causes },
       columns: [
         ...[
           ['node', 'i32'],
@@ -202,7 +203,7 @@ function compare(runs, get, verdict) {
     },
     {
       name: 'cause_of',
-      rows: isDraft ? [] : groups[1].map(() => ({ value: 0 })),
+      rows: isDraft ? [] : groups[1].map((_, i) => ({ value: i % nCauses })),
       columns: [['value', 'u32']],
     },
     {
@@ -271,8 +272,8 @@ function path(get) {
 }
 
 /** Serves `n` executions of a made-up trace, and a database of the same; `asked` lists questions.
- * `isAlone`: the database without a trace. */
-export async function serveCompare(n, { verdict = '', isAlone = false } = {}) {
+ * `isAlone`: the database without a trace; `nCauses`: what the slow ones are slow for. */
+export async function serveCompare(n, { verdict = '', isAlone = false, nCauses = 1 } = {}) {
   const trace = makeTrace({ threads: 6, rounds: 20 });
   const runs = makeRuns(n, 103);
   const asked = [];
@@ -308,7 +309,7 @@ export async function serveCompare(n, { verdict = '', isAlone = false } = {}) {
         '{"error":{"code":"arg","message":"nothing is called nothing"}}',
       );
     } else if (name === 'executions') columns(executions(runs, get));
-    else if (name === 'compare') columns(compare(runs, get, verdict));
+    else if (name === 'compare') columns(compare(runs, get, verdict, nCauses));
     else if (name === 'path') json(path(get));
     else if (name === 'cut') json(cut(runs));
     else return false;

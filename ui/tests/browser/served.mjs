@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The served page in a headless browser. usage: node served.mjs WEFT TRACE.weft KERNEL.weft
+// The served page in a headless browser. usage: node served.mjs WEFT TRACE.weft KERNEL.weft [NEWER.db]
+// NEWER.db: a database of a later version than this program's.
 // Its answers must be those of the same program on the command line. Prints TAP.
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { troubleOf, walkByTab } from './access.mjs';
 import { findChromium, makeTap, openBrowser, PATIENCE_MS, settle } from './page.mjs';
 import { ask, openServed, quiet, serve } from './serve.mjs';
 
-const [weft, trace, kernel] = process.argv.slice(2);
+const [weft, trace, kernel, newer] = process.argv.slice(2);
 const { ok, end, threw } = makeTap(280);
 
 function same(got, wanted, name) {
@@ -604,6 +606,32 @@ function canServe() {
   return !stderr.toString().includes('built without its server');
 }
 
+/** A database that this program cannot read says so, and hides nothing of what can be read. */
+async function later(browser) {
+  for (const files of [[newer], [trace, newer]]) {
+    const server = await serve(weft, files, ['-q']);
+    try {
+      const { page, context } = await openServed(browser, `${server.url}#v=1&s=6`);
+      await page.locator('.cmp-trouble').waitFor({ timeout: PATIENCE_MS });
+      await settle(page);
+      const text = await page.textContent('.cmp-trouble');
+      ok(
+        /newer\.db: .* version 99, .* a newer weft reads it\.$/.test(text),
+        'a later database',
+        text,
+      );
+      const proposed = page.locator('[aria-label="Executions of the trace"] .row-link');
+      const n = await proposed.count();
+      ok(n > 0 === files.includes(trace), 'the trace beside it is there', String(n));
+      const head = await page.textContent('.cmp-subjects h2');
+      ok(head.startsWith('newer.db'), 'it is said of that database', head);
+      await context.close();
+    } finally {
+      await server.stop();
+    }
+  }
+}
+
 async function main() {
   if (!weft || !trace || !findChromium()) {
     console.log(
@@ -639,6 +667,7 @@ async function main() {
     await access(browser, server.url);
     await lost(browser);
     if (kernel) await kernelOnly(browser);
+    if (newer && existsSync(newer)) await later(browser);
   } catch (error) {
     threw(error);
   } finally {

@@ -10,7 +10,15 @@ import {
   stepSegment,
   timelinePath,
 } from '../../src/lib/timelinepath';
-import type { Hop, PathLane } from '../../src/lib/timelinepath';
+import type { Hop, PathLane, TimelinePath } from '../../src/lib/timelinepath';
+import { Atom } from '../../src/lib/atom';
+import { makeApp } from '../../src/state/app';
+import { pathsOf } from '../../src/state/path';
+import type { Asked } from '../../src/state/path';
+import { bareTrace } from '../../src/state/served';
+import type { Served } from '../../src/state/served';
+import { setTimeline, timelineOf } from '../../src/state/timeline';
+import { followPath } from '../../src/state/timelinepath';
 
 const SEGMENT = {
   ...{ depth: 0, reason: '', name: '', function: '', stack: '', other_thread: '', span: '' },
@@ -40,6 +48,31 @@ const PATH = pathOf([
   [0, 450, 460, 'preempted'],
   [0, 460, 500, 'running_user'],
 ]);
+
+describe('the path that is chosen', () => {
+  const served = {
+    ...{ threads: [{ name: 'ui', label: 'T1' }], trace: { name: 'one', duration: 500, calls: 9 } },
+    ...{ names: { n: 0, name: [] }, families: [] },
+    state: new Atom({ set: null, isSetOnly: false, call: null, fn: -1 }),
+  } as unknown as Served;
+  const asked = (label: string): Asked => ({
+    ...{ pick: { thread: 0, span: { t0: 0, t1: 500 }, label } },
+    ...{ path: PATH, isWaiting: false, error: '' },
+  });
+  it('is called on the Timeline as it is called now', () => {
+    const app = makeApp(bareTrace(served, 'weft'), [], served);
+    const end = followPath(app);
+    const drawn = (): TimelinePath | null => timelineOf(app).state.get().path;
+    setTimeline(app, { hasPath: true });
+    pathsOf(app).set({ asked: [asked('range')] });
+    const first = drawn();
+    expect(first?.title).toBe('range of ui T1');
+    pathsOf(app).set({ asked: [asked('insert')] });
+    expect(drawn()?.title).toBe('insert of ui T1');
+    expect(drawn()?.lanes).toBe(first?.lanes); // not made again
+    end();
+  });
+});
 
 describe('a path on the Timeline', () => {
   it('has each stretch on its thread, and all of the time once', () => {

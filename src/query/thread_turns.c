@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: MIT */
+#include "query/thread_turns.h"
+
+#include "analysis/executions.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "model/waiting.h"
+#include "query/rules.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LEAST_TURNS = 10, LONGEST_LABEL = 255 };
+
+/* Waits of a thread in one function that one function called. */
+struct waits {
+    uint32_t thread_id, label; /* "recv, serve" */
+    uint64_t count, turn_ns;
+    double log_sum;  /* of the durations in ns */
+    uint64_t end_ns; /* of the last one */
+};
+
+/* Threads of a name, but for a number at its end, that wait at the same. */
+struct group {
+    uint32_t stem, label;
+    uint64_t count, sum_ns;
+    struct weft_str thread; /* the name of one */
+    bool has_others;        /* of other names */
+    size_t n_members;       /* waits of threads of the stem */
+    bool is_mixed;          /* its rule would find others: each name is a group instead */
+};
+
+struct finder {
+    const struct weft_trace *trace;
+    struct weft_arena *arena;
+    struct weft_strtab *labels, *stems;
+    struct weft_map *keys, *group_keys;
+    struct {
+        struct waits *items;
+        size_t n, cap;
+    } waits;
+    struct {
+        struct group *items;
+        size_t n, cap;
+    } groups;
+    uint32_t *longest; /* by thread: of its waits, or WEFT_ID_NONE */
+    uint32_t *stem_of; /* by thread, or WEFT_ID_NONE */
+    size_t *n_alike;   /* by stem: groups */
+};
+
+static enum weft_code no_memory(struct weft_err *err)
+{
+    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for turns of threads");
+}
+
+/* "recv, serve": the function, and who called it, empty if that is not known whole. */
+static struct weft_str part_of(struct weft_str label, struct weft_str *caller)
+{
+    const char *comma = label.n_bytes ? memmem(label.bytes, label.n_bytes, ", ", 2) : NULL;
+    const size_t n = comma ? (size_t)(comma - label.bytes) : label.n_bytes;
+    *caller = comma ? (struct weft_str){ comma + 2, label.n_bytes - n - 2 } : WEFT_STR("");
+    if (label.n_bytes >= LONGEST_LABEL || weft_str_equal(*caller, WEFT_STR("-")))
+        *caller = WEFT_STR("");
+    return (struct weft_str){ label.bytes, n };
+}
+
+static bool is_wait(struct weft_str label)
+{
+    struct weft_str caller;
+    const struct weft_str name = part_of(label, &caller);
+    return weft_is_wait_name(name) || weft_wait_for_of_name(name) == WEFT_WAITS_FOR_INPUT;
+}
+
+static enum weft_code see_call(void *context, const struct weft_execution_row *row,
+                               struct weft_err *err)
+{
+    struct finder *finder = context;
+    const uint32_t label = (uint32_t)row->key;
+    bool is_new = false;
+    if (!is_wait(weft_strtab_get(finder->labels, label)))
+        return WEFT_OK;
+    const uint32_t id = weft_map_add(finder->keys, (uint64_t)row->thread_id << 32 | label, &is_new);
+    if (id == WEFT_MAP_NONE || (is_new && !WEFT_VEC_PUSH(&finder->waits)))
+        return no_memory(err);
+    struct waits *waits = &finder->waits.items[id];
+    if (!is_new && row->start_ns > waits->end_ns)
+        waits->turn_ns += row->start_ns - waits->end_ns;
+    waits->thread_id = row->thread_id;
+    waits->label = label;
+    waits->count++;
+    waits->log_sum += log1p((double)(row->end_ns - row->start_ns));
+    waits->end_ns = row->end_ns;
+    return WEFT_OK;
+}
+
+static struct weft_str name_of(const struct finder *finder, uint32_t thread_id)
+{
+    return weft_trace_thread(finder->trace, thread_id)->info.name;
+}
+
+/* Without a number at its end, and what joins that to the rest. */
+static struct weft_str stem_of(struct weft_str name)
+{
+    size_t n = name.n_bytes;
+    while (n > 0 && isdigit((unsigned char)name.bytes[n - 1]))
+        n--;
+    while (n > 0 && n < name.n_bytes && !isalnum((unsigned char)name.bytes[n - 1]))
+        n--;
+    return n > 0 ? (struct weft_str){ name.bytes, n } : name;
+}
+
+/* ---- groups ---------------------------------------------------------------------------------- */
+
+/* What they last as usual, together: a few that are far longer, as what is slow is, count little.
+ */
+static double usual_ns(const struct waits *waits)
+{
+    const double n = (double)waits->count;
+    return n * exp(waits->log_sum / n);
+}
+
+static void find_longest(struct finder *finder)
+{
+    for (uint32_t id = 0; id < weft_trace_n_threads(finder->trace); id++)
+        finder->longest[id] = WEFT_ID_NONE;
+    for (size_t i = 0; i < finder->waits.n; i++) {
+        const struct waits *waits = &finder->waits.items[i];
+        uint32_t *longest = &finder->longest[waits->thread_id];
+        if (waits->count >= LEAST_TURNS &&
+            (*longest == WEFT_ID_NONE ||
+             usual_ns(waits) > usual_ns(&finder->waits.items[*longest])))
+            *longest = (uint32_t)i;
+    }
+}
+
+/* Of threads of a stem, or of a name, that wait under a label. */
+static uint64_t key_of(uint32_t stem, uint32_t label, bool is_name)
+{
+    return (uint64_t)is_name << 63 | (uint64_t)stem << 32 | label;
+}
+
+/* Names that no rule can tell have no stem. */
+static enum weft_code find_stems(struct finder *finder, struct weft_err *err)
+{
+    enum weft_code code = WEFT_OK;
+    for (uint32_t id = 0; id < weft_trace_n_threads(finder->trace) && code == WEFT_OK; id++) {
+        const struct weft_str name = name_of(finder, id);
+        finder->stem_of[id] = WEFT_ID_NONE;
+        if (name.n_bytes > 0 && !memchr(name.bytes, '"', name.n_bytes))
+            code = weft_strtab_intern(finder->stems, stem_of(name), &finder->stem_of[id], err);
+    }
+    return code;
+}
+
+static enum weft_code add_group(struct finder *finder, const struct waits *waits, uint64_t key,
+                                struct weft_err *err)
+{
+    const struct weft_str name = name_of(finder, waits->thread_id);
+    bool is_new = false;
+    const uint32_t id = weft_map_add(finder->group_keys, key, &is_new);
+    if (id == WEFT_MAP_NONE || (is_new && !WEFT_VEC_PUSH(&finder->groups)))
+        return no_memory(err);
+    struct group *group = &finder->groups.items[id];
+    if (is_new)
+        *group = (struct group){ .stem = finder->stem_of[waits->thread_id],
+                                 .label = waits->label,
+                                 .thread = name };
+    group->has_others |= !weft_str_equal(group->thread, name);
+    return WEFT_OK;
+}
+
+/* Of the waits' stem, if there is one. */
+static struct group *stem_group(const struct finder *finder, const struct waits *waits)
+{
+    const uint32_t stem = finder->stem_of[waits->thread_id];
+    const uint32_t id = stem == WEFT_ID_NONE
+                            ? WEFT_MAP_NONE
+                            : weft_map_find(finder->group_keys, key_of(stem, waits->label, false));
+    return id == WEFT_MAP_NONE ? NULL : &finder->groups.items[id];
+}
+
+static enum weft_code group_threads(struct finder *finder, struct weft_err *err)
+{
+    enum weft_code code = WEFT_OK;
+    for (uint32_t id = 0; id < weft_trace_n_threads(finder->trace) && code == WEFT_OK; id++) {
+        const uint32_t longest = finder->longest[id], stem = finder->stem_of[id];
+        if (longest == WEFT_ID_NONE || stem == WEFT_ID_NONE)
+            continue;
+        const struct waits *waits = &finder->waits.items[longest];
+        code = add_group(finder, waits, key_of(stem, waits->label, false), err);
+    }
+    return code;
+}
+
+/* ---- threads that a rule would find, too ----------------------------------------------------- */
+
+/* Waits under a label, in order of it and of the name. */
+struct place {
+    uint32_t label;
+    struct weft_str name;
+};
+
+static int by_place(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    return x->label != y->label ? (x->label < y->label ? -1 : 1)
+                                : weft_str_compare(x->name, y->name);
+}
+
+/* How many places come before those whose names begin with the stem, or before what follows them.
+ */
+static size_t before(const struct place *places, size_t n_places, uint32_t label,
+                     struct weft_str stem, bool is_end)
+{
+    size_t from = 0, to = n_places;
+    while (from < to) {
+        const size_t middle = from + (to - from) / 2;
+        struct place place = places[middle];
+        place.name.n_bytes = place.name.n_bytes < stem.n_bytes ? place.name.n_bytes : stem.n_bytes;
+        const int order = by_place(&place, &(struct place){ label, stem });
+        if (order < 0 || (is_end && order == 0))
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+/* Does "STEM*" find threads of other stems, too? */
+static void mark_mixed(struct finder *finder, const struct place *places)
+{
+    const size_t n = finder->waits.n;
+    for (size_t i = 0; i < n; i++) {
+        struct group *group = stem_group(finder, &finder->waits.items[i]);
+        if (group)
+            group->n_members++;
+    }
+    for (size_t i = 0; i < finder->groups.n; i++) {
+        struct group *group = &finder->groups.items[i];
+        const struct weft_str stem = weft_strtab_get(finder->stems, group->stem);
+        const size_t n_found = before(places, n, group->label, stem, true) -
+                               before(places, n, group->label, stem, false);
+        group->is_mixed = group->has_others && n_found > group->n_members;
+    }
+}
+
+/* Then each name is a group. */
+static enum weft_code split_groups(struct finder *finder, struct weft_err *err)
+{
+    enum weft_code code = WEFT_OK;
+    for (uint32_t id = 0; id < weft_trace_n_threads(finder->trace) && code == WEFT_OK; id++) {
+        const uint32_t longest = finder->longest[id];
+        const struct waits *waits = longest == WEFT_ID_NONE ? NULL : &finder->waits.items[longest];
+        const struct group *group = waits ? stem_group(finder, waits) : NULL;
+        uint32_t name;
+        if (!group || !group->is_mixed)
+            continue;
+        code = weft_strtab_intern(finder->stems, name_of(finder, id), &name, err);
+        if (code == WEFT_OK)
+            code = add_group(finder, waits, key_of(name, waits->label, true), err);
+    }
+    return code;
+}
+
+static enum weft_code part_groups(struct finder *finder, struct weft_err *err)
+{
+    struct place *places = calloc(finder->waits.n + 1, sizeof *places);
+    if (!places)
+        return no_memory(err);
+    for (size_t i = 0; i < finder->waits.n; i++)
+        places[i] = (struct place){ finder->waits.items[i].label,
+                                    name_of(finder, finder->waits.items[i].thread_id) };
+    if (finder->waits.n > 0)
+        qsort(places, finder->waits.n, sizeof *places, by_place);
+    mark_mixed(finder, places);
+    free(places);
+    return split_groups(finder, err);
+}
+
+/* What the rule finds: also of threads that wait here a few times, or longer elsewhere. */
+static enum weft_code count_turns(struct finder *finder, struct weft_err *err)
+{
+    for (size_t i = 0; i < finder->waits.n; i++) {
+        const struct waits *waits = &finder->waits.items[i];
+        const struct weft_str name = name_of(finder, waits->thread_id);
+        struct group *group = stem_group(finder, waits);
+        if (group && group->is_mixed) {
+            uint32_t id;
+            const enum weft_code code = weft_strtab_intern(finder->stems, name, &id, err);
+            if (code != WEFT_OK)
+                return code;
+            id = weft_map_find(finder->group_keys, key_of(id, waits->label, true));
+            group = id == WEFT_MAP_NONE ? NULL : &finder->groups.items[id];
+        }
+        if (!group || (!group->has_others && !weft_str_equal(group->thread, name)))
+            continue;
+        group->count += waits->count;
+        group->sum_ns += waits->turn_ns;
+    }
+    return WEFT_OK;
+}
+
+static enum weft_code make_groups(struct finder *finder, struct weft_err *err)
+{
+    find_longest(finder);
+    enum weft_code code = find_stems(finder, err);
+    if (code == WEFT_OK)
+        code = group_threads(finder, err);
+    if (code == WEFT_OK)
+        code = part_groups(finder, err);
+    return code == WEFT_OK ? count_turns(finder, err) : code;
+}
+
+/* ---- rules ----------------------------------------------------------------------------------- */
+
+/* A text that grows in the arena; without memory it has no bytes. */
+static struct weft_str joined(struct weft_arena *arena, struct weft_str a, struct weft_str b)
+{
+    char *bytes = WEFT_ARENA_NEW(arena, a.n_bytes + b.n_bytes + 1, char);
+    if (!bytes || !a.bytes || !b.bytes)
+        return (struct weft_str){ 0 };
+    memcpy(bytes, a.bytes, a.n_bytes);
+    memcpy(bytes + a.n_bytes, b.bytes, b.n_bytes);
+    return (struct weft_str){ bytes, a.n_bytes + b.n_bytes };
+}
+
+/* FIELD="value" */
+static struct weft_str condition(struct weft_arena *arena, struct weft_str before,
+                                 struct weft_str value)
+{
+    char *bytes = WEFT_ARENA_NEW(arena, 2 * value.n_bytes + 3, char);
+    size_t n = 0;
+    if (!bytes)
+        return (struct weft_str){ 0 };
+    bytes[n++] = '"';
+    for (size_t i = 0; i < value.n_bytes; i++) {
+        if (value.bytes[i] == '"' || value.bytes[i] == '\\')
+            bytes[n++] = '\\';
+        bytes[n++] = value.bytes[i];
+    }
+    bytes[n++] = '"';
+    return joined(arena, before, (struct weft_str){ bytes, n });
+}
+
+/* "exit:recv where thread="server" and caller="serve"" */
+static struct weft_str rule_of(const struct finder *finder, const struct group *group,
+                               const char *kind)
+{
+    struct weft_arena *arena = finder->arena;
+    struct weft_str caller, thread = group->thread;
+    const struct weft_str name = part_of(weft_strtab_get(finder->labels, group->label), &caller);
+    if (group->has_others)
+        thread = joined(arena, weft_strtab_get(finder->stems, group->stem), WEFT_STR("*"));
+    struct weft_str rule =
+        joined(arena, weft_rule_text(arena, kind, name), WEFT_STR(" where thread="));
+    rule = condition(arena, rule, thread);
+    return caller.n_bytes == 0
+               ? rule
+               : condition(arena, joined(arena, rule, WEFT_STR(" and caller=")), caller);
+}
+
+/* "server after recv", and the caller if threads of the name wait at several places. */
+static struct weft_str type_of(const struct finder *finder, const struct group *group)
+{
+    struct weft_arena *arena = finder->arena;
+    struct weft_str caller;
+    const struct weft_str label = weft_strtab_get(finder->labels, group->label);
+    const struct weft_str name = part_of(label, &caller);
+    const struct weft_str thread =
+        group->has_others ? weft_strtab_get(finder->stems, group->stem) : group->thread;
+    const struct weft_str type = joined(arena, joined(arena, thread, WEFT_STR(" after ")), name);
+    return finder->n_alike[group->stem] < 2 || caller.n_bytes == 0
+               ? type
+               : joined(arena, joined(arena, type, WEFT_STR(" in ")), caller);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct weft_thread_turn *x = a, *y = b;
+    const int order = weft_str_compare(x->name, y->name);
+    return order != 0 ? order : weft_str_compare(x->begin, y->begin);
+}
+
+static bool count_alike(struct finder *finder)
+{
+    finder->n_alike = calloc((size_t)weft_strtab_count(finder->stems) + 1, sizeof(size_t));
+    for (size_t i = 0; finder->n_alike && i < finder->groups.n; i++)
+        if (!finder->groups.items[i].is_mixed)
+            finder->n_alike[finder->groups.items[i].stem]++;
+    return finder->n_alike;
+}
+
+static enum weft_code list_turns(struct finder *finder, struct weft_thread_turn **turns,
+                                 size_t *n_turns, struct weft_err *err)
+{
+    struct weft_thread_turn *list =
+        WEFT_ARENA_NEW(finder->arena, finder->groups.n + 1, struct weft_thread_turn);
+    size_t n = 0;
+    if (!list || !count_alike(finder))
+        return no_memory(err);
+    for (size_t i = 0; i < finder->groups.n; i++) {
+        const struct group *group = &finder->groups.items[i];
+        if (group->is_mixed)
+            continue;
+        list[n] = (struct weft_thread_turn){ .name = type_of(finder, group),
+                                             .begin = rule_of(finder, group, "exit"),
+                                             .end = rule_of(finder, group, "enter"),
+                                             .count = group->count,
+                                             .sum_ns = group->sum_ns };
+        if (!list[n].name.bytes || !list[n].begin.bytes || !list[n].end.bytes)
+            return no_memory(err);
+        n++;
+    }
+    if (n > 0)
+        qsort(list, n, sizeof *list, by_name);
+    *turns = list;
+    *n_turns = n;
+    return WEFT_OK;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+static enum weft_code find(struct finder *finder, const struct weft_run *run, struct weft_err *err)
+{
+    struct weft_rules *rules = NULL;
+    enum weft_code code = weft_rules_of_count("call:*", "name,caller", &rules, err);
+    const struct weft_executions_opts opts = { .rules = rules,
+                                               .without_metrics = true,
+                                               .labels = finder->labels };
+    if (code == WEFT_OK)
+        code = weft_executions_stream(finder->trace, NULL, &opts, run, see_call, finder, err);
+    weft_rules_free(rules);
+    return code == WEFT_OK ? make_groups(finder, err) : code;
+}
+
+enum weft_code weft_thread_turns_find(const struct weft_trace *trace, const struct weft_run *run,
+                                      struct weft_arena *arena, struct weft_thread_turn **turns,
+                                      size_t *n_turns, struct weft_err *err)
+{
+    struct finder finder = { .trace = trace,
+                             .arena = arena,
+                             .labels = weft_strtab_new(),
+                             .stems = weft_strtab_new(),
+                             .keys = weft_map_new(),
+                             .group_keys = weft_map_new() };
+    finder.longest = calloc((size_t)weft_trace_n_threads(trace) + 1, sizeof *finder.longest);
+    finder.stem_of = calloc((size_t)weft_trace_n_threads(trace) + 1, sizeof *finder.stem_of);
+    *turns = NULL;
+    *n_turns = 0;
+    enum weft_code code = finder.labels && finder.stems && finder.keys && finder.group_keys &&
+                                  finder.longest && finder.stem_of
+                              ? find(&finder, run, err)
+                              : no_memory(err);
+    if (code == WEFT_OK)
+        code = list_turns(&finder, turns, n_turns, err);
+    weft_strtab_free(finder.labels);
+    weft_strtab_free(finder.stems);
+    weft_map_free(finder.keys);
+    weft_map_free(finder.group_keys);
+    WEFT_VEC_FINI(&finder.waits);
+    WEFT_VEC_FINI(&finder.groups);
+    free(finder.longest);
+    free(finder.stem_of);
+    free(finder.n_alike);
+    return code;
+}
