@@ -7,7 +7,8 @@
  *     interplay MODE LOG [ROUNDS]
  *
  * A line of LOG is: kind, tid that waited, tid that released, before and after the wait in ns of
- * CLOCK_MONOTONIC, separated by tabs. Who released is 0 where nobody did.
+ * CLOCK_MONOTONIC, and how often the thread went to sleep meanwhile, separated by tabs. Who
+ * released is 0 where nobody did; a thread that found what it wanted did not sleep.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -18,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,6 +33,7 @@ struct line {
     const char *kind;
     int waiter, releaser;
     uint64_t before_ns, after_ns;
+    long n_sleeps;
 };
 
 static struct line lines[MOST_LINES];
@@ -53,11 +56,31 @@ PLAIN int own_tid(void)
     return tid;
 }
 
+PLAIN long n_sleeps(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nvcsw : 0;
+}
+
+static _Thread_local long n_sleeps_before;
+
+/* Now, before a wait. */
+PLAIN uint64_t begin_wait_ns(void)
+{
+    n_sleeps_before = n_sleeps();
+    return now_ns();
+}
+
 PLAIN void log_wait(const char *kind, int releaser, uint64_t before_ns, uint64_t after_ns)
 {
     const unsigned at = atomic_fetch_add(&n_lines, 1);
     if (at < MOST_LINES)
-        lines[at] = (struct line){ kind, own_tid(), releaser, before_ns, after_ns };
+        lines[at] = (struct line){ .kind = kind,
+                                   .waiter = own_tid(),
+                                   .releaser = releaser,
+                                   .before_ns = before_ns,
+                                   .after_ns = after_ns,
+                                   .n_sleeps = n_sleeps() - n_sleeps_before };
 }
 
 PLAIN bool write_log(const char *path)
@@ -67,8 +90,9 @@ PLAIN bool write_log(const char *path)
     if (!file)
         return false;
     for (unsigned i = 0; i < n; i++)
-        fprintf(file, "%s\t%d\t%d\t%llu\t%llu\n", lines[i].kind, lines[i].waiter, lines[i].releaser,
-                (unsigned long long)lines[i].before_ns, (unsigned long long)lines[i].after_ns);
+        fprintf(file, "%s\t%d\t%d\t%llu\t%llu\t%ld\n", lines[i].kind, lines[i].waiter,
+                lines[i].releaser, (unsigned long long)lines[i].before_ns,
+                (unsigned long long)lines[i].after_ns, lines[i].n_sleeps);
     return fclose(file) == 0;
 }
 
@@ -124,7 +148,7 @@ CALL void hold(void)
 
 CALL void update(void)
 {
-    const uint64_t before_ns = now_ns();
+    const uint64_t before_ns = begin_wait_ns();
     pthread_mutex_lock(&mutex);
     log_wait("mutex", last_of_mutex, before_ns, now_ns());
     hold();
@@ -144,7 +168,7 @@ CALL void *mutex_thread(void *number)
 
 CALL void update_inner(void)
 {
-    const uint64_t before_ns = now_ns();
+    const uint64_t before_ns = begin_wait_ns();
     pthread_mutex_lock(&inner);
     log_wait("mutex", last_of_inner, before_ns, now_ns());
     hold();
@@ -160,7 +184,7 @@ CALL void *nested_thread(void *number)
             update_inner();
             continue;
         }
-        const uint64_t before_ns = now_ns();
+        const uint64_t before_ns = begin_wait_ns();
         pthread_mutex_lock(&mutex);
         log_wait("mutex", last_of_mutex, before_ns, now_ns());
         update_inner();
@@ -203,7 +227,7 @@ CALL void rw_release(void)
 /* Another reader may come and go until this one looks: only a writer knows for sure. */
 CALL void write_shared(void)
 {
-    const uint64_t before_ns = now_ns();
+    const uint64_t before_ns = begin_wait_ns();
     pthread_rwlock_wrlock(&rwlock);
     log_wait("rwlock", last_of_rwlock, before_ns, now_ns());
     hold();
@@ -256,7 +280,7 @@ CALL bool wait_for_work(struct worker *self)
     while (n_queued == 0 && !is_closed) {
         self->is_idle = true;
         self->giver = 0;
-        const uint64_t before_ns = now_ns();
+        const uint64_t before_ns = begin_wait_ns();
         pthread_cond_wait(&self->wanted, &queue);
         if (self->giver) /* else nobody woke it */
             log_wait("condition", self->giver, before_ns, now_ns());
@@ -333,7 +357,7 @@ CALL void *follower(void *number)
     pthread_mutex_lock(&queue);
     while (seen < n_rounds) {
         while (turn == seen) {
-            const uint64_t before_ns = now_ns();
+            const uint64_t before_ns = begin_wait_ns();
             const unsigned was = turn;
             pthread_cond_wait(&turned, &queue);
             if (turn != was)
@@ -370,7 +394,7 @@ CALL void *runner(void *argument)
     const unsigned number = (unsigned)(uintptr_t)argument, next = (number + 1) % THREADS;
     name("runner", number);
     for (unsigned i = 0; i < n_rounds; i++) {
-        const uint64_t before_ns = now_ns();
+        const uint64_t before_ns = begin_wait_ns();
         while (sem_wait(&workers[number].tickets) != 0)
             ;
         log_wait("semaphore", workers[number].giver, before_ns, now_ns());
@@ -394,15 +418,32 @@ CALL void run_semaphore(void)
  * -------------------------------- */
 
 static pthread_barrier_t barrier;
-static atomic_int last_of_round;
+static atomic_int last_of_round, marchers[THREADS];
 static atomic_uint n_there;
 
-/* The others have told that they come; some time later they are there. */
+/* Does that thread sleep? Of one that may lose its processor at any time, no clock can tell. */
+PLAIN bool sleeps(int tid)
+{
+    char path[64], text[128];
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", tid);
+    FILE *file = fopen(path, "r");
+    const size_t n = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file)
+        fclose(file);
+    text[n] = 0;
+    const char *name_end = strrchr(text, ')'); /* TID (NAME) STATE ... */
+    return name_end && strncmp(name_end, ") S", 3) == 0;
+}
+
+/* The others have told that they come; when they sleep, they are there. */
 CALL void come_last(unsigned round)
 {
     while (n_there < (round + 1) * (THREADS - 1))
         sched_yield();
-    work_us(1000);
+    for (unsigned i = 0; i < THREADS; i++)
+        while (marchers[i] != own_tid() && !sleeps(marchers[i]))
+            work_us(20);
+    work_us(500);
     last_of_round = own_tid();
 }
 
@@ -410,13 +451,14 @@ CALL void *marcher(void *argument)
 {
     const unsigned number = (unsigned)(uintptr_t)argument;
     name("marcher", number);
+    marchers[number] = own_tid();
     for (unsigned i = 0; i < n_rounds; i++) {
         const bool is_last = i % THREADS == number;
         if (is_last)
             come_last(i);
         else
             n_there++;
-        const uint64_t before_ns = now_ns();
+        const uint64_t before_ns = begin_wait_ns();
         pthread_barrier_wait(&barrier);
         if (!is_last)
             log_wait("barrier", last_of_round, before_ns, now_ns());
@@ -457,14 +499,14 @@ CALL void make_thread(unsigned number)
     child_tid = 0;
     start(&thread, child, (void *)(uintptr_t)number);
     while (child_tid == 0) {
-        const uint64_t before_ns = now_ns();
+        const uint64_t before_ns = begin_wait_ns();
         pthread_cond_wait(&born, &queue);
         if (child_tid)
             log_wait("condition", child_tid, before_ns, now_ns());
     }
     tid = child_tid;
     pthread_mutex_unlock(&queue);
-    const uint64_t before_ns = now_ns();
+    const uint64_t before_ns = begin_wait_ns();
     pthread_join(thread, NULL);
     log_wait("join", tid, before_ns, now_ns());
 }
@@ -483,7 +525,7 @@ static sem_t never;
 CALL void *monitor(void *unused)
 {
     name("monitor", 0);
-    const uint64_t before_ns = now_ns();
+    const uint64_t before_ns = begin_wait_ns();
     log_wait("semaphore", 0, before_ns, UINT64_MAX);
     while (sem_wait(&never) != 0)
         ;
@@ -494,7 +536,7 @@ CALL void poll_every_us(unsigned us)
 {
     for (unsigned i = 0; i < POLLS; i++) {
         const struct timespec period = { 0, (long)us * 1000 };
-        const uint64_t before_ns = now_ns();
+        const uint64_t before_ns = begin_wait_ns();
         nanosleep(&period, NULL);
         log_wait("timer", 0, before_ns, now_ns());
     }
