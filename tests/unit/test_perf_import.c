@@ -163,6 +163,34 @@ static void test_perf_records(void)
     kb_fini(&raw);
 }
 
+/* Frame pointers that lead out of what is mapped: what they find from there on is left out, but
+ * not the instruction itself, and nothing of a process of which no mapping is known. */
+static void test_perf_chains(void)
+{
+    static const uint64_t chain[] = { (uint64_t)-512, 0x401005, 0x7000, 0x401800 },
+                          jumped[] = { (uint64_t)-512, 0x7000, 0x401005 },
+                          within[] = { (uint64_t)-128, 0xffff0000, (uint64_t)-512, 0x401005, 0 };
+    struct kb records = { 0 };
+    pb_mmap(&records, 10, 0x401000, 0x1000, "/a/b", 0);
+    pb_clock(&records, 10, 10, 5000, 0, chain, 4);
+    pb_clock(&records, 10, 10, 5100, 0, jumped, 3);
+    pb_clock(&records, 10, 10, 5200, 0, within, 5);
+    pb_clock(&records, 10, 10, 5300, 0, chain, 4);
+    pb_clock(&records, 77, 77, 5400, 0, chain, 4);
+    struct kb file = pb_file(&records);
+    char *got = told(&file, "chains");
+    tap_ok(strstr(got, "sample b+0x1005 [clock] 1000 @0 ") != NULL, "nothing behind it");
+    tap_ok(strstr(got, "sample b+0x1005;0x7000 [clock] 1000 @100 ") != NULL, "the instruction");
+    tap_ok(strstr(got, "sample b+0x1005;[kernel]+0xffff0000 [clock] 1000 @200 ") != NULL,
+           "what the kernel does is not of the chain");
+    tap_ok(strstr(got, "sample 0x401800;0x7000;0x401005 [clock] 1000 @400 ") != NULL,
+           "nothing is mapped");
+    tap_ok(strstr(got, "note not_kept 3 (stacks of users whose frame pointers lead out") != NULL,
+           "each sample is counted");
+    free(got);
+    kb_fini(&records);
+}
+
 /* ---- trace.dat --------------------------------------------------------------------------------
  */
 
@@ -521,6 +549,7 @@ int main(int argc, char **argv)
         return write_corpus(argv[1], argv[2]);
     test_perf();
     test_perf_records();
+    test_perf_chains();
     test_trace();
     test_trace_lost();
     test_machines();

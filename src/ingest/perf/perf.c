@@ -188,7 +188,7 @@ static enum weft_code announce_clock(struct perf_convert *convert)
 /* ---- notes ------------------------------------------------------------------------------------
  */
 
-/* Stacks that were copied, but could not be walked to their end, and what helps. */
+/* Stacks that could not be walked to their end, and what helps. */
 static enum weft_code note_stacks(struct perf_convert *convert)
 {
     const struct perf_unwind_ends *ends = perf_unwind_ends(convert->stacks.unwinder);
@@ -209,6 +209,11 @@ static enum weft_code note_stacks(struct perf_convert *convert)
         code = kernel_note(&convert->kernel, WEFT_NOTE_NOT_KEPT, ends->n_no_stack, WEFT_NO_OFFSET,
                            "stacks of users that go on beyond their copies; perf record "
                            "--call-graph dwarf,65528 copies more");
+    if (code == WEFT_OK)
+        code =
+            kernel_note(&convert->kernel, WEFT_NOTE_NOT_KEPT, convert->stacks.n_cut, WEFT_NO_OFFSET,
+                        "stacks of users whose frame pointers lead out of the program; perf "
+                        "record --call-graph dwarf needs none");
     return code;
 }
 

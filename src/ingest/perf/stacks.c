@@ -34,7 +34,7 @@ void perf_stacks_fini(struct perf_stacks *stacks)
     free(stacks->unwound);
     weft_strtab_free(stacks->keys);
     weft_strtab_free(stacks->texts);
-    WEFT_VEC_FINI(&stacks->text_of);
+    WEFT_VEC_FINI(&stacks->made);
     weft_json_fini(&stacks->text);
     weft_json_fini(&stacks->key);
 }
@@ -63,17 +63,31 @@ static void add_frame(struct perf_frame *frames, size_t *n_frames, uint64_t addr
             (struct perf_frame){ .address = address, .back = back, .is_kernel = is_kernel };
 }
 
+/* Does a chain of frame pointers lead out of the program here? Where a function keeps other things
+ * in that register, the kernel follows them: no call returns to what it finds. The instruction that
+ * the chain begins with is known without it. */
+static bool leads_nowhere(const struct perf_space *space, size_t n_user, uint64_t address)
+{
+    return n_user > 0 && space->maps.n > 0 && !perf_space_find(space, address);
+}
+
 /* The frames of a chain, innermost first. What was walked replaces those of the user. */
-static size_t take_frames(const struct perf_stacks *stacks, const struct perf_sample *sample,
-                          uint16_t misc, bool is_big)
+static size_t take_frames(struct perf_stacks *stacks, const struct perf_space *space,
+                          const struct perf_sample *sample, uint16_t misc, bool is_big,
+                          bool *is_cut)
 {
     bool is_kernel = (misc & MISC_CPU_MODE) == MISC_KERNEL;
-    size_t n_frames = 0;
+    size_t n_frames = 0, n_user = 0;
+    *is_cut = false;
     for (uint64_t k = 0; k < sample->n_chain && n_frames < PERF_MOST_FRAMES; k++) {
         const uint64_t address = kernel_load_u64(sample->chain + 8 * k, is_big);
-        if (address >= CONTEXT_FIRST)
+        if (address >= CONTEXT_FIRST) {
             is_kernel = address == CONTEXT_KERNEL || (is_kernel && address != CONTEXT_USER);
-        else if (is_kernel || stacks->n_unwound == 0)
+            continue;
+        }
+        if (!is_kernel && stacks->n_unwound == 0)
+            *is_cut = *is_cut || leads_nowhere(space, n_user++, address);
+        if (is_kernel || (stacks->n_unwound == 0 && !*is_cut))
             add_frame(stacks->frames, &n_frames, address, n_frames > 0, is_kernel);
     }
     for (size_t k = 0; k < stacks->n_unwound; k++)
@@ -84,9 +98,10 @@ static size_t take_frames(const struct perf_stacks *stacks, const struct perf_sa
 }
 
 static bool make_text(struct perf_stacks *stacks, const struct perf_space *space,
-                      const struct perf_sample *sample, uint16_t misc, bool is_big, uint32_t *id)
+                      const struct perf_sample *sample, uint16_t misc, bool is_big,
+                      struct perf_stack *made)
 {
-    const size_t n_frames = take_frames(stacks, sample, misc, is_big);
+    const size_t n_frames = take_frames(stacks, space, sample, misc, is_big, &made->is_cut);
     weft_json_reset(&stacks->text);
     for (size_t k = n_frames; k-- > 0;) {
         struct weft_str name;
@@ -97,7 +112,8 @@ static bool make_text(struct perf_stacks *stacks, const struct perf_space *space
         weft_json_put(&stacks->text, name.bytes, name.n_bytes);
     }
     const struct weft_str text = { stacks->text.bytes, stacks->text.n_bytes };
-    return !stacks->text.has_failed && weft_strtab_intern(stacks->texts, text, id, NULL) == WEFT_OK;
+    return !stacks->text.has_failed &&
+           weft_strtab_intern(stacks->texts, text, &made->text, NULL) == WEFT_OK;
 }
 
 /* ---- stacks -----------------------------------------------------------------------------------
@@ -141,11 +157,12 @@ bool perf_stack_of(struct perf_stacks *stacks, const struct perf_sample *sample,
         sample->n_stack ? perf_unwind(stacks->unwinder, space, sample, is_big, stacks->unwound) : 0;
     if (!make_key(stacks, space, sample, misc, &key))
         return false;
-    if (key == stacks->text_of.n) {
-        uint32_t *place = WEFT_VEC_PUSH(&stacks->text_of);
+    if (key == stacks->made.n) {
+        struct perf_stack *place = WEFT_VEC_PUSH(&stacks->made);
         if (!place || !make_text(stacks, space, sample, misc, is_big, place))
             return false;
     }
-    *text = weft_strtab_get(stacks->texts, stacks->text_of.items[key]);
+    *text = weft_strtab_get(stacks->texts, stacks->made.items[key].text);
+    stacks->n_cut += stacks->made.items[key].is_cut;
     return true;
 }

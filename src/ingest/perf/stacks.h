@@ -19,6 +19,11 @@ struct perf_frame {
     bool is_kernel;
 };
 
+struct perf_stack {
+    uint32_t text;
+    bool is_cut; /* frame pointers led out of the program */
+};
+
 struct perf_stacks {
     struct perf_frame *frames; /* PERF_MOST_FRAMES, of the stack in work */
     uint64_t *unwound;         /* PERF_MOST_UNWOUND, likewise: the user's part */
@@ -26,11 +31,12 @@ struct perf_stacks {
     struct perf_unwinder *unwinder;
     struct perf_symbols symbols;
     struct perf_spaces spaces;
-    struct weft_strtab *keys; /* (version of the space, addresses) -> index in `text_of` */
+    struct weft_strtab *keys; /* (version of the space, addresses) -> index in `made` */
     struct {
-        uint32_t *items;
+        struct perf_stack *items;
         size_t n, cap;
-    } text_of;
+    } made;
+    uint64_t n_cut; /* samples whose stack is */
     struct weft_strtab *texts;
     struct weft_json_text text, key; /* being made */
 };

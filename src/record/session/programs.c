@@ -21,7 +21,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { STALE_SECONDS = 60 };
+/* Maps are read again at the 1st, 2nd, 4th, 8th ... time that is due after a change, and then each:
+ */
+enum { STALE_SECONDS = 60, SELDOM_LOOKS = 64 };
 
 static enum weft_code no_memory(struct weft_err *err)
 {
@@ -233,10 +235,48 @@ static enum maps_found read_maps(struct programs *programs, const struct program
     return is_then ? MAPS_THEN : has_now ? MAPS_NOW : MAPS_NONE;
 }
 
+/* The same for the same files in the same places. */
+static uint64_t mark_of(struct weft_str maps)
+{
+    static const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
+    struct proc_map map;
+    uint64_t mark = 1;
+    while (proc_next_map(&maps, &map)) {
+        mark = (mark ^ map.begin) * odd;
+        mark = (mark ^ map.end) * odd;
+        mark = (mark ^ map.file_off) * odd;
+        for (size_t k = 0; k < map.path.n_bytes; k++)
+            mark = (mark ^ (unsigned char)map.path.bytes[k]) * odd;
+    }
+    return mark;
+}
+
+static struct program *find_program(const struct programs *programs, uint32_t pid)
+{
+    for (size_t k = 0; k < programs->programs.n; k++)
+        if (programs->programs.items[k].pid == pid)
+            return &programs->programs.items[k];
+    return NULL;
+}
+
+/* Was this told of the process already? Now it is. */
+static bool is_told(const struct programs *programs, const struct program_news *news,
+                    struct weft_str maps)
+{
+    struct program *program = find_program(programs, news->pid);
+    const uint64_t mark = mark_of(maps);
+    const bool is_same = program && !news->is_new && program->maps_mark == mark;
+    if (program)
+        program->maps_mark = mark;
+    return is_same;
+}
+
 static enum weft_code put_maps(struct programs *programs, const struct program_news *news,
                                struct weft_err *err)
 {
     const struct weft_str maps = maps_of(&programs->maps);
+    if (is_told(programs, news, maps))
+        return WEFT_OK;
     const enum weft_code code =
         put_text(programs, WEFT_PIECE_MAPS, news->is_new ? 0 : 1, news->pid, maps, err);
     trigger_forget(programs->reading.trigger, news->pid);
@@ -298,10 +338,10 @@ static enum weft_code tell_end(struct programs *programs, uint32_t pid, struct w
 
 static struct program *program_of(struct programs *programs, uint32_t pid)
 {
-    for (size_t k = 0; k < programs->programs.n; k++)
-        if (programs->programs.items[k].pid == pid)
-            return &programs->programs.items[k];
-    struct program *program = WEFT_VEC_PUSH(&programs->programs);
+    struct program *program = find_program(programs, pid);
+    if (program)
+        return program;
+    program = WEFT_VEC_PUSH(&programs->programs);
     if (!program)
         return NULL;
     *program = (struct program){ .pid = pid, .pidfd = -1 };
@@ -557,11 +597,21 @@ static enum weft_code drop_programs(struct programs *programs, struct weft_err *
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
+/* May something else be mapped than was told? The program tells that it will load a library, and
+ * that may take its time; the C library loads some of its own, and tells nobody. */
+static bool may_have_loaded(struct ring_file *file)
+{
+    if (ring_file_modules_changed(file))
+        file->n_looks = 0;
+    const uint32_t n = file->n_looks++;
+    return (n & (n - 1)) == 0 || n % SELDOM_LOOKS == 0;
+}
+
 static enum weft_code read_file(struct programs *programs, struct ring_file *file, bool is_due,
                                 struct weft_err *err)
 {
     enum weft_code code = WEFT_OK;
-    if (is_due && !file->is_over && ring_file_modules_changed(file))
+    if (is_due && !file->is_over && may_have_loaded(file))
         code = programs_tell(programs, &(struct program_news){ .pid = file->pid }, err);
     return code == WEFT_OK ? ring_file_read(file, &programs->reading, is_due || file->is_over, err)
                            : code;

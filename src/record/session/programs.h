@@ -15,8 +15,8 @@ struct program {
     uint32_t pid;
     int pidfd;    /* -1: none */
     bool is_gone; /* its last words were read */
-    bool is_told; /* the PROCESS piece was put */
     uint32_t n_files;
+    uint64_t maps_mark; /* of what was mapped when that was last told */
 };
 
 struct programs {
@@ -62,7 +62,7 @@ struct program_news {
     uint32_t pid_namespace; /* of its own numbers, if that is another one; else 0 */
     uint64_t start_ns;      /* of the program that it runs */
     const char *name;       /* of its ring file; NULL: it has none */
-    bool is_new;  /* it runs a program that was not told of; else only its maps have changed */
+    bool is_new;  /* it runs a program that was not told of; else only its maps may have changed */
     bool is_past; /* it runs another program by now, or is gone */
 };
 

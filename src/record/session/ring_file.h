@@ -43,6 +43,7 @@ struct ring_file {
     struct ring_slot *slots;
     uint32_t n_used;       /* slots beyond are not looked at often */
     uint32_t n_modules;    /* as last seen */
+    uint32_t n_looks;      /* at what is mapped, or not, since then */
     bool is_broken;        /* not what it should be: left alone */
     bool is_over;          /* its program is gone, or runs another one: read once more */
     uint64_t lost_records; /* so far */
