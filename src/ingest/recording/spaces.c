@@ -360,17 +360,43 @@ uint64_t rec_image_end(const struct rec_spaces *spaces, uint32_t pid, uint32_t i
     return next == REC_NO_IMAGE ? UINT64_MAX : spaces->images.items[next].from_ns;
 }
 
-const struct rec_mapping *rec_mapping_of(const struct rec_spaces *spaces, uint32_t image,
-                                         uint64_t address)
+static const struct rec_mapping *find_before(const struct rec_spaces *spaces, uint32_t image,
+                                             uint64_t address)
 {
     const struct rec_image *images = spaces->images.items;
     const struct rec_mapping *found = NULL;
-    int step = 0;
-    for (uint32_t k = image; !found && k != REC_NO_IMAGE && step < MOST_STEPS; k = images[k].next)
-        step += (found = find(&images[k], address)) == NULL;
-    step = 0;
-    for (uint32_t k = image; !found && k != REC_NO_IMAGE && step < MOST_STEPS; k = images[k].before)
-        step += (found = find(&images[k], address)) == NULL;
+    for (int step = 0; !found && image != REC_NO_IMAGE && step < MOST_STEPS; step++) {
+        found = find(&images[image], address);
+        image = images[image].before;
+    }
+    return found;
+}
+
+static const struct rec_mapping *find_later(const struct rec_spaces *spaces, uint32_t image,
+                                            uint64_t address)
+{
+    const struct rec_image *images = spaces->images.items;
+    const struct rec_mapping *found = NULL;
+    for (int step = 0; !found && image != REC_NO_IMAGE && step < MOST_STEPS; step++) {
+        found = find(&images[image], address);
+        image = images[image].next;
+    }
+    return found;
+}
+
+const struct rec_mapping *rec_mapping_of(const struct rec_spaces *spaces, uint32_t image,
+                                         uint64_t address)
+{
+    const struct rec_process *process =
+        image == REC_NO_IMAGE ? NULL : rec_process_of(spaces, spaces->images.items[image].pid);
+    const struct rec_mapping *found = find_later(spaces, image, address);
+    if (!found)
+        found = find_before(spaces, image, address);
+    for (int step = 0; !found && process && step < MOST_STEPS; step++) {
+        process = rec_process_of(spaces, process->parent);
+        if (process)
+            found = find_before(spaces, process->last_image, address);
+    }
     return found;
 }
 
