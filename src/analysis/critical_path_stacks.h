@@ -18,8 +18,9 @@ void weft_path_stacks_free(struct weft_path_stacks *stacks);
 
 /* The stack of a thread in [from_ns, to_ns]: of most weight, then in most samples, then the
  * earliest; for a wait the last one at its begin or before. Empty if there is none. Lives as
- * `stacks`, which keeps one copy of each. Reads a block of events or two; the last 16 stay decoded.
- */
+ * `stacks`, which keeps one copy of each. Reads a block of events or two, of those that hold
+ * samples; the last 16 stay decoded. A thread's blocks are put in order when it is first asked for:
+ * O(blocks log blocks). */
 WEFT_CHECKED enum weft_code weft_path_stack(struct weft_path_stacks *stacks, uint32_t thread_id,
                                             uint64_t from_ns, uint64_t to_ns, bool is_wait,
                                             struct weft_str *stack, struct weft_err *err);
