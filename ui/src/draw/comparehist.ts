@@ -42,9 +42,14 @@ export interface Tick {
 function linearValues(low: number, high: number, room: number): number[] {
   const least = (high - low) / room;
   const power = 10 ** Math.floor(Math.log10(least));
-  const step = [1, 2, 5, 10].map(m => m * power).find(one => one >= least)!;
-  const values: number[] = [];
-  for (let i = Math.ceil(low / step); i * step <= high; i++) values.push(i * step);
+  const steps = [10, 5, 2, 1, 0.5, 0.2].map(m => m * power);
+  let values: number[] = [];
+  // the smallest that there is room for, but two values tell a scale
+  for (const step of steps) {
+    if (step < least && values.length > 1) break;
+    values = [];
+    for (let i = Math.ceil(low / step); i * step <= high; i++) values.push(i * step);
+  }
   return values;
 }
 
@@ -165,7 +170,7 @@ class HistPainter {
       const at = HIST_SIDE + x;
       this.fill(theme.ink3, at, at + 1, this.bottom, this.bottom + 4);
       const words = shortWords(valueWords(value, this.scene.unit));
-      if (at - last < TICK_GAP * 0.8 || at > width - 8 || words === said) continue;
+      if (at - last < TICK_GAP * 0.7 || at > width - 4 || words === said) continue;
       this.words(words, Math.min(width - 18, at), this.bottom + 10, 'center');
       [last, said] = [at, words];
     }

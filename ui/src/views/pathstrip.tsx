@@ -11,6 +11,7 @@ import { layoutStrip, LINE, partAt } from '../lib/pathlayout';
 import type { StripLayout, StripPart } from '../lib/pathlayout';
 import type { Paths } from '../state/path';
 import { useClientHeight } from './canvas';
+import { LongName } from './longname';
 import { Key } from './parts';
 import { LookSwatch, tipStyle, usePathCanvas, usePaths, usePathState } from './pathuse';
 
@@ -43,7 +44,7 @@ function PartLabel({ part, top }: { part: StripPart; top: number }): JSX.Element
           onClick={() => paths.choose(part.index)}
         >
           <span class="clip">
-            <b>{part.index + 1}</b> {name}
+            <b>{part.index + 1}</b> <LongName name={name} title="" />
           </span>{' '}
           {number && <span>{number}</span>} <small>{duration(span.t1 - span.t0)}</small>
         </button>
