@@ -63,6 +63,8 @@ export function elide(name: string, fits: (text: string) => boolean): string {
 /** A C++ name as people say it: without its return type, its arguments and those of templates. */
 export function plainName(name: string): string {
   if (!/[<(]/.test(name)) return name;
+  const remark = /^(.+?)( \([\w ]+\))$/.exec(name); // "(inlined)"
+  if (remark && !remark[1]!.endsWith(')')) return plainName(remark[1]!) + remark[2]!;
   const whole = name.replace(/\{lambda\([^{}]*\)(#\d+)\}(::operator\(\))?/g, '{lambda$1}');
   const plain = dropTemplates(dropArguments(whole));
   return plain.replace(/^(?:auto|[\w:*&]+) (?=[\w~{][\w:~{}#()]*$)/, '') || name;

@@ -346,6 +346,7 @@ export function CompareFlame({ scope, what }: { scope: FlameScope; what: string 
     [diff, width, statistic],
   );
   flameRef.current = flame;
+  useEffect(() => setOver(null), [diff]); // what was pointed at may be another box now
   useEffect(() => {
     const view = scroller.current;
     const shown = view && flame ? widestOf(executions, diff, node) : -1;

@@ -223,8 +223,9 @@ function RankedTable({ executions, compared }: RankedOf): JSX.Element {
       <h2>
         Ranked differences{' '}
         <small>
-          exclusive, mean of an execution; p adjusted over {plural(ranked.length, 'node')}; 95 % by{' '}
-          {methodOf(compared)}
+          exclusive, mean of an execution
+          {shown > 0 &&
+            `; p adjusted over ${plural(ranked.length, 'node')}; 95 % by ${methodOf(compared)}`}
         </small>
       </h2>
       <div
@@ -314,7 +315,7 @@ function RankedTable({ executions, compared }: RankedOf): JSX.Element {
                 <td colSpan={3} class="dim">
                   {rest > 0
                     ? `${shown} of ${ranked.length}; others at most ${duration(rest)}`
-                    : `all ${plural(ranked.length, 'node')}`}
+                    : shown > 0 && `all ${plural(ranked.length, 'node')}`}
                 </td>
               </tr>
             )}
@@ -470,7 +471,6 @@ function PartsLegend({ executions }: { executions: Executions }): JSX.Element {
   );
   return (
     <span class="cmp-parts-legend" title={own.map(metricWords).join(', ')}>
-      {own.length === 0 && 'duration'}
       {own.map(name => (
         <span key={name}>
           <i class={`part-${name}`} aria-hidden="true" />{' '}
@@ -671,9 +671,7 @@ export function ExecutionTable({ executions }: { executions: Executions }): JSX.
               <th scope="col" class="num cmp-time">
                 start
               </th>
-              <th scope="col" class="cmp-of">
-                <PartsLegend executions={executions} />
-              </th>
+              <th scope="col">of which</th>
               <th scope="col" class="num cmp-time" aria-sort="descending">
                 duration
               </th>
@@ -711,6 +709,7 @@ export function ExecutionTable({ executions }: { executions: Executions }): JSX.
         </table>
       </div>
       <p class="remark">
+        <PartsLegend executions={executions} />
         {integer(rows.length)} of {plural(executions.n, 'execution')} listed, slowest first
         {executions.damaged > 0 &&
           `; ${plural(executions.damaged, 'damaged row')} of the database left out`}

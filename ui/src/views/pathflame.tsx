@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The path shown as an enhanced calling context tree: what stands for its time, on whichever thread.
 import type { JSX } from 'preact';
-import { useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { ECCT_LEVEL, paintEcct } from '../draw/ecct';
 import type { FrameLook } from '../draw/ecct';
 import type { Pane } from '../draw/pane';
@@ -136,6 +136,7 @@ export function PathFlame(): JSX.Element {
     [tree, width],
   );
   flameRef.current = flame;
+  useEffect(() => setOver(null), [tree]); // what was pointed at is of another path
   const at = (event: MouseEvent): number => {
     const box = holder.current!.getBoundingClientRect();
     const level = Math.floor((event.clientY - box.top + top) / ECCT_LEVEL);
