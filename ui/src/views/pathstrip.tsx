@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The paths, one below the other, from a common start.
 import type { JSX } from 'preact';
-import { useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { paintPaths, STRIP_AXIS } from '../draw/pathstrip';
 import { duration, exact, percent } from '../lib/format';
 import { causeOf, placeOf, segmentAt, segmentSentence } from '../lib/path';
@@ -253,6 +253,17 @@ export function PathStrip({ onOpen }: { onOpen: () => void }): JSX.Element {
     setPress({ ...press, isDrag, to: x, x: press.isPan && isDrag ? x : press.x });
     if (isDrag) setOver(null);
   };
+  const isPressed = press !== null;
+  useEffect(() => {
+    if (!isPressed) return;
+    const giveUp = (event: KeyboardEvent): void => {
+      if (event.key !== 'Escape') return;
+      event.stopPropagation();
+      setPress(null);
+    };
+    addEventListener('keydown', giveUp, true);
+    return () => removeEventListener('keydown', giveUp, true);
+  }, [isPressed]);
   const up = (event: PointerEvent): void => {
     if (!press) return;
     setPress(null);
@@ -300,6 +311,7 @@ export function PathStrip({ onOpen }: { onOpen: () => void }): JSX.Element {
             }}
             onPointerMove={move}
             onPointerUp={up}
+            onPointerCancel={() => setPress(null)}
             onPointerLeave={() => setOver(null)}
             onWheel={event => {
               if (!event.ctrlKey) return;

@@ -166,11 +166,7 @@ export function PathTables(): JSX.Element {
     >
       <SumTable title="By cause" remark="unexplained is what nothing tells" rows={causes} />
       <SumTable title="By thread" remark="on whichever the path was" rows={threads} />
-      <SumTable
-        title="By function and span"
-        remark="running and waiting; a span holds what is called in it"
-        rows={functions}
-      />
+      <SumTable title="By function and span" remark="a span holds its functions" rows={functions} />
       <SumTable
         title="By lock and wake-up"
         remark="waits that the path went through"

@@ -107,6 +107,12 @@ async function paths(ok, browser, server) {
   await page.mouse.move(box.x + 100, box.y + 54);
   await page.mouse.down();
   await page.mouse.move(box.x + 300, box.y + 54, { steps: 4 });
+  await page.keyboard.press('Escape');
+  await page.mouse.up();
+  ok(!(await fragmentOf(page)).includes('cpview='), 'Esc takes a drag over the path back');
+  await page.mouse.move(box.x + 100, box.y + 54);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 300, box.y + 54, { steps: 4 });
   await page.mouse.up();
   ok((await fragmentOf(page)).includes('cpview='), 'a drag zooms');
   await page.keyboard.press('0');
