@@ -477,6 +477,9 @@ function PartsLegend({ executions }: { executions: Executions }): JSX.Element {
           {metricWords(name).replace('blocked ', '')}
         </span>
       ))}
+      <span>
+        <i class="part-rest" aria-hidden="true" /> other
+      </span>
     </span>
   );
 }
