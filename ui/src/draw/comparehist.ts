@@ -17,6 +17,7 @@ export const HIST_AXIS = 18; // px for the values
 const TOP = 4;
 const LABEL = 12; // px of a line of words
 const TICK_GAP = 62;
+const WORD_GAP = 8; // between the words of two ticks
 
 export interface CompareHistScene {
   bins: MetricBins;
@@ -42,9 +43,14 @@ export interface Tick {
 function linearValues(low: number, high: number, room: number): number[] {
   const least = (high - low) / room;
   const power = 10 ** Math.floor(Math.log10(least));
-  const step = [1, 2, 5, 10].map(m => m * power).find(one => one >= least)!;
-  const values: number[] = [];
-  for (let i = Math.ceil(low / step); i * step <= high; i++) values.push(i * step);
+  const steps = [10, 5, 2, 1, 0.5, 0.2].map(m => m * power);
+  let values: number[] = [];
+  // the smallest that there is room for, but two values tell a scale
+  for (const step of steps) {
+    if (step < least && values.length > 1) break;
+    values = [];
+    for (let i = Math.ceil(low / step); i * step <= high; i++) values.push(i * step);
+  }
   return values;
 }
 
@@ -147,7 +153,7 @@ class HistPainter {
   }
 
   private values(): void {
-    const { theme, width } = this.pane;
+    const { theme, width, text, dpr } = this.pane;
     this.fill(theme.line2, HIST_SIDE, width, this.bottom, this.bottom + 1);
     let last = -Infinity;
     let said = '';
@@ -159,15 +165,17 @@ class HistPainter {
         this.bottom + 10,
         'center',
       );
-      last = HIST_SIDE + 12;
+      last = HIST_SIDE + 24;
     }
     for (const { value, x } of valueTicks(this.scene.bins, this.axis, this.width)) {
       const at = HIST_SIDE + x;
       this.fill(theme.ink3, at, at + 1, this.bottom, this.bottom + 4);
       const words = shortWords(valueWords(value, this.scene.unit));
-      if (at - last < TICK_GAP * 0.8 || at > width - 8 || words === said) continue;
-      this.words(words, Math.min(width - 18, at), this.bottom + 10, 'center');
-      [last, said] = [at, words];
+      const half = text.width(`400 ${10 * dpr}px ${theme.font}`, words) / dpr / 2;
+      const middle = Math.min(width - half - 1, at);
+      if (middle - half < last + WORD_GAP || at > width - 4 || words === said) continue;
+      this.words(words, middle, this.bottom + 10, 'center');
+      [last, said] = [middle + half, words];
     }
   }
 

@@ -32,7 +32,7 @@ export interface EcctScene {
   scrollTop: number;
   /** By node of the tree. */
   lookOf: (node: number) => FrameLook;
-  /** From the longest to the shortest: the first that fits is drawn. */
+  /** From the one that says most to the shortest: the first that fits is drawn. */
   labelsOf: (node: number) => readonly string[];
   /** null: nothing is searched. */
   isHit: ((node: number) => boolean) | null;
@@ -117,9 +117,26 @@ class EcctPainter {
     }
     const words = scene.labelsOf(node);
     const inset = isThread ? HAND_OVER : 0;
-    const isBelow = below >= LABEL_LEAST * dpr; // then it stands on the ground, and ends before its own
-    if (isBelow) this.label(words, { ...rect, w: below }, ground, false, isBold, inset);
-    else if (below === 0) this.label(words, rect, fill, isHatched, isBold, inset);
+    if (below === 0) return this.label(words, rect, fill, isHatched, isBold, inset);
+    // not over two fills: on the ground, unless its own part has room for more of it
+    const onGround = { ...rect, w: below };
+    const isOwn = this.bestOf(words, own, isBold, 0) < this.bestOf(words, onGround, isBold, inset);
+    if (isOwn) this.label(words, own, fill, isHatched, isBold, 0);
+    else this.label(words, onGround, ground, false, isBold, inset);
+  }
+
+  private fontOf(isBold: boolean): string {
+    const { theme, dpr } = this.pane;
+    return `${isBold ? 600 : 400} ${Math.round(11 * dpr)}px ${theme.font}`;
+  }
+
+  /** The first of the labels that fits; none: the fewer, the more room there is. */
+  private bestOf(words: readonly string[], rect: Rect, isBold: boolean, inset: number): number {
+    const { text, dpr } = this.pane;
+    const room = rect.w - (2 * INSET + inset) * dpr;
+    const font = this.fontOf(isBold);
+    const fits = words.findIndex(one => text.width(font, one) <= room);
+    return fits >= 0 ? fits : words.length + 1 / Math.max(1, rect.w);
   }
 
   /** Nodes that are too narrow one by one, and what is known only in sum. */
@@ -138,9 +155,9 @@ class EcctPainter {
     isBold: boolean,
     inset: number,
   ): void {
-    const { ctx, theme, text, dpr } = this.pane;
+    const { ctx, text, dpr } = this.pane;
     if (rect.w < LABEL_LEAST * dpr || words.length === 0) return;
-    const font = `${isBold ? 600 : 400} ${Math.round(11 * dpr)}px ${theme.font}`;
+    const font = this.fontOf(isBold);
     const room = rect.w - (2 * INSET + inset) * dpr;
     const fits = words.find(one => text.width(font, one) <= room);
     const shown = fits ?? text.fit(font, words.at(-1)!, room);

@@ -101,7 +101,8 @@ class StripPainter {
       ctx.fillStyle = theme.ink2;
       ctx.font = `${isFull ? 600 : 400} ${10 * dpr}px ${theme.font}`;
       ctx.textAlign = x < 20 ? 'left' : x > width - 20 ? 'right' : 'center';
-      ctx.fillText(label, Math.round(x * dpr), Math.round(9 * dpr));
+      const inset = x < 20 ? 4 : x > width - 20 ? -4 : 0; // off the edge
+      ctx.fillText(label, Math.round((x + inset) * dpr), Math.round(9 * dpr));
     }
   }
 
@@ -227,7 +228,7 @@ class StripPainter {
     const isDown = to.y > from.y;
     const y0 = this.y(isDown ? from.y + 2 + BAR : from.y + 2);
     const y1 = this.y(isDown ? to.y + 2 : to.y + 2 + BAR);
-    ctx.fillStyle = theme.ink2;
+    ctx.fillStyle = hasHead ? theme.ink2 : theme.line2; // many are pale: they do not hide the bars
     const line = Math.max(1, Math.round(dpr));
     ctx.fillRect(x, Math.min(y0, y1), line, Math.abs(y1 - y0));
     if (!hasHead || Math.abs(y1 - y0) < 4 * dpr) return;

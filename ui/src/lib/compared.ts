@@ -3,7 +3,7 @@
 import { contextOf } from './compare';
 import type { Executions, Frame, MetricUnit } from './compare';
 import { bytes, duration, integer, percent } from './format';
-import { isNamed } from './names';
+import { isNamed, plainName, splitName } from './names';
 
 /** Columns by node that has a value in A or B, or below it. Differences are B - A, ns. */
 export interface ComparedNodes {
@@ -149,7 +149,13 @@ export function whereOf(frames: readonly Frame[]): Where {
 }
 
 const nameOf = ({ place, state, lock }: Where): string =>
-  [state, lock && `for ${lock}`, place && `in ${place}`].filter(Boolean).join(' ');
+  [state, lock && `for ${lock}`, place && `in ${plainName(place)}`].filter(Boolean).join(' ');
+
+/** What is read of a name where there is little room; an address keeps its program. */
+export function lastOf(name: string): string {
+  const [scope, last] = splitName(name);
+  return last.startsWith('+0x') ? scope + last : last;
+}
 
 /** How intervals and p-values came about. */
 export const methodOf = ({ isByRuns }: Compared): string =>
@@ -207,7 +213,7 @@ export function verdictOf(executions: Executions, compared: Compared, what: stri
 export function causeWords(executions: Executions, cause: ComparedCause): string {
   if (cause.node < 0) return 'nothing stands out';
   const where = whereOf(contextOf(executions, cause.node));
-  return nameOf(where) || 'its own time';
+  return nameOf({ ...where, place: lastOf(where.place) }) || 'its own time';
 }
 
 /* ---- export ---------------------------------------------------------------------------------- */

@@ -51,7 +51,8 @@ export function percent(share: number): string {
 
 /** The same with its sign: what goes the other way is less than nothing of a sum. */
 export function signedPercent(share: number): string {
-  return share < 0 ? `\u2212${percent(-share)}` : percent(share);
+  if (share < 0 && share > -0.001) return `>${NBSP}${MINUS}0.1${NBSP}%`;
+  return share < 0 ? `${MINUS}${percent(-share)}` : percent(share);
 }
 
 /** 4,400 x, 1.5 x */

@@ -60,6 +60,30 @@ export function elide(name: string, fits: (text: string) => boolean): string {
   return elideMiddle(shorter[shorter.length - 1] ?? plain, fits);
 }
 
+/** A C++ name as people say it: without its return type, its arguments and those of templates. */
+export function plainName(name: string): string {
+  if (!/[<(]/.test(name)) return name;
+  const remark = /^(.+?)( \([\w ]+\))$/.exec(name); // "(inlined)"
+  if (remark && !remark[1]!.endsWith(')')) return plainName(remark[1]!) + remark[2]!;
+  const whole = name.replace(/\{lambda\([^{}]*\)(#\d+)\}(::operator\(\))?/g, '{lambda$1}');
+  const plain = dropTemplates(dropArguments(whole));
+  return plain.replace(/^(?:auto|[\w:*&]+) (?=[\w~{][\w:~{}#()]*$)/, '') || name;
+}
+
+/** What a name is in, with the last "::" or the name of the program before an address, and what is
+ * to be read of it when there is little room. */
+export function splitName(name: string): [scope: string, last: string] {
+  const address = /^(.+)(\+0x[0-9a-f]+)$/.exec(name);
+  if (address) return [address[1]!, address[2]!];
+  const plain = plainName(name);
+  const parts = plain.split('::');
+  // a lambda is called like what it is in
+  let from = parts.length - 1;
+  while (from > 0 && /^(?:operator\(\)|\{lambda.*|\(anonymous.*)/.test(parts[from]!)) from--;
+  const last = parts.slice(from).join('::');
+  return [plain.slice(0, plain.length - last.length), last];
+}
+
 /** A prefix that at least 80 % of the names share and that ends at a word's end; else empty. */
 export function commonPrefix(names: readonly string[]): string {
   if (names.length < 5) return '';

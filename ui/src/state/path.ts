@@ -282,6 +282,6 @@ export function showInTimeline(app: App, thread: number, span: Span): void {
 /** Threads for a list to choose from, those with most events first. */
 export function threadsToPick(served: Served): { id: number; words: string }[] {
   return [...served.threads]
-    .sort((a, b) => b.events + b.calls - a.events - a.calls || a.id - b.id)
+    .sort((a, b) => b.calls - a.calls || b.events - a.events || a.id - b.id)
     .map(({ id, name, label }) => ({ id, words: name === '' ? label : `${name} ${label}` }));
 }

@@ -21,7 +21,7 @@ import { CompareFlame, filterByNode, useDiff } from './compareflame';
 import { GroupColumn } from './comparegroup';
 import { SubjectList } from './comparesource';
 import { ExecutionTable, Ranked } from './comparetables';
-import { CompareContext, metricWords, useCompare, useCompareState } from './compareuse';
+import { chartWords, CompareContext, metricWords, useCompare, useCompareState } from './compareuse';
 import type { CompareScope } from './compareuse';
 import { copyExact } from './functionsuse';
 import { Key, Sentence } from './parts';
@@ -136,7 +136,7 @@ function Tools({ executions }: { executions: Executions }): JSX.Element {
               aria-pressed="true"
               onClick={() => compare.toggleChart(chart)}
             >
-              in {contextOf(executions, Number(chart.slice(1))).at(-1)?.name}
+              {chartWords(executions, chart)}
             </button>
           ))}
         {told.length > MOST_METRICS && (

@@ -8,7 +8,7 @@ import type { FrameLook } from '../draw/ecct';
 import type { Pane } from '../draw/pane';
 import { contextOf } from '../lib/compare';
 import type { Executions } from '../lib/compare';
-import { isUnsure, pWords, signed, stepOf, valueWords } from '../lib/compared';
+import { isUnsure, lastOf, pWords, signed, stepOf, valueWords } from '../lib/compared';
 import type { Compared } from '../lib/compared';
 import {
   depthOf,
@@ -23,13 +23,13 @@ import type { DiffTree } from '../lib/compareflame';
 import { boxAt, layoutFlame } from '../lib/flame';
 import type { Flame } from '../lib/flame';
 import { duration, integer, plural } from '../lib/format';
-import { commonPrefix, stripPrefix } from '../lib/names';
+import { commonPrefix, plainName, splitName, stripPrefix } from '../lib/names';
 import { matchesName, parseQuery } from '../lib/search';
 import type { Compare } from '../state/compare';
 import { useClientHeight } from './canvas';
 import { Key } from './parts';
 import { tipStyle } from './pathuse';
-import { useCompareCanvas, useCompareState } from './compareuse';
+import { useCompare, useCompareCanvas, useCompareState } from './compareuse';
 import { usePart } from './use';
 
 export interface FlameScope {
@@ -69,29 +69,37 @@ export function lookAt(pane: Pane, scope: FlameScope, at: number): FrameLook {
 }
 
 const VERB: Record<string, string> = {
-  thread: 'goes on in thread ',
   lock: 'for ',
-  function: '',
-  state: '',
 };
+
+/** A name from its plain form to what is read of it alone. */
+function formsOf(kind: string, name: string, prefix: string): string[] {
+  if (kind === 'thread') return [`goes on in thread ${name}`, `in ${name}`, name];
+  if (kind === 'state') return [name, name.replace(/^blocked: /, '')];
+  if (kind !== 'function') return [`${VERB[kind]}${name}`];
+  const plain = plainName(stripPrefix(name, prefix));
+  const [scope, last] = splitName(plain);
+  return scope === '' || last.startsWith('+0x') ? [plain] : [plain, last];
+}
 
 export function labelsAt(scope: FlameScope, at: number, prefix: string): string[] {
   const { kind, name } = scope.diff.nodes[scope.diff.tree.fn[at]!]!;
-  const words = `${VERB[kind]}${kind === 'function' ? stripPrefix(name, prefix) : name}`;
+  const forms = formsOf(kind, name, prefix);
   const mean = duration(scope.diff.tree.sum[at]!);
   const place = placeAt(scope, at);
   const box = scope.diff.tree.fn[at]!;
   const own = scope.diff.difference[box]!;
   const { low, high } = scope.compared.nodes;
-  const long = `${words}  ${mean}`;
+  const withAll = (rest: string): string[] => forms.map(words => `${words}  ${mean}${rest}`);
   const isOwn = scope.diff.tree.self[at]! > scope.diff.tree.sum[at]! / 2;
-  if (own === 0 || !isOwn || place < 0 || isUnsure(scope.compared, place)) return [long, words];
-  if (scope.diff.folded[box]! > 1) return [`${long}  ${signed(own)}`, long, words];
+  if (own === 0 || !isOwn || place < 0 || isUnsure(scope.compared, place))
+    return [...withAll(''), ...forms];
+  const interval = `  95 % ${duration(low[place]!)} to ${duration(high[place]!)}`;
   return [
-    `${long}  ${signed(own)}  95 % ${duration(low[place]!)} to ${duration(high[place]!)}`,
-    `${long}  ${signed(own)}`,
-    long,
-    words,
+    ...(scope.diff.folded[box]! > 1 ? [] : withAll(`  ${signed(own)}${interval}`)),
+    ...withAll(`  ${signed(own)}`),
+    ...withAll(''),
+    ...forms,
   ];
 }
 
@@ -138,11 +146,11 @@ function NodeTip({
   return (
     <div class="tip" role="tooltip" style={tipStyle(x, y)}>
       <div class="line">
-        <b class="grow">{diff.nodes[box]!.name}</b>
+        <b class="grow cmp-tip-name">{plainName(diff.nodes[box]!.name)}</b>
         <b>{duration(diff.tree.sum[at]!)}</b>
       </div>
       <p class="remark">
-        {foldedNames(path.slice(0, -1)).slice(-5).join(' \u203a ')}
+        {foldedNames(path.slice(0, -1)).slice(-5).map(plainName).join(' \u203a ')}
         {place >= 0 && isUnsure(compared, place) && '; not sure'}
       </p>
       {many && (
@@ -196,7 +204,7 @@ function Context({ scope }: { scope: FlameScope }): JSX.Element | null {
   const node = useCompareState(s => s.node);
   const by = useCompareState(s => s.by);
   const isEmpty = useCompareState(s => (s.by === 'b' ? s.compared?.nB : s.compared?.nA) === 0);
-  if (node < 1)
+  if (node < 1 || isEmpty)
     return (
       <p class="cmp-selected remark">
         {!isEmpty && 'Click a box to filter by its time, or to focus it.'}
@@ -206,7 +214,7 @@ function Context({ scope }: { scope: FlameScope }): JSX.Element | null {
   return (
     <p class="cmp-selected">
       <span class="grow" title={path.map(({ name }) => name).join(' \u203a ')}>
-        {foldedNames(path).slice(-4).join(' \u203a ')}
+        {foldedNames(path).slice(-4).map(plainName).join(' \u203a ')}
         {!(diff.tree.sum[treeNode(diff, node)]! > 0) && (
           <>
             {' '}
@@ -248,6 +256,48 @@ export function filterByNode(compare: Compare, side: 'a' | 'b', node: number): v
   compare.add(side, { kind: 'context', node, min, max });
 }
 
+/** Which levels are seen, of a tree that is higher than its place. */
+function Levels({
+  all,
+  top,
+  seen,
+}: {
+  all: number;
+  top: number;
+  seen: number;
+}): JSX.Element | null {
+  const first = Math.round(top / ECCT_LEVEL);
+  const last = Math.min(all, Math.floor((top + seen) / ECCT_LEVEL));
+  if (first === 0 && last >= all) return null;
+  return (
+    <small class="cmp-levels" title="Scroll for the others; f takes the selected box as the first">
+      levels {first + 1}
+      {'\u2013'}
+      {last} of {all}
+    </small>
+  );
+}
+
+/** Why there is no tree, and how to have one. */
+function NoBoxes({ one, other }: { one: string; other: string }): JSX.Element {
+  const compare = useCompare();
+  return (
+    <p class="remark cmp-no-boxes">
+      Nothing fulfils the conditions of {one}: drag over its histograms, or take one of its
+      conditions away.
+      {other !== '' && (
+        <>
+          {' '}
+          <button class="link" onClick={() => compare.turnWidths()}>
+            widths by {other}
+          </button>{' '}
+          shows where {other} spends its time.
+        </>
+      )}
+    </p>
+  );
+}
+
 export function CompareFlame({ scope, what }: { scope: FlameScope; what: string }): JSX.Element {
   const { compare, diff, compared, executions } = scope;
   const node = useCompareState(s => s.node);
@@ -262,7 +312,14 @@ export function CompareFlame({ scope, what }: { scope: FlameScope; what: string 
   const by = useCompareState(s => s.by);
   const lost = useMemo(() => withoutWidth(compared, by), [compared, by]);
   const levels = useMemo(() => depthOf(executions), [executions]);
-  const isSearched = asked.names.length > 0 && asked.error === '';
+  // what is nowhere pales nothing
+  const isSearched = useMemo(
+    () =>
+      asked.names.length > 0 &&
+      asked.error === '' &&
+      diff.nodes.some(({ name }) => matchesName(asked, name)),
+    [asked, diff],
+  );
   const prefix = useMemo(
     () =>
       commonPrefix(
@@ -289,6 +346,7 @@ export function CompareFlame({ scope, what }: { scope: FlameScope; what: string 
     [diff, width, statistic],
   );
   flameRef.current = flame;
+  useEffect(() => setOver(null), [diff]); // what was pointed at may be another box now
   useEffect(() => {
     const view = scroller.current;
     const shown = view && flame ? widestOf(executions, diff, node) : -1;
@@ -308,27 +366,37 @@ export function CompareFlame({ scope, what }: { scope: FlameScope; what: string 
   const mean = (by === 'b' ? own?.meanB : own?.meanA) ?? 0;
   const [one, other] = by === 'b' ? ['B', 'A'] : ['A', 'B'];
   const [n, nOther] = by === 'b' ? [compared.nB, compared.nA] : [compared.nA, compared.nB];
+  const remark = [
+    ...(n > 0
+      ? [`width: mean of ${one}; colour: exclusive difference B \u2212 A`]
+      : [`widths are the means of ${one}`]),
+    ...(lost.count > 0
+      ? [`${plural(lost.count, 'context')} only ${other} has, ${duration(lost.ns)}: in the ranking`]
+      : []),
+    ...(flame && flame.merged > 0 ? [`${plural(flame.merged, 'node')} too narrow, merged`] : []),
+    ...(prefix !== '' ? [`prefix \u201c${prefix}\u201d hidden`] : []),
+    `critical path of ${what}`,
+  ].join('; ');
   return (
     <section class="cmp-flame" aria-label="Differential flame graph">
       <h2>
-        <span>
+        <span class="grow" title={remark}>
           {n === 0
             ? `Group ${one} has no executions`
             : `Where ${one} spends its ${duration(mean)}${nOther > 0 ? `, against ${other}` : ''}`}{' '}
-          <small>
-            critical path of {what}; width: mean of {one}; colour: exclusive difference B {'\u2212'}{' '}
-            A{prefix !== '' && `; prefix \u201c${prefix}\u201d hidden`}
-            {lost.count > 0 &&
-              `; ${plural(lost.count, 'context')} only ${other} has, ${duration(lost.ns)}: in the ranking`}
-            {flame && flame.merged > 0 && `; ${plural(flame.merged, 'node')} too narrow, merged`}
-          </small>
+          <small>{remark}</small>
         </span>
+        <Levels all={flame?.levels ?? 0} top={top} seen={seen} />
         {focus > 0 && (
-          <button class="crumb now" onClick={() => compare.set({ focus: -1 })}>
-            focused: {contextOf(executions, focus).at(-1)?.name} {'\u00d7'}
+          <button
+            class="crumb now"
+            title={contextOf(executions, focus).at(-1)?.name}
+            onClick={() => compare.set({ focus: -1 })}
+          >
+            focused: {lastOf(contextOf(executions, focus).at(-1)?.name ?? '')} {'\u00d7'}
           </button>
         )}
-        <Legend />
+        {n > 0 && <Legend />}
       </h2>
       <div
         ref={scroller}
@@ -360,6 +428,7 @@ export function CompareFlame({ scope, what }: { scope: FlameScope; what: string 
             }}
           >
             <canvas ref={canvas} aria-hidden="true" />
+            {n === 0 && <NoBoxes one={one} other={nOther > 0 ? other : ''} />}
           </div>
         </div>
       </div>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // A column of the two: the conditions of a group as chips, and histograms that make them.
 import type { JSX } from 'preact';
-import { useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { paintCompareHist, scaleOf, valueAt, xOf } from '../draw/comparehist';
 import { BIT } from '../lib/compare';
-import type { Condition, Executions, Side } from '../lib/compare';
+import type { Condition, Executions, Group, Side } from '../lib/compare';
 import { binRange, countBins, moveRange } from '../lib/comparebins';
 import type { EdgeMove, MetricBins } from '../lib/comparebins';
 import { valueWords } from '../lib/compared';
@@ -128,6 +128,8 @@ interface Drag {
   /** A border that stays where it is. */
   fixed: number | null;
   isMoved: boolean;
+  /** The group before it. */
+  before: Group;
 }
 
 const subjectOf = (one: Condition): string =>
@@ -165,7 +167,7 @@ function Mean({ side, chart, executions, unit }: MeanOf): JSX.Element | null {
     const n = (side === 'a' ? s.compared?.nA : s.compared?.nB) ?? 0;
     return n === 0 ? undefined : side === 'a' ? own?.meanA : own?.meanB;
   });
-  return value === undefined ? null : <>mean {valueWords(value, unit)} </>;
+  return value === undefined ? null : <span>mean {valueWords(value, unit)}</span>;
 }
 
 interface MeanOf {
@@ -223,6 +225,11 @@ function Histogram({
     if (isDragged) frame.current = requestAnimationFrame(apply);
     else apply();
   };
+  const isInside = (x: number): boolean => {
+    if (!range || !bins) return false;
+    const [left, right] = [range.min, range.max].map(value => xOf(bins, width, value));
+    return x >= left! - GRIP && x <= right! + GRIP;
+  };
   /** Where the other border is, if one is under the pointer. */
   const edgeNear = (x: number): number | null => {
     if (!range || !bins) return null;
@@ -233,7 +240,11 @@ function Histogram({
   const move = (event: PointerEvent): void => {
     const x = place(event);
     const own = drag.current;
-    if (!own) return setOver(binUnder(bins, width, x));
+    if (!own) {
+      const edge = edgeNear(x) === null ? '' : 'ew-resize';
+      holder.current!.style.cursor = edge;
+      return setOver(binUnder(bins, width, x));
+    }
     own.isMoved ||= Math.abs(x - own.from) > CLICK;
     if (own.isMoved) brush(own.fixed ?? own.from, x, event.altKey, true);
   };
@@ -244,8 +255,28 @@ function Histogram({
     drag.current = null;
     setDragged(false);
     if (own.isMoved) brush(own.fixed ?? own.from, x, event.altKey, false);
-    else if (range) compare.remove(side, range);
+    else if (range && !isInside(own.from)) compare.remove(side, range); // a click beside what is chosen
   };
+  /** As it was before the drag: Esc, or the pointer is taken away. */
+  const giveUp = (): void => {
+    const own = drag.current;
+    if (!own) return;
+    cancelAnimationFrame(frame.current);
+    drag.current = null;
+    setDragged(false);
+    if (own.isMoved) compare.setGroup(side, own.before);
+  };
+  useEffect(() => {
+    if (!isDragged) return;
+    const escape = (event: KeyboardEvent): void => {
+      if (event.key !== 'Escape') return;
+      event.preventDefault();
+      event.stopPropagation();
+      giveUp();
+    };
+    addEventListener('keydown', escape, true);
+    return () => removeEventListener('keydown', escape, true);
+  }, [isDragged]);
   const words = chartWords(executions, chart);
   /** Without a pointer: edges go from bin to bin. */
   const key = (event: KeyboardEvent): void => {
@@ -268,28 +299,30 @@ function Histogram({
   return (
     <div class={isLarge ? 'cmp-hist large' : 'cmp-hist'}>
       <p class="cmp-hist-head">
-        <b class="grow" title={words}>
+        <b class="clip" title={words}>
           {words}
         </b>
         <small>
-          <Mean {...{ side, chart, executions, unit }} />
-          <button
-            class="link"
-            title="Linear or logarithmic axis"
-            onClick={() => compare.toggleLinear(chart)}
-          >
-            {isLinear ? 'linear' : 'log'}
-          </button>
-          {isLarge && bins && '; count '}
-          {isLarge && bins && (
+          <span>
             <button
               class="link"
-              title="Linear, square root, or logarithmic counts, of all charts"
-              onClick={() => compare.turnCounts(scaleOf({ bins, scale }))}
+              title="Linear or logarithmic axis"
+              onClick={() => compare.toggleLinear(chart)}
             >
-              {{ root: 'square root', log: 'log', linear: 'linear' }[scaleOf({ bins, scale })]}
+              {isLinear ? 'linear' : 'log'}
             </button>
-          )}
+            {isLarge && bins && '; count '}
+            {isLarge && bins && (
+              <button
+                class="link"
+                title="Linear, square root, or logarithmic counts, of all charts"
+                onClick={() => compare.turnCounts(scaleOf({ bins, scale }))}
+              >
+                {{ root: 'square root', log: 'log', linear: 'linear' }[scaleOf({ bins, scale })]}
+              </button>
+            )}
+          </span>
+          <Mean {...{ side, chart, executions, unit }} />
         </small>
       </p>
       <div
@@ -308,12 +341,13 @@ function Histogram({
           event.currentTarget.setPointerCapture(event.pointerId);
           const { left } = event.currentTarget.getBoundingClientRect();
           const from = event.clientX - left;
-          drag.current = { left, from, fixed: edgeNear(from), isMoved: false };
+          drag.current = { left, from, fixed: edgeNear(from), isMoved: false, before: group };
           setDragged(true);
         }}
         onPointerMove={move}
         onPointerUp={up}
-        onPointerCancel={up}
+        onPointerCancel={giveUp}
+        onDblClick={() => range && compare.remove(side, range)}
         onPointerLeave={() => setOver(-1)}
       >
         <canvas ref={canvas} aria-hidden="true" />
@@ -356,8 +390,10 @@ export function GroupColumn({
           {integer(count)} {what}
         </span>{' '}
         <small title="Grey: all of them">
-          {percent(count / Math.max(1, executions.n))} of {integer(executions.n)} (grey); drag to
-          change
+          <span>
+            {percent(count / Math.max(1, executions.n))} of {integer(executions.n)}
+          </span>{' '}
+          <span>(grey); drag to change</span>
         </small>
         <Chips side={side} executions={executions} />
       </h2>

@@ -21,9 +21,12 @@ import { quoted } from '../lib/health';
 import { Gap, useRowsInView } from './functionsuse';
 import { filterByNode, wholeDifference } from './compareflame';
 import { LETTER, metricWords, SideSwatch, useCompare, useCompareState } from './compareuse';
+import { Key } from './parts';
+import { LongName } from './longname';
 import { memo, useLater } from './use';
 
 const MOST_RANKED = 200;
+const OWN_THREAD = 'the thread of the execution';
 const UNEXPLAINED = 2; // of weft_confidence
 
 /* ---- ranked differences ---------------------------------------------------------------------- */
@@ -143,13 +146,15 @@ function RankedRow({
             .map(f => f.name)
             .join(' \u203a ')}
         >
-          <span>{where.place || where.thread || 'all'}</span>
+          <LongName name={where.place || where.thread || 'all'} title="" />
         </button>
       </th>
       <td class="dim clip" title={state}>
         {state}
       </td>
-      <td class="clip">{where.thread || '\u2013'}</td>
+      <td class={where.thread === '' ? 'clip dim' : 'clip'} title={where.thread || OWN_THREAD}>
+        {where.thread || 'its own'}
+      </td>
       <td class="num" data-ns={String(Math.round(nodes.meanA[i]!))}>
         {duration(nodes.meanA[i]!)}
       </td>
@@ -193,7 +198,9 @@ export function Ranked({ executions, compared }: RankedOf): JSX.Element {
   return (
     <section class="cmp-ranked" aria-label="Ranked differences">
       <h2>Ranked differences</h2>
-      <p class="remark">{empty}: there is nothing to compare.</p>
+      <p class="remark">
+        {empty}: there is nothing to compare. Drag over a histogram, or take a condition away.
+      </p>
     </section>
   );
 }
@@ -216,8 +223,9 @@ function RankedTable({ executions, compared }: RankedOf): JSX.Element {
       <h2>
         Ranked differences{' '}
         <small>
-          exclusive, mean of an execution; p adjusted over {plural(ranked.length, 'node')}; 95 % by{' '}
-          {methodOf(compared)}
+          exclusive, mean of an execution
+          {shown > 0 &&
+            `; p adjusted over ${plural(ranked.length, 'node')}; 95 % by ${methodOf(compared)}`}
         </small>
       </h2>
       <div
@@ -264,6 +272,14 @@ function RankedTable({ executions, compared }: RankedOf): JSX.Element {
             </tr>
           </thead>
           <tbody>
+            {shown === 0 && (
+              <tr class="gap">
+                <td />
+                <td colSpan={9} class="dim">
+                  No context differs: A and B spend the same time in each.
+                </td>
+              </tr>
+            )}
             <Gap rows={rows.first} columns={10} />
             {Array.from({ length: rows.end - rows.first }, (_, i) => (
               <RankedRow
@@ -299,16 +315,18 @@ function RankedTable({ executions, compared }: RankedOf): JSX.Element {
                 <td colSpan={3} class="dim">
                   {rest > 0
                     ? `${shown} of ${ranked.length}; others at most ${duration(rest)}`
-                    : `all ${plural(ranked.length, 'node')}`}
+                    : shown > 0 && `all ${plural(ranked.length, 'node')}`}
                 </td>
               </tr>
             )}
           </tfoot>
         </table>
       </div>
-      <p class="remark">
-        Hollow: not sure. A row is one calling context, of which the tool-tip has the whole path.
-      </p>
+      {shown > 0 && (
+        <p class="remark">
+          Hollow: not sure. A row is one calling context, of which the tool-tip has the whole path.
+        </p>
+      )}
       <Causes executions={executions} compared={compared} />
     </section>
   );
@@ -440,6 +458,32 @@ function PartsBar({
   );
 }
 
+/** What the parts of the bars are: those that any execution has. */
+function PartsLegend({ executions }: { executions: Executions }): JSX.Element {
+  const own = useMemo(
+    () =>
+      PARTS.filter(name =>
+        executions.metrics.some(
+          metric => metric.name === name && metric.values.some(value => value > 0),
+        ),
+      ),
+    [executions],
+  );
+  return (
+    <span class="cmp-parts-legend" title={own.map(metricWords).join(', ')}>
+      {own.map(name => (
+        <span key={name}>
+          <i class={`part-${name}`} aria-hidden="true" />{' '}
+          {metricWords(name).replace('blocked ', '')}
+        </span>
+      ))}
+      <span>
+        <i class="part-rest" aria-hidden="true" /> other
+      </span>
+    </span>
+  );
+}
+
 /** Places of all executions, slowest first. */
 function slowestFirst({ n, start, end }: Executions): Uint32Array {
   const length = Float64Array.from({ length: n }, (_, i) => end[i]! - start[i]!);
@@ -497,7 +541,7 @@ const ExecutionRow = memo(({ executions, i, member, most, metric, isTicked }: Ro
             onChange={() => compare.tick(i)}
             aria-label={`Tick execution ${id}`}
           />{' '}
-          <SideSwatch side={side} />{' '}
+          {member === 3 && <SideSwatch side="a" />} <SideSwatch side={side} />{' '}
           {member === 3 ? 'A B' : side === 'none' ? '\u2013' : LETTER[side]}
         </label>
       </td>
@@ -590,7 +634,14 @@ export function ExecutionTable({ executions }: { executions: Executions }): JSX.
   return (
     <section class="cmp-executions" aria-label="Executions">
       <h2>
-        Executions <small>slowest first; tick some to open them side by side</small>
+        <span class="grow">
+          Executions <small>slowest first; tick some to open them side by side</small>
+        </span>
+        {ticked.length > 0 && (
+          <button class="link" onClick={() => compare.openPaths(ticked)}>
+            open {plural(ticked.length, 'path')} <Key>Enter</Key>
+          </button>
+        )}
         <span class="cmp-switch" role="group" aria-label="Which executions">
           {LISTS.map(([key, word]) => (
             <button
@@ -602,11 +653,6 @@ export function ExecutionTable({ executions }: { executions: Executions }): JSX.
             </button>
           ))}
         </span>
-        {ticked.length > 0 && (
-          <button class="link" onClick={() => compare.openPaths(ticked)}>
-            open {plural(ticked.length, 'path')} side by side
-          </button>
-        )}
       </h2>
       <div
         ref={view.scroller}
@@ -666,6 +712,7 @@ export function ExecutionTable({ executions }: { executions: Executions }): JSX.
         </table>
       </div>
       <p class="remark">
+        <PartsLegend executions={executions} />
         {integer(rows.length)} of {plural(executions.n, 'execution')} listed, slowest first
         {executions.damaged > 0 &&
           `; ${plural(executions.damaged, 'damaged row')} of the database left out`}

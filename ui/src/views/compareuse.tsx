@@ -6,7 +6,7 @@ import { useContext } from 'preact/hooks';
 import type { Pane, Panes } from '../draw/pane';
 import { contextOf } from '../lib/compare';
 import type { Condition, Executions, MetricUnit, Side } from '../lib/compare';
-import { valueWords, whereOf } from '../lib/compared';
+import { lastOf, valueWords, whereOf } from '../lib/compared';
 import type { Compare, CompareState } from '../state/compare';
 import { useOwnCanvas } from './canvas';
 import type { OwnCanvas } from './canvas';
@@ -52,7 +52,7 @@ export function unitOf(executions: Executions, name: string): MetricUnit {
 export function chartWords(executions: Executions, chart: string): string {
   if (!chart.startsWith('#')) return metricWords(chart);
   const where = whereOf(contextOf(executions, Number(chart.slice(1))));
-  return `in ${where.place || where.state || 'context'}${where.place && where.state ? `, ${where.state}` : ''}`;
+  return `in ${lastOf(where.place) || where.state || 'context'}${where.place && where.state ? `, ${where.state}` : ''}`;
 }
 
 /** "duration < 2 ms" */

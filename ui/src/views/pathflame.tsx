@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The path shown as an enhanced calling context tree: what stands for its time, on whichever thread.
 import type { JSX } from 'preact';
-import { useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { ECCT_LEVEL, paintEcct } from '../draw/ecct';
 import type { FrameLook } from '../draw/ecct';
 import type { Pane } from '../draw/pane';
@@ -10,6 +10,7 @@ import type { EcctNode } from '../lib/ecct';
 import { boxAt, layoutFlame } from '../lib/flame';
 import { duration, percent, plural } from '../lib/format';
 import { pathTree } from '../lib/pathtree';
+import { plainName, splitName } from '../lib/names';
 import { matchesName, parseQuery } from '../lib/search';
 import { LOOK } from '../lib/timelinestates';
 import type { CallTree } from '../lib/tree';
@@ -63,10 +64,12 @@ function FlameTip({
   return (
     <div class="tip" role="tooltip" style={tipStyle(over.x, over.y)}>
       <div class="line">
-        <b class="grow">{kind === 'thread' ? `in thread ${name}` : name}</b>
+        <b class="grow">{kind === 'thread' ? `in thread ${name}` : plainName(name)}</b>
         <b>{duration(sum)}</b>
       </div>
-      <p class="remark">{frames.map(frame => frame.name).join(' \u203a ') || 'whose path it is'}</p>
+      <p class="remark">
+        {frames.map(frame => plainName(frame.name)).join(' \u203a ') || 'whose path it is'}
+      </p>
       <table>
         <tbody>
           <tr>
@@ -101,7 +104,13 @@ export function PathFlame(): JSX.Element {
   const nodes = useMemo(() => (path ? pathTree(path, paths.nameOf) : []), [path]);
   const tree = useMemo(() => layTree(nodes), [nodes]);
   const asked = useMemo(() => parseQuery(query), [query]);
-  const isSearched = asked.names.length > 0 && asked.error === '';
+  const isSearched = useMemo(
+    () =>
+      asked.names.length > 0 &&
+      asked.error === '' &&
+      nodes.some(({ name }) => matchesName(asked, name)), // what is nowhere pales nothing
+    [asked, nodes],
+  );
   const frame = (at: number): EcctNode => nodes[tree.fn[at]!]!;
   const flameRef = useRef<ReturnType<typeof layoutFlame> | null>(null);
   const { holder, canvas, width } = usePathCanvas(pane => {
@@ -110,8 +119,12 @@ export function PathFlame(): JSX.Element {
       ...{ tree, flame: flameRef.current, scrollTop: top },
       lookOf: at => lookOf(pane, frame(at)),
       labelsOf: at => {
-        const { name } = frame(at);
-        return [`${name}  ${duration(tree.sum[at]!)}`, name];
+        const { name, kind } = frame(at);
+        const [scope, last] = kind === 'function' ? splitName(name) : ['', name];
+        const plain = last.startsWith('+0x') ? name : scope + last;
+        const forms = scope === '' || plain === name ? [plain] : [plain, last];
+        const sum = duration(tree.sum[at]!);
+        return [...forms.map(one => `${one}  ${sum}`), ...forms];
       },
       isHit: isSearched ? at => matchesName(asked, frame(at).name) : null,
       ...{ selected: node, hovered: over?.node ?? -1 },
@@ -123,6 +136,7 @@ export function PathFlame(): JSX.Element {
     [tree, width],
   );
   flameRef.current = flame;
+  useEffect(() => setOver(null), [tree]); // what was pointed at is of another path
   const at = (event: MouseEvent): number => {
     const box = holder.current!.getBoundingClientRect();
     const level = Math.floor((event.clientY - box.top + top) / ECCT_LEVEL);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The paths, one below the other, from a common start.
 import type { JSX } from 'preact';
-import { useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { paintPaths, STRIP_AXIS } from '../draw/pathstrip';
 import { duration, exact, percent } from '../lib/format';
 import { causeOf, placeOf, segmentAt, segmentSentence } from '../lib/path';
@@ -11,6 +11,7 @@ import { layoutStrip, LINE, partAt } from '../lib/pathlayout';
 import type { StripLayout, StripPart } from '../lib/pathlayout';
 import type { Paths } from '../state/path';
 import { useClientHeight } from './canvas';
+import { LongName } from './longname';
 import { Key } from './parts';
 import { LookSwatch, tipStyle, usePathCanvas, usePaths, usePathState } from './pathuse';
 
@@ -43,7 +44,7 @@ function PartLabel({ part, top }: { part: StripPart; top: number }): JSX.Element
           onClick={() => paths.choose(part.index)}
         >
           <span class="clip">
-            <b>{part.index + 1}</b> {name}
+            <b>{part.index + 1}</b> <LongName name={name} title="" />
           </span>{' '}
           {number && <span>{number}</span>} <small>{duration(span.t1 - span.t0)}</small>
         </button>
@@ -252,6 +253,17 @@ export function PathStrip({ onOpen }: { onOpen: () => void }): JSX.Element {
     setPress({ ...press, isDrag, to: x, x: press.isPan && isDrag ? x : press.x });
     if (isDrag) setOver(null);
   };
+  const isPressed = press !== null;
+  useEffect(() => {
+    if (!isPressed) return;
+    const giveUp = (event: KeyboardEvent): void => {
+      if (event.key !== 'Escape') return;
+      event.stopPropagation();
+      setPress(null);
+    };
+    addEventListener('keydown', giveUp, true);
+    return () => removeEventListener('keydown', giveUp, true);
+  }, [isPressed]);
   const up = (event: PointerEvent): void => {
     if (!press) return;
     setPress(null);
@@ -299,6 +311,7 @@ export function PathStrip({ onOpen }: { onOpen: () => void }): JSX.Element {
             }}
             onPointerMove={move}
             onPointerUp={up}
+            onPointerCancel={() => setPress(null)}
             onPointerLeave={() => setOver(null)}
             onWheel={event => {
               if (!event.ctrlKey) return;

@@ -4,6 +4,7 @@ import type { JSX } from 'preact';
 import { duration, percent } from '../lib/format';
 import { causesOf, placeSums } from '../lib/path';
 import type { Cause, Path } from '../lib/path';
+import { LongName } from './longname';
 import { LookSwatch, usePaths, usePathState } from './pathuse';
 
 const MOST_ROWS = 40;
@@ -143,7 +144,7 @@ export function PathTables(): JSX.Element {
   );
   const functions = merge(all, now, path =>
     placeSums(path).map(({ name, running, waiting }) => ({
-      ...{ key: name, head: <span title={name}>{name}</span>, sum: running + waiting },
+      ...{ key: name, head: <LongName name={name} />, sum: running + waiting },
     })),
   );
   const locks = merge(all, now, path =>
@@ -165,7 +166,7 @@ export function PathTables(): JSX.Element {
     >
       <SumTable title="By cause" remark="unexplained is what nothing tells" rows={causes} />
       <SumTable title="By thread" remark="on whichever the path was" rows={threads} />
-      <SumTable title="By function and span" remark="running and waiting" rows={functions} />
+      <SumTable title="By function and span" remark="a span holds its functions" rows={functions} />
       <SumTable
         title="By lock and wake-up"
         remark="waits that the path went through"

@@ -107,6 +107,12 @@ async function paths(ok, browser, server) {
   await page.mouse.move(box.x + 100, box.y + 54);
   await page.mouse.down();
   await page.mouse.move(box.x + 300, box.y + 54, { steps: 4 });
+  await page.keyboard.press('Escape');
+  await page.mouse.up();
+  ok(!(await fragmentOf(page)).includes('cpview='), 'Esc takes a drag over the path back');
+  await page.mouse.move(box.x + 100, box.y + 54);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 300, box.y + 54, { steps: 4 });
   await page.mouse.up();
   ok((await fragmentOf(page)).includes('cpview='), 'a drag zooms');
   await page.keyboard.press('0');
@@ -208,6 +214,7 @@ async function groups(ok, browser, server) {
     'the browser\u2019s back undoes it',
     String(await counts(page)),
   );
+  await givenUp(ok, page, b);
   await page.locator('.cmp-ranked tbody tr').first().click();
   await page.locator('#cmp-flame').focus();
   await page.keyboard.press('Alt+b');
@@ -256,6 +263,65 @@ async function groups(ok, browser, server) {
   await again.context.close();
   ok(trouble.length === 0, 'Compare: no console error', trouble.join('; '));
 }
+
+/** Esc takes a drag back; a click within what is chosen leaves it, one beside it takes it away. */
+async function givenUp(ok, page, b) {
+  const before = await fragmentOf(page);
+  const box = await page.locator('.cmp-group >> nth=1 >> .cmp-plot').first().boundingBox();
+  const y = box.y + box.height / 3;
+  await page.mouse.move(box.x + box.width * 0.3, y);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.6, y, { steps: 4 });
+  await page.keyboard.press('Escape');
+  await page.mouse.up();
+  await settle(page);
+  ok((await counts(page))[1] === b, 'Esc takes a drag back', String(await counts(page)));
+  ok((await fragmentOf(page)) === before, 'and the address is as it was');
+  await page.mouse.click(box.x + box.width * 0.97, y);
+  await settle(page);
+  ok((await counts(page))[1] === b, 'a click within what is chosen leaves it');
+  await page.mouse.click(box.x + box.width * 0.3, y);
+  await settle(page);
+  ok((await counts(page))[1] > b, 'one beside it takes it away', String(await counts(page)));
+  await page.goBack();
+  await settle(page);
+}
+
+/** Names of templates: rows stay apart, a tip and the head of the flame graph stay low. */
+async function longNames(ok, browser) {
+  const server = await serveCompare(400, { flush: LONG });
+  const { page, context, trouble } = await open(browser, server.address, '#v=1&s=6' + SUBJECT, {
+    viewport: { width: 1280, height: 800 },
+  });
+  const cell = page.locator('.cmp-ranked tbody th .last').first();
+  const isWhole = await cell.evaluate(e => e.scrollWidth <= e.clientWidth + 1);
+  ok(isWhole && (await cell.textContent()) === 'flush_all', 'the last part of a name is whole');
+  const height = () => page.evaluate(() => document.querySelector('.cmp-flame h2').clientHeight);
+  const before = await height();
+  await page.keyboard.press('f');
+  await settle(page);
+  ok((await height()) <= before + 4, 'a focused name leaves the head as it is', `${before}`);
+  const box = await page.locator('.cmp-area').boundingBox();
+  await page.mouse.move(box.x + box.width / 2, box.y + 4.5 * 19);
+  await page.locator('.tip').waitFor({ timeout: PATIENCE_MS });
+  const tip = await page.locator('.tip').boundingBox();
+  ok(tip.height < 360 && tip.y + tip.height <= 800, 'a tip fits the window', JSON.stringify(tip));
+  const wide = await page.evaluate(() => {
+    const tip = document.querySelector('.tip');
+    return tip.scrollWidth > tip.clientWidth;
+  });
+  ok(!wide, 'and nothing stands out of it');
+  await page.locator('#cmp-flame').press('0');
+  await page.locator('body').press('/');
+  await page.keyboard.type('nowhere_at_all');
+  await settle(page);
+  ok((await colours(page, '.cmp-flame canvas')) > 4, 'what is nowhere pales nothing');
+  await context.close();
+  await server.close();
+  ok(trouble.length === 0, 'long names: no console error', trouble.join('; '));
+}
+
+const LONG = `store::merge<${'std::pair<std::vector<int, std::allocator<int> >, double>, '.repeat(6)}int>::flush_all(std::function<int (std::shared_ptr<int> const&)> const&) const`;
 
 /** What a link must bring back: the groups, the charts with their axes, and how all is drawn. */
 const shown = page =>
@@ -545,6 +611,7 @@ export async function testCompare(ok, browser) {
   await causes(ok, browser);
   await alone(ok, browser);
   await narrow(ok, browser, server);
+  await longNames(ok, browser);
   await refused(ok, browser, server);
   await server.close();
   await many(ok, browser);

@@ -13,6 +13,9 @@ const FRAMES = [
   ['running', 'state'],
   ['unknown', 'state'],
 ].map(([name, kind]) => ({ name, kind, module: '' }));
+/** With another name for what is done under the lock. */
+const framesOf = flush =>
+  FRAMES.map(frame => (frame.name === 'flush' ? { ...frame, name: flush } : frame));
 const PARENTS = [-1, 0, 1, 1, 3, 4, 5, 3];
 const OWN = { running: 2, journal: 6, unexplained: 7 }; // nodes with time of their own
 
@@ -98,14 +101,20 @@ function differ(a, b) {
 
 const F64 = names => names.map(name => [name, 'f64']);
 
-function executions(runs, get) {
+function executions(runs, get, flush) {
   if (get('node') !== null) {
     const rows = runs.map(run => ({ value: inclusive(run, Number(get('node'))) }));
     return encodeColumns({}, [{ name: 'context', rows, columns: F64(['value']) }]);
   }
   const nodes = PARENTS.map((parent, i) => ({ parent, frame: i - 1, confidence: i === 7 ? 2 : 0 }));
   const meta = {
-    ...{ damaged: 0, partial_runs: 0, threads: ['client'], metrics: METRICS, frames: FRAMES },
+    ...{
+      damaged: 0,
+      partial_runs: 0,
+      threads: ['client'],
+      metrics: METRICS,
+      frames: framesOf(flush),
+    },
     sources: [{ path: 'made-up.weft', host: '', tag: '', trace: 0 }],
   };
   const of = [
@@ -273,7 +282,10 @@ function path(get) {
 
 /** Serves `n` executions of a made-up trace, and a database of the same; `asked` lists questions.
  * `isAlone`: the database without a trace; `nCauses`: what the slow ones are slow for. */
-export async function serveCompare(n, { verdict = '', isAlone = false, nCauses = 1 } = {}) {
+export async function serveCompare(
+  n,
+  { verdict = '', isAlone = false, nCauses = 1, flush = 'flush' } = {},
+) {
   const trace = makeTrace({ threads: 6, rounds: 20 });
   const runs = makeRuns(n, 103);
   const asked = [];
@@ -308,7 +320,7 @@ export async function serveCompare(n, { verdict = '', isAlone = false, nCauses =
         'application/json',
         '{"error":{"code":"arg","message":"nothing is called nothing"}}',
       );
-    } else if (name === 'executions') columns(executions(runs, get));
+    } else if (name === 'executions') columns(executions(runs, get, flush));
     else if (name === 'compare') columns(compare(runs, get, verdict, nCauses));
     else if (name === 'path') json(path(get));
     else if (name === 'cut') json(cut(runs));

@@ -225,6 +225,13 @@ describe('bins', () => {
       expect(ticks.length).toBeGreaterThan(1);
       expect(ticks.every(({ x }) => x >= 0 && x <= 200)).toBe(true);
     }
+    // of 4.5 s on a chart of 100 px there is more than one value
+    const times = makeBins(
+      Float64Array.from({ length: 90 }, (_, i) => 5e7 + i * 5e7),
+      48,
+      false,
+    );
+    expect(valueTicks(times, new BinAxis(times), 100).length).toBeGreaterThan(1);
     expect(['1.50 ms', '10.0 ms', '500 ms', '2.00e+5', '0 ns'].map(shortWords)).toEqual([
       '1.5 ms',
       '10 ms',

@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: MIT
 import { describe, expect, it } from 'vitest';
-import { commonPrefix, dropArguments, dropTemplates, elide, family } from '../../src/lib/names';
+import {
+  commonPrefix,
+  dropArguments,
+  dropTemplates,
+  elide,
+  family,
+  plainName,
+  splitName,
+} from '../../src/lib/names';
 
 const within = (n: number) => (text: string) => text.length <= n;
 
@@ -16,6 +24,19 @@ describe('names', () => {
     expect(short).toHaveLength(10);
     expect(short).toContain('\u2026');
     expect(elide(name, within(2))).toBe('');
+  });
+  it('says C++ names plainly, and splits off what is read of them', () => {
+    const name = 'rpc::handler<std::map<int, A>, B>::run(int, std::function<int (C)> const&) const';
+    expect(plainName(name)).toBe('rpc::handler::run');
+    expect(splitName(name)).toEqual(['rpc::handler::', 'run']);
+    const lambda =
+      'auto a::b<X>::run(int)::{lambda(auto:1 const&)#1}::operator()<Y>(Y const&) const';
+    expect(splitName(lambda)[1]).toMatch(/^run.*\{lambda#1\}$/);
+    expect(plainName('spin')).toBe('spin');
+    expect(plainName('a<b>::burn (inlined)')).toBe('a::burn (inlined)');
+    expect(plainName('[kernel] (31 unnamed)')).toBe('[kernel] (31 unnamed)');
+    expect(splitName('app+0x14c6')).toEqual(['app', '+0x14c6']);
+    expect(splitName('')).toEqual(['', '']);
   });
   it('leaves operators alone', () => {
     expect(dropTemplates('a::operator<')).toBe('a::operator<');
