@@ -25,9 +25,7 @@ static bool begins_with_any(struct weft_str text, const char *const *starts, siz
     return false;
 }
 
-/* Of the namespaces of C++'s library, whatever it was inlined into, or made for: "std::f",
- * "void std::f<int>()". */
-static bool is_of_std(struct weft_str name)
+bool weft_name_is_of_std(struct weft_str name)
 {
     static const char *const spaces[] = { "std::", "__gnu_cxx::" };
     size_t at = 0;
@@ -63,7 +61,7 @@ bool weft_frame_is_library(const struct weft_frame *frame)
            begins_with_any(frame->name, names, sizeof names / sizeof *names) ||
            (is_address(frame) &&
             begins_with_any(frame->name, modules, sizeof modules / sizeof *modules)) ||
-           is_of_std(frame->name);
+           weft_name_is_of_std(frame->name);
 }
 
 /* Where threads and programs begin: says nothing of what they do. */

@@ -49,6 +49,10 @@ size_t weft_path_functions(const struct weft_frame_path *path, const struct weft
 /* What every program has below its own functions. */
 bool weft_frame_is_library(const struct weft_frame *frame);
 
+/* Of the namespaces of C++'s library, whatever it was inlined into, or made for: "std::f",
+ * "void std::f<int>()". */
+bool weft_name_is_of_std(struct weft_str name);
+
 /* Of the kernel, and no symbol is known: its address says nothing. */
 bool weft_frame_is_nameless(const struct weft_frame *frame);
 

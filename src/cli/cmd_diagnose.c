@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/compare.h"
 #include "analysis/compare_causes_tree.h"
+#include "analysis/compare_names.h"
 #include "base/vec.h"
 #include "cli/ask.h"
 #include "cli/compared.h"
@@ -45,8 +46,10 @@ struct doctor {
     struct looked looked[TYPES_MAX];
     size_t n;
     struct weft_rhythms rhythms;
+    struct weft_crowd crowd;
     uint64_t trace_ns; /* that was recorded; of a database 0 */
     bool is_proposed;  /* the type is a function that repeats, nobody asked for it */
+    bool is_part;      /* and most of its calls are parts of others */
 };
 
 static enum weft_code no_memory(struct doctor *doctor)
@@ -114,8 +117,10 @@ static enum weft_code look(struct doctor *doctor, struct weft_comparison *compar
                                           .all_ns = weft_ecct_matrix_time_ns(matrix),
                                           .is_versus = doctor->opts->a || doctor->opts->b,
                                           .is_proposed = doctor->is_proposed,
+                                          .is_part = doctor->is_part,
                                           .is_without_switches = !has_switches(doctor, matrix),
                                           .trace_ns = doctor->trace_ns,
+                                          .crowd = doctor->crowd,
                                           .a = doctor->opts->a ? doctor->opts->a : "",
                                           .b = doctor->opts->b ? doctor->opts->b : "",
                                           .command = command };
@@ -269,9 +274,10 @@ static bool is_guess(struct weft_str rule)
     return is_call(rule) || begins_with(rule, "exit:");
 }
 
-/* Is it a call that moves bytes, rather than work of the program? How long it takes says what the
- * other side does. */
-static bool is_transfer(const struct weft_execution_proposal *proposal)
+/* Is it a call that moves bytes, or what the library of C++ is made of, rather than work of the
+ * program? How long the one takes says what the other side does; the other calls whatever it is
+ * given, as std::function does. */
+static bool is_lesser(const struct weft_execution_proposal *proposal)
 {
     static const char *const names[] = { "read",  "write",   "pread",    "pwrite", "pread64",
                                          "readv", "writev",  "pwrite64", "recv",   "recvfrom",
@@ -280,16 +286,16 @@ static bool is_transfer(const struct weft_execution_proposal *proposal)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (weft_str_equal(proposal->name, weft_str_of(names[i])))
             return is_call(proposal->begin);
-    return false;
+    return is_call(proposal->begin) && weft_name_is_of_std(proposal->name);
 }
 
-/* Such calls are told of if there is nothing else. */
+/* Those are told of if there is nothing else. */
 static bool is_work_proposed(const struct doctor *doctor,
                              const struct weft_execution_proposals *proposals)
 {
     for (size_t i = 0; i < proposals->n; i++)
         if (is_wanted(doctor, &proposals->items[i], &proposals->items[0]) &&
-            !is_transfer(&proposals->items[i]))
+            !is_lesser(&proposals->items[i]))
             return true;
     return false;
 }
@@ -338,10 +344,10 @@ static enum weft_code look_at_proposals(struct doctor *doctor)
     size_t n = 0;
     for (size_t i = 0; code == WEFT_OK && i < proposals->n && n < TYPES_MAX; i++) {
         const struct weft_execution_proposal *proposal = &proposals->items[i];
-        if (!is_wanted(doctor, proposal, &proposals->items[0]) ||
-            (has_work && is_transfer(proposal)))
+        if (!is_wanted(doctor, proposal, &proposals->items[0]) || (has_work && is_lesser(proposal)))
             continue;
         doctor->is_proposed = !doctor->opts->compared.rule.type && is_guess(proposal->begin);
+        doctor->is_part = doctor->is_proposed && proposal->is_part;
         code = look_at_proposal(doctor, proposal);
         n++;
     }
@@ -359,6 +365,9 @@ static enum weft_code look_at_trace(struct doctor *doctor)
     enum weft_code code = weft_cli_open_trace(cli, cli->inputs[0], &cli->session);
     if (code == WEFT_OK)
         doctor->trace_ns = weft_trace_meta(weft_session_trace(cli->session))->duration_ns;
+    if (code == WEFT_OK)
+        code = weft_crowd_find(weft_session_trace(cli->session), weft_session_run(cli->session),
+                               &doctor->crowd, &cli->err);
     if (code == WEFT_OK && !opts->rules && !opts->rule.begin)
         return look_at_proposals(doctor);
     if (code == WEFT_OK)
@@ -396,6 +405,10 @@ static enum weft_code show(struct doctor *doctor)
         code = weft_cli_view(doctor->cli, &view);
     if (code != WEFT_OK)
         return code;
+    for (size_t i = 0; i < doctor->n; i++)
+        for (size_t k = 0; k < doctor->n && !diagnoses[i].is_within; k++)
+            diagnoses[i].is_within =
+                k != i && weft_diagnosis_is_within(&diagnoses[i], &diagnoses[k]);
     qsort(diagnoses, doctor->n, sizeof *diagnoses, by_cost);
     weft_render_diagnoses(&view, diagnoses, doctor->n);
     return weft_output_close(view.out, &doctor->cli->err);

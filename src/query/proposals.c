@@ -3,17 +3,17 @@
  * Which types of executions a trace suggests: names are counted, and what has a begin and an end,
  * and repeats, is proposed.
  */
+#include "analysis/compare_names.h"
 #include "base/vec.h"
 #include "model/events.h"
 #include "model/operations.h"
-#include "model/scan.h"
 #include "model/waiting.h"
 #include "query/executions.h"
+#include "query/repeated_functions.h"
 #include "query/rules.h"
 #include "query/session.h"
 #include "query/thread_turns.h"
 
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,10 +22,8 @@
 enum {
     MOST_PROPOSALS = 32,
     MOST_NAMES = 1 << 16, /* names that are counted; of others nothing is said */
-    LEAST_CALLS = 10,     /* of a function on a thread, to be repeated */
     LEAST_SPANS = 2,
     ENOUGH = 20,      /* executions of a type, for something to be said about them */
-    MOST_DEPTH = 8,   /* calls that are deeper are not looked at */
     MOST_THREADS = 8, /* thread names that points are told apart by */
     SHOWN_BYTES = 200,
 };
@@ -61,7 +59,8 @@ struct counted {
     uint64_t count, sum_ns;
     uint8_t source;
     bool has_id;
-    bool is_of_library; /* a call that weft record saw of the C library */
+    bool is_part;       /* most calls of the function are parts of others that repeat */
+    bool is_of_library; /* a call that weft record saw of the C library, or one of C++'s */
 };
 
 struct counting {
@@ -246,81 +245,16 @@ static enum weft_code read_events(struct counting *counting)
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/* Of one thread; all_calls of all threads that the worker had. */
-struct calls_of_thread {
-    uint64_t *counts, *sums_ns; /* by depth and function */
-    uint64_t *all_calls;        /* by function, at whatever depth */
-};
-
-/* Of a function, or of all functions of a name. */
+/* Of all functions of a name. */
 struct called {
-    uint64_t n_calls, sum_ns; /* the sum is of calls at the level where it repeats */
-    bool is_repeated;
+    struct weft_repeated_function sums;
     bool is_of_program; /* any of them; others are the C library's, as weft record saw them */
 };
 
 struct calls_job {
-    struct calls_of_thread *workers;
-    struct called *functions; /* of all threads */
+    struct weft_repeated_function *functions; /* by number */
     uint32_t n_functions;
-    pthread_mutex_t lock;
 };
-
-/* The outermost level at which a function is called again and again. */
-static void take_level(struct calls_job *job, const struct calls_of_thread *calls)
-{
-    bool is_found = false;
-    (void)pthread_mutex_lock(&job->lock);
-    for (size_t depth = 0; depth < MOST_DEPTH && !is_found; depth++)
-        for (uint32_t f = 0; f < job->n_functions; f++) {
-            const size_t at = depth * job->n_functions + f;
-            if (calls->counts[at] < LEAST_CALLS)
-                continue;
-            is_found = true;
-            job->functions[f].is_repeated = true;
-            job->functions[f].sum_ns += calls->sums_ns[at];
-        }
-    (void)pthread_mutex_unlock(&job->lock);
-}
-
-/* Places for the counts of another thread. */
-static enum weft_code begin_counts(const struct calls_job *job, struct calls_of_thread *counted,
-                                   struct weft_err *err)
-{
-    const size_t n = (size_t)job->n_functions * MOST_DEPTH + 1;
-    if (!counted->counts)
-        counted->counts = malloc(n * sizeof *counted->counts);
-    if (!counted->sums_ns)
-        counted->sums_ns = malloc(n * sizeof *counted->sums_ns);
-    if (!counted->all_calls)
-        counted->all_calls = calloc((size_t)job->n_functions + 1, sizeof *counted->all_calls);
-    if (!counted->counts || !counted->sums_ns || !counted->all_calls)
-        return no_memory(err);
-    memset(counted->counts, 0, n * sizeof *counted->counts);
-    memset(counted->sums_ns, 0, n * sizeof *counted->sums_ns);
-    return WEFT_OK;
-}
-
-static enum weft_code count_calls(void *context, struct weft_scan *scan, unsigned worker,
-                                  struct weft_err *err)
-{
-    struct calls_job *job = context;
-    struct calls_of_thread *counted = &job->workers[worker];
-    const struct weft_calls *calls = NULL;
-    enum weft_code code = begin_counts(job, counted, err);
-    while (code == WEFT_OK && (code = weft_scan_next(scan, &calls, err)) == WEFT_OK && calls)
-        for (size_t i = 0; i < calls->n_rows; i++) {
-            counted->all_calls[calls->function_id[i]]++;
-            if (calls->depth[i] >= MOST_DEPTH || scan->is_cut)
-                continue;
-            const size_t at = (size_t)calls->depth[i] * job->n_functions + calls->function_id[i];
-            counted->counts[at]++;
-            counted->sums_ns[at] += calls->end_ns[i] - calls->start_ns[i];
-        }
-    if (code == WEFT_OK)
-        take_level(job, counted);
-    return code;
-}
 
 /* Of a connection: what repeats is not that. */
 static bool is_last_word(const struct weft_trace *trace, uint32_t function_id)
@@ -372,13 +306,15 @@ static enum weft_code unite_names(const struct counting *counting, const struct 
                                   counting->err);
         if (code != WEFT_OK)
             break;
-        called[id].n_calls += job->functions[f].n_calls;
-        called[id].sum_ns += job->functions[f].sum_ns;
+        struct weft_repeated_function *sums = &called[id].sums;
+        sums->n_calls += job->functions[f].n_calls;
+        sums->sum_ns += job->functions[f].sum_ns;
+        sums->n_at += job->functions[f].n_at;
+        sums->n_below += job->functions[f].n_below;
+        sums->is_repeated |= job->functions[f].is_repeated && !is_last_word(counting->trace, f);
         called[id].is_of_program |= job->functions[f].n_calls > 0 &&
                                     (!is_recording(counting->trace) ||
                                      weft_trace_function(counting->trace, f)->module.n_bytes > 0);
-        called[id].is_repeated |=
-            job->functions[f].is_repeated && !is_last_word(counting->trace, f);
     }
     return code;
 }
@@ -391,13 +327,14 @@ static enum weft_code count_names(struct counting *counting, const struct weft_s
         const struct weft_str name = weft_strtab_get(names, id);
         struct counted *counted;
         counting->has_functions |= called[id].is_of_program;
-        if (!called[id].is_repeated || weft_is_wait_name(name))
+        if (!called[id].sums.is_repeated || weft_is_wait_name(name))
             continue;
         code = count(counting, CALLS, name, WEFT_STR(""), &counted);
         if (counted) {
-            counted->is_of_library = !called[id].is_of_program;
-            counted->count += called[id].n_calls - 1;
-            counted->sum_ns += called[id].sum_ns;
+            counted->is_of_library = !called[id].is_of_program || weft_name_is_of_std(name);
+            counted->count += called[id].sums.n_calls - 1;
+            counted->sum_ns += called[id].sums.sum_ns;
+            counted->is_part = called[id].sums.n_below > called[id].sums.n_at;
         }
     }
     return code;
@@ -417,35 +354,15 @@ static enum weft_code take_names(struct counting *counting, const struct calls_j
     return code;
 }
 
-static void end_counts(struct calls_job *job, unsigned n_workers)
-{
-    for (unsigned w = 0; job->workers && w < n_workers; w++) {
-        for (uint32_t f = 0; job->workers[w].all_calls && f < job->n_functions; f++)
-            job->functions[f].n_calls += job->workers[w].all_calls[f];
-        free(job->workers[w].counts);
-        free(job->workers[w].sums_ns);
-        free(job->workers[w].all_calls);
-    }
-    free(job->workers);
-}
-
 static enum weft_code read_calls(struct counting *counting, const struct weft_run *run)
 {
-    const struct weft_trace *trace = counting->trace;
-    const unsigned n_workers = weft_pool_workers(run->pool);
-    struct calls_job job = { .n_functions = weft_trace_n_functions(trace),
-                             .workers = calloc(n_workers, sizeof *job.workers) };
-    job.functions = calloc((size_t)job.n_functions + 1, sizeof *job.functions);
-    (void)pthread_mutex_init(&job.lock, NULL);
-    enum weft_code code = job.workers && job.functions ? WEFT_OK : no_memory(counting->err);
-    if (code == WEFT_OK && job.n_functions)
-        code = weft_scan_threads(trace, NULL, 0, NULL, run, count_calls, &job, counting->err);
-    end_counts(&job, n_workers);
+    struct calls_job job = { .n_functions = weft_trace_n_functions(counting->trace) };
+    enum weft_code code =
+        weft_repeated_functions(counting->trace, run, &job.functions, counting->err);
     if (code == WEFT_OK)
         code = take_names(counting, &job);
     if (code == WEFT_OK)
         code = count_connections(counting, &job);
-    (void)pthread_mutex_destroy(&job.lock);
     free(job.functions);
     return code;
 }
@@ -507,6 +424,7 @@ static enum weft_code propose(struct proposing *proposing, const struct counted 
                                                        .within = is_on_thread ? WEFT_STR("thread")
                                                                               : WEFT_STR(""),
                                                        .why = weft_str_of(why[counted->source]),
+                                                       .is_part = counted->is_part,
                                                        .count = counted->count };
     return WEFT_OK;
 }

@@ -113,13 +113,23 @@ bool weft_comparison_differs_in_place(const struct weft_comparison_view *compari
            focus->mean_a_ns <= NEW * focus->mean_b_ns || focus->mean_b_ns <= NEW * focus->mean_a_ns;
 }
 
+/* "; 34 % of that is ", "; all of that is ": a context may differ by more than the duration, as
+ * another one differs the other way. */
+static void put_of_that(struct weft_output *out, double share)
+{
+    if (share > 1)
+        weft_output_text(out, "; all of that is ");
+    else
+        weft_output_printf(out, "; %.0f %% of that is ", 100 * share);
+}
+
 /* "34 % of that is blocked: block device in `f`, 97 % with what else is done there" */
 static void put_focus(struct weft_output *out, const struct weft_comparison_view *comparison,
                       const struct weft_compare_focus *focus, double difference_ns)
 {
     const double of_node = focus->node_ns / difference_ns,
                  of_all = focus->difference_ns / difference_ns;
-    weft_output_printf(out, "; %.0f %% of that is ", 100 * of_node);
+    put_of_that(out, of_node);
     weft_words_cause(out, comparison->matrix, focus->node);
     if (fabs(of_all - of_node) >= LEAST_SHARE && focus->context != 0)
         weft_output_printf(out, ", %.0f %% with all else that is done there", 100 * of_all);
@@ -160,7 +170,7 @@ static void put_where(struct weft_output *out, const struct weft_comparison_view
         weft_output_printf(out, "; %.0f %% of that is %s, in many contexts", 100 * of_state, name);
         put_in_program(out, comparison, difference_ns);
     } else if (of_node >= LEAST_SHARE) {
-        weft_output_printf(out, "; %.0f %% of that is ", 100 * of_node);
+        put_of_that(out, of_node);
         weft_words_cause(out, comparison->matrix, node->node);
         if (weft_node_is_outside(comparison->matrix, node->node))
             put_in_program(out, comparison, difference_ns);

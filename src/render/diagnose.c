@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "render/diagnose.h"
 
+#include "analysis/compare_causes_tree.h"
 #include "model/graph_trace.h"
 #include "render/compare_words.h"
+#include "render/diagnose_alone.h"
 #include "render/diagnose_causes.h"
 #include "schema/event.h"
 
@@ -14,11 +16,11 @@ enum {
     SHOWN_CAUSES = 5,
     LISTED_CAUSES = 3,
     BESIDE = 2,
-    SHOWN_ALONE = 8,
-    LISTED_ALONE = 3,
-    PARTS = 3,
     MOST_TOLD = 8,
 };
+
+/* Of what the first cause costs: what costs less is in the lists below the sentences alone. */
+static const double FURTHER = 0.1;
 
 /* ---- sentences ------------------------------------------------------------------------------- */
 
@@ -135,8 +137,19 @@ static bool is_below(const struct weft_ecct_matrix *matrix, uint32_t node, uint3
     return node == ancestor;
 }
 
+/* Does something from `node` up to `ancestor`, which it is below, only happen to a thread? */
+static bool is_mishap_below(const struct weft_ecct_matrix *matrix, uint32_t node, uint32_t ancestor)
+{
+    for (; node > ancestor; node = matrix->nodes[node].parent)
+        if (weft_frame_happens_anywhere(&matrix->frames[matrix->nodes[node].frame]))
+            return true;
+    return false;
+}
+
 /* The node that tells of a cause: its own, or one below it that has at least half as much of the
- * difference, and so tells with whom the thread shares what it waits for. */
+ * difference, and so tells with whom the thread shares what it waits for. Not what only happens to
+ * it: whoever computes for long loses the processor now and then, and that is no reason why it
+ * computes. */
 static uint32_t told_node(const struct weft_diagnosis *diagnosis,
                           const struct weft_compare_cause *cause)
 {
@@ -147,7 +160,7 @@ static uint32_t told_node(const struct weft_diagnosis *diagnosis,
         const struct weft_compare_node *row = &table->nodes[i];
         if (row != named && row->difference_ns >= named->difference_ns / 2 &&
             row->difference_ns > 0 && is_below(diagnosis->matrix, row->node, cause->node) &&
-            !weft_node_is_outside(diagnosis->matrix, row->node) &&
+            !is_mishap_below(diagnosis->matrix, row->node, cause->node) &&
             (!most || row->difference_ns > most->difference_ns))
             most = row;
     }
@@ -181,27 +194,32 @@ static void put_beside(struct weft_output *out, const struct weft_diagnosis *dia
     told_fini(&told);
 }
 
-/* The others, each with a sentence of its own: the first one stays short. */
+/* The others that cost enough to be told beside the first, each with a sentence of its own: the
+ * first one stays short. */
 static void put_further(struct weft_output *out, const struct weft_diagnosis *diagnosis,
                         const struct weft_compare_cause **list, size_t n)
 {
+    const double least_share = FURTHER * weft_cause_share(diagnosis, list[0]);
     put_beside(out, diagnosis, list[0]);
-    for (size_t i = 1; i < n; i++) {
+    for (size_t i = 1; i < n && weft_cause_share(diagnosis, list[i]) >= least_share; i++) {
         weft_output_printf(out, " %s more (%s) are %s because they are ",
                            weft_human_count(list[i]->n_items).text,
                            weft_human_mean(list[i]->duration_ns).text,
                            weft_cause_is_small(diagnosis, list[i]) ? "slower" : "slow");
         weft_words_cause(out, diagnosis->matrix, told_node(diagnosis, list[i]));
         weft_output_text(out, ".");
-        put_beside(out, diagnosis, list[i]);
     }
 }
+
+enum { OF_OTHERS, OF_CROWD, OF_DUE };
 
 static const struct other {
     enum weft_cause_place place;
     const char *why;
 } others[] = {
     { WEFT_CAUSE_OUTSIDE, " because another program had the processor: " },
+    { WEFT_CAUSE_CROWDED, " because threads of the program share what processors other programs "
+                          "leave: " },
     { WEFT_CAUSE_DUE, " because a thread that is due more often goes first, and they still end "
                       "before their next one is due: " },
     { WEFT_CAUSE_SHARED, " because threads that do the same work wait for each other, or take the "
@@ -229,140 +247,6 @@ static void put_others(struct weft_output *out, const struct weft_diagnosis *dia
     }
 }
 
-/* ---- single executions ----------------------------------------------------------------------- */
-
-/* An execution of B that is slow for a reason of its own. */
-struct alone {
-    uint32_t item;
-    uint64_t ns;
-};
-
-/* By cause; the caller frees them. NULL: without memory, or without causes. */
-static bool *alone_causes(const struct weft_diagnosis *diagnosis)
-{
-    const struct weft_compare_table *table = diagnosis->table;
-    bool *is_alone = table->n_causes ? calloc(table->n_causes, sizeof *is_alone) : NULL;
-    for (size_t i = 0; is_alone && i < table->n_causes; i++)
-        is_alone[i] = weft_cause_place_of(diagnosis, &table->causes[i]) == WEFT_CAUSE_ALONE;
-    return is_alone;
-}
-
-/* The slowest first; their number. */
-static size_t list_alone(const struct weft_diagnosis *diagnosis, struct alone *list)
-{
-    const struct weft_compare_table *table = diagnosis->table;
-    bool *is_alone = alone_causes(diagnosis);
-    size_t n = 0, n_all = 0;
-    for (size_t i = 0; is_alone && i < table->n_b; i++) {
-        const struct weft_execution_item *item = &diagnosis->matrix->items[table->items_b[i]];
-        const struct alone alone = { table->items_b[i], item->end_ns - item->start_ns };
-        if (!is_alone[table->cause_of[i]])
-            continue;
-        size_t at = n;
-        while (at > 0 && list[at - 1].ns < alone.ns)
-            at--;
-        n_all++;
-        if (at == SHOWN_ALONE)
-            continue;
-        n = n < SHOWN_ALONE ? n + 1 : n;
-        memmove(&list[at + 1], &list[at], (n - 1 - at) * sizeof *list);
-        list[at] = alone;
-    }
-    free(is_alone);
-    return n_all;
-}
-
-/* How much longer the execution is at a node than the usual ones. */
-static double more_ns(const struct weft_diagnosis *diagnosis, uint32_t item, uint32_t node)
-{
-    const struct weft_ecct_matrix *matrix = diagnosis->matrix;
-    const struct weft_compare_node *row = weft_compare_row_of(diagnosis->table, node);
-    double ns = row ? -row->mean_a_ns : 0;
-    for (uint64_t at = matrix->starts[item]; at < matrix->starts[item + 1]; at++)
-        ns += matrix->node[at] == node ? (double)matrix->ns[at] : 0;
-    return ns;
-}
-
-/* The nodes at which an execution is longer than the usual ones, the most first; their number. */
-static size_t find_parts(const struct weft_diagnosis *diagnosis, uint32_t item, uint32_t *parts)
-{
-    const struct weft_ecct_matrix *matrix = diagnosis->matrix;
-    double most_ns[PARTS];
-    size_t n = 0;
-    for (uint64_t i = matrix->starts[item]; i < matrix->starts[item + 1]; i++) {
-        const double ns = more_ns(diagnosis, item, matrix->node[i]);
-        size_t at = n;
-        while (at > 0 && most_ns[at - 1] < ns)
-            at--;
-        if (at == PARTS || !(ns > 0))
-            continue;
-        n = n < PARTS ? n + 1 : n;
-        memmove(&parts[at + 1], &parts[at], (n - 1 - at) * sizeof *parts);
-        memmove(&most_ns[at + 1], &most_ns[at], (n - 1 - at) * sizeof *most_ns);
-        parts[at] = matrix->node[i];
-        most_ns[at] = ns;
-    }
-    return n;
-}
-
-/* "10.2 s at 1.20 s on thread `w`, 9.90 s more than usual: blocked: lock in `f`" */
-static void put_one_alone(struct weft_output *out, const struct weft_diagnosis *diagnosis,
-                          const struct alone *alone)
-{
-    const struct weft_execution_item *item = &diagnosis->matrix->items[alone->item];
-    uint32_t parts[PARTS];
-    const bool is_known = find_parts(diagnosis, alone->item, parts) > 0;
-    weft_output_printf(out, "%s at %s", weft_human_ns(alone->ns).text,
-                       weft_human_at(item->start_ns).text);
-    weft_output_text(out, " on thread `");
-    weft_words_name(out, item->thread);
-    weft_output_text(out, "`");
-    if (!is_known)
-        return;
-    weft_output_printf(out, ", %s more than usual: ",
-                       weft_human_mean(more_ns(diagnosis, alone->item, parts[0])).text);
-    weft_words_cause(out, diagnosis->matrix, parts[0]);
-}
-
-static void put_each_alone(struct weft_output *out, const struct weft_diagnosis *diagnosis,
-                           const struct alone *list, size_t n)
-{
-    for (size_t i = 0; i < least(n, LISTED_ALONE); i++) {
-        weft_output_text(out, i ? "; " : "");
-        put_one_alone(out, diagnosis, &list[i]);
-    }
-    if (n > LISTED_ALONE)
-        weft_output_printf(out, "; and %s more", weft_human_count(n - LISTED_ALONE).text);
-    weft_output_text(out, ".");
-}
-
-/* Too few to be compared: each for itself. */
-static void put_only_alone(struct weft_output *out, const struct weft_diagnosis *diagnosis)
-{
-    struct alone list[SHOWN_ALONE];
-    const struct weft_slow_tail *tail = &diagnosis->tail;
-    const size_t n = list_alone(diagnosis, list);
-    weft_output_printf(out, "%s of %s of ", weft_human_count(tail->n_slow).text,
-                       weft_human_plural(tail->n_fast + tail->n_slow, "execution").text);
-    put_type(out, diagnosis);
-    weft_output_printf(out, " %s far slower than all others (%s usually, %s at most): ",
-                       tail->n_slow == 1 ? "is" : "are", weft_human_mean(tail->fast_median_ns).text,
-                       weft_human_ns(tail->fast_max_ns).text);
-    put_each_alone(out, diagnosis, list, n);
-}
-
-/* Those among the slow ones whose reason nothing else shares. */
-static void put_alone_too(struct weft_output *out, const struct weft_diagnosis *diagnosis)
-{
-    struct alone list[SHOWN_ALONE];
-    const size_t n = list_alone(diagnosis, list);
-    if (n == 0)
-        return;
-    weft_output_printf(out, " %s %s slow for %s: ", weft_human_count(n).text, n == 1 ? "is" : "are",
-                       n == 1 ? "a reason of its own" : "reasons of their own");
-    put_each_alone(out, diagnosis, list, n);
-}
-
 static void put_pause(struct weft_output *out, const struct weft_diagnosis *diagnosis)
 {
     weft_output_text(out, "Nothing significant: ");
@@ -387,17 +271,37 @@ static void put_trifle(struct weft_output *out, const struct weft_diagnosis *dia
                        weft_human_ns(diagnosis->trace_ns).text);
 }
 
-/* That makes most executions slow that are: another program, or a thread that is due more often;
- * NULL: neither does. */
-static const struct other *find_most(const struct weft_diagnosis *diagnosis)
+/* Executions of a place. */
+static uint64_t items_at(const struct weft_diagnosis *diagnosis, enum weft_cause_place place)
 {
     const struct weft_compare_cause *list[SHOWN_CAUSES];
-    for (size_t k = 0; k < 2; k++) {
-        const size_t n = weft_causes_list(diagnosis, others[k].place, list, SHOWN_CAUSES);
-        if (2 * items_of(list, least(n, SHOWN_CAUSES)) > diagnosis->tail.n_slow)
-            return &others[k];
-    }
-    return NULL;
+    const size_t n = weft_causes_list(diagnosis, place, list, SHOWN_CAUSES);
+    return items_of(list, least(n, SHOWN_CAUSES));
+}
+
+/* That makes most executions slow that are: other programs, by themselves or by what they leave, or
+ * a thread that is due more often; NULL: neither does. */
+static const struct other *find_most(const struct weft_diagnosis *diagnosis)
+{
+    const uint64_t n_outside = items_at(diagnosis, WEFT_CAUSE_OUTSIDE);
+    const uint64_t n_crowded = items_at(diagnosis, WEFT_CAUSE_CROWDED);
+    if (2 * (n_outside + n_crowded) > diagnosis->tail.n_slow)
+        return &others[n_outside >= n_crowded ? OF_OTHERS : OF_CROWD];
+    return 2 * items_at(diagnosis, WEFT_CAUSE_DUE) > diagnosis->tail.n_slow ? &others[OF_DUE]
+                                                                            : NULL;
+}
+
+/* That other programs had the processors says why, where it makes any slow. */
+static void put_crowd(struct weft_output *out, const struct weft_diagnosis *diagnosis)
+{
+    if (!weft_crowd_is_full(&diagnosis->crowd) ||
+        items_at(diagnosis, WEFT_CAUSE_OUTSIDE) + items_at(diagnosis, WEFT_CAUSE_CROWDED) == 0)
+        return;
+    weft_output_text(out, " The machine was full: other programs had ");
+    put_share(out, diagnosis->crowd.other);
+    weft_output_text(out, " of the processors that this one ran on, it had ");
+    put_share(out, diagnosis->crowd.own);
+    weft_output_text(out, ".");
 }
 
 /* The slow ones are slow for nothing that is wrong in the program. */
@@ -422,6 +326,7 @@ static void put_none_inside(struct weft_output *out, const struct weft_diagnosis
     } else {
         weft_output_text(out, "none for a reason within the program that stands out.");
     }
+    put_crowd(out, diagnosis);
     put_others(out, diagnosis, most);
 }
 
@@ -453,17 +358,19 @@ static void put_slow(struct weft_output *out, const struct weft_diagnosis *diagn
     } else if (n > 0 && weft_diagnosis_is_trifle(diagnosis)) {
         put_trifle(out, diagnosis);
     } else if (diagnosis->tail.is_alone) {
-        put_only_alone(out, diagnosis);
+        weft_alone_put_only(out, diagnosis);
     } else if (n > 0) {
         put_first(out, diagnosis, list[0]);
         put_further(out, diagnosis, list, least(n, SHOWN_CAUSES));
         put_others(out, diagnosis, NULL);
-        put_alone_too(out, diagnosis);
+        put_crowd(out, diagnosis);
+        weft_alone_put_too(out, diagnosis);
     } else if (diagnosis->tail.is_found) {
         put_none_inside(out, diagnosis);
-        put_alone_too(out, diagnosis);
+        weft_alone_put_too(out, diagnosis);
     } else {
         put_healthy(out, diagnosis);
+        put_crowd(out, diagnosis);
         put_others(out, diagnosis, NULL);
     }
 }
@@ -522,38 +429,12 @@ static void put_cause(struct weft_output *out, const struct weft_diagnosis *diag
     weft_output_text(out, "\n");
 }
 
-/* What its path holds more of than usual. */
-static void put_parts(struct weft_output *out, const struct weft_diagnosis *diagnosis,
-                      uint32_t item)
-{
-    uint32_t parts[PARTS];
-    const size_t n = find_parts(diagnosis, item, parts);
-    for (size_t i = 0; i < n; i++) {
-        weft_output_printf(out, "\n    %s  %s ", i ? "        " : "its path",
-                           weft_human_change(more_ns(diagnosis, item, parts[i])).text);
-        weft_words_cause(out, diagnosis->matrix, parts[i]);
-    }
-}
-
-static void put_alone_evidence(struct weft_output *out, const struct weft_diagnosis *diagnosis)
-{
-    struct alone list[SHOWN_ALONE];
-    const size_t n = list_alone(diagnosis, list);
-    for (size_t i = 0; i < least(n, SHOWN_ALONE); i++) {
-        weft_output_text(out, "\n  ");
-        put_one_alone(out, diagnosis, &list[i]);
-        put_parts(out, diagnosis, list[i].item);
-        weft_output_text(out, "\n    to open   ");
-        weft_render_open_command(out, diagnosis->matrix, list[i].item);
-        weft_output_text(out, "\n");
-    }
-}
-
 static void put_evidence(struct weft_output *out, const struct weft_diagnosis *diagnosis)
 {
-    static const enum weft_cause_place places[] = { WEFT_CAUSE_INSIDE, WEFT_CAUSE_OUTSIDE,
-                                                    WEFT_CAUSE_DUE,    WEFT_CAUSE_SHARED,
-                                                    WEFT_CAUSE_CHANCE, WEFT_CAUSE_UNTOLD };
+    static const enum weft_cause_place places[] = { WEFT_CAUSE_INSIDE,  WEFT_CAUSE_OUTSIDE,
+                                                    WEFT_CAUSE_DUE,     WEFT_CAUSE_SHARED,
+                                                    WEFT_CAUSE_CROWDED, WEFT_CAUSE_CHANCE,
+                                                    WEFT_CAUSE_UNTOLD };
     const struct weft_compare_cause *list[SHOWN_CAUSES];
     if (!diagnosis->table)
         return;
@@ -562,7 +443,7 @@ static void put_evidence(struct weft_output *out, const struct weft_diagnosis *d
         for (size_t i = 0; i < least(n, SHOWN_CAUSES); i++)
             put_cause(out, diagnosis, list[i]);
     }
-    put_alone_evidence(out, diagnosis);
+    weft_alone_put_evidence(out, diagnosis);
     if (diagnosis->table->is_small && !diagnosis->is_versus && !diagnosis->tail.is_alone)
         weft_output_printf(out,
                            "\n  means and intervals of fewer than %d executions are not to be "
@@ -612,9 +493,9 @@ static void print_text(const struct weft_view *view, const struct weft_diagnosis
 static void json_cause(struct weft_json *json, const struct weft_diagnosis *diagnosis,
                        const struct weft_compare_cause *cause, struct weft_output *scratch)
 {
-    static const char *const places[] = { "program", "other program", "due first",
-                                          "shared",  "chance",        "untold",
-                                          "spread",  "small",         "alone" };
+    static const char *const places[] = { "program", "other program", "due first", "shared",
+                                          "crowded", "chance",        "untold",    "spread",
+                                          "small",   "alone" };
     weft_json_new_line(json);
     weft_json_begin_object(json, NULL);
     weft_json_u64(json, "executions", cause->n_items);

@@ -5,6 +5,7 @@
 #ifndef WEFT_RENDER_DIAGNOSE_H
 #define WEFT_RENDER_DIAGNOSE_H
 
+#include "analysis/crowd.h"
 #include "analysis/rhythm.h"
 #include "render/compare.h"
 #include "render/render.h"
@@ -23,8 +24,11 @@ struct weft_diagnosis {
     struct weft_slow_tail tail;             /* of two groups that were given: not found */
     bool is_versus;                         /* the groups were given */
     bool is_proposed;                       /* a function that repeats, nobody asked for it */
+    bool is_part;                           /* and most of its calls are parts of others */
+    bool is_within;                         /* weft_diagnosis_is_within another one */
     bool is_without_switches;               /* nothing tells who had a processor */
     uint64_t trace_ns;                      /* that was recorded; of a function that repeats */
+    struct weft_crowd crowd;                /* of the trace; all 0 if nothing is known */
     const struct weft_rhythms *rhythms;     /* of the threads of all types told; or NULL */
     const char *a, *b;                      /* filters of the groups */
     const char *command; /* how the user names these executions: "weft compare run.db --type x" */
@@ -34,8 +38,14 @@ struct weft_diagnosis {
 bool weft_diagnosis_is_significant(const struct weft_diagnosis *diagnosis);
 
 /* The lower, the earlier it is told: what has a cause that says more than the name of the type;
- * what has causes; single executions; what is healthy. */
+ * what is a part, or within the cause of another type; what has causes; single executions; what is
+ * healthy. */
 unsigned weft_diagnosis_rank(const struct weft_diagnosis *diagnosis);
+
+/* Is what makes executions of `part` slow, on their own thread, what those of `whole` wait for? Of
+ * a function that nobody asked about the latter says more: that somebody waits for it. */
+bool weft_diagnosis_is_within(const struct weft_diagnosis *part,
+                              const struct weft_diagnosis *whole);
 
 /* The time that the causes within the program cost: the more, the earlier it is told. */
 double weft_diagnosis_cost_ns(const struct weft_diagnosis *diagnosis);

@@ -140,6 +140,17 @@ static uint32_t awaited(const struct weft_ecct_matrix *matrix, uint32_t node)
     return WEFT_ID_NONE;
 }
 
+/* Is the thread that took a processor named as the one that it took it from, which the execution
+ * waits for? So are threads of a server that share work. */
+static bool is_peer_of_awaited(const struct weft_diagnosis *diagnosis, uint32_t preempter)
+{
+    const struct weft_ecct_matrix *matrix = diagnosis->matrix;
+    const struct weft_frame *frame = &matrix->frames[matrix->nodes[preempter].frame];
+    const uint32_t thread = awaited(matrix, matrix->nodes[preempter].parent);
+    return frame->kind == WEFT_FRAME_THREAD && thread != WEFT_ID_NONE &&
+           is_alike(frame->name, matrix->frames[matrix->nodes[thread].frame].name);
+}
+
 /* Threads that do the same work take the processors from each other; or so many of them wait for
  * each other that this is how they work, and not why a few are slow. */
 static bool is_shared(const struct weft_diagnosis *diagnosis,
@@ -147,7 +158,7 @@ static bool is_shared(const struct weft_diagnosis *diagnosis,
 {
     const uint32_t preempter = preempter_of(diagnosis->matrix, cause->node);
     if (preempter != WEFT_ID_NONE)
-        return is_peer(diagnosis, cause, preempter);
+        return is_peer(diagnosis, cause, preempter) || is_peer_of_awaited(diagnosis, preempter);
     return !diagnosis->is_versus && cause->n_items > PEERS * (double)diagnosis->matrix->n_items &&
            cause->duration_ns < FAR * diagnosis->table->metrics[0].mean_a &&
            is_peer(diagnosis, cause, awaited(diagnosis->matrix, cause->node));
@@ -170,10 +181,19 @@ static bool is_due_first(const struct weft_diagnosis *diagnosis,
     return other_ns > 0 && OFTENER * other_ns <= own_ns && cause->duration_ns < own_ns;
 }
 
+/* Has a thread of the program the processor, on a machine that other programs fill? Then there
+ * would have been another one, but for them. */
+static bool is_crowded(const struct weft_diagnosis *diagnosis,
+                       const struct weft_compare_cause *cause)
+{
+    return !diagnosis->is_versus && weft_crowd_is_full(&diagnosis->crowd) &&
+           preempter_of(diagnosis->matrix, cause->node) != WEFT_ID_NONE;
+}
+
 /* Is it more than chance puts into the slow executions? Any thread of a machine that is shared
  * loses its processor now and then, which makes executions slow and is no cause that they have in
  * common: that has to be significant among all nodes, or, of most slow ones, in all stacks
- * together.
+ * together. What happens to a part of an execution matters only if it makes the whole slow.
  */
 static bool is_evident(const struct weft_diagnosis *diagnosis,
                        const struct weft_compare_cause *cause)
@@ -183,7 +203,7 @@ static bool is_evident(const struct weft_diagnosis *diagnosis,
         return false;
     if (preempter_of(diagnosis->matrix, cause->node) == WEFT_ID_NONE)
         return true;
-    if (!diagnosis->is_versus && !diagnosis->tail.is_found)
+    if (!diagnosis->is_versus && (!diagnosis->tail.is_found || diagnosis->is_part))
         return false;
     if ((double)cause->n_items >= MOST * (double)diagnosis->table->n_b)
         return cause->p < EVIDENCE_P;
@@ -273,16 +293,19 @@ static bool is_like_preemption(const struct weft_diagnosis *diagnosis,
              (row->mean_a_ns > MOST * usual_ns || cause->n_items < NOISE_EXECUTIONS)));
 }
 
-/* Does the execution's own thread run where usual ones run too, however short that is? */
-static bool is_running_there(const struct weft_diagnosis *diagnosis,
-                             const struct weft_compare_cause *cause)
+/* Is it something that usual executions have too, however short, and that lasts longer if a thread
+ * waits for a processor: that one runs, on whatever thread, or that something is waited for which
+ * the trace does not tell of? */
+static bool is_longer_there(const struct weft_diagnosis *diagnosis,
+                            const struct weft_compare_cause *cause)
 {
     const struct weft_ecct_matrix *matrix = diagnosis->matrix;
     const struct weft_compare_node *row = weft_compare_row_of(diagnosis->table, cause->node);
     const struct weft_frame *frame = &matrix->frames[matrix->nodes[cause->node].frame];
     return row && row->n_a > FOREIGN * (double)diagnosis->table->n_a &&
-           is_own(matrix, cause->node) &&
-           (frame->kind == WEFT_FRAME_FUNCTION || weft_frame_is_running(frame));
+           (frame->kind == WEFT_FRAME_FUNCTION || weft_frame_is_running(frame) ||
+            is_state(matrix, cause->node, WEFT_STR("blocked: unknown")) ||
+            (frame->kind == WEFT_FRAME_STATE && weft_frame_begins_with(frame, "blocked: in ")));
 }
 
 /* Might no more than waits for a processor be behind it, which the trace does not tell of? What
@@ -294,8 +317,9 @@ static bool is_untold(const struct weft_diagnosis *diagnosis,
     if (!diagnosis->is_without_switches || diagnosis->is_versus)
         return false;
     return is_vague_wait(diagnosis->matrix, cause->node) ||
+           (diagnosis->is_part && is_computing(diagnosis, cause)) ||
            (is_like_preemption(diagnosis, cause) &&
-            (is_running_there(diagnosis, cause) || is_longer_sleep(diagnosis, cause)));
+            (is_longer_there(diagnosis, cause) || is_longer_sleep(diagnosis, cause)));
 }
 
 /* Is the function, which nobody asked about, there to wait for something to do? It waits for
@@ -368,6 +392,8 @@ enum weft_cause_place weft_cause_place_of(const struct weft_diagnosis *diagnosis
         return WEFT_CAUSE_UNTOLD;
     if (is_shared(diagnosis, cause))
         return WEFT_CAUSE_SHARED;
+    if (is_crowded(diagnosis, cause))
+        return WEFT_CAUSE_CROWDED;
     if (!diagnosis->is_versus && !diagnosis->tail.is_found && !is_foreign(diagnosis, cause) &&
         !is_far_wait(diagnosis, cause))
         return WEFT_CAUSE_SPREAD;
@@ -467,6 +493,48 @@ bool weft_diagnosis_is_trifle(const struct weft_diagnosis *diagnosis)
            weft_diagnosis_cost_ns(diagnosis) < TRIFLE * (double)diagnosis->trace_ns;
 }
 
+/* What the innermost thread of a cause does: names of its functions and state, as one number; 0
+ * without functions. */
+static uint64_t end_of(const struct weft_frame_path *path, size_t from)
+{
+    const struct weft_path_part part = weft_path_part_at(path, from);
+    size_t places[WEFT_NAMED_FUNCTIONS];
+    const size_t n = weft_path_functions(path, &part, places);
+    uint64_t hash = WEFT_FRAME_HASH;
+    if (n == 0)
+        return 0;
+    hash = weft_frame_hash(hash, path->frames[places[0]]);
+    return part.state < part.to ? weft_frame_hash(hash, path->frames[part.state]) : hash;
+}
+
+/* Where the innermost thread of a path begins, behind its frame; 0: it is the execution's own. */
+static size_t last_thread(const struct weft_frame_path *path)
+{
+    size_t from = path->n;
+    while (from > 0 && path->frames[from - 1]->kind != WEFT_FRAME_THREAD)
+        from--;
+    return from;
+}
+
+bool weft_diagnosis_is_within(const struct weft_diagnosis *part, const struct weft_diagnosis *whole)
+{
+    const struct weft_compare_cause *inner, *outer;
+    struct weft_frame_path path;
+    if (!part->is_proposed || part->is_versus || !weft_diagnosis_is_significant(part) ||
+        !weft_diagnosis_is_significant(whole))
+        return false;
+    (void)weft_causes_list(part, WEFT_CAUSE_INSIDE, &inner, 1);
+    (void)weft_causes_list(whole, WEFT_CAUSE_INSIDE, &outer, 1);
+    if (!is_own(part->matrix, inner->node))
+        return false;
+    weft_frame_path_of(part->matrix, inner->node, &path);
+    const uint64_t end = end_of(&path, 0);
+    weft_frame_path_of(whole->matrix, outer->node, &path);
+    const size_t from = last_thread(&path);
+    return from > 0 && end != 0 && end == end_of(&path, from) &&
+           is_alike(path.frames[from - 1]->name, part->matrix->items[inner->example].thread);
+}
+
 bool weft_diagnosis_is_significant(const struct weft_diagnosis *diagnosis)
 {
     const struct weft_compare_cause *first;
@@ -480,12 +548,14 @@ bool weft_diagnosis_is_significant(const struct weft_diagnosis *diagnosis)
 
 unsigned weft_diagnosis_rank(const struct weft_diagnosis *diagnosis)
 {
-    enum { TELLS, IS_SLOW, HAS_ALONE, HEALTHY };
+    enum { TELLS, IS_PART, IS_SLOW, HAS_ALONE, HEALTHY };
     const struct weft_compare_cause *first;
     if (weft_diagnosis_is_significant(diagnosis)) {
         const bool is_cause =
             !diagnosis->is_versus && weft_causes_list(diagnosis, WEFT_CAUSE_INSIDE, &first, 1) > 0;
-        return is_cause && is_type_itself(diagnosis, first->node) ? IS_SLOW : TELLS;
+        if (is_cause && is_type_itself(diagnosis, first->node))
+            return IS_SLOW;
+        return diagnosis->is_within || diagnosis->is_part ? IS_PART : TELLS;
     }
     return diagnosis->table && weft_causes_list(diagnosis, WEFT_CAUSE_ALONE, &first, 1) > 0
                ? HAS_ALONE

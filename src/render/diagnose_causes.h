@@ -14,6 +14,8 @@ enum weft_cause_place {
                          * the next of its thread was due */
     WEFT_CAUSE_SHARED,  /* threads that do the same work have too few processors, or wait for each
                          * other most of the time */
+    WEFT_CAUSE_CROWDED, /* threads of the program have what processors others leave of a machine
+                         * that is full */
     WEFT_CAUSE_CHANCE,  /* no more of it than chance puts there */
     WEFT_CAUSE_UNTOLD,  /* without scheduling events: may be no more than a wait for a processor */
     WEFT_CAUSE_SPREAD,  /* more of what all have, or of nothing in particular */

@@ -75,6 +75,7 @@ struct weft_execution_proposal {
     struct weft_str within; /* empty: as it is without being said */
     struct weft_str why;    /* "marked by the program", "tracepoints or probes", "spans", "calls" */
     uint64_t count;         /* of begins */
+    bool is_part;           /* a function most calls of which are made by others that repeat */
 };
 
 /* NULL is allowed. */

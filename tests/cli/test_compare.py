@@ -457,6 +457,48 @@ def test_other_programs(folder):
     ok(not kind["significant"], "the lesser part, where all compute, is no cause")
 
 
+def test_load(folder):
+    """What a thread does is told before that it lost its processor there; peers of a thread that is
+    waited for; single executions that other programs slow; what only costs little more."""
+    page = "f:main;f:handle;f:page;f:draw"
+    kind = slow_ones(os.path.join(folder, "stampede.db"),
+                     [(50, 3, f"{page};s:running", 12000000),
+                      (50, 3, f"{page};s:preempted;t:worker-1;{page};s:running", 13000000)])
+    said = kind["explanation"].split(". ")
+    ok(kind["significant"] and "page > draw`" in said[0]
+       and "preempted" not in said[0] and "preempted by thread `worker-1`" in said[1],
+       "who computes for long is told for that, not for losing its processor", kind["explanation"])
+    for peer, place in (("db-2", "shared"), ("backup", "program")):
+        kind = slow_ones(os.path.join(folder, f"backend-{peer}.db"),
+                         [(20, 5, f"f:main;f:handle;f:ask;s:blocked:_network;t:db-1;s:preempted;t:{peer};"
+                           "f:serve;f:query;s:running", 3000000)])
+        ok(kind["causes"][0]["place"] == place, f"a thread that is waited for loses its processor to {peer}",
+           kind["causes"])
+    kind = slow_ones(os.path.join(folder, "once.db"),
+                     [(200, 5, "f:main;f:handle;s:preempted;o:zip;f:pack;s:running", 30000000)])
+    ok(not kind["significant"] and kind["tail"]["alone"]
+       and kind["explanation"].startswith("Nothing significant: 2 of 400")
+       and "because another program had the processor" in kind["explanation"],
+       "single ones that another program slows are nothing of this one's", kind["explanation"])
+    kind = slow_ones(os.path.join(folder, "further.db"),
+                     [(20, 5, LOCK, 30000000), (100, 7, DISK, 12000000), (40, 11, PARSE, 25000000)])
+    ok("parse" in kind["explanation"] and "block device" not in kind["explanation"]
+       and any("block device" in cause["cause"] for cause in kind["causes"]),
+       "what costs less than a tenth of the first cause is in the list alone", kind["explanation"])
+
+
+def test_untold(folder):
+    """Without a kernel: a wait of which nothing is known, longer where all wait, may be one for a processor."""
+    for state in ("blocked:_in_recv", "blocked:_unknown", "blocked:_timer;t:server;f:serve;s:running"):
+        reply = f"f:main;f:handle;f:reply;s:{state}"
+        kind = slow_ones(os.path.join(folder, "untold.db"),
+                         [(20, at, reply, 1600000 if at == 5 else 300000 + 1000 * at) for at in range(20)])
+        ok(not kind["significant"] and kind["causes"][0]["place"] == "untold",
+           f"{state} for little more than usual is told, but no fault", kind)
+        kind = slow_ones(os.path.join(folder, "told.db"), [(20, 5, reply, 30000000)])
+        ok(kind["significant"], f"{state} that only slow ones have is")
+
+
 def rhythm_lines(slow_ms, jitter_ms):
     """A thread that is due every 10 ms takes 3 ms of the processor of one that is every `slow_ms`."""
     draw = random.Random(7)
@@ -634,6 +676,8 @@ def main():
         test_names(folder)
         test_sizes(folder)
         test_other_programs(folder)
+        test_load(folder)
+        test_untold(folder)
         test_rhythms(folder)
         test_few(folder)
         test_one_place(folder)
