@@ -94,8 +94,9 @@ static enum weft_code read_from(struct locks_graph *graph, struct process *proce
     return WEFT_OK;
 }
 
-/* Locks from where a wait begins that reaches into the path: what is read from before it is enough
- * for waits within the path, and at least doubles, so that it is not read again for every wait. */
+/* Locks from where a wait begins that reaches into the path: what is read from before it at first
+ * is enough for waits that begin up to a margin before the path, as of many paths at once some do;
+ * and it at least doubles, so that it is not read again for every wait. */
 static enum weft_code read_locks(struct locks_graph *graph, struct process *process,
                                  uint64_t start_ns, struct weft_err *err)
 {
@@ -105,8 +106,8 @@ static enum weft_code read_locks(struct locks_graph *graph, struct process *proc
     if (process->has_failed || (process->is_tried && back_ns <= read_ns) ||
         (process->is_tried && read_ns >= MOST_BACK_NS))
         return WEFT_OK;
-    if (back_ns < MARGIN_NS)
-        back_ns = MARGIN_NS;
+    if (back_ns < 2 * MARGIN_NS)
+        back_ns = 2 * MARGIN_NS;
     if (process->is_tried && back_ns < 2 * read_ns)
         back_ns = 2 * read_ns;
     if (back_ns > MOST_BACK_NS)

@@ -225,7 +225,6 @@ enum weft_code weft_tops_find(struct weft_tops *tops, uint32_t thread_id, uint64
     if (!is_held) {
         found->is_read = false;
         found->n_asked = found->near = 0;
-        found->turn = found->key = 0;
         weft_slots_hold(&tops->uses, slot, thread_id, number);
     }
     if (!found->is_read && ++found->n_asked < info->n_rows / ROWS_OF_QUESTION)
