@@ -66,7 +66,7 @@ struct weft_ecct_fill {
     struct weft_ecct_parts parts, shares;
     struct wait waits[WAITS]; /* of this path */
     struct call calls[CALLS];
-    uint32_t running;                      /* its frame + 1; 0: not known */
+    uint32_t running, preempted;           /* their frames + 1; 0: not known */
     uint32_t states[WEFT_PATH_REASONS][2]; /* frames + 1 of waits, in flight or not; 0: not known */
     struct {
         struct weft_ecct_entry *items;
@@ -649,7 +649,7 @@ static enum weft_code fill_segment(struct weft_ecct_fill *fill, size_t i, struct
     case WEFT_PATH_PREEMPTED:
         code = go_to_wait(fill, segment->thread_id, segment->start_ns, from->call, 0, &spot, err);
         if (code == WEFT_OK)
-            code = go_to_state(fill, "preempted", &spot, err);
+            code = go_to_known(fill, &fill->preempted, "preempted", &spot, err);
         return code == WEFT_OK ? preempted(fill, segment, from->frame, &spot, err) : code;
     case WEFT_PATH_BLOCKED:
         return blocked(fill, segment, from, &spot, err);
