@@ -66,7 +66,7 @@ struct weft_ecct_fill {
     struct weft_ecct_parts parts, shares;
     struct wait waits[WAITS]; /* of this path */
     struct call calls[CALLS];
-    uint32_t running;                      /* its frame + 1; 0: not known */
+    uint32_t running, preempted;           /* their frames + 1; 0: not known */
     uint32_t states[WEFT_PATH_REASONS][2]; /* frames + 1 of waits, in flight or not; 0: not known */
     struct {
         struct weft_ecct_entry *items;
@@ -112,29 +112,46 @@ static void give_rest(struct weft_ecct_part *parts, const uint64_t *rests, size_
     free(order);
 }
 
-void weft_ecct_share(struct weft_ecct_part *parts, size_t n_parts, uint64_t total)
+/* What a weight comes to, rounded down, and its remainder: of sums of more than 64 bits, which
+ * remainders are compared by, the upper ones. */
+static uint64_t share_of(uint64_t weight, weft_u128 sum, uint64_t total, uint64_t *rest)
 {
-    weft_u128 sum = 0;
-    uint64_t left = total, few[64];
-    for (size_t i = 0; i < n_parts; i++)
-        sum += parts[i].weight;
-    if (sum == total) /* each has its share */
-        return;
+    const weft_u128 product = (weft_u128)total * weight;
+    if ((sum | product) >> 64 == 0) {
+        *rest = (uint64_t)product % (uint64_t)sum;
+        return (uint64_t)product / (uint64_t)sum;
+    }
+    *rest = (uint64_t)(sum >> 64 ? product % sum >> 64 : product % sum);
+    return (uint64_t)(product / sum);
+}
+
+static void share_out(struct weft_ecct_part *parts, size_t n_parts, weft_u128 sum, uint64_t total)
+{
+    uint64_t left = total, few[16];
     uint64_t *rests = n_parts <= sizeof few / sizeof *few ? few : calloc(n_parts, sizeof *rests);
-    for (size_t i = 0; sum && i < n_parts; i++) {
-        const weft_u128 product = (weft_u128)total * parts[i].weight;
-        parts[i].weight = (uint64_t)(product / sum);
-        if (rests) /* remainders are compared by their upper bits, if the sum has more than 64 */
-            rests[i] = (uint64_t)(sum >> 64 ? product % sum >> 64 : product % sum);
+    for (size_t i = 0; i < n_parts; i++) {
+        uint64_t rest;
+        parts[i].weight = share_of(parts[i].weight, sum, total, &rest);
+        if (rests)
+            rests[i] = rest;
         left -= parts[i].weight;
     }
-    if (sum && rests)
+    if (rests)
         give_rest(parts, rests, n_parts, left);
-    else if (sum)
+    else
         for (size_t i = 0; i < left; i++)
             parts[i].weight++;
     if (rests != few)
         free(rests);
+}
+
+void weft_ecct_share(struct weft_ecct_part *parts, size_t n_parts, uint64_t total)
+{
+    weft_u128 sum = 0;
+    for (size_t i = 0; i < n_parts; i++)
+        sum += parts[i].weight;
+    if (sum && sum != total) /* else each has its share */
+        share_out(parts, n_parts, sum, total);
 }
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
@@ -632,7 +649,7 @@ static enum weft_code fill_segment(struct weft_ecct_fill *fill, size_t i, struct
     case WEFT_PATH_PREEMPTED:
         code = go_to_wait(fill, segment->thread_id, segment->start_ns, from->call, 0, &spot, err);
         if (code == WEFT_OK)
-            code = go_to_state(fill, "preempted", &spot, err);
+            code = go_to_known(fill, &fill->preempted, "preempted", &spot, err);
         return code == WEFT_OK ? preempted(fill, segment, from->frame, &spot, err) : code;
     case WEFT_PATH_BLOCKED:
         return blocked(fill, segment, from, &spot, err);

@@ -21,8 +21,8 @@ struct weft_ecct_stacks {
     const struct weft_ecct_names *names;
     uint64_t memory_bytes;
     struct weft_interval_reader *reader;
-    struct weft_tops *tops;       /* of short intervals */
-    uint64_t n_turns, first_turn; /* nodes are known of turns since the first one */
+    struct weft_tops *tops; /* of short intervals */
+    uint64_t turn;          /* nodes are known of this one alone; from 1 */
     struct {
         uint32_t *items; /* contexts of a block: those that have time; those above one */
         size_t n, cap;
@@ -52,6 +52,7 @@ struct weft_ecct_stacks *weft_ecct_stacks_new(const struct weft_trace *trace,
         .trace = trace,
         .names = names,
         .memory_bytes = memory_bytes,
+        .turn = 1,
         .reader = weft_interval_reader_new(trace),
         .tops = weft_tops_new(trace, memory_bytes / TOPS_SHARE),
         .samples = weft_path_stacks_new(trace),
@@ -84,7 +85,7 @@ void weft_ecct_stacks_free(struct weft_ecct_stacks *stacks)
 
 void weft_ecct_stacks_trust(struct weft_ecct_stacks *stacks)
 {
-    stacks->first_turn = ++stacks->n_turns;
+    stacks->turn++;
 }
 
 bool weft_ecct_stacks_window(struct weft_ecct_stacks *stacks, uint64_t from_ns, uint64_t to_ns)
@@ -112,21 +113,23 @@ static enum weft_code frame_of(struct weft_ecct_stacks *stacks, struct weft_ecct
     return code;
 }
 
-/* The node of a context of a block below a spot. Those that were asked for below the same one are
- * known, until how certain they are counts anew. */
-static enum weft_code node_of(struct weft_ecct_stacks *stacks, struct weft_ecct_tree *tree,
-                              struct weft_top_block *block, uint32_t context,
-                              const struct weft_ecct_spot *below, uint32_t *node,
-                              struct weft_err *err)
+/* Below what the node of a context is known, and in which turn: some 2^30 of them differ. */
+static uint64_t key_of(const struct weft_ecct_stacks *stacks, const struct weft_ecct_spot *below)
 {
-    const uint64_t key = (uint64_t)below->node << 2 | below->confidence;
+    return stacks->turn << 34 | (uint64_t)below->node << 2 | below->confidence;
+}
+
+/* Finds the nodes of a context and of those above it up to one that is known below the same spot.
+ */
+static enum weft_code find_node(struct weft_ecct_stacks *stacks, struct weft_ecct_tree *tree,
+                                struct weft_top_block *block, uint32_t context,
+                                const struct weft_ecct_spot *below, uint32_t *node,
+                                struct weft_err *err)
+{
+    const uint64_t key = key_of(stacks, below);
     enum weft_code code = WEFT_OK;
-    if (block->turn < stacks->first_turn || block->turn == 0 || block->key != key) {
-        block->turn = ++stacks->n_turns;
-        block->key = key;
-    }
     stacks->above.n = 0;
-    for (; context != WEFT_ID_NONE && block->contexts[context].turn != block->turn;
+    for (; context != WEFT_ID_NONE && block->contexts[context].key != key;
          context = block->contexts[context].parent) {
         uint32_t *above = WEFT_VEC_PUSH(&stacks->above);
         if (!above)
@@ -143,9 +146,23 @@ static enum weft_code node_of(struct weft_ecct_stacks *stacks, struct weft_ecct_
         if (code != WEFT_OK)
             return code;
         known->node = *node;
-        known->turn = block->turn;
+        known->key = key;
     }
     return code;
+}
+
+/* The node of a context of a block below a spot. Where it was asked for last below the same one it
+ * is known, until how certain nodes are counts anew. */
+static enum weft_code node_of(struct weft_ecct_stacks *stacks, struct weft_ecct_tree *tree,
+                              struct weft_top_block *block, uint32_t context,
+                              const struct weft_ecct_spot *below, uint32_t *node,
+                              struct weft_err *err)
+{
+    const struct weft_top_context *known = &block->contexts[context];
+    if (known->key != key_of(stacks, below))
+        return find_node(stacks, tree, block, context, below, node, err);
+    *node = known->node;
+    return WEFT_OK;
 }
 
 /* The nodes of the contexts in [from_ns, to_ns), below a spot. */

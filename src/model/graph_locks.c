@@ -12,7 +12,7 @@
 #define MARGIN_NS UINT64_C(1000000)
 #define MOST_BACK_NS UINT64_C(2000000000)
 
-enum { KEY_NAME_BYTES = 128 };
+enum { KEY_NAME_BYTES = 128, PART_BEFORE = 32 };
 
 /* Locks of a process that the path came to; threads of others have nothing to do with them. */
 struct process {
@@ -94,6 +94,13 @@ static enum weft_code read_from(struct locks_graph *graph, struct process *proce
     return WEFT_OK;
 }
 
+/* What is read at first: waits of many paths at once begin before them, too, mostly a little. */
+static uint64_t least_back_ns(const struct locks_graph *graph)
+{
+    const uint64_t more_ns = (graph->to_ns - graph->from_ns) / PART_BEFORE;
+    return MARGIN_NS + (more_ns < MARGIN_NS ? more_ns : MARGIN_NS);
+}
+
 /* Locks from where a wait begins that reaches into the path: what is read from before it is enough
  * for waits within the path, and at least doubles, so that it is not read again for every wait. */
 static enum weft_code read_locks(struct locks_graph *graph, struct process *process,
@@ -105,8 +112,8 @@ static enum weft_code read_locks(struct locks_graph *graph, struct process *proc
     if (process->has_failed || (process->is_tried && back_ns <= read_ns) ||
         (process->is_tried && read_ns >= MOST_BACK_NS))
         return WEFT_OK;
-    if (back_ns < MARGIN_NS)
-        back_ns = MARGIN_NS;
+    if (back_ns < least_back_ns(graph))
+        back_ns = least_back_ns(graph);
     if (process->is_tried && back_ns < 2 * read_ns)
         back_ns = 2 * read_ns;
     if (back_ns > MOST_BACK_NS)

@@ -45,6 +45,7 @@ struct weft_graph_tasks {
     uint64_t from_ns, to_ns, memory_bytes;
     uint32_t window; /* counts from 1 */
     bool has_flows;
+    bool has_names; /* some function is called like one that runs a task */
     struct weft_graph_sources begun;
     struct weft_block_buf *buf;
     struct slot slots[WEFT_SLOTS]; /* a path goes to and fro between a few threads */
@@ -54,6 +55,15 @@ struct weft_graph_tasks {
 static enum weft_code no_memory(struct weft_err *err)
 {
     return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for tasks");
+}
+
+static bool has_task_names(const struct weft_trace *trace)
+{
+    const uint32_t n_functions = weft_trace_n_functions(trace);
+    uint32_t id = 0;
+    while (id < n_functions && !weft_is_task_name(weft_trace_function(trace, id)->name))
+        id++;
+    return id < n_functions;
 }
 
 enum weft_code weft_graph_tasks_open(const struct weft_trace *trace, uint64_t from_ns,
@@ -71,6 +81,7 @@ enum weft_code weft_graph_tasks_open(const struct weft_trace *trace, uint64_t fr
     made->memory_bytes = memory_bytes;
     made->window = 1;
     made->has_flows = of_kind[WEFT_EVENT_FLOW_BEGIN] > 0 && of_kind[WEFT_EVENT_FLOW_END] > 0;
+    made->has_names = has_task_names(trace);
     made->buf = weft_block_buf_new();
     return made->buf ? WEFT_OK : no_memory(err);
 }
@@ -383,7 +394,7 @@ enum weft_code weft_graph_tasks_cause(struct weft_graph_tasks *tasks, uint32_t t
 {
     struct root *task;
     const bool has_source = weft_graph_has_source(edge);
-    if (!has_tasks(tasks, thread_id) ||
+    if ((!tasks->has_flows && !tasks->has_names) || !has_tasks(tasks, thread_id) ||
         (has_source ? edge->kind != WEFT_PATH_WAKEUP : !is_open_question(state)))
         return WEFT_OK;
     enum weft_code code = task_after(tasks, thread_id, state, &task, err);

@@ -11,11 +11,13 @@
 #include <stdlib.h>
 
 /* Of a block of calls that all differ in time; and how many calls are written down in the time of
- * one question without. */
+ * one question without. Who asked for a block so often that it was worth a quarter of that goes on
+ * to ask, mostly. */
 enum {
     BLOCK_BYTES =
         WEFT_FORMAT_BLOCK_ROWS * (2 * sizeof(struct weft_top) + sizeof(struct weft_top_context)),
     ROWS_OF_QUESTION = 32,
+    QUARTER = 4,
     LEAST_BLOCKS = 4,
     NEAR = 64
 };
@@ -225,10 +227,9 @@ enum weft_code weft_tops_find(struct weft_tops *tops, uint32_t thread_id, uint64
     if (!is_held) {
         found->is_read = false;
         found->n_asked = found->near = 0;
-        found->turn = found->key = 0;
         weft_slots_hold(&tops->uses, slot, thread_id, number);
     }
-    if (!found->is_read && ++found->n_asked < info->n_rows / ROWS_OF_QUESTION)
+    if (!found->is_read && ++found->n_asked < info->n_rows / ROWS_OF_QUESTION / QUARTER)
         return WEFT_OK;
     const enum weft_code code =
         found->is_read ? WEFT_OK : read_block(tops, thread_id, number, found, err);

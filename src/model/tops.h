@@ -23,7 +23,7 @@ struct weft_top_context {
     uint32_t parent; /* lower; WEFT_ID_NONE: a root call */
     uint32_t function_id;
     uint64_t ns;
-    uint64_t turn;
+    uint64_t key;
     uint32_t node;
 };
 
@@ -32,7 +32,6 @@ struct weft_top_block {
     size_t n, cap;
     struct weft_top_context *contexts;
     size_t n_contexts, contexts_cap;
-    uint64_t turn, key; /* the asker's: 0 at first */
     size_t near, n_asked;
     bool is_read;
 };

@@ -169,12 +169,24 @@ struct bit_writer {
     unsigned n_bits;
 };
 
-/* At most 32 bits. */
-static void put_bits(struct bit_writer *to, uint64_t bits, unsigned n_bits)
+/* At most 32 bits: fewer than 32 wait for more. */
+static inline void put_bits(struct bit_writer *to, uint64_t bits, unsigned n_bits)
 {
     to->word |= bits << to->n_bits;
     to->n_bits += n_bits;
-    for (; to->n_bits >= 8; to->n_bits -= 8, to->word >>= 8)
+    if (to->n_bits < 32)
+        return;
+    for (unsigned i = 0; i < 4; i++)
+        to->at[i] = (uint8_t)(to->word >> 8 * i);
+    to->at += 4;
+    to->n_bits -= 32;
+    to->word >>= 32;
+}
+
+/* The bits that wait, the last byte filled up with zeros. */
+static void put_rest(struct bit_writer *to)
+{
+    for (unsigned n = 0; n < to->n_bits; n += 8, to->word >>= 8)
         *to->at++ = (uint8_t)to->word;
 }
 
@@ -210,10 +222,16 @@ static bool write_plan(struct weft_blob_bytes *bytes, const struct plan *plan,
     struct bit_writer to = { .at = bytes->items + bytes->n };
     for (size_t i = 0; plan->form != ALL_EQUAL && i < n; i++)
         put_number(&to, coded(values[i], plan->form, plan->base), plan->k);
-    if (to.n_bits)
-        put_bits(&to, 0, 8 - to.n_bits);
+    put_rest(&to);
     bytes->n = (size_t)(to.at - bytes->items);
     return true;
+}
+
+static bool write_dense(struct weft_blob_bytes *bytes, const int64_t *values, size_t n,
+                        int64_t common)
+{
+    const struct plan dense = plan_dense(values, n, common);
+    return write_plan(bytes, &dense, values, n);
 }
 
 bool weft_column_write(struct weft_blob_bytes *bytes, const int64_t *values, size_t n,
@@ -222,15 +240,18 @@ bool weft_column_write(struct weft_blob_bytes *bytes, const int64_t *values, siz
     if (n == 0)
         return true;
     const int64_t base = majority(values, n);
-    const struct plan dense = plan_dense(values, n, base);
     const size_t n_others = split(values, n, base, scratch);
     if (n_others == 0 || n_others > n / 2)
-        return write_plan(bytes, &dense, values, n);
+        return write_dense(bytes, values, n, base);
     const struct plan places = plan_dense(scratch, n_others, majority(scratch, n_others)),
                       others = plan_dense(scratch + n, n_others, majority(scratch + n, n_others));
-    if (dense.n_bits <=
-        8 + varint_bits(zigzag(base)) + varint_bits(n_others) + places.n_bits + others.n_bits)
-        return write_plan(bytes, &dense, values, n);
+    const size_t n_bits =
+        8 + varint_bits(zigzag(base)) + varint_bits(n_others) + places.n_bits + others.n_bits;
+    if (n_bits >= 2 * 8 + n) { /* each number takes a bit at least, form and base a byte each */
+        const struct plan dense = plan_dense(values, n, base);
+        if (dense.n_bits <= n_bits)
+            return write_plan(bytes, &dense, values, n);
+    }
     return weft_blob_put(bytes, MOST_EQUAL) && weft_blob_put_svarint(bytes, base) &&
            weft_blob_put_varint(bytes, n_others) && write_plan(bytes, &places, scratch, n_others) &&
            write_plan(bytes, &others, scratch + n, n_others);

@@ -16,14 +16,11 @@ struct time_column {
 __attribute__((noinline)) static uint64_t escape_take(struct time_column *column, uint64_t marker,
                                                       uint64_t now_ns, uint64_t last_ns)
 {
-    static const uint8_t sizes[4] = { 2, 3, 4, 8 };
-    const size_t n_bytes = sizes[marker - WEFT_TIME_ESCAPE_2];
-    uint8_t bytes[8] = { 0 };
+    const size_t n_bytes = weft_time_escape_bytes(marker);
     if ((size_t)(column->ext_end - column->ext) < n_bytes || now_ns > last_ns)
         return BAD_DELTA;
-    memcpy(bytes, column->ext, n_bytes);
+    const uint64_t delta_ns = weft_time_escape(marker, column->ext);
     column->ext += n_bytes;
-    const uint64_t delta_ns = weft_load_u64(bytes);
     return delta_ns <= last_ns - now_ns ? delta_ns : BAD_DELTA;
 }
 

@@ -108,17 +108,12 @@ static inline uint64_t word_prefix(uint64_t pairs)
     return pairs * UINT64_C(0x0001000100010001);
 }
 
-static inline size_t escape_bytes(uint8_t value)
-{
-    return value == 255 ? 8 : (size_t)(value - WEFT_TIME_ESCAPE_2) + 2;
-}
-
 /* Adds an escape to the mark; false if its bytes are missing, or the sum becomes more than
  * `limit_ns`. */
 static bool escape_add(const struct plane *plane, size_t index, uint64_t limit_ns,
                        struct mark *mark)
 {
-    if (escape_bytes(plane->values[index]) > plane->n_ext - mark->ext)
+    if (weft_time_escape_bytes(plane->values[index]) > plane->n_ext - mark->ext)
         return false;
     const uint8_t *value = plane->values + index, *ext = plane->ext + mark->ext;
     const uint64_t delta_ns = weft_block_steps_time(&value, &ext);
@@ -176,7 +171,8 @@ static bool group_add(const struct plane *plane, size_t index, size_t end, uint6
     const uint8_t *values = plane->values + index;
     const size_t n = end - index < MARK_VALUES ? end - index : MARK_VALUES;
     uint8_t rest[16] = { 0 };
-    memcpy(rest, values + n / 16 * 16, n % 16);
+    if (n % 16)
+        memcpy(rest, values + n / 16 * 16, n % 16);
     uint64_t escapes = 0;
     for (size_t i = 0; i < n; i += 16) {
         uint64_t among = 0;

@@ -85,15 +85,12 @@ static inline uint32_t weft_block_steps_function(const struct weft_block_steps *
 /* The next time of a column and of its escapes, which are known to be there; both move on. */
 static inline uint64_t weft_block_steps_time(const uint8_t **plane, const uint8_t **ext)
 {
-    static const uint8_t sizes[4] = { 2, 3, 4, 8 };
     const uint8_t value = *(*plane)++;
     if (__builtin_expect(value < WEFT_TIME_ESCAPE_2, 1))
         return value;
-    uint8_t bytes[8] = { 0 };
-    const size_t n_bytes = sizes[value - WEFT_TIME_ESCAPE_2];
-    memcpy(bytes, *ext, n_bytes);
-    *ext += n_bytes;
-    return weft_load_u64(bytes);
+    const uint8_t *bytes = *ext;
+    *ext += weft_time_escape_bytes(value);
+    return weft_time_escape(value, bytes);
 }
 
 #endif

@@ -117,15 +117,12 @@ struct times {
 
 static inline uint64_t take_time(struct times *times)
 {
-    static const uint8_t sizes[4] = { 2, 3, 4, 8 };
     const uint8_t value = *times->plane++;
     if (__builtin_expect(value < WEFT_TIME_ESCAPE_2, 1))
         return value;
-    uint8_t bytes[8] = { 0 };
-    const size_t n_bytes = sizes[value - WEFT_TIME_ESCAPE_2];
-    memcpy(bytes, times->ext, n_bytes);
-    times->ext += n_bytes;
-    return weft_load_u64(bytes);
+    const uint8_t *bytes = times->ext;
+    times->ext += weft_time_escape_bytes(value);
+    return weft_time_escape(value, bytes);
 }
 
 /* Contexts by depth; at[0] is the root. */

@@ -49,6 +49,21 @@ enum {
     WEFT_TIME_ESCAPE_8 = 255
 };
 
+/* How many bytes a marker has in the escape column, and the value that they are. */
+static inline size_t weft_time_escape_bytes(uint64_t marker)
+{
+    return marker == WEFT_TIME_ESCAPE_8 ? 8 : (size_t)(marker - WEFT_TIME_ESCAPE_2) + 2;
+}
+
+static inline uint64_t weft_time_escape(uint64_t marker, const uint8_t *bytes)
+{
+    if (marker == WEFT_TIME_ESCAPE_2)
+        return weft_load_u16(bytes);
+    if (marker == WEFT_TIME_ESCAPE_3)
+        return weft_load_u16(bytes) | (uint64_t)bytes[2] << 16;
+    return marker == WEFT_TIME_ESCAPE_4 ? weft_load_u32(bytes) : weft_load_u64(bytes);
+}
+
 struct weft_disk_header { /* docs/format.md, "Header" */
     uint8_t magic[8];
     uint8_t version[2];
