@@ -249,15 +249,6 @@ static enum weft_code look_at_proposal(struct doctor *doctor,
 
 enum { PROPOSAL_EXECUTIONS = 10, PROPOSALS_NAMED = 12 };
 
-static bool is_wanted(const struct doctor *doctor, const struct weft_execution_proposal *proposal,
-                      const struct weft_execution_proposal *best)
-{
-    const char *type = doctor->opts->compared.rule.type;
-    if (type)
-        return weft_str_equal(proposal->name, weft_str_of(type));
-    return proposal->count >= PROPOSAL_EXECUTIONS && weft_str_equal(proposal->why, best->why);
-}
-
 static bool begins_with(struct weft_str text, const char *start)
 {
     return text.n_bytes > strlen(start) && memcmp(text.bytes, start, strlen(start)) == 0;
@@ -272,6 +263,24 @@ static bool is_call(struct weft_str rule)
 static bool is_guess(struct weft_str rule)
 {
     return is_call(rule) || begins_with(rule, "exit:");
+}
+
+/* A connection may last as long as its client does, and carry many requests: what the threads of a
+ * server do from wait to wait is looked at, too. */
+static bool is_beside(const struct weft_execution_proposal *proposal,
+                      const struct weft_execution_proposal *best)
+{
+    return begins_with(best->begin, "syscall_exit:accept") && begins_with(proposal->begin, "exit:");
+}
+
+static bool is_wanted(const struct doctor *doctor, const struct weft_execution_proposal *proposal,
+                      const struct weft_execution_proposal *best)
+{
+    const char *type = doctor->opts->compared.rule.type;
+    if (type)
+        return weft_str_equal(proposal->name, weft_str_of(type));
+    return proposal->count >= PROPOSAL_EXECUTIONS &&
+           (weft_str_equal(proposal->why, best->why) || is_beside(proposal, best));
 }
 
 /* Is it a call that moves bytes, or what the library of C++ is made of, rather than work of the
@@ -332,8 +341,8 @@ static enum weft_code nothing_to_look_at(struct doctor *doctor,
                      PROPOSAL_EXECUTIONS);
 }
 
-/* Of several ways in which a trace suggests executions only the best is taken: what a program
- * marked, before what only looks like work that begins and ends. */
+/* Of several ways in which a trace suggests executions the best is taken: what a program marked,
+ * before what only looks like work that begins and ends. */
 static enum weft_code look_at_proposals(struct doctor *doctor)
 {
     struct weft_execution_proposals *proposals = NULL;

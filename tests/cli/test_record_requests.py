@@ -81,6 +81,8 @@ def test_proposed(said):
         ok([row["key"] for row in rows] == [fd for fd, _, _ in said], "and found", one)
     ok(not any(row["begin"] in ("call:close", "call:shutdown") for row in proposed), "not their ends",
        proposed)
+    types = {row["type"] for row in json.loads(weft("diagnose", TRACE, "--json", "-q").stdout)["types"]}
+    ok(types == {"connection", "requests after accept"}, "and diagnosed beside the turns of threads", types)
 
 
 def test_absent():
