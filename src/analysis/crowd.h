@@ -19,10 +19,18 @@ struct weft_crowd {
     double own;   /* the recorded program's threads ran */
     double other; /* those of other programs */
     double idle;
+    double bound; /* of what the program runs: by threads that stay on one processor */
 };
 
-/* `is_foreign` tells by thread id which threads are of other programs. O(rows and shares). */
-struct weft_crowd weft_crowd_of(const struct weft_cpu_table *table, const bool *is_foreign);
+/* What is known of a thread, by its id. */
+struct weft_crowd_thread {
+    uint64_t run_ns, most_ns; /* on all processors, and on the one where that is most */
+    bool is_foreign;          /* of another program */
+};
+
+/* `threads` has who is foreign, and else zeros: times are added. O(rows and shares). */
+struct weft_crowd weft_crowd_of(const struct weft_cpu_table *table,
+                                struct weft_crowd_thread *threads);
 
 /* Of a trace that tells which threads are the recorded program's; of others all is 0. Reads the
  * states of all threads. */
@@ -33,5 +41,9 @@ WEFT_CHECKED enum weft_code weft_crowd_find(const struct weft_trace *trace,
 /* Had other programs the processors for longer than the program itself, and was next to none of
  * their time left? */
 bool weft_crowd_is_full(const struct weft_crowd *crowd);
+
+/* And would threads of the program have gone elsewhere, but for them? Not if most of it stays on one
+ * processor, as threads do that are bound to it. */
+bool weft_crowd_takes_places(const struct weft_crowd *crowd);
 
 #endif

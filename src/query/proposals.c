@@ -295,6 +295,12 @@ static bool is_recording(const struct weft_trace *trace)
     return weft_str_equal(weft_trace_meta(trace)->format, WEFT_STR("weft record"));
 }
 
+/* Others are the C library's, as weft record saw them. */
+static bool is_of_program(const struct weft_trace *trace, uint32_t function_id)
+{
+    return !is_recording(trace) || weft_trace_function(trace, function_id)->module.n_bytes > 0;
+}
+
 /* A rule finds all calls of a name: they are what is counted. */
 static enum weft_code unite_names(const struct counting *counting, const struct calls_job *job,
                                   struct weft_strtab *names, struct called *called)
@@ -312,9 +318,8 @@ static enum weft_code unite_names(const struct counting *counting, const struct 
         sums->n_at += job->functions[f].n_at;
         sums->n_below += job->functions[f].n_below;
         sums->is_repeated |= job->functions[f].is_repeated && !is_last_word(counting->trace, f);
-        called[id].is_of_program |= job->functions[f].n_calls > 0 &&
-                                    (!is_recording(counting->trace) ||
-                                     weft_trace_function(counting->trace, f)->module.n_bytes > 0);
+        called[id].is_of_program |=
+            job->functions[f].n_calls > 0 && is_of_program(counting->trace, f);
     }
     return code;
 }
@@ -354,11 +359,28 @@ static enum weft_code take_names(struct counting *counting, const struct calls_j
     return code;
 }
 
+/* Which functions are told of themselves, and so have parts: not what waits, nor a call of the C
+ * library that weft record saw, nor C++'s. By number; NULL without memory. The caller frees. */
+static bool *find_wholes(const struct weft_trace *trace)
+{
+    const uint32_t n_functions = weft_trace_n_functions(trace);
+    bool *is_whole = calloc((size_t)n_functions + 1, sizeof *is_whole);
+    for (uint32_t f = 0; is_whole && f < n_functions; f++) {
+        const struct weft_str name = weft_trace_function(trace, f)->name;
+        is_whole[f] = is_of_program(trace, f) && !weft_is_wait_name(name) &&
+                      !weft_name_is_of_std(name) && !is_last_word(trace, f);
+    }
+    return is_whole;
+}
+
 static enum weft_code read_calls(struct counting *counting, const struct weft_run *run)
 {
     struct calls_job job = { .n_functions = weft_trace_n_functions(counting->trace) };
-    enum weft_code code =
-        weft_repeated_functions(counting->trace, run, &job.functions, counting->err);
+    bool *is_whole = find_wholes(counting->trace);
+    enum weft_code code = is_whole ? weft_repeated_functions(counting->trace, is_whole, run,
+                                                             &job.functions, counting->err)
+                                   : no_memory(counting->err);
+    free(is_whole);
     if (code == WEFT_OK)
         code = take_names(counting, &job);
     if (code == WEFT_OK)

@@ -29,6 +29,7 @@ struct calls_of_thread {
 struct calls_job {
     struct calls_of_thread *workers;
     struct weft_repeated_function *functions; /* of all threads */
+    const bool *is_whole;                     /* by function: has parts */
     uint32_t n_functions;
     pthread_mutex_t lock;
 };
@@ -44,7 +45,7 @@ static void take_below(struct calls_job *job, const struct calls_of_thread *call
 /* The outermost level at which a function is called again and again. */
 static void take_level(struct calls_job *job, const struct calls_of_thread *calls)
 {
-    bool is_found = false;
+    bool is_found = false, has_whole = false;
     (void)pthread_mutex_lock(&job->lock);
     for (size_t depth = 0; depth < MOST_DEPTH && !is_found; depth++) {
         for (uint32_t f = 0; f < job->n_functions; f++) {
@@ -52,11 +53,12 @@ static void take_level(struct calls_job *job, const struct calls_of_thread *call
             if (calls->counts[at] < LEAST_CALLS)
                 continue;
             is_found = true;
+            has_whole |= job->is_whole[f];
             job->functions[f].is_repeated = true;
             job->functions[f].sum_ns += calls->sums_ns[at];
             job->functions[f].n_at += calls->counts[at];
         }
-        if (is_found)
+        if (has_whole)
             take_below(job, calls, depth + 1);
     }
     (void)pthread_mutex_unlock(&job->lock);
@@ -141,12 +143,14 @@ static void end_counts(struct calls_job *job, unsigned n_workers)
     free(job->workers);
 }
 
-enum weft_code weft_repeated_functions(const struct weft_trace *trace, const struct weft_run *run,
+enum weft_code weft_repeated_functions(const struct weft_trace *trace, const bool *is_whole,
+                                       const struct weft_run *run,
                                        struct weft_repeated_function **functions,
                                        struct weft_err *err)
 {
     const unsigned n_workers = weft_pool_workers(run->pool);
-    struct calls_job job = { .n_functions = weft_trace_n_functions(trace),
+    struct calls_job job = { .is_whole = is_whole,
+                             .n_functions = weft_trace_n_functions(trace),
                              .workers = calloc(n_workers, sizeof *job.workers) };
     job.functions = calloc((size_t)job.n_functions + 1, sizeof *job.functions);
     (void)pthread_mutex_init(&job.lock, NULL);

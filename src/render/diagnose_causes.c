@@ -141,14 +141,17 @@ static uint32_t awaited(const struct weft_ecct_matrix *matrix, uint32_t node)
 }
 
 /* Is the thread that took a processor named as the one that it took it from, which the execution
- * waits for? So are threads of a server that share work. */
-static bool is_peer_of_awaited(const struct weft_diagnosis *diagnosis, uint32_t preempter)
+ * waits for? So are threads of a server that share work. Where the execution's own thread is named
+ * so too, as all are that have no names, that says nothing. */
+static bool is_peer_of_awaited(const struct weft_diagnosis *diagnosis,
+                               const struct weft_compare_cause *cause, uint32_t preempter)
 {
     const struct weft_ecct_matrix *matrix = diagnosis->matrix;
     const struct weft_frame *frame = &matrix->frames[matrix->nodes[preempter].frame];
     const uint32_t thread = awaited(matrix, matrix->nodes[preempter].parent);
     return frame->kind == WEFT_FRAME_THREAD && thread != WEFT_ID_NONE &&
-           is_alike(frame->name, matrix->frames[matrix->nodes[thread].frame].name);
+           is_alike(frame->name, matrix->frames[matrix->nodes[thread].frame].name) &&
+           !is_alike(frame->name, matrix->items[cause->example].thread);
 }
 
 /* Threads that do the same work take the processors from each other; or so many of them wait for
@@ -158,7 +161,8 @@ static bool is_shared(const struct weft_diagnosis *diagnosis,
 {
     const uint32_t preempter = preempter_of(diagnosis->matrix, cause->node);
     if (preempter != WEFT_ID_NONE)
-        return is_peer(diagnosis, cause, preempter) || is_peer_of_awaited(diagnosis, preempter);
+        return is_peer(diagnosis, cause, preempter) ||
+               is_peer_of_awaited(diagnosis, cause, preempter);
     return !diagnosis->is_versus && cause->n_items > PEERS * (double)diagnosis->matrix->n_items &&
            cause->duration_ns < FAR * diagnosis->table->metrics[0].mean_a &&
            is_peer(diagnosis, cause, awaited(diagnosis->matrix, cause->node));
@@ -182,11 +186,11 @@ static bool is_due_first(const struct weft_diagnosis *diagnosis,
 }
 
 /* Has a thread of the program the processor, on a machine that other programs fill? Then there
- * would have been another one, but for them. */
+ * would have been another one, but for them, unless the program keeps to one. */
 static bool is_crowded(const struct weft_diagnosis *diagnosis,
                        const struct weft_compare_cause *cause)
 {
-    return !diagnosis->is_versus && weft_crowd_is_full(&diagnosis->crowd) &&
+    return !diagnosis->is_versus && weft_crowd_takes_places(&diagnosis->crowd) &&
            preempter_of(diagnosis->matrix, cause->node) != WEFT_ID_NONE;
 }
 

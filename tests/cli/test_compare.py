@@ -474,6 +474,10 @@ def test_load(folder):
                            "f:serve;f:query;s:running", 3000000)])
         ok(kind["causes"][0]["place"] == place, f"a thread that is waited for loses its processor to {peer}",
            kind["causes"])
+    kind = slow_ones(os.path.join(folder, "nameless.db"),
+                     [(20, 5, "f:main;f:handle;f:ask;s:blocked:_network;t:worker-8;s:preempted;t:worker-9;"
+                       "f:clean;s:running", 3000000)])
+    ok(kind["causes"][0]["place"] == "program", "threads that are named as all are may do anything", kind["causes"])
     kind = slow_ones(os.path.join(folder, "once.db"),
                      [(200, 5, "f:main;f:handle;s:preempted;o:zip;f:pack;s:running", 30000000)])
     ok(not kind["significant"] and kind["tail"]["alone"]

@@ -33,12 +33,13 @@ int main(void)
     const char *root = getenv("MESON_BUILD_ROOT");
     struct weft_trace *trace = NULL;
     struct weft_repeated_function *found = NULL;
+    bool is_whole[] = { [WORK] = true, [HELPER] = false };
     const struct weft_run run = { .pool = weft_pool_new(1) };
     (void)snprintf(path, sizeof path, "%s/test_repeated.%d.weft", root ? root : ".", (int)getpid());
     write_events(text, sizeof text);
     if (told_trace_write(path, &thread, 1, text) != WEFT_OK ||
         weft_trace_open(path, &trace, NULL) != WEFT_OK ||
-        weft_repeated_functions(trace, &run, &found, NULL) != WEFT_OK)
+        weft_repeated_functions(trace, is_whole, &run, &found, NULL) != WEFT_OK)
         abort();
     tap_ok(found[WORK].is_repeated && found[WORK].n_at == ROUNDS && found[WORK].n_below == 0,
            "what repeats at the top is no part");
@@ -47,6 +48,11 @@ int main(void)
            "what that calls is, its calls of itself not counted");
     tap_ok(!found[MAIN].is_repeated && !found[HELPER].is_repeated,
            "what is called once is neither");
+    free(found);
+    is_whole[WORK] = false;
+    if (weft_repeated_functions(trace, is_whole, &run, &found, NULL) != WEFT_OK)
+        abort();
+    tap_ok(found[WORK].is_repeated && found[TASK].n_below == 0, "what waits has no parts");
     free(found);
     weft_trace_close(trace);
     weft_pool_free(run.pool);
