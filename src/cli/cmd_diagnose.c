@@ -47,9 +47,10 @@ struct doctor {
     size_t n;
     struct weft_rhythms rhythms;
     struct weft_crowd crowd;
-    uint64_t trace_ns; /* that was recorded; of a database 0 */
-    bool is_proposed;  /* the type is a function that repeats, nobody asked for it */
-    bool is_part;      /* and most of its calls are parts of others */
+    uint64_t trace_ns;        /* that was recorded; of a database 0 */
+    struct weft_err left_out; /* why the last type that was left out is */
+    bool is_proposed;         /* the type is a function that repeats, nobody asked for it */
+    bool is_part;             /* and most of its calls are parts of others */
 };
 
 static enum weft_code no_memory(struct doctor *doctor)
@@ -341,6 +342,18 @@ static enum weft_code nothing_to_look_at(struct doctor *doctor,
                      PROPOSAL_EXECUTIONS);
 }
 
+/* A type that does not fit into memory is no reason to tell nothing of the others. */
+static enum weft_code leave_out(struct doctor *doctor,
+                                const struct weft_execution_proposal *proposal)
+{
+    if (!doctor->cli->common.quiet)
+        fprintf(stderr, "weft: '%.*s' is left out: %s\n", (int)proposal->name.n_bytes,
+                proposal->name.bytes, doctor->cli->err.text);
+    doctor->left_out = doctor->cli->err;
+    doctor->cli->err = (struct weft_err){ 0 };
+    return WEFT_OK;
+}
+
 /* Of several ways in which a trace suggests executions the best is taken: what a program marked,
  * before what only looks like work that begins and ends. */
 static enum weft_code look_at_proposals(struct doctor *doctor)
@@ -357,8 +370,15 @@ static enum weft_code look_at_proposals(struct doctor *doctor)
             continue;
         doctor->is_proposed = !doctor->opts->compared.rule.type && is_guess(proposal->begin);
         doctor->is_part = doctor->is_proposed && proposal->is_part;
+        const size_t n_looked = doctor->n;
         code = look_at_proposal(doctor, proposal);
+        if (code == WEFT_E_LIMIT && doctor->n == n_looked)
+            code = leave_out(doctor, proposal);
         n++;
+    }
+    if (code == WEFT_OK && doctor->n == 0 && n > 0) {
+        doctor->cli->err = doctor->left_out;
+        code = doctor->left_out.code;
     }
     if (code == WEFT_OK && n == 0)
         code = nothing_to_look_at(doctor, proposals);

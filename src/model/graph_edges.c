@@ -55,6 +55,9 @@ static enum weft_code put_in_order(struct weft_graph_sources *sources, struct we
 static enum weft_code add(const struct weft_graph_wanted *wanted, uint32_t thread_id,
                           const struct weft_event *event, size_t n_max, struct weft_err *err)
 {
+    const uint64_t key = weft_graph_key(event);
+    if (wanted->keys && weft_map_find(wanted->keys, key) == WEFT_MAP_NONE)
+        return WEFT_OK;
     if (wanted->into->n >= n_max)
         return weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
                          "the interval has more than %zu events '%s', which is what --mem "
@@ -63,9 +66,8 @@ static enum weft_code add(const struct weft_graph_wanted *wanted, uint32_t threa
     struct weft_graph_source *source = WEFT_VEC_PUSH(wanted->into);
     if (!source)
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for edges");
-    *source = (struct weft_graph_source){ .key = weft_graph_key(event),
-                                          .at_ns = event->time_ns,
-                                          .thread_id = thread_id };
+    *source =
+        (struct weft_graph_source){ .key = key, .at_ns = event->time_ns, .thread_id = thread_id };
     return WEFT_OK;
 }
 
@@ -118,10 +120,53 @@ enum weft_code weft_graph_sources_make(const struct weft_trace *trace, enum weft
                                        uint64_t from_ns, uint64_t to_ns, uint64_t memory_bytes,
                                        struct weft_graph_sources *sources, struct weft_err *err)
 {
-    const struct weft_graph_wanted wanted = { kind, sources };
+    const struct weft_graph_wanted wanted = { .kind = kind, .into = sources };
     return sources->is_made
                ? WEFT_OK
                : weft_graph_sources_collect(trace, &wanted, 1, from_ns, to_ns, memory_bytes, err);
+}
+
+/* Keys of events of one kind. */
+static enum weft_code keys_find(const struct weft_trace *trace, enum weft_event_kind kind,
+                                uint64_t from_ns, uint64_t to_ns, struct weft_map *keys,
+                                struct weft_err *err)
+{
+    struct weft_events *events = NULL;
+    enum weft_code code = weft_events_open(trace, 0, UINT32_C(1) << kind, from_ns,
+                                           to_ns < UINT64_MAX ? to_ns + 1 : to_ns, &events, err);
+    for (uint32_t id = 0; id < weft_trace_n_threads(trace) && code == WEFT_OK; id++) {
+        const struct weft_event *event = NULL;
+        bool is_new;
+        weft_events_turn(events, id);
+        while ((code = weft_events_next(events, &event, err)) == WEFT_OK && event)
+            if (weft_map_add(keys, weft_graph_key(event), &is_new) == WEFT_MAP_NONE) {
+                code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for edges");
+                break;
+            }
+    }
+    weft_events_close(events);
+    return code;
+}
+
+enum weft_code weft_graph_sources_make_asked(const struct weft_trace *trace,
+                                             enum weft_event_kind kind, enum weft_event_kind asking,
+                                             uint64_t from_ns, uint64_t to_ns,
+                                             uint64_t memory_bytes,
+                                             struct weft_graph_sources *sources,
+                                             struct weft_err *err)
+{
+    if (sources->is_made)
+        return WEFT_OK;
+    struct weft_map *keys = weft_map_new();
+    const struct weft_graph_wanted wanted = { .kind = kind, .into = sources, .keys = keys };
+    enum weft_code code =
+        keys ? keys_find(trace, asking, from_ns, to_ns, keys, err)
+             : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for edges");
+    if (code == WEFT_OK && weft_map_count(keys) > 0)
+        code = weft_graph_sources_collect(trace, &wanted, 1, from_ns, to_ns, memory_bytes, err);
+    sources->is_made = code == WEFT_OK;
+    weft_map_free(keys);
+    return code;
 }
 
 static struct weft_graph_sources_key *key_of(struct weft_graph_sources *sources, uint64_t key)

@@ -6,6 +6,7 @@
 #ifndef WEFT_MODEL_GRAPH_EDGES_H
 #define WEFT_MODEL_GRAPH_EDGES_H
 
+#include "base/map.h"
 #include "model/trace.h"
 
 struct weft_graph_source {
@@ -35,6 +36,7 @@ uint64_t weft_graph_key(const struct weft_event *event);
 struct weft_graph_wanted {
     enum weft_event_kind kind;
     struct weft_graph_sources *into;
+    const struct weft_map *keys; /* of no others; NULL: of all */
 };
 
 /* The events of several kinds in [from_ns, to_ns], each to its list, in one go. Reads the blocks of
@@ -52,6 +54,14 @@ WEFT_CHECKED enum weft_code weft_graph_sources_make(const struct weft_trace *tra
                                                     uint64_t to_ns, uint64_t memory_bytes,
                                                     struct weft_graph_sources *sources,
                                                     struct weft_err *err);
+
+/* The same, of keys that events of another kind have in that time, since nobody asks for others:
+ * most locks are released, and waited for by nobody. */
+WEFT_CHECKED enum weft_code
+weft_graph_sources_make_asked(const struct weft_trace *trace, enum weft_event_kind kind,
+                              enum weft_event_kind asking, uint64_t from_ns, uint64_t to_ns,
+                              uint64_t memory_bytes, struct weft_graph_sources *sources,
+                              struct weft_err *err);
 
 /* The latest of `key` in [from_ns, to_ns] that is not of `except_thread_id`, or NULL. O(log n +
  * those of that thread), less if what was asked for before is near. */

@@ -59,8 +59,8 @@ enum weft_code weft_graph_requests_make(const struct weft_trace *trace, uint64_t
     struct weft_graph_sources begins = { 0 }, ends = { 0 };
     if (requests->is_made)
         return WEFT_OK;
-    const struct weft_graph_wanted wanted[] = { { WEFT_EVENT_IO_BEGIN, &begins },
-                                                { WEFT_EVENT_IO_END, &ends } };
+    const struct weft_graph_wanted wanted[] = { { WEFT_EVENT_IO_BEGIN, &begins, NULL },
+                                                { WEFT_EVENT_IO_END, &ends, NULL } };
     enum weft_code code = weft_graph_sources_collect(trace, wanted, 2, from_ns, to_ns,
                                                      memory_bytes - memory_bytes / LISTS, err);
     if (code == WEFT_OK && !join(&begins, &ends, to_ns, requests))

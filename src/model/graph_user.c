@@ -201,13 +201,6 @@ static bool has_kind(const struct weft_graph_user *user, enum weft_event_kind ki
     return weft_trace_meta(user->trace)->events_of_kind[kind] > 0;
 }
 
-static enum weft_code need(struct weft_graph_user *user, enum weft_event_kind kind,
-                           struct weft_graph_sources *sources, struct weft_err *err)
-{
-    return weft_graph_sources_make(user->trace, kind, user->from_ns, user->to_ns,
-                                   user->memory_bytes / LIST_SHARE, sources, err);
-}
-
 /* ---- a part of a thread ---------------------------------------------------------------------- */
 
 /* Forgets the part that was not used for longest. */
@@ -283,7 +276,9 @@ static enum weft_code find_locks(struct weft_graph_user *user, struct part *part
     part->has_locks = true;
     if (!has_kind(user, WEFT_EVENT_LOCK_ACQUIRED) || !has_kind(user, WEFT_EVENT_LOCK_RELEASED))
         return WEFT_OK;
-    enum weft_code code = need(user, WEFT_EVENT_LOCK_RELEASED, &user->released, err);
+    enum weft_code code = weft_graph_sources_make_asked(
+        user->trace, WEFT_EVENT_LOCK_RELEASED, WEFT_EVENT_LOCK_REQUEST, user->from_ns, user->to_ns,
+        user->memory_bytes / LIST_SHARE, &user->released, err);
     if (code == WEFT_OK && !user->lock_events)
         code = weft_events_open(user->trace, thread_id, kinds, user->from_ns,
                                 user->to_ns < UINT64_MAX ? user->to_ns + 1 : user->to_ns,
