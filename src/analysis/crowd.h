@@ -42,8 +42,8 @@ WEFT_CHECKED enum weft_code weft_crowd_find(const struct weft_trace *trace,
  * their time left? */
 bool weft_crowd_is_full(const struct weft_crowd *crowd);
 
-/* And would threads of the program have gone elsewhere, but for them? Not if most of it stays on one
- * processor, as threads do that are bound to it. */
+/* And would threads of the program have gone elsewhere, but for them? Not if most of it stays on
+ * one processor, as threads do that are bound to it. */
 bool weft_crowd_takes_places(const struct weft_crowd *crowd);
 
 #endif

@@ -23,9 +23,9 @@ struct weft_repeated_function {
 };
 
 /* Of all functions of the trace, by number; the caller frees them. `is_whole` tells by number which
- * may have parts: others, such as what only waits, say nothing of what is deeper. Calls deeper than 16 are counted
- * in n_calls alone. O(calls); memory by workers, functions and depth. WEFT_E_NOMEM; else as loading
- * blocks. */
+ * may have parts: others, such as what only waits, say nothing of what is deeper. Calls deeper than
+ * 16 are counted in n_calls alone. O(calls); memory by workers, functions and depth. WEFT_E_NOMEM;
+ * else as loading blocks. */
 WEFT_CHECKED enum weft_code weft_repeated_functions(const struct weft_trace *trace,
                                                     const bool *is_whole,
                                                     const struct weft_run *run,

@@ -123,14 +123,27 @@ static void put_each_alone(struct weft_output *out, const struct weft_diagnosis 
     weft_output_text(out, ".");
 }
 
+/* Is most of what the execution is longer for that another program had the processor? */
+static bool is_outside(const struct weft_diagnosis *diagnosis, uint32_t item)
+{
+    const struct weft_ecct_matrix *matrix = diagnosis->matrix;
+    double all_ns = 0, outside_ns = 0;
+    for (uint64_t i = matrix->starts[item]; i < matrix->starts[item + 1]; i++) {
+        const double ns = more_ns(diagnosis, item, matrix->node[i]);
+        if (!(ns > 0))
+            continue;
+        all_ns += ns;
+        outside_ns += weft_node_is_outside(matrix, matrix->node[i]) ? ns : 0;
+    }
+    return outside_ns > all_ns / 2;
+}
+
 /* Are all of them slow because other programs had the processors? That is no fault of this one. */
 static bool is_each_outside(const struct weft_diagnosis *diagnosis, const struct alone *list,
                             size_t n)
 {
-    uint32_t parts[PARTS];
     for (size_t i = 0; i < n; i++)
-        if (find_parts(diagnosis, list[i].item, parts) == 0 ||
-            !weft_node_is_outside(diagnosis->matrix, parts[0]))
+        if (!is_outside(diagnosis, list[i].item))
             return false;
     return n > 0;
 }

@@ -484,6 +484,11 @@ def test_load(folder):
        and kind["explanation"].startswith("Nothing significant: 2 of 400")
        and "because another program had the processor" in kind["explanation"],
        "single ones that another program slows are nothing of this one's", kind["explanation"])
+    kind = slow_ones(os.path.join(folder, "mostly.db"),
+                     [(200, 5, "f:main;f:handle;s:preempted;o:zip;f:pack;s:running", 12000000)] +
+                     [(200, 5, f"f:main;f:handle;f:{name};s:blocked:_futex", 10000000) for name in "pqr"])
+    ok(kind["tail"]["alone"] and kind["explanation"].startswith("2 of 400"),
+       "but not if that is the lesser part of why they are slow", kind["explanation"])
     kind = slow_ones(os.path.join(folder, "further.db"),
                      [(20, 5, LOCK, 30000000), (100, 7, DISK, 12000000), (40, 11, PARSE, 25000000)])
     ok("parse" in kind["explanation"] and "block device" not in kind["explanation"]

@@ -363,19 +363,18 @@ static void test_marks(void)
 static void test_images(void)
 {
     /* The same address before and after exec, and in children that were never asked; one is of the
-     * parent's first program, and has a program of its own later. */
-    static const char *const lines[] = { "[/none/first] 0x100\n",
-                                         "[/none/second] 0x1100\n",
-                                         "[/none/late] 0x20\n",
-                                         "[/none/first] 0x200\n",
-                                         "[/none/first] 0x300\n",
-                                         "[/none/own] 0x400\n",
-                                         NULL };
+     * parent's first program, and has a program of its own later; another one was told of only when
+     * it ran that, and what it does last before is of the parent's first, too. */
+    static const char *const lines[] = { "[/none/first] 0x100\n", "[/none/second] 0x1100\n",
+                                         "[/none/late] 0x20\n",   "[/none/first] 0x200\n",
+                                         "[/none/first] 0x300\n", "[/none/own] 0x400\n",
+                                         "[/none/first] 0x500\n", NULL };
     struct rb file = { 0 };
     struct rb_ring first = ring_of(PID, WEFT_RING_FUNCTIONS, 1000),
                    second = ring_of(PID, WEFT_RING_FUNCTIONS, 1500),
                    child = ring_of(20, WEFT_RING_FUNCTIONS, 1600),
-                   early = ring_of(21, WEFT_RING_FUNCTIONS, 1400);
+                   early = ring_of(21, WEFT_RING_FUNCTIONS, 1400),
+                   untold = ring_of(22, WEFT_RING_FUNCTIONS, 1450);
     begin(&file);
     rb_text(&file, WEFT_PIECE_PROCESS, 0, PID, 1000, "parent=1\nstart_ns=1000\n");
     rb_text(&file, WEFT_PIECE_MAPS, 0, PID, 1010, "1000-2000 r-xp 00000000 00:00 1 /none/first\n");
@@ -397,6 +396,12 @@ static void test_images(void)
     rb_call(&early, 1410, false, 0x1200);
     rb_call(&early, 1610, false, 0x1300);
     rb_call(&early, 1705, false, 0x1400);
+    rb_text(&file, WEFT_PIECE_PROCESS, 0, 22, 1460, "parent=10\nstart_ns=1450\n");
+    rb_text(&file, WEFT_PIECE_MAPS, 0, 22, 1461, "5000-6000 r-xp 00000000 00:00 4 /none/own\n");
+    untold.pid = 22;
+    rb_call(&untold, 1451, false, 0x1500);
+    rb_cut(&file, &untold, 1, 2000);
+    rb_ring_fini(&untold);
     rb_cut(&file, &first, 1, 2000);
     rb_cut(&file, &second, 2, 2000);
     rb_cut(&file, &child, 1, 2000);

@@ -384,18 +384,24 @@ static const struct rec_mapping *find_later(const struct rec_spaces *spaces, uin
     return found;
 }
 
+/* In this image or one that the process had later, else before. */
+static const struct rec_mapping *find_around(const struct rec_spaces *spaces, uint32_t image,
+                                             uint64_t address)
+{
+    const struct rec_mapping *found = find_later(spaces, image, address);
+    return found ? found : find_before(spaces, image, address);
+}
+
 const struct rec_mapping *rec_mapping_of(const struct rec_spaces *spaces, uint32_t image,
                                          uint64_t address)
 {
     const struct rec_process *process =
         image == REC_NO_IMAGE ? NULL : rec_process_of(spaces, spaces->images.items[image].pid);
-    const struct rec_mapping *found = find_later(spaces, image, address);
-    if (!found)
-        found = find_before(spaces, image, address);
+    const struct rec_mapping *found = find_around(spaces, image, address);
     for (int step = 0; !found && process && step < MOST_STEPS; step++) {
+        image = rec_image_at(spaces, process->parent, process->began_ns);
         process = rec_process_of(spaces, process->parent);
-        if (process)
-            found = find_before(spaces, process->last_image, address);
+        found = find_around(spaces, image, address);
     }
     return found;
 }

@@ -80,8 +80,9 @@ uint32_t rec_image_next(const struct rec_spaces *spaces, uint32_t pid, uint32_t 
 uint64_t rec_image_end(const struct rec_spaces *spaces, uint32_t pid, uint32_t image);
 
 /* The mapping that holds the address, in this image or one that the process had later (maps are
- * read a little after they changed), else before, else one of its parents (a child of fork that
- * runs another program at once was not told of before); NULL: none. */
+ * read a little after they changed), else before, else one of its parents, first as it was when the
+ * process began (a child of fork that runs another program at once was not told of before); NULL:
+ * none. */
 const struct rec_mapping *rec_mapping_of(const struct rec_spaces *spaces, uint32_t image,
                                          uint64_t address);
 
