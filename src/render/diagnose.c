@@ -224,8 +224,8 @@ static const struct other {
                       "before their next one is due: " },
     { WEFT_CAUSE_SHARED, " because threads that do the same work wait for each other, or take the "
                          "processors from each other: " },
-    { WEFT_CAUSE_CHANCE, ", no more often than by chance, because threads of the program share "
-                         "processors: " },
+    { WEFT_CAUSE_CHANCE, " because threads of the program share processors, which is no cause that "
+                         "they have in common: " },
     { WEFT_CAUSE_UNTOLD, ", which may be no more than waits for a processor, as nothing tells who "
                          "had the processors: " }
 };

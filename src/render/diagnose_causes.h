@@ -16,7 +16,7 @@ enum weft_cause_place {
                          * other most of the time */
     WEFT_CAUSE_CROWDED, /* threads of the program have what processors others leave of a machine
                          * that is full */
-    WEFT_CAUSE_CHANCE,  /* no more of it than chance puts there */
+    WEFT_CAUSE_CHANCE,  /* preempted within the program, no more than sharing processors makes it */
     WEFT_CAUSE_UNTOLD,  /* without scheduling events: may be no more than a wait for a processor */
     WEFT_CAUSE_SPREAD,  /* more of what all have, or of nothing in particular */
     WEFT_CAUSE_SMALL,   /* not worth a sentence */
