@@ -9,8 +9,9 @@
 
 #include <stdlib.h>
 
-/* Blocks looked at for one stack; of more samples, those in the last blocks count. */
-enum { BLOCKS_MAX = 4 };
+/* Blocks looked at for one stack; of more samples, those in the last blocks count. Of blocks that
+ * reach beyond as many others, some are looked into when a thread is first asked for. */
+enum { BLOCKS_MAX = 4, LOOKED_INTO = 64 };
 
 /* A stack before a wait that is older than this tells nothing of it. */
 #define OLD_NS UINT64_C(1000000)
@@ -24,14 +25,17 @@ struct seen {
 struct slot {
     struct weft_event_buf *buf;
     const struct weft_event *events;
-    size_t n_events;
-    bool is_in_order; /* of time */
+    struct {
+        uint32_t *items; /* events that are stacks, by time */
+        size_t n, cap;
+    } stacks;
 };
 
 /* A block of events that holds stacks. */
 struct block {
-    uint64_t number, first_ns, last_ns;
-    uint64_t latest_ns; /* the last event of this one and of those before */
+    uint64_t number;
+    uint64_t first_ns, last_ns; /* of all its events, or of its stacks */
+    uint64_t latest_ns;         /* the last one of this block and of those before */
 };
 
 /* Those of a thread, by their first event: importers give events in any order, such as all that a
@@ -84,14 +88,80 @@ void weft_path_stacks_free(struct weft_path_stacks *stacks)
     for (size_t i = 0; i < stacks->threads.n; i++)
         free(stacks->threads.items[i].items);
     WEFT_VEC_FINI(&stacks->threads);
-    for (size_t i = 0; i < WEFT_SLOTS_FEW; i++)
+    for (size_t i = 0; i < WEFT_SLOTS_FEW; i++) {
         weft_event_buf_free(stacks->slots[i].buf);
+        WEFT_VEC_FINI(&stacks->slots[i].stacks);
+    }
     WEFT_VEC_FINI(&stacks->seen);
     WEFT_VEC_FINI(&stacks->told);
     free(stacks);
 }
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
+
+static enum weft_code no_memory(struct weft_err *err)
+{
+    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for stacks");
+}
+
+static int by_time(const void *a, const void *b, void *context)
+{
+    const struct weft_event *events = context;
+    const uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+    if (events[i].time_ns != events[j].time_ns)
+        return events[i].time_ns < events[j].time_ns ? -1 : 1;
+    return (i > j) - (i < j);
+}
+
+/* Which of the events are stacks. */
+static bool find_stacks(struct slot *slot, size_t n_events)
+{
+    bool is_in_order = true;
+    slot->stacks.n = 0;
+    for (size_t i = 0; i < n_events; i++) {
+        if (slot->events[i].kind != WEFT_EVENT_SAMPLE || slot->events[i].name.n_bytes == 0)
+            continue;
+        uint32_t *place = WEFT_VEC_PUSH(&slot->stacks);
+        if (!place)
+            return false;
+        *place = (uint32_t)i;
+        is_in_order = is_in_order && (slot->stacks.n == 1 ||
+                                      slot->events[place[-1]].time_ns <= slot->events[i].time_ns);
+    }
+    if (!is_in_order)
+        qsort_r(slot->stacks.items, slot->stacks.n, sizeof *slot->stacks.items, by_time,
+                (void *)(uintptr_t)slot->events);
+    return true;
+}
+
+static enum weft_code load(struct weft_path_stacks *stacks, uint32_t thread_id, uint64_t block,
+                           const struct slot **loaded, struct weft_err *err)
+{
+    bool is_held;
+    const size_t place = weft_slots_find(&stacks->uses, WEFT_SLOTS_FEW, thread_id, block, &is_held);
+    struct slot *slot = &stacks->slots[place];
+    size_t n_events;
+    *loaded = slot;
+    if (is_held)
+        return WEFT_OK;
+    if (!slot->buf)
+        slot->buf = weft_event_buf_new();
+    if (!slot->buf)
+        return no_memory(err);
+    enum weft_code code = weft_store_load_events(weft_trace_store(stacks->trace), thread_id, block,
+                                                 slot->buf, &slot->events, &n_events, err);
+    if (code != WEFT_OK)
+        return code;
+    if (!find_stacks(slot, n_events))
+        return no_memory(err);
+    weft_slots_hold(&stacks->uses, place, thread_id, block);
+    return WEFT_OK;
+}
+
+static uint64_t time_of(const struct slot *slot, size_t stack)
+{
+    return slot->events[slot->stacks.items[stack]].time_ns;
+}
 
 static int by_first(const void *a, const void *b)
 {
@@ -101,69 +171,85 @@ static int by_first(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
-static bool find_blocks(struct weft_store *store, uint32_t thread_id, struct blocks *blocks)
+/* Where two sources meet, a block has the end of the one and the begin of the other: it seems to
+ * last as long as the trace, and would be met by every question, but its stacks are of one. */
+static enum weft_code look_into(struct weft_path_stacks *stacks, uint32_t thread_id,
+                                struct blocks *blocks, struct weft_err *err)
 {
+    size_t n = 0;
+    for (size_t k = 0; k + BLOCKS_MAX < blocks->n && n < LOOKED_INTO; k++) {
+        struct block *block = &blocks->items[k];
+        const struct slot *slot;
+        if (block->last_ns <= blocks->items[k + BLOCKS_MAX].first_ns)
+            continue;
+        n++;
+        const enum weft_code code = load(stacks, thread_id, block->number, &slot, NULL);
+        if (code == WEFT_E_NOMEM)
+            return no_memory(err);
+        if (code != WEFT_OK) /* who asks for what is in it is told */
+            continue;
+        /* the places that follow are compared with what they were */
+        block->last_ns = slot->stacks.n ? time_of(slot, slot->stacks.n - 1) : block->first_ns;
+        block->latest_ns = slot->stacks.n ? time_of(slot, 0) : block->first_ns;
+    }
+    for (size_t k = 0; k < blocks->n && n; k++)
+        blocks->items[k].first_ns = blocks->items[k].latest_ns;
+    return WEFT_OK;
+}
+
+static enum weft_code find_blocks(struct weft_path_stacks *stacks, uint32_t thread_id,
+                                  struct blocks *blocks, struct weft_err *err)
+{
+    struct weft_store *store = weft_trace_store(stacks->trace);
     const uint64_t n_all = weft_store_thread_get(store, thread_id)->n_event_blocks;
+    blocks->n = 0;
     for (uint64_t k = 0; k < n_all; k++)
         blocks->n +=
             weft_store_event_block_get(store, thread_id, k)->kinds >> WEFT_EVENT_SAMPLE & 1;
     blocks->items = calloc(blocks->n + 1, sizeof *blocks->items);
     if (!blocks->items)
-        return false;
+        return no_memory(err);
     size_t n = 0;
     for (uint64_t k = 0; k < n_all; k++) {
         const struct weft_event_block_info *info = weft_store_event_block_get(store, thread_id, k);
         if (info->kinds >> WEFT_EVENT_SAMPLE & 1)
-            blocks->items[n++] = (struct block){ k, info->first_ns, info->last_ns, info->last_ns };
+            blocks->items[n++] = (struct block){ k, info->first_ns, info->last_ns, info->first_ns };
     }
     qsort(blocks->items, n, sizeof *blocks->items, by_first);
-    for (size_t k = 1; k < n; k++)
+    const enum weft_code code = look_into(stacks, thread_id, blocks, err);
+    qsort(blocks->items, n, sizeof *blocks->items, by_first);
+    for (size_t k = 0; k < n; k++)
         blocks->items[k].latest_ns =
-            weft_max_u64(blocks->items[k].last_ns, blocks->items[k - 1].latest_ns);
-    return true;
+            weft_max_u64(blocks->items[k].last_ns, k > 0 ? blocks->items[k - 1].latest_ns : 0);
+    return code;
 }
 
-/* NULL without memory. */
-static const struct blocks *blocks_of(struct weft_path_stacks *stacks, uint32_t thread_id)
+static enum weft_code blocks_of(struct weft_path_stacks *stacks, uint32_t thread_id,
+                                const struct blocks **blocks, struct weft_err *err)
 {
     bool is_new;
     const uint32_t place = weft_map_add(stacks->of_thread, thread_id, &is_new);
     if (place == WEFT_MAP_NONE)
-        return NULL;
+        return no_memory(err);
     while (stacks->threads.n <= place) {
         struct blocks *made = WEFT_VEC_PUSH(&stacks->threads);
         if (!made)
-            return NULL;
+            return no_memory(err);
         *made = (struct blocks){ 0 };
     }
-    struct blocks *blocks = &stacks->threads.items[place];
-    return blocks->items || find_blocks(weft_trace_store(stacks->trace), thread_id, blocks) ? blocks
-                                                                                            : NULL;
+    struct blocks *found = &stacks->threads.items[place];
+    *blocks = found;
+    if (found->items)
+        return WEFT_OK;
+    const enum weft_code code = find_blocks(stacks, thread_id, found, err);
+    if (code != WEFT_OK) { /* to be looked for again */
+        free(found->items);
+        found->items = NULL;
+    }
+    return code;
 }
 
-static enum weft_code load(struct weft_path_stacks *stacks, uint32_t thread_id, uint64_t block,
-                           const struct slot **loaded, struct weft_err *err)
-{
-    bool is_held;
-    const size_t place = weft_slots_find(&stacks->uses, WEFT_SLOTS_FEW, thread_id, block, &is_held);
-    struct slot *slot = &stacks->slots[place];
-    *loaded = slot;
-    if (is_held)
-        return WEFT_OK;
-    if (!slot->buf)
-        slot->buf = weft_event_buf_new();
-    if (!slot->buf)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for stacks");
-    enum weft_code code = weft_store_load_events(weft_trace_store(stacks->trace), thread_id, block,
-                                                 slot->buf, &slot->events, &slot->n_events, err);
-    if (code != WEFT_OK)
-        return code;
-    slot->is_in_order = true;
-    for (size_t i = 1; i < slot->n_events && slot->is_in_order; i++)
-        slot->is_in_order = slot->events[i - 1].time_ns <= slot->events[i].time_ns;
-    weft_slots_hold(&stacks->uses, place, thread_id, block);
-    return WEFT_OK;
-}
+/* ---- stacks ---------------------------------------------------------------------------------- */
 
 static enum weft_code see(struct weft_path_stacks *stacks, const struct weft_event *event,
                           struct weft_err *err)
@@ -178,7 +264,7 @@ static enum weft_code see(struct weft_path_stacks *stacks, const struct weft_eve
     if (i == stacks->seen.n) {
         struct seen *seen = WEFT_VEC_PUSH(&stacks->seen);
         if (!seen)
-            return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for stacks");
+            return no_memory(err);
         *seen = (struct seen){ .stack = id, .first_ns = event->time_ns };
     }
     struct seen *seen = &stacks->seen.items[i];
@@ -186,12 +272,6 @@ static enum weft_code see(struct weft_path_stacks *stacks, const struct weft_eve
     seen->n_samples++;
     seen->first_ns = event->time_ns < seen->first_ns ? event->time_ns : seen->first_ns;
     return WEFT_OK;
-}
-
-static bool is_stack(const struct weft_event *event, uint64_t from_ns, uint64_t to_ns)
-{
-    return event->kind == WEFT_EVENT_SAMPLE && event->name.n_bytes && event->time_ns >= from_ns &&
-           event->time_ns <= to_ns;
 }
 
 static const struct seen *most_seen(const struct weft_path_stacks *stacks)
@@ -208,13 +288,11 @@ static const struct seen *most_seen(const struct weft_path_stacks *stacks)
     return best;
 }
 
-/* How many events lie at `at_ns` or before, or more. */
-static size_t events_until(const struct slot *slot, uint64_t at_ns)
+/* How many stacks of a block lie at `at_ns` or before. */
+static size_t stacks_until(const struct slot *slot, uint64_t at_ns)
 {
-    if (!slot->is_in_order)
-        return slot->n_events;
     size_t low;
-    WEFT_SEARCH(low, slot->n_events, slot->events[low].time_ns <= at_ns);
+    WEFT_SEARCH(low, slot->stacks.n, time_of(slot, low) <= at_ns);
     return low;
 }
 
@@ -222,12 +300,9 @@ static enum weft_code see_block(struct weft_path_stacks *stacks, const struct sl
                                 uint64_t from_ns, uint64_t to_ns, struct weft_err *err)
 {
     enum weft_code code = WEFT_OK;
-    for (size_t i = events_until(slot, to_ns); i > 0 && code == WEFT_OK; i--) {
-        if (slot->is_in_order && slot->events[i - 1].time_ns < from_ns)
-            break;
-        if (is_stack(&slot->events[i - 1], from_ns, to_ns))
-            code = see(stacks, &slot->events[i - 1], err);
-    }
+    for (size_t i = stacks_until(slot, to_ns);
+         i > 0 && code == WEFT_OK && time_of(slot, i - 1) >= from_ns; i--)
+        code = see(stacks, &slot->events[slot->stacks.items[i - 1]], err);
     return code;
 }
 
@@ -235,20 +310,12 @@ static enum weft_code see_block(struct weft_path_stacks *stacks, const struct sl
 static enum weft_code see_last(struct weft_path_stacks *stacks, const struct slot *slot,
                                uint64_t from_ns, uint64_t to_ns, struct weft_err *err)
 {
-    const struct weft_event *last = NULL;
-    if (stacks->seen.n)
-        from_ns = stacks->seen.items[0].first_ns + 1;
-    for (size_t i = events_until(slot, to_ns); i > 0; i--) {
-        const struct weft_event *event = &slot->events[i - 1];
-        if (slot->is_in_order && (last || event->time_ns < from_ns))
-            break;
-        if (is_stack(event, from_ns, to_ns) && (!last || event->time_ns > last->time_ns))
-            last = event;
-    }
-    if (!last)
+    const size_t n = stacks_until(slot, to_ns);
+    if (n == 0 || time_of(slot, n - 1) < from_ns ||
+        (stacks->seen.n && time_of(slot, n - 1) <= stacks->seen.items[0].first_ns))
         return WEFT_OK;
     stacks->seen.n = 0;
-    return see(stacks, last, err);
+    return see(stacks, &slot->events[slot->stacks.items[n - 1]], err);
 }
 
 /* Collects in `seen`. */
@@ -263,10 +330,11 @@ static enum weft_code look(struct weft_path_stacks *stacks, uint32_t thread_id, 
         to_ns = from_ns;
         from_ns = from_ns > OLD_NS ? from_ns - OLD_NS : 0;
     }
-    const struct blocks *blocks = blocks_of(stacks, thread_id);
-    if (!blocks)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for stacks");
+    const struct blocks *blocks;
     size_t at;
+    code = blocks_of(stacks, thread_id, &blocks, err);
+    if (code != WEFT_OK)
+        return code;
     WEFT_SEARCH(at, blocks->n, blocks->items[at].first_ns <= to_ns);
     for (unsigned n = 0; n < BLOCKS_MAX && at > 0 && code == WEFT_OK; at--) {
         const struct block *block = &blocks->items[at - 1];
@@ -306,7 +374,7 @@ enum weft_code weft_path_stacks_seen(struct weft_path_stacks *stacks, uint32_t t
         const struct seen *from = &stacks->seen.items[i];
         struct weft_path_seen *made = WEFT_VEC_PUSH(&stacks->told);
         if (!made)
-            code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for stacks");
+            code = no_memory(err);
         else /* weights may not be told: each counts the same then */
             *made = (struct weft_path_seen){ weft_strtab_get(stacks->texts, from->stack),
                                              from->weight ? from->weight : from->n_samples };

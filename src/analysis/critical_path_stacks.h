@@ -20,7 +20,7 @@ void weft_path_stacks_free(struct weft_path_stacks *stacks);
  * earliest; for a wait the last one at its begin or before. Empty if there is none. Lives as
  * `stacks`, which keeps one copy of each. Reads a block of events or two, of those that hold
  * samples; the last 16 stay decoded. A thread's blocks are put in order when it is first asked for:
- * O(blocks log blocks). */
+ * O(blocks log blocks), and those are decoded that seem to reach beyond several others. */
 WEFT_CHECKED enum weft_code weft_path_stack(struct weft_path_stacks *stacks, uint32_t thread_id,
                                             uint64_t from_ns, uint64_t to_ns, bool is_wait,
                                             struct weft_str *stack, struct weft_err *err);
