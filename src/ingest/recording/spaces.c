@@ -360,36 +360,24 @@ uint64_t rec_image_end(const struct rec_spaces *spaces, uint32_t pid, uint32_t i
     return next == REC_NO_IMAGE ? UINT64_MAX : spaces->images.items[next].from_ns;
 }
 
-static const struct rec_mapping *find_before(const struct rec_spaces *spaces, uint32_t image,
-                                             uint64_t address)
+/* In this image or those of the process that follow, or come before. */
+static const struct rec_mapping *find_along(const struct rec_spaces *spaces, uint32_t image,
+                                            uint64_t address, bool is_later)
 {
     const struct rec_image *images = spaces->images.items;
     const struct rec_mapping *found = NULL;
     for (int step = 0; !found && image != REC_NO_IMAGE && step < MOST_STEPS; step++) {
         found = find(&images[image], address);
-        image = images[image].before;
+        image = is_later ? images[image].next : images[image].before;
     }
     return found;
 }
 
-static const struct rec_mapping *find_later(const struct rec_spaces *spaces, uint32_t image,
-                                            uint64_t address)
-{
-    const struct rec_image *images = spaces->images.items;
-    const struct rec_mapping *found = NULL;
-    for (int step = 0; !found && image != REC_NO_IMAGE && step < MOST_STEPS; step++) {
-        found = find(&images[image], address);
-        image = images[image].next;
-    }
-    return found;
-}
-
-/* In this image or one that the process had later, else before. */
 static const struct rec_mapping *find_around(const struct rec_spaces *spaces, uint32_t image,
                                              uint64_t address)
 {
-    const struct rec_mapping *found = find_later(spaces, image, address);
-    return found ? found : find_before(spaces, image, address);
+    const struct rec_mapping *found = find_along(spaces, image, address, true);
+    return found ? found : find_along(spaces, image, address, false);
 }
 
 const struct rec_mapping *rec_mapping_of(const struct rec_spaces *spaces, uint32_t image,
