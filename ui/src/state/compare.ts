@@ -62,8 +62,11 @@ export interface CompareState extends compare.View {
   /** The server's answer; of a draft, without bootstrap and causes. */
   compared: Compared | null;
   isDraft: boolean;
-  /** Something is asked. */
-  waiting: '' | 'types' | 'executions' | 'compare';
+  /** What there is to compare is asked; and why it is not known. */
+  isLooking: boolean;
+  lookError: string;
+  /** Something is asked of the executions that were chosen; and why there is no answer. */
+  waiting: '' | 'executions' | 'compare';
   error: string;
 }
 
@@ -78,7 +81,8 @@ export function initialCompare(): CompareState {
     ...{ groups: { a: [], b: [] }, counts: { a: 0, b: 0 }, compared: null },
     turns: { a: 0, b: 0 },
     cut: { by: 'nothing' },
-    ...{ isDraft: false, waiting: '', error: '', charts: [], linear: new Set(['start']) },
+    ...{ isLooking: false, lookError: '', waiting: '', error: '' },
+    ...{ isDraft: false, charts: [], linear: new Set(['start']) },
     ...{
       by: 'b',
       scale: 'fit',
@@ -135,16 +139,28 @@ export class Compare {
 
   /* ---- which executions ---- */
 
-  /** Asks what there is to compare; once. */
+  /**
+   * Asks what there is to compare; once. Executions that the address names are asked for beside it,
+   * and may be there, or refused, before it begins.
+   */
   begin(): void {
     if (this.hasBegun) return;
     this.hasBegun = true;
-    this.findSubjects().catch((error: unknown) => this.fail(error));
+    void this.look();
+  }
+
+  private async look(): Promise<void> {
+    this.set({ isLooking: true, lookError: '' });
+    try {
+      await this.findSubjects();
+    } catch (error) {
+      if (!(error instanceof Superseded)) this.set({ lookError: messageOf(error) });
+    }
+    this.set({ isLooking: false });
   }
 
   private async findSubjects(): Promise<void> {
     const { source } = this.served;
-    this.set({ waiting: 'types', error: '' });
     const known = objects(await source.json('traces'), 'databases');
     const databases: Database[] = [];
     for (const one of known) {
@@ -158,7 +174,7 @@ export class Compare {
         databases.push({ ...database, error: messageOf(error) });
       }
     }
-    this.set({ databases, waiting: '' });
+    this.set({ databases });
     const first = databases.find(({ types }) => types.length > 0);
     if (!this.state.get().subject && first)
       this.choose({ ...NO_RULES, db: first.id, type: first.types[0]!.name });
@@ -347,14 +363,13 @@ export class Compare {
   }
 
   again(): void {
-    const { subject, executions, databases } = this.state.get();
+    const { subject, executions, lookError, error } = this.state.get();
     this.set({ error: '' });
-    if (databases === null) {
-      this.hasBegun = false;
-      this.begin();
-    } else if (subject && !executions) {
+    if (lookError !== '') void this.look();
+    if (error === '') return;
+    if (subject && !executions) {
       this.set({ waiting: 'executions' });
-      this.load(subject).catch((error: unknown) => this.fail(error));
+      this.load(subject).catch((trouble: unknown) => this.fail(trouble));
     } else void this.ask(false);
   }
 

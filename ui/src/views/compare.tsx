@@ -167,10 +167,12 @@ function Tools({ executions }: { executions: Executions }): JSX.Element {
 function Trouble(): JSX.Element | null {
   const compare = useCompare();
   const error = useCompareState(s => s.error);
-  if (error === '') return null;
+  const lookError = useCompareState(s => s.lookError);
+  const told = [...new Set([error, lookError])].filter(words => words !== '');
+  if (told.length === 0) return null;
   return (
     <p class="cmp-trouble" role="alert">
-      {error}.{' '}
+      {told.join('; ')}.{' '}
       <button class="link" onClick={() => compare.again()}>
         ask again
       </button>

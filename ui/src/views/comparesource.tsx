@@ -51,7 +51,7 @@ export function SubjectList(): JSX.Element {
   const compare = useCompare();
   const databases = useCompareState(s => s.databases);
   const proposals = useCompareState(s => s.proposals);
-  const waiting = useCompareState(s => s.waiting);
+  const isLooking = useCompareState(s => s.isLooking);
   const { hasTrace, trace } = compare.served;
   return (
     <div class="cmp-subjects">
@@ -105,8 +105,8 @@ export function SubjectList(): JSX.Element {
               </li>
             ))}
           </ul>
-          {proposals.length === 0 && waiting === 'types' && <p class="remark">looking{'\u2026'}</p>}
-          {proposals.length === 0 && waiting !== 'types' && (
+          {proposals.length === 0 && isLooking && <p class="remark">looking{'\u2026'}</p>}
+          {proposals.length === 0 && !isLooking && (
             <p class="remark">
               Nothing repeats that could be proposed: say what begins and ends an execution.
             </p>
