@@ -8,7 +8,10 @@ enum weft_code weft_call_arguments(const struct weft_trace *trace, uint32_t thre
                                    void (*see)(void *context, const struct weft_walk_call *call),
                                    void *context, struct weft_err *err)
 {
-    const struct weft_walk_opts opts = { .window = { start_ns, start_ns + 1 }, .with_args = true };
+    /* From the instant before on: a call of no length may end its caller, which is out from here.
+     */
+    const struct weft_walk_opts opts = { .window = { start_ns - (start_ns > 0), start_ns + 1 },
+                                         .with_args = true };
     struct weft_walk *walk = NULL;
     struct weft_walk_call call;
     enum weft_step step = WEFT_STEP_ENTER;

@@ -43,6 +43,21 @@ void weft_events_turn(struct weft_events *events, uint32_t thread_id)
     events->n = events->at = 0;
 }
 
+static uint64_t last_row_of(const struct weft_events *events, uint64_t block)
+{
+    return weft_store_event_block_get(events->store, events->thread_id, block)->last_row;
+}
+
+void weft_events_skip_to_row(struct weft_events *events, uint64_t row)
+{
+    uint64_t block;
+    if (events->next_block > 0 && last_row_of(events, events->next_block - 1) >= row)
+        return;
+    WEFT_SEARCH(block, events->n_blocks, last_row_of(events, block) < row);
+    events->next_block = block;
+    events->at = events->n;
+}
+
 void weft_events_close(struct weft_events *events)
 {
     if (!events)

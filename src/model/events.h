@@ -19,6 +19,10 @@ WEFT_CHECKED enum weft_code weft_events_open(const struct weft_trace *trace, uin
                                              uint32_t kinds, uint64_t from_ns, uint64_t to_ns,
                                              struct weft_events **events, struct weft_err *err);
 
+/* Goes on, never back, to the block with the first CALL_ARGS of calls from `row` on: what lies
+ * before is not decoded. O(log blocks). */
+void weft_events_skip_to_row(struct weft_events *events, uint64_t row);
+
 /* Begins again with another thread; what was read before stays allocated. */
 void weft_events_turn(struct weft_events *events, uint32_t thread_id);
 

@@ -7,15 +7,15 @@
 
 #include "base/search.h"
 #include "base/vec.h"
-#include "model/arguments.h"
 #include "model/events.h"
 #include "model/graph_ends.h"
+#include "model/graph_told.h"
 #include "model/waiting.h"
 #include "model/walk.h"
 
 #include <stdlib.h>
 
-enum { KEPT_PARTS = 2 * 64, LIST_SHARE = 8, MOST_DESCRIPTORS = 64 };
+enum { KEPT_PARTS = 2 * 64, LIST_SHARE = 8 };
 
 /* A call of input or output that lasts so long is a wait; and in shorter waits for descriptors it
  * is not worth it to look for who ended them. */
@@ -28,13 +28,6 @@ struct span {
     bool is_wait;     /* in a function that waits */
     bool is_gap;      /* in no call */
     uint8_t for_what; /* enum weft_wait_for, of the outermost function on the way that says it */
-};
-
-/* The call that says what a wait is for. */
-struct wait_call {
-    uint64_t span_ns; /* where its span begins */
-    uint64_t start_ns, row;
-    uint32_t function_id;
 };
 
 /* A lock that was asked for, and had to be released first. */
@@ -50,10 +43,11 @@ struct piece {
         size_t n, cap;
     } spans;
     struct {
-        struct wait_call *items; /* by span */
+        struct weft_wait_call *items; /* by span */
         size_t n, cap;
     } calls;
-    size_t near; /* where it was asked last: a path goes step by step */
+    struct weft_graph_told told; /* by them */
+    size_t near;                 /* where it was asked last: a path goes step by step */
 };
 
 struct part {
@@ -120,14 +114,19 @@ void weft_graph_user_window(struct weft_graph_user *user, uint64_t from_ns, uint
     }
 }
 
+static void piece_fini(struct piece *piece)
+{
+    WEFT_VEC_FINI(&piece->spans);
+    WEFT_VEC_FINI(&piece->calls);
+    weft_graph_told_fini(&piece->told);
+}
+
 static void part_free(struct part *part)
 {
     if (!part)
         return;
-    WEFT_VEC_FINI(&part->now.spans);
-    WEFT_VEC_FINI(&part->now.calls);
-    WEFT_VEC_FINI(&part->before.spans);
-    WEFT_VEC_FINI(&part->before.calls);
+    piece_fini(&part->now);
+    piece_fini(&part->before);
     WEFT_VEC_FINI(&part->locks);
     free(part);
 }
@@ -187,12 +186,12 @@ static bool see_wait(struct weft_graph_user *user, struct part *part,
         what == WEFT_WAITS_FOR_ANY)
         return true;
     span->for_what = (uint8_t)what;
-    struct wait_call *kept = WEFT_VEC_PUSH(&part->now.calls);
+    struct weft_wait_call *kept = WEFT_VEC_PUSH(&part->now.calls);
     if (kept)
-        *kept = (struct wait_call){ .span_ns = span->start_ns,
-                                    .start_ns = call->start_ns,
-                                    .row = call->row,
-                                    .function_id = call->function_id };
+        *kept = (struct weft_wait_call){ .span_ns = span->start_ns,
+                                         .start_ns = call->start_ns,
+                                         .row = call->row,
+                                         .function_id = call->function_id };
     return kept != NULL;
 }
 
@@ -382,6 +381,7 @@ static enum weft_code read_until(struct weft_graph_user *user, struct part *part
     const struct weft_walk_opts opts = { .window = { .from_ns = part->now.from_ns,
                                                      .to_ns = walk_to_ns } };
     part->now.spans.n = part->now.calls.n = 0;
+    weft_graph_told_forget(&part->now.told);
     enum weft_code code = weft_walk_open(user->trace, thread_id, &opts, &walk, err);
     if (code == WEFT_OK)
         code = read_spans(user, part, walk, walk_to_ns, is_undecided, err);
@@ -567,9 +567,9 @@ static void cause_of_lock(struct weft_graph_user *user, uint32_t thread_id,
 
 /* The call that says what the wait is for, or NULL; of a state that was told last for the thread.
  */
-static const struct wait_call *call_of(struct weft_graph_user *user, uint32_t thread_id,
-                                       const struct weft_graph_state *state,
-                                       enum weft_wait_for *what)
+static const struct weft_wait_call *call_of(struct weft_graph_user *user, uint32_t thread_id,
+                                            const struct weft_graph_state *state,
+                                            enum weft_wait_for *what)
 {
     struct part *part = user->parts[thread_id];
     size_t place;
@@ -585,52 +585,37 @@ static const struct wait_call *call_of(struct weft_graph_user *user, uint32_t th
     return &part->now.calls.items[place];
 }
 
-/* What the arguments of a call tell. */
-struct told {
-    uint64_t objects[MOST_DESCRIPTORS]; /* waited for, or that were ready if that is told */
-    size_t n_objects;
-    bool is_timed_out;
-};
-
-static void see_told(void *context, const struct weft_walk_call *call)
-{
-    struct told *told = context;
-    size_t n_ready;
-    for (; told->n_objects < call->n_args && told->n_objects < MOST_DESCRIPTORS; told->n_objects++)
-        told->objects[told->n_objects] = call->args[told->n_objects];
-    for (size_t i = 0; i < call->n_arg_texts; i++)
-        if (weft_arguments_ready(call->arg_texts[i], told->objects, MOST_DESCRIPTORS, &n_ready)) {
-            told->n_objects = n_ready;
-            told->is_timed_out = n_ready == 0;
-        }
-}
-
+/* What the arguments of the call tell, and the objects that it names. */
 static enum weft_code read_told(const struct weft_graph_user *user, uint32_t thread_id,
-                                const struct wait_call *call, struct told *told,
-                                struct weft_err *err)
+                                const struct weft_wait_call *call, struct weft_told *told,
+                                const uint64_t **objects, struct weft_err *err)
 {
-    told->n_objects = 0;
-    told->is_timed_out = false;
-    return weft_call_arguments(user->trace, thread_id, call->row, call->start_ns, see_told, told,
-                               err);
+    struct piece *piece = &user->parts[thread_id]->now;
+    *told = (struct weft_told){ 0 };
+    const enum weft_code code = weft_graph_told_need(&piece->told, user->trace, thread_id,
+                                                     piece->calls.items, piece->calls.n, err);
+    if (code == WEFT_OK)
+        *told = piece->told.calls[call - piece->calls.items];
+    *objects = told->n_objects ? piece->told.objects.items + told->first : NULL;
+    return code;
 }
 
 /* The end of the thread that is joined. */
 static enum weft_code cause_of_join(struct weft_graph_user *user, uint32_t thread_id,
                                     const struct weft_graph_state *state,
-                                    const struct wait_call *call, struct weft_graph_edge *edge,
+                                    const struct weft_wait_call *call, struct weft_graph_edge *edge,
                                     struct weft_err *err)
 {
-    struct told told;
+    struct weft_told told;
+    const uint64_t *objects;
     enum weft_code code = weft_graph_ends_handles(&user->ends, user->trace, user->to_ns,
                                                   user->memory_bytes / LIST_SHARE, err);
     if (code == WEFT_OK)
-        code = read_told(user, thread_id, call, &told, err);
+        code = read_told(user, thread_id, call, &told, &objects, err);
     if (code != WEFT_OK || told.n_objects == 0)
         return code;
-    const uint32_t joined =
-        weft_graph_ends_thread(&user->ends, &weft_trace_thread(user->trace, thread_id)->info,
-                               told.objects[0], state->end_ns);
+    const uint32_t joined = weft_graph_ends_thread(
+        &user->ends, &weft_trace_thread(user->trace, thread_id)->info, objects[0], state->end_ns);
     if (joined == WEFT_ID_NONE || joined == thread_id)
         return WEFT_OK;
     const uint64_t last_ns = weft_trace_thread(user->trace, joined)->last_ns;
@@ -646,20 +631,21 @@ static enum weft_code cause_of_join(struct weft_graph_user *user, uint32_t threa
 /* Who made one of the descriptors ready, first. */
 static enum weft_code cause_of_ready(struct weft_graph_user *user, uint32_t thread_id,
                                      const struct weft_graph_state *state,
-                                     const struct wait_call *call, struct weft_graph_edge *edge,
-                                     struct weft_err *err)
+                                     const struct weft_wait_call *call,
+                                     struct weft_graph_edge *edge, struct weft_err *err)
 {
-    struct told told;
+    struct weft_told told;
+    const uint64_t *objects;
     const struct weft_graph_ready *first = NULL;
     enum weft_code code = weft_graph_ends_points(&user->ends, user->trace, user->from_ns,
                                                  user->to_ns, user->memory_bytes / LIST_SHARE, err);
     if (code != WEFT_OK || user->ends.ready.n == 0)
         return code;
-    code = read_told(user, thread_id, call, &told, err);
+    code = read_told(user, thread_id, call, &told, &objects, err);
     for (size_t i = 0; code == WEFT_OK && i < told.n_objects; i++) {
         const struct weft_graph_ready *ready =
             weft_graph_ends_ready(&user->ends, &weft_trace_thread(user->trace, thread_id)->info,
-                                  thread_id, told.objects[i], state->start_ns, state->end_ns);
+                                  thread_id, objects[i], state->start_ns, state->end_ns);
         if (ready && (!first || ready->at_ns < first->at_ns))
             first = ready;
     }
@@ -682,7 +668,7 @@ enum weft_code weft_graph_user_cause(struct weft_graph_user *user, uint32_t thre
         cause_of_lock(user, thread_id, state, edge);
     if (state->reason != WEFT_PATH_WAKER_UNKNOWN || state->end_ns - state->start_ns < LONG_WAIT_NS)
         return WEFT_OK;
-    const struct wait_call *call = call_of(user, thread_id, state, &what);
+    const struct weft_wait_call *call = call_of(user, thread_id, state, &what);
     if (call && what == WEFT_WAITS_FOR_THREAD)
         code = cause_of_join(user, thread_id, state, call, edge, err);
     else if (call && what != WEFT_WAITS_FOR_TIMER && what != WEFT_WAITS_FOR_OUTPUT)
@@ -722,11 +708,12 @@ static struct weft_str timed_out(struct weft_str name)
 }
 
 static enum weft_code name_ready(const struct weft_graph_user *user, uint32_t thread_id,
-                                 const struct wait_call *call, struct weft_graph_state *state,
+                                 const struct weft_wait_call *call, struct weft_graph_state *state,
                                  struct weft_err *err)
 {
-    struct told told = { 0 };
-    const enum weft_code code = read_told(user, thread_id, call, &told, err);
+    struct weft_told told;
+    const uint64_t *objects;
+    const enum weft_code code = read_told(user, thread_id, call, &told, &objects, err);
     state->name = weft_trace_function(user->trace, call->function_id)->name;
     state->reason = told.is_timed_out ? WEFT_PATH_TIMER : WEFT_PATH_CALL;
     state->is_uncertain |= !told.is_timed_out;
@@ -736,7 +723,7 @@ static enum weft_code name_ready(const struct weft_graph_user *user, uint32_t th
 }
 
 static enum weft_code name_io(struct weft_graph_user *user, uint32_t thread_id,
-                              const struct wait_call *call, struct weft_graph_state *state,
+                              const struct weft_wait_call *call, struct weft_graph_state *state,
                               struct weft_err *err)
 {
     const enum weft_code code = weft_graph_ends_points(
@@ -753,7 +740,7 @@ enum weft_code weft_graph_user_reason(struct weft_graph_user *user, uint32_t thr
                                       struct weft_graph_state *state, struct weft_err *err)
 {
     enum weft_wait_for what;
-    const struct wait_call *call = call_of(user, thread_id, state, &what);
+    const struct weft_wait_call *call = call_of(user, thread_id, state, &what);
     if (!call)
         return WEFT_OK;
     switch (what) {

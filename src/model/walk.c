@@ -263,6 +263,10 @@ static enum weft_code find_texts(struct weft_walk *walk, struct weft_walk_call *
 {
     enum weft_code code = WEFT_OK;
     walk->texts.n = walk->text_bytes.n = 0;
+    if (!walk->event || walk->event->value < call->row) {
+        weft_events_skip_to_row(walk->events, call->row);
+        code = weft_events_next(walk->events, &walk->event, err);
+    }
     while (code == WEFT_OK && walk->event && walk->event->value <= call->row) {
         if (walk->event->value == call->row && walk->event->payload.n_bytes > 0 &&
             !keep_text(walk, walk->event->payload))
@@ -318,7 +322,7 @@ static enum weft_code enter(struct weft_walk *walk, uint64_t block, struct weft_
                                                            .block = block,
                                                            .function_id = call->function_id,
                                                            .flags = call->flags };
-    return walk->event && call->row != UINT64_MAX ? find_texts(walk, call, err) : WEFT_OK;
+    return walk->events && call->row != UINT64_MAX ? find_texts(walk, call, err) : WEFT_OK;
 }
 
 static enum weft_code enter_opening(struct weft_walk *walk, struct weft_walk_call *call,
@@ -527,14 +531,6 @@ static enum weft_code prepare_self(struct weft_walk *walk, const struct weft_tra
     return code;
 }
 
-static enum weft_code prepare_texts(struct weft_walk *walk, const struct weft_trace *trace,
-                                    struct weft_err *err)
-{
-    enum weft_code code = weft_events_open(trace, walk->thread_id, 1U << WEFT_EVENT_CALL_ARGS, 0,
-                                           UINT64_MAX, &walk->events, err);
-    return code == WEFT_OK ? weft_events_next(walk->events, &walk->event, err) : code;
-}
-
 enum weft_code weft_walk_open(const struct weft_trace *trace, uint32_t thread_id,
                               const struct weft_walk_opts *opts, struct weft_walk **walk,
                               struct weft_err *err)
@@ -543,7 +539,8 @@ enum weft_code weft_walk_open(const struct weft_trace *trace, uint32_t thread_id
     if (code == WEFT_OK && opts->with_self)
         code = prepare_self(*walk, trace, err);
     if (code == WEFT_OK && opts->with_args)
-        code = prepare_texts(*walk, trace, err);
+        code = weft_events_open(trace, thread_id, 1U << WEFT_EVENT_CALL_ARGS, 0, UINT64_MAX,
+                                &(*walk)->events, err);
     if (code == WEFT_OK)
         code = seek(*walk, err);
     if (code != WEFT_OK) {

@@ -51,6 +51,7 @@ struct weft_block_info {
 struct weft_event_block_info {
     uint64_t first_ns, last_ns; /* earliest time_ns, latest time_ns + duration_ns */
     uint64_t n_bytes;           /* in the file */
+    uint64_t last_row;          /* the last whose CALL_ARGS are in it, or in a block before it */
     uint32_t n_events;
     uint32_t kinds; /* bit k: holds events of enum weft_event_kind k */
 };

@@ -89,6 +89,7 @@ enum weft_code weft_store_add_event_block(struct weft_store *store, enum store_s
         return WEFT_OK;
     if (head.counts[WEFT_EVENT_CALL_ARGS] > 0)
         thread->last_args_row = head.last_row;
+    block->info.last_row = thread->last_args_row;
     thread->info.events += head.n_events;
     for (int kind = 0; kind < WEFT_EVENT_KINDS; kind++)
         store->meta.events_of_kind[kind] += head.counts[kind];
