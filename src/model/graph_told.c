@@ -82,6 +82,11 @@ enum weft_code weft_graph_told_need(struct weft_graph_told *told, const struct w
     return code;
 }
 
+uint64_t weft_graph_told_bytes(const struct weft_graph_told *told)
+{
+    return told->cap_calls * sizeof *told->calls + told->objects.cap * sizeof *told->objects.items;
+}
+
 void weft_graph_told_forget(struct weft_graph_told *told)
 {
     told->is_read = false;

@@ -46,6 +46,9 @@ WEFT_CHECKED enum weft_code weft_graph_told_need(struct weft_graph_told *told,
                                                  const struct weft_wait_call *calls, size_t n,
                                                  struct weft_err *err);
 
+/* What it holds of memory. */
+uint64_t weft_graph_told_bytes(const struct weft_graph_told *told);
+
 /* Other calls are to be read next; what is allocated stays. */
 void weft_graph_told_forget(struct weft_graph_told *told);
 

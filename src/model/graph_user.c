@@ -585,6 +585,24 @@ static const struct weft_wait_call *call_of(struct weft_graph_user *user, uint32
     return &part->now.calls.items[place];
 }
 
+/* Forgets what was told of other pieces, if all of it takes too much: it can be read again. */
+static void bound_told(const struct weft_graph_user *user, const struct piece *but)
+{
+    uint64_t n_bytes = 0;
+    struct piece *pieces[2 * KEPT_PARTS];
+    const size_t n = 2 * user->n_kept;
+    for (size_t i = 0; i < n; i++) {
+        struct part *part = user->parts[user->kept[i / 2]];
+        pieces[i] = i % 2 ? &part->before : &part->now;
+        n_bytes += weft_graph_told_bytes(&pieces[i]->told);
+    }
+    if (user->memory_bytes == 0 || n_bytes <= user->memory_bytes / LIST_SHARE)
+        return;
+    for (size_t i = 0; i < n; i++)
+        if (pieces[i] != but)
+            weft_graph_told_fini(&pieces[i]->told);
+}
+
 /* What the arguments of the call tell, and the objects that it names. */
 static enum weft_code read_told(const struct weft_graph_user *user, uint32_t thread_id,
                                 const struct weft_wait_call *call, struct weft_told *told,
@@ -592,10 +610,13 @@ static enum weft_code read_told(const struct weft_graph_user *user, uint32_t thr
 {
     struct piece *piece = &user->parts[thread_id]->now;
     *told = (struct weft_told){ 0 };
+    const bool is_read = piece->told.is_read;
     const enum weft_code code = weft_graph_told_need(&piece->told, user->trace, thread_id,
                                                      piece->calls.items, piece->calls.n, err);
     if (code == WEFT_OK)
         *told = piece->told.calls[call - piece->calls.items];
+    if (!is_read)
+        bound_told(user, piece);
     *objects = told->n_objects ? piece->told.objects.items + told->first : NULL;
     return code;
 }
@@ -693,20 +714,6 @@ static bool is_of_file(const struct weft_graph_user *user, uint32_t thread_id,
     return false;
 }
 
-/* "poll, timed out" */
-static struct weft_str timed_out(struct weft_str name)
-{
-    static const char *const names[] = { "ppoll",       "pselect",      "select",
-                                         "epoll_pwait", "epoll_pwait2", "epoll_wait" };
-    static const char *const texts[] = { "ppoll, timed out",        "pselect, timed out",
-                                         "select, timed out",       "epoll_pwait, timed out",
-                                         "epoll_pwait2, timed out", "epoll_wait, timed out" };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (weft_str_equal(name, weft_str_of(names[i])))
-            return weft_str_of(texts[i]);
-    return WEFT_STR("poll, timed out");
-}
-
 static enum weft_code name_ready(const struct weft_graph_user *user, uint32_t thread_id,
                                  const struct weft_wait_call *call, struct weft_graph_state *state,
                                  struct weft_err *err)
@@ -718,7 +725,7 @@ static enum weft_code name_ready(const struct weft_graph_user *user, uint32_t th
     state->reason = told.is_timed_out ? WEFT_PATH_TIMER : WEFT_PATH_CALL;
     state->is_uncertain |= !told.is_timed_out;
     if (told.is_timed_out)
-        state->name = timed_out(state->name);
+        state->name = weft_timed_out_name(state->name);
     return code;
 }
 

@@ -198,6 +198,19 @@ bool weft_is_sync_name(struct weft_str name)
     return weft_str_equal(name, WEFT_STR("fsync")) || weft_str_equal(name, WEFT_STR("fdatasync"));
 }
 
+struct weft_str weft_timed_out_name(struct weft_str name)
+{
+    static const char *const names[] = { "ppoll",       "pselect",      "select",
+                                         "epoll_pwait", "epoll_pwait2", "epoll_wait" };
+    static const char *const texts[] = { "ppoll, timed out",        "pselect, timed out",
+                                         "select, timed out",       "epoll_pwait, timed out",
+                                         "epoll_pwait2, timed out", "epoll_wait, timed out" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (weft_str_equal(name, weft_str_of(names[i])))
+            return weft_str_of(texts[i]);
+    return WEFT_STR("poll, timed out");
+}
+
 enum weft_wait_for weft_wait_for_of_name(struct weft_str name)
 {
     static const char *const ready[] = { "poll",    "ppoll",      "select",      "__poll_chk",

@@ -36,6 +36,10 @@ bool weft_may_wait_name(struct weft_str name);
 /* Whether it is one that waits until data are on the disk: fsync, fdatasync. */
 bool weft_is_sync_name(struct weft_str name);
 
+/* What a wait in a function for descriptors (READY) is called whose time was over: "poll, timed
+ * out". A constant text. */
+struct weft_str weft_timed_out_name(struct weft_str name);
+
 /* Whether a function of this name runs one task of many, as the loop of a thread calls it:
  * "RunTask", "process_event". Looks at the same words. */
 bool weft_is_task_name(struct weft_str name);
