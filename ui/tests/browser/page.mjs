@@ -3,6 +3,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { chromium } from 'playwright-core';
+import { adverse } from './adverse.mjs';
 
 export const FLAGS = [
   '--headless',
@@ -153,7 +154,9 @@ function calm(page) {
 /** A context whose pages tell when they have nothing left to do. */
 export async function newContext(browser, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1600, height: 1000 }, ...options });
+  context.setDefaultTimeout(PATIENCE_MS);
   await context.addInitScript(watch);
+  await adverse(context);
   context.on('page', calm);
   return context;
 }

@@ -696,7 +696,7 @@ async function ribbonSpeed(browser, folder) {
 
 async function damaged(browser, folder) {
   const path = writePage(JSON.stringify({ v: 99 }), join(folder, 'bad.html'));
-  const context = await browser.newContext();
+  const context = await newContext(browser);
   const page = await context.newPage();
   await page.goto(`file://${path}`);
   await page.waitForSelector('.failure');
