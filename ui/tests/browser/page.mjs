@@ -163,13 +163,15 @@ export async function newContext(browser, options = {}) {
 
 /** Waits until the page has nothing left to do and is painted; at most so long. */
 export async function settle(page, patience_ms = 15000) {
-  await page.evaluate(async patience => {
+  const isAtRest = await page.evaluate(async patience => {
     await window.weftReady;
-    await window.weftAtRest(patience);
+    const isDone = await window.weftAtRest(patience);
     const { stage } = await window.weftReady;
-    const rest = new Promise(resolve => setTimeout(resolve, 3000));
-    await Promise.race([stage?.idle(), rest]); // a picture that is no longer shown paints nothing
+    const rest = new Promise(resolve => setTimeout(resolve, 3000, 'late'));
+    const how = await Promise.race([stage?.idle(), rest]); // a picture that is no longer shown paints nothing
+    return isDone && how !== 'late';
   }, patience_ms);
+  if (!isAtRest) console.log(`# the page did not come to rest in ${patience_ms / 1000} s`);
 }
 
 /** The address, once it says what the page shows. */

@@ -71,7 +71,7 @@ it('finds a server again that was away, and waits for one that is busy', async (
 });
 
 it('gives up an answer that was on its way before it was asked for', async () => {
-  let send = (_: Response): void => undefined;
+  let send: (answer: Response) => void = () => undefined;
   serve(url =>
     url.includes('n=1')
       ? new Promise(resolve => (send = resolve))
