@@ -53,9 +53,9 @@ async function show(makeApp: () => Promise<App>, begin: Begin): Promise<Ready> {
     await new Promise<void>(resolve => {
       const onReady = (stage: Picture | null): void => {
         ready.stage = stage;
-        resolve();
       };
-      render(<Page app={app} onReady={onReady} />, root);
+      // effects of what is inside have run when those of the page do: all listen then
+      render(<Page app={app} onReady={onReady} onBound={resolve} />, root);
     });
     app.state.subscribe((now, before) => {
       if (now.theme !== before.theme) showTheme(now.theme, ready.stage);

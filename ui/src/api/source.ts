@@ -52,6 +52,14 @@ async function refusal(response: Response): Promise<Refused> {
   return new Refused(response.status, message);
 }
 
+/** `answer`, unless it is given up before. */
+function orGivenUp<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    signal.addEventListener('abort', () => reject(new Superseded()));
+    answer.then(resolve, reject);
+  });
+}
+
 const pause = (ms: number): Promise<void> => new Promise(resolve => setTimeout(resolve, ms));
 
 export class Source {
@@ -103,12 +111,12 @@ export class Source {
     const url = this.address(name, params);
     const early = this.early.get(url);
     this.early.delete(url);
-    if (early) return early;
+    if (early) return orGivenUp(early, control.signal);
     this.count(1);
     try {
       return await this.fetch(url, control.signal);
     } finally {
-      this.count(-1);
+      this.count(-1, control.signal.aborted);
     }
   }
 
@@ -119,7 +127,7 @@ export class Source {
       try {
         response = await fetch(url, { signal, cache: 'no-store' });
         this.setLost(false);
-        if (response.ok) return await response.arrayBuffer();
+        if (response.ok) return await orGivenUp(response.arrayBuffer(), signal);
       } catch (error) {
         if (signal.aborted) throw new Superseded();
         if (attempt >= PATIENCE) throw error;
@@ -135,8 +143,12 @@ export class Source {
     }
   }
 
-  private count(by: number): void {
-    this.link.update(link => ({ ...link, waiting: link.waiting + by }));
+  /** When the last question was given up, nobody looks whether the server is still away. */
+  private count(by: number, isGivenUp = false): void {
+    this.link.update(({ isLost, waiting }) => ({
+      isLost: isLost && !(isGivenUp && waiting + by === 0),
+      waiting: waiting + by,
+    }));
   }
 
   private setLost(isLost: boolean): void {

@@ -355,6 +355,24 @@ function readChart(executions: Executions, text: string): string {
 }
 
 /** Keys and values; what is as at first is ''. */
+/** What an address says of groups, charts, and what is selected. */
+export const PLACE_KEYS = [
+  ...[
+    'A',
+    'B',
+    'charts',
+    'clin',
+    'ccount',
+    'cstat',
+    'cwidth',
+    'cnode',
+    'cfocus',
+    'ctick',
+    'ccause',
+  ],
+  'clist',
+];
+
 export function writeView(executions: Executions, view: View): [string, string][] {
   const list = (charts: Iterable<string>): string =>
     [...charts].map(chart => writeChart(executions, chart)).join(',');

@@ -65,6 +65,8 @@ export interface CompareState extends compare.View {
   /** What there is to compare is asked; and why it is not known. */
   isLooking: boolean;
   lookError: string;
+  /** Why the times in a context that a chart or a group asks for are not known. */
+  contextError: string;
   /** Something is asked of the executions that were chosen; and why there is no answer. */
   waiting: '' | 'executions' | 'compare';
   error: string;
@@ -81,7 +83,7 @@ export function initialCompare(): CompareState {
     ...{ groups: { a: [], b: [] }, counts: { a: 0, b: 0 }, compared: null },
     turns: { a: 0, b: 0 },
     cut: { by: 'nothing' },
-    ...{ isLooking: false, lookError: '', waiting: '', error: '' },
+    ...{ isLooking: false, lookError: '', contextError: '', waiting: '', error: '' },
     ...{ isDraft: false, charts: [], linear: new Set(['start']) },
     ...{
       by: 'b',
@@ -115,9 +117,14 @@ export class Compare {
   /** The groups without the drag under way: a drag is one step in the address, however slow. */
   settled: Groups = { a: [], b: [] };
   private readonly contexts = new Map<number, Float64Array>();
+  /** Contexts that were asked for; and those of them that could not be had. */
+  private readonly asked = new Set<number>();
+  private readonly failed = new Set<number>();
   private readonly bins = new Map<string, MetricBins>();
   private timer = 0;
-  private isAsking = false;
+  /** Counts questions: only the newest may say something. */
+  private turn = 0;
+  private isDrafting = false;
   private isAgain = false;
   /** What the address says of groups and charts, until the executions are there. */
   private wanted: ((name: string) => string) | null = null;
@@ -186,13 +193,23 @@ export class Compare {
   /** Executions of another type, or by other rules. */
   choose(subject: Subject): void {
     if (sameSubject(subject, this.state.get().subject) && this.state.get().error === '') return;
-    this.contexts.clear();
-    this.bins.clear();
+    this.giveUp();
     this.set({
       ...{ subject, executions: null, compared: null, node: -1, focus: -1, ticked: [], cause: -1 },
       ...{ groups: { a: [], b: [] }, charts: [], waiting: 'executions', error: '' },
+      contextError: '',
     });
     this.load(subject).catch((error: unknown) => this.fail(error));
+  }
+
+  /** Forgets what is known and asked of the executions before. */
+  private giveUp(): void {
+    clearTimeout(this.timer);
+    this.served.source.cancel('compare.compare');
+    this.turn++;
+    this.isDrafting = this.isAgain = false;
+    this.wanted = null;
+    for (const known of [this.contexts, this.bins, this.asked, this.failed]) known.clear();
   }
 
   private params({ db, type, begin, end, match, within }: Subject): Params {
@@ -237,6 +254,12 @@ export class Compare {
     else this.wanted = get;
   }
 
+  /** What the address said of groups and charts, as long as the executions are not there. */
+  wantedPlace(): [string, string][] {
+    const { wanted } = this;
+    return wanted ? compare.PLACE_KEYS.map(key => [key, wanted(key)]) : [];
+  }
+
   private readPlace(executions: Executions, get: (name: string) => string, isFirst: boolean): void {
     const isSaid = get('A') !== '' || get('B') !== '';
     const groups = isSaid
@@ -265,17 +288,29 @@ export class Compare {
   contextValues(node: number): Float64Array | null {
     const known = this.contexts.get(node);
     if (known) return known;
-    const { subject } = this.state.get();
-    if (!subject || this.contexts.has(-node)) return null;
-    this.contexts.set(-node, new Float64Array());
-    this.served.source
-      .columns('executions', { ...this.params(subject), node }, `compare.context.${node}`)
-      .then(answer => {
-        this.contexts.set(node, decodeContext(answer));
-        this.regroup();
-      })
-      .catch((error: unknown) => this.fail(error));
+    if (!this.asked.has(node)) {
+      this.asked.add(node);
+      void this.askContext(node);
+    }
     return null;
+  }
+
+  private async askContext(node: number): Promise<void> {
+    const { subject } = this.state.get();
+    if (!subject) return;
+    const isOfNow = (): boolean => sameSubject(subject, this.state.get().subject);
+    try {
+      const params = { ...this.params(subject), node };
+      const lane = `compare.context.${node}`;
+      const values = decodeContext(await this.served.source.columns('executions', params, lane));
+      if (!isOfNow()) return;
+      this.contexts.set(node, values);
+      this.regroup();
+    } catch (error) {
+      if (error instanceof Superseded || !isOfNow()) return;
+      this.failed.add(node);
+      this.set({ contextError: messageOf(error) });
+    }
   }
 
   setGroups(groups: Groups, isDragged = false): void {
@@ -318,13 +353,16 @@ export class Compare {
   }
 
   private askSoon(isDragged: boolean): void {
-    window.clearTimeout(this.timer);
-    if (isDragged && !this.isAsking) void this.ask(true);
+    clearTimeout(this.timer);
+    if (isDragged && !this.isDrafting) void this.ask(true);
     else if (isDragged) this.isAgain = true;
-    this.timer = window.setTimeout(() => void this.ask(false), isDragged ? FULL_MS : DRAFT_MS);
+    const full = (): void => void this.ask(false);
+    const rest_ms = isDragged ? FULL_MS : DRAFT_MS;
+    this.timer = globalThis.setTimeout(full, rest_ms) as unknown as number;
   }
 
-  /** One draft at a time: the next begins when it is there. The whole gives up a draft. */
+  /** One draft at a time: the next begins when it is there. The whole gives up a draft, and a draft
+   * the whole of the groups before. */
   private async ask(isDraft: boolean): Promise<void> {
     const { executions, subject, groups } = this.state.get();
     if (!executions || !subject) return;
@@ -332,18 +370,22 @@ export class Compare {
       a: compare.filterText(executions, groups.a),
       b: compare.filterText(executions, groups.b),
     };
-    this.isAsking = true;
+    const turn = ++this.turn;
+    const isNewest = (): boolean => turn === this.turn;
+    this.isDrafting = isDraft;
     this.isAgain = false;
     this.set({ waiting: 'compare', error: '' });
     try {
       const params = { ...this.params(subject), ...filters, draft: isDraft ? 1 : undefined };
       const answer = await this.served.source.columns('compare', params, 'compare.compare');
+      if (!isNewest()) return;
       this.set({ compared: decodeCompared(answer), isDraft, waiting: '' });
       if (!isDraft) this.chooseNode();
     } catch (error) {
+      if (!isNewest()) return;
       this.fail(error);
     }
-    this.isAsking = false;
+    this.isDrafting = false;
     if (isDraft && this.takeAgain()) void this.ask(true);
   }
 
@@ -364,8 +406,10 @@ export class Compare {
 
   again(): void {
     const { subject, executions, lookError, error } = this.state.get();
-    this.set({ error: '' });
+    this.set({ error: '', contextError: '' });
     if (lookError !== '') void this.look();
+    for (const node of this.failed) void this.askContext(node);
+    this.failed.clear();
     if (error === '') return;
     if (subject && !executions) {
       this.set({ waiting: 'executions' });

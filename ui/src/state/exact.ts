@@ -20,12 +20,17 @@ export class ExactAnswers {
   private readonly opened = new Map<string, ExactThread>();
   private timer = 0;
   private asked = '';
-  trouble = '';
+  private trouble = { of: '', words: '' };
 
   constructor(private readonly served: Served) {}
 
   get(span: Span): Exact | null {
     return this.known.get(keyOf(span)) ?? null;
+  }
+
+  /** Why there is no answer for `span`; '' if it may still come. */
+  troubleOf(span: Span): string {
+    return this.trouble.of === keyOf(span) ? this.trouble.words : '';
   }
 
   /** Asks once `span` rests; what was asked before is given up. */
@@ -59,7 +64,7 @@ export class ExactAnswers {
 
   private async ask(span: Span): Promise<void> {
     const params = { from: span.t0, to: span.t1, limit: CONTEXTS };
-    this.trouble = '';
+    this.trouble = { of: '', words: '' };
     try {
       await unlessSuperseded(
         this.served.source.json('interval', params, 'interval').then(json => {
@@ -68,7 +73,8 @@ export class ExactAnswers {
         }),
       );
     } catch (error) {
-      this.trouble = error instanceof Error ? error.message : String(error);
+      const words = error instanceof Error ? error.message : String(error);
+      this.trouble = { of: keyOf(span), words };
       this.asked = '';
     }
     this.arrived.update(n => n + 1);

@@ -264,6 +264,13 @@ interface Ask<K extends keyof Answers> {
   ask: () => Promise<NonNullable<Answers[K]['value']>>;
 }
 
+const keyOf = (params: Params): string => JSON.stringify(params);
+/** Of a question's key: it is of a window. */
+const isOfSpan = (key: string): boolean => 'from' in (JSON.parse(key) as Params);
+/** The question for the tree of the same part as a table. */
+const treeKey = (key: string): string =>
+  keyOf({ ...(JSON.parse(key) as Params), limit: MOST_NODES });
+
 const laneOf = (which: keyof Answers): string => `functions.${which}`;
 
 export class Functions {
@@ -304,13 +311,27 @@ export class Functions {
   /** All functions that occur; before the first answer, what is known of the whole trace. */
   allRows(): FunctionRow[] {
     const { table, tree } = this.state.get().answers;
-    const { span: own, threads } = this.part();
-    if (table.value && own && tree.value) return this.rowsInside(table.value, tree.value.tree);
-    if (table.value) return table.value;
-    this.bare ??= bareFunctions(this.served);
-    return own || threads ? NO_ROWS : this.bare;
+    if (!table.value) {
+      const { span: own, threads } = this.part();
+      this.bare ??= bareFunctions(this.served);
+      return own || threads ? NO_ROWS : this.bare;
+    }
+    if (!isOfSpan(table.of)) return (this.told = table.value);
+    if (tree.value && tree.of === treeKey(table.of))
+      return (this.told = this.rowsInside(table.value, tree.value.tree));
+    const isOnItsWay = table.isWaiting || tree.isWaiting;
+    return isOnItsWay && this.told ? this.told : table.value;
   }
 
+  /** The rows are not those of the part: the table or, in a window, the tree that their times are of
+   * is on its way. */
+  get isTableWaiting(): boolean {
+    const { table, tree } = this.state.get().answers;
+    return table.isWaiting || (tree.isWaiting && table.value !== null && isOfSpan(table.of));
+  }
+
+  /** The rows that were shown last. */
+  private told: FunctionRow[] | null = null;
   private inside: { of: readonly unknown[]; rows: FunctionRow[] } | null = null;
 
   /** In a window, times are what lies inside: functions whose calls all reach over its edges have
@@ -410,7 +431,8 @@ export class Functions {
       const title = setTitle(this.name(fn), brush, isSelf);
       const limits = { minNs: min, maxNs: max, isSelf };
       const calls = decodeCalls(columns, { title, functions: [fn], ...limits });
-      if (brush) setServed(this.served, { set: calls.set });
+      const isStill = this.state.get().brush === brush; // nothing else was selected meanwhile
+      if (brush && isStill) setServed(this.served, { set: calls.set });
       return calls;
     });
   }
@@ -431,7 +453,7 @@ export class Functions {
     params: Params,
     ask: (params: Params) => Promise<NonNullable<Answers[K]['value']>>,
   ): void {
-    const key = JSON.stringify(params);
+    const key = keyOf(params);
     if (this.state.get().answers[which].key === key) return;
     void this.answer({ which, key, ask: () => ask(params) });
   }
@@ -469,6 +491,7 @@ export class Functions {
       this.state.subscribe((now, before) => {
         const isAsked =
           now.answers.table.value !== before.answers.table.value ||
+          now.answers.tree.value !== before.answers.tree.value ||
           (['sort', 'isUp', 'scope', 'isSelf', 'brush', 'list', 'thread'] as const).some(
             key => now[key] !== before[key],
           );
@@ -501,8 +524,10 @@ export class Functions {
       );
       const total = num(json, 'total');
       const share = total > 0 ? num(json, 'done') / total : 0;
-      this.set({ progress: { activity: text(json, 'activity'), share } });
-    } catch {
+      if (this.state.get().answers.table.isWaiting)
+        this.set({ progress: { activity: text(json, 'activity'), share } });
+    } catch (error) {
+      if (error instanceof Superseded) return;
       this.set({ progress: null }); // it is no matter: the answer itself is on its way
     }
   }

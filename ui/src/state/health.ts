@@ -2,6 +2,7 @@
 // What the Health screen and the badge know: asked for once, when the page opens.
 import { list, num, object, objects, text } from '../api/json';
 import type { Json } from '../api/json';
+import { Superseded } from '../api/source';
 import { Atom } from '../lib/atom';
 import type { HealthClass, Info } from '../lib/health';
 import type { Served } from './served';
@@ -83,7 +84,7 @@ export class Health {
 
   /** How far the server is with what it computes ahead. */
   async look(): Promise<void> {
-    const ahead = await Promise.all(
+    const look = Promise.all(
       AHEAD.map(async name => {
         const json = await this.served.source.json('progress', { of: name }, `health.${name}`);
         const total = num(json, 'total');
@@ -93,7 +94,9 @@ export class Health {
           share: total > 0 ? num(json, 'done') / total : 0,
         };
       }),
-    ).catch(() => []);
+    );
+    const before = this.state.get().ahead;
+    const ahead = await look.catch((error: unknown) => (error instanceof Superseded ? before : []));
     this.state.update(now => ({ ...now, ahead }));
   }
 }

@@ -411,6 +411,7 @@ export class Interplay {
   }
 
   select(hit: PlateHit | null): void {
+    this.wanted = null; // who chooses does not want what the address named
     this.set({ selected: hit, ...(hit ? { current: hit.thread } : {}) });
     this.say(hit ? this.sentence(hit) : '');
   }
@@ -571,6 +572,12 @@ export class Interplay {
   wantWait(wanted: { thread: number; item: number } | null): void {
     this.wanted = wanted;
     this.takeWanted();
+  }
+
+  /** The wait that is selected, or will be as soon as it is known. */
+  waitPlace(): string {
+    const wait = this.wanted ?? this.state.get().selected;
+    return wait && wait.item >= 0 ? `${wait.thread}.${wait.item}` : '';
   }
 
   private takeWanted(): void {

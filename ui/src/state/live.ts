@@ -6,7 +6,7 @@ import { decodeSketch } from '../api/lod';
 import { num, text } from '../api/json';
 import { decodeRegimes } from '../api/regimes';
 import { decodeShapes } from '../api/shapes';
-import { unlessSuperseded } from '../api/source';
+import { Superseded, unlessSuperseded } from '../api/source';
 import type { Source } from '../api/source';
 import { askParams, NO_ASK, writeAsk } from '../lib/ask';
 import type { Ask } from '../lib/ask';
@@ -40,7 +40,9 @@ export interface LiveState {
   /** Of the whole trace's regimes, or of its shapes; null: nothing is waited for. */
   progress: Progress | null;
   shapesProgress: Progress | null;
+  /** Why there are no regimes of the whole trace; none, or no first picture, of the window; no shapes. */
   trouble: string;
+  partTrouble: string;
   shapesTrouble: string;
 }
 
@@ -58,13 +60,15 @@ export function askSketch(source: Source, window: Span | null): Promise<Columns>
   return source.columns('lod', params, 'sketch');
 }
 
+const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
 const keyOf = (ask: Ask, { t0, t1 }: Span): string => `${writeAsk(ask)} ${t0}-${t1}`;
 const holds = (outer: Span, inner: Span): boolean => outer.t0 <= inner.t0 && inner.t1 <= outer.t1;
 
 export class Live {
   readonly state = new Atom<LiveState>({
     ...{ ask: NO_ASK, isHeld: false, wanted: null, progress: null, shapesProgress: null },
-    ...{ trouble: '', shapesTrouble: '' },
+    ...{ trouble: '', partTrouble: '', shapesTrouble: '' },
   });
   /** The item that the address names, or that other rows had, until rows are there that have it. */
   private named: RowAt | null = null;
@@ -129,7 +133,7 @@ export class Live {
     const { isHeld, ask } = this.state.get();
     const isAll = window.t1 - window.t0 >= NEARLY_ALL * this.bare.duration;
     this.served.source.cancel('window');
-    this.set({ wanted: null });
+    this.set({ wanted: null, partTrouble: '' });
     if (isHeld || isAll || screen !== 'overview') {
       this.showWhole();
       return;
@@ -156,7 +160,7 @@ export class Live {
   /** What goes wrong is said on the page. */
   private guarded(work: Promise<void>): Promise<void> {
     return unlessSuperseded(work).catch((error: unknown) =>
-      this.set({ trouble: error instanceof Error ? error.message : String(error) }),
+      this.set({ partTrouble: messageOf(error) }),
     );
   }
 
@@ -224,7 +228,7 @@ export class Live {
         }),
       );
     } catch (error) {
-      this.set({ trouble: error instanceof Error ? error.message : String(error) });
+      this.set({ trouble: messageOf(error) });
     } finally {
       stop();
     }
@@ -233,13 +237,14 @@ export class Live {
   private async askWindow(window: Span): Promise<void> {
     const { ask } = this.state.get();
     const { source, families } = this.served;
-    this.set({ wanted: window, trouble: '' });
+    this.set({ wanted: window, partTrouble: '' });
     try {
       const params = { ...askParams(ask), from: window.t0, to: window.t1 };
       const json = await source.json('regtime', params, 'window');
       const trace = decodeRegimes(json, this.bare, this.whole?.trace ?? null, window);
       const model = new Model(trace, families);
       this.keep(keyOf(ask, window), model);
+      source.cancel('sketch'); // it would show less
       this.set({ wanted: null });
       if (this.app.state.get().window === window) this.show(model);
     } catch (error) {
@@ -257,6 +262,7 @@ export class Live {
   private async askShapes(): Promise<void> {
     const { source, families } = this.served;
     const stop = this.poll('shapes', shapesProgress => this.set({ shapesProgress }));
+    this.set({ shapesTrouble: '' });
     try {
       const json = await source.json('shapes', {}, 'shapes');
       const { trace } = this.whole!;
@@ -265,7 +271,7 @@ export class Live {
       this.whole = new Model({ ...trace, shapes }, families);
       if (isShown) this.show(this.whole);
     } catch (error) {
-      this.set({ shapesTrouble: error instanceof Error ? error.message : String(error) });
+      if (!(error instanceof Superseded)) this.set({ shapesTrouble: messageOf(error) });
     } finally {
       stop();
     }

@@ -115,6 +115,7 @@ export class Paths {
 
   /** Shows these paths, and those shown already if `isMore`. */
   pick(picks: readonly Pick[], isMore: boolean): void {
+    if (!isMore) this.served.source.cancel('path.find'); // it does not come on top of these
     const before = isMore ? this.state.get().asked : [];
     const fresh = picks.filter(one => !before.some(({ pick }) => samePick(pick, one)));
     const room = MOST_PICKS - before.length;
@@ -185,15 +186,25 @@ export class Paths {
 
   /* ---- what can be picked ---- */
 
-  /** The longest `n` calls of the function that is called `name`, or whose name holds it. */
+  /** The longest `n` calls of the function that is called `name`, or whose name holds it; what is
+   * looked for last counts. */
   async pickFunction(name: string, n: number): Promise<void> {
+    try {
+      await this.findFunction(name, n);
+    } catch (error) {
+      if (error instanceof Superseded) return;
+      this.set({ trouble: error instanceof Error ? error.message : String(error) });
+    }
+  }
+
+  private async findFunction(name: string, n: number): Promise<void> {
     const { names, source } = this.served;
     const wanted = name.trim().toLowerCase();
     if (wanted === '') return;
     const exact = names.name.findIndex(one => one.toLowerCase() === wanted);
     const fn = exact >= 0 ? exact : names.name.findIndex(one => one.toLowerCase().includes(wanted));
     if (fn < 0) return this.pickSpan(name);
-    const calls = await source.columns('calls', { fn, limit: n }, 'path.calls');
+    const calls = await source.columns('calls', { fn, limit: n }, 'path.find');
     const [start, end] = ['start_ns', 'end_ns'].map(key => take<Float64Array>(calls, 'calls', key));
     const thread = take<Uint32Array>(calls, 'calls', 'thread');
     const picks = [...thread].map((id, i) => ({
@@ -206,19 +217,11 @@ export class Paths {
 
   /** The longest span or marker that is called so. */
   private async pickSpan(name: string): Promise<void> {
-    try {
-      const json = await this.served.source.json(
-        'path',
-        { span: name.trim(), limit: 1 },
-        'path.span',
-      );
-      const span = { t0: num(json, 'from_ns'), t1: num(json, 'to_ns') };
-      const label = text(json, 'of_span') || name.trim();
-      this.pick([{ thread: num(json, 'thread_id'), span, label }], true);
-    } catch (error) {
-      if (error instanceof Superseded) return;
-      this.set({ trouble: error instanceof Error ? error.message : String(error) });
-    }
+    const params = { span: name.trim(), limit: 1 };
+    const json = await this.served.source.json('path', params, 'path.find');
+    const span = { t0: num(json, 'from_ns'), t1: num(json, 'to_ns') };
+    const label = text(json, 'of_span') || name.trim();
+    this.pick([{ thread: num(json, 'thread_id'), span, label }], true);
   }
 }
 

@@ -14,7 +14,7 @@ import { matchesName, matchesThread, parseQuery } from '../lib/search';
 import type { Query } from '../lib/search';
 import { reveal, set as setState, setWindow } from './actions';
 import { findRow } from './app';
-import type { App } from './app';
+import type { App, State } from './app';
 import { setServed } from './served';
 import type { CallAt, CallSet, Served } from './served';
 
@@ -123,9 +123,10 @@ export class Searches {
     private readonly served: Served,
   ) {
     app.state.subscribe((now, before) => {
-      if (now.query === before.query) return;
-      this.text = before.query.trim();
-      this.want(now.query);
+      if (now.query !== before.query) {
+        this.text = before.query.trim();
+        this.want(now.query);
+      } else if (now.screen !== before.screen) this.move(now, before);
     });
     served.state.subscribe((now, before) => {
       if (now.set === before.set && now.isSetOnly === before.isSetOnly) return;
@@ -135,9 +136,25 @@ export class Searches {
     if (app.state.get().query) this.want(app.state.get().query);
   }
 
+  /** The timeline searches itself, threads too: what is under way is left to it, and what it may
+   * not have found yet is looked for behind it. */
+  private move(now: State, before: State): void {
+    const { own } = this.state.get();
+    if (now.screen === 'timeline') this.giveUp();
+    else if (before.screen === 'timeline' && (own?.title ?? '') !== now.query.trim())
+      this.want(now.query);
+  }
+
+  private giveUp(): void {
+    clearTimeout(this.timer);
+    if (!this.state.get().isAsked) return;
+    this.served.source.cancel('search');
+    this.state.update(now => ({ ...now, isAsked: false }));
+  }
+
   private want(text: string): void {
     clearTimeout(this.timer);
-    if (this.app.state.get().screen === 'timeline') return; // it makes its own, with threads alone
+    if (this.app.state.get().screen === 'timeline') return this.giveUp();
     this.served.source.cancel('search');
     const asked = callsOf(this.served, parseQuery(text));
     if (asked === null || typeof asked === 'string') return this.put(null, asked ?? '');

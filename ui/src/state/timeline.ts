@@ -83,8 +83,8 @@ export interface TimelineState {
   path: TimelinePath | null;
   /** Its selected segment, or -1. */
   segment: number;
-  /** What is being asked for, in a word; '' when nothing is. */
-  asking: string;
+  /** What is being asked for, in words. */
+  asking: readonly string[];
   trouble: string;
 }
 
@@ -98,7 +98,7 @@ const FRESH: TimelineState = {
   ...{ sort: 'first', mode: 'few', modes: new Map(), pins: [], closed: new Set(), hover: null },
   over: null,
   ...{ pointer: null, isTipPinned: false, menu: null, flags: [], editing: -1, busy: null },
-  ...{ asking: '', trouble: '', hasLanes: true, laneOrder: null },
+  ...{ asking: [], trouble: '', hasLanes: true, laneOrder: null },
   ...{ hasPath: true, path: null, segment: -1 },
 };
 
@@ -156,6 +156,14 @@ function makeTimeline(app: App, served: Served): Timeline {
 export function setTimeline(app: App, change: Partial<TimelineState>): void {
   const { state } = timelineOf(app);
   state.update(now => ({ ...now, ...change }));
+}
+
+/** Says that something is being asked for, or no longer. */
+export function setAsking(app: App, what: string, isAsked: boolean): void {
+  const rest = timelineOf(app)
+    .state.get()
+    .asking.filter(one => one !== what);
+  setTimeline(app, { asking: isAsked ? [...rest, what] : rest });
 }
 
 /** Tells when something changes that the address names. */

@@ -122,7 +122,7 @@ export class DetailLoader {
 
   /** Loads what is selected, now and whenever it changes. */
   start(): () => void {
-    const load = (): void => void this.load().catch((error: unknown) => this.fail(error));
+    const load = (): void => this.load();
     load();
     const off = this.served.state.subscribe((now, before) => {
       if (!isSameCall(now.call, before.call)) load();
@@ -139,12 +139,12 @@ export class DetailLoader {
 
   setScope(scope: Scope): void {
     this.state.update(now => ({ ...now, scope }));
-    void this.load().catch((error: unknown) => this.fail(error));
+    this.load();
   }
 
   setReach(reach: Reach): void {
     this.state.update(now => ({ ...now, reach }));
-    void this.load().catch((error: unknown) => this.fail(error));
+    this.load();
   }
 
   private fail(error: unknown): void {
@@ -152,24 +152,23 @@ export class DetailLoader {
     this.state.update(now => ({ ...now, trouble }));
   }
 
-  private async load(): Promise<void> {
+  /** What goes wrong with one of the questions stays, whatever the others come to. */
+  private load(): void {
     const { call } = this.served.state.get();
-    if (!call) {
-      this.state.update(now => ({ ...now, details: null, trouble: '' }));
-      return;
-    }
-    await Promise.all([
-      unlessSuperseded(this.loadCall(call)),
-      unlessSuperseded(this.loadBins(call)),
-      unlessSuperseded(this.loadDeep(call)),
-    ]);
+    this.state.update(now => ({ ...now, details: call && now.details, trouble: '' }));
+    if (!call) return;
+    const fail = (error: unknown): void => {
+      if (isSameCall(call, this.served.state.get().call)) this.fail(error);
+    };
+    for (const work of [this.loadCall(call), this.loadBins(call), this.loadDeep(call)])
+      void unlessSuperseded(work).catch(fail);
   }
 
   private async loadCall(call: CallAt): Promise<void> {
     const { thread, depth, start } = call;
     const json = await this.served.source.json('item', { thread, at: start, depth }, 'item');
     if (!isSameCall(call, this.served.state.get().call)) return;
-    this.state.update(now => ({ ...now, details: detailsFrom(json, call), trouble: '' }));
+    this.state.update(now => ({ ...now, details: detailsFrom(json, call) }));
   }
 
   private async loadDeep(call: CallAt): Promise<void> {

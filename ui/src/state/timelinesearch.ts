@@ -9,7 +9,7 @@ import * as act from './actions';
 import type { App } from './app';
 import type { CallSet } from './served';
 import { setServed } from './served';
-import { setTimeline, timelineOf } from './timeline';
+import { setAsking, setTimeline, timelineOf } from './timeline';
 import { setFrom } from './timelinedetails';
 
 const PAUSE_MS = 180; // of typing
@@ -71,17 +71,22 @@ export function followSearch(app: App): () => void {
   let timer = 0;
   let own: CallSet | null = null;
   let shown = '';
+  let turn = 0;
   const search = async (): Promise<void> => {
     const { query } = app.state.get();
+    const own_turn = ++turn;
     shown = query;
-    setTimeline(app, { asking: 'search', trouble: '' });
+    served.source.cancel('search'); // this one may ask nothing
+    setTimeline(app, { trouble: '' });
+    setAsking(app, 'search', true);
     try {
       const set = await findSet(app, query);
+      if (app.state.get().query !== query) return; // typed on: another search comes
       if (!set && served.state.get().set !== own) return;
       own = set;
       setServed(served, { set, isSetOnly: set ? served.state.get().isSetOnly : false });
     } finally {
-      setTimeline(app, { asking: '' });
+      if (turn === own_turn) setAsking(app, 'search', false);
     }
     act.say(app, searchText(app, query));
   };
@@ -109,7 +114,8 @@ export function searchText(app: App, text: string): string {
   if (error || text.trim() === '') return error;
   const { trouble, asking } = state.get();
   if (trouble) return trouble;
-  if (asking === 'search' || !set) return asking ? 'searching' : '';
+  const isAsked = asking.includes('search');
+  if (isAsked || !set) return isAsked ? 'searching' : '';
   const threads = new Set(set.thread).size;
   if (set.n > 0 && set.start[0]! < 0) return plural(threads, 'thread');
   const more = set.n < set.total ? `, the ${set.n} longest marked` : '';

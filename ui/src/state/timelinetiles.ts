@@ -100,7 +100,7 @@ export class TileLoader {
     return this.lanes.every(question => question === null);
   }
 
-  /** Resolves when nothing of the view is missing. */
+  /** Resolves when nothing of the view is missing, or nothing more is asked for. */
   idle(): Promise<void> {
     if (this.isIdle) return Promise.resolve();
     return new Promise(resolve => this.waiting.push(resolve));
@@ -115,13 +115,17 @@ export class TileLoader {
   }
 
   private ask(): void {
-    if (!this.wanted || performance.now() < this.silentUntil) return;
+    if (!this.wanted || performance.now() < this.silentUntil) return this.tellIdle();
     for (let lane = 0; lane < LANES; lane++) {
       if (this.lanes[lane]) continue;
       const question = this.next(lane);
       if (!question) break;
       void this.fetch(lane, question);
     }
+    this.tellIdle();
+  }
+
+  private tellIdle(): void {
     if (this.isIdle) for (const done of this.waiting.splice(0)) done();
   }
 
@@ -185,8 +189,7 @@ export class TileLoader {
       if (!(error instanceof Superseded)) this.fail(error);
     }
     this.lanes[lane] = null;
-    if (!this.wanted) return;
-    this.onChange();
+    if (this.wanted) this.onChange();
     this.ask();
   }
 

@@ -13,17 +13,28 @@ import { rowAt, writeRow } from './app';
 import type { App } from './app';
 import type { CallAt, CallSet } from './served';
 import { setServed } from './served';
-import { callSpan, isSameCall, selectCall, setMode, setTimeline, timelineOf } from './timeline';
+import { callSpan, isSameCall, selectCall, setAsking, setMode, timelineOf } from './timeline';
 import type { TimelineHit } from './timeline';
 import { callFrom, callOfSet, detailsOf, setFrom } from './timelinedetails';
 
 const WALK = 'walk'; // the lane of all of these
 
-/** Runs a wish; what went wrong is said. */
-function wish(app: App, work: () => Promise<void>): void {
-  void unlessSuperseded(work()).catch((error: unknown) =>
-    act.say(app, error instanceof Error ? error.message : String(error)),
-  );
+const wishes = new WeakMap<App, symbol>();
+
+/** What was wished for before counts no longer: something was chosen, or the screen is left. */
+export function forget(app: App): void {
+  wishes.set(app, Symbol('wish'));
+  timelineOf(app).served.source.cancel(WALK);
+}
+
+/** Runs a wish; what went wrong is said, unless something else was wished for meanwhile. */
+function wish(app: App, work: (isNewest: () => boolean) => Promise<void>): void {
+  forget(app);
+  const own = wishes.get(app);
+  const isNewest = (): boolean => wishes.get(app) === own;
+  void unlessSuperseded(work(isNewest)).catch((error: unknown) => {
+    if (isNewest()) act.say(app, error instanceof Error ? error.message : String(error));
+  });
 }
 
 /* ---- bringing into view ---- */
@@ -62,7 +73,11 @@ export function carryItem(app: App): void {
   if (carried.get(app) === key) return;
   carried.set(app, key);
   wish(app, async () => {
-    const call = await itemAt(app, at.thread, Math.floor((at.start + at.end) / 2), at.level);
+    const middle = Math.floor((at.start + at.end) / 2);
+    const call = await itemAt(app, at.thread, middle, at.level).catch((error: unknown) => {
+      if (app.state.get().screen !== 'timeline') carried.delete(app); // left too early
+      throw error;
+    });
     if (call) goToCall(app, call);
   });
 }
@@ -135,7 +150,8 @@ export function stepHit(app: App, direction: 1 | -1): void {
   const isThere = (): boolean => served.state.get().set?.title === query;
   if (query.trim() === '' || isThere()) return stepCall(app, direction);
   const off = served.state.subscribe(() => {
-    const isOther = app.state.get().query !== query;
+    const now = app.state.get();
+    const isOther = now.query !== query || now.screen !== 'timeline';
     if (isOther || isThere()) off();
     if (!isOther && isThere()) stepCall(app, direction);
   });
@@ -147,6 +163,7 @@ function stepInSet(app: App, set: CallSet, call: CallAt | null, direction: 1 | -
   let next = stepSet(set, now, direction);
   if (next < 0) next = stepSet(set, direction > 0 ? -1 : Infinity, direction);
   if (next < 0) return;
+  forget(app);
   const found = callOfSet(set, next);
   if (found.end - found.start < (window.t1 - window.t0) / 400) zoomToCall(app, found, 0.1);
   else goToCall(app, found);
@@ -214,6 +231,7 @@ export function stepThread(app: App, direction: 1 | -1): void {
 
 /** Selects the call of a mark; of merged calls, the longest. */
 export function selectHit(app: App, hit: TimelineHit | null): void {
+  forget(app);
   if (!hit) return selectCall(app, null);
   const { thread, depth, start, end, fn } = hit;
   if (hit.count === 1) return selectCall(app, { thread, depth, start, end, fn });
@@ -313,18 +331,26 @@ export function goToNextSlower(app: App): void {
 const idOf = (value: unknown): number | undefined =>
   typeof value === 'number' ? value : undefined;
 
-const kept = new WeakMap<App, CallAt[]>();
+const kept = new WeakMap<App, Promise<CallAt[]>>();
 
-async function outliersOf(app: App): Promise<CallAt[]> {
+/** Asked for once; again if that failed. */
+function outliersOf(app: App): Promise<CallAt[]> {
   const known = kept.get(app);
   if (known) return known;
+  const asked = askOutliers(app);
+  kept.set(app, asked);
+  asked.catch(() => kept.delete(app));
+  return asked;
+}
+
+async function askOutliers(app: App): Promise<CallAt[]> {
   const { source, threads, names } = timelineOf(app).served;
-  setTimeline(app, { asking: 'outliers' });
+  setAsking(app, 'outliers', true);
   try {
     const byTid = new Map(threads.map(thread => [thread.tid, thread.id]));
     const byName = new Map(names.name.map((name, i) => [name, i]));
     const rows = objects(await source.json('outliers', {}, 'outliers'), 'outliers');
-    const found = rows
+    return rows
       .filter(row => row['kind'] === 'call')
       .map(row => ({
         thread: idOf(row['thread_id']) ?? byTid.get(num(row, 'tid')) ?? 0,
@@ -332,17 +358,16 @@ async function outliersOf(app: App): Promise<CallAt[]> {
         fn: idOf(row['fn']) ?? byName.get(text(row, 'function')) ?? 0,
       }))
       .sort((a, b) => a.start - b.start || a.thread - b.thread || a.depth - b.depth);
-    kept.set(app, found);
-    return found;
   } finally {
-    setTimeline(app, { asking: '' });
+    setAsking(app, 'outliers', false);
   }
 }
 
 /** The outlier that begins next behind (or before) the selected call. */
 export function stepOutlier(app: App, direction: 1 | -1): void {
-  wish(app, async () => {
+  wish(app, async isNewest => {
     const all = await outliersOf(app);
+    if (!isNewest()) return;
     if (all.length === 0) {
       act.say(app, 'no call of this trace is unusual');
       return;

@@ -168,7 +168,8 @@ function Trouble(): JSX.Element | null {
   const compare = useCompare();
   const error = useCompareState(s => s.error);
   const lookError = useCompareState(s => s.lookError);
-  const told = [...new Set([error, lookError])].filter(words => words !== '');
+  const contextError = useCompareState(s => s.contextError);
+  const told = [...new Set([error, contextError, lookError])].filter(words => words !== '');
   if (told.length === 0) return null;
   return (
     <p class="cmp-trouble" role="alert">
@@ -436,12 +437,14 @@ function writeState(app: App): [string, string][] {
   const { settled: groups, state: atom } = compareOf(app);
   const state = atom.get();
   const { subject, executions } = state;
-  if (!subject) return [];
+  if (!subject) return [['cx', '']];
+  const cx = [subject.db, ...SUBJECT_KEYS.map(key => encodeURIComponent(subject[key]))].join('|');
+  if (!executions) return [['cx', cx], ...compareOf(app).wantedPlace()];
   return [
-    ['cx', [subject.db, ...SUBJECT_KEYS.map(key => encodeURIComponent(subject[key]))].join('|')],
-    ['A', executions ? writeGroup(executions, groups.a) : ''],
-    ['B', executions ? writeGroup(executions, groups.b) : ''],
-    ...(executions ? writeView(executions, state) : []),
+    ['cx', cx],
+    ['A', writeGroup(executions, groups.a)],
+    ['B', writeGroup(executions, groups.b)],
+    ...writeView(executions, state),
   ];
 }
 

@@ -30,7 +30,7 @@ export function useExact(span: Span): { answer: Exact | null; trouble: string } 
   const own = answers(served); // `served` never changes: the hooks below always run
   useAtom(own.arrived, n => n);
   useEffect(() => own.want(span), [own, span.t0, span.t1]);
-  return { answer: own.get(span), trouble: own.trouble };
+  return { answer: own.get(span), trouble: own.troubleOf(span) };
 }
 
 function FnName({ fn }: { fn: number }): JSX.Element {

@@ -275,11 +275,10 @@ function write(state: InterplayState): [string, string][] {
     split,
     inner,
     object,
-    selected,
   } = state;
   const ms = (ns: number): string => String(Math.round(ns));
   return [
-    ['plate', focus >= 0 ? [focus, ...contexts].join('.') : ''],
+    ...(focus >= 0 ? [['plate', [focus, ...contexts].join('.')] as [string, string]] : []),
     ['as', mode === 'plate' ? '' : mode],
     ['tab4', tab === 'threads' ? '' : tab],
     ['curves', isByObject ? 'object' : ''],
@@ -296,7 +295,6 @@ function write(state: InterplayState): [string, string][] {
     ['split', split === 0 ? '' : split.toFixed(2)],
     ['inner', inner === 0 ? '' : inner.toFixed(2)],
     ['lock', object],
-    ['wait', selected && selected.item >= 0 ? `${selected.thread}.${selected.item}` : ''],
   ];
 }
 
@@ -377,7 +375,10 @@ export const INTERPLAY: ScreenSpec = {
   },
   clear: app => clearTop(interplayOf(app)),
   Settings,
-  write: app => write(interplayOf(app).state.get()),
+  write: app => [
+    ...write(interplayOf(app).state.get()),
+    ['wait', interplayOf(app).waitPlace()] as [string, string],
+  ],
   read: (app, get) => read(interplayOf(app), get),
   watch: (app, changed) =>
     interplayOf(app).state.subscribe((now, before) => {

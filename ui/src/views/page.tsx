@@ -17,6 +17,11 @@ import { AppContext, usePart } from './use';
 
 const PAUSE_MS = 120;
 
+/** What was not known before, or is no longer, is no step: nobody took one. */
+function isOther(before: string | undefined, now: string | undefined): boolean {
+  return before !== undefined && now !== undefined && before !== now;
+}
+
 /** State -> address, when it has come to rest; address -> state when that changes. */
 function bindAddress(app: App): () => void {
   let timer = 0;
@@ -36,7 +41,7 @@ function bindAddress(app: App): () => void {
       place.screen !== before.screen ||
       place.isFiltered !== before.isFiltered ||
       app.screens.some(({ steps }) =>
-        steps?.some(key => (place.parts[key] ?? '') !== (before.parts[key] ?? '')),
+        steps?.some(key => isOther(before.parts[key], place.parts[key])),
       );
     written = next;
     if (isStep) history.pushState(null, '', next);
@@ -107,7 +112,14 @@ function Screens({ app, onReady }: { app: App; onReady: OnReady }): JSX.Element 
   );
 }
 
-export function Page({ app, onReady }: { app: App; onReady: OnReady }): JSX.Element {
+interface PageProps {
+  app: App;
+  onReady: OnReady;
+  /** Keys are heard, and the address is followed. */
+  onBound: () => void;
+}
+
+export function Page({ app, onReady, onBound }: PageProps): JSX.Element {
   useEffect(() => {
     const keys = (event: KeyboardEvent): void => {
       const isCommand = event.ctrlKey || event.metaKey;
@@ -117,6 +129,7 @@ export function Page({ app, onReady }: { app: App; onReady: OnReady }): JSX.Elem
     };
     document.addEventListener('keydown', keys);
     const off = bindAddress(app);
+    onBound();
     return () => {
       document.removeEventListener('keydown', keys);
       off();

@@ -67,9 +67,7 @@ function FunctionPick(): JSX.Element {
       class="path-form"
       onSubmit={event => {
         event.preventDefault();
-        paths
-          .pickFunction(name, n)
-          .catch((error: unknown) => paths.set({ trouble: String(error) }));
+        void paths.pickFunction(name, n);
       }}
     >
       <label>

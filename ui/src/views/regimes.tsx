@@ -85,7 +85,7 @@ export function RegimeStatus(): JSX.Element | null {
 function LiveStatus({ live }: { live: Live }): JSX.Element | null {
   const progress = useLive(live, s => s.progress);
   const wanted = useLive(live, s => s.wanted);
-  const trouble = useLive(live, s => s.trouble);
+  const trouble = useLive(live, s => s.trouble || s.partTrouble);
   if (trouble) return <b class="bad-text">Regimes: {trouble}. The rest still works.</b>;
   if (progress && performance.now() - progress.since > SLOW_MS)
     return <b>{progressText(progress, 'Regimes of the whole trace')}</b>;

@@ -28,8 +28,8 @@ import {
 } from './timelinefloat';
 import { clearTimeline, timelineKey, toggleSetOnly } from './timelinekeys';
 import { TimelinePanel } from './timelinepanel';
-import { useAtom } from './timelineuse';
-import { useApp } from './use';
+
+import { useApp, useAtom } from './use';
 import './timeline.css';
 
 /** Flags that were kept, and those of the notes beside the trace. */
@@ -56,7 +56,10 @@ function TimelineScreen({ onReady }: { onReady: OnReady }): JSX.Element {
     const offs = [followSearch(app), followBusy(app), followPath(app)];
     walk.carryItem(app);
     time.learnLanes(app);
-    return () => offs.forEach(off => off());
+    return () => {
+      offs.forEach(off => off());
+      walk.forget(app);
+    };
   }, [app]);
   return (
     <>
@@ -79,7 +82,7 @@ function TimelineSettings(): JSX.Element {
   const { served, state } = timelineOf(app);
   const sort = useAtom(state, s => s.sort);
   const mode = useAtom(state, s => s.mode);
-  const asking = useAtom(state, s => s.asking);
+  const asking = useAtom(state, s => s.asking.join(' and '));
   const flags = useAtom(state, s => s.flags);
   const set = useAtom(served.state, s => s.set);
   const isOnly = useAtom(served.state, s => s.isSetOnly);

@@ -16,8 +16,8 @@ import { timelineOf } from '../state/timeline';
 import { MiniMap } from './timelinemap';
 import { PathBar } from './timelinepath';
 import { bindTimeline } from './timelinekeys';
-import { useAtom } from './timelineuse';
-import { useApp, usePart } from './use';
+
+import { useApp, useAtom, usePart } from './use';
 
 const MODE_WORD = { few: 'All levels', all: 'Compact', compact: 'Open' } as const;
 

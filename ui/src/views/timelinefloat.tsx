@@ -14,8 +14,8 @@ import { timelineOf } from '../state/timeline';
 import type { StateHit, TimelineHit } from '../state/timeline';
 import * as walk from '../state/timelinewalk';
 import { copyText, hueVar, Key } from './parts';
-import { useAtom } from './timelineuse';
-import { useApp, usePart } from './use';
+
+import { useApp, useAtom, usePart } from './use';
 
 export function FnSwatch({ fn }: { fn: number }): JSX.Element {
   const { families } = timelineOf(useApp()).served;
@@ -28,18 +28,17 @@ const ASK_MS = 40;
 /** Self time of the call under the pointer, when the server has said it. */
 function useSelf(hit: TimelineHit | null): number | null {
   const { served } = timelineOf(useApp());
-  const [self, setSelf] = useState<number | null>(null);
+  const [self, setSelf] = useState({ of: '', ns: 0 });
   const key = hit ? `${hit.thread} ${hit.depth} ${hit.start} ${hit.count}` : '';
   useEffect(() => {
-    setSelf(null);
     if (hit?.count !== 1) return undefined;
     const ask = async (): Promise<void> => {
       const params = { thread: hit.thread, at: Math.round(hit.start), depth: hit.depth };
       const json = await served.source.json('item', params, 'tip');
-      if (json['found'] !== false) setSelf(num(json, 'self_ns'));
+      if (json['found'] !== false) setSelf({ of: key, ns: num(json, 'self_ns') });
     };
     const timer = window.setTimeout(
-      () => void unlessSuperseded(ask()).catch(() => setSelf(null)),
+      () => void unlessSuperseded(ask()).catch(() => undefined),
       ASK_MS,
     );
     return () => {
@@ -47,7 +46,7 @@ function useSelf(hit: TimelineHit | null): number | null {
       served.source.cancel('tip');
     };
   }, [key]);
-  return self;
+  return self.of === key ? self.ns : null;
 }
 
 function Row({ name, value, share }: { name: string; value: string; share?: string }): JSX.Element {

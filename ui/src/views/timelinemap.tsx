@@ -7,8 +7,8 @@ import type { Grip } from '../draw/timelinemap';
 import * as act from '../state/actions';
 import type { App } from '../state/app';
 import { loadOf } from '../state/timelineload';
-import { useAtom } from './timelineuse';
-import { useApp } from './use';
+
+import { useApp, useAtom } from './use';
 
 /** Drag in the middle moves the window, on an edge moves that, elsewhere makes another. */
 function bindMap(app: App, stage: MapStage, canvas: HTMLCanvasElement): () => void {

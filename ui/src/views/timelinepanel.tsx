@@ -18,8 +18,8 @@ import { explainSelection } from '../state/path';
 import { whyNoCalls } from './nocalls';
 import { Command, copyText, Key } from './parts';
 import { FnSwatch } from './timelinefloat';
-import { useAtom } from './timelineuse';
-import { useApp, usePart } from './use';
+
+import { useApp, useAtom, usePart } from './use';
 
 const FLAGS: Record<string, string> = {
   cut_start: 'began before the trace',

@@ -6,7 +6,7 @@
 // places, a range is dragged; hovering goes over all of the picture, also of a part in which most
 // curves are. What is asserted is work, not time: a thread draws no more calls than it has pixels, and
 // the pointer draws none.
-import { openBrowser, settle } from './page.mjs';
+import { openBrowser, PATIENCE_MS, settle } from './page.mjs';
 import { startBefore, startBinary } from './timelineserver.mjs';
 
 const [weft, trace] = process.argv.slice(2);
@@ -114,6 +114,7 @@ const server = await startBefore(program.address); // the page as it was built l
 const browser = await openBrowser();
 try {
   const context = await browser.newContext({ viewport: { width: 1600, height: 1000 } });
+  context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   const session = await browser.newBrowserCDPSession();
   await page.addInitScript(() => (window.weftAtRest = () => true));

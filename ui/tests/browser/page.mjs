@@ -3,6 +3,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { chromium } from 'playwright-core';
+import { adverse } from './adverse.mjs';
 
 export const FLAGS = [
   '--headless',
@@ -153,20 +154,24 @@ function calm(page) {
 /** A context whose pages tell when they have nothing left to do. */
 export async function newContext(browser, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1600, height: 1000 }, ...options });
+  context.setDefaultTimeout(PATIENCE_MS);
   await context.addInitScript(watch);
+  await adverse(context);
   context.on('page', calm);
   return context;
 }
 
 /** Waits until the page has nothing left to do and is painted; at most so long. */
 export async function settle(page, patience_ms = 15000) {
-  await page.evaluate(async patience => {
+  const isAtRest = await page.evaluate(async patience => {
     await window.weftReady;
-    await window.weftAtRest(patience);
+    const isDone = await window.weftAtRest(patience);
     const { stage } = await window.weftReady;
-    const rest = new Promise(resolve => setTimeout(resolve, 3000));
-    await Promise.race([stage?.idle(), rest]); // a picture that is no longer shown paints nothing
+    const rest = new Promise(resolve => setTimeout(resolve, 3000, 'late'));
+    const how = await Promise.race([stage?.idle(), rest]); // a picture that is no longer shown paints nothing
+    return isDone && how !== 'late';
   }, patience_ms);
+  if (!isAtRest) console.log(`# the page did not come to rest in ${patience_ms / 1000} s`);
 }
 
 /** The address, once it says what the page shows. */

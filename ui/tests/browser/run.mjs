@@ -696,7 +696,7 @@ async function ribbonSpeed(browser, folder) {
 
 async function damaged(browser, folder) {
   const path = writePage(JSON.stringify({ v: 99 }), join(folder, 'bad.html'));
-  const context = await browser.newContext();
+  const context = await newContext(browser);
   const page = await context.newPage();
   await page.goto(`file://${path}`);
   await page.waitForSelector('.failure');
@@ -704,6 +704,24 @@ async function damaged(browser, folder) {
     (await page.textContent('.failure')).includes('version'),
     'data of another version is refused with a sentence',
   );
+  await context.close();
+}
+
+/** The page hears keys as soon as it says that it is ready, however late its effects are. */
+async function early(browser, path) {
+  const context = await newContext(browser);
+  await context.addInitScript(() => {
+    const timer = window.setTimeout.bind(window);
+    window.setTimeout = (run, ms = 0, ...rest) => timer(run, ms + 400, ...rest);
+  });
+  const page = await context.newPage();
+  await page.goto(`file://${path}`);
+  const drawer = await page.evaluate(async () => {
+    const { app } = await window.weftReady;
+    document.body.dispatchEvent(new KeyboardEvent('keydown', { key: '?', bubbles: true }));
+    return app.state.get().drawer;
+  });
+  ok(drawer === 'help', 'a page that is ready hears keys', drawer);
   await context.close();
 }
 
@@ -749,6 +767,7 @@ async function main() {
     await context.close();
     await themes(browser, path);
     await link(browser, path);
+    await early(browser, path);
     if (!given) {
       const data = makeData(12);
       const { columns } = data.shapes;

@@ -539,6 +539,25 @@ async function themes(browser, address) {
   ok(pictures.size === 2, 'timeline: follows the system: light and dark');
 }
 
+/** What changes between the drawing of the screen and its effects is shown all the same. */
+async function early(page) {
+  await page.evaluate(async () => {
+    const { app } = await window.weftReady;
+    const show = screen => app.state.update(now => ({ ...now, screen }));
+    const [flags, editing] = [[{ t: 5, note: 'early', isGiven: false }], 0];
+    app.live.plan = () => undefined; // new rows would have all drawn again
+    show('overview');
+    await new Promise(resolve => setTimeout(resolve, 200));
+    show('timeline');
+    for (let i = 0; i < 100 && !document.querySelector('.tchart'); i++) await Promise.resolve();
+    const { stage } = await window.weftReady; // no frame, no timer so far: no effect has run
+    stage.timeline.state.update(now => ({ ...now, flags, editing }));
+  });
+  await settle(page);
+  const notes = await page.locator('.tnote').count();
+  ok(notes === 1, 'timeline: what changes while it is drawn is shown', String(notes));
+}
+
 /** Everything; `say` takes (is it so, what, more about it). */
 export async function timelineTests(browser, say) {
   ok = say;
@@ -551,6 +570,7 @@ export async function timelineTests(browser, say) {
     await opens(page, server);
     for (const part of [hovers, selects, walks, moves, measures, menus, flags, threads, sets, maps])
       await part(page);
+    await early(page);
     ok(trouble.length === 0, 'timeline: no console error, no other host', trouble.join('; '));
     await context.close();
     await links(browser, server.address);

@@ -102,7 +102,7 @@ async function strips(ok, page) {
     [own, at(0.8)],
   );
   await page.mouse.move(box.x + place.x, box.y + place.y);
-  await page.locator('.tip').waitFor({ timeout: 5000 });
+  await page.locator('.tip').waitFor();
   const tip = await page.textContent('.tip');
   ok(
     /waits for a disk/.test(tip) && /critical path/.test(tip),

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The Compare screen's questions, whatever order their answers come in.
 import { expect, it } from 'vitest';
-import { Refused } from '../../src/api/source';
 import type { App } from '../../src/state/app';
 import { Compare } from '../../src/state/compare';
-import type { Served } from '../../src/state/served';
+import { pack } from '../fixtures/columns';
+import { makeExecutions } from '../fixtures/executions';
+import { HeldSource, makeServed } from '../fixtures/served';
 
 const RULES = { db: -1, type: 'x', begin: 'call:nothing', end: '', match: '', within: '' };
 const PROPOSAL = {
@@ -12,22 +13,13 @@ const PROPOSAL = {
   ...{ why: 'calls that repeat', count: 3 },
 };
 
-/** A server whose answers come when they are let go, by the question's name. */
 function makeServer() {
-  const waiting = new Map<
-    string,
-    { resolve: (value: unknown) => void; reject: (e: Error) => void }
-  >();
-  const ask = (name: string) =>
-    new Promise<unknown>((resolve, reject) => waiting.set(name, { resolve, reject }));
-  const served = { source: { json: ask, columns: ask }, hasTrace: true } as unknown as Served;
-  const rest = () => new Promise(resolve => setTimeout(resolve, 0));
+  const source = new HeldSource();
   return {
-    compare: new Compare({} as App, served),
-    answer: (name: string, value: unknown) => (waiting.get(name)!.resolve(value), rest()),
-    refuse: (name: string, why: string) => (
-      waiting.get(name)!.reject(new Refused(400, why)), rest()
-    ),
+    source,
+    compare: new Compare({} as App, makeServed(source)),
+    answer: (name: string, value: unknown) => source.answer(name, value),
+    refuse: (name: string, why: string) => source.refuse(name, why),
   };
 }
 
@@ -65,4 +57,59 @@ it('what cannot be looked for is told, and asked again', async () => {
   await answer('traces', { databases: [] });
   await answer('types', { types: [], proposals: [PROPOSAL] });
   expect(compare.state.get()).toMatchObject({ lookError: '', isLooking: false, databases: [] });
+});
+
+const OTHER = { ...RULES, type: 'y' };
+
+/** Of a subject with 20 executions, of which contexts and comparisons can be asked. */
+function makeChosen() {
+  const own = makeServer();
+  own.compare.choose(RULES);
+  own.compare.set({ executions: makeExecutions(20), waiting: '' });
+  return own;
+}
+
+it('no answer about the executions before is shown of others', async () => {
+  const { compare, source } = makeChosen();
+  compare.setGroups({ a: [], b: [] }, true); // asks for a draft at once
+  compare.contextValues(3);
+  const values = {
+    meta: {},
+    tables: new Map([['context', pack({ value: new Float64Array(20) })]]),
+  };
+  const [context] = source.asked.filter(({ params }) => params['node'] === 3);
+  expect(source.names()).toEqual(['compare', 'executions', 'executions']);
+  compare.choose(OTHER);
+  expect(source.names()).toEqual(['executions', 'executions']); // the comparison is given up
+  context!.resolve(values as never);
+  await new Promise(resolve => setTimeout(resolve, 0));
+  source.asked.splice(source.asked.indexOf(context!), 1);
+  compare.set({ executions: makeExecutions(30) });
+  expect(compare.contextValues(3)).toBeNull(); // and its own are asked for
+  expect(source.asked.at(-1)!.params).toMatchObject({ type: 'y', node: 3 });
+});
+
+it('a context that is refused is told, whatever else is compared', async () => {
+  const { compare, source } = makeChosen();
+  compare.contextValues(3);
+  compare.setGroups({ a: [], b: [] }, true);
+  source.asked.find(({ params }) => params['node'] === 3)!.reject(new Error('no such context'));
+  await new Promise(resolve => setTimeout(resolve, 0));
+  expect(compare.state.get()).toMatchObject({
+    ...{ contextError: 'no such context', error: '', waiting: 'compare' },
+  });
+  compare.setGroups({ a: [], b: [] }, true);
+  expect(compare.state.get().contextError).toBe('no such context');
+  compare.again();
+  expect(compare.state.get().contextError).toBe('');
+  expect(source.asked.at(-1)!.params).toMatchObject({ node: 3 });
+});
+
+it('an address keeps its groups until the executions are there', () => {
+  const { compare } = makeServer();
+  compare.choose(RULES);
+  compare.want(key => (key === 'A' ? 'tag.new' : ''));
+  expect(new Map(compare.wantedPlace()).get('A')).toBe('tag.new');
+  compare.choose(OTHER); // by hand: they are of other executions
+  expect(compare.wantedPlace()).toEqual([]);
 });

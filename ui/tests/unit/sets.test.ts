@@ -1,56 +1,16 @@
 // SPDX-License-Identifier: MIT
 // Searches of a served page, commands, and the regimes that follow the window.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Source } from '../../src/api/source';
 import { callTree } from '../../src/lib/calltree';
-import { buildFamilies } from '../../src/lib/families';
 import { parseQuery } from '../../src/lib/search';
-import { Atom } from '../../src/lib/atom';
 import { resetView, setWindow } from '../../src/state/actions';
 import { makeApp, readRow, writeRow } from '../../src/state/app';
 import type { App } from '../../src/state/app';
 import { commandsOf, keyOf, matchScore, runKeyed } from '../../src/state/commands';
 import { Live } from '../../src/state/live';
-import { bareTrace } from '../../src/state/served';
-import type { Served } from '../../src/state/served';
-import type { ScreenSpec } from '../../src/state/screens';
 import { callsOf, decodeSet, placeIn, setText, stepSet } from '../../src/state/sets';
-import { makeData } from '../fixtures/make.mjs';
 import { pack } from '../fixtures/columns';
-
-const DATA = makeData(4);
-const TRACE = DATA['trace'] as { duration_ns: number };
-const THREADS = DATA['threads'] as { tid: number; pid: number; name: string; calls: number }[];
-const FUNCTIONS = DATA['functions'] as { name: string[]; is_wait: number[]; self_ns: number[] };
-
-const screen = (key: ScreenSpec['key'], digit: number): ScreenSpec => ({
-  ...{ key, digit, name: key, kind: () => '', keys: [], help: [], status: () => '' },
-  View: () => null as never,
-});
-
-function makeServed(): Served {
-  const named = {
-    ...{ n: FUNCTIONS.name.length, name: FUNCTIONS.name, isWait: FUNCTIONS.is_wait },
-    ...{ self: FUNCTIONS.self_ns, openNs: FUNCTIONS.name.map(() => 0) },
-    ...{ count: FUNCTIONS.name.map(() => 1), module: FUNCTIONS.name.map(() => '') },
-  };
-  return {
-    source: new Source('/token/', 0),
-    traces: [{ id: 0, name: 'one' }],
-    trace: { name: 'one', duration: TRACE.duration_ns, calls: 9, format: '' },
-    threads: THREADS.map(({ tid, pid, calls }, id) => ({
-      ...{ id, tid, pid, calls, name: '', label: `T${tid}`, first: 0, last: 9, maxDepth: 3 },
-    })),
-    ...{ names: named, families: buildFamilies(named) },
-    state: new Atom({ set: null, isSetOnly: false, call: null, fn: -1 }),
-  } as unknown as Served;
-}
-
-function makeOne(): { app: App; served: Served } {
-  const served = makeServed();
-  const screens = [screen('overview', 1), screen('patterns', 3)];
-  return { served, app: makeApp(bareTrace(served, 'weft'), screens, served) };
-}
+import { DATA, FUNCTIONS, makeOne, makeServed, THREADS, TRACE } from '../fixtures/served';
 
 describe('a search', () => {
   const served = makeServed();

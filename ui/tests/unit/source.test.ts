@@ -69,3 +69,34 @@ it('finds a server again that was away, and waits for one that is busy', async (
   expect(lost).toContain(true);
   expect(source.link.get().isLost).toBe(false);
 });
+
+it('gives up an answer that was on its way before it was asked for', async () => {
+  let send: (answer: Response) => void = () => undefined;
+  serve(url =>
+    url.includes('n=1')
+      ? new Promise(resolve => (send = resolve))
+      : Promise.resolve(new Response('{}')),
+  );
+  const source = new Source('/', 0);
+  source.ahead('interplay', { n: 1 });
+  const first = source.json('interplay', { n: 1 }, 'lane');
+  const second = source.json('interplay', { n: 2 }, 'lane');
+  const given = expect(first).rejects.toBeInstanceOf(Superseded);
+  expect(await second).toEqual({});
+  send(new Response('{"late":1}'));
+  await given;
+});
+
+it('looks no more for a server that nobody asks', async () => {
+  vi.useFakeTimers();
+  serve(() => Promise.reject(new TypeError('connection refused')));
+  const source = new Source('/', 0);
+  const asked = source.json('lod', {}, 'view');
+  const given = expect(asked).rejects.toBeInstanceOf(Superseded);
+  await vi.advanceTimersByTimeAsync(100);
+  expect(source.link.get().isLost).toBe(true);
+  source.cancel('view');
+  await vi.advanceTimersByTimeAsync(1000);
+  await given;
+  expect(source.link.get()).toEqual({ isLost: false, waiting: 0 });
+});
