@@ -488,6 +488,33 @@ ok([(job["duration_ns"], job["metrics"]["cpu_time"], job["metrics"]["preemptions
    == [(690000, 580000 - 20000 * number, number) for number in range(3)],
    "time on a processor and preemptions", done.stdout[:900] + done.stderr)
 
+# ---- threads that a kernel has one of for each processor are one context ------------------------
+
+lines = []
+
+
+def record(at, cpu, name, tid, text):
+    lines.append(f"{name:>16}-{tid:<7}({tid:>5}) [{cpu:03}] d..2. {50 + at / 1e6:.6f}: {text}")
+
+
+for number in range(4):  # on either processor ksoftirqd takes it away for 50 us
+    cpu, start = number % 2, 1000 * number
+    soft = (f"ksoftirqd/{cpu}", 30 + cpu)
+    record(start, cpu, *NOBODY, SWITCH.format(*NOBODY, "R", *WORKER))
+    record(start + 10, cpu, *WORKER, f"tracing_mark_write: B job {number}")
+    record(start + 100, cpu, *WORKER, SWITCH.format(*WORKER, "R", *soft))
+    record(start + 150, cpu, *soft, SWITCH.format(*soft, "S", *WORKER))
+    record(start + 200, cpu, *WORKER, f"tracing_mark_write: E job {number}")
+    record(start + 210, cpu, *WORKER, SWITCH.format(*WORKER, "S", *NOBODY))
+(WORK / "soft.txt").write_text("# tracer: nop\n#\n" + "\n".join(lines) + "\n")
+made = weft("import", "-q", "-o", WORK / "soft.weft", WORK / "soft.txt")
+done = weft("executions", WORK / "soft.weft", "--begin", told["begin"], "--end", told["end"],
+            "--match", told["match"], "--db", WORK / "soft.db")
+ok(query(WORK / "soft.db", "SELECT name, module FROM frames WHERE kind = 3")
+   == [("ksoftirqd", "ksoftirqd")] and
+   query(WORK / "soft.db", "SELECT count(*) FROM nodes n, frames f WHERE f.id = n.frame AND f.kind = 3")
+   == [(1,)], "ksoftirqd/0 and ksoftirqd/1 are one context", done.stderr)
+
 # ---- bytes: a recording of a program that moves known amounts ---------------------------------
 
 made = weft("record", "-q", "--no-kernel", "-o", WORK / "transfers.weft", "--", TRANSFERS)
