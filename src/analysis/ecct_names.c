@@ -42,7 +42,9 @@ static uint64_t key_of_process(const struct weft_thread_info *info)
     return (uint64_t)info->host_id << 48 ^ info->pid;
 }
 
-/* Of all threads whose id is that of their process, the first. */
+/* A process is called like its first thread, without a number that its kind has many of: a thread
+ * of the kernel for each processor, as ksoftirqd/1, would otherwise be a context for each. Of all
+ * threads whose id is that of their process, the first counts. */
 static bool find_programs(struct weft_ecct_names *names)
 {
     const uint32_t n_threads = weft_trace_n_threads(names->trace);
@@ -64,7 +66,7 @@ static bool find_programs(struct weft_ecct_names *names)
         const uint32_t place =
             info->pid ? weft_map_find(places, key_of_process(info)) : WEFT_MAP_NONE;
         if (place != WEFT_MAP_NONE)
-            names->programs[id] = weft_trace_thread(names->trace, leaders[place])->info.name;
+            names->programs[id] = names->labels[leaders[place]];
     }
     weft_map_free(places);
     free(leaders);
@@ -143,7 +145,7 @@ enum weft_code weft_ecct_names_new(const struct weft_trace *trace, struct weft_e
         made->labels = calloc(n_threads + 1, sizeof *made->labels);
         made->programs = calloc(n_threads + 1, sizeof *made->programs);
     }
-    if (made && made->labels && made->programs && find_programs(made) && find_labels(made))
+    if (made && made->labels && made->programs && find_labels(made) && find_programs(made))
         code = find_kin(made, err);
     else
         code = weft_fail(err, code, WEFT_NO_OFFSET, "no memory for names of threads");

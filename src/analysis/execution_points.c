@@ -108,12 +108,33 @@ static size_t put_field(char *label, size_t n, const struct weft_rule_value *val
     return n + text.n_bytes;
 }
 
+/* The number of a label. Of a new one, it is known whether it and its row have room: what is told
+ * apart by a field that is different each time, such as an id, would have no end. */
+static enum weft_code number_label(struct weft_rule_plan *plan, struct weft_str label, uint32_t *id,
+                                   struct weft_err *err)
+{
+    /* its entry, its slots and its rows, while what holds them grows, and the sums of its test:
+     * some 260 bytes were measured for one of 42 bytes */
+    enum { ROW_BYTES = 176 };
+    (void)pthread_mutex_lock(&plan->names.lock);
+    const uint32_t n_before = weft_strtab_count(plan->labels);
+    enum weft_code code = weft_strtab_intern(plan->labels, label, id, err);
+    if (code == WEFT_OK && *id == n_before)
+        plan->labels_bytes += ROW_BYTES + 2 * label.n_bytes;
+    if (code == WEFT_OK && plan->labels_bytes > plan->labels_most_bytes)
+        code = weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
+                         "what is counted has more different labels than half of --mem holds: "
+                         "expected --by fields of fewer values, or a rule for less of it ('where "
+                         "...')");
+    (void)pthread_mutex_unlock(&plan->names.lock);
+    return code;
+}
+
 /* A row of something that is not paired. */
 static enum weft_code see_labelled(struct weft_execution_reader *reader,
                                    const struct weft_rule_use *use, uint64_t at_ns,
                                    uint64_t duration_ns)
 {
-    struct weft_rule_plan *plan = reader->plan;
     char label[LABEL_BYTES];
     uint32_t id = 0;
     size_t n = 0;
@@ -129,10 +150,8 @@ static enum weft_code see_labelled(struct weft_execution_reader *reader,
         }
         n = put_field(label, n, &value);
     }
-    (void)pthread_mutex_lock(&plan->names.lock);
     const enum weft_code code =
-        weft_strtab_intern(plan->labels, (struct weft_str){ label, n }, &id, reader->err);
-    (void)pthread_mutex_unlock(&plan->names.lock);
+        number_label(reader->plan, (struct weft_str){ label, n }, &id, reader->err);
     struct weft_execution_found *found = code == WEFT_OK ? WEFT_VEC_PUSH(reader->rows) : NULL;
     if (!found)
         return code == WEFT_OK ? no_memory(reader->err) : code;

@@ -357,6 +357,8 @@ static void job_fini(struct job *job)
         weft_rule_plan_fini(&job->plan);
 }
 
+enum { LABELS_SHARE = 2 }; /* of the memory there is, for labels and what is counted by them */
+
 /* Finds all of them; `job` is to be finished. */
 static enum weft_code run_job(struct job *job, const struct weft_trace *trace,
                               const struct weft_thread_filter *filter,
@@ -378,6 +380,7 @@ static enum weft_code run_job(struct job *job, const struct weft_trace *trace,
                                is_of_dependencies ? rules->dependencies : rules->types,
                                is_of_dependencies ? rules->n_dependencies : rules->n_types, err);
     job->plan.labels = opts->labels;
+    job->plan.labels_most_bytes = run->memory_bytes ? run->memory_bytes / LABELS_SHARE : UINT64_MAX;
     if (code == WEFT_OK)
         code = job_init(job, ids, n_ids, run, err);
     weft_progress_start(run->progress, "executions", "calls", weft_scan_calls(trace, ids, n_ids));

@@ -128,9 +128,7 @@ static enum weft_code check_groups(struct asked *asked)
     const char *filter = is_a ? asked->opts->a : asked->opts->b;
     if (table->n_a > 0 && table->n_b > 0)
         return WEFT_OK;
-    return weft_fail(&asked->cli->err, WEFT_E_ARG, WEFT_NO_OFFSET,
-                     "no execution is in group %s (%s)", is_a ? "A" : "B",
-                     filter && *filter ? filter : "all");
+    return weft_cli_compared_empty(asked->cli, asked->comparison, is_a, filter);
 }
 
 static enum weft_code compare(struct asked *asked)

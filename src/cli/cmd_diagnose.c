@@ -453,8 +453,11 @@ static int run(struct weft_cli *cli, int argc, char **argv)
         return weft_cli_end(cli, weft_fail(&cli->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory"));
     *doctor = (struct doctor){ .cli = cli, .opts = &opts, .arena = weft_arena_new(0) };
     enum weft_code code = doctor->arena ? weft_cli_begin(cli) : no_memory(doctor);
+    const bool is_database = code == WEFT_OK && weft_database_is(cli->inputs[0]);
     if (code == WEFT_OK)
-        code = weft_database_is(cli->inputs[0]) ? look_at_database(doctor) : look_at_trace(doctor);
+        code = weft_cli_compared_fits(cli, &opts.compared, is_database);
+    if (code == WEFT_OK)
+        code = is_database ? look_at_database(doctor) : look_at_trace(doctor);
     if (code == WEFT_OK)
         code = show(doctor);
     for (size_t i = 0; i < doctor->n; i++) {

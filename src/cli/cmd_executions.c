@@ -143,13 +143,26 @@ static void tell_unmet(struct weft_cli *cli, const struct weft_rule *rule, struc
                 (int)rule->name.n_bytes, rule->name.bytes);
 }
 
-/* Why nothing meets a rule for what the trace does have: its name, or a field that it asks for. */
+/* All that its conditions ask for is there, but nothing with such values. */
+static void tell_conditions(struct weft_cli *cli, const struct weft_rule *rule)
+{
+    weft_cli_quiet_line(cli);
+    fprintf(stderr, "weft: of %s:%.*s none meets the condition%s on ", weft_rule_kind_name(rule),
+            (int)rule->name.n_bytes, rule->name.bytes, rule->n_conditions > 1 ? "s" : "");
+    for (size_t i = 0; i < rule->n_conditions; i++)
+        fprintf(stderr, "%s'%.*s'", i ? ", " : "", (int)rule->conditions[i].field.name.n_bytes,
+                rule->conditions[i].field.name.bytes);
+    fprintf(stderr, "\n");
+}
+
+/* Why nothing meets a rule for what the trace does have: its name, a field that it asks for, or, as
+ * nothing `is_met`, its conditions. */
 static enum weft_code explain_rule(struct weft_cli *cli, const struct weft_rule *rule,
-                                   const struct weft_rule_field *match)
+                                   const struct weft_rule_field *match, bool is_met)
 {
     const struct weft_trace *trace = weft_session_trace(cli->session);
     struct weft_str other;
-    bool has_point = true;
+    bool has_point = true, has_all = true;
     if (rule->kind == WEFT_RULE_NONE || !weft_rule_has_kind(trace, rule) ||
         !weft_rule_has_function(trace, rule, &other))
         return WEFT_OK; /* which is told */
@@ -164,7 +177,10 @@ static enum weft_code explain_rule(struct weft_cli *cli, const struct weft_rule 
             code = weft_session_has_point(cli->session, rule, field, &has_field, &cli->err);
         if (code == WEFT_OK && !has_field)
             tell_unmet(cli, rule, field->name);
+        has_all &= has_field;
     }
+    if (code == WEFT_OK && has_point && has_all && !is_met && rule->n_conditions > 0)
+        tell_conditions(cli, rule);
     return code;
 }
 
@@ -177,9 +193,11 @@ static enum weft_code explain(struct weft_cli *cli, const struct weft_rules *rul
         const struct weft_execution_rule *rule = &rules->types[t];
         const struct weft_execution_type *type = &table->types[t];
         if (type->count == 0)
-            code = explain_rule(cli, &rule->begin, rule->has_match ? &rule->match_begin : NULL);
+            code = explain_rule(cli, &rule->begin, rule->has_match ? &rule->match_begin : NULL,
+                                type->left_out > 0);
         if (code == WEFT_OK && type->count == type->unfinished)
-            code = explain_rule(cli, &rule->end, rule->has_match ? &rule->match_end : NULL);
+            code = explain_rule(cli, &rule->end, rule->has_match ? &rule->match_end : NULL,
+                                type->left_out + type->ends_unmatched > 0);
     }
     return code;
 }
@@ -230,13 +248,13 @@ static enum weft_code examine_frequencies(struct weft_cli *cli, void *context,
     if (cli->common.quiet)
         return WEFT_OK;
     for (size_t t = 0; t < asked->executions->n_types && !has_executions && code == WEFT_OK; t++) {
-        code = explain_rule(cli, &asked->executions->types[t].begin, NULL);
+        code = explain_rule(cli, &asked->executions->types[t].begin, NULL, false);
         if (code == WEFT_OK)
-            code = explain_rule(cli, &asked->executions->types[t].end, NULL);
+            code = explain_rule(cli, &asked->executions->types[t].end, NULL, true);
     }
     if (code == WEFT_OK && has_executions)
         code = table->n_rows ? explain_labels(cli, asked->counted->types)
-                             : explain_rule(cli, &asked->counted->types->begin, NULL);
+                             : explain_rule(cli, &asked->counted->types->begin, NULL, true);
     return code;
 }
 
@@ -336,7 +354,11 @@ static enum weft_code store(struct weft_cli *cli, void *context, const union wef
     weft_database_close(database);
     if (code == WEFT_OK && !cli->common.quiet) {
         weft_cli_quiet_line(cli);
-        fprintf(stderr, "weft: %zu executions in %s\n", result->executions->n_rows, opts->database);
+        fprintf(stderr,
+                result->executions->n_rows
+                    ? "weft: %zu executions in %s\n"
+                    : "weft: %zu executions: nothing was added to %s, and nothing replaced\n",
+                result->executions->n_rows, opts->database);
     }
     return code;
 }
@@ -347,9 +369,14 @@ static enum weft_code get_rules(struct weft_cli *cli, const struct options *opts
     if (!opts->rules)
         return weft_rules_of_options(&opts->rule, rules, &cli->err);
     enum weft_code code = weft_rules_read(opts->rules, rules, &cli->err);
-    if (code == WEFT_OK && opts->rule.type)
+    if (code == WEFT_OK && (*rules)->n_types == 0)
+        code =
+            weft_fail(&cli->err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                      "expected a type of executions at least, found none: 'execution NAME begin "
+                      "RULE end RULE', or 'execution NAME is RULE'");
+    else if (code == WEFT_OK && opts->rule.type)
         code = weft_rules_choose(*rules, opts->rule.type, &cli->err);
-    return code;
+    return code == WEFT_OK ? code : weft_in_file(&cli->err, opts->rules);
 }
 
 /* Without rules: which ones the trace suggests. */
@@ -358,8 +385,11 @@ static int propose(struct weft_cli *cli, const struct options *opts)
     struct weft_execution_proposals *proposals = NULL;
     struct weft_view view;
     if (opts->rule.end || opts->rule.match || opts->rule.within || opts->rule.thread ||
-        opts->rule.metrics || opts->rule.type || opts->slower_than_ns)
-        return weft_cli_usage(cli, "expected --begin RULE or --rules FILE");
+        opts->rule.metrics || opts->rule.type || opts->slower_than_ns || opts->count ||
+        opts->database || opts->tag || opts->host || opts->with_paths || opts->without_metrics ||
+        opts->sort != NO_SORT)
+        return weft_cli_usage(cli, "expected --begin RULE or --rules FILE; "
+                                   "'weft executions TRACE' says which the trace suggests");
     enum weft_code code = weft_cli_open(cli);
     if (code == WEFT_OK)
         code = weft_execution_proposals(cli->session, &proposals, &cli->err);
@@ -387,8 +417,7 @@ static int run(struct weft_cli *cli, int argc, char **argv)
     if (!weft_cli_parse(cli, &opts, argc, argv))
         return cli->exit_status;
     if (!opts.rules && !opts.rule.begin)
-        return opts.count ? weft_cli_usage(cli, "expected --begin RULE or --rules FILE")
-                          : propose(cli, &opts);
+        return propose(cli, &opts);
     if ((opts.tag || opts.host) && !opts.database)
         return weft_cli_usage(cli, "--tag and --host belong to --db FILE");
     if (opts.rules && (opts.rule.begin || opts.rule.end || opts.rule.match || opts.rule.within ||

@@ -81,8 +81,8 @@ static enum weft_code of_executions(struct weft_cli *cli, const struct options *
     if (code == WEFT_OK)
         code = weft_comparison_run(comparison, &how, &table, &cli->err);
     if (code == WEFT_OK && (table->n_b == 0 || table->n_a == 0))
-        code = weft_fail(&cli->err, WEFT_E_ARG, WEFT_NO_OFFSET, "no execution is in group %s",
-                         table->n_b == 0 ? "B" : "A");
+        code = weft_cli_compared_empty(cli, comparison, table->n_b > 0,
+                                       table->n_b > 0 ? opts->a : opts->b);
     if (code == WEFT_OK)
         code = weft_flame_of_table(weft_comparison_matrix(comparison), table, arena, &flame,
                                    &cli->err);

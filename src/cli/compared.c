@@ -49,13 +49,33 @@ static enum weft_code compare_by_rules(struct weft_cli *cli,
     return code;
 }
 
+enum weft_code weft_cli_compared_fits(struct weft_cli *cli,
+                                      const struct weft_compared_options *opts, bool is_database)
+{
+    const struct weft_rule_options *rule = &opts->rule;
+    if (is_database && (opts->rules || rule->begin || rule->end || rule->match || rule->within ||
+                        rule->thread || rule->metrics))
+        return weft_fail(&cli->err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                         "the executions of a database are found already: expected --type and "
+                         "filters, found options that find them in a trace (--begin, --end, "
+                         "--match, --within, --thread, --metric, --rules)");
+    if (!is_database && opts->map)
+        return weft_fail(&cli->err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                         "--map belongs to a database, whose executions may be of several "
+                         "versions; this is a trace");
+    return WEFT_OK;
+}
+
 enum weft_code weft_cli_compared(struct weft_cli *cli, const struct weft_compared_options *opts,
                                  struct weft_comparison **comparison)
 {
     struct weft_rules *rules = NULL;
     *comparison = NULL;
     enum weft_code code = weft_cli_begin(cli);
-    if (code == WEFT_OK && weft_database_is(cli->inputs[0])) {
+    const bool is_database = code == WEFT_OK && weft_database_is(cli->inputs[0]);
+    if (code == WEFT_OK)
+        code = weft_cli_compared_fits(cli, opts, is_database);
+    if (code == WEFT_OK && is_database) {
         code = open_database(cli, opts, comparison);
     } else {
         if (code == WEFT_OK)
@@ -93,6 +113,51 @@ void weft_cli_compared_remark(struct weft_cli *cli, const struct weft_comparison
                 "flag=unfinished' leaves such out)\n",
                 weft_human_count(n_unfinished).text,
                 weft_human_plural(matrix->n_items, "execution").text);
+}
+
+/* "a, b, ..." of the tags of the sources, each once, as far as there is room. */
+static void list_tags(const struct weft_ecct_matrix *matrix, char *text, size_t n_bytes)
+{
+    size_t n = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < matrix->n_sources; i++) {
+        const struct weft_str tag = matrix->sources[i].tag;
+        size_t same = 0;
+        while (same < i && !weft_str_equal(matrix->sources[same].tag, tag))
+            same++;
+        if (same < i || tag.n_bytes == 0)
+            continue;
+        const int put =
+            snprintf(text + n, n_bytes - n, "%s%.*s",
+                     n ? ", " : "; tags: ", (int)(tag.n_bytes < 60 ? tag.n_bytes : 60), tag.bytes);
+        if (put < 0 || (size_t)put >= n_bytes - n) {
+            text[n] = '\0'; /* no part of a tag */
+            return;
+        }
+        n += (size_t)put;
+    }
+}
+
+enum weft_code weft_cli_compared_empty(struct weft_cli *cli,
+                                       const struct weft_comparison *comparison, bool is_a,
+                                       const char *filter)
+{
+    const struct weft_ecct_matrix *matrix = weft_comparison_matrix(comparison);
+    uint64_t shortest = UINT64_MAX, longest = 0;
+    char tags[200];
+    list_tags(matrix, tags, sizeof tags);
+    for (size_t i = 0; i < matrix->n_items; i++) {
+        const uint64_t ns = matrix->items[i].end_ns - matrix->items[i].start_ns;
+        shortest = ns < shortest ? ns : shortest;
+        longest = ns > longest ? ns : longest;
+    }
+    return weft_fail(&cli->err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                     "no execution is in group %s (%.400s); of %s, the shortest lasts %s, the "
+                     "longest %s%s",
+                     is_a ? "A" : "B", filter && *filter ? filter : "all",
+                     weft_human_plural(matrix->n_items, "execution").text,
+                     weft_human_ns(matrix->n_items ? shortest : 0).text,
+                     weft_human_ns(longest).text, tags);
 }
 
 const char *weft_cli_compared_command(struct weft_cli *cli, const char *verb,

@@ -83,6 +83,16 @@ WEFT_CHECKED enum weft_code weft_cli_compared(struct weft_cli *cli,
                                               const struct weft_compared_options *opts,
                                               struct weft_comparison **comparison);
 
+/* WEFT_E_ARG if there are options that only a trace has a use for (rules) or a database (--map). */
+WEFT_CHECKED enum weft_code weft_cli_compared_fits(struct weft_cli *cli,
+                                                   const struct weft_compared_options *opts,
+                                                   bool is_database);
+
+/* Fails: the filter of the group chooses nothing; what there is to choose from is said. */
+enum weft_code weft_cli_compared_empty(struct weft_cli *cli,
+                                       const struct weft_comparison *comparison, bool is_a,
+                                       const char *filter);
+
 /* How to ask for the same executions again: "weft VERB INPUT --type ...", in the arena; NULL
  * without memory. `rule` and `rules` are those of the options, or of what the trace suggests. */
 const char *weft_cli_compared_command(struct weft_cli *cli, const char *verb,

@@ -110,6 +110,16 @@ bool weft_database_bind_text(sqlite3_stmt *statement, int place, struct weft_str
                              SQLITE_TRANSIENT) == SQLITE_OK;
 }
 
+bool weft_database_row_is(sqlite3_stmt *statement, const char *types)
+{
+    for (int i = 0; types[i]; i++) {
+        const int expected = types[i] == 'i' ? SQLITE_INTEGER : SQLITE_TEXT;
+        if (sqlite3_column_type(statement, i) != expected)
+            return false;
+    }
+    return true;
+}
+
 struct weft_str weft_database_text(sqlite3_stmt *statement, int column)
 {
     const char *bytes = (const char *)sqlite3_column_text(statement, column);
@@ -306,10 +316,11 @@ static enum weft_code check_path(char *path, enum weft_database_mode mode, struc
     const bool is_write = mode == WEFT_DATABASE_WRITE;
     struct stat about;
     int status = stat(path, &about);
-    if (status == 0 && S_ISDIR(about.st_mode))
-        return weft_fail_errno(err, EISDIR, "opening");
     if (status == 0 && !S_ISREG(about.st_mode))
-        return weft_fail(err, WEFT_E_IO, WEFT_NO_OFFSET, "expected a regular file");
+        return weft_fail(err, WEFT_E_IO, WEFT_NO_OFFSET,
+                         "expected a database of executions, or a name that no file has yet, "
+                         "found %s",
+                         S_ISDIR(about.st_mode) ? "a directory" : "no regular file");
     if (status == 0)
         status = access(path, is_write ? R_OK | W_OK : R_OK);
     else if (is_write && errno == ENOENT) {

@@ -92,6 +92,14 @@ WEFT_CHECKED enum weft_code weft_database_step(struct weft_database *database,
 /* A copy of the text as ?place. False without memory. */
 bool weft_database_bind_text(sqlite3_stmt *statement, int place, struct weft_str text);
 
+/* Whether the columns of the present row are what their table has: a letter each, 'i' an integer,
+ * 't' a text. Those of another table are damage: a page that stands twice. */
+bool weft_database_row_is(sqlite3_stmt *statement, const char *types);
+
+/* WEFT_E_MALFORMED if the table of sources has rows of another one. */
+WEFT_CHECKED enum weft_code weft_database_check_sources(struct weft_database *database,
+                                                        struct weft_err *err);
+
 /* A column of the present row; bytes live until the next step. */
 struct weft_str weft_database_text(sqlite3_stmt *statement, int column);
 

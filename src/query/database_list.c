@@ -47,6 +47,20 @@ static enum weft_code add_row(struct listing *listing, sqlite3_stmt *statement,
     return is_copied ? WEFT_OK : no_memory(err);
 }
 
+enum weft_code weft_database_check_sources(struct weft_database *database, struct weft_err *err)
+{
+    static const char sql[] =
+        "SELECT count(*) FROM sources WHERE typeof(type) != 'text' OR typeof(tag) != 'text' OR "
+        "typeof(fingerprint) != 'integer' OR typeof(path) != 'text' OR typeof(host) != 'text' OR "
+        "typeof(realtime_ns) != 'integer' OR typeof(executions) != 'integer' OR "
+        "typeof(unfinished) != 'integer' OR typeof(is_complete) != 'integer'";
+    int64_t n = 0;
+    const enum weft_code code = weft_database_number(database, sql, &n, err);
+    return code != WEFT_OK || n == 0
+               ? code
+               : weft_database_fail(database, SQLITE_CORRUPT, "reading sources", err);
+}
+
 enum weft_code weft_database_sources(struct weft_database *database, struct weft_arena *arena,
                                      struct weft_source_info **sources, size_t *n_sources,
                                      struct weft_err *err)
@@ -55,11 +69,13 @@ enum weft_code weft_database_sources(struct weft_database *database, struct weft
     sqlite3_stmt *statement = NULL;
     bool has_row = true;
     *sources = NULL;
-    enum weft_code code =
-        weft_database_prepare(database,
-                              "SELECT type, tag, host, path, executions, unfinished, realtime_ns, "
-                              "is_complete FROM sources ORDER BY type, tag, id",
-                              &statement, err);
+    enum weft_code code = weft_database_check_sources(database, err);
+    if (code == WEFT_OK)
+        code = weft_database_prepare(
+            database,
+            "SELECT type, tag, host, path, executions, unfinished, realtime_ns, "
+            "is_complete FROM sources ORDER BY type, tag, id",
+            &statement, err);
     while (code == WEFT_OK && has_row) {
         code = weft_database_step(database, statement, &has_row, err);
         if (code == WEFT_OK && has_row)

@@ -90,14 +90,14 @@ static enum weft_code count(struct loading *loading, const char *sql, size_t *n_
 
 static bool put_frame(struct loading *loading, size_t id, sqlite3_stmt *row)
 {
+    const bool is_row = weft_database_row_is(row, "iitt"); /* before a text is made of it */
     const int64_t kind = sqlite3_column_int64(row, 1);
-    const struct weft_str name =
-        weft_database_mapped(loading->database, weft_database_text(row, 2));
     struct weft_frame *frame = &loading->frames[id];
-    if (kind < 0 || kind >= WEFT_FRAME_KINDS)
+    if (!is_row || kind < 0 || kind >= WEFT_FRAME_KINDS)
         return true;
     frame->kind = (uint8_t)kind;
-    frame->name = weft_arena_copy(loading->arena, name);
+    frame->name = weft_arena_copy(
+        loading->arena, weft_database_mapped(loading->database, weft_database_text(row, 2)));
     frame->module = weft_arena_copy(loading->arena, weft_database_text(row, 3));
     return frame->name.bytes && frame->module.bytes;
 }
@@ -106,7 +106,7 @@ static bool put_node(struct loading *loading, size_t id, sqlite3_stmt *row)
 {
     const int64_t parent = sqlite3_column_int64(row, 1), frame = sqlite3_column_int64(row, 2),
                   confidence = sqlite3_column_int64(row, 3);
-    if (parent < 0 || (uint64_t)parent >= id ||
+    if (!weft_database_row_is(row, "iiii") || parent < 0 || (uint64_t)parent >= id ||
         (parent > 0 && loading->nodes[parent].parent == WEFT_ID_NONE) || frame < 1 ||
         (uint64_t)frame >= loading->n_frames || !loading->frames[frame].name.bytes ||
         confidence < 0 || confidence >= WEFT_CONFIDENCES)
@@ -119,6 +119,8 @@ static bool put_node(struct loading *loading, size_t id, sqlite3_stmt *row)
 
 static bool put_thread(struct loading *loading, size_t id, sqlite3_stmt *row)
 {
+    if (!weft_database_row_is(row, "it"))
+        return true;
     loading->threads[id] = weft_arena_copy(loading->arena, weft_database_text(row, 1));
     return loading->threads[id].bytes != NULL;
 }
@@ -127,8 +129,9 @@ static bool put_metric(struct loading *loading, size_t id, sqlite3_stmt *row)
 {
     const int64_t unit = sqlite3_column_int64(row, 1);
     struct weft_metric *metric = &loading->metrics[id];
-    metric->unit =
-        unit >= 0 && unit <= WEFT_METRIC_NUMBER ? (enum weft_metric_unit)unit : WEFT_METRIC_NUMBER;
+    if (!weft_database_row_is(row, "iit") || unit < 0 || unit > WEFT_METRIC_NUMBER)
+        return true;
+    metric->unit = (enum weft_metric_unit)unit;
     metric->name = weft_arena_copy(loading->arena, weft_database_text(row, 2));
     return metric->name.bytes != NULL;
 }
@@ -468,11 +471,12 @@ enum weft_code weft_database_types(struct weft_database *database, struct weft_a
     } rows = { 0 };
     sqlite3_stmt *statement = NULL;
     bool has_row = true;
-    enum weft_code code =
-        weft_database_prepare(database,
-                              "SELECT s.type, sum(s.executions), sum(s.unfinished) " PRESENT
-                              "GROUP BY s.type HAVING sum(s.executions) > 0 ORDER BY s.type",
-                              &statement, err);
+    enum weft_code code = weft_database_check_sources(database, err);
+    if (code == WEFT_OK)
+        code = weft_database_prepare(database,
+                                     "SELECT s.type, sum(s.executions), sum(s.unfinished) " PRESENT
+                                     "GROUP BY s.type HAVING sum(s.executions) > 0 ORDER BY s.type",
+                                     &statement, err);
     while (code == WEFT_OK && has_row) {
         code = weft_database_step(database, statement, &has_row, err);
         if (code != WEFT_OK || !has_row)

@@ -334,6 +334,27 @@ static enum weft_code check_unit(const struct weft_gate *gate, const struct weft
                                                          : "+3");
 }
 
+/* Says which metrics there are, as far as there is room. */
+static enum weft_code no_metric(const struct weft_gate *gate, const struct weft_ecct_matrix *matrix,
+                                struct weft_err *err)
+{
+    char names[240] = "";
+    size_t n = 0;
+    for (size_t i = 0; i < matrix->n_metrics; i++) {
+        const struct weft_str name = matrix->metrics[i].name;
+        const int put = snprintf(names + n, sizeof names - n, "%s%.*s", n ? ", " : "",
+                                 (int)(name.n_bytes < 60 ? name.n_bytes : 60), name.bytes);
+        if (put < 0 || (size_t)put >= sizeof names - n) {
+            names[n] = '\0'; /* no part of a name */
+            break;
+        }
+        n += (size_t)put;
+    }
+    return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                     "the executions have no metric '%.60s' for the gate; there are %s",
+                     gate->metric, names);
+}
+
 enum weft_code weft_gate_check(const struct weft_gate *gate,
                                const struct weft_comparison *comparison,
                                struct weft_gate_result *result, struct weft_err *err)
@@ -346,8 +367,7 @@ enum weft_code weft_gate_check(const struct weft_gate *gate,
         if (weft_str_equal(matrix->metrics[i].name, weft_str_of(gate->metric)))
             check.metric = &matrix->metrics[i];
     if (!check.metric)
-        return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
-                         "the executions have no metric '%.60s' for the gate", gate->metric);
+        return no_metric(gate, matrix, err);
     enum weft_code code = check_unit(gate, check.metric, err);
     if (code == WEFT_OK)
         code = find_runs(&check, weft_comparison_members(comparison), err);

@@ -365,6 +365,9 @@ static enum weft_code set_end(struct rules_lexer *lexer, struct making *making)
 /* match FIELD, or match FIELD = FIELD: of the begin, of the end. */
 static enum weft_code set_match(struct rules_lexer *lexer, struct making *making)
 {
+    if (making->rule.has_match)
+        return rules_fail(lexer, "one match for a type",
+                          "of two fields neither would count for both");
     enum weft_code code = take_field(lexer, &making->rule.match_begin);
     making->rule.has_match = true;
     making->rule.match_end = making->rule.match_begin;
@@ -376,6 +379,8 @@ static enum weft_code set_match(struct rules_lexer *lexer, struct making *making
 static enum weft_code set_scope(struct rules_lexer *lexer, struct making *making)
 {
     static const char *const names[] = { "thread", "process", "trace" };
+    if (making->has_scope)
+        return rules_fail(lexer, "one within for a type", NULL);
     making->has_scope = true;
     for (unsigned i = 0; i < 3; i++)
         if (rules_take_word(lexer, names[i])) {
@@ -427,7 +432,6 @@ static enum weft_code set_thread(struct rules_lexer *lexer, struct making *makin
     return add_conditions(lexer, &making->rule.begin, &condition, 1);
 }
 
-/* What was said, as a whole. */
 /* The type as it stands, with its metrics. */
 static enum weft_code take_making(struct rules_lexer *lexer, const struct making *making,
                                   struct weft_execution_rule *rule)
@@ -439,6 +443,7 @@ static enum weft_code take_making(struct rules_lexer *lexer, const struct making
                : no_memory(lexer->err);
 }
 
+/* What was said, as a whole. */
 static enum weft_code finish(struct rules_lexer *lexer, struct making *making,
                              struct weft_execution_rule *rule)
 {
@@ -482,12 +487,30 @@ static enum weft_code take_clauses(struct rules_lexer *lexer, struct making *mak
     return code;
 }
 
-static enum weft_code take_type(struct rules_lexer *lexer, struct making *making,
-                                struct weft_execution_rule *rule)
+struct list {
+    struct weft_execution_rule *items;
+    size_t n, cap;
+};
+
+/* A name that no other type has: in a database one would replace the other. */
+static enum weft_code take_type_name(struct rules_lexer *lexer, const struct list *others,
+                                     struct weft_str *name)
 {
-    enum weft_code code = rules_take_name(lexer, "a name for the type", &making->rule.name);
-    if (code == WEFT_OK && !copy_text(lexer, &making->rule.name))
-        code = no_memory(lexer->err);
+    rules_skip_blanks(lexer);
+    const struct rules_lexer before = *lexer;
+    enum weft_code code = rules_take_name(lexer, "a name for the type", name);
+    for (size_t i = 0; i < others->n && code == WEFT_OK; i++)
+        if (weft_str_equal(others->items[i].name, *name)) {
+            *lexer = before;
+            return rules_fail(lexer, "a name that no other type has", NULL);
+        }
+    return code != WEFT_OK || copy_text(lexer, name) ? code : no_memory(lexer->err);
+}
+
+static enum weft_code take_type(struct rules_lexer *lexer, struct making *making,
+                                const struct list *others, struct weft_execution_rule *rule)
+{
+    enum weft_code code = take_type_name(lexer, others, &making->rule.name);
     if (code == WEFT_OK)
         code = take_clauses(lexer, making);
     if (code == WEFT_OK && !making->has_begin)
@@ -529,11 +552,6 @@ static enum weft_code take_dependency(struct rules_lexer *lexer, struct making *
     return code == WEFT_OK ? finish(lexer, making, rule) : code;
 }
 
-struct list {
-    struct weft_execution_rule *items;
-    size_t n, cap;
-};
-
 static enum weft_code take_statement(struct rules_lexer *lexer, struct making *making,
                                      struct list *types, struct list *dependencies)
 {
@@ -544,11 +562,13 @@ static enum weft_code take_statement(struct rules_lexer *lexer, struct making *m
                           "docs/rules.md describes the language");
     if (list->n == WEFT_RULES_TYPES_MAX)
         return rules_fail(lexer, "at most 256 types and 256 dependencies", NULL);
+    const size_t n_others = list->n;
     struct weft_execution_rule *rule = WEFT_VEC_PUSH(list);
     if (!rule)
         return no_memory(lexer->err);
     memset(making, 0, sizeof *making);
-    return is_type ? take_type(lexer, making, rule) : take_dependency(lexer, making, rule);
+    const struct list others = { .items = list->items, .n = n_others };
+    return is_type ? take_type(lexer, making, &others, rule) : take_dependency(lexer, making, rule);
 }
 
 static enum weft_code keep(struct weft_arena *arena, const struct list *types,
@@ -721,18 +741,37 @@ enum weft_code weft_rules_of_count(const char *rule, const char *by, struct weft
     return code;
 }
 
+/* Says which types there are, as far as there is room. */
+static enum weft_code no_type(const struct weft_rules *rules, const char *name,
+                              struct weft_err *err)
+{
+    char names[200] = "";
+    size_t n = 0;
+    for (size_t i = 0; i < rules->n_types; i++) {
+        const struct weft_str one = rules->types[i].name;
+        const int put = snprintf(names + n, sizeof names - n, "%s%.*s", n ? ", " : "",
+                                 (int)(one.n_bytes < 60 ? one.n_bytes : 60), one.bytes);
+        if (put < 0 || (size_t)put >= sizeof names - n) {
+            names[n] = '\0'; /* no part of a name */
+            break;
+        }
+        n += (size_t)put;
+    }
+    return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                     "the rules have no type '%.60s'; there are %s", name, names);
+}
+
 enum weft_code weft_rules_choose(struct weft_rules *rules, const char *name, struct weft_err *err)
 {
-    size_t n = 0, at = 0;
-    for (size_t i = 0; i < rules->n_types; i++)
+    bool is_found = false;
+    size_t at = 0;
+    for (size_t i = 0; i < rules->n_types && !is_found; i++)
         if (weft_str_equal(rules->types[i].name, weft_str_of(name))) {
-            n++;
+            is_found = true;
             at = i;
         }
-    if (n != 1)
-        return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
-                         "expected one type '%.60s' in the rules, found %zu of %zu types", name, n,
-                         rules->n_types);
+    if (!is_found)
+        return no_type(rules, name, err);
     rules->types[0] = rules->types[at];
     rules->n_types = 1;
     return WEFT_OK;

@@ -58,15 +58,21 @@ static enum weft_code header_check(const struct weft_store *store, struct weft_e
     const uint8_t *bytes = store->file.bytes;
     const uint64_t n_bytes = store->file.n_bytes;
     struct weft_disk_header header;
+    if (n_bytes == 0)
+        return weft_fail(err, WEFT_E_TRUNCATED, WEFT_NO_OFFSET,
+                         "expected a .weft file or a database of executions, found an empty file: "
+                         "nothing was written yet, or its writer was killed before anything was "
+                         "('weft executions TRACE --db' adds executions to it)");
     if (n_bytes < sizeof header.magic)
         return weft_fail(err, WEFT_E_TRUNCATED, 0, "expected a .weft file, found %" PRIu64 " bytes",
                          n_bytes);
     if (memcmp(bytes, WEFT_FORMAT_MAGIC, sizeof header.magic) != 0)
-        return weft_fail(err, WEFT_E_MALFORMED, 0,
-                         "expected a .weft file (57 45 46 54 0d 0a 1a 0a), found %02x %02x %02x "
-                         "%02x %02x %02x %02x %02x; weft import makes one of other traces",
-                         bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6],
-                         bytes[7]);
+        return weft_fail(
+            err, WEFT_E_MALFORMED, 0,
+            "expected a .weft file (57 45 46 54 0d 0a 1a 0a) or a database of executions, "
+            "found %02x %02x %02x %02x %02x %02x %02x %02x; weft import makes one of "
+            "other traces",
+            bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7]);
     if (n_bytes < sizeof header)
         return weft_fail(err, WEFT_E_TRUNCATED, n_bytes,
                          "expected a header of %zu bytes, found %" PRIu64, sizeof header, n_bytes);

@@ -210,19 +210,26 @@ execution item
   match id
 depend queue from instant:push to instant:pop match id
 """)
+(WORK / "depends").write_text("depend queue from instant:push to instant:pop\n")
+(WORK / "twice").write_text("execution a is call:f execution a is call:g\n")
 both = found("--rules", WORK / "rules")
 ok([(kind["type"], kind["count"]) for kind in both["types"]] == [("batch", 5), ("item", 4)],
    "two types of a file", both)
 ok(len(found("--rules", WORK / "rules", "--type", "item")["executions"]) == 4, "one of them")
 for arguments, status, expected in [
-        (["--rules", WORK / "rules", "--type", "none"], 1, "expected one type 'none'"),
+        (["--rules", WORK / "rules", "--type", "none"], 1,
+         "the rules have no type 'none'; there are batch, item"),
         (["--rules", WORK / "nowhere"], 1, "nowhere"),
         (["--rules", WORK / "rules", "--begin", "call:f"], 2, "exclude each other"),
         (["--begin", "call:batch", "--end", "exit:batch"], 1, "--begin: line 1: column 11"),
         (["--begin", "enter:batch"], 1, "expected an end rule"),
         (["--begin", "cal:batch"], 1, "expected a rule such as call:NAME"),
         (["--end", "exit:batch"], 2, "expected --begin RULE"),
-        (["--begin", "call:batch", "--tag", "x"], 2, "belong to --db")]:
+        (["--begin", "call:batch", "--tag", "x"], 2, "belong to --db"),
+        (["--db", WORK / "no.db"], 2, "expected --begin RULE"),
+        (["--path"], 2, "expected --begin RULE"),
+        (["--rules", WORK / "depends"], 1, "depends: expected a type of executions"),
+        (["--rules", WORK / "twice"], 1, "twice: line 1: column 33: expected a name that no other")]:
     done = weft("executions", TRACE, *arguments)
     ok(done.returncode == status and expected in done.stderr and not done.stdout,
        f"{' '.join(str(word) for word in arguments[-2:]).replace(str(WORK), '')} is refused",
@@ -239,6 +246,11 @@ for arguments, expected in [
          "no instant:push has the field 'idd'"),
         (["--begin", "instant:push", "--end", "instant:pop", "--match", "id=waitd"],
          "no instant:pop has the field 'waitd'"),
+        (["--begin", "call:batch", "--thread", "none"], "of call:batch none meets the condition on 'thread'"),
+        (["--begin", "instant:push where id = 99", "--end", "instant:pop"],
+         "of instant:push none meets the condition on 'id'"),
+        (["--begin", "instant:push", "--end", "instant:pop where id > 9 and waited = 8"],
+         "of instant:pop none meets the conditions on 'id', 'waited'"),
         (["--begin", "switch", "--end", "switch"], "nothing of the kind 'switch'")]:
     done = weft("executions", TRACE, *arguments)
     ok(done.returncode == 0 and expected in done.stderr, f"{arguments[-1]}: says what is not there",
@@ -340,7 +352,7 @@ done = stored(version)
 ok(done.returncode == 1 and query(version, "SELECT count(*) FROM blocks") == [(2,)],
    "one with a trigger is refused", done.stderr)
 for path, expected in ((WORK / "none" / "d.db", "No such file or directory"),
-                       (WORK, "Is a directory"), ("/dev/null", "expected a regular file")):
+                       (WORK, "found a directory"), ("/dev/null", "found no regular file")):
     done = stored(path)
     ok(done.returncode == 1 and expected in done.stderr, f"says why: {expected}", done.stderr)
 if os.geteuid() != 0:  # who may write anything
@@ -380,6 +392,24 @@ damaged.write_bytes(whole[:len(whole) // 2])
 done = weft("compare", damaged, "--a", "tag=old", "--b", "tag=new")
 ok(done.returncode == 1 and "damaged.db" in done.stderr and ".recover" in done.stderr,
    "half a file: what to do", done.stderr)
+damaged.write_bytes(whole)
+query(damaged, "UPDATE sources SET executions = 'none' WHERE id = 1")
+for done in (weft("info", damaged), weft("compare", damaged, "--a", "tag=old", "--b", "tag=new")):
+    ok(done.returncode == 1 and "damaged.db: reading sources: the database is damaged" in done.stderr,
+       "a table of sources with rows of another one", done.stdout + done.stderr)
+
+# A file without a byte: a writer was killed before its first commit.
+empty = WORK / "empty.db"
+empty.write_bytes(b"")
+for done in (weft("info", empty), weft("compare", empty, "--b", "all"), weft("diagnose", empty)):
+    ok(done.returncode == 1 and "empty.db: expected a .weft file or a database of executions, found an "
+       "empty file" in done.stderr, "an empty file is told", done.stderr)
+ok(stored(empty).returncode == 0 and query(empty, "SELECT count(*) FROM blocks") == [(1,)],
+   "and becomes a database")
+before = empty.read_bytes()
+done = weft("executions", TRACE, "--begin", "call:batch where n = 99", "--type", "batch", "--db", empty)
+ok(done.returncode == 0 and "nothing was added to" in done.stderr and empty.read_bytes() == before,
+   "where no execution is found nothing is replaced, which is said", done.stderr)
 
 # One of version 1, and a name of bytes that are no text.
 first = WORK / os.fsdecode(b"version \xff 1.db")
@@ -457,6 +487,33 @@ ok([(job["duration_ns"], job["metrics"]["cpu_time"], job["metrics"]["preemptions
     for job in jobs]
    == [(690000, 580000 - 20000 * number, number) for number in range(3)],
    "time on a processor and preemptions", done.stdout[:900] + done.stderr)
+
+# ---- threads that a kernel has one of for each processor are one context ------------------------
+
+lines = []
+
+
+def record(at, cpu, name, tid, text):
+    lines.append(f"{name:>16}-{tid:<7}({tid:>5}) [{cpu:03}] d..2. {50 + at / 1e6:.6f}: {text}")
+
+
+for number in range(4):  # on either processor ksoftirqd takes it away for 50 us
+    cpu, start = number % 2, 1000 * number
+    soft = (f"ksoftirqd/{cpu}", 30 + cpu)
+    record(start, cpu, *NOBODY, SWITCH.format(*NOBODY, "R", *WORKER))
+    record(start + 10, cpu, *WORKER, f"tracing_mark_write: B job {number}")
+    record(start + 100, cpu, *WORKER, SWITCH.format(*WORKER, "R", *soft))
+    record(start + 150, cpu, *soft, SWITCH.format(*soft, "S", *WORKER))
+    record(start + 200, cpu, *WORKER, f"tracing_mark_write: E job {number}")
+    record(start + 210, cpu, *WORKER, SWITCH.format(*WORKER, "S", *NOBODY))
+(WORK / "soft.txt").write_text("# tracer: nop\n#\n" + "\n".join(lines) + "\n")
+made = weft("import", "-q", "-o", WORK / "soft.weft", WORK / "soft.txt")
+done = weft("executions", WORK / "soft.weft", "--begin", told["begin"], "--end", told["end"],
+            "--match", told["match"], "--db", WORK / "soft.db")
+ok(query(WORK / "soft.db", "SELECT name, module FROM frames WHERE kind = 3")
+   == [("ksoftirqd", "ksoftirqd")] and
+   query(WORK / "soft.db", "SELECT count(*) FROM nodes n, frames f WHERE f.id = n.frame AND f.kind = 3")
+   == [(1,)], "ksoftirqd/0 and ksoftirqd/1 are one context", done.stderr)
 
 # ---- bytes: a recording of a program that moves known amounts ---------------------------------
 

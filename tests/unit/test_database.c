@@ -633,6 +633,10 @@ static void check_damage(void)
         { "UPDATE nodes SET parent = id WHERE id = 2", 0 },
         { "UPDATE nodes SET id = 1 << 60 WHERE id = 2", 0 },
         { "DELETE FROM metrics WHERE id = 1", 0 },
+        { "UPDATE frames SET name = x'41' WHERE id = 1", 0 }, /* as where a page stands twice */
+        { "UPDATE nodes SET frame = 'x' WHERE id = 1", 0 },
+        { "UPDATE threads SET name = NULL WHERE id = 2", 0 },
+        { "UPDATE metrics SET unit = 99 WHERE id = 1", 0 },
     };
     char whole[2 * PATH_BYTES];
     (void)snprintf(whole, sizeof whole, "%s", new_path("whole.db"));

@@ -255,7 +255,8 @@ static enum weft_code trees(struct weft_session *session, const struct weft_exec
 
 /* What happens during executions of `type`, told apart by `by`. */
 static enum weft_code count(struct weft_session *session, const char *type, const char *rule,
-                            const char *by, bool of_paths, union weft_result *result)
+                            const char *by, bool of_paths, union weft_result *result,
+                            struct weft_err *err)
 {
     struct weft_rules *executions = NULL, *counted = NULL;
     union weft_request request = { .frequencies = { .slower_than_ns = 1, .of_paths = of_paths } };
@@ -266,7 +267,7 @@ static enum weft_code count(struct weft_session *session, const char *type, cons
     request.frequencies.executions = executions;
     request.frequencies.counted = counted;
     if (code == WEFT_OK)
-        code = weft_query_run(session, "frequencies", &request, result, NULL);
+        code = weft_query_run(session, "frequencies", &request, result, err);
     weft_rules_free(executions);
     weft_rules_free(counted);
     return code;
@@ -276,7 +277,7 @@ static void frequencies(struct weft_session *session)
 {
     union weft_result result;
     const enum weft_code code = count(session, "execution b is call:handle",
-                                      "exit:* where duration > 1", "name", false, &result);
+                                      "exit:* where duration > 1", "name", false, &result, NULL);
     const struct weft_frequencies_table *table = result.frequencies;
     tap_ok(code == WEFT_OK && table->n_rows > 0 &&
                table->rows[0].count[WEFT_FREQUENCY_SLOW] <= table->rows[0].n_all &&
@@ -289,11 +290,12 @@ static void frequencies(struct weft_session *session)
 static enum weft_code counts(struct weft_session *session)
 {
     union weft_result result;
-    enum weft_code code = count(session, "execution b is call:handle",
-                                "exit:* where arg0 != 7 and x != 9", "id,name", false, &result);
+    enum weft_code code =
+        count(session, "execution b is call:handle", "exit:* where arg0 != 7 and x != 9", "id,name",
+              false, &result, NULL);
     weft_query_discard("frequencies", &result);
     if (code == WEFT_OK)
-        code = count(session, "execution b is call:handle", "call:*", NULL, true, &result);
+        code = count(session, "execution b is call:handle", "call:*", NULL, true, &result, NULL);
     weft_query_discard("frequencies", &result);
     return code;
 }
@@ -335,18 +337,23 @@ static void memory(struct weft_session *session)
            "allocations fail, of some %d", n_failures);
 }
 
-static void limits(const char *path)
+/* Which error there is with so much memory: of executions, or of what is counted by labels. */
+static void limit(const char *path, uint64_t memory_bytes, bool is_of_labels, const char *expected)
 {
-    const struct weft_run run = { .pool = weft_pool_new(1), .memory_bytes = 64 };
+    const struct weft_run run = { .pool = weft_pool_new(1), .memory_bytes = memory_bytes };
     struct weft_session *session = NULL;
     union weft_result result = { 0 };
     struct weft_err err = { 0 };
     if (!run.pool || weft_session_open(path, &run, &session, &err) != WEFT_OK)
         abort();
     const enum weft_code code =
-        find(session, "execution a is mark:request metric counter:depth", false, &result, &err);
-    tap_ok(code == WEFT_E_LIMIT && strstr(err.text, "--mem"), "a ceiling: %s", err.text);
-    weft_query_discard("executions", &result);
+        is_of_labels
+            ? count(session, "execution b is call:handle", "call:*", "name", false, &result, &err)
+            : find(session, "execution a is mark:request metric counter:depth", false, &result,
+                   &err);
+    tap_ok(expected ? code == WEFT_E_LIMIT && strstr(err.text, expected) : code == WEFT_OK,
+           "a ceiling of %" PRIu64 ": %s", memory_bytes, err.text);
+    weft_query_discard(is_of_labels ? "frequencies" : "executions", &result);
     weft_session_close(session);
     weft_pool_free(run.pool);
 }
@@ -373,7 +380,9 @@ int main(void)
     memory(session);
     weft_session_close(session);
     weft_pool_free(run.pool);
-    limits(path);
+    limit(path, 64, false, "--mem");
+    limit(path, 1 << 16, true, NULL);
+    limit(path, 300, true, "more different labels than half of --mem holds");
     (void)remove(path);
     (void)remove(database_path);
     return tap_done();

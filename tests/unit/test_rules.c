@@ -57,6 +57,12 @@ static void refusals(void)
         { "depend q from exit:f", "expected 'to RULE'", 1 },
         { "depend q from call:f to enter:g", "column 15: expected a point of time", 1 },
         { "execution a is call:f\x1b[31m\n x", "found 'x'", 2 },
+        { "execution a is call:f execution b is call:f\nexecution \"a\" is call:g",
+          "column 11: expected a name that no other type has, found '\"a\"'", 2 },
+        { "execution a begin enter:f end exit:f match id match fd",
+          "column 53: expected one match for a type, found 'fd'", 1 },
+        { "execution a is call:f within thread within trace", "expected one within for a type", 1 },
+        { "depend q from exit:f to enter:g match id match fd", "expected one match", 1 },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct weft_rules *rules;
