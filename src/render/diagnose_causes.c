@@ -5,6 +5,7 @@
 #include "analysis/compare_names.h"
 #include "render/compare.h"
 #include "render/compare_words.h"
+#include "render/diagnose_idle.h"
 #include "schema/event.h"
 
 #include <ctype.h>
@@ -27,10 +28,15 @@ static const double PART = 0.25;       /* of what is slower, that computing has 
 static const double SMALL_SHARE = 0.2; /* of all time, */
 static const double SMALL_PART = 0.1;  /* of all executions, and */
 static const double SMALL = 5;         /* times the usual duration: less is a small tail */
+static const double SMALL_COST = 0.1;  /* of all time, of any number of executions that last */
+static const double SMALL_FAR = 10;    /* times the usual duration at most */
+static const double MUCH = 0.5;        /* of what they last longer, that more calls have to be */
+static const double LONGER_CALL = 2;   /* times as long as usual: the call is slow, not its number */
 static const double TRIFLE = 0.002;    /* of the time that was recorded */
 static const double OFTENER = 1.5;     /* times, that another thread is due, for it to go first */
 static const double FEW = 0.2;         /* of all executions: more are no exception */
 static const double SLICE_NS = 4e6;    /* that a thread has a processor for while others wait */
+static const double QUEUE_NS = 5 * 4e6; /* that it waits where five of them are ready before it */
 static const double PAUSE = 0.5;       /* of the time of fast executions, that is for a timer */
 
 /* What the executions of a cause last longer than those of A, all together. */
@@ -227,13 +233,17 @@ static bool is_foreign(const struct weft_diagnosis *diagnosis,
 }
 
 /* Is it rather another kind of execution than a slow one? Not what a gap parts from the others,
- * unless nobody asked about the function; nor what only happens to it. */
+ * unless nobody asked about the function; nor what only happens to it. What more than half of them
+ * do is how it is, however much longer that lasts, of a function that nobody asked about. */
 static bool is_kind(const struct weft_diagnosis *diagnosis, const struct weft_compare_cause *cause)
 {
-    return (diagnosis->is_proposed || !diagnosis->tail.is_found) &&
-           cause->n_items > MANY * (double)diagnosis->matrix->n_items &&
-           cause->duration_ns < FAR * diagnosis->table->metrics[0].mean_a &&
-           preempter_of(diagnosis->matrix, cause->node) == WEFT_ID_NONE;
+    const double many = MANY * (double)diagnosis->matrix->n_items;
+    if (preempter_of(diagnosis->matrix, cause->node) != WEFT_ID_NONE)
+        return false;
+    if (diagnosis->is_proposed && (double)diagnosis->table->n_b > many)
+        return true;
+    return (diagnosis->is_proposed || !diagnosis->tail.is_found) && cause->n_items > many &&
+           cause->duration_ns < FAR * diagnosis->table->metrics[0].mean_a;
 }
 
 static bool is_own(const struct weft_ecct_matrix *matrix, uint32_t node);
@@ -283,18 +293,29 @@ static bool is_vague_wait(const struct weft_ecct_matrix *matrix, uint32_t node)
 static bool is_longer_sleep(const struct weft_diagnosis *diagnosis,
                             const struct weft_compare_cause *cause);
 
-/* Of few executions, which cost little: do they compute longer by so little, or for so short a
- * time, where all do most of the time, as threads wait for a processor? */
-static bool is_like_preemption(const struct weft_diagnosis *diagnosis,
-                               const struct weft_compare_cause *cause)
+/* Do all of them do it most of the time, and the slow ones not longer than a thread may wait for a
+ * processor? That is where such waits are met, however many there are: of what computes, the
+ * turns of a few other threads; of a wait for something, whose end may have to wait, one. */
+static bool is_short_where_most(const struct weft_diagnosis *diagnosis,
+                                const struct weft_compare_cause *cause)
 {
     const struct weft_compare_node *row = weft_compare_row_of(diagnosis->table, cause->node);
     const double usual_ns = diagnosis->table->metrics[0].mean_a;
+    const double most_ns = is_computing(diagnosis, cause) ? QUEUE_NS : SLICE_NS;
+    return row && row->mean_a_ns > MOST * usual_ns && cause->duration_ns - usual_ns < most_ns;
+}
+
+/* Of few executions, which cost little: are they longer by so little, or for so short a time? */
+static bool is_like_preemption(const struct weft_diagnosis *diagnosis,
+                               const struct weft_compare_cause *cause)
+{
+    const double usual_ns = diagnosis->table->metrics[0].mean_a;
+    const double most_ns = is_computing(diagnosis, cause) ? QUEUE_NS : SLICE_NS;
     return weft_cause_share(diagnosis, cause) < SMALL_SHARE &&
            cause->n_items < FEW * (double)diagnosis->matrix->n_items &&
            (cause->duration_ns < SMALL * usual_ns ||
-            (row && cause->duration_ns - usual_ns < SLICE_NS &&
-             (row->mean_a_ns > MOST * usual_ns || cause->n_items < NOISE_EXECUTIONS)));
+            is_short_where_most(diagnosis, cause) ||
+            (cause->duration_ns - usual_ns < most_ns && cause->n_items < NOISE_EXECUTIONS));
 }
 
 /* Is it something that usual executions have too, however short, and that lasts longer if a thread
@@ -322,19 +343,23 @@ static bool is_untold(const struct weft_diagnosis *diagnosis,
         return false;
     return is_vague_wait(diagnosis->matrix, cause->node) ||
            (diagnosis->is_part && is_computing(diagnosis, cause)) ||
+           (is_longer_there(diagnosis, cause) && is_short_where_most(diagnosis, cause)) ||
            (is_like_preemption(diagnosis, cause) &&
             (is_longer_there(diagnosis, cause) || is_longer_sleep(diagnosis, cause)));
 }
 
-/* Is the function, which nobody asked about, there to wait for something to do? It waits for
- * another thread most of the times that it is called, or always for one that sleeps
- * and then not much longer. */
+/* Is the function, which nobody asked about, there to wait for something to do? It does little else,
+ * and those that it waits for have nothing to do either; or it waits for another thread most of the
+ * times that it is called, or always for one that sleeps and then not much longer. */
 static bool is_idle(const struct weft_diagnosis *diagnosis, const struct weft_compare_cause *cause)
 {
     const struct weft_compare_node *row = weft_compare_row_of(diagnosis->table, cause->node);
     const double usual_ns = diagnosis->table->metrics[0].mean_a;
     if (!diagnosis->is_proposed || awaited(diagnosis->matrix, cause->node) == WEFT_ID_NONE)
         return false;
+    if (weft_diagnosis_is_idle_at(diagnosis, cause->node) &&
+        weft_diagnosis_is_there_to_wait(diagnosis))
+        return true;
     return cause->n_items > MANY * (double)diagnosis->matrix->n_items ||
            (is_state(diagnosis->matrix, cause->node, WEFT_STR("blocked: timer")) && row &&
             row->mean_a_ns > MOST * usual_ns && cause->duration_ns < FAR * usual_ns);
@@ -366,9 +391,57 @@ double weft_cause_share(const struct weft_diagnosis *diagnosis,
 bool weft_cause_is_small(const struct weft_diagnosis *diagnosis,
                          const struct weft_compare_cause *cause)
 {
-    return weft_cause_share(diagnosis, cause) < SMALL_SHARE &&
-           cause->n_items < SMALL_PART * (double)diagnosis->matrix->n_items &&
-           cause->duration_ns < SMALL * diagnosis->table->metrics[0].mean_a;
+    const double share = weft_cause_share(diagnosis, cause);
+    const double usual_ns = diagnosis->table->metrics[0].mean_a;
+    if (share < SMALL_COST && cause->duration_ns < SMALL_FAR * usual_ns)
+        return true;
+    return share < SMALL_SHARE && cause->duration_ns < SMALL * usual_ns &&
+           cause->n_items < SMALL_PART * (double)diagnosis->matrix->n_items;
+}
+
+/* Is there more to tell of than small tails? */
+static bool has_large(const struct weft_diagnosis *diagnosis)
+{
+    for (size_t i = 0; i < diagnosis->table->n_causes; i++) {
+        const struct weft_compare_cause *cause = &diagnosis->table->causes[i];
+        if (weft_cause_place_of(diagnosis, cause) == WEFT_CAUSE_INSIDE &&
+            !weft_cause_is_small(diagnosis, cause))
+            return true;
+    }
+    return false;
+}
+
+bool weft_diagnosis_is_minor(const struct weft_diagnosis *diagnosis)
+{
+    return diagnosis->is_proposed && !diagnosis->is_versus && diagnosis->table &&
+           !has_large(diagnosis);
+}
+
+bool weft_diagnosis_is_more_work(const struct weft_diagnosis *diagnosis)
+{
+    const struct weft_work *work = &diagnosis->work;
+    const struct weft_compare_cause *first;
+    if (!(work->usual_calls > 0) || !diagnosis->table ||
+        weft_causes_list(diagnosis, WEFT_CAUSE_INSIDE, &first, 1) == 0)
+        return false;
+    const double more_ns = (work->slow_calls - work->usual_calls) * work->usual_ns;
+    return more_ns >= MUCH * first->difference_ns && work->slow_ns < LONGER_CALL * work->usual_ns;
+}
+
+struct weft_str weft_diagnosis_work_of(const struct weft_diagnosis *diagnosis)
+{
+    const struct weft_compare_cause *list[2];
+    struct weft_frame_path path;
+    size_t places[WEFT_NAMED_FUNCTIONS];
+    if (!diagnosis->is_proposed || diagnosis->is_versus || !diagnosis->table ||
+        weft_causes_list(diagnosis, WEFT_CAUSE_INSIDE, list, 2) != 1 ||
+        !is_computing(diagnosis, list[0]))
+        return WEFT_STR("");
+    weft_frame_path_of(diagnosis->matrix, list[0]->node, &path);
+    const struct weft_path_part part = weft_path_part_at(&path, 0);
+    if (weft_path_functions(&path, &part, places) == 0)
+        return WEFT_STR("");
+    return path.frames[places[0]]->name;
 }
 
 enum weft_cause_place weft_cause_place_of(const struct weft_diagnosis *diagnosis,
@@ -547,6 +620,8 @@ bool weft_diagnosis_is_significant(const struct weft_diagnosis *diagnosis)
     if (diagnosis->is_versus)
         return weft_diagnosis_has_evidence(diagnosis);
     return !weft_diagnosis_is_pause(diagnosis) && !weft_diagnosis_is_trifle(diagnosis) &&
+           !weft_diagnosis_is_minor(diagnosis) && !diagnosis->unfelt_by &&
+           !weft_diagnosis_is_more_work(diagnosis) &&
            weft_causes_list(diagnosis, WEFT_CAUSE_INSIDE, &first, 1) > 0;
 }
 

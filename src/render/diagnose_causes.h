@@ -32,7 +32,8 @@ double weft_cause_share(const struct weft_diagnosis *diagnosis,
                         const struct weft_compare_cause *cause);
 
 /* Is it worth a sentence, but not much more? It costs less than 20 % of all time, and fewer than
- * 10 % of the executions have it and last less than 5 times as long as the usual ones. */
+ * 10 % of the executions have it and last less than 5 times as long as the usual ones; or less than
+ * 10 % of all time, and they last less than 10 times as long. */
 bool weft_cause_is_small(const struct weft_diagnosis *diagnosis,
                          const struct weft_compare_cause *cause);
 
@@ -52,6 +53,17 @@ bool weft_diagnosis_has_evidence(const struct weft_diagnosis *diagnosis);
  * which its own thread waits for a timer. */
 bool weft_diagnosis_is_pause(const struct weft_diagnosis *diagnosis);
 double weft_diagnosis_timer_share(const struct weft_diagnosis *diagnosis);
+
+/* A function that nobody asked about, all of whose causes are small. */
+bool weft_diagnosis_is_minor(const struct weft_diagnosis *diagnosis);
+
+/* Do slow executions no more than call a function more often, which lasts as long as usual each
+ * time? Of weft_diagnosis.work, which has to be set; false without it. */
+bool weft_diagnosis_is_more_work(const struct weft_diagnosis *diagnosis);
+
+/* The function whose calls tell that: of the only cause within the program, if it computes where
+ * usual executions do. Of the matrix; empty if there is none. */
+struct weft_str weft_diagnosis_work_of(const struct weft_diagnosis *diagnosis);
 
 /* A function that nobody asked about, whose slow calls together cost next to nothing of the time
  * that was recorded. */
