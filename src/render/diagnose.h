@@ -15,8 +15,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* How often executions call the function that takes longer, and how long a call lasts; all 0: it was
- * not counted. */
+/* How often executions call the function that takes longer, and how long a call lasts; all 0: it
+ * was not counted. */
 struct weft_work {
     struct weft_str function;
     double usual_calls, slow_calls; /* an execution */

@@ -31,13 +31,17 @@ static const double SMALL = 5;         /* times the usual duration: less is a sm
 static const double SMALL_COST = 0.1;  /* of all time, of any number of executions that last */
 static const double SMALL_FAR = 10;    /* times the usual duration at most */
 static const double MUCH = 0.5;        /* of what they last longer, that more calls have to be */
-static const double LONGER_CALL = 2;   /* times as long as usual: the call is slow, not its number */
-static const double TRIFLE = 0.002;    /* of the time that was recorded */
-static const double OFTENER = 1.5;     /* times, that another thread is due, for it to go first */
-static const double FEW = 0.2;         /* of all executions: more are no exception */
-static const double SLICE_NS = 4e6;    /* that a thread has a processor for while others wait */
+static const double LONGER_CALL = 2; /* times as long as usual: the call is slow, not its number */
+static const double TRIFLE = 0.002;  /* of the time that was recorded; */
+static const double TRIFLE_SHORT = 0.01; /* of executions that are longer by less than this: */
+static const double SHORT_NS = 10e6;
+static const double NOTICED_NS = 100e6; /* that somebody who waits for it notices */
+static const double NOTICED = 0.05;     /* of the time that was recorded, of single executions */
+static const double OFTENER = 1.5;      /* times, that another thread is due, for it to go first */
+static const double FEW = 0.2;          /* of all executions: more are no exception */
+static const double SLICE_NS = 4e6;     /* that a thread has a processor for while others wait */
 static const double QUEUE_NS = 5 * 4e6; /* that it waits where five of them are ready before it */
-static const double PAUSE = 0.5;       /* of the time of fast executions, that is for a timer */
+static const double PAUSE = 0.5;        /* of the time of fast executions, that is for a timer */
 
 /* What the executions of a cause last longer than those of A, all together. */
 static double cost_ns(const struct weft_diagnosis *diagnosis,
@@ -215,6 +219,9 @@ static bool is_evident(const struct weft_diagnosis *diagnosis,
         return true;
     if (!diagnosis->is_versus && (!diagnosis->tail.is_found || diagnosis->is_part))
         return false;
+    if (diagnosis->is_proposed &&
+        cause->duration_ns - diagnosis->table->metrics[0].mean_a < SLICE_NS)
+        return false; /* whoever wakes a thread is preempted by it now and then */
     if ((double)cause->n_items >= MOST * (double)diagnosis->table->n_b)
         return cause->p < EVIDENCE_P;
     return row->p_adjusted < EVIDENCE_P && row->interval.low_ns > 0;
@@ -247,6 +254,7 @@ static bool is_kind(const struct weft_diagnosis *diagnosis, const struct weft_co
 }
 
 static bool is_own(const struct weft_ecct_matrix *matrix, uint32_t node);
+static bool is_type_itself(const struct weft_diagnosis *diagnosis, uint32_t node);
 static bool is_computing(const struct weft_diagnosis *diagnosis,
                          const struct weft_compare_cause *cause);
 
@@ -262,15 +270,21 @@ static bool is_far_wait(const struct weft_diagnosis *diagnosis,
            weft_cause_share(diagnosis, cause) >= SMALL_SHARE;
 }
 
+/* Does the execution's own thread run, as far as is known? */
+static bool is_own_run(const struct weft_ecct_matrix *matrix, uint32_t node)
+{
+    const struct weft_frame *frame = &matrix->frames[matrix->nodes[node].frame];
+    return is_own(matrix, node) &&
+           (frame->kind == WEFT_FRAME_FUNCTION || weft_frame_is_running(frame));
+}
+
 /* Does the execution's own thread compute where the usual ones compute too? */
 static bool is_computing(const struct weft_diagnosis *diagnosis,
                          const struct weft_compare_cause *cause)
 {
-    const struct weft_ecct_matrix *matrix = diagnosis->matrix;
     const struct weft_compare_node *row = weft_compare_row_of(diagnosis->table, cause->node);
-    const struct weft_frame *frame = &matrix->frames[matrix->nodes[cause->node].frame];
-    return row && row->mean_a_ns > FOREIGN * row->mean_b_ns && is_own(matrix, cause->node) &&
-           (frame->kind == WEFT_FRAME_FUNCTION || weft_frame_is_running(frame));
+    return row && row->mean_a_ns > FOREIGN * row->mean_b_ns &&
+           is_own_run(diagnosis->matrix, cause->node);
 }
 
 /* Is the innermost state one of which a wait for a processor cannot be told apart, where the trace
@@ -293,16 +307,19 @@ static bool is_vague_wait(const struct weft_ecct_matrix *matrix, uint32_t node)
 static bool is_longer_sleep(const struct weft_diagnosis *diagnosis,
                             const struct weft_compare_cause *cause);
 
-/* Do all of them do it most of the time, and the slow ones not longer than a thread may wait for a
- * processor? That is where such waits are met, however many there are: of what computes, the
- * turns of a few other threads; of a wait for something, whose end may have to wait, one. */
+/* Do all of them do it most of the time, or is it no more than the function that nobody asked
+ * about, and are the slow ones not longer than a thread may wait for a processor? That is where
+ * such waits are met, however many there are: of what computes, the turns of a few other threads;
+ * of a wait for something, whose end may have to wait, one. */
 static bool is_short_where_most(const struct weft_diagnosis *diagnosis,
                                 const struct weft_compare_cause *cause)
 {
     const struct weft_compare_node *row = weft_compare_row_of(diagnosis->table, cause->node);
     const double usual_ns = diagnosis->table->metrics[0].mean_a;
-    const double most_ns = is_computing(diagnosis, cause) ? QUEUE_NS : SLICE_NS;
-    return row && row->mean_a_ns > MOST * usual_ns && cause->duration_ns - usual_ns < most_ns;
+    const double most_ns = is_own_run(diagnosis->matrix, cause->node) ? QUEUE_NS : SLICE_NS;
+    const bool is_itself = diagnosis->is_proposed && is_type_itself(diagnosis, cause->node);
+    return row && (is_itself || row->mean_a_ns > MOST * usual_ns) &&
+           cause->duration_ns - usual_ns < most_ns;
 }
 
 /* Of few executions, which cost little: are they longer by so little, or for so short a time? */
@@ -310,11 +327,10 @@ static bool is_like_preemption(const struct weft_diagnosis *diagnosis,
                                const struct weft_compare_cause *cause)
 {
     const double usual_ns = diagnosis->table->metrics[0].mean_a;
-    const double most_ns = is_computing(diagnosis, cause) ? QUEUE_NS : SLICE_NS;
+    const double most_ns = is_own_run(diagnosis->matrix, cause->node) ? QUEUE_NS : SLICE_NS;
     return weft_cause_share(diagnosis, cause) < SMALL_SHARE &&
            cause->n_items < FEW * (double)diagnosis->matrix->n_items &&
-           (cause->duration_ns < SMALL * usual_ns ||
-            is_short_where_most(diagnosis, cause) ||
+           (cause->duration_ns < SMALL * usual_ns || is_short_where_most(diagnosis, cause) ||
             (cause->duration_ns - usual_ns < most_ns && cause->n_items < NOISE_EXECUTIONS));
 }
 
@@ -348,9 +364,9 @@ static bool is_untold(const struct weft_diagnosis *diagnosis,
             (is_longer_there(diagnosis, cause) || is_longer_sleep(diagnosis, cause)));
 }
 
-/* Is the function, which nobody asked about, there to wait for something to do? It does little else,
- * and those that it waits for have nothing to do either; or it waits for another thread most of the
- * times that it is called, or always for one that sleeps and then not much longer. */
+/* Is the function, which nobody asked about, there to wait for something to do? It does little
+ * else, and those that it waits for have nothing to do either; or it waits for another thread most
+ * of the times that it is called, or always for one that sleeps and then not much longer. */
 static bool is_idle(const struct weft_diagnosis *diagnosis, const struct weft_compare_cause *cause)
 {
     const struct weft_compare_node *row = weft_compare_row_of(diagnosis->table, cause->node);
@@ -396,7 +412,8 @@ bool weft_cause_is_small(const struct weft_diagnosis *diagnosis,
     if (share < SMALL_COST && cause->duration_ns < SMALL_FAR * usual_ns)
         return true;
     return share < SMALL_SHARE && cause->duration_ns < SMALL * usual_ns &&
-           cause->n_items < SMALL_PART * (double)diagnosis->matrix->n_items;
+           (diagnosis->is_proposed ||
+            cause->n_items < SMALL_PART * (double)diagnosis->matrix->n_items);
 }
 
 /* Is there more to tell of than small tails? */
@@ -564,10 +581,33 @@ bool weft_diagnosis_is_pause(const struct weft_diagnosis *diagnosis)
     return true;
 }
 
+/* By how much the slow executions that have a cause in the program are longer, the most of each. */
+static double longer_ns(const struct weft_diagnosis *diagnosis)
+{
+    const double usual_ns = diagnosis->table->metrics[0].mean_a;
+    double most_ns = 0;
+    for (size_t i = 0; i < diagnosis->table->n_causes; i++) {
+        const struct weft_compare_cause *cause = &diagnosis->table->causes[i];
+        if (weft_cause_place_of(diagnosis, cause) == WEFT_CAUSE_INSIDE)
+            most_ns = fmax(most_ns, cause->duration_ns - usual_ns);
+    }
+    return most_ns;
+}
+
 bool weft_diagnosis_is_trifle(const struct weft_diagnosis *diagnosis)
 {
-    return diagnosis->is_proposed && diagnosis->table &&
-           weft_diagnosis_cost_ns(diagnosis) < TRIFLE * (double)diagnosis->trace_ns;
+    if (!diagnosis->is_proposed || !diagnosis->table || diagnosis->table->n_metrics == 0)
+        return false;
+    const double all_ns = (double)diagnosis->trace_ns, ns = longer_ns(diagnosis);
+    const double share = ns < SHORT_NS ? TRIFLE_SHORT : TRIFLE;
+    return ns < NOTICED_NS && weft_diagnosis_cost_ns(diagnosis) < share * all_ns;
+}
+
+bool weft_execution_is_noticed(const struct weft_diagnosis *diagnosis, uint64_t ns)
+{
+    const double longer = (double)ns - diagnosis->tail.fast_median_ns;
+    return !diagnosis->is_proposed || longer >= NOTICED_NS ||
+           longer >= NOTICED * (double)diagnosis->trace_ns;
 }
 
 /* What the innermost thread of a cause does: names of its functions and state, as one number; 0

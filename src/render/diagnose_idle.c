@@ -11,10 +11,10 @@
 
 enum { LISTED_CAUSES = 8 };
 
-static const double REST = 0.1;     /* of the time, that is not idle */
-static const double REST_NS = 1e4;  /* or so long: less than it takes to wake a thread twice */
+static const double REST = 0.1;      /* of the time, that is not idle */
+static const double REST_NS = 1e4;   /* or so long: less than it takes to wake a thread twice */
 static const double SERVED = 1. / 3; /* of the executions, that wait for a thread */
-static const double WAITED = 0.1;   /* of the time of each */
+static const double WAITED = 0.1;    /* of the time of each */
 
 /* ---- idle ------------------------------------------------------------------------------------ */
 
@@ -56,8 +56,8 @@ static bool is_in_wait(const struct weft_frame_path *path, size_t to)
     if (to == 0)
         return false;
     const struct weft_str name = path->frames[to - 1]->name;
-    return !is_of_lock(name) && (weft_is_wait_name(name) || weft_wait_for_of_name(name) ==
-                                                                WEFT_WAITS_FOR_INPUT);
+    return !is_of_lock(name) &&
+           (weft_is_wait_name(name) || weft_wait_for_of_name(name) == WEFT_WAITS_FOR_INPUT);
 }
 
 static size_t first_thread(const struct weft_frame_path *path)
@@ -142,8 +142,8 @@ static bool *mark_waits(const struct weft_diagnosis *other, uint64_t likeness)
     struct weft_frame_path path;
     for (uint32_t node = 1; is_wait && node < matrix->n_nodes; node++) {
         weft_frame_path_of(matrix, node, &path);
-        is_wait[node] = leads_to(&path, likeness) &&
-                        !(other->n_wholes > 0 && is_last_idle(other, &path));
+        is_wait[node] =
+            leads_to(&path, likeness) && !(other->n_wholes > 0 && is_last_idle(other, &path));
     }
     return is_wait;
 }
