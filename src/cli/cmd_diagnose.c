@@ -56,6 +56,7 @@ struct doctor {
     struct weft_err left_out; /* why the last type that was left out is */
     bool is_proposed;         /* the type is a function that repeats, nobody asked for it */
     bool is_part;             /* and most of its calls are parts of others */
+    bool is_after_sleep;      /* it is a thread's turn, from the end of its own sleep */
 };
 
 static enum weft_code no_memory(struct doctor *doctor)
@@ -124,6 +125,7 @@ static enum weft_code look(struct doctor *doctor, struct weft_comparison *compar
                                           .is_versus = doctor->opts->a || doctor->opts->b,
                                           .is_proposed = doctor->is_proposed,
                                           .is_part = doctor->is_part,
+                                          .is_after_sleep = doctor->is_after_sleep,
                                           .is_without_switches = !has_switches(doctor, matrix),
                                           .trace_ns = doctor->trace_ns,
                                           .crowd = doctor->crowd,
@@ -273,6 +275,17 @@ static bool is_guess(struct weft_str rule)
     return is_call(rule) || begins_with(rule, "exit:");
 }
 
+/* Does a turn begin when the thread has slept of itself? */
+static bool is_after_sleep(struct weft_str rule)
+{
+    static const char *const starts[] = { "exit:nanosleep", "exit:clock_nanosleep", "exit:usleep",
+                                          "exit:sleep" };
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        if (begins_with(rule, starts[i]))
+            return true;
+    return false;
+}
+
 /* A connection may last as long as its client does, and carry many requests: what the threads of a
  * server do from wait to wait is looked at, too. */
 static bool is_beside(const struct weft_execution_proposal *proposal,
@@ -405,6 +418,7 @@ static enum weft_code look_at_proposals(struct doctor *doctor)
             continue;
         doctor->is_proposed = !doctor->opts->compared.rule.type && is_guess(proposal->begin);
         doctor->is_part = doctor->is_proposed && proposal->is_part;
+        doctor->is_after_sleep = doctor->is_proposed && is_after_sleep(proposal->begin);
         const size_t n_looked = doctor->n;
         code = look_at_proposal(doctor, proposal);
         if (is_left_out(doctor, code, n_looked))

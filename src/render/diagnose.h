@@ -33,6 +33,7 @@ struct weft_diagnosis {
     bool is_versus;                         /* the groups were given */
     bool is_proposed;                       /* a function that repeats, nobody asked for it */
     bool is_part;                           /* and most of its calls are parts of others */
+    bool is_after_sleep;                    /* turns of a thread, from the end of its own sleep */
     bool is_within;                         /* weft_diagnosis_is_within another one */
     bool is_without_switches;               /* nothing tells who had a processor */
     uint64_t trace_ns;                      /* that was recorded; of a function that repeats */

@@ -41,6 +41,7 @@ static const double OFTENER = 1.5;      /* times, that another thread is due, fo
 static const double FEW = 0.2;          /* of all executions: more are no exception */
 static const double SLICE_NS = 4e6;     /* that a thread has a processor for while others wait */
 static const double QUEUE_NS = 5 * 4e6; /* that it waits where five of them are ready before it */
+static const double NOTHING_NS = 1e4;   /* less than it takes to wake a thread twice */
 static const double PAUSE = 0.5;        /* of the time of fast executions, that is for a timer */
 
 /* What the executions of a cause last longer than those of A, all together. */
@@ -307,18 +308,18 @@ static bool is_vague_wait(const struct weft_ecct_matrix *matrix, uint32_t node)
 static bool is_longer_sleep(const struct weft_diagnosis *diagnosis,
                             const struct weft_compare_cause *cause);
 
-/* Do all of them do it most of the time, or is it no more than the function that nobody asked
- * about, and are the slow ones not longer than a thread may wait for a processor? That is where
- * such waits are met, however many there are: of what computes, the turns of a few other threads;
- * of a wait for something, whose end may have to wait, one. */
-static bool is_short_where_most(const struct weft_diagnosis *diagnosis,
-                                const struct weft_compare_cause *cause)
+/* Do all of them do it for a good part of their time, or is it no more than the function that
+ * nobody asked about, and are the slow ones not longer than a thread may wait for a processor? That
+ * is where such waits are met, however many there are: of what computes, the turns of a few other
+ * threads; of a wait for something, whose end may have to wait, one. */
+static bool is_short_where_usual(const struct weft_diagnosis *diagnosis,
+                                 const struct weft_compare_cause *cause)
 {
     const struct weft_compare_node *row = weft_compare_row_of(diagnosis->table, cause->node);
     const double usual_ns = diagnosis->table->metrics[0].mean_a;
     const double most_ns = is_own_run(diagnosis->matrix, cause->node) ? QUEUE_NS : SLICE_NS;
     const bool is_itself = diagnosis->is_proposed && is_type_itself(diagnosis, cause->node);
-    return row && (is_itself || row->mean_a_ns > MOST * usual_ns) &&
+    return row && (is_itself || row->mean_a_ns > PART * usual_ns) &&
            cause->duration_ns - usual_ns < most_ns;
 }
 
@@ -330,7 +331,7 @@ static bool is_like_preemption(const struct weft_diagnosis *diagnosis,
     const double most_ns = is_own_run(diagnosis->matrix, cause->node) ? QUEUE_NS : SLICE_NS;
     return weft_cause_share(diagnosis, cause) < SMALL_SHARE &&
            cause->n_items < FEW * (double)diagnosis->matrix->n_items &&
-           (cause->duration_ns < SMALL * usual_ns || is_short_where_most(diagnosis, cause) ||
+           (cause->duration_ns < SMALL * usual_ns || is_short_where_usual(diagnosis, cause) ||
             (cause->duration_ns - usual_ns < most_ns && cause->n_items < NOISE_EXECUTIONS));
 }
 
@@ -359,7 +360,7 @@ static bool is_untold(const struct weft_diagnosis *diagnosis,
         return false;
     return is_vague_wait(diagnosis->matrix, cause->node) ||
            (diagnosis->is_part && is_computing(diagnosis, cause)) ||
-           (is_longer_there(diagnosis, cause) && is_short_where_most(diagnosis, cause)) ||
+           (is_longer_there(diagnosis, cause) && is_short_where_usual(diagnosis, cause)) ||
            (is_like_preemption(diagnosis, cause) &&
             (is_longer_there(diagnosis, cause) || is_longer_sleep(diagnosis, cause)));
 }
@@ -379,6 +380,20 @@ static bool is_idle(const struct weft_diagnosis *diagnosis, const struct weft_co
     return cause->n_items > MANY * (double)diagnosis->matrix->n_items ||
            (is_state(diagnosis->matrix, cause->node, WEFT_STR("blocked: timer")) && row &&
             row->mean_a_ns > MOST * usual_ns && cause->duration_ns < FAR * usual_ns);
+}
+
+/* Does the thread look now and then whether there is something to do, of itself or in a rhythm, and
+ * finds nothing as usual? That is no measure of how long it takes if there is. */
+static bool is_polling(const struct weft_diagnosis *diagnosis,
+                       const struct weft_compare_cause *cause)
+{
+    const struct weft_ecct_matrix *matrix = diagnosis->matrix;
+    const bool is_by_itself =
+        diagnosis->is_after_sleep ||
+        (diagnosis->rhythms &&
+         weft_rhythms_period_ns(diagnosis->rhythms, matrix->items[cause->example].thread) > 0);
+    return diagnosis->is_proposed && is_by_itself &&
+           diagnosis->table->metrics[0].mean_a <= NOTHING_NS && is_own_run(matrix, cause->node);
 }
 
 /* A processor that is not told of as taken away, as under a hypervisor, looks like computing: of
@@ -476,7 +491,8 @@ enum weft_cause_place weft_cause_place_of(const struct weft_diagnosis *diagnosis
         return WEFT_CAUSE_ALONE;
     if (!diagnosis->is_versus && is_rest(diagnosis, cause))
         return WEFT_CAUSE_SPREAD;
-    if (!diagnosis->is_versus && (is_kind(diagnosis, cause) || is_idle(diagnosis, cause)))
+    if (!diagnosis->is_versus &&
+        (is_kind(diagnosis, cause) || is_idle(diagnosis, cause) || is_polling(diagnosis, cause)))
         return WEFT_CAUSE_SPREAD;
     if (weft_node_is_outside(diagnosis->matrix, cause->node))
         return WEFT_CAUSE_OUTSIDE;

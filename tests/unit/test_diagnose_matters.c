@@ -344,6 +344,7 @@ static void test_without_kernel(void)
     s.diagnosis.is_without_switches = true;
     const uint32_t most = PATH(&s, "route", "forward");
     const uint32_t part = PATH(&s, "route", "look_up");
+    set_usual(&s, PATH(&s, "route", ":running"), 10 * US, 10 * US);
     set_usual(&s, most, 120 * US, 7 * MS);
     set_usual(&s, part, 20 * US, 7 * MS);
     (void)set_cause(&s, most, 16, 1000, 7 * MS);
@@ -356,6 +357,22 @@ static void test_without_kernel(void)
     s.diagnosis.is_without_switches = false;
     (void)set_cause(&s, most, 16, 1000, 7 * MS);
     tap_ok(place_of(&s) == WEFT_CAUSE_INSIDE, "with a kernel it is known who had the processor");
+}
+
+static void test_polling(void)
+{
+    struct scene s;
+    begin(&s, "ticker after nanosleep");
+    const uint32_t work = PATH(&s, "tick", "expire", ":running");
+    set_usual(&s, PATH(&s, "tick", ":running"), 2 * US, 2 * US);
+    set_usual(&s, work, 0, 40 * MS);
+    s.items[0].thread = WEFT_STR("ticker");
+    (void)set_cause(&s, work, 30, 400, 40 * MS);
+    tap_ok(place_of(&s) == WEFT_CAUSE_INSIDE, "what somebody may have asked for is slow");
+    s.diagnosis.is_after_sleep = true;
+    tap_ok(place_of(&s) == WEFT_CAUSE_SPREAD, "who wakes by itself finds something to do at times");
+    s.rows[0].mean_a_ns = s.duration.mean_a = 50 * US;
+    tap_ok(place_of(&s) == WEFT_CAUSE_INSIDE, "not if there is as usual");
 }
 
 static void test_more_work(void)
@@ -398,6 +415,7 @@ int main(void)
     test_kind();
     test_preempted();
     test_without_kernel();
+    test_polling();
     test_more_work();
     return tap_done();
 }
