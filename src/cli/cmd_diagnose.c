@@ -9,8 +9,11 @@
 #include "query/comparison_cut.h"
 #include "query/database.h"
 #include "query/executions.h"
+#include "query/work.h"
 #include "render/compare_words.h"
 #include "render/diagnose.h"
+#include "render/diagnose_causes.h"
+#include "render/diagnose_idle.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,10 +50,13 @@ struct doctor {
     size_t n;
     struct weft_rhythms rhythms;
     struct weft_crowd crowd;
+    struct weft_str *wholes; /* functions that repeat */
+    size_t n_wholes;
     uint64_t trace_ns;        /* that was recorded; of a database 0 */
     struct weft_err left_out; /* why the last type that was left out is */
     bool is_proposed;         /* the type is a function that repeats, nobody asked for it */
     bool is_part;             /* and most of its calls are parts of others */
+    bool is_after_sleep;      /* it is a thread's turn, from the end of its own sleep */
 };
 
 static enum weft_code no_memory(struct doctor *doctor)
@@ -119,9 +125,12 @@ static enum weft_code look(struct doctor *doctor, struct weft_comparison *compar
                                           .is_versus = doctor->opts->a || doctor->opts->b,
                                           .is_proposed = doctor->is_proposed,
                                           .is_part = doctor->is_part,
+                                          .is_after_sleep = doctor->is_after_sleep,
                                           .is_without_switches = !has_switches(doctor, matrix),
                                           .trace_ns = doctor->trace_ns,
                                           .crowd = doctor->crowd,
+                                          .wholes = doctor->wholes,
+                                          .n_wholes = doctor->n_wholes,
                                           .a = doctor->opts->a ? doctor->opts->a : "",
                                           .b = doctor->opts->b ? doctor->opts->b : "",
                                           .command = command };
@@ -266,6 +275,17 @@ static bool is_guess(struct weft_str rule)
     return is_call(rule) || begins_with(rule, "exit:");
 }
 
+/* Does a turn begin when the thread has slept of itself? */
+static bool is_after_sleep(struct weft_str rule)
+{
+    static const char *const starts[] = { "exit:nanosleep", "exit:clock_nanosleep", "exit:usleep",
+                                          "exit:sleep" };
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        if (begins_with(rule, starts[i]))
+            return true;
+    return false;
+}
+
 /* A connection may last as long as its client does, and carry many requests: what the threads of a
  * server do from wait to wait is looked at, too. */
 static bool is_beside(const struct weft_execution_proposal *proposal,
@@ -354,6 +374,32 @@ static enum weft_code leave_out(struct doctor *doctor,
     return WEFT_OK;
 }
 
+/* What looked like executions may have none in the end: that is no reason to tell nothing of the
+ * others either. */
+static bool is_left_out(const struct doctor *doctor, enum weft_code code, size_t n_looked)
+{
+    return doctor->n == n_looked &&
+           (code == WEFT_E_LIMIT || (code == WEFT_E_ARG && !doctor->opts->compared.rule.type));
+}
+
+/* Functions that repeat: whoever waits in none of them has nothing to do. */
+static enum weft_code take_wholes(struct doctor *doctor,
+                                  const struct weft_execution_proposals *proposals)
+{
+    doctor->wholes = WEFT_ARENA_NEW(doctor->arena, proposals->n, struct weft_str);
+    if (!doctor->wholes)
+        return no_memory(doctor);
+    for (size_t i = 0; i < proposals->n; i++) {
+        if (!is_call(proposals->items[i].begin))
+            continue;
+        struct weft_str *whole = &doctor->wholes[doctor->n_wholes++];
+        *whole = weft_arena_copy(doctor->arena, proposals->items[i].name);
+        if (!whole->bytes)
+            return no_memory(doctor);
+    }
+    return WEFT_OK;
+}
+
 /* Of several ways in which a trace suggests executions the best is taken: what a program marked,
  * before what only looks like work that begins and ends. */
 static enum weft_code look_at_proposals(struct doctor *doctor)
@@ -364,15 +410,18 @@ static enum weft_code look_at_proposals(struct doctor *doctor)
     const bool has_work =
         code == WEFT_OK && !doctor->opts->compared.rule.type && is_work_proposed(doctor, proposals);
     size_t n = 0;
+    if (code == WEFT_OK)
+        code = take_wholes(doctor, proposals);
     for (size_t i = 0; code == WEFT_OK && i < proposals->n && n < TYPES_MAX; i++) {
         const struct weft_execution_proposal *proposal = &proposals->items[i];
         if (!is_wanted(doctor, proposal, &proposals->items[0]) || (has_work && is_lesser(proposal)))
             continue;
         doctor->is_proposed = !doctor->opts->compared.rule.type && is_guess(proposal->begin);
         doctor->is_part = doctor->is_proposed && proposal->is_part;
+        doctor->is_after_sleep = doctor->is_proposed && is_after_sleep(proposal->begin);
         const size_t n_looked = doctor->n;
         code = look_at_proposal(doctor, proposal);
-        if (code == WEFT_E_LIMIT && doctor->n == n_looked)
+        if (is_left_out(doctor, code, n_looked))
             code = leave_out(doctor, proposal);
         n++;
     }
@@ -420,6 +469,66 @@ static int by_cost(const void *a, const void *b)
     return cost_x > cost_y ? -1 : cost_x < cost_y ? 1 : weft_str_compare(x->type, y->type);
 }
 
+/* The means of a group. */
+static void average(const struct weft_work_done *done, const uint32_t *items, size_t n,
+                    double *calls, double *ns)
+{
+    double sum = 0, sum_ns = 0;
+    for (size_t i = 0; i < n; i++) {
+        sum += (double)done[items[i]].calls;
+        sum_ns += (double)done[items[i]].ns;
+    }
+    *calls = n > 0 ? sum / (double)n : 0;
+    *ns = sum > 0 ? sum_ns / sum : 0;
+}
+
+/* Whether what is slow does more: how often it calls what takes longer. */
+static enum weft_code count_work(struct doctor *doctor, struct weft_diagnosis *diagnosis)
+{
+    const struct weft_session *session = doctor->cli->session;
+    struct weft_work *work = &diagnosis->work;
+    struct weft_work_done *done;
+    if (!session || !weft_diagnosis_is_significant(diagnosis))
+        return WEFT_OK;
+    work->function = weft_diagnosis_work_of(diagnosis);
+    if (work->function.n_bytes == 0 || weft_str_equal(work->function, diagnosis->type))
+        return WEFT_OK;
+    const enum weft_code code =
+        weft_work_count(weft_session_trace(session), diagnosis->matrix, work->function,
+                        weft_session_run(session), &done, &doctor->cli->err);
+    if (code != WEFT_OK)
+        return code;
+    const struct weft_compare_table *table = diagnosis->table;
+    average(done, table->items_a, table->n_a, &work->usual_calls, &work->usual_ns);
+    average(done, table->items_b, table->n_b, &work->slow_calls, &work->slow_ns);
+    free(done);
+    return WEFT_OK;
+}
+
+/* Which are told of elsewhere: what happens to a thread that others wait for is told with them, or
+ * does no harm. */
+static void relate(struct doctor *doctor, struct weft_diagnosis *diagnoses)
+{
+    bool is_within[TYPES_MAX] = { 0 };
+    const struct weft_diagnosis *unfelt_by[TYPES_MAX] = { 0 };
+    for (size_t i = 0; i < doctor->n; i++)
+        for (size_t k = 0; k < doctor->n && weft_diagnosis_is_significant(&diagnoses[i]); k++) {
+            if (k == i)
+                continue;
+            is_within[i] |= weft_diagnosis_is_within(&diagnoses[i], &diagnoses[k]);
+            if (!weft_diagnosis_serves(&diagnoses[i], &diagnoses[k]))
+                continue;
+            if (weft_diagnosis_is_felt(&diagnoses[i], &diagnoses[k]))
+                is_within[i] = true;
+            else
+                unfelt_by[i] = &doctor->looked[k].diagnosis;
+        }
+    for (size_t i = 0; i < doctor->n; i++) {
+        diagnoses[i].is_within = is_within[i];
+        diagnoses[i].unfelt_by = is_within[i] ? NULL : unfelt_by[i];
+    }
+}
+
 static enum weft_code show(struct doctor *doctor)
 {
     struct weft_view view;
@@ -430,14 +539,13 @@ static enum weft_code show(struct doctor *doctor)
         diagnoses[i].rhythms = &doctor->rhythms;
         code = weft_rhythms_add(&doctor->rhythms, diagnoses[i].matrix, &doctor->cli->err);
     }
+    for (size_t i = 0; i < doctor->n && code == WEFT_OK; i++)
+        code = count_work(doctor, &diagnoses[i]);
     if (code == WEFT_OK)
         code = weft_cli_view(doctor->cli, &view);
     if (code != WEFT_OK)
         return code;
-    for (size_t i = 0; i < doctor->n; i++)
-        for (size_t k = 0; k < doctor->n && !diagnoses[i].is_within; k++)
-            diagnoses[i].is_within =
-                k != i && weft_diagnosis_is_within(&diagnoses[i], &diagnoses[k]);
+    relate(doctor, diagnoses);
     qsort(diagnoses, doctor->n, sizeof *diagnoses, by_cost);
     weft_render_diagnoses(&view, diagnoses, doctor->n);
     return weft_output_close(view.out, &doctor->cli->err);

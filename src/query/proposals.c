@@ -604,7 +604,12 @@ static enum weft_code propose_call(struct proposing *proposing, uint32_t id)
     const struct weft_str name = name_of(counting, id, &more);
     if (counted->source == CALLS && find_name(counting, TASKS, name, WEFT_STR("")) != WEFT_ID_NONE)
         return WEFT_OK;
-    return propose(proposing, counted, name, weft_rule_text(counting->arena, "call", name),
+    struct weft_str pattern = name;
+    if (name.n_bytes == SHOWN_BYTES) /* the rest was not kept */
+        pattern = put(counting->arena, "%.*s*", (int)name.n_bytes, name.bytes);
+    if (!pattern.bytes)
+        return no_memory(proposing->counting->err);
+    return propose(proposing, counted, name, weft_rule_text(counting->arena, "call", pattern),
                    WEFT_STR(""), WEFT_STR(""));
 }
 

@@ -330,23 +330,62 @@ static void put_none_inside(struct weft_output *out, const struct weft_diagnosis
     put_others(out, diagnosis, most);
 }
 
-/* How many are slow for the cause that most have, how much that costs, and what it is. */
-static void put_first(struct weft_output *out, const struct weft_diagnosis *diagnosis,
-                      const struct weft_compare_cause *first)
+/* How many are slow for the cause that most have, and how much that costs. */
+static void put_slow_ones(struct weft_output *out, const struct weft_diagnosis *diagnosis,
+                          const struct weft_compare_cause *first, const char *slow)
 {
     const struct weft_slow_tail *tail = &diagnosis->tail;
-    const bool is_small = weft_cause_is_small(diagnosis, first);
-    weft_output_printf(out, "%s%s of %s of ", is_small ? "A small tail: " : "",
-                       weft_human_count(first->n_items).text,
+    weft_output_printf(out, "%s of %s of ", weft_human_count(first->n_items).text,
                        weft_human_plural(tail->n_fast + tail->n_slow, "execution").text);
     put_type(out, diagnosis);
-    weft_output_printf(out, " are %s (%s instead of %s, which costs ", is_small ? "slower" : "slow",
+    weft_output_printf(out, " are %s (%s instead of %s, which costs ", slow,
                        weft_human_mean(first->duration_ns).text,
                        weft_human_mean(tail->fast_median_ns).text);
     put_share(out, weft_cause_share(diagnosis, first));
-    weft_output_text(out, " of all time) because they are ");
+    weft_output_text(out, " of all time) because they ");
+}
+
+/* And what it is. */
+static void put_first(struct weft_output *out, const struct weft_diagnosis *diagnosis,
+                      const struct weft_compare_cause *first)
+{
+    const bool is_small = weft_cause_is_small(diagnosis, first);
+    const bool is_nothing = diagnosis->unfelt_by || weft_diagnosis_is_minor(diagnosis);
+    weft_output_text(out, is_nothing ? "Nothing significant: " : "");
+    if (is_small)
+        weft_output_text(out, is_nothing ? "a small tail, " : "A small tail: ");
+    put_slow_ones(out, diagnosis, first, is_small ? "slower" : "slow");
+    weft_output_text(out, "are ");
     weft_words_cause(out, diagnosis->matrix, told_node(diagnosis, first));
+    if (diagnosis->unfelt_by) {
+        weft_output_text(out, "; but ");
+        put_type(out, diagnosis->unfelt_by);
+        weft_output_text(out, ", which waits for that thread, is not slow for it");
+    }
     weft_output_text(out, ".");
+}
+
+/* "12" or "1.5" calls. */
+static void put_calls(struct weft_output *out, double calls)
+{
+    weft_output_printf(out, calls < 10 ? "%.2g" : "%.0f", calls);
+}
+
+/* What is slower does more of the same. */
+static void put_more_work(struct weft_output *out, const struct weft_diagnosis *diagnosis,
+                          const struct weft_compare_cause *first)
+{
+    const struct weft_work *work = &diagnosis->work;
+    weft_output_text(out, "Nothing significant: ");
+    put_slow_ones(out, diagnosis, first, "longer");
+    weft_output_text(out, "do more: ");
+    put_calls(out, work->slow_calls);
+    weft_output_text(out, " calls of `");
+    weft_words_name(out, work->function);
+    weft_output_text(out, "` instead of ");
+    put_calls(out, work->usual_calls);
+    weft_output_printf(out, ", %s each instead of %s.", weft_human_mean(work->slow_ns).text,
+                       weft_human_mean(work->usual_ns).text);
 }
 
 static void put_slow(struct weft_output *out, const struct weft_diagnosis *diagnosis)
@@ -360,7 +399,10 @@ static void put_slow(struct weft_output *out, const struct weft_diagnosis *diagn
     } else if (diagnosis->tail.is_alone) {
         weft_alone_put_only(out, diagnosis);
     } else if (n > 0) {
-        put_first(out, diagnosis, list[0]);
+        if (weft_diagnosis_is_more_work(diagnosis))
+            put_more_work(out, diagnosis, list[0]);
+        else
+            put_first(out, diagnosis, list[0]);
         put_further(out, diagnosis, list, least(n, SHOWN_CAUSES));
         put_others(out, diagnosis, NULL);
         put_crowd(out, diagnosis);

@@ -15,6 +15,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* How often executions call the function that takes longer, and how long a call lasts; all 0: it
+ * was not counted. */
+struct weft_work {
+    struct weft_str function;
+    double usual_calls, slow_calls; /* an execution */
+    double usual_ns, slow_ns;       /* a call */
+};
+
 /* What was found of one type of executions. */
 struct weft_diagnosis {
     struct weft_str type;
@@ -25,11 +33,17 @@ struct weft_diagnosis {
     bool is_versus;                         /* the groups were given */
     bool is_proposed;                       /* a function that repeats, nobody asked for it */
     bool is_part;                           /* and most of its calls are parts of others */
+    bool is_after_sleep;                    /* turns of a thread, from the end of its own sleep */
     bool is_within;                         /* weft_diagnosis_is_within another one */
     bool is_without_switches;               /* nothing tells who had a processor */
     uint64_t trace_ns;                      /* that was recorded; of a function that repeats */
     struct weft_crowd crowd;                /* of the trace; all 0 if nothing is known */
     const struct weft_rhythms *rhythms;     /* of the threads of all types told; or NULL */
+    const struct weft_str *wholes; /* functions that repeat, of all types that are proposed */
+    size_t n_wholes;               /* 0: nothing is known of them */
+    const struct weft_diagnosis *unfelt_by; /* who waits for its thread, and is not slow for it; or
+                                             * NULL */
+    struct weft_work work;                  /* what the first cause's function is called for */
     const char *a, *b;                      /* filters of the groups */
     const char *command; /* how the user names these executions: "weft compare run.db --type x" */
 };

@@ -92,12 +92,39 @@ static size_t find_parts(const struct weft_diagnosis *diagnosis, uint32_t item, 
     return n;
 }
 
-/* "10.2 s at 1.20 s on thread `w`, 9.90 s more than usual: blocked: lock in `f`" */
+/* The innermost node that has, with all below it, more than half of what the execution is longer;
+ * `*ns` is how much. More than one leaf may have it: then it is the caller that they have in
+ * common. */
+static uint32_t find_common(const struct weft_diagnosis *diagnosis, uint32_t item, double *ns)
+{
+    const struct weft_ecct_matrix *matrix = diagnosis->matrix;
+    double *more = calloc(matrix->n_nodes + 1, sizeof *more);
+    uint32_t common = 0;
+    *ns = 0;
+    if (!more)
+        return 0;
+    for (size_t i = 0; i < diagnosis->table->n_nodes; i++)
+        more[diagnosis->table->nodes[i].node] = -diagnosis->table->nodes[i].mean_a_ns;
+    for (uint64_t at = matrix->starts[item]; at < matrix->starts[item + 1]; at++)
+        more[matrix->node[at]] += (double)matrix->ns[at];
+    for (size_t node = matrix->n_nodes; node-- > 1;)
+        more[matrix->nodes[node].parent] += more[node];
+    for (uint32_t node = 1; node < matrix->n_nodes; node++) /* below `common`, if it is of it */
+        if (more[node] > more[0] / 2 && matrix->nodes[node].parent == common)
+            common = node;
+    *ns = more[common];
+    free(more);
+    return common;
+}
+
+/* "10.2 s at 1.20 s on thread `w`, 9.90 s more than usual: blocked: lock in `f`", or, of what is
+ * spread over functions, "9.90 s more than usual below `f`, most of it, 1.10 s, ..." */
 static void put_one_alone(struct weft_output *out, const struct weft_diagnosis *diagnosis,
                           const struct alone *alone)
 {
     const struct weft_execution_item *item = &diagnosis->matrix->items[alone->item];
     uint32_t parts[PARTS];
+    double common_ns;
     const bool is_known = find_parts(diagnosis, alone->item, parts) > 0;
     weft_output_printf(out, "%s at %s", weft_human_ns(alone->ns).text,
                        weft_human_at(item->start_ns).text);
@@ -106,8 +133,15 @@ static void put_one_alone(struct weft_output *out, const struct weft_diagnosis *
     weft_output_text(out, "`");
     if (!is_known)
         return;
-    weft_output_printf(out, ", %s more than usual: ",
-                       weft_human_mean(more_ns(diagnosis, alone->item, parts[0])).text);
+    const double part_ns = more_ns(diagnosis, alone->item, parts[0]);
+    const uint32_t common = find_common(diagnosis, alone->item, &common_ns);
+    const bool is_spread = common != 0 && part_ns < common_ns / 2;
+    weft_output_printf(
+        out, ", %s more than usual: ", weft_human_mean(is_spread ? common_ns : part_ns).text);
+    weft_words_cause(out, diagnosis->matrix, is_spread ? common : parts[0]);
+    if (!is_spread)
+        return;
+    weft_output_printf(out, ", of which the most, %s, ", weft_human_mean(part_ns).text);
     weft_words_cause(out, diagnosis->matrix, parts[0]);
 }
 
@@ -148,13 +182,24 @@ static bool is_each_outside(const struct weft_diagnosis *diagnosis, const struct
     return n > 0;
 }
 
+/* Is none of them so slow that somebody notices? */
+static bool is_none_noticed(const struct weft_diagnosis *diagnosis, const struct alone *list,
+                            size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (weft_execution_is_noticed(diagnosis, list[i].ns))
+            return false;
+    return true;
+}
+
 void weft_alone_put_only(struct weft_output *out, const struct weft_diagnosis *diagnosis)
 {
     struct alone list[SHOWN_ALONE];
     const struct weft_slow_tail *tail = &diagnosis->tail;
     const size_t n = list_alone(diagnosis, list);
     const bool is_outside = is_each_outside(diagnosis, list, least(n, SHOWN_ALONE));
-    weft_output_text(out, is_outside ? "Nothing significant: " : "");
+    const bool is_nothing = is_outside || is_none_noticed(diagnosis, list, least(n, SHOWN_ALONE));
+    weft_output_text(out, is_nothing ? "Nothing significant: " : "");
     weft_output_printf(out, "%s of %s of `", weft_human_count(tail->n_slow).text,
                        weft_human_plural(tail->n_fast + tail->n_slow, "execution").text);
     weft_words_name(out, diagnosis->type);

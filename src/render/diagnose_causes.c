@@ -5,6 +5,7 @@
 #include "analysis/compare_names.h"
 #include "render/compare.h"
 #include "render/compare_words.h"
+#include "render/diagnose_idle.h"
 #include "schema/event.h"
 
 #include <ctype.h>
@@ -27,11 +28,21 @@ static const double PART = 0.25;       /* of what is slower, that computing has 
 static const double SMALL_SHARE = 0.2; /* of all time, */
 static const double SMALL_PART = 0.1;  /* of all executions, and */
 static const double SMALL = 5;         /* times the usual duration: less is a small tail */
-static const double TRIFLE = 0.002;    /* of the time that was recorded */
-static const double OFTENER = 1.5;     /* times, that another thread is due, for it to go first */
-static const double FEW = 0.2;         /* of all executions: more are no exception */
-static const double SLICE_NS = 4e6;    /* that a thread has a processor for while others wait */
-static const double PAUSE = 0.5;       /* of the time of fast executions, that is for a timer */
+static const double SMALL_COST = 0.1;  /* of all time, of any number of executions that last */
+static const double SMALL_FAR = 10;    /* times the usual duration at most */
+static const double MUCH = 0.5;        /* of what they last longer, that more calls have to be */
+static const double LONGER_CALL = 2; /* times as long as usual: the call is slow, not its number */
+static const double TRIFLE = 0.002;  /* of the time that was recorded; */
+static const double TRIFLE_SHORT = 0.01; /* of executions that are longer by less than this: */
+static const double SHORT_NS = 10e6;
+static const double NOTICED_NS = 100e6; /* that somebody who waits for it notices */
+static const double NOTICED = 0.05;     /* of the time that was recorded, of single executions */
+static const double OFTENER = 1.5;      /* times, that another thread is due, for it to go first */
+static const double FEW = 0.2;          /* of all executions: more are no exception */
+static const double SLICE_NS = 4e6;     /* that a thread has a processor for while others wait */
+static const double QUEUE_NS = 5 * 4e6; /* that it waits where five of them are ready before it */
+static const double NOTHING_NS = 1e4;   /* less than it takes to wake a thread twice */
+static const double PAUSE = 0.5;        /* of the time of fast executions, that is for a timer */
 
 /* What the executions of a cause last longer than those of A, all together. */
 static double cost_ns(const struct weft_diagnosis *diagnosis,
@@ -209,6 +220,9 @@ static bool is_evident(const struct weft_diagnosis *diagnosis,
         return true;
     if (!diagnosis->is_versus && (!diagnosis->tail.is_found || diagnosis->is_part))
         return false;
+    if (diagnosis->is_proposed &&
+        cause->duration_ns - diagnosis->table->metrics[0].mean_a < SLICE_NS)
+        return false; /* whoever wakes a thread is preempted by it now and then */
     if ((double)cause->n_items >= MOST * (double)diagnosis->table->n_b)
         return cause->p < EVIDENCE_P;
     return row->p_adjusted < EVIDENCE_P && row->interval.low_ns > 0;
@@ -227,16 +241,21 @@ static bool is_foreign(const struct weft_diagnosis *diagnosis,
 }
 
 /* Is it rather another kind of execution than a slow one? Not what a gap parts from the others,
- * unless nobody asked about the function; nor what only happens to it. */
+ * unless nobody asked about the function; nor what only happens to it. What more than half of them
+ * do is how it is, however much longer that lasts, of a function that nobody asked about. */
 static bool is_kind(const struct weft_diagnosis *diagnosis, const struct weft_compare_cause *cause)
 {
-    return (diagnosis->is_proposed || !diagnosis->tail.is_found) &&
-           cause->n_items > MANY * (double)diagnosis->matrix->n_items &&
-           cause->duration_ns < FAR * diagnosis->table->metrics[0].mean_a &&
-           preempter_of(diagnosis->matrix, cause->node) == WEFT_ID_NONE;
+    const double many = MANY * (double)diagnosis->matrix->n_items;
+    if (preempter_of(diagnosis->matrix, cause->node) != WEFT_ID_NONE)
+        return false;
+    if (diagnosis->is_proposed && (double)diagnosis->table->n_b > many)
+        return true;
+    return (diagnosis->is_proposed || !diagnosis->tail.is_found) && cause->n_items > many &&
+           cause->duration_ns < FAR * diagnosis->table->metrics[0].mean_a;
 }
 
 static bool is_own(const struct weft_ecct_matrix *matrix, uint32_t node);
+static bool is_type_itself(const struct weft_diagnosis *diagnosis, uint32_t node);
 static bool is_computing(const struct weft_diagnosis *diagnosis,
                          const struct weft_compare_cause *cause);
 
@@ -252,15 +271,21 @@ static bool is_far_wait(const struct weft_diagnosis *diagnosis,
            weft_cause_share(diagnosis, cause) >= SMALL_SHARE;
 }
 
+/* Does the execution's own thread run, as far as is known? */
+static bool is_own_run(const struct weft_ecct_matrix *matrix, uint32_t node)
+{
+    const struct weft_frame *frame = &matrix->frames[matrix->nodes[node].frame];
+    return is_own(matrix, node) &&
+           (frame->kind == WEFT_FRAME_FUNCTION || weft_frame_is_running(frame));
+}
+
 /* Does the execution's own thread compute where the usual ones compute too? */
 static bool is_computing(const struct weft_diagnosis *diagnosis,
                          const struct weft_compare_cause *cause)
 {
-    const struct weft_ecct_matrix *matrix = diagnosis->matrix;
     const struct weft_compare_node *row = weft_compare_row_of(diagnosis->table, cause->node);
-    const struct weft_frame *frame = &matrix->frames[matrix->nodes[cause->node].frame];
-    return row && row->mean_a_ns > FOREIGN * row->mean_b_ns && is_own(matrix, cause->node) &&
-           (frame->kind == WEFT_FRAME_FUNCTION || weft_frame_is_running(frame));
+    return row && row->mean_a_ns > FOREIGN * row->mean_b_ns &&
+           is_own_run(diagnosis->matrix, cause->node);
 }
 
 /* Is the innermost state one of which a wait for a processor cannot be told apart, where the trace
@@ -283,18 +308,31 @@ static bool is_vague_wait(const struct weft_ecct_matrix *matrix, uint32_t node)
 static bool is_longer_sleep(const struct weft_diagnosis *diagnosis,
                             const struct weft_compare_cause *cause);
 
-/* Of few executions, which cost little: do they compute longer by so little, or for so short a
- * time, where all do most of the time, as threads wait for a processor? */
-static bool is_like_preemption(const struct weft_diagnosis *diagnosis,
-                               const struct weft_compare_cause *cause)
+/* Do all of them do it for a good part of their time, or is it no more than the function that
+ * nobody asked about, and are the slow ones not longer than a thread may wait for a processor? That
+ * is where such waits are met, however many there are: of what computes, the turns of a few other
+ * threads; of a wait for something, whose end may have to wait, one. */
+static bool is_short_where_usual(const struct weft_diagnosis *diagnosis,
+                                 const struct weft_compare_cause *cause)
 {
     const struct weft_compare_node *row = weft_compare_row_of(diagnosis->table, cause->node);
     const double usual_ns = diagnosis->table->metrics[0].mean_a;
+    const double most_ns = is_own_run(diagnosis->matrix, cause->node) ? QUEUE_NS : SLICE_NS;
+    const bool is_itself = diagnosis->is_proposed && is_type_itself(diagnosis, cause->node);
+    return row && (is_itself || row->mean_a_ns > PART * usual_ns) &&
+           cause->duration_ns - usual_ns < most_ns;
+}
+
+/* Of few executions, which cost little: are they longer by so little, or for so short a time? */
+static bool is_like_preemption(const struct weft_diagnosis *diagnosis,
+                               const struct weft_compare_cause *cause)
+{
+    const double usual_ns = diagnosis->table->metrics[0].mean_a;
+    const double most_ns = is_own_run(diagnosis->matrix, cause->node) ? QUEUE_NS : SLICE_NS;
     return weft_cause_share(diagnosis, cause) < SMALL_SHARE &&
            cause->n_items < FEW * (double)diagnosis->matrix->n_items &&
-           (cause->duration_ns < SMALL * usual_ns ||
-            (row && cause->duration_ns - usual_ns < SLICE_NS &&
-             (row->mean_a_ns > MOST * usual_ns || cause->n_items < NOISE_EXECUTIONS)));
+           (cause->duration_ns < SMALL * usual_ns || is_short_where_usual(diagnosis, cause) ||
+            (cause->duration_ns - usual_ns < most_ns && cause->n_items < NOISE_EXECUTIONS));
 }
 
 /* Is it something that usual executions have too, however short, and that lasts longer if a thread
@@ -322,22 +360,40 @@ static bool is_untold(const struct weft_diagnosis *diagnosis,
         return false;
     return is_vague_wait(diagnosis->matrix, cause->node) ||
            (diagnosis->is_part && is_computing(diagnosis, cause)) ||
+           (is_longer_there(diagnosis, cause) && is_short_where_usual(diagnosis, cause)) ||
            (is_like_preemption(diagnosis, cause) &&
             (is_longer_there(diagnosis, cause) || is_longer_sleep(diagnosis, cause)));
 }
 
-/* Is the function, which nobody asked about, there to wait for something to do? It waits for
- * another thread most of the times that it is called, or always for one that sleeps
- * and then not much longer. */
+/* Is the function, which nobody asked about, there to wait for something to do? It does little
+ * else, and those that it waits for have nothing to do either; or it waits for another thread most
+ * of the times that it is called, or always for one that sleeps and then not much longer. */
 static bool is_idle(const struct weft_diagnosis *diagnosis, const struct weft_compare_cause *cause)
 {
     const struct weft_compare_node *row = weft_compare_row_of(diagnosis->table, cause->node);
     const double usual_ns = diagnosis->table->metrics[0].mean_a;
     if (!diagnosis->is_proposed || awaited(diagnosis->matrix, cause->node) == WEFT_ID_NONE)
         return false;
+    if (weft_diagnosis_is_idle_at(diagnosis, cause->node) &&
+        weft_diagnosis_is_there_to_wait(diagnosis))
+        return true;
     return cause->n_items > MANY * (double)diagnosis->matrix->n_items ||
            (is_state(diagnosis->matrix, cause->node, WEFT_STR("blocked: timer")) && row &&
             row->mean_a_ns > MOST * usual_ns && cause->duration_ns < FAR * usual_ns);
+}
+
+/* Does the thread look now and then whether there is something to do, of itself or in a rhythm, and
+ * finds nothing as usual? That is no measure of how long it takes if there is. */
+static bool is_polling(const struct weft_diagnosis *diagnosis,
+                       const struct weft_compare_cause *cause)
+{
+    const struct weft_ecct_matrix *matrix = diagnosis->matrix;
+    const bool is_by_itself =
+        diagnosis->is_after_sleep ||
+        (diagnosis->rhythms &&
+         weft_rhythms_period_ns(diagnosis->rhythms, matrix->items[cause->example].thread) > 0);
+    return diagnosis->is_proposed && is_by_itself &&
+           diagnosis->table->metrics[0].mean_a <= NOTHING_NS && is_own_run(matrix, cause->node);
 }
 
 /* A processor that is not told of as taken away, as under a hypervisor, looks like computing: of
@@ -366,9 +422,58 @@ double weft_cause_share(const struct weft_diagnosis *diagnosis,
 bool weft_cause_is_small(const struct weft_diagnosis *diagnosis,
                          const struct weft_compare_cause *cause)
 {
-    return weft_cause_share(diagnosis, cause) < SMALL_SHARE &&
-           cause->n_items < SMALL_PART * (double)diagnosis->matrix->n_items &&
-           cause->duration_ns < SMALL * diagnosis->table->metrics[0].mean_a;
+    const double share = weft_cause_share(diagnosis, cause);
+    const double usual_ns = diagnosis->table->metrics[0].mean_a;
+    if (share < SMALL_COST && cause->duration_ns < SMALL_FAR * usual_ns)
+        return true;
+    return share < SMALL_SHARE && cause->duration_ns < SMALL * usual_ns &&
+           (diagnosis->is_proposed ||
+            cause->n_items < SMALL_PART * (double)diagnosis->matrix->n_items);
+}
+
+/* Is there more to tell of than small tails? */
+static bool has_large(const struct weft_diagnosis *diagnosis)
+{
+    for (size_t i = 0; i < diagnosis->table->n_causes; i++) {
+        const struct weft_compare_cause *cause = &diagnosis->table->causes[i];
+        if (weft_cause_place_of(diagnosis, cause) == WEFT_CAUSE_INSIDE &&
+            !weft_cause_is_small(diagnosis, cause))
+            return true;
+    }
+    return false;
+}
+
+bool weft_diagnosis_is_minor(const struct weft_diagnosis *diagnosis)
+{
+    return diagnosis->is_proposed && !diagnosis->is_versus && diagnosis->table &&
+           !has_large(diagnosis);
+}
+
+bool weft_diagnosis_is_more_work(const struct weft_diagnosis *diagnosis)
+{
+    const struct weft_work *work = &diagnosis->work;
+    const struct weft_compare_cause *first;
+    if (!(work->usual_calls > 0) || !diagnosis->table ||
+        weft_causes_list(diagnosis, WEFT_CAUSE_INSIDE, &first, 1) == 0)
+        return false;
+    const double more_ns = (work->slow_calls - work->usual_calls) * work->usual_ns;
+    return more_ns >= MUCH * first->difference_ns && work->slow_ns < LONGER_CALL * work->usual_ns;
+}
+
+struct weft_str weft_diagnosis_work_of(const struct weft_diagnosis *diagnosis)
+{
+    const struct weft_compare_cause *list[2];
+    struct weft_frame_path path;
+    size_t places[WEFT_NAMED_FUNCTIONS];
+    if (!diagnosis->is_proposed || diagnosis->is_versus || !diagnosis->table ||
+        weft_causes_list(diagnosis, WEFT_CAUSE_INSIDE, list, 2) != 1 ||
+        !is_computing(diagnosis, list[0]))
+        return WEFT_STR("");
+    weft_frame_path_of(diagnosis->matrix, list[0]->node, &path);
+    const struct weft_path_part part = weft_path_part_at(&path, 0);
+    if (weft_path_functions(&path, &part, places) == 0)
+        return WEFT_STR("");
+    return path.frames[places[0]]->name;
 }
 
 enum weft_cause_place weft_cause_place_of(const struct weft_diagnosis *diagnosis,
@@ -386,7 +491,8 @@ enum weft_cause_place weft_cause_place_of(const struct weft_diagnosis *diagnosis
         return WEFT_CAUSE_ALONE;
     if (!diagnosis->is_versus && is_rest(diagnosis, cause))
         return WEFT_CAUSE_SPREAD;
-    if (!diagnosis->is_versus && (is_kind(diagnosis, cause) || is_idle(diagnosis, cause)))
+    if (!diagnosis->is_versus &&
+        (is_kind(diagnosis, cause) || is_idle(diagnosis, cause) || is_polling(diagnosis, cause)))
         return WEFT_CAUSE_SPREAD;
     if (weft_node_is_outside(diagnosis->matrix, cause->node))
         return WEFT_CAUSE_OUTSIDE;
@@ -491,10 +597,33 @@ bool weft_diagnosis_is_pause(const struct weft_diagnosis *diagnosis)
     return true;
 }
 
+/* By how much the slow executions that have a cause in the program are longer, the most of each. */
+static double longer_ns(const struct weft_diagnosis *diagnosis)
+{
+    const double usual_ns = diagnosis->table->metrics[0].mean_a;
+    double most_ns = 0;
+    for (size_t i = 0; i < diagnosis->table->n_causes; i++) {
+        const struct weft_compare_cause *cause = &diagnosis->table->causes[i];
+        if (weft_cause_place_of(diagnosis, cause) == WEFT_CAUSE_INSIDE)
+            most_ns = fmax(most_ns, cause->duration_ns - usual_ns);
+    }
+    return most_ns;
+}
+
 bool weft_diagnosis_is_trifle(const struct weft_diagnosis *diagnosis)
 {
-    return diagnosis->is_proposed && diagnosis->table &&
-           weft_diagnosis_cost_ns(diagnosis) < TRIFLE * (double)diagnosis->trace_ns;
+    if (!diagnosis->is_proposed || !diagnosis->table || diagnosis->table->n_metrics == 0)
+        return false;
+    const double all_ns = (double)diagnosis->trace_ns, ns = longer_ns(diagnosis);
+    const double share = ns < SHORT_NS ? TRIFLE_SHORT : TRIFLE;
+    return ns < NOTICED_NS && weft_diagnosis_cost_ns(diagnosis) < share * all_ns;
+}
+
+bool weft_execution_is_noticed(const struct weft_diagnosis *diagnosis, uint64_t ns)
+{
+    const double longer = (double)ns - diagnosis->tail.fast_median_ns;
+    return !diagnosis->is_proposed || longer >= NOTICED_NS ||
+           longer >= NOTICED * (double)diagnosis->trace_ns;
 }
 
 /* What the innermost thread of a cause does: names of its functions and state, as one number; 0
@@ -547,6 +676,8 @@ bool weft_diagnosis_is_significant(const struct weft_diagnosis *diagnosis)
     if (diagnosis->is_versus)
         return weft_diagnosis_has_evidence(diagnosis);
     return !weft_diagnosis_is_pause(diagnosis) && !weft_diagnosis_is_trifle(diagnosis) &&
+           !weft_diagnosis_is_minor(diagnosis) && !diagnosis->unfelt_by &&
+           !weft_diagnosis_is_more_work(diagnosis) &&
            weft_causes_list(diagnosis, WEFT_CAUSE_INSIDE, &first, 1) > 0;
 }
 

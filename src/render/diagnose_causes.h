@@ -31,8 +31,10 @@ enum weft_cause_place weft_cause_place_of(const struct weft_diagnosis *diagnosis
 double weft_cause_share(const struct weft_diagnosis *diagnosis,
                         const struct weft_compare_cause *cause);
 
-/* Is it worth a sentence, but not much more? It costs less than 20 % of all time, and fewer than
- * 10 % of the executions have it and last less than 5 times as long as the usual ones. */
+/* Is it worth a sentence, but not much more? It costs less than 20 % of all time, and those
+ * that have it last less than 5 times as long as the usual ones and are, of what somebody asked
+ * about, fewer than 10 %; or less than 10 % of all time, and they last less than 10 times as long.
+ */
 bool weft_cause_is_small(const struct weft_diagnosis *diagnosis,
                          const struct weft_compare_cause *cause);
 
@@ -53,8 +55,23 @@ bool weft_diagnosis_has_evidence(const struct weft_diagnosis *diagnosis);
 bool weft_diagnosis_is_pause(const struct weft_diagnosis *diagnosis);
 double weft_diagnosis_timer_share(const struct weft_diagnosis *diagnosis);
 
+/* A function that nobody asked about, all of whose causes are small. */
+bool weft_diagnosis_is_minor(const struct weft_diagnosis *diagnosis);
+
+/* Do slow executions no more than call a function more often, which lasts as long as usual each
+ * time? Of weft_diagnosis.work, which has to be set; false without it. */
+bool weft_diagnosis_is_more_work(const struct weft_diagnosis *diagnosis);
+
+/* The function whose calls tell that: of the only cause within the program, if it computes where
+ * usual executions do. Of the matrix; empty if there is none. */
+struct weft_str weft_diagnosis_work_of(const struct weft_diagnosis *diagnosis);
+
 /* A function that nobody asked about, whose slow calls together cost next to nothing of the time
- * that was recorded. */
+ * that was recorded, and none of which lasts so long that somebody notices. */
 bool weft_diagnosis_is_trifle(const struct weft_diagnosis *diagnosis);
+
+/* Is a single execution that lasts `ns` worth telling of? Of a function that nobody asked about, if
+ * it is 100 ms longer than usual, or a twentieth of the time that was recorded. */
+bool weft_execution_is_noticed(const struct weft_diagnosis *diagnosis, uint64_t ns);
 
 #endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+#include "query/work.h"
+
+#include "model/scan.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+/* An execution, in order of thread and begin. */
+struct place {
+    uint64_t tid, start_ns, end_ns;
+    size_t item;
+};
+
+struct sums {
+    _Atomic uint64_t calls, ns; /* threads may share a number, one after the other */
+};
+
+struct work_job {
+    struct place *places;
+    size_t n_places;
+    bool *is_wanted; /* by function */
+    struct sums *sums;
+};
+
+static enum weft_code no_memory(struct weft_err *err)
+{
+    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory to count calls");
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    if (x->tid != y->tid)
+        return x->tid < y->tid ? -1 : 1;
+    if (x->start_ns != y->start_ns)
+        return x->start_ns < y->start_ns ? -1 : 1;
+    return x->item < y->item ? -1 : x->item > y->item;
+}
+
+/* The last execution of the thread that begins at `start_ns` or before; NULL: none does. */
+static const struct place *place_of(const struct work_job *job, uint64_t tid, uint64_t start_ns)
+{
+    size_t from = 0, to = job->n_places;
+    while (from < to) {
+        const size_t middle = from + (to - from) / 2;
+        const struct place *place = &job->places[middle];
+        if (place->tid < tid || (place->tid == tid && place->start_ns <= start_ns))
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from > 0 && job->places[from - 1].tid == tid ? &job->places[from - 1] : NULL;
+}
+
+static void count_call(const struct work_job *job, uint64_t tid, uint64_t start_ns, uint64_t end_ns)
+{
+    const struct place *place = place_of(job, tid, start_ns);
+    if (!place || end_ns > place->end_ns)
+        return;
+    (void)atomic_fetch_add_explicit(&job->sums[place->item].calls, 1, memory_order_relaxed);
+    (void)atomic_fetch_add_explicit(&job->sums[place->item].ns, end_ns - start_ns,
+                                    memory_order_relaxed);
+}
+
+static enum weft_code count_thread(void *context, struct weft_scan *scan, unsigned worker,
+                                   struct weft_err *err)
+{
+    const struct work_job *job = context;
+    const uint64_t tid = weft_trace_thread(scan->trace, scan->thread_id)->info.tid;
+    const struct weft_calls *calls = NULL;
+    enum weft_code code = WEFT_OK;
+    (void)worker;
+    while (code == WEFT_OK && (code = weft_scan_next(scan, &calls, err)) == WEFT_OK && calls)
+        for (size_t i = 0; i < calls->n_rows; i++)
+            if (job->is_wanted[calls->function_id[i]])
+                count_call(job, tid, calls->start_ns[i], calls->end_ns[i]);
+    return code;
+}
+
+static bool job_init(struct work_job *job, const struct weft_trace *trace,
+                     const struct weft_ecct_matrix *matrix, struct weft_str function)
+{
+    const uint32_t n_functions = weft_trace_n_functions(trace);
+    *job = (struct work_job){ .places = calloc(matrix->n_items + 1, sizeof *job->places),
+                              .n_places = matrix->n_items,
+                              .is_wanted = calloc((size_t)n_functions + 1, sizeof(bool)),
+                              .sums = calloc(matrix->n_items + 1, sizeof *job->sums) };
+    if (!job->places || !job->is_wanted || !job->sums)
+        return false;
+    for (uint32_t f = 0; f < n_functions; f++)
+        job->is_wanted[f] = weft_str_equal(weft_trace_function(trace, f)->name, function);
+    for (size_t i = 0; i < matrix->n_items; i++) {
+        const struct weft_execution_item *item = &matrix->items[i];
+        job->places[i] = (struct place){ item->tid, item->start_ns, item->end_ns, i };
+    }
+    qsort(job->places, job->n_places, sizeof *job->places, by_place);
+    return true;
+}
+
+static void job_fini(struct work_job *job)
+{
+    free(job->places);
+    free(job->is_wanted);
+    free(job->sums);
+}
+
+enum weft_code weft_work_count(const struct weft_trace *trace,
+                               const struct weft_ecct_matrix *matrix, struct weft_str function,
+                               const struct weft_run *run, struct weft_work_done **done,
+                               struct weft_err *err)
+{
+    struct work_job job;
+    struct weft_work_done *counted = calloc(matrix->n_items + 1, sizeof *counted);
+    enum weft_code code =
+        job_init(&job, trace, matrix, function) && counted ? WEFT_OK : no_memory(err);
+    if (code == WEFT_OK)
+        code = weft_scan_threads(trace, NULL, 0, NULL, run, count_thread, &job, err);
+    for (size_t i = 0; code == WEFT_OK && i < matrix->n_items; i++) {
+        counted[i].calls = atomic_load_explicit(&job.sums[i].calls, memory_order_relaxed);
+        counted[i].ns = atomic_load_explicit(&job.sums[i].ns, memory_order_relaxed);
+    }
+    job_fini(&job);
+    if (code != WEFT_OK) {
+        free(counted);
+        counted = NULL;
+    }
+    *done = counted;
+    return code;
+}

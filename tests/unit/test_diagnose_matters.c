@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a diagnosis tells of as slow, and what does not matter: waits of who has nothing to do,
+ * threads that nobody waits for in vain, small tails, what a busy machine makes. Of matrices and
+ * tables made by hand.
+ */
+#include "base/arena.h"
+#include "render/diagnose_causes.h"
+#include "render/diagnose_idle.h"
+#include "tap.h"
+
+#include <string.h>
+
+enum { MOST = 64, VALUES = 512 };
+
+#define US 1e3
+#define MS 1e6
+
+/* Everything that a diagnosis borrows. */
+struct scene {
+    struct weft_frame frames[MOST];
+    struct weft_ecct_node nodes[MOST];
+    struct weft_execution_item items[MOST];
+    uint64_t starts[MOST + 1], ns[VALUES];
+    uint32_t node[VALUES];
+    struct weft_compare_node rows[MOST];
+    struct weft_compare_cause causes[MOST];
+    struct weft_compare_metric duration;
+    struct weft_ecct_matrix matrix;
+    struct weft_compare_table table;
+    struct weft_diagnosis diagnosis;
+};
+
+static void begin(struct scene *scene, const char *type)
+{
+    memset(scene, 0, sizeof *scene);
+    scene->nodes[0].parent = WEFT_ID_NONE;
+    scene->matrix = (struct weft_ecct_matrix){ .frames = scene->frames,
+                                               .nodes = scene->nodes,
+                                               .n_nodes = 1,
+                                               .items = scene->items,
+                                               .starts = scene->starts,
+                                               .node = scene->node,
+                                               .ns = scene->ns };
+    scene->table = (struct weft_compare_table){
+        .nodes = scene->rows, .causes = scene->causes, .metrics = &scene->duration, .n_metrics = 1
+    };
+    scene->diagnosis = (struct weft_diagnosis){ .type = weft_str_of(type),
+                                                .matrix = &scene->matrix,
+                                                .table = &scene->table,
+                                                .is_proposed = true,
+                                                .trace_ns = UINT64_C(10000000000) };
+}
+
+static uint32_t child(struct scene *scene, uint32_t parent, uint8_t kind, const char *text)
+{
+    const struct weft_str name = weft_str_of(text);
+    for (uint32_t i = 1; i < scene->matrix.n_nodes; i++)
+        if (scene->nodes[i].parent == parent && scene->frames[i].kind == kind &&
+            weft_str_equal(scene->frames[i].name, name))
+            return i;
+    const uint32_t node = (uint32_t)scene->matrix.n_nodes++;
+    scene->frames[node] = (struct weft_frame){ .name = name, .kind = kind };
+    scene->nodes[node] = (struct weft_ecct_node){ .parent = parent, .frame = node };
+    scene->matrix.n_frames = scene->matrix.n_nodes;
+    return node;
+}
+
+/* A path of frames, NULL at its end: a function, or "-lock", ":state", "@thread". */
+static uint32_t path(struct scene *scene, const char *const *names)
+{
+    uint32_t node = 0;
+    for (; *names; names++) {
+        const char first = **names;
+        const uint8_t kind = first == '-'   ? WEFT_FRAME_LOCK
+                             : first == ':' ? WEFT_FRAME_STATE
+                             : first == '@' ? WEFT_FRAME_THREAD
+                                            : WEFT_FRAME_FUNCTION;
+        node = child(scene, node, kind, *names + (kind != WEFT_FRAME_FUNCTION));
+    }
+    return node;
+}
+
+#define PATH(scene, ...) path(scene, (const char *const[]){ __VA_ARGS__, NULL })
+
+/* An execution on a thread, all of whose time is at two nodes. */
+static void add_item(struct scene *scene, const char *thread, uint32_t node, uint64_t ns,
+                     uint32_t other, uint64_t other_ns)
+{
+    const size_t i = scene->matrix.n_items++;
+    const uint64_t at = scene->starts[i];
+    scene->items[i] =
+        (struct weft_execution_item){ .thread = weft_str_of(thread), .end_ns = ns + other_ns };
+    scene->node[at] = node;
+    scene->ns[at] = ns;
+    scene->node[at + 1] = other;
+    scene->ns[at + 1] = other_ns;
+    scene->starts[i + 1] = at + 2;
+}
+
+/* How long usual executions are at a node. */
+static void set_usual(struct scene *scene, uint32_t node, double usual_ns, double slow_ns)
+{
+    struct weft_compare_node *row = &scene->rows[scene->table.n_nodes++];
+    *row = (struct weft_compare_node){ .node = node,
+                                       .n_a = usual_ns > 0 ? 1000 : 0,
+                                       .n_b = 20,
+                                       .mean_a_ns = usual_ns,
+                                       .mean_b_ns = slow_ns,
+                                       .difference_ns = slow_ns - usual_ns,
+                                       .interval = { .low_ns = 1, .high_ns = 2 * slow_ns },
+                                       .is_sure = true };
+    scene->duration.mean_a += usual_ns;
+}
+
+/* Of `n` executions of `n_all`: `n_b` are slow. */
+static struct weft_compare_cause *set_cause(struct scene *scene, uint32_t node, uint32_t n,
+                                            size_t n_all, double duration_ns)
+{
+    const double usual_ns = scene->duration.mean_a;
+    scene->causes[0] = (struct weft_compare_cause){ .node = node,
+                                                    .n_items = n,
+                                                    .duration_ns = duration_ns,
+                                                    .difference_ns = duration_ns - usual_ns,
+                                                    .p = 0.001 };
+    scene->table.n_causes = 1;
+    scene->table.n_a = n_all - n;
+    scene->table.n_b = n;
+    scene->matrix.n_items = n_all;
+    scene->diagnosis.tail = (struct weft_slow_tail){ .is_found = true,
+                                                     .is_worthy = true,
+                                                     .n_fast = n_all - n,
+                                                     .n_slow = n,
+                                                     .fast_median_ns = usual_ns,
+                                                     .slow_median_ns = duration_ns };
+    scene->diagnosis.all_ns = (double)(n_all - n) * usual_ns + n * duration_ns;
+    return &scene->causes[0];
+}
+
+static enum weft_cause_place place_of(const struct scene *scene)
+{
+    return weft_cause_place_of(&scene->diagnosis, &scene->causes[0]);
+}
+
+static const struct weft_str wholes[] = { { "take", 4 }, { "serve", 5 }, { "ask_slowly", 10 } };
+
+static void know_wholes(struct scene *scene)
+{
+    scene->diagnosis.wholes = wholes;
+    scene->diagnosis.n_wholes = sizeof wholes / sizeof *wholes;
+}
+
+/* ---- idle ------------------------------------------------------------------------------------ */
+
+static void test_idle_place(void)
+{
+    struct scene s;
+    begin(&s, "take");
+    know_wholes(&s);
+    const uint32_t idle = PATH(&s, "loop", "take", "pthread_cond_wait", "-cv", "@boss", "main",
+                               "nanosleep", ":blocked: timer");
+    const uint32_t at_work = PATH(&s, "loop", "take", "pthread_cond_wait", "-cv", "@boss", "main",
+                                  "ask_slowly", "nanosleep", ":blocked: timer");
+    const uint32_t running =
+        PATH(&s, "loop", "take", "pthread_cond_wait", "-cv", "@boss", "main", ":running");
+    const uint32_t locked =
+        PATH(&s, "loop", "take", "-m", "@boss", "main", "nanosleep", ":blocked: timer");
+    const uint32_t mutex = PATH(&s, "loop", "take", "pthread_mutex_lock", "-m", "@boss", "main",
+                                "nanosleep", ":blocked: timer");
+    const uint32_t own = PATH(&s, "loop", "take", "nanosleep", ":blocked: timer");
+    tap_ok(weft_diagnosis_is_idle_at(&s.diagnosis, idle),
+           "who waits for a thread that sleeps between its work is idle");
+    tap_ok(!weft_diagnosis_is_idle_at(&s.diagnosis, at_work), "not while it sleeps within that");
+    tap_ok(!weft_diagnosis_is_idle_at(&s.diagnosis, running), "nor while it runs");
+    tap_ok(!weft_diagnosis_is_idle_at(&s.diagnosis, locked) &&
+               !weft_diagnosis_is_idle_at(&s.diagnosis, mutex),
+           "nor who waits for a lock");
+    tap_ok(!weft_diagnosis_is_idle_at(&s.diagnosis, own), "nor who sleeps itself");
+    s.diagnosis.n_wholes = 0;
+    tap_ok(!weft_diagnosis_is_idle_at(&s.diagnosis, idle), "without functions nothing is known");
+}
+
+static void test_idle_cause(void)
+{
+    struct scene s;
+    begin(&s, "take");
+    know_wholes(&s);
+    const uint32_t idle = PATH(&s, "loop", "take", "pthread_cond_wait", "-cv", "@boss", "main",
+                               "nanosleep", ":blocked: timer");
+    set_usual(&s, PATH(&s, "loop", "take", ":running"), US, US);
+    set_usual(&s, idle, 0, 10 * MS);
+    (void)set_cause(&s, idle, 300, 900, 10 * MS);
+    tap_ok(place_of(&s) == WEFT_CAUSE_SPREAD, "waiting for work makes no function slow");
+    tap_ok(!weft_diagnosis_is_significant(&s.diagnosis), "and is nothing significant");
+    s.diagnosis.is_proposed = false;
+    tap_ok(place_of(&s) == WEFT_CAUSE_INSIDE, "unless somebody asks about it");
+    s.diagnosis.is_proposed = true;
+    s.rows[0].mean_a_ns = s.duration.mean_a = 400 * US;
+    (void)set_cause(&s, idle, 300, 900, 10 * MS);
+    tap_ok(place_of(&s) == WEFT_CAUSE_INSIDE, "nor if it works, too, as usual");
+}
+
+/* ---- who waits for it ------------------------------------------------------------------------ */
+
+/* Clients half of whose time the server works, or is idle, or has taken their processor. */
+static void clients(struct scene *s, const char *how)
+{
+    uint32_t wait;
+    begin(s, "ask");
+    know_wholes(s);
+    if (strcmp(how, "idle") == 0)
+        wait = PATH(s, "ask", "recv", "@server-1", "loop", "recv", ":blocked: network");
+    else if (strcmp(how, "preempted") == 0)
+        wait = PATH(s, "ask", ":preempted", "@server-1", "loop", "serve", ":running");
+    else
+        wait = PATH(s, "ask", "recv", "@server-1", "loop", "serve", ":running");
+    const uint32_t own = PATH(s, "ask", ":running");
+    for (size_t i = 0; i < 20; i++)
+        add_item(s, "client", own, 100, wait, 100);
+}
+
+static void test_unfelt(void)
+{
+    struct scene server, client;
+    begin(&server, "serve");
+    add_item(&server, "server-2", PATH(&server, "serve", ":running"), 50, 0, 0);
+    clients(&client, "works");
+    tap_ok(weft_diagnosis_serves(&server.diagnosis, &client.diagnosis),
+           "clients wait for a server at work");
+    tap_ok(!weft_diagnosis_is_felt(&server.diagnosis, &client.diagnosis),
+           "and are not slow for it");
+    server.diagnosis.unfelt_by = &client.diagnosis;
+    set_usual(&server, 1, US, MS);
+    (void)set_cause(&server, 1, 20, 900, 50 * MS);
+    tap_ok(!weft_diagnosis_is_significant(&server.diagnosis),
+           "then what the server is slow for matters to nobody");
+    server.diagnosis.unfelt_by = NULL;
+    tap_ok(weft_diagnosis_is_significant(&server.diagnosis), "it does if nobody is known");
+    clients(&client, "idle");
+    tap_ok(!weft_diagnosis_serves(&server.diagnosis, &client.diagnosis),
+           "not clients of a server that has nothing to do");
+    clients(&client, "preempted");
+    tap_ok(!weft_diagnosis_serves(&server.diagnosis, &client.diagnosis),
+           "nor those that it takes the processor from");
+    clients(&client, "works");
+    for (size_t i = 0; i < client.matrix.n_items; i++)
+        client.items[i].thread = WEFT_STR("server-9");
+    tap_ok(!weft_diagnosis_serves(&server.diagnosis, &client.diagnosis),
+           "nor threads of the same name");
+}
+
+static void test_felt(void)
+{
+    struct scene server, client;
+    begin(&server, "serve");
+    add_item(&server, "server-2", PATH(&server, "serve", ":running"), 50, 0, 0);
+    clients(&client, "works");
+    const uint32_t wait =
+        PATH(&client, "ask", "recv", "@server-1", "loop", "serve", "nanosleep", ":blocked: timer");
+    set_usual(&client, PATH(&client, "ask", ":running"), 100 * US, 100 * US);
+    set_usual(&client, wait, 0, 50 * MS);
+    (void)set_cause(&client, wait, 20, 60, 50 * MS);
+    tap_ok(weft_diagnosis_is_significant(&client.diagnosis) &&
+               weft_diagnosis_is_felt(&server.diagnosis, &client.diagnosis),
+           "clients that are slow for the server feel it");
+}
+
+/* ---- what matters ---------------------------------------------------------------------------- */
+
+static void test_small(void)
+{
+    struct scene s;
+    begin(&s, "serve");
+    const uint32_t slow = PATH(&s, "serve", "fsync", ":blocked: block device");
+    set_usual(&s, PATH(&s, "serve", ":running"), MS, MS);
+    set_usual(&s, slow, 0, 8 * MS);
+    const struct weft_compare_cause *cause = set_cause(&s, slow, 11, 1000, 9 * MS);
+    tap_ok(weft_cause_is_small(&s.diagnosis, cause) && weft_cause_share(&s.diagnosis, cause) < 0.1,
+           "8 %% of all time, 9 times as long: a small tail");
+    tap_ok(weft_diagnosis_is_minor(&s.diagnosis) && !weft_diagnosis_is_significant(&s.diagnosis),
+           "of a function that nobody asked about that is nothing significant");
+    s.diagnosis.is_proposed = false;
+    tap_ok(weft_diagnosis_is_significant(&s.diagnosis), "of what somebody asked about it is");
+    s.diagnosis.is_proposed = true;
+    cause = set_cause(&s, slow, 11, 1000, 11 * MS);
+    tap_ok(!weft_cause_is_small(&s.diagnosis, cause), "11 times as long is not small");
+    cause = set_cause(&s, slow, 40, 1000, 9 * MS);
+    tap_ok(!weft_cause_is_small(&s.diagnosis, cause), "nor is a quarter of all time");
+}
+
+static void test_trifle(void)
+{
+    struct scene s;
+    begin(&s, "serve");
+    const uint32_t slow = PATH(&s, "serve", "fsync", ":blocked: block device");
+    set_usual(&s, PATH(&s, "serve", ":running"), US, US);
+    set_usual(&s, slow, 0, 2 * MS);
+    (void)set_cause(&s, slow, 40, 1000, 2 * MS);
+    tap_ok(weft_diagnosis_is_trifle(&s.diagnosis), "80 ms of 10 s, 2 ms each: a trifle");
+    (void)set_cause(&s, slow, 4, 1000, 19 * MS);
+    tap_ok(!weft_diagnosis_is_trifle(&s.diagnosis), "76 ms of 10 s, 19 ms each: not");
+    s.diagnosis.trace_ns *= 1000;
+    tap_ok(weft_diagnosis_is_trifle(&s.diagnosis), "but of hours");
+    (void)set_cause(&s, slow, 4, 1000, 150 * MS);
+    tap_ok(!weft_diagnosis_is_trifle(&s.diagnosis), "150 ms each are noticed, then, too");
+    tap_ok(!weft_execution_is_noticed(&s.diagnosis, (uint64_t)(50 * MS)) &&
+               weft_execution_is_noticed(&s.diagnosis, (uint64_t)(150 * MS)),
+           "as is a single one, and not one of 50 ms");
+    s.diagnosis.trace_ns = UINT64_C(500000000);
+    tap_ok(weft_execution_is_noticed(&s.diagnosis, (uint64_t)(50 * MS)),
+           "unless it is a tenth of what was recorded");
+}
+
+static void test_kind(void)
+{
+    struct scene s;
+    begin(&s, "send");
+    const uint32_t slow = PATH(&s, "send", "wake", ":running");
+    set_usual(&s, PATH(&s, "send", ":running"), US, US);
+    set_usual(&s, slow, 0, 50 * US);
+    (void)set_cause(&s, slow, 500, 900, 500 * US);
+    tap_ok(place_of(&s) == WEFT_CAUSE_SPREAD, "what more than half do is not slow");
+    (void)set_cause(&s, slow, 300, 900, 500 * US);
+    tap_ok(place_of(&s) == WEFT_CAUSE_INSIDE, "a third is");
+}
+
+static void test_preempted(void)
+{
+    struct scene s;
+    begin(&s, "serve");
+    const uint32_t taken = PATH(&s, "serve", ":preempted", "@client", "ask", ":running");
+    set_usual(&s, PATH(&s, "serve", ":running"), MS, MS);
+    set_usual(&s, taken, 0, 2 * MS);
+    (void)set_cause(&s, taken, 300, 900, 3 * MS);
+    tap_ok(place_of(&s) == WEFT_CAUSE_CHANCE, "a turn of the scheduler is how threads share");
+    (void)set_cause(&s, taken, 300, 900, 8 * MS);
+    tap_ok(place_of(&s) == WEFT_CAUSE_INSIDE, "longer is a cause");
+}
+
+static void test_without_kernel(void)
+{
+    struct scene s;
+    begin(&s, "route");
+    s.diagnosis.is_without_switches = true;
+    const uint32_t most = PATH(&s, "route", "forward");
+    const uint32_t part = PATH(&s, "route", "look_up");
+    set_usual(&s, PATH(&s, "route", ":running"), 10 * US, 10 * US);
+    set_usual(&s, most, 120 * US, 7 * MS);
+    set_usual(&s, part, 20 * US, 7 * MS);
+    (void)set_cause(&s, most, 16, 1000, 7 * MS);
+    tap_ok(place_of(&s) == WEFT_CAUSE_UNTOLD,
+           "7 ms more where all are most of the time may be waits for a processor");
+    (void)set_cause(&s, most, 16, 1000, 30 * MS);
+    tap_ok(place_of(&s) == WEFT_CAUSE_INSIDE, "30 ms more are not");
+    (void)set_cause(&s, part, 60, 1000, 7 * MS);
+    tap_ok(place_of(&s) == WEFT_CAUSE_INSIDE, "nor many where they seldom are");
+    s.diagnosis.is_without_switches = false;
+    (void)set_cause(&s, most, 16, 1000, 7 * MS);
+    tap_ok(place_of(&s) == WEFT_CAUSE_INSIDE, "with a kernel it is known who had the processor");
+}
+
+static void test_polling(void)
+{
+    struct scene s;
+    begin(&s, "ticker after nanosleep");
+    const uint32_t work = PATH(&s, "tick", "expire", ":running");
+    set_usual(&s, PATH(&s, "tick", ":running"), 2 * US, 2 * US);
+    set_usual(&s, work, 0, 40 * MS);
+    s.items[0].thread = WEFT_STR("ticker");
+    (void)set_cause(&s, work, 30, 400, 40 * MS);
+    tap_ok(place_of(&s) == WEFT_CAUSE_INSIDE, "what somebody may have asked for is slow");
+    s.diagnosis.is_after_sleep = true;
+    tap_ok(place_of(&s) == WEFT_CAUSE_SPREAD, "who wakes by itself finds something to do at times");
+    s.rows[0].mean_a_ns = s.duration.mean_a = 50 * US;
+    tap_ok(place_of(&s) == WEFT_CAUSE_INSIDE, "not if there is as usual");
+}
+
+static void test_more_work(void)
+{
+    struct scene s;
+    begin(&s, "process");
+    s.diagnosis.trace_ns = UINT64_C(1000000000);
+    const uint32_t decode = PATH(&s, "process", "decode");
+    set_usual(&s, decode, 35 * US, 1400 * US);
+    s.rows[0].mean_a_ns = 80 * US; /* more than a twentieth of what slow ones have */
+    (void)set_cause(&s, decode, 70, 1000, 1400 * US);
+    tap_ok(weft_str_equal(weft_diagnosis_work_of(&s.diagnosis), WEFT_STR("decode")),
+           "the calls of the function that computes longer are counted");
+    s.diagnosis.work = (struct weft_work){ .function = WEFT_STR("decode"),
+                                           .usual_calls = 1,
+                                           .slow_calls = 39,
+                                           .usual_ns = 35 * US,
+                                           .slow_ns = 36 * US };
+    tap_ok(weft_diagnosis_is_more_work(&s.diagnosis) &&
+               !weft_diagnosis_is_significant(&s.diagnosis),
+           "more calls, each as long: a bigger task is not slow");
+    s.diagnosis.work.slow_calls = 1;
+    s.diagnosis.work.slow_ns = 1400 * US;
+    tap_ok(!weft_diagnosis_is_more_work(&s.diagnosis) &&
+               weft_diagnosis_is_significant(&s.diagnosis),
+           "one call that is longer is");
+    s.diagnosis.work.slow_calls = 10;
+    s.diagnosis.work.slow_ns = 140 * US;
+    tap_ok(!weft_diagnosis_is_more_work(&s.diagnosis), "so are more calls that are longer, too");
+}
+
+int main(void)
+{
+    test_idle_place();
+    test_idle_cause();
+    test_unfelt();
+    test_felt();
+    test_small();
+    test_trifle();
+    test_kind();
+    test_preempted();
+    test_without_kernel();
+    test_polling();
+    test_more_work();
+    return tap_done();
+}
