@@ -152,6 +152,13 @@ static enum weft_code compare(struct asked *asked)
     return code == WEFT_OK ? show(asked) : code;
 }
 
+static int refuse_gate(struct weft_cli *cli)
+{
+    char text[sizeof cli->err.text + 16];
+    (void)snprintf(text, sizeof text, "--gate: %s", cli->err.text);
+    return weft_cli_usage(cli, text);
+}
+
 static int run(struct weft_cli *cli, int argc, char **argv)
 {
     struct options opts = { .limit = WEFT_LIMIT_DEFAULT };
@@ -162,12 +169,13 @@ static int run(struct weft_cli *cli, int argc, char **argv)
     if (!opts.a && !opts.b)
         return weft_cli_usage(cli, "expected --a FILTER, --b FILTER or both: of all executions "
                                    "against all there is nothing to tell");
-    struct asked asked = { .cli = cli, .opts = &opts, .arena = weft_arena_new(0) };
+    struct asked asked = { .cli = cli, .opts = &opts };
+    if (opts.gate && weft_gate_parse(opts.gate, &asked.gate, &cli->err) != WEFT_OK)
+        return refuse_gate(cli); /* 1 would say that B is worse */
+    asked.arena = weft_arena_new(0);
     enum weft_code code =
         asked.arena ? WEFT_OK
                     : weft_fail(&cli->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory to compare");
-    if (code == WEFT_OK && opts.gate)
-        code = weft_gate_parse(opts.gate, &asked.gate, &cli->err);
     if (code == WEFT_OK)
         code = compare(&asked);
     const bool is_worse = code == WEFT_OK && asked.gate_result.is_worse;

@@ -150,6 +150,16 @@ static const char *command_of_rule(struct doctor *doctor, const struct weft_rule
     return weft_cli_compared_command(doctor->cli, "compare", rule, rules, doctor->arena);
 }
 
+/* Types that there is no room for are told, not left out without a word. */
+static void tell_more_types(struct doctor *doctor, size_t n_more)
+{
+    if (n_more == 0 || doctor->cli->common.quiet)
+        return;
+    weft_cli_quiet_line(doctor->cli);
+    fprintf(stderr, "weft: %s more than %d types of executions %s not looked at: --type NAME\n",
+            weft_human_count(n_more).text, TYPES_MAX, n_more == 1 ? "is" : "are");
+}
+
 /* ---- a database ------------------------------------------------------------------------------ */
 
 static enum weft_code look_in_database(struct doctor *doctor, struct weft_str type)
@@ -176,10 +186,14 @@ static enum weft_code look_at_database(struct doctor *doctor)
     if (code == WEFT_OK)
         code = weft_database_types(database, doctor->arena, &types, &n_types, &cli->err);
     weft_database_close(database);
+    if (code == WEFT_OK && n_types == 0) /* the same words as those of compare */
+        return look_in_database(doctor, WEFT_STR(""));
     for (size_t i = 0; code == WEFT_OK && i < n_types && i < TYPES_MAX; i++) {
         const struct weft_str type = weft_arena_copy(doctor->arena, types[i].name);
         code = type.bytes ? look_in_database(doctor, type) : no_memory(doctor);
     }
+    if (code == WEFT_OK)
+        tell_more_types(doctor, n_types > TYPES_MAX ? n_types - TYPES_MAX : 0);
     return code;
 }
 
@@ -207,16 +221,23 @@ static enum weft_code look_at_types(struct doctor *doctor,
 {
     struct weft_rule_options rule = doctor->opts->compared.rule;
     enum weft_code code = WEFT_OK;
-    for (uint32_t i = 0; code == WEFT_OK && i < executions->n_types && doctor->n < TYPES_MAX; i++) {
+    size_t n_more = 0;
+    for (uint32_t i = 0; code == WEFT_OK && i < executions->n_types; i++) {
         const struct weft_str type = executions->types[i].name;
         if (executions->types[i].count == 0)
             continue;
+        if (doctor->n == TYPES_MAX) {
+            n_more++;
+            continue;
+        }
         rule.type = weft_arena_copy(doctor->arena, type).bytes;
         code = look_at_type(doctor, executions, type, &rule);
     }
     if (code == WEFT_OK && doctor->n == 0)
         code = weft_fail(&doctor->cli->err, WEFT_E_ARG, WEFT_NO_OFFSET,
                          "the trace has no execution by these rules");
+    if (code == WEFT_OK)
+        tell_more_types(doctor, n_more);
     return code;
 }
 

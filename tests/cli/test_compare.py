@@ -185,7 +185,8 @@ def test_gates(database, report):
     ok(few.returncode == 0 and "not decided" in few.stdout and "at least 3" in few.stdout,
        "it does not decide on one run of each")
     bad = weft("compare", database, "--a", "all", "--gate", "duration 5%")
-    ok(bad.returncode == 1 and "'duration p99 +5%'" in bad.stderr, "a bad gate shows a good one")
+    ok(bad.returncode == 2 and "--gate: expected a metric" in bad.stderr
+       and "'duration p99 +5%'" in bad.stderr, "a bad gate is no worse B, and shows a good one")
     for limit, want in (("duration mean +5", "+200us"), ("duration mean +5kB", "+200us"),
                         ("page_faults mean +5us", "+3")):
         unit = weft("compare", database, "--a", "all", "--gate", limit)

@@ -421,6 +421,18 @@ ok(done.returncode == 0 and query(first, "PRAGMA user_version") == [(2,)] and
    sorted(query(first, "SELECT executions FROM sources")) == [(5,), (20,)],
    "who adds to it brings it up", done.stderr)
 
+# A database without executions, and one of more types than are looked at.
+done = weft("executions", TRACE, "--begin", "call:none", "--db", WORK / "none.db")
+done = weft("diagnose", WORK / "none.db")
+ok(done.returncode == 1 and "none.db: the database has no executions yet" in done.stderr,
+   "diagnose of a database without executions says so", done.stdout + done.stderr)
+(WORK / "many").write_text("".join(f"execution t{i} is call:batch\n" for i in range(18)))
+weft("executions", TRACE, "--rules", WORK / "many", "--db", WORK / "many.db")
+for command in (["diagnose", WORK / "many.db"], ["diagnose", TRACE, "--rules", WORK / "many"]):
+    done = weft(*command)
+    ok(done.returncode == 0 and "2 more than 16 types of executions are not looked at" in done.stderr,
+       "types that are not looked at are told", done.stdout + done.stderr)
+
 # Names that changed between two versions.
 (WORK / "names").write_text("# OLD -> NEW\nstep -> stride\n")
 done = weft("compare", DB, "--a", "tag=old", "--b", "tag=new", "--map", WORK / "names", "--json")
