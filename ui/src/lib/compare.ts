@@ -354,7 +354,6 @@ function readChart(executions: Executions, text: string): string {
   return executions.metrics.some(metric => metric.name === name) ? name : '';
 }
 
-/** Keys and values; what is as at first is ''. */
 /** What an address says of groups, charts, and what is selected. */
 export const PLACE_KEYS = [
   ...[
@@ -373,6 +372,7 @@ export const PLACE_KEYS = [
   'clist',
 ];
 
+/** Keys and values; what is as at first is ''. */
 export function writeView(executions: Executions, view: View): [string, string][] {
   const list = (charts: Iterable<string>): string =>
     [...charts].map(chart => writeChart(executions, chart)).join(',');
