@@ -355,22 +355,8 @@ function readChart(executions: Executions, text: string): string {
 }
 
 /** What an address says of groups, charts, and what is selected. */
-export const PLACE_KEYS = [
-  ...[
-    'A',
-    'B',
-    'charts',
-    'clin',
-    'ccount',
-    'cstat',
-    'cwidth',
-    'cnode',
-    'cfocus',
-    'ctick',
-    'ccause',
-  ],
-  'clist',
-];
+export const PLACE_KEYS =
+  'A B charts clin ccount cstat cwidth cnode cfocus ctick ccause clist'.split(' ');
 
 /** Keys and values; what is as at first is ''. */
 export function writeView(executions: Executions, view: View): [string, string][] {
