@@ -257,7 +257,9 @@ export class Compare {
   /** What the address said of groups and charts, as long as the executions are not there. */
   wantedPlace(): [string, string][] {
     const { wanted } = this;
-    return wanted ? compare.PLACE_KEYS.map(key => [key, wanted(key)]) : [];
+    if (!wanted) return [];
+    const said = compare.PLACE_KEYS.map((key): [string, string] => [key, wanted(key)]);
+    return said.filter(([, value]) => value !== '');
   }
 
   private readPlace(executions: Executions, get: (name: string) => string, isFirst: boolean): void {

@@ -259,6 +259,10 @@ async function groups(ok, browser, server) {
   await context.close();
   const again = await open(browser, server.address, fragment);
   ok(String(await counts(again.page)) === `${a},${b}`, 'a link shows the same groups');
+  const bare = await open(browser, server.address, `#v=1&s=6${SUBJECT}`);
+  const steps = await bare.page.evaluate(() => history.length);
+  ok(steps === 2, 'groups that come by themselves are no step for "back"', String(steps));
+  await bare.context.close();
   trouble.push(...again.trouble);
   await again.context.close();
   ok(trouble.length === 0, 'Compare: no console error', trouble.join('; '));

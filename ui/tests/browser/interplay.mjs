@@ -465,6 +465,8 @@ async function labels(ok, page) {
 export async function testInterplay(ok, browser) {
   const server = await serveBrowser();
   const { page, context, trouble } = await open(browser, server.address);
+  const steps = await page.evaluate(() => history.length);
+  ok(steps === 2, 'threads that come by themselves are no step for "back"', String(steps));
   await hits(ok, page, 300);
   await overview(ok, page);
   await workers(ok, page);
