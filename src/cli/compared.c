@@ -145,6 +145,9 @@ enum weft_code weft_cli_compared_empty(struct weft_cli *cli,
     const struct weft_ecct_matrix *matrix = weft_comparison_matrix(comparison);
     uint64_t shortest = UINT64_MAX, longest = 0;
     char tags[200];
+    if (matrix->n_items == 0)
+        return weft_fail(&cli->err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                         "there is no execution to choose from: all are damaged");
     list_tags(matrix, tags, sizeof tags);
     for (size_t i = 0; i < matrix->n_items; i++) {
         const uint64_t ns = matrix->items[i].end_ns - matrix->items[i].start_ns;
@@ -156,8 +159,7 @@ enum weft_code weft_cli_compared_empty(struct weft_cli *cli,
                      "longest %s%s",
                      is_a ? "A" : "B", filter && *filter ? filter : "all",
                      weft_human_plural(matrix->n_items, "execution").text,
-                     weft_human_ns(matrix->n_items ? shortest : 0).text,
-                     weft_human_ns(longest).text, tags);
+                     weft_human_ns(shortest).text, weft_human_ns(longest).text, tags);
 }
 
 const char *weft_cli_compared_command(struct weft_cli *cli, const char *verb,

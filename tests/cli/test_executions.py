@@ -388,6 +388,10 @@ done = weft("compare", damaged, "--a", "duration>0", "--b", "tag=new")
 ok(done.returncode == 0 and "left out: 5 executions, damaged" in done.stderr
    and "A: 5 executions, duration>0" in done.stdout, "a damaged block is left out, no other",
    done.stdout + done.stderr)
+query(damaged, "UPDATE blocks SET bytes = x'00'")
+done = weft("compare", damaged, "--a", "duration>0", "--b", "tag=new")
+ok(done.returncode == 1 and "no execution to choose from: all are damaged" in done.stderr,
+   "where all are damaged that is told", done.stderr)
 damaged.write_bytes(whole[:len(whole) // 2])
 done = weft("compare", damaged, "--a", "tag=old", "--b", "tag=new")
 ok(done.returncode == 1 and "damaged.db" in done.stderr and ".recover" in done.stderr,
