@@ -510,6 +510,30 @@ enum weft_cause_place weft_cause_place_of(const struct weft_diagnosis *diagnosis
     return is_evident(diagnosis, cause) ? WEFT_CAUSE_INSIDE : WEFT_CAUSE_CHANCE;
 }
 
+const char *weft_diagnosis_ordinary(const struct weft_diagnosis *diagnosis)
+{
+    static const char *const why[] = { "they wait for something to do",
+                                       "the others find nothing to do",
+                                       "more than half of them do that" };
+    uint64_t n[3] = { 0 };
+    for (size_t i = 0; i < diagnosis->table->n_causes; i++) {
+        const struct weft_compare_cause *cause = &diagnosis->table->causes[i];
+        if (!diagnosis->is_proposed || weft_cause_place_of(diagnosis, cause) != WEFT_CAUSE_SPREAD ||
+            cause->node == WEFT_ID_NONE)
+            continue;
+        if (is_idle(diagnosis, cause))
+            n[0] += cause->n_items;
+        else if (is_polling(diagnosis, cause))
+            n[1] += cause->n_items;
+        else if (is_kind(diagnosis, cause))
+            n[2] += cause->n_items;
+    }
+    for (size_t k = 0; k < 3; k++)
+        if (2 * n[k] > diagnosis->table->n_b)
+            return why[k];
+    return NULL;
+}
+
 size_t weft_causes_list(const struct weft_diagnosis *diagnosis, enum weft_cause_place place,
                         const struct weft_compare_cause **list, size_t n_most)
 {
