@@ -226,7 +226,7 @@ bool weft_alone_put_noticed(struct weft_output *out, const struct weft_diagnosis
         out, "` (%s usually) %s slow for %s: ", weft_human_mean(tail->fast_median_ns).text,
         n == 1 ? "is" : "are", n == 1 ? "a reason of its own" : "reasons of their own");
     put_each_alone(out, diagnosis, list, n);
-    weft_output_text(out, " Of the others: ");
+    weft_output_text(out, " ");
     return true;
 }
 

@@ -40,6 +40,7 @@ static const double NOTICED = 0.05;     /* of the time that was recorded, of sin
 static const double OFTENER = 1.5;      /* times, that another thread is due, for it to go first */
 static const double FEW = 0.2;          /* of all executions: more are no exception */
 static const double SLICE_NS = 4e6;     /* that a thread has a processor for while others wait */
+static const double MOST_TIME = 0.5;    /* of all time, that waits for a processor are not of few */
 static const double QUEUE_NS = 5 * 4e6; /* that it waits where five of them are ready before it */
 static const double NOTHING_NS = 1e4;   /* less than it takes to wake a thread twice */
 static const double PAUSE = 0.5;        /* of the time of fast executions, that is for a timer */
@@ -319,8 +320,9 @@ static bool is_short_where_usual(const struct weft_diagnosis *diagnosis,
     const double usual_ns = diagnosis->table->metrics[0].mean_a;
     const double most_ns = is_own_run(diagnosis->matrix, cause->node) ? QUEUE_NS : SLICE_NS;
     const bool is_itself = diagnosis->is_proposed && is_type_itself(diagnosis, cause->node);
-    return row && (is_itself || row->mean_a_ns > PART * usual_ns) &&
-           cause->duration_ns - usual_ns < most_ns;
+    const bool is_common =
+        row && row->mean_a_ns > PART * usual_ns && weft_cause_share(diagnosis, cause) < MOST_TIME;
+    return row && (is_itself || is_common) && cause->duration_ns - usual_ns < most_ns;
 }
 
 /* Of few executions, which cost little: are they longer by so little, or for so short a time? */
