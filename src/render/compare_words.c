@@ -292,19 +292,39 @@ static void put_functions(struct weft_output *out, const struct weft_frame_path 
                           const struct weft_path_part *part)
 {
     size_t places[WEFT_NAMED_FUNCTIONS];
+    bool is_first = true;
     const size_t n = n_told(path, part, places, weft_path_functions(path, part, places));
     for (size_t i = n; i-- > 0;) {
-        weft_output_text(out, i + 1 == n ? " in `" : " > ");
-        put_function(out, path->frames[places[i]]->name);
+        const struct weft_str name = path->frames[places[i]]->name;
+        if (i > 0 && weft_str_equal(name, path->frames[places[i - 1]]->name))
+            continue; /* a call, and the stack that was seen of it */
+        weft_output_text(out, is_first ? " in `" : " > ");
+        is_first = false;
+        put_function(out, name);
     }
     weft_output_text(out, n > 0 ? "`" : "");
+}
+
+/* "blocked: in read", of which the function told last is `read`: that says it. */
+static bool is_of_last_call(const struct weft_frame_path *path, const struct weft_path_part *part)
+{
+    const struct weft_str start = WEFT_STR("blocked: in ");
+    size_t places[WEFT_NAMED_FUNCTIONS];
+    struct weft_str state = path->frames[part->state]->name;
+    if (!weft_frame_begins_with(path->frames[part->state], start.bytes) ||
+        weft_path_functions(path, part, places) == 0)
+        return false;
+    state = (struct weft_str){ state.bytes + start.n_bytes, state.n_bytes - start.n_bytes };
+    return weft_str_equal(state, path->frames[places[0]]->name);
 }
 
 /* What a thread does for itself: "blocked: timer in `f`". */
 static void put_last(struct weft_output *out, const struct weft_frame_path *path,
                      const struct weft_path_part *part)
 {
-    if (part->state < part->to)
+    if (part->state < part->to && is_of_last_call(path, part))
+        weft_output_text(out, "blocked");
+    else if (part->state < part->to)
         weft_words_name(out, path->frames[part->state]->name);
     else
         weft_output_text(out, part->from == 0 ? "longer" : "which is");

@@ -304,12 +304,33 @@ static void put_crowd(struct weft_output *out, const struct weft_diagnosis *diag
     weft_output_text(out, ".");
 }
 
+/* They last longer for a reason that makes nothing slow. */
+static void put_ordinary(struct weft_output *out, const struct weft_diagnosis *diagnosis,
+                         const char *why)
+{
+    const struct weft_slow_tail *tail = &diagnosis->tail;
+    weft_output_printf(out, "Nothing significant: %s of %s of ",
+                       weft_human_count(tail->n_slow).text,
+                       weft_human_plural(tail->n_fast + tail->n_slow, "execution").text);
+    put_type(out, diagnosis);
+    weft_output_printf(out, " last %s instead of %s, and %s.",
+                       weft_human_mean(tail->slow_median_ns).text,
+                       weft_human_mean(tail->fast_median_ns).text, why);
+    put_crowd(out, diagnosis);
+    put_others(out, diagnosis, NULL);
+}
+
 /* The slow ones are slow for nothing that is wrong in the program. */
 static void put_none_inside(struct weft_output *out, const struct weft_diagnosis *diagnosis)
 {
     const struct weft_compare_cause *list[SHOWN_CAUSES];
     const struct weft_slow_tail *tail = &diagnosis->tail;
     const struct other *most = find_most(diagnosis);
+    const char *why = weft_diagnosis_ordinary(diagnosis);
+    if (why && !most) {
+        put_ordinary(out, diagnosis, why);
+        return;
+    }
     weft_output_text(out, "Nothing significant in ");
     put_type(out, diagnosis);
     weft_output_printf(
@@ -388,16 +409,13 @@ static void put_more_work(struct weft_output *out, const struct weft_diagnosis *
                        weft_human_mean(work->usual_ns).text);
 }
 
-static void put_slow(struct weft_output *out, const struct weft_diagnosis *diagnosis)
+/* What several slow executions have in common, or that there is nothing. */
+static void put_common(struct weft_output *out, const struct weft_diagnosis *diagnosis)
 {
     const struct weft_compare_cause *list[SHOWN_CAUSES];
     const size_t n = weft_causes_list(diagnosis, WEFT_CAUSE_INSIDE, list, SHOWN_CAUSES);
-    if (weft_diagnosis_is_pause(diagnosis)) {
-        put_pause(out, diagnosis);
-    } else if (n > 0 && weft_diagnosis_is_trifle(diagnosis)) {
+    if (n > 0 && weft_diagnosis_is_trifle(diagnosis)) {
         put_trifle(out, diagnosis);
-    } else if (diagnosis->tail.is_alone) {
-        weft_alone_put_only(out, diagnosis);
     } else if (n > 0) {
         if (weft_diagnosis_is_more_work(diagnosis))
             put_more_work(out, diagnosis, list[0]);
@@ -406,15 +424,32 @@ static void put_slow(struct weft_output *out, const struct weft_diagnosis *diagn
         put_further(out, diagnosis, list, least(n, SHOWN_CAUSES));
         put_others(out, diagnosis, NULL);
         put_crowd(out, diagnosis);
-        weft_alone_put_too(out, diagnosis);
     } else if (diagnosis->tail.is_found) {
         put_none_inside(out, diagnosis);
-        weft_alone_put_too(out, diagnosis);
     } else {
         put_healthy(out, diagnosis);
         put_crowd(out, diagnosis);
         put_others(out, diagnosis, NULL);
     }
+}
+
+static void put_slow(struct weft_output *out, const struct weft_diagnosis *diagnosis)
+{
+    const struct weft_compare_cause *first;
+    if (weft_diagnosis_is_pause(diagnosis)) {
+        put_pause(out, diagnosis);
+        return;
+    }
+    if (diagnosis->tail.is_alone) {
+        weft_alone_put_only(out, diagnosis);
+        return;
+    }
+    const bool has_told =
+        !weft_diagnosis_is_significant(diagnosis) && weft_alone_put_noticed(out, diagnosis);
+    put_common(out, diagnosis);
+    const bool has_causes = weft_causes_list(diagnosis, WEFT_CAUSE_INSIDE, &first, 1) > 0;
+    if (!has_told && (has_causes ? !weft_diagnosis_is_trifle(diagnosis) : diagnosis->tail.is_found))
+        weft_alone_put_too(out, diagnosis);
 }
 
 static struct weft_comparison_view comparison_of(const struct weft_diagnosis *diagnosis)

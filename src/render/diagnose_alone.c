@@ -118,7 +118,8 @@ static uint32_t find_common(const struct weft_diagnosis *diagnosis, uint32_t ite
 }
 
 /* "10.2 s at 1.20 s on thread `w`, 9.90 s more than usual: blocked: lock in `f`", or, of what is
- * spread over functions, "9.90 s more than usual below `f`, most of it, 1.10 s, ..." */
+ * spread over functions, "9.90 s more than usual: longer in `f`; the largest part of that, 1.10 s:
+ * ..." */
 static void put_one_alone(struct weft_output *out, const struct weft_diagnosis *diagnosis,
                           const struct alone *alone)
 {
@@ -141,7 +142,7 @@ static void put_one_alone(struct weft_output *out, const struct weft_diagnosis *
     weft_words_cause(out, diagnosis->matrix, is_spread ? common : parts[0]);
     if (!is_spread)
         return;
-    weft_output_printf(out, ", of which the most, %s, ", weft_human_mean(part_ns).text);
+    weft_output_printf(out, "; the largest part of that, %s: ", weft_human_mean(part_ns).text);
     weft_words_cause(out, diagnosis->matrix, parts[0]);
 }
 
@@ -208,6 +209,25 @@ void weft_alone_put_only(struct weft_output *out, const struct weft_diagnosis *d
                        weft_human_ns(tail->fast_max_ns).text,
                        is_outside ? " because another program had the processor" : "");
     put_each_alone(out, diagnosis, list, n);
+}
+
+bool weft_alone_put_noticed(struct weft_output *out, const struct weft_diagnosis *diagnosis)
+{
+    struct alone list[SHOWN_ALONE];
+    const struct weft_slow_tail *tail = &diagnosis->tail;
+    const size_t n = list_alone(diagnosis, list);
+    if (!diagnosis->is_proposed || is_none_noticed(diagnosis, list, least(n, 1)) ||
+        is_outside(diagnosis, list[0].item))
+        return false;
+    weft_output_printf(out, "%s of %s of `", weft_human_count(n).text,
+                       weft_human_plural(tail->n_fast + tail->n_slow, "execution").text);
+    weft_words_name(out, diagnosis->type);
+    weft_output_printf(
+        out, "` (%s usually) %s slow for %s: ", weft_human_mean(tail->fast_median_ns).text,
+        n == 1 ? "is" : "are", n == 1 ? "a reason of its own" : "reasons of their own");
+    put_each_alone(out, diagnosis, list, n);
+    weft_output_text(out, " ");
+    return true;
 }
 
 void weft_alone_put_too(struct weft_output *out, const struct weft_diagnosis *diagnosis)

@@ -11,6 +11,11 @@
  * longer than usual. */
 void weft_alone_put_only(struct weft_output *out, const struct weft_diagnosis *diagnosis);
 
+/* Where nothing else is significant: the same, before that is said, of those among the slow ones
+ * whose reason nothing else shares, if one lasts so long that somebody notices. Did it tell of
+ * them? */
+bool weft_alone_put_noticed(struct weft_output *out, const struct weft_diagnosis *diagnosis);
+
 /* Those among the slow ones whose reason nothing else shares; nothing if there are none. */
 void weft_alone_put_too(struct weft_output *out, const struct weft_diagnosis *diagnosis);
 

@@ -40,6 +40,7 @@ static const double NOTICED = 0.05;     /* of the time that was recorded, of sin
 static const double OFTENER = 1.5;      /* times, that another thread is due, for it to go first */
 static const double FEW = 0.2;          /* of all executions: more are no exception */
 static const double SLICE_NS = 4e6;     /* that a thread has a processor for while others wait */
+static const double MOST_TIME = 0.5;    /* of all time, that waits for a processor are not of few */
 static const double QUEUE_NS = 5 * 4e6; /* that it waits where five of them are ready before it */
 static const double NOTHING_NS = 1e4;   /* less than it takes to wake a thread twice */
 static const double PAUSE = 0.5;        /* of the time of fast executions, that is for a timer */
@@ -319,8 +320,9 @@ static bool is_short_where_usual(const struct weft_diagnosis *diagnosis,
     const double usual_ns = diagnosis->table->metrics[0].mean_a;
     const double most_ns = is_own_run(diagnosis->matrix, cause->node) ? QUEUE_NS : SLICE_NS;
     const bool is_itself = diagnosis->is_proposed && is_type_itself(diagnosis, cause->node);
-    return row && (is_itself || row->mean_a_ns > PART * usual_ns) &&
-           cause->duration_ns - usual_ns < most_ns;
+    const bool is_common =
+        row && row->mean_a_ns > PART * usual_ns && weft_cause_share(diagnosis, cause) < MOST_TIME;
+    return row && (is_itself || is_common) && cause->duration_ns - usual_ns < most_ns;
 }
 
 /* Of few executions, which cost little: are they longer by so little, or for so short a time? */
@@ -508,6 +510,30 @@ enum weft_cause_place weft_cause_place_of(const struct weft_diagnosis *diagnosis
         !is_far_wait(diagnosis, cause))
         return WEFT_CAUSE_SPREAD;
     return is_evident(diagnosis, cause) ? WEFT_CAUSE_INSIDE : WEFT_CAUSE_CHANCE;
+}
+
+const char *weft_diagnosis_ordinary(const struct weft_diagnosis *diagnosis)
+{
+    static const char *const why[] = { "they wait for something to do",
+                                       "the others find nothing to do",
+                                       "more than half of them do that" };
+    uint64_t n[3] = { 0 };
+    for (size_t i = 0; i < diagnosis->table->n_causes; i++) {
+        const struct weft_compare_cause *cause = &diagnosis->table->causes[i];
+        if (!diagnosis->is_proposed || weft_cause_place_of(diagnosis, cause) != WEFT_CAUSE_SPREAD ||
+            cause->node == WEFT_ID_NONE)
+            continue;
+        if (is_idle(diagnosis, cause))
+            n[0] += cause->n_items;
+        else if (is_polling(diagnosis, cause))
+            n[1] += cause->n_items;
+        else if (is_kind(diagnosis, cause))
+            n[2] += cause->n_items;
+    }
+    for (size_t k = 0; k < 3; k++)
+        if (2 * n[k] > diagnosis->table->n_b)
+            return why[k];
+    return NULL;
 }
 
 size_t weft_causes_list(const struct weft_diagnosis *diagnosis, enum weft_cause_place place,

@@ -38,6 +38,11 @@ double weft_cause_share(const struct weft_diagnosis *diagnosis,
 bool weft_cause_is_small(const struct weft_diagnosis *diagnosis,
                          const struct weft_compare_cause *cause);
 
+/* Why most of the slow executions of a function that nobody asked about are not slow at all, in
+ * words
+ * ("they wait for something to do"); NULL: nothing says so. */
+const char *weft_diagnosis_ordinary(const struct weft_diagnosis *diagnosis);
+
 /* Those of a place, the most expensive first, at most `n_most`; the number of all. */
 size_t weft_causes_list(const struct weft_diagnosis *diagnosis, enum weft_cause_place place,
                         const struct weft_compare_cause **list, size_t n_most);
