@@ -17,6 +17,14 @@ import { AppContext, usePart } from './use';
 
 const PAUSE_MS = 120;
 
+/** What each screen says of what its steps change; two screens may use the same key. */
+function stepsOf(app: App): (string | undefined)[] {
+  return app.screens.flatMap(({ steps = [], write }) => {
+    const own = new Map(write?.(app) ?? []);
+    return steps.map(key => own.get(key));
+  });
+}
+
 /** What was not known before, or is no longer, is no step: nobody took one. */
 function isOther(before: string | undefined, now: string | undefined): boolean {
   return before !== undefined && now !== undefined && before !== now;
@@ -28,6 +36,7 @@ function bindAddress(app: App): () => void {
   let changedAt = 0;
   let written = location.hash;
   let place = placeOf(app); // what `written` came to: steps are told by it, not by what it asked for
+  let steps = stepsOf(app);
   const write = (): void => {
     const rest = changedAt + PAUSE_MS - performance.now();
     timer = rest > 0 ? window.setTimeout(write, rest) : 0;
@@ -35,14 +44,13 @@ function bindAddress(app: App): () => void {
     const next = writeFragment(placeOf(app));
     if (next === written) return;
     const before = place;
-    place = placeOf(app);
+    const stepsBefore = steps;
+    [place, steps] = [placeOf(app), stepsOf(app)];
     const isStep =
       place.crumbs.length !== before.crumbs.length ||
       place.screen !== before.screen ||
       place.isFiltered !== before.isFiltered ||
-      app.screens.some(({ steps }) =>
-        steps?.some(key => isOther(before.parts[key], place.parts[key])),
-      );
+      steps.some((now, i) => isOther(stepsBefore[i], now));
     written = next;
     if (isStep) history.pushState(null, '', next);
     else history.replaceState(null, '', next);
@@ -52,7 +60,7 @@ function bindAddress(app: App): () => void {
     written = location.hash;
     const asked = readFragment(written) ?? readFragment('#v=1');
     if (asked) applyPlace(app, asked);
-    place = placeOf(app);
+    [place, steps] = [placeOf(app), stepsOf(app)];
   };
   const changed = (): void => {
     changedAt = performance.now();
