@@ -444,11 +444,13 @@ static void put_slow(struct weft_output *out, const struct weft_diagnosis *diagn
         weft_alone_put_only(out, diagnosis);
         return;
     }
-    const bool has_told =
-        !weft_diagnosis_is_significant(diagnosis) && weft_alone_put_noticed(out, diagnosis);
-    put_common(out, diagnosis);
     const bool has_causes = weft_causes_list(diagnosis, WEFT_CAUSE_INSIDE, &first, 1) > 0;
-    if (!has_told && (has_causes ? !weft_diagnosis_is_trifle(diagnosis) : diagnosis->tail.is_found))
+    const bool is_parted =
+        has_causes ? !weft_diagnosis_is_trifle(diagnosis) : diagnosis->tail.is_found;
+    const bool has_told = is_parted && !weft_diagnosis_is_significant(diagnosis) &&
+                          weft_alone_put_noticed(out, diagnosis);
+    put_common(out, diagnosis);
+    if (is_parted && !has_told)
         weft_alone_put_too(out, diagnosis);
 }
 

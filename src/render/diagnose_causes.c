@@ -469,7 +469,7 @@ struct weft_str weft_diagnosis_work_of(const struct weft_diagnosis *diagnosis)
     size_t places[WEFT_NAMED_FUNCTIONS];
     if (!diagnosis->is_proposed || diagnosis->is_versus || !diagnosis->table ||
         weft_causes_list(diagnosis, WEFT_CAUSE_INSIDE, list, 2) != 1 ||
-        !is_computing(diagnosis, list[0]))
+        !is_own_run(diagnosis->matrix, list[0]->node))
         return WEFT_STR("");
     weft_frame_path_of(diagnosis->matrix, list[0]->node, &path);
     const struct weft_path_part part = weft_path_part_at(&path, 0);

@@ -67,8 +67,8 @@ bool weft_diagnosis_is_minor(const struct weft_diagnosis *diagnosis);
  * time? Of weft_diagnosis.work, which has to be set; false without it. */
 bool weft_diagnosis_is_more_work(const struct weft_diagnosis *diagnosis);
 
-/* The function whose calls tell that: of the only cause within the program, if it computes where
- * usual executions do. Of the matrix; empty if there is none. */
+/* The function whose calls tell that: of the only cause within the program, if that is the
+ * execution's own thread that runs. Of the matrix; empty if there is none. */
 struct weft_str weft_diagnosis_work_of(const struct weft_diagnosis *diagnosis);
 
 /* A function that nobody asked about, whose slow calls together cost next to nothing of the time

@@ -382,7 +382,6 @@ static void test_more_work(void)
     s.diagnosis.trace_ns = UINT64_C(1000000000);
     const uint32_t decode = PATH(&s, "process", "decode");
     set_usual(&s, decode, 35 * US, 1400 * US);
-    s.rows[0].mean_a_ns = 80 * US; /* more than a twentieth of what slow ones have */
     (void)set_cause(&s, decode, 70, 1000, 1400 * US);
     tap_ok(weft_str_equal(weft_diagnosis_work_of(&s.diagnosis), WEFT_STR("decode")),
            "the calls of the function that computes longer are counted");
