@@ -30,6 +30,7 @@ static const double SMALL_PART = 0.1;  /* of all executions, and */
 static const double SMALL = 5;         /* times the usual duration: less is a small tail */
 static const double SMALL_COST = 0.1;  /* of all time, of any number of executions that last */
 static const double SMALL_FAR = 10;    /* times the usual duration at most */
+static const double MILD = 2;          /* times the usual duration, that nobody notices */
 static const double MUCH = 0.5;        /* of what they last longer, that more calls have to be */
 static const double LONGER_CALL = 2; /* times as long as usual: the call is slow, not its number */
 static const double TRIFLE = 0.002;  /* of the time that was recorded; */
@@ -433,22 +434,32 @@ bool weft_cause_is_small(const struct weft_diagnosis *diagnosis,
             cause->n_items < SMALL_PART * (double)diagnosis->matrix->n_items);
 }
 
-/* Is there more to tell of than small tails? */
-static bool has_large(const struct weft_diagnosis *diagnosis)
+/* Does it make nobody wait who would notice? A tail of few is what percentiles are looked at for:
+ * it may cost little, if those that have it are as long as usual, nearly, or by a few turns of a
+ * scheduler longer. */
+static bool is_minor(const struct weft_diagnosis *diagnosis, const struct weft_compare_cause *cause)
+{
+    const double usual_ns = diagnosis->table->metrics[0].mean_a;
+    return weft_cause_is_small(diagnosis, cause) &&
+           (cause->duration_ns - usual_ns < SHORT_NS || cause->duration_ns < MILD * usual_ns);
+}
+
+/* Are all causes within the program like that? */
+static bool all_causes(const struct weft_diagnosis *diagnosis,
+                       bool (*is)(const struct weft_diagnosis *, const struct weft_compare_cause *))
 {
     for (size_t i = 0; i < diagnosis->table->n_causes; i++) {
         const struct weft_compare_cause *cause = &diagnosis->table->causes[i];
-        if (weft_cause_place_of(diagnosis, cause) == WEFT_CAUSE_INSIDE &&
-            !weft_cause_is_small(diagnosis, cause))
-            return true;
+        if (weft_cause_place_of(diagnosis, cause) == WEFT_CAUSE_INSIDE && !is(diagnosis, cause))
+            return false;
     }
-    return false;
+    return true;
 }
 
 bool weft_diagnosis_is_minor(const struct weft_diagnosis *diagnosis)
 {
     return diagnosis->is_proposed && !diagnosis->is_versus && diagnosis->table &&
-           !has_large(diagnosis);
+           all_causes(diagnosis, is_minor);
 }
 
 bool weft_diagnosis_is_more_work(const struct weft_diagnosis *diagnosis)
@@ -709,14 +720,16 @@ bool weft_diagnosis_is_significant(const struct weft_diagnosis *diagnosis)
 
 unsigned weft_diagnosis_rank(const struct weft_diagnosis *diagnosis)
 {
-    enum { TELLS, IS_PART, IS_SLOW, HAS_ALONE, HEALTHY };
+    enum { TELLS, IS_PART, IS_TAIL, IS_SLOW, HAS_ALONE, HEALTHY };
     const struct weft_compare_cause *first;
     if (weft_diagnosis_is_significant(diagnosis)) {
         const bool is_cause =
             !diagnosis->is_versus && weft_causes_list(diagnosis, WEFT_CAUSE_INSIDE, &first, 1) > 0;
         if (is_cause && is_type_itself(diagnosis, first->node))
             return IS_SLOW;
-        return diagnosis->is_within || diagnosis->is_part ? IS_PART : TELLS;
+        if (diagnosis->is_within || diagnosis->is_part)
+            return IS_PART;
+        return is_cause && all_causes(diagnosis, weft_cause_is_small) ? IS_TAIL : TELLS;
     }
     return diagnosis->table && weft_causes_list(diagnosis, WEFT_CAUSE_ALONE, &first, 1) > 0
                ? HAS_ALONE

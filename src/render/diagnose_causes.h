@@ -60,7 +60,8 @@ bool weft_diagnosis_has_evidence(const struct weft_diagnosis *diagnosis);
 bool weft_diagnosis_is_pause(const struct weft_diagnosis *diagnosis);
 double weft_diagnosis_timer_share(const struct weft_diagnosis *diagnosis);
 
-/* A function that nobody asked about, all of whose causes are small. */
+/* A function that nobody asked about, all of whose causes are small, by less than 10 ms each or
+ * less than twice as long as usual. */
 bool weft_diagnosis_is_minor(const struct weft_diagnosis *diagnosis);
 
 /* Do slow executions no more than call a function more often, which lasts as long as usual each

@@ -288,6 +288,26 @@ static void test_small(void)
     tap_ok(!weft_cause_is_small(&s.diagnosis, cause), "nor is a quarter of all time");
 }
 
+static void test_percentile(void)
+{
+    struct scene s;
+    begin(&s, "serve");
+    const uint32_t slow = PATH(&s, "serve", "pthread_mutex_lock", ":blocked: lock");
+    set_usual(&s, PATH(&s, "serve", ":running"), 5 * MS, 5 * MS);
+    set_usual(&s, slow, 0, 20 * MS);
+    const struct weft_compare_cause *cause = set_cause(&s, slow, 20, 1000, 25 * MS);
+    tap_ok(weft_cause_is_small(&s.diagnosis, cause) && weft_diagnosis_is_significant(&s.diagnosis),
+           "2 %% that take 25 ms instead of 5 are a small tail, and significant");
+    const unsigned rank = weft_diagnosis_rank(&s.diagnosis);
+    cause = set_cause(&s, slow, 20, 1000, 9 * MS);
+    tap_ok(!weft_diagnosis_is_significant(&s.diagnosis), "9 ms instead of 5 are not");
+    (void)set_cause(&s, slow, 100, 1000, 55 * MS);
+    tap_ok(weft_diagnosis_rank(&s.diagnosis) < rank, "half of all time comes before that");
+    set_usual(&s, PATH(&s, "serve", ":running"), 500 * MS, 500 * MS);
+    cause = set_cause(&s, slow, 20, 1000, 600 * MS);
+    tap_ok(!weft_diagnosis_is_significant(&s.diagnosis), "nor 600 ms instead of 500");
+}
+
 static void test_trifle(void)
 {
     struct scene s;
@@ -410,6 +430,7 @@ int main(void)
     test_unfelt();
     test_felt();
     test_small();
+    test_percentile();
     test_trifle();
     test_kind();
     test_preempted();
