@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "query/work.h"
 
+#include "base/search.h"
 #include "model/scan.h"
 
 #include <stdatomic.h>
@@ -42,16 +43,11 @@ static int by_place(const void *a, const void *b)
 /* The last execution of the thread that begins at `start_ns` or before; NULL: none does. */
 static const struct place *place_of(const struct work_job *job, uint64_t tid, uint64_t start_ns)
 {
-    size_t from = 0, to = job->n_places;
-    while (from < to) {
-        const size_t middle = from + (to - from) / 2;
-        const struct place *place = &job->places[middle];
-        if (place->tid < tid || (place->tid == tid && place->start_ns <= start_ns))
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from > 0 && job->places[from - 1].tid == tid ? &job->places[from - 1] : NULL;
+    size_t next;
+    WEFT_SEARCH(next, job->n_places,
+                job->places[next].tid < tid ||
+                    (job->places[next].tid == tid && job->places[next].start_ns <= start_ns));
+    return next > 0 && job->places[next - 1].tid == tid ? &job->places[next - 1] : NULL;
 }
 
 static void count_call(const struct work_job *job, uint64_t tid, uint64_t start_ns, uint64_t end_ns)

@@ -15,7 +15,8 @@
 #include <stdint.h>
 
 /* Of one execution: calls that lie within it on its thread, and how long they last together, those
- * within others of the function counted twice. */
+ * within others of the function counted twice. A call is that of the execution of its thread that
+ * began last before it, of equals the last item. */
 struct weft_work_done {
     uint64_t calls, ns;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Who waits for work, and whom it hurts that a thread is slow (docs/analyses/diagnose.md, "Work
- * that somebody waits for").
+ * Who waits for work, and whom it hurts that a thread is slow (docs/analyses/diagnose.md, "What
+ * matters").
  */
 #ifndef WEFT_RENDER_DIAGNOSE_IDLE_H
 #define WEFT_RENDER_DIAGNOSE_IDLE_H
