@@ -30,6 +30,7 @@ static const double SMALL_PART = 0.1;  /* of all executions, and */
 static const double SMALL = 5;         /* times the usual duration: less is a small tail */
 static const double SMALL_COST = 0.1;  /* of all time, of any number of executions that last */
 static const double SMALL_FAR = 10;    /* times the usual duration at most */
+static const double TINY_COST = 0.05;  /* of all time, of what somebody asked about */
 static const double MILD = 2;          /* times the usual duration, that nobody notices */
 static const double MUCH = 0.5;        /* of what they last longer, that more calls have to be */
 static const double LONGER_CALL = 2; /* times as long as usual: the call is slow, not its number */
@@ -440,8 +441,12 @@ bool weft_cause_is_small(const struct weft_diagnosis *diagnosis,
 static bool is_minor(const struct weft_diagnosis *diagnosis, const struct weft_compare_cause *cause)
 {
     const double usual_ns = diagnosis->table->metrics[0].mean_a;
+    const bool is_short = cause->duration_ns - usual_ns < SHORT_NS;
+    if (!diagnosis->is_proposed)
+        return is_short && cause->duration_ns < SMALL_FAR * usual_ns &&
+               weft_cause_share(diagnosis, cause) < TINY_COST;
     return weft_cause_is_small(diagnosis, cause) &&
-           (cause->duration_ns - usual_ns < SHORT_NS || cause->duration_ns < MILD * usual_ns);
+           (is_short || cause->duration_ns < MILD * usual_ns);
 }
 
 /* Are all causes within the program like that? */
@@ -458,8 +463,7 @@ static bool all_causes(const struct weft_diagnosis *diagnosis,
 
 bool weft_diagnosis_is_minor(const struct weft_diagnosis *diagnosis)
 {
-    return diagnosis->is_proposed && !diagnosis->is_versus && diagnosis->table &&
-           all_causes(diagnosis, is_minor);
+    return !diagnosis->is_versus && diagnosis->table && all_causes(diagnosis, is_minor);
 }
 
 bool weft_diagnosis_is_more_work(const struct weft_diagnosis *diagnosis)

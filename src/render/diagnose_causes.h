@@ -60,8 +60,10 @@ bool weft_diagnosis_has_evidence(const struct weft_diagnosis *diagnosis);
 bool weft_diagnosis_is_pause(const struct weft_diagnosis *diagnosis);
 double weft_diagnosis_timer_share(const struct weft_diagnosis *diagnosis);
 
-/* A function that nobody asked about, all of whose causes are small, by less than 10 ms each or
- * less than twice as long as usual. */
+/* Do all causes matter so little that nobody notices? Of a function that nobody asked about, small
+ * ones of executions that are longer by less than 10 ms, or last less than twice as long; of other
+ * types those that cost less than 5 % of all time, last less than 10 times as long, and are longer
+ * by less than 10 ms. */
 bool weft_diagnosis_is_minor(const struct weft_diagnosis *diagnosis);
 
 /* Do slow executions no more than call a function more often, which lasts as long as usual each

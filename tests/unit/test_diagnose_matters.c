@@ -281,6 +281,10 @@ static void test_small(void)
            "of a function that nobody asked about that is nothing significant");
     s.diagnosis.is_proposed = false;
     tap_ok(weft_diagnosis_is_significant(&s.diagnosis), "of what somebody asked about it is");
+    cause = set_cause(&s, slow, 6, 1000, 9 * MS);
+    tap_ok(!weft_diagnosis_is_significant(&s.diagnosis), "unless it is half of that");
+    cause = set_cause(&s, slow, 6, 1000, 11 * MS);
+    tap_ok(weft_diagnosis_is_significant(&s.diagnosis), "and no longer");
     s.diagnosis.is_proposed = true;
     cause = set_cause(&s, slow, 11, 1000, 11 * MS);
     tap_ok(!weft_cause_is_small(&s.diagnosis, cause), "11 times as long is not small");
