@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/compared.h"
 
+#include "base/listing.h"
 #include "query/build.h"
 #include "query/database.h"
 #include "query/executions.h"
@@ -115,26 +116,16 @@ void weft_cli_compared_remark(struct weft_cli *cli, const struct weft_comparison
                 weft_human_plural(matrix->n_items, "execution").text);
 }
 
-/* "a, b, ..." of the tags of the sources, each once, as far as there is room. */
-static void list_tags(const struct weft_ecct_matrix *matrix, char *text, size_t n_bytes)
+/* Tags of the sources, each once. */
+static void list_tags(const struct weft_ecct_matrix *matrix, struct weft_listing *tags)
 {
-    size_t n = 0;
-    text[0] = '\0';
     for (size_t i = 0; i < matrix->n_sources; i++) {
         const struct weft_str tag = matrix->sources[i].tag;
         size_t same = 0;
         while (same < i && !weft_str_equal(matrix->sources[same].tag, tag))
             same++;
-        if (same < i || tag.n_bytes == 0)
-            continue;
-        const int put =
-            snprintf(text + n, n_bytes - n, "%s%.*s",
-                     n ? ", " : "; tags: ", (int)(tag.n_bytes < 60 ? tag.n_bytes : 60), tag.bytes);
-        if (put < 0 || (size_t)put >= n_bytes - n) {
-            text[n] = '\0'; /* no part of a tag */
-            return;
-        }
-        n += (size_t)put;
+        if (same == i && tag.n_bytes > 0)
+            weft_listing_add(tags, tag);
     }
 }
 
@@ -144,11 +135,11 @@ enum weft_code weft_cli_compared_empty(struct weft_cli *cli,
 {
     const struct weft_ecct_matrix *matrix = weft_comparison_matrix(comparison);
     uint64_t shortest = UINT64_MAX, longest = 0;
-    char tags[200];
+    struct weft_listing tags = { 0 };
     if (matrix->n_items == 0)
         return weft_fail(&cli->err, WEFT_E_ARG, WEFT_NO_OFFSET,
                          "there is no execution to choose from: all are damaged");
-    list_tags(matrix, tags, sizeof tags);
+    list_tags(matrix, &tags);
     for (size_t i = 0; i < matrix->n_items; i++) {
         const uint64_t ns = matrix->items[i].end_ns - matrix->items[i].start_ns;
         shortest = ns < shortest ? ns : shortest;
@@ -156,10 +147,11 @@ enum weft_code weft_cli_compared_empty(struct weft_cli *cli,
     }
     return weft_fail(&cli->err, WEFT_E_ARG, WEFT_NO_OFFSET,
                      "no execution is in group %s (%.400s); of %s, the shortest lasts %s, the "
-                     "longest %s%s",
+                     "longest %s%s%s",
                      is_a ? "A" : "B", filter && *filter ? filter : "all",
                      weft_human_plural(matrix->n_items, "execution").text,
-                     weft_human_ns(shortest).text, weft_human_ns(longest).text, tags);
+                     weft_human_ns(shortest).text, weft_human_ns(longest).text,
+                     tags.n ? "; tags: " : "", tags.text);
 }
 
 const char *weft_cli_compared_command(struct weft_cli *cli, const char *verb,

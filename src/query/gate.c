@@ -3,6 +3,7 @@
 
 #include "analysis/compare_metrics.h"
 #include "analysis/compare_sums.h"
+#include "base/listing.h"
 #include "base/statistics.h"
 #include "query/parse.h"
 
@@ -334,25 +335,16 @@ static enum weft_code check_unit(const struct weft_gate *gate, const struct weft
                                                          : "+3");
 }
 
-/* Says which metrics there are, as far as there is room. */
+/* Says which metrics there are. */
 static enum weft_code no_metric(const struct weft_gate *gate, const struct weft_ecct_matrix *matrix,
                                 struct weft_err *err)
 {
-    char names[240] = "";
-    size_t n = 0;
-    for (size_t i = 0; i < matrix->n_metrics; i++) {
-        const struct weft_str name = matrix->metrics[i].name;
-        const int put = snprintf(names + n, sizeof names - n, "%s%.*s", n ? ", " : "",
-                                 (int)(name.n_bytes < 60 ? name.n_bytes : 60), name.bytes);
-        if (put < 0 || (size_t)put >= sizeof names - n) {
-            names[n] = '\0'; /* no part of a name */
-            break;
-        }
-        n += (size_t)put;
-    }
+    struct weft_listing names = { 0 };
+    for (size_t i = 0; i < matrix->n_metrics; i++)
+        weft_listing_add(&names, matrix->metrics[i].name);
     return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
                      "the executions have no metric '%.60s' for the gate; there are %s",
-                     gate->metric, names);
+                     gate->metric, names.text);
 }
 
 enum weft_code weft_gate_check(const struct weft_gate *gate,

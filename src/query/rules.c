@@ -2,6 +2,7 @@
 #include "query/rules.h"
 
 #include "base/file.h"
+#include "base/listing.h"
 #include "base/vec.h"
 #include "query/parse.h"
 #include "query/rules_lexer.h"
@@ -741,24 +742,15 @@ enum weft_code weft_rules_of_count(const char *rule, const char *by, struct weft
     return code;
 }
 
-/* Says which types there are, as far as there is room. */
+/* Says which types there are. */
 static enum weft_code no_type(const struct weft_rules *rules, const char *name,
                               struct weft_err *err)
 {
-    char names[200] = "";
-    size_t n = 0;
-    for (size_t i = 0; i < rules->n_types; i++) {
-        const struct weft_str one = rules->types[i].name;
-        const int put = snprintf(names + n, sizeof names - n, "%s%.*s", n ? ", " : "",
-                                 (int)(one.n_bytes < 60 ? one.n_bytes : 60), one.bytes);
-        if (put < 0 || (size_t)put >= sizeof names - n) {
-            names[n] = '\0'; /* no part of a name */
-            break;
-        }
-        n += (size_t)put;
-    }
+    struct weft_listing names = { 0 };
+    for (size_t i = 0; i < rules->n_types; i++)
+        weft_listing_add(&names, rules->types[i].name);
     return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
-                     "the rules have no type '%.60s'; there are %s", name, names);
+                     "the rules have no type '%.60s'; there are %s", name, names.text);
 }
 
 enum weft_code weft_rules_choose(struct weft_rules *rules, const char *name, struct weft_err *err)

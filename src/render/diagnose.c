@@ -257,16 +257,22 @@ static void put_pause(struct weft_output *out, const struct weft_diagnosis *diag
                        100 * weft_diagnosis_timer_share(diagnosis));
 }
 
-static void put_trifle(struct weft_output *out, const struct weft_diagnosis *diagnosis)
+/* How many last longer, and by how much. */
+static void put_tail(struct weft_output *out, const struct weft_diagnosis *diagnosis)
 {
     const struct weft_slow_tail *tail = &diagnosis->tail;
     weft_output_printf(out, "Nothing significant: %s of %s of ",
                        weft_human_count(tail->n_slow).text,
                        weft_human_plural(tail->n_fast + tail->n_slow, "execution").text);
     put_type(out, diagnosis);
-    weft_output_printf(out, " last %s instead of %s, which costs %s of %s.",
-                       weft_human_mean(tail->slow_median_ns).text,
-                       weft_human_mean(tail->fast_median_ns).text,
+    weft_output_printf(out, " last %s instead of %s, ", weft_human_mean(tail->slow_median_ns).text,
+                       weft_human_mean(tail->fast_median_ns).text);
+}
+
+static void put_trifle(struct weft_output *out, const struct weft_diagnosis *diagnosis)
+{
+    put_tail(out, diagnosis);
+    weft_output_printf(out, "which costs %s of %s.",
                        weft_human_mean(weft_diagnosis_cost_ns(diagnosis)).text,
                        weft_human_ns(diagnosis->trace_ns).text);
 }
@@ -308,14 +314,8 @@ static void put_crowd(struct weft_output *out, const struct weft_diagnosis *diag
 static void put_ordinary(struct weft_output *out, const struct weft_diagnosis *diagnosis,
                          const char *why)
 {
-    const struct weft_slow_tail *tail = &diagnosis->tail;
-    weft_output_printf(out, "Nothing significant: %s of %s of ",
-                       weft_human_count(tail->n_slow).text,
-                       weft_human_plural(tail->n_fast + tail->n_slow, "execution").text);
-    put_type(out, diagnosis);
-    weft_output_printf(out, " last %s instead of %s, and %s.",
-                       weft_human_mean(tail->slow_median_ns).text,
-                       weft_human_mean(tail->fast_median_ns).text, why);
+    put_tail(out, diagnosis);
+    weft_output_printf(out, "and %s.", why);
     put_crowd(out, diagnosis);
     put_others(out, diagnosis, NULL);
 }
