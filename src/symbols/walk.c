@@ -1,219 +1,241 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Walks copied stacks: each step finds the row of the instruction, and by it the caller's
+ * registers.
+ */
 #include "symbols/walk.h"
 
-#include "base/cursor.h"
+#include "symbols/cfi_store.h"
 
-#include <elfutils/libdwfl.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-/* Address spaces whose programs are held open; parts of programs in one. */
-enum { HELD_SPACES = 8, MOST_MODULES = 4096 };
+enum { MEMORY_SHARE = 32, WORD_BYTES = 8 };
+#define DEFAULT_BYTES (UINT64_C(32) << 20)
 
-/* The programs of one address space, as libdw has them. */
-struct held {
-    Dwfl *dwfl; /* NULL: none could be opened */
-    uint64_t version;
-    uint64_t last_used;
-    bool is_used;
-};
+/* Addresses of user space; a stack grows no larger than this. */
+#define LEAST_ADDRESS UINT64_C(0x1000)
+#define MOST_ADDRESS ((UINT64_C(1) << 47) - 1)
+#define MOST_STACK_BYTES (UINT64_C(1) << 30)
+
+/* Registers that a function leaves as they were, unless its entry says otherwise. */
+#define SAVED_REGISTERS                                                                            \
+    (UINT32_C(1) << WEFT_WALK_BX | UINT32_C(1) << WEFT_WALK_BP | UINT32_C(0xf) << 12)
 
 struct weft_walker {
     struct weft_symbols *symbols;
-    struct held held[HELD_SPACES];
-    uint64_t n_used;
+    struct weft_cfi_store *store;
     /* The stack in work. */
     const struct weft_walk_stack *stack;
+    struct weft_cfi_frame frame;
     bool has_run_out; /* memory beyond the copy was asked for */
-    uint64_t *addresses;
-    size_t n_addresses;
 };
 
-/* ---- what libdw asks for ----------------------------------------------------------------------
- */
-
-static int find_nothing(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
-                        char **file_name, Elf **elf)
-{
-    (void)module, (void)userdata, (void)name, (void)base, (void)file_name, (void)elf;
-    return -1;
-}
-
-/* A module is called after its number among the symbols' modules. */
-static int find_debug_file(Dwfl_Module *dwfl_module, void **userdata, const char *name,
-                           Dwarf_Addr base, const char *file_name, const char *link_name,
-                           GElf_Word checksum, char **found_name)
-{
-    Dwarf_Addr begin;
-    void **walker = NULL;
-    (void)userdata, (void)base, (void)file_name, (void)link_name, (void)checksum;
-    (void)dwfl_module_info(dwfl_module, &walker, &begin, NULL, NULL, NULL, NULL, NULL);
-    const struct weft_walker *own = walker ? *walker : NULL;
-    const uint32_t module = (uint32_t)strtoul(name, NULL, 10);
-    const char *path = own ? weft_symbols_debug_file(own->symbols, module) : NULL;
-    if (!path)
-        return -1;
-    *found_name = strdup(path);
-    return open(path, O_RDONLY | O_CLOEXEC);
-}
-
-static const Dwfl_Callbacks dwfl_callbacks = {
-    .find_elf = find_nothing,
-    .find_debuginfo = find_debug_file,
-};
-
-static pid_t next_thread(Dwfl *dwfl, void *context, void **thread)
-{
-    (void)dwfl;
-    if (*thread)
-        return 0;
-    *thread = context;
-    return 1;
-}
-
-static bool get_thread(Dwfl *dwfl, pid_t tid, void *context, void **thread)
-{
-    (void)dwfl, (void)tid;
-    *thread = context;
-    return true;
-}
-
-static bool read_memory(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *word, void *context)
-{
-    struct weft_walker *walker = context;
-    const struct weft_walk_stack *stack = walker->stack;
-    const uint64_t at = address - stack->registers[WEFT_WALK_SP];
-    (void)dwfl;
-    if (stack->n_bytes < 8 || at > stack->n_bytes - 8) {
-        walker->has_run_out |= address >= stack->registers[WEFT_WALK_SP];
-        return false;
-    }
-    *word = weft_load_u64(stack->bytes + at);
-    if (stack->is_big)
-        *word = __builtin_bswap64(*word);
-    return true;
-}
-
-static bool set_registers(Dwfl_Thread *thread, void *context)
-{
-    const struct weft_walker *walker = context;
-    Dwarf_Word registers[WEFT_WALK_REGISTERS];
-    for (size_t k = 0; k < WEFT_WALK_REGISTERS; k++)
-        registers[k] = walker->stack->registers[k];
-    return dwfl_thread_state_registers(thread, 0, WEFT_WALK_REGISTERS, registers);
-}
-
-static const Dwfl_Thread_Callbacks thread_callbacks = {
-    .next_thread = next_thread,
-    .get_thread = get_thread,
-    .memory_read = read_memory,
-    .set_initial_registers = set_registers,
-};
-
-static int keep_frame(Dwfl_Frame *frame, void *context)
-{
-    struct weft_walker *walker = context;
-    Dwarf_Addr address;
-    bool is_exact;
-    if (!dwfl_frame_pc(frame, &address, &is_exact) || address == 0)
-        return DWARF_CB_ABORT;
-    walker->addresses[walker->n_addresses++] = address;
-    return walker->n_addresses < WEFT_WALK_MOST ? DWARF_CB_OK : DWARF_CB_ABORT;
-}
-
-/* ---- programs ----------------------------------------------------------------------------------
- */
-
-/* Tells libdw of a mapped program; one that is told of already, or cannot be read, is passed over.
- */
-static void report(struct weft_walker *walker, Dwfl *dwfl, const struct weft_walk_part *part)
-{
-    char name[16];
-    void **userdata;
-    if (part->module == WEFT_WALK_NO_MODULE)
-        return;
-    const char *path = weft_symbols_file(walker->symbols, part->module);
-    const uint64_t address = weft_symbols_address(walker->symbols, part->module, part->file_off);
-    if (!path || dwfl_addrmodule(dwfl, part->begin))
-        return;
-    (void)snprintf(name, sizeof name, "%u", (unsigned)part->module);
-    Dwfl_Module *told = dwfl_report_elf(dwfl, name, path, -1, part->begin - address, false);
-    if (told && dwfl_module_info(told, &userdata, NULL, NULL, NULL, NULL, NULL, NULL))
-        *userdata = walker;
-}
-
-/* NULL: there is nothing to walk by. */
-static Dwfl *open_space(struct weft_walker *walker, const struct weft_walk_space *space)
-{
-    Dwfl *dwfl = dwfl_begin(&dwfl_callbacks);
-    bool is_good = dwfl != NULL;
-    for (size_t k = 0; is_good && k < space->n_parts && k < MOST_MODULES; k++) {
-        struct weft_walk_part part;
-        is_good = space->part(space->context, k, &part);
-        if (is_good)
-            report(walker, dwfl, &part);
-    }
-    if (is_good && dwfl_report_end(dwfl, NULL, NULL) == 0 &&
-        dwfl_attach_state(dwfl, NULL, 1, &thread_callbacks, walker))
-        return dwfl;
-    dwfl_end(dwfl);
-    return NULL;
-}
-
-/* The space as it is now; the one that was not asked for longest gives way. */
-static Dwfl *dwfl_of(struct weft_walker *walker, const struct weft_walk_space *space)
-{
-    struct held *place = &walker->held[0];
-    for (size_t k = 0; k < HELD_SPACES; k++) {
-        struct held *held = &walker->held[k];
-        if (held->is_used && held->version == space->version) {
-            held->last_used = ++walker->n_used;
-            return held->dwfl;
-        }
-        if (held->last_used < place->last_used)
-            place = held;
-    }
-    dwfl_end(place->dwfl);
-    *place = (struct held){ .dwfl = open_space(walker, space),
-                            .version = space->version,
-                            .last_used = ++walker->n_used,
-                            .is_used = true };
-    return place->dwfl;
-}
-
-struct weft_walker *weft_walker_new(struct weft_symbols *symbols)
+struct weft_walker *weft_walker_new(struct weft_symbols *symbols, uint64_t most_bytes)
 {
     struct weft_walker *walker = calloc(1, sizeof *walker);
-    if (walker)
-        walker->symbols = symbols;
-    return walker;
+    if (!walker)
+        return NULL;
+    walker->symbols = symbols;
+    walker->store = weft_cfi_store_new((size_t)most_bytes);
+    if (walker->store)
+        return walker;
+    free(walker);
+    return NULL;
 }
 
 void weft_walker_free(struct weft_walker *walker)
 {
-    for (size_t k = 0; walker && k < HELD_SPACES; k++)
-        dwfl_end(walker->held[k].dwfl);
+    if (walker)
+        weft_cfi_store_free(walker->store);
     free(walker);
+}
+
+uint64_t weft_walk_share(uint64_t memory_bytes)
+{
+    return memory_bytes ? memory_bytes / MEMORY_SHARE : DEFAULT_BYTES;
+}
+
+/* ---- memory and registers -------------------------------------------------------------------- */
+
+static bool read_stack(void *context, uint64_t address, unsigned n_bytes, uint64_t *value)
+{
+    struct weft_walker *walker = context;
+    const struct weft_walk_stack *stack = walker->stack;
+    const uint64_t at = address - stack->registers[WEFT_WALK_SP];
+    uint8_t word[WORD_BYTES] = { 0 };
+    if (stack->n_bytes < n_bytes || at > stack->n_bytes - n_bytes) {
+        walker->has_run_out |= at < MOST_STACK_BYTES;
+        return false;
+    }
+    memcpy(word, stack->bytes + at, n_bytes);
+    *value = weft_load_u64(word);
+    if (stack->is_big)
+        *value = __builtin_bswap64(*value) >> (64 - 8 * n_bytes);
+    return true;
+}
+
+static bool has(const struct weft_cfi_frame *frame, unsigned reg)
+{
+    return frame->has >> reg & 1;
+}
+
+static void set(struct weft_cfi_frame *frame, unsigned reg, uint64_t value)
+{
+    frame->registers[reg] = value;
+    frame->has |= UINT32_C(1) << reg;
+}
+
+/* ---- by call frame information --------------------------------------------------------------- */
+
+static bool find_cfa(struct weft_cfi_frame *frame, const struct weft_cfi_found *found)
+{
+    const struct weft_cfi_rule *rule = &found->row->cfa;
+    if (rule->kind == WEFT_CFI_REGISTER) {
+        frame->cfa = frame->registers[rule->other] + (uint64_t)(int64_t)rule->value;
+        frame->has_cfa = has(frame, rule->other);
+    } else {
+        frame->has_cfa = rule->kind == WEFT_CFI_EXPRESSION &&
+                         weft_cfi_evaluate(frame, found->function->expressions + rule->value,
+                                           rule->n_expression, NULL, &frame->cfa);
+    }
+    return frame->has_cfa;
+}
+
+/* What a register of the caller was; false: that cannot be said. */
+static bool follow(const struct weft_cfi_frame *frame, const struct weft_cfi_found *found,
+                   const struct weft_cfi_rule *rule, uint64_t *value)
+{
+    const uint64_t at = frame->cfa + (uint64_t)(int64_t)rule->value;
+    switch ((enum weft_cfi_kind)rule->kind) {
+    case WEFT_CFI_SAME:
+        *value = frame->registers[rule->reg];
+        return has(frame, rule->reg);
+    case WEFT_CFI_REGISTER:
+        *value = frame->registers[rule->other];
+        return has(frame, rule->other);
+    case WEFT_CFI_CFA:
+        *value = at;
+        return true;
+    case WEFT_CFI_AT_CFA:
+        return frame->read(frame->context, at, WORD_BYTES, value);
+    case WEFT_CFI_AT_EXPRESSION:
+    case WEFT_CFI_EXPRESSION:
+        return weft_cfi_evaluate(frame, found->function->expressions + rule->value,
+                                 rule->n_expression, &frame->cfa, value) &&
+               (rule->kind == WEFT_CFI_EXPRESSION ||
+                frame->read(frame->context, *value, WORD_BYTES, value));
+    default:
+        return false;
+    }
+}
+
+/* Makes the frame the caller's. False: it ends here. */
+static bool step_by_row(struct weft_cfi_frame *frame, const struct weft_cfi_found *found)
+{
+    const struct weft_cfi_rule *rules = found->function->rules + found->row->rules_at;
+    const unsigned return_register = found->function->return_register;
+    struct weft_cfi_frame caller = *frame;
+    uint64_t value;
+    if (!find_cfa(frame, found))
+        return false;
+    caller.has &= SAVED_REGISTERS;
+    set(&caller, WEFT_WALK_SP, frame->cfa);
+    bool has_return = false;
+    for (uint32_t k = 0; k < found->row->n_rules; k++) {
+        const struct weft_cfi_rule *rule = &rules[k];
+        has_return |= rule->reg == return_register;
+        caller.has &= ~(UINT32_C(1) << rule->reg);
+        if (follow(frame, found, rule, &value))
+            set(&caller, rule->reg, value);
+    }
+    /* Where nothing is said a call returns to what it pushed. */
+    if (!has_return && frame->read(frame->context, frame->cfa - WORD_BYTES, WORD_BYTES, &value))
+        set(&caller, return_register, value);
+    if (!has(&caller, return_register))
+        return false;
+    set(&caller, WEFT_WALK_IP, caller.registers[return_register]);
+    *frame = caller;
+    return true;
+}
+
+/* ---- by frame pointers ----------------------------------------------------------------------- */
+
+/* The register holds other things, too: it must lead up the stack, and to an address. */
+static bool step_by_pointer(struct weft_cfi_frame *frame)
+{
+    const uint64_t at = frame->registers[WEFT_WALK_BP];
+    uint64_t before = 0, back;
+    if (!has(frame, WEFT_WALK_BP) || at == 0 || at % WORD_BYTES ||
+        (has(frame, WEFT_WALK_SP) && at < frame->registers[WEFT_WALK_SP]) ||
+        !frame->read(frame->context, at + WORD_BYTES, WORD_BYTES, &back) || back < LEAST_ADDRESS ||
+        back > MOST_ADDRESS)
+        return false;
+    (void)frame->read(frame->context, at, WORD_BYTES, &before);
+    frame->has = 0;
+    set(frame, WEFT_WALK_BP, before);
+    set(frame, WEFT_WALK_SP, at + 2 * WORD_BYTES);
+    set(frame, WEFT_WALK_IP, back);
+    return true;
+}
+
+/* ---- the walk -------------------------------------------------------------------------------- */
+
+static struct weft_cfi_found find(struct weft_walker *walker, const struct weft_walk_space *space,
+                                  uint64_t address)
+{
+    struct weft_walk_part part = { .module = WEFT_WALK_NO_MODULE };
+    if (!space->find(space->context, address, &part) || part.module == WEFT_WALK_NO_MODULE)
+        return (struct weft_cfi_found){ 0 };
+    const struct weft_cfi_program program = {
+        .number = part.module,
+        .path = weft_symbols_file(walker->symbols, part.module),
+        .debug_path = weft_symbols_debug_file(walker->symbols, part.module),
+    };
+    if (!program.path)
+        return (struct weft_cfi_found){ 0 };
+    const struct weft_cfi_found found =
+        weft_cfi_store_find(walker->store, &program, address - part.begin + part.file_off);
+    walker->frame.bias = address - found.address;
+    return found;
+}
+
+/* From a frame to its caller's. Where a call returns to is behind it, and may be another function:
+ * an instruction that was interrupted is not. */
+static bool step(struct weft_walker *walker, const struct weft_walk_space *space,
+                 bool *is_interrupted)
+{
+    struct weft_cfi_frame *frame = &walker->frame;
+    const uint64_t ip = frame->registers[WEFT_WALK_IP];
+    const uint64_t sp = frame->registers[WEFT_WALK_SP];
+    const struct weft_cfi_found found = find(walker, space, ip - !*is_interrupted);
+    frame->has_cfa = false;
+    *is_interrupted = found.row && found.function->is_signal_frame;
+    const bool has_caller = found.row ? step_by_row(frame, &found) : step_by_pointer(frame);
+    return has_caller && frame->registers[WEFT_WALK_IP] != 0 &&
+           (frame->registers[WEFT_WALK_IP] != ip || frame->registers[WEFT_WALK_SP] != sp);
 }
 
 size_t weft_walk_copy(struct weft_walker *walker, const struct weft_walk_space *space,
                       const struct weft_walk_stack *stack, uint64_t addresses[WEFT_WALK_MOST],
                       bool *has_run_out)
 {
+    bool is_interrupted = true, has_caller = true;
+    size_t n_addresses = 0;
     *has_run_out = false;
     if (!walker->symbols)
         return 0;
-    addresses[0] = stack->registers[WEFT_WALK_IP];
     walker->stack = stack;
     walker->has_run_out = false;
-    walker->addresses = addresses;
-    walker->n_addresses = 0;
-    Dwfl *dwfl = dwfl_of(walker, space);
-    if (dwfl)
-        (void)dwfl_getthread_frames(dwfl, 1, keep_frame, walker);
-    *has_run_out = walker->has_run_out;
-    return walker->n_addresses > 0 ? walker->n_addresses : 1;
+    walker->frame = (struct weft_cfi_frame){ .has = (UINT32_C(1) << WEFT_WALK_REGISTERS) - 1,
+                                             .read = read_stack,
+                                             .context = walker };
+    memcpy(walker->frame.registers, stack->registers, sizeof stack->registers);
+    while (has_caller && n_addresses < WEFT_WALK_MOST) {
+        addresses[n_addresses++] = walker->frame.registers[WEFT_WALK_IP];
+        has_caller = step(walker, space, &is_interrupted);
+        /* A saved register beyond the copy matters only if nothing more is found. */
+        walker->has_run_out &= !has_caller;
+    }
+    *has_run_out = walker->has_run_out || has_caller;
+    return n_addresses;
 }

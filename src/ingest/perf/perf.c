@@ -324,8 +324,8 @@ enum weft_code weft_perf_import(const struct weft_mapped *file, const struct wef
         perf_order_init(&opened, opts->most_queued ? opts->most_queued : MOST_QUEUED,
                         opts->most_kept ? opts->most_kept : MOST_KEPT, &convert.order);
         const bool has_threads = kernel_threads_init(&convert.kernel.threads);
-        const bool has_stacks =
-            perf_stacks_init(&convert.stacks, &opened, opts->reads_programs, opts->program_dir);
+        const bool has_stacks = perf_stacks_init(&convert.stacks, &opened, opts->reads_programs,
+                                                 opts->program_dir, run ? run->memory_bytes : 0);
         code = has_threads && has_stacks ? convert_all(&convert, run)
                                          : kernel_no_memory(&convert.kernel);
         kernel_threads_fini(&convert.kernel.threads);

@@ -15,9 +15,9 @@
 enum { MISC_CPU_MODE = 7, MISC_KERNEL = 1 };
 
 bool perf_stacks_init(struct perf_stacks *stacks, const struct perf_file *file, bool reads_programs,
-                      const char *program_dir)
+                      const char *program_dir, uint64_t memory_bytes)
 {
-    *stacks = (struct perf_stacks){ .unwinder = perf_unwinder_new(&stacks->symbols),
+    *stacks = (struct perf_stacks){ .unwinder = perf_unwinder_new(&stacks->symbols, memory_bytes),
                                     .keys = weft_strtab_new(),
                                     .texts = weft_strtab_new() };
     const bool has_symbols = perf_symbols_init(&stacks->symbols, file, reads_programs, program_dir);

@@ -41,8 +41,9 @@ struct perf_stacks {
     struct weft_json_text text, key; /* being made */
 };
 
+/* `memory_bytes`: the ceiling that all share; 0: none. */
 bool perf_stacks_init(struct perf_stacks *stacks, const struct perf_file *file, bool reads_programs,
-                      const char *program_dir);
+                      const char *program_dir, uint64_t memory_bytes);
 void perf_stacks_fini(struct perf_stacks *stacks);
 
 /* The stack of a sample: from its call chain, of which a walk over the copy of the user's stack

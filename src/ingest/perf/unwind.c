@@ -17,16 +17,18 @@ static const uint8_t perf_register[WEFT_WALK_REGISTERS] = { 0,  3,  2,  1,  4,  
 struct perf_unwinder {
     struct perf_symbols *symbols;
     struct weft_walker *walker; /* NULL until the first copy: the symbols are made after it */
+    uint64_t most_bytes;        /* that the walker may hold */
     struct perf_unwind_ends ends;
     const struct perf_space *space; /* in work */
 };
 
-struct perf_unwinder *perf_unwinder_new(struct perf_symbols *symbols)
+struct perf_unwinder *perf_unwinder_new(struct perf_symbols *symbols, uint64_t memory_bytes)
 {
     struct perf_unwinder *unwinder = calloc(1, sizeof *unwinder);
     if (unwinder)
-        *unwinder =
-            (struct perf_unwinder){ .symbols = symbols, .ends = { .module = WEFT_ID_NONE } };
+        *unwinder = (struct perf_unwinder){ .symbols = symbols,
+                                            .most_bytes = weft_walk_share(memory_bytes),
+                                            .ends = { .module = WEFT_ID_NONE } };
     return unwinder;
 }
 
@@ -42,10 +44,12 @@ const struct perf_unwind_ends *perf_unwind_ends(const struct perf_unwinder *unwi
     return &unwinder->ends;
 }
 
-static bool part_of(void *context, size_t k, struct weft_walk_part *part)
+static bool find_part(void *context, uint64_t address, struct weft_walk_part *part)
 {
     struct perf_unwinder *unwinder = context;
-    const struct perf_mapping *mapping = &unwinder->space->maps.items[k];
+    const struct perf_mapping *mapping = perf_space_find(unwinder->space, address);
+    if (!mapping)
+        return false;
     *part = (struct weft_walk_part){ .begin = mapping->begin, .file_off = mapping->file_off };
     return perf_symbols_module(unwinder->symbols, mapping->path, &part->module);
 }
@@ -92,11 +96,11 @@ size_t perf_unwind(struct perf_unwinder *unwinder, const struct perf_space *spac
         (sample->attr->user_registers & needed) != needed || !unwinder->symbols->programs)
         return 0;
     if (!unwinder->walker)
-        unwinder->walker = weft_walker_new(unwinder->symbols->programs);
+        unwinder->walker = weft_walker_new(unwinder->symbols->programs, unwinder->most_bytes);
     if (!unwinder->walker)
         return 0;
     unwinder->space = space;
-    const struct weft_walk_space walked = { space->version, space->maps.n, part_of, unwinder };
+    const struct weft_walk_space walked = { find_part, unwinder };
     const struct weft_walk_stack stack = stack_of(sample, is_big);
     const size_t n_addresses =
         weft_walk_copy(unwinder->walker, &walked, &stack, addresses, &has_run_out);

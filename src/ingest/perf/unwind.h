@@ -21,8 +21,9 @@ struct perf_unwind_ends {
 
 struct perf_unwinder;
 
-/* NULL without memory; the caller frees. `symbols` outlives it. */
-struct perf_unwinder *perf_unwinder_new(struct perf_symbols *symbols);
+/* NULL without memory; the caller frees. `symbols` outlives it. `memory_bytes`: the ceiling that
+ * all share; 0: none. */
+struct perf_unwinder *perf_unwinder_new(struct perf_symbols *symbols, uint64_t memory_bytes);
 /* NULL is allowed. */
 void perf_unwinder_free(struct perf_unwinder *unwinder);
 

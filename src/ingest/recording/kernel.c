@@ -337,7 +337,8 @@ enum weft_code rec_kernel_open(struct rec_convert *convert, struct rec_kernel **
     made->inner_of = weft_map_new();
     rec_known_init(made);
     convert->kernel.is_survey = true;
-    const bool has_stacks = rec_stacks_init(&made->stacks, &convert->spaces);
+    const bool has_stacks = rec_stacks_init(&made->stacks, &convert->spaces,
+                                            convert->run ? convert->run->memory_bytes : 0);
     if (!made->inner_of || !rec_packets_init(&made->packets) || !has_stacks ||
         !sort_streams(made) || !find_cpus(made))
         return kernel_no_memory(&convert->kernel);

@@ -14,11 +14,12 @@ enum { CALL_BYTES = 7 };
 #define LEAST_ADDRESS UINT64_C(0x1000)
 #define MOST_ADDRESS ((UINT64_C(1) << 47) - 1)
 
-bool rec_stacks_init(struct rec_stacks *stacks, struct rec_spaces *spaces)
+bool rec_stacks_init(struct rec_stacks *stacks, struct rec_spaces *spaces, uint64_t memory_bytes)
 {
     *stacks = (struct rec_stacks){ .spaces = spaces,
                                    .of_place = weft_map_new(),
-                                   .walker = weft_walker_new(spaces->symbols),
+                                   .walker = weft_walker_new(spaces->symbols,
+                                                             weft_walk_share(memory_bytes)),
                                    .keys = weft_strtab_new(),
                                    .texts = weft_strtab_new(),
                                    .frames = calloc(REC_MOST_FRAMES, sizeof *stacks->frames),
@@ -172,13 +173,16 @@ static size_t take_chain(struct rec_stacks *stacks, uint32_t image,
 
 struct walked {
     struct rec_stacks *stacks;
-    const struct rec_image *image;
+    uint32_t image;
 };
 
-static bool part_of(void *context, size_t k, struct weft_walk_part *part)
+static bool find_part(void *context, uint64_t address, struct weft_walk_part *part)
 {
     const struct walked *walked = context;
-    const struct rec_mapping *mapping = &walked->image->maps.items[k];
+    const struct rec_mapping *mapping =
+        rec_mapping_of(walked->stacks->spaces, walked->image, address);
+    if (!mapping)
+        return false;
     *part = (struct weft_walk_part){ .begin = mapping->begin, .file_off = mapping->file_off };
     return module_of(walked->stacks, mapping, &part->module);
 }
@@ -202,10 +206,8 @@ static size_t walk_copy(struct rec_stacks *stacks, uint32_t image,
     stack.bytes = payload + n_before;
     stack.n_bytes = record->payload_bytes - n_before;
     stacks->frames[0] = stack.registers[WEFT_WALK_IP];
-    if (image == REC_NO_IMAGE)
-        return 1;
-    struct walked walked = { stacks, &stacks->spaces->images.items[image] };
-    const struct weft_walk_space space = { image, walked.image->maps.n, part_of, &walked };
+    struct walked walked = { stacks, image };
+    const struct weft_walk_space space = { find_part, &walked };
     const size_t n_frames =
         weft_walk_copy(stacks->walker, &space, &stack, stacks->frames, &has_run_out);
     stacks->n_run_out += has_run_out;

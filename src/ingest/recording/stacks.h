@@ -12,7 +12,7 @@
 #include "symbols/folded.h"
 #include "symbols/walk.h"
 
-enum { REC_MOST_FRAMES = 1024 };
+enum { REC_MOST_FRAMES = WEFT_WALK_MOST };
 
 struct rec_stacks {
     struct rec_spaces *spaces;
@@ -46,8 +46,8 @@ struct rec_stacks {
     } waits;
 };
 
-/* False without memory. */
-bool rec_stacks_init(struct rec_stacks *stacks, struct rec_spaces *spaces);
+/* False without memory. `memory_bytes`: the ceiling that all share; 0: none. */
+bool rec_stacks_init(struct rec_stacks *stacks, struct rec_spaces *spaces, uint64_t memory_bytes);
 void rec_stacks_fini(struct rec_stacks *stacks);
 /* Goes back to the first record; what was met stays. */
 void rec_stacks_rewind(struct rec_stacks *stacks);

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A section with call frame information: its entries are read from the file when they are asked
+ * for, and found by the table that linkers write (.eh_frame_hdr), else by an index made here. A
+ * file that is cut meanwhile gives damage, and no crash: nothing is mapped.
+ */
+#ifndef WEFT_SYMBOLS_CFI_SECTION_H
+#define WEFT_SYMBOLS_CFI_SECTION_H
+
+#include "symbols/cfi.h"
+#include "symbols/elf_file.h"
+
+/* Blocks of a table that are held; the longest CIE that is read. */
+enum { WEFT_CFI_BLOCKS = 8, WEFT_CFI_MOST_CIE = 4096 };
+
+/* Bytes of a file, or of memory where the file has them packed. */
+struct weft_cfi_bytes {
+    int fd; /* not owned */
+    uint64_t file_off, n_bytes;
+    const uint8_t *memory; /* owned; NULL: in the file */
+    uint8_t *window;       /* what was read last */
+    uint64_t window_at;
+    size_t window_n, window_cap;
+};
+
+/* The table of .eh_frame_hdr: (function, entry) as 32-bit distances from `base`, by function. */
+struct weft_cfi_search {
+    struct weft_cfi_bytes bytes;
+    uint64_t base, n_entries; /* 0: there is no such table */
+    int32_t *firsts;          /* of each block */
+    uint8_t *blocks[WEFT_CFI_BLOCKS];
+    uint64_t block_of[WEFT_CFI_BLOCKS];
+};
+
+struct weft_cfi_place {
+    uint64_t begin, offset; /* of the function; of its entry */
+};
+
+struct weft_cfi_section {
+    struct weft_cfi_source source;
+    struct weft_cfi_bytes bytes;
+    struct weft_cfi_search search;
+    struct {
+        struct weft_cfi_place *items; /* by begin: in place of a table */
+        size_t n, cap;
+    } index;
+    bool is_indexed;
+    uint64_t cie_offset; /* the CIE that was read last */
+    bool has_cie;
+    struct weft_cfi_cie cie;
+    uint8_t cie_bytes[WEFT_CFI_MOST_CIE];
+};
+
+/* Finds .eh_frame, or .debug_frame, of a file that stays open as long as the section. False: there
+ * is none, it is damaged, or it takes more than `most_bytes` to read it. */
+bool weft_cfi_section_open(struct weft_cfi_section *section, const struct weft_elf_file *file,
+                           bool is_debug_frame, size_t most_bytes);
+void weft_cfi_section_fini(struct weft_cfi_section *section);
+
+/* Calls `see` for each entry of a function, in order of the file, until it returns false. False:
+ * damage ended it. */
+bool weft_cfi_section_walk(struct weft_cfi_section *section,
+                           bool (*see)(void *context, uint64_t begin, uint64_t end,
+                                       uint64_t offset),
+                           void *context);
+
+/* The offset of the entry that holds `address`, if any does. An index takes at most `most_bytes`.
+ * False: there is none. */
+bool weft_cfi_section_seek(struct weft_cfi_section *section, uint64_t address, size_t most_bytes,
+                           uint64_t *offset);
+
+/* The rows of the function of the entry at `offset`; the caller frees. NULL: damage, or no memory,
+ * which `*is_nomem` says. */
+struct weft_cfi_function *weft_cfi_section_compile(struct weft_cfi_section *section,
+                                                   uint64_t offset, bool *is_nomem);
+
+/* Bytes that the section holds. */
+size_t weft_cfi_section_bytes(const struct weft_cfi_section *section);
+
+#endif
