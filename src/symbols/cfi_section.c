@@ -57,8 +57,11 @@ static bool view(struct weft_cfi_bytes *bytes, uint64_t at, size_t n_bytes, size
         const size_t n_wanted = n_view > n_ahead ? n_view : n_ahead;
         const size_t n_read = n_wanted < n_left ? n_wanted : (size_t)n_left;
         bytes->window_n = 0;
-        if (!weft_vec_reserve(&bytes->window, &bytes->window_cap, n_read + 1, 1) ||
-            !file_read(bytes->fd, bytes->file_off + at, bytes->window, n_read))
+        if (!weft_vec_reserve(&bytes->window, &bytes->window_cap, n_read + 1, 1)) {
+            bytes->is_nomem = true;
+            return false;
+        }
+        if (!file_read(bytes->fd, bytes->file_off + at, bytes->window, n_read))
             return false;
         bytes->window_at = at;
         bytes->window_n = n_read;
@@ -112,6 +115,7 @@ static bool read_firsts(struct weft_cfi_search *search)
 {
     const uint64_t n = n_blocks(search);
     search->firsts = calloc((size_t)n + 1, sizeof *search->firsts);
+    search->bytes.is_nomem |= !search->firsts;
     for (uint64_t k = 0; search->firsts && k < n; k++) {
         uint8_t bytes[4];
         if (!file_read(search->bytes.fd, search->bytes.file_off + k * BLOCK_ENTRIES * ENTRY_BYTES,
@@ -133,6 +137,7 @@ static const uint8_t *block_of(struct weft_cfi_search *search, uint64_t block, s
     if (!search->blocks[slot])
         search->blocks[slot] = malloc(BLOCK_ENTRIES * ENTRY_BYTES);
     search->block_of[slot] = UINT64_MAX;
+    search->bytes.is_nomem |= !search->blocks[slot];
     if (!search->blocks[slot] ||
         !file_read(search->bytes.fd, search->bytes.file_off + first * ENTRY_BYTES,
                    search->blocks[slot], *n_entries * ENTRY_BYTES))
@@ -386,18 +391,18 @@ bool weft_cfi_section_walk(struct weft_cfi_section *section,
 struct indexing {
     struct weft_cfi_section *section;
     size_t n_most;
-    bool is_nomem;
+    bool is_full;
 };
 
 static bool see_place(void *context, uint64_t begin, uint64_t end, uint64_t offset)
 {
     struct indexing *indexing = context;
+    struct weft_cfi_section *section = indexing->section;
     if (begin >= end)
         return true; /* what the linker took out */
-    struct weft_cfi_place *place = indexing->section->index.n < indexing->n_most
-                                       ? WEFT_VEC_PUSH(&indexing->section->index)
-                                       : NULL;
-    indexing->is_nomem |= !place;
+    indexing->is_full = section->index.n == indexing->n_most;
+    struct weft_cfi_place *place = indexing->is_full ? NULL : WEFT_VEC_PUSH(&section->index);
+    section->is_nomem |= !place && !indexing->is_full;
     if (place)
         *place = (struct weft_cfi_place){ begin, offset };
     return place != NULL;
@@ -417,9 +422,10 @@ static void make_index(struct weft_cfi_section *section, size_t most_bytes)
 {
     struct indexing indexing = { .section = section,
                                  .n_most = most_bytes / sizeof(struct weft_cfi_place) };
-    section->is_indexed = true;
     (void)weft_cfi_section_walk(section, see_place, &indexing);
-    if (indexing.is_nomem)
+    section->is_nomem |= section->bytes.is_nomem;
+    section->is_indexed = !section->is_nomem;
+    if (indexing.is_full || section->is_nomem)
         WEFT_VEC_FINI(&section->index);
     if (section->index.n)
         qsort(section->index.items, section->index.n, sizeof *section->index.items, by_begin);
@@ -458,17 +464,28 @@ bool weft_cfi_section_seek(struct weft_cfi_section *section, uint64_t address, s
 }
 
 struct weft_cfi_function *weft_cfi_section_compile(struct weft_cfi_section *section,
-                                                   uint64_t offset, bool *is_nomem)
+                                                   uint64_t offset)
 {
     struct weft_cfi_entry entry;
     struct weft_cfi_place place;
     struct weft_cursor cur, program;
     uint64_t end;
-    *is_nomem = false;
+    bool is_nomem = false;
     if (!read_entry(section, offset, AHEAD_BYTES, &entry, &cur) ||
         !read_function(section, &entry, &cur, &place, &end, &program))
         return NULL;
-    return weft_cfi_compile(&section->source, &section->cie, place.begin, end, program, is_nomem);
+    struct weft_cfi_function *function =
+        weft_cfi_compile(&section->source, &section->cie, place.begin, end, program, &is_nomem);
+    section->is_nomem |= is_nomem;
+    return function;
+}
+
+bool weft_cfi_section_nomem(struct weft_cfi_section *section)
+{
+    const bool is_nomem =
+        section->is_nomem || section->bytes.is_nomem || section->search.bytes.is_nomem;
+    section->is_nomem = section->bytes.is_nomem = section->search.bytes.is_nomem = false;
+    return is_nomem;
 }
 
 size_t weft_cfi_section_bytes(const struct weft_cfi_section *section)

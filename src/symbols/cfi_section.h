@@ -21,6 +21,7 @@ struct weft_cfi_bytes {
     uint8_t *window;       /* what was read last */
     uint64_t window_at;
     size_t window_n, window_cap;
+    bool is_nomem; /* there was no memory for the window */
 };
 
 /* The table of .eh_frame_hdr: (function, entry) as 32-bit distances from `base`, by function. */
@@ -45,6 +46,7 @@ struct weft_cfi_section {
         size_t n, cap;
     } index;
     bool is_indexed;
+    bool is_nomem;       /* since it was last asked */
     uint64_t cie_offset; /* the CIE that was read last */
     bool has_cie;
     struct weft_cfi_cie cie;
@@ -65,14 +67,17 @@ bool weft_cfi_section_walk(struct weft_cfi_section *section,
                            void *context);
 
 /* The offset of the entry that holds `address`, if any does. An index takes at most `most_bytes`.
- * False: there is none. */
+ * False: there is none, or no memory, which weft_cfi_section_nomem says. */
 bool weft_cfi_section_seek(struct weft_cfi_section *section, uint64_t address, size_t most_bytes,
                            uint64_t *offset);
 
-/* The rows of the function of the entry at `offset`; the caller frees. NULL: damage, or no memory,
- * which `*is_nomem` says. */
+/* The rows of the function of the entry at `offset`; the caller frees. NULL: damage, or no memory.
+ */
 struct weft_cfi_function *weft_cfi_section_compile(struct weft_cfi_section *section,
-                                                   uint64_t offset, bool *is_nomem);
+                                                   uint64_t offset);
+
+/* Was there no memory for an answer since this was last asked? */
+bool weft_cfi_section_nomem(struct weft_cfi_section *section);
 
 /* Bytes that the section holds. */
 size_t weft_cfi_section_bytes(const struct weft_cfi_section *section);

@@ -47,6 +47,7 @@ struct place {
 struct weft_cfi_store {
     size_t most_bytes, n_bytes;
     uint64_t n_used;
+    bool is_nomem;        /* of the question in work */
     struct place *places; /* CACHED_PLACES */
     struct {
         struct table **items;
@@ -112,10 +113,12 @@ void weft_cfi_store_free(struct weft_cfi_store *store)
 }
 
 /* NULL: there is none. */
-static struct weft_cfi_section *open_section(const struct weft_elf_file *file, bool is_debug_frame,
-                                             size_t most_bytes)
+static struct weft_cfi_section *open_section(struct weft_cfi_store *store,
+                                             const struct weft_elf_file *file, bool is_debug_frame)
 {
+    const size_t most_bytes = store->most_bytes / INDEX_SHARE;
     struct weft_cfi_section *section = malloc(sizeof *section);
+    store->is_nomem |= !section;
     if (section && weft_cfi_section_open(section, file, is_debug_frame, most_bytes))
         return section;
     free(section);
@@ -145,7 +148,8 @@ static bool read_segments(struct table *table)
 }
 
 /* NULL without memory. A file that cannot be read makes a table without sections. */
-static struct table *table_open(const struct weft_cfi_program *program, size_t most_bytes)
+static struct table *table_open(struct weft_cfi_store *store,
+                                const struct weft_cfi_program *program)
 {
     struct table *table = calloc(1, sizeof *table);
     if (!table)
@@ -154,15 +158,19 @@ static struct table *table_open(const struct weft_cfi_program *program, size_t m
     table->file.fd = table->debug_file.fd = -1;
     if (!program->path || !weft_elf_file_open(program->path, &table->file))
         return table;
-    if (!weft_elf_file_is_scattered(&table->file) && read_segments(table)) {
-        table->sections[0] = open_section(&table->file, false, most_bytes);
-        table->sections[1] = open_section(&table->file, true, most_bytes);
+    const bool is_good = weft_elf_file_is_scattered(&table->file) || read_segments(table);
+    if (is_good && table->segments.n > 0) {
+        table->sections[0] = open_section(store, &table->file, false);
+        table->sections[1] = open_section(store, &table->file, true);
     }
     let_go(&table->file);
-    return table;
+    if (is_good)
+        return table;
+    table_free(table);
+    return NULL;
 }
 
-static void seek_debug(struct table *table, const char *path, size_t most_bytes)
+static void seek_debug(struct weft_cfi_store *store, struct table *table, const char *path)
 {
     if (table->has_sought_debug)
         return;
@@ -170,7 +178,7 @@ static void seek_debug(struct table *table, const char *path, size_t most_bytes)
     if (!path || !weft_elf_file_open(path, &table->debug_file))
         return;
     if (!weft_elf_file_is_scattered(&table->debug_file))
-        table->sections[2] = open_section(&table->debug_file, true, most_bytes);
+        table->sections[2] = open_section(store, &table->debug_file, true);
     let_go(&table->debug_file);
     if (!table->sections[2])
         weft_elf_file_close(&table->debug_file);
@@ -241,7 +249,7 @@ static struct table *table_of(struct weft_cfi_store *store, const struct weft_cf
     if (!weft_vec_reserve(&store->tables.items, &store->tables.cap, store->tables.n + 1,
                           sizeof(struct table *)))
         return NULL;
-    struct table *table = table_open(program, store->most_bytes / INDEX_SHARE);
+    struct table *table = table_open(store, program);
     if (table) {
         store->tables.items[store->tables.n++] = table;
         recount(store, table);
@@ -272,19 +280,19 @@ static bool keep(struct table *table, uint64_t key, struct weft_cfi_function *fu
 static struct weft_cfi_function *function_in(struct weft_cfi_store *store, struct table *table,
                                              size_t section, uint64_t address)
 {
+    struct weft_cfi_section *in = table->sections[section];
     uint64_t offset;
-    bool is_nomem;
-    if (!table->sections[section] ||
-        !weft_cfi_section_seek(table->sections[section], address, store->most_bytes / INDEX_SHARE,
-                               &offset))
+    if (!in || !weft_cfi_section_seek(in, address, store->most_bytes / INDEX_SHARE, &offset))
         return NULL;
     const uint64_t key = offset << 2 | section;
     const uint32_t index = table->of_entry ? weft_map_find(table->of_entry, key) : WEFT_MAP_NONE;
     if (index != WEFT_MAP_NONE)
         return table->functions.items[index];
-    struct weft_cfi_function *function =
-        weft_cfi_section_compile(table->sections[section], offset, &is_nomem);
-    return function && keep(table, key, function) ? function : NULL;
+    struct weft_cfi_function *function = weft_cfi_section_compile(in, offset);
+    if (!function || keep(table, key, function))
+        return function;
+    store->is_nomem = true;
+    return NULL;
 }
 
 /* NULL: no section has the function. */
@@ -295,8 +303,9 @@ static const struct weft_cfi_function *function_at(struct weft_cfi_store *store,
 {
     for (size_t k = 0; k < SECTIONS; k++) {
         if (k == SECTIONS - 1)
-            seek_debug(table, program->debug_path, store->most_bytes / INDEX_SHARE);
+            seek_debug(store, table, program->debug_path);
         const struct weft_cfi_function *function = function_in(store, table, k, address);
+        store->is_nomem |= table->sections[k] && weft_cfi_section_nomem(table->sections[k]);
         if (function && function->begin <= address && address < function->end)
             return function;
     }
@@ -315,10 +324,15 @@ static bool address_of(const struct table *table, uint64_t file_off, uint64_t *a
     return false;
 }
 
-static struct weft_cfi_found seek(struct weft_cfi_store *store, struct table *table,
+static struct weft_cfi_found seek(struct weft_cfi_store *store,
                                   const struct weft_cfi_program *program, uint64_t file_off)
 {
     struct weft_cfi_found found = { 0 };
+    struct table *table = table_of(store, program);
+    store->is_nomem = !table;
+    if (!table)
+        return found;
+    table->last_used = ++store->n_used;
     make_room(store, table);
     if (!address_of(table, file_off, &found.address))
         return found;
@@ -329,21 +343,23 @@ static struct weft_cfi_found seek(struct weft_cfi_store *store, struct table *ta
     return found;
 }
 
-struct weft_cfi_found weft_cfi_store_find(struct weft_cfi_store *store,
-                                          const struct weft_cfi_program *program, uint64_t file_off)
+bool weft_cfi_store_find(struct weft_cfi_store *store, const struct weft_cfi_program *program,
+                         uint64_t file_off, struct weft_cfi_found *found)
 {
     const uint64_t hash =
         (file_off ^ (uint64_t)program->number << 40) * UINT64_C(0x9e3779b97f4a7c15);
     struct place *place = &store->places[hash >> 52];
-    if (place->is_used && place->file_off == file_off && place->number == program->number)
-        return place->found;
-    struct table *table = table_of(store, program);
-    if (!table)
-        return (struct weft_cfi_found){ 0 };
-    table->last_used = ++store->n_used;
-    *place = (struct place){ .file_off = file_off,
-                             .number = program->number,
-                             .found = seek(store, table, program, file_off) };
-    place->is_used = true;
-    return place->found;
+    if (place->is_used && place->file_off == file_off && place->number == program->number) {
+        *found = place->found;
+        return true;
+    }
+    *found = seek(store, program, file_off);
+    if (store->is_nomem) { /* others gave way, and it is read again */
+        while (evict(store, NULL))
+            ;
+        *found = seek(store, program, file_off);
+    }
+    if (!store->is_nomem)
+        *place = (struct place){ file_off, program->number, true, *found };
+    return !store->is_nomem;
 }

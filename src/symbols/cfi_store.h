@@ -30,10 +30,10 @@ struct weft_cfi_found {
     uint64_t address; /* of the place, as in the file's symbols */
 };
 
-/* What is known of the place at `file_off` of a program. Valid until the next call. */
-struct weft_cfi_found weft_cfi_store_find(struct weft_cfi_store *store,
-                                          const struct weft_cfi_program *program,
-                                          uint64_t file_off);
+/* What is known of the place at `file_off` of a program. Valid until the next call. False without
+ * memory, even when nothing else is held. */
+bool weft_cfi_store_find(struct weft_cfi_store *store, const struct weft_cfi_program *program,
+                         uint64_t file_off, struct weft_cfi_found *found);
 
 /* Bytes that are held now. */
 size_t weft_cfi_store_bytes(const struct weft_cfi_store *store);

@@ -180,62 +180,70 @@ static bool step_by_pointer(struct weft_cfi_frame *frame)
 
 /* ---- the walk -------------------------------------------------------------------------------- */
 
-static struct weft_cfi_found find(struct weft_walker *walker, const struct weft_walk_space *space,
-                                  uint64_t address)
+/* False without memory. */
+static bool find(struct weft_walker *walker, const struct weft_walk_space *space, uint64_t address,
+                 struct weft_cfi_found *found)
 {
     struct weft_walk_part part = { .module = WEFT_WALK_NO_MODULE };
-    if (!space->find(space->context, address, &part) || part.module == WEFT_WALK_NO_MODULE)
-        return (struct weft_cfi_found){ 0 };
+    *found = (struct weft_cfi_found){ 0 };
+    if (!space->find(space->context, address, &part))
+        return false;
+    if (part.module == WEFT_WALK_NO_MODULE)
+        return true;
     const struct weft_cfi_program program = {
         .number = part.module,
         .path = weft_symbols_file(walker->symbols, part.module),
         .debug_path = weft_symbols_debug_file(walker->symbols, part.module),
     };
     if (!program.path)
-        return (struct weft_cfi_found){ 0 };
-    const struct weft_cfi_found found =
-        weft_cfi_store_find(walker->store, &program, address - part.begin + part.file_off);
-    walker->frame.bias = address - found.address;
-    return found;
+        return true;
+    const bool is_good =
+        weft_cfi_store_find(walker->store, &program, address - part.begin + part.file_off, found);
+    walker->frame.bias = address - found->address;
+    return is_good;
 }
 
-/* From a frame to its caller's. Where a call returns to is behind it, and may be another function:
- * an instruction that was interrupted is not. */
+/* From a frame to its caller's, if there is one. Where a call returns to is behind it, and may be
+ * another function: an instruction that was interrupted is not. False without memory. */
 static bool step(struct weft_walker *walker, const struct weft_walk_space *space,
-                 bool *is_interrupted)
+                 bool *is_interrupted, bool *has_caller)
 {
     struct weft_cfi_frame *frame = &walker->frame;
     const uint64_t ip = frame->registers[WEFT_WALK_IP];
     const uint64_t sp = frame->registers[WEFT_WALK_SP];
-    const struct weft_cfi_found found = find(walker, space, ip - !*is_interrupted);
+    struct weft_cfi_found found;
+    *has_caller = false;
+    if (!find(walker, space, ip - !*is_interrupted, &found))
+        return false;
     frame->has_cfa = false;
     *is_interrupted = found.row && found.function->is_signal_frame;
-    const bool has_caller = found.row ? step_by_row(frame, &found) : step_by_pointer(frame);
-    return has_caller && frame->registers[WEFT_WALK_IP] != 0 &&
-           (frame->registers[WEFT_WALK_IP] != ip || frame->registers[WEFT_WALK_SP] != sp);
+    *has_caller = (found.row ? step_by_row(frame, &found) : step_by_pointer(frame)) &&
+                  frame->registers[WEFT_WALK_IP] != 0 &&
+                  (frame->registers[WEFT_WALK_IP] != ip || frame->registers[WEFT_WALK_SP] != sp);
+    return true;
 }
 
-size_t weft_walk_copy(struct weft_walker *walker, const struct weft_walk_space *space,
-                      const struct weft_walk_stack *stack, uint64_t addresses[WEFT_WALK_MOST],
-                      bool *has_run_out)
+bool weft_walk_copy(struct weft_walker *walker, const struct weft_walk_space *space,
+                    const struct weft_walk_stack *stack, uint64_t addresses[WEFT_WALK_MOST],
+                    size_t *n_addresses, bool *has_run_out)
 {
-    bool is_interrupted = true, has_caller = true;
-    size_t n_addresses = 0;
+    bool is_interrupted = true, has_caller = true, is_good = true;
+    *n_addresses = 0;
     *has_run_out = false;
     if (!walker->symbols)
-        return 0;
+        return true;
     walker->stack = stack;
     walker->has_run_out = false;
     walker->frame = (struct weft_cfi_frame){ .has = (UINT32_C(1) << WEFT_WALK_REGISTERS) - 1,
                                              .read = read_stack,
                                              .context = walker };
     memcpy(walker->frame.registers, stack->registers, sizeof stack->registers);
-    while (has_caller && n_addresses < WEFT_WALK_MOST) {
-        addresses[n_addresses++] = walker->frame.registers[WEFT_WALK_IP];
-        has_caller = step(walker, space, &is_interrupted);
+    while (is_good && has_caller && *n_addresses < WEFT_WALK_MOST) {
+        addresses[(*n_addresses)++] = walker->frame.registers[WEFT_WALK_IP];
+        is_good = step(walker, space, &is_interrupted, &has_caller);
         /* A saved register beyond the copy matters only if nothing more is found. */
         walker->has_run_out &= !has_caller;
     }
     *has_run_out = walker->has_run_out || has_caller;
-    return n_addresses;
+    return is_good;
 }

@@ -35,7 +35,8 @@ struct weft_walk_part {
 };
 
 struct weft_walk_space {
-    /* The part that holds the address. False: nothing that is known, or no memory. */
+    /* The part that holds the address; WEFT_WALK_NO_MODULE: none that is known. False without
+     * memory. */
     bool (*find)(void *context, uint64_t address, struct weft_walk_part *part);
     void *context;
 };
@@ -57,10 +58,11 @@ void weft_walker_free(struct weft_walker *walker);
 
 /* The instruction, then where calls return to, innermost first: at least one, if there are symbols,
  * and at most WEFT_WALK_MOST. `*has_run_out`: deeper frames lie beyond the copy, or there are more
- * than that. O(frames), and reading the entry of a function when it is first met. */
-size_t weft_walk_copy(struct weft_walker *walker, const struct weft_walk_space *space,
-                      const struct weft_walk_stack *stack, uint64_t addresses[WEFT_WALK_MOST],
-                      bool *has_run_out);
+ * than that. O(frames), and reading the entry of a function when it is first met. False without
+ * memory. */
+bool weft_walk_copy(struct weft_walker *walker, const struct weft_walk_space *space,
+                    const struct weft_walk_stack *stack, uint64_t addresses[WEFT_WALK_MOST],
+                    size_t *n_addresses, bool *has_run_out);
 
 /* What the tables of a ceiling on memory may take; 0: there is none. */
 uint64_t weft_walk_share(uint64_t memory_bytes);

@@ -153,9 +153,9 @@ bool perf_stack_of(struct perf_stacks *stacks, const struct perf_sample *sample,
     uint32_t key;
     if (!space || !make_room(stacks))
         return false;
-    stacks->n_unwound =
-        sample->n_stack ? perf_unwind(stacks->unwinder, space, sample, is_big, stacks->unwound) : 0;
-    if (!make_key(stacks, space, sample, misc, &key))
+    if (!perf_unwind(stacks->unwinder, space, sample, is_big, stacks->unwound,
+                     &stacks->n_unwound) ||
+        !make_key(stacks, space, sample, misc, &key))
         return false;
     if (key == stacks->made.n) {
         struct perf_stack *place = WEFT_VEC_PUSH(&stacks->made);

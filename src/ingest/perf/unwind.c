@@ -49,7 +49,7 @@ static bool find_part(void *context, uint64_t address, struct weft_walk_part *pa
     struct perf_unwinder *unwinder = context;
     const struct perf_mapping *mapping = perf_space_find(unwinder->space, address);
     if (!mapping)
-        return false;
+        return true;
     *part = (struct weft_walk_part){ .begin = mapping->begin, .file_off = mapping->file_off };
     return perf_symbols_module(unwinder->symbols, mapping->path, &part->module);
 }
@@ -86,24 +86,25 @@ static void count_end(struct perf_unwinder *unwinder, const struct perf_space *s
         unwinder->ends.module = module;
 }
 
-size_t perf_unwind(struct perf_unwinder *unwinder, const struct perf_space *space,
-                   const struct perf_sample *sample, bool is_big,
-                   uint64_t addresses[PERF_MOST_UNWOUND])
+bool perf_unwind(struct perf_unwinder *unwinder, const struct perf_space *space,
+                 const struct perf_sample *sample, bool is_big,
+                 uint64_t addresses[PERF_MOST_UNWOUND], size_t *n_addresses)
 {
     const uint64_t needed = UINT64_C(1) << PERF_SP | UINT64_C(1) << PERF_IP;
     bool has_run_out;
+    *n_addresses = 0;
     if (sample->n_stack == 0 || sample->registers_abi != ABI_64 ||
         (sample->attr->user_registers & needed) != needed || !unwinder->symbols->programs)
-        return 0;
+        return true;
     if (!unwinder->walker)
         unwinder->walker = weft_walker_new(unwinder->symbols->programs, unwinder->most_bytes);
     if (!unwinder->walker)
-        return 0;
+        return false;
     unwinder->space = space;
     const struct weft_walk_space walked = { find_part, unwinder };
     const struct weft_walk_stack stack = stack_of(sample, is_big);
-    const size_t n_addresses =
-        weft_walk_copy(unwinder->walker, &walked, &stack, addresses, &has_run_out);
-    count_end(unwinder, space, addresses[n_addresses - 1], has_run_out);
-    return n_addresses;
+    if (!weft_walk_copy(unwinder->walker, &walked, &stack, addresses, n_addresses, &has_run_out))
+        return false;
+    count_end(unwinder, space, addresses[*n_addresses - 1], has_run_out);
+    return true;
 }

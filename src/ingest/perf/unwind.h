@@ -28,10 +28,10 @@ struct perf_unwinder *perf_unwinder_new(struct perf_symbols *symbols, uint64_t m
 void perf_unwinder_free(struct perf_unwinder *unwinder);
 
 /* The user's part of the sample's stack: its instruction, then where calls return to, innermost
- * first. 0: there is no copy, or nothing that could read it. */
-size_t perf_unwind(struct perf_unwinder *unwinder, const struct perf_space *space,
-                   const struct perf_sample *sample, bool is_big,
-                   uint64_t addresses[PERF_MOST_UNWOUND]);
+ * first. None: there is no copy, or nothing that could read it. False without memory. */
+bool perf_unwind(struct perf_unwinder *unwinder, const struct perf_space *space,
+                 const struct perf_sample *sample, bool is_big,
+                 uint64_t addresses[PERF_MOST_UNWOUND], size_t *n_addresses);
 
 const struct perf_unwind_ends *perf_unwind_ends(const struct perf_unwinder *unwinder);
 

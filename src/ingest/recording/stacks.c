@@ -182,13 +182,15 @@ static bool find_part(void *context, uint64_t address, struct weft_walk_part *pa
     const struct rec_mapping *mapping =
         rec_mapping_of(walked->stacks->spaces, walked->image, address);
     if (!mapping)
-        return false;
+        return true;
     *part = (struct weft_walk_part){ .begin = mapping->begin, .file_off = mapping->file_off };
     return module_of(walked->stacks, mapping, &part->module);
 }
 
-static size_t walk_copy(struct rec_stacks *stacks, uint32_t image,
-                        const struct weft_kernel_record *record, const uint8_t *payload)
+/* False without memory. */
+static bool walk_copy(struct rec_stacks *stacks, uint32_t image,
+                      const struct weft_kernel_record *record, const uint8_t *payload,
+                      size_t *n_frames)
 {
     static const uint8_t registers[WEFT_STACK_COPY_REGISTERS] = {
         WEFT_WALK_IP,     WEFT_WALK_SP,     WEFT_WALK_BP,     WEFT_WALK_R8,     WEFT_WALK_R8 + 1,
@@ -199,19 +201,19 @@ static size_t walk_copy(struct rec_stacks *stacks, uint32_t image,
     const size_t n_before = sizeof registers * 8;
     struct weft_walk_stack stack = { 0 };
     bool has_run_out;
+    *n_frames = 0;
     if (record->payload_bytes < n_before)
-        return 0;
+        return true;
     for (size_t k = 0; k < sizeof registers; k++)
         stack.registers[registers[k]] = weft_load_u64(payload + 8 * k);
     stack.bytes = payload + n_before;
     stack.n_bytes = record->payload_bytes - n_before;
-    stacks->frames[0] = stack.registers[WEFT_WALK_IP];
     struct walked walked = { stacks, image };
     const struct weft_walk_space space = { find_part, &walked };
-    const size_t n_frames =
-        weft_walk_copy(stacks->walker, &space, &stack, stacks->frames, &has_run_out);
+    const bool is_good =
+        weft_walk_copy(stacks->walker, &space, &stack, stacks->frames, n_frames, &has_run_out);
     stacks->n_run_out += has_run_out;
-    return n_frames;
+    return is_good;
 }
 
 /* ---- texts ------------------------------------------------------------------------------------
@@ -259,10 +261,11 @@ bool rec_stack_text(struct rec_stacks *stacks, const struct weft_kernel_record *
 {
     const uint32_t image = rec_image_at(stacks->spaces, (uint32_t)record->b, record->time_ns);
     uint32_t id = 0;
-    const bool is_good =
-        record->type == WEFT_KERNEL_STACK_COPY
-            ? make_text(stacks, image, walk_copy(stacks, image, record, payload), &id)
-            : text_of_chain(stacks, image, record, payload, &id);
+    size_t n_frames;
+    const bool is_good = record->type == WEFT_KERNEL_STACK_COPY
+                             ? walk_copy(stacks, image, record, payload, &n_frames) &&
+                                   make_text(stacks, image, n_frames, &id)
+                             : text_of_chain(stacks, image, record, payload, &id);
     if (is_good)
         *text = weft_strtab_get(stacks->texts, id);
     return is_good;
