@@ -18,6 +18,7 @@ enum {
     LEAST_READ_RECORDS = 64, /* ... these for each */
     MERGED_RECORDS = 512,    /* handed out at once by a merge */
     WRITE_BYTES = 1 << 20,
+    LEAST_LIMIT_BYTES = 64 << 10,
 };
 #define DEFAULT_LIMIT_BYTES ((size_t)256 << 20)
 
@@ -123,17 +124,83 @@ static void sort_by_merging(struct weft_sort_record *items, size_t n,
     merge_halves(items, n / 2, n, spare);
 }
 
-static enum weft_code lane_sort(struct lane *lane, struct weft_err *err)
+static void reverse(struct weft_sort_record *items, size_t n)
 {
-    if (lane->is_sorted || lane->n < 2)
-        return WEFT_OK;
-    struct weft_sort_record *spare = malloc(lane->n / 2 * sizeof *spare);
-    if (!spare)
-        return no_memory(err);
-    sort_by_merging(lane->items, lane->n, spare);
-    free(spare);
+    for (size_t k = 0; k + k + 1 < n; k++) {
+        const struct weft_sort_record moved = items[k];
+        items[k] = items[n - 1 - k];
+        items[n - 1 - k] = moved;
+    }
+}
+
+/* Swaps [0, middle) and [middle, n), which keep their order. */
+static void rotate(struct weft_sort_record *items, size_t middle, size_t n)
+{
+    reverse(items, middle);
+    reverse(items + middle, n - middle);
+    reverse(items, n);
+}
+
+/* Records of the ordered `items` whose key is less than `key`; with `or_equal` also those that have
+ * it. */
+static size_t count_below(const struct weft_sort_record *items, size_t n, uint64_t key,
+                          bool or_equal)
+{
+    size_t low = 0;
+    while (low < n) {
+        const size_t at = low + (n - low) / 2;
+        if (items[at].key < key || (or_equal && items[at].key == key))
+            low = at + 1;
+        else
+            n = at;
+    }
+    return low;
+}
+
+/* Merges the ordered runs of `n_left` and `n_right` records in no more room: the longer one is cut
+ * in two, the other where that key would stand, and the parts in the middle change places. */
+static void merge_in_place(struct weft_sort_record *items, size_t n_left, size_t n_right)
+{
+    if (n_left == 0 || n_right == 0 || items[n_left - 1].key <= items[n_left].key)
+        return;
+    if (n_left + n_right == 2) {
+        reverse(items, 2);
+        return;
+    }
+    const struct weft_sort_record *right = items + n_left;
+    size_t cut_left = n_left / 2, cut_right = n_right / 2;
+    if (n_left > n_right)
+        cut_right = count_below(right, n_right, items[cut_left].key, false);
+    else
+        cut_left = count_below(items, n_left, right[cut_right].key, true);
+    rotate(items + cut_left, n_left - cut_left, n_left - cut_left + cut_right);
+    merge_in_place(items, cut_left, cut_right);
+    merge_in_place(items + cut_left + cut_right, n_left - cut_left, n_right - cut_right);
+}
+
+/* Stable, in no more room, for when there is none: O(n log^2 n). */
+static void sort_in_place(struct weft_sort_record *items, size_t n)
+{
+    if (n <= INSERTION_RECORDS) {
+        sort_by_insertion(items, n);
+        return;
+    }
+    sort_in_place(items, n / 2);
+    sort_in_place(items + n / 2, n - n / 2);
+    merge_in_place(items, n / 2, n - n / 2);
+}
+
+static void lane_sort(struct lane *lane)
+{
+    if (!lane->is_sorted && lane->n > 1) {
+        struct weft_sort_record *spare = malloc(lane->n / 2 * sizeof *spare);
+        if (spare)
+            sort_by_merging(lane->items, lane->n, spare);
+        else
+            sort_in_place(lane->items, lane->n);
+        free(spare);
+    }
     lane->is_sorted = true;
-    return WEFT_OK;
 }
 
 /* ---- the file ------------------------------------------------------------------------------- */
@@ -179,20 +246,20 @@ static enum weft_code file_read(const struct weft_sorter *sorter, uint64_t off, 
 static enum weft_code lane_spill(struct weft_sorter *sorter, struct lane *lane,
                                  struct weft_err *err)
 {
-    enum weft_code code = lane_sort(lane, err);
+    const struct segment made = { .off = sorter->file_bytes, .n_records = lane->n };
+    lane_sort(lane);
+    const enum weft_code code = file_write(sorter, lane->items, lane->n * RECORD_BYTES, err);
+    lane->n_spilled += lane->n;
+    free(lane->items);
+    lane->items = NULL;
+    lane->n = lane->cap = 0;
     if (code != WEFT_OK)
         return code;
     struct segment *segment = WEFT_VEC_PUSH(&lane->segments);
     if (!segment)
         return no_memory(err);
-    *segment = (struct segment){ .off = sorter->file_bytes, .n_records = lane->n };
-    code = file_write(sorter, lane->items, lane->n * RECORD_BYTES, err);
-    lane->n_spilled += lane->n;
-    free(lane->items);
-    lane->items = NULL;
-    lane->n = lane->cap = 0;
-    lane->is_sorted = true;
-    return code;
+    *segment = made;
+    return WEFT_OK;
 }
 
 static enum weft_code spill(struct weft_sorter *sorter, struct weft_err *err)
@@ -218,22 +285,38 @@ static struct lane *lane_get(struct weft_sorter *sorter, uint32_t number)
     return &sorter->lanes.items[number];
 }
 
-/* Room for one more record: what a lane holds counts in full, so that growth is bounded too. */
+static bool lane_reserve(struct weft_sorter *sorter, struct lane *lane)
+{
+    const size_t before = lane->cap;
+    if (!weft_vec_reserve(&lane->items, &lane->cap, lane->n + 1, sizeof *lane->items))
+        return false;
+    sorter->held_bytes += (lane->cap - before) * RECORD_BYTES;
+    return true;
+}
+
+/* Others need memory, too: less than what there was none beyond is held from now on. */
+static void lower_limit(struct weft_sorter *sorter)
+{
+    const size_t n_bytes = sorter->held_bytes / 2;
+    if (n_bytes < sorter->limit_bytes)
+        sorter->limit_bytes = n_bytes > LEAST_LIMIT_BYTES ? n_bytes : LEAST_LIMIT_BYTES;
+}
+
+/* Room for one more record: what a lane holds counts in full, so that growth is bounded too. Where
+ * there is less memory than the limit, what is held goes to the file as well. */
 static enum weft_code lane_grow(struct weft_sorter *sorter, uint32_t number, struct weft_err *err)
 {
     struct lane *lane = &sorter->lanes.items[number];
-    size_t before = lane->cap;
-    if (sorter->held_bytes + (before / 2 + 8) * RECORD_BYTES > sorter->limit_bytes &&
-        sorter->held_bytes > 0) {
-        enum weft_code code = spill(sorter, err);
-        if (code != WEFT_OK)
-            return code;
-        before = 0;
-    }
-    if (!weft_vec_reserve(&lane->items, &lane->cap, lane->n + 1, sizeof *lane->items))
-        return no_memory(err);
-    sorter->held_bytes += (lane->cap - before) * RECORD_BYTES;
-    return WEFT_OK;
+    const bool is_full =
+        sorter->held_bytes + (lane->cap / 2 + 8) * RECORD_BYTES > sorter->limit_bytes;
+    if (!(is_full && sorter->held_bytes > 0) && lane_reserve(sorter, lane))
+        return WEFT_OK;
+    if (!is_full)
+        lower_limit(sorter);
+    const enum weft_code code = spill(sorter, err);
+    if (code != WEFT_OK)
+        return code;
+    return lane_reserve(sorter, lane) ? WEFT_OK : no_memory(err);
 }
 
 enum weft_code weft_sorter_add(struct weft_sorter *sorter, uint32_t number,
@@ -342,6 +425,10 @@ static enum weft_code reader_sources(struct weft_sort_reader *reader, struct wef
     reader->sources = calloc(reader->n_sources + 1, sizeof *reader->sources);
     reader->heap = calloc(reader->n_sources + 1, sizeof *reader->heap);
     reader->buffers = malloc((n_segments * reader->buffer_records + 1) * RECORD_BYTES);
+    if (!reader->buffers && reader->buffer_records > LEAST_READ_RECORDS) {
+        reader->buffer_records = LEAST_READ_RECORDS;
+        reader->buffers = malloc((n_segments * reader->buffer_records + 1) * RECORD_BYTES);
+    }
     if (!reader->sources || !reader->heap || !reader->buffers)
         return no_memory(err);
     for (size_t k = 0; k < n_segments; k++)
@@ -384,9 +471,8 @@ enum weft_code weft_sort_reader_open(struct weft_sorter *sorter, uint32_t number
     reader->sorter = sorter;
     reader->no_lane.is_sorted = reader->no_lane.is_whole = true;
     reader->lane = number < sorter->lanes.n ? &sorter->lanes.items[number] : &reader->no_lane;
-    enum weft_code code = lane_sort(reader->lane, err);
-    if (code == WEFT_OK)
-        code = reader_sources(reader, err);
+    lane_sort(reader->lane);
+    enum weft_code code = reader_sources(reader, err);
     if (code == WEFT_OK)
         code = reader_heap(reader, err);
     if (code != WEFT_OK) {

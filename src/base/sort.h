@@ -13,7 +13,9 @@
  *
  * A lane that arrives in order is never sorted, nor merged. The result depends neither on the limit
  * nor on how many threads read. Memory: the limit while records are added, and half as much again
- * while one lane is sorted; a few MB for each reader; 24 bytes for each lane and run.
+ * while one lane is sorted; a few MB for each reader; 24 bytes for each lane and run. Where less is
+ * to be had it does with that: what is held goes to the file earlier, and lanes are sorted where
+ * they lie, which takes longer.
  */
 #ifndef WEFT_BASE_SORT_H
 #define WEFT_BASE_SORT_H

@@ -32,7 +32,8 @@
 #include <unistd.h>
 
 /* Bytes that a sniffer may look at. */
-enum { SNIFF_BYTES = 4096, SHOWN_BYTES = 16 };
+/* SORT_SHARE: sorting takes one in so many bytes of a ceiling on memory. */
+enum { SNIFF_BYTES = 4096, SHOWN_BYTES = 16, SORT_SHARE = 4 };
 
 /* What becomes one trace: inputs of one format. */
 struct job {
@@ -69,10 +70,18 @@ static struct weft_mapped whole_lines(const struct weft_input *input)
     return file;
 }
 
+/* What the events of a trace may take in memory while they are sorted; 0: the default. */
+static size_t sort_share(uint64_t memory_bytes)
+{
+    return (size_t)(memory_bytes / SORT_SHARE);
+}
+
 static enum weft_code import_chrome(const struct job *job, struct weft_sink *sink,
                                     const struct weft_run *run, struct weft_err *err)
 {
-    enum weft_code code = weft_chrome_import(&job->files[0], NULL, sink, run, err);
+    const struct weft_chrome_opts opts = { .sort_limit_bytes =
+                                               sort_share(job->opts->memory_bytes) };
+    enum weft_code code = weft_chrome_import(&job->files[0], &opts, sink, run, err);
     if (code != WEFT_OK && code != WEFT_E_CANCELLED)
         weft_in_file(err, job->opts->inputs[0]);
     return code;
@@ -82,7 +91,8 @@ static enum weft_code import_csv(const struct job *job, struct weft_sink *sink,
                                  const struct weft_run *run, struct weft_err *err)
 {
     const struct weft_mapped file = whole_lines(job->inputs[0]);
-    const struct weft_csv_opts opts = { .columns = job->opts->columns };
+    const struct weft_csv_opts opts = { .columns = job->opts->columns,
+                                        .sort_limit_bytes = sort_share(job->opts->memory_bytes) };
     enum weft_code code = weft_csv_import(&file, &opts, sink, run, err);
     if (code != WEFT_OK && code != WEFT_E_CANCELLED)
         weft_in_file(err, job->opts->inputs[0]);
@@ -527,7 +537,8 @@ static enum weft_code import_group(const struct intake *intake, size_t group, co
     if (!format->takes_names)
         opts.binary_path = opts.map_path = NULL;
     const struct weft_writer_opts writer_opts = { .source_name = weft_input_source(job.inputs[0]),
-                                                  .bytes_in = job.n_bytes };
+                                                  .bytes_in = job.n_bytes,
+                                                  .memory_bytes = opts.memory_bytes };
     struct weft_writer *writer = NULL;
     enum weft_code code = weft_writer_open(output, &writer_opts, &writer, err);
     if (code != WEFT_OK)
@@ -567,7 +578,9 @@ static enum weft_code replay_stored(const struct intake *intake, struct weft_sto
 {
     const struct weft_store_meta *meta = weft_store_meta_get(store);
     char *name = strndup(meta->source_name.bytes, meta->source_name.n_bytes);
-    const struct weft_writer_opts writer_opts = { .source_name = name, .bytes_in = meta->bytes_in };
+    const struct weft_writer_opts writer_opts = { .source_name = name,
+                                                  .bytes_in = meta->bytes_in,
+                                                  .memory_bytes = intake->opts->memory_bytes };
     struct weft_writer *writer = NULL;
     enum weft_code code = weft_writer_open(intake->opts->output, &writer_opts, &writer, err);
     free(name);

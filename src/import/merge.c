@@ -409,7 +409,8 @@ static enum weft_code write_all(struct job *job, const char *output,
 {
     char name[NAME_BYTES];
     list_names(job, " + ", false, name, sizeof name);
-    struct weft_writer_opts opts = { .source_name = name };
+    struct weft_writer_opts opts = { .source_name = name,
+                                     .memory_bytes = job->run ? job->run->memory_bytes : 0 };
     for (size_t k = 0; k < job->n_inputs; k++)
         opts.bytes_in =
             weft_add_sat_u64(opts.bytes_in, weft_store_meta_get(job->inputs[k].store)->bytes_in);

@@ -366,14 +366,14 @@ static enum weft_code block_wait(struct weft_commit *commit, struct commit_threa
     waiting->n_bytes = bytes->n;
     waiting->head_bytes = head_bytes;
     enum weft_code code = WEFT_OK;
-    if (commit->backlog_bytes + bytes->n > commit->backlog_limit_bytes) {
-        waiting->spill_off = commit->spill_bytes;
-        code = spill_write(commit, bytes->items, bytes->n, err);
-    } else if ((waiting->bytes = malloc(bytes->n)) != NULL) {
+    if (commit->backlog_bytes + bytes->n <= commit->backlog_limit_bytes)
+        waiting->bytes = malloc(bytes->n);
+    if (waiting->bytes) {
         memcpy(waiting->bytes, bytes->items, bytes->n);
         commit->backlog_bytes += bytes->n;
     } else {
-        code = no_memory(err);
+        waiting->spill_off = commit->spill_bytes;
+        code = spill_write(commit, bytes->items, bytes->n, err);
     }
     if (code != WEFT_OK) {
         free(waiting);

@@ -14,6 +14,9 @@
 
 /* Threads live in pages that never move, so that workers find theirs without a lock while another
  * is announced. */
+/* Of a ceiling on memory each of its parts that spill takes one in so many bytes. */
+enum { MEMORY_SHARE = 16, MOST_SHARE_BYTES = 64 << 20 };
+
 enum { PAGE_BITS = 10, PAGE_THREADS = 1 << PAGE_BITS, MAX_PAGES = 1 << 14 };
 
 struct writer_thread {
@@ -608,6 +611,13 @@ static void writer_free(struct weft_writer *writer)
     free(writer);
 }
 
+/* What blocks that wait, and records that are sorted, may take each; 0: the default. */
+static uint64_t share_of(uint64_t memory_bytes)
+{
+    return memory_bytes / MEMORY_SHARE < MOST_SHARE_BYTES ? memory_bytes / MEMORY_SHARE
+                                                          : MOST_SHARE_BYTES;
+}
+
 enum weft_code weft_writer_open(const char *path, const struct weft_writer_opts *opts,
                                 struct weft_writer **writer_out, struct weft_err *err)
 {
@@ -627,10 +637,13 @@ enum weft_code weft_writer_open(const char *path, const struct weft_writer_opts 
     writer->block_events = opts->block_events ? opts->block_events : WEFT_FORMAT_BLOCK_EVENTS;
     writer->catalog =
         weft_catalog_new(weft_str_of(opts->source_name ? opts->source_name : ""), opts->bytes_in);
-    writer->arrivals = weft_arrivals_new(0);
+    writer->arrivals = weft_arrivals_new((size_t)share_of(opts->memory_bytes));
     enum weft_code code = writer->catalog && writer->arrivals ? WEFT_OK : no_memory(err);
     if (code == WEFT_OK)
-        code = weft_commit_open(path, opts->backlog_limit_bytes, &writer->commit, err);
+        code = weft_commit_open(path,
+                                opts->backlog_limit_bytes ? opts->backlog_limit_bytes
+                                                          : share_of(opts->memory_bytes),
+                                &writer->commit, err);
     if (code != WEFT_OK) {
         writer_free(writer);
         return code;

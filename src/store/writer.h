@@ -17,7 +17,8 @@ struct weft_writer;
 struct weft_writer_opts {
     const char *source_name;      /* base name of the input, metadata only; may be NULL */
     uint64_t bytes_in;            /* size of the input, metadata only */
-    uint64_t backlog_limit_bytes; /* finished blocks kept in memory; 0: 64 MiB */
+    uint64_t memory_bytes;        /* ceiling that all share, of which it takes some; 0: none */
+    uint64_t backlog_limit_bytes; /* finished blocks kept in memory; 0: a share, at most 64 MiB */
     uint32_t block_rows;          /* 0: the format's default */
     uint32_t block_events;        /* likewise */
     uint32_t cell_rows;           /* of a level of detail (lod.h); likewise */
