@@ -86,4 +86,5 @@ const struct weft_command weft_cmd_help = {
     .arguments = "[COMMAND]",
     .n_inputs_max = 1,
     .run = run,
+    .takes_words = true,
 };

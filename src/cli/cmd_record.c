@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
+#include "cli/outputs.h"
 #include "cli/recording.h"
 #include "record/session/recorder.h"
 #include "render/human.h"
@@ -232,7 +233,9 @@ static int run(struct weft_cli *cli, int argc, char **argv)
         return weft_cli_usage(cli, "a trace cannot be written to standard output");
     char *made = cli->common.output ? NULL : default_output(cli, &opts);
     const char *path = cli->common.output ? cli->common.output : made;
-    const int status = path ? record(cli, &opts, path) : WEFT_EXIT_FAILED;
+    const char *file = NULL;
+    const enum weft_code code = path ? weft_outputs_trace(cli, path, &file) : WEFT_E_NOMEM;
+    const int status = code == WEFT_OK ? record(cli, &opts, file) : weft_cli_end(cli, code);
     free(made);
     return status;
 }
@@ -258,4 +261,6 @@ const struct weft_command weft_cmd_record = {
     .n_inputs_max = SIZE_MAX,
     .run = run,
     .takes_no_traces = true,
+    .takes_a_program = true,
+    .writes_traces = true,
 };

@@ -33,7 +33,7 @@ static bool holds(const char *path, const char *want)
 static bool write_target(const char *text)
 {
     struct weft_out *out;
-    return weft_out_open(target, &out, NULL) == WEFT_OK &&
+    return weft_out_open(target, WEFT_ACCESS_UMASK, &out, NULL) == WEFT_OK &&
            weft_out_write(out, text, strlen(text), NULL) == WEFT_OK &&
            weft_out_commit(out, NULL) == WEFT_OK;
 }
@@ -50,15 +50,16 @@ static void test_output(void)
     struct weft_out *out = NULL;
     struct weft_err err = { 0 };
     char temp_path[128];
-    tap_ok(weft_out_open(target, &out, &err) == WEFT_OK, "opened again");
+    tap_ok(weft_out_open(target, WEFT_ACCESS_UMASK, &out, &err) == WEFT_OK, "opened again");
     snprintf(temp_path, sizeof temp_path, "%s", weft_out_temp_path(out));
     tap_ok(weft_out_write(out, "new", 3, &err) == WEFT_OK && weft_out_offset(out) == 3, "written");
     tap_ok(holds(target, "old"), "the old file stands until the commit");
     weft_out_abort(out);
     tap_ok(holds(target, "old") && temp_is_gone(temp_path), "an abort leaves it, and no temporary");
-    tap_ok(weft_out_open(folder, &out, &err) == WEFT_E_IO, "a directory is refused");
+    tap_ok(weft_out_open(folder, WEFT_ACCESS_UMASK, &out, &err) == WEFT_E_IO,
+           "a directory is refused");
     err = (struct weft_err){ 0 };
-    tap_ok(weft_out_open("/nonexistent/x", &out, &err) == WEFT_E_IO &&
+    tap_ok(weft_out_open("/nonexistent/x", WEFT_ACCESS_UMASK, &out, &err) == WEFT_E_IO &&
                strstr(err.text, "No such file"),
            "a missing folder is named");
     weft_out_abort(NULL);
@@ -75,7 +76,7 @@ static void test_full_disk(void)
     struct weft_out *out = NULL;
     struct weft_err err = { 0 };
     char temp_path[128];
-    enum weft_code code = weft_out_open(target, &out, &err);
+    enum weft_code code = weft_out_open(target, WEFT_ACCESS_UMASK, &out, &err);
     snprintf(temp_path, sizeof temp_path, "%s", weft_out_temp_path(out));
     setrlimit(RLIMIT_FSIZE, &small);
     for (int k = 0; k < 64 && code == WEFT_OK; k++)
@@ -99,7 +100,7 @@ static void test_commit_after_failure(void)
     for (int is_late = 0; is_late <= 1; is_late++) {
         struct weft_out *out = NULL;
         struct weft_err err = { 0 };
-        enum weft_code code = weft_out_open(target, &out, &err);
+        enum weft_code code = weft_out_open(target, WEFT_ACCESS_UMASK, &out, &err);
         snprintf(temp_path, sizeof temp_path, "%s", weft_out_temp_path(out));
         setrlimit(RLIMIT_FSIZE, &none);
         if (!is_late && code == WEFT_OK) /* larger than the buffer: fails at once */
@@ -124,7 +125,7 @@ static void test_pieces(void)
         bytes[k] = (uint8_t)tap_random(&state);
     struct weft_out *out = NULL;
     struct weft_err err = { 0 };
-    bool is_ok = bytes && weft_out_open(target, &out, &err) == WEFT_OK;
+    bool is_ok = bytes && weft_out_open(target, WEFT_ACCESS_UMASK, &out, &err) == WEFT_OK;
     size_t at = 0;
     while (is_ok && at < ALL_BYTES) {
         size_t n_bytes = tap_random(&state) >> (44 + tap_random(&state) % 20);
