@@ -20,8 +20,11 @@ enum weft_exit {
     WEFT_EXIT_DONE = 0,
     WEFT_EXIT_FAILED = 1,
     WEFT_EXIT_USAGE = 2,
-    WEFT_EXIT_INTERRUPTED = 130
+    WEFT_EXIT_SIGNAL = 128, /* and the number of the signal that interrupted it */
 };
+
+/* The signal that interrupted the program; 0: none. */
+int weft_cli_signal(void);
 
 /* Which common options a command takes. */
 enum weft_common_mask {

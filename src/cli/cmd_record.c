@@ -183,6 +183,7 @@ static int record(struct weft_cli *cli, const struct options *opts, const char *
         .snapshot_ns = opts->snapshot_ns,
         .size_bytes = opts->size_bytes,
         .trigger = opts->trigger,
+        .progress = cli->progress,
         .say = say,
         .show = show,
         .context = &talk,

@@ -373,7 +373,7 @@ static int print_error(struct weft_cli *cli, enum weft_code code)
     char text[WEFT_ERR_FILE_BYTES + WEFT_ERR_TEXT_BYTES + WEFT_ERR_PLACE_BYTES + 64];
     if (code == WEFT_E_CANCELLED) {
         fprintf(stderr, "weft: interrupted\n");
-        return WEFT_EXIT_INTERRUPTED;
+        return WEFT_EXIT_SIGNAL + weft_cli_signal();
     }
     if (cli->n_inputs > 0)
         (void)weft_in_file(&cli->err, cli->inputs[0]);

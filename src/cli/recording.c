@@ -102,7 +102,8 @@ static void remark(const struct weft_cli *cli, const char *path, const char *wha
         fprintf(stderr, "weft: %s: %s\n", path, what);
 }
 
-/* The new file is the user's own, and with its owner's access alone: that of another user stays as it is. */
+/* The new file is the user's own, and with its owner's access alone: that of another user stays as
+ * it is. */
 static bool can_replace(const char *path)
 {
     struct stat about;

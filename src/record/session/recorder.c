@@ -73,7 +73,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
     n_interrupts = n_interrupts + 1;
 }
 
-static const int signals[] = { SIGINT, SIGTERM, SIGUSR2 };
+static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR2 };
 enum { N_SIGNALS = sizeof signals / sizeof *signals };
 
 static void catch_signals(struct sigaction *before)
@@ -82,7 +82,9 @@ static void catch_signals(struct sigaction *before)
     (void)sigemptyset(&action.sa_mask);
     n_interrupts = n_snapshots = 0;
     for (size_t k = 0; k < N_SIGNALS; k++)
-        (void)sigaction(signals[k], &action, &before[k]);
+        if (sigaction(signals[k], NULL, &before[k]) == 0 &&
+            (signals[k] != SIGHUP || before[k].sa_handler != SIG_IGN)) /* as under nohup(1) */
+            (void)sigaction(signals[k], &action, NULL);
 }
 
 static void restore_signals(const struct sigaction *before)
@@ -421,6 +423,18 @@ static const char *reason_to_end(struct recorder *recorder, int *n_passed)
     return NULL;
 }
 
+/* Whoever reads it is to see that it was not the program that ended it. */
+static enum weft_code put_interruption(struct recorder *recorder, struct weft_err *err)
+{
+    char text[64];
+    if (!n_interrupts)
+        return WEFT_OK;
+    const int n_text = snprintf(text, sizeof text, "ended=interrupted by SIG%s\n",
+                                sigabbrev_np(last_signal) ? sigabbrev_np(last_signal) : "NAL");
+    return session_put(recorder->output, WEFT_PIECE_META, 0, 0, WEFT_STR(""),
+                       (struct weft_str){ text, (size_t)n_text }, err);
+}
+
 static enum weft_code finish(struct recorder *recorder, const char *why, struct weft_err *err)
 {
     uint32_t fill;
@@ -435,6 +449,8 @@ static enum weft_code finish(struct recorder *recorder, const char *why, struct 
         code = put_untold(recorder, err);
     if (code == WEFT_OK)
         code = put_cost(recorder, err);
+    if (code == WEFT_OK)
+        code = put_interruption(recorder, err);
     if (code == WEFT_OK)
         code = put_clock(recorder, err);
     if (code == WEFT_OK)
@@ -580,6 +596,8 @@ static enum weft_code begin(struct recorder *recorder, struct weft_err *err)
 
 static enum weft_code run(struct recorder *recorder, struct weft_err *err)
 {
+    if (weft_progress_is_cancelled(recorder->opts->progress)) /* before signals came here */
+        return weft_fail(err, WEFT_E_CANCELLED, WEFT_NO_OFFSET, "interrupted");
     enum weft_code code = open_output(recorder, err);
     if (code == WEFT_OK)
         code = start_target(recorder, err);
