@@ -17,7 +17,7 @@ struct options {
     uint64_t pid, hz, wait_threshold_ns, duration_ns, snapshot_ns, size_bytes;
     uint64_t depth, min_ns, cull;
     const char *trigger, *function, *no_function;
-    bool all, faults, no_kernel, no_stacks, no_locks, no_functions, no_follow, no_bpf;
+    bool all, faults, no_kernel, no_stacks, no_locks, no_functions, no_follow, no_bpf, no_command;
 };
 
 #define FIELD(member) offsetof(struct options, member)
@@ -41,6 +41,9 @@ static const struct weft_option options[] = {
       WEFT_OPTION_FLAG, FIELD(faults), NULL },
     { 0, "no-follow", NULL, "not the children of the program", WEFT_OPTION_FLAG, FIELD(no_follow),
       NULL },
+    { 0, "no-command-line", NULL,
+      "not the command line, which else is recorded with what looks like a secret as ***",
+      WEFT_OPTION_FLAG, FIELD(no_command), NULL },
     { 0, "no-bpf", NULL, "of the kernel by perf events, even where BPF is allowed",
       WEFT_OPTION_FLAG, FIELD(no_bpf), NULL },
     { 0, "hz", "N", "stacks a second of each processor (default: 997)", WEFT_OPTION_COUNT,
@@ -172,6 +175,7 @@ static int record(struct weft_cli *cli, const struct options *opts, const char *
         .with_faults = opts->faults,
         .follows = !opts->no_follow,
         .without_bpf = opts->no_bpf,
+        .without_command = opts->no_command,
         .sample_hz = (uint32_t)opts->hz,
         .wait_threshold_ns = opts->wait_threshold_ns,
         .function = opts->function,

@@ -7,6 +7,7 @@
 #include "record/session/recorder.h"
 
 #include "base/file.h"
+#include "base/redact.h"
 #include "record/session/levels.h"
 #include "record/session/mark.h"
 #include "record/session/programs.h"
@@ -148,17 +149,25 @@ static enum weft_code put_clock(struct recorder *recorder, struct weft_err *err)
     return session_put(recorder->output, WEFT_PIECE_CLOCK, 0, 0, WEFT_STR(""), payload, err);
 }
 
-/* As it was typed, as far as it fits; ends of lines would end the value. */
+/* As it was typed, without secrets; ends of lines would end the value. */
 static void put_command(FILE *out, char *const *argv)
 {
-    fputs("command=", out);
-    for (size_t k = 0; argv && argv[k]; k++) {
+    struct weft_redact redact = { 0 };
+    char *text = NULL;
+    size_t n_text = 0;
+    FILE *words = open_memstream(&text, &n_text);
+    for (size_t k = 0; words && argv && argv[k]; k++) {
         if (k)
-            fputc(' ', out);
-        for (const char *at = argv[k]; *at; at++)
-            fputc(*at == '\n' ? ' ' : *at, out);
+            fputc(' ', words);
+        weft_redact_argument(&redact, weft_str_of(argv[k]), words);
     }
+    if (words)
+        (void)fclose(words);
+    fputs("command=", out);
+    for (size_t k = 0; text && k < n_text; k++)
+        fputc(text[k] == '\n' ? ' ' : text[k], out);
     fputc('\n', out);
+    free(text);
 }
 
 static enum weft_code put_meta(struct recorder *recorder, struct weft_err *err)
@@ -179,7 +188,7 @@ static enum weft_code put_meta(struct recorder *recorder, struct weft_err *err)
     if (target)
         fprintf(out, "target=%" PRIu32 "\nfollows=%s\n", target,
                 recorder->opts->follows ? "yes" : "no");
-    put_command(out, recorder->opts->argv);
+    put_command(out, recorder->opts->without_command ? NULL : recorder->opts->argv);
     (void)fclose(out);
     const enum weft_code code = session_put(recorder->output, WEFT_PIECE_META, 0, 0, WEFT_STR(""),
                                             (struct weft_str){ text, n_text }, err);

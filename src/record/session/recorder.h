@@ -31,6 +31,7 @@ struct weft_recorder_opts {
     bool with_faults; /* page faults */
     bool follows;     /* children, too */
     bool without_bpf;
+    bool without_command; /* the command line is not recorded */
     uint32_t sample_hz;
     uint64_t wait_threshold_ns;
 
