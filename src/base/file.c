@@ -162,110 +162,37 @@ enum weft_code weft_fd_write(int fd, const void *bytes_ptr, size_t n_bytes, stru
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-enum { OUT_BUFFER_BYTES = 1 << 18, SUFFIX_BYTES = 6, MAX_TRIES = 100 };
+enum { OUT_BUFFER_BYTES = 1 << 18 };
 
 struct weft_out {
-    int fd;
+    struct weft_fresh fresh;
     enum weft_code code; /* of the first failure: a file with a hole must not be committed */
-    char *path;          /* as given: named by errors */
-    char *target;        /* the same with its symbolic links followed: what is replaced */
-    char *temp_path;
     uint64_t offset;
     size_t n_buffered;
     uint8_t buffer[OUT_BUFFER_BYTES];
 };
 
-static enum weft_code out_failed(struct weft_out *out, const char *doing, struct weft_err *err)
-{
-    weft_fail_errno(err, errno, "%s", doing);
-    weft_in_file(err, out->path);
-    out->code = WEFT_E_IO;
-    return WEFT_E_IO;
-}
-
-static void out_free(struct weft_out *out)
-{
-    if (out->fd >= 0)
-        close(out->fd);
-    free(out->path);
-    free(out->target);
-    free(out->temp_path);
-    free(out);
-}
-
-/* What stands at the target, if anything, is a file: a rename must not replace /dev/null. */
-static enum weft_code check_target(const struct weft_out *out, struct weft_err *err)
-{
-    struct stat info;
-    return stat(out->target, &info) == 0 ? check_kind(out->path, &info, err) : WEFT_OK;
-}
-
-/* A new file beside the target. Not mkostemp(3): open(2) gives it the mode of any new file, where a
- * look at the umask would race with other threads. */
-static enum weft_code create_temp(struct weft_out *out, struct weft_err *err)
-{
-    static const char letters[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
-    char *suffix = out->temp_path + strlen(out->temp_path) - SUFFIX_BYTES;
-    for (int n_tries = 0; n_tries < MAX_TRIES; n_tries++) {
-        uint8_t random[SUFFIX_BYTES];
-        if (getentropy(random, sizeof random) != 0)
-            break;
-        for (size_t k = 0; k < sizeof random; k++)
-            suffix[k] = letters[random[k] % 64];
-        out->fd = open(out->temp_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (out->fd >= 0)
-            return WEFT_OK;
-        if (errno != EEXIST)
-            break;
-    }
-    return out_failed(out, "cannot create a file beside it", err);
-}
-
-/* NULL without memory. */
-static struct weft_out *out_new(const char *path)
+enum weft_code weft_out_open(const char *path, enum weft_access access, struct weft_out **out_ptr,
+                             struct weft_err *err)
 {
     struct weft_out *out = calloc(1, sizeof *out);
     if (!out)
-        return NULL;
-    out->fd = -1;
-    out->path = strdup(path);
-    out->target = realpath(path, NULL);
-    if (!out->target)
-        out->target = strdup(path);
-    size_t n_bytes = out->target ? strlen(out->target) + sizeof ".XXXXXX" : 0;
-    out->temp_path = out->target ? malloc(n_bytes) : NULL;
-    if (!out->path || !out->temp_path) {
-        out_free(out);
-        return NULL;
-    }
-    snprintf(out->temp_path, n_bytes, "%s.XXXXXX", out->target);
-    return out;
-}
-
-enum weft_code weft_out_open(const char *path, struct weft_out **out_ptr, struct weft_err *err)
-{
-    struct weft_out *out = out_new(path);
-    if (!out)
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for an output buffer");
-    enum weft_code code = check_target(out, err);
+    const enum weft_code code = weft_fresh_open(path, access, 0, &out->fresh, err);
     if (code == WEFT_OK)
-        code = create_temp(out, err);
-    if (code != WEFT_OK) {
-        out_free(out);
-        return code;
-    }
-    *out_ptr = out;
-    return WEFT_OK;
+        *out_ptr = out;
+    else
+        free(out);
+    return code;
 }
 
 static enum weft_code write_all(struct weft_out *out, const uint8_t *bytes, size_t n_bytes,
                                 struct weft_err *err)
 {
-    const enum weft_code code = weft_fd_write(out->fd, bytes, n_bytes, err);
+    const enum weft_code code = weft_fd_write(out->fresh.fd, bytes, n_bytes, err);
     if (code == WEFT_OK)
         return WEFT_OK;
-    weft_in_file(err, out->path);
+    weft_in_file(err, out->fresh.path);
     out->code = code;
     return code;
 }
@@ -275,7 +202,7 @@ static enum weft_code check_earlier(const struct weft_out *out, struct weft_err 
     if (out->code == WEFT_OK)
         return WEFT_OK;
     weft_fail(err, out->code, WEFT_NO_OFFSET, "an earlier write failed");
-    weft_in_file(err, out->path);
+    weft_in_file(err, out->fresh.path);
     return out->code;
 }
 
@@ -313,16 +240,9 @@ enum weft_code weft_out_commit(struct weft_out *out, struct weft_err *err)
     enum weft_code code = check_earlier(out, err);
     if (code == WEFT_OK)
         code = flush(out, err);
-    if (code == WEFT_OK && close(out->fd) != 0)
-        code = out_failed(out, "cannot finish writing", err);
-    else if (code != WEFT_OK)
-        close(out->fd);
-    out->fd = -1;
-    if (code == WEFT_OK && rename(out->temp_path, out->target) != 0)
-        code = out_failed(out, "cannot replace it", err);
-    if (code != WEFT_OK)
-        unlink(out->temp_path);
-    out_free(out);
+    if (code == WEFT_OK)
+        code = weft_fresh_place(&out->fresh, err);
+    weft_out_abort(out);
     return code;
 }
 
@@ -330,11 +250,6 @@ void weft_out_abort(struct weft_out *out)
 {
     if (!out)
         return;
-    unlink(out->temp_path);
-    out_free(out);
-}
-
-const char *weft_out_temp_path(const struct weft_out *out)
-{
-    return out->temp_path;
+    weft_fresh_drop(&out->fresh);
+    free(out);
 }

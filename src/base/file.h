@@ -2,13 +2,14 @@
  *
  * Files: a read-only map of an input, and an output that appears whole or not at all.
  *
- * weft_out writes to a temporary beside its target and renames on commit, so that an older file of
- * the same name stays intact on any failure.
+ * weft_out writes to a file that replaces its target on commit, so that an older file of the same
+ * name stays intact on any failure.
  */
 #ifndef WEFT_BASE_FILE_H
 #define WEFT_BASE_FILE_H
 
 #include "base/error.h"
+#include "base/fresh.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,10 +49,11 @@ WEFT_CHECKED enum weft_code weft_fd_write(int fd, const void *bytes, size_t n_by
 
 struct weft_out;
 
-/* Creates the temporary. A symbolic link at `path` stays, its target is replaced; anything that is
- * not a regular file (a directory, /dev/null) is refused. `path` "-" is not special here. */
-WEFT_CHECKED enum weft_code weft_out_open(const char *path, struct weft_out **out,
-                                          struct weft_err *err);
+/* Begins a new file, which has its name from the commit on (fresh.h). A symbolic link at `path`
+ * stays, its target is replaced; anything that is not a regular file (a directory, /dev/null) is
+ * refused. `path` "-" is not special here. */
+WEFT_CHECKED enum weft_code weft_out_open(const char *path, enum weft_access access,
+                                          struct weft_out **out, struct weft_err *err);
 
 /* Appends; short writes are retried; a full disk is WEFT_E_IO. Buffered (256 KiB). After a failure
  * every later write and the commit fail too. */
@@ -61,13 +63,10 @@ WEFT_CHECKED enum weft_code weft_out_write(struct weft_out *out, const void *byt
 /* Bytes written so far = offset of the next byte. */
 uint64_t weft_out_offset(const struct weft_out *out);
 
-/* Flushes, renames over the target and frees. On failure the temporary is removed. */
+/* Flushes, puts it in the place of the target and frees. On failure nothing of it is left. */
 WEFT_CHECKED enum weft_code weft_out_commit(struct weft_out *out, struct weft_err *err);
 
-/* Removes the temporary and frees; NULL is allowed. */
+/* Removes what was written and frees; NULL is allowed. */
 void weft_out_abort(struct weft_out *out);
-
-/* The temporary's path, for a signal handler that must unlink it; valid until commit or abort. */
-const char *weft_out_temp_path(const struct weft_out *out);
 
 #endif

@@ -20,8 +20,11 @@ enum weft_exit {
     WEFT_EXIT_DONE = 0,
     WEFT_EXIT_FAILED = 1,
     WEFT_EXIT_USAGE = 2,
-    WEFT_EXIT_INTERRUPTED = 130
+    WEFT_EXIT_SIGNAL = 128, /* and the number of the signal that interrupted it */
 };
+
+/* The signal that interrupted the program; 0: none. */
+int weft_cli_signal(void);
 
 /* Which common options a command takes. */
 enum weft_common_mask {
@@ -41,7 +44,7 @@ struct weft_common {
     uint64_t jobs, memory_bytes;
     unsigned format; /* enum weft_format */
     unsigned color;
-    bool all_processes, json, quiet, verbose, help;
+    bool all_processes, json, quiet, verbose, help, force;
 };
 
 struct weft_cli;
@@ -59,6 +62,9 @@ struct weft_command {
     int (*run)(struct weft_cli *cli, int argc, char **argv);
     bool is_hidden;
     bool takes_no_traces; /* its arguments are something else than traces */
+    bool takes_words;     /* its arguments are not even files */
+    bool takes_a_program; /* its arguments are a program, and the arguments of that */
+    bool writes_traces;   /* what -o names becomes a trace; else text */
 };
 
 struct weft_progress_line;
@@ -66,6 +72,7 @@ struct weft_progress_line;
 struct weft_cli {
     const struct weft_command *command;
     struct weft_common common;
+    const void *fields; /* what the options of the command were parsed into */
     const char **inputs;
     size_t n_inputs;
     struct weft_run run;
@@ -77,6 +84,7 @@ struct weft_cli {
         char **items; /* paths of temporaries */
         size_t n, cap;
     } asides;
+    char *scratch, *scratch_file; /* a temporary folder, and a trace in it; or NULL */
     uint64_t begin_ns;
     struct weft_err err;
     int exit_status; /* when weft_cli_parse says no */
@@ -130,9 +138,11 @@ WEFT_CHECKED enum weft_code weft_cli_window(struct weft_cli *cli, const char *fr
 WEFT_CHECKED enum weft_code weft_cli_output(struct weft_cli *cli, struct weft_output **out);
 void weft_cli_quiet_line(struct weft_cli *cli);
 
-/* After a command that wrote the trace `path`: prints what 'weft info' prints of it, unless
+/* After a command that wrote the trace `path`, which it was asked to call `shown_path`: prints what
+ * 'weft info' prints of it, unless
  * --quiet. The summary is of the file, not of what the writer believes. */
-WEFT_CHECKED enum weft_code weft_cli_summarise(struct weft_cli *cli, const char *path);
+WEFT_CHECKED enum weft_code weft_cli_summarise(struct weft_cli *cli, const char *path,
+                                               const char *shown_path);
 
 /* Ends the progress line and opens where -o, --format and --color lead. */
 WEFT_CHECKED enum weft_code weft_cli_view(struct weft_cli *cli, struct weft_view *view);

@@ -2,6 +2,7 @@
 #include "analysis/compare.h"
 #include "cli/ask.h"
 #include "cli/compared.h"
+#include "cli/outputs.h"
 #include "query/gate.h"
 #include "render/compare.h"
 #include "render/gate.h"
@@ -28,7 +29,7 @@ static const struct weft_option options[] = {
       "exit with 1 if B is worse, with evidence, than 'METRIC mean|median|pNN +LIMIT' allows, such "
       "as 'duration p99 +5%'",
       WEFT_OPTION_TEXT, MEMBER(gate), NULL },
-    { 0, "report", "FILE", "with --gate: write a report in Markdown", WEFT_OPTION_FILE,
+    { 0, "report", "FILE", "with --gate: write a report in Markdown", WEFT_OPTION_OUTPUT,
       MEMBER(report), NULL },
 };
 
@@ -71,7 +72,7 @@ static enum weft_code write_report(struct asked *asked, const struct weft_gate_v
     struct weft_output *out;
     struct weft_err *err = &asked->cli->err;
     const struct weft_comparison_view view = how(asked, 0);
-    const enum weft_code code = weft_output_to_file(asked->opts->report, &out, err);
+    const enum weft_code code = weft_outputs_open(asked->cli, asked->opts->report, &out);
     if (code != WEFT_OK)
         return code;
     weft_render_gate_report(out, gate, &view);

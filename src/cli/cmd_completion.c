@@ -22,7 +22,8 @@ static void each_option(const struct weft_command *command, option_fn print,
 
 static bool takes_file(const struct weft_option *option)
 {
-    return option->type == WEFT_OPTION_FILE;
+    return option->type == WEFT_OPTION_FILE || option->type == WEFT_OPTION_OUTPUT ||
+           option->type == WEFT_OPTION_DATABASE;
 }
 
 static void print_names(const char *before, const char *after, struct weft_output *out)
@@ -220,5 +221,6 @@ const struct weft_command weft_cmd_completion = {
     .n_inputs_min = 1,
     .n_inputs_max = 2,
     .run = run,
+    .takes_words = true,
     .is_hidden = true,
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
+#include "cli/outputs.h"
 #include "import/cut.h"
 #include "query/parse.h"
 
@@ -36,13 +37,15 @@ static bool parse_edge(struct weft_cli *cli, const char *name, const char *text,
     return false;
 }
 
-static enum weft_code cut(struct weft_cli *cli, const struct weft_cut_opts *opts)
+static enum weft_code cut(struct weft_cli *cli, struct weft_cut_opts *opts)
 {
     enum weft_code code = weft_cli_begin(cli);
     if (code == WEFT_OK)
+        code = weft_outputs_trace(cli, cli->common.output, &opts->output);
+    if (code == WEFT_OK)
         code = weft_cut_run(opts, &cli->run, NULL, &cli->err);
     cli->common.tids.n = 0; /* the summary is of the whole new trace */
-    return code == WEFT_OK ? weft_cli_summarise(cli, opts->output) : code;
+    return code == WEFT_OK ? weft_cli_summarise(cli, opts->output, cli->common.output) : code;
 }
 
 static int run(struct weft_cli *cli, int argc, char **argv)
@@ -53,7 +56,6 @@ static int run(struct weft_cli *cli, int argc, char **argv)
     if (!cli->common.output || strcmp(cli->common.output, "-") == 0)
         return weft_cli_usage(cli, "expected -o FILE");
     struct weft_cut_opts cut_opts = { .input = cli->inputs[0],
-                                      .output = cli->common.output,
                                       .to = { .at_ns = UINT64_MAX },
                                       .tids = cli->common.tids.items,
                                       .n_tids = cli->common.tids.n,
@@ -79,4 +81,5 @@ const struct weft_command weft_cmd_cut = {
     .n_inputs_min = 1,
     .n_inputs_max = 1,
     .run = run,
+    .writes_traces = true,
 };

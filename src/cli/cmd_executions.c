@@ -50,7 +50,7 @@ static const struct weft_option options[] = {
       WEFT_OPTION_FLAG, MEMBER(without_metrics), NULL },
     { 0, "db", "FILE",
       "add their trees and metrics to this database, which is made if it does not exist",
-      WEFT_OPTION_FILE, MEMBER(database), NULL },
+      WEFT_OPTION_DATABASE, MEMBER(database), NULL },
     { 0, "tag", "TEXT", "with --db: the version, configuration or run that they are of",
       WEFT_OPTION_TEXT, MEMBER(tag), NULL },
     { 0, "host", "TEXT", "with --db: the machine that they are of", WEFT_OPTION_TEXT, MEMBER(host),

@@ -54,7 +54,8 @@ void weft_help_program(struct weft_output *out)
                      "  weft report app.weft -o app.html\n"
                      "\n'weft COMMAND --help' lists the options of a command; 'weft --version' "
                      "prints the version.\nData goes to stdout, talk to stderr. Exit status: 0 "
-                     "done, 1 failed, 2 wrong usage, 130 interrupted.\n");
+                     "done, 1 failed, 2 wrong usage, 128 + N\n"
+                     "interrupted by signal N (130: Ctrl-C).\n");
 }
 
 static void print_command(const void *context, struct weft_output *out)
@@ -86,4 +87,5 @@ const struct weft_command weft_cmd_help = {
     .arguments = "[COMMAND]",
     .n_inputs_max = 1,
     .run = run,
+    .takes_words = true,
 };

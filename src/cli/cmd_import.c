@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
+#include "cli/outputs.h"
 #include "import/import.h"
 #include "import/input.h"
 
@@ -52,20 +53,21 @@ static char *default_output(const char *input)
 static enum weft_code import(struct weft_cli *cli, const struct options *opts,
                              const int64_t *offsets_ns, const char *path)
 {
-    const struct weft_import_opts import_opts = { .inputs = cli->inputs,
-                                                  .n_inputs = cli->n_inputs,
-                                                  .output = path,
-                                                  .binary_path = opts->binary,
-                                                  .map_path = opts->map,
-                                                  .symbols_path = opts->symbols,
-                                                  .columns = opts->columns,
-                                                  .offsets_ns = offsets_ns,
-                                                  .memory_bytes = cli->common.memory_bytes };
+    struct weft_import_opts import_opts = { .inputs = cli->inputs,
+                                            .n_inputs = cli->n_inputs,
+                                            .binary_path = opts->binary,
+                                            .map_path = opts->map,
+                                            .symbols_path = opts->symbols,
+                                            .columns = opts->columns,
+                                            .offsets_ns = offsets_ns,
+                                            .memory_bytes = cli->common.memory_bytes };
     struct weft_writer_totals totals = { 0 };
     enum weft_code code = weft_cli_begin(cli);
     if (code == WEFT_OK)
+        code = weft_outputs_trace(cli, path, &import_opts.output);
+    if (code == WEFT_OK)
         code = weft_import_run(&import_opts, &cli->run, &totals, &cli->err);
-    return code == WEFT_OK ? weft_cli_summarise(cli, path) : code;
+    return code == WEFT_OK ? weft_cli_summarise(cli, import_opts.output, path) : code;
 }
 
 static int run(struct weft_cli *cli, int argc, char **argv)
@@ -112,5 +114,6 @@ const struct weft_command weft_cmd_import = {
     .n_inputs_min = 1,
     .n_inputs_max = SIZE_MAX,
     .run = run,
+    .writes_traces = true,
     .takes_no_traces = true, /* it makes them, of recordings too */
 };

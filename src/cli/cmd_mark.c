@@ -44,4 +44,5 @@ const struct weft_command weft_cmd_mark = {
     .n_inputs_max = 1,
     .run = run,
     .takes_no_traces = true,
+    .takes_words = true,
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
+#include "cli/outputs.h"
 #include "import/merge.h"
 
 #include <stdlib.h>
@@ -16,15 +17,16 @@ static const struct weft_option options[] = {
 
 static enum weft_code merge(struct weft_cli *cli, const int64_t *offsets_ns)
 {
-    const struct weft_merge_opts opts = { .inputs = cli->inputs,
-                                          .n_inputs = cli->n_inputs,
-                                          .output = cli->common.output,
-                                          .offsets_ns = offsets_ns,
-                                          .memory_bytes = cli->common.memory_bytes };
+    struct weft_merge_opts opts = { .inputs = cli->inputs,
+                                    .n_inputs = cli->n_inputs,
+                                    .offsets_ns = offsets_ns,
+                                    .memory_bytes = cli->common.memory_bytes };
     enum weft_code code = weft_cli_begin(cli);
     if (code == WEFT_OK)
+        code = weft_outputs_trace(cli, cli->common.output, &opts.output);
+    if (code == WEFT_OK)
         code = weft_merge_run(&opts, &cli->run, NULL, &cli->err);
-    return code == WEFT_OK ? weft_cli_summarise(cli, opts.output) : code;
+    return code == WEFT_OK ? weft_cli_summarise(cli, opts.output, cli->common.output) : code;
 }
 
 static int run(struct weft_cli *cli, int argc, char **argv)
@@ -57,4 +59,5 @@ const struct weft_command weft_cmd_merge = {
     .n_inputs_min = 2,
     .n_inputs_max = SIZE_MAX,
     .run = run,
+    .writes_traces = true,
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
+#include "cli/outputs.h"
 #include "cli/recording.h"
 #include "record/session/recorder.h"
 #include "render/human.h"
@@ -16,7 +17,7 @@ struct options {
     uint64_t pid, hz, wait_threshold_ns, duration_ns, snapshot_ns, size_bytes;
     uint64_t depth, min_ns, cull;
     const char *trigger, *function, *no_function;
-    bool all, faults, no_kernel, no_stacks, no_locks, no_functions, no_follow, no_bpf;
+    bool all, faults, no_kernel, no_stacks, no_locks, no_functions, no_follow, no_bpf, no_command;
 };
 
 #define FIELD(member) offsetof(struct options, member)
@@ -40,6 +41,9 @@ static const struct weft_option options[] = {
       WEFT_OPTION_FLAG, FIELD(faults), NULL },
     { 0, "no-follow", NULL, "not the children of the program", WEFT_OPTION_FLAG, FIELD(no_follow),
       NULL },
+    { 0, "no-command-line", NULL,
+      "not the command line, which else is recorded with what looks like a secret as ***",
+      WEFT_OPTION_FLAG, FIELD(no_command), NULL },
     { 0, "no-bpf", NULL, "of the kernel by perf events, even where BPF is allowed",
       WEFT_OPTION_FLAG, FIELD(no_bpf), NULL },
     { 0, "hz", "N", "stacks a second of each processor (default: 997)", WEFT_OPTION_COUNT,
@@ -171,6 +175,7 @@ static int record(struct weft_cli *cli, const struct options *opts, const char *
         .with_faults = opts->faults,
         .follows = !opts->no_follow,
         .without_bpf = opts->no_bpf,
+        .without_command = opts->no_command,
         .sample_hz = (uint32_t)opts->hz,
         .wait_threshold_ns = opts->wait_threshold_ns,
         .function = opts->function,
@@ -182,6 +187,7 @@ static int record(struct weft_cli *cli, const struct options *opts, const char *
         .snapshot_ns = opts->snapshot_ns,
         .size_bytes = opts->size_bytes,
         .trigger = opts->trigger,
+        .progress = cli->progress,
         .say = say,
         .show = show,
         .context = &talk,
@@ -232,7 +238,9 @@ static int run(struct weft_cli *cli, int argc, char **argv)
         return weft_cli_usage(cli, "a trace cannot be written to standard output");
     char *made = cli->common.output ? NULL : default_output(cli, &opts);
     const char *path = cli->common.output ? cli->common.output : made;
-    const int status = path ? record(cli, &opts, path) : WEFT_EXIT_FAILED;
+    const char *file = NULL;
+    const enum weft_code code = path ? weft_outputs_trace(cli, path, &file) : WEFT_E_NOMEM;
+    const int status = code == WEFT_OK ? record(cli, &opts, file) : weft_cli_end(cli, code);
     free(made);
     return status;
 }
@@ -258,4 +266,6 @@ const struct weft_command weft_cmd_record = {
     .n_inputs_max = SIZE_MAX,
     .run = run,
     .takes_no_traces = true,
+    .takes_a_program = true,
+    .writes_traces = true,
 };

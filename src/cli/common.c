@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/vec.h"
 #include "cli/cli.h"
+#include "cli/outputs.h"
 #include "cli/progress.h"
 #include "cli/recording.h"
 #include "query/database.h"
@@ -35,8 +36,10 @@ static const struct weft_option common_options[] = {
     { 0, "color", "auto|always|never",
       "colours in text; auto: on a terminal, unless NO_COLOR is set", WEFT_OPTION_CHOICE,
       FIELD(color), colors },
-    { 'o', "output", "FILE", "write to FILE, which appears whole or not at all", WEFT_OPTION_FILE,
+    { 'o', "output", "FILE", "write to FILE, which appears whole or not at all", WEFT_OPTION_OUTPUT,
       FIELD(output), NULL },
+    { 0, "force", NULL, "write over a trace, a recording or a database", WEFT_OPTION_FLAG,
+      FIELD(force), NULL },
     { 0, "tid", "TID,...", "only these threads, by the system's thread ids", WEFT_OPTION_NUMBERS,
       FIELD(tids), NULL },
     { 0, "all-processes", NULL,
@@ -56,17 +59,10 @@ static const struct weft_option common_options[] = {
 
 /* The group of each common option; 0: every command has it. */
 static const unsigned common_groups[] = {
-    WEFT_COMMON_FORMAT,
-    WEFT_COMMON_FORMAT,
-    WEFT_COMMON_FORMAT,
-    WEFT_COMMON_OUTPUT,
-    WEFT_COMMON_TID,
-    WEFT_COMMON_PROCESSES,
-    WEFT_COMMON_WORK,
-    WEFT_COMMON_WORK | WEFT_COMMON_MEMORY,
-    WEFT_COMMON_TALK,
-    WEFT_COMMON_TALK,
-    0,
+    WEFT_COMMON_FORMAT,    WEFT_COMMON_FORMAT, WEFT_COMMON_FORMAT,
+    WEFT_COMMON_OUTPUT,    WEFT_COMMON_OUTPUT, WEFT_COMMON_TID,
+    WEFT_COMMON_PROCESSES, WEFT_COMMON_WORK,   WEFT_COMMON_WORK | WEFT_COMMON_MEMORY,
+    WEFT_COMMON_TALK,      WEFT_COMMON_TALK,   0,
 };
 
 enum { N_COMMON = sizeof common_options / sizeof *common_options };
@@ -118,6 +114,14 @@ static bool check_jobs(struct weft_cli *cli)
     return false;
 }
 
+static bool check_outputs(struct weft_cli *cli)
+{
+    const enum weft_code code = weft_outputs_check(cli);
+    if (code != WEFT_OK)
+        cli->exit_status = weft_cli_end(cli, code);
+    return code == WEFT_OK;
+}
+
 bool weft_cli_parse(struct weft_cli *cli, void *fields, int argc, char **argv)
 {
     const struct weft_command *command = cli->command;
@@ -146,7 +150,8 @@ bool weft_cli_parse(struct weft_cli *cli, void *fields, int argc, char **argv)
     }
     if (cli->common.json)
         cli->common.format = WEFT_FORMAT_JSON;
-    return check_inputs(cli) && check_jobs(cli);
+    cli->fields = fields;
+    return check_inputs(cli) && check_jobs(cli) && check_outputs(cli);
 }
 
 /* ---- work
@@ -303,7 +308,7 @@ static enum weft_code open_output(struct weft_cli *cli, struct weft_output **out
 {
     if (is_stdout(cli->common.output))
         return open_stdout(out, &cli->err);
-    return weft_output_to_file(cli->common.output, out, &cli->err);
+    return weft_outputs_open(cli, cli->common.output, out);
 }
 
 void weft_cli_quiet_line(struct weft_cli *cli)
@@ -334,7 +339,7 @@ enum weft_code weft_cli_view(struct weft_cli *cli, struct weft_view *view)
     return open_output(cli, &view->out);
 }
 
-enum weft_code weft_cli_summarise(struct weft_cli *cli, const char *path)
+enum weft_code weft_cli_summarise(struct weft_cli *cli, const char *path, const char *shown_path)
 {
     struct weft_view view;
     if (cli->common.quiet && cli->common.format != WEFT_FORMAT_JSON)
@@ -348,7 +353,7 @@ enum weft_code weft_cli_summarise(struct weft_cli *cli, const char *path)
     code = weft_cli_view(cli, &view);
     if (code != WEFT_OK)
         return code;
-    view.path = path;
+    view.path = shown_path;
     weft_render_info(&view, &(struct weft_info_view){ 0 });
     return weft_output_close(view.out, &cli->err);
 }
@@ -368,7 +373,7 @@ static int print_error(struct weft_cli *cli, enum weft_code code)
     char text[WEFT_ERR_FILE_BYTES + WEFT_ERR_TEXT_BYTES + WEFT_ERR_PLACE_BYTES + 64];
     if (code == WEFT_E_CANCELLED) {
         fprintf(stderr, "weft: interrupted\n");
-        return WEFT_EXIT_INTERRUPTED;
+        return WEFT_EXIT_SIGNAL + weft_cli_signal();
     }
     if (cli->n_inputs > 0)
         (void)weft_in_file(&cli->err, cli->inputs[0]);
@@ -394,6 +399,7 @@ int weft_cli_end(struct weft_cli *cli, enum weft_code code)
     for (size_t k = 0; k < cli->asides.n; k++)
         free(cli->asides.items[k]);
     WEFT_VEC_FINI(&cli->asides);
+    weft_outputs_end(cli);
     free(cli->shown_path);
     cli->shown_path = NULL;
     return status;

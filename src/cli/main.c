@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * weft: the table of commands, and the one variable that a signal handler may touch.
+ * weft: the table of commands, and the two variables that a signal handler may touch.
  */
 #include "cli/cli.h"
 
@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What SIGINT and SIGTERM ask to stop. */
+/* What signals ask to stop, and the last of them. */
 static struct weft_progress work;
+static volatile sig_atomic_t last_signal;
 
 static const struct weft_command *const commands[] = {
     &weft_cmd_compare,   &weft_cmd_completion, &weft_cmd_cpu,    &weft_cmd_cut,
@@ -54,18 +55,28 @@ int weft_command_unknown(const char *name)
 /* Asks the work to stop; a second signal ends the program the hard way. */
 static void on_signal(int number)
 {
-    (void)number;
+    last_signal = number;
     atomic_store(&work.is_cancelled, true);
+}
+
+int weft_cli_signal(void)
+{
+    return last_signal;
 }
 
 static void catch_signals(void)
 {
+    static const int numbers[] = { SIGINT, SIGTERM, SIGQUIT, SIGHUP };
+    struct sigaction before;
     struct sigaction stop = { .sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND | SA_RESTART };
     struct sigaction ignore = { .sa_handler = SIG_IGN };
     sigemptyset(&stop.sa_mask);
     sigemptyset(&ignore.sa_mask);
-    sigaction(SIGINT, &stop, NULL);
-    sigaction(SIGTERM, &stop, NULL);
+    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
+        /* Under nohup(1) it stays ignored that the terminal is gone. */
+        if (numbers[k] != SIGHUP || sigaction(SIGHUP, NULL, &before) != 0 ||
+            before.sa_handler != SIG_IGN)
+            sigaction(numbers[k], &stop, NULL);
     /* A closed pipe is a write error like any other, but for standard output (common.c). */
     sigaction(SIGPIPE, &ignore, NULL);
     sigaction(SIGXFSZ, &ignore, NULL); /* and so is a limit on the size of files */

@@ -99,6 +99,8 @@ static enum weft_code set_field(const struct weft_option *option, const char *va
         return WEFT_OK;
     case WEFT_OPTION_TEXT:
     case WEFT_OPTION_FILE:
+    case WEFT_OPTION_OUTPUT:
+    case WEFT_OPTION_DATABASE:
         *(const char **)field = value;
         return WEFT_OK;
     case WEFT_OPTION_COUNT:

@@ -16,7 +16,9 @@
 enum weft_option_type {
     WEFT_OPTION_FLAG,      /* bool; takes no argument */
     WEFT_OPTION_TEXT,      /* const char * */
-    WEFT_OPTION_FILE,      /* const char *; completed as a file name */
+    WEFT_OPTION_FILE,      /* const char *: a file that is read */
+    WEFT_OPTION_OUTPUT,    /* const char *: a file that is written */
+    WEFT_OPTION_DATABASE,  /* const char *: a file that is added to, in place */
     WEFT_OPTION_COUNT,     /* uint64_t, from 0 */
     WEFT_OPTION_BYTES,     /* uint64_t */
     WEFT_OPTION_DURATION,  /* uint64_t, ns */

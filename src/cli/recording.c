@@ -69,19 +69,7 @@ static enum weft_code import_to(struct weft_cli *cli, const char *path, const ch
 
 enum weft_code weft_cli_finish_recording(struct weft_cli *cli, const char *path, bool was_made_here)
 {
-    char *made = NULL;
-    struct stat about;
-    if (asprintf(&made, "%s.part-%d", path, (int)getpid()) < 0)
-        return weft_fail(&cli->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a path");
-    enum weft_code code = import_to(cli, path, made, was_made_here);
-    if (code == WEFT_OK && stat(path, &about) == 0)
-        (void)chmod(made, about.st_mode & 07777);
-    if (code == WEFT_OK && rename(made, path) != 0)
-        code = weft_fail_errno(&cli->err, errno, "cannot replace the recording");
-    if (code != WEFT_OK)
-        (void)unlink(made);
-    free(made);
-    return code;
+    return import_to(cli, path, path, was_made_here);
 }
 
 /* A trace of what there is, in a file that has no name any more when this returns. */
@@ -114,15 +102,19 @@ static void remark(const struct weft_cli *cli, const char *path, const char *wha
         fprintf(stderr, "weft: %s: %s\n", path, what);
 }
 
+/* The new file is the user's own, and with its owner's access alone: that of another user stays as
+ * it is. */
 static bool can_replace(const char *path)
 {
+    struct stat about;
     char *copy = strdup(path);
     if (!copy)
         return false;
     char *slash = strrchr(copy, '/');
     if (slash)
         slash[slash == copy] = '\0';
-    const bool is_writable = access(slash ? copy : ".", W_OK) == 0;
+    const bool is_writable = access(slash ? copy : ".", W_OK) == 0 && stat(path, &about) == 0 &&
+                             about.st_uid == geteuid();
     free(copy);
     return is_writable;
 }

@@ -225,9 +225,7 @@ enum weft_code weft_cut_run(const struct weft_cut_opts *opts, const struct weft_
     const struct weft_input_opts input_opts = { .beside = opts->output,
                                                 .memory_bytes = opts->memory_bytes,
                                                 .progress = run->progress };
-    enum weft_code code = weft_check_output(opts->output, &opts->input, 1, err);
-    if (code == WEFT_OK)
-        code = weft_stored_open(opts->input, &input_opts, &job.stored, err);
+    enum weft_code code = weft_stored_open(opts->input, &input_opts, &job.stored, err);
     if (code != WEFT_OK)
         return code;
     code = cut(&job, totals, err);

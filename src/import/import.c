@@ -627,23 +627,17 @@ static size_t first_of_group(const struct intake *intake, size_t group)
     return k;
 }
 
-/* Imports a group to a file beside the output that has no name any more when this returns. */
+/* Imports a group to a file beside the output that has no name any more when this returns, and had
+ * one for a moment only. */
 static enum weft_code import_aside(const struct intake *intake, size_t group,
                                    struct weft_store **store, struct weft_err *err)
 {
     char *path = NULL;
-    if (asprintf(&path, "%s.part-XXXXXX", intake->opts->output) < 0)
+    if (asprintf(&path, "%s.part-%d-%zu", intake->opts->output, (int)getpid(), group) < 0)
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "the name of a temporary file");
-    const int fd = mkostemp(path, O_CLOEXEC);
-    enum weft_code code = WEFT_OK;
-    if (fd < 0) {
-        (void)weft_fail_errno(err, errno, "cannot create a temporary file beside it");
-        code = weft_in_file(err, intake->opts->output);
-    } else {
-        (void)close(fd);
-        code = import_group(intake, group, path, NULL, err);
-        if (code == WEFT_OK)
-            code = weft_store_open(path, store, err);
+    enum weft_code code = import_group(intake, group, path, NULL, err);
+    if (code == WEFT_OK) {
+        code = weft_store_open(path, store, err);
         (void)unlink(path);
     }
     free(path);
@@ -692,9 +686,7 @@ enum weft_code weft_import_run(const struct weft_import_opts *opts, const struct
     if (opts->n_inputs == 0 || !opts->output)
         return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "expected an input and an output");
     struct intake intake = { .opts = opts, .run = run };
-    enum weft_code code = weft_check_output(opts->output, opts->inputs, opts->n_inputs, err);
-    if (code == WEFT_OK)
-        code = open_inputs(&intake, err);
+    enum weft_code code = open_inputs(&intake, err);
     if (code == WEFT_OK)
         code = check_names(&intake, err);
     if (code == WEFT_OK)

@@ -507,14 +507,12 @@ enum weft_code weft_merge_run(const struct weft_merge_opts *opts, const struct w
 {
     if (opts->n_inputs == 0 || !opts->output)
         return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "expected an input and an output");
-    enum weft_code code = weft_check_output(opts->output, opts->inputs, opts->n_inputs, err);
-    if (code != WEFT_OK)
-        return code;
     struct weft_stored *stored = calloc(opts->n_inputs, sizeof *stored);
     struct weft_merge_input *inputs = calloc(opts->n_inputs, sizeof *inputs);
-    code = stored && inputs
-               ? open_and_merge(opts, stored, inputs, run, totals, err)
-               : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "%zu inputs", opts->n_inputs);
+    const enum weft_code code =
+        stored && inputs
+            ? open_and_merge(opts, stored, inputs, run, totals, err)
+            : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "%zu inputs", opts->n_inputs);
     for (size_t k = 0; stored && k < opts->n_inputs; k++)
         weft_stored_close(&stored[k]);
     free(stored);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "import/stored.h"
 
-#include <sys/stat.h>
-
 static bool is_weft(const uint8_t *bytes, size_t n_bytes)
 {
     return weft_store_sniff(bytes, n_bytes);
@@ -33,27 +31,4 @@ void weft_stored_close(struct weft_stored *stored)
         weft_store_close(stored->store);
     weft_input_close(&stored->input);
     *stored = (struct weft_stored){ 0 };
-}
-
-/* Writing over an input would destroy it. */
-enum weft_code weft_check_output(const char *output_path, const char *const *inputs,
-                                 size_t n_inputs, struct weft_err *err)
-{
-    struct stat output;
-    if (stat(output_path, &output) != 0)
-        return WEFT_OK; /* it does not exist yet, or the writer will say why not */
-    if (S_ISDIR(output.st_mode)) {
-        weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
-                  "expected the output to be a file, found a folder");
-        return weft_in_file(err, output_path);
-    }
-    for (size_t k = 0; k < n_inputs; k++) {
-        struct stat input;
-        if (stat(inputs[k], &input) == 0 && input.st_dev == output.st_dev &&
-            input.st_ino == output.st_ino) {
-            weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "expected another file than the input");
-            return weft_in_file(err, output_path);
-        }
-    }
-    return WEFT_OK;
 }

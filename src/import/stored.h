@@ -19,8 +19,4 @@ WEFT_CHECKED enum weft_code weft_stored_open(const char *path, const struct weft
 
 void weft_stored_close(struct weft_stored *stored);
 
-/* WEFT_E_ARG when the output is one of the inputs, or a folder. */
-WEFT_CHECKED enum weft_code weft_check_output(const char *output, const char *const *inputs,
-                                              size_t n_inputs, struct weft_err *err);
-
 #endif

@@ -4,6 +4,7 @@
 #include "query/database_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -332,6 +333,18 @@ static enum weft_code check_path(char *path, enum weft_database_mode mode, struc
     return status == 0 ? WEFT_OK : weft_fail_errno(err, errno, "opening");
 }
 
+/* SQLite would give a new file the mode that the umask leaves, and gives what it keeps beside it
+ * the mode of the file. Nothing is to be closed of one that is there already: see check_path. */
+static enum weft_code make_private(const char *path, struct weft_err *err)
+{
+    const int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    if (fd < 0)
+        return errno == EEXIST ? WEFT_OK : weft_fail_errno(err, errno, "opening");
+    (void)fchmod(fd, S_IRUSR | S_IWUSR); /* whatever the umask takes away */
+    (void)close(fd);
+    return WEFT_OK;
+}
+
 static enum weft_code open_file(struct weft_database *database, struct weft_err *err)
 {
     static const char settings[] = "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; "
@@ -342,6 +355,8 @@ static enum weft_code open_file(struct weft_database *database, struct weft_err 
     if (n < 0 || (size_t)n >= sizeof path || database->path[0] == 0)
         return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "expected the name of a database");
     enum weft_code code = check_path(path, database->mode, err);
+    if (code == WEFT_OK && database->mode == WEFT_DATABASE_WRITE)
+        code = make_private(path, err);
     if (code != WEFT_OK)
         return code;
     const int status = sqlite3_open_v2(path, &database->file, flags_of(path, database->mode), NULL);

@@ -5,6 +5,7 @@
 #include "base/vec.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@ struct weft_output {
     struct weft_out *file;
     const char *name; /* of the descriptor */
     int fd;           /* -1: none */
+    bool owns_fd;
     bool is_counting; /* bytes go nowhere */
     uint64_t flushed_bytes;
     struct weft_err err;
@@ -41,7 +43,7 @@ enum weft_code weft_output_to_file(const char *path, struct weft_output **out, s
     enum weft_code code = output_new(out, err);
     if (code != WEFT_OK)
         return code;
-    code = weft_out_open(path, &(*out)->file, err);
+    code = weft_out_open(path, WEFT_ACCESS_UMASK, &(*out)->file, err);
     if (code != WEFT_OK) {
         free(*out);
         *out = NULL;
@@ -58,6 +60,11 @@ enum weft_code weft_output_to_fd(int fd, const char *name, struct weft_output **
     (*out)->fd = fd;
     (*out)->name = name;
     return WEFT_OK;
+}
+
+void weft_output_own_fd(struct weft_output *out)
+{
+    out->owns_fd = true;
 }
 
 enum weft_code weft_output_to_memory(struct weft_output **out, struct weft_err *err)
@@ -78,6 +85,11 @@ static void write_fd(struct weft_output *out)
     size_t done = 0;
     while (done < out->held.n) {
         ssize_t n = write(out->fd, out->held.items + done, out->held.n - done);
+        if (n < 0 && errno == EAGAIN) { /* a descriptor that another program made so */
+            struct pollfd wait = { .fd = out->fd, .events = POLLOUT };
+            (void)poll(&wait, 1, -1);
+            continue;
+        }
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0) {
@@ -217,6 +229,8 @@ void weft_output_abort(struct weft_output *out)
     if (!out)
         return;
     weft_out_abort(out->file);
+    if (out->owns_fd)
+        (void)close(out->fd);
     WEFT_VEC_FINI(&out->held);
     free(out);
 }

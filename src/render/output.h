@@ -20,9 +20,13 @@ struct weft_output;
 WEFT_CHECKED enum weft_code weft_output_to_file(const char *path, struct weft_output **out,
                                                 struct weft_err *err);
 
-/* Writes to the open descriptor `fd`, which stays open; `name` (static) names it in errors. */
+/* Writes to the open descriptor `fd`, which stays open; `name` names it in errors and must
+ * outlive the output. */
 WEFT_CHECKED enum weft_code weft_output_to_fd(int fd, const char *name, struct weft_output **out,
                                               struct weft_err *err);
+
+/* From now on the descriptor is closed with the output. */
+void weft_output_own_fd(struct weft_output *out);
 
 /* Collects in memory; see weft_output_held. */
 WEFT_CHECKED enum weft_code weft_output_to_memory(struct weft_output **out, struct weft_err *err);

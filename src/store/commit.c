@@ -143,7 +143,7 @@ enum weft_code weft_commit_open(const char *path, uint64_t backlog_limit_bytes,
     commit->encoder = weft_column_encoder_new();
     enum weft_code code = commit->path && commit->encoder ? WEFT_OK : no_memory(err);
     if (code == WEFT_OK)
-        code = weft_out_open(path, &commit->out, err);
+        code = weft_out_open(path, WEFT_ACCESS_PRIVATE, &commit->out, err);
     if (code == WEFT_OK)
         code = header_write(commit, err);
     if (code != WEFT_OK) {
@@ -306,24 +306,11 @@ static enum weft_code group_put(struct weft_commit *commit, enum weft_commit_str
 
 /* ---- blocks that wait ----------------------------------------------------------------------- */
 
-/* A file without a name in the folder of the output, where there is room for the output too. */
-static enum weft_code spill_open(struct weft_commit *commit, struct weft_err *err)
-{
-    char path[PATH_MAX];
-    const int length = snprintf(path, sizeof path, "%s.spill-XXXXXX", commit->path);
-    if (length < 0 || (size_t)length >= sizeof path)
-        return weft_fail_errno(err, ENAMETOOLONG, "temporary file for waiting blocks");
-    commit->spill_fd = mkostemp(path, O_CLOEXEC);
-    if (commit->spill_fd < 0)
-        return weft_fail_errno(err, errno, "temporary file for waiting blocks");
-    (void)unlink(path);
-    return WEFT_OK;
-}
-
 static enum weft_code spill_write(struct weft_commit *commit, const uint8_t *bytes, size_t n_bytes,
                                   struct weft_err *err)
 {
-    if (commit->spill_fd < 0 && spill_open(commit, err) != WEFT_OK)
+    /* In the folder of the output, where there is room for the output, too. */
+    if (commit->spill_fd < 0 && weft_temp_open(commit->path, &commit->spill_fd, err) != WEFT_OK)
         return WEFT_E_IO;
     while (n_bytes > 0) {
         const ssize_t done = pwrite(commit->spill_fd, bytes, n_bytes, (off_t)commit->spill_bytes);

@@ -102,7 +102,7 @@ writer=$!
 sleep 1
 kill -TERM $!
 wait $!
-ok "a signal interrupts a pipe that gives nothing" [ $? -eq 130 ]
+ok "a signal interrupts a pipe that gives nothing" [ $? -eq 143 ]
 ok "and leaves nothing" is_alone want.weft text.weft plain fifo
 kill $writer 2>/dev/null
 

@@ -8,6 +8,7 @@
 #include "base/turns.h"
 #include "tap.h"
 
+#include <dirent.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -33,14 +34,21 @@ static bool holds(const char *path, const char *want)
 static bool write_target(const char *text)
 {
     struct weft_out *out;
-    return weft_out_open(target, &out, NULL) == WEFT_OK &&
+    return weft_out_open(target, WEFT_ACCESS_UMASK, &out, NULL) == WEFT_OK &&
            weft_out_write(out, text, strlen(text), NULL) == WEFT_OK &&
            weft_out_commit(out, NULL) == WEFT_OK;
 }
 
-static bool temp_is_gone(const char *temp_path)
+/* The folder holds the target and nothing else. */
+static bool is_alone(void)
 {
-    return access(temp_path, F_OK) != 0;
+    DIR *entries = opendir(folder);
+    size_t n_entries = 0;
+    for (struct dirent *entry; entries && (entry = readdir(entries));)
+        n_entries += entry->d_name[0] != '.';
+    if (entries)
+        (void)closedir(entries);
+    return n_entries == 1;
 }
 
 static void test_output(void)
@@ -49,16 +57,15 @@ static void test_output(void)
     tap_ok(holds(target, "old"), "and read back");
     struct weft_out *out = NULL;
     struct weft_err err = { 0 };
-    char temp_path[128];
-    tap_ok(weft_out_open(target, &out, &err) == WEFT_OK, "opened again");
-    snprintf(temp_path, sizeof temp_path, "%s", weft_out_temp_path(out));
+    tap_ok(weft_out_open(target, WEFT_ACCESS_UMASK, &out, &err) == WEFT_OK, "opened again");
     tap_ok(weft_out_write(out, "new", 3, &err) == WEFT_OK && weft_out_offset(out) == 3, "written");
     tap_ok(holds(target, "old"), "the old file stands until the commit");
     weft_out_abort(out);
-    tap_ok(holds(target, "old") && temp_is_gone(temp_path), "an abort leaves it, and no temporary");
-    tap_ok(weft_out_open(folder, &out, &err) == WEFT_E_IO, "a directory is refused");
+    tap_ok(holds(target, "old") && is_alone(), "an abort leaves it, and no temporary");
+    tap_ok(weft_out_open(folder, WEFT_ACCESS_UMASK, &out, &err) == WEFT_E_IO,
+           "a directory is refused");
     err = (struct weft_err){ 0 };
-    tap_ok(weft_out_open("/nonexistent/x", &out, &err) == WEFT_E_IO &&
+    tap_ok(weft_out_open("/nonexistent/x", WEFT_ACCESS_UMASK, &out, &err) == WEFT_E_IO &&
                strstr(err.text, "No such file"),
            "a missing folder is named");
     weft_out_abort(NULL);
@@ -74,9 +81,7 @@ static void test_full_disk(void)
     static uint8_t block[1 << 16];
     struct weft_out *out = NULL;
     struct weft_err err = { 0 };
-    char temp_path[128];
-    enum weft_code code = weft_out_open(target, &out, &err);
-    snprintf(temp_path, sizeof temp_path, "%s", weft_out_temp_path(out));
+    enum weft_code code = weft_out_open(target, WEFT_ACCESS_UMASK, &out, &err);
     setrlimit(RLIMIT_FSIZE, &small);
     for (int k = 0; k < 64 && code == WEFT_OK; k++)
         code = weft_out_write(out, block, sizeof block, &err);
@@ -84,7 +89,7 @@ static void test_full_disk(void)
     tap_ok(code == WEFT_E_IO && err.file[0] && strstr(err.text, "cannot write"),
            "a write that does not fit is an error: %s", err.text);
     weft_out_abort(out);
-    tap_ok(holds(target, "old") && temp_is_gone(temp_path), "the old file is intact");
+    tap_ok(holds(target, "old") && is_alone(), "the old file is intact");
 }
 
 /* A failure that the caller overlooks must not put a file with a hole in place of the old one. */
@@ -95,12 +100,10 @@ static void test_commit_after_failure(void)
     struct rlimit none = { .rlim_cur = 0, .rlim_max = old_limit.rlim_max };
     signal(SIGXFSZ, SIG_IGN);
     static const uint8_t block[1 << 19];
-    char temp_path[128];
     for (int is_late = 0; is_late <= 1; is_late++) {
         struct weft_out *out = NULL;
         struct weft_err err = { 0 };
-        enum weft_code code = weft_out_open(target, &out, &err);
-        snprintf(temp_path, sizeof temp_path, "%s", weft_out_temp_path(out));
+        enum weft_code code = weft_out_open(target, WEFT_ACCESS_UMASK, &out, &err);
         setrlimit(RLIMIT_FSIZE, &none);
         if (!is_late && code == WEFT_OK) /* larger than the buffer: fails at once */
             code = weft_out_write(out, block, sizeof block, NULL);
@@ -110,7 +113,7 @@ static void test_commit_after_failure(void)
                    is_late ? "into the buffer" : "after a failed one");
         tap_eq_u64(weft_out_commit(out, &err), WEFT_E_IO, "the commit fails: %s", err.text);
         setrlimit(RLIMIT_FSIZE, &old_limit);
-        tap_ok(holds(target, "old") && temp_is_gone(temp_path), "the old file is intact");
+        tap_ok(holds(target, "old") && is_alone(), "the old file is intact");
     }
 }
 
@@ -124,7 +127,7 @@ static void test_pieces(void)
         bytes[k] = (uint8_t)tap_random(&state);
     struct weft_out *out = NULL;
     struct weft_err err = { 0 };
-    bool is_ok = bytes && weft_out_open(target, &out, &err) == WEFT_OK;
+    bool is_ok = bytes && weft_out_open(target, WEFT_ACCESS_UMASK, &out, &err) == WEFT_OK;
     size_t at = 0;
     while (is_ok && at < ALL_BYTES) {
         size_t n_bytes = tap_random(&state) >> (44 + tap_random(&state) % 20);
@@ -149,13 +152,13 @@ static void test_kinds_of_target(void)
 {
     struct weft_out *out = NULL;
     struct weft_err err = { 0 };
-    tap_ok(weft_out_open("/dev/null", &out, &err) == WEFT_E_IO &&
+    tap_ok(weft_out_open("/dev/null", WEFT_ACCESS_UMASK, &out, &err) == WEFT_E_IO &&
                strstr(err.text, "expected a regular file"),
            "a device is not replaced: %s", err.text);
     char link_path[80];
     snprintf(link_path, sizeof link_path, "%s/link", folder);
     tap_ok(symlink("target", link_path) == 0, "a symbolic link");
-    bool is_ok = weft_out_open(link_path, &out, NULL) == WEFT_OK &&
+    bool is_ok = weft_out_open(link_path, WEFT_ACCESS_UMASK, &out, NULL) == WEFT_OK &&
                  weft_out_write(out, "linked", 6, NULL) == WEFT_OK &&
                  weft_out_commit(out, NULL) == WEFT_OK;
     struct stat info;
@@ -166,6 +169,10 @@ static void test_kinds_of_target(void)
     mode_t mask = umask(027);
     tap_ok(write_target("old") && stat(target, &info) == 0 && (info.st_mode & 0777) == 0640,
            "the mode is that of any new file");
+    is_ok = weft_out_open(target, WEFT_ACCESS_PRIVATE, &out, NULL) == WEFT_OK &&
+            weft_out_write(out, "own", 3, NULL) == WEFT_OK && weft_out_commit(out, NULL) == WEFT_OK;
+    tap_ok(is_ok && stat(target, &info) == 0 && (info.st_mode & 0777) == 0600,
+           "or of its owner's alone");
     umask(mask);
 }
 

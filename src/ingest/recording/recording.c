@@ -26,7 +26,7 @@ bool weft_recording_sniff(const uint8_t *bytes, size_t n_bytes)
 /* What the last pieces of their kinds say. */
 struct about {
     char command[200], levels[160], folder[256], host[128], lost_threads[24], skipped[24];
-    char target[24], follows[8], stopped[64], unwritten[24];
+    char target[24], follows[8], stopped[64], unwritten[24], ended[64];
     struct weft_record_cost cost;
     uint64_t end_ns;
     bool has_cost, has_end;
@@ -78,6 +78,7 @@ static bool read_about(const struct rec_pieces *pieces, struct about *about)
             take_text(payload, "target", about->target, sizeof about->target);
             take_text(payload, "follows", about->follows, sizeof about->follows);
             take_text(payload, "stopped", about->stopped, sizeof about->stopped);
+            take_text(payload, "ended", about->ended, sizeof about->ended);
             take_text(payload, "unwritten", about->unwritten, sizeof about->unwritten);
         }
     }
@@ -98,6 +99,8 @@ static int describe(const struct rec_convert *convert, const struct about *about
                       n ? "; " : "", 100.0 * (double)own_ns / (double)lasted_ns);
     if (!about->has_end)
         n += snprintf(text + n, n_text - (size_t)n, "%sthe recorder did not end it", n ? "; " : "");
+    if (about->ended[0])
+        n += snprintf(text + n, n_text - (size_t)n, "%s%s", n ? "; " : "", about->ended);
     return n;
 }
 

@@ -30,7 +30,8 @@ struct kepts {
 
 struct session_output {
     struct session_output_opts opts;
-    int fd; /* -1: none */
+    struct weft_fresh file; /* the one that is written */
+    bool is_placed;         /* it has its name: from its first pieces on */
     bool has_failed;
     bool has_clock; /* the first pair of clocks was kept */
     uint64_t file_bytes, all_bytes;
@@ -65,19 +66,6 @@ static char *path_of(const char *path, size_t number)
     return n_made < 0 ? NULL : made;
 }
 
-/* What is there and is neither a trace nor a recording is not overwritten by mistake: the path is
- * created anew beside it and takes its place. */
-static int create(const char *path)
-{
-    struct stat about;
-    if (stat(path, &about) == 0 && !S_ISREG(about.st_mode)) {
-        errno = EINVAL;
-        return -1;
-    }
-    (void)unlink(path);
-    return open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_APPEND, 0666);
-}
-
 static enum weft_code begin_file(struct session_output *output, struct weft_err *err)
 {
     struct weft_recording_head head = { .version = WEFT_RECORDING_VERSION,
@@ -91,13 +79,14 @@ static enum weft_code begin_file(struct session_output *output, struct weft_err 
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a file");
     }
     *place = path;
-    output->fd = create(path);
     output->file_bytes = sizeof head;
-    enum weft_code code = output->fd >= 0 ? weft_fd_write(output->fd, &head, sizeof head, err)
-                                          : weft_fail_errno(err, errno, "cannot create it");
+    output->is_placed = false;
+    enum weft_code code = weft_fresh_open(path, WEFT_ACCESS_PRIVATE, O_APPEND, &output->file, err);
+    if (code == WEFT_OK)
+        code = weft_fd_write(output->file.fd, &head, sizeof head, err);
     for (size_t k = 0; code == WEFT_OK && k < output->lasting.n; k++) {
         const struct kept *piece = &output->lasting.items[k];
-        code = weft_fd_write(output->fd, piece->bytes, piece->n_bytes, err);
+        code = weft_fd_write(output->file.fd, piece->bytes, piece->n_bytes, err);
         output->file_bytes += piece->n_bytes;
     }
     output->all_bytes += output->file_bytes;
@@ -110,9 +99,7 @@ static enum weft_code begin_file(struct session_output *output, struct weft_err 
 
 static void end_file(struct session_output *output)
 {
-    if (output->fd >= 0)
-        (void)close(output->fd);
-    output->fd = -1;
+    weft_fresh_drop(&output->file);
 }
 
 enum weft_code session_output_open(const struct session_output_opts *opts,
@@ -123,7 +110,7 @@ enum weft_code session_output_open(const struct session_output_opts *opts,
     if (!made)
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a recording");
     made->opts = *opts;
-    made->fd = -1;
+    made->file.fd = -1;
     if (opts->snapshot_ns && opts->size_bytes == 0)
         made->opts.size_bytes = FLIGHT_BYTES;
     return opts->snapshot_ns ? WEFT_OK : begin_file(made, err);
@@ -291,12 +278,12 @@ static void end_torn(struct session_output *output, const uint8_t *bytes, size_t
     struct stat about;
     char text[160];
     struct weft_err unused = { 0 };
-    if (fstat(output->fd, &about) != 0 || (uint64_t)about.st_size < output->file_bytes)
+    if (fstat(output->file.fd, &about) != 0 || (uint64_t)about.st_size < output->file_bytes)
         return;
     const uint64_t n_written = (uint64_t)about.st_size - output->file_bytes;
     const size_t n_whole =
         whole_pieces(bytes, n_bytes, n_written < n_bytes ? (size_t)n_written : n_bytes);
-    if (ftruncate(output->fd, (off_t)(output->file_bytes + n_whole)) != 0)
+    if (ftruncate(output->file.fd, (off_t)(output->file_bytes + n_whole)) != 0)
         return;
     output->file_bytes += n_whole;
     output->all_bytes += n_whole;
@@ -310,7 +297,7 @@ static void end_torn(struct session_output *output, const uint8_t *bytes, size_t
         code = session_put(output, WEFT_PIECE_END, 0, 0, WEFT_STR(""),
                            WEFT_STR("the file could take no more"), &unused);
     if (code == WEFT_OK)
-        code = weft_fd_write(output->fd, output->buffer.items, output->buffer.n, &unused);
+        code = weft_fd_write(output->file.fd, output->buffer.items, output->buffer.n, &unused);
     output->buffer.n = 0;
 }
 
@@ -318,9 +305,14 @@ static void end_torn(struct session_output *output, const uint8_t *bytes, size_t
 static enum weft_code write_out(struct session_output *output, const void *bytes, size_t n_bytes,
                                 struct weft_err *err)
 {
-    const enum weft_code code = weft_fd_write(output->fd, bytes, n_bytes, err);
+    enum weft_code code = weft_fd_write(output->file.fd, bytes, n_bytes, err);
+    const int reason = errno;
+    if (!output->is_placed &&
+        weft_fresh_place(&output->file, code == WEFT_OK ? err : NULL) == WEFT_OK)
+        output->is_placed = true;
+    else if (!output->is_placed)
+        code = WEFT_E_IO;
     if (code != WEFT_OK) {
-        const int reason = errno;
         end_torn(output, bytes, n_bytes, reason);
         output->has_failed = true;
         return weft_in_file(err, output->files.items[output->files.n - 1]);
@@ -394,7 +386,8 @@ uint64_t session_output_bytes(const struct session_output *output)
 
 size_t session_output_n_files(const struct session_output *output)
 {
-    return output->files.n;
+    /* The last one has no name yet, and an older file has that, if nothing was written to it. */
+    return output->files.n - (output->files.n > 0 && !output->is_placed);
 }
 
 const char *session_output_file(const struct session_output *output, size_t place)

@@ -7,6 +7,7 @@
 #include "record/session/recorder.h"
 
 #include "base/file.h"
+#include "base/redact.h"
 #include "record/session/levels.h"
 #include "record/session/mark.h"
 #include "record/session/programs.h"
@@ -73,7 +74,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
     n_interrupts = n_interrupts + 1;
 }
 
-static const int signals[] = { SIGINT, SIGTERM, SIGUSR2 };
+static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR2 };
 enum { N_SIGNALS = sizeof signals / sizeof *signals };
 
 static void catch_signals(struct sigaction *before)
@@ -82,7 +83,9 @@ static void catch_signals(struct sigaction *before)
     (void)sigemptyset(&action.sa_mask);
     n_interrupts = n_snapshots = 0;
     for (size_t k = 0; k < N_SIGNALS; k++)
-        (void)sigaction(signals[k], &action, &before[k]);
+        if (sigaction(signals[k], NULL, &before[k]) == 0 &&
+            (signals[k] != SIGHUP || before[k].sa_handler != SIG_IGN)) /* as under nohup(1) */
+            (void)sigaction(signals[k], &action, NULL);
 }
 
 static void restore_signals(const struct sigaction *before)
@@ -146,17 +149,25 @@ static enum weft_code put_clock(struct recorder *recorder, struct weft_err *err)
     return session_put(recorder->output, WEFT_PIECE_CLOCK, 0, 0, WEFT_STR(""), payload, err);
 }
 
-/* As it was typed, as far as it fits; ends of lines would end the value. */
+/* As it was typed, without secrets; ends of lines would end the value. */
 static void put_command(FILE *out, char *const *argv)
 {
-    fputs("command=", out);
-    for (size_t k = 0; argv && argv[k]; k++) {
+    struct weft_redact redact = { 0 };
+    char *text = NULL;
+    size_t n_text = 0;
+    FILE *words = open_memstream(&text, &n_text);
+    for (size_t k = 0; words && argv && argv[k]; k++) {
         if (k)
-            fputc(' ', out);
-        for (const char *at = argv[k]; *at; at++)
-            fputc(*at == '\n' ? ' ' : *at, out);
+            fputc(' ', words);
+        weft_redact_argument(&redact, weft_str_of(argv[k]), words);
     }
+    if (words)
+        (void)fclose(words);
+    fputs("command=", out);
+    for (size_t k = 0; text && k < n_text; k++)
+        fputc(text[k] == '\n' ? ' ' : text[k], out);
     fputc('\n', out);
+    free(text);
 }
 
 static enum weft_code put_meta(struct recorder *recorder, struct weft_err *err)
@@ -177,7 +188,7 @@ static enum weft_code put_meta(struct recorder *recorder, struct weft_err *err)
     if (target)
         fprintf(out, "target=%" PRIu32 "\nfollows=%s\n", target,
                 recorder->opts->follows ? "yes" : "no");
-    put_command(out, recorder->opts->argv);
+    put_command(out, recorder->opts->without_command ? NULL : recorder->opts->argv);
     (void)fclose(out);
     const enum weft_code code = session_put(recorder->output, WEFT_PIECE_META, 0, 0, WEFT_STR(""),
                                             (struct weft_str){ text, n_text }, err);
@@ -421,6 +432,18 @@ static const char *reason_to_end(struct recorder *recorder, int *n_passed)
     return NULL;
 }
 
+/* Whoever reads it is to see that it was not the program that ended it. */
+static enum weft_code put_interruption(struct recorder *recorder, struct weft_err *err)
+{
+    char text[64];
+    if (!n_interrupts)
+        return WEFT_OK;
+    const int n_text = snprintf(text, sizeof text, "ended=interrupted by SIG%s\n",
+                                sigabbrev_np(last_signal) ? sigabbrev_np(last_signal) : "NAL");
+    return session_put(recorder->output, WEFT_PIECE_META, 0, 0, WEFT_STR(""),
+                       (struct weft_str){ text, (size_t)n_text }, err);
+}
+
 static enum weft_code finish(struct recorder *recorder, const char *why, struct weft_err *err)
 {
     uint32_t fill;
@@ -435,6 +458,8 @@ static enum weft_code finish(struct recorder *recorder, const char *why, struct 
         code = put_untold(recorder, err);
     if (code == WEFT_OK)
         code = put_cost(recorder, err);
+    if (code == WEFT_OK)
+        code = put_interruption(recorder, err);
     if (code == WEFT_OK)
         code = put_clock(recorder, err);
     if (code == WEFT_OK)
@@ -580,6 +605,8 @@ static enum weft_code begin(struct recorder *recorder, struct weft_err *err)
 
 static enum weft_code run(struct recorder *recorder, struct weft_err *err)
 {
+    if (weft_progress_is_cancelled(recorder->opts->progress)) /* before signals came here */
+        return weft_fail(err, WEFT_E_CANCELLED, WEFT_NO_OFFSET, "interrupted");
     enum weft_code code = open_output(recorder, err);
     if (code == WEFT_OK)
         code = start_target(recorder, err);

@@ -7,6 +7,7 @@
 #define WEFT_RECORD_SESSION_RECORDER_H
 
 #include "base/error.h"
+#include "base/pool.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,6 +31,7 @@ struct weft_recorder_opts {
     bool with_faults; /* page faults */
     bool follows;     /* children, too */
     bool without_bpf;
+    bool without_command; /* the command line is not recorded */
     uint32_t sample_hz;
     uint64_t wait_threshold_ns;
 
@@ -40,6 +42,8 @@ struct weft_recorder_opts {
     uint64_t snapshot_ns; /* flight recorder; 0: none */
     uint64_t size_bytes;
     const char *trigger; /* "fn>20ms"; NULL: none */
+
+    const struct weft_progress *progress; /* what was asked to stop before it began; may be NULL */
 
     /* For the user: a sentence; and how it goes, a few times a second. May be NULL. */
     void (*say)(void *context, const char *text);

@@ -50,10 +50,13 @@ static void set_environment(const struct target_opts *opts)
 /* What this program does about signals is not the other's business. */
 static void reset_signals(void)
 {
-    static const int numbers[] = { SIGINT, SIGTERM, SIGPIPE, SIGXFSZ, SIGUSR2, SIGBUS, SIGWINCH };
+    static const int numbers[] = { SIGINT,  SIGTERM, SIGQUIT, SIGPIPE,
+                                   SIGXFSZ, SIGUSR2, SIGBUS,  SIGWINCH };
     sigset_t none;
     for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
         (void)signal(numbers[k], SIG_DFL);
+    if (signal(SIGHUP, SIG_DFL) == SIG_IGN)
+        (void)signal(SIGHUP, SIG_IGN); /* it was run by nohup(1), and so is this */
     (void)sigemptyset(&none);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
 }
