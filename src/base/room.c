@@ -182,3 +182,98 @@ bool weft_room_reserve(void *items_ptr, size_t *cap, size_t want, size_t item_by
     *cap = new_cap;
     return true;
 }
+
+/* ---- sorting -----------------------------------------------------------------------------------
+ */
+
+typedef int (*order_fn)(const void *, const void *, void *);
+
+enum { RUN_ITEMS = 16 };
+
+static void sort_run(uint8_t *items, size_t n, size_t item_bytes, order_fn order, void *context,
+                     uint8_t *spare)
+{
+    for (size_t i = 1; i < n; i++) {
+        size_t at = i;
+        while (at > 0 && order(items + (at - 1) * item_bytes, items + i * item_bytes, context) > 0)
+            at--;
+        if (at == i)
+            continue;
+        memcpy(spare, items + i * item_bytes, item_bytes);
+        memmove(items + (at + 1) * item_bytes, items + at * item_bytes, (i - at) * item_bytes);
+        memcpy(items + at * item_bytes, spare, item_bytes);
+    }
+}
+
+/* Two runs, the first until `middle`, to `to`. */
+static void merge(const uint8_t *from, size_t middle, size_t n, size_t item_bytes, order_fn order,
+                  void *context, uint8_t *to)
+{
+    size_t left = 0, right = middle;
+    if (middle >= n ||
+        order(from + (middle - 1) * item_bytes, from + middle * item_bytes, context) <= 0) {
+        memcpy(to, from, n * item_bytes);
+        return;
+    }
+    while (left < middle && right < n) {
+        const bool is_left =
+            order(from + left * item_bytes, from + right * item_bytes, context) <= 0;
+        memcpy(to, from + (is_left ? left : right) * item_bytes, item_bytes);
+        left += is_left;
+        right += !is_left;
+        to += item_bytes;
+    }
+    if (left < middle)
+        memcpy(to, from + left * item_bytes, (middle - left) * item_bytes);
+    else if (right < n)
+        memcpy(to, from + right * item_bytes, (n - right) * item_bytes);
+}
+
+static void sort_large(uint8_t *items, size_t n, size_t item_bytes, order_fn order, void *context,
+                       uint8_t *spare)
+{
+    uint8_t *from = items, *to = spare;
+    for (size_t at = 0; at < n; at += RUN_ITEMS)
+        sort_run(items + at * item_bytes, n - at < RUN_ITEMS ? n - at : RUN_ITEMS, item_bytes,
+                 order, context, spare);
+    for (size_t n_run = RUN_ITEMS; n_run < n; n_run *= 2) {
+        for (size_t at = 0; at < n; at += 2 * n_run)
+            merge(from + at * item_bytes, n - at < n_run ? n - at : n_run,
+                  n - at < 2 * n_run ? n - at : 2 * n_run, item_bytes, order, context,
+                  to + at * item_bytes);
+        uint8_t *merged = to;
+        to = from;
+        from = merged;
+    }
+    if (from != items)
+        memcpy(items, from, n * item_bytes);
+}
+
+void weft_room_sort_r(void *items, size_t n, size_t item_bytes, order_fn order, void *context)
+{
+    uint8_t *spare = n > LARGE_BYTES / item_bytes ? weft_room_new(n, item_bytes) : NULL;
+    if (spare)
+        sort_large(items, n, item_bytes, order, context, spare);
+    else if (n > 1)
+        qsort_r(items, n, item_bytes, order, context);
+    weft_room_free(spare);
+}
+
+struct plain_order {
+    int (*order)(const void *, const void *);
+};
+
+static int by_plain(const void *a, const void *b, void *context)
+{
+    return ((const struct plain_order *)context)->order(a, b);
+}
+
+void weft_room_sort(void *items, size_t n, size_t item_bytes,
+                    int (*order)(const void *, const void *))
+{
+    struct plain_order plain = { order };
+    if (n > LARGE_BYTES / item_bytes)
+        weft_room_sort_r(items, n, item_bytes, by_plain, &plain);
+    else if (n > 1)
+        qsort(items, n, item_bytes, order);
+}

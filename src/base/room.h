@@ -48,6 +48,13 @@ bool weft_room_reserve(void *items_ptr, size_t *cap, size_t want, size_t item_by
         (vec)->n = (vec)->cap = 0;                                                                 \
     } while (0)
 
+/* As qsort and qsort_r, and stable however many there are: large arrays are merged by way of an
+ * array of such, so that orders that leave ties do not depend on the memory at hand. */
+void weft_room_sort(void *items, size_t n, size_t item_bytes,
+                    int (*order)(const void *, const void *));
+void weft_room_sort_r(void *items, size_t n, size_t item_bytes,
+                      int (*order)(const void *, const void *, void *), void *context);
+
 /* How often to forget: after so many elements of a walk. */
 enum { WEFT_ROOM_STEP = 1 << 18 };
 
