@@ -4,7 +4,7 @@
 #include "analysis/interplay_headline.h"
 #include "analysis/interplay_patterns.h"
 #include "analysis/interplay_tables.h"
-#include "base/vec.h"
+#include "base/room.h"
 #include "model/interplay_parts.h"
 
 #include <inttypes.h>
@@ -74,7 +74,7 @@ static enum weft_code name_functions(struct job *job, struct weft_err *err)
 {
     const size_t n = job->interplay->places.n;
     job->functions = weft_strtab_new();
-    job->function_of = calloc(n + 1, sizeof *job->function_of);
+    job->function_of = weft_room_new(n + 1, sizeof *job->function_of);
     enum weft_code code = job->functions && job->function_of ? WEFT_OK : no_memory(err);
     for (uint32_t i = 0; i < n && code == WEFT_OK; i++) {
         uint32_t function_id;
@@ -101,7 +101,7 @@ static enum weft_code choose(struct job *job, struct weft_err *err)
             !weft_interplay_touches(wait->start_ns, wait->end_ns, job->opts->from_ns,
                                     job->opts->to_ns))
             continue;
-        struct entry *entry = WEFT_VEC_PUSH(&job->entries);
+        struct entry *entry = WEFT_ROOM_PUSH(&job->entries);
         if (!entry)
             return no_memory(err);
         *entry = (struct entry){ i, function_name(job, wait->wait_site),
@@ -196,7 +196,7 @@ static bool add_pair(struct job *job, const struct entry *entry, bool is_new)
 {
     const struct weft_wait *wait = wait_at(job, entry);
     struct weft_interplay_pair *pair =
-        is_new ? WEFT_VEC_PUSH(&job->pairs) : &job->pairs.items[job->pairs.n - 1];
+        is_new ? WEFT_ROOM_PUSH(&job->pairs) : &job->pairs.items[job->pairs.n - 1];
     if (!pair)
         return false;
     if (is_new && (!weft_interplay_name_site(&job->names, wait->wait_site, &pair->wait_site) ||
@@ -219,7 +219,7 @@ static enum weft_code sum_pairs(struct job *job, struct weft_err *err)
 {
     struct entry *items = job->entries.items;
     if (job->entries.n)
-        qsort_r(items, job->entries.n, sizeof *items, by_functions, job);
+        weft_room_sort_r(items, job->entries.n, sizeof *items, by_functions, job);
     for (size_t i = 0; i < job->entries.n; i++) {
         const bool is_new = i == 0 || items[i].wait_name != items[i - 1].wait_name ||
                             items[i].release_name != items[i - 1].release_name ||
@@ -234,7 +234,7 @@ static enum weft_code sum_pairs(struct job *job, struct weft_err *err)
 static enum weft_code add_cell(struct job *job, size_t from, size_t to, struct weft_err *err)
 {
     const struct weft_wait *first = wait_at(job, &job->entries.items[from]);
-    struct weft_interplay_cell *cell = WEFT_VEC_PUSH(&job->cells);
+    struct weft_interplay_cell *cell = WEFT_ROOM_PUSH(&job->cells);
     uint64_t object_ns = 0, most_ns = 0;
     uint32_t object = first->object;
     if (!cell)
@@ -269,7 +269,7 @@ static enum weft_code sum_cells(struct job *job, struct weft_err *err)
     struct entry *items = job->entries.items;
     enum weft_code code = WEFT_OK;
     if (job->entries.n)
-        qsort_r(items, job->entries.n, sizeof *items, by_threads, job);
+        weft_room_sort_r(items, job->entries.n, sizeof *items, by_threads, job);
     for (size_t from = 0, to = 0; from < job->entries.n && code == WEFT_OK; from = to) {
         const struct weft_wait *first = wait_at(job, &items[from]);
         for (to = from + 1; to < job->entries.n; to++) {
@@ -396,7 +396,7 @@ static bool take_threads(struct job *job)
 static enum weft_code count_threads(struct job *job, struct weft_err *err)
 {
     const uint32_t n_threads = weft_trace_n_threads(job->interplay->trace);
-    job->threads = calloc((size_t)n_threads + 1, sizeof *job->threads);
+    job->threads = weft_room_new((size_t)n_threads + 1, sizeof *job->threads);
     if (!job->threads)
         return no_memory(err);
     for (uint32_t id = 0; id < n_threads; id++) {
@@ -429,7 +429,8 @@ static bool take_rows(struct job *job)
     const uint64_t limit = job->opts->limit;
     const size_t n = limit && job->entries.n > limit ? (size_t)limit : job->entries.n;
     if (job->entries.n)
-        qsort_r(job->entries.items, job->entries.n, sizeof *job->entries.items, by_length, job);
+        weft_room_sort_r(job->entries.items, job->entries.n, sizeof *job->entries.items, by_length,
+                         job);
     job->table->rows = WEFT_ARENA_NEW(job->table->arena, n, struct weft_correspondence);
     job->table->n_rows = n;
     for (size_t i = 0; job->table->rows && i < n; i++)
@@ -473,7 +474,7 @@ static int by_object_time(const void *a, const void *b, void *context)
 static bool rank_objects(struct job *job)
 {
     const size_t n = job->interplay->objects.n;
-    uint32_t *ranked = calloc(n + 1, sizeof *ranked), place;
+    uint32_t *ranked = weft_room_new(n + 1, sizeof *ranked), place;
     size_t n_ranked = 0;
     bool is_good = ranked != NULL;
     tally_objects(job);
@@ -483,10 +484,10 @@ static bool rank_objects(struct job *job)
             ranked[n_ranked++] = i;
     }
     if (is_good)
-        qsort_r(ranked, n_ranked, sizeof *ranked, by_object_time, job->tallies);
+        weft_room_sort_r(ranked, n_ranked, sizeof *ranked, by_object_time, job->tallies);
     for (size_t i = 0; is_good && i < n_ranked; i++)
         is_good = weft_interplay_name_object(&job->names, ranked[i], &place);
-    free(ranked);
+    weft_room_free(ranked);
     return is_good;
 }
 
@@ -525,7 +526,7 @@ static bool take_losses(struct job *job)
                                               loss->thread_id };
     }
     if (table->n_losses)
-        qsort(table->losses, table->n_losses, sizeof *table->losses, by_loss);
+        weft_room_sort(table->losses, table->n_losses, sizeof *table->losses, by_loss);
     return table->losses != NULL;
 }
 
@@ -548,9 +549,9 @@ static bool fill(struct job *job)
 {
     struct weft_interplay_table *table = job->table;
     if (job->pairs.n)
-        qsort(job->pairs.items, job->pairs.n, sizeof *job->pairs.items, by_pair_time);
+        weft_room_sort(job->pairs.items, job->pairs.n, sizeof *job->pairs.items, by_pair_time);
     if (job->cells.n)
-        qsort(job->cells.items, job->cells.n, sizeof *job->cells.items, by_cell_time);
+        weft_room_sort(job->cells.items, job->cells.n, sizeof *job->cells.items, by_cell_time);
     table->n_pairs = job->pairs.n;
     table->n_cells = job->cells.n;
     if (!take_rows(job) || !take_losses(job) ||
@@ -570,8 +571,8 @@ static bool fill(struct job *job)
 static enum weft_code work(struct job *job, const struct weft_thread_filter *filter,
                            struct weft_err *err)
 {
-    job->is_object = calloc(job->interplay->objects.n + 1, 1);
-    job->tallies = calloc(job->interplay->objects.n + 1, sizeof *job->tallies);
+    job->is_object = weft_room_new(job->interplay->objects.n + 1, 1);
+    job->tallies = weft_room_new(job->interplay->objects.n + 1, sizeof *job->tallies);
     enum weft_code code =
         job->is_object && job->tallies && weft_interplay_names_init(&job->names, job->interplay)
             ? weft_kept_threads(job->interplay->trace, job->interplay->locks, filter,
@@ -604,13 +605,13 @@ static void job_fini(struct job *job)
     weft_interplay_names_fini(&job->names);
     weft_strtab_free(job->functions);
     free(job->is_kept);
-    free(job->is_object);
-    free(job->tallies);
-    free(job->function_of);
-    free(job->threads);
-    WEFT_VEC_FINI(&job->entries);
-    WEFT_VEC_FINI(&job->pairs);
-    WEFT_VEC_FINI(&job->cells);
+    weft_room_free(job->is_object);
+    weft_room_free(job->tallies);
+    weft_room_free(job->function_of);
+    weft_room_free(job->threads);
+    WEFT_ROOM_FINI(&job->entries);
+    WEFT_ROOM_FINI(&job->pairs);
+    WEFT_ROOM_FINI(&job->cells);
 }
 
 enum weft_code weft_interplay_run(const struct weft_interplay *interplay,

@@ -5,8 +5,8 @@
  */
 #include "analysis/interplay.h"
 #include "analysis/interplay_tables.h"
+#include "base/room.h"
 #include "base/u128.h"
-#include "base/vec.h"
 
 #include <stdlib.h>
 
@@ -41,7 +41,7 @@ static bool add_piece(struct job *job, uint64_t start_ns, uint64_t end_ns, uint8
 {
     if (!weft_interplay_touches(start_ns, end_ns, job->opts->from_ns, job->opts->to_ns))
         return true;
-    struct piece *piece = WEFT_VEC_PUSH(&job->pieces);
+    struct piece *piece = WEFT_ROOM_PUSH(&job->pieces);
     if (piece)
         *piece = (struct piece){ start_ns, end_ns, kind };
     return piece != NULL;
@@ -106,7 +106,7 @@ static void sum_pieces(struct job *job, struct weft_blocking_thread *thread)
 {
     uint64_t until_ns = job->opts->from_ns;
     if (job->pieces.n)
-        qsort(job->pieces.items, job->pieces.n, sizeof *job->pieces.items, by_start);
+        weft_room_sort(job->pieces.items, job->pieces.n, sizeof *job->pieces.items, by_start);
     for (size_t i = 0; i < job->pieces.n; i++) {
         const struct piece *piece = &job->pieces.items[i];
         const uint64_t start_ns = piece->start_ns > until_ns ? piece->start_ns : until_ns;
@@ -166,8 +166,8 @@ static enum weft_code work(struct job *job, const struct weft_thread_filter *fil
     if (code != WEFT_OK)
         return code;
     job->table->threads = WEFT_ARENA_NEW(job->table->arena, n_threads, struct weft_blocking_thread);
-    if (!job->table->threads || !weft_vec_reserve(&job->columns.items, &job->columns.cap,
-                                                  job->opts->width, sizeof *job->columns.items))
+    if (!job->table->threads || !weft_room_reserve(&job->columns.items, &job->columns.cap,
+                                                   job->opts->width, sizeof *job->columns.items))
         return no_memory(err);
     for (uint32_t id = 0; id < n_threads; id++)
         if (job->is_kept[id] && weft_locks_twins(job->interplay->locks)->first[id] == id &&
@@ -198,8 +198,8 @@ enum weft_code weft_blocking_run(const struct weft_interplay *interplay,
         code = work(&job, filter, err);
     }
     free(job.is_kept);
-    WEFT_VEC_FINI(&job.pieces);
-    WEFT_VEC_FINI(&job.columns);
+    WEFT_ROOM_FINI(&job.pieces);
+    WEFT_ROOM_FINI(&job.columns);
     if (code == WEFT_OK)
         *table = job.table;
     else if (arena)

@@ -6,7 +6,7 @@
 #include "analysis/interplay.h"
 #include "analysis/interplay_tables.h"
 #include "base/map.h"
-#include "base/vec.h"
+#include "base/room.h"
 
 #include <stdlib.h>
 
@@ -62,7 +62,7 @@ static enum weft_code choose(struct job *job, struct weft_err *err)
         const struct weft_wait *wait = &job->interplay->waits.items[i];
         if (!is_asked_for(job, wait))
             continue;
-        struct entry *entry = WEFT_VEC_PUSH(&job->entries);
+        struct entry *entry = WEFT_ROOM_PUSH(&job->entries);
         if (!entry)
             return no_memory(err);
         *entry = (struct entry){ .wait = i,
@@ -78,7 +78,7 @@ static enum weft_code choose_releasers(struct job *job, struct weft_err *err)
     const uint32_t n_threads = weft_trace_n_threads(job->interplay->trace);
     if (!job->opts->releasers)
         return WEFT_OK;
-    job->is_releaser = calloc((size_t)n_threads + 1, 1);
+    job->is_releaser = weft_room_new((size_t)n_threads + 1, 1);
     if (!job->is_releaser)
         return no_memory(err);
     for (size_t i = 0; i < job->opts->n_releasers; i++) {
@@ -132,7 +132,7 @@ static size_t divide(struct job *job, uint64_t column_ns)
                                                 : UINT64_MAX - (from_ns - start_ns) / column_ns;
     }
     if (job->entries.n)
-        qsort(items, job->entries.n, sizeof *items, by_bundle);
+        weft_room_sort(items, job->entries.n, sizeof *items, by_bundle);
     for (size_t i = 0; i < job->entries.n; i++)
         n_rows += i == 0 || !is_bundle(&items[i - 1], &items[i]);
     return n_rows;
@@ -155,7 +155,8 @@ static void find_columns(struct job *job)
     job->n_rows = divide(job, column_ns);
     if (job->opts->width == 0) { /* the longest ones */
         if (limit && job->entries.n > limit) {
-            qsort(job->entries.items, job->entries.n, sizeof *job->entries.items, by_length);
+            weft_room_sort(job->entries.items, job->entries.n, sizeof *job->entries.items,
+                           by_length);
             job->entries.n = limit;
             job->n_rows = divide(job, 0);
         }
@@ -239,7 +240,7 @@ static bool fill(struct job *job, struct weft_correspondences_table *table)
             return false;
         table->n_unknown += row->releaser_id == WEFT_ID_NONE ? row->count : 0;
     }
-    qsort(table->rows, table->n_rows, sizeof *table->rows, by_time);
+    weft_room_sort(table->rows, table->n_rows, sizeof *table->rows, by_time);
     table->column_ns = job->column_ns;
     return weft_interplay_copy_objects(&job->names, table->arena, &table->objects,
                                        &table->n_objects) &&
@@ -291,8 +292,8 @@ enum weft_code weft_correspondences_run(const struct weft_interplay *interplay,
     weft_interplay_names_fini(&job.names);
     weft_map_free(job.objects);
     free(job.is_kept);
-    free(job.is_releaser);
-    WEFT_VEC_FINI(&job.entries);
+    weft_room_free(job.is_releaser);
+    WEFT_ROOM_FINI(&job.entries);
     if (code == WEFT_OK)
         *table = made;
     else if (arena)

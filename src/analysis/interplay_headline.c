@@ -2,6 +2,7 @@
 #include "analysis/interplay_headline.h"
 
 #include "base/map.h"
+#include "base/room.h"
 
 #include <stdlib.h>
 
@@ -105,8 +106,8 @@ enum weft_code weft_interplay_find_headline(const struct weft_interplay *interpl
     struct groups groups = { .interplay = interplay,
                              .table = table,
                              .processes = weft_map_new(),
-                             .parent = calloc((size_t)n_threads + 1, sizeof *groups.parent),
-                             .count = calloc((size_t)n_threads + 1, sizeof *groups.count) };
+                             .parent = weft_room_new((size_t)n_threads + 1, sizeof *groups.parent),
+                             .count = weft_room_new((size_t)n_threads + 1, sizeof *groups.count) };
     const bool is_good =
         groups.processes && groups.parent && groups.count && join_processes(&groups, n_threads);
     if (is_good) {
@@ -114,8 +115,8 @@ enum weft_code weft_interplay_find_headline(const struct weft_interplay *interpl
         table->headline = find(&groups);
     }
     weft_map_free(groups.processes);
-    free(groups.parent);
-    free(groups.count);
+    weft_room_free(groups.parent);
+    weft_room_free(groups.count);
     return is_good ? WEFT_OK
                    : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for threads");
 }

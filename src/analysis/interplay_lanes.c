@@ -4,7 +4,7 @@
  */
 #include "analysis/interplay.h"
 #include "analysis/interplay_tables.h"
-#include "base/vec.h"
+#include "base/room.h"
 
 #include <stdlib.h>
 
@@ -67,7 +67,7 @@ static bool add_piece(struct job *job, uint32_t thread_id, uint32_t object, uint
     if (!job->is_kept[thread_id] || start_ns >= end_ns ||
         !weft_interplay_touches(start_ns, end_ns, job->opts->from_ns, job->opts->to_ns))
         return true;
-    struct piece *piece = WEFT_VEC_PUSH(&job->pieces);
+    struct piece *piece = WEFT_ROOM_PUSH(&job->pieces);
     if (piece)
         *piece = (struct piece){
             .start_ns = start_ns > job->opts->from_ns ? start_ns : job->opts->from_ns,
@@ -86,7 +86,7 @@ static bool join_waited(struct job *job, const struct weft_wait *wait)
         last->end_ns = wait->end_ns > last->end_ns ? wait->end_ns : last->end_ns;
         return true;
     }
-    struct span *span = WEFT_VEC_PUSH(&job->waited);
+    struct span *span = WEFT_ROOM_PUSH(&job->waited);
     if (span)
         *span = (struct span){ wait->start_ns, wait->end_ns };
     return span != NULL;
@@ -185,7 +185,7 @@ static bool draw(struct job *job, const struct piece *piece, uint64_t column_ns)
         set_state(last);
         return true;
     }
-    struct weft_lane_piece *made = WEFT_VEC_PUSH(&job->drawn);
+    struct weft_lane_piece *made = WEFT_ROOM_PUSH(&job->drawn);
     if (!made)
         return false;
     *made = (struct weft_lane_piece){
@@ -199,7 +199,7 @@ static bool make_lane(struct job *job, size_t from, size_t to)
 {
     const uint64_t window_ns = job->opts->to_ns - job->opts->from_ns;
     const uint64_t column_ns = job->opts->width ? window_ns / job->opts->width : 0;
-    struct weft_lock_lane *lane = WEFT_VEC_PUSH(&job->lanes);
+    struct weft_lock_lane *lane = WEFT_ROOM_PUSH(&job->lanes);
     if (!lane)
         return false;
     lane->thread_id = job->pieces.items[from].thread_id;
@@ -239,7 +239,7 @@ static bool fill(struct job *job)
     struct weft_lock_lanes_table *table = job->table;
     const uint32_t limit = job->opts->limit;
     if (job->pieces.n)
-        qsort(job->pieces.items, job->pieces.n, sizeof *job->pieces.items, by_lane);
+        weft_room_sort(job->pieces.items, job->pieces.n, sizeof *job->pieces.items, by_lane);
     for (size_t from = 0, to = 0; from < job->pieces.n; from = to) {
         const struct piece *first = &job->pieces.items[from];
         for (to = from + 1; to < job->pieces.n &&
@@ -251,10 +251,10 @@ static bool fill(struct job *job)
     }
     table->n_found = job->lanes.n;
     if (job->lanes.n)
-        qsort(job->lanes.items, job->lanes.n, sizeof *job->lanes.items, by_weight);
+        weft_room_sort(job->lanes.items, job->lanes.n, sizeof *job->lanes.items, by_weight);
     table->n_lanes = limit && job->lanes.n > limit ? limit : job->lanes.n;
     if (table->n_lanes)
-        qsort(job->lanes.items, table->n_lanes, sizeof *job->lanes.items, by_thread);
+        weft_room_sort(job->lanes.items, table->n_lanes, sizeof *job->lanes.items, by_thread);
     for (size_t i = 0; i < table->n_lanes; i++)
         if (!weft_interplay_name_object(&job->names, job->lanes.items[i].object,
                                         &job->lanes.items[i].object))
@@ -269,7 +269,7 @@ static enum weft_code work(struct job *job, const struct weft_thread_filter *fil
                            struct weft_err *err)
 {
     const size_t n_waits = job->interplay->waits.n;
-    job->by_object = calloc(n_waits + 1, sizeof *job->by_object);
+    job->by_object = weft_room_new(n_waits + 1, sizeof *job->by_object);
     enum weft_code code = job->by_object && weft_interplay_names_init(&job->names, job->interplay)
                               ? weft_kept_threads(job->interplay->trace, job->interplay->locks,
                                                   filter, NULL, &job->is_kept, err)
@@ -278,8 +278,8 @@ static enum weft_code work(struct job *job, const struct weft_thread_filter *fil
         return code;
     for (uint32_t i = 0; i < n_waits; i++)
         job->by_object[i] = i;
-    qsort_r(job->by_object, n_waits, sizeof *job->by_object, by_object,
-            job->interplay->waits.items);
+    weft_room_sort_r(job->by_object, n_waits, sizeof *job->by_object, by_object,
+                     job->interplay->waits.items);
     return find_pieces(job) && fill(job) ? WEFT_OK : no_memory(err);
 }
 
@@ -306,11 +306,11 @@ enum weft_code weft_lock_lanes_run(const struct weft_interplay *interplay,
     }
     weft_interplay_names_fini(&job.names);
     free(job.is_kept);
-    free(job.by_object);
-    WEFT_VEC_FINI(&job.pieces);
-    WEFT_VEC_FINI(&job.waited);
-    WEFT_VEC_FINI(&job.lanes);
-    WEFT_VEC_FINI(&job.drawn);
+    weft_room_free(job.by_object);
+    WEFT_ROOM_FINI(&job.pieces);
+    WEFT_ROOM_FINI(&job.waited);
+    WEFT_ROOM_FINI(&job.lanes);
+    WEFT_ROOM_FINI(&job.drawn);
     if (code == WEFT_OK)
         *table = job.table;
     else if (arena)

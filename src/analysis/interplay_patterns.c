@@ -2,7 +2,7 @@
 #include "analysis/interplay_patterns.h"
 
 #include "analysis/interplay_turns.h"
-#include "base/vec.h"
+#include "base/room.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -113,7 +113,7 @@ static double share_of(uint64_t part, uint64_t all)
 static enum weft_code add(struct job *job, const struct weft_interplay_pattern *made,
                           const char *text, struct weft_err *err)
 {
-    struct weft_interplay_pattern *pattern = WEFT_VEC_PUSH(&job->patterns);
+    struct weft_interplay_pattern *pattern = WEFT_ROOM_PUSH(&job->patterns);
     struct weft_arena *arena = job->table->arena;
     if (!pattern)
         return no_memory(err);
@@ -128,7 +128,7 @@ static enum weft_code add(struct job *job, const struct weft_interplay_pattern *
 
 static enum weft_code join_group(struct job *job, uint32_t thread_id, struct weft_err *err)
 {
-    uint32_t *place = WEFT_VEC_PUSH(&job->group);
+    uint32_t *place = WEFT_ROOM_PUSH(&job->group);
     if (!place)
         return no_memory(err);
     *place = thread_id;
@@ -316,14 +316,14 @@ static size_t find_workers(struct job *job, uint32_t *workers)
         job->farmer[thread->thread_id] = best;
         workers[n++] = i;
     }
-    qsort_r(workers, n, sizeof *workers, by_farmer, job);
+    weft_room_sort_r(workers, n, sizeof *workers, by_farmer, job);
     return n;
 }
 
 static enum weft_code find_farmers(struct job *job, struct weft_err *err)
 {
     const struct weft_interplay_thread *threads = job->table->threads;
-    uint32_t *workers = calloc(job->table->n_threads + 1, sizeof *workers);
+    uint32_t *workers = weft_room_new(job->table->n_threads + 1, sizeof *workers);
     const size_t n = workers ? find_workers(job, workers) : 0;
     enum weft_code code = workers ? WEFT_OK : no_memory(err);
     for (size_t from = 0, to = 0; from < n && code == WEFT_OK; from = to) {
@@ -339,7 +339,7 @@ static enum weft_code find_farmers(struct job *job, struct weft_err *err)
         if (code == WEFT_OK)
             code = name_imbalance(job, farmer, err);
     }
-    free(workers);
+    weft_room_free(workers);
     return code;
 }
 
@@ -446,7 +446,7 @@ static int by_number(const void *a, const void *b)
 
 static uint64_t median(uint64_t *items, size_t n)
 {
-    qsort(items, n, sizeof *items, by_number);
+    weft_room_sort(items, n, sizeof *items, by_number);
     return items[n / 2];
 }
 
@@ -463,7 +463,7 @@ static enum weft_code short_work_of(struct job *job, const struct weft_interplay
             !is_told(job, &waits[i]) || !touches(job, &waits[i]) ||
             waits[i + 1].start_ns < waits[i].end_ns)
             continue;
-        uint64_t *notify = WEFT_VEC_PUSH(&job->first_ns), *work = WEFT_VEC_PUSH(&job->second_ns);
+        uint64_t *notify = WEFT_ROOM_PUSH(&job->first_ns), *work = WEFT_ROOM_PUSH(&job->second_ns);
         if (!notify || !work)
             return no_memory(err);
         *notify = waits[i].end_ns - waits[i].release_ns;
@@ -625,10 +625,10 @@ static void rank(struct job *job)
         items[i].cost_ns = cost_of(&items[i]);
     if (job->patterns.n == 0)
         return;
-    qsort(items, job->patterns.n, sizeof *items, by_cost);
+    weft_room_sort(items, job->patterns.n, sizeof *items, by_cost);
     for (size_t i = 0; i < job->patterns.n; i++)
         items[i].is_further = n_of_kind[items[i].kind]++ >= FIRST_OF_KIND;
-    qsort(items, job->patterns.n, sizeof *items, by_cost);
+    weft_room_sort(items, job->patterns.n, sizeof *items, by_cost);
 }
 
 static enum weft_code find_all(struct job *job, struct weft_err *err)
@@ -660,9 +660,9 @@ enum weft_code weft_interplay_find_patterns(const struct weft_interplay *interpl
                        .is_kept = is_kept,
                        .names = names,
                        .table = table,
-                       .ns = calloc((size_t)n_threads + 1, sizeof *job.ns),
-                       .counts = calloc((size_t)n_threads + 1, sizeof *job.counts),
-                       .farmer = calloc((size_t)n_threads + 1, sizeof *job.farmer) };
+                       .ns = weft_room_new((size_t)n_threads + 1, sizeof *job.ns),
+                       .counts = weft_room_new((size_t)n_threads + 1, sizeof *job.counts),
+                       .farmer = weft_room_new((size_t)n_threads + 1, sizeof *job.farmer) };
     enum weft_code code = job.ns && job.counts && job.farmer ? WEFT_OK : no_memory(err);
     for (uint32_t id = 0; code == WEFT_OK && id < n_threads; id++)
         job.farmer[id] = WEFT_ID_NONE;
@@ -675,12 +675,12 @@ enum weft_code weft_interplay_find_patterns(const struct weft_interplay *interpl
         !weft_arena_copy_items(table->arena, &table->patterns, job.patterns.items, job.patterns.n,
                                sizeof *table->patterns))
         code = no_memory(err);
-    free(job.ns);
-    free(job.counts);
-    free(job.farmer);
-    WEFT_VEC_FINI(&job.patterns);
-    WEFT_VEC_FINI(&job.group);
-    WEFT_VEC_FINI(&job.first_ns);
-    WEFT_VEC_FINI(&job.second_ns);
+    weft_room_free(job.ns);
+    weft_room_free(job.counts);
+    weft_room_free(job.farmer);
+    WEFT_ROOM_FINI(&job.patterns);
+    WEFT_ROOM_FINI(&job.group);
+    WEFT_ROOM_FINI(&job.first_ns);
+    WEFT_ROOM_FINI(&job.second_ns);
     return code;
 }

@@ -2,7 +2,7 @@
 #include "analysis/interplay_tables.h"
 
 #include "base/map.h"
-#include "base/vec.h"
+#include "base/room.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -22,8 +22,8 @@ void weft_interplay_names_fini(struct weft_interplay_names *names)
 {
     weft_map_free(names->object_of);
     weft_map_free(names->site_of);
-    WEFT_VEC_FINI(&names->objects);
-    WEFT_VEC_FINI(&names->sites);
+    WEFT_ROOM_FINI(&names->objects);
+    WEFT_ROOM_FINI(&names->sites);
 }
 
 bool weft_interplay_name_object(struct weft_interplay_names *names, uint32_t object,
@@ -31,7 +31,7 @@ bool weft_interplay_name_object(struct weft_interplay_names *names, uint32_t obj
 {
     bool is_new;
     *place = weft_map_add(names->object_of, object, &is_new);
-    uint32_t *kept = *place != WEFT_MAP_NONE && is_new ? WEFT_VEC_PUSH(&names->objects) : NULL;
+    uint32_t *kept = *place != WEFT_MAP_NONE && is_new ? WEFT_ROOM_PUSH(&names->objects) : NULL;
     if (kept)
         *kept = object;
     return *place != WEFT_MAP_NONE && (kept || !is_new);
@@ -44,7 +44,7 @@ bool weft_interplay_name_site(struct weft_interplay_names *names, uint32_t site,
     if (site == WEFT_ID_NONE)
         return true;
     *place = weft_map_add(names->site_of, site, &is_new);
-    uint32_t *kept = *place != WEFT_MAP_NONE && is_new ? WEFT_VEC_PUSH(&names->sites) : NULL;
+    uint32_t *kept = *place != WEFT_MAP_NONE && is_new ? WEFT_ROOM_PUSH(&names->sites) : NULL;
     if (kept)
         *kept = site;
     return *place != WEFT_MAP_NONE && (kept || !is_new);

@@ -6,7 +6,7 @@
 #include "analysis/interplay.h"
 #include "analysis/interplay_tables.h"
 #include "base/map.h"
-#include "base/vec.h"
+#include "base/room.h"
 #include "model/interval.h"
 
 #include <inttypes.h>
@@ -63,7 +63,7 @@ static bool enter(struct job *job, uint32_t parent, uint32_t function_id, struct
     if (weft_strtab_intern(job->texts, text, &name, NULL) != WEFT_OK)
         return false;
     *node = weft_map_add(job->node_of, (uint64_t)(parent + 1) << 32 | name, &is_new);
-    struct node *made = *node != WEFT_MAP_NONE && is_new ? WEFT_VEC_PUSH(&job->nodes) : NULL;
+    struct node *made = *node != WEFT_MAP_NONE && is_new ? WEFT_ROOM_PUSH(&job->nodes) : NULL;
     if (made)
         *made = (struct node){ .parent = parent, .function_id = function_id, .name = name };
     return *node != WEFT_MAP_NONE && (made || !is_new);
@@ -162,7 +162,7 @@ static enum weft_code see_blocker(void *context, uint32_t thread_id, uint64_t fr
     to_ns = to_ns < job->opts->to_ns ? to_ns : job->opts->to_ns;
     if (from_ns >= to_ns)
         return WEFT_OK;
-    struct span *span = WEFT_VEC_PUSH(&job->spans);
+    struct span *span = WEFT_ROOM_PUSH(&job->spans);
     if (!span)
         return no_memory(err);
     *span = (struct span){ from_ns, to_ns, thread_id };
@@ -213,7 +213,7 @@ static void unite_spans(struct job *job)
 {
     size_t n = 0;
     if (job->spans.n)
-        qsort(job->spans.items, job->spans.n, sizeof *job->spans.items, by_thread);
+        weft_room_sort(job->spans.items, job->spans.n, sizeof *job->spans.items, by_thread);
     for (size_t i = 0; i < job->spans.n; i++) {
         const struct span span = job->spans.items[i];
         struct span *last = n ? &job->spans.items[n - 1] : NULL;
@@ -254,7 +254,7 @@ static bool enter_thread(struct job *job, uint32_t thread_id, uint32_t *node)
 static enum weft_code add_contexts(struct job *job, const struct weft_interval *interval,
                                    uint32_t root, struct weft_err *err)
 {
-    uint32_t *nodes = calloc(interval->n_contexts + 1, sizeof *nodes);
+    uint32_t *nodes = weft_room_new(interval->n_contexts + 1, sizeof *nodes);
     bool is_good = nodes != NULL;
     for (size_t i = 0; i < interval->n_contexts && is_good; i++) {
         const struct weft_interval_context *context = &interval->contexts[i];
@@ -267,7 +267,7 @@ static enum weft_code add_contexts(struct job *job, const struct weft_interval *
         node->sum_ns += context->sum_ns;
         node->self_ns += context->self_ns + context->folded_ns;
     }
-    free(nodes);
+    weft_room_free(nodes);
     return is_good ? WEFT_OK : no_memory(err);
 }
 
@@ -304,7 +304,7 @@ static enum weft_code add_meanwhile(struct job *job, const struct weft_run *run,
         return code;
     unite_spans(job);
     if (job->spans.n)
-        qsort(job->spans.items, job->spans.n, sizeof *job->spans.items, by_length);
+        weft_room_sort(job->spans.items, job->spans.n, sizeof *job->spans.items, by_length);
     struct weft_interval_reader *reader = weft_interval_reader_new(job->interplay->trace);
     if (!reader)
         return no_memory(err);
@@ -348,7 +348,7 @@ static size_t keep_most(struct job *job, uint32_t *order)
 {
     const size_t n = job->nodes.n, limit = job->opts->limit;
     const size_t n_kept = limit && limit < n ? limit : n;
-    qsort_r(order, n, sizeof *order, by_sum, job);
+    weft_room_sort_r(order, n, sizeof *order, by_sum, job);
     for (size_t i = 0; i < n_kept; i++)
         job->nodes.items[order[i]].is_kept = true;
     return n_kept;
@@ -362,7 +362,7 @@ static bool emit(struct job *job, const uint32_t *order, const uint32_t *first)
         size_t n, cap;
     } stack = { 0 }; /* places in `order` to go on from, by depth */
     const size_t n = job->nodes.n;
-    uint32_t row_above = WEFT_ID_NONE, *top = WEFT_VEC_PUSH(&stack);
+    uint32_t row_above = WEFT_ID_NONE, *top = WEFT_ROOM_PUSH(&stack);
     bool is_good = top != NULL;
     if (top)
         *top = first[0];
@@ -391,19 +391,20 @@ static bool emit(struct job *job, const uint32_t *order, const uint32_t *first)
             .self_ns = node->self_ns,
         };
         row_above = (uint32_t)table->n_rows++;
-        top = row->name.bytes ? WEFT_VEC_PUSH(&stack) : NULL;
+        top = row->name.bytes ? WEFT_ROOM_PUSH(&stack) : NULL;
         is_good = top != NULL;
         if (top)
             *top = first[id + 1];
     }
-    WEFT_VEC_FINI(&stack);
+    WEFT_ROOM_FINI(&stack);
     return is_good;
 }
 
 static bool fill(struct job *job)
 {
     const size_t n = job->nodes.n;
-    uint32_t *order = calloc(n + 1, sizeof *order), *first = calloc(n + 2, sizeof *first);
+    uint32_t *order = weft_room_new(n + 1, sizeof *order),
+             *first = weft_room_new(n + 2, sizeof *first);
     bool is_good = order && first;
     for (uint32_t i = 0; is_good && i < n; i++)
         order[i] = i;
@@ -411,7 +412,7 @@ static bool fill(struct job *job)
     if (is_good) {
         const size_t n_kept = keep_most(job, order);
         job->table->rows = WEFT_ARENA_NEW(job->table->arena, n_kept, struct weft_lock_tree_row);
-        qsort_r(order, n, sizeof *order, by_parent, job);
+        weft_room_sort_r(order, n, sizeof *order, by_parent, job);
         for (size_t parent = 0, at = 0; parent <= n; parent++) {
             while (at < n && (size_t)(job->nodes.items[order[at]].parent + 1) < parent)
                 at++;
@@ -419,8 +420,8 @@ static bool fill(struct job *job)
         }
         is_good = job->table->rows && emit(job, order, first);
     }
-    free(order);
-    free(first);
+    weft_room_free(order);
+    weft_room_free(first);
     return is_good;
 }
 
@@ -472,8 +473,8 @@ enum weft_code weft_lock_tree_run(const struct weft_interplay *interplay,
     weft_strtab_free(job.texts);
     weft_map_free(job.node_of);
     free(job.is_kept);
-    WEFT_VEC_FINI(&job.nodes);
-    WEFT_VEC_FINI(&job.spans);
+    WEFT_ROOM_FINI(&job.nodes);
+    WEFT_ROOM_FINI(&job.spans);
     if (code == WEFT_OK)
         *table = job.table;
     else if (arena)

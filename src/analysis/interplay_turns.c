@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/interplay_turns.h"
 
-#include "base/vec.h"
+#include "base/room.h"
 
 #include <stdlib.h>
 
@@ -63,7 +63,7 @@ static bool add_thread(struct job *job, uint32_t thread_id)
 {
     if (job->seen[thread_id] == job->n_groups)
         return true;
-    uint32_t *place = WEFT_VEC_PUSH(&job->threads);
+    uint32_t *place = WEFT_ROOM_PUSH(&job->threads);
     if (!place)
         return false;
     *place = thread_id;
@@ -217,7 +217,8 @@ static int by_object(const void *a, const void *b, void *context)
 static enum weft_code find_by_object(struct job *job, struct weft_err *err)
 {
     enum weft_code code = WEFT_OK;
-    qsort_r(job->order, job->n_order, sizeof *job->order, by_object, job->interplay->waits.items);
+    weft_room_sort_r(job->order, job->n_order, sizeof *job->order, by_object,
+                     job->interplay->waits.items);
     for (size_t from = 0, to = 0; from < job->n_order && code == WEFT_OK; from = to) {
         for (to = from + 1;
              to < job->n_order && wait_at(job, to)->object == wait_at(job, from)->object;)
@@ -256,7 +257,7 @@ static enum weft_code find_by_function(struct job *job, struct weft_err *err)
         if (touches(job, &job->interplay->waits.items[i]) &&
             is_signalled(&job->interplay->waits.items[i]))
             job->order[job->n_order++] = i;
-    qsort_r(job->order, job->n_order, sizeof *job->order, by_function, job);
+    weft_room_sort_r(job->order, job->n_order, sizeof *job->order, by_function, job);
     for (size_t from = 0, to = 0; from < job->n_order && code == WEFT_OK; from = to) {
         const uint32_t function_id = job->function_of[wait_at(job, from)->wait_site];
         for (to = from + 1;
@@ -332,7 +333,7 @@ static enum weft_code find_ping_pong(struct job *job, struct weft_err *err)
     for (size_t i = 0; i < job->n_order; i++)
         if (is_answered(wait_at(job, i)))
             job->order[n++] = job->order[i];
-    qsort_r(job->order, n, sizeof *job->order, by_pair, job->interplay->waits.items);
+    weft_room_sort_r(job->order, n, sizeof *job->order, by_pair, job->interplay->waits.items);
     for (size_t from = 0, to = 0; from < n && code == WEFT_OK; from = to) {
         for (to = from + 1; to < n && is_same_pair(wait_at(job, from), wait_at(job, to));)
             to++;
@@ -443,16 +444,16 @@ enum weft_code weft_turns_find(const struct weft_turns_question *question, struc
 {
     const size_t n_threads = weft_trace_n_threads(question->interplay->trace);
     struct job job = { .question = question, .interplay = question->interplay };
-    job.order = calloc(question->interplay->waits.n + 1, sizeof *job.order);
-    job.seen = calloc(n_threads + 1, sizeof *job.seen);
-    job.function_of = calloc(question->interplay->places.n + 1, sizeof *job.function_of);
-    job.turns_of = calloc(n_threads + 1, sizeof *job.turns_of);
+    job.order = weft_room_new(question->interplay->waits.n + 1, sizeof *job.order);
+    job.seen = weft_room_new(n_threads + 1, sizeof *job.seen);
+    job.function_of = weft_room_new(question->interplay->places.n + 1, sizeof *job.function_of);
+    job.turns_of = weft_room_new(n_threads + 1, sizeof *job.turns_of);
     enum weft_code code =
         job.order && job.seen && job.turns_of && job.function_of ? find(&job, err) : no_memory(err);
-    free(job.order);
-    free(job.seen);
-    free(job.turns_of);
-    free(job.function_of);
-    WEFT_VEC_FINI(&job.threads);
+    weft_room_free(job.order);
+    weft_room_free(job.seen);
+    weft_room_free(job.turns_of);
+    weft_room_free(job.function_of);
+    WEFT_ROOM_FINI(&job.threads);
     return code;
 }

@@ -4,7 +4,7 @@
 #include "analysis/kept_threads.h"
 #include "analysis/locks_context.h"
 #include "analysis/locks_rows.h"
-#include "base/vec.h"
+#include "base/room.h"
 #include "model/graph_trace.h"
 #include "model/locks.h"
 
@@ -131,7 +131,7 @@ static enum weft_code see_blocker(void *context, uint32_t thread_id, uint64_t fr
                                           .sum_ns = to_ns - from_ns,
                                           .longest_ns = to_ns - from_ns,
                                           .longest_at_ns = from_ns };
-    struct weft_locks_blame *blame = WEFT_VEC_PUSH(&job->blames);
+    struct weft_locks_blame *blame = WEFT_ROOM_PUSH(&job->blames);
     if (!blame)
         return no_memory(err);
     *blame = (struct weft_locks_blame){ from_ns, to_ns, thread_id, op->object };
@@ -143,7 +143,7 @@ static enum weft_code count_wait(struct job *job, const struct weft_lock_op *op,
                                  struct weft_locks_row *row, struct weft_err *err)
 {
     const uint64_t wait_ns = op->got_ns - op->start_ns;
-    uint64_t *place = WEFT_VEC_PUSH(&job->waits);
+    uint64_t *place = WEFT_ROOM_PUSH(&job->waits);
     if (!place)
         return no_memory(err);
     *place = wait_ns;
@@ -200,7 +200,7 @@ static void finish_waits(struct job *job, struct weft_locks_row *row)
 {
     const size_t n = job->waits.n;
     if (n) {
-        qsort(job->waits.items, n, sizeof *job->waits.items, by_value);
+        weft_room_sort(job->waits.items, n, sizeof *job->waits.items, by_value);
         row->p99_wait_ns = job->waits.items[(n * 99 + 99) / 100 - 1];
     }
     job->waits.n = 0;
@@ -212,7 +212,7 @@ static enum weft_code end_convoy(struct job *job, size_t from, size_t to, struct
     struct weft_locks_row *row = &job->rows[job->ops[from].object];
     if (to - from <= CONVOY_WAITS)
         return WEFT_OK;
-    struct weft_locks_convoy *convoy = WEFT_VEC_PUSH(&job->convoys);
+    struct weft_locks_convoy *convoy = WEFT_ROOM_PUSH(&job->convoys);
     if (!convoy)
         return no_memory(err);
     *convoy = (struct weft_locks_convoy){ .lock = job->ops[from].object,
@@ -295,7 +295,7 @@ static enum weft_code add_orders(struct job *job, const struct weft_lock_op *op,
     }
     if (op->flags & WEFT_LOCK_NO_RELEASE)
         return code;
-    struct having *having = code == WEFT_OK ? WEFT_VEC_PUSH(&job->having) : NULL;
+    struct having *having = code == WEFT_OK ? WEFT_ROOM_PUSH(&job->having) : NULL;
     if (!having)
         return code == WEFT_OK ? no_memory(err) : code;
     *having = (struct having){ op->end_ns, op->object };
@@ -357,7 +357,7 @@ static size_t sort_rows(struct job *job, uint32_t *order, uint32_t *place)
     for (uint32_t object = 0; object < n_objects; object++)
         if (job->rows[object].acquisitions || job->rows[object].failed)
             order[n++] = object;
-    qsort_r(order, n, sizeof *order, by_wait, job->rows);
+    weft_room_sort_r(order, n, sizeof *order, by_wait, job->rows);
     for (size_t i = 0; i < n; i++)
         place[order[i]] = (uint32_t)i;
     return n;
@@ -411,8 +411,8 @@ static enum weft_code make_table(struct job *job, struct weft_locks_table **resu
     struct weft_arena *arena = weft_arena_new(0);
     struct weft_locks_table *table =
         arena ? WEFT_ARENA_NEW(arena, 1, struct weft_locks_table) : NULL;
-    uint32_t *order = calloc(n_objects + 1, sizeof *order);
-    uint32_t *place = calloc(n_objects + 1, sizeof *place);
+    uint32_t *order = weft_room_new(n_objects + 1, sizeof *order);
+    uint32_t *place = weft_room_new(n_objects + 1, sizeof *place);
     if (table)
         *table = (struct weft_locks_table){ .arena = arena,
                                             .from_ns = job->opts->from_ns,
@@ -422,8 +422,8 @@ static enum weft_code make_table(struct job *job, struct weft_locks_table **resu
                                             .has_others = job->n_ops > 0,
                                             .has_switches = weft_trace_has_switches(job->trace) };
     const bool is_good = table && order && place && fill_table(job, order, place, table);
-    free(order);
-    free(place);
+    weft_room_free(order);
+    weft_room_free(place);
     if (!is_good) {
         if (arena)
             weft_arena_free(arena);
@@ -438,23 +438,24 @@ static void job_fini(struct job *job)
     weft_locks_close(job->locks);
     weft_strtab_free(job->names);
     free(job->is_kept);
-    free(job->last_seen);
-    free(job->rows);
-    WEFT_VEC_FINI(&job->sites);
-    WEFT_VEC_FINI(&job->pairs);
-    WEFT_VEC_FINI(&job->contexts);
-    WEFT_VEC_FINI(&job->orders);
-    WEFT_VEC_FINI(&job->convoys);
-    WEFT_VEC_FINI(&job->blames);
-    WEFT_VEC_FINI(&job->waits);
-    WEFT_VEC_FINI(&job->having);
+    weft_room_free(job->last_seen);
+    weft_room_free(job->rows);
+    WEFT_ROOM_FINI(&job->sites);
+    WEFT_ROOM_FINI(&job->pairs);
+    WEFT_ROOM_FINI(&job->contexts);
+    WEFT_ROOM_FINI(&job->orders);
+    WEFT_ROOM_FINI(&job->convoys);
+    WEFT_ROOM_FINI(&job->blames);
+    WEFT_ROOM_FINI(&job->waits);
+    WEFT_ROOM_FINI(&job->having);
 }
 
 static enum weft_code work(struct job *job, struct weft_err *err)
 {
     job->ops = weft_locks_ops(job->locks, &job->n_ops);
-    job->rows = calloc(weft_locks_n_objects(job->locks) + 1, sizeof *job->rows);
-    job->last_seen = calloc((size_t)weft_trace_n_threads(job->trace) + 1, sizeof *job->last_seen);
+    job->rows = weft_room_new(weft_locks_n_objects(job->locks) + 1, sizeof *job->rows);
+    job->last_seen =
+        weft_room_new((size_t)weft_trace_n_threads(job->trace) + 1, sizeof *job->last_seen);
     job->names = weft_strtab_new();
     if (!job->rows || !job->last_seen || !job->names)
         return no_memory(err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/locks_context.h"
 
-#include "base/vec.h"
+#include "base/room.h"
 #include "model/events.h"
 #include "model/lock_names.h"
 #include "model/walk.h"
@@ -83,7 +83,7 @@ static enum weft_code see_piece(struct job *job, uint64_t from_ns, uint64_t to_n
         job->stack.n ? job->stack.items[job->stack.n - 1] : (struct weft_str){ 0 };
     enum weft_code code = WEFT_OK;
     for (; job->next < job->n_blames && job->blames[job->next].from_ns < to_ns; job->next++) {
-        size_t *place = WEFT_VEC_PUSH(&job->open);
+        size_t *place = WEFT_ROOM_PUSH(&job->open);
         if (!place)
             return no_memory(err);
         *place = job->next;
@@ -109,7 +109,7 @@ static enum weft_code step(struct job *job, enum weft_step step, const struct we
         job->stack.n--;
         return WEFT_OK;
     }
-    struct weft_str *place = WEFT_VEC_PUSH(&job->stack);
+    struct weft_str *place = WEFT_ROOM_PUSH(&job->stack);
     if (!place)
         return no_memory(err);
     return name_of(job, weft_trace_function(job->trace, call->function_id)->name, place, err);
@@ -165,7 +165,7 @@ static enum weft_code read_samples(struct job *job, uint32_t thread_id, uint64_t
         const struct weft_str site = weft_lock_stack_site(event->name);
         if (site.n_bytes == 0)
             continue;
-        struct sample *sample = WEFT_VEC_PUSH(&job->samples);
+        struct sample *sample = WEFT_ROOM_PUSH(&job->samples);
         if (!sample) {
             code = no_memory(err);
             break;
@@ -229,7 +229,7 @@ static enum weft_code see_thread(struct job *job, struct weft_err *err)
         id = job->twins->next[id];
     } while (id != thread_id && code == WEFT_OK);
     if (job->samples.n)
-        qsort(job->samples.items, job->samples.n, sizeof *job->samples.items, by_time);
+        weft_room_sort(job->samples.items, job->samples.n, sizeof *job->samples.items, by_time);
     for (size_t i = 0; i < job->n_blames && code == WEFT_OK; i++)
         code = see_samples(job, &job->blames[i], err);
     return code;
@@ -246,7 +246,7 @@ enum weft_code weft_locks_contexts_find(const struct weft_trace *trace,
     };
     enum weft_code code = WEFT_OK;
     if (n_blames)
-        qsort(blames, n_blames, sizeof *blames, by_thread);
+        weft_room_sort(blames, n_blames, sizeof *blames, by_thread);
     for (size_t from = 0, to = 0; from < n_blames && code == WEFT_OK; from = to) {
         for (to = from + 1; to < n_blames && blames[to].thread_id == blames[from].thread_id;)
             to++;
@@ -254,8 +254,8 @@ enum weft_code weft_locks_contexts_find(const struct weft_trace *trace,
         job.n_blames = to - from;
         code = see_thread(&job, err);
     }
-    WEFT_VEC_FINI(&job.open);
-    WEFT_VEC_FINI(&job.stack);
-    WEFT_VEC_FINI(&job.samples);
+    WEFT_ROOM_FINI(&job.open);
+    WEFT_ROOM_FINI(&job.stack);
+    WEFT_ROOM_FINI(&job.samples);
     return code;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/locks_rows.h"
 
-#include "base/vec.h"
+#include "base/room.h"
 
 #include <stdlib.h>
 
@@ -105,7 +105,7 @@ static size_t fold(void *items, size_t n, size_t item_bytes, int (*key)(const vo
     char *bytes = items;
     size_t n_kept = 0;
     if (n)
-        qsort(items, n, item_bytes, key);
+        weft_room_sort(items, n, item_bytes, key);
     for (size_t i = 0; i < n; i++) {
         char *row = bytes + i * item_bytes;
         char *last = n_kept ? bytes + (n_kept - 1) * item_bytes : NULL;
@@ -123,11 +123,11 @@ static size_t fold(void *items, size_t n, size_t item_bytes, int (*key)(const vo
         if ((rows)->n == (rows)->cap && (rows)->n >= FOLD_AT) {                                    \
             (rows)->n = fold((rows)->items, (rows)->n, sizeof *(rows)->items, (key), (sum));       \
             if ((rows)->n > (rows)->cap / 2 &&                                                     \
-                !weft_vec_reserve(&(rows)->items, &(rows)->cap, (rows)->cap + 1,                   \
-                                  sizeof *(rows)->items))                                          \
+                !weft_room_reserve(&(rows)->items, &(rows)->cap, (rows)->cap + 1,                  \
+                                   sizeof *(rows)->items))                                         \
                 return no_memory(err);                                                             \
         }                                                                                          \
-        if (!WEFT_VEC_PUSH(rows))                                                                  \
+        if (!WEFT_ROOM_PUSH(rows))                                                                 \
             return no_memory(err);                                                                 \
         (rows)->items[(rows)->n - 1] = *(made);                                                    \
         return WEFT_OK;                                                                            \
@@ -213,7 +213,7 @@ static int by_convoy(const void *a, const void *b)
         for (size_t i = 0; i < (rows)->n; i++)                                                     \
             (rows)->items[i].lock = place[(rows)->items[i].lock];                                  \
         if ((rows)->n)                                                                             \
-            qsort((rows)->items, (rows)->n, sizeof *(rows)->items, (by));                          \
+            weft_room_sort((rows)->items, (rows)->n, sizeof *(rows)->items, (by));                 \
     } while (0)
 
 void weft_locks_sites_finish(struct weft_locks_sites *sites, const uint32_t *place)
@@ -246,7 +246,7 @@ void weft_locks_orders_finish(struct weft_locks_orders *orders, const uint32_t *
         orders->items[i].second = place[orders->items[i].second];
     }
     if (orders->n)
-        qsort(orders->items, orders->n, sizeof *orders->items, by_order);
+        weft_room_sort(orders->items, orders->n, sizeof *orders->items, by_order);
 }
 
 void weft_locks_convoys_finish(struct weft_locks_convoys *convoys, const uint32_t *place)
@@ -254,5 +254,5 @@ void weft_locks_convoys_finish(struct weft_locks_convoys *convoys, const uint32_
     for (size_t i = 0; i < convoys->n; i++)
         convoys->items[i].lock = place[convoys->items[i].lock];
     if (convoys->n)
-        qsort(convoys->items, convoys->n, sizeof *convoys->items, by_convoy);
+        weft_room_sort(convoys->items, convoys->n, sizeof *convoys->items, by_convoy);
 }

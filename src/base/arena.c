@@ -7,6 +7,7 @@
 #include "base/arena.h"
 
 #include "base/checked.h"
+#include "base/room.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -56,7 +57,7 @@ static void free_chunks(struct chunk *chunk)
     while (chunk) {
         struct chunk *next = chunk->next;
         ASAN_UNPOISON_MEMORY_REGION(chunk->data, chunk->n_bytes);
-        free(chunk);
+        weft_room_free(chunk);
         chunk = next;
     }
 }
@@ -95,7 +96,7 @@ static bool add_chunk(struct weft_arena *arena, size_t want)
         all_bytes > arena->limit_bytes || arena->total_bytes > arena->limit_bytes - all_bytes;
     if (arena->limit_bytes != 0 && is_over)
         return false;
-    struct chunk *chunk = malloc(all_bytes);
+    struct chunk *chunk = weft_room_resize(NULL, all_bytes);
     if (!chunk)
         return false;
     chunk->next = arena->chunks;

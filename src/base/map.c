@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/map.h"
 
-#include "base/vec.h"
+#include "base/room.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ struct weft_map *weft_map_new(void)
     struct weft_map *map = calloc(1, sizeof *map);
     if (!map)
         return NULL;
-    map->slots = calloc(FIRST_SLOTS, sizeof *map->slots);
+    map->slots = weft_room_new(FIRST_SLOTS, sizeof *map->slots);
     if (!map->slots) {
         free(map);
         return NULL;
@@ -45,8 +45,8 @@ void weft_map_free(struct weft_map *map)
 {
     if (!map)
         return;
-    free(map->slots);
-    free(map->items);
+    weft_room_free(map->slots);
+    weft_room_free(map->items);
     free(map);
 }
 
@@ -84,10 +84,10 @@ uint32_t weft_map_find(const struct weft_map *map, uint64_t key)
 static bool grow(struct weft_map *map)
 {
     size_t n_slots = (map->mask + 1) * 2;
-    uint32_t *slots = calloc(n_slots, sizeof *slots);
+    uint32_t *slots = weft_room_new(n_slots, sizeof *slots);
     if (!slots)
         return false;
-    free(map->slots);
+    weft_room_free(map->slots);
     map->slots = slots;
     map->mask = n_slots - 1;
     for (size_t id = 0; id < map->n; id++)
@@ -110,7 +110,7 @@ uint32_t weft_map_add(struct weft_map *map, uint64_t key, bool *is_new)
             return WEFT_MAP_NONE;
         slot = probe(map, key);
     }
-    if (!weft_vec_reserve(&map->items, &map->cap, map->n + 1, sizeof *map->items))
+    if (!weft_room_reserve(&map->items, &map->cap, map->n + 1, sizeof *map->items))
         return WEFT_MAP_NONE;
     map->items[map->n++] = key;
     map->slots[slot] = (uint32_t)map->n;

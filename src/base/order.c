@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/order.h"
 
-#include "base/vec.h"
+#include "base/room.h"
 
 enum { FEW = 32, LEAST_BITS = 8, MOST_BITS = 11, MANY = 4096 };
 
@@ -9,12 +9,12 @@ bool weft_order_reserve(struct weft_order *order, size_t n)
 {
     /* As much again is room to sort in. */
     return n <= UINT32_MAX &&
-           weft_vec_reserve(&order->items, &order->cap, 2 * n, sizeof *order->items);
+           weft_room_reserve(&order->items, &order->cap, 2 * n, sizeof *order->items);
 }
 
 void weft_order_fini(struct weft_order *order)
 {
-    free(order->items);
+    weft_room_free(order->items);
     *order = (struct weft_order){ 0 };
 }
 
@@ -82,13 +82,13 @@ void weft_order_sort(struct weft_order *order, size_t n)
 bool weft_order_apply(const struct weft_order *order, size_t n, void *elements,
                       size_t element_bytes)
 {
-    unsigned char *copy = n ? malloc(n * element_bytes) : NULL;
+    unsigned char *copy = n ? weft_room_new(n, element_bytes) : NULL;
     if (!copy)
         return n == 0;
     memcpy(copy, elements, n * element_bytes);
     for (size_t i = 0; i < n; i++)
         memcpy((unsigned char *)elements + i * element_bytes,
                copy + order->items[i].place * element_bytes, element_bytes);
-    free(copy);
+    weft_room_free(copy);
     return true;
 }

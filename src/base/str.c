@@ -2,7 +2,7 @@
 #include "base/str.h"
 
 #include "base/arena.h"
-#include "base/vec.h"
+#include "base/room.h"
 
 #include <stdlib.h>
 #include <xxhash.h>
@@ -36,7 +36,7 @@ struct weft_strtab *weft_strtab_new(void)
     if (!table)
         return NULL;
     table->arena = weft_arena_new(0);
-    table->slots = calloc(FIRST_SLOTS, sizeof *table->slots);
+    table->slots = weft_room_new(FIRST_SLOTS, sizeof *table->slots);
     table->mask = FIRST_SLOTS - 1;
     if (!table->arena || !table->slots) {
         weft_strtab_free(table);
@@ -50,8 +50,8 @@ void weft_strtab_free(struct weft_strtab *table)
     if (!table)
         return;
     weft_arena_free(table->arena);
-    free(table->slots);
-    free(table->items);
+    weft_room_free(table->slots);
+    weft_room_free(table->items);
     free(table);
 }
 
@@ -71,10 +71,10 @@ static size_t probe(const struct weft_strtab *table, struct weft_str text, uint6
 static bool grow(struct weft_strtab *table)
 {
     size_t n_slots = (table->mask + 1) * 2;
-    uint32_t *slots = calloc(n_slots, sizeof *slots);
+    uint32_t *slots = weft_room_new(n_slots, sizeof *slots);
     if (!slots)
         return false;
-    free(table->slots);
+    weft_room_free(table->slots);
     table->slots = slots;
     table->mask = n_slots - 1;
     for (size_t id = 0; id < table->n; id++) {
@@ -93,7 +93,7 @@ static enum weft_code add(struct weft_strtab *table, struct weft_str text, uint6
         return weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET, "more than 2^32 - 2 strings");
     bool has_room = (table->n + 1) * 2 <= table->mask + 1 || grow(table);
     struct weft_str copy = has_room ? weft_arena_copy(table->arena, text) : (struct weft_str){ 0 };
-    struct entry *entry = copy.bytes ? WEFT_VEC_PUSH(table) : NULL;
+    struct entry *entry = copy.bytes ? WEFT_ROOM_PUSH(table) : NULL;
     if (!entry)
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a string of %zu bytes",
                          text.n_bytes);

@@ -2,8 +2,8 @@
 #include "model/graph_edges.h"
 
 #include "base/order.h"
+#include "base/room.h"
 #include "base/search.h"
-#include "base/vec.h"
 #include "model/events.h"
 
 #include <stdlib.h>
@@ -53,17 +53,12 @@ static enum weft_code put_in_order(struct weft_graph_sources *sources, struct we
 }
 
 static enum weft_code add(const struct weft_graph_wanted *wanted, uint32_t thread_id,
-                          const struct weft_event *event, size_t n_max, struct weft_err *err)
+                          const struct weft_event *event, struct weft_err *err)
 {
     const uint64_t key = weft_graph_key(event);
     if (wanted->keys && weft_map_find(wanted->keys, key) == WEFT_MAP_NONE)
         return WEFT_OK;
-    if (wanted->into->n >= n_max)
-        return weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
-                         "the interval has more than %zu events '%s', which is what --mem "
-                         "admits: ask for a shorter one, or allow more",
-                         n_max, weft_event_kind_name(event->kind));
-    struct weft_graph_source *source = WEFT_VEC_PUSH(wanted->into);
+    struct weft_graph_source *source = WEFT_ROOM_PUSH(wanted->into);
     if (!source)
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for edges");
     *source =
@@ -73,14 +68,14 @@ static enum weft_code add(const struct weft_graph_wanted *wanted, uint32_t threa
 
 static enum weft_code add_thread(uint32_t thread_id, struct weft_events *events,
                                  const struct weft_graph_wanted *wanted, size_t n_wanted,
-                                 size_t n_max, struct weft_err *err)
+                                 struct weft_err *err)
 {
     const struct weft_event *event = NULL;
     enum weft_code code;
     while ((code = weft_events_next(events, &event, err)) == WEFT_OK && event)
         for (size_t i = 0; i < n_wanted && code == WEFT_OK; i++) {
             if (event->kind == wanted[i].kind)
-                code = add(&wanted[i], thread_id, event, n_max, err);
+                code = add(&wanted[i], thread_id, event, err);
             if (code != WEFT_OK)
                 return code;
         }
@@ -89,14 +84,8 @@ static enum weft_code add_thread(uint32_t thread_id, struct weft_events *events,
 
 enum weft_code weft_graph_sources_collect(const struct weft_trace *trace,
                                           const struct weft_graph_wanted *wanted, size_t n_wanted,
-                                          uint64_t from_ns, uint64_t to_ns, uint64_t memory_bytes,
-                                          struct weft_err *err)
+                                          uint64_t from_ns, uint64_t to_ns, struct weft_err *err)
 {
-    /* A vector grows by half or more: what is kept and what it is copied from. */
-    const size_t n_max =
-        memory_bytes
-            ? (size_t)(memory_bytes / n_wanted / (3 * sizeof(struct weft_graph_source))) + 1
-            : SIZE_MAX;
     struct weft_events *events = NULL;
     uint32_t kinds = 0;
     for (size_t i = 0; i < n_wanted; i++)
@@ -105,7 +94,7 @@ enum weft_code weft_graph_sources_collect(const struct weft_trace *trace,
                                            to_ns < UINT64_MAX ? to_ns + 1 : to_ns, &events, err);
     for (uint32_t id = 0; id < weft_trace_n_threads(trace) && code == WEFT_OK; id++) {
         weft_events_turn(events, id);
-        code = add_thread(id, events, wanted, n_wanted, n_max, err);
+        code = add_thread(id, events, wanted, n_wanted, err);
     }
     weft_events_close(events);
     for (size_t i = 0; i < n_wanted && code == WEFT_OK; i++) {
@@ -117,13 +106,12 @@ enum weft_code weft_graph_sources_collect(const struct weft_trace *trace,
 }
 
 enum weft_code weft_graph_sources_make(const struct weft_trace *trace, enum weft_event_kind kind,
-                                       uint64_t from_ns, uint64_t to_ns, uint64_t memory_bytes,
+                                       uint64_t from_ns, uint64_t to_ns,
                                        struct weft_graph_sources *sources, struct weft_err *err)
 {
     const struct weft_graph_wanted wanted = { .kind = kind, .into = sources };
-    return sources->is_made
-               ? WEFT_OK
-               : weft_graph_sources_collect(trace, &wanted, 1, from_ns, to_ns, memory_bytes, err);
+    return sources->is_made ? WEFT_OK
+                            : weft_graph_sources_collect(trace, &wanted, 1, from_ns, to_ns, err);
 }
 
 /* Keys of events of one kind. */
@@ -151,7 +139,6 @@ static enum weft_code keys_find(const struct weft_trace *trace, enum weft_event_
 enum weft_code weft_graph_sources_make_asked(const struct weft_trace *trace,
                                              enum weft_event_kind kind, enum weft_event_kind asking,
                                              uint64_t from_ns, uint64_t to_ns,
-                                             uint64_t memory_bytes,
                                              struct weft_graph_sources *sources,
                                              struct weft_err *err)
 {
@@ -163,7 +150,7 @@ enum weft_code weft_graph_sources_make_asked(const struct weft_trace *trace,
         keys ? keys_find(trace, asking, from_ns, to_ns, keys, err)
              : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for edges");
     if (code == WEFT_OK && weft_map_count(keys) > 0)
-        code = weft_graph_sources_collect(trace, &wanted, 1, from_ns, to_ns, memory_bytes, err);
+        code = weft_graph_sources_collect(trace, &wanted, 1, from_ns, to_ns, err);
     sources->is_made = code == WEFT_OK;
     weft_map_free(keys);
     return code;
@@ -204,7 +191,7 @@ const struct weft_graph_source *weft_graph_sources_find(struct weft_graph_source
 
 void weft_graph_sources_fini(struct weft_graph_sources *sources)
 {
-    WEFT_VEC_FINI(sources);
+    WEFT_ROOM_FINI(sources);
     memset(sources->keys, 0, sizeof sources->keys);
     sources->is_made = false;
 }

@@ -40,28 +40,23 @@ struct weft_graph_wanted {
 };
 
 /* The events of several kinds in [from_ns, to_ns], each to its list, in one go. Reads the blocks of
- * all threads that hold such events of that time. WEFT_E_LIMIT if they need more than
- * `memory_bytes` (0: no bound). */
+ * all threads that hold such events of that time. */
 WEFT_CHECKED enum weft_code weft_graph_sources_collect(const struct weft_trace *trace,
                                                        const struct weft_graph_wanted *wanted,
                                                        size_t n_wanted, uint64_t from_ns,
-                                                       uint64_t to_ns, uint64_t memory_bytes,
-                                                       struct weft_err *err);
+                                                       uint64_t to_ns, struct weft_err *err);
 
 /* The events of one kind in [from_ns, to_ns], once. */
-WEFT_CHECKED enum weft_code weft_graph_sources_make(const struct weft_trace *trace,
-                                                    enum weft_event_kind kind, uint64_t from_ns,
-                                                    uint64_t to_ns, uint64_t memory_bytes,
-                                                    struct weft_graph_sources *sources,
-                                                    struct weft_err *err);
+WEFT_CHECKED enum weft_code
+weft_graph_sources_make(const struct weft_trace *trace, enum weft_event_kind kind, uint64_t from_ns,
+                        uint64_t to_ns, struct weft_graph_sources *sources, struct weft_err *err);
 
 /* The same, of keys that events of another kind have in that time, since nobody asks for others:
  * most locks are released, and waited for by nobody. */
 WEFT_CHECKED enum weft_code
 weft_graph_sources_make_asked(const struct weft_trace *trace, enum weft_event_kind kind,
                               enum weft_event_kind asking, uint64_t from_ns, uint64_t to_ns,
-                              uint64_t memory_bytes, struct weft_graph_sources *sources,
-                              struct weft_err *err);
+                              struct weft_graph_sources *sources, struct weft_err *err);
 
 /* The latest of `key` in [from_ns, to_ns] that is not of `except_thread_id`, or NULL. O(log n +
  * those of that thread), less if what was asked for before is near. */

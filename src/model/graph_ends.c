@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/graph_ends.h"
 
+#include "base/room.h"
 #include "base/search.h"
-#include "base/vec.h"
 #include "model/events.h"
 
 #include <stdlib.h>
@@ -14,73 +14,62 @@ static enum weft_code no_memory(struct weft_err *err)
 
 void weft_graph_ends_fini(struct weft_graph_ends *ends)
 {
-    WEFT_VEC_FINI(&ends->handles);
-    WEFT_VEC_FINI(&ends->ready);
-    WEFT_VEC_FINI(&ends->files);
+    WEFT_ROOM_FINI(&ends->handles);
+    WEFT_ROOM_FINI(&ends->ready);
+    WEFT_ROOM_FINI(&ends->files);
     ends->longest_ns = 0;
     ends->has_handles = ends->has_points = false;
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* Keeps an event of a thread; `*is_full` if there is no more room. */
+/* Keeps an event of a thread. False without memory. */
 typedef bool (*keep_fn)(struct weft_graph_ends *ends, const struct weft_trace *trace,
-                        uint32_t thread_id, const struct weft_event *event, size_t n_max,
-                        bool *is_full);
+                        uint32_t thread_id, const struct weft_event *event);
 
 struct wanted {
     enum weft_event_kind kind;
     keep_fn keep;
-    size_t n_max;
 };
 
 static enum weft_code read_thread(struct weft_graph_ends *ends, const struct weft_trace *trace,
                                   uint32_t thread_id, struct weft_events *events,
-                                  const struct wanted *wanted, bool *is_full, struct weft_err *err)
+                                  const struct wanted *wanted, struct weft_err *err)
 {
     const struct weft_event *event = NULL;
-    enum weft_code code = WEFT_OK;
+    enum weft_code code;
     weft_events_turn(events, thread_id);
-    while (!*is_full && (code = weft_events_next(events, &event, err)) == WEFT_OK && event)
-        if (!wanted->keep(ends, trace, thread_id, event, wanted->n_max, is_full))
+    while ((code = weft_events_next(events, &event, err)) == WEFT_OK && event)
+        if (!wanted->keep(ends, trace, thread_id, event))
             return no_memory(err);
-    return *is_full ? WEFT_OK : code;
+    return code;
 }
 
 static enum weft_code read_all(struct weft_graph_ends *ends, const struct weft_trace *trace,
                                const struct wanted *wanted, uint64_t from_ns, uint64_t to_ns,
-                               bool *is_full, struct weft_err *err)
+                               struct weft_err *err)
 {
     struct weft_events *events = NULL;
     const uint32_t n_threads = weft_trace_n_threads(trace);
-    *is_full = false;
     if (weft_trace_meta(trace)->events_of_kind[wanted->kind] == 0 || n_threads == 0)
         return WEFT_OK;
     enum weft_code code = weft_events_open(trace, 0, UINT32_C(1) << wanted->kind, from_ns,
                                            to_ns < UINT64_MAX ? to_ns + 1 : to_ns, &events, err);
-    for (uint32_t id = 0; id < n_threads && code == WEFT_OK && !*is_full; id++)
-        code = read_thread(ends, trace, id, events, wanted, is_full, err);
+    for (uint32_t id = 0; id < n_threads && code == WEFT_OK; id++)
+        code = read_thread(ends, trace, id, events, wanted, err);
     weft_events_close(events);
     return code;
 }
 
-/* A vector grows by half or more: what is kept and what it is copied from. */
-static size_t most_of(uint64_t memory_bytes, size_t n_bytes)
-{
-    return memory_bytes ? (size_t)(memory_bytes / (3 * n_bytes)) + 1 : SIZE_MAX;
-}
-
 static bool keep_handle(struct weft_graph_ends *ends, const struct weft_trace *trace,
-                        uint32_t thread_id, const struct weft_event *event, size_t n_max,
-                        bool *is_full)
+                        uint32_t thread_id, const struct weft_event *event)
 {
     (void)thread_id;
     if (event->value == 0 || event->next_thread_id >= weft_trace_n_threads(trace))
         return true;
-    *is_full = ends->handles.n >= n_max;
-    struct weft_graph_handle *made = *is_full ? NULL : WEFT_VEC_PUSH(&ends->handles);
+    struct weft_graph_handle *made = WEFT_ROOM_PUSH(&ends->handles);
     if (!made)
-        return *is_full;
+        return false;
     const struct weft_thread_info *info = &weft_trace_thread(trace, event->next_thread_id)->info;
     *made = (struct weft_graph_handle){ .pid = info->pid,
                                         .handle = event->value,
@@ -91,16 +80,12 @@ static bool keep_handle(struct weft_graph_ends *ends, const struct weft_trace *t
 }
 
 static bool keep_point(struct weft_graph_ends *ends, const struct weft_trace *trace,
-                       uint32_t thread_id, const struct weft_event *event, size_t n_max,
-                       bool *is_full)
+                       uint32_t thread_id, const struct weft_event *event)
 {
     if (!weft_str_equal(event->category, WEFT_STR("descriptor")))
         return true;
-    *is_full = ends->ready.n + ends->files.n >= n_max;
-    if (*is_full)
-        return true;
     if (weft_str_equal(event->name, WEFT_STR("waited for a file"))) {
-        struct weft_graph_file *file = WEFT_VEC_PUSH(&ends->files);
+        struct weft_graph_file *file = WEFT_ROOM_PUSH(&ends->files);
         const uint64_t took_ns = event->value < event->time_ns ? event->value : event->time_ns;
         if (file)
             *file = (struct weft_graph_file){ event->time_ns - took_ns, event->time_ns, thread_id };
@@ -108,7 +93,7 @@ static bool keep_point(struct weft_graph_ends *ends, const struct weft_trace *tr
         return file != NULL;
     }
     const struct weft_thread_info *info = &weft_trace_thread(trace, thread_id)->info;
-    struct weft_graph_ready *ready = WEFT_VEC_PUSH(&ends->ready);
+    struct weft_graph_ready *ready = WEFT_ROOM_PUSH(&ends->ready);
     if (ready)
         *ready = (struct weft_graph_ready){ .pid = info->pid,
                                             .fd = event->value,
@@ -153,42 +138,34 @@ static int by_start(const void *a, const void *b)
 }
 
 enum weft_code weft_graph_ends_handles(struct weft_graph_ends *ends, const struct weft_trace *trace,
-                                       uint64_t to_ns, uint64_t memory_bytes, struct weft_err *err)
+                                       uint64_t to_ns, struct weft_err *err)
 {
-    const struct wanted wanted = { WEFT_EVENT_FORK, keep_handle,
-                                   most_of(memory_bytes, sizeof *ends->handles.items) };
-    bool is_full;
+    const struct wanted wanted = { WEFT_EVENT_FORK, keep_handle };
     if (ends->has_handles)
         return WEFT_OK;
-    const enum weft_code code = read_all(ends, trace, &wanted, 0, to_ns, &is_full, err);
+    const enum weft_code code = read_all(ends, trace, &wanted, 0, to_ns, err);
     ends->has_handles = code == WEFT_OK;
-    if (is_full)
-        ends->handles.n = 0;
     if (ends->handles.n)
-        qsort(ends->handles.items, ends->handles.n, sizeof *ends->handles.items, by_handle);
+        weft_room_sort(ends->handles.items, ends->handles.n, sizeof *ends->handles.items,
+                       by_handle);
     return code;
 }
 
 enum weft_code weft_graph_ends_points(struct weft_graph_ends *ends, const struct weft_trace *trace,
-                                      uint64_t from_ns, uint64_t to_ns, uint64_t memory_bytes,
-                                      struct weft_err *err)
+                                      uint64_t from_ns, uint64_t to_ns, struct weft_err *err)
 {
-    const struct wanted wanted = { WEFT_EVENT_INSTANT, keep_point,
-                                   most_of(memory_bytes, sizeof *ends->ready.items) };
-    bool is_full;
+    const struct wanted wanted = { WEFT_EVENT_INSTANT, keep_point };
     if (ends->has_points)
         return WEFT_OK;
     const uint64_t first_ns = from_ns > WEFT_GRAPH_BESIDE_NS ? from_ns - WEFT_GRAPH_BESIDE_NS : 0;
     const uint64_t last_ns =
         to_ns < UINT64_MAX - WEFT_GRAPH_BESIDE_NS ? to_ns + WEFT_GRAPH_BESIDE_NS : UINT64_MAX;
-    const enum weft_code code = read_all(ends, trace, &wanted, first_ns, last_ns, &is_full, err);
+    const enum weft_code code = read_all(ends, trace, &wanted, first_ns, last_ns, err);
     ends->has_points = code == WEFT_OK;
-    if (is_full)
-        ends->ready.n = ends->files.n = 0;
     if (ends->ready.n)
-        qsort(ends->ready.items, ends->ready.n, sizeof *ends->ready.items, by_descriptor);
+        weft_room_sort(ends->ready.items, ends->ready.n, sizeof *ends->ready.items, by_descriptor);
     if (ends->files.n)
-        qsort(ends->files.items, ends->files.n, sizeof *ends->files.items, by_start);
+        weft_room_sort(ends->files.items, ends->files.n, sizeof *ends->files.items, by_start);
     return code;
 }
 

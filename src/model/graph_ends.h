@@ -50,15 +50,13 @@ struct weft_graph_ends {
 void weft_graph_ends_fini(struct weft_graph_ends *ends);
 
 /* Reads who made which thread, until `to_ns`; and what happened to descriptors in [from_ns,
- * to_ns], and WEFT_GRAPH_BESIDE_NS before and behind that. Once each. What needs more than
- * `memory_bytes` (0: no bound) is left out, all of it. */
+ * to_ns], and WEFT_GRAPH_BESIDE_NS before and behind that. Once each. */
 WEFT_CHECKED enum weft_code weft_graph_ends_handles(struct weft_graph_ends *ends,
                                                     const struct weft_trace *trace, uint64_t to_ns,
-                                                    uint64_t memory_bytes, struct weft_err *err);
+                                                    struct weft_err *err);
 WEFT_CHECKED enum weft_code weft_graph_ends_points(struct weft_graph_ends *ends,
                                                    const struct weft_trace *trace, uint64_t from_ns,
-                                                   uint64_t to_ns, uint64_t memory_bytes,
-                                                   struct weft_err *err);
+                                                   uint64_t to_ns, struct weft_err *err);
 
 /* The thread of the same process as `thread` that had the handle last at `at_ns`, or WEFT_ID_NONE.
  * O(log n). */

@@ -17,7 +17,7 @@
 #define PACKET_NEAR_NS UINT64_C(10000000)
 
 /* Of memory; states, which stay from part to part, take so much at most. */
-enum { HISTORY_SHARE = 2, LIST_SHARE = 4, HISTORY_BYTES = 32 << 20 };
+enum { HISTORY_SHARE = 2, HISTORY_BYTES = 32 << 20 };
 
 /* Runs on one processor, read ahead: segments come in order of time. */
 struct runs {
@@ -37,7 +37,7 @@ struct weft_graph_kernel {
         size_t n, cap;
     } processors; /* that were asked for */
     struct weft_history *history;
-    uint64_t from_ns, to_ns, memory_bytes;
+    uint64_t from_ns, to_ns;
     struct weft_graph_sources sent;
     struct weft_graph_requests requests;
     bool has_packets;
@@ -60,7 +60,6 @@ enum weft_code weft_graph_kernel_open(const struct weft_trace *trace, uint64_t f
     made->trace = trace;
     made->from_ns = from_ns;
     made->to_ns = to_ns;
-    made->memory_bytes = memory_bytes;
     made->has_packets = of_kind(trace, WEFT_EVENT_PACKET_SENT) > 0 &&
                         of_kind(trace, WEFT_EVENT_PACKET_RECEIVED) > 0;
     made->has_wakers = of_kind(trace, WEFT_EVENT_WAKING) > 0;
@@ -167,8 +166,7 @@ static enum weft_code sender_of(struct weft_graph_kernel *kernel, const struct w
                                 struct weft_graph_edge *edge, struct weft_err *err)
 {
     enum weft_code code = weft_graph_sources_make(
-        kernel->trace, WEFT_EVENT_PACKET_SENT, kernel->from_ns, kernel->to_ns,
-        kernel->memory_bytes / LIST_SHARE, &kernel->sent, err);
+        kernel->trace, WEFT_EVENT_PACKET_SENT, kernel->from_ns, kernel->to_ns, &kernel->sent, err);
     const struct weft_graph_source *source =
         code == WEFT_OK ? weft_graph_sources_find(&kernel->sent, weft_graph_key(event), 0,
                                                   event->time_ns, WEFT_ID_NONE)
@@ -496,9 +494,8 @@ enum weft_code weft_graph_kernel_sharers(struct weft_graph_kernel *kernel, uint3
                                          uint64_t from_ns, uint64_t to_ns, weft_graph_see_fn see,
                                          void *context, struct weft_err *err)
 {
-    enum weft_code code =
-        weft_graph_requests_make(kernel->trace, kernel->from_ns, kernel->to_ns,
-                                 kernel->memory_bytes / LIST_SHARE, &kernel->requests, err);
+    enum weft_code code = weft_graph_requests_make(kernel->trace, kernel->from_ns, kernel->to_ns,
+                                                   &kernel->requests, err);
     const struct weft_graph_requests *requests = &kernel->requests;
     for (size_t i = weft_graph_requests_first(requests, from_ns);
          i < requests->n && code == WEFT_OK; i++) {

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/graph_requests.h"
 
+#include "base/room.h"
 #include "base/search.h"
-#include "base/vec.h"
 #include "model/events.h"
 #include "model/graph_edges.h"
 
 #include <stdlib.h>
-
-enum { LISTS = 3 }; /* of requests, and of their begins and ends while it is made */
 
 static int by_start(const void *a, const void *b)
 {
@@ -35,7 +33,7 @@ static bool join(const struct weft_graph_sources *begins, const struct weft_grap
             end++;
         const bool has_end = end < ends->n && ends->items[end].key == begin->key &&
                              (!next || ends->items[end].at_ns <= next->at_ns);
-        struct weft_graph_request *request = WEFT_VEC_PUSH(requests);
+        struct weft_graph_request *request = WEFT_ROOM_PUSH(requests);
         if (!request)
             return false;
         *request = (struct weft_graph_request){
@@ -53,20 +51,19 @@ static bool join(const struct weft_graph_sources *begins, const struct weft_grap
 }
 
 enum weft_code weft_graph_requests_make(const struct weft_trace *trace, uint64_t from_ns,
-                                        uint64_t to_ns, uint64_t memory_bytes,
-                                        struct weft_graph_requests *requests, struct weft_err *err)
+                                        uint64_t to_ns, struct weft_graph_requests *requests,
+                                        struct weft_err *err)
 {
     struct weft_graph_sources begins = { 0 }, ends = { 0 };
     if (requests->is_made)
         return WEFT_OK;
     const struct weft_graph_wanted wanted[] = { { WEFT_EVENT_IO_BEGIN, &begins, NULL },
                                                 { WEFT_EVENT_IO_END, &ends, NULL } };
-    enum weft_code code = weft_graph_sources_collect(trace, wanted, 2, from_ns, to_ns,
-                                                     memory_bytes - memory_bytes / LISTS, err);
+    enum weft_code code = weft_graph_sources_collect(trace, wanted, 2, from_ns, to_ns, err);
     if (code == WEFT_OK && !join(&begins, &ends, to_ns, requests))
         code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for requests");
     if (code == WEFT_OK && requests->n)
-        qsort(requests->items, requests->n, sizeof *requests->items, by_start);
+        weft_room_sort(requests->items, requests->n, sizeof *requests->items, by_start);
     requests->is_made = code == WEFT_OK;
     weft_graph_sources_fini(&begins);
     weft_graph_sources_fini(&ends);
@@ -83,6 +80,6 @@ size_t weft_graph_requests_first(const struct weft_graph_requests *requests, uin
 
 void weft_graph_requests_fini(struct weft_graph_requests *requests)
 {
-    WEFT_VEC_FINI(requests);
+    WEFT_ROOM_FINI(requests);
     requests->is_made = false;
 }

@@ -21,11 +21,9 @@ struct weft_graph_requests {
     bool is_made;
 };
 
-/* Those issued in [from_ns, to_ns], once; one without an end is served until to_ns. WEFT_E_LIMIT if
- * they need more than `memory_bytes` (0: no bound). */
+/* Those issued in [from_ns, to_ns], once; one without an end is served until to_ns. */
 WEFT_CHECKED enum weft_code weft_graph_requests_make(const struct weft_trace *trace,
                                                      uint64_t from_ns, uint64_t to_ns,
-                                                     uint64_t memory_bytes,
                                                      struct weft_graph_requests *requests,
                                                      struct weft_err *err);
 

@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-enum { LIST_SHARE = 4, ROOTS_SHARE = 2 };
+enum { ROOTS_SHARE = 2 };
 
 /* Of a block, all of whose calls are root calls. */
 enum { ROOTS_BYTES = 40 * WEFT_FORMAT_BLOCK_ROWS };
@@ -217,9 +217,8 @@ static enum weft_code first_flow(struct weft_graph_tasks *tasks, uint32_t thread
 {
     struct weft_events *events = NULL;
     const struct weft_event *event = NULL;
-    enum weft_code code =
-        weft_graph_sources_make(tasks->trace, WEFT_EVENT_FLOW_BEGIN, tasks->from_ns, tasks->to_ns,
-                                tasks->memory_bytes / LIST_SHARE, &tasks->begun, err);
+    enum weft_code code = weft_graph_sources_make(tasks->trace, WEFT_EVENT_FLOW_BEGIN,
+                                                  tasks->from_ns, tasks->to_ns, &tasks->begun, err);
     if (code == WEFT_OK)
         code = weft_events_open(tasks->trace, thread_id, UINT32_C(1) << WEFT_EVENT_FLOW_END,
                                 from_ns, to_ns < UINT64_MAX ? to_ns + 1 : to_ns, &events, err);

@@ -11,8 +11,9 @@
 #include "model/trace.h"
 
 /* Of the part [from_ns, to_ns]: edges that begin before it are not found. Reads nothing yet: tables
- * of packets, locks and flows of that part are made when they are first asked for, and are
- * WEFT_E_LIMIT if they need more than `memory_bytes` (0: no bound). For one thread at a time. */
+ * of packets, locks and flows of that part are made when they are first asked for, of any size
+ * (base/room.h). What is read again when it is asked for again takes `memory_bytes` (0: no bound).
+ * For one thread at a time. */
 WEFT_CHECKED enum weft_code weft_trace_graph_open(const struct weft_trace *trace, uint64_t from_ns,
                                                   uint64_t to_ns, uint64_t memory_bytes,
                                                   struct weft_graph **graph, struct weft_err *err);

@@ -275,9 +275,9 @@ static enum weft_code find_locks(struct weft_graph_user *user, struct part *part
     part->has_locks = true;
     if (!has_kind(user, WEFT_EVENT_LOCK_ACQUIRED) || !has_kind(user, WEFT_EVENT_LOCK_RELEASED))
         return WEFT_OK;
-    enum weft_code code = weft_graph_sources_make_asked(
-        user->trace, WEFT_EVENT_LOCK_RELEASED, WEFT_EVENT_LOCK_REQUEST, user->from_ns, user->to_ns,
-        user->memory_bytes / LIST_SHARE, &user->released, err);
+    enum weft_code code = weft_graph_sources_make_asked(user->trace, WEFT_EVENT_LOCK_RELEASED,
+                                                        WEFT_EVENT_LOCK_REQUEST, user->from_ns,
+                                                        user->to_ns, &user->released, err);
     if (code == WEFT_OK && !user->lock_events)
         code = weft_events_open(user->trace, thread_id, kinds, user->from_ns,
                                 user->to_ns < UINT64_MAX ? user->to_ns + 1 : user->to_ns,
@@ -629,8 +629,7 @@ static enum weft_code cause_of_join(struct weft_graph_user *user, uint32_t threa
 {
     struct weft_told told;
     const uint64_t *objects;
-    enum weft_code code = weft_graph_ends_handles(&user->ends, user->trace, user->to_ns,
-                                                  user->memory_bytes / LIST_SHARE, err);
+    enum weft_code code = weft_graph_ends_handles(&user->ends, user->trace, user->to_ns, err);
     if (code == WEFT_OK)
         code = read_told(user, thread_id, call, &told, &objects, err);
     if (code != WEFT_OK || told.n_objects == 0)
@@ -658,8 +657,8 @@ static enum weft_code cause_of_ready(struct weft_graph_user *user, uint32_t thre
     struct weft_told told;
     const uint64_t *objects;
     const struct weft_graph_ready *first = NULL;
-    enum weft_code code = weft_graph_ends_points(&user->ends, user->trace, user->from_ns,
-                                                 user->to_ns, user->memory_bytes / LIST_SHARE, err);
+    enum weft_code code =
+        weft_graph_ends_points(&user->ends, user->trace, user->from_ns, user->to_ns, err);
     if (code != WEFT_OK || user->ends.ready.n == 0)
         return code;
     code = read_told(user, thread_id, call, &told, &objects, err);
@@ -733,8 +732,8 @@ static enum weft_code name_io(struct weft_graph_user *user, uint32_t thread_id,
                               const struct weft_wait_call *call, struct weft_graph_state *state,
                               struct weft_err *err)
 {
-    const enum weft_code code = weft_graph_ends_points(
-        &user->ends, user->trace, user->from_ns, user->to_ns, user->memory_bytes / LIST_SHARE, err);
+    const enum weft_code code =
+        weft_graph_ends_points(&user->ends, user->trace, user->from_ns, user->to_ns, err);
     state->name = weft_trace_function(user->trace, call->function_id)->name;
     state->reason = weft_is_sync_name(state->name) || is_of_file(user, thread_id, state)
                         ? WEFT_PATH_BLOCK_DEVICE
@@ -771,8 +770,8 @@ enum weft_code weft_graph_user_sharers(struct weft_graph_user *user, uint32_t th
                                        uint64_t from_ns, uint64_t to_ns, weft_graph_see_fn see,
                                        void *context, struct weft_err *err)
 {
-    enum weft_code code = weft_graph_ends_points(&user->ends, user->trace, user->from_ns,
-                                                 user->to_ns, user->memory_bytes / LIST_SHARE, err);
+    enum weft_code code =
+        weft_graph_ends_points(&user->ends, user->trace, user->from_ns, user->to_ns, err);
     const struct weft_graph_ends *ends = &user->ends;
     for (size_t i = weft_graph_ends_file(ends, from_ns);
          code == WEFT_OK && i < ends->files.n && ends->files.items[i].start_ns < to_ns; i++) {

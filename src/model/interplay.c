@@ -2,7 +2,7 @@
 #include "model/interplay.h"
 
 #include "base/map.h"
-#include "base/vec.h"
+#include "base/room.h"
 #include "model/events.h"
 #include "model/graph_trace.h"
 #include "model/interplay_parts.h"
@@ -11,8 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A call that blocks, and a sleep, take so much while they are read and afterwards, at most. */
-enum { SHARE = 2, MOST_LABEL = 160, MOST_NAME = 96, TAKEN_BYTES = 400 };
+enum { SHARE = 2, MOST_LABEL = 160, MOST_NAME = 96 };
 
 static enum weft_code no_memory(struct weft_err *err)
 {
@@ -40,7 +39,7 @@ uint32_t weft_interplay_place(struct weft_interplay *interplay, uint32_t node, s
     const uint32_t place = weft_map_add(interplay->place_of, (uint64_t)node << 32 | text, &is_new);
     if (place == WEFT_MAP_NONE || !is_new)
         return place;
-    struct weft_interplay_place *made = WEFT_VEC_PUSH(&interplay->places);
+    struct weft_interplay_place *made = WEFT_ROOM_PUSH(&interplay->places);
     if (!made)
         return WEFT_ID_NONE;
     *made = (struct weft_interplay_place){ .node = node,
@@ -72,7 +71,7 @@ uint32_t weft_interplay_object(struct weft_interplay *interplay, enum weft_share
         return WEFT_ID_NONE;
     if (n_locks + found < interplay->objects.n)
         return (uint32_t)n_locks + found;
-    struct weft_shared_object *made = WEFT_VEC_PUSH(&interplay->objects);
+    struct weft_shared_object *made = WEFT_ROOM_PUSH(&interplay->objects);
     if (!made)
         return WEFT_ID_NONE;
     const int n =
@@ -131,7 +130,7 @@ static enum weft_code take_objects(struct weft_interplay *interplay, struct weft
     const size_t n = weft_locks_n_objects(interplay->locks);
     for (uint32_t i = 0; i < n; i++) {
         const struct weft_lock_object *object = weft_locks_object(interplay->locks, i);
-        struct weft_shared_object *made = WEFT_VEC_PUSH(&interplay->objects);
+        struct weft_shared_object *made = WEFT_ROOM_PUSH(&interplay->objects);
         if (!made)
             return no_memory(err);
         *made = (struct weft_shared_object){ .id = i,
@@ -145,17 +144,6 @@ static enum weft_code take_objects(struct weft_interplay *interplay, struct weft
         interplay->sources |= object->sources;
     }
     return WEFT_OK;
-}
-
-enum weft_code weft_interplay_take(struct weft_interplay *interplay, struct weft_err *err)
-{
-    if (atomic_fetch_add_explicit(&interplay->n_taken, 1, memory_order_relaxed) <
-        interplay->n_admitted)
-        return WEFT_OK;
-    return weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
-                     "there are more than %" PRIu64 " calls that block and sleeps, which is what "
-                     "--mem admits: ask for a shorter interval, or allow more",
-                     interplay->n_admitted);
 }
 
 /* ---- waits that fail ------------------------------------------------------------------------- */
@@ -187,7 +175,7 @@ static enum weft_code see_instant(struct weft_interplay *interplay, uint32_t thr
                    : no_memory(err);
     if (!weft_str_equal(event->category, WEFT_STR("wait")))
         return WEFT_OK;
-    struct weft_wait_failure *failure = WEFT_VEC_PUSH(&interplay->failures);
+    struct weft_wait_failure *failure = WEFT_ROOM_PUSH(&interplay->failures);
     if (!failure)
         return no_memory(err);
     *failure = (struct weft_wait_failure){ event->time_ns, thread_id };
@@ -213,8 +201,8 @@ static enum weft_code read_instants(struct weft_interplay *interplay, struct wef
     }
     weft_events_close(events);
     if (interplay->failures.n)
-        qsort(interplay->failures.items, interplay->failures.n, sizeof *interplay->failures.items,
-              by_thread);
+        weft_room_sort(interplay->failures.items, interplay->failures.n,
+                       sizeof *interplay->failures.items, by_thread);
     return code;
 }
 
@@ -228,10 +216,10 @@ static enum weft_code make_room(struct weft_interplay *interplay, struct weft_er
     interplay->place_of = weft_map_new();
     interplay->node_of = weft_map_new();
     interplay->object_keys = weft_strtab_new();
-    interplay->first_ns = calloc(n_threads + 1, sizeof *interplay->first_ns);
-    interplay->last_ns = calloc(n_threads + 1, sizeof *interplay->last_ns);
-    interplay->process_ns = calloc(n_threads + 1, sizeof *interplay->process_ns);
-    interplay->uses = calloc(n_functions + 1, sizeof *interplay->uses);
+    interplay->first_ns = weft_room_new(n_threads + 1, sizeof *interplay->first_ns);
+    interplay->last_ns = weft_room_new(n_threads + 1, sizeof *interplay->last_ns);
+    interplay->process_ns = weft_room_new(n_threads + 1, sizeof *interplay->process_ns);
+    interplay->uses = weft_room_new(n_functions + 1, sizeof *interplay->uses);
     if (!interplay->texts || !interplay->place_of || !interplay->node_of ||
         !interplay->object_keys || !interplay->first_ns || !interplay->process_ns ||
         !interplay->last_ns || !interplay->uses)
@@ -308,8 +296,8 @@ static int by_waiter(const void *a, const void *b)
 void weft_interplay_sort(struct weft_interplay *interplay)
 {
     if (interplay->waits.n)
-        qsort(interplay->waits.items, interplay->waits.n, sizeof *interplay->waits.items,
-              by_waiter);
+        weft_room_sort(interplay->waits.items, interplay->waits.n, sizeof *interplay->waits.items,
+                       by_waiter);
 }
 
 /* Counts a pair of object and thread once. False without memory. */
@@ -383,7 +371,6 @@ enum weft_code weft_interplay_open(const struct weft_trace *trace,
     made->trace = trace;
     made->names = names;
     made->to_ns = to_ns;
-    made->n_admitted = run->memory_bytes ? run->memory_bytes / SHARE / TAKEN_BYTES + 1 : UINT64_MAX;
     enum weft_code code = make_room(made, err);
     if (code == WEFT_OK)
         code = weft_locks_open(trace, &span, run->memory_bytes / SHARE, &made->locks, err);
@@ -392,7 +379,7 @@ enum weft_code weft_interplay_open(const struct weft_trace *trace,
     if (code == WEFT_OK)
         code = read_instants(made, err);
     if (code == WEFT_OK)
-        code = weft_interplay_join(made, run->memory_bytes / SHARE, err);
+        code = weft_interplay_join(made, err);
     if (code == WEFT_OK)
         code = weft_trace_has_switches(trace) ? weft_interplay_kernel(made, run, err) : WEFT_OK;
     if (code == WEFT_OK)
@@ -419,20 +406,20 @@ void weft_interplay_close(struct weft_interplay *interplay)
     if (!interplay)
         return;
     weft_locks_close(interplay->locks);
-    WEFT_VEC_FINI(&interplay->waits);
-    WEFT_VEC_FINI(&interplay->io);
-    WEFT_VEC_FINI(&interplay->sleeps);
-    WEFT_VEC_FINI(&interplay->failures);
-    WEFT_VEC_FINI(&interplay->losses);
-    WEFT_VEC_FINI(&interplay->objects);
-    WEFT_VEC_FINI(&interplay->places);
-    WEFT_VEC_FINI(&interplay->nodes);
-    free(interplay->is_wait);
-    free(interplay->hold_place);
-    free(interplay->first_ns);
-    free(interplay->last_ns);
-    free(interplay->process_ns);
-    free(interplay->uses);
+    WEFT_ROOM_FINI(&interplay->waits);
+    WEFT_ROOM_FINI(&interplay->io);
+    WEFT_ROOM_FINI(&interplay->sleeps);
+    WEFT_ROOM_FINI(&interplay->failures);
+    WEFT_ROOM_FINI(&interplay->losses);
+    WEFT_ROOM_FINI(&interplay->objects);
+    WEFT_ROOM_FINI(&interplay->places);
+    WEFT_ROOM_FINI(&interplay->nodes);
+    weft_room_free(interplay->is_wait);
+    weft_room_free(interplay->hold_place);
+    weft_room_free(interplay->first_ns);
+    weft_room_free(interplay->last_ns);
+    weft_room_free(interplay->process_ns);
+    weft_room_free(interplay->uses);
     weft_strtab_free(interplay->texts);
     weft_map_free(interplay->place_of);
     weft_map_free(interplay->node_of);

@@ -15,7 +15,6 @@
 #include "model/trace.h"
 #include "schema/interplay.h"
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -120,16 +119,14 @@ struct weft_interplay {
     uint64_t *first_ns, *last_ns;   /* by thread: its life, and that of its twins */
     struct weft_blocking_use *uses; /* by function */
     uint64_t calls[WEFT_BLOCKING_KINDS];
-    _Atomic uint64_t n_taken; /* blocking calls and sleeps that room was asked for */
-    uint64_t n_admitted;      /* of these, at most */
     uint64_t lost;
     uint32_t known, sources; /* enum weft_interplay_known, weft_lock_source */
     struct weft_strtab *texts, *object_keys;
     struct weft_map *place_of, *node_of;
 };
 
-/* Everything until to_ns. `names` may be NULL, and must live longer. Memory: some 200 bytes for
- * each operation on a lock or blocking call, within half of run->memory_bytes, or WEFT_E_LIMIT.
+/* Everything until to_ns. `names` may be NULL, and must live longer. Some 200 bytes for
+ * each operation on a lock or blocking call, beyond the limit on memory in files (base/room.h).
  * Time: O(calls + n log n) for n of them; parts of it on all workers. */
 WEFT_CHECKED enum weft_code weft_interplay_open(const struct weft_trace *trace,
                                                 const struct weft_blocking_names *names,
@@ -146,11 +143,6 @@ void weft_interplay_waits_of(const struct weft_interplay *interplay, uint32_t th
 /* Whether a wait of the thread that ended then is told to have failed. O(log n). */
 bool weft_interplay_has_failed(const struct weft_interplay *interplay, uint32_t thread_id,
                                uint64_t end_ns);
-
-/* Asks for room for one more blocking call or sleep: WEFT_E_LIMIT if memory admits no more. From
- * several workers at once. */
-WEFT_CHECKED enum weft_code weft_interplay_take(struct weft_interplay *interplay,
-                                                struct weft_err *err);
 
 /* The place of a path of calls, or of a name; WEFT_ID_NONE without memory. */
 uint32_t weft_interplay_place(struct weft_interplay *interplay, uint32_t node,

@@ -6,7 +6,7 @@
  * it is the last one to come, at a join the thread that ends.
  */
 #include "base/map.h"
-#include "base/vec.h"
+#include "base/room.h"
 #include "model/events.h"
 #include "model/interplay_parts.h"
 
@@ -37,7 +37,6 @@ struct join {
     size_t n_signals;
     uint32_t *signal_of; /* by operation: place of the signal that ended it, + 1 */
     uint8_t *is_one_of;  /* by operation: another signal may have */
-    size_t n_max;
     struct {
         uint32_t *items; /* operations of an object by start; those that wait; of the signaller */
         size_t n, cap;
@@ -154,14 +153,14 @@ static enum weft_code sweep(struct join *join, size_t from, size_t to, size_t si
     size_t next = 0;
     join->order.n = join->active.n = join->own.n = 0;
     for (size_t i = from; i < to; i++) {
-        uint32_t *place = WEFT_VEC_PUSH(&join->order);
-        if (!place || !WEFT_VEC_PUSH(&join->active) || !WEFT_VEC_PUSH(&join->own))
+        uint32_t *place = WEFT_ROOM_PUSH(&join->order);
+        if (!place || !WEFT_ROOM_PUSH(&join->active) || !WEFT_ROOM_PUSH(&join->own))
             return no_memory(err);
         *place = (uint32_t)i;
     }
     join->active.n = 0;
-    qsort_r(join->order.items, join->order.n, sizeof *join->order.items, by_start,
-            (void *)(uintptr_t)join->ops);
+    weft_room_sort_r(join->order.items, join->order.n, sizeof *join->order.items, by_start,
+                     (void *)(uintptr_t)join->ops);
     for (; signal < signal_end; signal++) {
         const uint64_t at_ns = join->signals[signal].at_ns;
         for (; next < join->order.n && join->ops[join->order.items[next]].start_ns <= at_ns; next++)
@@ -248,7 +247,7 @@ static enum weft_code add_handle(struct join *join, const struct weft_event *eve
         return WEFT_OK;
     const struct weft_thread_info *info =
         &weft_trace_thread(join->interplay->trace, event->next_thread_id)->info;
-    struct handle *made = WEFT_VEC_PUSH(&join->handles);
+    struct handle *made = WEFT_ROOM_PUSH(&join->handles);
     if (!made)
         return no_memory(err);
     *made = (struct handle){ .pid = info->pid,
@@ -278,7 +277,8 @@ static enum weft_code read_handles(struct join *join, struct weft_err *err)
     }
     weft_events_close(events);
     if (join->handles.n)
-        qsort(join->handles.items, join->handles.n, sizeof *join->handles.items, by_handle);
+        weft_room_sort(join->handles.items, join->handles.n, sizeof *join->handles.items,
+                       by_handle);
     return code;
 }
 
@@ -328,13 +328,14 @@ static bool find_endings(struct join *join)
         const struct weft_thread_info *info = &weft_trace_thread(join->interplay->trace, id)->info;
         if (twins->first[id] != id)
             continue;
-        struct ending *made = WEFT_VEC_PUSH(&join->endings);
+        struct ending *made = WEFT_ROOM_PUSH(&join->endings);
         if (!made)
             return false;
         *made = (struct ending){ info->pid, join->interplay->last_ns[id], info->host_id, id };
     }
     if (join->endings.n)
-        qsort(join->endings.items, join->endings.n, sizeof *join->endings.items, by_process);
+        weft_room_sort(join->endings.items, join->endings.n, sizeof *join->endings.items,
+                       by_process);
     return true;
 }
 
@@ -460,12 +461,7 @@ static enum weft_code add_wait(struct join *join, size_t at, struct weft_err *er
     const struct weft_lock_end end =
         has_end ? end_of(join, at, &confidence)
                 : (struct weft_lock_end){ .thread_id = WEFT_ID_NONE, .site = WEFT_ID_NONE };
-    if (interplay->waits.n >= join->n_max)
-        return weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
-                         "there are more than %zu waits, which is what --mem admits: ask for a "
-                         "shorter interval, or allow more",
-                         join->n_max);
-    struct weft_wait *wait = WEFT_VEC_PUSH(&interplay->waits);
+    struct weft_wait *wait = WEFT_ROOM_PUSH(&interplay->waits);
     if (!wait)
         return no_memory(err);
     *wait = (struct weft_wait){
@@ -535,7 +531,7 @@ static bool find_processes(struct weft_interplay *interplay)
 {
     const uint32_t n_threads = weft_trace_n_threads(interplay->trace);
     struct weft_map *process_of = weft_map_new();
-    uint64_t *last_ns = calloc((size_t)n_threads + 1, sizeof *last_ns);
+    uint64_t *last_ns = weft_room_new((size_t)n_threads + 1, sizeof *last_ns);
     bool is_good = process_of && last_ns;
     for (unsigned pass = 0; pass < 2 && is_good; pass++)
         for (uint32_t id = 0; id < n_threads && is_good; id++) {
@@ -556,7 +552,7 @@ static bool find_processes(struct weft_interplay *interplay)
                 interplay->process_ns[id] = last_ns[place];
         }
     weft_map_free(process_of);
-    free(last_ns);
+    weft_room_free(last_ns);
     return is_good;
 }
 
@@ -595,38 +591,35 @@ static enum weft_code count_parties(struct weft_interplay *interplay, struct wef
 {
     struct weft_wait *waits = interplay->waits.items;
     size_t n = 0;
-    uint32_t *order = calloc(interplay->waits.n + 1, sizeof *order);
+    uint32_t *order = weft_room_new(interplay->waits.n + 1, sizeof *order);
     if (!order)
         return no_memory(err);
     for (uint32_t i = 0; i < interplay->waits.n; i++)
         if (waits[i].mode == WEFT_WAIT_FOR_ALL && waits[i].releaser_id != WEFT_ID_NONE)
             order[n++] = i;
-    qsort_r(order, n, sizeof *order, by_round, waits);
+    weft_room_sort_r(order, n, sizeof *order, by_round, waits);
     for (size_t from = 0, to = 0; from < n; from = to) {
         while (to < n && by_round(&order[from], &order[to], waits) == 0)
             to++;
         for (size_t i = from; i < to; i++)
             waits[order[i]].n_awaited = (uint32_t)(to - from) + 1;
     }
-    free(order);
+    weft_room_free(order);
     return WEFT_OK;
 }
 
-enum weft_code weft_interplay_join(struct weft_interplay *interplay, uint64_t memory_bytes,
-                                   struct weft_err *err)
+enum weft_code weft_interplay_join(struct weft_interplay *interplay, struct weft_err *err)
 {
     struct join join = { .interplay = interplay };
     join.ops = weft_locks_ops(interplay->locks, &join.n_ops);
     join.signals = weft_locks_signals(interplay->locks, &join.n_signals);
-    join.n_max =
-        memory_bytes ? (size_t)(memory_bytes / (3 * sizeof(struct weft_wait))) + 1 : SIZE_MAX;
-    join.signal_of = calloc(join.n_ops + 1, sizeof *join.signal_of);
-    join.is_one_of = calloc(join.n_ops + 1, sizeof *join.is_one_of);
+    join.signal_of = weft_room_new(join.n_ops + 1, sizeof *join.signal_of);
+    join.is_one_of = weft_room_new(join.n_ops + 1, sizeof *join.is_one_of);
     join.n_waiting =
-        calloc((size_t)weft_trace_n_threads(interplay->trace) + 1, sizeof *join.n_waiting);
-    join.n_shared_before = calloc(join.n_ops + 1, sizeof *join.n_shared_before);
-    interplay->is_wait = calloc(join.n_ops + 1, 1);
-    interplay->hold_place = calloc(join.n_ops + 1, sizeof *interplay->hold_place);
+        weft_room_new((size_t)weft_trace_n_threads(interplay->trace) + 1, sizeof *join.n_waiting);
+    join.n_shared_before = weft_room_new(join.n_ops + 1, sizeof *join.n_shared_before);
+    interplay->is_wait = weft_room_new(join.n_ops + 1, 1);
+    interplay->hold_place = weft_room_new(join.n_ops + 1, sizeof *interplay->hold_place);
     enum weft_code code = join.signal_of && join.is_one_of && join.n_shared_before &&
                                   join.n_waiting && interplay->is_wait && interplay->hold_place
                               ? WEFT_OK
@@ -650,14 +643,14 @@ enum weft_code weft_interplay_join(struct weft_interplay *interplay, uint64_t me
         code = count_parties(interplay, err);
     }
     weft_interplay_sort(interplay);
-    free(join.signal_of);
-    free(join.is_one_of);
-    free(join.n_shared_before);
-    free(join.n_waiting);
-    WEFT_VEC_FINI(&join.order);
-    WEFT_VEC_FINI(&join.active);
-    WEFT_VEC_FINI(&join.own);
-    WEFT_VEC_FINI(&join.handles);
-    WEFT_VEC_FINI(&join.endings);
+    weft_room_free(join.signal_of);
+    weft_room_free(join.is_one_of);
+    weft_room_free(join.n_shared_before);
+    weft_room_free(join.n_waiting);
+    WEFT_ROOM_FINI(&join.order);
+    WEFT_ROOM_FINI(&join.active);
+    WEFT_ROOM_FINI(&join.own);
+    WEFT_ROOM_FINI(&join.handles);
+    WEFT_ROOM_FINI(&join.endings);
     return code;
 }

@@ -4,7 +4,7 @@
  * wait is the one that its end belongs to. Sleeps in no wait that is known are waits of their own:
  * for whoever woke the thread, by what they wait for a kernel does not say.
  */
-#include "base/vec.h"
+#include "base/room.h"
 #include "model/interplay_parts.h"
 #include "model/states.h"
 
@@ -73,7 +73,7 @@ static enum weft_code add_sleep(struct thread *thread, uint32_t thread_id,
                                 const struct weft_state *state, size_t wait, uint32_t waker_id,
                                 struct weft_err *err)
 {
-    struct sleep *sleep = WEFT_VEC_PUSH(&thread->sleeps);
+    struct sleep *sleep = WEFT_ROOM_PUSH(&thread->sleeps);
     if (!sleep)
         return no_memory(err);
     *sleep = (struct sleep){ .told = { .start_ns = state->start_ns,
@@ -103,9 +103,6 @@ static enum weft_code see_state(struct job *job, uint32_t rep, const struct weft
     if (state->reason == WEFT_WAIT_THREAD && state->waker_thread_id != WEFT_ID_NONE)
         waker_id = twins->first[state->waker_thread_id];
     const size_t wait = find_wait(interplay, at, end, state);
-    enum weft_code code = weft_interplay_take(interplay, err);
-    if (code != WEFT_OK)
-        return code;
     return add_sleep(&job->threads[rep], rep, state, wait,
                      waker_id == rep ? WEFT_ID_NONE : waker_id, err);
 }
@@ -252,13 +249,13 @@ static enum weft_code take_sleep(struct weft_interplay *interplay, const struct 
     if (object == WEFT_ID_NONE || site == WEFT_ID_NONE)
         return no_memory(err);
     if (is_io) {
-        struct weft_io_call *io = WEFT_VEC_PUSH(&interplay->io);
+        struct weft_io_call *io = WEFT_ROOM_PUSH(&interplay->io);
         if (!io)
             return no_memory(err);
         *io = (struct weft_io_call){ sleep->start_ns, sleep->end_ns, thread_id, object, site, 0 };
         return WEFT_OK;
     }
-    struct weft_wait *wait = WEFT_VEC_PUSH(&interplay->waits);
+    struct weft_wait *wait = WEFT_ROOM_PUSH(&interplay->waits);
     if (!wait)
         return no_memory(err);
     const bool is_known = sleep->waker_id != WEFT_ID_NONE && !sleep->is_open;
@@ -293,7 +290,7 @@ static enum weft_code take_thread(struct job *job, uint32_t thread_id, struct we
     for (size_t i = 0; i < thread->sleeps.n; i++) {
         const struct sleep *sleep = &thread->sleeps.items[i];
         if (sleep->wait == SIZE_MAX) {
-            struct weft_sleep *kept = WEFT_VEC_PUSH(&interplay->sleeps);
+            struct weft_sleep *kept = WEFT_ROOM_PUSH(&interplay->sleeps);
             if (!kept)
                 return no_memory(err);
             *kept = sleep->told;
@@ -340,8 +337,8 @@ enum weft_code weft_interplay_kernel(struct weft_interplay *interplay, const str
     if (mem_bytes == 0 || mem_bytes > MOST_HISTORY_BYTES)
         mem_bytes = MOST_HISTORY_BYTES;
     struct job job = { .interplay = interplay,
-                       .histories = calloc(n_workers, sizeof *job.histories),
-                       .threads = calloc((size_t)n_threads + 1, sizeof *job.threads),
+                       .histories = weft_room_new(n_workers, sizeof *job.histories),
+                       .threads = weft_room_new((size_t)n_threads + 1, sizeof *job.threads),
                        .mem_bytes = mem_bytes };
     enum weft_code code = job.histories && job.threads ? WEFT_OK : no_memory(err);
     weft_progress_start(run->progress, "looking at wakeups", "threads", n_threads);
@@ -350,11 +347,11 @@ enum weft_code weft_interplay_kernel(struct weft_interplay *interplay, const str
     for (uint32_t id = 0; id < n_threads && code == WEFT_OK; id++)
         code = take_thread(&job, id, err);
     for (uint32_t id = 0; job.threads && id < n_threads; id++)
-        WEFT_VEC_FINI(&job.threads[id].sleeps);
+        WEFT_ROOM_FINI(&job.threads[id].sleeps);
     for (unsigned i = 0; job.histories && i < n_workers; i++)
         weft_history_close(job.histories[i]);
-    free(job.histories);
-    free(job.threads);
+    weft_room_free(job.histories);
+    weft_room_free(job.threads);
     return code;
 }
 
@@ -381,6 +378,6 @@ enum weft_code weft_interplay_sleeps(struct weft_interplay *interplay, struct we
     }
     weft_interplay_sort(interplay);
     if (interplay->io.n)
-        qsort(interplay->io.items, interplay->io.n, sizeof *interplay->io.items, by_begin);
+        weft_room_sort(interplay->io.items, interplay->io.n, sizeof *interplay->io.items, by_begin);
     return code;
 }

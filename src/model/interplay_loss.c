@@ -4,7 +4,7 @@
  * have ended a wait, unseen. A loss lasts from the thread's last word to its next one; whoever
  * tells of it may do so at either.
  */
-#include "base/vec.h"
+#include "base/room.h"
 #include "model/interplay_parts.h"
 
 #include <stdlib.h>
@@ -61,7 +61,7 @@ static void set_span(const struct weft_interplay *interplay, struct weft_loss *l
 bool weft_interplay_add_loss(struct weft_interplay *interplay, uint32_t thread_id, uint64_t at_ns,
                              uint64_t n_records)
 {
-    struct weft_loss *loss = WEFT_VEC_PUSH(&interplay->losses);
+    struct weft_loss *loss = WEFT_ROOM_PUSH(&interplay->losses);
     if (loss)
         *loss = (struct weft_loss){ .from_ns = at_ns,
                                     .n_records = n_records,
@@ -82,7 +82,7 @@ void weft_interplay_order_losses(struct weft_interplay *interplay)
     for (size_t i = 0; i < interplay->losses.n; i++)
         set_span(interplay, &items[i]);
     if (interplay->losses.n)
-        qsort(items, interplay->losses.n, sizeof *items, by_process);
+        weft_room_sort(items, interplay->losses.n, sizeof *items, by_process);
     for (size_t i = 0; i < interplay->losses.n; i++) {
         items[i].latest_ns = items[i].to_ns;
         if (i > 0 && is_one_process(&items[i - 1], &items[i]) &&

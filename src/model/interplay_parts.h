@@ -9,7 +9,7 @@
 
 /* Operations on locks become waits; each is joined with what ended it. */
 WEFT_CHECKED enum weft_code weft_interplay_join(struct weft_interplay *interplay,
-                                                uint64_t memory_bytes, struct weft_err *err);
+                                                struct weft_err *err);
 
 /* A kernel's states: who woke whom confirms who ended waits for locks, or corrects it. On all
  * workers. */

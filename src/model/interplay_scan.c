@@ -5,7 +5,7 @@
  * are put together in the order of threads, so that nothing depends on who was first.
  */
 #include "base/map.h"
-#include "base/vec.h"
+#include "base/room.h"
 #include "model/arguments.h"
 #include "model/events.h"
 #include "model/interplay_parts.h"
@@ -113,7 +113,7 @@ static uint32_t node_add(struct thread *thread, uint32_t parent, uint32_t functi
             : WEFT_MAP_NONE;
     if (node == WEFT_MAP_NONE || !is_new)
         return node;
-    struct weft_interplay_node *made = WEFT_VEC_PUSH(&thread->nodes);
+    struct weft_interplay_node *made = WEFT_ROOM_PUSH(&thread->nodes);
     if (!made)
         return WEFT_MAP_NONE;
     *made = (struct weft_interplay_node){ parent, function_id };
@@ -182,7 +182,7 @@ static enum weft_code push(struct work *work, uint32_t depth, uint32_t function_
 {
     if (work->stack.n > depth)
         work->stack.n = depth;
-    struct frame *frame = WEFT_VEC_PUSH(&work->stack);
+    struct frame *frame = WEFT_ROOM_PUSH(&work->stack);
     if (!frame)
         return no_memory(err);
     *frame = (struct frame){ end_ns, function_id, WEFT_ID_NONE };
@@ -210,7 +210,7 @@ static bool take_set(struct work *work, const struct weft_calls *calls, size_t r
             call->n_set = 0;
             return true;
         }
-        uint32_t *number = WEFT_VEC_PUSH(&work->thread->numbers);
+        uint32_t *number = WEFT_ROOM_PUSH(&work->thread->numbers);
         if (!number)
             return false;
         *number = (uint32_t)calls->arg_value[arg];
@@ -257,10 +257,9 @@ static enum weft_code see_blocking(struct work *work, const struct weft_calls *c
     work->busy_depth = calls->depth[row];
     if (use->lock.role != WEFT_LOCK_NO_ROLE)
         return WEFT_OK;
-    code = weft_interplay_take(work->job->interplay, err);
-    struct blocking *made = code == WEFT_OK ? WEFT_VEC_PUSH(&work->thread->blocking) : NULL;
+    struct blocking *made = WEFT_ROOM_PUSH(&work->thread->blocking);
     if (!made)
-        return code == WEFT_OK ? no_memory(err) : code;
+        return no_memory(err);
     *made = (struct blocking){ .start_ns = calls->start_ns[row],
                                .end_ns = calls->end_ns[row],
                                .object = first_argument(work, calls, row),
@@ -423,7 +422,7 @@ static enum weft_code scan_thread(void *context, struct weft_scan *scan, unsigne
     if (code == WEFT_OK)
         code = scan_blocks(&work, err);
     weft_events_close(work.texts);
-    WEFT_VEC_FINI(&work.stack);
+    WEFT_ROOM_FINI(&work.stack);
     return code;
 }
 
@@ -443,13 +442,13 @@ static enum weft_code make_moments(struct job *job, struct weft_err *err)
 {
     for (size_t i = 0; i < job->interplay->waits.n; i++) {
         const struct weft_wait *wait = &job->interplay->waits.items[i];
-        struct moment *moment = WEFT_VEC_PUSH(&job->moments);
+        struct moment *moment = WEFT_ROOM_PUSH(&job->moments);
         if (!moment)
             return no_memory(err);
         *moment = (struct moment){ wait->start_ns, wait->waiter_id, (uint32_t)(2 * i) };
         if (wait->releaser_id == WEFT_ID_NONE)
             continue;
-        moment = WEFT_VEC_PUSH(&job->moments);
+        moment = WEFT_ROOM_PUSH(&job->moments);
         if (!moment)
             return no_memory(err);
         *moment = (struct moment){ wait->release_ns, wait->releaser_id, (uint32_t)(2 * i + 1) };
@@ -460,14 +459,14 @@ static enum weft_code make_moments(struct job *job, struct weft_err *err)
         if (!weft_lock_is_held(weft_locks_object(job->interplay->locks, ops[i].object)->kind) ||
             ops[i].flags & (WEFT_LOCK_FAILED | WEFT_LOCK_PARTIAL))
             continue;
-        struct moment *moment = WEFT_VEC_PUSH(&job->moments);
+        struct moment *moment = WEFT_ROOM_PUSH(&job->moments);
         if (!moment)
             return no_memory(err);
         *moment = (struct moment){ ops[i].got_ns, ops[i].thread_id,
                                    (uint32_t)(2 * job->interplay->waits.n + i) };
     }
     if (job->moments.n)
-        qsort(job->moments.items, job->moments.n, sizeof *job->moments.items, by_thread);
+        weft_room_sort(job->moments.items, job->moments.n, sizeof *job->moments.items, by_thread);
     return WEFT_OK;
 }
 
@@ -504,10 +503,10 @@ static enum weft_code prepare(struct job *job, struct weft_err *err)
     if (n_slots >= UINT32_MAX)
         return weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
                          "too many waits: ask for a shorter interval");
-    job->answers = calloc(n_slots + 1, sizeof *job->answers);
-    job->threads = calloc(n_threads + 1, sizeof *job->threads);
-    job->asked = calloc(n_threads + 1, sizeof *job->asked);
-    job->is_awaited = calloc(n_functions + 1, 1);
+    job->answers = weft_room_new(n_slots + 1, sizeof *job->answers);
+    job->threads = weft_room_new(n_threads + 1, sizeof *job->threads);
+    job->asked = weft_room_new(n_threads + 1, sizeof *job->asked);
+    job->is_awaited = weft_room_new(n_functions + 1, 1);
     if (!job->answers || !job->threads || !job->asked || !job->is_awaited)
         return no_memory(err);
     for (size_t i = 0; i < n_functions; i++)
@@ -530,7 +529,7 @@ static enum weft_code merge_nodes(struct weft_interplay *interplay, const struct
         global[i] =
             weft_map_add(interplay->node_of, (uint64_t)parent << 32 | node->function_id, &is_new);
         struct weft_interplay_node *made =
-            global[i] != WEFT_MAP_NONE && is_new ? WEFT_VEC_PUSH(&interplay->nodes) : NULL;
+            global[i] != WEFT_MAP_NONE && is_new ? WEFT_ROOM_PUSH(&interplay->nodes) : NULL;
         if (global[i] == WEFT_MAP_NONE || (is_new && !made))
             return no_memory(err);
         if (is_new)
@@ -676,13 +675,13 @@ static enum weft_code take_blocking(struct weft_interplay *interplay, uint32_t t
     if (object == WEFT_ID_NONE || site == WEFT_ID_NONE)
         return no_memory(err);
     if (use->kind == WEFT_BLOCKING_IO) {
-        struct weft_io_call *io = WEFT_VEC_PUSH(&interplay->io);
+        struct weft_io_call *io = WEFT_ROOM_PUSH(&interplay->io);
         if (!io)
             return no_memory(err);
         *io = (struct weft_io_call){ call->start_ns, end_ns, rep, object, site, call->depth };
         return WEFT_OK;
     }
-    struct weft_wait *wait = WEFT_VEC_PUSH(&interplay->waits);
+    struct weft_wait *wait = WEFT_ROOM_PUSH(&interplay->waits);
     if (!wait)
         return no_memory(err);
     *wait = (struct weft_wait){
@@ -712,7 +711,7 @@ static enum weft_code take_blocking(struct weft_interplay *interplay, uint32_t t
 static enum weft_code take_thread(struct job *job, uint32_t thread_id, struct weft_err *err)
 {
     const struct thread *thread = &job->threads[thread_id];
-    uint32_t *global = calloc(thread->nodes.n + 1, sizeof *global);
+    uint32_t *global = weft_room_new(thread->nodes.n + 1, sizeof *global);
     enum weft_code code =
         global ? merge_nodes(job->interplay, thread, global, err) : no_memory(err);
     if (code == WEFT_OK)
@@ -722,7 +721,7 @@ static enum weft_code take_thread(struct job *job, uint32_t thread_id, struct we
                              global[thread->blocking.items[i].node], err);
     for (unsigned kind = 0; kind < WEFT_BLOCKING_KINDS; kind++)
         job->interplay->calls[kind] += thread->calls[kind];
-    free(global);
+    weft_room_free(global);
     return code;
 }
 
@@ -745,7 +744,7 @@ static void finish(struct weft_interplay *interplay)
     }
     weft_interplay_sort(interplay);
     if (interplay->io.n)
-        qsort(interplay->io.items, interplay->io.n, sizeof *interplay->io.items, by_begin);
+        weft_room_sort(interplay->io.items, interplay->io.n, sizeof *interplay->io.items, by_begin);
 }
 
 enum weft_code weft_interplay_scan(struct weft_interplay *interplay, const struct weft_run *run,
@@ -763,16 +762,16 @@ enum weft_code weft_interplay_scan(struct weft_interplay *interplay, const struc
     if (code == WEFT_OK)
         finish(interplay);
     for (uint32_t id = 0; job.threads && id < n_threads; id++) {
-        WEFT_VEC_FINI(&job.threads[id].nodes);
-        WEFT_VEC_FINI(&job.threads[id].blocking);
-        WEFT_VEC_FINI(&job.threads[id].numbers);
+        WEFT_ROOM_FINI(&job.threads[id].nodes);
+        WEFT_ROOM_FINI(&job.threads[id].blocking);
+        WEFT_ROOM_FINI(&job.threads[id].numbers);
         weft_strtab_free(job.threads[id].callers);
         weft_map_free(job.threads[id].node_of);
     }
-    WEFT_VEC_FINI(&job.moments);
-    free(job.answers);
-    free(job.threads);
-    free(job.asked);
-    free(job.is_awaited);
+    WEFT_ROOM_FINI(&job.moments);
+    weft_room_free(job.answers);
+    weft_room_free(job.threads);
+    weft_room_free(job.asked);
+    weft_room_free(job.is_awaited);
     return code;
 }

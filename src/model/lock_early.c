@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/lock_early.h"
 
-#include "base/vec.h"
+#include "base/room.h"
 
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@ struct weft_lock_early_thread {
 
 bool weft_lock_early_init(struct weft_lock_early *early, size_t n_threads, size_t n_most)
 {
-    early->threads = calloc(n_threads + 1, sizeof *early->threads);
+    early->threads = weft_room_new(n_threads + 1, sizeof *early->threads);
     early->n_most = n_most;
     early->is_kept = true;
     return early->threads != NULL;
@@ -20,8 +20,8 @@ bool weft_lock_early_init(struct weft_lock_early *early, size_t n_threads, size_
 
 void weft_lock_early_fini(struct weft_lock_early *early)
 {
-    WEFT_VEC_FINI(&early->points);
-    free(early->threads);
+    WEFT_ROOM_FINI(&early->points);
+    weft_room_free(early->threads);
     *early = (struct weft_lock_early){ 0 };
 }
 
@@ -38,7 +38,7 @@ void weft_lock_early_add(struct weft_lock_early *early, uint32_t thread_id,
     if (!early->is_kept || !early->threads[thread_id].is_whole)
         return;
     struct weft_lock_point *kept =
-        early->points.n < early->n_most ? WEFT_VEC_PUSH(&early->points) : NULL;
+        early->points.n < early->n_most ? WEFT_ROOM_PUSH(&early->points) : NULL;
     if (kept) {
         *kept = *point;
         early->threads[thread_id].n++;
@@ -54,8 +54,8 @@ bool weft_lock_early_read(const struct weft_lock_early *early, uint32_t thread_i
     if (!*is_known)
         return true;
     const struct weft_lock_early_thread *thread = &early->threads[thread_id];
-    if (!weft_vec_reserve(&points->items, &points->cap, points->n + thread->n,
-                          sizeof *points->items))
+    if (!weft_room_reserve(&points->items, &points->cap, points->n + thread->n,
+                           sizeof *points->items))
         return false;
     for (size_t i = 0; i < thread->n; i++) {
         struct weft_lock_point *point = &points->items[points->n++];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/lock_lives.h"
 
-#include "base/vec.h"
+#include "base/room.h"
 
 #include <stdlib.h>
 
@@ -67,7 +67,7 @@ static bool see(struct split *split, uint32_t object, uint64_t at_ns)
     struct piece piece;
     if (!find_life(split, object, at_ns, &piece))
         return true;
-    struct piece *kept = WEFT_VEC_PUSH(&split->pieces);
+    struct piece *kept = WEFT_ROOM_PUSH(&split->pieces);
     if (kept)
         *kept = piece;
     return kept != NULL;
@@ -82,7 +82,7 @@ static enum weft_code number_pieces(struct split *split, struct weft_lock_finder
     size_t n = 0;
     enum weft_code code = WEFT_OK;
     if (split->pieces.n)
-        qsort(items, split->pieces.n, sizeof *items, by_piece);
+        weft_room_sort(items, split->pieces.n, sizeof *items, by_piece);
     for (size_t i = 0; i < split->pieces.n && code == WEFT_OK; i++) {
         if (n > 0 && by_piece(&items[n - 1], &items[i]) == 0)
             continue;
@@ -145,6 +145,6 @@ enum weft_code weft_lock_lives_split(struct weft_lock_finder *finder, struct wef
     }
     for (size_t i = 0; i < signals->n && code == WEFT_OK; i++)
         signals->items[i].object = id_of(&split, signals->items[i].object, signals->items[i].at_ns);
-    WEFT_VEC_FINI(&split.pieces);
+    WEFT_ROOM_FINI(&split.pieces);
     return code;
 }

@@ -7,9 +7,11 @@
  */
 #include "model/lock_machine.h"
 
-#include "base/vec.h"
+#include "base/room.h"
 
 #include <stdlib.h>
+
+#define OPS_MAX (UINT32_C(1) << 30)
 
 /* A lock that the thread has. */
 struct held {
@@ -22,7 +24,6 @@ struct weft_lock_machine {
     const struct weft_lock_finder *finder;
     struct weft_lock_ops *ops;
     struct weft_lock_signals *signals;
-    size_t n_max;
     uint64_t unmatched;
     uint32_t thread_id;
     struct {
@@ -48,13 +49,11 @@ static enum weft_code no_memory(struct weft_err *err)
 
 struct weft_lock_machine *weft_lock_machine_new(const struct weft_lock_finder *finder,
                                                 struct weft_lock_ops *ops,
-                                                struct weft_lock_signals *signals, size_t n_max)
+                                                struct weft_lock_signals *signals)
 {
     struct weft_lock_machine *machine = calloc(1, sizeof *machine);
     if (machine)
-        *machine = (struct weft_lock_machine){
-            .finder = finder, .ops = ops, .signals = signals, .n_max = n_max
-        };
+        *machine = (struct weft_lock_machine){ .finder = finder, .ops = ops, .signals = signals };
     return machine;
 }
 
@@ -62,8 +61,8 @@ void weft_lock_machine_free(struct weft_lock_machine *machine)
 {
     if (!machine)
         return;
-    WEFT_VEC_FINI(&machine->held);
-    WEFT_VEC_FINI(&machine->released);
+    WEFT_ROOM_FINI(&machine->held);
+    WEFT_ROOM_FINI(&machine->released);
     free(machine);
 }
 
@@ -85,21 +84,21 @@ static bool is_held_kind(const struct weft_lock_machine *machine, uint32_t objec
 
 /* ---- what comes out -------------------------------------------------------------------------- */
 
+/* Places of operations, and of what is found of each, have 32 bits. */
 static enum weft_code check_room(const struct weft_lock_machine *machine, struct weft_err *err)
 {
-    if (machine->ops->n + machine->signals->n < machine->n_max)
+    if (machine->ops->n + machine->signals->n < OPS_MAX)
         return WEFT_OK;
     return weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
-                     "there are more than %zu operations on locks, which is what --mem admits: ask "
-                     "for a shorter interval, or allow more",
-                     machine->n_max);
+                     "there are more than %u operations on locks: ask for a shorter interval",
+                     OPS_MAX);
 }
 
 static enum weft_code emit(struct weft_lock_machine *machine, struct weft_lock_op op,
                            uint64_t end_ns, unsigned flags, struct weft_err *err)
 {
     enum weft_code code = check_room(machine, err);
-    struct weft_lock_op *kept = code == WEFT_OK ? WEFT_VEC_PUSH(machine->ops) : NULL;
+    struct weft_lock_op *kept = code == WEFT_OK ? WEFT_ROOM_PUSH(machine->ops) : NULL;
     if (!kept)
         return code == WEFT_OK ? no_memory(err) : code;
     op.end_ns = end_ns;
@@ -112,7 +111,7 @@ static enum weft_code signal(struct weft_lock_machine *machine, const struct wef
                              struct weft_err *err)
 {
     enum weft_code code = check_room(machine, err);
-    struct weft_lock_signal *kept = code == WEFT_OK ? WEFT_VEC_PUSH(machine->signals) : NULL;
+    struct weft_lock_signal *kept = code == WEFT_OK ? WEFT_ROOM_PUSH(machine->signals) : NULL;
     if (!kept)
         return code == WEFT_OK ? no_memory(err) : code;
     *kept = (struct weft_lock_signal){ .at_ns = point->at_ns,
@@ -157,7 +156,7 @@ static void drop_held(struct weft_lock_machine *machine, struct held *held)
 static enum weft_code hold(struct weft_lock_machine *machine, struct weft_lock_op op,
                            uint64_t got_ns, bool is_tentative, struct weft_err *err)
 {
-    struct held *held = WEFT_VEC_PUSH(&machine->held);
+    struct held *held = WEFT_ROOM_PUSH(&machine->held);
     if (!held)
         return no_memory(err);
     op.got_ns = got_ns;
@@ -181,7 +180,7 @@ static enum weft_code expect_release(struct weft_lock_machine *machine, uint32_t
 {
     if (!(object_of(machine, object)->sources & WEFT_LOCK_BY_EVENTS))
         return WEFT_OK;
-    uint32_t *place = WEFT_VEC_PUSH(&machine->released);
+    uint32_t *place = WEFT_ROOM_PUSH(&machine->released);
     if (!place)
         return no_memory(err);
     *place = object;

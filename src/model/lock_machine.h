@@ -20,10 +20,10 @@ struct weft_lock_signals {
 
 struct weft_lock_machine;
 
-/* Adds to `ops` and `signals`, at most `n_max` of both together. NULL without memory. */
+/* Adds to `ops` and `signals`, vectors of base/room.h. NULL without memory. */
 struct weft_lock_machine *weft_lock_machine_new(const struct weft_lock_finder *finder,
                                                 struct weft_lock_ops *ops,
-                                                struct weft_lock_signals *signals, size_t n_max);
+                                                struct weft_lock_signals *signals);
 void weft_lock_machine_free(struct weft_lock_machine *machine);
 
 /* The points of a thread, which was last heard of at `last_ns`, and its process at `process_ns`: a

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/lock_point.h"
 
+#include "base/room.h"
+
 #include <stdlib.h>
 
 struct weft_lock_point weft_lock_point_of(const struct weft_event *event, uint32_t object,
@@ -33,7 +35,7 @@ void weft_lock_points_sort(struct weft_lock_points *points)
     for (size_t i = 1; i < points->n; i++)
         is_ordered &= by_time(&points->items[i - 1], &points->items[i]) <= 0;
     if (!is_ordered)
-        qsort(points->items, points->n, sizeof *points->items, by_time);
+        weft_room_sort(points->items, points->n, sizeof *points->items, by_time);
     for (size_t i = 0; i < points->n; i++)
         points->items[i].order = (uint32_t)i;
 }

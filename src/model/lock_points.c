@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/lock_points.h"
 
-#include "base/vec.h"
+#include "base/room.h"
 #include "model/arguments.h"
 #include "model/blocking_names.h"
 #include "model/events.h"
@@ -127,7 +127,7 @@ static enum weft_code object_add(struct weft_lock_finder *finder, const struct k
     if (code != WEFT_OK)
         return code;
     if (*object == finder->objects.n) {
-        struct weft_lock_object *made = WEFT_VEC_PUSH(&finder->objects);
+        struct weft_lock_object *made = WEFT_ROOM_PUSH(&finder->objects);
         if (!made)
             return no_memory(err);
         *made = (struct weft_lock_object){ .address = key->tag == 'a' ? key->number : 0,
@@ -196,8 +196,8 @@ static enum weft_code object_of_event(struct weft_lock_finder *finder, uint32_t 
     return code;
 }
 
-/* Points of a thread, or early ones of all, at most. */
-static size_t points_most(const struct weft_lock_finder *finder)
+/* Points that are kept from the survey, at most. */
+static size_t early_most(const struct weft_lock_finder *finder)
 {
     return finder->memory_bytes
                ? (size_t)(finder->memory_bytes / MOST_SHARE / sizeof(struct weft_lock_point)) + 1
@@ -362,14 +362,14 @@ enum weft_code weft_lock_finder_open(const struct weft_trace *trace, const struc
     made->texts = weft_strtab_new();
     made->sites = weft_strtab_new();
     made->words = weft_lock_words_new(trace, twins);
-    made->has_points = calloc((size_t)twins->n_threads + 1, 1);
-    made->uses = calloc(n_functions + 1, sizeof *made->uses);
-    made->function_sites = calloc(n_functions + 1, sizeof *made->function_sites);
+    made->has_points = weft_room_new((size_t)twins->n_threads + 1, 1);
+    made->uses = weft_room_new(n_functions + 1, sizeof *made->uses);
+    made->function_sites = weft_room_new(n_functions + 1, sizeof *made->function_sites);
     if (!made->keys || !made->texts || !made->sites || !made->words || !made->uses ||
         !made->has_points || !made->function_sites)
         return no_memory(err);
     if (span->without_sites && /* else they need the names of places */
-        !weft_lock_early_init(&made->early, twins->n_threads, points_most(made)))
+        !weft_lock_early_init(&made->early, twins->n_threads, early_most(made)))
         return no_memory(err);
     return survey(made, err);
 }
@@ -382,14 +382,14 @@ void weft_lock_finder_close(struct weft_lock_finder *finder)
     weft_strtab_free(finder->keys);
     weft_strtab_free(finder->texts);
     weft_strtab_free(finder->sites);
-    WEFT_VEC_FINI(&finder->objects);
-    WEFT_VEC_FINI(&finder->lives);
-    WEFT_VEC_FINI(&finder->stack);
+    WEFT_ROOM_FINI(&finder->objects);
+    WEFT_ROOM_FINI(&finder->lives);
+    WEFT_ROOM_FINI(&finder->stack);
     weft_lock_words_free(finder->words);
     weft_lock_early_fini(&finder->early);
-    free(finder->has_points);
-    free(finder->uses);
-    free(finder->function_sites);
+    weft_room_free(finder->has_points);
+    weft_room_free(finder->uses);
+    weft_room_free(finder->function_sites);
     free(finder);
 }
 
@@ -410,14 +410,14 @@ const struct weft_lock_life *weft_lock_finder_lives(struct weft_lock_finder *fin
 {
     *n_lives = finder->lives.n;
     if (finder->lives.n)
-        qsort(finder->lives.items, finder->lives.n, sizeof *finder->lives.items, order);
+        weft_room_sort(finder->lives.items, finder->lives.n, sizeof *finder->lives.items, order);
     return finder->lives.items;
 }
 
 enum weft_code weft_lock_finder_next_life(struct weft_lock_finder *finder, uint32_t object,
                                           uint32_t nth, uint32_t *id, struct weft_err *err)
 {
-    struct weft_lock_object *made = WEFT_VEC_PUSH(&finder->objects);
+    struct weft_lock_object *made = WEFT_ROOM_PUSH(&finder->objects);
     if (!made)
         return no_memory(err);
     finder->objects.items[object].nth = 1;
@@ -455,15 +455,12 @@ struct reading {
 static enum weft_code point_add(struct reading *reading, const struct weft_lock_point *made,
                                 struct weft_err *err)
 {
-    const struct weft_lock_finder *finder = reading->finder;
     struct weft_lock_points *points = reading->points;
-    const size_t n_max = points_most(finder);
-    if (points->n >= n_max)
+    if (points->n >= UINT32_MAX)
         return weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
-                         "a thread works on locks more than %zu times, which is what --mem admits: "
-                         "ask for a shorter interval, or allow more",
-                         n_max);
-    struct weft_lock_point *point = WEFT_VEC_PUSH(points);
+                         "a thread works on locks more than %u times: ask for a shorter interval",
+                         UINT32_MAX);
+    struct weft_lock_point *point = WEFT_ROOM_PUSH(points);
     if (!point)
         return no_memory(err);
     *point = *made;
@@ -640,21 +637,12 @@ static enum weft_code add_life(struct reading *reading, const struct weft_walk_c
                                struct weft_lock_use use, struct weft_err *err)
 {
     struct weft_lock_finder *finder = reading->finder;
-    const size_t n_max =
-        finder->memory_bytes
-            ? (size_t)(finder->memory_bytes / MOST_SHARE / sizeof *finder->lives.items) + 1
-            : UINT32_MAX;
     uint32_t object;
     enum weft_code code = object_of_call(finder, reading->thread_id, call, use,
                                          (enum weft_lock_source)0, &object, err);
     if (code != WEFT_OK || finder->objects.items[object].is_untold)
         return code;
-    if (finder->lives.n >= n_max)
-        return weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
-                         "more than %zu objects are made and destroyed, which is what --mem "
-                         "admits: ask for a shorter interval, or allow more",
-                         n_max);
-    struct weft_lock_life *life = WEFT_VEC_PUSH(&finder->lives);
+    struct weft_lock_life *life = WEFT_ROOM_PUSH(&finder->lives);
     if (!life)
         return no_memory(err);
     *life = (struct weft_lock_life){ call->start_ns + (use.role == WEFT_LOCK_UNMAKES), object };
@@ -708,7 +696,7 @@ static enum weft_code enter_call(struct reading *reading, const struct weft_walk
     if (code == WEFT_OK && open.use.role != WEFT_LOCK_NO_ROLE)
         code = object_of_call(finder, reading->thread_id, call, open.use, WEFT_LOCK_BY_CALLS,
                               &open.object, err);
-    struct open_call *place = code == WEFT_OK ? WEFT_VEC_PUSH(&finder->stack) : NULL;
+    struct open_call *place = code == WEFT_OK ? WEFT_ROOM_PUSH(&finder->stack) : NULL;
     if (!place)
         return code == WEFT_OK ? no_memory(err) : code;
     *place = open;

@@ -45,8 +45,8 @@ struct weft_lock_life {
 struct weft_lock_finder;
 
 /* Of a part of the trace: looks at all lock events and futex calls there once, to learn which locks
- * there are. `twins` must live longer. Points that need more than `memory_bytes` (0: no bound) are
- * WEFT_E_LIMIT. */
+ * there are. `twins` must live longer. Points that it sees are kept, to read them once, in a part
+ * of `memory_bytes` (0: any number). */
 WEFT_CHECKED enum weft_code
 weft_lock_finder_open(const struct weft_trace *trace, const struct weft_twins *twins,
                       const struct weft_locks_span *span, uint64_t memory_bytes,

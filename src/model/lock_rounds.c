@@ -2,6 +2,7 @@
 #include "model/lock_rounds.h"
 
 #include "base/map.h"
+#include "base/room.h"
 
 #include <stdlib.h>
 
@@ -74,9 +75,9 @@ enum weft_code weft_lock_rounds_find(const struct weft_lock_op *ops, size_t n, u
                                      struct weft_err *err)
 {
     struct rounds rounds = { .ops = ops,
-                             .order = calloc(n + 1, sizeof *rounds.order),
-                             .place = calloc(n + 1, sizeof *rounds.place),
-                             .seen = calloc(n + 1, sizeof *rounds.seen) };
+                             .order = weft_room_new(n + 1, sizeof *rounds.order),
+                             .place = weft_room_new(n + 1, sizeof *rounds.place),
+                             .seen = weft_room_new(n + 1, sizeof *rounds.seen) };
     struct weft_map *threads = weft_map_new();
     bool is_good = rounds.order && rounds.place && rounds.seen && threads;
     for (uint32_t i = 0; i < n && is_good; i++) {
@@ -87,14 +88,15 @@ enum weft_code weft_lock_rounds_find(const struct weft_lock_op *ops, size_t n, u
             rounds.order[rounds.n++] = i;
     }
     if (is_good) {
-        qsort_r(rounds.order, rounds.n, sizeof *rounds.order, by_start, (void *)(uintptr_t)ops);
+        weft_room_sort_r(rounds.order, rounds.n, sizeof *rounds.order, by_start,
+                         (void *)(uintptr_t)ops);
         if (weft_map_count(threads) <= MOST_PARTIES)
             find(&rounds, weft_map_count(threads), last_of);
     }
     weft_map_free(threads);
-    free(rounds.order);
-    free(rounds.place);
-    free(rounds.seen);
+    weft_room_free(rounds.order);
+    weft_room_free(rounds.place);
+    weft_room_free(rounds.seen);
     return is_good ? WEFT_OK
                    : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for barriers");
 }

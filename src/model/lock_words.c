@@ -2,7 +2,7 @@
 #include "model/lock_words.h"
 
 #include "base/map.h"
-#include "base/vec.h"
+#include "base/room.h"
 
 #include <stdlib.h>
 
@@ -73,7 +73,7 @@ enum weft_code weft_lock_word_of(struct weft_lock_words *words, struct weft_str 
     uint32_t number;
     *word = NULL;
     enum weft_code code = weft_strtab_intern(words->keys, key, &number, err);
-    if (code == WEFT_OK && number == words->words.n && !WEFT_VEC_PUSH(&words->words))
+    if (code == WEFT_OK && number == words->words.n && !WEFT_ROOM_PUSH(&words->words))
         code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for locks");
     if (code == WEFT_OK)
         *word = &words->words.items[number];
@@ -177,6 +177,6 @@ void weft_lock_words_free(struct weft_lock_words *words)
     weft_map_free(words->tids);
     free(words->first_of_tid);
     free(words->next_of_tid);
-    WEFT_VEC_FINI(&words->words);
+    WEFT_ROOM_FINI(&words->words);
     free(words);
 }

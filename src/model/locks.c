@@ -3,7 +3,7 @@
 
 #include "base/map.h"
 #include "base/order.h"
-#include "base/vec.h"
+#include "base/room.h"
 #include "model/lock_lives.h"
 #include "model/lock_machine.h"
 #include "model/lock_rounds.h"
@@ -77,7 +77,7 @@ static enum weft_code sort(struct weft_locks *locks, struct weft_err *err)
                             ops->items[to].got_ns == ops->items[from].got_ns;)
             to++;
         if (to - from > 1)
-            qsort(&ops->items[from], to - from, sizeof *ops->items, by_object);
+            weft_room_sort(&ops->items[from], to - from, sizeof *ops->items, by_object);
     }
     return WEFT_OK;
 }
@@ -176,7 +176,7 @@ static enum weft_code index_ops(struct weft_locks *locks, struct weft_err *err)
 {
     const struct weft_lock_ops *ops = &locks->ops;
     struct weft_order_item *items = locks->order.items; /* there is room: they were sorted */
-    locks->by_thread = calloc(ops->n + 1, sizeof *locks->by_thread);
+    locks->by_thread = weft_room_new(ops->n + 1, sizeof *locks->by_thread);
     if (!locks->by_thread)
         return no_memory(err);
     find_latest(locks);
@@ -197,7 +197,7 @@ static enum weft_code find_rounds(struct weft_locks *locks, struct weft_err *err
 {
     const struct weft_lock_ops *ops = &locks->ops;
     enum weft_code code = WEFT_OK;
-    locks->last_of = calloc(ops->n + 1, sizeof *locks->last_of);
+    locks->last_of = weft_room_new(ops->n + 1, sizeof *locks->last_of);
     if (!locks->last_of)
         return no_memory(err);
     for (size_t from = 0, to = 0; from < ops->n && code == WEFT_OK; from = to) {
@@ -234,8 +234,8 @@ static uint64_t *processes_last(const struct weft_locks *locks, uint64_t to_ns)
 {
     const uint32_t n_threads = locks->twins.n_threads;
     struct weft_map *process_of = weft_map_new();
-    uint64_t *latest_ns = calloc((size_t)n_threads + 1, sizeof *latest_ns); /* by process */
-    uint64_t *last_ns = calloc((size_t)n_threads + 1, sizeof *last_ns);
+    uint64_t *latest_ns = weft_room_new((size_t)n_threads + 1, sizeof *latest_ns); /* by process */
+    uint64_t *last_ns = weft_room_new((size_t)n_threads + 1, sizeof *last_ns);
     bool is_good = process_of && latest_ns && last_ns;
     for (unsigned pass = 0; pass < 2; pass++)
         for (uint32_t id = 0; id < n_threads && is_good; id++) {
@@ -252,22 +252,18 @@ static uint64_t *processes_last(const struct weft_locks *locks, uint64_t to_ns)
                 last_ns[id] = latest_ns[process];
         }
     weft_map_free(process_of);
-    free(latest_ns);
+    weft_room_free(latest_ns);
     if (is_good)
         return last_ns;
-    free(last_ns);
+    weft_room_free(last_ns);
     return NULL;
 }
 
-static enum weft_code read_all(struct weft_locks *locks, uint64_t to_ns, uint64_t memory_bytes,
-                               struct weft_err *err)
+static enum weft_code read_all(struct weft_locks *locks, uint64_t to_ns, struct weft_err *err)
 {
-    /* A vector grows by half or more; each operation has two places in other lists. */
-    const size_t op_bytes = 3 * sizeof(struct weft_lock_op);
-    const size_t n_max = memory_bytes ? (size_t)(memory_bytes / SHARE / op_bytes) + 1 : UINT32_MAX;
     struct weft_lock_points points = { 0 };
     struct weft_lock_machine *machine =
-        weft_lock_machine_new(locks->finder, &locks->ops, &locks->signals, n_max);
+        weft_lock_machine_new(locks->finder, &locks->ops, &locks->signals);
     uint64_t *process_ns = processes_last(locks, to_ns);
     enum weft_code code = machine && process_ns ? WEFT_OK : no_memory(err);
     for (uint32_t id = 0; id < locks->twins.n_threads && code == WEFT_OK; id++) {
@@ -283,8 +279,8 @@ static enum weft_code read_all(struct weft_locks *locks, uint64_t to_ns, uint64_
         locks->unmatched = weft_lock_machine_unmatched(machine);
     weft_lock_machine_free(machine);
     weft_lock_finder_finish(locks->finder);
-    free(process_ns);
-    WEFT_VEC_FINI(&points);
+    weft_room_free(process_ns);
+    WEFT_ROOM_FINI(&points);
     return code;
 }
 
@@ -302,17 +298,18 @@ enum weft_code weft_locks_open(const struct weft_trace *trace, const struct weft
         code = weft_lock_finder_open(trace, &made->twins, span, memory_bytes / SHARE, &made->finder,
                                      err);
     if (code == WEFT_OK)
-        code = read_all(made, span->to_ns, memory_bytes, err);
+        code = read_all(made, span->to_ns, err);
     if (code != WEFT_OK)
         return code;
     code = weft_lock_lives_split(made->finder, &made->ops, &made->signals, err);
     if (code != WEFT_OK)
         return code;
     if (made->signals.n)
-        qsort(made->signals.items, made->signals.n, sizeof *made->signals.items, by_signal);
+        weft_room_sort(made->signals.items, made->signals.n, sizeof *made->signals.items,
+                       by_signal);
     code = sort(made, err);
     if (code == WEFT_OK)
-        made->latest_ns = calloc(made->ops.n + 1, sizeof *made->latest_ns);
+        made->latest_ns = weft_room_new(made->ops.n + 1, sizeof *made->latest_ns);
     if (code == WEFT_OK)
         code = made->latest_ns ? find_begins(made, err) : no_memory(err);
     if (code != WEFT_OK)
@@ -328,12 +325,12 @@ void weft_locks_close(struct weft_locks *locks)
         return;
     weft_lock_finder_close(locks->finder);
     weft_twins_fini(&locks->twins);
-    WEFT_VEC_FINI(&locks->ops);
-    WEFT_VEC_FINI(&locks->signals);
+    WEFT_ROOM_FINI(&locks->ops);
+    WEFT_ROOM_FINI(&locks->signals);
     weft_order_fini(&locks->order);
-    free(locks->by_thread);
-    free(locks->latest_ns);
-    free(locks->last_of);
+    weft_room_free(locks->by_thread);
+    weft_room_free(locks->latest_ns);
+    weft_room_free(locks->last_of);
     free(locks);
 }
 

@@ -41,8 +41,9 @@ struct weft_locks_span {
     const struct weft_blocking_names *names; /* of functions; NULL: those that are known */
 };
 
-/* WEFT_E_LIMIT if the operations need more than `memory_bytes` (0: no bound). O(n log n) in what
- * tells of locks; walks all calls if some function is known to work on locks, or for sites. */
+/* Any number of operations: beyond the limit on memory their lists lie in files (base/room.h). Of
+ * `memory_bytes` (0: no bound) a part saves reading events twice. O(n log n) in what tells of
+ * locks; walks all calls if some function is known to work on locks, or for sites. */
 WEFT_CHECKED enum weft_code weft_locks_open(const struct weft_trace *trace,
                                             const struct weft_locks_span *span,
                                             uint64_t memory_bytes, struct weft_locks **locks,

@@ -74,11 +74,11 @@ static bool find_whole(const struct weft_ecct_matrix *matrix, struct weft_str na
 static enum weft_code find_pattern(struct search *search, const struct part *part)
 {
     struct weft_matcher *matcher;
-    const enum weft_code code = weft_matcher_new(part->name.bytes, &matcher, search->err);
+    enum weft_code code = weft_matcher_new(part->name.bytes, &matcher, search->err);
     for (size_t i = 0; code == WEFT_OK && i < search->matrix->n_frames; i++)
-        part->fits[i] = weft_matcher_matches(matcher, search->matrix->frames[i].name);
-    if (code == WEFT_OK)
-        weft_matcher_free(matcher);
+        code = weft_matcher_matches(matcher, search->matrix->frames[i].name, &part->fits[i],
+                                    search->err);
+    weft_matcher_free(matcher);
     return code;
 }
 

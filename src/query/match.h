@@ -14,14 +14,15 @@
 struct weft_matcher;
 
 /* `pattern`: text to be found anywhere in a name, ASCII letters of either case being the same; or
- * "/.../": a POSIX extended regular expression, exact in case. A bad expression is WEFT_E_ARG. */
+ * "/.../": a regular expression, exact in case, within the limits of base/regex.h. */
 WEFT_CHECKED enum weft_code weft_matcher_new(const char *pattern, struct weft_matcher **matcher,
                                              struct weft_err *err);
 
 /* NULL is allowed. */
 void weft_matcher_free(struct weft_matcher *matcher);
 
-/* A regular expression sees `name` up to its first NUL. */
-bool weft_matcher_matches(const struct weft_matcher *matcher, struct weft_str name);
+/* One thread at a time. A regular expression that reaches a limit is WEFT_E_LIMIT. */
+WEFT_CHECKED enum weft_code weft_matcher_matches(struct weft_matcher *matcher, struct weft_str name,
+                                                 bool *is_match, struct weft_err *err);
 
 #endif

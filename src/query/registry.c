@@ -433,9 +433,19 @@ enum weft_code weft_session_find_functions(const struct weft_session *session, c
     if (code != WEFT_OK)
         return code;
     *ids = calloc((size_t)n_functions + 1, sizeof **ids);
-    for (uint32_t id = 0; *ids && id < n_functions; id++)
-        if (weft_matcher_matches(matcher, weft_trace_function(trace, id)->name))
+    if (!*ids)
+        code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for functions");
+    for (uint32_t id = 0; code == WEFT_OK && id < n_functions; id++) {
+        bool is_match = false;
+        code = weft_matcher_matches(matcher, weft_trace_function(trace, id)->name, &is_match, err);
+        if (is_match)
             (*ids)[(*n_ids)++] = id;
+    }
     weft_matcher_free(matcher);
-    return *ids ? WEFT_OK : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for functions");
+    if (code != WEFT_OK) {
+        free(*ids);
+        *ids = NULL;
+        *n_ids = 0;
+    }
+    return code;
 }

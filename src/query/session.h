@@ -103,7 +103,7 @@ WEFT_CHECKED enum weft_code weft_session_interplay(struct weft_session *session,
                                                    struct weft_err *err);
 
 /* The functions whose name holds `pattern` (letters of either case are the same), or, written
- * /pattern/, matches it as a POSIX extended regular expression. `*ids` (ascending, `*n_ids` of
+ * /pattern/, matches it as a regular expression (query/match.h). `*ids` (ascending, `*n_ids` of
  * them, may be none) is the caller's to free. A bad expression is WEFT_E_ARG. */
 WEFT_CHECKED enum weft_code weft_session_find_functions(const struct weft_session *session,
                                                         const char *pattern, uint32_t **ids,

@@ -168,9 +168,10 @@ static bool matches(const char *pattern, const char *name)
     struct weft_matcher *matcher;
     if (weft_matcher_new(pattern, &matcher, NULL) != WEFT_OK)
         return false;
-    bool is_match = weft_matcher_matches(matcher, weft_str_of(name));
+    bool is_match = false;
+    const enum weft_code code = weft_matcher_matches(matcher, weft_str_of(name), &is_match, NULL);
     weft_matcher_free(matcher);
-    return is_match;
+    return code == WEFT_OK && is_match;
 }
 
 static void patterns(void)

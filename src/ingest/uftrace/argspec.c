@@ -2,16 +2,16 @@
 #include "ingest/uftrace/argspec.h"
 
 #include "base/cursor.h"
+#include "base/regex.h"
 #include "ingest/uftrace/text.h"
 
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <libiberty/demangle.h>
-#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MOST_PATTERN_BYTES = 128, MOST_NAME_BYTES = 1024, MOST_STRUCT_BYTES = 1024 };
+enum { MOST_PATTERN_BYTES = 4096, MOST_NAME_BYTES = 1024, MOST_STRUCT_BYTES = 1024 };
 
 /* ---- one value --------------------------------------------------------------------------------
  */
@@ -114,27 +114,32 @@ bool weft_uft_args_parse(struct weft_str list, bool rets, struct weft_uft_args *
 /* ---- the function it is for -------------------------------------------------------------------
  */
 
-/* Patterns that regcomp() can be trusted with: no repetition counts, no references. */
-static bool is_tame(struct weft_str pattern)
+/* What uftrace does not understand as an expression it takes as a name, and so does this. */
+static enum weft_code matches_regex(const char *pattern, const char *name, bool *is_match,
+                                    struct weft_err *err)
 {
-    for (size_t k = 0; k < pattern.n_bytes; k++)
-        if (pattern.bytes[k] == '{' || pattern.bytes[k] == '\\' || pattern.bytes[k] == '\0')
-            return false;
-    return pattern.n_bytes < MOST_PATTERN_BYTES;
+    struct weft_regex *regex;
+    struct weft_err own = { 0 };
+    enum weft_code code = weft_regex_new(weft_str_of(pattern), &regex, &own);
+    if (code == WEFT_OK)
+        code = weft_regex_match(regex, weft_str_of(name), is_match, &own);
+    weft_regex_free(regex);
+    if (code == WEFT_OK || code == WEFT_E_ARG)
+        return WEFT_OK;
+    return weft_fail(err, code, WEFT_NO_OFFSET, "%s", own.text);
 }
 
-static bool matches_text(const char *pattern, enum weft_uft_pattern kind, const char *name)
+static enum weft_code matches_text(const char *pattern, enum weft_uft_pattern kind,
+                                   const char *name, bool *is_match, struct weft_err *err)
 {
+    *is_match = strcmp(pattern, name) == 0;
+    if (*is_match)
+        return WEFT_OK;
     if (kind == WEFT_UFT_GLOB && strpbrk(pattern, "*?["))
-        return fnmatch(pattern, name, 0) == 0;
-    if (kind != WEFT_UFT_REGEX || !strpbrk(pattern, ".*?[]^$()|+"))
-        return strcmp(pattern, name) == 0;
-    regex_t regex;
-    if (regcomp(&regex, pattern, REG_NOSUB | REG_EXTENDED) != 0)
-        return false;
-    bool is_match = regexec(&regex, name, 0, NULL, 0) == 0;
-    regfree(&regex);
-    return is_match;
+        *is_match = fnmatch(pattern, name, 0) == 0;
+    else if (kind == WEFT_UFT_REGEX && strpbrk(pattern, ".*?[]^$()|+{}\\"))
+        return matches_regex(pattern, name, is_match, err);
+    return WEFT_OK;
 }
 
 /* The symbol's name, and as a person writes it without parameters. */
@@ -154,57 +159,84 @@ static void find_names(struct weft_str symbol, struct names *names)
     free(plain);
 }
 
-static bool matches(struct weft_str pattern, enum weft_uft_pattern kind, const struct names *names)
+static enum weft_code matches(struct weft_str pattern, enum weft_uft_pattern kind,
+                              const struct names *names, bool *is_match, struct weft_err *err)
 {
     char text[MOST_PATTERN_BYTES];
-    if (!is_tame(pattern))
-        return false;
+    *is_match = false;
+    if (pattern.n_bytes >= sizeof text)
+        return weft_fail(
+            err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
+            "expected a pattern of functions of at most %zu bytes, found %zu: %.60s...",
+            sizeof text - 1, pattern.n_bytes, pattern.bytes);
     (void)snprintf(text, sizeof text, "%.*s", (int)pattern.n_bytes, pattern.bytes);
-    return matches_text(text, kind, names->raw) ||
-           (strcmp(names->raw, names->plain) != 0 && matches_text(text, kind, names->plain));
+    enum weft_code code = matches_text(text, kind, names->raw, is_match, err);
+    if (code == WEFT_OK && !*is_match && strcmp(names->raw, names->plain) != 0)
+        code = matches_text(text, kind, names->plain, is_match, err);
+    return code;
 }
 
-/* True if an item of the list is for the function; *spec is what stands behind its "@". The last
- * one rules. */
-static bool find_item(struct weft_str list, enum weft_uft_pattern kind, const struct names *names,
-                      struct weft_str *spec)
+/* Is an item of the list for the function? *spec is what stands behind its "@". The last one
+ * rules. */
+static enum weft_code find_item(struct weft_str list, enum weft_uft_pattern kind,
+                                const struct names *names, struct weft_str *spec, bool *is_found,
+                                struct weft_err *err)
 {
     struct weft_str item;
-    bool is_found = false;
+    *is_found = false;
     while (weft_uft_until(&list, ';', &item)) {
         struct weft_str pattern;
-        if (!weft_uft_until(&item, '@', &pattern) || !matches(pattern, kind, names))
+        bool is_match;
+        if (!weft_uft_until(&item, '@', &pattern))
             continue;
-        *spec = item;
-        is_found = true;
+        const enum weft_code code = matches(pattern, kind, names, &is_match, err);
+        if (code != WEFT_OK)
+            return code;
+        if (is_match)
+            *spec = item;
+        *is_found |= is_match;
     }
-    return is_found;
+    return WEFT_OK;
 }
 
-static bool from_list(struct weft_str list, enum weft_uft_pattern kind, const struct names *names,
-                      bool rets, struct weft_uft_args *args)
+/* What is known stays. */
+static enum weft_code from_list(struct weft_str list, enum weft_uft_pattern kind,
+                                const struct names *names, bool rets, struct weft_uft_args *args,
+                                bool *is_known, struct weft_err *err)
 {
     struct weft_str spec;
-    return find_item(list, kind, names, &spec) && weft_uft_args_parse(spec, rets, args) &&
-           args->n > 0;
+    bool is_found;
+    if (*is_known)
+        return WEFT_OK;
+    const enum weft_code code = find_item(list, kind, names, &spec, &is_found, err);
+    *is_known = code == WEFT_OK && is_found && weft_uft_args_parse(spec, rets, args) && args->n > 0;
+    return code;
 }
 
-bool weft_uft_args_of(const struct weft_uft_info *info, const struct weft_uft_module *module,
-                      uint32_t symbol, bool rets, struct weft_uft_args *args)
+enum weft_code weft_uft_args_of(const struct weft_uft_info *info,
+                                const struct weft_uft_module *module, uint32_t symbol, bool rets,
+                                struct weft_uft_args *args, bool *is_known, struct weft_err *err)
 {
     struct names names;
     const struct weft_uft_symbol *function = &module->symbols.items[symbol];
     find_names(function->name, &names);
-    if (from_list(rets ? info->rets : info->args, info->pattern, &names, rets, args) ||
-        (rets && from_list(info->args, info->pattern, &names, rets, args)))
-        return true;
+    *is_known = false;
+    enum weft_code code =
+        from_list(rets ? info->rets : info->args, info->pattern, &names, rets, args, is_known, err);
+    if (code == WEFT_OK && rets)
+        code = from_list(info->args, info->pattern, &names, rets, args, is_known, err);
+    if (code != WEFT_OK || *is_known)
+        return code;
     const struct weft_uft_debug *debug = weft_uft_debug_at(module, function->address);
     struct weft_str spec = { 0 };
     if (debug)
         spec = rets ? debug->rets : debug->args;
-    if (spec.n_bytes)
-        return weft_uft_args_parse(spec, rets, args) && args->n > 0;
-    return from_list(rets ? info->auto_rets : info->auto_args, WEFT_UFT_SIMPLE, &names, rets, args);
+    if (spec.n_bytes) {
+        *is_known = weft_uft_args_parse(spec, rets, args) && args->n > 0;
+        return WEFT_OK;
+    }
+    return from_list(rets ? info->auto_rets : info->auto_args, WEFT_UFT_SIMPLE, &names, rets, args,
+                     is_known, err);
 }
 
 /* ---- data -------------------------------------------------------------------------------------

@@ -35,9 +35,12 @@ struct weft_uft_args {
 bool weft_uft_args_parse(struct weft_str list, bool rets, struct weft_uft_args *args);
 
 /* What was recorded at entry (or exit) of a function: by what the user asked for, debug
- * information, and uftrace's own list for the C library, in this order. False if nothing says. */
-bool weft_uft_args_of(const struct weft_uft_info *info, const struct weft_uft_module *module,
-                      uint32_t symbol, bool rets, struct weft_uft_args *args);
+ * information, and uftrace's own list for the C library, in this order. Not *is_known if nothing
+ * says. WEFT_E_LIMIT for a pattern beyond the limits of base/regex.h. */
+WEFT_CHECKED enum weft_code weft_uft_args_of(const struct weft_uft_info *info,
+                                             const struct weft_uft_module *module, uint32_t symbol,
+                                             bool rets, struct weft_uft_args *args, bool *is_known,
+                                             struct weft_err *err);
 
 /* Bytes that the values take at the start of `n_bytes` bytes, with padding to 8; 0 if they do not
  * fit. */

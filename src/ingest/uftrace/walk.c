@@ -97,18 +97,21 @@ static inline enum weft_code find_local(struct weft_uft_walk *walk, uint64_t tim
     return code;
 }
 
-static const struct weft_uft_args *args_of(const struct weft_uft_walk *walk, uint32_t local,
-                                           bool is_exit)
+/* NULL in *args: nothing says what a call of the function has. */
+static enum weft_code args_of(const struct weft_uft_walk *walk, uint32_t local, bool is_exit,
+                              const struct weft_uft_args **args, struct weft_err *err)
 {
     struct weft_uft_local *row = &walk->locals->rows.items[local];
+    enum weft_code code = WEFT_OK;
     if (!row->knows_args[is_exit]) {
         row->knows_args[is_exit] = true;
-        row->has_args[is_exit] =
-            row->place.module != SIZE_MAX &&
-            weft_uft_args_of(walk->info, &walk->space->modules[row->place.module],
-                             row->place.symbol, is_exit, &row->args[is_exit]);
+        if (row->place.module != SIZE_MAX)
+            code = weft_uft_args_of(walk->info, &walk->space->modules[row->place.module],
+                                    row->place.symbol, is_exit, &row->args[is_exit],
+                                    &row->has_args[is_exit], err);
     }
-    return row->has_args[is_exit] ? &row->args[is_exit] : NULL;
+    *args = row->has_args[is_exit] ? &row->args[is_exit] : NULL;
+    return code;
 }
 
 /* ---- records ----------------------------------------------------------------------------------
@@ -158,15 +161,18 @@ static bool measure_known(const struct weft_uft_walk *walk, const struct weft_uf
     return *n_data == n_left || is_plausible(walk, walk->at_off + *n_data);
 }
 
-static void take_call_data(struct weft_uft_walk *walk, struct weft_uft_record *record)
+static enum weft_code take_call_data(struct weft_uft_walk *walk, struct weft_uft_record *record,
+                                     struct weft_err *err)
 {
-    record->args = args_of(walk, record->local, record->type == WEFT_UFT_EXIT);
+    const enum weft_code code =
+        args_of(walk, record->local, record->type == WEFT_UFT_EXIT, &record->args, err);
     if (!measure_known(walk, record->args, &record->n_data)) {
         record->args = NULL;
         record->n_data = (size_t)(find_record(walk, walk->at_off) - walk->at_off);
     }
     record->data = walk->bytes + walk->at_off;
     walk->at_off += record->n_data;
+    return code;
 }
 
 /* u16 length, data, padding to 8. */
@@ -236,7 +242,7 @@ enum weft_code weft_uft_walk_next(struct weft_uft_walk *walk, struct weft_uft_re
     walk->last_ns = time_ns;
     enum weft_code code = find_local(walk, time_ns, word >> 16, &record->local, err);
     if (code == WEFT_OK && (word & 4))
-        take_call_data(walk, record);
+        code = take_call_data(walk, record, err);
     return code;
 }
 

@@ -7,6 +7,7 @@
 #include "record/session/filter.h"
 
 #include "base/map.h"
+#include "base/regex.h"
 #include "record/session/proc.h"
 #include "symbols/elf_file.h"
 #include "symbols/symbols.h"
@@ -17,7 +18,6 @@
 #include <gelf.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <regex.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,10 +33,9 @@ enum { VERSION_OFF = 8, VERSION_DIGITS = 8 };
 struct session_filter {
     const struct weft_recorder_opts *opts;
     FILE *out;
-    regex_t only, skip;
-    bool has_only, has_skip;
-    struct weft_symbols *symbols; /* to make names plain */
-    struct weft_strtab *modules;  /* that were read, by path */
+    struct weft_regex *only, *skip; /* NULL: not asked for */
+    struct weft_symbols *symbols;   /* to make names plain */
+    struct weft_strtab *modules;    /* that were read, by path */
     uint64_t n_only, n_lines;
     unsigned version;
     bool may_grow; /* something that was read can load or run other things */
@@ -87,11 +86,6 @@ static FILE *list_libraries(const char *program, pid_t *pid)
 /* ---- functions ---------------------------------------------------------------------------------
  */
 
-static bool matches(const regex_t *expression, const char *name)
-{
-    return regexec(expression, name, 0, NULL, 0) == 0;
-}
-
 static void write_range(struct session_filter *filter, const char *what, const char *module,
                         const struct weft_symtab_function *function)
 {
@@ -101,21 +95,25 @@ static void write_range(struct session_filter *filter, const char *what, const c
     filter->n_lines++;
 }
 
-static void write_functions(struct session_filter *filter, const char *module,
-                            const struct weft_symtab *symtab)
+static enum weft_code write_functions(struct session_filter *filter, const char *module,
+                                      const struct weft_symtab *symtab, struct weft_err *err)
 {
-    for (size_t k = 0; k < weft_symtab_count(symtab); k++) {
+    enum weft_code code = WEFT_OK;
+    for (size_t k = 0; code == WEFT_OK && k < weft_symtab_count(symtab); k++) {
         const struct weft_symtab_function function = weft_symtab_at(symtab, k);
-        char name[4096];
-        const struct weft_str plain = weft_symbols_plain(filter->symbols, function.name.bytes);
-        (void)snprintf(name, sizeof name, "%.*s", (int)plain.n_bytes, plain.bytes);
-        if (filter->has_only && matches(&filter->only, name)) {
+        const struct weft_str name = weft_symbols_plain(filter->symbols, function.name.bytes);
+        bool is_only = false, is_skip = false;
+        if (filter->only)
+            code = weft_regex_match(filter->only, name, &is_only, err);
+        if (filter->skip && code == WEFT_OK)
+            code = weft_regex_match(filter->skip, name, &is_skip, err);
+        if (is_only)
             write_range(filter, "only", module, &function);
-            filter->n_only++;
-        }
-        if (filter->has_skip && matches(&filter->skip, name))
+        if (is_skip)
             write_range(filter, "skip", module, &function);
+        filter->n_only += is_only;
     }
+    return code;
 }
 
 /* Does it ask for a function that loads libraries or runs programs? */
@@ -155,7 +153,7 @@ static enum weft_code write_module(struct session_filter *filter, const char *mo
     filter->may_grow |= may_load(&file);
     code = weft_symtab_read(file.elf, &symtab, err);
     if (code == WEFT_OK)
-        write_functions(filter, module, symtab);
+        code = write_functions(filter, module, symtab, err);
     weft_symtab_free(symtab);
     weft_elf_file_close(&file);
     return code;
@@ -189,18 +187,12 @@ static enum weft_code write_modules(struct session_filter *filter, const char *n
 /* ---- the file ----------------------------------------------------------------------------------
  */
 
-static enum weft_code compile(const char *option, const char *text, regex_t *expression,
-                              bool *is_there, struct weft_err *err)
+static enum weft_code compile(const char *option, const char *text, struct weft_regex **expression,
+                              struct weft_err *err)
 {
-    char reason[160];
-    if (!text)
+    if (!text || weft_regex_new(weft_str_of(text), expression, err) == WEFT_OK)
         return WEFT_OK;
-    const int status = regcomp(expression, text, REG_EXTENDED | REG_NOSUB);
-    *is_there = status == 0;
-    if (status == 0)
-        return WEFT_OK;
-    (void)regerror(status, expression, reason, sizeof reason);
-    return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "--%s %s: %s", option, text, reason);
+    return weft_within(err, "--%s", option);
 }
 
 static void write_limits(const struct weft_recorder_opts *opts, FILE *out)
@@ -216,11 +208,8 @@ static void write_limits(const struct weft_recorder_opts *opts, FILE *out)
 static enum weft_code compile_both(struct session_filter *filter, struct weft_err *err)
 {
     const struct weft_recorder_opts *opts = filter->opts;
-    const enum weft_code code =
-        compile("function", opts->function, &filter->only, &filter->has_only, err);
-    return code == WEFT_OK
-               ? compile("no-function", opts->no_function, &filter->skip, &filter->has_skip, err)
-               : code;
+    const enum weft_code code = compile("function", opts->function, &filter->only, err);
+    return code == WEFT_OK ? compile("no-function", opts->no_function, &filter->skip, err) : code;
 }
 
 /* Nothing is called so: a mistake, unless it comes with what is loaded later. */
@@ -245,15 +234,15 @@ static enum weft_code write_file(struct session_filter *filter, struct weft_err 
 {
     const struct weft_recorder_opts *opts = filter->opts;
     enum weft_code code = compile_both(filter, err);
-    const bool by_name = filter->has_only || filter->has_skip;
+    const bool by_name = filter->only || filter->skip;
     if (by_name)
         fprintf(filter->out, "further %0*u\n", VERSION_DIGITS, filter->version);
-    if (filter->has_only)
+    if (filter->only)
         fprintf(filter->out, "none\n");
     write_limits(opts, filter->out);
     if (code == WEFT_OK && by_name && opts->argv)
         code = write_modules(filter, opts->argv[0], err);
-    if (code == WEFT_OK && filter->has_only && filter->n_only == 0)
+    if (code == WEFT_OK && filter->only && filter->n_only == 0)
         code = tell_of_none(filter, err);
     if (code == WEFT_OK && fflush(filter->out) != 0)
         code = weft_fail_errno(err, errno, "cannot write the filter of functions");
@@ -264,10 +253,8 @@ void session_filter_close(struct session_filter *filter)
 {
     if (!filter)
         return;
-    if (filter->has_only)
-        regfree(&filter->only);
-    if (filter->has_skip)
-        regfree(&filter->skip);
+    weft_regex_free(filter->only);
+    weft_regex_free(filter->skip);
     if (filter->out)
         (void)fclose(filter->out);
     weft_symbols_free(filter->symbols);
@@ -296,11 +283,23 @@ enum weft_code session_filter_open(const struct weft_recorder_opts *opts, int fo
         code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for symbols");
     if (code == WEFT_OK)
         code = write_file(filter, err);
-    if (code == WEFT_OK && (filter->has_only || filter->has_skip))
+    if (code == WEFT_OK && (filter->only || filter->skip))
         *opened = filter;
     else
         session_filter_close(filter);
     return code;
+}
+
+/* What was found in it before is kept, and what was not looked at is as if it did not match. */
+static void say_not_filtered(const struct session_filter *filter, const char *module,
+                             const struct weft_err *err)
+{
+    char reason[640], text[1200];
+    weft_err_print(err, reason, sizeof reason);
+    (void)snprintf(text, sizeof text, "the filter leaves functions of %.500s out of account: %s",
+                   module, reason);
+    if (filter->opts->say)
+        filter->opts->say(filter->opts->context, text);
 }
 
 /* The lines first, then the version that makes programs read them. */
@@ -312,8 +311,10 @@ void session_filter_module(struct session_filter *filter, struct weft_str path)
         return;
     (void)snprintf(module, sizeof module, "%.*s", (int)path.n_bytes, path.bytes);
     const uint64_t n_before = filter->n_lines;
-    if (is_of_system(module) || write_module(filter, module, &err) != WEFT_OK ||
-        fflush(filter->out) != 0 || filter->n_lines == n_before)
+    const enum weft_code code = is_of_system(module) ? WEFT_OK : write_module(filter, module, &err);
+    if (code != WEFT_OK)
+        say_not_filtered(filter, module, &err);
+    if (fflush(filter->out) != 0 || filter->n_lines == n_before)
         return;
     filter->version = (filter->version + 1) % 100000000;
     (void)snprintf(digits, sizeof digits, "%0*u", VERSION_DIGITS, filter->version);
