@@ -325,10 +325,13 @@ enum weft_kernel_context {
 };
 
 enum weft_kernel_type {
-    WEFT_KERNEL_SWITCH = 1, /* tid: who leaves; a: next tid | prev_state << 32; b: next pid |
-                               is_preempted << 32. The state is as the tracepoint shows it (1, 2,
-                               4 ... 0x80), 0 of one that was preempted; the pid 0 if it is not
-                               known. Payload 16 bytes: comm of the next, if it is not known yet */
+    WEFT_KERNEL_SWITCH = 1, /* tid: the one that leaves; a: next tid | prev_state << 32 | run time
+                               >> 31 << 40; b: next pid | is_preempted << 32 | (run time's low 31
+                               bits) << 33. The state is as the tracepoint shows it (1, 2, 4 ...
+                               0x80), 0 of one that was preempted; the pid 0 if it is not known.
+                               Run time: ns by the clock of the thread that leaves, since it came;
+                               0: unknown. Payload 16 bytes: comm of the next, if it is not known
+                               yet */
     WEFT_KERNEL_WAKING,     /* a: tid of the woken | target cpu << 32; b: its pid | context << 32 */
     WEFT_KERNEL_WOKEN_NEW,  /* likewise: a new thread */
     WEFT_KERNEL_FORK,       /* a: tid of the child | its pid << 32; b: clone flags; payload:
@@ -361,6 +364,9 @@ enum weft_kernel_type {
     WEFT_KERNEL_IRQ_EXIT,
     WEFT_KERNEL_TYPES,
 };
+
+/* Where the two halves of a SWITCH's run time are, in a and b. */
+enum { WEFT_SWITCH_RAN_HIGH_SHIFT = 40, WEFT_SWITCH_RAN_LOW_SHIFT = 33, WEFT_SWITCH_RAN_BITS = 31 };
 
 enum weft_kernel_stack {
     WEFT_STACK_SAMPLE, /* on the processor, by time */

@@ -52,6 +52,12 @@ static struct weft_str text_of(const struct rec_cpu *at)
     return kernel_text_in(at->payload, at->record.payload_bytes);
 }
 
+/* What a thread leaves its processor in: 0 of one that was preempted. */
+static uint32_t state_left(const struct weft_kernel_record *record)
+{
+    return high(record->a) & 0xff;
+}
+
 /* ---- scheduling -------------------------------------------------------------------------------
  */
 
@@ -71,7 +77,9 @@ static enum weft_code convert_switch(struct rec_kernel *kernel, struct kernel_no
 {
     now->numbers[0] = at->record.tid;
     now->numbers[1] = low(at->record.a);
-    now->numbers[2] = high(at->record.a);
+    now->numbers[2] = state_left(&at->record);
+    now->ran_ns = at->record.a >> WEFT_SWITCH_RAN_HIGH_SHIFT << WEFT_SWITCH_RAN_BITS |
+                  at->record.b >> WEFT_SWITCH_RAN_LOW_SHIFT;
     now->texts[4] = text_of(at);
     const enum weft_code code = kernel_convert_event(&kernel->convert->kernel, now);
     set_pid(kernel, low(at->record.a), now->cpu, low(at->record.b));
@@ -366,7 +374,7 @@ static enum weft_code begin_wait(struct rec_kernel *kernel, struct kernel_now *n
                                  const struct rec_cpu *at)
 {
     const uint32_t tid = at->record.tid;
-    if (tid == 0 || high(at->record.a) == 0)
+    if (tid == 0 || state_left(&at->record) == 0)
         return WEFT_OK;
     const struct weft_str text = rec_stacks_wait(&kernel->stacks, tid, at->record.time_ns);
     if (!rec_stacks_leave(&kernel->stacks, tid, at->record.time_ns))

@@ -29,7 +29,9 @@ struct weft_bpf_cpu {
     unsigned long long lost;
     unsigned long long made;
     unsigned int tid; /* of the thread that came last */
-    unsigned int reserved[7];
+    unsigned int reserved_before;
+    unsigned long long ran_ns; /* run time of that thread, ever, when it came */
+    unsigned int reserved[4];
 };
 
 #endif

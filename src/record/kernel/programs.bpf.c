@@ -168,6 +168,17 @@ static __always_inline void leave(const struct weft_bpf_cpu *cpu, struct task_st
         thread->off_ns = off_ns;
 }
 
+/* Run time of the thread that leaves since it came, by its own clock; 0: not known, as the switch
+ * to it was not seen. An idle task has no such clock. */
+static __always_inline __u64 ran_since(struct weft_bpf_cpu *cpu, const struct task_struct *prev,
+                                       const struct task_struct *next)
+{
+    const __u64 ran_ns = cpu->tid == prev->pid ? prev->se.sum_exec_runtime - cpu->ran_ns : 0;
+
+    cpu->ran_ns = next->se.sum_exec_runtime;
+    return prev->pid ? ran_ns : 0;
+}
+
 /* A thread that has waited long tells its stack as soon as it runs: the wakeup of the ring, which
  * nobody waits for, interrupts the processor when the switch is over (on_irq_work). So no other
  * switch, and no call, costs anything. */
@@ -182,6 +193,8 @@ int BPF_PROG(on_switch, bool is_preempted, struct task_struct *prev, struct task
 
     if (with_waits)
         leave(cpu, prev, state ? now : 0);
+    const __u64 ran_ns = ran_since(cpu, prev, next);
+
     cpu->current = arrive(next, now);
     cpu->tid = next->pid;
     if (!record)
@@ -190,8 +203,8 @@ int BPF_PROG(on_switch, bool is_preempted, struct task_struct *prev, struct task
     record->tid = prev->pid;
     record->type = WEFT_KERNEL_SWITCH;
     record->payload_bytes = 0;
-    record->a = (__u32)next->pid | state << 32;
-    record->b = (__u32)next->tgid | (__u64)is_preempted << 32;
+    record->a = (__u32)next->pid | state << 32 | ran_ns >> 31 << WEFT_SWITCH_RAN_HIGH_SHIFT;
+    record->b = (__u32)next->tgid | (__u64)is_preempted << 32 | ran_ns << WEFT_SWITCH_RAN_LOW_SHIFT;
     bpf_ringbuf_submit(record,
                        cpu->current & WEFT_BPF_HAS_WAITED ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
     return 0;
