@@ -27,6 +27,8 @@ void weft_modes_join(struct weft_run_modes *modes, const struct weft_run_modes *
     modes->user_ns += others->user_ns;
     modes->kernel_ns += others->kernel_ns;
     modes->unknown_ns += others->unknown_ns;
+    if (others->user_samples + others->kernel_samples == 0)
+        modes->unsampled_ns += others->unknown_ns;
     modes->user_samples += others->user_samples;
     modes->kernel_samples += others->kernel_samples;
 }

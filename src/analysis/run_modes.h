@@ -13,6 +13,7 @@
 void weft_modes_add(struct weft_run_modes *modes, enum weft_state_kind kind, uint64_t length_ns);
 /* Adds a sample; one of unknown mode adds nothing. */
 void weft_modes_count(struct weft_run_modes *modes, enum weft_sample_mode mode);
+/* Of several threads: what is of unknown mode of one without samples stays so. */
 void weft_modes_join(struct weft_run_modes *modes, const struct weft_run_modes *others);
 uint64_t weft_modes_ns(const struct weft_run_modes *modes);
 

@@ -258,6 +258,8 @@ enum weft_piece_kind {
     WEFT_PIECE_BUILD,     /* text, lines BUILD-ID-IN-HEX SPACE PATH: of modules mapped */
     WEFT_PIECE_END,       /* the recording was ended in order; text: why */
     WEFT_PIECE_FUNCTIONS, /* pid; struct weft_functions_piece, then addresses, u64 */
+    WEFT_PIECE_KERNEL_NAMES, /* text, lines ADDRESS-IN-HEX SPACE NAME: functions of the kernel that
+                                addresses of KERNEL_FRAMES lie in */
     WEFT_PIECES,
 };
 
@@ -362,6 +364,8 @@ enum weft_kernel_type {
                                yet), first three arguments */
     WEFT_KERNEL_IRQ_ENTER,  /* by option; a: enum weft_kernel_context + number << 8 */
     WEFT_KERNEL_IRQ_EXIT,
+    WEFT_KERNEL_FRAMES, /* of the sample that the thread's next STACK or STACK_COPY tells: payload:
+                           addresses in the kernel, innermost first */
     WEFT_KERNEL_TYPES,
 };
 
@@ -377,6 +381,8 @@ enum weft_kernel_stack {
     /* The first word of the payload is the one at sp: the return address of a leaf function that
      * made no frame (system calls of libc), whose caller the frame pointers leave out. */
     WEFT_STACK_HAS_TOP = 0x100,
+    WEFT_STACK_IN_USER = 0x200, /* of a sample: the mode of the processor; neither: unknown */
+    WEFT_STACK_IN_KERNEL = 0x400,
 };
 
 enum { WEFT_STACK_COPY_REGISTERS = 17 };

@@ -38,13 +38,14 @@ static void interval_of(const struct weft_run_modes *modes, struct weft_mode_tim
     const double z = 1.959963984540054, z2 = z * z;
     const double centre = (share + z2 / (2 * n)) / (1 + z2 / n);
     const double half = z * sqrt(share * (1 - share) / n + z2 / (4 * n * n)) / (1 + z2 / n);
-    const double unknown = (double)modes->unknown_ns;
-    const uint64_t in_kernel_ns = (uint64_t)llround(unknown * share);
+    const uint64_t sampled_ns = modes->unknown_ns - modes->unsampled_ns;
+    const double sampled = (double)sampled_ns;
+    const uint64_t in_kernel_ns = (uint64_t)llround(sampled * share);
     times->kernel_ns += in_kernel_ns;
-    times->user_ns += modes->unknown_ns - in_kernel_ns;
-    times->kernel_low_ns += (uint64_t)llround(unknown * fmax(centre - half, 0));
-    times->kernel_high_ns += (uint64_t)llround(unknown * fmin(centre + half, 1));
-    times->unknown_ns = 0;
+    times->user_ns += sampled_ns - in_kernel_ns;
+    times->kernel_low_ns += (uint64_t)llround(sampled * fmax(centre - half, 0));
+    times->kernel_high_ns += (uint64_t)llround(sampled * fmin(centre + half, 1));
+    times->unknown_ns = modes->unsampled_ns;
 }
 
 struct weft_mode_times weft_run_mode_times(const struct weft_run_modes *modes)
@@ -54,12 +55,11 @@ struct weft_mode_times weft_run_mode_times(const struct weft_run_modes *modes)
                                      .kernel_low_ns = modes->kernel_ns,
                                      .kernel_high_ns = modes->kernel_ns,
                                      .unknown_ns = modes->unknown_ns };
-    const bool has_samples = modes->user_samples + modes->kernel_samples > 0;
-    times.is_estimated = modes->unknown_ns > 0 && has_samples;
-    times.is_known = times.is_estimated || modes->unknown_ns == 0 ||
-                     modes->unknown_ns < modes->user_ns + modes->kernel_ns;
+    times.is_estimated =
+        modes->unknown_ns > modes->unsampled_ns && modes->user_samples + modes->kernel_samples > 0;
     if (times.is_estimated)
         interval_of(modes, &times);
+    times.is_known = times.unknown_ns == 0 || times.unknown_ns < times.user_ns + times.kernel_ns;
     return times.is_known ? times : (struct weft_mode_times){ .unknown_ns = modes->unknown_ns };
 }
 

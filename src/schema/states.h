@@ -87,6 +87,7 @@ const char *weft_wait_reason_name(enum weft_wait_reason reason);
 struct weft_run_modes {
     uint64_t user_ns, kernel_ns; /* outside of and in system calls, where those are known */
     uint64_t unknown_ns;         /* of unknown mode */
+    uint64_t unsampled_ns;       /* of that, of threads that have no samples */
     uint64_t user_samples, kernel_samples; /* samples by time in either mode */
 };
 

@@ -8,6 +8,7 @@
 enum {
     WEFT_BPF_CPUS = 1024, /* a power of two */
     WEFT_BPF_FRAMES = 127,
+    WEFT_BPF_KERNEL_FRAMES = 64,
     WEFT_BPF_PATH_BYTES = 256,
     WEFT_BPF_COPY_PIECE = 1024,
     WEFT_BPF_COPY_PIECES = 8,

@@ -477,6 +477,11 @@ static __always_inline void emit_stack(void *ctx, struct weft_bpf_cpu *cpu,
     const long n_bytes =
         bpf_get_stack(ctx, words + 1, WEFT_BPF_FRAMES * sizeof *words, BPF_F_USER_STACK);
 
+    if (n_bytes <= 0 && kind & WEFT_STACK_IN_KERNEL) { /* its user's side is gone, or unreadable */
+        record->payload_bytes = sizeof *words;
+        submit(record);
+        return;
+    }
     if (n_bytes <= 0 || (copy_bytes && !is_plausible(words + 1, n_bytes / sizeof *words))) {
         if (with_counts)
             __sync_fetch_and_add(&cpu->made, -1);
@@ -489,7 +494,27 @@ static __always_inline void emit_stack(void *ctx, struct weft_bpf_cpu *cpu,
     submit(record);
 }
 
-struct bpf_perf_event_data;
+/* As the kernel hands it to programs of perf events; the segment of code has the mode. */
+struct bpf_perf_event_data {
+    unsigned long registers[21];
+};
+
+enum { CODE_SEGMENT = 17, SEGMENT_USER = 3 };
+
+static __always_inline void emit_kernel_frames(void *ctx, struct weft_bpf_cpu *cpu,
+                                               const struct task_struct *task)
+{
+    const __u64 n_most = WEFT_BPF_KERNEL_FRAMES * sizeof(__u64);
+    struct weft_kernel_record *record = reserve(cpu, sizeof *record + n_most);
+
+    if (!record)
+        return;
+    fill(record, task->pid, WEFT_KERNEL_FRAMES, 0, 0);
+    const long n_bytes = bpf_get_stack(ctx, record + 1, n_most, 0);
+
+    record->payload_bytes = n_bytes > 0 ? n_bytes : 0;
+    submit(record);
+}
 
 SEC("perf_event")
 int on_sample(struct bpf_perf_event_data *ctx)
@@ -501,7 +526,13 @@ int on_sample(struct bpf_perf_event_data *ctx)
     struct weft_bpf_cpu *cpu = this_cpu();
 
     cpu->current |= WEFT_BPF_IS_TARGET; /* it may have become one since it was switched to */
-    emit_stack(ctx, cpu, task, WEFT_STACK_SAMPLE | (__u64)sample_ns << 32);
+    const bool is_user = (ctx->registers[CODE_SEGMENT] & SEGMENT_USER) == SEGMENT_USER;
+
+    if (!is_user)
+        emit_kernel_frames(ctx, cpu, task);
+    emit_stack(ctx, cpu, task,
+               WEFT_STACK_SAMPLE | (is_user ? WEFT_STACK_IN_USER : WEFT_STACK_IN_KERNEL) |
+                   (__u64)sample_ns << 32);
     return 0;
 }
 
