@@ -3,6 +3,7 @@
  * What each processor did in a window, from the states of all threads (docs/analyses/cpu.md).
  */
 #include "analysis/histories.h"
+#include "analysis/run_modes.h"
 #include "base/checked.h"
 #include "base/vec.h"
 #include "model/scan.h"
@@ -15,7 +16,8 @@ struct part {
     uint32_t host_id, thread_id;
     int32_t cpu;
     bool is_idle;
-    uint64_t user_ns, kernel_ns, interrupted_ns, count, migrations;
+    struct weft_run_modes modes;
+    uint64_t cpu_ns, interrupted_ns, count, migrations;
 };
 
 struct parts {
@@ -48,39 +50,40 @@ static struct part *part_get(struct parts *parts, int32_t cpu)
     return part;
 }
 
-static bool runs(const struct weft_state *state)
-{
-    return state->kind == WEFT_STATE_RUNNING_USER || state->kind == WEFT_STATE_RUNNING_KERNEL ||
-           state->kind == WEFT_STATE_INTERRUPTED;
-}
-
 /* Where a thread was before. */
 struct place {
     int32_t cpu; /* it ran on last; -1: none */
     bool is_on;  /* it ran until now */
 };
 
+/* `cpu_ns`: of the part of the state that counts. */
 static enum weft_code state_add(struct parts *parts, const struct weft_state *state,
-                                struct place *place, struct weft_err *err)
+                                uint64_t cpu_ns, struct place *place, struct weft_err *err)
 {
     const bool was_on = place->is_on && place->cpu == state->cpu;
-    place->is_on = runs(state);
+    place->is_on = weft_state_is_on_cpu(state->kind);
     if (!place->is_on || state->cpu < 0)
         return WEFT_OK;
     struct part *part = part_get(parts, state->cpu);
     if (!part)
         return no_memory(err);
     const uint64_t length_ns = state->end_ns - state->start_ns;
-    if (state->kind == WEFT_STATE_RUNNING_USER)
-        part->user_ns += length_ns;
-    else if (state->kind == WEFT_STATE_RUNNING_KERNEL)
-        part->kernel_ns += length_ns;
-    else
+    if (state->kind == WEFT_STATE_INTERRUPTED)
         part->interrupted_ns += length_ns;
+    weft_modes_add(&part->modes, state->kind, length_ns);
+    part->cpu_ns += cpu_ns;
     part->count += !was_on;
     part->migrations += !was_on && place->cpu >= 0 && place->cpu != state->cpu;
     place->cpu = state->cpu;
     return WEFT_OK;
+}
+
+static void see_sample(void *context, int32_t cpu, enum weft_sample_mode mode)
+{
+    struct parts *parts = context;
+    for (size_t i = 0; i < parts->n; i++)
+        if (parts->items[i].cpu == cpu)
+            weft_modes_count(&parts->items[i].modes, mode);
 }
 
 static enum weft_code run_item(void *context, size_t item, unsigned worker, struct weft_err *err)
@@ -104,9 +107,13 @@ static enum weft_code run_item(void *context, size_t item, unsigned worker, stru
         struct weft_state state = *whole;
         state.start_ns = weft_max_u64(state.start_ns, job->opts->from_ns);
         state.end_ns = weft_min_u64(state.end_ns, job->opts->to_ns);
-        code = state_add(parts, &state, &place, err);
+        code = state_add(parts, &state, weft_state_cpu_ns(whole, state.start_ns, state.end_ns),
+                         &place, err);
     }
     weft_states_close(states);
+    if (code == WEFT_OK)
+        code = weft_modes_sample(job->trace, thread_id, job->opts->from_ns, job->opts->to_ns,
+                                 see_sample, parts, err);
     const struct weft_thread_info *info = &weft_trace_thread(job->trace, thread_id)->info;
     for (size_t i = 0; i < parts->n; i++) {
         parts->items[i].thread_id = thread_id;
@@ -148,21 +155,21 @@ static bool row_make(struct weft_arena *arena, const struct part *parts, size_t 
         const struct part *part = &parts[i];
         row->interrupted_ns += part->interrupted_ns;
         if (part->is_idle) {
-            row->idle_ns += part->user_ns + part->kernel_ns;
+            row->idle_ns += weft_modes_ns(&part->modes);
             continue;
         }
-        row->user_ns += part->user_ns;
-        row->kernel_ns += part->kernel_ns;
+        weft_modes_join(&row->modes, &part->modes);
         row->count += part->count;
         row->migrations += part->migrations;
         row->threads[row->n_threads++] = (struct weft_cpu_share){
             .thread_id = part->thread_id,
-            .run_ns = part->user_ns + part->kernel_ns + part->interrupted_ns,
+            .run_ns = weft_modes_ns(&part->modes) + part->interrupted_ns,
+            .cpu_ns = part->cpu_ns,
             .count = part->count,
         };
     }
     qsort(row->threads, row->n_threads, sizeof *row->threads, compare_shares);
-    const uint64_t told_ns = row->user_ns + row->kernel_ns + row->interrupted_ns + row->idle_ns;
+    const uint64_t told_ns = weft_modes_ns(&row->modes) + row->interrupted_ns + row->idle_ns;
     row->unknown_ns = weft_sub_sat_u64(window_ns, told_ns);
     return true;
 }

@@ -184,9 +184,9 @@ static uint64_t end_of_samples(const struct weft_path_segments *segments, size_t
 static enum weft_code refine(struct job *job, size_t place, struct weft_err *err)
 {
     struct weft_path_segment *segment = &job->walked.segments.items[place];
-    const bool is_running = segment->state == WEFT_PATH_USER ||
-                            segment->state == WEFT_PATH_KERNEL ||
-                            segment->state == WEFT_PATH_INTERRUPTED;
+    const bool is_running =
+        segment->state == WEFT_PATH_RUNNING || segment->state == WEFT_PATH_USER ||
+        segment->state == WEFT_PATH_KERNEL || segment->state == WEFT_PATH_INTERRUPTED;
     struct weft_interval interval;
     enum weft_code code =
         name_function(job, segment->thread_id, segment->start_ns, segment->end_ns,

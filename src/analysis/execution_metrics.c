@@ -248,11 +248,26 @@ static enum weft_code read_locks(struct work *work)
 
 /* ---- states ---------------------------------------------------------------------------------- */
 
+/* By the thread's own clock, if the trace has that: what it is ahead of the state counts at its
+ * end, and what it is behind is left out there. */
+static enum weft_code run_on_cpu(struct work *work, const struct weft_state *state)
+{
+    const uint64_t length_ns = state->end_ns - state->start_ns;
+    const uint64_t cpu_ns = weft_state_cpu_ns(state, state->start_ns, state->end_ns);
+    const uint64_t end_ns = state->start_ns + weft_min_u64(cpu_ns, length_ns);
+    enum weft_code code = WEFT_OK;
+    if (end_ns > state->start_ns)
+        code = weft_execution_window_add_time(&work->window, CPU_TIME, state->start_ns, end_ns,
+                                              work->err);
+    return code == WEFT_OK && cpu_ns > length_ns
+               ? add(work, CPU_TIME, state->end_ns - 1, cpu_ns - length_ns)
+               : code;
+}
+
 static enum weft_code see_state(struct work *work, const struct weft_state *state)
 {
-    if (state->kind == WEFT_STATE_RUNNING_USER || state->kind == WEFT_STATE_RUNNING_KERNEL)
-        return weft_execution_window_add_time(&work->window, CPU_TIME, state->start_ns,
-                                              state->end_ns, work->err);
+    if (weft_state_is_on_cpu(state->kind))
+        return run_on_cpu(work, state);
     if (state->kind == WEFT_STATE_PREEMPTED && !(state->flags & WEFT_STATE_WOKEN))
         return add(work, PREEMPTIONS, state->start_ns, 1);
     if (state->kind == WEFT_STATE_BLOCKED && !work->job->has_locks &&

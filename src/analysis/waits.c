@@ -4,6 +4,7 @@
  * (docs/analyses/waits.md).
  */
 #include "analysis/histories.h"
+#include "analysis/run_modes.h"
 #include "base/checked.h"
 #include "base/map.h"
 #include "base/vec.h"
@@ -115,6 +116,7 @@ static enum weft_code state_add(struct worker *worker, struct weft_history *hist
     thread->kind_ns[state->kind] += length_ns;
     thread->kind_count[state->kind]++;
     thread->reason_ns[state->reason] += length_ns;
+    weft_modes_add(&thread->modes, state->kind, length_ns);
     if (state->kind == WEFT_STATE_PREEMPTED)
         return preempted_add(worker, history, host_id, thread->thread_id, *state, err);
     const bool is_blocked = state->kind == WEFT_STATE_BLOCKED;
@@ -154,6 +156,12 @@ static bool worker_begin(struct worker *worker)
     return true;
 }
 
+static void see_sample(void *context, int32_t cpu, enum weft_sample_mode mode)
+{
+    (void)cpu;
+    weft_modes_count(context, mode);
+}
+
 static enum weft_code thread_run(struct job *job, struct worker *worker,
                                  struct weft_history *history, struct weft_waits_thread *thread,
                                  struct weft_err *err)
@@ -170,10 +178,15 @@ static enum weft_code thread_run(struct job *job, struct worker *worker,
         struct weft_state state = *whole;
         state.start_ns = weft_max_u64(state.start_ns, job->opts->from_ns);
         state.end_ns = weft_min_u64(state.end_ns, job->opts->to_ns);
+        const uint64_t cpu_ns = weft_state_cpu_ns(whole, state.start_ns, state.end_ns);
+        thread->cpu_ns += cpu_ns;
+        thread->clocked_ns += state.flags & WEFT_STATE_CLOCKED ? cpu_ns : 0;
         code = state_add(worker, history, host_id, &state, thread, err);
     }
     weft_states_close(states);
-    return code;
+    return code == WEFT_OK ? weft_modes_sample(job->trace, thread->thread_id, job->opts->from_ns,
+                                               job->opts->to_ns, see_sample, &thread->modes, err)
+                           : code;
 }
 
 static enum weft_code run_item(void *context, size_t item, unsigned index, struct weft_err *err)

@@ -14,6 +14,7 @@
 #include "render/diagnose.h"
 #include "render/diagnose_causes.h"
 #include "render/diagnose_idle.h"
+#include "render/notes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,6 +54,7 @@ struct doctor {
     struct weft_str *wholes; /* functions that repeat */
     size_t n_wholes;
     uint64_t trace_ns;        /* that was recorded; of a database 0 */
+    double lost;              /* share of the trace's records that are lost; of a database 0 */
     struct weft_err left_out; /* why the last type that was left out is */
     bool is_proposed;         /* the type is a function that repeats, nobody asked for it */
     bool is_part;             /* and most of its calls are parts of others */
@@ -103,6 +105,23 @@ static enum weft_code check_groups(struct doctor *doctor, const struct looked *l
                      looked->diagnosis.type.bytes, table->n_a == 0 ? "A" : "B");
 }
 
+/* Of the records that the trace would have; a call has two. 0 without memory. */
+static double lost_share(const struct doctor *doctor)
+{
+    const struct weft_trace *trace = weft_session_trace(doctor->cli->session);
+    const struct weft_store_meta *meta = weft_trace_meta(trace);
+    const double kept = (double)meta->events + 2 * (double)meta->calls;
+    struct weft_note_sums sums;
+    struct weft_err err = { 0 };
+    double lost = 0;
+    if (weft_note_sums(trace, doctor->arena, &sums, &err) != WEFT_OK)
+        return 0;
+    for (size_t i = 0; i < sums.n_rows; i++)
+        if (sums.rows[i].kind == WEFT_NOTE_LOST_RECORDS)
+            lost += (double)sums.rows[i].count;
+    return lost > 0 ? lost / (lost + kept) : 0;
+}
+
 /* Does anything tell who had the processors? */
 static bool has_switches(const struct doctor *doctor, const struct weft_ecct_matrix *matrix)
 {
@@ -128,6 +147,7 @@ static enum weft_code look(struct doctor *doctor, struct weft_comparison *compar
                                           .is_after_sleep = doctor->is_after_sleep,
                                           .is_without_switches = !has_switches(doctor, matrix),
                                           .trace_ns = doctor->trace_ns,
+                                          .lost = doctor->lost,
                                           .crowd = doctor->crowd,
                                           .wholes = doctor->wholes,
                                           .n_wholes = doctor->n_wholes,
@@ -464,6 +484,7 @@ static enum weft_code look_at_trace(struct doctor *doctor)
     enum weft_code code = weft_cli_open_trace(cli, cli->inputs[0], &cli->session);
     if (code == WEFT_OK)
         doctor->trace_ns = weft_trace_meta(weft_session_trace(cli->session))->duration_ns;
+    doctor->lost = lost_share(doctor);
     if (code == WEFT_OK)
         code = weft_crowd_find(weft_session_trace(cli->session), weft_session_run(cli->session),
                                &doctor->crowd, &cli->err);

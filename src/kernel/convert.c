@@ -202,6 +202,7 @@ static enum weft_code convert_switch(struct kernel_convert *convert, struct kern
     struct weft_event event = kernel_event_of(now, WEFT_EVENT_SWITCH);
     event.next_thread_id = id_of(convert, next);
     event.prev_state = (uint32_t)now->numbers[2];
+    event.value = now->ran_ns;
     code = kernel_deliver(convert, prev, &event);
     struct kernel_thread *left = &convert->threads.items[prev];
     left->is_ended |= left->is_leaving && (now->numbers[2] & DEAD_STATES);

@@ -33,6 +33,7 @@ struct kernel_now {
     int32_t cpu;         /* -1 unknown */
     enum kernel_abi abi; /* of calls that are told by number */
     uint32_t thread;     /* in threads, after it was found */
+    uint64_t ran_ns;     /* of a switch: run time of the thread that leaves; 0: unknown */
     uint64_t
         numbers[KERNEL_FIELDS]; /* of known->fields; 0 of one that is no number, or not there */
     struct weft_str texts[KERNEL_FIELDS]; /* likewise, empty */

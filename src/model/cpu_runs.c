@@ -162,9 +162,7 @@ static enum weft_code seen_since(struct weft_cpu_runs *runs, uint32_t thread_id,
     *since_ns = until_ns;
     while (code == WEFT_OK && *since_ns > from_ns) {
         code = weft_history_before(runs->history, thread_id, *since_ns, &state, err);
-        if (code != WEFT_OK || state.cpu != runs->cpu ||
-            (state.kind != WEFT_STATE_RUNNING_USER && state.kind != WEFT_STATE_RUNNING_KERNEL &&
-             state.kind != WEFT_STATE_INTERRUPTED))
+        if (code != WEFT_OK || state.cpu != runs->cpu || !weft_state_is_on_cpu(state.kind))
             break;
         *since_ns = weft_max_u64(state.start_ns, from_ns);
     }

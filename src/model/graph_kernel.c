@@ -118,6 +118,7 @@ static enum weft_path_state state_of(enum weft_state_kind kind)
 {
     static const uint8_t states[WEFT_STATE_KINDS] = {
         [WEFT_STATE_UNKNOWN] = WEFT_PATH_UNKNOWN,
+        [WEFT_STATE_RUNNING] = WEFT_PATH_RUNNING,
         [WEFT_STATE_RUNNING_USER] = WEFT_PATH_USER,
         [WEFT_STATE_RUNNING_KERNEL] = WEFT_PATH_KERNEL,
         [WEFT_STATE_INTERRUPTED] = WEFT_PATH_INTERRUPTED,

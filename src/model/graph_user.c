@@ -505,7 +505,7 @@ static void tell_span(const struct weft_model_thread *thread, struct part *part,
     const struct span *span = &part->now.spans.items[place];
     state->start_ns = start_of(part, span);
     state->end_ns = end_of(part, place) < at_ns ? end_of(part, place) : at_ns;
-    state->state = span->is_wait ? WEFT_PATH_BLOCKED : WEFT_PATH_USER;
+    state->state = span->is_wait ? WEFT_PATH_BLOCKED : WEFT_PATH_RUNNING;
     if (span->is_wait)
         state->reason = WEFT_PATH_WAKER_UNKNOWN;
     if (!span->is_gap)

@@ -2,6 +2,7 @@
 #include "model/state_machine.h"
 
 #include "base/checked.h"
+#include "base/u128.h"
 #include "base/vec.h"
 
 #include <string.h>
@@ -62,9 +63,7 @@ enum weft_wait_reason weft_wait_reason_of(struct weft_str interrupt, uint64_t nu
 
 static bool is_running(const struct weft_machine *machine)
 {
-    return machine->now.kind == WEFT_STATE_RUNNING_USER ||
-           machine->now.kind == WEFT_STATE_RUNNING_KERNEL ||
-           machine->now.kind == WEFT_STATE_INTERRUPTED;
+    return weft_state_is_on_cpu(machine->now.kind);
 }
 
 /* Ends the state in work; one of no length leaves no trace. */
@@ -98,14 +97,45 @@ static void begin(struct weft_machine *machine, uint64_t start_ns, enum weft_sta
 /* On the processor: in an interrupt, in a system call, or in neither. */
 static void run(struct weft_machine *machine, uint64_t start_ns, int32_t cpu, uint8_t flags)
 {
-    const enum weft_state_kind kind =
-        machine->is_in_call ? WEFT_STATE_RUNNING_KERNEL : WEFT_STATE_RUNNING_USER;
+    const enum weft_state_kind kind = !machine->has_mode    ? WEFT_STATE_RUNNING
+                                      : machine->is_in_call ? WEFT_STATE_RUNNING_KERNEL
+                                                            : WEFT_STATE_RUNNING_USER;
     begin(machine, start_ns, machine->n_nested > 0 ? WEFT_STATE_INTERRUPTED : kind, cpu);
     if (machine->n_nested > 0) {
         machine->now.name = machine->nested[machine->n_nested - 1].name;
         machine->now.number = machine->nested[machine->n_nested - 1].number;
     }
     machine->now.flags = flags | (machine->is_idle ? WEFT_STATE_IDLE : 0);
+}
+
+/* The same, since it was seen to come to it. */
+static void come(struct weft_machine *machine, uint64_t time_ns, int32_t cpu, uint8_t flags)
+{
+    run(machine, time_ns, cpu, flags);
+    machine->has_come = true;
+    machine->came_ns = time_ns;
+    machine->came_at = machine->states.n;
+}
+
+/* It leaves its processor. Its run time since it came is divided among the states since then, in
+ * proportion to their lengths. The clock of a thread may start with its wakeup, so that it is ahead
+ * of them; a clock that is far ahead is none. */
+static void divide_run_time(struct weft_machine *machine, uint64_t ran_ns, uint64_t end_ns)
+{
+    enum { MOST_AHEAD_NS = 1000000000 };
+    const uint64_t stay_ns = weft_sub_sat_u64(end_ns, machine->came_ns);
+    if (!machine->has_come || ran_ns == 0 || ran_ns - weft_min_u64(ran_ns, stay_ns) > MOST_AHEAD_NS)
+        return;
+    uint64_t before_ns = 0;
+    for (size_t i = machine->came_at; i < machine->states.n; i++) {
+        struct weft_state *state = &machine->states.items[i];
+        const uint64_t until_ns =
+            (uint64_t)((weft_u128)ran_ns * weft_sub_sat_u64(state->end_ns, machine->came_ns) /
+                       stay_ns);
+        state->ran_ns = until_ns - before_ns;
+        state->flags |= WEFT_STATE_CLOCKED;
+        before_ns = until_ns;
+    }
 }
 
 /* It runs, though the last that was seen of it says something else. */
@@ -115,6 +145,7 @@ static void come_unseen(struct weft_machine *machine, uint64_t time_ns, int32_t 
         machine->now.reason = WEFT_WAIT_UNKNOWN;
     machine->n_nested = 0;
     machine->n_beyond = 0;
+    machine->has_come = false;
     run(machine, time_ns, cpu, WEFT_STATE_INFERRED);
 }
 
@@ -201,14 +232,17 @@ void weft_machine_own(struct weft_machine *machine, uint32_t thread_id,
     const bool has_moved =
         event->cpu >= 0 && machine->now.cpu >= 0 && event->cpu != machine->now.cpu;
     if (comes && !is_running(machine))
-        run(machine, time_ns, event->cpu, 0);
+        come(machine, time_ns, event->cpu, 0);
     else if (!is_running(machine) || has_moved)
         come_unseen(machine, time_ns, event->cpu);
     machine->evidence_ns = time_ns;
     switch (event->kind) {
     case WEFT_EVENT_SWITCH:
-        if (!comes)
-            leave(machine, event);
+        if (comes)
+            break;
+        leave(machine, event);
+        divide_run_time(machine, event->value, time_ns);
+        machine->has_come = false;
         break;
     case WEFT_EVENT_IRQ_ENTER:
         interrupt_enter(machine, event);
@@ -219,6 +253,7 @@ void weft_machine_own(struct weft_machine *machine, uint32_t thread_id,
     case WEFT_EVENT_SYSCALL_ENTER:
     case WEFT_EVENT_SYSCALL_EXIT:
         machine->is_in_call = event->kind == WEFT_EVENT_SYSCALL_ENTER;
+        machine->has_mode = machine->has_calls;
         machine->call = event->name;
         run(machine, time_ns, machine->now.cpu, 0);
         break;
@@ -241,7 +276,7 @@ static void arrive_on(struct weft_machine *machine, const struct weft_arrival *a
         flags = WEFT_STATE_INFERRED;
     machine->n_nested = 0;
     machine->n_beyond = 0;
-    run(machine, arrival->time_ns, arrival->cpu, flags);
+    come(machine, arrival->time_ns, arrival->cpu, flags);
     machine->evidence_ns = arrival->time_ns;
 }
 

@@ -39,9 +39,14 @@ struct weft_machine {
     bool is_born, is_dead, is_exiting;
     bool is_in_call; /* a system call, whose name is `call` */
     bool is_idle;    /* the thread is a processor's idle task */
+    bool has_calls;  /* the trace has the thread's system calls, entries and exits */
+    bool has_mode;   /* one of them was seen, or the thread is known to be in one */
     bool has_failed; /* no memory */
     struct weft_str call;
     uint64_t evidence_ns; /* of running: when it was seen last */
+    bool has_come;        /* it was seen to come to its processor: */
+    uint64_t came_ns;     /* then, */
+    size_t came_at;       /* and this is its first state since */
     size_t n_nested;      /* interrupts */
     uint64_t n_beyond;    /* deeper than the stack */
     struct {

@@ -118,6 +118,7 @@ static enum weft_code facts_make(struct weft_history *history, uint32_t thread_i
         const struct weft_event_block_info *info = info_of(history, thread_id, i);
         if (!(info->kinds & WEFT_MACHINE_KINDS))
             continue;
+        facts->has_calls |= info->kinds >> WEFT_EVENT_SYSCALL_ENTER & 1;
         if (facts->first_exit_block == UINT64_MAX && info->kinds >> WEFT_EVENT_EXIT & 1)
             facts->first_exit_block = facts->n_blocks;
         facts->blocks[facts->n_blocks++] = (struct weft_state_block){ i, info->first_ns };
@@ -275,6 +276,7 @@ static enum weft_code call_find(struct weft_history *history, const struct weft_
                 continue;
             machine->is_in_call = events[n].kind == WEFT_EVENT_SYSCALL_ENTER;
             machine->call = events[n].name;
+            machine->has_mode = machine->has_calls;
             return name_keep(history, &machine->call, err);
         }
     }
@@ -383,6 +385,7 @@ static enum weft_code window_begin(struct weft_history *history,
 {
     const bool is_idle = weft_trace_thread(history->trace, window->thread_id)->info.tid == 0;
     weft_machine_reset(&history->machine, is_idle);
+    history->machine.has_calls = facts->has_calls;
     if (window->start.index == NONE)
         return WEFT_OK;
     enum weft_code code = call_find(history, facts, window, err);

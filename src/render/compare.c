@@ -2,6 +2,7 @@
 #include "render/compare.h"
 
 #include "render/compare_words.h"
+#include "render/confidence.h"
 #include "render/gate.h"
 #include "schema/event.h"
 
@@ -484,6 +485,8 @@ static void print_json(struct page *page)
     weft_json_begin_object(json, NULL);
     weft_json_str(json, "verdict", weft_output_held(page->scratch));
     weft_output_clear(page->scratch);
+    const struct weft_confidence_basis basis = weft_comparison_confidence(page->opts);
+    weft_confidence_json(json, &basis, page->scratch);
     weft_json_text(json, "filter_a", page->opts->a);
     weft_json_text(json, "filter_b", page->opts->b);
     weft_json_u64(json, "n_a", table->n_a);

@@ -31,6 +31,10 @@ void weft_render_comparison(const struct weft_view *view,
 
 /* "B is 3.10 ms slower than A ...": without the point at its end. What was counted, and how far to
  * trust that, are sentences behind the first. */
+/* How far the verdict can be trusted. */
+struct weft_confidence_basis
+weft_comparison_confidence(const struct weft_comparison_view *comparison);
+
 void weft_render_verdict(struct weft_output *out, const struct weft_comparison_view *comparison);
 
 /* Does B differ from A in one context for sure, whatever there is of the whole duration? One in

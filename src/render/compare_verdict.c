@@ -5,6 +5,7 @@
 #include "analysis/compare_names.h"
 #include "render/compare.h"
 #include "render/compare_words.h"
+#include "render/confidence.h"
 #include "schema/event.h"
 
 #include <math.h>
@@ -262,7 +263,7 @@ static void put_no_evidence(struct weft_output *out, const struct weft_compariso
     put_small(out, table);
 }
 
-void weft_render_verdict(struct weft_output *out, const struct weft_comparison_view *comparison)
+static void put_verdict(struct weft_output *out, const struct weft_comparison_view *comparison)
 {
     const struct weft_compare_table *table = comparison->table;
     const struct weft_compare_metric *duration = duration_of(table);
@@ -300,4 +301,34 @@ void weft_render_verdict(struct weft_output *out, const struct weft_comparison_v
     put_where(out, comparison, duration->difference);
     put_runs(out, table);
     put_small(out, table);
+}
+
+/* Of both groups: what is lost or inferred in either may be what they seem to differ by. */
+struct weft_confidence_basis
+weft_comparison_confidence(const struct weft_comparison_view *comparison)
+{
+    const struct weft_compare_table *table = comparison->table;
+    const struct weft_compare_metric *duration = duration_of(table);
+    const struct weft_confidence_basis a =
+        weft_confidence_basis_of(comparison->matrix, table->items_a, table->n_a);
+    struct weft_confidence_basis basis =
+        weft_confidence_basis_of(comparison->matrix, table->items_b, table->n_b);
+    basis.n += a.n;
+    basis.n_lossy += a.n_lossy;
+    basis.inferred = fmax(a.inferred, basis.inferred);
+    basis.unexplained = fmax(a.unexplained, basis.unexplained);
+    if (duration && duration->p < EVIDENCE_P)
+        basis.p = duration->p;
+    return basis;
+}
+
+void weft_render_verdict(struct weft_output *out, const struct weft_comparison_view *comparison)
+{
+    const struct weft_confidence_basis basis = weft_comparison_confidence(comparison);
+    put_verdict(out, comparison);
+    if (comparison->table->n_a == 0 || comparison->table->n_b == 0 ||
+        strcmp(weft_confidence_level(weft_confidence_value(&basis)), "high") == 0)
+        return;
+    weft_output_text(out, ". Confidence: ");
+    weft_confidence_put(out, &basis);
 }

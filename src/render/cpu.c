@@ -3,6 +3,7 @@
  * Processors: one row each, and the threads that ran on them.
  */
 #include "render/human.h"
+#include "render/modes.h"
 #include "render/render.h"
 
 #include <inttypes.h>
@@ -12,14 +13,15 @@ struct cpus {
     const struct weft_cpu_table *table;
     const struct weft_cpu_view *opts;
     size_t row; /* whose threads are shown */
+    bool has_interrupts;
 };
 
 static const struct weft_column cpu_columns[] = {
     { "host", NULL, WEFT_CELL_ID },
     { "cpu", "cpu", WEFT_CELL_ID },
     { "busy_share", "busy", WEFT_CELL_SHARE },
-    { "user_ns", "user", WEFT_CELL_NS },
-    { "kernel_ns", "kernel", WEFT_CELL_NS },
+    { "running_ns", "running", WEFT_CELL_NS },
+    WEFT_MODE_COLUMNS("user_ns", "kernel_ns"),
     { "interrupted_ns", "irq", WEFT_CELL_NS },
     { "idle_ns", "idle", WEFT_CELL_NS },
     { "unknown_ns", "unknown", WEFT_CELL_NS },
@@ -28,9 +30,14 @@ static const struct weft_column cpu_columns[] = {
     { "threads_run", "threads", WEFT_CELL_COUNT },
 };
 
+static uint64_t running_ns(const struct weft_cpu_row *row)
+{
+    return row->modes.user_ns + row->modes.kernel_ns + row->modes.unknown_ns;
+}
+
 static uint64_t busy_ns(const struct weft_cpu_row *row)
 {
-    return row->user_ns + row->kernel_ns + row->interrupted_ns;
+    return running_ns(row) + row->interrupted_ns;
 }
 
 static void cpu_row(const void *context, size_t index, struct weft_cell *cells)
@@ -42,20 +49,21 @@ static void cpu_row(const void *context, size_t index, struct weft_cell *cells)
     cells[1].number = (uint64_t)row->cpu;
     cells[2] = (struct weft_cell){ .real = (double)busy_ns(row) / (double)window_ns,
                                    .is_null = window_ns == 0 };
-    cells[3].number = row->user_ns;
-    cells[4].number = row->kernel_ns;
-    cells[5].number = row->interrupted_ns;
-    cells[6].number = row->idle_ns;
-    cells[7].number = row->unknown_ns;
-    cells[8].number = row->count;
-    cells[9].number = row->migrations;
-    cells[10].number = row->n_threads;
+    cells[3].number = running_ns(row);
+    weft_mode_cells(&row->modes, &cells[4]);
+    struct weft_cell *const rest = &cells[4 + WEFT_MODE_CELLS];
+    rest[0] = (struct weft_cell){ .number = row->interrupted_ns, .is_null = !cpus->has_interrupts };
+    rest[1].number = row->idle_ns;
+    rest[2].number = row->unknown_ns;
+    rest[3].number = row->count;
+    rest[4].number = row->migrations;
+    rest[5].number = row->n_threads;
 }
 
 static const struct weft_column thread_columns[] = {
-    { "tid", "tid", WEFT_CELL_ID },      { "thread", "thread", WEFT_CELL_TEXT },
-    { "run_ns", "time", WEFT_CELL_NS },  { "share", "of window", WEFT_CELL_SHARE },
-    { "runs", "runs", WEFT_CELL_COUNT },
+    { "tid", "tid", WEFT_CELL_ID },         { "thread", "thread", WEFT_CELL_TEXT },
+    { "run_ns", "time", WEFT_CELL_NS },     { "share", "of window", WEFT_CELL_SHARE },
+    { "cpu_ns", "CPU time", WEFT_CELL_NS }, { "runs", "runs", WEFT_CELL_COUNT },
 };
 
 static void thread_row(const void *context, size_t index, struct weft_cell *cells)
@@ -70,7 +78,8 @@ static void thread_row(const void *context, size_t index, struct weft_cell *cell
     cells[2].number = share->run_ns;
     cells[3] = (struct weft_cell){ .real = (double)share->run_ns / (double)window_ns,
                                    .is_null = window_ns == 0 };
-    cells[4].number = share->count;
+    cells[4].number = share->cpu_ns;
+    cells[5].number = share->count;
 }
 
 static struct weft_table thread_table(const struct cpus *cpus)
@@ -134,6 +143,8 @@ void weft_render_cpu(const struct weft_view *view, const struct weft_cpu_table *
                      const struct weft_cpu_view *opts)
 {
     struct cpus cpus = { .view = view, .table = table, .opts = opts };
+    for (size_t i = 0; i < table->n_rows; i++) /* contexts of wakeups alone last no time */
+        cpus.has_interrupts |= table->rows[i].interrupted_ns > 0;
     struct weft_table rows = { .columns = cpu_columns,
                                .n_columns = sizeof cpu_columns / sizeof *cpu_columns,
                                .n_rows = table->n_rows,

@@ -4,8 +4,10 @@
 #include "analysis/compare_causes_tree.h"
 #include "model/graph_trace.h"
 #include "render/compare_words.h"
+#include "render/confidence.h"
 #include "render/diagnose_alone.h"
 #include "render/diagnose_causes.h"
+#include "render/notes.h"
 #include "schema/event.h"
 
 #include <math.h>
@@ -470,8 +472,48 @@ static void put_versus(struct weft_output *out, const struct weft_diagnosis *dia
     weft_output_text(out, ".");
 }
 
+/* ---- confidence ------------------------------------------------------------------------------ */
+
+/* Of the executions of a cause, and of what they have more of. */
+static struct weft_confidence_basis basis_of_cause(const struct weft_diagnosis *diagnosis,
+                                                   const struct weft_compare_cause *cause)
+{
+    const struct weft_compare_table *table = diagnosis->table;
+    const struct weft_compare_node *row = weft_compare_row_of(table, cause->node);
+    const uint32_t place = (uint32_t)(cause - table->causes);
+    uint32_t *items = calloc(table->n_b + 1, sizeof *items);
+    size_t n = 0;
+    for (size_t i = 0; items && i < table->n_b; i++)
+        if (table->cause_of[i] == place)
+            items[n++] = table->items_b[i];
+    struct weft_confidence_basis basis = /* without memory that of all slow ones */
+        weft_confidence_basis_of(diagnosis->matrix, items ? items : table->items_b,
+                                 items ? n : table->n_b);
+    free(items);
+    basis.p = row && row->node != 0 ? row->p_adjusted : cause->p;
+    basis.lost = diagnosis->lost;
+    return basis;
+}
+
+/* Of the sentences: that of the first cause, or of all executions if none is told. */
+static struct weft_confidence_basis basis_of(const struct weft_diagnosis *diagnosis)
+{
+    const struct weft_compare_cause *first;
+    struct weft_confidence_basis basis;
+    if (diagnosis->table && diagnosis->is_versus) {
+        const struct weft_comparison_view comparison = comparison_of(diagnosis);
+        basis = weft_comparison_confidence(&comparison);
+    } else if (diagnosis->table && weft_causes_list(diagnosis, WEFT_CAUSE_INSIDE, &first, 1) > 0) {
+        basis = basis_of_cause(diagnosis, first);
+    } else {
+        basis = weft_confidence_basis_of(diagnosis->matrix, NULL, 0);
+    }
+    basis.lost = diagnosis->lost;
+    return basis;
+}
+
 /* The first sentences: what is slow, how much, and why. */
-static void put_sentences(struct weft_output *out, const struct weft_diagnosis *diagnosis)
+static void put_what_and_why(struct weft_output *out, const struct weft_diagnosis *diagnosis)
 {
     if (diagnosis->is_versus)
         put_versus(out, diagnosis);
@@ -479,6 +521,15 @@ static void put_sentences(struct weft_output *out, const struct weft_diagnosis *
         put_healthy(out, diagnosis);
     else
         put_slow(out, diagnosis);
+}
+
+/* And how far they can be trusted; the verdict on two groups says so itself. */
+static void put_sentences(struct weft_output *out, const struct weft_diagnosis *diagnosis)
+{
+    const struct weft_confidence_basis basis = basis_of(diagnosis);
+    put_what_and_why(out, diagnosis);
+    if (!diagnosis->is_versus)
+        weft_confidence_put_remark(out, &basis);
 }
 
 /* ---- evidence -------------------------------------------------------------------------------- */
@@ -503,6 +554,9 @@ static void put_cause(struct weft_output *out, const struct weft_diagnosis *diag
                            weft_human_p(row->p_adjusted).text,
                            weft_human_count(diagnosis->table->n_a).text,
                            weft_human_count(diagnosis->table->n_b).text);
+    const struct weft_confidence_basis basis = basis_of_cause(diagnosis, cause);
+    weft_output_text(out, "\n    confidence ");
+    weft_confidence_put(out, &basis);
     weft_output_text(out, "\n    example   ");
     weft_render_open_command(out, diagnosis->matrix, cause->example);
     weft_output_text(out, "\n");
@@ -583,6 +637,8 @@ static void json_cause(struct weft_json *json, const struct weft_diagnosis *diag
     weft_json_text(json, "place", places[weft_cause_place_of(diagnosis, cause)]);
     weft_json_real(json, "cost_share", weft_cause_share(diagnosis, cause));
     weft_json_bool(json, "small", weft_cause_is_small(diagnosis, cause));
+    const struct weft_confidence_basis basis = basis_of_cause(diagnosis, cause);
+    weft_confidence_json(json, &basis, scratch);
     weft_words_cause(scratch, diagnosis->matrix, cause->node);
     weft_json_str(json, "cause", weft_output_held(scratch));
     weft_output_clear(scratch);
@@ -623,6 +679,8 @@ static void json_diagnosis(struct weft_json *json, const struct weft_diagnosis *
     put_sentences(scratch, diagnosis);
     weft_json_str(json, "explanation", weft_output_held(scratch));
     weft_output_clear(scratch);
+    const struct weft_confidence_basis basis = basis_of(diagnosis);
+    weft_confidence_json(json, &basis, scratch);
     if (!diagnosis->is_versus)
         json_tail(json, &diagnosis->tail);
     weft_json_u64(json, "executions", diagnosis->matrix->n_items);
@@ -658,6 +716,8 @@ static const struct weft_column columns[] = {
     { "type", "type", WEFT_CELL_TEXT },
     { "significant", "significant", WEFT_CELL_BOOL },
     { "explanation", "explanation", WEFT_CELL_TEXT },
+    { "confidence", "confidence", WEFT_CELL_RATIO },
+    { "confidence_level", "level", WEFT_CELL_TEXT },
 };
 
 struct rows {
@@ -673,6 +733,9 @@ static void diagnosis_row(const void *context, size_t row, struct weft_cell *cel
     weft_output_clear(rows->scratch);
     put_sentences(rows->scratch, &rows->diagnoses[row]);
     cells[2].text = weft_output_held(rows->scratch); /* valid until the next row is asked for */
+    const struct weft_confidence_basis basis = basis_of(&rows->diagnoses[row]);
+    cells[3].real = weft_confidence_value(&basis);
+    cells[4].text = weft_str_of(weft_confidence_level(cells[3].real));
 }
 
 void weft_render_diagnoses(const struct weft_view *view, const struct weft_diagnosis *diagnoses,

@@ -43,6 +43,7 @@ struct weft_diagnosis {
     size_t n_wholes;               /* 0: nothing is known of them */
     const struct weft_diagnosis *unfelt_by; /* who waits for its thread, and is not slow for it; or
                                              * NULL */
+    double lost;                            /* share of the trace's records that are lost */
     struct weft_work work;                  /* what the first cause's function is called for */
     const char *a, *b;                      /* filters of the groups */
     const char *command; /* how the user names these executions: "weft compare run.db --type x" */

@@ -250,7 +250,8 @@ static const struct weft_column thread_columns[] = {
     { "name", "thread", WEFT_CELL_TEXT },
     { "sum_ns", "time", WEFT_CELL_NS },
     { NULL, "share", WEFT_CELL_SHARE },
-    { "user_ns", "running", WEFT_CELL_NS },
+    { "running_ns", "running", WEFT_CELL_NS },
+    { "user_ns", "user", WEFT_CELL_NS },
     { "kernel_ns", "in kernel", WEFT_CELL_NS },
     { "interrupted_ns", "interrupted", WEFT_CELL_NS },
     { "preempted_ns", "preempted", WEFT_CELL_NS },
@@ -270,8 +271,11 @@ static void thread_row(const void *context, size_t row, struct weft_cell *cells)
     cells[3].number = thread->sum_ns;
     cells[4].real = share_of(path, thread->sum_ns);
     for (size_t k = 0; k < sizeof order; k++)
-        cells[5 + k].number = thread->by_state_ns[order[k]];
-    cells[11].number = thread->segments;
+        cells[6 + k].number = thread->by_state_ns[order[k]];
+    const uint64_t moded_ns = cells[6].number + cells[7].number;
+    cells[5].number = moded_ns + thread->by_state_ns[WEFT_PATH_RUNNING];
+    cells[6].is_null = cells[7].is_null = moded_ns < thread->by_state_ns[WEFT_PATH_RUNNING];
+    cells[12].number = thread->segments;
 }
 
 static void thread_ids(const void *context, size_t row, struct weft_json *json)

@@ -14,19 +14,30 @@ struct listing {
 };
 
 static const struct weft_column columns[] = {
-    { "tid", "tid", WEFT_CELL_ID },          { "thread", "thread", WEFT_CELL_TEXT },
-    { "start_ns", "start", WEFT_CELL_AT },   { "end_ns", NULL, WEFT_CELL_AT },
-    { "duration_ns", "time", WEFT_CELL_NS }, { "state", "state", WEFT_CELL_TEXT },
-    { "reason", "reason", WEFT_CELL_TEXT },  { "name", "in", WEFT_CELL_TEXT },
-    { "number", NULL, WEFT_CELL_ID },        { "cpu", "cpu", WEFT_CELL_ID },
-    { "other_tid", "other", WEFT_CELL_ID },  { "other", "thread", WEFT_CELL_TEXT },
-    { "wake_ns", NULL, WEFT_CELL_AT },       { "uninterruptible", NULL, WEFT_CELL_BOOL },
-    { "stopped", NULL, WEFT_CELL_BOOL },     { "idle", NULL, WEFT_CELL_BOOL },
-    { "forked", NULL, WEFT_CELL_BOOL },      { "woken", NULL, WEFT_CELL_BOOL },
-    { "inferred", NULL, WEFT_CELL_BOOL },    { "open", NULL, WEFT_CELL_BOOL },
+    { "tid", "tid", WEFT_CELL_ID },
+    { "thread", "thread", WEFT_CELL_TEXT },
+    { "start_ns", "start", WEFT_CELL_AT },
+    { "end_ns", NULL, WEFT_CELL_AT },
+    { "duration_ns", "time", WEFT_CELL_NS },
+    { "cpu_ns", NULL, WEFT_CELL_NS },
+    { "state", "state", WEFT_CELL_TEXT },
+    { "reason", "reason", WEFT_CELL_TEXT },
+    { "name", "in", WEFT_CELL_TEXT },
+    { "number", NULL, WEFT_CELL_ID },
+    { "cpu", "cpu", WEFT_CELL_ID },
+    { "other_tid", "other", WEFT_CELL_ID },
+    { "other", "thread", WEFT_CELL_TEXT },
+    { "wake_ns", NULL, WEFT_CELL_AT },
+    { "uninterruptible", NULL, WEFT_CELL_BOOL },
+    { "stopped", NULL, WEFT_CELL_BOOL },
+    { "idle", NULL, WEFT_CELL_BOOL },
+    { "forked", NULL, WEFT_CELL_BOOL },
+    { "woken", NULL, WEFT_CELL_BOOL },
+    { "inferred", NULL, WEFT_CELL_BOOL },
+    { "open", NULL, WEFT_CELL_BOOL },
 };
 
-enum { FIRST_FLAG = 13, N_FLAGS = 7 };
+enum { FIRST_FLAG = 14, N_FLAGS = 7 };
 
 static void fill_row(const void *context, size_t index, struct weft_cell *cells)
 {
@@ -44,18 +55,20 @@ static void fill_row(const void *context, size_t index, struct weft_cell *cells)
     cells[2].number = state->start_ns;
     cells[3].number = state->end_ns;
     cells[4].number = state->end_ns - state->start_ns;
-    cells[5].text = weft_str_of(weft_state_kind_name(state->kind));
-    cells[6] = (struct weft_cell){ .text = weft_str_of(weft_wait_reason_name(state->reason)),
+    cells[5] = (struct weft_cell){ .number = state->ran_ns,
+                                   .is_null = !(state->flags & WEFT_STATE_CLOCKED) };
+    cells[6].text = weft_str_of(weft_state_kind_name(state->kind));
+    cells[7] = (struct weft_cell){ .text = weft_str_of(weft_wait_reason_name(state->reason)),
                                    .is_null = !is_blocked };
-    cells[7] = (struct weft_cell){ .text = state->name, .is_null = state->name.n_bytes == 0 };
-    cells[8] = (struct weft_cell){ .number = state->number, .is_null = !has_number };
-    cells[9] = (struct weft_cell){ .number = (uint64_t)state->cpu, .is_null = state->cpu < 0 };
-    cells[10].is_null = cells[11].is_null = !has_other;
+    cells[8] = (struct weft_cell){ .text = state->name, .is_null = state->name.n_bytes == 0 };
+    cells[9] = (struct weft_cell){ .number = state->number, .is_null = !has_number };
+    cells[10] = (struct weft_cell){ .number = (uint64_t)state->cpu, .is_null = state->cpu < 0 };
+    cells[11].is_null = cells[12].is_null = !has_other;
     if (has_other) {
-        cells[10].number = weft_trace_thread(trace, state->waker_thread_id)->info.tid;
-        cells[11].text = weft_trace_thread(trace, state->waker_thread_id)->info.name;
+        cells[11].number = weft_trace_thread(trace, state->waker_thread_id)->info.tid;
+        cells[12].text = weft_trace_thread(trace, state->waker_thread_id)->info.name;
     }
-    cells[12] = (struct weft_cell){ .number = state->wake_ns, .is_null = state->wake_ns == 0 };
+    cells[13] = (struct weft_cell){ .number = state->wake_ns, .is_null = state->wake_ns == 0 };
     for (size_t i = 0; i < N_FLAGS; i++)
         cells[FIRST_FLAG + i].number = state->flags >> i & 1;
 }

@@ -3,6 +3,7 @@
  * Waits: one row a thread, and what each thread's time went to.
  */
 #include "render/human.h"
+#include "render/modes.h"
 #include "render/render.h"
 
 #include <inttypes.h>
@@ -12,6 +13,8 @@ struct waits {
     const struct weft_waits_table *table;
     const struct weft_waits_view *opts;
     size_t thread; /* whose causes are shown */
+    /* What the trace can tell; of what it cannot, cells are null. */
+    bool has_wakeups, has_interrupts, has_calls;
 };
 
 static const struct weft_column thread_columns[] = {
@@ -20,8 +23,10 @@ static const struct weft_column thread_columns[] = {
     { "first_ns", NULL, WEFT_CELL_AT },
     { "last_ns", NULL, WEFT_CELL_AT },
     { "life_ns", "life", WEFT_CELL_NS },
-    { "running_user_ns", "user", WEFT_CELL_NS },
-    { "running_kernel_ns", "kernel", WEFT_CELL_NS },
+    { "cpu_ns", "CPU time", WEFT_CELL_NS },
+    { "cpu_clocked_ns", NULL, WEFT_CELL_NS },
+    { "running_ns", NULL, WEFT_CELL_NS },
+    WEFT_MODE_COLUMNS("running_user_ns", "running_kernel_ns"),
     { "interrupted_ns", "irq", WEFT_CELL_NS },
     { "preempted_ns", "preempted", WEFT_CELL_NS },
     { "blocked_ns", "blocked", WEFT_CELL_NS },
@@ -39,6 +44,27 @@ static const struct weft_column thread_columns[] = {
     { "unexplained_share", NULL, WEFT_CELL_SHARE },
 };
 
+enum { N_COLUMNS = sizeof thread_columns / sizeof *thread_columns };
+
+/* From "interrupted_ns" on. Reasons are known by wakeups, and those of interrupts by these. */
+static void state_cells(const struct waits *waits, const struct weft_waits_thread *thread,
+                        struct weft_cell *cells)
+{
+    cells[0] = (struct weft_cell){ .number = thread->kind_ns[WEFT_STATE_INTERRUPTED],
+                                   .is_null = !waits->has_interrupts };
+    cells[1].number = thread->kind_ns[WEFT_STATE_PREEMPTED];
+    cells[2].number = thread->kind_ns[WEFT_STATE_BLOCKED];
+    cells[3].number = thread->kind_ns[WEFT_STATE_UNKNOWN];
+    for (size_t reason = WEFT_WAIT_TIMER; reason < WEFT_WAIT_REASONS; reason++) {
+        struct weft_cell *cell = &cells[4 + reason - WEFT_WAIT_TIMER];
+        cell->number = thread->reason_ns[reason];
+        cell->is_null = !waits->has_wakeups && reason != WEFT_WAIT_UNKNOWN;
+    }
+    cells[11] = (struct weft_cell){ .number = thread->futex_ns, .is_null = !waits->has_calls };
+    cells[12].number = thread->kind_count[WEFT_STATE_PREEMPTED];
+    cells[13].number = thread->kind_count[WEFT_STATE_BLOCKED];
+}
+
 static void thread_row(const void *context, size_t index, struct weft_cell *cells)
 {
     const struct waits *waits = context;
@@ -53,19 +79,17 @@ static void thread_row(const void *context, size_t index, struct weft_cell *cell
     cells[2].number = thread->first_ns;
     cells[3].number = thread->last_ns;
     cells[4].number = life_ns;
-    cells[5].number = thread->kind_ns[WEFT_STATE_RUNNING_USER];
-    cells[6].number = thread->kind_ns[WEFT_STATE_RUNNING_KERNEL];
-    cells[7].number = thread->kind_ns[WEFT_STATE_INTERRUPTED];
-    cells[8].number = thread->kind_ns[WEFT_STATE_PREEMPTED];
-    cells[9].number = thread->kind_ns[WEFT_STATE_BLOCKED];
-    cells[10].number = thread->kind_ns[WEFT_STATE_UNKNOWN];
-    for (size_t reason = WEFT_WAIT_TIMER; reason < WEFT_WAIT_REASONS; reason++)
-        cells[10 + reason].number = thread->reason_ns[reason];
-    cells[18].number = thread->futex_ns;
-    cells[19].number = thread->kind_count[WEFT_STATE_PREEMPTED];
-    cells[20].number = thread->kind_count[WEFT_STATE_BLOCKED];
-    cells[21] = (struct weft_cell){ .real = life_ns ? (double)unexplained_ns / (double)life_ns : 0,
-                                    .is_null = life_ns == 0 };
+    cells[5].number = thread->cpu_ns;
+    cells[6] =
+        (struct weft_cell){ .number = thread->clocked_ns, .is_null = thread->clocked_ns == 0 };
+    cells[7].number = thread->modes.user_ns + thread->modes.kernel_ns + thread->modes.unknown_ns;
+    weft_mode_cells(&thread->modes, &cells[8]);
+    state_cells(waits, thread, &cells[8 + WEFT_MODE_CELLS]);
+    cells[N_COLUMNS - 1] =
+        (struct weft_cell){ .real = life_ns ? (double)unexplained_ns / (double)life_ns : 0,
+                            .is_null = life_ns == 0 };
+    for (size_t k = 5; !waits->table->is_known && k < N_COLUMNS; k++)
+        cells[k].is_null = true;
 }
 
 static const struct weft_column cause_columns[] = {
@@ -186,9 +210,15 @@ static void print_json(const struct waits *waits, struct weft_table *threads)
 void weft_render_waits(const struct weft_view *view, const struct weft_waits_table *table,
                        const struct weft_waits_view *opts)
 {
+    const uint64_t *of_kind = weft_trace_meta(view->trace)->events_of_kind;
     struct waits waits = { .view = view, .table = table, .opts = opts };
+    waits.has_wakeups = of_kind[WEFT_EVENT_WAKING] + of_kind[WEFT_EVENT_WOKEN] > 0;
+    waits.has_calls = of_kind[WEFT_EVENT_SYSCALL_ENTER] > 0;
+    /* Contexts of wakeups alone last no time. */
+    for (size_t i = 0; i < table->n_threads; i++)
+        waits.has_interrupts |= table->threads[i].kind_ns[WEFT_STATE_INTERRUPTED] > 0;
     struct weft_table threads = { .columns = thread_columns,
-                                  .n_columns = sizeof thread_columns / sizeof *thread_columns,
+                                  .n_columns = N_COLUMNS,
                                   .n_rows = table->n_threads,
                                   .row = thread_row,
                                   .context = &waits };

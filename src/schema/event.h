@@ -59,8 +59,10 @@ enum weft_event_kind {
     WEFT_EVENT_INSTANT,   /* named point: name, category, value = the source's id, payload */
     WEFT_EVENT_COUNTER,   /* name, value = bits of an IEEE 754 double (weft_counter_value) */
     WEFT_EVENT_SAMPLE,    /* stack sample: weight in value; stack_id, or without one the name is
-                             the folded stack ("main;run;step", outermost first) */
-    WEFT_EVENT_SWITCH,    /* scheduling: cpu, thread_id -> next_thread_id, prev_state */
+                             the folded stack ("main;run;step", outermost first); category = the
+                             event that was sampled; prev_state = enum weft_sample_mode */
+    WEFT_EVENT_SWITCH,    /* scheduling: cpu, thread_id -> next_thread_id, prev_state; value = run
+                             time of thread_id since it came, by its own clock, in ns; 0 unknown */
     WEFT_EVENT_WAKING,    /* wakeup edge: thread_id (waker) -> next_thread_id (wakee), cpu */
     WEFT_EVENT_WOKEN,     /* wakee became runnable on cpu */
     WEFT_EVENT_IRQ_ENTER, /* irq, softirq, timer: name = kind, value = vector */
@@ -85,6 +87,9 @@ enum weft_event_kind {
                              source's text; the store sets value = row of that call */
     WEFT_EVENT_KINDS,     /* how many there are */
 };
+
+/* What the processor did when the sample was taken. */
+enum weft_sample_mode { WEFT_SAMPLE_MODE_UNKNOWN, WEFT_SAMPLE_IN_USER, WEFT_SAMPLE_IN_KERNEL };
 
 /* Joined to the subtype of a SPAN whose end was not seen: it lasts until the trace ends; and of one
  * that began before the trace, or the part of it that was cut out. */

@@ -89,7 +89,7 @@ static const struct {
     enum weft_path_state state; /* BLOCKED: by the reason below */
     enum weft_path_reason reason;
 } path_values[WEFT_EXECUTION_PATH_VALUES] = {
-    { "running", WEFT_PATH_USER, WEFT_PATH_NO_REASON }, /* the kernel's too */
+    { "running", WEFT_PATH_RUNNING, WEFT_PATH_NO_REASON }, /* in whatever mode */
     { "interrupted", WEFT_PATH_INTERRUPTED, WEFT_PATH_NO_REASON },
     { "preempted", WEFT_PATH_PREEMPTED, WEFT_PATH_NO_REASON },
     { "blocked_timer", WEFT_PATH_BLOCKED, WEFT_PATH_TIMER },
@@ -113,7 +113,8 @@ const char *weft_execution_path_value_name(unsigned place)
 /* Which value the time of a segment belongs to: each to exactly one. */
 static unsigned value_of(const struct weft_path_segment *segment)
 {
-    if (segment->state == WEFT_PATH_USER || segment->state == WEFT_PATH_KERNEL)
+    if (segment->state == WEFT_PATH_RUNNING || segment->state == WEFT_PATH_USER ||
+        segment->state == WEFT_PATH_KERNEL)
         return 0;
     for (unsigned i = 1; i + 1 < WEFT_EXECUTION_PATH_VALUES; i++)
         if (path_values[i].state == (enum weft_path_state)segment->state &&

@@ -5,9 +5,10 @@
 
 const char *weft_path_state_name(enum weft_path_state state)
 {
-    static const char *const names[WEFT_PATH_STATES] = { "unknown",        "running_user",
-                                                         "running_kernel", "interrupted",
-                                                         "preempted",      "blocked" };
+    static const char *const names[WEFT_PATH_STATES] = { "unknown",      "running",
+                                                         "running_user", "running_kernel",
+                                                         "interrupted",  "preempted",
+                                                         "blocked" };
     return names[state];
 }
 

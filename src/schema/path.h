@@ -18,6 +18,7 @@
 /* What a thread does. */
 enum weft_path_state {
     WEFT_PATH_UNKNOWN, /* before its first event, or where events are lost */
+    WEFT_PATH_RUNNING, /* whether in user mode or the kernel is unknown */
     WEFT_PATH_USER,
     WEFT_PATH_KERNEL,
     WEFT_PATH_INTERRUPTED,

@@ -259,6 +259,8 @@ enum weft_piece_kind {
     WEFT_PIECE_BUILD,     /* text, lines BUILD-ID-IN-HEX SPACE PATH: of modules mapped */
     WEFT_PIECE_END,       /* the recording was ended in order; text: why */
     WEFT_PIECE_FUNCTIONS, /* pid; struct weft_functions_piece, then addresses, u64 */
+    WEFT_PIECE_KERNEL_NAMES, /* text, lines ADDRESS-IN-HEX SPACE NAME: functions of the kernel that
+                                addresses of KERNEL_FRAMES lie in */
     WEFT_PIECES,
 };
 
@@ -326,10 +328,13 @@ enum weft_kernel_context {
 };
 
 enum weft_kernel_type {
-    WEFT_KERNEL_SWITCH = 1, /* tid: who leaves; a: next tid | prev_state << 32; b: next pid |
-                               is_preempted << 32. The state is as the tracepoint shows it (1, 2,
-                               4 ... 0x80), 0 of one that was preempted; the pid 0 if it is not
-                               known. Payload 16 bytes: comm of the next, if it is not known yet */
+    WEFT_KERNEL_SWITCH = 1, /* tid: the one that leaves; a: next tid | prev_state << 32 | run time
+                               >> 31 << 40; b: next pid | is_preempted << 32 | (run time's low 31
+                               bits) << 33. The state is as the tracepoint shows it (1, 2, 4 ...
+                               0x80), 0 of one that was preempted; the pid 0 if it is not known.
+                               Run time: ns by the clock of the thread that leaves, since it came;
+                               0: unknown. Payload 16 bytes: comm of the next, if it is not known
+                               yet */
     WEFT_KERNEL_WAKING,     /* a: tid of the woken | target cpu << 32; b: its pid | context << 32 */
     WEFT_KERNEL_WOKEN_NEW,  /* likewise: a new thread */
     WEFT_KERNEL_FORK,       /* a: tid of the child | its pid << 32; b: clone flags; payload:
@@ -360,8 +365,13 @@ enum weft_kernel_type {
                                yet), first three arguments */
     WEFT_KERNEL_IRQ_ENTER,  /* by option; a: enum weft_kernel_context + number << 8 */
     WEFT_KERNEL_IRQ_EXIT,
+    WEFT_KERNEL_FRAMES, /* of the sample that the thread's next STACK or STACK_COPY tells: payload:
+                           addresses in the kernel, innermost first */
     WEFT_KERNEL_TYPES,
 };
+
+/* Where the two halves of a SWITCH's run time are, in a and b. */
+enum { WEFT_SWITCH_RAN_HIGH_SHIFT = 40, WEFT_SWITCH_RAN_LOW_SHIFT = 33, WEFT_SWITCH_RAN_BITS = 31 };
 
 enum weft_kernel_stack {
     WEFT_STACK_SAMPLE, /* on the processor, by time */
@@ -372,6 +382,8 @@ enum weft_kernel_stack {
     /* The first word of the payload is the one at sp: the return address of a leaf function that
      * made no frame (system calls of libc), whose caller the frame pointers leave out. */
     WEFT_STACK_HAS_TOP = 0x100,
+    WEFT_STACK_IN_USER = 0x200, /* of a sample: the mode of the processor; neither: unknown */
+    WEFT_STACK_IN_KERNEL = 0x400,
 };
 
 enum { WEFT_STACK_COPY_REGISTERS = 17 };

@@ -15,6 +15,7 @@
 
 enum weft_state_kind {
     WEFT_STATE_UNKNOWN,        /* not said: before its first event, after its death, lost events */
+    WEFT_STATE_RUNNING,        /* on a processor; whether in user mode or the kernel is unknown */
     WEFT_STATE_RUNNING_USER,   /* on a processor, in no system call */
     WEFT_STATE_RUNNING_KERNEL, /* on a processor, in the system call `name` */
     WEFT_STATE_INTERRUPTED,    /* on a processor, which serves the interrupt `name`, `number` */
@@ -44,6 +45,7 @@ enum weft_state_flag {
     WEFT_STATE_WOKEN = 16,    /* preempted: since its wakeup (else: since it lost its CPU) */
     WEFT_STATE_INFERRED = 32, /* it begins with a switch or a wakeup that was not seen */
     WEFT_STATE_OPEN = 64,     /* its end was not seen, until the last that is known of its host */
+    WEFT_STATE_CLOCKED = 128, /* on a processor: the trace has the thread's own run time, ran_ns */
 };
 
 struct weft_state {
@@ -56,15 +58,52 @@ struct weft_state {
                                      served; preempted, woken: the same; forked: the parent;
                                      otherwise preempted: who got the CPU. Or WEFT_ID_NONE */
     uint64_t wake_ns;             /* blocked: when it was woken (== end_ns); 0 without a wakeup */
-    uint64_t number;              /* interrupted, or blocked and woken by one: number or vector */
+    uint64_t ran_ns; /* CLOCKED: run time by the thread's own clock: of the time since it came to
+                        the processor, the share of this state. May be longer than the state */
+    uint64_t number; /* interrupted, or blocked and woken by one: number or vector */
     struct weft_str name; /* system call that it is in (running, preempted, blocked), or kind
                              of interrupt ("softirq"); may be empty; lives as the history */
     uint8_t flags;        /* enum weft_state_flag */
 };
 
+/* Is the thread on a processor? */
+static inline bool weft_state_is_on_cpu(enum weft_state_kind kind)
+{
+    return kind == WEFT_STATE_RUNNING || kind == WEFT_STATE_RUNNING_USER ||
+           kind == WEFT_STATE_RUNNING_KERNEL || kind == WEFT_STATE_INTERRUPTED;
+}
+
+/* CPU time of the part [from_ns, to_ns) of a state that contains it: by the thread's own clock if
+ * it is recorded, else its length, without interrupts; 0 of one off the processor. */
+uint64_t weft_state_cpu_ns(const struct weft_state *state, uint64_t from_ns, uint64_t to_ns);
+
 /* Stable lower-case names ("running_user", "block_device"). */
 const char *weft_state_kind_name(enum weft_state_kind kind);
 const char *weft_wait_reason_name(enum weft_wait_reason reason);
+
+/* ---- modes of running ------------------------------------------------------------------------ */
+
+/* Time on a processor, without interrupts, by what is known of its mode. */
+struct weft_run_modes {
+    uint64_t user_ns, kernel_ns; /* outside of and in system calls, where those are known */
+    uint64_t unknown_ns;         /* of unknown mode */
+    uint64_t unsampled_ns;       /* of that, of threads that have no samples */
+    uint64_t user_samples, kernel_samples; /* samples by time in either mode */
+};
+
+/* What follows from it. */
+struct weft_mode_times {
+    bool is_known;     /* else nothing tells the mode of most of the time, and the others are 0 */
+    bool is_estimated; /* from samples, so that there is an interval */
+    uint64_t user_ns, kernel_ns;
+    uint64_t kernel_low_ns, kernel_high_ns; /* 95 %: Wilson's interval of the share of samples */
+    uint64_t unknown_ns;                    /* time that is in neither */
+};
+
+struct weft_mode_times weft_run_mode_times(const struct weft_run_modes *modes);
+
+/* Where the times are from: "system_calls", "samples", "system_calls,samples"; NULL: unknown. */
+const char *weft_mode_source(const struct weft_run_modes *modes);
 
 /* ---- states --------------------------------------------------------------------------------- */
 
@@ -105,8 +144,11 @@ struct weft_waits_thread {
     uint64_t first_ns, last_ns; /* of its life, in the window */
     uint64_t kind_ns[WEFT_STATE_KINDS], kind_count[WEFT_STATE_KINDS];
     uint64_t reason_ns[WEFT_WAIT_REASONS]; /* of blocked */
-    uint64_t futex_ns;                     /* blocked in a futex call, whatever the reason */
-    struct weft_waits_row *rows;           /* most time first */
+    struct weft_run_modes modes;
+    uint64_t cpu_ns;             /* weft_state_cpu_ns of all */
+    uint64_t clocked_ns;         /* of it, by the thread's own clock */
+    uint64_t futex_ns;           /* blocked in a futex call, whatever the reason */
+    struct weft_waits_row *rows; /* most time first */
     size_t n_rows;
 };
 
@@ -125,6 +167,7 @@ void weft_waits_table_free(struct weft_waits_table *table);
 struct weft_cpu_share {
     uint32_t thread_id;
     uint64_t run_ns; /* with the interrupts that it was stopped for */
+    uint64_t cpu_ns; /* weft_state_cpu_ns */
     uint64_t count;  /* times that it came to the processor */
 };
 
@@ -132,7 +175,8 @@ struct weft_cpu_share {
 struct weft_cpu_row {
     uint32_t host_id;
     int32_t cpu;
-    uint64_t user_ns, kernel_ns, interrupted_ns, idle_ns, unknown_ns;
+    struct weft_run_modes modes; /* of threads, idle tasks left out */
+    uint64_t interrupted_ns, idle_ns, unknown_ns;
     uint64_t count;                 /* runs of threads, idle ones not counted */
     uint64_t migrations;            /* of these, those of a thread that ran elsewhere before */
     struct weft_cpu_share *threads; /* most time first, idle tasks left out */

@@ -60,10 +60,7 @@ static bool say(struct strips *strips, struct weft_strip_item *item, const struc
 static uint64_t running_ns(const struct weft_state *state)
 {
     const bool is_idling = state->kind != WEFT_STATE_INTERRUPTED && state->flags & WEFT_STATE_IDLE;
-    const bool is_on = state->kind == WEFT_STATE_RUNNING_USER ||
-                       state->kind == WEFT_STATE_RUNNING_KERNEL ||
-                       state->kind == WEFT_STATE_INTERRUPTED;
-    return is_on && !is_idling ? state->end_ns - state->start_ns : 0;
+    return weft_state_is_on_cpu(state->kind) && !is_idling ? state->end_ns - state->start_ns : 0;
 }
 
 /* A state that is longer than a pixel is an item; shorter ones join until they are that long. */

@@ -6,7 +6,13 @@
 #include "kernel/bytes.h"
 
 /* Bits of the flags of struct perf_event_attr. */
-enum { FLAG_FREQ = 10, FLAG_SAMPLE_ID_ALL = 18, FLAG_USE_CLOCKID = 25 };
+enum {
+    FLAG_EXCLUDE_USER = 4,
+    FLAG_EXCLUDE_KERNEL = 5,
+    FLAG_FREQ = 10,
+    FLAG_SAMPLE_ID_ALL = 18,
+    FLAG_USE_CLOCKID = 25
+};
 
 /* Bits of read_format. */
 enum { READ_ENABLED = 1, READ_RUNNING = 2, READ_ID = 4, READ_GROUP = 8, READ_LOST = 16 };
@@ -96,6 +102,8 @@ struct perf_attr *perf_attr_read(struct perf_attrs *attrs, struct weft_cursor *c
     }
     attr.has_sample_id = flag_of(flags, FLAG_SAMPLE_ID_ALL, is_big);
     attr.has_clockid = flag_of(flags, FLAG_USE_CLOCKID, is_big) && n_bytes >= CLOCKID_OFF + 4;
+    attr.has_both_modes =
+        !flag_of(flags, FLAG_EXCLUDE_USER, is_big) && !flag_of(flags, FLAG_EXCLUDE_KERNEL, is_big);
     if (attr.has_clockid)
         attr.clockid = (int32_t)kernel_load_u32(sub.start + CLOCKID_OFF, is_big);
     if (n_bytes >= REGISTERS_OFF + 8) {

@@ -51,6 +51,7 @@ struct perf_attr {
     struct perf_layout sample, trailer;
     int32_t clockid;
     bool has_clockid;
+    bool has_both_modes;                /* neither user mode nor the kernel is left out */
     bool has_sample_id;                 /* other records end with thread, time and so on too */
     struct weft_str name;               /* as perf calls it; empty: not told */
     const struct kernel_format *format; /* of a tracepoint; NULL: not known */

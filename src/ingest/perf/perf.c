@@ -55,6 +55,18 @@ static struct weft_str name_of(const struct perf_attr *attr, char *text, size_t 
     return weft_str_of(text);
 }
 
+/* Shares of modes follow from samples only if both are sampled. */
+static enum weft_sample_mode mode_of(const struct perf_attr *attr, uint16_t misc)
+{
+    enum { MISC_CPU_MODE = 7, MISC_KERNEL = 1, MISC_USER = 2 };
+    const uint16_t mode = misc & MISC_CPU_MODE;
+    if (!attr->has_both_modes)
+        return WEFT_SAMPLE_MODE_UNKNOWN;
+    return mode == MISC_KERNEL ? WEFT_SAMPLE_IN_KERNEL
+           : mode == MISC_USER ? WEFT_SAMPLE_IN_USER
+                               : WEFT_SAMPLE_MODE_UNKNOWN;
+}
+
 /* A tracepoint's stack has no weight: it says where, not how long. */
 static enum weft_code deliver_stack(struct perf_convert *convert, const struct kernel_now *now,
                                     const struct perf_sample *sample, uint16_t misc)
@@ -67,6 +79,7 @@ static enum weft_code deliver_stack(struct perf_convert *convert, const struct k
         return kernel_no_memory(&convert->kernel);
     event.category = name_of(sample->attr, text, sizeof text);
     event.value = is_tracepoint ? 0 : sample->period;
+    event.prev_state = mode_of(sample->attr, misc);
     return kernel_deliver(&convert->kernel, now->thread, &event);
 }
 

@@ -10,23 +10,7 @@
 #include "base/str.h"
 #include "ingest/perf/file.h"
 #include "symbols/folded.h"
-
-/* A function of the kernel; it ends where the next one begins. */
-struct perf_symbol {
-    uint64_t address;
-    const char *bytes; /* of the name, as it stands in the text */
-    uint32_t n_bytes;
-};
-
-/* Symbols of the kernel by address. */
-struct perf_kernel {
-    struct {
-        struct perf_symbol *items;
-        size_t n, cap;
-    };
-    char *text; /* that names stand in, if it is not part of the file */
-    bool is_tried;
-};
+#include "symbols/kallsyms.h"
 
 struct perf_symbols {
     const struct perf_file *file;
@@ -42,7 +26,8 @@ struct perf_symbols {
         uint32_t *items;
         size_t n, cap;
     } name_of;
-    struct perf_kernel kernel;
+    struct weft_kallsyms kernel;
+    bool has_tried_kernel;
 };
 
 /* `programs`: see weft_symbols_new; not read unless `reads_programs`. False without memory. */

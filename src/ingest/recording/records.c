@@ -52,6 +52,12 @@ static struct weft_str text_of(const struct rec_cpu *at)
     return kernel_text_in(at->payload, at->record.payload_bytes);
 }
 
+/* What a thread leaves its processor in: 0 of one that was preempted. */
+static uint32_t state_left(const struct weft_kernel_record *record)
+{
+    return high(record->a) & 0xff;
+}
+
 /* ---- scheduling -------------------------------------------------------------------------------
  */
 
@@ -71,7 +77,9 @@ static enum weft_code convert_switch(struct rec_kernel *kernel, struct kernel_no
 {
     now->numbers[0] = at->record.tid;
     now->numbers[1] = low(at->record.a);
-    now->numbers[2] = high(at->record.a);
+    now->numbers[2] = state_left(&at->record);
+    now->ran_ns = at->record.a >> WEFT_SWITCH_RAN_HIGH_SHIFT << WEFT_SWITCH_RAN_BITS |
+                  at->record.b >> WEFT_SWITCH_RAN_LOW_SHIFT;
     now->texts[4] = text_of(at);
     const enum weft_code code = kernel_convert_event(&kernel->convert->kernel, now);
     set_pid(kernel, low(at->record.a), now->cpu, low(at->record.b));
@@ -276,10 +284,19 @@ static enum weft_code convert_syscall(struct rec_kernel *kernel, struct kernel_n
 /* ---- stacks -----------------------------------------------------------------------------------
  */
 
+static enum weft_sample_mode mode_of(const struct weft_kernel_record *record)
+{
+    return record->a & WEFT_STACK_IN_KERNEL ? WEFT_SAMPLE_IN_KERNEL
+           : record->a & WEFT_STACK_IN_USER ? WEFT_SAMPLE_IN_USER
+                                            : WEFT_SAMPLE_MODE_UNKNOWN;
+}
+
 static enum weft_code put_stack(struct rec_kernel *kernel, const struct kernel_now *now,
-                                struct weft_str text, struct weft_str category, uint64_t weight)
+                                struct weft_str text, struct weft_str category, uint64_t weight,
+                                enum weft_sample_mode mode)
 {
     struct weft_event event = kernel_event_of(now, WEFT_EVENT_SAMPLE);
+    event.prev_state = mode;
     event.name = text;
     event.category = category;
     event.value = weight;
@@ -297,16 +314,17 @@ static enum weft_code convert_stack(struct rec_kernel *kernel, struct kernel_now
     struct weft_str text = { 0 };
     bool is_met = false;
     if (is_sample && convert->is_survey)
-        return put_stack(kernel, now, text, text, weight);
+        return put_stack(kernel, now, text, text, weight, mode_of(&at->record));
     if (!is_sample && !convert->is_survey && rec_stacks_has_left(&kernel->stacks, at->record.tid))
         return WEFT_OK;
     if (!rec_stack_text(&kernel->stacks, &at->record, at->payload, &text))
         return kernel_no_memory(convert);
     if (is_sample)
-        return put_stack(kernel, now, text, WEFT_STR("cpu-clock"), weight);
+        return put_stack(kernel, now, text, WEFT_STR("cpu-clock"), weight, mode_of(&at->record));
     if (convert->is_survey && !rec_stacks_meet(&kernel->stacks, at->record.tid, text, &is_met))
         return kernel_no_memory(convert);
-    return is_met ? WEFT_OK : put_stack(kernel, now, text, WEFT_STR("wait"), 0);
+    return is_met ? WEFT_OK
+                  : put_stack(kernel, now, text, WEFT_STR("wait"), 0, WEFT_SAMPLE_MODE_UNKNOWN);
 }
 
 /* ---- all --------------------------------------------------------------------------------------
@@ -338,6 +356,10 @@ static enum weft_code convert_of_thread(struct rec_kernel *kernel, struct kernel
     case WEFT_KERNEL_STACK:
     case WEFT_KERNEL_STACK_COPY:
         return convert_stack(kernel, now, at);
+    case WEFT_KERNEL_FRAMES:
+        if (!kernel->convert->kernel.is_survey)
+            rec_stacks_take_side(&kernel->stacks, &at->record, at->payload);
+        return WEFT_OK;
     case WEFT_KERNEL_SYSCALL:
         return convert_syscall(kernel, now, at);
     case WEFT_KERNEL_IRQ_ENTER:
@@ -366,7 +388,7 @@ static enum weft_code begin_wait(struct rec_kernel *kernel, struct kernel_now *n
                                  const struct rec_cpu *at)
 {
     const uint32_t tid = at->record.tid;
-    if (tid == 0 || high(at->record.a) == 0)
+    if (tid == 0 || state_left(&at->record) == 0)
         return WEFT_OK;
     const struct weft_str text = rec_stacks_wait(&kernel->stacks, tid, at->record.time_ns);
     if (!rec_stacks_leave(&kernel->stacks, tid, at->record.time_ns))
@@ -374,7 +396,9 @@ static enum weft_code begin_wait(struct rec_kernel *kernel, struct kernel_now *n
     if (text.n_bytes == 0)
         return WEFT_OK;
     const enum weft_code code = find_thread(kernel, now, tid);
-    return code == WEFT_OK ? put_stack(kernel, now, text, WEFT_STR("wait"), 0) : code;
+    return code == WEFT_OK
+               ? put_stack(kernel, now, text, WEFT_STR("wait"), 0, WEFT_SAMPLE_MODE_UNKNOWN)
+               : code;
 }
 
 enum weft_code rec_convert_record(struct rec_kernel *kernel, const struct rec_cpu *at)

@@ -250,6 +250,30 @@ struct weft_str rec_build_id(const struct rec_spaces *spaces, uint32_t path)
                                   : weft_strtab_get(spaces->texts, spaces->builds.items[index]);
 }
 
+/* ---- the kernel ------------------------------------------------------------------------------ */
+
+/* "ADDRESS NAME" */
+static bool add_kernel_name(struct rec_spaces *spaces, struct weft_str line)
+{
+    uint64_t address;
+    bool is_new;
+    if (!rec_take_hex(&line, &address) || !rec_take_byte(&line, ' ') || line.n_bytes == 0)
+        return true;
+    const uint32_t place = weft_map_add(spaces->kernel_of, address, &is_new);
+    uint32_t *name = is_new && place != WEFT_MAP_NONE ? WEFT_VEC_PUSH(&spaces->kernel_names) : NULL;
+    if (place == WEFT_MAP_NONE || (is_new && !name))
+        return false;
+    return !is_new || weft_strtab_intern(spaces->texts, line, name, NULL) == WEFT_OK;
+}
+
+struct weft_str rec_kernel_name(const struct rec_spaces *spaces, uint64_t address)
+{
+    const uint32_t place = weft_map_find(spaces->kernel_of, address);
+    return place == WEFT_MAP_NONE
+               ? WEFT_STR("[kernel]")
+               : weft_strtab_get(spaces->texts, spaces->kernel_names.items[place]);
+}
+
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 static bool read_piece(struct rec_spaces *spaces, const struct rec_pieces *pieces,
@@ -261,6 +285,11 @@ static bool read_piece(struct rec_spaces *spaces, const struct rec_pieces *piece
     switch (piece->kind) {
     case WEFT_PIECE_PROCESS:
         return read_process(spaces, piece->pid, text);
+    case WEFT_PIECE_KERNEL_NAMES:
+        while (rec_next_line(&text, &line))
+            if (!add_kernel_name(spaces, line))
+                return false;
+        return true;
     case WEFT_PIECE_MAPS:
         return read_maps(spaces, text, maps) && add_maps(spaces, piece, maps);
     default:
@@ -279,12 +308,14 @@ enum weft_code rec_spaces_read(const struct rec_pieces *pieces, const char *symb
     *spaces = (struct rec_spaces){ .of_pid = weft_map_new(),
                                    .texts = weft_strtab_new(),
                                    .build_of = weft_map_new(),
+                                   .kernel_of = weft_map_new(),
                                    .symbols = weft_symbols_new(symbols_path) };
-    bool is_good = spaces->of_pid && spaces->texts && spaces->build_of && spaces->symbols;
+    bool is_good =
+        spaces->of_pid && spaces->texts && spaces->build_of && spaces->kernel_of && spaces->symbols;
     for (size_t k = 0; is_good && k < pieces->n; k++) {
         const struct rec_piece *piece = &pieces->items[k];
         if (piece->kind == WEFT_PIECE_PROCESS || piece->kind == WEFT_PIECE_MAPS ||
-            piece->kind == WEFT_PIECE_BUILD)
+            piece->kind == WEFT_PIECE_BUILD || piece->kind == WEFT_PIECE_KERNEL_NAMES)
             is_good = read_piece(spaces, pieces, piece, &room, &maps);
     }
     WEFT_VEC_FINI(&maps);
@@ -302,6 +333,8 @@ void rec_spaces_fini(struct rec_spaces *spaces)
     WEFT_VEC_FINI(&spaces->builds);
     weft_map_free(spaces->of_pid);
     weft_map_free(spaces->build_of);
+    weft_map_free(spaces->kernel_of);
+    WEFT_VEC_FINI(&spaces->kernel_names);
     weft_strtab_free(spaces->texts);
     weft_symbols_free(spaces->symbols);
 }

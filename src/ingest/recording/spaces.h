@@ -57,6 +57,11 @@ struct rec_spaces {
         uint32_t *items;
         size_t n, cap;
     } builds;
+    struct weft_map *kernel_of; /* address in the kernel -> index in `kernel_names` */
+    struct {
+        uint32_t *items;
+        size_t n, cap;
+    } kernel_names;
     struct weft_symbols *symbols;
 };
 
@@ -90,6 +95,9 @@ const struct rec_mapping *rec_mapping_of(const struct rec_spaces *spaces, uint32
  * it; NULL: none. */
 void rec_mappings_beside(const struct rec_spaces *spaces, uint32_t image, uint64_t address,
                          const struct rec_mapping *beside[2]);
+
+/* The function of the kernel that an address of a stack lies in; "[kernel]": not recorded. */
+struct weft_str rec_kernel_name(const struct rec_spaces *spaces, uint64_t address);
 
 struct weft_str rec_build_id(const struct rec_spaces *spaces, uint32_t path);
 

@@ -5,6 +5,7 @@
 #include "base/vec.h"
 
 #include <fcntl.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Bytes before a return address that a call can be in. */
@@ -26,9 +27,10 @@ bool rec_stacks_init(struct rec_stacks *stacks, struct rec_spaces *spaces, uint6
                                    .code_fd = -1,
                                    .of_tid = weft_map_new(),
                                    .of_wait = weft_map_new() };
-    return weft_folded_init(&stacks->folded, spaces->symbols) && stacks->of_place &&
-           stacks->walker && stacks->keys && stacks->texts && stacks->frames && stacks->of_tid &&
-           stacks->of_wait;
+    stacks->sides = calloc(REC_KERNEL_SIDES, sizeof *stacks->sides);
+    return weft_folded_init(&stacks->folded, spaces->symbols) && stacks->sides &&
+           stacks->of_place && stacks->walker && stacks->keys && stacks->texts && stacks->frames &&
+           stacks->of_tid && stacks->of_wait;
 }
 
 void rec_stacks_fini(struct rec_stacks *stacks)
@@ -49,11 +51,13 @@ void rec_stacks_fini(struct rec_stacks *stacks)
     weft_json_fini(&stacks->text);
     weft_json_fini(&stacks->key);
     free(stacks->frames);
+    free(stacks->sides);
 }
 
 void rec_stacks_rewind(struct rec_stacks *stacks)
 {
     weft_map_reset(stacks->of_tid);
+    memset(stacks->sides, 0, REC_KERNEL_SIDES * sizeof *stacks->sides);
     stacks->left_ns.n = 0;
 }
 
@@ -219,6 +223,22 @@ static bool walk_copy(struct rec_stacks *stacks, uint32_t image,
 /* ---- texts ------------------------------------------------------------------------------------
  */
 
+/* Names of the kernel's functions are the kernel's own text. */
+static void put_kernel_side(struct rec_stacks *stacks)
+{
+    struct weft_str before = { 0 };
+    for (size_t k = stacks->side ? stacks->side->n : 0; k-- > 0;) {
+        const struct weft_str name = rec_kernel_name(stacks->spaces, stacks->side->frames[k]);
+        const bool is_again = name.n_bytes == before.n_bytes && name.bytes == before.bytes;
+        before = name;
+        if (is_again && name.bytes[0] == '[') /* one stands for all that are hidden */
+            continue;
+        if (stacks->text.n_bytes > 0)
+            weft_json_byte(&stacks->text, ';');
+        weft_json_put(&stacks->text, name.bytes, name.n_bytes);
+    }
+}
+
 static bool make_text(struct rec_stacks *stacks, uint32_t image, size_t n_frames, uint32_t *id)
 {
     weft_json_reset(&stacks->text);
@@ -230,6 +250,7 @@ static bool make_text(struct rec_stacks *stacks, uint32_t image, size_t n_frames
             weft_json_byte(&stacks->text, ';');
         weft_json_put(&stacks->text, name.bytes, name.n_bytes);
     }
+    put_kernel_side(stacks);
     const struct weft_str text = { stacks->text.bytes, stacks->text.n_bytes };
     return !stacks->text.has_failed && weft_strtab_intern(stacks->texts, text, id, NULL) == WEFT_OK;
 }
@@ -239,11 +260,15 @@ static bool text_of_chain(struct rec_stacks *stacks, uint32_t image,
                           const struct weft_kernel_record *record, const uint8_t *payload,
                           uint32_t *id)
 {
-    const uint32_t front[] = { image, (uint32_t)record->a & WEFT_STACK_HAS_TOP };
+    const uint32_t n_kernel = stacks->side ? stacks->side->n : 0;
+    const uint32_t front[] = { image, ((uint32_t)record->a & WEFT_STACK_HAS_TOP) | n_kernel };
     uint32_t key;
     weft_json_reset(&stacks->key);
     weft_json_put(&stacks->key, (const char *)front, sizeof front);
     weft_json_put(&stacks->key, (const char *)payload, record->payload_bytes);
+    if (stacks->side)
+        weft_json_put(&stacks->key, (const char *)stacks->side->frames,
+                      stacks->side->n * sizeof *stacks->side->frames);
     const struct weft_str bytes = { stacks->key.bytes, stacks->key.n_bytes };
     if (stacks->key.has_failed || weft_strtab_intern(stacks->keys, bytes, &key, NULL) != WEFT_OK)
         return false;
@@ -256,12 +281,34 @@ static bool text_of_chain(struct rec_stacks *stacks, uint32_t image,
     return true;
 }
 
+void rec_stacks_take_side(struct rec_stacks *stacks, const struct weft_kernel_record *record,
+                          const uint8_t *payload)
+{
+    struct rec_kernel_side *side = &stacks->sides[record->tid % REC_KERNEL_SIDES];
+    *side = (struct rec_kernel_side){ .tid = record->tid, .time_ns = record->time_ns };
+    for (size_t at = 0; at + 8 <= record->payload_bytes && side->n < REC_MOST_KERNEL_FRAMES;
+         at += 8)
+        side->frames[side->n++] = weft_load_u64(payload + at);
+}
+
+/* Both sides are written at once; a later stack without its own side is of user mode. */
+static const struct rec_kernel_side *side_of(struct rec_stacks *stacks,
+                                             const struct weft_kernel_record *record)
+{
+    enum { MOST_APART_NS = 1000000 };
+    struct rec_kernel_side *side = &stacks->sides[record->tid % REC_KERNEL_SIDES];
+    const bool is_its = record->a & WEFT_STACK_IN_KERNEL && side->tid == record->tid &&
+                        side->n > 0 && record->time_ns - side->time_ns <= MOST_APART_NS;
+    return is_its ? side : NULL;
+}
+
 bool rec_stack_text(struct rec_stacks *stacks, const struct weft_kernel_record *record,
                     const uint8_t *payload, struct weft_str *text)
 {
     const uint32_t image = rec_image_at(stacks->spaces, (uint32_t)record->b, record->time_ns);
     uint32_t id = 0;
     size_t n_frames;
+    stacks->side = side_of(stacks, record);
     const bool is_good = record->type == WEFT_KERNEL_STACK_COPY
                              ? walk_copy(stacks, image, record, payload, &n_frames) &&
                                    make_text(stacks, image, n_frames, &id)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Stacks of the user's side as folded text, "outer;inner": of samples of processors, and of long
- * waits. The stack of a wait is recorded when the wait is over, but tells where it began: it is met
- * in the first reading, and told before the switch that the wait began with in the second.
+ * Stacks as folded text, "outer;inner": of samples of processors, with the kernel's side, and of
+ * long waits, without it. The stack of a wait is recorded when the wait is over, but tells where it
+ * began: it is met in the first reading, and told before the switch that the wait began with in the
+ * second.
  */
 #ifndef WEFT_INGEST_RECORDING_STACKS_H
 #define WEFT_INGEST_RECORDING_STACKS_H
@@ -12,7 +13,15 @@
 #include "symbols/folded.h"
 #include "symbols/walk.h"
 
-enum { REC_MOST_FRAMES = WEFT_WALK_MOST };
+enum { REC_MOST_FRAMES = WEFT_WALK_MOST, REC_MOST_KERNEL_FRAMES = 64, REC_KERNEL_SIDES = 64 };
+
+/* The kernel's side of a sample, until the user's side follows. */
+struct rec_kernel_side {
+    uint32_t tid; /* 0: none waits */
+    uint32_t n;
+    uint64_t time_ns;
+    uint64_t frames[REC_MOST_KERNEL_FRAMES]; /* innermost first */
+};
 
 struct rec_stacks {
     struct rec_spaces *spaces;
@@ -34,7 +43,9 @@ struct rec_stacks {
     uint64_t *frames;                /* REC_MOST_FRAMES, of the stack in work */
     int code_fd;                     /* a module's file, to look at code in; -1: none */
     uint32_t code_module;
-    struct weft_map *of_tid; /* -> index in `left_ns` */
+    struct rec_kernel_side *sides;      /* REC_KERNEL_SIDES, by tid */
+    const struct rec_kernel_side *side; /* of the stack in work; NULL: it has none */
+    struct weft_map *of_tid;            /* -> index in `left_ns` */
     struct {
         uint64_t *items; /* CLOCK_MONOTONIC when the thread left its processor to wait */
         size_t n, cap;
@@ -52,7 +63,12 @@ void rec_stacks_fini(struct rec_stacks *stacks);
 /* Goes back to the first record; what was met stays. */
 void rec_stacks_rewind(struct rec_stacks *stacks);
 
-/* The stack in a STACK or STACK_COPY; empty: it holds none. False without memory. */
+/* A KERNEL_FRAMES; the thread's next stack takes it. */
+void rec_stacks_take_side(struct rec_stacks *stacks, const struct weft_kernel_record *record,
+                          const uint8_t *payload);
+
+/* The stack in a STACK or STACK_COPY, with the kernel's side; empty: it holds none. False without
+ * memory. */
 bool rec_stack_text(struct rec_stacks *stacks, const struct weft_kernel_record *record,
                     const uint8_t *payload, struct weft_str *text);
 

@@ -8,6 +8,7 @@
 enum {
     WEFT_BPF_CPUS = 1024, /* a power of two */
     WEFT_BPF_FRAMES = 127,
+    WEFT_BPF_KERNEL_FRAMES = 64,
     WEFT_BPF_PATH_BYTES = 256,
     WEFT_BPF_COPY_PIECE = 1024,
     WEFT_BPF_COPY_PIECES = 8,
@@ -29,7 +30,9 @@ struct weft_bpf_cpu {
     unsigned long long lost;
     unsigned long long made;
     unsigned int tid; /* of the thread that came last */
-    unsigned int reserved[7];
+    unsigned int reserved_before;
+    unsigned long long ran_ns; /* run time of that thread, ever, when it came */
+    unsigned int reserved[4];
 };
 
 #endif

@@ -37,8 +37,13 @@ struct pid {
     struct upid numbers[1]; /* level + 1 of them */
 };
 
+struct sched_entity {
+    __u64 sum_exec_runtime;
+};
+
 struct task_struct {
     struct thread_info thread_info;
+    struct sched_entity se;
     unsigned int __state;
     int exit_state;
     int exit_code;

@@ -5,6 +5,7 @@
 #include "record/kernel/kernel.h"
 
 #include "record/kernel/backend.h"
+#include "record/kernel/names.h"
 
 #include <stdlib.h>
 
@@ -12,6 +13,10 @@ struct weft_kernel {
     const struct weft_kernel_backend *backend;
     void *state;
     struct weft_batch batch;
+    struct weft_kernel_names names;
+    bool names_at_once;
+    weft_kernel_records_fn fn; /* of the poll in work */
+    void *context;
 };
 
 void weft_kernel_gap(struct weft_kernel_gaps *gaps, const char *level, const char *why,
@@ -19,6 +24,11 @@ void weft_kernel_gap(struct weft_kernel_gaps *gaps, const char *level, const cha
 {
     if (gaps->n < WEFT_KERNEL_MISSING_MAX)
         gaps->items[gaps->n++] = (struct weft_kernel_missing){ level, why, mend };
+}
+
+static enum weft_code no_memory(struct weft_err *err)
+{
+    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the kernel's records");
 }
 
 enum weft_code weft_kernel_open(const struct weft_kernel_opts *opts, struct weft_kernel **kernel,
@@ -38,10 +48,11 @@ enum weft_code weft_kernel_open(const struct weft_kernel_opts *opts, struct weft
         if (*kernel) {
             (*kernel)->backend = all[i];
             (*kernel)->state = state;
+            (*kernel)->names_at_once = opts->names_at_once;
             break;
         }
         all[i]->close(state);
-        code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the kernel's records");
+        code = no_memory(err);
     }
     *n_missing = gaps.n;
     return code;
@@ -55,12 +66,30 @@ enum weft_code weft_kernel_add_target(struct weft_kernel *kernel, uint32_t pid,
 
 enum weft_code weft_kernel_start(struct weft_kernel *kernel, struct weft_err *err)
 {
+    if (kernel->names_at_once && !weft_kernel_names_read_symbols(&kernel->names))
+        return no_memory(err);
     return kernel->backend->start(kernel->state, err);
 }
 
 void weft_kernel_stop(struct weft_kernel *kernel)
 {
     kernel->backend->stop(kernel->state);
+}
+
+static enum weft_code hand_out(void *context, uint32_t cpu,
+                               const struct weft_kernel_record *records, size_t n_bytes,
+                               struct weft_err *err)
+{
+    struct weft_kernel *kernel = context;
+    if (!weft_kernel_names_see(&kernel->names, records, n_bytes))
+        return no_memory(err);
+    return kernel->fn(kernel->context, cpu, records, n_bytes, err);
+}
+
+enum weft_code weft_kernel_names(struct weft_kernel *kernel, struct weft_str *text,
+                                 struct weft_err *err)
+{
+    return weft_kernel_names_tell(&kernel->names, text) ? WEFT_OK : no_memory(err);
 }
 
 enum weft_code weft_kernel_poll(struct weft_kernel *kernel, weft_kernel_records_fn fn,
@@ -70,8 +99,10 @@ enum weft_code weft_kernel_poll(struct weft_kernel *kernel, weft_kernel_records_
     struct weft_batch *batch = &kernel->batch;
     enum weft_code code = WEFT_OK;
     *fill_percent = 0;
-    batch->fn = fn;
-    batch->context = context;
+    kernel->fn = fn;
+    kernel->context = context;
+    batch->fn = hand_out;
+    batch->context = kernel;
     for (uint32_t cpu = 0; code == WEFT_OK && cpu < n_cpus; cpu++) {
         code = kernel->backend->read(kernel->state, cpu, batch, fill_percent, err);
         if (code == WEFT_OK)
@@ -115,5 +146,6 @@ void weft_kernel_close(struct weft_kernel *kernel)
     if (!kernel)
         return;
     kernel->backend->close(kernel->state);
+    weft_kernel_names_fini(&kernel->names);
     free(kernel);
 }

@@ -7,6 +7,7 @@
 #define WEFT_RECORD_KERNEL_KERNEL_H
 
 #include "base/error.h"
+#include "base/str.h"
 #include "schema/recording.h"
 
 #include <stdbool.h>
@@ -36,6 +37,8 @@ struct weft_kernel_opts {
     bool with_requests; /* of block devices */
     bool all_processes; /* stacks of all, not only of targets */
     bool without_bpf;   /* perf events only */
+    bool names_at_once; /* read the kernel's symbols before the start, not when names are asked for
+                         */
     bool with_counts;   /* count what the programs want to write, to check losses by */
 };
 
@@ -65,6 +68,12 @@ typedef enum weft_code (*weft_kernel_records_fn)(void *context, uint32_t cpu,
 WEFT_CHECKED enum weft_code weft_kernel_poll(struct weft_kernel *kernel, weft_kernel_records_fn fn,
                                              void *context, uint32_t *fill_percent,
                                              struct weft_err *err);
+
+/* Lines ADDRESS NAME of the kernel's functions in stacks that were handed out since names were
+ * asked for last; empty: none are left. Valid until the next call. The first time takes 100 ms,
+ * unless opts.names_at_once. WEFT_E_NOMEM. */
+WEFT_CHECKED enum weft_code weft_kernel_names(struct weft_kernel *kernel, struct weft_str *text,
+                                              struct weft_err *err);
 
 /* Records lost so far on a processor. */
 uint32_t weft_kernel_n_cpus(const struct weft_kernel *kernel);

@@ -89,7 +89,7 @@ static struct perf_event_attr attr_of(const struct state *state, uint8_t kind)
     } else if (kind == WEFT_PERF_SAMPLER) {
         attr.config = PERF_COUNT_SW_CPU_CLOCK;
         attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
-        attr.exclude_callchain_kernel = 1;
+        attr.exclude_callchain_kernel = is_own;
         attr.sample_freq = state->opts.sample_hz;
         attr.freq = 1;
     } else {
@@ -280,6 +280,7 @@ static enum weft_code open_perf(const struct weft_kernel_opts *opts, void **open
     weft_tracepoints_read(state->convert.formats);
     enum weft_code code = WEFT_OK;
     if (find_reach(state, gaps)) {
+        state->convert.with_kernel_side = state->reach != REACH_TARGETS;
         *opened = state;
         code = state->reach == REACH_TARGETS ? WEFT_OK : open_cpus(state, -1, err);
     }

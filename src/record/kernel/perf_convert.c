@@ -15,6 +15,7 @@ enum {
     FLAG_SOFTIRQ = 0x10,
     STATE_PREEMPTED = 0x100,
     FRAMES_MAX = 512,
+    KERNEL_FRAMES_MAX = 64,
     FRAMES_NEEDED = 3,   /* fewer: there are no frame pointers */
     FIRST_MARKER = 4095, /* -4095 ... -1 stand between the parts of a chain */
     N_REGISTERS = 20,
@@ -274,34 +275,74 @@ static enum weft_code add_copy(const struct about *about, uint64_t kind, struct 
     return weft_batch_add(batch, &record, &payload, err);
 }
 
+#define CONTEXT_KERNEL ((uint64_t)PERF_CONTEXT_KERNEL)
+
+/* A chain of both sides, innermost first, with a marker before each. */
+struct chain {
+    uint64_t frames[FRAMES_MAX]; /* of the user's side */
+    uint64_t kernel[KERNEL_FRAMES_MAX];
+    size_t n_frames, n_kernel;
+};
+
+static void read_chain(struct weft_cursor *cur, uint64_t n_entries, struct chain *chain)
+{
+    bool is_kernel = false;
+    chain->n_frames = chain->n_kernel = 0;
+    for (uint64_t i = 0; i < n_entries; i++) {
+        const uint64_t address = weft_cur_u64(cur);
+        if (address >= (uint64_t)-FIRST_MARKER)
+            is_kernel = address == CONTEXT_KERNEL;
+        else if (is_kernel && chain->n_kernel < KERNEL_FRAMES_MAX)
+            chain->kernel[chain->n_kernel++] = address;
+        else if (!is_kernel && chain->n_frames < FRAMES_MAX)
+            chain->frames[chain->n_frames++] = address;
+    }
+}
+
+static enum weft_code add_kernel_frames(const struct about *about, const struct chain *chain,
+                                        struct weft_batch *batch, struct weft_err *err)
+{
+    struct weft_kernel_record record = record_of(about, WEFT_KERNEL_FRAMES, 0, 0);
+    record.payload_bytes = (uint16_t)(chain->n_kernel * sizeof *chain->kernel);
+    return chain->n_kernel > 0 ? weft_batch_add(batch, &record, chain->kernel, err) : WEFT_OK;
+}
+
+/* Of the mode of a sample. */
+static uint64_t mode_bits(const struct weft_perf_convert *convert, uint16_t misc)
+{
+    const uint16_t mode = misc & PERF_RECORD_MISC_CPUMODE_MASK;
+    if (!convert->with_kernel_side)
+        return 0;
+    return mode == PERF_RECORD_MISC_KERNEL ? WEFT_STACK_IN_KERNEL
+           : mode == PERF_RECORD_MISC_USER ? WEFT_STACK_IN_USER
+                                           : 0;
+}
+
 static enum weft_code add_sample(struct weft_perf_convert *convert, const struct about *about,
-                                 struct weft_cursor *cur, struct weft_batch *batch,
+                                 uint16_t misc, struct weft_cursor *cur, struct weft_batch *batch,
                                  struct weft_err *err)
 {
-    uint64_t frames[FRAMES_MAX];
-    size_t n_frames = 0;
+    struct chain chain;
     const uint64_t n_entries = weft_cur_u64(cur);
     if (!is_target(convert, about->pid) || n_entries > weft_cur_left(cur) / 8)
         return WEFT_OK;
-    for (uint64_t i = 0; i < n_entries; i++) {
-        const uint64_t address = weft_cur_u64(cur);
-        if (address < (uint64_t)-FIRST_MARKER && n_frames < FRAMES_MAX)
-            frames[n_frames++] = address;
-    }
-    const uint64_t kind = WEFT_STACK_SAMPLE | (uint64_t)convert->sample_ns << 32;
+    read_chain(cur, n_entries, &chain);
+    const uint64_t kind =
+        WEFT_STACK_SAMPLE | mode_bits(convert, misc) | (uint64_t)convert->sample_ns << 32;
     bool is_copied = false;
-    enum weft_code code = WEFT_OK;
-    if (convert->with_copies && !is_plausible(frames, n_frames))
+    enum weft_code code = add_kernel_frames(about, &chain, batch, err);
+    if (code == WEFT_OK && convert->with_copies && !is_plausible(chain.frames, chain.n_frames))
         code = add_copy(about, kind, cur, batch, &is_copied, err);
     struct weft_kernel_record record = record_of(about, WEFT_KERNEL_STACK, kind, about->pid);
-    record.payload_bytes = (uint16_t)(n_frames * sizeof *frames);
-    return code != WEFT_OK || is_copied || n_frames == 0
+    record.payload_bytes = (uint16_t)(chain.n_frames * sizeof *chain.frames);
+    return code != WEFT_OK || is_copied || chain.n_frames + chain.n_kernel == 0
                ? code
-               : weft_batch_add(batch, &record, frames, err);
+               : weft_batch_add(batch, &record, chain.frames, err);
 }
 
-static enum weft_code add_event(struct weft_perf_convert *convert, struct weft_cursor *cur,
-                                struct weft_batch *batch, struct weft_err *err)
+static enum weft_code add_event(struct weft_perf_convert *convert, uint16_t misc,
+                                struct weft_cursor *cur, struct weft_batch *batch,
+                                struct weft_err *err)
 {
     struct about about = { .id = weft_cur_u64(cur) };
     about.pid = weft_cur_u32(cur);
@@ -312,7 +353,7 @@ static enum weft_code add_event(struct weft_perf_convert *convert, struct weft_c
     if (cur->fault || index == WEFT_MAP_NONE)
         return WEFT_OK;
     const uint8_t kind = convert->kinds.items[index];
-    return kind == WEFT_PERF_SAMPLER ? add_sample(convert, &about, cur, batch, err)
+    return kind == WEFT_PERF_SAMPLER ? add_sample(convert, &about, misc, cur, batch, err)
                                      : add_tracepoint(convert, &about, kind, cur, batch, err);
 }
 
@@ -416,7 +457,7 @@ enum weft_code weft_perf_convert(struct weft_perf_convert *convert, const uint8_
     const uint16_t misc = weft_cur_u16(&cur);
     (void)weft_cur_u16(&cur);
     if (type == PERF_RECORD_SAMPLE)
-        return add_event(convert, &cur, batch, err);
+        return add_event(convert, misc, &cur, batch, err);
     if (!read_end(bytes, n_bytes, &about))
         return WEFT_OK;
     switch (type) {

@@ -39,8 +39,9 @@ struct weft_perf_convert {
     struct weft_map *targets; /* processes */
     bool with_all;
     bool with_copies;
-    uint32_t sample_ns; /* that a sample stands for */
-    uint64_t n_lost;    /* of the processor at hand */
+    bool with_kernel_side; /* samples are of user mode and of the kernel */
+    uint32_t sample_ns;    /* that a sample stands for */
+    uint64_t n_lost;       /* of the processor at hand */
 };
 
 bool weft_perf_convert_init(struct weft_perf_convert *convert); /* false: no memory */

@@ -168,6 +168,17 @@ static __always_inline void leave(const struct weft_bpf_cpu *cpu, struct task_st
         thread->off_ns = off_ns;
 }
 
+/* Run time of the thread that leaves since it came, by its own clock; 0: not known, as the switch
+ * to it was not seen. An idle task has no such clock. */
+static __always_inline __u64 ran_since(struct weft_bpf_cpu *cpu, const struct task_struct *prev,
+                                       const struct task_struct *next)
+{
+    const __u64 ran_ns = cpu->tid == prev->pid ? prev->se.sum_exec_runtime - cpu->ran_ns : 0;
+
+    cpu->ran_ns = next->se.sum_exec_runtime;
+    return prev->pid ? ran_ns : 0;
+}
+
 /* A thread that has waited long tells its stack as soon as it runs: the wakeup of the ring, which
  * nobody waits for, interrupts the processor when the switch is over (on_irq_work). So no other
  * switch, and no call, costs anything. */
@@ -182,6 +193,8 @@ int BPF_PROG(on_switch, bool is_preempted, struct task_struct *prev, struct task
 
     if (with_waits)
         leave(cpu, prev, state ? now : 0);
+    const __u64 ran_ns = ran_since(cpu, prev, next);
+
     cpu->current = arrive(next, now);
     cpu->tid = next->pid;
     if (!record)
@@ -190,8 +203,8 @@ int BPF_PROG(on_switch, bool is_preempted, struct task_struct *prev, struct task
     record->tid = prev->pid;
     record->type = WEFT_KERNEL_SWITCH;
     record->payload_bytes = 0;
-    record->a = (__u32)next->pid | state << 32;
-    record->b = (__u32)next->tgid | (__u64)is_preempted << 32;
+    record->a = (__u32)next->pid | state << 32 | ran_ns >> 31 << WEFT_SWITCH_RAN_HIGH_SHIFT;
+    record->b = (__u32)next->tgid | (__u64)is_preempted << 32 | ran_ns << WEFT_SWITCH_RAN_LOW_SHIFT;
     bpf_ringbuf_submit(record,
                        cpu->current & WEFT_BPF_HAS_WAITED ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
     return 0;
@@ -464,6 +477,11 @@ static __always_inline void emit_stack(void *ctx, struct weft_bpf_cpu *cpu,
     const long n_bytes =
         bpf_get_stack(ctx, words + 1, WEFT_BPF_FRAMES * sizeof *words, BPF_F_USER_STACK);
 
+    if (n_bytes <= 0 && kind & WEFT_STACK_IN_KERNEL) { /* its user's side is gone, or unreadable */
+        record->payload_bytes = sizeof *words;
+        submit(record);
+        return;
+    }
     if (n_bytes <= 0 || (copy_bytes && !is_plausible(words + 1, n_bytes / sizeof *words))) {
         if (with_counts)
             __sync_fetch_and_add(&cpu->made, -1);
@@ -476,7 +494,27 @@ static __always_inline void emit_stack(void *ctx, struct weft_bpf_cpu *cpu,
     submit(record);
 }
 
-struct bpf_perf_event_data;
+/* As the kernel hands it to programs of perf events; the segment of code has the mode. */
+struct bpf_perf_event_data {
+    unsigned long registers[21];
+};
+
+enum { CODE_SEGMENT = 17, SEGMENT_USER = 3 };
+
+static __always_inline void emit_kernel_frames(void *ctx, struct weft_bpf_cpu *cpu,
+                                               const struct task_struct *task)
+{
+    const __u64 n_most = WEFT_BPF_KERNEL_FRAMES * sizeof(__u64);
+    struct weft_kernel_record *record = reserve(cpu, sizeof *record + n_most);
+
+    if (!record)
+        return;
+    fill(record, task->pid, WEFT_KERNEL_FRAMES, 0, 0);
+    const long n_bytes = bpf_get_stack(ctx, record + 1, n_most, 0);
+
+    record->payload_bytes = n_bytes > 0 ? n_bytes : 0;
+    submit(record);
+}
 
 SEC("perf_event")
 int on_sample(struct bpf_perf_event_data *ctx)
@@ -488,7 +526,13 @@ int on_sample(struct bpf_perf_event_data *ctx)
     struct weft_bpf_cpu *cpu = this_cpu();
 
     cpu->current |= WEFT_BPF_IS_TARGET; /* it may have become one since it was switched to */
-    emit_stack(ctx, cpu, task, WEFT_STACK_SAMPLE | (__u64)sample_ns << 32);
+    const bool is_user = (ctx->registers[CODE_SEGMENT] & SEGMENT_USER) == SEGMENT_USER;
+
+    if (!is_user)
+        emit_kernel_frames(ctx, cpu, task);
+    emit_stack(ctx, cpu, task,
+               WEFT_STACK_SAMPLE | (is_user ? WEFT_STACK_IN_USER : WEFT_STACK_IN_KERNEL) |
+                   (__u64)sample_ns << 32);
     return 0;
 }
 

@@ -134,6 +134,7 @@ static enum weft_code open_kernel(const struct weft_recorder_opts *opts, struct 
     const struct weft_kernel_opts kernel_opts = {
         .sample_hz = opts->with_stacks ? opts->sample_hz : 0,
         .wait_threshold_ns = opts->with_stacks ? opts->wait_threshold_ns : UINT64_MAX,
+        .names_at_once = opts->size_bytes > 0 || opts->snapshot_ns > 0,
         .stack_copy_bytes = opts->with_stacks ? STACK_COPY_BYTES : 0,
         .with_faults = opts->with_faults,
         .with_network = true,

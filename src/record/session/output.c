@@ -146,7 +146,8 @@ static bool is_lasting(struct session_output *output, enum weft_piece_kind kind)
     const bool is_first_clock = kind == WEFT_PIECE_CLOCK && !output->has_clock;
     output->has_clock |= is_first_clock;
     return kind == WEFT_PIECE_META || is_first_clock || kind == WEFT_PIECE_PROCESS ||
-           kind == WEFT_PIECE_MAPS || kind == WEFT_PIECE_BUILD || kind == WEFT_PIECE_FUNCTIONS;
+           kind == WEFT_PIECE_MAPS || kind == WEFT_PIECE_BUILD || kind == WEFT_PIECE_FUNCTIONS ||
+           kind == WEFT_PIECE_KERNEL_NAMES;
 }
 
 /* False without memory. */

@@ -284,6 +284,21 @@ static enum weft_code put_untold(struct recorder *recorder, struct weft_err *err
                        (struct weft_str){ text, (size_t)n_text }, err);
 }
 
+/* Names of the kernel's functions, for the stacks so far. */
+static enum weft_code put_kernel_names(struct recorder *recorder, struct weft_err *err)
+{
+    struct weft_str text = { 0 };
+    enum weft_code code = WEFT_OK;
+    do {
+        code = recorder->levels.kernel ? weft_kernel_names(recorder->levels.kernel, &text, err)
+                                       : WEFT_OK;
+        if (code == WEFT_OK && text.n_bytes > 0)
+            code = session_put(recorder->output, WEFT_PIECE_KERNEL_NAMES, 0, 0, WEFT_STR(""), text,
+                               err);
+    } while (code == WEFT_OK && text.n_bytes > 0);
+    return code;
+}
+
 static enum weft_code poll_kernel(struct recorder *recorder, uint32_t *fill_percent,
                                   struct weft_err *err)
 {
@@ -346,6 +361,8 @@ static enum weft_code do_due(struct recorder *recorder, uint64_t now_ns, struct 
     enum weft_code code = WEFT_OK;
     if (is_time(&recorder->clock_ns, now_ns, CLOCK_NS))
         code = put_clock(recorder, err);
+    if (code == WEFT_OK && (recorder->opts->size_bytes || recorder->opts->snapshot_ns))
+        code = put_kernel_names(recorder, err);
     if (code == WEFT_OK)
         code = put_losses(recorder, err);
     if (code == WEFT_OK && is_time(&recorder->cost_ns, now_ns, COST_NS)) {
@@ -452,6 +469,8 @@ static enum weft_code finish(struct recorder *recorder, const char *why, struct 
     enum weft_code code = programs_stop(&recorder->programs, err);
     if (code == WEFT_OK)
         code = poll_kernel(recorder, &fill, err);
+    if (code == WEFT_OK)
+        code = put_kernel_names(recorder, err);
     if (code == WEFT_OK)
         code = put_losses(recorder, err);
     if (code == WEFT_OK)
