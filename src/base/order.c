@@ -61,11 +61,11 @@ static void pass(const struct weft_order_item *from, struct weft_order_item *to,
 
 void weft_order_sort(struct weft_order *order, size_t n)
 {
-    struct weft_order_item *from = order->items, *to = order->items + n;
     if (n <= FEW) {
         sort_few(order->items, n);
         return;
     }
+    struct weft_order_item *from = order->items, *to = order->items + n;
     const unsigned n_bits = n < MANY ? LEAST_BITS : MOST_BITS;
     for (uint64_t left = differing(from, n); left;) {
         const unsigned shift = (unsigned)__builtin_ctzll(left);
