@@ -111,7 +111,7 @@ static enum weft_code import_aside(struct weft_cli *cli, const char **path)
 static void remark(const struct weft_cli *cli, const char *path, const char *what)
 {
     if (!cli->common.quiet)
-        fprintf(stderr, "weft: %s: %s\n", path, what);
+        weft_say("weft: %s: %s\n", path, what);
 }
 
 static bool can_replace(const char *path)
