@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/error.h"
 
+#include "base/plain.h"
+
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -105,7 +107,7 @@ enum weft_code weft_within(struct weft_err *err, const char *format, ...)
     return err->code;
 }
 
-/* Appends formatted text to a bounded buffer; what does not fit is cut. */
+/* Appends to a bounded buffer, foreign text made plain; what does not fit is cut. */
 __attribute__((format(printf, 4, 5))) static void append(char *out, size_t n_bytes, size_t *at,
                                                          const char *format, ...)
 {
@@ -113,9 +115,8 @@ __attribute__((format(printf, 4, 5))) static void append(char *out, size_t n_byt
         return;
     va_list args;
     va_start(args, format);
-    int wanted = vsnprintf(out + *at, n_bytes - *at, format, args);
+    *at += weft_plain_vprint(out + *at, n_bytes - *at, format, args);
     va_end(args);
-    *at += wanted > 0 ? (size_t)wanted : 0;
 }
 
 void weft_err_print(const struct weft_err *err, char *out, size_t n_bytes)

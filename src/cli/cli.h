@@ -28,7 +28,7 @@ int weft_cli_signal(void);
 
 /* Which common options a command takes. */
 enum weft_common_mask {
-    WEFT_COMMON_FORMAT = 1, /* --json, --format, --color */
+    WEFT_COMMON_FORMAT = 1, /* --json, --format, --raw, --color */
     WEFT_COMMON_OUTPUT = 2,
     WEFT_COMMON_TID = 4,
     WEFT_COMMON_WORK = 8,  /* --jobs, --mem */
@@ -44,7 +44,7 @@ struct weft_common {
     uint64_t jobs, memory_bytes;
     unsigned format; /* enum weft_format */
     unsigned color;
-    bool all_processes, json, quiet, verbose, help, force;
+    bool all_processes, json, raw, quiet, verbose, help, force;
 };
 
 struct weft_cli;
@@ -125,6 +125,9 @@ WEFT_CHECKED enum weft_code weft_cli_open_trace(struct weft_cli *cli, const char
                                                 struct weft_session **session);
 
 /* For stderr: the file of a trace (%s) ends early. Whoever reads a result must know. */
+/* Prints to standard error, as printf; arguments of %s are foreign text, which is made plain. */
+void weft_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 #define WEFT_ENDS_EARLY                                                                            \
     "weft: %s: the file ends early: read without its directory, what followed its last whole "     \
     "block is missing\n"

@@ -75,6 +75,7 @@ static enum weft_code write_report(struct asked *asked, const struct weft_gate_v
     const enum weft_code code = weft_outputs_open(asked->cli, asked->opts->report, &out);
     if (code != WEFT_OK)
         return code;
+    weft_output_set_form(out, WEFT_OUTPUT_TEXT);
     weft_render_gate_report(out, gate, &view);
     return weft_output_close(out, err);
 }
@@ -96,6 +97,7 @@ static enum weft_code tell_gate(struct asked *asked, const struct weft_view *vie
     enum weft_code code = weft_output_to_fd(2, "standard error", &err_out, &asked->cli->err);
     if (code != WEFT_OK)
         return code;
+    weft_output_set_form(err_out, WEFT_OUTPUT_TEXT);
     code = show_gate(asked, err_out);
     const enum weft_code closed = weft_output_close(err_out, &asked->cli->err);
     return code == WEFT_OK ? closed : code;

@@ -176,8 +176,8 @@ static void tell_more_types(struct doctor *doctor, size_t n_more)
     if (n_more == 0 || doctor->cli->common.quiet)
         return;
     weft_cli_quiet_line(doctor->cli);
-    fprintf(stderr, "weft: %s more than %d types of executions %s not looked at: --type NAME\n",
-            weft_human_count(n_more).text, TYPES_MAX, n_more == 1 ? "is" : "are");
+    weft_say("weft: %s more than %d types of executions %s not looked at: --type NAME\n",
+             weft_human_count(n_more).text, TYPES_MAX, n_more == 1 ? "is" : "are");
 }
 
 /* ---- a database ------------------------------------------------------------------------------ */
@@ -408,8 +408,8 @@ static enum weft_code leave_out(struct doctor *doctor,
                                 const struct weft_execution_proposal *proposal)
 {
     if (!doctor->cli->common.quiet)
-        fprintf(stderr, "weft: '%.*s' is left out: %s\n", (int)proposal->name.n_bytes,
-                proposal->name.bytes, doctor->cli->err.text);
+        weft_say("weft: '%.*s' is left out: %s\n", (int)proposal->name.n_bytes,
+                 proposal->name.bytes, doctor->cli->err.text);
     doctor->left_out = doctor->cli->err;
     doctor->cli->err = (struct weft_err){ 0 };
     return WEFT_OK;

@@ -3,7 +3,6 @@
 #include "query/build.h"
 #include "query/executions.h"
 #include "query/rules.h"
-#include "render/utf8.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -101,16 +100,11 @@ static void render(const struct weft_view *view, void *context, const union weft
 static void tell_no_function(struct weft_cli *cli, const struct weft_rule *rule,
                              struct weft_str other)
 {
-    struct weft_arena *arena = weft_arena_new(0);
-    const struct weft_str shown =
-        arena ? weft_utf8_printable(arena, other) : (struct weft_str){ 0 };
     weft_cli_quiet_line(cli);
-    fprintf(stderr, "weft: no function is called '%.*s'", (int)rule->name.n_bytes,
-            rule->name.bytes);
-    if (shown.n_bytes)
-        fprintf(stderr, "; one is '%.*s'", (int)shown.n_bytes, shown.bytes);
-    fprintf(stderr, "\n");
-    weft_arena_free(arena);
+    weft_say("weft: no function is called '%.*s'", (int)rule->name.n_bytes, rule->name.bytes);
+    if (other.n_bytes)
+        weft_say("; one is '%.*s'", (int)other.n_bytes, other.bytes);
+    weft_say("\n");
 }
 
 /* Rules of a kind that the trace has nothing of: no system calls were recorded, mostly; and rules
@@ -124,8 +118,8 @@ static void tell_absent(struct weft_cli *cli, const struct weft_rules *rules)
         struct weft_str other;
         if (!weft_rule_has_kind(trace, rule)) {
             weft_cli_quiet_line(cli);
-            fprintf(stderr, "weft: the trace has nothing of the kind '%s', which '%.*s' asks for\n",
-                    weft_rule_kind_name(rule), (int)type->name.n_bytes, type->name.bytes);
+            weft_say("weft: the trace has nothing of the kind '%s', which '%.*s' asks for\n",
+                     weft_rule_kind_name(rule), (int)type->name.n_bytes, type->name.bytes);
         } else if (!weft_rule_has_function(trace, rule, &other)) {
             tell_no_function(cli, rule, other);
         }
@@ -136,23 +130,23 @@ static void tell_unmet(struct weft_cli *cli, const struct weft_rule *rule, struc
 {
     weft_cli_quiet_line(cli);
     if (field.bytes)
-        fprintf(stderr, "weft: no %s:%.*s has the field '%.*s'\n", weft_rule_kind_name(rule),
-                (int)rule->name.n_bytes, rule->name.bytes, (int)field.n_bytes, field.bytes);
+        weft_say("weft: no %s:%.*s has the field '%.*s'\n", weft_rule_kind_name(rule),
+                 (int)rule->name.n_bytes, rule->name.bytes, (int)field.n_bytes, field.bytes);
     else
-        fprintf(stderr, "weft: there is no %s:%.*s\n", weft_rule_kind_name(rule),
-                (int)rule->name.n_bytes, rule->name.bytes);
+        weft_say("weft: there is no %s:%.*s\n", weft_rule_kind_name(rule), (int)rule->name.n_bytes,
+                 rule->name.bytes);
 }
 
 /* All that its conditions ask for is there, but nothing with such values. */
 static void tell_conditions(struct weft_cli *cli, const struct weft_rule *rule)
 {
     weft_cli_quiet_line(cli);
-    fprintf(stderr, "weft: of %s:%.*s none meets the condition%s on ", weft_rule_kind_name(rule),
-            (int)rule->name.n_bytes, rule->name.bytes, rule->n_conditions > 1 ? "s" : "");
+    weft_say("weft: of %s:%.*s none meets the condition%s on ", weft_rule_kind_name(rule),
+             (int)rule->name.n_bytes, rule->name.bytes, rule->n_conditions > 1 ? "s" : "");
     for (size_t i = 0; i < rule->n_conditions; i++)
-        fprintf(stderr, "%s'%.*s'", i ? ", " : "", (int)rule->conditions[i].field.name.n_bytes,
-                rule->conditions[i].field.name.bytes);
-    fprintf(stderr, "\n");
+        weft_say("%s'%.*s'", i ? ", " : "", (int)rule->conditions[i].field.name.n_bytes,
+                 rule->conditions[i].field.name.bytes);
+    weft_say("\n");
 }
 
 /* Why nothing meets a rule for what the trace does have: its name, a field that it asks for, or, as
@@ -311,8 +305,7 @@ static void tell_missing(struct weft_cli *cli, const struct asked *asked,
                 (asked->opts->without_metrics && !type->metrics[i].field.kind))
                 continue;
             weft_cli_quiet_line(cli);
-            fprintf(stderr, "weft: no execution has the metric '%.*s'\n", (int)name.n_bytes,
-                    name.bytes);
+            weft_say("weft: no execution has the metric '%.*s'\n", (int)name.n_bytes, name.bytes);
         }
     }
 }
@@ -327,6 +320,7 @@ static enum weft_code tell_remarks(struct weft_cli *cli, const struct weft_execu
     if (code != WEFT_OK)
         return code;
     weft_cli_quiet_line(cli);
+    weft_output_set_form(out, WEFT_OUTPUT_TEXT);
     weft_render_executions_remarks(out, table, "weft: ");
     return weft_output_close(out, &cli->err);
 }
@@ -354,11 +348,10 @@ static enum weft_code store(struct weft_cli *cli, void *context, const union wef
     weft_database_close(database);
     if (code == WEFT_OK && !cli->common.quiet) {
         weft_cli_quiet_line(cli);
-        fprintf(stderr,
-                result->executions->n_rows
-                    ? "weft: %zu executions in %s\n"
-                    : "weft: %zu executions: nothing was added to %s, and nothing replaced\n",
-                result->executions->n_rows, opts->database);
+        weft_say(result->executions->n_rows
+                     ? "weft: %zu executions in %s\n"
+                     : "weft: %zu executions: nothing was added to %s, and nothing replaced\n",
+                 result->executions->n_rows, opts->database);
     }
     return code;
 }

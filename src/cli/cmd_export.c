@@ -12,6 +12,7 @@ struct options {
     unsigned format; /* enum weft_export_format; WEFT_EXPORT_FORMATS: none given */
     unsigned weight; /* enum weft_export_weight */
     const char *from, *to;
+    bool raw;
 };
 
 static const char *const formats[] = { "chrome", "perfetto", "folded", "csv", "speedscope", NULL };
@@ -28,6 +29,8 @@ static const struct weft_option options[] = {
     { 0, "weight", "self|calls|samples|stacks",
       "folded: own time in ns, calls, weights of samples, stacks (default: self)",
       WEFT_OPTION_CHOICE, MEMBER(weight), weights },
+    { 0, "raw", NULL, "CSV: names exactly as they are, unsafe for terminals and spreadsheets",
+      WEFT_OPTION_FLAG, MEMBER(raw), NULL },
 };
 
 /* The file's name without its folder. */
@@ -42,19 +45,17 @@ static void tell_lost(const struct options *opts, const struct weft_export_total
 {
     const char *format = formats[opts->format];
     if (totals->events_lost)
-        fprintf(stderr, "weft: %s has no place for events that are no calls: %s left out\n", format,
-                weft_human_count(totals->events_lost).text);
+        weft_say("weft: %s has no place for events that are no calls: %s left out\n", format,
+                 weft_human_count(totals->events_lost).text);
     if (totals->weightless)
-        fprintf(stderr,
-                "weft: %s stacks say where, not how long: left out; --weight stacks counts them\n",
-                weft_human_count(totals->weightless).text);
+        weft_say("weft: %s stacks say where, not how long: left out; --weight stacks counts them\n",
+                 weft_human_count(totals->weightless).text);
     if (totals->args_lost)
-        fprintf(stderr, "weft: %s has no place for arguments: those of %s calls left out\n", format,
-                weft_human_count(totals->args_lost).text);
+        weft_say("weft: %s has no place for arguments: those of %s calls left out\n", format,
+                 weft_human_count(totals->args_lost).text);
     if (totals->threads_merged)
-        fprintf(stderr,
-                "weft: %s tells threads by process and thread id: %s stand in those of others\n",
-                format, weft_human_count(totals->threads_merged).text);
+        weft_say("weft: %s tells threads by process and thread id: %s stand in those of others\n",
+                 format, weft_human_count(totals->threads_merged).text);
 }
 
 /* Half open: without --to, what happens at the very end belongs to it too. */
@@ -66,6 +67,21 @@ static enum weft_code find_window(struct weft_cli *cli, const struct options *op
     if (!opts->to)
         window->to_ns = UINT64_MAX;
     return code;
+}
+
+static enum weft_output_form form_of(const struct options *opts)
+{
+    switch ((enum weft_export_format)opts->format) {
+    case WEFT_EXPORT_CSV:
+        return opts->raw ? WEFT_OUTPUT_EXACT : WEFT_OUTPUT_TEXT;
+    case WEFT_EXPORT_FOLDED:
+        return WEFT_OUTPUT_TEXT;
+    case WEFT_EXPORT_CHROME:
+    case WEFT_EXPORT_SPEEDSCOPE:
+        return WEFT_OUTPUT_JSON;
+    default:
+        return WEFT_OUTPUT_EXACT;
+    }
 }
 
 static enum weft_code export(struct weft_cli *cli, const struct options *opts,
@@ -87,6 +103,7 @@ static enum weft_code export(struct weft_cli *cli, const struct options *opts,
         code = weft_cli_output(cli, &out);
     if (code != WEFT_OK)
         return code;
+    weft_output_set_form(out, form_of(opts));
     code = weft_export_write(&how, out, totals, &cli->err);
     if (code != WEFT_OK) {
         weft_output_abort(out);
@@ -97,7 +114,7 @@ code = weft_output_close(out, &cli->err);
 weft_cli_quiet_line(cli);
 if (code == WEFT_OK && !cli->common.quiet && cli->common.output &&
     strcmp(cli->common.output, "-") != 0)
-    fprintf(stderr, "weft: wrote %s, %s\n", cli->common.output, weft_human_bytes(n_bytes).text);
+    weft_say("weft: wrote %s, %s\n", cli->common.output, weft_human_bytes(n_bytes).text);
 return code;
 }
 
@@ -111,6 +128,8 @@ static int run(struct weft_cli *cli, int argc, char **argv)
         return weft_cli_usage(cli, "expected --format chrome, perfetto, folded, csv or speedscope");
     if (opts.weight != WEFT_EXPORT_SELF && opts.format != WEFT_EXPORT_FOLDED)
         return weft_cli_usage(cli, "--weight belongs to --format folded");
+    if (opts.raw && opts.format != WEFT_EXPORT_CSV)
+        return weft_cli_usage(cli, "--raw belongs to --format csv");
     if (opts.format == WEFT_EXPORT_PERFETTO && !cli->common.output && isatty(STDOUT_FILENO))
         return weft_cli_usage(cli, "perfetto is binary: expected -o FILE, or a pipe");
     enum weft_code code = weft_cli_open(cli);

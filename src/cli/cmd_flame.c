@@ -51,6 +51,7 @@ static enum weft_code put(struct weft_cli *cli, const struct options *opts,
         code = weft_cli_output(cli, &out);
     if (code != WEFT_OK)
         return code;
+    weft_output_set_form(out, WEFT_OUTPUT_TEXT);
     if (opts->format == FORMAT_FOLDED)
         weft_flame_folded(out, flame);
     else

@@ -79,7 +79,7 @@ struct talk {
 static void clear_line(struct talk *talk)
 {
     if (talk->has_line)
-        fprintf(stderr, "\r\033[K");
+        weft_say("\r\033[K");
     talk->has_line = false;
 }
 
@@ -88,7 +88,7 @@ static void say(void *context, const char *text)
     struct talk *talk = context;
     clear_line(talk);
     if (!talk->is_quiet)
-        fprintf(stderr, "weft: record: %s\n", text);
+        weft_say("weft: record: %s\n", text);
 }
 
 /* "recording 12.3 s  1.2 M events, 0 lost, 34 MB, recorder 0.4 %" */
@@ -110,7 +110,7 @@ static void show(void *context, const struct weft_recorder_state *state)
     if (!talk->shows_line)
         return;
     (void)compose(state, text, sizeof text);
-    fprintf(stderr, "\r\033[Krecording %s", text);
+    weft_say("\r\033[Krecording %s", text);
     talk->has_line = true;
 }
 
@@ -121,9 +121,9 @@ static void tell_result(const struct weft_cli *cli, const struct weft_recorder_r
         return;
     (void)compose(&result->state, text, sizeof text);
     for (size_t k = 0; k < result->n_files; k++)
-        fprintf(stderr, "weft: %s: %s\n", result->files[k], k + 1 < result->n_files ? "..." : text);
+        weft_say("weft: %s: %s\n", result->files[k], k + 1 < result->n_files ? "..." : text);
     if (result->n_files == 0)
-        fprintf(stderr, "weft: no snapshot was asked for: nothing is written\n");
+        weft_say("weft: no snapshot was asked for: nothing is written\n");
 }
 
 /* ---- running -----------------------------------------------------------------------------------

@@ -46,11 +46,11 @@ static const char *base_name(const char *path)
 
 static void tell_written(const struct weft_cli *cli, uint64_t n_bytes, uint32_t n_left_out)
 {
-    fprintf(stderr, "weft: wrote %s, %s", cli->common.output, weft_human_bytes(n_bytes).text);
+    weft_say("weft: wrote %s, %s", cli->common.output, weft_human_bytes(n_bytes).text);
     if (n_left_out > 0)
-        fprintf(stderr, "; %s of other processes left out, --all-processes has them",
-                weft_human_plural(n_left_out, "thread").text);
-    fprintf(stderr, "\n");
+        weft_say("; %s of other processes left out, --all-processes has them",
+                 weft_human_plural(n_left_out, "thread").text);
+    weft_say("\n");
 }
 
 static enum weft_code write_page(struct weft_cli *cli, const struct options *opts,

@@ -37,8 +37,8 @@ static void open_browser(const char *address)
     bool is_open = argv[1] && posix_spawnp(&pid, program, NULL, NULL, argv, environ) == 0 &&
                    waitpid(pid, &status, 0) == pid && status == 0;
     if (!is_open)
-        fprintf(stderr, "weft: serve: no browser could be opened (xdg-open): open the address "
-                        "above\n");
+        weft_say("weft: serve: no browser could be opened (xdg-open): open the address "
+                 "above\n");
     free(argv[1]);
 }
 
@@ -47,13 +47,13 @@ static enum weft_code announce(struct weft_cli *cli, const struct options *opts,
 {
     for (size_t i = 0; i < cli->n_inputs && !cli->common.quiet; i++)
         if (weft_server_recovered(server, i))
-            fprintf(stderr, WEFT_ENDS_EARLY, weft_server_recovered(server, i));
+            weft_say(WEFT_ENDS_EARLY, weft_server_recovered(server, i));
     printf("%s\n", weft_server_address(server));
     if (fflush(stdout) != 0)
         return weft_fail_errno(&cli->err, errno, "cannot write to standard output");
     if (!cli->common.quiet)
-        fprintf(stderr, "weft: serving to this machine alone, to whoever has this address; Ctrl-C "
-                        "ends it\n");
+        weft_say("weft: serving to this machine alone, to whoever has this address; Ctrl-C "
+                 "ends it\n");
     if (opts->open)
         open_browser(weft_server_address(server));
     return WEFT_OK;

@@ -33,6 +33,8 @@ static const struct weft_option common_options[] = {
     { 0, "json", NULL, "the same as --format json", WEFT_OPTION_FLAG, FIELD(json), NULL },
     { 0, "format", "text|csv|json", "how results are written (default: text)", WEFT_OPTION_CHOICE,
       FIELD(format), formats },
+    { 0, "raw", NULL, "CSV: names exactly as they are, unsafe for terminals and spreadsheets",
+      WEFT_OPTION_FLAG, FIELD(raw), NULL },
     { 0, "color", "auto|always|never",
       "colours in text; auto: on a terminal, unless NO_COLOR is set", WEFT_OPTION_CHOICE,
       FIELD(color), colors },
@@ -59,10 +61,19 @@ static const struct weft_option common_options[] = {
 
 /* The group of each common option; 0: every command has it. */
 static const unsigned common_groups[] = {
-    WEFT_COMMON_FORMAT,    WEFT_COMMON_FORMAT, WEFT_COMMON_FORMAT,
-    WEFT_COMMON_OUTPUT,    WEFT_COMMON_OUTPUT, WEFT_COMMON_TID,
-    WEFT_COMMON_PROCESSES, WEFT_COMMON_WORK,   WEFT_COMMON_WORK | WEFT_COMMON_MEMORY,
-    WEFT_COMMON_TALK,      WEFT_COMMON_TALK,   0,
+    WEFT_COMMON_FORMAT,
+    WEFT_COMMON_FORMAT,
+    WEFT_COMMON_FORMAT,
+    WEFT_COMMON_FORMAT,
+    WEFT_COMMON_OUTPUT,
+    WEFT_COMMON_OUTPUT,
+    WEFT_COMMON_TID,
+    WEFT_COMMON_PROCESSES,
+    WEFT_COMMON_WORK,
+    WEFT_COMMON_WORK | WEFT_COMMON_MEMORY,
+    WEFT_COMMON_TALK,
+    WEFT_COMMON_TALK,
+    0,
 };
 
 enum { N_COMMON = sizeof common_options / sizeof *common_options };
@@ -85,8 +96,7 @@ bool weft_common_admits(unsigned mask, size_t option)
 
 int weft_cli_usage(const struct weft_cli *cli, const char *text)
 {
-    fprintf(stderr, "weft: %s: %s\nTry 'weft %s --help'.\n", cli->command->name, text,
-            cli->command->name);
+    weft_say("weft: %s: %s\nTry 'weft %s --help'.\n", cli->command->name, text, cli->command->name);
     return WEFT_EXIT_USAGE;
 }
 
@@ -230,7 +240,7 @@ static void warn_if_recovered(const struct weft_cli *cli, const char *path,
 {
     const struct weft_store_meta *meta = weft_trace_meta(weft_session_trace(session));
     if (meta->is_recovered && !cli->common.quiet)
-        fprintf(stderr, WEFT_ENDS_EARLY, path);
+        weft_say(WEFT_ENDS_EARLY, path);
 }
 
 /* Who recorded one program asks about that, unless told otherwise. */
@@ -304,6 +314,15 @@ static enum weft_code open_stdout(struct weft_output **out, struct weft_err *err
     return weft_output_to_fd(STDOUT_FILENO, "standard output", out, err);
 }
 
+static enum weft_output_form form_of(const struct weft_view *view, bool is_raw)
+{
+    if (view->format == WEFT_FORMAT_JSON)
+        return WEFT_OUTPUT_JSON;
+    if (view->format == WEFT_FORMAT_CSV && is_raw)
+        return WEFT_OUTPUT_EXACT;
+    return view->style.has_colour ? WEFT_OUTPUT_COLOUR : WEFT_OUTPUT_TEXT;
+}
+
 static enum weft_code open_output(struct weft_cli *cli, struct weft_output **out)
 {
     if (is_stdout(cli->common.output))
@@ -336,7 +355,10 @@ enum weft_code weft_cli_view(struct weft_cli *cli, struct weft_view *view)
     };
     if (view->trace && leaves_out_foreign(cli))
         view->n_left_out = weft_trace_n_foreign(view->trace);
-    return open_output(cli, &view->out);
+    const enum weft_code code = open_output(cli, &view->out);
+    if (code == WEFT_OK)
+        weft_output_set_form(view->out, form_of(view, cli->common.raw));
+    return code;
 }
 
 enum weft_code weft_cli_summarise(struct weft_cli *cli, const char *path, const char *shown_path)
@@ -363,26 +385,26 @@ static void print_effort(const struct weft_cli *cli)
     struct rusage usage;
     if (!cli->common.verbose || getrusage(RUSAGE_SELF, &usage) != 0)
         return;
-    fprintf(stderr, "weft: %s: %s, at most %s of memory\n", cli->command->name,
-            weft_human_ns(weft_clock_now_ns() - cli->begin_ns).text,
-            weft_human_bytes((uint64_t)usage.ru_maxrss * 1024).text);
+    weft_say("weft: %s: %s, at most %s of memory\n", cli->command->name,
+             weft_human_ns(weft_clock_now_ns() - cli->begin_ns).text,
+             weft_human_bytes((uint64_t)usage.ru_maxrss * 1024).text);
 }
 
 static int print_error(struct weft_cli *cli, enum weft_code code)
 {
     char text[WEFT_ERR_FILE_BYTES + WEFT_ERR_TEXT_BYTES + WEFT_ERR_PLACE_BYTES + 64];
     if (code == WEFT_E_CANCELLED) {
-        fprintf(stderr, "weft: interrupted\n");
+        weft_say("weft: interrupted\n");
         return WEFT_EXIT_SIGNAL + weft_cli_signal();
     }
     if (cli->n_inputs > 0)
         (void)weft_in_file(&cli->err, cli->inputs[0]);
     weft_err_print(&cli->err, text, sizeof text);
-    fprintf(stderr, "weft: %s\n", text);
+    weft_say("weft: %s\n", text);
     if (cli->err.code == WEFT_E_NOMEM)
-        fprintf(stderr, "There was no memory for it. %s\n",
-                cli->common.memory_bytes ? "Give more with --mem, or use fewer workers (-j 1)."
-                                         : "Use fewer workers (-j 1).");
+        weft_say("There was no memory for it. %s\n",
+                 cli->common.memory_bytes ? "Give more with --mem, or use fewer workers (-j 1)."
+                                          : "Use fewer workers (-j 1).");
     return WEFT_EXIT_FAILED;
 }
 
@@ -418,6 +440,6 @@ int weft_cli_print(void (*print)(const void *context, struct weft_output *out), 
         return WEFT_EXIT_DONE;
     char text[512];
     weft_err_print(&err, text, sizeof text);
-    fprintf(stderr, "weft: %s\n", text);
+    weft_say("weft: %s\n", text);
     return WEFT_EXIT_FAILED;
 }

@@ -100,20 +100,18 @@ void weft_cli_compared_remark(struct weft_cli *cli, const struct weft_comparison
         return;
     weft_cli_quiet_line(cli);
     if (matrix->n_partial > 0)
-        fprintf(stderr,
-                "weft: of %s of %s not all executions are there: adding them was cut off, or goes "
-                "on; weft executions --db adds them all\n",
-                weft_human_count(matrix->n_partial).text,
-                weft_human_plural(matrix->n_sources, "run").text);
+        weft_say("weft: of %s of %s not all executions are there: adding them was cut off, or goes "
+                 "on; weft executions --db adds them all\n",
+                 weft_human_count(matrix->n_partial).text,
+                 weft_human_plural(matrix->n_sources, "run").text);
     if (matrix->n_damaged > 0)
-        fprintf(stderr, "weft: left out: %s, damaged in the database\n",
-                weft_human_plural(matrix->n_damaged, "execution").text);
+        weft_say("weft: left out: %s, damaged in the database\n",
+                 weft_human_plural(matrix->n_damaged, "execution").text);
     if (n_unfinished > 0)
-        fprintf(stderr,
-                "weft: %s of %s did not end in the trace, and may last longer ('not "
-                "flag=unfinished' leaves such out)\n",
-                weft_human_count(n_unfinished).text,
-                weft_human_plural(matrix->n_items, "execution").text);
+        weft_say("weft: %s of %s did not end in the trace, and may last longer ('not "
+                 "flag=unfinished' leaves such out)\n",
+                 weft_human_count(n_unfinished).text,
+                 weft_human_plural(matrix->n_items, "execution").text);
 }
 
 /* Tags of the sources, each once. */

@@ -45,10 +45,10 @@ int weft_command_unknown(const char *name)
     for (size_t i = 0; i < N_COMMANDS; i++)
         names[i] = commands[i]->name;
     const char *nearest = weft_nearest(name, names, N_COMMANDS);
-    fprintf(stderr, "weft: unknown command '%.60s'", name);
+    weft_say("weft: unknown command '%.60s'", name);
     if (nearest)
-        fprintf(stderr, "; did you mean '%s'?", nearest);
-    fprintf(stderr, "\nTry 'weft --help'.\n");
+        weft_say("; did you mean '%s'?", nearest);
+    weft_say("\nTry 'weft --help'.\n");
     return WEFT_EXIT_USAGE;
 }
 
@@ -106,7 +106,7 @@ int main(int argc, char **argv)
 {
     catch_signals();
     if (argc < 2) {
-        fprintf(stderr, "weft: expected a command\nTry 'weft --help'.\n");
+        weft_say("weft: expected a command\nTry 'weft --help'.\n");
         return WEFT_EXIT_USAGE;
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)

@@ -2,6 +2,7 @@
 #include "cli/progress.h"
 
 #include "base/clock.h"
+#include "cli/cli.h"
 #include "render/human.h"
 
 #include <pthread.h>
@@ -85,7 +86,7 @@ static void draw(struct weft_progress_line *line, uint64_t now_ns)
     compose(line, now_ns, text, sizeof text);
     bool has_size = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
     int width = has_size && size.ws_col < sizeof text ? size.ws_col - 1 : (int)sizeof text - 1;
-    fprintf(stderr, "\r%.*s\033[K", width, text);
+    weft_say("\r%.*s\033[K", width, text);
     line->is_drawn = true;
 }
 
@@ -155,7 +156,7 @@ void weft_progress_line_stop(struct weft_progress_line *line)
     pthread_mutex_unlock(&line->mutex);
     pthread_join(line->thread, NULL);
     if (line->is_drawn)
-        fprintf(stderr, "\r\033[K");
+        weft_say("\r\033[K");
     pthread_cond_destroy(&line->stopped);
     pthread_mutex_destroy(&line->mutex);
     free(line);

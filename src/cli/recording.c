@@ -99,7 +99,7 @@ static enum weft_code import_aside(struct weft_cli *cli, const char **path)
 static void remark(const struct weft_cli *cli, const char *path, const char *what)
 {
     if (!cli->common.quiet)
-        fprintf(stderr, "weft: %s: %s\n", path, what);
+        weft_say("weft: %s: %s\n", path, what);
 }
 
 /* The new file is the user's own, and with its owner's access alone: that of another user stays as

@@ -2,7 +2,6 @@
 #include "render/compare_words.h"
 
 #include "analysis/compare_names.h"
-#include "render/utf8.h"
 #include "schema/event.h"
 
 #include <ctype.h>
@@ -112,11 +111,7 @@ void weft_words_change(struct weft_output *out, const struct weft_compare_metric
 
 void weft_words_name(struct weft_output *out, struct weft_str name)
 {
-    struct weft_arena *arena = weft_arena_new(0);
-    const struct weft_str text = arena ? weft_utf8_printable(arena, name) : name;
-    if (arena && text.bytes)
-        weft_output_write(out, text.bytes, text.n_bytes);
-    weft_arena_free(arena);
+    weft_output_plain(out, name);
 }
 
 void weft_words_argument(struct weft_output *out, struct weft_str word)

@@ -96,7 +96,7 @@ static struct weft_table thread_table(const struct cpus *cpus)
 static void print_text(struct cpus *cpus, const struct weft_table *rows)
 {
     const struct weft_view *view = cpus->view;
-    weft_view_bold(view, view->path);
+    weft_view_head(view);
     weft_output_printf(view->out, "  %s, %s\n",
                        weft_human_plural(cpus->table->n_rows, "processor").text,
                        weft_human_ns(cpus->table->to_ns - cpus->table->from_ns).text);

@@ -422,13 +422,16 @@ static void put_type_remarks(struct weft_output *out, const struct weft_executio
                              const char *front)
 {
     const int n_bytes = (int)type->name.n_bytes;
-    if (type->lossy)
-        weft_output_printf(out, "%s%.*s: %s of %s with records of their time lost\n", front,
-                           n_bytes, type->name.bytes, weft_human_count(type->lossy).text,
+    if (type->lossy) {
+        weft_output_text(out, front);
+        weft_output_printf(out, "%.*s: %s of %s with records of their time lost\n", n_bytes,
+                           type->name.bytes, weft_human_count(type->lossy).text,
                            weft_human_count(type->count).text);
+    }
     if (type->count == 0 || type->unfinished < type->count || type->left_out)
         return;
-    weft_output_printf(out, "%s%.*s: %s began and none ended: ", front, n_bytes, type->name.bytes,
+    weft_output_text(out, front);
+    weft_output_printf(out, "%.*s: %s began and none ended: ", n_bytes, type->name.bytes,
                        weft_human_count(type->count).text);
     if (type->ends_unmatched)
         weft_output_printf(out, "%s of the rule %s no begin: see --match and --within\n",
@@ -441,24 +444,26 @@ static void put_type_remarks(struct weft_output *out, const struct weft_executio
 void weft_render_executions_remarks(struct weft_output *out,
                                     const struct weft_executions_table *table, const char *front)
 {
-    if (table->ends_unmatched)
-        weft_output_printf(out, "%s%s without a begin\n", front,
+    if (table->ends_unmatched) {
+        weft_output_text(out, front);
+        weft_output_printf(out, "%s without a begin\n",
                            weft_human_plural(table->ends_unmatched, "end").text);
+    }
     for (size_t i = 0; i < table->n_types; i++)
         put_type_remarks(out, &table->types[i], front);
-    if (table->n_rows == 0)
-        weft_output_printf(out,
-                           "%snothing matches the rules: names are compared whole, * stands for "
-                           "anything, and\na field to match has to be there; without rules, weft "
-                           "executions proposes some\n",
-                           front);
+    if (table->n_rows > 0)
+        return;
+    weft_output_text(out, front);
+    weft_output_text(out, "nothing matches the rules: names are compared whole, * stands for "
+                          "anything, and\na field to match has to be there; without rules, weft "
+                          "executions proposes some\n");
 }
 
 static void print_text(const struct list *list)
 {
     const struct weft_view *view = list->view;
     const struct weft_table types = type_table(list), rows = execution_table(list);
-    weft_view_bold(view, view->path);
+    weft_view_head(view);
     weft_output_printf(view->out, "  %s\n\n",
                        weft_human_plural(list->table->n_rows, "execution").text);
     weft_table_text(&types, &view->style, view->out);

@@ -5,11 +5,11 @@
 #include "render/export.h"
 
 #include "base/map.h"
+#include "base/utf8.h"
 #include "model/events.h"
 #include "model/scan.h"
 #include "render/exporter.h"
 #include "render/json_text.h"
-#include "render/utf8.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -12,31 +12,12 @@ struct csv {
     struct weft_str tail; /* ,pid,node,generation and the line's end */
 };
 
-static void put_field(struct weft_output *out, struct weft_str text)
-{
-    bool is_plain = true;
-    for (size_t i = 0; i < text.n_bytes && is_plain; i++)
-        is_plain = text.bytes[i] != ',' && text.bytes[i] != '"' && text.bytes[i] != '\n' &&
-                   text.bytes[i] != '\r';
-    if (is_plain) {
-        weft_output_write(out, text.bytes, text.n_bytes);
-        return;
-    }
-    weft_output_write(out, "\"", 1);
-    for (size_t i = 0; i < text.n_bytes; i++) {
-        if (text.bytes[i] == '"')
-            weft_output_write(out, "\"", 1);
-        weft_output_write(out, text.bytes + i, 1);
-    }
-    weft_output_write(out, "\"", 1);
-}
-
 static void label(struct weft_exporter *exporter, uint32_t function_id)
 {
     const struct weft_function *function = weft_trace_function(exporter->trace, function_id);
-    put_field(exporter->scratch, function->name);
+    weft_output_csv(exporter->scratch, function->name);
     weft_output_text(exporter->scratch, ",");
-    put_field(exporter->scratch, function->module);
+    weft_output_csv(exporter->scratch, function->module);
     weft_output_text(exporter->scratch, ",");
 }
 
@@ -44,6 +25,7 @@ static void begin(struct weft_exporter *exporter)
 {
     weft_output_text(exporter->out, "tid,thread,function,module,depth,start_ns,end_ns,duration_ns,"
                                     "self_ns,flags,args,pid,node,generation\n");
+    weft_output_set_form(exporter->scratch, weft_output_form(exporter->out));
 }
 
 static void thread_begin(struct weft_exporter *exporter)
@@ -52,7 +34,7 @@ static void thread_begin(struct weft_exporter *exporter)
     weft_output_clear(exporter->scratch);
     weft_put_number(exporter->scratch, exporter->thread->info.tid);
     weft_output_text(exporter->scratch, ",");
-    put_field(exporter->scratch, exporter->thread->info.name);
+    weft_output_csv(exporter->scratch, exporter->thread->info.name);
     weft_output_text(exporter->scratch, ",");
     csv->ids = weft_arena_copy(exporter->arena, weft_output_held(exporter->scratch));
     const struct weft_thread_info *info = &exporter->thread->info;
@@ -74,8 +56,11 @@ static void put_rest(struct weft_exporter *exporter, const struct weft_walk_call
     weft_output_text(exporter->scratch, "{");
     bool has_args = weft_put_json_args(exporter->scratch, call);
     weft_output_text(exporter->scratch, "}");
+    weft_output_set_form(exporter->scratch, WEFT_OUTPUT_JSON);
+    weft_output_seal(exporter->scratch);
+    weft_output_set_form(exporter->scratch, weft_output_form(exporter->out));
     if (has_args)
-        put_field(exporter->out, weft_output_held(exporter->scratch));
+        weft_output_csv(exporter->out, weft_output_held(exporter->scratch));
     weft_output_write(exporter->out, csv->tail.bytes, csv->tail.n_bytes);
 }
 

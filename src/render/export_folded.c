@@ -38,22 +38,7 @@ static void label(struct weft_exporter *exporter, uint32_t function_id)
 {
     struct weft_str name = weft_trace_function(exporter->trace, function_id)->name;
     weft_output_text(exporter->scratch, ";");
-    for (size_t i = 0; i < name.n_bytes; i++) {
-        char c = name.bytes[i];
-        char kept = c == ';' ? ':' : (uint8_t)c < ' ' ? ' ' : c;
-        weft_output_write(exporter->scratch, &kept, 1);
-    }
-}
-
-/* Names of threads: a semicolon would be a border. */
-static void put_thread(struct weft_exporter *exporter)
-{
-    struct weft_str name = exporter->thread_label;
-    for (size_t i = 0; i < name.n_bytes; i++) {
-        char c = name.bytes[i];
-        char kept = c == ';' ? ':' : (uint8_t)c < ' ' ? ' ' : c;
-        weft_output_write(exporter->out, &kept, 1);
-    }
+    weft_output_frame(exporter->scratch, name);
 }
 
 static void put_weight(struct weft_exporter *exporter, uint64_t weight)
@@ -81,7 +66,7 @@ static void put_path(struct weft_exporter *exporter, uint32_t path)
         *function_id = (uint32_t)key;
         at = (uint32_t)(key >> 32);
     }
-    put_thread(exporter);
+    weft_output_frame(exporter->out, exporter->thread_label);
     for (size_t i = folded->line.n; i-- > 0;) {
         struct weft_str name = weft_exporter_label(exporter, folded->line.items[i]);
         weft_output_write(exporter->out, name.bytes, name.n_bytes);
@@ -158,11 +143,9 @@ static void put_samples(struct weft_exporter *exporter)
     struct folded *folded = exporter->state;
     for (uint32_t id = 0; id < folded->weights.n; id++) {
         struct weft_str stack = weft_strtab_get(folded->samples, id);
-        put_thread(exporter);
+        weft_output_frame(exporter->out, exporter->thread_label);
         weft_output_text(exporter->out, ";");
-        for (size_t i = 0; i < stack.n_bytes; i++)
-            weft_output_write(exporter->out, (uint8_t)stack.bytes[i] < ' ' ? " " : stack.bytes + i,
-                              1);
+        weft_output_plain(exporter->out, stack);
         put_weight(exporter, folded->weights.items[id]);
     }
     weft_strtab_free(folded->samples);
@@ -179,9 +162,7 @@ static struct weft_str stack_of(struct weft_exporter *exporter, const struct wef
     if (exporter->opts->weight != WEFT_EXPORT_STACKS || event->category.n_bytes == 0)
         return stack;
     weft_output_clear(exporter->scratch);
-    for (size_t i = 0; i < event->category.n_bytes; i++)
-        weft_output_write(exporter->scratch,
-                          event->category.bytes[i] == ';' ? ":" : event->category.bytes + i, 1);
+    weft_output_frame(exporter->scratch, event->category);
     weft_output_text(exporter->scratch, ";");
     weft_output_write(exporter->scratch, stack.bytes, stack.n_bytes);
     return weft_output_held(exporter->scratch);

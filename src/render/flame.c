@@ -2,9 +2,10 @@
 #include "render/flame.h"
 
 #include "base/map.h"
+#include "base/plain.h"
+#include "base/utf8.h"
 #include "base/vec.h"
 #include "render/compare_words.h"
-#include "render/utf8.h"
 #include "schema/event.h"
 
 #include <inttypes.h>
@@ -373,7 +374,7 @@ static void put_box(struct weft_output *out, const struct layout *layout, uint32
     const struct place *place = &layout->places[box];
     const double width = of->width * layout->scale;
     const uint32_t y = TOP + ROW * place->depth;
-    const struct weft_str name = weft_utf8_printable(arena, of->name);
+    const struct weft_str name = weft_plain(arena, of->name);
     if (!place->is_shown || !name.bytes)
         return;
     weft_output_text(out, "<g>");
@@ -410,7 +411,7 @@ static void put_picture(struct weft_output *out, const struct layout *layout,
     weft_output_printf(out, "<rect id=\"paper\" width=\"%d\" height=\"%" PRIu32 "\"/>\n", WIDTH,
                        height);
     weft_output_printf(out, "<text class=\"h\" x=\"%d\" y=\"18\">", MARGIN);
-    const struct weft_str title = weft_utf8_printable(arena, flame->title);
+    const struct weft_str title = weft_plain(arena, flame->title);
     put_escaped(out, title.bytes, title.n_bytes);
     weft_output_printf(out, "</text>\n<text x=\"%d\" y=\"34\">", MARGIN);
     weft_output_printf(out, "width: %s%s%s", flame->is_difference ? "mean of B, " : "",
@@ -454,10 +455,7 @@ static void put_stack(struct weft_output *out, const struct weft_flame *flame, u
         path[n++] = box;
     while (n-- > 0) {
         const struct weft_str name = flame->boxes[path[n]].name;
-        for (size_t i = 0; i < name.n_bytes; i++) {
-            const bool is_apart = name.bytes[i] == ';' || (unsigned char)name.bytes[i] < ' ';
-            weft_output_write(out, is_apart ? ":" : name.bytes + i, 1);
-        }
+        weft_output_frame(out, name);
         weft_output_text(out, n > 0 ? ";" : "");
     }
 }

@@ -5,7 +5,6 @@
 #include "render/human.h"
 #include "render/notes.h"
 #include "render/render.h"
-#include "render/utf8.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -157,8 +156,7 @@ static void label(const struct info *info, const char *text)
 
 static void print_str(const struct info *info, struct weft_str text)
 {
-    struct weft_str shown = weft_utf8_printable(info->arena, text);
-    weft_output_write(info->view->out, shown.bytes, shown.n_bytes);
+    weft_output_plain(info->view->out, text);
 }
 
 static void print_source(const struct info *info)
@@ -283,7 +281,7 @@ static void print_damage(const struct info *info)
 
 static void print_text(const struct info *info)
 {
-    weft_view_bold(info->view, info->view->path);
+    weft_view_head(info->view);
     weft_output_text(info->view->out, "\n");
     print_source(info);
     print_time(info);

@@ -392,7 +392,7 @@ static void print_counts(const struct interplay *interplay)
 static void print_text(const struct interplay *interplay, const struct weft_lists *all)
 {
     const struct weft_view *view = interplay->view;
-    weft_view_bold(view, view->path);
+    weft_view_head(view);
     weft_output_text(view->out, "  ");
     print_headline(interplay);
     print_counts(interplay);

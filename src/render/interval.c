@@ -3,6 +3,7 @@
  * What every thread did in an interval: one row a thread, and the contexts of each.
  */
 #include "base/arena.h"
+#include "base/plain.h"
 #include "render/human.h"
 #include "render/render.h"
 
@@ -233,9 +234,9 @@ static void print_thread(struct interval *interval, size_t index)
         return;
     choose_contexts(interval, index);
     char title[128];
-    snprintf(title, sizeof title, "\nthread %" PRIu64 " %.*s\n", info->info.tid,
-             (int)(info->info.name.n_bytes < 64 ? info->info.name.n_bytes : 64),
-             info->info.name.bytes);
+    weft_plain_print(title, sizeof title, "\nthread %" PRIu64 " %.*s\n", info->info.tid,
+                     (int)(info->info.name.n_bytes < 64 ? info->info.name.n_bytes : 64),
+                     info->info.name.bytes);
     weft_view_bold(interval->view, title);
     struct weft_table table = context_table(interval);
     weft_table_text(&table, &interval->view->style, out);

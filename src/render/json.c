@@ -2,8 +2,8 @@
 #include "render/json.h"
 
 #include "base/arena.h"
+#include "base/utf8.h"
 #include "render/human.h"
-#include "render/utf8.h"
 
 #include <math.h>
 #include <stdio.h>

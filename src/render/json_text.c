@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "render/json_text.h"
 
-#include "render/utf8.h"
+#include "base/utf8.h"
 
 #include <stdint.h>
 #include <string.h>

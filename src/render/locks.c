@@ -248,7 +248,7 @@ static void print_sources(const struct locks *locks)
 static void print_text(const struct locks *locks, const struct weft_lists *all)
 {
     const struct weft_view *view = locks->view;
-    weft_view_bold(view, view->path);
+    weft_view_head(view);
     weft_output_printf(view->out, "  %s\n", weft_human_plural(locks->table->n_rows, "lock").text);
     print_sources(locks);
     weft_left_out_text(view, &locks->table->left_out);

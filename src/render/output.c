@@ -2,6 +2,7 @@
 #include "render/output.h"
 
 #include "base/file.h"
+#include "base/plain.h"
 #include "base/vec.h"
 
 #include <errno.h>
@@ -25,6 +26,7 @@ struct weft_output {
     int fd;           /* -1: none */
     bool owns_fd;
     bool is_counting; /* bytes go nowhere */
+    enum weft_output_form form;
     uint64_t flushed_bytes;
     struct weft_err err;
 };
@@ -101,9 +103,91 @@ static void write_fd(struct weft_output *out)
     }
 }
 
+/* ---- form ------------------------------------------------------------------------------------ */
+
+void weft_output_set_form(struct weft_output *out, enum weft_output_form form)
+{
+    out->form = form;
+}
+
+enum weft_output_form weft_output_form(const struct weft_output *out)
+{
+    return out->form;
+}
+
+static bool is_text(const struct weft_output *out)
+{
+    return out->form == WEFT_OUTPUT_TEXT || out->form == WEFT_OUTPUT_COLOUR;
+}
+
+/* Bytes at the start of `text` that stay as they are in a form that is not exact: plain ones,
+ * newlines, and the colours of this program where it has any. */
+static size_t kept_prefix(const struct weft_output *out, struct weft_str text)
+{
+    static const char *const colours[] = { "\033[0m", "\033[1m", "\033[2m", "\033[31m" };
+    if (text.bytes[0] == '\n')
+        return 1;
+    for (size_t i = 0; out->form == WEFT_OUTPUT_COLOUR && i < sizeof colours / sizeof *colours; i++)
+        if (text.n_bytes >= strlen(colours[i]) &&
+            memcmp(text.bytes, colours[i], strlen(colours[i])) == 0)
+            return strlen(colours[i]);
+    return weft_plain_prefix(text);
+}
+
+/* Replaces the held bytes from `at` on by their escaped form. */
+static void escape_held(struct weft_output *out, size_t at)
+{
+    const enum weft_plain_form form =
+        out->form == WEFT_OUTPUT_JSON ? WEFT_PLAIN_JSON : WEFT_PLAIN_TEXT;
+    struct weft_str rest = { out->held.items + at, out->held.n - at };
+    char *const old = malloc(rest.n_bytes);
+    if (!old) {
+        (void)weft_fail(&out->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for output");
+        return;
+    }
+    memcpy(old, rest.bytes, rest.n_bytes);
+    rest.bytes = old;
+    out->held.n = at;
+    while (rest.n_bytes > 0 && out->err.code == WEFT_OK) {
+        char escape[WEFT_PLAIN_BYTES];
+        size_t n_used = kept_prefix(out, rest);
+        const bool is_kept = n_used > 0;
+        const size_t n = is_kept ? n_used : weft_plain_escape(rest, form, escape, &n_used);
+        char *to = weft_output_room(out, n);
+        if (to) {
+            memcpy(to, is_kept ? rest.bytes : escape, n);
+            out->held.n += n;
+        }
+        rest.bytes += n_used;
+        rest.n_bytes -= n_used;
+    }
+    free(old);
+}
+
+/* Whatever a renderer missed, no byte that is not plain leaves this program in an output that has a
+ * form. */
+void weft_output_seal(struct weft_output *out)
+{
+    size_t at = 0;
+    while (out->form != WEFT_OUTPUT_EXACT && at < out->held.n) {
+        const struct weft_str rest = { out->held.items + at, out->held.n - at };
+        const size_t n = kept_prefix(out, rest);
+        if (n == 0) {
+            escape_held(out, at);
+            return;
+        }
+        at += n;
+    }
+}
+
+/* ---- bytes ----------------------------------------------------------------------------------- */
+
 static void flush(struct weft_output *out)
 {
     if (out->err.code != WEFT_OK || (!out->file && out->fd < 0 && !out->is_counting))
+        return;
+    weft_output_seal(out);
+    if (out->err.code != WEFT_OK)
         return;
     if (out->fd >= 0)
         write_fd(out);
@@ -148,26 +232,101 @@ void weft_output_text(struct weft_output *out, const char *text)
     weft_output_write(out, text, strlen(text));
 }
 
+void weft_output_plain(struct weft_output *out, struct weft_str text)
+{
+    while (text.n_bytes > 0) {
+        char escape[WEFT_PLAIN_BYTES];
+        size_t n_used = weft_plain_prefix(text);
+        if (n_used > 0)
+            weft_output_write(out, text.bytes, n_used);
+        else
+            weft_output_write(out, escape,
+                              weft_plain_escape(text, WEFT_PLAIN_TEXT, escape, &n_used));
+        text.bytes += n_used;
+        text.n_bytes -= n_used;
+    }
+}
+
+void weft_output_frame(struct weft_output *out, struct weft_str text)
+{
+    while (text.n_bytes > 0) {
+        const char *border = memchr(text.bytes, ';', text.n_bytes);
+        const size_t n = border ? (size_t)(border - text.bytes) : text.n_bytes;
+        weft_output_plain(out, (struct weft_str){ text.bytes, n });
+        weft_output_text(out, border ? ":" : "");
+        text.bytes += n + (border != NULL);
+        text.n_bytes -= n + (border != NULL);
+    }
+}
+
+/* True if a spreadsheet could take the cell for a formula: the rule of OWASP, with the forms of
+ * full width. */
+static bool is_formula(struct weft_str text)
+{
+    static const char *const starts[] = { "=",
+                                          "+",
+                                          "-",
+                                          "@",
+                                          "\t",
+                                          "\r",
+                                          "\n",
+                                          "\xef\xbc\x9d",
+                                          "\xef\xbc\x8b",
+                                          "\xef\xbc\x8d",
+                                          "\xef\xbc\xa0" };
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        if (text.n_bytes >= strlen(starts[i]) &&
+            memcmp(text.bytes, starts[i], strlen(starts[i])) == 0)
+            return true;
+    return false;
+}
+
+void weft_output_csv(struct weft_output *out, struct weft_str text)
+{
+    bool needs_quotes = false;
+    for (size_t i = 0; i < text.n_bytes && !needs_quotes; i++)
+        needs_quotes = text.bytes[i] != '\0' && strchr(",\"\r\n", text.bytes[i]);
+    weft_output_text(out, needs_quotes ? "\"" : "");
+    weft_output_text(out, is_text(out) && is_formula(text) ? "'" : "");
+    while (text.n_bytes > 0) {
+        const char *quote = memchr(text.bytes, '"', text.n_bytes);
+        const size_t n = quote ? (size_t)(quote - text.bytes) : text.n_bytes;
+        if (is_text(out))
+            weft_output_plain(out, (struct weft_str){ text.bytes, n });
+        else
+            weft_output_write(out, text.bytes, n);
+        weft_output_text(out, quote ? "\"\"" : "");
+        text.bytes += n + (quote != NULL);
+        text.n_bytes -= n + (quote != NULL);
+    }
+    weft_output_text(out, needs_quotes ? "\"" : "");
+}
+
+static int print(const struct weft_output *out, char *text, size_t n_bytes, const char *format,
+                 va_list args)
+{
+    return is_text(out) ? (int)weft_plain_vprint(text, n_bytes, format, args)
+                        : vsnprintf(text, n_bytes, format, args);
+}
+
 void weft_output_printf(struct weft_output *out, const char *format, ...)
 {
     char text[PRINTF_BYTES];
     va_list args;
     va_start(args, format);
-    int n_bytes = vsnprintf(text, sizeof text, format, args);
+    int n_bytes = print(out, text, sizeof text, format, args);
     va_end(args);
     if (n_bytes < (int)sizeof text) {
         weft_output_write(out, text, n_bytes > 0 ? (size_t)n_bytes : 0);
         return;
     }
-    char *longer = NULL;
+    char *to = weft_output_room(out, (size_t)n_bytes + 1);
+    if (!to)
+        return;
     va_start(args, format);
-    n_bytes = vasprintf(&longer, format, args);
+    (void)print(out, to, (size_t)n_bytes + 1, format, args);
     va_end(args);
-    if (n_bytes >= 0)
-        weft_output_write(out, longer, (size_t)n_bytes);
-    else
-        (void)weft_fail(&out->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for output");
-    free(n_bytes >= 0 ? longer : NULL);
+    weft_output_filled(out, to + n_bytes);
 }
 
 void weft_output_repeat(struct weft_output *out, const char *text, size_t count)

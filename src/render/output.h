@@ -16,6 +16,14 @@
 
 struct weft_output;
 
+/* What becomes of foreign text that is not plain (base/plain.h) on its way out. */
+enum weft_output_form {
+    WEFT_OUTPUT_EXACT,  /* nothing: bytes */
+    WEFT_OUTPUT_TEXT,   /* escapes of text; CSV cells cannot be taken for formulas */
+    WEFT_OUTPUT_COLOUR, /* the same, besides the colours of this program */
+    WEFT_OUTPUT_JSON,   /* escapes of JSON, which readers undo: strings alone hold such text */
+};
+
 /* Writes `path` through a temporary that is renamed on close. */
 WEFT_CHECKED enum weft_code weft_output_to_file(const char *path, struct weft_output **out,
                                                 struct weft_err *err);
@@ -34,8 +42,20 @@ WEFT_CHECKED enum weft_code weft_output_to_memory(struct weft_output **out, stru
 /* Counts the bytes (weft_output_offset) and keeps none. */
 WEFT_CHECKED enum weft_code weft_output_to_nothing(struct weft_output **out, struct weft_err *err);
 
+/* Outputs begin as exact ones. */
+void weft_output_set_form(struct weft_output *out, enum weft_output_form form);
+enum weft_output_form weft_output_form(const struct weft_output *out);
+
+/* Bytes; newlines stay in every form. */
 void weft_output_write(struct weft_output *out, const void *bytes, size_t n_bytes);
 void weft_output_text(struct weft_output *out, const char *text);
+/* Foreign text, made plain in every form. */
+void weft_output_plain(struct weft_output *out, struct weft_str text);
+/* A frame of a folded stack: plain, and without the semicolon that would end it. */
+void weft_output_frame(struct weft_output *out, struct weft_str text);
+/* A text cell of CSV, in quotes where it must be; exact only in an exact output. */
+void weft_output_csv(struct weft_output *out, struct weft_str text);
+/* As printf; arguments of %s are foreign text. */
 void weft_output_printf(struct weft_output *out, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -54,6 +74,9 @@ void weft_output_fail(struct weft_output *out, const struct weft_err *err);
 bool weft_output_has_failed(const struct weft_output *out);
 
 uint64_t weft_output_offset(const struct weft_output *out);
+
+/* Gives all that a memory output holds the form that was set. */
+void weft_output_seal(struct weft_output *out);
 
 /* What a memory output holds so far; valid until the next write. */
 struct weft_str weft_output_held(const struct weft_output *out);

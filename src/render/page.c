@@ -2,9 +2,9 @@
 #include "render/page.h"
 
 #include "base/arena.h"
+#include "base/plain.h"
 #include "render/pack.h"
 #include "render/ui_bundle.h"
-#include "render/utf8.h"
 
 #include <string.h>
 
@@ -29,7 +29,7 @@ static enum weft_code write_title(const struct weft_page *page, struct weft_outp
     if (!arena)
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the page's title");
     weft_output_text(out, "<title>");
-    html_text(out, weft_utf8_printable(arena, weft_str_of(page->name)));
+    html_text(out, weft_plain(arena, weft_str_of(page->name)));
     weft_output_text(out, " - weft</title>\n");
     weft_arena_free(arena);
     return WEFT_OK;

@@ -42,7 +42,7 @@ static void print_argument(struct weft_output *out, const char *option, struct w
 static void print_proposals(const struct weft_view *view, const struct weft_table *table)
 {
     const struct weft_execution_proposal *first = table->context;
-    weft_view_bold(view, view->path);
+    weft_view_head(view);
     if (table->n_rows == 0) {
         weft_output_text(view->out, "  nothing in it repeats that has a name for its begin and its "
                                     "end; say it with --begin and --end\n");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "render/proto.h"
 
+#include "base/utf8.h"
 #include "base/vec.h"
 #include "render/put.h"
-#include "render/utf8.h"
 
 enum { VARINT = 0, FIXED64 = 1, LENGTH = 2, TAG_BYTES = 5, LENGTH_BYTES = 4, TYPE_BITS = 3 };
 

@@ -432,8 +432,9 @@ static void print_segments(struct regtime *regtime)
         const struct weft_model_thread *info = thread_info(regtime, i);
         regtime->thread = i;
         struct weft_table segments = segments_table(regtime);
-        weft_output_printf(out, "%sthread %" PRIu64 " %.*s: calls %s, rows %s\n", i > 0 ? "\n" : "",
-                           info->info.tid, (int)info->info.name.n_bytes, info->info.name.bytes,
+        weft_output_text(out, i > 0 ? "\n" : "");
+        weft_output_printf(out, "thread %" PRIu64 " %.*s: calls %s, rows %s\n", info->info.tid,
+                           (int)info->info.name.n_bytes, info->info.name.bytes,
                            weft_human_count(thread->calls_before).text,
                            weft_human_count(thread->rows_after).text);
         weft_table_text(&segments, &regtime->view->style, out);

@@ -287,6 +287,7 @@ void weft_view_left_out(const struct weft_view *view);
 void weft_view_left_out_json(const struct weft_view *view, struct weft_json *json);
 
 /* `text` in bold, or dim, if the view has colours. */
+void weft_view_head(const struct weft_view *view); /* the trace's path, bold */
 void weft_view_bold(const struct weft_view *view, const char *text);
 void weft_view_dim(const struct weft_view *view, const char *text);
 

@@ -4,8 +4,8 @@
  */
 #include "render/shapes.h"
 
+#include "base/plain.h"
 #include "render/human.h"
-#include "render/utf8.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -78,7 +78,7 @@ static bool is_plain(char c)
 static void print_word(const struct weft_shapes_page *page, const char *word)
 {
     struct weft_output *out = page->view->out;
-    struct weft_str text = weft_utf8_printable(page->arena, weft_str_of(word));
+    struct weft_str text = weft_plain(page->arena, weft_str_of(word));
     size_t n_plain = 0;
     while (n_plain < text.n_bytes && text.bytes[n_plain] && is_plain(text.bytes[n_plain]))
         n_plain++;

@@ -2,10 +2,10 @@
  *
  * Shapes drawn: the card of a cluster, and two shapes side by side.
  */
+#include "base/plain.h"
 #include "base/search.h"
 #include "render/human.h"
 #include "render/shapes.h"
-#include "render/utf8.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -156,9 +156,9 @@ static void draw_text(const struct tree *tree, size_t index, void *context)
     char id[24];
     snprintf(id, sizeof id, "%8" PRIu32 "  ", node->shape_id);
     weft_view_dim(page->view, id);
-    const struct weft_str text = weft_utf8_printable(
-        page->arena,
-        weft_shapes_indented(page, node->level, weft_shapes_name(page, node->shape_id)));
+    const struct weft_str text =
+        weft_plain(page->arena,
+                   weft_shapes_indented(page, node->level, weft_shapes_name(page, node->shape_id)));
     weft_output_write(out, text.bytes, text.n_bytes);
     print_repeats(node, out);
     if (node->is_again)
@@ -266,7 +266,7 @@ static void print_title(const struct card *card)
     const struct weft_shape_cluster *cluster = card->cluster;
     const struct weft_shapes_page *page = card->page;
     const struct weft_str name =
-        weft_utf8_printable(page->arena, weft_shapes_function(page, cluster->function_id)->name);
+        weft_plain(page->arena, weft_shapes_function(page, cluster->function_id)->name);
     struct weft_output *out = page->view->out;
     char title[32];
     snprintf(title, sizeof title, "cluster %" PRIu32, page->opts->id);

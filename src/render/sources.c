@@ -75,7 +75,7 @@ static void print_text(const struct weft_view *view, const struct weft_table *ta
     uint64_t n_executions = 0;
     for (size_t i = 0; i < table->n_rows; i++)
         n_executions += sources[i].executions;
-    weft_view_bold(view, view->path);
+    weft_view_head(view);
     weft_output_printf(view->out, "  %s of %s\n\n",
                        weft_human_plural(n_executions, "execution").text,
                        weft_human_plural(table->n_rows, "source").text);

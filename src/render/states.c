@@ -83,7 +83,7 @@ static void print_text(const struct listing *listing, const struct weft_table *r
 {
     const struct weft_states_table *table = listing->table;
     struct weft_output *out = listing->view->out;
-    weft_view_bold(listing->view, listing->view->path);
+    weft_view_head(listing->view);
     weft_output_printf(out, "  %s", weft_human_plural(table->n_found, "state").text);
     if (table->n_rows < table->n_found)
         weft_output_printf(out, ", the first %s", weft_human_count(table->n_rows).text);

@@ -2,8 +2,9 @@
 #include "render/table.h"
 
 #include "base/arena.h"
+#include "base/plain.h"
+#include "base/utf8.h"
 #include "render/human.h"
-#include "render/utf8.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -58,7 +59,7 @@ static struct weft_str format_cell(struct layout *layout, const struct weft_cell
     if (cell->is_null)
         return WEFT_STR("-");
     if (kind == WEFT_CELL_TEXT)
-        return weft_utf8_printable(layout->arena, cell->text);
+        return weft_plain(layout->arena, cell->text);
     struct weft_human human = human_number(cell, kind);
     return weft_arena_copy(layout->arena, weft_str_of(human.text));
 }
@@ -214,27 +215,6 @@ void weft_table_text(const struct weft_table *table, const struct weft_style *st
 
 /* ---- CSV and JSON ---------------------------------------------------------------------------- */
 
-static bool needs_quotes(struct weft_str text)
-{
-    for (size_t i = 0; i < text.n_bytes; i++)
-        if (strchr(",\"\r\n", text.bytes[i]) && text.bytes[i] != '\0')
-            return true;
-    return false;
-}
-
-static void csv_text(struct weft_str text, struct weft_output *out)
-{
-    if (!needs_quotes(text)) {
-        weft_output_write(out, text.bytes, text.n_bytes);
-        return;
-    }
-    weft_output_text(out, "\"");
-    for (size_t i = 0; i < text.n_bytes; i++)
-        weft_output_write(out, text.bytes[i] == '"' ? "\"\"" : text.bytes + i,
-                          text.bytes[i] == '"' ? 2 : 1);
-    weft_output_text(out, "\"");
-}
-
 static bool is_real(enum weft_cell_kind kind)
 {
     return kind == WEFT_CELL_SHARE || kind == WEFT_CELL_RATIO;
@@ -246,7 +226,7 @@ static void csv_cell(const struct weft_cell *cell, enum weft_cell_kind kind,
     if (cell->is_null)
         return;
     if (kind == WEFT_CELL_TEXT)
-        csv_text(cell->text, out);
+        weft_output_csv(out, cell->text);
     else if (is_real(kind))
         weft_output_text(out, weft_real_text(cell->real).text);
     else

@@ -30,6 +30,13 @@ void weft_view_bold(const struct weft_view *view, const char *text)
     styled(view, "\033[1m", text);
 }
 
+void weft_view_head(const struct weft_view *view)
+{
+    weft_output_text(view->out, view->style.has_colour ? "\033[1m" : "");
+    weft_output_plain(view->out, weft_str_of(view->path));
+    weft_output_text(view->out, view->style.has_colour ? "\033[0m" : "");
+}
+
 void weft_view_dim(const struct weft_view *view, const char *text)
 {
     styled(view, "\033[2m", text);

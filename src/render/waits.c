@@ -144,7 +144,7 @@ static struct weft_table cause_table(const struct waits *waits)
 static void print_text(struct waits *waits, const struct weft_table *threads)
 {
     const struct weft_view *view = waits->view;
-    weft_view_bold(view, view->path);
+    weft_view_head(view);
     weft_output_printf(view->out, "  %s\n",
                        weft_human_plural(waits->table->n_threads, "thread").text);
     weft_view_left_out(view);

@@ -121,6 +121,8 @@ static enum MHD_Result respond_error(struct MHD_Connection *connection, int stat
         weft_json_end_object(json);
         weft_json_end_object(json);
         weft_json_close(json);
+        weft_output_set_form(out, WEFT_OUTPUT_JSON);
+        weft_output_seal(out);
         struct weft_str held = weft_output_held(out);
         response = MHD_create_response_from_buffer(held.n_bytes, (void *)(uintptr_t)held.bytes,
                                                    MHD_RESPMEM_MUST_COPY);

@@ -193,6 +193,10 @@ static enum weft_code answer(const struct weft_endpoint *endpoint, const struct 
     enum weft_code code = weft_output_to_memory(&ask->answer->body, err);
     if (code == WEFT_OK)
         code = endpoint->run(ask, err);
+    if (code == WEFT_OK && ask->answer->type == weft_type_json && !ask->answer->is_gzip) {
+        weft_output_set_form(ask->answer->body, WEFT_OUTPUT_JSON);
+        weft_output_seal(ask->answer->body);
+    }
     if (code == WEFT_OK && weft_output_has_failed(ask->answer->body)) {
         code = weft_output_close(ask->answer->body, err);
         ask->answer->body = NULL;

@@ -60,9 +60,8 @@ __attribute__((destructor)) static void write_counts(void)
     char text[256];
     int n_text = 0;
     const char *path = getenv("WEFT_FAULT_COUNTS");
-    const int fd = path ? (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND,
-                                       0600)
-                        : -1;
+    const int fd =
+        path ? (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND, 0600) : -1;
     if (fd < 0)
         return;
     for (unsigned k = 0; k < N_KINDS; k++)
@@ -129,9 +128,9 @@ WRAP(WRITE, int, ENOSPC, posix_fallocate64, (int fd, off_t from, off_t n_bytes),
 WRAP(WRITE, int, -1, fsync, (int fd), (fd))
 WRAP(WRITE, int, -1, fdatasync, (int fd), (fd))
 WRAP(WRITE, int, -1, rename, (const char *from, const char *to), (from, to))
-WRAP(WRITE, int, EOF, fflush, (FILE *file), (file))
+WRAP(WRITE, int, EOF, fflush, (FILE * file), (file))
 WRAP(THREAD, int, EAGAIN, pthread_create,
-     (pthread_t *thread, const pthread_attr_t *how, void *(*start)(void *), void *argument),
+     (pthread_t * thread, const pthread_attr_t *how, void *(*start)(void *), void *argument),
      (thread, how, start, argument))
 
 /* The file is closed all the same, as the C library does it. */
@@ -162,7 +161,8 @@ int __wrap_open64(const char *path, int flags, ...)
 {
     va_list list;
     va_start(list, flags);
-    const mode_t mode = flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(list, mode_t) : 0;
+    const mode_t mode =
+        flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(list, mode_t) : 0;
     va_end(list);
     return fails(OPEN) ? -1 : (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
 }
@@ -172,7 +172,8 @@ int __wrap_openat64(int folder_fd, const char *path, int flags, ...)
 {
     va_list list;
     va_start(list, flags);
-    const mode_t mode = flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(list, mode_t) : 0;
+    const mode_t mode =
+        flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(list, mode_t) : 0;
     va_end(list);
     return fails(OPEN) ? -1 : (int)syscall(SYS_openat, folder_fd, path, flags, mode);
 }

@@ -3,8 +3,8 @@
  * Any bytes as JSON: what weft takes, yajl takes too, and what only yajl takes has a reason.
  * Members of an object put together again are the object.
  */
+#include "base/utf8.h"
 #include "render/json_text.h"
-#include "render/utf8.h"
 
 #include <stdint.h>
 #include <stdlib.h>

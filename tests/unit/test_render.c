@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/plain.h"
+#include "base/utf8.h"
 #include "render/human.h"
 #include "render/json.h"
 #include "render/pack.h"
 #include "render/strip.h"
 #include "render/table.h"
-#include "render/utf8.h"
 #include "tap.h"
 
 #include <fcntl.h>
@@ -44,7 +45,7 @@ static void utf8(void)
         const char *name;
         const char *text;
         const char *clean;
-        const char *printable;
+        const char *plain;
     } rows[] = {
         { "ASCII", "main", "main", "main" },
         { "two bytes", "\xc2\xb5s", "\xc2\xb5s", "\xc2\xb5s" },
@@ -53,26 +54,30 @@ static void utf8(void)
           "b",
           "a\xef\xbf\xbd"
           "b",
-          "a\xef\xbf\xbd"
-          "b" },
-        { "a cut sequence", "a\xe2\x82", "a\xef\xbf\xbd\xef\xbf\xbd", "a\xef\xbf\xbd\xef\xbf\xbd" },
-        { "over-long", "\xc0\xaf", "\xef\xbf\xbd\xef\xbf\xbd", "\xef\xbf\xbd\xef\xbf\xbd" },
+          "a\\xffb" },
+        { "a cut sequence", "a\xe2\x82", "a\xef\xbf\xbd\xef\xbf\xbd", "a\\xe2\\x82" },
+        { "over-long", "\xc0\xaf", "\xef\xbf\xbd\xef\xbf\xbd", "\\xc0\\xaf" },
         { "a surrogate", "\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd",
-          "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },
+          "\\xed\\xa0\\x80" },
         { "beyond Unicode", "\xf4\x90\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd",
-          "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },
+          "\\xf4\\x90\\x80\\x80" },
         { "U+FFFD itself", "\xef\xbf\xbd", "\xef\xbf\xbd", "\xef\xbf\xbd" },
-        { "an escape", "\033[31m", "\033[31m", "\xef\xbf\xbd[31m" },
-        { "an 8-bit control", "\xc2\x9b", "\xc2\x9b", "\xef\xbf\xbd" },
-        { "a change of direction", "\xe2\x80\xae", "\xe2\x80\xae", "\xef\xbf\xbd" },
+        { "an escape", "\033[31m", "\033[31m", "\\x1b[31m" },
+        { "an escape behind eight letters", "abcdefgh\033[31m", "abcdefgh\033[31m",
+          "abcdefgh\\x1b[31m" },
+        { "lines", "a\r\n\tb\x7f", "a\r\n\tb\x7f", "a\\r\\n\\tb\\x7f" },
+        { "an 8-bit control", "\xc2\x9b", "\xc2\x9b", "\\x9b" },
+        { "a change of direction", "\xe2\x80\xae", "\xe2\x80\xae", "\\u202e" },
+        { "no width", "\xe2\x80\x8b\xef\xbb\xbf", "\xe2\x80\x8b\xef\xbb\xbf", "\\u200b\\ufeff" },
+        { "a tag", "\xf3\xa0\x81\x81", "\xf3\xa0\x81\x81", "\\U000e0041" },
     };
     struct weft_arena *arena = weft_arena_new(0);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct weft_str text = weft_str_of(rows[i].text);
         tap_ok(weft_str_equal(weft_utf8_clean(arena, text), weft_str_of(rows[i].clean)),
                "clean: %s", rows[i].name);
-        tap_ok(weft_str_equal(weft_utf8_printable(arena, text), weft_str_of(rows[i].printable)),
-               "printable: %s", rows[i].name);
+        tap_ok(weft_str_equal(weft_plain(arena, text), weft_str_of(rows[i].plain)), "plain: %s",
+               rows[i].name);
     }
     tap_eq_u64(weft_utf8_columns(WEFT_STR("\xc2\xb5s")), 2, "a micro sign takes one column");
     tap_eq_u64(weft_utf8_columns(WEFT_STR("\xe6\xbc\xa2")), 2, "a wide one two");
@@ -85,6 +90,66 @@ static void utf8(void)
                    width)) <= width,
                "elided to %zu columns", width);
     weft_arena_free(arena);
+}
+
+/* ---- plain formats ---- */
+
+static void plain_formats(void)
+{
+    char out[256], want[256];
+#define SAME(...)                                                                                  \
+    do {                                                                                           \
+        size_t n = weft_plain_print(out, sizeof out, __VA_ARGS__);                                 \
+        int n_want = snprintf(want, sizeof want, __VA_ARGS__);                                     \
+        tap_ok(strcmp(out, want) == 0 && n == (size_t)n_want, "as printf: \"%s\"", want);          \
+    } while (0)
+    SAME("%d %i %u %x %X %o %c %%", -5, 7, 8U, 0xabU, 0xcdU, 8U, 'z');
+    SAME("%ld %lu %lld %llu %zu %hhu %hd", -1L, 2UL, -3LL, 4ULL, sizeof out, (unsigned char)5,
+         (short)-6);
+    SAME("%" PRIu64 " %016" PRIx64 " %-8" PRIu32 "| %+d %05d % d", UINT64_MAX, UINT64_C(0xbeef),
+         12U, 5, -42, 7);
+    SAME("%.3f %8.2e %g %-10.1f| %.*f %+.3g", 1.23456, 12345.678, 0.0001, 2.25, 2, 3.14159, 0.5);
+    SAME("%s|%10s|%-10s|%.2s|%.*s|%*s|%-*s|", "abc", "abc", "abc", "abc", 1, "abc", 6, "abc", 6,
+         "abc");
+    SAME("%*d %-*d|%s", -6, 1, 6, 2, "");
+#undef SAME
+    tap_eq_u64(weft_plain_print(out, sizeof out, "\033[2m%s\n%c", "a\033\n", '\a'), 4 + 7 + 1 + 4,
+               "arguments are made plain, the format is not");
+    tap_eq_str(out, "\033[2ma\\x1b\\n\n\\x07", "and that is what is printed");
+    tap_eq_u64(weft_plain_print(out, 4, "%s", "abcdef"), 6, "what there would be with room");
+    tap_eq_str(out, "abc", "what there is");
+    tap_eq_u64(weft_plain_print(NULL, 0, "%s", "a\n"), 3, "no room at all");
+}
+
+/* Each code point but surrogates: what is not plain has an escape of both forms, all of ASCII. */
+static void plain_points(void)
+{
+    uint32_t n_wrong = 0;
+    for (uint32_t point = 1; point < 0x110000; point++) {
+        char text[4], escape[WEFT_PLAIN_BYTES];
+        size_t n = 0, n_used;
+        if (point < 0x80) {
+            text[n++] = (char)point;
+        } else {
+            const unsigned n_tails = point < 0x800 ? 1 : point < 0x10000 ? 2 : 3;
+            static const unsigned heads[] = { 0, 0xc0, 0xe0, 0xf0 };
+            text[n++] = (char)(heads[n_tails] | point >> 6 * n_tails);
+            for (unsigned i = n_tails; i-- > 0;)
+                text[n++] = (char)(0x80 | (point >> 6 * i & 0x3f));
+        }
+        const struct weft_str as_text = { text, n };
+        const bool is_surrogate = point >= 0xd800 && point < 0xe000;
+        const bool is_plain = weft_plain_prefix(as_text) == n;
+        n_wrong += is_plain != (weft_plain_is(point) && !is_surrogate);
+        for (int form = 0; form < 2 && !is_plain; form++) {
+            const size_t n_out =
+                weft_plain_escape(as_text, (enum weft_plain_form)form, escape, &n_used);
+            n_wrong +=
+                n_out > sizeof escape || escape[0] != '\\' || n_used != (is_surrogate ? 1 : n);
+            n_wrong += weft_plain_prefix((struct weft_str){ escape, n_out }) != n_out;
+        }
+    }
+    tap_eq_u64(n_wrong, 0, "all code points");
 }
 
 /* ---- table ---- */
@@ -132,7 +197,7 @@ static void tables(void)
     expect(out,
            "                     calls  name              %\n"
            "18,446,744,073,709,551,615  say \"hi\", x  10.0 %\n"
-           "                         7  a\xef\xbf\xbd\xef\xbf\xbd               -\n",
+           "                         7  a\\xff\\n           -\n",
            "text, aligned");
     out = memory();
     weft_table_csv(&table, out);
@@ -273,6 +338,8 @@ int main(void)
 {
     numbers();
     utf8();
+    plain_formats();
+    plain_points();
     tables();
     reals();
     failures();

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Names come from foreign files and may hold any bytes: this makes them safe to print.
+ * Reads UTF-8 that may be damaged, and measures it. What is safe to print: base/plain.h.
  */
-#ifndef WEFT_RENDER_UTF8_H
-#define WEFT_RENDER_UTF8_H
+#ifndef WEFT_BASE_UTF8_H
+#define WEFT_BASE_UTF8_H
 
 #include "base/arena.h"
 #include "base/str.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,15 +16,18 @@
  * Bytes that are not UTF-8 (over-long, surrogate, beyond U+10FFFF, cut) give U+FFFD, one byte. */
 uint32_t weft_utf8_next(const char *bytes, size_t n_bytes, size_t *n_used);
 
+/* True if what weft_utf8_next gave stands for itself rather than for bad bytes. */
+static inline bool weft_utf8_is_good(uint32_t point, size_t n_used)
+{
+    return point != 0xfffd || n_used == 3;
+}
+
 /* Length of the longest prefix that is valid UTF-8. */
 size_t weft_utf8_valid_prefix(struct weft_str text);
 
 /* The text as valid UTF-8, bad bytes as U+FFFD: `text` itself if it is valid, else a copy in the
  * arena; {NULL, 0} without memory. */
 struct weft_str weft_utf8_clean(struct weft_arena *arena, struct weft_str text);
-
-/* As weft_utf8_clean, and control characters become U+FFFD too: nothing that a terminal obeys. */
-struct weft_str weft_utf8_printable(struct weft_arena *arena, struct weft_str text);
 
 /* Terminal columns that printable text takes: wide characters two, combining ones none. */
 size_t weft_utf8_columns(struct weft_str text);

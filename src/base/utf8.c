@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "render/utf8.h"
+#include "base/utf8.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -41,62 +41,33 @@ uint32_t weft_utf8_next(const char *bytes, size_t n_bytes, size_t *n_used)
     return point;
 }
 
-/* True if the sequence just read stands for itself rather than for bad bytes. */
-static bool is_good(uint32_t point, size_t n_used)
-{
-    return point != REPLACEMENT || n_used == REPLACEMENT_BYTES;
-}
-
-static bool is_control(uint32_t point)
-{
-    bool is_bidi = (point >= 0x202a && point <= 0x202e) || (point >= 0x2066 && point <= 0x2069);
-    return point < 0x20 || (point >= 0x7f && point < 0xa0) || is_bidi;
-}
-
 size_t weft_utf8_valid_prefix(struct weft_str text)
 {
     size_t at = 0;
     while (at < text.n_bytes) {
         size_t n_used;
         uint32_t point = weft_utf8_next(text.bytes + at, text.n_bytes - at, &n_used);
-        if (!is_good(point, n_used))
+        if (!weft_utf8_is_good(point, n_used))
             break;
         at += n_used;
     }
     return at;
 }
 
-/* Copies with U+FFFD for what must not stay. */
-static struct weft_str replace_bad(struct weft_arena *arena, struct weft_str text, bool no_controls)
-{
-    char *copy = weft_arena_alloc(arena, text.n_bytes, REPLACEMENT_BYTES);
-    size_t n_bytes = 0;
-    for (size_t at = 0, n_used; copy && at < text.n_bytes; at += n_used) {
-        uint32_t point = weft_utf8_next(text.bytes + at, text.n_bytes - at, &n_used);
-        bool stays = is_good(point, n_used) && !(no_controls && is_control(point));
-        const char *from = stays ? text.bytes + at : "\xef\xbf\xbd";
-        size_t n_out = stays ? n_used : REPLACEMENT_BYTES;
-        memcpy(copy + n_bytes, from, n_out);
-        n_bytes += n_out;
-    }
-    return (struct weft_str){ .bytes = copy, .n_bytes = copy ? n_bytes : 0 };
-}
-
 struct weft_str weft_utf8_clean(struct weft_arena *arena, struct weft_str text)
 {
     if (weft_utf8_valid_prefix(text) == text.n_bytes)
         return text;
-    return replace_bad(arena, text, false);
-}
-
-struct weft_str weft_utf8_printable(struct weft_arena *arena, struct weft_str text)
-{
-    for (size_t at = 0, n_used; at < text.n_bytes; at += n_used) {
+    char *copy = weft_arena_alloc(arena, text.n_bytes, REPLACEMENT_BYTES);
+    size_t n_bytes = 0;
+    for (size_t at = 0, n_used; copy && at < text.n_bytes; at += n_used) {
         uint32_t point = weft_utf8_next(text.bytes + at, text.n_bytes - at, &n_used);
-        if (!is_good(point, n_used) || is_control(point))
-            return replace_bad(arena, text, true);
+        bool stays = weft_utf8_is_good(point, n_used);
+        size_t n_out = stays ? n_used : REPLACEMENT_BYTES;
+        memcpy(copy + n_bytes, stays ? text.bytes + at : "\xef\xbf\xbd", n_out);
+        n_bytes += n_out;
     }
-    return text;
+    return (struct weft_str){ .bytes = copy, .n_bytes = copy ? n_bytes : 0 };
 }
 
 struct range {
