@@ -42,6 +42,7 @@ struct weft_arena {
     size_t used_bytes;    /* of the newest chunk */
     size_t total_bytes;
     size_t limit_bytes;
+    bool has_failed;
 };
 
 struct weft_arena *weft_arena_new(size_t limit_bytes)
@@ -112,12 +113,16 @@ void *weft_arena_alloc(struct weft_arena *arena, size_t count, size_t object_byt
 {
     size_t n_bytes, padded;
     if (!weft_mul_fits(count, object_bytes, &n_bytes) ||
-        !weft_add_fits(n_bytes, ALIGN_BYTES - 1 + GAP_BYTES, &padded))
+        !weft_add_fits(n_bytes, ALIGN_BYTES - 1 + GAP_BYTES, &padded)) {
+        arena->has_failed = true;
         return NULL;
+    }
     padded &= ~(size_t)(ALIGN_BYTES - 1);
     if (!arena->chunks || padded > arena->chunks->n_bytes - arena->used_bytes)
-        if (!add_chunk(arena, padded))
+        if (!add_chunk(arena, padded)) {
+            arena->has_failed = true;
             return NULL;
+        }
     uint8_t *object = arena->chunks->data + arena->used_bytes;
     arena->used_bytes += padded;
     ASAN_UNPOISON_MEMORY_REGION(object, n_bytes);
@@ -143,6 +148,11 @@ bool weft_arena_copy_items(struct weft_arena *arena, void *to, const void *items
         memcpy(copy, items, count * object_bytes);
     memcpy(to, &copy, sizeof copy);
     return copy != NULL;
+}
+
+bool weft_arena_has_failed(const struct weft_arena *arena)
+{
+    return arena->has_failed;
 }
 
 size_t weft_arena_bytes(const struct weft_arena *arena)

@@ -531,5 +531,5 @@ void weft_render_comparison(const struct weft_view *view,
         print_text(&page);
     }
     weft_output_abort(page.scratch);
-    weft_arena_free(page.arena);
+    weft_output_release(view->out, page.arena);
 }

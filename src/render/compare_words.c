@@ -140,7 +140,7 @@ struct weft_str weft_words_take(struct weft_output *out, struct weft_arena *aren
 {
     const struct weft_str text = weft_arena_copy(arena, weft_output_held(out));
     weft_output_clear(out);
-    return text;
+    return text.bytes ? text : WEFT_STR("");
 }
 
 static void put_frame(struct weft_output *out, const struct weft_frame *frame)

@@ -49,10 +49,10 @@ static void told_init(struct told *told)
         told->scratch = NULL;
 }
 
-static void told_fini(struct told *told)
+static void told_fini(struct told *told, struct weft_output *out)
 {
     weft_output_abort(told->scratch);
-    weft_arena_free(told->arena);
+    weft_output_release(out, told->arena);
 }
 
 /* Is it new? Then it counts as told. */
@@ -82,7 +82,7 @@ static void put_list(struct weft_output *out, const struct weft_diagnosis *diagn
         weft_output_text(out, i ? "; " : "");
         weft_words_cause(out, diagnosis->matrix, list[i]->node);
     }
-    told_fini(&told);
+    told_fini(&told, out);
 }
 
 static uint64_t items_of(const struct weft_compare_cause **list, size_t n)
@@ -193,7 +193,7 @@ static void put_beside(struct weft_output *out, const struct weft_diagnosis *dia
         n++;
     }
     weft_output_text(out, n > 0 ? "." : "");
-    told_fini(&told);
+    told_fini(&told, out);
 }
 
 /* The others that cost enough to be told beside the first, each with a sentence of its own: the

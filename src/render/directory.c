@@ -19,8 +19,7 @@ void weft_render_trace_entry(struct weft_json *json, const struct weft_trace *tr
         lost = notes.lost;
         repaired = notes.repaired;
     }
-    if (arena)
-        weft_arena_free(arena);
+    weft_json_release(json, arena);
     weft_json_str(json, "format", meta->format);
     weft_json_u64(json, "duration_ns", meta->duration_ns);
     weft_json_u64(json, "threads", meta->n_threads);

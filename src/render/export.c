@@ -383,7 +383,7 @@ enum weft_code weft_export_write(const struct weft_export_opts *opts, struct wef
     if (driver.format->fini && exporter->state)
         driver.format->fini(exporter);
     weft_output_abort(exporter->scratch);
-    weft_arena_free(exporter->arena);
+    weft_output_release(out, exporter->arena);
     free(exporter->state);
     free(exporter->labels);
     free(driver.has_twin);

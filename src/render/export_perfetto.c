@@ -221,6 +221,7 @@ static void put_text(struct weft_proto *proto, struct weft_str text, unsigned *n
     proto->has_failed = proto->has_failed || !arena;
     while (!proto->has_failed && weft_json_text_member(&members, &key, &value))
         put_member(proto, arena, key, value);
+    proto->has_failed = proto->has_failed || weft_arena_has_failed(arena);
     weft_arena_free(arena);
 }
 

@@ -442,7 +442,7 @@ void weft_flame_svg(struct weft_output *out, const struct weft_flame *flame)
         weft_output_fail(out, &err);
     }
     layout_fini(&layout);
-    weft_arena_free(arena);
+    weft_output_release(out, arena);
 }
 
 /* ---- folded ---------------------------------------------------------------------------------- */

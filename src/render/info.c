@@ -405,5 +405,5 @@ void weft_render_info(const struct weft_view *view, const struct weft_info_view 
         print_csv(&info);
     else
         print_text(&info);
-    weft_arena_free(arena);
+    weft_output_release(view->out, arena);
 }

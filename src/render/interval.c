@@ -363,6 +363,5 @@ void weft_render_interval(const struct weft_view *view, const struct weft_interv
     } else {
         print_text(&interval, &threads);
     }
-    if (interval.arena)
-        weft_arena_free(interval.arena);
+    weft_output_release(view->out, interval.arena);
 }

@@ -47,8 +47,14 @@ void weft_json_close(struct weft_json *json)
         return;
     if (json->generator)
         yajl_gen_free(json->generator);
-    weft_arena_free(json->arena);
+    if (json->arena)
+        weft_output_release(json->out, json->arena);
     free(json);
+}
+
+void weft_json_release(struct weft_json *json, struct weft_arena *arena)
+{
+    weft_output_release(json->out, arena);
 }
 
 /* The generator refuses only what this program must not do; a failure is kept, not lost. */

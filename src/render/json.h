@@ -22,6 +22,9 @@ WEFT_CHECKED enum weft_code weft_json_open(struct weft_output *out, struct weft_
 /* Frees the generator, not the output; NULL is allowed. */
 void weft_json_close(struct weft_json *json);
 
+/* As weft_output_release, of the output that the JSON is written to. */
+void weft_json_release(struct weft_json *json, struct weft_arena *arena);
+
 /* Every value takes the key under which it stands in an object; NULL inside arrays and at the
  * top. */
 void weft_json_begin_object(struct weft_json *json, const char *key);

@@ -314,6 +314,5 @@ void weft_render_locks(const struct weft_view *view, const struct weft_locks_tab
         (void)weft_fail(&err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for locks");
         weft_output_fail(view->out, &err);
     }
-    if (arena)
-        weft_arena_free(arena);
+    weft_output_release(view->out, arena);
 }

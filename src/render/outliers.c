@@ -245,5 +245,5 @@ void weft_render_outliers(const struct weft_view *view, const struct weft_outlie
     } else {
         print_text(&listing, &rows);
     }
-    weft_arena_free(listing.arena);
+    weft_output_release(view->out, listing.arena);
 }

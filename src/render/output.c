@@ -341,6 +341,16 @@ void weft_output_fail(struct weft_output *out, const struct weft_err *err)
         out->err = *err;
 }
 
+void weft_output_release(struct weft_output *out, struct weft_arena *arena)
+{
+    struct weft_err err = { 0 };
+    if (!arena || weft_arena_has_failed(arena)) {
+        (void)weft_fail(&err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for texts of the output");
+        weft_output_fail(out, &err);
+    }
+    weft_arena_free(arena);
+}
+
 bool weft_output_has_failed(const struct weft_output *out)
 {
     return out->err.code != WEFT_OK;

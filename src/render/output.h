@@ -7,6 +7,7 @@
 #ifndef WEFT_RENDER_OUTPUT_H
 #define WEFT_RENDER_OUTPUT_H
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "base/str.h"
 
@@ -69,6 +70,10 @@ void weft_output_repeat(struct weft_output *out, const char *text, size_t count)
 
 /* Keeps a failure that arose while rendering (not in this output). */
 void weft_output_fail(struct weft_output *out, const struct weft_err *err);
+
+/* Frees an arena in which texts of this output were made; NULL, or one that ran out of memory,
+ * fails the output: texts may be missing in it. */
+void weft_output_release(struct weft_output *out, struct weft_arena *arena);
 
 /* True once anything failed: long renderings may stop early. */
 bool weft_output_has_failed(const struct weft_output *out);

@@ -31,7 +31,7 @@ static enum weft_code write_title(const struct weft_page *page, struct weft_outp
     weft_output_text(out, "<title>");
     html_text(out, weft_plain(arena, weft_str_of(page->name)));
     weft_output_text(out, " - weft</title>\n");
-    weft_arena_free(arena);
+    weft_output_release(out, arena);
     return WEFT_OK;
 }
 

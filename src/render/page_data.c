@@ -534,7 +534,7 @@ enum weft_code weft_page_data(const struct weft_page *page, struct weft_output *
         code = put_page(&data, err);
         weft_json_close(data.json);
     }
-    weft_arena_free(arena);
+    weft_output_release(out, arena);
     return code;
 }
 

@@ -535,6 +535,8 @@ enum weft_code weft_page_put_shapes(const struct weft_page *page, struct weft_js
     }
     if (code == WEFT_OK)
         code = put_level(&shapes, &levels[level], json, "shapes", err);
+    if (code == WEFT_OK && weft_arena_has_failed(shapes.arena))
+        code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the page's shapes");
     weft_arena_free(shapes.arena);
     return code;
 }

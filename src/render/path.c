@@ -592,6 +592,5 @@ void weft_render_path(const struct weft_view *view, const struct weft_path_table
                         table->n_segments);
         weft_output_fail(view->out, &err);
     }
-    if (arena)
-        weft_arena_free(arena);
+    weft_output_release(view->out, arena);
 }

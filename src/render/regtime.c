@@ -572,5 +572,5 @@ void weft_render_regtime(const struct weft_view *view, const struct weft_regtime
     } else {
         print_text(&regtime);
     }
-    weft_arena_free(regtime.arena);
+    weft_output_release(view->out, regtime.arena);
 }

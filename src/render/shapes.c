@@ -244,5 +244,5 @@ void weft_render_shapes(const struct weft_view *view, const struct weft_shapes_t
                         table->n_shapes);
         weft_output_fail(view->out, &err);
     }
-    weft_arena_free(page.arena);
+    weft_output_release(view->out, page.arena);
 }

@@ -337,7 +337,7 @@ static void print_shapes(struct card *card)
             weft_output_printf(out, "          %s more lines; --limit 0 draws all\n",
                                weft_human_count(tree.n_hidden).text);
         n_left -= is_ok && n_left > tree.n_nodes ? tree.n_nodes : n_left;
-        weft_arena_free(inside.arena);
+        weft_output_release(out, inside.arena);
         if (!is_ok) {
             (void)weft_shapes_no_memory(page, page->table->n_shapes);
             return;
@@ -388,7 +388,7 @@ static void json_shape(struct card *card, uint32_t id, struct weft_json *json)
     weft_json_end_array(json);
     weft_json_u64(json, "nodes_cut", is_ok ? tree.n_hidden : 0);
     weft_json_end_object(json);
-    weft_arena_free(inside.arena);
+    weft_output_release(card->page->view->out, inside.arena);
     if (!is_ok)
         (void)weft_shapes_no_memory(card->page, inside.table->n_shapes);
 }

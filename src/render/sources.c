@@ -102,5 +102,5 @@ void weft_render_sources(const struct weft_view *view, const struct weft_source_
     } else {
         print_text(view, &table, sources);
     }
-    weft_arena_free(list.arena);
+    weft_output_release(view->out, list.arena);
 }

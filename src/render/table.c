@@ -210,7 +210,7 @@ void weft_table_text(const struct weft_table *table, const struct weft_style *st
                         table->n_rows);
         weft_output_fail(out, &err);
     }
-    weft_arena_free(layout.arena);
+    weft_output_release(out, layout.arena);
 }
 
 /* ---- CSV and JSON ---------------------------------------------------------------------------- */
