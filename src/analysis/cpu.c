@@ -155,6 +155,7 @@ static bool row_make(struct weft_arena *arena, const struct part *parts, size_t 
         const struct part *part = &parts[i];
         row->interrupted_ns += part->interrupted_ns;
         if (part->is_idle) {
+            row->has_idle_task = true;
             row->idle_ns += weft_modes_ns(&part->modes);
             continue;
         }

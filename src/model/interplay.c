@@ -275,7 +275,8 @@ static void find_known(struct weft_interplay *interplay)
         interplay->known |= WEFT_KNOWN_OBJECTS;
     if (interplay->sources & told)
         interplay->known |= WEFT_KNOWN_UNCONTENDED | WEFT_KNOWN_HOLDS;
-    if (weft_trace_has_switches(interplay->trace))
+    if (weft_trace_has_switches(interplay->trace) &&
+        meta->events_of_kind[WEFT_EVENT_WAKING] + meta->events_of_kind[WEFT_EVENT_WOKEN] > 0)
         interplay->known |= WEFT_KNOWN_WAKEUPS | WEFT_KNOWN_IO;
     if (has_io)
         interplay->known |= WEFT_KNOWN_IO;

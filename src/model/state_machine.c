@@ -155,6 +155,7 @@ static void lose(struct weft_machine *machine)
     begin(machine, machine->evidence_ns, WEFT_STATE_UNKNOWN, -1);
     machine->n_nested = 0;
     machine->n_beyond = 0;
+    machine->has_come = false;
 }
 
 /* ---- the thread's own events ---------------------------------------------------------------- */
@@ -369,9 +370,11 @@ void weft_machine_sync(struct weft_machine *machine, const struct weft_event *ev
     leave(machine, event);
 }
 
-void weft_machine_finish(struct weft_machine *machine, uint64_t end_ns)
+void weft_machine_finish(struct weft_machine *machine, uint64_t end_ns, uint64_t ran_ns)
 {
     put(machine, end_ns);
+    if (is_running(machine))
+        divide_run_time(machine, ran_ns, end_ns);
 }
 
 void weft_machine_end(struct weft_machine *machine, uint64_t known_ns, uint64_t end_ns)

@@ -91,8 +91,9 @@ uint32_t weft_machine_choose(const struct weft_machine *machine, uint32_t thread
                              const struct weft_event *own, const struct weft_arrival *arrivals,
                              size_t n);
 
-/* Ends the state in work at `end_ns`. */
-void weft_machine_finish(struct weft_machine *machine, uint64_t end_ns);
+/* Ends the state in work at `end_ns`, where the thread leaves its processor; `ran_ns`: its run time
+ * since it came, 0 if that is unknown. */
+void weft_machine_finish(struct weft_machine *machine, uint64_t end_ns, uint64_t ran_ns);
 
 /* The same where the trace ends, unless the thread is dead: the state is known to last until
  * `known_ns`, and what came then is not. */

@@ -372,6 +372,8 @@ static enum weft_code own_events_take(struct weft_history *history,
              i < (is_last ? window->stop.index : n) && code == WEFT_OK; i++)
             if (is_of_state(&events[i]))
                 code = own_take(history, window, &events[i], err);
+        if (is_last)
+            window->ran_ns = events[window->stop.index].value;
         if (code != WEFT_OK)
             return code;
     }
@@ -464,6 +466,6 @@ enum weft_code weft_window_decode(struct weft_history *history,
     if (is_last)
         code = thread_end(history, window, err);
     else
-        weft_machine_finish(&history->machine, until_ns);
+        weft_machine_finish(&history->machine, until_ns, window->ran_ns);
     return history->machine.has_failed ? no_memory(err) : code;
 }

@@ -100,6 +100,7 @@ struct weft_state_window {
     struct weft_state_sync start, stop;
     size_t at_arrival;
     uint64_t time_ns; /* never descends */
+    uint64_t ran_ns;  /* of the switch at `stop` */
 };
 
 /* `*facts` lives as long as the history. */

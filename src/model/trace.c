@@ -170,6 +170,16 @@ const struct weft_store_meta *weft_trace_meta(const struct weft_trace *trace)
     return weft_store_meta_get(trace->store);
 }
 
+bool weft_trace_counts_losses(const struct weft_trace *trace)
+{
+    static const char *const without[] = { "xray-fdr", "xray-basic", "text", "chrome-json", "csv" };
+    const struct weft_str format = weft_trace_meta(trace)->format;
+    for (size_t i = 0; i < sizeof without / sizeof *without; i++)
+        if (weft_str_equal(format, weft_str_of(without[i])))
+            return false;
+    return true;
+}
+
 const struct weft_note *weft_trace_note(const struct weft_trace *trace, size_t note)
 {
     return weft_store_note_get(trace->store, note);

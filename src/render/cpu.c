@@ -53,7 +53,7 @@ static void cpu_row(const void *context, size_t index, struct weft_cell *cells)
     weft_mode_cells(&row->modes, &cells[4]);
     struct weft_cell *const rest = &cells[4 + WEFT_MODE_CELLS];
     rest[0] = (struct weft_cell){ .number = row->interrupted_ns, .is_null = !cpus->has_interrupts };
-    rest[1].number = row->idle_ns;
+    rest[1] = (struct weft_cell){ .number = row->idle_ns, .is_null = !row->has_idle_task };
     rest[2].number = row->unknown_ns;
     rest[3].number = row->count;
     rest[4].number = row->migrations;

@@ -38,6 +38,12 @@ static uint64_t kernel_events(const struct weft_store_meta *meta)
     return n_events;
 }
 
+/* What no source counts may have been lost all the same. */
+static bool is_loss_known(const struct info *info)
+{
+    return info->notes.lost > 0 || weft_trace_counts_losses(info->view->trace);
+}
+
 static double bytes_per_call(const struct weft_store_meta *meta)
 {
     return meta->calls ? (double)meta->bytes_out / (double)meta->calls : 0;
@@ -271,7 +277,10 @@ static void print_damage(const struct info *info)
     }
     if (info->notes.n_rows == 0) {
         label(info, "notes");
-        weft_output_text(out, "none: nothing was lost, nothing needed mending\n");
+        weft_output_text(out, is_loss_known(info)
+                                  ? "none: nothing was lost, nothing needed mending\n"
+                                  : "none: nothing needed mending; this format does not count "
+                                    "what is lost\n");
         return;
     }
     struct weft_table notes = notes_table(info);
@@ -346,11 +355,17 @@ static void print_json(const struct info *info)
     weft_json_u64(json, "kernel_events", kernel_events(meta));
     json_events(info, json);
     weft_json_u64(json, "duration_ns", meta->duration_ns);
-    weft_json_u64(json, "lost", info->notes.lost);
+    if (is_loss_known(info))
+        weft_json_u64(json, "lost", info->notes.lost);
+    else
+        weft_json_null(json, "lost");
     weft_json_u64(json, "repaired", info->notes.repaired);
     weft_json_u64(json, "bytes_in", meta->bytes_in);
     weft_json_u64(json, "bytes_out", meta->bytes_out);
-    weft_json_real(json, "bytes_per_call", bytes_per_call(meta));
+    if (meta->calls)
+        weft_json_real(json, "bytes_per_call", bytes_per_call(meta));
+    else
+        weft_json_null(json, "bytes_per_call");
     weft_json_bool(json, "recovered", meta->is_recovered);
     weft_json_u64(json, "lost_bytes", meta->lost_bytes);
     json_clock(info, json);
@@ -375,12 +390,15 @@ static void print_csv(const struct info *info)
     }
     weft_output_text(out, "threads,functions,unnamed_functions,calls,cut_calls,kernel_events,"
                           "events,duration_ns,lost,repaired,bytes_in,bytes_out\n");
+    char lost[24] = "";
+    if (is_loss_known(info))
+        (void)snprintf(lost, sizeof lost, "%" PRIu64, info->notes.lost);
     weft_output_printf(out,
                        "%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
-                       ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
+                       ",%" PRIu64 ",%" PRIu64 ",%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
                        meta->n_threads, meta->n_functions, info->n_unnamed, meta->calls,
-                       meta->cut_calls, kernel_events(meta), meta->events, meta->duration_ns,
-                       info->notes.lost, info->notes.repaired, meta->bytes_in, meta->bytes_out);
+                       meta->cut_calls, kernel_events(meta), meta->events, meta->duration_ns, lost,
+                       info->notes.repaired, meta->bytes_in, meta->bytes_out);
 }
 
 void weft_render_info(const struct weft_view *view, const struct weft_info_view *opts)

@@ -38,6 +38,16 @@ static double share_of(uint64_t part, uint64_t all)
     return all ? (double)part / (double)all : 0;
 }
 
+static bool knows(const struct interplay *interplay, uint32_t known)
+{
+    return (interplay->table->known & known) != 0;
+}
+
+/* Without any of these no wait of a thread is known. */
+enum { KNOWN_WAITS = WEFT_KNOWN_OBJECTS | WEFT_KNOWN_UNCONTENDED | WEFT_KNOWN_WAKEUPS };
+/* And without these no call that releases. */
+enum { KNOWN_RELEASES = WEFT_KNOWN_OBJECTS | WEFT_KNOWN_UNCONTENDED };
+
 /* ---- columns --------------------------------------------------------------------------------- */
 
 static const struct weft_column thread_columns[] = {
@@ -96,6 +106,11 @@ static void thread_row(const void *context, size_t index, struct weft_cell *cell
     cells[22].number = row->waits_all_along;
     cells[23].number = row->first_ns;
     cells[24].number = row->last_ns;
+    cells[11].is_null = cells[12].is_null = !knows(interplay, WEFT_KNOWN_IO);
+    cells[13].is_null = !knows(interplay, WEFT_KNOWN_UNCONTENDED);
+    cells[14].is_null = !knows(interplay, KNOWN_RELEASES);
+    for (size_t k = 2; !knows(interplay, KNOWN_WAITS) && k <= 22; k++)
+        cells[k].is_null |= k < 11 || k > 14;
 }
 
 static const struct weft_column cell_columns[] = {
@@ -188,8 +203,8 @@ static void object_row(const void *context, size_t index, struct weft_cell *cell
     cells[4].number = row->waits;
     cells[5].number = row->wait_ns;
     cells[6].number = row->n_waiters;
-    cells[7].number = row->uncontended;
-    cells[8].number = row->releases;
+    cells[7] = weft_known_cell(row->uncontended, knows(interplay, WEFT_KNOWN_UNCONTENDED));
+    cells[8] = weft_known_cell(row->releases, knows(interplay, KNOWN_RELEASES));
     cells[9] =
         (struct weft_cell){ .number = row->is_never_released, .is_bad = row->is_never_released };
     cells[10] = (struct weft_cell){ .number = row->is_reused, .is_bad = row->is_reused };
@@ -366,7 +381,9 @@ static void print_counts(const struct interplay *interplay)
         has_any = true;
     }
     weft_output_text(out, has_any ? ")" : "");
-    weft_output_printf(out, "; %s had at once\n", weft_human_count(table->uncontended).text);
+    if (knows(interplay, WEFT_KNOWN_UNCONTENDED))
+        weft_output_printf(out, "; %s had at once", weft_human_count(table->uncontended).text);
+    weft_output_text(out, "\n");
     for (unsigned i = 0; i < WEFT_UNKNOWN_REASONS; i++)
         if (table->by_unknown[i])
             weft_output_printf(out, "%s: %s\n",
@@ -400,17 +417,26 @@ static void print_text(const struct interplay *interplay, const struct weft_list
     weft_lists_text(all, view);
 }
 
+/* null: the sources do not tell. */
+static void put_known(struct weft_json *json, const char *key, uint64_t number, bool is_known)
+{
+    if (is_known)
+        weft_json_u64(json, key, number);
+    else
+        weft_json_null(json, key);
+}
+
 static void print_numbers(const struct interplay *interplay, struct weft_json *json)
 {
     const struct weft_interplay_table *table = interplay->table;
     weft_json_u64(json, "from_ns", table->from_ns);
     weft_json_u64(json, "to_ns", table->to_ns);
-    weft_json_u64(json, "n_waits", table->n_waits);
-    weft_json_u64(json, "wait_ns", table->wait_ns);
-    weft_json_u64(json, "joined", table->n_joined);
-    weft_json_u64(json, "uncontended", table->uncontended);
-    weft_json_u64(json, "io", table->io);
-    weft_json_u64(json, "io_ns", table->io_ns);
+    put_known(json, "n_waits", table->n_waits, knows(interplay, KNOWN_WAITS));
+    put_known(json, "wait_ns", table->wait_ns, knows(interplay, KNOWN_WAITS));
+    put_known(json, "joined", table->n_joined, knows(interplay, KNOWN_WAITS));
+    put_known(json, "uncontended", table->uncontended, knows(interplay, WEFT_KNOWN_UNCONTENDED));
+    put_known(json, "io", table->io, knows(interplay, WEFT_KNOWN_IO));
+    put_known(json, "io_ns", table->io_ns, knows(interplay, WEFT_KNOWN_IO));
     weft_json_begin_object(json, "calls");
     for (unsigned i = 0; i < WEFT_BLOCKING_KINDS; i++)
         weft_json_u64(json, weft_blocking_kind_name((enum weft_blocking_kind)i), table->calls[i]);
@@ -430,7 +456,8 @@ static void print_numbers(const struct interplay *interplay, struct weft_json *j
     weft_json_end_object(json);
     weft_json_u64(json, "never_released", table->never_released);
     weft_json_u64(json, "reused", table->reused);
-    weft_json_u64(json, "lost", table->lost);
+    put_known(json, "lost", table->lost,
+              table->lost > 0 || weft_trace_counts_losses(interplay->view->trace));
     weft_json_u64(json, "lossy", table->n_lossy);
 }
 

@@ -61,7 +61,10 @@ static uint64_t time_of(const struct picture *picture, uint32_t column)
 
 static char letter_of(const struct weft_path_segment *segment)
 {
-    static const char states[] = "?=#!-.";
+    static const char states[WEFT_PATH_STATES] = {
+        [WEFT_PATH_UNKNOWN] = '?', [WEFT_PATH_RUNNING] = '=',     [WEFT_PATH_USER] = '=',
+        [WEFT_PATH_KERNEL] = '#',  [WEFT_PATH_INTERRUPTED] = '!', [WEFT_PATH_PREEMPTED] = '-',
+    };
     static const char reasons[WEFT_PATH_REASONS] = { '.', 't', 'n', 'd', 'd', '.',
                                                      '.', 'l', '.', '.', '.' };
     return segment->state == WEFT_PATH_BLOCKED ? reasons[segment->reason] : states[segment->state];

@@ -177,6 +177,7 @@ struct weft_cpu_row {
     int32_t cpu;
     struct weft_run_modes modes; /* of threads, idle tasks left out */
     uint64_t interrupted_ns, idle_ns, unknown_ns;
+    bool has_idle_task;             /* else nothing tells when it was idle: that is in unknown_ns */
     uint64_t count;                 /* runs of threads, idle ones not counted */
     uint64_t migrations;            /* of these, those of a thread that ran elsewhere before */
     struct weft_cpu_share *threads; /* most time first, idle tasks left out */

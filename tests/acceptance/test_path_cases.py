@@ -15,7 +15,7 @@ CASES = json.loads((SHARED / "cases" / "critical-path" / "cases.json").read_text
 # What an edge of a case may be on our path. A wait that an interrupt ended has a reason.
 BLOCKED = {"blocked:unknown", "blocked:idle_cpu", "blocked:device", "blocked:thread"}
 MEANS = {
-    "RUNNING": {"running_user", "running_kernel", "interrupted"},
+    "RUNNING": {"running", "running_user", "running_kernel", "interrupted"},
     "PREEMPTED": {"preempted"},
     "BLOCKED": BLOCKED,
     "DEFAULT": BLOCKED,  # a hole that upstream bridges

@@ -110,7 +110,7 @@ def stints_of(states, zero):
     stints = set()
     open_stint = None
     for state in states:
-        runs = state["state"] in ("running_user", "running_kernel", "interrupted")
+        runs = state["state"] in ("running", "running_user", "running_kernel", "interrupted")
         place = (state["tid"], state["cpu"])
         if open_stint and (not runs or open_stint[0] != place or
                            open_stint[2] != state["start_ns"]):
@@ -128,9 +128,9 @@ def check_sums(name, waits):
     """The life of every thread is the sum of its parts, of its reasons, of its causes."""
     bad = []
     for thread in waits["threads"]:
-        parts = sum(thread[key] for key in ("running_user_ns", "running_kernel_ns", "interrupted_ns",
-                                            "preempted_ns", "blocked_ns", "unknown_ns"))
-        reasons = sum(thread[key] for key in ("timer_ns", "network_ns", "block_device_ns",
+        parts = sum(thread[key] or 0 for key in ("running_ns", "interrupted_ns", "preempted_ns",
+                                                "blocked_ns", "unknown_ns"))
+        reasons = sum(thread[key] or 0 for key in ("timer_ns", "network_ns", "block_device_ns",
                                               "device_ns", "ipi_ns", "woken_by_thread_ns",
                                               "unexplained_ns"))
         causes = sum(cause["sum_ns"] for cause in thread["causes"])

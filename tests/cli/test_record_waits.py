@@ -35,7 +35,7 @@ def longest_wait(path, function):
 def test_ended(way, edge, is_inferred, function):
     path = json.loads(weft("path", "waits.weft", "--span", way, "--json").stdout)
     worked = sum(one["end_ns"] - one["start_ns"] for one in path["segments"]
-                 if one["thread"] == "answerer" and one["state"] == "running_user")
+                 if one["thread"] == "answerer" and one["state"] == "running")
     ok(worked >= 2_000_000, f"{way}: the path goes on in the thread that was waited for", path["segments"])
     arrows = [arrow for arrow in path["arrows"] if arrow["edge"] == edge]
     ok(any(arrow["uncertain"] == is_inferred for arrow in arrows), f"{way}: an edge {edge}", path["arrows"])

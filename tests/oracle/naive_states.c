@@ -24,6 +24,7 @@ struct thread {
     uint32_t id;
     bool is_idle, is_exiting, is_dead;
     bool is_in_call;
+    bool has_calls, has_mode; /* entries of system calls, ever; any of either until now */
     struct weft_str call;
     struct nested nested[64];
     size_t n_nested;
@@ -39,7 +40,8 @@ static const struct weft_state nothing = { .cpu = -1, .waker_thread_id = WEFT_ID
 
 static bool runs(const struct thread *thread)
 {
-    return thread->now.is_alive && (thread->now.state.kind == WEFT_STATE_RUNNING_USER ||
+    return thread->now.is_alive && (thread->now.state.kind == WEFT_STATE_RUNNING ||
+                                    thread->now.state.kind == WEFT_STATE_RUNNING_USER ||
                                     thread->now.state.kind == WEFT_STATE_RUNNING_KERNEL ||
                                     thread->now.state.kind == WEFT_STATE_INTERRUPTED);
 }
@@ -66,7 +68,9 @@ static void explain(struct thread *thread)
 static void run(struct thread *thread, uint64_t t, int32_t cpu, unsigned flags)
 {
     struct weft_state state = nothing;
-    state.kind = thread->is_in_call ? WEFT_STATE_RUNNING_KERNEL : WEFT_STATE_RUNNING_USER;
+    state.kind = WEFT_STATE_RUNNING;
+    if (thread->has_mode)
+        state.kind = thread->is_in_call ? WEFT_STATE_RUNNING_KERNEL : WEFT_STATE_RUNNING_USER;
     state.name = thread->is_in_call ? thread->call : WEFT_STR("");
     if (thread->n_nested > 0) {
         const size_t top = (thread->n_nested < DEEP ? thread->n_nested : DEEP) - 1;
@@ -149,6 +153,7 @@ static void own(struct thread *thread, const struct weft_event *event)
             }
     } else if (event->kind == WEFT_EVENT_SYSCALL_ENTER || event->kind == WEFT_EVENT_SYSCALL_EXIT) {
         thread->is_in_call = event->kind == WEFT_EVENT_SYSCALL_ENTER;
+        thread->has_mode = thread->has_calls;
         thread->call = event->name;
         run(thread, t, cpu, 0);
     } else if (event->kind == WEFT_EVENT_EXIT) {
@@ -498,6 +503,9 @@ void naive_states(const struct naive_trace *trace,
         memset(units[i], 0, NAIVE_MOST_NS * sizeof *units[i]);
         threads[i] = (struct thread){ .id = i, .is_idle = i < trace->n_idle, .units = units[i] };
         threads[i].now.state = nothing;
+        for (size_t k = 0; k < trace->n_events; k++)
+            threads[i].has_calls |= trace->events[k].source == i &&
+                                    trace->events[k].event.kind == WEFT_EVENT_SYSCALL_ENTER;
     }
     for (uint64_t t = 0; t <= trace->end_ns; t++) {
         struct item displaced[MOST];
@@ -533,7 +541,7 @@ bool naive_cpu(const struct naive_trace *trace, int32_t cpu,
             for (uint64_t back = t; left != current && left != WEFT_ID_NONE && back-- > since;) {
                 const struct naive_unit *unit = &units[left][back];
                 if (!unit->is_alive || unit->state.cpu != cpu ||
-                    unit->state.kind < WEFT_STATE_RUNNING_USER ||
+                    unit->state.kind < WEFT_STATE_RUNNING ||
                     unit->state.kind > WEFT_STATE_INTERRUPTED)
                     break;
                 on[back] = left;

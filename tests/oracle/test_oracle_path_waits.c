@@ -252,7 +252,7 @@ static void find(const struct program *program, unsigned self, unsigned from, un
         const bool is_before = sent <= start;
         at = start;
         if (!in) {
-            fill(ticks, start, end, (struct tick){ self, WEFT_PATH_USER, 0, 0 }, is_uncertain);
+            fill(ticks, start, end, (struct tick){ self, WEFT_PATH_RUNNING, 0, 0 }, is_uncertain);
         } else if (!source.is_found) {
             fill(ticks, start, end, nobody(in, self, end), is_uncertain);
         } else if (!is_before && on_way >> source.thread & 1) {

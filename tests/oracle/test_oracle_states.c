@@ -431,13 +431,14 @@ static bool sums_same(struct scheduler *s, const struct weft_trace *trace,
         return differ("cpu fails", 0, 0, 0, 0);
     uint64_t got_ns = 0, want_ns = 0;
     for (size_t k = 0; k < table->n_rows; k++)
-        got_ns += table->rows[k].user_ns + table->rows[k].kernel_ns +
-                  table->rows[k].interrupted_ns + table->rows[k].idle_ns;
+        got_ns += table->rows[k].modes.user_ns + table->rows[k].modes.kernel_ns +
+                  table->rows[k].modes.unknown_ns + table->rows[k].interrupted_ns +
+                  table->rows[k].idle_ns;
     weft_cpu_table_free(table);
     for (uint32_t i = 0; i < s->n_threads; i++)
         for (uint64_t t = opts.from_ns; t < s->trace.end_ns; t++)
             want_ns += units[i][t].is_alive && units[i][t].state.cpu >= 0 &&
-                       units[i][t].state.kind >= WEFT_STATE_RUNNING_USER &&
+                       units[i][t].state.kind >= WEFT_STATE_RUNNING &&
                        units[i][t].state.kind <= WEFT_STATE_INTERRUPTED;
     return got_ns == want_ns || differ("processors", 0, opts.from_ns, got_ns, want_ns);
 }

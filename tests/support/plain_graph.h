@@ -60,7 +60,7 @@ static enum weft_path_reason plain_reason(char letter)
 
 static char plain_letter(const struct weft_path_segment *segment)
 {
-    static const char states[] = "URRIPB";
+    static const char states[] = "URRRIPB";
     if (segment->state != WEFT_PATH_BLOCKED)
         return states[segment->state];
     return segment->reason == WEFT_PATH_TIMER          ? 'T'

@@ -3,8 +3,11 @@
  * A trace written as text, one event a line:
  *
  *     10 0 switch 1 0 2       at 10 ns, on processor 0, thread 1 leaves in state 0, 2 comes
+ *     10 0 switch 1 0 2 8     and 1 has run for 8 ns by its own clock
  *     20 1 waking 2 1 0       2 wakes 1 for processor 0; woken: the same
  *     20 1 irq 2 softirq 3    an interrupt on 2's processor, with name and number; done: its end
+ *     20 1 call 2 read         enters a system call; return: leaves it
+ *     20 1 sample 2 kernel     a sample by time, in that mode, or in user mode
  *     13 0 sent 1 7           packet 7; received: the same
  *     5 0 fork 1 2            1 makes 2; a third number is its handle
  *     4 0 request 1 9         lock 9; acquired, released: the same
@@ -37,7 +40,7 @@ struct told_line {
     uint64_t time_ns;
     int cpu;
     uint32_t thread_id;
-    char kind[16], first[16], second[16];
+    char kind[16], first[16], second[16], third[16];
 };
 
 static enum weft_event_kind told_kind(const char *kind)
@@ -51,6 +54,9 @@ static enum weft_event_kind told_kind(const char *kind)
         { "woken", WEFT_EVENT_WOKEN },
         { "irq", WEFT_EVENT_IRQ_ENTER },
         { "done", WEFT_EVENT_IRQ_EXIT },
+        { "call", WEFT_EVENT_SYSCALL_ENTER },
+        { "return", WEFT_EVENT_SYSCALL_EXIT },
+        { "sample", WEFT_EVENT_SAMPLE },
         { "sent", WEFT_EVENT_PACKET_SENT },
         { "received", WEFT_EVENT_PACKET_RECEIVED },
         { "fork", WEFT_EVENT_FORK },
@@ -83,6 +89,18 @@ static struct weft_event told_event(const struct told_line *line)
     case WEFT_EVENT_SWITCH:
         event.prev_state = (uint32_t)first;
         event.next_thread_id = (uint32_t)second;
+        event.value = strtoull(line->third, NULL, 10);
+        break;
+    case WEFT_EVENT_SYSCALL_ENTER:
+    case WEFT_EVENT_SYSCALL_EXIT:
+        event.name = weft_str_of(line->first);
+        break;
+    case WEFT_EVENT_SAMPLE:
+        event.category = WEFT_STR("cpu-clock");
+        event.value = 1;
+        event.prev_state = line->first[0] == 'u'   ? WEFT_SAMPLE_IN_USER
+                           : line->first[0] == 'k' ? WEFT_SAMPLE_IN_KERNEL
+                                                   : WEFT_SAMPLE_MODE_UNKNOWN;
         break;
     case WEFT_EVENT_IRQ_ENTER:
     case WEFT_EVENT_IRQ_EXIT:
@@ -123,8 +141,8 @@ static size_t told_read(const char *text, struct told_line *lines)
         char copy[64] = "";
         *line = (struct told_line){ 0 };
         (void)snprintf(copy, sizeof copy, "%.*s", (int)strcspn(text, "\n"), text);
-        if (sscanf(copy, "%" SCNu64 " %d %15s %u %15s %15s", &line->time_ns, &line->cpu, line->kind,
-                   &line->thread_id, line->first, line->second) < 5)
+        if (sscanf(copy, "%" SCNu64 " %d %15s %u %15s %15s %15s", &line->time_ns, &line->cpu,
+                   line->kind, &line->thread_id, line->first, line->second, line->third) < 5)
             abort();
         n++;
         text = strchr(text, '\n');

@@ -32,7 +32,7 @@ static const struct told_case cases[] = {
       2,
       10,
       40,
-      "2:running_user 10-20, 2:blocked(unknown) 20-30, 2:running_user 30-40" },
+      "2:running 10-20, 2:blocked(unknown) 20-30, 2:running 30-40" },
     { "known: packets between two machines",
       6,
       { { 0, 0, 0 }, { 200, 0, 0 }, { 201, 0, 0 }, { 0, 1, 0 }, { 100, 1, 0 }, { 101, 1, 0 } },
@@ -56,9 +56,9 @@ static const struct told_case cases[] = {
       1,
       10,
       95,
-      "1:running_user 10-15, 4:blocked(network) 15-35~, 4:preempted 35-40 <5, "
-      "4:running_user 40-45, 1:blocked(network) 45-70~, 1:preempted 70-75 <2, "
-      "1:running_user 75-95" },
+      "1:running 10-15, 4:blocked(network) 15-35~, 4:preempted 35-40 <5, "
+      "4:running 40-45, 1:blocked(network) 45-70~, 1:preempted 70-75 <2, "
+      "1:running 75-95" },
     { "known: packets of which one side is known",
       4,
       { { 0, 0, 0 }, { 200, 0, 0 }, { 201, 0, 0 }, { 202, 0, 0 } },
@@ -76,8 +76,8 @@ static const struct told_case cases[] = {
       3,
       7,
       95,
-      "1:unknown 7-10, 1:running_user 10-15, 1:blocked(network) 15-70, 1:preempted 70-75 <2, "
-      "1:running_user 75-90, 3:preempted 90-95 <1" },
+      "1:unknown 7-10, 1:running 10-15, 1:blocked(network) 15-70, 1:preempted 70-75 <2, "
+      "1:running 75-90, 3:preempted 90-95 <1" },
     { "a wait within a wait, which a disk ended",
       4,
       { { 0, 0, 0 }, { 1, 0, 0 }, { 2, 0, 0 }, { 3, 0, 0 } },
@@ -98,9 +98,9 @@ static const struct told_case cases[] = {
       1,
       0,
       45,
-      "1:running_user 0-5, 2:running_user 5-8, 3:running_user 8-12, "
-      "3:blocked(block_device) 12-21, 3:preempted 21-23, 3:running_user 23-30, "
-      "2:preempted 30-31, 2:running_user 31-38, 1:preempted 38-39 <3, 1:running_user 39-45" },
+      "1:running 0-5, 2:running 5-8, 3:running 8-12, "
+      "3:blocked(block_device) 12-21, 3:preempted 21-23, 3:running 23-30, "
+      "2:preempted 30-31, 2:running 31-38, 1:preempted 38-39 <3, 1:running 39-45" },
     { "the path of a child begins with its parent",
       3,
       { { 0, 0, 0 }, { 1, 0, 0 }, { 2, 0, 0 } },
@@ -111,7 +111,7 @@ static const struct told_case cases[] = {
       2,
       2,
       20,
-      "1:running_user 2-5, 2:preempted 5-8 <1, 2:running_user 8-20" },
+      "1:running 2-5, 2:preempted 5-8 <1, 2:running 8-20" },
     { "who had a processor, though the switch to it is lost",
       4,
       { { 0, 0, 0 }, { 1, 0, 0 }, { 2, 0, 0 }, { 3, 0, 0 } },
@@ -124,7 +124,7 @@ static const struct told_case cases[] = {
       1,
       0,
       40,
-      "1:running_user 0-10, 1:preempted 10-30 <3, 1:running_user 30-40" },
+      "1:running 0-10, 1:preempted 10-30 <3, 1:running 30-40" },
     { "a processor that idles wakes nobody",
       3,
       { { 0, 0, 0 }, { 1, 0, 0 }, { 0, 0, 1 } },
@@ -136,8 +136,8 @@ static const struct told_case cases[] = {
       1,
       0,
       30,
-      "1:running_user 0-10, 1:blocked(idle_cpu) 10-20, 1:preempted 20-21, "
-      "1:running_user 21-30" },
+      "1:running 0-10, 1:blocked(idle_cpu) 10-20, 1:preempted 20-21, "
+      "1:running 21-30" },
     { "without a kernel: a lock that another released",
       2,
       { { 1, 0, 0 }, { 2, 0, 0 } },
@@ -153,8 +153,8 @@ static const struct told_case cases[] = {
       0,
       0,
       50,
-      "0:running_user 0-10 <main, 1:running_user 10-30 <helper, 0:blocked(lock) 30-32~ <main, "
-      "0:running_user 32-50 <main" },
+      "0:running 0-10 <main, 1:running 10-30 <helper, 0:blocked(lock) 30-32~ <main, "
+      "0:running 32-50 <main" },
     { "without a kernel: a task that another posted",
       2,
       { { 1, 0, 0 }, { 2, 0, 0 } },
@@ -169,7 +169,7 @@ static const struct told_case cases[] = {
       0,
       3,
       30,
-      "1:running_user 3-20 <helper, 0:blocked(task) 20-25~, 0:running_user 25-30 <task" },
+      "1:running 3-20 <helper, 0:blocked(task) 20-25~, 0:running 25-30 <task" },
     { "without a kernel: a task that stands behind another one",
       2,
       { { 1, 0, 0 }, { 2, 0, 0 } },
@@ -184,7 +184,7 @@ static const struct told_case cases[] = {
       0,
       3,
       30,
-      "1:running_user 3-8 <helper, 0:blocked(task) 8-20~ <task, 0:running_user 20-30 <RunTask" },
+      "1:running 3-8 <helper, 0:blocked(task) 8-20~ <task, 0:running 20-30 <RunTask" },
     { "who wakes a thread in no call posted its task: what it did before does not matter",
       3,
       { { 0, 0, 0 }, { 1, 0, 0 }, { 2, 0, 0 } },
@@ -202,7 +202,7 @@ static const struct told_case cases[] = {
       1,
       1,
       40,
-      "2:running_user 1-30, 1:preempted 30-32, 1:running_user 32-40 <RunTask" },
+      "2:running 1-30, 1:preempted 30-32, 1:running 32-40 <RunTask" },
     { "a task posted when its thread could run already",
       3,
       { { 0, 0, 0 }, { 1, 0, 0 }, { 2, 0, 0 } },
@@ -224,7 +224,7 @@ static const struct told_case cases[] = {
       1,
       1,
       45,
-      "2:running_user 1-35, 1:preempted 35-37, 1:running_user 37-45 <task" },
+      "2:running 1-35, 1:preempted 35-37, 1:running 37-45 <task" },
     { "calls tell what a kernel's trace that ended before does not",
       3,
       { { 0, 0, 0 }, { 1, 0, 0 }, { 2, 0, 0 } },
@@ -243,8 +243,8 @@ static const struct told_case cases[] = {
       1,
       2,
       60,
-      "2:running_user 2-16, 2:blocked(unknown) 16-20, 2:running_user 20-50 <helper, "
-      "1:blocked(task) 50-55~, 1:running_user 55-60 <task" },
+      "2:running 2-16, 2:blocked(unknown) 16-20, 2:running 20-50 <helper, "
+      "1:blocked(task) 50-55~, 1:running 55-60 <task" },
     { "without a kernel: a function that waits",
       1,
       { { 1, 0, 0 } },
@@ -255,8 +255,8 @@ static const struct told_case cases[] = {
       0,
       0,
       40,
-      "0:running_user 0-10 <main, 0:blocked(unknown) 10-30 <cond_wait, "
-      "0:running_user 30-40 <main" },
+      "0:running 0-10 <main, 0:blocked(unknown) 10-30 <cond_wait, "
+      "0:running 30-40 <main" },
     { "without a kernel: the end of a thread that is joined; the handle was another one's before",
       3,
       { { 1001, 0, 0 }, { 1002, 0, 0 }, { 1003, 0, 0 } },
@@ -274,8 +274,8 @@ static const struct told_case cases[] = {
       0,
       0,
       70000,
-      "0:running_user 0-3000 <main, 1:running_user 3000-60000 <helper, "
-      "0:blocked(thread) 60000-62000~ <pthread_join, 0:running_user 62000-70000 <main" },
+      "0:running 0-3000 <main, 1:running 3000-60000 <helper, "
+      "0:blocked(thread) 60000-62000~ <pthread_join, 0:running 62000-70000 <main" },
     { "without a kernel: a thread that is joined when it has ended",
       2,
       { { 1001, 0, 0 }, { 1002, 0, 0 } },
@@ -289,8 +289,8 @@ static const struct told_case cases[] = {
       0,
       0,
       30000,
-      "0:running_user 0-5000 <main, 0:blocked(unknown) 5000-25000 <pthread_join, "
-      "0:running_user 25000-30000 <main" },
+      "0:running 0-5000 <main, 0:blocked(unknown) 5000-25000 <pthread_join, "
+      "0:running 25000-30000 <main" },
     { "without a kernel: who made a descriptor ready that was polled; others, and the thread "
       "itself, "
       "do not count",
@@ -313,8 +313,8 @@ static const struct told_case cases[] = {
       0,
       0,
       50000,
-      "0:running_user 0-1000 <main, 1:running_user 1000-40000? <helper, "
-      "0:blocked(thread) 40000-41000~? <poll, 0:running_user 41000-50000 <main" },
+      "0:running 0-1000 <main, 1:running 1000-40000? <helper, "
+      "0:blocked(thread) 40000-41000~? <poll, 0:running 41000-50000 <main" },
     { "without a kernel: who wrote what was read",
       2,
       { { 1001, 0, 0 }, { 1002, 0, 0 } },
@@ -328,8 +328,8 @@ static const struct told_case cases[] = {
       0,
       0,
       70000,
-      "0:running_user 0-1000 <main, 1:running_user 1000-60000? <helper, "
-      "0:blocked(thread) 60000-61000~? <read, 0:running_user 61000-70000 <main" },
+      "0:running 0-1000 <main, 1:running 1000-60000? <helper, "
+      "0:blocked(thread) 60000-61000~? <read, 0:running 61000-70000 <main" },
     { "without a kernel: a poll whose time was over",
       1,
       { { 1001, 0, 0 } },
@@ -341,8 +341,8 @@ static const struct told_case cases[] = {
       0,
       0,
       50000,
-      "0:running_user 0-1000 <main, 0:blocked(timer) 1000-41000 <poll, "
-      "0:running_user 41000-50000 <main" },
+      "0:running 0-1000 <main, 0:blocked(timer) 1000-41000 <poll, "
+      "0:running 41000-50000 <main" },
     { "without a kernel: a poll that nobody is known to have ended",
       1,
       { { 1001, 0, 0 } },
@@ -353,8 +353,8 @@ static const struct told_case cases[] = {
       0,
       0,
       50000,
-      "0:running_user 0-1000 <main, 0:blocked(call) 1000-41000? <poll, "
-      "0:running_user 41000-50000 <main" },
+      "0:running 0-1000 <main, 0:blocked(call) 1000-41000? <poll, "
+      "0:running 41000-50000 <main" },
     { "without a kernel: reads, short, long and of a file; asked for in the middle of the last one",
       1,
       { { 1001, 0, 0 } },
@@ -373,9 +373,9 @@ static const struct told_case cases[] = {
       0,
       0,
       210000,
-      "0:running_user 0-60000 <read, 0:blocked(call) 60000-110000? <read, "
-      "0:running_user 110000-120000 <main, 0:blocked(block_device) 120000-190000? <read, "
-      "0:running_user 190000-200000 <main, 0:blocked(block_device) 200000-210000? <fsync" },
+      "0:running 0-60000 <read, 0:blocked(call) 60000-110000? <read, "
+      "0:running 110000-120000 <main, 0:blocked(block_device) 120000-190000? <read, "
+      "0:running 190000-200000 <main, 0:blocked(block_device) 200000-210000? <fsync" },
 };
 
 static size_t put_segment(const struct weft_trace *trace, const struct weft_path_segment *segment,

@@ -24,7 +24,7 @@ static void say(const char *format, ...)
     va_end(args);
 }
 
-/* "running_user 0-10, preempted 10-30: 3 for 18" */
+/* "running 0-10, preempted 10-30: 3 for 18" */
 static void tell(const struct weft_trace *trace, uint32_t thread_id, const struct weft_run *run)
 {
     struct weft_thread_filter filter = { .ids = &thread_id, .n_ids = 1 };
@@ -67,7 +67,7 @@ static const struct {
       "30 0 switch 3 1 1\n"
       "40 0 switch 1 1 0\n",
       1,
-      "running_user 0-10, preempted 10-30, running_user 30-40; by 3: 18; by 2: 2" },
+      "running 0-10, preempted 10-30, running 30-40; by 3: 18; by 2: 2" },
     { "nothing but the switch away from it is seen of who had the processor",
       { { 0, 0, 0 }, { 1, 0, 0 }, { 2, 0, 0 }, { 3, 0, 0 } },
       4,
@@ -76,7 +76,7 @@ static const struct {
       "30 0 switch 3 1 1\n"
       "40 0 switch 1 1 0\n",
       1,
-      "running_user 0-10, preempted 10-30, running_user 30-40; by 2: 20" },
+      "running 0-10, preempted 10-30, running 30-40; by 2: 20" },
     { "it had the processor before its first switch",
       { { 0, 0, 0 }, { 1, 0, 0 }, { 2, 0, 0 } },
       3,
@@ -86,7 +86,7 @@ static const struct {
       "20 0 switch 1 0 2\n"
       "40 0 switch 2 1 0\n",
       2,
-      "preempted 3-20, running_user 20-40; by 1: 17" },
+      "preempted 3-20, running 20-40; by 1: 17" },
     { "who came unseen was on another processor before",
       { { 0, 0, 0 }, { 0, 0, 1 }, { 1, 0, 0 }, { 2, 0, 0 }, { 3, 0, 0 } },
       5,
@@ -100,7 +100,7 @@ static const struct {
       "30 0 switch 4 1 2\n"
       "40 0 switch 2 1 0\n",
       2,
-      "running_user 0-10, preempted 10-30, running_user 30-40; by 3: 12; by 4: 8" },
+      "running 0-10, preempted 10-30, running 30-40; by 3: 12; by 4: 8" },
     { "the program's calls go on when the kernel tells no more",
       { { 0, 0, 0 }, { 1, 0, 0 }, { 2, 0, 0 } },
       3,
@@ -111,7 +111,7 @@ static const struct {
       "5 0 enter 1 0\n"
       "60 0 exit 1 0\n",
       1,
-      "running_user 0-10, blocked 10-22, unknown 22-60" },
+      "running 0-10, blocked 10-22, unknown 22-60" },
     { "what another host tells is no word of this one",
       { { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 }, { 2, 1, 0 } },
       4,
@@ -120,7 +120,7 @@ static const struct {
       "5 0 switch 2 0 3\n"
       "40 0 switch 3 1 2\n",
       1,
-      "running_user 0-10, unknown 10-40" },
+      "running 0-10, unknown 10-40" },
     { "a tid goes to another thread, and nobody saw the first one end",
       { { 0, 0, 0 }, { 1, 0, 0 }, { 1, 0, 1 } },
       3,
@@ -130,7 +130,7 @@ static const struct {
       "31 0 switch 0 0 2\n"
       "50 0 switch 2 1 0\n",
       1,
-      "running_user 0-10, unknown 10-30" },
+      "running 0-10, unknown 10-30" },
     { "it was seen running last",
       { { 0, 0, 0 }, { 1, 0, 0 }, { 1, 0, 1 } },
       3,
@@ -140,7 +140,24 @@ static const struct {
       "31 0 switch 0 0 2\n"
       "50 0 switch 2 1 0\n",
       1,
-      "running_user 0-12, interrupted 12-15, unknown 15-31" },
+      "running 0-12, interrupted 12-15, unknown 15-31" },
+    { "a system call tells the mode from then on",
+      { { 0, 0, 0 }, { 1, 0, 0 } },
+      2,
+      "0 0 switch 0 0 1\n"
+      "10 0 call 1 read\n"
+      "12 0 return 1 read\n"
+      "20 0 switch 1 1 0\n",
+      1,
+      "running 0-10, running_kernel 10-12, running_user 12-20" },
+    { "returns of system calls alone do not",
+      { { 0, 0, 0 }, { 1, 0, 0 } },
+      2,
+      "0 0 switch 0 0 1\n"
+      "12 0 return 1 read\n"
+      "20 0 switch 1 1 0\n",
+      1,
+      "running 0-12, running 12-20" },
     { "two traces tell of one thread at the same time",
       { { 0, 0, 0 }, { 1, 0, 0 }, { 1, 0, 1 } },
       3,
@@ -150,7 +167,7 @@ static const struct {
       "6 0 done 2 timer 1\n"
       "50 0 waking 0 1 0\n",
       1,
-      "running_user 0-10, blocked 10-50" },
+      "running 0-10, blocked 10-50" },
 };
 
 int main(void)

@@ -36,7 +36,7 @@ function decodeThread(json: Json): PathThread {
   return {
     ...{ thread: num(json, 'thread_id'), sum: num(json, 'sum_ns') },
     by: {
-      ...{ user: num(json, 'user_ns'), kernel: num(json, 'kernel_ns') },
+      running: num(json, 'running_ns'),
       ...{ interrupted: num(json, 'interrupted_ns'), preempted: num(json, 'preempted_ns') },
       ...{ blocked: num(json, 'blocked_ns'), unknown: num(json, 'unknown_ns') },
     },

@@ -42,7 +42,8 @@ export interface Info {
   functions: number;
   unnamed: number;
   events: number;
-  lost: number;
+  /** null: the format of the source does not count what is lost. */
+  lost: number | null;
   repaired: number;
   isRecovered: boolean;
   lostBytes: number;
@@ -330,9 +331,12 @@ export function verdictOf(info: Info): string {
     const kinds = Math.max(1, lost.length);
     return `Something was lost: ${plural(kinds, 'kind')} of loss below; what is shown is what was left.`;
   }
-  if (repaired.length > 0)
-    return `Nothing was lost; ${plural(repaired.length, 'kind')} of oddity ${repaired.length === 1 ? 'was' : 'were'} mended.`;
-  return 'Healthy: nothing was lost, and nothing had to be mended.';
+  const mended = `${plural(repaired.length, 'kind')} of oddity ${repaired.length === 1 ? 'was' : 'were'} mended`;
+  if (info.lost === null)
+    return `${repaired.length > 0 ? mended : 'Healthy: nothing had to be mended'}; this format does not count what is lost.`;
+  return repaired.length > 0
+    ? `Nothing was lost; ${mended}.`
+    : 'Healthy: nothing was lost, and nothing had to be mended.';
 }
 
 /** What the clock is, as rows. */

@@ -93,7 +93,7 @@ export interface Path {
 }
 
 export const PATH_STATES = [
-  ...(['user', 'kernel', 'interrupted', 'preempted', 'blocked', 'unknown'] as const),
+  ...(['running', 'interrupted', 'preempted', 'blocked', 'unknown'] as const),
 ];
 export type PathState = (typeof PATH_STATES)[number];
 
@@ -120,7 +120,8 @@ const BLOCKED: Record<string, [string, number, string]> = {
 };
 
 const OTHERS: Record<string, [string, number]> = {
-  running_user: ['running', LOOK.RUN],
+  running: ['running', LOOK.RUN],
+  running_user: ['running in user mode', LOOK.RUN],
   running_kernel: ['running in the kernel', LOOK.RUN],
   interrupted: ['interrupted', LOOK.RUN],
   preempted: ['ready, no processor', LOOK.READY],
@@ -213,7 +214,7 @@ export function segmentSentence(
 /** The largest sums by thread and state; of running, all kinds together. */
 function largest(path: Path): { thread: number; words: string; sum: number }[] {
   const sums = path.threads.flatMap(({ thread, by }) => [
-    { thread, words: 'running in', sum: by.user + by.kernel + by.interrupted },
+    { thread, words: 'running in', sum: by.running + by.interrupted },
     { thread, words: 'without a processor in', sum: by.preempted },
     { thread, words: 'blocked in', sum: by.blocked },
   ]);

@@ -36,7 +36,7 @@ export function decodeInfo(json: Json): Info {
     ...{ duration: num(json, 'duration_ns'), calls: num(json, 'calls') },
     ...{ cutCalls: num(json, 'cut_calls'), functions: num(json, 'functions') },
     ...{ unnamed: num(json, 'unnamed_functions'), events: num(json, 'events') },
-    ...{ lost: num(json, 'lost'), repaired: num(json, 'repaired') },
+    ...{ lost: json['lost'] === null ? null : num(json, 'lost'), repaired: num(json, 'repaired') },
     ...{ isRecovered: json['recovered'] === true, lostBytes: num(json, 'lost_bytes') },
     ...{ bytesIn: num(json, 'bytes_in'), bytesOut: num(json, 'bytes_out') },
     clock: {

@@ -270,7 +270,7 @@ function path(get) {
       {
         thread_id: thread,
         sum_ns: length(0) + length(2) + length(3),
-        user_ns: length(0),
+        running_ns: length(0),
         blocked_ns: length(2) + length(3),
       },
       { thread_id: thread + 1, sum_ns: length(1), preempted_ns: length(1) },

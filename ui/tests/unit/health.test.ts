@@ -46,6 +46,7 @@ it('losses come first, and make the verdict', () => {
   expect(verdictOf(info)).toContain('lost');
   expect(verdictOf(infoOf([note('missing_exit', 'repaired')]))).toContain('Nothing was lost');
   expect(verdictOf(infoOf([]))).toContain('Healthy');
+  expect(verdictOf(infoOf([], { lost: null }))).toContain('does not count what is lost');
 });
 
 it('switches that were missed are no calls that were lost', () => {

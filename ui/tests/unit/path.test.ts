@@ -17,7 +17,7 @@ import { readPicks, writePicks } from '../../src/lib/pathpick';
 import { pathTree } from '../../src/lib/pathtree';
 
 const segment = (start: number, end: number, thread: number, depth: number, more = {}): object => ({
-  ...{ start_ns: start, end_ns: end, thread_id: thread, depth, state: 'running_user' },
+  ...{ start_ns: start, end_ns: end, thread_id: thread, depth, state: 'running' },
   ...more,
 });
 
@@ -39,15 +39,15 @@ const json = {
   locks: [{ edge: 'release', lock: 'page lock', count: 1, sum_ns: 40, longest_ns: 40 }],
   reasons: [
     { state: 'preempted', reason: null, sum_ns: 40, segments: 1 },
-    { state: 'running_user', reason: null, sum_ns: 30, segments: 3 },
+    { state: 'running', reason: null, sum_ns: 30, segments: 3 },
     { state: 'blocked', reason: 'block_device', sum_ns: 20, segments: 1 },
     { state: 'blocked', reason: 'idle_cpu', sum_ns: 7, segments: 1 },
     { state: 'unknown', reason: null, sum_ns: 3, segments: 1 },
   ],
   threads: [
     { thread_id: 2, sum_ns: 40, preempted_ns: 40 },
-    { thread_id: 0, sum_ns: 30, user_ns: 20, blocked_ns: 10 },
-    { thread_id: 1, sum_ns: 30, user_ns: 10, blocked_ns: 20 },
+    { thread_id: 0, sum_ns: 30, running_ns: 20, blocked_ns: 10 },
+    { thread_id: 1, sum_ns: 30, running_ns: 10, blocked_ns: 20 },
   ],
 };
 const path: Path = decodePath(json);
@@ -57,7 +57,7 @@ describe('a path', () => {
   it('names causes, and what nothing tells', () => {
     expect(causesOf(path).map(({ cause, sum }) => [cause.key, sum])).toEqual([
       ['preempted', 40],
-      ['running_user', 30],
+      ['running', 30],
       ['block_device', 20],
       ['unexplained', 10],
     ]);

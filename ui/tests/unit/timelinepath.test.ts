@@ -41,12 +41,12 @@ function pathOf(rows: Row[]): Path {
 }
 
 const PATH = pathOf([
-  [0, 0, 100, 'running_user'],
-  [0, 100, 160, 'running_user'],
+  [0, 0, 100, 'running'],
+  [0, 100, 160, 'running'],
   [2, 160, 400, 'running_kernel'],
   [2, 400, 450, 'blocked', 'block_device'],
   [0, 450, 460, 'preempted'],
-  [0, 460, 500, 'running_user'],
+  [0, 460, 500, 'running'],
 ]);
 
 describe('the path that is chosen', () => {
@@ -158,7 +158,7 @@ describe('bars of a lane', () => {
       const rows: Row[] = [];
       for (let t = 0, i = 0; i < 300; i++) {
         const length = 1 + Math.floor(next() ** 4 * 400);
-        rows.push([i % 2, t, t + length, i % 3 === 0 ? 'running_user' : 'preempted']);
+        rows.push([i % 2, t, t + length, i % 3 === 0 ? 'running' : 'preempted']);
         t += length;
       }
       const lane = timelinePath(pathOf(rows), '').lanes.get(0)!;
